@@ -1,0 +1,163 @@
+// Package backend states what the core asks of a backend, and keeps the registry of those that exist.
+//
+// A backend is one way to communicate, compute or hold memory. It implements Backend, and shows what it
+// offers beyond that by also implementing provider interfaces, which the core finds by type assertion.
+package backend
+
+import (
+	"dtl/core/kernel"
+	"dtl/core/memory"
+)
+
+// Backend is one way to communicate, compute or hold memory.
+type Backend interface {
+	// Name is the registry's key: "cpu", "mpi", "cuda".
+	Name() string
+	// Probe returns nil if the backend can be used in this process, else an error that is
+	// status.BackendUnavailable and says what is missing. It may open a library; it initialises nothing.
+	Probe() error
+}
+
+// CommunicatorProvider is a Backend that connects processes.
+type CommunicatorProvider interface {
+	Backend
+	// World returns a communicator of all processes that were started together. The caller closes it.
+	// Collective.
+	World() (ReducingCommunicator, error)
+	// Adopt duplicates a communicator that somebody else owns, given its native handle. The caller closes
+	// the duplicate; the original is never freed. Collective over the original.
+	Adopt(native uintptr) (ReducingCommunicator, error)
+}
+
+// Wildcards and the null process, as MPI names them; each backend translates them to its own constants.
+const (
+	AnySource = -1
+	AnyTag    = -1
+	ProcNull  = -2
+)
+
+// Status describes a message that has arrived or is about to.
+type Status struct {
+	Source int
+	Tag    int
+	Bytes  int
+}
+
+// Request is an operation under way. Its buffers stay with the operation until Wait returns or Test says true.
+type Request interface {
+	// Wait blocks until the operation is complete. A second Wait returns the same result.
+	Wait() (Status, error)
+	// Test reports whether the operation is complete, and its result if so. It never blocks.
+	Test() (Status, bool, error)
+}
+
+// Communicator is a group of ranks that exchange messages. Messages between two ranks with the same tag
+// arrive in the order they were sent. Spans with no elements are messages too. ProcNull as a destination or
+// source completes at once with no data.
+type Communicator interface {
+	Rank() int
+	Size() int
+	// TagBound is one more than the largest tag.
+	TagBound() int
+	// Send returns when buf may be used again, which can be before the message is received.
+	Send(buf memory.Span, dest, tag int) error
+	// Recv fills the front of buf with a message of at most its length; a longer one is an error that is
+	// status.Communication.
+	Recv(buf memory.Span, source, tag int) (Status, error)
+	Isend(buf memory.Span, dest, tag int) (Request, error)
+	Irecv(buf memory.Span, source, tag int) (Request, error)
+	// Probe waits for a message without receiving it.
+	Probe(source, tag int) (Status, error)
+	// Iprobe reports whether such a message is there.
+	Iprobe(source, tag int) (Status, bool, error)
+	// Dup returns a communicator of the same ranks whose traffic never meets this one's. Collective.
+	Dup() (ReducingCommunicator, error)
+	// Split returns a communicator of the ranks that gave the same color, ordered by key and then by rank;
+	// nil for a negative color. Collective.
+	Split(color, key int) (ReducingCommunicator, error)
+	// Close frees the communicator. Collective. The world's resources go with the last communicator.
+	Close() error
+}
+
+// CollectiveCommunicator is a Communicator on which all ranks act together. Every rank passes the same
+// count and type; root is the same on all. Buffers never overlap.
+type CollectiveCommunicator interface {
+	Communicator
+	// Barrier returns when every rank has called it.
+	Barrier() error
+	// Broadcast copies root's buf to every other rank's.
+	Broadcast(buf memory.Span, root int) error
+	// Gather concatenates every rank's send, in rank order, in root's recv; recv is ignored elsewhere.
+	Gather(send, recv memory.Span, root int) error
+	// Scatter gives rank r the r-th equal part of root's send; send is ignored elsewhere.
+	Scatter(send, recv memory.Span, root int) error
+	// Allgather is Gather with the result on every rank.
+	Allgather(send, recv memory.Span) error
+	// Alltoall sends the r-th equal part of send to rank r, and concatenates what arrives in rank order.
+	Alltoall(send, recv memory.Span) error
+}
+
+// ReducingCommunicator is a CollectiveCommunicator that combines elements across ranks, elementwise.
+type ReducingCommunicator interface {
+	CollectiveCommunicator
+	// Reduce combines every rank's send in root's recv; recv is ignored elsewhere.
+	Reduce(send, recv memory.Span, op kernel.Op, root int) error
+	// Allreduce is Reduce with the result on every rank.
+	Allreduce(send, recv memory.Span, op kernel.Op) error
+}
+
+// Properties say what a memory space promises.
+type Properties struct {
+	HostAccessible   bool // the CPU can dereference its addresses
+	DeviceAccessible bool // a GPU can
+	Unified          bool // both can, coherently
+	SupportsAtomics  bool
+	Pageable         bool // the system may move or swap it
+	Alignment        int  // every block starts at a multiple of this
+}
+
+// MemorySpace is an Allocator with a name and properties.
+type MemorySpace interface {
+	memory.Allocator
+	Name() string
+	Properties() Properties
+	// InUse returns the bytes handed out now and the most that ever were.
+	InUse() (current, peak int64)
+}
+
+// MemoryProvider is a Backend that holds memory.
+type MemoryProvider interface {
+	Backend
+	Memory() MemorySpace
+}
+
+// MemoryTransfer copies between memory spaces. The spans have equal lengths in bytes and do not overlap.
+type MemoryTransfer interface {
+	Copy(dst, src memory.Span) error
+}
+
+// Executor runs work.
+type Executor interface {
+	Name() string
+	// Execute starts f; it may return before f ends.
+	Execute(f func()) error
+	// Synchronize returns when everything that was started has ended.
+	Synchronize() error
+}
+
+// ParallelExecutor is an Executor that divides loops.
+type ParallelExecutor interface {
+	Executor
+	// ParallelFor calls body on disjoint ranges that cover [0, n), and returns when all calls have: a range a
+	// chunk, not a call an element. A body that panics makes ParallelFor panic with the same value, after the
+	// others have ended. It may be called from within a body.
+	ParallelFor(n int, body func(lo, hi int)) error
+	// MaxParallelism returns how many bodies may run at once.
+	MaxParallelism() int
+}
+
+// ExecutorProvider is a Backend that computes.
+type ExecutorProvider interface {
+	Backend
+	Executor() ParallelExecutor
+}

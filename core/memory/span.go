@@ -1,0 +1,54 @@
+// Package memory describes element memory: Span borrows it, Storage owns it and counts its users.
+//
+// Element memory never lies in the Go heap, so foreign code may hold its address for as long as the Storage lives.
+package memory
+
+import (
+	"unsafe"
+
+	"dtl/core/dtype"
+)
+
+// Span is Count elements of one type at an address. It borrows: whoever made it keeps the memory valid.
+// The zero Span has no elements and no address.
+type Span struct {
+	Addr  unsafe.Pointer
+	Count int
+	Type  dtype.Type
+}
+
+// Bytes returns the length of the span in bytes.
+func (s Span) Bytes() int { return s.Count * s.Type.Size() }
+
+// Slice returns elements [lo, hi) of the span.
+func (s Span) Slice(lo, hi int) Span {
+	if lo < 0 || hi < lo || hi > s.Count {
+		panic("memory: slice outside the span")
+	}
+	if lo == hi {
+		return Span{Addr: s.Addr, Type: s.Type}
+	}
+	return Span{Addr: unsafe.Add(s.Addr, lo*s.Type.Size()), Count: hi - lo, Type: s.Type}
+}
+
+// Raw returns the same memory as bytes.
+func (s Span) Raw() Span { return Span{Addr: s.Addr, Count: s.Bytes(), Type: dtype.Uint8} }
+
+// As returns the span's memory as a slice of T. T must be of the element's size.
+func As[T any](s Span) []T {
+	var zero T
+	if int(unsafe.Sizeof(zero)) != s.Type.Size() {
+		panic("memory: span of " + s.Type.String() + " viewed as another size")
+	}
+	return unsafe.Slice((*T)(s.Addr), s.Count)
+}
+
+// Of returns a span over a Go slice, for tests and for calls that end before the slice moves on.
+func Of[T any](t dtype.Type, elements []T) Span {
+	return Span{Addr: unsafe.Pointer(unsafe.SliceData(elements)), Count: len(elements), Type: t}
+}
+
+// Copy copies min(dst, src) bytes and returns how many; the spans may overlap.
+func Copy(dst, src Span) int {
+	return copy(unsafe.Slice((*byte)(dst.Addr), dst.Bytes()), unsafe.Slice((*byte)(src.Addr), src.Bytes()))
+}

@@ -1,0 +1,72 @@
+package memory
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"dtl/core/status"
+)
+
+// Block is raw memory that an allocator handed out. Its address never moves.
+type Block struct {
+	Addr unsafe.Pointer
+	Size int // bytes asked for
+}
+
+// Allocator hands out blocks and takes them back. Allocate returns zeroed memory, or an error that is
+// status.OutOfMemory and names the size.
+type Allocator interface {
+	Allocate(size, alignment int) (Block, error)
+	Deallocate(Block)
+}
+
+// Storage owns a block and counts its users: the container that asked for it and every view that is out.
+// The memory goes back when the last user releases it.
+type Storage struct {
+	block Block
+	from  Allocator
+	users atomic.Int64
+}
+
+// NewStorage allocates size bytes with one user, the caller.
+func NewStorage(from Allocator, size, alignment int) (*Storage, error) {
+	block, err := from.Allocate(size, alignment)
+	if err != nil {
+		return nil, err
+	}
+	s := &Storage{block: block, from: from}
+	s.users.Store(1)
+	return s, nil
+}
+
+// Addr returns the first byte's address.
+func (s *Storage) Addr() unsafe.Pointer { return s.block.Addr }
+
+// Size returns the bytes that were asked for.
+func (s *Storage) Size() int { return s.block.Size }
+
+// Users returns how many hold the storage now.
+func (s *Storage) Users() int64 { return s.users.Load() }
+
+// Retain adds a user. It fails when the last one has gone already.
+func (s *Storage) Retain() error {
+	for {
+		n := s.users.Load()
+		if n == 0 {
+			return status.New(status.InvalidHandle, "the memory has been released")
+		}
+		if s.users.CompareAndSwap(n, n+1) {
+			return nil
+		}
+	}
+}
+
+// Release drops one user and returns the memory to its allocator with the last.
+func (s *Storage) Release() {
+	switch n := s.users.Add(-1); {
+	case n == 0:
+		s.from.Deallocate(s.block)
+	case n < 0:
+		panic("memory: storage released more often than retained")
+	}
+}

@@ -1,0 +1,117 @@
+// Package status holds the one error type that crosses every layer: a code that callers branch on, the
+// operation that failed, and the cause.
+package status
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Code says what kind of failure an error is. Python maps each to one exception class.
+type Code int
+
+// The codes. Their numbers are part of the contract between the core and the Python package; hundreds group them.
+const (
+	OK Code = 0
+
+	Internal Code = 1 // a bug in this library: a recovered panic
+
+	InvalidArgument Code = 100 // a value outside what the call accepts
+	InvalidType     Code = 101 // an argument of a type that the call does not accept
+	InvalidHandle   Code = 102 // closed, of another kind, or never given out
+	OutOfBounds     Code = 103 // an index, rank or root outside its range
+	Unsupported     Code = 104 // a combination that does not exist, such as MIN of complex
+
+	OutOfMemory Code = 200 // memory could not be allocated
+
+	Communication Code = 300 // a communication call failed
+
+	Backend            Code = 400 // a backend failed outside communication
+	BackendUnavailable Code = 401 // a backend cannot be used in this process
+)
+
+var names = map[Code]string{
+	OK:                 "ok",
+	Internal:           "internal",
+	InvalidArgument:    "invalid argument",
+	InvalidType:        "invalid type",
+	InvalidHandle:      "invalid handle",
+	OutOfBounds:        "out of bounds",
+	Unsupported:        "unsupported",
+	OutOfMemory:        "out of memory",
+	Communication:      "communication",
+	Backend:            "backend",
+	BackendUnavailable: "backend unavailable",
+}
+
+// String returns the code's name in words.
+func (c Code) String() string {
+	if s, ok := names[c]; ok {
+		return s
+	}
+	return fmt.Sprintf("code %d", int(c))
+}
+
+// Error makes a Code usable as the target of errors.Is: errors.Is(err, status.OutOfBounds).
+func (c Code) Error() string { return c.String() }
+
+// Error is a failure of operation Op. Op is empty where the failing function does not know which
+// operation it serves; the first caller that knows fills it in with In.
+type Error struct {
+	Code Code
+	Op   string
+	Err  error
+}
+
+// New returns an error of the given code with a formatted cause. Op is left for a caller to fill in.
+func New(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Err: fmt.Errorf(format, args...)}
+}
+
+// Error returns "op: cause".
+func (e *Error) Error() string {
+	if e.Op == "" {
+		return e.Err.Error()
+	}
+	return e.Op + ": " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is reports whether target is this error's code.
+func (e *Error) Is(target error) bool {
+	c, ok := target.(Code)
+	return ok && c == e.Code
+}
+
+// In returns err with op as its operation, unless err is nil or names one already.
+func In(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var e *Error
+	if !errors.As(err, &e) {
+		return &Error{Code: Internal, Op: op, Err: err}
+	}
+	if e.Op != "" {
+		return err
+	}
+	return &Error{Code: e.Code, Op: op, Err: e.Err}
+}
+
+// CodeOf returns the code that err carries: OK for nil, Internal for an error that carries none.
+func CodeOf(err error) Code {
+	if err == nil {
+		return OK
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	var c Code
+	if errors.As(err, &c) {
+		return c
+	}
+	return Internal
+}
