@@ -21,6 +21,9 @@ type Backend interface {
 // CommunicatorProvider is a Backend that connects processes.
 type CommunicatorProvider interface {
 	Backend
+	// Active reports whether this process is one of several that World would connect: a launcher says so in
+	// the environment, or the library is in the process and initialised already. It opens nothing.
+	Active() bool
 	// World returns a communicator of all processes that were started together. The caller closes it.
 	// Collective.
 	World() (ReducingCommunicator, error)
@@ -28,6 +31,9 @@ type CommunicatorProvider interface {
 	// the duplicate; the original is never freed. Collective over the original.
 	Adopt(native uintptr) (ReducingCommunicator, error)
 }
+
+// Local is the name of the backend that every process has: host memory, goroutines, and one rank.
+const Local = "cpu"
 
 // Wildcards and the null process, as MPI names them; each backend translates them to its own constants.
 const (
