@@ -167,3 +167,10 @@ type ExecutorProvider interface {
 	Backend
 	Executor() ParallelExecutor
 }
+
+// DeviceProvider is a Backend with devices of its own.
+type DeviceProvider interface {
+	Backend
+	// DeviceCount returns how many devices this process sees.
+	DeviceCount() int
+}

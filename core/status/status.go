@@ -5,6 +5,7 @@ package status
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 )
 
 // Code says what kind of failure an error is. Python maps each to one exception class.
@@ -114,4 +115,9 @@ func CodeOf(err error) Code {
 		return c
 	}
 	return Internal
+}
+
+// Recovered makes an error of what recover returned: a bug in this library, with the stack that shows where.
+func Recovered(p any) *Error {
+	return New(Internal, "%v: please report this as a bug\n%s", p, debug.Stack())
 }

@@ -1,0 +1,103 @@
+// Package comm is where every collective call and message is checked, once, before a backend sees it.
+//
+// Array says what travels: elements, shape, and whether the caller holds an array or a scalar. Broadcast,
+// scatter and messages carry that description with them, so a receiver need not know it.
+package comm
+
+import (
+	"unsafe"
+
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// Kind says what a caller passed, so that it gets back the like.
+type Kind uint8
+
+// The kinds. Their numbers travel in messages and over the bridge.
+const (
+	NDArray      Kind = iota // an array, of any number of dimensions
+	NumPyScalar              // a NumPy scalar
+	PythonScalar             // a float, int, bool or complex
+)
+
+// Array is elements with a shape, in C order. It borrows both.
+type Array struct {
+	memory.Span
+	Shape []int64
+	Kind  Kind
+}
+
+// Result is an array that the callee allocated: the receiver owns one use of Storage and releases it.
+// Storage is nil where there is no result, or where it went to memory that the caller gave.
+type Result struct {
+	Array
+	Storage *memory.Storage
+}
+
+// release drops the result's memory, for error paths.
+func (r *Result) release() {
+	if r.Storage != nil {
+		r.Storage.Release()
+		r.Storage = nil
+	}
+}
+
+// alignment of everything that is allocated: a cache line, and the widest vector register.
+const alignment = 64
+
+// newResult allocates memory for an array like h describes.
+func newResult(from memory.Allocator, h header) (Result, error) {
+	storage, err := memory.NewStorage(from, h.bytes(), alignment)
+	if err != nil {
+		return Result{}, err
+	}
+	span := memory.Span{Addr: storage.Addr(), Count: h.count(), Type: h.typ}
+	return Result{Array: Array{Span: span, Shape: h.shape, Kind: h.kind}, Storage: storage}, nil
+}
+
+// checkType refuses elements without a type: objects, structs, other byte orders.
+func checkType(name string, s memory.Span) error {
+	if !s.Type.Valid() {
+		return status.New(status.InvalidType, "%s has no element type that can be sent", name)
+	}
+	return nil
+}
+
+// checkOutput refuses an output whose type or count is not what the operation produces.
+func checkOutput(out memory.Span, like memory.Span, count int) error {
+	if out.Type != like.Type {
+		return status.New(status.InvalidArgument, "out has dtype %s where the result has %s", out.Type, like.Type)
+	}
+	if out.Count != count {
+		return status.New(status.InvalidArgument, "out has %d elements where the result has %d", out.Count, count)
+	}
+	return nil
+}
+
+// overlap reports whether the spans share a byte.
+func overlap(a, b memory.Span) bool {
+	if a.Bytes() == 0 || b.Bytes() == 0 {
+		return false
+	}
+	x, y := uintptr(a.Addr), uintptr(b.Addr)
+	return x < y+uintptr(b.Bytes()) && y < x+uintptr(a.Bytes())
+}
+
+// apart calls f with send, or with a copy of it where it shares memory with recv, which no backend allows.
+func (c *Comm) apart(send, recv memory.Span, f func(send memory.Span) error) error {
+	if !overlap(send, recv) {
+		return f(send)
+	}
+	storage, err := memory.NewStorage(c.memory, send.Bytes(), alignment)
+	if err != nil {
+		return err
+	}
+	defer storage.Release()
+	twin := memory.Span{Addr: storage.Addr(), Count: send.Count, Type: send.Type}
+	memory.Copy(twin, send)
+	return f(twin)
+}
+
+// bytesAt is a span of n bytes at an address.
+func bytesAt(addr unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(addr), n) }

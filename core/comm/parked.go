@@ -1,0 +1,92 @@
+package comm
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"dtl/core/backend"
+	"dtl/core/dtype"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// Want is what a receiver states of the message: its type, unless Invalid, and its number of elements,
+// unless zero.
+type Want struct {
+	Type  dtype.Type
+	Count int64
+}
+
+// check says whether the message that h describes is what was stated.
+func (w Want) check(h header, out *Array) error {
+	if out != nil {
+		if err := h.fits(out.Span); err != nil {
+			return err
+		}
+	}
+	if w.Type.Valid() && w.Type != h.typ {
+		return status.New(status.InvalidArgument, "dtype %s was asked for, but the message has %d elements of %s",
+			w.Type, h.count(), h.typ)
+	}
+	if w.Count != 0 && w.Count != int64(h.count()) {
+		return status.New(status.InvalidArgument, "%d elements were asked for, but the message has %d of %s",
+			w.Count, h.count(), h.typ)
+	}
+	return nil
+}
+
+// envelope is what was received first: the header, and the elements unless they travel by themselves.
+type envelope struct {
+	buffer *memory.Storage
+	status backend.Status
+	order  int // among those that were parked
+}
+
+// parked keeps envelopes that a receiver refused, in the order they came, for the next that asks.
+type parked struct {
+	n    atomic.Int32 // so that the usual case takes no lock
+	mu   sync.Mutex
+	last int // the order given last
+	list []envelope
+}
+
+// put parks an envelope behind those that came before it.
+func (p *parked) put(m envelope) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if m.order == 0 {
+		p.last++
+		m.order = p.last
+	}
+	at, _ := slices.BinarySearchFunc(p.list, m, func(a, b envelope) int { return a.order - b.order })
+	p.list = slices.Insert(p.list, at, m)
+	p.n.Store(int32(len(p.list)))
+}
+
+// take returns the first envelope that matches, which is gone from then on.
+func (p *parked) take(source, tag int) (envelope, bool) {
+	if p.n.Load() == 0 {
+		return envelope{}, false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, m := range p.list {
+		if (source == backend.AnySource || source == m.status.Source) && (tag == backend.AnyTag || tag == m.status.Tag) {
+			p.list = slices.Delete(p.list, i, i+1)
+			p.n.Store(int32(len(p.list)))
+			return m, true
+		}
+	}
+	return envelope{}, false
+}
+
+func (p *parked) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, m := range p.list {
+		m.buffer.Release()
+	}
+	p.list = nil
+	p.n.Store(0)
+}

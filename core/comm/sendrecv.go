@@ -1,0 +1,85 @@
+package comm
+
+import (
+	"errors"
+
+	"dtl/core/backend"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// Sendrecv sends value to dest and receives from source at once, so that ranks may exchange without a
+// deadlock whatever the lengths. Either peer may be ProcNull. The rest is as for Send and Recv.
+func (c *Comm) Sendrecv(value Array, dest, sendTag int64, out *Array, source, recvTag int64) (Result, error) {
+	r, err := c.sendrecv(value, dest, sendTag, out, source, recvTag)
+	return r, status.In("sendrecv", err)
+}
+
+func (c *Comm) sendrecv(value Array, dest, sendTag int64, out *Array, source, recvTag int64) (Result, error) {
+	if err := c.checkSource(source, recvTag); err != nil {
+		return Result{}, err
+	}
+	s, err := c.startSend(value, dest, sendTag)
+	if err != nil {
+		return Result{}, err
+	}
+	r, err := c.recv(out, Want{}, source, recvTag)
+	if e := s.wait(); e != nil && err == nil {
+		r.release()
+		return Result{}, e
+	}
+	return r, err
+}
+
+// sending is a send under way.
+type sending struct {
+	comm     *Comm
+	buffer   *memory.Storage // of the header
+	requests [2]backend.Request
+}
+
+// startSend starts what send does, without waiting for the receiver.
+func (c *Comm) startSend(value Array, dest, tag int64) (sending, error) {
+	if err := c.checkPeer("dest", dest, tag); err != nil {
+		return sending{}, err
+	}
+	if err := checkType("value", value.Span); err != nil {
+		return sending{}, err
+	}
+	if dest == backend.ProcNull {
+		return sending{}, nil
+	}
+	b, err := c.scratch.get()
+	if err != nil {
+		return sending{}, err
+	}
+	s := sending{comm: c, buffer: b}
+	h, first := c.pack(b, value)
+	if s.requests[0], err = c.main.Isend(first, int(dest), int(tag)); err != nil {
+		c.scratch.put(b)
+		return sending{}, err
+	}
+	if h.apart {
+		if s.requests[1], err = c.payload.Isend(value.Raw(), int(dest), c.payloadTag(h)); err != nil {
+			return sending{}, errors.Join(err, s.wait())
+		}
+	}
+	return s, nil
+}
+
+// wait returns when value may be used again.
+func (s *sending) wait() error {
+	var first error
+	for _, r := range s.requests {
+		if r == nil {
+			continue
+		}
+		if _, err := r.Wait(); err != nil && first == nil {
+			first = err
+		}
+	}
+	if s.buffer != nil {
+		s.comm.scratch.put(s.buffer)
+	}
+	return first
+}

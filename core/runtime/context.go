@@ -1,0 +1,175 @@
+// Package runtime holds what a program opens first: the environment, and contexts that say who works together.
+package runtime
+
+import (
+	"sync/atomic"
+
+	"dtl/core/backend"
+	"dtl/core/comm"
+	"dtl/core/status"
+)
+
+// Context is a group of ranks and the memory they use. Containers keep a reference to theirs: a closed
+// Context still answers Rank and Size, but communicates no more.
+type Context struct {
+	comm    *comm.Comm
+	memory  backend.MemorySpace
+	backend string // name of the one that connects the ranks
+	device  int    // -1: none
+	closed  atomic.Bool
+	fences  atomic.Uint64
+}
+
+// World returns a context of all processes that were started together, or of this process alone where no
+// launcher started it. Collective.
+func World(device int) (*Context, error) {
+	for _, name := range backend.Names() {
+		b, err := backend.Lookup(name)
+		if err != nil {
+			return nil, err
+		}
+		if p, ok := b.(backend.CommunicatorProvider); ok && p.Active() {
+			return world(name, device)
+		}
+	}
+	return world(backend.Local, device)
+}
+
+// Self returns a context of this process alone.
+func Self() (*Context, error) { return world(backend.Local, NoDevice) }
+
+// NoDevice stands for no GPU.
+const NoDevice = -1
+
+func world(name string, device int) (*Context, error) {
+	p, err := backend.As[backend.CommunicatorProvider](name)
+	if err != nil {
+		return nil, status.In("context", err)
+	}
+	return open(name, device, p.World)
+}
+
+// Adopt returns a context over a duplicate of the named backend's native communicator. The original stays
+// its owner's. Collective over the original.
+func Adopt(name string, native uintptr, device int) (*Context, error) {
+	p, err := backend.As[backend.CommunicatorProvider](name)
+	if err != nil {
+		return nil, status.In("context", err)
+	}
+	return open(name, device, func() (backend.ReducingCommunicator, error) { return p.Adopt(native) })
+}
+
+func open(name string, device int, connect func() (backend.ReducingCommunicator, error)) (*Context, error) {
+	host, err := backend.As[backend.MemoryProvider](backend.Local)
+	if err != nil {
+		return nil, status.In("context", err)
+	}
+	if err := checkDevice(device); err != nil {
+		return nil, status.In("context", err)
+	}
+	main, err := connect()
+	if err != nil {
+		return nil, status.In("context", err)
+	}
+	return New(name, main, host.Memory(), device)
+}
+
+// New makes a context of a backend's communicator, which it owns from then on. Collective.
+func New(name string, main backend.ReducingCommunicator, mem backend.MemorySpace, device int) (*Context, error) {
+	c, err := comm.New(main, mem)
+	if err != nil {
+		return nil, status.In("context", err)
+	}
+	return &Context{comm: c, memory: mem, backend: name, device: device}, nil
+}
+
+// checkDevice refuses a device that no GPU backend has.
+func checkDevice(device int) error {
+	if device == NoDevice {
+		return nil
+	}
+	p, err := backend.As[backend.DeviceProvider]("cuda")
+	if err != nil {
+		return err
+	}
+	if device < 0 || device >= p.DeviceCount() {
+		return status.New(status.OutOfBounds, "device %d outside [0, %d)", device, p.DeviceCount())
+	}
+	return nil
+}
+
+// Rank returns the caller's rank.
+func (c *Context) Rank() int { return c.comm.Rank() }
+
+// Size returns the number of ranks.
+func (c *Context) Size() int { return c.comm.Size() }
+
+// Device returns the GPU's number, or NoDevice.
+func (c *Context) Device() int { return c.device }
+
+// Backend returns the name of the backend that connects the ranks.
+func (c *Context) Backend() string { return c.backend }
+
+// Memory returns the memory space of the context's containers.
+func (c *Context) Memory() backend.MemorySpace { return c.memory }
+
+// Comm returns the communicator, or an error if the context is closed.
+func (c *Context) Comm() (*comm.Comm, error) {
+	if c.closed.Load() {
+		return nil, status.New(status.InvalidHandle, "the context is closed")
+	}
+	return c.comm, nil
+}
+
+// Dup returns a context of the same ranks whose traffic never meets this one's. Collective.
+func (c *Context) Dup() (*Context, error) {
+	return c.derive(func(from *comm.Comm) (*comm.Comm, error) { return from.Dup() })
+}
+
+// WithDevice is Dup with a GPU. Collective.
+func (c *Context) WithDevice(device int) (*Context, error) {
+	if device < 0 {
+		return nil, status.In("with_cuda", status.New(status.OutOfBounds, "device %d is negative", device))
+	}
+	if err := checkDevice(device); err != nil {
+		return nil, status.In("with_cuda", err)
+	}
+	d, err := c.Dup()
+	if err == nil {
+		d.device = device
+	}
+	return d, err
+}
+
+// Fence orders the caller's memory accesses before it against those after it. Local.
+func (c *Context) Fence() error {
+	c.fences.Add(1) // an atomic read-modify-write is a full barrier
+	return nil
+}
+
+// Split returns a context of the ranks that gave the same color, ordered by key and then by rank; nil for
+// comm.Undefined. Collective.
+func (c *Context) Split(color, key int) (*Context, error) {
+	return c.derive(func(from *comm.Comm) (*comm.Comm, error) { return from.Split(color, key) })
+}
+
+func (c *Context) derive(f func(*comm.Comm) (*comm.Comm, error)) (*Context, error) {
+	from, err := c.Comm()
+	if err != nil {
+		return nil, err
+	}
+	to, err := f(from)
+	if err != nil || to == nil {
+		return nil, err
+	}
+	return &Context{comm: to, memory: c.memory, backend: c.backend, device: c.device}, nil
+}
+
+// Close frees the communicator. Containers stay, their communication raises. A second Close does nothing.
+// Collective.
+func (c *Context) Close() error {
+	if c.closed.Swap(true) {
+		return nil
+	}
+	return c.comm.Close()
+}

@@ -1,0 +1,109 @@
+//go:build cpython
+
+package numpybridge
+
+/*
+#include <stdlib.h>
+#include "bridge.h"
+*/
+import "C"
+
+import (
+	"runtime/cgo"
+	"unsafe"
+
+	"dtl/core/comm"
+	"dtl/core/dtype"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// dtl_perform runs one call. It sets either error, or storage and result, or neither where there is nothing
+// to return.
+//
+//export dtl_perform
+func dtl_perform(c *C.dtl_call) {
+	defer guard(c)
+	call := Call{
+		Code:   Code(c.code),
+		Handle: int64(c.handle),
+		Args:   [4]int64{int64(c.args[0]), int64(c.args[1]), int64(c.args[2]), int64(c.args[3])},
+	}
+	if c.in.data != nil {
+		call.HasIn, call.In = true, array(&c.in)
+	}
+	if c.out.data != nil {
+		call.HasOut, call.Out = true, array(&c.out)
+	}
+	if err := call.perform(); err != nil {
+		c.error = C.CString(status.Encode(err))
+		return
+	}
+	if call.Result.Storage != nil {
+		give(c, &call.Result)
+	}
+}
+
+// dtl_release drops one use of a storage that a call returned.
+//
+//export dtl_release
+func dtl_release(storage C.uintptr_t) {
+	defer guard(nil)
+	h := cgo.Handle(storage)
+	h.Value().(*memory.Storage).Release()
+	h.Delete()
+}
+
+// guard turns a panic, which would end the interpreter, into an error.
+func guard(c *C.dtl_call) {
+	if p := recover(); p != nil && c != nil {
+		c.error = C.CString(status.Encode(status.Recovered(p)))
+	}
+}
+
+// array describes a borrowed buffer. Shape stays where it is.
+func array(a *C.dtl_array) comm.Array {
+	t := dtype.FromFormat(text(a.format), int(a.itemsize))
+	return comm.Array{
+		Span:  memory.Span{Addr: a.data, Count: int(a.count), Type: t},
+		Shape: unsafe.Slice((*int64)(unsafe.Pointer(a.shape)), int(a.ndim)),
+		Kind:  comm.Kind(a.kind),
+	}
+}
+
+// text returns a C string without copying it.
+func text(s *C.char) string {
+	if s == nil {
+		return "B" // PEP 3118: no format means bytes
+	}
+	n := 0
+	for *(*byte)(unsafe.Add(unsafe.Pointer(s), n)) != 0 {
+		n++
+	}
+	return unsafe.String((*byte)(unsafe.Pointer(s)), n)
+}
+
+// formats holds the format of each type for C, for good.
+var formats = func() (all [dtype.N]*C.char) {
+	for _, t := range dtype.All() {
+		all[t] = C.CString(t.Format())
+	}
+	return all
+}()
+
+// give hands a result and one use of its storage to C.
+func give(c *C.dtl_call, r *comm.Result) {
+	c.storage = C.uintptr_t(cgo.NewHandle(r.Storage))
+	for i, d := range r.Shape {
+		c.shape[i] = C.int64_t(d)
+	}
+	c.result = C.dtl_array{
+		data:     r.Addr,
+		format:   formats[r.Type],
+		shape:    &c.shape[0],
+		itemsize: C.int64_t(r.Type.Size()),
+		count:    C.int64_t(r.Count),
+		ndim:     C.int32_t(len(r.Shape)),
+		kind:     C.int32_t(r.Kind),
+	}
+}

@@ -1,0 +1,53 @@
+/* What C and Go share of the bridge between NumPy and the core. */
+#ifndef DTL_BRIDGE_H
+#define DTL_BRIDGE_H
+
+#include <stdint.h>
+
+enum { DTL_MAX_DIMS = 64 };
+
+/* Operations of dtl_call. Python sees them as constants of the module _bridge. */
+enum dtl_code {
+    DTL_BARRIER,
+    DTL_ALLREDUCE,
+    DTL_REDUCE,
+    DTL_BROADCAST,
+    DTL_GATHER,
+    DTL_SCATTER,
+    DTL_ALLGATHER,
+    DTL_SEND,
+    DTL_RECV,
+    DTL_SENDRECV,
+    DTL_VIEW,
+    DTL_CODES
+};
+
+/* What was passed, so that the like goes back: core/comm.Kind. */
+enum dtl_kind { DTL_NDARRAY, DTL_NUMPY_SCALAR, DTL_PYTHON_SCALAR };
+
+/* One array, C-contiguous. data is NULL where there is none. */
+typedef struct {
+    void *data;
+    const char *format; /* PEP 3118; borrowed for an input, static for a result */
+    const int64_t *shape;
+    int64_t itemsize;
+    int64_t count;
+    int32_t ndim;
+    int32_t kind;
+} dtl_array;
+
+/* One call: what goes in, and what comes out. */
+typedef struct {
+    int64_t code;
+    int64_t handle;
+    int64_t args[4];
+    dtl_array in;
+    dtl_array out;
+    /* set by Go */
+    uintptr_t storage; /* owner of result.data, or 0: there is no result */
+    dtl_array result;
+    int64_t shape[DTL_MAX_DIMS]; /* result.shape points here */
+    char *error;                 /* "[code op] cause", from malloc, or NULL */
+} dtl_call;
+
+#endif

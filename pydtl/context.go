@@ -1,0 +1,98 @@
+package pydtl
+
+import (
+	"dtl/core/handle"
+	"dtl/core/runtime"
+)
+
+// context puts a new context in the table; there may be none.
+func context(c *runtime.Context, err error) (int64, error) {
+	if err != nil || c == nil {
+		return 0, err
+	}
+	return int64(runtime.Contexts.Put(c)), nil
+}
+
+// on calls f with the context that a handle names.
+func on[T any](h int64, f func(*runtime.Context) (T, error)) (T, error) {
+	ref, err := runtime.Contexts.Acquire(handle.Handle(h))
+	if err != nil {
+		var none T
+		return none, err
+	}
+	defer ref.Release()
+	return f(ref.Object)
+}
+
+// ContextWorld returns a context of all processes started together. device is -1 for none. Collective.
+func ContextWorld(device int64) (h int64, err error) {
+	defer guard(&err)
+	return context(runtime.World(int(device)))
+}
+
+// ContextSelf returns a context of this process alone.
+func ContextSelf() (h int64, err error) {
+	defer guard(&err)
+	return context(runtime.Self())
+}
+
+// ContextAdopt returns a context over a duplicate of an MPI communicator, given its native handle. Collective.
+func ContextAdopt(communicator uintptr, device int64) (h int64, err error) {
+	defer guard(&err)
+	return context(runtime.Adopt("mpi", communicator, int(device)))
+}
+
+// ContextRank returns the caller's rank.
+func ContextRank(ctx int64) (rank int64, err error) {
+	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (int64, error) { return int64(c.Rank()), nil })
+}
+
+// ContextSize returns the number of ranks.
+func ContextSize(ctx int64) (size int64, err error) {
+	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (int64, error) { return int64(c.Size()), nil })
+}
+
+// ContextDevice returns the number of the context's GPU, or -1.
+func ContextDevice(ctx int64) (device int64, err error) {
+	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (int64, error) { return int64(c.Device()), nil })
+}
+
+// ContextBackend returns the name of the backend that connects the ranks.
+func ContextBackend(ctx int64) (name string, err error) {
+	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (string, error) { return c.Backend(), nil })
+}
+
+// ContextWithDevice returns a context of the same ranks with a GPU and a communicator of its own. Collective.
+func ContextWithDevice(ctx, device int64) (h int64, err error) {
+	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (int64, error) { return context(c.WithDevice(int(device))) })
+}
+
+// ContextFence orders this process's memory accesses before it against those after it. Local.
+func ContextFence(ctx int64) (ok bool, err error) {
+	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (bool, error) { return true, c.Fence() })
+}
+
+// ContextDup returns a context of the same ranks with a communicator of its own. Collective.
+func ContextDup(ctx int64) (h int64, err error) {
+	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (int64, error) { return context(c.Dup()) })
+}
+
+// ContextSplit returns a context of the ranks that gave the same color, ordered by key and then by rank; 0 for
+// color -1. Collective.
+func ContextSplit(ctx, color, key int64) (h int64, err error) {
+	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (int64, error) { return context(c.Split(int(color), int(key))) })
+}
+
+// ContextClose closes a context. Its handle is invalid from then on. Collective.
+func ContextClose(ctx int64) (ok bool, err error) {
+	defer guard(&err)
+	return true, runtime.Contexts.Close(handle.Handle(ctx))
+}

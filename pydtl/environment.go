@@ -1,0 +1,24 @@
+package pydtl
+
+import (
+	"dtl/core/handle"
+	"dtl/core/runtime"
+)
+
+// EnvironmentOpen returns a new environment's handle.
+func EnvironmentOpen() (h int64, err error) {
+	defer guard(&err)
+	return int64(runtime.Environments.Put(runtime.Open())), nil
+}
+
+// EnvironmentClose closes an environment. Its handle is invalid from then on.
+func EnvironmentClose(environment int64) (ok bool, err error) {
+	defer guard(&err)
+	return true, runtime.Environments.Close(handle.Handle(environment))
+}
+
+// EnvironmentCount returns how many environments are open.
+func EnvironmentCount() (n int64, err error) {
+	defer guard(&err)
+	return runtime.References(), nil
+}

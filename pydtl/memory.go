@@ -1,0 +1,34 @@
+package pydtl
+
+import "dtl/core/backend"
+
+// hostMemory returns the memory that containers use.
+func hostMemory() (backend.MemorySpace, error) {
+	p, err := backend.As[backend.MemoryProvider](backend.Local)
+	if err != nil {
+		return nil, err
+	}
+	return p.Memory(), nil
+}
+
+// MemoryInUse returns the bytes of host memory that are handed out now.
+func MemoryInUse() (bytes int64, err error) {
+	defer guard(&err)
+	m, err := hostMemory()
+	if err != nil {
+		return 0, err
+	}
+	bytes, _ = m.InUse()
+	return bytes, nil
+}
+
+// MemoryPeak returns the most bytes of host memory that were ever handed out at once.
+func MemoryPeak() (bytes int64, err error) {
+	defer guard(&err)
+	m, err := hostMemory()
+	if err != nil {
+		return 0, err
+	}
+	_, bytes = m.InUse()
+	return bytes, nil
+}

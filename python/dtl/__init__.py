@@ -1,0 +1,132 @@
+"""DTL: distributed containers, collectives and messages for NumPy programs.
+
+The same script runs alone with no MPI, and under ``mpirun`` with whatever MPI is there::
+
+    import dtl
+    import numpy as np
+
+    with dtl.Context() as ctx:
+        vec = dtl.DistributedVector(ctx, size=1000, dtype=np.float64, fill=1.0)
+        total = dtl.allreduce(ctx, vec.local_view().sum())
+"""
+
+from __future__ import annotations
+
+from . import backends
+from ._native import version as _version
+from .backends import has_cuda, has_hip, has_mpi, has_nccl, has_shmem
+from .collectives import allgather, allreduce, broadcast, gather, reduce, scatter
+from .context import Context
+from .environment import THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SERIALIZED, THREAD_SINGLE, Environment
+from .exceptions import (
+    BackendError,
+    BackendUnavailableError,
+    BoundsError,
+    CommunicationError,
+    DTLError,
+    InvalidArgumentError,
+    InvalidHandleError,
+    InvalidTypeError,
+    MemoryError,
+)
+from .messages import ANY_SOURCE, ANY_TAG, PROC_NULL, recv, send, sendrecv
+from .nccl import (
+    DTL_NCCL_MODE_HYBRID_PARITY,
+    DTL_NCCL_MODE_NATIVE_ONLY,
+    DTL_NCCL_OP_ALLGATHER,
+    DTL_NCCL_OP_ALLREDUCE,
+    DTL_NCCL_OP_ALLTOALL,
+    DTL_NCCL_OP_BARRIER,
+    DTL_NCCL_OP_BROADCAST,
+    DTL_NCCL_OP_GATHER,
+    DTL_NCCL_OP_REDUCE,
+    DTL_NCCL_OP_SCAN,
+    DTL_NCCL_OP_SCATTER,
+)
+from .ops import MAX, MIN, PROD, SUM
+from .policies import (
+    EXEC_ASYNC,
+    EXEC_PAR,
+    EXEC_SEQ,
+    PARTITION_BLOCK,
+    PARTITION_BLOCK_CYCLIC,
+    PARTITION_CYCLIC,
+    PARTITION_HASH,
+    PARTITION_REPLICATED,
+    PLACEMENT_DEVICE,
+    PLACEMENT_DEVICE_PREFERRED,
+    PLACEMENT_HOST,
+    PLACEMENT_UNIFIED,
+    placement_available,
+)
+from .vector import DistributedVector
+
+__version__: str = _version()
+version_info: tuple[int, int, int] = (0, 1, 0)
+
+__all__ = [
+    "ANY_SOURCE",
+    "ANY_TAG",
+    "DTL_NCCL_MODE_HYBRID_PARITY",
+    "DTL_NCCL_MODE_NATIVE_ONLY",
+    "DTL_NCCL_OP_ALLGATHER",
+    "DTL_NCCL_OP_ALLREDUCE",
+    "DTL_NCCL_OP_ALLTOALL",
+    "DTL_NCCL_OP_BARRIER",
+    "DTL_NCCL_OP_BROADCAST",
+    "DTL_NCCL_OP_GATHER",
+    "DTL_NCCL_OP_REDUCE",
+    "DTL_NCCL_OP_SCAN",
+    "DTL_NCCL_OP_SCATTER",
+    "EXEC_ASYNC",
+    "EXEC_PAR",
+    "EXEC_SEQ",
+    "MAX",
+    "MIN",
+    "PARTITION_BLOCK",
+    "PARTITION_BLOCK_CYCLIC",
+    "PARTITION_CYCLIC",
+    "PARTITION_HASH",
+    "PARTITION_REPLICATED",
+    "PLACEMENT_DEVICE",
+    "PLACEMENT_DEVICE_PREFERRED",
+    "PLACEMENT_HOST",
+    "PLACEMENT_UNIFIED",
+    "PROC_NULL",
+    "PROD",
+    "SUM",
+    "THREAD_FUNNELED",
+    "THREAD_MULTIPLE",
+    "THREAD_SERIALIZED",
+    "THREAD_SINGLE",
+    "BackendError",
+    "BackendUnavailableError",
+    "BoundsError",
+    "CommunicationError",
+    "Context",
+    "DTLError",
+    "DistributedVector",
+    "Environment",
+    "InvalidArgumentError",
+    "InvalidHandleError",
+    "InvalidTypeError",
+    "MemoryError",
+    "__version__",
+    "allgather",
+    "allreduce",
+    "backends",
+    "broadcast",
+    "gather",
+    "has_cuda",
+    "has_hip",
+    "has_mpi",
+    "has_nccl",
+    "has_shmem",
+    "placement_available",
+    "recv",
+    "reduce",
+    "scatter",
+    "send",
+    "sendrecv",
+    "version_info",
+]

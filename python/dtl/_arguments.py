@@ -1,0 +1,100 @@
+"""Arguments made ready for the bridge, and results made ready for the caller."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from .exceptions import InvalidArgumentError, InvalidTypeError
+from .ops import Op
+
+_NUMBERS: dict[str, int] = {}
+
+
+def _element_types() -> dict[str, int]:
+    number = 1
+    while name := _native.dtype_name(number):
+        _NUMBERS[np.dtype(name).str] = number
+        number += 1
+    return _NUMBERS
+
+
+_element_types()
+
+
+def dtype_number(dtype: Any) -> int:
+    """Return the core's number of a NumPy dtype, or of anything that NumPy takes for one."""
+    try:
+        resolved = np.dtype(dtype)
+    except (TypeError, ValueError, SyntaxError) as error:
+        raise InvalidArgumentError(f"unknown dtype {dtype!r}: {error}") from None
+    number = _NUMBERS.get(resolved.str)
+    if number is None:
+        raise InvalidArgumentError(f"dtype {resolved} is not held; the dtypes are {_names()}")
+    return number
+
+
+def _names() -> str:
+    return ", ".join(np.dtype(key).name for key in _NUMBERS)
+
+
+def integer(name: str, value: Any) -> int:
+    """Return value as an int that fits 64 bits."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidTypeError(f"{name} must be an integer, not {value!r} of type {type(value).__name__}") from None
+    if not -(2**63) <= number < 2**63:
+        raise InvalidArgumentError(f"{name} {number} outside [-2**63, 2**63)")
+    return number
+
+
+def operator_number(op: Any) -> int:
+    """Return the number of an operator given as a constant or as its name in any case."""
+    if isinstance(op, str):
+        try:
+            return Op[op.upper()]
+        except KeyError:
+            pass
+    elif isinstance(op, int):
+        return op
+    raise InvalidArgumentError(f"unknown op {op!r}; the ops are {', '.join(Op.__members__)}")
+
+
+def input_array(name: str, value: Any) -> np.ndarray[Any, Any]:
+    """Return value as a C-contiguous array of an element type, copied only if it has to be."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        integer(name, value)
+    try:
+        array = np.asarray(value, order="C")
+    except ValueError as error:
+        raise InvalidArgumentError(f"{name} is no array: {error}") from None
+    if array.dtype.str not in _NUMBERS:
+        raise InvalidTypeError(
+            f"{name} of type {type(value).__name__} gives dtype {array.dtype}, which cannot be sent; "
+            f"the dtypes are {_names()}"
+        )
+    return array
+
+
+def check_output(out: Any) -> None:
+    """Raise what is wrong with an output that the bridge did not take, if anything is."""
+    if not isinstance(out, np.ndarray):
+        raise InvalidTypeError(f"out must be a NumPy array, not {type(out).__name__}")
+    if out.dtype.str not in _NUMBERS:
+        raise InvalidTypeError(f"out has dtype {out.dtype}, which cannot be received; the dtypes are {_names()}")
+    if not out.flags.writeable:
+        raise InvalidArgumentError(f"out of shape {out.shape} is read-only")
+    if not out.flags.c_contiguous:
+        raise InvalidArgumentError(f"out of shape {out.shape} with strides {out.strides} is not C-contiguous")
+
+
+def received(result: Any) -> Any:
+    """Return what the bridge received as the sender passed it: an array or a scalar."""
+    if type(result) is not _native.bridge.Buffer:
+        return result
+    array = np.asarray(result)
+    return array[()] if result.kind == _native.bridge.NUMPY_SCALAR else array

@@ -1,0 +1,151 @@
+"""The native library: loads its two modules, and turns its errors into exceptions.
+
+``_dtl`` and ``_bridge`` lie in one shared object, so that there is one Go runtime. No other module touches them
+directly, except for ``_bridge``'s types and constants.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
+
+import numpy as np
+
+from . import _dtl
+from .exceptions import BackendError, InvalidArgumentError, InvalidHandleError, from_text
+
+if TYPE_CHECKING:
+    from . import _bridge
+else:
+
+    def _load_bridge():
+        name = __package__ + "._bridge"
+        loader = importlib.machinery.ExtensionFileLoader(name, _dtl.__file__)
+        spec = importlib.util.spec_from_loader(name, loader)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        loader.exec_module(module)
+        return module
+
+    _bridge = _load_bridge()
+
+_bridge.setup(np.ndarray, np.generic, from_text)
+
+bridge = _bridge
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_forked = False
+
+
+def _after_fork() -> None:
+    global _forked
+    _forked = True
+    _bridge.disable()
+
+
+# The Go runtime does not survive fork without exec: say so rather than hang.
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _checked(function: F) -> F:
+    """Return function with its errors as DTL's exceptions."""
+
+    def call(*args: Any) -> Any:
+        if _forked:
+            raise BackendError("DTL cannot be used in a forked child; start the child with the spawn method instead")
+        try:
+            return function(*args)
+        except RuntimeError as error:
+            raise from_text(str(error)) from None
+        except OverflowError as error:
+            raise InvalidArgumentError(f"{args}: {error}") from None
+
+    return cast(F, call)
+
+
+def forked() -> bool:
+    """Say whether this process is a forked child, in which the native library is dead."""
+    return _forked
+
+
+def invalid(op: str, text: str, code: int = InvalidArgumentError.code) -> InvalidArgumentError:
+    """Return the error of an operation that refuses an argument before the core sees it."""
+    error = InvalidArgumentError(f"{op}: {text}")
+    error.op = op
+    error.code = code
+    return error
+
+
+def closed(kind: str) -> InvalidHandleError:
+    """Return the error of using an object that was closed."""
+    return InvalidHandleError(f"the {kind} is closed")
+
+
+version = _checked(_dtl.pydtl_Version)
+dtype_name = _checked(_dtl.pydtl_DtypeName)
+op_name = _checked(_dtl.pydtl_OpName)
+
+backend_count = _checked(_dtl.pydtl_BackendCount)
+backend_name = _checked(_dtl.pydtl_BackendName)
+backend_why_not = _checked(_dtl.pydtl_BackendWhyNot)
+memory_in_use = _checked(_dtl.pydtl_MemoryInUse)
+memory_peak = _checked(_dtl.pydtl_MemoryPeak)
+
+environment_open = _checked(_dtl.pydtl_EnvironmentOpen)
+environment_close = _checked(_dtl.pydtl_EnvironmentClose)
+environment_count = _checked(_dtl.pydtl_EnvironmentCount)
+
+context_world = _checked(_dtl.pydtl_ContextWorld)
+context_self = _checked(_dtl.pydtl_ContextSelf)
+context_adopt = _checked(_dtl.pydtl_ContextAdopt)
+context_rank = _checked(_dtl.pydtl_ContextRank)
+context_size = _checked(_dtl.pydtl_ContextSize)
+context_device = _checked(_dtl.pydtl_ContextDevice)
+context_backend = _checked(_dtl.pydtl_ContextBackend)
+context_with_device = _checked(_dtl.pydtl_ContextWithDevice)
+context_fence = _checked(_dtl.pydtl_ContextFence)
+context_dup = _checked(_dtl.pydtl_ContextDup)
+context_split = _checked(_dtl.pydtl_ContextSplit)
+context_close = _checked(_dtl.pydtl_ContextClose)
+
+vector_create = _checked(_dtl.pydtl_VectorCreate)
+vector_global_size = _checked(_dtl.pydtl_VectorGlobalSize)
+vector_local_size = _checked(_dtl.pydtl_VectorLocalSize)
+vector_local_offset = _checked(_dtl.pydtl_VectorLocalOffset)
+vector_owner = _checked(_dtl.pydtl_VectorOwner)
+vector_is_local = _checked(_dtl.pydtl_VectorIsLocal)
+vector_close = _checked(_dtl.pydtl_VectorClose)
+
+mpi_search_in = _checked(_dtl.pydtl_MpiSearchIn)
+mpi_abort = _checked(_dtl.pydtl_MpiAbort)
+mpi_active = _checked(_dtl.pydtl_MpiActive)
+mpi_thread_level = _checked(_dtl.pydtl_MpiThreadLevel)
+mpi_path = _checked(_dtl.pydtl_MpiPath)
+mpi_abi = _checked(_dtl.pydtl_MpiAbi)
+mpi_def forked() -> bool:
+    """Say whether this process is a forked child, in which the native library is dead."""
+    return _forked
+
+
+def invalid(op: str, text: str, code: int = InvalidArgumentError.code) -> InvalidArgumentError:
+    """Return the error of an operation that refuses an argument before the core sees it."""
+    error = InvalidArgumentError(f"{op}: {text}")
+    error.op = op
+    error.code = code
+    return error
+
+
+def closed(kind: str) -> InvalidHandleError:
+    """Return the error of using an object that was closed."""
+    return InvalidHandleError(f"the {kind} is closed")
+
+
+version = _checked(_dtl.pydtl_MpiVersion)
+mpi_source = _checked(_dtl.pydtl_MpiSource)
+
+# The wheels put MPI into the environment's own lib folder.
+mpi_search_in(os.path.join(sys.prefix, "lib"))

@@ -1,0 +1,71 @@
+"""Which backends there are, which of them can be used in this process, and why not the others."""
+
+from __future__ import annotations
+
+from . import _native
+from .exceptions import InvalidArgumentError
+
+
+def registered() -> list[str]:
+    """Return the names of all backends, usable or not."""
+    return [_native.backend_name(i) for i in range(_native.backend_count())]
+
+
+def available() -> list[str]:
+    """Return the names of the backends that can be used in this process.
+
+    The first call opens the libraries that it finds, and initialises none.
+    """
+    return [name for name in registered() if not _native.backend_why_not(name)]
+
+
+def count() -> int:
+    """Return how many backends can be used in this process."""
+    return len(available())
+
+
+def name() -> str:
+    """Return the name of the backend that connects the ranks of ``dtl.Context()``.
+
+    ``"mpi"`` in a process that a launcher started or where MPI is initialised, else ``"cpu"``.
+    """
+    return "mpi" if _native.mpi_active() else "cpu"
+
+
+def why_not(name: str) -> str | None:
+    """Return why a backend cannot be used in this process, or None if it can.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If no backend has that name.
+    """
+    known = registered()
+    if name not in known:
+        raise InvalidArgumentError(f"no backend is called {name!r}; there are {', '.join(known)}")
+    return _native.backend_why_not(name) or None
+
+
+def has_mpi() -> bool:
+    """Say whether an MPI library can be used in this process."""
+    return why_not("mpi") is None
+
+
+def has_cuda() -> bool:
+    """Say whether an NVIDIA GPU can be used in this process."""
+    return why_not("cuda") is None
+
+
+def has_hip() -> bool:
+    """Say whether an AMD GPU can be used in this process."""
+    return why_not("hip") is None
+
+
+def has_nccl() -> bool:
+    """Say whether NCCL can be used in this process."""
+    return why_not("nccl") is None
+
+
+def has_shmem() -> bool:
+    """Say whether an OpenSHMEM library can be used in this process."""
+    return why_not("shmem") is None

@@ -1,0 +1,252 @@
+"""Contexts: who works together."""
+
+from __future__ import annotations
+
+import warnings
+from types import TracebackType
+from typing import Any
+
+from . import _abort, _native, nccl
+from ._arguments import integer
+from ._mpi4py import native_communicator
+from ._native import bridge
+from .exceptions import BackendUnavailableError
+
+
+class Context(bridge.Handle):
+    """A group of ranks: the way into containers and communication. A context manager.
+
+    Parameters
+    ----------
+    comm
+        A communicator of mpi4py, or anything with a ``handle``, to work on a duplicate of; the original stays
+        its owner's. None for all processes that a launcher started together, or this process alone where none did.
+    device_id
+        The number of the GPU to use; None for none.
+
+    Raises
+    ------
+    InvalidTypeError
+        If comm is no communicator.
+    BackendUnavailableError
+        If MPI is needed and cannot be opened, or there is no such GPU.
+    CommunicationError
+        If the launcher and the MPI library disagree about how many ranks there are.
+
+    Notes
+    -----
+    Collective: every rank makes its context, and closes it. With no launcher and no comm, MPI is not even opened.
+    The communicator is a duplicate, so traffic of two contexts never meets. (MPI standard, chapter "Groups,
+    Contexts, Communicators, and Caching".)
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     print(f"rank {ctx.rank} of {ctx.size}")
+    rank 0 of 1
+    """
+
+    _rank: int
+    _size: int
+    _device: int
+    _backend: str
+
+    def __init__(self, comm: Any = None, device_id: int | None = None) -> None:
+        device = -1 if device_id is None else integer("device_id", device_id)
+        if comm is None:
+            self._adopt(_native.context_world(device))
+        else:
+            self._adopt(_native.context_adopt(native_communicator(comm), device))
+
+    def _adopt(self, handle: int) -> None:
+        self._handle = handle
+        self._rank = _native.context_rank(handle)
+        self._size = _native.context_size(handle)
+        self._device = _native.context_device(handle)
+        self._backend = _native.context_backend(handle)
+        if self._size > 1:
+            _abort.install(self._rank)
+
+    @classmethod
+    def _adopt_handle(cls, handle: int) -> Context:
+        context = cls.__new__(cls)
+        context._adopt(handle)
+        return context
+
+    def close(self) -> None:
+        """Free the communicator. Collective. A second call does nothing.
+
+        Containers on the context stay: their views and local reads go on, their communication raises
+        InvalidHandleError.
+        """
+        if self._handle:
+            handle, self._handle = self._handle, 0
+            if not _native.forked():
+                _native.context_close(handle)
+
+    def __enter__(self) -> Context:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        # A rank that fails must not wait for the others to close: they may wait for it in another call.
+        if error is None or self._size == 1:
+            self.close()
+        else:
+            self._handle = 0
+
+    def __del__(self) -> None:
+        if not self._handle:
+            return
+        if self._backend == "cpu":
+            self.close()
+        else:
+            # Collected at different times on different ranks, so it may not communicate.
+            warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
+
+    def __repr__(self) -> str:
+        state = "" if self._handle else ", closed"
+        return f"<dtl.Context rank {self._rank} of {self._size}, {self._backend}{state}>"
+
+    @property
+    def rank(self) -> int:
+        """This process's rank, in [0, size)."""
+        return self._rank
+
+    @property
+    def size(self) -> int:
+        """The number of ranks."""
+        return self._size
+
+    @property
+    def is_root(self) -> bool:
+        """Whether this is rank 0."""
+        return self._rank == 0
+
+    @property
+    def device_id(self) -> int:
+        """The number of the GPU, or -1."""
+        return self._device
+
+    @property
+    def has_device(self) -> bool:
+        """Whether the context has a GPU."""
+        return self._device >= 0
+
+    @property
+    def has_mpi(self) -> bool:
+        """Whether MPI connects the ranks."""
+        return self._backend == "mpi"
+
+    @property
+    def has_cuda(self) -> bool:
+        """Whether the context has an NVIDIA GPU."""
+        return self._device >= 0
+
+    @property
+    def has_nccl(self) -> bool:
+        """Whether NCCL connects the ranks' GPUs."""
+        return self._backend == "nccl"
+
+    @property
+    def nccl_mode(self) -> int:
+        """One of ``dtl.DTL_NCCL_MODE_*``, or -1 without NCCL."""
+        return -1
+
+    def nccl_supports_native(self, op: int) -> bool:
+        """Say whether NCCL itself runs an operation, one of ``dtl.DTL_NCCL_OP_*``, on this context."""
+        nccl.Operation(op)
+        return False
+
+    def nccl_supports_hybrid(self, op: int) -> bool:
+        """Say whether an operation, one of ``dtl.DTL_NCCL_OP_*``, runs on this context with NCCL's help."""
+        nccl.Operation(op)
+        return False
+
+    def barrier(self) -> None:
+        """Return when every rank has called it. Collective. (MPI_Barrier)"""
+        bridge.call(bridge.BARRIER, self, None, None, 0, 0, 0, 0)
+
+    def fence(self) -> None:
+        """Order this process's memory accesses before it against those after it. Not collective."""
+        _native.context_fence(self._handle)
+
+    def dup(self) -> Context:
+        """Return a context of the same ranks whose traffic never meets this one's. Collective. (MPI_Comm_dup)"""
+        return Context._adopt_handle(_native.context_dup(self._handle))
+
+    def split(self, color: int | None, key: int = 0) -> Context | None:
+        """Return a context of the ranks that gave the same color. Collective. (MPI_Comm_split)
+
+        Parameters
+        ----------
+        color
+            Which part to join, at least 0; None to join none.
+        key
+            The new ranks are ordered by key, then by rank.
+
+        Returns
+        -------
+        Context or None
+            None where color is None.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If color is negative.
+        """
+        part = -1
+        if color is not None:
+            part = integer("color", color)
+            if part < 0:
+                raise _native.invalid("split", f"color {part} is negative; None joins no part")
+        handle = _native.context_split(self._handle, part, integer("key", key))
+        return Context._adopt_handle(handle) if handle else None
+
+    def with_cuda(self, device_id: int) -> Context:
+        """Return a context of the same ranks with a GPU. Collective.
+
+        Raises
+        ------
+        BackendUnavailableError
+            If there is no NVIDIA GPU.
+        BoundsError
+            If there is no GPU of that number.
+        """
+        return Context._adopt_handle(_native.context_with_device(self._handle, integer("device_id", device_id)))
+
+    def with_nccl(self, device_id: int, mode: int = nccl.DTL_NCCL_MODE_HYBRID_PARITY) -> Context:
+        """Return a context whose GPUs NCCL connects. Collective.
+
+        Raises
+        ------
+        BackendUnavailableError
+            If NCCL cannot be used here; the text says what is missing.
+        """
+        integer("device_id", device_id)
+        raise self._no_nccl(mode)
+
+    def split_nccl(
+        self,
+        color: int,
+        key: int = 0,
+        device_id: int | None = None,
+        mode: int = nccl.DTL_NCCL_MODE_HYBRID_PARITY,
+    ) -> Context:
+        """Split the context, and let NCCL connect each part's GPUs. Collective.
+
+        Raises
+        ------
+        BackendUnavailableError
+            If NCCL cannot be used here; the text says what is missing.
+        """
+        integer("color", color)
+        integer("key", key)
+        raise self._no_nccl(mode)
+
+    def _no_nccl(self, mode: int) -> BackendUnavailableError:
+        nccl.Mode(mode)
+        reason = _native.backend_why_not("nccl") or "this version of DTL finds NCCL but does not communicate through it"
+        return BackendUnavailableError(reason)

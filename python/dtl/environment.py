@@ -1,0 +1,122 @@
+"""The environment: that somebody uses the library, and what it finds here."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from . import _native, backends
+from ._native import bridge
+from .context import Context
+
+#: Thread levels, as MPI orders them. (MPI standard, chapter "External Interfaces", section "MPI and Threads".)
+THREAD_SINGLE = 0
+THREAD_FUNNELED = 1
+THREAD_SERIALIZED = 2
+THREAD_MULTIPLE = 3
+
+
+class Environment(bridge.Handle):
+    """A counted user of the library, as a context manager.
+
+    Backends start at the first need and stop when the process ends, so an environment costs nothing and decides
+    nothing; it is the place to ask what there is, and to make contexts.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Environment() as env:
+    ...     ctx = env.make_cpu_context()
+    ...     ctx.size
+    1
+    """
+
+    def __init__(self) -> None:
+        self._handle = _native.environment_open()
+
+    def close(self) -> None:
+        """Leave the count. A second call does nothing. Contexts that were made stay open."""
+        if self._handle:
+            handle, self._handle = self._handle, 0
+            if not _native.forked():
+                _native.environment_close(handle)
+
+    def __enter__(self) -> Environment:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<dtl.Environment {'open' if self._handle else 'closed'}>"
+
+    @staticmethod
+    def is_initialized() -> bool:
+        """Say whether any environment is open."""
+        return Environment.ref_count() > 0
+
+    @staticmethod
+    def ref_count() -> int:
+        """Return how many environments are open."""
+        return _native.environment_count()
+
+    @property
+    def has_mpi(self) -> bool:
+        """Whether an MPI library can be used in this process."""
+        return backends.has_mpi()
+
+    @property
+    def has_cuda(self) -> bool:
+        """Whether an NVIDIA GPU can be used in this process."""
+        return backends.has_cuda()
+
+    @property
+    def has_hip(self) -> bool:
+        """Whether an AMD GPU can be used in this process."""
+        return backends.has_hip()
+
+    @property
+    def has_nccl(self) -> bool:
+        """Whether NCCL can be used in this process."""
+        return backends.has_nccl()
+
+    @property
+    def has_shmem(self) -> bool:
+        """Whether an OpenSHMEM library can be used in this process."""
+        return backends.has_shmem()
+
+    @property
+    def mpi_thread_level(self) -> int:
+        """The thread level that MPI gave, one of ``dtl.THREAD_*``, or -1 while MPI is not initialised."""
+        return _native.mpi_thread_level()
+
+    def make_world_context(self, device_id: int | None = None) -> Context:
+        """Return a context of all processes that were started together. Collective: every rank calls it.
+
+        Parameters
+        ----------
+        device_id
+            The number of the GPU to use; None for none.
+
+        Raises
+        ------
+        InvalidHandleError
+            If the environment is closed.
+        BackendUnavailableError
+            If there is no such GPU, or MPI is needed and cannot be opened.
+        """
+        self._check_open()
+        return Context(device_id=device_id)
+
+    def make_cpu_context(self) -> Context:
+        """Return a context of this process alone, which uses no MPI. Not collective."""
+        self._check_open()
+        return Context._adopt_handle(_native.context_self())
+
+    def _check_open(self) -> None:
+        if not self._handle:
+            raise _native.closed("environment")

@@ -1,0 +1,111 @@
+"""The exceptions that DTL raises.
+
+Each also inherits the builtin that a user would catch. ``code`` is the number that the core gave the failure,
+``op`` the operation that failed (empty where the failure belongs to no operation).
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+
+__all__ = [
+    "BackendError",
+    "BackendUnavailableError",
+    "BoundsError",
+    "CommunicationError",
+    "DTLError",
+    "InvalidArgumentError",
+    "InvalidHandleError",
+    "InvalidTypeError",
+    "MemoryError",
+]
+
+
+class DTLError(Exception):
+    """Base class of DTL's exceptions; by itself, a bug in DTL."""
+
+    code: int = 1
+    op: str = ""
+
+
+class InvalidArgumentError(DTLError, ValueError):
+    """A value outside what the call accepts."""
+
+    code = 100
+
+
+class InvalidTypeError(InvalidArgumentError, TypeError):
+    """An argument of a type that the call does not accept."""
+
+    code = 101
+
+
+class InvalidHandleError(InvalidArgumentError):
+    """Use of an object that was closed, or of one kind where another is wanted."""
+
+    code = 102
+
+
+class BoundsError(DTLError, IndexError):
+    """An index, rank, root or tag outside its range."""
+
+    code = 103
+
+
+class MemoryError(DTLError, builtins.MemoryError):
+    """Memory that could not be allocated."""
+
+    code = 200
+
+
+class CommunicationError(DTLError, RuntimeError):
+    """A communication call that failed."""
+
+    code = 300
+
+
+class BackendError(DTLError, RuntimeError):
+    """A backend that failed outside communication."""
+
+    code = 400
+
+
+class BackendUnavailableError(BackendError):
+    """A backend that cannot be used in this process; the text says what is missing."""
+
+    code = 401
+
+
+#: status.Unsupported: a combination that does not exist, such as MIN of complex.
+UNSUPPORTED = 104
+
+_CLASSES: dict[int, type[DTLError]] = {
+    cls.code: cls
+    for cls in (
+        DTLError,
+        InvalidArgumentError,
+        InvalidTypeError,
+        InvalidHandleError,
+        BoundsError,
+        MemoryError,
+        CommunicationError,
+        BackendError,
+        BackendUnavailableError,
+    )
+}
+_CLASSES[UNSUPPORTED] = InvalidArgumentError
+
+_ENCODED = re.compile(r"\[(\d+) ([^]]*)\] (.*)", re.DOTALL)
+
+
+def from_text(text: str) -> DTLError:
+    """Return the exception that the core's ``[code op] cause`` stands for."""
+    match = _ENCODED.fullmatch(text)
+    if match is None:
+        return DTLError(text)
+    code, op, cause = int(match[1]), match[2], match[3]
+    error = _CLASSES.get(code, DTLError)(f"{op}: {cause}" if op else cause)
+    error.code = code
+    error.op = op
+    return error

@@ -1,0 +1,137 @@
+"""Messages between two ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._arguments import check_output, dtype_number, input_array, integer, received
+from ._native import bridge
+from .context import Context
+
+#: Receive from any rank.
+ANY_SOURCE = -1
+#: Receive with any tag.
+ANY_TAG = -1
+#: No rank: what is sent there vanishes, and nothing comes from there.
+PROC_NULL = -2
+
+_call = bridge.call
+_SEND, _RECV, _SENDRECV = bridge.SEND, bridge.RECV, bridge.SENDRECV
+
+
+def send(ctx: Context, data: Any, dest: int, tag: int = 0) -> None:
+    """Send an array or scalar to one rank. (MPI_Send)
+
+    Parameters
+    ----------
+    ctx
+        The context.
+    data
+        Of any shape. Its dtype and shape travel with it.
+    dest
+        The receiver's rank, or PROC_NULL.
+    tag
+        What the receiver can tell it by, at least 0. At least 32768 tags are there.
+
+    Raises
+    ------
+    BoundsError
+        If dest or tag is outside its range.
+    InvalidTypeError
+        If data has no dtype that can be sent.
+
+    Notes
+    -----
+    Not collective. Returns when data may be used again: at once for up to 4 KiB, else when the receiver takes it.
+    Two ranks that send each other more than that before they receive wait for ever; sendrecv does not.
+    """
+    if _call(_SEND, ctx, data, None, dest, tag, 0, 0) is NotImplemented:
+        array = input_array("data", data)
+        _call(_SEND, ctx, array, None, integer("dest", dest), integer("tag", tag), 0, 0)
+
+
+def recv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int = 0, *, out: Any = None) -> Any:
+    """Receive an array or scalar from one rank. (MPI_Recv)
+
+    Parameters
+    ----------
+    ctx
+        The context.
+    source
+        The sender's rank, ANY_SOURCE, or PROC_NULL.
+    tag
+        The message's tag, or ANY_TAG.
+    dtype, count
+        What the message must be, where they are given. It brings its own dtype and shape, so neither is needed.
+    out
+        A C-contiguous array for the elements, of the message's dtype and number of elements.
+
+    Returns
+    -------
+    ndarray or scalar
+        Like what was sent, or out. None from PROC_NULL.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the message is not what dtype, count or out states. It stays there to be received.
+    BoundsError
+        If source or tag is outside its range.
+
+    Notes
+    -----
+    Not collective. Waits for the message.
+    """
+    number = 0 if dtype is None else dtype_number(dtype)
+    result = _call(_RECV, ctx, None, out, source, tag, number, count)
+    if result is NotImplemented:
+        if out is not None:
+            check_output(out)
+        args = integer("source", source), integer("tag", tag), number, integer("count", count)
+        result = _call(_RECV, ctx, None, out, *args)
+    return received(result)
+
+
+def sendrecv(
+    ctx: Context,
+    send_data: Any,
+    dest: int,
+    source: int,
+    send_tag: int = 0,
+    recv_tag: int = 0,
+    *,
+    out: Any = None,
+) -> Any:
+    """Send to one rank and receive from another at once. (MPI_Sendrecv)
+
+    Parameters
+    ----------
+    ctx
+        The context.
+    send_data, dest, send_tag
+        As for send.
+    source, recv_tag, out
+        As for recv.
+
+    Returns
+    -------
+    ndarray or scalar
+        Like what source sent, or out. None from PROC_NULL.
+
+    Raises
+    ------
+    InvalidArgumentError, InvalidTypeError, BoundsError
+        As for send and recv.
+
+    Notes
+    -----
+    Not collective. Ranks that exchange never wait for each other in a circle, whatever the lengths.
+    """
+    result = _call(_SENDRECV, ctx, send_data, out, dest, send_tag, source, recv_tag)
+    if result is NotImplemented:
+        array = input_array("send_data", send_data)
+        if out is not None:
+            check_output(out)
+        peers = integer("dest", dest), integer("send_tag", send_tag), integer("source", source)
+        result = _call(_SENDRECV, ctx, array, out, *peers, integer("recv_tag", recv_tag))
+    return received(result)

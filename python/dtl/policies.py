@@ -1,0 +1,69 @@
+"""Policies: how a container's elements are divided, where they lie, and how its algorithms run."""
+
+from __future__ import annotations
+
+import enum
+
+from . import backends
+
+
+class Partition(enum.IntEnum):
+    """Which rank owns which element."""
+
+    BLOCK = 0
+    CYCLIC = 1
+    BLOCK_CYCLIC = 2
+    HASH = 3
+    REPLICATED = 4
+
+
+class Placement(enum.IntEnum):
+    """Where elements lie."""
+
+    HOST = 0
+    DEVICE = 1
+    UNIFIED = 2
+    DEVICE_PREFERRED = 3
+
+
+class Execution(enum.IntEnum):
+    """How algorithms run on the local part."""
+
+    SEQ = 0
+    PAR = 1
+    ASYNC = 2
+
+
+PARTITION_BLOCK = Partition.BLOCK
+PARTITION_CYCLIC = Partition.CYCLIC
+PARTITION_BLOCK_CYCLIC = Partition.BLOCK_CYCLIC
+PARTITION_HASH = Partition.HASH
+PARTITION_REPLICATED = Partition.REPLICATED
+
+PLACEMENT_HOST = Placement.HOST
+PLACEMENT_DEVICE = Placement.DEVICE
+PLACEMENT_UNIFIED = Placement.UNIFIED
+PLACEMENT_DEVICE_PREFERRED = Placement.DEVICE_PREFERRED
+
+EXEC_SEQ = Execution.SEQ
+EXEC_PAR = Execution.PAR
+EXEC_ASYNC = Execution.ASYNC
+
+
+def placement_available(placement: Placement) -> bool:
+    """Say whether containers can be placed there in this process.
+
+    Parameters
+    ----------
+    placement
+        One of the ``PLACEMENT_*`` constants.
+
+    Raises
+    ------
+    ValueError
+        If it is none of them.
+    """
+    placement = Placement(placement)
+    if placement in (Placement.HOST, Placement.DEVICE_PREFERRED):
+        return True
+    return backends.has_cuda() or backends.has_hip()
