@@ -78,7 +78,7 @@ func parseHeader(b []byte) (header, error) {
 		return header{}, status.New(status.Communication, "message of %d bytes is shorter than its header", len(b))
 	}
 	if b[0] == refused {
-		return header{}, status.New(status.InvalidArgument, "root's value was refused there: %s", b[headerFixed:headerFixed+int(b[1])])
+		return header{}, status.New(status.InvalidArgument, "root's value was refused there: %s", b[headerFixed:min(len(b), headerFixed+int(b[1]))])
 	}
 	h := header{kind: Kind(b[0]), typ: dtype.Type(b[1]), apart: b[3] != 0, seq: binary.LittleEndian.Uint32(b[4:])}
 	if h.kind > PythonScalar || !h.typ.Valid() || int(b[2]) > maxDims {
