@@ -126,25 +126,7 @@ mpi_active = _checked(_dtl.pydtl_MpiActive)
 mpi_thread_level = _checked(_dtl.pydtl_MpiThreadLevel)
 mpi_path = _checked(_dtl.pydtl_MpiPath)
 mpi_abi = _checked(_dtl.pydtl_MpiAbi)
-mpi_def forked() -> bool:
-    """Say whether this process is a forked child, in which the native library is dead."""
-    return _forked
-
-
-def invalid(op: str, text: str, code: int = InvalidArgumentError.code) -> InvalidArgumentError:
-    """Return the error of an operation that refuses an argument before the core sees it."""
-    error = InvalidArgumentError(f"{op}: {text}")
-    error.op = op
-    error.code = code
-    return error
-
-
-def closed(kind: str) -> InvalidHandleError:
-    """Return the error of using an object that was closed."""
-    return InvalidHandleError(f"the {kind} is closed")
-
-
-version = _checked(_dtl.pydtl_MpiVersion)
+mpi_version = _checked(_dtl.pydtl_MpiVersion)
 mpi_source = _checked(_dtl.pydtl_MpiSource)
 
 # The wheels put MPI into the environment's own lib folder.
