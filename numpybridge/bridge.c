@@ -210,7 +210,7 @@ static taken take_buffer(PyObject *value, dtl_array *a, Py_buffer *view, int fla
 static taken take_handle(PyObject *object, int64_t *handle) {
     if (!PyObject_TypeCheck(object, &HandleType)) {
         char text[200];
-        snprintf(text, sizeof text, "[102 ] a dtl object with a native handle is wanted, not %.100s", Py_TYPE(object)->tp_name);
+        snprintf(text, sizeof text, "[101 ] a dtl object with a native handle is wanted, not %.100s", Py_TYPE(object)->tp_name);
         fail(text);
         return FAILED;
     }
@@ -244,6 +244,8 @@ static PyObject *perform(dtl_call *call) {
         free(call->error);
         return NULL;
     }
+    if (call->unsuitable)
+        Py_RETURN_NOTIMPLEMENTED;
     if (call->storage == 0)
         Py_RETURN_NONE;
     if (call->result.kind != DTL_PYTHON_SCALAR)
@@ -261,8 +263,8 @@ static PyObject *reduce_scalar(dtl_call *call, scalar *result) {
     call->out = call->in;
     call->out.data = result;
     PyObject *answer = perform(call);
-    if (answer == NULL)
-        return NULL;
+    if (answer != Py_None)
+        return answer;
     Py_DECREF(answer);
     return give_scalar(&call->out);
 }

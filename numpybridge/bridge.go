@@ -18,8 +18,8 @@ import (
 	"dtl/core/status"
 )
 
-// dtl_perform runs one call. It sets either error, or storage and result, or neither where there is nothing
-// to return.
+// dtl_perform runs one call. It sets error, or unsuitable, or storage and result, or none of them where there
+// is nothing to return.
 //
 //export dtl_perform
 func dtl_perform(c *C.dtl_call) {
@@ -34,6 +34,10 @@ func dtl_perform(c *C.dtl_call) {
 	}
 	if c.out.data != nil {
 		call.HasOut, call.Out = true, array(&c.out)
+	}
+	if !call.suitable() {
+		c.unsuitable = 1
+		return
 	}
 	if err := call.perform(); err != nil {
 		c.error = C.CString(status.Encode(err))

@@ -44,6 +44,7 @@ typedef struct {
     dtl_array in;
     dtl_array out;
     /* set by Go */
+    int32_t unsuitable; /* an argument has no element type, or is missing: nothing was done */
     uintptr_t storage; /* owner of result.data, or 0: there is no result */
     dtl_array result;
     int64_t shape[DTL_MAX_DIMS]; /* result.shape points here */

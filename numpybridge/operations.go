@@ -60,6 +60,18 @@ func (c *Call) out() *comm.Array {
 	return &c.Out
 }
 
+// suitable reports whether the call has an input where it needs one, and its arrays have element types. If not,
+// Python, which knows what was passed, says what is wrong with it.
+func (c *Call) suitable() bool {
+	switch c.Code {
+	case Allreduce, Reduce, Gather, Allgather, Send, Sendrecv:
+		if !c.HasIn {
+			return false
+		}
+	}
+	return (!c.HasIn || c.In.Type.Valid()) && (!c.HasOut || c.Out.Type.Valid())
+}
+
 // perform runs the call on the native object that its handle names.
 func (c *Call) perform() error {
 	if c.Code == View {
@@ -74,7 +86,7 @@ func (c *Call) perform() error {
 	if err != nil {
 		return err
 	}
-	if c.Code <= Reduce {
+	if c.Code >= Barrier && c.Code <= Reduce {
 		return c.reduce(on)
 	}
 	return c.move(on)

@@ -73,6 +73,11 @@ func neverGivenOut(h Handle, want Kind) error {
 	return status.New(status.InvalidHandle, "%d is no %s handle that was ever given out", int64(h), want)
 }
 
+// nothing is the error of zero, which owners keep in place of a handle that they closed.
+func nothing(want Kind) error {
+	return status.New(status.InvalidHandle, "the %s is closed", want)
+}
+
 func isClosed(h Handle, want Kind) error {
 	return status.New(status.InvalidHandle, "%s handle %d is closed", want, int64(h))
 }

@@ -68,7 +68,7 @@ func TestInvalidHandles(t *testing.T) {
 		h    Handle
 		text string
 	}{
-		{"zero", 0, "0 is no vector handle that was ever given out"},
+		{"zero", 0, "the vector is closed"},
 		{"negative", -1, "-1 is no vector handle that was ever given out"},
 		{"most negative", math.MinInt64, "was ever given out"},
 		{"largest", math.MaxInt64, "was ever given out"},

@@ -105,6 +105,9 @@ func (t *Table[T]) find(h Handle) *slot[T] {
 
 // invalid says why h names nothing here.
 func (t *Table[T]) invalid(h Handle) error {
+	if h == 0 {
+		return nothing(t.kind)
+	}
 	if h > 0 && h.kind().valid() && h.kind() != t.kind {
 		return wrongKind(h, t.kind)
 	}

@@ -60,7 +60,7 @@ def operator_number(op: Any) -> int:
         except KeyError:
             pass
     elif isinstance(op, int):
-        return op
+        return integer("op", op)
     raise InvalidArgumentError(f"unknown op {op!r}; the ops are {', '.join(Op.__members__)}")
 
 

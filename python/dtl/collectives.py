@@ -60,7 +60,7 @@ def allreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) 
     ...     dtl.allreduce(ctx, 2.5, op=dtl.SUM)
     2.5
     """
-    if out is not None or value.__class__ in _SCALARS:
+    if value.__class__ in _SCALARS or (out is not None and value.__class__ is not bool):
         result = _call(_ALLREDUCE, ctx, value, out, op, 0, 0, 0)
         if result is not NotImplemented:
             return result
@@ -95,7 +95,14 @@ def reduce(ctx: Context, value: Any, op: Op | str = SUM, root: int = 0, *, out: 
     InvalidArgumentError, InvalidTypeError
         As for allreduce.
     """
-    return _reduced(_REDUCE, ctx, value, out, op, root, ctx.rank == root)
+    return _reduced(_REDUCE, ctx, value, out, op, root, _rank(ctx) == root)
+
+
+def _rank(ctx: Any) -> int:
+    """Return the caller's rank; what is no context is refused as the bridge refuses it."""
+    if not isinstance(ctx, Context):
+        _call(bridge.BARRIER, ctx, None, None, 0, 0, 0, 0)
+    return ctx.rank  # type: ignore[no-any-return]
 
 
 def _reduced(code: int, ctx: Context, value: Any, out: Any, op: Any, root: Any, here: bool) -> Any:
@@ -152,7 +159,7 @@ def broadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None
     InvalidArgumentError
         If root has no value that can be sent (on every rank), or value or out differs from it.
     """
-    here = ctx.rank == root
+    here = _rank(ctx) == root
     result = NotImplemented
     if here or value.__class__ is np.ndarray:
         result = _call(_BROADCAST, ctx, value, out, root, 0, 0, 0)
@@ -215,8 +222,8 @@ def gather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Any:
     InvalidTypeError
         If value has no dtype that can be sent.
     """
+    here = _rank(ctx) == root
     array = input_array("value", value)
-    here = ctx.rank == root
     result = _fitting_out(out, (ctx.size, *array.shape), array.dtype) if here else None
     _call(_GATHER, ctx, array, result, integer("root", root), 0, 0, 0)
     return result
@@ -246,6 +253,7 @@ def allgather(ctx: Context, value: Any, *, out: Any = None) -> Any:
     InvalidTypeError
         If value has no dtype that can be sent.
     """
+    _rank(ctx)
     array = input_array("value", value)
     result = _fitting_out(out, (ctx.size, *array.shape), array.dtype)
     _call(_ALLGATHER, ctx, array, result, 0, 0, 0, 0)
@@ -281,6 +289,6 @@ def scatter(ctx: Context, values: Any = None, root: int = 0, *, out: Any = None)
     if out is not None:
         check_output(out)
     array = None
-    if ctx.rank == root:
+    if _rank(ctx) == root:
         array = _from_root(_SCATTER, ctx, "values", values, root)
     return received(_call(_SCATTER, ctx, array, out, integer("root", root), 0, 0, 0))
