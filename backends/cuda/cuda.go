@@ -1,0 +1,20 @@
+// Package cuda is the backend of NVIDIA's GPUs: so far, it knows whether this process sees any.
+package cuda
+
+import (
+	"dtl/backends/internal/dl"
+	"dtl/backends/internal/gpu"
+	"dtl/core/backend"
+)
+
+// api is that of the driver, which alone knows the devices; the CUDA runtime is not needed.
+var api = gpu.API{
+	Name:      "cuda",
+	Driver:    "NVIDIA driver",
+	Libraries: []string{"libcuda.so.1"},
+	Init:      "cuInit",
+	Count:     "cuDeviceGetCount",
+	ErrorText: "cuGetErrorString",
+}
+
+func init() { backend.Register(gpu.New(api, dl.Linker)) }

@@ -1,0 +1,26 @@
+package hip
+
+import (
+	"errors"
+	"testing"
+
+	"dtl/core/backend"
+	"dtl/core/status"
+)
+
+// TestOnThisMachine holds on a machine with devices and on one without: Probe, DeviceCount and the registry agree.
+func TestOnThisMachine(t *testing.T) {
+	b, err := backend.Lookup("hip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	devices := b.(backend.DeviceProvider).DeviceCount()
+	err = b.Probe()
+	t.Logf("%d devices; %v", devices, err)
+	if (err == nil) != (devices > 0) {
+		t.Errorf("%d devices, but Probe says %v", devices, err)
+	}
+	if err != nil && !errors.Is(err, status.BackendUnavailable) {
+		t.Errorf("got %v, want nil or backend unavailable", err)
+	}
+}
