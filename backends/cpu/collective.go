@@ -1,0 +1,111 @@
+package cpu
+
+import (
+	"dtl/core/kernel"
+	"dtl/core/memory"
+)
+
+// Barrier returns when every rank has called it.
+func (c *Comm) Barrier() error {
+	return c.collective(call{form: form{name: "Barrier"}}, func([]call) error { return nil })
+}
+
+// Broadcast copies root's buf to every other rank's.
+func (c *Comm) Broadcast(buf memory.Span, root int) error {
+	f := form{name: "Broadcast", root: root, count: buf.Count, typ: buf.Type}
+	return c.collective(call{form: f, send: buf}, func(calls []call) error {
+		if c.rank != root {
+			memory.Copy(buf, calls[root].send)
+		}
+		return nil
+	})
+}
+
+// Gather concatenates every rank's send in root's recv.
+func (c *Comm) Gather(send, recv memory.Span, root int) error {
+	f := form{name: "Gather", root: root, count: send.Count, typ: send.Type}
+	return c.collective(call{form: f, send: send}, func(calls []call) error {
+		if c.rank == root {
+			concatenate(recv, calls)
+		}
+		return nil
+	})
+}
+
+// Scatter gives rank r the r-th equal part of root's send.
+func (c *Comm) Scatter(send, recv memory.Span, root int) error {
+	f := form{name: "Scatter", root: root, count: recv.Count, typ: recv.Type}
+	return c.collective(call{form: f, send: send}, func(calls []call) error {
+		memory.Copy(recv, part(calls[root].send, c.rank, recv.Count))
+		return nil
+	})
+}
+
+// Allgather concatenates every rank's send in every rank's recv.
+func (c *Comm) Allgather(send, recv memory.Span) error {
+	f := form{name: "Allgather", count: send.Count, typ: send.Type}
+	return c.collective(call{form: f, send: send}, func(calls []call) error {
+		concatenate(recv, calls)
+		return nil
+	})
+}
+
+// Alltoall sends the r-th equal part of send to rank r.
+func (c *Comm) Alltoall(send, recv memory.Span) error {
+	n := send.Count / c.Size()
+	f := form{name: "Alltoall", count: n, typ: send.Type}
+	return c.collective(call{form: f, send: send}, func(calls []call) error {
+		for rank := range calls {
+			memory.Copy(part(recv, rank, n), part(calls[rank].send, c.rank, n))
+		}
+		return nil
+	})
+}
+
+// Reduce combines every rank's send in root's recv, in rank order.
+func (c *Comm) Reduce(send, recv memory.Span, op kernel.Op, root int) error {
+	if err := op.Check(send.Type); err != nil {
+		return err // the same on every rank
+	}
+	f := form{name: "Reduce", op: op, root: root, count: send.Count, typ: send.Type}
+	return c.collective(call{form: f, send: send}, func(calls []call) error {
+		if c.rank != root {
+			return nil
+		}
+		memory.Copy(recv, calls[0].send)
+		return combine(recv, calls[1:], op)
+	})
+}
+
+// Allreduce combines every rank's send in every rank's recv, in rank order: the results are the same bits.
+func (c *Comm) Allreduce(send, recv memory.Span, op kernel.Op) error {
+	if err := op.Check(send.Type); err != nil {
+		return err // the same on every rank
+	}
+	f := form{name: "Allreduce", op: op, count: send.Count, typ: send.Type}
+	return c.collective(call{form: f, send: send}, func(calls []call) error {
+		memory.Copy(recv, calls[0].send)
+		return combine(recv, calls[1:], op)
+	})
+}
+
+// combine accumulates the sends of calls into recv.
+func combine(recv memory.Span, calls []call, op kernel.Op) error {
+	for i := range calls {
+		if err := kernel.Accumulate(recv, calls[i].send, op); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// concatenate writes every rank's send to recv.
+func concatenate(recv memory.Span, calls []call) {
+	for rank := range calls {
+		n := calls[rank].count
+		memory.Copy(part(recv, rank, n), calls[rank].send)
+	}
+}
+
+// part returns the rank-th part of n elements.
+func part(whole memory.Span, rank, n int) memory.Span { return whole.Slice(rank*n, (rank+1)*n) }

@@ -1,0 +1,58 @@
+package cpu
+
+import (
+	"math"
+
+	"dtl/core/backend"
+)
+
+// Comm is one rank of a communicator whose ranks are goroutines of this process. Its messages are copied
+// when they are sent, so Send never waits for the receiver.
+type Comm struct {
+	group *group
+	rank  int
+}
+
+var _ backend.ReducingCommunicator = (*Comm)(nil)
+
+// group is what the ranks of one communicator share.
+type group struct {
+	inboxes []inbox
+	meeting meeting
+}
+
+func newGroup(n int) *group {
+	g := &group{inboxes: make([]inbox, n)}
+	g.meeting.calls = make([]call, n)
+	g.meeting.changed.L = &g.meeting.mu
+	for i := range g.inboxes {
+		g.inboxes[i].changed.L = &g.inboxes[i].mu
+	}
+	return g
+}
+
+// Group returns the n ranks of a new communicator, each to be used from its own goroutine. On one rank,
+// which nobody can send to while it waits, a receive that would wait for ever is an error.
+func Group(n int) []backend.ReducingCommunicator {
+	g := newGroup(n)
+	ranks := make([]backend.ReducingCommunicator, n)
+	for i := range ranks {
+		ranks[i] = &Comm{group: g, rank: i}
+	}
+	return ranks
+}
+
+// Rank returns the caller's rank.
+func (c *Comm) Rank() int { return c.rank }
+
+// Size returns the number of ranks.
+func (c *Comm) Size() int { return len(c.group.inboxes) }
+
+// TagBound returns one more than the largest tag, which is MPI's usual one.
+func (c *Comm) TagBound() int { return math.MaxInt32 + 1 }
+
+// Dup returns a communicator of the same ranks whose traffic never meets this one's. Collective.
+func (c *Comm) Dup() (backend.ReducingCommunicator, error) { return c.Split(0, c.rank) }
+
+// Close does nothing: what the ranks share goes with the last of them.
+func (c *Comm) Close() error { return nil }
