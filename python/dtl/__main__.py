@@ -1,0 +1,41 @@
+"""``python -m dtl``: ``run`` a program on several ranks, or print ``info`` about what is here."""
+
+from __future__ import annotations
+
+import sys
+from typing import Sequence
+
+from ._cli import info, run
+from ._cli.errors import UsageError
+
+COMMANDS = {"run": run.main, "info": info.main}
+
+_HELP = """\
+usage: python -m dtl run -n RANKS [options] script.py [arguments]    run a program on several ranks
+       python -m dtl info                                            say what is here and what can be used
+       python -m dtl run --help                                      say more about run"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command that the first argument (of the process, unless given) names, and return its exit code.
+
+    That is 2 for bad usage, with the reason on standard error.
+    """
+    if arguments is None:
+        arguments = sys.argv[1:]
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(_HELP, file=sys.stdout if arguments else sys.stderr)
+        return 0 if arguments else 2
+    name = arguments[0]
+    if name not in COMMANDS:
+        print(f"dtl: there is no command {name!r}; there are {', '.join(COMMANDS)}", file=sys.stderr)
+        return 2
+    try:
+        return COMMANDS[name](arguments[1:])
+    except UsageError as error:
+        print(f"dtl {name}: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

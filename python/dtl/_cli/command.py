@@ -1,0 +1,136 @@
+"""The launcher's command line for a job, and what it needs in its environment."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Mapping, NamedTuple, Sequence
+
+from . import mca
+from .launcher import MPICH, OPEN_MPI, Launcher
+
+#: A resource manager that gave us nodes says so in one of these; the launcher then places the ranks itself.
+_ALLOCATIONS = ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_JOBID", "PE_HOSTFILE", "FLUX_URI", "COBALT_JOBID")
+
+_HOST_OPTIONS = {
+    "host",
+    "hosts",
+    "H",
+    "hostfile",
+    "machinefile",
+    "machine",
+    "f",
+    "default-hostfile",
+    "configfile",
+}
+
+
+class Job(NamedTuple):
+    """What a user asked ``dtl run`` for."""
+
+    ranks: int
+    program: Sequence[str]
+    prefix_output: bool = False
+    hostfile: str | None = None
+    hosts: str | None = None
+    launcher_arguments: Sequence[str] = ()
+
+
+class Command(NamedTuple):
+    """A command as words, and the variables to set for it beside those that are there."""
+
+    words: list[str]
+    variables: dict[str, str]
+
+    def __str__(self) -> str:
+        """Return the command as a shell takes it."""
+        settings = [f"{name}={shlex.quote(value)}" for name, value in self.variables.items()]
+        return " ".join(settings + [shlex.quote(word) for word in self.words])
+
+
+def build(launcher: Launcher, job: Job, cores: int, environ: Mapping[str, str], root: bool) -> Command:
+    """Return the command that starts the job on a machine with this many cores for us.
+
+    Placement is left alone where the user or a resource manager names the hosts, and what the user has set
+    stays.
+    """
+    variables: dict[str, str] = {}
+    if launcher.family == OPEN_MPI:
+        variables = _open_mpi_variables(launcher, job, environ, root)
+        options = _open_mpi_options(launcher, job, cores, environ)
+    else:
+        options = _hydra_options(job)
+    words = [launcher.path, "-n", str(job.ranks), *options, *job.launcher_arguments, *job.program]
+    return Command(words, variables)
+
+
+def spins(launcher: Launcher, job: Job, threads: int, environ: Mapping[str, str]) -> bool:
+    """Say whether the ranks will starve each other: more than processors, and each waits without yielding."""
+    return launcher.family == MPICH and job.ranks > threads and not _placed(job, environ)
+
+
+def _given(job: Job) -> set[str]:
+    """Return the names of the options among the arguments for the launcher."""
+    return {word.lstrip("-") for word in job.launcher_arguments if word.startswith("-")}
+
+
+def _placed(job: Job, environ: Mapping[str, str]) -> bool:
+    """Say whether somebody else decides on which hosts the ranks run."""
+    return bool(
+        job.hostfile
+        or job.hosts
+        or _given(job) & _HOST_OPTIONS
+        or any(name in environ for name in _ALLOCATIONS)
+        or any("hostfile" in name for name in environ if name.startswith(("OMPI_MCA_", "PRTE_MCA_")))
+    )
+
+
+def _open_mpi_variables(
+    launcher: Launcher, job: Job, environ: Mapping[str, str], root: bool
+) -> dict[str, str]:
+    """Return permission to run as root, and the transports of one node.
+
+    Naming the transports keeps Open MPI from opening and measuring each that it has, most of its start-up
+    time.
+    """
+    variables: dict[str, str] = {}
+    if root:
+        variables = {
+            name: "1"
+            for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
+            if name not in environ
+        }
+    files = mca.files(launcher.path, environ)
+    chosen = [mca.chosen(name, environ, job.launcher_arguments, files) for name in ("pml", "btl", "mtl")]
+    if not any(chosen) and not _placed(job, environ) and not _given(job) & {"tune", "am"}:
+        shared_memory = "sm" if launcher.version >= (5,) else "vader"
+        variables.update(OMPI_MCA_pml="ob1", OMPI_MCA_btl=f"self,{shared_memory}")
+    return variables
+
+
+def _open_mpi_options(launcher: Launcher, job: Job, cores: int, environ: Mapping[str, str]) -> list[str]:
+    options: list[str] = []
+    new = launcher.version >= (5,)
+    given = _given(job)
+    if job.ranks > cores and not _placed(job, environ):
+        if not given & {"map-by", "oversubscribe"}:
+            options += ["--map-by", ":OVERSUBSCRIBE"] if new else ["--oversubscribe"]
+        if "bind-to" not in given:
+            options += ["--bind-to", "none"]
+    if job.prefix_output:
+        options += ["--output", "tag"] if new else ["--tag-output"]
+    if job.hostfile:
+        options += ["--hostfile", job.hostfile]
+    if job.hosts:
+        options += ["--host", job.hosts]
+    return options
+
+
+def _hydra_options(job: Job) -> list[str]:
+    options: list[str] = []
+    if job.prefix_output:
+        options += ["-prepend-rank"]
+    if job.hostfile:
+        options += ["-f", job.hostfile]
+    if job.hosts:
+        options += ["-hosts", job.hosts]
+    return options

