@@ -98,9 +98,15 @@ lint: $(VENV)/.installed go
 	$(say) "go vet ./..."
 	@$(with_go) go vet ./...
 
-test-go: go
+test-go: $(VENV)/.installed go
 	$(say) "go test -race ./..."
 	@$(with_go) go test -race -timeout 300s ./...
+	$(say) "go test of the bridge, in an embedded Python"
+	@$(with_go) flags=$$($(PY) numpybridge/embedtest/configure.py _build/embed) || exit 1; \
+		test -n "$$flags" || { echo "skipped: $$($(PY) --version) has no shared libpython to embed"; exit 0; }; \
+		CGO_CFLAGS="$$flags" PKG_CONFIG=$(CURDIR)/_build/embed/pkg-config \
+		PYTHONPATH="$$($(PY) -c 'import numpy; print(numpy.__path__[0])')/.." \
+		go test -timeout 300s -tags cpython ./numpybridge/...
 
 test-python: $(VENV)/.installed
 	$(say) "pytest, one process, no MPI"

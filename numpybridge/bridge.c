@@ -16,6 +16,7 @@
 
 #include "_cgo_export.h"
 #include "bridge.h"
+#include "ndarray.h"
 
 /* Set once by setup(): the two NumPy types that tell kinds apart, and what makes an exception of a text. */
 static PyObject *ndarray_type, *generic_type, *make_error;
@@ -188,8 +189,11 @@ static PyObject *give_scalar(const dtl_array *a) {
     }
 }
 
-/* take_buffer borrows a C-contiguous buffer until PyBuffer_Release(view). */
+/* take_buffer borrows a C-contiguous buffer until PyBuffer_Release(view). The caller holds value meanwhile. */
 static taken take_buffer(PyObject *value, dtl_array *a, Py_buffer *view, int flags) {
+    view->obj = NULL; /* so that PyBuffer_Release does nothing */
+    if (ndarray_take(value, a, flags & PyBUF_WRITABLE))
+        return TAKEN;
     if (!PyObject_CheckBuffer(value) || PyObject_GetBuffer(value, view, flags | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0) {
         PyErr_Clear(); /* Python finds out what is wrong, and says it better */
         return UNSUITABLE;
@@ -327,15 +331,17 @@ static PyObject *bridge_call(PyObject *module, PyObject *const *args, Py_ssize_t
 }
 
 PyDoc_STRVAR(setup_doc,
-"setup($module, ndarray, generic, make_error, /)\n--\n\n"
-"Tell the bridge NumPy's array and scalar types, and the function that makes an exception of an error's text.");
+"setup($module, sample, generic, make_error, /)\n--\n\n"
+"Tell the bridge an array of float64 and two dimensions, NumPy's scalar type, and the function that makes an\n"
+"exception of an error's text.");
 
 static PyObject *bridge_setup(PyObject *module, PyObject *args) {
-    PyObject *array, *scalar_, *make;
-    if (!PyArg_ParseTuple(args, "O!O!O:setup", &PyType_Type, &array, &PyType_Type, &scalar_, &make))
+    PyObject *sample, *scalar_, *make;
+    if (!PyArg_ParseTuple(args, "OO!O:setup", &sample, &PyType_Type, &scalar_, &make))
         return NULL;
-    Py_INCREF(array);
-    Py_XSETREF(ndarray_type, array);
+    ndarray_learn(sample);
+    Py_INCREF(Py_TYPE(sample));
+    Py_XSETREF(ndarray_type, (PyObject *)Py_TYPE(sample));
     Py_INCREF(scalar_);
     Py_XSETREF(generic_type, scalar_);
     Py_INCREF(make);

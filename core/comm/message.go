@@ -90,6 +90,9 @@ func (c *Comm) recv(out *Array, want Want, source, tag int64) (Result, error) {
 	if err := c.checkSource(source, tag); err != nil {
 		return Result{}, err
 	}
+	if want.Count < 0 {
+		return Result{}, status.New(status.InvalidArgument, "count %d is negative", want.Count)
+	}
 	if source == backend.ProcNull {
 		return Result{}, nil
 	}

@@ -32,7 +32,7 @@ else:
 
     _bridge = _load_bridge()
 
-_bridge.setup(np.ndarray, np.generic, from_text)
+_bridge.setup(np.zeros((2, 3)), np.generic, from_text)
 
 bridge = _bridge
 

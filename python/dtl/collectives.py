@@ -16,8 +16,12 @@ _call = bridge.call
 _ALLREDUCE, _REDUCE, _BROADCAST = bridge.ALLREDUCE, bridge.REDUCE, bridge.BROADCAST
 _GATHER, _SCATTER, _ALLGATHER = bridge.GATHER, bridge.SCATTER, bridge.ALLGATHER
 
-#: What the bridge takes by value and gives back by itself.
+_ndarray = np.ndarray
+_empty_like = np.empty_like
+
+#: What the bridge takes by value and gives back by itself, and NumPy's scalars of the same dtypes.
 _SCALARS = frozenset((float, int, complex))
+_NUMPY_SCALARS = frozenset((np.float64, np.int64, np.complex128))
 
 Scalar = TypeVar("Scalar", bool, int, float, complex)
 Array = np.ndarray[Any, Any]
@@ -60,10 +64,18 @@ def allreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) 
     ...     dtl.allreduce(ctx, 2.5, op=dtl.SUM)
     2.5
     """
-    if value.__class__ in _SCALARS or (out is not None and value.__class__ is not bool):
-        result = _call(_ALLREDUCE, ctx, value, out, op, 0, 0, 0)
+    kind = value.__class__
+    result = NotImplemented
+    if kind is _ndarray:
+        result = _call(_ALLREDUCE, ctx, value, _empty_like(value) if out is None else out, op, 0, 0, 0)
+    elif out is None and kind in _SCALARS:
+        result = _call(_ALLREDUCE, ctx, value, None, op, 0, 0, 0)
+    elif out is None and kind in _NUMPY_SCALARS:
+        result = _call(_ALLREDUCE, ctx, value.item(), None, op, 0, 0, 0)
         if result is not NotImplemented:
-            return result
+            result = kind(result)
+    if result is not NotImplemented:
+        return result
     return _reduced(_ALLREDUCE, ctx, value, out, op, 0, True)
 
 
