@@ -21,66 +21,83 @@ func (g *guarded) Close() error {
 	return nil
 }
 
+const names = 4
+
+// hammer is a table under use from many goroutines, and what they did.
+type hammer struct {
+	*testing.T
+	table             *Table[*guarded]
+	current           [names]atomic.Int64 // the handles in use
+	made, ended, used atomic.Int64
+}
+
+func (h *hammer) put(i int) {
+	h.made.Add(1)
+	h.current[i].Store(int64(h.table.Put(&guarded{})))
+}
+
+// use acquires one of the handles and looks at its object.
+func (h *hammer) use(i int) {
+	ref, err := h.table.Acquire(Handle(h.current[i].Load()))
+	if err != nil {
+		return // another goroutine closed it just now
+	}
+	if ref.Object.closed.Load() || ref.Object.plain != 0 {
+		h.Error("an object was closed while in use")
+	}
+	h.used.Add(1)
+	_ = ref.Release()
+}
+
+// replace closes one of the handles, and puts a new object in its place unless another goroutine does.
+func (h *hammer) replace(i int) {
+	if h.table.Close(Handle(h.current[i].Load())) == nil {
+		h.ended.Add(1)
+		h.put(i)
+	}
+}
+
 // TestConcurrentUse acquires, closes and replaces a few handles from many goroutines. Every object must be closed
 // exactly once, and never while somebody has a use of it.
 func TestConcurrentUse(t *testing.T) {
-	const goroutines, rounds, names = 16, 3000, 4
-	table := NewTable[*guarded](Context)
-	var made, ended, used, stale atomic.Int64
-	var current [names]atomic.Int64
-	put := func(i int) {
-		made.Add(1)
-		current[i].Store(int64(table.Put(&guarded{})))
-	}
-	for i := range current {
-		put(i)
+	const goroutines, rounds = 16, 3000
+	h := &hammer{T: t, table: NewTable[*guarded](Context)}
+	for i := range names {
+		h.put(i)
 	}
 	var all sync.WaitGroup
 	for seed := range goroutines {
-		all.Add(1)
-		go func() {
-			defer all.Done()
+		all.Go(func() {
 			random := rand.New(rand.NewSource(int64(seed)))
 			for range rounds {
-				i := random.Intn(names)
-				h := Handle(current[i].Load())
-				if random.Intn(8) == 0 {
-					if table.Close(h) == nil {
-						ended.Add(1)
-						put(i)
-					}
-					continue
+				if i := random.Intn(names); random.Intn(8) == 0 {
+					h.replace(i)
+				} else {
+					h.use(i)
 				}
-				ref, err := table.Acquire(h)
-				if err != nil {
-					stale.Add(1)
-					continue
-				}
-				if ref.Object.closed.Load() || ref.Object.plain != 0 {
-					t.Error("an object was closed while in use")
-				}
-				used.Add(1)
-				_ = ref.Release()
 			}
-		}()
+		})
 	}
 	all.Wait()
-	if open := made.Load() - ended.Load(); int64(table.Len()) != open || open != names {
-		t.Errorf("%d handles open; %d made, %d closed, want %d left", table.Len(), made.Load(), ended.Load(), names)
+	h.checkCounts(goroutines)
+}
+
+// checkCounts closes what is left, and checks that nothing was lost.
+func (h *hammer) checkCounts(goroutines int) {
+	if h.used.Load() == 0 || h.ended.Load() == 0 {
+		h.Errorf("%d uses and %d closes: nothing was tested", h.used.Load(), h.ended.Load())
 	}
-	for i := range current {
-		if err := table.Close(Handle(current[i].Load())); err != nil {
-			t.Error(err)
+	if h.table.Len() != names || h.made.Load()-h.ended.Load() != names {
+		h.Errorf("%d handles open; %d made, %d closed, want %d left", h.table.Len(), h.made.Load(), h.ended.Load(), names)
+	}
+	for i := range names {
+		if err := h.table.Close(Handle(h.current[i].Load())); err != nil {
+			h.Error(err)
 		}
 	}
-	if used.Load() == 0 || ended.Load() == 0 {
-		t.Errorf("%d uses and %d closes: nothing was tested", used.Load(), ended.Load())
-	}
-	if slots := len(*table.slots.Load()); slots > names+goroutines {
-		t.Errorf("%d slots for at most %d objects at once: slots are lost", slots, names+goroutines)
-	}
-	if free := len(table.free); free != len(*table.slots.Load()) {
-		t.Errorf("%d slots of %d free after everything was closed", free, len(*table.slots.Load()))
+	slots, free := len(*h.table.slots.Load()), len(h.table.free)
+	if slots > names+goroutines || free != slots {
+		h.Errorf("%d slots, %d of them free, after at most %d objects at once", slots, free, names+goroutines)
 	}
 }
 

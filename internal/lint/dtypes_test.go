@@ -1,0 +1,67 @@
+package lint
+
+import (
+	"go/ast"
+	"strings"
+)
+
+// dtypeSwitches: an element type is told apart by a row in core/kernel, by core/dtype itself, and in one table of
+// each backend. Anywhere else a new type would be forgotten.
+func dtypeSwitches(t *tree) (problems []string) {
+	tables := map[string]int{}
+	for _, f := range t.goFiles("") {
+		if startsWithOne(f.path, []string{"core/dtype/", "core/kernel/"}) {
+			continue
+		}
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CaseClause:
+				for _, value := range n.List {
+					if isDtype(value) {
+						problems = append(problems, t.problem(value.Pos(), "a switch on dtypes"))
+					}
+				}
+			case *ast.CompositeLit:
+				if !keyedByDtype(n) {
+					break
+				}
+				backend := backendOf(f.path)
+				if tables[backend]++; backend == "" {
+					problems = append(problems, t.problem(n.Pos(), "a table of dtypes outside core/kernel and the backends"))
+				} else if tables[backend] > 1 {
+					problems = append(problems, t.problem(n.Pos(), "a second table of dtypes in %s", backend))
+				}
+			}
+			return true
+		})
+	}
+	return problems
+}
+
+// backendOf returns the backend that a file belongs to, or "".
+func backendOf(file string) string {
+	parts := strings.Split(file, "/")
+	if len(parts) < 3 || parts[0] != "backends" || parts[1] == "internal" {
+		return ""
+	}
+	return parts[1]
+}
+
+func keyedByDtype(literal *ast.CompositeLit) bool {
+	for _, element := range literal.Elts {
+		if pair, ok := element.(*ast.KeyValueExpr); ok && isDtype(pair.Key) {
+			return true
+		}
+	}
+	return false
+}
+
+// isDtype reports whether an expression is an exported name of package dtype.
+func isDtype(e ast.Expr) bool {
+	selector, ok := e.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	of, ok := selector.X.(*ast.Ident)
+	return ok && of.Name == "dtype"
+}
