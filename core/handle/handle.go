@@ -57,6 +57,7 @@ func pack(k Kind, generation, slot uint64) Handle {
 	return Handle(uint64(k)<<(generationBits+slotBits) | generation<<slotBits | slot)
 }
 
+// kind returns one that is not valid for zero and for negative handles: the sign is its highest bit.
 func (h Handle) kind() Kind { return Kind(uint64(h) >> (generationBits + slotBits)) }
 
 func (h Handle) generation() uint64 { return uint64(h) >> slotBits & lastGeneration }

@@ -111,6 +111,9 @@ func TestCloseIsOnce(t *testing.T) {
 	if o.closes != 1 || table.Len() != 0 {
 		t.Errorf("closed %d times, %d open; want 1 and 0", o.closes, table.Len())
 	}
+	if (*table.slots.Load())[0].object != nil {
+		t.Error("the table keeps a closed object from the garbage collector")
+	}
 }
 
 func TestCloseInFlight(t *testing.T) {

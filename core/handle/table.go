@@ -97,7 +97,7 @@ func (t *Table[T]) Len() int { return int(t.open.Load()) }
 // find returns the slot that h points at, or nil if no such handle can exist.
 func (t *Table[T]) find(h Handle) *slot[T] {
 	slots := *t.slots.Load()
-	if h <= 0 || h.kind() != t.kind || h.slot() >= uint64(len(slots)) {
+	if h.kind() != t.kind || h.slot() >= uint64(len(slots)) {
 		return nil
 	}
 	return slots[h.slot()]
@@ -108,7 +108,7 @@ func (t *Table[T]) invalid(h Handle) error {
 	if h == 0 {
 		return nothing(t.kind)
 	}
-	if h > 0 && h.kind().valid() && h.kind() != t.kind {
+	if h.kind().valid() && h.kind() != t.kind {
 		return wrongKind(h, t.kind)
 	}
 	s := t.find(h)
