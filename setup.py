@@ -35,11 +35,11 @@ STAMP = WORK / "stamp"
 
 def compiler() -> str:
     """Return the C compiler: that of the environment, else the first on PATH."""
-    asked = os.environ.get("CC")
-    for command in [asked] if asked else ["gcc", "cc", "clang"]:
+    choice = [os.environ["CC"]] if os.environ.get("CC") else ["gcc", "cc", "clang"]
+    for command in choice:
         if shutil.which(shlex.split(command)[0]):
             return command
-    raise SystemExit(f"building dtl needs a C compiler, and {asked or 'none of gcc, cc and clang'} is not on PATH")
+    raise SystemExit(f"building dtl needs a C compiler, and PATH has no {' or '.join(choice)}")
 
 
 def headers() -> str:
