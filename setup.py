@@ -108,6 +108,10 @@ def generate(go: str, env: dict[str, str]) -> None:
     edit(GENERATED / "dtl.go", r"^#cgo LDFLAGS:.*\n", "")
     # cgo makes this header in the same build; gopy's own name is that of a first, separate link.
     edit(GENERATED / "build.py", r'"dtl_go\.h"', '"_cgo_export.h"')
+    # gopy's slices crash on a handle that is none, and nothing here uses them.
+    script = GENERATED / "build.py"
+    added = re.compile(r"^(?:mod\.add_function\(|add_checked\w*\(mod, )'(?!pydtl_).*\n", re.MULTILINE)
+    script.write_text(added.sub("", script.read_text(encoding="utf-8")), encoding="utf-8")
     run([go, "tool", "goimports", "-w", str(GENERATED / "dtl.go")], env, ROOT)
     run([sys.executable, "build.py"], env, GENERATED)
 

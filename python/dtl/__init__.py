@@ -15,7 +15,7 @@ from __future__ import annotations
 from . import backends
 from ._native import version as _version
 from .backends import has_cuda, has_hip, has_mpi, has_nccl, has_shmem
-from .collectives import allgather, allreduce, broadcast, gather, reduce, scatter
+from .collectives import allgather, broadcast, gather, scatter
 from .context import Context
 from .environment import THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SERIALIZED, THREAD_SINGLE, Environment
 from .exceptions import (
@@ -59,6 +59,7 @@ from .policies import (
     PLACEMENT_UNIFIED,
     placement_available,
 )
+from .reductions import allreduce, reduce
 from .vector import DistributedVector
 
 __version__: str = _version()

@@ -92,6 +92,14 @@ def check_output(out: Any) -> None:
         raise InvalidArgumentError(f"out of shape {out.shape} with strides {out.strides} is not C-contiguous")
 
 
+def fitting_out(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """Return the output that the caller gave, if it can be written to, or a new array of the shape and dtype."""
+    if out is None:
+        return np.empty(shape, dtype)
+    check_output(out)
+    return out
+
+
 def received(result: Any) -> Any:
     """Return what the bridge received as the sender passed it: an array or a scalar."""
     if type(result) is not _native.bridge.Buffer:

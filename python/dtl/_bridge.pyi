@@ -1,4 +1,6 @@
-from typing import Any, Callable
+from typing import Any, Callable, final
+
+from typing_extensions import disjoint_base
 
 ALLGATHER: int
 ALLREDUCE: int
@@ -16,12 +18,14 @@ NDARRAY: int
 NUMPY_SCALAR: int
 PYTHON_SCALAR: int
 
+@disjoint_base
 class Handle:
     _handle: int
 
+@final
 class Buffer:
-    kind: int
-    def __buffer__(self, flags: int, /) -> memoryview: ...
+    @property
+    def kind(self) -> int: ...
 
 def call(code: int, owner: Handle, value: Any, out: Any, a: Any, b: Any, c: Any, d: Any, /) -> Any: ...
 def disable() -> None: ...

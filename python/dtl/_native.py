@@ -6,6 +6,7 @@ directly, except for ``_bridge``'s types and constants.
 
 from __future__ import annotations
 
+import functools
 import importlib.machinery
 import importlib.util
 import os
@@ -51,20 +52,20 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
+def _call(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function of the control plane, with its errors as DTL's exceptions."""
+    if _forked:
+        raise BackendError("DTL cannot be used in a forked child; start the child with the spawn method instead")
+    try:
+        return function(*args)
+    except RuntimeError as error:
+        raise from_text(str(error)) from None
+    except OverflowError as error:
+        raise InvalidArgumentError(f"{args}: {error}") from None
+
+
 def _checked(function: F) -> F:
-    """Return function with its errors as DTL's exceptions."""
-
-    def call(*args: Any) -> Any:
-        if _forked:
-            raise BackendError("DTL cannot be used in a forked child; start the child with the spawn method instead")
-        try:
-            return function(*args)
-        except RuntimeError as error:
-            raise from_text(str(error)) from None
-        except OverflowError as error:
-            raise InvalidArgumentError(f"{args}: {error}") from None
-
-    return cast(F, call)
+    return cast("F", functools.partial(_call, function))
 
 
 def forked() -> bool:

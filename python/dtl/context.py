@@ -112,7 +112,7 @@ class Context(bridge.Handle):
 
     @property
     def rank(self) -> int:
-        """This process's rank, in [0, size)."""
+        """The caller's rank, in [0, size)."""
         return self._rank
 
     @property
@@ -166,7 +166,7 @@ class Context(bridge.Handle):
         return False
 
     def barrier(self) -> None:
-        """Return when every rank has called it. Collective. (MPI_Barrier)"""
+        """Return when every rank has called it. Collective (MPI_Barrier)."""
         bridge.call(bridge.BARRIER, self, None, None, 0, 0, 0, 0)
 
     def fence(self) -> None:
@@ -174,11 +174,11 @@ class Context(bridge.Handle):
         _native.context_fence(self._handle)
 
     def dup(self) -> Context:
-        """Return a context of the same ranks whose traffic never meets this one's. Collective. (MPI_Comm_dup)"""
+        """Return a context of the same ranks whose traffic never meets this one's. Collective (MPI_Comm_dup)."""
         return Context._adopt_handle(_native.context_dup(self._handle))
 
     def split(self, color: int | None, key: int = 0) -> Context | None:
-        """Return a context of the ranks that gave the same color. Collective. (MPI_Comm_split)
+        """Return a context of the ranks that gave the same color. Collective (MPI_Comm_split).
 
         Parameters
         ----------
@@ -250,3 +250,10 @@ class Context(bridge.Handle):
         nccl.Mode(mode)
         reason = _native.backend_why_not("nccl") or "this version of DTL finds NCCL but does not communicate through it"
         return BackendUnavailableError(reason)
+
+
+def rank_of(ctx: Any) -> int:
+    """Return the caller's rank; what is no context is refused as the bridge refuses it."""
+    if not isinstance(ctx, Context):
+        bridge.call(bridge.BARRIER, ctx, None, None, 0, 0, 0, 0)
+    return ctx.rank  # type: ignore[no-any-return]

@@ -20,7 +20,7 @@ _SEND, _RECV, _SENDRECV = bridge.SEND, bridge.RECV, bridge.SENDRECV
 
 
 def send(ctx: Context, data: Any, dest: int, tag: int = 0) -> None:
-    """Send an array or scalar to one rank. (MPI_Send)
+    """Send an array or scalar to one rank (MPI_Send).
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def send(ctx: Context, data: Any, dest: int, tag: int = 0) -> None:
 
 
 def recv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int = 0, *, out: Any = None) -> Any:
-    """Receive an array or scalar from one rank. (MPI_Recv)
+    """Receive an array or scalar from one rank (MPI_Recv).
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def sendrecv(
     *,
     out: Any = None,
 ) -> Any:
-    """Send to one rank and receive from another at once. (MPI_Sendrecv)
+    """Send to one rank and receive from another at once (MPI_Sendrecv).
 
     Parameters
     ----------

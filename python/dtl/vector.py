@@ -172,10 +172,12 @@ class DistributedVector(bridge.Handle):
 
 
 def _filling(fill: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    value = np.empty((), dtype)
     try:
-        return np.full((), fill, dtype)
+        value[()] = fill  # np.full casts whatever it gets: 2**63 would become negative, and 1j lose its imaginary part
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidArgumentError(f"fill {fill!r} does not fit {dtype}: {error}") from None
+    return value
 
 
 def _block(partition: Partition) -> Partition:
@@ -197,6 +199,7 @@ def _host(placement: Placement) -> Placement:
         return Placement.HOST
     if not placement_available(placement):
         raise BackendUnavailableError(
-            f"placement {placement.name} needs a GPU. {_native.backend_why_not('cuda')}; {_native.backend_why_not('hip')}"
+            f"placement {placement.name} needs a GPU. "
+            f"{_native.backend_why_not('cuda')}; {_native.backend_why_not('hip')}"
         )
     raise _native.invalid("vector", f"placement {placement.name} is not there yet; HOST is", UNSUPPORTED)
