@@ -1,0 +1,56 @@
+package pydtl
+
+import "dtl/backends/mpi"
+
+// MpiSearchIn has a folder searched for an MPI library before the default search path.
+func MpiSearchIn(folder string) (ok bool, err error) {
+	defer guard(&err)
+	mpi.SearchIn(folder)
+	return true, nil
+}
+
+// MpiActive reports whether a launcher started this process, or MPI is initialised in it. It opens nothing.
+func MpiActive() (active bool, err error) {
+	defer guard(&err)
+	return mpi.Active(), nil
+}
+
+// MpiThreadLevel returns the thread level that MPI gave, 0 to 3, or -1 while it is not initialised.
+func MpiThreadLevel() (level int64, err error) {
+	defer guard(&err)
+	return int64(mpi.ThreadLevel()), nil
+}
+
+// MpiAbort ends every process of the job with an exit status. It returns false if MPI is not initialised.
+func MpiAbort(status int64) (aborted bool, err error) {
+	defer guard(&err)
+	return mpi.Abort(int(status))
+}
+
+// MpiPath returns the file of the MPI library that is used, or would be.
+func MpiPath() (path string, err error) {
+	defer guard(&err)
+	d, err := mpi.Describe()
+	return d.Path, err
+}
+
+// MpiAbi returns the name of that library's ABI.
+func MpiAbi() (abi string, err error) {
+	defer guard(&err)
+	d, err := mpi.Describe()
+	return string(d.ABI), err
+}
+
+// MpiVersion returns the first line of that library's own description.
+func MpiVersion() (version string, err error) {
+	defer guard(&err)
+	d, err := mpi.Describe()
+	return d.Version, err
+}
+
+// MpiSource returns why that library was chosen.
+func MpiSource() (source string, err error) {
+	defer guard(&err)
+	d, err := mpi.Describe()
+	return d.Source, err
+}
