@@ -1,0 +1,50 @@
+package cpu
+
+import (
+	"math"
+	"testing"
+)
+
+func TestMachineMemory(t *testing.T) {
+	for _, row := range []struct {
+		name, text string
+		want       int
+	}{
+		{"RAM and swap", "MemTotal:  1000 kB\nMemFree: 7 kB\nSwapTotal: 24 kB\n", 1 << 20},
+		{"no swap", "MemTotal:  1024 kB\n", 1 << 20},
+		{"unreadable", "", math.MaxInt},
+		{"not a number", "MemTotal: lots kB\n", math.MaxInt},
+	} {
+		if got := machineMemory(row.text); got != row.want {
+			t.Errorf("%s: %d, want %d", row.name, got, row.want)
+		}
+	}
+}
+
+func TestGroupLimit(t *testing.T) {
+	files := map[string]string{
+		"/sys/fs/cgroup/job/memory.max":                          "max\n",
+		"/sys/fs/cgroup/memory.max":                              "5000\n",
+		"/sys/fs/cgroup/memory/slurm/7/memory.limit_in_bytes":    "9223372036854771712\n",
+		"/sys/fs/cgroup/memory/slurm/memory.limit_in_bytes":      "4096\n",
+		"/sys/fs/cgroup/cpu/slurm/memory.limit_in_bytes":         "1\n",
+		"/sys/fs/cgroup/inner/memory.max":                        "300\n",
+		"/sys/fs/cgroup/memory/colon:name/memory.limit_in_bytes": "200\n",
+	}
+	read := func(name string) string { return files[name] }
+	for _, row := range []struct {
+		name, groups string
+		want         int
+	}{
+		{"none", "", math.MaxInt},
+		{"version 2, the limit is above", "0::/job\n", 5000},
+		{"version 2, own limit is less", "0::/inner\n", 300},
+		{"version 1, another controller has none", "3:cpu:/slurm\n4:memory:/slurm/7\n", 4096},
+		{"colon in the name", "4:memory:/colon:name\n", 200},
+		{"garbage", "what\n", math.MaxInt},
+	} {
+		if got := groupLimit(row.groups, read); got != row.want {
+			t.Errorf("%s: %d, want %d", row.name, got, row.want)
+		}
+	}
+}
