@@ -1,0 +1,237 @@
+"""Every code block of the README and of the guide runs, and shows the output that the page shows.
+
+``python`` and ``pycon`` blocks of a page run in order in one namespace, alone, in a process of their own.
+``console`` blocks run in a folder that holds the programs of the page. A comment above a block says more of it:
+
+``<!-- test: file NAME -->``
+    a program, which console blocks run by that name; it does not run with the others
+``<!-- test: ranks N -->``
+    a program by itself, on N ranks
+``<!-- test: any order -->``
+    the lines of the output come in any order
+``<!-- test: skip, REASON -->``
+    not run
+"""
+
+from __future__ import annotations
+
+import doctest
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Iterator, NamedTuple
+
+import pytest
+
+import dtl
+from dtl import exceptions
+from dtl._cli import launcher, library
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted((DOCS / "guide").rglob("*.md"))]
+PROSE = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
+
+RUN = ("python", "pycon", "console")
+SHOWN = ("go", "{toctree}")
+NOTES = r"file \S+|ranks \d+|any order|skip, .+"
+LIKE_DOCTEST = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+SECONDS = 100
+
+pytestmark = pytest.mark.alone("starts ranks itself")
+
+
+class Block(NamedTuple):
+    """A fenced block: where its first line is, its language and text, and what the comment above says."""
+
+    page: Path
+    line: int
+    language: str
+    text: str
+    note: str
+
+    def __str__(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+    def says(self, word: str) -> str:
+        """Return what the note says after this word, or "" if it is another note."""
+        first, _, rest = self.note.partition(" ")
+        return rest if first.rstrip(",") == word else ""
+
+
+_FENCE = re.compile(
+    r"^(?:<!-- test: (?P<note>.*?) -->\n+)?^```(?P<language>[^\n]*)\n(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """Yield the blocks of a page in order."""
+    text = page.read_text(encoding="utf-8")
+    for match in _FENCE.finditer(text):
+        line = text.count("\n", 0, match.start("text")) + 1
+        yield Block(page, line, match["language"].strip(), match["text"], match["note"] or "")
+
+
+def to_run(*languages: str, note: str = "") -> list[Any]:
+    """Return the blocks of these languages that are to run, and have such a note, as parameters of a test."""
+    return [
+        pytest.param(block, id=str(block))
+        for page in PAGES
+        for block in blocks(page)
+        if block.language in languages and not block.says("skip") and (not note or block.says(note))
+    ]
+
+
+def run(command: list[str] | str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command with this Python and its launcher first on PATH, allowed to start any number of ranks."""
+    environ = {
+        **os.environ,
+        "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)]),
+        # A plain mpirun of Open MPI refuses root, and more ranks than cores. dtl run sees to both by itself.
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    }
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=environ,
+        shell=isinstance(command, str),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=SECONDS,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def need_ranks(count: int) -> None:
+    """Skip the test where this many ranks cannot be started, and say why."""
+    found = library.find(os.environ)
+    starter = launcher.find(found.path, os.environ) if found is not None else None
+    if starter is None:
+        pytest.skip("no MPI library with a launcher here; runs in the environment that `make setup` makes")
+    cores = os.cpu_count() or 1
+    if starter.family != launcher.OPEN_MPI and count > cores:
+        pytest.skip(f"{starter.family} spins with {count} ranks on {cores} cores; runs with Open MPI")
+
+
+def test_every_fence_is_a_block_that_runs_or_is_shown() -> None:
+    for page in PROSE:
+        found = list(blocks(page))
+        fences = len(re.findall(r"^\s*```", page.read_text(encoding="utf-8"), re.MULTILINE))
+        assert fences == 2 * len(found), f"{page}: a fence that is indented or not closed"
+        for block in found:
+            assert block.language in RUN + SHOWN, f"{block}: language {block.language!r}"
+            assert not block.note or re.fullmatch(NOTES, block.note), f"{block}: {block.note!r}"
+    for page in PAGES:
+        assert any(param.values[0].page == page for param in to_run(*RUN)), f"{page}: no block runs"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_of_a_page(page: Path, tmp_path: Path) -> None:
+    done = run([sys.executable, __file__, str(page)], tmp_path)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("block", to_run("python", note="ranks"))
+def test_program_on_several_ranks(block: Block, tmp_path: Path) -> None:
+    ranks = block.says("ranks")
+    need_ranks(int(ranks))
+    (tmp_path / "program.py").write_text(block.text, encoding="utf-8")
+    done = run([sys.executable, "-m", "dtl", "run", "-n", ranks, "program.py"], tmp_path)
+    assert done.returncode == 0, f"{block}\n{done.stdout}"
+
+
+@pytest.mark.parametrize("block", to_run("console"))
+def test_console(block: Block, tmp_path: Path) -> None:
+    for other in blocks(block.page):
+        if other.says("file"):
+            (tmp_path / other.says("file")).write_text(other.text, encoding="utf-8")
+    for session in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, _, wanted = session.partition("\n")
+        ranks = re.search(r"(?:mpirun|mpiexec|dtl run) -n (\d+)", command)
+        if ranks:
+            need_ranks(int(ranks[1]))
+        got = run(command, tmp_path).stdout
+        if block.note == "any order":
+            wanted, got = ("".join(sorted(text.splitlines(keepends=True))) for text in (wanted, got))
+        assert doctest.OutputChecker().check_output(wanted, got, LIKE_DOCTEST), (
+            f"{block}: {command}\n--- the page shows\n{wanted}--- it printed\n{got}"
+        )
+
+
+def test_table_of_errors() -> None:
+    page = (DOCS / "guide/errors.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \|(.*?)\| (\d+) \|", page, re.MULTILINE)
+    words = re.compile(r"`(\w+)`")
+    shown = {name: (base, set(words.findall(caught)), int(code)) for name, base, caught, code in rows}
+    real = {}
+    for name in exceptions.__all__:
+        cls = getattr(exceptions, name)
+        caught = {base.__name__ for base in cls.__mro__ if base.__module__ == "builtins"}
+        general = {"LookupError", "Exception", "BaseException", "object"}
+        real[name] = (cls.__bases__[0].__name__, caught - general, cls.code)
+    assert shown == real
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PROSE:
+        prose = _FENCE.sub("", page.read_text(encoding="utf-8"))
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", prose):
+            if not target.startswith("https://"):
+                assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"
+
+
+def test_reference_holds_every_public_name() -> None:
+    reference = (DOCS / "reference/index.rst").read_text(encoding="utf-8")
+    directive = re.compile(r"^\.\. auto(?:class|data|exception|function):: (\w+)$", re.MULTILINE)
+    assert set(directive.findall(reference)) == set(dtl.__all__) - {"__version__", "backends"}
+
+
+@pytest.mark.timeout(300)  # the first compilation of the core
+def test_backend_of_the_guide_passes_the_conformance_suite(tmp_path: Path) -> None:
+    go = run([sys.executable, str(ROOT / "build_backend.py")], tmp_path)
+    if go.returncode:
+        pytest.skip(f"no Go to compile it with; runs in the environment that `make setup` makes: {go.stdout}")
+    overlay: dict[str, str] = {}
+    for block in blocks(DOCS / "backend-guide.md"):
+        if block.says("file"):
+            source = tmp_path / Path(block.says("file")).name
+            source.write_text(block.text, encoding="utf-8")
+            overlay[str(ROOT / block.says("file"))] = str(source)
+    (tmp_path / "overlay.json").write_text(json.dumps({"Replace": overlay}), encoding="utf-8")
+    program = str(tmp_path / "backend.test")
+    # Vet would run in the folder of the package, which is there in the overlay only.
+    options = ["-overlay", str(tmp_path / "overlay.json"), "-vet=off", "-c", "-o", program]
+    compiled = run([go.stdout.strip(), "test", *options, "./backends/pages"], ROOT)
+    assert compiled.returncode == 0, compiled.stdout
+    passed = run([program, "-test.v"], tmp_path)
+    assert passed.returncode == 0, passed.stdout
+    assert "--- PASS: TestMemorySpace" in passed.stdout
+
+
+def execute(page: Path) -> int:
+    """Run the python and pycon blocks of a page that need nothing else, and return how many failed."""
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    runner = doctest.DocTestRunner(optionflags=LIKE_DOCTEST)
+    for block in blocks(page):
+        if block.note:
+            continue
+        if block.language == "python":
+            exec(compile("\n" * (block.line - 1) + block.text, str(page), "exec"), namespace)
+        elif block.language == "pycon":
+            parser = doctest.DocTestParser()
+            session = parser.get_doctest(block.text, namespace, str(block), str(page), block.line - 1)
+            runner.run(session, clear_globs=False)
+            namespace = session.globs
+    return runner.failures
+
+
+if __name__ == "__main__":
+    sys.exit(min(execute(Path(sys.argv[1])), 1))
