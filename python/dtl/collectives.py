@@ -96,7 +96,7 @@ def gather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Any:
     Returns
     -------
     ndarray
-        Of shape (size, *value.shape), in rank order, or out; None on the other ranks.
+        Of shape ``(size, *value.shape)``, in rank order, or out; None on the other ranks.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def allgather(ctx: Context, value: Any, *, out: Any = None) -> Any:
     Returns
     -------
     ndarray
-        Of shape (size, *value.shape), in rank order, or out.
+        Of shape ``(size, *value.shape)``, in rank order, or out.
 
     Raises
     ------

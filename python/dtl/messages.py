@@ -42,8 +42,8 @@ def send(ctx: Context, data: Any, dest: int, tag: int = 0) -> None:
 
     Notes
     -----
-    Not collective. Returns when data may be used again: at once for up to 4 KiB, else when the receiver takes it.
-    Two ranks that send each other more than that before they receive wait for ever; sendrecv does not.
+    Not collective. Returns when data may be used again: above 4 KiB, when the receiver takes it; below, as MPI
+    pleases. Two ranks that send to each other before they receive may wait for ever; sendrecv does not.
     """
     if _call(_SEND, ctx, data, None, dest, tag, 0, 0) is NotImplemented:
         array = input_array("data", data)
@@ -69,7 +69,7 @@ def recv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int 
     Returns
     -------
     ndarray or scalar
-        Like what was sent, or out. None from PROC_NULL.
+        Like what was sent, or out, which PROC_NULL leaves as it is. Without out, None from PROC_NULL.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def sendrecv(
     Returns
     -------
     ndarray or scalar
-        Like what source sent, or out. None from PROC_NULL.
+        Like what source sent, or out, which PROC_NULL leaves as it is. Without out, None from PROC_NULL.
 
     Raises
     ------
