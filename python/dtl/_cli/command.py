@@ -84,9 +84,7 @@ def _placed(job: Job, environ: Mapping[str, str]) -> bool:
     )
 
 
-def _open_mpi_variables(
-    launcher: Launcher, job: Job, environ: Mapping[str, str], root: bool
-) -> dict[str, str]:
+def _open_mpi_variables(launcher: Launcher, job: Job, environ: Mapping[str, str], root: bool) -> dict[str, str]:
     """Return permission to run as root, and the transports of one node.
 
     Naming the transports keeps Open MPI from opening and measuring each that it has, most of its start-up
@@ -95,9 +93,7 @@ def _open_mpi_variables(
     variables: dict[str, str] = {}
     if root:
         variables = {
-            name: "1"
-            for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
-            if name not in environ
+            name: "1" for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM") if name not in environ
         }
     files = mca.files(launcher.path, environ)
     chosen = [mca.chosen(name, environ, job.launcher_arguments, files) for name in ("pml", "btl", "mtl")]

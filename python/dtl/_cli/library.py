@@ -9,8 +9,8 @@ from typing import Mapping, NamedTuple
 
 from .errors import UsageError
 
-#: The file names of the three binary interfaces, in the order in which they are tried.
-NAMES = ("libmpi.so.40", "libmpi.so.12", "libmpi_abi.so.1")
+#: The names that MPI libraries have, in the order in which the native loader tries them.
+NAMES = ("libmpi.so.12", "libmpi.so.40", "libmpi_abi.so.1", "libmpich.so.12")
 
 
 class Library(NamedTuple):

