@@ -1,0 +1,128 @@
+"""What one short call costs beside mpi4py's, on as many ranks as started this program."""
+
+from __future__ import annotations
+
+import numpy as np
+from blocks import Block, alternate, python_block
+from mpi4py import MPI
+from rows import Row, at_most, best, deliver, seconds
+
+import dtl
+
+_CALLS = 3000
+_ROUNDS = 41
+
+_WORLD = MPI.COMM_WORLD
+
+
+def main() -> None:
+    """Measure, and let rank 0 report."""
+    with dtl.Context(comm=_WORLD) as ctx:
+        rows = _reductions("8 B", ctx)
+        if ctx.size == 1:
+            with dtl.Environment() as env, env.make_cpu_context() as alone:
+                rows = _views(alone) + _reductions("8 B, no MPI", alone) + rows + _creation(alone)
+        rows += _moves(ctx)
+    if _WORLD.rank == 0:
+        deliver(rows, __doc__ or "")
+
+
+def _slowest(taken: float) -> float:
+    return float(_WORLD.allreduce(taken, MPI.MAX))
+
+
+def _compare(ours: Block, theirs: Block) -> dict[str, list[float]]:
+    return alternate({"DTL": ours, "mpi4py": theirs}, _ROUNDS, _slowest)
+
+
+def _views(ctx: dtl.Context) -> list[Row]:
+    vec = dtl.DistributedVector(ctx, 1000)
+    buffer: memoryview = vec.local_view().data
+    times = alternate(
+        {
+            "DTL": python_block("view()", _CALLS, view=vec.local_view),
+            "np.asarray(memoryview)": python_block("view(buffer)", _CALLS, view=np.asarray, buffer=buffer),
+        },
+        _ROUNDS,
+    )
+    middle = sorted(times["DTL"])[_ROUNDS // 2]
+    return [Row("`local_view()`", "≤ 1.5 µs", seconds(middle), best(times), middle <= 1.5e-6)]
+
+
+def _reductions(what: str, ctx: dtl.Context) -> list[Row]:
+    value, out = np.ones(1), np.zeros(1)
+    arrays = _compare(
+        python_block("f(ctx, a, out=b)", _CALLS, f=dtl.allreduce, ctx=ctx, a=value, b=out),
+        python_block("f(a, b)", _CALLS, f=_WORLD.Allreduce, a=value, b=out),
+    )
+    typed = [value, MPI.DOUBLE], [out, MPI.DOUBLE]
+    described = _compare(
+        python_block("f(ctx, a, out=b)", _CALLS, f=dtl.allreduce, ctx=ctx, a=value, b=out),
+        python_block("f(a, b)", _CALLS, f=_WORLD.Allreduce, a=typed[0], b=typed[1]),
+    )
+    floats = _compare(
+        python_block("f(ctx, 1.0)", _CALLS, f=dtl.allreduce, ctx=ctx),
+        python_block("f(1.0)", _CALLS, f=_WORLD.allreduce),
+    )
+    return [
+        at_most(f"`allreduce` of {what}, `out=`", arrays, "DTL", "mpi4py", 0.7),
+        at_most("the same, where mpi4py gets `[array, MPI.DOUBLE]`", described, "DTL", "mpi4py"),
+        at_most(f"`allreduce` of a float{what[3:]}", floats, "DTL", "mpi4py", 0.25),
+    ]
+
+
+def _moves(ctx: dtl.Context) -> list[Row]:
+    """Return the rows of calls that have no target."""
+    one, out, all_ = np.ones(1), np.zeros(1), np.zeros(ctx.size)
+    source = one if ctx.is_root else None
+    into = None if ctx.is_root else out
+    pairs = {
+        "barrier": (
+            python_block("f()", _CALLS, f=ctx.barrier),
+            python_block("f()", _CALLS, f=_WORLD.Barrier),
+        ),
+        "broadcast of 8 B, `out=`": (
+            python_block("f(ctx, a, out=b)", _CALLS, f=dtl.broadcast, ctx=ctx, a=source, b=into),
+            python_block("f(a)", _CALLS, f=_WORLD.Bcast, a=one),
+        ),
+        "gather of 8 B, `out=`": (
+            python_block("f(ctx, a, out=b)", _CALLS, f=dtl.gather, ctx=ctx, a=one, b=all_),
+            python_block("f(a, b)", _CALLS, f=_WORLD.Gather, a=one, b=all_),
+        ),
+        "scatter of 8 B, `out=`": (
+            python_block("f(ctx, a, out=b)", _CALLS, f=dtl.scatter, ctx=ctx, a=all_, b=out),
+            python_block("f(a, b)", _CALLS, f=_WORLD.Scatter, a=all_, b=out),
+        ),
+        "allgather of 8 B, `out=`": (
+            python_block("f(ctx, a, out=b)", _CALLS, f=dtl.allgather, ctx=ctx, a=one, b=all_),
+            python_block("f(a, b)", _CALLS, f=_WORLD.Allgather, a=one, b=all_),
+        ),
+    }
+    if ctx.size == 2:
+        ours, theirs = ("s(ctx, a, o); r(ctx, o, out=b)", "s(a, o); r(b, o)")
+        if not ctx.is_root:
+            ours, theirs = ("r(ctx, o, out=b); s(ctx, a, o)", "r(b, o); s(a, o)")
+        peer = 1 - ctx.rank
+        pairs["ping-pong of 8 B, `out=`"] = (
+            python_block(ours, _CALLS, s=dtl.send, r=dtl.recv, ctx=ctx, a=one, b=out, o=peer),
+            python_block(theirs, _CALLS, s=_WORLD.Send, r=_WORLD.Recv, a=one, b=out, o=peer),
+        )
+    return [at_most(name, _compare(*pair), "DTL", "mpi4py") for name, pair in pairs.items()]
+
+
+def _creation(ctx: dtl.Context) -> list[Row]:
+    rows = []
+    for size in (1000, 10_000_000):
+        times = alternate(
+            {
+                "DTL": python_block("v(ctx, n).close()", 300, v=dtl.DistributedVector, ctx=ctx, n=size),
+                "np.zeros": python_block("z(n)", 300, z=np.zeros, n=size),
+            },
+            _ROUNDS,
+        )
+        rows.append(at_most(f"create and close a vector of {size:,} float64", times, "DTL", "np.zeros"))
+    return rows
+
+
+if __name__ == "__main__":
+    main()

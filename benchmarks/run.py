@@ -1,0 +1,105 @@
+"""Run all benchmarks, one after the other, and write benchmarks/RESULTS.md.
+
+Run by an environment that holds DTL, mpi4py and Open MPI; one beside it named .venv-mpich adds MPICH's table.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple, Sequence
+
+import machine
+from rows import Row, read, verdict
+
+_HERE = Path(__file__).resolve().parent
+_ROOT = _HERE.parent
+_RESULTS = _HERE / "RESULTS.md"
+
+#: The longest that a part may take, in seconds.
+_LIMIT = 3600
+
+
+class Section(NamedTuple):
+    """A table of the results and the program behind it."""
+
+    title: str
+    program: str
+    ranks: int
+
+
+_SECTIONS = (
+    Section("Start", "start.py", 0),
+    Section("Memory", "pages.py", 0),
+    Section("Calls on one rank", "calls.py", 0),
+    Section("Calls on two ranks", "calls.py", 2),
+    Section("Transfers between two ranks", "transfers.py", 2),
+    Section("Leaks", "leaks.py", 0),
+)
+
+
+def _python(environment: Path) -> Path:
+    return environment / "bin" / "python"
+
+
+def _measure(python: Path, section: Section) -> list[Row]:
+    """Run a part, under the launcher where it has ranks, and return its rows."""
+    with tempfile.TemporaryDirectory() as folder:
+        into = Path(folder) / "rows.json"
+        command = [str(python)]
+        if section.ranks:
+            command += ["-m", "dtl", "run", "-n", str(section.ranks)]
+        command += [str(_HERE / section.program), "--json", str(into)]
+        print(f"-- {python}: {section.title}", flush=True)
+        subprocess.run(command, check=True, cwd=folder, timeout=_LIMIT)
+        return read(into)
+
+
+def _table(rows: Sequence[Row]) -> list[str]:
+    lines = ["| Measure | Target | Result | | |", "| --- | --- | --- | --- | --- |"]
+    for row in rows:
+        cells = (row.measure, row.target, row.result, verdict(row), row.detail)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return lines
+
+
+def _section(python: Path, section: Section, suffix: str) -> list[str]:
+    return [f"## {section.title}{suffix}", "", *_table(_measure(python, section)), ""]
+
+
+def _head(environments: Sequence[Path]) -> list[str]:
+    facts = machine.describe()
+    facts += [(f"Versions in {e.name}", machine.versions(_python(e))) for e in environments]
+    return [
+        "# Results",
+        "",
+        "Written by `make bench`, which runs `benchmarks/run.py`. A ratio is the median over blocks that",
+        "alternate in one process, with the smallest and largest in parentheses; the verdict rests on the",
+        "median. Times are those of the fastest block: they belong to this machine and moment.",
+        "",
+        *[f"- {name}: {value}" for name, value in facts],
+        "",
+    ]
+
+
+def main() -> None:
+    """Measure everything, then write the file."""
+    environments = [Path(sys.prefix)]
+    mpich = _ROOT / ".venv-mpich"
+    if _python(mpich).exists():
+        environments.append(mpich)
+    lines = _head(environments)
+    for section in _SECTIONS:
+        lines += _section(_python(environments[0]), section, "")
+    for environment in environments[1:]:
+        for section in _SECTIONS:
+            if section.ranks:
+                lines += _section(_python(environment), section, ", MPICH")
+    _RESULTS.write_text("\n".join(lines))
+    print(_RESULTS.read_text())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+/*
+ * What a C program gets from the same MPI library: loops over one call, timed in C.
+ *
+ * Built with the library's own mpicc and loaded into the process that times DTL and mpi4py, so that all of them
+ * use one MPI, one process and one core. Each function returns the seconds that one call took on this rank.
+ */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* huge_alloc returns touched memory on 2 MiB pages, as far as the kernel gives them. It maps fresh memory: what
+ * malloc hands out may lie on small pages already. */
+void *huge_alloc(size_t bytes) {
+    const size_t page = (size_t)2 << 20;
+    bytes = (bytes + page - 1) / page * page;
+    char *mapped = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED)
+        return NULL;
+    char *memory = mapped + (page - (uintptr_t)mapped % page) % page;
+    madvise(memory, bytes, MADV_HUGEPAGE);
+    memset(memory, 0, bytes);
+    return memory;
+}
+
+double allreduce(int handle, const double *in, double *out, int count, int calls) {
+    MPI_Comm comm = MPI_Comm_f2c(handle);
+    double start = MPI_Wtime();
+    for (int i = 0; i < calls; i++)
+        MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, comm);
+    return (MPI_Wtime() - start) / calls;
+}
+
+double broadcast(int handle, double *buffer, int count, int calls) {
+    MPI_Comm comm = MPI_Comm_f2c(handle);
+    double start = MPI_Wtime();
+    for (int i = 0; i < calls; i++)
+        MPI_Bcast(buffer, count, MPI_DOUBLE, 0, comm);
+    return (MPI_Wtime() - start) / calls;
+}
+
+/* ping_pong sends to the other of two ranks and receives from it: a call is there and back. */
+double ping_pong(int handle, const double *out, double *in, int count, int calls) {
+    MPI_Comm comm = MPI_Comm_f2c(handle);
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    double start = MPI_Wtime();
+    for (int i = 0; i < calls; i++) {
+        if (rank == 0)
+            MPI_Send(out, count, MPI_DOUBLE, 1, 0, comm);
+        MPI_Recv(in, count, MPI_DOUBLE, 1 - rank, 0, comm, MPI_STATUS_IGNORE);
+        if (rank == 1)
+            MPI_Send(out, count, MPI_DOUBLE, 0, 0, comm);
+    }
+    return (MPI_Wtime() - start) / calls;
+}
