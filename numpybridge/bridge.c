@@ -205,9 +205,13 @@ static taken take_buffer(PyObject *value, dtl_array *a, Py_buffer *view, int fla
     a->shape = (const int64_t *)view->shape;
     a->ndim = view->ndim;
     a->kind = DTL_NDARRAY;
-    if (view->ndim == 0 && !PyObject_TypeCheck(value, (PyTypeObject *)ndarray_type) &&
-        PyObject_TypeCheck(value, (PyTypeObject *)generic_type))
-        a->kind = DTL_NUMPY_SCALAR;
+    if (PyObject_TypeCheck(value, (PyTypeObject *)ndarray_type) || !PyObject_TypeCheck(value, (PyTypeObject *)generic_type))
+        return TAKEN;
+    if (view->ndim != 0) { /* dates and records show themselves as arrays of bytes */
+        PyBuffer_Release(view);
+        return UNSUITABLE;
+    }
+    a->kind = DTL_NUMPY_SCALAR;
     return TAKEN;
 }
 
