@@ -121,7 +121,7 @@ def gone(pid: int) -> bool:
     return process is None or not processes.alive(process)
 
 
-@pytest.mark.parametrize("ranks", [on(1), on(2), on(4)])
+@pytest.mark.parametrize("ranks", [on(1), on(4)])
 def test_a_job_out_of_time_says_where_it_was(ranks: int, script: Path) -> None:
     script.write_text(STUCK)
     done = job.finish(job.start("run", "-n", str(ranks), "--timeout", "6", str(script)))
@@ -139,7 +139,7 @@ def test_a_job_out_of_time_says_where_it_was(ranks: int, script: Path) -> None:
     assert all(gone(int(pid)) for pid in pids.values())
 
 
-@pytest.mark.parametrize("ranks", [on(1), on(2), on(4)])
+@pytest.mark.parametrize("ranks", [on(1), on(4)])
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda s: s.name)
 def test_an_interrupted_job_leaves_nothing_behind(ranks: int, signum: signal.Signals, script: Path) -> None:
     script.write_text(STUCK)
