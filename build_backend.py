@@ -58,7 +58,7 @@ def _version_of(go: str) -> str:
         cwd=os.path.dirname(go),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        universal_newlines=True,
+        text=True,
         check=False,
     )
     return answer.stdout.strip()

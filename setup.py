@@ -23,7 +23,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from build_backend import ROOT, find_go  # noqa: E402
+from build_backend import ROOT, find_go
 
 GO_PACKAGES = ("backends", "core", "numpybridge", "pydtl")
 BUILD = ROOT / "_build"
@@ -73,7 +73,7 @@ def environment(go: str) -> dict[str, str]:
         "CGO_LDFLAGS": "",
     }
     for cache in ("GOCACHE", "GOMODCACHE"):
-        path = subprocess.check_output([go, "env", cache], cwd=str(ROOT), env=env, universal_newlines=True).strip()
+        path = subprocess.check_output([go, "env", cache], cwd=str(ROOT), env=env, text=True).strip()
         if not os.path.isabs(path) or not writable(path):
             env[cache] = str(BUILD / cache.lower())
             env["GOFLAGS"] = (env.get("GOFLAGS", "") + " -modcacherw").strip()
@@ -120,7 +120,7 @@ def run(command: list[str], env: dict[str, str], folder: Path) -> None:
     """Run one command of the build, and show its output only where it fails."""
     done = subprocess.run(
         command, env=env, cwd=str(folder), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        universal_newlines=True, check=False,
+        text=True, check=False,
     )  # fmt: skip
     if done.returncode:
         raise SystemExit(f"{done.stdout}\n{' '.join(command)}: exit status {done.returncode}")
