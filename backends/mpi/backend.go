@@ -1,0 +1,153 @@
+// Package mpi connects processes with whatever MPI library is there when one is needed.
+//
+// No MPI is needed to build it. At the first use it finds a library (search.go), sees which of three ABIs it
+// has, and fills that ABI's table of calls (calls.h, compiled once for each abi_*.h) with its functions.
+package mpi
+
+import (
+	"os"
+	"slices"
+	"sync"
+
+	"dtl/backends/internal/dl"
+	"dtl/core/backend"
+	"dtl/core/status"
+)
+
+func init() { backend.Register(mpi) }
+
+// mpi is the one Backend of this package: a process has one MPI.
+var mpi = &provider{}
+
+var _ backend.CommunicatorProvider = (*provider)(nil)
+
+// provider is the backend. Its lock covers opening, starting and ending MPI, and no communication.
+type provider struct {
+	mu    sync.Mutex
+	dirs  []string
+	ready bool // found and calls hold a library
+	found found
+	calls calls
+}
+
+// Name returns "mpi".
+func (*provider) Name() string { return "mpi" }
+
+// Probe opens the library, which it looks for again until there is one, and says what is missing.
+func (p *provider) Probe() error {
+	_, err := p.open()
+	return err
+}
+
+// Active reports whether a launcher started this process, or MPI is initialised in it. It opens nothing.
+func (p *provider) Active() bool {
+	if launcher(getenv).Name != "" {
+		return true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.search()
+	return slices.ContainsFunc(s.allPresent(), s.initialized)
+}
+
+// World returns a duplicate of MPI_COMM_WORLD. It initialises MPI, with MPI_THREAD_MULTIPLE, unless somebody
+// has; what it initialises ends when the process does. The error is status.Communication if the launcher
+// started several processes that MPI does not connect. Collective.
+func (p *provider) World() (backend.ReducingCommunicator, error) {
+	m, err := p.start()
+	if err != nil {
+		return nil, err
+	}
+	c, err := world(m)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.agree(launcher(getenv), c.Size()); err != nil {
+		_ = c.Close() // the first error is the one to report
+		return nil, err
+	}
+	return c, nil
+}
+
+// Adopt duplicates a communicator of the process's MPI. native is its value as a C int or pointer, which is
+// what mpi4py's handle is. Somebody has initialised MPI. Collective over the original.
+func (p *provider) Adopt(native uintptr) (backend.ReducingCommunicator, error) {
+	m, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.alone(); err != nil {
+		return nil, err
+	}
+	if !m.initialized() {
+		return nil, status.New(status.InvalidArgument, "a communicator was given, but MPI is not initialised in %s", p.path())
+	}
+	c, err := adopt(m, native)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// open finds the library and binds its functions, once.
+func (p *provider) open() (calls, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ready {
+		return p.calls, nil
+	}
+	// UCX would take Go's handler of SIGSEGV away. It reads this when it is loaded.
+	setDefault("UCX_ERROR_SIGNALS", "SIGILL,SIGBUS,SIGFPE")
+	f, err := p.search().find()
+	if err != nil {
+		return calls{}, err
+	}
+	m, err := bind(f.abi, f.library)
+	if err != nil {
+		return calls{}, err
+	}
+	p.found, p.calls, p.ready = f, m, true
+	return m, nil
+}
+
+func (p *provider) search() search {
+	return search{linker: dl.Linker, getenv: getenv, exists: exists, initialized: isInitialized, abiMajor: abiMajor, dirs: p.dirs}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// start opens the library and initialises MPI unless somebody has.
+func (p *provider) start() (calls, error) {
+	m, err := p.open()
+	if err != nil {
+		return calls{}, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if m.finalized() {
+		return calls{}, errFinalized
+	}
+	if m.initialized() {
+		return m, nil
+	}
+	if err := p.understood(); err != nil {
+		return calls{}, err
+	}
+	return m, m.start()
+}
+
+// alone refuses to guess whose a handle is where another MPI library came into the process later.
+func (p *provider) alone() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, l := range p.search().allPresent() {
+		if l.Path() != p.found.library.Path() {
+			return status.New(status.BackendUnavailable, "two MPI libraries are in the process, %s and %s; "+
+				"import the other package first, or set DTL_MPI_LIB to its library", p.found.library.Path(), l.Path())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+// The calls of an MPI library without its types: what is the same for every ABI, and what Go sees.
+//
+// Handles travel as uint64_t, counts as int64_t, element types and operators as the numbers of core/dtype and
+// core/kernel, ranks and tags with the wildcards of core/backend.
+#ifndef DTL_MPI_CALLS_H
+#define DTL_MPI_CALLS_H
+
+#include <stdint.h>
+
+enum { DTL_ANY_SOURCE = -1, DTL_ANY_TAG = -1, DTL_PROC_NULL = -2 };
+
+enum {
+	DTL_FLOAT64 = 1,
+	DTL_FLOAT32,
+	DTL_INT64,
+	DTL_INT32,
+	DTL_INT16,
+	DTL_INT8,
+	DTL_UINT64,
+	DTL_UINT32,
+	DTL_UINT16,
+	DTL_UINT8,
+	DTL_BOOL,
+	DTL_COMPLEX64,
+	DTL_COMPLEX128,
+	DTL_TYPES
+};
+
+enum { DTL_SUM, DTL_PROD, DTL_MIN, DTL_MAX, DTL_OPS };
+
+// What a call returns, instead of MPI's own code, when somebody has finalised MPI: MPI would abort.
+enum { DTL_MPI_FINALIZED = -1 };
+
+// The most elements that one MPI call is given: INT_MAX, but for tests.
+extern int64_t dtl_mpi_count_limit;
+
+struct dtl_status {
+	int source;
+	int tag;
+	int64_t bytes;
+};
+
+// X(name, (parameters), (arguments)). All return an error code of MPI; n counts elements.
+#define DTL_MPI_CALLS(X) \
+	X(initialized, (int *flag), (flag)) \
+	X(finalized, (int *flag), (flag)) \
+	X(init, (int *level), (level)) \
+	X(query_thread, (int *level), (level)) \
+	X(finalize, (int *was_ours), (was_ours)) \
+	X(abort, (int code), (code)) \
+	X(error_string, (int code, char *text, int *length), (code, text, length)) \
+	X(library_version, (char *text, int *length), (text, length)) \
+	X(world, (uint64_t *comm), (comm)) \
+	X(foreign, (uintptr_t handle, uint64_t *comm, int *null, int *inter), (handle, comm, null, inter)) \
+	X(describe, (uint64_t comm, int *rank, int *size, int64_t *tags), (comm, rank, size, tags)) \
+	X(dup, (uint64_t comm, uint64_t *to), (comm, to)) \
+	X(split, (uint64_t comm, int color, int key, uint64_t *to, int *null), (comm, color, key, to, null)) \
+	X(split_shared, (uint64_t comm, int key, uint64_t *to), (comm, key, to)) \
+	X(free, (uint64_t comm), (comm)) \
+	X(send, (uint64_t comm, const void *buf, int64_t n, int type, int dest, int tag), (comm, buf, n, type, dest, tag)) \
+	X(recv, (uint64_t comm, void *buf, int64_t n, int type, int source, int tag, struct dtl_status *st), \
+	  (comm, buf, n, type, source, tag, st)) \
+	X(isend, (uint64_t comm, const void *buf, int64_t n, int type, int dest, int tag, uint64_t *request), \
+	  (comm, buf, n, type, dest, tag, request)) \
+	X(irecv, (uint64_t comm, void *buf, int64_t n, int type, int source, int tag, uint64_t *request), \
+	  (comm, buf, n, type, source, tag, request)) \
+	X(probe, (uint64_t comm, int source, int tag, struct dtl_status *st), (comm, source, tag, st)) \
+	X(iprobe, (uint64_t comm, int source, int tag, int *flag, struct dtl_status *st), (comm, source, tag, flag, st)) \
+	X(wait, (uint64_t *request, struct dtl_status *st), (request, st)) \
+	X(test, (uint64_t *request, int *flag, struct dtl_status *st), (request, flag, st)) \
+	X(barrier, (uint64_t comm), (comm)) \
+	X(bcast, (uint64_t comm, void *buf, int64_t n, int type, int root), (comm, buf, n, type, root)) \
+	X(gather, (uint64_t comm, const void *send, void *recv, int64_t n, int64_t size, int type, int root), \
+	  (comm, send, recv, n, size, type, root)) \
+	X(scatter, (uint64_t comm, const void *send, void *recv, int64_t n, int64_t size, int type, int root), \
+	  (comm, send, recv, n, size, type, root)) \
+	X(allgather, (uint64_t comm, const void *send, void *recv, int64_t n, int64_t size, int type), \
+	  (comm, send, recv, n, size, type)) \
+	X(alltoall, (uint64_t comm, const void *send, void *recv, int64_t n, int64_t size, int type), \
+	  (comm, send, recv, n, size, type)) \
+	X(reduce, (uint64_t comm, const void *send, void *recv, int64_t n, int type, int op, int root), \
+	  (comm, send, recv, n, type, op, root)) \
+	X(allreduce, (uint64_t comm, const void *send, void *recv, int64_t n, int type, int op), \
+	  (comm, send, recv, n, type, op))
+
+// A symbol of the library, and where its address goes.
+struct dtl_mpi_symbol {
+	const char *name;
+	void **slot;
+};
+
+// One ABI: what to look up, what to call when all of it is there, and the calls.
+struct dtl_mpi {
+	const char *abi;
+	const struct dtl_mpi_symbol *symbols;
+	int symbol_count;
+	void (*ready)(void);
+#define DTL_MPI_FIELD(name, parameters, arguments) int(*name) parameters;
+	DTL_MPI_CALLS(DTL_MPI_FIELD)
+#undef DTL_MPI_FIELD
+};
+
+extern const struct dtl_mpi dtl_mpi_mpich, dtl_mpi_openmpi, dtl_mpi_standard;
+
+// dtl_mpi_send(m, …) and so on: cgo cannot call a pointer.
+#define DTL_MPI_UNWRAP(...) __VA_ARGS__
+#define DTL_MPI_FUNCTION(name, parameters, arguments) \
+	static inline int dtl_mpi_##name(const struct dtl_mpi *m, DTL_MPI_UNWRAP parameters) { return m->name arguments; }
+DTL_MPI_CALLS(DTL_MPI_FUNCTION)
+#undef DTL_MPI_FUNCTION
+
+static inline void dtl_mpi_call_ready(const struct dtl_mpi *m) { m->ready(); }
+
+#endif

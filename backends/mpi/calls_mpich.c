@@ -1,0 +1,2 @@
+#include "abi_mpich.h"
+#include "wrappers.h"

@@ -1,0 +1,2 @@
+#include "abi_openmpi.h"
+#include "wrappers.h"

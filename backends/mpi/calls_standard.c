@@ -1,0 +1,2 @@
+#include "abi_standard.h"
+#include "wrappers.h"

@@ -1,0 +1,131 @@
+package mpi
+
+/*
+#include "calls.h"
+
+#cgo noescape dtl_mpi_describe
+#cgo noescape dtl_mpi_split
+*/
+import "C"
+
+import (
+	"sync/atomic"
+
+	"dtl/core/backend"
+	"dtl/core/status"
+)
+
+// Comm is a communicator of MPI that this library made, so it frees it.
+type Comm struct {
+	m        calls
+	handle   C.uint64_t
+	rank     int
+	size     int
+	tagBound int
+	freed    atomic.Bool
+}
+
+var _ backend.ReducingCommunicator = (*Comm)(nil)
+
+// own makes a Comm of a native communicator that this library made.
+func own(m calls, handle C.uint64_t) (*Comm, error) {
+	var rank, size C.int
+	var tags C.int64_t
+	if rc := C.dtl_mpi_describe(m.c, handle, &rank, &size, &tags); rc != 0 {
+		return nil, m.failure("MPI_Comm_rank", rc)
+	}
+	return &Comm{m: m, handle: handle, rank: int(rank), size: int(size), tagBound: int(tags)}, nil
+}
+
+// world returns a duplicate of MPI_COMM_WORLD.
+func world(m calls) (*Comm, error) {
+	var handle C.uint64_t
+	if rc := C.dtl_mpi_world(m.c, &handle); rc != 0 {
+		return nil, m.failure("MPI_COMM_WORLD", rc)
+	}
+	return duplicate(m, handle)
+}
+
+// adopt returns a duplicate of somebody else's communicator.
+func adopt(m calls, native uintptr) (*Comm, error) {
+	var handle C.uint64_t
+	var null, inter C.int
+	if rc := C.dtl_mpi_foreign(m.c, C.uintptr_t(native), &handle, &null, &inter); rc != 0 {
+		return nil, m.failure("MPI_Comm_test_inter", rc)
+	}
+	if null != 0 {
+		return nil, status.New(status.InvalidArgument, "the communicator is MPI_COMM_NULL")
+	}
+	if inter != 0 {
+		return nil, status.New(status.InvalidArgument, "the communicator connects two groups; one of a single group is needed")
+	}
+	return duplicate(m, handle)
+}
+
+func duplicate(m calls, handle C.uint64_t) (*Comm, error) {
+	var to C.uint64_t
+	if rc := C.dtl_mpi_dup(m.c, handle, &to); rc != 0 {
+		return nil, m.failure("MPI_Comm_dup", rc)
+	}
+	return own(m, to)
+}
+
+// Rank returns the caller's rank.
+func (c *Comm) Rank() int { return c.rank }
+
+// Size returns the number of ranks.
+func (c *Comm) Size() int { return c.size }
+
+// TagBound is one more than the largest tag, MPI_TAG_UB.
+func (c *Comm) TagBound() int { return c.tagBound }
+
+// Dup returns a communicator of the same ranks whose traffic never meets this one's. Collective.
+func (c *Comm) Dup() (backend.ReducingCommunicator, error) {
+	d, err := duplicate(c.m, c.handle)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Split returns a communicator of the ranks that gave the same color, ordered by key and then by rank; nil
+// for a negative color. Collective.
+func (c *Comm) Split(color, key int) (backend.ReducingCommunicator, error) {
+	var to C.uint64_t
+	var null C.int
+	if rc := C.dtl_mpi_split(c.m.c, c.handle, C.int(color), C.int(key), &to, &null); rc != 0 {
+		return nil, c.m.failure("MPI_Comm_split", rc)
+	}
+	if null != 0 {
+		return nil, nil
+	}
+	return owned(c.m, to)
+}
+
+// SplitShared returns a communicator of the ranks that can share memory with the caller, in rank order.
+// Collective.
+func (c *Comm) SplitShared() (backend.ReducingCommunicator, error) {
+	var to C.uint64_t
+	if rc := C.dtl_mpi_split_shared(c.m.c, c.handle, C.int(c.rank), &to); rc != 0 {
+		return nil, c.m.failure("MPI_Comm_split_type", rc)
+	}
+	return owned(c.m, to)
+}
+
+// owned is own with an interface that is nil when there is an error.
+func owned(m calls, handle C.uint64_t) (backend.ReducingCommunicator, error) {
+	c, err := own(m, handle)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Close frees the communicator; after MPI_Finalize there is nothing to free. A second Close does nothing.
+// Collective.
+func (c *Comm) Close() error {
+	if c.freed.Swap(true) || c.m.finalized() {
+		return nil
+	}
+	return c.m.failure("MPI_Comm_free", C.dtl_mpi_free(c.m.c, c.handle))
+}

@@ -1,0 +1,46 @@
+// The functions of MPI that are used, in terms of one ABI's types: X(name without MPI_, parameters). Each
+// returns an error code. Compiled once for each abi_*.h.
+#define FUNCTIONS(X) \
+	X(Initialized, (int *)) \
+	X(Finalized, (int *)) \
+	X(Init_thread, (int *, char ***, int, int *)) \
+	X(Query_thread, (int *)) \
+	X(Finalize, (void)) \
+	X(Abort, (Comm, int)) \
+	X(Error_string, (int, char *, int *)) \
+	X(Get_library_version, (char *, int *)) \
+	X(Comm_rank, (Comm, int *)) \
+	X(Comm_size, (Comm, int *)) \
+	X(Comm_test_inter, (Comm, int *)) \
+	X(Comm_dup, (Comm, Comm *)) \
+	X(Comm_split, (Comm, int, int, Comm *)) \
+	X(Comm_split_type, (Comm, int, int, Info, Comm *)) \
+	X(Comm_free, (Comm *)) \
+	X(Comm_get_errhandler, (Comm, Errhandler *)) \
+	X(Comm_set_errhandler, (Comm, Errhandler)) \
+	X(Errhandler_free, (Errhandler *)) \
+	X(Comm_get_attr, (Comm, int, void *, int *)) \
+	X(Type_contiguous, (int, Datatype, Datatype *)) \
+	X(Type_create_struct, (int, const int[], const Aint[], const Datatype[], Datatype *)) \
+	X(Type_commit, (Datatype *)) \
+	X(Type_free, (Datatype *)) \
+	X(Op_create, (void (*)(void *, void *, int *, Datatype *), int, Op *)) \
+	X(Send, (const void *, int, Datatype, int, int, Comm)) \
+	X(Recv, (void *, int, Datatype, int, int, Comm, Status *)) \
+	X(Mprobe, (int, int, Comm, Message *, Status *)) \
+	X(Mrecv, (void *, int, Datatype, Message *, Status *)) \
+	X(Isend, (const void *, int, Datatype, int, int, Comm, Request *)) \
+	X(Irecv, (void *, int, Datatype, int, int, Comm, Request *)) \
+	X(Probe, (int, int, Comm, Status *)) \
+	X(Iprobe, (int, int, Comm, int *, Status *)) \
+	X(Wait, (Request *, Status *)) \
+	X(Test, (Request *, int *, Status *)) \
+	X(Get_elements_x, (const Status *, Datatype, Count *)) \
+	X(Barrier, (Comm)) \
+	X(Bcast, (void *, int, Datatype, int, Comm)) \
+	X(Gather, (const void *, int, Datatype, void *, int, Datatype, int, Comm)) \
+	X(Scatter, (const void *, int, Datatype, void *, int, Datatype, int, Comm)) \
+	X(Allgather, (const void *, int, Datatype, void *, int, Datatype, Comm)) \
+	X(Alltoall, (const void *, int, Datatype, void *, int, Datatype, Comm)) \
+	X(Reduce, (const void *, void *, int, Datatype, Op, int, Comm)) \
+	X(Allreduce, (const void *, void *, int, Datatype, Op, Comm))

@@ -1,0 +1,58 @@
+package mpi
+
+import "strconv"
+
+// Launcher is what the environment says started this process.
+type Launcher struct {
+	Name string // empty: nothing did
+	Size int    // how many processes it started together; 0 if it does not say
+}
+
+// launchers are the variables that say so, the most specific first: mpirun within a Slurm job sets its own
+// beside Slurm's. The first one that is set decides; size may be another variable.
+var launchers = []struct{ name, shows, size string }{
+	{"Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_SIZE"},
+	{"mpiexec of MPICH or Intel MPI", "PMI_SIZE", "PMI_SIZE"},
+	{"MVAPICH's mpirun", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE"},
+	{"Cray's PALS", "PALS_RANKID", "PALS_SIZE"},
+	{"Flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE"},
+}
+
+// launcher says what started this process, from an environment. It reads nothing else.
+func launcher(getenv func(string) string) Launcher {
+	for _, l := range launchers {
+		if getenv(l.shows) != "" {
+			return Launcher{l.name, count(getenv(l.size))}
+		}
+	}
+	if n := slurmTasks(getenv); n > 1 {
+		return Launcher{"Slurm's srun", n}
+	}
+	if getenv("PMIX_RANK") != "" && getenv("PMIX_NAMESPACE") != "" {
+		return Launcher{Name: "a PMIx launcher"}
+	}
+	return Launcher{}
+}
+
+// firstSpecialStep is the least of the numbers that Slurm gives to steps that srun did not start: batch
+// scripts, interactive shells, external processes.
+const firstSpecialStep = 0xfffffff0
+
+// slurmTasks returns the tasks of the job step that this process is one of, 0 if it is in none. The shell of
+// salloc or sbatch knows SLURM_NTASKS, but it is one process. A step of one task is one too.
+func slurmTasks(getenv func(string) string) int {
+	step, err := strconv.ParseUint(getenv("SLURM_STEP_ID"), 10, 32)
+	if err != nil || step >= firstSpecialStep || getenv("SLURM_PROCID") == "" {
+		return 0
+	}
+	return count(getenv("SLURM_STEP_NUM_TASKS"))
+}
+
+// count reads a number of processes; what is none is 0.
+func count(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}

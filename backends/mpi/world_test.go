@@ -1,0 +1,270 @@
+package mpi
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"dtl/backends/mpi/internal/exittest"
+	"dtl/core/backend"
+	"dtl/core/backend/backendtest"
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// Tests called TestRank… are one rank of a job: TestJobs starts this binary under a launcher, with the
+// variable asRank set.
+const asRank = "DTL_TEST_MPI_RANK"
+
+// marks is the variable that names the folder where ranks leave word: launchers lose what is printed last.
+const marks = "DTL_TEST_MPI_MARKS"
+
+// mark leaves word that this process has come so far in a test.
+func mark(t *testing.T, word string) {
+	t.Helper()
+	path := filepath.Join(os.Getenv(marks), t.Name()+"."+word+"."+strconv.Itoa(os.Getpid()))
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if os.Getenv(asRank) != "" {
+		if _, err := Finalize(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// rankWorld returns the world that the job's ranks share; MPI starts once a process, the test closes it.
+func rankWorld(t *testing.T) *Comm {
+	t.Helper()
+	onlyAsRank(t)
+	c, err := mpi.World()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := LaunchedBy().Size; c.Size() != want {
+		t.Fatalf("the world has %d ranks, the launcher started %d", c.Size(), want)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c.(*Comm)
+}
+
+func onlyAsRank(t *testing.T) {
+	t.Helper()
+	if os.Getenv(asRank) == "" {
+		t.Skip("one rank of a job, which TestJobs starts under a launcher")
+	}
+	t.Cleanup(func() {
+		if !t.Failed() {
+			mark(t, "passed")
+		}
+	})
+}
+
+func TestRankConformance(t *testing.T) {
+	c := rankWorld(t)
+	backendtest.Communicator(t, func(t *testing.T, body func(*testing.T, backend.ReducingCommunicator)) { body(t, c) })
+}
+
+// TestRankConformanceOfLargeCounts sends all but the smallest messages in the way of counts beyond an int.
+func TestRankConformanceOfLargeCounts(t *testing.T) {
+	c := rankWorld(t)
+	defer setCountLimit(setCountLimit(999))
+	backendtest.Communicator(t, func(t *testing.T, body func(*testing.T, backend.ReducingCommunicator)) { body(t, c) })
+}
+
+// TestRankSumOfPartsBeyondLimit: what one rank has fits an int, what all have does not.
+func TestRankSumOfPartsBeyondLimit(t *testing.T) {
+	c := rankWorld(t)
+	defer setCountLimit(setCountLimit(5))
+	send := []int32{int32(c.Rank()), 10, 20}
+	recv := make([]int32, 3*c.Size())
+	if err := c.Allgather(memory.Of(dtype.Int32, send), memory.Of(dtype.Int32, recv)); err != nil {
+		t.Fatal(err)
+	}
+	for r := range c.Size() {
+		if got, want := [3]int32(recv[3*r:]), ([3]int32{int32(r), 10, 20}); got != want {
+			t.Errorf("part %d is %v, want %v", r, got, want)
+		}
+	}
+}
+
+func TestRankTruncationSpeaksMPIsWords(t *testing.T) {
+	c := rankWorld(t)
+	send, recv := make([]byte, 100), make([]byte, 10)
+	next, previous := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size()
+	var pin runtime.Pinner
+	pin.Pin(&send[0])
+	defer pin.Unpin()
+	sent, err := c.Isend(memory.Of(dtype.Uint8, send), next, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Recv(memory.Of(dtype.Uint8, recv), previous, 3)
+	if !errors.Is(err, status.Communication) || !strings.Contains(strings.ToLower(err.Error()), "truncate") {
+		t.Errorf("got %v, want a communication error about truncation", err)
+	}
+	if _, err := sent.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRankErrorsAreReturned(t *testing.T) {
+	c := rankWorld(t)
+	one := memory.Of(dtype.Uint8, make([]byte, 1))
+	err := c.Send(one, c.Size()+3, 0)
+	if !errors.Is(err, status.Communication) || !strings.Contains(err.Error(), "MPI_Send") || !strings.Contains(err.Error(), "rank") {
+		t.Errorf("send to a rank that does not exist: got %v", err)
+	}
+	if err := c.Broadcast(one, -7); !errors.Is(err, status.Communication) {
+		t.Errorf("broadcast from a root that does not exist: got %v", err)
+	}
+}
+
+func TestRankAdopt(t *testing.T) {
+	c := rankWorld(t)
+	d, err := mpi.Adopt(uintptr(c.handle))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Rank() != c.Rank() || d.Size() != c.Size() {
+		t.Errorf("rank %d of %d, want %d of %d", d.Rank(), d.Size(), c.Rank(), c.Size())
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := c.Barrier(); err != nil {
+		t.Errorf("the original after its duplicate is closed: %v", err)
+	}
+	if _, err := mpi.Adopt(0); !errors.Is(err, status.InvalidArgument) {
+		t.Errorf("no communicator: got %v", err)
+	}
+}
+
+func TestRankSplitShared(t *testing.T) {
+	c := rankWorld(t)
+	node, err := c.SplitShared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if node.Size() != c.Size() || node.Rank() != c.Rank() {
+		t.Errorf("on one machine: rank %d of %d, want %d of %d", node.Rank(), node.Size(), c.Rank(), c.Size())
+	}
+	if err := node.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRankDescribe(t *testing.T) {
+	rankWorld(t)
+	d, err := Describe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := os.Getenv("DTL_MPI_LIB"); d.Path != want || d.Source != "DTL_MPI_LIB names it" {
+		t.Errorf("path %s because %s, want %s", d.Path, d.Source, want)
+	}
+	if want := os.Getenv(asRank); string(d.ABI) != want {
+		t.Errorf("ABI %s, want %s", d.ABI, want)
+	}
+	if d.Version == "" || d.ThreadLevel != 3 || ThreadLevel() != 3 || !Initialized() {
+		t.Errorf("version %q, thread level %d, initialised %v", d.Version, d.ThreadLevel, Initialized())
+	}
+}
+
+// BenchmarkRankAllreduce measures a call of 8 bytes, whose costs beyond MPI are the way through Go.
+func BenchmarkRankAllreduce(b *testing.B) {
+	if os.Getenv(asRank) == "" {
+		b.Skip("one rank of a job; run it under a launcher")
+	}
+	w, err := mpi.World()
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := w.(*Comm)
+	send, recv := memory.Of(dtype.Float64, make([]float64, 1)), memory.Of(dtype.Float64, make([]float64, 1))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := c.Allreduce(send, recv, kernel.Sum); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// The tests below end the process or MPI, so each is a job of its own.
+
+func TestRankAfterFinalize(t *testing.T) {
+	c := rankWorld(t)
+	if ours, err := Finalize(); !ours || err != nil {
+		t.Fatalf("finalize: %v, %v", ours, err)
+	}
+	if err := c.Barrier(); !errors.Is(err, status.Communication) || !strings.Contains(err.Error(), "finalised") {
+		t.Errorf("barrier: got %v", err)
+	}
+	if _, err := mpi.World(); !errors.Is(err, status.Communication) || !strings.Contains(err.Error(), "finalised") {
+		t.Errorf("world: got %v", err)
+	}
+	if Initialized() || ThreadLevel() != -1 {
+		t.Errorf("initialised %v, thread level %d", Initialized(), ThreadLevel())
+	}
+	if ours, err := Finalize(); ours || err != nil {
+		t.Errorf("second finalize: %v, %v", ours, err)
+	}
+}
+
+func TestRankExitsWithSuccess(t *testing.T) {
+	rankWorld(t)
+	mark(t, "leaving")
+	exittest.Exit(0)
+}
+
+// TestRankExitsWithFailure leaves on one rank, while the others wait for it.
+func TestRankExitsWithFailure(t *testing.T) {
+	c := rankWorld(t)
+	if c.Rank() == 1 {
+		mark(t, "leaving")
+		exittest.Exit(3)
+	}
+	_ = c.Barrier()
+	time.Sleep(time.Minute) // longer than the job may take: the abort ends this rank
+}
+
+func TestRankAborts(t *testing.T) {
+	c := rankWorld(t)
+	if c.Rank() == 1 {
+		mark(t, "leaving")
+		_, _ = Abort(5)
+	}
+	_ = c.Barrier()
+	time.Sleep(time.Minute)
+}
+
+func TestRankLauncherDisagrees(t *testing.T) {
+	onlyAsRank(t)
+	_, err := mpi.World()
+	if !errors.Is(err, status.Communication) {
+		t.Fatalf("got %v, want a communication error", err)
+	}
+	for _, want := range []string{LaunchedBy().Name, "2 processes", os.Getenv("DTL_MPI_LIB")} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not say %q", err, want)
+		}
+	}
+}
