@@ -148,9 +148,7 @@ def report_carriers(ctx: dtl.Context, flights: Flights, airlines: list[list[str]
     totals = dtl.reduce(ctx, np.bincount(carrier, delay[flown], minlength=len(airlines)), op=dtl.SUM)
     if ctx.is_root:
         print("\nmean delay by carrier")
-        means = [
-            (totals[i] / counts[i], code, name) for i, (code, name) in enumerate(airlines) if counts[i] > 0
-        ]
+        means = [(totals[i] / counts[i], code, name) for i, (code, name) in enumerate(airlines) if counts[i] > 0]
         for mean, code, name in sorted(means, reverse=True):
             print(f"  {code}  {name:<28} {mean:13.9f}")
 
