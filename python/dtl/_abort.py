@@ -3,26 +3,53 @@
 from __future__ import annotations
 
 import sys
-import traceback
 from types import TracebackType
+from typing import TextIO
 
 from . import _native
 
 _rank: int | None = None
+_earlier_hook = sys.excepthook
 
 
 def install(rank: int) -> None:
     """Let an uncaught exception end the whole job, so that no rank waits for one that has gone."""
-    global _rank
+    global _rank, _earlier_hook
     if _rank is None:
         _rank = rank
+        _earlier_hook = sys.excepthook
         sys.excepthook = _abort_job
 
 
 def _abort_job(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
-    """Print the traceback with the rank in front, and abort the job."""
+    """Print the traceback with the rank in front, call the hook that the program had set, and abort the job."""
+    import traceback  # here, not at the top: few programs come this far, and every import counts
+
     lines = "".join(traceback.format_exception(kind, error, where)).splitlines()
-    sys.stdout.flush()
-    sys.stderr.write("".join(f"[rank {_rank}] {line}\n" for line in lines))
-    sys.stderr.flush()
-    _native.mpi_abort(130 if issubclass(kind, KeyboardInterrupt) else 1)
+    try:
+        sys.stdout.flush()
+        sys.stderr.write("".join(f"[rank {_rank}] {line}\n" for line in lines))
+        if _earlier_hook is not sys.__excepthook__:
+            _earlier_hook(kind, error, where)
+        sys.stderr.flush()
+        _let_out(sys.stderr)
+    finally:
+        _native.mpi_abort(130 if issubclass(kind, KeyboardInterrupt) else 1)
+
+
+def _let_out(stream: TextIO) -> None:
+    """Wait, a second at most, until the launcher has taken what is in the stream's pipe: the abort ends it too."""
+    import array
+    import contextlib
+    import fcntl
+    import termios
+    import time
+
+    deadline = time.monotonic() + 1
+    left = array.array("i", [0])
+    with contextlib.suppress(OSError):  # no pipe
+        while time.monotonic() < deadline:
+            fcntl.ioctl(stream.fileno(), termios.FIONREAD, left)
+            if left[0] == 0:
+                break
+            time.sleep(0.01)

@@ -16,8 +16,6 @@ _call = bridge.call
 _BROADCAST, _SCATTER = bridge.BROADCAST, bridge.SCATTER
 _GATHER, _ALLGATHER = bridge.GATHER, bridge.ALLGATHER
 
-Array = np.ndarray[Any, Any]
-
 
 def broadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None) -> Any:
     """Send root's value to every rank. Collective (MPI_Bcast).
@@ -63,7 +61,7 @@ def broadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None
     return value if here and out is None else received(result)
 
 
-def _from_root(code: int, ctx: Context, name: str, value: Any, root: int) -> Array:
+def _from_root(code: int, ctx: Context, name: str, value: Any, root: int) -> np.ndarray[Any, Any]:
     """Return root's value as an array. Where it is none, the other ranks are told before this one raises."""
     try:
         return input_array(name, value)
