@@ -5,8 +5,9 @@ later versions dropped, which no test calls.
 
     python configure.py FOLDER
 
-writes FOLDER/pkg-config and the header beside it, and prints the C flags to build with: Go's build cache looks at
-CGO_CFLAGS, but neither at what pkg-config says nor at headers, so the header's folder is named after its text. Prints nothing where this Python has no shared library to embed.
+writes FOLDER/pkg-config and the header beside it, and prints the C flags to build with. Go's build cache looks at
+CGO_CFLAGS, but neither at what pkg-config says nor at headers, so the header's folder is named after its text. Prints
+nothing where this Python has no shared library to embed.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ esac
 
 
 def main(folder: pathlib.Path) -> None:
+    """Write both files, and print the flags."""
     if not sysconfig.get_config_var("Py_ENABLE_SHARED"):
         return
     own = folder / hashlib.sha256(HEADER.encode()).hexdigest()[:8]
