@@ -33,7 +33,13 @@ func TestRegistered(t *testing.T) {
 	}
 }
 
-func TestPool(t *testing.T) { backendtest.Executor(t, NewPool()) }
+func TestPool(t *testing.T) {
+	p := NewPool()
+	backendtest.Executor(t, p)
+	if len(p.free) != cap(p.free) {
+		t.Errorf("%d of %d goroutines may be started after all loops", len(p.free), cap(p.free))
+	}
+}
 
 func TestTransfer(t *testing.T) {
 	a, b := []int64{1, 2, 3}, make([]int64, 3)

@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,6 +21,7 @@ func Executor(t *testing.T, exec backend.ParallelExecutor) {
 	}
 	for name, body := range map[string]func(*testing.T, backend.ParallelExecutor){
 		"ranges cover each index once": coverOnce,
+		"returns when all have":        returnsLast,
 		"loops in loops":               nested,
 		"panic of a body":              panicked,
 		"loops at once":                loopsAtOnce,
@@ -49,6 +51,28 @@ func coverOnce(t *testing.T, exec backend.ParallelExecutor) {
 			if v := visits[i].Load(); v != 1 {
 				t.Fatalf("n=%d: index %d visited %d times", n, i, v)
 			}
+		}
+	}
+}
+
+// returnsLast makes one body slow; now and then it is not the caller's.
+func returnsLast(t *testing.T, exec backend.ParallelExecutor) {
+	const n = 10_000
+	for i := range 100 {
+		var ended atomic.Int64
+		err := exec.ParallelFor(n, func(lo, hi int) {
+			for range 20 { // so that the others get their turn
+				runtime.Gosched()
+			}
+			if hi == n {
+				for range 2000 {
+					runtime.Gosched()
+				}
+			}
+			ended.Add(int64(hi - lo))
+		})
+		if err != nil || ended.Load() != n {
+			t.Fatalf("loop %d returned after %d of %d indices: %v", i, ended.Load(), n, err)
 		}
 	}
 }

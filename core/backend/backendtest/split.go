@@ -26,14 +26,14 @@ func dupApart(r *rank) {
 	r.ok("barrier after the dup is closed", r.c.Barrier())
 }
 
-// split makes thirds in which the ranks stand in reverse.
+// split makes halves in which the ranks stand in reverse.
 func split(r *rank) {
 	me := r.c.Rank()
-	part, err := r.c.Split(me%3, -me)
+	part, err := r.c.Split(me%2, -me)
 	r.ok("split", err)
 	var want []int32
 	for rank := r.c.Size() - 1; rank >= 0; rank-- {
-		if rank%3 == me%3 {
+		if rank%2 == me%2 {
 			want = append(want, int32(rank))
 		}
 	}
