@@ -54,7 +54,9 @@ func (c *Comm) Isend(buf memory.Span, dest, tag int) (backend.Request, error) {
 	return r, nil
 }
 
-// Irecv starts a receive. buf is memory of C, or pinned, and stays with the operation until it is complete.
+// Irecv starts a receive. buf is memory of C, or pinned, and stays with the operation until it is complete. The
+// caller knows that the message fits: Open MPI writes a long one past the end before it reports the truncation,
+// and unlike Recv this call cannot look at the length first.
 func (c *Comm) Irecv(buf memory.Span, source, tag int) (backend.Request, error) {
 	r := &request{m: c.m, call: "MPI_Irecv"}
 	rc := C.dtl_mpi_irecv(c.m.c, c.handle, buf.Addr, C.int64_t(buf.Count), C.int(buf.Type), C.int(source), C.int(tag), &r.native)
