@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -14,11 +14,7 @@ from .ops import MAX, MIN, SUM, Op
 _call = bridge.call
 _ALLREDUCE, _REDUCE = bridge.ALLREDUCE, bridge.REDUCE
 
-_ndarray = np.ndarray
-_empty_like = np.empty_like
-
-#: What the bridge takes by value and gives back by itself, and NumPy's scalars of the same dtypes.
-_SCALARS = frozenset((float, int, complex))
+#: NumPy's scalars of the dtypes that the bridge takes by value, as Python's scalars.
 _NUMPY_SCALARS = frozenset((np.float64, np.int64, np.complex128))
 
 Scalar = TypeVar("Scalar", bool, int, float, complex)
@@ -61,19 +57,24 @@ def allreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) 
     ...     dtl.allreduce(ctx, 2.5, op=dtl.SUM)
     2.5
     """
-    kind = value.__class__
     result: Any = NotImplemented
-    if kind is _ndarray:
-        result = _call(_ALLREDUCE, ctx, value, _empty_like(value) if out is None else out, op, 0, 0, 0)
-    elif out is None and kind in _SCALARS:
-        result = _call(_ALLREDUCE, ctx, value, None, op, 0, 0, 0)
-    elif out is None and kind in _NUMPY_SCALARS:
-        result = _call(_ALLREDUCE, ctx, value.item(), None, op, 0, 0, 0)
-        if result is not NotImplemented:
-            result = kind(result)
+    if out is None:
+        if value.__class__ is np.ndarray:
+            result = _call(_ALLREDUCE, ctx, value, np.empty_like(value), op, 0, 0, 0)
+        elif value.__class__ in _NUMPY_SCALARS:
+            result = _call(_ALLREDUCE, ctx, value.item(), None, op, 0, 0, 0)
+            if result is not NotImplemented:
+                result = value.__class__(result)
     if result is not NotImplemented:
         return result
     return _reduced(_ALLREDUCE, ctx, value, out, op, 0, True)
+
+
+if not TYPE_CHECKING:
+    # Arguments that need no preparing take the short way, through C alone.
+    allreduce = bridge.fast_allreduce(
+        allreduce, "allreduce(ctx, value, op=0, *, out=None)\n--\n\n" + (allreduce.__doc__ or "")
+    )
 
 
 @overload
