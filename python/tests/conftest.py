@@ -1,21 +1,46 @@
-"""What every test shares: a context over all ranks, and a check that there are as many as were asked for."""
+"""What every test shares: contexts, the number of ranks asked for, and what keeps the ranks together.
+
+The suite runs as ``python -m pytest`` on one rank, and as ``mpirun -n N python -m pytest --with-mpi`` on more, with
+N in DTL_TEST_RANKS. Every rank collects the same tests in the same order. A test that needs no particular number of
+ranks uses ``ctx`` and holds on any; ``alone`` marks the others, and ``mpi(min_size=...)`` of pytest-mpi those that
+need partners. A rank that waits for one that has failed is ended by pytest-timeout, and the launcher ends the others.
+"""
 
 from __future__ import annotations
 
 import os
 from typing import Iterator
 
+import hypothesis
 import pytest
 
 import dtl
 
-RANKS = int(os.environ.get("DTL_TEST_RANKS", "1"))
+#: Each launcher says how many ranks it started. The communicator must agree.
+_LAUNCHED = os.environ.get("OMPI_COMM_WORLD_SIZE") or os.environ.get("PMI_SIZE") or "1"
+RANKS = int(os.environ.get("DTL_TEST_RANKS") or _LAUNCHED)
+
+# Ranks draw the same examples: nothing may depend on time, on a database, or on what failed on one rank only.
+hypothesis.settings.register_profile(
+    "ranks",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=40,
+    phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
+hypothesis.settings.load_profile("ranks")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "alone(reason): runs in the run on one rank only, for the reason given")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     with dtl.Context() as ctx:
         if ctx.size != RANKS:
-            raise pytest.UsageError(f"DTL_TEST_RANKS asks for {RANKS} ranks, but the communicator has {ctx.size}")
+            raise pytest.UsageError(f"{RANKS} ranks were asked for, but the communicator has {ctx.size}")
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
@@ -23,7 +48,35 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        marker = item.get_closest_marker("alone")
+        if marker is not None and RANKS > 1:
+            item.add_marker(pytest.mark.skip(reason=f"{marker.args[0]}; runs where there is one rank"))
+
+
 @pytest.fixture(scope="session")
 def ctx() -> Iterator[dtl.Context]:
+    """All ranks."""
     with dtl.Context() as context:
         yield context
+
+
+@pytest.fixture
+def alone() -> Iterator[dtl.Context]:
+    """This process alone, however many ranks there are: for calls of which one rank's failure is nobody else's."""
+    with dtl.Environment() as environment, environment.make_cpu_context() as context:
+        yield context
+
+
+@pytest.fixture(scope="session")
+def _step() -> Iterator[dtl.Context]:
+    with dtl.Context() as context:
+        yield context
+
+
+@pytest.fixture(autouse=True)
+def _in_step(_step: dtl.Context) -> Iterator[None]:
+    """Let no rank start a test before all have ended the one before, so that a failure stays where it is."""
+    yield
+    _step.barrier()

@@ -1,0 +1,91 @@
+"""What collectives and vectors are compared with: NumPy and naive loops."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import dtl
+
+DTYPES = (
+    "float64",
+    "float32",
+    "int64",
+    "int32",
+    "int16",
+    "int8",
+    "uint64",
+    "uint32",
+    "uint16",
+    "uint8",
+    "bool",
+    "complex64",
+    "complex128",
+)
+
+#: No elements, one, fewer than there are ranks, uneven, and more dimensions, also with none in one of them.
+SHAPES = ((), (0,), (1,), (2,), (7,), (1000,), (3, 5), (0, 3), (2, 3, 4), (1, 1, 1, 1))
+
+OPS = {
+    dtl.SUM: np.add,
+    dtl.PROD: np.multiply,
+    dtl.MIN: np.minimum,
+    dtl.MAX: np.maximum,
+}
+
+if TYPE_CHECKING:  # Python 3.8 cannot subscript it
+    Array = np.ndarray[Any, Any]
+
+
+def values(dtype: Any, shape: tuple[int, ...], rank: int) -> Array:
+    """Return elements that differ between ranks and positions.
+
+    They are whole numbers from 1 to 4, so that sums and products of four ranks are exact in every dtype but int8
+    and uint8, and wrap around there.
+    """
+    dtype = np.dtype(dtype)
+    count = int(np.prod(shape, dtype=int))
+    numbers = (np.arange(count) * 3 + rank * 5 + rank * rank) % 4 + 1
+    if dtype.kind == "b":
+        numbers = (np.arange(count) + rank) % 3 == 0
+    array = numbers.astype(dtype)
+    if dtype.kind == "c":
+        array += 1j * ((np.arange(count) + rank) % 3)
+    return array.reshape(shape)
+
+
+def everyones(dtype: Any, shape: tuple[int, ...], size: int) -> Array:
+    """Return the values of all ranks, one entry a rank."""
+    return np.stack([values(dtype, shape, rank) for rank in range(size)])
+
+
+def reduced(op: dtl.ops.Op, parts: Array) -> Array:
+    """Return what NumPy makes of the ranks' values, in their own dtype."""
+    return np.asarray(OPS[op].reduce(parts, axis=0, dtype=parts.dtype))
+
+
+def has(op: dtl.ops.Op, dtype: Any) -> bool:
+    """Say whether an operator is defined for a dtype."""
+    kind = np.dtype(dtype).kind
+    if kind == "c":
+        return op in (dtl.SUM, dtl.PROD)
+    return kind != "b" or op in (dtl.MIN, dtl.MAX)
+
+
+def assert_same(actual: Any, expected: Any) -> None:
+    """Check type, dtype, shape and every element."""
+    assert type(actual) is type(expected), f"{type(actual)} is not {type(expected)}"
+    if isinstance(expected, np.ndarray):
+        assert actual.dtype == expected.dtype
+        assert actual.shape == expected.shape
+    np.testing.assert_array_equal(actual, expected)
+
+
+def block(size: int, ranks: int) -> list[list[int]]:
+    """Return the global indices of each rank, dealt out naively: one at a time to the rank that has too few."""
+    counts = [0] * ranks
+    for index in range(size):
+        counts[index % ranks] += 1
+    starts = [sum(counts[:rank]) for rank in range(ranks)]
+    return [list(range(start, start + count)) for start, count in zip(starts, counts)]

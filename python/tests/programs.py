@@ -1,0 +1,77 @@
+"""Programs that tests start in processes of their own: alone, or on several ranks."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import NamedTuple
+
+#: What launchers and these tests leave in the environment, which a new process must not take for its own.
+_LAUNCHERS = (
+    "OMPI_COMM",
+    "OMPI_FILE",
+    "OMPI_FIRST",
+    "OMPI_UNIVERSE",
+    "OMPI_NUM",
+    "PMI",
+    "PRTE_",
+    "HYDI_",
+    "MPI_LOCAL",
+    "DTL_",
+)
+
+
+class Ended(NamedTuple):
+    """A process that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def clean(**variables: str) -> dict[str, str]:
+    """Return this process's environment without what a launcher put there, and with these variables."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_LAUNCHERS)}
+    return {**kept, **variables}
+
+
+def run(command: list[str], seconds: float = 60, **variables: str) -> Ended:
+    """Run a command to its end; one that is too slow is killed with all its children, and fails the test."""
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=clean(**variables),
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        out, err = process.communicate()
+        raise AssertionError(f"{command} did not end within {seconds} s\n{out}\n{err}") from None
+    return Ended(process.returncode, out, err)
+
+
+def alone(code: str, seconds: float = 60, **variables: str) -> Ended:
+    """Run a program in one new process that no launcher started."""
+    return run([sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(code)], seconds, **variables)
+
+
+def ranks(count: int, code: str, folder: Path, seconds: float = 60, **variables: str) -> Ended:
+    """Run a program on several ranks with ``python -m dtl run``."""
+    script = folder / "program.py"
+    script.write_text(textwrap.dedent(code))
+    return run([sys.executable, "-m", "dtl", "run", "-n", str(count), str(script)], seconds, **variables)
+
+
+def succeeded(ended: Ended) -> str:
+    """Return what a program printed, after a check that it ended well."""
+    assert ended.code == 0, f"exit code {ended.code}\n{ended.out}\n{ended.err}"
+    return ended.out

@@ -1,0 +1,351 @@
+"""Values that a call refuses: the class, the code, and a text that names the value and the bound.
+
+Most run on a context of this process alone, on every rank by itself: what is refused before anything is sent.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+
+import dtl
+
+
+def refused(
+    call: Callable[[], Any], error: type[dtl.DTLError], code: int, *texts: str, op: str | None = None
+) -> dtl.DTLError:
+    """Check that a call raises exactly this class with this code, and that its text has each of the texts."""
+    with pytest.raises(error) as caught:
+        call()
+    assert type(caught.value) is error
+    assert caught.value.code == code
+    for text in texts:
+        assert text in str(caught.value)
+    if op is not None:
+        assert caught.value.op == op
+        assert str(caught.value).startswith(op + ": ")
+    return caught.value
+
+
+ARGUMENT, TYPE, BOUNDS = dtl.InvalidArgumentError, dtl.InvalidTypeError, dtl.BoundsError
+
+
+@pytest.mark.parametrize("size", [-1, -1000, -(2**63)])
+def test_negative_size(alone: dtl.Context, size: int) -> None:
+    error = refused(lambda: dtl.DistributedVector(alone, size), ARGUMENT, 100, f"size {size} is negative", op="vector")
+    assert isinstance(error, ValueError)
+
+
+@pytest.mark.parametrize("size", [1.0, 2.5, "10", None, [3], np.float64(3), 1j, np.array([1, 2])])
+def test_size_that_is_no_integer(alone: dtl.Context, size: Any) -> None:
+    error = refused(lambda: dtl.DistributedVector(alone, size), TYPE, 101, f"size must be an integer, not {size!r}")
+    assert isinstance(error, TypeError)
+    assert isinstance(error, ValueError)
+
+
+@pytest.mark.parametrize("size", [2**63, -(2**63) - 1, 10**30])
+def test_size_beyond_64_bits(alone: dtl.Context, size: int) -> None:
+    refused(lambda: dtl.DistributedVector(alone, size), ARGUMENT, 100, f"size {size} outside [-2**63, 2**63)")
+
+
+@pytest.mark.parametrize(
+    ("size", "dtype", "texts"),
+    [
+        (2**45, "float64", [str(2**48)]),
+        (2**47, "int8", [str(2**47)]),
+        (2**60, "float64", [str(2**60), "float64"]),
+        (2**63 - 1, "int8", [str(2**63 - 1)]),
+        (2**63 - 1, "complex128", [str(2**63 - 1), "complex128"]),
+    ],
+)
+def test_memory_that_cannot_be_allocated(alone: dtl.Context, size: int, dtype: str, texts: list[str]) -> None:
+    error = refused(lambda: dtl.DistributedVector(alone, size, dtype=dtype), dtl.MemoryError, 200, *texts, op="vector")
+    assert isinstance(error, builtins.MemoryError)
+    with dtl.DistributedVector(alone, 10) as vec:
+        assert vec.local_view().shape == (10,)
+
+
+@pytest.mark.parametrize("dtype", ["float65", "no dtype", object(), 42, 1.5, "f3", {"names": 3}])
+def test_unknown_dtype(alone: dtl.Context, dtype: Any) -> None:
+    error = refused(lambda: dtl.DistributedVector(alone, 3, dtype=dtype), ARGUMENT, 100, f"unknown dtype {dtype!r}")
+    assert isinstance(error, ValueError)
+
+
+NOT_HELD = [
+    "float16",
+    "longdouble",
+    "clongdouble",
+    ">f8",
+    ">i4",
+    "object",
+    "datetime64[s]",
+    "timedelta64[ms]",
+    "U5",
+    "S3",
+    "V4",
+    [("x", "f8"), ("y", "i4")],
+]
+
+
+@pytest.mark.parametrize("dtype", NOT_HELD, ids=str)
+def test_dtype_that_is_not_held(alone: dtl.Context, dtype: Any) -> None:
+    texts = [f"dtype {np.dtype(dtype)} is not held", "float64", "complex128"]
+    refused(lambda: dtl.DistributedVector(alone, 3, dtype=dtype), ARGUMENT, 100, *texts)
+    refused(lambda: dtl.recv(alone, 0, dtype=dtype), ARGUMENT, 100, *texts)
+
+
+@pytest.mark.parametrize("dtype", NOT_HELD, ids=str)
+def test_arrays_of_such_a_dtype(alone: dtl.Context, dtype: Any) -> None:
+    value = np.zeros(3, dtype)
+    out = np.zeros(3)
+    for name, call in {
+        "value": lambda: dtl.allreduce(alone, value),
+        "value with out": lambda: dtl.allreduce(alone, value, out=out),
+        "value of reduce": lambda: dtl.reduce(alone, value),
+        "value of broadcast": lambda: dtl.broadcast(alone, value),
+        "value of gather": lambda: dtl.gather(alone, value),
+        "value of allgather": lambda: dtl.allgather(alone, value),
+        "values of scatter": lambda: dtl.scatter(alone, value),
+        "data": lambda: dtl.send(alone, value, 0),
+        "send_data": lambda: dtl.sendrecv(alone, value, 0, 0),
+    }.items():
+        refused(call, TYPE, 101, name.split()[0], str(value.dtype), "complex128")
+    for call in (
+        lambda: dtl.allreduce(alone, out, out=value),
+        lambda: dtl.reduce(alone, out, out=value),
+        lambda: dtl.broadcast(alone, out, out=value),
+        lambda: dtl.gather(alone, out, out=value),
+        lambda: dtl.allgather(alone, out, out=value),
+        lambda: dtl.scatter(alone, out[:1], out=value),
+        lambda: dtl.recv(alone, 0, out=value),
+        lambda: dtl.sendrecv(alone, out, 0, 0, out=value),
+    ):
+        refused(call, TYPE, 101, f"out has dtype {value.dtype}", "complex128")
+
+
+@pytest.mark.parametrize("value", [None, "text", object(), {1: 2}, {3}, len, [None, 1], ["a"], np.datetime64("2020")])
+def test_values_that_are_no_arrays(alone: dtl.Context, value: Any) -> None:
+    for call in (
+        lambda: dtl.allreduce(alone, value),
+        lambda: dtl.allreduce(alone, value, out=np.zeros(1)),
+        lambda: dtl.reduce(alone, value),
+        lambda: dtl.gather(alone, value),
+        lambda: dtl.allgather(alone, value),
+        lambda: dtl.send(alone, value, 0),
+        lambda: dtl.sendrecv(alone, value, 0, 0),
+    ):
+        error = refused(call, TYPE, 101, f"of type {type(value).__name__}", "float64")
+        assert isinstance(error, TypeError)
+
+
+@pytest.mark.parametrize("value", [[[1, 2], [3]], [[1], 2], [np.zeros(2), np.zeros(3)]], ids=str)
+@pytest.mark.filterwarnings("ignore:Creating an ndarray from ragged")
+def test_ragged_lists(alone: dtl.Context, value: Any) -> None:
+    for call in (
+        lambda: dtl.allreduce(alone, value),
+        lambda: dtl.broadcast(alone, value),
+        lambda: dtl.send(alone, value, 0),
+    ):
+        with pytest.raises(ARGUMENT, match=r"^(value|data) "):
+            call()
+
+
+@pytest.mark.parametrize("value", [2**63, -(2**63) - 1, 10**25])
+def test_integers_beyond_64_bits(alone: dtl.Context, value: int) -> None:
+    for call in (
+        lambda: dtl.allreduce(alone, value),
+        lambda: dtl.reduce(alone, value),
+        lambda: dtl.broadcast(alone, value),
+        lambda: dtl.gather(alone, value),
+        lambda: dtl.allgather(alone, value),
+        lambda: dtl.send(alone, value, 0),
+    ):
+        refused(call, ARGUMENT, 100, f"{value} outside [-2**63, 2**63)")
+
+
+@pytest.mark.parametrize("root", [-1, 1, 7, -(2**63), 2**63 - 1])
+def test_root_outside(alone: dtl.Context, root: int) -> None:
+    for op, call in {
+        "reduce": lambda: dtl.reduce(alone, 1.0, root=root),
+        "broadcast": lambda: dtl.broadcast(alone, 1.0, root=root),
+        "gather": lambda: dtl.gather(alone, 1.0, root=root),
+        "scatter": lambda: dtl.scatter(alone, [1.0], root=root),
+    }.items():
+        error = refused(call, BOUNDS, 103, f"root {root} outside [0, 1)", op=op)
+        assert isinstance(error, IndexError)
+
+
+def test_root_outside_all_ranks(ctx: dtl.Context) -> None:
+    """Every rank passes the same root, so every rank raises, and nobody waits."""
+    for root in (-1, ctx.size, ctx.size + 1):
+        bounds = f"root {root} outside [0, {ctx.size})"
+        refused(lambda root=root: dtl.reduce(ctx, np.ones(3), root=root), BOUNDS, 103, bounds)
+        refused(lambda root=root: dtl.broadcast(ctx, np.ones(3), root=root), BOUNDS, 103, bounds)
+        refused(lambda root=root: dtl.gather(ctx, np.ones(3), root=root), BOUNDS, 103, bounds)
+        refused(lambda root=root: dtl.scatter(ctx, np.ones(3), root=root), BOUNDS, 103, bounds)
+    assert dtl.allreduce(ctx, 1) == ctx.size
+
+
+@pytest.mark.parametrize("root", ["0", 0.5, None, [0], 1j, 2**64])
+def test_root_that_is_no_rank(alone: dtl.Context, root: Any) -> None:
+    for call in (
+        lambda: dtl.reduce(alone, 1.0, root=root),
+        lambda: dtl.broadcast(alone, 1.0, root=root),
+        lambda: dtl.gather(alone, 1.0, root=root),
+        lambda: dtl.scatter(alone, [1.0], root=root),
+    ):
+        if root == 2**64:
+            refused(call, ARGUMENT, 100, f"root {root} outside [-2**63, 2**63)")
+        else:
+            refused(call, TYPE, 101, f"root must be an integer, not {root!r}")
+
+
+@pytest.mark.parametrize("rank", [-3, 1, 2**62])
+def test_peer_outside(alone: dtl.Context, rank: int) -> None:
+    refused(lambda: dtl.send(alone, 1.0, rank), BOUNDS, 103, f"dest {rank} outside [0, 1)", op="send")
+    refused(lambda: dtl.recv(alone, rank), BOUNDS, 103, f"source {rank} outside [0, 1)", op="recv")
+    refused(lambda: dtl.sendrecv(alone, 1.0, rank, 0), BOUNDS, 103, f"dest {rank} outside [0, 1)", op="sendrecv")
+    refused(lambda: dtl.sendrecv(alone, 1.0, 0, rank), BOUNDS, 103, f"source {rank} outside [0, 1)", op="sendrecv")
+    with pytest.raises(dtl.CommunicationError):
+        dtl.recv(alone, 0)  # nothing was sent
+
+
+def test_nobody_sends_to_anybody(alone: dtl.Context) -> None:
+    refused(lambda: dtl.send(alone, 1.0, dtl.ANY_SOURCE), BOUNDS, 103, "dest -1 outside [0, 1)")
+
+
+@pytest.mark.parametrize("tag", [-2, -(2**63), 2**31, 2**62])
+def test_tag_outside(alone: dtl.Context, tag: int) -> None:
+    refused(lambda: dtl.send(alone, 1.0, 0, tag=tag), BOUNDS, 103, f"tag {tag} outside [0, ", op="send")
+    refused(lambda: dtl.recv(alone, 0, tag=tag), BOUNDS, 103, f"tag {tag} outside [0, ", op="recv")
+    refused(lambda: dtl.sendrecv(alone, 1.0, 0, 0, tag, 0), BOUNDS, 103, f"tag {tag} outside [0, ")
+    refused(lambda: dtl.sendrecv(alone, 1.0, 0, 0, 0, tag), BOUNDS, 103, f"tag {tag} outside [0, ")
+
+
+def test_tag_beyond_what_mpi_has(ctx: dtl.Context) -> None:
+    refused(lambda: dtl.send(ctx, 1.0, 0, tag=2**31), BOUNDS, 103, f"tag {2**31} outside [0, ")
+    refused(lambda: dtl.send(ctx, 1.0, 0, tag=dtl.ANY_TAG), BOUNDS, 103, "tag -1 outside [0, ")
+
+
+@pytest.mark.parametrize("number", ["1", 1.0, None, [1]])
+def test_ranks_and_tags_that_are_no_integers(alone: dtl.Context, number: Any) -> None:
+    refused(lambda: dtl.send(alone, 1.0, number), TYPE, 101, f"dest must be an integer, not {number!r}")
+    refused(lambda: dtl.send(alone, 1.0, 0, tag=number), TYPE, 101, f"tag must be an integer, not {number!r}")
+    refused(lambda: dtl.recv(alone, number), TYPE, 101, f"source must be an integer, not {number!r}")
+    refused(lambda: dtl.recv(alone, 0, tag=number), TYPE, 101, f"tag must be an integer, not {number!r}")
+    refused(lambda: dtl.recv(alone, 0, count=number), TYPE, 101, f"count must be an integer, not {number!r}")
+    refused(lambda: dtl.sendrecv(alone, 1.0, 0, number), TYPE, 101, f"source must be an integer, not {number!r}")
+
+
+@pytest.mark.parametrize("count", [-1, -(2**63)])
+def test_negative_count(alone: dtl.Context, count: int) -> None:
+    """Refused before anything is waited for."""
+    dtl.send(alone, 1.5, 0)
+    refused(lambda: dtl.recv(alone, 0, count=count), ARGUMENT, 100, f"count {count} is negative", op="recv")
+    assert dtl.recv(alone, 0) == 1.5
+
+
+@pytest.mark.parametrize("op", ["sums", "", "add", None, 1.0, [0], np.add, sum, b"sum"])
+def test_unknown_op(alone: dtl.Context, op: Any) -> None:
+    for call in (
+        lambda: dtl.allreduce(alone, 1.0, op=op),
+        lambda: dtl.allreduce(alone, np.ones(2), op=op),
+        lambda: dtl.allreduce(alone, np.ones(2), op=op, out=np.ones(2)),
+        lambda: dtl.reduce(alone, 1.0, op=op),
+    ):
+        refused(call, ARGUMENT, 100, f"unknown op {op!r}", "SUM, PROD, MIN, MAX")
+
+
+@pytest.mark.parametrize("op", [-1, 4, 99, 2**63 - 1])
+def test_op_number_outside(alone: dtl.Context, op: Any) -> None:
+    for value in (1.0, np.ones(2)):
+        refused(lambda value=value: dtl.allreduce(alone, value, op=op), ARGUMENT, 100, f"op number {op} outside [0, 4)")
+        refused(lambda value=value: dtl.reduce(alone, value, op=op), ARGUMENT, 100, f"op number {op} outside [0, 4)")
+
+
+@pytest.mark.parametrize("op", [2**63, 2**70, -(2**64)])
+def test_op_beyond_64_bits(alone: dtl.Context, op: Any) -> None:
+    for value in (1.0, np.ones(2)):
+        refused(lambda value=value: dtl.allreduce(alone, value, op=op), ARGUMENT, 100, f"op {op} outside")
+
+
+@pytest.mark.parametrize("value", [1j, np.complex64(1), np.zeros(3, "complex64"), np.zeros(0, "complex128")], ids=repr)
+@pytest.mark.parametrize("op", ["min", "max"])
+def test_complex_numbers_have_no_order(ctx: dtl.Context, value: Any, op: str) -> None:
+    name = np.asarray(value).dtype.name
+    text = f"{op.upper()} is not defined for {name}, which has no order"
+    refused(lambda: dtl.allreduce(ctx, value, op=op), ARGUMENT, 104, text, op="allreduce")
+    refused(lambda: dtl.reduce(ctx, value, op=op), ARGUMENT, 104, text, op="reduce")
+
+
+@pytest.mark.parametrize("op", ["sum", "prod"])
+def test_arrays_of_truth_values_have_no_sum(ctx: dtl.Context, op: str) -> None:
+    text = f"{op.upper()} is not defined for bool"
+    for value in (np.array([True]), np.bool_(True), [True, False]):
+        refused(lambda value=value: dtl.allreduce(ctx, value, op=op), ARGUMENT, 104, text, op="allreduce")
+    assert np.asarray(dtl.allreduce(ctx, np.array([True]), op="min")).all()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "fill"),
+    [("float64", "x"), ("float64", [1, 2]), ("int64", 1j), ("int64", 2**63), ("float64", object()), ("int8", "a")],
+)
+def test_fill_that_does_not_fit(alone: dtl.Context, dtype: str, fill: Any) -> None:
+    text = f"fill {fill!r} does not fit {dtype}"
+    refused(lambda: dtl.DistributedVector(alone, 3, dtype=dtype, fill=fill), ARGUMENT, 100, text)
+
+
+def test_policies_that_are_none(alone: dtl.Context) -> None:
+    refused(lambda: dtl.DistributedVector(alone, 3, partition=9), ARGUMENT, 100, "partition 9")
+    refused(lambda: dtl.DistributedVector(alone, 3, placement="here"), ARGUMENT, 100, "'here'")
+    with pytest.raises(ValueError, match="7"):
+        dtl.placement_available(7)
+
+
+@pytest.mark.parametrize("color", [-1, -2, -(2**63), 2**31, 2**62])
+def test_color_outside(ctx: dtl.Context, color: int) -> None:
+    refused(lambda: ctx.split(color), ARGUMENT, 100, f"color {color}", op="split")
+
+
+@pytest.mark.parametrize("key", [2**31, -(2**31), 2**62])
+def test_key_outside(ctx: dtl.Context, key: int) -> None:
+    refused(lambda: ctx.split(0, key), ARGUMENT, 100, f"key {key}", op="split")
+
+
+def test_no_values_to_scatter(ctx: dtl.Context) -> None:
+    """Root raises why, and the others that root refused."""
+    wrong = {
+        "first dimension": np.zeros((ctx.size + 1, 2)),
+        "scalar": 1.5,
+        "of type NoneType": None,
+    }
+    for root in range(ctx.size):
+        for text, values in wrong.items():
+            with pytest.raises(ARGUMENT) as caught:
+                dtl.scatter(ctx, values, root=root)
+            assert (text if ctx.rank == root else "root's value was refused there") in str(caught.value)
+    assert dtl.allreduce(ctx, 1) == ctx.size
+
+
+def test_no_value_to_broadcast(ctx: dtl.Context) -> None:
+    for root in range(ctx.size):
+        for wrong in (None, object(), np.zeros(3, np.float16), "text"):
+            with pytest.raises(ARGUMENT) as caught:
+                dtl.broadcast(ctx, wrong if ctx.rank == root else None, root=root)
+            if ctx.rank != root:
+                assert "root's value was refused there" in str(caught.value)
+    assert dtl.broadcast(ctx, 7) == 7
+
+
+def test_templates_that_differ_from_roots_value(ctx: dtl.Context) -> None:
+    """Every rank but root raises; nobody waits."""
+    for mine in (np.zeros(4), np.zeros(3, np.float32)):
+        if ctx.is_root:
+            dtl.broadcast(ctx, np.zeros(3))
+        else:
+            text = f"value here has {mine.size} elements of {mine.dtype}, but root's has 3 of float64"
+            refused(lambda mine=mine: dtl.broadcast(ctx, mine), ARGUMENT, 100, text, op="broadcast")
+    assert dtl.allreduce(ctx, 1) == ctx.size

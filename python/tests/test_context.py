@@ -1,0 +1,134 @@
+"""Context: properties, duplicates, parts."""
+
+from __future__ import annotations
+
+import gc
+import warnings
+
+import numpy as np
+import pytest
+from conftest import RANKS
+
+import dtl
+
+
+def test_properties(ctx: dtl.Context) -> None:
+    assert ctx.size == RANKS
+    assert 0 <= ctx.rank < ctx.size
+    assert ctx.is_root is (ctx.rank == 0)
+    assert ctx.device_id == -1
+    assert ctx.has_device is ctx.has_cuda is ctx.has_nccl is False
+    assert ctx.nccl_mode == -1
+    assert ctx.has_mpi or ctx.size == 1
+
+
+def test_ranks_are_all_there_once(ctx: dtl.Context) -> None:
+    assert dtl.allgather(ctx, ctx.rank).tolist() == list(range(ctx.size))
+
+
+def test_repr(ctx: dtl.Context) -> None:
+    backend = "mpi" if ctx.has_mpi else "cpu"
+    with ctx.dup() as other:
+        assert repr(other) == f"<dtl.Context rank {ctx.rank} of {ctx.size}, {backend}>"
+    assert repr(other) == f"<dtl.Context rank {ctx.rank} of {ctx.size}, {backend}, closed>"
+
+
+def test_dup(ctx: dtl.Context) -> None:
+    with ctx.dup() as other:
+        assert (other.rank, other.size) == (ctx.rank, ctx.size)
+        assert dtl.allreduce(other, 1) == ctx.size
+    assert dtl.allreduce(ctx, 1) == ctx.size
+
+
+def test_dup_outlives_its_original(ctx: dtl.Context) -> None:
+    first = ctx.dup()
+    second = first.dup()
+    first.close()
+    assert dtl.allreduce(second, 1) == ctx.size
+    second.close()
+
+
+def test_two_worlds(ctx: dtl.Context) -> None:
+    with dtl.Context() as a, dtl.Context() as b:
+        assert dtl.allreduce(a, 1) == dtl.allreduce(b, 1) == ctx.size
+
+
+def test_split_into_even_and_odd(ctx: dtl.Context) -> None:
+    part = ctx.split(ctx.rank % 2)
+    assert part is not None
+    with part:
+        members = [rank for rank in range(ctx.size) if rank % 2 == ctx.rank % 2]
+        assert (part.size, part.rank) == (len(members), members.index(ctx.rank))
+        assert dtl.allgather(part, ctx.rank).tolist() == members
+        with dtl.DistributedVector(part, 10, dtype=np.int64, fill=1) as vec:
+            assert dtl.allreduce(part, int(vec.local_view().sum())) == 10
+
+
+def test_split_with_the_ranks_reversed(ctx: dtl.Context) -> None:
+    with ctx.split(0, key=-ctx.rank) as part:
+        assert part.rank == ctx.size - 1 - ctx.rank
+        assert dtl.allgather(part, ctx.rank).tolist() == list(range(ctx.size))[::-1]
+
+
+def test_split_that_some_do_not_join(ctx: dtl.Context) -> None:
+    part = ctx.split(None if ctx.is_root else 0)
+    if ctx.is_root:
+        assert part is None
+    else:
+        assert part is not None
+        with part:
+            assert (part.size, part.rank) == (ctx.size - 1, ctx.rank - 1)
+            assert dtl.allreduce(part, 1) == ctx.size - 1
+
+
+def test_split_with_the_largest_color_and_keys(ctx: dtl.Context) -> None:
+    with ctx.split(2**31 - 1, key=2**31 - 1 if ctx.is_root else -(2**31) + 1) as part:
+        assert part.size == ctx.size
+        assert part.rank == (ctx.size - 1 if ctx.is_root else ctx.rank - 1)
+
+
+def test_fence_and_barrier(ctx: dtl.Context) -> None:
+    for _ in range(20):
+        ctx.barrier()
+        ctx.fence()
+
+
+def test_nccl_queries(ctx: dtl.Context) -> None:
+    for op in dtl.nccl.Operation:
+        assert ctx.nccl_supports_native(op) is False
+        assert ctx.nccl_supports_hybrid(op) is False
+    with pytest.raises(ValueError, match="99"):
+        ctx.nccl_supports_native(99)
+    with pytest.raises(ValueError, match="99"):
+        ctx.with_nccl(0, mode=99)
+
+
+def test_a_context_that_was_not_closed(ctx: dtl.Context) -> None:
+    """MPI's cannot be closed when it is collected, as that happens at other times on other ranks."""
+    other = ctx.dup()
+    kept = other._handle
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        del other
+        gc.collect()
+    if ctx.has_mpi:
+        assert [w.category for w in caught] == [ResourceWarning]
+        assert "was not closed" in str(caught[0].message)
+        dtl._native.context_close(kept)
+    else:
+        assert not caught
+        with pytest.raises(dtl.InvalidHandleError):
+            dtl._native.context_close(kept)
+
+
+def test_many_contexts(ctx: dtl.Context) -> None:
+    for _ in range(200):
+        with ctx.dup() as other:
+            other.barrier()
+
+
+def test_left_by_an_exception_that_is_caught(ctx: dtl.Context) -> None:
+    with pytest.raises(KeyError), ctx.dup() as other:
+        raise KeyError
+    assert "closed" in repr(other)
+    assert dtl.allreduce(ctx, 1) == ctx.size

@@ -1,0 +1,27 @@
+"""The examples in the docstrings run, and give what they show."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import dtl
+
+pytestmark = pytest.mark.alone("the examples show what one rank prints")
+
+MODULES = ["dtl", *("dtl." + m.name for m in pkgutil.iter_modules(dtl.__path__) if not m.name.startswith("__"))]
+MODULES = [name for name in MODULES if name not in ("dtl._dtl",)]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_there_are_examples() -> None:
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    shown = {test.name for name in MODULES for test in finder.find(importlib.import_module(name)) if test.examples}
+    assert {"dtl.vector.DistributedVector", "dtl.context.Context", "dtl.reductions.allreduce"} <= shown

@@ -1,0 +1,152 @@
+"""The exceptions, and the numbers that the core and the package share."""
+
+from __future__ import annotations
+
+import builtins
+import copy
+import pickle
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from oracle import DTYPES
+
+import dtl
+from dtl import _native, exceptions
+
+BUILTINS = {
+    dtl.DTLError: Exception,
+    dtl.InvalidArgumentError: ValueError,
+    dtl.InvalidTypeError: TypeError,
+    dtl.InvalidHandleError: ValueError,
+    dtl.BoundsError: IndexError,
+    dtl.MemoryError: builtins.MemoryError,
+    dtl.CommunicationError: RuntimeError,
+    dtl.BackendError: RuntimeError,
+    dtl.BackendUnavailableError: RuntimeError,
+}
+
+#: Where the core gives each failure its number: the contract itself.
+STATUS = Path(__file__).resolve().parents[2] / "core" / "status" / "status.go"
+
+CLASSES = {
+    "Internal": dtl.DTLError,
+    "InvalidArgument": dtl.InvalidArgumentError,
+    "InvalidType": dtl.InvalidTypeError,
+    "InvalidHandle": dtl.InvalidHandleError,
+    "OutOfBounds": dtl.BoundsError,
+    "Unsupported": dtl.InvalidArgumentError,
+    "OutOfMemory": dtl.MemoryError,
+    "Communication": dtl.CommunicationError,
+    "Backend": dtl.BackendError,
+    "BackendUnavailable": dtl.BackendUnavailableError,
+}
+
+
+def core_codes() -> dict[str, int]:
+    """Return the names and numbers of the core's status codes."""
+    found = re.findall(r"^\t(\w+) +(?:Code )?= (\d+)", STATUS.read_text(), re.MULTILINE)
+    return {name: int(number) for name, number in found if name != "OK"}
+
+
+@pytest.mark.parametrize("error", BUILTINS, ids=lambda error: error.__name__)
+def test_each_is_the_builtin_that_a_user_would_catch(error: type[dtl.DTLError]) -> None:
+    assert issubclass(error, dtl.DTLError)
+    assert issubclass(error, BUILTINS[error])
+    assert getattr(dtl, error.__name__) is error
+    assert error.__module__ == "dtl.exceptions"
+    assert error.__doc__
+
+
+def test_handles_and_types_are_arguments_and_unavailable_backends_backends() -> None:
+    assert issubclass(dtl.InvalidTypeError, dtl.InvalidArgumentError)
+    assert issubclass(dtl.InvalidHandleError, dtl.InvalidArgumentError)
+    assert issubclass(dtl.BackendUnavailableError, dtl.BackendError)
+    assert not issubclass(dtl.BoundsError, dtl.InvalidArgumentError)
+
+
+def test_every_exception_is_listed() -> None:
+    kinds = {kind for kind in vars(exceptions).values() if isinstance(kind, type) and issubclass(kind, dtl.DTLError)}
+    assert kinds == set(BUILTINS)
+    assert sorted(exceptions.__all__) == sorted(kind.__name__ for kind in kinds)
+
+
+def test_every_code_of_the_core_has_its_class() -> None:
+    codes = core_codes()
+    assert set(codes) == set(CLASSES), "a code without a class, or a class without a code"
+    assert len(set(codes.values())) == len(codes)
+    for name, number in codes.items():
+        error = exceptions.from_text(f"[{number} allreduce] the cause")
+        assert type(error) is CLASSES[name], name
+        assert (error.code, error.op, str(error)) == (number, "allreduce", "allreduce: the cause")
+    for kind in BUILTINS:
+        assert kind.code in codes.values()
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "op", "shown"),
+    [
+        ("[100 ] no operation", 100, "", "no operation"),
+        ("[103 send] rank 7 outside [0, 4)", 103, "send", "send: rank 7 outside [0, 4)"),
+        ("[1 ] two\nlines", 1, "", "two\nlines"),
+        ("[999 x] a code of the future", 999, "x", "x: a code of the future"),
+        ("no code", 1, "", "no code"),
+        ("", 1, "", ""),
+        ("[100 x]", 1, "", "[100 x]"),
+    ],
+)
+def test_texts_of_the_core(text: str, code: int, op: str, shown: str) -> None:
+    error = exceptions.from_text(text)
+    assert (error.code, error.op, str(error)) == (code, op, shown)
+
+
+@pytest.mark.parametrize("error", BUILTINS, ids=lambda error: error.__name__)
+def test_pickles_and_copies_keep_everything(error: type[dtl.DTLError]) -> None:
+    made = exceptions.from_text(f"[{error.code} send] rank 7 outside [0, 4)")
+    for again in (pickle.loads(pickle.dumps(made)), copy.copy(made)):
+        assert type(again) is error
+        assert (again.code, again.op, again.args) == (error.code, "send", made.args)
+
+
+def test_raised_exceptions_show_no_inner_one(alone: dtl.Context) -> None:
+    with pytest.raises(dtl.InvalidArgumentError) as caught:
+        dtl.DistributedVector(alone, -1)
+    assert caught.value.__suppress_context__
+    assert caught.value.__cause__ is None
+
+
+def test_operators_are_the_cores() -> None:
+    for op in dtl.ops.Op:
+        assert _native.op_name(op) == op.name
+        assert getattr(dtl, op.name) is op
+    assert _native.op_name(len(dtl.ops.Op)) == _native.op_name(-1) == ""
+
+
+def test_dtypes_are_the_cores() -> None:
+    names = []
+    while name := _native.dtype_name(len(names) + 1):
+        names.append(name)
+    assert sorted(names) == sorted(DTYPES)
+    assert [_native.dtype_name(number) for number in (0, -1, len(names) + 1, 2**62)] == [""] * 4
+    assert all(np.dtype(name).name == name for name in names)
+
+
+def test_numbers_of_the_policies_and_constants() -> None:
+    assert [
+        int(getattr(dtl, "PARTITION_" + name)) for name in ("BLOCK", "CYCLIC", "BLOCK_CYCLIC", "HASH", "REPLICATED")
+    ] == [*range(5)]
+    assert [int(getattr(dtl, "PLACEMENT_" + name)) for name in ("HOST", "DEVICE", "UNIFIED", "DEVICE_PREFERRED")] == [
+        *range(4)
+    ]
+    assert [int(getattr(dtl, "EXEC_" + name)) for name in ("SEQ", "PAR", "ASYNC")] == [*range(3)]
+    assert (dtl.ANY_SOURCE, dtl.ANY_TAG, dtl.PROC_NULL) == (-1, -1, -2)
+    assert (dtl.THREAD_SINGLE, dtl.THREAD_FUNNELED, dtl.THREAD_SERIALIZED, dtl.THREAD_MULTIPLE) == (0, 1, 2, 3)
+
+
+def test_everything_public_is_there() -> None:
+    for name in dtl.__all__:
+        assert getattr(dtl, name) is not None
+    assert dtl.__version__ == "0.1.0a1"
+    assert dtl.version_info == (0, 1, 0)
+    assert len(set(dtl.__all__)) == len(dtl.__all__)

@@ -1,0 +1,202 @@
+"""Each exported function many times: memory stays where it is. The benchmarks make two million calls of each."""
+
+from __future__ import annotations
+
+import gc
+import os
+from functools import partial
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+
+import dtl
+from dtl import _dtl, _native
+
+pytestmark = pytest.mark.alone("looks at this process's memory, which MPI uses, too")
+
+CALLS = 30_000
+
+#: A leak of 40 bytes a call is more.
+BOUND = 1 << 20
+
+bridge = _native.bridge
+
+
+def resident() -> int:
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def grows(call: Callable[[], Any]) -> int:
+    """Return the least growth in bytes of some rounds; a leak grows in each, a heap that settles does not."""
+    least = BOUND * 1000
+    for _ in range(5):
+        gc.collect()
+        before = resident()
+        for _ in range(CALLS):
+            call()
+        gc.collect()
+        least = min(least, resident() - before)
+        if least < BOUND // 4:
+            break
+    return least
+
+
+def quietly(call: Callable[[], Any]) -> Callable[[], None]:
+    def attempt() -> None:
+        try:
+            call()
+        except (dtl.DTLError, RuntimeError):
+            return
+        raise AssertionError("no error")
+
+    return attempt
+
+
+def closing(opened: Callable[[], int], close: Callable[[int], Any]) -> Callable[[], None]:
+    return lambda: close(opened())
+
+
+def functions() -> dict[str, Callable[[], Any]]:
+    """Return each exported function of the control plane with arguments that it takes."""
+    ctx = dtl.Context()
+    vec = dtl.DistributedVector(ctx, 100)
+    c, v = ctx._handle, vec._handle
+    table: dict[str, Callable[[], Any]] = {
+        "BackendCount": _dtl.pydtl_BackendCount,
+        "BackendName": lambda: _dtl.pydtl_BackendName(0),
+        "BackendWhyNot": lambda: _dtl.pydtl_BackendWhyNot("cpu"),
+        "ContextBackend": lambda: _dtl.pydtl_ContextBackend(c),
+        "ContextClose": closing(_dtl.pydtl_ContextSelf, _dtl.pydtl_ContextClose),
+        "ContextDevice": lambda: _dtl.pydtl_ContextDevice(c),
+        "ContextDup": closing(lambda: _dtl.pydtl_ContextDup(c), _dtl.pydtl_ContextClose),
+        "ContextFence": lambda: _dtl.pydtl_ContextFence(c),
+        "ContextRank": lambda: _dtl.pydtl_ContextRank(c),
+        "ContextSelf": closing(_dtl.pydtl_ContextSelf, _dtl.pydtl_ContextClose),
+        "ContextSize": lambda: _dtl.pydtl_ContextSize(c),
+        "ContextSplit": closing(lambda: _dtl.pydtl_ContextSplit(c, 0, 0), _dtl.pydtl_ContextClose),
+        "ContextWorld": closing(lambda: _dtl.pydtl_ContextWorld(-1), _dtl.pydtl_ContextClose),
+        "DtypeName": lambda: _dtl.pydtl_DtypeName(1),
+        "EnvironmentClose": closing(_dtl.pydtl_EnvironmentOpen, _dtl.pydtl_EnvironmentClose),
+        "EnvironmentCount": _dtl.pydtl_EnvironmentCount,
+        "EnvironmentOpen": closing(_dtl.pydtl_EnvironmentOpen, _dtl.pydtl_EnvironmentClose),
+        "MemoryInUse": _dtl.pydtl_MemoryInUse,
+        "MemoryPeak": _dtl.pydtl_MemoryPeak,
+        "MpiActive": _dtl.pydtl_MpiActive,
+        "MpiThreadLevel": _dtl.pydtl_MpiThreadLevel,
+        "OpName": lambda: _dtl.pydtl_OpName(0),
+        "VectorClose": closing(lambda: _dtl.pydtl_VectorCreate(c, 100, 1), _dtl.pydtl_VectorClose),
+        "VectorCreate": closing(lambda: _dtl.pydtl_VectorCreate(c, 100, 1), _dtl.pydtl_VectorClose),
+        "VectorGlobalSize": lambda: _dtl.pydtl_VectorGlobalSize(v),
+        "VectorIsLocal": lambda: _dtl.pydtl_VectorIsLocal(v, 5),
+        "VectorLocalOffset": lambda: _dtl.pydtl_VectorLocalOffset(v),
+        "VectorLocalSize": lambda: _dtl.pydtl_VectorLocalSize(v),
+        "VectorOwner": lambda: _dtl.pydtl_VectorOwner(v, 5),
+        "Version": _dtl.pydtl_Version,
+    }
+    table["ContextSelf"].kept = (ctx, vec)
+    return table
+
+
+def failures() -> dict[str, Callable[[], Any]]:
+    """Return calls that raise."""
+    names = [name for name in dir(_dtl) if name.startswith(("pydtl_Context", "pydtl_Vector", "pydtl_EnvironmentClose"))]
+    more = {
+        "ContextSplit": (0, 0),
+        "ContextWithDevice": (0,),
+        "VectorCreate": (9, 1),
+        "VectorIsLocal": (0,),
+        "VectorOwner": (0,),
+    }
+    without = ("ContextSelf", "ContextWorld", "ContextAdopt")
+    table = {}
+    for name in names:
+        short = name[len("pydtl_") :]
+        if short not in without:
+            table[short + " fails"] = quietly(partial(getattr(_dtl, name), 12345, *more.get(short, ())))
+    table["BackendName fails"] = quietly(lambda: _dtl.pydtl_BackendName(99))
+    table["ContextWorld fails"] = quietly(lambda: _dtl.pydtl_ContextWorld(99_999))
+    return table
+
+
+def calls() -> dict[str, Callable[[], Any]]:
+    """Return calls of the data plane, and of the package above it."""
+    ctx = dtl.Context()
+    vec = dtl.DistributedVector(ctx, 100)
+    value, out, parts, long = np.ones(10), np.ones(10), np.ones((1, 10)), np.ones(5000)
+
+    def message(data: Any) -> Callable[[], None]:
+        def both() -> None:
+            dtl.send(ctx, data, 0)
+            dtl.recv(ctx, 0)
+
+        return both
+
+    def vector() -> None:
+        with dtl.DistributedVector(ctx, 100, fill=1.0) as made:
+            made.local_view()
+
+    def context() -> None:
+        with ctx.dup() as other:
+            dtl.send(other, value, 0)  # and never received
+
+    return {
+        "barrier": ctx.barrier,
+        "allreduce of an array": lambda: dtl.allreduce(ctx, value),
+        "allreduce into out": lambda: dtl.allreduce(ctx, value, out=out),
+        "allreduce in place": lambda: dtl.allreduce(ctx, value, out=value),
+        "allreduce of a float": lambda: dtl.allreduce(ctx, 1.5),
+        "allreduce of an int": lambda: dtl.allreduce(ctx, 2**40),
+        "allreduce of a list": lambda: dtl.allreduce(ctx, [1, 2]),
+        "reduce": lambda: dtl.reduce(ctx, value),
+        "broadcast": lambda: dtl.broadcast(ctx, value),
+        "broadcast into out": lambda: dtl.broadcast(ctx, value, out=out),
+        "gather": lambda: dtl.gather(ctx, value),
+        "scatter": lambda: dtl.scatter(ctx, parts),
+        "scatter of scalars": lambda: dtl.scatter(ctx, [1.5]),
+        "allgather": lambda: dtl.allgather(ctx, value),
+        "message of an array": message(value),
+        "message of a float": message(1.5),
+        "message of a NumPy scalar": message(np.float32(1)),
+        "message by itself": message(long),
+        "sendrecv": lambda: dtl.sendrecv(ctx, value, 0, 0),
+        "local_view": vec.local_view,
+        "vector": vector,
+        "context": context,
+        "dtype that is not held": quietly(lambda: dtl.allreduce(ctx, np.ones(3, np.float16))),
+        "unknown op": quietly(lambda: dtl.allreduce(ctx, 1.5, op=77)),
+        "root outside": quietly(lambda: dtl.broadcast(ctx, value, root=9)),
+        "out that does not fit": quietly(lambda: dtl.allreduce(ctx, value, out=parts[:, :3])),
+        "memory that is not there": quietly(lambda: dtl.DistributedVector(ctx, 2**60)),
+    }
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("table", [functions, failures, calls], ids=lambda table: table.__name__)
+def test_memory_stays_where_it_is(table: Callable[[], dict[str, Callable[[], Any]]]) -> None:
+    grown = {}
+    for name, call in table().items():
+        call()
+        used = _native.memory_in_use()
+        grown[name] = grows(call)
+        gc.collect()
+        assert _native.memory_in_use() <= used, f"{name} keeps memory of the core"
+    leaks = {name: f"{count / CALLS:.0f} bytes a call" for name, count in grown.items() if count > BOUND}
+    assert not leaks
+
+
+def test_every_exported_function_is_here() -> None:
+    """But those that open MPI, or end the process."""
+    exported = {name[len("pydtl_") :] for name in dir(_dtl) if name.startswith("pydtl_")}
+    opening = {
+        "ContextAdopt",
+        "ContextWithDevice",
+        "MpiAbi",
+        "MpiAbort",
+        "MpiPath",
+        "MpiSearchIn",
+        "MpiSource",
+        "MpiVersion",
+    }
+    assert exported - opening == set(functions())

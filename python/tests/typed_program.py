@@ -1,0 +1,136 @@
+"""A program as a user with a type checker writes it: ``mypy --strict`` passes, and it runs on any number of ranks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import dtl
+
+if TYPE_CHECKING:
+    from typing_extensions import assert_type
+else:
+
+    def assert_type(value: Any, kind: Any) -> Any:
+        return value
+
+
+def scalars(ctx: dtl.Context) -> None:
+    """Scalars keep their type."""
+    assert_type(dtl.allreduce(ctx, 2.5), float)
+    assert_type(dtl.allreduce(ctx, 2, op=dtl.MAX), int)
+    assert_type(dtl.allreduce(ctx, 1j, op="sum"), complex)
+    assert_type(dtl.allreduce(ctx, True, op=dtl.MIN), bool)
+    maximum = assert_type(dtl.reduce(ctx, float(ctx.rank), op=dtl.MAX, root=0), "float | None")
+    if maximum is not None:
+        print(f"largest rank {maximum:.0f}")
+
+
+def arrays(ctx: dtl.Context) -> np.ndarray[Any, Any]:
+    """Arrays go in, arrays come out."""
+    local = np.array([ctx.rank * 10.0])
+    total: np.ndarray[Any, Any] = dtl.allreduce(ctx, local, op=dtl.SUM)
+    dtl.allreduce(ctx, local, "prod", out=total)
+    dtl.reduce(ctx, local, op="min", root=0, out=total)
+    data: np.ndarray[Any, Any] = dtl.broadcast(ctx, np.arange(3) if ctx.is_root else None, root=0)
+    gathered: np.ndarray[Any, Any] | None = dtl.gather(ctx, data, root=0)
+    if gathered is not None:
+        assert gathered.shape == (ctx.size, 3)
+    part: np.ndarray[Any, Any] = dtl.scatter(ctx, np.zeros((ctx.size, 3)) if ctx.is_root else None)
+    return np.asarray(dtl.allgather(ctx, part))
+
+
+def messages(ctx: dtl.Context) -> None:
+    """Around a ring, and to nobody."""
+    right, left = (ctx.rank + 1) % ctx.size, (ctx.rank - 1) % ctx.size
+    dtl.send(ctx, np.ones(4), dest=right, tag=1)
+    received: np.ndarray[Any, Any] = dtl.recv(ctx, source=left, tag=1, dtype=np.float64, count=4)
+    halo = dtl.sendrecv(ctx, received[-1], dest=right, source=left, send_tag=2, recv_tag=2)
+    dtl.sendrecv(ctx, halo, dtl.PROC_NULL, dtl.PROC_NULL)
+    dtl.send(ctx, 1.5, right)
+    dtl.recv(ctx, dtl.ANY_SOURCE, dtl.ANY_TAG, out=np.empty(1))
+
+
+def vectors(ctx: dtl.Context) -> float:
+    """The local part is a NumPy array."""
+    with dtl.DistributedVector(ctx, size=1000, dtype=np.float32, fill=1.0, partition=dtl.PARTITION_BLOCK) as vec:
+        local = vec.local_view()
+        local[:] = np.arange(len(local)) + vec.local_offset
+        assert_type(vec.global_size, int)
+        assert_type(vec.local_size + len(vec), int)
+        assert_type(vec.owner(0), int)
+        assert_type(vec.is_local(0), bool)
+        assert vec.dtype == np.float32
+        assert vec.partition_policy is dtl.PARTITION_BLOCK
+        assert vec.placement_policy is dtl.PLACEMENT_HOST
+        copied: np.ndarray[Any, Any] = vec.to_numpy()
+        return dtl.allreduce(ctx, float(copied.sum()))
+
+
+def contexts(ctx: dtl.Context) -> None:
+    """Duplicates and parts."""
+    with ctx.dup() as other:
+        other.barrier()
+        other.fence()
+    part = ctx.split(color=ctx.rank % 2, key=ctx.rank)
+    if part is not None:
+        with part:
+            assert_type(part.rank + part.size + part.device_id + part.nccl_mode, int)
+    assert_type(ctx.has_mpi or ctx.has_cuda or ctx.has_nccl or ctx.has_device, bool)
+    assert_type(ctx.nccl_supports_native(dtl.DTL_NCCL_OP_ALLREDUCE), bool)
+    assert_type(ctx.nccl_supports_hybrid(dtl.DTL_NCCL_OP_SCAN), bool)
+    try:
+        ctx.with_cuda(0).close()
+        ctx.with_nccl(0, mode=dtl.DTL_NCCL_MODE_NATIVE_ONLY).close()
+        ctx.split_nccl(color=0, key=0, device_id=0, mode=dtl.DTL_NCCL_MODE_HYBRID_PARITY).close()
+    except dtl.BackendUnavailableError as error:
+        assert_type(error.code, int)
+        assert_type(error.op, str)
+
+
+def questions() -> dict[str, str | None]:
+    """What is here."""
+    assert_type(dtl.__version__, str)
+    assert_type(dtl.version_info, "tuple[int, int, int]")
+    assert_type(dtl.has_mpi() or dtl.has_cuda() or dtl.has_hip() or dtl.has_nccl() or dtl.has_shmem(), bool)
+    assert_type(dtl.placement_available(dtl.PLACEMENT_DEVICE), bool)
+    assert_type(dtl.backends.count(), int)
+    assert_type(dtl.backends.name(), str)
+    assert_type(dtl.backends.available(), "list[str]")
+    return {name: dtl.backends.why_not(name) for name in dtl.backends.registered()}
+
+
+def errors(ctx: dtl.Context) -> None:
+    """Caught as DTL's, and as the builtin's."""
+    try:
+        dtl.DistributedVector(ctx, -1)
+    except dtl.InvalidArgumentError as error:
+        print(error)
+    try:
+        dtl.send(ctx, 1.0, dest=ctx.size)
+    except IndexError as error:
+        print(error)
+
+
+def main() -> None:
+    """Call everything once."""
+    with dtl.Environment() as env, env.make_world_context() as ctx:
+        assert_type(dtl.Environment.ref_count(), int)
+        assert_type(dtl.Environment.is_initialized(), bool)
+        assert_type(env.mpi_thread_level, int)
+        assert_type(env.has_mpi or env.has_cuda or env.has_hip or env.has_nccl or env.has_shmem, bool)
+        scalars(ctx)
+        arrays(ctx)
+        messages(ctx)
+        print(f"sum {vectors(ctx):.0f}")
+        contexts(ctx)
+        errors(ctx)
+        with env.make_cpu_context() as own:
+            assert own.size == 1
+    for name, reason in questions().items():
+        print(name, reason or "usable")
+
+
+if __name__ == "__main__":
+    main()
