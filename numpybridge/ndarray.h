@@ -8,9 +8,9 @@
 #ifndef DTL_NDARRAY_H
 #define DTL_NDARRAY_H
 
-#include <Python.h>
+#include "module.h"
 
-#include "bridge.h"
+#pragma GCC visibility push(hidden)
 
 typedef struct {
     PyObject_HEAD
@@ -41,10 +41,10 @@ static const struct {
 };
 
 /* The type whose instances have this layout; NULL until it is known to. */
-static PyTypeObject *ndarray_known;
+extern PyTypeObject *ndarray_known;
 
 /* ndarray_take describes a C-contiguous array of the known type in native byte order, and says whether it could. */
-static int ndarray_take(PyObject *value, dtl_array *a, int writable) {
+static inline int ndarray_take(PyObject *value, dtl_array *a, int writable) {
     if (Py_TYPE(value) != ndarray_known)
         return 0;
     const ndarray *n = (const ndarray *)value;
@@ -67,22 +67,8 @@ static int ndarray_take(PyObject *value, dtl_array *a, int writable) {
 }
 
 /* ndarray_learn takes the type of a sample, an array of float64 and two dimensions, if the layout holds for it. */
-static void ndarray_learn(PyObject *sample) {
-    Py_buffer view;
-    dtl_array a;
-    ndarray_known = NULL;
-    if (PyObject_GetBuffer(sample, &view, PyBUF_FULL) < 0) {
-        PyErr_Clear();
-        return;
-    }
-    if (Py_TYPE(sample)->tp_basicsize >= (Py_ssize_t)sizeof(ndarray) && view.ndim == 2 &&
-        ((const ndarray *)sample)->data == view.buf && ((const ndarray *)sample)->nd == 2) {
-        ndarray_known = Py_TYPE(sample);
-        if (!ndarray_take(sample, &a, 1) || strcmp(a.format, view.format) != 0 || a.itemsize != view.itemsize ||
-            a.shape[0] != view.shape[0] || a.shape[1] != view.shape[1] || a.count * a.itemsize != view.len)
-            ndarray_known = NULL;
-    }
-    PyBuffer_Release(&view);
-}
+void ndarray_learn(PyObject *sample);
+
+#pragma GCC visibility pop
 
 #endif

@@ -1,0 +1,96 @@
+//go:build cpython
+
+/* Arguments borrowed for a call, and scalars given back. */
+#include "module.h"
+#include "ndarray.h"
+
+static void describe_scalar(dtl_array *a, const char *format, int64_t itemsize, scalar *s) {
+    *a = (dtl_array){.data = s, .format = format, .itemsize = itemsize, .count = 1, .kind = DTL_PYTHON_SCALAR};
+}
+
+taken take_scalar(PyObject *value, dtl_array *a, scalar *s) {
+    if (PyFloat_CheckExact(value)) {
+        s->real = PyFloat_AS_DOUBLE(value);
+        describe_scalar(a, "d", 8, s);
+    } else if (PyLong_CheckExact(value)) {
+        int overflow;
+        s->integer = PyLong_AsLongLongAndOverflow(value, &overflow);
+        if (overflow)
+            return UNSUITABLE;
+        describe_scalar(a, "l", 8, s);
+    } else if (PyBool_Check(value)) {
+        s->truth = value == Py_True;
+        describe_scalar(a, "?", 1, s);
+    } else if (PyComplex_CheckExact(value)) {
+        s->complex_ = PyComplex_AsCComplex(value);
+        describe_scalar(a, "Zd", 16, s);
+    } else {
+        return UNSUITABLE;
+    }
+    return TAKEN;
+}
+
+PyObject *give_scalar(const dtl_array *a) {
+    const scalar *s = a->data;
+    switch (a->format[0]) {
+    case 'd':
+        return PyFloat_FromDouble(s->real);
+    case '?':
+        return PyBool_FromLong(s->truth);
+    case 'Z':
+        return PyComplex_FromCComplex(s->complex_);
+    default:
+        return PyLong_FromLongLong(s->integer);
+    }
+}
+
+/* take_buffer borrows a C-contiguous buffer until PyBuffer_Release(view). The caller holds value meanwhile. */
+taken take_buffer(PyObject *value, dtl_array *a, Py_buffer *view, int flags) {
+    view->obj = NULL; /* so that PyBuffer_Release does nothing */
+    if (ndarray_take(value, a, flags & PyBUF_WRITABLE))
+        return TAKEN;
+    if (!PyObject_CheckBuffer(value) || PyObject_GetBuffer(value, view, flags | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0) {
+        PyErr_Clear(); /* Python finds out what is wrong, and says it better */
+        return UNSUITABLE;
+    }
+    a->data = view->buf;
+    a->format = view->format;
+    a->itemsize = view->itemsize;
+    a->count = view->itemsize > 0 ? view->len / view->itemsize : 0;
+    a->shape = (const int64_t *)view->shape;
+    a->ndim = view->ndim;
+    a->kind = DTL_NDARRAY;
+    if (PyObject_TypeCheck(value, (PyTypeObject *)ndarray_type) || !PyObject_TypeCheck(value, (PyTypeObject *)generic_type))
+        return TAKEN;
+    if (view->ndim != 0) { /* dates and records show themselves as arrays of bytes */
+        PyBuffer_Release(view);
+        return UNSUITABLE;
+    }
+    a->kind = DTL_NUMPY_SCALAR;
+    return TAKEN;
+}
+
+taken take_handle(PyObject *object, int64_t *handle) {
+    if (!PyObject_TypeCheck(object, &HandleType)) {
+        char text[200];
+        snprintf(text, sizeof text, "[101 ] a dtl object with a native handle is wanted, not %.100s", Py_TYPE(object)->tp_name);
+        fail(text);
+        return FAILED;
+    }
+    *handle = ((HandleObject *)object)->handle;
+    return TAKEN;
+}
+
+/* take_args reads the integers. Anything else is Python's to resolve. */
+taken take_args(PyObject *const *args, Py_ssize_t n, int64_t *into) {
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (!PyLong_Check(args[i]))
+            return UNSUITABLE;
+        into[i] = PyLong_AsLongLong(args[i]);
+        if (into[i] == -1 && PyErr_Occurred()) {
+            PyErr_Clear();
+            return UNSUITABLE;
+        }
+    }
+    return TAKEN;
+}

@@ -1,0 +1,96 @@
+//go:build cpython
+
+/* The call that serves every operation. */
+#include "module.h"
+
+/* perform makes the call with the GIL released, and returns its result: None where there is none. */
+PyObject *perform(dtl_call *call) {
+    Py_BEGIN_ALLOW_THREADS
+    dtl_perform(call);
+    Py_END_ALLOW_THREADS
+    if (call->error != NULL) {
+        fail(call->error);
+        free(call->error);
+        return NULL;
+    }
+    if (call->unsuitable)
+        Py_RETURN_NOTIMPLEMENTED;
+    if (call->storage == 0)
+        Py_RETURN_NONE;
+    if (call->result.kind != DTL_PYTHON_SCALAR)
+        return buffer_new(call);
+    PyObject *value = give_scalar(&call->result);
+    dtl_release(call->storage);
+    return value;
+}
+
+/* reduce_scalar makes a call whose result is a Python scalar like its input. Sums of truth values are
+ * integers: Python's business. */
+PyObject *reduce_scalar(dtl_call *call, scalar *result) {
+    if (call->in.format[0] == '?')
+        Py_RETURN_NOTIMPLEMENTED;
+    call->out = call->in;
+    call->out.data = result;
+    PyObject *answer = perform(call);
+    if (answer != Py_None)
+        return answer;
+    Py_DECREF(answer);
+    return give_scalar(&call->out);
+}
+
+/* with_out borrows the output, if there is one, and makes the call. */
+static PyObject *with_out(dtl_call *call, PyObject *out) {
+    if (out == Py_None)
+        return perform(call);
+    Py_buffer view;
+    if (take_buffer(out, &call->out, &view, PyBUF_WRITABLE) != TAKEN)
+        Py_RETURN_NOTIMPLEMENTED;
+    PyObject *answer = perform(call);
+    PyBuffer_Release(&view);
+    if (answer != Py_None)
+        return answer;
+    Py_DECREF(answer);
+    Py_INCREF(out);
+    return out;
+}
+
+const char call_doc[] = PyDoc_STR(
+"call($module, code, owner, value, out, a, b, c, d, /)\n--\n\n"
+"Run operation code on owner's native object, with value as input and out as output, either of which may be\n"
+"None, and up to four integers. Returns out, a scalar, a Buffer, None, or NotImplemented where an argument has\n"
+"to be prepared first.");
+
+PyObject *bridge_call(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    dtl_call call;
+    Py_buffer view;
+    scalar input, result;
+    int64_t code;
+    PyObject *value, *answer;
+
+    if (nargs != 8) {
+        PyErr_Format(PyExc_TypeError, "call takes 8 arguments, not %zd", nargs);
+        return NULL;
+    }
+    if (disabled)
+        return fail("[400 ] DTL cannot be used in a forked child; start the child with the spawn method instead");
+    memset(&call, 0, offsetof(dtl_call, shape));
+    call.error = NULL;
+    if (take_handle(args[1], &call.handle) != TAKEN)
+        return NULL;
+    if (take_args(args, 1, &code) != TAKEN || take_args(args + 4, 4, call.args) != TAKEN)
+        Py_RETURN_NOTIMPLEMENTED;
+    call.code = code;
+    value = args[2];
+    if (value == Py_None)
+        return with_out(&call, args[3]);
+    if (take_scalar(value, &call.in, &input) == TAKEN) {
+        if (args[3] != Py_None || code != DTL_ALLREDUCE)
+            return with_out(&call, args[3]);
+        return reduce_scalar(&call, &result);
+    }
+    if (take_buffer(value, &call.in, &view, 0) != TAKEN)
+        Py_RETURN_NOTIMPLEMENTED;
+    answer = with_out(&call, args[3]);
+    PyBuffer_Release(&view);
+    return answer;
+}

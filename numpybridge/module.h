@@ -1,0 +1,100 @@
+/* What the C files of the module _bridge share. */
+#ifndef DTL_MODULE_H
+#define DTL_MODULE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <structmember.h>
+
+#if PY_VERSION_HEX < 0x03090000
+#define PyObject_Vectorcall _PyObject_Vectorcall
+#endif
+#if PY_VERSION_HEX < 0x030a0000
+static inline PyObject *Py_NewRef(PyObject *object) {
+    Py_INCREF(object);
+    return object;
+}
+#endif
+
+#include "_cgo_export.h"
+#include "bridge.h"
+
+/* Everything here is for this library's own files. */
+#pragma GCC visibility push(hidden)
+
+/* ---- bridge.c ---- */
+
+/* Set once by setup(): the two NumPy types that tell kinds apart. */
+extern PyObject *ndarray_type, *generic_type;
+
+/* The Go runtime does not survive fork: in a child without exec no call may reach it. */
+extern int disabled;
+
+/* fail raises the exception that "[code op] cause" stands for, and returns NULL. */
+PyObject *fail(const char *text);
+
+/* ---- objects.c ---- */
+
+typedef struct {
+    PyObject_HEAD
+    long long handle;
+} HandleObject;
+
+extern PyTypeObject HandleType, BufferType;
+
+/* buffer_new makes a Buffer of a call's result. It takes over the storage, also when it fails. */
+PyObject *buffer_new(const dtl_call *call);
+
+/* ---- arguments.c ---- */
+
+/* A Python scalar's value, for as long as a call lasts. */
+typedef union {
+    double real;
+    long long integer;
+    Py_complex complex_;
+    char truth;
+} scalar;
+
+/* Taken is the result of borrowing an argument. */
+typedef enum { FAILED = -1, TAKEN, UNSUITABLE } taken;
+
+/* take_scalar takes the value of a Python scalar. */
+taken take_scalar(PyObject *value, dtl_array *a, scalar *s);
+
+/* give_scalar returns a Python scalar. */
+PyObject *give_scalar(const dtl_array *a);
+
+/* take_buffer borrows a C-contiguous buffer until PyBuffer_Release(view). The caller holds value meanwhile. */
+taken take_buffer(PyObject *value, dtl_array *a, Py_buffer *view, int flags);
+
+/* take_handle reads an object's native handle. */
+taken take_handle(PyObject *object, int64_t *handle);
+
+/* take_args reads n integers. Anything else is Python's to resolve. */
+taken take_args(PyObject *const *args, Py_ssize_t n, int64_t *into);
+
+/* ---- call.c ---- */
+
+/* perform makes the call with the GIL released, and returns its result: None where there is none. */
+PyObject *perform(dtl_call *call);
+
+/* reduce_scalar makes a call whose result is a Python scalar like its input. */
+PyObject *reduce_scalar(dtl_call *call, scalar *result);
+
+extern const char call_doc[];
+PyObject *bridge_call(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
+
+/* ---- allreduce.c ---- */
+
+/* allreduce_words interns the keywords; it returns -1 with an exception set where it cannot. */
+int allreduce_words(void);
+
+extern const char fast_doc[];
+PyObject *bridge_fast(PyObject *module, PyObject *args);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,102 @@
+//go:build cpython
+
+/* The types of the module _bridge. */
+#include "module.h"
+
+/* ---- Handle: the base class of everything that has a native handle ---- */
+
+static PyMemberDef handle_members[] = {
+    {"_handle", T_LONGLONG, offsetof(HandleObject, handle), 0, "the native handle; 0 once it is closed"},
+    {NULL},
+};
+
+PyTypeObject HandleType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "dtl._bridge.Handle",
+    .tp_basicsize = sizeof(HandleObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_doc = "An object with a native handle.",
+    .tp_members = handle_members,
+    .tp_new = PyType_GenericNew,
+};
+
+/* ---- Buffer: memory of the core, kept alive by whoever looks at it ---- */
+
+typedef struct {
+    PyObject_HEAD
+    uintptr_t storage;
+    void *data;
+    Py_ssize_t itemsize, count;
+    int ndim, kind;
+    char format[4];
+    Py_ssize_t *strides;
+    Py_ssize_t shape[1]; /* ndim of them, then as many strides */
+} BufferObject;
+
+static int buffer_get(PyObject *self, Py_buffer *view, int flags) {
+    BufferObject *b = (BufferObject *)self;
+    Py_INCREF(self);
+    view->obj = self;
+    view->buf = b->data;
+    view->len = b->count * b->itemsize;
+    view->itemsize = b->itemsize;
+    view->readonly = 0;
+    view->ndim = b->ndim;
+    view->format = (flags & PyBUF_FORMAT) ? b->format : NULL;
+    view->shape = (flags & PyBUF_ND) ? b->shape : NULL;
+    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? b->strides : NULL;
+    view->suboffsets = NULL;
+    view->internal = NULL;
+    return 0;
+}
+
+static void buffer_dealloc(PyObject *self) {
+    if (!disabled)
+        dtl_release(((BufferObject *)self)->storage);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyBufferProcs buffer_procs = {.bf_getbuffer = buffer_get};
+
+static PyMemberDef buffer_members[] = {
+    {"kind", T_INT, offsetof(BufferObject, kind), READONLY, "what the sender passed: NDARRAY, NUMPY_SCALAR or PYTHON_SCALAR"},
+    {NULL},
+};
+
+PyTypeObject BufferType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "dtl._bridge.Buffer",
+    .tp_basicsize = offsetof(BufferObject, shape),
+    .tp_itemsize = sizeof(Py_ssize_t),
+    .tp_dealloc = buffer_dealloc,
+    .tp_as_buffer = &buffer_procs,
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_doc = "Memory of the core. It lives as long as anything that looks at it.",
+    .tp_members = buffer_members,
+};
+
+/* buffer_new takes over the result's storage, also when it fails. */
+PyObject *buffer_new(const dtl_call *call) {
+    const dtl_array *r = &call->result;
+    BufferObject *b = PyObject_NewVar(BufferObject, &BufferType, 2 * r->ndim);
+    if (b == NULL) {
+        dtl_release(call->storage);
+        return NULL;
+    }
+    b->storage = call->storage;
+    b->data = r->data;
+    b->itemsize = r->itemsize;
+    b->count = r->count;
+    b->ndim = r->ndim;
+    b->kind = r->kind;
+    strncpy(b->format, r->format, sizeof b->format - 1);
+    b->format[sizeof b->format - 1] = 0;
+    b->strides = b->shape + r->ndim;
+    Py_ssize_t stride = r->itemsize;
+    for (int i = r->ndim - 1; i >= 0; i--) {
+        b->shape[i] = r->shape[i];
+        b->strides[i] = stride;
+        stride *= r->shape[i];
+    }
+    return (PyObject *)b;
+}
