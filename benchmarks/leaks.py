@@ -168,15 +168,8 @@ def _rows(title: str, calls: Calls) -> list[Row]:
         grown = growth(call)
         detail = f"{grown / _CALLS:.3f} bytes a call over {_CALLS:,} calls"
         flat = grown < _BYTES_A_CALL * _CALLS
-        rows.append(
-            Row(
-                f"{title} {name}",
-                f"< {_BYTES_A_CALL:.0f} bytes a call",
-                f"{grown / 1024:.0f} KiB",
-                detail,
-                flat,
-            )
-        )
+        target = f"< {_BYTES_A_CALL:.0f} bytes a call"
+        rows.append(Row(f"{title}{name}", target, f"{grown / 1024:.0f} KiB", detail, flat))
         print(rows[-1].measure, rows[-1].result, flush=True)
     return rows
 
@@ -196,11 +189,11 @@ def main() -> None:
         control = control_calls(alone._handle, MPI._handleof(MPI.COMM_SELF))
         rows += _unlisted({**control, **failing_calls(alone._handle)}, bridge_calls(alone))
         rows += _rows("", control)
-        rows += _rows("error of", failing_calls(alone._handle))
+        rows += _rows("error of ", failing_calls(alone._handle))
         for title, ctx in (("no MPI", alone), ("MPI", mpi)):
-            rows += _rows(f"bridge, {title}:", bridge_calls(ctx))
+            rows += _rows(f"bridge, {title}: ", bridge_calls(ctx))
         collective = {name: control_calls(mpi._handle, 0)[name] for name in ("ContextDup", "ContextSplit")}
-        rows += _rows("MPI:", collective)
+        rows += _rows("MPI: ", collective)
     rows += [Row(name, "", "not called", reason, None) for name, reason in _EXCLUDED.items()]
     deliver(rows, __doc__ or "")
 
