@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from blocks import Block, alternate, python_block
+from c_program import CProgram
 from mpi4py import MPI
-from rows import Row, at_most, best, deliver, seconds
+from rows import Row, Times, at_most, best, deliver, seconds
 
 import dtl
 
@@ -17,11 +18,12 @@ _WORLD = MPI.COMM_WORLD
 
 def main() -> None:
     """Measure, and let rank 0 report."""
+    c = CProgram(_WORLD)
     with dtl.Context(comm=_WORLD) as ctx:
-        rows = _reductions("8 B", ctx)
+        rows = _reductions("8 B", ctx, c)
         if ctx.size == 1:
             with dtl.Environment() as env, env.make_cpu_context() as alone:
-                rows = _views(alone) + _reductions("8 B, no MPI", alone) + rows + _creation(alone)
+                rows = _views(alone) + _reductions("8 B, no MPI", alone, c) + rows + _creation(alone)
         rows += _moves(ctx)
     if _WORLD.rank == 0:
         deliver(rows, __doc__ or "")
@@ -31,8 +33,8 @@ def _slowest(taken: float) -> float:
     return float(_WORLD.allreduce(taken, MPI.MAX))
 
 
-def _compare(ours: Block, theirs: Block) -> dict[str, list[float]]:
-    return alternate({"DTL": ours, "mpi4py": theirs}, _ROUNDS, _slowest)
+def _compare(ours: Block, theirs: Block, **others: Block) -> Times:
+    return alternate({"DTL": ours, "mpi4py": theirs, **others}, _ROUNDS, _slowest)
 
 
 def _views(ctx: dtl.Context) -> list[Row]:
@@ -49,11 +51,12 @@ def _views(ctx: dtl.Context) -> list[Row]:
     return [Row("`local_view()`", "≤ 1.5 µs", seconds(middle), best(times), middle <= 1.5e-6)]
 
 
-def _reductions(what: str, ctx: dtl.Context) -> list[Row]:
+def _reductions(what: str, ctx: dtl.Context, c: CProgram) -> list[Row]:
     value, out = np.ones(1), np.zeros(1)
     arrays = _compare(
         python_block("f(ctx, a, out=b)", _CALLS, f=dtl.allreduce, ctx=ctx, a=value, b=out),
         python_block("f(a, b)", _CALLS, f=_WORLD.Allreduce, a=value, b=out),
+        C=c.allreduce(value, out, _CALLS),
     )
     typed = [value, MPI.DOUBLE], [out, MPI.DOUBLE]
     described = _compare(
