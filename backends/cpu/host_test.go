@@ -156,6 +156,16 @@ func TestDeallocateTwicePanics(t *testing.T) {
 	h.Deallocate(b)
 }
 
+// expect fails the test unless every byte of a block has one value.
+func expect(t *testing.T, b memory.Block, value byte) {
+	t.Helper()
+	for k, v := range unsafe.Slice((*byte)(b.Addr), b.Size) {
+		if v != value {
+			t.Fatalf("byte %d of %d is %#x, not %#x", k, b.Size, v, value)
+		}
+	}
+}
+
 func FuzzHost(f *testing.F) {
 	f.Add([]byte{10, 0, 200, 3, 90, 255, 1, 128, 7, 64})
 	f.Fuzz(func(t *testing.T, steps []byte) {
@@ -174,12 +184,9 @@ func FuzzHost(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			bytes := unsafe.Slice((*byte)(b.Addr), size)
-			for k := range bytes {
-				if bytes[k] != 0 { // not zeroed, or another live block's
-					t.Fatalf("byte %d of %d is %#x", k, size, bytes[k])
-				}
-				bytes[k] = 0xFF
+			expect(t, b, 0) // else not zeroed, or another live block's
+			for k := range size {
+				*(*byte)(unsafe.Add(b.Addr, k)) = 0xFF
 			}
 			if uintptr(b.Addr)%uintptr(max(alignment, cacheLine)) != 0 {
 				t.Fatalf("%p is no multiple of %d", b.Addr, alignment)
@@ -187,11 +194,7 @@ func FuzzHost(f *testing.F) {
 			live = append(live, b)
 		}
 		for _, b := range live {
-			for k, v := range unsafe.Slice((*byte)(b.Addr), b.Size) {
-				if v != 0xFF {
-					t.Fatalf("byte %d of a live block is %#x", k, v)
-				}
-			}
+			expect(t, b, 0xFF)
 			h.Deallocate(b)
 		}
 		if now, _ := h.InUse(); now != 0 {

@@ -16,39 +16,42 @@ import (
 // the same suite. Body reports with t.Errorf and never stops early, which would leave the others waiting.
 type Run func(t *testing.T, body func(t *testing.T, c backend.ReducingCommunicator))
 
+// suites are the parts of Communicator, in their order.
+var suites = []struct {
+	name string
+	body func(r *rank)
+}{
+	{"identity", identity},
+	{"every type to the next rank", ring},
+	{"messages keep their order", ordering},
+	{"tags select", tags},
+	{"largest tag", largestTag},
+	{"wildcards", wildcards},
+	{"probe", probe},
+	{"shorter than the buffer", shorter},
+	{"no elements", empty},
+	{"test and wait", testAndWait},
+	{"receive posted before the send", postedFirst},
+	{"large messages head to head", headToHead},
+	{"truncation", truncation},
+	{"null process", nullProcess},
+	{"dup is apart", dupApart},
+	{"split by color and key", split},
+	{"split with ranks left out", splitLeftOut},
+	{"barrier", barrier},
+	{"broadcast", broadcast},
+	{"gather", gather},
+	{"scatter", scatter},
+	{"allgather", allgather},
+	{"alltoall", alltoall},
+	{"reductions", reductions},
+	{"operators that a type lacks", lacking},
+}
+
 // Communicator checks a backend's communicator against the contract of the interface: every element type,
 // sizes from none to far beyond what is sent eagerly, and every root. It ends with no message pending.
 func Communicator(t *testing.T, run Run) {
-	for _, suite := range []struct {
-		name string
-		body func(r *rank)
-	}{
-		{"identity", identity},
-		{"every type to the next rank", ring},
-		{"messages keep their order", ordering},
-		{"tags select", tags},
-		{"largest tag", largestTag},
-		{"wildcards", wildcards},
-		{"probe", probe},
-		{"shorter than the buffer", shorter},
-		{"no elements", empty},
-		{"test and wait", testAndWait},
-		{"receive posted before the send", postedFirst},
-		{"large messages head to head", headToHead},
-		{"truncation", truncation},
-		{"null process", nullProcess},
-		{"dup is apart", dupApart},
-		{"split by color and key", split},
-		{"split with ranks left out", splitLeftOut},
-		{"barrier", barrier},
-		{"broadcast", broadcast},
-		{"gather", gather},
-		{"scatter", scatter},
-		{"allgather", allgather},
-		{"alltoall", alltoall},
-		{"reductions", reductions},
-		{"operators that a type lacks", lacking},
-	} {
+	for _, suite := range suites {
 		t.Run(suite.name, func(t *testing.T) {
 			run(t, func(t *testing.T, c backend.ReducingCommunicator) {
 				r := &rank{T: t, c: c}
