@@ -147,7 +147,7 @@ def test_integers_that_are_none(alone: dtl.Context, number: Any) -> None:
 def test_handle_attribute() -> None:
     bare = bridge.Handle()
     assert bare._handle == 0
-    for wrong in ("x", None, 1.5, 2**64):
+    for wrong in ("x", None, 2**64):
         with pytest.raises((TypeError, OverflowError)):
             bare._handle = wrong
     with pytest.raises(TypeError):
