@@ -15,7 +15,7 @@ _call = bridge.call
 _ALLREDUCE, _REDUCE = bridge.ALLREDUCE, bridge.REDUCE
 
 #: NumPy's scalars of the dtypes that the bridge takes by value, as Python's scalars.
-_NUMPY_SCALARS = frozenset((np.float64, np.int64, np.complex128))
+_NUMPY_SCALARS: frozenset[Any] = frozenset((np.float64, np.int64, np.complex128))
 
 Scalar = TypeVar("Scalar", bool, int, float, complex)
 
