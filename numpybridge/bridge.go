@@ -30,10 +30,12 @@ func dtl_perform(c *C.dtl_call) {
 		Args:   [4]int64{int64(c.args[0]), int64(c.args[1]), int64(c.args[2]), int64(c.args[3])},
 	}
 	if c.in.data != nil {
-		call.HasIn, call.In = true, array(&c.in)
+		call.HasIn = true
+		describe(&call.In, &c.in)
 	}
 	if c.out.data != nil {
-		call.HasOut, call.Out = true, array(&c.out)
+		call.HasOut = true
+		describe(&call.Out, &c.out)
 	}
 	if !call.suitable() {
 		c.unsuitable = 1
@@ -65,14 +67,13 @@ func guard(c *C.dtl_call) {
 	}
 }
 
-// array describes a borrowed buffer. Shape stays where it is.
-func array(a *C.dtl_array) comm.Array {
-	t := dtype.FromFormat(text(a.format), int(a.itemsize))
-	return comm.Array{
-		Span:  memory.Span{Addr: a.data, Count: int(a.count), Type: t},
-		Shape: unsafe.Slice((*int64)(unsafe.Pointer(a.shape)), int(a.ndim)),
-		Kind:  comm.Kind(a.kind),
-	}
+// describe sets a, field by field, to a borrowed buffer. Shape stays where it is.
+func describe(a *comm.Array, c *C.dtl_array) {
+	a.Addr = c.data
+	a.Count = int(c.count)
+	a.Type = dtype.FromFormat(text(c.format), int(c.itemsize))
+	a.Shape = unsafe.Slice((*int64)(unsafe.Pointer(c.shape)), int(c.ndim))
+	a.Kind = comm.Kind(c.kind)
 }
 
 // text returns a C string without copying it.

@@ -9,7 +9,7 @@ package mpi
 #cgo noescape dtl_mpi_allgather
 #cgo noescape dtl_mpi_alltoall
 #cgo noescape dtl_mpi_reduce
-#cgo noescape dtl_mpi_allreduce
+#cgo noescape dtl_mpi_allreduce_at
 */
 import "C"
 
@@ -70,6 +70,7 @@ func (c *Comm) Allreduce(send, recv memory.Span, op kernel.Op) error {
 	if err := op.Check(send.Type); err != nil {
 		return err // the same on every rank
 	}
-	rc := C.dtl_mpi_allreduce(c.m.c, c.handle, send.Addr, recv.Addr, C.int64_t(send.Count), C.int(send.Type), C.int(op))
+	rc := C.dtl_mpi_allreduce_at(c.m.c, c.handle, C.uintptr_t(uintptr(send.Addr)), C.uintptr_t(uintptr(recv.Addr)),
+		C.int64_t(send.Count), C.int(send.Type), C.int(op))
 	return c.m.failure("MPI_Allreduce", rc)
 }
