@@ -64,6 +64,14 @@ func checkType(name string, s memory.Span) error {
 	return nil
 }
 
+// checkArray refuses what no header describes.
+func checkArray(name string, a *Array) error {
+	if len(a.Shape) > MaxDims {
+		return status.New(status.InvalidArgument, "%s has %d dimensions; at most %d can be sent", name, len(a.Shape), MaxDims)
+	}
+	return checkType(name, a.Span)
+}
+
 // checkOutput refuses an output whose type or count is not what the operation produces.
 func checkOutput(out memory.Span, like memory.Span, count int) error {
 	if out.Type != like.Type {

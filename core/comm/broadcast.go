@@ -61,7 +61,7 @@ func (c *Comm) checkBroadcast(value, out *Array) error {
 	if value == nil {
 		return status.New(status.InvalidArgument, "root has no value to send")
 	}
-	if err := checkType("value", value.Span); err != nil || out == nil {
+	if err := checkArray("value", value); err != nil || out == nil {
 		return err
 	}
 	return checkOutput(out.Span, value.Span, value.Count)
@@ -98,7 +98,10 @@ func (c *Comm) describe(value *Array, root int, out *Array) (Result, header, err
 		if !h.apart {
 			copy(raw[h.size():], bytesAt(value.Addr, h.bytes()))
 		}
-		return Result{}, h, c.broadcastBytes(b, h.size(), root)
+		if err := c.broadcastBytes(b, h.size(), root); err != nil || !h.apart {
+			return Result{}, h, err
+		}
+		return Result{}, h, c.agree(h, nil)
 	}
 	if err := c.main.Broadcast(span(b, broadcastBlock), root); err != nil {
 		return Result{}, header{}, err
@@ -113,10 +116,16 @@ func (c *Comm) describe(value *Array, root int, out *Array) (Result, header, err
 		return Result{}, h, err
 	}
 	r, err := c.room(h, out)
-	if err == nil && !h.apart {
+	if h.apart {
+		err = c.agree(h, err)
+	} else if err == nil {
 		copy(bytesAt(r.Addr, h.bytes()), raw[h.size():])
 	}
-	return r, h, err
+	if err != nil {
+		r.release()
+		return Result{}, h, err
+	}
+	return r, h, nil
 }
 
 // broadcastBytes sends root's block, and the whole header once more where it is longer than a block.

@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"errors"
 	"sync/atomic"
 
 	"dtl/core/backend"
@@ -42,7 +43,8 @@ func (c *Comm) Dup() (*Comm, error) {
 	if err != nil {
 		return nil, status.In("dup", err)
 	}
-	return New(main, c.memory)
+	d, err := New(main, c.memory)
+	return d, status.In("dup", err)
 }
 
 // Split returns a Comm of the ranks that gave the same color, ordered by key and then by rank; nil for
@@ -56,7 +58,8 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 	if err != nil || main == nil {
 		return nil, status.In("split", err)
 	}
-	return New(main, c.memory)
+	d, err := New(main, c.memory)
+	return d, status.In("split", err)
 }
 
 const (
@@ -69,11 +72,7 @@ const (
 func (c *Comm) Close() error {
 	c.parked.close()
 	c.scratch.close()
-	err := c.payload.Close()
-	if e := c.main.Close(); e != nil {
-		err = e
-	}
-	return status.In("close", err)
+	return status.In("close", errors.Join(c.payload.Close(), c.main.Close()))
 }
 
 // checkRank refuses a rank outside the communicator.

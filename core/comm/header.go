@@ -2,6 +2,7 @@ package comm
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 
 	"dtl/core/dtype"
@@ -25,9 +26,9 @@ type header struct {
 
 const (
 	headerFixed = 8
-	// maxDims is NumPy's limit from 2.0 on.
-	maxDims   = 64
-	maxHeader = headerFixed + 8*maxDims
+	// MaxDims is the most dimensions that an array may have: NumPy's limit from 2.0 on.
+	MaxDims   = 64
+	maxHeader = headerFixed + 8*MaxDims
 )
 
 func headerOf(a Array) header { return header{kind: a.Kind, typ: a.Type, shape: a.Shape} }
@@ -81,7 +82,7 @@ func parseHeader(b []byte) (header, error) {
 		return header{}, status.New(status.InvalidArgument, "root's value was refused there: %s", b[headerFixed:min(len(b), headerFixed+int(b[1]))])
 	}
 	h := header{kind: Kind(b[0]), typ: dtype.Type(b[1]), apart: b[3] != 0, seq: binary.LittleEndian.Uint32(b[4:])}
-	if h.kind > PythonScalar || !h.typ.Valid() || int(b[2]) > maxDims {
+	if h.kind > PythonScalar || !h.typ.Valid() || int(b[2]) > MaxDims {
 		return header{}, status.New(status.Communication, "message does not start with a header")
 	}
 	h.shape = make([]int64, b[2])
@@ -89,7 +90,7 @@ func parseHeader(b []byte) (header, error) {
 	for i := range h.shape {
 		d := binary.LittleEndian.Uint64(b[headerFixed+8*i:])
 		over, product := bits.Mul64(total, max(d, 1))
-		if over != 0 || product > 1<<62 {
+		if over != 0 || product > math.MaxInt64 {
 			return header{}, status.New(status.Communication, "message announces an impossible shape")
 		}
 		total, h.shape[i] = product, int64(d)

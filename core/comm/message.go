@@ -17,7 +17,7 @@ func (c *Comm) send(value Array, dest, tag int64) error {
 	if err := c.checkPeer("dest", dest, tag); err != nil {
 		return err
 	}
-	if err := checkType("value", value.Span); err != nil {
+	if err := checkArray("value", &value); err != nil {
 		return err
 	}
 	if dest == backend.ProcNull {

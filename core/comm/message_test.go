@@ -108,3 +108,20 @@ func TestScalarsKeepTheirKind(t *testing.T) {
 		assert.Equal(t, []float64{2.5}, elements(r))
 	})
 }
+
+func TestTooManyDimensions(t *testing.T) {
+	shape := make([]int64, 65)
+	for i := range shape {
+		shape[i] = 1
+	}
+	onRanks(t, 2, func(c *comm.Comm) {
+		value := array([]float64{1}, shape...)
+		err := c.Send(value, 1, 0)
+		assert.ErrorIs(t, err, status.InvalidArgument)
+		assert.ErrorContains(t, err, "65 dimensions; at most 64")
+		_, err = c.Sendrecv(value, 1, 0, nil, 0, 0)
+		assert.ErrorIs(t, err, status.InvalidArgument)
+		_, err = c.Broadcast(&value, nil, 0)
+		assert.ErrorContains(t, err, "65 dimensions", "on every rank")
+	})
+}

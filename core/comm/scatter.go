@@ -34,7 +34,8 @@ func (c *Comm) scatter(values, out *Array, root int64) (Result, error) {
 		return Result{}, err
 	}
 	r, err := c.room(h, out)
-	if err != nil {
+	if err = c.agree(h, err); err != nil {
+		r.release()
 		return Result{}, err
 	}
 	send.Type = h.typ
@@ -50,7 +51,7 @@ func (c *Comm) checkScatter(values, out *Array) error {
 	if values == nil {
 		return status.New(status.InvalidArgument, "root has no values to scatter")
 	}
-	if err := checkType("values", values.Span); err != nil {
+	if err := checkArray("values", values); err != nil {
 		return err
 	}
 	if len(values.Shape) == 0 {

@@ -43,7 +43,7 @@ func (c *Comm) startSend(value Array, dest, tag int64) (sending, error) {
 	if err := c.checkPeer("dest", dest, tag); err != nil {
 		return sending{}, err
 	}
-	if err := checkType("value", value.Span); err != nil {
+	if err := checkArray("value", &value); err != nil {
 		return sending{}, err
 	}
 	if dest == backend.ProcNull {
