@@ -15,13 +15,7 @@ func context(c *runtime.Context, err error) (int64, error) {
 
 // on calls f with the context that a handle names.
 func on[T any](h int64, f func(*runtime.Context) (T, error)) (T, error) {
-	ref, err := runtime.Contexts.Acquire(handle.Handle(h))
-	if err != nil {
-		var none T
-		return none, err
-	}
-	defer ref.Release()
-	return f(ref.Object)
+	return using(runtime.Contexts, h, f)
 }
 
 // ContextWorld returns a context of all processes started together. device is -1 for none. Collective.

@@ -9,13 +9,7 @@ import (
 
 // vector calls f with the vector that a handle names.
 func vector[T any](h int64, f func(*container.Vector) (T, error)) (T, error) {
-	ref, err := container.Vectors.Acquire(handle.Handle(h))
-	if err != nil {
-		var none T
-		return none, err
-	}
-	defer ref.Release()
-	return f(ref.Object)
+	return using(container.Vectors, h, f)
 }
 
 // VectorCreate returns a vector of size elements over a context's ranks, all zero.

@@ -124,6 +124,13 @@ type Ref[T io.Closer] struct {
 	slot   *slot[T]
 }
 
+// End is Release for a defer: its error becomes *err unless there is one.
+func (r *Ref[T]) End(err *error) {
+	if e := r.Release(); *err == nil {
+		*err = e
+	}
+}
+
 // Release ends the use; Object must not be touched afterwards. If the handle was closed meanwhile and this was
 // the last use, the object is closed here and its error returned. A second Release of the same variable, or of
 // the zero Ref, does nothing. A copy of a Ref is not a use of its own.

@@ -11,7 +11,10 @@ func Encode(err error) string {
 	op, text := "", err.Error()
 	var e *Error
 	if errors.As(err, &e) {
-		op, text = e.Op, e.Err.Error()
+		op = e.Op
+	}
+	if err == error(e) {
+		text = e.Err.Error()
 	}
 	return fmt.Sprintf("[%d %s] %s", int(CodeOf(err)), op, text)
 }

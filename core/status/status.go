@@ -98,7 +98,10 @@ func In(op string, err error) error {
 	if e.Op != "" {
 		return err
 	}
-	return &Error{Code: e.Code, Op: op, Err: e.Err}
+	if err == error(e) {
+		err = e.Err
+	}
+	return &Error{Code: e.Code, Op: op, Err: err}
 }
 
 // CodeOf returns the code that err carries: OK for nil, Internal for an error that carries none.

@@ -28,6 +28,7 @@ func TestIn(t *testing.T) {
 	}{
 		{"fills in the operation", In("reduce", bare), "reduce: root -1", InvalidArgument},
 		{"keeps the one that is there", In("outer", In("inner", bare)), "inner: root -1", InvalidArgument},
+		{"keeps what was said around it", In("send", fmt.Errorf("a, and %w", bare)), "send: a, and root -1", InvalidArgument},
 		{"another error is a bug", In("reduce", io.EOF), "reduce: EOF", Internal},
 	} {
 		if row.err.Error() != row.want || CodeOf(row.err) != row.code {
