@@ -15,14 +15,14 @@ int allreduce_words(void) {
     return word_op == NULL || word_out == NULL ? -1 : 0;
 }
 
-/* take_keywords reads op and out; it says no to any other keyword. */
+/* take_keywords reads op and out; it says no to any other keyword, and to a second op. */
 static int take_keywords(PyObject *const *values, PyObject *words, PyObject **op, PyObject **out) {
     Py_ssize_t n = words == NULL ? 0 : PyTuple_GET_SIZE(words);
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *word = PyTuple_GET_ITEM(words, i);
         if (word == word_out)
             *out = values[i];
-        else if (word == word_op)
+        else if (word == word_op && *op == NULL)
             *op = values[i];
         else
             return 0;
@@ -35,14 +35,13 @@ static PyObject *try_allreduce(PyObject *ctx, PyObject *value, PyObject *op, PyO
     dtl_call call;
     scalar input, result;
     memset(&call, 0, offsetof(dtl_call, shape));
-    call.error = NULL;
     call.code = DTL_ALLREDUCE;
     if (disabled || !PyObject_TypeCheck(ctx, &HandleType) || (op != NULL && take_args(&op, 1, call.args) != TAKEN))
         Py_RETURN_NOTIMPLEMENTED;
     call.handle = ((HandleObject *)ctx)->handle;
     if (out == NULL)
         return take_scalar(value, &call.in, &input) == TAKEN ? reduce_scalar(&call, &result) : Py_NewRef(Py_NotImplemented);
-    if (!ndarray_take(value, &call.in, 0) || !ndarray_take(out, &call.out, 1))
+    if (!ndarray_take(value, &call.in, NULL, 0) || !ndarray_take(out, &call.out, NULL, 1))
         Py_RETURN_NOTIMPLEMENTED;
     PyObject *answer = perform(&call);
     if (answer != Py_None)
@@ -74,12 +73,13 @@ PyObject *bridge_fast(PyObject *module, PyObject *args) {
     const char *doc;
     if (!PyArg_ParseTuple(args, "Os:fast_allreduce", &prepare, &doc))
         return NULL;
-    char *kept = strdup(doc); /* for good: the function may live as long as the process */
-    if (kept == NULL)
-        return PyErr_NoMemory();
-    method.ml_doc = kept;
     if ((name = PyObject_GetAttrString(prepare, "__module__")) == NULL)
         return NULL;
+    method.ml_doc = strdup(doc); /* for good: the function may live as long as the process */
+    if (method.ml_doc == NULL) {
+        Py_DECREF(name);
+        return PyErr_NoMemory();
+    }
     answer = PyCFunction_NewEx(&method, prepare, name);
     Py_DECREF(name);
     return answer;

@@ -5,7 +5,7 @@
 #include "ndarray.h"
 
 static void describe_scalar(dtl_array *a, const char *format, int64_t itemsize, scalar *s) {
-    *a = (dtl_array){.data = s, .format = format, .itemsize = itemsize, .count = 1, .kind = DTL_PYTHON_SCALAR};
+    *a = (dtl_array){.given = 1, .data = s, .format = format, .itemsize = itemsize, .count = 1, .kind = DTL_PYTHON_SCALAR};
 }
 
 taken take_scalar(PyObject *value, dtl_array *a, scalar *s) {
@@ -44,21 +44,24 @@ PyObject *give_scalar(const dtl_array *a) {
     }
 }
 
-/* take_buffer borrows a C-contiguous buffer until PyBuffer_Release(view). The caller holds value meanwhile. */
-taken take_buffer(PyObject *value, dtl_array *a, Py_buffer *view, int flags) {
+taken take_buffer(PyObject *value, dtl_array *a, int64_t *shape, Py_buffer *view, int flags) {
     view->obj = NULL; /* so that PyBuffer_Release does nothing */
-    if (ndarray_take(value, a, flags & PyBUF_WRITABLE))
+    if (ndarray_take(value, a, shape, flags & PyBUF_WRITABLE))
         return TAKEN;
+    if (!(flags & PyBUF_WRITABLE) && Py_TYPE(value) != (PyTypeObject *)ndarray_type &&
+        PyObject_TypeCheck(value, (PyTypeObject *)ndarray_type))
+        return UNSUITABLE; /* a subclass may mean more than its elements, as a masked array does */
     if (!PyObject_CheckBuffer(value) || PyObject_GetBuffer(value, view, flags | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0) {
         PyErr_Clear(); /* Python finds out what is wrong, and says it better */
         return UNSUITABLE;
     }
+    a->given = 1;
     a->data = view->buf;
     a->format = view->format;
     a->itemsize = view->itemsize;
     a->count = view->itemsize > 0 ? view->len / view->itemsize : 0;
-    a->shape = (const int64_t *)view->shape;
-    a->ndim = view->ndim;
+    a->shape = shape != NULL ? (const int64_t *)view->shape : NULL;
+    a->ndim = shape != NULL ? view->ndim : 0;
     a->kind = DTL_NDARRAY;
     if (PyObject_TypeCheck(value, (PyTypeObject *)ndarray_type) || !PyObject_TypeCheck(value, (PyTypeObject *)generic_type))
         return TAKEN;
@@ -81,7 +84,6 @@ taken take_handle(PyObject *object, int64_t *handle) {
     return TAKEN;
 }
 
-/* take_args reads the integers. Anything else is Python's to resolve. */
 taken take_args(PyObject *const *args, Py_ssize_t n, int64_t *into) {
     for (Py_ssize_t i = 0; i < n; i++) {
         if (!PyLong_Check(args[i]))

@@ -19,7 +19,11 @@ static PyObject *make_error;
 int disabled;
 
 PyObject *fail(const char *text) {
-    PyObject *error = PyObject_CallFunction(make_error, "s", text);
+    PyObject *error = NULL, *string = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace"); /* or cut short */
+    if (string != NULL) {
+        error = PyObject_CallFunctionObjArgs(make_error, string, NULL);
+        Py_DECREF(string);
+    }
     if (error != NULL) {
         PyErr_SetObject((PyObject *)Py_TYPE(error), error);
         Py_DECREF(error);
@@ -93,7 +97,7 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     if (module == NULL)
         return NULL;
     if (allreduce_words() < 0)
-        return NULL;
+        goto failed;
     if (make_error == NULL) {
         ndarray_type = generic_type = (PyObject *)&PyBaseObject_Type;
         make_error = PyExc_RuntimeError;
@@ -103,8 +107,11 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     }
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         if (PyModule_AddIntConstant(module, constants[i].name, constants[i].value) < 0)
-            return NULL;
+            goto failed;
     if (add_type(module, "Handle", &HandleType) < 0 || add_type(module, "Buffer", &BufferType) < 0)
-        return NULL;
+        goto failed;
     return module;
+failed:
+    Py_DECREF(module);
+    return NULL;
 }

@@ -29,11 +29,11 @@ func dtl_perform(c *C.dtl_call) {
 		Handle: int64(c.handle),
 		Args:   [4]int64{int64(c.args[0]), int64(c.args[1]), int64(c.args[2]), int64(c.args[3])},
 	}
-	if c.in.data != nil {
+	if c.in.given != 0 {
 		call.HasIn = true
 		describe(&call.In, &c.in)
 	}
-	if c.out.data != nil {
+	if c.out.given != 0 {
 		call.HasOut = true
 		describe(&call.Out, &c.out)
 	}
@@ -43,9 +43,7 @@ func dtl_perform(c *C.dtl_call) {
 	}
 	if err := call.perform(); err != nil {
 		c.error = C.CString(status.Encode(err))
-		return
-	}
-	if call.Result.Storage != nil {
+	} else if call.Result.Storage != nil {
 		give(c, &call.Result)
 	}
 }
@@ -67,7 +65,7 @@ func guard(c *C.dtl_call) {
 	}
 }
 
-// describe sets a, field by field, to a borrowed buffer. Shape stays where it is.
+// describe sets a, field by field, to a borrowed buffer.
 func describe(a *comm.Array, c *C.dtl_array) {
 	a.Addr = c.data
 	a.Count = int(c.count)
@@ -87,6 +85,16 @@ func text(s *C.char) string {
 	}
 	return unsafe.String((*byte)(unsafe.Pointer(s)), n)
 }
+
+// The numbers of bridge.h are those of this package and of the core: a difference is a constant that does not fit.
+const (
+	_ = uint(C.DTL_BARRIER-int(Barrier)) + uint(int(Barrier)-C.DTL_BARRIER)
+	_ = uint(C.DTL_SCATTER-int(Scatter)) + uint(int(Scatter)-C.DTL_SCATTER)
+	_ = uint(C.DTL_VIEW-int(View)) + uint(int(View)-C.DTL_VIEW)
+	_ = uint(C.DTL_CODES-len(names)) + uint(len(names)-C.DTL_CODES)
+	_ = uint(C.DTL_PYTHON_SCALAR-int(comm.PythonScalar)) + uint(int(comm.PythonScalar)-C.DTL_PYTHON_SCALAR)
+	_ = uint(C.DTL_MAX_DIMS-comm.MaxDims) + uint(comm.MaxDims-C.DTL_MAX_DIMS)
+)
 
 // formats holds the format of each type for C, for good.
 var formats = func() (all [dtype.N]*C.char) {

@@ -25,11 +25,12 @@ enum dtl_code {
 /* What was passed, so that the like goes back: core/comm.Kind. */
 enum dtl_kind { DTL_NDARRAY, DTL_NUMPY_SCALAR, DTL_PYTHON_SCALAR };
 
-/* One array, C-contiguous. data is NULL where there is none. */
+/* One array, C-contiguous. */
 typedef struct {
+    int32_t given; /* 0: there is none. An array without elements may have no address. */
     void *data;
     const char *format; /* PEP 3118; borrowed for an input, static for a result */
-    const int64_t *shape;
+    const int64_t *shape; /* of an output: nobody asks */
     int64_t itemsize;
     int64_t count;
     int32_t ndim;
@@ -47,8 +48,10 @@ typedef struct {
     int32_t unsuitable; /* an argument has no element type, or is missing: nothing was done */
     uintptr_t storage; /* owner of result.data, or 0: there is no result */
     dtl_array result;
-    int64_t shape[DTL_MAX_DIMS]; /* result.shape points here */
-    char *error;                 /* "[code op] cause", from malloc, or NULL */
+    char *error; /* "[code op] cause", from malloc, or NULL */
+    /* all above starts as zeros */
+    int64_t shape[DTL_MAX_DIMS];    /* result.shape points here */
+    int64_t in_shape[DTL_MAX_DIMS]; /* in.shape points here where the array might change its own meanwhile */
 } dtl_call;
 
 #endif

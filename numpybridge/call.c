@@ -43,7 +43,7 @@ static PyObject *with_out(dtl_call *call, PyObject *out) {
     if (out == Py_None)
         return perform(call);
     Py_buffer view;
-    if (take_buffer(out, &call->out, &view, PyBUF_WRITABLE) != TAKEN)
+    if (take_buffer(out, &call->out, NULL, &view, PyBUF_WRITABLE) != TAKEN)
         Py_RETURN_NOTIMPLEMENTED;
     PyObject *answer = perform(call);
     PyBuffer_Release(&view);
@@ -74,7 +74,6 @@ PyObject *bridge_call(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     if (disabled)
         return fail("[400 ] DTL cannot be used in a forked child; start the child with the spawn method instead");
     memset(&call, 0, offsetof(dtl_call, shape));
-    call.error = NULL;
     if (take_handle(args[1], &call.handle) != TAKEN)
         return NULL;
     if (take_args(args, 1, &code) != TAKEN || take_args(args + 4, 4, call.args) != TAKEN)
@@ -88,7 +87,7 @@ PyObject *bridge_call(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
             return with_out(&call, args[3]);
         return reduce_scalar(&call, &result);
     }
-    if (take_buffer(value, &call.in, &view, 0) != TAKEN)
+    if (take_buffer(value, &call.in, call.in_shape, &view, 0) != TAKEN)
         Py_RETURN_NOTIMPLEMENTED;
     answer = with_out(&call, args[3]);
     PyBuffer_Release(&view);

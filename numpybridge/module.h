@@ -67,8 +67,9 @@ taken take_scalar(PyObject *value, dtl_array *a, scalar *s);
 /* give_scalar returns a Python scalar. */
 PyObject *give_scalar(const dtl_array *a);
 
-/* take_buffer borrows a C-contiguous buffer until PyBuffer_Release(view). The caller holds value meanwhile. */
-taken take_buffer(PyObject *value, dtl_array *a, Py_buffer *view, int flags);
+/* take_buffer borrows a C-contiguous buffer until PyBuffer_Release(view). The caller holds value meanwhile.
+ * shape has room for DTL_MAX_DIMS dimensions; it is NULL where nobody asks for them. */
+taken take_buffer(PyObject *value, dtl_array *a, int64_t *shape, Py_buffer *view, int flags);
 
 /* take_handle reads an object's native handle. */
 taken take_handle(PyObject *object, int64_t *handle);

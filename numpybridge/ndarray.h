@@ -43,8 +43,9 @@ static const struct {
 /* The type whose instances have this layout; NULL until it is known to. */
 extern PyTypeObject *ndarray_known;
 
-/* ndarray_take describes a C-contiguous array of the known type in native byte order, and says whether it could. */
-static inline int ndarray_take(PyObject *value, dtl_array *a, int writable) {
+/* ndarray_take describes a C-contiguous array of the known type in native byte order, and says whether it could.
+ * The shape is copied to shape, unless that is NULL: another thread may give the array a new one during the call. */
+static inline int ndarray_take(PyObject *value, dtl_array *a, int64_t *shape, int writable) {
     if (Py_TYPE(value) != ndarray_known)
         return 0;
     const ndarray *n = (const ndarray *)value;
@@ -56,12 +57,15 @@ static inline int ndarray_take(PyObject *value, dtl_array *a, int writable) {
     int64_t count = 1;
     for (int i = 0; i < n->nd; i++)
         count *= n->dimensions[i];
+    for (int i = 0; shape != NULL && i < n->nd; i++)
+        shape[i] = n->dimensions[i];
+    a->given = 1;
     a->data = n->data;
     a->format = ndarray_types[type].format;
     a->itemsize = ndarray_types[type].size;
     a->count = count;
-    a->shape = (const int64_t *)n->dimensions;
-    a->ndim = n->nd;
+    a->shape = shape;
+    a->ndim = shape != NULL ? n->nd : 0;
     a->kind = DTL_NDARRAY;
     return 1;
 }

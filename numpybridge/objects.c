@@ -43,8 +43,8 @@ static int buffer_get(PyObject *self, Py_buffer *view, int flags) {
     view->readonly = 0;
     view->ndim = b->ndim;
     view->format = (flags & PyBUF_FORMAT) ? b->format : NULL;
-    view->shape = (flags & PyBUF_ND) ? b->shape : NULL;
-    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? b->strides : NULL;
+    view->shape = b->ndim > 0 && (flags & PyBUF_ND) ? b->shape : NULL;
+    view->strides = b->ndim > 0 && (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? b->strides : NULL;
     view->suboffsets = NULL;
     view->internal = NULL;
     return 0;

@@ -32,6 +32,20 @@ const (
 	View
 )
 
+// names are the operations' names, as Python spells them.
+var names = [...]string{
+	"barrier", "allreduce", "reduce", "broadcast", "gather", "scatter", "allgather", "send", "recv", "sendrecv",
+	"local_view",
+}
+
+// String returns the operation's name, or "" for a number that is none.
+func (c Code) String() string {
+	if c < 0 || int(c) >= len(names) {
+		return ""
+	}
+	return names[c]
+}
+
 // Call is one call from Python: what goes in and what comes out.
 type Call struct {
 	Code   Code
@@ -72,16 +86,26 @@ func (c *Call) suitable() bool {
 	return (!c.HasIn || c.In.Type.Valid()) && (!c.HasOut || c.Out.Type.Valid())
 }
 
-// perform runs the call on the native object that its handle names.
+// perform runs the call on the native object that its handle names. There is no result where there is an error.
 func (c *Call) perform() error {
+	var err error
 	if c.Code == View {
-		return c.view()
+		err = c.view()
+	} else {
+		err = c.communicate()
 	}
+	if err != nil && c.Result.Storage != nil {
+		c.Result.Storage.Release()
+	}
+	return status.In(c.Code.String(), err)
+}
+
+func (c *Call) communicate() (err error) {
 	ref, err := runtime.Contexts.Acquire(handle.Handle(c.Handle))
 	if err != nil {
 		return err
 	}
-	defer ref.Release()
+	defer ref.End(&err)
 	on, err := ref.Object.Comm()
 	if err != nil {
 		return err
@@ -126,18 +150,18 @@ func (c *Call) move(on *comm.Comm) (err error) {
 	case Sendrecv:
 		c.Result, err = on.Sendrecv(c.In, c.Args[0], c.Args[1], c.out(), c.Args[2], c.Args[3])
 	default:
-		err = status.New(status.Internal, "no operation has the code %d", c.Code)
+		err = status.New(status.Internal, "no operation has the code %d", int64(c.Code))
 	}
 	return err
 }
 
 // view returns a container's local part as a result: its own memory, with one more use.
-func (c *Call) view() error {
+func (c *Call) view() (err error) {
 	ref, err := container.Vectors.Acquire(handle.Handle(c.Handle))
 	if err != nil {
 		return err
 	}
-	defer ref.Release()
+	defer ref.End(&err)
 	c.Result, err = ref.Object.View()
 	return err
 }
