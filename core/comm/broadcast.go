@@ -24,7 +24,7 @@ func (c *Comm) broadcast(value, out *Array, root int64) (Result, error) {
 	if int(root) == c.Rank() {
 		return Result{}, c.broadcastFrom(value, out)
 	}
-	r, h, err := c.describe(nil, int(root), out)
+	r, h, err := c.learn(int(root), out)
 	if err != nil {
 		return Result{}, err
 	}
@@ -43,7 +43,7 @@ func (c *Comm) broadcastFrom(value, out *Array) error {
 		return c.refuse(err, broadcastBlock)
 	}
 	if c.Size() > 1 {
-		_, h, err := c.describe(value, c.Rank(), nil)
+		h, err := c.describe(value)
 		if err == nil && h.apart {
 			err = c.main.Broadcast(value.Raw(), c.Rank())
 		}
@@ -82,27 +82,36 @@ func (c *Comm) refuse(why error, block int) error {
 	return why
 }
 
-// describe broadcasts the header of root's value, and its elements where they fit beside it. It returns
-// memory for them on the other ranks: out's where that fits, else new.
-func (c *Comm) describe(value *Array, root int, out *Array) (Result, header, error) {
+// describe is root's part of the description: it broadcasts value's header, and its elements where they fit
+// beside it. Where they do not, every rank has room for them when it returns nil.
+func (c *Comm) describe(value *Array) (header, error) {
+	b, err := c.scratch.get()
+	if err != nil {
+		return header{}, err
+	}
+	defer c.scratch.put(b)
+	raw := bytesAt(b.Addr(), eager)
+	h := headerOf(*value)
+	h.apart = h.size()+h.bytes() > broadcastBlock
+	h.put(raw)
+	if !h.apart {
+		copy(raw[h.size():], bytesAt(value.Addr, h.bytes()))
+	}
+	if err := c.broadcastBytes(b, h.size(), c.Rank()); err != nil || !h.apart {
+		return h, err
+	}
+	return h, c.agree(h, nil)
+}
+
+// learn is the other ranks' part. It returns memory for the elements, with those that came beside the header:
+// out's where that fits, else new.
+func (c *Comm) learn(root int, out *Array) (Result, header, error) {
 	b, err := c.scratch.get()
 	if err != nil {
 		return Result{}, header{}, err
 	}
 	defer c.scratch.put(b)
 	raw := bytesAt(b.Addr(), eager)
-	if value != nil {
-		h := headerOf(*value)
-		h.apart = h.size()+h.bytes() > broadcastBlock
-		h.put(raw)
-		if !h.apart {
-			copy(raw[h.size():], bytesAt(value.Addr, h.bytes()))
-		}
-		if err := c.broadcastBytes(b, h.size(), root); err != nil || !h.apart {
-			return Result{}, h, err
-		}
-		return Result{}, h, c.agree(h, nil)
-	}
 	if err := c.main.Broadcast(span(b, broadcastBlock), root); err != nil {
 		return Result{}, header{}, err
 	}
@@ -118,12 +127,13 @@ func (c *Comm) describe(value *Array, root int, out *Array) (Result, header, err
 	r, err := c.room(h, out)
 	if h.apart {
 		err = c.agree(h, err)
-	} else if err == nil {
-		copy(bytesAt(r.Addr, h.bytes()), raw[h.size():])
 	}
 	if err != nil {
 		r.release()
 		return Result{}, h, err
+	}
+	if !h.apart {
+		copy(bytesAt(r.Addr, h.bytes()), raw[h.size():])
 	}
 	return r, h, nil
 }
