@@ -264,3 +264,28 @@ func BenchmarkPutClose(b *testing.B) {
 		_ = table.Close(table.Put(o))
 	}
 }
+
+func TestEndTellsWhatClosingReturned(t *testing.T) {
+	table := NewTable[*object](Vector)
+	closing := errors.New("closing failed")
+	for _, row := range []struct {
+		name         string
+		before, want error
+	}{
+		{"nothing failed before", nil, closing},
+		{"the first error stays", errors.ErrUnsupported, errors.ErrUnsupported},
+	} {
+		h := table.Put(&object{err: closing})
+		ref, err := table.Acquire(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := table.Close(h); err != nil {
+			t.Fatal(err)
+		}
+		got := row.before
+		if ref.End(&got); got != row.want {
+			t.Errorf("%s: %v, want %v", row.name, got, row.want)
+		}
+	}
+}
