@@ -2,14 +2,13 @@ package comm_test
 
 import (
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"dtl/backends/cpu"
 	"dtl/core/backend"
+	"dtl/core/backend/backendtest"
 	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
@@ -20,25 +19,13 @@ import (
 // onRanks runs body as each of n ranks, and checks that no memory is left in use.
 func onRanks(t *testing.T, n int, body func(c *comm.Comm)) {
 	t.Helper()
-	host, err := backend.As[backend.MemoryProvider](backend.Local)
-	require.NoError(t, err)
-	before, _ := host.Memory().InUse()
-	var all sync.WaitGroup
-	for _, main := range cpu.Group(n) {
-		all.Add(1)
-		go func() {
-			defer all.Done()
-			c, err := comm.New(main, host.Memory())
-			if !assert.NoError(t, err) {
-				return
-			}
+	backendtest.OnRanks(t, cpu.Group(n), func(main backend.ReducingCommunicator, mem backend.MemorySpace) {
+		c, err := comm.New(main, mem)
+		if assert.NoError(t, err) {
 			body(c)
 			assert.NoError(t, c.Close())
-		}()
-	}
-	all.Wait()
-	after, _ := host.Memory().InUse()
-	assert.Equal(t, before, after, "bytes in use")
+		}
+	})
 }
 
 // everyGroup runs a test on 1 to 7 ranks.

@@ -1,6 +1,7 @@
 package comm_test
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -123,5 +124,26 @@ func TestTooManyDimensions(t *testing.T) {
 		assert.ErrorIs(t, err, status.InvalidArgument)
 		_, err = c.Broadcast(&value, nil, 0)
 		assert.ErrorContains(t, err, "65 dimensions", "on every rank")
+	})
+}
+
+func TestThreadsOfOneRankAtOnce(t *testing.T) {
+	onRanks(t, 2, func(c *comm.Comm) {
+		other := int64(1 - c.Rank())
+		var all sync.WaitGroup
+		for tag := range int64(4) {
+			all.Go(func() {
+				for i := range 20 {
+					count := lengths[i%len(lengths)]
+					value := array(ramp(int(tag)+c.Rank(), count))
+					_, err := c.Sendrecv(value, backend.ProcNull, tag, nil, backend.ProcNull, tag)
+					assert.NoError(t, err)
+					r, err := c.Sendrecv(value, other, tag, nil, backend.AnySource, tag)
+					assert.NoError(t, err)
+					assert.Equal(t, ramp(int(tag)+int(other), count), elements(r), "tag %d", tag)
+				}
+			})
+		}
+		all.Wait()
 	})
 }
