@@ -68,6 +68,8 @@ def input_array(name: str, value: Any) -> np.ndarray[Any, Any]:
     """Return value as a C-contiguous array of an element type, copied only if it has to be."""
     if isinstance(value, int) and not isinstance(value, bool):
         integer(name, value)
+    if isinstance(value, np.ndarray) and type(value) is not np.ndarray and np.ma.is_masked(value):
+        raise InvalidArgumentError(f"{name} has masked elements, which would be sent like the others; fill it first")
     try:
         array = np.asarray(value, order="C")
     except ValueError as error:
@@ -78,6 +80,16 @@ def input_array(name: str, value: Any) -> np.ndarray[Any, Any]:
             f"the dtypes are {_names()}"
         )
     return array
+
+
+def input_value(name: str, value: Any) -> Any:
+    """Return value as the bridge takes it: scalars as scalars, so that the like arrives, else an array."""
+    array = input_array(name, value)
+    if array.ndim or isinstance(value, np.ndarray):
+        return array
+    if isinstance(value, np.generic):
+        return array[()]
+    return array.item() if isinstance(value, (bool, int, float, complex)) else array
 
 
 def check_output(out: Any) -> None:
@@ -95,7 +107,10 @@ def check_output(out: Any) -> None:
 def fitting_out(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """Return the output that the caller gave, if it can be written to, or a new array of the shape and dtype."""
     if out is None:
-        return np.empty(shape, dtype)
+        try:
+            return np.empty(shape, dtype)
+        except ValueError as error:
+            raise InvalidArgumentError(f"a result of {len(shape)} dimensions is no array: {error}") from None
     check_output(out)
     return out
 

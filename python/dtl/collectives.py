@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import check_output, fitting_out, input_array, integer, received
+from ._arguments import check_output, fitting_out, input_array, input_value, integer, received
 from ._native import bridge
-from .context import Context, rank_of
+from .context import Context, is_rank
 from .exceptions import InvalidArgumentError
 
 _call = bridge.call
@@ -44,37 +44,37 @@ def broadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None
     InvalidArgumentError
         If root has no value that can be sent (on every rank), or value or out differs from it.
     """
-    here = rank_of(ctx) == root
+    here = is_rank(ctx, root)
     result: Any = NotImplemented
     if here or value.__class__ is np.ndarray:
         result = _call(_BROADCAST, ctx, value, out, root, 0, 0, 0)
     if result is NotImplemented:
-        if out is not None:
-            check_output(out)
         if here:
-            value = _from_root(_BROADCAST, ctx, "value", value, root)
-        elif isinstance(value, np.ndarray):
-            value = input_array("value", value)
+            value = _from_root(_BROADCAST, ctx, "value", value, root, out)
         else:
-            value = None
+            value = input_array("value", value) if isinstance(value, np.ndarray) else None
+            if out is not None:
+                check_output(out)
         result = _call(_BROADCAST, ctx, value, out, integer("root", root), 0, 0, 0)
     return value if here and out is None else received(result)
 
 
-def _from_root(code: int, ctx: Context, name: str, value: Any, root: int) -> np.ndarray[Any, Any]:
-    """Return root's value as an array. Where it is none, the other ranks are told before this one raises."""
-    try:
-        return input_array(name, value)
-    except InvalidArgumentError:
+def _from_root(code: int, ctx: Context, name: str, value: Any, root: int, out: Any) -> Any:
+    """Return root's value made ready. If it or out is refused, for whatever reason, the other ranks are told first."""
+    with contextlib.ExitStack() as on_failure:
         if ctx.size > 1:
-            _refuse(code, ctx, root)
-        raise
+            on_failure.callback(_refuse, code, ctx, root)
+        prepared = input_value(name, value)
+        if out is not None:
+            check_output(out)
+        on_failure.pop_all()
+    return prepared
 
 
 def _refuse(code: int, ctx: Context, root: int) -> None:
     """Let the operation fail on every rank: root has nothing to send."""
     with contextlib.suppress(InvalidArgumentError):  # the caller raises the reason, which says more
-        _call(code, ctx, None, None, root, 0, 0, 0)
+        _call(code, ctx, None, None, integer("root", root), 0, 0, 0)
 
 
 def gather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Any:
@@ -105,7 +105,7 @@ def gather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Any:
     InvalidTypeError
         If value has no dtype that can be sent.
     """
-    here = rank_of(ctx) == root
+    here = is_rank(ctx, root)
     array = input_array("value", value)
     result = fitting_out(out, (ctx.size, *array.shape), array.dtype) if here else None
     _call(_GATHER, ctx, array, result, integer("root", root), 0, 0, 0)
@@ -136,7 +136,7 @@ def allgather(ctx: Context, value: Any, *, out: Any = None) -> Any:
     InvalidTypeError
         If value has no dtype that can be sent.
     """
-    rank_of(ctx)
+    is_rank(ctx, 0)
     array = input_array("value", value)
     result = fitting_out(out, (ctx.size, *array.shape), array.dtype)
     _call(_ALLGATHER, ctx, array, result, 0, 0, 0, 0)
@@ -169,9 +169,9 @@ def scatter(ctx: Context, values: Any = None, root: int = 0, *, out: Any = None)
     InvalidArgumentError
         If root has no values, or not one entry a rank (on every rank), or out does not fit.
     """
-    if out is not None:
+    prepared = None
+    if is_rank(ctx, root):
+        prepared = _from_root(_SCATTER, ctx, "values", values, root, out)
+    elif out is not None:
         check_output(out)
-    array = None
-    if rank_of(ctx) == root:
-        array = _from_root(_SCATTER, ctx, "values", values, root)
-    return received(_call(_SCATTER, ctx, array, out, integer("root", root), 0, 0, 0))
+    return received(_call(_SCATTER, ctx, prepared, out, integer("root", root), 0, 0, 0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._arguments import check_output, dtype_number, input_array, integer, received
+from ._arguments import check_output, dtype_number, input_value, integer, received
 from ._native import bridge
 from .context import Context
 
@@ -46,8 +46,8 @@ def send(ctx: Context, data: Any, dest: int, tag: int = 0) -> None:
     pleases. Two ranks that send to each other before they receive may wait for ever; sendrecv does not.
     """
     if _call(_SEND, ctx, data, None, dest, tag, 0, 0) is NotImplemented:
-        array = input_array("data", data)
-        _call(_SEND, ctx, array, None, integer("dest", dest), integer("tag", tag), 0, 0)
+        prepared = input_value("data", data)
+        _call(_SEND, ctx, prepared, None, integer("dest", dest), integer("tag", tag), 0, 0)
 
 
 def recv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int = 0, *, out: Any = None) -> Any:
@@ -129,9 +129,9 @@ def sendrecv(
     """
     result = _call(_SENDRECV, ctx, send_data, out, dest, send_tag, source, recv_tag)
     if result is NotImplemented:
-        array = input_array("send_data", send_data)
+        prepared = input_value("send_data", send_data)
         if out is not None:
             check_output(out)
         peers = integer("dest", dest), integer("send_tag", send_tag), integer("source", source)
-        result = _call(_SENDRECV, ctx, array, out, *peers, integer("recv_tag", recv_tag))
+        result = _call(_SENDRECV, ctx, prepared, out, *peers, integer("recv_tag", recv_tag))
     return received(result)

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import enum
 
+from .exceptions import InvalidArgumentError
 
-class Mode(enum.IntEnum):
+
+class _Number(enum.IntEnum):
+    @classmethod
+    def _missing_(cls, value: object) -> None:
+        there_are = ", ".join(cls.__members__)
+        raise InvalidArgumentError(f"{value!r} is no {cls.__name__.lower()} of NCCL; there are {there_are}")
+
+
+class Mode(_Number):
     """What a context with NCCL does with an operation that NCCL lacks."""
 
     NATIVE_ONLY = 0
     HYBRID_PARITY = 1
 
 
-class Operation(enum.IntEnum):
+class Operation(_Number):
     """An operation to ask about."""
 
     BARRIER = 0

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._arguments import fitting_out, input_array, integer, operator_number
 from ._native import bridge
-from .context import Context, rank_of
+from .context import Context, is_rank
 from .ops import MAX, MIN, SUM, Op
 
 _call = bridge.call
@@ -73,7 +73,7 @@ def allreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) 
 if not TYPE_CHECKING:
     # Arguments that need no preparing take the short way, through C alone.
     allreduce = bridge.fast_allreduce(
-        allreduce, "allreduce(ctx, value, op=0, *, out=None)\n--\n\n" + (allreduce.__doc__ or "")
+        allreduce, "allreduce(ctx, value, op=SUM, *, out=None)\n--\n\n" + (allreduce.__doc__ or "")
     )
 
 
@@ -105,7 +105,7 @@ def reduce(ctx: Context, value: Any, op: Op | str = SUM, root: int = 0, *, out: 
     InvalidArgumentError, InvalidTypeError
         As for allreduce.
     """
-    return _reduced(_REDUCE, ctx, value, out, op, root, rank_of(ctx) == root)
+    return _reduced(_REDUCE, ctx, value, out, op, root, is_rank(ctx, root))
 
 
 def _reduced(code: int, ctx: Context, value: Any, out: Any, op: Any, root: Any, here: bool) -> Any:

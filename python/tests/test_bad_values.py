@@ -349,3 +349,85 @@ def test_templates_that_differ_from_roots_value(ctx: dtl.Context) -> None:
             text = f"value here has {mine.size} elements of {mine.dtype}, but root's has 3 of float64"
             refused(lambda mine=mine: dtl.broadcast(ctx, mine), ARGUMENT, 100, text, op="broadcast")
     assert dtl.allreduce(ctx, 1) == ctx.size
+
+
+class Failing:
+    def __array__(self, *args: Any, **options: Any) -> Any:
+        raise RuntimeError("no array today")
+
+
+def test_value_of_root_that_fails_to_become_an_array(ctx: dtl.Context) -> None:
+    """Root raises whatever was raised, and the others that root refused."""
+    huge = np.broadcast_to(np.float64(1), (ctx.size, 2**45))
+    for value, error in ((Failing(), RuntimeError), (huge, builtins.MemoryError)):
+        for call in (dtl.broadcast, dtl.scatter):
+            with pytest.raises(error if ctx.is_root else ARGUMENT):
+                call(ctx, value if ctx.is_root else None)
+    assert dtl.allreduce(ctx, 1) == ctx.size
+
+
+def test_out_of_root_that_cannot_be_written(ctx: dtl.Context) -> None:
+    frozen = np.zeros(3)
+    frozen.flags.writeable = False
+    for out in (frozen, [0.0, 0.0, 0.0], np.zeros(6)[::2]):
+        for call, value in ((dtl.broadcast, np.ones(3)), (dtl.scatter, np.ones((ctx.size, 3)))):
+            with pytest.raises(ARGUMENT) as caught:
+                call(ctx, value if ctx.is_root else None, out=out if ctx.is_root else None)
+            assert ("root's value was refused there" in str(caught.value)) != ctx.is_root
+    assert dtl.allreduce(ctx, 1) == ctx.size
+
+
+def test_root_that_is_an_array(alone: dtl.Context) -> None:
+    for root in (np.array([0, 1]), np.zeros(2)):
+        for call in (dtl.broadcast, dtl.scatter, dtl.gather, dtl.reduce):
+            refused(lambda call=call, root=root: call(alone, [1.0], root=root), TYPE, 101, "root must be an integer")
+
+
+@pytest.mark.parametrize("value", [np.ma.array([1.0, 2.0], mask=[False, True]), np.ma.masked], ids=["some", "masked"])
+def test_masked_elements(alone: dtl.Context, value: Any) -> None:
+    for call in (dtl.allreduce, dtl.reduce, dtl.broadcast, dtl.gather, dtl.allgather, dtl.scatter):
+        refused(lambda call=call: call(alone, value), ARGUMENT, 100, "masked elements")
+    refused(lambda: dtl.send(alone, value, 0), ARGUMENT, 100, "masked elements")
+    assert dtl.allreduce(alone, np.ma.array([1.0, 2.0])).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "fill"),
+    [
+        ("uint8", np.int64(300)),
+        ("uint64", np.int64(-1)),
+        ("int32", 1.5),
+        ("int32", np.float64(1e30)),
+        ("int8", np.array(128)),
+        ("float64", np.complex128(1j)),
+        ("float32", 1e300),
+    ],
+)
+def test_fill_that_would_be_another_number(alone: dtl.Context, dtype: str, fill: Any) -> None:
+    text = f"fill {fill!r} does not fit {dtype}"
+    refused(lambda: dtl.DistributedVector(alone, 3, dtype=dtype, fill=fill), ARGUMENT, 100, text)
+
+
+def test_fill_that_is_rounded_fits(alone: dtl.Context) -> None:
+    for dtype, fill in (("float32", 0.1), ("float32", np.inf), ("int8", 3.0), ("complex64", 1j), ("bool", np.bool_(1))):
+        view = dtl.DistributedVector(alone, 2, dtype=dtype, fill=fill).local_view()
+        assert (view == np.array(fill, dtype)).all()
+
+
+def test_op_by_position_and_by_name(alone: dtl.Context) -> None:
+    with pytest.raises(TypeError, match="multiple values"):
+        dtl.allreduce(alone, 2.0, dtl.SUM, op=dtl.MAX)  # type: ignore[call-overload]
+
+
+def test_results_of_more_dimensions_than_numpy_has(alone: dtl.Context) -> None:
+    most = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
+    value = np.ones((1,) * most)
+    assert dtl.broadcast(alone, value).ndim == dtl.allreduce(alone, value).ndim == most
+    for call in (dtl.gather, dtl.allgather):
+        refused(lambda call=call: call(alone, value), ARGUMENT, 100, f"{most + 1} dimensions")
+
+
+def test_nccl_numbers_that_are_none(alone: dtl.Context) -> None:
+    for number in (99, -1, "x"):
+        refused(lambda number=number: alone.nccl_supports_native(number), ARGUMENT, 100, "operation", "ALLREDUCE")
+        refused(lambda number=number: alone.with_nccl(0, mode=number), ARGUMENT, 100, "mode", "NATIVE_ONLY")

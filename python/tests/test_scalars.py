@@ -135,3 +135,27 @@ def test_scalar_into_out(ctx: dtl.Context) -> None:
     whole = np.empty(ctx.size, np.int64)
     assert dtl.allgather(ctx, ctx.rank, out=whole) is whole
     assert whole.tolist() == list(range(ctx.size))
+
+
+def test_scalars_stay_scalars_whatever_the_ranks_are_given_as(ctx: dtl.Context) -> None:
+    """NumPy integers as ranks and tags take another way through the package than Python's."""
+    right, left = np.int64((ctx.rank + 1) % ctx.size), np.int8((ctx.rank - 1) % ctx.size)
+    for value in (1.5, 2, True, 1j, np.float32(3), np.bool_(True)):
+        dtl.send(ctx, value, right, tag=np.int32(1))
+        results = [
+            dtl.recv(ctx, left, tag=1),
+            dtl.sendrecv(ctx, value, right, left),
+            dtl.broadcast(ctx, value if ctx.is_root else None, root=np.int64(0)),
+        ]
+        for result in results:
+            assert type(result) is type(value)
+            assert result == value
+
+
+def test_subclasses_of_numbers_travel_as_numbers(ctx: dtl.Context) -> None:
+    class Metres(float):
+        pass
+
+    result = dtl.broadcast(ctx, Metres(2) if ctx.is_root else None)
+    assert type(result) is float
+    assert result == 2
