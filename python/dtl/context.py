@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from types import TracebackType
-from typing import Any
+from typing import Any, Callable
 
-from . import _abort, _native, nccl
+from . import _abort, _native, _rank, nccl
 from ._arguments import integer
 from ._mpi4py import native_communicator
 from ._native import bridge
@@ -30,6 +31,8 @@ class Context(bridge.Handle):
         If comm is no communicator.
     BackendUnavailableError
         If MPI is needed and cannot be opened, or there is no such GPU.
+    BackendError
+        If a rank started this process, which is then no rank of the job.
     CommunicationError
         If the launcher and the MPI library disagree about how many ranks there are.
 
@@ -47,15 +50,19 @@ class Context(bridge.Handle):
     rank 0 of 1
     """
 
-    _rank: int
-    _size: int
-    _device: int
-    _backend: str
+    # What a context says of which __init__ failed, or never ran.
+    _rank: int = 0
+    _size: int = 1
+    _device: int = -1
+    _backend: str = "no backend"
 
     def __init__(self, comm: Any = None, device_id: int | None = None) -> None:
         device = -1 if device_id is None else integer("device_id", device_id)
         if comm is None:
+            _rank.refuse_child()
             self._adopt(_native.context_world(device))
+            if self._backend == "mpi":
+                _rank.claim()
         else:
             self._adopt(_native.context_adopt(native_communicator(comm), device))
 
@@ -97,14 +104,21 @@ class Context(bridge.Handle):
         else:
             self._handle = 0
 
-    def __del__(self) -> None:
+    # The interpreter's end takes the modules away first, so what is used then is held here.
+    def __del__(
+        self,
+        warn: Callable[..., None] = warnings.warn,
+        category: type[Warning] = ResourceWarning,
+        finalizing: Callable[[], bool] = sys.is_finalizing,
+    ) -> None:
         if not self._handle:
             return
         if self._backend == "cpu":
-            self.close()
+            if not finalizing():
+                self.close()
         else:
             # Collected at different times on different ranks, so it may not communicate.
-            warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
+            warn(f"{self!r} was not closed", category, source=self, stacklevel=2)
 
     def __repr__(self) -> str:
         state = "" if self._handle else ", closed"
@@ -252,8 +266,9 @@ class Context(bridge.Handle):
         return BackendUnavailableError(reason)
 
 
-def rank_of(ctx: Any) -> int:
-    """Return the caller's rank; what is no context is refused as the bridge refuses it."""
+def is_rank(ctx: Any, root: Any) -> bool:
+    """Say whether root is the caller's rank; what is no context is refused as the bridge refuses it."""
     if not isinstance(ctx, Context):
         bridge.call(bridge.BARRIER, ctx, None, None, 0, 0, 0, 0)
-    return ctx.rank  # type: ignore[no-any-return]
+    rank: int = ctx.rank
+    return rank == (root if root.__class__ is int else integer("root", root))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from types import TracebackType
+from typing import Callable
 
 from . import _native, backends
 from ._native import bridge
@@ -48,8 +50,10 @@ class Environment(bridge.Handle):
     ) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        self.close()
+    # The interpreter's end takes the modules away first; there is nothing to let go any more.
+    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not finalizing():
+            self.close()
 
     def __repr__(self) -> str:
         return f"<dtl.Environment {'open' if self._handle else 'closed'}>"

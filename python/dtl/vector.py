@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from types import TracebackType
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
@@ -98,8 +99,10 @@ class DistributedVector(bridge.Handle):
     ) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        self.close()
+    # The interpreter's end takes the modules away first; there is nothing to let go any more.
+    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not finalizing():
+            self.close()
 
     def __repr__(self) -> str:
         if not self._handle:
@@ -172,11 +175,16 @@ class DistributedVector(bridge.Handle):
 
 
 def _filling(fill: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    # np.full casts whatever it gets: 2**63 would become negative, and 1j lose its imaginary part.
+    given = fill.item() if isinstance(fill, (np.ndarray, np.generic)) and fill.size == 1 else fill
     value = np.empty((), dtype)
     try:
-        value[()] = fill  # np.full casts whatever it gets: 2**63 would become negative, and 1j lose its imaginary part
-    except (TypeError, ValueError, OverflowError) as error:
+        with np.errstate(over="raise"):
+            value[()] = given
+    except (TypeError, ValueError, OverflowError, FloatingPointError) as error:
         raise InvalidArgumentError(f"fill {fill!r} does not fit {dtype}: {error}") from None
+    if dtype.kind in "iu" and value != given:
+        raise InvalidArgumentError(f"fill {fill!r} does not fit {dtype}: it would be {value}")
     return value
 
 

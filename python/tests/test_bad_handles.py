@@ -197,3 +197,19 @@ def test_partitions_to_come(ctx: dtl.Context) -> None:
         with pytest.raises(dtl.InvalidArgumentError, match=partition.name) as caught:
             dtl.DistributedVector(ctx, 3, partition=partition)
         assert (caught.value.code, caught.value.op) == (104, "vector")
+
+
+def test_context_whose_init_never_ran() -> None:
+    class Forgetful(dtl.Context):
+        def __init__(self) -> None:
+            pass
+
+    for ctx in (Forgetful(), dtl.Context.__new__(dtl.Context)):
+        assert repr(ctx) == "<dtl.Context rank 0 of 1, no backend, closed>"
+        assert not ctx.has_mpi
+        for call in (dtl.allreduce, dtl.broadcast, dtl.gather, dtl.allgather, dtl.scatter, dtl.reduce):
+            with pytest.raises(dtl.InvalidHandleError):
+                call(ctx, [1.0])
+        with pytest.raises(dtl.InvalidHandleError):
+            ctx.barrier()
+        ctx.close()

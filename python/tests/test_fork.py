@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from programs import alone, succeeded
+from programs import alone, ranks, succeeded
+
+import dtl
 
 pytestmark = pytest.mark.alone("forks processes of its own")
 
@@ -89,3 +93,25 @@ def test_spawned_child_may_use_it() -> None:
     print(subprocess.check_output([sys.executable, "-c", "import dtl; print(dtl.allreduce(dtl.Context(), 2.5))"]))
     """
     assert succeeded(alone(code)) == "b'2.5\\n'\n"
+
+
+@pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup")
+def test_child_of_a_rank_is_no_rank(tmp_path: Path) -> None:
+    """It inherits the launcher's variables. Two processes that are one rank crash each other inside MPI."""
+    code = """
+    import subprocess, sys, dtl
+
+    if sys.argv[1:] == ["child"]:
+        try:
+            dtl.Context()
+        except dtl.BackendError as error:
+            print(error)
+        print(dtl.allreduce(dtl.Environment().make_cpu_context(), 2.5))
+        sys.exit()
+    with dtl.Context() as ctx:
+        said = subprocess.check_output([sys.executable, sys.argv[0], "child"], universal_newlines=True).splitlines()
+        assert len(said) == 2 and "is no rank of that job itself" in said[0] and said[1] == "2.5", said
+        assert dtl.allreduce(ctx, 1) == 2
+        print("all well")
+    """
+    assert succeeded(ranks(2, code, tmp_path)).count("all well") == 2
