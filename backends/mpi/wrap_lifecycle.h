@@ -20,7 +20,7 @@ static void at_exit(int status, void *unused) {
 	if (owner == 0 || owner != getpid() || is_finalized())
 		return;
 	if (status != 0 && mpi.Comm_size(COMM_WORLD, &size) == SUCCESS && size > 1)
-		mpi.Abort(COMM_WORLD, status);
+		mpi.Abort(COMM_WORLD, status & 0xff ? status : 1); // 256 would be success to the launcher
 	owner = 0;
 	mpi.Finalize();
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from types import TracebackType
 from typing import TextIO
@@ -23,11 +24,15 @@ def install(rank: int) -> None:
 
 def _abort_job(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
     """Print the traceback with the rank in front, call the hook that the program had set, and abort the job."""
+    if _native.forked():  # no rank: it ends alone, as it would without DTL
+        _earlier_hook(kind, error, where)
+        return
     import traceback  # here, not at the top: few programs come this far, and every import counts
 
     lines = "".join(traceback.format_exception(kind, error, where)).splitlines()
     try:
-        sys.stdout.flush()
+        with contextlib.suppress(AttributeError, OSError, ValueError):  # none, broken or closed: not what matters now
+            sys.stdout.flush()
         sys.stderr.write("".join(f"[rank {_rank}] {line}\n" for line in lines))
         if _earlier_hook is not sys.__excepthook__:
             _earlier_hook(kind, error, where)
@@ -40,7 +45,6 @@ def _abort_job(kind: type[BaseException], error: BaseException, where: Traceback
 def _let_out(stream: TextIO) -> None:
     """Wait, a second at most, until the launcher has taken what is in the stream's pipe: the abort ends it too."""
     import array
-    import contextlib
     import fcntl
     import termios
     import time

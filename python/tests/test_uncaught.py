@@ -156,3 +156,14 @@ def test_alone_nothing_changes() -> None:
     assert "\nValueError: boom" in ended.err
     assert "[rank" not in ended.err
     assert alone("import dtl, sys\nwith dtl.Context():\n    sys.exit(3)").code == 3
+
+
+def test_exit_code_of_which_the_low_byte_is_zero(tmp_path: Path) -> None:
+    """The launcher would take it for success."""
+    fail(PROGRAM, "sys.exit(256)", tmp_path)
+
+
+@pytest.mark.parametrize("stdout", ["sys.stdout.close()", "sys.stdout = None"])
+def test_traceback_without_standard_output(tmp_path: Path, stdout: str) -> None:
+    ended = fail(PROGRAM, f"sys.stdout.flush(); {stdout}; raise ValueError('boom')", tmp_path)
+    assert "[rank 1] ValueError: boom" in ended.err
