@@ -3,10 +3,11 @@ package status
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Encode writes err as "[code op] cause", the form in which errors leave Go. Nothing but the exception
-// module of the Python package reads it.
+// module of the Python package reads it. What is not UTF-8, such as a path, is made so: Python reads nothing else.
 func Encode(err error) string {
 	op, text := "", err.Error()
 	var e *Error
@@ -16,5 +17,5 @@ func Encode(err error) string {
 	if err == error(e) {
 		text = e.Err.Error()
 	}
-	return fmt.Sprintf("[%d %s] %s", int(CodeOf(err)), op, text)
+	return strings.ToValidUTF8(fmt.Sprintf("[%d %s] %s", int(CodeOf(err)), op, text), "\uFFFD")
 }
