@@ -9,7 +9,6 @@ package numpybridge
 import "C"
 
 import (
-	"runtime"
 	"runtime/cgo"
 	"unsafe"
 
@@ -25,9 +24,6 @@ import (
 //export dtl_perform
 func dtl_perform(c *C.dtl_call) {
 	defer guard(c)
-	if c.yield != 0 {
-		runtime.Gosched() // see YIELD_EVERY
-	}
 	call := Call{
 		Code:   Code(c.code),
 		Handle: int64(c.handle),

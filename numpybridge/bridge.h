@@ -42,7 +42,6 @@ typedef struct {
     int64_t code;
     int64_t handle;
     int64_t args[4];
-    int32_t yield; /* this call's turn to go through Go's scheduler */
     dtl_array in;
     dtl_array out;
     /* set by Go */

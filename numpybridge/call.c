@@ -3,17 +3,8 @@
 /* The call that serves every operation. */
 #include "module.h"
 
-/*
- * Calls between two trips through Go's scheduler. A thread that only ever calls in from C and out to MPI never takes
- * one, so after 10 ms Go's monitor takes it for a goroutine that hogs its processor, and preempts it every 70 µs from
- * then on. On a core of its own, short calls lost a third of their speed to that. One trip costs 20 µs.
- */
-enum { YIELD_EVERY = 4096 };
-
 /* perform makes the call with the GIL released, and returns its result: None where there is none. */
 PyObject *perform(dtl_call *call) {
-    static unsigned calls; /* the GIL guards it */
-    call->yield = ++calls % YIELD_EVERY == 0;
     Py_BEGIN_ALLOW_THREADS
     dtl_perform(call);
     Py_END_ALLOW_THREADS

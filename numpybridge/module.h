@@ -96,6 +96,11 @@ int allreduce_words(void);
 extern const char fast_doc[];
 PyObject *bridge_fast(PyObject *module, PyObject *args);
 
+/* ---- monitor.c ---- */
+
+/* restore_slack gives the thread that loaded the library its timers' precision back. */
+void restore_slack(void);
+
 #pragma GCC visibility pop
 
 #endif
