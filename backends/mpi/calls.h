@@ -55,7 +55,6 @@ struct dtl_status {
 	X(describe, (uint64_t comm, int *rank, int *size, int64_t *tags), (comm, rank, size, tags)) \
 	X(dup, (uint64_t comm, uint64_t *to), (comm, to)) \
 	X(split, (uint64_t comm, int color, int key, uint64_t *to, int *null), (comm, color, key, to, null)) \
-	X(split_shared, (uint64_t comm, int key, uint64_t *to), (comm, key, to)) \
 	X(free, (uint64_t comm), (comm)) \
 	X(send, (uint64_t comm, const void *buf, int64_t n, int type, int dest, int tag), (comm, buf, n, type, dest, tag)) \
 	X(recv, (uint64_t comm, void *buf, int64_t n, int type, int source, int tag, struct dtl_status *st), \

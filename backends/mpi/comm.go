@@ -102,16 +102,6 @@ func (c *Comm) Split(color, key int) (backend.ReducingCommunicator, error) {
 	return owned(c.m, to)
 }
 
-// SplitShared returns a communicator of the ranks that can share memory with the caller, in rank order.
-// Collective.
-func (c *Comm) SplitShared() (backend.ReducingCommunicator, error) {
-	var to C.uint64_t
-	if rc := C.dtl_mpi_split_shared(c.m.c, c.handle, C.int(c.rank), &to); rc != 0 {
-		return nil, c.m.failure("MPI_Comm_split_type", rc)
-	}
-	return owned(c.m, to)
-}
-
 // owned is own with an interface that is nil when there is an error.
 func owned(m calls, handle C.uint64_t) (backend.ReducingCommunicator, error) {
 	c, err := own(m, handle)

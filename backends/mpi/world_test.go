@@ -158,20 +158,6 @@ func TestRankAdopt(t *testing.T) {
 	}
 }
 
-func TestRankSplitShared(t *testing.T) {
-	c := rankWorld(t)
-	node, err := c.SplitShared()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if node.Size() != c.Size() || node.Rank() != c.Rank() {
-		t.Errorf("on one machine: rank %d of %d, want %d of %d", node.Rank(), node.Size(), c.Rank(), c.Size())
-	}
-	if err := node.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestRankDescribe(t *testing.T) {
 	rankWorld(t)
 	d, err := Describe()

@@ -1,0 +1,89 @@
+"""Sizes, fills and policies that a vector refuses.
+
+All run on a context of this process alone, on every rank by itself: nothing is sent.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+import pytest
+from refusals import ARGUMENT, TYPE, refused
+
+import dtl
+
+
+@pytest.mark.parametrize("size", [-1, -1000, -(2**63)])
+def test_negative_size(alone: dtl.Context, size: int) -> None:
+    error = refused(lambda: dtl.DistributedVector(alone, size), ARGUMENT, 100, f"size {size} is negative", op="vector")
+    assert isinstance(error, ValueError)
+
+
+@pytest.mark.parametrize("size", [1.0, 2.5, "10", None, [3], np.float64(3), 1j, np.array([1, 2])])
+def test_size_that_is_no_integer(alone: dtl.Context, size: Any) -> None:
+    error = refused(lambda: dtl.DistributedVector(alone, size), TYPE, 101, f"size must be an integer, not {size!r}")
+    assert isinstance(error, TypeError)
+    assert isinstance(error, ValueError)
+
+
+@pytest.mark.parametrize("size", [2**63, -(2**63) - 1, 10**30])
+def test_size_beyond_64_bits(alone: dtl.Context, size: int) -> None:
+    refused(lambda: dtl.DistributedVector(alone, size), ARGUMENT, 100, f"size {size} outside [-2**63, 2**63)")
+
+
+@pytest.mark.parametrize(
+    ("size", "dtype", "texts"),
+    [
+        (2**45, "float64", [str(2**48)]),
+        (2**47, "int8", [str(2**47)]),
+        (2**60, "float64", [str(2**60), "float64"]),
+        (2**63 - 1, "int8", [str(2**63 - 1)]),
+        (2**63 - 1, "complex128", [str(2**63 - 1), "complex128"]),
+    ],
+)
+def test_memory_that_cannot_be_allocated(alone: dtl.Context, size: int, dtype: str, texts: list[str]) -> None:
+    error = refused(lambda: dtl.DistributedVector(alone, size, dtype=dtype), dtl.MemoryError, 200, *texts, op="vector")
+    assert isinstance(error, builtins.MemoryError)
+    with dtl.DistributedVector(alone, 10) as vec:
+        assert vec.local_view().shape == (10,)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "fill"),
+    [("float64", "x"), ("float64", [1, 2]), ("int64", 1j), ("int64", 2**63), ("float64", object()), ("int8", "a")],
+)
+def test_fill_that_does_not_fit(alone: dtl.Context, dtype: str, fill: Any) -> None:
+    text = f"fill {fill!r} does not fit {dtype}"
+    refused(lambda: dtl.DistributedVector(alone, 3, dtype=dtype, fill=fill), ARGUMENT, 100, text)
+
+
+def test_policies_that_are_none(alone: dtl.Context) -> None:
+    refused(lambda: dtl.DistributedVector(alone, 3, partition=9), ARGUMENT, 100, "partition 9")
+    refused(lambda: dtl.DistributedVector(alone, 3, placement="here"), ARGUMENT, 100, "'here'")
+    with pytest.raises(ValueError, match="7"):
+        dtl.placement_available(7)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "fill"),
+    [
+        ("uint8", np.int64(300)),
+        ("uint64", np.int64(-1)),
+        ("int32", 1.5),
+        ("int32", np.float64(1e30)),
+        ("int8", np.array(128)),
+        ("float64", np.complex128(1j)),
+        ("float32", 1e300),
+    ],
+)
+def test_fill_that_would_be_another_number(alone: dtl.Context, dtype: str, fill: Any) -> None:
+    text = f"fill {fill!r} does not fit {dtype}"
+    refused(lambda: dtl.DistributedVector(alone, 3, dtype=dtype, fill=fill), ARGUMENT, 100, text)
+
+
+def test_fill_that_is_rounded_fits(alone: dtl.Context) -> None:
+    for dtype, fill in (("float32", 0.1), ("float32", np.inf), ("int8", 3.0), ("complex64", 1j), ("bool", np.bool_(1))):
+        view = dtl.DistributedVector(alone, 2, dtype=dtype, fill=fill).local_view()
+        assert (view == np.array(fill, dtype)).all()
