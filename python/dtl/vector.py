@@ -177,6 +177,10 @@ class DistributedVector(bridge.Handle):
 def _filling(fill: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     # np.full casts whatever it gets: 2**63 would become negative, and 1j lose its imaginary part.
     given = fill.item() if isinstance(fill, (np.ndarray, np.generic)) and fill.size == 1 else fill
+    if dtype.kind in "iu" and isinstance(given, int):
+        bounds = np.iinfo(dtype)
+        if not bounds.min <= given <= bounds.max:
+            raise InvalidArgumentError(f"fill {fill!r} does not fit {dtype}: outside [{bounds.min}, {bounds.max}]")
     value = np.empty((), dtype)
     try:
         with np.errstate(over="raise"):

@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 from programs import ranks, succeeded
 
-pytestmark = pytest.mark.alone("starts ranks itself")
+import dtl
+
+pytestmark = [
+    pytest.mark.alone("starts ranks itself"),
+    pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup"),
+]
 
 PROGRAM = """
 import os, sys, warnings
