@@ -42,7 +42,7 @@ def test_as_many_dimensions_as_a_message_has(alone: dtl.Context) -> None:
 @pytest.mark.filterwarnings("ignore:A builtin ctypes object gave a PEP3118 format")  # Python 3.8's
 def test_empty_buffer_without_an_address(alone: dtl.Context) -> None:
     empty = (ctypes.c_double * 0).from_address(0)
-    assert dtl.broadcast(alone, empty) is empty
+    assert np.asarray(dtl.broadcast(alone, empty)).shape == (0,)
     received = dtl.sendrecv(alone, empty, 0, 0)
     assert (received.shape, received.dtype) == ((0,), np.float64)
 
