@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from types import TracebackType
-from typing import Callable
-
 from . import _native, backends
-from ._native import bridge
+from ._owner import Owner
 from .context import Context
 
 #: Thread levels, as MPI orders them. (MPI standard, chapter "External Interfaces", section "MPI and Threads".)
@@ -17,7 +13,7 @@ THREAD_SERIALIZED = 2
 THREAD_MULTIPLE = 3
 
 
-class Environment(bridge.Handle):
+class Environment(Owner):
     """A counted user of the library, as a context manager.
 
     Backends start at the first need and stop when the process ends, so an environment costs nothing and decides
@@ -35,25 +31,8 @@ class Environment(bridge.Handle):
     def __init__(self) -> None:
         self._handle = _native.environment_open()
 
-    def close(self) -> None:
-        """Leave the count. A second call does nothing. Contexts that were made stay open."""
-        if self._handle:
-            handle, self._handle = self._handle, 0
-            if not _native.forked():
-                _native.environment_close(handle)
-
-    def __enter__(self) -> Environment:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        self.close()
-
-    # The interpreter's end takes the modules away first; there is nothing to let go any more.
-    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if not finalizing():
-            self.close()
+    def _let_go(self, handle: int) -> None:
+        _native.environment_close(handle)
 
     def __repr__(self) -> str:
         return f"<dtl.Environment {'open' if self._handle else 'closed'}>"

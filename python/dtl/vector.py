@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from types import TracebackType
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 
 from . import _native
 from ._arguments import dtype_number, integer
 from ._native import bridge
+from ._owner import Owner
 from .context import Context
 from .exceptions import UNSUPPORTED, BackendUnavailableError, InvalidArgumentError, InvalidTypeError
 from .policies import Partition, Placement, placement_available
 
 
-class DistributedVector(bridge.Handle):
+class DistributedVector(Owner):
     """A one-dimensional array whose elements are divided among the ranks of a context.
 
     Parameters
@@ -84,25 +83,8 @@ class DistributedVector(bridge.Handle):
         if value is not None:
             self.local_view()[...] = value
 
-    def close(self) -> None:
-        """Let the local part go; views that are out stay valid. Local. A second call does nothing."""
-        if self._handle:
-            handle, self._handle = self._handle, 0
-            if not _native.forked():
-                _native.vector_close(handle)
-
-    def __enter__(self) -> DistributedVector:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        self.close()
-
-    # The interpreter's end takes the modules away first; there is nothing to let go any more.
-    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if not finalizing():
-            self.close()
+    def _let_go(self, handle: int) -> None:
+        _native.vector_close(handle)
 
     def __repr__(self) -> str:
         if not self._handle:
