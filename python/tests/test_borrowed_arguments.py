@@ -71,6 +71,7 @@ def test_closed_context_names_the_operation() -> None:
         assert caught.value.op == name
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape")  # NumPy 2.5 on
 def test_shape_that_another_thread_changes(alone: dtl.Context) -> None:
     """The elements are the caller's to keep still; the shape is one or the other."""
     value = np.arange(12.0)
