@@ -17,7 +17,8 @@
 
 enum { SLACK = 10 * 1000 * 1000 }; /* nanoseconds */
 
-static __thread long before;
+/* The slack of the thread that loads the library, which goes on to initialise the module. */
+static long before;
 
 /* Constructors with a priority run before Go's, which has none. */
 __attribute__((constructor(101))) static void slacken(void) {
