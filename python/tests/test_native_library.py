@@ -1,0 +1,32 @@
+"""The shared object: what it needs, and what it leaves as it was."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from dtl import _dtl
+
+pytestmark = pytest.mark.alone("looks at a file and at a new process")
+
+
+@pytest.mark.skipif(shutil.which("readelf") is None, reason="there is no readelf; runs where there is a C compiler")
+def test_it_needs_nothing_but_libc() -> None:
+    dynamic = subprocess.run(["readelf", "-d", _dtl.__file__], stdout=subprocess.PIPE, check=True).stdout.decode()
+    assert re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic) == ["libc.so.6"]
+
+
+def test_the_importing_thread_keeps_its_timer_slack() -> None:
+    program = """
+import ctypes, numpy
+libc = ctypes.CDLL(None)
+libc.prctl(29, 123456, 0, 0, 0)  # PR_SET_TIMERSLACK
+import dtl
+print(libc.prctl(30, 0, 0, 0, 0))  # PR_GET_TIMERSLACK
+"""
+    ended = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=True)
+    assert ended.stdout.decode().split() == ["123456"]
