@@ -11,18 +11,16 @@ from . import _native
 from .exceptions import InvalidArgumentError, InvalidTypeError
 from .ops import Op
 
-_NUMBERS: dict[str, int] = {}
-
 
 def _element_types() -> dict[str, int]:
-    number = 1
-    while name := _native.dtype_name(number):
-        _NUMBERS[np.dtype(name).str] = number
-        number += 1
-    return _NUMBERS
+    """Return the core's number of each dtype, by NumPy's ``str`` of it, which says the byte order too."""
+    numbers: dict[str, int] = {}
+    while name := _native.dtype_name(len(numbers) + 1):
+        numbers[np.dtype(name).str] = len(numbers) + 1
+    return numbers
 
 
-_element_types()
+_NUMBERS = _element_types()
 
 
 def dtype_number(dtype: Any) -> int:
