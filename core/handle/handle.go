@@ -19,13 +19,19 @@ type Kind uint8
 const (
 	Environment Kind = iota + 1
 	Context
-	Vector
+	Container
+	Plan
+	Halo
+	Map
 )
 
 var kinds = [...]string{
 	Environment: "an environment",
 	Context:     "a context",
-	Vector:      "a vector",
+	Container:   "a container",
+	Plan:        "a plan",
+	Halo:        "a halo",
+	Map:         "a map",
 }
 
 // String returns the kind as a noun, and "unknown" for a number that is no kind.

@@ -28,7 +28,7 @@ func wantInvalid(t *testing.T, err error, text string) {
 }
 
 func TestAcquireGivesTheObjectThatWasPut(t *testing.T) {
-	table := NewTable[*object](Vector)
+	table := NewTable[*object](Container)
 	var put []*object
 	var handles []Handle
 	for range 100 {
@@ -53,7 +53,7 @@ func TestAcquireGivesTheObjectThatWasPut(t *testing.T) {
 }
 
 func TestInvalidHandles(t *testing.T) {
-	vectors, contexts := NewTable[*object](Vector), NewTable[*object](Context)
+	vectors, contexts := NewTable[*object](Container), NewTable[*object](Context)
 	open := vectors.Put(&object{})
 	closed := vectors.Put(&object{})
 	if err := vectors.Close(closed); err != nil {
@@ -68,19 +68,19 @@ func TestInvalidHandles(t *testing.T) {
 		h    Handle
 		text string
 	}{
-		{"zero", 0, "the vector is closed"},
-		{"negative", -1, "-1 is no vector handle that was ever given out"},
+		{"zero", 0, "the container is closed"},
+		{"negative", -1, "-1 is no container handle that was ever given out"},
 		{"most negative", math.MinInt64, "was ever given out"},
 		{"largest", math.MaxInt64, "was ever given out"},
-		{"small number", 7, "7 is no vector handle that was ever given out"},
+		{"small number", 7, "7 is no container handle that was ever given out"},
 		{"open handle with the sign bit", open | math.MinInt64, "was ever given out"},
-		{"slot beyond the table", pack(Vector, 1, 2), "was ever given out"},
-		{"last slot", pack(Vector, 1, lastSlot), "was ever given out"},
-		{"generation zero", pack(Vector, 0, open.slot()), "was ever given out"},
-		{"generation to come", pack(Vector, 2, open.slot()), "was ever given out"},
-		{"kind that does not exist", pack(Vector+1, 1, 0), "was ever given out"},
-		{"another kind", contexts.Put(&object{}), "a context handle where a vector is wanted"},
-		{"another kind with a vowel", pack(Environment, 1, 0), "an environment handle where a vector is wanted"},
+		{"slot beyond the table", pack(Container, 1, 2), "was ever given out"},
+		{"last slot", pack(Container, 1, lastSlot), "was ever given out"},
+		{"generation zero", pack(Container, 0, open.slot()), "was ever given out"},
+		{"generation to come", pack(Container, 2, open.slot()), "was ever given out"},
+		{"kind that does not exist", pack(Map+1, 1, 0), "was ever given out"},
+		{"another kind", contexts.Put(&object{}), "a context handle where a container is wanted"},
+		{"another kind with a vowel", pack(Environment, 1, 0), "an environment handle where a container is wanted"},
 		{"closed, slot in use again", closed, "is closed"},
 	}
 	for _, row := range rows {
@@ -143,7 +143,7 @@ func TestCloseInFlight(t *testing.T) {
 }
 
 func TestSlotReuseChangesTheGeneration(t *testing.T) {
-	table := NewTable[*object](Vector)
+	table := NewTable[*object](Container)
 	seen := map[Handle]bool{}
 	for range 1000 {
 		h := table.Put(&object{})
@@ -162,13 +162,13 @@ func TestSlotReuseChangesTheGeneration(t *testing.T) {
 }
 
 func TestGenerationsRunOut(t *testing.T) {
-	table := NewTable[*object](Vector)
+	table := NewTable[*object](Container)
 	if err := table.Close(table.Put(&object{})); err != nil {
 		t.Fatal(err)
 	}
 	(*table.slots.Load())[0].state.Store((lastGeneration - 1) << stateBits) // as after so many uses
 	last := table.Put(&object{})
-	if last.slot() != 0 || last.generation() != lastGeneration || last.kind() != Vector || last <= 0 {
+	if last.slot() != 0 || last.generation() != lastGeneration || last.kind() != Container || last <= 0 {
 		t.Fatalf("handle %#x is not the last of slot 0", int64(last))
 	}
 	if err := table.Close(last); err != nil {
@@ -183,7 +183,7 @@ func TestGenerationsRunOut(t *testing.T) {
 }
 
 func TestLeakedUsesPanicBeforeTheyOverflow(t *testing.T) {
-	table := NewTable[*object](Vector)
+	table := NewTable[*object](Container)
 	h := table.Put(&object{})
 	(*table.slots.Load())[0].state.Store(opened(1) + userMask - 1)
 	defer func() {
@@ -195,7 +195,7 @@ func TestLeakedUsesPanicBeforeTheyOverflow(t *testing.T) {
 }
 
 func TestKinds(t *testing.T) {
-	for k, want := range map[Kind]string{Environment: "environment", Context: "context", Vector: "vector", 0: "unknown", 200: "unknown"} {
+	for k, want := range map[Kind]string{Environment: "environment", Context: "context", Container: "container", 0: "unknown", 200: "unknown"} {
 		if k.String() != want {
 			t.Errorf("kind %d is %q, want %q", k, k, want)
 		}
@@ -205,11 +205,11 @@ func TestKinds(t *testing.T) {
 			t.Error("NewTable took a kind that does not exist")
 		}
 	}()
-	NewTable[*object](Vector + 1)
+	NewTable[*object](Map + 1)
 }
 
 func TestAcquireAllocatesNothing(t *testing.T) {
-	table := NewTable[*object](Vector)
+	table := NewTable[*object](Container)
 	h := table.Put(&object{})
 	if n := testing.AllocsPerRun(1000, func() {
 		ref, _ := table.Acquire(h)
@@ -266,7 +266,7 @@ func BenchmarkPutClose(b *testing.B) {
 }
 
 func TestEndTellsWhatClosingReturned(t *testing.T) {
-	table := NewTable[*object](Vector)
+	table := NewTable[*object](Container)
 	closing := errors.New("closing failed")
 	for _, row := range []struct {
 		name         string

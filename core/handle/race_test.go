@@ -103,7 +103,7 @@ func (h *hammer) checkCounts(goroutines int) {
 
 // TestCloseRace has many goroutines close one handle: one wins.
 func TestCloseRace(t *testing.T) {
-	table := NewTable[*guarded](Vector)
+	table := NewTable[*guarded](Container)
 	for range 200 {
 		h := table.Put(&guarded{})
 		var all sync.WaitGroup

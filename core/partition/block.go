@@ -1,32 +1,34 @@
-// Package partition says which rank holds which element: index arithmetic, and nothing else.
 package partition
 
-import "dtl/core/status"
+import "math/bits"
 
 // Block gives each rank one contiguous range of global indices, in rank order. Sizes differ by at most one: the
-// first GlobalSize() % Ranks() ranks hold one element more. The zero Block has no ranks and holds nothing.
-//
-// Everything is O(1) and exact for any size and any number of ranks. LocalSize and Offset of a rank outside
-// [0, Ranks()) are numbers without meaning.
+// first GlobalSize() % Ranks() ranks hold one element more.
 type Block struct {
 	size  int64
 	ranks int
-	share int64 // elements that every rank has
-	extra int64 // ranks, from the first on, that have one more
+	share int64   // elements that every rank has
+	extra int64   // ranks, from the first on, that have one more
+	long  divisor // by share + 1
+	short divisor // by share, or by 1
 }
 
-// NewBlock divides size elements among ranks. A negative size or less than one rank is
-// status.InvalidArgument.
+var _ Partition = Block{}
+
+// NewBlock divides size elements among ranks. A negative size or less than one rank is status.InvalidArgument.
 func NewBlock(size int64, ranks int) (Block, error) {
-	if size < 0 {
-		return Block{}, status.New(status.InvalidArgument, "size %d is negative", size)
-	}
-	if ranks < 1 {
-		return Block{}, status.New(status.InvalidArgument, "%d ranks: there must be at least 1", ranks)
+	if err := check(size, ranks); err != nil {
+		return Block{}, err
 	}
 	n := int64(ranks)
-	return Block{size: size, ranks: ranks, share: size / n, extra: size % n}, nil
+	b := Block{size: size, ranks: ranks, share: size / n, extra: size % n}
+	b.long = newDivisor(uint64(b.share) + 1)
+	b.short = newDivisor(uint64(max(b.share, 1)))
+	return b, nil
 }
+
+// Kind returns KindBlock.
+func (b Block) Kind() Kind { return KindBlock }
 
 // GlobalSize returns the number of elements on all ranks together.
 func (b Block) GlobalSize() int64 { return b.size }
@@ -42,49 +44,84 @@ func (b Block) LocalSize(rank int) int64 {
 	return b.share
 }
 
-// Offset returns the global index of a rank's first element, or, if it holds none, of the first element after it.
-func (b Block) Offset(rank int) int64 {
+// offset returns the global index of a rank's first element, or, if it holds none, of the first element after it.
+func (b Block) offset(rank int) int64 {
 	// No term exceeds size, because rank < ranks.
 	return int64(rank)*b.share + min(int64(rank), b.extra)
 }
 
-// Owner returns the rank that holds a global index. An index outside [0, GlobalSize()) is status.OutOfBounds.
-func (b Block) Owner(global int64) (int, error) {
-	if err := b.check(global); err != nil {
-		return 0, err
+// Owner returns the rank that holds a global index.
+func (b Block) Owner(global int64) int {
+	d, from := b.long, int64(0)
+	if global >= b.extra*(b.share+1) {
+		d, from = b.short, b.extra
 	}
-	long := b.extra * (b.share + 1) // elements on the ranks that have one more
-	if global < long {
-		return int(global / (b.share + 1)), nil
-	}
-	return int(b.extra + (global-long)/b.share), nil // share > 0: there is an element here
+	rank, _ := d.divide(global - from)
+	return int(rank)
 }
 
-// LocalIndex returns where its owner holds a global index: the distance from the owner's first element. An index
-// outside [0, GlobalSize()) is status.OutOfBounds.
-func (b Block) LocalIndex(global int64) (int64, error) {
-	owner, err := b.Owner(global)
-	if err != nil {
-		return 0, err
-	}
-	return global - b.Offset(owner), nil
+// Holds reports whether a rank holds a global index.
+func (b Block) Holds(rank int, global int64) bool {
+	return uint64(global-b.offset(rank)) < uint64(b.LocalSize(rank))
 }
 
-// GlobalIndex returns the global index of a rank's local one. A rank outside [0, Ranks()) or an index outside
-// [0, LocalSize(rank)) is status.OutOfBounds.
-func (b Block) GlobalIndex(rank int, local int64) (int64, error) {
-	if rank < 0 || rank >= b.ranks {
-		return 0, status.New(status.OutOfBounds, "rank %d outside [0, %d)", rank, b.ranks)
-	}
-	if n := b.LocalSize(rank); local < 0 || local >= n {
-		return 0, status.New(status.OutOfBounds, "index %d outside [0, %d) of rank %d", local, n, rank)
-	}
-	return b.Offset(rank) + local, nil
+// Before returns how many of a rank's elements have an index below global.
+func (b Block) Before(rank int, global int64) int64 {
+	return clamp(global-b.offset(rank), 0, b.LocalSize(rank))
 }
 
-func (b Block) check(global int64) error {
-	if global < 0 || global >= b.size {
-		return status.New(status.OutOfBounds, "index %d outside [0, %d)", global, b.size)
+// Global returns the global index of a rank's local one.
+func (b Block) Global(rank int, local int64) int64 { return b.offset(rank) + local }
+
+// From returns the rank's elements whose index is global or more: one run.
+func (b Block) From(rank int, global int64) Runs {
+	return rangeFrom(b.offset(rank), b.LocalSize(rank), global)
+}
+
+// Locate sets locals[i] to where the rank holds globals[i], or to -1.
+func (b Block) Locate(rank int, globals, locals []int64) {
+	locateRange(b.offset(rank), b.LocalSize(rank), globals, locals)
+}
+
+// Owners sets owners[i] to the owner of globals[i].
+func (b Block) Owners(globals []int64, owners []int32) {
+	owners = owners[:len(globals)]
+	if b.ranks == 1 {
+		clear(owners)
+		return
 	}
-	return nil
+	longer, exact := b.long.above(b.size)
+	shorter, also := b.short.above(b.size)
+	if !exact || !also {
+		for i, g := range globals {
+			owners[i] = int32(b.Owner(g))
+		}
+		return
+	}
+	// Owner without a branch, which random indices make the processor guess wrong.
+	long := b.extra * (b.share + 1)
+	for i, g := range globals {
+		first := (g - long) >> 63 // all ones below long, else zero
+		reciprocal := shorter ^ (longer^shorter)&uint64(first)
+		rank, _ := bits.Mul64(uint64(g-b.extra&^first), reciprocal)
+		owners[i] = int32(rank)
+	}
+}
+
+// rangeFrom returns the elements of [offset, offset+n) whose index is global or more.
+func rangeFrom(offset, n, global int64) Runs {
+	skip := clamp(global-offset, 0, n)
+	return &one{Run{Global: offset + skip, Step: 1, Count: n - skip, Local: skip}}
+}
+
+// locateRange is Locate of a rank that holds [offset, offset+n).
+func locateRange(offset, n int64, globals, locals []int64) {
+	locals = locals[:len(globals)]
+	for i, g := range globals {
+		local := g - offset
+		if uint64(local) >= uint64(n) {
+			local = -1
+		}
+		locals[i] = local
+	}
 }

@@ -22,10 +22,14 @@ const (
 	InvalidHandle   Code = 102 // closed, of another kind, or never given out
 	OutOfBounds     Code = 103 // an index, rank or root outside its range
 	Unsupported     Code = 104 // a combination that does not exist, such as MIN of complex
+	Overflow        Code = 105 // a value that its element type cannot hold
+	ViewsOut        Code = 106 // a structural change of memory that views look at
+	KeyNotFound     Code = 107 // a key that a map does not have
 
 	OutOfMemory Code = 200 // memory could not be allocated
 
 	Communication Code = 300 // a communication call failed
+	Mismatch      Code = 301 // ranks made different calls where all must make the same
 
 	Backend            Code = 400 // a backend failed outside communication
 	BackendUnavailable Code = 401 // a backend cannot be used in this process
@@ -39,8 +43,12 @@ var names = map[Code]string{
 	InvalidHandle:      "invalid handle",
 	OutOfBounds:        "out of bounds",
 	Unsupported:        "unsupported",
+	Overflow:           "overflow",
+	ViewsOut:           "views out",
+	KeyNotFound:        "key not found",
 	OutOfMemory:        "out of memory",
 	Communication:      "communication",
+	Mismatch:           "mismatch",
 	Backend:            "backend",
 	BackendUnavailable: "backend unavailable",
 }
