@@ -32,6 +32,7 @@ type Array struct {
 // Storage is nil where there is no result, or where it went to memory that the caller gave.
 type Result struct {
 	Array
+	Strides []int64 // in bytes; nil: the elements lie side by side in C order
 	Storage *memory.Storage
 }
 

@@ -52,7 +52,7 @@ func (c *Comm) pack(b *memory.Storage, value Array) (header, memory.Span) {
 
 // payloadTag pairs a payload with its header: the backend keeps order only among messages of one tag, and
 // two threads may receive at once.
-func (c *Comm) payloadTag(h header) int { return int(h.seq) % c.payload.TagBound() }
+func (c *Comm) payloadTag(h header) int { return int(h.seq) % (c.payload.TagBound() - lanes) }
 
 // checkPeer refuses a rank or tag that no message can have. Wildcards are the receiver's to allow.
 func (c *Comm) checkPeer(name string, rank, tag int64) error {

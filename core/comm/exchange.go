@@ -1,0 +1,87 @@
+package comm
+
+import (
+	"errors"
+
+	"dtl/core/backend"
+	"dtl/core/dtype"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// lanes are the tags of the payload communicator that no message from Send uses: messages there have no header, for
+// both sides know their length.
+const lanes = 64
+
+// lane returns the tag of a lane in [0, lanes).
+func (c *Comm) lane(n int) int { return c.payload.TagBound() - 1 - n }
+
+// Memory returns where results come from.
+func (c *Comm) Memory() memory.Allocator { return c.memory }
+
+// StartSend starts a bare message on a lane, which the receiver knows the length of. buf is no memory of the Go heap,
+// and stays until the request is complete.
+func (c *Comm) StartSend(buf memory.Span, dest, lane int) (backend.Request, error) {
+	return c.payload.Isend(buf.Raw(), dest, c.lane(lane))
+}
+
+// StartRecv starts receiving a bare message on a lane.
+func (c *Comm) StartRecv(buf memory.Span, source, lane int) (backend.Request, error) {
+	return c.payload.Irecv(buf.Raw(), source, c.lane(lane))
+}
+
+// Counts tells rank r the r-th of send, and returns what each rank told this one. Collective.
+func (c *Comm) Counts(send []int64) ([]int64, error) {
+	n := c.Size()
+	storage, err := memory.NewStorage(c.memory, 16*n, alignment)
+	if err != nil {
+		return nil, err
+	}
+	defer storage.Release()
+	both := memory.Span{Addr: storage.Addr(), Count: 2 * n, Type: dtype.Int64}
+	copy(memory.As[int64](both), send)
+	if err := c.main.Alltoall(both.Slice(0, n), both.Slice(n, 2*n)); err != nil {
+		return nil, status.In("alltoall", err)
+	}
+	recv := make([]int64, n)
+	copy(recv, memory.As[int64](both)[n:])
+	return recv, nil
+}
+
+// Exchange sends send[r] to each rank r, and fills recv[r] with what it sends here, whose length the caller knows.
+// What is this rank's own is copied. Spans without elements are not sent. Collective among those that exchange.
+func (c *Comm) Exchange(send, recv []memory.Span) error {
+	pending := make([]backend.Request, 0, 2*len(send))
+	var failed error
+	start := func(r backend.Request, err error) {
+		if err != nil {
+			failed = errors.Join(failed, err)
+		} else {
+			pending = append(pending, r)
+		}
+	}
+	size, me := c.Size(), c.Rank()
+	for step := 1; step < size; step++ {
+		if from := (me - step + size) % size; recv[from].Bytes() > 0 {
+			start(c.StartRecv(recv[from], from, 0))
+		}
+	}
+	for step := 1; step < size; step++ {
+		if to := (me + step) % size; send[to].Bytes() > 0 {
+			start(c.StartSend(send[to], to, 0))
+		}
+	}
+	memory.Copy(recv[me], send[me])
+	return errors.Join(failed, Wait(pending))
+}
+
+// Wait waits for every request, and returns the errors of those that failed.
+func Wait(pending []backend.Request) error {
+	var failed error
+	for _, r := range pending {
+		if _, err := r.Wait(); err != nil {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
+}

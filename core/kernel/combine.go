@@ -1,0 +1,70 @@
+package kernel
+
+import (
+	"unsafe"
+
+	"dtl/core/dtype"
+	"dtl/core/status"
+)
+
+// CombineAt combines elements that lie anywhere: *dst[i] = *dst[i] op *src[i], in order, so that a destination may
+// occur more than once. What the operators do is what Accumulate says. Addresses need not be aligned.
+func CombineAt(dst, src []unsafe.Pointer, t dtype.Type, op Op) error {
+	if op >= NOps || !t.Valid() {
+		return status.New(status.InvalidArgument, "op %d of dtype %d does not exist", uint8(op), uint8(t))
+	}
+	if err := op.Check(t); err != nil {
+		return err
+	}
+	scattered[t][op](dst, src)
+	return nil
+}
+
+// scatteredRow holds one element type's loop for each operator; nil where the type does not have the operator.
+type scatteredRow [NOps]func(dst, src []unsafe.Pointer)
+
+var scattered = [dtype.N]scatteredRow{
+	dtype.Float64:    orderedScattered[float64](),
+	dtype.Float32:    orderedScattered[float32](),
+	dtype.Int64:      orderedScattered[int64](),
+	dtype.Int32:      orderedScattered[int32](),
+	dtype.Int16:      orderedScattered[int16](),
+	dtype.Int8:       orderedScattered[int8](),
+	dtype.Uint64:     orderedScattered[uint64](),
+	dtype.Uint32:     orderedScattered[uint32](),
+	dtype.Uint16:     orderedScattered[uint16](),
+	dtype.Uint8:      orderedScattered[uint8](),
+	dtype.Bool:       {Min: minimumAt[uint8], Max: maximumAt[uint8]}, // false is 0 and true 1
+	dtype.Complex64:  numberScattered[complex64](),
+	dtype.Complex128: numberScattered[complex128](),
+}
+
+func numberScattered[T number]() scatteredRow { return scatteredRow{Sum: sumAt[T], Prod: prodAt[T]} }
+
+func orderedScattered[T ordered]() scatteredRow {
+	return scatteredRow{Sum: sumAt[T], Prod: prodAt[T], Min: minimumAt[T], Max: maximumAt[T]}
+}
+
+func sumAt[T number](dst, src []unsafe.Pointer) {
+	for i, d := range dst {
+		*(*T)(d) += *(*T)(src[i])
+	}
+}
+
+func prodAt[T number](dst, src []unsafe.Pointer) {
+	for i, d := range dst {
+		*(*T)(d) *= *(*T)(src[i])
+	}
+}
+
+func minimumAt[T ordered](dst, src []unsafe.Pointer) {
+	for i, d := range dst {
+		*(*T)(d) = min(*(*T)(d), *(*T)(src[i]))
+	}
+}
+
+func maximumAt[T ordered](dst, src []unsafe.Pointer) {
+	for i, d := range dst {
+		*(*T)(d) = max(*(*T)(d), *(*T)(src[i]))
+	}
+}

@@ -1,0 +1,85 @@
+package kernel
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"dtl/core/dtype"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// TestCombineAt checks against Accumulate of one element at a time, with destinations that occur more than once.
+func TestCombineAt(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, typ := range dtype.All() {
+		for op := range NOps {
+			if op.Check(typ) != nil {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s/%s", op, typ), func(t *testing.T) {
+				for _, n := range []int{0, 1, 2, 33, 500} {
+					combineSome(t, random, typ, op, n)
+				}
+			})
+		}
+	}
+}
+
+func combineSome(t *testing.T, random *rand.Rand, typ dtype.Type, op Op, n int) {
+	elements := func(n int) memory.Span {
+		z := make([]complex128, n+1)
+		for i := range z {
+			z[i] = complex(random.Float64(), random.Float64())
+		}
+		s := memory.Of(dtype.Complex128, z)
+		s.Type, s.Count = typ, n
+		if typ == dtype.Bool {
+			for i := range s.Bytes() {
+				*(*uint8)(unsafe.Add(s.Addr, i)) &= 1
+			}
+		}
+		return s
+	}
+	got, src := elements(10), elements(n)
+	want := elements(10)
+	memory.Copy(want, got)
+	var to, from []unsafe.Pointer
+	for i := range n {
+		at := random.IntN(10)
+		to = append(to, unsafe.Add(got.Addr, at*typ.Size()))
+		from = append(from, unsafe.Add(src.Addr, i*typ.Size()))
+		if err := Accumulate(want.Slice(at, at+1), src.Slice(i, i+1), op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := CombineAt(to, from, typ, op); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(memory.As[byte](got.Raw()), memory.As[byte](want.Raw())) {
+		t.Fatalf("n=%d: %x, want %x", n, memory.As[byte](got.Raw()), memory.As[byte](want.Raw()))
+	}
+}
+
+func TestCombineAtRefuses(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		typ  dtype.Type
+		op   Op
+		code status.Code
+	}{
+		{"no type", dtype.Invalid, Sum, status.InvalidArgument},
+		{"type beyond the last", dtype.N, Sum, status.InvalidArgument},
+		{"no op", dtype.Int64, NOps, status.InvalidArgument},
+		{"order of complex", dtype.Complex64, Max, status.Unsupported},
+		{"product of bool", dtype.Bool, Prod, status.Unsupported},
+	} {
+		if err := CombineAt(nil, nil, row.typ, row.op); !errors.Is(err, row.code) {
+			t.Errorf("%s: %v, want %v", row.name, err, row.code)
+		}
+	}
+}
