@@ -1,0 +1,71 @@
+package transfer
+
+// DefaultLimit is how many bytes of temporary memory a transfer takes at most where the caller states no limit. A
+// higher limit changes nothing: the memory would not stay in the cache.
+const DefaultLimit = 4 * chunk
+
+// chunkOf returns the most bytes of a message: the limit is divided among two buffers each way. It is the same on all
+// ranks. Less than one element cannot be sent, so a limit of less than four is taken for four.
+func (p *Plan) chunkOf(limit int64) int64 {
+	if limit == 0 || limit > DefaultLimit {
+		limit = DefaultLimit
+	}
+	return max(limit/4/p.item, 1) * p.item
+}
+
+// room counts what buffers the packed messages of one direction need.
+type room struct {
+	chunk    int64
+	slot     int64 // the longest message
+	messages int64
+}
+
+func (r *room) add(f *flow) {
+	if !f.packed {
+		return
+	}
+	r.slot = max(r.slot, min(r.chunk, f.bytes))
+	r.messages += (f.bytes-1)/r.chunk + 1
+	if f.apart {
+		g, _ := f.stretches()
+		r.messages += f.blocks(g, [2][]int64{f.dense(0), f.dense(1)})
+	}
+}
+
+// slots returns how many messages have a buffer at a time: two if they are full, more if they are short.
+func (r *room) slots() int64 {
+	if r.slot == 0 {
+		return 0
+	}
+	return min(r.messages, 2*r.chunk/r.slot)
+}
+
+// most returns the bytes that the buffers take at most, even if some of what was added needs none.
+func (r *room) most() int64 { return min(r.messages*r.slot, 2*r.chunk) }
+
+// Extra returns the most bytes of temporary memory that a transfer with this limit takes on any rank: none where each
+// part that moves lies side by side. In one dimension elements are taken to be dense; in several, where parts may be
+// padded, whatever is sent may need packing. It looks at every pair of ranks, each as Bytes does.
+func (p *Plan) Extra(limit int64) int64 {
+	n, chunk := p.ranks(), p.chunkOf(limit)
+	send, recv := make([]room, n), make([]room, n)
+	most := int64(0)
+	for from := range n {
+		for to := range n {
+			q, ok := p.pair(from, to)
+			if !ok || from == to {
+				continue
+			}
+			for side, r := range [2]*room{&send[from], &recv[to]} {
+				r.chunk = chunk
+				f := q.newFlow(side, 0, Memory{Strides: q.dense(side)}, chunk)
+				f.packed = f.packed || len(p.dims) > 1
+				r.add(f)
+			}
+		}
+	}
+	for rank := range n {
+		most = max(most, send[rank].most()+recv[rank].most())
+	}
+	return most
+}
