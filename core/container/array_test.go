@@ -29,25 +29,40 @@ func onRanks(t *testing.T, n int, body func(on *runtime.Context)) {
 	})
 }
 
+// vector makes a vector divided by blocks.
+func vector(on *runtime.Context, size int64, t dtype.Type) (*container.Array, error) {
+	return container.New(on, container.Spec{Family: "vector", Shape: []int64{size}, Type: t})
+}
+
+// local returns how many elements of a vector are on this rank.
+func local(v container.Container) int64 {
+	e, err := container.Along(v, 0)
+	if err != nil {
+		panic(err)
+	}
+	return e.Local
+}
+
 func TestEveryElementIsZeroAndOnOneRank(t *testing.T) {
 	for n := 1; n <= 7; n++ {
 		for _, size := range []int64{0, 1, int64(n) - 1, int64(n), 100} {
 			var mu sync.Mutex
 			total := int64(0)
 			onRanks(t, n, func(on *runtime.Context) {
-				v, err := container.NewVector(on, size, dtype.Int32)
+				v, err := vector(on, size, dtype.Int32)
 				if !assert.NoError(t, err) {
 					return
 				}
 				view, err := v.View()
 				assert.NoError(t, err)
-				assert.Equal(t, []int64{v.LocalSize()}, view.Shape)
-				assert.Equal(t, make([]int32, v.LocalSize()), append([]int32{}, memory.As[int32](view.Span)...))
+				assert.Equal(t, []int64{local(v)}, view.Shape)
+				assert.Equal(t, make([]int32, local(v)), append([]int32{}, memory.As[int32](view.Span)...))
 				view.Storage.Release()
+				n := local(v)
 				assert.NoError(t, v.Close())
 				mu.Lock()
 				defer mu.Unlock()
-				total += v.LocalSize()
+				total += n
 			})
 			assert.Equal(t, size, total, "%d ranks", n)
 		}
@@ -56,7 +71,7 @@ func TestEveryElementIsZeroAndOnOneRank(t *testing.T) {
 
 func TestViewOutlivesItsVector(t *testing.T) {
 	onRanks(t, 1, func(on *runtime.Context) {
-		v, err := container.NewVector(on, 3, dtype.Float64)
+		v, err := vector(on, 3, dtype.Float64)
 		assert.NoError(t, err)
 		view, err := v.View()
 		assert.NoError(t, err)
@@ -83,7 +98,7 @@ func TestVectorsThatCannotBe(t *testing.T) {
 			{"more bytes than 63 bits", math.MaxInt64, dtype.Complex128, status.OutOfMemory},
 			{"more bytes than any machine has", 1 << 60, dtype.Int8, status.OutOfMemory},
 		} {
-			_, err := container.NewVector(on, row.size, row.typ)
+			_, err := vector(on, row.size, row.typ)
 			assert.ErrorIs(t, err, row.code, row.name)
 			var e *status.Error
 			assert.ErrorAs(t, err, &e)
@@ -92,7 +107,7 @@ func TestVectorsThatCannotBe(t *testing.T) {
 		gone, err := on.Dup()
 		assert.NoError(t, err)
 		assert.NoError(t, gone.Close())
-		_, err = container.NewVector(gone, 1, dtype.Int8)
+		_, err = vector(gone, 1, dtype.Int8)
 		assert.ErrorIs(t, err, status.InvalidHandle)
 	})
 }

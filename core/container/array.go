@@ -1,0 +1,150 @@
+package container
+
+import (
+	"dtl/core/comm"
+	"dtl/core/dtype"
+	"dtl/core/memory"
+	"dtl/core/partition"
+	"dtl/core/runtime"
+	"dtl/core/status"
+)
+
+// Array is an n-dimensional container that owns its elements, which start at zero.
+type Array struct {
+	context *runtime.Context
+	mu      gate
+	now     *state // nil once closed
+}
+
+var _ Container = (*Array)(nil)
+
+// New makes an array over the context's ranks. It touches no page of its memory. Collective.
+func New(on *runtime.Context, spec Spec) (*Array, error) {
+	c, err := on.Comm()
+	if err != nil {
+		return nil, status.In(spec.Family, err)
+	}
+	a, mine := Like(on, spec)
+	if err := c.Agree(spec.call(), mine); err != nil {
+		if a != nil {
+			_ = a.Close() // it never fails
+		}
+		return nil, err
+	}
+	return a, nil
+}
+
+// Like is New on this rank alone, where all ranks are known to pass the same.
+func Like(on *runtime.Context, spec Spec) (*Array, error) {
+	if !spec.Type.Valid() {
+		return nil, status.New(status.InvalidArgument, "dtype number %d is no element type", spec.Type)
+	}
+	if spec.Kind == partition.KindHash && len(spec.Shape) > 0 {
+		if err := fits(on, spec.Shape[0], spec.Type); err != nil {
+			return nil, err
+		}
+	}
+	layout, err := spec.layout(spec.Shape, on.Size())
+	if err != nil {
+		return nil, err
+	}
+	return newArray(on, spec.Type, layout)
+}
+
+// fits refuses what is too large to be dealt out by hash before each index is hashed: a rank's part is allocated, about
+// as large as it will be, and given back.
+func fits(on *runtime.Context, size int64, t dtype.Type) error {
+	bytes, err := bytesOf(max(size, 0)/int64(on.Size()), t)
+	if err != nil {
+		return err
+	}
+	storage, err := memory.NewStorage(on.Memory(), bytes, alignment)
+	if err == nil {
+		storage.Release()
+	}
+	return err
+}
+
+// Alike makes an array of another element type that is laid out as a container is. It communicates nothing.
+func Alike(c Container, t dtype.Type) (*Array, error) {
+	if !t.Valid() {
+		return nil, status.New(status.InvalidArgument, "dtype number %d is no element type", t)
+	}
+	p, err := c.Use()
+	if err != nil {
+		return nil, err
+	}
+	defer p.Done()
+	return newArray(c.Context(), t, p.layout)
+}
+
+func newArray(on *runtime.Context, t dtype.Type, layout partition.Layout) (*Array, error) {
+	s, err := newState(on, t, layout, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &Array{context: on, now: s}, nil
+}
+
+// newState allocates this rank's part of a layout.
+func newState(on *runtime.Context, t dtype.Type, layout partition.Layout, changes int) (*state, error) {
+	shape := layout.LocalShape(on.Rank())
+	size, err := bytesOf(product(shape), t)
+	if err != nil {
+		return nil, err
+	}
+	storage, err := memory.NewStorage(on.Memory(), size, alignment)
+	if err != nil {
+		return nil, err
+	}
+	return &state{
+		typ: t, layout: layout, rank: on.Rank(), storage: storage, addr: storage.Addr(),
+		shape: shape, strides: cOrder(shape, t.Size()), changes: changes,
+	}, nil
+}
+
+// Context returns the ranks.
+func (a *Array) Context() *runtime.Context { return a.context }
+
+// Use returns the array's part, which does not change until the caller calls Done.
+func (a *Array) Use() (Part, error) {
+	a.mu.enter()
+	if a.now == nil {
+		a.mu.leave()
+		return Part{}, closed()
+	}
+	return Part{state: a.now, done: a.mu.leave}, nil
+}
+
+func closed() error { return status.New(status.InvalidHandle, "the container is closed") }
+
+// View returns the part with one more use of its memory.
+func (a *Array) View() (comm.Result, error) {
+	p, err := a.Use()
+	if err != nil {
+		return comm.Result{}, err
+	}
+	defer p.Done()
+	return p.view()
+}
+
+// Views returns how many views of the array are out.
+func (a *Array) Views() (int64, error) {
+	p, err := a.Use()
+	if err != nil {
+		return 0, err
+	}
+	defer p.Done()
+	return p.storage.Users() - 1, nil
+}
+
+// Close drops the array's own use of its memory; views keep theirs. A second Close does nothing. Local.
+func (a *Array) Close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.now != nil {
+		a.now.storage.Release()
+		a.now = nil
+	}
+	return nil
+}

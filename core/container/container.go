@@ -1,0 +1,147 @@
+// Package container holds the distributed containers: a layout says which rank holds which element, and each rank holds
+// its own.
+//
+// An Array owns its elements; vectors, arrays and tensors of Python are Arrays. A Span looks at some of another
+// container's. Operations take either.
+package container
+
+import (
+	"io"
+	"unsafe"
+
+	"dtl/core/comm"
+	"dtl/core/dtype"
+	"dtl/core/handle"
+	"dtl/core/memory"
+	"dtl/core/partition"
+	"dtl/core/runtime"
+	"dtl/core/status"
+	"dtl/core/transfer"
+)
+
+// Containers are the open containers.
+var Containers = handle.NewTable[Container](handle.Container)
+
+// alignment of every container's memory: a cache line, and the widest vector register.
+const alignment = 64
+
+// Container is what operations work on.
+type Container interface {
+	io.Closer
+	// Context returns the ranks.
+	Context() *runtime.Context
+	// Use returns the container's part on this rank, which does not change until the caller calls Done.
+	Use() (Part, error)
+	// View returns the part with one more use of its memory, which the caller releases. So the part stays valid when
+	// the container has gone.
+	View() (comm.Result, error)
+}
+
+// Part is one rank's part of a container as it is now.
+type Part struct {
+	*state
+	done func()
+}
+
+// Done lets the container change again.
+func (p Part) Done() { p.done() }
+
+// state is what a container looks like until its structure changes.
+type state struct {
+	typ     dtype.Type
+	layout  partition.Layout
+	rank    int
+	storage *memory.Storage
+	addr    unsafe.Pointer // of the first element
+	shape   []int64
+	strides []int64 // in bytes
+	changes int     // of structure, before this state
+	room    *room   // for ghosts
+}
+
+// Type returns the element type.
+func (s *state) Type() dtype.Type { return s.typ }
+
+// Layout says which rank holds which element.
+func (s *state) Layout() partition.Layout { return s.layout }
+
+// Shape returns the local extents.
+func (s *state) Shape() []int64 { return s.shape }
+
+// Offset returns the index of this rank's first element along a dimension, or, where it has none, of the first after it.
+func (s *state) Offset(d int) int64 {
+	p, at := s.layout.Dim(d), s.layout.Coordinate(s.rank, d)
+	if p.LocalSize(at) > 0 {
+		return p.Global(at, 0)
+	}
+	if p.Kind() == partition.KindBlock || p.Kind() == partition.KindExplicit {
+		n := int64(0)
+		for rank := range at {
+			n += p.LocalSize(rank)
+		}
+		return n
+	}
+	return p.GlobalSize()
+}
+
+// span returns the part's elements where they lie side by side.
+func (s *state) span() memory.Span {
+	return memory.Span{Addr: s.addr, Count: int(product(s.shape)), Type: s.typ}
+}
+
+// memory returns the part as an end of a transfer.
+func (s *state) memory() transfer.Memory { return transfer.Memory{Addr: s.addr, Strides: s.strides} }
+
+// view returns the part with one more use of its memory.
+func (s *state) view() (comm.Result, error) {
+	if err := s.storage.Retain(); err != nil {
+		return comm.Result{}, err
+	}
+	return comm.Result{Array: comm.Array{Span: s.span(), Shape: s.shape}, Strides: s.strides, Storage: s.storage}, nil
+}
+
+func product(extents []int64) int64 {
+	n := int64(1)
+	for _, e := range extents {
+		n *= e
+	}
+	return n
+}
+
+// cOrder returns the strides of elements side by side in C order.
+func cOrder(shape []int64, itemSize int) []int64 {
+	strides, stride := make([]int64, len(shape)), int64(itemSize)
+	for d := len(shape) - 1; d >= 0; d-- {
+		strides[d] = stride
+		stride *= max(shape[d], 1)
+	}
+	return strides
+}
+
+// checkDimension refuses a dimension that the container does not have.
+func (s *state) checkDimension(d int64) error {
+	if d < 0 || d >= int64(s.layout.Dims()) {
+		return status.New(status.OutOfBounds, "dimension %d outside [0, %d)", d, s.layout.Dims())
+	}
+	return nil
+}
+
+// Extents are what can be asked about each dimension.
+type Extents struct {
+	Global, Local, Offset, Grid int64
+	Kind                        partition.Kind
+}
+
+// Along returns what there is along one dimension.
+func Along(c Container, d int64) (Extents, error) {
+	p, err := c.Use()
+	if err != nil {
+		return Extents{}, err
+	}
+	defer p.Done()
+	if err := p.checkDimension(d); err != nil {
+		return Extents{}, err
+	}
+	dim := p.layout.Dim(int(d))
+	return Extents{dim.GlobalSize(), p.shape[d], p.Offset(int(d)), int64(dim.Ranks()), dim.Kind()}, nil
+}

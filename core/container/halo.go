@@ -1,0 +1,287 @@
+package container
+
+import (
+	"errors"
+	"strings"
+	"sync/atomic"
+	"unsafe"
+
+	"dtl/core/comm"
+	"dtl/core/halo"
+	"dtl/core/handle"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// Halos are the open halos.
+var Halos = handle.NewTable[*Halo](handle.Halo)
+
+// Halo is the ghosts around an array's part: one memory with the part inside. It is of no use once the array is closed,
+// and stale once its structure changes.
+type Halo struct {
+	of       *Array
+	changes  int // of the array's structure that the halo knows
+	shape    []int64
+	addr     unsafe.Pointer // of the first ghost
+	exchange *halo.Exchange
+	lane     int
+	stage    atomic.Int32
+	held     Part // of a round under way, whose memory has one more use
+}
+
+// The stages of a halo.
+const (
+	resting int32 = iota
+	moving        // a call is at work
+	begun
+	gone
+)
+
+// Halos take the lanes [firstLane, firstLane+halosLanes) in turn, so that rounds of two halos which ranks begin in
+// another order do not meet.
+const (
+	firstLane  = 16
+	halosLanes = 48
+)
+
+// halosMade is how many halos this process has made; ranks that share a process share it, too.
+var halosMade atomic.Int64
+
+// NewHalo makes a halo around an array's parts, with margins one a dimension. Where the array's memory has no room for
+// it yet, the part moves to memory that has: a structural change. Ghosts start at zero then. Collective.
+func NewHalo(of Container, margins []halo.Margin) (*Halo, error) {
+	const op = "halo"
+	c, err := of.Context().Comm()
+	if err != nil {
+		return nil, status.In(op, err)
+	}
+	call := comm.Call{Op: op, Text: func() string { return describeMargins(margins) }}
+	for _, m := range margins {
+		call.Same = append(call.Same, m.Before, m.After, truth(m.Periodic))
+	}
+	a, ok := of.(*Array)
+	if !ok {
+		return nil, c.Agree(call, status.New(status.Unsupported, "a span has no halo; make one around its container"))
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	h, next, mine := a.prepareHalo(c, margins)
+	if mine == nil {
+		call.Same = append(append(call.Same, int64(next.typ)), next.layout.Shape()...)
+	}
+	all := make([]comm.Shared, c.Size())
+	if err := c.AgreeSharing(call, mine, comm.Shared{halosMade.Load()}, all); err != nil {
+		a.abandon(h, next)
+		return nil, err
+	}
+	h.lane = nextLane(all)
+	if next != a.now {
+		copyPart(next.addr, a.now.addr, next.shape, next.strides, a.now.strides, next.typ.Size())
+		a.now.release()
+		a.now = next
+	}
+	return h, nil
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// describeMargins spells margins for an error.
+func describeMargins(margins []halo.Margin) string {
+	texts := make([]string, len(margins))
+	for d, m := range margins {
+		texts[d] = tuple([]int64{m.Before, m.After})
+		if m.Periodic {
+			texts[d] += " periodic"
+		}
+	}
+	return "width " + strings.Join(texts, ", ")
+}
+
+// nextLane returns the same lane on every rank, which told each other how many halos they have made.
+func nextLane(all []comm.Shared) int {
+	made := int64(0)
+	for _, share := range all {
+		made = max(made, share[0])
+	}
+	for now := halosMade.Load(); now <= made && !halosMade.CompareAndSwap(now, made+1); now = halosMade.Load() {
+	}
+	return firstLane + int(made%halosLanes)
+}
+
+// prepareHalo returns the halo, and the array's state with room for it: the present one if that has it already.
+func (a *Array) prepareHalo(c *comm.Comm, margins []halo.Margin) (h *Halo, next *state, err error) {
+	if a.now == nil {
+		return nil, nil, closed()
+	}
+	plan, err := halo.NewPlan(a.now.layout, a.now.rank, margins)
+	if err != nil {
+		return nil, nil, err
+	}
+	next, want := a.now, &room{}
+	for _, m := range margins {
+		want.before, want.after = append(want.before, m.Before), append(want.after, m.After)
+	}
+	if !a.now.room.holds(want) {
+		if err := a.now.checkViews(); err != nil {
+			return nil, nil, err
+		}
+		if next, err = a.now.padded(a.context.Memory(), a.now.room.widened(want)); err != nil {
+			return nil, nil, err
+		}
+	}
+	h = &Halo{of: a, changes: next.changes, addr: next.addr}
+	if h.shape, err = want.around(next.shape); err == nil {
+		h.exchange, err = halo.NewExchange(c, plan, halo.Memory{Addr: next.addr, Strides: next.strides, Item: next.typ.Size()})
+	}
+	if err != nil {
+		a.abandon(nil, next)
+		return nil, nil, err
+	}
+	for d, n := range want.before {
+		h.addr = unsafe.Add(h.addr, -n*next.strides[d])
+	}
+	return h, next, nil
+}
+
+// abandon lets go what prepareHalo made.
+func (a *Array) abandon(h *Halo, next *state) {
+	if h != nil {
+		h.exchange.Release()
+	}
+	if next != a.now {
+		next.release()
+	}
+}
+
+// use returns the array's part, or an error if the array is closed or its structure has changed.
+func (h *Halo) use() (Part, error) {
+	p, err := h.of.Use()
+	if err != nil {
+		return Part{}, status.New(status.InvalidHandle, "the halo's container is closed")
+	}
+	if p.changes != h.changes {
+		p.Done()
+		return Part{}, status.New(status.InvalidHandle,
+			"the halo is stale: its container was resized, redistributed or given a wider halo since")
+	}
+	return p, nil
+}
+
+// View returns the part with the ghosts around it, with one more use of the memory, which the caller releases. Local.
+func (h *Halo) View() (comm.Result, error) {
+	p, err := h.use()
+	if err != nil {
+		return comm.Result{}, err
+	}
+	defer p.Done()
+	if err := p.storage.Retain(); err != nil {
+		return comm.Result{}, err
+	}
+	span := memory.Span{Addr: h.addr, Count: int(product(h.shape)), Type: p.typ}
+	return comm.Result{Array: comm.Array{Span: span, Shape: h.shape}, Strides: p.strides, Storage: p.storage}, nil
+}
+
+// Exchange fills the ghosts with the elements that they stand for, as these are now; ghosts that stand for nothing stay.
+// Collective among ranks that hold each other's ghosts.
+func (h *Halo) Exchange() error {
+	if err := h.take(resting); err != nil {
+		return err
+	}
+	defer h.stage.Store(resting)
+	p, err := h.ready()
+	if err != nil {
+		return err
+	}
+	defer p.Done()
+	return errors.Join(h.exchange.Start(h.lane), h.exchange.Finish())
+}
+
+// ready returns the array's part if the ranks can communicate.
+func (h *Halo) ready() (Part, error) {
+	if _, err := h.of.context.Comm(); err != nil {
+		return Part{}, err
+	}
+	return h.use()
+}
+
+// take makes this call the one at work, where the halo is at a stage that allows it.
+func (h *Halo) take(from int32) error {
+	if h.stage.CompareAndSwap(from, moving) {
+		return nil
+	}
+	switch h.stage.Load() {
+	case gone:
+		return status.New(status.InvalidHandle, "the halo is closed")
+	case resting:
+		return status.New(status.InvalidArgument, "no exchange has begun; call begin first")
+	default:
+		return status.New(status.InvalidArgument, "an exchange is under way; call end first")
+	}
+}
+
+// Begin starts what Exchange does, and does not wait. Until End returns, the ghosts mean nothing, and elements that
+// others have as ghosts must not change; the array cannot change its structure. Collective among the same ranks.
+func (h *Halo) Begin() error {
+	if err := h.take(resting); err != nil {
+		return err
+	}
+	p, err := h.ready()
+	if err != nil {
+		h.stage.Store(resting)
+		return err
+	}
+	defer p.Done()
+	if err := p.storage.Retain(); err != nil {
+		h.stage.Store(resting)
+		return err
+	}
+	if p.room != nil {
+		p.room.exchanges.Add(1)
+	}
+	h.held = Part{state: p.state}
+	if err := h.exchange.Start(h.lane); err != nil {
+		return errors.Join(err, h.finish())
+	}
+	h.stage.Store(begun)
+	return nil
+}
+
+// End waits until the ghosts are there. Collective among the same ranks.
+func (h *Halo) End() error {
+	if err := h.take(begun); err != nil {
+		return err
+	}
+	return h.finish()
+}
+
+// finish ends the round that began.
+func (h *Halo) finish() error {
+	err := h.exchange.Finish()
+	if h.held.room != nil {
+		h.held.room.exchanges.Add(-1)
+	}
+	h.held.storage.Release()
+	h.held = Part{}
+	h.stage.Store(resting)
+	return err
+}
+
+// Messages returns how many messages this rank sends in an exchange.
+func (h *Halo) Messages() int { return h.exchange.Messages() }
+
+// Close lets the buffers go, after an exchange that is under way. A second Close does nothing.
+func (h *Halo) Close() error {
+	var err error
+	if h.stage.CompareAndSwap(begun, moving) {
+		err = h.finish()
+	}
+	if h.stage.CompareAndSwap(resting, gone) {
+		h.exchange.Release()
+	}
+	return err
+}

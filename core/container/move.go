@@ -1,0 +1,135 @@
+package container
+
+import (
+	"dtl/core/comm"
+	"dtl/core/memory"
+	"dtl/core/partition"
+	"dtl/core/status"
+	"dtl/core/transfer"
+)
+
+// Execute moves the elements as they are now. Collective.
+func (m *Plan) Execute() error {
+	c, err := m.to.Context().Comm()
+	if err != nil {
+		return status.In(m.op, err)
+	}
+	var twin *state
+	defer func() { twin.release() }()
+	to, mine := m.to.Use()
+	if mine == nil {
+		defer to.Done()
+	}
+	from, err := m.from.Use()
+	if err == nil {
+		defer from.Done()
+	} else if mine == nil {
+		mine = err
+	}
+	return together(c, m.call(0), func() (*transfer.Transfer, error) {
+		if mine != nil {
+			return nil, mine
+		}
+		if to.changes != m.toChanges || from.changes != m.fromChanges {
+			return nil, status.New(status.InvalidHandle,
+				"the plan is stale: a container was resized, redistributed or given a halo since")
+		}
+		src := from.state
+		if src.storage == to.storage { // what is read must not have been written
+			if twin, err = src.duplicate(m.from.Context().Memory()); err != nil {
+				return nil, err
+			}
+			src = twin
+		}
+		return m.move.Prepare(c, arranged(src, m.axes, Axis.source), arranged(to.state, m.axes, Axis.destination), m.limit)
+	})
+}
+
+// arranged returns a part with the dimensions in the order of the axes.
+func arranged(s *state, axes []Axis, end func(Axis) (int64, transfer.Slice)) transfer.Memory {
+	strides := make([]int64, len(axes))
+	for i, a := range axes {
+		if d, _ := end(a); d >= 0 {
+			strides[i] = s.strides[d]
+		}
+	}
+	return transfer.Memory{Addr: s.addr, Strides: strides}
+}
+
+// duplicate returns a copy of the part, in C order.
+func (s *state) duplicate(from memory.Allocator) (*state, error) {
+	twin := *s
+	storage, err := memory.NewStorage(from, int(product(s.shape))*s.typ.Size(), alignment)
+	if err != nil {
+		return nil, err
+	}
+	twin.storage, twin.addr, twin.strides = storage, storage.Addr(), cOrder(s.shape, s.typ.Size())
+	copyPart(twin.addr, s.addr, s.shape, twin.strides, s.strides, s.typ.Size())
+	return &twin, nil
+}
+
+// Move plans a move and executes it once. Collective.
+func Move(to, from Container, axes []Axis, limit int64) error {
+	m, err := newPlan("copy", to, from, axes, limit)
+	if err != nil {
+		return err
+	}
+	return m.Execute()
+}
+
+// Assign writes values, which are the same on every rank, to a window of a container. There is one value, which goes
+// everywhere, or one an element. Nothing but the agreement is communicated. Collective.
+func Assign(to Container, values comm.Array, axes []Axis) error {
+	m := &Plan{op: "setitem", axes: axes}
+	c, err := to.Context().Comm()
+	if err != nil {
+		return status.In(m.op, err)
+	}
+	p, mine := to.Use()
+	if mine == nil {
+		defer p.Done()
+	}
+	call := m.call(int(values.Type))
+	call.Same = append(call.Same, comm.Fingerprint(values.Span))
+	return together(c, call, func() (*transfer.Transfer, error) {
+		if mine != nil {
+			return nil, mine
+		}
+		src, dst, err := assignment(p.state, values, axes)
+		if err != nil {
+			return nil, err
+		}
+		move, err := transfer.New(src, dst, values.Type.Size())
+		if err != nil {
+			return nil, err
+		}
+		from := transfer.Memory{Addr: values.Addr, Strides: make([]int64, len(axes))}
+		if values.Count > 1 {
+			from.Strides = cOrder(src.Layout.Shape(), values.Type.Size())
+		}
+		return move.Prepare(c, from, arranged(p.state, axes, Axis.destination), 0)
+	})
+}
+
+// assignment returns both ends of an assignment: every rank has all values.
+func assignment(s *state, values comm.Array, axes []Axis) (src, dst transfer.Side, err error) {
+	if values.Type != s.typ {
+		return src, dst, status.New(status.InvalidArgument, "values of %s for elements of %s", values.Type, s.typ)
+	}
+	if dst, err = side(s, axes, Axis.destination); err != nil {
+		return src, dst, err
+	}
+	dims, total := make([]partition.Partition, len(axes)), int64(1)
+	for i, a := range axes {
+		if dims[i], err = partition.NewBlock(a.Count, 1); err != nil {
+			return src, dst, err
+		}
+		total *= a.Count
+	}
+	if len(dims) == 0 || values.Count != 1 && int64(values.Count) != total {
+		return src, dst, status.New(status.InvalidArgument, "%d values for a window of %d elements", values.Count, total)
+	}
+	dims[0], err = partition.NewReplicated(axes[0].Count, dst.Layout.Ranks())
+	src.Layout, _ = partition.NewLayout(dims...) // it is no larger than the window
+	return src, dst, err
+}

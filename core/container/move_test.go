@@ -1,0 +1,119 @@
+package container_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"dtl/core/comm"
+	"dtl/core/container"
+	"dtl/core/dtype"
+	"dtl/core/memory"
+	"dtl/core/runtime"
+	"dtl/core/status"
+)
+
+func TestMoveBetweenDivisions(t *testing.T) {
+	everyVector(t, func(t *testing.T, on *runtime.Context, v *container.Array, size int64) {
+		for _, d := range divisions(size, on.Size()) {
+			to := made(t, on, size, d)
+			axes, err := container.Whole(to, v)
+			assert.NoError(t, err)
+			plan, err := container.NewPlan(to, v, axes, 64)
+			assert.NoError(t, err)
+			for range 2 {
+				assert.NoError(t, plan.Execute())
+			}
+			holds(t, to, func(g int64) int64 { return 10 * g })
+			assert.NoError(t, to.Resize(size))
+			assert.ErrorContains(t, plan.Execute(), "stale")
+			assert.NoError(t, to.Close())
+			assert.ErrorIs(t, plan.Execute(), status.InvalidHandle)
+		}
+	})
+}
+
+// TestMoveOntoItself shifts by one, and turns around: what is read must not have been written.
+func TestMoveOntoItself(t *testing.T) {
+	everyVector(t, func(t *testing.T, on *runtime.Context, v *container.Array, size int64) {
+		if size < 2 {
+			return
+		}
+		shift := []container.Axis{{FromStep: 1, ToStart: 1, ToStep: 1, Count: size - 1}}
+		assert.NoError(t, container.Move(v, v, shift, 0))
+		holds(t, v, func(g int64) int64 { return 10 * max(g-1, 0) })
+		turn := []container.Axis{{FromStart: size - 1, FromStep: -1, ToStep: 1, Count: size}}
+		assert.NoError(t, container.Move(v, v, turn, 0))
+		holds(t, v, func(g int64) int64 { return 10 * max(size-2-g, 0) })
+	})
+}
+
+func TestAssign(t *testing.T) {
+	everyVector(t, func(t *testing.T, on *runtime.Context, v *container.Array, size int64) {
+		every := (size + 1) / 2
+		axes := []container.Axis{{ToStep: 2, Count: every}}
+		values := ramp(int(every))
+		if every != 1 {
+			assert.NoError(t, container.Assign(v, list(values...), axes))
+			holds(t, v, func(g int64) int64 { return g/2*bit(g%2 == 0) + 10*g*bit(g%2 == 1) })
+		}
+		assert.NoError(t, container.Assign(v, list(-4), axes))
+		holds(t, v, func(g int64) int64 { return -4*bit(g%2 == 0) + 10*g*bit(g%2 == 1) })
+		axes[0].Count++
+		assert.ErrorIs(t, container.Assign(v, list(1), axes), status.OutOfBounds)
+		assert.ErrorIs(t, container.Assign(v, list(1, 2), []container.Axis{{ToStep: 1, Count: size}, {To: 1, Count: 1}}),
+			status.InvalidArgument)
+	})
+}
+
+func TestGatherAndDistribute(t *testing.T) {
+	everyVector(t, func(t *testing.T, on *runtime.Context, v *container.Array, size int64) {
+		c, err := on.Comm()
+		assert.NoError(t, err)
+		storage, err := memory.NewStorage(c.Memory(), int(size)*8, 64)
+		assert.NoError(t, err)
+		defer storage.Release()
+		span := memory.Span{Addr: storage.Addr(), Count: int(size), Type: dtype.Int64}
+		out := &comm.Array{Span: span, Shape: []int64{size}}
+		for root := range int64(on.Size()) {
+			here := out
+			if on.Rank() != int(root) {
+				here = nil
+			}
+			assert.NoError(t, container.GatherTo(v, here, root))
+			for i, x := range memory.As[int64](span) {
+				if here != nil {
+					assert.EqualValues(t, 10*i, x)
+				}
+				memory.As[int64](span)[i] = -int64(i)
+			}
+			assert.NoError(t, container.Distribute(v, here, root))
+			holds(t, v, func(g int64) int64 { return -g })
+			fillTens(t, v)
+		}
+		assert.ErrorIs(t, container.GatherTo(v, nil, 0), status.InvalidArgument)
+		assert.ErrorIs(t, container.GatherTo(v, out, int64(on.Size())), status.OutOfBounds)
+		assert.ErrorIs(t, container.Distribute(v, out, -1), status.OutOfBounds)
+	})
+}
+
+// TestOtherContext moves between a context and one whose ranks stand the other way round.
+func TestOtherContext(t *testing.T) {
+	for n := 1; n <= 4; n++ {
+		onRanks(t, n, func(on *runtime.Context) {
+			turned, err := on.Split(0, -on.Rank())
+			if !assert.NoError(t, err) {
+				return
+			}
+			from, to := made(t, on, 11, container.Division{}), made(t, turned, 11, divisions(11, n)[1])
+			fillTens(t, from)
+			axes, err := container.Whole(to, from)
+			assert.NoError(t, err)
+			assert.NoError(t, container.Move(to, from, axes, 0))
+			holds(t, to, func(g int64) int64 { return 10 * g })
+			assert.NoError(t, from.Close())
+			assert.NoError(t, to.Close())
+			assert.NoError(t, turned.Close())
+		})
+	}
+}

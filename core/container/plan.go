@@ -1,0 +1,217 @@
+package container
+
+import (
+	"fmt"
+
+	"dtl/core/comm"
+	"dtl/core/handle"
+	"dtl/core/partition"
+	"dtl/core/status"
+	"dtl/core/transfer"
+)
+
+// Plans are the open plans.
+var Plans = handle.NewTable[*Plan](handle.Plan)
+
+// Axis is one dimension of what moves: Count indices of a dimension of the source go to as many of a dimension of the
+// destination. A dimension of -1 is none, with a Count of 1: so an index of a tensor takes a dimension away.
+type Axis struct {
+	From, FromStart, FromStep int64
+	To, ToStart, ToStep       int64
+	Count                     int64
+}
+
+// Whole returns the axes that move everything to the same place, or an error where the shapes differ.
+func Whole(to, from Container) ([]Axis, error) {
+	shape, other, err := shapes(to, from)
+	if err != nil {
+		return nil, err
+	}
+	if len(shape) != len(other) {
+		return nil, status.New(status.InvalidArgument, "shape %s cannot take shape %s", tuple(shape), tuple(other))
+	}
+	axes := make([]Axis, len(shape))
+	for d, n := range shape {
+		if n != other[d] {
+			return nil, status.New(status.InvalidArgument, "shape %s cannot take shape %s", tuple(shape), tuple(other))
+		}
+		axes[d] = Axis{From: int64(d), FromStep: 1, To: int64(d), ToStep: 1, Count: n}
+	}
+	return axes, nil
+}
+
+func shapes(to, from Container) (a, b []int64, err error) {
+	p, err := to.Use()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer p.Done()
+	q, err := from.Use()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer q.Done()
+	return p.layout.Shape(), q.layout.Shape(), nil
+}
+
+// Plan moves elements from one container to another, as often as wanted while neither changes its structure.
+type Plan struct {
+	op          string
+	to, from    Container
+	axes        []Axis
+	limit       int64
+	toChanges   int
+	fromChanges int
+	move        *transfer.Plan
+}
+
+// NewPlan plans a move. The contexts may differ, if each process has a rank in both. limit bounds the temporary memory
+// in bytes on each rank; 0 is a default of a few MiB. Collective over the destination's ranks.
+func NewPlan(to, from Container, axes []Axis, limit int64) (*Plan, error) {
+	return newPlan("redistribution", to, from, axes, limit)
+}
+
+func newPlan(op string, to, from Container, axes []Axis, limit int64) (*Plan, error) {
+	c, err := to.Context().Comm()
+	if err != nil {
+		return nil, status.In(op, err)
+	}
+	m := &Plan{op: op, to: to, from: from, axes: axes, limit: limit}
+	src, dst, size, mine := m.sides()
+	all := make([]comm.Shared, c.Size())
+	share := comm.Shared{int64(from.Context().Rank()), int64(from.Context().Size())}
+	if err := c.AgreeSharing(m.call(size), mine, share, all); err != nil {
+		return nil, err
+	}
+	if src.Ranks, err = counterparts(all); err != nil {
+		return nil, status.In(op, err)
+	}
+	m.move, err = transfer.New(src, dst, size)
+	return m, status.In(op, err)
+}
+
+// call is the move as the ranks agree on it.
+func (m *Plan) call(size int) comm.Call {
+	same := []int64{int64(size), m.limit}
+	for _, a := range m.axes {
+		same = append(same, a.From, a.FromStart, a.FromStep, a.To, a.ToStart, a.ToStep, a.Count)
+	}
+	return comm.Call{Op: m.op, Same: same, Text: func() string { return fmt.Sprintf("%d bytes an element, %v", size, m.axes) }}
+}
+
+// counterparts returns the destination's rank of each rank of the source; nil where they are the same.
+func counterparts(all []comm.Shared) ([]int, error) {
+	ranks, same := make([]int, len(all)), true
+	for i := range ranks {
+		ranks[i] = -1
+	}
+	for rank, share := range all {
+		other, size := share[0], share[1]
+		if size != int64(len(all)) || ranks[other] >= 0 {
+			return nil, status.New(status.InvalidArgument,
+				"the contexts have %d and %d ranks, or not the same processes; each process must have a rank in both", len(all), size)
+		}
+		ranks[other] = rank
+		same = same && int64(rank) == other
+	}
+	if same {
+		return nil, nil
+	}
+	return ranks, nil
+}
+
+// sides returns both ends, and the size of an element.
+func (m *Plan) sides() (src, dst transfer.Side, size int, err error) {
+	if m.limit < 0 {
+		return src, dst, 0, status.New(status.InvalidArgument, "max_extra_bytes %d is negative", m.limit)
+	}
+	from, err := m.from.Use()
+	if err != nil {
+		return src, dst, 0, err
+	}
+	defer from.Done()
+	to, err := m.to.Use()
+	if err != nil {
+		return src, dst, 0, err
+	}
+	defer to.Done()
+	if from.typ != to.typ {
+		return src, dst, 0, status.New(status.InvalidArgument, "elements of %s cannot move to elements of %s; convert them first",
+			from.typ, to.typ)
+	}
+	m.fromChanges, m.toChanges = from.changes, to.changes
+	if src, err = side(from.state, m.axes, Axis.source); err != nil {
+		return src, dst, 0, err
+	}
+	dst, err = side(to.state, m.axes, Axis.destination)
+	return src, dst, from.typ.Size(), err
+}
+
+// The two ends of an axis.
+
+func (a Axis) source() (dim int64, s transfer.Slice) {
+	return a.From, transfer.Slice{Start: a.FromStart, Step: a.FromStep, Count: a.Count}
+}
+
+func (a Axis) destination() (dim int64, s transfer.Slice) {
+	return a.To, transfer.Slice{Start: a.ToStart, Step: a.ToStep, Count: a.Count}
+}
+
+// point is a dimension of one element, on every rank that has the others.
+var point, _ = partition.NewBlock(1, 1)
+
+// side returns one end of a move, with the dimensions in the order of the axes.
+func side(s *state, axes []Axis, end func(Axis) (int64, transfer.Slice)) (transfer.Side, error) {
+	dims, window := make([]partition.Partition, len(axes)), make([]transfer.Slice, len(axes))
+	next := int64(0)
+	for i, a := range axes {
+		d, slice := end(a)
+		if d < 0 {
+			dims[i], window[i] = point, transfer.Slice{Step: 1, Count: min(a.Count, 1)}
+			continue
+		}
+		if d != next || d >= int64(s.layout.Dims()) {
+			return transfer.Side{}, status.New(status.InvalidArgument, "dimension %d of %d is out of order", d, s.layout.Dims())
+		}
+		next++
+		dims[i], window[i] = s.layout.Dim(int(d)), slice
+		if err := checkSlice(slice, dims[i].GlobalSize()); err != nil {
+			return transfer.Side{}, err
+		}
+	}
+	if next != int64(s.layout.Dims()) {
+		return transfer.Side{}, status.New(status.InvalidArgument, "%d of %d dimensions were given", next, s.layout.Dims())
+	}
+	layout, err := partition.NewLayout(dims...)
+	return transfer.Side{Layout: layout, Window: window}, err
+}
+
+// checkSlice refuses a slice that leaves [0, n).
+func checkSlice(s transfer.Slice, n int64) error {
+	if s.Count == 0 {
+		return nil
+	}
+	if s.Step == 0 || s.Count < 0 || s.Start < 0 || s.Start >= n {
+		return status.New(status.OutOfBounds, "%d indices from %d on by %d are outside [0, %d)", s.Count, s.Start, s.Step, n)
+	}
+	room := s.Start / max(-s.Step, 1)
+	if s.Step > 0 {
+		room = (n - 1 - s.Start) / s.Step
+	}
+	if s.Count-1 > room {
+		return status.New(status.OutOfBounds, "%d indices from %d on by %d reach outside [0, %d)", s.Count, s.Start, s.Step, n)
+	}
+	return nil
+}
+
+// Ranks returns the number of ranks that take part.
+func (m *Plan) Ranks() int { return m.to.Context().Size() }
+
+// Bytes returns how many bytes rank from sends to rank to.
+func (m *Plan) Bytes(from, to int) int64 { return m.move.Bytes(from, to) }
+
+// Extra returns the temporary bytes that a rank needs at most.
+func (m *Plan) Extra() int64 { return m.move.Extra(m.limit) }
+
+// Close does nothing: a plan owns no memory.
+func (m *Plan) Close() error { return nil }

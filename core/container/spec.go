@@ -1,0 +1,178 @@
+package container
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"dtl/core/comm"
+	"dtl/core/dtype"
+	"dtl/core/partition"
+	"dtl/core/status"
+)
+
+// Spec says what container to make. All ranks pass the same.
+type Spec struct {
+	Family string // "vector", "array" or "tensor", for errors
+	Shape  []int64
+	Type   dtype.Type
+	Division
+}
+
+// Division says how to divide.
+type Division struct {
+	Kind  partition.Kind // of the first dimension, the others not being divided
+	Block int64          // of KindBlockCyclic
+	Sizes []int64        // of KindExplicit: of each rank
+	Grid  []int64        // by blocks, over these extents of a grid of ranks; nil: the first dimension over all ranks
+}
+
+// layout divides a shape among ranks.
+func (v Division) layout(shape []int64, ranks int) (partition.Layout, error) {
+	if len(shape) == 0 || len(shape) > comm.MaxDims {
+		return partition.Layout{}, status.New(status.InvalidArgument, "shape has %d dimensions; it must have 1 to %d",
+			len(shape), comm.MaxDims)
+	}
+	grid, err := v.grid(len(shape), ranks)
+	if err != nil {
+		return partition.Layout{}, err
+	}
+	dims := make([]partition.Partition, len(shape))
+	for d, n := range shape {
+		if d == 0 && v.Kind != partition.KindBlock {
+			dims[d], err = v.first(n, ranks)
+		} else {
+			dims[d], err = partition.NewBlock(n, int(grid[d]))
+		}
+		if err != nil {
+			return partition.Layout{}, err
+		}
+	}
+	return partition.NewLayout(dims...)
+}
+
+// grid returns the extent of each axis.
+func (v Division) grid(dims, ranks int) ([]int64, error) {
+	grid := slices.Repeat([]int64{1}, dims)
+	if v.Grid == nil {
+		grid[0] = int64(ranks)
+		return grid, nil
+	}
+	if v.Kind != partition.KindBlock {
+		return nil, status.New(status.InvalidArgument, "a grid divides by blocks; other partitions divide the first dimension alone")
+	}
+	if len(v.Grid) > dims {
+		return nil, status.New(status.InvalidArgument, "grid %v has %d axes for %d dimensions", v.Grid, len(v.Grid), dims)
+	}
+	copy(grid, v.Grid)
+	left := int64(ranks)
+	for _, n := range v.Grid {
+		if n < 1 {
+			return nil, status.New(status.InvalidArgument, "grid %v has an axis of %d; each must have at least 1", v.Grid, n)
+		}
+		if left%n != 0 {
+			left = 0
+			break
+		}
+		left /= n
+	}
+	if left != 1 {
+		return nil, status.New(status.InvalidArgument, "grid %v does not multiply to the %d ranks", v.Grid, ranks)
+	}
+	return grid, nil
+}
+
+// first divides the first dimension by what is not by equal blocks.
+func (v Division) first(n int64, ranks int) (partition.Partition, error) {
+	switch v.Kind {
+	case partition.KindCyclic:
+		return partition.NewCyclic(n, ranks)
+	case partition.KindBlockCyclic:
+		return partition.NewBlockCyclic(n, ranks, v.Block)
+	case partition.KindHash:
+		return partition.NewHash(n, ranks)
+	case partition.KindReplicated:
+		return partition.NewReplicated(n, ranks)
+	case partition.KindExplicit:
+		return v.explicit(n, ranks)
+	}
+	return nil, status.New(status.InvalidArgument, "partition number %d does not exist", v.Kind)
+}
+
+func (v Division) explicit(n int64, ranks int) (partition.Partition, error) {
+	if len(v.Sizes) != ranks {
+		return nil, status.New(status.InvalidArgument, "%d local sizes were given for %d ranks", len(v.Sizes), ranks)
+	}
+	p, err := partition.NewExplicit(v.Sizes)
+	if err != nil {
+		return nil, err
+	}
+	if p.GlobalSize() != n {
+		return nil, status.New(status.InvalidArgument, "the local sizes add up to %d, not to the size %d", p.GlobalSize(), n)
+	}
+	return p, nil
+}
+
+// same returns what all ranks must pass alike.
+func (v Division) same() []int64 {
+	all := []int64{int64(v.Kind), v.Block, int64(len(v.Sizes))}
+	return append(append(all, v.Sizes...), v.Grid...)
+}
+
+var kindNames = [...]string{"BLOCK", "CYCLIC", "BLOCK_CYCLIC", "HASH", "REPLICATED", "EXPLICIT"}
+
+// String describes the division for an error.
+func (v Division) String() string {
+	switch {
+	case v.Grid != nil:
+		return "grid " + tuple(v.Grid)
+	case int(v.Kind) >= len(kindNames):
+		return fmt.Sprint("partition ", uint8(v.Kind))
+	case v.Kind == partition.KindBlockCyclic:
+		return fmt.Sprint("partition BLOCK_CYCLIC, block_size ", v.Block)
+	case v.Kind == partition.KindExplicit:
+		return "local sizes " + tuple(v.Sizes)
+	}
+	return "partition " + kindNames[v.Kind]
+}
+
+// tuple spells numbers as Python does, and cuts a long list short.
+func tuple(numbers []int64) string {
+	texts := make([]string, 0, len(numbers))
+	for i, n := range numbers {
+		if i == 16 {
+			texts = append(texts, "…")
+			break
+		}
+		texts = append(texts, fmt.Sprint(n))
+	}
+	if len(texts) == 1 {
+		return "(" + texts[0] + ",)"
+	}
+	return "(" + strings.Join(texts, ", ") + ")"
+}
+
+// call is the spec as the ranks agree on it.
+func (s *Spec) call() comm.Call {
+	same := append([]int64{int64(s.Type), int64(len(s.Shape))}, s.Shape...)
+	return comm.Call{
+		Op:   s.Family,
+		Same: append(same, s.same()...),
+		Text: func() string {
+			size := "shape " + tuple(s.Shape)
+			if s.Family != "tensor" && len(s.Shape) == 1 {
+				size = fmt.Sprint("size ", s.Shape[0])
+			}
+			return fmt.Sprintf("%s, dtype %s, %s", size, s.Type, s.Division)
+		},
+	}
+}
+
+// bytesOf returns the bytes of n elements, or an error where no address reaches as far.
+func bytesOf(n int64, t dtype.Type) (int, error) {
+	if n > math.MaxInt64/int64(t.Size()) {
+		return 0, status.New(status.OutOfMemory, "%d elements of %s are more bytes than an address has", n, t)
+	}
+	return int(n) * t.Size(), nil
+}

@@ -1,0 +1,86 @@
+package container
+
+import (
+	"unsafe"
+
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+)
+
+// store is a round of Set: the values follow their indices.
+func (r *request) store(k int) error {
+	if r.part.layout.Replicated() && r.c.Size() > 1 {
+		return r.storeAll(k)
+	}
+	q, err := r.ask(k)
+	if err != nil {
+		return err
+	}
+	defer q.work.release()
+	size, n := r.part.typ.Size(), len(r.x.part(k, r.globals))
+	send, recv := q.work.take(n, r.part.typ), q.work.take(len(q.offsets), r.part.typ)
+	if n > 0 {
+		kernel.Bucket(send.Addr, r.value(k, n), r.owners[:n], starts(q.asked), size)
+	}
+	if err := r.c.Exchange(streams(send, q.asked), streams(recv, q.asking)); err != nil {
+		return err
+	}
+	kernel.Put(r.part.addr, q.offsets, recv.Addr, size)
+	return nil
+}
+
+// value returns where the values of a batch lie; one value is repeated.
+func (r *request) value(k, n int) unsafe.Pointer {
+	size := r.part.typ.Size()
+	if r.values.Count > 1 {
+		return unsafe.Add(r.values.Addr, k*batch*size)
+	}
+	repeated := make([]byte, (n+1)*size)
+	for i := range n {
+		copy(repeated[i*size:], unsafe.Slice((*byte)(r.values.Addr), size))
+	}
+	return unsafe.Pointer(&repeated[0])
+}
+
+// storeAll is store where every rank has every element: all get all lists.
+func (r *request) storeAll(k int) error {
+	part, size := r.x.part(k, r.globals), r.part.typ.Size()
+	mine := make([]int64, r.c.Size())
+	for rank := range mine {
+		mine[rank] = int64(len(part))
+	}
+	counts, err := r.c.Counts(mine)
+	if err != nil {
+		return err
+	}
+	each, total := make([]int, len(counts)), 0
+	for rank, n := range counts {
+		each[rank] = int(n)
+		total += int(n)
+	}
+	work, err := newWorkspace(r.c.Memory(), (8+size)*(len(part)+total+2)+4*alignment)
+	if err != nil {
+		return err
+	}
+	defer work.release()
+	own, all := work.take(len(part), dtype.Int64), work.take(total, dtype.Int64)
+	copy(memory.As[int64](own), part)
+	values, others := work.take(len(part), r.part.typ), work.take(total, r.part.typ)
+	if len(part) > 0 {
+		copy(memory.As[byte](values.Raw()), unsafe.Slice((*byte)(r.value(k, len(part))), len(part)*size))
+	}
+	for _, both := range [][2]memory.Span{{own, all}, {values, others}} {
+		send := make([]memory.Span, len(each))
+		for rank := range send {
+			send[rank] = both[0]
+		}
+		if err := r.c.Exchange(send, streams(both[1], each)); err != nil {
+			return err
+		}
+	}
+	offsets := make([]int64, total)
+	r.at.offsets(memory.As[int64](all), offsets)
+	kernel.Put(r.part.addr, offsets, others.Addr, size)
+	return nil
+}

@@ -1,0 +1,109 @@
+// Package halo fills the ghosts around each rank's part with the elements of other parts that they stand for.
+//
+// A Plan says which box of elements goes where: index arithmetic alone. An Exchange moves them, as often as wanted.
+// Ghosts of one side may be elements of several ranks, of the rank itself, or of the same rank more than once: the
+// ranges decide, and no rank is anybody's left or right neighbour.
+package halo
+
+import (
+	"dtl/core/partition"
+	"dtl/core/status"
+)
+
+// Margin is the ghosts along one dimension: how many lie before and after each part, and whether the dimension is a
+// circle. If it is not, ghosts before the first element and after the last stand for nothing.
+type Margin struct {
+	Before, After int64
+	Periodic      bool
+}
+
+// turns is how often ghosts may go around a circle at most, so that a plan stays small.
+const turns = 64
+
+// check refuses margins that no layout can have, or this one.
+func check(l partition.Layout, margins []Margin) error {
+	if len(margins) != l.Dims() {
+		return status.New(status.InvalidArgument, "%d widths for %d dimensions", len(margins), l.Dims())
+	}
+	for d, m := range margins {
+		p := l.Dim(d)
+		if p.Kind() != partition.KindBlock && p.Kind() != partition.KindExplicit {
+			return status.New(status.Unsupported,
+				"the parts of dimension %d are not ranges, and so have no neighbours; redistribute(dtl.PARTITION_BLOCK) first", d)
+		}
+		if m.Before < 0 || m.After < 0 {
+			return status.New(status.InvalidArgument, "width %d of dimension %d is negative", min(m.Before, m.After), d)
+		}
+		if n := p.GlobalSize(); m.Periodic && n > 0 && max(m.Before, m.After)/n > turns {
+			return status.New(status.InvalidArgument, "width %d of dimension %d goes more than %d times around its extent %d",
+				max(m.Before, m.After), d, turns, n)
+		}
+	}
+	return nil
+}
+
+// axis is one dimension: its margin, and where each part starts.
+type axis struct {
+	Margin
+	part   partition.Partition
+	starts []int64 // of each part, and the end of the last
+}
+
+func newAxis(p partition.Partition, m Margin) axis {
+	starts := make([]int64, p.Ranks()+1)
+	for rank := range p.Ranks() {
+		starts[rank+1] = starts[rank] + p.LocalSize(rank)
+	}
+	return axis{Margin: m, part: p, starts: starts}
+}
+
+// strip is a range along one dimension of what one part's elements fill of another part and its ghosts. Both ends are
+// counted from the part's first element, so ghosts before it have negative indices.
+type strip struct {
+	other           int // coordinate of the other part: at a receiver, whose elements; at a sender, whose ghosts
+	from, to, count int64
+	inside          bool // elements, which fill themselves
+}
+
+// strips returns what fills a part and its ghosts, in ascending order. Where a ghost stands for nothing there is none.
+func (x axis) strips(at int) []strip {
+	lo, hi := x.starts[at], x.starts[at+1]
+	all := x.fill(nil, lo-x.Before, lo, lo)
+	if hi > lo {
+		all = append(all, strip{other: at, count: hi - lo, inside: true})
+	}
+	return x.fill(all, hi, hi+x.After, lo)
+}
+
+// fill appends what the ghosts in [from, to) stand for. On a circle, indices go on beyond both ends.
+func (x axis) fill(all []strip, from, to, origin int64) []strip {
+	size := x.part.GlobalSize()
+	if size == 0 {
+		return all
+	}
+	if !x.Periodic {
+		from, to = max(from, 0), min(to, size)
+	}
+	for from < to {
+		index := (from%size + size) % size
+		owner := x.part.Owner(index)
+		n := min(to-from, x.starts[owner+1]-index)
+		all = append(all, strip{other: owner, from: index - x.starts[owner], to: from - origin, count: n})
+		from += n
+	}
+	return all
+}
+
+// served returns the strips of all parts that one part's elements fill, in order of the part and of its strips.
+func (x axis) served(by int) []strip {
+	var all []strip
+	for at := range x.part.Ranks() {
+		for _, s := range x.strips(at) {
+			if s.other == by {
+				s.other = at
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,61 @@
+package halo
+
+import "errors"
+
+// Start starts a round on a lane of the communicator, the same on all ranks. Until Finish returns, the ghosts must not
+// be touched, nor the elements changed that are sent from where they lie. What cannot be started is in the error, and
+// Finish waits for the rest. It does not wait for other ranks.
+func (e *Exchange) Start(lane int) error {
+	var failed error
+	for i := range e.recvs {
+		r, err := e.over.StartRecv(e.recvs[i].span, e.recvs[i].peer, lane)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		e.pending[i] = r
+	}
+	for i := range e.sends {
+		m := &e.sends[i]
+		for k := range m.patches {
+			m.patches[k].run()
+		}
+		r, err := e.over.StartSend(m.span, m.peer, lane)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		e.pending[len(e.recvs)+i] = r
+	}
+	for i := range e.copies {
+		e.copies[i].run()
+	}
+	return failed
+}
+
+// Finish waits until the ghosts are there and what was sent may change. Where nothing is under way it does nothing.
+func (e *Exchange) Finish() error {
+	var failed error
+	for i, r := range e.pending {
+		if r == nil {
+			continue
+		}
+		e.pending[i] = nil
+		if _, err := r.Wait(); err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		if i < len(e.recvs) {
+			for k := range e.recvs[i].patches {
+				e.recvs[i].patches[k].run()
+			}
+		}
+	}
+	return failed
+}
+
+// Messages returns how many messages this rank sends in a round.
+func (e *Exchange) Messages() int { return len(e.sends) }
+
+// Release gives the buffer back. Nothing may be under way.
+func (e *Exchange) Release() { e.buffer.Release() }
