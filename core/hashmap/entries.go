@@ -1,0 +1,105 @@
+package hashmap
+
+import (
+	"unsafe"
+
+	"dtl/core/comm"
+	"dtl/core/dtype"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// entriesHead is how many bytes come before the keys of entries: their number and where the values start, as int64, and
+// padding.
+const entriesHead = alignment
+
+// valuesAt returns where the values of n entries start: the next cache line after the keys.
+func (m *Map) valuesAt(n int) int { return entriesHead + lines(n*m.key.Bytes) }
+
+func lines(bytes int) int { return (bytes + alignment - 1) &^ (alignment - 1) }
+
+// LocalEntries returns a copy of this rank's entries as bytes: two int64, which are the number of entries and where the
+// values start, from byte 64 on the keys side by side, and then the values in the same order. The order is the table's: the same
+// calls on as many ranks give the same. Not collective.
+func (m *Map) LocalEntries() (comm.Result, error) {
+	const op = "to_numpy"
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.table == nil {
+		return comm.Result{}, status.In(op, status.New(status.InvalidHandle, "the map is closed"))
+	}
+	n := m.table.Len()
+	r, err := m.newEntries(m.context.Memory(), n)
+	if err != nil {
+		return r, status.In(op, err)
+	}
+	m.table.Copy(unsafe.Add(r.Addr, entriesHead), unsafe.Add(r.Addr, m.valuesAt(n)))
+	return r, nil
+}
+
+func (m *Map) newEntries(from memory.Allocator, n int) (comm.Result, error) {
+	bytes := m.valuesAt(n) + n*m.value.Size()
+	storage, err := memory.NewStorage(from, bytes, alignment)
+	if err != nil {
+		return comm.Result{}, err
+	}
+	*(*[2]int64)(storage.Addr()) = [2]int64{int64(n), int64(m.valuesAt(n))}
+	span := memory.Span{Addr: storage.Addr(), Count: bytes, Type: dtype.Uint8}
+	return comm.Result{Array: comm.Array{Span: span, Shape: []int64{int64(bytes)}}, Storage: storage}, nil
+}
+
+// GlobalEntries returns what LocalEntries does of all ranks, in rank order, on every rank. Collective.
+func (m *Map) GlobalEntries() (comm.Result, error) {
+	const op = "global_view"
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sizes, err := m.sizes(op)
+	if err != nil {
+		return comm.Result{}, err
+	}
+	c, err := m.open()
+	if err != nil {
+		return comm.Result{}, status.In(op, err)
+	}
+	total, before := 0, 0
+	for rank, n := range sizes {
+		if rank < c.Rank() {
+			before += int(n[0])
+		}
+		total += int(n[0])
+	}
+	r, mine := m.newEntries(c.Memory(), total)
+	if err := c.Agree(m.call(op), mine); err != nil {
+		if mine == nil {
+			r.Storage.Release()
+		}
+		return comm.Result{}, err
+	}
+	keys, values := r.Slice(entriesHead, m.valuesAt(total)), r.Slice(m.valuesAt(total), r.Count)
+	width, size := m.key.Bytes, m.value.Size()
+	m.table.Copy(unsafe.Add(keys.Addr, before*width), unsafe.Add(values.Addr, before*size))
+	err = spread(c, keys, sizes, width)
+	if err == nil {
+		err = spread(c, values, sizes, size)
+	}
+	if err != nil {
+		r.Storage.Release()
+		return comm.Result{}, status.In(op, err)
+	}
+	return r, nil
+}
+
+// spread sends this rank's part of all to every rank, and receives theirs. Elements have width bytes.
+func spread(c *comm.Comm, all memory.Span, sizes []comm.Shared, width int) error {
+	parts := make([]memory.Span, c.Size())
+	at := 0
+	for rank, n := range sizes {
+		parts[rank] = all.Slice(at, at+int(n[0])*width)
+		at += int(n[0]) * width
+	}
+	mine := make([]memory.Span, c.Size())
+	for rank := range mine {
+		mine[rank] = parts[c.Rank()]
+	}
+	return c.Exchange(mine, parts)
+}

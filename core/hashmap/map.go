@@ -1,0 +1,176 @@
+package hashmap
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"dtl/core/comm"
+	"dtl/core/dtype"
+	"dtl/core/handle"
+	"dtl/core/runtime"
+	"dtl/core/status"
+)
+
+// Maps are the open maps.
+var Maps = handle.NewTable[*Map](handle.Map)
+
+// Map is a map whose entries live on the rank that the hash of their key says. Its methods are collective, but for those
+// that say they are not: every rank of the context calls, with a list of its own, which may be empty, and what one rank
+// cannot do raises on all. After a call returns, what it did is there for all later calls of every rank.
+type Map struct {
+	context *runtime.Context
+	id      int64 // equal on all ranks, and no other map's of the context
+	key     Key
+	value   dtype.Type
+	mu      sync.Mutex // held during each call; the communicator takes one call at a time anyway
+	table   *Table     // nil: closed
+	total   int64      // entries on all ranks, which each call that changes them brings up to date
+}
+
+// made counts the maps of this process.
+var made atomic.Int64
+
+// New returns an empty map over a context's ranks, which all pass the same types. Collective.
+func New(on *runtime.Context, key Key, value dtype.Type) (*Map, error) {
+	const op = "map"
+	c, err := on.Comm()
+	if err != nil {
+		return nil, status.In(op, err)
+	}
+	table, mine := newTable(c, key, value)
+	all := make([]comm.Shared, c.Size())
+	call := comm.Call{Op: op, Same: append(key.same(), int64(value)), Text: func() string {
+		return "keys of " + key.String() + ", values of " + value.String()
+	}}
+	if err := c.AgreeSharing(call, mine, comm.Shared{made.Add(1)}, all); err != nil {
+		if table != nil {
+			table.Close()
+		}
+		return nil, err
+	}
+	return &Map{context: on, id: all[0][0], key: key, value: value, table: table}, nil
+}
+
+func newTable(c *comm.Comm, key Key, value dtype.Type) (*Table, error) {
+	if err := key.check(); err != nil {
+		return nil, err
+	}
+	if !value.Valid() {
+		return nil, status.New(status.InvalidArgument, "dtype number %d is no element type", value)
+	}
+	return NewTable(c.Memory(), key.Bytes, value.Size())
+}
+
+// open returns the communicator of a map that is open. The caller holds the lock.
+func (m *Map) open() (*comm.Comm, error) {
+	if m.table == nil {
+		return nil, status.New(status.InvalidHandle, "the map is closed")
+	}
+	return m.context.Comm()
+}
+
+// ValueType returns the type of the values. Not collective.
+func (m *Map) ValueType() dtype.Type { return m.value }
+
+// call is this rank's part in an operation on this map.
+func (m *Map) call(op string, same ...int64) comm.Call {
+	return comm.Call{Op: op, Same: append([]int64{m.id}, same...), Text: func() string {
+		return "a map of " + m.key.String() + " to " + m.value.String() // of ranks that use different maps
+	}}
+}
+
+// LocalSize returns the number of entries on this rank. Not collective.
+func (m *Map) LocalSize() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.table == nil {
+		return 0
+	}
+	return int64(m.table.Len())
+}
+
+// Len returns the number of entries on all ranks as the last call left them. Not collective.
+func (m *Map) Len() (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.table == nil {
+		return 0, status.New(status.InvalidHandle, "the map is closed")
+	}
+	return m.total, nil
+}
+
+// GlobalSize returns the number of entries on all ranks. Collective: the ranks add up what they have.
+func (m *Map) GlobalSize() (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sizes, err := m.sizes("global_size")
+	return sum(sizes), err
+}
+
+func sum(sizes []comm.Shared) int64 {
+	total := int64(0)
+	for _, n := range sizes {
+		total += n[0]
+	}
+	return total
+}
+
+// sizes returns the number of entries on each rank.
+func (m *Map) sizes(op string) ([]comm.Shared, error) {
+	c, err := m.open()
+	if err != nil {
+		return nil, status.In(op, err)
+	}
+	return m.settle(c, op, nil)
+}
+
+// settle ends or makes a call: the ranks agree that it went well, and know the number of entries from then on.
+func (m *Map) settle(c *comm.Comm, op string, mine error) ([]comm.Shared, error) {
+	all := make([]comm.Shared, c.Size())
+	if err := c.AgreeSharing(m.call(op), mine, comm.Shared{int64(m.table.Len())}, all); err != nil {
+		return nil, err
+	}
+	m.total = sum(all)
+	return all, nil
+}
+
+// Sync returns when every rank has called it. What any rank did before is done: calls are complete when they return, so
+// Sync has nothing to send. Collective.
+func (m *Map) Sync(op string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, err := m.sizes(op)
+	return err
+}
+
+// Clear removes all entries, and gives their memory back. Collective.
+func (m *Map) Clear() error {
+	const op = "clear"
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c, err := m.open()
+	if err != nil {
+		return status.In(op, err)
+	}
+	empty, mine := newTable(c, m.key, m.value)
+	if err := c.Agree(m.call(op), mine); err != nil {
+		if empty != nil {
+			empty.Close()
+		}
+		return err
+	}
+	m.table.Close()
+	m.table, m.total = empty, 0
+	return nil
+}
+
+// Close gives this rank's memory back. A second Close does nothing. Not collective.
+func (m *Map) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.table != nil {
+		m.table.Close()
+		m.table = nil
+	}
+	return nil
+}

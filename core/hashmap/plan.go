@@ -1,0 +1,161 @@
+package hashmap
+
+import (
+	"unsafe"
+
+	"dtl/core/memory"
+)
+
+const (
+	// roundBytes is about how much a rank sends in one round; more only adds to the memory that it takes.
+	roundBytes = 512 << 10
+	// floodBytes is the most that all ranks together send one rank in a round, where all keys are that one's.
+	floodBytes = 256 << 20
+	leastRound = 1 << 10 // keys
+	mostRound  = 1 << 15
+	// mostSweeps is how often a long list is gone through, so that only a part of it is copied at a time.
+	mostSweeps = 4
+	// sweepKeys is how many keys are always worth one sweep.
+	sweepKeys = 1 << 16
+)
+
+// roundKeys returns the most keys that a rank sends in one round.
+func roundKeys(entry, ranks int) int {
+	return max(leastRound, min(roundBytes/entry, floodBytes/entry/ranks, mostRound))
+}
+
+// plan is the order in which a rank's keys travel. A call with more keys than a round takes goes through the hashes range
+// by range, so that every occurrence of a key, on any rank, is in the same round, and a round works on a part of the
+// table that is small enough for a cache. A bucket is one owner's part of a range. A key's place is where it stands when
+// the list is ordered by bucket.
+//
+// A list is put in that order, and the answers back in the list's, by reading one of the two from front to back and as
+// many streams of the other as there are buckets: memory is slow where it is read here and there.
+type plan struct {
+	ranges, ranks int
+	n             int
+	buckets       []uint32 // of each key; nil if there is only one
+	starts        []int    // the place of each bucket's first key; then the end
+	sweeps        []sweep
+}
+
+// sweep is some neighbouring ranges, whose keys are put in order together.
+type sweep struct {
+	first, last int // the last is not in it
+	from, to    int // places
+}
+
+// bucketStorage returns memory for the buckets of n keys.
+func bucketStorage(from memory.Allocator, n int) (*memory.Storage, error) {
+	return memory.NewStorage(from, 4*n, alignment)
+}
+
+// newPlan finds out where each of n keys goes.
+func newPlan(ranges, ranks, n int, hash func(first int, into []uint64), buckets *memory.Storage) *plan {
+	p := &plan{ranges: ranges, ranks: ranks, n: n, starts: make([]int, ranges*ranks+1)}
+	if ranges*ranks == 1 {
+		p.starts[1] = n
+	} else {
+		p.buckets = unsafe.Slice((*uint32)(buckets.Addr()), n)
+		p.sort(hash)
+	}
+	sweeps := max(1, min(mostSweeps, ranges, n/sweepKeys))
+	for i := range sweeps {
+		first, last := i*ranges/sweeps, (i+1)*ranges/sweeps
+		p.sweeps = append(p.sweeps, sweep{first, last, p.starts[first*ranks], p.starts[last*ranks]})
+	}
+	return p
+}
+
+func (p *plan) sort(hash func(first int, into []uint64)) {
+	var hashes [256]uint64
+	for first := 0; first < p.n; first += len(hashes) {
+		some := hashes[:min(p.n-first, len(hashes))]
+		hash(first, some)
+		for i, h := range some {
+			b := rangeOf(h, uint64(p.ranges))*p.ranks + ownerOf(h, uint64(p.ranks))
+			p.buckets[first+i] = uint32(b)
+			p.starts[b+1]++
+		}
+	}
+	for b := range p.ranges * p.ranks {
+		p.starts[b+1] += p.starts[b]
+	}
+}
+
+// each calls f with the positions in the list of some keys of a sweep, and with their places in the sweep, until it had
+// all, in the list's order.
+func (p *plan) each(s sweep, f func(positions, places []int)) {
+	var positions, places [256]int
+	if p.buckets == nil {
+		for first := 0; first < p.n; first += len(places) {
+			n := min(p.n-first, len(places))
+			for i := range n {
+				positions[i] = first + i
+			}
+			f(positions[:n], positions[:n])
+		}
+		return
+	}
+	next := make([]int, len(p.starts))
+	for b, place := range p.starts {
+		next[b] = place - s.from
+	}
+	low, many := uint32(s.first*p.ranks), uint32((s.last-s.first)*p.ranks)
+	for first := 0; first < p.n; first += len(places) {
+		n := 0
+		for i, b := range p.buckets[first:min(first+len(places), p.n)] {
+			positions[n], places[n] = first+i, next[b]
+			in := 0 // no jump: it would be guessed wrong too often
+			if b-low < many {
+				in = 1
+			}
+			next[b] += in
+			n += in
+		}
+		f(positions[:n], places[:n])
+	}
+}
+
+// window is some of a range's keys: the places from..to.
+type window struct {
+	plan     *plan
+	of       int
+	from, to int
+}
+
+// whole returns a range as one window.
+func (p *plan) whole(of int) window {
+	return window{p, of, p.starts[of*p.ranks], p.starts[(of+1)*p.ranks]}
+}
+
+// length returns how many of this rank's keys are in a range.
+func (p *plan) length(of int) int { w := p.whole(of); return w.to - w.from }
+
+// chunk returns the n-th window of a range when it is cut after every size keys.
+func (p *plan) chunk(of, n, size int) window {
+	w := p.whole(of)
+	w.from = min(w.from+n*size, w.to)
+	w.to = min(w.from+size, w.to)
+	return w
+}
+
+// nothing returns an empty window.
+func (p *plan) nothing(of int) window { w := p.whole(of); w.to = w.from; return w }
+
+// placesOf returns the places of the keys in the window that an owner has.
+func (w window) placesOf(owner int) (from, to int) {
+	b := w.of*w.plan.ranks + owner
+	from = min(max(w.plan.starts[b], w.from), w.to)
+	return from, max(min(w.plan.starts[b+1], w.to), from)
+}
+
+// counts returns how many keys in the window each rank has.
+func (w window) counts() []int64 {
+	n := make([]int64, w.plan.ranks)
+	for owner := range n {
+		from, to := w.placesOf(owner)
+		n[owner] = int64(to - from)
+	}
+	return n
+}
