@@ -87,12 +87,8 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     static const struct {
         const char *name;
         long value;
-    } constants[] = {
-        {"BARRIER", DTL_BARRIER},     {"ALLREDUCE", DTL_ALLREDUCE}, {"REDUCE", DTL_REDUCE},
-        {"BROADCAST", DTL_BROADCAST}, {"GATHER", DTL_GATHER},       {"SCATTER", DTL_SCATTER},
-        {"ALLGATHER", DTL_ALLGATHER}, {"SEND", DTL_SEND},           {"RECV", DTL_RECV},
-        {"SENDRECV", DTL_SENDRECV},   {"VIEW", DTL_VIEW},           {"NDARRAY", DTL_NDARRAY},
-        {"NUMPY_SCALAR", DTL_NUMPY_SCALAR}, {"PYTHON_SCALAR", DTL_PYTHON_SCALAR},
+    } kinds[] = {
+        {"NDARRAY", DTL_NDARRAY}, {"NUMPY_SCALAR", DTL_NUMPY_SCALAR}, {"PYTHON_SCALAR", DTL_PYTHON_SCALAR},
     };
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL)
@@ -106,8 +102,12 @@ PyMODINIT_FUNC PyInit__bridge(void) {
         Py_INCREF(generic_type);
         Py_INCREF(make_error);
     }
-    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
-        if (PyModule_AddIntConstant(module, constants[i].name, constants[i].value) < 0)
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (PyModule_AddIntConstant(module, kinds[i].name, kinds[i].value) < 0)
+            goto failed;
+    const char *key;
+    for (int64_t code = 0; (key = dtl_operation(code)) != NULL; code++)
+        if (PyModule_AddIntConstant(module, key, (long)code) < 0)
             goto failed;
     if (add_type(module, "Handle", &HandleType) < 0 || add_type(module, "Buffer", &BufferType) < 0)
         goto failed;

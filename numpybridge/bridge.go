@@ -44,7 +44,7 @@ func dtl_perform(c *C.dtl_call) {
 	if err := call.perform(); err != nil {
 		c.error = C.CString(status.Encode(err))
 	} else if call.Result.Storage != nil {
-		give(c, &call.Result)
+		handOver(c, &call.Result)
 	}
 }
 
@@ -88,13 +88,40 @@ func text(s *C.char) string {
 
 // The numbers of bridge.h are those of this package and of the core: a difference is a constant that does not fit.
 const (
-	_ = uint(C.DTL_BARRIER-int(Barrier)) + uint(int(Barrier)-C.DTL_BARRIER)
-	_ = uint(C.DTL_SCATTER-int(Scatter)) + uint(int(Scatter)-C.DTL_SCATTER)
-	_ = uint(C.DTL_VIEW-int(View)) + uint(int(View)-C.DTL_VIEW)
-	_ = uint(C.DTL_CODES-len(names)) + uint(len(names)-C.DTL_CODES)
+	_ = uint(C.DTL_ALLREDUCE-int(Allreduce)) + uint(int(Allreduce)-C.DTL_ALLREDUCE)
 	_ = uint(C.DTL_PYTHON_SCALAR-int(comm.PythonScalar)) + uint(int(comm.PythonScalar)-C.DTL_PYTHON_SCALAR)
 	_ = uint(C.DTL_MAX_DIMS-comm.MaxDims) + uint(comm.MaxDims-C.DTL_MAX_DIMS)
 )
+
+// keys holds the name of each operation's constant for C, for good.
+var keys = func() (all []*C.char) {
+	for _, row := range operations {
+		all = append(all, C.CString(row.key))
+	}
+	return all
+}()
+
+// dtl_operation returns the name of an operation's constant, or NULL after the last.
+//
+//export dtl_operation
+func dtl_operation(code C.int64_t) *C.char {
+	defer guard(nil)
+	if code < 0 || int(code) >= len(keys) {
+		return nil
+	}
+	return keys[code]
+}
+
+// dtl_takes_pair says 1 for an operation with two inputs, else 0.
+//
+//export dtl_takes_pair
+func dtl_takes_pair(code C.int64_t) C.int {
+	defer guard(nil)
+	if row := Code(code).row(); row != nil && row.pair {
+		return 1
+	}
+	return 0
+}
 
 // formats holds the format of each type for C, for good.
 var formats = func() (all [dtype.N]*C.char) {
@@ -104,8 +131,8 @@ var formats = func() (all [dtype.N]*C.char) {
 	return all
 }()
 
-// give hands a result and one use of its storage to C.
-func give(c *C.dtl_call, r *comm.Result) {
+// handOver hands a result and one use of its storage to C.
+func handOver(c *C.dtl_call, r *comm.Result) {
 	c.storage = C.uintptr_t(cgo.NewHandle(r.Storage))
 	for i, d := range r.Shape {
 		c.shape[i] = C.int64_t(d)
@@ -118,5 +145,11 @@ func give(c *C.dtl_call, r *comm.Result) {
 		count:    C.int64_t(r.Count),
 		ndim:     C.int32_t(len(r.Shape)),
 		kind:     C.int32_t(r.Kind),
+	}
+	if r.Strides != nil {
+		for i, n := range r.Strides {
+			c.strides[i] = C.int64_t(n)
+		}
+		c.result.strides = &c.strides[0]
 	}
 }

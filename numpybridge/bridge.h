@@ -6,31 +6,19 @@
 
 enum { DTL_MAX_DIMS = 64 };
 
-/* Operations of dtl_call. Python sees them as constants of the module _bridge. */
-enum dtl_code {
-    DTL_BARRIER,
-    DTL_ALLREDUCE,
-    DTL_REDUCE,
-    DTL_BROADCAST,
-    DTL_GATHER,
-    DTL_SCATTER,
-    DTL_ALLGATHER,
-    DTL_SEND,
-    DTL_RECV,
-    DTL_SENDRECV,
-    DTL_VIEW,
-    DTL_CODES
-};
+/* The operations that C knows by itself; Go has the list. */
+enum dtl_code { DTL_ALLREDUCE = 1 };
 
 /* What was passed, so that the like goes back: core/comm.Kind. */
 enum dtl_kind { DTL_NDARRAY, DTL_NUMPY_SCALAR, DTL_PYTHON_SCALAR };
 
-/* One array, C-contiguous. */
+/* One array; C-contiguous, but for results with strides. */
 typedef struct {
     int32_t given; /* 0: there is none. An array without elements may have no address. */
     void *data;
     const char *format; /* PEP 3118; borrowed for an input, static for a result */
     const int64_t *shape; /* of an output: nobody asks */
+    const int64_t *strides; /* of a result, in bytes; NULL: side by side in C order */
     int64_t itemsize;
     int64_t count;
     int32_t ndim;
@@ -51,6 +39,7 @@ typedef struct {
     char *error; /* "[code op] cause", from malloc, or NULL */
     /* all above starts as zeros */
     int64_t shape[DTL_MAX_DIMS];    /* result.shape points here */
+    int64_t strides[DTL_MAX_DIMS];  /* result.strides points here, if anywhere */
     int64_t in_shape[DTL_MAX_DIMS]; /* in.shape points here where the array might change its own meanwhile */
 } dtl_call;
 

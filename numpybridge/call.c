@@ -38,16 +38,18 @@ PyObject *reduce_scalar(dtl_call *call, scalar *result) {
     return give_scalar(&call->out);
 }
 
-/* with_out borrows the output, if there is one, and makes the call. */
+/* with_out borrows the output, if there is one, and makes the call. An operation that takes a pair of inputs has the
+ * second one there. */
 static PyObject *with_out(dtl_call *call, PyObject *out) {
     if (out == Py_None)
         return perform(call);
     Py_buffer view;
-    if (take_buffer(out, &call->out, NULL, &view, PyBUF_WRITABLE) != TAKEN)
+    int pair = dtl_takes_pair(call->code);
+    if (take_buffer(out, &call->out, NULL, &view, pair ? 0 : PyBUF_WRITABLE) != TAKEN)
         Py_RETURN_NOTIMPLEMENTED;
     PyObject *answer = perform(call);
     PyBuffer_Release(&view);
-    if (answer != Py_None)
+    if (answer != Py_None || pair)
         return answer;
     Py_DECREF(answer);
     Py_INCREF(out);
@@ -56,8 +58,8 @@ static PyObject *with_out(dtl_call *call, PyObject *out) {
 
 const char call_doc[] = PyDoc_STR(
 "call($module, code, owner, value, out, a, b, c, d, /)\n--\n\n"
-"Run operation code on owner's native object, with value as input and out as output, either of which may be\n"
-"None, and up to four integers. Returns out, a scalar, a Buffer, None, or NotImplemented where an argument has\n"
+"Run operation code on owner's native object, with value as input and out as output (or second input), either of\n"
+"which may be None, and up to four integers. Returns out, a scalar, a Buffer, None, or NotImplemented where an argument has\n"
 "to be prepared first.");
 
 PyObject *bridge_call(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {

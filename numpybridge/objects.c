@@ -27,7 +27,7 @@ typedef struct {
     uintptr_t storage;
     void *data;
     Py_ssize_t itemsize, count;
-    int ndim, kind;
+    int ndim, kind, c_order;
     char format[4];
     Py_ssize_t *strides;
     Py_ssize_t shape[1]; /* ndim of them, then as many strides */
@@ -35,6 +35,11 @@ typedef struct {
 
 static int buffer_get(PyObject *self, Py_buffer *view, int flags) {
     BufferObject *b = (BufferObject *)self;
+    if (!b->c_order && ((flags & PyBUF_STRIDES) != PyBUF_STRIDES || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS)) {
+        view->obj = NULL;
+        PyErr_SetString(PyExc_BufferError, "the elements do not lie side by side; ask for strides");
+        return -1;
+    }
     Py_INCREF(self);
     view->obj = self;
     view->buf = b->data;
@@ -92,11 +97,14 @@ PyObject *buffer_new(const dtl_call *call) {
     strncpy(b->format, r->format, sizeof b->format - 1);
     b->format[sizeof b->format - 1] = 0;
     b->strides = b->shape + r->ndim;
+    b->c_order = 1;
     Py_ssize_t stride = r->itemsize;
     for (int i = r->ndim - 1; i >= 0; i--) {
         b->shape[i] = r->shape[i];
-        b->strides[i] = stride;
+        b->strides[i] = r->strides != NULL ? r->strides[i] : stride;
+        b->c_order &= b->strides[i] == stride || r->shape[i] <= 1;
         stride *= r->shape[i];
     }
+    b->c_order |= r->count == 0;
     return (PyObject *)b;
 }

@@ -1,23 +1,18 @@
 // Package numpybridge is the data plane: calls that move elements between Python's buffers and the core.
 //
-// The C file beside it is the module _bridge; it borrows the buffers and fills in a Call. Everything that
-// knows what an operation is stands here.
+// The C files beside it are the module _bridge; they borrow the buffers and fill in a Call. Everything that knows what
+// an operation is stands here.
 package numpybridge
 
 import (
 	"dtl/core/comm"
-	"dtl/core/container"
-	"dtl/core/dtype"
-	"dtl/core/handle"
-	"dtl/core/kernel"
-	"dtl/core/runtime"
 	"dtl/core/status"
 )
 
-// Code is an operation: dtl_code of bridge.h.
+// Code is an operation. Python sees each as a constant of _bridge, which learns them from here.
 type Code int64
 
-// The operations, in bridge.h's order.
+// The operations. bridge.h repeats the one that C knows by itself.
 const (
 	Barrier Code = iota
 	Allreduce
@@ -30,20 +25,98 @@ const (
 	Recv
 	Sendrecv
 	View
+	Create
+	Alike
+	Indices
+	Owner
+	Span
+	Resize
+	Redistribute
+	Take
+	Give
+	Get
+	Put
+	Assign
+	GatherTo
+	Distribute
+	Move
+	PlanMake
+	PlanExecute
+	PlanBytes
+	Equal
+	HaloMake
+	HaloView
+	HaloExchange
+	HaloBegin
+	HaloEnd
+	MapInsert
+	MapUpdate
+	MapFind
+	MapContains
+	MapErase
+	MapEntries
 )
 
-// names are the operations' names, as Python spells them.
-var names = [...]string{
-	"barrier", "allreduce", "reduce", "broadcast", "gather", "scatter", "allgather", "send", "recv", "sendrecv",
-	"local_view",
+// operation is what is known of one.
+type operation struct {
+	key   string // Python's constant
+	name  string // as users know it, for errors
+	input bool   // there must be an input
+	pair  bool   // the second buffer is an input, too: nothing is written to it
+	run   func(*Call) error
 }
 
-// String returns the operation's name, or "" for a number that is none.
-func (c Code) String() string {
-	if c < 0 || int(c) >= len(names) {
-		return ""
+// operations has a row for each code. The functions stand in a file for each family.
+var operations = [...]operation{
+	Barrier:      {"BARRIER", "barrier", false, false, barrier},
+	Allreduce:    {"ALLREDUCE", "allreduce", true, false, allreduce},
+	Reduce:       {"REDUCE", "reduce", true, false, reduce},
+	Broadcast:    {"BROADCAST", "broadcast", false, false, broadcast},
+	Gather:       {"GATHER", "gather", true, false, gather},
+	Scatter:      {"SCATTER", "scatter", false, false, scatter},
+	Allgather:    {"ALLGATHER", "allgather", true, false, allgather},
+	Send:         {"SEND", "send", true, false, send},
+	Recv:         {"RECV", "recv", false, false, recv},
+	Sendrecv:     {"SENDRECV", "sendrecv", true, false, sendrecv},
+	View:         {"VIEW", "local_view", false, false, view},
+	Create:       {"CREATE", "create", true, false, create},
+	Alike:        {"ALIKE", "empty_like", false, false, alike},
+	Indices:      {"INDICES", "local_indices", false, false, localIndices},
+	Owner:        {"OWNER", "owner", true, false, owner},
+	Span:         {"SPAN", "subspan", false, false, span},
+	Resize:       {"RESIZE", "resize", false, false, resize},
+	Redistribute: {"REDISTRIBUTE", "redistribute", true, false, redistribute},
+	Take:         {"TAKE", "getitem", true, false, take},
+	Give:         {"GIVE", "setitem", true, true, give},
+	Get:          {"GET", "get", true, false, get},
+	Put:          {"PUT", "put", true, true, put},
+	Assign:       {"ASSIGN", "setitem", true, true, assign},
+	GatherTo:     {"GATHER_TO", "gather_to", false, false, gatherTo},
+	Distribute:   {"DISTRIBUTE", "from_numpy", false, false, distribute},
+	Move:         {"MOVE", "copy", true, false, move},
+	PlanMake:     {"PLAN", "redistribution_plan", true, false, planMake},
+	PlanExecute:  {"PLAN_EXECUTE", "redistribution", false, false, planExecute},
+	PlanBytes:    {"PLAN_BYTES", "explain", false, false, planBytes},
+	Equal:        {"EQUAL", "same_partition", true, false, equal},
+	HaloMake:     {"HALO_MAKE", "halo", true, false, haloMake},
+	HaloView:     {"HALO_VIEW", "halo.view", false, false, haloView},
+	HaloExchange: {"HALO_EXCHANGE", "halo.exchange", false, false, haloExchange},
+	HaloBegin:    {"HALO_BEGIN", "halo.begin", false, false, haloBegin},
+	HaloEnd:      {"HALO_END", "halo.end", false, false, haloEnd},
+	MapInsert:    {"MAP_INSERT", "insert", true, true, mapInsert},
+	MapUpdate:    {"MAP_UPDATE", "update", true, true, mapUpdate},
+	MapFind:      {"MAP_FIND", "find", true, false, mapFind},
+	MapContains:  {"MAP_CONTAINS", "contains", true, false, mapContains},
+	MapErase:     {"MAP_ERASE", "erase", true, false, mapErase},
+	MapEntries:   {"MAP_ENTRIES", "entries", false, false, mapEntries},
+}
+
+// row returns a code's operation, or nil for a number that is none.
+func (c Code) row() *operation {
+	if c < 0 || int(c) >= len(operations) {
+		return nil
 	}
-	return names[c]
+	return &operations[c]
 }
 
 // Call is one call from Python: what goes in and what comes out.
@@ -77,91 +150,21 @@ func (c *Call) out() *comm.Array {
 // suitable reports whether the call has an input where it needs one, and its arrays have element types. If not,
 // Python, which knows what was passed, says what is wrong with it.
 func (c *Call) suitable() bool {
-	switch c.Code {
-	case Allreduce, Reduce, Gather, Allgather, Send, Sendrecv:
-		if !c.HasIn {
-			return false
-		}
+	if row := c.Code.row(); row != nil && (row.input && !c.HasIn || row.pair && !c.HasOut) {
+		return false
 	}
 	return (!c.HasIn || c.In.Type.Valid()) && (!c.HasOut || c.Out.Type.Valid())
 }
 
 // perform runs the call on the native object that its handle names. There is no result where there is an error.
 func (c *Call) perform() error {
-	var err error
-	if c.Code == View {
-		err = c.view()
-	} else {
-		err = c.communicate()
+	row := c.Code.row()
+	if row == nil {
+		return status.New(status.Internal, "no operation has the code %d", int64(c.Code))
 	}
+	err := row.run(c)
 	if err != nil && c.Result.Storage != nil {
 		c.Result.Storage.Release()
 	}
-	return status.In(c.Code.String(), err)
-}
-
-func (c *Call) communicate() (err error) {
-	ref, err := runtime.Contexts.Acquire(handle.Handle(c.Handle))
-	if err != nil {
-		return err
-	}
-	defer ref.End(&err)
-	on, err := ref.Object.Comm()
-	if err != nil {
-		return err
-	}
-	if c.Code >= Barrier && c.Code <= Reduce {
-		return c.reduce(on)
-	}
-	return c.move(on)
-}
-
-// reduce runs the operations that end in one number, or none, an element.
-func (c *Call) reduce(on *comm.Comm) error {
-	if c.Code == Barrier {
-		return on.Barrier()
-	}
-	op, err := kernel.ParseOp(c.Args[0])
-	if err != nil {
-		return err
-	}
-	if c.Code == Allreduce {
-		return on.Allreduce(c.In.Span, c.Out.Span, op)
-	}
-	return on.Reduce(c.In.Span, c.Out.Span, op, c.Args[1])
-}
-
-// move runs the operations that move elements unchanged.
-func (c *Call) move(on *comm.Comm) (err error) {
-	switch c.Code {
-	case Broadcast:
-		c.Result, err = on.Broadcast(c.in(), c.out(), c.Args[0])
-	case Gather:
-		err = on.Gather(c.In.Span, c.Out.Span, c.Args[0])
-	case Scatter:
-		c.Result, err = on.Scatter(c.in(), c.out(), c.Args[0])
-	case Allgather:
-		err = on.Allgather(c.In.Span, c.Out.Span)
-	case Send:
-		err = on.Send(c.In, c.Args[0], c.Args[1])
-	case Recv:
-		want := comm.Want{Type: dtype.Type(c.Args[2]), Count: c.Args[3]}
-		c.Result, err = on.Recv(c.out(), want, c.Args[0], c.Args[1])
-	case Sendrecv:
-		c.Result, err = on.Sendrecv(c.In, c.Args[0], c.Args[1], c.out(), c.Args[2], c.Args[3])
-	default:
-		err = status.New(status.Internal, "no operation has the code %d", int64(c.Code))
-	}
-	return err
-}
-
-// view returns a container's local part as a result: its own memory, with one more use.
-func (c *Call) view() (err error) {
-	ref, err := container.Vectors.Acquire(handle.Handle(c.Handle))
-	if err != nil {
-		return err
-	}
-	defer ref.End(&err)
-	c.Result, err = ref.Object.View()
-	return err
+	return status.In(row.name, err)
 }

@@ -1,0 +1,82 @@
+package numpybridge
+
+import (
+	"dtl/core/comm"
+	"dtl/core/dtype"
+	"dtl/core/handle"
+	"dtl/core/kernel"
+	"dtl/core/runtime"
+)
+
+// on calls f with the communicator of the call's context.
+func (c *Call) on(f func(*comm.Comm) error) (err error) {
+	ref, err := runtime.Contexts.Acquire(handle.Handle(c.Handle))
+	if err != nil {
+		return err
+	}
+	defer ref.End(&err)
+	on, err := ref.Object.Comm()
+	if err != nil {
+		return err
+	}
+	return f(on)
+}
+
+func barrier(c *Call) error { return c.on((*comm.Comm).Barrier) }
+
+func allreduce(c *Call) error {
+	op, err := kernel.ParseOp(c.Args[0])
+	if err != nil {
+		return err
+	}
+	return c.on(func(on *comm.Comm) error { return on.Allreduce(c.In.Span, c.Out.Span, op) })
+}
+
+func reduce(c *Call) error {
+	op, err := kernel.ParseOp(c.Args[0])
+	if err != nil {
+		return err
+	}
+	return c.on(func(on *comm.Comm) error { return on.Reduce(c.In.Span, c.Out.Span, op, c.Args[1]) })
+}
+
+func broadcast(c *Call) error {
+	return c.on(func(on *comm.Comm) (err error) {
+		c.Result, err = on.Broadcast(c.in(), c.out(), c.Args[0])
+		return err
+	})
+}
+
+func gather(c *Call) error {
+	return c.on(func(on *comm.Comm) error { return on.Gather(c.In.Span, c.Out.Span, c.Args[0]) })
+}
+
+func scatter(c *Call) error {
+	return c.on(func(on *comm.Comm) (err error) {
+		c.Result, err = on.Scatter(c.in(), c.out(), c.Args[0])
+		return err
+	})
+}
+
+func allgather(c *Call) error {
+	return c.on(func(on *comm.Comm) error { return on.Allgather(c.In.Span, c.Out.Span) })
+}
+
+func send(c *Call) error {
+	return c.on(func(on *comm.Comm) error { return on.Send(c.In, c.Args[0], c.Args[1]) })
+}
+
+func recv(c *Call) error {
+	want := comm.Want{Type: dtype.Type(c.Args[2]), Count: c.Args[3]}
+	return c.on(func(on *comm.Comm) (err error) {
+		c.Result, err = on.Recv(c.out(), want, c.Args[0], c.Args[1])
+		return err
+	})
+}
+
+func sendrecv(c *Call) error {
+	return c.on(func(on *comm.Comm) (err error) {
+		c.Result, err = on.Sendrecv(c.In, c.Args[0], c.Args[1], c.out(), c.Args[2], c.Args[3])
+		return err
+	})
+}

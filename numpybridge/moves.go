@@ -1,0 +1,131 @@
+package numpybridge
+
+import (
+	"dtl/core/container"
+	"dtl/core/handle"
+)
+
+// take returns the elements of the input's indices, the same list on every rank.
+func take(c *Call) error {
+	return c.container(func(of container.Container) (err error) {
+		c.Result, err = container.Take(of, c.In)
+		return err
+	})
+}
+
+// give writes the second buffer's values to the input's indices, both the same on every rank.
+func give(c *Call) error {
+	return c.container(func(of container.Container) error { return container.Give(of, c.In, c.Out) })
+}
+
+// get returns the elements of the input's indices, each rank's own list.
+func get(c *Call) error {
+	return c.container(func(of container.Container) (err error) {
+		c.Result, err = container.Get(of, c.In)
+		return err
+	})
+}
+
+// put writes the second buffer's values to the input's indices, each rank's own.
+func put(c *Call) error {
+	return c.container(func(of container.Container) error { return container.Set(of, c.In, c.Out) })
+}
+
+// axes reads seven numbers for each: from, its start and step, to, its start and step, count.
+func (l *list) axes() []container.Axis {
+	axes := make([]container.Axis, len(l.left)/7)
+	for i := range axes {
+		axes[i] = container.Axis{
+			From: l.one(), FromStart: l.one(), FromStep: l.one(),
+			To: l.one(), ToStart: l.one(), ToStep: l.one(), Count: l.one(),
+		}
+	}
+	return axes
+}
+
+// assign writes the second buffer's values, the same on every rank, to a window: the input is its axes.
+func assign(c *Call) error {
+	numbers, err := c.integers()
+	if err != nil {
+		return err
+	}
+	l := list{numbers}
+	axes := l.axes()
+	return c.container(func(to container.Container) error { return container.Assign(to, c.Out, axes) })
+}
+
+// gatherTo writes all elements to the output on rank args[0].
+func gatherTo(c *Call) error {
+	return c.container(func(from container.Container) error { return container.GatherTo(from, c.out(), c.Args[0]) })
+}
+
+// distribute writes the input on rank args[0] to a container.
+func distribute(c *Call) error {
+	return c.container(func(to container.Container) error { return container.Distribute(to, c.in(), c.Args[0]) })
+}
+
+// ends calls f with both containers of a move: the call's handle is the destination, and the input the source's handle
+// and the axes, of which none means everything.
+func (c *Call) ends(f func(to, from container.Container, axes []container.Axis) error) error {
+	numbers, err := c.integers()
+	if err != nil {
+		return err
+	}
+	l := list{numbers}
+	return c.container(func(to container.Container) error {
+		return withContainer(l.one(), func(from container.Container) (err error) {
+			axes := l.axes()
+			if len(axes) == 0 {
+				if axes, err = container.Whole(to, from); err != nil {
+					return err
+				}
+			}
+			return f(to, from, axes)
+		})
+	})
+}
+
+// move copies a window of one container to a window of another, with at most args[0] bytes of temporary memory.
+func move(c *Call) error {
+	return c.ends(func(to, from container.Container, axes []container.Axis) error {
+		return container.Move(to, from, axes, c.Args[0])
+	})
+}
+
+// planMake plans what move does, and returns the plan's handle.
+func planMake(c *Call) error {
+	return c.ends(func(to, from container.Container, axes []container.Axis) error {
+		p, err := container.NewPlan(to, from, axes, c.Args[0])
+		if err != nil {
+			return err
+		}
+		return c.answer(nil, int64(container.Plans.Put(p)))
+	})
+}
+
+func (c *Call) plan(f func(*container.Plan) error) (err error) {
+	ref, err := container.Plans.Acquire(handle.Handle(c.Handle))
+	if err != nil {
+		return err
+	}
+	defer ref.End(&err)
+	return f(ref.Object)
+}
+
+func planExecute(c *Call) error { return c.plan((*container.Plan).Execute) }
+
+// planBytes returns a square array of the bytes that each rank (row) sends to each (column), and below it a row whose
+// first entry is the temporary memory on a rank.
+func planBytes(c *Call) error {
+	return c.plan(func(p *container.Plan) error {
+		n := p.Ranks()
+		numbers := make([]int64, (n+1)*n)
+		for from := range n {
+			for to := range n {
+				numbers[from*n+to] = p.Bytes(from, to)
+			}
+		}
+		numbers[n*n] = p.Extra()
+		return c.answer([]int64{int64(n + 1), int64(n)}, numbers...)
+	})
+}

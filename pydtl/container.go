@@ -1,0 +1,67 @@
+package pydtl
+
+import (
+	"dtl/core/container"
+	"dtl/core/handle"
+)
+
+// along asks about one dimension of the container that a handle names.
+func along(h, d int64, f func(container.Extents) int64) (int64, error) {
+	return using(container.Containers, h, func(c container.Container) (int64, error) {
+		e, err := container.Along(c, d)
+		return f(e), err
+	})
+}
+
+// ContainerShape returns the extent of the whole along a dimension.
+func ContainerShape(h, d int64) (n int64, err error) {
+	defer guard(&err)
+	return along(h, d, func(e container.Extents) int64 { return e.Global })
+}
+
+// ContainerLocalShape returns the extent of this rank's part along a dimension.
+func ContainerLocalShape(h, d int64) (n int64, err error) {
+	defer guard(&err)
+	return along(h, d, func(e container.Extents) int64 { return e.Local })
+}
+
+// ContainerOffset returns the index along a dimension of this rank's first element.
+func ContainerOffset(h, d int64) (index int64, err error) {
+	defer guard(&err)
+	return along(h, d, func(e container.Extents) int64 { return e.Offset })
+}
+
+// ContainerGrid returns the extent of the grid of ranks along a dimension.
+func ContainerGrid(h, d int64) (n int64, err error) {
+	defer guard(&err)
+	return along(h, d, func(e container.Extents) int64 { return e.Grid })
+}
+
+// ContainerKind returns the number of the partition that divides a dimension.
+func ContainerKind(h, d int64) (kind int64, err error) {
+	defer guard(&err)
+	return along(h, d, func(e container.Extents) int64 { return int64(e.Kind) })
+}
+
+// ContainerViews returns how many views of a container are out on this rank.
+func ContainerViews(h int64) (n int64, err error) {
+	defer guard(&err)
+	return using(container.Containers, h, func(c container.Container) (int64, error) {
+		if a, ok := c.(*container.Array); ok {
+			return a.Views()
+		}
+		return 0, nil
+	})
+}
+
+// ContainerClose closes a container; its views stay valid. Its handle is invalid from then on. Local.
+func ContainerClose(h int64) (ok bool, err error) {
+	defer guard(&err)
+	return true, container.Containers.Close(handle.Handle(h))
+}
+
+// PlanClose drops a plan. Its handle is invalid from then on. Local.
+func PlanClose(h int64) (ok bool, err error) {
+	defer guard(&err)
+	return true, container.Plans.Close(handle.Handle(h))
+}
