@@ -35,7 +35,7 @@ class CProgram:
             comm.Barrier()
             self._library = ctypes.CDLL(str(built))
             comm.Barrier()
-        for name in ("allreduce", "broadcast", "ping_pong"):
+        for name in ("allreduce", "alltoallv", "broadcast", "ping_pong"):
             getattr(self._library, name).restype = ctypes.c_double
         self._library.huge_alloc.restype = ctypes.c_void_p
         self._library.huge_alloc.argtypes = [ctypes.c_size_t]
@@ -56,6 +56,11 @@ class CProgram:
         """Return a block of MPI_Bcast from rank 0."""
         args = self._handle, _address(array), len(array), calls
         return lambda: float(self._library.broadcast(*args))
+
+    def alltoallv(self, out: Array, into: Array, calls: int) -> Block:
+        """Return a block of MPI_Alltoallv, equal parts to each rank."""
+        args = self._handle, _address(out), _address(into), len(out) // self._comm.size, calls
+        return lambda: float(self._library.alltoallv(*args))
 
     def ping_pong(self, out: Array, into: Array, calls: int) -> Block:
         """Return a block of MPI_Send there and back."""

@@ -36,6 +36,9 @@ _SECTIONS = (
     Section("Calls on one rank", "calls.py", 0),
     Section("Calls on two ranks", "calls.py", 2),
     Section("Transfers between two ranks", "transfers.py", 2),
+    Section("Redistribution and access on two ranks", "moves.py", 2),
+    Section("Halo exchange on two ranks", "halos.py", 2),
+    Section("Maps on two ranks", "maps.py", 2),
     Section("Leaks", "leaks.py", 0),
 )
 

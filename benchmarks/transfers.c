@@ -62,3 +62,19 @@ double ping_pong(int handle, const double *out, double *in, int count, int calls
         there_and_back(comm, rank, out, in, count);
     return (MPI_Wtime() - start) / calls;
 }
+
+/* alltoallv sends count elements to each rank, the caller's own among them. */
+double alltoallv(int handle, const double *out, double *in, int count, int calls) {
+    MPI_Comm comm = MPI_Comm_f2c(handle);
+    int size, counts[64], starts[64];
+    MPI_Comm_size(comm, &size);
+    for (int rank = 0; rank < size && rank < 64; rank++) {
+        counts[rank] = count;
+        starts[rank] = rank * count;
+    }
+    MPI_Alltoallv(out, counts, starts, MPI_DOUBLE, in, counts, starts, MPI_DOUBLE, comm);
+    double start = MPI_Wtime();
+    for (int i = 0; i < calls; i++)
+        MPI_Alltoallv(out, counts, starts, MPI_DOUBLE, in, counts, starts, MPI_DOUBLE, comm);
+    return (MPI_Wtime() - start) / calls;
+}

@@ -29,6 +29,7 @@ Array = Any  # a numpy.ndarray; before 1.22 that takes no parameters
 
 HOURS = 24
 BAR = 50  # characters for the busiest hour
+SHOWN = 5  # aircraft and routes
 
 
 class Text(NamedTuple):
@@ -40,11 +41,13 @@ class Text(NamedTuple):
 
 
 class Flights(NamedTuple):
-    """The departures, each rank holding a part of them."""
+    """The departures, each rank holding a part of them. Vectors have no text: of that, each rank has an array."""
 
     delay: dtl.DistributedVector  # float64: minutes, below zero when early; NaN when cancelled
     carrier: dtl.DistributedVector  # int32: an index into the airlines
     hour: dtl.DistributedVector  # int32: the hour of the day for which the departure was planned
+    aircraft: Array  # S6: the tail number; NA where nobody wrote it down
+    route: Array  # S7: where from and where to, as EWR-IAH
 
 
 def data_folder() -> str:
@@ -100,21 +103,28 @@ def carrier_indices(part: Array, begins: Array, ends: Array, codes: list[str]) -
     return indices
 
 
+def words(part: Array, begins: Array, ends: Array, width: int) -> Array:
+    """Return these fields as bytes of a fixed width, which none is longer than."""
+    if np.max(ends - begins, initial=0) > width:
+        sys.exit(f"flights.csv has a field of more than {width} characters where none is expected")
+    places = begins[:, np.newaxis] + np.arange(width)
+    characters = np.where(places < ends[:, np.newaxis], part[np.minimum(places, len(part) - 1)], 0)
+    return np.ascontiguousarray(characters).view(f"S{width}").ravel()
+
+
 def load(ctx: dtl.Context, folder: str, codes: list[str]) -> Flights:
     """Read the departures into vectors, each rank its own part. Collective."""
     text = read_text(folder)
     rows = len(text.ends) - 1
-    flights = Flights(
-        dtl.DistributedVector(ctx, size=rows, dtype=np.float64),
-        dtl.DistributedVector(ctx, size=rows, dtype=np.int32),
-        dtl.DistributedVector(ctx, size=rows, dtype=np.int32),
-    )
-    wanted = ["dep_delay", "carrier", "hour"]
-    delay, carrier, hour = parse(text, flights.delay.local_offset, flights.delay.local_size, wanted)
-    flights.delay.local_view()[:] = whole_numbers(*delay)
-    flights.carrier.local_view()[:] = carrier_indices(*carrier, codes)
-    flights.hour.local_view()[:] = whole_numbers(*hour)
-    return flights
+    delays = dtl.DistributedVector(ctx, size=rows, dtype=np.float64)
+    carriers, hours = (dtl.DistributedVector(ctx, size=rows, dtype=np.int32) for _ in range(2))
+    wanted = ["dep_delay", "carrier", "hour", "tailnum", "origin", "dest"]
+    delay, carrier, hour, tail, origin, dest = parse(text, delays.local_offset, delays.local_size, wanted)
+    delays.local_view()[:] = whole_numbers(*delay)
+    carriers.local_view()[:] = carrier_indices(*carrier, codes)
+    hours.local_view()[:] = whole_numbers(*hour)
+    route = np.char.add(np.char.add(words(*origin, 3), b"-"), words(*dest, 3))
+    return Flights(delays, carriers, hours, words(*tail, 6), route)
 
 
 def report_delays(ctx: dtl.Context, flights: Flights) -> None:
@@ -163,6 +173,26 @@ def report_hours(ctx: dtl.Context, flights: Flights) -> None:
             print(f"  {hour:02d} {count:6d} {'#' * round(BAR * int(count) / int(counts.max()))}".rstrip())
 
 
+def report_keys(ctx: dtl.Context, title: str, keys: Array, delay: Array) -> None:
+    """Print the keys with the most departures, and their mean delay. Collective.
+
+    Each rank adds its departures to two maps, which bring equal keys of different ranks together.
+    """
+    with dtl.DistributedMap(ctx, keys.dtype, np.int64) as counts, dtl.DistributedMap(
+        ctx, keys.dtype, np.int64
+    ) as totals:
+        counts.update_many(keys, 1)
+        totals.update_many(keys, delay.astype(np.int64))
+        names, departures = counts.global_view()
+        most = np.lexsort((names, -departures))[:SHOWN]
+        minutes, _ = totals.find_many(names[most])
+        number = counts.global_size
+    if ctx.is_root:
+        print(f"\n{title}, the busiest of {number}")
+        for name, count, total in zip(names[most], departures[most], minutes):
+            print(f"  {name.decode():<7} {count:6d} {total / count:13.9f}")
+
+
 def main() -> None:
     """Load the departures and print their figures."""
     start = time.perf_counter()
@@ -173,6 +203,10 @@ def main() -> None:
         report_delays(ctx, flights)
         report_carriers(ctx, flights, airlines)
         report_hours(ctx, flights)
+        delay = flights.delay.local_view()
+        flown = ~np.isnan(delay)
+        report_keys(ctx, "departures and mean delay by aircraft", flights.aircraft[flown], delay[flown])
+        report_keys(ctx, "departures and mean delay by route", flights.route[flown], delay[flown])
         parts = dtl.gather(ctx, flights.delay.local_size)
         if ctx.is_root:
             seconds = time.perf_counter() - start

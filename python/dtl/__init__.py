@@ -14,21 +14,29 @@ from __future__ import annotations
 
 from . import backends
 from ._native import version as _version
+from .array import DistributedArray
 from .backends import has_cuda, has_hip, has_mpi, has_nccl, has_shmem
 from .collectives import allgather, broadcast, gather, scatter
+from .container import DistributedContainer
 from .context import Context
+from .distributed_map import DistributedMap
 from .environment import THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SERIALIZED, THREAD_SINGLE, Environment
 from .exceptions import (
     BackendError,
     BackendUnavailableError,
     BoundsError,
+    BufferError,
+    CollectiveMismatchError,
     CommunicationError,
     DTLError,
     InvalidArgumentError,
     InvalidHandleError,
     InvalidTypeError,
+    KeyNotFoundError,
     MemoryError,
+    OverflowError,
 )
+from .halo import Halo
 from .messages import ANY_SOURCE, ANY_TAG, PROC_NULL, recv, send, sendrecv
 from .nccl import (
     DTL_NCCL_MODE_HYBRID_PARITY,
@@ -44,6 +52,7 @@ from .nccl import (
     DTL_NCCL_OP_SCATTER,
 )
 from .ops import MAX, MIN, PROD, SUM
+from .plotting import plot_partition
 from .policies import (
     EXEC_ASYNC,
     EXEC_PAR,
@@ -51,6 +60,7 @@ from .policies import (
     PARTITION_BLOCK,
     PARTITION_BLOCK_CYCLIC,
     PARTITION_CYCLIC,
+    PARTITION_EXPLICIT,
     PARTITION_HASH,
     PARTITION_REPLICATED,
     PLACEMENT_DEVICE,
@@ -59,7 +69,10 @@ from .policies import (
     PLACEMENT_UNIFIED,
     placement_available,
 )
+from .redistribution import RedistributionPlan
 from .reductions import allreduce, reduce
+from .span import DistributedSpan
+from .tensor import DistributedTensor
 from .vector import DistributedVector
 
 __version__: str = _version()
@@ -87,6 +100,7 @@ __all__ = [
     "PARTITION_BLOCK",
     "PARTITION_BLOCK_CYCLIC",
     "PARTITION_CYCLIC",
+    "PARTITION_EXPLICIT",
     "PARTITION_HASH",
     "PARTITION_REPLICATED",
     "PLACEMENT_DEVICE",
@@ -103,15 +117,26 @@ __all__ = [
     "BackendError",
     "BackendUnavailableError",
     "BoundsError",
+    "BufferError",
+    "CollectiveMismatchError",
     "CommunicationError",
     "Context",
     "DTLError",
+    "DistributedArray",
+    "DistributedContainer",
+    "DistributedMap",
+    "DistributedSpan",
+    "DistributedTensor",
     "DistributedVector",
     "Environment",
+    "Halo",
     "InvalidArgumentError",
     "InvalidHandleError",
     "InvalidTypeError",
+    "KeyNotFoundError",
     "MemoryError",
+    "OverflowError",
+    "RedistributionPlan",
     "__version__",
     "allgather",
     "allreduce",
@@ -124,6 +149,7 @@ __all__ = [
     "has_nccl",
     "has_shmem",
     "placement_available",
+    "plot_partition",
     "recv",
     "reduce",
     "scatter",

@@ -2,16 +2,46 @@ from typing import Any, Callable, final
 
 from typing_extensions import disjoint_base
 
+ALIKE: int
 ALLGATHER: int
 ALLREDUCE: int
+ASSIGN: int
 BARRIER: int
 BROADCAST: int
+CREATE: int
+DISTRIBUTE: int
+EQUAL: int
 GATHER: int
+GATHER_TO: int
+GET: int
+GIVE: int
+HALO_BEGIN: int
+HALO_END: int
+HALO_EXCHANGE: int
+HALO_MAKE: int
+HALO_VIEW: int
+INDICES: int
+MAP_CONTAINS: int
+MAP_ENTRIES: int
+MAP_ERASE: int
+MAP_FIND: int
+MAP_INSERT: int
+MAP_UPDATE: int
+MOVE: int
+OWNER: int
+PLAN: int
+PLAN_BYTES: int
+PLAN_EXECUTE: int
+PUT: int
 RECV: int
+REDISTRIBUTE: int
 REDUCE: int
+RESIZE: int
 SCATTER: int
 SEND: int
 SENDRECV: int
+SPAN: int
+TAKE: int
 VIEW: int
 
 NDARRAY: int

@@ -13,12 +13,16 @@ __all__ = [
     "BackendError",
     "BackendUnavailableError",
     "BoundsError",
+    "BufferError",
+    "CollectiveMismatchError",
     "CommunicationError",
     "DTLError",
     "InvalidArgumentError",
     "InvalidHandleError",
     "InvalidTypeError",
+    "KeyNotFoundError",
     "MemoryError",
+    "OverflowError",
 ]
 
 
@@ -53,6 +57,26 @@ class BoundsError(DTLError, IndexError):
     code = 103
 
 
+class OverflowError(InvalidArgumentError, builtins.OverflowError):
+    """A value that the element type cannot hold."""
+
+    code = 105
+
+
+class BufferError(DTLError, builtins.BufferError):
+    """A change of a container's structure while views of its memory are out."""
+
+    code = 106
+
+
+class KeyNotFoundError(DTLError, KeyError):
+    """A key that a map does not have."""
+
+    code = 107
+
+    __str__ = Exception.__str__  # KeyError quotes its text
+
+
 class MemoryError(DTLError, builtins.MemoryError):
     """Memory that could not be allocated."""
 
@@ -63,6 +87,12 @@ class CommunicationError(DTLError, RuntimeError):
     """A communication call that failed."""
 
     code = 300
+
+
+class CollectiveMismatchError(CommunicationError, InvalidArgumentError):
+    """Ranks made different calls, or passed different arguments, where all must do the same."""
+
+    code = 301
 
 
 class BackendError(DTLError, RuntimeError):
@@ -88,8 +118,12 @@ _CLASSES: dict[int, type[DTLError]] = {
         InvalidTypeError,
         InvalidHandleError,
         BoundsError,
+        OverflowError,
+        BufferError,
+        KeyNotFoundError,
         MemoryError,
         CommunicationError,
+        CollectiveMismatchError,
         BackendError,
         BackendUnavailableError,
     )

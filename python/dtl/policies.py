@@ -15,6 +15,7 @@ class Partition(enum.IntEnum):
     BLOCK_CYCLIC = 2
     HASH = 3
     REPLICATED = 4
+    EXPLICIT = 5
 
 
 class Placement(enum.IntEnum):
@@ -39,6 +40,7 @@ PARTITION_CYCLIC = Partition.CYCLIC
 PARTITION_BLOCK_CYCLIC = Partition.BLOCK_CYCLIC
 PARTITION_HASH = Partition.HASH
 PARTITION_REPLICATED = Partition.REPLICATED
+PARTITION_EXPLICIT = Partition.EXPLICIT
 
 PLACEMENT_HOST = Placement.HOST
 PLACEMENT_DEVICE = Placement.DEVICE

@@ -20,6 +20,8 @@ bridge = _native.bridge
 
 SKIPPED = {"pydtl_MpiAbort", "pydtl_ContextAdopt", "pydtl_ContextWithDevice"}
 
+CODES = len([name for name in vars(bridge) if name.isupper()]) - len(("NDARRAY", "NUMPY_SCALAR", "PYTHON_SCALAR"))
+
 #: What a call may raise: ours, and Python's for arguments that do not parse.
 EXPECTED = (dtl.DTLError, TypeError, OverflowError, ValueError, RuntimeError)
 
@@ -79,6 +81,8 @@ def values(draw: random.Random) -> list[Any]:
         np.zeros((1,) * draw.randint(0, 32), "i4"),
         np.broadcast_to(np.zeros((0, 1)), (0, 2**40)),
         np.zeros(4, [("x", "f8"), ("y", "i1")]),
+        np.array([draw.randint(-1, 7) for _ in range(draw.randint(0, 20))], np.int64),  # like a specification
+        np.array([draw.randint(0, 2), draw.randint(0, 14), 1, draw.randint(-1, 99), draw.randint(0, 6), 2, 0, -1]),
         cube[::2, :, ::-1],
         cube.T,
         np.broadcast_to(np.float64(1), (3, 1000)),
@@ -123,11 +127,17 @@ def bridge_calls(draw: random.Random, count: int) -> None:
     context, closed = env.make_cpu_context(), env.make_cpu_context()
     closed.close()
     vec = dtl.DistributedVector(context, 100)
+    tensor = dtl.DistributedTensor(context, (5, 4, 5))
+    span = dtl.DistributedSpan(tensor).subspan(1, 3)
+    plan = dtl.RedistributionPlan(vec, dtl.DistributedVector(context, 100, partition=dtl.PARTITION_HASH))
+    halo = dtl.Halo(dtl.DistributedVector(context, 100), 2)
+    table = dtl.DistributedMap(context, np.int64, np.float64)
+    containers = [vec, tensor, span]
     for turn in range(count):
-        pool = values(draw) + kept
+        pool = values(draw) + kept + [np.array([draw.choice(containers)._handle, *draw.choices(range(-1, 5), k=7)])]
         args = [
-            draw.choice([draw.randint(0, 10), draw.randint(0, 10), draw.randint(-2, 13), integers(draw)]),
-            draw.choice(owners(draw, [context, vec, env, closed])),
+            draw.choice([draw.randrange(CODES), draw.randrange(CODES), draw.randint(-2, CODES + 2), integers(draw)]),
+            draw.choice(owners(draw, [context, vec, tensor, span, plan, halo, table, env, closed])),
             draw.choice(pool),
             draw.choice([None, None, *pool]),
             *(draw.choice([0, 0, integers(draw), draw.choice(pool)]) for _ in range(4)),
@@ -137,6 +147,9 @@ def bridge_calls(draw: random.Random, count: int) -> None:
         result = quietly(bridge.call, *args)
         if type(result) is bridge.Buffer:
             kept = [*kept[-3:], result, np.asarray(result)]
+        elif type(result) is int and turn % 2:
+            for close in (_dtl.pydtl_ContainerClose, _dtl.pydtl_PlanClose, _dtl.pydtl_HaloClose, _dtl.pydtl_MapClose):
+                quietly(close, result)
         if turn % 500 == 0:
             context = env.make_cpu_context()  # what was sent to it and never received goes with the old one
     assert dtl.allreduce(env.make_cpu_context(), 1.5) == 1.5
@@ -159,7 +172,7 @@ def control_calls(draw: random.Random, count: int) -> None:
             opened.append(result)
         if len(opened) > 50:
             for number in opened:
-                for close in (_dtl.pydtl_VectorClose, _dtl.pydtl_ContextClose, _dtl.pydtl_EnvironmentClose):
+                for close in (_dtl.pydtl_ContainerClose, _dtl.pydtl_ContextClose, _dtl.pydtl_EnvironmentClose):
                     quietly(close, number)
             opened.clear()
             env = dtl.Environment()

@@ -89,3 +89,25 @@ def block(size: int, ranks: int) -> list[list[int]]:
         counts[index % ranks] += 1
     starts = [sum(counts[:rank]) for rank in range(ranks)]
     return [list(range(start, start + count)) for start, count in zip(starts, counts)]
+
+
+def split_mix(state: int) -> int:
+    """Return what SplitMix64 of Steele, Lea and Flood (OOPSLA 2014) returns in a state, in Python's own integers."""
+    z = (state + 0x9E3779B97F4A7C15) % 2**64
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
+    return z ^ z >> 31
+
+
+def ranks_of(index: int, name: str, keywords: dict[str, Any], size: int, ranks: int) -> list[int]:
+    """Return the ranks that hold an index under a division of that name, made with those keywords."""
+    if name == "replicated":
+        return list(range(ranks))
+    if name == "cyclic":
+        return [index % ranks]
+    if name == "block_cyclic":
+        return [index // keywords["block_size"] % ranks]
+    if name == "hash":
+        return [split_mix(index) * ranks // 2**64]
+    sizes = keywords["partition"] if name == "explicit" else [len(part) for part in block(size, ranks)]
+    return [rank for rank in range(ranks) if sum(sizes[:rank]) <= index < sum(sizes[: rank + 1])]

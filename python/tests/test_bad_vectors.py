@@ -52,7 +52,7 @@ def test_memory_that_cannot_be_allocated(alone: dtl.Context, size: int, dtype: s
 
 @pytest.mark.parametrize(
     ("dtype", "fill"),
-    [("float64", "x"), ("float64", [1, 2]), ("int64", 1j), ("int64", 2**63), ("float64", object()), ("int8", "a")],
+    [("float64", "x"), ("float64", [1, 2]), ("int64", 1j), ("float64", object()), ("int8", "a"), ("int16", np.nan)],
 )
 def test_fill_that_does_not_fit(alone: dtl.Context, dtype: str, fill: Any) -> None:
     text = f"fill {fill!r} does not fit {dtype}"
@@ -69,15 +69,27 @@ def test_policies_that_are_none(alone: dtl.Context) -> None:
 @pytest.mark.parametrize(
     ("dtype", "fill"),
     [
+        ("int64", 2**63),
+        ("int64", -(2**63) - 1),
+        ("uint64", 2**64),
         ("uint8", np.int64(300)),
         ("uint64", np.int64(-1)),
-        ("int32", 1.5),
         ("int32", np.float64(1e30)),
+        ("int32", -np.inf),
         ("int8", np.array(128)),
-        ("float64", np.complex128(1j)),
         ("float32", 1e300),
+        ("float32", np.float64(-1e300)),
+        ("float64", 10**400),
     ],
 )
+def test_fill_beyond_the_dtype(alone: dtl.Context, dtype: str, fill: Any) -> None:
+    text = f"fill {fill!r} does not fit {dtype}"
+    error = refused(lambda: dtl.DistributedVector(alone, 3, dtype=dtype, fill=fill), dtl.OverflowError, 105, text)
+    assert isinstance(error, builtins.OverflowError)
+    assert isinstance(error, ValueError)
+
+
+@pytest.mark.parametrize(("dtype", "fill"), [("int32", 1.5), ("float64", np.complex128(1j))])
 def test_fill_that_would_be_another_number(alone: dtl.Context, dtype: str, fill: Any) -> None:
     text = f"fill {fill!r} does not fit {dtype}"
     refused(lambda: dtl.DistributedVector(alone, 3, dtype=dtype, fill=fill), ARGUMENT, 100, text)

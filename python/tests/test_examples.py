@@ -80,7 +80,7 @@ with dtl.Context() as ctx:
         vec = dtl.DistributedVector(ctx, size=len(old), dtype=np.float64)
         mine = slice(vec.local_offset, vec.local_offset + vec.local_size)
         vec.local_view()[:] = old[mine]
-        smooth(ctx, vec)
+        smooth(vec, dtl.Halo(vec, 1))
         if not np.array_equal(vec.local_view(), new[mine]):
             raise AssertionError(f"{len(old)} elements: here {vec.local_view()}, should be {new[mine]}")
 """
@@ -142,7 +142,7 @@ def test_flights_against_pandas(flights: str) -> None:
     table = pandas.read_csv(folder / "flights.csv.zip")
     names = pandas.read_csv(folder / "airlines.csv").set_index("carrier")["name"]
 
-    head, carriers, hours = flights.strip().split("\n\n")
+    head, carriers, hours, aircraft, routes = flights.strip().split("\n\n")
     delay = table["dep_delay"]
     told = dict(re.split(r"\s{2,}", line) for line in head.splitlines())
     assert told["departures"] == str(len(table)) == "336776"
@@ -163,3 +163,13 @@ def test_flights_against_pandas(flights: str) -> None:
     assert [int(bar[1]) for bar in bars] == [counts.get(hour, 0) for hour in range(24)]
     lengths = [len(bar[2]) if len(bar) > 2 else 0 for bar in bars]
     assert lengths == [round(50 * counts.get(hour, 0) / counts.max()) for hour in range(24)]
+
+    flown = table[delay.notna()]
+    for block, key in ((aircraft, flown["tailnum"]), (routes, flown["origin"] + "-" + flown["dest"])):
+        groups = flown.groupby(key.fillna("NA"))["dep_delay"].agg(["size", "mean"])
+        busiest = groups.sort_index().sort_values("size", ascending=False, kind="stable")[:5]
+        title, *lines = block.splitlines()
+        assert title.endswith(f"the busiest of {len(groups)}")
+        shown = [line.split() for line in lines]
+        assert [(name, int(count)) for name, count, _ in shown] == list(zip(busiest.index, busiest["size"]))
+        assert [float(mean) for _, _, mean in shown] == pytest.approx(list(busiest["mean"]), abs=1e-9)

@@ -21,8 +21,12 @@ BUILTINS = {
     dtl.InvalidTypeError: TypeError,
     dtl.InvalidHandleError: ValueError,
     dtl.BoundsError: IndexError,
+    dtl.OverflowError: builtins.OverflowError,
+    dtl.BufferError: builtins.BufferError,
+    dtl.KeyNotFoundError: KeyError,
     dtl.MemoryError: builtins.MemoryError,
     dtl.CommunicationError: RuntimeError,
+    dtl.CollectiveMismatchError: RuntimeError,
     dtl.BackendError: RuntimeError,
     dtl.BackendUnavailableError: RuntimeError,
 }
@@ -37,8 +41,12 @@ CLASSES = {
     "InvalidHandle": dtl.InvalidHandleError,
     "OutOfBounds": dtl.BoundsError,
     "Unsupported": dtl.InvalidArgumentError,
+    "Overflow": dtl.OverflowError,
+    "ViewsOut": dtl.BufferError,
+    "KeyNotFound": dtl.KeyNotFoundError,
     "OutOfMemory": dtl.MemoryError,
     "Communication": dtl.CommunicationError,
+    "Mismatch": dtl.CollectiveMismatchError,
     "Backend": dtl.BackendError,
     "BackendUnavailable": dtl.BackendUnavailableError,
 }
@@ -63,6 +71,9 @@ def test_handles_and_types_are_arguments_and_unavailable_backends_backends() -> 
     assert issubclass(dtl.InvalidTypeError, dtl.InvalidArgumentError)
     assert issubclass(dtl.InvalidHandleError, dtl.InvalidArgumentError)
     assert issubclass(dtl.BackendUnavailableError, dtl.BackendError)
+    assert issubclass(dtl.OverflowError, dtl.InvalidArgumentError)
+    assert issubclass(dtl.CollectiveMismatchError, dtl.InvalidArgumentError)
+    assert issubclass(dtl.CollectiveMismatchError, dtl.CommunicationError)
     assert not issubclass(dtl.BoundsError, dtl.InvalidArgumentError)
 
 
@@ -110,10 +121,11 @@ def test_pickles_and_copies_keep_everything(error: type[dtl.DTLError]) -> None:
 
 
 def test_raised_exceptions_show_no_inner_one(alone: dtl.Context) -> None:
-    with pytest.raises(dtl.InvalidArgumentError) as caught:
-        dtl.DistributedVector(alone, -1)
-    assert caught.value.__suppress_context__
-    assert caught.value.__cause__ is None
+    for call in (lambda: dtl.DistributedVector(alone, -1), lambda: dtl.DistributedVector(alone, 3, fill="x")):
+        with pytest.raises(dtl.InvalidArgumentError) as caught:
+            call()
+        assert caught.value.__suppress_context__ or caught.value.__context__ is None
+        assert caught.value.__cause__ is None
 
 
 def test_operators_are_the_cores() -> None:

@@ -26,6 +26,9 @@ def test_random_calls(seed: int) -> None:
     assert succeeded(ended) == "survived\n"
 
 
+#: One more than the last operation's.
+CODES = len([name for name in vars(bridge) if name.isupper()]) - len(("NDARRAY", "NUMPY_SCALAR", "PYTHON_SCALAR"))
+
 HANDLES = [0, 1, -1, 7, 2**32, 2**56, (2 << 56) | (1 << 32), 2**63 - 1, -(2**63)]
 
 #: Functions of one handle and of further integers.
@@ -38,17 +41,28 @@ ONE = [
     "ContextFence",
     "ContextDup",
     "ContextClose",
-    "VectorGlobalSize",
-    "VectorLocalSize",
-    "VectorLocalOffset",
-    "VectorClose",
+    "ContainerClose",
+    "ContainerViews",
+    "HaloClose",
+    "MapClear",
+    "MapClose",
+    "MapGlobalSize",
+    "MapLen",
+    "MapLocalSize",
+    "PlanClose",
 ]
 MORE = {
     "ContextWithDevice": (0,),
     "ContextSplit": (0, 0),
-    "VectorOwner": (0,),
-    "VectorIsLocal": (0,),
-    "VectorCreate": (10, 1),
+    "ContextAgree": ("op", "words"),
+    "ContextRefuse": (100, "op", "why"),
+    "ContainerGrid": (0,),
+    "ContainerKind": (0,),
+    "ContainerLocalShape": (0,),
+    "ContainerOffset": (0,),
+    "ContainerShape": (0,),
+    "MapCreate": (3, 8, False, 1),
+    "MapSync": ("sync",),
 }
 NO_HANDLE = {
     "BackendCount",
@@ -90,25 +104,26 @@ def test_handles_that_are_none(name: str, number: int) -> None:
 
 
 @pytest.mark.parametrize("number", HANDLES)
-@pytest.mark.parametrize("code", range(11))
+@pytest.mark.parametrize("code", range(CODES))
 def test_handles_that_are_none_in_the_bridge(number: int, code: int) -> None:
     bare = bridge.Handle()
     bare._handle = number
     with pytest.raises(dtl.InvalidHandleError):
-        bridge.call(code, bare, np.zeros(3), np.zeros(3), 0, 0, 0, 0)
+        bridge.call(code, bare, np.zeros(3, np.int64), np.zeros(3), 0, 0, 0, 0)
 
 
 def test_handle_of_another_kind(alone: dtl.Context) -> None:
     with dtl.DistributedVector(alone, 3) as vec, dtl.Environment() as env:
         for name, number, text in (
-            ("ContextRank", vec._handle, "a vector handle where a context is wanted"),
-            ("VectorLocalSize", alone._handle, "a context handle where a vector is wanted"),
+            ("ContextRank", vec._handle, "a container handle where a context is wanted"),
+            ("ContainerViews", alone._handle, "a context handle where a container is wanted"),
             ("EnvironmentClose", alone._handle, "a context handle where an environment is wanted"),
-            ("VectorClose", env._handle, "an environment handle where a vector is wanted"),
+            ("ContainerClose", env._handle, "an environment handle where a container is wanted"),
+            ("PlanClose", vec._handle, "a container handle where a plan is wanted"),
         ):
             with pytest.raises(RuntimeError, match=text):
                 getattr(_dtl, "pydtl_" + name)(number)
-        with pytest.raises(dtl.InvalidHandleError, match="a context handle where a vector is wanted"):
+        with pytest.raises(dtl.InvalidHandleError, match="a context handle where a container is wanted"):
             bridge.call(bridge.VIEW, alone, None, None, 0, 0, 0, 0)
 
 
@@ -118,14 +133,14 @@ def test_wrong_number_of_arguments(count: int) -> None:
         bridge.call(*[0] * count)
 
 
-@pytest.mark.parametrize("code", [-1, -100, 11, 12, 1000, 2**62, -(2**63)])
+@pytest.mark.parametrize("code", [-1, -100, CODES, CODES + 1, 1000, 2**62, -(2**63)])
 @pytest.mark.parametrize("value", [None, 1.5, np.zeros(3)], ids=["none", "scalar", "array"])
 def test_codes_that_are_none(alone: dtl.Context, code: int, value: Any) -> None:
     with pytest.raises(dtl.DTLError, match=f"no operation has the code {code}"):
         bridge.call(code, alone, value, None, 0, 0, 0, 0)
 
 
-@pytest.mark.parametrize("code", range(11))
+@pytest.mark.parametrize("code", range(CODES))
 def test_operations_without_what_they_need(alone: dtl.Context, code: int) -> None:
     """Nothing goes in and nothing comes out: an error, or Python's to prepare."""
     try:

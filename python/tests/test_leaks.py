@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import operator
 import os
 from functools import partial
 from typing import Any, Callable
@@ -63,16 +64,41 @@ def functions() -> dict[str, Callable[[], Any]]:
     ctx = dtl.Context()
     vec = dtl.DistributedVector(ctx, 100)
     c, v = ctx._handle, vec._handle
+    other = dtl.DistributedVector(ctx, 100)
+    ends, width = np.array([other._handle]), np.array([1, 1, 0])
+
+    def alike() -> int:
+        return bridge.call(bridge.ALIKE, vec, None, None, 1, 0, 0, 0)
+
+    def plan() -> int:
+        return bridge.call(bridge.PLAN, vec, ends, None, 0, 0, 0, 0)
+
+    def halo() -> int:
+        return bridge.call(bridge.HALO_MAKE, vec, width, None, 0, 0, 0, 0)
+
+    def create() -> int:
+        return _dtl.pydtl_MapCreate(c, 3, 8, False, 1)
+
+    m = create()
     table: dict[str, Callable[[], Any]] = {
         "BackendCount": _dtl.pydtl_BackendCount,
         "BackendName": lambda: _dtl.pydtl_BackendName(0),
         "BackendWhyNot": lambda: _dtl.pydtl_BackendWhyNot("cpu"),
+        "ContainerClose": closing(alike, _dtl.pydtl_ContainerClose),
+        "ContainerGrid": lambda: _dtl.pydtl_ContainerGrid(v, 0),
+        "ContainerKind": lambda: _dtl.pydtl_ContainerKind(v, 0),
+        "ContainerLocalShape": lambda: _dtl.pydtl_ContainerLocalShape(v, 0),
+        "ContainerOffset": lambda: _dtl.pydtl_ContainerOffset(v, 0),
+        "ContainerShape": lambda: _dtl.pydtl_ContainerShape(v, 0),
+        "ContainerViews": lambda: _dtl.pydtl_ContainerViews(v),
+        "ContextAgree": lambda: _dtl.pydtl_ContextAgree(c, "op", "words"),
         "ContextBackend": lambda: _dtl.pydtl_ContextBackend(c),
         "ContextClose": closing(_dtl.pydtl_ContextSelf, _dtl.pydtl_ContextClose),
         "ContextDevice": lambda: _dtl.pydtl_ContextDevice(c),
         "ContextDup": closing(lambda: _dtl.pydtl_ContextDup(c), _dtl.pydtl_ContextClose),
         "ContextFence": lambda: _dtl.pydtl_ContextFence(c),
         "ContextRank": lambda: _dtl.pydtl_ContextRank(c),
+        "ContextRefuse": lambda: _dtl.pydtl_ContextRefuse(c, 100, "op", "why"),
         "ContextSelf": closing(_dtl.pydtl_ContextSelf, _dtl.pydtl_ContextClose),
         "ContextSize": lambda: _dtl.pydtl_ContextSize(c),
         "ContextSplit": closing(lambda: _dtl.pydtl_ContextSplit(c, 0, 0), _dtl.pydtl_ContextClose),
@@ -81,33 +107,42 @@ def functions() -> dict[str, Callable[[], Any]]:
         "EnvironmentClose": closing(_dtl.pydtl_EnvironmentOpen, _dtl.pydtl_EnvironmentClose),
         "EnvironmentCount": _dtl.pydtl_EnvironmentCount,
         "EnvironmentOpen": closing(_dtl.pydtl_EnvironmentOpen, _dtl.pydtl_EnvironmentClose),
+        "MapClear": lambda: _dtl.pydtl_MapClear(m),
+        "MapClose": closing(create, _dtl.pydtl_MapClose),
+        "MapCreate": closing(create, _dtl.pydtl_MapClose),
+        "MapGlobalSize": lambda: _dtl.pydtl_MapGlobalSize(m),
+        "MapLen": lambda: _dtl.pydtl_MapLen(m),
+        "MapLocalSize": lambda: _dtl.pydtl_MapLocalSize(m),
+        "MapSync": lambda: _dtl.pydtl_MapSync(m, "sync"),
         "MemoryInUse": _dtl.pydtl_MemoryInUse,
         "MemoryPeak": _dtl.pydtl_MemoryPeak,
         "MpiActive": _dtl.pydtl_MpiActive,
         "MpiThreadLevel": _dtl.pydtl_MpiThreadLevel,
         "OpName": lambda: _dtl.pydtl_OpName(0),
-        "VectorClose": closing(lambda: _dtl.pydtl_VectorCreate(c, 100, 1), _dtl.pydtl_VectorClose),
-        "VectorCreate": closing(lambda: _dtl.pydtl_VectorCreate(c, 100, 1), _dtl.pydtl_VectorClose),
-        "VectorGlobalSize": lambda: _dtl.pydtl_VectorGlobalSize(v),
-        "VectorIsLocal": lambda: _dtl.pydtl_VectorIsLocal(v, 5),
-        "VectorLocalOffset": lambda: _dtl.pydtl_VectorLocalOffset(v),
-        "VectorLocalSize": lambda: _dtl.pydtl_VectorLocalSize(v),
-        "VectorOwner": lambda: _dtl.pydtl_VectorOwner(v, 5),
+        "HaloClose": closing(halo, _dtl.pydtl_HaloClose),
+        "PlanClose": closing(plan, _dtl.pydtl_PlanClose),
         "Version": _dtl.pydtl_Version,
     }
-    table["ContextSelf"].kept = (ctx, vec)
+    table["ContextSelf"].kept = (ctx, vec, other)
     return table
 
 
 def failures() -> dict[str, Callable[[], Any]]:
     """Return calls that raise."""
-    names = [name for name in dir(_dtl) if name.startswith(("pydtl_Context", "pydtl_Vector", "pydtl_EnvironmentClose"))]
-    more = {
+    kinds = ("Context", "Container", "Plan", "Halo", "Map", "EnvironmentClose")
+    names = [name for name in dir(_dtl) if name.startswith(tuple(f"pydtl_{kind}" for kind in kinds))]
+    more: dict[str, tuple[Any, ...]] = {
+        "ContainerGrid": (0,),
+        "ContainerKind": (0,),
+        "ContainerLocalShape": (0,),
+        "ContainerOffset": (0,),
+        "ContainerShape": (0,),
+        "ContextAgree": ("op", "words"),
+        "ContextRefuse": (100, "op", "why"),
         "ContextSplit": (0, 0),
         "ContextWithDevice": (0,),
-        "VectorCreate": (9, 1),
-        "VectorIsLocal": (0,),
-        "VectorOwner": (0,),
+        "MapCreate": (3, 8, False, 1),
+        "MapSync": ("sync",),
     }
     without = ("ContextSelf", "ContextWorld", "ContextAdopt")
     table = {}
@@ -124,6 +159,8 @@ def calls() -> dict[str, Callable[[], Any]]:
     """Return calls of the data plane, and of the package above it."""
     ctx = dtl.Context()
     vec = dtl.DistributedVector(ctx, 100)
+    other, mask = dtl.DistributedVector(ctx, 100, partition=dtl.PARTITION_CYCLIC), np.arange(100) % 3 == 0
+    chosen = vec == 0
     value, out, parts, long = np.ones(10), np.ones(10), np.ones((1, 10)), np.ones(5000)
 
     def message(data: Any) -> Callable[[], None]:
@@ -136,6 +173,20 @@ def calls() -> dict[str, Callable[[], Any]]:
     def vector() -> None:
         with dtl.DistributedVector(ctx, 100, fill=1.0) as made:
             made.local_view()
+
+    def tensor() -> None:
+        with dtl.DistributedTensor(ctx, (10, 10), grid=(1, 1)) as made:
+            made[2, ::2] = 1.0
+
+    def changes() -> None:
+        other.resize(50)
+        other.redistribute(dtl.PARTITION_HASH)
+        other.resize(100)
+
+    def plan() -> None:
+        with dtl.RedistributionPlan(other, vec) as made:
+            made.execute()
+            made.explain()
 
     def context() -> None:
         with ctx.dup() as other:
@@ -163,6 +214,27 @@ def calls() -> dict[str, Callable[[], Any]]:
         "sendrecv": lambda: dtl.sendrecv(ctx, value, 0, 0),
         "local_view": vec.local_view,
         "vector": vector,
+        "tensor": tensor,
+        "span": lambda: dtl.DistributedSpan(vec).subspan(10, 20).local_view(),
+        "element": lambda: vec[7],
+        "elements": lambda: vec[[7, 8]],
+        "slice": lambda: vec[1:50:3],
+        "mask of NumPy": lambda: vec[mask],
+        "mask of a container": lambda: vec[chosen],
+        "set elements": lambda: operator.setitem(vec, [7, 8], 1.0),
+        "set slice": lambda: operator.setitem(vec, slice(1, 50, 3), 1.0),
+        "set by a container": lambda: operator.setitem(vec, ..., other),
+        "get": lambda: vec.get([1, 2]),
+        "put": lambda: vec.put([1, 2], 3.0),
+        "gather_to": vec.gather_to,
+        "local_indices": vec.local_indices,
+        "from_numpy": lambda: dtl.DistributedVector.from_numpy(ctx, value),
+        "from_local": lambda: dtl.DistributedVector.from_local(ctx, value),
+        "resize and redistribute": changes,
+        "plan": plan,
+        "arithmetic": lambda: vec + 1.0,
+        "ranks refuse": quietly(lambda: vec[1000]),
+        "views out": quietly(lambda: (vec.local_view(), vec.resize(3))),
         "context": context,
         "dtype that is not held": quietly(lambda: dtl.allreduce(ctx, np.ones(3, np.float16))),
         "unknown op": quietly(lambda: dtl.allreduce(ctx, 1.5, op=77)),

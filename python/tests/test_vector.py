@@ -121,7 +121,7 @@ def test_numpy_integer_as_size(ctx: dtl.Context) -> None:
 
 def test_repr(ctx: dtl.Context) -> None:
     with dtl.DistributedVector(ctx, 10 * ctx.size, dtype=np.int16) as vec:
-        assert repr(vec) == f"<dtl.DistributedVector of {10 * ctx.size} int16, 10 here>"
+        assert repr(vec).startswith(f"<dtl.DistributedVector of {10 * ctx.size} int16, BLOCK over {ctx.size} rank")
     assert repr(vec) == "<dtl.DistributedVector, closed>"
 
 

@@ -68,6 +68,21 @@ def vectors(ctx: dtl.Context) -> float:
         return dtl.allreduce(ctx, float(copied.sum()))
 
 
+def whole_containers(ctx: dtl.Context) -> None:
+    """Operators, ufuncs, and pictures."""
+    with dtl.DistributedVector(ctx, 10, fill=1.0) as vec:
+        total: dtl.DistributedVector = np.sqrt(vec) + 2 * vec
+        total += vec
+        large: dtl.DistributedVector = total > 3
+        assert large.dtype == np.bool_
+        assert len(total.astype(np.float32).copy()) == 10
+        assert_type(repr(vec), str)
+        try:
+            dtl.plot_partition(vec)
+        except ImportError as error:
+            print(error)
+
+
 def contexts(ctx: dtl.Context) -> None:
     """Duplicates and parts."""
     with ctx.dup() as other:
@@ -124,6 +139,7 @@ def main() -> None:
         arrays(ctx)
         messages(ctx)
         print(f"sum {vectors(ctx):.0f}")
+        whole_containers(ctx)
         contexts(ctx)
         errors(ctx)
         with env.make_cpu_context() as own:

@@ -1,0 +1,76 @@
+"""Calls of the operations on containers and maps, for leaks.py."""
+
+from __future__ import annotations
+
+from typing import Callable, Dict
+
+import numpy as np
+
+import dtl
+from dtl import _native
+
+Calls = Dict[str, Callable[[], object]]
+
+
+def container_calls(ctx: dtl.Context, vec: dtl.DistributedVector) -> Calls:
+    """Return a call of each operation on a container of 100 float64."""
+    call, b, close = _native.bridge.call, _native.bridge, _native.container_close
+    other, moving = dtl.DistributedVector(ctx, 100), dtl.DistributedVector(ctx, 100)
+    halo, plan = dtl.Halo(dtl.DistributedVector(ctx, 100), 1), dtl.RedistributionPlan(vec, other)
+    spec, end, size = np.array([0, 1, 1, 100, 0, 0, 0, -1]), np.array([vec._handle]), iter(range(10**9))
+    at, values, whole, all_of_it = np.arange(4), np.ones(4), np.zeros(100), np.array([0, 0, 1, 0, 0, 1, 100])
+    width = np.array([1, 1, 0])
+
+    def both() -> None:
+        call(b.HALO_BEGIN, halo, None, None, 0, 0, 0, 0)
+        call(b.HALO_END, halo, None, None, 0, 0, 0, 0)
+
+    return {
+        "CREATE": lambda: close(call(b.CREATE, ctx, spec, None, 0, 0, 0, 0)),
+        "ALIKE": lambda: close(call(b.ALIKE, vec, None, None, 1, 0, 0, 0)),
+        "INDICES": lambda: call(b.INDICES, vec, None, None, 0, 0, 0, 0),
+        "OWNER": lambda: call(b.OWNER, vec, at[:1], None, 0, 0, 0, 0),
+        "EQUAL": lambda: call(b.EQUAL, vec, end, None, 0, 0, 0, 0),
+        "SPAN": lambda: close(call(b.SPAN, vec, None, None, 1, 5, 0, 0)),
+        "RESIZE": lambda: call(b.RESIZE, moving, None, None, 100 + next(size) % 2, 0, 0, 0),
+        "REDISTRIBUTE": lambda: call(b.REDISTRIBUTE, moving, np.array([next(size) % 2, 0, 0, -1]), None, 0, 0, 0, 0),
+        "TAKE": lambda: call(b.TAKE, vec, at, None, 0, 0, 0, 0),
+        "TAKE of one": lambda: call(b.TAKE, vec, 5, None, 0, 0, 0, 0),
+        "GIVE": lambda: call(b.GIVE, vec, at, values, 0, 0, 0, 0),
+        "GET": lambda: call(b.GET, vec, at, None, 0, 0, 0, 0),
+        "PUT": lambda: call(b.PUT, vec, at, values, 0, 0, 0, 0),
+        "ASSIGN": lambda: call(b.ASSIGN, vec, all_of_it, whole, 0, 0, 0, 0),
+        "MOVE": lambda: call(b.MOVE, other, end, None, 0, 0, 0, 0),
+        "PLAN": lambda: _native.plan_close(call(b.PLAN, other, end, None, 0, 0, 0, 0)),
+        "PLAN_EXECUTE": lambda: call(b.PLAN_EXECUTE, plan, None, None, 0, 0, 0, 0),
+        "PLAN_BYTES": lambda: call(b.PLAN_BYTES, plan, None, None, 0, 0, 0, 0),
+        "GATHER_TO": lambda: call(b.GATHER_TO, vec, None, whole, 0, 0, 0, 0),
+        "DISTRIBUTE": lambda: call(b.DISTRIBUTE, vec, whole, None, 0, 0, 0, 0),
+        "HALO_MAKE": lambda: _native.halo_close(call(b.HALO_MAKE, other, width, None, 0, 0, 0, 0)),
+        "HALO_VIEW": lambda: call(b.HALO_VIEW, halo, None, None, 0, 0, 0, 0),
+        "HALO_EXCHANGE": lambda: call(b.HALO_EXCHANGE, halo, None, None, 0, 0, 0, 0),
+        "HALO_BEGIN": both,
+        "HALO_END": both,
+    }
+
+
+def map_calls(ctx: dtl.Context) -> Calls:
+    """Return a call of each operation on a map of int64 to float64."""
+    call, b = _native.bridge.call, _native.bridge
+    table = dtl.DistributedMap(ctx, np.int64, np.float64)
+    keys, values = np.arange(4), np.ones(4)
+    raw, found, both = keys.view(np.uint8), np.zeros(4, np.uint8), np.zeros(36, np.uint8)
+    call(b.MAP_INSERT, table, raw, values, 0, 0, 0, 0)
+
+    def erase() -> None:
+        call(b.MAP_ERASE, table, raw, found, 0, 0, 0, 0)
+        call(b.MAP_INSERT, table, raw, values, 0, 0, 0, 0)
+
+    return {
+        "MAP_INSERT": lambda: call(b.MAP_INSERT, table, raw, values, 0, 0, 0, 0),
+        "MAP_UPDATE": lambda: call(b.MAP_UPDATE, table, raw, values, 0, 0, 0, 0),
+        "MAP_FIND": lambda: call(b.MAP_FIND, table, raw, both, 0, 0, 0, 0),
+        "MAP_CONTAINS": lambda: call(b.MAP_CONTAINS, table, raw, found, 0, 0, 0, 0),
+        "MAP_ERASE": erase,
+        "MAP_ENTRIES": lambda: call(b.MAP_ENTRIES, table, None, None, 0, 0, 0, 0),
+    }

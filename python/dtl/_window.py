@@ -1,0 +1,71 @@
+"""Windows of containers, and moves between them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._native import bridge
+from .container import DistributedContainer
+
+#: No dimension.
+NONE = -1
+
+
+class Axis(NamedTuple):
+    """Indices start, start + step, ... of a dimension; or NONE, where an index array's None adds a dimension of one.
+
+    An integer index is not kept: it takes its dimension away.
+    """
+
+    dim: int
+    start: int
+    step: int
+    extent: int
+    kept: bool
+
+
+class Window(NamedTuple):
+    """What a subscript of integers and slices selects."""
+
+    axes: tuple[Axis, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of what is selected."""
+        return tuple(axis.extent for axis in self.axes if axis.kept)
+
+    def source(self) -> list[int]:
+        """Return the rows that move the window to all of a container of its shape."""
+        rows: list[int] = []
+        to = 0
+        for axis in self.axes:
+            rows += [axis.dim, axis.start, axis.step, to if axis.kept else NONE, 0, 1, axis.extent]
+            to += axis.kept
+        return rows
+
+    def destination(self) -> list[int]:
+        """Return the rows that move all of a container of its shape to the window."""
+        rows: list[int] = []
+        origin = 0
+        for axis in self.axes:
+            rows += [origin if axis.kept else NONE, 0, 1, axis.dim, axis.start, axis.step, axis.extent]
+            origin += axis.kept
+        return rows
+
+
+def whole(shape: tuple[int, ...]) -> Window:
+    """Return the window that is everything."""
+    return Window(tuple(Axis(d, 0, 1, extent, True) for d, extent in enumerate(shape)))
+
+
+def assign(to: DistributedContainer, window: Window, values: np.ndarray[Any, Any]) -> None:
+    """Write values, the same on every rank, to a window: one, or as many as it has. Collective."""
+    own = Window(tuple(axis for axis in window.axes if axis.dim != NONE))
+    bridge.call(bridge.ASSIGN, to, np.array(own.destination(), np.int64), values, 0, 0, 0, 0)
+
+
+def move(to: DistributedContainer, of: DistributedContainer, rows: list[int]) -> None:
+    """Move elements of one container to another. Collective."""
+    bridge.call(bridge.MOVE, to, np.array([of._handle, *rows], np.int64), None, 0, 0, 0, 0)

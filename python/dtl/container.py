@@ -1,0 +1,230 @@
+"""What all distributed containers have in common: their extents, their policies, and their local parts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeVar
+
+import numpy as np
+
+from . import _native, _picture
+from ._arguments import dtype_number, integer
+from ._division import Division
+from ._elementwise import Elementwise
+from ._native import bridge
+from ._owner import Owner
+from .context import Context
+from .exceptions import InvalidTypeError
+from .policies import Execution, Partition, Placement
+
+Self = TypeVar("Self", bound="DistributedContainer")
+
+
+class DistributedContainer(Elementwise, Owner):
+    """An array whose elements are divided among the ranks of a context: what vectors, arrays, tensors and spans share.
+
+    It is made by one of those classes. Operators and ufuncs of NumPy work on the local parts, and communicate nothing.
+    """
+
+    _context: Context
+    _dtype: np.dtype[Any]
+    _ndim: int
+    _division: Division
+    _placement: Placement
+    _execution: Execution
+
+    def _hold(self, handle: int, ctx: Context, dtype: np.dtype[Any], ndim: int, division: Division) -> None:
+        self._handle = handle
+        self._context = ctx
+        self._dtype = dtype
+        self._ndim = ndim
+        self._division = division
+        self._placement = Placement.HOST
+        self._execution = Execution.SEQ
+
+    def _let_go(self, handle: int) -> None:
+        _native.container_close(handle)
+
+    def _check_open(self) -> None:
+        """Refuse a container that was closed on this rank: the core has nothing to agree about with the others."""
+        if not self._handle:
+            raise _native.closed("container")
+
+    def _own_class(self) -> type[Any]:
+        """Return the class of what is made of this container's elements."""
+        return type(self)
+
+    def _like(self, dtype: Any) -> Any:
+        """Return a container of zeros that is laid out as this one. Not collective."""
+        handle = bridge.call(bridge.ALIKE, self, None, None, dtype_number(dtype), 0, 0, 0)
+        kind: Any = self._own_class()
+        made = kind.__new__(kind)
+        made._hold(handle, self._context, np.dtype(dtype), self._ndim, self._division)
+        made._execution = self._execution
+        return made
+
+    def _laid_out_as(self, other: DistributedContainer) -> bool:
+        """Say whether each element of another container is where this one's is. Not collective."""
+        if other._context.size != self._context.size or other._context.rank != self._context.rank:
+            return False
+        return bool(bridge.call(bridge.EQUAL, self, np.array([other._handle]), None, 0, 0, 0, 0))
+
+    def __repr__(self) -> str:
+        return _picture.describe(self)
+
+    def _repr_html_(self) -> str:
+        return _picture.html(self)
+
+    def __len__(self) -> int:
+        return _native.container_shape(self._handle, 0)
+
+    @property
+    def context(self) -> Context:
+        """The ranks."""
+        return self._context
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type."""
+        return self._dtype
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one element."""
+        return self._dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements, each counted once."""
+        return self.global_size * self._dtype.itemsize
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._ndim
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extent of the whole along each dimension."""
+        return tuple(_native.container_shape(self._handle, d) for d in range(self._ndim))
+
+    @property
+    def local_shape(self) -> tuple[int, ...]:
+        """The extent of this rank's part along each dimension."""
+        return tuple(_native.container_local_shape(self._handle, d) for d in range(self._ndim))
+
+    @property
+    def global_size(self) -> int:
+        """The number of elements over all ranks."""
+        return math.prod(self.shape)
+
+    @property
+    def local_size(self) -> int:
+        """The number of elements on this rank."""
+        return math.prod(self.local_shape)
+
+    @property
+    def local_offset(self) -> int:
+        """The index along dimension 0 of this rank's first element; where it has none, of the first after it."""
+        return _native.container_offset(self._handle, 0)
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """The extent of the grid of ranks along each dimension. Ranks are numbered in C order."""
+        return tuple(_native.container_grid(self._handle, d) for d in range(self._ndim))
+
+    @property
+    def partition_policy(self) -> Partition:
+        """Which rank owns which element: one of ``dtl.PARTITION_*``."""
+        return self._division.partition
+
+    @property
+    def block_size(self) -> int | None:
+        """The elements of a block of PARTITION_BLOCK_CYCLIC; None for other partitions."""
+        return self._division.block_size or None
+
+    @property
+    def placement_policy(self) -> Placement:
+        """Where the elements lie: one of ``dtl.PLACEMENT_*``."""
+        return self._placement
+
+    @property
+    def execution_policy(self) -> Execution:
+        """How algorithms run on the local part: one of ``dtl.EXEC_*``."""
+        return self._execution
+
+    @property
+    def views_out(self) -> int:
+        """How many views of this rank's memory are alive. While there are any, the structure cannot change."""
+        return _native.container_views(self._handle)
+
+    def owner(self, *index: int) -> int:
+        """Return the rank that holds the element of a global index, one for each dimension. Not collective.
+
+        Where every rank holds it (PARTITION_REPLICATED), that is the caller's.
+
+        Raises
+        ------
+        BoundsError
+            If an index is outside the extent of its dimension.
+        InvalidArgumentError
+            If there is not one for each dimension.
+        """
+        numbers = np.array([integer("index", i) for i in index], np.int64)
+        rank: int = bridge.call(bridge.OWNER, self, numbers, None, 0, 0, 0, 0)
+        return rank
+
+    def is_local(self, *index: int) -> bool:
+        """Say whether this rank holds the element of a global index, one for each dimension. Not collective.
+
+        Raises
+        ------
+        BoundsError
+            If an index is outside the extent of its dimension.
+        InvalidArgumentError
+            If there is not one for each dimension.
+        """
+        return self.owner(*index) == self._context.rank
+
+    def local_view(self) -> np.ndarray[Any, Any]:
+        """Return this rank's elements as an array of shape local_shape that shares their memory. Not collective.
+
+        Nothing is copied. The view keeps the memory alive, also when the container is closed or collected. While it
+        lives, ``resize`` and ``redistribute`` raise BufferError.
+        """
+        return np.asarray(bridge.call(bridge.VIEW, self, None, None, 0, 0, 0, 0))
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """Return a copy of this rank's elements, of shape local_shape. Not collective."""
+        return self.local_view().copy()
+
+    def local_indices(self, axis: int = 0) -> np.ndarray[Any, Any]:
+        """Return the global index along a dimension of each of this rank's elements there. Not collective.
+
+        Returns
+        -------
+        ndarray
+            int64, of shape ``(local_shape[axis],)``, in ascending order, as the elements lie in ``local_view()``.
+
+        Raises
+        ------
+        BoundsError
+            If there is no such dimension.
+        """
+        d = integer("axis", axis)
+        result = bridge.call(bridge.INDICES, self, None, None, d + self._ndim if d < 0 else d, 0, 0, 0)
+        return np.asarray(result)
+
+
+def check_container(name: str, value: Any) -> None:
+    """Refuse what is no container."""
+    if not isinstance(value, DistributedContainer):
+        raise InvalidTypeError(f"{name} must be a distributed container, not {type(value).__name__}")
+
+
+def linear_indices(of: DistributedContainer) -> np.ndarray[Any, Any]:
+    """Return the index in C order of each of this rank's elements, in the shape of its local view."""
+    total = np.zeros((), np.int64)
+    for d, extent in enumerate(of.shape):
+        total = total[..., np.newaxis] * extent + of.local_indices(d)
+    return total

@@ -1,0 +1,214 @@
+"""What halos hold, against NumPy on the whole array: ghosts, stencils in one and more dimensions, and grids."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle import DTYPES
+
+import dtl
+
+if TYPE_CHECKING:
+    Array = np.ndarray[Any, Any]
+
+
+def grids(ranks: int, ndim: int) -> list[tuple[int, ...]]:
+    """Return every grid of so many ranks."""
+    if ndim == 1:
+        return [(ranks,)]
+    return [(n, *rest) for n in range(1, ranks + 1) if ranks % n == 0 for rest in grids(ranks // n, ndim - 1)]
+
+
+def offsets(tensor: dtl.DistributedContainer) -> list[int]:
+    """Return the index of this rank's first element along each dimension, worked out naively."""
+    coordinates = np.unravel_index(tensor.context.rank, tensor.grid)
+    starts = []
+    for n, parts, at in zip(tensor.shape, tensor.grid, coordinates):
+        counts = [n // parts + (part < n % parts) for part in range(parts)]
+        starts.append(sum(counts[:at]))
+    return starts
+
+
+def around(whole: Array, tensor: dtl.DistributedContainer, halo: dtl.Halo, outside: Any) -> Array:
+    """Return what this rank's view with ghosts must hold. Outside is what stands for no element."""
+    for d, ((before, after), circle) in enumerate(zip(halo.width, halo.periodic)):
+        start, n = offsets(tensor)[d], whole.shape[d]
+        index = np.arange(start - before, start + tensor.local_shape[d] + after)
+        missing = (index < 0) | (index >= n) if not circle or n == 0 else np.zeros(len(index), bool)
+        if n > 0:
+            whole = whole.take(index, axis=d, mode="wrap")
+        else:
+            whole = np.zeros((*whole.shape[:d], len(index), *whole.shape[d + 1 :]), whole.dtype)
+        where: list[Any] = [slice(None)] * whole.ndim
+        where[d] = missing
+        whole[tuple(where)] = outside
+    return whole
+
+
+def part(whole: Array, tensor: dtl.DistributedContainer) -> Array:
+    """Return this rank's part of an array."""
+    return whole[tuple(slice(start, start + n) for start, n in zip(offsets(tensor), tensor.local_shape))]
+
+
+def numbers(shape: Any, dtype: Any = np.float64) -> Array:
+    return (np.arange(int(np.prod(shape))) * 7 % 251 + 1).reshape(shape).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 7, 100])
+@pytest.mark.parametrize("periodic", [False, True])
+def test_vectors(ctx: dtl.Context, dtype: str, size: int, periodic: bool) -> None:
+    whole = numbers(size, dtype)
+    for width in (0, 1, 3, ((2, 0),), ((0, 5),)):
+        with dtl.DistributedVector(ctx, size, dtype) as vec:
+            halo = dtl.Halo(vec, width, periodic=periodic)
+            halo.view()[...] = 1
+            vec.local_view()[:] = part(whole, vec)
+            halo.exchange()
+            np.testing.assert_array_equal(halo.view(), around(whole, vec, halo, 1))
+            assert halo.view().dtype == vec.dtype
+
+
+@given(st.data())
+def test_anything(ctx: dtl.Context, data: st.DataObject) -> None:
+    ndim = data.draw(st.integers(1, 3))
+    shape = data.draw(st.tuples(*[st.integers(0, 6)] * ndim))
+    grid = data.draw(st.sampled_from(grids(ctx.size, ndim)))
+    width = data.draw(st.tuples(*[st.tuples(st.integers(0, 3), st.integers(0, 3))] * ndim))
+    periodic = data.draw(st.tuples(*[st.booleans()] * ndim))
+    dtype = data.draw(st.sampled_from(DTYPES))
+    with dtl.DistributedTensor(ctx, shape, dtype, grid=grid) as tensor:
+        halo = dtl.Halo(tensor, width, periodic=periodic)
+        for round in range(2):
+            whole = numbers(shape, dtype) if round == 0 else numbers(shape, dtype)[::-1]
+            halo.view()[...] = 1
+            tensor.local_view()[...] = part(whole, tensor)
+            if round == 0:
+                halo.exchange()
+            else:
+                halo.begin()
+                halo.end()
+            np.testing.assert_array_equal(halo.view(), around(whole, tensor, halo, 1))
+
+
+@pytest.mark.parametrize("periodic", [False, True])
+@pytest.mark.parametrize("size", [1, 3, 50])
+def test_jacobi_in_one_dimension(ctx: dtl.Context, size: int, periodic: bool) -> None:
+    expected = np.random.RandomState(1).randn(size)
+    vec = dtl.DistributedVector(ctx, size)
+    halo = dtl.Halo(vec, 1, periodic=periodic)
+    vec.local_view()[:] = part(expected, vec)
+    local, u = vec.local_view(), halo.view()
+    for _ in range(20):
+        whole = np.pad(expected, 1, mode="wrap" if periodic else "constant")
+        expected = (whole[:-2] + whole[2:]) / 2
+        halo.exchange()
+        local[:] = (u[:-2] + u[2:]) / 2
+        np.testing.assert_array_equal(local, part(expected, vec))
+
+
+def nine(u: Array) -> Array:
+    """Return a stencil that needs the corners."""
+    rows = u[:-2] + 2 * u[1:-1] + u[2:]
+    result: Array = (rows[:, :-2] - 3 * rows[:, 1:-1] + rows[:, 2:]) / 5
+    return result
+
+
+@pytest.mark.parametrize("mode", ["wrap", "edge of 7"])
+@pytest.mark.parametrize("shape", [(8, 9), (3, 40), (1, 2), (5, 3)])
+def test_stencils_with_corners_on_every_grid(ctx: dtl.Context, shape: tuple[int, int], mode: str) -> None:
+    for grid in grids(ctx.size, 2):
+        expected = np.random.RandomState(2).randn(*shape)
+        tensor = dtl.DistributedTensor(ctx, shape, grid=grid)
+        halo = dtl.Halo(tensor, 1, periodic=mode == "wrap")
+        local, u = tensor.local_view(), halo.view()
+        u[...] = 7
+        local[...] = part(expected, tensor)
+        for _ in range(5):
+            whole = np.pad(expected, 1, mode="wrap") if mode == "wrap" else np.pad(expected, 1, constant_values=7)
+            expected = nine(whole)
+            halo.exchange()
+            local[...] = nine(u)
+            np.testing.assert_array_equal(local, part(expected, tensor))
+
+
+def test_work_between_begin_and_end(ctx: dtl.Context) -> None:
+    """The inside is worked on while messages travel; it writes elsewhere, as everybody's does."""
+    expected = np.random.RandomState(3).randn(41)
+    vec = dtl.DistributedVector(ctx, 41)
+    halo = dtl.Halo(vec, 2, periodic=True)
+    local, u = vec.local_view(), halo.view()
+    local[:] = part(expected, vec)
+    new = np.empty_like(local)
+    for _ in range(10):
+        expected = (np.roll(expected, 2) + np.roll(expected, -2)) / 2
+        halo.begin()
+        new[2:-2] = (local[:-4] + local[4:]) / 2
+        halo.end()
+        both = (u[:-4] + u[4:]) / 2
+        new[:2], new[-2:] = both[:2], both[-2:]
+        local[:] = new
+        np.testing.assert_array_equal(local, part(expected, vec))
+
+
+@pytest.mark.parametrize("shape", [(300, 300), (3, 20000)])
+def test_large_faces(ctx: dtl.Context, shape: tuple[int, int]) -> None:
+    for grid in grids(ctx.size, 2):
+        whole = numbers(shape)
+        tensor = dtl.DistributedTensor(ctx, shape, grid=grid)
+        halo = dtl.Halo(tensor, (1, 7), periodic=(True, False))
+        tensor.local_view()[...] = part(whole, tensor)
+        halo.exchange()
+        np.testing.assert_array_equal(halo.view(), around(whole, tensor, halo, 0))
+
+
+def test_explicit_sizes(ctx: dtl.Context) -> None:
+    """Parts differ, and one between others is empty."""
+    sizes = [rank % 3 * 4 for rank in range(ctx.size - 1)] + [5]
+    start, n = sum(sizes[: ctx.rank]), sizes[ctx.rank]
+    whole = numbers(sum(sizes), np.int16)
+    vec = dtl.DistributedVector.from_local(ctx, whole[start : start + n])
+    halo = dtl.Halo(vec, 6, periodic=True)
+    halo.exchange()
+    np.testing.assert_array_equal(halo.view(), whole.take(np.arange(start - 6, start + n + 6), mode="wrap"))
+
+
+def test_the_inside_is_the_container(ctx: dtl.Context) -> None:
+    tensor = dtl.DistributedTensor(ctx, (8, 6))
+    halo = dtl.Halo(tensor, ((1, 2), 3))
+    local, u = tensor.local_view(), halo.view()
+    assert u.shape == (local.shape[0] + 3, local.shape[1] + 6)
+    assert np.shares_memory(local, u)
+    assert local.__array_interface__["data"] == u[1:-2, 3:-3].__array_interface__["data"]
+    assert local.strides == u.strides
+    assert not local.flags.c_contiguous
+    local[...] = tensor.context.rank
+    assert (u[1:-2, 3:-3] == ctx.rank).all()
+    assert u.sum() == local.sum(), "ghosts start at zero"
+
+
+def test_everything_else_works_on_a_container_with_a_halo(ctx: dtl.Context) -> None:
+    """Its part has strides now: indexing, gathering, redistribution and reductions do not mind."""
+    whole = numbers((9, 5))
+    tensor = dtl.DistributedTensor.from_numpy(ctx, whole if ctx.is_root else None)
+    halo = dtl.Halo(tensor, 2)
+    np.testing.assert_array_equal(tensor.to_numpy(), part(whole, tensor))
+    assert tensor[4, 3] == whole[4, 3]
+    tensor[1:8:3, ::2] = 5
+    whole[1:8:3, ::2] = 5
+    np.testing.assert_array_equal(tensor[2:].to_numpy(), tensor[2:].local_view())
+    gathered = tensor.gather_to(0)
+    if ctx.is_root:
+        np.testing.assert_array_equal(gathered, whole)
+    assert dtl.allreduce(ctx, tensor.local_view().sum()) == whole.sum()
+    doubled = tensor + tensor
+    np.testing.assert_array_equal(doubled.local_view(), 2 * part(whole, tensor))
+    del doubled
+    halo.exchange()
+    np.testing.assert_array_equal(halo.view(), around(whole, tensor, halo, 0))
+    tensor.redistribute(grid=(1, ctx.size))
+    np.testing.assert_array_equal(tensor.local_view(), part(whole, tensor))

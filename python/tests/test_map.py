@@ -1,0 +1,260 @@
+"""DistributedMap: what it holds, against a dict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from oracle import DTYPES, OPS, has
+
+import dtl
+
+KEYS = ("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8", "float64", "S5", "S8", "U1", "U7")
+
+
+def some_keys(dtype: str, numbers: Any) -> Any:
+    """Return different keys for numbers below 100."""
+    kind = np.dtype(dtype)
+    if kind.kind in "SU":
+        letters = [f"{n:x}" if kind.itemsize > 4 else chr(0x4E00 + n) for n in numbers]
+        return np.array(letters, "U").astype(dtype) if letters else np.empty(0, dtype)
+    if kind.kind == "f":
+        return np.array(numbers, float) / 8 - 5
+    if kind.kind == "i":
+        return (np.array(numbers, np.int64) + np.iinfo(dtype).min).astype(dtype)
+    return (np.array(numbers, np.uint64) + np.uint64(np.iinfo(dtype).max - 100)).astype(dtype)
+
+
+def contents(m: dtl.DistributedMap) -> dict[Any, Any]:
+    keys, values = m.global_view()
+    assert keys.dtype == m.key_dtype
+    assert values.dtype == m.value_dtype
+    everything = dict(zip(keys.tolist(), values.tolist()))
+    assert len(everything) == len(keys) == len(values) == len(m)
+    return everything
+
+
+@pytest.mark.parametrize("key_dtype", KEYS)
+def test_every_type_of_keys(ctx: dtl.Context, key_dtype: str) -> None:
+    everyones = [some_keys(key_dtype, range(rank, 60, rank + 1)) for rank in range(ctx.size)]
+    mine = everyones[ctx.rank]
+    with dtl.DistributedMap(ctx, key_dtype, np.int32) as m:
+        m.insert_many(mine, np.full(len(mine), ctx.rank))
+        want = {key: rank for rank, keys in enumerate(everyones) for key in keys.tolist()}
+        assert contents(m) == want
+        for form in (mine, mine.tolist()):
+            values, found = m.find_many(form)
+            assert values.tolist() == [want[key] for key in mine.tolist()]
+            assert found.all()
+        assert not m.contains_many(some_keys(key_dtype, range(61, 90))).any()
+        for key in mine[:3], mine.tolist()[:3]:
+            for one in key:
+                assert m[one] == want[np.asarray(one).tolist()]
+                assert one in m
+
+
+@pytest.mark.parametrize("value_dtype", DTYPES)
+def test_every_type_of_values(ctx: dtl.Context, value_dtype: str) -> None:
+    values = np.arange(100).astype(value_dtype)
+    if values.dtype.kind == "c":
+        values = values + np.array(1j, value_dtype) * 3
+    with dtl.DistributedMap(ctx, "i4", value_dtype) as m:
+        m.insert_many(np.arange(ctx.rank, 100, ctx.size), values[ctx.rank :: ctx.size])
+        found_values, found = m.find_many(np.arange(120), default=1)
+        assert found_values.dtype == m.value_dtype == values.dtype
+        assert found.dtype == np.bool_
+        np.testing.assert_array_equal(found, np.arange(120) < 100)
+        np.testing.assert_array_equal(found_values, np.concatenate([values, np.ones(20, value_dtype)]))
+        assert type(m[7]) is values.dtype.type
+
+
+@pytest.mark.parametrize("value_dtype", DTYPES)
+@pytest.mark.parametrize("op", OPS)
+def test_every_operator(ctx: dtl.Context, op: dtl.ops.Op, value_dtype: str) -> None:
+    with dtl.DistributedMap(ctx, "U3", value_dtype) as m:
+        keys = np.array(["a", "b", "a", "c", "b", "a"])
+        values = np.array([3, 1, 2, 0, 1, 1]).astype(value_dtype)
+        if not has(op, value_dtype):
+            with pytest.raises(dtl.InvalidArgumentError, match=f"{op.name} is not defined for {value_dtype}"):
+                m.update_many(keys, values, op)
+            assert len(m) == 0
+            return
+        m.update_many(keys, values, op)
+        for key in "abc":
+            same = np.tile(values[keys == key], ctx.size)
+            assert m[key] == OPS[op].reduce(same, dtype=values.dtype)
+        m.update_many(["c"], 1, op.name.lower())
+        assert len(m) == 3
+
+
+def test_update_starts_with_the_value(ctx: dtl.Context) -> None:
+    for op in OPS:
+        with dtl.DistributedMap(ctx, np.int64, np.float64) as m:
+            m.update_many([ctx.rank], [-2.5], op)
+            assert m[ctx.rank] == -2.5
+
+
+def test_a_key_of_several_ranks(ctx: dtl.Context) -> None:
+    with dtl.DistributedMap(ctx, np.int64, np.int64) as m:
+        m.insert_many([5, 6, 5], [100 + ctx.rank, ctx.rank, 200 + ctx.rank])
+        assert m[5] == 199 + ctx.size
+        assert m[6] == ctx.size - 1
+        assert m.erase_many([6, 6, 7]).tolist() == [True, True, False], "as it was when the call began"
+        m[5] = ctx.rank
+        assert m[5] == ctx.size - 1
+        assert len(m) == 1
+
+
+def test_single_keys(ctx: dtl.Context) -> None:
+    with dtl.DistributedMap(ctx, "S4", np.float64) as m:
+        mine = b"r%d" % ctx.rank
+        m.insert(mine, ctx.rank / 2)
+        m[b"all"] = 1.5
+        assert len(m) == ctx.size + 1
+        assert m.find(mine) == ctx.rank / 2
+        assert m.find(b"none") is None
+        assert m.find(b"none", 7) == 7
+        assert m.contains(mine)
+        assert b"none" not in m
+        assert m.erase(mine) is True
+        assert m.erase(mine) is False
+        assert b"all" in m
+        del m[b"all"]
+        assert len(m) == 0
+
+
+def test_missing_key_is_the_own_rank_s(ctx: dtl.Context) -> None:
+    with dtl.DistributedMap(ctx, np.int64, np.int64) as m:
+        m.insert_many([1], [2])
+        if ctx.rank == 0:
+            with pytest.raises(dtl.KeyNotFoundError, match="no key 9") as caught:
+                m[9]
+            assert isinstance(caught.value, KeyError)
+            assert caught.value.op == "find"
+        else:
+            assert m[1] == 2
+        with pytest.raises(KeyError):
+            del m[10 + ctx.rank]
+        assert len(m) == 1
+
+
+def test_a_rank_without_keys(ctx: dtl.Context) -> None:
+    with dtl.DistributedMap(ctx, "U4", np.int64) as m:
+        if ctx.rank == 0:
+            m["a"] = 1
+            assert m["a"] == 1
+            assert m.erase("a")
+        else:
+            m.insert_many([], [])
+            values, found = m.find_many([])
+            assert (values.shape, found.shape) == ((0,), (0,))
+            assert m.erase_many(np.array([])).tolist() == []
+        assert m.empty
+
+
+def test_sizes(ctx: dtl.Context) -> None:
+    with dtl.DistributedMap(ctx, np.uint16, np.int8) as m:
+        assert (len(m), m.size, m.global_size, m.local_size, m.empty) == (0, 0, 0, 0, True)
+        m.insert_many(np.arange(1000), 1)
+        assert (len(m), m.size, m.global_size, m.empty) == (1000, 1000, 1000, False)
+        assert dtl.allreduce(ctx, m.local_size) == 1000
+        assert abs(m.local_size - 1000 / ctx.size) < 100, "the hash spreads neighbours evenly"
+        m.erase_many(np.arange(0, 1000, 2))
+        assert len(m) == m.global_size == 500
+        m.sync()
+        m.flush()
+        m.clear()
+        assert (len(m), m.global_size, m.local_size) == (0, 0, 0)
+        assert not m
+
+
+def test_local_part(ctx: dtl.Context) -> None:
+    with dtl.DistributedMap(ctx, np.int64, np.int64) as m:
+        m.insert_many(np.arange(100), np.arange(100) ** 2)
+        keys, values = m.to_numpy()
+        assert len(keys) == m.local_size
+        np.testing.assert_array_equal(values, keys**2)
+        assert list(m) == keys.tolist()
+        assert dict(m.items()) == dict(zip(keys.tolist(), values.tolist()))
+        parts = dtl.allgather(ctx, np.concatenate([keys, np.full(100 - len(keys), -1)])).ravel()
+        assert sorted(parts[parts >= 0].tolist()) == list(range(100))
+        keys[:] = -1
+        assert -1 not in m, "it was a copy"
+
+
+def test_floats_that_are_one_key(ctx: dtl.Context) -> None:
+    with dtl.DistributedMap(ctx, float, np.int64) as m:
+        m.insert_many([-0.0, np.nan, np.inf], [1, 2, 3])
+        other_nan = np.array([0xFFF8000000000123], np.uint64).view(float)
+        assert m.find_many(np.concatenate([[0.0, np.inf], other_nan]))[0].tolist() == [1, 3, 2]
+        assert m[0] == 1
+        keys, _ = m.global_view()
+        assert not np.signbit(keys[keys == 0]).any()
+
+
+#: What a call does with a list of (key, value) from each rank.
+CALLS = ("insert", "update", "erase", "find")
+LISTS = st.lists(st.tuples(st.integers(-4, 4), st.integers(-100, 100)), max_size=12)
+
+
+@hypothesis.given(st.lists(st.tuples(st.sampled_from(CALLS), st.lists(LISTS, min_size=4, max_size=4)), max_size=12))
+def test_calls_in_any_order(ctx: dtl.Context, calls: list[Any]) -> None:
+    want: dict[int, int] = {}
+    with dtl.DistributedMap(ctx, np.int8, np.int64) as m:
+        for name, lists in calls:
+            everyones = lists[: ctx.size]
+            keys = [key for key, _ in everyones[ctx.rank]]
+            values = [value for _, value in everyones[ctx.rank]]
+            answers: list[list[Any]] = [[] for _ in everyones]
+            for rank, entries in enumerate(everyones):
+                for key, value in entries:
+                    answers[rank].append(want.get(key))
+                    if name == "insert":
+                        want[key] = value
+                    elif name == "update":
+                        want[key] = want.get(key, 0) + value
+            if name == "erase":
+                want = {k: v for k, v in want.items() if all(k != key for part in everyones for key, _ in part)}
+            mine = answers[ctx.rank]
+            if name == "insert":
+                m.insert_many(keys, values)
+            elif name == "update":
+                m.update_many(keys, values)
+            elif name == "erase":
+                assert m.erase_many(keys).tolist() == [value is not None for value in mine]
+            else:
+                found_values, found = m.find_many(keys, default=1000)
+                assert found.tolist() == m.contains_many(keys).tolist() == [value is not None for value in mine]
+                assert found_values.tolist() == [1000 if value is None else value for value in mine]
+            assert len(m) == len(want)
+        assert contents(m) == want
+
+
+def test_growth_and_erasure(ctx: dtl.Context) -> None:
+    count = 60_000
+    mine = np.arange(ctx.rank, count, ctx.size)
+    with dtl.DistributedMap(ctx, np.int64, np.int32) as m:
+        for round_ in range(3):
+            m.insert_many(mine * 7919, mine)
+            assert len(m) == count
+            assert m.erase_many(mine[::2] * 7919).all()
+            assert m.find_many(mine * 7919)[1].tolist() == [i % 2 == 1 for i in range(len(mine))]
+            m.insert_many(mine[::2] * 7919, round_)
+            values, found = m.find_many(mine * 7919)
+            assert found.all()
+            np.testing.assert_array_equal(values[1::2], mine[1::2])
+            np.testing.assert_array_equal(values[::2], round_)
+
+
+def test_hot_key(ctx: dtl.Context) -> None:
+    """More of one key than a round takes: they go in parts, and still each counts once."""
+    count = 150_000
+    with dtl.DistributedMap(ctx, np.int64, np.int64) as m:
+        m.update_many(np.where(np.arange(count) % 10 == 0, np.arange(count), -1), 1)
+        assert m[-1] == count * 9 // 10 * ctx.size
+        assert len(m) == count // 10 + 1
+        m.insert_many(np.full(count, -1), np.arange(count) + ctx.rank)
+        assert m[-1] == count - 1 + ctx.size - 1
