@@ -1,6 +1,10 @@
 package container
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"dtl/core/memory"
+)
 
 // copyPart copies an n-dimensional part between memories of different strides.
 func copyPart(dst, src unsafe.Pointer, shape, dstStrides, srcStrides []int64, itemSize int) {
@@ -8,8 +12,7 @@ func copyPart(dst, src unsafe.Pointer, shape, dstStrides, srcStrides []int64, it
 		return
 	}
 	if len(shape) == 1 {
-		n := int(shape[0]) * itemSize // neighbours in the last dimension lie side by side
-		copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))
+		memory.Move(dst, src, int(shape[0])*itemSize) // neighbours in the last dimension lie side by side
 		return
 	}
 	for i := range shape[0] {

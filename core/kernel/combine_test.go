@@ -30,21 +30,33 @@ func TestCombineAt(t *testing.T) {
 	}
 }
 
-func combineSome(t *testing.T, random *rand.Rand, typ dtype.Type, op Op, n int) {
-	elements := func(n int) memory.Span {
-		z := make([]complex128, n+1)
-		for i := range z {
-			z[i] = complex(random.Float64(), random.Float64())
+// someElements returns elements of any type; floats are finite.
+func someElements(random *rand.Rand, typ dtype.Type, n int) memory.Span {
+	words := make([]float64, 2*n+2)
+	s := memory.Span{Addr: unsafe.Pointer(&words[0]), Count: n, Type: typ}
+	switch typ {
+	case dtype.Float64, dtype.Complex128:
+		for i := range words {
+			words[i] = random.NormFloat64()
 		}
-		s := memory.Of(dtype.Complex128, z)
-		s.Type, s.Count = typ, n
-		if typ == dtype.Bool {
-			for i := range s.Bytes() {
-				*(*uint8)(unsafe.Add(s.Addr, i)) &= 1
-			}
+	case dtype.Float32, dtype.Complex64:
+		for i := range s.Bytes() / 4 {
+			*(*float32)(unsafe.Add(s.Addr, 4*i)) = float32(random.NormFloat64())
 		}
-		return s
+	case dtype.Bool:
+		for i := range s.Bytes() {
+			*(*uint8)(unsafe.Add(s.Addr, i)) = uint8(random.IntN(2))
+		}
+	default:
+		for i := range s.Bytes() {
+			*(*uint8)(unsafe.Add(s.Addr, i)) = uint8(random.Uint32())
+		}
 	}
+	return s
+}
+
+func combineSome(t *testing.T, random *rand.Rand, typ dtype.Type, op Op, n int) {
+	elements := func(n int) memory.Span { return someElements(random, typ, n) }
 	got, src := elements(10), elements(n)
 	want := elements(10)
 	memory.Copy(want, got)

@@ -1,6 +1,10 @@
 package kernel
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"dtl/core/memory"
+)
 
 // CopyStrided copies count units of size bytes: the i-th from src + i*srcStride to dst + i*dstStride, strides in
 // bytes and of any sign. Nothing needs to be aligned. The units read and those written do not overlap, unless both
@@ -9,7 +13,7 @@ func CopyStrided(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStrid
 	switch {
 	case count <= 0 || size <= 0:
 	case count == 1, dstStride == size && srcStride == size:
-		moveBytes(dst, src, count*size)
+		memory.Move(dst, src, count*size)
 	case size == 8:
 		copyUnits[uint64](dst, dstStride, src, srcStride, count)
 	case size == 4:
@@ -28,13 +32,9 @@ func CopyStrided(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStrid
 		copyUnits[[4]uint64](dst, dstStride, src, srcStride, count)
 	default:
 		for i := range count {
-			moveBytes(unsafe.Add(dst, i*dstStride), unsafe.Add(src, i*srcStride), size)
+			memory.Move(unsafe.Add(dst, i*dstStride), unsafe.Add(src, i*srcStride), size)
 		}
 	}
-}
-
-func moveBytes(dst, src unsafe.Pointer, n int) {
-	copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))
 }
 
 // copyUnits is four loads and then four stores at a time. Addresses are offsets from the first unit, so that none is

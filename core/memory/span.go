@@ -50,5 +50,7 @@ func Of[T any](t dtype.Type, elements []T) Span {
 
 // Copy copies min(dst, src) bytes and returns how many; the spans may overlap.
 func Copy(dst, src Span) int {
-	return copy(unsafe.Slice((*byte)(dst.Addr), dst.Bytes()), unsafe.Slice((*byte)(src.Addr), src.Bytes()))
+	n := min(dst.Bytes(), src.Bytes())
+	Move(dst.Addr, src.Addr, n)
+	return n
 }

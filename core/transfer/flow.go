@@ -5,6 +5,8 @@ import "unsafe"
 const (
 	// chunk is the most bytes of a message. What is packed stays in the processor's cache until it is sent.
 	chunk = 256 << 10
+	// bare is the most bytes of a message that neither side packs.
+	bare = 1 << 30
 	// long is from how many bytes on stretches that lie side by side are messages of their own, for no packing.
 	long = 32 << 10
 )
@@ -36,7 +38,9 @@ type flow struct {
 func (q *pair) newFlow(side, peer int, mine Memory, chunk int64) *flow {
 	f := &flow{pair: q, side: side, peer: peer, memory: mine, chunk: chunk, left: q.bytes}
 	f.own = q.grain(f.strides())
-	_, f.apart = q.stretches()
+	if _, f.apart = q.stretches(); f.apart && len(q.dims) == 1 {
+		f.chunk = bare // no part of one dimension has gaps, so neither side packs
+	}
 	f.packed = f.own.kept > 0 && !(f.apart && f.aligned())
 	return f
 }

@@ -1,0 +1,23 @@
+package memory
+
+import "unsafe"
+
+const (
+	// piece is how many bytes Move copies at a time: from 2048 on, Go's copy uses an instruction (REP MOVSQ) that reaches
+	// two thirds of the memory's bandwidth on AMD's processors.
+	piece = 1984
+	// worthwhile is from how many bytes on that matters: less lies in the cache.
+	worthwhile = 64 << 10
+)
+
+// Move copies n bytes; source and destination may overlap.
+func Move(dst, src unsafe.Pointer, n int) {
+	to, from := unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n)
+	if n >= worthwhile && (uintptr(dst) < uintptr(src) || uintptr(dst) >= uintptr(src)+uintptr(n)) {
+		for len(from) > piece {
+			copy(to[:piece], from[:piece])
+			to, from = to[piece:], from[piece:]
+		}
+	}
+	copy(to, from)
+}
