@@ -47,10 +47,7 @@ func ContainerKind(h, d int64) (kind int64, err error) {
 func ContainerViews(h int64) (n int64, err error) {
 	defer guard(&err)
 	return using(container.Containers, h, func(c container.Container) (int64, error) {
-		if a, ok := c.(*container.Array); ok {
-			return a.Views()
-		}
-		return 0, nil
+		return container.Views(c)
 	})
 }
 

@@ -16,6 +16,7 @@ type Call struct {
 	Op   string
 	Same []int64       // what every rank must pass alike
 	Text func() string // the arguments in words, for the error of ranks that do not
+	On   func() string // what it is called on, or nil
 }
 
 // Shared is what a rank tells all others while they agree.
@@ -165,10 +166,14 @@ func (call *Call) account(mine error) string {
 	if mine != nil {
 		return mine.Error()
 	}
-	if call.Text == nil {
-		return call.Op
+	text := call.Op
+	if call.Text != nil {
+		text += "(" + call.Text() + ")"
 	}
-	return call.Op + "(" + call.Text() + ")"
+	if call.On != nil {
+		text += " on " + call.On()
+	}
+	return text
 }
 
 // verdict is the error of a rank that has not failed: another's, or that they called different things.

@@ -30,7 +30,11 @@ func Take(from Container, index comm.Array) (comm.Result, error) {
 	if mine == nil {
 		mine = t.prepare(index)
 	}
-	call := comm.Call{Op: op, Same: []int64{int64(p.typ), int64(index.Count), comm.Fingerprint(index.Span)}, Text: describeIndices(index)}
+	same := []int64{int64(len(index.Shape)), int64(index.Count), comm.Fingerprint(index.Span)}
+	call := comm.Call{Op: op, Same: same, Text: describeIndices(index)}
+	if mine == nil {
+		call = p.named(call)
+	}
 	if index.Count == 1 && mine == nil {
 		err = t.one(call)
 	} else if err = c.Agree(call, mine); err == nil {
@@ -54,6 +58,11 @@ func describeIndices(index comm.Array) func() string {
 		}
 		return fmt.Sprintf("%d indices, fingerprint %x", index.Count, uint64(comm.Fingerprint(index.Span)))
 	}
+}
+
+// describeValues tells values from others.
+func describeValues(values comm.Array) string {
+	return fmt.Sprintf("%d values of %s, fingerprint %x", values.Count, values.Type, uint64(comm.Fingerprint(values.Span)))
 }
 
 // taking is one Take.
@@ -177,8 +186,12 @@ func Give(to Container, index, values comm.Array) error {
 			mine = checkValues(values, p.typ, index.Count)
 		}
 	}
-	call := comm.Call{Op: op, Text: describeIndices(index),
-		Same: []int64{int64(index.Count), comm.Fingerprint(index.Span), int64(values.Count), comm.Fingerprint(values.Span)}}
+	print := comm.Fingerprint(values.Span)
+	call := comm.Call{Op: op, Same: []int64{int64(index.Count), comm.Fingerprint(index.Span), int64(values.Count), print},
+		Text: func() string { return describeIndices(index)() + ", " + describeValues(values) }}
+	if mine == nil {
+		call = p.named(call)
+	}
 	if err := c.Agree(call, mine); err != nil {
 		return err
 	}

@@ -164,3 +164,38 @@ func ramp(n int) []int64 {
 	}
 	return r
 }
+
+// TestRanksPassDifferentContainers has two containers of one size and type, of which rank 0 takes the other: one that is
+// divided otherwise, and one that is divided alike.
+func TestRanksPassDifferentContainers(t *testing.T) {
+	for n := 2; n <= 3; n++ {
+		onRanks(t, n, func(on *runtime.Context) {
+			a := made(t, on, 10, container.Division{})
+			fillTens(t, a)
+			for _, d := range divisions(10, n)[:2] {
+				b := made(t, on, 10, d)
+				mine := b
+				if on.Rank() == 0 {
+					mine = a
+				}
+				_, err := container.Take(mine, list(0, 9))
+				assert.ErrorIs(t, err, status.Mismatch)
+				_, err = container.Get(mine, list(0, 9))
+				assert.ErrorIs(t, err, status.Mismatch)
+				assert.ErrorIs(t, container.Give(mine, list(0), list(1)), status.Mismatch)
+				assert.ErrorIs(t, container.Set(mine, list(0), list(1)), status.Mismatch)
+				assert.ErrorIs(t, container.Assign(mine, list(1), []container.Axis{{ToStep: 1, Count: 10}}), status.Mismatch)
+				assert.ErrorIs(t, mine.Resize(5), status.Mismatch)
+				assert.ErrorIs(t, mine.Redistribute(container.Division{}, 0), status.Mismatch)
+				axes, err := container.Whole(a, mine)
+				assert.NoError(t, err)
+				_, err = container.NewPlan(a, mine, axes, 0)
+				assert.ErrorIs(t, err, status.Mismatch)
+				assert.ErrorContains(t, err, "container ")
+				holds(t, a, func(g int64) int64 { return 10 * g })
+				assert.NoError(t, b.Close())
+			}
+			assert.NoError(t, a.Close())
+		})
+	}
+}

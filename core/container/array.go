@@ -1,6 +1,8 @@
 package container
 
 import (
+	"sync/atomic"
+
 	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/memory"
@@ -18,6 +20,9 @@ type Array struct {
 
 var _ Container = (*Array)(nil)
 
+// made counts the arrays that this process made together with others; the count of rank 0 names an array on all ranks.
+var made atomic.Int64
+
 // New makes an array over the context's ranks. It touches no page of its memory. Collective.
 func New(on *runtime.Context, spec Spec) (*Array, error) {
 	c, err := on.Comm()
@@ -25,12 +30,14 @@ func New(on *runtime.Context, spec Spec) (*Array, error) {
 		return nil, status.In(spec.Family, err)
 	}
 	a, mine := Like(on, spec)
-	if err := c.Agree(spec.call(), mine); err != nil {
+	all := make([]comm.Shared, c.Size())
+	if err := c.AgreeSharing(spec.call(), mine, comm.Shared{made.Add(1)}, all); err != nil {
 		if a != nil {
 			_ = a.Close() // it never fails
 		}
 		return nil, err
 	}
+	a.now.id = all[0][0]
 	return a, nil
 }
 
@@ -98,7 +105,7 @@ func newState(on *runtime.Context, t dtype.Type, layout partition.Layout, change
 		return nil, err
 	}
 	return &state{
-		typ: t, layout: layout, rank: on.Rank(), storage: storage, addr: storage.Addr(),
+		print: layout.Fingerprint(), typ: t, layout: layout, rank: on.Rank(), storage: storage, addr: storage.Addr(),
 		shape: shape, strides: cOrder(shape, t.Size()), changes: changes,
 	}, nil
 }
@@ -128,9 +135,9 @@ func (a *Array) View() (comm.Result, error) {
 	return p.view()
 }
 
-// Views returns how many views of the array are out.
-func (a *Array) Views() (int64, error) {
-	p, err := a.Use()
+// Views returns how many views of a container's memory are out; of a span's, those of all of it.
+func Views(c Container) (int64, error) {
+	p, err := c.Use()
 	if err != nil {
 		return 0, err
 	}

@@ -35,7 +35,9 @@ func (a *Array) Resize(n int64) error {
 // Redistribute divides the array anew. Its elements move with at most limit bytes of temporary memory on each rank,
 // beside the new part; 0 is a default of a few MiB. Collective.
 func (a *Array) Redistribute(v Division, limit int64) error {
-	call := comm.Call{Op: "redistribute", Same: append(v.same(), limit), Text: v.String}
+	call := comm.Call{Op: "redistribute", Same: append(v.same(), limit), Text: func() string {
+		return fmt.Sprintf("%s, max_extra_bytes %d", v, limit)
+	}}
 	return a.change(call, func(s *state) (change, error) {
 		if limit < 0 {
 			return change{}, status.New(status.InvalidArgument, "max_extra_bytes %d is negative", limit)
@@ -60,6 +62,9 @@ func (a *Array) change(call comm.Call, to func(*state) (change, error), limit in
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var next *state
+	if a.now != nil {
+		call = a.now.named(call)
+	}
 	err = together(c, call, func() (t *transfer.Transfer, err error) {
 		next, t, err = a.prepare(c, to, limit)
 		return t, err
@@ -95,6 +100,7 @@ func (a *Array) prepare(c *comm.Comm, to func(*state) (change, error), limit int
 	if err != nil {
 		return nil, nil, err
 	}
+	next.id = a.now.id
 	t, err := plan.Prepare(c, a.now.memory(), next.memory(), limit)
 	return next, t, err
 }

@@ -6,7 +6,9 @@
 package container
 
 import (
+	"fmt"
 	"io"
+	"strings"
 	"unsafe"
 
 	"dtl/core/comm"
@@ -48,6 +50,8 @@ func (p Part) Done() { p.done() }
 
 // state is what a container looks like until its structure changes.
 type state struct {
+	id      int64 // the same on every rank; 0 of what was made on each rank by itself
+	print   int64 // the layout's fingerprint
 	typ     dtype.Type
 	layout  partition.Layout
 	rank    int
@@ -91,6 +95,30 @@ func (s *state) span() memory.Span {
 
 // memory returns the part as an end of a transfer.
 func (s *state) memory() transfer.Memory { return transfer.Memory{Addr: s.addr, Strides: s.strides} }
+
+// same is what of a container all ranks must pass alike.
+func (s *state) same() []int64 { return []int64{s.id, s.print, int64(s.typ)} }
+
+// named adds the container to a call that all ranks make on it.
+func (s *state) named(call comm.Call) comm.Call {
+	call.Same = append(s.same(), call.Same...)
+	call.On = s.String
+	return call
+}
+
+// String describes the container for the error of ranks that do not pass the same.
+func (s *state) String() string {
+	name := "a result"
+	if s.id != 0 {
+		name = fmt.Sprint("container ", s.id)
+	}
+	dims := make([]string, s.layout.Dims())
+	for d := range dims {
+		dims[d] = kindNames[s.layout.Dim(d).Kind()]
+	}
+	return fmt.Sprintf("%s of shape %s, %s, %s over %s", name, tuple(s.layout.Shape()), s.typ,
+		strings.Join(dims, " x "), tuple(s.layout.Grid()))
+}
 
 // view returns the part with one more use of its memory.
 func (s *state) view() (comm.Result, error) {

@@ -26,7 +26,11 @@ func (m *Plan) Execute() error {
 	} else if mine == nil {
 		mine = err
 	}
-	return together(c, m.call(0), func() (*transfer.Transfer, error) {
+	call := m.call()
+	if mine == nil {
+		call = m.call(to.state, from.state)
+	}
+	return together(c, call, func() (*transfer.Transfer, error) {
 		if mine != nil {
 			return nil, mine
 		}
@@ -89,8 +93,11 @@ func Assign(to Container, values comm.Array, axes []Axis) error {
 	if mine == nil {
 		defer p.Done()
 	}
-	call := m.call(int(values.Type))
-	call.Same = append(call.Same, comm.Fingerprint(values.Span))
+	call := comm.Call{Op: m.op, Same: append(m.call().Same, comm.Fingerprint(values.Span)),
+		Text: func() string { return m.call().Text() + ", " + describeValues(values) }}
+	if mine == nil {
+		call = p.named(call)
+	}
 	return together(c, call, func() (*transfer.Transfer, error) {
 		if mine != nil {
 			return nil, mine

@@ -2,6 +2,7 @@ package container
 
 import (
 	"fmt"
+	"strings"
 
 	"dtl/core/comm"
 	"dtl/core/handle"
@@ -77,10 +78,10 @@ func newPlan(op string, to, from Container, axes []Axis, limit int64) (*Plan, er
 		return nil, status.In(op, err)
 	}
 	m := &Plan{op: op, to: to, from: from, axes: axes, limit: limit}
-	src, dst, size, mine := m.sides()
+	src, dst, size, parts, mine := m.sides()
 	all := make([]comm.Shared, c.Size())
 	share := comm.Shared{int64(from.Context().Rank()), int64(from.Context().Size())}
-	if err := c.AgreeSharing(m.call(size), mine, share, all); err != nil {
+	if err := c.AgreeSharing(m.call(parts...), mine, share, all); err != nil {
 		return nil, err
 	}
 	if src.Ranks, err = counterparts(all); err != nil {
@@ -90,13 +91,36 @@ func newPlan(op string, to, from Container, axes []Axis, limit int64) (*Plan, er
 	return m, status.In(op, err)
 }
 
-// call is the move as the ranks agree on it.
-func (m *Plan) call(size int) comm.Call {
-	same := []int64{int64(size), m.limit}
+// call is the move as the ranks agree on it, of the parts that are known.
+func (m *Plan) call(parts ...*state) comm.Call {
+	same := []int64{m.limit}
+	for _, p := range parts {
+		same = append(same, p.same()...)
+	}
 	for _, a := range m.axes {
 		same = append(same, a.From, a.FromStart, a.FromStep, a.To, a.ToStart, a.ToStep, a.Count)
 	}
-	return comm.Call{Op: m.op, Same: same, Text: func() string { return fmt.Sprintf("%d bytes an element, %v", size, m.axes) }}
+	return comm.Call{Op: m.op, Same: same, Text: func() string {
+		texts := []string{}
+		for _, p := range parts {
+			texts = append(texts, p.String())
+		}
+		for _, a := range m.axes {
+			texts = append(texts, a.String())
+		}
+		return fmt.Sprintf("%s, max_extra_bytes %d", strings.Join(texts, ", "), m.limit)
+	}}
+}
+
+// String describes an axis for an error.
+func (a Axis) String() string {
+	side := func(dim, start, step int64) string {
+		if dim < 0 {
+			return "none"
+		}
+		return fmt.Sprintf("%d + %di of dimension %d", start, step, dim)
+	}
+	return fmt.Sprintf("%s to %s for i < %d", side(a.From, a.FromStart, a.FromStep), side(a.To, a.ToStart, a.ToStep), a.Count)
 }
 
 // counterparts returns the destination's rank of each rank of the source; nil where they are the same.
@@ -120,31 +144,31 @@ func counterparts(all []comm.Shared) ([]int, error) {
 	return ranks, nil
 }
 
-// sides returns both ends, and the size of an element.
-func (m *Plan) sides() (src, dst transfer.Side, size int, err error) {
+// sides returns both ends, the size of an element, and the parts as they are now.
+func (m *Plan) sides() (src, dst transfer.Side, size int, parts []*state, err error) {
 	if m.limit < 0 {
-		return src, dst, 0, status.New(status.InvalidArgument, "max_extra_bytes %d is negative", m.limit)
+		return src, dst, 0, nil, status.New(status.InvalidArgument, "max_extra_bytes %d is negative", m.limit)
 	}
 	from, err := m.from.Use()
 	if err != nil {
-		return src, dst, 0, err
+		return src, dst, 0, nil, err
 	}
 	defer from.Done()
 	to, err := m.to.Use()
 	if err != nil {
-		return src, dst, 0, err
+		return src, dst, 0, nil, err
 	}
 	defer to.Done()
 	if from.typ != to.typ {
-		return src, dst, 0, status.New(status.InvalidArgument, "elements of %s cannot move to elements of %s; convert them first",
-			from.typ, to.typ)
+		return src, dst, 0, nil, status.New(status.InvalidArgument,
+			"elements of %s cannot move to elements of %s; convert them first", from.typ, to.typ)
 	}
 	m.fromChanges, m.toChanges = from.changes, to.changes
 	if src, err = side(from.state, m.axes, Axis.source); err != nil {
-		return src, dst, 0, err
+		return src, dst, 0, nil, err
 	}
 	dst, err = side(to.state, m.axes, Axis.destination)
-	return src, dst, from.typ.Size(), err
+	return src, dst, from.typ.Size(), []*state{to.state, from.state}, err
 }
 
 // The two ends of an axis.

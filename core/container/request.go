@@ -1,7 +1,6 @@
 package container
 
 import (
-	"fmt"
 	"unsafe"
 
 	"dtl/core/comm"
@@ -60,14 +59,13 @@ func (r *request) run(on Container, round func(k int) error) error {
 		defer r.part.Done()
 		mine = r.prepare()
 	}
-	same := []int64{0}
+	call := comm.Call{Op: r.op}
 	if mine == nil {
-		same[0] = int64(r.part.typ)
+		call = r.part.named(call)
 	}
 	all := make([]comm.Shared, c.Size())
 	share := comm.Shared{int64(batches(r.index.Count))}
-	text := func() string { return fmt.Sprintf("dtype %s", dtype.Type(same[0])) }
-	if err := c.AgreeSharing(comm.Call{Op: r.op, Same: same, Text: text}, mine, share, all); err != nil {
+	if err := c.AgreeSharing(call, mine, share, all); err != nil {
 		return err
 	}
 	rounds := 0

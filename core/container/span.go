@@ -49,6 +49,7 @@ func (s *state) narrow(offset, count int64) {
 	dim, at := s.layout.Dim(0), s.layout.Coordinate(s.rank, 0)
 	skipped := dim.Before(at, offset)
 	s.layout = s.layout.Sub(offset, count)
+	s.print = s.layout.Fingerprint() ^ offset // where nothing tells ranges of one length apart, the offset does
 	s.shape = append([]int64{s.layout.Dim(0).LocalSize(at)}, s.shape[1:]...)
 	if product(s.shape) > 0 {
 		s.addr = unsafe.Add(s.addr, skipped*s.strides[0])

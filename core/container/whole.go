@@ -1,6 +1,8 @@
 package container
 
 import (
+	"fmt"
+
 	"dtl/core/comm"
 	"dtl/core/partition"
 	"dtl/core/status"
@@ -36,7 +38,11 @@ func atRoot(op string, on Container, array *comm.Array, root int64, direct func(
 		defer p.Done()
 		mine = checkRoot(p.state, array, root, c)
 	}
-	return together(c, comm.Call{Op: op, Same: []int64{root}}, func() (*transfer.Transfer, error) {
+	call := comm.Call{Op: op, Same: []int64{root}, Text: func() string { return fmt.Sprint("root ", root) }}
+	if p.state != nil {
+		call = p.named(call)
+	}
+	return together(c, call, func() (*transfer.Transfer, error) {
 		if mine != nil {
 			return nil, mine
 		}

@@ -133,3 +133,28 @@ func (l Layout) Sub(offset, count int64) Layout {
 
 // Equal reports whether two layouts divide the same shape alike.
 func (l Layout) Equal(m Layout) bool { return slices.EqualFunc(l.dims, m.dims, Equal) }
+
+// Fingerprint is a number that, in all likelihood, differs where layouts do.
+func (l Layout) Fingerprint() int64 {
+	h := uint64(len(l.dims))
+	for _, p := range l.dims {
+		for _, w := range words(p) {
+			h = mix(h ^ uint64(w))
+		}
+	}
+	return int64(h)
+}
+
+// words are the numbers that tell a partition from others.
+func words(p Partition) []int64 {
+	all := []int64{int64(p.Kind()), p.GlobalSize(), int64(p.Ranks())}
+	switch p := p.(type) {
+	case BlockCyclic:
+		all = append(all, p.block)
+	case Explicit:
+		all = append(all, p.offsets...)
+	case Sub:
+		all = append(append(all, p.offset), words(p.of)...)
+	}
+	return all
+}

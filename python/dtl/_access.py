@@ -77,6 +77,9 @@ class Indexed(DistributedContainer):
             "gather_to(root) returns"
         )
 
+    def __reversed__(self) -> NoReturn:
+        self.__iter__()
+
     def get(self, indices: Any) -> Any:
         """Return the elements of this rank's own list of indices. Collective; an empty list will do.
 
@@ -174,7 +177,8 @@ class Indexed(DistributedContainer):
 
     def _cut(self, window: Window) -> Any:
         """Return a container with a copy of a window's elements. Collective."""
-        made = self._own_class()._created(self._context, window.shape, self._dtype, self._divided(window))
+        kind = self._own_class() if len(window.shape) == 1 else self._tensors
+        made = kind._created(self._context, window.shape, self._dtype, self._divided(window))
         move(made, self, window.source())
         made._execution = self._execution
         return made

@@ -64,6 +64,8 @@ def division(partition: Any, block_size: Any = None, grid: Any = None) -> Divisi
 
 def _policy(partition: Any) -> Partition:
     try:
+        if isinstance(partition, (bool, float)):
+            raise ValueError(partition)
         policy = Partition(partition)
     except ValueError:
         raise InvalidArgumentError(

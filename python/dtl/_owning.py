@@ -69,6 +69,8 @@ class OwningContainer(Indexed):
             execution = execution_policy(execution)
             value = None if fill is None else filling(fill, resolved)
             shape = extents()
+        if value is not None and divided.partition is Partition.REPLICATED:
+            agree(ctx, self._op, f"fill {fill!r}")  # so that the copies are equal
         self._create(ctx, shape, resolved, divided, execution)
         if value is not None:
             self.local_view()[...] = value

@@ -76,6 +76,8 @@ def _no_index(entry: Any) -> InvalidTypeError:
 
 def index_array(entry: Any) -> Array:
     """Return a sequence or array as an array of int64 or bool."""
+    if np.ma.is_masked(entry):
+        raise InvalidTypeError("an index array has masked elements, which would count like the others; fill them first")
     try:
         array = np.asarray(entry)
     except (TypeError, ValueError) as error:

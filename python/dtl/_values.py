@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import cmath
 import zlib
 from typing import Any
 
@@ -21,6 +22,10 @@ def filling(fill: Any, dtype: np.dtype[Any]) -> Array:
     """
     given = fill.item() if isinstance(fill, (np.ndarray, np.generic)) and fill.size == 1 else fill
     refusal = f"fill {fill!r} does not fit {dtype}"
+    if np.ma.is_masked(fill) or isinstance(given, (str, bytes)) or getattr(fill, "dtype", dtype).kind not in "biufc":
+        raise InvalidArgumentError(f"{refusal}: it is no number")
+    if dtype.kind == "b" and isinstance(given, (int, float, complex)) and given not in (0, 1):
+        raise exceptions.OverflowError(f"{refusal}: outside [0, 1]")
     if dtype.kind in "iu" and isinstance(given, (int, float)):
         bounds = np.iinfo(dtype)
         if given < bounds.min or given > bounds.max:  # false for NaN, which is refused below
@@ -33,7 +38,8 @@ def filling(fill: Any, dtype: np.dtype[Any]) -> Array:
         raise exceptions.OverflowError(f"{refusal}: {error}") from None
     except (TypeError, ValueError) as error:
         raise InvalidArgumentError(f"{refusal}: {error}") from None
-    if dtype.kind in "fc" and np.isinf(value) and not np.isinf(given):  # of which NumPy before 1.24 says nothing
+    finite = isinstance(given, (int, float, complex)) and cmath.isfinite(given)
+    if finite and np.isinf(value):  # of which NumPy before 1.24 says nothing
         raise exceptions.OverflowError(f"{refusal}: its largest is {np.finfo(dtype).max}")
     if dtype.kind in "iu" and value != given:
         raise InvalidArgumentError(f"{refusal}: it would be {value}")
@@ -50,7 +56,7 @@ def fitting(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
     if array.dtype == dtype:
         return np.ascontiguousarray(array)
     if array.dtype.kind == "f" and dtype.kind in "iu" and isinstance(value, (list, tuple)):
-        array = np.asarray(value, object)  # NumPy takes 2**63 beside -1 for floats
+        array = np.asarray(value, object)  # NumPy takes 2**63 beside -1 for floats, and uint64 beside int64
     if array.dtype.kind == "O":
         array = _large(name, array, dtype)
     if (dtype.kind in "iu" and array.dtype.kind in "iu") or (dtype.kind == "b" and array.dtype.kind in "iu"):
@@ -78,7 +84,7 @@ def _array(name: str, value: Any) -> Array:
 
 def _large(name: str, array: Array, dtype: np.dtype[Any]) -> Array:
     """Return integers beyond 64 bits, which NumPy takes for objects, as floats where they fit."""
-    if not all(type(number) is int for number in array.flat):
+    if not all(isinstance(number, (int, np.integer)) for number in array.flat):
         raise InvalidTypeError(f"{name} of type {type(array.flat[0]).__name__} are no elements of {dtype}")
     if dtype.kind in "iub":
         _check_range(name, array, dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,9 @@ class DistributedContainer(Elementwise, Owner):
     _division: Division
     _placement: Placement
     _execution: Execution
+
+    #: The class of what is made of a container's elements in more than one dimension: that module says it.
+    _tensors: ClassVar[type[Any]]
 
     def _hold(self, handle: int, ctx: Context, dtype: np.dtype[Any], ndim: int, division: Division) -> None:
         self._handle = handle

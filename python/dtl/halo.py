@@ -130,7 +130,8 @@ class Halo(Owner):
         Raises
         ------
         InvalidHandleError
-            If the halo is stale or closed, or its container is closed.
+            If the halo is stale or closed, or its container is closed. Where that is so on one rank alone, its
+            neighbours wait for it: there is no agreement before an exchange.
         InvalidArgumentError
             If an exchange has begun and not ended.
         CommunicationError

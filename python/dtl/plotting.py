@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._picture import colour, describe, label, picture
+from .container import check_container
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +30,8 @@ def plot_partition(container: Any, ax: Axes | None = None) -> Axes:
     ------
     ImportError
         If there is no matplotlib.
+    InvalidTypeError
+        If container is none.
     InvalidHandleError
         If the container is closed.
 
@@ -43,6 +46,7 @@ def plot_partition(container: Any, ax: Axes | None = None) -> Axes:
     ...     vec = dtl.DistributedVector(ctx, 10, partition=dtl.PARTITION_CYCLIC)
     ...     ax = dtl.plot_partition(vec)  # doctest: +SKIP
     """
+    check_container("container", container)
     try:
         from matplotlib import pyplot
         from matplotlib.patches import Rectangle

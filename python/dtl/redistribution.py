@@ -64,7 +64,8 @@ class RedistributionPlan(Owner):
         The container that they are written to: of the same shape and dtype, divided in any way. Its context may be
         another, if every process that has a rank in one has a rank in the other.
     max_extra_bytes
-        A bound on each rank's temporary memory: the elements move in rounds. 0 is a default of a few MiB. There is
+        A bound on each rank's temporary memory: the elements move in rounds. It is never less than four elements; 0 is
+        a default of a few MiB. There is
         always room for four elements.
 
     Raises
@@ -76,7 +77,7 @@ class RedistributionPlan(Owner):
     InvalidHandleError
         If one of them is closed.
 
-    Each is raised on every rank.
+    Each is raised on every rank, but where a rank passes no container at all: that rank knows nobody to tell.
 
     Examples
     --------

@@ -8,6 +8,7 @@ import numpy as np
 
 from ._division import integers
 from ._owning import OwningContainer
+from .container import DistributedContainer
 from .context import Context
 from .policies import Execution, Partition, Placement
 
@@ -170,3 +171,6 @@ class DistributedTensor(OwningContainer):
         True
         """
         self._redistribute((partition, block_size, grid), max_extra_bytes)
+
+
+DistributedContainer._tensors = DistributedTensor

@@ -272,3 +272,48 @@ def test_containers_are_not_iterated(ctx: dtl.Context) -> None:
             use(vec)
     with pytest.raises(TypeError):
         operator.contains(vec, 1.0)
+
+
+def test_a_new_dimension_makes_a_tensor(ctx: dtl.Context) -> None:
+    vec = dtl.DistributedVector.from_numpy(ctx, np.arange(10))
+    for made, whole in ((vec[None], np.arange(10)[None]), (vec[:, None], np.arange(10)[:, None])):
+        assert type(made) is dtl.DistributedTensor
+        gathered = made.gather_to()
+        assert gathered is None or np.array_equal(gathered, whole)
+
+
+def test_mixed_integers_beside_each_other(ctx: dtl.Context) -> None:
+    vec = dtl.DistributedVector(ctx, 2, dtype=np.uint64)
+    vec[:] = [np.uint64(2**63), 1]
+    assert int(vec[0]) == 2**63
+
+
+def test_masked_indices_and_backward_iteration(ctx: dtl.Context) -> None:
+    vec = dtl.DistributedVector(ctx, 5)
+    with pytest.raises(dtl.InvalidTypeError, match="masked"):
+        vec[np.ma.array([1, 2], mask=[False, True])]
+    with pytest.raises(dtl.InvalidTypeError, match="local_view"):
+        reversed(vec)
+
+
+@pytest.mark.mpi(min_size=2)
+def test_ranks_that_use_different_containers(ctx: dtl.Context) -> None:
+    """Of one size and dtype, divided alike or not: nothing is mixed, and nobody waits."""
+    block, cyclic = (dtl.DistributedVector(ctx, 10, partition=policy) for policy in (0, 1))
+    block[:] = np.arange(10)
+    for other in (cyclic, dtl.DistributedVector(ctx, 10)):
+        mine = block if ctx.is_root else other
+        for call in (
+            lambda: mine[[0, 9]],  # noqa: B023
+            lambda: mine[2:8],  # noqa: B023
+            lambda: mine.get([0, 9]),  # noqa: B023
+            lambda: mine.put([0], [1]),  # noqa: B023
+            mine.gather_to,
+            lambda: mine.resize(5),  # noqa: B023
+            lambda: mine.redistribute(dtl.PARTITION_HASH),  # noqa: B023
+            lambda: dtl.Halo(mine, 1),  # noqa: B023
+            lambda: block.__setitem__(slice(None), mine),  # noqa: B023
+        ):
+            with pytest.raises(dtl.DTLError):
+                call()
+    assert [int(x) for x in block[np.arange(10)]] == list(range(10))

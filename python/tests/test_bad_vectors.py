@@ -99,3 +99,14 @@ def test_fill_that_is_rounded_fits(alone: dtl.Context) -> None:
     for dtype, fill in (("float32", 0.1), ("float32", np.inf), ("int8", 3.0), ("complex64", 1j), ("bool", np.bool_(1))):
         view = dtl.DistributedVector(alone, 2, dtype=dtype, fill=fill).local_view()
         assert (view == np.array(fill, dtype)).all()
+
+
+@pytest.mark.parametrize("fill", ["1.5", b"1", "False", np.ma.masked, np.datetime64(1, "ns")])
+def test_fill_that_is_no_number(ctx: dtl.Context, fill: Any) -> None:
+    for dtype in ("float64", "int64", "bool"):
+        refused(lambda dtype=dtype: dtl.DistributedVector(ctx, 3, dtype=dtype, fill=fill), ARGUMENT, 100, "no number")
+
+
+def test_truth_value_that_is_none(ctx: dtl.Context) -> None:
+    with pytest.raises(dtl.OverflowError, match=r"fill 2 does not fit bool: outside \[0, 1\]"):
+        dtl.DistributedVector(ctx, 3, dtype=bool, fill=2)

@@ -102,10 +102,18 @@ def _here(ctx: dtl.Context, name: str, index: int) -> bool:
     return ctx.rank in ranks_of(index, name, division(name, 5, ctx.size), 5, ctx.size)
 
 
-@pytest.mark.parametrize("name", DIVISIONS)
+@pytest.mark.parametrize("name", [name for name in DIVISIONS if name != "replicated"])
 def test_fill_is_each_ranks_own(ctx: dtl.Context, name: str) -> None:
     with dtl.DistributedVector(ctx, 100, dtype=np.int16, fill=ctx.rank, **division(name, 100, ctx.size)) as vec:
         assert (vec.local_view() == ctx.rank).all()
+
+
+def test_copies_have_one_fill(ctx: dtl.Context) -> None:
+    if ctx.size > 1:
+        with pytest.raises(dtl.CollectiveMismatchError, match="fill 0"):
+            dtl.DistributedVector(ctx, 4, fill=ctx.rank, partition=dtl.PARTITION_REPLICATED)
+    vec = dtl.DistributedVector(ctx, 4, fill=7, partition=dtl.PARTITION_REPLICATED)
+    assert vec[3] == 7
 
 
 def test_ranks_that_disagree(ctx: dtl.Context) -> None:
