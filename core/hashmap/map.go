@@ -7,6 +7,7 @@ import (
 	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/handle"
+	"dtl/core/memory"
 	"dtl/core/runtime"
 	"dtl/core/status"
 )
@@ -22,9 +23,11 @@ type Map struct {
 	id      int64 // equal on all ranks, and no other map's of the context
 	key     Key
 	value   dtype.Type
-	mu      sync.Mutex // held during each call; the communicator takes one call at a time anyway
-	table   *Table     // nil: closed
-	total   int64      // entries on all ranks, which each call that changes them brings up to date
+	mu      sync.Mutex      // held during each call; the communicator takes one call at a time anyway
+	table   *Table          // nil: closed
+	small   *memory.Storage // of smallBytes
+	scratch scratch
+	total   int64 // entries on all ranks, which each call that changes them brings up to date
 }
 
 // made counts the maps of this process.
@@ -38,17 +41,21 @@ func New(on *runtime.Context, key Key, value dtype.Type) (*Map, error) {
 		return nil, status.In(op, err)
 	}
 	table, mine := newTable(c, key, value)
+	var small *memory.Storage
+	if mine == nil {
+		small, mine = memory.NewStorage(c.Memory(), smallBytes, alignment)
+	}
+	m := &Map{context: on, key: key, value: value, table: table, small: small}
 	all := make([]comm.Shared, c.Size())
 	call := comm.Call{Op: op, Same: append(key.same(), int64(value)), Text: func() string {
 		return "keys of " + key.String() + ", values of " + value.String()
 	}}
 	if err := c.AgreeSharing(call, mine, comm.Shared{made.Add(1)}, all); err != nil {
-		if table != nil {
-			table.Close()
-		}
+		_ = m.Close()
 		return nil, err
 	}
-	return &Map{context: on, id: all[0][0], key: key, value: value, table: table}, nil
+	m.id = all[0][0]
+	return m, nil
 }
 
 func newTable(c *comm.Comm, key Key, value dtype.Type) (*Table, error) {
@@ -171,6 +178,10 @@ func (m *Map) Close() error {
 	if m.table != nil {
 		m.table.Close()
 		m.table = nil
+	}
+	if m.small != nil {
+		m.small.Release()
+		m.small = nil
 	}
 	return nil
 }

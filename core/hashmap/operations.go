@@ -108,12 +108,11 @@ func (m *Map) run(t *task) error {
 	if err != nil {
 		return status.In(t.op, err)
 	}
-	var buckets *memory.Storage
+	var l list
 	mine := m.check(t)
 	if mine == nil {
-		if buckets, mine = bucketStorage(c.Memory(), t.n); mine == nil {
-			defer buckets.Release()
-		}
+		l, mine = newList(c.Memory(), t.n, &m.scratch)
+		defer l.release()
 	}
 	all := make([]comm.Shared, c.Size())
 	if err := c.AgreeSharing(m.call(t.op, t.combine), mine, comm.Shared{int64(t.n)}, all); err != nil {
@@ -126,22 +125,23 @@ func (m *Map) run(t *task) error {
 	if longest == 0 {
 		return nil
 	}
-	return status.In(t.op, m.send(c, t, buckets, int(longest)))
+	return status.In(t.op, m.send(c, t, l, int(longest), int(sum(all))))
 }
 
 // send sends the keys on their way. The longest list of all ranks says into how many ranges.
-func (m *Map) send(c *comm.Comm, t *task, buckets *memory.Storage, longest int) error {
+func (m *Map) send(c *comm.Comm, t *task, l list, longest, total int) error {
 	v := passage{m: m, c: c, task: t, before: m.total}
+	v.few = total*(2*m.table.key+3*m.table.value+3)+areaCount*alignment <= smallBytes
 	v.round = roundKeys(m.table.key+m.table.value, c.Size())
 	ranges := 1
 	if longest > v.round {
 		ranges = (2*longest + v.round - 1) / v.round // twice as many, for they are not equally full
 	}
-	v.plan = newPlan(ranges, c.Size(), t.n, m.hasher(t.keys.Addr), buckets)
+	v.plan = newPlan(ranges, c.Size(), min(mostSweeps, t.n/v.round), m.hasher(t.keys.Addr), l, &m.scratch)
 	if err := v.prepare(); err != nil {
 		return err
 	}
-	defer v.storage.Release()
+	defer v.release()
 	if err := v.travel(); err != nil || !t.removes {
 		return err
 	}

@@ -23,7 +23,11 @@ type passage struct {
 	visits  []visited // the rounds so far, where something is put
 	before  int64     // entries on all ranks when the call began
 	crowded bool      // a rank has more keys in one range than a round takes
+	few     bool      // all ranks together have so few keys that the map's own small memory is enough
 }
+
+// smallBytes is how much memory a map keeps for calls with a few keys, so that nothing about them need be agreed on.
+const smallBytes = 16 << 10
 
 // areas are the memory of a passage. On one rank, what goes out is what comes in.
 type areas struct {
@@ -38,15 +42,16 @@ func (v *passage) prepare() error {
 		return err
 	}
 	mine := v.allocate()
+	if v.few {
+		return nil // it cannot fail, nor are there many of one key
+	}
 	chunks := int64(0)
 	for r := range v.plan.ranges {
 		chunks = max(chunks, int64(v.chunks(v.plan.length(r))))
 	}
 	all := make([]comm.Shared, v.c.Size())
 	if err := v.c.AgreeSharing(v.m.call(v.op), mine, comm.Shared{chunks}, all); err != nil {
-		if mine == nil {
-			v.storage.Release()
-		}
+		v.release()
 		return err
 	}
 	for _, share := range all {
@@ -143,10 +148,14 @@ func (v *passage) allocate() (err error) {
 	for _, n := range bytes {
 		total += lines(n)
 	}
-	if v.storage, err = memory.NewStorage(v.c.Memory(), total, alignment); err != nil {
-		return err
+	from := v.m.small
+	if !v.few {
+		if v.storage, err = memory.NewStorage(v.c.Memory(), total, alignment); err != nil {
+			return err
+		}
+		from = v.storage
 	}
-	at := v.storage.Addr()
+	at := from.Addr()
 	for i, area := range v.list() {
 		if bytes[i] > 0 { // no address is behind the last byte
 			*area = at
@@ -159,9 +168,19 @@ func (v *passage) allocate() (err error) {
 	return nil
 }
 
+// release gives the memory back.
+func (v *passage) release() {
+	if v.storage != nil {
+		v.storage.Release()
+	}
+}
+
+// areaCount is how many areas there are.
+const areaCount = 7
+
 // list returns the areas in the order of their declaration.
-func (a *areas) list() [7]*unsafe.Pointer {
-	return [...]*unsafe.Pointer{
+func (a *areas) list() [areaCount]*unsafe.Pointer {
+	return [areaCount]*unsafe.Pointer{
 		&a.keysOut, &a.valuesOut, &a.foundOut, &a.keysIn, &a.valuesIn, &a.foundIn, &a.undo,
 	}
 }

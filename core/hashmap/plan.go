@@ -13,10 +13,8 @@ const (
 	floodBytes = 256 << 20
 	leastRound = 1 << 10 // keys
 	mostRound  = 1 << 15
-	// mostSweeps is how often a long list is gone through, so that only a part of it is copied at a time.
+	// mostSweeps is how often a list of many rounds is gone through, so that only a part of it is copied at a time.
 	mostSweeps = 4
-	// sweepKeys is how many keys are always worth one sweep.
-	sweepKeys = 1 << 16
 )
 
 // roundKeys returns the most keys that a rank sends in one round.
@@ -37,7 +35,20 @@ type plan struct {
 	buckets       []uint32 // of each key; nil if there is only one
 	starts        []int    // the place of each bucket's first key; then the end
 	sweeps        []sweep
+	scratch       *scratch
 }
+
+// scratch is what a plan works with. It belongs to the map, so that a call with a few keys takes no memory from Go.
+type scratch struct {
+	hashes            [someKeys]uint64
+	positions, places [someKeys]int
+	buckets           [fewKeys]uint32
+}
+
+const (
+	someKeys = 256
+	fewKeys  = 1 << 10
+)
 
 // sweep is some neighbouring ranges, whose keys are put in order together.
 type sweep struct {
@@ -45,21 +56,40 @@ type sweep struct {
 	from, to    int // places
 }
 
-// bucketStorage returns memory for the buckets of n keys.
-func bucketStorage(from memory.Allocator, n int) (*memory.Storage, error) {
-	return memory.NewStorage(from, 4*n, alignment)
+// list is where the buckets of a list of keys go.
+type list struct {
+	storage *memory.Storage // nil: in the scratch
+	buckets []uint32
 }
 
-// newPlan finds out where each of n keys goes.
-func newPlan(ranges, ranks, n int, hash func(first int, into []uint64), buckets *memory.Storage) *plan {
-	p := &plan{ranges: ranges, ranks: ranks, n: n, starts: make([]int, ranges*ranks+1)}
+func newList(from memory.Allocator, n int, s *scratch) (list, error) {
+	if n <= fewKeys {
+		return list{buckets: s.buckets[:n]}, nil
+	}
+	storage, err := memory.NewStorage(from, 4*n, alignment)
+	if err != nil {
+		return list{}, err
+	}
+	return list{storage: storage, buckets: unsafe.Slice((*uint32)(storage.Addr()), n)}, nil
+}
+
+func (l list) release() {
+	if l.storage != nil {
+		l.storage.Release()
+	}
+}
+
+// newPlan finds out where each key of a list goes, with at most so many sweeps.
+func newPlan(ranges, ranks, sweeps int, hash func(first int, into []uint64), l list, s *scratch) *plan {
+	n := len(l.buckets)
+	p := &plan{ranges: ranges, ranks: ranks, n: n, starts: make([]int, ranges*ranks+1), scratch: s}
 	if ranges*ranks == 1 {
 		p.starts[1] = n
 	} else {
-		p.buckets = unsafe.Slice((*uint32)(buckets.Addr()), n)
+		p.buckets = l.buckets
 		p.sort(hash)
 	}
-	sweeps := max(1, min(mostSweeps, ranges, n/sweepKeys))
+	sweeps = max(1, min(sweeps, ranges))
 	for i := range sweeps {
 		first, last := i*ranges/sweeps, (i+1)*ranges/sweeps
 		p.sweeps = append(p.sweeps, sweep{first, last, p.starts[first*ranks], p.starts[last*ranks]})
@@ -68,9 +98,8 @@ func newPlan(ranges, ranks, n int, hash func(first int, into []uint64), buckets 
 }
 
 func (p *plan) sort(hash func(first int, into []uint64)) {
-	var hashes [256]uint64
-	for first := 0; first < p.n; first += len(hashes) {
-		some := hashes[:min(p.n-first, len(hashes))]
+	for first := 0; first < p.n; first += someKeys {
+		some := p.scratch.hashes[:min(p.n-first, someKeys)]
 		hash(first, some)
 		for i, h := range some {
 			b := rangeOf(h, uint64(p.ranges))*p.ranks + ownerOf(h, uint64(p.ranks))
@@ -86,14 +115,14 @@ func (p *plan) sort(hash func(first int, into []uint64)) {
 // each calls f with the positions in the list of some keys of a sweep, and with their places in the sweep, until it had
 // all, in the list's order.
 func (p *plan) each(s sweep, f func(positions, places []int)) {
-	var positions, places [256]int
+	positions, places := &p.scratch.positions, &p.scratch.places
 	if p.buckets == nil {
-		for first := 0; first < p.n; first += len(places) {
-			n := min(p.n-first, len(places))
+		for first := 0; first < p.n; first += someKeys {
+			n := min(p.n-first, someKeys)
 			for i := range n {
-				positions[i] = first + i
+				positions[i], places[i] = first+i, first+i
 			}
-			f(positions[:n], positions[:n])
+			f(positions[:n], places[:n])
 		}
 		return
 	}
@@ -102,9 +131,9 @@ func (p *plan) each(s sweep, f func(positions, places []int)) {
 		next[b] = place - s.from
 	}
 	low, many := uint32(s.first*p.ranks), uint32((s.last-s.first)*p.ranks)
-	for first := 0; first < p.n; first += len(places) {
+	for first := 0; first < p.n; first += someKeys {
 		n := 0
-		for i, b := range p.buckets[first:min(first+len(places), p.n)] {
+		for i, b := range p.buckets[first:min(first+someKeys, p.n)] {
 			positions[n], places[n] = first+i, next[b]
 			in := 0 // no jump: it would be guessed wrong too often
 			if b-low < many {

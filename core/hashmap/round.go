@@ -1,8 +1,10 @@
 package hashmap
 
 import (
+	"errors"
 	"unsafe"
 
+	"dtl/core/backend"
 	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/memory"
@@ -18,17 +20,48 @@ type round struct {
 // rank's list has for it.
 type ends struct{ mine, theirs []memory.Span }
 
-// ask sends what is for others, and receives what is for this rank.
-func (e ends) ask(c *comm.Comm) error { return exchange(c, e.mine, e.theirs) }
+// ask sends what is for others, and receives what is for this rank, all at once.
+func ask(c *comm.Comm, what ...ends) error {
+	return trade(c, what, func(e ends) (send, recv []memory.Span) { return e.mine, e.theirs })
+}
 
 // answer does the opposite.
-func (e ends) answer(c *comm.Comm) error { return exchange(c, e.theirs, e.mine) }
+func answer(c *comm.Comm, what ...ends) error {
+	return trade(c, what, func(e ends) (send, recv []memory.Span) { return e.theirs, e.mine })
+}
 
-func exchange(c *comm.Comm, send, recv []memory.Span) error {
-	if c.Size() == 1 {
+// trade starts all receives and sends, each of the ends on a lane of its own, and waits for them.
+func trade(c *comm.Comm, what []ends, directed func(e ends) (send, recv []memory.Span)) error {
+	size, me := c.Size(), c.Rank()
+	if size == 1 {
 		return nil // both are the same
 	}
-	return c.Exchange(send, recv)
+	var pending []backend.Request
+	var failed error
+	start := func(r backend.Request, err error) {
+		if err != nil {
+			failed = errors.Join(failed, err)
+		} else {
+			pending = append(pending, r)
+		}
+	}
+	for step := 1; step < size; step++ {
+		from, to := (me-step+size)%size, (me+step)%size
+		for lane, e := range what {
+			send, recv := directed(e)
+			if recv[from].Count > 0 {
+				start(c.StartRecv(recv[from], from, lane))
+			}
+			if send[to].Count > 0 {
+				start(c.StartSend(send[to], to, lane))
+			}
+		}
+	}
+	for _, e := range what {
+		send, recv := directed(e)
+		memory.Copy(recv[me], send[me])
+	}
+	return errors.Join(failed, comm.Wait(pending))
 }
 
 // newRound returns the exchange of a window of this rank's keys.
@@ -84,10 +117,10 @@ func (r round) batch(rank int) batch {
 
 // ask brings the keys, and values if they go, to their owners.
 func (v *passage) ask(r round) error {
-	if err := r.keys.ask(v.c); err != nil || !v.puts {
-		return err
+	if v.puts {
+		return ask(v.c, r.keys, r.values)
 	}
-	return r.values.ask(v.c)
+	return ask(v.c, r.keys)
 }
 
 // visit makes a round: the owners do the work, and the answers come back.
@@ -104,11 +137,9 @@ func (v *passage) visit(w window, coming []int64) error {
 		_ = v.apply(v.m.table, r.batch(rank), nil) // nothing of it takes memory
 	}
 	if v.gets {
-		if err := r.values.answer(v.c); err != nil {
-			return err
-		}
+		return answer(v.c, r.found, r.values)
 	}
-	return r.found.answer(v.c)
+	return answer(v.c, r.found)
 }
 
 // remove makes a round in which the owners erase the keys.

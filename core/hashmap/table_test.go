@@ -19,11 +19,15 @@ import (
 	"dtl/core/status"
 )
 
-// host is memory that gives no more than its limit, if it has one, and must all come back.
+// host is memory that gives no more blocks than it has left, if that is counted, and must all come back.
 type host struct {
 	*cpu.Host
-	limit int64
+	counted bool
+	left    int
 }
+
+// little is what is always given.
+const little = 4096
 
 func newHost(t *testing.T) *host {
 	h := &host{Host: cpu.NewHost()}
@@ -35,8 +39,10 @@ func newHost(t *testing.T) *host {
 }
 
 func (h *host) Allocate(size, alignment int) (memory.Block, error) {
-	if current, _ := h.InUse(); h.limit > 0 && current+int64(size) > h.limit {
-		return memory.Block{}, status.New(status.OutOfMemory, "%d bytes are more than the test gives", size)
+	if h.counted && size > little {
+		if h.left--; h.left < 0 {
+			return memory.Block{}, status.New(status.OutOfMemory, "%d bytes are more than the test gives", size)
+		}
 	}
 	return h.Host.Allocate(size, alignment)
 }
@@ -158,16 +164,18 @@ func TestTableThatComesAndGoes(t *testing.T) {
 	h := newHost(t)
 	m := newModel(t, h, 8)
 	defer m.table.Close()
-	for range 40 { // each round leaves erased slots, which must not pile up
-		m.put(1000, 1<<40)
-		for key := range m.want {
-			m.table.Erase(unsafe.Pointer(unsafe.StringData(key)), 1)
-			delete(m.want, key)
+	var alive []byte
+	for range 1000 { // erased slots in full groups must not pile up
+		keys := m.draw(50, 1<<40)[:50*8]
+		require.NoError(t, m.table.Put(at(keys), at(make([]int64, 50)), 50, nil))
+		if alive = append(alive, keys...); len(alive) > 1700*8 {
+			m.table.Erase(at(alive), 50)
+			alive = alive[50*8:]
 		}
 	}
-	m.check()
+	assert.Equal(t, 1700, m.table.Len())
 	_, peak := h.InUse()
-	assert.Less(t, peak, int64(200_000), "bytes for 1000 entries at a time")
+	assert.Less(t, peak, int64(200_000), "bytes for 1700 entries at a time")
 }
 
 func TestTableStaysSmallWhileItGrows(t *testing.T) {
@@ -217,8 +225,7 @@ func TestPutWithoutMemory(t *testing.T) {
 	m := newModel(t, h, 8)
 	defer m.table.Close()
 	m.put(10_000, 1<<40)
-	h.limit, _ = h.InUse()
-	h.limit += 100_000
+	h.counted, h.left = true, 1
 	room := make([]byte, 50_000*9)
 	j := hashmap.NewJournal(at(room), 50_000, 8)
 	keys := m.draw(50_000, 1<<40)
@@ -226,7 +233,7 @@ func TestPutWithoutMemory(t *testing.T) {
 	require.ErrorIs(t, err, status.OutOfMemory)
 	j.Undo(m.table, at(keys), j.Len())
 	m.check()
-	h.limit = 0
+	h.counted = false
 	m.put(50_000, 1<<40)
 	m.check()
 }
