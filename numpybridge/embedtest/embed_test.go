@@ -59,9 +59,9 @@ func checkView(t *testing.T, elementType dtype.Type) {
 	self, err := dtl.Self()
 	require.NoError(t, err)
 	before, _ := self.Memory().InUse()
-	v, err := container.NewVector(self, 5, elementType)
+	v, err := container.New(self, container.Spec{Family: "vector", Shape: []int64{5}, Type: elementType})
 	require.NoError(t, err)
-	h := container.Vectors.Put(v)
+	h := container.Containers.Put(v)
 	own, err := v.View()
 	require.NoError(t, err)
 	require.NoError(t, Run(fmt.Sprintf(`
@@ -79,7 +79,7 @@ a[...] = [0, 1, 1, 0, 1]
 	require.NoError(t, Run("assert not a.any(), a"), "Python sees what Go wrote")
 
 	own.Storage.Release()
-	require.NoError(t, container.Vectors.Close(h))
+	require.NoError(t, container.Containers.Close(h))
 	assert.Equal(t, int64(1), own.Storage.Users(), "the array alone keeps the memory")
 	require.NoError(t, Run("a[2:4] = 1\nb = a[2:]\ndel a\nassert b.sum() == 2"))
 	assert.Equal(t, int64(1), own.Storage.Users(), "so does a slice of it")
