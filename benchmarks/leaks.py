@@ -18,13 +18,13 @@ from dtl import _dtl, _native
 
 #: Two million calls of each, or as many as this many seconds allow, but no fewer than the least.
 _CALLS = 2_000_000
-_SECONDS = 2.0
-_LEAST_CALLS = 150_000
+_SECONDS = 1.0
+_LEAST_CALLS = 100_000
 _WARM_UP = 20_000
 
 #: What a leak on every call cannot stay under: Go's smallest object has 8 bytes, malloc's smallest block 24.
 _BYTES_A_CALL = 4.0
-#: Growth that is the Go heap's, which breathes by a megabyte or two: of the least calls, 14 bytes each.
+#: Growth that is the Go heap's, which breathes by a megabyte or two: of the least calls, 21 bytes each.
 _BREATH = 2 << 20
 
 #: Functions that cannot be called over and over, and why.
