@@ -16,10 +16,10 @@ from dtl import _dtl, _native
 
 pytestmark = pytest.mark.alone("looks at this process's memory, which MPI uses, too")
 
-CALLS = 30_000
+CALLS = 15_000
 
 #: A leak of 40 bytes a call is more.
-BOUND = 1 << 20
+BOUND = 600_000
 
 bridge = _native.bridge
 
