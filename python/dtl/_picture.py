@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any, Callable, Iterator, NamedTuple
 
 import numpy as np
@@ -172,6 +171,8 @@ def _runs(container: Any, d: int, most: int) -> Iterator[Range]:
 
 def html(container: Any) -> str:
     """Return the ``_repr_html_`` of a container: its description, and a drawing of which rank holds what."""
+    from html import escape  # noqa: PLC0415 - few programs draw, and all would load it
+
     text = f"<code>{escape(describe(container))}</code>"
     try:
         drawn = _svg(picture(container)) if container._handle else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import cmath
 import zlib
 from typing import Any
 
@@ -38,7 +37,7 @@ def filling(fill: Any, dtype: np.dtype[Any]) -> Array:
         raise exceptions.OverflowError(f"{refusal}: {error}") from None
     except (TypeError, ValueError) as error:
         raise InvalidArgumentError(f"{refusal}: {error}") from None
-    finite = isinstance(given, (int, float, complex)) and cmath.isfinite(given)
+    finite = isinstance(given, (int, float, complex)) and np.isfinite(complex(given))
     if finite and np.isinf(value):  # of which NumPy before 1.24 says nothing
         raise exceptions.OverflowError(f"{refusal}: its largest is {np.finfo(dtype).max}")
     if dtype.kind in "iu" and value != given:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +16,7 @@ from .container import DistributedContainer, check_container
 from .exceptions import InvalidArgumentError
 
 
-@dataclass(frozen=True)
-class Traffic:
+class Traffic(NamedTuple):
     """What one execution of a plan moves.
 
     Attributes
