@@ -3,6 +3,7 @@ package container
 import (
 	"unsafe"
 
+	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
@@ -43,44 +44,31 @@ func (r *request) value(k, n int) unsafe.Pointer {
 	return unsafe.Pointer(&repeated[0])
 }
 
-// storeAll is store where every rank has every element: all get all lists.
+// storeAll is store where every rank has every element: all get all lists, in rank order.
 func (r *request) storeAll(k int) error {
 	part, size := r.x.part(k, r.globals), r.part.typ.Size()
-	mine := make([]int64, r.c.Size())
-	for rank := range mine {
-		mine[rank] = int64(len(part))
-	}
-	counts, err := r.c.Counts(mine)
-	if err != nil {
-		return err
-	}
-	each, total := make([]int, len(counts)), 0
-	for rank, n := range counts {
-		each[rank] = int(n)
-		total += int(n)
-	}
-	work, err := newWorkspace(r.c.Memory(), (8+size)*(len(part)+total+2)+4*alignment)
+	work, err := newWorkspace(r.c.Memory(), (8+size)*len(part)+2*alignment)
 	if err != nil {
 		return err
 	}
 	defer work.release()
-	own, all := work.take(len(part), dtype.Int64), work.take(total, dtype.Int64)
-	copy(memory.As[int64](own), part)
-	values, others := work.take(len(part), r.part.typ), work.take(total, r.part.typ)
+	own, values := work.take(len(part), dtype.Int64), work.take(len(part), r.part.typ)
 	if len(part) > 0 {
-		copy(memory.As[byte](values.Raw()), unsafe.Slice((*byte)(r.value(k, len(part))), len(part)*size))
+		copy(memory.As[int64](own), part)
+		memory.Move(values.Addr, r.value(k, len(part)), values.Bytes())
 	}
-	for _, both := range [][2]memory.Span{{own, all}, {values, others}} {
-		send := make([]memory.Span, len(each))
-		for rank := range send {
-			send[rank] = both[0]
-		}
-		if err := r.c.Exchange(send, streams(both[1], each)); err != nil {
-			return err
-		}
+	indices, err := r.c.Allgatherv(comm.Array{Span: own, Shape: []int64{int64(len(part))}}, nil)
+	if err != nil {
+		return err
 	}
-	offsets := make([]int64, total)
-	r.at.offsets(memory.As[int64](all), offsets)
-	kernel.Put(r.part.addr, offsets, others.Addr, size)
+	defer indices.Storage.Release()
+	all, err := r.c.Allgatherv(comm.Array{Span: values, Shape: []int64{int64(len(part))}}, nil)
+	if err != nil {
+		return err
+	}
+	defer all.Storage.Release()
+	offsets := make([]int64, indices.Count)
+	r.at.offsets(memory.As[int64](indices.Span), offsets)
+	kernel.Put(r.part.addr, offsets, all.Addr, size)
 	return nil
 }

@@ -146,6 +146,15 @@ class Batched(Owner):
         bridge.call(bridge.MAP_FIND, self, _plain(prepared), out, 0, 0, 0, 0)
         return values, found
 
+    def _which(self, op: str, code: int, keys: Any) -> Array:
+        """Return which keys the map has, as an operation finds them."""
+        with together(self._context, op):
+            self._check_open()
+            prepared = self._keys.many(keys)
+            found = np.empty(len(prepared), np.bool_)
+        bridge.call(code, self, _plain(prepared), found, 0, 0, 0, 0)
+        return found
+
     def contains_many(self, keys: Any) -> Array:
         """Return which of this rank's own list of keys the map has, as an array of bool. Collective.
 
@@ -154,12 +163,7 @@ class Batched(Owner):
         InvalidTypeError, InvalidArgumentError, OverflowError
             If keys of any rank are not as ``insert_many`` wants them. On every rank.
         """
-        with together(self._context, "contains"):
-            self._check_open()
-            prepared = self._keys.many(keys)
-            found = np.empty(len(prepared), np.bool_)
-        bridge.call(bridge.MAP_CONTAINS, self, _plain(prepared), found, 0, 0, 0, 0)
-        return found
+        return self._which("contains", bridge.MAP_CONTAINS, keys)
 
     def erase_many(self, keys: Any) -> Array:
         """Remove this rank's own list of keys, and return which of them the map had, as an array of bool. Collective.
@@ -171,12 +175,7 @@ class Batched(Owner):
         InvalidTypeError, InvalidArgumentError, OverflowError
             If keys of any rank are not as ``insert_many`` wants them. On every rank.
         """
-        with together(self._context, "erase"):
-            self._check_open()
-            prepared = self._keys.many(keys)
-            found = np.empty(len(prepared), np.bool_)
-        bridge.call(bridge.MAP_ERASE, self, _plain(prepared), found, 0, 0, 0, 0)
-        return found
+        return self._which("erase", bridge.MAP_ERASE, keys)
 
     # ---- Entries ----
 
