@@ -19,6 +19,8 @@ static PyObject *make_error;
 int disabled;
 
 PyObject *fail(const char *text) {
+    if (raise_interruption())
+        return NULL;
     PyObject *error = NULL, *string = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace"); /* or cut short */
     if (string != NULL) {
         error = PyObject_CallFunctionObjArgs(make_error, string, NULL);
@@ -32,14 +34,15 @@ PyObject *fail(const char *text) {
 }
 
 PyDoc_STRVAR(setup_doc,
-"setup($module, sample, generic, make_error, /)\n--\n\n"
-"Tell the bridge an array of float64 and two dimensions, NumPy's scalar type, and the function that makes an\n"
-"exception of an error's text.");
+"setup($module, sample, generic, make_error, where, /)\n--\n\n"
+"Tell the bridge an array of float64 and two dimensions, NumPy's scalar type, the function that makes an exception\n"
+"of an error's text, and the one that names the place in the program that calls.");
 
 static PyObject *bridge_setup(PyObject *module, PyObject *args) {
-    PyObject *sample, *scalar_, *make;
-    if (!PyArg_ParseTuple(args, "OO!O:setup", &sample, &PyType_Type, &scalar_, &make))
+    PyObject *sample, *scalar_, *make, *where;
+    if (!PyArg_ParseTuple(args, "OO!OO:setup", &sample, &PyType_Type, &scalar_, &make, &where))
         return NULL;
+    program_setup(where);
     ndarray_learn(sample);
     Py_INCREF(Py_TYPE(sample));
     Py_XSETREF(ndarray_type, (PyObject *)Py_TYPE(sample));
@@ -63,6 +66,7 @@ static PyMethodDef methods[] = {
     {"call", (PyCFunction)(void (*)(void))bridge_call, METH_FASTCALL, call_doc},
     {"disable", bridge_disable, METH_NOARGS, disable_doc},
     {"fast_allreduce", bridge_fast, METH_VARARGS, fast_doc},
+    {"interruption", bridge_interruption, METH_NOARGS, interruption_doc},
     {"setup", bridge_setup, METH_VARARGS, setup_doc},
     {NULL},
 };

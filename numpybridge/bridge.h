@@ -43,4 +43,11 @@ typedef struct {
     int64_t in_shape[DTL_MAX_DIMS]; /* in.shape points here where the array might change its own meanwhile */
 } dtl_call;
 
+/* dtl_where writes the place that the calling thread of the program is at, and returns the text's length; 0 if nobody
+ * knows. Takes the GIL. */
+int dtl_where(char *text, int size);
+
+/* dtl_interrupted runs the handlers of signals that have come, and says 1 if one raises. Takes the GIL. */
+int dtl_interrupted(void);
+
 #endif

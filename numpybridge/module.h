@@ -96,6 +96,17 @@ int allreduce_words(void);
 extern const char fast_doc[];
 PyObject *bridge_fast(PyObject *module, PyObject *args);
 
+/* ---- program.c ---- */
+
+/* program_setup takes Python's function that names the place the calling thread is at. */
+void program_setup(PyObject *where);
+
+/* raise_interruption raises what a signal's handler raised during the call that failed, and says whether one did. */
+int raise_interruption(void);
+
+extern const char interruption_doc[];
+PyObject *bridge_interruption(PyObject *module, PyObject *unused);
+
 /* ---- monitor.c ---- */
 
 /* restore_slack gives the thread that loaded the library its timers' precision back. */

@@ -56,7 +56,7 @@ func TestRanksCallDifferentThings(t *testing.T) {
 		}
 		err := c.Agree(call, nil)
 		assert.ErrorIs(t, err, status.Mismatch)
-		assert.ErrorContains(t, err, "ranks 0, 1 called vector(size 5), rank 2 called resize")
+		assert.ErrorContains(t, err, "ranks 0-1 called vector(size 5); rank 2 called resize")
 	})
 }
 

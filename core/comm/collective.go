@@ -3,47 +3,81 @@ package comm
 import (
 	"dtl/core/kernel"
 	"dtl/core/memory"
-	"dtl/core/status"
 )
 
 // Barrier returns when every rank has called it. Collective.
-func (c *Comm) Barrier() error { return status.In("barrier", c.main.Barrier()) }
+func (c *Comm) Barrier() error {
+	return c.inTurn("barrier", func() error { return c.meet(form{op: "barrier"}, nil) })
+}
 
 // Allreduce combines every rank's send elementwise in every rank's recv. recv may be send. Collective.
 func (c *Comm) Allreduce(send, recv memory.Span, op kernel.Op) error {
-	return status.In("allreduce", c.allreduce(send, recv, op))
+	return c.inTurn("allreduce", func() error { return c.allreduce(send, recv, op) })
 }
 
 func (c *Comm) allreduce(send, recv memory.Span, op kernel.Op) error {
-	if err := checkReduction(send, recv, op); err != nil {
-		return err
-	}
-	if !overlap(send, recv) {
-		return c.main.Allreduce(send, recv, op)
+	f := form{op: "allreduce", by: op.String(), typ: send.Type, count: send.Count}
+	if short, err := c.start(f, checkReduction(send, recv, op), send, recv); short || err != nil {
+		return c.fold(recv, op, c.size, err)
 	}
 	return c.apart(send, recv, func(send memory.Span) error { return c.main.Allreduce(send, recv, op) })
 }
 
 // Reduce combines every rank's send elementwise in root's recv, which is ignored elsewhere. Collective.
 func (c *Comm) Reduce(send, recv memory.Span, op kernel.Op, root int64) error {
-	return status.In("reduce", c.reduce(send, recv, op, root))
+	return c.inTurn("reduce", func() error { return c.reduce(send, recv, op, root) })
 }
 
 func (c *Comm) reduce(send, recv memory.Span, op kernel.Op, root int64) error {
-	if err := c.checkRank("root", root); err != nil {
+	mine := c.checkRank("root", root)
+	here := int(root) == c.rank
+	if mine == nil && here {
+		mine = checkReduction(send, recv, op)
+	} else if mine == nil {
+		mine = checkElements(send, op)
+	}
+	f := form{op: "reduce", by: op.String(), typ: send.Type, count: send.Count, root: rooted(root)}
+	short, err := c.start(f, mine, send, recv)
+	if err != nil || short && !here {
 		return err
 	}
-	if int(root) != c.Rank() {
-		recv = memory.Span{Type: send.Type}
-		if err := checkElements(send, op); err != nil {
-			return err
-		}
-		return c.main.Reduce(send, recv, op, int(root))
+	if short {
+		return c.fold(recv, op, c.size, nil)
 	}
-	if err := checkReduction(send, recv, op); err != nil {
-		return err
+	if !here {
+		return c.main.Reduce(send, memory.Span{Type: send.Type}, op, int(root))
 	}
 	return c.apart(send, recv, func(send memory.Span) error { return c.main.Reduce(send, recv, op, int(root)) })
+}
+
+// start meets for a call that moves send to every rank or to some, and reports whether that was all: short calls move
+// it on the board, and a rank alone gets it in recv.
+func (c *Comm) start(f form, mine error, send, recv memory.Span) (short bool, err error) {
+	if c.size == 1 {
+		if mine == nil {
+			memory.Copy(recv, send)
+		}
+		return true, mine
+	}
+	if send.Bytes() > c.brief {
+		return false, c.meet(f, mine)
+	}
+	return true, c.meetWith(f, mine, send)
+}
+
+// fold combines what the first n ranks laid down in the meeting in recv, in rank order, so that all ranks get the same
+// bits. A rank alone has it there already.
+func (c *Comm) fold(recv memory.Span, op kernel.Op, n int, err error) error {
+	if err != nil || c.size == 1 {
+		return err
+	}
+	memory.Copy(recv, c.part(0, recv.Type, recv.Count))
+	for rank := 1; rank < n; rank++ {
+		if err := kernel.Accumulate(recv, c.part(rank, recv.Type, recv.Count), op); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func checkElements(send memory.Span, op kernel.Op) error {
@@ -63,36 +97,85 @@ func checkReduction(send, recv memory.Span, op kernel.Op) error {
 // Gather concatenates every rank's send, in rank order, in root's recv, which is ignored elsewhere.
 // Every rank sends the same number of elements. Collective.
 func (c *Comm) Gather(send, recv memory.Span, root int64) error {
-	return status.In("gather", c.gather(send, recv, root))
+	return c.inTurn("gather", func() error { return c.gather(send, recv, root) })
 }
 
 func (c *Comm) gather(send, recv memory.Span, root int64) error {
-	if err := c.checkRank("root", root); err != nil {
+	mine := c.checkRank("root", root)
+	here := int(root) == c.rank
+	if mine == nil {
+		mine = checkType("value", send)
+	}
+	if mine == nil && here {
+		mine = checkOutput(recv, send, send.Count*c.size)
+	}
+	f := form{op: "gather", typ: send.Type, count: send.Count, root: rooted(root)}
+	short, err := c.start(f, mine, send, recv)
+	if err != nil || short && !here {
 		return err
 	}
-	if err := checkType("value", send); err != nil {
-		return err
+	if short {
+		c.concatenate(recv)
+		return nil
 	}
-	if int(root) != c.Rank() {
+	if !here {
 		return c.main.Gather(send, memory.Span{Type: send.Type}, int(root))
-	}
-	if err := checkOutput(recv, send, send.Count*c.Size()); err != nil {
-		return err
 	}
 	return c.apart(send, recv, func(send memory.Span) error { return c.main.Gather(send, recv, int(root)) })
 }
 
+// concatenate copies to recv what every rank laid down in the meeting. A rank alone has it there already.
+func (c *Comm) concatenate(recv memory.Span) {
+	if c.size == 1 {
+		return
+	}
+	n := recv.Count / c.size
+	for rank := range c.size {
+		memory.Copy(recv.Slice(rank*n, (rank+1)*n), c.part(rank, recv.Type, n))
+	}
+}
+
 // Allgather concatenates every rank's send, in rank order, in every rank's recv. Collective.
 func (c *Comm) Allgather(send, recv memory.Span) error {
-	return status.In("allgather", c.allgather(send, recv))
+	return c.inTurn("allgather", func() error { return c.allgather(send, recv) })
 }
 
 func (c *Comm) allgather(send, recv memory.Span) error {
-	if err := checkType("value", send); err != nil {
+	mine := checkType("value", send)
+	if mine == nil {
+		mine = checkOutput(recv, send, send.Count*c.size)
+	}
+	short, err := c.start(form{op: "allgather", typ: send.Type, count: send.Count}, mine, send, recv)
+	if err != nil {
 		return err
 	}
-	if err := checkOutput(recv, send, send.Count*c.Size()); err != nil {
-		return err
+	if short {
+		c.concatenate(recv)
+		return nil
 	}
 	return c.apart(send, recv, func(send memory.Span) error { return c.main.Allgather(send, recv) })
+}
+
+// Alltoall sends the r-th equal part of send to rank r, and concatenates what arrives in rank order. Collective.
+func (c *Comm) Alltoall(send, recv memory.Span) error {
+	return c.inTurn("alltoall", func() error { return c.alltoall(send, recv) })
+}
+
+func (c *Comm) alltoall(send, recv memory.Span) error {
+	mine := checkType("values", send)
+	if mine == nil {
+		mine = checkOutput(recv, send, send.Count)
+	}
+	short, err := c.start(form{op: "alltoall", typ: send.Type, count: send.Count}, mine, send, recv)
+	if err != nil || short && c.size == 1 {
+		return err
+	}
+	if !short {
+		return c.apart(send, recv, func(send memory.Span) error { return c.main.Alltoall(send, recv) })
+	}
+	n := recv.Count / c.size
+	for rank := range c.size {
+		memory.Copy(recv.Slice(rank*n, (rank+1)*n), c.part(rank, recv.Type, recv.Count).Slice(c.rank*n, (c.rank+1)*n))
+	}
+	return nil
 }

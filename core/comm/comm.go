@@ -2,9 +2,11 @@ package comm
 
 import (
 	"errors"
+	"sync"
 	"sync/atomic"
 
 	"dtl/core/backend"
+	"dtl/core/board"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -12,12 +14,24 @@ import (
 // Comm is a communicator as the layers above see it. Descriptions, small messages and collectives travel on
 // one backend communicator; large payloads on a duplicate, where no wildcard receive can meet them.
 type Comm struct {
-	main    backend.ReducingCommunicator
-	payload backend.ReducingCommunicator
-	memory  memory.Allocator
-	scratch scratch
-	parked  parked
-	seq     atomic.Uint32
+	main       backend.ReducingCommunicator
+	payload    backend.ReducingCommunicator
+	rank, size int
+	memory     memory.Allocator
+	scratch    scratch
+	parked     parked
+	seq        atomic.Uint32
+
+	// What collective calls need, which one goroutine makes at a time.
+	turn   sync.Mutex
+	closed bool
+	board  *board.Board    // where the ranks meet; nil: by messages
+	alike  bool            // all ranks are goroutines of one process
+	brief  int             // up to so many bytes a rank a collective call moves on the board
+	spins  int             // looks at another rank's entry before it yields
+	yield  func()          // lets whoever is waited for have the processor
+	votes  *memory.Storage // of meetings by messages
+	desk   *memory.Storage // where root puts a description in order
 }
 
 // New makes a Comm of a backend communicator, which it owns from then on, also when it fails. Results are
@@ -28,38 +42,69 @@ func New(main backend.ReducingCommunicator, mem memory.Allocator) (*Comm, error)
 		_ = main.Close() // the first error is the one to report
 		return nil, err
 	}
-	return &Comm{main: main, payload: payload, memory: mem, scratch: scratch{from: mem}}, nil
+	c := &Comm{main: main, payload: payload, rank: main.Rank(), size: main.Size(), memory: mem, brief: -1}
+	c.scratch.from = mem
+	if c.size == 1 {
+		return c, nil
+	}
+	if err := c.share(); err != nil {
+		_ = errors.Join(payload.Close(), main.Close())
+		return nil, err
+	}
+	enlist(c)
+	return c, nil
 }
 
 // Rank returns the caller's rank.
-func (c *Comm) Rank() int { return c.main.Rank() }
+func (c *Comm) Rank() int { return c.rank }
 
 // Size returns the number of ranks.
-func (c *Comm) Size() int { return c.main.Size() }
+func (c *Comm) Size() int { return c.size }
+
+// inTurn calls f, which is a collective call as users know it by op: one at a time.
+func (c *Comm) inTurn(op string, f func() error) error {
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	if c.closed {
+		return status.In(op, status.New(status.InvalidHandle, "the context is closed"))
+	}
+	return status.In(op, f())
+}
 
 // Dup returns a Comm of the same ranks whose traffic never meets this one's. Collective.
-func (c *Comm) Dup() (*Comm, error) {
-	main, err := c.main.Dup()
-	if err != nil {
-		return nil, status.In("dup", err)
-	}
-	d, err := New(main, c.memory)
-	return d, status.In("dup", err)
+func (c *Comm) Dup() (d *Comm, err error) {
+	err = c.inTurn("dup", func() (err error) {
+		d, err = c.derive(form{op: "dup"}, nil, c.main.Dup)
+		return err
+	})
+	return d, err
 }
 
 // Split returns a Comm of the ranks that gave the same color, ordered by key and then by rank; nil for
 // Undefined. Collective.
-func (c *Comm) Split(color, key int) (*Comm, error) {
-	if color < Undefined || color > maxColor || key < -maxColor || key > maxColor {
-		return nil, status.In("split", status.New(status.InvalidArgument,
-			"color %d, key %d: color must lie in [0, %d], key in [-%d, %d]", color, key, maxColor, maxColor, maxColor))
+func (c *Comm) Split(color, key int) (d *Comm, err error) {
+	err = c.inTurn("split", func() (err error) {
+		var mine error
+		if color < Undefined || color > maxColor || key < -maxColor || key > maxColor {
+			mine = status.New(status.InvalidArgument, "color %d, key %d: color must lie in [0, %d], key in [-%d, %d]",
+				color, key, maxColor, maxColor, maxColor)
+		}
+		d, err = c.derive(form{op: "split"}, mine, func() (backend.ReducingCommunicator, error) { return c.main.Split(color, key) })
+		return err
+	})
+	return d, err
+}
+
+// derive makes a Comm of what make returns, which may be nil.
+func (c *Comm) derive(f form, mine error, make func() (backend.ReducingCommunicator, error)) (*Comm, error) {
+	if err := c.meet(f, mine); err != nil {
+		return nil, err
 	}
-	main, err := c.main.Split(color, key)
+	main, err := make()
 	if err != nil || main == nil {
-		return nil, status.In("split", err)
+		return nil, err
 	}
-	d, err := New(main, c.memory)
-	return d, status.In("split", err)
+	return New(main, c.memory)
 }
 
 const (
@@ -70,15 +115,29 @@ const (
 
 // Close frees the communicators. Collective. Messages that were parked are dropped.
 func (c *Comm) Close() error {
-	c.parked.close()
-	c.scratch.close()
-	return status.In("close", errors.Join(c.payload.Close(), c.main.Close()))
+	return c.inTurn("close", func() error {
+		c.closed = true
+		dismiss(c)
+		if c.board != nil {
+			c.board.Leave("has closed the context")
+			_ = c.board.Close() // only of memory that is not mapped
+			c.board = nil
+		}
+		for _, s := range []*memory.Storage{c.votes, c.desk} {
+			if s != nil {
+				s.Release()
+			}
+		}
+		c.parked.close()
+		c.scratch.close()
+		return errors.Join(c.payload.Close(), c.main.Close())
+	})
 }
 
 // checkRank refuses a rank outside the communicator.
 func (c *Comm) checkRank(name string, rank int64) error {
-	if rank < 0 || rank >= int64(c.Size()) {
-		return status.New(status.OutOfBounds, "%s %d outside [0, %d)", name, rank, c.Size())
+	if rank < 0 || rank >= int64(c.size) {
+		return status.New(status.OutOfBounds, "%s %d outside [0, %d)", name, rank, c.size)
 	}
 	return nil
 }

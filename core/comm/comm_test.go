@@ -16,8 +16,17 @@ import (
 	"dtl/core/status"
 )
 
-// onRanks runs body as each of n ranks, and checks that no memory is left in use.
+// onRanks runs body as each of n ranks, which meet in shared memory and then by messages, and checks that no memory is
+// left in use.
 func onRanks(t *testing.T, n int, body func(c *comm.Comm)) {
+	t.Helper()
+	meetingRanks(t, n, body)
+	comm.SetSharing(false)
+	defer comm.SetSharing(true)
+	meetingRanks(t, n, body)
+}
+
+func meetingRanks(t *testing.T, n int, body func(c *comm.Comm)) {
 	t.Helper()
 	backendtest.OnRanks(t, cpu.Group(n), func(main backend.ReducingCommunicator, mem backend.MemorySpace) {
 		c, err := comm.New(main, mem)
@@ -120,16 +129,16 @@ func TestRootWithoutValueFailsOnEveryRank(t *testing.T) {
 
 func TestBroadcastRefusesAnOutputThatDiffers(t *testing.T) {
 	onRanks(t, 2, func(c *comm.Comm) {
-		value := array(ramp(0, 3))
+		value, out := array(ramp(0, 3)), array(ramp(0, 4))
+		var err error
 		if c.Rank() == 0 {
-			_, err := c.Broadcast(&value, nil, 0)
-			assert.NoError(t, err)
-			return
+			_, err = c.Broadcast(&value, nil, 0)
+		} else {
+			_, err = c.Broadcast(nil, &out, 0)
 		}
-		out := array(ramp(0, 4))
-		_, err := c.Broadcast(nil, &out, 0)
-		assert.ErrorIs(t, err, status.InvalidArgument)
-		assert.ErrorContains(t, err, "4 elements of float64, but the message has 3")
+		assert.ErrorIs(t, err, status.Mismatch)
+		assert.ErrorContains(t, err, "rank 0 called broadcast(3 elements of float64, root 0); "+
+			"rank 1 called broadcast(4 elements of float64, root 0)")
 		assert.Equal(t, ramp(0, 4), memory.As[float64](out.Span), "out is untouched")
 	})
 }

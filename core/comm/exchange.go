@@ -6,12 +6,14 @@ import (
 	"dtl/core/backend"
 	"dtl/core/dtype"
 	"dtl/core/memory"
-	"dtl/core/status"
 )
 
 // lanes are the tags of the payload communicator that no message from Send uses: messages there have no header, for
 // both sides know their length.
-const lanes = 64
+const lanes = 65
+
+// idleLane is the one on which nothing is sent.
+const idleLane = lanes - 1
 
 // lane returns the tag of a lane in [0, lanes).
 func (c *Comm) lane(n int) int { return c.payload.TagBound() - 1 - n }
@@ -40,8 +42,8 @@ func (c *Comm) Counts(send []int64) ([]int64, error) {
 	defer storage.Release()
 	both := memory.Span{Addr: storage.Addr(), Count: 2 * n, Type: dtype.Int64}
 	copy(memory.As[int64](both), send)
-	if err := c.main.Alltoall(both.Slice(0, n), both.Slice(n, 2*n)); err != nil {
-		return nil, status.In("alltoall", err)
+	if err := c.Alltoall(both.Slice(0, n), both.Slice(n, 2*n)); err != nil {
+		return nil, err
 	}
 	recv := make([]int64, n)
 	copy(recv, memory.As[int64](both)[n:])

@@ -47,19 +47,6 @@ func (h header) count() int {
 
 func (h header) bytes() int { return h.count() * h.typ.Size() }
 
-// refused stands in place of a kind where root had nothing fit to send; the reason follows the fixed part, and
-// its length stands in place of the dtype. So the other ranks learn of it rather than wait.
-const refused = 0xff
-
-// putRefusal encodes why root sends nothing, in at most limit bytes.
-func putRefusal(b []byte, why error, limit int) {
-	text := why.Error()
-	text = text[:min(len(text), limit-headerFixed, 0xff)]
-	clear(b[:headerFixed])
-	b[0], b[1] = refused, byte(len(text))
-	copy(b[headerFixed:], text)
-}
-
 // put encodes the header at the front of b.
 func (h header) put(b []byte) {
 	b[0], b[1], b[2], b[3] = byte(h.kind), byte(h.typ), byte(len(h.shape)), 0
@@ -77,9 +64,6 @@ func (h header) put(b []byte) {
 func parseHeader(b []byte) (header, error) {
 	if len(b) < headerFixed || len(b) < headerFixed+8*int(b[2]) {
 		return header{}, status.New(status.Communication, "message of %d bytes is shorter than its header", len(b))
-	}
-	if b[0] == refused {
-		return header{}, status.New(status.InvalidArgument, "root's value was refused there: %s", b[headerFixed:min(len(b), headerFixed+int(b[1]))])
 	}
 	h := header{kind: Kind(b[0]), typ: dtype.Type(b[1]), apart: b[3] != 0, seq: binary.LittleEndian.Uint32(b[4:])}
 	if h.kind > PythonScalar || !h.typ.Valid() || int(b[2]) > MaxDims {

@@ -63,7 +63,7 @@ func (c *Comm) Allgatherv(value Array, out *Array) (Result, error) {
 		return Result{}, err
 	}
 	r, err := c.rowed(&value, sum(counts), out)
-	if err = c.ready("allgatherv", err); err != nil {
+	if err = c.allReady("allgatherv", err); err != nil {
 		r.release()
 		return Result{}, err
 	}
@@ -88,7 +88,7 @@ func (c *Comm) Gatherv(value Array, counts []int64, out *Array, root int64) (Res
 			r, mine = c.rowed(&value, sum(got), out)
 		}
 	}
-	if err = c.ready(op, mine); err != nil {
+	if err = c.allReady(op, mine); err != nil {
 		r.release()
 		return Result{}, err
 	}
@@ -120,7 +120,7 @@ func (c *Comm) Scatterv(values *Array, counts []int64, out *Array, root int64) (
 		return Result{}, status.In(op, err)
 	}
 	r, err := c.rowed(like, counts[c.Rank()], out)
-	if err = c.ready(op, err); err != nil {
+	if err = c.allReady(op, err); err != nil {
 		r.release()
 		return Result{}, err
 	}
@@ -140,7 +140,7 @@ func (c *Comm) tell(values *Array, counts []int64, root int64) (like *Array, all
 		numbers := append(append([]int64{int64(values.Type)}, counts...), row...)
 		told = &Array{Span: memory.Of(dtype.Int64, numbers), Shape: []int64{int64(len(numbers))}}
 	}
-	r, err := c.broadcast(told, nil, root)
+	r, err := c.Broadcast(told, nil, root)
 	if err != nil || told != nil {
 		return values, counts, err
 	}
@@ -167,7 +167,7 @@ func (c *Comm) Alltoallv(value Array, sendCounts, recvCounts []int64, out *Array
 	} else {
 		r, err = c.rowed(&value, sum(got), out)
 	}
-	if err = c.ready(op, err); err != nil {
+	if err = c.allReady(op, err); err != nil {
 		r.release()
 		return Result{}, err
 	}
@@ -191,8 +191,8 @@ func (c *Comm) countRows(call Call, value *Array, mine error) ([]int64, error) {
 	return counts, nil
 }
 
-// ready agrees that every rank has room for what comes.
-func (c *Comm) ready(op string, mine error) error { return c.Agree(Call{Op: op}, mine) }
+// allReady agrees that every rank has room for what comes.
+func (c *Comm) allReady(op string, mine error) error { return c.Agree(Call{Op: op}, mine) }
 
 // finish exchanges the parts, and returns the result where it is in new memory.
 func (c *Comm) finish(op string, r Result, send, recv []memory.Span) (Result, error) {

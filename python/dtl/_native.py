@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 import numpy as np
 
 from . import _dtl
+from ._where import place
 from .exceptions import BackendError, InvalidArgumentError, InvalidHandleError, from_text
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ else:
 
     _bridge = _load_bridge()
 
-_bridge.setup(np.zeros((2, 3)), np.generic, from_text)
+_bridge.setup(np.zeros((2, 3)), np.generic, from_text, place)
 
 bridge = _bridge
 
@@ -59,6 +60,7 @@ def _call(function: Callable[..., Any], *args: Any) -> Any:
     try:
         return function(*args)
     except RuntimeError as error:
+        _bridge.interruption()
         raise from_text(str(error)) from None
     except OverflowError as error:
         raise InvalidArgumentError(f"{args}: {error}") from None
@@ -112,6 +114,12 @@ context_fence = _checked(_dtl.pydtl_ContextFence)
 context_dup = _checked(_dtl.pydtl_ContextDup)
 context_split = _checked(_dtl.pydtl_ContextSplit)
 context_close = _checked(_dtl.pydtl_ContextClose)
+
+set_patience = _checked(_dtl.pydtl_SetPatience)
+set_sharing = _checked(_dtl.pydtl_SetSharing)
+asked = _checked(_dtl.pydtl_Asked)
+answer = _checked(_dtl.pydtl_Answer)
+leave = _checked(_dtl.pydtl_Leave)
 
 context_refuse = _checked(_dtl.pydtl_ContextRefuse)
 context_agree = _checked(_dtl.pydtl_ContextAgree)

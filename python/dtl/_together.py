@@ -21,7 +21,7 @@ def together(ctx: Context, op: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if ctx.size > 1 and ctx._handle and not _native.forked():
+        if isinstance(ctx, Context) and ctx.size > 1 and ctx._handle and not _native.forked():
             code = error.code if isinstance(error, DTLError) else _code(error)
             _native.context_refuse(ctx._handle, code, op, str(error))
         if isinstance(error, builtins.MemoryError) and not isinstance(error, DTLError):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 import numpy as np
 
 from ._arguments import check_output, fitting_out, input_array, input_value, integer, received
 from ._native import bridge
+from ._together import together
 from .context import Context, is_rank
-from .exceptions import InvalidArgumentError
 
 _call = bridge.call
 _BROADCAST, _SCATTER = bridge.BROADCAST, bridge.SCATTER
@@ -44,37 +43,22 @@ def broadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None
     InvalidArgumentError
         If root has no value that can be sent (on every rank), or value or out differs from it.
     """
-    here = is_rank(ctx, root)
+    with together(ctx, "broadcast"):
+        here = is_rank(ctx, root)
     result: Any = NotImplemented
     if here or value.__class__ is np.ndarray:
         result = _call(_BROADCAST, ctx, value, out, root, 0, 0, 0)
     if result is NotImplemented:
-        if here:
-            value = _from_root(_BROADCAST, ctx, "value", value, root, out)
-        else:
-            value = input_array("value", value) if isinstance(value, np.ndarray) else None
+        with together(ctx, "broadcast"):
+            if here:
+                value = input_value("value", value)
+            else:
+                value = input_array("value", value) if isinstance(value, np.ndarray) else None
             if out is not None:
                 check_output(out)
-        result = _call(_BROADCAST, ctx, value, out, integer("root", root), 0, 0, 0)
+            number = integer("root", root)
+        result = _call(_BROADCAST, ctx, value, out, number, 0, 0, 0)
     return value if here and out is None else received(result)
-
-
-def _from_root(code: int, ctx: Context, name: str, value: Any, root: int, out: Any) -> Any:
-    """Return root's value made ready. If it or out is refused, for whatever reason, the other ranks are told first."""
-    with contextlib.ExitStack() as on_failure:
-        if ctx.size > 1:
-            on_failure.callback(_refuse, code, ctx, root)
-        prepared = input_value(name, value)
-        if out is not None:
-            check_output(out)
-        on_failure.pop_all()
-    return prepared
-
-
-def _refuse(code: int, ctx: Context, root: int) -> None:
-    """Let the operation fail on every rank: root has nothing to send."""
-    with contextlib.suppress(InvalidArgumentError):  # the caller raises the reason, which says more
-        _call(code, ctx, None, None, integer("root", root), 0, 0, 0)
 
 
 def gather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Any:
@@ -105,9 +89,10 @@ def gather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Any:
     InvalidTypeError
         If value has no dtype that can be sent.
     """
-    here = is_rank(ctx, root)
-    array = input_array("value", value)
-    result = fitting_out(out, (ctx.size, *array.shape), array.dtype) if here else None
+    with together(ctx, "gather"):
+        here = is_rank(ctx, root)
+        array = input_array("value", value)
+        result = fitting_out(out, (ctx.size, *array.shape), array.dtype) if here else None
     _call(_GATHER, ctx, array, result, integer("root", root), 0, 0, 0)
     return result
 
@@ -136,9 +121,10 @@ def allgather(ctx: Context, value: Any, *, out: Any = None) -> Any:
     InvalidTypeError
         If value has no dtype that can be sent.
     """
-    is_rank(ctx, 0)
-    array = input_array("value", value)
-    result = fitting_out(out, (ctx.size, *array.shape), array.dtype)
+    with together(ctx, "allgather"):
+        is_rank(ctx, 0)  # refuses what is no context
+        array = input_array("value", value)
+        result = fitting_out(out, (ctx.size, *array.shape), array.dtype)
     _call(_ALLGATHER, ctx, array, result, 0, 0, 0, 0)
     return result
 
@@ -169,9 +155,8 @@ def scatter(ctx: Context, values: Any = None, root: int = 0, *, out: Any = None)
     InvalidArgumentError
         If root has no values, or not one entry a rank (on every rank), or out does not fit.
     """
-    prepared = None
-    if is_rank(ctx, root):
-        prepared = _from_root(_SCATTER, ctx, "values", values, root, out)
-    elif out is not None:
-        check_output(out)
+    with together(ctx, "scatter"):
+        prepared = input_value("values", values) if is_rank(ctx, root) else None
+        if out is not None:
+            check_output(out)
     return received(_call(_SCATTER, ctx, prepared, out, integer("root", root), 0, 0, 0))

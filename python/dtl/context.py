@@ -7,7 +7,7 @@ import warnings
 from types import TracebackType
 from typing import Any, Callable
 
-from . import _abort, _native, _rank, nccl
+from . import _abort, _native, _rank, _watch, nccl
 from ._arguments import integer
 from ._mpi4py import native_communicator
 from ._native import bridge
@@ -58,6 +58,7 @@ class Context(bridge.Handle):
 
     def __init__(self, comm: Any = None, device_id: int | None = None) -> None:
         device = -1 if device_id is None else integer("device_id", device_id)
+        _watch.configure()
         if comm is None:
             _rank.refuse_child()
             self._adopt(_native.context_world(device))
@@ -74,6 +75,7 @@ class Context(bridge.Handle):
         self._backend = _native.context_backend(handle)
         if self._size > 1:
             _abort.install(self._rank)
+            _watch.start()
 
     @classmethod
     def _adopt_handle(cls, handle: int) -> Context:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ._arguments import fitting_out, input_array, integer, operator_number
 from ._native import bridge
+from ._together import together
 from .context import Context, is_rank
 from .ops import MAX, MIN, SUM, Op
 
@@ -67,7 +68,7 @@ def allreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) 
                 result = value.__class__(result)
     if result is not NotImplemented:
         return result
-    return _reduced(_ALLREDUCE, ctx, value, out, op, 0, True)
+    return _reduced(_ALLREDUCE, ctx, value, out, op, 0)
 
 
 if not TYPE_CHECKING:
@@ -105,16 +106,18 @@ def reduce(ctx: Context, value: Any, op: Op | str = SUM, root: int = 0, *, out: 
     InvalidArgumentError, InvalidTypeError
         As for allreduce.
     """
-    return _reduced(_REDUCE, ctx, value, out, op, root, is_rank(ctx, root))
+    return _reduced(_REDUCE, ctx, value, out, op, root)
 
 
-def _reduced(code: int, ctx: Context, value: Any, out: Any, op: Any, root: Any, here: bool) -> Any:
+def _reduced(code: int, ctx: Context, value: Any, out: Any, op: Any, root: Any) -> Any:
     """Run a reduction on a value of any type, with the result made here where the caller gave no out."""
-    number = operator_number(op)
-    array = input_array("value", value)
-    if isinstance(value, bool) and number not in (MIN, MAX):
-        array = array.astype(np.int64)
-    result = fitting_out(out, array.shape, array.dtype) if here else None
+    with together(ctx, "allreduce" if code == _ALLREDUCE else "reduce"):
+        here = code == _ALLREDUCE or is_rank(ctx, root)
+        number = operator_number(op)
+        array = input_array("value", value)
+        if isinstance(value, bool) and number not in (MIN, MAX):
+            array = array.astype(np.int64)
+        result = fitting_out(out, array.shape, array.dtype) if here else None
     _call(code, ctx, array, result, number, integer("root", root), 0, 0)
     if not here:
         return None

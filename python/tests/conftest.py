@@ -85,14 +85,18 @@ def alone() -> Iterator[dtl.Context]:
         yield context
 
 
-@pytest.fixture(scope="session")
-def _step() -> Iterator[dtl.Context]:
-    with dtl.Context() as context:
-        yield context
-
-
 @pytest.fixture(autouse=True)
-def _in_step(_step: dtl.Context) -> Iterator[None]:
-    """Let no rank start a test before all have ended the one before, so that a failure stays where it is."""
+def _in_step(ctx: dtl.Context) -> Iterator[None]:
+    """Let no rank start a test before all have ended the one before, so that a failure stays where it is.
+
+    Ranks that still wait in the test for one that failed get an error when that one comes to the barrier, which
+    repeats it until they are there too.
+    """
     yield
-    _step.barrier()
+    while True:
+        try:
+            ctx.barrier()
+            return
+        except dtl.DTLError as error:
+            if type(error) is dtl.CommunicationError:  # the communicator is of no use any more
+                raise

@@ -85,6 +85,11 @@ NO_HANDLE = {
     "MpiThreadLevel",
     "MpiVersion",
     "OpName",
+    "Answer",
+    "Asked",
+    "Leave",
+    "SetPatience",
+    "SetSharing",
     "Version",
 }
 

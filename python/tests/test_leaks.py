@@ -81,6 +81,11 @@ def functions() -> dict[str, Callable[[], Any]]:
 
     m = create()
     table: dict[str, Callable[[], Any]] = {
+        "Answer": lambda: _dtl.pydtl_Answer("at app.py:1"),
+        "Asked": _dtl.pydtl_Asked,
+        "Leave": lambda: _dtl.pydtl_Leave("has ended"),
+        "SetPatience": lambda: _dtl.pydtl_SetPatience(30.0, 0.0),
+        "SetSharing": lambda: _dtl.pydtl_SetSharing(True),
         "BackendCount": _dtl.pydtl_BackendCount,
         "BackendName": lambda: _dtl.pydtl_BackendName(0),
         "BackendWhyNot": lambda: _dtl.pydtl_BackendWhyNot("cpu"),

@@ -127,7 +127,7 @@ def test_ranks_that_differ(ctx: dtl.Context) -> None:
         (("i8", "f8" if first else "i8"), "rank 0 called map(keys of int64, values of float64)"),
         (("U2" if first else "S8", "f8"), "rank 0 called map(keys of U2, values of float64)"),
     ]:
-        refused(lambda mine=mine: dtl.DistributedMap(ctx, *mine), MISMATCH, 301, text, op="map")
+        refused(lambda mine=mine: dtl.DistributedMap(ctx, *mine), MISMATCH, 301, text)
     with dtl.DistributedMap(ctx, "i8", "i8") as one, dtl.DistributedMap(ctx, "i8", "i8") as other:
         refused(lambda: (one if first else other).insert(1, 1), MISMATCH, 301, "ranks disagree")
         refused(lambda: one.update_many([1], 1, "max" if first else "min"), MISMATCH, 301, "ranks disagree")

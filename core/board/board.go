@@ -1,0 +1,127 @@
+// Package board is memory that the ranks of one machine share, where they meet.
+//
+// Each rank has a slot that it alone writes. In each meeting it lays down an entry: who it is that calls what, and up
+// to MaxPayload bytes that all may read. A rank that has seen every entry of a meeting may read them until it lays down
+// its next one. Two entries a slot are enough for that: nobody lays down the next but one before all have laid down
+// the next, and by then all have read this one.
+package board
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// MaxPayload is the most bytes that an entry carries.
+const MaxPayload = 8192
+
+// inline is how many of them lie in the entry's own cache line, which travels in one piece.
+const inline = 32
+
+// Entry is what a rank lays down in a meeting.
+type Entry struct {
+	seq   uint64 // of the meeting; written last
+	Print uint64 // fingerprint of the call
+	Want  uint64 // fingerprint of what the rank stated of the elements; 0: nothing
+	Code  int32  // why the rank cannot make the call; 0: it can
+	bytes int32
+	short [inline]byte
+}
+
+// textBytes is the room for a text, with its length.
+const textBytes = 1024
+
+// text is a text that a rank tells the others.
+type text struct {
+	length int64
+	bytes  [textBytes - 8]byte
+}
+
+func (t *text) set(s string) {
+	atomic.StoreInt64(&t.length, 0)
+	n := copy(t.bytes[:], s)
+	atomic.StoreInt64(&t.length, int64(n))
+}
+
+func (t *text) get() string {
+	n := min(max(atomic.LoadInt64(&t.length), 0), int64(len(t.bytes)))
+	return string(t.bytes[:n])
+}
+
+// slot is what one rank writes.
+type slot struct {
+	entries [2]Entry
+	process int64
+	state   int64 // of the status
+	_       [112]byte
+	account text // of its call, where the ranks disagree
+	status  text // where it is, where one of them asks
+	long    [2][MaxPayload]byte
+}
+
+// head is what all ranks write, seldom.
+type head struct {
+	broken int64 // one more than the rank that gave up
+	asked  int64 // how often somebody asked where the ranks are
+	said   int64 // when a report was printed last, in the printing rank's nanoseconds
+	_      [4072]byte
+}
+
+const (
+	headBytes = int(unsafe.Sizeof(head{}))
+	slotBytes = (int(unsafe.Sizeof(slot{})) + 4095) &^ 4095
+)
+
+// Board is one rank's sight of the memory. Its methods are for one goroutine at a time but for those of status.go.
+type Board struct {
+	memory     []byte
+	rank, size int
+	seq        uint64
+}
+
+func (b *Board) head() *head { return (*head)(unsafe.Pointer(unsafe.SliceData(b.memory))) }
+
+func (b *Board) slot(rank int) *slot {
+	return (*slot)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b.memory)), headBytes+rank*slotBytes))
+}
+
+// Bytes returns how long the memory for so many ranks is.
+func Bytes(ranks int) int { return headBytes + ranks*slotBytes }
+
+// Meeting returns the number of the meeting that this rank came to last.
+func (b *Board) Meeting() uint64 { return b.seq }
+
+// Lay lays down this rank's entry for the next meeting, with n bytes at payload, at most MaxPayload.
+func (b *Board) Lay(print, want uint64, code int32, payload unsafe.Pointer, n int) {
+	b.seq++
+	mine := b.slot(b.rank)
+	e := &mine.entries[b.seq&1]
+	e.Print, e.Want, e.Code, e.bytes = print, want, code, int32(n)
+	switch {
+	case n == 8 && uintptr(payload)&7 == 0:
+		*(*uint64)(unsafe.Pointer(&e.short)) = *(*uint64)(payload)
+	case n <= inline:
+		copy(e.short[:n], unsafe.Slice((*byte)(payload), n))
+	default:
+		copy(mine.long[b.seq&1][:n], unsafe.Slice((*byte)(payload), n))
+	}
+	atomic.StoreUint64(&e.seq, b.seq)
+}
+
+// Arrived reports whether a rank has come to this meeting.
+func (b *Board) Arrived(rank int) bool {
+	return atomic.LoadUint64(&b.slot(rank).entries[b.seq&1].seq) == b.seq
+}
+
+// Entry returns what a rank that has arrived laid down.
+func (b *Board) Entry(rank int) *Entry { return &b.slot(rank).entries[b.seq&1] }
+
+// Payload returns the bytes of a rank that has arrived.
+func (b *Board) Payload(rank int) (unsafe.Pointer, int) {
+	s := b.slot(rank)
+	e := &s.entries[b.seq&1]
+	n := min(max(int(e.bytes), 0), MaxPayload)
+	if n <= inline {
+		return unsafe.Pointer(&e.short), n
+	}
+	return unsafe.Pointer(&s.long[b.seq&1]), n
+}

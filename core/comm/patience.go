@@ -1,0 +1,190 @@
+package comm
+
+import (
+	"os"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"dtl/core/backend"
+	"dtl/core/status"
+)
+
+// Program is what the program around the library knows and does, where somebody has said it: before any communication.
+var Program struct {
+	// Where returns the place in the program that the calling thread is at: "app.py:41"; "" if it does not know.
+	Where func() string
+	// Interrupted reports whether the user wants to end what the calling thread does.
+	Interrupted func() bool
+	// Report shows a text to the user.
+	Report func(string)
+}
+
+// Limits of waiting, in nanoseconds; 0: none.
+var reportAfter, giveUpAfter atomic.Int64
+
+// SetPatience says after how long in one call a report shows where the ranks are, and after how long the call fails;
+// 0 is never.
+func SetPatience(report, giveUp time.Duration) {
+	reportAfter.Store(int64(report))
+	giveUpAfter.Store(int64(giveUp))
+}
+
+const (
+	// unnoticed is how long a wait is nothing to tell of.
+	unnoticed = 50 * time.Millisecond
+	// answering is how long ranks get to say where they are.
+	answering = 1500 * time.Millisecond
+)
+
+// patience is one call's that waits for other ranks.
+type patience struct {
+	comm    *Comm
+	call    string // which waits
+	on      int    // the rank that it waits for; -1: any
+	started time.Time
+	looked  time.Time
+	reports time.Duration // when the next report is due
+	told    bool          // the boards say that this rank waits
+}
+
+func (c *Comm) patience(call string) patience {
+	now := time.Now()
+	return patience{comm: c, call: call, on: -1, started: now, looked: now, reports: time.Duration(reportAfter.Load())}
+}
+
+// look is called again and again by who waits. An error says that it is in vain.
+func (p *patience) look() error {
+	now := time.Now()
+	if now.Sub(p.looked) < unnoticed {
+		return nil
+	}
+	p.looked = now
+	if !p.told {
+		p.told = true
+		p.call += place()
+		p.comm.waits(p.call)
+	}
+	if err := p.vain(); err != nil {
+		return err
+	}
+	waited := now.Sub(p.started)
+	if limit := time.Duration(giveUpAfter.Load()); limit > 0 && waited > limit {
+		return p.giveUp(status.New(status.Communication, "no end after %v: %s", limit, p.comm.whereabouts()))
+	}
+	if p.reports > 0 && waited > p.reports {
+		if p.comm.claim(p.reports) {
+			report(p.comm.headline(waited) + p.comm.whereabouts())
+		}
+		p.reports *= 2
+	}
+	return nil
+}
+
+// vain reports that what this rank waits for will not come.
+func (p *patience) vain() error {
+	if Program.Interrupted != nil && Program.Interrupted() {
+		if p.comm.claim(answering) {
+			report(p.comm.headline(time.Since(p.started)) + p.comm.whereabouts())
+		}
+		return p.giveUp(status.New(status.Communication, "interrupted"))
+	}
+	if p.comm.board == nil {
+		return nil
+	}
+	if !p.comm.board.Whole() {
+		return p.comm.broken()
+	}
+	if p.on < 0 {
+		return nil
+	}
+	if why := p.comm.board.Left(p.on); why != "" {
+		return status.New(status.Communication, "rank %d %s, and does not come to %s", p.on, why, p.call)
+	}
+	return nil
+}
+
+// giveUp ends the wait for all ranks of the communicator: it is of no use from then on.
+func (p *patience) giveUp(why error) error {
+	if p.comm.board != nil {
+		p.comm.board.Break(p.call + ": " + why.Error())
+	}
+	return why
+}
+
+// end is called when the wait is over.
+func (p *patience) end() {
+	if p.told {
+		p.comm.waits("")
+	}
+}
+
+// broken is the error of a communicator on which a rank gave up.
+func (c *Comm) broken() error {
+	rank, why := c.board.Broken()
+	return status.New(status.Communication, "rank %d gave up in %s", rank, why)
+}
+
+// linger waits until every rank has come to the meeting that this one is in. call says to which.
+func (c *Comm) linger(call string) error {
+	p := c.patience(call)
+	defer p.end()
+	turn := 0
+	for p.on = range c.size {
+		for !c.board.Arrived(p.on) {
+			turn++
+			c.idle(turn)
+			if turn%64 != 0 {
+				continue
+			}
+			if err := p.look(); err != nil && !c.board.Arrived(p.on) { // it may have come just before it left
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// idle passes a moment, and lets the backend go on with what is under way: others may wait for that before they come.
+func (c *Comm) idle(turn int) {
+	if turn%8 == 0 {
+		_, _, _ = c.payload.Iprobe(backend.AnySource, c.lane(idleLane))
+	}
+	c.yield()
+}
+
+// await waits for a request, as all who wait for another rank do. what says what is waited for.
+func (c *Comm) await(r backend.Request, what func() string) (backend.Status, error) {
+	return r.Wait()
+}
+
+// place is where the program is, to append to what it does there.
+func place() string {
+	if Program.Where == nil {
+		return ""
+	}
+	if at := Program.Where(); at != "" {
+		return " at " + at
+	}
+	return ""
+}
+
+// report shows a text to the user.
+func report(text string) {
+	if Program.Report != nil {
+		Program.Report("dtl: " + text)
+	} else {
+		os.Stderr.WriteString("dtl: " + text + "\n")
+	}
+}
+
+// yield lets another process have the processor.
+func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+
+// now is the clock that all processes of a machine share.
+func now() int64 {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // fails for unknown clocks only
+	return t.Nano()
+}

@@ -1,0 +1,94 @@
+package comm
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"dtl/core/board"
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+)
+
+// sharing says whether ranks meet in shared memory where they can.
+var sharing atomic.Bool
+
+func init() { sharing.Store(true) }
+
+// SetSharing has the ranks of communicators made from now on meet in shared memory where they can, or not. All ranks
+// say the same, or at least one that they do not.
+func SetSharing(yes bool) { sharing.Store(yes) }
+
+const (
+	// patient is how many looks at another rank's entry a rank takes before it lets others have the processor.
+	patient = 2000
+	// hasty is the same where there are more ranks than processors: who is looked for may wait for this one.
+	hasty = 20
+)
+
+// share opens a board for the ranks of c if all of them can. Collective.
+func (c *Comm) share() error {
+	name := make([]uint8, board.NameBytes)
+	if c.rank == 0 && sharing.Load() {
+		if made, err := board.Create(c.size); err == nil {
+			defer board.Forget(made)
+			copy(name, made)
+		}
+	}
+	if err := c.main.Broadcast(memory.Of(dtype.Uint8, name), 0); err != nil {
+		return err
+	}
+	var b *board.Board
+	opened, all := []uint8{0}, []uint8{0}
+	if name[0] != 0 && sharing.Load() {
+		var err error
+		if b, err = board.Open(string(name), c.rank, c.size); err == nil {
+			opened[0] = 1
+		}
+	}
+	err := c.main.Allreduce(memory.Of(dtype.Uint8, opened), memory.Of(dtype.Uint8, all), kernel.Min)
+	if err != nil || all[0] == 0 {
+		if b != nil {
+			_ = b.Close() // of no use alone
+		}
+		return err
+	}
+	c.board, c.spins, c.yield = b, patient, yield
+	c.brief = min(board.MaxPayload, (64<<10)/c.size)
+	if processors() < c.size {
+		c.spins = hasty
+	}
+	if b.OneProcess() {
+		c.alike, c.spins, c.yield = true, 1, runtime.Gosched
+	}
+	return nil
+}
+
+// processors returns how many processors the machine has; this process may be bound to some of them.
+func processors() int {
+	text, err := os.ReadFile("/sys/devices/system/cpu/online")
+	if err != nil {
+		return runtime.NumCPU()
+	}
+	return countRanges(strings.TrimSpace(string(text)))
+}
+
+// countRanges counts what a list such as "0-3,8" names.
+func countRanges(list string) (n int) {
+	for part := range strings.SplitSeq(list, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		lo, err := strconv.Atoi(first)
+		hi := lo
+		if isRange && err == nil {
+			hi, err = strconv.Atoi(last)
+		}
+		if err != nil || hi < lo {
+			return runtime.NumCPU()
+		}
+		n += hi - lo + 1
+	}
+	return n
+}

@@ -1,0 +1,108 @@
+package comm
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// comms are those that ranks of this process have open, for what one of them tells on all of its boards.
+var comms struct {
+	mu   sync.Mutex
+	open []*Comm
+}
+
+func enlist(c *Comm) {
+	comms.mu.Lock()
+	defer comms.mu.Unlock()
+	comms.open = append(comms.open, c)
+}
+
+// dismiss takes a Comm off the list: nobody tells its board anything any more.
+func dismiss(c *Comm) {
+	comms.mu.Lock()
+	defer comms.mu.Unlock()
+	comms.open = slices.DeleteFunc(comms.open, func(o *Comm) bool { return o == c })
+}
+
+// onBoards calls f with every open board.
+func onBoards(f func(*Comm)) {
+	comms.mu.Lock()
+	defer comms.mu.Unlock()
+	for _, c := range comms.open {
+		if c.board != nil {
+			f(c)
+		}
+	}
+}
+
+// waits tells the other ranks in which call this process waits; "" says that it goes on. Ranks that are goroutines of
+// one process speak for themselves only.
+func (w *Comm) waits(call string) {
+	onBoards(func(c *Comm) {
+		if c != w && (w.alike || c.alike) {
+			return
+		}
+		if call == "" {
+			c.board.GoOn()
+		} else {
+			c.board.Wait(call)
+		}
+	})
+}
+
+// Asked reports whether another rank wants to know where this process is.
+func Asked() (asked bool) {
+	onBoards(func(c *Comm) { asked = asked || c.board.Asked() })
+	return asked
+}
+
+// Answer tells who asked that this process is in no call, but at a place of the program.
+func Answer(place string) {
+	onBoards(func(c *Comm) { c.board.Answer(place) })
+}
+
+// Leave tells the other ranks that this process makes no more calls, and why: "has ended".
+func Leave(why string) {
+	onBoards(func(c *Comm) { c.board.Leave(why) })
+}
+
+// claim reports whether this rank is to print a report: no other did in the last so long.
+func (c *Comm) claim(since time.Duration) bool {
+	if c.board == nil {
+		return true
+	}
+	t := now()
+	return c.board.Claim(t-int64(since)*3/4, t)
+}
+
+// headline says who waits for how long.
+func (c *Comm) headline(waited time.Duration) string {
+	return fmt.Sprintf("rank %d of %d waits for %v: ", c.rank, c.size, waited.Round(time.Second/10))
+}
+
+// whereabouts says where every rank is: "ranks 0-2 in allreduce(…) at app.py:41; rank 3 at app.py:37".
+func (c *Comm) whereabouts() string {
+	if c.board == nil {
+		return "the ranks share no memory, so where the others are is unknown"
+	}
+	c.board.Ask()
+	texts := make([]string, c.size)
+	for deadline := time.Now().Add(answering); time.Now().Before(deadline) && slices.Contains(texts, ""); time.Sleep(10 * time.Millisecond) {
+		for rank := range texts {
+			switch place, inCall := c.board.Where(rank); {
+			case inCall:
+				texts[rank] = "in " + place
+			case place != "":
+				texts[rank] = place
+			}
+		}
+	}
+	for rank, text := range texts {
+		if text == "" {
+			texts[rank] = "does not answer"
+		}
+	}
+	return eachOnce(texts, "")
+}

@@ -1,0 +1,64 @@
+"""Waiting with patience: how long a call may take, and what a rank that is in no call answers to those that wait."""
+
+from __future__ import annotations
+
+import atexit
+import math
+import os
+import sys
+import threading
+import time
+
+from . import _native
+from ._where import name, outside
+from .exceptions import InvalidArgumentError
+
+_REPORT_SECONDS = 30.0
+_LOOK_SECONDS = 0.5
+
+_started = False
+
+
+def configure() -> None:
+    """Take over what the environment says now."""
+    _native.set_patience(_seconds("DTL_HANG_REPORT", _REPORT_SECONDS), _seconds("DTL_TIMEOUT", 0.0))
+    _native.set_sharing(os.environ.get("DTL_SHARED_MEMORY", "1") != "0")
+
+
+def start() -> None:
+    """Begin to watch, once."""
+    global _started
+    if not _started:
+        _started = True
+        atexit.register(_leave)
+        threading.Thread(target=_watch, name="dtl-watch", daemon=True).start()
+
+
+def _seconds(variable: str, default: float) -> float:
+    """Return a number of seconds from the environment, 0 for never."""
+    text = os.environ.get(variable)
+    if not text:
+        return default
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < math.inf:
+        raise InvalidArgumentError(f"{variable} is {text!r}; it must be a number of seconds of at least 0, 0 for never")
+    return seconds
+
+
+def _watch() -> None:
+    """Tell where the main thread is whenever another rank asks."""
+    main = threading.main_thread().ident or 0
+    while True:
+        time.sleep(_LOOK_SECONDS)
+        if not _native.forked() and _native.asked():
+            frame = sys._current_frames().get(main)
+            _native.answer(f"at {name(outside(frame))}, in no call that waits")
+
+
+def _leave() -> None:
+    """Tell the other ranks that this one makes no more calls."""
+    if not _native.forked():
+        _native.leave("has ended its program")
