@@ -58,7 +58,7 @@ def test_value_of_root_that_fails_to_become_an_array(ctx: dtl.Context) -> None:
     huge = np.broadcast_to(np.float64(1), (ctx.size, 2**45))
     for value, error in ((Failing(), RuntimeError), (huge, builtins.MemoryError)):
         for call in (dtl.broadcast, dtl.scatter):
-            with pytest.raises(error if ctx.is_root else ARGUMENT):
+            with pytest.raises(error if ctx.is_root else (ARGUMENT, dtl.MemoryError)):
                 call(ctx, value if ctx.is_root else None)
     assert dtl.allreduce(ctx, 1) == ctx.size
 
