@@ -6,7 +6,6 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/memory"
-	"dtl/core/status"
 )
 
 // inbox matches what was sent to one rank with what it receives, both in order, as MPI's rules demand.
@@ -66,59 +65,20 @@ func (in *inbox) find(source, tag int) int {
 	return slices.IndexFunc(in.arrived, func(m message) bool { return m.matches(source, tag) })
 }
 
-// request is a receive; a send is complete when it starts.
-type request struct {
-	in          *inbox
-	buf         memory.Span
-	source, tag int
-	alone       bool // no other rank exists that could still send
-	done        bool
-	status      backend.Status
-	err         error
-}
-
-var _ backend.Request = (*request)(nil)
-
-// complete takes the message. A message that is too long is gone, too, as in MPI. The caller holds the lock.
-func (r *request) complete(m message) {
-	r.done, r.status = true, m.status()
-	if len(m.data) > r.buf.Bytes() {
-		r.err = status.New(status.Communication, "message of %d bytes from rank %d with tag %d truncated: the buffer has %d",
-			len(m.data), m.source, m.tag, r.buf.Bytes())
-		return
+// try completes a receive whose message is there, and reports whether it is.
+func (in *inbox) try(r *request) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	i := in.find(r.source, r.tag)
+	if i < 0 {
+		return false
 	}
-	copy(memory.As[byte](r.buf.Raw()), m.data)
+	r.complete(in.arrived[i])
+	in.arrived = slices.Delete(in.arrived, i, i+1)
+	return true
 }
 
-// Wait blocks until the receive is complete. On a communicator of one rank it returns an error instead, and
-// takes the receive back.
-func (r *request) Wait() (backend.Status, error) {
-	r.in.mu.Lock()
-	defer r.in.mu.Unlock()
-	for !r.done {
-		if r.alone {
-			r.done, r.err = true, nobodySends(r.source, r.tag)
-			r.in.posted = slices.DeleteFunc(r.in.posted, func(p *request) bool { return p == r })
-			break
-		}
-		r.in.changed.Wait()
-	}
-	return r.status, r.err
-}
-
-// Test reports whether the receive is complete.
-func (r *request) Test() (backend.Status, bool, error) {
-	r.in.mu.Lock()
-	defer r.in.mu.Unlock()
-	if !r.done {
-		return backend.Status{}, false, nil
-	}
-	return r.status, true, r.err
-}
-
-// nobodySends is the error of waiting on a communicator of one rank.
-func nobodySends(source, tag int) error {
-	return status.New(status.Communication,
-		"no message from rank %s with tag %s is pending, and this communicator has one rank: waiting would never end",
-		wildcard(source, backend.AnySource), wildcard(tag, backend.AnyTag))
+// withdraw takes a receive back. The caller holds the lock.
+func (in *inbox) withdraw(r *request) {
+	in.posted = slices.DeleteFunc(in.posted, func(p *request) bool { return p == r })
 }

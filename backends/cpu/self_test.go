@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"dtl/core/backend"
 	"dtl/core/dtype"
@@ -20,12 +21,14 @@ func TestAloneNeverWaits(t *testing.T) {
 		call func(c backend.ReducingCommunicator) error
 		text string
 	}{
-		{"recv", func(c backend.ReducingCommunicator) error { _, err := c.Recv(buf, 0, 7); return err }, "rank 0 with tag 7"},
+		{"recv", func(c backend.ReducingCommunicator) error {
+			_, _, err := c.RecvFor(buf, 0, 7, time.Second)
+			return err
+		}, "rank 0 with tag 7"},
 		{"recv from any", func(c backend.ReducingCommunicator) error {
-			_, err := c.Recv(buf, backend.AnySource, backend.AnyTag)
+			_, _, err := c.RecvFor(buf, backend.AnySource, backend.AnyTag, 0)
 			return err
 		}, "rank any with tag any"},
-		{"probe", func(c backend.ReducingCommunicator) error { _, err := c.Probe(0, 7); return err }, "rank 0 with tag 7"},
 		{"wait twice", func(c backend.ReducingCommunicator) error {
 			req, err := c.Irecv(buf, 0, 7)
 			if err != nil {
@@ -54,11 +57,11 @@ func TestAloneNeverWaits(t *testing.T) {
 func sendToSelf(t *testing.T, c backend.ReducingCommunicator) {
 	t.Helper()
 	sent, got := []int64{42}, []int64{0}
-	if err := c.Send(memory.Of(dtype.Int64, sent), 0, 7); err != nil {
+	if _, err := c.SendFor(memory.Of(dtype.Int64, sent), 0, 7, 0); err != nil {
 		t.Fatal(err)
 	}
 	sent[0] = 0 // the buffer is the sender's again
-	s, err := c.Recv(memory.Of(dtype.Int64, got), 0, 7)
+	s, _, err := c.RecvFor(memory.Of(dtype.Int64, got), 0, 7, 0)
 	if err != nil || got[0] != 42 || s != (backend.Status{Source: 0, Tag: 7, Bytes: 8}) {
 		t.Errorf("%v, %+v, %v", got, s, err)
 	}
@@ -68,9 +71,21 @@ func TestBlockingSendsNeverWait(t *testing.T) {
 	c := Group(3)[1]
 	big := memory.Of(dtype.Float64, make([]float64, 1<<20))
 	for dest := range 3 {
-		if err := c.Send(big, dest, 0); err != nil {
-			t.Error(err)
+		if r, err := c.SendFor(big, dest, 0, 0); r != nil || err != nil {
+			t.Error(r, err)
 		}
+	}
+}
+
+// TestLongMessagesAreErrors: what callers must not do is noticed here.
+func TestLongMessagesAreErrors(t *testing.T) {
+	c := Group(1)[0]
+	if _, err := c.SendFor(memory.Of(dtype.Int64, make([]int64, 3)), 0, 5, 0); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := c.RecvFor(memory.Of(dtype.Int64, make([]int64, 2)), 0, 5, 0)
+	if !errors.Is(err, status.Communication) || !strings.Contains(err.Error(), "truncated") {
+		t.Errorf("%v, want a communication error about truncation", err)
 	}
 }
 

@@ -47,7 +47,6 @@ typedef struct Status {
 #define MAX ((Op)0x58000001)
 
 #define SUCCESS 0
-#define ERR_TRUNCATE 14
 #define ANY_SOURCE (-2)
 #define ANY_TAG (-1)
 #define PROC_NULL (-1)
@@ -62,4 +61,3 @@ typedef struct Status {
 
 // What Open MPI does and the calls make up for: see abi_openmpi.h.
 #define NARROW_SUMS_SATURATE 0
-#define RECV_OVERRUNS 0

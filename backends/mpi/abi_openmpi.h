@@ -49,7 +49,6 @@ typedef struct Status {
 #define MAX ((Op)ADDRESS(ompi_mpi_op_max))
 
 #define SUCCESS 0
-#define ERR_TRUNCATE 15
 #define ANY_SOURCE (-1)
 #define ANY_TAG (-1)
 #define PROC_NULL (-2)
@@ -65,9 +64,6 @@ typedef struct Status {
 // What this ABI's library does that the calls make up for. Its vector code adds integers of 8 and 16 bits with
 // saturation, where C and NumPy wrap around.
 #define NARROW_SUMS_SATURATE 1
-// A message longer than the buffer, once it is beyond the eager limit, is written into what follows the buffer
-// before MPI_ERR_TRUNCATE is returned.
-#define RECV_OVERRUNS 1
 
 #define DATA(X) \
 	X(ompi_mpi_comm_null) \

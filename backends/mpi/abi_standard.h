@@ -48,7 +48,6 @@ typedef struct Status {
 #define MAX ((Op)0x23)
 
 #define SUCCESS 0
-#define ERR_TRUNCATE 15
 #define ANY_SOURCE (-1)
 #define ANY_TAG (-2)
 #define PROC_NULL (-3)
@@ -63,4 +62,3 @@ typedef struct Status {
 
 // What Open MPI does and the calls make up for: see abi_openmpi.h.
 #define NARROW_SUMS_SATURATE 0
-#define RECV_OVERRUNS 0

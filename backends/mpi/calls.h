@@ -37,10 +37,12 @@ extern int64_t dtl_mpi_count_limit;
 struct dtl_status {
 	int source;
 	int tag;
+	int cancelled; // of wait and wait_for only
 	int64_t bytes;
 };
 
-// X(name, (parameters), (arguments)). All return an error code of MPI; n counts elements.
+// X(name, (parameters), (arguments)). All return an error code of MPI; n counts elements. patience is for how many
+// nanoseconds a call waits, about, and negative for not to ask; what is then under way is left in request, else 0.
 #define DTL_MPI_CALLS(X) \
 	X(initialized, (int *flag), (flag)) \
 	X(finalized, (int *flag), (flag)) \
@@ -56,17 +58,15 @@ struct dtl_status {
 	X(dup, (uint64_t comm, uint64_t *to), (comm, to)) \
 	X(split, (uint64_t comm, int color, int key, uint64_t *to, int *null), (comm, color, key, to, null)) \
 	X(free, (uint64_t comm), (comm)) \
-	X(send, (uint64_t comm, const void *buf, int64_t n, int type, int dest, int tag), (comm, buf, n, type, dest, tag)) \
-	X(recv, (uint64_t comm, void *buf, int64_t n, int type, int source, int tag, struct dtl_status *st), \
-	  (comm, buf, n, type, source, tag, st)) \
-	X(isend, (uint64_t comm, const void *buf, int64_t n, int type, int dest, int tag, uint64_t *request), \
-	  (comm, buf, n, type, dest, tag, request)) \
-	X(irecv, (uint64_t comm, void *buf, int64_t n, int type, int source, int tag, uint64_t *request), \
-	  (comm, buf, n, type, source, tag, request)) \
-	X(probe, (uint64_t comm, int source, int tag, struct dtl_status *st), (comm, source, tag, st)) \
-	X(iprobe, (uint64_t comm, int source, int tag, int *flag, struct dtl_status *st), (comm, source, tag, flag, st)) \
+	X(send_for, (uint64_t comm, const void *buf, int64_t n, int type, int dest, int tag, int64_t patience, \
+	             uint64_t *request), (comm, buf, n, type, dest, tag, patience, request)) \
+	X(recv_for, (uint64_t comm, void *buf, int64_t n, int type, int source, int tag, int64_t patience, \
+	             uint64_t *request, struct dtl_status *st), (comm, buf, n, type, source, tag, patience, request, st)) \
+	X(try_recv, (uint64_t comm, void *buf, int64_t n, int type, int source, int tag, int *flag, struct dtl_status *st), \
+	  (comm, buf, n, type, source, tag, flag, st)) \
 	X(wait, (uint64_t *request, struct dtl_status *st), (request, st)) \
-	X(test, (uint64_t *request, int *flag, struct dtl_status *st), (request, flag, st)) \
+	X(wait_for, (uint64_t *request, int64_t patience, int *flag, struct dtl_status *st), (request, patience, flag, st)) \
+	X(cancel, (uint64_t request), (request)) \
 	X(barrier, (uint64_t comm), (comm)) \
 	X(bcast, (uint64_t comm, void *buf, int64_t n, int type, int root), (comm, buf, n, type, root)) \
 	X(gather, (uint64_t comm, const void *send, void *recv, int64_t n, int64_t size, int type, int root), \
@@ -108,11 +108,31 @@ extern const struct dtl_mpi dtl_mpi_mpich, dtl_mpi_openmpi, dtl_mpi_standard;
 DTL_MPI_CALLS(DTL_MPI_FUNCTION)
 #undef DTL_MPI_FUNCTION
 
-// The smallest reductions are so short that Go's checks of pointers show. Element memory is not Go's, so its address
-// may come as a number.
+// The shortest calls are so short that Go's checks of pointers show. Element memory is not Go's, so its address may come
+// as a number, and what else comes back may do so by value.
 static inline int dtl_mpi_allreduce_at(const struct dtl_mpi *m, uint64_t comm, uintptr_t send, uintptr_t recv, int64_t n,
                                        int type, int op) {
 	return m->allreduce(comm, (const void *)send, (void *)recv, n, type, op);
+}
+
+struct dtl_begun {
+	int rc;
+	uint64_t request;
+	struct dtl_status st;
+};
+
+static inline struct dtl_begun dtl_mpi_send_at(uintptr_t m, uint64_t comm, uintptr_t buf, int64_t n, int type, int dest,
+                                               int tag, int64_t patience) {
+	struct dtl_begun b = {0};
+	b.rc = dtl_mpi_send_for((const struct dtl_mpi *)m, comm, (const void *)buf, n, type, dest, tag, patience, &b.request);
+	return b;
+}
+
+static inline struct dtl_begun dtl_mpi_recv_at(uintptr_t m, uint64_t comm, uintptr_t buf, int64_t n, int type, int source,
+                                               int tag, int64_t patience) {
+	struct dtl_begun b = {0};
+	b.rc = dtl_mpi_recv_for((const struct dtl_mpi *)m, comm, (void *)buf, n, type, source, tag, patience, &b.request, &b.st);
+	return b;
 }
 
 static inline void dtl_mpi_call_ready(const struct dtl_mpi *m) { m->ready(); }

@@ -24,16 +24,14 @@
 	X(Type_commit, (Datatype *)) \
 	X(Type_free, (Datatype *)) \
 	X(Op_create, (void (*)(void *, void *, int *, Datatype *), int, Op *)) \
-	X(Send, (const void *, int, Datatype, int, int, Comm)) \
-	X(Recv, (void *, int, Datatype, int, int, Comm, Status *)) \
-	X(Mprobe, (int, int, Comm, Message *, Status *)) \
+	X(Improbe, (int, int, Comm, int *, Message *, Status *)) \
 	X(Mrecv, (void *, int, Datatype, Message *, Status *)) \
 	X(Isend, (const void *, int, Datatype, int, int, Comm, Request *)) \
 	X(Irecv, (void *, int, Datatype, int, int, Comm, Request *)) \
-	X(Probe, (int, int, Comm, Status *)) \
-	X(Iprobe, (int, int, Comm, int *, Status *)) \
 	X(Wait, (Request *, Status *)) \
 	X(Test, (Request *, int *, Status *)) \
+	X(Cancel, (Request *)) \
+	X(Test_cancelled, (const Status *, int *)) \
 	X(Get_elements_x, (const Status *, Datatype, Count *)) \
 	X(Barrier, (Comm)) \
 	X(Bcast, (void *, int, Datatype, int, Comm)) \

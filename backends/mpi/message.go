@@ -3,15 +3,13 @@ package mpi
 /*
 #include "calls.h"
 
-#cgo noescape dtl_mpi_send
-#cgo noescape dtl_mpi_recv
-#cgo noescape dtl_mpi_probe
-#cgo noescape dtl_mpi_iprobe
+#cgo noescape dtl_mpi_try_recv
 */
 import "C"
 
 import (
-	"sync"
+	"time"
+	"unsafe"
 
 	"dtl/core/backend"
 	"dtl/core/memory"
@@ -25,115 +23,73 @@ const (
 )
 
 func statusOf(st *C.struct_dtl_status) backend.Status {
-	return backend.Status{Source: int(st.source), Tag: int(st.tag), Bytes: int(st.bytes)}
+	return backend.Status{Source: int(st.source), Tag: int(st.tag), Bytes: int(st.bytes), Cancelled: st.cancelled != 0}
 }
 
-// Send returns when buf may be used again, which can be before the message is received.
-func (c *Comm) Send(buf memory.Span, dest, tag int) error {
-	rc := C.dtl_mpi_send(c.m.c, c.handle, buf.Addr, C.int64_t(buf.Count), C.int(buf.Type), C.int(dest), C.int(tag))
-	return c.m.failure("MPI_Send", rc)
-}
+// justStart is a patience: not even one look at what was started.
+const justStart time.Duration = -1
 
-// Recv fills the front of buf with a message of at most its length.
-func (c *Comm) Recv(buf memory.Span, source, tag int) (backend.Status, error) {
-	var st C.struct_dtl_status
-	rc := C.dtl_mpi_recv(c.m.c, c.handle, buf.Addr, C.int64_t(buf.Count), C.int(buf.Type), C.int(source), C.int(tag), &st)
-	if rc != 0 {
-		return backend.Status{}, c.m.failure("MPI_Recv", rc)
+// SendFor starts a send and waits for it, at most about patience.
+func (c *Comm) SendFor(buf memory.Span, dest, tag int, patience time.Duration) (backend.Request, error) {
+	b := c.send(buf, dest, tag, max(patience, 0))
+	if b.rc != 0 || b.request == 0 {
+		return nil, c.m.failure("MPI_Isend", b.rc)
 	}
-	return statusOf(&st), nil
+	return &request{m: c.m, call: "MPI_Isend", native: b.request}, nil
+}
+
+// RecvFor starts a receive and waits for it, at most about patience. Open MPI writes a message that is longer than buf
+// past its end, before it reports the truncation.
+func (c *Comm) RecvFor(buf memory.Span, source, tag int, patience time.Duration) (backend.Status, backend.Request, error) {
+	b := c.recv(buf, source, tag, max(patience, 0))
+	if b.rc != 0 {
+		return backend.Status{}, nil, c.m.failure("MPI_Irecv", b.rc)
+	}
+	if b.request != 0 {
+		return backend.Status{}, &request{m: c.m, call: "MPI_Irecv", native: b.request, receives: true}, nil
+	}
+	return statusOf(&b.st), nil, nil
 }
 
 // Isend starts a send. buf is memory of C, or pinned, and stays with the operation until it is complete.
 func (c *Comm) Isend(buf memory.Span, dest, tag int) (backend.Request, error) {
-	r := &request{m: c.m, call: "MPI_Isend"}
-	rc := C.dtl_mpi_isend(c.m.c, c.handle, buf.Addr, C.int64_t(buf.Count), C.int(buf.Type), C.int(dest), C.int(tag), &r.native)
-	if rc != 0 {
-		return nil, c.m.failure("MPI_Isend", rc)
+	b := c.send(buf, dest, tag, justStart)
+	if b.rc != 0 {
+		return nil, c.m.failure("MPI_Isend", b.rc)
 	}
-	return r, nil
+	return &request{m: c.m, call: "MPI_Isend", native: b.request}, nil
 }
 
-// Irecv starts a receive. buf is memory of C, or pinned, and stays with the operation until it is complete. The
-// caller knows that the message fits: Open MPI writes a long one past the end before it reports the truncation,
-// and unlike Recv this call cannot look at the length first.
+// Irecv starts a receive. buf is memory of C, or pinned, and stays with the operation until it is complete.
 func (c *Comm) Irecv(buf memory.Span, source, tag int) (backend.Request, error) {
-	r := &request{m: c.m, call: "MPI_Irecv"}
-	rc := C.dtl_mpi_irecv(c.m.c, c.handle, buf.Addr, C.int64_t(buf.Count), C.int(buf.Type), C.int(source), C.int(tag), &r.native)
-	if rc != 0 {
-		return nil, c.m.failure("MPI_Irecv", rc)
+	b := c.recv(buf, source, tag, justStart)
+	if b.rc != 0 {
+		return nil, c.m.failure("MPI_Irecv", b.rc)
 	}
-	return r, nil
+	return &request{m: c.m, call: "MPI_Irecv", native: b.request, receives: true}, nil
 }
 
-// Probe waits for a message without receiving it.
-func (c *Comm) Probe(source, tag int) (backend.Status, error) {
-	var st C.struct_dtl_status
-	if rc := C.dtl_mpi_probe(c.m.c, c.handle, C.int(source), C.int(tag), &st); rc != 0 {
-		return backend.Status{}, c.m.failure("MPI_Probe", rc)
-	}
-	return statusOf(&st), nil
+func (c *Comm) send(buf memory.Span, dest, tag int, patience time.Duration) C.struct_dtl_begun {
+	return C.dtl_mpi_send_at(c.m.at(), c.handle, C.uintptr_t(uintptr(buf.Addr)), C.int64_t(buf.Count), C.int(buf.Type),
+		C.int(dest), C.int(tag), C.int64_t(patience))
 }
 
-// Iprobe reports whether such a message is there.
-func (c *Comm) Iprobe(source, tag int) (backend.Status, bool, error) {
+func (c *Comm) recv(buf memory.Span, source, tag int, patience time.Duration) C.struct_dtl_begun {
+	return C.dtl_mpi_recv_at(c.m.at(), c.handle, C.uintptr_t(uintptr(buf.Addr)), C.int64_t(buf.Count), C.int(buf.Type),
+		C.int(source), C.int(tag), C.int64_t(patience))
+}
+
+// at is the table's address, which is C's: nobody need look at what it points to.
+func (m calls) at() C.uintptr_t { return C.uintptr_t(uintptr(unsafe.Pointer(m.c))) }
+
+// TryRecv receives a message that is there already.
+func (c *Comm) TryRecv(buf memory.Span, source, tag int) (backend.Status, bool, error) {
 	var st C.struct_dtl_status
 	var found C.int
-	rc := C.dtl_mpi_iprobe(c.m.c, c.handle, C.int(source), C.int(tag), &found, &st)
+	rc := C.dtl_mpi_try_recv(c.m.c, c.handle, buf.Addr, C.int64_t(buf.Count), C.int(buf.Type), C.int(source), C.int(tag),
+		&found, &st)
 	if rc != 0 || found == 0 {
-		return backend.Status{}, false, c.m.failure("MPI_Iprobe", rc)
+		return backend.Status{}, false, c.m.failure("MPI_Improbe", rc)
 	}
 	return statusOf(&st), true, nil
-}
-
-// request is an operation under way. The native request is a value here, not memory that MPI keeps.
-type request struct {
-	m      calls
-	call   string
-	mu     sync.Mutex // MPI allows one thread a request
-	native C.uint64_t
-	done   bool
-	status backend.Status
-	err    error
-}
-
-var _ backend.Request = (*request)(nil)
-
-// Wait blocks until the operation is complete. A second Wait returns the same result.
-func (r *request) Wait() (backend.Status, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.done {
-		var st C.struct_dtl_status
-		r.finish(C.dtl_mpi_wait(r.m.c, &r.native, &st), &st)
-	}
-	return r.status, r.err
-}
-
-// Test reports whether the operation is complete. It is not while another goroutine waits for it.
-func (r *request) Test() (backend.Status, bool, error) {
-	if !r.mu.TryLock() {
-		return backend.Status{}, false, nil
-	}
-	defer r.mu.Unlock()
-	if !r.done {
-		var st C.struct_dtl_status
-		var complete C.int
-		rc := C.dtl_mpi_test(r.m.c, &r.native, &complete, &st)
-		if rc == 0 && complete == 0 {
-			return backend.Status{}, false, nil
-		}
-		r.finish(rc, &st)
-	}
-	return r.status, true, r.err
-}
-
-// finish records the result.
-func (r *request) finish(rc C.int, st *C.struct_dtl_status) {
-	r.done = true
-	if rc != 0 {
-		r.err = r.m.failure(r.call, rc)
-		return
-	}
-	r.status = statusOf(st)
 }

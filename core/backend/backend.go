@@ -5,6 +5,8 @@
 package backend
 
 import (
+	"time"
+
 	"dtl/core/kernel"
 	"dtl/core/memory"
 )
@@ -47,35 +49,45 @@ type Status struct {
 	Source int
 	Tag    int
 	Bytes  int
+	// Cancelled says that nothing arrived, for the receive was taken back.
+	Cancelled bool
 }
 
 // Request is an operation under way. Its buffers stay with the operation until Wait returns or Test says true.
 type Request interface {
 	// Wait blocks until the operation is complete. A second Wait returns the same result.
 	Wait() (Status, error)
+	// WaitFor is Wait that gives up after about d; the operation goes on. It says whether it is complete.
+	WaitFor(d time.Duration) (Status, bool, error)
 	// Test reports whether the operation is complete, and its result if so. It never blocks.
 	Test() (Status, bool, error)
+	// Cancel asks to take a receive back that no message has come to. The operation is complete soon after, and its
+	// status says whether it was cancelled. Other operations are not cancelled, which may be an error.
+	Cancel() error
 }
 
 // Communicator is a group of ranks that exchange messages. Messages between two ranks with the same tag
 // arrive in the order they were sent. Spans with no elements are messages too. ProcNull as a destination or
 // source completes at once with no data.
+//
+// Whoever receives has room for the message, whatever its sender does: a longer one may be written past the end of the
+// buffer before it is an error.
 type Communicator interface {
 	Rank() int
 	Size() int
 	// TagBound is one more than the largest tag.
 	TagBound() int
-	// Send returns when buf may be used again, which can be before the message is received.
-	Send(buf memory.Span, dest, tag int) error
-	// Recv fills the front of buf with a message of at most its length; a longer one is an error that is
-	// status.Communication.
-	Recv(buf memory.Span, source, tag int) (Status, error)
+	// SendFor returns nil when buf may be used again, which can be before the message is received; or, after about
+	// patience, the send that is still under way.
+	SendFor(buf memory.Span, dest, tag int, patience time.Duration) (Request, error)
+	// RecvFor fills the front of buf with a message of at most its length; or returns, after about patience, the
+	// receive that is still under way.
+	RecvFor(buf memory.Span, source, tag int, patience time.Duration) (Status, Request, error)
+	// Isend and Irecv return at once.
 	Isend(buf memory.Span, dest, tag int) (Request, error)
 	Irecv(buf memory.Span, source, tag int) (Request, error)
-	// Probe waits for a message without receiving it.
-	Probe(source, tag int) (Status, error)
-	// Iprobe reports whether such a message is there.
-	Iprobe(source, tag int) (Status, bool, error)
+	// TryRecv is RecvFor of a message that is there already. It reports whether one was.
+	TryRecv(buf memory.Span, source, tag int) (Status, bool, error)
 	// Dup returns a communicator of the same ranks whose traffic never meets this one's. Collective.
 	Dup() (ReducingCommunicator, error)
 	// Split returns a communicator of the ranks that gave the same color, ordered by key and then by rank;

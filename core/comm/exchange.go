@@ -74,16 +74,21 @@ func (c *Comm) Exchange(send, recv []memory.Span) error {
 		}
 	}
 	memory.Copy(recv[me], send[me])
-	return errors.Join(failed, Wait(pending))
+	return errors.Join(failed, c.Wait(pending))
 }
 
 // Wait waits for every request, and returns the errors of those that failed.
-func Wait(pending []backend.Request) error {
+func (c *Comm) Wait(pending []backend.Request) error {
 	var failed error
 	for _, r := range pending {
-		if _, err := r.Wait(); err != nil {
+		if _, err := c.Await(r); err != nil {
 			failed = errors.Join(failed, err)
 		}
 	}
 	return failed
 }
+
+// Await waits for a request of StartSend or StartRecv.
+func (c *Comm) Await(r backend.Request) (backend.Status, error) { return c.await(r, partOfExchange) }
+
+func partOfExchange() string { return "an exchange of elements" }

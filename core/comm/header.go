@@ -62,24 +62,48 @@ func (h header) put(b []byte) {
 // parseHeader decodes the header at the front of b. What does not parse came from somebody who does not
 // speak this protocol on this communicator.
 func parseHeader(b []byte) (header, error) {
-	if len(b) < headerFixed || len(b) < headerFixed+8*int(b[2]) {
-		return header{}, status.New(status.Communication, "message of %d bytes is shorter than its header", len(b))
+	h, n, err := glance(b)
+	if err != nil {
+		return header{}, err
 	}
-	h := header{kind: Kind(b[0]), typ: dtype.Type(b[1]), apart: b[3] != 0, seq: binary.LittleEndian.Uint32(b[4:])}
-	if h.kind > PythonScalar || !h.typ.Valid() || int(b[2]) > MaxDims {
-		return header{}, status.New(status.Communication, "message does not start with a header")
-	}
-	h.shape = make([]int64, b[2])
-	total := uint64(h.typ.Size())
+	h.shape = make([]int64, n)
 	for i := range h.shape {
-		d := binary.LittleEndian.Uint64(b[headerFixed+8*i:])
-		over, product := bits.Mul64(total, max(d, 1))
-		if over != 0 || product > math.MaxInt64 {
-			return header{}, status.New(status.Communication, "message announces an impossible shape")
-		}
-		total, h.shape[i] = product, int64(d)
+		h.shape[i] = extent(b, i)
 	}
 	return h, nil
+}
+
+// extent returns the i-th extent of the header at the front of b.
+func extent(b []byte, i int) int64 { return int64(binary.LittleEndian.Uint64(b[headerFixed+8*i:])) }
+
+// glance is parseHeader without the shape, whose length it returns.
+func glance(b []byte) (h header, ndim int, err error) {
+	if len(b) < headerFixed || len(b) < headerFixed+8*int(b[2]) {
+		return header{}, 0, status.New(status.Communication, "message of %d bytes is shorter than its header", len(b))
+	}
+	h = header{kind: Kind(b[0]), typ: dtype.Type(b[1]), apart: b[3] != 0, seq: binary.LittleEndian.Uint32(b[4:])}
+	ndim = int(b[2])
+	if h.kind > PythonScalar || !h.typ.Valid() || ndim > MaxDims {
+		return header{}, 0, status.New(status.Communication, "message does not start with a header")
+	}
+	total := uint64(h.typ.Size())
+	for i := range ndim {
+		over, product := bits.Mul64(total, max(uint64(extent(b, i)), 1))
+		if over != 0 || product > math.MaxInt64 {
+			return header{}, 0, status.New(status.Communication, "message announces an impossible shape")
+		}
+		total = product
+	}
+	return h, ndim, nil
+}
+
+// announced returns the number of elements of the header at the front of b, which glance has accepted.
+func announced(b []byte) int {
+	n := 1
+	for i := range int(b[2]) {
+		n *= int(extent(b, i))
+	}
+	return n
 }
 
 // fits says whether out can take what h describes: the same type and number of elements.

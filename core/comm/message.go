@@ -1,6 +1,10 @@
 package comm
 
 import (
+	"fmt"
+	"strconv"
+	"time"
+
 	"dtl/core/backend"
 	"dtl/core/memory"
 	"dtl/core/status"
@@ -27,12 +31,48 @@ func (c *Comm) send(value Array, dest, tag int64) error {
 	if err != nil {
 		return err
 	}
-	defer c.scratch.put(b)
 	h, first := c.pack(b, value)
-	if err := c.main.Send(first, int(dest), int(tag)); err != nil || !h.apart {
-		return err
+	begun := patience
+	if h.apart {
+		begun = 0 // both are to be under way
 	}
-	return c.payload.Send(value.Raw(), int(dest), c.payloadTag(h))
+	r, err := c.main.SendFor(first, int(dest), int(tag), begun)
+	if err == nil && h.apart {
+		err = c.sendApart(value.Raw(), int(dest), c.payloadTag(h), tag)
+	}
+	if r != nil {
+		if _, e := c.await(r, waiting("send", "dest", dest, tag)); e != nil {
+			return e // the buffer stays with the operation
+		}
+	}
+	c.scratch.put(b)
+	return err
+}
+
+// sendApart sends the elements of a message with the given tag.
+func (c *Comm) sendApart(raw memory.Span, dest, payloadTag int, tag int64) error {
+	r, err := c.payload.SendFor(raw, dest, payloadTag, patience)
+	if r != nil {
+		_, err = c.await(r, waiting("send", "dest", int64(dest), tag))
+	}
+	return err
+}
+
+// patience is how long a call waits in the backend before it waits in the ways of await, which cost more.
+const patience = time.Millisecond
+
+// waiting says what a message's rank waits for.
+func waiting(op, name string, peer, tag int64) func() string {
+	return func() string {
+		return fmt.Sprintf("%s(%s %s, tag %s)", op, name, wildcard(peer, backend.AnySource), wildcard(tag, backend.AnyTag))
+	}
+}
+
+func wildcard(n, anyOf int64) string {
+	if n == anyOf {
+		return "any"
+	}
+	return strconv.FormatInt(n, 10)
 }
 
 // pack puts value's header in b, and its elements where they fit, and returns what is to be sent first.
@@ -96,7 +136,7 @@ func (c *Comm) recv(out *Array, want Want, source, tag int64) (Result, error) {
 	if source == backend.ProcNull {
 		return Result{}, nil
 	}
-	m, err := c.first(int(source), int(tag))
+	m, err := c.first("recv", source, tag)
 	if err != nil {
 		return Result{}, err
 	}
@@ -104,15 +144,20 @@ func (c *Comm) recv(out *Array, want Want, source, tag int64) (Result, error) {
 }
 
 // first returns the first message that matches: one that was parked, else one from the backend.
-func (c *Comm) first(source, tag int) (envelope, error) {
-	if m, ok := c.parked.take(source, tag); ok {
+func (c *Comm) first(op string, source, tag int64) (envelope, error) {
+	if m, ok := c.parked.take(int(source), int(tag)); ok {
 		return m, nil
 	}
 	b, err := c.scratch.get()
 	if err != nil {
 		return envelope{}, err
 	}
-	st, err := c.main.Recv(span(b, eager), source, tag)
+	st, r, err := c.main.RecvFor(span(b, eager), int(source), int(tag), patience)
+	if r != nil {
+		if st, err = c.await(r, waiting(op, "source", source, tag)); err != nil {
+			return envelope{}, c.withdraw(r, b, err)
+		}
+	}
 	if err != nil {
 		c.scratch.put(b)
 		return envelope{}, err
@@ -120,31 +165,76 @@ func (c *Comm) first(source, tag int) (envelope, error) {
 	return envelope{buffer: b, status: st}, nil
 }
 
+// withdraw takes a receive into b back whose wait failed, and returns why. A message that comes in between is parked; a
+// buffer that cannot be had back stays with the operation.
+func (c *Comm) withdraw(r backend.Request, b *memory.Storage, why error) error {
+	switch st, over := takeBack(r); {
+	case over && st.Cancelled:
+		c.scratch.put(b)
+	case over:
+		c.parked.put(envelope{buffer: b, status: st})
+	}
+	return why
+}
+
+// takeBack cancels a receive whose wait failed, and reports whether it is over.
+func takeBack(r backend.Request) (backend.Status, bool) {
+	if r.Cancel() != nil {
+		return backend.Status{}, false
+	}
+	st, done, err := r.WaitFor(patience)
+	return st, done && err == nil
+}
+
 // unpack takes the message out of its envelope, or parks the envelope where the message does not fit.
 func (c *Comm) unpack(m envelope, out *Array, want Want) (Result, error) {
 	raw := bytesAt(m.buffer.Addr(), m.status.Bytes)
-	h, err := parseHeader(raw)
+	h, _, err := glance(raw)
 	if err != nil {
 		c.scratch.put(m.buffer)
 		return Result{}, err
 	}
-	if err := want.check(h, out); err != nil {
+	var r Result
+	if out != nil && want == (Want{}) && out.Type == h.typ && out.Count == announced(raw) {
+		r.Span = out.Span // as most receives go: nobody asks for the shape
+	} else if r, err = c.accept(raw, out, want); err != nil {
 		c.parked.put(m)
 		return Result{}, err
 	}
-	r, err := c.room(h, out)
-	if err != nil {
-		c.parked.put(m)
-		return Result{}, err
-	}
-	defer c.scratch.put(m.buffer)
 	if !h.apart {
-		copy(bytesAt(r.Addr, h.bytes()), raw[h.size():])
-		return r, nil
+		copy(bytesAt(r.Addr, r.Bytes()), raw[headerFixed+8*int(raw[2]):])
+	} else {
+		err = c.recvApart(&r, m.status, c.payloadTag(h))
 	}
-	if _, err := c.payload.Recv(r.Raw(), m.status.Source, c.payloadTag(h)); err != nil {
-		r.release()
+	c.scratch.put(m.buffer)
+	return r, err
+}
+
+// accept returns memory for the message whose header is at the front of raw, if it is what was stated.
+func (c *Comm) accept(raw []byte, out *Array, want Want) (Result, error) {
+	h, err := parseHeader(raw)
+	if err != nil {
 		return Result{}, err
 	}
-	return r, nil
+	if err := want.check(h, out); err != nil {
+		return Result{}, err
+	}
+	return c.room(h, out)
+}
+
+// recvApart receives the elements of a message whose header has the given status.
+func (c *Comm) recvApart(to *Result, head backend.Status, payloadTag int) error {
+	_, r, err := c.payload.RecvFor(to.Raw(), head.Source, payloadTag, patience)
+	if r != nil {
+		if _, err = c.await(r, waiting("recv", "source", int64(head.Source), int64(head.Tag))); err != nil {
+			if _, over := takeBack(r); !over {
+				to.Storage = nil // the memory stays with the operation
+			}
+		}
+	}
+	if err != nil {
+		to.release()
+		*to = Result{}
+	}
+	return err
 }

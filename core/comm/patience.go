@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"dtl/core/backend"
+	"dtl/core/dtype"
+	"dtl/core/memory"
 	"dtl/core/status"
 )
 
@@ -38,85 +40,85 @@ const (
 	answering = 1500 * time.Millisecond
 )
 
-// patience is one call's that waits for other ranks.
-type patience struct {
+// vigil is one call's wait for other ranks.
+type vigil struct {
 	comm    *Comm
 	call    string // which waits
-	on      int    // the rank that it waits for; -1: any
+	on      int    // the rank that it waits for in a meeting; -1: none
 	started time.Time
 	looked  time.Time
 	reports time.Duration // when the next report is due
 	told    bool          // the boards say that this rank waits
 }
 
-func (c *Comm) patience(call string) patience {
+func (c *Comm) vigil(call string) vigil {
 	now := time.Now()
-	return patience{comm: c, call: call, on: -1, started: now, looked: now, reports: time.Duration(reportAfter.Load())}
+	return vigil{comm: c, call: call, on: -1, started: now, looked: now, reports: time.Duration(reportAfter.Load())}
 }
 
 // look is called again and again by who waits. An error says that it is in vain.
-func (p *patience) look() error {
+func (v *vigil) look() error {
 	now := time.Now()
-	if now.Sub(p.looked) < unnoticed {
+	if now.Sub(v.looked) < unnoticed {
 		return nil
 	}
-	p.looked = now
-	if !p.told {
-		p.told = true
-		p.call += place()
-		p.comm.waits(p.call)
+	v.looked = now
+	if !v.told {
+		v.told = true
+		v.call += place()
+		v.comm.waits(v.call)
 	}
-	if err := p.vain(); err != nil {
+	if err := v.vain(); err != nil {
 		return err
 	}
-	waited := now.Sub(p.started)
+	waited := now.Sub(v.started)
 	if limit := time.Duration(giveUpAfter.Load()); limit > 0 && waited > limit {
-		return p.giveUp(status.New(status.Communication, "no end after %v: %s", limit, p.comm.whereabouts()))
+		return v.giveUp(status.New(status.Communication, "no end after %v: %s", limit, v.comm.whereabouts()))
 	}
-	if p.reports > 0 && waited > p.reports {
-		if p.comm.claim(p.reports) {
-			report(p.comm.headline(waited) + p.comm.whereabouts())
+	if v.reports > 0 && waited > v.reports {
+		if v.comm.claim(v.reports) {
+			report(v.comm.headline(waited) + v.comm.whereabouts())
 		}
-		p.reports *= 2
+		v.reports *= 2
 	}
 	return nil
 }
 
 // vain reports that what this rank waits for will not come.
-func (p *patience) vain() error {
+func (v *vigil) vain() error {
 	if Program.Interrupted != nil && Program.Interrupted() {
-		if p.comm.claim(answering) {
-			report(p.comm.headline(time.Since(p.started)) + p.comm.whereabouts())
+		if v.comm.claim(answering) {
+			report(v.comm.headline(time.Since(v.started)) + v.comm.whereabouts())
 		}
-		return p.giveUp(status.New(status.Communication, "interrupted"))
+		return v.giveUp(status.New(status.Communication, "interrupted"))
 	}
-	if p.comm.board == nil {
+	if v.comm.board == nil {
 		return nil
 	}
-	if !p.comm.board.Whole() {
-		return p.comm.broken()
-	}
-	if p.on < 0 {
+	if v.on < 0 {
 		return nil
 	}
-	if why := p.comm.board.Left(p.on); why != "" {
-		return status.New(status.Communication, "rank %d %s, and does not come to %s", p.on, why, p.call)
+	if !v.comm.board.Whole() {
+		return v.comm.broken()
+	}
+	if why := v.comm.board.Left(v.on); why != "" {
+		return status.New(status.Communication, "rank %d %s, and does not come to %s", v.on, why, v.call)
 	}
 	return nil
 }
 
-// giveUp ends the wait for all ranks of the communicator: it is of no use from then on.
-func (p *patience) giveUp(why error) error {
-	if p.comm.board != nil {
-		p.comm.board.Break(p.call + ": " + why.Error())
+// giveUp ends the wait. A meeting ends for all ranks of the communicator, which is of no use from then on.
+func (v *vigil) giveUp(why error) error {
+	if v.on >= 0 && v.comm.board != nil {
+		v.comm.board.Break(v.call + ": " + why.Error())
 	}
 	return why
 }
 
 // end is called when the wait is over.
-func (p *patience) end() {
-	if p.told {
-		p.comm.waits("")
+func (v *vigil) end() {
+	if v.told {
+		v.comm.waits("")
 	}
 }
 
@@ -128,17 +130,17 @@ func (c *Comm) broken() error {
 
 // linger waits until every rank has come to the meeting that this one is in. call says to which.
 func (c *Comm) linger(call string) error {
-	p := c.patience(call)
-	defer p.end()
+	v := c.vigil(call)
+	defer v.end()
 	turn := 0
-	for p.on = range c.size {
-		for !c.board.Arrived(p.on) {
+	for v.on = range c.size {
+		for !c.board.Arrived(v.on) {
 			turn++
 			c.idle(turn)
 			if turn%64 != 0 {
 				continue
 			}
-			if err := p.look(); err != nil && !c.board.Arrived(p.on) { // it may have come just before it left
+			if err := v.look(); err != nil && !c.board.Arrived(v.on) { // it may have come just before it left
 				return err
 			}
 		}
@@ -149,14 +151,23 @@ func (c *Comm) linger(call string) error {
 // idle passes a moment, and lets the backend go on with what is under way: others may wait for that before they come.
 func (c *Comm) idle(turn int) {
 	if turn%8 == 0 {
-		_, _, _ = c.payload.Iprobe(backend.AnySource, c.lane(idleLane))
+		_, _, _ = c.payload.TryRecv(memory.Span{Type: dtype.Uint8}, backend.AnySource, c.lane(idleLane))
 	}
 	c.yield()
 }
 
 // await waits for a request, as all who wait for another rank do. what says what is waited for.
 func (c *Comm) await(r backend.Request, what func() string) (backend.Status, error) {
-	return r.Wait()
+	v := c.vigil(what())
+	defer v.end()
+	for {
+		if st, done, err := r.WaitFor(unnoticed); done || err != nil {
+			return st, err
+		}
+		if err := v.look(); err != nil {
+			return backend.Status{}, err
+		}
+	}
 }
 
 // place is where the program is, to append to what it does there.

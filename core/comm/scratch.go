@@ -2,6 +2,7 @@ package comm
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"dtl/core/dtype"
 	"dtl/core/memory"
@@ -14,11 +15,15 @@ const eager = 4096
 // scratch keeps buffers of eager bytes outside the Go heap, where a non-blocking call may hold their address.
 type scratch struct {
 	from memory.Allocator
+	one  atomic.Pointer[memory.Storage] // of free, the one that takes no lock
 	mu   sync.Mutex
 	free []*memory.Storage
 }
 
 func (s *scratch) get() (*memory.Storage, error) {
+	if b := s.one.Swap(nil); b != nil {
+		return b, nil
+	}
 	s.mu.Lock()
 	if n := len(s.free); n > 0 {
 		b := s.free[n-1]
@@ -31,6 +36,9 @@ func (s *scratch) get() (*memory.Storage, error) {
 }
 
 func (s *scratch) put(b *memory.Storage) {
+	if s.one.CompareAndSwap(nil, b) {
+		return
+	}
 	s.mu.Lock()
 	s.free = append(s.free, b)
 	s.mu.Unlock()
@@ -39,6 +47,9 @@ func (s *scratch) put(b *memory.Storage) {
 func (s *scratch) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if b := s.one.Swap(nil); b != nil {
+		b.Release()
+	}
 	for _, b := range s.free {
 		b.Release()
 	}

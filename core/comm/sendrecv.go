@@ -36,6 +36,8 @@ type sending struct {
 	comm     *Comm
 	buffer   *memory.Storage // of the header
 	requests [2]backend.Request
+	dest     int64
+	tag      int64
 }
 
 // startSend starts what send does, without waiting for the receiver.
@@ -53,7 +55,7 @@ func (c *Comm) startSend(value Array, dest, tag int64) (sending, error) {
 	if err != nil {
 		return sending{}, err
 	}
-	s := sending{comm: c, buffer: b}
+	s := sending{comm: c, buffer: b, dest: dest, tag: tag}
 	h, first := c.pack(b, value)
 	if s.requests[0], err = c.main.Isend(first, int(dest), int(tag)); err != nil {
 		c.scratch.put(b)
@@ -74,11 +76,11 @@ func (s *sending) wait() error {
 		if r == nil {
 			continue
 		}
-		if _, err := r.Wait(); err != nil && first == nil {
+		if _, err := s.comm.await(r, waiting("sendrecv", "dest", s.dest, s.tag)); err != nil && first == nil {
 			first = err
 		}
 	}
-	if s.buffer != nil {
+	if s.buffer != nil && first == nil { // else it stays with the operation
 		s.comm.scratch.put(s.buffer)
 	}
 	return first

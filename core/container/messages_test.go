@@ -3,6 +3,7 @@ package container_test
 import (
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -31,9 +32,9 @@ func (c counted) Isend(buf memory.Span, dest, tag int) (backend.Request, error) 
 	return c.ReducingCommunicator.Isend(buf, dest, tag)
 }
 
-func (c counted) Send(buf memory.Span, dest, tag int) error {
+func (c counted) SendFor(buf memory.Span, dest, tag int, patience time.Duration) (backend.Request, error) {
 	c.sent.Add(1)
-	return c.ReducingCommunicator.Send(buf, dest, tag)
+	return c.ReducingCommunicator.SendFor(buf, dest, tag, patience)
 }
 
 // TestManyElementsAMessage counts messages: some for each pair of ranks and batch, never one an element.

@@ -41,7 +41,7 @@ func (e *Exchange) Finish() error {
 			continue
 		}
 		e.pending[i] = nil
-		if _, err := r.Wait(); err != nil {
+		if _, err := e.over.Await(r); err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}

@@ -61,7 +61,7 @@ func trade(c *comm.Comm, what []ends, directed func(e ends) (send, recv []memory
 		send, recv := directed(e)
 		memory.Copy(recv[me], send[me])
 	}
-	return errors.Join(failed, comm.Wait(pending))
+	return errors.Join(failed, c.Wait(pending))
 }
 
 // newRound returns the exchange of a window of this rank's keys.

@@ -83,7 +83,7 @@ func (q *queue) pop() (it item, ok bool) {
 	if it.request == nil {
 		return it, false
 	}
-	_, err := it.request.Wait()
+	_, err := q.comm.Await(it.request)
 	if err != nil {
 		q.failed = errors.Join(q.failed, err)
 	}

@@ -30,7 +30,7 @@ func (c rendezvous) Dup() (backend.ReducingCommunicator, error) {
 func (c rendezvous) Irecv(buf memory.Span, source, tag int) (backend.Request, error) {
 	r, err := c.ReducingCommunicator.Irecv(buf, source, tag)
 	if err == nil {
-		err = c.started.Send(memory.Span{}, source, tag)
+		_, err = c.started.Isend(memory.Span{}, source, tag)
 	}
 	return r, err
 }

@@ -2,11 +2,11 @@ package backendtest
 
 import (
 	"runtime"
+	"time"
 
 	"dtl/core/backend"
 	"dtl/core/dtype"
 	"dtl/core/memory"
-	"dtl/core/status"
 )
 
 func ring(r *rank) {
@@ -15,7 +15,7 @@ func ring(r *rank) {
 			in, out := r.room(t, n), r.filled(t, n, uint64(r.c.Rank()))
 			req, err := r.c.Irecv(in.Span, r.previous(), i)
 			r.ok("irecv", err)
-			r.ok("send", r.c.Send(out.Span, r.next(), i))
+			r.send(out, r.next(), i)
 			s, err := req.Wait()
 			r.ok("wait", err)
 			got(r, "status", s, backend.Status{Source: r.previous(), Tag: i, Bytes: n * t.Size()})
@@ -62,8 +62,7 @@ func wildcards(r *rank) {
 	seen := make([]bool, n)
 	for range n {
 		in := r.room(dtype.Float32, n)
-		s, err := r.c.Recv(in.Span, backend.AnySource, backend.AnyTag)
-		r.ok("recv from any", err)
+		s := r.take(in.Span, backend.AnySource, backend.AnyTag)
 		if s.Source < 0 || s.Source >= n || seen[s.Source] {
 			r.Errorf("rank %d: source %d outside [0, %d) or seen before", r.c.Rank(), s.Source, n)
 			return
@@ -77,30 +76,35 @@ func wildcards(r *rank) {
 	}
 }
 
-func probe(r *rank) {
-	if _, there, err := r.c.Iprobe(r.previous(), 6); there || err != nil {
-		r.Errorf("rank %d: iprobe finds a message that nobody sent: %v", r.c.Rank(), err)
+// tryRecv takes the first of the messages that match, and only what is there.
+func tryRecv(r *rank) {
+	in := r.room(dtype.Int16, 11)
+	if _, there, err := r.c.TryRecv(in.Span, r.previous(), 6); there || err != nil {
+		r.Errorf("rank %d: a message that nobody sent: %v, %v", r.c.Rank(), there, err)
 	}
+	in.untouched(r, "no message")
 	r.ok("barrier", r.c.Barrier())
-	defer r.isend(r.filled(dtype.Int16, 11, 3), r.next(), 6)()
-	want := backend.Status{Source: r.previous(), Tag: 6, Bytes: 22}
-	for range 2 { // a probe leaves the message where it is
-		s, err := r.c.Probe(backend.AnySource, 6)
-		r.ok("probe", err)
-		got(r, "probe", s, want)
-		s, there, err := r.c.Iprobe(r.previous(), backend.AnyTag)
-		r.ok("iprobe", err)
-		got(r, "iprobe after probe", there, true)
-		got(r, "iprobe", s, want)
+	for i := range 2 {
+		defer r.isend(r.filled(dtype.Int16, 11, uint64(i)), r.next(), 6)()
 	}
-	r.recv(r.room(dtype.Int16, 11), r.previous(), 6, 3)
+	for i, from := range []int{backend.AnySource, r.previous()} {
+		for {
+			s, there, err := r.c.TryRecv(in.Span, from, []int{6, backend.AnyTag}[i])
+			r.ok("try to receive", err)
+			if there || err != nil {
+				got(r, "status", s, backend.Status{Source: r.previous(), Tag: 6, Bytes: 22})
+				break
+			}
+			runtime.Gosched()
+		}
+		in.holds(r, "message", uint64(i))
+	}
 }
 
 func shorter(r *rank) {
 	defer r.isend(r.filled(dtype.Float64, 3, 1), r.next(), 0)()
 	in := r.room(dtype.Float64, 10)
-	s, err := r.c.Recv(in.Span, r.previous(), 0)
-	r.ok("recv", err)
+	s := r.take(in.Span, r.previous(), 0)
 	got(r, "bytes", s.Bytes, 24)
 	tail := buffer{in.Slice(3, 10), in.all[24:]}
 	for _, v := range tail.all[guard : len(tail.all)-guard] {
@@ -115,8 +119,7 @@ func shorter(r *rank) {
 func empty(r *rank) {
 	defer r.isend(buffer{Span: memory.Span{Type: dtype.Float64}}, r.next(), 1)()
 	defer r.isend(r.filled(dtype.Float64, 2, 5), r.next(), 1)()
-	s, err := r.c.Recv(memory.Span{Type: dtype.Float64}, r.previous(), 1)
-	r.ok("recv of no elements", err)
+	s := r.take(memory.Span{Type: dtype.Float64}, r.previous(), 1)
 	got(r, "status", s, backend.Status{Source: r.previous(), Tag: 1})
 	r.recv(r.room(dtype.Float64, 2), r.previous(), 1, 5)
 }
@@ -190,40 +193,83 @@ func headToHead(r *rank) {
 	}
 }
 
-func truncation(r *rank) {
-	for _, n := range []int{20, large} {
-		wait := r.isend(r.filled(dtype.Int32, n, 1), r.next(), 5)
-		in := r.room(dtype.Int32, n-1)
-		_, err := r.c.Recv(in.Span, r.previous(), 5)
-		r.is("message longer than the buffer", err, status.Communication)
-		in.guarded(r, "truncation")
-		wait()
-		wait = r.isend(r.filled(dtype.Int32, n, 2), r.next(), 5)
-		r.recv(r.room(dtype.Int32, n), r.previous(), 5, 2)
-		wait()
+// patience runs out before anything is sent, and not after.
+func patience(r *rank) {
+	in := r.room(dtype.Uint8, 5)
+	if r.c.Size() > 1 {
+		_, req, err := r.c.RecvFor(in.Span, r.previous(), 2, time.Millisecond)
+		r.ok("recv", err)
+		_, done, err := req.WaitFor(time.Millisecond)
+		r.ok("wait for a millisecond", err)
+		got(r, "done before anything is sent", done, false)
+		r.ok("barrier", r.c.Barrier())
+		defer r.isend(r.filled(dtype.Uint8, 5, 7), r.next(), 2)()
+		s, done, err := req.WaitFor(time.Minute)
+		r.ok("wait for a minute", err)
+		got(r, "done", done, true)
+		got(r, "status", s, backend.Status{Source: r.previous(), Tag: 2, Bytes: 5})
+		in.holds(r, "message", 7)
+		return
 	}
-	r.ok("barrier after truncation", r.c.Barrier())
+	req, err := r.c.Irecv(in.Span, 0, 2)
+	r.ok("irecv", err)
+	r.isend(r.filled(dtype.Uint8, 5, 7), 0, 2)()
+	_, done, err := req.WaitFor(0)
+	r.ok("wait for no time", err)
+	got(r, "done", done, true)
+}
+
+// longSends are under way until they are received, or have been copied.
+func longSends(r *rank) {
+	out, in := r.filled(dtype.Float64, large, 3), r.room(dtype.Float64, large)
+	req, err := r.c.SendFor(out.Span, r.next(), 4, time.Millisecond)
+	r.ok("send", err)
+	r.recv(in, r.previous(), 4, 3)
+	if req != nil {
+		_, done, err := req.WaitFor(time.Minute)
+		r.ok("wait", err)
+		got(r, "done", done, true)
+	}
+}
+
+// cancel takes one receive of two back: the message goes to the other.
+func cancel(r *rank) {
+	var in [2]buffer
+	var reqs [2]backend.Request
+	for i := range in {
+		in[i] = r.room(dtype.Int32, 3)
+		req, err := r.c.Irecv(in[i].Span, r.previous(), 1)
+		r.ok("irecv", err)
+		reqs[i] = req
+	}
+	r.ok("cancel", reqs[0].Cancel())
+	s, err := reqs[0].Wait()
+	r.ok("wait for what was cancelled", err)
+	got(r, "cancelled", s.Cancelled, true)
+	r.ok("barrier", r.c.Barrier())
+	defer r.isend(r.filled(dtype.Int32, 3, 9), r.next(), 1)()
+	s, err = reqs[1].Wait()
+	r.ok("wait", err)
+	got(r, "status", s, backend.Status{Source: r.previous(), Tag: 1, Bytes: 12})
+	r.ok("cancel what is complete", reqs[1].Cancel())
+	in[0].untouched(r, "cancelled")
+	in[1].holds(r, "message", 9)
 }
 
 func nullProcess(r *rank) {
 	b := r.room(dtype.Float64, 4)
 	nobody := backend.Status{Source: backend.ProcNull, Tag: backend.AnyTag}
-	r.ok("send", r.c.Send(b.Span, backend.ProcNull, 1))
+	r.send(b, backend.ProcNull, 1)
 	r.isend(b, backend.ProcNull, 1)()
-	s, err := r.c.Recv(b.Span, backend.ProcNull, 1)
-	r.ok("recv", err)
-	got(r, "recv", s, nobody)
+	got(r, "recv", r.take(b.Span, backend.ProcNull, 1), nobody)
 	req, err := r.c.Irecv(b.Span, backend.ProcNull, 1)
 	r.ok("irecv", err)
-	s, err = req.Wait()
+	s, err := req.Wait()
 	r.ok("wait", err)
 	got(r, "wait", s, nobody)
-	s, err = r.c.Probe(backend.ProcNull, 1)
-	r.ok("probe", err)
-	got(r, "probe", s, nobody)
-	s, there, err := r.c.Iprobe(backend.ProcNull, 1)
-	r.ok("iprobe", err)
-	got(r, "iprobe", there, true)
-	got(r, "iprobe", s, nobody)
+	s, there, err := r.c.TryRecv(b.Span, backend.ProcNull, 1)
+	r.ok("try to receive", err)
+	got(r, "there", there, true)
+	got(r, "try to receive", s, nobody)
 	b.untouched(r, "null process")
 }
