@@ -7,7 +7,7 @@ import sys
 from types import TracebackType
 from typing import TextIO
 
-from . import _native
+from . import _native, _watch
 
 _rank: int | None = None
 _earlier_hook = sys.excepthook
@@ -37,6 +37,8 @@ def _abort_job(kind: type[BaseException], error: BaseException, where: Traceback
         if _earlier_hook is not sys.__excepthook__:
             _earlier_hook(kind, error, where)
         sys.stderr.flush()
+        if issubclass(kind, KeyboardInterrupt):
+            _watch.interrupted(where)
         _let_out(sys.stderr)
     finally:
         _native.mpi_abort(130 if issubclass(kind, KeyboardInterrupt) else 1)

@@ -8,15 +8,20 @@ import os
 import sys
 import threading
 import time
+from types import TracebackType
 
 from . import _native
-from ._where import name, outside
+from ._where import outside, raised
 from .exceptions import InvalidArgumentError
 
 _REPORT_SECONDS = 30.0
 _LOOK_SECONDS = 0.5
 
+# What a rank gets that was interrupted in a call, to find out where this one was.
+_LAST_WORDS_SECONDS = 2.0
+
 _started = False
+_last_place = ""
 
 
 def configure() -> None:
@@ -54,8 +59,16 @@ def _watch() -> None:
     while True:
         time.sleep(_LOOK_SECONDS)
         if not _native.forked() and _native.asked():
-            frame = sys._current_frames().get(main)
-            _native.answer(f"at {name(outside(frame))}, in no call that waits")
+            here = outside(sys._current_frames().get(main))
+            _native.answer(_last_place or f"at {here}, in no call that waits")
+
+
+def interrupted(where: TracebackType | None) -> None:
+    """Stay a little after an interrupt, before the job is aborted, for ranks that want to know where this one was."""
+    global _last_place
+    _last_place = f"was at {raised(where)}"
+    if _started:
+        time.sleep(_LAST_WORDS_SECONDS)
 
 
 def _leave() -> None:

@@ -4,23 +4,38 @@ from __future__ import annotations
 
 import os
 import sys
-from types import FrameType
+from types import FrameType, TracebackType
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
-def outside(frame: FrameType | None) -> FrameType | None:
-    """Return the innermost frame, from this one outwards, that is not one of DTL's own."""
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+def own(frame: FrameType) -> bool:
+    """Say whether a frame is one of DTL's own."""
+    return frame.f_code.co_filename.startswith(_PACKAGE)
+
+
+def name(frame: FrameType, line: int | None = None) -> str:
+    """Return the place of a frame, at its own line unless one is given, as ``app.py:41``."""
+    return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno if line is None else line}"
+
+
+def outside(frame: FrameType | None) -> str:
+    """Return the innermost place, from a frame outwards, that is not in DTL; empty if there is none."""
+    while frame is not None and own(frame):
         frame = frame.f_back
-    return frame
+    return "" if frame is None else name(frame)
 
 
-def name(frame: FrameType | None) -> str:
-    """Return a frame's place as ``app.py:41``; empty for none."""
-    return "" if frame is None else f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+def raised(where: TracebackType | None) -> str:
+    """Return the innermost place of a traceback that is not in DTL; empty if there is none."""
+    place = ""
+    while where is not None:
+        if not own(where.tb_frame):
+            place = name(where.tb_frame, where.tb_lineno)
+        where = where.tb_next
+    return place
 
 
 def place() -> str:
     """Return the place in the user's program from which the calling thread came to DTL; empty if there is none."""
-    return name(outside(sys._getframe()))
+    return outside(sys._getframe())

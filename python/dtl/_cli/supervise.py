@@ -20,6 +20,8 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _FIRST_SECONDS = 3.0
 _SECOND_SECONDS = 2.0
 _STACK_SECONDS = 2.0
+# What ranks get after Ctrl-C to tell each other, and the user, where they were.
+_LAST_WORDS_SECONDS = 3.5
 
 
 class _SignalError(Exception):
@@ -53,6 +55,8 @@ def run(words: Sequence[str], environ: Mapping[str, str], timeout: float | None)
         return TIMED_OUT
     except _SignalError as interrupted:
         _be_deaf()
+        if interrupted.signum == signal.SIGINT:
+            _interrupt_ranks(child)
         _end(child, interrupted.signum)
         return 128 + interrupted.signum
     finally:
@@ -64,6 +68,13 @@ def _be_deaf() -> None:
     """Let nothing interrupt the end of a job, which takes seconds at most."""
     for signum in _ENDING:
         signal.signal(signum, signal.SIG_IGN)
+
+
+def _interrupt_ranks(child: subprocess.Popen[bytes]) -> None:
+    """Interrupt each rank on this machine, which launchers do not, and let them say where they were."""
+    for _, process in processes.ranks(processes.descendants(child.pid), sys.executable):
+        processes.send(process, signal.SIGINT)
+    _ended(child, _LAST_WORDS_SECONDS)
 
 
 def _show_stacks(child: subprocess.Popen[bytes]) -> None:
