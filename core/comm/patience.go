@@ -37,7 +37,7 @@ const (
 	// unnoticed is how long a wait is nothing to tell of.
 	unnoticed = 50 * time.Millisecond
 	// answering is how long ranks get to say where they are.
-	answering = 1500 * time.Millisecond
+	answering = 1200 * time.Millisecond
 )
 
 // vigil is one call's wait for other ranks.

@@ -18,7 +18,7 @@ _REPORT_SECONDS = 30.0
 _LOOK_SECONDS = 0.5
 
 # What a rank gets that was interrupted in a call, to find out where this one was.
-_LAST_WORDS_SECONDS = 2.0
+_LAST_WORDS_SECONDS = 1.2
 
 _started = False
 _last_place = ""

@@ -21,7 +21,7 @@ _FIRST_SECONDS = 3.0
 _SECOND_SECONDS = 2.0
 _STACK_SECONDS = 2.0
 # What ranks get after Ctrl-C to tell each other, and the user, where they were.
-_LAST_WORDS_SECONDS = 3.5
+_LAST_WORDS_SECONDS = 2.5
 
 
 class _SignalError(Exception):
