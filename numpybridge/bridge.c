@@ -64,9 +64,12 @@ static PyObject *bridge_disable(PyObject *module, PyObject *unused) {
 
 static PyMethodDef methods[] = {
     {"call", (PyCFunction)(void (*)(void))bridge_call, METH_FASTCALL, call_doc},
+    {"clock", bridge_clock, METH_NOARGS, clock_doc},
     {"disable", bridge_disable, METH_NOARGS, disable_doc},
     {"fast_allreduce", bridge_fast, METH_VARARGS, fast_doc},
     {"interruption", bridge_interruption, METH_NOARGS, interruption_doc},
+    {"note", bridge_note, METH_VARARGS, note_doc},
+    {"outside", bridge_outside, METH_O, outside_doc},
     {"setup", bridge_setup, METH_VARARGS, setup_doc},
     {NULL},
 };
@@ -113,7 +116,8 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     for (int64_t code = 0; (key = dtl_operation(code)) != NULL; code++)
         if (PyModule_AddIntConstant(module, key, (long)code) < 0)
             goto failed;
-    if (add_type(module, "Handle", &HandleType) < 0 || add_type(module, "Buffer", &BufferType) < 0)
+    if (add_type(module, "Handle", &HandleType) < 0 || add_type(module, "Buffer", &BufferType) < 0 ||
+        add_type(module, "Recorder", &RecorderType) < 0)
         goto failed;
     return module;
 failed:

@@ -93,12 +93,13 @@ const (
 	_ = uint(C.DTL_MAX_DIMS-comm.MaxDims) + uint(comm.MaxDims-C.DTL_MAX_DIMS)
 )
 
-// keys holds the name of each operation's constant for C, for good.
-var keys = func() (all []*C.char) {
+// keys holds the name of each operation's constant for C, and names what users call it, for good.
+var keys, names = func() (keys, names []*C.char) {
 	for _, row := range operations {
-		all = append(all, C.CString(row.key))
+		keys = append(keys, C.CString(row.key))
+		names = append(names, C.CString(row.name))
 	}
-	return all
+	return keys, names
 }()
 
 // dtl_operation returns the name of an operation's constant, or NULL after the last.
@@ -110,6 +111,28 @@ func dtl_operation(code C.int64_t) *C.char {
 		return nil
 	}
 	return keys[code]
+}
+
+// dtl_operation_name returns what users call an operation, or NULL after the last.
+//
+//export dtl_operation_name
+func dtl_operation_name(code C.int64_t) *C.char {
+	defer guard(nil)
+	if code < 0 || int(code) >= len(names) {
+		return nil
+	}
+	return names[code]
+}
+
+// dtl_lends says 1 for an operation whose result is memory that a container goes on using, else 0.
+//
+//export dtl_lends
+func dtl_lends(code C.int64_t) C.int {
+	defer guard(nil)
+	if code == C.int64_t(View) || code == C.int64_t(HaloView) {
+		return 1
+	}
+	return 0
 }
 
 // dtl_takes_pair says 1 for an operation with two inputs, else 0.

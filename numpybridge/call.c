@@ -5,9 +5,13 @@
 
 /* perform makes the call with the GIL released, and returns its result: None where there is none. */
 PyObject *perform(dtl_call *call) {
-    Py_BEGIN_ALLOW_THREADS
-    dtl_perform(call);
-    Py_END_ALLOW_THREADS
+    if (tracing) {
+        trace_perform(call);
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        dtl_perform(call);
+        Py_END_ALLOW_THREADS
+    }
     if (call->error != NULL) {
         fail(call->error);
         free(call->error);

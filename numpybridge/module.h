@@ -106,6 +106,46 @@ int raise_interruption(void);
 
 extern const char interruption_doc[];
 PyObject *bridge_interruption(PyObject *module, PyObject *unused);
+/* ---- recorder.c ---- */
+
+typedef struct RecorderObject RecorderObject;
+
+/* A call as a trace sees it. */
+typedef struct {
+    PyObject *op, *file; /* file: of the call site; NULL where there is none */
+    int line, failed;
+    int64_t start, end; /* nanoseconds */
+    int64_t bytes;
+} traced;
+
+extern PyTypeObject RecorderType;
+
+/* recorder_add adds a call. It runs no Python code and sets no exception. */
+void recorder_add(RecorderObject *r, const traced *t);
+
+/* recorder_by_site says 1 where it wants to know call sites, else 0. */
+int recorder_by_site(const RecorderObject *r);
+
+/* recorder_next is the place of the next one in the list of those that run. */
+RecorderObject **recorder_next(RecorderObject *r);
+
+/* ---- trace.c ---- */
+
+/* Whether anybody records. */
+extern int tracing;
+
+/* trace_perform is perform's call into Go for those who record. */
+void trace_perform(dtl_call *call);
+
+/* trace_add puts a recorder among those that run; it returns -1 with an exception set where it cannot. */
+int trace_add(RecorderObject *r);
+
+void trace_remove(RecorderObject *r);
+
+extern const char outside_doc[], clock_doc[], note_doc[];
+PyObject *bridge_outside(PyObject *module, PyObject *beginnings);
+PyObject *bridge_clock(PyObject *module, PyObject *unused);
+PyObject *bridge_note(PyObject *module, PyObject *args);
 
 /* ---- monitor.c ---- */
 

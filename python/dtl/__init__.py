@@ -12,6 +12,9 @@ The same script runs alone with no MPI, and under ``mpirun`` with whatever MPI i
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from . import backends
 from ._native import version as _version
 from .array import DistributedArray
@@ -74,6 +77,10 @@ from .reductions import allreduce, reduce
 from .span import DistributedSpan
 from .tensor import DistributedTensor
 from .vector import DistributedVector
+
+if TYPE_CHECKING:
+    from . import observe
+    from .tracing import trace
 
 __version__: str = _version()
 version_info: tuple[int, int, int] = (0, 1, 0)
@@ -148,6 +155,7 @@ __all__ = [
     "has_mpi",
     "has_nccl",
     "has_shmem",
+    "observe",
     "placement_available",
     "plot_partition",
     "recv",
@@ -155,5 +163,24 @@ __all__ = [
     "scatter",
     "send",
     "sendrecv",
+    "trace",
     "version_info",
 ]
+
+#: What few programs use, and is imported when it is first asked for: its module, and its name there if it is no module.
+_LATER = {"observe": ("dtl.observe", ""), "trace": ("dtl.tracing", "trace")}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, attribute = _LATER[name]
+    value: Any = importlib.import_module(module)
+    if attribute:
+        value = getattr(value, attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

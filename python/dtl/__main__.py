@@ -1,19 +1,21 @@
-"""``python -m dtl``: ``run`` a program on several ranks, or print ``info`` about what is here."""
+"""``python -m dtl``: ``run`` a program on several ranks, ``trace`` its calls, or print ``info`` about what is here."""
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import Sequence
 
-from ._cli import info, run
 from ._cli.errors import UsageError
 
-COMMANDS = {"run": run.main, "info": info.main}
+#: The commands. Each is a module of _cli with a function main, which is imported when it is wanted.
+COMMANDS = ("run", "trace", "info")
 
 _HELP = """\
 usage: python -m dtl run -n RANKS [options] script.py [arguments]    run a program on several ranks
+       python -m dtl trace [-o FILE] script.py [arguments]           run a program and say what its calls cost
        python -m dtl info                                            say what is here and what can be used
-       python -m dtl run --help                                      say more about run"""
+       python -m dtl run --help, python -m dtl trace --help          say more"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"dtl: there is no command {name!r}; there are {', '.join(COMMANDS)}", file=sys.stderr)
         return 2
     try:
-        return COMMANDS[name](arguments[1:])
+        code: int = importlib.import_module(f"dtl._cli.{name}").main(arguments[1:])
+        return code
     except UsageError as error:
         print(f"dtl {name}: {error}", file=sys.stderr)
         return 2

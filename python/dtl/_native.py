@@ -70,6 +70,24 @@ def _checked(function: F) -> F:
     return cast("F", functools.partial(_call, function))
 
 
+def _communicate(op: str, function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function of the control plane that communicates; those who trace see it as an operation."""
+    start = _bridge.clock()
+    if not start:
+        return _call(function, *args)
+    failed = True
+    try:
+        result = _call(function, *args)
+        failed = False
+    finally:
+        _bridge.note(op, start, failed)
+    return result
+
+
+def _communicating(op: str, function: F) -> F:
+    return cast("F", functools.partial(_communicate, op, function))
+
+
 def forked() -> bool:
     """Say whether this process is a forked child, in which the native library is dead."""
     return _forked
@@ -102,18 +120,18 @@ environment_open = _checked(_dtl.pydtl_EnvironmentOpen)
 environment_close = _checked(_dtl.pydtl_EnvironmentClose)
 environment_count = _checked(_dtl.pydtl_EnvironmentCount)
 
-context_world = _checked(_dtl.pydtl_ContextWorld)
+context_world = _communicating("context", _dtl.pydtl_ContextWorld)
 context_self = _checked(_dtl.pydtl_ContextSelf)
-context_adopt = _checked(_dtl.pydtl_ContextAdopt)
+context_adopt = _communicating("context", _dtl.pydtl_ContextAdopt)
 context_rank = _checked(_dtl.pydtl_ContextRank)
 context_size = _checked(_dtl.pydtl_ContextSize)
 context_device = _checked(_dtl.pydtl_ContextDevice)
 context_backend = _checked(_dtl.pydtl_ContextBackend)
-context_with_device = _checked(_dtl.pydtl_ContextWithDevice)
+context_with_device = _communicating("with_cuda", _dtl.pydtl_ContextWithDevice)
 context_fence = _checked(_dtl.pydtl_ContextFence)
-context_dup = _checked(_dtl.pydtl_ContextDup)
-context_split = _checked(_dtl.pydtl_ContextSplit)
-context_close = _checked(_dtl.pydtl_ContextClose)
+context_dup = _communicating("dup", _dtl.pydtl_ContextDup)
+context_split = _communicating("split", _dtl.pydtl_ContextSplit)
+context_close = _communicating("close", _dtl.pydtl_ContextClose)
 
 set_patience = _checked(_dtl.pydtl_SetPatience)
 set_sharing = _checked(_dtl.pydtl_SetSharing)
@@ -121,8 +139,8 @@ asked = _checked(_dtl.pydtl_Asked)
 answer = _checked(_dtl.pydtl_Answer)
 leave = _checked(_dtl.pydtl_Leave)
 
-context_refuse = _checked(_dtl.pydtl_ContextRefuse)
-context_agree = _checked(_dtl.pydtl_ContextAgree)
+context_refuse = _communicating("refuse", _dtl.pydtl_ContextRefuse)
+context_agree = _communicating("agree", _dtl.pydtl_ContextAgree)
 
 container_shape = _checked(_dtl.pydtl_ContainerShape)
 container_local_shape = _checked(_dtl.pydtl_ContainerLocalShape)
@@ -134,12 +152,12 @@ container_close = _checked(_dtl.pydtl_ContainerClose)
 plan_close = _checked(_dtl.pydtl_PlanClose)
 halo_close = _checked(_dtl.pydtl_HaloClose)
 
-map_create = _checked(_dtl.pydtl_MapCreate)
+map_create = _communicating("map", _dtl.pydtl_MapCreate)
 map_local_size = _checked(_dtl.pydtl_MapLocalSize)
 map_len = _checked(_dtl.pydtl_MapLen)
-map_global_size = _checked(_dtl.pydtl_MapGlobalSize)
-map_sync = _checked(_dtl.pydtl_MapSync)
-map_clear = _checked(_dtl.pydtl_MapClear)
+map_global_size = _communicating("global_size", _dtl.pydtl_MapGlobalSize)
+map_sync = _communicating("sync", _dtl.pydtl_MapSync)
+map_clear = _communicating("clear", _dtl.pydtl_MapClear)
 map_close = _checked(_dtl.pydtl_MapClose)
 
 mpi_search_in = _checked(_dtl.pydtl_MpiSearchIn)

@@ -232,6 +232,6 @@ def test_library_without_a_launcher(
 
 def test_no_such_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert dtl_command.main(["walk"]) == 2
-    assert capsys.readouterr().err == "dtl: there is no command 'walk'; there are run, info\n"
+    assert capsys.readouterr().err == "dtl: there is no command 'walk'; there are run, trace, info\n"
     assert dtl_command.main([]) == 2
     assert dtl_command.main(["--help"]) == 0
