@@ -17,8 +17,12 @@ func (c *Comm) Allreduce(send, recv memory.Span, op kernel.Op) error {
 
 func (c *Comm) allreduce(send, recv memory.Span, op kernel.Op) error {
 	f := form{op: "allreduce", by: op.String(), typ: send.Type, count: send.Count}
-	if short, err := c.start(f, checkReduction(send, recv, op), send, recv); short || err != nil {
-		return c.fold(recv, op, c.size, err)
+	short, err := c.start(f, checkReduction(send, recv, op), send)
+	if err != nil {
+		return err
+	}
+	if short {
+		return c.fold(recv, op, 0, c.size)
 	}
 	return c.apart(send, recv, func(send memory.Span) error { return c.main.Allreduce(send, recv, op) })
 }
@@ -37,12 +41,12 @@ func (c *Comm) reduce(send, recv memory.Span, op kernel.Op, root int64) error {
 		mine = checkElements(send, op)
 	}
 	f := form{op: "reduce", by: op.String(), typ: send.Type, count: send.Count, root: rooted(root)}
-	short, err := c.start(f, mine, send, recv)
+	short, err := c.start(f, mine, send)
 	if err != nil || short && !here {
 		return err
 	}
 	if short {
-		return c.fold(recv, op, c.size, nil)
+		return c.fold(recv, op, 0, c.size)
 	}
 	if !here {
 		return c.main.Reduce(send, memory.Span{Type: send.Type}, op, int(root))
@@ -50,13 +54,11 @@ func (c *Comm) reduce(send, recv memory.Span, op kernel.Op, root int64) error {
 	return c.apart(send, recv, func(send memory.Span) error { return c.main.Reduce(send, recv, op, int(root)) })
 }
 
-// start meets for a call that moves send to every rank or to some, and reports whether that was all: short calls move
-// it on the board, and a rank alone gets it in recv.
-func (c *Comm) start(f form, mine error, send, recv memory.Span) (short bool, err error) {
+// start meets for a call that moves send to other ranks, and reports whether every rank has it now: short ones are laid
+// down on the board, and a rank alone has its own.
+func (c *Comm) start(f form, mine error, send memory.Span) (short bool, err error) {
 	if c.size == 1 {
-		if mine == nil {
-			memory.Copy(recv, send)
-		}
+		c.single = send.Addr
 		return true, mine
 	}
 	if send.Bytes() > c.brief {
@@ -65,17 +67,17 @@ func (c *Comm) start(f form, mine error, send, recv memory.Span) (short bool, er
 	return true, c.meetWith(f, mine, send)
 }
 
-// fold combines what the first n ranks laid down in the meeting in recv, in rank order, so that all ranks get the same
-// bits. A rank alone has it there already.
-func (c *Comm) fold(recv memory.Span, op kernel.Op, n int, err error) error {
-	if err != nil || c.size == 1 {
-		return err
-	}
-	memory.Copy(recv, c.part(0, recv.Type, recv.Count))
+// fold combines in recv what the first n ranks laid down, from an element on, in rank order, so that all ranks get the
+// same bits.
+func (c *Comm) fold(recv memory.Span, op kernel.Op, from, n int) error {
+	memory.Copy(recv, c.part(0, recv.Type, from, recv.Count))
 	for rank := 1; rank < n; rank++ {
-		if err := kernel.Accumulate(recv, c.part(rank, recv.Type, recv.Count), op); err != nil {
+		if err := kernel.Accumulate(recv, c.part(rank, recv.Type, from, recv.Count), op); err != nil {
 			return err
 		}
+	}
+	if n == 1 {
+		return kernel.Settle(recv, op)
 	}
 	return nil
 }
@@ -110,7 +112,7 @@ func (c *Comm) gather(send, recv memory.Span, root int64) error {
 		mine = checkOutput(recv, send, send.Count*c.size)
 	}
 	f := form{op: "gather", typ: send.Type, count: send.Count, root: rooted(root)}
-	short, err := c.start(f, mine, send, recv)
+	short, err := c.start(f, mine, send)
 	if err != nil || short && !here {
 		return err
 	}
@@ -124,14 +126,11 @@ func (c *Comm) gather(send, recv memory.Span, root int64) error {
 	return c.apart(send, recv, func(send memory.Span) error { return c.main.Gather(send, recv, int(root)) })
 }
 
-// concatenate copies to recv what every rank laid down in the meeting. A rank alone has it there already.
+// concatenate copies to recv what every rank laid down in the meeting.
 func (c *Comm) concatenate(recv memory.Span) {
-	if c.size == 1 {
-		return
-	}
 	n := recv.Count / c.size
 	for rank := range c.size {
-		memory.Copy(recv.Slice(rank*n, (rank+1)*n), c.part(rank, recv.Type, n))
+		memory.Copy(recv.Slice(rank*n, (rank+1)*n), c.part(rank, recv.Type, 0, n))
 	}
 }
 
@@ -145,7 +144,7 @@ func (c *Comm) allgather(send, recv memory.Span) error {
 	if mine == nil {
 		mine = checkOutput(recv, send, send.Count*c.size)
 	}
-	short, err := c.start(form{op: "allgather", typ: send.Type, count: send.Count}, mine, send, recv)
+	short, err := c.start(form{op: "allgather", typ: send.Type, count: send.Count}, mine, send)
 	if err != nil {
 		return err
 	}
@@ -166,8 +165,8 @@ func (c *Comm) alltoall(send, recv memory.Span) error {
 	if mine == nil {
 		mine = checkOutput(recv, send, send.Count)
 	}
-	short, err := c.start(form{op: "alltoall", typ: send.Type, count: send.Count}, mine, send, recv)
-	if err != nil || short && c.size == 1 {
+	short, err := c.start(form{op: "alltoall", typ: send.Type, count: send.Count}, mine, send)
+	if err != nil {
 		return err
 	}
 	if !short {
@@ -175,7 +174,7 @@ func (c *Comm) alltoall(send, recv memory.Span) error {
 	}
 	n := recv.Count / c.size
 	for rank := range c.size {
-		memory.Copy(recv.Slice(rank*n, (rank+1)*n), c.part(rank, recv.Type, recv.Count).Slice(c.rank*n, (c.rank+1)*n))
+		memory.Copy(recv.Slice(rank*n, (rank+1)*n), c.part(rank, recv.Type, c.rank*n, n))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"dtl/core/backend"
 	"dtl/core/board"
@@ -30,6 +31,7 @@ type Comm struct {
 	brief  int             // up to so many bytes a rank a collective call moves on the board
 	spins  int             // looks at another rank's entry before it yields
 	yield  func()          // lets whoever is waited for have the processor
+	single unsafe.Pointer  // what a rank alone lays down
 	votes  *memory.Storage // of meetings by messages
 	desk   *memory.Storage // where root puts a description in order
 }

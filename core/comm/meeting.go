@@ -113,13 +113,16 @@ func (c *Comm) agreed() bool {
 	return true
 }
 
-// part returns what a rank laid down in the meeting: the front of its bytes, as elements of a type.
-func (c *Comm) part(rank int, t dtype.Type, count int) memory.Span {
-	return memory.Span{Addr: c.laid(rank), Count: count, Type: t}
+// part returns so many elements of what a rank laid down in the meeting, from one of them on.
+func (c *Comm) part(rank int, t dtype.Type, from, count int) memory.Span {
+	return memory.Span{Addr: unsafe.Add(c.laid(rank), from*t.Size()), Count: count, Type: t}
 }
 
 // laid returns the address of what a rank laid down.
 func (c *Comm) laid(rank int) unsafe.Pointer {
+	if c.size == 1 {
+		return c.single
+	}
 	if c.board == nil {
 		return unsafe.Pointer(&c.voted(rank).share)
 	}
