@@ -48,6 +48,7 @@ typedef struct Status {
 
 #define SUCCESS 0
 #define ERR_TRUNCATE 14
+#define ERR_OTHER 15
 #define ANY_SOURCE (-2)
 #define ANY_TAG (-1)
 #define PROC_NULL (-1)

@@ -50,6 +50,7 @@ typedef struct Status {
 
 #define SUCCESS 0
 #define ERR_TRUNCATE 15
+#define ERR_OTHER 16
 #define ANY_SOURCE (-1)
 #define ANY_TAG (-1)
 #define PROC_NULL (-2)

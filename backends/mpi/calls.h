@@ -40,6 +40,12 @@ struct dtl_status {
 	int64_t bytes;
 };
 
+// What is sent to one rank, or comes from it. The address is a number, so that Go may keep it in its own memory.
+struct dtl_part {
+	uintptr_t addr;
+	int64_t bytes;
+};
+
 // X(name, (parameters), (arguments)). All return an error code of MPI; n counts elements.
 #define DTL_MPI_CALLS(X) \
 	X(initialized, (int *flag), (flag)) \
@@ -55,6 +61,7 @@ struct dtl_status {
 	X(describe, (uint64_t comm, int *rank, int *size, int64_t *tags), (comm, rank, size, tags)) \
 	X(dup, (uint64_t comm, uint64_t *to), (comm, to)) \
 	X(split, (uint64_t comm, int color, int key, uint64_t *to, int *null), (comm, color, key, to, null)) \
+	X(split_by_node, (uint64_t comm, uint64_t *to), (comm, to)) \
 	X(free, (uint64_t comm), (comm)) \
 	X(send, (uint64_t comm, const void *buf, int64_t n, int type, int dest, int tag), (comm, buf, n, type, dest, tag)) \
 	X(recv, (uint64_t comm, void *buf, int64_t n, int type, int source, int tag, struct dtl_status *st), \
@@ -77,6 +84,8 @@ struct dtl_status {
 	  (comm, send, recv, n, size, type)) \
 	X(alltoall, (uint64_t comm, const void *send, void *recv, int64_t n, int64_t size, int type), \
 	  (comm, send, recv, n, size, type)) \
+	X(exchange, (uint64_t comm, const struct dtl_part *send, const struct dtl_part *recv, int rank, int size, int tag), \
+	  (comm, send, recv, rank, size, tag)) \
 	X(reduce, (uint64_t comm, const void *send, void *recv, int64_t n, int type, int op, int root), \
 	  (comm, send, recv, n, type, op, root)) \
 	X(allreduce, (uint64_t comm, const void *send, void *recv, int64_t n, int type, int op), \

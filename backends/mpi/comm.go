@@ -5,6 +5,7 @@ package mpi
 
 #cgo noescape dtl_mpi_describe
 #cgo noescape dtl_mpi_split
+#cgo noescape dtl_mpi_split_by_node
 */
 import "C"
 
@@ -98,6 +99,15 @@ func (c *Comm) Split(color, key int) (backend.ReducingCommunicator, error) {
 	}
 	if null != 0 {
 		return nil, nil
+	}
+	return owned(c.m, to)
+}
+
+// SplitByNode returns a communicator of the ranks that share memory with this one, in their order. Collective.
+func (c *Comm) SplitByNode() (backend.ReducingCommunicator, error) {
+	var to C.uint64_t
+	if rc := C.dtl_mpi_split_by_node(c.m.c, c.handle, &to); rc != 0 {
+		return nil, c.m.failure("MPI_Comm_split_type", rc)
 	}
 	return owned(c.m, to)
 }

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -96,6 +97,7 @@ static int status_out(const Status *from, struct dtl_status *to) {
 #include "wrap_count.h"
 #include "wrap_message.h"
 #include "wrap_collective.h"
+#include "wrap_exchange.h"
 
 #define NAME_OF(abi) NAME_OF_(abi)
 #define NAME_OF_(abi) dtl_mpi_##abi
