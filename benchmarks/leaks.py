@@ -160,7 +160,7 @@ def bridge_calls(ctx: dtl.Context) -> Calls:
     """Return a call of each operation of the bridge."""
     call, b = _native.bridge.call, _native.bridge
     vec = dtl.DistributedVector(ctx, 100)
-    one, out = np.ones(4), np.zeros(4)
+    one, out, four = np.ones(4), np.zeros(4), np.array([4])
     send, peer = b.SENDRECV, ctx.rank
 
     def there_and_back() -> None:
@@ -178,6 +178,12 @@ def bridge_calls(ctx: dtl.Context) -> Calls:
         "SCATTER": lambda: call(b.SCATTER, ctx, one.reshape(1, 4), None, 0, 0, 0, 0),
         "SCATTER to `out`": lambda: call(b.SCATTER, ctx, one.reshape(1, 4), out, 0, 0, 0, 0),
         "ALLGATHER": lambda: call(b.ALLGATHER, ctx, one, out, 0, 0, 0, 0),
+        "ALLGATHERV": lambda: call(b.ALLGATHERV, ctx, one, None, 0, 0, 0, 0),
+        "GATHERV": lambda: call(b.GATHERV, ctx, one, None, 0, 0, 0, 0, four),
+        "SCATTERV": lambda: call(b.SCATTERV, ctx, one, None, 0, 0, 0, 0, four),
+        "ALLTOALL": lambda: call(b.ALLTOALL, ctx, one.reshape(1, 4), out, 0, 0, 0, 0),
+        "ALLTOALLV": lambda: call(b.ALLTOALLV, ctx, one, None, 0, 0, 0, 0, four),
+        "ALLTOALLV to `out`": lambda: call(b.ALLTOALLV, ctx, one, out, 0, 0, 0, 0, four, four),
         "SEND": there_and_back,
         "RECV": there_and_back,
         "SENDRECV": lambda: call(send, ctx, one, None, peer, 0, peer, 0),

@@ -21,6 +21,11 @@ const (
 	Gather
 	Scatter
 	Allgather
+	Allgatherv
+	Gatherv
+	Scatterv
+	Alltoall
+	Alltoallv
 	Send
 	Recv
 	Sendrecv
@@ -75,6 +80,11 @@ var operations = [...]operation{
 	Gather:       {"GATHER", "gather", true, false, gather},
 	Scatter:      {"SCATTER", "scatter", false, false, scatter},
 	Allgather:    {"ALLGATHER", "allgather", true, false, allgather},
+	Allgatherv:   {"ALLGATHERV", "allgatherv", true, false, allgatherv},
+	Gatherv:      {"GATHERV", "gatherv", true, false, gatherv},
+	Scatterv:     {"SCATTERV", "scatterv", false, false, scatterv},
+	Alltoall:     {"ALLTOALL", "alltoall", true, false, alltoall},
+	Alltoallv:    {"ALLTOALLV", "alltoallv", true, false, alltoallv},
 	Send:         {"SEND", "send", true, false, send},
 	Recv:         {"RECV", "recv", false, false, recv},
 	Sendrecv:     {"SENDRECV", "sendrecv", true, false, sendrecv},
@@ -128,8 +138,11 @@ type Call struct {
 	In     comm.Array
 	HasOut bool
 	Out    comm.Array
+	Lists  [maxLists][]int64 // integers, such as counts; nil where there are none
 	Result comm.Result
 }
+
+const maxLists = 2
 
 // in returns the input, or nil.
 func (c *Call) in() *comm.Array {

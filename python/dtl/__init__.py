@@ -73,6 +73,7 @@ from .redistribution import RedistributionPlan
 from .reductions import allreduce, reduce
 from .span import DistributedSpan
 from .tensor import DistributedTensor
+from .variable import allgatherv, alltoall, alltoallv, gatherv, scatterv
 from .vector import DistributedVector
 
 __version__: str = _version()
@@ -139,10 +140,14 @@ __all__ = [
     "RedistributionPlan",
     "__version__",
     "allgather",
+    "allgatherv",
     "allreduce",
+    "alltoall",
+    "alltoallv",
     "backends",
     "broadcast",
     "gather",
+    "gatherv",
     "has_cuda",
     "has_hip",
     "has_mpi",
@@ -153,6 +158,7 @@ __all__ = [
     "recv",
     "reduce",
     "scatter",
+    "scatterv",
     "send",
     "sendrecv",
     "version_info",

@@ -4,7 +4,10 @@ from typing_extensions import disjoint_base
 
 ALIKE: int
 ALLGATHER: int
+ALLGATHERV: int
 ALLREDUCE: int
+ALLTOALL: int
+ALLTOALLV: int
 ASSIGN: int
 BARRIER: int
 BROADCAST: int
@@ -12,6 +15,7 @@ CREATE: int
 DISTRIBUTE: int
 EQUAL: int
 GATHER: int
+GATHERV: int
 GATHER_TO: int
 GET: int
 GIVE: int
@@ -38,6 +42,7 @@ REDISTRIBUTE: int
 REDUCE: int
 RESIZE: int
 SCATTER: int
+SCATTERV: int
 SEND: int
 SENDRECV: int
 SPAN: int
@@ -57,7 +62,7 @@ class Buffer:
     @property
     def kind(self) -> int: ...
 
-def call(code: int, owner: Handle, value: Any, out: Any, a: Any, b: Any, c: Any, d: Any, /) -> Any: ...
+def call(code: int, owner: Handle, value: Any, out: Any, a: Any, b: Any, c: Any, d: Any, /, *lists: Any) -> Any: ...
 def fast_allreduce(prepare: Callable[..., Any], signature: str, /) -> Callable[..., Any]: ...
 def disable() -> None: ...
 def setup(sample: Any, generic: type, make_error: Callable[[str], BaseException], /) -> None: ...

@@ -162,6 +162,7 @@ def calls() -> dict[str, Callable[[], Any]]:
     other, mask = dtl.DistributedVector(ctx, 100, partition=dtl.PARTITION_CYCLIC), np.arange(100) % 3 == 0
     chosen = vec == 0
     value, out, parts, long = np.ones(10), np.ones(10), np.ones((1, 10)), np.ones(5000)
+    ten = np.array([10])
 
     def message(data: Any) -> Callable[[], None]:
         def both() -> None:
@@ -206,6 +207,13 @@ def calls() -> dict[str, Callable[[], Any]]:
         "gather": lambda: dtl.gather(ctx, value),
         "scatter": lambda: dtl.scatter(ctx, parts),
         "scatter of scalars": lambda: dtl.scatter(ctx, [1.5]),
+        "allgatherv": lambda: dtl.allgatherv(ctx, value),
+        "gatherv": lambda: dtl.gatherv(ctx, value, [10]),
+        "scatterv": lambda: dtl.scatterv(ctx, value, [10]),
+        "alltoall": lambda: dtl.alltoall(ctx, parts),
+        "alltoallv": lambda: dtl.alltoallv(ctx, value, [10]),
+        "alltoallv in place": lambda: dtl.alltoallv(ctx, value, ten, ten, out=value),
+        "counts that do not add up": quietly(lambda: dtl.alltoallv(ctx, value, [3])),
         "allgather": lambda: dtl.allgather(ctx, value),
         "message of an array": message(value),
         "message of a float": message(1.5),
