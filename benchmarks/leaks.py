@@ -167,6 +167,14 @@ def bridge_calls(ctx: dtl.Context) -> Calls:
         call(b.SEND, ctx, one, None, peer, 0, 0, 0)
         call(b.RECV, ctx, None, None, peer, 0, 0, 0)
 
+    def object_there_and_back() -> None:
+        call(b.SEND_OBJECT, ctx, one, None, peer, 0, 0, 0)
+        call(b.RECV_OBJECT, ctx, None, None, peer, 0, 0, 0)
+
+    def part_there_and_back() -> None:
+        call(b.SEND_PART, ctx, one, None, peer, 1, 0, 0)
+        call(b.RECV_PART, ctx, None, out, peer, 1, 0, 0)
+
     return {
         "BARRIER": lambda: call(b.BARRIER, ctx, None, None, 0, 0, 0, 0),
         "ALLREDUCE": lambda: call(b.ALLREDUCE, ctx, one, out, 0, 0, 0, 0),
@@ -188,6 +196,11 @@ def bridge_calls(ctx: dtl.Context) -> Calls:
         "RECV": there_and_back,
         "SENDRECV": lambda: call(send, ctx, one, None, peer, 0, peer, 0),
         "SENDRECV of a float": lambda: call(send, ctx, 1.0, None, peer, 0, peer, 0),
+        "SEND_OBJECT": object_there_and_back,
+        "RECV_OBJECT": object_there_and_back,
+        "TICKET": lambda: call(b.TICKET, ctx, None, None, 0, 0, 0, 0),
+        "SEND_PART": part_there_and_back,
+        "RECV_PART": part_there_and_back,
         "VIEW": lambda: call(b.VIEW, vec, None, None, 0, 0, 0, 0),
         **container_calls(ctx, vec),
         **map_calls(ctx),

@@ -29,6 +29,11 @@ const (
 	Send
 	Recv
 	Sendrecv
+	SendObject
+	RecvObject
+	Ticket
+	SendPart
+	RecvPart
 	View
 	Create
 	Alike
@@ -88,6 +93,11 @@ var operations = [...]operation{
 	Send:         {"SEND", "send", true, false, send},
 	Recv:         {"RECV", "recv", false, false, recv},
 	Sendrecv:     {"SENDRECV", "sendrecv", true, false, sendrecv},
+	SendObject:   {"SEND_OBJECT", "send_object", true, false, sendObject},
+	RecvObject:   {"RECV_OBJECT", "recv_object", false, false, recvObject},
+	Ticket:       {"TICKET", "send_object", false, false, ticket},
+	SendPart:     {"SEND_PART", "send_object", true, false, sendPart},
+	RecvPart:     {"RECV_PART", "recv_object", false, false, recvPart},
 	View:         {"VIEW", "local_view", false, false, view},
 	Create:       {"CREATE", "create", true, false, create},
 	Alike:        {"ALIKE", "empty_like", false, false, alike},

@@ -82,7 +82,7 @@ func parseHeader(b []byte) (header, error) {
 		return header{}, status.New(status.InvalidArgument, "root's value was refused there: %s", b[headerFixed:min(len(b), headerFixed+int(b[1]))])
 	}
 	h := header{kind: Kind(b[0]), typ: dtype.Type(b[1]), apart: b[3] != 0, seq: binary.LittleEndian.Uint32(b[4:])}
-	if h.kind > PythonScalar || !h.typ.Valid() || int(b[2]) > MaxDims {
+	if h.kind > Object || !h.typ.Valid() || int(b[2]) > MaxDims {
 		return header{}, status.New(status.Communication, "message does not start with a header")
 	}
 	h.shape = make([]int64, b[2])

@@ -51,6 +51,14 @@ from .nccl import (
     DTL_NCCL_OP_SCAN,
     DTL_NCCL_OP_SCATTER,
 )
+from .objects import (
+    allgather_object,
+    broadcast_object,
+    gather_object,
+    recv_object,
+    scatter_object,
+    send_object,
+)
 from .ops import MAX, MIN, PROD, SUM
 from .plotting import plot_partition
 from .policies import (
@@ -140,13 +148,16 @@ __all__ = [
     "RedistributionPlan",
     "__version__",
     "allgather",
+    "allgather_object",
     "allgatherv",
     "allreduce",
     "alltoall",
     "alltoallv",
     "backends",
     "broadcast",
+    "broadcast_object",
     "gather",
+    "gather_object",
     "gatherv",
     "has_cuda",
     "has_hip",
@@ -156,10 +167,13 @@ __all__ = [
     "placement_available",
     "plot_partition",
     "recv",
+    "recv_object",
     "reduce",
     "scatter",
+    "scatter_object",
     "scatterv",
     "send",
+    "send_object",
     "sendrecv",
     "version_info",
 ]

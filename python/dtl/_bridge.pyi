@@ -38,6 +38,8 @@ PLAN_BYTES: int
 PLAN_EXECUTE: int
 PUT: int
 RECV: int
+RECV_OBJECT: int
+RECV_PART: int
 REDISTRIBUTE: int
 REDUCE: int
 RESIZE: int
@@ -45,8 +47,11 @@ SCATTER: int
 SCATTERV: int
 SEND: int
 SENDRECV: int
+SEND_OBJECT: int
+SEND_PART: int
 SPAN: int
 TAKE: int
+TICKET: int
 VIEW: int
 
 NDARRAY: int

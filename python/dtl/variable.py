@@ -8,8 +8,8 @@ import numpy as np
 
 from ._arguments import check_output, fitting_out, input_array, integer, received
 from ._native import bridge
-from ._together import together
-from .context import Context, is_rank
+from ._together import check_context, together
+from .context import Context
 from .exceptions import InvalidArgumentError, InvalidTypeError
 
 _call = bridge.call
@@ -52,7 +52,7 @@ def allgatherv(ctx: Context, value: Any, *, out: Any = None) -> Any:
     ...     rows.shape == (ctx.size * (ctx.size + 1) // 2, 3)
     True
     """
-    is_rank(ctx, 0)
+    check_context(ctx)
     result = _call(_ALLGATHERV, ctx, value, out, 0, 0, 0, 0)
     if result is NotImplemented:
         with together(ctx, "allgatherv"):
@@ -204,7 +204,7 @@ def alltoall(ctx: Context, values: Any, *, out: Any = None) -> Any:
     ...     from_each.tolist() == list(range(ctx.size))
     True
     """
-    is_rank(ctx, 0)
+    check_context(ctx)
     if out is not None and _call(_ALLTOALL, ctx, values, out, 0, 0, 0, 0) is not NotImplemented:
         return out
     with together(ctx, "alltoall"):
@@ -257,7 +257,7 @@ def alltoallv(ctx: Context, send_data: Any, send_counts: Any, recv_counts: Any =
     ...     got.tolist() == [rank for rank in range(ctx.size) for _ in range(2)]
     True
     """
-    is_rank(ctx, 0)
+    check_context(ctx)
     result = NotImplemented
     if _are_counts(send_counts) and (recv_counts is None or _are_counts(recv_counts)):
         result = _call(_ALLTOALLV, ctx, send_data, out, 0, 0, 0, 0, send_counts, recv_counts)
@@ -271,8 +271,7 @@ def alltoallv(ctx: Context, send_data: Any, send_counts: Any, recv_counts: Any =
 
 def _rank(op: str, ctx: Context, root: Any) -> int:
     """Return root as an integer that the bridge takes."""
-    if not isinstance(ctx, Context):
-        is_rank(ctx, 0)
+    check_context(ctx)
     if root.__class__ is int and -1 <= root <= ctx.size:
         return int(root)
     with together(ctx, op):

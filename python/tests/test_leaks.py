@@ -171,6 +171,13 @@ def calls() -> dict[str, Callable[[], Any]]:
 
         return both
 
+    def refused_object() -> None:
+        dtl.send_object(ctx, 5, 0)
+        try:
+            dtl.recv(ctx, 0)
+        finally:
+            dtl.recv_object(ctx, 0)
+
     def vector() -> None:
         with dtl.DistributedVector(ctx, 100, fill=1.0) as made:
             made.local_view()
@@ -220,6 +227,13 @@ def calls() -> dict[str, Callable[[], Any]]:
         "message of a NumPy scalar": message(np.float32(1)),
         "message by itself": message(long),
         "sendrecv": lambda: dtl.sendrecv(ctx, value, 0, 0),
+        "object": lambda: (dtl.send_object(ctx, [1, "x"], 0), dtl.recv_object(ctx, 0)),
+        "object in parts": lambda: (dtl.send_object(ctx, [long], 0), dtl.recv_object(ctx, 0)),
+        "object that is received as an array": quietly(refused_object),
+        "broadcast_object": lambda: dtl.broadcast_object(ctx, long),
+        "gather_object": lambda: dtl.gather_object(ctx, long),
+        "allgather_object": lambda: dtl.allgather_object(ctx, long),
+        "scatter_object": lambda: dtl.scatter_object(ctx, [long]),
         "local_view": vec.local_view,
         "vector": vector,
         "tensor": tensor,
