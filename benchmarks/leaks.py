@@ -15,6 +15,7 @@ from rows import Row, deliver
 
 import dtl
 from dtl import _dtl, _native
+from dtl._mpi4py import communicator
 
 #: Two million calls of each, or as many as this many seconds allow, but no fewer than the least.
 _CALLS = 2_000_000
@@ -59,7 +60,14 @@ def halo(vec: int) -> int:
     return made
 
 
-def control_calls(ctx: int, communicator: int) -> Calls:
+def exported(native_communicator: int) -> None:
+    """Export the communicator of a new context, and free it and the context."""
+    ctx = native["ContextAdopt"](native_communicator, -1)
+    communicator(MPI, native["ContextExport"](ctx)).Free()
+    native["ContextClose"](ctx)
+
+
+def control_calls(ctx: int, self_communicator: int) -> Calls:
     """Return a call of each function that gopy exports. Functions that open are called with their close."""
     n = native
     vec, table = container(ctx), n["MapCreate"](ctx, 3, 8, False, 1)
@@ -78,7 +86,7 @@ def control_calls(ctx: int, communicator: int) -> Calls:
         "EnvironmentCount": n["EnvironmentCount"],
         "ContextWorld": lambda: close(n["ContextWorld"](-1)),
         "ContextSelf": lambda: close(n["ContextSelf"]()),
-        "ContextAdopt": lambda: close(n["ContextAdopt"](communicator, -1)),
+        "ContextAdopt": lambda: close(n["ContextAdopt"](self_communicator, -1)),
         "ContextRank": lambda: n["ContextRank"](ctx),
         "ContextSize": lambda: n["ContextSize"](ctx),
         "ContextDevice": lambda: n["ContextDevice"](ctx),
@@ -86,6 +94,8 @@ def control_calls(ctx: int, communicator: int) -> Calls:
         "ContextFence": lambda: n["ContextFence"](ctx),
         "ContextDup": lambda: close(n["ContextDup"](ctx)),
         "ContextSplit": lambda: close(n["ContextSplit"](ctx, 0, 0)),
+        "ContextSplitByNode": lambda: close(n["ContextSplitByNode"](ctx)),
+        "ContextExport": lambda: exported(self_communicator),
         "ContextClose": lambda: close(n["ContextDup"](ctx)),
         "ContextAgree": lambda: n["ContextAgree"](ctx, "op", "words"),
         "ContextRefuse": lambda: n["ContextRefuse"](ctx, 100, "op", "why"),

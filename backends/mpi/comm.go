@@ -26,7 +26,10 @@ type Comm struct {
 	freed    atomic.Bool
 }
 
-var _ backend.ReducingCommunicator = (*Comm)(nil)
+var (
+	_ backend.ReducingCommunicator = (*Comm)(nil)
+	_ backend.NativeCommunicator   = (*Comm)(nil)
+)
 
 // own makes a Comm of a native communicator that this library made.
 func own(m calls, handle C.uint64_t) (*Comm, error) {
@@ -87,6 +90,17 @@ func (c *Comm) Dup() (backend.ReducingCommunicator, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// Export returns the handle of a duplicate as the library's own headers have it, a C int or pointer. It is the caller's to
+// free. Collective.
+func (c *Comm) Export() (uintptr, error) {
+	if err := mpi.alone(); err != nil {
+		return 0, err
+	}
+	var to C.uint64_t
+	rc := C.dtl_mpi_dup(c.m.c, c.handle, &to)
+	return uintptr(to), c.m.failure("MPI_Comm_dup", rc)
 }
 
 // Split returns a communicator of the ranks that gave the same color, ordered by key and then by rank; nil

@@ -118,6 +118,13 @@ type ReducingCommunicator interface {
 	Allreduce(send, recv memory.Span, op kernel.Op) error
 }
 
+// NativeCommunicator is a Communicator of a library that others in the process use, too.
+type NativeCommunicator interface {
+	Communicator
+	// Export returns the native handle of a duplicate, which is the caller's to free. Collective.
+	Export() (uintptr, error)
+}
+
 // Properties say what a memory space promises.
 type Properties struct {
 	HostAccessible   bool // the CPU can dereference its addresses

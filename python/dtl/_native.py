@@ -111,6 +111,8 @@ context_with_device = _checked(_dtl.pydtl_ContextWithDevice)
 context_fence = _checked(_dtl.pydtl_ContextFence)
 context_dup = _checked(_dtl.pydtl_ContextDup)
 context_split = _checked(_dtl.pydtl_ContextSplit)
+context_split_by_node = _checked(_dtl.pydtl_ContextSplitByNode)
+context_export = _checked(_dtl.pydtl_ContextExport)
 context_close = _checked(_dtl.pydtl_ContextClose)
 
 context_refuse = _checked(_dtl.pydtl_ContextRefuse)

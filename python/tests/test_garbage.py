@@ -41,6 +41,8 @@ ONE = [
     "ContextFence",
     "ContextDup",
     "ContextClose",
+    "ContextExport",
+    "ContextSplitByNode",
     "ContainerClose",
     "ContainerViews",
     "HaloClose",

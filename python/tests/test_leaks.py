@@ -102,6 +102,7 @@ def functions() -> dict[str, Callable[[], Any]]:
         "ContextSelf": closing(_dtl.pydtl_ContextSelf, _dtl.pydtl_ContextClose),
         "ContextSize": lambda: _dtl.pydtl_ContextSize(c),
         "ContextSplit": closing(lambda: _dtl.pydtl_ContextSplit(c, 0, 0), _dtl.pydtl_ContextClose),
+        "ContextSplitByNode": closing(lambda: _dtl.pydtl_ContextSplitByNode(c), _dtl.pydtl_ContextClose),
         "ContextWorld": closing(lambda: _dtl.pydtl_ContextWorld(-1), _dtl.pydtl_ContextClose),
         "DtypeName": lambda: _dtl.pydtl_DtypeName(1),
         "EnvironmentClose": closing(_dtl.pydtl_EnvironmentOpen, _dtl.pydtl_EnvironmentClose),
@@ -285,6 +286,7 @@ def test_every_exported_function_is_here() -> None:
     exported = {name[len("pydtl_") :] for name in dir(_dtl) if name.startswith("pydtl_")}
     opening = {
         "ContextAdopt",
+        "ContextExport",
         "ContextWithDevice",
         "MpiAbi",
         "MpiAbort",
