@@ -148,8 +148,8 @@ def test_intercommunicator(ctx: dtl.Context, world: Any) -> None:
     part.Free()
 
 
-@with_mpi
 class TestToMpi4py:
+    @with_mpi
     def test_same_ranks(self, ctx: dtl.Context, mpi: Any) -> None:
         comm = ctx.to_mpi4py()
         assert type(comm) is mpi.Intracomm
@@ -161,19 +161,22 @@ class TestToMpi4py:
         assert comm.allgather(("any", ctx.rank)) == [("any", rank) for rank in range(ctx.size)]
         comm.Free()
 
-    def test_it_stays_when_the_context_is_closed(self, ctx: dtl.Context) -> None:
+    @with_mpi
+    def test_it_stays_when_the_context_is_closed(self, ctx: dtl.Context, mpi: Any) -> None:
         other = ctx.dup()
         comm = other.to_mpi4py()
         other.close()
         assert comm.allreduce(1) == ctx.size
         comm.Free()
 
+    @with_mpi
     def test_the_context_stays_when_it_is_freed(self, ctx: dtl.Context, mpi: Any) -> None:
         comm = ctx.to_mpi4py()
         comm.Free()
         assert comm == mpi.COMM_NULL
         assert dtl.allreduce(ctx, 1) == ctx.size
 
+    @with_mpi
     def test_traffic_never_meets(self, ctx: dtl.Context, world: Any) -> None:
         right, left = (ctx.rank + 1) % ctx.size, (ctx.rank - 1) % ctx.size
         first, second = ctx.to_mpi4py(), ctx.to_mpi4py()
@@ -188,25 +191,29 @@ class TestToMpi4py:
         first.Free()
         second.Free()
 
-    def test_parts(self, ctx: dtl.Context) -> None:
+    @with_mpi
+    def test_parts(self, ctx: dtl.Context, mpi: Any) -> None:
         with ctx.split(ctx.rank % 2, -ctx.rank) as part:
             comm = part.to_mpi4py()
             assert (comm.rank, comm.size) == (part.rank, part.size)
             assert comm.allgather(ctx.rank) == dtl.allgather(part, ctx.rank).tolist()
             comm.Free()
 
-    def test_there_and_back(self, ctx: dtl.Context) -> None:
+    @with_mpi
+    def test_there_and_back(self, ctx: dtl.Context, mpi: Any) -> None:
         comm = ctx.to_mpi4py()
         with dtl.Context(comm=comm) as back:
             comm.Free()
             assert dtl.allgather(back, ctx.rank).tolist() == list(range(ctx.size))
 
+    @with_mpi
     def test_errors_are_exceptions(self, ctx: dtl.Context, mpi: Any) -> None:
         comm = ctx.to_mpi4py()
         with pytest.raises(mpi.Exception):
             comm.send(1, dest=ctx.size + 5)
         comm.Free()
 
+    @with_mpi
     def test_of_this_process_alone(self, alone: dtl.Context, mpi: Any) -> None:
         comm = alone.to_mpi4py()
         assert mpi.Comm.Compare(comm, mpi.COMM_SELF) == mpi.CONGRUENT
