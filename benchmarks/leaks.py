@@ -15,6 +15,7 @@ from rows import Row, deliver
 
 import dtl
 from dtl import _dtl, _native
+from dtl._mpi4py import communicator
 
 #: Two million calls of each, or as many as this many seconds allow, but no fewer than the least.
 _CALLS = 2_000_000
@@ -59,7 +60,14 @@ def halo(vec: int) -> int:
     return made
 
 
-def control_calls(ctx: int, communicator: int) -> Calls:
+def exported(native_communicator: int) -> None:
+    """Export the communicator of a new context, and free it and the context."""
+    ctx = native["ContextAdopt"](native_communicator, -1)
+    communicator(MPI, native["ContextExport"](ctx)).Free()
+    native["ContextClose"](ctx)
+
+
+def control_calls(ctx: int, self_communicator: int) -> Calls:
     """Return a call of each function that gopy exports. Functions that open are called with their close."""
     n = native
     vec, table = container(ctx), n["MapCreate"](ctx, 3, 8, False, 1)
@@ -83,7 +91,7 @@ def control_calls(ctx: int, communicator: int) -> Calls:
         "EnvironmentCount": n["EnvironmentCount"],
         "ContextWorld": lambda: close(n["ContextWorld"](-1)),
         "ContextSelf": lambda: close(n["ContextSelf"]()),
-        "ContextAdopt": lambda: close(n["ContextAdopt"](communicator, -1)),
+        "ContextAdopt": lambda: close(n["ContextAdopt"](self_communicator, -1)),
         "ContextRank": lambda: n["ContextRank"](ctx),
         "ContextSize": lambda: n["ContextSize"](ctx),
         "ContextDevice": lambda: n["ContextDevice"](ctx),
@@ -91,6 +99,8 @@ def control_calls(ctx: int, communicator: int) -> Calls:
         "ContextFence": lambda: n["ContextFence"](ctx),
         "ContextDup": lambda: close(n["ContextDup"](ctx)),
         "ContextSplit": lambda: close(n["ContextSplit"](ctx, 0, 0)),
+        "ContextSplitByNode": lambda: close(n["ContextSplitByNode"](ctx)),
+        "ContextExport": lambda: exported(self_communicator),
         "ContextClose": lambda: close(n["ContextDup"](ctx)),
         "ContextAgree": lambda: n["ContextAgree"](ctx, "op", "words"),
         "ContextRefuse": lambda: n["ContextRefuse"](ctx, 100, "op", "why"),
@@ -165,12 +175,20 @@ def bridge_calls(ctx: dtl.Context) -> Calls:
     """Return a call of each operation of the bridge."""
     call, b = _native.bridge.call, _native.bridge
     vec = dtl.DistributedVector(ctx, 100)
-    one, out = np.ones(4), np.zeros(4)
+    one, out, four = np.ones(4), np.zeros(4), np.array([4])
     send, peer = b.SENDRECV, ctx.rank
 
     def there_and_back() -> None:
         call(b.SEND, ctx, one, None, peer, 0, 0, 0)
         call(b.RECV, ctx, None, None, peer, 0, 0, 0)
+
+    def object_there_and_back() -> None:
+        call(b.SEND_OBJECT, ctx, one, None, peer, 0, 0, 0)
+        call(b.RECV_OBJECT, ctx, None, None, peer, 0, 0, 0)
+
+    def part_there_and_back() -> None:
+        call(b.SEND_PART, ctx, one, None, peer, 1, 0, 0)
+        call(b.RECV_PART, ctx, None, out, peer, 1, 0, 0)
 
     return {
         "BARRIER": lambda: call(b.BARRIER, ctx, None, None, 0, 0, 0, 0),
@@ -188,10 +206,21 @@ def bridge_calls(ctx: dtl.Context) -> Calls:
         "SCATTER": lambda: call(b.SCATTER, ctx, one.reshape(1, 4), None, 0, 0, 0, 0),
         "SCATTER to `out`": lambda: call(b.SCATTER, ctx, one.reshape(1, 4), out, 0, 0, 0, 0),
         "ALLGATHER": lambda: call(b.ALLGATHER, ctx, one, out, 0, 0, 0, 0),
+        "ALLGATHERV": lambda: call(b.ALLGATHERV, ctx, one, None, 0, 0, 0, 0),
+        "GATHERV": lambda: call(b.GATHERV, ctx, one, None, 0, 0, 0, 0, four),
+        "SCATTERV": lambda: call(b.SCATTERV, ctx, one, None, 0, 0, 0, 0, four),
+        "ALLTOALL": lambda: call(b.ALLTOALL, ctx, one.reshape(1, 4), out, 0, 0, 0, 0),
+        "ALLTOALLV": lambda: call(b.ALLTOALLV, ctx, one, None, 0, 0, 0, 0, four),
+        "ALLTOALLV to `out`": lambda: call(b.ALLTOALLV, ctx, one, out, 0, 0, 0, 0, four, four),
         "SEND": there_and_back,
         "RECV": there_and_back,
         "SENDRECV": lambda: call(send, ctx, one, None, peer, 0, peer, 0),
         "SENDRECV of a float": lambda: call(send, ctx, 1.0, None, peer, 0, peer, 0),
+        "SEND_OBJECT": object_there_and_back,
+        "RECV_OBJECT": object_there_and_back,
+        "TICKET": lambda: call(b.TICKET, ctx, None, None, 0, 0, 0, 0),
+        "SEND_PART": part_there_and_back,
+        "RECV_PART": part_there_and_back,
         "VIEW": lambda: call(b.VIEW, vec, None, None, 0, 0, 0, 0),
         **container_calls(ctx, vec),
         **map_calls(ctx),

@@ -60,6 +60,23 @@ class Buffers:
             _C: self.c.broadcast(self.in_c[0], self.calls),
         }
 
+    def alltoallv(self) -> dict[str, Block]:
+        """Return the contenders of alltoallv, in equal parts whose lengths every rank knows."""
+        counts = np.full(self.ctx.size, self.size // self.ctx.size)
+
+        def ours(pair: tuple[Any, Any]) -> Block:
+            names = {"f": dtl.alltoallv, "ctx": self.ctx, "a": pair[0], "b": pair[1], "n": counts}
+            return python_block("f(ctx, a, n, n, out=b)", self.calls, **names)
+
+        a, b = self.arrays
+        theirs = {"f": _WORLD.Alltoallv, "a": [a, counts], "b": [b, counts]}
+        return {
+            _CONTAINERS: ours(self.containers),
+            _ARRAYS: ours(self.arrays),
+            _MPI4PY: python_block("f(a, b)", self.calls, **theirs),
+            _C: self.c.alltoallv(*self.in_c, self.calls),
+        }
+
     def ping_pong(self) -> dict[str, Block]:
         """Return the contenders of a message there and back."""
         peer = 1 - self.ctx.rank
@@ -110,6 +127,7 @@ def main() -> None:
         long = Buffers(ctx, c, 1_000_000)
         rows += _long("`allreduce`", long.allreduce())
         rows += _long("`broadcast`", long.broadcast())
+        rows += _long("`alltoallv`", long.alltoallv())
         medium = Buffers(ctx, c, 131_072)
         rows += _medium("`allreduce`", medium.allreduce())
         rows += _medium("`broadcast`", medium.broadcast())

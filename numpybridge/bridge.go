@@ -37,7 +37,7 @@ func dtl_perform(c *C.dtl_call) {
 		call.HasOut = true
 		describe(&call.Out, &c.out)
 	}
-	if !call.suitable() {
+	if !call.suitable() || !call.borrow(c.lists[:c.list_count]) {
 		c.unsuitable = 1
 		return
 	}
@@ -74,6 +74,22 @@ func describe(a *comm.Array, c *C.dtl_array) {
 	a.Kind = comm.Kind(c.kind)
 }
 
+// borrow takes the lists of a call, and says whether all of them are integers.
+func (call *Call) borrow(lists []C.dtl_array) bool {
+	for i := range lists {
+		if lists[i].given == 0 {
+			continue
+		}
+		var a comm.Array
+		describe(&a, &lists[i])
+		if a.Type != dtype.Int64 {
+			return false
+		}
+		call.Lists[i] = append([]int64{}, memory.As[int64](a.Span)...) // another thread may change the caller's
+	}
+	return true
+}
+
 // text returns a C string without copying it.
 func text(s *C.char) string {
 	if s == nil {
@@ -92,6 +108,7 @@ const (
 	_ = uint(C.DTL_REDUCE-int(Reduce)) + uint(int(Reduce)-C.DTL_REDUCE)
 	_ = uint(C.DTL_PYTHON_SCALAR-int(comm.PythonScalar)) + uint(int(comm.PythonScalar)-C.DTL_PYTHON_SCALAR)
 	_ = uint(C.DTL_MAX_DIMS-comm.MaxDims) + uint(comm.MaxDims-C.DTL_MAX_DIMS)
+	_ = uint(C.DTL_MAX_LISTS-maxLists) + uint(maxLists-C.DTL_MAX_LISTS)
 )
 
 // keys holds the name of each operation's constant for C, and names what users call it, for good.

@@ -62,20 +62,50 @@ static PyObject *with_out(dtl_call *call, PyObject *out) {
 }
 
 const char call_doc[] = PyDoc_STR(
-"call($module, code, owner, value, out, a, b, c, d, /)\n--\n\n"
+"call($module, code, owner, value, out, a, b, c, d, *lists)\n--\n\n"
 "Run operation code on owner's native object, with value as input and out as output (or second input), either of\n"
-"which may be None, and up to four integers. Returns out, a scalar, a Buffer, None, or NotImplemented where an argument has\n"
-"to be prepared first.");
+"which may be None, four integers, and up to two lists of integers, arrays of int64 or None. Returns out, a scalar,\n"
+"a Buffer, None, or NotImplemented where an argument has to be prepared first.");
+
+/* take_lists borrows lists; what is no buffer leaves it to Python. views says which are to be released. */
+static taken take_lists(PyObject *const *args, Py_ssize_t n, dtl_call *call, Py_buffer *views) {
+    for (Py_ssize_t i = 0; i < n; i++) {
+        views[i].obj = NULL;
+        call->lists[i].given = 0;
+    }
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (args[i] != Py_None && take_buffer(args[i], &call->lists[i], NULL, &views[i], 0) != TAKEN)
+            return UNSUITABLE;
+    call->list_count = (int32_t)n;
+    return TAKEN;
+}
+
+/* with_value borrows the input, if there is one, and makes the call. */
+static PyObject *with_value(dtl_call *call, PyObject *value, PyObject *out) {
+    Py_buffer view;
+    scalar input, result;
+    if (value == Py_None)
+        return with_out(call, out);
+    if (take_scalar(value, &call->in, &input) == TAKEN) {
+        if (out != Py_None || (call->code != DTL_ALLREDUCE && call->code != DTL_REDUCE))
+            return with_out(call, out);
+        return reduce_scalar(call, &result);
+    }
+    if (take_buffer(value, &call->in, call->in_shape, &view, 0) != TAKEN)
+        Py_RETURN_NOTIMPLEMENTED;
+    PyObject *answer = with_out(call, out);
+    PyBuffer_Release(&view);
+    return answer;
+}
 
 PyObject *bridge_call(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     dtl_call call;
-    Py_buffer view;
-    scalar input, result;
-    int64_t code;
-    PyObject *value, *answer;
+    Py_buffer views[DTL_MAX_LISTS];
+    Py_ssize_t lists = nargs - 8;
+    PyObject *answer = Py_NotImplemented;
 
-    if (nargs != 8) {
-        PyErr_Format(PyExc_TypeError, "call takes 8 arguments, not %zd", nargs);
+    if (lists < 0 || lists > DTL_MAX_LISTS) {
+        PyErr_Format(PyExc_TypeError, "call takes 8 to %d arguments, not %zd", 8 + DTL_MAX_LISTS, nargs);
         return NULL;
     }
     if (disabled)
@@ -83,20 +113,15 @@ PyObject *bridge_call(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     memset(&call, 0, offsetof(dtl_call, shape));
     if (take_handle(args[1], &call.handle) != TAKEN)
         return NULL;
-    if (take_args(args, 1, &code) != TAKEN || take_args(args + 4, 4, call.args) != TAKEN)
+    if (take_args(args, 1, &call.code) != TAKEN || take_args(args + 4, 4, call.args) != TAKEN)
         Py_RETURN_NOTIMPLEMENTED;
-    call.code = code;
-    value = args[2];
-    if (value == Py_None)
-        return with_out(&call, args[3]);
-    if (take_scalar(value, &call.in, &input) == TAKEN) {
-        if (args[3] != Py_None || (code != DTL_ALLREDUCE && code != DTL_REDUCE))
-            return with_out(&call, args[3]);
-        return reduce_scalar(&call, &result);
-    }
-    if (take_buffer(value, &call.in, call.in_shape, &view, 0) != TAKEN)
-        Py_RETURN_NOTIMPLEMENTED;
-    answer = with_out(&call, args[3]);
-    PyBuffer_Release(&view);
+    if (lists == 0)
+        return with_value(&call, args[2], args[3]);
+    if (take_lists(args + 8, lists, &call, views) == TAKEN)
+        answer = with_value(&call, args[2], args[3]);
+    else
+        Py_INCREF(answer);
+    for (Py_ssize_t i = 0; i < lists; i++)
+        PyBuffer_Release(&views[i]);
     return answer;
 }

@@ -21,9 +21,19 @@ const (
 	Gather
 	Scatter
 	Allgather
+	Allgatherv
+	Gatherv
+	Scatterv
+	Alltoall
+	Alltoallv
 	Send
 	Recv
 	Sendrecv
+	SendObject
+	RecvObject
+	Ticket
+	SendPart
+	RecvPart
 	View
 	Create
 	Alike
@@ -79,9 +89,19 @@ var operations = [...]operation{
 	Gather:       {"GATHER", "gather", true, false, gather},
 	Scatter:      {"SCATTER", "scatter", false, false, scatter},
 	Allgather:    {"ALLGATHER", "allgather", true, false, allgather},
+	Allgatherv:   {"ALLGATHERV", "allgatherv", true, false, allgatherv},
+	Gatherv:      {"GATHERV", "gatherv", true, false, gatherv},
+	Scatterv:     {"SCATTERV", "scatterv", false, false, scatterv},
+	Alltoall:     {"ALLTOALL", "alltoall", true, false, alltoall},
+	Alltoallv:    {"ALLTOALLV", "alltoallv", true, false, alltoallv},
 	Send:         {"SEND", "send", true, false, send},
 	Recv:         {"RECV", "recv", false, false, recv},
 	Sendrecv:     {"SENDRECV", "sendrecv", true, false, sendrecv},
+	SendObject:   {"SEND_OBJECT", "send_object", true, false, sendObject},
+	RecvObject:   {"RECV_OBJECT", "recv_object", false, false, recvObject},
+	Ticket:       {"TICKET", "send_object", false, false, ticket},
+	SendPart:     {"SEND_PART", "send_object", true, false, sendPart},
+	RecvPart:     {"RECV_PART", "recv_object", false, false, recvPart},
 	View:         {"VIEW", "local_view", false, false, view},
 	Create:       {"CREATE", "create", true, false, create},
 	Alike:        {"ALIKE", "empty_like", false, false, alike},
@@ -136,8 +156,11 @@ type Call struct {
 	In     comm.Array
 	HasOut bool
 	Out    comm.Array
+	Lists  [maxLists][]int64 // integers, such as counts; nil where there are none
 	Result comm.Result
 }
+
+const maxLists = 2
 
 // in returns the input, or nil.
 func (c *Call) in() *comm.Array {

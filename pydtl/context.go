@@ -85,6 +85,21 @@ func ContextSplit(ctx, color, key int64) (h int64, err error) {
 	return on(ctx, func(c *runtime.Context) (int64, error) { return context(c.Split(int(color), int(key))) })
 }
 
+// ContextSplitByNode returns a context of the ranks that share memory with this one. Collective.
+func ContextSplitByNode(ctx int64) (h int64, err error) {
+	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (int64, error) { return context(c.SplitByNode()) })
+}
+
+// ContextExport returns the native handle of a duplicate of an MPI communicator, which is the caller's to free. Collective.
+func ContextExport(ctx int64) (communicator int64, err error) {
+	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (int64, error) {
+		native, err := c.Export()
+		return int64(native), err
+	})
+}
+
 // ContextClose closes a context. Its handle is invalid from then on. Collective.
 func ContextClose(ctx int64) (ok bool, err error) {
 	defer guard(&err)

@@ -54,5 +54,8 @@ func (c *Comm) TagBound() int { return math.MaxInt32 + 1 }
 // Dup returns a communicator of the same ranks whose traffic never meets this one's. Collective.
 func (c *Comm) Dup() (backend.ReducingCommunicator, error) { return c.Split(0, c.rank) }
 
+// SplitByNode returns a communicator of the same ranks: goroutines share all memory. Collective.
+func (c *Comm) SplitByNode() (backend.ReducingCommunicator, error) { return c.Dup() }
+
 // Close does nothing: what the ranks share goes with the last of them.
 func (c *Comm) Close() error { return nil }

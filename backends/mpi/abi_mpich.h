@@ -52,6 +52,7 @@ typedef struct Status {
 #define BXOR ((Op)0x5800000a)
 
 #define SUCCESS 0
+#define ERR_OTHER 15
 #define ANY_SOURCE (-2)
 #define ANY_TAG (-1)
 #define PROC_NULL (-1)

@@ -54,6 +54,7 @@ typedef struct Status {
 #define BXOR ((Op)ADDRESS(ompi_mpi_op_bxor))
 
 #define SUCCESS 0
+#define ERR_OTHER 16
 #define ANY_SOURCE (-1)
 #define ANY_TAG (-1)
 #define PROC_NULL (-2)

@@ -53,6 +53,7 @@ typedef struct Status {
 #define BXOR ((Op)0x2a)
 
 #define SUCCESS 0
+#define ERR_OTHER 16
 #define ANY_SOURCE (-1)
 #define ANY_TAG (-2)
 #define PROC_NULL (-3)

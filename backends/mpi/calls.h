@@ -54,6 +54,12 @@ struct dtl_status {
 	int64_t bytes;
 };
 
+// What is sent to one rank, or comes from it. The address is a number, so that Go may keep it in its own memory.
+struct dtl_part {
+	uintptr_t addr;
+	int64_t bytes;
+};
+
 // X(name, (parameters), (arguments)). All return an error code of MPI; n counts elements. patience is for how many
 // nanoseconds a call waits, about, and negative for not to ask; what is then under way is left in request, else 0.
 #define DTL_MPI_CALLS(X) \
@@ -70,6 +76,7 @@ struct dtl_status {
 	X(describe, (uint64_t comm, int *rank, int *size, int64_t *tags), (comm, rank, size, tags)) \
 	X(dup, (uint64_t comm, uint64_t *to), (comm, to)) \
 	X(split, (uint64_t comm, int color, int key, uint64_t *to, int *null), (comm, color, key, to, null)) \
+	X(split_by_node, (uint64_t comm, uint64_t *to), (comm, to)) \
 	X(free, (uint64_t comm), (comm)) \
 	X(send_for, (uint64_t comm, const void *buf, int64_t n, int type, int dest, int tag, int64_t patience, \
 	             uint64_t *request), (comm, buf, n, type, dest, tag, patience, request)) \
@@ -90,6 +97,8 @@ struct dtl_status {
 	  (comm, send, recv, n, size, type)) \
 	X(alltoall, (uint64_t comm, const void *send, void *recv, int64_t n, int64_t size, int type), \
 	  (comm, send, recv, n, size, type)) \
+	X(exchange, (uint64_t comm, const struct dtl_part *send, const struct dtl_part *recv, int rank, int size, int tag), \
+	  (comm, send, recv, rank, size, tag)) \
 	X(reduce, (uint64_t comm, const void *send, void *recv, int64_t n, int type, int op, int root), \
 	  (comm, send, recv, n, type, op, root)) \
 	X(allreduce, (uint64_t comm, const void *send, void *recv, int64_t n, int type, int op), \

@@ -8,6 +8,7 @@ package mpi
 #cgo noescape dtl_mpi_scatter
 #cgo noescape dtl_mpi_allgather
 #cgo noescape dtl_mpi_alltoall
+#cgo noescape dtl_mpi_exchange
 */
 import "C"
 
@@ -48,4 +49,23 @@ func (c *Comm) Alltoall(send, recv memory.Span) error {
 	rc := C.dtl_mpi_alltoall(c.m.c, c.handle, send.Addr, recv.Addr, C.int64_t(send.Count/c.size), C.int64_t(c.size),
 		C.int(send.Type))
 	return c.m.failure("MPI_Alltoall", rc)
+}
+
+// Exchange sends send[r] to each rank r and fills recv[r] with what r sends here, in messages with the given tag.
+func (c *Comm) Exchange(send, recv []memory.Span, tag int) error {
+	var few [16]C.struct_dtl_part
+	parts := few[:]
+	if 2*c.size > len(few) {
+		parts = make([]C.struct_dtl_part, 2*c.size)
+	}
+	for rank := range c.size {
+		parts[rank] = part(send[rank])
+		parts[c.size+rank] = part(recv[rank])
+	}
+	rc := C.dtl_mpi_exchange(c.m.c, c.handle, &parts[0], &parts[c.size], C.int(c.rank), C.int(c.size), C.int(tag))
+	return c.m.failure("exchange of parts", rc)
+}
+
+func part(s memory.Span) C.struct_dtl_part {
+	return C.struct_dtl_part{addr: C.uintptr_t(uintptr(s.Addr)), bytes: C.int64_t(s.Bytes())}
 }

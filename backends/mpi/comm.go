@@ -5,6 +5,7 @@ package mpi
 
 #cgo noescape dtl_mpi_describe
 #cgo noescape dtl_mpi_split
+#cgo noescape dtl_mpi_split_by_node
 */
 import "C"
 
@@ -25,7 +26,10 @@ type Comm struct {
 	freed    atomic.Bool
 }
 
-var _ backend.ReducingCommunicator = (*Comm)(nil)
+var (
+	_ backend.ReducingCommunicator = (*Comm)(nil)
+	_ backend.NativeCommunicator   = (*Comm)(nil)
+)
 
 // own makes a Comm of a native communicator that this library made.
 func own(m calls, handle C.uint64_t) (*Comm, error) {
@@ -88,6 +92,17 @@ func (c *Comm) Dup() (backend.ReducingCommunicator, error) {
 	return d, nil
 }
 
+// Export returns the handle of a duplicate as the library's own headers have it, a C int or pointer. It is the caller's to
+// free. Collective.
+func (c *Comm) Export() (uintptr, error) {
+	if err := mpi.alone(); err != nil {
+		return 0, err
+	}
+	var to C.uint64_t
+	rc := C.dtl_mpi_dup(c.m.c, c.handle, &to)
+	return uintptr(to), c.m.failure("MPI_Comm_dup", rc)
+}
+
 // Split returns a communicator of the ranks that gave the same color, ordered by key and then by rank; nil
 // for a negative color. Collective.
 func (c *Comm) Split(color, key int) (backend.ReducingCommunicator, error) {
@@ -98,6 +113,15 @@ func (c *Comm) Split(color, key int) (backend.ReducingCommunicator, error) {
 	}
 	if null != 0 {
 		return nil, nil
+	}
+	return owned(c.m, to)
+}
+
+// SplitByNode returns a communicator of the ranks that share memory with this one, in their order. Collective.
+func (c *Comm) SplitByNode() (backend.ReducingCommunicator, error) {
+	var to C.uint64_t
+	if rc := C.dtl_mpi_split_by_node(c.m.c, c.handle, &to); rc != 0 {
+		return nil, c.m.failure("MPI_Comm_split_type", rc)
 	}
 	return owned(c.m, to)
 }

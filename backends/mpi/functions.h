@@ -14,6 +14,7 @@
 	X(Comm_test_inter, (Comm, int *)) \
 	X(Comm_dup, (Comm, Comm *)) \
 	X(Comm_split, (Comm, int, int, Comm *)) \
+	X(Comm_split_type, (Comm, int, int, Info, Comm *)) \
 	X(Comm_free, (Comm *)) \
 	X(Comm_get_errhandler, (Comm, Errhandler *)) \
 	X(Comm_set_errhandler, (Comm, Errhandler)) \

@@ -104,6 +104,14 @@ static int wrap_split(uint64_t comm, int color, int key, uint64_t *to, int *null
 	return *null ? SUCCESS : mpi.Comm_set_errhandler(part, ERRORS_RETURN);
 }
 
+static int wrap_split_by_node(uint64_t comm, uint64_t *to) {
+	Comm part = COMM_NULL;
+	REQUIRE_ALIVE();
+	RETURN_IF(mpi.Comm_split_type(comm_of(comm), COMM_TYPE_SHARED, 0, INFO_NULL, &part));
+	*to = (uint64_t)(uintptr_t)part;
+	return mpi.Comm_set_errhandler(part, ERRORS_RETURN);
+}
+
 static int wrap_free(uint64_t comm) {
 	Comm gone = comm_of(comm);
 	REQUIRE_ALIVE();

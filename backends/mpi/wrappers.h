@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
@@ -103,6 +104,7 @@ static int status_out(const Status *from, struct dtl_status *to) {
 #include "wrap_count.h"
 #include "wrap_message.h"
 #include "wrap_collective.h"
+#include "wrap_exchange.h"
 
 #define NAME_OF(abi) NAME_OF_(abi)
 #define NAME_OF_(abi) dtl_mpi_##abi

@@ -93,6 +93,8 @@ type Communicator interface {
 	// Split returns a communicator of the ranks that gave the same color, ordered by key and then by rank;
 	// nil for a negative color. Collective.
 	Split(color, key int) (ReducingCommunicator, error)
+	// SplitByNode returns a communicator of the ranks that share memory with this one, in their order. Collective.
+	SplitByNode() (ReducingCommunicator, error)
 	// Close frees the communicator. Collective. The world's resources go with the last communicator.
 	Close() error
 }
@@ -113,6 +115,10 @@ type CollectiveCommunicator interface {
 	Allgather(send, recv memory.Span) error
 	// Alltoall sends the r-th equal part of send to rank r, and concatenates what arrives in rank order.
 	Alltoall(send, recv memory.Span) error
+	// Exchange sends send[r] to each rank r and fills recv[r] with what r sends here, whose length both know; the
+	// lengths may differ between ranks. What is this rank's own is copied; spans without elements are not sent. The
+	// messages have the given tag, which no other message between these ranks has meanwhile.
+	Exchange(send, recv []memory.Span, tag int) error
 }
 
 // ReducingCommunicator is a CollectiveCommunicator that combines elements across ranks, elementwise, as kernel.Accumulate
@@ -129,6 +135,13 @@ type ReducingCommunicator interface {
 	Exscan(send, recv memory.Span, op kernel.Op) error
 	// ReduceScatter combines in rank r's recv the r-th equal part of every rank's send.
 	ReduceScatter(send, recv memory.Span, op kernel.Op) error
+}
+
+// NativeCommunicator is a Communicator of a library that others in the process use, too.
+type NativeCommunicator interface {
+	Communicator
+	// Export returns the native handle of a duplicate, which is the caller's to free. Collective.
+	Export() (uintptr, error)
 }
 
 // Properties say what a memory space promises.

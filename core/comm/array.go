@@ -19,6 +19,7 @@ const (
 	NDArray      Kind = iota // an array, of any number of dimensions
 	NumPyScalar              // a NumPy scalar
 	PythonScalar             // a float, int, bool or complex
+	Object                   // bytes that stand for an object, which only those who ask for one receive
 )
 
 // Array is elements with a shape, in C order. It borrows both.

@@ -155,16 +155,8 @@ func (c *Comm) allgather(send, recv memory.Span) error {
 	return c.apart(send, recv, func(send memory.Span) error { return c.main.Allgather(send, recv) })
 }
 
-// Alltoall sends the r-th equal part of send to rank r, and concatenates what arrives in rank order. Collective.
-func (c *Comm) Alltoall(send, recv memory.Span) error {
-	return c.inTurn("alltoall", func() error { return c.alltoall(send, recv) })
-}
-
-func (c *Comm) alltoall(send, recv memory.Span) error {
-	mine := checkType("values", send)
-	if mine == nil {
-		mine = checkOutput(recv, send, send.Count)
-	}
+// alltoall sends the r-th equal part of send to rank r, and concatenates what arrives in rank order.
+func (c *Comm) alltoall(send, recv memory.Span, mine error) error {
 	short, err := c.start(form{op: "alltoall", typ: send.Type, count: send.Count}, mine, send)
 	if err != nil {
 		return err

@@ -109,6 +109,35 @@ func (c *Comm) derive(f form, mine error, make func() (backend.ReducingCommunica
 	return New(main, c.memory)
 }
 
+// SplitByNode returns a Comm of the ranks that share memory with this one, in their order. Collective.
+func (c *Comm) SplitByNode() (*Comm, error) {
+	const op = "split_by_node"
+	if err := c.meet(form{op: op}, nil); err != nil {
+		return nil, status.In(op, err)
+	}
+	main, err := c.main.SplitByNode()
+	if err != nil {
+		return nil, status.In(op, err)
+	}
+	d, err := New(main, c.memory)
+	return d, status.In(op, err)
+}
+
+// Export returns the native handle of a duplicate, which is the caller's to free; an error where ranks are connected by
+// what has none. Collective.
+func (c *Comm) Export() (uintptr, error) {
+	const op = "to_mpi4py"
+	native, ok := c.main.(backend.NativeCommunicator)
+	if !ok {
+		return 0, status.In(op, status.New(status.Unsupported, "the context's ranks are not connected by MPI"))
+	}
+	if err := c.meet(form{op: op}, nil); err != nil {
+		return 0, status.In(op, err)
+	}
+	handle, err := native.Export()
+	return handle, status.In(op, err)
+}
+
 const (
 	// Undefined is the color of a rank that joins no part.
 	Undefined = -1

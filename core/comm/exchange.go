@@ -42,7 +42,9 @@ func (c *Comm) Counts(send []int64) ([]int64, error) {
 	defer storage.Release()
 	both := memory.Span{Addr: storage.Addr(), Count: 2 * n, Type: dtype.Int64}
 	copy(memory.As[int64](both), send)
-	if err := c.Alltoall(both.Slice(0, n), both.Slice(n, 2*n)); err != nil {
+	if err := c.inTurn("alltoall", func() error {
+		return c.alltoall(both.Slice(0, n), both.Slice(n, 2*n), nil)
+	}); err != nil {
 		return nil, err
 	}
 	recv := make([]int64, n)
@@ -53,28 +55,7 @@ func (c *Comm) Counts(send []int64) ([]int64, error) {
 // Exchange sends send[r] to each rank r, and fills recv[r] with what it sends here, whose length the caller knows.
 // What is this rank's own is copied. Spans without elements are not sent. Collective among those that exchange.
 func (c *Comm) Exchange(send, recv []memory.Span) error {
-	pending := make([]backend.Request, 0, 2*len(send))
-	var failed error
-	start := func(r backend.Request, err error) {
-		if err != nil {
-			failed = errors.Join(failed, err)
-		} else {
-			pending = append(pending, r)
-		}
-	}
-	size, me := c.Size(), c.Rank()
-	for step := 1; step < size; step++ {
-		if from := (me - step + size) % size; recv[from].Bytes() > 0 {
-			start(c.StartRecv(recv[from], from, 0))
-		}
-	}
-	for step := 1; step < size; step++ {
-		if to := (me + step) % size; send[to].Bytes() > 0 {
-			start(c.StartSend(send[to], to, 0))
-		}
-	}
-	memory.Copy(recv[me], send[me])
-	return errors.Join(failed, c.Wait(pending))
+	return c.payload.Exchange(send, recv, c.lane(0))
 }
 
 // Wait waits for every request, and returns the errors of those that failed.

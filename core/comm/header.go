@@ -83,7 +83,7 @@ func glance(b []byte) (h header, ndim int, err error) {
 	}
 	h = header{kind: Kind(b[0]), typ: dtype.Type(b[1]), apart: b[3] != 0, seq: binary.LittleEndian.Uint32(b[4:])}
 	ndim = int(b[2])
-	if h.kind > PythonScalar || !h.typ.Valid() || ndim > MaxDims {
+	if h.kind > Object || !h.typ.Valid() || ndim > MaxDims {
 		return header{}, 0, status.New(status.Communication, "message does not start with a header")
 	}
 	total := uint64(h.typ.Size())

@@ -195,7 +195,7 @@ func (c *Comm) unpack(m envelope, out *Array, want Want) (Result, error) {
 		return Result{}, err
 	}
 	var r Result
-	if out != nil && want == (Want{}) && out.Type == h.typ && out.Count == announced(raw) {
+	if out != nil && want == (Want{}) && h.kind != Object && out.Type == h.typ && out.Count == announced(raw) {
 		r.Span = out.Span // as most receives go: nobody asks for the shape
 	} else if r, err = c.accept(raw, out, want); err != nil {
 		c.parked.put(m)
@@ -224,13 +224,16 @@ func (c *Comm) accept(raw []byte, out *Array, want Want) (Result, error) {
 
 // recvApart receives the elements of a message whose header has the given status.
 func (c *Comm) recvApart(to *Result, head backend.Status, payloadTag int) error {
-	_, r, err := c.payload.RecvFor(to.Raw(), head.Source, payloadTag, patience)
+	st, r, err := c.payload.RecvFor(to.Raw(), head.Source, payloadTag, patience)
 	if r != nil {
-		if _, err = c.await(r, waiting("recv", "source", int64(head.Source), int64(head.Tag))); err != nil {
+		if st, err = c.await(r, waiting("recv", "source", int64(head.Source), int64(head.Tag))); err != nil {
 			if _, over := takeBack(r); !over {
 				to.Storage = nil // the memory stays with the operation
 			}
 		}
+	}
+	if err == nil && st.Bytes != to.Bytes() {
+		err = status.New(status.Communication, "a part of %d bytes came where %d were announced", st.Bytes, to.Bytes())
 	}
 	if err != nil {
 		to.release()

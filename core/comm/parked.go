@@ -11,15 +11,19 @@ import (
 	"dtl/core/status"
 )
 
-// Want is what a receiver states of the message: its type, unless Invalid, and its number of elements,
-// unless zero.
+// Want is what a receiver states of the message: its type, unless Invalid, its number of elements, unless zero, and
+// whether it is an object.
 type Want struct {
-	Type  dtype.Type
-	Count int64
+	Type   dtype.Type
+	Count  int64
+	Object bool
 }
 
 // check says whether the message that h describes is what was stated.
 func (w Want) check(h header, out *Array) error {
+	if err := w.checkKind(h); err != nil {
+		return err
+	}
 	if out != nil {
 		if err := h.fits(out.Span); err != nil {
 			return err

@@ -2,15 +2,15 @@ package comm
 
 import (
 	"fmt"
-	"slices"
+	"math"
+	"math/bits"
 
-	"dtl/core/dtype"
-	"dtl/core/memory"
 	"dtl/core/status"
 )
 
-// The calls of this file move parts of different lengths: rows, entries along the first dimension. A scalar is one row.
-// Each starts with an agreement, so that ranks that pass what does not fit together all get an error.
+// The v-forms move parts of different lengths: rows, entries along the first dimension. A scalar is one row. Each starts
+// with an agreement in which every rank tells how many rows it brings and how long its output is. So all of them know
+// whether what they pass fits together, and all get an error where it does not.
 
 // rows returns the number of entries along the first dimension, and the shape of one.
 func (a *Array) rows() (n int64, row []int64) {
@@ -20,206 +20,111 @@ func (a *Array) rows() (n int64, row []int64) {
 	return a.Shape[0], a.Shape[1:]
 }
 
-// describe is the part of a call that ranks agree on: type and shape of a row, and more numbers.
-func (a *Array) describe(op string, more ...int64) Call {
+// rowCount returns the number of elements of a row.
+func (a *Array) rowCount() int64 {
 	_, row := a.rows()
-	same := append([]int64{int64(a.Type), int64(len(row))}, row...)
-	text := func() string { return fmt.Sprintf("rows of shape %v of %s, %v", row, a.Type, more) }
-	return Call{Op: op, Same: append(same, more...), Text: text}
+	n := int64(1)
+	for _, d := range row {
+		n *= d
+	}
+	return n
 }
 
-// rowed returns an array of n rows like a's, in out where that is given, else in new memory.
-func (c *Comm) rowed(a *Array, n int64, out *Array) (Result, error) {
+// describe is the part of a call that ranks agree on: type and shape of a row, and the root's, unless it is negative.
+func (a *Array) describe(op string, root int64) Call {
 	_, row := a.rows()
-	h := header{kind: NDArray, typ: a.Type, shape: append([]int64{n}, row...)}
-	if out == nil {
-		return newResult(c.memory, h)
-	}
-	return Result{Array: Array{Span: out.Span, Shape: h.shape}}, checkOutput(out.Span, a.Span, h.count())
-}
-
-// cut divides a span in parts of so many rows.
-func cut(s memory.Span, counts []int64) []memory.Span {
-	total := int64(0)
-	for _, n := range counts {
-		total += n
-	}
-	parts, at := make([]memory.Span, len(counts)), 0
-	for rank, n := range counts {
-		length := 0
-		if total > 0 {
-			length = int(n * (int64(s.Count) / total))
+	same := append([]int64{root, int64(a.Type), int64(len(row))}, row...)
+	return Call{Op: op, Same: same, Text: func() string {
+		text := fmt.Sprintf("rows of shape %v of %s", row, a.Type)
+		if root >= 0 {
+			text += fmt.Sprint(", root ", root)
 		}
-		parts[rank] = s.Slice(at, at+length)
-		at += length
-	}
-	return parts
+		return text
+	}}
 }
 
-// Allgatherv puts every rank's rows, in rank order, one after the other, on every rank. Collective (MPI_Allgatherv).
-func (c *Comm) Allgatherv(value Array, out *Array) (Result, error) {
-	counts, err := c.countRows(value.describe("allgatherv"), &value, nil)
-	if err != nil {
-		return Result{}, err
+// What a rank tells the others while they agree.
+const (
+	sharedRows = iota // how many rows it has
+	sharedOut         // one more than the number of elements that its output holds, 0 without one
+	sharedKnow        // 1 if it says how many rows must come
+	sharedTies        // what shows whether that is how many do: see ties
+)
+
+// In scatterv, where only root knows the type of the rows, the third is the type of the output.
+const sharedType = sharedKnow
+
+// offer is what a rank with this value and output shares.
+func offer(value, out *Array) (s Shared) {
+	s[sharedRows], _ = value.rows()
+	if out != nil {
+		s[sharedOut] = int64(out.Count) + 1
 	}
-	r, err := c.rowed(&value, sum(counts), out)
-	if err = c.allReady("allgatherv", err); err != nil {
-		r.release()
-		return Result{}, err
-	}
-	return c.finish("allgatherv", r, slices.Repeat([]memory.Span{value.Span}, c.Size()), cut(r.Span, counts))
+	return s
 }
 
-// Gatherv is Allgatherv with the result on root alone. counts, on root, is how many rows each rank must send; nil takes
-// what comes. Collective (MPI_Gatherv).
-func (c *Comm) Gatherv(value Array, counts []int64, out *Array, root int64) (Result, error) {
-	const op = "gatherv"
-	mine := c.checkRank("root", root)
-	here := mine == nil && int(root) == c.Rank()
-	got, err := c.countRows(value.describe(op, root), &value, mine)
-	if err != nil {
-		return Result{}, err
-	}
-	var r Result
-	if here {
-		if counts != nil && !slices.Equal(counts, got) {
-			mine = status.New(status.InvalidArgument, "recvcounts %v, but the ranks send %v rows", counts, got)
-		} else {
-			r, mine = c.rowed(&value, sum(got), out)
-		}
-	}
-	if err = c.allReady(op, mine); err != nil {
-		r.release()
-		return Result{}, err
-	}
-	send, recv := make([]memory.Span, c.Size()), make([]memory.Span, c.Size())
-	send[root] = value.Span
-	if here {
-		recv = cut(r.Span, got)
-	}
-	return c.finish(op, r, send, recv)
-}
-
-// Scatterv gives rank r the next counts[r] of root's rows. Elsewhere values and counts are ignored. Collective
-// (MPI_Scatterv).
-func (c *Comm) Scatterv(values *Array, counts []int64, out *Array, root int64) (Result, error) {
-	const op = "scatterv"
-	if err := c.checkRank("root", root); err != nil {
-		return Result{}, status.In(op, c.Agree(Call{Op: op, Same: []int64{root}}, err))
-	}
-	here := int(root) == c.Rank()
-	var mine error
-	if here {
-		mine = c.checkCounts("sendcounts", values, counts)
-	}
-	if err := c.Agree(Call{Op: op, Same: []int64{root}}, mine); err != nil {
-		return Result{}, err
-	}
-	like, counts, err := c.tell(values, counts, root)
-	if err != nil {
-		return Result{}, status.In(op, err)
-	}
-	r, err := c.rowed(like, counts[c.Rank()], out)
-	if err = c.allReady(op, err); err != nil {
-		r.release()
-		return Result{}, err
-	}
-	send, recv := make([]memory.Span, c.Size()), make([]memory.Span, c.Size())
-	if here {
-		send = cut(values.Span, counts)
-	}
-	recv[root] = r.Span
-	return c.finish(op, r, send, recv)
-}
-
-// tell broadcasts the type and shape of root's rows and the counts.
-func (c *Comm) tell(values *Array, counts []int64, root int64) (like *Array, all []int64, err error) {
-	var told *Array
-	if int(root) == c.Rank() {
-		_, row := values.rows()
-		numbers := append(append([]int64{int64(values.Type)}, counts...), row...)
-		told = &Array{Span: memory.Of(dtype.Int64, numbers), Shape: []int64{int64(len(numbers))}}
-	}
-	r, err := c.Broadcast(told, nil, root)
-	if err != nil || told != nil {
-		return values, counts, err
-	}
-	defer r.release()
-	numbers := append([]int64{}, memory.As[int64](r.Span)...)
-	n := 1 + c.Size()
-	return &Array{Span: memory.Span{Type: dtype.Type(numbers[0])}, Shape: append([]int64{0}, numbers[n:]...)}, numbers[1:n], nil
-}
-
-// Alltoallv sends each rank r the next sendCounts[r] rows of value, and puts what comes, in rank order, one after the
-// other. recvCounts is how many rows must come from each; nil takes what comes. Collective (MPI_Alltoallv).
-func (c *Comm) Alltoallv(value Array, sendCounts, recvCounts []int64, out *Array) (Result, error) {
-	const op = "alltoallv"
-	if err := c.Agree(value.describe(op), c.checkCounts("send_counts", &value, sendCounts)); err != nil {
-		return Result{}, err
-	}
-	got, err := c.Counts(sendCounts)
-	if err != nil {
-		return Result{}, status.In(op, err)
-	}
-	var r Result
-	if recvCounts != nil && !slices.Equal(recvCounts, got) {
-		err = status.New(status.InvalidArgument, "recv_counts %v, but the ranks send %v rows", recvCounts, got)
-	} else {
-		r, err = c.rowed(&value, sum(got), out)
-	}
-	if err = c.allReady(op, err); err != nil {
-		r.release()
-		return Result{}, err
-	}
-	return c.finish(op, r, cut(value.Span, sendCounts), cut(r.Span, got))
-}
-
-// countRows agrees on a call, and returns how many rows each rank has.
-func (c *Comm) countRows(call Call, value *Array, mine error) ([]int64, error) {
-	if mine == nil {
-		mine = checkArray("value", value)
-	}
-	n, _ := value.rows()
-	all := make([]Shared, c.Size())
-	if err := c.AgreeSharing(call, mine, Shared{n}, all); err != nil {
-		return nil, err
-	}
-	counts := make([]int64, len(all))
-	for rank, share := range all {
-		counts[rank] = share[0]
-	}
-	return counts, nil
-}
-
-// allReady agrees that every rank has room for what comes.
-func (c *Comm) allReady(op string, mine error) error { return c.Agree(Call{Op: op}, mine) }
-
-// finish exchanges the parts, and returns the result where it is in new memory.
-func (c *Comm) finish(op string, r Result, send, recv []memory.Span) (Result, error) {
-	if err := c.Exchange(send, recv); err != nil {
-		r.release()
-		return Result{}, status.In(op, err)
-	}
-	return r, nil
-}
-
-// checkCounts refuses counts that are not one a rank, negative, or not value's rows in all.
-func (c *Comm) checkCounts(name string, value *Array, counts []int64) error {
-	if value == nil {
-		return status.New(status.InvalidArgument, "root has no values to scatter")
-	}
-	if err := checkArray("value", value); err != nil {
+// checkOffer is what a rank can say of its value and output before it knows how long the result is.
+func checkOffer(value, out *Array) error {
+	if err := checkArray("value", value); err != nil || out == nil {
 		return err
 	}
+	return checkOutput(out.Span, value.Span, out.Count)
+}
+
+// settle returns mine on a rank that has an error, and another's elsewhere, where all ranks know that one may have.
+// Collective.
+func (c *Comm) settle(op string, mine error) error { return c.Agree(Call{Op: op}, mine) }
+
+// checkOuts refuses outputs that are not as long as the results: of count(r) elements on rank r. Collective where one is
+// refused.
+func (c *Comm) checkOuts(op string, all []Shared, count func(rank int) int64) error {
+	var mine error
+	agreed := true
+	for rank, s := range all {
+		want, has := count(rank), s[sharedOut]-1
+		if has < 0 || has == want {
+			continue
+		}
+		agreed = false
+		if rank == c.Rank() {
+			mine = status.New(status.InvalidArgument, "out has %d elements where the result has %d", has, want)
+		}
+	}
+	if agreed {
+		return nil
+	}
+	return c.settle(op, mine)
+}
+
+// tie is a number that stands for n rows from one rank to another: with other rows, in all likelihood, it is another.
+func tie(from, to int, n int64) int64 {
+	const k = 0x9e3779b97f4a7c15
+	hi, lo := bits.Mul64(uint64(from)*k^uint64(n)+0xa0761d6478bd642f, uint64(to)*k+0xe7037ed1a0b428db)
+	hi, lo = bits.Mul64(hi^lo^uint64(n)*k, 0x8ebc6af09c88c6e3)
+	return int64(hi ^ lo)
+}
+
+// checkLengths refuses counts that are not one a rank, or negative.
+func (c *Comm) checkLengths(name string, counts []int64) error {
 	if len(counts) != c.Size() {
 		return status.New(status.InvalidArgument, "%s has %d entries for %d ranks", name, len(counts), c.Size())
 	}
-	left, _ := value.rows()
-	rows := left
 	for _, n := range counts {
 		if n < 0 {
 			return status.New(status.InvalidArgument, "%s %v has a negative entry", name, counts)
 		}
+	}
+	return nil
+}
+
+// checkCounts refuses counts that are not one a rank, negative, or not value's rows in all.
+func (c *Comm) checkCounts(name string, value *Array, counts []int64) error {
+	if err := c.checkLengths(name, counts); err != nil {
+		return err
+	}
+	left, _ := value.rows()
+	rows := left
+	for _, n := range counts {
 		if left -= n; left < 0 {
 			break
 		}
@@ -230,9 +135,12 @@ func (c *Comm) checkCounts(name string, value *Array, counts []int64) error {
 	return nil
 }
 
+// sum adds counts up, none of them negative, as far as an int64 goes.
 func sum(counts []int64) (total int64) {
 	for _, n := range counts {
-		total += n
+		if total += n; total < 0 {
+			return math.MaxInt64
+		}
 	}
 	return total
 }

@@ -1,10 +1,15 @@
 package comm_test
 
 import (
+	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
+	"dtl/backends/cpu"
+	"dtl/core/backend"
+	"dtl/core/backend/backendtest"
 	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/memory"
@@ -125,5 +130,168 @@ func TestVariableRefusals(t *testing.T) {
 		r, err := c.Allgatherv(part(c.Rank()), nil)
 		assert.NoError(t, err)
 		assert.Len(t, elements(r), 6)
+	})
+}
+
+// onOne is the text of an error that rank odd makes, as it and the other ranks see it.
+func onOne(c *comm.Comm, odd int, text string) string {
+	if c.Rank() == odd {
+		return text
+	}
+	return fmt.Sprintf("rank %d: %s", odd, text)
+}
+
+// TestOneRankExpectsWhatIsNotSent has each rank in turn: every rank gets an error that names what it expects.
+func TestOneRankExpectsWhatIsNotSent(t *testing.T) {
+	const n = 3
+	sent := []int64{2, 1, 0}
+	for odd := range n {
+		onRanks(t, n, func(c *comm.Comm) {
+			comes := sent[c.Rank()]
+			expected := []int64{comes, comes, comes}
+			if c.Rank() == odd {
+				expected[1] += 4
+			}
+			_, err := c.Alltoallv(array(ramp(0, 3)), sent, expected, nil)
+			assert.ErrorIs(t, err, status.InvalidArgument)
+			text := fmt.Sprintf("recv_counts [%d %[2]d %[1]d], but the ranks send [%[1]d %[1]d %[1]d] rows", sent[odd], sent[odd]+4)
+			assert.ErrorContains(t, err, onOne(c, odd, text))
+			r, err := c.Alltoallv(array(ramp(0, 3)), sent, []int64{comes, comes, comes}, nil)
+			assert.NoError(t, err, "the communicator goes on")
+			assert.Len(t, elements(r), n*int(comes))
+		})
+	}
+}
+
+// TestOneOutputDoesNotFit has each rank in turn: every rank gets an error, and nothing is written.
+func TestOneOutputDoesNotFit(t *testing.T) {
+	const n = 3
+	counts := []int64{2, 2, 2}
+	for odd := range n {
+		onRanks(t, n, func(c *comm.Comm) {
+			short, values := array(make([]float64, 1)), array(ramp(0, 6))
+			var out *comm.Array
+			if c.Rank() == odd {
+				out = &short
+			}
+			for _, call := range []func() (comm.Result, error){
+				func() (comm.Result, error) { return c.Alltoallv(values, counts, nil, out) },
+				func() (comm.Result, error) { return c.Alltoallv(values, counts, counts, out) },
+				func() (comm.Result, error) { return c.Allgatherv(array(ramp(0, 2)), out) },
+				func() (comm.Result, error) { return c.Gatherv(array(ramp(0, 2)), nil, out, int64(odd)) },
+			} {
+				_, err := call()
+				assert.ErrorIs(t, err, status.InvalidArgument)
+				assert.ErrorContains(t, err, onOne(c, odd, "out has 1 elements where the result has 6"))
+			}
+			_, err := c.Scatterv(&values, counts, out, 1)
+			assert.ErrorContains(t, err, onOne(c, odd, "out has 1 elements where the result has 2"))
+			assert.Equal(t, []float64{0}, memory.As[float64](short.Span))
+			assert.NoError(t, c.Barrier(), "the communicator goes on")
+		})
+	}
+}
+
+// TestSomeRanksKnowWhatComes: counts that are given on one rank are checked, and the others take what comes.
+func TestSomeRanksKnowWhatComes(t *testing.T) {
+	onRanks(t, 4, func(c *comm.Comm) {
+		var expected []int64
+		if c.Rank() == 2 {
+			expected = []int64{1, 1, 1, 1}
+		}
+		r, err := c.Alltoallv(array(ramp(10*c.Rank(), 4)), []int64{1, 1, 1, 1}, expected, nil)
+		assert.NoError(t, err)
+		at := float64(c.Rank())
+		assert.Equal(t, []float64{at, 10 + at, 20 + at, 30 + at}, elements(r))
+	})
+}
+
+// TestOutputOverTheValue sends from the memory that the result goes to.
+func TestOutputOverTheValue(t *testing.T) {
+	everyGroup(t, func(t *testing.T, n int) {
+		onRanks(t, n, func(c *comm.Comm) {
+			counts, whole := make([]int64, n), array(ramp(100*c.Rank(), n))
+			var want []float64
+			for rank := range n {
+				counts[rank] = 1
+				want = append(want, float64(100*rank+c.Rank()))
+			}
+			_, err := c.Alltoallv(whole, counts, nil, &whole)
+			assert.NoError(t, err)
+			assert.Equal(t, want, memory.As[float64](whole.Span))
+			assert.NoError(t, c.Alltoall(whole, whole.Span), "back again")
+			assert.Equal(t, ramp(100*c.Rank(), n), memory.As[float64](whole.Span))
+			mine := array(memory.As[float64](whole.Span)[:1])
+			_, err = c.Allgatherv(mine, &whole)
+			assert.NoError(t, err)
+			for rank := range want {
+				want[rank] = float64(100 * rank)
+			}
+			assert.Equal(t, want, memory.As[float64](whole.Span))
+		})
+	})
+}
+
+// TestCountsBeyondBounds: what no memory holds is refused before anything is added up wrong.
+func TestCountsBeyondBounds(t *testing.T) {
+	onRanks(t, 2, func(c *comm.Comm) {
+		for _, huge := range []int64{math.MaxInt64, math.MaxInt64 / 2, 1 << 61, 1 << 60} {
+			_, err := c.Alltoallv(array(ramp(0, 2)), []int64{1, 1}, []int64{huge, huge}, nil)
+			assert.ErrorIs(t, err, status.OutOfMemory)
+			_, err = c.Alltoallv(array(ramp(0, 2)), []int64{huge, huge}, nil, nil)
+			assert.ErrorIs(t, err, status.InvalidArgument)
+			_, err = c.Gatherv(array(ramp(0, 2)), []int64{huge, huge}, nil, 1)
+			assert.ErrorIs(t, err, status.InvalidArgument)
+		}
+		_, err := c.Alltoallv(array(ramp(0, 2)), []int64{3, -1}, nil, nil)
+		assert.ErrorContains(t, err, "send_counts [3 -1] has a negative entry")
+		_, err = c.Alltoallv(array(ramp(0, 2)), nil, nil, nil)
+		assert.ErrorContains(t, err, "there are no send_counts")
+		many := comm.Array{Span: memory.Span{Type: dtype.Int8}, Shape: []int64{math.MaxInt64, 0}}
+		_, err = c.Allgatherv(many, nil)
+		assert.ErrorIs(t, err, status.OutOfMemory)
+	})
+}
+
+func TestAlltoallRefusals(t *testing.T) {
+	onRanks(t, 3, func(c *comm.Comm) {
+		for _, shape := range [][]int64{{}, {1}, {2, 2}, {4}} {
+			err := c.Alltoall(comm.Array{Span: memory.Of(dtype.Float64, ramp(0, 4)), Shape: shape}, memory.Span{})
+			assert.ErrorIs(t, err, status.InvalidArgument)
+			assert.ErrorContains(t, err, fmt.Sprintf("values of shape %v", shape))
+		}
+		err := c.Alltoall(array(ramp(0, 3)), array(ramp(0, 4)).Span)
+		assert.ErrorContains(t, err, "out has 4 elements where the result has 3")
+	})
+}
+
+// TestNoRoomForVariableParts has rank 1 of 3 get no room for the result: every rank learns of it, and goes on.
+func TestNoRoomForVariableParts(t *testing.T) {
+	const n, rows = 3, 1 << 17
+	backendtest.OnRanks(t, cpu.Group(n), func(main backend.ReducingCommunicator, host backend.MemorySpace) {
+		rank, mem := main.Rank(), memory.Allocator(host)
+		if rank == 1 {
+			mem = small{mem}
+		}
+		c, err := comm.New(main, mem)
+		if !assert.NoError(t, err) {
+			return
+		}
+		values := array(make([]float64, n*rows))
+		counts := []int64{rows, rows, rows}
+		for _, call := range []func() (comm.Result, error){
+			func() (comm.Result, error) { return c.Allgatherv(values, nil) },
+			func() (comm.Result, error) { return c.Gatherv(values, nil, nil, 1) },
+			func() (comm.Result, error) { return c.Scatterv(&values, counts, nil, 0) },
+			func() (comm.Result, error) { return c.Alltoallv(values, counts, nil, nil) },
+			func() (comm.Result, error) { return c.Alltoallv(values, counts, counts, nil) },
+			func() (comm.Result, error) { return c.Alltoallv(values, counts, counts, &values) },
+		} {
+			_, err := call()
+			assert.ErrorIs(t, err, status.OutOfMemory)
+			assert.ErrorContains(t, err, "too many here")
+		}
+		assert.NoError(t, c.Barrier(), "the communicator goes on")
+		assert.NoError(t, c.Close())
 	})
 }

@@ -153,6 +153,20 @@ func (c *Context) Split(color, key int) (*Context, error) {
 	return c.derive(func(from *comm.Comm) (*comm.Comm, error) { return from.Split(color, key) })
 }
 
+// SplitByNode returns a context of the ranks that share memory with this one, in their order. Collective.
+func (c *Context) SplitByNode() (*Context, error) {
+	return c.derive(func(from *comm.Comm) (*comm.Comm, error) { return from.SplitByNode() })
+}
+
+// Export returns the native handle of a duplicate of the communicator, which is the caller's to free. Collective.
+func (c *Context) Export() (uintptr, error) {
+	from, err := c.Comm()
+	if err != nil {
+		return 0, err
+	}
+	return from.Export()
+}
+
 func (c *Context) derive(f func(*comm.Comm) (*comm.Comm, error)) (*Context, error) {
 	from, err := c.Comm()
 	if err != nil {

@@ -54,6 +54,14 @@ from .nccl import (
     DTL_NCCL_OP_SCAN,
     DTL_NCCL_OP_SCATTER,
 )
+from .objects import (
+    allgather_object,
+    broadcast_object,
+    gather_object,
+    recv_object,
+    scatter_object,
+    send_object,
+)
 from .ops import BAND, BOR, BXOR, IN_PLACE, LAND, LOR, MAX, MAXLOC, MIN, MINLOC, PROD, SUM
 from .plotting import plot_partition
 from .policies import (
@@ -77,6 +85,7 @@ from .reductions import allreduce, reduce
 from .scans import exscan, reduce_scatter, scan
 from .span import DistributedSpan
 from .tensor import DistributedTensor
+from .variable import allgatherv, alltoall, alltoallv, gatherv, scatterv
 from .vector import DistributedVector
 
 if TYPE_CHECKING:
@@ -155,11 +164,18 @@ __all__ = [
     "RedistributionPlan",
     "__version__",
     "allgather",
+    "allgather_object",
+    "allgatherv",
     "allreduce",
+    "alltoall",
+    "alltoallv",
     "backends",
     "broadcast",
+    "broadcast_object",
     "exscan",
     "gather",
+    "gather_object",
+    "gatherv",
     "has_cuda",
     "has_hip",
     "has_mpi",
@@ -169,11 +185,15 @@ __all__ = [
     "placement_available",
     "plot_partition",
     "recv",
+    "recv_object",
     "reduce",
     "reduce_scatter",
     "scan",
     "scatter",
+    "scatter_object",
+    "scatterv",
     "send",
+    "send_object",
     "sendrecv",
     "trace",
     "version_info",

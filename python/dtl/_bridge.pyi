@@ -4,7 +4,10 @@ from typing_extensions import disjoint_base
 
 ALIKE: int
 ALLGATHER: int
+ALLGATHERV: int
 ALLREDUCE: int
+ALLTOALL: int
+ALLTOALLV: int
 ASSIGN: int
 BARRIER: int
 BROADCAST: int
@@ -13,6 +16,7 @@ DISTRIBUTE: int
 EQUAL: int
 EXSCAN: int
 GATHER: int
+GATHERV: int
 GATHER_TO: int
 GET: int
 GIVE: int
@@ -36,16 +40,22 @@ PLAN_BYTES: int
 PLAN_EXECUTE: int
 PUT: int
 RECV: int
+RECV_OBJECT: int
+RECV_PART: int
 REDISTRIBUTE: int
 REDUCE: int
 REDUCE_SCATTER: int
 RESIZE: int
 SCAN: int
 SCATTER: int
+SCATTERV: int
 SEND: int
 SENDRECV: int
+SEND_OBJECT: int
+SEND_PART: int
 SPAN: int
 TAKE: int
+TICKET: int
 VIEW: int
 
 NDARRAY: int
@@ -71,7 +81,7 @@ class Recorder:
     def events(self) -> bytes: ...
     def totals(self) -> list[tuple[str, str | None, int, int, int, int, int, tuple[int, ...]]]: ...
 
-def call(code: int, owner: Handle, value: Any, out: Any, a: Any, b: Any, c: Any, d: Any, /) -> Any: ...
+def call(code: int, owner: Handle, value: Any, out: Any, a: Any, b: Any, c: Any, d: Any, /, *lists: Any) -> Any: ...
 def fast_allreduce(prepare: Callable[..., Any], signature: str, /) -> Callable[..., Any]: ...
 def clock() -> int: ...
 def disable() -> None: ...

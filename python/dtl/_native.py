@@ -131,6 +131,8 @@ context_with_device = _communicating("with_cuda", _dtl.pydtl_ContextWithDevice)
 context_fence = _checked(_dtl.pydtl_ContextFence)
 context_dup = _communicating("dup", _dtl.pydtl_ContextDup)
 context_split = _communicating("split", _dtl.pydtl_ContextSplit)
+context_split_by_node = _communicating("split_by_node", _dtl.pydtl_ContextSplitByNode)
+context_export = _communicating("to_mpi4py", _dtl.pydtl_ContextExport)
 context_close = _communicating("close", _dtl.pydtl_ContextClose)
 
 set_patience = _checked(_dtl.pydtl_SetPatience)

@@ -9,7 +9,7 @@ from typing import Any, Callable
 
 from . import _abort, _native, _rank, _watch, nccl
 from ._arguments import integer
-from ._mpi4py import native_communicator
+from ._mpi4py import communicator, mpi4py_module, native_communicator
 from ._native import bridge
 from .exceptions import BackendUnavailableError
 
@@ -220,6 +220,54 @@ class Context(bridge.Handle):
                 raise _native.invalid("split", f"color {part} is negative; None joins no part")
         handle = _native.context_split(self._handle, part, integer("key", key))
         return Context._adopt_handle(handle) if handle else None
+
+    def split_by_node(self) -> Context:
+        """Return a context of the ranks that share memory with this one. Collective (MPI_Comm_split_type).
+
+        Returns
+        -------
+        Context
+            Its ranks are in the order that they have here. Of ranks that run on one machine, it holds all.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx, ctx.split_by_node() as node:
+        ...     1 <= node.size <= ctx.size
+        True
+        """
+        return Context._adopt_handle(_native.context_split_by_node(self._handle))
+
+    def to_mpi4py(self) -> Any:
+        """Return a communicator of the same ranks for mpi4py. Collective (MPI_Comm_dup).
+
+        Returns
+        -------
+        mpi4py.MPI.Intracomm
+            A duplicate, so that its traffic never meets this context's. It is the caller's: it stays valid when the
+            context is closed, and is freed with its ``Free()``, collectively, or with MPI itself. Of a context
+            without MPI, a duplicate of ``MPI.COMM_SELF``: mpi4py initialises MPI where nobody has.
+
+        Raises
+        ------
+        BackendUnavailableError
+            If mpi4py cannot be imported, or uses another MPI library.
+        BackendError
+            If MPI would be initialised in a process that a rank started, which is then no rank of the job.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     comm = ctx.to_mpi4py()  # doctest: +SKIP
+        """
+        if not self._handle:
+            raise _native.closed("context")
+        if self.has_mpi:
+            module = mpi4py_module()
+            return communicator(module, _native.context_export(self._handle))
+        _rank.refuse_child()
+        return mpi4py_module().COMM_SELF.Dup()
 
     def with_cuda(self, device_id: int) -> Context:
         """Return a context of the same ranks with a GPU. Collective.

@@ -141,6 +141,7 @@ def bridge_calls(draw: random.Random, count: int) -> None:
             draw.choice(pool),
             draw.choice([None, None, *pool]),
             *(draw.choice([0, 0, integers(draw), draw.choice(pool)]) for _ in range(4)),
+            *(draw.choice([None, np.array([1]), np.array([5000]), draw.choice(pool)]) for _ in range(turn % 3)),
         ]
         if draw.random() < 0.05:
             args = args[: draw.randint(0, 8)] + [None] * draw.randint(0, 3)

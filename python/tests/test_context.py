@@ -87,6 +87,55 @@ def test_split_with_the_largest_color_and_keys(ctx: dtl.Context) -> None:
         assert part.rank == (ctx.size - 1 if ctx.is_root else ctx.rank - 1)
 
 
+def test_split_orders_by_key_and_then_by_rank(ctx: dtl.Context) -> None:
+    keys = [(rank * 7) % 3 for rank in range(ctx.size)]
+    with ctx.split(0, key=keys[ctx.rank]) as part:
+        order = sorted(range(ctx.size), key=lambda rank: (keys[rank], rank))
+        assert dtl.allgather(part, ctx.rank).tolist() == order
+        assert dtl.gatherv(part, np.full(ctx.rank, ctx.rank), root=part.size - 1) is None or part.rank == part.size - 1
+        assert dtl.scatter(part, order if part.is_root else None) == ctx.rank
+        assert dtl.allgather_object(part, str(ctx.rank)) == [str(rank) for rank in order]
+        right, left = (part.rank + 1) % part.size, (part.rank - 1) % part.size
+        assert dtl.sendrecv(part, ctx.rank, right, left) == order[left]
+        with dtl.DistributedVector.from_local(part, np.array([ctx.rank])) as vec:
+            gathered = vec.gather_to(0)
+            assert gathered is None if part.rank else gathered.tolist() == order
+
+
+def test_split_of_a_part(ctx: dtl.Context) -> None:
+    with ctx.split(ctx.rank % 2) as half, half.split(half.rank % 2, -half.rank) as quarter:
+        members = [rank for rank in range(ctx.size) if rank % 4 == ctx.rank % 4][::-1]
+        assert dtl.allgather(quarter, ctx.rank).tolist() == members
+
+
+def test_split_by_node(ctx: dtl.Context) -> None:
+    """These tests run on one machine."""
+    with ctx.split_by_node() as node:
+        assert (node.rank, node.size) == (ctx.rank, ctx.size)
+        assert dtl.allgather(node, ctx.rank).tolist() == list(range(ctx.size))
+        with node.split_by_node() as again:
+            assert again.size == node.size
+    with ctx.split(0, -ctx.rank) as part, part.split_by_node() as node:
+        assert (node.rank, node.size) == (part.rank, part.size)
+
+
+def test_traffic_of_parts_and_duplicates_never_meets(ctx: dtl.Context) -> None:
+    with ctx.dup() as dup, ctx.split(0) as part, ctx.split_by_node() as node:
+        contexts = [ctx, dup, part, node]
+        for number, context in enumerate(contexts):
+            dtl.send(context, number, ctx.rank, tag=2)
+        for number, context in reversed(list(enumerate(contexts))):
+            assert dtl.recv(context, dtl.ANY_SOURCE, dtl.ANY_TAG) == number
+
+
+def test_split_of_a_closed_context(ctx: dtl.Context) -> None:
+    other = ctx.dup()
+    other.close()
+    for call in (other.dup, other.split_by_node, other.to_mpi4py, lambda: other.split(0)):
+        with pytest.raises(dtl.InvalidHandleError, match="closed"):
+            call()
+
+
 def test_fence_and_barrier(ctx: dtl.Context) -> None:
     for _ in range(20):
         ctx.barrier()

@@ -107,6 +107,7 @@ def functions() -> dict[str, Callable[[], Any]]:
         "ContextSelf": closing(_dtl.pydtl_ContextSelf, _dtl.pydtl_ContextClose),
         "ContextSize": lambda: _dtl.pydtl_ContextSize(c),
         "ContextSplit": closing(lambda: _dtl.pydtl_ContextSplit(c, 0, 0), _dtl.pydtl_ContextClose),
+        "ContextSplitByNode": closing(lambda: _dtl.pydtl_ContextSplitByNode(c), _dtl.pydtl_ContextClose),
         "ContextWorld": closing(lambda: _dtl.pydtl_ContextWorld(-1), _dtl.pydtl_ContextClose),
         "DtypeName": lambda: _dtl.pydtl_DtypeName(1),
         "EnvironmentClose": closing(_dtl.pydtl_EnvironmentOpen, _dtl.pydtl_EnvironmentClose),
@@ -168,6 +169,7 @@ def calls() -> dict[str, Callable[[], Any]]:
     chosen = vec == 0
     value, out, parts, long = np.ones(10), np.ones(10), np.ones((1, 10)), np.ones(5000)
     places = np.zeros(10, np.int64)
+    ten = np.array([10])
 
     def message(data: Any) -> Callable[[], None]:
         def both() -> None:
@@ -175,6 +177,13 @@ def calls() -> dict[str, Callable[[], Any]]:
             dtl.recv(ctx, 0)
 
         return both
+
+    def refused_object() -> None:
+        dtl.send_object(ctx, 5, 0)
+        try:
+            dtl.recv(ctx, 0)
+        finally:
+            dtl.recv_object(ctx, 0)
 
     def vector() -> None:
         with dtl.DistributedVector(ctx, 100, fill=1.0) as made:
@@ -220,12 +229,26 @@ def calls() -> dict[str, Callable[[], Any]]:
         "gather": lambda: dtl.gather(ctx, value),
         "scatter": lambda: dtl.scatter(ctx, parts),
         "scatter of scalars": lambda: dtl.scatter(ctx, [1.5]),
+        "allgatherv": lambda: dtl.allgatherv(ctx, value),
+        "gatherv": lambda: dtl.gatherv(ctx, value, [10]),
+        "scatterv": lambda: dtl.scatterv(ctx, value, [10]),
+        "alltoall": lambda: dtl.alltoall(ctx, parts),
+        "alltoallv": lambda: dtl.alltoallv(ctx, value, [10]),
+        "alltoallv in place": lambda: dtl.alltoallv(ctx, value, ten, ten, out=value),
+        "counts that do not add up": quietly(lambda: dtl.alltoallv(ctx, value, [3])),
         "allgather": lambda: dtl.allgather(ctx, value),
         "message of an array": message(value),
         "message of a float": message(1.5),
         "message of a NumPy scalar": message(np.float32(1)),
         "message by itself": message(long),
         "sendrecv": lambda: dtl.sendrecv(ctx, value, 0, 0),
+        "object": lambda: (dtl.send_object(ctx, [1, "x"], 0), dtl.recv_object(ctx, 0)),
+        "object in parts": lambda: (dtl.send_object(ctx, [long], 0), dtl.recv_object(ctx, 0)),
+        "object that is received as an array": quietly(refused_object),
+        "broadcast_object": lambda: dtl.broadcast_object(ctx, long),
+        "gather_object": lambda: dtl.gather_object(ctx, long),
+        "allgather_object": lambda: dtl.allgather_object(ctx, long),
+        "scatter_object": lambda: dtl.scatter_object(ctx, [long]),
         "local_view": vec.local_view,
         "vector": vector,
         "tensor": tensor,
@@ -280,6 +303,7 @@ def test_every_exported_function_is_here() -> None:
     exported = {name[len("pydtl_") :] for name in dir(_dtl) if name.startswith("pydtl_")}
     opening = {
         "ContextAdopt",
+        "ContextExport",
         "ContextWithDevice",
         "MpiAbi",
         "MpiAbort",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from oracle import assert_same, everyones, reduced, values
+from programs import alone as alone_program
 from programs import ranks, succeeded
 
 import dtl
@@ -105,6 +106,159 @@ def test_null_communicator(mpi: Any) -> None:
         dtl.Context(comm=mpi.COMM_NULL)
 
 
+@with_mpi
+def test_freed_communicator(world: Any) -> None:
+    own = world.Dup()
+    own.Free()
+    with pytest.raises(dtl.InvalidArgumentError, match="MPI_COMM_NULL"):
+        dtl.Context(comm=own)
+
+
+@with_mpi
+def test_cartesian_communicator(ctx: dtl.Context, world: Any) -> None:
+    cart = world.Create_cart([ctx.size], periods=[True])
+    with dtl.Context(comm=cart) as grid:
+        assert (grid.rank, grid.size) == (cart.rank, cart.size)
+        left, right = cart.Shift(0, 1)
+        assert dtl.sendrecv(grid, grid.rank, right, left) == (grid.rank - 1) % grid.size
+        row = cart.Sub([True])
+        with dtl.Context(comm=row) as line:
+            assert dtl.allgather(line, line.rank).tolist() == list(range(ctx.size))
+        row.Free()
+    assert cart.Get_coords(cart.rank) == [cart.rank]
+    cart.Free()
+
+
+@with_mpi
+def test_communicator_of_a_node(ctx: dtl.Context, mpi: Any, world: Any) -> None:
+    shared = world.Split_type(mpi.COMM_TYPE_SHARED)
+    with dtl.Context(comm=shared) as node, node.split_by_node() as again:
+        assert (again.rank, again.size) == (shared.rank, shared.size)
+    shared.Free()
+
+
+@pytest.mark.mpi(min_size=2)
+def test_intercommunicator(ctx: dtl.Context, world: Any) -> None:
+    part = world.Split(world.rank % 2)
+    inter = part.Create_intercomm(0, world, 1 - world.rank % 2)
+    with pytest.raises(dtl.InvalidArgumentError, match="connects two groups"):
+        dtl.Context(comm=inter)
+    assert inter.remote_size > 0
+    inter.Free()
+    part.Free()
+
+
+class TestToMpi4py:
+    @with_mpi
+    def test_same_ranks(self, ctx: dtl.Context, mpi: Any) -> None:
+        comm = ctx.to_mpi4py()
+        assert type(comm) is mpi.Intracomm
+        assert (comm.rank, comm.size) == (ctx.rank, ctx.size)
+        assert mpi.Comm.Compare(comm, mpi.COMM_WORLD) == (mpi.CONGRUENT if ctx.has_mpi else mpi.UNEQUAL)
+        mine, total = values("float64", (5,), ctx.rank), np.empty(5)
+        comm.Allreduce(mine, total)
+        assert_same(total, reduced(dtl.SUM, everyones("float64", (5,), ctx.size)))
+        assert comm.allgather(("any", ctx.rank)) == [("any", rank) for rank in range(ctx.size)]
+        comm.Free()
+
+    @with_mpi
+    def test_it_stays_when_the_context_is_closed(self, ctx: dtl.Context, mpi: Any) -> None:
+        other = ctx.dup()
+        comm = other.to_mpi4py()
+        other.close()
+        assert comm.allreduce(1) == ctx.size
+        comm.Free()
+
+    @with_mpi
+    def test_the_context_stays_when_it_is_freed(self, ctx: dtl.Context, mpi: Any) -> None:
+        comm = ctx.to_mpi4py()
+        comm.Free()
+        assert comm == mpi.COMM_NULL
+        assert dtl.allreduce(ctx, 1) == ctx.size
+
+    @with_mpi
+    def test_traffic_never_meets(self, ctx: dtl.Context, world: Any) -> None:
+        right, left = (ctx.rank + 1) % ctx.size, (ctx.rank - 1) % ctx.size
+        first, second = ctx.to_mpi4py(), ctx.to_mpi4py()
+        requests = [comm.isend(name, right, tag=4) for comm, name in ((world, "w"), (first, "1"), (second, "2"))]
+        dtl.send(ctx, 42, right, tag=4)
+        assert second.recv(source=left, tag=4) == "2"
+        assert dtl.recv(ctx, dtl.ANY_SOURCE, dtl.ANY_TAG) == 42
+        assert first.recv(source=left, tag=4) == "1"
+        assert world.recv(source=left, tag=4) == "w"
+        for request in requests:
+            request.wait()
+        first.Free()
+        second.Free()
+
+    @with_mpi
+    def test_parts(self, ctx: dtl.Context, mpi: Any) -> None:
+        with ctx.split(ctx.rank % 2, -ctx.rank) as part:
+            comm = part.to_mpi4py()
+            assert (comm.rank, comm.size) == (part.rank, part.size)
+            assert comm.allgather(ctx.rank) == dtl.allgather(part, ctx.rank).tolist()
+            comm.Free()
+
+    @with_mpi
+    def test_there_and_back(self, ctx: dtl.Context, mpi: Any) -> None:
+        comm = ctx.to_mpi4py()
+        with dtl.Context(comm=comm) as back:
+            comm.Free()
+            assert dtl.allgather(back, ctx.rank).tolist() == list(range(ctx.size))
+
+    @with_mpi
+    def test_errors_are_exceptions(self, ctx: dtl.Context, mpi: Any) -> None:
+        comm = ctx.to_mpi4py()
+        with pytest.raises(mpi.Exception):
+            comm.send(1, dest=ctx.size + 5)
+        comm.Free()
+
+    @with_mpi
+    def test_of_this_process_alone(self, alone: dtl.Context, mpi: Any) -> None:
+        comm = alone.to_mpi4py()
+        assert mpi.Comm.Compare(comm, mpi.COMM_SELF) == mpi.CONGRUENT
+        comm.Free()
+
+
+ALONE = """
+import sys
+import dtl
+with dtl.Context() as ctx:
+    assert not ctx.has_mpi and "mpi4py" not in sys.modules
+    comm = ctx.to_mpi4py()
+    assert (comm.rank, comm.size) == (0, 1) and comm.allreduce(5) == 5
+assert comm.allreduce(5) == 5
+comm.Free()
+print("alone")
+"""
+
+
+@pytest.mark.alone("starts processes that initialise MPI")
+@pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup")
+def test_to_mpi4py_without_a_launcher() -> None:
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("mpi4py is not installed; runs in the environments of make setup")
+    assert succeeded(alone_program(ALONE)) == "alone\n"
+
+
+@pytest.mark.alone("starts processes")
+def test_to_mpi4py_without_mpi4py() -> None:
+    for hidden in ("sys.modules['mpi4py'] = None", "sys.modules['mpi4py.MPI'] = None"):
+        ended = alone_program(
+            f"""
+            import sys
+            {hidden}
+            import dtl
+            with dtl.Context() as ctx:
+                try:
+                    ctx.to_mpi4py()
+                except dtl.BackendUnavailableError as error:
+                    print(error)
+            """
+        )
+        assert "mpi4py cannot be imported" in succeeded(ended)
+
+
 ORDERS = {
     "mpi4py first": "from mpi4py import MPI\nimport dtl\nctx = dtl.Context()",
     "dtl first, mpi4py before the context": "import dtl\nfrom mpi4py import MPI\nctx = dtl.Context()",
@@ -122,6 +276,17 @@ for _ in range(3):
     comm.Allreduce(mine, theirs)
     assert (dtl.allreduce(ctx, mine) == theirs).all()
     assert dtl.allreduce(ctx, 1) == comm.allreduce(1) == 2
+lent = ctx.to_mpi4py()
+right = 1 - ctx.rank
+requests = [comm.isend("world", right), lent.isend("lent", right)]
+dtl.send(ctx, "dtl".encode()[0], right)
+with dtl.Context(comm=lent) as back:
+    dtl.send(back, 7, right)
+    assert dtl.recv(back, dtl.ANY_SOURCE, dtl.ANY_TAG) == 7
+assert dtl.recv(ctx, dtl.ANY_SOURCE, dtl.ANY_TAG) == ord("d")
+assert lent.recv() == "lent" and comm.recv() == "world"
+MPI.Request.waitall(requests)
+lent.Free()
 paths = {line.split()[-1] for line in open("/proc/self/maps") if "/libmpi.so" in line or "/libmpi_abi.so" in line}
 assert len(paths) == 1, paths
 print("both agree")

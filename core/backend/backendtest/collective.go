@@ -119,3 +119,22 @@ func alltoall(r *rank) {
 		recv.holds(r, "alltoall", from...)
 	})
 }
+
+// exchange sends parts whose lengths depend on both ranks, none among them, some with the sizes of all tests.
+func exchange(r *rank) {
+	ranks, me := r.c.Size(), r.c.Rank()
+	for round := range len(sizes) {
+		length := func(from, to int) int { return sizes[(from+2*to+round)%len(sizes)] / ranks }
+		send, recv := make([]memory.Span, ranks), make([]memory.Span, ranks)
+		in := make([]buffer, ranks)
+		for i := range ranks {
+			send[i] = r.filled(dtype.Float32, length(me, i), uint64(1000*me+i)).Span
+			in[i] = r.room(dtype.Float32, length(i, me))
+			recv[i] = in[i].Span
+		}
+		r.ok("exchange", r.c.Exchange(send, recv, r.c.TagBound()-1))
+		for i := range ranks {
+			in[i].holds(r, "exchange", uint64(1000*i+me))
+		}
+	}
+}

@@ -68,6 +68,17 @@ func splitLeftOut(r *rank) {
 	}
 }
 
+// splitByNode compares with what every launcher of these tests does: all ranks are on one machine.
+func splitByNode(r *rank) {
+	all := make([]int32, r.c.Size())
+	for rank := range all {
+		all[rank] = int32(rank)
+	}
+	part, err := r.c.SplitByNode()
+	r.ok("split by node", err)
+	r.members(part, all)
+}
+
 // members reports unless part connects the ranks of want, in that order, and closes it.
 func (r *rank) members(part backend.ReducingCommunicator, want []int32) {
 	r.Helper()

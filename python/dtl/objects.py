@@ -1,0 +1,357 @@
+"""Python objects, pickled on purpose: no other call ever pickles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import collectives, variable
+from ._arguments import integer
+from ._native import bridge
+from ._pickled import Head, Packed, pack, send_parts
+from ._together import agree, check_context, together
+from .context import Context
+from .exceptions import BoundsError, InvalidArgumentError
+from .messages import PROC_NULL
+
+
+def send_object(ctx: Context, obj: Any, dest: int, tag: int = 0) -> None:
+    """Send a Python object to one rank, which receives it with recv_object (MPI_Send).
+
+    Parameters
+    ----------
+    ctx
+        The context.
+    obj
+        Anything that can be pickled. The memory of large NumPy arrays in it is sent as it is, without a copy.
+    dest
+        The receiver's rank, or PROC_NULL.
+    tag
+        What the receiver can tell it by, at least 0.
+
+    Raises
+    ------
+    InvalidTypeError
+        If obj cannot be pickled.
+    BoundsError
+        If dest or tag is outside its range.
+
+    Notes
+    -----
+    Not collective. Returns when obj may be changed again, as send does. Pickles with protocol 5 (PEP 574).
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     dtl.send_object(ctx, {"step": 3, "field": np.zeros(4)}, dest=ctx.rank)
+    ...     dtl.recv_object(ctx, source=ctx.rank)
+    {'step': 3, 'field': array([0., 0., 0., 0.])}
+    """
+    check_context(ctx)
+    dest = integer("dest", dest)
+    packed = pack(ctx, obj)
+    bridge.call(bridge.SEND_OBJECT, ctx, packed.head, None, dest, integer("tag", tag), 0, 0)
+    if dest != PROC_NULL:
+        send_parts(ctx, packed, dest)
+
+
+def recv_object(ctx: Context, source: int, tag: int = 0) -> Any:
+    """Receive a Python object that one rank sent with send_object (MPI_Recv).
+
+    Parameters
+    ----------
+    ctx
+        The context.
+    source
+        The sender's rank, ANY_SOURCE, or PROC_NULL.
+    tag
+        The message's tag, or ANY_TAG.
+
+    Returns
+    -------
+    object
+        A copy of what was sent; None from PROC_NULL.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the message is no object. It stays there to be received, by recv.
+    BoundsError
+        If source or tag is outside its range.
+
+    Notes
+    -----
+    Not collective. Waits for the message. What unpickling raises, such as ImportError for a class that is not there, is
+    raised here; the message is gone then. Unpickling runs what the sender says, as pickle always does: the ranks of one
+    job trust each other.
+    """
+    check_context(ctx)
+    args = integer("source", source), integer("tag", tag)
+    received = bridge.call(bridge.RECV_OBJECT, ctx, None, None, *args, 0, 0)
+    if received is None:
+        return None
+    head = Head(np.asarray(received))
+    head.make_room()
+    head.receive(ctx)
+    return head.unpack()
+
+
+def broadcast_object(ctx: Context, obj: Any = None, root: int = 0) -> Any:
+    """Send root's object to every rank. Collective (MPI_Bcast).
+
+    Parameters
+    ----------
+    ctx
+        The ranks.
+    obj
+        On root, anything that can be pickled. Ignored elsewhere.
+    root
+        The rank whose object it is.
+
+    Returns
+    -------
+    object
+        Obj itself on root, a copy elsewhere.
+
+    Raises
+    ------
+    InvalidTypeError
+        If obj cannot be pickled. On every rank.
+    BoundsError
+        If root is outside [0, size). On every rank.
+    CollectiveMismatchError
+        If the ranks' roots differ. On every rank.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     dtl.broadcast_object(ctx, {"name": "run 7"} if ctx.is_root else None)
+    {'name': 'run 7'}
+    """
+    op = "broadcast_object"
+    check_context(ctx)
+    packed = None
+    with together(ctx, op):
+        root = _rank(ctx, root)
+        if ctx.rank == root:
+            packed = pack(ctx, obj)
+    agree(ctx, op, f"root {root}")
+    head = Head(collectives.broadcast(ctx, packed.head if packed else None, root))
+    if head.has_parts:
+        with together(ctx, op):
+            if packed is None:
+                head.make_room()
+        agree(ctx, op)
+        _broadcast_parts(ctx, head, packed, root)
+    return obj if packed else head.unpack()
+
+
+def gather_object(ctx: Context, obj: Any, root: int = 0) -> list[Any] | None:
+    """Collect every rank's object on root. Collective (MPI_Gather).
+
+    Parameters
+    ----------
+    ctx
+        The ranks.
+    obj
+        Anything that can be pickled.
+    root
+        The rank that gets the result.
+
+    Returns
+    -------
+    list
+        On root, a copy of each rank's object, in rank order; None on the other ranks.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a rank's obj cannot be pickled. On every rank.
+    BoundsError
+        If root is outside [0, size). On every rank.
+    CollectiveMismatchError
+        If the ranks' roots differ. On every rank.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     names = dtl.gather_object(ctx, f"rank {ctx.rank}")
+    ...     names[0] if ctx.is_root else names
+    'rank 0'
+    """
+    op = "gather_object"
+    check_context(ctx)
+    with together(ctx, op):
+        root = _rank(ctx, root)
+        packed = pack(ctx, obj)
+    agree(ctx, op, f"root {root}")
+    gathered = variable.gatherv(ctx, packed.head, None, root)
+    heads = _heads(gathered) if ctx.rank == root else []
+    with together(ctx, op):
+        for head in heads:
+            head.make_room()
+    agree(ctx, op)
+    if ctx.rank != root:
+        send_parts(ctx, packed, root)
+        return None
+    for head in heads:
+        _receive(ctx, head, packed)
+    return [head.unpack() for head in heads]
+
+
+def allgather_object(ctx: Context, obj: Any) -> list[Any]:
+    """Collect every rank's object on every rank. Collective (MPI_Allgather).
+
+    Parameters
+    ----------
+    ctx
+        The ranks.
+    obj
+        Anything that can be pickled.
+
+    Returns
+    -------
+    list
+        A copy of each rank's object, in rank order.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a rank's obj cannot be pickled. On every rank.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     dtl.allgather_object(ctx, {ctx.rank}) == [{rank} for rank in range(ctx.size)]
+    True
+    """
+    op = "allgather_object"
+    check_context(ctx)
+    with together(ctx, op):
+        packed = pack(ctx, obj)
+    agree(ctx, op)
+    heads = _heads(variable.allgatherv(ctx, packed.head))
+    if any(head.has_parts for head in heads):
+        with together(ctx, op):
+            for head in heads:
+                head.make_room()
+        agree(ctx, op)
+        for source, head in enumerate(heads):
+            _broadcast_parts(ctx, head, packed if source == ctx.rank else None, source)
+    return [head.unpack() for head in heads]
+
+
+def scatter_object(ctx: Context, objs: Any = None, root: int = 0) -> Any:
+    """Give each rank one of root's objects. Collective (MPI_Scatter).
+
+    Parameters
+    ----------
+    ctx
+        The ranks.
+    objs
+        On root, a sequence of one object a rank, each of which can be pickled. Ignored elsewhere.
+    root
+        The rank whose objects they are.
+
+    Returns
+    -------
+    object
+        A copy of ``objs[rank]``.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If root has not one object a rank. On every rank.
+    InvalidTypeError
+        If one of them cannot be pickled. On every rank.
+    BoundsError
+        If root is outside [0, size). On every rank.
+    CollectiveMismatchError
+        If the ranks' roots differ. On every rank.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     jobs = [("part", rank) for rank in range(ctx.size)] if ctx.is_root else None
+    ...     dtl.scatter_object(ctx, jobs) == ("part", ctx.rank)
+    True
+    """
+    op = "scatter_object"
+    check_context(ctx)
+    packed: list[Packed] = []
+    with together(ctx, op):
+        root = _rank(ctx, root)
+        if ctx.rank == root:
+            packed = [pack(ctx, obj, f"objs[{rank}]") for rank, obj in enumerate(_one_a_rank(ctx, objs))]
+    agree(ctx, op, f"root {root}")
+    heads = np.concatenate([one.head for one in packed]) if packed else None
+    head = Head(variable.scatterv(ctx, heads, [len(one.head) for one in packed], root))
+    with together(ctx, op):
+        head.make_room()
+    agree(ctx, op)
+    if ctx.rank == root:
+        for rank, one in enumerate(packed):
+            if rank != root:
+                send_parts(ctx, one, rank)
+        _receive(ctx, head, packed[root])
+    else:
+        head.receive(ctx)
+    return head.unpack()
+
+
+def _rank(ctx: Context, root: Any) -> int:
+    number = integer("root", root)
+    if not 0 <= number < ctx.size:
+        raise BoundsError(f"root {number} outside [0, {ctx.size})")
+    return number
+
+
+def _one_a_rank(ctx: Context, objs: Any) -> list[Any]:
+    try:
+        listed = list(objs)
+    except TypeError:
+        raise InvalidArgumentError(
+            f"objs of type {type(objs).__name__} must be a sequence, with one object for each of {ctx.size} ranks"
+        ) from None
+    if len(listed) != ctx.size:
+        raise InvalidArgumentError(f"objs has {len(listed)} objects, but there are {ctx.size} ranks")
+    return listed
+
+
+def _heads(gathered: Any) -> list[Head]:
+    """Return the heads that lie one after the other."""
+    heads: list[Head] = []
+    while len(gathered):
+        heads.append(Head(gathered))
+        gathered = gathered[heads[-1].size :]
+    return heads
+
+
+def _receive(ctx: Context, head: Head, own: Packed) -> None:
+    """Receive the parts of an object, or copy them where it is this rank's own."""
+    if head.source != ctx.rank:
+        head.receive(ctx)
+    else:
+        _copy(head, own)
+
+
+def _copy(head: Head, own: Packed) -> None:
+    for room, part in zip(head.parts, own.parts):
+        room[:] = np.frombuffer(part, np.uint8)
+
+
+def _broadcast_parts(ctx: Context, head: Head, own: Packed | None, root: int) -> None:
+    """Move the parts of root's object, which own is on root, to every rank that has room for them."""
+    if own is None:
+        for part in head.parts:
+            collectives.broadcast(ctx, None, root, out=part)
+        return
+    for part in own.parts:
+        collectives.broadcast(ctx, np.frombuffer(part, np.uint8), root)
+    _copy(head, own)
