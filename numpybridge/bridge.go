@@ -89,6 +89,7 @@ func text(s *C.char) string {
 // The numbers of bridge.h are those of this package and of the core: a difference is a constant that does not fit.
 const (
 	_ = uint(C.DTL_ALLREDUCE-int(Allreduce)) + uint(int(Allreduce)-C.DTL_ALLREDUCE)
+	_ = uint(C.DTL_REDUCE-int(Reduce)) + uint(int(Reduce)-C.DTL_REDUCE)
 	_ = uint(C.DTL_PYTHON_SCALAR-int(comm.PythonScalar)) + uint(int(comm.PythonScalar)-C.DTL_PYTHON_SCALAR)
 	_ = uint(C.DTL_MAX_DIMS-comm.MaxDims) + uint(comm.MaxDims-C.DTL_MAX_DIMS)
 )

@@ -7,7 +7,7 @@
 enum { DTL_MAX_DIMS = 64 };
 
 /* The operations that C knows by itself; Go has the list. */
-enum dtl_code { DTL_ALLREDUCE = 1 };
+enum dtl_code { DTL_ALLREDUCE = 1, DTL_REDUCE };
 
 /* What was passed, so that the like goes back: core/comm.Kind. */
 enum dtl_kind { DTL_NDARRAY, DTL_NUMPY_SCALAR, DTL_PYTHON_SCALAR };

@@ -28,11 +28,12 @@ PyObject *perform(dtl_call *call) {
     return value;
 }
 
-/* reduce_scalar makes a call whose result is a Python scalar like its input. Sums of truth values are
- * integers: Python's business. */
+/* reduce_scalar makes a call whose result is a Python scalar like its input; where reduce has none, it is any. Sums of
+ * truth values are integers: Python's business. */
 PyObject *reduce_scalar(dtl_call *call, scalar *result) {
     if (call->in.format[0] == '?')
         Py_RETURN_NOTIMPLEMENTED;
+    *result = *(const scalar *)call->in.data;
     call->out = call->in;
     call->out.data = result;
     PyObject *answer = perform(call);
@@ -89,7 +90,7 @@ PyObject *bridge_call(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     if (value == Py_None)
         return with_out(&call, args[3]);
     if (take_scalar(value, &call.in, &input) == TAKEN) {
-        if (args[3] != Py_None || code != DTL_ALLREDUCE)
+        if (args[3] != Py_None || (code != DTL_ALLREDUCE && code != DTL_REDUCE))
             return with_out(&call, args[3]);
         return reduce_scalar(&call, &result);
     }

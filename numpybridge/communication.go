@@ -4,7 +4,6 @@ import (
 	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/handle"
-	"dtl/core/kernel"
 	"dtl/core/runtime"
 )
 
@@ -23,22 +22,6 @@ func (c *Call) on(f func(*comm.Comm) error) (err error) {
 }
 
 func barrier(c *Call) error { return c.on((*comm.Comm).Barrier) }
-
-func allreduce(c *Call) error {
-	op, err := kernel.ParseOp(c.Args[0])
-	if err != nil {
-		return err
-	}
-	return c.on(func(on *comm.Comm) error { return on.Allreduce(c.In.Span, c.Out.Span, op) })
-}
-
-func reduce(c *Call) error {
-	op, err := kernel.ParseOp(c.Args[0])
-	if err != nil {
-		return err
-	}
-	return c.on(func(on *comm.Comm) error { return on.Reduce(c.In.Span, c.Out.Span, op, c.Args[1]) })
-}
 
 func broadcast(c *Call) error {
 	return c.on(func(on *comm.Comm) (err error) {

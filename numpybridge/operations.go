@@ -12,7 +12,7 @@ import (
 // Code is an operation. Python sees each as a constant of _bridge, which learns them from here.
 type Code int64
 
-// The operations. bridge.h repeats the one that C knows by itself.
+// The operations. bridge.h repeats the two that C knows by itself.
 const (
 	Barrier Code = iota
 	Allreduce
@@ -55,6 +55,10 @@ const (
 	MapContains
 	MapErase
 	MapEntries
+	Scan
+	Exscan
+	ReduceParts
+	Locate
 )
 
 // operation is what is known of one.
@@ -109,6 +113,10 @@ var operations = [...]operation{
 	MapContains:  {"MAP_CONTAINS", "contains", true, false, mapContains},
 	MapErase:     {"MAP_ERASE", "erase", true, false, mapErase},
 	MapEntries:   {"MAP_ENTRIES", "entries", false, false, mapEntries},
+	Scan:         {"SCAN", "scan", true, false, scan},
+	Exscan:       {"EXSCAN", "exscan", true, false, exscan},
+	ReduceParts:  {"REDUCE_SCATTER", "reduce_scatter", true, false, reduceScatter},
+	Locate:       {"LOCATE", "allreduce", true, false, locate},
 }
 
 // row returns a code's operation, or nil for a number that is none.
@@ -147,9 +155,12 @@ func (c *Call) out() *comm.Array {
 	return &c.Out
 }
 
-// suitable reports whether the call has an input where it needs one, and its arrays have element types. If not,
-// Python, which knows what was passed, says what is wrong with it.
+// suitable reports whether the call has an input where it needs one, and its arrays have element types, and that it gives
+// one result. If not, Python, which knows what was passed, says what is wrong with it, or prepares it.
 func (c *Call) suitable() bool {
+	if (c.Code == Allreduce || c.Code == Reduce) && twofold(c.Args[0]) {
+		return false
+	}
 	if row := c.Code.row(); row != nil && (row.input && !c.HasIn || row.pair && !c.HasOut) {
 		return false
 	}

@@ -150,6 +150,7 @@ func TestSelfCollectivesAllocateNothing(t *testing.T) {
 		for _, err := range []error{
 			c.Allreduce(send, recv, kernel.Sum), c.Reduce(send, recv, kernel.Sum, 0), c.Broadcast(recv, 0),
 			c.Gather(send, recv, 0), c.Scatter(send, recv, 0), c.Allgather(send, recv), c.Alltoall(send, recv), c.Barrier(),
+			c.Scan(send, recv, kernel.Sum), c.Exscan(send, recv, kernel.Sum), c.ReduceScatter(send, recv, kernel.LOr),
 		} {
 			if err != nil {
 				t.Fatal(err)

@@ -45,6 +45,11 @@ typedef struct Status {
 #define PROD ((Op)0x58000004)
 #define MIN ((Op)0x58000002)
 #define MAX ((Op)0x58000001)
+#define LAND ((Op)0x58000005)
+#define LOR ((Op)0x58000007)
+#define BAND ((Op)0x58000006)
+#define BOR ((Op)0x58000008)
+#define BXOR ((Op)0x5800000a)
 
 #define SUCCESS 0
 #define ANY_SOURCE (-2)

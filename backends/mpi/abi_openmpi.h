@@ -47,6 +47,11 @@ typedef struct Status {
 #define PROD ((Op)ADDRESS(ompi_mpi_op_prod))
 #define MIN ((Op)ADDRESS(ompi_mpi_op_min))
 #define MAX ((Op)ADDRESS(ompi_mpi_op_max))
+#define LAND ((Op)ADDRESS(ompi_mpi_op_land))
+#define LOR ((Op)ADDRESS(ompi_mpi_op_lor))
+#define BAND ((Op)ADDRESS(ompi_mpi_op_band))
+#define BOR ((Op)ADDRESS(ompi_mpi_op_bor))
+#define BXOR ((Op)ADDRESS(ompi_mpi_op_bxor))
 
 #define SUCCESS 0
 #define ANY_SOURCE (-1)
@@ -88,4 +93,9 @@ typedef struct Status {
 	X(ompi_mpi_op_sum) \
 	X(ompi_mpi_op_prod) \
 	X(ompi_mpi_op_min) \
-	X(ompi_mpi_op_max)
+	X(ompi_mpi_op_max) \
+	X(ompi_mpi_op_land) \
+	X(ompi_mpi_op_lor) \
+	X(ompi_mpi_op_band) \
+	X(ompi_mpi_op_bor) \
+	X(ompi_mpi_op_bxor)

@@ -46,6 +46,11 @@ typedef struct Status {
 #define PROD ((Op)0x24)
 #define MIN ((Op)0x22)
 #define MAX ((Op)0x23)
+#define LAND ((Op)0x30)
+#define LOR ((Op)0x31)
+#define BAND ((Op)0x28)
+#define BOR ((Op)0x29)
+#define BXOR ((Op)0x2a)
 
 #define SUCCESS 0
 #define ANY_SOURCE (-1)

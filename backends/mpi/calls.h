@@ -26,7 +26,20 @@ enum {
 	DTL_TYPES
 };
 
-enum { DTL_SUM, DTL_PROD, DTL_MIN, DTL_MAX, DTL_OPS };
+enum {
+	DTL_SUM,
+	DTL_PROD,
+	DTL_MIN,
+	DTL_MAX,
+	DTL_LAND,
+	DTL_LOR,
+	DTL_BAND,
+	DTL_BOR,
+	DTL_BXOR,
+	DTL_MINLOC,
+	DTL_MAXLOC,
+	DTL_OPS
+};
 
 // What a call returns, instead of MPI's own code, when somebody has finalised MPI: MPI would abort.
 enum { DTL_MPI_FINALIZED = -1 };
@@ -80,7 +93,11 @@ struct dtl_status {
 	X(reduce, (uint64_t comm, const void *send, void *recv, int64_t n, int type, int op, int root), \
 	  (comm, send, recv, n, type, op, root)) \
 	X(allreduce, (uint64_t comm, const void *send, void *recv, int64_t n, int type, int op), \
-	  (comm, send, recv, n, type, op))
+	  (comm, send, recv, n, type, op)) \
+	X(scan, (uint64_t comm, const void *send, void *recv, int64_t n, int type, int op), (comm, send, recv, n, type, op)) \
+	X(exscan, (uint64_t comm, const void *send, void *recv, int64_t n, int type, int op), (comm, send, recv, n, type, op)) \
+	X(reduce_scatter, (uint64_t comm, const void *send, void *recv, int64_t n, int64_t size, int type, int op), \
+	  (comm, send, recv, n, size, type, op))
 
 // A symbol of the library, and where its address goes.
 struct dtl_mpi_symbol {

@@ -8,15 +8,10 @@ package mpi
 #cgo noescape dtl_mpi_scatter
 #cgo noescape dtl_mpi_allgather
 #cgo noescape dtl_mpi_alltoall
-#cgo noescape dtl_mpi_reduce
-#cgo noescape dtl_mpi_allreduce_at
 */
 import "C"
 
-import (
-	"dtl/core/kernel"
-	"dtl/core/memory"
-)
+import "dtl/core/memory"
 
 // Barrier returns when every rank has called it.
 func (c *Comm) Barrier() error { return c.m.failure("MPI_Barrier", C.dtl_mpi_barrier(c.m.c, c.handle)) }
@@ -53,24 +48,4 @@ func (c *Comm) Alltoall(send, recv memory.Span) error {
 	rc := C.dtl_mpi_alltoall(c.m.c, c.handle, send.Addr, recv.Addr, C.int64_t(send.Count/c.size), C.int64_t(c.size),
 		C.int(send.Type))
 	return c.m.failure("MPI_Alltoall", rc)
-}
-
-// Reduce combines every rank's send in root's recv.
-func (c *Comm) Reduce(send, recv memory.Span, op kernel.Op, root int) error {
-	if err := op.Check(send.Type); err != nil {
-		return err // the same on every rank
-	}
-	rc := C.dtl_mpi_reduce(c.m.c, c.handle, send.Addr, recv.Addr, C.int64_t(send.Count), C.int(send.Type), C.int(op),
-		C.int(root))
-	return c.m.failure("MPI_Reduce", rc)
-}
-
-// Allreduce is Reduce with the result on every rank.
-func (c *Comm) Allreduce(send, recv memory.Span, op kernel.Op) error {
-	if err := op.Check(send.Type); err != nil {
-		return err // the same on every rank
-	}
-	rc := C.dtl_mpi_allreduce_at(c.m.c, c.handle, C.uintptr_t(uintptr(send.Addr)), C.uintptr_t(uintptr(recv.Addr)),
-		C.int64_t(send.Count), C.int(send.Type), C.int(op))
-	return c.m.failure("MPI_Allreduce", rc)
 }

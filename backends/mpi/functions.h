@@ -40,4 +40,7 @@
 	X(Allgather, (const void *, int, Datatype, void *, int, Datatype, Comm)) \
 	X(Alltoall, (const void *, int, Datatype, void *, int, Datatype, Comm)) \
 	X(Reduce, (const void *, void *, int, Datatype, Op, int, Comm)) \
-	X(Allreduce, (const void *, void *, int, Datatype, Op, Comm))
+	X(Allreduce, (const void *, void *, int, Datatype, Op, Comm)) \
+	X(Scan, (const void *, void *, int, Datatype, Op, Comm)) \
+	X(Exscan, (const void *, void *, int, Datatype, Op, Comm)) \
+	X(Reduce_scatter_block, (const void *, void *, int, Datatype, Op, Comm))

@@ -42,6 +42,11 @@ const (
 	_ = uint(C.DTL_PROD-int(kernel.Prod)) + uint(int(kernel.Prod)-C.DTL_PROD)
 	_ = uint(C.DTL_MIN-int(kernel.Min)) + uint(int(kernel.Min)-C.DTL_MIN)
 	_ = uint(C.DTL_MAX-int(kernel.Max)) + uint(int(kernel.Max)-C.DTL_MAX)
+	_ = uint(C.DTL_LAND-int(kernel.LAnd)) + uint(int(kernel.LAnd)-C.DTL_LAND)
+	_ = uint(C.DTL_LOR-int(kernel.LOr)) + uint(int(kernel.LOr)-C.DTL_LOR)
+	_ = uint(C.DTL_BAND-int(kernel.BAnd)) + uint(int(kernel.BAnd)-C.DTL_BAND)
+	_ = uint(C.DTL_BOR-int(kernel.BOr)) + uint(int(kernel.BOr)-C.DTL_BOR)
+	_ = uint(C.DTL_BXOR-int(kernel.BXor)) + uint(int(kernel.BXor)-C.DTL_BXOR)
 )
 
 // calls is the table of one ABI's calls, filled with a library's functions.

@@ -36,6 +36,25 @@ static int wrap_allreduce(uint64_t comm, const void *send, void *recv, int64_t n
 	FOR_PARTS(n, type, mpi.Allreduce(at(send, offset), at(recv, offset), part, types[type], ops[type][op], comm_of(comm)));
 }
 
+static int wrap_scan(uint64_t comm, const void *send, void *recv, int64_t n, int type, int op) {
+	FOR_PARTS(n, type, mpi.Scan(at(send, offset), at(recv, offset), part, types[type], ops[type][op], comm_of(comm)));
+}
+
+static int wrap_exscan(uint64_t comm, const void *send, void *recv, int64_t n, int type, int op) {
+	FOR_PARTS(n, type, mpi.Exscan(at(send, offset), at(recv, offset), part, types[type], ops[type][op], comm_of(comm)));
+}
+
+// wrap_reduce_scatter reduces to one rank after the other where libraries, which add counts up in ints, cannot do all
+// at once. What moves is as much.
+static int wrap_reduce_scatter(uint64_t comm, const void *send, void *recv, int64_t n, int64_t size, int type, int op) {
+	REQUIRE_ALIVE();
+	if (n * size <= dtl_mpi_count_limit)
+		return mpi.Reduce_scatter_block(send, recv, (int)n, types[type], ops[type][op], comm_of(comm));
+	for (int root = 0; root < size; root++)
+		RETURN_IF(wrap_reduce(comm, at(send, root * n * sizes[type]), recv, n, type, op, root));
+	return SUCCESS;
+}
+
 static int wrap_gather(uint64_t comm, const void *send, void *recv, int64_t n, int64_t size, int type, int root) {
 	struct elements e;
 	REQUIRE_ALIVE();

@@ -72,8 +72,7 @@ static int wrap_foreign(uintptr_t handle, uint64_t *comm, int *null, int *inter)
 static int wrap_describe(uint64_t comm, int *rank, int *size, int64_t *tags) {
 	int *bound = NULL, flag = 0;
 	REQUIRE_ALIVE();
-	if (NARROW_SUMS_SATURATE)
-		RETURN_IF(wrapping_sums());
+	RETURN_IF(make_operators());
 	RETURN_IF(mpi.Comm_rank(comm_of(comm), rank));
 	RETURN_IF(mpi.Comm_size(comm_of(comm), size));
 	RETURN_IF(mpi.Comm_get_attr(COMM_WORLD, TAG_UB, &bound, &flag));

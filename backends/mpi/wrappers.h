@@ -54,6 +54,11 @@ static void ready(void) {
 		ops[type][DTL_PROD] = PROD;
 		ops[type][DTL_MIN] = MIN;
 		ops[type][DTL_MAX] = MAX;
+		ops[type][DTL_LAND] = LAND;
+		ops[type][DTL_LOR] = LOR;
+		ops[type][DTL_BAND] = BAND;
+		ops[type][DTL_BOR] = BOR;
+		ops[type][DTL_BXOR] = BXOR;
 	}
 }
 
@@ -93,7 +98,7 @@ static int status_out(const Status *from, struct dtl_status *to) {
 	return rc;
 }
 
-#include "wrap_sum.h"
+#include "wrap_operator.h"
 #include "wrap_lifecycle.h"
 #include "wrap_count.h"
 #include "wrap_message.h"

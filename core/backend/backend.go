@@ -115,13 +115,20 @@ type CollectiveCommunicator interface {
 	Alltoall(send, recv memory.Span) error
 }
 
-// ReducingCommunicator is a CollectiveCommunicator that combines elements across ranks, elementwise.
+// ReducingCommunicator is a CollectiveCommunicator that combines elements across ranks, elementwise, as kernel.Accumulate
+// does: integers wrap, and no NaN is lost. LAND and LOR give 0 and 1 also where only one rank's elements come in.
 type ReducingCommunicator interface {
 	CollectiveCommunicator
 	// Reduce combines every rank's send in root's recv; recv is ignored elsewhere.
 	Reduce(send, recv memory.Span, op kernel.Op, root int) error
 	// Allreduce is Reduce with the result on every rank.
 	Allreduce(send, recv memory.Span, op kernel.Op) error
+	// Scan combines in recv the sends of the ranks up to this one.
+	Scan(send, recv memory.Span, op kernel.Op) error
+	// Exscan combines in recv the sends of the ranks before this one; what recv holds then on rank 0 is not defined.
+	Exscan(send, recv memory.Span, op kernel.Op) error
+	// ReduceScatter combines in rank r's recv the r-th equal part of every rank's send.
+	ReduceScatter(send, recv memory.Span, op kernel.Op) error
 }
 
 // Properties say what a memory space promises.

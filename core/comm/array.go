@@ -98,14 +98,21 @@ func (c *Comm) apart(send, recv memory.Span, f func(send memory.Span) error) err
 	if !overlap(send, recv) {
 		return f(send)
 	}
-	storage, err := memory.NewStorage(c.memory, send.Bytes(), alignment)
+	twin, err := c.twin(send)
 	if err != nil {
 		return err
 	}
-	defer storage.Release()
-	twin := memory.Span{Addr: storage.Addr(), Count: send.Count, Type: send.Type}
-	memory.Copy(twin, send)
-	return f(twin)
+	defer twin.release()
+	return f(twin.Span)
+}
+
+// twin returns a copy of elements, which the caller releases.
+func (c *Comm) twin(of memory.Span) (Result, error) {
+	r, err := newResult(c.memory, header{typ: of.Type, shape: []int64{int64(of.Count)}})
+	if err == nil {
+		memory.Copy(r.Span, of)
+	}
+	return r, err
 }
 
 // bytesAt is a span of n bytes at an address.

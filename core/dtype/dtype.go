@@ -71,6 +71,9 @@ func (t Type) Format() string { return t.info().format }
 // Complex reports whether the type has no order.
 func (t Type) Complex() bool { return t == Complex64 || t == Complex128 }
 
+// Inexact reports whether the type is of floating-point numbers, real or complex.
+func (t Type) Inexact() bool { return t == Float64 || t == Float32 || t.Complex() }
+
 // All returns every element type.
 func All() []Type {
 	all := make([]Type, 0, N-1)

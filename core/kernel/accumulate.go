@@ -5,8 +5,12 @@ import (
 	"dtl/core/status"
 )
 
+type integer interface {
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
+}
+
 type ordered interface {
-	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
+	integer | float32 | float64
 }
 
 type number interface {
@@ -15,7 +19,8 @@ type number interface {
 
 // Accumulate combines src into dst: dst[i] = dst[i] op src[i]. The spans have equal types and counts, which
 // may be zero. Integers wrap. MIN and MAX give NaN where either element is NaN, as NumPy's minimum and
-// maximum do (MPI leaves it to the library), and take -0 for less than +0; of bool they are AND and OR.
+// maximum do, and take -0 for less than +0; of bool they are AND and OR. LAND and LOR give 0 and 1, and take all but
+// zeros for true.
 func Accumulate(dst, src memory.Span, op Op) error {
 	if op >= NOps || !dst.Type.Valid() {
 		return status.New(status.InvalidArgument, "op %d of dtype %d does not exist", uint8(op), uint8(dst.Type))

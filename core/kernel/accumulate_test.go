@@ -28,18 +28,28 @@ func TestAccumulate(t *testing.T) {
 	f32 := floats[float32](math.MaxFloat32, math.SmallestNonzeroFloat32)
 	orderedType(t, dtype.Float64, f64, minFloat, maxFloat)
 	orderedType(t, dtype.Float32, f32, minFloat, maxFloat)
-	orderedType(t, dtype.Int64, wrap[int64](math.MinInt64, math.MaxInt64), minInt, maxInt)
-	orderedType(t, dtype.Int32, wrap[int32](math.MinInt32, math.MaxInt32), minInt, maxInt)
-	orderedType(t, dtype.Int16, wrap[int16](math.MinInt16, math.MaxInt16), minInt, maxInt)
-	orderedType(t, dtype.Int8, wrap[int8](math.MinInt8, math.MaxInt8), minInt, maxInt)
-	orderedType(t, dtype.Uint64, wrap[uint64](1<<63-1, math.MaxUint64), minInt, maxInt)
-	orderedType(t, dtype.Uint32, wrap[uint32](1<<31, math.MaxUint32), minInt, maxInt)
-	orderedType(t, dtype.Uint16, wrap[uint16](1<<15, math.MaxUint16), minInt, maxInt)
-	orderedType(t, dtype.Uint8, wrap[uint8](1<<7, math.MaxUint8), minInt, maxInt)
+	integerType(t, dtype.Int64, wrap[int64](math.MinInt64, math.MaxInt64))
+	integerType(t, dtype.Int32, wrap[int32](math.MinInt32, math.MaxInt32))
+	integerType(t, dtype.Int16, wrap[int16](math.MinInt16, math.MaxInt16))
+	integerType(t, dtype.Int8, wrap[int8](math.MinInt8, math.MaxInt8))
+	integerType(t, dtype.Uint64, wrap[uint64](1<<63-1, math.MaxUint64))
+	integerType(t, dtype.Uint32, wrap[uint32](1<<31, math.MaxUint32))
+	integerType(t, dtype.Uint16, wrap[uint16](1<<15, math.MaxUint16))
+	integerType(t, dtype.Uint8, wrap[uint8](1<<7, math.MaxUint8))
 	numberType(t, dtype.Complex64, complexes(func(re, im float64) complex64 { return complex64(complex(re, im)) }))
 	numberType(t, dtype.Complex128, complexes(func(re, im float64) complex128 { return complex(re, im) }))
-	against(t, dtype.Bool, Min, []uint8{0, 1}, func(a, b uint8) uint8 { return a & b })
-	against(t, dtype.Bool, Max, []uint8{0, 1}, func(a, b uint8) uint8 { return a | b })
+	and, or := func(a, b uint8) uint8 { return a & b }, func(a, b uint8) uint8 { return a | b }
+	for op, want := range map[Op]func(a, b uint8) uint8{Min: and, Max: or, LAnd: and, LOr: or, BAnd: and, BOr: or,
+		BXor: func(a, b uint8) uint8 { return a ^ b }} {
+		against(t, dtype.Bool, op, []uint8{0, 1}, want)
+	}
+}
+
+func integerType[T integer](t *testing.T, typ dtype.Type, values []T) {
+	orderedType(t, typ, values, minInt, maxInt)
+	against(t, typ, BAnd, values, func(a, b T) T { return a & b })
+	against(t, typ, BOr, values, func(a, b T) T { return a | b })
+	against(t, typ, BXor, values, func(a, b T) T { return a ^ b })
 }
 
 func orderedType[T ordered](t *testing.T, typ dtype.Type, values []T, lesser, greater func(a, b T) T) {
@@ -51,6 +61,15 @@ func orderedType[T ordered](t *testing.T, typ dtype.Type, values []T, lesser, gr
 func numberType[T number](t *testing.T, typ dtype.Type, values []T) {
 	against(t, typ, Sum, values, func(a, b T) T { return a + b })
 	against(t, typ, Prod, values, func(a, b T) T { return a * b })
+	against(t, typ, LAnd, values, func(a, b T) T { return oneIf[T](a != 0 && b != 0) })
+	against(t, typ, LOr, values, func(a, b T) T { return oneIf[T](!(a == 0 && b == 0)) })
+}
+
+func oneIf[T number](yes bool) (v T) {
+	if yes {
+		v++
+	}
+	return v
 }
 
 func minInt[T ordered](a, b T) T {
@@ -140,6 +159,8 @@ func TestAccumulateRefuses(t *testing.T) {
 		{"no op", one, one, NOps, status.InvalidArgument},
 		{"order of complex", z, z, Min, status.Unsupported},
 		{"sum of bool", flag, flag, Sum, status.Unsupported},
+		{"bits of floats", other, other, BXor, status.Unsupported},
+		{"values and ranks", one, one, MinLoc, status.Unsupported},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if err := Accumulate(row.dst, row.src, row.op); !errors.Is(err, row.code) {

@@ -26,23 +26,40 @@ type scatteredRow [NOps]func(dst, src []unsafe.Pointer)
 var scattered = [dtype.N]scatteredRow{
 	dtype.Float64:    orderedScattered[float64](),
 	dtype.Float32:    orderedScattered[float32](),
-	dtype.Int64:      orderedScattered[int64](),
-	dtype.Int32:      orderedScattered[int32](),
-	dtype.Int16:      orderedScattered[int16](),
-	dtype.Int8:       orderedScattered[int8](),
-	dtype.Uint64:     orderedScattered[uint64](),
-	dtype.Uint32:     orderedScattered[uint32](),
-	dtype.Uint16:     orderedScattered[uint16](),
-	dtype.Uint8:      orderedScattered[uint8](),
-	dtype.Bool:       {Min: minimumAt[uint8], Max: maximumAt[uint8]}, // false is 0 and true 1
+	dtype.Int64:      integerScattered[int64](),
+	dtype.Int32:      integerScattered[int32](),
+	dtype.Int16:      integerScattered[int16](),
+	dtype.Int8:       integerScattered[int8](),
+	dtype.Uint64:     integerScattered[uint64](),
+	dtype.Uint32:     integerScattered[uint32](),
+	dtype.Uint16:     integerScattered[uint16](),
+	dtype.Uint8:      integerScattered[uint8](),
+	dtype.Bool:       boolScattered,
 	dtype.Complex64:  numberScattered[complex64](),
 	dtype.Complex128: numberScattered[complex128](),
 }
 
-func numberScattered[T number]() scatteredRow { return scatteredRow{Sum: sumAt[T], Prod: prodAt[T]} }
+// boolScattered is the row of truth values, which are 0 and 1.
+var boolScattered = scatteredRow{
+	Min: minimumAt[uint8], Max: maximumAt[uint8],
+	LAnd: andAt[uint8], LOr: orAt[uint8],
+	BAnd: bitsAndAt[uint8], BOr: bitsOrAt[uint8], BXor: bitsXorAt[uint8],
+}
+
+func numberScattered[T number]() scatteredRow {
+	return scatteredRow{Sum: sumAt[T], Prod: prodAt[T], LAnd: andAt[T], LOr: orAt[T]}
+}
 
 func orderedScattered[T ordered]() scatteredRow {
-	return scatteredRow{Sum: sumAt[T], Prod: prodAt[T], Min: minimumAt[T], Max: maximumAt[T]}
+	r := numberScattered[T]()
+	r[Min], r[Max] = minimumAt[T], maximumAt[T]
+	return r
+}
+
+func integerScattered[T integer]() scatteredRow {
+	r := orderedScattered[T]()
+	r[BAnd], r[BOr], r[BXor] = bitsAndAt[T], bitsOrAt[T], bitsXorAt[T]
+	return r
 }
 
 func sumAt[T number](dst, src []unsafe.Pointer) {

@@ -15,10 +15,17 @@ const (
 	Prod
 	Min
 	Max
+	LAnd
+	LOr
+	BAnd
+	BOr
+	BXor
+	MinLoc
+	MaxLoc
 	NOps
 )
 
-var opNames = [NOps]string{"SUM", "PROD", "MIN", "MAX"}
+var opNames = [NOps]string{"SUM", "PROD", "MIN", "MAX", "LAND", "LOR", "BAND", "BOR", "BXOR", "MINLOC", "MAXLOC"}
 
 // String returns the operator's name in capitals, as Python spells its constant.
 func (o Op) String() string {
@@ -36,15 +43,36 @@ func ParseOp(n int64) (Op, error) {
 	return Op(n), nil
 }
 
-// Check returns an error unless the operator is defined for elements of type t: complex numbers have no
-// order, and truth values no sum.
-func (o Op) Check(t dtype.Type) error {
-	ordered := o == Min || o == Max
-	if t.Complex() && ordered {
-		return status.New(status.Unsupported, "%s is not defined for %s, which has no order", o, t)
+// Located returns the operator that finds what MINLOC or MAXLOC locates, and whether o is one of them. Those two have
+// no loop: their result is two, the values and the ranks that have them.
+func (o Op) Located() (value Op, is bool) {
+	switch o {
+	case MinLoc:
+		return Min, true
+	case MaxLoc:
+		return Max, true
 	}
-	if t == dtype.Bool && !ordered {
-		return status.New(status.Unsupported, "%s is not defined for bool; convert to an integer dtype", o)
+	return o, false
+}
+
+// Check returns an error unless the operator is defined for elements of type t: complex numbers have no
+// order, truth values no sum, and only whole numbers and truth values have bits.
+func (o Op) Check(t dtype.Type) error {
+	switch o {
+	case Sum, Prod:
+		if t == dtype.Bool {
+			return status.New(status.Unsupported, "%s is not defined for bool; convert to an integer dtype", o)
+		}
+	case Min, Max:
+		if t.Complex() {
+			return status.New(status.Unsupported, "%s is not defined for %s, which has no order", o, t)
+		}
+	case BAnd, BOr, BXor:
+		if t.Inexact() {
+			return status.New(status.Unsupported, "%s is not defined for %s, only for integers and bool", o, t)
+		}
+	case MinLoc, MaxLoc:
+		return status.New(status.Unsupported, "%s gives values and ranks, which only allreduce and reduce return", o)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ BROADCAST: int
 CREATE: int
 DISTRIBUTE: int
 EQUAL: int
+EXSCAN: int
 GATHER: int
 GATHER_TO: int
 GET: int
@@ -21,6 +22,7 @@ HALO_EXCHANGE: int
 HALO_MAKE: int
 HALO_VIEW: int
 INDICES: int
+LOCATE: int
 MAP_CONTAINS: int
 MAP_ENTRIES: int
 MAP_ERASE: int
@@ -36,7 +38,9 @@ PUT: int
 RECV: int
 REDISTRIBUTE: int
 REDUCE: int
+REDUCE_SCATTER: int
 RESIZE: int
+SCAN: int
 SCATTER: int
 SEND: int
 SENDRECV: int

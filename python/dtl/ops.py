@@ -1,8 +1,9 @@
-"""The reduction operators."""
+"""The reduction operators, and the value that says that the elements are in out."""
 
 from __future__ import annotations
 
 import enum
+from typing import Final
 
 
 class Op(enum.IntEnum):
@@ -10,17 +11,49 @@ class Op(enum.IntEnum):
 
     Notes
     -----
-    SUM and PROD are defined for every dtype but bool, MIN and MAX for every dtype but complex.
-    Integers wrap around as NumPy's do. (MPI standard, section "Predefined Reduction Operations".)
+    SUM and PROD are defined for every dtype but bool, MIN and MAX for every dtype but complex. As in NumPy, integers
+    wrap around, and NaN is the minimum and the maximum where there is one.
+
+    LAND and LOR are NumPy's ``logical_and`` and ``logical_or``: they take all but zeros for true, and give 0 and 1 of
+    the value's own dtype. BAND, BOR and BXOR work on the bits of integers and bool.
+
+    MINLOC and MAXLOC give two results, the minimum or maximum and the rank that has it: the lowest, where several do.
+    ``allreduce`` and ``reduce`` take them. (MPI standard, section "Predefined Reduction Operations".)
     """
 
     SUM = 0
     PROD = 1
     MIN = 2
     MAX = 3
+    LAND = 4
+    LOR = 5
+    BAND = 6
+    BOR = 7
+    BXOR = 8
+    MINLOC = 9
+    MAXLOC = 10
+
+
+class InPlace(enum.Enum):
+    """The type of IN_PLACE."""
+
+    IN_PLACE = 0
+
+    def __repr__(self) -> str:
+        return "dtl.IN_PLACE"
 
 
 SUM = Op.SUM
 PROD = Op.PROD
 MIN = Op.MIN
 MAX = Op.MAX
+LAND = Op.LAND
+LOR = Op.LOR
+BAND = Op.BAND
+BOR = Op.BOR
+BXOR = Op.BXOR
+MINLOC: Final = Op.MINLOC
+MAXLOC: Final = Op.MAXLOC
+
+#: Passed for a value, it says that this rank's elements are in out, which the result replaces.
+IN_PLACE: Final = InPlace.IN_PLACE

@@ -62,7 +62,7 @@ REFUSED: list[tuple[str, str, Callable[[Any], Any], type[dtl.DTLError], int, str
     ("i8", "c8", lambda m: m.update_many([1], [1], dtl.MIN), ARGUMENT, 104, "MIN is not defined for complex64"),
     ("i8", "?", lambda m: m.update_many([1], [True]), ARGUMENT, 104, "SUM is not defined for bool"),
     ("i8", "i8", lambda m: m.update_many([1], [1], "mean"), ARGUMENT, 100, "unknown op 'mean'"),
-    ("i8", "i8", lambda m: m.update_many([1], [1], 99), ARGUMENT, 100, "op number 99 outside [0, 4)"),
+    ("i8", "i8", lambda m: m.update_many([1], [1], 99), ARGUMENT, 100, "op number 99 outside [0, 11)"),
 ]
 
 

@@ -50,6 +50,9 @@ var suites = []struct {
 	{"allgather", allgather},
 	{"alltoall", alltoall},
 	{"reductions", reductions},
+	{"scans", scans},
+	{"reduce and scatter", reduceScatter},
+	{"NaN and the zeros", nans},
 	{"operators that a type lacks", lacking},
 }
 

@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"fmt"
+	"math"
 
 	"dtl/core/dtype"
 	"dtl/core/kernel"
@@ -9,110 +10,111 @@ import (
 	"dtl/core/status"
 )
 
-type integer interface {
-	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
-}
-
-type real interface{ integer | float32 | float64 }
-
-type number interface{ real | complex64 | complex128 }
-
-func reductions(r *rank) {
-	reals(r, dtype.Float64, small[float64])
-	reals(r, dtype.Float32, small[float32])
-	reals(r, dtype.Int64, wide[int64])
-	reals(r, dtype.Int32, wide[int32])
-	reals(r, dtype.Int16, wide[int16])
-	reals(r, dtype.Int8, wide[int8])
-	reals(r, dtype.Uint64, wide[uint64])
-	reals(r, dtype.Uint32, wide[uint32])
-	reals(r, dtype.Uint16, wide[uint16])
-	reals(r, dtype.Uint8, wide[uint8])
-	numbers(r, dtype.Complex64, func(rank, i int) complex64 {
-		return complex(small[float32](rank, i), small[float32](rank+1, i))
-	})
-	numbers(r, dtype.Complex128, func(rank, i int) complex128 {
-		return complex(small[float64](rank, i), small[float64](rank+1, i))
-	})
-	truth := func(rank, i int) uint8 { return uint8((rank + i) % 3 & 1) }
-	reduction(r, dtype.Bool, kernel.Min, truth, func(a, b uint8) uint8 { return a & b })
-	reduction(r, dtype.Bool, kernel.Max, truth, func(a, b uint8) uint8 { return a | b })
-}
-
-// small gives integers whose sums and products over a few ranks are exact in every floating-point type, so
-// that the result does not depend on the order of the ranks.
-func small[T real](rank, i int) T {
-	v := T((rank*7+i*3)%4 + 1)
-	if (rank+i)%3 == 0 {
-		return -v
-	}
-	return v
-}
-
-// wide also gives integers that float64 does not hold. Integers wrap, so narrow types get their low bits.
-func wide[T integer](rank, i int) T {
-	if i%5 != 4 {
-		return small[T](rank, i)
-	}
-	beyond := int64(1)<<53 + 1 + int64(rank)
-	return T(beyond)
-}
-
-func reals[T real](r *rank, t dtype.Type, element func(rank, i int) T) {
-	numbers(r, t, element)
-	reduction(r, t, kernel.Min, element, func(a, b T) T { return min(a, b) })
-	reduction(r, t, kernel.Max, element, func(a, b T) T { return max(a, b) })
-}
-
-func numbers[T number](r *rank, t dtype.Type, element func(rank, i int) T) {
-	reduction(r, t, kernel.Sum, element, func(a, b T) T { return a + b })
-	reduction(r, t, kernel.Prod, element, func(a, b T) T { return a * b })
-}
-
-// period is after how many elements the inputs repeat.
-const period = 60
-
-// reduction checks Allreduce, and Reduce on every root, against a loop over the ranks.
-func reduction[T number](r *rank, t dtype.Type, op kernel.Op, element func(rank, i int) T, combine func(a, b T) T) {
-	for _, n := range sizes {
-		if n == large {
-			n /= r.c.Size()
-		}
-		send, want := r.room(t, n), make([]T, min(n, period))
-		for i := range want {
-			want[i] = element(0, i)
-			for other := 1; other < r.c.Size(); other++ {
-				want[i] = combine(want[i], element(other, i))
+// eachCombination calls body for each operator of each type and each size; the large size is divided among the ranks.
+func eachCombination(r *rank, body func(c combination, n int)) {
+	for _, c := range combinations() {
+		for _, n := range sizes {
+			if n == large {
+				n /= r.c.Size()
 			}
+			body(c, n)
 		}
-		for i := range n {
-			memory.As[T](send.Span)[i] = element(r.c.Rank(), i%period)
-		}
-		recv := r.room(t, n)
-		r.ok("allreduce", r.c.Allreduce(send.Span, recv.Span, op))
-		same(r, fmt.Sprintf("allreduce %s of %s", op, t), recv, want)
-		for root := range r.c.Size() {
-			if n > 1000 && root != int(op)%r.c.Size() {
+	}
+}
+
+// reductions checks Allreduce, and Reduce on every root, against a loop over the ranks.
+func reductions(r *rank) {
+	ranks := r.c.Size()
+	eachCombination(r, func(c combination, n int) {
+		send, recv := r.room(c.t, n), r.room(c.t, n)
+		c.fill(send.Span, r.c.Rank(), 0)
+		r.ok("allreduce", r.c.Allreduce(send.Span, recv.Span, c.op))
+		c.same(r, "allreduce", recv, 0, ranks, 0)
+		for root := range ranks {
+			if n > 1000 && root != int(c.op)%ranks {
 				continue // one root for each operator
 			}
-			recv := r.room(t, n)
-			r.ok("reduce", r.c.Reduce(send.Span, r.atRoot(recv, root), op, root))
+			recv := r.room(c.t, n)
+			r.ok("reduce", r.c.Reduce(send.Span, r.atRoot(recv, root), c.op, root))
 			if r.c.Rank() == root {
-				same(r, fmt.Sprintf("reduce %s of %s to %d", op, t, root), recv, want)
+				c.same(r, fmt.Sprintf("reduce to %d", root), recv, 0, ranks, 0)
 			}
 		}
-	}
+	})
 }
 
-func same[T number](r *rank, what string, recv buffer, want []T) {
-	r.Helper()
-	for i, v := range memory.As[T](recv.Span) {
-		if v != want[i%period] {
-			r.Errorf("rank %d of %d: %s: element %d of %d: %v, want %v", r.c.Rank(), r.c.Size(), what, i, recv.Count, v, want[i%period])
-			break
+func scans(r *rank) {
+	me := r.c.Rank()
+	eachCombination(r, func(c combination, n int) {
+		if skipped(c, n) {
+			return
+		}
+		send, recv := r.room(c.t, n), r.room(c.t, n)
+		c.fill(send.Span, me, 0)
+		r.ok("scan", r.c.Scan(send.Span, recv.Span, c.op))
+		c.same(r, "scan", recv, 0, me+1, 0)
+		before := r.room(c.t, n)
+		r.ok("exscan", r.c.Exscan(send.Span, before.Span, c.op))
+		if me > 0 {
+			c.same(r, "exscan", before, 0, me, 0)
+		}
+		before.guarded(r, "exscan")
+	})
+}
+
+// skipped says that one type in four is enough for each operator on the large size.
+func skipped(c combination, n int) bool { return n > 1000 && (int(c.op)+int(c.t))%4 != 0 }
+
+func reduceScatter(r *rank) {
+	ranks, me := r.c.Size(), r.c.Rank()
+	eachCombination(r, func(c combination, n int) {
+		if skipped(c, n) {
+			return
+		}
+		send, recv := r.room(c.t, n*ranks), r.room(c.t, n)
+		c.fill(send.Span, me, 0)
+		r.ok("reduce_scatter", r.c.ReduceScatter(send.Span, recv.Span, c.op))
+		c.same(r, "reduce_scatter", recv, 0, ranks, me*n)
+	})
+}
+
+// nans checks that a NaN of any rank, at any place, is in every result that it belongs to, and that all ranks get the
+// same zero.
+func nans(r *rank) {
+	nansOf[float64](r, dtype.Float64)
+	nansOf[float32](r, dtype.Float32)
+}
+
+func nansOf[T float32 | float64](r *rank, t dtype.Type) {
+	const n = 37 // some vectors, and a rest
+	ranks, me := r.c.Size(), r.c.Rank()
+	for _, op := range []kernel.Op{kernel.Min, kernel.Max, kernel.Sum, kernel.Prod} {
+		send, all, up := r.room(t, n), r.room(t, n), r.room(t, n)
+		for i := range n {
+			memory.As[T](send.Span)[i] = T(me + 1)
+			if i%(ranks+1) == me {
+				memory.As[T](send.Span)[i] = T(math.NaN())
+			}
+		}
+		r.ok("allreduce", r.c.Allreduce(send.Span, all.Span, op))
+		r.ok("scan", r.c.Scan(send.Span, up.Span, op))
+		for i := range n {
+			isNaN := func(b buffer) bool { return math.IsNaN(float64(memory.As[T](b.Span)[i])) }
+			got(r, fmt.Sprintf("%s of %s: NaN in element %d of allreduce", op, t, i), isNaN(all), i%(ranks+1) < ranks)
+			got(r, fmt.Sprintf("%s of %s: NaN in element %d of scan", op, t, i), isNaN(up), i%(ranks+1) <= me)
 		}
 	}
-	recv.guarded(r, what)
+	zeros, low, high := r.room(t, n), r.room(t, n), r.room(t, n)
+	for i := range n {
+		memory.As[T](zeros.Span)[i] = T(math.Copysign(0, float64(1-2*((me+i)%2))))
+	}
+	r.ok("allreduce", r.c.Allreduce(zeros.Span, low.Span, kernel.Min))
+	r.ok("allreduce", r.c.Allreduce(zeros.Span, high.Span, kernel.Max))
+	for i := range n {
+		negative := func(b buffer) bool { return math.Signbit(float64(memory.As[T](b.Span)[i])) }
+		got(r, "MIN is the negative zero", negative(low), ranks > 1 || negative(zeros))
+		got(r, "MAX is the negative zero", negative(high), ranks == 1 && negative(zeros))
+	}
 }
 
 // lacking checks that every rank is told, and none is left waiting.
@@ -125,6 +127,9 @@ func lacking(r *rank) {
 			send, recv := r.filled(t, 2, 1), r.room(t, 2)
 			r.is("allreduce", r.c.Allreduce(send.Span, recv.Span, op), status.Unsupported)
 			r.is("reduce", r.c.Reduce(send.Span, recv.Span, op, 0), status.Unsupported)
+			r.is("scan", r.c.Scan(send.Span, recv.Span, op), status.Unsupported)
+			r.is("exscan", r.c.Exscan(send.Span, recv.Span, op), status.Unsupported)
+			r.is("reduce_scatter", r.c.ReduceScatter(r.filled(t, 2*r.c.Size(), 1).Span, recv.Span, op), status.Unsupported)
 			recv.untouched(r, "operator that the type lacks")
 		}
 	}

@@ -1,0 +1,115 @@
+package comm
+
+import (
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// AllreduceLoc is Allreduce by MINLOC or MAXLOC: best, which may be value, gets the least or greatest of every rank's
+// value, elementwise, and the result the ranks that have it, as int64 of value's shape. Of several it is the lowest. NaN
+// goes before every number, and the zeros are equal. Collective.
+func (c *Comm) AllreduceLoc(value *Array, best memory.Span, op kernel.Op) (Result, error) {
+	s := search{name: "allreduce", op: op, value: value, best: best, all: true}
+	r, err := c.locate(&s)
+	return r, status.In(s.name, err)
+}
+
+// ReduceLoc is AllreduceLoc with best and the result on root only. Collective.
+func (c *Comm) ReduceLoc(value *Array, best memory.Span, op kernel.Op, root int64) (Result, error) {
+	s := search{name: "reduce", op: op, value: value, best: best, root: root}
+	r, err := c.locate(&s)
+	return r, status.In(s.name, err)
+}
+
+// search is one call of AllreduceLoc or ReduceLoc.
+type search struct {
+	name  string
+	op    kernel.Op
+	value *Array
+	best  memory.Span
+	all   bool
+	root  int64
+
+	extreme  kernel.Op   // what finds them
+	here     bool        // the outcome is wanted on this rank
+	extremes memory.Span // in best, or in found where that cannot be
+	found    Result
+	mine     Result // this rank, where it has an extreme
+	ranks    Result
+}
+
+// locate reduces twice: to the extremes, and to the lowest of the ranks that find theirs among them. So it needs no
+// operator on pairs, which would be one for each type.
+func (c *Comm) locate(s *search) (Result, error) {
+	wrong := c.prepare(s)
+	defer s.found.release()
+	defer s.mine.release()
+	f := form{op: s.name, by: s.op.String(), typ: s.value.Type, count: s.value.Count}
+	if !s.all {
+		f.root = rooted(s.root)
+	}
+	err := c.meet(f, wrong)
+	if err == nil {
+		err = c.reduceTwice(s)
+	}
+	if err != nil {
+		s.ranks.release()
+		return Result{}, err
+	}
+	return s.ranks, nil
+}
+
+// prepare checks the arguments and makes room.
+func (c *Comm) prepare(s *search) (err error) {
+	var located bool
+	if s.extreme, located = s.op.Located(); !located {
+		return status.New(status.InvalidArgument, "%s gives no ranks", s.op)
+	}
+	if !s.all {
+		if err := c.checkRank("root", s.root); err != nil {
+			return err
+		}
+	}
+	s.here = s.all || int(s.root) == c.Rank()
+	if err := checkElements(s.value.Span, s.extreme); err != nil {
+		return err
+	}
+	s.extremes = s.best
+	if s.here {
+		if err := checkOutput(s.best, s.value.Span, s.value.Count); err != nil {
+			return err
+		}
+		if s.ranks, err = newResult(c.memory, header{kind: s.value.Kind, typ: dtype.Int64, shape: s.value.Shape}); err != nil {
+			return err
+		}
+	}
+	count := []int64{int64(s.value.Count)}
+	if !s.here || overlap(s.best, s.value.Span) {
+		if s.found, err = newResult(c.memory, header{typ: s.value.Type, shape: count}); err != nil {
+			return err
+		}
+		s.extremes = s.found.Span
+	}
+	s.mine, err = newResult(c.memory, header{typ: dtype.Int64, shape: count})
+	return err
+}
+
+func (c *Comm) reduceTwice(s *search) error {
+	if err := c.main.Allreduce(s.value.Span, s.extremes, s.extreme); err != nil {
+		return err
+	}
+	err := kernel.Locate(s.mine.Span, s.value.Span, s.extremes, int64(c.Rank()), int64(c.Size()))
+	if err != nil {
+		return err
+	}
+	if s.here && s.found.Storage != nil {
+		memory.Copy(s.best, s.extremes)
+	}
+	if s.all {
+		return c.main.Allreduce(s.mine.Span, s.ranks.Span, kernel.Min)
+	}
+	s.ranks.Type = dtype.Int64
+	return c.main.Reduce(s.mine.Span, s.ranks.Span, kernel.Min, int(s.root))
+}
