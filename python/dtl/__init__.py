@@ -54,7 +54,7 @@ from .nccl import (
     DTL_NCCL_OP_SCAN,
     DTL_NCCL_OP_SCATTER,
 )
-from .ops import MAX, MIN, PROD, SUM
+from .ops import BAND, BOR, BXOR, IN_PLACE, LAND, LOR, MAX, MAXLOC, MIN, MINLOC, PROD, SUM
 from .plotting import plot_partition
 from .policies import (
     EXEC_ASYNC,
@@ -74,6 +74,7 @@ from .policies import (
 )
 from .redistribution import RedistributionPlan
 from .reductions import allreduce, reduce
+from .scans import exscan, reduce_scatter, scan
 from .span import DistributedSpan
 from .tensor import DistributedTensor
 from .vector import DistributedVector
@@ -88,6 +89,9 @@ version_info: tuple[int, int, int] = (0, 1, 0)
 __all__ = [
     "ANY_SOURCE",
     "ANY_TAG",
+    "BAND",
+    "BOR",
+    "BXOR",
     "DTL_NCCL_MODE_HYBRID_PARITY",
     "DTL_NCCL_MODE_NATIVE_ONLY",
     "DTL_NCCL_OP_ALLGATHER",
@@ -102,8 +106,13 @@ __all__ = [
     "EXEC_ASYNC",
     "EXEC_PAR",
     "EXEC_SEQ",
+    "IN_PLACE",
+    "LAND",
+    "LOR",
     "MAX",
+    "MAXLOC",
     "MIN",
+    "MINLOC",
     "PARTITION_BLOCK",
     "PARTITION_BLOCK_CYCLIC",
     "PARTITION_CYCLIC",
@@ -149,6 +158,7 @@ __all__ = [
     "allreduce",
     "backends",
     "broadcast",
+    "exscan",
     "gather",
     "has_cuda",
     "has_hip",
@@ -160,6 +170,8 @@ __all__ = [
     "plot_partition",
     "recv",
     "reduce",
+    "reduce_scatter",
+    "scan",
     "scatter",
     "send",
     "sendrecv",

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _native
 from .exceptions import InvalidArgumentError, InvalidTypeError
-from .ops import Op
+from .ops import IN_PLACE, Op
 
 
 def _element_types() -> dict[str, int]:
@@ -73,6 +73,8 @@ def input_array(name: str, value: Any) -> np.ndarray[Any, Any]:
     except ValueError as error:
         raise InvalidArgumentError(f"{name} is no array: {error}") from None
     if array.dtype.str not in _NUMBERS:
+        if value is IN_PLACE:
+            raise InvalidTypeError(f"{name} cannot be IN_PLACE here: this call does not take the elements from out")
         raise InvalidTypeError(
             f"{name} of type {type(value).__name__} gives dtype {array.dtype}, which cannot be sent; "
             f"the dtypes are {_names()}"

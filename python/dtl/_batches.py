@@ -95,7 +95,7 @@ class Batched(Owner):
             As of ``insert_many``. A key that occurs more than once, in one list or on several ranks, is combined with
             each of its values, in the order of the ranks and of their lists.
         op
-            dtl.SUM, PROD, MIN or MAX; the same on every rank. Integers wrap around, as NumPy's do.
+            An operator of ``dtl.ops.Op`` other than MINLOC and MAXLOC, or its name; the same on every rank.
 
         Raises
         ------

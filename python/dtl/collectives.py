@@ -8,6 +8,7 @@ import numpy as np
 
 from ._arguments import check_output, fitting_out, input_array, input_value, integer, received
 from ._native import bridge
+from ._operands import check_place, own_entry
 from ._together import together
 from .context import Context, is_rank
 
@@ -69,7 +70,8 @@ def gather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Any:
     ctx
         The ranks.
     value
-        An array of any shape, or a scalar; of the same dtype and shape on every rank.
+        An array of any shape, or a scalar; of the same dtype and shape on every rank. ``dtl.IN_PLACE`` on root if its
+        own entry is in out already.
     root
         The rank that gets the result.
     out
@@ -91,7 +93,8 @@ def gather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Any:
     """
     with together(ctx, "gather"):
         here = is_rank(ctx, root)
-        array = input_array("value", value)
+        check_place(value, here, root)
+        array = input_array("value", own_entry(ctx, value, out))
         result = fitting_out(out, (ctx.size, *array.shape), array.dtype) if here else None
     _call(_GATHER, ctx, array, result, integer("root", root), 0, 0, 0)
     return result
@@ -105,7 +108,8 @@ def allgather(ctx: Context, value: Any, *, out: Any = None) -> Any:
     ctx
         The ranks.
     value
-        An array of any shape, or a scalar; of the same dtype and shape on every rank.
+        An array of any shape, or a scalar; of the same dtype and shape on every rank. ``dtl.IN_PLACE`` if the rank's
+        own entry is in out already.
     out
         A C-contiguous array for the result, of value's dtype and size times its elements.
 
@@ -123,7 +127,7 @@ def allgather(ctx: Context, value: Any, *, out: Any = None) -> Any:
     """
     with together(ctx, "allgather"):
         is_rank(ctx, 0)  # refuses what is no context
-        array = input_array("value", value)
+        array = input_array("value", own_entry(ctx, value, out))
         result = fitting_out(out, (ctx.size, *array.shape), array.dtype)
     _call(_ALLGATHER, ctx, array, result, 0, 0, 0, 0)
     return result

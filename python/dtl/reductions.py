@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
-from ._arguments import fitting_out, input_array, integer, operator_number
+from ._arguments import fitting_out, integer, operator_number
 from ._native import bridge
+from ._operands import SCALARS, check_place, check_ranks, check_two, like, operand, own, room_like
 from ._together import together
 from .context import Context, is_rank
-from .ops import MAX, MIN, SUM, Op
+from .ops import MAXLOC, MINLOC, SUM, Op
+
+if TYPE_CHECKING:
+    from typing import Literal
 
 _call = bridge.call
-_ALLREDUCE, _REDUCE = bridge.ALLREDUCE, bridge.REDUCE
+_ALLREDUCE, _REDUCE, _LOCATE = bridge.ALLREDUCE, bridge.REDUCE, bridge.LOCATE
 
 #: NumPy's scalars of the dtypes that the bridge takes by value, as Python's scalars.
 _NUMPY_SCALARS: frozenset[Any] = frozenset((np.float64, np.int64, np.complex128))
@@ -21,6 +25,8 @@ _NUMPY_SCALARS: frozenset[Any] = frozenset((np.float64, np.int64, np.complex128)
 Scalar = TypeVar("Scalar", bool, int, float, complex)
 
 
+@overload
+def allreduce(ctx: Context, value: Any, op: Literal[Op.MINLOC, Op.MAXLOC], *, out: Any = ...) -> tuple[Any, Any]: ...
 @overload
 def allreduce(ctx: Context, value: Scalar, op: Op | str = ...) -> Scalar: ...
 @overload
@@ -33,16 +39,20 @@ def allreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) 
     ctx
         The ranks.
     value
-        An array of any shape, or a scalar; of the same dtype and shape on every rank.
+        An array of any shape, or a scalar; of the same dtype and shape on every rank. ``dtl.IN_PLACE`` for the elements
+        of out.
     op
-        SUM, PROD, MIN or MAX, or its name. Sums and products of Python truth values are integers.
+        An operator of ``dtl.ops.Op``, such as SUM, or its name. Sums and products of Python truth values are integers.
     out
-        A C-contiguous array for the result, of value's dtype and number of elements; may be value itself.
+        A C-contiguous array for the result, of value's dtype and number of elements; may be value itself. With MINLOC
+        and MAXLOC a tuple of two, of which the second is for the ranks, of int64.
 
     Returns
     -------
     ndarray or scalar
-        Of value's shape and type, or out.
+        Of value's shape and type, or out. With MINLOC and MAXLOC a tuple of two, the values and the ranks that have
+        them, of int64: the lowest rank where several have the same. NaN goes before every number, as in NumPy's
+        ``argmin``.
 
     Raises
     ------
@@ -56,19 +66,23 @@ def allreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) 
     >>> import dtl
     >>> with dtl.Context() as ctx:
     ...     dtl.allreduce(ctx, 2.5, op=dtl.SUM)
+    ...     dtl.allreduce(ctx, 2.5, op=dtl.MINLOC)
     2.5
+    (2.5, 0)
     """
     result: Any = NotImplemented
     if out is None:
         if value.__class__ is np.ndarray:
-            result = _call(_ALLREDUCE, ctx, value, np.empty_like(value), op, 0, 0, 0)
+            room = room_like(value)
+            if room is not None:
+                result = _call(_ALLREDUCE, ctx, value, room, op, 0, 0, 0)
         elif value.__class__ in _NUMPY_SCALARS:
             result = _call(_ALLREDUCE, ctx, value.item(), None, op, 0, 0, 0)
             if result is not NotImplemented:
                 result = value.__class__(result)
     if result is not NotImplemented:
         return result
-    return _reduced(_ALLREDUCE, ctx, value, out, op, 0)
+    return _reduced(_ALLREDUCE, "allreduce", ctx, value, op, 0, out)
 
 
 if not TYPE_CHECKING:
@@ -79,6 +93,10 @@ if not TYPE_CHECKING:
 
 
 @overload
+def reduce(
+    ctx: Context, value: Any, op: Literal[Op.MINLOC, Op.MAXLOC], root: int = ..., *, out: Any = ...
+) -> tuple[Any, Any] | None: ...
+@overload
 def reduce(ctx: Context, value: Scalar, op: Op | str = ..., root: int = ...) -> Scalar | None: ...
 @overload
 def reduce(ctx: Context, value: Any, op: Op | str = ..., root: int = ..., *, out: Any = ...) -> Any: ...
@@ -88,16 +106,16 @@ def reduce(ctx: Context, value: Any, op: Op | str = SUM, root: int = 0, *, out: 
     Parameters
     ----------
     ctx, value, op
-        As for allreduce.
+        As for allreduce; IN_PLACE on root only.
     root
         The rank that gets the result.
     out
-        On root, an array for the result, as for allreduce; ignored elsewhere.
+        On root, as for allreduce; ignored elsewhere.
 
     Returns
     -------
     ndarray or scalar
-        Of value's shape and type, or out; None on the other ranks.
+        As of allreduce; None on the other ranks.
 
     Raises
     ------
@@ -106,26 +124,44 @@ def reduce(ctx: Context, value: Any, op: Op | str = SUM, root: int = 0, *, out: 
     InvalidArgumentError, InvalidTypeError
         As for allreduce.
     """
-    return _reduced(_REDUCE, ctx, value, out, op, root)
+    result: Any = NotImplemented
+    if root.__class__ is int:
+        here = is_rank(ctx, root)
+        if value.__class__ is np.ndarray:
+            room = (room_like(value) if out is None else out) if here else None
+            if room is not None or not here:
+                result = _call(_REDUCE, ctx, value, room, op, root, 0, 0)
+        elif value.__class__ in SCALARS and out is None:
+            result = _call(_REDUCE, ctx, value, None, op, root, 0, 0)
+    if result is not NotImplemented:
+        return result if here else None
+    return _reduced(_REDUCE, "reduce", ctx, value, op, root, out)
 
 
-def _reduced(code: int, ctx: Context, value: Any, out: Any, op: Any, root: Any) -> Any:
+def _reduced(code: int, name: str, ctx: Context, value: Any, op: Any, root: Any, out: Any) -> Any:
     """Run a reduction on a value of any type, with the result made here where the caller gave no out."""
-    with together(ctx, "allreduce" if code == _ALLREDUCE else "reduce"):
-        here = code == _ALLREDUCE or is_rank(ctx, root)
-        number = operator_number(op)
-        array = input_array("value", value)
-        if isinstance(value, bool) and number not in (MIN, MAX):
-            array = array.astype(np.int64)
-        result = fitting_out(out, array.shape, array.dtype) if here else None
-    _call(code, ctx, array, result, number, integer("root", root), 0, 0)
+    with together(ctx, name):
+        here = is_rank(ctx, root) or code == _ALLREDUCE
+        number, root = operator_number(op), integer("root", root)
+        located = number in (MINLOC, MAXLOC)
+        first = out if here else None
+        if located and first is not None:
+            first = check_two(first)[0]
+        check_place(value, here, root)
+        given = own(value, first)
+        array = operand(given, number)
+        result = fitting_out(first, array.shape, array.dtype) if here else None
+        if located and first is not None:
+            check_ranks(out[1], result)
+    if located:
+        ranks = _call(_LOCATE, ctx, array, result, number, root, int(code == _REDUCE), 0)
+    else:
+        _call(code, ctx, array, result, number, root, 0, 0)
     if not here:
         return None
-    return result if out is not None else _like(value, result)
-
-
-def _like(value: Any, result: Any) -> Any:
-    """Return a result as value was passed: an array, a NumPy scalar or a Python scalar."""
-    if result.ndim == 0 and not isinstance(value, np.ndarray):
-        return result[()] if isinstance(value, np.generic) else result.item()
-    return result
+    if not located:
+        return result if out is not None else like(given, result)
+    if out is None:
+        return like(given, result), like(given, np.asarray(ranks))
+    out[1].reshape(-1)[...] = np.asarray(ranks).reshape(-1)
+    return out

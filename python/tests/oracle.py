@@ -32,6 +32,11 @@ OPS = {
     dtl.PROD: np.multiply,
     dtl.MIN: np.minimum,
     dtl.MAX: np.maximum,
+    dtl.LAND: np.logical_and,
+    dtl.LOR: np.logical_or,
+    dtl.BAND: np.bitwise_and,
+    dtl.BOR: np.bitwise_or,
+    dtl.BXOR: np.bitwise_xor,
 }
 
 if TYPE_CHECKING:  # Python 3.8 cannot subscript it
@@ -60,17 +65,47 @@ def everyones(dtype: Any, shape: tuple[int, ...], size: int) -> Array:
     return np.stack([values(dtype, shape, rank) for rank in range(size)])
 
 
+LOGICAL, BITWISE = (dtl.LAND, dtl.LOR), (dtl.BAND, dtl.BOR, dtl.BXOR)
+
+
+def operands(op: dtl.ops.Op, dtype: Any, shape: tuple[int, ...], size: int) -> Array:
+    """Return values of all ranks, one entry a rank; for operators that tell only zeros, some zeros among them."""
+    parts = everyones(dtype, shape, size)
+    if op in LOGICAL:
+        flat = parts.reshape(size, -1)
+        for rank in range(size):
+            flat[rank, rank::3] = 0
+    return parts
+
+
 def reduced(op: dtl.ops.Op, parts: Array) -> Array:
     """Return what NumPy makes of the ranks' values, in their own dtype."""
+    if op in LOGICAL:
+        return np.asarray(OPS[op].reduce(parts, axis=0)).astype(parts.dtype)
     return np.asarray(OPS[op].reduce(parts, axis=0, dtype=parts.dtype))
+
+
+def identity(op: dtl.ops.Op, dtype: Any) -> Any:
+    """Return the element that an operator leaves every other as it is with."""
+    dtype = np.dtype(dtype)
+    if op in (dtl.MIN, dtl.MAX, dtl.BAND):
+        if dtype.kind in "fb":
+            least, greatest = (False, True) if dtype.kind == "b" else (-np.inf, np.inf)
+        else:
+            least, greatest = np.iinfo(dtype).min, np.iinfo(dtype).max
+        bits = -1 if dtype.kind == "i" else greatest
+        return dtype.type({dtl.MIN: greatest, dtl.MAX: least, dtl.BAND: bits}[op])
+    return dtype.type(op in (dtl.PROD, dtl.LAND))
 
 
 def has(op: dtl.ops.Op, dtype: Any) -> bool:
     """Say whether an operator is defined for a dtype."""
     kind = np.dtype(dtype).kind
-    if kind == "c":
-        return op in (dtl.SUM, dtl.PROD)
-    return kind != "b" or op in (dtl.MIN, dtl.MAX)
+    if op in (dtl.SUM, dtl.PROD):
+        return kind != "b"
+    if op in (dtl.MIN, dtl.MAX):
+        return kind != "c"
+    return op in LOGICAL or (op in BITWISE and kind in "iub")
 
 
 def assert_same(actual: Any, expected: Any) -> None:

@@ -207,9 +207,14 @@ def test_unknown_op(alone: dtl.Context, op: Any) -> None:
 
 @pytest.mark.parametrize("op", [-1, 11, 99, 2**63 - 1])
 def test_op_number_outside(alone: dtl.Context, op: Any) -> None:
-    for value in (1.0, np.ones(2)):
-        refused(lambda value=value: dtl.allreduce(alone, value, op=op), ARGUMENT, 100, f"op number {op} outside [0, 11)")
-        refused(lambda value=value: dtl.reduce(alone, value, op=op), ARGUMENT, 100, f"op number {op} outside [0, 11)")
+    for value in (1.0, np.ones(1)):
+        for call in (dtl.allreduce, dtl.reduce, dtl.scan, dtl.exscan, dtl.reduce_scatter):
+            refused(
+                lambda call=call, value=value: call(alone, value, op=op),
+                ARGUMENT,
+                100,
+                f"op number {op} outside [0, 11)",
+            )
 
 
 @pytest.mark.parametrize("op", [2**63, 2**70, -(2**64)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import DTYPES, OPS, assert_same, everyones, has, reduced, values
+from oracle import DTYPES, OPS, assert_same, everyones, has, identity, operands, reduced, values
 
 import dtl
 
@@ -21,11 +21,15 @@ def test_reductions(
 ) -> None:
     root %= ctx.size
     if not has(op, dtype):
-        op = dtl.ops.Op((op + 2) % 4)
-    mine = np.array(values(dtype, shape, ctx.rank), order=order)
-    expected = reduced(op, everyones(dtype, shape, ctx.size))
+        op = dtl.SUM if has(dtl.SUM, dtype) else dtl.MAX
+    parts = operands(op, dtype, shape, ctx.size)
+    mine = np.array(parts[ctx.rank], order=order)
+    expected = reduced(op, parts)
     assert_same(dtl.allreduce(ctx, mine, op=op), expected)
     assert_same(dtl.reduce(ctx, mine, op=op, root=root), expected if ctx.rank == root else None)
+    assert_same(dtl.scan(ctx, mine, op=op), reduced(op, parts[: ctx.rank + 1]))
+    before = reduced(op, parts[: ctx.rank]) if ctx.rank else np.full(shape, identity(op, dtype))
+    assert_same(dtl.exscan(ctx, mine, op=op), before)
 
 
 @given(dtypes, shapes, roots, layouts)

@@ -167,6 +167,7 @@ def calls() -> dict[str, Callable[[], Any]]:
     other, mask = dtl.DistributedVector(ctx, 100, partition=dtl.PARTITION_CYCLIC), np.arange(100) % 3 == 0
     chosen = vec == 0
     value, out, parts, long = np.ones(10), np.ones(10), np.ones((1, 10)), np.ones(5000)
+    places = np.zeros(10, np.int64)
 
     def message(data: Any) -> Callable[[], None]:
         def both() -> None:
@@ -206,6 +207,14 @@ def calls() -> dict[str, Callable[[], Any]]:
         "allreduce of an int": lambda: dtl.allreduce(ctx, 2**40),
         "allreduce of a list": lambda: dtl.allreduce(ctx, [1, 2]),
         "reduce": lambda: dtl.reduce(ctx, value),
+        "allreduce with ranks": lambda: dtl.allreduce(ctx, value, op=dtl.MINLOC),
+        "reduce with ranks in place": lambda: dtl.reduce(ctx, dtl.IN_PLACE, op="maxloc", out=(value, places)),
+        "scan": lambda: dtl.scan(ctx, value),
+        "scan of a float": lambda: dtl.scan(ctx, 1.5),
+        "scan in place": lambda: dtl.scan(ctx, dtl.IN_PLACE, out=value),
+        "exscan": lambda: dtl.exscan(ctx, value, op="min"),
+        "reduce_scatter": lambda: dtl.reduce_scatter(ctx, parts),
+        "reduce_scatter into out": lambda: dtl.reduce_scatter(ctx, parts, out=value),
         "broadcast": lambda: dtl.broadcast(ctx, value),
         "broadcast into out": lambda: dtl.broadcast(ctx, value, out=out),
         "gather": lambda: dtl.gather(ctx, value),
@@ -243,6 +252,9 @@ def calls() -> dict[str, Callable[[], Any]]:
         "context": context,
         "dtype that is not held": quietly(lambda: dtl.allreduce(ctx, np.ones(3, np.float16))),
         "unknown op": quietly(lambda: dtl.allreduce(ctx, 1.5, op=77)),
+        "op that the dtype lacks": quietly(lambda: dtl.scan(ctx, 1.5, op="band")),
+        "ranks that do not fit": quietly(lambda: dtl.allreduce(ctx, value, op="minloc", out=(out, out))),
+        "in place without out": quietly(lambda: dtl.exscan(ctx, dtl.IN_PLACE)),
         "root outside": quietly(lambda: dtl.broadcast(ctx, value, root=9)),
         "out that does not fit": quietly(lambda: dtl.allreduce(ctx, value, out=parts[:, :3])),
         "memory that is not there": quietly(lambda: dtl.DistributedVector(ctx, 2**60)),

@@ -63,6 +63,8 @@ REFUSED: list[tuple[str, str, Callable[[Any], Any], type[dtl.DTLError], int, str
     ("i8", "?", lambda m: m.update_many([1], [True]), ARGUMENT, 104, "SUM is not defined for bool"),
     ("i8", "i8", lambda m: m.update_many([1], [1], "mean"), ARGUMENT, 100, "unknown op 'mean'"),
     ("i8", "i8", lambda m: m.update_many([1], [1], 99), ARGUMENT, 100, "op number 99 outside [0, 11)"),
+    ("i8", "i8", lambda m: m.update_many([1], [1], dtl.MINLOC), ARGUMENT, 104, "MINLOC gives values and ranks"),
+    ("i8", "f8", lambda m: m.update_many([1], [1], "bxor"), ARGUMENT, 104, "BXOR is not defined for float64"),
 ]
 
 

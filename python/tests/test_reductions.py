@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracle import DTYPES, OPS, SHAPES, assert_same, everyones, has, reduced, values
+from oracle import DTYPES, OPS, SHAPES, assert_same, everyones, has, operands, reduced, values
 
 import dtl
 
@@ -14,8 +14,9 @@ ORDERED_INTEGERS = [name for name in DTYPES if np.dtype(name).kind in "iu"]
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_allreduce(ctx: dtl.Context, dtype: str, shape: tuple[int, ...]) -> None:
-    mine, parts = values(dtype, shape, ctx.rank), everyones(dtype, shape, ctx.size)
     for op in filter(lambda op: has(op, dtype), OPS):
+        parts = operands(op, dtype, shape, ctx.size)
+        mine = np.array(parts[ctx.rank])
         kept = mine.copy()
         result = dtl.allreduce(ctx, mine, op=op)
         assert_same(result, reduced(op, parts))
@@ -26,8 +27,9 @@ def test_allreduce(ctx: dtl.Context, dtype: str, shape: tuple[int, ...]) -> None
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_reduce_to_every_root(ctx: dtl.Context, dtype: str, shape: tuple[int, ...]) -> None:
-    mine, parts = values(dtype, shape, ctx.rank), everyones(dtype, shape, ctx.size)
     for op in filter(lambda op: has(op, dtype), OPS):
+        parts = operands(op, dtype, shape, ctx.size)
+        mine = np.array(parts[ctx.rank])
         for root in range(ctx.size):
             result = dtl.reduce(ctx, mine, op=op, root=root)
             if ctx.rank == root:
@@ -39,19 +41,19 @@ def test_reduce_to_every_root(ctx: dtl.Context, dtype: str, shape: tuple[int, ..
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (700,), (3, 5)], ids=str)
 def test_allreduce_into_out(ctx: dtl.Context, dtype: str, shape: tuple[int, ...]) -> None:
-    parts = everyones(dtype, shape, ctx.size)
     for op in filter(lambda op: has(op, dtype), OPS):
+        parts = operands(op, dtype, shape, ctx.size)
         out = np.empty(shape, dtype)
-        assert dtl.allreduce(ctx, values(dtype, shape, ctx.rank), op=op, out=out) is out
+        assert dtl.allreduce(ctx, parts[ctx.rank], op=op, out=out) is out
         assert_same(out, reduced(op, parts))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(1,), (700,), (3, 5)], ids=str)
 def test_allreduce_in_place(ctx: dtl.Context, dtype: str, shape: tuple[int, ...]) -> None:
-    parts = everyones(dtype, shape, ctx.size)
     for op in filter(lambda op: has(op, dtype), OPS):
-        both = values(dtype, shape, ctx.rank)
+        parts = operands(op, dtype, shape, ctx.size)
+        both = parts[ctx.rank].copy()
         assert dtl.allreduce(ctx, both, op=op, out=both) is both
         assert_same(both, reduced(op, parts))
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 import pytest
-from oracle import DTYPES, OPS, assert_same, everyones, has, reduced, values
+from oracle import DTYPES, LOGICAL, OPS, assert_same, everyones, has, reduced, values
 
 import dtl
 
@@ -18,6 +19,8 @@ PYTHON = {
 
 
 def expected_of(op: dtl.ops.Op, numbers: list[Any]) -> Any:
+    if op in LOGICAL:
+        return type(numbers[0])(all(numbers) if op is dtl.LAND else any(numbers))
     total = numbers[0]
     for number in numbers[1:]:
         total = {
@@ -25,6 +28,9 @@ def expected_of(op: dtl.ops.Op, numbers: list[Any]) -> Any:
             dtl.PROD: lambda a, b: a * b,
             dtl.MIN: min,
             dtl.MAX: max,
+            dtl.BAND: operator.and_,
+            dtl.BOR: operator.or_,
+            dtl.BXOR: operator.xor,
         }[op](total, number)
     return total
 
@@ -40,6 +46,13 @@ def test_python_scalars(ctx: dtl.Context, kind: str, op: dtl.ops.Op) -> None:
     assert_same(dtl.allreduce(ctx, mine, op=op.name.lower()), expected)
     for root in range(ctx.size):
         assert_same(dtl.reduce(ctx, mine, op=op, root=root), expected if ctx.rank == root else None)
+
+
+def test_truth_values_stay_truth_values(ctx: dtl.Context) -> None:
+    for op, expected in {"land": ctx.size == 1, "lor": True, "band": ctx.size == 1, "bor": True, "bxor": True}.items():
+        assert dtl.allreduce(ctx, ctx.is_root, op=op) is expected
+        assert dtl.reduce(ctx, ctx.is_root, op=op) is (expected if ctx.is_root else None)
+        assert dtl.scan(ctx, ctx.is_root, op=op) is (op not in ("land", "band") or ctx.is_root)
 
 
 def test_truth_values_have_minimum_and_maximum(ctx: dtl.Context) -> None:

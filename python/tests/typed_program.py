@@ -25,6 +25,10 @@ def scalars(ctx: dtl.Context) -> None:
     maximum = assert_type(dtl.reduce(ctx, float(ctx.rank), op=dtl.MAX, root=0), "float | None")
     if maximum is not None:
         print(f"largest rank {maximum:.0f}")
+    lowest, where = dtl.allreduce(ctx, ctx.rank + 1, dtl.MINLOC)
+    assert (lowest, where) == (1, 0)
+    assert_type(dtl.scan(ctx, 2), int)
+    assert_type(dtl.exscan(ctx, 2.5, op=dtl.MIN), float)
 
 
 def arrays(ctx: dtl.Context) -> np.ndarray[Any, Any]:
@@ -33,6 +37,9 @@ def arrays(ctx: dtl.Context) -> np.ndarray[Any, Any]:
     total: np.ndarray[Any, Any] = dtl.allreduce(ctx, local, op=dtl.SUM)
     dtl.allreduce(ctx, local, "prod", out=total)
     dtl.reduce(ctx, local, op="min", root=0, out=total)
+    dtl.scan(ctx, dtl.IN_PLACE, out=total)
+    mine: np.ndarray[Any, Any] = dtl.reduce_scatter(ctx, np.ones((ctx.size, 2)), op=dtl.SUM)
+    assert mine.shape == (2,)
     data: np.ndarray[Any, Any] = dtl.broadcast(ctx, np.arange(3) if ctx.is_root else None, root=0)
     gathered: np.ndarray[Any, Any] | None = dtl.gather(ctx, data, root=0)
     if gathered is not None:
