@@ -18,7 +18,7 @@ func (c *Comm) Allreduce(send, recv memory.Span, op kernel.Op) error {
 func (c *Comm) allreduce(send, recv memory.Span, op kernel.Op) error {
 	f := form{op: "allreduce", by: op.String(), typ: send.Type, count: send.Count}
 	if short, err := c.start(f, checkReduction(send, recv, op), send, recv); short || err != nil {
-		return c.fold(recv, op, c.size, err)
+		return c.fold(recv, 0, op, c.size, err)
 	}
 	return c.apart(send, recv, func(send memory.Span) error { return c.main.Allreduce(send, recv, op) })
 }
@@ -42,7 +42,7 @@ func (c *Comm) reduce(send, recv memory.Span, op kernel.Op, root int64) error {
 		return err
 	}
 	if short {
-		return c.fold(recv, op, c.size, nil)
+		return c.fold(recv, 0, op, c.size, nil)
 	}
 	if !here {
 		return c.main.Reduce(send, memory.Span{Type: send.Type}, op, int(root))
@@ -65,19 +65,24 @@ func (c *Comm) start(f form, mine error, send, recv memory.Span) (short bool, er
 	return true, c.meetWith(f, mine, send)
 }
 
-// fold combines what the first n ranks laid down in the meeting in recv, in rank order, so that all ranks get the same
-// bits. A rank alone has it there already.
-func (c *Comm) fold(recv memory.Span, op kernel.Op, n int, err error) error {
-	if err != nil || c.size == 1 {
+// fold combines in recv what the first n ranks laid down in the meeting from element at on, in rank order, so that all
+// ranks get the same bits. A rank alone has it there already.
+func (c *Comm) fold(recv memory.Span, at int, op kernel.Op, n int, err error) error {
+	if err != nil {
 		return err
 	}
-	memory.Copy(recv, c.part(0, recv.Type, recv.Count))
-	for rank := 1; rank < n; rank++ {
-		if err := kernel.Accumulate(recv, c.part(rank, recv.Type, recv.Count), op); err != nil {
+	for rank := 0; rank < n && c.size > 1; rank++ {
+		laid := c.part(rank, recv.Type, at+recv.Count).Slice(at, at+recv.Count)
+		if rank == 0 {
+			memory.Copy(recv, laid)
+		} else if err := kernel.Accumulate(recv, laid, op); err != nil {
 			return err
 		}
 	}
-	return nil
+	if n > 1 {
+		return nil
+	}
+	return kernel.Settle(recv, op)
 }
 
 func checkElements(send memory.Span, op kernel.Op) error {

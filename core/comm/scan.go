@@ -3,28 +3,24 @@ package comm
 import (
 	"dtl/core/kernel"
 	"dtl/core/memory"
-	"dtl/core/status"
 )
 
 // Scan combines elementwise the values of the ranks up to this one. The outcome goes to out where it is given, which may
 // share value's memory, else to the result, which is like value. Collective.
 func (c *Comm) Scan(value, out *Array, op kernel.Op) (Result, error) {
-	r, err := c.combine("scan", value, out, headerOf(*value), op, checkArray("value", value), c.main.Scan)
-	return r, status.In("scan", err)
+	return c.combine(&combination{
+		name: "scan", value: value, out: out, like: headerOf(*value), op: op, wrong: checkArray("value", value),
+		ranks: c.rank + 1, run: c.main.Scan,
+	})
 }
 
 // Exscan combines elementwise the values of the ranks before this one; rank 0, which has none before it, gets the
 // operator's identity, as kernel.Identity says. Collective.
 func (c *Comm) Exscan(value, out *Array, op kernel.Op) (Result, error) {
-	r, err := c.combine("exscan", value, out, headerOf(*value), op, checkArray("value", value), c.exscan)
-	return r, status.In("exscan", err)
-}
-
-func (c *Comm) exscan(send, recv memory.Span, op kernel.Op) error {
-	if err := c.main.Exscan(send, recv, op); err != nil || c.Rank() > 0 {
-		return err
-	}
-	return kernel.Identity(recv, op)
+	return c.combine(&combination{
+		name: "exscan", value: value, out: out, like: headerOf(*value), op: op, wrong: checkArray("value", value),
+		ranks: c.rank, run: c.main.Exscan,
+	})
 }
 
 // ReduceScatter combines every rank's values elementwise, and gives rank r the r-th entry along their first dimension,
@@ -34,30 +30,57 @@ func (c *Comm) ReduceScatter(values, out *Array, op kernel.Op) (Result, error) {
 	if len(values.Shape) > 1 {
 		h.kind, h.shape = NDArray, values.Shape[1:]
 	}
-	r, err := c.combine("reduce_scatter", values, out, h, op, c.checkScatter(values, out), c.main.ReduceScatter)
-	return r, status.In("reduce_scatter", err)
+	return c.combine(&combination{
+		name: "reduce_scatter", value: values, out: out, like: h, op: op, wrong: c.checkScatter(values, out),
+		ranks: c.size, at: c.rank * values.Count / c.size, run: c.main.ReduceScatter,
+	})
 }
 
-// combine runs a collective that combines every rank's value to what h describes. wrong says what is wrong with the
-// arguments beyond what every operation checks.
-func (c *Comm) combine(name string, value, out *Array, h header, op kernel.Op, wrong error,
-	run func(send, recv memory.Span, op kernel.Op) error) (r Result, err error) {
-	send := value.Span
+// combination is a collective that combines every rank's value to what like describes.
+type combination struct {
+	name       string
+	value, out *Array
+	like       header
+	op         kernel.Op
+	wrong      error // with the arguments, beyond what is the same for all
+	ranks      int   // whose values come in, and from which element on
+	at         int
+	run        func(send, recv memory.Span, op kernel.Op) error
+}
+
+func (c *Comm) combine(call *combination) (r Result, err error) {
+	err = c.inTurn(call.name, func() (err error) {
+		r, err = c.combineNow(call)
+		return err
+	})
+	return r, err
+}
+
+func (c *Comm) combineNow(call *combination) (r Result, err error) {
+	send, wrong := call.value.Span, call.wrong
 	if wrong == nil {
-		wrong = op.Check(value.Type)
+		wrong = call.op.Check(send.Type)
 	}
 	if wrong == nil {
-		r, wrong = c.place(h, out)
+		r, wrong = c.output(call.like, call.out)
 	}
-	if wrong == nil && overlap(send, r.Span) {
+	if wrong == nil && c.size > 1 && send.Bytes() > c.brief && overlap(send, r.Span) {
 		var twin Result
 		twin, wrong = c.twin(send)
 		defer twin.release()
 		send = twin.Span
 	}
-	err = c.meet(form{op: name, by: op.String(), typ: value.Type, count: value.Count}, wrong)
-	if err == nil {
-		err = run(send, r.Span, op)
+	f := form{op: call.name, by: call.op.String(), typ: send.Type, count: send.Count}
+	short, err := c.start(f, wrong, send, r.Span)
+	switch {
+	case err != nil:
+	case short && call.ranks > 0:
+		err = c.fold(r.Span, call.at, call.op, call.ranks, nil)
+	case !short:
+		err = call.run(send, r.Span, call.op)
+	}
+	if err == nil && call.ranks == 0 {
+		err = kernel.Identity(r.Span, call.op)
 	}
 	if err != nil {
 		r.release()
@@ -66,8 +89,8 @@ func (c *Comm) combine(name string, value, out *Array, h header, op kernel.Op, w
 	return r, nil
 }
 
-// place returns memory for what h describes: out's, which must fit, or new where none is given.
-func (c *Comm) place(h header, out *Array) (Result, error) {
+// output returns memory for what h describes: out's, which must fit, or new where none is given.
+func (c *Comm) output(h header, out *Array) (Result, error) {
 	if out == nil {
 		return newResult(c.memory, h)
 	}
