@@ -11,14 +11,12 @@ import (
 // value, elementwise, and the result the ranks that have it, as int64 of value's shape. Of several it is the lowest. NaN
 // goes before every number, and the zeros are equal. Collective.
 func (c *Comm) AllreduceLoc(value *Array, best memory.Span, op kernel.Op) (Result, error) {
-	s := search{name: "allreduce", op: op, value: value, best: best, all: true}
-	return c.locate(&s)
+	return c.locate(&search{name: "allreduce", op: op, value: value, best: best, all: true})
 }
 
 // ReduceLoc is AllreduceLoc with best and the result on root only. Collective.
 func (c *Comm) ReduceLoc(value *Array, best memory.Span, op kernel.Op, root int64) (Result, error) {
-	s := search{name: "reduce", op: op, value: value, best: best, root: root}
-	return c.locate(&s)
+	return c.locate(&search{name: "reduce", op: op, value: value, best: best, root: root})
 }
 
 // search is one call of AllreduceLoc or ReduceLoc.
@@ -42,13 +40,13 @@ type search struct {
 // operator on pairs, which would be one for each type.
 func (c *Comm) locate(s *search) (r Result, err error) {
 	err = c.inTurn(s.name, func() (err error) {
-		r, err = c.located(s)
+		r, err = c.locateNow(s)
 		return err
 	})
 	return r, err
 }
 
-func (c *Comm) located(s *search) (Result, error) {
+func (c *Comm) locateNow(s *search) (Result, error) {
 	wrong := c.prepare(s)
 	defer s.found.release()
 	defer s.mine.release()
@@ -56,9 +54,14 @@ func (c *Comm) located(s *search) (Result, error) {
 	if !s.all {
 		f.root = rooted(s.root)
 	}
-	err := c.meet(f, wrong)
-	if err == nil {
+	short, err := c.start(f, wrong, s.value.Span)
+	if err == nil && short {
+		err = c.searchBoard(s)
+	} else if err == nil {
 		err = c.reduceTwice(s)
+	}
+	if err == nil && s.here && s.found.Storage != nil {
+		memory.Copy(s.best, s.extremes)
 	}
 	if err != nil {
 		s.ranks.release()
@@ -78,7 +81,7 @@ func (c *Comm) prepare(s *search) (err error) {
 			return err
 		}
 	}
-	s.here = s.all || int(s.root) == c.Rank()
+	s.here = s.all || int(s.root) == c.rank
 	if err := checkElements(s.value.Span, s.extreme); err != nil {
 		return err
 	}
@@ -102,20 +105,43 @@ func (c *Comm) prepare(s *search) (err error) {
 	return err
 }
 
+// reduceTwice searches where the values are too many for the board.
 func (c *Comm) reduceTwice(s *search) error {
 	if err := c.main.Allreduce(s.value.Span, s.extremes, s.extreme); err != nil {
 		return err
 	}
-	err := kernel.Locate(s.mine.Span, s.value.Span, s.extremes, int64(c.Rank()), int64(c.Size()))
+	err := kernel.Locate(s.mine.Span, s.value.Span, s.extremes, int64(c.rank), int64(c.size))
 	if err != nil {
 		return err
-	}
-	if s.here && s.found.Storage != nil {
-		memory.Copy(s.best, s.extremes)
 	}
 	if s.all {
 		return c.main.Allreduce(s.mine.Span, s.ranks.Span, kernel.Min)
 	}
-	s.ranks.Type = dtype.Int64
-	return c.main.Reduce(s.mine.Span, s.ranks.Span, kernel.Min, int(s.root))
+	ranks := s.ranks.Span
+	ranks.Type = dtype.Int64 // also where there are none
+	return c.main.Reduce(s.mine.Span, ranks, kernel.Min, int(s.root))
+}
+
+// searchBoard searches among the values that every rank has laid down.
+func (c *Comm) searchBoard(s *search) error {
+	if !s.here {
+		return nil
+	}
+	if c.size == 1 {
+		clear(memory.As[int64](s.ranks.Span))
+		return nil
+	}
+	err := c.fold(s.extremes, s.extreme, 0, c.size)
+	for rank := 0; rank < c.size && err == nil; rank++ {
+		values := c.part(rank, s.value.Type, 0, s.value.Count)
+		if err = kernel.Locate(s.mine.Span, values, s.extremes, int64(rank), int64(c.size)); err != nil {
+			break
+		}
+		if rank == 0 {
+			memory.Copy(s.ranks.Span, s.mine.Span)
+		} else {
+			err = kernel.Accumulate(s.ranks.Span, s.mine.Span, kernel.Min)
+		}
+	}
+	return err
 }

@@ -72,6 +72,32 @@ func TestLocationsOfExtremes(t *testing.T) {
 	})
 }
 
+func TestLocationsOfMoreThanABoardHolds(t *testing.T) {
+	everyGroup(t, func(t *testing.T, n int) {
+		onRanks(t, n, func(c *comm.Comm) {
+			for _, root := range []int64{0, int64(n - 1)} {
+				want, at := located(kernel.MinLoc, n)
+				var e, best []float64
+				for range beyond / 4 {
+					e = append(e, locating(c.Rank())...)
+				}
+				value := array(e)
+				best = make([]float64, len(e))
+				r, err := c.AllreduceLoc(&value, array(best).Span, kernel.MinLoc)
+				assert.NoError(t, err)
+				assert.Equal(t, at, ranksOf(r)[beyond-4:])
+				assert.InDeltaSlice(t, want, best[beyond-4:], 0)
+				r, err = c.ReduceLoc(&value, value.Span, kernel.MinLoc, root)
+				assert.NoError(t, err)
+				if int64(c.Rank()) == root {
+					assert.Equal(t, at, ranksOf(r)[beyond-4:])
+					assert.InDeltaSlice(t, want, e[beyond-4:], 0)
+				}
+			}
+		})
+	})
+}
+
 func TestLocationsRefuse(t *testing.T) {
 	onRanks(t, 2, func(c *comm.Comm) {
 		a, short := array(ramp(0, 4)), array(ramp(0, 1))

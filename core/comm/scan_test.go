@@ -13,6 +13,9 @@ import (
 	"dtl/core/status"
 )
 
+// beyond is more elements than fit on a board.
+const beyond = 9000
+
 // sums are those of ramp(rank, count) over the ranks [0, n).
 func sums(n, count int) []float64 {
 	all := make([]float64, count)
@@ -27,7 +30,7 @@ func sums(n, count int) []float64 {
 func TestScansCombineTheRanksBefore(t *testing.T) {
 	everyGroup(t, func(t *testing.T, n int) {
 		onRanks(t, n, func(c *comm.Comm) {
-			for _, count := range []int{0, 1, 6} {
+			for _, count := range []int{0, 1, 6, beyond} {
 				value := array(ramp(c.Rank(), count), int64(count), 1)
 				up, err := c.Scan(&value, nil, kernel.Sum)
 				assert.NoError(t, err)
@@ -65,17 +68,19 @@ func TestExscanGivesTheFirstRankTheIdentity(t *testing.T) {
 func TestScansInPlaceAndIntoOut(t *testing.T) {
 	everyGroup(t, func(t *testing.T, n int) {
 		onRanks(t, n, func(c *comm.Comm) {
-			both := array(ramp(c.Rank(), 5))
-			r, err := c.Scan(&both, &both, kernel.Sum)
-			assert.NoError(t, err)
-			assert.Nil(t, r.Storage)
-			assert.Equal(t, sums(c.Rank()+1, 5), memory.As[float64](both.Span))
+			for _, count := range []int{5, beyond} {
+				both := array(ramp(c.Rank(), count))
+				r, err := c.Scan(&both, &both, kernel.Sum)
+				assert.NoError(t, err)
+				assert.Nil(t, r.Storage)
+				assert.Equal(t, sums(c.Rank()+1, count), memory.As[float64](both.Span))
 
-			room := append(ramp(c.Rank(), 5), -1) // shifted by one: part of value is written before it is read
-			value, out := array(room[:5]), array(room[1:])
-			_, err = c.Exscan(&value, &out, kernel.Sum)
-			assert.NoError(t, err)
-			assert.Equal(t, sums(c.Rank(), 5), room[1:])
+				room := append(ramp(c.Rank(), count), -1) // shifted by one: part of value is written before it is read
+				value, out := array(room[:count]), array(room[1:])
+				_, err = c.Exscan(&value, &out, kernel.Sum)
+				assert.NoError(t, err)
+				assert.Equal(t, sums(c.Rank(), count), room[1:])
+			}
 		})
 	})
 }
@@ -83,23 +88,24 @@ func TestScansInPlaceAndIntoOut(t *testing.T) {
 func TestReduceScatterGivesEachRankItsEntry(t *testing.T) {
 	everyGroup(t, func(t *testing.T, n int) {
 		onRanks(t, n, func(c *comm.Comm) {
-			all := sums(n, 3*n)
-			values := array(ramp(c.Rank(), 3*n), int64(n), 3)
-			r, err := c.ReduceScatter(&values, nil, kernel.Sum)
-			assert.NoError(t, err)
-			assert.Equal(t, []int64{3}, r.Shape)
-			assert.Equal(t, all[3*c.Rank():3*c.Rank()+3], elements(r))
+			for _, count := range []int{0, 3, beyond} {
+				want := sums(n, count*n)[count*c.Rank() : count*(c.Rank()+1)]
+				values := array(ramp(c.Rank(), count*n), int64(n), int64(count))
+				r, err := c.ReduceScatter(&values, nil, kernel.Sum)
+				assert.NoError(t, err)
+				assert.Equal(t, []int64{int64(count)}, r.Shape)
+				assert.Equal(t, want, elements(r))
 
+				part := array(memory.As[float64](values.Span)[:count])
+				_, err = c.ReduceScatter(&values, &part, kernel.Sum)
+				assert.NoError(t, err)
+				assert.Equal(t, want, memory.As[float64](part.Span))
+			}
 			flat := array(ramp(c.Rank(), n))
-			r, err = c.ReduceScatter(&flat, nil, kernel.Sum)
+			r, err := c.ReduceScatter(&flat, nil, kernel.Sum)
 			assert.NoError(t, err)
 			assert.Equal(t, comm.NumPyScalar, r.Kind)
-			assert.Equal(t, all[c.Rank():c.Rank()+1], elements(r))
-
-			part := array(memory.As[float64](values.Span)[:3])
-			_, err = c.ReduceScatter(&values, &part, kernel.Sum)
-			assert.NoError(t, err)
-			assert.Equal(t, all[3*c.Rank():3*c.Rank()+3], memory.As[float64](part.Span))
+			assert.Equal(t, sums(n, n)[c.Rank():c.Rank()+1], elements(r))
 		})
 	})
 }
