@@ -24,7 +24,7 @@ ranks = timeout -k 10 600 $(1) -m dtl run -n $(2)
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
-.PHONY: all setup demo test lint test-go test-python test-mpi test-types test-pythons bench docs develop build go clean
+.PHONY: all setup demo test lint test-go test-python test-mpi test-system-mpi test-types test-pythons bench docs develop build go clean
 .DELETE_ON_ERROR:
 
 all: setup
@@ -130,6 +130,20 @@ test-mpi: setup
 	$(say) "pytest, 2 ranks, MPICH through the standard ABI of MPI 5"
 	lib=$(abspath $(VENV_MPICH))/lib/libmpi_abi.so.1 && test -e $$lib && \
 		export DTL_MPI_LIB=$$lib MPI4PY_LIBMPI=$$lib && $(call pytest_ranks,$(PY_MPICH),2)
+
+# Debian's MPI libraries, which are older than the wheels': the library $(1) with the launcher $(2), of the package $(3).
+system_mpi = library=$$(/sbin/ldconfig -p | awk -v name=$(1) '$$1 == name { print $$NF; exit }'); \
+	if test -n "$$library" && command -v $(2) >/dev/null; then \
+		printf '\n== pytest, 2 ranks, %s\n' "$$library"; \
+		DTL_MPI_LIB=$$library MPI4PY_LIBMPI=$$library $(call pytest_ranks,$(PY),2) $(TESTS) || exit 1; \
+	else missing="$$missing $(3)"; fi;
+
+# TESTS names some of the Python tests, or all.
+test-system-mpi: $(VENV)/.installed
+	@missing=; \
+		$(call system_mpi,libmpi.so.40,mpiexec.openmpi,openmpi-bin) \
+		$(call system_mpi,libmpich.so.12,mpiexec.mpich,mpich) \
+		test -z "$$missing" || { printf '\n== missing; install with\n\tapt-get install --no-install-recommends%s\n' "$$missing"; exit 1; }
 
 test-types: $(VENV)/.installed
 	$(say) "mypy --strict"

@@ -48,6 +48,26 @@ def arrays(ctx: dtl.Context) -> np.ndarray[Any, Any]:
     return np.asarray(dtl.allgather(ctx, part))
 
 
+def parts(ctx: dtl.Context) -> np.ndarray[Any, Any]:
+    """As many rows as each rank has."""
+    ones = [1] * ctx.size
+    rows: np.ndarray[Any, Any] = dtl.allgatherv(ctx, np.ones((ctx.rank, 2)))
+    gathered: np.ndarray[Any, Any] | None = dtl.gatherv(ctx, rows, [len(rows)] * ctx.size, root=0)
+    mine: np.ndarray[Any, Any] = dtl.scatterv(ctx, gathered, [len(rows)] * ctx.size if ctx.is_root else None, 0)
+    swapped: np.ndarray[Any, Any] = dtl.alltoallv(ctx, np.arange(ctx.size), ones, np.array(ones), out=None)
+    return np.concatenate([mine.reshape(-1), swapped, dtl.alltoall(ctx, swapped)])
+
+
+def objects(ctx: dtl.Context) -> None:
+    """Whatever can be pickled."""
+    dtl.send_object(ctx, {"rank": ctx.rank}, dest=dtl.PROC_NULL, tag=1)
+    assert dtl.recv_object(ctx, source=dtl.PROC_NULL, tag=dtl.ANY_TAG) is None
+    names: list[str] = dtl.allgather_object(ctx, f"rank {ctx.rank}")
+    assert_type(dtl.gather_object(ctx, names, root=0), "list[Any] | None")
+    own: str = dtl.scatter_object(ctx, names if ctx.is_root else None, root=0)
+    print(own, dtl.broadcast_object(ctx, names, root=0))
+
+
 def messages(ctx: dtl.Context) -> None:
     """Around a ring, and to nobody."""
     right, left = (ctx.rank + 1) % ctx.size, (ctx.rank - 1) % ctx.size
@@ -95,6 +115,8 @@ def contexts(ctx: dtl.Context) -> None:
     with ctx.dup() as other:
         other.barrier()
         other.fence()
+    with ctx.split_by_node() as node:
+        assert_type(node.size, int)
     part = ctx.split(color=ctx.rank % 2, key=ctx.rank)
     if part is not None:
         with part:
@@ -144,7 +166,9 @@ def main() -> None:
         assert_type(env.has_mpi or env.has_cuda or env.has_hip or env.has_nccl or env.has_shmem, bool)
         scalars(ctx)
         arrays(ctx)
+        parts(ctx)
         messages(ctx)
+        objects(ctx)
         print(f"sum {vectors(ctx):.0f}")
         whole_containers(ctx)
         contexts(ctx)
