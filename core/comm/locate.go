@@ -127,10 +127,6 @@ func (c *Comm) searchBoard(s *search) error {
 	if !s.here {
 		return nil
 	}
-	if c.size == 1 {
-		clear(memory.As[int64](s.ranks.Span))
-		return nil
-	}
 	err := c.fold(s.extremes, s.extreme, 0, c.size)
 	for rank := 0; rank < c.size && err == nil; rank++ {
 		values := c.part(rank, s.value.Type, 0, s.value.Count)
