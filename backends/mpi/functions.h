@@ -40,4 +40,9 @@
 	X(Allgather, (const void *, int, Datatype, void *, int, Datatype, Comm)) \
 	X(Alltoall, (const void *, int, Datatype, void *, int, Datatype, Comm)) \
 	X(Reduce, (const void *, void *, int, Datatype, Op, int, Comm)) \
-	X(Allreduce, (const void *, void *, int, Datatype, Op, Comm))
+	X(Allreduce, (const void *, void *, int, Datatype, Op, Comm)) \
+	X(Ibarrier, (Comm, Request *)) \
+	X(Ibcast, (void *, int, Datatype, int, Comm, Request *)) \
+	X(Igather, (const void *, int, Datatype, void *, int, Datatype, int, Comm, Request *)) \
+	X(Iallgather, (const void *, int, Datatype, void *, int, Datatype, Comm, Request *)) \
+	X(Iallreduce, (const void *, void *, int, Datatype, Op, Comm, Request *))
