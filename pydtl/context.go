@@ -85,8 +85,8 @@ func ContextSplit(ctx, color, key int64) (h int64, err error) {
 	return on(ctx, func(c *runtime.Context) (int64, error) { return context(c.Split(int(color), int(key))) })
 }
 
-// ContextClose closes a context. Its handle is invalid from then on. Collective.
+// ContextClose closes a context, unless requests on it are active. Its handle is invalid from then on. Collective.
 func ContextClose(ctx int64) (ok bool, err error) {
 	defer guard(&err)
-	return true, runtime.Contexts.Close(handle.Handle(ctx))
+	return true, runtime.Shut(handle.Handle(ctx))
 }
