@@ -68,6 +68,7 @@ static PyMethodDef methods[] = {
     {"fast_allreduce", bridge_fast, METH_VARARGS, fast_doc},
     {"interruption", bridge_interruption, METH_NOARGS, interruption_doc},
     {"setup", bridge_setup, METH_VARARGS, setup_doc},
+    {"start", (PyCFunction)(void (*)(void))bridge_start, METH_FASTCALL, start_doc},
     {NULL},
 };
 
@@ -113,7 +114,9 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     for (int64_t code = 0; (key = dtl_operation(code)) != NULL; code++)
         if (PyModule_AddIntConstant(module, key, (long)code) < 0)
             goto failed;
-    if (add_type(module, "Handle", &HandleType) < 0 || add_type(module, "Buffer", &BufferType) < 0)
+    HeldType.tp_base = &HandleType;
+    if (add_type(module, "Handle", &HandleType) < 0 || add_type(module, "Buffer", &BufferType) < 0 ||
+        add_type(module, "Held", &HeldType) < 0)
         goto failed;
     return module;
 failed:

@@ -27,6 +27,7 @@ func dtl_perform(c *C.dtl_call) {
 	call := Call{
 		Code:   Code(c.code),
 		Handle: int64(c.handle),
+		Held:   c.held != 0,
 		Args:   [4]int64{int64(c.args[0]), int64(c.args[1]), int64(c.args[2]), int64(c.args[3])},
 	}
 	if c.in.given != 0 {
@@ -37,7 +38,7 @@ func dtl_perform(c *C.dtl_call) {
 		call.HasOut = true
 		describe(&call.Out, &c.out)
 	}
-	if !call.suitable() {
+	if !call.suitable() || !call.borrow(c.lists[:c.list_count]) {
 		c.unsuitable = 1
 		return
 	}
@@ -74,6 +75,22 @@ func describe(a *comm.Array, c *C.dtl_array) {
 	a.Kind = comm.Kind(c.kind)
 }
 
+// borrow takes the lists of a call, and says whether all of them are integers.
+func (call *Call) borrow(lists []C.dtl_array) bool {
+	for i := range lists {
+		if lists[i].given == 0 {
+			continue
+		}
+		var a comm.Array
+		describe(&a, &lists[i])
+		if a.Type != dtype.Int64 {
+			return false
+		}
+		call.Lists[i] = append([]int64{}, memory.As[int64](a.Span)...) // another thread may change the caller's
+	}
+	return true
+}
+
 // text returns a C string without copying it.
 func text(s *C.char) string {
 	if s == nil {
@@ -91,6 +108,7 @@ const (
 	_ = uint(C.DTL_ALLREDUCE-int(Allreduce)) + uint(int(Allreduce)-C.DTL_ALLREDUCE)
 	_ = uint(C.DTL_PYTHON_SCALAR-int(comm.PythonScalar)) + uint(int(comm.PythonScalar)-C.DTL_PYTHON_SCALAR)
 	_ = uint(C.DTL_MAX_DIMS-comm.MaxDims) + uint(comm.MaxDims-C.DTL_MAX_DIMS)
+	_ = uint(C.DTL_MAX_LISTS-maxLists) + uint(maxLists-C.DTL_MAX_LISTS)
 )
 
 // keys holds the name of each operation's constant for C, for good.

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-enum { DTL_MAX_DIMS = 64 };
+enum { DTL_MAX_DIMS = 64, DTL_MAX_LISTS = 2 };
 
 /* The operations that C knows by itself; Go has the list. */
 enum dtl_code { DTL_ALLREDUCE = 1 };
@@ -32,6 +32,8 @@ typedef struct {
     int64_t args[4];
     dtl_array in;
     dtl_array out;
+    int32_t list_count;
+    int32_t held; /* the buffers stay where they are after the call */
     /* set by Go */
     int32_t unsuitable; /* an argument has no element type, or is missing: nothing was done */
     uintptr_t storage; /* owner of result.data, or 0: there is no result */
@@ -41,6 +43,7 @@ typedef struct {
     int64_t shape[DTL_MAX_DIMS];    /* result.shape points here */
     int64_t strides[DTL_MAX_DIMS];  /* result.strides points here, if anywhere */
     int64_t in_shape[DTL_MAX_DIMS]; /* in.shape points here where the array might change its own meanwhile */
+    dtl_array lists[DTL_MAX_LISTS]; /* list_count of them, each int64 or not given */
 } dtl_call;
 
 /* dtl_where writes the place that the calling thread of the program is at, and returns the text's length; 0 if nobody

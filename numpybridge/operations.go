@@ -55,6 +55,23 @@ const (
 	MapContains
 	MapErase
 	MapEntries
+	Probe
+	Iprobe
+	Isend
+	Irecv
+	SendInit
+	RecvInit
+	Start
+	Wait
+	Test
+	Cancel
+	WaitAny
+	Ibarrier
+	Iallreduce
+	Ibroadcast
+	Igather
+	Iallgather
+	Ialltoallv
 )
 
 // operation is what is known of one.
@@ -109,6 +126,23 @@ var operations = [...]operation{
 	MapContains:  {"MAP_CONTAINS", "contains", true, false, mapContains},
 	MapErase:     {"MAP_ERASE", "erase", true, false, mapErase},
 	MapEntries:   {"MAP_ENTRIES", "entries", false, false, mapEntries},
+	Probe:        {"PROBE", "probe", false, false, probe},
+	Iprobe:       {"IPROBE", "iprobe", false, false, iprobe},
+	Isend:        {"ISEND", "isend", true, false, isend},
+	Irecv:        {"IRECV", "irecv", false, false, irecv},
+	SendInit:     {"SEND_INIT", "send_init", true, false, sendInit},
+	RecvInit:     {"RECV_INIT", "recv_init", false, false, recvInit},
+	Start:        {"START", "start", false, false, start},
+	Wait:         {"WAIT", "wait", false, false, wait},
+	Test:         {"TEST", "test", false, false, test},
+	Cancel:       {"CANCEL", "cancel", false, false, cancel},
+	WaitAny:      {"WAIT_ANY", "waitany", true, false, waitAny},
+	Ibarrier:     {"IBARRIER", "ibarrier", false, false, ibarrier},
+	Iallreduce:   {"IALLREDUCE", "iallreduce", true, false, iallreduce},
+	Ibroadcast:   {"IBROADCAST", "ibroadcast", false, false, ibroadcast},
+	Igather:      {"IGATHER", "igather", true, false, igather},
+	Iallgather:   {"IALLGATHER", "iallgather", true, false, iallgather},
+	Ialltoallv:   {"IALLTOALLV", "ialltoallv", true, false, ialltoallv},
 }
 
 // row returns a code's operation, or nil for a number that is none.
@@ -123,13 +157,17 @@ func (c Code) row() *operation {
 type Call struct {
 	Code   Code
 	Handle int64
+	Held   bool // the buffers stay where they are until the handle that the call returns is closed
 	Args   [4]int64
 	HasIn  bool
 	In     comm.Array
 	HasOut bool
 	Out    comm.Array
+	Lists  [maxLists][]int64 // integers, such as counts; nil where there are none
 	Result comm.Result
 }
+
+const maxLists = 2
 
 // in returns the input, or nil.
 func (c *Call) in() *comm.Array {

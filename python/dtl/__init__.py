@@ -37,7 +37,7 @@ from .exceptions import (
     OverflowError,
 )
 from .halo import Halo
-from .messages import ANY_SOURCE, ANY_TAG, PROC_NULL, recv, send, sendrecv
+from .messages import ANY_SOURCE, ANY_TAG, PROC_NULL, MessageInfo, iprobe, probe, recv, send, sendrecv
 from .nccl import (
     DTL_NCCL_MODE_HYBRID_PARITY,
     DTL_NCCL_MODE_NATIVE_ONLY,
@@ -51,6 +51,8 @@ from .nccl import (
     DTL_NCCL_OP_SCAN,
     DTL_NCCL_OP_SCATTER,
 )
+from .nonblocking import iallgather, iallreduce, ialltoallv, ibarrier, ibroadcast, igather
+from .nonblocking_messages import irecv, isend, recv_init, send_init
 from .ops import MAX, MIN, PROD, SUM
 from .plotting import plot_partition
 from .policies import (
@@ -71,6 +73,7 @@ from .policies import (
 )
 from .redistribution import RedistributionPlan
 from .reductions import allreduce, reduce
+from .requests import PersistentRequest, Request, startall, waitall, waitany
 from .span import DistributedSpan
 from .tensor import DistributedTensor
 from .vector import DistributedVector
@@ -135,8 +138,11 @@ __all__ = [
     "InvalidTypeError",
     "KeyNotFoundError",
     "MemoryError",
+    "MessageInfo",
     "OverflowError",
+    "PersistentRequest",
     "RedistributionPlan",
+    "Request",
     "__version__",
     "allgather",
     "allreduce",
@@ -148,12 +154,27 @@ __all__ = [
     "has_mpi",
     "has_nccl",
     "has_shmem",
+    "iallgather",
+    "iallreduce",
+    "ialltoallv",
+    "ibarrier",
+    "ibroadcast",
+    "igather",
+    "iprobe",
+    "irecv",
+    "isend",
     "placement_available",
     "plot_partition",
+    "probe",
     "recv",
+    "recv_init",
     "reduce",
     "scatter",
     "send",
+    "send_init",
     "sendrecv",
+    "startall",
     "version_info",
+    "waitall",
+    "waitany",
 ]

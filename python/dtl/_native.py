@@ -122,6 +122,7 @@ answer = _checked(_dtl.pydtl_Answer)
 leave = _checked(_dtl.pydtl_Leave)
 
 context_refuse = _checked(_dtl.pydtl_ContextRefuse)
+context_refuse_start = _checked(_dtl.pydtl_ContextRefuseStart)
 context_agree = _checked(_dtl.pydtl_ContextAgree)
 
 container_shape = _checked(_dtl.pydtl_ContainerShape)
