@@ -71,6 +71,7 @@ static PyMethodDef methods[] = {
     {"note", bridge_note, METH_VARARGS, note_doc},
     {"outside", bridge_outside, METH_O, outside_doc},
     {"setup", bridge_setup, METH_VARARGS, setup_doc},
+    {"start", (PyCFunction)(void (*)(void))bridge_start, METH_FASTCALL, start_doc},
     {NULL},
 };
 
@@ -116,8 +117,9 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     for (int64_t code = 0; (key = dtl_operation(code)) != NULL; code++)
         if (PyModule_AddIntConstant(module, key, (long)code) < 0)
             goto failed;
+    HeldType.tp_base = &HandleType;
     if (add_type(module, "Handle", &HandleType) < 0 || add_type(module, "Buffer", &BufferType) < 0 ||
-        add_type(module, "Recorder", &RecorderType) < 0)
+        add_type(module, "Recorder", &RecorderType) < 0 || add_type(module, "Held", &HeldType) < 0)
         goto failed;
     return module;
 failed:

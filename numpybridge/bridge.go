@@ -27,6 +27,7 @@ func dtl_perform(c *C.dtl_call) {
 	call := Call{
 		Code:   Code(c.code),
 		Handle: int64(c.handle),
+		Held:   c.held != 0,
 		Args:   [4]int64{int64(c.args[0]), int64(c.args[1]), int64(c.args[2]), int64(c.args[3])},
 	}
 	if c.in.given != 0 {

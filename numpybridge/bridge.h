@@ -33,6 +33,7 @@ typedef struct {
     dtl_array in;
     dtl_array out;
     int32_t list_count;
+    int32_t held; /* the buffers stay where they are after the call */
     /* set by Go */
     int32_t unsuitable; /* an argument has no element type, or is missing: nothing was done */
     uintptr_t storage; /* owner of result.data, or 0: there is no result */

@@ -96,6 +96,13 @@ int allreduce_words(void);
 extern const char fast_doc[];
 PyObject *bridge_fast(PyObject *module, PyObject *args);
 
+/* ---- requests.c ---- */
+
+extern PyTypeObject HeldType;
+
+extern const char start_doc[];
+PyObject *bridge_start(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
+
 /* ---- program.c ---- */
 
 /* program_setup takes Python's function that names the place the calling thread is at. */

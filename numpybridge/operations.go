@@ -69,6 +69,23 @@ const (
 	Exscan
 	ReduceParts
 	Locate
+	Probe
+	Iprobe
+	Isend
+	Irecv
+	SendInit
+	RecvInit
+	Start
+	Wait
+	Test
+	Cancel
+	WaitAny
+	Ibarrier
+	Iallreduce
+	Ibroadcast
+	Igather
+	Iallgather
+	Ialltoallv
 )
 
 // operation is what is known of one.
@@ -137,6 +154,23 @@ var operations = [...]operation{
 	Exscan:       {"EXSCAN", "exscan", true, false, exscan},
 	ReduceParts:  {"REDUCE_SCATTER", "reduce_scatter", true, false, reduceScatter},
 	Locate:       {"LOCATE", "allreduce", true, false, locate},
+	Probe:        {"PROBE", "probe", false, false, probe},
+	Iprobe:       {"IPROBE", "iprobe", false, false, iprobe},
+	Isend:        {"ISEND", "isend", true, false, isend},
+	Irecv:        {"IRECV", "irecv", false, false, irecv},
+	SendInit:     {"SEND_INIT", "send_init", true, false, sendInit},
+	RecvInit:     {"RECV_INIT", "recv_init", false, false, recvInit},
+	Start:        {"START", "start", false, false, start},
+	Wait:         {"WAIT", "wait", false, false, wait},
+	Test:         {"TEST", "test", false, false, test},
+	Cancel:       {"CANCEL", "cancel", false, false, cancel},
+	WaitAny:      {"WAIT_ANY", "waitany", true, false, waitAny},
+	Ibarrier:     {"IBARRIER", "ibarrier", false, false, ibarrier},
+	Iallreduce:   {"IALLREDUCE", "iallreduce", true, false, iallreduce},
+	Ibroadcast:   {"IBROADCAST", "ibroadcast", false, false, ibroadcast},
+	Igather:      {"IGATHER", "igather", true, false, igather},
+	Iallgather:   {"IALLGATHER", "iallgather", true, false, iallgather},
+	Ialltoallv:   {"IALLTOALLV", "ialltoallv", true, false, ialltoallv},
 }
 
 // row returns a code's operation, or nil for a number that is none.
@@ -151,6 +185,7 @@ func (c Code) row() *operation {
 type Call struct {
 	Code   Code
 	Handle int64
+	Held   bool // the buffers stay where they are until the handle that the call returns is closed
 	Args   [4]int64
 	HasIn  bool
 	In     comm.Array

@@ -100,8 +100,8 @@ func ContextExport(ctx int64) (communicator int64, err error) {
 	})
 }
 
-// ContextClose closes a context. Its handle is invalid from then on. Collective.
+// ContextClose closes a context, unless requests on it are active. Its handle is invalid from then on. Collective.
 func ContextClose(ctx int64) (ok bool, err error) {
 	defer guard(&err)
-	return true, runtime.Contexts.Close(handle.Handle(ctx))
+	return true, runtime.Shut(handle.Handle(ctx))
 }

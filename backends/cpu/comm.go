@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math"
+	"sync"
 
 	"dtl/core/backend"
 )
@@ -19,10 +20,13 @@ var _ backend.ReducingCommunicator = (*Comm)(nil)
 type group struct {
 	inboxes []inbox
 	meeting meeting
+	lines   []line // by rank
+	once    sync.Once
+	async   *group // of what lines make
 }
 
 func newGroup(n int) *group {
-	g := &group{inboxes: make([]inbox, n)}
+	g := &group{inboxes: make([]inbox, n), lines: make([]line, n)}
 	g.meeting.calls = make([]call, n)
 	g.meeting.changed.L = &g.meeting.mu
 	for i := range g.inboxes {

@@ -106,7 +106,16 @@ struct dtl_part {
 	X(scan, (uint64_t comm, const void *send, void *recv, int64_t n, int type, int op), (comm, send, recv, n, type, op)) \
 	X(exscan, (uint64_t comm, const void *send, void *recv, int64_t n, int type, int op), (comm, send, recv, n, type, op)) \
 	X(reduce_scatter, (uint64_t comm, const void *send, void *recv, int64_t n, int64_t size, int type, int op), \
-	  (comm, send, recv, n, size, type, op))
+	  (comm, send, recv, n, size, type, op)) \
+	X(ibarrier, (uint64_t comm, uint64_t *request), (comm, request)) \
+	X(ibcast, (uint64_t comm, void *buf, int64_t n, int type, int root, uint64_t *request), \
+	  (comm, buf, n, type, root, request)) \
+	X(igather, (uint64_t comm, const void *send, void *recv, int64_t n, int64_t size, int type, int root, \
+	            uint64_t *request), (comm, send, recv, n, size, type, root, request)) \
+	X(iallgather, (uint64_t comm, const void *send, void *recv, int64_t n, int64_t size, int type, \
+	               uint64_t *request), (comm, send, recv, n, size, type, request)) \
+	X(iallreduce, (uint64_t comm, const void *send, void *recv, int64_t n, int type, int op, uint64_t *request), \
+	  (comm, send, recv, n, type, op, request))
 
 // A symbol of the library, and where its address goes.
 struct dtl_mpi_symbol {

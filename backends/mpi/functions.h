@@ -44,4 +44,9 @@
 	X(Allreduce, (const void *, void *, int, Datatype, Op, Comm)) \
 	X(Scan, (const void *, void *, int, Datatype, Op, Comm)) \
 	X(Exscan, (const void *, void *, int, Datatype, Op, Comm)) \
-	X(Reduce_scatter_block, (const void *, void *, int, Datatype, Op, Comm))
+	X(Reduce_scatter_block, (const void *, void *, int, Datatype, Op, Comm)) \
+	X(Ibarrier, (Comm, Request *)) \
+	X(Ibcast, (void *, int, Datatype, int, Comm, Request *)) \
+	X(Igather, (const void *, int, Datatype, void *, int, Datatype, int, Comm, Request *)) \
+	X(Iallgather, (const void *, int, Datatype, void *, int, Datatype, Comm, Request *)) \
+	X(Iallreduce, (const void *, void *, int, Datatype, Op, Comm, Request *))

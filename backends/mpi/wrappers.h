@@ -105,6 +105,7 @@ static int status_out(const Status *from, struct dtl_status *to) {
 #include "wrap_message.h"
 #include "wrap_collective.h"
 #include "wrap_exchange.h"
+#include "wrap_async.h"
 
 #define NAME_OF(abi) NAME_OF_(abi)
 #define NAME_OF_(abi) dtl_mpi_##abi

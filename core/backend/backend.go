@@ -144,6 +144,18 @@ type NativeCommunicator interface {
 	Export() (uintptr, error)
 }
 
+// AsyncCommunicator is a ReducingCommunicator with collectives that do not wait for the other ranks: a request each,
+// which may be under way beside others. All ranks start them in the same order, and complete them in any. Buffers are as
+// for the calls that block, and stay with the operation until it is complete. They keep apart from those calls.
+type AsyncCommunicator interface {
+	ReducingCommunicator
+	Ibarrier() (Request, error)
+	Ibroadcast(buf memory.Span, root int) (Request, error)
+	Igather(send, recv memory.Span, root int) (Request, error)
+	Iallgather(send, recv memory.Span) (Request, error)
+	Iallreduce(send, recv memory.Span, op kernel.Op) (Request, error)
+}
+
 // Properties say what a memory space promises.
 type Properties struct {
 	HostAccessible   bool // the CPU can dereference its addresses

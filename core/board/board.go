@@ -55,6 +55,7 @@ type slot struct {
 	_       [112]byte
 	account text // of its call, where the ranks disagree
 	status  text // where it is, where one of them asks
+	posts   [postsKept]post
 	long    [2][MaxPayload]byte
 }
 
@@ -63,7 +64,8 @@ type head struct {
 	broken int64 // one more than the rank that gave up
 	asked  int64 // how often somebody asked where the ranks are
 	said   int64 // when a report was printed last, in the printing rank's nanoseconds
-	_      [4072]byte
+	fates  [fatesKept]uint64
+	_      [4072 - 8*fatesKept]byte
 }
 
 const (

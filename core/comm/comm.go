@@ -22,6 +22,9 @@ type Comm struct {
 	scratch    scratch
 	parked     parked
 	seq        atomic.Uint32
+	active     atomic.Int64 // requests under way
+	gone       atomic.Bool  // closed, for who is not in turn
+	posts      posts
 
 	// What collective calls need, which one goroutine makes at a time.
 	turn   sync.Mutex
@@ -148,6 +151,7 @@ const (
 func (c *Comm) Close() error {
 	return c.inTurn("close", func() error {
 		c.closed = true
+		c.gone.Store(true)
 		dismiss(c)
 		if c.board != nil {
 			c.board.Leave("has closed the context")

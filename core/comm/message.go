@@ -18,14 +18,8 @@ func (c *Comm) Send(value Array, dest, tag int64) error {
 }
 
 func (c *Comm) send(value Array, dest, tag int64) error {
-	if err := c.checkPeer("dest", dest, tag); err != nil {
+	if err := c.checkSend(&value, dest, tag); err != nil || dest == backend.ProcNull {
 		return err
-	}
-	if err := checkArray("value", &value); err != nil {
-		return err
-	}
-	if dest == backend.ProcNull {
-		return nil
 	}
 	b, err := c.scratch.get()
 	if err != nil {
@@ -94,6 +88,14 @@ func (c *Comm) pack(b *memory.Storage, value Array) (header, memory.Span) {
 // two threads may receive at once.
 func (c *Comm) payloadTag(h header) int { return int(h.seq) % (c.payload.TagBound() - lanes) }
 
+// checkSend refuses what cannot be sent.
+func (c *Comm) checkSend(value *Array, dest, tag int64) error {
+	if err := c.checkPeer("dest", dest, tag); err != nil {
+		return err
+	}
+	return checkArray("value", value)
+}
+
 // checkPeer refuses a rank or tag that no message can have. Wildcards are the receiver's to allow.
 func (c *Comm) checkPeer(name string, rank, tag int64) error {
 	if rank != backend.ProcNull {
@@ -118,6 +120,14 @@ func (c *Comm) checkSource(source, tag int64) error {
 	return c.checkPeer("source", source, tag)
 }
 
+// checkReceive refuses what no message can be.
+func (c *Comm) checkReceive(want Want, source, tag int64) error {
+	if want.Count < 0 {
+		return status.New(status.InvalidArgument, "count %d is negative", want.Count)
+	}
+	return c.checkSource(source, tag)
+}
+
 // Recv receives a message from source with the given tag, either of which may be a wildcard. It goes to
 // out where that is given, else to the result. A message that does not fit what the caller stated, in out
 // or want, is an error that says both, and stays there to be received. From ProcNull comes nothing.
@@ -127,14 +137,8 @@ func (c *Comm) Recv(out *Array, want Want, source, tag int64) (Result, error) {
 }
 
 func (c *Comm) recv(out *Array, want Want, source, tag int64) (Result, error) {
-	if err := c.checkSource(source, tag); err != nil {
+	if err := c.checkReceive(want, source, tag); err != nil || source == backend.ProcNull {
 		return Result{}, err
-	}
-	if want.Count < 0 {
-		return Result{}, status.New(status.InvalidArgument, "count %d is negative", want.Count)
-	}
-	if source == backend.ProcNull {
-		return Result{}, nil
 	}
 	m, err := c.first("recv", source, tag)
 	if err != nil {
@@ -188,26 +192,33 @@ func takeBack(r backend.Request) (backend.Status, bool) {
 
 // unpack takes the message out of its envelope, or parks the envelope where the message does not fit.
 func (c *Comm) unpack(m envelope, out *Array, want Want) (Result, error) {
+	r, h, err := c.open(m, out, want)
+	if err == nil && h.apart {
+		err = c.recvApart(&r, m.status, c.payloadTag(h))
+	}
+	return r, err
+}
+
+// open is unpack without the elements that travel apart.
+func (c *Comm) open(m envelope, out *Array, want Want) (Result, header, error) {
 	raw := bytesAt(m.buffer.Addr(), m.status.Bytes)
 	h, _, err := glance(raw)
 	if err != nil {
 		c.scratch.put(m.buffer)
-		return Result{}, err
+		return Result{}, h, err
 	}
 	var r Result
 	if out != nil && want == (Want{}) && h.kind != Object && out.Type == h.typ && out.Count == announced(raw) {
 		r.Span = out.Span // as most receives go: nobody asks for the shape
 	} else if r, err = c.accept(raw, out, want); err != nil {
 		c.parked.put(m)
-		return Result{}, err
+		return Result{}, h, err
 	}
 	if !h.apart {
 		copy(bytesAt(r.Addr, r.Bytes()), raw[headerFixed+8*int(raw[2]):])
-	} else {
-		err = c.recvApart(&r, m.status, c.payloadTag(h))
 	}
 	c.scratch.put(m.buffer)
-	return r, err
+	return r, h, nil
 }
 
 // accept returns memory for the message whose header is at the front of raw, if it is what was stated.

@@ -75,14 +75,35 @@ func (p *parked) take(source, tag int) (envelope, bool) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i, m := range p.list {
-		if (source == backend.AnySource || source == m.status.Source) && (tag == backend.AnyTag || tag == m.status.Tag) {
-			p.list = slices.Delete(p.list, i, i+1)
-			p.n.Store(int32(len(p.list)))
-			return m, true
-		}
+	i := p.find(source, tag)
+	if i < 0 {
+		return envelope{}, false
 	}
-	return envelope{}, false
+	m := p.list[i]
+	p.list = slices.Delete(p.list, i, i+1)
+	p.n.Store(int32(len(p.list)))
+	return m, true
+}
+
+// peek has look look at the first envelope that matches, and reports whether there is one.
+func (p *parked) peek(source, tag int, look func(m envelope)) bool {
+	if p.n.Load() == 0 {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := p.find(source, tag)
+	if i >= 0 {
+		look(p.list[i])
+	}
+	return i >= 0
+}
+
+// find returns the place of the first envelope that matches, or -1. The caller holds the lock.
+func (p *parked) find(source, tag int) int {
+	return slices.IndexFunc(p.list, func(m envelope) bool {
+		return (source == backend.AnySource || source == m.status.Source) && (tag == backend.AnyTag || tag == m.status.Tag)
+	})
 }
 
 func (p *parked) close() {

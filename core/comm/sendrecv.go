@@ -42,14 +42,8 @@ type sending struct {
 
 // startSend starts what send does, without waiting for the receiver.
 func (c *Comm) startSend(value Array, dest, tag int64) (sending, error) {
-	if err := c.checkPeer("dest", dest, tag); err != nil {
+	if err := c.checkSend(&value, dest, tag); err != nil || dest == backend.ProcNull {
 		return sending{}, err
-	}
-	if err := checkArray("value", &value); err != nil {
-		return sending{}, err
-	}
-	if dest == backend.ProcNull {
-		return sending{}, nil
 	}
 	b, err := c.scratch.get()
 	if err != nil {

@@ -23,6 +23,7 @@ const (
 	Plan
 	Halo
 	Map
+	Request
 )
 
 var kinds = [...]string{
@@ -32,6 +33,7 @@ var kinds = [...]string{
 	Plan:        "a plan",
 	Halo:        "a halo",
 	Map:         "a map",
+	Request:     "a request",
 }
 
 // String returns the kind as a noun, and "unknown" for a number that is no kind.

@@ -40,7 +40,7 @@ from .exceptions import (
     OverflowError,
 )
 from .halo import Halo
-from .messages import ANY_SOURCE, ANY_TAG, PROC_NULL, recv, send, sendrecv
+from .messages import ANY_SOURCE, ANY_TAG, PROC_NULL, MessageInfo, iprobe, probe, recv, send, sendrecv
 from .nccl import (
     DTL_NCCL_MODE_HYBRID_PARITY,
     DTL_NCCL_MODE_NATIVE_ONLY,
@@ -54,6 +54,8 @@ from .nccl import (
     DTL_NCCL_OP_SCAN,
     DTL_NCCL_OP_SCATTER,
 )
+from .nonblocking import iallgather, iallreduce, ialltoallv, ibarrier, ibroadcast, igather
+from .nonblocking_messages import irecv, isend, recv_init, send_init
 from .objects import (
     allgather_object,
     broadcast_object,
@@ -82,6 +84,7 @@ from .policies import (
 )
 from .redistribution import RedistributionPlan
 from .reductions import allreduce, reduce
+from .requests import PersistentRequest, Request, startall, waitall, waitany
 from .scans import exscan, reduce_scatter, scan
 from .span import DistributedSpan
 from .tensor import DistributedTensor
@@ -160,8 +163,11 @@ __all__ = [
     "InvalidTypeError",
     "KeyNotFoundError",
     "MemoryError",
+    "MessageInfo",
     "OverflowError",
+    "PersistentRequest",
     "RedistributionPlan",
+    "Request",
     "__version__",
     "allgather",
     "allgather_object",
@@ -181,10 +187,21 @@ __all__ = [
     "has_mpi",
     "has_nccl",
     "has_shmem",
+    "iallgather",
+    "iallreduce",
+    "ialltoallv",
+    "ibarrier",
+    "ibroadcast",
+    "igather",
+    "iprobe",
+    "irecv",
+    "isend",
     "observe",
     "placement_available",
     "plot_partition",
+    "probe",
     "recv",
+    "recv_init",
     "recv_object",
     "reduce",
     "reduce_scatter",
@@ -193,10 +210,14 @@ __all__ = [
     "scatter_object",
     "scatterv",
     "send",
+    "send_init",
     "send_object",
     "sendrecv",
+    "startall",
     "trace",
     "version_info",
+    "waitall",
+    "waitany",
 ]
 
 #: What few programs use, and is imported when it is first asked for: its module, and its name there if it is no module.

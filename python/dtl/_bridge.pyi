@@ -11,6 +11,7 @@ ALLTOALLV: int
 ASSIGN: int
 BARRIER: int
 BROADCAST: int
+CANCEL: int
 CREATE: int
 DISTRIBUTE: int
 EQUAL: int
@@ -25,7 +26,16 @@ HALO_END: int
 HALO_EXCHANGE: int
 HALO_MAKE: int
 HALO_VIEW: int
+IALLGATHER: int
+IALLREDUCE: int
+IALLTOALLV: int
+IBARRIER: int
+IBROADCAST: int
+IGATHER: int
 INDICES: int
+IPROBE: int
+IRECV: int
+ISEND: int
 LOCATE: int
 MAP_CONTAINS: int
 MAP_ENTRIES: int
@@ -38,8 +48,10 @@ OWNER: int
 PLAN: int
 PLAN_BYTES: int
 PLAN_EXECUTE: int
+PROBE: int
 PUT: int
 RECV: int
+RECV_INIT: int
 RECV_OBJECT: int
 RECV_PART: int
 REDISTRIBUTE: int
@@ -51,12 +63,17 @@ SCATTER: int
 SCATTERV: int
 SEND: int
 SENDRECV: int
+SEND_INIT: int
 SEND_OBJECT: int
 SEND_PART: int
 SPAN: int
+START: int
 TAKE: int
+TEST: int
 TICKET: int
 VIEW: int
+WAIT: int
+WAIT_ANY: int
 
 NDARRAY: int
 NUMPY_SCALAR: int
@@ -82,6 +99,9 @@ class Recorder:
     def totals(self) -> list[tuple[str, str | None, int, int, int, int, int, tuple[int, ...]]]: ...
 
 def call(code: int, owner: Handle, value: Any, out: Any, a: Any, b: Any, c: Any, d: Any, /, *lists: Any) -> Any: ...
+
+class Held(Handle): ...
+
 def fast_allreduce(prepare: Callable[..., Any], signature: str, /) -> Callable[..., Any]: ...
 def clock() -> int: ...
 def disable() -> None: ...
@@ -91,3 +111,4 @@ def outside(beginnings: tuple[str, ...], /) -> None: ...
 def setup(
     sample: Any, generic: type, make_error: Callable[[str], BaseException], where: Callable[[], str], /
 ) -> None: ...
+def start(code: int, owner: Handle, value: Any, out: Any, a: Any, b: Any, c: Any, d: Any, *lists: Any) -> Any: ...

@@ -143,6 +143,7 @@ leave = _checked(_dtl.pydtl_Leave)
 
 context_refuse = _communicating("refuse", _dtl.pydtl_ContextRefuse)
 context_agree = _communicating("agree", _dtl.pydtl_ContextAgree)
+context_refuse_start = _checked(_dtl.pydtl_ContextRefuseStart)
 
 container_shape = _checked(_dtl.pydtl_ContainerShape)
 container_local_shape = _checked(_dtl.pydtl_ContainerLocalShape)

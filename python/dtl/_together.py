@@ -29,6 +29,18 @@ def together(ctx: Context, op: str) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def posting(ctx: Context, op: str) -> Iterator[None]:
+    """Prepare the arguments of a collective that does not block; where that fails here, the other ranks hear of it."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(ctx, Context) and ctx.size > 1 and ctx._handle and not _native.forked():
+            code = error.code if isinstance(error, DTLError) else _code(error)
+            _native.context_refuse_start(ctx._handle, code, op, str(error))
+        raise
+
+
 def agree(ctx: Context, op: str, words: str = "") -> None:
     """Start a collective call that makes no call on a container yet: raise on every rank where a rank refuses.
 

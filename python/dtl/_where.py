@@ -19,10 +19,16 @@ def name(frame: FrameType, line: int | None = None) -> str:
     return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno if line is None else line}"
 
 
-def outside(frame: FrameType | None) -> str:
-    """Return the innermost place, from a frame outwards, that is not in DTL; empty if there is none."""
+def caller(frame: FrameType | None) -> FrameType | None:
+    """Return the innermost frame, from one outwards, that is not DTL's own."""
     while frame is not None and own(frame):
         frame = frame.f_back
+    return frame
+
+
+def outside(frame: FrameType | None) -> str:
+    """Return the innermost place, from a frame outwards, that is not in DTL; empty if there is none."""
+    frame = caller(frame)
     return "" if frame is None else name(frame)
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import warnings
 from types import TracebackType
 from typing import Any, Callable
 
-from . import _abort, _native, _rank, _watch, nccl
+from . import _abort, _native, _orphans, _rank, _watch, nccl
 from ._arguments import integer
 from ._mpi4py import communicator, mpi4py_module, native_communicator
 from ._native import bridge
-from .exceptions import BackendUnavailableError
+from .exceptions import BackendUnavailableError, BufferError
 
 
 class Context(bridge.Handle):
@@ -88,11 +89,17 @@ class Context(bridge.Handle):
 
         Containers on the context stay: their views and local reads go on, their communication raises
         InvalidHandleError.
+
+        Raises
+        ------
+        BufferError
+            If requests on the context are active here. Then it stays open on this rank.
         """
         if self._handle:
-            handle, self._handle = self._handle, 0
             if not _native.forked():
-                _native.context_close(handle)
+                _orphans.settle()
+                _native.context_close(self._handle)
+            self._handle = 0
 
     def __enter__(self) -> Context:
         return self
@@ -101,10 +108,12 @@ class Context(bridge.Handle):
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         # A rank that fails must not wait for the others to close: they may wait for it in another call.
-        if error is None or self._size == 1:
+        if error is None:
             self.close()
-        else:
-            self._handle = 0
+        elif self._size == 1:
+            with contextlib.suppress(BufferError):
+                self.close()
+        self._handle = 0
 
     # The interpreter's end takes the modules away first, so what is used then is held here.
     def __del__(

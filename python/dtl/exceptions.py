@@ -64,7 +64,7 @@ class OverflowError(InvalidArgumentError, builtins.OverflowError):
 
 
 class BufferError(DTLError, builtins.BufferError):
-    """A change of a container's structure while views of its memory are out."""
+    """A change of a container's structure while views of its memory are out, or the end of what requests still use."""
 
     code = 106
 

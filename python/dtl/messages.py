@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from . import _native
 from ._arguments import check_output, dtype_number, input_value, integer, received
 from ._native import bridge
 from .context import Context
@@ -17,6 +20,37 @@ PROC_NULL = -2
 
 _call = bridge.call
 _SEND, _RECV, _SENDRECV = bridge.SEND, bridge.RECV, bridge.SENDRECV
+_PROBE, _IPROBE = bridge.PROBE, bridge.IPROBE
+
+
+class MessageInfo:
+    """What probe says of a message that has come.
+
+    Attributes
+    ----------
+    source : int
+        The sender's rank, or PROC_NULL.
+    tag : int
+        The message's tag; ANY_TAG from PROC_NULL.
+    dtype : numpy.dtype or None
+        Of its elements; None from PROC_NULL.
+    shape : tuple of int
+        Of the array; ``()`` for a scalar.
+    count : int
+        The number of elements.
+    """
+
+    __slots__ = ("count", "dtype", "shape", "source", "tag")
+
+    def __init__(self, source: int, tag: int, dtype: np.dtype[Any] | None, shape: tuple[int, ...], count: int) -> None:
+        self.source = source
+        self.tag = tag
+        self.dtype = dtype
+        self.shape = shape
+        self.count = count
+
+    def __repr__(self) -> str:
+        return f"<dtl.MessageInfo source {self.source}, tag {self.tag}, dtype {self.dtype}, shape {self.shape}>"
 
 
 def send(ctx: Context, data: Any, dest: int, tag: int = 0) -> None:
@@ -135,3 +169,77 @@ def sendrecv(
         peers = integer("dest", dest), integer("send_tag", send_tag), integer("source", source)
         result = _call(_SENDRECV, ctx, prepared, out, *peers, integer("recv_tag", recv_tag))
     return received(result)
+
+
+def probe(ctx: Context, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> MessageInfo:
+    """Wait for a message, and describe it without receiving it (MPI_Probe).
+
+    Parameters
+    ----------
+    ctx
+        The context.
+    source
+        The sender's rank, ANY_SOURCE, or PROC_NULL.
+    tag
+        The message's tag, or ANY_TAG.
+
+    Returns
+    -------
+    MessageInfo
+        Its source, tag, dtype, shape and number of elements. From PROC_NULL comes nothing: no dtype, no elements.
+
+    Raises
+    ------
+    BoundsError
+        If source or tag is outside its range.
+    CommunicationError
+        If nobody else is there to send.
+
+    Notes
+    -----
+    Not collective. The next receive that is made and matches gets the message.
+    """
+    return _info(_probed(_PROBE, ctx, source, tag))
+
+
+def iprobe(ctx: Context, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> MessageInfo | None:
+    """Describe a message that has come, without waiting for one (MPI_Iprobe).
+
+    Parameters
+    ----------
+    ctx, source, tag
+        As for probe.
+
+    Returns
+    -------
+    MessageInfo or None
+        As for probe; None if no such message has come.
+
+    Raises
+    ------
+    BoundsError
+        If source or tag is outside its range.
+
+    Notes
+    -----
+    Not collective. The next receive that is made and matches gets the message.
+    """
+    result = _probed(_IPROBE, ctx, source, tag)
+    return None if result is None else _info(result)
+
+
+def _probed(code: int, ctx: Context, source: Any, tag: Any) -> Any:
+    result = _call(code, ctx, None, None, source, tag, 0, 0)
+    if result is NotImplemented:
+        result = _call(code, ctx, None, None, integer("source", source), integer("tag", tag), 0, 0)
+    return result
+
+
+def _info(numbers: Any) -> MessageInfo:
+    source, tag, number, *shape = np.asarray(numbers).tolist()
+    if not number:
+        return MessageInfo(source, tag, None, (0,), 0)
+    count = 1
+    for extent in shape:
+        count *= extent
+    return MessageInfo(source, tag, np.dtype(_native.dtype_name(number)), tuple(shape), count)

@@ -1,0 +1,210 @@
+package comm_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"dtl/core/comm"
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// begun unwraps what starts a request.
+func begun(t *testing.T) func(r *comm.Request, err error) *comm.Request {
+	return func(r *comm.Request, err error) *comm.Request {
+		t.Helper()
+		assert.NoError(t, err)
+		return r
+	}
+}
+
+func floats(elements []float64) memory.Span { return memory.Of(dtype.Float64, elements) }
+
+// summed is what allreduce makes of every rank's ramp.
+func summed(n, count int) []float64 {
+	s := make([]float64, count)
+	for rank := range n {
+		for i, v := range ramp(rank, count) {
+			s[i] += v
+		}
+	}
+	return s
+}
+
+// TestSeveralCollectivesInFlight starts all kinds, and waits in an order of each rank's own.
+func TestSeveralCollectivesInFlight(t *testing.T) {
+	upTo5(t, func(c *comm.Comm) {
+		n := c.Size()
+		random := rand.New(rand.NewPCG(1, uint64(c.Rank())))
+		var requests []*comm.Request
+		var checks []func([]float64)
+		add := func(r *comm.Request, check func(result []float64)) {
+			requests, checks = append(requests, r), append(checks, check)
+		}
+		for _, count := range lengths {
+			out, all := make([]float64, count), make([]float64, n*count)
+			add(begun(t)(c.Iallreduce(floats(ramp(c.Rank(), count)), floats(out), kernel.Sum)),
+				func([]float64) { assert.Equal(t, summed(n, count), out) })
+			inPlace := ramp(c.Rank(), count)
+			add(begun(t)(c.Iallreduce(floats(inPlace), floats(inPlace), kernel.Sum)),
+				func([]float64) { assert.Equal(t, summed(n, count), inPlace) })
+			var every []float64
+			for rank := range n {
+				every = append(every, ramp(rank, count)...)
+			}
+			add(begun(t)(c.Iallgather(floats(ramp(c.Rank(), count)), floats(all))),
+				func([]float64) { assert.Equal(t, append([]float64{}, every...), append([]float64{}, all...)) })
+			root := count % n
+			gathered := make([]float64, n*count)
+			add(begun(t)(c.Igather(floats(ramp(c.Rank(), count)), floats(gathered), int64(root))), func([]float64) {
+				if c.Rank() == root {
+					assert.Equal(t, append([]float64{}, every...), append([]float64{}, gathered...))
+				}
+			})
+			var value *comm.Array
+			if c.Rank() == root {
+				a := array(ramp(7, count), 1, int64(count))
+				value = &a
+			}
+			add(begun(t)(c.Ibroadcast(value, nil, int64(root))), func(result []float64) {
+				if c.Rank() != root {
+					assert.Equal(t, ramp(7, count), append([]float64{}, result...))
+				}
+			})
+			add(begun(t)(c.Ibarrier()), func([]float64) {})
+		}
+		assert.NoError(t, c.Barrier(), "beside a call that blocks")
+		for _, i := range random.Perm(len(requests)) {
+			checks[i](done(t, requests[i]))
+		}
+		assert.Zero(t, c.Active())
+	})
+}
+
+func TestIalltoallv(t *testing.T) {
+	upTo5(t, func(c *comm.Comm) {
+		n := c.Size()
+		for _, scale := range []int{0, 1, 7000} {
+			counts := make([]int64, n) // rank r sends r+to rows of two elements to rank to
+			var rows []float64
+			for to := range counts {
+				counts[to] = int64(scale * (c.Rank() + to))
+				for range counts[to] {
+					rows = append(rows, float64(c.Rank()), float64(to))
+				}
+			}
+			value := array(rows, int64(len(rows)/2), 2)
+			var want []float64
+			expected := make([]int64, n)
+			for from := range n {
+				expected[from] = int64(scale * (from + c.Rank()))
+				for range expected[from] {
+					want = append(want, float64(from), float64(c.Rank()))
+				}
+			}
+			into := make([]float64, len(want))
+			out := array(into, int64(len(want)/2), 2)
+			first := begun(t)(c.Ialltoallv(value, counts, nil, nil))
+			second := begun(t)(c.Ialltoallv(value, counts, expected, &out))
+			done(t, second)
+			assert.Equal(t, append([]float64{}, want...), append([]float64{}, into...))
+			assert.Equal(t, append([]float64{}, want...), append([]float64{}, done(t, first)...))
+		}
+	})
+}
+
+func TestIalltoallvThatDoesNotFit(t *testing.T) {
+	onRanks(t, 3, func(c *comm.Comm) {
+		value := array(ramp(0, 6))
+		counts := []int64{2, 2, 2}
+		short := array(make([]float64, 5))
+		for _, row := range []struct {
+			expected []int64
+			out      *comm.Array
+			text     string
+		}{{[]int64{2, 2, 1}, nil, "recv_counts [2 2 1], but the ranks send [2 2 2] rows"}, {nil, &short, "out has 5 elements"}} {
+			var r *comm.Request
+			if c.Rank() == 1 {
+				r = begun(t)(c.Ialltoallv(value, counts, row.expected, row.out))
+				_, err := r.Wait()
+				assert.ErrorIs(t, err, status.InvalidArgument)
+				assert.ErrorContains(t, err, row.text)
+			} else {
+				want := slices.Repeat(ramp(2*c.Rank(), 2), 3)
+				assert.Equal(t, want, done(t, begun(t)(c.Ialltoallv(value, counts, nil, nil))))
+			}
+		}
+	})
+}
+
+// TestCollectivesThatDisagree has ranks that share a board start what does not fit together: all get the error, and go on
+// on a dup.
+func TestCollectivesThatDisagree(t *testing.T) {
+	type call = func(c *comm.Comm, buf, out memory.Span) (*comm.Request, error)
+	sum := func(c *comm.Comm, buf, out memory.Span) (*comm.Request, error) {
+		return c.Iallreduce(buf, out, kernel.Sum)
+	}
+	for name, row := range map[string]struct {
+		call call
+		text string
+	}{
+		"operation": {func(c *comm.Comm, buf, out memory.Span) (*comm.Request, error) { return c.Ibarrier() }, "called ibarrier()"},
+		"count": {func(c *comm.Comm, buf, out memory.Span) (*comm.Request, error) {
+			return c.Iallreduce(buf.Slice(0, 2), out.Slice(0, 2), kernel.Sum)
+		}, "called iallreduce(2 elements of float64, SUM)"},
+		"op": {func(c *comm.Comm, buf, out memory.Span) (*comm.Request, error) {
+			return c.Iallreduce(buf, out, kernel.Max)
+		},
+			"called iallreduce(4 elements of float64, MAX)"},
+		"argument": {func(c *comm.Comm, buf, out memory.Span) (*comm.Request, error) {
+			return c.Iallreduce(buf, out.Slice(0, 1), kernel.Sum)
+		}, "rank 2: out has 1 elements"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			meetingRanks(t, 3, func(c *comm.Comm) {
+				other, err := c.Dup()
+				assert.NoError(t, err)
+				buf, out := make([]float64, 4), make([]float64, 4)
+				mine := sum
+				if c.Rank() == 2 {
+					mine = row.call
+				}
+				r, err := mine(c, floats(buf), floats(out))
+				if err == nil {
+					_, err = r.Wait()
+				}
+				assert.Error(t, err)
+				if c.Rank() < 2 || name != "argument" {
+					assert.ErrorContains(t, err, row.text)
+				}
+				assert.NoError(t, c.Barrier())
+				if r, err := c.Ibarrier(); err == nil { // where nobody had started anything
+					done(t, r)
+				} else {
+					assert.ErrorContains(t, err, "out of step")
+				}
+				assert.Zero(t, c.Active())
+				done(t, begun(t)(other.Iallreduce(floats(buf), floats(out), kernel.Sum)))
+				assert.NoError(t, other.Close())
+			})
+		})
+	}
+}
+
+// TestCollectivesThatAllRefuse: where nobody has started anything, nobody is out of step.
+func TestCollectivesThatAllRefuse(t *testing.T) {
+	meetingRanks(t, 3, func(c *comm.Comm) {
+		for range 20 {
+			_, err := c.Iallreduce(floats(make([]float64, 4)), floats(make([]float64, 3)), kernel.Sum)
+			assert.ErrorIs(t, err, status.InvalidArgument)
+		}
+		if r, err := c.Ibarrier(); assert.NoError(t, err) {
+			done(t, r)
+		}
+	})
+}

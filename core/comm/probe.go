@@ -1,0 +1,132 @@
+package comm
+
+import (
+	"time"
+
+	"dtl/core/backend"
+	"dtl/core/dtype"
+	"dtl/core/status"
+)
+
+// Notice describes a message that has come and was not received. Type is Invalid for the nobody of ProcNull.
+type Notice struct {
+	Source, Tag int
+	Kind        Kind
+	Type        dtype.Type
+	Shape       []int64
+}
+
+// Probe waits for a message from source with the given tag, either of which may be a wildcard, and describes it. The
+// next receive that starts and matches gets it.
+func (c *Comm) Probe(source, tag int64) (Notice, error) {
+	n, err := c.probe(source, tag)
+	return n, status.In("probe", err)
+}
+
+func (c *Comm) probe(source, tag int64) (Notice, error) {
+	n, there, err := c.iprobe(source, tag)
+	if there || err != nil {
+		return n, err
+	}
+	if c.Size() == 1 {
+		return Notice{}, status.New(status.Communication, "no message from rank %s with tag %s is pending, and this "+
+			"communicator has one rank: waiting would never end", wildcard(source, backend.AnySource), wildcard(tag, backend.AnyTag))
+	}
+	p := &probing{comm: c, source: source, tag: tag}
+	_, err = c.await(p, waiting("probe", "source", source, tag))
+	return p.notice, err
+}
+
+// Iprobe is Probe of a message that is there already. It reports whether one was.
+func (c *Comm) Iprobe(source, tag int64) (Notice, bool, error) {
+	n, there, err := c.iprobe(source, tag)
+	return n, there, status.In("iprobe", err)
+}
+
+func (c *Comm) iprobe(source, tag int64) (n Notice, there bool, err error) {
+	if err := c.checkSource(source, tag); err != nil {
+		return Notice{}, false, err
+	}
+	if source == backend.ProcNull {
+		return Notice{Source: backend.ProcNull, Tag: backend.AnyTag}, true, nil
+	}
+	look := func(m envelope) { n, err = notice(m) }
+	if there = c.parked.peek(int(source), int(tag), look); there {
+		return n, true, err
+	}
+	b, err := c.scratch.get()
+	if err != nil {
+		return Notice{}, false, err
+	}
+	st, there, err := c.main.TryRecv(span(b, eager), int(source), int(tag))
+	if !there || err != nil {
+		c.scratch.put(b)
+		return Notice{}, false, err
+	}
+	m := envelope{buffer: b, status: st}
+	if n, err = notice(m); err != nil {
+		c.scratch.put(b)
+		return Notice{}, false, err
+	}
+	c.parked.put(m)
+	return n, true, nil
+}
+
+func notice(m envelope) (Notice, error) {
+	h, err := parseHeader(bytesAt(m.buffer.Addr(), m.status.Bytes))
+	return Notice{Source: m.status.Source, Tag: m.status.Tag, Kind: h.kind, Type: h.typ, Shape: h.shape}, err
+}
+
+// probing is a probe under way, in the manner of a request of the backend. It is no receive that the backend knows, so
+// other receives come first.
+type probing struct {
+	comm        *Comm
+	source, tag int64
+	notice      Notice
+}
+
+var _ backend.Request = (*probing)(nil)
+
+// Wait looks until there is a message.
+func (p *probing) Wait() (backend.Status, error) {
+	for {
+		if st, done, err := p.WaitFor(time.Second); done {
+			return st, err
+		}
+	}
+}
+
+// WaitFor looks until there is a message, or d has gone.
+func (p *probing) WaitFor(d time.Duration) (backend.Status, bool, error) {
+	return pollFor(d, p.Test)
+}
+
+// Test looks once.
+func (p *probing) Test() (st backend.Status, there bool, err error) {
+	p.notice, there, err = p.comm.iprobe(p.source, p.tag)
+	return st, there || err != nil, err
+}
+
+// Cancel does nothing: there is nothing to take back.
+func (p *probing) Cancel() error { return nil }
+
+// pollFor asks until the answer is yes, or d has gone: at first as fast as it can, after a while now and then.
+func pollFor(d time.Duration, ask func() (backend.Status, bool, error)) (backend.Status, bool, error) {
+	const fast, looks = time.Millisecond, 32
+	start := time.Now()
+	for n := 1; ; n++ {
+		if st, done, err := ask(); done {
+			return st, true, err
+		}
+		if n%looks != 0 {
+			continue
+		}
+		gone := time.Since(start)
+		if gone >= d {
+			return backend.Status{}, false, nil
+		}
+		if gone >= fast {
+			time.Sleep(fast / 10)
+		}
+	}
+}

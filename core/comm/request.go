@@ -1,0 +1,228 @@
+package comm
+
+import (
+	"sync"
+
+	"dtl/core/backend"
+	"dtl/core/status"
+)
+
+// Request is a message or a collective call under way. Its buffers belong to the operation until that is over. All
+// methods may be called from any goroutine; they take turns.
+type Request struct {
+	comm      *Comm
+	name      string // of the call
+	task      task
+	posted    posted
+	mu        sync.Mutex
+	state     state
+	wait      backend.Request // what the task waits for while it is under way
+	err       error           // of what is over
+	cancelled bool
+}
+
+// state says where a request is. One that may be started again goes round.
+type state int
+
+const (
+	resting  state = iota // nothing is under way, and nothing to be had
+	underWay              // task waits
+	over                  // the result is there to be had
+	lost                  // nobody waits any more for what will never end
+)
+
+// task is what a request does, in stages that wait for one operation of the backend each.
+type task interface {
+	// begin starts it, and returns what it waits for first; nil if it is over.
+	begin() (backend.Request, error)
+	// next is told how that has ended, and returns what it waits for next; nil if it is over.
+	next(st backend.Status, err error) (backend.Request, error)
+	// result hands over what came, once.
+	result() Result
+	// words say what it waits for.
+	words() string
+}
+
+// ended is the error of a task that could begin, and is over at once with what it wraps.
+type ended struct{ error }
+
+// begin makes a request of a task and starts it.
+func (c *Comm) begin(name string, t task, p posted) (*Request, error) {
+	r := &Request{comm: c, name: name, task: t, posted: p}
+	if err := r.Start(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Start starts a request that rests.
+func (r *Request) Start() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return status.In(r.name, r.start())
+}
+
+func (r *Request) start() error {
+	if r.state != resting {
+		return status.New(status.InvalidArgument, "the request has been started already, and nobody has waited for it since")
+	}
+	if r.comm.gone.Load() {
+		return status.New(status.InvalidHandle, "the context is closed")
+	}
+	wait, err := r.task.begin()
+	early, isEarly := err.(ended)
+	if err != nil && !isEarly {
+		return err
+	}
+	r.comm.active.Add(1)
+	r.state, r.err, r.cancelled = underWay, nil, false
+	r.went(wait, early.error)
+	return nil
+}
+
+// went records what the task waits for next, if anything.
+func (r *Request) went(wait backend.Request, err error) {
+	r.wait = wait
+	if wait != nil {
+		return
+	}
+	r.state, r.err = over, err
+	if disagreed := r.posted.check(); r.err == nil {
+		r.err = disagreed
+	}
+	r.comm.active.Add(-1)
+}
+
+// Wait returns the result when the operation is over; then the request rests. The caller owns the result. An error of
+// the waiting itself leaves the operation under way.
+func (r *Request) Wait() (Result, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.state == underWay {
+		if err := r.await(); err != nil {
+			return Result{}, status.In(r.name, err)
+		}
+	}
+	switch r.state {
+	case lost:
+		return Result{}, status.In(r.name, r.err)
+	case resting:
+		return Result{}, status.In(r.name, status.New(status.InvalidArgument, "the request has not been started"))
+	}
+	r.state = resting
+	if r.err != nil {
+		return Result{}, status.In(r.name, r.err)
+	}
+	return r.task.result(), nil
+}
+
+// await waits for what the task waits for, and goes on. Its error is one of the waiting.
+func (r *Request) await() error {
+	st, done, err := r.wait.WaitFor(patience)
+	if !done && err == nil {
+		st, err = r.comm.await(watched{r.wait, r.posted}, r.task.words)
+	}
+	if err != nil && !done {
+		if _, done, _ = r.wait.Test(); !done {
+			r.lose()
+			return err
+		}
+	}
+	r.went(r.task.next(st, err))
+	return nil
+}
+
+// lose gives the operation up if it will never end, for the ranks disagree about it. Its buffers stay with it.
+func (r *Request) lose() {
+	if why := r.posted.check(); why != nil {
+		r.state, r.err = lost, why
+		r.comm.active.Add(-1)
+	}
+}
+
+// Test reports whether Wait would return at once. It never waits, and says no while another goroutine waits.
+func (r *Request) Test() bool { return r.look(backend.Request.Test) != underWay }
+
+// look goes on with a request as far as it goes without waiting, and says where it is then.
+func (r *Request) look(test test) state {
+	if !r.mu.TryLock() {
+		return underWay // somebody else waits for it
+	}
+	defer r.mu.Unlock()
+	r.goOn(test)
+	return r.state
+}
+
+// test asks a request of the backend whether it is complete.
+type test func(backend.Request) (backend.Status, bool, error)
+
+// goOn goes as far as it can without waiting.
+func (r *Request) goOn(test test) {
+	for r.state == underWay {
+		st, done, err := test(r.wait)
+		if !done {
+			r.lose()
+			return
+		}
+		r.went(r.task.next(st, err))
+	}
+}
+
+// Cancel takes a receive back to which no message has come, and reports whether it could.
+func (r *Request) Cancel() (bool, error) {
+	if !r.mu.TryLock() {
+		return false, nil // somebody waits for it
+	}
+	defer r.mu.Unlock()
+	receive, ok := r.task.(*receiving)
+	if !ok || r.state != underWay || receive.opened {
+		return false, nil
+	}
+	if err := r.wait.Cancel(); err != nil {
+		return false, status.In(r.name, err)
+	}
+	if st, done, err := r.wait.WaitFor(patience); done {
+		r.cancelled = st.Cancelled
+		r.went(r.task.next(st, err))
+	}
+	return r.cancelled, nil
+}
+
+// Active reports whether the operation is under way, as of the last time that somebody asked.
+func (r *Request) Active() bool {
+	if !r.mu.TryLock() {
+		return true
+	}
+	defer r.mu.Unlock()
+	return r.state == underWay
+}
+
+// Close gives up a result that nobody has asked for. What is under way keeps its buffers for good: an error.
+func (r *Request) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.state == underWay || r.state == lost {
+		return status.In(r.name, status.New(status.ViewsOut, "the request is under way"))
+	}
+	if r.state == over && r.err == nil {
+		result := r.task.result()
+		result.release()
+	}
+	r.state = resting
+	return nil
+}
+
+// Active returns how many requests are under way.
+func (c *Comm) Active() int { return int(c.active.Load()) }
+
+// Idle is nil unless requests are under way.
+func (c *Comm) Idle() error {
+	switch n := c.Active(); n {
+	case 0:
+		return nil
+	case 1:
+		return status.New(status.ViewsOut, "1 request is active; wait for it first, or cancel it")
+	default:
+		return status.New(status.ViewsOut, "%d requests are active; wait for them first, or cancel them", n)
+	}
+}

@@ -1,0 +1,62 @@
+package comm
+
+import (
+	"time"
+
+	"dtl/core/backend"
+	"dtl/core/status"
+)
+
+// WaitAny returns the place of a request that is over, when there is one. Its caller then gets the result from Wait.
+// Requests that rest are passed over; -1 says that all of them do.
+func (c *Comm) WaitAny(requests []*Request) (int, error) {
+	a := &several{requests: requests}
+	if a.look(backend.Request.Test); a.over >= 0 || a.resting == len(requests) {
+		return a.over, nil
+	}
+	_, err := c.await(a, func() string { return "waitany" })
+	return a.over, status.In("waitany", err)
+}
+
+// several is a wait for any of some requests, in the manner of a request of the backend.
+type several struct {
+	requests []*Request
+	over     int // the place of one that is over, or -1
+	resting  int // how many are
+}
+
+var _ backend.Request = (*several)(nil)
+
+func (a *several) look(test test) {
+	a.over, a.resting = -1, 0
+	for i, r := range a.requests {
+		switch r.look(test) {
+		case over, lost:
+			a.over = i
+			return
+		case resting:
+			a.resting++
+		}
+	}
+}
+
+// Wait looks until one is over.
+func (a *several) Wait() (backend.Status, error) {
+	for {
+		if st, done, err := a.WaitFor(time.Second); done {
+			return st, err
+		}
+	}
+}
+
+// WaitFor looks until one is over, or d has gone.
+func (a *several) WaitFor(d time.Duration) (backend.Status, bool, error) { return pollFor(d, a.Test) }
+
+// Test looks once, in the way in which a backend says that waiting would never end.
+func (a *several) Test() (backend.Status, bool, error) {
+	a.look(func(r backend.Request) (backend.Status, bool, error) { return r.WaitFor(0) })
+	return backend.Status{}, a.over >= 0 || a.resting == len(a.requests), nil
+}
+
+// Cancel does nothing: what is waited for goes on.
+func (a *several) Cancel() error { return nil }

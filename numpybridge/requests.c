@@ -1,0 +1,106 @@
+//go:build cpython
+
+/*
+ * Operations that go on after the call that starts them.
+ *
+ * Such a call returns a Held: the handle of the native request together with the buffers that it uses, so that nobody
+ * resizes or frees them meanwhile. A Held that goes while its operation is under way leaves both where they are for
+ * good, since the operation may still write there; Python keeps it until the operation is over.
+ */
+#include "module.h"
+
+typedef struct {
+    HandleObject base;
+    int64_t handle; /* of its own: Python may change the other */
+    Py_buffer in, out;
+    scalar input;
+} HeldObject;
+
+static void held_dealloc(PyObject *self) {
+    HeldObject *held = (HeldObject *)self;
+    if (held->handle == 0 || (!disabled && dtl_request_end(held->handle))) {
+        PyBuffer_Release(&held->in);
+        PyBuffer_Release(&held->out);
+    }
+    Py_TYPE(self)->tp_free(self);
+}
+
+PyTypeObject HeldType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "dtl._bridge.Held",
+    .tp_basicsize = sizeof(HeldObject),
+    .tp_dealloc = held_dealloc,
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_doc = "An operation under way, and the buffers that it uses.",
+};
+
+/* hold borrows a buffer until the view is released, also where take_buffer does without one. */
+static taken hold(PyObject *value, dtl_array *a, int64_t *shape, Py_buffer *view, int flags) {
+    if (take_buffer(value, a, shape, view, flags) != TAKEN)
+        return UNSUITABLE;
+    if (view->obj == NULL && PyObject_GetBuffer(value, view, flags | PyBUF_C_CONTIGUOUS) < 0) {
+        PyErr_Clear();
+        return UNSUITABLE;
+    }
+    return TAKEN;
+}
+
+/* take_both holds the buffers of a call. */
+static taken take_both(HeldObject *held, dtl_call *call, PyObject *value, PyObject *out) {
+    if (value != Py_None && take_scalar(value, &call->in, &held->input) != TAKEN &&
+        hold(value, &call->in, call->in_shape, &held->in, 0) != TAKEN)
+        return UNSUITABLE;
+    if (out != Py_None && hold(out, &call->out, NULL, &held->out, PyBUF_WRITABLE) != TAKEN)
+        return UNSUITABLE;
+    return TAKEN;
+}
+
+const char start_doc[] = PyDoc_STR(
+"start($module, code, owner, value, out, a, b, c, d, *lists)\n--\n\n"
+"Start an operation that goes on after the call, with arguments as for call, and up to two lists of integers, arrays of\n"
+"int64 or None. Returns a Held, or NotImplemented where an argument has to be prepared first.");
+
+/* with_lists borrows the lists from the i-th on, and makes the call. */
+static PyObject *with_lists(dtl_call *call, PyObject *const *lists, Py_ssize_t i, Py_ssize_t n) {
+    if (i == n)
+        return perform(call);
+    Py_buffer view = {0};
+    call->lists[i].given = 0;
+    call->list_count = (int32_t)i + 1;
+    if (lists[i] != Py_None && take_buffer(lists[i], &call->lists[i], NULL, &view, 0) != TAKEN)
+        Py_RETURN_NOTIMPLEMENTED;
+    PyObject *answer = with_lists(call, lists, i + 1, n);
+    PyBuffer_Release(&view);
+    return answer;
+}
+
+PyObject *bridge_start(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    dtl_call call;
+    if (nargs < 8 || nargs > 8 + DTL_MAX_LISTS) {
+        PyErr_Format(PyExc_TypeError, "start takes 8 to %d arguments, not %zd", 8 + DTL_MAX_LISTS, nargs);
+        return NULL;
+    }
+    if (disabled)
+        return fail("[400 ] DTL cannot be used in a forked child; start the child with the spawn method instead");
+    memset(&call, 0, offsetof(dtl_call, shape));
+    if (take_handle(args[1], &call.handle) != TAKEN)
+        return NULL;
+    if (take_args(args, 1, &call.code) != TAKEN || take_args(args + 4, 4, call.args) != TAKEN)
+        Py_RETURN_NOTIMPLEMENTED;
+    HeldObject *held = (HeldObject *)HeldType.tp_alloc(&HeldType, 0);
+    if (held == NULL)
+        return NULL;
+    call.held = 1;
+    PyObject *answer = Py_NewRef(Py_NotImplemented);
+    if (take_both(held, &call, args[2], args[3]) == TAKEN) {
+        Py_DECREF(answer);
+        answer = with_lists(&call, args + 8, 0, nargs - 8);
+    }
+    if (answer == NULL || !PyLong_Check(answer)) {
+        Py_DECREF(held);
+        return answer;
+    }
+    held->base.handle = held->handle = PyLong_AsLongLong(answer);
+    Py_DECREF(answer);
+    return (PyObject *)held;
+}
