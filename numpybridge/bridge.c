@@ -62,7 +62,6 @@ static PyObject *bridge_disable(PyObject *module, PyObject *unused) {
 static PyMethodDef methods[] = {
     {"call", (PyCFunction)(void (*)(void))bridge_call, METH_FASTCALL, call_doc},
     {"disable", bridge_disable, METH_NOARGS, disable_doc},
-    {"fast_allreduce", bridge_fast, METH_VARARGS, fast_doc},
     {"setup", bridge_setup, METH_VARARGS, setup_doc},
     {NULL},
 };
@@ -93,8 +92,6 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL)
         return NULL;
-    if (allreduce_words() < 0)
-        goto failed;
     if (make_error == NULL) {
         ndarray_type = generic_type = (PyObject *)&PyBaseObject_Type;
         make_error = PyExc_RuntimeError;
@@ -109,7 +106,9 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     for (int64_t code = 0; (key = dtl_operation(code)) != NULL; code++)
         if (PyModule_AddIntConstant(module, key, (long)code) < 0)
             goto failed;
-    if (add_type(module, "Handle", &HandleType) < 0 || add_type(module, "Buffer", &BufferType) < 0)
+    RanksType.tp_base = &HandleType;
+    if (add_type(module, "Handle", &HandleType) < 0 || add_type(module, "Ranks", &RanksType) < 0 ||
+        add_type(module, "Buffer", &BufferType) < 0 || add_type(module, "Short", &ShortType) < 0)
         goto failed;
     return module;
 failed:

@@ -1,41 +1,42 @@
 //go:build cpython
 
 /* The call that serves every operation. */
-#include "module.h"
+#include "ndarray.h"
+
+/* fail_with raises an error of Go's, and frees it. */
+static PyObject *fail_with(char *error) {
+    fail(error);
+    free(error);
+    return NULL;
+}
 
 /* perform makes the call with the GIL released, and returns its result: None where there is none. */
 PyObject *perform(dtl_call *call) {
     Py_BEGIN_ALLOW_THREADS
     dtl_perform(call);
     Py_END_ALLOW_THREADS
-    if (call->error != NULL) {
-        fail(call->error);
-        free(call->error);
-        return NULL;
-    }
+    if (call->error != NULL)
+        return fail_with(call->error);
     if (call->unsuitable)
         Py_RETURN_NOTIMPLEMENTED;
-    if (call->storage == 0)
+    if (!call->result.given)
         Py_RETURN_NONE;
     if (call->result.kind != DTL_PYTHON_SCALAR)
-        return buffer_new(call);
+        return call->take_near ? array_of(call) : buffer_new(call);
     PyObject *value = give_scalar(&call->result);
-    dtl_release(call->storage);
+    if (call->storage != 0)
+        dtl_release(call->storage);
     return value;
 }
 
-/* reduce_scalar makes a call whose result is a Python scalar like its input. Sums of truth values are
- * integers: Python's business. */
-PyObject *reduce_scalar(dtl_call *call, scalar *result) {
-    if (call->in.format[0] == '?')
-        Py_RETURN_NOTIMPLEMENTED;
-    call->out = call->in;
-    call->out.data = result;
-    PyObject *answer = perform(call);
-    if (answer != Py_None)
-        return answer;
-    Py_DECREF(answer);
-    return give_scalar(&call->out);
+PyObject *perform_barrier(int64_t handle) {
+    char *error = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    dtl_barrier(handle, &error);
+    Py_END_ALLOW_THREADS
+    if (error != NULL)
+        return fail_with(error);
+    Py_RETURN_NONE;
 }
 
 /* with_out borrows the output, if there is one, and makes the call. An operation that takes a pair of inputs has the
@@ -65,7 +66,7 @@ const char call_doc[] = PyDoc_STR(
 PyObject *bridge_call(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     dtl_call call;
     Py_buffer view;
-    scalar input, result;
+    scalar input;
     int64_t code;
     PyObject *value, *answer;
 
@@ -84,11 +85,8 @@ PyObject *bridge_call(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     value = args[2];
     if (value == Py_None)
         return with_out(&call, args[3]);
-    if (take_scalar(value, &call.in, &input) == TAKEN) {
-        if (args[3] != Py_None || code != DTL_ALLREDUCE)
-            return with_out(&call, args[3]);
-        return reduce_scalar(&call, &result);
-    }
+    if (take_scalar(value, &call.in, &input) == TAKEN)
+        return with_out(&call, args[3]);
     if (take_buffer(value, &call.in, call.in_shape, &view, 0) != TAKEN)
         Py_RETURN_NOTIMPLEMENTED;
     answer = with_out(&call, args[3]);

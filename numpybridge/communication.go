@@ -6,6 +6,7 @@ import (
 	"dtl/core/handle"
 	"dtl/core/kernel"
 	"dtl/core/runtime"
+	"dtl/core/status"
 )
 
 // on calls f with the communicator of the call's context.
@@ -23,6 +24,12 @@ func (c *Call) on(f func(*comm.Comm) error) (err error) {
 }
 
 func barrier(c *Call) error { return c.on((*comm.Comm).Barrier) }
+
+// barrierOf is the barrier of the context that a handle names.
+func barrierOf(h int64) error {
+	c := Call{Handle: h}
+	return status.In("barrier", c.on((*comm.Comm).Barrier))
+}
 
 func allreduce(c *Call) error {
 	op, err := kernel.ParseOp(c.Args[0])

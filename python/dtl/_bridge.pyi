@@ -52,12 +52,25 @@ PYTHON_SCALAR: int
 class Handle:
     _handle: int
 
+@disjoint_base
+class Ranks(Handle):
+    _rank: int
+    _size: int
+
+@final
+class Short:
+    __name__: str
+    __qualname__: str
+    __wrapped__: Callable[..., Any]
+    def __new__(cls, prepare: Callable[..., Any], code: int, places: str, answer: str, /) -> Short: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: Any = ..., /) -> Any: ...
+
 @final
 class Buffer:
     @property
     def kind(self) -> int: ...
 
 def call(code: int, owner: Handle, value: Any, out: Any, a: Any, b: Any, c: Any, d: Any, /) -> Any: ...
-def fast_allreduce(prepare: Callable[..., Any], signature: str, /) -> Callable[..., Any]: ...
 def disable() -> None: ...
 def setup(sample: Any, generic: type, make_error: Callable[[str], BaseException], /) -> None: ...

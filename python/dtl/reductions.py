@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from ._arguments import fitting_out, input_array, integer, operator_number
 from ._native import bridge
+from ._short import short
 from .context import Context, is_rank
 from .ops import MAX, MIN, SUM, Op
 
 _call = bridge.call
 _ALLREDUCE, _REDUCE = bridge.ALLREDUCE, bridge.REDUCE
-
-#: NumPy's scalars of the dtypes that the bridge takes by value, as Python's scalars.
-_NUMPY_SCALARS: frozenset[Any] = frozenset((np.float64, np.int64, np.complex128))
 
 Scalar = TypeVar("Scalar", bool, int, float, complex)
 
@@ -24,6 +22,7 @@ Scalar = TypeVar("Scalar", bool, int, float, complex)
 def allreduce(ctx: Context, value: Scalar, op: Op | str = ...) -> Scalar: ...
 @overload
 def allreduce(ctx: Context, value: Any, op: Op | str = ..., *, out: Any = ...) -> Any: ...
+@short(bridge.ALLREDUCE, "owner in 0 out", "like")
 def allreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) -> Any:
     """Combine every rank's value elementwise, with the result on every rank. Collective (MPI_Allreduce).
 
@@ -57,30 +56,14 @@ def allreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) 
     ...     dtl.allreduce(ctx, 2.5, op=dtl.SUM)
     2.5
     """
-    result: Any = NotImplemented
-    if out is None:
-        if value.__class__ is np.ndarray:
-            result = _call(_ALLREDUCE, ctx, value, np.empty_like(value), op, 0, 0, 0)
-        elif value.__class__ in _NUMPY_SCALARS:
-            result = _call(_ALLREDUCE, ctx, value.item(), None, op, 0, 0, 0)
-            if result is not NotImplemented:
-                result = value.__class__(result)
-    if result is not NotImplemented:
-        return result
     return _reduced(_ALLREDUCE, ctx, value, out, op, 0, True)
-
-
-if not TYPE_CHECKING:
-    # Arguments that need no preparing take the short way, through C alone.
-    allreduce = bridge.fast_allreduce(
-        allreduce, "allreduce(ctx, value, op=SUM, *, out=None)\n--\n\n" + (allreduce.__doc__ or "")
-    )
 
 
 @overload
 def reduce(ctx: Context, value: Scalar, op: Op | str = ..., root: int = ...) -> Scalar | None: ...
 @overload
 def reduce(ctx: Context, value: Any, op: Op | str = ..., root: int = ..., *, out: Any = ...) -> Any: ...
+@short(bridge.REDUCE, "owner in 0 root1 out", "like")
 def reduce(ctx: Context, value: Any, op: Op | str = SUM, root: int = 0, *, out: Any = None) -> Any:
     """Combine every rank's value elementwise, with the result on root. Collective (MPI_Reduce).
 
