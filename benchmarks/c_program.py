@@ -7,6 +7,7 @@ import subprocess
 import sysconfig
 import tempfile
 from pathlib import Path
+from typing import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +36,7 @@ class CProgram:
             comm.Barrier()
             self._library = ctypes.CDLL(str(built))
             comm.Barrier()
-        for name in ("allreduce", "alltoallv", "broadcast", "ping_pong"):
+        for name in ("allreduce", "alltoallv", "barrier", "broadcast", "overlap", "ping_pong"):
             getattr(self._library, name).restype = ctypes.c_double
         self._library.huge_alloc.restype = ctypes.c_void_p
         self._library.huge_alloc.argtypes = [ctypes.c_size_t]
@@ -52,6 +53,10 @@ class CProgram:
         args = self._handle, _address(value), _address(out), len(value), calls
         return lambda: float(self._library.allreduce(*args))
 
+    def barrier(self, calls: int) -> Block:
+        """Return a block of MPI_Barrier."""
+        return lambda: float(self._library.barrier(self._handle, calls))
+
     def broadcast(self, array: Array, calls: int) -> Block:
         """Return a block of MPI_Bcast from rank 0."""
         args = self._handle, _address(array), len(array), calls
@@ -66,6 +71,17 @@ class CProgram:
         """Return a block of MPI_Send there and back."""
         args = self._handle, _address(out), _address(into), len(out), calls
         return lambda: float(self._library.ping_pong(*args))
+
+    def overlap(self, value: Array, out: Array | None, work: Array, pieces: int, calls: int) -> Block:
+        """Return a block of MPI_Iallreduce with pieces of work beside it; of the work alone, where there is no out."""
+        into = None if out is None else _address(out)
+        args = self._handle, _address(value), into, len(value), _address(work), len(work), pieces, calls
+        return lambda: float(self._library.overlap(*args))
+
+    def compute(self, work: Array) -> Callable[[], None]:
+        """Return a call of one piece of overlap's work."""
+        function, args = self._library.compute, (_address(work), len(work))
+        return lambda: function(*args)
 
 
 def _address(array: Array) -> ctypes.c_void_p:

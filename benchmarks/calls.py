@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import returned
 from blocks import Block, alternate, python_block
 from c_program import CProgram
 from mpi4py import MPI
@@ -24,7 +25,7 @@ def main() -> None:
         if ctx.size == 1:
             with dtl.Environment() as env, env.make_cpu_context() as alone:
                 rows = _views(alone) + _reductions("8 B, no MPI", alone, c) + rows + _creation(alone) + _traced(alone)
-        rows += _moves(ctx)
+        rows += _barrier(ctx, c) + _moves(ctx, c) + returned.rows(ctx)
     if _WORLD.rank == 0:
         deliver(rows, __doc__ or "")
 
@@ -63,41 +64,38 @@ def _reductions(what: str, ctx: dtl.Context, c: CProgram) -> list[Row]:
         python_block("f(ctx, a, out=b)", _CALLS, f=dtl.allreduce, ctx=ctx, a=value, b=out),
         python_block("f(a, b)", _CALLS, f=_WORLD.Allreduce, a=typed[0], b=typed[1]),
     )
-    floats = _compare(
-        python_block("f(ctx, 1.0)", _CALLS, f=dtl.allreduce, ctx=ctx),
-        python_block("f(1.0)", _CALLS, f=_WORLD.allreduce),
-    )
     return [
         at_most(f"`allreduce` of {what}, `out=`", arrays, "DTL", "mpi4py", 0.7),
         at_most("the same, where mpi4py gets `[array, MPI.DOUBLE]`", described, "DTL", "mpi4py"),
-        at_most(f"`allreduce` of a float{what[3:]}", floats, "DTL", "mpi4py", 0.25),
     ]
 
 
-def _moves(ctx: dtl.Context) -> list[Row]:
-    """Return the rows of calls that have no target."""
+def _barrier(ctx: dtl.Context, c: CProgram) -> list[Row]:
+    ours, theirs = (python_block("f()", _CALLS, f=f) for f in (ctx.barrier, _WORLD.Barrier))
+    return [at_most("`barrier`", _compare(ours, theirs, C=c.barrier(_CALLS)), "DTL", "mpi4py", 1.1)]
+
+
+def _moves(ctx: dtl.Context, c: CProgram) -> list[Row]:
     one, out, all_ = np.ones(1), np.zeros(1), np.zeros(ctx.size)
     source = one if ctx.is_root else None
     into = None if ctx.is_root else out
-    pairs = {
-        "barrier": (
-            python_block("f()", _CALLS, f=ctx.barrier),
-            python_block("f()", _CALLS, f=_WORLD.Barrier),
-        ),
-        "broadcast of 8 B, `out=`": (
+    names = {"ctx": ctx, "a": one, "b": all_}
+    times = {
+        "broadcast": _compare(
             python_block("f(ctx, a, out=b)", _CALLS, f=dtl.broadcast, ctx=ctx, a=source, b=into),
             python_block("f(a)", _CALLS, f=_WORLD.Bcast, a=one),
+            C=c.broadcast(out, _CALLS),
         ),
-        "gather of 8 B, `out=`": (
-            python_block("f(ctx, a, out=b)", _CALLS, f=dtl.gather, ctx=ctx, a=one, b=all_),
+        "gather": _compare(
+            python_block("f(ctx, a, out=b)", _CALLS, f=dtl.gather, **names),
             python_block("f(a, b)", _CALLS, f=_WORLD.Gather, a=one, b=all_),
         ),
-        "scatter of 8 B, `out=`": (
+        "scatter": _compare(
             python_block("f(ctx, a, out=b)", _CALLS, f=dtl.scatter, ctx=ctx, a=all_, b=out),
             python_block("f(a, b)", _CALLS, f=_WORLD.Scatter, a=all_, b=out),
         ),
-        "allgather of 8 B, `out=`": (
-            python_block("f(ctx, a, out=b)", _CALLS, f=dtl.allgather, ctx=ctx, a=one, b=all_),
+        "allgather": _compare(
+            python_block("f(ctx, a, out=b)", _CALLS, f=dtl.allgather, **names),
             python_block("f(a, b)", _CALLS, f=_WORLD.Allgather, a=one, b=all_),
         ),
     }
@@ -106,11 +104,13 @@ def _moves(ctx: dtl.Context) -> list[Row]:
         if not ctx.is_root:
             ours, theirs = ("r(ctx, o, out=b); s(ctx, a, o)", "r(b, o); s(a, o)")
         peer = 1 - ctx.rank
-        pairs["ping-pong of 8 B, `out=`"] = (
+        times["ping-pong"] = _compare(
             python_block(ours, _CALLS, s=dtl.send, r=dtl.recv, ctx=ctx, a=one, b=out, o=peer),
             python_block(theirs, _CALLS, s=_WORLD.Send, r=_WORLD.Recv, a=one, b=out, o=peer),
+            C=c.ping_pong(one, out, _CALLS),
         )
-    return [at_most(name, _compare(*pair), "DTL", "mpi4py") for name, pair in pairs.items()]
+    bounds = {"broadcast": 0.7, "ping-pong": 0.8} if ctx.size > 1 else {}
+    return [at_most(f"`{name}` of 8 B, `out=`", t, "DTL", "mpi4py", bounds.get(name)) for name, t in times.items()]
 
 
 def _traced(ctx: dtl.Context) -> list[Row]:

@@ -1,4 +1,4 @@
-"""Calls of the operations on containers and maps, for leaks.py."""
+"""Calls of functions, and of the operations on containers and maps, for leaks.py."""
 
 from __future__ import annotations
 
@@ -10,6 +10,30 @@ import dtl
 from dtl import _native
 
 Calls = Dict[str, Callable[[], object]]
+
+
+def short_calls(ctx: dtl.Context) -> Calls:
+    """Return calls of functions that go the short way, and whose results are made by C; and of one behind them."""
+    array, long, peer = np.ones(10), np.ones(1000), ctx.rank
+
+    def prepare(ctx: dtl.Context, value: object = 0, *, out: object = None) -> None:
+        pass
+
+    return {
+        "barrier": ctx.barrier,
+        "allreduce of a float": lambda: dtl.allreduce(ctx, 1.0),
+        "allreduce of a NumPy scalar": lambda: dtl.allreduce(ctx, array[0]),
+        "allreduce": lambda: dtl.allreduce(ctx, array),
+        "reduce": lambda: dtl.reduce(ctx, array),
+        "gather of a float": lambda: dtl.gather(ctx, 1.0),
+        "allgather": lambda: dtl.allgather(ctx, array),
+        "scatter of scalars": lambda: dtl.scatter(ctx, array[:1]),
+        "sendrecv": lambda: dtl.sendrecv(ctx, array, peer, peer),
+        "sendrecv of a NumPy scalar": lambda: dtl.sendrecv(ctx, array[0], peer, peer),
+        "sendrecv of 8 KB": lambda: dtl.sendrecv(ctx, long, peer, peer),
+        "allreduce of a list": lambda: dtl.allreduce(ctx, [1.0]),
+        "a Short": lambda: _native.bridge.Short(prepare, 0, "owner in out", "like"),
+    }
 
 
 def container_calls(ctx: dtl.Context, vec: dtl.DistributedVector) -> Calls:

@@ -23,23 +23,26 @@ _LIMIT = 3600
 
 
 class Section(NamedTuple):
-    """A table of the results and the program behind it."""
+    """A table of the results and the program behind it. One that starts its ranks by itself has none here."""
 
     title: str
     program: str
     ranks: int
+    mpi: bool
 
 
 _SECTIONS = (
-    Section("Start", "start.py", 0),
-    Section("Memory", "pages.py", 0),
-    Section("Calls on one rank", "calls.py", 0),
-    Section("Calls on two ranks", "calls.py", 2),
-    Section("Transfers between two ranks", "transfers.py", 2),
-    Section("Redistribution and access on two ranks", "moves.py", 2),
-    Section("Halo exchange on two ranks", "halos.py", 2),
-    Section("Maps on two ranks", "maps.py", 2),
-    Section("Leaks", "leaks.py", 0),
+    Section("Start", "start.py", 0, False),
+    Section("Start on two ranks", "start_ranks.py", 0, True),
+    Section("Memory", "pages.py", 0, False),
+    Section("Calls on one rank", "calls.py", 0, False),
+    Section("Calls on two ranks", "calls.py", 2, True),
+    Section("Transfers between two ranks", "transfers.py", 2, True),
+    Section("Computation beside communication, on two ranks", "overlap.py", 2, True),
+    Section("Redistribution and access on two ranks", "moves.py", 2, True),
+    Section("Halo exchange on two ranks", "halos.py", 2, True),
+    Section("Maps on two ranks", "maps.py", 2, True),
+    Section("Leaks", "leaks.py", 0, False),
 )
 
 
@@ -98,7 +101,7 @@ def main() -> None:
         lines += _section(_python(environments[0]), section, "")
     for environment in environments[1:]:
         for section in _SECTIONS:
-            if section.ranks:
+            if section.mpi:
                 lines += _section(_python(environment), section, ", MPICH")
     _RESULTS.write_text("\n".join(lines))
     print(_RESULTS.read_text())

@@ -25,6 +25,15 @@ void *huge_alloc(size_t bytes) {
     return memory;
 }
 
+double barrier(int handle, int calls) {
+    MPI_Comm comm = MPI_Comm_f2c(handle);
+    MPI_Barrier(comm);
+    double start = MPI_Wtime();
+    for (int i = 0; i < calls; i++)
+        MPI_Barrier(comm);
+    return (MPI_Wtime() - start) / calls;
+}
+
 double allreduce(int handle, const double *in, double *out, int count, int calls) {
     MPI_Comm comm = MPI_Comm_f2c(handle);
     MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, comm);
@@ -76,5 +85,30 @@ double alltoallv(int handle, const double *out, double *in, int count, int calls
     double start = MPI_Wtime();
     for (int i = 0; i < calls; i++)
         MPI_Alltoallv(out, counts, starts, MPI_DOUBLE, in, counts, starts, MPI_DOUBLE, comm);
+    return (MPI_Wtime() - start) / calls;
+}
+
+/* compute is a piece of work on memory that stays in the cache. */
+void compute(double *work, int count) {
+    for (int i = 0; i < count; i++)
+        work[i] = work[i] * 0.999 + 1;
+}
+
+/* overlap computes in pieces while MPI_Iallreduce runs, and looks at it after each. Without out there is only the
+ * computation, with no pieces only the communication. */
+double overlap(int handle, const double *in, double *out, int count, double *work, int piece, int pieces, int calls) {
+    MPI_Comm comm = MPI_Comm_f2c(handle);
+    double start = MPI_Wtime();
+    for (int i = 0; i < calls; i++) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        int done;
+        if (out != NULL)
+            MPI_Iallreduce(in, out, count, MPI_DOUBLE, MPI_SUM, comm, &request);
+        for (int k = 0; k < pieces; k++) {
+            compute(work, piece);
+            MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        }
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
     return (MPI_Wtime() - start) / calls;
 }

@@ -4,26 +4,29 @@
 #include "module.h"
 #include "ndarray.h"
 
-static void describe_scalar(dtl_array *a, const char *format, int64_t itemsize, scalar *s) {
-    *a = (dtl_array){.given = 1, .data = s, .format = format, .itemsize = itemsize, .count = 1, .kind = DTL_PYTHON_SCALAR};
+/* describe_scalar describes a Python scalar as an element of one of NumPy's types. */
+static void describe_scalar(dtl_array *a, int type, scalar *s) {
+    const array_type *t = &array_types[type];
+    *a = (dtl_array){.given = 1, .type = t->number, .data = s, .format = t->format, .itemsize = t->size, .count = 1,
+                     .kind = DTL_PYTHON_SCALAR};
 }
 
 taken take_scalar(PyObject *value, dtl_array *a, scalar *s) {
     if (PyFloat_CheckExact(value)) {
         s->real = PyFloat_AS_DOUBLE(value);
-        describe_scalar(a, "d", 8, s);
+        describe_scalar(a, NDARRAY_DOUBLE, s);
     } else if (PyLong_CheckExact(value)) {
         int overflow;
         s->integer = PyLong_AsLongLongAndOverflow(value, &overflow);
         if (overflow)
             return UNSUITABLE;
-        describe_scalar(a, "l", 8, s);
+        describe_scalar(a, NDARRAY_LONG, s);
     } else if (PyBool_Check(value)) {
         s->truth = value == Py_True;
-        describe_scalar(a, "?", 1, s);
+        describe_scalar(a, NDARRAY_BOOL, s);
     } else if (PyComplex_CheckExact(value)) {
         s->complex_ = PyComplex_AsCComplex(value);
-        describe_scalar(a, "Zd", 16, s);
+        describe_scalar(a, NDARRAY_CDOUBLE, s);
     } else {
         return UNSUITABLE;
     }

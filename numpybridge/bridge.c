@@ -66,7 +66,6 @@ static PyMethodDef methods[] = {
     {"call", (PyCFunction)(void (*)(void))bridge_call, METH_FASTCALL, call_doc},
     {"clock", bridge_clock, METH_NOARGS, clock_doc},
     {"disable", bridge_disable, METH_NOARGS, disable_doc},
-    {"fast_allreduce", bridge_fast, METH_VARARGS, fast_doc},
     {"interruption", bridge_interruption, METH_NOARGS, interruption_doc},
     {"note", bridge_note, METH_VARARGS, note_doc},
     {"outside", bridge_outside, METH_O, outside_doc},
@@ -101,8 +100,6 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL)
         return NULL;
-    if (allreduce_words() < 0)
-        goto failed;
     if (make_error == NULL) {
         ndarray_type = generic_type = (PyObject *)&PyBaseObject_Type;
         make_error = PyExc_RuntimeError;
@@ -117,8 +114,9 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     for (int64_t code = 0; (key = dtl_operation(code)) != NULL; code++)
         if (PyModule_AddIntConstant(module, key, (long)code) < 0)
             goto failed;
-    HeldType.tp_base = &HandleType;
-    if (add_type(module, "Handle", &HandleType) < 0 || add_type(module, "Buffer", &BufferType) < 0 ||
+    HeldType.tp_base = RanksType.tp_base = &HandleType;
+    if (add_type(module, "Handle", &HandleType) < 0 || add_type(module, "Ranks", &RanksType) < 0 ||
+        add_type(module, "Buffer", &BufferType) < 0 || add_type(module, "Short", &ShortType) < 0 ||
         add_type(module, "Recorder", &RecorderType) < 0 || add_type(module, "Held", &HeldType) < 0)
         goto failed;
     return module;

@@ -10,6 +10,7 @@ import "C"
 
 import (
 	"runtime/cgo"
+	"sync"
 	"unsafe"
 
 	"dtl/core/comm"
@@ -18,18 +19,18 @@ import (
 	"dtl/core/status"
 )
 
-// dtl_perform runs one call. It sets error, or unsuitable, or storage and result, or none of them where there
-// is nothing to return.
+// calls holds calls that are over, for the next ones: each would be allocated, because an operation is called through
+// a table.
+var calls = sync.Pool{New: func() any { return new(Call) }}
+
+// dtl_perform runs one call. It sets error, or unsuitable, or result, or none of them where there is nothing to return.
 //
 //export dtl_perform
 func dtl_perform(c *C.dtl_call) {
-	defer guard(c)
-	call := Call{
-		Code:   Code(c.code),
-		Handle: int64(c.handle),
-		Held:   c.held != 0,
-		Args:   [4]int64{int64(c.args[0]), int64(c.args[1]), int64(c.args[2]), int64(c.args[3])},
-	}
+	defer guard(&c.error)
+	call := calls.Get().(*Call)
+	call.Code, call.Handle, call.Held = Code(c.code), int64(c.handle), c.held != 0
+	call.Args = [4]int64{int64(c.args[0]), int64(c.args[1]), int64(c.args[2]), int64(c.args[3])}
 	if c.in.given != 0 {
 		call.HasIn = true
 		describe(&call.In, &c.in)
@@ -40,12 +41,22 @@ func dtl_perform(c *C.dtl_call) {
 	}
 	if !call.suitable() || !call.borrow(c.lists[:c.list_count]) {
 		c.unsuitable = 1
-		return
-	}
-	if err := call.perform(); err != nil {
+	} else if err := call.perform(); err != nil {
 		c.error = C.CString(status.Encode(err))
 	} else if call.Result.Storage != nil {
 		handOver(c, &call.Result)
+	}
+	*call = Call{}
+	calls.Put(call)
+}
+
+// dtl_barrier is dtl_perform of a barrier by itself. It sets failed where it fails.
+//
+//export dtl_barrier
+func dtl_barrier(handle C.int64_t, failed **C.char) {
+	defer guard(failed)
+	if err := barrierOf(int64(handle)); err != nil {
+		*failed = C.CString(status.Encode(err))
 	}
 }
 
@@ -59,10 +70,10 @@ func dtl_release(storage C.uintptr_t) {
 	h.Delete()
 }
 
-// guard turns a panic, which would end the interpreter, into an error.
-func guard(c *C.dtl_call) {
-	if p := recover(); p != nil && c != nil {
-		c.error = C.CString(status.Encode(status.Recovered(p)))
+// guard turns a panic, which would end the interpreter, into an error, which goes to failed unless that is nil.
+func guard(failed **C.char) {
+	if p := recover(); p != nil && failed != nil {
+		*failed = C.CString(status.Encode(status.Recovered(p)))
 	}
 }
 
@@ -70,7 +81,10 @@ func guard(c *C.dtl_call) {
 func describe(a *comm.Array, c *C.dtl_array) {
 	a.Addr = c.data
 	a.Count = int(c.count)
-	a.Type = dtype.FromFormat(text(c.format), int(c.itemsize))
+	a.Type = dtype.Type(c._type)
+	if c._type == 0 {
+		a.Type = dtype.FromFormat(text(c.format), int(c.itemsize))
+	}
 	a.Shape = unsafe.Slice((*int64)(unsafe.Pointer(c.shape)), int(c.ndim))
 	a.Kind = comm.Kind(c.kind)
 }
@@ -105,8 +119,6 @@ func text(s *C.char) string {
 
 // The numbers of bridge.h are those of this package and of the core: a difference is a constant that does not fit.
 const (
-	_ = uint(C.DTL_ALLREDUCE-int(Allreduce)) + uint(int(Allreduce)-C.DTL_ALLREDUCE)
-	_ = uint(C.DTL_REDUCE-int(Reduce)) + uint(int(Reduce)-C.DTL_REDUCE)
 	_ = uint(C.DTL_PYTHON_SCALAR-int(comm.PythonScalar)) + uint(int(comm.PythonScalar)-C.DTL_PYTHON_SCALAR)
 	_ = uint(C.DTL_MAX_DIMS-comm.MaxDims) + uint(comm.MaxDims-C.DTL_MAX_DIMS)
 	_ = uint(C.DTL_MAX_LISTS-maxLists) + uint(maxLists-C.DTL_MAX_LISTS)
@@ -120,6 +132,22 @@ var keys, names = func() (keys, names []*C.char) {
 	}
 	return keys, names
 }()
+
+// dtl_type returns the number of the type of a PEP 3118 format, or 0.
+//
+//export dtl_type
+func dtl_type(format *C.char, itemsize C.int64_t) C.int32_t {
+	defer guard(nil)
+	return C.int32_t(dtype.FromFormat(text(format), int(itemsize)))
+}
+
+// dtl_types returns how many types there are.
+//
+//export dtl_types
+func dtl_types() C.int32_t {
+	defer guard(nil)
+	return C.int32_t(dtype.N - 1)
+}
 
 // dtl_operation returns the name of an operation's constant, or NULL after the last.
 //
@@ -173,13 +201,15 @@ var formats = func() (all [dtype.N]*C.char) {
 	return all
 }()
 
-// handOver hands a result and one use of its storage to C.
+// handOver hands a result and one use of its storage to C. Where C asked for it, a short one goes without: to drop a
+// storage takes a call of its own.
 func handOver(c *C.dtl_call, r *comm.Result) {
-	c.storage = C.uintptr_t(cgo.NewHandle(r.Storage))
 	for i, d := range r.Shape {
 		c.shape[i] = C.int64_t(d)
 	}
 	c.result = C.dtl_array{
+		given:    1,
+		_type:    C.int32_t(r.Type),
 		data:     r.Addr,
 		format:   formats[r.Type],
 		shape:    &c.shape[0],
@@ -188,6 +218,13 @@ func handOver(c *C.dtl_call, r *comm.Result) {
 		ndim:     C.int32_t(len(r.Shape)),
 		kind:     C.int32_t(r.Kind),
 	}
+	if c.take_near != 0 && r.Strides == nil && r.Bytes() <= len(c.near)*8 {
+		c.result.data = unsafe.Pointer(&c.near[0])
+		memory.Move(c.result.data, r.Addr, r.Bytes())
+		r.Storage.Release()
+		return
+	}
+	c.storage = C.uintptr_t(cgo.NewHandle(r.Storage))
 	if r.Strides != nil {
 		for i, n := range r.Strides {
 			c.strides[i] = C.int64_t(n)

@@ -4,10 +4,8 @@
 
 #include <stdint.h>
 
-enum { DTL_MAX_DIMS = 64, DTL_MAX_LISTS = 2 };
-
-/* The operations that C knows by itself; Go has the list. */
-enum dtl_code { DTL_ALLREDUCE = 1, DTL_REDUCE };
+/* Results of at most DTL_NEAR bytes may come back within the call. */
+enum { DTL_MAX_DIMS = 64, DTL_MAX_LISTS = 2, DTL_NEAR = 1024 };
 
 /* What was passed, so that the like goes back: core/comm.Kind. */
 enum dtl_kind { DTL_NDARRAY, DTL_NUMPY_SCALAR, DTL_PYTHON_SCALAR };
@@ -15,6 +13,7 @@ enum dtl_kind { DTL_NDARRAY, DTL_NUMPY_SCALAR, DTL_PYTHON_SCALAR };
 /* One array; C-contiguous, but for results with strides. */
 typedef struct {
     int32_t given; /* 0: there is none. An array without elements may have no address. */
+    int32_t type;  /* the core's number of the element type; 0: see format */
     void *data;
     const char *format; /* PEP 3118; borrowed for an input, static for a result */
     const int64_t *shape; /* of an output: nobody asks */
@@ -34,9 +33,10 @@ typedef struct {
     dtl_array out;
     int32_t list_count;
     int32_t held; /* the buffers stay where they are after the call */
+    int32_t take_near; /* 1: a short result may lie in near, where it need not be shared with anybody */
     /* set by Go */
     int32_t unsuitable; /* an argument has no element type, or is missing: nothing was done */
-    uintptr_t storage; /* owner of result.data, or 0: there is no result */
+    uintptr_t storage; /* owner of result.data, or 0: there is none, or the elements lie in near */
     dtl_array result;
     char *error; /* "[code op] cause", from malloc, or NULL */
     /* all above starts as zeros */
@@ -44,6 +44,7 @@ typedef struct {
     int64_t strides[DTL_MAX_DIMS];  /* result.strides points here, if anywhere */
     int64_t in_shape[DTL_MAX_DIMS]; /* in.shape points here where the array might change its own meanwhile */
     dtl_array lists[DTL_MAX_LISTS]; /* list_count of them, each int64 or not given */
+    int64_t near[DTL_NEAR / 8];     /* result.data points here, if storage is 0 */
 } dtl_call;
 
 /* dtl_where writes the place that the calling thread of the program is at, and returns the text's length; 0 if nobody

@@ -1,7 +1,14 @@
 //go:build cpython
 
 /* The call that serves every operation. */
-#include "module.h"
+#include "ndarray.h"
+
+/* fail_with raises an error of Go's, and frees it. */
+static PyObject *fail_with(char *error) {
+    fail(error);
+    free(error);
+    return NULL;
+}
 
 /* perform makes the call with the GIL released, and returns its result: None where there is none. */
 PyObject *perform(dtl_call *call) {
@@ -12,35 +19,28 @@ PyObject *perform(dtl_call *call) {
         dtl_perform(call);
         Py_END_ALLOW_THREADS
     }
-    if (call->error != NULL) {
-        fail(call->error);
-        free(call->error);
-        return NULL;
-    }
+    if (call->error != NULL)
+        return fail_with(call->error);
     if (call->unsuitable)
         Py_RETURN_NOTIMPLEMENTED;
-    if (call->storage == 0)
+    if (!call->result.given)
         Py_RETURN_NONE;
     if (call->result.kind != DTL_PYTHON_SCALAR)
-        return buffer_new(call);
+        return call->take_near ? array_of(call) : buffer_new(call);
     PyObject *value = give_scalar(&call->result);
-    dtl_release(call->storage);
+    if (call->storage != 0)
+        dtl_release(call->storage);
     return value;
 }
 
-/* reduce_scalar makes a call whose result is a Python scalar like its input; where reduce has none, it is any. Sums of
- * truth values are integers: Python's business. */
-PyObject *reduce_scalar(dtl_call *call, scalar *result) {
-    if (call->in.format[0] == '?')
-        Py_RETURN_NOTIMPLEMENTED;
-    *result = *(const scalar *)call->in.data;
-    call->out = call->in;
-    call->out.data = result;
-    PyObject *answer = perform(call);
-    if (answer != Py_None)
-        return answer;
-    Py_DECREF(answer);
-    return give_scalar(&call->out);
+PyObject *perform_barrier(int64_t handle) {
+    char *error = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    dtl_barrier(handle, &error);
+    Py_END_ALLOW_THREADS
+    if (error != NULL)
+        return fail_with(error);
+    Py_RETURN_NONE;
 }
 
 /* with_out borrows the output, if there is one, and makes the call. An operation that takes a pair of inputs has the
@@ -62,7 +62,7 @@ static PyObject *with_out(dtl_call *call, PyObject *out) {
 }
 
 const char call_doc[] = PyDoc_STR(
-"call($module, code, owner, value, out, a, b, c, d, *lists)\n--\n\n"
+"call($module, code, owner, value, out, a, b, c, d, /, *lists)\n--\n\n"
 "Run operation code on owner's native object, with value as input and out as output (or second input), either of\n"
 "which may be None, four integers, and up to two lists of integers, arrays of int64 or None. Returns out, a scalar,\n"
 "a Buffer, None, or NotImplemented where an argument has to be prepared first.");
@@ -83,14 +83,9 @@ static taken take_lists(PyObject *const *args, Py_ssize_t n, dtl_call *call, Py_
 /* with_value borrows the input, if there is one, and makes the call. */
 static PyObject *with_value(dtl_call *call, PyObject *value, PyObject *out) {
     Py_buffer view;
-    scalar input, result;
-    if (value == Py_None)
+    scalar input;
+    if (value == Py_None || take_scalar(value, &call->in, &input) == TAKEN)
         return with_out(call, out);
-    if (take_scalar(value, &call->in, &input) == TAKEN) {
-        if (out != Py_None || (call->code != DTL_ALLREDUCE && call->code != DTL_REDUCE))
-            return with_out(call, out);
-        return reduce_scalar(call, &result);
-    }
     if (take_buffer(value, &call->in, call->in_shape, &view, 0) != TAKEN)
         Py_RETURN_NOTIMPLEMENTED;
     PyObject *answer = with_out(call, out);

@@ -11,6 +11,7 @@
 
 #if PY_VERSION_HEX < 0x03090000
 #define PyObject_Vectorcall _PyObject_Vectorcall
+#define Py_TPFLAGS_HAVE_VECTORCALL _Py_TPFLAGS_HAVE_VECTORCALL
 #endif
 #if PY_VERSION_HEX < 0x030a0000
 static inline PyObject *Py_NewRef(PyObject *object) {
@@ -43,7 +44,13 @@ typedef struct {
     long long handle;
 } HandleObject;
 
-extern PyTypeObject HandleType, BufferType;
+/* A handle that a group of ranks share. */
+typedef struct {
+    HandleObject handle;
+    int rank, size;
+} RanksObject;
+
+extern PyTypeObject HandleType, RanksType, BufferType;
 
 /* buffer_new makes a Buffer of a call's result. It takes over the storage, also when it fails. */
 PyObject *buffer_new(const dtl_call *call);
@@ -82,19 +89,15 @@ taken take_args(PyObject *const *args, Py_ssize_t n, int64_t *into);
 /* perform makes the call with the GIL released, and returns its result: None where there is none. */
 PyObject *perform(dtl_call *call);
 
-/* reduce_scalar makes a call whose result is a Python scalar like its input. */
-PyObject *reduce_scalar(dtl_call *call, scalar *result);
+/* perform_barrier is perform of a barrier by itself: describing a call would make it a quarter longer. */
+PyObject *perform_barrier(int64_t handle);
 
 extern const char call_doc[];
 PyObject *bridge_call(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 
-/* ---- allreduce.c ---- */
+/* ---- shorttype.c ---- */
 
-/* allreduce_words interns the keywords; it returns -1 with an exception set where it cannot. */
-int allreduce_words(void);
-
-extern const char fast_doc[];
-PyObject *bridge_fast(PyObject *module, PyObject *args);
+extern PyTypeObject ShortType;
 
 /* ---- requests.c ---- */
 

@@ -1,15 +1,89 @@
 //go:build cpython
 
-/* Whether NumPy's arrays have the layout of ndarray.h. */
+/* Whether NumPy's arrays have the layout of ndarray.h, and what NumPy's functions make. */
 #include "ndarray.h"
 
 PyTypeObject *ndarray_known;
+int numpy_known;
+
+array_type array_types[NDARRAY_TYPES] = {
+    {"?", 1}, {"b", 1}, {"B", 1}, {"h", 2}, {"H", 2}, {"i", 4}, {"I", 4}, {"l", 8},
+    {"L", 8}, {"q", 8}, {"Q", 8}, {"f", 4}, {"d", 8}, {NULL, 0}, {"Zf", 8}, {"Zd", 16},
+};
+
+/* The types by the core's number; 0 is none. */
+enum { MAX_NUMBER = 32 };
+static const array_type *by_number[MAX_NUMBER];
+
+/* NumPy's functions, as its table of the C interface numbers them. */
+static struct {
+    PyTypeObject *array, *descr;
+    ndarray_descr *(*descr_from_type)(int);
+    PyObject *(*scalar_new)(void *, ndarray_descr *, PyObject *);
+    void (*scalar_value)(PyObject *, void *);
+    PyObject *(*array_new)(PyTypeObject *, ndarray_descr *, int, const Py_ssize_t *, const Py_ssize_t *, void *, int, PyObject *);
+    int (*set_base)(PyObject *, PyObject *);
+} numpy;
+
+enum { VERSION_1 = 0x01000009, VERSION_2 = 0x02000000 };
+
+/* numpy_table returns the table of NumPy's functions, if the module that has it is there and of a known version. */
+static void **numpy_table(void) {
+    PyObject *modules = PyImport_GetModuleDict(), *module = PyDict_GetItemString(modules, "numpy._core._multiarray_umath");
+    if (module == NULL)
+        module = PyDict_GetItemString(modules, "numpy.core._multiarray_umath");
+    PyObject *capsule = module == NULL ? NULL : PyObject_GetAttrString(module, "_ARRAY_API");
+    void **table = capsule != NULL && PyCapsule_CheckExact(capsule) ? PyCapsule_GetPointer(capsule, NULL) : NULL;
+    Py_XDECREF(capsule); /* the module keeps the table */
+    PyErr_Clear();
+    if (table == NULL)
+        return NULL;
+    unsigned version = ((unsigned (*)(void))table[0])();
+    return version == VERSION_1 || version == VERSION_2 ? table : NULL;
+}
+
+/* learn_types sets the core's number of each type, and says whether the core has no others. */
+static int learn_types(void) {
+    int found = 0;
+    for (int i = 0; i < NDARRAY_TYPES; i++) {
+        array_type *type = &array_types[i];
+        if (type->format == NULL)
+            continue;
+        type->number = dtl_type((char *)type->format, type->size);
+        if (type->number > 0 && type->number < MAX_NUMBER && by_number[type->number] == NULL)
+            by_number[type->number] = type;
+    }
+    for (int i = 1; i < MAX_NUMBER; i++)
+        found += by_number[i] != NULL;
+    return found == dtl_types();
+}
+
+static int learn_functions(void) {
+    void **table = numpy_table();
+    if (!learn_types() || table == NULL || table[2] != ndarray_known)
+        return 0;
+    numpy.array = table[2];
+    numpy.descr = table[3];
+    numpy.descr_from_type = table[45];
+    numpy.scalar_new = table[60];
+    numpy.scalar_value = table[62];
+    numpy.array_new = table[94];
+    numpy.set_base = table[282];
+    for (int i = 0; i < NDARRAY_TYPES; i++) {
+        if (array_types[i].format != NULL && array_types[i].descr == NULL)
+            array_types[i].descr = numpy.descr_from_type(i);
+        if (array_types[i].format != NULL && array_types[i].descr == NULL)
+            return PyErr_Clear(), 0;
+    }
+    return 1;
+}
 
 void ndarray_learn(PyObject *sample) {
     Py_buffer view;
     dtl_array a;
     int64_t shape[DTL_MAX_DIMS];
     ndarray_known = NULL;
+    numpy_known = 0;
     if (PyObject_GetBuffer(sample, &view, PyBUF_FULL) < 0) {
         PyErr_Clear();
         return;
@@ -22,4 +96,79 @@ void ndarray_learn(PyObject *sample) {
             ndarray_known = NULL;
     }
     PyBuffer_Release(&view);
+    numpy_known = ndarray_known != NULL && learn_functions();
+}
+
+/* over returns an array with elements at an address, or its own where that is NULL. */
+static PyObject *over(const ndarray_descr *descr, int ndim, const int64_t *shape, const int64_t *strides, void *data) {
+    int flags = data != NULL ? NDARRAY_ALIGNED | NDARRAY_WRITEABLE : 0;
+    Py_INCREF(descr);
+    return numpy.array_new(numpy.array, (ndarray_descr *)descr, ndim, (const Py_ssize_t *)shape, (const Py_ssize_t *)strides,
+                           data, flags, NULL);
+}
+
+PyObject *array_new(const ndarray_descr *descr, int ndim, const int64_t *shape) { return over(descr, ndim, shape, NULL, NULL); }
+
+PyObject *generic_new(const ndarray_descr *descr, void *data) { return numpy.scalar_new(data, (ndarray_descr *)descr, NULL); }
+
+PyObject *array_of(dtl_call *call) {
+    const dtl_array *r = &call->result;
+    const ndarray_descr *descr = by_number[r->type]->descr;
+    PyObject *array, *owner = NULL;
+    if (call->storage == 0) { /* the elements lie in the call */
+        if (r->kind == DTL_NUMPY_SCALAR)
+            return generic_new(descr, r->data);
+        if ((array = array_new(descr, r->ndim, r->shape)) != NULL)
+            memcpy(((ndarray *)array)->data, r->data, (size_t)(r->count * r->itemsize));
+        return array;
+    }
+    if ((owner = buffer_new(call)) == NULL)
+        return NULL;
+    if (r->kind == DTL_NUMPY_SCALAR) {
+        array = generic_new(descr, r->data);
+        Py_DECREF(owner);
+        return array;
+    }
+    array = over(descr, r->ndim, r->shape, r->strides, r->data);
+    if (array == NULL) {
+        Py_DECREF(owner);
+    } else if (numpy.set_base(array, owner) < 0) { /* which has taken owner */
+        Py_DECREF(array);
+        return NULL;
+    }
+    return array;
+}
+
+const array_type *generic_take(PyObject *value, dtl_array *a, scalar *s) {
+    PyTypeObject *type = Py_TYPE(value);
+    for (int i = 0; numpy_known && i < NDARRAY_TYPES; i++) {
+        const array_type *known = &array_types[i];
+        if (known->format == NULL || known->descr->typeobj != type)
+            continue;
+        numpy.scalar_value(value, s);
+        *a = (dtl_array){.given = 1, .type = known->number, .data = s, .format = known->format, .itemsize = known->size,
+                         .count = 1, .kind = DTL_NUMPY_SCALAR};
+        return known;
+    }
+    return NULL;
+}
+
+int dtype_take(PyObject *dtype) {
+    if (dtype == Py_None)
+        return 0;
+    if (!numpy_known)
+        return -1;
+    if (PyType_Check(dtype)) {
+        for (int i = 0; i < NDARRAY_TYPES; i++)
+            if (array_types[i].format != NULL && (PyObject *)array_types[i].descr->typeobj == dtype)
+                return array_types[i].number;
+        return -1;
+    }
+    if (!PyObject_TypeCheck(dtype, numpy.descr))
+        return -1;
+    const ndarray_descr *descr = (const ndarray_descr *)dtype;
+    if ((descr->byteorder != '=' && descr->byteorder != '|') || (unsigned)descr->type_num >= NDARRAY_TYPES ||
+        array_types[descr->type_num].format == NULL)
+        return -1;
+    return array_types[descr->type_num].number;
 }

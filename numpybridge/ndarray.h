@@ -1,9 +1,11 @@
 /*
- * A short cut to the fields of a NumPy array, which the buffer protocol takes 100 ns to tell.
+ * A short cut to NumPy: the fields of its arrays, which the buffer protocol takes 100 ns to tell, and new arrays, for
+ * which np.asarray of a buffer takes 200.
  *
- * The layout is that of PyArrayObject_fields and PyArray_Descr in NumPy's ndarraytypes.h, which has been part of
- * NumPy's binary interface since 1.7. It is declared here so that building needs no NumPy; ndarray_learn holds it
- * against an array whose fields are known, and where they differ the buffer protocol goes on serving.
+ * The layout is that of PyArrayObject_fields and PyArray_Descr in NumPy's ndarraytypes.h, and the functions are those
+ * of its table _ARRAY_API. Both have been NumPy's binary interface since 1.7. They are declared here so that building
+ * needs no NumPy; ndarray_learn holds them against an array whose fields are known. Where they differ, the buffer
+ * protocol goes on serving.
  */
 #ifndef DTL_NDARRAY_H
 #define DTL_NDARRAY_H
@@ -31,17 +33,29 @@ typedef struct {
 
 enum { NDARRAY_C_CONTIGUOUS = 0x1, NDARRAY_ALIGNED = 0x100, NDARRAY_WRITEABLE = 0x400 };
 
-/* By NumPy's type number, up to complex128: the PEP 3118 format and the item's size. */
-static const struct {
-    const char *format;
+/* The most dimensions that an array of every NumPy has. */
+enum { NDARRAY_MAX_DIMS = 32 };
+
+/* NumPy's type numbers of what Python's scalars become. */
+enum { NDARRAY_BOOL = 0, NDARRAY_LONG = 7, NDARRAY_DOUBLE = 12, NDARRAY_CDOUBLE = 15, NDARRAY_TYPES };
+
+/* What is known of one of NumPy's types. */
+typedef struct {
+    const char *format; /* PEP 3118; NULL: not held */
     int size;
-} ndarray_types[] = {
-    {"?", 1}, {"b", 1}, {"B", 1}, {"h", 2}, {"H", 2}, {"i", 4}, {"I", 4}, {"l", 8},
-    {"L", 8}, {"q", 8}, {"Q", 8}, {"f", 4}, {"d", 8}, {NULL, 0}, {"Zf", 8}, {"Zd", 16},
-};
+    int number;           /* the core's; 0 until it is learned */
+    ndarray_descr *descr; /* NULL without NumPy's functions */
+} array_type;
+
+/* By NumPy's type number, up to complex128. */
+extern array_type array_types[NDARRAY_TYPES];
 
 /* The type whose instances have this layout; NULL until it is known to. */
 extern PyTypeObject *ndarray_known;
+
+/* Whether NumPy's functions are known, and the core's types are all among NumPy's: array_new and those below may be
+ * called. */
+extern int numpy_known;
 
 /* ndarray_take describes a C-contiguous array of the known type in native byte order, and says whether it could.
  * The shape is copied to shape, unless that is NULL: another thread may give the array a new one during the call. */
@@ -52,7 +66,7 @@ static inline int ndarray_take(PyObject *value, dtl_array *a, int64_t *shape, in
     int flags = NDARRAY_C_CONTIGUOUS | NDARRAY_ALIGNED | (writable ? NDARRAY_WRITEABLE : 0);
     unsigned type = (unsigned)n->descr->type_num;
     if ((n->flags & flags) != flags || (n->descr->byteorder != '=' && n->descr->byteorder != '|') ||
-        type >= sizeof ndarray_types / sizeof *ndarray_types || ndarray_types[type].format == NULL)
+        type >= NDARRAY_TYPES || array_types[type].format == NULL)
         return 0;
     int64_t count = 1;
     for (int i = 0; i < n->nd; i++)
@@ -60,9 +74,10 @@ static inline int ndarray_take(PyObject *value, dtl_array *a, int64_t *shape, in
     for (int i = 0; shape != NULL && i < n->nd; i++)
         shape[i] = n->dimensions[i];
     a->given = 1;
+    a->type = array_types[type].number;
     a->data = n->data;
-    a->format = ndarray_types[type].format;
-    a->itemsize = ndarray_types[type].size;
+    a->format = array_types[type].format;
+    a->itemsize = array_types[type].size;
     a->count = count;
     a->shape = shape;
     a->ndim = shape != NULL ? n->nd : 0;
@@ -70,8 +85,24 @@ static inline int ndarray_take(PyObject *value, dtl_array *a, int64_t *shape, in
     return 1;
 }
 
-/* ndarray_learn takes the type of a sample, an array of float64 and two dimensions, if the layout holds for it. */
+/* ndarray_learn takes the type of a sample, an array of float64 and two dimensions, if the layout holds for it, and
+ * NumPy's functions if they are those of a version that is known. */
 void ndarray_learn(PyObject *sample);
+
+/* array_new returns an array of a type with undefined elements. */
+PyObject *array_new(const ndarray_descr *descr, int ndim, const int64_t *shape);
+
+/* array_of returns what arrived as an array or a NumPy scalar. It takes over the call's storage, also when it fails. */
+PyObject *array_of(dtl_call *call);
+
+/* generic_take takes the value of a NumPy scalar of exactly one of NumPy's own types, and says which. */
+const array_type *generic_take(PyObject *value, dtl_array *a, scalar *s);
+
+/* generic_new returns a NumPy scalar. */
+PyObject *generic_new(const ndarray_descr *descr, void *data);
+
+/* dtype_take reads the core's number of a NumPy dtype or scalar type: 0 of None, -1 of anything that takes more. */
+int dtype_take(PyObject *dtype);
 
 #pragma GCC visibility pop
 

@@ -20,6 +20,31 @@ PyTypeObject HandleType = {
     .tp_new = PyType_GenericNew,
 };
 
+/* ---- Ranks: the base class of contexts ---- */
+
+static PyMemberDef ranks_members[] = {
+    {"_rank", T_INT, offsetof(RanksObject, rank), 0, "the caller's rank"},
+    {"_size", T_INT, offsetof(RanksObject, size), 0, "the number of ranks"},
+    {NULL},
+};
+
+static PyObject *ranks_new(PyTypeObject *type, PyObject *args, PyObject *words) {
+    PyObject *self = type->tp_alloc(type, 0);
+    if (self != NULL)
+        ((RanksObject *)self)->size = 1;
+    return self;
+}
+
+PyTypeObject RanksType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "dtl._bridge.Ranks",
+    .tp_basicsize = sizeof(RanksObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_doc = "A native handle that ranks share: rank 0 of 1 until it is told.",
+    .tp_members = ranks_members,
+    .tp_new = ranks_new,
+};
+
 /* ---- Buffer: memory of the core, kept alive by whoever looks at it ---- */
 
 typedef struct {

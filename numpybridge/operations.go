@@ -181,7 +181,8 @@ func (c Code) row() *operation {
 	return &operations[c]
 }
 
-// Call is one call from Python: what goes in and what comes out.
+// Call is one call from Python: what goes in and what comes out. It is used again for another one: whoever goes on
+// after the call copies what he needs.
 type Call struct {
 	Code   Code
 	Handle int64

@@ -56,7 +56,7 @@ static taken take_both(HeldObject *held, dtl_call *call, PyObject *value, PyObje
 }
 
 const char start_doc[] = PyDoc_STR(
-"start($module, code, owner, value, out, a, b, c, d, *lists)\n--\n\n"
+"start($module, code, owner, value, out, a, b, c, d, /, *lists)\n--\n\n"
 "Start an operation that goes on after the call, with arguments as for call, and up to two lists of integers, arrays of\n"
 "int64 or None. Returns a Held, or NotImplemented where an argument has to be prepared first.");
 

@@ -138,7 +138,7 @@ void trace_perform(dtl_call *call) {
     t.failed = call->error != NULL;
     if (!t.failed) {
         t.bytes = size_of(&call->in) + size_of(&call->out);
-        if (call->storage != 0 && !operations[call->code].lent)
+        if (call->result.given && !operations[call->code].lent)
             t.bytes += call->result.count * call->result.itemsize;
     }
     tell(&t);

@@ -96,9 +96,13 @@ func (e *Error) Is(target error) bool {
 
 // In returns err with op as its operation, unless err is nil or names one already.
 func In(op string, err error) error {
-	if err == nil {
+	if err == nil { // alone here, so that this is compiled into every call
 		return nil
 	}
+	return in(op, err)
+}
+
+func in(op string, err error) error {
 	var e *Error
 	if !errors.As(err, &e) {
 		return &Error{Code: Internal, Op: op, Err: err}

@@ -9,6 +9,7 @@ import numpy as np
 from ._arguments import check_output, fitting_out, input_array, input_value, integer, received
 from ._native import bridge
 from ._operands import check_place, own_entry
+from ._short import short
 from ._together import together
 from .context import Context, is_rank
 
@@ -17,6 +18,7 @@ _BROADCAST, _SCATTER = bridge.BROADCAST, bridge.SCATTER
 _GATHER, _ALLGATHER = bridge.GATHER, bridge.ALLGATHER
 
 
+@short(bridge.BROADCAST, "owner in root0 out", "shared")
 def broadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None) -> Any:
     """Send root's value to every rank. Collective (MPI_Bcast).
 
@@ -47,7 +49,7 @@ def broadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None
     with together(ctx, "broadcast"):
         here = is_rank(ctx, root)
     result: Any = NotImplemented
-    if here or value.__class__ is np.ndarray:
+    if here:
         result = _call(_BROADCAST, ctx, value, out, root, 0, 0, 0)
     if result is NotImplemented:
         with together(ctx, "broadcast"):
@@ -62,6 +64,7 @@ def broadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None
     return value if here and out is None else received(result)
 
 
+@short(bridge.GATHER, "owner in root0 out", "stacked")
 def gather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Any:
     """Collect every rank's value on root. Collective (MPI_Gather).
 
@@ -101,6 +104,7 @@ def gather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Any:
     return result
 
 
+@short(bridge.ALLGATHER, "owner in out", "stacked")
 def allgather(ctx: Context, value: Any, *, out: Any = None) -> Any:
     """Collect every rank's value on every rank. Collective (MPI_Allgather).
 
@@ -134,6 +138,7 @@ def allgather(ctx: Context, value: Any, *, out: Any = None) -> Any:
     return result
 
 
+@short(bridge.SCATTER, "owner in root0 out", "dealt")
 def scatter(ctx: Context, values: Any = None, root: int = 0, *, out: Any = None) -> Any:
     """Give each rank its entry of root's values. Collective (MPI_Scatter).
 

@@ -12,10 +12,11 @@ from . import _abort, _native, _orphans, _rank, _watch, nccl
 from ._arguments import integer
 from ._mpi4py import communicator, mpi4py_module, native_communicator
 from ._native import bridge
+from ._short import short
 from .exceptions import BackendUnavailableError, BufferError
 
 
-class Context(bridge.Handle):
+class Context(bridge.Ranks):
     """A group of ranks: the way into containers and communication. A context manager.
 
     Parameters
@@ -52,8 +53,6 @@ class Context(bridge.Handle):
     """
 
     # What a context says of which __init__ failed, or never ran.
-    _rank: int = 0
-    _size: int = 1
     _device: int = -1
     _backend: str = "no backend"
 
@@ -190,6 +189,7 @@ class Context(bridge.Handle):
         nccl.Operation(op)
         return False
 
+    @short(bridge.BARRIER, "owner", "met")
     def barrier(self) -> None:
         """Return when every rank has called it. Collective (MPI_Barrier)."""
         bridge.call(bridge.BARRIER, self, None, None, 0, 0, 0, 0)

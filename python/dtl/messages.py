@@ -9,6 +9,7 @@ import numpy as np
 from . import _native
 from ._arguments import check_output, dtype_number, input_value, integer, received
 from ._native import bridge
+from ._short import short
 from .context import Context
 
 #: Receive from any rank.
@@ -53,6 +54,7 @@ class MessageInfo:
         return f"<dtl.MessageInfo source {self.source}, tag {self.tag}, dtype {self.dtype}, shape {self.shape}>"
 
 
+@short(bridge.SEND, "owner in 0 1", "received")
 def send(ctx: Context, data: Any, dest: int, tag: int = 0) -> None:
     """Send an array or scalar to one rank (MPI_Send).
 
@@ -84,6 +86,7 @@ def send(ctx: Context, data: Any, dest: int, tag: int = 0) -> None:
         _call(_SEND, ctx, prepared, None, integer("dest", dest), integer("tag", tag), 0, 0)
 
 
+@short(bridge.RECV, "owner 0 1 dtype2 3 out", "received")
 def recv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int = 0, *, out: Any = None) -> Any:
     """Receive an array or scalar from one rank (MPI_Recv).
 
@@ -126,6 +129,7 @@ def recv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int 
     return received(result)
 
 
+@short(bridge.SENDRECV, "owner in 0 2 1 3 out", "received")
 def sendrecv(
     ctx: Context,
     send_data: Any,

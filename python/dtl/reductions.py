@@ -8,7 +8,8 @@ import numpy as np
 
 from ._arguments import fitting_out, integer, operator_number
 from ._native import bridge
-from ._operands import SCALARS, check_place, check_ranks, check_two, like, operand, own, room_like
+from ._operands import check_place, check_ranks, check_two, like, operand, own
+from ._short import short
 from ._together import together
 from .context import Context, is_rank
 from .ops import MAXLOC, MINLOC, SUM, Op
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 _call = bridge.call
 _ALLREDUCE, _REDUCE, _LOCATE = bridge.ALLREDUCE, bridge.REDUCE, bridge.LOCATE
 
-#: NumPy's scalars of the dtypes that the bridge takes by value, as Python's scalars.
-_NUMPY_SCALARS: frozenset[Any] = frozenset((np.float64, np.int64, np.complex128))
-
 Scalar = TypeVar("Scalar", bool, int, float, complex)
 
 
@@ -31,6 +29,7 @@ def allreduce(ctx: Context, value: Any, op: Literal[Op.MINLOC, Op.MAXLOC], *, ou
 def allreduce(ctx: Context, value: Scalar, op: Op | str = ...) -> Scalar: ...
 @overload
 def allreduce(ctx: Context, value: Any, op: Op | str = ..., *, out: Any = ...) -> Any: ...
+@short(bridge.ALLREDUCE, "owner in 0 out", "like")
 def allreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) -> Any:
     """Combine every rank's value elementwise, with the result on every rank. Collective (MPI_Allreduce).
 
@@ -70,26 +69,7 @@ def allreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) 
     2.5
     (2.5, 0)
     """
-    result: Any = NotImplemented
-    if out is None:
-        if value.__class__ is np.ndarray:
-            room = room_like(value)
-            if room is not None:
-                result = _call(_ALLREDUCE, ctx, value, room, op, 0, 0, 0)
-        elif value.__class__ in _NUMPY_SCALARS:
-            result = _call(_ALLREDUCE, ctx, value.item(), None, op, 0, 0, 0)
-            if result is not NotImplemented:
-                result = value.__class__(result)
-    if result is not NotImplemented:
-        return result
     return _reduced(_ALLREDUCE, "allreduce", ctx, value, op, 0, out)
-
-
-if not TYPE_CHECKING:
-    # Arguments that need no preparing take the short way, through C alone.
-    allreduce = bridge.fast_allreduce(
-        allreduce, "allreduce(ctx, value, op=SUM, *, out=None)\n--\n\n" + (allreduce.__doc__ or "")
-    )
 
 
 @overload
@@ -100,6 +80,7 @@ def reduce(
 def reduce(ctx: Context, value: Scalar, op: Op | str = ..., root: int = ...) -> Scalar | None: ...
 @overload
 def reduce(ctx: Context, value: Any, op: Op | str = ..., root: int = ..., *, out: Any = ...) -> Any: ...
+@short(bridge.REDUCE, "owner in 0 root1 out", "like")
 def reduce(ctx: Context, value: Any, op: Op | str = SUM, root: int = 0, *, out: Any = None) -> Any:
     """Combine every rank's value elementwise, with the result on root. Collective (MPI_Reduce).
 
@@ -124,17 +105,6 @@ def reduce(ctx: Context, value: Any, op: Op | str = SUM, root: int = 0, *, out: 
     InvalidArgumentError, InvalidTypeError
         As for allreduce.
     """
-    result: Any = NotImplemented
-    if root.__class__ is int:
-        here = is_rank(ctx, root)
-        if value.__class__ is np.ndarray:
-            room = (room_like(value) if out is None else out) if here else None
-            if room is not None or not here:
-                result = _call(_REDUCE, ctx, value, room, op, root, 0, 0)
-        elif value.__class__ in SCALARS and out is None:
-            result = _call(_REDUCE, ctx, value, None, op, root, 0, 0)
-    if result is not NotImplemented:
-        return result if here else None
     return _reduced(_REDUCE, "reduce", ctx, value, op, root, out)
 
 

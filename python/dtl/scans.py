@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -12,12 +12,10 @@ from ._operands import SCALARS, like, operand, own, room_like
 from ._together import together
 from .context import Context, is_rank
 from .ops import SUM, Op
+from .reductions import Scalar
 
 _call = bridge.call
 _SCAN, _EXSCAN, _REDUCE_SCATTER = bridge.SCAN, bridge.EXSCAN, bridge.REDUCE_SCATTER
-
-if TYPE_CHECKING:
-    Scalar = TypeVar("Scalar", bool, int, float, complex)
 
 
 @overload

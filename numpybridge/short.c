@@ -1,0 +1,216 @@
+//go:build cpython
+
+/*
+ * The short way from a function of the package into Go.
+ *
+ * A Short stands in front of a function written in Python. It knows which of the function's parameters is the owner of
+ * the handle, the input, the output, or an integer of the call, and what is to come back. Where the arguments are ready
+ * it makes the call by itself; where one needs preparing, is missing, or is wrong, it calls the function with what it
+ * was called with.
+ */
+#include "ndarray.h"
+#include "short.h"
+
+/* One call on its way. */
+typedef struct {
+    dtl_call call;
+    PyObject *value, *out;       /* as the caller passed them */
+    const array_type *generic; /* of a value that is a NumPy scalar */
+    scalar input, result;
+} trip;
+
+/* bind puts each argument at its parameter, and says whether they are all there and none is too many. */
+static int bind(const ShortObject *s, PyObject *const *args, Py_ssize_t count, PyObject *words, PyObject **bound) {
+    if (count > s->positional)
+        return 0;
+    for (Py_ssize_t i = 0; i < s->count; i++)
+        bound[i] = i < count ? args[i] : NULL;
+    for (Py_ssize_t k = 0, n = words == NULL ? 0 : PyTuple_GET_SIZE(words); k < n; k++) {
+        PyObject *word = PyTuple_GET_ITEM(words, k);
+        int i = (int)count;
+        while (i < s->count && s->parameters[i].name != word) /* both interned */
+            i++;
+        if (i == s->count || bound[i] != NULL)
+            return 0;
+        bound[i] = args[count + k];
+    }
+    for (int i = (int)count; i < s->count; i++)
+        if (bound[i] == NULL && (bound[i] = s->parameters[i].standard) == NULL)
+            return 0;
+    return 1;
+}
+
+/* take_bound reads the handle and the integers, and finds the value and the output. */
+static int take_bound(const ShortObject *s, PyObject *const *bound, trip *t) {
+    for (int i = 0; i < s->count; i++) {
+        PyObject *argument = bound[i];
+        int64_t *into = &t->call.args[s->parameters[i].argument];
+        switch (s->parameters[i].place) {
+        case IS_OWNER:
+            if (!PyObject_TypeCheck(argument, &HandleType))
+                return 0;
+            t->call.handle = ((HandleObject *)argument)->handle;
+            break;
+        case IS_IN:
+            t->value = argument;
+            break;
+        case IS_OUT:
+            t->out = argument;
+            break;
+        case IS_NONE:
+            if (argument != Py_None)
+                return 0;
+            break;
+        case IS_DTYPE:
+            if ((*into = dtype_take(argument)) < 0)
+                return 0;
+            break;
+        default:
+            if (take_args(&argument, 1, into) != TAKEN)
+                return 0;
+        }
+    }
+    return 1;
+}
+
+/* take_value describes the input. None is none. */
+static int take_value(trip *t) {
+    dtl_array *in = &t->call.in;
+    return t->value == Py_None || ndarray_take(t->value, in, t->call.in_shape, 0) || take_scalar(t->value, in, &t->input) == TAKEN ||
+           (t->generic = generic_take(t->value, in, &t->input)) != NULL;
+}
+
+/* like_scalar makes a call whose result is a scalar like the value. */
+static PyObject *like_scalar(trip *t) {
+    t->call.out = t->call.in;
+    t->call.out.data = &t->result;
+    PyObject *answer = perform(&t->call);
+    if (answer != Py_None)
+        return answer;
+    Py_DECREF(answer);
+    return t->generic != NULL ? generic_new(t->generic->descr, &t->result) : give_scalar(&t->call.out);
+}
+
+/* scalar_descr returns the NumPy type of a scalar. */
+static const ndarray_descr *scalar_descr(const trip *t) {
+    if (t->generic != NULL)
+        return t->generic->descr;
+    switch (t->call.in.format[0]) {
+    case 'd':
+        return array_types[NDARRAY_DOUBLE].descr;
+    case 'l':
+        return array_types[NDARRAY_LONG].descr;
+    case '?':
+        return array_types[NDARRAY_BOOL].descr;
+    default:
+        return array_types[NDARRAY_CDOUBLE].descr;
+    }
+}
+
+/* new_result makes an array for the result, with a first dimension of count more where count is not negative. */
+static PyObject *new_result(const trip *t, int64_t count) {
+    int64_t shape[NDARRAY_MAX_DIMS + 1];
+    int ndim = 0, more = t->call.in.ndim;
+    if (!numpy_known || more > NDARRAY_MAX_DIMS - 1)
+        Py_RETURN_NOTIMPLEMENTED;
+    if (count >= 0)
+        shape[ndim++] = count;
+    for (int i = 0; i < more; i++)
+        shape[ndim++] = t->call.in.shape[i];
+    PyObject *made = array_new(t->call.in.kind == DTL_NDARRAY ? ((ndarray *)t->value)->descr : scalar_descr(t), ndim, shape);
+    if (made != NULL)
+        return made;
+    PyErr_Clear(); /* Python finds out what is wrong, and says it better */
+    Py_RETURN_NOTIMPLEMENTED;
+}
+
+/* made_out makes the call with an output made here, of count entries or like the input. */
+static PyObject *made_out(trip *t, int64_t count) {
+    PyObject *out = new_result(t, count);
+    if (out == Py_NotImplemented)
+        return out;
+    if (!ndarray_take(out, &t->call.out, NULL, 1)) {
+        Py_DECREF(out);
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    PyObject *answer = perform(&t->call);
+    if (answer != Py_None) {
+        Py_DECREF(out);
+        return answer;
+    }
+    Py_DECREF(answer);
+    return out;
+}
+
+/* given_out makes the call with the caller's output, if there is one. */
+static PyObject *given_out(trip *t) {
+    if (t->out != Py_None && !ndarray_take(t->out, &t->call.out, NULL, 1))
+        Py_RETURN_NOTIMPLEMENTED;
+    t->call.take_near = numpy_known;
+    PyObject *answer = perform(&t->call);
+    if (answer != Py_None || t->out == Py_None)
+        return answer;
+    Py_DECREF(answer);
+    return Py_NewRef(t->out);
+}
+
+/* with_result makes the call of a reduction or collection, where the result comes to this rank if it is here. */
+static PyObject *with_result(const ShortObject *s, trip *t, int here, int size) {
+    if (!t->call.in.given || (s->answer == LIKE && (t->value == Py_True || t->value == Py_False)))
+        Py_RETURN_NOTIMPLEMENTED; /* nothing to send is an error; sums of truth values are integers: Python's business */
+    if (!here)
+        return perform(&t->call);
+    if (t->out != Py_None)
+        return given_out(t);
+    if (s->answer == STACKED)
+        return made_out(t, size);
+    return t->call.in.kind == DTL_NDARRAY ? made_out(t, -1) : like_scalar(t);
+}
+
+/* with_ranks makes a call in which it matters who this rank is, or how many there are. */
+static PyObject *with_ranks(const ShortObject *s, trip *t, const RanksObject *ranks) {
+    int here = s->root < 0 || t->call.args[s->root] == ranks->rank;
+    if (s->answer == DEALT && !here)
+        return given_out(t);
+    if (!take_value(t) || (s->answer == DEALT && !t->call.in.given))
+        Py_RETURN_NOTIMPLEMENTED;
+    if (s->answer == LIKE || s->answer == STACKED)
+        return with_result(s, t, here, ranks->size);
+    if (s->answer == SHARED && !here) /* nobody gets the value; an array says what is expected */
+        t->call.in.given = t->call.in.given && t->call.in.kind == DTL_NDARRAY;
+    PyObject *answer = given_out(t);
+    if (s->answer == DEALT || !here || answer != Py_None)
+        return answer;
+    Py_DECREF(answer);
+    return Py_NewRef(t->value);
+}
+
+/* attempt makes the call if its arguments need no preparing, else returns NotImplemented. */
+static PyObject *attempt(const ShortObject *s, PyObject *const *args, Py_ssize_t count, PyObject *words) {
+    PyObject *bound[MAX_PARAMETERS];
+    trip t;
+    if (disabled || !bind(s, args, count, words, bound))
+        Py_RETURN_NOTIMPLEMENTED;
+    if (s->answer == MET && !tracing && PyObject_TypeCheck(bound[0], &HandleType))
+        return perform_barrier(((HandleObject *)bound[0])->handle);
+    memset(&t.call, 0, offsetof(dtl_call, shape));
+    t.call.code = s->code;
+    t.value = t.out = Py_None;
+    t.generic = NULL;
+    if (!take_bound(s, bound, &t))
+        Py_RETURN_NOTIMPLEMENTED;
+    if (s->answer == RECEIVED)
+        return take_value(&t) ? given_out(&t) : Py_NewRef(Py_NotImplemented);
+    if (!PyObject_TypeCheck(bound[0], &RanksType))
+        Py_RETURN_NOTIMPLEMENTED;
+    return with_ranks(s, &t, (RanksObject *)bound[0]);
+}
+
+PyObject *short_vectorcall(PyObject *self, PyObject *const *args, size_t flagged, PyObject *words) {
+    const ShortObject *s = (ShortObject *)self;
+    PyObject *answer = attempt(s, args, PyVectorcall_NARGS(flagged), words);
+    if (answer != Py_NotImplemented)
+        return answer;
+    Py_DECREF(answer);
+    return PyObject_Vectorcall(s->prepare, args, flagged, words);
+}

@@ -1,0 +1,22 @@
+"""The short way from a function into the bridge."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, TypeVar, cast
+
+from ._native import bridge
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def short(code: int, places: str, answer: str) -> Callable[[F], F]:
+    """Let a function be called only where its arguments need preparing; elsewhere C makes the call by itself.
+
+    Places has a word for each parameter, and answer says what comes back: see ``_bridge.Short``. The function has to
+    come to the same for arguments that the short way takes.
+    """
+
+    def shortened(function: F) -> F:
+        return cast("F", bridge.Short(function, code, places, answer))
+
+    return shortened
