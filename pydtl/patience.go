@@ -29,6 +29,13 @@ func SetSharing(yes bool) (ok bool, err error) {
 	return true, nil
 }
 
+// SetChecking says whether ranks that share no memory compare their collective calls, too.
+func SetChecking(everywhere bool) (ok bool, err error) {
+	defer guard(&err)
+	comm.SetChecking(everywhere)
+	return true, nil
+}
+
 // Asked reports whether another rank wants to know where this process is.
 func Asked() (asked bool, err error) {
 	defer guard(&err)

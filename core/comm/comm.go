@@ -27,16 +27,17 @@ type Comm struct {
 	posts      posts
 
 	// What collective calls need, which one goroutine makes at a time.
-	turn   sync.Mutex
-	closed bool
-	board  *board.Board    // where the ranks meet; nil: by messages
-	alike  bool            // all ranks are goroutines of one process
-	brief  int             // up to so many bytes a rank a collective call moves on the board
-	spins  int             // looks at another rank's entry before it yields
-	yield  func()          // lets whoever is waited for have the processor
-	single unsafe.Pointer  // what a rank alone lays down
-	votes  *memory.Storage // of meetings by messages
-	desk   *memory.Storage // where root puts a description in order
+	turn     sync.Mutex
+	closed   bool
+	board    *board.Board    // where the ranks meet; nil: by messages
+	alike    bool            // all ranks are goroutines of one process
+	brief    int             // up to so many bytes a rank a collective call moves on the board
+	trusting bool            // collective calls of elements do not meet where there is no board
+	spins    int             // looks at another rank's entry before it yields
+	yield    func()          // lets whoever is waited for have the processor
+	single   unsafe.Pointer  // what a rank alone lays down
+	votes    *memory.Storage // of meetings by messages
+	desk     *memory.Storage // where root puts a description in order
 }
 
 // New makes a Comm of a backend communicator, which it owns from then on, also when it fails. Results are
@@ -109,21 +110,20 @@ func (c *Comm) derive(f form, mine error, make func() (backend.ReducingCommunica
 	if err != nil || main == nil {
 		return nil, err
 	}
-	return New(main, c.memory)
+	d, err := New(main, c.memory)
+	if err == nil {
+		d.trusting = c.trusting
+	}
+	return d, err
 }
 
 // SplitByNode returns a Comm of the ranks that share memory with this one, in their order. Collective.
-func (c *Comm) SplitByNode() (*Comm, error) {
-	const op = "split_by_node"
-	if err := c.meet(form{op: op}, nil); err != nil {
-		return nil, status.In(op, err)
-	}
-	main, err := c.main.SplitByNode()
-	if err != nil {
-		return nil, status.In(op, err)
-	}
-	d, err := New(main, c.memory)
-	return d, status.In(op, err)
+func (c *Comm) SplitByNode() (d *Comm, err error) {
+	err = c.inTurn("split_by_node", func() (err error) {
+		d, err = c.derive(form{op: "split_by_node"}, nil, c.main.SplitByNode)
+		return err
+	})
+	return d, err
 }
 
 // Export returns the native handle of a duplicate, which is the caller's to free; an error where ranks are connected by

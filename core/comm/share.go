@@ -22,6 +22,16 @@ func init() { sharing.Store(true) }
 // say the same, or at least one that they do not.
 func SetSharing(yes bool) { sharing.Store(yes) }
 
+// trusting says whether ranks that share no memory take it for granted that all of them make the same call.
+var trusting atomic.Bool
+
+// SetChecking has the ranks of communicators made from now on compare every collective call, also where they have to send
+// messages for it, or not. They do unless all of them say that they need not.
+func SetChecking(everywhere bool) { trusting.Store(!everywhere) }
+
+// apartAndTrusting reports whether calls of elements, of which every rank knows how many there are, begin at once.
+func (c *Comm) apartAndTrusting() bool { return c.trusting && c.board == nil && c.size > 1 }
+
 const (
 	// patient is how many looks at another rank's entry a rank takes before it lets others have the processor.
 	patient = 2000
@@ -42,20 +52,31 @@ func (c *Comm) share() error {
 		return err
 	}
 	var b *board.Board
-	opened, all := []uint8{0}, []uint8{0}
+	const opened, trusts = 0, 1
+	mine, all := make([]uint8, 2), make([]uint8, 2)
+	if trusting.Load() {
+		mine[trusts] = 1
+	}
 	if name[0] != 0 && sharing.Load() {
 		var err error
 		if b, err = board.Open(string(name), c.rank, c.size); err == nil {
-			opened[0] = 1
+			mine[opened] = 1
 		}
 	}
-	err := c.main.Allreduce(memory.Of(dtype.Uint8, opened), memory.Of(dtype.Uint8, all), kernel.Min)
-	if err != nil || all[0] == 0 {
+	err := c.main.Allreduce(memory.Of(dtype.Uint8, mine), memory.Of(dtype.Uint8, all), kernel.Min)
+	c.trusting = all[trusts] == 1
+	if err != nil || all[opened] == 0 {
 		if b != nil {
 			_ = b.Close() // of no use alone
 		}
 		return err
 	}
+	c.useBoard(b)
+	return nil
+}
+
+// useBoard has the ranks meet on a board that all of them have open.
+func (c *Comm) useBoard(b *board.Board) {
 	c.board, c.spins, c.yield = b, patient, yield
 	c.brief = min(board.MaxPayload, (64<<10)/c.size)
 	if processors() < c.size {
@@ -64,7 +85,6 @@ func (c *Comm) share() error {
 	if b.OneProcess() {
 		c.alike, c.spins, c.yield = true, 1, runtime.Gosched
 	}
-	return nil
 }
 
 // processors returns how many processors the machine has; this process may be bound to some of them.

@@ -56,13 +56,12 @@ from .nccl import (
 )
 from .nonblocking import iallgather, iallreduce, ialltoallv, ibarrier, ibroadcast, igather
 from .nonblocking_messages import irecv, isend, recv_init, send_init
+from .object_messages import recv_object, send_object
 from .objects import (
     allgather_object,
     broadcast_object,
     gather_object,
-    recv_object,
     scatter_object,
-    send_object,
 )
 from .ops import BAND, BOR, BXOR, IN_PLACE, LAND, LOR, MAX, MAXLOC, MIN, MINLOC, PROD, SUM
 from .plotting import plot_partition

@@ -20,12 +20,21 @@ _LOOK_SECONDS = 0.5
 # What a rank gets that was interrupted in a call, to find out where this one was.
 _LAST_WORDS_SECONDS = 1.2
 
+#: What collective calls compare: all ranks, or those that share memory with each other.
+_CHECKS = ("full", "node")
+
 _started = False
 _last_place = ""
 
 
-def configure() -> None:
-    """Take over what the environment says now."""
+def configure(check: str | None) -> None:
+    """Take over what the environment says now, and what a new context is to compare."""
+    source = "check"
+    if check is None:
+        source, check = "DTL_CHECK", os.environ.get("DTL_CHECK") or _CHECKS[0]
+    if check not in _CHECKS:
+        raise InvalidArgumentError(f"{source} is {check!r}; it must be one of {', '.join(map(repr, _CHECKS))}")
+    _native.set_checking(check == "full")
     _native.set_patience(_seconds("DTL_HANG_REPORT", _REPORT_SECONDS), _seconds("DTL_TIMEOUT", 0.0))
     _native.set_sharing(os.environ.get("DTL_SHARED_MEMORY", "1") != "0")
 

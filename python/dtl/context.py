@@ -8,15 +8,16 @@ import warnings
 from types import TracebackType
 from typing import Any, Callable
 
-from . import _abort, _native, _orphans, _rank, _watch, nccl
+from . import _abort, _native, _orphans, _rank, _watch
 from ._arguments import integer
+from ._devices import DeviceRanks
 from ._mpi4py import communicator, mpi4py_module, native_communicator
 from ._native import bridge
 from ._short import short
-from .exceptions import BackendUnavailableError, BufferError
+from .exceptions import BufferError
 
 
-class Context(bridge.Ranks):
+class Context(DeviceRanks):
     """A group of ranks: the way into containers and communication. A context manager.
 
     Parameters
@@ -26,9 +27,15 @@ class Context(bridge.Ranks):
         its owner's. None for all processes that a launcher started together, or this process alone where none did.
     device_id
         The number of the GPU to use; None for none.
+    check
+        What the ranks compare of each collective call before it: ``"full"`` (all of them, also by messages), or
+        ``"node"`` (only where all ranks share memory, where it costs next to nothing; a call that does not match may
+        hang, or give wrong numbers, elsewhere). None for what the environment's DTL_CHECK says, else ``"full"``.
 
     Raises
     ------
+    InvalidArgumentError
+        If check is neither.
     InvalidTypeError
         If comm is no communicator.
     BackendUnavailableError
@@ -52,13 +59,9 @@ class Context(bridge.Ranks):
     rank 0 of 1
     """
 
-    # What a context says of which __init__ failed, or never ran.
-    _device: int = -1
-    _backend: str = "no backend"
-
-    def __init__(self, comm: Any = None, device_id: int | None = None) -> None:
+    def __init__(self, comm: Any = None, device_id: int | None = None, *, check: str | None = None) -> None:
         device = -1 if device_id is None else integer("device_id", device_id)
-        _watch.configure()
+        _watch.configure(check)
         if comm is None:
             _rank.refuse_child()
             self._adopt(_native.context_world(device))
@@ -150,44 +153,9 @@ class Context(bridge.Ranks):
         return self._rank == 0
 
     @property
-    def device_id(self) -> int:
-        """The number of the GPU, or -1."""
-        return self._device
-
-    @property
-    def has_device(self) -> bool:
-        """Whether the context has a GPU."""
-        return self._device >= 0
-
-    @property
     def has_mpi(self) -> bool:
         """Whether MPI connects the ranks."""
         return self._backend == "mpi"
-
-    @property
-    def has_cuda(self) -> bool:
-        """Whether the context has an NVIDIA GPU."""
-        return self._device >= 0
-
-    @property
-    def has_nccl(self) -> bool:
-        """Whether NCCL connects the ranks' GPUs."""
-        return self._backend == "nccl"
-
-    @property
-    def nccl_mode(self) -> int:
-        """One of ``dtl.DTL_NCCL_MODE_*``, or -1 without NCCL."""
-        return -1
-
-    def nccl_supports_native(self, op: int) -> bool:
-        """Say whether NCCL itself runs an operation, one of ``dtl.DTL_NCCL_OP_*``, on this context."""
-        nccl.Operation(op)
-        return False
-
-    def nccl_supports_hybrid(self, op: int) -> bool:
-        """Say whether an operation, one of ``dtl.DTL_NCCL_OP_*``, runs on this context with NCCL's help."""
-        nccl.Operation(op)
-        return False
 
     @short(bridge.BARRIER, "owner", "met")
     def barrier(self) -> None:
@@ -277,52 +245,6 @@ class Context(bridge.Ranks):
             return communicator(module, _native.context_export(self._handle))
         _rank.refuse_child()
         return mpi4py_module().COMM_SELF.Dup()
-
-    def with_cuda(self, device_id: int) -> Context:
-        """Return a context of the same ranks with a GPU. Collective.
-
-        Raises
-        ------
-        BackendUnavailableError
-            If there is no NVIDIA GPU.
-        BoundsError
-            If there is no GPU of that number.
-        """
-        return Context._adopt_handle(_native.context_with_device(self._handle, integer("device_id", device_id)))
-
-    def with_nccl(self, device_id: int, mode: int = nccl.DTL_NCCL_MODE_HYBRID_PARITY) -> Context:
-        """Return a context whose GPUs NCCL connects. Collective.
-
-        Raises
-        ------
-        BackendUnavailableError
-            If NCCL cannot be used here; the text says what is missing.
-        """
-        integer("device_id", device_id)
-        raise self._no_nccl(mode)
-
-    def split_nccl(
-        self,
-        color: int,
-        key: int = 0,
-        device_id: int | None = None,
-        mode: int = nccl.DTL_NCCL_MODE_HYBRID_PARITY,
-    ) -> Context:
-        """Split the context, and let NCCL connect each part's GPUs. Collective.
-
-        Raises
-        ------
-        BackendUnavailableError
-            If NCCL cannot be used here; the text says what is missing.
-        """
-        integer("color", color)
-        integer("key", key)
-        raise self._no_nccl(mode)
-
-    def _no_nccl(self, mode: int) -> BackendUnavailableError:
-        nccl.Mode(mode)
-        reason = _native.backend_why_not("nccl") or "this version of DTL finds NCCL but does not communicate through it"
-        return BackendUnavailableError(reason)
 
 
 def is_rank(ctx: Any, root: Any) -> bool:

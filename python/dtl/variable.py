@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ._arguments import check_output, fitting_out, input_array, integer, received
 from ._native import bridge
+from ._rows import are_counts, count_array, rows
 from ._together import check_context, together
 from .context import Context
-from .exceptions import InvalidArgumentError, InvalidTypeError
 
 _call = bridge.call
 _ALLGATHERV, _GATHERV, _SCATTERV = bridge.ALLGATHERV, bridge.GATHERV, bridge.SCATTERV
@@ -56,7 +54,7 @@ def allgatherv(ctx: Context, value: Any, *, out: Any = None) -> Any:
     result = _call(_ALLGATHERV, ctx, value, out, 0, 0, 0, 0)
     if result is NotImplemented:
         with together(ctx, "allgatherv"):
-            array = _prepared("value", value, out)
+            array = rows("value", value, out)
         result = _call(_ALLGATHERV, ctx, array, out, 0, 0, 0, 0)
     return received(result)
 
@@ -105,11 +103,11 @@ def gatherv(ctx: Context, data: Any, recvcounts: Any = None, root: int = 0, *, o
     if ctx.rank != root:
         recvcounts = out = None
     result = NotImplemented
-    if recvcounts is None or _are_counts(recvcounts):
+    if recvcounts is None or are_counts(recvcounts):
         result = _call(_GATHERV, ctx, data, out, root, 0, 0, 0, recvcounts)
     if result is NotImplemented:
         with together(ctx, "gatherv"):
-            array, counts = _prepared("data", data, out), _counts("recvcounts", recvcounts)
+            array, counts = rows("data", data, out), count_array("recvcounts", recvcounts)
         result = _call(_GATHERV, ctx, array, out, root, 0, 0, 0, counts)
     return received(result)
 
@@ -160,14 +158,14 @@ def scatterv(ctx: Context, data: Any = None, sendcounts: Any = None, root: int =
     if ctx.rank != root:
         data = sendcounts = None
     result = NotImplemented
-    if sendcounts is None or _are_counts(sendcounts):
+    if sendcounts is None or are_counts(sendcounts):
         result = _call(_SCATTERV, ctx, data, out, root, 0, 0, 0, sendcounts)
     if result is NotImplemented:
         with together(ctx, "scatterv"):
             array = None if data is None else input_array("data", data)
             if out is not None:
                 check_output(out)
-            counts = _counts("sendcounts", sendcounts)
+            counts = count_array("sendcounts", sendcounts)
         result = _call(_SCATTERV, ctx, array, out, root, 0, 0, 0, counts)
     return received(result)
 
@@ -259,12 +257,12 @@ def alltoallv(ctx: Context, send_data: Any, send_counts: Any, recv_counts: Any =
     """
     check_context(ctx)
     result = NotImplemented
-    if _are_counts(send_counts) and (recv_counts is None or _are_counts(recv_counts)):
+    if are_counts(send_counts) and (recv_counts is None or are_counts(recv_counts)):
         result = _call(_ALLTOALLV, ctx, send_data, out, 0, 0, 0, 0, send_counts, recv_counts)
     if result is NotImplemented:
         with together(ctx, "alltoallv"):
-            array = _prepared("send_data", send_data, out)
-            sent, expected = _counts("send_counts", send_counts), _counts("recv_counts", recv_counts)
+            array = rows("send_data", send_data, out)
+            sent, expected = count_array("send_counts", send_counts), count_array("recv_counts", recv_counts)
         result = _call(_ALLTOALLV, ctx, array, out, 0, 0, 0, 0, sent, expected)
     return received(result)
 
@@ -276,35 +274,3 @@ def _rank(op: str, ctx: Context, root: Any) -> int:
         return int(root)
     with together(ctx, op):
         return integer("root", root)
-
-
-def _are_counts(counts: Any) -> bool:
-    """Say whether counts are in the form in which the bridge takes them."""
-    return counts.__class__ is np.ndarray and counts.ndim == 1 and counts.dtype == np.int64
-
-
-def _counts(name: str, counts: Any) -> Any:
-    """Return counts as an array of int64, or None."""
-    if counts is None:
-        return None
-    try:
-        array = np.asarray(counts)
-    except (TypeError, ValueError) as error:
-        raise InvalidTypeError(f"{name} of type {type(counts).__name__} are no integers: {error}") from None
-    if array.ndim != 1:
-        raise InvalidArgumentError(f"{name} of shape {array.shape} must be a sequence, with one entry a rank")
-    if array.dtype.kind not in "iu" and array.size:
-        raise InvalidTypeError(
-            f"{name} of type {type(counts).__name__} have dtype {array.dtype}; they must be integers"
-        )
-    if array.dtype == np.uint64 and array.size and array.max() >= 2**63:
-        raise InvalidArgumentError(f"{name} {array.max()} outside [0, 2**63)")
-    return np.ascontiguousarray(array, np.int64)
-
-
-def _prepared(name: str, value: Any, out: Any) -> np.ndarray[Any, Any]:
-    """Return value as the bridge takes it, if out is as the bridge takes it."""
-    array = input_array(name, value)
-    if out is not None:
-        check_output(out)
-    return array

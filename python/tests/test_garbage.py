@@ -91,6 +91,7 @@ NO_HANDLE = {
     "Asked",
     "Leave",
     "SetPatience",
+    "SetChecking",
     "SetSharing",
     "Version",
 }

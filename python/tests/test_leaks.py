@@ -85,6 +85,7 @@ def functions() -> dict[str, Callable[[], Any]]:
         "Asked": _dtl.pydtl_Asked,
         "Leave": lambda: _dtl.pydtl_Leave("has ended"),
         "SetPatience": lambda: _dtl.pydtl_SetPatience(30.0, 0.0),
+        "SetChecking": lambda: _dtl.pydtl_SetChecking(True),
         "SetSharing": lambda: _dtl.pydtl_SetSharing(True),
         "BackendCount": _dtl.pydtl_BackendCount,
         "BackendName": lambda: _dtl.pydtl_BackendName(0),
