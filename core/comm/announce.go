@@ -13,7 +13,7 @@ const announceBytes = 1024
 // announce meets for a call in which root alone knows what travels: on root, h describes one rank's part of elements,
 // elsewhere both are ignored. It returns root's description, and where the elements are, unless h.apart says that they
 // are too long to come along. Those stay until this rank's next meeting. Collective.
-func (c *Comm) announce(f form, mine error, root int64, h header, elements memory.Span) (header, unsafe.Pointer, error) {
+func (c *Comm) announce(f form, mine error, root int64, h header, elements memory.Span, out *Array) (header, unsafe.Pointer, error) {
 	if c.size == 1 {
 		return h, elements.Addr, mine
 	}
@@ -26,13 +26,13 @@ func (c *Comm) announce(f form, mine error, root int64, h header, elements memor
 		}
 	}
 	if c.board == nil {
-		return c.announceByMessage(f, mine, int(root))
+		return c.announceByMessage(f, mine, int(root), out)
 	}
 	if err := c.meetWith(f, mine, packed); err != nil {
 		return h, nil, err
 	}
 	at, n := c.board.Payload(int(root))
-	return unpacked(bytesAt(at, n))
+	return unpacked(bytesAt(at, n), out)
 }
 
 // onDesk puts a description in order, and the elements behind it where they fit.
@@ -64,7 +64,7 @@ func (c *Comm) furnish() (err error) {
 	return err
 }
 
-func (c *Comm) announceByMessage(f form, mine error, root int) (header, unsafe.Pointer, error) {
+func (c *Comm) announceByMessage(f form, mine error, root int, out *Array) (header, unsafe.Pointer, error) {
 	if mine == nil {
 		mine = c.furnish()
 	}
@@ -74,11 +74,15 @@ func (c *Comm) announceByMessage(f form, mine error, root int) (header, unsafe.P
 	if err := c.main.Broadcast(span(c.desk, announceBytes), root); err != nil {
 		return header{}, nil, err
 	}
-	return unpacked(bytesAt(c.desk.Addr(), announceBytes))
+	return unpacked(bytesAt(c.desk.Addr(), announceBytes), out)
 }
 
-// unpacked reads a description, and says where the elements are that came along.
-func unpacked(raw []byte) (header, unsafe.Pointer, error) {
+// unpacked reads a description, and says where the elements are that came along. Where they fit out, the shape is its.
+func unpacked(raw []byte, out *Array) (header, unsafe.Pointer, error) {
+	if h, ndim, err := glance(raw); err == nil && out != nil && !h.apart && out.Type == h.typ && out.Count == announced(raw) {
+		h.shape = out.Shape // as many elements; nobody asks how they are arranged
+		return h, unsafe.Add(unsafe.Pointer(unsafe.SliceData(raw)), headerFixed+8*ndim), nil
+	}
 	h, err := parseHeader(raw)
 	if err != nil || h.apart {
 		return h, nil, err

@@ -34,7 +34,7 @@ func (c *Comm) broadcast(value, out *Array, root int64) (Result, error) {
 	} else {
 		f.state(value)
 	}
-	h, along, err := c.announce(f, mine, root, h, elements)
+	h, along, err := c.announce(f, mine, root, h, elements, out)
 	if err != nil {
 		return Result{}, err
 	}

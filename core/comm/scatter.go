@@ -31,7 +31,7 @@ func (c *Comm) scatter(values, out *Array, root int64) (Result, error) {
 	} else {
 		f.state(out)
 	}
-	h, along, err := c.announce(f, mine, root, part, send)
+	h, along, err := c.announce(f, mine, root, part, send, out)
 	if err != nil {
 		return Result{}, err
 	}
