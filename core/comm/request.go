@@ -95,7 +95,7 @@ func (r *Request) went(wait backend.Request, err error) {
 	}
 	r.file(false)
 	r.state, r.err = over, err
-	if disagreed := r.posted.check(); r.err == nil {
+	if disagreed := r.posted.end(); r.err == nil {
 		r.err = disagreed
 	}
 	r.comm.active.Add(-1)

@@ -275,7 +275,7 @@ def test_threads(ctx: dtl.Context) -> None:
                 for other in others:
                     other.join()
                 assert all((request.wait() == number * own.size).all() for request in requests)
-        except BaseException as error:  # noqa: BLE001 - told by the test
+        except BaseException as error:
             failed.append(error)
             raise
 
