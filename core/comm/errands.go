@@ -30,19 +30,20 @@ const (
 
 // file takes a request among the errands, or out of them. The caller holds its lock.
 func (r *Request) file(yes bool) {
-	if yes == (r.errand > 0) {
+	if yes == r.filed {
 		return
 	}
+	r.filed = yes
 	errands.mu.Lock()
 	defer errands.mu.Unlock()
 	if yes {
 		errands.list = append(errands.list, r)
-		r.errand = len(errands.list)
+		r.errand = len(errands.list) - 1
 	} else {
 		last := len(errands.list) - 1
-		errands.list[r.errand-1] = errands.list[last]
-		errands.list[r.errand-1].errand = r.errand
-		errands.list[last], r.errand = nil, 0
+		errands.list[r.errand] = errands.list[last]
+		errands.list[r.errand].errand = r.errand
+		errands.list[last] = nil
 		errands.list = errands.list[:last]
 	}
 	errands.n.Store(int32(len(errands.list)))

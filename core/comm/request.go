@@ -22,7 +22,8 @@ type Request struct {
 	err       error           // of what is over
 	cancelled bool
 	waiters   atomic.Int32 // who has the lock for as long as it takes, or wants it
-	errand    int          // the place among the errands, from 1 on; the lock of these guards it, too
+	filed     bool         // among the errands
+	errand    int          // the place there, which the lock of these guards
 }
 
 // state says where a request is. One that may be started again goes round.
