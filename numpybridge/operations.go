@@ -232,6 +232,10 @@ func (c *Call) perform() error {
 	if row == nil {
 		return status.New(status.Internal, "no operation has the code %d", int64(c.Code))
 	}
+	if err := comm.Enter(); err != nil {
+		return status.In(row.name, err)
+	}
+	defer comm.Exit()
 	err := row.run(c)
 	if err != nil && c.Result.Storage != nil {
 		c.Result.Storage.Release()

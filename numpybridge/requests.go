@@ -115,7 +115,10 @@ func EndRequest(h int64) bool {
 	if err != nil {
 		return true
 	}
-	ref.Object.Test()
+	if comm.Enter() == nil {
+		ref.Object.Test()
+		comm.Exit()
+	}
 	active := ref.Object.Active()
 	if ref.Release() != nil || active {
 		return false

@@ -29,6 +29,7 @@ type Comm struct {
 var (
 	_ backend.ReducingCommunicator = (*Comm)(nil)
 	_ backend.NativeCommunicator   = (*Comm)(nil)
+	_ backend.ThreadLimited        = (*Comm)(nil)
 )
 
 // own makes a Comm of a native communicator that this library made.

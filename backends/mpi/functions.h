@@ -5,6 +5,7 @@
 	X(Finalized, (int *)) \
 	X(Init_thread, (int *, char ***, int, int *)) \
 	X(Query_thread, (int *)) \
+	X(Is_thread_main, (int *)) \
 	X(Finalize, (void)) \
 	X(Abort, (Comm, int)) \
 	X(Error_string, (int, char *, int *)) \

@@ -155,6 +155,13 @@ func (m calls) threadLevel() (int, error) {
 	return int(level), err
 }
 
+// mainThread reports whether the calling thread is the one that initialised MPI.
+func (m calls) mainThread() (bool, error) {
+	var yes C.int
+	err := m.failure("MPI_Is_thread_main", C.dtl_mpi_is_thread_main(m.c, &yes))
+	return yes != 0, err
+}
+
 // stop finalises MPI if this library started it, and reports whether it did.
 func (m calls) stop() (bool, error) {
 	var ours C.int

@@ -43,6 +43,11 @@ static int wrap_query_thread(int *level) {
 	return SUCCESS;
 }
 
+static int wrap_is_thread_main(int *flag) {
+	REQUIRE_ALIVE();
+	return mpi.Is_thread_main(flag);
+}
+
 static int wrap_finalize(int *was_ours) {
 	*was_ours = owner != 0 && owner == getpid() && !is_finalized();
 	owner = 0;

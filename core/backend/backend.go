@@ -144,6 +144,19 @@ type NativeCommunicator interface {
 	Export() (uintptr, error)
 }
 
+// ThreadLimited is a Communicator of a library that may allow calls from some threads of the process only.
+type ThreadLimited interface {
+	Communicator
+	// ThreadLimit says which threads those are; nil: all.
+	ThreadLimit() (*ThreadLimit, error)
+}
+
+// ThreadLimit says which threads may call a library: one at a time, or a single one.
+type ThreadLimit struct {
+	Level string               // as the library calls it
+	Main  func() (bool, error) // reports whether the caller is the single one; nil: each in turn
+}
+
 // AsyncCommunicator is a ReducingCommunicator with collectives that do not wait for the other ranks: a request each,
 // which may be under way beside others. All ranks start them in the same order, and complete them in any. Buffers are as
 // for the calls that block, and stay with the operation until it is complete. They keep apart from those calls.

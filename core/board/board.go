@@ -55,7 +55,7 @@ type slot struct {
 	_       [112]byte
 	account text // of its call, where the ranks disagree
 	status  text // where it is, where one of them asks
-	posts   [postsKept]post
+	posts   [PostsKept]post
 	long    [2][MaxPayload]byte
 }
 

@@ -6,7 +6,8 @@ import "sync/atomic"
 // same call: the ranks count them. A rank keeps its last few.
 
 const (
-	postsKept = 64
+	// PostsKept is how many posts a rank keeps.
+	PostsKept = 64
 	fatesKept = 500 // words; a rank that is this far ahead of another may have started what that one refuses
 	// MaxPost is the most bytes that a post carries.
 	MaxPost = 216
@@ -31,7 +32,7 @@ type Post struct {
 
 // Post tells of this rank's call number seq, which is at least 1. Bytes beyond the most are left out.
 func (b *Board) Post(seq uint64, p Post) {
-	e := &b.slot(b.rank).posts[seq%postsKept]
+	e := &b.slot(b.rank).posts[seq%PostsKept]
 	atomic.StoreUint64(&e.seq, 0)
 	e.print, e.want, e.code = p.Print, p.Want, p.Code
 	e.length = int32(copy(e.bytes[:], p.Bytes))
@@ -41,7 +42,7 @@ func (b *Board) Post(seq uint64, p Post) {
 // PostOf returns what a rank told of its call number seq, and whether it has told, and not so many since that this one
 // is lost. Its bytes stay until the rank tells of as many calls again as it keeps.
 func (b *Board) PostOf(rank int, seq uint64) (Post, bool) {
-	e := &b.slot(rank).posts[seq%postsKept]
+	e := &b.slot(rank).posts[seq%PostsKept]
 	if atomic.LoadUint64(&e.seq) != seq {
 		return Post{}, false
 	}

@@ -50,6 +50,9 @@ func New(main backend.ReducingCommunicator, mem memory.Allocator) (*Comm, error)
 	}
 	c := &Comm{main: main, payload: payload, rank: main.Rank(), size: main.Size(), memory: mem, brief: -1}
 	c.scratch.from = mem
+	if err := heed(main); err != nil {
+		return nil, errors.Join(err, payload.Close(), main.Close())
+	}
 	if c.size == 1 {
 		return c, nil
 	}
@@ -69,6 +72,10 @@ func (c *Comm) Size() int { return c.size }
 
 // inTurn calls f, which is a collective call as users know it by op: one at a time.
 func (c *Comm) inTurn(op string, f func() error) error {
+	if err := Enter(); err != nil {
+		return status.In(op, err)
+	}
+	defer Exit()
 	c.turn.Lock()
 	defer c.turn.Unlock()
 	if c.closed {

@@ -76,6 +76,7 @@ type trade struct {
 	failed          error
 }
 
+func (t *trade) more() bool    { return !t.opened }
 func (t *trade) words() string { return "ialltoallv" }
 
 func (t *trade) result() Result {

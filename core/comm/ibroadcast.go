@@ -130,6 +130,8 @@ func (t *broadcastingFrom) next(_ backend.Status, err error) (backend.Request, e
 	return r, nil
 }
 
+func (t *broadcastingFrom) more() bool { return false }
+
 // broadcastingTo is the other ranks' side.
 type broadcastingTo struct {
 	broadcasting
@@ -172,6 +174,8 @@ func (t *broadcastingTo) next(_ backend.Status, err error) (backend.Request, err
 	t.rest = true
 	return r, nil
 }
+
+func (t *broadcastingTo) more() bool { return !t.rest }
 
 // finish has the result, or says why there is none.
 func (t *broadcastingTo) finish(err error) error {

@@ -59,6 +59,7 @@ func (s *sends) next(_ backend.Status, err error) (backend.Request, error) {
 }
 
 func (s *sends) result() Result { return Result{} }
+func (s *sends) more() bool     { return false }
 func (s *sends) words() string  { return waiting("isend", "dest", s.dest, s.tag)() }
 
 // Irecv starts what Recv does. out, where it is given, belongs to the operation until the request is over.
@@ -164,5 +165,7 @@ func (t *receiving) result() Result {
 	t.got = Result{}
 	return r
 }
+
+func (t *receiving) more() bool { return !t.opened }
 
 func (t *receiving) words() string { return waiting("irecv", "source", t.source, t.tag)() }

@@ -26,11 +26,11 @@ func (c *Comm) send(value Array, dest, tag int64) error {
 		return err
 	}
 	h, first := c.pack(b, value)
-	begun := patience
+	within := begun()
 	if h.apart {
-		begun = 0 // both are to be under way
+		within = 0 // both are to be under way
 	}
-	r, err := c.main.SendFor(first, int(dest), int(tag), begun)
+	r, err := c.main.SendFor(first, int(dest), int(tag), within)
 	if err == nil && h.apart {
 		err = c.sendApart(value.Raw(), int(dest), c.payloadTag(h), tag)
 	}
@@ -45,7 +45,7 @@ func (c *Comm) send(value Array, dest, tag int64) error {
 
 // sendApart sends the elements of a message with the given tag.
 func (c *Comm) sendApart(raw memory.Span, dest, payloadTag int, tag int64) error {
-	r, err := c.payload.SendFor(raw, dest, payloadTag, patience)
+	r, err := c.payload.SendFor(raw, dest, payloadTag, begun())
 	if r != nil {
 		_, err = c.await(r, waiting("send", "dest", int64(dest), tag))
 	}
@@ -156,7 +156,7 @@ func (c *Comm) first(op string, source, tag int64) (envelope, error) {
 	if err != nil {
 		return envelope{}, err
 	}
-	st, r, err := c.main.RecvFor(span(b, eager), int(source), int(tag), patience)
+	st, r, err := c.main.RecvFor(span(b, eager), int(source), int(tag), begun())
 	if r != nil {
 		if st, err = c.await(r, waiting(op, "source", source, tag)); err != nil {
 			return envelope{}, c.withdraw(r, b, err)
@@ -235,7 +235,7 @@ func (c *Comm) accept(raw []byte, out *Array, want Want) (Result, error) {
 
 // recvApart receives the elements of a message whose header has the given status.
 func (c *Comm) recvApart(to *Result, head backend.Status, payloadTag int) error {
-	st, r, err := c.payload.RecvFor(to.Raw(), head.Source, payloadTag, patience)
+	st, r, err := c.payload.RecvFor(to.Raw(), head.Source, payloadTag, begun())
 	if r != nil {
 		if st, err = c.await(r, waiting("recv", "source", int64(head.Source), int64(head.Tag))); err != nil {
 			if _, over := takeBack(r); !over {

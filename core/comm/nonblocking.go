@@ -47,6 +47,7 @@ func (t *single) drop() {
 }
 
 func (t *single) result() Result { return Result{} }
+func (t *single) more() bool     { return false }
 func (t *single) words() string  { return t.name }
 
 // collect starts a collective that form describes, unless this rank's arguments are refused, mine.

@@ -151,6 +151,7 @@ func (c *Comm) linger(call string) error {
 // idle passes a moment, and lets the backend go on with what is under way: others may wait for that before they come.
 func (c *Comm) idle(turn int) {
 	if turn%8 == 0 {
+		runErrands()
 		_, _, _ = c.payload.TryRecv(memory.Span{Type: dtype.Uint8}, backend.AnySource, c.lane(idleLane))
 	}
 	c.yield()
@@ -161,7 +162,11 @@ func (c *Comm) await(r backend.Request, what func() string) (backend.Status, err
 	v := c.vigil(what())
 	defer v.end()
 	for {
-		if st, done, err := r.WaitFor(unnoticed); done || err != nil {
+		slice := unnoticed
+		if runErrands() {
+			slice = errandPause
+		}
+		if st, done, err := r.WaitFor(slice); done || err != nil {
 			return st, err
 		}
 		if err := v.look(); err != nil {

@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,7 +19,8 @@ import (
 type posts struct {
 	mu    sync.Mutex
 	count uint64
-	lost  error // why the ranks are out of step: some have started what others did not
+	lost  error    // why the ranks are out of step: some have started what others did not
+	early []posted // over on this rank before all ranks had started them: they may still be called off
 }
 
 // posted is one of them. The zero posted is nobody's: it fits.
@@ -35,6 +37,7 @@ func (c *Comm) post(f form, mine error) (posted, error) {
 	}
 	c.posts.mu.Lock()
 	defer c.posts.mu.Unlock()
+	c.lookBack()
 	if c.posts.lost != nil {
 		return posted{}, status.New(status.CodeOf(c.posts.lost), "an earlier call failed on some ranks only, so they are out "+
 			"of step; go on with a dup of the context: %w", c.posts.lost)
@@ -54,6 +57,35 @@ func (c *Comm) post(f form, mine error) (posted, error) {
 		c.posts.lost = mine
 	}
 	return p, mine
+}
+
+// lookBack finds out whether a call that was over here early has been called off since. The caller holds the lock.
+func (c *Comm) lookBack() {
+	p := &c.posts
+	p.early = slices.DeleteFunc(p.early, func(e posted) bool {
+		off, joined := c.board.IsOff(e.seq)
+		if off && p.lost == nil {
+			p.lost = e.verdict()
+		}
+		return off || joined == c.size || p.count-e.seq > board.PostsKept
+	})
+}
+
+// end is check for a call that is over on this rank.
+func (p posted) end() error {
+	if p.comm == nil {
+		return nil
+	}
+	off, joined := p.comm.board.IsOff(p.seq)
+	if off {
+		return p.check()
+	}
+	if joined < p.comm.size {
+		p.comm.posts.mu.Lock()
+		defer p.comm.posts.mu.Unlock()
+		p.comm.posts.early = append(p.comm.posts.early, p)
+	}
+	return nil
 }
 
 // check says why the call is off, if it is.

@@ -1,7 +1,9 @@
 package comm
 
 import (
+	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"dtl/core/backend"
 	"dtl/core/status"
@@ -19,6 +21,9 @@ type Request struct {
 	wait      backend.Request // what the task waits for while it is under way
 	err       error           // of what is over
 	cancelled bool
+	waiters   atomic.Int32 // who has the lock for as long as it takes, or wants it
+	filed     bool         // among the errands
+	errand    int          // the place there, which the lock of these guards
 }
 
 // state says where a request is. One that may be started again goes round.
@@ -39,6 +44,8 @@ type task interface {
 	next(st backend.Status, err error) (backend.Request, error)
 	// result hands over what came, once.
 	result() Result
+	// more reports whether something is left to start when what it waits for is there.
+	more() bool
 	// words say what it waits for.
 	words() string
 }
@@ -84,10 +91,12 @@ func (r *Request) start() error {
 func (r *Request) went(wait backend.Request, err error) {
 	r.wait = wait
 	if wait != nil {
+		r.file(r.waiters.Load() == 0 && r.task.more())
 		return
 	}
+	r.file(false)
 	r.state, r.err = over, err
-	if disagreed := r.posted.check(); r.err == nil {
+	if disagreed := r.posted.end(); r.err == nil {
 		r.err = disagreed
 	}
 	r.comm.active.Add(-1)
@@ -96,10 +105,13 @@ func (r *Request) went(wait backend.Request, err error) {
 // Wait returns the result when the operation is over; then the request rests. The caller owns the result. An error of
 // the waiting itself leaves the operation under way.
 func (r *Request) Wait() (Result, error) {
+	r.waiters.Add(1)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	defer r.waiters.Add(-1)
 	for r.state == underWay {
 		if err := r.await(); err != nil {
+			r.file(r.state == underWay && r.task.more())
 			return Result{}, status.In(r.name, err)
 		}
 	}
@@ -118,7 +130,8 @@ func (r *Request) Wait() (Result, error) {
 
 // await waits for what the task waits for, and goes on. Its error is one of the waiting.
 func (r *Request) await() error {
-	st, done, err := r.wait.WaitFor(patience)
+	r.file(false) // nobody else goes on with it
+	st, done, err := r.wait.WaitFor(begun())
 	if !done && err == nil {
 		st, err = r.comm.await(watched{r.wait, r.posted}, r.task.words)
 	}
@@ -135,6 +148,7 @@ func (r *Request) await() error {
 // lose gives the operation up if it will never end, for the ranks disagree about it. Its buffers stay with it.
 func (r *Request) lose() {
 	if why := r.posted.check(); why != nil {
+		r.file(false)
 		r.state, r.err = lost, why
 		r.comm.active.Add(-1)
 	}
@@ -145,12 +159,23 @@ func (r *Request) Test() bool { return r.look(backend.Request.Test) != underWay 
 
 // look goes on with a request as far as it goes without waiting, and says where it is then.
 func (r *Request) look(test test) state {
-	if !r.mu.TryLock() {
+	if !r.try() {
 		return underWay // somebody else waits for it
 	}
 	defer r.mu.Unlock()
 	r.goOn(test)
 	return r.state
+}
+
+// try takes the lock unless somebody waits for the request. Who runs errands has it for a moment only.
+func (r *Request) try() bool {
+	for !r.mu.TryLock() {
+		if r.waiters.Load() > 0 {
+			return false
+		}
+		runtime.Gosched()
+	}
+	return true
 }
 
 // test asks a request of the backend whether it is complete.
@@ -170,7 +195,7 @@ func (r *Request) goOn(test test) {
 
 // Cancel takes a receive back to which no message has come, and reports whether it could.
 func (r *Request) Cancel() (bool, error) {
-	if !r.mu.TryLock() {
+	if !r.try() {
 		return false, nil // somebody waits for it
 	}
 	defer r.mu.Unlock()
@@ -190,7 +215,7 @@ func (r *Request) Cancel() (bool, error) {
 
 // Active reports whether the operation is under way, as of the last time that somebody asked.
 func (r *Request) Active() bool {
-	if !r.mu.TryLock() {
+	if !r.try() {
 		return true
 	}
 	defer r.mu.Unlock()

@@ -83,8 +83,9 @@ from .policies import (
 )
 from .redistribution import RedistributionPlan
 from .reductions import allreduce, reduce
-from .requests import PersistentRequest, Request, startall, waitall, waitany
+from .requests import PersistentRequest, Request
 from .scans import exscan, reduce_scatter, scan
+from .several import startall, waitall, waitany
 from .span import DistributedSpan
 from .tensor import DistributedTensor
 from .variable import allgatherv, alltoall, alltoallv, gatherv, scatterv

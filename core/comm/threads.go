@@ -1,0 +1,63 @@
+package comm
+
+import (
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"dtl/core/backend"
+	"dtl/core/status"
+)
+
+// callers says which threads may make calls, where a communicator of this process is of a library that not all of them
+// may call at once. It is refused, not waited for: who waits for a turn may keep other ranks waiting for ever.
+var callers struct {
+	limit atomic.Pointer[backend.ThreadLimit] // nil: all
+	owner atomic.Int64                        // the thread that is in a call
+	depth int                                 // how often it has entered
+}
+
+// heed has all calls from now on keep to what the backend's library allows.
+func heed(main backend.Communicator) error {
+	l, ok := main.(backend.ThreadLimited)
+	if !ok {
+		return nil
+	}
+	limit, err := l.ThreadLimit()
+	if err == nil && limit != nil {
+		callers.limit.Store(limit)
+	}
+	return err
+}
+
+// Enter is called before each call from a program, and Exit after it if there was no error. A thread may enter again.
+func Enter() error {
+	limit := callers.limit.Load()
+	if limit == nil {
+		return nil
+	}
+	if limit.Main != nil {
+		if main, err := limit.Main(); err != nil || main {
+			return err
+		}
+		return status.New(status.Communication, "MPI was initialised with %s, so only the thread that did may make this "+
+			"call; initialise it with MPI_THREAD_MULTIPLE", limit.Level)
+	}
+	thread := int64(unix.Gettid())
+	if callers.owner.Load() != thread && !callers.owner.CompareAndSwap(0, thread) {
+		return status.New(status.Communication, "another thread is in a call, and MPI was initialised with %s; let the "+
+			"threads take turns, or initialise it with MPI_THREAD_MULTIPLE", limit.Level)
+	}
+	callers.depth++
+	return nil
+}
+
+// Exit ends what Enter began.
+func Exit() {
+	if limit := callers.limit.Load(); limit == nil || limit.Main != nil || callers.owner.Load() != int64(unix.Gettid()) {
+		return
+	}
+	if callers.depth--; callers.depth == 0 {
+		callers.owner.Store(0)
+	}
+}

@@ -1,0 +1,243 @@
+"""Collectives that do not block where ranks disagree: all get an error, whoever comes first, and nobody hangs."""
+
+from __future__ import annotations
+
+import re
+from itertools import permutations
+from pathlib import Path
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+from programs import alone, ranks, succeeded
+from test_waiting import PROGRAM
+
+import dtl
+
+CALLS: dict[str, Callable[[dtl.Context], dtl.Request]] = {
+    "ibarrier": dtl.ibarrier,
+    "iallreduce": lambda ctx: dtl.iallreduce(ctx, np.ones(3)),
+    "ibroadcast": lambda ctx: dtl.ibroadcast(ctx, np.ones(3)),
+    "igather": lambda ctx: dtl.igather(ctx, np.ones(3)),
+    "iallgather": lambda ctx: dtl.iallgather(ctx, np.ones(3)),
+    "ialltoallv": lambda ctx: dtl.ialltoallv(ctx, np.ones(ctx.size), [1] * ctx.size),
+}
+
+#: What the ranks pass, and what one of them does.
+ARGUMENTS: dict[str, tuple[Callable[[dtl.Context], dtl.Request], Callable[[dtl.Context], dtl.Request], str]] = {
+    "count": (CALLS["iallreduce"], lambda ctx: dtl.iallreduce(ctx, np.ones(4)), "4 elements of float64"),
+    "count, long": (
+        lambda ctx: dtl.iallreduce(ctx, np.ones(100_000)),
+        lambda ctx: dtl.iallreduce(ctx, np.ones(99_999)),
+        "99999 elements",
+    ),
+    "dtype": (CALLS["iallgather"], lambda ctx: dtl.iallgather(ctx, np.ones(3, np.int64)), "3 elements of int64"),
+    "op": (CALLS["iallreduce"], lambda ctx: dtl.iallreduce(ctx, np.ones(3), "max"), "MAX"),
+    "root": (CALLS["igather"], lambda ctx: dtl.igather(ctx, np.ones(3), root=1), "root 1"),
+    "root of a broadcast": (CALLS["ibroadcast"], lambda ctx: dtl.ibroadcast(ctx, np.ones(3), root=1), "root 1"),
+    "dtype of a broadcast": (CALLS["ibroadcast"], lambda ctx: dtl.ibroadcast(ctx, np.ones(3, "i4")), "int32"),
+    "dtype of rows": (
+        CALLS["ialltoallv"],
+        lambda ctx: dtl.ialltoallv(ctx, np.ones(ctx.size, "i4"), [1] * ctx.size),
+        "int32",
+    ),
+    "size of rows": (
+        CALLS["ialltoallv"],
+        lambda ctx: dtl.ialltoallv(ctx, np.ones((ctx.size, 2)), [1] * ctx.size),
+        "ialltoallv",
+    ),
+}
+
+#: What one rank cannot start, and what it hears.
+BAD: dict[str, tuple[Callable[[dtl.Context], Any], type[dtl.DTLError]]] = {
+    "root outside": (lambda ctx: dtl.igather(ctx, 1.0, root=99), dtl.BoundsError),
+    "object": (lambda ctx: dtl.iallreduce(ctx, object()), dtl.InvalidTypeError),
+    "out too short": (lambda ctx: dtl.iallgather(ctx, np.ones(3), out=np.ones(2)), dtl.InvalidArgumentError),
+    "counts": (lambda ctx: dtl.ialltoallv(ctx, np.ones(3), [99] * ctx.size), dtl.InvalidArgumentError),
+    "in place": (lambda ctx: dtl.iallreduce(ctx, dtl.IN_PLACE), dtl.InvalidArgumentError),
+    "op": (lambda ctx: dtl.iallreduce(ctx, 1j, "max"), dtl.DTLError),
+}
+
+ORDERS = ("together", "odd one last", "odd one first")
+
+
+def in_order(ctx: dtl.Context, order: str, odd: int, start: Callable[[], dtl.Request]) -> Any:
+    """Start a collective, the odd rank before or after the others or whenever it comes, and wait for it."""
+    turns = {"together": 0, "odd one first": int(ctx.rank != odd), "odd one last": int(ctx.rank == odd)}
+    request, failed = None, None
+    for turn in range(2):
+        if turns[order] == turn:
+            try:
+                request = start()
+            except dtl.DTLError as error:
+                failed = error
+        if order != "together":
+            ctx.barrier()
+    if failed is not None:
+        raise failed
+    assert request is not None
+    return request.wait()
+
+
+def refused(ctx: dtl.Context, order: str, odd: int, start: Callable[[dtl.Context], dtl.Request]) -> dtl.DTLError:
+    """Check that a collective ends with an error on this rank, and that the ranks go on; return the error.
+
+    Where a rank's part was over before the others came, it hears of it at its next.
+    """
+    own, failed = ctx.dup(), None
+    try:
+        in_order(ctx, order, odd, lambda: start(own))
+    except dtl.DTLError as error:
+        failed = error
+    ctx.barrier()
+    if failed is None:
+        with pytest.raises(dtl.DTLError, match="an earlier call failed on some ranks only") as caught:
+            dtl.ibarrier(own)
+        failed = caught.value
+    assert dtl.allreduce(own, 1) == ctx.size  # calls that block are still in step
+    again = own.dup()
+    assert dtl.iallreduce(again, 1).wait() == ctx.size
+    ctx.barrier()
+    again.close()
+    own.close()
+    return failed
+
+
+@pytest.mark.mpi(min_size=2)
+@pytest.mark.parametrize("order", ORDERS)
+class TestDisagreement:
+    @pytest.mark.parametrize(("one", "other"), list(permutations(CALLS, 2)), ids="-".join)
+    def test_of_operations(self, ctx: dtl.Context, one: str, other: str, order: str) -> None:
+        odd = ctx.size - 1
+        error = refused(ctx, order, odd, lambda own: CALLS[other if own.rank == odd else one](own))
+        assert isinstance(error, dtl.CollectiveMismatchError)
+        assert one in str(error)
+
+    @pytest.mark.parametrize("name", ARGUMENTS)
+    def test_of_arguments(self, ctx: dtl.Context, name: str, order: str) -> None:
+        usual, other, text = ARGUMENTS[name]
+        for odd in range(ctx.size):
+            error = refused(ctx, order, odd, lambda own: (other if own.rank == odd else usual)(own))  # noqa: B023
+            assert isinstance(error, dtl.CollectiveMismatchError), error
+            if ctx.rank == odd or order == "odd one first":
+                assert text in str(error)
+
+    @pytest.mark.parametrize("name", BAD)
+    def test_bad_argument_of_one(self, ctx: dtl.Context, name: str, order: str) -> None:
+        call, kind = BAD[name]
+        odd = ctx.size - 1
+        error = refused(ctx, order, odd, lambda own: call(own) if own.rank == odd else dtl.iallreduce(own, 1.0))
+        assert isinstance(error, kind)
+        if ctx.rank != odd:
+            assert f"rank {odd}: " in str(error)
+
+
+@pytest.mark.mpi(min_size=2)
+def test_what_only_one_does_not_expect(ctx: dtl.Context) -> None:
+    """The others have what they exchange; the context goes on."""
+    counts = [2] * ctx.size
+    last = ctx.rank == ctx.size - 1
+    for elements in (1, 10_000):
+        data = np.full((2 * ctx.size, elements), float(ctx.rank))
+        for stated in ({"recv_counts": [1] * ctx.size}, {"out": np.zeros(3)}):
+            request = dtl.ialltoallv(ctx, data, counts, **(stated if last else {}))  # type: ignore[arg-type]
+            if last:
+                with pytest.raises(dtl.InvalidArgumentError):
+                    request.wait()
+            else:
+                assert request.wait()[:, 0].tolist() == np.repeat(np.arange(ctx.size), 2).tolist()
+        assert dtl.iallreduce(ctx, 1).wait() == ctx.size
+
+
+@pytest.mark.alone("starts ranks itself")
+@pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup")
+class TestWaitsInVain:
+    """A request that is never over is told of, and given up, like any wait."""
+
+    @staticmethod
+    def job(folder: Path, body: str, **variables: str) -> Any:
+        return ranks(2, PROGRAM.format(body=body.replace("\n", "\n        ")), folder, 40, **variables)
+
+    @pytest.mark.parametrize(
+        ("body", "text"),
+        [
+            (
+                "r = dtl.irecv(ctx, 1 - rank, 5)\nr.wait()",
+                r"irecv: no end after 1s: .*rank 0 in irecv\(source 1, tag 5\)",
+            ),
+            (
+                "if last: time.sleep(5)\nelse: dtl.ibarrier(ctx).wait()",
+                r"ibarrier: no end after 1s: .*rank 0 in ibarrier",
+            ),
+            ("if last: time.sleep(5)\nelse: dtl.iallreduce(ctx, 1.0).wait()", r"iallreduce: no end after 1s: "),
+            ("r = [dtl.irecv(ctx, 1 - rank, t) for t in (5, 6)]\ndtl.waitany(r)", r"waitany: no end after 1s: "),
+            ("dtl.probe(ctx, 1 - rank, 3)", r"probe: no end after 1s: .*rank 0 in probe\(source 1, tag 3\)"),
+        ],
+        ids=["irecv", "ibarrier", "iallreduce", "waitany", "probe"],
+    )
+    def test_limit(self, tmp_path: Path, body: str, text: str) -> None:
+        ended = self.job(tmp_path, body, DTL_TIMEOUT="1")
+        assert re.search(rf"rank \d: {text}", ended.out), ended  # the other may have been ended
+
+    def test_request_goes_on_after_the_limit(self, tmp_path: Path) -> None:
+        body = """if last:
+    time.sleep(3)
+    dtl.send(ctx, 7, 0)
+else:
+    request = dtl.irecv(ctx, 1)
+    try:
+        request.wait()
+    except dtl.CommunicationError:
+        assert not request.done
+        while not request.done:
+            pass
+        assert request.wait() == 7"""
+        assert succeeded(self.job(tmp_path, body, DTL_TIMEOUT="1")).count("goes on") == 2
+
+    def test_report(self, tmp_path: Path) -> None:
+        body = "if last: time.sleep(4)\ndtl.iallreduce(ctx, np.ones(3)).wait()"
+        ended = self.job(tmp_path, body, DTL_HANG_REPORT="1")
+        assert succeeded(ended).count("goes on") == 2
+        assert re.search(r"rank 0 in iallreduce.* at program\.py:\d+; rank 1 at program\.py:\d+", ended.err), ended
+
+    def test_end_of_ranks_that_disagreed(self, tmp_path: Path) -> None:
+        """What was given up does not keep the program from ending."""
+        body = "dtl.iallreduce(ctx, np.ones(100_000 + rank)).wait()"
+        ended = self.job(tmp_path, body)
+        assert succeeded(ended).count("ranks disagree: ") == 2
+
+
+@pytest.mark.alone("forks processes of its own")
+def test_forked_child() -> None:
+    code = """
+        import os, warnings
+        import numpy as np
+        import dtl
+        warnings.simplefilter("ignore")
+        ctx = dtl.Context()
+        request = dtl.irecv(ctx, 0, out=np.zeros(5))
+        prepared = dtl.send_init(ctx, np.zeros(5), 0)
+        over = dtl.iallreduce(ctx, 2.5)
+        over.wait()
+        pid = os.fork()
+        if pid == 0:
+            for call in (request.wait, request.test, request.cancel, lambda: request.done, prepared.start,
+                         lambda: dtl.iallreduce(ctx, 1.5), lambda: dtl.ibarrier(ctx), lambda: dtl.isend(ctx, 1, 0),
+                         lambda: dtl.irecv(ctx, 0), lambda: dtl.iprobe(ctx), lambda: dtl.waitany([request])):
+                try:
+                    call()
+                except dtl.DTLError as error:
+                    assert "forked child" in str(error), error
+                else:
+                    raise AssertionError("no error")
+            assert over.wait() == 2.5
+            del request, prepared, over
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        dtl.isend(ctx, np.ones(5), 0).wait()
+        assert request.wait().tolist() == [1] * 5
+        prepared.close()
+        ctx.close()
+        print("parent ended well")
+    """
+    assert "parent ended well" in succeeded(alone(code))
