@@ -58,6 +58,7 @@ MORE = {
     "ContextSplit": (0, 0),
     "ContextAgree": ("op", "words"),
     "ContextRefuse": (100, "op", "why"),
+    "ContextRefuseStart": (100, "op", "why"),
     "ContainerGrid": (0,),
     "ContainerKind": (0,),
     "ContainerLocalShape": (0,),
@@ -149,12 +150,12 @@ def test_codes_that_are_none(alone: dtl.Context, code: int, value: Any) -> None:
 
 @pytest.mark.parametrize("code", range(CODES))
 def test_operations_without_what_they_need(alone: dtl.Context, code: int) -> None:
-    """Nothing goes in and nothing comes out: an error, or Python's to prepare."""
+    """Nothing goes in and nothing comes out: an error, or Python's to prepare; or, of iprobe, that nothing has come."""
     try:
         result = bridge.call(code, alone, None, None, 0, 0, 0, 0)
     except dtl.DTLError:
         return
-    assert result is NotImplemented or code in (bridge.BARRIER, bridge.TICKET)
+    assert result is NotImplemented or code in (bridge.BARRIER, bridge.TICKET, bridge.IPROBE)
 
 
 @pytest.mark.parametrize("number", [2**64, -(2**63) - 1, "1", 1.0, None, [1]])
