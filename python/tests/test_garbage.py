@@ -151,7 +151,7 @@ def test_codes_that_are_none(alone: dtl.Context, code: int, value: Any) -> None:
 
 @pytest.mark.parametrize("code", range(CODES))
 def test_operations_without_what_they_need(alone: dtl.Context, code: int) -> None:
-    """Nothing goes in and nothing comes out: an error, or Python's to prepare."""
+    """Nothing goes in and nothing comes out: an error, or Python's to prepare; or, of iprobe, that nothing has come."""
     try:
         result = bridge.call(code, alone, None, None, 0, 0, 0, 0)
     except dtl.DTLError:

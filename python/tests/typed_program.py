@@ -79,6 +79,38 @@ def messages(ctx: dtl.Context) -> None:
     dtl.recv(ctx, dtl.ANY_SOURCE, dtl.ANY_TAG, out=np.empty(1))
 
 
+def requests(ctx: dtl.Context) -> None:
+    """What is waited for later."""
+    right, left = (ctx.rank + 1) % ctx.size, (ctx.rank - 1) % ctx.size
+    sent = assert_type(dtl.isend(ctx, np.ones(2), dest=right, tag=3), dtl.Request)
+    found = assert_type(dtl.probe(ctx, source=left, tag=3), dtl.MessageInfo)
+    assert_type(dtl.iprobe(ctx, source=ctx.rank, tag=4), "dtl.MessageInfo | None")
+    received = dtl.irecv(ctx, found.source, found.tag, dtype=found.dtype, count=found.count)
+    assert_type(dtl.waitany([received])[0], "int | None")
+    dtl.waitall([sent])
+    pair = [dtl.recv_init(ctx, left, out=np.empty(2)), dtl.send_init(ctx, np.ones(2), right)]
+    dtl.startall(pair)
+    dtl.waitall(pair)
+    ones = [1] * ctx.size
+    started = [
+        dtl.iallreduce(ctx, 1.0, op=dtl.SUM),
+        dtl.ibroadcast(ctx, np.arange(3) if ctx.is_root else None, root=0),
+        dtl.igather(ctx, ctx.rank),
+        dtl.iallgather(ctx, np.ones(2)),
+        dtl.ialltoallv(ctx, np.arange(ctx.size), ones, ones),
+        dtl.ibarrier(ctx),
+    ]
+    for request in started:
+        request.wait()
+
+
+def traces(ctx: dtl.Context) -> None:
+    """What calls took."""
+    with dtl.trace() as traced:
+        ctx.barrier()
+    print(len(traced.table()))
+
+
 def vectors(ctx: dtl.Context) -> float:
     """The local part is a NumPy array."""
     with dtl.DistributedVector(ctx, size=1000, dtype=np.float32, fill=1.0, partition=dtl.PARTITION_BLOCK) as vec:
@@ -169,6 +201,8 @@ def main() -> None:
         parts(ctx)
         messages(ctx)
         objects(ctx)
+        requests(ctx)
+        traces(ctx)
         print(f"sum {vectors(ctx):.0f}")
         whole_containers(ctx)
         contexts(ctx)
