@@ -36,28 +36,27 @@ native: dict[str, Callable[..., Any]] = {
 }
 
 
+def made(operation: str, owner: int, *numbers: int) -> int:
+    """Return the handle of what an operation of the bridge makes of an owner and some numbers."""
+    on, b = _native.bridge.Handle(), _native.bridge
+    on._handle = owner
+    handle: int = b.call(getattr(b, operation), on, np.array(numbers), None, 0, 0, 0, 0)
+    return handle
+
+
 def container(ctx: int) -> int:
     """Return the handle of a new vector of 1000 float64."""
-    owner, b = _native.bridge.Handle(), _native.bridge
-    owner._handle = ctx
-    made: int = b.call(b.CREATE, owner, np.array([0, 1, 1, 1000, 0, 0, 0, -1]), None, 0, 0, 0, 0)
-    return made
+    return made("CREATE", ctx, 0, 1, 1, 1000, 0, 0, 0, -1)
 
 
 def plan(vec: int) -> int:
     """Return the handle of a new plan that moves a vector to itself."""
-    owner, b = _native.bridge.Handle(), _native.bridge
-    owner._handle = vec
-    made: int = b.call(b.PLAN, owner, np.array([vec]), None, 0, 0, 0, 0)
-    return made
+    return made("PLAN", vec, vec)
 
 
 def halo(vec: int) -> int:
     """Return the handle of a new halo of a vector."""
-    owner, b = _native.bridge.Handle(), _native.bridge
-    owner._handle = vec
-    made: int = b.call(b.HALO_MAKE, owner, np.array([1, 1, 0]), None, 0, 0, 0, 0)
-    return made
+    return made("HALO_MAKE", vec, 1, 1, 0)
 
 
 def exported(native_communicator: int) -> None:
@@ -77,6 +76,7 @@ def control_calls(ctx: int, self_communicator: int) -> Calls:
         "Asked": n["Asked"],
         "Leave": lambda: n["Leave"]("has ended"),
         "SetPatience": lambda: n["SetPatience"](30.0, 0.0),
+        "SetChecking": lambda: native["SetChecking"](True),
         "SetSharing": lambda: n["SetSharing"](True),
         "Version": n["Version"],
         "DtypeName": lambda: n["DtypeName"](1),

@@ -36,51 +36,76 @@ func summed(n, count int) []float64 {
 	return s
 }
 
+// inFlight are requests that have been started, and what is to hold when each is over.
+type inFlight struct {
+	t        *testing.T
+	c        *comm.Comm
+	requests []*comm.Request
+	checks   []func(result []float64)
+}
+
+func (f *inFlight) add(r *comm.Request, err error, check func(result []float64)) {
+	if assert.NoError(f.t, err) {
+		f.requests, f.checks = append(f.requests, r), append(f.checks, check)
+	}
+}
+
+// reduce starts reductions of count elements, one of them in place.
+func (f *inFlight) reduce(count int) {
+	want, out, inPlace := summed(f.c.Size(), count), make([]float64, count), ramp(f.c.Rank(), count)
+	r, err := f.c.Iallreduce(floats(ramp(f.c.Rank(), count)), floats(out), kernel.Sum)
+	f.add(r, err, func([]float64) { assert.Equal(f.t, want, out) })
+	r, err = f.c.Iallreduce(floats(inPlace), floats(inPlace), kernel.Sum)
+	f.add(r, err, func([]float64) { assert.Equal(f.t, want, inPlace) })
+}
+
+// collect starts what brings count elements of every rank together.
+func (f *inFlight) collect(count, root int) {
+	every := []float64{}
+	for rank := range f.c.Size() {
+		every = append(every, ramp(rank, count)...)
+	}
+	all, gathered := make([]float64, len(every)), make([]float64, len(every))
+	r, err := f.c.Iallgather(floats(ramp(f.c.Rank(), count)), floats(all))
+	f.add(r, err, func([]float64) { assert.Equal(f.t, every, all) })
+	r, err = f.c.Igather(floats(ramp(f.c.Rank(), count)), floats(gathered), int64(root))
+	f.add(r, err, func([]float64) {
+		if f.c.Rank() == root {
+			assert.Equal(f.t, every, gathered)
+		}
+	})
+}
+
+func (f *inFlight) broadcast(count, root int) {
+	var value *comm.Array
+	if f.c.Rank() == root {
+		a := array(ramp(7, count), 1, int64(count))
+		value = &a
+	}
+	r, err := f.c.Ibroadcast(value, nil, int64(root))
+	f.add(r, err, func(result []float64) {
+		if f.c.Rank() != root {
+			assert.Equal(f.t, ramp(7, count), append([]float64{}, result...))
+		}
+	})
+}
+
 // TestSeveralCollectivesInFlight starts all kinds, and waits in an order of each rank's own.
 func TestSeveralCollectivesInFlight(t *testing.T) {
 	upTo5(t, func(c *comm.Comm) {
-		n := c.Size()
 		random := rand.New(rand.NewPCG(1, uint64(c.Rank())))
-		var requests []*comm.Request
-		var checks []func([]float64)
-		add := func(r *comm.Request, check func(result []float64)) {
-			requests, checks = append(requests, r), append(checks, check)
-		}
+		f := &inFlight{t: t, c: c}
 		for _, count := range lengths {
-			out, all := make([]float64, count), make([]float64, n*count)
-			add(begun(t)(c.Iallreduce(floats(ramp(c.Rank(), count)), floats(out), kernel.Sum)),
-				func([]float64) { assert.Equal(t, summed(n, count), out) })
-			inPlace := ramp(c.Rank(), count)
-			add(begun(t)(c.Iallreduce(floats(inPlace), floats(inPlace), kernel.Sum)),
-				func([]float64) { assert.Equal(t, summed(n, count), inPlace) })
-			var every []float64
-			for rank := range n {
-				every = append(every, ramp(rank, count)...)
-			}
-			add(begun(t)(c.Iallgather(floats(ramp(c.Rank(), count)), floats(all))),
-				func([]float64) { assert.Equal(t, append([]float64{}, every...), append([]float64{}, all...)) })
-			root := count % n
-			gathered := make([]float64, n*count)
-			add(begun(t)(c.Igather(floats(ramp(c.Rank(), count)), floats(gathered), int64(root))), func([]float64) {
-				if c.Rank() == root {
-					assert.Equal(t, append([]float64{}, every...), append([]float64{}, gathered...))
-				}
-			})
-			var value *comm.Array
-			if c.Rank() == root {
-				a := array(ramp(7, count), 1, int64(count))
-				value = &a
-			}
-			add(begun(t)(c.Ibroadcast(value, nil, int64(root))), func(result []float64) {
-				if c.Rank() != root {
-					assert.Equal(t, ramp(7, count), append([]float64{}, result...))
-				}
-			})
-			add(begun(t)(c.Ibarrier()), func([]float64) {})
+			root := count % c.Size()
+			f.reduce(count)
+			f.collect(count, root)
+			f.broadcast(count, root)
+			r, err := c.Ibarrier()
+			f.add(r, err, func([]float64) {})
 		}
 		assert.NoError(t, c.Barrier(), "beside a call that blocks")
-		for _, i := range random.Perm(len(requests)) {
-			checks[i](done(t, requests[i]))
+		for _, i := range random.Perm(len(f.requests)) {
+			f.checks[i](done(t, f.requests[i]))
 		}
 		assert.Zero(t, c.Active())
 	})
