@@ -49,16 +49,6 @@ def container(ctx: int) -> int:
     return made("CREATE", ctx, 0, 1, 1, 1000, 0, 0, 0, -1)
 
 
-def plan(vec: int) -> int:
-    """Return the handle of a new plan that moves a vector to itself."""
-    return made("PLAN", vec, vec)
-
-
-def halo(vec: int) -> int:
-    """Return the handle of a new halo of a vector."""
-    return made("HALO_MAKE", vec, 1, 1, 0)
-
-
 def exported(native_communicator: int) -> None:
     """Export the communicator of a new context, and free it and the context."""
     ctx = native["ContextAdopt"](native_communicator, -1)
@@ -76,7 +66,7 @@ def control_calls(ctx: int, self_communicator: int) -> Calls:
         "Asked": n["Asked"],
         "Leave": lambda: n["Leave"]("has ended"),
         "SetPatience": lambda: n["SetPatience"](30.0, 0.0),
-        "SetChecking": lambda: native["SetChecking"](True),
+        "SetChecking": lambda: n["SetChecking"](True),
         "SetSharing": lambda: n["SetSharing"](True),
         "Version": n["Version"],
         "DtypeName": lambda: n["DtypeName"](1),
@@ -112,8 +102,8 @@ def control_calls(ctx: int, self_communicator: int) -> Calls:
         "ContainerKind": lambda: n["ContainerKind"](vec, 0),
         "ContainerViews": lambda: n["ContainerViews"](vec),
         "ContainerClose": lambda: n["ContainerClose"](container(ctx)),
-        "PlanClose": lambda: n["PlanClose"](plan(vec)),
-        "HaloClose": lambda: n["HaloClose"](halo(vec)),
+        "PlanClose": lambda: n["PlanClose"](made("PLAN", vec, vec)),
+        "HaloClose": lambda: n["HaloClose"](made("HALO_MAKE", vec, 1, 1, 0)),
         "MapCreate": lambda: n["MapClose"](n["MapCreate"](ctx, 3, 8, False, 1)),
         "MapClose": lambda: n["MapClose"](n["MapCreate"](ctx, 3, 8, False, 1)),
         "MapLocalSize": lambda: n["MapLocalSize"](table),
