@@ -8,7 +8,7 @@
  * array, a missing output) it returns NotImplemented, and Python prepares the argument and calls again.
  */
 #include "module.h"
-#include "ndarray.h"
+#include "near.h"
 
 PyObject *ndarray_type, *generic_type;
 
@@ -44,6 +44,7 @@ static PyObject *bridge_setup(PyObject *module, PyObject *args) {
         return NULL;
     program_setup(where);
     ndarray_learn(sample);
+    near_prepare();
     Py_INCREF(Py_TYPE(sample));
     Py_XSETREF(ndarray_type, (PyObject *)Py_TYPE(sample));
     Py_INCREF(scalar_);
@@ -62,11 +63,25 @@ static PyObject *bridge_disable(PyObject *module, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(lend_doc,
+"lend($module, ranks, /)\n--\n\n"
+"Let short calls on ranks take the way by the board in shared memory, if there is one.");
+
+static PyObject *bridge_lend(PyObject *module, PyObject *ranks) {
+    if (!PyObject_TypeCheck(ranks, &RanksType))
+        return PyErr_Format(PyExc_TypeError, "lend takes Ranks, not %s", Py_TYPE(ranks)->tp_name);
+    RanksObject *r = (RanksObject *)ranks;
+    if (!disabled)
+        r->board = dtl_lend(r->handle.handle);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
     {"call", (PyCFunction)(void (*)(void))bridge_call, METH_FASTCALL, call_doc},
     {"clock", bridge_clock, METH_NOARGS, clock_doc},
     {"disable", bridge_disable, METH_NOARGS, disable_doc},
     {"interruption", bridge_interruption, METH_NOARGS, interruption_doc},
+    {"lend", bridge_lend, METH_O, lend_doc},
     {"note", bridge_note, METH_VARARGS, note_doc},
     {"outside", bridge_outside, METH_O, outside_doc},
     {"setup", bridge_setup, METH_VARARGS, setup_doc},

@@ -33,6 +33,7 @@ typedef struct {
     dtl_array out;
     int32_t list_count;
     int32_t held; /* the buffers stay where they are after the call */
+    int32_t met;  /* all ranks have met for this call */
     int32_t take_near; /* 1: a short result may lie in near, where it need not be shared with anybody */
     /* set by Go */
     int32_t unsuitable; /* an argument has no element type, or is missing: nothing was done */
@@ -46,6 +47,30 @@ typedef struct {
     dtl_array lists[DTL_MAX_LISTS]; /* list_count of them, each int64 or not given */
     int64_t near[DTL_NEAR / 8];     /* result.data points here, if storage is 0 */
 } dtl_call;
+
+/* What code outside Go sees of a board: core/board.Local. */
+typedef struct {
+    int64_t owner; /* the context's handle; 0: nobody's */
+    uint32_t turn; /* 1 while a call is on its way */
+    int32_t rank, size, spins, brief, unused;
+    uint64_t seq; /* of the rank's last meeting */
+    uint64_t slots, broken;
+    uint64_t stride, extra;
+} dtl_board;
+
+/* What a rank lays down: core/board.Entry. */
+enum { DTL_ENTRY_BYTES = 32, DTL_PAYLOAD_BYTES = 8192 };
+typedef struct {
+    uint64_t seq, print, want;
+    int32_t code, bytes;
+    char elements[DTL_ENTRY_BYTES];
+} dtl_entry;
+
+/* A call that was laid down: core/comm.Brief. */
+typedef struct {
+    int64_t handle, code, op, type, count, root; /* op: -1 where there is none; root: one more than the rank, or 0 */
+    int32_t loose;
+} dtl_brief;
 
 /* dtl_where writes the place that the calling thread of the program is at, and returns the text's length; 0 if nobody
  * knows. Takes the GIL. */

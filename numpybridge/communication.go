@@ -32,6 +32,10 @@ func barrierOf(h int64) error {
 
 func broadcast(c *Call) error {
 	return c.on(func(on *comm.Comm) (err error) {
+		if c.Met {
+			c.Result, err = on.Broadcasted(c.out(), c.Args[0])
+			return err
+		}
 		c.Result, err = on.Broadcast(c.in(), c.out(), c.Args[0])
 		return err
 	})

@@ -48,6 +48,7 @@ typedef struct {
 typedef struct {
     HandleObject handle;
     int rank, size;
+    dtl_board *board; /* where C may meet the other ranks; NULL: nowhere */
 } RanksObject;
 
 extern PyTypeObject HandleType, RanksType, BufferType;

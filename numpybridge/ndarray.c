@@ -27,6 +27,8 @@ static struct {
 
 enum { VERSION_1 = 0x01000009, VERSION_2 = 0x02000000 };
 
+const array_type *type_numbered(unsigned number) { return number < MAX_NUMBER ? by_number[number] : NULL; }
+
 /* numpy_table returns the table of NumPy's functions, if the module that has it is there and of a known version. */
 static void **numpy_table(void) {
     PyObject *modules = PyImport_GetModuleDict(), *module = PyDict_GetItemString(modules, "numpy._core._multiarray_umath");

@@ -89,6 +89,9 @@ static inline int ndarray_take(PyObject *value, dtl_array *a, int64_t *shape, in
  * NumPy's functions if they are those of a version that is known. */
 void ndarray_learn(PyObject *sample);
 
+/* type_numbered returns the type with one of the core's numbers; NULL if there is none. */
+const array_type *type_numbered(unsigned number);
+
 /* array_new returns an array of a type with undefined elements. */
 PyObject *array_new(const ndarray_descr *descr, int ndim, const int64_t *shape);
 

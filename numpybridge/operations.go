@@ -187,6 +187,7 @@ type Call struct {
 	Code   Code
 	Handle int64
 	Held   bool // the buffers stay where they are until the handle that the call returns is closed
+	Met    bool // all ranks have met for it
 	Args   [4]int64
 	HasIn  bool
 	In     comm.Array

@@ -11,14 +11,6 @@
 #include "ndarray.h"
 #include "short.h"
 
-/* One call on its way. */
-typedef struct {
-    dtl_call call;
-    PyObject *value, *out;       /* as the caller passed them */
-    const array_type *generic; /* of a value that is a NumPy scalar */
-    scalar input, result;
-} trip;
-
 /* bind puts each argument at its parameter, and says whether they are all there and none is too many. */
 static int bind(const ShortObject *s, PyObject *const *args, Py_ssize_t count, PyObject *words, PyObject **bound) {
     if (count > s->positional)
@@ -80,6 +72,12 @@ static int take_value(trip *t) {
            (t->generic = generic_take(t->value, in, &t->input)) != NULL;
 }
 
+PyObject *scalar_result(trip *t) {
+    t->call.out = t->call.in;
+    t->call.out.data = &t->result;
+    return t->generic != NULL ? generic_new(t->generic->descr, &t->result) : give_scalar(&t->call.out);
+}
+
 /* like_scalar makes a call whose result is a scalar like the value. */
 static PyObject *like_scalar(trip *t) {
     t->call.out = t->call.in;
@@ -88,27 +86,27 @@ static PyObject *like_scalar(trip *t) {
     if (answer != Py_None)
         return answer;
     Py_DECREF(answer);
-    return t->generic != NULL ? generic_new(t->generic->descr, &t->result) : give_scalar(&t->call.out);
+    return scalar_result(t);
 }
 
-/* scalar_descr returns the NumPy type of a scalar. */
-static const ndarray_descr *scalar_descr(const trip *t) {
+const array_type *type_of(const trip *t) {
+    if (t->call.in.kind == DTL_NDARRAY)
+        return &array_types[((ndarray *)t->value)->descr->type_num];
     if (t->generic != NULL)
-        return t->generic->descr;
+        return t->generic;
     switch (t->call.in.format[0]) {
     case 'd':
-        return array_types[NDARRAY_DOUBLE].descr;
+        return &array_types[NDARRAY_DOUBLE];
     case 'l':
-        return array_types[NDARRAY_LONG].descr;
+        return &array_types[NDARRAY_LONG];
     case '?':
-        return array_types[NDARRAY_BOOL].descr;
+        return &array_types[NDARRAY_BOOL];
     default:
-        return array_types[NDARRAY_CDOUBLE].descr;
+        return &array_types[NDARRAY_CDOUBLE];
     }
 }
 
-/* new_result makes an array for the result, with a first dimension of count more where count is not negative. */
-static PyObject *new_result(const trip *t, int64_t count) {
+PyObject *new_result(const trip *t, int64_t count) {
     int64_t shape[NDARRAY_MAX_DIMS + 1];
     int ndim = 0, more = t->call.in.ndim;
     if (!numpy_known || more > NDARRAY_MAX_DIMS - 1)
@@ -117,7 +115,7 @@ static PyObject *new_result(const trip *t, int64_t count) {
         shape[ndim++] = count;
     for (int i = 0; i < more; i++)
         shape[ndim++] = t->call.in.shape[i];
-    PyObject *made = array_new(t->call.in.kind == DTL_NDARRAY ? ((ndarray *)t->value)->descr : scalar_descr(t), ndim, shape);
+    PyObject *made = array_new(type_of(t)->descr, ndim, shape);
     if (made != NULL)
         return made;
     PyErr_Clear(); /* Python finds out what is wrong, and says it better */
@@ -142,8 +140,7 @@ static PyObject *made_out(trip *t, int64_t count) {
     return out;
 }
 
-/* given_out makes the call with the caller's output, if there is one. */
-static PyObject *given_out(trip *t) {
+PyObject *given_out(trip *t) {
     if (t->out != Py_None && !ndarray_take(t->out, &t->call.out, NULL, 1))
         Py_RETURN_NOTIMPLEMENTED;
     t->call.take_near = numpy_known;
@@ -174,6 +171,12 @@ static PyObject *with_ranks(const ShortObject *s, trip *t, const RanksObject *ra
         return given_out(t);
     if (!take_value(t) || (s->answer == DEALT && !t->call.in.given))
         Py_RETURN_NOTIMPLEMENTED;
+    if (ranks->board != NULL && s->answer != DEALT) {
+        PyObject *answer = near_call(s, t, ranks, here);
+        if (answer != Py_NotImplemented)
+            return answer;
+        Py_DECREF(answer);
+    }
     if (s->answer == LIKE || s->answer == STACKED)
         return with_result(s, t, here, ranks->size);
     if (s->answer == SHARED && !here) /* nobody gets the value; an array says what is expected */
@@ -191,8 +194,8 @@ static PyObject *attempt(const ShortObject *s, PyObject *const *args, Py_ssize_t
     trip t;
     if (disabled || !bind(s, args, count, words, bound))
         Py_RETURN_NOTIMPLEMENTED;
-    if (s->answer == MET && !tracing && PyObject_TypeCheck(bound[0], &HandleType))
-        return perform_barrier(((HandleObject *)bound[0])->handle);
+    if (s->answer == MET && !tracing && PyObject_TypeCheck(bound[0], &RanksType))
+        return near_barrier(s, (RanksObject *)bound[0]);
     memset(&t.call, 0, offsetof(dtl_call, shape));
     t.call.code = s->code;
     t.value = t.out = Py_None;

@@ -2,7 +2,7 @@
 #ifndef DTL_SHORT_H
 #define DTL_SHORT_H
 
-#include "module.h"
+#include "ndarray.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -31,14 +31,44 @@ typedef struct {
     vectorcallfunc vectorcall;
     PyObject *prepare, *weak;
     int64_t code;
+    uint64_t print; /* of the operation's name, on the board */
     answer answer;
     int root; /* which integer is the root; -1: there is none */
     int count, positional;
     parameter parameters[MAX_PARAMETERS];
 } ShortObject;
 
+/* One call on its way. */
+typedef struct {
+    dtl_call call;
+    PyObject *value, *out;       /* as the caller passed them */
+    const array_type *generic; /* of a value that is a NumPy scalar */
+    scalar input, result;
+} trip;
+
 /* short_vectorcall calls a Short. */
 PyObject *short_vectorcall(PyObject *self, PyObject *const *args, size_t flagged, PyObject *words);
+
+/* type_of returns the type of the input. */
+const array_type *type_of(const trip *t);
+
+/* new_result makes an array for the result, with a first dimension of count more where count is not negative. */
+PyObject *new_result(const trip *t, int64_t count);
+
+/* scalar_result returns the result as a scalar like the input. */
+PyObject *scalar_result(trip *t);
+
+/* given_out makes the call with the caller's output, if there is one. */
+PyObject *given_out(trip *t);
+
+/* ---- nearcalls.c ---- */
+
+/* near_barrier is a barrier, by the board where there is one. */
+PyObject *near_barrier(const ShortObject *s, const RanksObject *ranks);
+
+/* near_call makes a call by the board alone, or returns NotImplemented. here says whether this rank is the root, if there
+ * is one. */
+PyObject *near_call(const ShortObject *s, trip *t, const RanksObject *ranks, int here);
 
 #pragma GCC visibility pop
 

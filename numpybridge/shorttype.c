@@ -82,6 +82,7 @@ static PyObject *short_new(PyTypeObject *type, PyObject *args, PyObject *words) 
     s->vectorcall = short_vectorcall;
     s->prepare = Py_NewRef(prepare);
     s->code = number;
+    s->print = dtl_print(number, 0);
     s->answer = answer;
     s->root = -1;
     if ((code = PyObject_GetAttrString(prepare, "__code__")) == NULL || learn_parameters(s, code, places) < 0)

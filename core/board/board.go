@@ -77,7 +77,7 @@ const (
 type Board struct {
 	memory     []byte
 	rank, size int
-	seq        uint64
+	local      *Local
 }
 
 func (b *Board) head() *head { return (*head)(unsafe.Pointer(unsafe.SliceData(b.memory))) }
@@ -90,13 +90,13 @@ func (b *Board) slot(rank int) *slot {
 func Bytes(ranks int) int { return headBytes + ranks*slotBytes }
 
 // Meeting returns the number of the meeting that this rank came to last.
-func (b *Board) Meeting() uint64 { return b.seq }
+func (b *Board) Meeting() uint64 { return b.local.seq }
 
 // Lay lays down this rank's entry for the next meeting, with n bytes at payload, at most MaxPayload.
 func (b *Board) Lay(print, want uint64, code int32, payload unsafe.Pointer, n int) {
-	b.seq++
+	b.local.seq++
 	mine := b.slot(b.rank)
-	e := &mine.entries[b.seq&1]
+	e := &mine.entries[b.local.seq&1]
 	e.Print, e.Want, e.Code, e.bytes = print, want, code, int32(n)
 	switch {
 	case n == 8 && uintptr(payload)&7 == 0:
@@ -104,26 +104,26 @@ func (b *Board) Lay(print, want uint64, code int32, payload unsafe.Pointer, n in
 	case n <= inline:
 		copy(e.short[:n], unsafe.Slice((*byte)(payload), n))
 	default:
-		copy(mine.long[b.seq&1][:n], unsafe.Slice((*byte)(payload), n))
+		copy(mine.long[b.local.seq&1][:n], unsafe.Slice((*byte)(payload), n))
 	}
-	atomic.StoreUint64(&e.seq, b.seq)
+	atomic.StoreUint64(&e.seq, b.local.seq)
 }
 
 // Arrived reports whether a rank has come to this meeting.
 func (b *Board) Arrived(rank int) bool {
-	return atomic.LoadUint64(&b.slot(rank).entries[b.seq&1].seq) == b.seq
+	return atomic.LoadUint64(&b.slot(rank).entries[b.local.seq&1].seq) == b.local.seq
 }
 
 // Entry returns what a rank that has arrived laid down.
-func (b *Board) Entry(rank int) *Entry { return &b.slot(rank).entries[b.seq&1] }
+func (b *Board) Entry(rank int) *Entry { return &b.slot(rank).entries[b.local.seq&1] }
 
 // Payload returns the bytes of a rank that has arrived.
 func (b *Board) Payload(rank int) (unsafe.Pointer, int) {
 	s := b.slot(rank)
-	e := &s.entries[b.seq&1]
+	e := &s.entries[b.local.seq&1]
 	n := min(max(int(e.bytes), 0), MaxPayload)
 	if n <= inline {
 		return unsafe.Pointer(&e.short), n
 	}
-	return unsafe.Pointer(&s.long[b.seq&1]), n
+	return unsafe.Pointer(&s.long[b.local.seq&1]), n
 }

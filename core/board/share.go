@@ -51,13 +51,20 @@ func Open(name string, rank, ranks int) (*Board, error) {
 	if err != nil {
 		return nil, status.New(status.Backend, "no shared memory: %w", err)
 	}
-	b := &Board{memory: memory, rank: rank, size: ranks}
+	local, err := newLocal()
+	if err != nil {
+		_ = unix.Munmap(memory) // of what has just been mapped
+		return nil, status.New(status.Backend, "no memory: %w", err)
+	}
+	b := &Board{memory: memory, rank: rank, size: ranks, local: local}
+	local.describe(b)
 	atomic.StoreInt64(&b.slot(rank).process, int64(os.Getpid()))
 	return b, nil
 }
 
-// Close gives the memory back. Nobody may use the board after it.
+// Close gives the memory back. Nobody may use the board after it, but for Release and Forsake.
 func (b *Board) Close() error {
+	atomic.StoreInt64(&b.local.owner, 0)
 	memory := b.memory
 	b.memory = nil
 	return unix.Munmap(memory)

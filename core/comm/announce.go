@@ -32,7 +32,7 @@ func (c *Comm) announce(f form, mine error, root int64, h header, elements memor
 		return h, nil, err
 	}
 	at, n := c.board.Payload(int(root))
-	return unpacked(bytesAt(at, n), out)
+	return c.unpacked(bytesAt(at, n), out)
 }
 
 // onDesk puts a description in order, and the elements behind it where they fit.
@@ -74,13 +74,15 @@ func (c *Comm) announceByMessage(f form, mine error, root int, out *Array) (head
 	if err := c.main.Broadcast(span(c.desk, announceBytes), root); err != nil {
 		return header{}, nil, err
 	}
-	return unpacked(bytesAt(c.desk.Addr(), announceBytes), out)
+	return c.unpacked(bytesAt(c.desk.Addr(), announceBytes), out)
 }
 
-// unpacked reads a description, and says where the elements are that came along. Where they fit out, the shape is its.
-func unpacked(raw []byte, out *Array) (header, unsafe.Pointer, error) {
+// unpacked reads a description, and says where the elements are that came along. Where they
+// fit out, they are all in one dimension.
+func (c *Comm) unpacked(raw []byte, out *Array) (header, unsafe.Pointer, error) {
 	if h, ndim, err := glance(raw); err == nil && out != nil && !h.apart && out.Type == h.typ && out.Count == announced(raw) {
-		h.shape = out.Shape // as many elements; nobody asks how they are arranged
+		c.flat[0] = int64(out.Count)
+		h.shape = c.flat[:] // as many elements; nobody asks how they are arranged
 		return h, unsafe.Add(unsafe.Pointer(unsafe.SliceData(raw)), headerFixed+8*ndim), nil
 	}
 	h, err := parseHeader(raw)

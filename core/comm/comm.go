@@ -38,6 +38,7 @@ type Comm struct {
 	single   unsafe.Pointer  // what a rank alone lays down
 	votes    *memory.Storage // of meetings by messages
 	desk     *memory.Storage // where root puts a description in order
+	flat     [1]int64        // the shape of what goes to an output
 }
 
 // New makes a Comm of a backend communicator, which it owns from then on, also when it fails. Results are
@@ -78,6 +79,10 @@ func (c *Comm) inTurn(op string, f func() error) error {
 	defer Exit()
 	c.turn.Lock()
 	defer c.turn.Unlock()
+	if b := c.board; b != nil {
+		b.Take()
+		defer b.Release()
+	}
 	if c.closed {
 		return status.In(op, status.New(status.InvalidHandle, "the context is closed"))
 	}
@@ -156,7 +161,9 @@ const (
 
 // Close frees the communicators. Collective. Messages that were parked are dropped.
 func (c *Comm) Close() error {
-	return c.inTurn("close", func() error {
+	var b *board.Board
+	err := c.inTurn("close", func() error {
+		b = c.board
 		c.closed = true
 		c.gone.Store(true)
 		dismiss(c)
@@ -174,6 +181,10 @@ func (c *Comm) Close() error {
 		c.scratch.close()
 		return errors.Join(c.payload.Close(), c.main.Close())
 	})
+	if b != nil {
+		b.Forsake()
+	}
+	return err
 }
 
 // checkRank refuses a rank outside the communicator.

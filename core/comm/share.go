@@ -68,6 +68,7 @@ func (c *Comm) share() error {
 	if err != nil || all[opened] == 0 {
 		if b != nil {
 			_ = b.Close() // of no use alone
+			b.Forsake()
 		}
 		return err
 	}

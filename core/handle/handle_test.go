@@ -78,7 +78,7 @@ func TestInvalidHandles(t *testing.T) {
 		{"last slot", pack(Container, 1, lastSlot), "was ever given out"},
 		{"generation zero", pack(Container, 0, open.slot()), "was ever given out"},
 		{"generation to come", pack(Container, 2, open.slot()), "was ever given out"},
-		{"kind that does not exist", pack(Map+1, 1, 0), "was ever given out"},
+		{"kind that does not exist", pack(Kind(len(kinds)), 1, 0), "was ever given out"},
 		{"another kind", contexts.Put(&object{}), "a context handle where a container is wanted"},
 		{"another kind with a vowel", pack(Environment, 1, 0), "an environment handle where a container is wanted"},
 		{"closed, slot in use again", closed, "is closed"},
@@ -205,7 +205,7 @@ func TestKinds(t *testing.T) {
 			t.Error("NewTable took a kind that does not exist")
 		}
 	}()
-	NewTable[*object](Map + 1)
+	NewTable[*object](Kind(len(kinds)))
 }
 
 func TestAcquireAllocatesNothing(t *testing.T) {

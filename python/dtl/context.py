@@ -77,6 +77,7 @@ class Context(DeviceRanks):
         self._device = _native.context_device(handle)
         self._backend = _native.context_backend(handle)
         if self._size > 1:
+            bridge.lend(self)
             _abort.install(self._rank)
             _watch.start()
 

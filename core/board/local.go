@@ -1,0 +1,93 @@
+package board
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Local is what the threads of one rank share of a board: whose turn it is, and which meeting the rank came to last. It
+// lies where it never moves, in memory that is never given back, because code that is not Go looks there too: it may
+// look late, and then finds another owner or none.
+type Local struct {
+	owner         int64 // a number of the owner's; 0: the board is closed, or lent to nobody
+	turn          uint32
+	rank, size    int32
+	spins         int32
+	brief         int32
+	_             int32
+	seq           uint64
+	slots         uint64 // the address of the first
+	broken        uint64 // the address of head.broken
+	stride, extra uint64 // bytes from slot to slot, and from a slot to its long payloads
+}
+
+// localBytes keeps those of two boards out of one cache line.
+const localBytes = 128
+
+// locals are those that have no board.
+var locals struct {
+	mu   sync.Mutex
+	free []*Local
+}
+
+func newLocal() (*Local, error) {
+	locals.mu.Lock()
+	defer locals.mu.Unlock()
+	if len(locals.free) == 0 {
+		page, err := unix.Mmap(-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+		if err != nil {
+			return nil, err
+		}
+		for at := 0; at+localBytes <= len(page); at += localBytes {
+			locals.free = append(locals.free, (*Local)(unsafe.Pointer(&page[at])))
+		}
+	}
+	last := len(locals.free) - 1
+	l := locals.free[last]
+	locals.free = locals.free[:last]
+	return l, nil
+}
+
+// describe has code outside Go find its way on the board.
+func (l *Local) describe(b *Board) {
+	first := uintptr(unsafe.Pointer(b.slot(0)))
+	l.rank, l.size, l.seq = int32(b.rank), int32(b.size), 0
+	l.slots, l.broken = uint64(first), uint64(uintptr(unsafe.Pointer(&b.head().broken)))
+	l.stride, l.extra = uint64(slotBytes), uint64(unsafe.Offsetof(slot{}.long))
+}
+
+// Lend tells code outside Go, which knows the owner by a number, where the board is, and how it is used: how often to
+// look for another rank before it waits in other ways, and how many bytes a call may lay down.
+func (b *Board) Lend(owner int64, spins, brief int) unsafe.Pointer {
+	b.local.spins, b.local.brief = int32(spins), int32(brief)
+	atomic.StoreInt64(&b.local.owner, owner)
+	return unsafe.Pointer(b.local)
+}
+
+// Take waits for this rank's turn on the board, and Release ends it.
+func (b *Board) Take() {
+	for tries := 0; !atomic.CompareAndSwapUint32(&b.local.turn, 0, 1); tries++ {
+		if tries < 100 {
+			runtime.Gosched()
+		} else {
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+}
+
+// Release ends the turn. It may be called after Close.
+func (b *Board) Release() { atomic.StoreUint32(&b.local.turn, 0) }
+
+// Forsake lets another board have what this one shared between threads, after Close and outside every turn.
+func (b *Board) Forsake() {
+	locals.mu.Lock()
+	defer locals.mu.Unlock()
+	locals.free = append(locals.free, b.local)
+}
+
+const _ = uint(localBytes - unsafe.Sizeof(Local{}))

@@ -1,0 +1,171 @@
+//go:build cpython
+
+/* The collective calls that C makes on the board: what fits there, of types and operators that C knows. */
+#include "near.h"
+#include "short.h"
+
+PyObject *near_barrier(const ShortObject *s, const RanksObject *ranks) {
+    meeting m;
+    if (!near_begin(&m, ranks, s->code, s->print))
+        return perform_barrier(ranks->handle.handle);
+    if (near_meet(&m, NULL, 0, NULL, 0) < 0)
+        return NULL;
+    near_end(&m);
+    Py_RETURN_NONE;
+}
+
+/* take_out finds or makes the array for a result of so many elements of the input's type, with a first dimension of
+ * entries unless that is negative. NotImplemented leaves the call to others. */
+static PyObject *take_out(trip *t, int64_t type, int64_t count, int64_t entries) {
+    if (t->out == Py_None) {
+        PyObject *made = new_result(t, entries);
+        if (made != Py_NotImplemented)
+            ndarray_take(made, &t->call.out, NULL, 1);
+        return made;
+    }
+    if (!ndarray_take(t->out, &t->call.out, NULL, 1) || t->call.out.type != type || t->call.out.count != count)
+        Py_RETURN_NOTIMPLEMENTED;
+    return Py_NewRef(t->out);
+}
+
+/* collective is allreduce, reduce, gather or allgather: every rank lays down its elements, and those that are to have
+ * the result take it from there. */
+static PyObject *collective(const ShortObject *s, trip *t, const RanksObject *ranks, int here) {
+    const dtl_array *in = &t->call.in;
+    int reduces = s->answer == LIKE, size = ranks->board->size;
+    int64_t type = type_of(t)->number, bytes = in->count * type_of(t)->size;
+    PyObject *out = NULL;
+    meeting m;
+    if (bytes > ranks->board->brief || (reduces && !near_folds(t->call.args[0], type)))
+        Py_RETURN_NOTIMPLEMENTED;
+    int scalar_comes = reduces && t->out == Py_None && in->kind != DTL_NDARRAY;
+    if (here && !scalar_comes) {
+        out = take_out(t, type, reduces ? in->count : in->count * size, reduces ? -1 : size);
+        if (out == Py_NotImplemented)
+            return out;
+    }
+    if (!near_begin(&m, ranks, s->code, s->print)) {
+        Py_XDECREF(out);
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    m.brief.op = reduces ? t->call.args[0] : -1;
+    m.brief.type = type;
+    m.brief.count = in->count;
+    m.brief.root = s->root < 0 ? 0 : t->call.args[s->root] + 1;
+    if (near_meet(&m, NULL, 0, in->data, (int)bytes) < 0) {
+        Py_XDECREF(out);
+        return NULL;
+    }
+    if (here && reduces)
+        near_fold(&m, scalar_comes ? (void *)&t->result : t->call.out.data);
+    for (int rank = 0, laid; here && !reduces && rank < size; rank++) {
+        const char *from = near_laid(&m, rank, &laid);
+        memcpy((char *)t->call.out.data + rank * bytes, from, (size_t)bytes);
+    }
+    near_end(&m);
+    if (!here)
+        Py_RETURN_NONE;
+    return scalar_comes ? scalar_result(t) : out;
+}
+
+/* The description of an array before its elements: core/comm/header.go. */
+enum { HEAD_FIXED = 8, HEAD_ROOM = HEAD_FIXED + 8 * DTL_MAX_DIMS };
+
+static int write_head(char *head, const trip *t) {
+    const dtl_array *in = &t->call.in;
+    memset(head, 0, HEAD_FIXED);
+    head[0] = (char)in->kind;
+    head[1] = (char)type_of(t)->number;
+    head[2] = (char)in->ndim;
+    for (int i = 0; i < in->ndim; i++)
+        for (int byte = 0; byte < 8; byte++)
+            head[HEAD_FIXED + 8 * i + byte] = (char)((uint64_t)in->shape[i] >> 8 * byte);
+    return HEAD_FIXED + 8 * in->ndim;
+}
+
+static PyObject *broadcast_from(const ShortObject *s, trip *t, const RanksObject *ranks) {
+    const dtl_array *in = &t->call.in;
+    char head[HEAD_ROOM];
+    meeting m;
+    if (!in->given || t->out != Py_None || in->count > DTL_NEAR)
+        Py_RETURN_NOTIMPLEMENTED;
+    int64_t bytes = in->count * type_of(t)->size;
+    if (bytes > DTL_NEAR || !near_begin(&m, ranks, s->code, s->print))
+        Py_RETURN_NOTIMPLEMENTED;
+    m.brief.loose = 1;
+    m.brief.root = t->call.args[s->root] + 1;
+    m.brief.type = type_of(t)->number;
+    m.brief.count = in->count;
+    if (near_meet(&m, head, write_head(head, t), in->data, (int)bytes) < 0)
+        return NULL;
+    near_end(&m);
+    return Py_NewRef(t->value);
+}
+
+/* read_head describes what root laid down as the call's result, and says whether it is all there. */
+static int read_head(trip *t, const char *laid, int bytes) {
+    dtl_array *r = &t->call.result;
+    const unsigned char *head = (const unsigned char *)laid;
+    const array_type *type;
+    if (bytes < HEAD_FIXED || head[0] > DTL_PYTHON_SCALAR || head[2] > NDARRAY_MAX_DIMS || head[3] != 0 ||
+        (type = type_numbered(head[1])) == NULL || bytes < HEAD_FIXED + 8 * head[2])
+        return 0;
+    int64_t count = 1;
+    for (int i = 0; i < head[2]; i++) {
+        uint64_t extent = 0;
+        for (int byte = 0; byte < 8; byte++)
+            extent |= (uint64_t)head[HEAD_FIXED + 8 * i + byte] << 8 * byte;
+        if (extent > DTL_PAYLOAD_BYTES)
+            return 0;
+        t->call.shape[i] = (int64_t)extent;
+        if ((count *= (int64_t)extent) > DTL_PAYLOAD_BYTES)
+            return 0;
+    }
+    if (bytes != HEAD_FIXED + 8 * head[2] + count * type->size)
+        return 0;
+    *r = (dtl_array){.given = 1, .type = type->number, .data = (char *)laid + HEAD_FIXED + 8 * head[2], .format = (char *)type->format,
+                     .itemsize = type->size, .count = count, .shape = t->call.shape, .ndim = head[2], .kind = head[0]};
+    return 1;
+}
+
+static PyObject *broadcast_to(const ShortObject *s, trip *t, const RanksObject *ranks) {
+    dtl_array *out = &t->call.out;
+    meeting m;
+    int bytes;
+    if (t->out != Py_None && !ndarray_take(t->out, out, NULL, 1))
+        Py_RETURN_NOTIMPLEMENTED;
+    if (!near_begin(&m, ranks, s->code, s->print))
+        Py_RETURN_NOTIMPLEMENTED;
+    const dtl_array *stated = out->given ? out : &t->call.in;
+    int states = stated->given && stated->kind == DTL_NDARRAY;
+    m.brief.loose = 1;
+    m.brief.root = t->call.args[s->root] + 1;
+    m.brief.type = states ? stated->type : 0;
+    m.brief.count = states ? stated->count : 0;
+    if (near_meet(&m, NULL, 0, NULL, 0) < 0)
+        return NULL;
+    const char *laid = near_laid(&m, (int)t->call.args[s->root], &bytes);
+    PyObject *answer;
+    if (!read_head(t, laid, bytes)) { /* the elements are too many to come along */
+        t->call.result.given = t->call.in.given = 0;
+        t->call.met = 1;
+        answer = given_out(t);
+    } else if (out->given) {
+        memcpy(out->data, t->call.result.data, (size_t)(out->count * out->itemsize));
+        answer = Py_NewRef(t->out);
+    } else {
+        answer = t->call.result.kind == DTL_PYTHON_SCALAR ? give_scalar(&t->call.result) : array_of(&t->call);
+    }
+    near_end(&m);
+    return answer;
+}
+
+PyObject *near_call(const ShortObject *s, trip *t, const RanksObject *ranks, int here) {
+    if (!numpy_known || (s->root >= 0 && (t->call.args[s->root] < 0 || t->call.args[s->root] >= ranks->board->size)))
+        Py_RETURN_NOTIMPLEMENTED;
+    if (s->answer == SHARED)
+        return here ? broadcast_from(s, t, ranks) : broadcast_to(s, t, ranks);
+    if (!t->call.in.given || (s->answer == LIKE && (t->value == Py_True || t->value == Py_False)))
+        Py_RETURN_NOTIMPLEMENTED;
+    return collective(s, t, ranks, here);
+}
