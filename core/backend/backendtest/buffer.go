@@ -12,7 +12,7 @@ import (
 // sizes are element counts: none, one, few, many, and more than any library sends eagerly.
 var sizes = []int{0, 1, 3, 1000, large}
 
-const large = 300_000
+const large = 100_000
 
 const (
 	guard     = 64 // bytes on either side that nobody may write
