@@ -48,6 +48,15 @@ typedef struct {
     int64_t near[DTL_NEAR / 8];     /* result.data points here, if storage is 0 */
 } dtl_call;
 
+/* What came: struct dtl_status of backends/mpi/calls.h. */
+typedef struct {
+    int source, tag, cancelled;
+    int64_t bytes;
+} dtl_arrival;
+
+/* The element type of bytes, and the longest message that travels as one. */
+enum { DTL_BYTES = 10, DTL_EAGER = 4096 };
+
 /* What code outside Go sees of a board: core/board.Local. */
 typedef struct {
     int64_t owner; /* the context's handle; 0: nobody's */
@@ -56,6 +65,14 @@ typedef struct {
     uint64_t seq; /* of the rank's last meeting */
     uint64_t slots, broken;
     uint64_t stride, extra;
+    uint64_t comm;
+    int (*send_for)(uint64_t comm, const void *buf, int64_t n, int type, int dest, int tag, int64_t patience, uint64_t *request);
+    int (*recv_for)(uint64_t comm, void *buf, int64_t n, int type, int source, int tag, int64_t patience, uint64_t *request,
+                    dtl_arrival *arrival);
+    int (*wait_for)(uint64_t *request, int64_t patience, int *done, dtl_arrival *arrival);
+    int (*cancel)(uint64_t request);
+    const int32_t *errands, *parked; /* 0 where nothing keeps a message from going straight */
+    int32_t tags, users;             /* the first tag that is too high; calls on their way */
 } dtl_board;
 
 /* What a rank lays down: core/board.Entry. */

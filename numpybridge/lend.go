@@ -12,6 +12,7 @@ import (
 	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
+	"dtl/core/memory"
 	"dtl/core/status"
 )
 
@@ -19,6 +20,8 @@ import (
 const (
 	_ = uint(C.sizeof_dtl_board-unsafe.Sizeof(board.Local{})) + uint(unsafe.Sizeof(board.Local{})-C.sizeof_dtl_board)
 	_ = uint(C.sizeof_dtl_entry-unsafe.Sizeof(board.Entry{})) + uint(unsafe.Sizeof(board.Entry{})-C.sizeof_dtl_entry)
+	_ = uint(C.DTL_BYTES-int(dtype.Uint8)) + uint(int(dtype.Uint8)-C.DTL_BYTES)
+	_ = uint(C.DTL_EAGER-comm.Eager) + uint(comm.Eager-C.DTL_EAGER)
 	_ = uint(C.DTL_PAYLOAD_BYTES-board.MaxPayload) + uint(board.MaxPayload-C.DTL_PAYLOAD_BYTES)
 )
 
@@ -63,6 +66,32 @@ func dtl_meet(b *C.dtl_brief, failed **C.char) {
 			brief.By = kernel.Op(b.op).String()
 		}
 		return on.Meet(brief)
+	})
+	if err != nil {
+		*failed = C.CString(status.Encode(err))
+	}
+}
+
+// dtl_finish_send waits for a message that C has sent and that has not gone yet.
+//
+//export dtl_finish_send
+func dtl_finish_send(handle C.int64_t, request C.uint64_t, dest, tag C.int64_t, failed **C.char) {
+	defer guard(failed)
+	c := Call{Handle: int64(handle)}
+	err := c.on(func(on *comm.Comm) error { return on.FinishSend(uint64(request), int64(dest), int64(tag)) })
+	if err != nil {
+		*failed = C.CString(status.Encode(err))
+	}
+}
+
+// dtl_park keeps a message that C has received and does not know what to do with.
+//
+//export dtl_park
+func dtl_park(handle C.int64_t, message unsafe.Pointer, bytes C.int64_t, source, tag C.int, failed **C.char) {
+	defer guard(failed)
+	c := Call{Handle: int64(handle)}
+	err := c.on(func(on *comm.Comm) error {
+		return on.Park(memory.Span{Addr: message, Count: int(bytes), Type: dtype.Uint8}, int(source), int(tag))
 	})
 	if err != nil {
 		*failed = C.CString(status.Encode(err))

@@ -68,21 +68,6 @@ static PyObject *collective(const ShortObject *s, trip *t, const RanksObject *ra
     return scalar_comes ? scalar_result(t) : out;
 }
 
-/* The description of an array before its elements: core/comm/header.go. */
-enum { HEAD_FIXED = 8, HEAD_ROOM = HEAD_FIXED + 8 * DTL_MAX_DIMS };
-
-static int write_head(char *head, const trip *t) {
-    const dtl_array *in = &t->call.in;
-    memset(head, 0, HEAD_FIXED);
-    head[0] = (char)in->kind;
-    head[1] = (char)type_of(t)->number;
-    head[2] = (char)in->ndim;
-    for (int i = 0; i < in->ndim; i++)
-        for (int byte = 0; byte < 8; byte++)
-            head[HEAD_FIXED + 8 * i + byte] = (char)((uint64_t)in->shape[i] >> 8 * byte);
-    return HEAD_FIXED + 8 * in->ndim;
-}
-
 static PyObject *broadcast_from(const ShortObject *s, trip *t, const RanksObject *ranks) {
     const dtl_array *in = &t->call.in;
     char head[HEAD_ROOM];
@@ -100,32 +85,6 @@ static PyObject *broadcast_from(const ShortObject *s, trip *t, const RanksObject
         return NULL;
     near_end(&m);
     return Py_NewRef(t->value);
-}
-
-/* read_head describes what root laid down as the call's result, and says whether it is all there. */
-static int read_head(trip *t, const char *laid, int bytes) {
-    dtl_array *r = &t->call.result;
-    const unsigned char *head = (const unsigned char *)laid;
-    const array_type *type;
-    if (bytes < HEAD_FIXED || head[0] > DTL_PYTHON_SCALAR || head[2] > NDARRAY_MAX_DIMS || head[3] != 0 ||
-        (type = type_numbered(head[1])) == NULL || bytes < HEAD_FIXED + 8 * head[2])
-        return 0;
-    int64_t count = 1;
-    for (int i = 0; i < head[2]; i++) {
-        uint64_t extent = 0;
-        for (int byte = 0; byte < 8; byte++)
-            extent |= (uint64_t)head[HEAD_FIXED + 8 * i + byte] << 8 * byte;
-        if (extent > DTL_PAYLOAD_BYTES)
-            return 0;
-        t->call.shape[i] = (int64_t)extent;
-        if ((count *= (int64_t)extent) > DTL_PAYLOAD_BYTES)
-            return 0;
-    }
-    if (bytes != HEAD_FIXED + 8 * head[2] + count * type->size)
-        return 0;
-    *r = (dtl_array){.given = 1, .type = type->number, .data = (char *)laid + HEAD_FIXED + 8 * head[2], .format = (char *)type->format,
-                     .itemsize = type->size, .count = count, .shape = t->call.shape, .ndim = head[2], .kind = head[0]};
-    return 1;
 }
 
 static PyObject *broadcast_to(const ShortObject *s, trip *t, const RanksObject *ranks) {

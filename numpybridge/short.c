@@ -188,6 +188,20 @@ static PyObject *with_ranks(const ShortObject *s, trip *t, const RanksObject *ra
     return Py_NewRef(t->value);
 }
 
+/* message makes the call of a message. */
+static PyObject *message(const ShortObject *s, trip *t, PyObject *owner) {
+    if (!take_value(t))
+        Py_RETURN_NOTIMPLEMENTED;
+    if (s->answer != EXCHANGED && PyObject_TypeCheck(owner, &RanksType)) {
+        const RanksObject *ranks = (RanksObject *)owner;
+        PyObject *answer = s->answer == SENT ? near_send(t, ranks) : near_receive(t, ranks);
+        if (answer != Py_NotImplemented)
+            return answer;
+        Py_DECREF(answer);
+    }
+    return given_out(t);
+}
+
 /* attempt makes the call if its arguments need no preparing, else returns NotImplemented. */
 static PyObject *attempt(const ShortObject *s, PyObject *const *args, Py_ssize_t count, PyObject *words) {
     PyObject *bound[MAX_PARAMETERS];
@@ -202,8 +216,8 @@ static PyObject *attempt(const ShortObject *s, PyObject *const *args, Py_ssize_t
     t.generic = NULL;
     if (!take_bound(s, bound, &t))
         Py_RETURN_NOTIMPLEMENTED;
-    if (s->answer == RECEIVED)
-        return take_value(&t) ? given_out(&t) : Py_NewRef(Py_NotImplemented);
+    if (s->answer == RECEIVED || s->answer == SENT || s->answer == EXCHANGED)
+        return message(s, &t, bound[0]);
     if (!PyObject_TypeCheck(bound[0], &RanksType))
         Py_RETURN_NOTIMPLEMENTED;
     return with_ranks(s, &t, (RanksObject *)bound[0]);

@@ -14,6 +14,8 @@ enum { IS_INTEGER, IS_OWNER = -10, IS_IN, IS_OUT, IS_NONE, IS_DTYPE };
 /* What comes back. */
 typedef enum {
     RECEIVED, /* what the call returns */
+    SENT,     /* nothing: the call is a send */
+    EXCHANGED, /* what the call returns, which sends too */
     SHARED,   /* on root the value, elsewhere what the call returns; the input is root's, elsewhere an array is a template */
     DEALT,    /* what the call returns; the input is root's, and ignored elsewhere */
     LIKE,     /* an array or scalar like the input; where there is a root, only there */
@@ -61,10 +63,25 @@ PyObject *scalar_result(trip *t);
 /* given_out makes the call with the caller's output, if there is one. */
 PyObject *given_out(trip *t);
 
-/* ---- nearcalls.c ---- */
+/* ---- head.c ---- */
+
+enum { HEAD_ROOM = 8 + 8 * DTL_MAX_DIMS };
+
+/* write_head describes the input, and returns how many bytes that takes. */
+int write_head(char *head, const trip *t);
+
+/* read_head describes what another rank wrote as the call's result, and says whether the elements are all there. */
+int read_head(trip *t, const char *laid, int bytes);
+
+/* ---- nearcalls.c, nearmessages.c ---- */
 
 /* near_barrier is a barrier, by the board where there is one. */
 PyObject *near_barrier(const ShortObject *s, const RanksObject *ranks);
+
+/* near_send sends a short message straight away, and near_receive receives one that comes at once; or they return
+ * NotImplemented. */
+PyObject *near_send(trip *t, const RanksObject *ranks);
+PyObject *near_receive(trip *t, const RanksObject *ranks);
 
 /* near_call makes a call by the board alone, or returns NotImplemented. here says whether this rank is the root, if there
  * is one. */

@@ -4,7 +4,7 @@
 #include "short.h"
 
 /* The words for what comes back. */
-static const char *const answers[] = {"received", "shared", "dealt", "like", "stacked", "met", NULL};
+static const char *const answers[] = {"received", "sent", "exchanged", "shared", "dealt", "like", "stacked", "met", NULL};
 
 /* learn_place reads the word that says what a parameter is, and returns what follows it; NULL for no such word. */
 static const char *learn_place(ShortObject *s, parameter *p, const char *word) {
@@ -162,7 +162,7 @@ PyTypeObject ShortType = {
 "Short(prepare, code, places, answer, /)\n--\n\n"
 "The short way to an operation, in front of the function in Python that prepares arguments for it. Places has a word\n"
 "for each parameter: owner, in, out, a digit for an integer of the call, which may follow root or dtype, or none for\n"
-"what has to be None. Answer says what comes back: received, shared, dealt, like, stacked or met."),
+"what has to be None. Answer says what comes back: received, sent, exchanged, shared, dealt, like, stacked or met."),
     .tp_new = short_new,
     .tp_dealloc = short_dealloc,
     .tp_traverse = short_traverse,

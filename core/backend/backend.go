@@ -144,6 +144,21 @@ type NativeCommunicator interface {
 	Export() (uintptr, error)
 }
 
+// DirectCommunicator is a Communicator whose short messages C can send and receive by itself.
+type DirectCommunicator interface {
+	Communicator
+	Direct() Direct
+	// Adopt returns the request of a send that C has started.
+	Adopt(native uint64) Request
+}
+
+// Direct has the addresses of C functions, for a communicator that they know by a number. Their signatures are those
+// of send_for, recv_for, wait_for and cancel in backends/mpi/calls.h.
+type Direct struct {
+	Comm                              uint64
+	SendFor, RecvFor, WaitFor, Cancel uintptr
+}
+
 // ThreadLimited is a Communicator of a library that may allow calls from some threads of the process only.
 type ThreadLimited interface {
 	Communicator

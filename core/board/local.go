@@ -24,10 +24,20 @@ type Local struct {
 	slots         uint64 // the address of the first
 	broken        uint64 // the address of head.broken
 	stride, extra uint64 // bytes from slot to slot, and from a slot to its long payloads
+	messages      Messages
+}
+
+// Messages is how code outside Go sends and receives short messages among the same ranks.
+type Messages struct {
+	Comm                              uint64 // the communicator, for these C functions
+	SendFor, RecvFor, WaitFor, Cancel uintptr
+	Errands, Parked                   uintptr // of int32 that are 0 where nothing keeps a message from going straight
+	Tags                              int32   // the first that is too high
+	users                             int32   // calls on their way
 }
 
 // localBytes keeps those of two boards out of one cache line.
-const localBytes = 128
+const localBytes = 256
 
 // locals are those that have no board.
 var locals struct {
@@ -63,10 +73,19 @@ func (l *Local) describe(b *Board) {
 
 // Lend tells code outside Go, which knows the owner by a number, where the board is, and how it is used: how often to
 // look for another rank before it waits in other ways, and how many bytes a call may lay down.
-func (b *Board) Lend(owner int64, spins, brief int) unsafe.Pointer {
+func (b *Board) Lend(owner int64, spins, brief int, messages Messages) unsafe.Pointer {
+	b.local.messages = messages
 	b.local.spins, b.local.brief = int32(spins), int32(brief)
 	atomic.StoreInt64(&b.local.owner, owner)
 	return unsafe.Pointer(b.local)
+}
+
+// Reclaim takes the board back, and returns when no message is on its way that was sent by those it was lent to.
+func (b *Board) Reclaim() {
+	atomic.StoreInt64(&b.local.owner, 0)
+	for atomic.LoadInt32(&b.local.messages.users) != 0 {
+		time.Sleep(50 * time.Microsecond)
+	}
 }
 
 // Take waits for this rank's turn on the board, and Release ends it.

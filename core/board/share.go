@@ -64,7 +64,7 @@ func Open(name string, rank, ranks int) (*Board, error) {
 
 // Close gives the memory back. Nobody may use the board after it, but for Release and Forsake.
 func (b *Board) Close() error {
-	atomic.StoreInt64(&b.local.owner, 0)
+	b.Reclaim()
 	memory := b.memory
 	b.memory = nil
 	return unix.Munmap(memory)

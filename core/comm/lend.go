@@ -1,9 +1,13 @@
 package comm
 
 import (
+	"math"
 	"unsafe"
 
+	"dtl/core/backend"
+	"dtl/core/board"
 	"dtl/core/dtype"
+	"dtl/core/memory"
 	"dtl/core/status"
 )
 
@@ -18,7 +22,37 @@ func (c *Comm) Lend(owner int64) unsafe.Pointer {
 	if c.board == nil || c.alike || callers.limit.Load() != nil {
 		return nil
 	}
-	return c.board.Lend(owner, c.spins, c.brief)
+	var m board.Messages
+	if direct, ok := c.main.(backend.DirectCommunicator); ok {
+		d := direct.Direct()
+		m = board.Messages{
+			Comm: d.Comm, SendFor: d.SendFor, RecvFor: d.RecvFor, WaitFor: d.WaitFor, Cancel: d.Cancel,
+			Errands: uintptr(unsafe.Pointer(&errands.n)), Parked: uintptr(unsafe.Pointer(&c.parked.n)),
+			Tags: int32(min(c.main.TagBound(), math.MaxInt32)),
+		}
+	}
+	return c.board.Lend(owner, c.spins, c.brief, m)
+}
+
+// FinishSend waits for a short message that was sent outside Go and has not gone yet.
+func (c *Comm) FinishSend(native uint64, dest, tag int64) error {
+	direct, ok := c.main.(backend.DirectCommunicator)
+	if !ok {
+		return status.In("send", status.New(status.Internal, "the backend does not know the message"))
+	}
+	_, err := c.await(direct.Adopt(native), waiting("send", "dest", dest, tag))
+	return status.In("send", err)
+}
+
+// Park keeps a message that was received outside Go by somebody who does not want it.
+func (c *Comm) Park(message memory.Span, source, tag int) error {
+	b, err := c.scratch.get()
+	if err != nil {
+		return status.In("recv", err)
+	}
+	n := copy(bytesAt(b.Addr(), eager), bytesAt(message.Addr, message.Bytes()))
+	c.parked.put(envelope{buffer: b, status: backend.Status{Source: source, Tag: tag, Bytes: n}})
+	return nil
 }
 
 // Brief is a short call that was laid down outside Go.

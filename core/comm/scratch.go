@@ -10,7 +10,10 @@ import (
 
 // eager is the longest message, header and elements together, that travels as one. Every buffer for a
 // header is this long, so a receiver can take whatever comes first without asking for its length.
-const eager = 4096
+const eager = Eager
+
+// Eager is eager for code outside Go.
+const Eager = 4096
 
 // scratch keeps buffers of eager bytes outside the Go heap, where a non-blocking call may hold their address.
 type scratch struct {

@@ -63,7 +63,7 @@ var cgoFiles = []string{
 	"backends/internal/gpu/call.go",
 	"backends/mpi/",
 	"core/memory/cmem.go",
-	"numpybridge/bridge.go", "numpybridge/held.go", "numpybridge/program.go",
+	"numpybridge/bridge.go", "numpybridge/held.go", "numpybridge/lend.go", "numpybridge/program.go",
 	"numpybridge/embedtest/embedtest.go",
 }
 

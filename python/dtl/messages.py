@@ -54,7 +54,7 @@ class MessageInfo:
         return f"<dtl.MessageInfo source {self.source}, tag {self.tag}, dtype {self.dtype}, shape {self.shape}>"
 
 
-@short(bridge.SEND, "owner in 0 1", "received")
+@short(bridge.SEND, "owner in 0 1", "sent")
 def send(ctx: Context, data: Any, dest: int, tag: int = 0) -> None:
     """Send an array or scalar to one rank (MPI_Send).
 
@@ -129,7 +129,7 @@ def recv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int 
     return received(result)
 
 
-@short(bridge.SENDRECV, "owner in 0 2 1 3 out", "received")
+@short(bridge.SENDRECV, "owner in 0 2 1 3 out", "exchanged")
 def sendrecv(
     ctx: Context,
     send_data: Any,

@@ -1,0 +1,26 @@
+package mpi
+
+// #include "calls.h"
+import "C"
+
+import (
+	"unsafe"
+
+	"dtl/core/backend"
+)
+
+var _ backend.DirectCommunicator = (*Comm)(nil)
+
+// Direct returns the calls of short messages.
+func (c *Comm) Direct() backend.Direct {
+	t := c.m.c
+	return backend.Direct{
+		Comm: uint64(c.handle), SendFor: uintptr(unsafe.Pointer(t.send_for)), RecvFor: uintptr(unsafe.Pointer(t.recv_for)),
+		WaitFor: uintptr(unsafe.Pointer(t.wait_for)), Cancel: uintptr(unsafe.Pointer(t.cancel)),
+	}
+}
+
+// Adopt returns the request of a send that was started by Direct's SendFor.
+func (c *Comm) Adopt(native uint64) backend.Request {
+	return &request{m: c.m, call: "MPI_Isend", native: C.uint64_t(native)}
+}

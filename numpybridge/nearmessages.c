@@ -1,0 +1,122 @@
+//go:build cpython
+
+/*
+ * Short messages, sent and received without Go.
+ *
+ * What goes at once needs nobody to wait for it. What does not is Go's: a send that is under way is handed over, and a
+ * receive to which nothing has come is taken back, and made again there.
+ */
+#include "near.h"
+#include "short.h"
+
+/* How long a call looks for its message with the interpreter's lock held, in nanoseconds. */
+enum { PATIENCE = 20 * 1000 };
+
+/* enter keeps the communicator from being freed until leave, and says whether it is there, with nothing in the way. */
+static int enter(dtl_board *b, const RanksObject *ranks) {
+    if (b == NULL || ranks->handle.handle == 0 || b->send_for == NULL || tracing || !numpy_known ||
+        __atomic_load_n(b->errands, __ATOMIC_RELAXED) != 0)
+        return 0;
+    __atomic_add_fetch(&b->users, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&b->owner, __ATOMIC_SEQ_CST) == ranks->handle.handle)
+        return 1;
+    __atomic_sub_fetch(&b->users, 1, __ATOMIC_RELEASE);
+    return 0;
+}
+
+static void leave(dtl_board *b) { __atomic_sub_fetch(&b->users, 1, __ATOMIC_RELEASE); }
+
+/* finish_send waits for a send that is under way. Its buffer stays with it if that fails. */
+static PyObject *finish_send(dtl_board *b, const RanksObject *ranks, uint64_t request, char *buffer, const trip *t) {
+    char *error = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    dtl_finish_send(ranks->handle.handle, request, t->call.args[0], t->call.args[1], &error);
+    leave(b);
+    Py_END_ALLOW_THREADS
+    if (error != NULL) {
+        fail(error);
+        free(error);
+        return NULL;
+    }
+    free(buffer);
+    Py_RETURN_NONE;
+}
+
+PyObject *near_send(trip *t, const RanksObject *ranks) {
+    dtl_board *b = ranks->board;
+    int64_t dest = t->call.args[0], tag = t->call.args[1];
+    uint64_t request = 0;
+    if (b == NULL || !t->call.in.given || t->call.in.count > DTL_EAGER || dest < 0 || dest >= b->size || tag < 0 || tag >= b->tags)
+        Py_RETURN_NOTIMPLEMENTED;
+    int64_t bytes = t->call.in.count * type_of(t)->size;
+    char *buffer = bytes <= DTL_EAGER - HEAD_ROOM ? malloc(HEAD_ROOM + (size_t)bytes) : NULL;
+    if (buffer == NULL || !enter(b, ranks)) {
+        free(buffer);
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    int head = write_head(buffer, t);
+    memcpy(buffer + head, t->call.in.data, (size_t)bytes);
+    int rc = b->send_for(b->comm, buffer, head + bytes, DTL_BYTES, (int)dest, (int)tag, PATIENCE, &request);
+    if (rc == 0 && request != 0)
+        return finish_send(b, ranks, request, buffer, t);
+    leave(b);
+    free(buffer);
+    if (rc != 0) /* Go makes the call again, and says what is wrong */
+        Py_RETURN_NOTIMPLEMENTED;
+    Py_RETURN_NONE;
+}
+
+/* receive receives a message that comes soon, and says whether it did. */
+static int receive(dtl_board *b, char *buffer, int source, int tag, dtl_arrival *arrival) {
+    uint64_t request = 0;
+    int done = 0;
+    if (b->recv_for(b->comm, buffer, DTL_EAGER, DTL_BYTES, source, tag, PATIENCE, &request, arrival) != 0)
+        return 0;
+    if (request == 0)
+        return 1;
+    if (b->cancel(request) != 0)
+        done = 0; /* then it is waited for */
+    while (!done)
+        if (b->wait_for(&request, PATIENCE, &done, arrival) != 0)
+            return 0;
+    return !arrival->cancelled;
+}
+
+/* unpack puts what has come where it is to go, or returns NotImplemented where that takes more. */
+static PyObject *unpack(trip *t, const char *buffer, int64_t bytes) {
+    dtl_array *out = &t->call.out, *r = &t->call.result;
+    if (!read_head(t, buffer, (int)bytes) || (out->given && (out->type != r->type || out->count != r->count))) {
+        r->given = 0;
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    if (out->given) {
+        memcpy(out->data, r->data, (size_t)(r->count * r->itemsize));
+        return Py_NewRef(t->out);
+    }
+    return r->kind == DTL_PYTHON_SCALAR ? give_scalar(r) : array_of(&t->call);
+}
+
+PyObject *near_receive(trip *t, const RanksObject *ranks) {
+    dtl_board *b = ranks->board;
+    int64_t source = t->call.args[0], tag = t->call.args[1];
+    int64_t buffer[DTL_EAGER / 8];
+    dtl_arrival arrival = {0};
+    char *error = NULL;
+    if (b == NULL || source < -1 || source >= b->size || tag < -1 || tag >= b->tags || t->call.args[2] != 0 ||
+        t->call.args[3] != 0 || (t->out != Py_None && !ndarray_take(t->out, &t->call.out, NULL, 1)) || !enter(b, ranks))
+        Py_RETURN_NOTIMPLEMENTED;
+    int came = __atomic_load_n(b->parked, __ATOMIC_ACQUIRE) == 0 && receive(b, (char *)buffer, (int)source, (int)tag, &arrival);
+    leave(b);
+    PyObject *answer = came ? unpack(t, (const char *)buffer, arrival.bytes) : Py_NewRef(Py_NotImplemented);
+    t->call.out.given = answer != Py_NotImplemented && t->call.out.given;
+    if (came && answer == Py_NotImplemented) {
+        dtl_park(ranks->handle.handle, buffer, arrival.bytes, arrival.source, arrival.tag, &error);
+        if (error != NULL) {
+            Py_DECREF(answer);
+            fail(error);
+            free(error);
+            return NULL;
+        }
+    }
+    return answer;
+}
