@@ -113,8 +113,9 @@ def test_interrupt(tmp_path: Path, where: str) -> None:
     script, started = tmp_path / "program.py", tmp_path / "started"
     lines = (
         f"open({str(started)!r} + str(rank), 'w').write(str(os.getpid()))",
-        f"if last: {where}",
-        "else: ctx.barrier()",
+        "if last:",
+        f"    {where}",
+        "ctx.barrier()",
     )
     script.write_text(PROGRAM.format(body="\n        ".join(lines)))
     command = [sys.executable, "-m", "dtl", "run", "-n", "2", str(script)]
