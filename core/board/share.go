@@ -51,10 +51,24 @@ func Open(name string, rank, ranks int) (*Board, error) {
 	if err != nil {
 		return nil, status.New(status.Backend, "no shared memory: %w", err)
 	}
+	return sight(memory, rank, ranks)
+}
+
+// Alone returns the board of a rank that has no other beside it.
+func Alone() (*Board, error) {
+	memory, err := unix.Mmap(-1, 0, Bytes(1), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return nil, status.New(status.OutOfMemory, "no memory: %w", err)
+	}
+	return sight(memory, 0, 1)
+}
+
+// sight takes over the memory of a board.
+func sight(memory []byte, rank, ranks int) (*Board, error) {
 	local, err := newLocal()
 	if err != nil {
 		_ = unix.Munmap(memory) // of what has just been mapped
-		return nil, status.New(status.Backend, "no memory: %w", err)
+		return nil, status.New(status.OutOfMemory, "no memory: %w", err)
 	}
 	b := &Board{memory: memory, rank: rank, size: ranks, local: local}
 	local.describe(b)

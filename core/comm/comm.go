@@ -30,6 +30,7 @@ type Comm struct {
 	turn     sync.Mutex
 	closed   bool
 	board    *board.Board    // where the ranks meet; nil: by messages
+	own      *board.Board    // of a rank alone, for code outside Go
 	alike    bool            // all ranks are goroutines of one process
 	brief    int             // up to so many bytes a rank a collective call moves on the board
 	trusting bool            // collective calls of elements do not meet where there is no board
@@ -167,10 +168,14 @@ func (c *Comm) Close() error {
 		c.closed = true
 		c.gone.Store(true)
 		dismiss(c)
-		if c.board != nil {
-			c.board.Leave("has closed the context")
-			_ = c.board.Close() // only of memory that is not mapped
+		if b != nil {
+			b.Leave("has closed the context")
 			c.board = nil
+		} else {
+			b = c.own
+		}
+		if b != nil {
+			_ = b.Close() // only of memory that is not mapped
 		}
 		for _, s := range []*memory.Storage{c.votes, c.desk} {
 			if s != nil {

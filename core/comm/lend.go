@@ -19,7 +19,17 @@ import (
 func (c *Comm) Lend(owner int64) unsafe.Pointer {
 	c.turn.Lock()
 	defer c.turn.Unlock()
-	if c.board == nil || c.alike || callers.limit.Load() != nil {
+	if c.closed || c.alike || callers.limit.Load() != nil {
+		return nil
+	}
+	b, brief := c.board, c.brief
+	if c.size == 1 {
+		if c.own == nil {
+			c.own, _ = board.Alone() // or there is none
+		}
+		b, brief = c.own, board.MaxPayload
+	}
+	if b == nil {
 		return nil
 	}
 	var m board.Messages
@@ -31,7 +41,7 @@ func (c *Comm) Lend(owner int64) unsafe.Pointer {
 			Tags: int32(min(c.main.TagBound(), math.MaxInt32)),
 		}
 	}
-	return c.board.Lend(owner, c.spins, c.brief, m)
+	return b.Lend(owner, c.spins, brief, m)
 }
 
 // FinishSend waits for a short message that was sent outside Go and has not gone yet.

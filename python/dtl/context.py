@@ -76,8 +76,8 @@ class Context(DeviceRanks):
         self._size = _native.context_size(handle)
         self._device = _native.context_device(handle)
         self._backend = _native.context_backend(handle)
+        bridge.lend(self)
         if self._size > 1:
-            bridge.lend(self)
             _abort.install(self._rank)
             _watch.start()
 
