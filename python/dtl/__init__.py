@@ -22,7 +22,6 @@ from .backends import has_cuda, has_hip, has_mpi, has_nccl, has_shmem
 from .collectives import allgather, broadcast, gather, scatter
 from .container import DistributedContainer
 from .context import Context
-from .distributed_map import DistributedMap
 from .environment import THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SERIALIZED, THREAD_SINGLE, Environment
 from .exceptions import (
     BackendError,
@@ -39,7 +38,6 @@ from .exceptions import (
     MemoryError,
     OverflowError,
 )
-from .halo import Halo
 from .messages import ANY_SOURCE, ANY_TAG, PROC_NULL, MessageInfo, iprobe, probe, recv, send, sendrecv
 from .nccl import (
     DTL_NCCL_MODE_HYBRID_PARITY,
@@ -54,17 +52,7 @@ from .nccl import (
     DTL_NCCL_OP_SCAN,
     DTL_NCCL_OP_SCATTER,
 )
-from .nonblocking import iallgather, iallreduce, ialltoallv, ibarrier, ibroadcast, igather
-from .nonblocking_messages import irecv, isend, recv_init, send_init
-from .object_messages import recv_object, send_object
-from .objects import (
-    allgather_object,
-    broadcast_object,
-    gather_object,
-    scatter_object,
-)
 from .ops import BAND, BOR, BXOR, IN_PLACE, LAND, LOR, MAX, MAXLOC, MIN, MINLOC, PROD, SUM
-from .plotting import plot_partition
 from .policies import (
     EXEC_ASYNC,
     EXEC_PAR,
@@ -81,19 +69,26 @@ from .policies import (
     PLACEMENT_UNIFIED,
     placement_available,
 )
-from .redistribution import RedistributionPlan
 from .reductions import allreduce, reduce
-from .requests import PersistentRequest, Request
-from .scans import exscan, reduce_scatter, scan
-from .several import startall, waitall, waitany
 from .span import DistributedSpan
 from .tensor import DistributedTensor
-from .variable import allgatherv, alltoall, alltoallv, gatherv, scatterv
 from .vector import DistributedVector
 
 if TYPE_CHECKING:
     from . import observe
+    from .distributed_map import DistributedMap
+    from .halo import Halo
+    from .nonblocking import iallgather, iallreduce, ialltoallv, ibarrier, ibroadcast, igather
+    from .nonblocking_messages import irecv, isend, recv_init, send_init
+    from .object_messages import recv_object, send_object
+    from .objects import allgather_object, broadcast_object, gather_object, scatter_object
+    from .plotting import plot_partition
+    from .redistribution import RedistributionPlan
+    from .requests import PersistentRequest, Request
+    from .scans import exscan, reduce_scatter, scan
+    from .several import startall, waitall, waitany
     from .tracing import trace
+    from .variable import allgatherv, alltoall, alltoallv, gatherv, scatterv
 
 __version__: str = _version()
 version_info: tuple[int, int, int] = (0, 1, 0)
@@ -220,20 +215,35 @@ __all__ = [
     "waitany",
 ]
 
-#: What few programs use, and is imported when it is first asked for: its module, and its name there if it is no module.
-_LATER = {"observe": ("dtl.observe", ""), "trace": ("dtl.tracing", "trace")}
+#: What not every program uses, and is imported when it is first asked for: the names by their modules.
+_LATER = {
+    "distributed_map": ("DistributedMap",),
+    "halo": ("Halo",),
+    "nonblocking": ("iallgather", "iallreduce", "ialltoallv", "ibarrier", "ibroadcast", "igather"),
+    "nonblocking_messages": ("irecv", "isend", "recv_init", "send_init"),
+    "object_messages": ("recv_object", "send_object"),
+    "objects": ("allgather_object", "broadcast_object", "gather_object", "scatter_object"),
+    "plotting": ("plot_partition",),
+    "redistribution": ("RedistributionPlan",),
+    "requests": ("PersistentRequest", "Request"),
+    "scans": ("exscan", "reduce_scatter", "scan"),
+    "several": ("startall", "waitall", "waitany"),
+    "tracing": ("trace",),
+    "variable": ("allgatherv", "alltoall", "alltoallv", "gatherv", "scatterv"),
+}
+_HOMES = {name: module for module, names in _LATER.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    if name == "observe":
+        value: Any = importlib.import_module("dtl.observe")
+    elif name in _HOMES:
+        value = getattr(importlib.import_module(f"dtl.{_HOMES[name]}"), name)
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, attribute = _LATER[name]
-    value: Any = importlib.import_module(module)
-    if attribute:
-        value = getattr(value, attribute)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_HOMES, "observe"})
