@@ -197,7 +197,7 @@ class PersistentRequest(Request):
     ...         data[:] = step
     ...         dtl.startall([receive, send])
     ...         sums = dtl.waitall([receive, send])[0].sum()
-    ...     sums
+    ...     float(sums)
     6.0
     """
 
