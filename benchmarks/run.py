@@ -5,9 +5,11 @@ Run by an environment that holds DTL, mpi4py and Open MPI; one beside it named .
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import NamedTuple, Sequence
 
@@ -71,8 +73,15 @@ def _table(rows: Sequence[Row]) -> list[str]:
     return lines
 
 
-def _section(python: Path, section: Section, suffix: str) -> list[str]:
-    return [f"## {section.title}{suffix}", "", *_table(_measure(python, section)), ""]
+def _section(python: Path, section: Section) -> str:
+    when = f"Measured on {time.strftime('%Y-%m-%d')}, at a load of {os.getloadavg()[0]:.1f}."
+    return "\n".join([when, "", *_table(_measure(python, section)), ""])
+
+
+def _known() -> dict[str, str]:
+    """Return the parts of the file by their titles."""
+    parts = _RESULTS.read_text().split("\n## ")[1:] if _RESULTS.exists() else []
+    return {title: text.strip("\n") + "\n" for title, text in (part.split("\n", 1) for part in parts)}
 
 
 def _head(environments: Sequence[Path]) -> list[str]:
@@ -83,7 +92,8 @@ def _head(environments: Sequence[Path]) -> list[str]:
         "",
         "Written by `make bench`, which runs `benchmarks/run.py`. A ratio is the median over blocks that",
         "alternate in one process, with the smallest and largest in parentheses; the verdict rests on the",
-        "median. Times are those of the fastest block: they belong to this machine and moment.",
+        "median. Times are those of the fastest block: they belong to this machine and moment. Parts that do",
+        "not say when they were measured are of an earlier version.",
         "",
         *[f"- {name}: {value}" for name, value in facts],
         "",
@@ -91,19 +101,20 @@ def _head(environments: Sequence[Path]) -> list[str]:
 
 
 def main() -> None:
-    """Measure everything, then write the file."""
+    """Measure everything, or the programs that the command line names, and write the file after each part."""
     environments = [Path(sys.prefix)]
     mpich = _ROOT / ".venv-mpich"
     if _python(mpich).exists():
         environments.append(mpich)
-    lines = _head(environments)
-    for section in _SECTIONS:
-        lines += _section(_python(environments[0]), section, "")
-    for environment in environments[1:]:
-        for section in _SECTIONS:
-            if section.mpi:
-                lines += _section(_python(environment), section, ", MPICH")
-    _RESULTS.write_text("\n".join(lines))
+    plan = [(section, environments[0], section.title) for section in _SECTIONS]
+    plan += [(s, e, f"{s.title}, MPICH") for e in environments[1:] for s in _SECTIONS if s.mpi]
+    head, known = _head(environments), _known()
+    for section, environment, title in plan:
+        if sys.argv[1:] and section.program not in sys.argv[1:]:
+            continue
+        known[title] = _section(_python(environment), section)
+        parts = [f"## {title}\n\n{known[title]}" for _, _, title in plan if title in known]
+        _RESULTS.write_text("\n".join([*head, *parts]))
     print(_RESULTS.read_text())
 
 
