@@ -35,9 +35,25 @@ func mark(t *testing.T, word string) {
 	}
 }
 
+// awaitOthers lets the other ranks come as far as this one after MPI_Finalize: MPICH's launcher may end them when the
+// first leaves.
+func awaitOthers() {
+	passed := filepath.Join(os.Getenv(marks), "TestRankAfterFinalize.passed.")
+	if _, err := os.Stat(passed + strconv.Itoa(os.Getpid())); err != nil {
+		return
+	}
+	for range 200 {
+		if found, _ := filepath.Glob(passed + "*"); len(found) >= LaunchedBy().Size { // of a pattern that is one
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if os.Getenv(asRank) != "" {
+		awaitOthers()
 		if _, err := Finalize(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
