@@ -50,16 +50,6 @@ func dtl_perform(c *C.dtl_call) {
 	calls.Put(call)
 }
 
-// dtl_barrier is dtl_perform of a barrier by itself. It sets failed where it fails.
-//
-//export dtl_barrier
-func dtl_barrier(handle C.int64_t, failed **C.char) {
-	defer guard(failed)
-	if err := barrierOf(int64(handle)); err != nil {
-		*failed = C.CString(status.Encode(err))
-	}
-}
-
 // dtl_release drops one use of a storage that a call returned.
 //
 //export dtl_release

@@ -3,8 +3,7 @@
 /* The call that serves every operation. */
 #include "ndarray.h"
 
-/* fail_with raises an error of Go's, and frees it. */
-static PyObject *fail_with(char *error) {
+PyObject *fail_with(char *error) {
     fail(error);
     free(error);
     return NULL;
@@ -31,16 +30,6 @@ PyObject *perform(dtl_call *call) {
     if (call->storage != 0)
         dtl_release(call->storage);
     return value;
-}
-
-PyObject *perform_barrier(int64_t handle) {
-    char *error = NULL;
-    Py_BEGIN_ALLOW_THREADS
-    dtl_barrier(handle, &error);
-    Py_END_ALLOW_THREADS
-    if (error != NULL)
-        return fail_with(error);
-    Py_RETURN_NONE;
 }
 
 /* with_out borrows the output, if there is one, and makes the call. An operation that takes a pair of inputs has the

@@ -5,7 +5,6 @@ import (
 	"dtl/core/dtype"
 	"dtl/core/handle"
 	"dtl/core/runtime"
-	"dtl/core/status"
 )
 
 // on calls f with the communicator of the call's context.
@@ -23,12 +22,6 @@ func (c *Call) on(f func(*comm.Comm) error) (err error) {
 }
 
 func barrier(c *Call) error { return c.on((*comm.Comm).Barrier) }
-
-// barrierOf is the barrier of the context that a handle names.
-func barrierOf(h int64) error {
-	c := Call{Handle: h}
-	return status.In("barrier", c.on((*comm.Comm).Barrier))
-}
 
 func broadcast(c *Call) error {
 	return c.on(func(on *comm.Comm) (err error) {

@@ -90,8 +90,8 @@ taken take_args(PyObject *const *args, Py_ssize_t n, int64_t *into);
 /* perform makes the call with the GIL released, and returns its result: None where there is none. */
 PyObject *perform(dtl_call *call);
 
-/* perform_barrier is perform of a barrier by itself: describing a call would make it a quarter longer. */
-PyObject *perform_barrier(int64_t handle);
+/* fail_with raises an error of Go's, frees it, and returns NULL. */
+PyObject *fail_with(char *error);
 
 extern const char call_doc[];
 PyObject *bridge_call(PyObject *module, PyObject *const *args, Py_ssize_t nargs);

@@ -9,7 +9,7 @@
  */
 #include "near.h"
 
-enum { OPERATORS = 4, SUM = 0, PROD, MIN, MAX };
+enum { SUM, PROD, OPERATORS };
 static uint64_t operator_prints[OPERATORS];
 static int64_t type_double, type_long;
 
@@ -119,8 +119,7 @@ int near_meet(meeting *m, const void *head, int head_bytes, const void *elements
     if (error == NULL)
         return 0;
     near_end(m);
-    fail(error);
-    free(error);
+    fail_with(error);
     return -1;
 }
 
@@ -131,7 +130,7 @@ const char *near_laid(const meeting *m, int rank, int *bytes) {
 }
 
 int near_folds(int64_t op, int64_t type) {
-    return (op == SUM || op == PROD) && type != 0 && (type == type_double || type == type_long);
+    return op >= SUM && op < OPERATORS && type != 0 && (type == type_double || type == type_long);
 }
 
 void near_fold(const meeting *m, void *into) {

@@ -33,11 +33,8 @@ static PyObject *finish_send(dtl_board *b, const RanksObject *ranks, uint64_t re
     dtl_finish_send(ranks->handle.handle, request, t->call.args[0], t->call.args[1], &error);
     leave(b);
     Py_END_ALLOW_THREADS
-    if (error != NULL) {
-        fail(error);
-        free(error);
-        return NULL;
-    }
+    if (error != NULL)
+        return fail_with(error);
     free(buffer);
     Py_RETURN_NONE;
 }
@@ -113,9 +110,7 @@ PyObject *near_receive(trip *t, const RanksObject *ranks) {
         dtl_park(ranks->handle.handle, buffer, arrival.bytes, arrival.source, arrival.tag, &error);
         if (error != NULL) {
             Py_DECREF(answer);
-            fail(error);
-            free(error);
-            return NULL;
+            return fail_with(error);
         }
     }
     return answer;

@@ -208,7 +208,7 @@ static PyObject *attempt(const ShortObject *s, PyObject *const *args, Py_ssize_t
     trip t;
     if (disabled || !bind(s, args, count, words, bound))
         Py_RETURN_NOTIMPLEMENTED;
-    if (s->answer == MET && !tracing && PyObject_TypeCheck(bound[0], &RanksType))
+    if (s->answer == MET && PyObject_TypeCheck(bound[0], &RanksType))
         return near_barrier(s, (RanksObject *)bound[0]);
     memset(&t.call, 0, offsetof(dtl_call, shape));
     t.call.code = s->code;

@@ -75,7 +75,7 @@ int read_head(trip *t, const char *laid, int bytes);
 
 /* ---- nearcalls.c, nearmessages.c ---- */
 
-/* near_barrier is a barrier, by the board where there is one. */
+/* near_barrier is a barrier by the board alone, or returns NotImplemented. */
 PyObject *near_barrier(const ShortObject *s, const RanksObject *ranks);
 
 /* near_send sends a short message straight away, and near_receive receives one that comes at once; or they return

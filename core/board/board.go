@@ -89,9 +89,6 @@ func (b *Board) slot(rank int) *slot {
 // Bytes returns how long the memory for so many ranks is.
 func Bytes(ranks int) int { return headBytes + ranks*slotBytes }
 
-// Meeting returns the number of the meeting that this rank came to last.
-func (b *Board) Meeting() uint64 { return b.local.seq }
-
 // Lay lays down this rank's entry for the next meeting, with n bytes at payload, at most MaxPayload.
 func (b *Board) Lay(print, want uint64, code int32, payload unsafe.Pointer, n int) {
 	b.local.seq++

@@ -141,17 +141,19 @@ func (c *Comm) SplitByNode() (d *Comm, err error) {
 
 // Export returns the native handle of a duplicate, which is the caller's to free; an error where ranks are connected by
 // what has none. Collective.
-func (c *Comm) Export() (uintptr, error) {
-	const op = "to_mpi4py"
-	native, ok := c.main.(backend.NativeCommunicator)
-	if !ok {
-		return 0, status.In(op, status.New(status.Unsupported, "the context's ranks are not connected by MPI"))
-	}
-	if err := c.meet(form{op: op}, nil); err != nil {
-		return 0, status.In(op, err)
-	}
-	handle, err := native.Export()
-	return handle, status.In(op, err)
+func (c *Comm) Export() (handle uintptr, err error) {
+	err = c.inTurn("to_mpi4py", func() (err error) {
+		native, ok := c.main.(backend.NativeCommunicator)
+		if !ok {
+			return status.New(status.Unsupported, "the context's ranks are not connected by MPI")
+		}
+		if err := c.meet(form{op: "to_mpi4py"}, nil); err != nil {
+			return err
+		}
+		handle, err = native.Export()
+		return err
+	})
+	return handle, err
 }
 
 const (

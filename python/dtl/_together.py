@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from contextlib import contextmanager
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 from . import _native
 from .context import Context
@@ -21,9 +21,7 @@ def together(ctx: Context, op: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if isinstance(ctx, Context) and ctx.size > 1 and ctx._handle and not _native.forked():
-            code = error.code if isinstance(error, DTLError) else _code(error)
-            _native.context_refuse(ctx._handle, code, op, str(error))
+        _tell(_native.context_refuse, ctx, op, error)
         if isinstance(error, builtins.MemoryError) and not isinstance(error, DTLError):
             raise MemoryError(f"{op}: {error}") from None
         raise
@@ -35,9 +33,7 @@ def posting(ctx: Context, op: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if isinstance(ctx, Context) and ctx.size > 1 and ctx._handle and not _native.forked():
-            code = error.code if isinstance(error, DTLError) else _code(error)
-            _native.context_refuse_start(ctx._handle, code, op, str(error))
+        _tell(_native.context_refuse_start, ctx, op, error)
         raise
 
 
@@ -53,6 +49,13 @@ def check_context(ctx: Any) -> None:
     """Refuse what is no context: there is nobody to tell."""
     if not isinstance(ctx, Context):
         raise InvalidTypeError(f"ctx must be a dtl.Context, not {type(ctx).__name__}")
+
+
+def _tell(refuse: Callable[..., Any], ctx: Any, op: str, error: Exception) -> None:
+    """Tell the other ranks, where there are any, why this one does not make the call."""
+    if isinstance(ctx, Context) and ctx.size > 1 and ctx._handle and not _native.forked():
+        code = error.code if isinstance(error, DTLError) else _code(error)
+        refuse(ctx._handle, code, op, str(error))
 
 
 def _code(error: Exception) -> int:
