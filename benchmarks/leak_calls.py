@@ -43,7 +43,7 @@ def container_calls(ctx: dtl.Context, vec: dtl.DistributedVector) -> Calls:
     halo, plan = dtl.Halo(dtl.DistributedVector(ctx, 100), 1), dtl.RedistributionPlan(vec, other)
     spec, end, size = np.array([0, 1, 1, 100, 0, 0, 0, -1]), np.array([vec._handle]), iter(range(10**9))
     at, values, whole, all_of_it = np.arange(4), np.ones(4), np.zeros(100), np.array([0, 0, 1, 0, 0, 1, 100])
-    width = np.array([1, 1, 0])
+    width, found = np.array([1, 1, 0]), np.array([1, 2, 3, 4, *np.frombuffer(b"count\0of 1", np.int64, 1)])
 
     def both() -> None:
         call(b.HALO_BEGIN, halo, None, None, 0, 0, 0, 0)
@@ -75,6 +75,7 @@ def container_calls(ctx: dtl.Context, vec: dtl.DistributedVector) -> Calls:
         "HALO_EXCHANGE": lambda: call(b.HALO_EXCHANGE, halo, None, None, 0, 0, 0, 0),
         "HALO_BEGIN": both,
         "HALO_END": both,
+        "SHARE": lambda: call(b.SHARE, vec, found, None, 0, 0, 0, 0),
     }
 
 

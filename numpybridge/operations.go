@@ -86,6 +86,7 @@ const (
 	Igather
 	Iallgather
 	Ialltoallv
+	Share
 )
 
 // operation is what is known of one.
@@ -171,6 +172,7 @@ var operations = [...]operation{
 	Igather:      {"IGATHER", "igather", true, false, igather},
 	Iallgather:   {"IALLGATHER", "iallgather", true, false, iallgather},
 	Ialltoallv:   {"IALLTOALLV", "ialltoallv", true, false, ialltoallv},
+	Share:        {"SHARE", "algorithm", true, false, share},
 }
 
 // row returns a code's operation, or nil for a number that is none.

@@ -33,7 +33,7 @@ func Take(from Container, index comm.Array) (comm.Result, error) {
 	same := []int64{int64(len(index.Shape)), int64(index.Count), comm.Fingerprint(index.Span)}
 	call := comm.Call{Op: op, Same: same, Text: describeIndices(index)}
 	if mine == nil {
-		call = p.named(call)
+		call = p.Named(call)
 	}
 	if index.Count == 1 && mine == nil {
 		err = t.one(call)
@@ -190,7 +190,7 @@ func Give(to Container, index, values comm.Array) error {
 	call := comm.Call{Op: op, Same: []int64{int64(index.Count), comm.Fingerprint(index.Span), int64(values.Count), print},
 		Text: func() string { return describeIndices(index)() + ", " + describeValues(values) }}
 	if mine == nil {
-		call = p.named(call)
+		call = p.Named(call)
 	}
 	if err := c.Agree(call, mine); err != nil {
 		return err

@@ -63,7 +63,7 @@ func (a *Array) change(call comm.Call, to func(*state) (change, error), limit in
 	defer a.mu.Unlock()
 	var next *state
 	if a.now != nil {
-		call = a.now.named(call)
+		call = a.now.Named(call)
 	}
 	err = together(c, call, func() (t *transfer.Transfer, err error) {
 		next, t, err = a.prepare(c, to, limit)

@@ -96,11 +96,47 @@ func (s *state) span() memory.Span {
 // memory returns the part as an end of a transfer.
 func (s *state) memory() transfer.Memory { return transfer.Memory{Addr: s.addr, Strides: s.strides} }
 
+// Runs calls f with the elements in C order, in as few runs as lie side by side, until it returns false.
+func (s *state) Runs(f func(run memory.Span) bool) {
+	d, length := len(s.shape)-1, s.shape[len(s.shape)-1]
+	for ; d > 0 && s.strides[d-1] == s.shape[d]*s.strides[d]; d-- {
+		length *= s.shape[d-1]
+	}
+	each(s.addr, s.shape[:d], s.strides[:d], func(at unsafe.Pointer) bool {
+		return length == 0 || f(memory.Span{Addr: at, Count: int(length), Type: s.typ})
+	})
+}
+
+// each calls f with the address of each element of some dimensions, in C order, until it returns false.
+func each(at unsafe.Pointer, shape, strides []int64, f func(unsafe.Pointer) bool) bool {
+	if len(shape) == 0 {
+		return f(at)
+	}
+	for i := range shape[0] {
+		if !each(unsafe.Add(at, i*strides[0]), shape[1:], strides[1:], f) {
+			return false
+		}
+	}
+	return true
+}
+
+// Index returns the index in C order of the whole of the n-th local element in C order.
+func (s *state) Index(n int64) int64 {
+	global, extent := int64(0), int64(1)
+	for d := len(s.shape) - 1; d >= 0; d-- {
+		p := s.layout.Dim(d)
+		global += p.Global(s.layout.Coordinate(s.rank, d), n%s.shape[d]) * extent
+		extent *= p.GlobalSize()
+		n /= s.shape[d]
+	}
+	return global
+}
+
 // same is what of a container all ranks must pass alike.
 func (s *state) same() []int64 { return []int64{s.id, s.print, int64(s.typ)} }
 
-// named adds the container to a call that all ranks make on it.
-func (s *state) named(call comm.Call) comm.Call {
+// Named adds the container to a call that all ranks make on it.
+func (s *state) Named(call comm.Call) comm.Call {
 	call.Same = append(s.same(), call.Same...)
 	call.On = s.String
 	return call

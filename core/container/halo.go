@@ -67,7 +67,7 @@ func NewHalo(of Container, margins []halo.Margin) (*Halo, error) {
 	defer a.mu.Unlock()
 	h, next, mine := a.prepareHalo(c, margins)
 	if mine == nil {
-		call = next.named(call)
+		call = next.Named(call)
 	}
 	all := make([]comm.Shared, c.Size())
 	if err := c.AgreeSharing(call, mine, comm.Shared{halosMade.Load()}, all); err != nil {

@@ -96,7 +96,7 @@ func Assign(to Container, values comm.Array, axes []Axis) error {
 	call := comm.Call{Op: m.op, Same: append(m.call().Same, comm.Fingerprint(values.Span)),
 		Text: func() string { return m.call().Text() + ", " + describeValues(values) }}
 	if mine == nil {
-		call = p.named(call)
+		call = p.Named(call)
 	}
 	return together(c, call, func() (*transfer.Transfer, error) {
 		if mine != nil {

@@ -61,7 +61,7 @@ func (r *request) run(on Container, round func(k int) error) error {
 	}
 	call := comm.Call{Op: r.op}
 	if mine == nil {
-		call = r.part.named(call)
+		call = r.part.Named(call)
 	}
 	all := make([]comm.Shared, c.Size())
 	share := comm.Shared{int64(batches(r.index.Count))}

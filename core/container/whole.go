@@ -40,7 +40,7 @@ func atRoot(op string, on Container, array *comm.Array, root int64, direct func(
 	}
 	call := comm.Call{Op: op, Same: []int64{root}, Text: func() string { return fmt.Sprint("root ", root) }}
 	if p.state != nil {
-		call = p.named(call)
+		call = p.Named(call)
 	}
 	return together(c, call, func() (*transfer.Transfer, error) {
 		if mine != nil {

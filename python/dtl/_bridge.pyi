@@ -66,6 +66,7 @@ SENDRECV: int
 SEND_INIT: int
 SEND_OBJECT: int
 SEND_PART: int
+SHARE: int
 SPAN: int
 START: int
 TAKE: int

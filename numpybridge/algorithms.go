@@ -1,0 +1,45 @@
+package numpybridge
+
+import (
+	"strings"
+
+	"dtl/core/algorithm"
+	"dtl/core/comm"
+	"dtl/core/container"
+)
+
+// share is the agreement of an algorithm on a container whose local part Python has computed, and tells every rank what
+// each found: the input has the numbers found, and then the call in words, its name first, as bytes, eight in a number.
+// The result has a row of numbers a rank.
+func share(c *Call) error {
+	numbers, err := c.integers()
+	if err != nil {
+		return err
+	}
+	var found comm.Shared
+	numbers = numbers[copy(found[:], numbers):]
+	return c.container(func(of container.Container) error {
+		all, err := algorithm.Share(of, spelled(numbers), func(container.Part) (comm.Shared, error) { return found, nil })
+		if err != nil {
+			return err
+		}
+		flat := make([]int64, 0, len(all)*len(found))
+		for _, each := range all {
+			flat = append(flat, each[:]...)
+		}
+		return c.answer([]int64{int64(len(all)), int64(len(found))}, flat...)
+	})
+}
+
+// spelled returns the call that numbers say in words: its name, a zero byte, and its arguments.
+func spelled(numbers []int64) comm.Call {
+	text := make([]byte, 0, 8*len(numbers))
+	for _, n := range numbers {
+		for shift := 0; shift < 64; shift += 8 {
+			text = append(text, byte(n>>shift))
+		}
+	}
+	op, words, _ := strings.Cut(string(text), "\x00")
+	words = strings.TrimRight(words, "\x00")
+	return comm.Call{Op: op, Same: numbers, Text: func() string { return words }}
+}

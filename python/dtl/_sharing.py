@@ -1,0 +1,48 @@
+"""What each rank found in its own part of a container, told to all ranks in one agreement."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Sequence
+
+import numpy as np
+
+from ._native import bridge
+from .container import DistributedContainer
+
+#: How many numbers each rank tells.
+WIDTH = 4
+
+
+def share(of: DistributedContainer, op: str, words: str = "", numbers: Sequence[int] = ()) -> np.ndarray[Any, Any]:
+    """Return what every rank found, a row a rank of WIDTH int64, where all ranks make the same call. Collective.
+
+    Parameters
+    ----------
+    of
+        The container: the same on every rank.
+    op, words
+        What is called and its arguments in words, for the error of ranks that do not call the same.
+    numbers
+        What this rank found: at most WIDTH of them.
+
+    Raises
+    ------
+    CollectiveMismatchError
+        If ranks call something else.
+    DTLError
+        If a rank refuses. Of its class, on every rank.
+    """
+    call = _spelled(op, words)
+    given = np.empty(WIDTH + len(call), np.int64)
+    given[:WIDTH] = 0
+    given[: len(numbers)] = numbers
+    given[WIDTH:] = call
+    return np.asarray(bridge.call(bridge.SHARE, of, given, None, 0, 0, 0, 0))
+
+
+@functools.lru_cache(maxsize=256)
+def _spelled(op: str, words: str) -> np.ndarray[Any, Any]:
+    """Return a call in words as numbers of eight bytes each."""
+    text = f"{op}\0{words}".encode()
+    return np.frombuffer(text.ljust(-8 * (-len(text) // 8), b"\0"), np.int64)
