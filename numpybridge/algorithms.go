@@ -1,6 +1,7 @@
 package numpybridge
 
 import (
+	"cmp"
 	"strings"
 
 	"dtl/core/algorithm"
@@ -10,7 +11,7 @@ import (
 
 // share is the agreement of an algorithm on a container whose local part Python has computed, and tells every rank what
 // each found: the input has the numbers found, and then the call in words, its name first, as bytes, eight in a number.
-// The result has a row of numbers a rank.
+// The list has the handles of further containers that all ranks pass alike. The result has a row of numbers a rank.
 func share(c *Call) error {
 	numbers, err := c.integers()
 	if err != nil {
@@ -19,7 +20,11 @@ func share(c *Call) error {
 	var found comm.Shared
 	numbers = numbers[copy(found[:], numbers):]
 	return c.container(func(of container.Container) error {
-		all, err := algorithm.Share(of, spelled(numbers), func(container.Part) (comm.Shared, error) { return found, nil })
+		call, mine := spelled(numbers), error(nil)
+		for _, h := range c.Lists[0] {
+			call, mine = with(call, h, mine)
+		}
+		all, err := algorithm.Share(of, call, func(container.Part) (comm.Shared, error) { return found, mine })
 		if err != nil {
 			return err
 		}
@@ -29,6 +34,22 @@ func share(c *Call) error {
 		}
 		return c.answer([]int64{int64(len(all)), int64(len(found))}, flat...)
 	})
+}
+
+// with adds a container to what all ranks pass alike; an earlier error stays.
+func with(call comm.Call, h int64, earlier error) (comm.Call, error) {
+	err := withContainer(h, func(of container.Container) error {
+		p, err := of.Use()
+		if err != nil {
+			return err
+		}
+		defer p.Done()
+		said, other := call.Text, p.String()
+		call = p.Named(call)
+		call.Text = func() string { return strings.TrimPrefix(said()+", "+other, ", ") }
+		return nil
+	})
+	return call, cmp.Or(earlier, err)
 }
 
 // spelled returns the call that numbers say in words: its name, a zero byte, and its arguments.

@@ -43,6 +43,14 @@ func ContainerKind(h, d int64) (kind int64, err error) {
 	return along(h, d, func(e container.Extents) int64 { return int64(e.Kind) })
 }
 
+// ContainerIndex returns the index in C order of the whole of the n-th local element in C order.
+func ContainerIndex(h, n int64) (index int64, err error) {
+	defer guard(&err)
+	return using(container.Containers, h, func(c container.Container) (int64, error) {
+		return container.Index(c, n)
+	})
+}
+
 // ContainerViews returns how many views of a container are out on this rank.
 func ContainerViews(h int64) (n int64, err error) {
 	defer guard(&err)

@@ -190,6 +190,19 @@ func (s *state) checkDimension(d int64) error {
 	return nil
 }
 
+// Index returns the index in C order of the whole of the n-th local element in C order. Local.
+func Index(c Container, n int64) (int64, error) {
+	p, err := c.Use()
+	if err != nil {
+		return 0, err
+	}
+	defer p.Done()
+	if size := product(p.shape); n < 0 || n >= size {
+		return 0, status.New(status.OutOfBounds, "local index %d outside [0, %d)", n, size)
+	}
+	return p.Index(n), nil
+}
+
 // Extents are what can be asked about each dimension.
 type Extents struct {
 	Global, Local, Offset, Grid int64

@@ -76,6 +76,7 @@ from .vector import DistributedVector
 
 if TYPE_CHECKING:
     from . import observe
+    from .algorithms import copy, fill, for_each, generate, iota, replace, replace_if, transform
     from .distributed_map import DistributedMap
     from .halo import Halo
     from .nonblocking import iallgather, iallreduce, ialltoallv, ibarrier, ibroadcast, igather
@@ -84,8 +85,10 @@ if TYPE_CHECKING:
     from .objects import allgather_object, broadcast_object, gather_object, scatter_object
     from .plotting import plot_partition
     from .redistribution import RedistributionPlan
+    from .reordering import adjacent_difference, partition_by, reverse, rotate
     from .requests import PersistentRequest, Request
     from .scans import exscan, reduce_scatter, scan
+    from .searching import all_of, any_of, count, count_if, find, find_if, none_of
     from .several import startall, waitall, waitany
     from .tracing import trace
     from .variable import allgatherv, alltoall, alltoallv, gatherv, scatterv
@@ -164,19 +167,30 @@ __all__ = [
     "RedistributionPlan",
     "Request",
     "__version__",
+    "adjacent_difference",
+    "all_of",
     "allgather",
     "allgather_object",
     "allgatherv",
     "allreduce",
     "alltoall",
     "alltoallv",
+    "any_of",
     "backends",
     "broadcast",
     "broadcast_object",
+    "copy",
+    "count",
+    "count_if",
     "exscan",
+    "fill",
+    "find",
+    "find_if",
+    "for_each",
     "gather",
     "gather_object",
     "gatherv",
+    "generate",
     "has_cuda",
     "has_hip",
     "has_mpi",
@@ -188,10 +202,13 @@ __all__ = [
     "ibarrier",
     "ibroadcast",
     "igather",
+    "iota",
     "iprobe",
     "irecv",
     "isend",
+    "none_of",
     "observe",
+    "partition_by",
     "placement_available",
     "plot_partition",
     "probe",
@@ -200,6 +217,10 @@ __all__ = [
     "recv_object",
     "reduce",
     "reduce_scatter",
+    "replace",
+    "replace_if",
+    "reverse",
+    "rotate",
     "scan",
     "scatter",
     "scatter_object",
@@ -210,6 +231,7 @@ __all__ = [
     "sendrecv",
     "startall",
     "trace",
+    "transform",
     "version_info",
     "waitall",
     "waitany",
@@ -217,6 +239,9 @@ __all__ = [
 
 #: What not every program uses, and is imported when it is first asked for: the names by their modules.
 _LATER = {
+    "reordering": ("adjacent_difference", "partition_by", "reverse", "rotate"),
+    "searching": ("all_of", "any_of", "count", "count_if", "find", "find_if", "none_of"),
+    "algorithms": ("copy", "fill", "for_each", "generate", "iota", "replace", "replace_if", "transform"),
     "distributed_map": ("DistributedMap",),
     "halo": ("Halo",),
     "nonblocking": ("iallgather", "iallreduce", "ialltoallv", "ibarrier", "ibroadcast", "igather"),

@@ -9,12 +9,19 @@ import numpy as np
 
 from ._native import bridge
 from .container import DistributedContainer
+from .policies import Partition
 
 #: How many numbers each rank tells.
 WIDTH = 4
 
 
-def share(of: DistributedContainer, op: str, words: str = "", numbers: Sequence[int] = ()) -> np.ndarray[Any, Any]:
+def share(
+    of: DistributedContainer,
+    op: str,
+    words: str = "",
+    numbers: Sequence[int] = (),
+    also: Sequence[DistributedContainer] = (),
+) -> np.ndarray[Any, Any]:
     """Return what every rank found, a row a rank of WIDTH int64, where all ranks make the same call. Collective.
 
     Parameters
@@ -25,6 +32,8 @@ def share(of: DistributedContainer, op: str, words: str = "", numbers: Sequence[
         What is called and its arguments in words, for the error of ranks that do not call the same.
     numbers
         What this rank found: at most WIDTH of them.
+    also
+        Further containers of the call: the same on every rank.
 
     Raises
     ------
@@ -38,7 +47,14 @@ def share(of: DistributedContainer, op: str, words: str = "", numbers: Sequence[
     given[:WIDTH] = 0
     given[: len(numbers)] = numbers
     given[WIDTH:] = call
-    return np.asarray(bridge.call(bridge.SHARE, of, given, None, 0, 0, 0, 0))
+    others = np.array([c._handle for c in also], np.int64) if also else None
+    return np.asarray(bridge.call(bridge.SHARE, of, given, None, 0, 0, 0, 0, others))
+
+
+def total(of: DistributedContainer, op: str, words: str, number: int) -> int:
+    """Return the sum of what the ranks found, each element counted once. Collective."""
+    rows = share(of, op, words, (number,))
+    return int(rows[0, 0] if of.partition_policy is Partition.REPLICATED else rows[:, 0].sum())
 
 
 @functools.lru_cache(maxsize=256)

@@ -119,3 +119,29 @@ def fingerprint(array: Array) -> str:
     """Return what, in all likelihood, tells the arrays of two ranks apart."""
     elements: Any = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     return f"{zlib.crc32(elements):08x} of {array.size} {array.dtype}"
+
+
+def element(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the element of a dtype that equals a number; None where there is none.
+
+    A float is rounded to a type of floats first, so that 0.1 equals what 0.1 was stored as.
+    """
+    array = _array(name, value)
+    if array.ndim or array.dtype.kind not in "biufcO":
+        raise InvalidTypeError(f"{name} {value!r} of type {type(value).__name__}: it must be one number")
+    number = array.item()
+    if not isinstance(number, (int, float, complex)):
+        raise InvalidTypeError(f"{name} {value!r} of type {type(value).__name__}: it must be one number")
+    if isinstance(number, complex) and dtype.kind != "c":
+        if number.imag:
+            return None
+        number = number.real
+    if dtype.kind in "biu":
+        bounds = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        whole = bounds[0] <= number <= bounds[1] and int(number) == number
+        return dtype.type(int(number)) if whole else None
+    with np.errstate(over="ignore"):
+        try:
+            return dtype.type(number)
+        except builtins.OverflowError:
+            return None

@@ -60,6 +60,7 @@ MORE = {
     "ContextRefuse": (100, "op", "why"),
     "ContextRefuseStart": (100, "op", "why"),
     "ContainerGrid": (0,),
+    "ContainerIndex": (0,),
     "ContainerKind": (0,),
     "ContainerLocalShape": (0,),
     "ContainerOffset": (0,),

@@ -1,0 +1,351 @@
+"""Algorithms that give each element a value: for_each, transform, fill, copy, replace, iota and generate."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from . import _store
+from ._functions import applied, check_function, chosen, running
+from ._sharing import share
+from ._together import together
+from ._values import element, filling
+from ._window import move, whole
+from .container import DistributedContainer, check_container, linear_indices
+from .exceptions import InvalidArgumentError, InvalidTypeError
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+def for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> None:
+    """Call a function with each rank's elements, which it may change. Collective.
+
+    Parameters
+    ----------
+    c
+        A container, the same on every rank.
+    f
+        A function of an array, called once on each rank with the local view; what it returns is ignored. It is not
+        called where a rank has no elements.
+    elementwise
+        True if f is a function of one element, which is then called for each, in the order of the local view.
+
+    Raises
+    ------
+    InvalidTypeError
+        If f is no function. On every rank.
+    CommunicationError
+        If f fails on another rank; the text has its traceback. On the rank itself, what f raised. What f has changed
+        until then stays changed.
+    CollectiveMismatchError
+        If ranks pass different containers.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx, dtl.DistributedVector(ctx, 4, fill=-2.0) as vec:
+    ...     dtl.for_each(vec, lambda a: np.abs(a, out=a))
+    ...     print(vec[...].gather_to())
+    [2. 2. 2. 2.]
+    """
+    check_container("c", c)
+    with together(c.context, "for_each"):
+        c._check_open()
+        check_function("f", f)
+    with running(c.context, "for_each"):
+        view = c.local_view()
+        if not elementwise and view.size:
+            f(view)
+        elif elementwise:
+            for value in view.flat:
+                f(value)
+    share(c, "for_each")
+
+
+def transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> None:
+    """Write a function's values for the elements of one container, or of several, to another. Collective.
+
+    Parameters
+    ----------
+    src
+        A container, or a tuple of containers that are the function's arguments.
+    dst
+        The container that is written to; may be src. All are of one shape, and divided alike.
+    f
+        A ufunc of NumPy, which writes straight into dst; or a function of as many arrays as there are containers, which
+        is called once on each rank with the local views, and returns an array of their shape. It is not called where a
+        rank has no elements.
+    elementwise
+        True if f is a function of one element of each, which is then called for each.
+
+    Raises
+    ------
+    InvalidTypeError
+        If something is no container, f no function, or its values may not be cast to dst's elements (NumPy's rule
+        "same_kind").
+    InvalidArgumentError
+        If the containers are of different shapes or divided otherwise, or f gives another shape.
+    CommunicationError
+        If f fails on another rank; the text has its traceback. On the rank itself, what f raised. dst is unchanged
+        on every rank, but where a ufunc has written to it.
+    CollectiveMismatchError
+        If ranks pass different containers.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     src = dtl.DistributedVector.from_numpy(ctx, np.arange(4.0))
+    ...     dst = dtl.DistributedVector(ctx, 4)
+    ...     dtl.transform(src, dst, np.square)
+    ...     dtl.transform((src, dst), dst, lambda a, b: a + b)
+    ...     print(dst[...].gather_to())
+    [ 0.  2.  6. 12.]
+    """
+    check_container("dst", dst)
+    with together(dst.context, "transform"):
+        sources = src if isinstance(src, tuple) else (src,)
+        check_function("f", f)
+        check_alike("src", sources, dst)
+    values = None
+    with running(dst.context, "transform"):
+        to, parts = dst.local_view(), tuple(source.local_view() for source in sources)
+        if isinstance(f, np.ufunc) and f.nout == 1 and not elementwise:
+            f(*parts, out=to)
+        elif to.size:
+            values = applied(f, parts, elementwise)
+            if not np.can_cast(values.dtype, to.dtype, "same_kind"):
+                raise InvalidTypeError(f"the function gave {values.dtype}, which may not be cast to {to.dtype}")
+    share(dst, "transform", also=sources)
+    if values is not None:
+        to[...] = values
+
+
+def fill(c: DistributedContainer, value: Any) -> None:
+    """Give every element a value. Collective.
+
+    Parameters
+    ----------
+    c
+        A container, the same on every rank.
+    value
+        A number that the element type holds, the same on every rank.
+
+    Raises
+    ------
+    InvalidArgumentError, OverflowError
+        If the element type does not hold the value. On every rank, and nothing is written.
+    CollectiveMismatchError
+        If ranks pass different containers or values.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx, dtl.DistributedVector(ctx, 3) as vec:
+    ...     dtl.fill(vec, 7)
+    ...     print(vec[...].gather_to())
+    [7. 7. 7.]
+    """
+    check_container("c", c)
+    with together(c.context, "fill"):
+        c._check_open()
+        number = filling(value, c.dtype)
+    share(c, "fill", f"value {value!r}")
+    c.local_view()[...] = number
+
+
+def copy(src: DistributedContainer, dst: DistributedContainer) -> None:
+    """Write the elements of one container to another, each to its global index. Collective.
+
+    Parameters
+    ----------
+    src
+        The container that is read.
+    dst
+        A container of its shape, divided in any way. Values are cast by NumPy's rule "same_kind", but no integer wraps
+        around.
+
+    Raises
+    ------
+    InvalidTypeError
+        If something is no container, or the elements may not be cast. On every rank.
+    InvalidArgumentError
+        If the shapes differ. On every rank.
+    OverflowError
+        If dst's element type does not hold an element. On every rank. In each case, nothing is written.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     src = dtl.DistributedVector.from_numpy(ctx, np.arange(4))
+    ...     dst = dtl.DistributedVector(ctx, 4, partition=dtl.PARTITION_CYCLIC)
+    ...     dtl.copy(src, dst)
+    ...     print(dst[...].gather_to())
+    [0. 1. 2. 3.]
+    """
+    check_container("dst", dst)
+    with together(dst.context, "copy"):
+        check_container("src", src)
+        dst._check_open()
+        window = whole(dst.shape)
+        values = _store.converted(dst, window, src)
+    move(dst, values, window.source())
+
+
+def replace(c: DistributedContainer, old: Any, new: Any) -> None:
+    """Give the elements that equal a value another one. Collective.
+
+    Parameters
+    ----------
+    c
+        A container, the same on every rank.
+    old
+        A number; what equals it is as for ``find``.
+    new
+        A number that the element type holds.
+
+    Raises
+    ------
+    InvalidArgumentError, OverflowError
+        If old is no number, or the element type does not hold new. On every rank, and nothing is written.
+    CollectiveMismatchError
+        If ranks pass different containers or values.
+    """
+    check_container("c", c)
+    with together(c.context, "replace"):
+        c._check_open()
+        wanted, number = element("old", old, c.dtype), filling(new, c.dtype)
+    share(c, "replace", f"{old!r} by {new!r}")
+    if wanted is not None:
+        view = c.local_view()
+        view[view == wanted] = number
+
+
+def replace_if(c: DistributedContainer, f: Callable[..., Any], new: Any, *, elementwise: bool = False) -> None:
+    """Give the elements that a predicate holds for another value. Collective.
+
+    Parameters
+    ----------
+    c
+        A container, the same on every rank.
+    f, elementwise
+        As of ``find_if``.
+    new
+        A number that the element type holds, the same on every rank.
+
+    Raises
+    ------
+    InvalidArgumentError, OverflowError, CommunicationError
+        As of ``fill`` and ``find_if``. On every rank, and nothing is written.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.array([1.0, np.nan, 3.0]))
+    ...     dtl.replace_if(vec, np.isnan, 0)
+    ...     print(vec[...].gather_to())
+    [1. 0. 3.]
+    """
+    check_container("c", c)
+    with together(c.context, "replace_if"):
+        c._check_open()
+        check_function("f", f)
+        number = filling(new, c.dtype)
+    with running(c.context, "replace_if"):
+        mask = chosen(f, c.local_view(), elementwise)
+    share(c, "replace_if", f"by {new!r}")
+    c.local_view()[mask] = number
+
+
+def iota(c: DistributedContainer, start: Any = 0, step: Any = 1) -> None:
+    """Give each element the value start + step * its global index, in C order. Collective.
+
+    Parameters
+    ----------
+    c
+        A container, the same on every rank.
+    start, step
+        Numbers, the same on every rank.
+
+    Raises
+    ------
+    InvalidArgumentError, OverflowError
+        If the element type does not hold start, step or the last value. On every rank, and nothing is written.
+    CollectiveMismatchError
+        If ranks pass different containers or numbers.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx, dtl.DistributedVector(ctx, 4, dtype="int32") as vec:
+    ...     dtl.iota(vec, 5, -2)
+    ...     print(vec[...].gather_to())
+    [ 5  3  1 -1]
+    """
+    check_container("c", c)
+    with together(c.context, "iota"):
+        c._check_open()
+        first, by = filling(start, c.dtype), filling(step, c.dtype)
+        if c.dtype.kind in "biu" and c.global_size:
+            filling(int(start) + int(step) * (c.global_size - 1), c.dtype)
+    share(c, "iota", f"start {start!r}, step {step!r}")
+    view = c.local_view()
+    np.multiply(linear_indices(c), by, out=view, casting="unsafe", dtype=np.result_type(by, view))
+    view += first
+
+
+def generate(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> None:
+    """Give each element the value that a function has for its global index. Collective.
+
+    Parameters
+    ----------
+    c
+        A container, the same on every rank.
+    f
+        A function of an array of int64, the global indices of a rank's elements in C order, in the shape of the local
+        view, that returns an array of that shape. It is called at most once on each rank.
+    elementwise
+        True if f is a function of one index, which is then called for each.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidArgumentError, CommunicationError
+        As of ``transform``. Nothing is written.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx, dtl.DistributedVector(ctx, 4, partition=dtl.PARTITION_CYCLIC) as vec:
+    ...     dtl.generate(vec, lambda i: i**2)
+    ...     print(vec[...].gather_to())
+    [0. 1. 4. 9.]
+    """
+    check_container("c", c)
+    with together(c.context, "generate"):
+        c._check_open()
+        check_function("f", f)
+    with running(c.context, "generate"):
+        values = applied(f, (linear_indices(c),), elementwise)
+        if not np.can_cast(values.dtype, c.dtype, "same_kind"):
+            raise InvalidTypeError(f"the function gave {values.dtype}, which may not be cast to {c.dtype}")
+    share(c, "generate")
+    c.local_view()[...] = values
+
+
+def check_alike(name: str, containers: Any, other: DistributedContainer) -> None:
+    """Refuse what are no containers that are divided as another one is."""
+    other._check_open()
+    if not containers:
+        raise InvalidArgumentError(f"{name} is an empty tuple; it must have a container")
+    for c in containers:
+        check_container(name, c)
+        c._check_open()
+        if c.shape != other.shape:
+            raise InvalidArgumentError(f"{name} of shape {c.shape} for shape {other.shape}; they must be the same")
+        if not c._laid_out_as(other):
+            raise InvalidArgumentError(
+                f"{name} {c!r} is divided otherwise than {other!r}; redistribute one of them, or copy it first"
+            )
