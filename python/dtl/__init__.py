@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from . import observe
     from .algorithms import copy, fill, for_each, generate, iota, replace, replace_if, transform
     from .distributed_map import DistributedMap
+    from .folding import inner_product, transform_reduce
     from .halo import Halo
     from .nonblocking import iallgather, iallreduce, ialltoallv, ibarrier, ibroadcast, igather
     from .nonblocking_messages import irecv, isend, recv_init, send_init
@@ -202,6 +203,7 @@ __all__ = [
     "ibarrier",
     "ibroadcast",
     "igather",
+    "inner_product",
     "iota",
     "iprobe",
     "irecv",
@@ -232,6 +234,7 @@ __all__ = [
     "startall",
     "trace",
     "transform",
+    "transform_reduce",
     "version_info",
     "waitall",
     "waitany",
@@ -243,6 +246,7 @@ _LATER = {
     "searching": ("all_of", "any_of", "count", "count_if", "find", "find_if", "none_of"),
     "algorithms": ("copy", "fill", "for_each", "generate", "iota", "replace", "replace_if", "transform"),
     "distributed_map": ("DistributedMap",),
+    "folding": ("inner_product", "transform_reduce"),
     "halo": ("Halo",),
     "nonblocking": ("iallgather", "iallreduce", "ialltoallv", "ibarrier", "ibroadcast", "igather"),
     "nonblocking_messages": ("irecv", "isend", "recv_init", "send_init"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
@@ -11,6 +12,7 @@ from ._native import bridge
 from ._operands import check_place, check_ranks, check_two, like, operand, own
 from ._short import short
 from ._together import together
+from .container import DistributedContainer
 from .context import Context, is_rank
 from .ops import MAXLOC, MINLOC, SUM, Op
 
@@ -80,32 +82,55 @@ def reduce(
 def reduce(ctx: Context, value: Scalar, op: Op | str = ..., root: int = ...) -> Scalar | None: ...
 @overload
 def reduce(ctx: Context, value: Any, op: Op | str = ..., root: int = ..., *, out: Any = ...) -> Any: ...
+@overload
+def reduce(ctx: DistributedContainer, value: Op | str) -> Any: ...
+@overload
+def reduce(ctx: DistributedContainer, *, op: Op | str = ...) -> Any: ...
 @short(bridge.REDUCE, "owner in 0 root1 out", "like")
-def reduce(ctx: Context, value: Any, op: Op | str = SUM, root: int = 0, *, out: Any = None) -> Any:
-    """Combine every rank's value elementwise, with the result on root. Collective (MPI_Reduce).
+def reduce(ctx: Any, value: Any = None, op: Any = SUM, root: int = 0, *, out: Any = None) -> Any:
+    """Combine every rank's value elementwise, with the result on root; or all elements of a container. Collective.
+
+    ``reduce(ctx, value, op, root)`` is MPI_Reduce; ``reduce(container, op)`` has its result on every rank.
 
     Parameters
     ----------
     ctx, value, op
-        As for allreduce; IN_PLACE on root only.
+        As for allreduce; IN_PLACE on root only. Or a container and the operator.
     root
-        The rank that gets the result.
+        The rank that gets the result; of a container, all do.
     out
         On root, as for allreduce; ignored elsewhere.
 
     Returns
     -------
     ndarray or scalar
-        As of allreduce; None on the other ranks.
+        As of allreduce; None on the other ranks. Of a container a NumPy scalar on every rank, of the type that NumPy's
+        reduction has: sums and products of small integers are int64 or uint64.
 
     Raises
     ------
     BoundsError
         If root is outside [0, size).
     InvalidArgumentError, InvalidTypeError
-        As for allreduce.
+        As for allreduce. Also for MIN, MAX and operators on bits of a container that has no elements.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx, dtl.DistributedVector(ctx, 5) as vec:
+    ...     dtl.iota(vec)
+    ...     dtl.reduce(vec, op=dtl.MAX), dtl.reduce(vec, "sum")
+    (4.0, 10.0)
     """
+    if isinstance(ctx, DistributedContainer):
+        return _of_container(ctx, value, op)
     return _reduced(_REDUCE, "reduce", ctx, value, op, root, out)
+
+
+def _of_container(c: DistributedContainer, *ops: Any) -> Any:
+    """Combine a container's elements by the operator that was passed in its second place, or by name."""
+    folding: Any = importlib.import_module("dtl.folding")  # which not every program needs
+    return folding.reduce_container(c, ops[1] if ops[0] is None else ops[0])
 
 
 def _reduced(code: int, name: str, ctx: Context, value: Any, op: Any, root: Any, out: Any) -> Any:

@@ -103,7 +103,8 @@ def test_orders(ctx: dtl.Context, dtype: str, name: str) -> None:
             assert_holds(vec, np.roll(whole, -by))
         vec = vector(ctx, whole, name)
         mask = whole == whole[:1]
-        assert dtl.partition_by(vec, lambda a: a == whole[0]) == mask.sum()
+        first = whole[:1]
+        assert dtl.partition_by(vec, lambda a, first=first: a == first) == mask.sum()
         assert_holds(vec, np.concatenate((whole[mask], whole[~mask])))
 
 
