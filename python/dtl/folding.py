@@ -82,8 +82,8 @@ def transform_reduce(src: Any, f: Callable[..., Any], op: Op | str = SUM, *, ele
     >>> import dtl, numpy as np
     >>> with dtl.Context() as ctx:
     ...     vec = dtl.DistributedVector.from_numpy(ctx, np.array([3.0, -4.0]))
-    ...     dtl.transform_reduce(vec, np.abs, op=dtl.MAX), dtl.inner_product(vec, vec)
-    (4.0, 25.0)
+    ...     print(dtl.transform_reduce(vec, np.abs, op=dtl.MAX), dtl.inner_product(vec, vec))
+    4.0 25.0
     """
     first = src[0] if isinstance(src, tuple) and src else src
     check_container("src", first)

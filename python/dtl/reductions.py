@@ -119,8 +119,8 @@ def reduce(ctx: Any, value: Any = None, op: Any = SUM, root: int = 0, *, out: An
     >>> import dtl
     >>> with dtl.Context() as ctx, dtl.DistributedVector(ctx, 5) as vec:
     ...     dtl.iota(vec)
-    ...     dtl.reduce(vec, op=dtl.MAX), dtl.reduce(vec, "sum")
-    (4.0, 10.0)
+    ...     print(dtl.reduce(vec, op=dtl.MAX), dtl.reduce(vec, "sum"))
+    4.0 10.0
     """
     if isinstance(ctx, DistributedContainer):
         return _of_container(ctx, value, op)
