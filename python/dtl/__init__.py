@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from .scans import exscan, reduce_scatter, scan
     from .searching import all_of, any_of, count, count_if, find, find_if, none_of
     from .several import startall, waitall, waitany
+    from .threads import get_num_threads, set_num_threads
     from .tracing import trace
     from .variable import allgatherv, alltoall, alltoallv, gatherv, scatterv
 
@@ -192,6 +193,7 @@ __all__ = [
     "gather_object",
     "gatherv",
     "generate",
+    "get_num_threads",
     "has_cuda",
     "has_hip",
     "has_mpi",
@@ -231,6 +233,7 @@ __all__ = [
     "send_init",
     "send_object",
     "sendrecv",
+    "set_num_threads",
     "startall",
     "trace",
     "transform",
@@ -257,6 +260,7 @@ _LATER = {
     "requests": ("PersistentRequest", "Request"),
     "scans": ("exscan", "reduce_scatter", "scan"),
     "several": ("startall", "waitall", "waitany"),
+    "threads": ("get_num_threads", "set_num_threads"),
     "tracing": ("trace",),
     "variable": ("allgatherv", "alltoall", "alltoallv", "gatherv", "scatterv"),
 }

@@ -142,6 +142,33 @@ def whole_containers(ctx: dtl.Context) -> None:
             print(error)
 
 
+def algorithms(ctx: dtl.Context) -> None:
+    """Whole containers, and functions of their parts."""
+    vec = dtl.DistributedVector(ctx, 8, dtype=np.int64)
+    dtl.iota(vec, 1)
+    twin = vec.copy()
+    dtl.fill(twin, 2)
+    dtl.copy(twin, vec)
+    dtl.generate(vec, lambda i: i % 4)
+    dtl.transform(vec, vec, np.negative)
+    dtl.for_each(vec, lambda a: np.abs(a, out=a))
+    dtl.replace(vec, 3, 0)
+    dtl.replace_if(vec, lambda a: a > 1, 0)
+    where = assert_type(dtl.find(vec, 1), "int | None")
+    assert where == dtl.find_if(vec, bool, elementwise=True) == 1
+    assert assert_type(dtl.count(vec, 1), int) == dtl.count_if(vec, lambda a: a == 1) == 2
+    small, large = dtl.all_of(vec, lambda a: a < 2), dtl.any_of(vec, lambda a: a > 1)
+    assert assert_type(small, bool)
+    assert not large
+    assert dtl.none_of(vec, np.isnan)
+    total: int = dtl.reduce(vec, op=dtl.SUM)
+    assert total == dtl.reduce(vec, "sum") == dtl.inner_product(vec, vec) == dtl.transform_reduce(vec, np.abs) == 2
+    dtl.rotate(vec, 1)
+    dtl.reverse(vec)
+    assert assert_type(dtl.partition_by(dtl.adjacent_difference(vec), lambda a: a < 0), int) == 1
+    dtl.set_num_threads(dtl.get_num_threads())
+
+
 def contexts(ctx: dtl.Context) -> None:
     """Duplicates and parts."""
     with ctx.dup() as other:
@@ -205,6 +232,7 @@ def main() -> None:
         traces(ctx)
         print(f"sum {vectors(ctx):.0f}")
         whole_containers(ctx)
+        algorithms(ctx)
         contexts(ctx)
         errors(ctx)
         with env.make_cpu_context() as own:

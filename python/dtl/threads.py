@@ -1,0 +1,83 @@
+"""How many threads a rank computes on where a container's execution policy is EXEC_PAR."""
+
+from __future__ import annotations
+
+import os
+
+from ._arguments import integer
+from .exceptions import InvalidArgumentError
+from .policies import Execution
+
+#: What launchers call the number of ranks on this machine.
+_NEIGHBOURS = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PMIX_LOCAL_SIZE")
+
+_chosen: int | None = None
+
+
+def set_num_threads(n: int) -> None:
+    """Say on how many threads this rank computes where the execution policy is EXEC_PAR. Not collective.
+
+    Parameters
+    ----------
+    n
+        The number, at least 1. More than there are processors is of no use.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If n is less than 1.
+    InvalidTypeError
+        If n is no integer.
+
+    Notes
+    -----
+    The environment variable DTL_NUM_THREADS says so for a whole program. Without either, it is the processors that the
+    launcher has bound the rank to; where it has bound none, the machine's, divided among the ranks on it.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> dtl.set_num_threads(2)
+    >>> dtl.get_num_threads()
+    2
+    """
+    global _chosen
+    number = integer("n", n)
+    if number < 1:
+        raise InvalidArgumentError(f"{number} threads: there must be at least 1")
+    _chosen = number
+
+
+def get_num_threads() -> int:
+    """Return on how many threads this rank computes where the execution policy is EXEC_PAR. Not collective.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If DTL_NUM_THREADS is no number of threads.
+    """
+    if _chosen is None:
+        set_num_threads(_from_environment() or _own_processors())
+    return _chosen or 1
+
+
+def threads(execution: Execution) -> int:
+    """Return on how many threads an algorithm computes under a policy."""
+    return get_num_threads() if execution is Execution.PAR else 1
+
+
+def _from_environment() -> int:
+    text = os.environ.get("DTL_NUM_THREADS", "")
+    if text and not (text.isdecimal() and int(text)):
+        raise InvalidArgumentError(f"DTL_NUM_THREADS is {text!r}; it must be a number of threads, at least 1")
+    return int(text or 0)
+
+
+def _own_processors() -> int:
+    """Return how many processors are this rank's own."""
+    everyones = os.cpu_count() or 1
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else everyones
+    if allowed < everyones:
+        return allowed  # somebody bound it
+    neighbours = next((os.environ[name] for name in _NEIGHBOURS if name in os.environ), "1")
+    return max(allowed // int(neighbours), 1) if neighbours.isdecimal() and int(neighbours) else allowed

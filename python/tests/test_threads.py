@@ -1,0 +1,47 @@
+"""How many threads a rank computes on."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import pytest
+from programs import run, succeeded
+
+import dtl
+
+SHOW = "import dtl; print(dtl.get_num_threads())"
+
+
+def shown(program: str = SHOW, **variables: str) -> str:
+    return succeeded(run([sys.executable, "-c", program], **variables))
+
+
+@pytest.mark.alone("starts processes")
+class TestDefault:
+    def test_environment(self) -> None:
+        assert shown(DTL_NUM_THREADS="7") == "7\n"
+
+    def test_processors_that_the_process_is_bound_to(self) -> None:
+        assert shown(f"import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); {SHOW}") == "1\n"
+
+    def test_processors_divided_among_the_ranks(self) -> None:
+        here = len(os.sched_getaffinity(0))
+        assert shown() == f"{here}\n"
+        assert shown(OMPI_COMM_WORLD_LOCAL_SIZE="2") == f"{max(here // 2, 1)}\n"
+        assert shown(MPI_LOCALNRANKS="1000") == "1\n"
+
+    @pytest.mark.parametrize("text", ["0", "-1", "many", "1.5"])
+    def test_environment_that_is_no_number(self, text: str) -> None:
+        ended = run([sys.executable, "-c", SHOW], DTL_NUM_THREADS=text)
+        assert ended.code != 0
+        assert f"DTL_NUM_THREADS is {text!r}" in ended.err
+
+
+@pytest.mark.parametrize("n", [0, -3, 1.5, "2", None])
+def test_what_is_no_number(n: Any) -> None:
+    before = dtl.get_num_threads()
+    with pytest.raises(dtl.InvalidArgumentError):
+        dtl.set_num_threads(n)
+    assert dtl.get_num_threads() == before
