@@ -5,6 +5,7 @@ import (
 
 	"dtl/core/comm"
 	"dtl/core/memory"
+	"dtl/core/progress"
 	"dtl/core/status"
 )
 
@@ -17,6 +18,7 @@ type Transfer struct {
 	storage *memory.Storage
 	send    sender
 	recv    receiver
+	bytes   int64 // of this rank's part that arrive
 }
 
 // Execute moves the elements. src and dst are this rank's parts, which do not overlap; limit, the same on all ranks,
@@ -60,6 +62,7 @@ func (p *Plan) Prepare(c *comm.Comm, src, dst Memory, limit int64) (*Transfer, e
 		if q, ok := p.pair(from, me); ok {
 			t.in[k] = q.newFlow(1, from, dst, chunk)
 			recv.add(t.in[k])
+			t.bytes += q.bytes
 		}
 	}
 	if err := t.allocate(send, recv); err != nil {
@@ -114,6 +117,8 @@ func (t *Transfer) Release() {
 // waits for comes earlier in the order of steps and numbers.
 func (t *Transfer) Run() error {
 	defer t.Release()
+	t.recv.phase = progress.Begin("redistribution", "exchange", t.bytes)
+	defer t.recv.phase.End()
 	t.recv.fill()
 	t.send.ahead()
 	if t.own != nil {

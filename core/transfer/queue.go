@@ -8,6 +8,7 @@ import (
 	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/memory"
+	"dtl/core/progress"
 )
 
 const (
@@ -167,7 +168,10 @@ func (s *sender) finish() {
 }
 
 // receiver is the queue of what this rank receives.
-type receiver struct{ queue }
+type receiver struct {
+	queue
+	phase *progress.Phase
+}
 
 // fill starts as many receives as there is room for.
 func (r *receiver) fill() {
@@ -187,5 +191,6 @@ func (r *receiver) take(k int) bool {
 	if it.packed && ok {
 		it.flow.move(it.addr, it.n)
 	}
+	r.phase.Add(it.n)
 	return true
 }

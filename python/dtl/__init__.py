@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from .object_messages import recv_object, send_object
     from .objects import allgather_object, broadcast_object, gather_object, scatter_object
     from .plotting import plot_partition
+    from .progressing import progress
     from .redistribution import RedistributionPlan
     from .reordering import adjacent_difference, partition_by, reverse, rotate
     from .requests import PersistentRequest, Request
@@ -216,6 +217,7 @@ __all__ = [
     "placement_available",
     "plot_partition",
     "probe",
+    "progress",
     "recv",
     "recv_init",
     "recv_object",
@@ -256,6 +258,7 @@ _LATER = {
     "object_messages": ("recv_object", "send_object"),
     "objects": ("allgather_object", "broadcast_object", "gather_object", "scatter_object"),
     "plotting": ("plot_partition",),
+    "progressing": ("progress",),
     "redistribution": ("RedistributionPlan",),
     "requests": ("PersistentRequest", "Request"),
     "scans": ("exscan", "reduce_scatter", "scan"),

@@ -166,6 +166,7 @@ def algorithms(ctx: dtl.Context) -> None:
     dtl.rotate(vec, 1)
     dtl.reverse(vec)
     assert assert_type(dtl.partition_by(dtl.adjacent_difference(vec), lambda a: a < 0), int) == 1
+    dtl.progress(False)
     dtl.set_num_threads(dtl.get_num_threads())
 
 

@@ -1,0 +1,77 @@
+"""Bars of long operations."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import job
+import pytest
+from job import on
+from programs import clean
+
+import dtl
+
+pytest.importorskip("tqdm", reason="not installed; runs in the environments of `make setup`")
+
+pytestmark = pytest.mark.alone("starts processes")
+
+MOVE = """\
+import dtl, dtl.progressing, numpy as np
+dtl.progressing._AFTER = 0.0
+with dtl.Context() as ctx:
+    dtl.progress(True, anywhere=True)
+    vec = dtl.DistributedVector(ctx, 16_000_000, dtype=np.float64)
+    for _ in range(3):
+        vec.redistribute(dtl.PARTITION_CYCLIC, max_extra_bytes=4096)
+        vec.redistribute(dtl.PARTITION_BLOCK, max_extra_bytes=4096)
+    dtl.progress(False)
+"""
+
+
+@pytest.mark.parametrize("ranks", [on(2)])
+def test_a_long_move_has_a_bar(ranks: int, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(MOVE)
+    done = job.run(ranks, str(program))
+    assert done.returncode == 0, done.stderr
+    assert "redistribution, exchange" in done.stderr
+    assert "B/s" in done.stderr
+
+
+TERMINAL = "import dtl; dtl.progress(); print(dtl.progressing._shower is not None); dtl.progress(False)"
+
+
+def test_only_terminals_have_bars() -> None:
+    command = [sys.executable, "-c", TERMINAL]
+    outer, inner = pty.openpty()
+    for stderr, expected in ((inner, "True\n"), (subprocess.DEVNULL, "False\n")):
+        done = subprocess.run(
+            command, env=clean(), stdout=subprocess.PIPE, stderr=stderr, encoding="utf-8", timeout=60, check=True
+        )
+        assert done.stdout == expected
+    os.close(outer)
+    os.close(inner)
+
+
+def test_only_rank_0_has_bars() -> None:
+    program = TERMINAL.replace("progress()", "progress(anywhere=True)")
+    for rank, expected in (("0", "True\n"), ("1", "False\n")):
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            env={**clean(), "PMIX_RANK": rank},
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            timeout=60,
+            check=True,
+        )
+        assert done.stdout == expected
+
+
+def test_without_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    with pytest.raises(dtl.BackendUnavailableError, match="pip install"):
+        dtl.progress()
