@@ -76,7 +76,8 @@ from .vector import DistributedVector
 
 if TYPE_CHECKING:
     from . import observe
-    from .algorithms import copy, fill, for_each, generate, iota, replace, replace_if, transform
+    from .algorithms import copy, for_each, transform
+    from .assigning import fill, generate, iota, replace, replace_if
     from .distributed_map import DistributedMap
     from .folding import inner_product, transform_reduce
     from .halo import Halo
@@ -249,7 +250,8 @@ __all__ = [
 _LATER = {
     "reordering": ("adjacent_difference", "partition_by", "reverse", "rotate"),
     "searching": ("all_of", "any_of", "count", "count_if", "find", "find_if", "none_of"),
-    "algorithms": ("copy", "fill", "for_each", "generate", "iota", "replace", "replace_if", "transform"),
+    "algorithms": ("copy", "for_each", "transform"),
+    "assigning": ("fill", "generate", "iota", "replace", "replace_if"),
     "distributed_map": ("DistributedMap",),
     "folding": ("inner_product", "transform_reduce"),
     "halo": ("Halo",),
