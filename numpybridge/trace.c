@@ -170,17 +170,18 @@ const char clock_doc[] = PyDoc_STR(
 PyObject *bridge_clock(PyObject *module, PyObject *unused) { return PyLong_FromLongLong(tracing ? now() : 0); }
 
 const char note_doc[] = PyDoc_STR(
-"note($module, operation, start, failed, /)\n--\n\n"
-"Let those who trace know of a call that went past the bridge, and ends now.");
+"note($module, operation, start, failed, end=0, bytes=0, /)\n--\n\n"
+"Let those who trace know of a call that went past the bridge, or of a part of one; for an end of 0, it ends now.");
 
 PyObject *bridge_note(PyObject *module, PyObject *args) {
     PyObject *op;
-    long long start;
+    long long start, end = 0, bytes = 0;
     traced t = {0};
-    if (!PyArg_ParseTuple(args, "ULp:note", &op, &start, &t.failed))
+    if (!PyArg_ParseTuple(args, "ULp|LL:note", &op, &start, &t.failed, &end, &bytes))
         return NULL;
     t.start = start;
-    t.end = now();
+    t.end = end != 0 ? end : now();
+    t.bytes = bytes;
     Py_INCREF(op);
     PyUnicode_InternInPlace(&op); /* recorders tell operations apart by address */
     t.op = op;

@@ -2,8 +2,9 @@ package pydtl
 
 import (
 	"fmt"
-	"time"
+	"strings"
 
+	"dtl/core/clock"
 	"dtl/core/progress"
 )
 
@@ -15,5 +16,16 @@ func Progress() (text string, err error) {
 	if p == nil {
 		return "", nil
 	}
-	return fmt.Sprintf("%s\t%s\t%d\t%d\t%d", p.Op, p.Name, p.Done(), p.Total, time.Since(p.Began).Milliseconds()), nil
+	return fmt.Sprintf("%s\t%s\t%d\t%d\t%d", p.Op, p.Name, p.Done(), p.Total, (clock.Now()-p.Began)/1e6), nil
+}
+
+// Phases says which phases have ended that began at a time of the clock or later: a line each with the operation's name,
+// the phase, when it began and ended, and its bytes, with tabulators in between.
+func Phases(began int64) (text string, err error) {
+	defer guard(&err)
+	var lines strings.Builder
+	for _, p := range progress.Since(began) {
+		fmt.Fprintf(&lines, "%s\t%s\t%d\t%d\t%d\n", p.Op, p.Name, p.Began, p.Ended, p.Total)
+	}
+	return lines.String(), nil
 }

@@ -197,10 +197,3 @@ func report(text string) {
 
 // yield lets another process have the processor.
 func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
-
-// now is the clock that all processes of a machine share.
-func now() int64 {
-	var t unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // fails for unknown clocks only
-	return t.Nano()
-}

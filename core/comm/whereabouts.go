@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"dtl/core/clock"
 )
 
 // comms are those that ranks of this process have open, for what one of them tells on all of its boards.
@@ -73,7 +75,7 @@ func (c *Comm) claim(since time.Duration) bool {
 	if c.board == nil {
 		return true
 	}
-	t := now()
+	t := clock.Now()
 	return c.board.Claim(t-int64(since)*3/4, t)
 }
 

@@ -4,7 +4,8 @@ package progress
 import (
 	"sync"
 	"sync/atomic"
-	"time"
+
+	"dtl/core/clock"
 )
 
 // worth is from how many bytes on an operation says how far it is.
@@ -14,13 +15,18 @@ const worth = 1 << 20
 type Phase struct {
 	Op, Name string
 	Total    int64 // bytes
-	Began    time.Time
+	Began    int64 // nanoseconds of the clock
+	Ended    int64 // once it is over
 	done     atomic.Int64
 }
 
+// remembered is how many phases that are over are known at most.
+const remembered = 64
+
 var (
-	mu  sync.Mutex
-	all []*Phase // under way, the last begun at the end
+	mu    sync.Mutex
+	all   []*Phase // under way, the last begun at the end
+	ended []*Phase
 )
 
 // Begin says that a phase of an operation begins, of so many bytes on this rank.
@@ -28,7 +34,7 @@ func Begin(op, name string, total int64) *Phase {
 	if total < worth {
 		return nil
 	}
-	p := &Phase{Op: op, Name: name, Total: total, Began: time.Now()}
+	p := &Phase{Op: op, Name: name, Total: total, Began: clock.Now()}
 	mu.Lock()
 	defer mu.Unlock()
 	all = append(all, p)
@@ -55,6 +61,8 @@ func (p *Phase) End() {
 	for i, other := range all {
 		if other == p {
 			all = append(all[:i], all[i+1:]...)
+			p.Ended = clock.Now()
+			ended = append(ended[max(0, len(ended)+1-remembered):], p)
 			return
 		}
 	}
@@ -68,4 +76,18 @@ func Now() *Phase {
 		return nil
 	}
 	return all[len(all)-1]
+}
+
+// Since returns the phases that are over and began at a time or later, in the order of their ends. Only some of the last
+// are known.
+func Since(began int64) []*Phase {
+	mu.Lock()
+	defer mu.Unlock()
+	var found []*Phase
+	for _, p := range ended {
+		if p.Began >= began {
+			found = append(found, p)
+		}
+	}
+	return found
 }

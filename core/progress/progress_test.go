@@ -3,9 +3,11 @@ package progress_test
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
+	"dtl/core/clock"
 	"dtl/core/progress"
 )
 
@@ -47,4 +49,23 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	running.Wait()
 	assert.Nil(t, progress.Now())
+}
+
+func TestTheLastThatEndedAreKnown(t *testing.T) {
+	for range 100 {
+		progress.Begin("sort", "exchange", large).End()
+	}
+	began := clock.Now()
+	for range 3 {
+		p := progress.Begin("sort", "merge", large)
+		time.Sleep(time.Millisecond)
+		p.End()
+	}
+	found := progress.Since(began)
+	assert.Len(t, found, 3)
+	for _, p := range found {
+		assert.Equal(t, "merge", p.Name)
+		assert.GreaterOrEqual(t, p.Ended-p.Began, int64(time.Millisecond))
+	}
+	assert.Len(t, progress.Since(0), 64)
 }

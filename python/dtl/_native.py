@@ -136,6 +136,7 @@ context_export = _communicating("to_mpi4py", _dtl.pydtl_ContextExport)
 context_close = _communicating("close", _dtl.pydtl_ContextClose)
 
 set_patience = _checked(_dtl.pydtl_SetPatience)
+phases = _checked(_dtl.pydtl_Phases)
 progress = _checked(_dtl.pydtl_Progress)
 set_checking = _checked(_dtl.pydtl_SetChecking)
 set_sharing = _checked(_dtl.pydtl_SetSharing)

@@ -11,6 +11,7 @@ from ._access import Indexed
 from ._arguments import dtype_number, input_array, integer
 from ._division import Division, division, execution_policy, host
 from ._native import bridge
+from ._phases import phases
 from ._together import agree, check_context, together
 from ._values import filling
 from .context import Context
@@ -177,5 +178,6 @@ class OwningContainer(Indexed):
     def _divide(self, divided: Division, limit: int = 0) -> None:
         """Divide the container anew. Collective."""
         spec = np.array(divided.numbers(), np.int64)
-        bridge.call(bridge.REDISTRIBUTE, self, spec, None, limit, 0, 0, 0)
+        with phases():
+            bridge.call(bridge.REDISTRIBUTE, self, spec, None, limit, 0, 0, 0)
         self._division = divided

@@ -92,6 +92,7 @@ NO_HANDLE = {
     "Answer",
     "Asked",
     "Leave",
+    "Phases",
     "Progress",
     "SetPatience",
     "SetChecking",

@@ -17,7 +17,21 @@ import dtl
 
 pytest.importorskip("tqdm", reason="not installed; runs in the environments of `make setup`")
 
-pytestmark = pytest.mark.alone("starts processes")
+starts_processes = pytest.mark.alone("starts processes")
+
+
+def test_traces_have_phases(ctx: dtl.Context) -> None:
+    with dtl.DistributedVector(ctx, 1_000_000) as vec, dtl.trace() as trace:
+        for partition in (dtl.PARTITION_CYCLIC, dtl.PARTITION_BLOCK):
+            vec.redistribute(partition)
+    records = {record.operation: record for record in trace}
+    assert records["redistribute"].calls == 2
+    if ctx.size > 1:
+        phase = records["redistribution, exchange"]
+        assert phase.calls == 2
+        assert phase.bytes > 0
+        assert 0 < phase.seconds <= records["redistribute"].seconds
+
 
 MOVE = """\
 import dtl, dtl.progressing, numpy as np
@@ -32,6 +46,7 @@ with dtl.Context() as ctx:
 """
 
 
+@starts_processes
 @pytest.mark.parametrize("ranks", [on(2)])
 def test_a_long_move_has_a_bar(ranks: int, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
@@ -45,6 +60,7 @@ def test_a_long_move_has_a_bar(ranks: int, tmp_path: Path) -> None:
 TERMINAL = "import dtl; dtl.progress(); print(dtl.progressing._shower is not None); dtl.progress(False)"
 
 
+@starts_processes
 def test_only_terminals_have_bars() -> None:
     command = [sys.executable, "-c", TERMINAL]
     outer, inner = pty.openpty()
@@ -57,6 +73,7 @@ def test_only_terminals_have_bars() -> None:
     os.close(inner)
 
 
+@starts_processes
 def test_only_rank_0_has_bars() -> None:
     program = TERMINAL.replace("progress()", "progress(anywhere=True)")
     for rank, expected in (("0", "True\n"), ("1", "False\n")):
