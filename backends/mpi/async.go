@@ -17,6 +17,7 @@ import (
 	"dtl/core/backend"
 	"dtl/core/kernel"
 	"dtl/core/memory"
+	"dtl/core/status"
 )
 
 var _ backend.AsyncCommunicator = (*Comm)(nil)
@@ -63,6 +64,9 @@ func (c *Comm) Iallgather(send, recv memory.Span) (backend.Request, error) {
 func (c *Comm) Iallreduce(send, recv memory.Span, op kernel.Op) (backend.Request, error) {
 	if err := op.Check(send.Type); err != nil {
 		return nil, err // the same on every rank
+	}
+	if c.size == 1 { // where MPI only copies
+		return parts(nil), c.Allreduce(send, recv, op)
 	}
 	limit := int(C.dtl_mpi_count_limit)
 	if send.Count <= limit {
@@ -127,4 +131,6 @@ func (p parts) Test() (backend.Status, bool, error) {
 }
 
 // Cancel says that a collective cannot be cancelled.
-func (p parts) Cancel() error { return p[0].Cancel() }
+func (p parts) Cancel() error {
+	return status.New(status.Unsupported, "only a receive can be cancelled")
+}

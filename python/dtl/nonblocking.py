@@ -9,9 +9,9 @@ import numpy as np
 from ._arguments import check_output, fitting_out, input_array, input_value, integer, operator_number, received
 from ._native import bridge
 from ._operands import like, operand, own
+from ._rows import count_array
 from ._together import posting
 from .context import Context, is_rank
-from .exceptions import InvalidTypeError
 from .ops import SUM, Op
 from .requests import Request, begun
 
@@ -200,21 +200,11 @@ def ialltoallv(ctx: Context, send_data: Any, send_counts: Any, recv_counts: Any 
     with posting(ctx, "ialltoallv"):
         is_rank(ctx, 0)
         array = input_array("send_data", send_data)
-        sent = _counts("send_counts", send_counts)
-        expected = None if recv_counts is None else _counts("recv_counts", recv_counts)
+        sent, expected = count_array("send_counts", send_counts), count_array("recv_counts", recv_counts)
         if out is not None:
             check_output(out)
     held = _start(bridge.IALLTOALLV, ctx, array, out, 0, 0, 0, 0, sent, expected)
     return begun(ctx, "ialltoallv", held, _result(out, None))
-
-
-def _counts(name: str, counts: Any) -> np.ndarray[Any, Any]:
-    """Return counts as an array of int64."""
-    try:
-        listed = list(counts)
-    except TypeError:
-        raise InvalidTypeError(f"{name} must be a sequence of integers, not {type(counts).__name__}") from None
-    return np.array([integer(name, n) for n in listed], np.int64)
 
 
 def _result(out: Any, value: Any) -> Callable[[Any], Any]:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"dtl/core/backend"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
@@ -22,7 +23,7 @@ func eachCombination(r *rank, body func(c combination, n int)) {
 	}
 }
 
-// reductions checks Allreduce, and Reduce on every root, against a loop over the ranks.
+// reductions checks Allreduce, Iallreduce where there is one, and Reduce on every root, against a loop over the ranks.
 func reductions(r *rank) {
 	ranks := r.c.Size()
 	eachCombination(r, func(c combination, n int) {
@@ -30,6 +31,14 @@ func reductions(r *rank) {
 		c.fill(send.Span, r.c.Rank(), 0)
 		r.ok("allreduce", r.c.Allreduce(send.Span, recv.Span, c.op))
 		c.same(r, "allreduce", recv, 0, ranks, 0)
+		if async, ok := r.c.(backend.AsyncCommunicator); ok {
+			later := r.room(c.t, n)
+			request, err := async.Iallreduce(send.Span, later.Span, c.op)
+			r.ok("iallreduce", err)
+			_, err = request.Wait()
+			r.ok("wait", err)
+			c.same(r, "iallreduce", later, 0, ranks, 0)
+		}
 		for root := range ranks {
 			if n > 1000 && root != int(c.op)%ranks {
 				continue // one root for each operator
