@@ -7,7 +7,7 @@ The plate is cold and its upper edge is kept hot, until nothing changes any more
 file, the temperatures are drawn (needs matplotlib: ``pip install 'pydtl[plot]'``).
 
 A halo of width 1 brings each rank the neighbours of its edges. While they travel, the rank computes what lies inside.
-The result is the same, bit for bit, on any number of ranks.
+Every temperature is the same, bit for bit, on any number of ranks.
 """
 
 from __future__ import annotations
