@@ -84,6 +84,8 @@ def functions() -> dict[str, Callable[[], Any]]:
         "Answer": lambda: _dtl.pydtl_Answer("at app.py:1"),
         "Asked": _dtl.pydtl_Asked,
         "Leave": lambda: _dtl.pydtl_Leave("has ended"),
+        "Phases": lambda: _dtl.pydtl_Phases(0),
+        "Progress": _dtl.pydtl_Progress,
         "SetPatience": lambda: _dtl.pydtl_SetPatience(30.0, 0.0),
         "SetChecking": lambda: _dtl.pydtl_SetChecking(True),
         "SetSharing": lambda: _dtl.pydtl_SetSharing(True),
@@ -92,6 +94,7 @@ def functions() -> dict[str, Callable[[], Any]]:
         "BackendWhyNot": lambda: _dtl.pydtl_BackendWhyNot("cpu"),
         "ContainerClose": closing(alike, _dtl.pydtl_ContainerClose),
         "ContainerGrid": lambda: _dtl.pydtl_ContainerGrid(v, 0),
+        "ContainerIndex": lambda: _dtl.pydtl_ContainerIndex(v, 0),
         "ContainerKind": lambda: _dtl.pydtl_ContainerKind(v, 0),
         "ContainerLocalShape": lambda: _dtl.pydtl_ContainerLocalShape(v, 0),
         "ContainerOffset": lambda: _dtl.pydtl_ContainerOffset(v, 0),
@@ -141,6 +144,7 @@ def failures() -> dict[str, Callable[[], Any]]:
     names = [name for name in dir(_dtl) if name.startswith(tuple(f"pydtl_{kind}" for kind in kinds))]
     more: dict[str, tuple[Any, ...]] = {
         "ContainerGrid": (0,),
+        "ContainerIndex": (0,),
         "ContainerKind": (0,),
         "ContainerLocalShape": (0,),
         "ContainerOffset": (0,),
