@@ -77,6 +77,11 @@ func (b *Board) Withdraw(number int) bool {
 	return atomic.CompareAndSwapUint32(&b.slot(b.rank).presence.offers[number].state, offered, withdrawn)
 }
 
+// Revoke takes an offer back that nobody was told of, or that those who were will not come for. Its number is free.
+func (b *Board) Revoke(number int) {
+	atomic.StoreUint32(&b.slot(b.rank).presence.offers[number].state, free)
+}
+
 // Collect fills memory here with what a rank offers under a number.
 func (b *Board) Collect(rank, number int, into unsafe.Pointer, bytes int) error {
 	if rank < 0 || rank >= b.size || number < 0 || number >= OffersKept {

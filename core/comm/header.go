@@ -23,6 +23,8 @@ type header struct {
 	offer bool   // but are offered, under the number seq
 	seq   uint32 // else of the payload that travels by itself
 	shape []int64
+
+	numbers []byte // of the offers to each rank, behind the header of a broadcast
 }
 
 const (

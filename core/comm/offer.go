@@ -82,17 +82,22 @@ func (o *offering) Wait() (backend.Status, error) {
 
 // WaitFor looks until it is over, or d has gone. Meanwhile the backend goes on with what is under way.
 func (o *offering) WaitFor(d time.Duration) (backend.Status, bool, error) {
+	return o.comm.watch(d, o.Test)
+}
+
+// watch asks until the answer is yes, or d has gone.
+func (c *Comm) watch(d time.Duration, ask func() (backend.Status, bool, error)) (backend.Status, bool, error) {
 	const selfish = 100 * time.Microsecond
-	looks, start := max(o.comm.spins/8, 1), time.Time{}
+	looks, start := max(c.spins/8, 1), time.Time{}
 	for n := 1; ; n++ {
-		if st, over, err := o.Test(); over {
+		if st, over, err := ask(); over {
 			return st, over, err
 		}
 		if n%looks != 0 {
 			board.Pause()
 			continue
 		}
-		o.comm.progress()
+		c.progress()
 		if start.IsZero() {
 			start = time.Now()
 		}
@@ -100,8 +105,8 @@ func (o *offering) WaitFor(d time.Duration) (backend.Status, bool, error) {
 		if gone >= d {
 			return backend.Status{}, false, nil
 		}
-		if gone >= selfish || o.comm.spins < patient {
-			o.comm.yield()
+		if gone >= selfish || c.spins < patient {
+			c.yield()
 		}
 	}
 }
