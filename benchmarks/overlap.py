@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-import numpy as np
 from blocks import Block, alternate, python_block
 from c_program import Array, CProgram
 from mpi4py import MPI
@@ -35,23 +34,26 @@ def _pieces(c: CProgram, value: Array, out: Array, work: Array) -> int:
 
 
 def _contenders(ctx: dtl.Context, c: CProgram) -> dict[str, Block]:
-    arrays = np.ones(_SIZE), np.empty(_SIZE)
+    vectors = [dtl.DistributedVector(ctx, ctx.size * _SIZE, fill=1.0) for _ in range(2)]
+    arrays = vectors[0].local_view(), vectors[1].local_view()
     in_c, work = (c.array(_SIZE), c.array(_SIZE)), c.array(_WORK)
     pieces = _pieces(c, *in_c, work)
     names: dict[str, Any] = {"f": dtl.iallreduce, "ctx": ctx, "a": arrays[0], "b": arrays[1]}
-    begin, looks = "r = f(ctx, a, out=b)", "\nfor _ in n:\n c()\n r.test()"
+    begin, loop = "r = f(ctx, a, out=b)", "\nfor _ in n:\n c()\n"
+    looped: dict[str, Any] = {"n": range(pieces), "c": c.compute(work)}
     return {
-        "DTL": python_block(f"{begin}{looks}\nr.wait()", _CALLS, n=range(pieces), c=c.compute(work), **names),
+        "DTL": python_block(f"{begin}{loop} r.test()\nr.wait()", _CALLS, **looped, **names),
         "DTL, communication": python_block(f"{begin}\nr.wait()", _CALLS, **names),
+        "DTL, computation": python_block(loop, _CALLS, **looped),
         "C": c.overlap(*in_c, work, pieces, _CALLS),
         "C, communication": c.overlap(*in_c, work, 0, _CALLS),
-        "computation": c.overlap(in_c[0], None, work, pieces, _CALLS),
+        "C, computation": c.overlap(in_c[0], None, work, pieces, _CALLS),
     }
 
 
 def _hidden(times: Times, who: str) -> float:
     """Return the part of the shorter of the two that takes no time beside the longer, by the median of the blocks."""
-    parts = zip(times[who], times[f"{who}, communication"], times["computation"])
+    parts = zip(times[who], times[f"{who}, communication"], times[f"{who}, computation"])
     return statistics.median((alone + work - both) / min(alone, work) for both, alone, work in parts)
 
 

@@ -27,7 +27,9 @@ def _job(script: Path) -> Block:
     """Return a block that runs a script on two ranks, by the launcher itself: ``dtl run`` would be a process more."""
     job = command.Job(ranks=2, program=[sys.executable, str(script)])
     started = run._command(job, os.environ, verbose=False)
-    environment = {**os.environ, **started.variables}
+    environment = {**os.environ, **started.variables, "PYTHONPYCACHEPREFIX": str(script.parent / "bytecode")}
+    # Installed packages come with bytecode. The first round, which does not count, writes it for all alike.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
 
     def block() -> float:
         start = time.perf_counter()

@@ -64,7 +64,7 @@ typedef struct {
     int32_t rank, size, spins, brief, unused;
     uint64_t seq; /* of the rank's last meeting */
     uint64_t slots, broken;
-    uint64_t stride, extra;
+    uint64_t stride, extra, offers, key;
     uint64_t comm;
     int (*send_for)(uint64_t comm, const void *buf, int64_t n, int type, int dest, int tag, int64_t patience, uint64_t *request);
     int (*recv_for)(uint64_t comm, void *buf, int64_t n, int type, int source, int tag, int64_t patience, uint64_t *request,
@@ -82,6 +82,25 @@ typedef struct {
     int32_t code, bytes;
     char elements[DTL_ENTRY_BYTES];
 } dtl_entry;
+
+/* What a rank lets others know of its process, and offers them: core/board/offers.go. */
+enum { DTL_OFFERS = 16 };
+typedef struct {
+    uint32_t state, taker;
+    uint64_t addr;
+    int64_t bytes;
+    uint64_t into;
+    int64_t next, finished;
+    uint32_t spoilt;
+    char rest[12];
+} dtl_offer;
+typedef struct {
+    int64_t process;
+    uint64_t key, lie;
+    uint32_t reads;
+    char rest[36];
+    dtl_offer offers[DTL_OFFERS];
+} dtl_presence;
 
 /* A call that was laid down: core/comm.Brief. */
 typedef struct {

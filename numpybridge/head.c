@@ -4,7 +4,7 @@
 #include "near.h"
 #include "short.h"
 
-enum { HEAD_FIXED = 8 };
+enum { HEAD_FIXED = 8, WAY_OFFER = 2 };
 
 int write_head(char *head, const trip *t) {
     const dtl_array *in = &t->call.in;
@@ -18,6 +18,37 @@ int write_head(char *head, const trip *t) {
     return HEAD_FIXED + 8 * in->ndim;
 }
 
+void write_offer(char *head, int number) {
+    head[3] = WAY_OFFER;
+    for (int byte = 0; byte < 4; byte++)
+        head[4 + byte] = (char)((uint32_t)number >> 8 * byte);
+}
+
+static uint64_t extent_of(const unsigned char *head, int dim) {
+    uint64_t extent = 0;
+    for (int byte = 0; byte < 8; byte++)
+        extent |= (uint64_t)head[HEAD_FIXED + 8 * dim + byte] << 8 * byte;
+    return extent;
+}
+
+int read_offer(const char *laid, int64_t bytes, dtl_array *elements, uint32_t *number) {
+    const unsigned char *head = (const unsigned char *)laid;
+    const array_type *type;
+    if (bytes < HEAD_FIXED || head[0] > DTL_PYTHON_SCALAR || head[3] != WAY_OFFER || (type = type_numbered(head[1])) == NULL ||
+        bytes != HEAD_FIXED + 8 * head[2])
+        return 0;
+    elements->type = type->number;
+    elements->itemsize = type->size;
+    elements->count = 1;
+    for (int i = 0; i < head[2]; i++)
+        if (__builtin_mul_overflow(elements->count, extent_of(head, i), &elements->count))
+            return 0;
+    *number = 0;
+    for (int byte = 0; byte < 4; byte++)
+        *number |= (uint32_t)head[4 + byte] << 8 * byte;
+    return 1;
+}
+
 int read_head(trip *t, const char *laid, int bytes) {
     dtl_array *r = &t->call.result;
     const unsigned char *head = (const unsigned char *)laid;
@@ -27,9 +58,7 @@ int read_head(trip *t, const char *laid, int bytes) {
         return 0;
     int64_t count = 1;
     for (int i = 0; i < head[2]; i++) {
-        uint64_t extent = 0;
-        for (int byte = 0; byte < 8; byte++)
-            extent |= (uint64_t)head[HEAD_FIXED + 8 * i + byte] << 8 * byte;
+        uint64_t extent = extent_of(head, i);
         if (extent > DTL_PAYLOAD_BYTES)
             return 0;
         t->call.shape[i] = (int64_t)extent;

@@ -22,6 +22,7 @@ const (
 	_ = uint(C.sizeof_dtl_entry-unsafe.Sizeof(board.Entry{})) + uint(unsafe.Sizeof(board.Entry{})-C.sizeof_dtl_entry)
 	_ = uint(C.DTL_BYTES-int(dtype.Uint8)) + uint(int(dtype.Uint8)-C.DTL_BYTES)
 	_ = uint(C.DTL_EAGER-comm.Eager) + uint(comm.Eager-C.DTL_EAGER)
+	_ = uint(C.sizeof_dtl_presence-board.PresenceBytes) + uint(board.PresenceBytes-C.sizeof_dtl_presence)
 	_ = uint(C.DTL_PAYLOAD_BYTES-board.MaxPayload) + uint(board.MaxPayload-C.DTL_PAYLOAD_BYTES)
 )
 
@@ -72,13 +73,14 @@ func dtl_meet(b *C.dtl_brief, failed **C.char) {
 	}
 }
 
-// dtl_finish_send waits for a message that C has sent and that has not gone yet.
+// dtl_finish_send waits for a message that C has sent and that has not gone yet: there is a request, or an offer that is
+// not negative.
 //
 //export dtl_finish_send
-func dtl_finish_send(handle C.int64_t, request C.uint64_t, dest, tag C.int64_t, failed **C.char) {
+func dtl_finish_send(handle C.int64_t, request C.uint64_t, offer C.int, dest, tag C.int64_t, failed **C.char) {
 	defer guard(failed)
 	c := Call{Handle: int64(handle)}
-	err := c.on(func(on *comm.Comm) error { return on.FinishSend(uint64(request), int64(dest), int64(tag)) })
+	err := c.on(func(on *comm.Comm) error { return on.FinishSend(uint64(request), int(offer), int64(dest), int64(tag)) })
 	if err != nil {
 		*failed = C.CString(status.Encode(err))
 	}

@@ -66,14 +66,6 @@ static uint64_t want_of(const meeting *m) {
     return b->loose && b->type != 0 ? word((uint64_t)b->type, (uint64_t)b->count) | 1 : 0;
 }
 
-static inline void pause_a_moment(void) {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 /* all_there looks for the other ranks' entries, so often as the board says. */
 static int all_there(const meeting *m) {
     uint64_t seq = m->board->seq;

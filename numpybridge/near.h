@@ -32,6 +32,15 @@ int near_folds(int64_t op, int64_t type);
 /* near_fold combines what all ranks laid down in into, in rank order. */
 void near_fold(const meeting *m, void *into);
 
+/* pause_a_moment is a step of a loop that waits for memory to change. */
+static inline void pause_a_moment(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
 /* near_prepare learns the operators' prints. */
 void near_prepare(void);
 

@@ -26,11 +26,15 @@ static int enter(dtl_board *b, const RanksObject *ranks) {
 
 static void leave(dtl_board *b) { __atomic_sub_fetch(&b->users, 1, __ATOMIC_RELEASE); }
 
-/* finish_send waits for a send that is under way. Its buffer stays with it if that fails. */
-static PyObject *finish_send(dtl_board *b, const RanksObject *ranks, uint64_t request, char *buffer, const trip *t) {
+/* How long one without it does, before it is Go's. */
+enum { LONG_PATIENCE = 1000 * 1000 };
+
+/* finish_send waits for a send that is under way, and for the offer in it, if there is one. Its buffer stays with it if that
+ * fails. */
+static PyObject *finish_send(dtl_board *b, const RanksObject *ranks, uint64_t request, int offer, char *buffer, const trip *t) {
     char *error = NULL;
     Py_BEGIN_ALLOW_THREADS
-    dtl_finish_send(ranks->handle.handle, request, t->call.args[0], t->call.args[1], &error);
+    dtl_finish_send(ranks->handle.handle, request, offer, t->call.args[0], t->call.args[1], &error);
     leave(b);
     Py_END_ALLOW_THREADS
     if (error != NULL)
@@ -43,19 +47,31 @@ PyObject *near_send(trip *t, const RanksObject *ranks) {
     dtl_board *b = ranks->board;
     int64_t dest = t->call.args[0], tag = t->call.args[1];
     uint64_t request = 0;
-    if (b == NULL || !t->call.in.given || t->call.in.count > DTL_EAGER || dest < 0 || dest >= b->size || tag < 0 || tag >= b->tags)
+    if (b == NULL || !t->call.in.given || dest < 0 || dest >= b->size || tag < 0 || tag >= b->tags)
         Py_RETURN_NOTIMPLEMENTED;
     int64_t bytes = t->call.in.count * type_of(t)->size;
-    char *buffer = bytes <= DTL_EAGER - HEAD_ROOM ? malloc(HEAD_ROOM + (size_t)bytes) : NULL;
+    int64_t along = bytes <= DTL_EAGER - HEAD_ROOM ? bytes : 0;
+    int offer = -1;
+    char *buffer = malloc(HEAD_ROOM + (size_t)along);
     if (buffer == NULL || !enter(b, ranks)) {
         free(buffer);
         Py_RETURN_NOTIMPLEMENTED;
     }
     int head = write_head(buffer, t);
-    memcpy(buffer + head, t->call.in.data, (size_t)bytes);
-    int rc = b->send_for(b->comm, buffer, head + bytes, DTL_BYTES, (int)dest, (int)tag, PATIENCE, &request);
-    if (rc == 0 && request != 0)
-        return finish_send(b, ranks, request, buffer, t);
+    if (along == bytes) {
+        memcpy(buffer + head, t->call.in.data, (size_t)bytes);
+    } else if ((offer = offer_make(b, (int)dest, t->call.in.data, bytes)) >= 0) {
+        write_offer(buffer, offer);
+    } else {
+        leave(b);
+        free(buffer);
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    int rc = b->send_for(b->comm, buffer, head + along, DTL_BYTES, (int)dest, (int)tag, PATIENCE, &request);
+    if (rc == 0 && (request != 0 || (offer >= 0 && !offer_settled(b, offer, bytes))))
+        return finish_send(b, ranks, request, offer, buffer, t);
+    if (rc != 0 && offer >= 0)
+        offer_revoke(b, offer);
     leave(b);
     free(buffer);
     if (rc != 0) /* Go makes the call again, and says what is wrong */
@@ -71,6 +87,11 @@ static int receive(dtl_board *b, char *buffer, int source, int tag, dtl_arrival 
         return 0;
     if (request == 0)
         return 1;
+    Py_BEGIN_ALLOW_THREADS
+    b->wait_for(&request, LONG_PATIENCE, &done, arrival); /* an error comes again below */
+    Py_END_ALLOW_THREADS
+    if (done)
+        return 1;
     if (b->cancel(request) != 0)
         done = 0; /* then it is waited for */
     while (!done)
@@ -80,8 +101,13 @@ static int receive(dtl_board *b, char *buffer, int source, int tag, dtl_arrival 
 }
 
 /* unpack puts what has come where it is to go, or returns NotImplemented where that takes more. */
-static PyObject *unpack(trip *t, const char *buffer, int64_t bytes) {
-    dtl_array *out = &t->call.out, *r = &t->call.result;
+static PyObject *unpack(trip *t, const dtl_board *b, const char *buffer, const dtl_arrival *arrival) {
+    dtl_array *out = &t->call.out, *r = &t->call.result, offered = {0};
+    int64_t bytes = arrival->bytes;
+    uint32_t number;
+    if (out->given && read_offer(buffer, bytes, &offered, &number) && out->type == offered.type && out->count == offered.count &&
+        offer_collect(b, arrival->source, number, out->data, out->count * offered.itemsize))
+        return Py_NewRef(t->out);
     if (!read_head(t, buffer, (int)bytes) || (out->given && (out->type != r->type || out->count != r->count))) {
         r->given = 0;
         Py_RETURN_NOTIMPLEMENTED;
@@ -103,8 +129,8 @@ PyObject *near_receive(trip *t, const RanksObject *ranks) {
         t->call.args[3] != 0 || (t->out != Py_None && !ndarray_take(t->out, &t->call.out, NULL, 1)) || !enter(b, ranks))
         Py_RETURN_NOTIMPLEMENTED;
     int came = __atomic_load_n(b->parked, __ATOMIC_ACQUIRE) == 0 && receive(b, (char *)buffer, (int)source, (int)tag, &arrival);
+    PyObject *answer = came ? unpack(t, b, (const char *)buffer, &arrival) : Py_NewRef(Py_NotImplemented);
     leave(b);
-    PyObject *answer = came ? unpack(t, (const char *)buffer, arrival.bytes) : Py_NewRef(Py_NotImplemented);
     t->call.out.given = answer != Py_NotImplemented && t->call.out.given;
     if (came && answer == Py_NotImplemented) {
         dtl_park(ranks->handle.handle, buffer, arrival.bytes, arrival.source, arrival.tag, &error);

@@ -62,9 +62,14 @@ func wait(c *Call) error {
 	})
 }
 
-// test answers 1 where wait would return at once, else 0.
+// test answers 1 where wait would return at once, else nothing, for that is asked again and again.
 func test(c *Call) error {
-	return c.request(func(r *comm.Request) error { return c.answer(nil, truth(r.Test())) })
+	return c.request(func(r *comm.Request) error {
+		if !r.Test() {
+			return nil
+		}
+		return c.answer(nil, truth(true))
+	})
 }
 
 // cancel answers 1 where the request was taken back, else 0.

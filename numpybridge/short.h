@@ -73,6 +73,26 @@ int write_head(char *head, const trip *t);
 /* read_head describes what another rank wrote as the call's result, and says whether the elements are all there. */
 int read_head(trip *t, const char *laid, int bytes);
 
+/* write_offer turns what write_head wrote into that of elements that are offered under a number. */
+void write_offer(char *head, int number);
+
+/* read_offer says whether elements are offered, of which type, how many, and under which number. */
+int read_offer(const char *laid, int64_t bytes, dtl_array *elements, uint32_t *number);
+
+/* ---- nearoffers.c ---- */
+
+/* offer_make offers elements to a rank, and returns the number; -1 where it cannot copy them, or too many are open. */
+int offer_make(const dtl_board *b, int dest, const void *data, int64_t bytes);
+
+/* offer_revoke takes an offer back that nobody was told of. */
+void offer_revoke(const dtl_board *b, int number);
+
+/* offer_settled waits a moment for the elements to be copied, and says whether they were: then the offer is over. */
+int offer_settled(const dtl_board *b, int number, int64_t bytes);
+
+/* offer_collect copies what a rank offers, and says whether it could: then the offer is over. */
+int offer_collect(const dtl_board *b, int rank, uint32_t number, void *into, int64_t bytes);
+
 /* ---- nearcalls.c, nearmessages.c ---- */
 
 /* near_barrier is a barrier by the board alone, or returns NotImplemented. */

@@ -49,14 +49,14 @@ func (t *text) get() string {
 
 // slot is what one rank writes.
 type slot struct {
-	entries [2]Entry
-	process int64
-	state   int64 // of the status
-	_       [112]byte
-	account text // of its call, where the ranks disagree
-	status  text // where it is, where one of them asks
-	posts   [PostsKept]post
-	long    [2][MaxPayload]byte
+	entries  [2]Entry
+	state    int64 // of the status
+	_        [120]byte
+	presence presence
+	account  text // of its call, where the ranks disagree
+	status   text // where it is, where one of them asks
+	posts    [PostsKept]post
+	long     [2][MaxPayload]byte
 }
 
 // head is what all ranks write, seldom.

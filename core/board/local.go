@@ -24,6 +24,8 @@ type Local struct {
 	slots         uint64 // the address of the first
 	broken        uint64 // the address of head.broken
 	stride, extra uint64 // bytes from slot to slot, and from a slot to its long payloads
+	offers        uint64 // bytes from a slot to what its rank offers
+	key           uint64 // of this process, which other ranks try to read
 	messages      Messages
 }
 
@@ -69,6 +71,7 @@ func (l *Local) describe(b *Board) {
 	l.rank, l.size, l.seq = int32(b.rank), int32(b.size), 0
 	l.slots, l.broken = uint64(first), uint64(uintptr(unsafe.Pointer(&b.head().broken)))
 	l.stride, l.extra = uint64(slotBytes), uint64(unsafe.Offsetof(slot{}.long))
+	l.offers = uint64(unsafe.Offsetof(slot{}.presence))
 }
 
 // Lend tells code outside Go, which knows the owner by a number, where the board is, and how it is used: how often to

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -72,13 +71,17 @@ func sight(memory []byte, rank, ranks int) (*Board, error) {
 	}
 	b := &Board{memory: memory, rank: rank, size: ranks, local: local}
 	local.describe(b)
-	atomic.StoreInt64(&b.slot(rank).process, int64(os.Getpid()))
+	b.slot(rank).presence.introduce(os.Getpid(), local)
 	return b, nil
 }
 
-// Close gives the memory back. Nobody may use the board after it, but for Release and Forsake.
+// Close gives the memory back, unless offers are open. Nobody may use the board after it, but for Release, Forsake, and
+// those whose offers they are.
 func (b *Board) Close() error {
 	b.Reclaim()
+	if b.offering() {
+		return nil
+	}
 	memory := b.memory
 	b.memory = nil
 	return unix.Munmap(memory)

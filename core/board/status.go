@@ -104,7 +104,7 @@ func (b *Board) Whole() bool { return atomic.LoadInt64(&b.head().broken) == 0 }
 // OneProcess reports whether all ranks are goroutines of this process.
 func (b *Board) OneProcess() bool {
 	for rank := range b.size {
-		if atomic.LoadInt64(&b.slot(rank).process) != int64(os.Getpid()) {
+		if atomic.LoadInt64(&b.slot(rank).presence.process) != int64(os.Getpid()) {
 			return false
 		}
 	}

@@ -12,7 +12,7 @@ const announceBytes = 1024
 
 // announce meets for a call in which root alone knows what travels: on root, h describes one rank's part of elements,
 // elsewhere both are ignored. It returns root's description, and where the elements are, unless h.apart says that they
-// are too long to come along. Those stay until this rank's next meeting. Collective.
+// are too long to come along; then it is where the numbers of root's offers are, if there are any. Those stay until this rank's next meeting. Collective.
 func (c *Comm) announce(f form, mine error, root int64, h header, elements memory.Span, out *Array) (header, unsafe.Pointer, error) {
 	if c.size == 1 {
 		return h, elements.Addr, mine
@@ -46,11 +46,15 @@ func (c *Comm) onDesk(h *header, elements memory.Span) (memory.Span, error) {
 	}
 	n := h.size() + elements.Bytes()
 	if n > room {
-		h.apart, n = true, h.size()
+		h.apart, n = true, h.size()+len(h.numbers)
 	}
+	h.offer = h.apart && h.numbers != nil
 	raw := bytesAt(c.desk.Addr(), n)
 	h.put(raw)
-	if !h.apart {
+	switch {
+	case h.offer:
+		copy(raw[h.size():], h.numbers)
+	case !h.apart:
 		copy(raw[h.size():], bytesAt(elements.Addr, elements.Bytes()))
 	}
 	return span(c.desk, n), nil
@@ -86,7 +90,7 @@ func (c *Comm) unpacked(raw []byte, out *Array) (header, unsafe.Pointer, error) 
 		return h, unsafe.Add(unsafe.Pointer(unsafe.SliceData(raw)), headerFixed+8*ndim), nil
 	}
 	h, err := parseHeader(raw)
-	if err != nil || h.apart {
+	if err != nil || h.apart && !h.offer {
 		return h, nil, err
 	}
 	return h, unsafe.Add(unsafe.Pointer(unsafe.SliceData(raw)), h.size()), nil

@@ -3,6 +3,7 @@ package comm
 import (
 	"unsafe"
 
+	"dtl/core/board"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -34,23 +35,31 @@ func (c *Comm) broadcast(value, out *Array, root int64) (Result, error) {
 	} else {
 		f.state(value)
 	}
+	var d *deal
+	if elements.Bytes() > board.MaxPayload {
+		if d = c.deal(elements); d != nil {
+			h.numbers = d.numbers
+		}
+	}
 	h, along, err := c.announce(f, mine, root, h, elements, out)
 	if err != nil {
+		d.revoke()
 		return Result{}, err
 	}
 	if here {
-		return Result{}, c.broadcastFrom(value, out, h)
+		return Result{}, c.broadcastFrom(value, out, h, d)
 	}
 	return c.broadcastTo(out, h, along, int(root))
 }
 
 // broadcastFrom is root's part once every rank knows what comes.
-func (c *Comm) broadcastFrom(value, out *Array, h header) error {
+func (c *Comm) broadcastFrom(value, out *Array, h header, d *deal) error {
 	if h.apart {
 		if err := c.ready(h, nil); err != nil {
+			d.revoke()
 			return err
 		}
-		if err := c.main.Broadcast(value.Raw(), c.rank); err != nil {
+		if err := c.broadcastAll(value.Span, d); err != nil {
 			return err
 		}
 	}
@@ -60,14 +69,31 @@ func (c *Comm) broadcastFrom(value, out *Array, h header) error {
 	return nil
 }
 
+// broadcastAll moves root's elements to all others: what it offers them, if anything.
+func (c *Comm) broadcastAll(value memory.Span, d *deal) error {
+	if d == nil {
+		return c.main.Broadcast(value.Raw(), c.rank)
+	}
+	return d.end("broadcast")
+}
+
 // broadcastTo is the part of the others.
 func (c *Comm) broadcastTo(out *Array, h header, along unsafe.Pointer, root int) (Result, error) {
 	r, err := c.room(h, out)
-	if h.apart {
-		if err = c.ready(h, err); err == nil {
+	if h.offer {
+		h.seq = uint32(bytesAt(along, c.size)[c.rank]) // before the next meeting
+	}
+	switch {
+	case h.apart:
+		if err = c.ready(h, err); err != nil {
+			break
+		}
+		if h.offer {
+			err = c.collectOffer(&r, root, h)
+		} else {
 			err = c.main.Broadcast(r.Raw(), root)
 		}
-	} else if err == nil {
+	case err == nil:
 		copy(bytesAt(r.Addr, h.bytes()), bytesAt(along, h.bytes()))
 	}
 	if err != nil {

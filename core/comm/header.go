@@ -12,16 +12,19 @@ import (
 
 // header describes an array that travels. Encoded, it is
 //
-//	kind u8 | dtype u8 | ndim u8 | apart u8 | seq u32 | shape ndim × i64
+//	kind u8 | dtype u8 | ndim u8 | way u8 | seq u32 | shape ndim × i64
 //
-// little-endian and a multiple of 8 bytes long. The elements follow it, or, where apart is set, travel
-// by themselves.
+// little-endian and a multiple of 8 bytes long. The elements follow it, or travel by themselves, or are
+// offered on the board.
 type header struct {
 	kind  Kind
 	typ   dtype.Type
-	apart bool
-	seq   uint32 // of a payload that travels by itself
+	apart bool   // the elements do not follow
+	offer bool   // but are offered, under the number seq
+	seq   uint32 // else of the payload that travels by itself
 	shape []int64
+
+	numbers []byte // of the offers to each rank, behind the header of a broadcast
 }
 
 const (
@@ -29,6 +32,8 @@ const (
 	// MaxDims is the most dimensions that an array may have: NumPy's limit from 2.0 on.
 	MaxDims   = 64
 	maxHeader = headerFixed + 8*MaxDims
+
+	wayApart, wayOffer = 1, 2
 )
 
 func headerOf(a Array) header { return header{kind: a.Kind, typ: a.Type, shape: a.Shape} }
@@ -50,8 +55,11 @@ func (h header) bytes() int { return h.count() * h.typ.Size() }
 // put encodes the header at the front of b.
 func (h header) put(b []byte) {
 	b[0], b[1], b[2], b[3] = byte(h.kind), byte(h.typ), byte(len(h.shape)), 0
-	if h.apart {
-		b[3] = 1
+	switch {
+	case h.offer:
+		b[3] = wayOffer
+	case h.apart:
+		b[3] = wayApart
 	}
 	binary.LittleEndian.PutUint32(b[4:], h.seq)
 	for i, d := range h.shape {
@@ -81,7 +89,7 @@ func glance(b []byte) (h header, ndim int, err error) {
 	if len(b) < headerFixed || len(b) < headerFixed+8*int(b[2]) {
 		return header{}, 0, status.New(status.Communication, "message of %d bytes is shorter than its header", len(b))
 	}
-	h = header{kind: Kind(b[0]), typ: dtype.Type(b[1]), apart: b[3] != 0, seq: binary.LittleEndian.Uint32(b[4:])}
+	h = header{kind: Kind(b[0]), typ: dtype.Type(b[1]), apart: b[3] != 0, offer: b[3] == wayOffer, seq: binary.LittleEndian.Uint32(b[4:])}
 	ndim = int(b[2])
 	if h.kind > Object || !h.typ.Valid() || ndim > MaxDims {
 		return header{}, 0, status.New(status.Communication, "message does not start with a header")

@@ -152,6 +152,9 @@ func (t *receiving) open(m envelope) (backend.Request, error) {
 	if t.got = r; !h.apart {
 		return nil, nil
 	}
+	if h.offer {
+		return nil, t.comm.collectOffer(&t.got, m.status.Source, h)
+	}
 	rest, err := t.comm.payload.Irecv(r.Raw(), m.status.Source, t.comm.payloadTag(h))
 	if err != nil {
 		t.got.release()

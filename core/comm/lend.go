@@ -44,13 +44,20 @@ func (c *Comm) Lend(owner int64) unsafe.Pointer {
 	return b.Lend(owner, c.spins, brief, m)
 }
 
-// FinishSend waits for a short message that was sent outside Go and has not gone yet.
-func (c *Comm) FinishSend(native uint64, dest, tag int64) error {
+// FinishSend waits for a message that was sent outside Go and has not gone yet, where there is one, and for an offer that
+// was made there, unless it is negative.
+func (c *Comm) FinishSend(native uint64, offer int, dest, tag int64) error {
 	direct, ok := c.main.(backend.DirectCommunicator)
 	if !ok {
 		return status.In("send", status.New(status.Internal, "the backend does not know the message"))
 	}
-	_, err := c.await(direct.Adopt(native), waiting("send", "dest", dest, tag))
+	var err error
+	if native != 0 {
+		_, err = c.await(direct.Adopt(native), waiting("send", "dest", dest, tag))
+	}
+	if offer >= 0 {
+		err = c.endOffer(header{seq: uint32(offer)}, memory.Span{}, err, dest, tag)
+	}
 	return status.In("send", err)
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Send sends value with its shape, type and kind to dest. Short messages are one message of the backend;
-// longer ones are a header, and the elements by themselves without a copy. It returns when value may be
+// longer ones are a header, and the elements by themselves, which dest copies from where they lie. It returns when value may be
 // used again, which for long ones is when dest receives it. ProcNull sends to nobody.
 func (c *Comm) Send(value Array, dest, tag int64) error {
 	return status.In("send", c.send(value, dest, tag))
@@ -25,13 +25,16 @@ func (c *Comm) send(value Array, dest, tag int64) error {
 	if err != nil {
 		return err
 	}
-	h, first := c.pack(b, value)
+	h, first := c.pack(b, value, dest)
 	within := begun()
 	if h.apart {
 		within = 0 // both are to be under way
 	}
 	r, err := c.main.SendFor(first, int(dest), int(tag), within)
-	if err == nil && h.apart {
+	switch {
+	case h.offer:
+		err = c.endOffer(h, value.Span, err, dest, tag)
+	case err == nil && h.apart:
 		err = c.sendApart(value.Raw(), int(dest), c.payloadTag(h), tag)
 	}
 	if r != nil {
@@ -69,13 +72,17 @@ func wildcard(n, anyOf int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// pack puts value's header in b, and its elements where they fit, and returns what is to be sent first.
-func (c *Comm) pack(b *memory.Storage, value Array) (header, memory.Span) {
+// pack puts value's header in b, and its elements where they fit, and returns what is to be sent first. Where they do not
+// fit they are offered to dest, if it can copy them.
+func (c *Comm) pack(b *memory.Storage, value Array, dest int64) (header, memory.Span) {
 	h := headerOf(value)
 	raw := bytesAt(b.Addr(), eager)
 	n := h.size() + value.Bytes()
 	if n > eager {
-		h.apart, h.seq, n = true, c.seq.Add(1), h.size()
+		h.apart, n = true, h.size()
+		if h.seq, h.offer = c.offer(value.Span, dest); !h.offer {
+			h.seq = c.seq.Add(1)
+		}
 	}
 	h.put(raw)
 	if !h.apart {
@@ -193,7 +200,11 @@ func takeBack(r backend.Request) (backend.Status, bool) {
 // unpack takes the message out of its envelope, or parks the envelope where the message does not fit.
 func (c *Comm) unpack(m envelope, out *Array, want Want) (Result, error) {
 	r, h, err := c.open(m, out, want)
-	if err == nil && h.apart {
+	switch {
+	case err != nil:
+	case h.offer:
+		err = c.collectOffer(&r, m.status.Source, h)
+	case h.apart:
 		err = c.recvApart(&r, m.status, c.payloadTag(h))
 	}
 	return r, err

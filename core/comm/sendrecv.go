@@ -50,12 +50,18 @@ func (c *Comm) startSend(value Array, dest, tag int64) (sending, error) {
 		return sending{}, err
 	}
 	s := sending{comm: c, buffer: b, dest: dest, tag: tag}
-	h, first := c.pack(b, value)
+	h, first := c.pack(b, value, dest)
 	if s.requests[0], err = c.main.Isend(first, int(dest), int(tag)); err != nil {
 		c.scratch.put(b)
+		if h.offer {
+			c.offering(h, value.Span).withdraw()
+		}
 		return sending{}, err
 	}
-	if h.apart {
+	switch {
+	case h.offer:
+		s.requests[1] = c.offering(h, value.Span)
+	case h.apart:
 		if s.requests[1], err = c.payload.Isend(value.Raw(), int(dest), c.payloadTag(h)); err != nil {
 			return sending{}, errors.Join(err, s.wait())
 		}
@@ -70,7 +76,11 @@ func (s *sending) wait() error {
 		if r == nil {
 			continue
 		}
-		if _, err := s.comm.await(r, waiting("sendrecv", "dest", s.dest, s.tag)); err != nil && first == nil {
+		_, err := s.comm.await(r, waiting("sendrecv", "dest", s.dest, s.tag))
+		if o, ok := r.(*offering); ok && err != nil {
+			o.withdraw()
+		}
+		if first == nil {
 			first = err
 		}
 	}

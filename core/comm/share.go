@@ -78,6 +78,7 @@ func (c *Comm) share() error {
 
 // useBoard has the ranks meet on a board that all of them have open.
 func (c *Comm) useBoard(b *board.Board) {
+	b.TryReading()
 	c.board, c.spins, c.yield = b, patient, yield
 	c.brief = min(board.MaxPayload, (64<<10)/c.size)
 	if processors() < c.size {

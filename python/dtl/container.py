@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from . import _native, _picture
+from . import _native
 from ._arguments import dtype_number, integer
 from ._division import Division
 from ._elementwise import Elementwise
@@ -73,9 +73,13 @@ class DistributedContainer(Elementwise, Owner):
         return bool(bridge.call(bridge.EQUAL, self, np.array([other._handle]), None, 0, 0, 0, 0))
 
     def __repr__(self) -> str:
+        from . import _picture  # which few programs need
+
         return _picture.describe(self)
 
     def _repr_html_(self) -> str:
+        from . import _picture
+
         return _picture.html(self)
 
     def __len__(self) -> int:

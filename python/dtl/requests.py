@@ -114,6 +114,9 @@ class Request:
         DTLError
             What wait raises, if the operation is over and failed.
         """
+        # Asked again and again, so the usual answer takes no lock; no is also the core's while another thread waits.
+        if self._active and (held := self._held) is not None and not _call(_TEST, held, None, None, 0, 0, 0, 0):
+            return False, None
         if not self._lock.acquire(False):
             return False, None
         try:

@@ -1,0 +1,95 @@
+package comm
+
+import (
+	"errors"
+	"time"
+
+	"dtl/core/backend"
+	"dtl/core/board"
+	"dtl/core/memory"
+)
+
+// deal is one rank's elements on offer to every other rank of a board.
+type deal struct {
+	comm    *Comm
+	offers  []*offering
+	numbers []byte // of each rank's offer
+	left    int    // how many are not over
+	failed  error
+}
+
+var _ backend.Request = (*deal)(nil)
+
+// deal offers elements to every other rank; nil where not all can copy them.
+func (c *Comm) deal(value memory.Span) *deal {
+	if c.board == nil || c.size-1 > board.OffersKept/2 {
+		return nil
+	}
+	d := &deal{comm: c, numbers: make([]byte, c.size)}
+	for rank := range c.size {
+		if rank == c.rank {
+			continue
+		}
+		number, ok := c.offer(value, int64(rank))
+		if !ok {
+			d.revoke()
+			return nil
+		}
+		d.numbers[rank] = byte(number)
+		d.offers = append(d.offers, c.offering(header{seq: number}, value))
+	}
+	d.left = len(d.offers)
+	return d
+}
+
+// revoke takes offers back of which nobody was told, or whom nobody will come for.
+func (d *deal) revoke() {
+	if d == nil {
+		return
+	}
+	for _, o := range d.offers {
+		o.board.Revoke(o.number)
+	}
+}
+
+// end waits until every rank has the elements.
+func (d *deal) end(op string) error {
+	_, err := d.comm.await(d, func() string { return op })
+	if err != nil {
+		for _, o := range d.offers {
+			o.withdraw()
+		}
+	}
+	return err
+}
+
+// Test looks once at each offer, and helps where somebody copies.
+func (d *deal) Test() (backend.Status, bool, error) {
+	for _, o := range d.offers {
+		if o.over {
+			continue
+		}
+		if _, over, err := o.Test(); over {
+			d.left--
+			d.failed = errors.Join(d.failed, err)
+		}
+	}
+	return backend.Status{}, d.left == 0, d.failed
+}
+
+// Wait looks until all are over.
+func (d *deal) Wait() (backend.Status, error) {
+	for {
+		if st, over, err := d.WaitFor(time.Second); over {
+			return st, err
+		}
+	}
+}
+
+// WaitFor looks until all are over, or so long has gone.
+func (d *deal) WaitFor(limit time.Duration) (backend.Status, bool, error) {
+	return d.comm.watch(limit, d.Test)
+}
+
+// Cancel does nothing: only a receive is taken back.
+func (d *deal) Cancel() error { return nil }

@@ -1,0 +1,65 @@
+"""Messages that the receiver copies from the sender's memory, where the sender gives up, or there is no such memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from programs import ranks, succeeded
+
+import dtl
+
+pytestmark = [
+    pytest.mark.alone("starts ranks itself"),
+    pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup"),
+]
+
+GIVEN_UP = """
+import sys, time
+import numpy as np
+import dtl
+
+with dtl.Context() as ctx:
+    value, out = np.ones(100_000), np.zeros(100_000)
+    try:
+        if ctx.rank == 0:
+            {send}(ctx, value, 1)
+        else:
+            time.sleep(4)
+            {recv}(ctx, 0, out=out)
+    except dtl.CommunicationError as error:
+        sys.stdout.write(f"rank {{ctx.rank}}: {{error}}\\n")
+    if ctx.rank == 0:
+        time.sleep(1)
+        dtl.send(ctx, 2 * value, 1, 1)
+    else:
+        assert (dtl.recv(ctx, 0, 1, out=out) == 2).all()
+    sys.stdout.write(f"rank {{ctx.rank}} goes on\\n")
+"""
+
+
+@pytest.mark.parametrize(("send", "recv"), [("dtl.send", "dtl.recv"), ("dtl.send.__wrapped__", "dtl.recv.__wrapped__")])
+def test_sender_that_gives_up(tmp_path: Path, send: str, recv: str) -> None:
+    """Nobody reads its memory after that: the receiver hears of it, and what comes next comes."""
+    ended = ranks(2, GIVEN_UP.format(send=send, recv=recv), tmp_path, DTL_TIMEOUT="2")
+    out = succeeded(ended)
+    assert "rank 0: send: no end after 2s" in out
+    assert "rank 1: recv: rank 0 gave the message up before it was received" in out
+    assert out.count("goes on") == 2
+
+
+@pytest.mark.parametrize("shared", ["0", "1"])
+def test_ranks_that_share_no_memory(tmp_path: Path, shared: str) -> None:
+    program = """
+import numpy as np
+import dtl
+
+with dtl.Context() as ctx:
+    out = np.zeros(100_000)
+    for turn in range(20):
+        if ctx.rank == turn % 2:
+            dtl.send(ctx, np.full(100_000, turn), 1 - ctx.rank)
+        else:
+            assert (dtl.recv(ctx, 1 - ctx.rank, out=np.zeros(100_000, int)) == turn).all()
+"""
+    succeeded(ranks(2, program, tmp_path, DTL_SHARED_MEMORY=shared))
