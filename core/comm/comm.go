@@ -87,6 +87,9 @@ func (c *Comm) inTurn(op string, f func() error) error {
 	if c.closed {
 		return status.In(op, status.New(status.InvalidHandle, "the context is closed"))
 	}
+	if c.board == nil && c.size > 1 {
+		defer runErrandsAside()()
+	}
 	return status.In(op, f())
 }
 

@@ -76,6 +76,30 @@ func takeErrands(some []*Request) []*Request {
 	return some
 }
 
+// runErrandsAside has another thread run errands, if there are any, until the caller calls what it returns: for calls that
+// wait in the backend, where this one cannot. It does nothing where the library allows no other thread.
+func runErrandsAside() (end func()) {
+	if errands.n.Load() == 0 || callers.limit.Load() != nil {
+		return func() {}
+	}
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-over:
+				return
+			case <-time.After(errandPause):
+				runErrands()
+			}
+		}
+	}()
+	return func() {
+		close(over)
+		<-ended
+	}
+}
+
 // begun is how long a call waits in the backend before it waits in the ways of await.
 func begun() time.Duration {
 	if errands.n.Load() > 0 {

@@ -63,3 +63,35 @@ with dtl.Context() as ctx:
             assert (dtl.recv(ctx, 1 - ctx.rank, out=np.zeros(100_000, int)) == turn).all()
 """
     succeeded(ranks(2, program, tmp_path, DTL_SHARED_MEMORY=shared))
+
+
+PENDING = """
+import sys
+import numpy as np
+import dtl
+
+with dtl.Context() as ctx:
+    right, left = (ctx.rank + 1) % ctx.size, (ctx.rank - 1) % ctx.size
+    out = np.zeros(100_000)
+    request = dtl.irecv(ctx, left, out=out)
+    ctx.barrier()
+    if ctx.rank:
+        dtl.send(ctx, np.full(100_000, float(ctx.rank)), right)
+    {waits}
+    if not ctx.rank:
+        dtl.send(ctx, np.full(100_000, float(ctx.rank)), right)
+    request.wait()
+    assert (out == left).all()
+    sys.stdout.write("all is there\\n")
+"""
+
+
+@pytest.mark.parametrize("check", ["full", "node"])
+@pytest.mark.parametrize("waits", ["ctx.barrier()", "dtl.allreduce(ctx, 1)"])
+@pytest.mark.parametrize("shared", ["0", "1"])
+def test_a_long_message_comes_while_its_receiver_is_in_a_collective_call(
+    tmp_path: Path, check: str, waits: str, shared: str
+) -> None:
+    program = PENDING.format(waits=waits)
+    ended = ranks(3, program, tmp_path, DTL_SHARED_MEMORY=shared, DTL_CHECK=check, DTL_TIMEOUT="10")
+    assert succeeded(ended).count("all is there") == 3
