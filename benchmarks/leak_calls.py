@@ -43,6 +43,7 @@ def container_calls(ctx: dtl.Context, vec: dtl.DistributedVector) -> Calls:
     halo, plan = dtl.Halo(dtl.DistributedVector(ctx, 100), 1), dtl.RedistributionPlan(vec, other)
     spec, end, size = np.array([0, 1, 1, 100, 0, 0, 0, -1]), np.array([vec._handle]), iter(range(10**9))
     at, values, whole, all_of_it = np.arange(4), np.ones(4), np.zeros(100), np.array([0, 0, 1, 0, 0, 1, 100])
+    numbers = dtl.DistributedVector(ctx, 100, np.int64)
     width, found = np.array([1, 1, 0]), np.array([1, 2, 3, 4, *np.frombuffer(b"count\0of 1", np.int64, 1)])
 
     def both() -> None:
@@ -75,6 +76,12 @@ def container_calls(ctx: dtl.Context, vec: dtl.DistributedVector) -> Calls:
         "HALO_EXCHANGE": lambda: call(b.HALO_EXCHANGE, halo, None, None, 0, 0, 0, 0),
         "HALO_BEGIN": both,
         "HALO_END": both,
+        "FOLD": lambda: call(b.FOLD, vec, None, None, 0, 0, 0, 0),
+        "FOLD exactly": lambda: call(b.FOLD, vec, None, None, 0, 0, 1, 0),
+        "DOT": lambda: call(b.DOT, vec, None, None, vec._handle, 0, 0, 0),
+        "CUMULATE": lambda: close(call(b.CUMULATE, vec, None, None, 0, 0, 0, 0)),
+        "HISTOGRAM": lambda: call(b.HISTOGRAM, vec, values.cumsum(), found[:3], 0, 1, 0, 0),
+        "BINCOUNT": lambda: call(b.BINCOUNT, numbers, None, None, 0, 5, 0, 0),
         "SHARE": lambda: call(b.SHARE, vec, found, None, 0, 0, 0, 0),
     }
 

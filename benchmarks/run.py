@@ -42,6 +42,8 @@ _SECTIONS = (
     Section("Transfers between two ranks", "transfers.py", 2, True),
     Section("Computation beside communication, on two ranks", "overlap.py", 2, True),
     Section("Redistribution and access on two ranks", "moves.py", 2, True),
+    Section("Numbers on one rank", "folds.py", 1, False),
+    Section("Numbers on two ranks", "folds.py", 2, True),
     Section("Halo exchange on two ranks", "halos.py", 2, True),
     Section("Maps on two ranks", "maps.py", 2, True),
     Section("Leaks", "leaks.py", 0, False),

@@ -87,6 +87,11 @@ const (
 	Iallgather
 	Ialltoallv
 	Share
+	Fold
+	Dot
+	Cumulate
+	Histogram
+	Bincount
 )
 
 // operation is what is known of one.
@@ -173,6 +178,11 @@ var operations = [...]operation{
 	Iallgather:   {"IALLGATHER", "iallgather", true, false, iallgather},
 	Ialltoallv:   {"IALLTOALLV", "ialltoallv", true, false, ialltoallv},
 	Share:        {"SHARE", "algorithm", true, false, share},
+	Fold:         {"FOLD", "fold", false, false, fold},
+	Dot:          {"DOT", "dot", false, false, dot},
+	Cumulate:     {"CUMULATE", "cumsum", false, false, cumulate},
+	Histogram:    {"HISTOGRAM", "histogram", true, false, histogram},
+	Bincount:     {"BINCOUNT", "bincount", false, false, bincount},
 }
 
 // row returns a code's operation, or nil for a number that is none.

@@ -78,14 +78,18 @@ if TYPE_CHECKING:
     from . import observe
     from .algorithms import copy, for_each, transform
     from .assigning import fill, generate, iota, replace, replace_if
+    from .cumulations import cumprod, cumsum
     from .distributed_map import DistributedMap
     from .folding import inner_product, transform_reduce
     from .halo import Halo
+    from .histograms import bincount, histogram
+    from .matrices import matmul
     from .nonblocking import iallgather, iallreduce, ialltoallv, ibarrier, ibroadcast, igather
     from .nonblocking_messages import irecv, isend, recv_init, send_init
     from .object_messages import recv_object, send_object
     from .objects import allgather_object, broadcast_object, gather_object, scatter_object
     from .plotting import plot_partition
+    from .products import dot, norm, vdot
     from .progressing import progress
     from .redistribution import RedistributionPlan
     from .reordering import adjacent_difference, partition_by, reverse, rotate
@@ -93,6 +97,7 @@ if TYPE_CHECKING:
     from .scans import exscan, reduce_scatter, scan
     from .searching import all_of, any_of, count, count_if, find, find_if, none_of
     from .several import startall, waitall, waitany
+    from .statistics import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
     from .threads import get_num_threads, set_num_threads
     from .tracing import trace
     from .variable import allgatherv, alltoall, alltoallv, gatherv, scatterv
@@ -245,6 +250,8 @@ __all__ = [
     "waitall",
     "waitany",
 ]
+__all__ += ["all", "any", "argmax", "argmin", "bincount", "cumprod", "cumsum", "dot", "histogram", "matmul"]
+__all__ += ["max", "mean", "min", "norm", "prod", "std", "sum", "var", "vdot"]
 
 #: What not every program uses, and is imported when it is first asked for: the names by their modules.
 _LATER = {
@@ -264,6 +271,11 @@ _LATER = {
     "redistribution": ("RedistributionPlan",),
     "requests": ("PersistentRequest", "Request"),
     "scans": ("exscan", "reduce_scatter", "scan"),
+    "cumulations": ("cumprod", "cumsum"),
+    "histograms": ("bincount", "histogram"),
+    "matrices": ("matmul",),
+    "products": ("dot", "norm", "vdot"),
+    "statistics": ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"),
     "several": ("startall", "waitall", "waitany"),
     "threads": ("get_num_threads", "set_num_threads"),
     "tracing": ("trace",),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import builtins
+import importlib
 from abc import abstractmethod
 from typing import Any, Iterable, NoReturn
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from . import exceptions
+from . import exceptions, statistics
 from ._arguments import dtype_number
 from .context import Context
 from .exceptions import DTLError, InvalidArgumentError, InvalidTypeError
@@ -50,6 +51,13 @@ class Elementwise(NDArrayOperatorsMixin):
         if any(_has_own_ufuncs(value) for value in (*inputs, *outputs)):
             return NotImplemented
         name = f"np.{ufunc.__name__}"
+        if method == "reduce" and ufunc in _REDUCTIONS and outputs[0] is None and where is True:
+            return _reduce(_REDUCTIONS[ufunc], *inputs, **options)
+        if ufunc is np.matmul and method == "__call__" and outputs[0] is None:
+            return importlib.import_module("dtl.matrices").matmul(*inputs, **options)
+        if method == "accumulate" and ufunc in (np.add, np.multiply) and outputs[0] is None:
+            options.setdefault("axis", 0)
+            return getattr(inputs[0], "cumsum" if ufunc is np.add else "cumprod")(*inputs[1:], **options)
         if method != "__call__":
             text = "no containers; use it on local_view(), and combine the ranks' results, as with dtl.allreduce"
             raise _refusal(f"{name}.{method}", text)
@@ -115,6 +123,24 @@ class Elementwise(NDArrayOperatorsMixin):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return self.copy()
+
+
+#: The ufuncs whose method reduce containers have, and the functions that it is.
+_REDUCTIONS: Any = {
+    np.add: "sum",
+    np.multiply: "prod",
+    np.minimum: "min",
+    np.maximum: "max",
+    np.logical_and: "all",
+    np.logical_or: "any",
+}
+
+
+def _reduce(name: str, a: Any, axis: Any = 0, dtype: Any = None, **options: Any) -> Any:
+    """Return what a ufunc's method reduce does, which by default works along the first dimension. Collective."""
+    if dtype is not None:
+        options["dtype"] = dtype
+    return getattr(statistics, name)(a, axis, **options)
 
 
 def _refusal(name: str, text: str, kind: type[DTLError] = InvalidTypeError) -> DTLError:

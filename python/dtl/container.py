@@ -12,6 +12,7 @@ from ._arguments import dtype_number, integer
 from ._division import Division
 from ._elementwise import Elementwise
 from ._native import bridge
+from ._numbers import Numbers
 from ._owner import Owner
 from .context import Context
 from .exceptions import InvalidTypeError
@@ -20,7 +21,7 @@ from .policies import Execution, Partition, Placement
 Self = TypeVar("Self", bound="DistributedContainer")
 
 
-class DistributedContainer(Elementwise, Owner):
+class DistributedContainer(Elementwise, Numbers, Owner):
     """An array whose elements are divided among the ranks of a context: what vectors, arrays, tensors and spans share.
 
     It is made by one of those classes. Operators and ufuncs of NumPy work on the local parts, and communicate nothing.

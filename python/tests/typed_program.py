@@ -170,6 +170,18 @@ def algorithms(ctx: dtl.Context) -> None:
     dtl.set_num_threads(dtl.get_num_threads())
 
 
+def numbers(ctx: dtl.Context) -> None:
+    """Numbers of whole containers."""
+    vec = dtl.DistributedVector(ctx, 8, fill=2.0)
+    print(dtl.sum(vec), dtl.prod(vec), dtl.min(vec), dtl.max(vec), dtl.argmin(vec), dtl.argmax(vec))
+    print(dtl.all(vec), dtl.any(vec), dtl.mean(vec), dtl.var(vec, ddof=1), dtl.std(vec), dtl.norm(vec, 1))
+    print(dtl.dot(vec, vec), dtl.vdot(vec, vec, reproducible=True), dtl.matmul(vec, vec), vec.sum(reproducible=True))
+    running: dtl.DistributedVector = dtl.cumsum(vec, exclusive=True)
+    running = dtl.cumprod(vec)
+    counts, edges = dtl.histogram(running, bins=3)
+    print(counts, edges, dtl.bincount(vec.astype(np.int64), minlength=4), np.sum(vec), vec.cumsum().dtype)
+
+
 def contexts(ctx: dtl.Context) -> None:
     """Duplicates and parts."""
     with ctx.dup() as other:
@@ -234,6 +246,7 @@ def main() -> None:
         print(f"sum {vectors(ctx):.0f}")
         whole_containers(ctx)
         algorithms(ctx)
+        numbers(ctx)
         contexts(ctx)
         errors(ctx)
         with env.make_cpu_context() as own:

@@ -1,0 +1,78 @@
+package algorithm_test
+
+import (
+	"math"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+
+	"dtl/core/algorithm"
+	"dtl/core/container"
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/runtime"
+	"dtl/core/status"
+)
+
+// of returns the value of a number of the type that T stands for.
+func of[T any](n kernel.Number) T {
+	return *(*T)(unsafe.Pointer(&n.Bytes()[0]))
+}
+
+func TestFolds(t *testing.T) {
+	everyDivision(t, func(t *testing.T, on *runtime.Context, size int64, d container.Division) {
+		v := vector(t, on, dtype.Int32, size, d, func(global int64) int32 { return int32((global*7 + 3) % 11) })
+		fold := func(f kernel.Fold) kernel.Number {
+			n, err := algorithm.Fold(v, f, 0)
+			assert.NoError(t, err)
+			return n
+		}
+		sum, squares, prod := int64(0), 0.0, int64(1)
+		least, greatest := int64(math.MaxInt64), int64(-1)
+		var first, last int64
+		for g := range size {
+			x := (g*7 + 3) % 11
+			sum, squares, prod = sum+x, squares+float64(x*x), prod*x
+			if x < least {
+				least, first = x, g
+			}
+			if x > greatest {
+				greatest, last = x, g
+			}
+		}
+		assert.Equal(t, sum, integer(fold(kernel.FoldSum)))
+		assert.Equal(t, prod, integer(fold(kernel.FoldProd)))
+		squared := fold(kernel.FoldSquares)
+		assert.Equal(t, squares, squared.Float())
+		if size == 0 {
+			_, err := algorithm.Fold(v, kernel.FoldMin, 0)
+			assert.ErrorIs(t, err, status.InvalidArgument)
+			assert.ErrorContains(t, err, "zero-size array to reduction operation minimum")
+			return
+		}
+		assert.Equal(t, []int64{least, greatest, first, last}, []int64{integer(fold(kernel.FoldMin)),
+			integer(fold(kernel.FoldMax)), integer(fold(kernel.FoldArgMin)), integer(fold(kernel.FoldArgMax))})
+		mean, moment := fold(kernel.FoldMean), fold(kernel.FoldMoment)
+		assert.Equal(t, float64(sum)/float64(size), mean.Float())
+		assert.InDelta(t, squares-float64(sum*sum)/float64(size), moment.Float(), 1e-9*squares+1e-9)
+		assert.NoError(t, v.Close())
+	})
+}
+
+func integer(n kernel.Number) int64 { return of[int64](n) }
+
+func TestFoldsThatAreNot(t *testing.T) {
+	onRanks(t, 2, func(on *runtime.Context) {
+		v := vector(t, on, dtype.Complex64, 5, container.Division{}, func(int64) complex64 { return 1 })
+		_, err := algorithm.Fold(v, kernel.FoldMax, 0)
+		assert.ErrorIs(t, err, status.Unsupported)
+		_, err = algorithm.Fold(v, kernel.Fold(on.Rank()), 0)
+		assert.ErrorIs(t, err, status.Mismatch)
+		_, err = algorithm.Fold(v, kernel.FoldSum, int64(on.Rank()))
+		assert.ErrorIs(t, err, status.Mismatch)
+		assert.NoError(t, v.Close())
+		_, err = algorithm.Fold(v, kernel.FoldSum, 0)
+		assert.ErrorIs(t, err, status.InvalidHandle)
+	})
+}

@@ -1,0 +1,170 @@
+package algorithm
+
+import (
+	"dtl/core/comm"
+	"dtl/core/container"
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+	"dtl/core/partition"
+	"dtl/core/status"
+)
+
+var scanNames = [...]string{kernel.Sum: "cumsum", kernel.Prod: "cumprod", kernel.Min: "cummin", kernel.Max: "cummax"}
+
+// Scan returns a container that is divided as c is, of one dimension, and has for each element the combination of it and
+// all before it, in the order of the global index; if exclusive, of all before it, and the operator's identity for the
+// first. Operators are SUM, PROD, MIN and MAX. Collective: the agreement carries what each rank's part comes to, so a
+// part is read twice and written once. Where the ranks do not hold one range each, all elements are moved, twice.
+func Scan(c container.Container, op kernel.Op, exclusive bool) (*container.Array, error) {
+	if op > kernel.Max {
+		op = kernel.Max + 1 // which no type has
+	}
+	name := append(scanNames[:], "scan")[op]
+	part, err := c.Use()
+	if err != nil || inOrder(part.Layout(), c.Context().Size()) {
+		if err == nil {
+			defer part.Done() // it stays until the scan is over
+		}
+		s := scan{name: name, op: op, exclusive: exclusive}
+		return s.run(c)
+	}
+	spec := container.Spec{Family: "vector", Shape: part.Layout().Shape(), Type: part.Type()}
+	part.Done()
+	if _, err := kernel.ScanningOf(spec.Type, op); err != nil {
+		return nil, status.In(name, refuse(c, name, err))
+	}
+	return byBlocks(c, spec, func(blocks container.Container) (*container.Array, error) {
+		s := scan{name: name, op: op, exclusive: exclusive}
+		return s.run(blocks)
+	})
+}
+
+// refuse tells the other ranks why this one does not go on; all ranks find the same reason.
+func refuse(c container.Container, op string, why error) error {
+	over, err := c.Context().Comm()
+	if err != nil {
+		return err
+	}
+	return over.Agree(comm.Call{Op: op}, why)
+}
+
+// inOrder reports whether each rank has one range of the index, in rank order, or all of it.
+func inOrder(l partition.Layout, ranks int) bool {
+	kind := l.Dim(0).Kind()
+	return l.Dims() > 1 || ranks == 1 || l.Replicated() || kind == partition.KindBlock || kind == partition.KindExplicit
+}
+
+// byBlocks calls f with a copy of a container that is divided by blocks, and returns its result divided as the container.
+func byBlocks(
+	c container.Container, spec container.Spec, f func(container.Container) (*container.Array, error),
+) (result *container.Array, err error) {
+	blocks, err := container.Like(c.Context(), spec)
+	if err != nil {
+		return nil, refuse(c, "scan", err)
+	}
+	defer func() { _ = blocks.Close() }() // it never fails
+	if err := moveAll(blocks, c); err != nil {
+		return nil, err
+	}
+	made, err := f(blocks)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = made.Close() }()
+	p, err := made.Use()
+	if err != nil {
+		return nil, err
+	}
+	t := p.Type()
+	p.Done()
+	if result, err = container.Alike(c, t); err != nil {
+		return nil, refuse(c, "scan", err)
+	}
+	if err = moveAll(result, made); err != nil {
+		_ = result.Close()
+		return nil, err
+	}
+	return result, nil
+}
+
+// moveAll copies all elements of a container to another of its shape.
+func moveAll(to, from container.Container) error {
+	axes, err := container.Whole(to, from)
+	if err != nil {
+		return err
+	}
+	return container.Move(to, from, axes, 0)
+}
+
+// scan is one scan of a container whose ranks have one range each, or all.
+type scan struct {
+	name      string
+	op        kernel.Op
+	exclusive bool
+	loop      *kernel.Scanning
+	made      *container.Array
+}
+
+func (s *scan) run(c container.Container) (*container.Array, error) {
+	call := comm.Call{Op: s.name, Same: []int64{truth(s.exclusive)}, Text: func() string {
+		return map[bool]string{true: "exclusive"}[s.exclusive]
+	}}
+	alone := false
+	all, err := Share(c, call, func(p container.Part) (found comm.Shared, err error) {
+		if n := p.Layout().Dims(); n != 1 {
+			return found, status.New(status.Unsupported, "a container of %d dimensions needs an axis", n)
+		}
+		if s.loop, err = kernel.ScanningOf(p.Type(), s.op); err != nil {
+			return found, err
+		}
+		if s.made, err = container.Alike(c, s.result(p.Type())); err != nil {
+			return found, err
+		}
+		alone = c.Context().Size() == 1 || p.Layout().Replicated()
+		if alone {
+			return found, nil
+		}
+		total := kernel.Partial{}
+		p.Runs(func(run memory.Span) bool { s.loop.Total(&total, run); return true })
+		return comm.Shared(total), nil
+	})
+	if err == nil {
+		carry := kernel.Partial{}
+		for _, found := range all[:c.Context().Rank()*int(1-truth(alone))] {
+			before := kernel.Partial(found)
+			s.loop.Merge(&carry, &before)
+		}
+		err = status.In(s.name, s.write(c, &carry))
+	}
+	if err != nil && s.made != nil {
+		_ = s.made.Close() // it never fails
+		return nil, err
+	}
+	return s.made, err
+}
+
+func (s *scan) result(t dtype.Type) dtype.Type {
+	if s.op == kernel.Min || s.op == kernel.Max {
+		return t
+	}
+	return s.loop.Result
+}
+
+// write scans this rank's part from what the ranks before it come to.
+func (s *scan) write(c container.Container, carry *kernel.Partial) error {
+	from, err := c.Use()
+	if err != nil {
+		return err
+	}
+	defer from.Done()
+	to, err := s.made.Use()
+	if err != nil {
+		return err
+	}
+	defer to.Done()
+	return pairs(from, to, func(x, y memory.Span) error {
+		s.loop.Scan(carry, y, x, s.exclusive)
+		return nil
+	})
+}

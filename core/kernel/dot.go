@@ -1,0 +1,169 @@
+package kernel
+
+import (
+	"math"
+
+	"dtl/core/dtype"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// Dot adds the products of two runs' elements to p, whose Folding is DotFolding: integers wrap, floats are added up in
+// float64, and of truth values it counts the pairs that are both true. With conjugate, a's complex elements are
+// conjugated. The runs have equal types and counts.
+func Dot(p *Partial, a, b memory.Span, conjugate bool) error {
+	if a.Type != b.Type || a.Count != b.Count || !a.Type.Valid() {
+		return status.New(status.InvalidArgument, "%d elements of %s multiplied by %d of %s", a.Count, a.Type, b.Count, b.Type)
+	}
+	dots[a.Type](p, a, b, conjugate)
+	return nil
+}
+
+// DotFolding returns how the partials of Dot for elements of type t are merged and finished.
+func DotFolding(t dtype.Type) (*Folding, error) {
+	if t == dtype.Bool {
+		return FoldTruths.Folding(t)
+	}
+	return FoldSum.Folding(t)
+}
+
+var dots = [dtype.N]func(p *Partial, a, b memory.Span, conjugate bool){
+	dtype.Float64:    dotFloats[float64],
+	dtype.Float32:    dotFloats[float32],
+	dtype.Int64:      dotIntegers[int64],
+	dtype.Int32:      dotIntegers[int32],
+	dtype.Int16:      dotIntegers[int16],
+	dtype.Int8:       dotIntegers[int8],
+	dtype.Uint64:     dotIntegers[uint64],
+	dtype.Uint32:     dotIntegers[uint32],
+	dtype.Uint16:     dotIntegers[uint16],
+	dtype.Uint8:      dotIntegers[uint8],
+	dtype.Bool:       dotIntegers[uint8],
+	dtype.Complex64:  dotComplex[complex64],
+	dtype.Complex128: dotComplex[complex128],
+}
+
+func dotFloats[T float32 | float64](p *Partial, a, b memory.Span, _ bool) {
+	x, y := pair[T](a, b)
+	at, quarter := 0, len(x)/4
+	inStreams(x, sumChunk, func(s *streams[T]) {
+		n := len(s[0])
+		if len(s[1]) == 0 { // what is left over
+			twoSum(p.floats(0), productsOf(s[0], y[at:at+n]))
+			at += n
+			return
+		}
+		sum := 0.0
+		for k, v := range s {
+			sum += productsOf(v, y[k*quarter+at:k*quarter+at+n])
+		}
+		if at += n; at == quarter {
+			at = 4 * quarter
+		}
+		twoSum(p.floats(0), sum)
+	})
+}
+
+// productsOf returns the sum of a chunk's products.
+func productsOf[T float32 | float64](x, y []T) float64 {
+	var a, b, c, d, e, f, g, h float64
+	for len(x) >= 8 && len(y) >= 8 {
+		v, w := (*[8]T)(x), (*[8]T)(y)
+		a += float64(v[0]) * float64(w[0])
+		b += float64(v[1]) * float64(w[1])
+		c += float64(v[2]) * float64(w[2])
+		d += float64(v[3]) * float64(w[3])
+		e += float64(v[4]) * float64(w[4])
+		f += float64(v[5]) * float64(w[5])
+		g += float64(v[6]) * float64(w[6])
+		h += float64(v[7]) * float64(w[7])
+		x, y = x[8:], y[8:]
+	}
+	for i, v := range x {
+		a += float64(v) * float64(y[i])
+	}
+	return ((a + b) + (c + d)) + ((e + f) + (g + h))
+}
+
+func dotIntegers[T integer](p *Partial, a, b memory.Span, _ bool) {
+	x, y := pair[T](a, b)
+	sum := int64(0)
+	for i, v := range y {
+		sum += int64(x[i]) * int64(v)
+	}
+	p[0] += sum
+}
+
+func dotComplex[T complexNumber](p *Partial, a, b memory.Span, conjugate bool) {
+	x, y := pair[T](a, b)
+	sign := 1.0
+	if conjugate {
+		sign = -1
+	}
+	for len(x) > 0 {
+		n := min(len(x), sumChunk)
+		var re, im float64
+		for i, v := range x[:n] {
+			c, d := complex128(v), complex128(y[i])
+			ci := sign * imag(c)
+			re += real(c)*real(d) - ci*imag(d)
+			im += real(c)*imag(d) + ci*real(d)
+		}
+		twoSum(p.floats(0), re)
+		twoSum(p.floats(2), im)
+		x, y = x[n:], y[n:]
+	}
+}
+
+// AddProducts adds the products of two runs' elements, each without rounding unless it is too small. The runs have equal
+// counts, and one type of floats; of complex elements it adds the real or the imaginary parts of the products, a's
+// elements conjugated or not.
+func (e *Exact) AddProducts(a, b memory.Span, conjugate, imaginary bool) error {
+	if a.Type != b.Type || a.Count != b.Count || exactProducts[a.Type] == nil {
+		return status.New(status.Unsupported, "exact products are not defined for %d of %s and %d of %s",
+			a.Count, a.Type, b.Count, b.Type)
+	}
+	exactProducts[a.Type](e, a, b, conjugate, imaginary)
+	return nil
+}
+
+var exactProducts = [dtype.N]func(e *Exact, a, b memory.Span, conjugate, imaginary bool){
+	dtype.Float64:    exactFloats[float64],
+	dtype.Float32:    exactFloats[float32],
+	dtype.Complex64:  exactComplex[complex64],
+	dtype.Complex128: exactComplex[complex128],
+}
+
+// product adds a product and what rounding took from it.
+func (e *Exact) product(x, y float64) {
+	p := x * y
+	e.One(p)
+	if !math.IsInf(p, 0) && !math.IsNaN(p) {
+		e.One(math.FMA(x, y, -p))
+	}
+}
+
+func exactFloats[T float32 | float64](e *Exact, a, b memory.Span, _, _ bool) {
+	x, y := pair[T](a, b)
+	for i, v := range y {
+		e.product(float64(x[i]), float64(v))
+	}
+}
+
+func exactComplex[T complexNumber](e *Exact, a, b memory.Span, conjugate, imaginary bool) {
+	x, y := pair[T](a, b)
+	sign := 1.0
+	if conjugate {
+		sign = -1
+	}
+	for i, v := range x {
+		c, d := complex128(v), complex128(y[i])
+		if imaginary {
+			e.product(real(c), imag(d))
+			e.product(sign*imag(c), real(d))
+		} else {
+			e.product(real(c), real(d))
+			e.product(-sign*imag(c), imag(d))
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package kernel
+
+import (
+	"math"
+	"unsafe"
+
+	"dtl/core/dtype"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// Fold is what can be made of many elements in one pass: a number, of parts that are folded each by itself and merged.
+type Fold uint8
+
+// The folds. Their numbers travel over the bridge: append, never reorder.
+const (
+	FoldSum        Fold = iota // integers and bool in 64 bits, which wrap; floats in float64
+	FoldProd                   // likewise
+	FoldMin                    // NaN where there is one
+	FoldMax                    // likewise
+	FoldArgMin                 // index of the first of the least elements, or of the first NaN
+	FoldArgMax                 // likewise of the greatest
+	FoldMean                   // in float64, which no integer overflows
+	FoldMoment                 // sum of the squared distances from the mean
+	FoldSquares                // sum of the squared magnitudes
+	FoldMagnitudes             // sum of the magnitudes
+	FoldTruths                 // how many are not zero
+	NFolds
+)
+
+var foldNames = [NFolds]string{"sum", "prod", "min", "max", "argmin", "argmax", "mean", "var", "norm", "norm", "count_nonzero"}
+
+// String returns what users call the fold.
+func (f Fold) String() string {
+	if f < NFolds {
+		return foldNames[f]
+	}
+	return "unknown fold"
+}
+
+// ParseFold returns the fold of the given number, as it arrives from outside.
+func ParseFold(n int64) (Fold, error) {
+	if n < 0 || n >= int64(NFolds) {
+		return 0, status.New(status.InvalidArgument, "fold number %d outside [0, %d)", n, int(NFolds))
+	}
+	return Fold(n), nil
+}
+
+// Partial is the fold of some elements; what the words are is the Folding's affair. The zero Partial is that of none.
+type Partial [4]int64
+
+func (p *Partial) float(i int) float64         { return math.Float64frombits(uint64(p[i])) }
+func (p *Partial) setFloat(i int, v float64)   { p[i] = int64(math.Float64bits(v)) }
+func (p *Partial) floats(i int) *[2]float64    { return (*[2]float64)(unsafe.Pointer(&p[i])) }
+func (p *Partial) accumulator() unsafe.Pointer { return unsafe.Pointer(p) }
+
+// Folding folds elements of one type.
+type Folding struct {
+	// Run adds elements that lie side by side, the first of which has the index first.
+	Run func(p *Partial, run memory.Span, first int64)
+	// Merge adds what other elements, which come after, were folded to.
+	Merge func(p, other *Partial)
+	// Finish returns the number that the elements, of which there are count, are folded to. Of none it may be an error.
+	Finish func(p *Partial, count int64) (Number, error)
+}
+
+// Number is one element of a type.
+type Number struct {
+	Type dtype.Type
+	bits [2]uint64
+}
+
+// Bytes returns the element's bytes.
+func (n *Number) Bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(&n.bits)), n.Type.Size()) }
+
+// Integer is a Number of int64.
+func Integer(v int64) Number { return Number{dtype.Int64, [2]uint64{uint64(v)}} }
+
+// Real is a Number of float64.
+func Real(v float64) Number { return Number{dtype.Float64, [2]uint64{math.Float64bits(v)}} }
+
+// Complex is a Number of complex128.
+func Complex(re, im float64) Number {
+	return Number{dtype.Complex128, [2]uint64{math.Float64bits(re), math.Float64bits(im)}}
+}
+
+// Float returns the value of a Number of float64.
+func (n *Number) Float() float64 { return math.Float64frombits(n.bits[0]) }
+
+// Folding returns how a fold works on elements of type t, or why it does not: complex numbers have no order.
+func (f Fold) Folding(t dtype.Type) (*Folding, error) {
+	if f >= NFolds || !t.Valid() {
+		return nil, status.New(status.InvalidArgument, "fold %d of dtype %d does not exist", uint8(f), uint8(t))
+	}
+	if foldings[t][f] == nil {
+		return nil, status.New(status.Unsupported, "%s is not defined for %s, which has no order", f, t)
+	}
+	return foldings[t][f], nil
+}
+
+// foldRow holds one element type's foldings.
+type foldRow [NFolds]*Folding
+
+var foldings = [dtype.N]foldRow{
+	dtype.Float64:    floatFolds[float64](),
+	dtype.Float32:    floatFolds[float32](),
+	dtype.Int64:      integerFolds[int64, int64](dtype.Int64),
+	dtype.Int32:      integerFolds[int32, int64](dtype.Int64),
+	dtype.Int16:      integerFolds[int16, int64](dtype.Int64),
+	dtype.Int8:       integerFolds[int8, int64](dtype.Int64),
+	dtype.Uint64:     integerFolds[uint64, uint64](dtype.Uint64),
+	dtype.Uint32:     integerFolds[uint32, uint64](dtype.Uint64),
+	dtype.Uint16:     integerFolds[uint16, uint64](dtype.Uint64),
+	dtype.Uint8:      integerFolds[uint8, uint64](dtype.Uint64),
+	dtype.Bool:       integerFolds[uint8, int64](dtype.Int64),
+	dtype.Complex64:  complexFolds[complex64](),
+	dtype.Complex128: complexFolds[complex128](),
+}
+
+func integerFolds[T integer, A wide](result dtype.Type) foldRow {
+	row := realFolds[T, A](result)
+	row[FoldSum] = integerSum[T, A](result)
+	row[FoldProd] = integerProd[T, A](result)
+	return row
+}
+
+func floatFolds[T float32 | float64]() foldRow {
+	row := realFolds[T, float64](dtype.Float64)
+	row[FoldSum] = floatSum(sumOf[T], whole)
+	row[FoldProd] = floatProd[T]()
+	return row
+}
+
+// realFolds are those of types with an order. A holds each element.
+func realFolds[T ordered, A wide | float64](result dtype.Type) foldRow {
+	return foldRow{
+		FoldMin: extreme(least[T], less[A], result, "minimum"), FoldMax: extreme(greatest[T], more[A], result, "maximum"),
+		FoldArgMin: place(least[T], less[A], "argmin"), FoldArgMax: place(greatest[T], more[A], "argmax"),
+		FoldMean:       floatSum(sumOf[T], average),
+		FoldMoment:     moments(momentsOf[T]),
+		FoldSquares:    floatSum(squaresOf[T], whole),
+		FoldMagnitudes: floatSum(magnitudesOf[T], whole),
+		FoldTruths:     truths[T](),
+	}
+}
+
+func complexFolds[T complexNumber]() foldRow {
+	return foldRow{
+		FoldSum: complexSum[T](false), FoldProd: complexProd[T](), FoldMean: complexSum[T](true),
+		FoldMoment:     moments(complexMomentsOf[T]),
+		FoldSquares:    floatSum(complexSquaresOf[T], whole),
+		FoldMagnitudes: floatSum(complexMagnitudesOf[T], whole),
+		FoldTruths:     truths[T](),
+	}
+}
+
+// wide is what integers are added up in.
+type wide interface{ int64 | uint64 }
+
+type complexNumber interface{ complex64 | complex128 }
+
+// numberOf returns a value as a Number.
+func numberOf[A wide | float64](v A, t dtype.Type) Number {
+	n := Number{Type: t}
+	*(*A)(unsafe.Pointer(&n.bits)) = v
+	return n
+}

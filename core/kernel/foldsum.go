@@ -1,0 +1,276 @@
+package kernel
+
+import (
+	"math"
+
+	"dtl/core/dtype"
+	"dtl/core/memory"
+)
+
+// sumChunk is how many floats are added up before their sum is added to that of the chunks before, without losing what
+// rounding takes away there. With eight accumulators, at most sumChunk/8 additions in a row round.
+const sumChunk = 512
+
+// streams are four ranges of elements of one length that are read side by side: the processor fetches more from memory
+// ahead of time than from one range.
+type streams[T any] [4][]T
+
+// inStreams calls f with the chunks of four quarters of x, and then with those of what is left, as one stream and three
+// empty ones. It returns at once where there is nothing.
+func inStreams[T any](x []T, chunk int, f func(s *streams[T])) {
+	quarter, each := len(x)/4, chunk/4
+	var s streams[T]
+	if quarter >= 4*each {
+		for at := 0; at < quarter; at += each {
+			end := min(at+each, quarter)
+			for k := range s {
+				s[k] = x[k*quarter+at : k*quarter+end]
+			}
+			f(&s)
+		}
+		x = x[4*quarter:]
+	}
+	for len(x) > 0 {
+		n := min(len(x), chunk)
+		s = streams[T]{x[:n]}
+		f(&s)
+		x = x[n:]
+	}
+}
+
+func integerSum[T integer, A wide](result dtype.Type) *Folding {
+	return &Folding{
+		Run: func(p *Partial, run memory.Span, _ int64) {
+			var a, b, c, d A
+			x := memory.As[T](run)
+			for len(x) >= 8 {
+				y := (*[8]T)(x)
+				a += A(y[0]) + A(y[4])
+				b += A(y[1]) + A(y[5])
+				c += A(y[2]) + A(y[6])
+				d += A(y[3]) + A(y[7])
+				x = x[8:]
+			}
+			for _, v := range x {
+				a += A(v)
+			}
+			*(*A)(p.accumulator()) += a + b + c + d
+		},
+		Merge:  func(p, other *Partial) { p[0] += other[0] },
+		Finish: func(p *Partial, _ int64) (Number, error) { return numberOf(*(*A)(p.accumulator()), result), nil },
+	}
+}
+
+// sumOf returns the sum of a chunk.
+func sumOf[T ordered](s *streams[T]) float64 {
+	var a, b, c, d, e, f, g, h float64
+	w0, w1, w2, w3 := s[0], s[1], s[2], s[3]
+	for len(w1) >= 2 && len(w0) >= 2 && len(w2) >= 2 && len(w3) >= 2 {
+		y0, y1, y2, y3 := (*[2]T)(w0), (*[2]T)(w1), (*[2]T)(w2), (*[2]T)(w3)
+		a += float64(y0[0])
+		b += float64(y0[1])
+		c += float64(y1[0])
+		d += float64(y1[1])
+		e += float64(y2[0])
+		f += float64(y2[1])
+		g += float64(y3[0])
+		h += float64(y3[1])
+		w0, w1, w2, w3 = w0[2:], w1[2:], w2[2:], w3[2:]
+	}
+	for len(w0) >= 8 {
+		y := (*[8]T)(w0)
+		a += float64(y[0])
+		b += float64(y[1])
+		c += float64(y[2])
+		d += float64(y[3])
+		e += float64(y[4])
+		f += float64(y[5])
+		g += float64(y[6])
+		h += float64(y[7])
+		w0 = w0[8:]
+	}
+	for _, w := range [...][]T{w0, w1, w2, w3} {
+		for _, v := range w {
+			a += float64(v)
+		}
+	}
+	return ((a + b) + (c + d)) + ((e + f) + (g + h))
+}
+
+// squaresOf returns the sum of a chunk's squares.
+func squaresOf[T ordered](s *streams[T]) float64 {
+	var a, b, c, d, e, f, g, h float64
+	w0, w1, w2, w3 := s[0], s[1], s[2], s[3]
+	for len(w1) >= 2 && len(w0) >= 2 && len(w2) >= 2 && len(w3) >= 2 {
+		y0, y1, y2, y3 := (*[2]T)(w0), (*[2]T)(w1), (*[2]T)(w2), (*[2]T)(w3)
+		a += float64(y0[0]) * float64(y0[0])
+		b += float64(y0[1]) * float64(y0[1])
+		c += float64(y1[0]) * float64(y1[0])
+		d += float64(y1[1]) * float64(y1[1])
+		e += float64(y2[0]) * float64(y2[0])
+		f += float64(y2[1]) * float64(y2[1])
+		g += float64(y3[0]) * float64(y3[0])
+		h += float64(y3[1]) * float64(y3[1])
+		w0, w1, w2, w3 = w0[2:], w1[2:], w2[2:], w3[2:]
+	}
+	for len(w0) >= 8 {
+		y := (*[8]T)(w0)
+		a += float64(y[0]) * float64(y[0])
+		b += float64(y[1]) * float64(y[1])
+		c += float64(y[2]) * float64(y[2])
+		d += float64(y[3]) * float64(y[3])
+		e += float64(y[4]) * float64(y[4])
+		f += float64(y[5]) * float64(y[5])
+		g += float64(y[6]) * float64(y[6])
+		h += float64(y[7]) * float64(y[7])
+		w0 = w0[8:]
+	}
+	for _, w := range [...][]T{w0, w1, w2, w3} {
+		for _, v := range w {
+			a += float64(v) * float64(v)
+		}
+	}
+	return ((a + b) + (c + d)) + ((e + f) + (g + h))
+}
+
+// magnitudesOf returns the sum of a chunk's magnitudes.
+func magnitudesOf[T ordered](s *streams[T]) float64 {
+	var a, b, c, d, e, f, g, h float64
+	w0, w1, w2, w3 := s[0], s[1], s[2], s[3]
+	for len(w1) >= 2 && len(w0) >= 2 && len(w2) >= 2 && len(w3) >= 2 {
+		y0, y1, y2, y3 := (*[2]T)(w0), (*[2]T)(w1), (*[2]T)(w2), (*[2]T)(w3)
+		a += math.Abs(float64(y0[0]))
+		b += math.Abs(float64(y0[1]))
+		c += math.Abs(float64(y1[0]))
+		d += math.Abs(float64(y1[1]))
+		e += math.Abs(float64(y2[0]))
+		f += math.Abs(float64(y2[1]))
+		g += math.Abs(float64(y3[0]))
+		h += math.Abs(float64(y3[1]))
+		w0, w1, w2, w3 = w0[2:], w1[2:], w2[2:], w3[2:]
+	}
+	for len(w0) >= 8 {
+		y := (*[8]T)(w0)
+		a += math.Abs(float64(y[0]))
+		b += math.Abs(float64(y[1]))
+		c += math.Abs(float64(y[2]))
+		d += math.Abs(float64(y[3]))
+		e += math.Abs(float64(y[4]))
+		f += math.Abs(float64(y[5]))
+		g += math.Abs(float64(y[6]))
+		h += math.Abs(float64(y[7]))
+		w0 = w0[8:]
+	}
+	for _, w := range [...][]T{w0, w1, w2, w3} {
+		for _, v := range w {
+			a += math.Abs(float64(v))
+		}
+	}
+	return ((a + b) + (c + d)) + ((e + f) + (g + h))
+}
+
+func complexSquaresOf[T complexNumber](s *streams[T]) (sum float64) {
+	for _, x := range s {
+		for _, v := range x {
+			c := complex128(v)
+			sum += real(c)*real(c) + imag(c)*imag(c)
+		}
+	}
+	return sum
+}
+
+func complexMagnitudesOf[T complexNumber](s *streams[T]) (sum float64) {
+	for _, x := range s {
+		for _, v := range x {
+			c := complex128(v)
+			sum += math.Hypot(real(c), imag(c))
+		}
+	}
+	return sum
+}
+
+// twoSum adds to a sum of two words what of is added, losing nothing that is not far below both (Knuth, The Art of
+// Computer Programming, volume 2, section 4.2.2).
+func twoSum(sum *[2]float64, x float64) {
+	s := sum[0] + x
+	b := s - sum[0]
+	sum[1] += (sum[0] - (s - b)) + (x - b)
+	sum[0] = s
+}
+
+// rounded returns a sum of two words as one. Where the first is no finite number, the second is none either.
+func rounded(sum *[2]float64) float64 {
+	if math.IsInf(sum[0], 0) || math.IsNaN(sum[0]) {
+		return sum[0]
+	}
+	return sum[0] + sum[1]
+}
+
+// floatSum adds up what of makes of each chunk, in two words.
+func floatSum[T any](of func(*streams[T]) float64, finish func(sum float64, count int64) float64) *Folding {
+	return &Folding{
+		Run: func(p *Partial, run memory.Span, _ int64) {
+			sum := p.floats(0)
+			inStreams(memory.As[T](run), sumChunk, func(s *streams[T]) { twoSum(sum, of(s)) })
+		},
+		Merge: func(p, other *Partial) {
+			twoSum(p.floats(0), other.float(0))
+			p.floats(0)[1] += other.float(1)
+		},
+		Finish: func(p *Partial, count int64) (Number, error) { return Real(finish(rounded(p.floats(0)), count)), nil },
+	}
+}
+
+func whole(sum float64, _ int64) float64       { return sum }
+func average(sum float64, count int64) float64 { return sum / float64(count) }
+
+// complexSum adds up real and imaginary parts, in two words each.
+func complexSum[T complexNumber](mean bool) *Folding {
+	return &Folding{
+		Run: func(p *Partial, run memory.Span, _ int64) {
+			for x := memory.As[T](run); len(x) > 0; {
+				n := min(len(x), sumChunk)
+				var a, b complex128
+				for i, v := range x[:n] {
+					if i&1 == 0 {
+						a += complex128(v)
+					} else {
+						b += complex128(v)
+					}
+				}
+				twoSum(p.floats(0), real(a+b))
+				twoSum(p.floats(2), imag(a+b))
+				x = x[n:]
+			}
+		},
+		Merge: func(p, other *Partial) {
+			for i := 0; i < 4; i += 2 {
+				twoSum(p.floats(i), other.float(i))
+				p.floats(i)[1] += other.float(i + 1)
+			}
+		},
+		Finish: func(p *Partial, count int64) (Number, error) {
+			over := 1.0
+			if mean {
+				over = float64(count)
+			}
+			return Complex(rounded(p.floats(0))/over, rounded(p.floats(2))/over), nil
+		},
+	}
+}
+
+func truths[T number]() *Folding {
+	return &Folding{
+		Run: func(p *Partial, run memory.Span, _ int64) {
+			n := int64(0)
+			for _, v := range memory.As[T](run) {
+				if v != 0 {
+					n++
+				}
+			}
+			p[0] += n
+		},
+		Merge:  func(p, other *Partial) { p[0] += other[0] },
+		Finish: func(p *Partial, _ int64) (Number, error) { return Integer(p[0]), nil },
+	}
+}

@@ -1,0 +1,108 @@
+package numpybridge
+
+import (
+	"dtl/core/algorithm"
+	"dtl/core/comm"
+	"dtl/core/container"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+)
+
+// fold makes one number of a container's elements by the fold args[0]; args[1] must be alike on all ranks,
+// and with args[2], the sum is exact.
+func fold(c *Call) error {
+	f, err := kernel.ParseFold(c.Args[0])
+	if err != nil {
+		return err
+	}
+	return c.container(func(of container.Container) (err error) {
+		var n kernel.Number
+		if c.Args[2] != 0 {
+			n, err = algorithm.Exact(of, nil, f, true)
+		} else {
+			n, err = algorithm.Fold(of, f, c.Args[1])
+		}
+		if err != nil {
+			return err
+		}
+		return c.number(n)
+	})
+}
+
+// dot adds up the products of the elements of a container and of the one whose handle is args[0]; with args[1], the first
+// are conjugated, and with args[2], the sum is exact.
+func dot(c *Call) error {
+	return c.container(func(a container.Container) error {
+		return withContainer(c.Args[0], func(b container.Container) (err error) {
+			var n kernel.Number
+			if c.Args[2] != 0 {
+				n, err = algorithm.Exact(a, b, kernel.FoldSquares, c.Args[1] != 0)
+			} else {
+				n, err = algorithm.Dot(a, b, c.Args[1] != 0)
+			}
+			if err != nil {
+				return err
+			}
+			return c.number(n)
+		})
+	})
+}
+
+// cumulate scans a container by the op args[0], without the element itself where args[1] is not 0, and returns the handle
+// of the result.
+func cumulate(c *Call) error {
+	op, err := kernel.ParseOp(c.Args[0])
+	if err != nil {
+		return err
+	}
+	return c.container(func(of container.Container) error {
+		made, err := algorithm.Scan(of, op, c.Args[1] != 0)
+		if err != nil {
+			return err
+		}
+		return c.answer(nil, int64(container.Containers.Put(made)))
+	})
+}
+
+// withWeights calls f with the container whose handle is args[0], or with nil for 0.
+func (c *Call) withWeights(f func(weights container.Container) error) error {
+	if c.Args[0] == 0 {
+		return f(nil)
+	}
+	return withContainer(c.Args[0], f)
+}
+
+// histogram counts elements between the input's edges, to the output; args[1] is 1 where they are equally far apart.
+func histogram(c *Call) error {
+	return c.container(func(of container.Container) error {
+		return c.withWeights(func(weights container.Container) error {
+			return algorithm.Histogram(of, weights, c.In.Span, c.Out.Span, c.Args[1] != 0)
+		})
+	})
+}
+
+// bincount counts numbers, at least args[1] of them.
+func bincount(c *Call) error {
+	return c.container(func(of container.Container) error {
+		return c.withWeights(func(weights container.Container) (err error) {
+			c.Result, err = algorithm.Bincount(of, weights, c.Args[1])
+			return err
+		})
+	})
+}
+
+// number makes a number the call's result: a Python scalar.
+func (c *Call) number(n kernel.Number) error {
+	p, err := hostMemory()
+	if err != nil {
+		return err
+	}
+	storage, err := memory.NewStorage(p, 16, 8)
+	if err != nil {
+		return err
+	}
+	s := memory.Span{Addr: storage.Addr(), Count: 1, Type: n.Type}
+	copy(memory.As[byte](s.Raw()), n.Bytes())
+	c.Result = comm.Result{Array: comm.Array{Span: s, Kind: comm.PythonScalar}, Storage: storage}
+	return nil
+}

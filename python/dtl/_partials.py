@@ -1,0 +1,152 @@
+"""Partial results along dimensions: what each rank makes of its own part, and how two parts' make one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, NamedTuple
+
+import numpy as np
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+Arrays = Any  # tuple[Array, ...]
+
+
+class Reduction(NamedTuple):
+    """A reduction along dimensions.
+
+    Attributes
+    ----------
+    start
+        What is made of a part: called with the local view, the dimensions, and the indices along the first of those.
+    merge
+        What is made of two parts' results, the first of which is of a lower rank.
+    finish
+        The result: called with what is left in the end, and the number of elements that went into each.
+    """
+
+    start: Callable[[Array, tuple[int, ...], Array], Arrays]
+    merge: Callable[[Arrays, Arrays], Arrays]
+    finish: Callable[[Arrays, int], Array]
+
+
+def reduction(name: str, dtype: np.dtype[Any] | None, of: np.dtype[Any], ddof: float = 0) -> Reduction:
+    """Return the reduction of a name for elements of a dtype; the other dtype is what the caller asks for."""
+    if name in ("sum", "prod"):
+        return _accumulation(np.add if name == "sum" else np.multiply, _result(name, dtype, of))
+    if name in ("all", "any"):
+        return _plain(np.logical_and if name == "all" else np.logical_or, np.dtype(np.bool_))
+    if name in ("min", "max"):
+        return _extreme(np.minimum if name == "min" else np.maximum, of)
+    if name in ("argmin", "argmax"):
+        return _place(name == "argmin", of)
+    if name == "mean":
+        return _mean(_result(name, dtype, of))
+    return _spread(_result(name, dtype, of), ddof, name == "std")
+
+
+def _result(name: str, dtype: np.dtype[Any] | None, of: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of a result."""
+    if name in ("sum", "prod"):
+        ones = np.ones(1, of)
+        return np.asarray(ones.sum(dtype=dtype) if name == "sum" else ones.prod(dtype=dtype)).dtype
+    wanted = of if dtype is None else dtype
+    if wanted.kind in "iub":
+        wanted = np.dtype(np.float64)
+    if name == "mean" or wanted.kind != "c":
+        return wanted
+    return np.dtype(f"f{wanted.itemsize // 2}")
+
+
+def _inner(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype to add up in."""
+    return np.dtype({"f": np.float64, "c": np.complex128}.get(dtype.kind, dtype))
+
+
+def _accumulation(ufunc: np.ufunc, result: np.dtype[Any]) -> Reduction:
+    return _plain(ufunc, _inner(result), result)
+
+
+def _plain(ufunc: np.ufunc, inner: np.dtype[Any], result: np.dtype[Any] | None = None) -> Reduction:
+    """Return the reduction of a ufunc that has an identity."""
+
+    def start(view: Array, dims: tuple[int, ...], _: Array) -> Arrays:
+        return (np.asarray(ufunc.reduce(view, axis=dims, dtype=inner)),)
+
+    def merge(a: Arrays, b: Arrays) -> Arrays:
+        return (ufunc(a[0], b[0]),)
+
+    return Reduction(start, merge, lambda a, _: a[0].astype(result or inner, copy=False))
+
+
+def _worst(least: bool, of: np.dtype[Any]) -> Any:
+    """Return the element that is never less than any, or never greater."""
+    if of.kind == "b":
+        return least
+    if of.kind == "f":
+        return math.inf if least else -math.inf
+    return np.iinfo(of).max if least else np.iinfo(of).min
+
+
+def _extreme(ufunc: np.ufunc, of: np.dtype[Any]) -> Reduction:
+    worst = _worst(ufunc is np.minimum, of)
+
+    def start(view: Array, dims: tuple[int, ...], _: Array) -> Arrays:
+        return (np.asarray(ufunc.reduce(view, axis=dims, initial=worst)),)
+
+    return Reduction(start, lambda a, b: (ufunc(a[0], b[0]),), lambda a, _: a[0].astype(of, copy=False))
+
+
+def _place(least: bool, of: np.dtype[Any]) -> Reduction:
+    worst = _worst(least, of)
+
+    def start(view: Array, dims: tuple[int, ...], indices: Array) -> Arrays:
+        rest = tuple(extent for d, extent in enumerate(view.shape) if d != dims[0])
+        if len(indices) == 0:
+            return np.full(rest, worst, of), np.full(rest, np.iinfo(np.int64).max)
+        at = (np.argmin if least else np.argmax)(view, axis=dims[0])
+        values = np.take_along_axis(view, np.expand_dims(at, dims[0]), dims[0]).reshape(rest)
+        return values, np.asarray(indices[at]).reshape(rest)
+
+    def merge(a: Arrays, b: Arrays) -> Arrays:
+        better = (b[0] < a[0]) if least else (b[0] > a[0])
+        none, other = a[0] != a[0], b[0] != b[0]
+        tie = (a[0] == b[0]) | (none & other)
+        take = (better & ~none) | (other & ~none) | (tie & (b[1] < a[1]))
+        return np.where(take, b[0], a[0]), np.where(take, b[1], a[1])
+
+    return Reduction(start, merge, lambda a, _: a[1])
+
+
+def _mean(result: np.dtype[Any]) -> Reduction:
+    total = _plain(np.add, _inner(result))
+
+    def finish(a: Arrays, count: int) -> Array:
+        return np.true_divide(a[0], count).astype(result, copy=False)
+
+    return Reduction(total.start, total.merge, finish)
+
+
+def _spread(result: np.dtype[Any], ddof: float, root: bool) -> Reduction:
+    """Return the reduction to a variance: parts are merged as in Chan, Golub and LeVeque 1979."""
+
+    def start(view: Array, dims: tuple[int, ...], _: Array) -> Arrays:
+        n = math.prod(view.shape[d] for d in dims)
+        inner = np.dtype(np.complex128 if view.dtype.kind == "c" else np.float64)
+        if n == 0:
+            zero = np.asarray(view.sum(axis=dims, dtype=inner))
+            return np.zeros(zero.shape), zero, np.zeros(zero.shape)
+        mean = view.mean(axis=dims, dtype=inner, keepdims=True)
+        squares = np.asarray(np.square(np.abs(view - mean)).sum(axis=dims))
+        return np.full(squares.shape, float(n)), mean.reshape(squares.shape), squares
+
+    def merge(a: Arrays, b: Arrays) -> Arrays:
+        n = a[0] + b[0]
+        share = b[0] / np.maximum(n, 1)
+        apart = b[1] - a[1]
+        return n, a[1] + apart * share, a[2] + b[2] + np.square(np.abs(apart)) * a[0] * share
+
+    def finish(a: Arrays, count: int) -> Array:
+        value = np.true_divide(a[2], max(count - ddof, 0))
+        return (np.sqrt(value) if root else value).astype(result, copy=False)
+
+    return Reduction(start, merge, finish)

@@ -1,0 +1,160 @@
+"""Inner products, norms, cumulative sums and products of matrices, against NumPy."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from typing import Any
+
+import numpy as np
+import pytest
+from divisions import DIVISIONS, assert_holds, division, vector
+from oracle import DTYPES, values
+from refusals import ARGUMENT, TYPE, refused
+from test_numbers import SIZES, elements, same
+from test_numbers_axes import grids, tensor
+
+import dtl
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_inner_products(ctx: dtl.Context, name: str, dtype: str) -> None:
+    for size in SIZES:
+        one, other = elements(dtype, size), elements(dtype, size)[::-1].copy()
+        a, b = vector(ctx, one, name), vector(ctx, other, name)
+        for function in (np.dot, np.vdot):
+            want = function(one, other)
+            if want.dtype.char in "fF":
+                wide = np.complex128 if one.dtype.kind == "c" else np.float64
+                want = want.dtype.type(function(one.astype(wide), other.astype(wide)))
+            same(function(a, b), want, False)
+    same(a.dot(b), want if one.dtype.kind != "c" else a.dot(b), False)
+
+
+def test_inner_products_of_two_types(ctx: dtl.Context) -> None:
+    one, other = np.arange(10, dtype=np.int32), np.linspace(0, 1, 10)
+    same(dtl.dot(vector(ctx, one), vector(ctx, other)), one.dot(other), False)
+    same(vector(ctx, one) @ vector(ctx, other), one @ other, False)
+    same(vector(ctx, one) @ vector(ctx, one, "cyclic"), one @ one, True)
+    refused(lambda: dtl.dot(vector(ctx, one), vector(ctx, one[1:])), ARGUMENT, 100, "not aligned")
+    refused(lambda: dtl.dot(vector(ctx, one), one), TYPE, 101, "b must be")
+    if ctx.size > 1:
+        refused(lambda: dtl.dot(vector(ctx, one), vector(ctx, one, "cyclic")), ARGUMENT, 100, "laid out alike")
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "complex64", "bool"])
+@pytest.mark.parametrize("order", [None, 1, 2, 3, 0.5, np.inf, -np.inf, 0])
+def test_norms(ctx: dtl.Context, order: Any, dtype: str) -> None:
+    whole = elements(dtype, 50)
+    wide = whole.astype(np.complex128 if whole.dtype.kind == "c" else np.float64)
+    got = dtl.norm(vector(ctx, whole, "cyclic"), order)
+    np.testing.assert_allclose(got, np.linalg.norm(wide, order), rtol=1e-5)
+    assert got.dtype == (np.float32 if dtype in ("float32", "complex64") else np.float64)
+    if dtype == "float64":
+        t = tensor(ctx, whole.reshape(10, 5))
+        np.testing.assert_allclose(
+            dtl.norm(t, order, axis=1).local_view(), np.linalg.norm(t.local_view(), order, axis=1), rtol=1e-12
+        )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_cumulative(ctx: dtl.Context, name: str, dtype: str) -> None:
+    for size in SIZES:
+        whole = values(dtype, (size,), 0)
+        vec: Any = vector(ctx, whole, name)
+        want = np.cumsum(whole)
+        assert_holds(vec.cumsum(), want)
+        assert_holds(np.cumsum(vec), want)
+        without = np.concatenate((np.zeros(1, want.dtype), want))[:size]
+        assert_holds(dtl.cumsum(vec, exclusive=True), without)
+        if size < 10:
+            assert_holds(vec.cumprod(), np.cumprod(whole))
+    assert vec.cumsum().partition_policy is vec.partition_policy
+
+
+def test_cumulative_rounding_spans_and_types(ctx: dtl.Context) -> None:
+    whole = np.random.default_rng(1).normal(size=10_001)
+    vec = vector(ctx, whole)
+    got = vec.cumsum()
+    np.testing.assert_allclose(got.local_view(), np.cumsum(whole)[got.local_indices()], rtol=1e-9, atol=1e-10)
+    assert_holds(dtl.DistributedSpan(vec).subspan(2, 0).cumsum(), np.zeros(0))
+    for name in ("block", "cyclic"):
+        numbers = np.arange(20)
+        span: Any = dtl.DistributedSpan(vector(ctx, numbers, name)).subspan(3, 9)
+        assert_holds(span.cumsum(), np.cumsum(numbers[3:12]))
+        assert_holds(vector(ctx, numbers, name).cumsum(dtype=np.float32), np.cumsum(numbers, dtype=np.float32))
+    assert_holds(np.add.accumulate(vector(ctx, numbers)), np.cumsum(numbers))
+
+
+def test_cumulative_along_axes(ctx: dtl.Context) -> None:
+    whole = values("int32", (7, 5), 1)
+    hows: list[Any] = [{"grid": grid} for grid in grids(ctx.size, 2)]
+    hows += [division(name, 7, ctx.size) for name in DIVISIONS]
+    for how, axis in itertools.product(hows, (0, 1)):
+        t = tensor(ctx, whole, **how)
+        assert_holds(t.cumsum(axis), whole.cumsum(axis))
+        assert_holds(np.cumprod(t, axis=axis), whole.cumprod(axis))
+        without = whole.cumsum(axis) - whole
+        assert_holds(t.cumsum(axis, exclusive=True), without)
+    refused(t.cumsum, ARGUMENT, 100, "needs an axis")
+
+
+MATRICES = ("float64", "float32", "int64", "int8", "uint16", "bool", "complex128")
+
+
+@pytest.mark.parametrize("dtype", MATRICES)
+@pytest.mark.parametrize("shape", [(4, 4, 4), (7, 5, 3), (1, 9, 2), (3, 0, 2), (0, 3, 2), (6, 1, 11)])
+def test_matrices_on_grids(ctx: dtl.Context, shape: tuple[int, int, int], dtype: str) -> None:
+    n, k, m = shape
+    one, other = values(dtype, (n, k), 0), values(dtype, (k, m), 1)
+    for g, h in itertools.product(grids(ctx.size, 2), repeat=2):
+        a, b = tensor(ctx, one, grid=g), tensor(ctx, other, grid=h)
+        product = a @ b
+        assert_holds(product, one @ other)
+        assert product.grid == g
+    assert_holds(dtl.dot(a, b), one @ other)
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_matrices_of_other_partitions(ctx: dtl.Context, name: str) -> None:
+    one, other, line = values("int64", (7, 5), 0), values("int64", (5, 4), 1), values("int64", (5,), 0)
+    column = values("int64", (7,), 1)
+    for second in DIVISIONS:
+        a = tensor(ctx, one, **division(name, 7, ctx.size))
+        b = tensor(ctx, other, **division(second, 5, ctx.size))
+        assert_holds(np.matmul(a, b), one @ other)
+        assert_holds(a @ vector(ctx, line, second), one @ line)
+        assert_holds(vector(ctx, column, second) @ a, column @ one)
+    span: Any = dtl.DistributedSpan(a).subspan(1, 5)
+    assert_holds(span @ b, one[1:6] @ other)
+    assert (a @ b).partition_policy is a.partition_policy
+
+
+@pytest.mark.parametrize("dtype", MATRICES)
+def test_matrices_and_vectors_on_grids(ctx: dtl.Context, dtype: str) -> None:
+    one, line, column = values(dtype, (7, 5), 0), values(dtype, (5,), 0), values(dtype, (7,), 1)
+    for g in grids(ctx.size, 2):
+        a = tensor(ctx, one, grid=g)
+        assert_holds(a @ vector(ctx, line, "cyclic"), one @ line)
+        assert_holds(vector(ctx, column) @ a, column @ one)
+
+
+def test_panels_of_large_matrices(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dtl import matrices  # noqa: PLC0415
+
+    monkeypatch.setattr(matrices, "_PANELS", 1)
+    random = np.random.default_rng(3)
+    one, other = random.normal(size=(30, 300)), random.normal(size=(300, 20))
+    for g in grids(ctx.size, 2):
+        product = tensor(ctx, one, grid=g) @ tensor(ctx, other, grid=g)
+        indices = [product.local_indices(d) for d in range(2)]
+        np.testing.assert_allclose(product.local_view(), (one @ other)[np.ix_(*indices)], rtol=1e-9, atol=1e-10)
+
+
+def test_matrices_that_do_not_fit(ctx: dtl.Context) -> None:
+    a, cube = tensor(ctx, np.ones((3, 4))), tensor(ctx, np.ones((2, 2, 2)))
+    refused(lambda: a @ a, ARGUMENT, 100, "mismatch in its core dimension 0", "size 3 is different from 4")
+    refused(lambda: a @ cube, ARGUMENT, 100, "b has 3 dimensions")
+    refused(lambda: operator.matmul(a, np.ones((4, 2))), TYPE, 101, "b must be")
