@@ -87,6 +87,11 @@ const (
 	Iallgather
 	Ialltoallv
 	Share
+	Sort
+	Argsort
+	IsSorted
+	Search
+	Select
 )
 
 // operation is what is known of one.
@@ -173,6 +178,11 @@ var operations = [...]operation{
 	Iallgather:   {"IALLGATHER", "iallgather", true, false, iallgather},
 	Ialltoallv:   {"IALLTOALLV", "ialltoallv", true, false, ialltoallv},
 	Share:        {"SHARE", "algorithm", true, false, share},
+	Sort:         {"SORT", "sort", false, false, sortOf},
+	Argsort:      {"ARGSORT", "argsort", false, false, argsort},
+	IsSorted:     {"IS_SORTED", "is_sorted", false, false, isSorted},
+	Search:       {"SEARCH", "searchsorted", true, false, search},
+	Select:       {"SELECT", "select", true, false, selectOf},
 }
 
 // row returns a code's operation, or nil for a number that is none.

@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from .scans import exscan, reduce_scatter, scan
     from .searching import all_of, any_of, count, count_if, find, find_if, none_of
     from .several import startall, waitall, waitany
+    from .sorting import argsort, is_sorted, lexsort, sort, sort_by_key
     from .threads import get_num_threads, set_num_threads
     from .tracing import trace
     from .variable import allgatherv, alltoall, alltoallv, gatherv, scatterv
@@ -180,6 +181,7 @@ __all__ = [
     "alltoall",
     "alltoallv",
     "any_of",
+    "argsort",
     "backends",
     "broadcast",
     "broadcast_object",
@@ -211,7 +213,9 @@ __all__ = [
     "iota",
     "iprobe",
     "irecv",
+    "is_sorted",
     "isend",
+    "lexsort",
     "none_of",
     "observe",
     "partition_by",
@@ -237,6 +241,8 @@ __all__ = [
     "send_object",
     "sendrecv",
     "set_num_threads",
+    "sort",
+    "sort_by_key",
     "startall",
     "trace",
     "transform",
@@ -265,6 +271,7 @@ _LATER = {
     "requests": ("PersistentRequest", "Request"),
     "scans": ("exscan", "reduce_scatter", "scan"),
     "several": ("startall", "waitall", "waitany"),
+    "sorting": ("argsort", "is_sorted", "lexsort", "sort", "sort_by_key"),
     "threads": ("get_num_threads", "set_num_threads"),
     "tracing": ("trace",),
     "variable": ("allgatherv", "alltoall", "alltoallv", "gatherv", "scatterv"),
