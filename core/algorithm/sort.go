@@ -2,6 +2,7 @@ package algorithm
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"dtl/core/comm"
@@ -188,12 +189,24 @@ func moveAll(to, from container.Container) error {
 	return container.Move(to, from, axes, 0)
 }
 
-// sort sorts the ranks' elements, of which each has a range. Collective.
+// sort sorts the ranks' elements, of which each has a range. They travel as keys, but where zeros have signs that would be
+// lost. Collective.
 func (s *sorting) sort(over *comm.Comm, mine memory.Span, of partition.Layout) error {
 	tmp := memory.Span{Addr: s.tmp.Addr(), Count: mine.Count, Type: mine.Type}
-	kernel.Sort(mine, tmp, s.order, s.crew)
 	m := merging{over: over, order: s.order, crew: s.crew, mine: mine, tmp: tmp}
-	return m.run(sizes(of))
+	signs := kernel.SortToKeys(mine, tmp, s.order, s.crew)
+	call, all := comm.Call{Op: "sort"}, make([]comm.Shared, over.Size())
+	if err := over.AgreeSharing(call, nil, comm.Shared{int64(one(signs.Negative()))}, all); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(all, func(x comm.Shared) bool { return x[0] != 0 }) {
+		kernel.FromKeys(mine, s.order, signs, s.crew)
+		return m.run(sizes(of))
+	}
+	m.order = kernel.KeyOrder(mine.Type)
+	err := m.run(sizes(of))
+	kernel.FromKeys(mine, s.order, nil, s.crew) // also what stayed where it was, if the exchange failed
+	return err
 }
 
 // sizes returns how many elements each rank has.

@@ -3,6 +3,7 @@ package kernel
 import (
 	"unsafe"
 
+	"dtl/core/dtype"
 	"dtl/core/memory"
 )
 
@@ -78,22 +79,52 @@ func split[T item](a, b []T, n int, o *Order) int {
 	return lo
 }
 
-// mergeTwo merges items whose words are their keys, without a branch that depends on them.
+// mergeTwo merges items whose words are their keys: both halves of the result in turn, so that one's comparisons go on
+// while the other's wait, and without a branch that depends on them.
 func mergeTwo[T item](dst, a, b []T) {
-	i, j := 0, 0
-	for i < len(a) && j < len(b) {
-		p, q := &a[i], &b[j]
-		t := 0
+	half := len(dst) / 2
+	i, plain := 0, NewOrder(dtype.Uint64, false)
+	mid := split(a, b, half, &plain)
+	j, k, l := 0, mid, half-mid
+	endI, endJ := mid, half-mid
+	for i < endI && j < endJ && k < len(a) && l < len(b) {
+		p, q, r, s := &a[i], &b[j], &a[k], &b[l]
+		t, u := 0, 0
 		if word(q) < word(p) {
 			t = 1
 		}
-		from := unsafe.Pointer(p)
-		if t != 0 {
-			from = unsafe.Pointer(q)
+		if word(s) < word(r) {
+			u = 1
 		}
-		dst[i+j] = *(*T)(from)
+		first, second := unsafe.Pointer(p), unsafe.Pointer(r)
+		if t != 0 {
+			first = unsafe.Pointer(q)
+		}
+		if u != 0 {
+			second = unsafe.Pointer(s)
+		}
+		dst[i+j] = *(*T)(first)
+		dst[k+l] = *(*T)(second)
 		i += 1 - t
 		j += t
+		k += 1 - u
+		l += u
+	}
+	mergeRest(dst[i+j:half], a[i:endI], b[j:endJ])
+	mergeRest(dst[k+l:], a[k:], b[l:])
+}
+
+// mergeRest is mergeTwo of what is left when one half is through.
+func mergeRest[T item](dst, a, b []T) {
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		if word(&b[j]) < word(&a[i]) {
+			dst[i+j] = b[j]
+			j++
+		} else {
+			dst[i+j] = a[i]
+			i++
+		}
 	}
 	copy(dst[i+j:], a[i:])
 	copy(dst[len(a)+j:], b[j:])

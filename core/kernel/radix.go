@@ -19,16 +19,36 @@ func radix[T item](a, tmp []T, crew Crew) {
 		insertion(a)
 		return
 	}
-	if n*int(unsafe.Sizeof(a[0])) > cached {
-		spread(a, tmp, crew)
-		return
-	}
-	differ, sorted := survey(a)
+	differ, sorted := surveyParts(a, crew.parts(n), crew)
 	if sorted {
 		return
 	}
-	if !inCache(a, tmp, differ) {
+	if n*int(unsafe.Sizeof(a[0])) > cached {
+		spread(a, tmp, differ, crew, func(dst, src []T) { copy(dst, src) })
+	} else if !inCache(a, tmp, differ) {
 		copy(a, tmp)
+	}
+}
+
+// radixKnown sorts keys that differ in the given bits, and puts the elements in their place where there is an order.
+func radixKnown[T words](a, tmp []T, differ uint64, crew Crew, home *Order) {
+	if home == nil {
+		home = &Order{}
+	}
+	goHome := func(dst, src []T) { takeHome(dst, src, home) }
+	if home.full == 0 {
+		goHome = func(dst, src []T) { copy(dst, src) }
+	}
+	switch n := len(a); {
+	case n <= few:
+		insertion(a)
+		goHome(a, a)
+	case n*int(unsafe.Sizeof(a[0])) > cached:
+		spread(a, tmp, differ, crew, goHome)
+	case inCache(a, tmp, differ):
+		goHome(a, a)
+	default:
+		goHome(a, tmp)
 	}
 }
 

@@ -33,78 +33,73 @@ func items[T item](s memory.Span) []T {
 
 func sortWords[T words](s, tmp memory.Span, o *Order, crew Crew) {
 	a := items[T](s)
+	lost := keysOf(a, items[T](tmp), o, crew, o)
+	restore(a, lost, o)
+}
+
+// keysOf puts sorted keys in the place of elements, or, with home, the elements of these keys.
+func keysOf[T words](a, tmp []T, o *Order, crew Crew, home *Order) Signs {
+	if len(a) == 0 {
+		return nil
+	}
+	if o.plain() {
+		radix(a, tmp, crew)
+		return nil
+	}
 	parts := crew.parts(len(a))
-	signs := make([]signs, parts)
-	if !o.plain() {
-		crew.over(len(a), parts, func(part, lo, hi int) { signs[part] = toKeys(a[lo:hi], o) })
+	lost, found := make(Signs, parts), make([]found, parts)
+	crew.over(len(a), parts, func(part, lo, hi int) { found[part], lost[part] = toKeys(a[lo:hi], o) })
+	differ, sorted := merged(a, found)
+	if sorted {
+		if home != nil {
+			crew.over(len(a), parts, func(_, lo, hi int) { fromKeys(a[lo:hi], home) })
+		}
+		return lost
 	}
-	radix(a, items[T](tmp), crew)
-	if !o.plain() {
-		crew.over(len(a), parts, func(_, lo, hi int) { fromKeys(a[lo:hi], o) })
-		restore(a, signs, o)
+	radixKnown(a, tmp, differ, crew, home)
+	return lost
+}
+
+// SortToKeys is Sort that leaves the sorted keys, which compare as unsigned numbers do, and what FromKeys cannot know.
+func SortToKeys(s, tmp memory.Span, o Order, crew Crew) Signs {
+	switch s.Type.Size() {
+	case 1:
+		return keysOf(items[uint8](s), items[uint8](tmp), &o, crew, nil)
+	case 2:
+		return keysOf(items[uint16](s), items[uint16](tmp), &o, crew, nil)
+	case 4:
+		return keysOf(items[uint32](s), items[uint32](tmp), &o, crew, nil)
+	case 8:
+		return keysOf(items[uint64](s), items[uint64](tmp), &o, crew, nil)
 	}
+	radix(items[[2]uint64](s), items[[2]uint64](tmp), crew)
+	return nil
+}
+
+// FromKeys puts elements in the place of their keys, zeros with the signs that they had; nil: all positive.
+func FromKeys(s memory.Span, o Order, signs Signs, crew Crew) {
+	switch s.Type.Size() {
+	case 1:
+		elementsOf(items[uint8](s), &o, signs, crew)
+	case 2:
+		elementsOf(items[uint16](s), &o, signs, crew)
+	case 4:
+		elementsOf(items[uint32](s), &o, signs, crew)
+	case 8:
+		elementsOf(items[uint64](s), &o, signs, crew)
+	}
+}
+
+func elementsOf[T words](a []T, o *Order, signs Signs, crew Crew) {
+	if o.plain() {
+		return
+	}
+	crew.over(len(a), crew.parts(len(a)), func(_, lo, hi int) { fromKeys(a[lo:hi], o) })
+	restore(a, signs, o)
 }
 
 // plain reports whether elements are their own keys.
 func (o *Order) plain() bool { return o.sign == 0 && o.turn == 0 }
-
-// signs are those of the zeros of some elements, in their order.
-type signs struct {
-	zeros, negative int
-	bits            []uint64
-}
-
-func (s *signs) add(negative bool) {
-	if s.zeros&63 == 0 {
-		s.bits = append(s.bits, 0)
-	}
-	if negative {
-		s.bits[s.zeros>>6] |= 1 << (s.zeros & 63)
-		s.negative++
-	}
-	s.zeros++
-}
-
-// toKeys puts keys in the place of elements, and returns the signs that are lost.
-func toKeys[T words](a []T, o *Order) (lost signs) {
-	order := *o
-	for i, v := range a {
-		b := uint64(v)
-		if b&^order.zero == 0 && order.zero != 0 {
-			lost.add(b != 0)
-		}
-		a[i] = T(order.key(b))
-	}
-	return lost
-}
-
-func fromKeys[T words](a []T, o *Order) {
-	order := *o
-	for i, v := range a {
-		a[i] = T(order.bits(uint64(v)))
-	}
-}
-
-// restore gives sorted zeros the signs that they had.
-func restore[T words](a []T, lost []signs, o *Order) {
-	at := -1
-	for _, s := range lost {
-		if s.negative > 0 && at < 0 {
-			at = search(a, o, o.key(0), false)
-		}
-	}
-	if at < 0 {
-		return
-	}
-	for _, s := range lost {
-		for i := range s.zeros {
-			if s.bits[i>>6]>>(i&63)&1 != 0 {
-				a[at+i] = T(o.zero)
-			}
-		}
-		at += s.zeros
-	}
-}
 
 // search returns the number of sorted items whose keys are less, or with also not greater.
 func search[T item](a []T, o *Order, key uint64, also bool) int {

@@ -3,14 +3,10 @@ package kernel
 import "unsafe"
 
 // spread is radix for many items: they are dealt out to buckets, each of some neighbouring cells that fit the cache
-// together, and each bucket is sorted by itself.
-func spread[T item](a, tmp []T, crew Crew) {
+// together, and each bucket is sorted by itself and taken home: written to where it belongs in a.
+func spread[T item](a, tmp []T, differ uint64, crew Crew, home func(dst, src []T)) {
 	parts := crew.parts(len(a))
-	differ, sorted := surveyParts(a, parts, crew)
-	if sorted {
-		return
-	}
-	s := spreading[T]{a: a, tmp: tmp[:len(a)], cells: newCells(a, differ), parts: parts, crew: crew}
+	s := spreading[T]{a: a, tmp: tmp[:len(a)], cells: newCells(a, differ), home: home, parts: parts, crew: crew}
 	s.count()
 	s.choose()
 	crew.over(len(a), parts, s.deal)
@@ -19,10 +15,6 @@ func spread[T item](a, tmp []T, crew Crew) {
 
 // surveyParts is survey of many items.
 func surveyParts[T item](a []T, parts int, crew Crew) (differ uint64, sorted bool) {
-	type found struct {
-		differ uint64
-		sorted bool
-	}
 	all := make([]found, parts)
 	crew.over(len(a), parts, func(part, lo, hi int) {
 		f := &all[part]
@@ -42,6 +34,7 @@ func surveyParts[T item](a []T, parts int, crew Crew) (differ uint64, sorted boo
 type spreading[T item] struct {
 	a, tmp []T
 	cells  *cells
+	home   func(dst, src []T)
 	parts  int
 	crew   Crew
 	counts [][]uint32 // of each part: how many items each cell has
@@ -113,7 +106,7 @@ func (s *spreading[T]) sortBuckets() {
 	for b := range buckets {
 		if lo, hi := s.starts[b], s.starts[b+1]; hi-lo > large {
 			radix(s.tmp[lo:hi], s.a[lo:hi], s.crew)
-			s.crew.over(hi-lo, s.crew.parts(hi-lo), func(_, from, to int) { copy(s.a[lo+from:lo+to], s.tmp[lo+from:lo+to]) })
+			s.crew.over(hi-lo, s.crew.parts(hi-lo), func(_, from, to int) { s.home(s.a[lo+from:lo+to], s.tmp[lo+from:lo+to]) })
 		}
 	}
 	s.crew.each(buckets, func(b int) {
@@ -127,10 +120,11 @@ func (s *spreading[T]) sortBuckets() {
 func (s *spreading[T]) sortBucket(from, to []T) {
 	if n := len(from); n > few && n*int(unsafe.Sizeof(from[0])) <= cached {
 		if differ, sorted := survey(from); !sorted && !inCache(from, to, differ) {
+			s.home(to, to)
 			return
 		}
 	} else {
 		radix(from, to, Crew{})
 	}
-	copy(to, from)
+	s.home(to, from)
 }

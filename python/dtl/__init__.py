@@ -16,6 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from . import backends
+from ._later import HOMES
 from ._native import version as _version
 from .array import DistributedArray
 from .backends import has_cuda, has_hip, has_mpi, has_nccl, has_shmem
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from .nonblocking_messages import irecv, isend, recv_init, send_init
     from .object_messages import recv_object, send_object
     from .objects import allgather_object, broadcast_object, gather_object, scatter_object
+    from .ordered import lower_bound, merge, searchsorted, unique
     from .plotting import plot_partition
     from .progressing import progress
     from .redistribution import RedistributionPlan
@@ -92,6 +94,7 @@ if TYPE_CHECKING:
     from .requests import PersistentRequest, Request
     from .scans import exscan, reduce_scatter, scan
     from .searching import all_of, any_of, count, count_if, find, find_if, none_of
+    from .selecting import median, quantile, topk
     from .several import startall, waitall, waitany
     from .sorting import argsort, is_sorted, lexsort, sort, sort_by_key
     from .threads import get_num_threads, set_num_threads
@@ -216,6 +219,9 @@ __all__ = [
     "is_sorted",
     "isend",
     "lexsort",
+    "lower_bound",
+    "median",
+    "merge",
     "none_of",
     "observe",
     "partition_by",
@@ -223,6 +229,7 @@ __all__ = [
     "plot_partition",
     "probe",
     "progress",
+    "quantile",
     "recv",
     "recv_init",
     "recv_object",
@@ -236,6 +243,7 @@ __all__ = [
     "scatter",
     "scatter_object",
     "scatterv",
+    "searchsorted",
     "send",
     "send_init",
     "send_object",
@@ -244,46 +252,22 @@ __all__ = [
     "sort",
     "sort_by_key",
     "startall",
+    "topk",
     "trace",
     "transform",
     "transform_reduce",
+    "unique",
     "version_info",
     "waitall",
     "waitany",
 ]
 
-#: What not every program uses, and is imported when it is first asked for: the names by their modules.
-_LATER = {
-    "reordering": ("adjacent_difference", "partition_by", "reverse", "rotate"),
-    "searching": ("all_of", "any_of", "count", "count_if", "find", "find_if", "none_of"),
-    "algorithms": ("copy", "for_each", "transform"),
-    "assigning": ("fill", "generate", "iota", "replace", "replace_if"),
-    "distributed_map": ("DistributedMap",),
-    "folding": ("inner_product", "transform_reduce"),
-    "halo": ("Halo",),
-    "nonblocking": ("iallgather", "iallreduce", "ialltoallv", "ibarrier", "ibroadcast", "igather"),
-    "nonblocking_messages": ("irecv", "isend", "recv_init", "send_init"),
-    "object_messages": ("recv_object", "send_object"),
-    "objects": ("allgather_object", "broadcast_object", "gather_object", "scatter_object"),
-    "plotting": ("plot_partition",),
-    "progressing": ("progress",),
-    "redistribution": ("RedistributionPlan",),
-    "requests": ("PersistentRequest", "Request"),
-    "scans": ("exscan", "reduce_scatter", "scan"),
-    "several": ("startall", "waitall", "waitany"),
-    "sorting": ("argsort", "is_sorted", "lexsort", "sort", "sort_by_key"),
-    "threads": ("get_num_threads", "set_num_threads"),
-    "tracing": ("trace",),
-    "variable": ("allgatherv", "alltoall", "alltoallv", "gatherv", "scatterv"),
-}
-_HOMES = {name: module for module, names in _LATER.items() for name in names}
-
 
 def __getattr__(name: str) -> Any:
     if name == "observe":
         value: Any = importlib.import_module("dtl.observe")
-    elif name in _HOMES:
-        value = getattr(importlib.import_module(f"dtl.{_HOMES[name]}"), name)
+    elif name in HOMES:
+        value = getattr(importlib.import_module(f"dtl.{HOMES[name]}"), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
@@ -291,4 +275,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, "observe"})
+    return sorted({*globals(), *HOMES, "observe"})
