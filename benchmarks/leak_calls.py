@@ -83,6 +83,11 @@ def container_calls(ctx: dtl.Context, vec: dtl.DistributedVector) -> Calls:
         "HISTOGRAM": lambda: call(b.HISTOGRAM, vec, values.cumsum(), found[:3], 0, 1, 0, 0),
         "BINCOUNT": lambda: call(b.BINCOUNT, numbers, None, None, 0, 5, 0, 0),
         "SHARE": lambda: call(b.SHARE, vec, found, None, 0, 0, 0, 0),
+        "SORT": lambda: call(b.SORT, vec, None, None, 0, 0, 1, 0),
+        "ARGSORT": lambda: close(call(b.ARGSORT, vec, None, None, 0, 0, 2, 0)),
+        "IS_SORTED": lambda: call(b.IS_SORTED, vec, None, None, 0, 0, 1, 0),
+        "SEARCH": lambda: call(b.SEARCH, vec, values, None, 0, 0, 1, 1),
+        "SELECT": lambda: call(b.SELECT, vec, at, None, 0, 0, 1, 0),
     }
 
 

@@ -92,6 +92,11 @@ const (
 	Cumulate
 	Histogram
 	Bincount
+	Sort
+	Argsort
+	IsSorted
+	Search
+	Select
 )
 
 // operation is what is known of one.
@@ -183,6 +188,11 @@ var operations = [...]operation{
 	Cumulate:     {"CUMULATE", "cumsum", false, false, cumulate},
 	Histogram:    {"HISTOGRAM", "histogram", true, false, histogram},
 	Bincount:     {"BINCOUNT", "bincount", false, false, bincount},
+	Sort:         {"SORT", "sort", false, false, sortOf},
+	Argsort:      {"ARGSORT", "argsort", false, false, argsort},
+	IsSorted:     {"IS_SORTED", "is_sorted", false, false, isSorted},
+	Search:       {"SEARCH", "searchsorted", true, false, search},
+	Select:       {"SELECT", "select", true, false, selectOf},
 }
 
 // row returns a code's operation, or nil for a number that is none.

@@ -54,3 +54,12 @@ func Share(
 	all := make([]comm.Shared, over.Size())
 	return all, over.AgreeSharing(call, err, found, all)
 }
+
+// moveAll copies all elements to another container. Collective.
+func moveAll(to, from container.Container) error {
+	axes, err := container.Whole(to, from)
+	if err != nil {
+		return err
+	}
+	return container.Move(to, from, axes, 0)
+}

@@ -9,6 +9,7 @@ import (
 	"dtl/backends/cpu"
 	"dtl/core/backend"
 	"dtl/core/backend/backendtest"
+	"dtl/core/comm"
 	"dtl/core/container"
 	"dtl/core/dtype"
 	"dtl/core/memory"
@@ -78,4 +79,9 @@ func vector[T any](t *testing.T, on *runtime.Context, of dtype.Type, size int64,
 		return true
 	})
 	return v
+}
+
+// memoryOf returns a slice as an array of one dimension.
+func memoryOf[T any](of dtype.Type, elements []T) comm.Array {
+	return comm.Array{Span: memory.Of(of, elements), Shape: []int64{int64(len(elements))}}
 }

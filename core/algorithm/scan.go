@@ -88,15 +88,6 @@ func byBlocks(
 	return result, nil
 }
 
-// moveAll copies all elements of a container to another of its shape.
-func moveAll(to, from container.Container) error {
-	axes, err := container.Whole(to, from)
-	if err != nil {
-		return err
-	}
-	return container.Move(to, from, axes, 0)
-}
-
 // scan is one scan of a container whose ranks have one range each, or all.
 type scan struct {
 	name      string

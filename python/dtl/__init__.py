@@ -16,6 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from . import backends
+from ._later import HOMES
 from ._native import version as _version
 from .array import DistributedArray
 from .backends import has_cuda, has_hip, has_mpi, has_nccl, has_shmem
@@ -80,7 +81,7 @@ if TYPE_CHECKING:
     from .assigning import fill, generate, iota, replace, replace_if
     from .cumulations import cumprod, cumsum
     from .distributed_map import DistributedMap
-    from .folding import inner_product, transform_reduce
+    from .folding import inner_product, reduce_local, transform_reduce
     from .halo import Halo
     from .histograms import bincount, histogram
     from .matrices import matmul
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
     from .nonblocking_messages import irecv, isend, recv_init, send_init
     from .object_messages import recv_object, send_object
     from .objects import allgather_object, broadcast_object, gather_object, scatter_object
+    from .ordered import lower_bound, merge, searchsorted, unique
     from .plotting import plot_partition
     from .products import dot, norm, vdot
     from .progressing import progress
@@ -96,7 +98,9 @@ if TYPE_CHECKING:
     from .requests import PersistentRequest, Request
     from .scans import exscan, reduce_scatter, scan
     from .searching import all_of, any_of, count, count_if, find, find_if, none_of
+    from .selecting import median, quantile, topk
     from .several import startall, waitall, waitany
+    from .sorting import argsort, is_sorted, lexsort, sort, sort_by_key
     from .statistics import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
     from .threads import get_num_threads, set_num_threads
     from .tracing import trace
@@ -159,12 +163,10 @@ __all__ = [
     "DTLError",
     "DistributedArray",
     "DistributedContainer",
-    "DistributedMap",
     "DistributedSpan",
     "DistributedTensor",
     "DistributedVector",
     "Environment",
-    "Halo",
     "InvalidArgumentError",
     "InvalidHandleError",
     "InvalidTypeError",
@@ -172,128 +174,76 @@ __all__ = [
     "MemoryError",
     "MessageInfo",
     "OverflowError",
-    "PersistentRequest",
-    "RedistributionPlan",
-    "Request",
     "__version__",
-    "adjacent_difference",
-    "all_of",
     "allgather",
-    "allgather_object",
-    "allgatherv",
     "allreduce",
-    "alltoall",
-    "alltoallv",
-    "any_of",
     "backends",
     "broadcast",
-    "broadcast_object",
-    "copy",
-    "count",
-    "count_if",
-    "exscan",
-    "fill",
-    "find",
-    "find_if",
-    "for_each",
     "gather",
-    "gather_object",
-    "gatherv",
-    "generate",
-    "get_num_threads",
     "has_cuda",
     "has_hip",
     "has_mpi",
     "has_nccl",
     "has_shmem",
-    "iallgather",
-    "iallreduce",
-    "ialltoallv",
-    "ibarrier",
-    "ibroadcast",
-    "igather",
-    "inner_product",
-    "iota",
     "iprobe",
-    "irecv",
-    "isend",
-    "none_of",
     "observe",
-    "partition_by",
     "placement_available",
-    "plot_partition",
     "probe",
-    "progress",
     "recv",
-    "recv_init",
-    "recv_object",
     "reduce",
-    "reduce_scatter",
-    "replace",
-    "replace_if",
-    "reverse",
-    "rotate",
-    "scan",
     "scatter",
-    "scatter_object",
-    "scatterv",
     "send",
-    "send_init",
-    "send_object",
     "sendrecv",
-    "set_num_threads",
-    "startall",
-    "trace",
-    "transform",
-    "transform_reduce",
     "version_info",
-    "waitall",
-    "waitany",
 ]
-__all__ += ["all", "any", "argmax", "argmin", "bincount", "cumprod", "cumsum", "dot", "histogram", "matmul"]
-__all__ += ["max", "mean", "min", "norm", "prod", "std", "sum", "var", "vdot"]
-
-#: What not every program uses, and is imported when it is first asked for: the names by their modules.
-_LATER = {
-    "reordering": ("adjacent_difference", "partition_by", "reverse", "rotate"),
-    "searching": ("all_of", "any_of", "count", "count_if", "find", "find_if", "none_of"),
-    "algorithms": ("copy", "for_each", "transform"),
-    "assigning": ("fill", "generate", "iota", "replace", "replace_if"),
-    "distributed_map": ("DistributedMap",),
-    "folding": ("inner_product", "transform_reduce"),
-    "halo": ("Halo",),
-    "nonblocking": ("iallgather", "iallreduce", "ialltoallv", "ibarrier", "ibroadcast", "igather"),
-    "nonblocking_messages": ("irecv", "isend", "recv_init", "send_init"),
-    "object_messages": ("recv_object", "send_object"),
-    "objects": ("allgather_object", "broadcast_object", "gather_object", "scatter_object"),
-    "plotting": ("plot_partition",),
-    "progressing": ("progress",),
-    "redistribution": ("RedistributionPlan",),
-    "requests": ("PersistentRequest", "Request"),
-    "scans": ("exscan", "reduce_scatter", "scan"),
-    "cumulations": ("cumprod", "cumsum"),
-    "histograms": ("bincount", "histogram"),
-    "matrices": ("matmul",),
-    "products": ("dot", "norm", "vdot"),
-    "statistics": ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"),
-    "several": ("startall", "waitall", "waitany"),
-    "threads": ("get_num_threads", "set_num_threads"),
-    "tracing": ("trace",),
-    "variable": ("allgatherv", "alltoall", "alltoallv", "gatherv", "scatterv"),
-}
-_HOMES = {name: module for module, names in _LATER.items() for name in names}
+__all__ += ["copy", "for_each", "transform"]
+__all__ += ["fill", "generate", "iota", "replace", "replace_if"]
+__all__ += ["cumprod", "cumsum"]
+__all__ += ["DistributedMap"]
+__all__ += ["inner_product", "reduce_local", "transform_reduce"]
+__all__ += ["Halo"]
+__all__ += ["bincount", "histogram"]
+__all__ += ["matmul"]
+__all__ += ["iallgather", "iallreduce", "ialltoallv", "ibarrier", "ibroadcast", "igather"]
+__all__ += ["irecv", "isend", "recv_init", "send_init"]
+__all__ += ["recv_object", "send_object"]
+__all__ += ["allgather_object", "broadcast_object", "gather_object", "scatter_object"]
+__all__ += ["lower_bound", "merge", "searchsorted", "unique"]
+__all__ += ["plot_partition"]
+__all__ += ["dot", "norm", "vdot"]
+__all__ += ["progress"]
+__all__ += ["RedistributionPlan"]
+__all__ += ["adjacent_difference", "partition_by", "reverse", "rotate"]
+__all__ += ["PersistentRequest", "Request"]
+__all__ += ["exscan", "reduce_scatter", "scan"]
+__all__ += ["all_of", "any_of", "count", "count_if", "find", "find_if", "none_of"]
+__all__ += ["median", "quantile", "topk"]
+__all__ += ["startall", "waitall", "waitany"]
+__all__ += ["argsort", "is_sorted", "lexsort", "sort", "sort_by_key"]
+__all__ += ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"]
+__all__ += ["get_num_threads", "set_num_threads"]
+__all__ += ["trace"]
+__all__ += ["allgatherv", "alltoall", "alltoallv", "gatherv", "scatterv"]
 
 
 def __getattr__(name: str) -> Any:
     if name == "observe":
         value: Any = importlib.import_module("dtl.observe")
-    elif name in _HOMES:
-        value = getattr(importlib.import_module(f"dtl.{_HOMES[name]}"), name)
+    elif name in HOMES:
+        value = getattr(importlib.import_module(f"dtl.{HOMES[name]}"), name)
+    elif name.endswith(("_vector", "_array")) and name in _families():
+        value = _families()[name]
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value
 
 
+def _families() -> dict[str, Any]:
+    """Return the functions whose names end in _vector and _array, which existing programs use."""
+    functions: dict[str, Any] = importlib.import_module("dtl.families").FUNCTIONS
+    return functions
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, "observe"})
+    return sorted({*globals(), *HOMES, "observe"})

@@ -72,6 +72,11 @@ SEND_INIT: int
 SEND_OBJECT: int
 SEND_PART: int
 SHARE: int
+SORT: int
+ARGSORT: int
+IS_SORTED: int
+SEARCH: int
+SELECT: int
 SPAN: int
 START: int
 TAKE: int

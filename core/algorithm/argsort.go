@@ -1,0 +1,155 @@
+package algorithm
+
+import (
+	"unsafe"
+
+	"dtl/core/comm"
+	"dtl/core/container"
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+)
+
+// Argsort returns a container of int64 that is laid out like another: the indices along an axis at which its elements are
+// in the order that Sort gives them. A rank needs temporary memory for two records an element, of 8 bytes each where
+// the type has at most 4 and there are at most 2³² elements, else of 16. Collective, in one exchange of records.
+func Argsort(c container.Container, how Sorting) (*container.Array, error) {
+	s := arguing{sorting: sorting{how: how}}
+	defer s.release()
+	err := on(c, how.call("argsort"), s.prepare(c), func(over *comm.Comm, p container.Part) error {
+		return s.run(over, c, p)
+	})
+	if err != nil && s.result != nil {
+		_ = s.result.Close() // it never fails
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.result, nil
+}
+
+// arguing is one Argsort.
+type arguing struct {
+	sorting
+	record  dtype.Type
+	result  *container.Array
+	indices *container.Array // by blocks, where the result is not one range a rank
+}
+
+func (s *arguing) release() {
+	s.sorting.release()
+	if s.indices != nil {
+		_ = s.indices.Close() // it never fails
+	}
+}
+
+// prepare checks the call, and allocates.
+func (s *arguing) prepare(c container.Container) func(container.Part) error {
+	return func(p container.Part) (err error) {
+		if err = s.check(p); err != nil {
+			return err
+		}
+		if s.result, err = container.Alike(c, dtype.Int64); err != nil {
+			return err
+		}
+		n, extra := p.Shape()[s.axis], int64(0)
+		switch {
+		case s.alone(p):
+			extra = n * int64(p.Type().Size()+8) // a line, and its indices
+		case !ranged(p.Layout()):
+			if s.blocks, err = inBlocks(c, p, p.Type()); err != nil {
+				return err
+			}
+			if s.indices, err = inBlocks(c, p, dtype.Int64); err != nil {
+				return err
+			}
+			n = blockSize(p, c.Context().Rank())
+		}
+		s.record = kernel.RecordType(p.Type(), p.Layout().Dim(s.axis).GlobalSize())
+		s.tmp, err = memory.NewStorage(c.Context().Memory(), int(2*n)*s.record.Size()+int(extra), alignment)
+		return err
+	}
+}
+
+func (s *arguing) run(over *comm.Comm, c container.Container, p container.Part) error {
+	if s.blocks != nil {
+		return s.runApart(over, c)
+	}
+	q, err := s.result.Use()
+	if err != nil {
+		return err
+	}
+	defer q.Done()
+	if s.alone(p) {
+		s.lines(p, q)
+		return nil
+	}
+	return s.indicesOf(over, p, s.whole(p), s.whole(q))
+}
+
+// runApart sorts a copy by blocks, and moves the indices to where they belong.
+func (s *arguing) runApart(over *comm.Comm, c container.Container) error {
+	if err := moveAll(s.blocks, c); err != nil {
+		return err
+	}
+	p, err := s.blocks.Use()
+	if err != nil {
+		return err
+	}
+	defer p.Done()
+	q, err := s.indices.Use()
+	if err != nil {
+		return err
+	}
+	defer q.Done()
+	if err := s.indicesOf(over, p, s.whole(p), s.whole(q)); err != nil {
+		return err
+	}
+	return moveAll(s.result, s.indices)
+}
+
+// indicesOf writes the indices that sort the ranks' elements, of which each has a range. Collective.
+func (s *arguing) indicesOf(over *comm.Comm, p container.Part, elements, indices memory.Span) error {
+	mine, tmp := s.records(elements.Count)
+	all, first := sizes(p.Layout()), int64(0)
+	for _, n := range all[:over.Rank()] {
+		first += n
+	}
+	kernel.Records(mine, elements, s.order, first, s.crew)
+	order := kernel.NewOrder(dtype.Uint64, false)
+	kernel.Sort(mine, tmp, order, s.crew)
+	m := merging{over: over, order: order, crew: s.crew, mine: mine, tmp: tmp}
+	if err := m.run(all); err != nil {
+		return err
+	}
+	kernel.Numbers(indices, mine, s.crew)
+	return nil
+}
+
+// records returns memory for n records, and as much again.
+func (s *arguing) records(n int) (mine, tmp memory.Span) {
+	mine = memory.Span{Addr: s.tmp.Addr(), Count: n, Type: s.record}
+	return mine, memory.Span{Addr: unsafe.Add(mine.Addr, mine.Bytes()), Count: n, Type: s.record}
+}
+
+// lines writes the indices of each line by itself.
+func (s *arguing) lines(p, q container.Part) {
+	n, t := int(p.Shape()[s.axis]), p.Type()
+	mine, tmp := s.records(n)
+	indices := memory.Span{Addr: unsafe.Add(tmp.Addr, tmp.Bytes()), Count: n, Type: dtype.Int64}
+	line := memory.Span{Addr: unsafe.Add(indices.Addr, indices.Bytes()), Count: n, Type: t}
+	type place struct {
+		first  unsafe.Pointer
+		stride int64
+	}
+	var to []place
+	q.Lines(s.axis, func(first unsafe.Pointer, stride int64) { to = append(to, place{first, stride}) })
+	p.Lines(s.axis, func(first unsafe.Pointer, stride int64) {
+		kernel.CopyStrided(line.Addr, t.Size(), first, int(stride), n, t.Size())
+		kernel.Records(mine, line, s.order, 0, s.crew)
+		kernel.Sort(mine, tmp, kernel.NewOrder(dtype.Uint64, false), s.crew)
+		kernel.Numbers(indices, mine, s.crew)
+		kernel.CopyStrided(to[0].first, int(to[0].stride), indices.Addr, 8, n, 8)
+		to = to[1:]
+	})
+}

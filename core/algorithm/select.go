@@ -1,0 +1,189 @@
+package algorithm
+
+import (
+	"fmt"
+	"slices"
+
+	"dtl/core/comm"
+	"dtl/core/container"
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// Select returns the elements that would have the given indices if the container, flat, were sorted, and one more: NaN if
+// any element is, else the first. Nothing is sorted or moved but the few elements that have nearly these keys: the
+// elements are counted by the leading bits of their keys. All ranks pass the same places. Collective.
+func Select(c container.Container, places []int64, how Sorting) (comm.Result, error) {
+	s := selection{places: places}
+	call := comm.Call{Op: "select", Same: append([]int64{int64(one(how.Descending))}, places...), Text: func() string {
+		return fmt.Sprint(places)
+	}}
+	err := on(c, call, func(p container.Part) error { return s.prepare(c, p, how) },
+		func(over *comm.Comm, p container.Part) error {
+			s.over, s.part = over, p
+			return s.run()
+		})
+	if err != nil {
+		if s.result != nil {
+			s.result.Release()
+		}
+		return comm.Result{}, err
+	}
+	return comm.Result{Array: comm.Array{Span: s.out, Shape: []int64{int64(s.out.Count)}}, Storage: s.result}, nil
+}
+
+// selection is one Select.
+type selection struct {
+	over   *comm.Comm
+	part   container.Part
+	order  kernel.Order
+	places []int64
+	silent bool // another rank has the same elements
+	total  int64
+	nans   bool
+	result *memory.Storage
+	out    memory.Span
+}
+
+func (s *selection) prepare(c container.Container, p container.Part, how Sorting) (err error) {
+	s.total = p.Layout().GlobalSize()
+	for _, place := range s.places {
+		if place < 0 || place >= s.total {
+			return status.New(status.OutOfBounds, "place %d outside [0, %d)", place, s.total)
+		}
+	}
+	if p.Type().Complex() {
+		return status.New(status.Unsupported, "elements of %s have no keys", p.Type())
+	}
+	s.order = kernel.NewOrder(p.Type(), how.Descending)
+	s.silent = p.Layout().Replicated() && c.Context().Rank() > 0
+	s.out = memory.Span{Count: len(s.places) + 1, Type: p.Type()}
+	if s.result, err = memory.NewStorage(c.Context().Memory(), s.out.Bytes(), alignment); err == nil {
+		s.out.Addr = s.result.Addr()
+	}
+	return err
+}
+
+// wanted is one place, and where its element goes in the result.
+type wanted struct {
+	place int64
+	at    int
+}
+
+func (s *selection) run() error {
+	all := make([]wanted, len(s.places))
+	for i, place := range s.places {
+		all[i] = wanted{place, i}
+	}
+	slices.SortFunc(all, func(a, b wanted) int { return int(min(max(a.place-b.place, -1), 1)) })
+	if len(all) == 0 {
+		return nil
+	}
+	if err := s.narrow(all, s.order.All(), 0); err != nil {
+		return err
+	}
+	key := uint64(0)
+	if s.nans {
+		key = s.order.LeastNaN()
+	}
+	s.order.Set(s.out, len(all), key)
+	return nil
+}
+
+// few is how many of all elements may be copied for a place.
+func (s *selection) few() int64 { return max(s.total/16, 1<<12) }
+
+// narrow finds the places in a range of keys, before which there are so many elements. Collective.
+func (s *selection) narrow(all []wanted, r kernel.Range, before int64) error {
+	counts, mine, err := s.count(r)
+	if err != nil {
+		return err
+	}
+	for part := 0; part < len(counts) && len(all) > 0; part++ {
+		n := 0
+		for n < len(all) && all[n].place < before+counts[part] {
+			n++
+		}
+		if n > 0 {
+			if err := s.resolve(all[:n], r.Part(part), before, counts[part], mine[part]); err != nil {
+				return err
+			}
+			all = all[n:]
+		}
+		before += counts[part]
+	}
+	return nil
+}
+
+// resolve finds the places in a range that has count elements, mine of them here. Collective.
+func (s *selection) resolve(all []wanted, r kernel.Range, before, count, mine int64) error {
+	switch {
+	case r.Below == 0:
+		for _, w := range all {
+			s.order.Set(s.out, w.at, r.Start)
+		}
+		return nil
+	case count > s.few():
+		return s.narrow(all, r, before)
+	}
+	return s.among(all, r, before, count, mine)
+}
+
+// count returns how many elements all ranks have in each part of a range, and how many this one has. Collective.
+func (s *selection) count(r kernel.Range) (all, mine []int64, err error) {
+	n := r.Parts()
+	mine = make([]int64, n+1)
+	if !s.silent {
+		s.part.Runs(func(run memory.Span) bool {
+			mine[n] += int64(kernel.Count(mine[:n], run, s.order, r))
+			return true
+		})
+	}
+	storage, err := memory.NewStorage(s.over.Memory(), 8*len(mine), alignment)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer storage.Release()
+	sums := memory.Span{Addr: storage.Addr(), Count: len(mine), Type: dtype.Int64}
+	copy(memory.As[int64](sums), mine)
+	if err := s.over.Allreduce(sums, sums, kernel.Sum); err != nil {
+		return nil, nil, err
+	}
+	all = slices.Clone(memory.As[int64](sums))
+	s.nans = s.nans || all[n] > 0
+	return all[:n], mine[:n], nil
+}
+
+// among finds the places among the keys of a range, which are copied and sorted. Collective.
+func (s *selection) among(all []wanted, r kernel.Range, before, count, mine int64) error {
+	storage, err := memory.NewStorage(s.over.Memory(), int(16*mine)+16, alignment)
+	if err != nil {
+		return err
+	}
+	defer storage.Release()
+	both := memory.Span{Addr: storage.Addr(), Count: int(2 * mine), Type: dtype.Uint64}
+	keys, tmp := both.Slice(0, int(mine)), both.Slice(int(mine), int(2*mine))
+	if !s.silent {
+		n, into := 0, memory.As[uint64](keys)
+		s.part.Runs(func(run memory.Span) bool {
+			n += kernel.Collect(into[n:], run, s.order, r)
+			return true
+		})
+	}
+	order := kernel.NewOrder(dtype.Uint64, false)
+	kernel.Sort(keys, tmp, order, kernel.Crew{})
+	x := splitting{over: s.over, order: order, mine: keys, all: make([]splitter, len(all)), keyed: true}
+	defer x.release()
+	for i, w := range all {
+		x.all[i].place = w.place - before
+	}
+	if err := x.run(count); err != nil {
+		return err
+	}
+	for i, w := range all {
+		s.order.Set(s.out, w.at, x.all[i].key)
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package algorithm
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"dtl/core/comm"
+	"dtl/core/container"
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+	"dtl/core/partition"
+	"dtl/core/status"
+)
+
+// Sorting says how to sort. All ranks pass the same, but for Threads.
+type Sorting struct {
+	Axis       int64 // negative ones are counted from the end
+	Descending bool
+	Threads    int64 // by how many; 0 is 1
+}
+
+func (how Sorting) call(op string) comm.Call {
+	return comm.Call{Op: op, Same: []int64{how.Axis, int64(one(how.Descending))}, Text: func() string {
+		return fmt.Sprintf("axis %d, reverse %v", how.Axis, how.Descending)
+	}}
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Sort sorts a container in place along an axis, stably: NaNs last, in either direction. A dimension that is divided must
+// be the only one. Each rank needs as much temporary memory as it has elements, and twice that where they are not one
+// range of indices a rank. Collective, in one exchange of elements.
+func Sort(c container.Container, how Sorting) error {
+	s := sorting{how: how}
+	defer s.release()
+	return on(c, how.call("sort"), s.prepare(c), func(over *comm.Comm, p container.Part) error {
+		switch {
+		case s.alone(p):
+			s.sortLines(p)
+			return nil
+		case s.blocks == nil:
+			return s.sort(over, s.whole(p), p.Layout())
+		}
+		return s.sortApart(over, c)
+	})
+}
+
+// sorting is one Sort, or what comes before one.
+type sorting struct {
+	how    Sorting
+	order  kernel.Order
+	axis   int
+	crew   kernel.Crew
+	blocks *container.Array // the elements by blocks, where the container has them in another way
+	tmp    *memory.Storage
+}
+
+func (s *sorting) release() {
+	if s.tmp != nil {
+		s.tmp.Release()
+	}
+	if s.blocks != nil {
+		_ = s.blocks.Close() // it never fails
+	}
+}
+
+// prepare checks the call, and allocates.
+func (s *sorting) prepare(c container.Container) func(container.Part) error {
+	return func(p container.Part) (err error) {
+		if err = s.check(p); err != nil {
+			return err
+		}
+		n := p.Shape()[s.axis]
+		switch {
+		case s.alone(p) && s.axis < len(p.Shape())-1:
+			n *= 2 // a line that is not side by side is copied
+		case !s.alone(p) && !ranged(p.Layout()):
+			if s.blocks, err = inBlocks(c, p, p.Type()); err != nil {
+				return err
+			}
+			n = blockSize(p, c.Context().Rank())
+		}
+		s.tmp, err = memory.NewStorage(c.Context().Memory(), int(n)*p.Type().Size(), alignment)
+		return err
+	}
+}
+
+// alignment of temporary memory: a cache line.
+const alignment = 64
+
+// check refuses what cannot be sorted.
+func (s *sorting) check(p container.Part) error {
+	dims := int64(p.Layout().Dims())
+	axis := s.how.Axis
+	if axis < -dims || axis >= dims {
+		return status.New(status.OutOfBounds, "axis %d outside [%d, %d)", axis, -dims, dims)
+	}
+	if p.Type().Complex() {
+		return status.New(status.Unsupported, "elements of %s have no keys", p.Type())
+	}
+	s.axis = int((axis + dims) % dims)
+	s.order, s.crew = kernel.NewOrder(p.Type(), s.how.Descending), crew(s.how.Threads)
+	if dims > 1 && !s.alone(p) {
+		return status.New(status.Unsupported,
+			"axis %d of a container of %d dimensions is divided among %d ranks; sort along one that is not, or redistribute it",
+			s.axis, dims, p.Layout().Dim(s.axis).Ranks())
+	}
+	return nil
+}
+
+// alone reports whether each rank has whole lines along the axis.
+func (s *sorting) alone(p container.Part) bool {
+	d := p.Layout().Dim(s.axis)
+	return d.Ranks() == 1 || d.Kind() == partition.KindReplicated
+}
+
+// ranged reports whether each rank of a layout of one dimension has one range of indices, in rank order.
+func ranged(l partition.Layout) bool {
+	kind := l.Dim(0).Kind()
+	return kind == partition.KindBlock || kind == partition.KindExplicit
+}
+
+// inBlocks makes a vector for a container's elements, by blocks. It communicates nothing.
+func inBlocks(c container.Container, p container.Part, t dtype.Type) (*container.Array, error) {
+	return container.Like(c.Context(), container.Spec{Family: "vector", Shape: p.Layout().Shape(), Type: t})
+}
+
+func blockSize(p container.Part, rank int) int64 {
+	n := p.Layout().GlobalSize()
+	b, _ := partition.NewBlock(n, p.Layout().Ranks()) // the container has as many
+	return b.LocalSize(rank)
+}
+
+// whole returns the elements of a part of one dimension.
+func (s *sorting) whole(p container.Part) memory.Span {
+	all := memory.Span{Type: p.Type(), Addr: s.tmp.Addr()} // an address also where there are none
+	p.Runs(func(run memory.Span) bool {
+		all = run
+		return false
+	})
+	return all
+}
+
+// sortLines sorts each line along the axis by itself.
+func (s *sorting) sortLines(p container.Part) {
+	n, t := int(p.Shape()[s.axis]), p.Type()
+	tmp := memory.Span{Addr: s.tmp.Addr(), Count: n, Type: t}
+	p.Lines(s.axis, func(first unsafe.Pointer, stride int64) {
+		if s.axis == len(p.Shape())-1 {
+			kernel.Sort(memory.Span{Addr: first, Count: n, Type: t}, tmp, s.order, s.crew)
+			return
+		}
+		line := memory.Span{Addr: unsafe.Add(tmp.Addr, tmp.Bytes()), Count: n, Type: t}
+		kernel.CopyStrided(line.Addr, t.Size(), first, int(stride), n, t.Size())
+		kernel.Sort(line, tmp, s.order, s.crew)
+		kernel.CopyStrided(first, int(stride), line.Addr, t.Size(), n, t.Size())
+	})
+}
+
+// sortApart sorts a copy by blocks, and moves it back.
+func (s *sorting) sortApart(over *comm.Comm, c container.Container) error {
+	if err := moveAll(s.blocks, c); err != nil {
+		return err
+	}
+	q, err := s.blocks.Use()
+	if err != nil {
+		return err
+	}
+	defer q.Done()
+	if err := s.sort(over, s.whole(q), q.Layout()); err != nil {
+		return err
+	}
+	return moveAll(c, s.blocks)
+}
+
+// sort sorts the ranks' elements, of which each has a range. They travel as keys, but where zeros have signs that would be
+// lost. Collective.
+func (s *sorting) sort(over *comm.Comm, mine memory.Span, of partition.Layout) error {
+	tmp := memory.Span{Addr: s.tmp.Addr(), Count: mine.Count, Type: mine.Type}
+	m := merging{over: over, order: s.order, crew: s.crew, mine: mine, tmp: tmp}
+	signs := kernel.SortToKeys(mine, tmp, s.order, s.crew)
+	call, all := comm.Call{Op: "sort"}, make([]comm.Shared, over.Size())
+	if err := over.AgreeSharing(call, nil, comm.Shared{int64(one(signs.Negative()))}, all); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(all, func(x comm.Shared) bool { return x[0] != 0 }) {
+		kernel.FromKeys(mine, s.order, signs, s.crew)
+		return m.run(sizes(of))
+	}
+	m.order = kernel.KeyOrder(mine.Type)
+	err := m.run(sizes(of))
+	kernel.FromKeys(mine, s.order, nil, s.crew) // also what stayed where it was, if the exchange failed
+	return err
+}
+
+// sizes returns how many elements each rank has.
+func sizes(of partition.Layout) []int64 {
+	all := make([]int64, of.Ranks())
+	for rank := range all {
+		all[rank] = of.LocalShape(rank)[0]
+	}
+	return all
+}

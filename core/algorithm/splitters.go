@@ -1,0 +1,187 @@
+package algorithm
+
+import (
+	"slices"
+
+	"dtl/core/comm"
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+)
+
+// Splitters are found exactly: for each place in the order of all elements that a rank's share ends at, how many of each
+// rank's sorted elements come before it. In each round the ranks propose keys, evenly spaced over those of theirs that may
+// be the splitter's, and count how many elements are less than each proposal, and how many equal to it. So all that may
+// be is divided by the number of proposals in each round, whatever the elements are.
+
+// proposals is how many of them all ranks make in a round, about, for a splitter.
+const proposals = 128
+
+// none is where a rank has no proposal: no rank counts it.
+const none = ^uint64(0)
+
+// splitter is one place to find.
+type splitter struct {
+	place       int64 // how many of all ranks' elements come before it
+	lo, hi      int   // this rank's elements that may be the first after it
+	key         uint64
+	less, equal int   // of this rank's elements: less than the key, and equal to it
+	before      int64 // of all ranks' elements: less than the key
+	found       bool
+}
+
+// splitting finds splitters among sorted elements.
+type splitting struct {
+	over  *comm.Comm
+	order kernel.Order
+	mine  memory.Span
+	all   []splitter
+	keyed bool // the key of each place is wanted, also of the first
+	work  *memory.Storage
+}
+
+// run finds all splitters. Collective.
+func (s *splitting) run(total int64) error {
+	open := 0
+	for i := range s.all {
+		x := &s.all[i]
+		x.hi = s.mine.Count
+		switch {
+		case x.place == 0 && !s.keyed:
+			x.found = true
+		case x.place == total:
+			x.found, x.less, x.before = true, s.mine.Count, total
+		default:
+			open++
+		}
+	}
+	for open > 0 {
+		n, err := s.round(open)
+		if err != nil {
+			return err
+		}
+		open -= n
+	}
+	return nil
+}
+
+// round makes proposals for the splitters that are not found, and returns how many of them are now. Collective.
+func (s *splitting) round(open int) (found int, err error) {
+	ranks := s.over.Size()
+	each := max(1, proposals/ranks)
+	wide, width := each*ranks, open*each
+	if err := s.room(8 * width * (1 + 3*ranks)); err != nil {
+		return 0, err
+	}
+	send, keys := s.words(0, width), s.words(width, width*ranks)
+	at := 0
+	for i := range s.all {
+		if x := &s.all[i]; !x.found {
+			s.propose(x, memory.As[uint64](send)[at:at+each])
+			at += each
+		}
+	}
+	if err := s.over.Allgather(send, keys); err != nil {
+		return 0, err
+	}
+	ordered := s.arrange(memory.As[uint64](keys), open, each)
+	counts := s.words(width+width*ranks, 2*width*ranks)
+	counts.Type = dtype.Int64
+	s.tally(ordered, memory.As[int64](counts), wide)
+	if err := s.over.Allreduce(counts, counts, kernel.Sum); err != nil {
+		return 0, err
+	}
+	return s.conclude(ordered, memory.As[int64](counts), wide), nil
+}
+
+// conclude uses what all ranks have counted, and returns how many splitters that finds.
+func (s *splitting) conclude(ordered []uint64, counts []int64, wide int) (found int) {
+	n := 0
+	for i := range s.all {
+		if x := &s.all[i]; !x.found {
+			s.narrow(x, ordered[n*wide:(n+1)*wide], counts[2*n*wide:2*(n+1)*wide])
+			n++
+			found += one(x.found)
+		}
+	}
+	return found
+}
+
+// room makes sure that there is temporary memory.
+func (s *splitting) room(bytes int) (err error) {
+	if s.work == nil || s.work.Size() < bytes {
+		s.release()
+		s.work, err = memory.NewStorage(s.over.Memory(), bytes, alignment)
+	}
+	return err
+}
+
+func (s *splitting) release() {
+	if s.work != nil {
+		s.work.Release()
+		s.work = nil
+	}
+}
+
+// words returns some of the temporary memory.
+func (s *splitting) words(from, n int) memory.Span {
+	return memory.Span{Addr: s.work.Addr(), Count: s.work.Size() / 8, Type: dtype.Uint64}.Slice(from, from+n)
+}
+
+// propose fills in keys of this rank's elements that may be the splitter's.
+func (s *splitting) propose(x *splitter, keys []uint64) {
+	n := x.hi - x.lo
+	for i := range keys {
+		keys[i] = none
+		if n <= len(keys) && i < n {
+			keys[i] = s.order.Key(s.mine, x.lo+i)
+		} else if n > len(keys) {
+			keys[i] = s.order.Key(s.mine, x.lo+int((2*int64(i)+1)*int64(n)/int64(2*len(keys))))
+		}
+	}
+}
+
+// arrange returns all proposals for each splitter, sorted.
+func (s *splitting) arrange(keys []uint64, open, each int) []uint64 {
+	ordered := make([]uint64, 0, len(keys))
+	ranks := s.over.Size()
+	for x := range open {
+		for rank := range ranks {
+			at := (rank*open + x) * each
+			ordered = append(ordered, keys[at:at+each]...)
+		}
+		slices.Sort(ordered[x*each*ranks:])
+	}
+	return ordered
+}
+
+// tally counts this rank's elements that are less than each proposal, and those that are not greater.
+func (s *splitting) tally(ordered []uint64, counts []int64, wide int) {
+	for i, key := range ordered {
+		if i%wide > 0 && key == ordered[i-1] {
+			counts[2*i], counts[2*i+1] = counts[2*i-2], counts[2*i-1]
+			continue
+		}
+		counts[2*i] = int64(kernel.Search(s.mine, s.order, key, false))
+		counts[2*i+1] = int64(kernel.Search(s.mine, s.order, key, true))
+	}
+}
+
+// narrow leaves fewer elements that may be the splitter's, or finds it.
+func (s *splitting) narrow(x *splitter, ordered []uint64, counts []int64) {
+	for i, key := range ordered {
+		less, upTo := counts[2*i], counts[2*i+1]
+		switch {
+		case upTo <= x.place: // the splitter is greater
+			x.lo = max(x.lo, kernel.Search(s.mine, s.order, key, true))
+		case less > x.place:
+			x.hi = min(x.hi, kernel.Search(s.mine, s.order, key, false))
+			return
+		default:
+			x.found, x.key, x.before = true, key, less
+			x.less = kernel.Search(s.mine, s.order, key, false)
+			x.equal = kernel.Search(s.mine, s.order, key, true) - x.less
+			return
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package kernel
+
+import (
+	"unsafe"
+
+	"dtl/core/dtype"
+	"dtl/core/memory"
+)
+
+// Merge merges sorted runs, which lie one after the other in src, into dst, which is another memory as long. Of elements
+// with equal keys, those of earlier runs come first. The contents of src are lost.
+func Merge(dst, src memory.Span, runs []int, o Order, crew Crew) {
+	switch dst.Type.Size() {
+	case 1:
+		mergeRuns[uint8](dst, src, runs, &o, crew)
+	case 2:
+		mergeRuns[uint16](dst, src, runs, &o, crew)
+	case 4:
+		mergeRuns[uint32](dst, src, runs, &o, crew)
+	case 8:
+		mergeRuns[uint64](dst, src, runs, &o, crew)
+	default:
+		mergeRuns[[2]uint64](dst, src, runs, &o, crew)
+	}
+}
+
+// mergeRuns merges two neighbouring runs at a time, back and forth.
+func mergeRuns[T item](dst, src memory.Span, runs []int, o *Order, crew Crew) {
+	to, from := items[T](dst), items[T](src)
+	lengths := make([]int, 0, len(runs))
+	for _, n := range runs {
+		if n > 0 {
+			lengths = append(lengths, n)
+		}
+	}
+	there := false // what was merged last is in dst
+	for ; len(lengths) > 1; there = !there {
+		at, merged := 0, lengths[:0]
+		for i := 0; i < len(lengths); i += 2 {
+			n, m := lengths[i], 0
+			if i+1 < len(lengths) {
+				m = lengths[i+1]
+			}
+			merge(to[at:at+n+m], from[at:at+n], from[at+n:at+n+m], o, crew)
+			merged = append(merged, n+m)
+			at += n + m
+		}
+		lengths = merged
+		to, from = from, to
+	}
+	if !there {
+		crew.over(len(to), crew.parts(len(to)), func(_, lo, hi int) { copy(to[lo:hi], from[lo:hi]) })
+	}
+}
+
+// merge merges two runs, in parts that are found in both.
+func merge[T item](dst, a, b []T, o *Order, crew Crew) {
+	crew.over(len(dst), crew.parts(len(dst)), func(_, lo, hi int) {
+		i, k := split(a, b, lo, o), split(a, b, hi, o)
+		if o.plain() {
+			mergeTwo(dst[lo:hi], a[i:k], b[lo-i:hi-k])
+		} else {
+			mergeKeyed(dst[lo:hi], a[i:k], b[lo-i:hi-k], *o)
+		}
+	})
+}
+
+// split returns how many of the first n items of both runs together are the first's.
+func split[T item](a, b []T, n int, o *Order) int {
+	lo, hi := max(0, n-len(b)), min(n, len(a))
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if o.key(word(&b[n-mid-1])) < o.key(word(&a[mid])) {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo
+}
+
+// mergeTwo merges items whose words are their keys: both halves of the result in turn, so that one's comparisons go on
+// while the other's wait, and without a branch that depends on them.
+func mergeTwo[T item](dst, a, b []T) {
+	half := len(dst) / 2
+	i, plain := 0, NewOrder(dtype.Uint64, false)
+	mid := split(a, b, half, &plain)
+	j, k, l := 0, mid, half-mid
+	endI, endJ := mid, half-mid
+	for i < endI && j < endJ && k < len(a) && l < len(b) {
+		p, q, r, s := &a[i], &b[j], &a[k], &b[l]
+		t, u := 0, 0
+		if word(q) < word(p) {
+			t = 1
+		}
+		if word(s) < word(r) {
+			u = 1
+		}
+		first, second := unsafe.Pointer(p), unsafe.Pointer(r)
+		if t != 0 {
+			first = unsafe.Pointer(q)
+		}
+		if u != 0 {
+			second = unsafe.Pointer(s)
+		}
+		dst[i+j] = *(*T)(first)
+		dst[k+l] = *(*T)(second)
+		i += 1 - t
+		j += t
+		k += 1 - u
+		l += u
+	}
+	mergeRest(dst[i+j:half], a[i:endI], b[j:endJ])
+	mergeRest(dst[k+l:], a[k:], b[l:])
+}
+
+// mergeRest is mergeTwo of what is left when one half is through.
+func mergeRest[T item](dst, a, b []T) {
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		if word(&b[j]) < word(&a[i]) {
+			dst[i+j] = b[j]
+			j++
+		} else {
+			dst[i+j] = a[i]
+			i++
+		}
+	}
+	copy(dst[i+j:], a[i:])
+	copy(dst[len(a)+j:], b[j:])
+}
+
+// mergeKeyed is mergeTwo with keys in an order.
+func mergeKeyed[T item](dst, a, b []T, o Order) {
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		p, q := &a[i], &b[j]
+		t := 0
+		if o.key(word(q)) < o.key(word(p)) {
+			t = 1
+		}
+		from := unsafe.Pointer(p)
+		if t != 0 {
+			from = unsafe.Pointer(q)
+		}
+		dst[i+j] = *(*T)(from)
+		i += 1 - t
+		j += t
+	}
+	copy(dst[i+j:], a[i:])
+	copy(dst[len(a)+j:], b[j:])
+}
