@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from .assigning import fill, generate, iota, replace, replace_if
     from .cumulations import cumprod, cumsum
     from .distributed_map import DistributedMap
+    from .extremes import max_element, min_element, minmax
     from .folding import inner_product, reduce_local, transform_reduce
     from .halo import Halo
     from .histograms import bincount, histogram
@@ -96,10 +97,12 @@ if TYPE_CHECKING:
     from .redistribution import RedistributionPlan
     from .reordering import adjacent_difference, partition_by, reverse, rotate
     from .requests import PersistentRequest, Request
+    from .scanning import exclusive_scan, inclusive_scan
     from .scans import exscan, reduce_scatter, scan
     from .searching import all_of, any_of, count, count_if, find, find_if, none_of
     from .selecting import median, quantile, topk
     from .several import startall, waitall, waitany
+    from .shuffling import shuffle
     from .sorting import argsort, is_sorted, lexsort, sort, sort_by_key
     from .statistics import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
     from .threads import get_num_threads, set_num_threads
@@ -200,6 +203,7 @@ __all__ += ["copy", "for_each", "transform"]
 __all__ += ["fill", "generate", "iota", "replace", "replace_if"]
 __all__ += ["cumprod", "cumsum"]
 __all__ += ["DistributedMap"]
+__all__ += ["max_element", "min_element", "minmax"]
 __all__ += ["inner_product", "reduce_local", "transform_reduce"]
 __all__ += ["Halo"]
 __all__ += ["bincount", "histogram"]
@@ -215,10 +219,12 @@ __all__ += ["progress"]
 __all__ += ["RedistributionPlan"]
 __all__ += ["adjacent_difference", "partition_by", "reverse", "rotate"]
 __all__ += ["PersistentRequest", "Request"]
+__all__ += ["exclusive_scan", "inclusive_scan"]
 __all__ += ["exscan", "reduce_scatter", "scan"]
 __all__ += ["all_of", "any_of", "count", "count_if", "find", "find_if", "none_of"]
 __all__ += ["median", "quantile", "topk"]
 __all__ += ["startall", "waitall", "waitany"]
+__all__ += ["shuffle"]
 __all__ += ["argsort", "is_sorted", "lexsort", "sort", "sort_by_key"]
 __all__ += ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"]
 __all__ += ["get_num_threads", "set_num_threads"]

@@ -43,6 +43,19 @@ def reduce_container(c: DistributedContainer, op: Any) -> Any:
     return _everyones("reduce", c, chosen, (), c.dtype, mine)
 
 
+def reduce_local(c: DistributedContainer, op: Op | str = SUM) -> Any:
+    """Combine the elements of this rank's part alone. Not collective.
+
+    Parameters, result and errors are as of ``reduce(c, op)``, for the local part.
+    """
+    check_container("c", c)
+    c._check_open()
+    chosen = _operator(op)
+    _check(chosen, c.dtype)
+    mine = _combined(chosen, c.local_view())
+    return _of_nothing("reduce_local", chosen, c.dtype) if mine is None else mine
+
+
 def transform_reduce(src: Any, f: Callable[..., Any], op: Op | str = SUM, *, elementwise: bool = False) -> Any:
     """Combine a function's values for the elements of one container, or of several. Collective.
 

@@ -163,6 +163,11 @@ def algorithms(ctx: dtl.Context) -> None:
     assert dtl.none_of(vec, np.isnan)
     total: int = dtl.reduce(vec, op=dtl.SUM)
     assert total == dtl.reduce(vec, "sum") == dtl.inner_product(vec, vec) == dtl.transform_reduce(vec, np.abs) == 2
+    assert dtl.minmax(vec) == (dtl.min_element(vec)[0], dtl.max_element(vec)[0]) == (0, 1)
+    assert dtl.inclusive_scan(vec)[-1] == 2
+    assert dtl.exclusive_scan(vec, dtl.MAX)[-1] == 1
+    assert dtl.reduce_local(vec) <= 2
+    dtl.shuffle(vec.copy(), seed=1)
     dtl.rotate(vec, 1)
     dtl.reverse(vec)
     assert assert_type(dtl.partition_by(dtl.adjacent_difference(vec), lambda a: a < 0), int) == 1
