@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any, Sequence
 
 import numpy as np
@@ -57,7 +56,6 @@ def total(of: DistributedContainer, op: str, words: str, number: int) -> int:
     return int(rows[0, 0] if of.partition_policy is Partition.REPLICATED else rows[:, 0].sum())
 
 
-@functools.lru_cache(maxsize=256)
 def _spelled(op: str, words: str) -> np.ndarray[Any, Any]:
     """Return a call in words as numbers of eight bytes each."""
     text = f"{op}\0{words}".encode()
