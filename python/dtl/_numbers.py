@@ -15,7 +15,9 @@ _MODULES = {
     "cumulations": "cumsum cumprod",
     "products": "dot vdot",
     "histograms": "histogram bincount",
-    "_numbers": "shape ndim size",
+    "selecting": "median quantile",
+    "ordered": "searchsorted",
+    "_numbers": "shape ndim size sort argsort",
 }
 
 _NAMES = {getattr(np, name): (module, name) for module, names in _MODULES.items() for name in names.split()}
@@ -93,3 +95,15 @@ def size(a: Any, axis: int | None = None) -> int:
     """Return the number of elements, or the extent of a dimension."""
     number: int = a.global_size if axis is None else a.shape[axis]
     return number
+
+
+def sort(a: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    """Return a sorted copy. Every sort here is stable, so it does not matter which kind is asked for."""
+    result = a.copy()
+    _of("sorting").sort(result, axis=axis)
+    return result
+
+
+def argsort(a: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    """Return the indices that sort."""
+    return _of("sorting").argsort(a, axis=axis)

@@ -200,3 +200,17 @@ def test_ranks_that_differ(ctx: dtl.Context) -> None:
     with pytest.raises(dtl.BoundsError, match="axis 5"):
         dtl.sort(vec, axis=5 if ctx.rank == 0 else 0)
     assert_holds(vec, np.arange(20)[::-1])
+
+
+@every_division
+def test_numpys_functions(ctx: dtl.Context, name: str) -> None:
+    whole = random("float64", 40)
+    vec = vector(ctx, whole, name)
+    assert_holds(np.sort(vec), np.sort(whole))
+    assert_holds(np.argsort(vec, kind="stable"), np.argsort(whole, kind="stable"))
+    assert_holds(vec, whole)
+    assert np.median(vec) == np.median(whole)
+    np.testing.assert_array_equal(np.quantile(vec, [0.1, 0.5]), np.quantile(whole, [0.1, 0.5]))
+    np.testing.assert_array_equal(
+        np.searchsorted(np.sort(vec), [0.0, 3.0]), np.searchsorted(np.sort(whole), [0.0, 3.0])
+    )
