@@ -40,19 +40,6 @@ from .exceptions import (
     OverflowError,
 )
 from .messages import ANY_SOURCE, ANY_TAG, PROC_NULL, MessageInfo, iprobe, probe, recv, send, sendrecv
-from .nccl import (
-    DTL_NCCL_MODE_HYBRID_PARITY,
-    DTL_NCCL_MODE_NATIVE_ONLY,
-    DTL_NCCL_OP_ALLGATHER,
-    DTL_NCCL_OP_ALLREDUCE,
-    DTL_NCCL_OP_ALLTOALL,
-    DTL_NCCL_OP_BARRIER,
-    DTL_NCCL_OP_BROADCAST,
-    DTL_NCCL_OP_GATHER,
-    DTL_NCCL_OP_REDUCE,
-    DTL_NCCL_OP_SCAN,
-    DTL_NCCL_OP_SCATTER,
-)
 from .ops import BAND, BOR, BXOR, IN_PLACE, LAND, LOR, MAX, MAXLOC, MIN, MINLOC, PROD, SUM
 from .policies import (
     EXEC_ASYNC,
@@ -86,6 +73,19 @@ if TYPE_CHECKING:
     from .halo import Halo
     from .histograms import bincount, histogram
     from .matrices import matmul
+    from .nccl import (
+        DTL_NCCL_MODE_HYBRID_PARITY,
+        DTL_NCCL_MODE_NATIVE_ONLY,
+        DTL_NCCL_OP_ALLGATHER,
+        DTL_NCCL_OP_ALLREDUCE,
+        DTL_NCCL_OP_ALLTOALL,
+        DTL_NCCL_OP_BARRIER,
+        DTL_NCCL_OP_BROADCAST,
+        DTL_NCCL_OP_GATHER,
+        DTL_NCCL_OP_REDUCE,
+        DTL_NCCL_OP_SCAN,
+        DTL_NCCL_OP_SCATTER,
+    )
     from .nonblocking import iallgather, iallreduce, ialltoallv, ibarrier, ibroadcast, igather
     from .nonblocking_messages import irecv, isend, recv_init, send_init
     from .object_messages import recv_object, send_object
