@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from .folding import inner_product, reduce_local, transform_reduce
     from .halo import Halo
     from .histograms import bincount, histogram
+    from .joining import join
     from .matrices import matmul
     from .nonblocking import iallgather, iallreduce, ialltoallv, ibarrier, ibroadcast, igather
     from .nonblocking_messages import irecv, isend, recv_init, send_init
@@ -207,6 +208,7 @@ __all__ += ["max_element", "min_element", "minmax"]
 __all__ += ["inner_product", "reduce_local", "transform_reduce"]
 __all__ += ["Halo"]
 __all__ += ["bincount", "histogram"]
+__all__ += ["join"]
 __all__ += ["matmul"]
 __all__ += ["iallgather", "iallreduce", "ialltoallv", "ibarrier", "ibroadcast", "igather"]
 __all__ += ["irecv", "isend", "recv_init", "send_init"]

@@ -12,6 +12,7 @@ LATER = {
     "folding": ("inner_product", "reduce_local", "transform_reduce"),
     "halo": ("Halo",),
     "histograms": ("bincount", "histogram"),
+    "joining": ("join",),
     "matrices": ("matmul",),
     "nonblocking": ("iallgather", "iallreduce", "ialltoallv", "ibarrier", "ibroadcast", "igather"),
     "nonblocking_messages": ("irecv", "isend", "recv_init", "send_init"),
