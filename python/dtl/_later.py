@@ -10,6 +10,7 @@ LATER = {
     "distributed_map": ("DistributedMap",),
     "extremes": ("max_element", "min_element", "minmax"),
     "folding": ("inner_product", "reduce_local", "transform_reduce"),
+    "grouping": ("GroupBy", "group_by"),
     "halo": ("Halo",),
     "histograms": ("bincount", "histogram"),
     "joining": ("join",),

@@ -201,6 +201,9 @@ def orders(ctx: dtl.Context) -> None:
     assert assert_type(dtl.merge(vec, other), dtl.DistributedVector).global_size == 8
     counts: dtl.DistributedVector = dtl.unique(vec, return_counts=True).counts
     assert counts.max() == dtl.median(counts) + 1 == dtl.quantile(counts, 0.5) + 1 == 2
+    with dtl.group_by(vec) as groups:
+        keys, sums = assert_type(groups, dtl.GroupBy).agg(other, dtl.SUM)
+        assert assert_type(keys, dtl.DistributedVector).shape == groups.agg(other, "first")[1].shape == sums.shape
     values, indices = dtl.topk(vec, 1)
     print(values, indices)
 
