@@ -10,7 +10,7 @@ import numpy as np
 from . import _native, collectives
 from ._partials import inner_dtype, result_dtype
 from ._sharing import share
-from ._together import together
+from ._together import agree, together
 from .container import DistributedContainer, check_container
 from .exceptions import InvalidArgumentError, InvalidTypeError
 from .ops import Op
@@ -68,8 +68,9 @@ class GroupBy:
     Until it is closed it keeps the order of the keys: about 9 bytes an element, and the distinct keys.
     """
 
+    _closed = True
+
     def __init__(self, keys: DistributedContainer) -> None:
-        self._closed = True
         check_container("keys", keys)
         with together(keys.context, "group_by"):
             keys._check_open()
@@ -84,17 +85,20 @@ class GroupBy:
             self._order: DistributedVector = argsort(work)
             part = work.get(self._order.local_view())
         first = starts(self._context, part)
-        self._keys = DistributedVector._from_parts(self._context, part[first])
+        with together(self._context, "group_by"):
+            distinct = part[first]
+        self._keys = DistributedVector._from_parts(self._context, distinct)
         self._divide(first)
         self._closed = False
 
     def _divide(self, first: Array) -> None:
         """Find the runs of one key in this rank's part of the order, and who has the rest of the last. Collective."""
-        #: Whether the first run continues one of a rank before.
-        self._continues = bool(len(first) and not first[0])
-        begins = np.flatnonzero(first)
-        self._begins = np.append(0, begins) if self._continues else begins
-        self._lengths = np.diff(np.append(self._begins, len(first))).astype(np.int64)
+        with together(self._context, "group_by"):
+            #: Whether the first run continues one of a rank before.
+            self._continues = bool(len(first) and not first[0])
+            begins = np.flatnonzero(first)
+            self._begins = np.append(0, begins) if self._continues else begins
+            self._lengths = np.diff(np.append(self._begins, len(first))).astype(np.int64)
         rows = collectives.allgather(self._context, np.array([self._continues, len(begins)], np.int64))
         #: The ranks on which this rank's last group goes on.
         self._followers: list[int] = []
@@ -183,10 +187,15 @@ class GroupBy:
             if name in ("min", "max") and values.dtype.kind == "c":
                 raise InvalidTypeError(f"values of {values.dtype} have no {name}: they have no order")
         share(values, "agg", name, also=(self._keys,))
-        made = self._aggregates(values, name)
-        result = self._keys._like(made.dtype)
-        result.local_view()[:] = made
-        return self._keys.copy(), result
+        # NumPy's warnings of overflow are for some ranks only, and would part them where warnings are errors.
+        with np.errstate(all="ignore"):
+            made = self._aggregates(values, name)
+        with together(self._context, "agg"):
+            result = self._keys._like(made.dtype)
+            result.local_view()[:] = made
+            keys: DistributedVector = self._keys.copy()
+        agree(self._context, "agg")
+        return keys, result
 
     def _check_values(self, values: Any) -> None:
         check_container("values", values)
@@ -201,10 +210,10 @@ class GroupBy:
         if name == "count":
             return self._whole(self._lengths, np.add)
         if name in ("first", "last"):
-            order = self._order.local_view()
-            first, last = order[self._begins], order[self._begins + self._lengths - 1]
-            wanted = self._whole(first, _former) if name == "first" else self._whole(last, _latter)
-            return np.asarray(values.get(wanted))
+            with together(self._context, "agg"):
+                ends = self._begins if name == "first" else self._begins + self._lengths - 1
+                runs = self._order.local_view()[ends]
+            return np.asarray(values.get(self._whole(runs, _former if name == "first" else _latter)))
         ufunc, dtype = _UFUNCS[name], values.dtype
         if name in ("sum", "prod", "mean"):
             dtype = result_dtype(name, None, dtype)
@@ -219,9 +228,10 @@ class GroupBy:
     def _whole(self, runs: Array, merge: Callable[[Array, Array], Array]) -> Array:
         """Return what is made of whole groups, given what is made of each run of this rank. Collective."""
         firsts = collectives.allgather(self._context, runs[:1] if len(runs) else np.zeros(1, runs.dtype)).reshape(-1)
-        made = runs[int(self._continues) :].copy()
-        for rank in self._followers:
-            made[-1] = merge(made[-1], firsts[rank])
+        with together(self._context, "agg"):
+            made = runs[int(self._continues) :].copy()
+            for rank in self._followers:
+                made[-1] = merge(made[-1], firsts[rank])
         return made
 
 

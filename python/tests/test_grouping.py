@@ -171,6 +171,13 @@ def test_spans(ctx: dtl.Context) -> None:
     assert (whole(found).tolist(), whole(made).tolist()) == (distinct.tolist(), expected.tolist())
 
 
+@pytest.mark.filterwarnings("error")
+def test_overflow_is_infinite_on_every_rank(ctx: dtl.Context) -> None:
+    values = np.append(np.full(6, np.finfo(np.float32).max), np.arange(30)).astype(np.float32)
+    made = dtl.group_by(vector(ctx, np.arange(36) // 6)).agg(vector(ctx, values), "sum")[1]
+    np.testing.assert_array_equal(whole(made)[:2], np.array([np.inf, 15], np.float32))
+
+
 def test_sums_are_the_same_again(ctx: dtl.Context) -> None:
     rng = np.random.default_rng(4)
     of, values = vector(ctx, rng.integers(0, 3, 5000)), vector(ctx, rng.standard_normal(5000) * 1e9)
