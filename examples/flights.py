@@ -30,6 +30,7 @@ Array = Any  # a numpy.ndarray; before 1.22 that takes no parameters
 HOURS = 24
 BAR = 50  # characters for the busiest hour
 SHOWN = 5  # aircraft and routes
+LATEST = 10  # departures
 
 
 class Text(NamedTuple):
@@ -44,7 +45,7 @@ class Flights(NamedTuple):
     """The departures, each rank holding a part of them. Vectors have no text: of that, each rank has an array."""
 
     delay: dtl.DistributedVector  # float64: minutes, below zero when early; NaN when cancelled
-    carrier: dtl.DistributedVector  # int32: an index into the airlines
+    carrier: dtl.DistributedVector  # int32: the row of the table of airlines
     hour: dtl.DistributedVector  # int32: the hour of the day for which the departure was planned
     aircraft: Array  # S6: the tail number; NA where nobody wrote it down
     route: Array  # S7: where from and where to, as EWR-IAH
@@ -93,14 +94,11 @@ def whole_numbers(part: Array, begins: Array, ends: Array) -> Array:
     return numbers
 
 
-def carrier_indices(part: Array, begins: Array, ends: Array, codes: list[str]) -> Array:
-    """Return the places of the two-letter codes in these fields in the sorted list of codes."""
-    known = np.array([256 * ord(code[0]) + ord(code[1]) for code in codes])
-    found = 256 * part[begins].astype(np.int64) + part[begins + 1]
-    indices = np.minimum(np.searchsorted(known, found), len(known) - 1)
-    if np.any(known[indices] != found) or np.any(ends - begins != 2):
-        sys.exit("flights.csv names a carrier that airlines.csv does not")
-    return indices
+def code_numbers(part: Array, begins: Array, ends: Array) -> Array:
+    """Return the two-letter codes in these fields as numbers, which vectors hold."""
+    if np.any(ends - begins != 2):
+        sys.exit("flights.csv has a carrier whose code is not of two letters")
+    return 256 * part[begins].astype(np.int32) + part[begins + 1]
 
 
 def words(part: Array, begins: Array, ends: Array, width: int) -> Array:
@@ -112,19 +110,31 @@ def words(part: Array, begins: Array, ends: Array, width: int) -> Array:
     return np.ascontiguousarray(characters).view(f"S{width}").ravel()
 
 
-def load(ctx: dtl.Context, folder: str, codes: list[str]) -> Flights:
+def airlines_of(ctx: dtl.Context, codes: dtl.DistributedVector, airlines: list[list[str]]) -> dtl.DistributedVector:
+    """Return the row of the table of airlines for each departure, by joining the codes of both. Collective."""
+    known = np.array([256 * ord(code[0]) + ord(code[1]) for code, _ in airlines], np.int32)
+    with dtl.DistributedVector.from_numpy(ctx, known) as table:
+        departures, rows = dtl.join(codes, table)
+    if rows.global_size != codes.global_size:
+        sys.exit("flights.csv names a carrier that airlines.csv does not")
+    carriers = dtl.DistributedVector(ctx, size=codes.global_size, dtype=np.int32)
+    carriers.put(departures.local_view(), rows.local_view())
+    return carriers
+
+
+def load(ctx: dtl.Context, folder: str, airlines: list[list[str]]) -> Flights:
     """Read the departures into vectors, each rank its own part. Collective."""
     text = read_text(folder)
     rows = len(text.ends) - 1
     delays = dtl.DistributedVector(ctx, size=rows, dtype=np.float64)
-    carriers, hours = (dtl.DistributedVector(ctx, size=rows, dtype=np.int32) for _ in range(2))
+    codes, hours = (dtl.DistributedVector(ctx, size=rows, dtype=np.int32) for _ in range(2))
     wanted = ["dep_delay", "carrier", "hour", "tailnum", "origin", "dest"]
     delay, carrier, hour, tail, origin, dest = parse(text, delays.local_offset, delays.local_size, wanted)
     delays.local_view()[:] = whole_numbers(*delay)
-    carriers.local_view()[:] = carrier_indices(*carrier, codes)
+    codes.local_view()[:] = code_numbers(*carrier)
     hours.local_view()[:] = whole_numbers(*hour)
     route = np.char.add(np.char.add(words(*origin, 3), b"-"), words(*dest, 3))
-    return Flights(delays, carriers, hours, words(*tail, 6), route)
+    return Flights(delays, airlines_of(ctx, codes, airlines), hours, words(*tail, 6), route)
 
 
 def report_delays(ctx: dtl.Context, flights: Flights) -> None:
@@ -136,6 +146,7 @@ def report_delays(ctx: dtl.Context, flights: Flights) -> None:
     bounds = np.iinfo(np.int64)
     least = dtl.allreduce(ctx, int(minutes.min(initial=bounds.max)), op=dtl.MIN)
     most = dtl.allreduce(ctx, int(minutes.max(initial=bounds.min)), op=dtl.MAX)
+    median, late = dtl.quantile(flights.delay[~np.isnan(flights.delay)], [0.5, 0.99])
     if ctx.is_root:
         # The numerator is exact, so nothing cancels, however large the mean.
         variance = (count * squares - total * total) / (count * (count - 1))
@@ -146,20 +157,35 @@ def report_delays(ctx: dtl.Context, flights: Flights) -> None:
         print(f"minimum             {least}")
         print(f"maximum             {most}")
         print(f"standard deviation  {math.sqrt(variance):.9f}")
+        print(f"median              {median:.1f}")
+        print(f"99th percentile     {late:.2f}")
+
+
+def report_latest(ctx: dtl.Context, flights: Flights, airlines: list[list[str]]) -> None:
+    """Sort all departures by their delay, and print those with the largest. Collective."""
+    with dtl.argsort(flights.delay, reverse=True) as order:  # NaNs, of what never left, come last
+        latest = order[np.arange(LATEST)]
+    # A route is no longer than an integer of eight bytes.
+    with dtl.DistributedVector.from_local(ctx, flights.route.astype("S8").view(np.int64)) as text:
+        routes = text[latest].view("S8")
+    delays, carriers = flights.delay[latest], flights.carrier[latest]
+    if ctx.is_root:
+        print("\nthe most delayed departures")
+        for delay, carrier, route in zip(delays, carriers, routes):
+            print(f"  {delay:5.0f}  {airlines[carrier][1]:<28} {route.decode()}")
 
 
 def report_carriers(ctx: dtl.Context, flights: Flights, airlines: list[list[str]]) -> None:
     """Print the mean delay of each carrier, the largest first. Collective."""
-    delay = flights.delay.local_view()
-    flown = ~np.isnan(delay)
-    carrier = flights.carrier.local_view()[flown]
-    counts = dtl.reduce(ctx, np.bincount(carrier, minlength=len(airlines)), op=dtl.SUM)
-    # The weights are added up as float64, which is exact: whole numbers far below 2**53.
-    totals = dtl.reduce(ctx, np.bincount(carrier, delay[flown], minlength=len(airlines)), op=dtl.SUM)
+    flown = ~np.isnan(flights.delay)
+    with dtl.group_by(flights.carrier[flown]) as groups:
+        # Each sum is exact, in whatever order it is made: whole numbers far below 2**53.
+        found, means = groups.agg(flights.delay[flown], "mean")
+    rows = np.arange(len(found))
+    carriers = [(mean, *airlines[row]) for row, mean in zip(found[rows], means[rows])]
     if ctx.is_root:
         print("\nmean delay by carrier")
-        means = [(totals[i] / counts[i], code, name) for i, (code, name) in enumerate(airlines) if counts[i] > 0]
-        for mean, code, name in sorted(means, reverse=True):
+        for mean, code, name in sorted(carriers, reverse=True):
             print(f"  {code}  {name:<28} {mean:13.9f}")
 
 
@@ -199,8 +225,9 @@ def main() -> None:
     with dtl.Context() as ctx:
         folder = data_folder()
         airlines = read_airlines(folder)
-        flights = load(ctx, folder, [code for code, _ in airlines])
+        flights = load(ctx, folder, airlines)
         report_delays(ctx, flights)
+        report_latest(ctx, flights, airlines)
         report_carriers(ctx, flights, airlines)
         report_hours(ctx, flights)
         delay = flights.delay.local_view()

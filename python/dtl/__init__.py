@@ -70,8 +70,10 @@ if TYPE_CHECKING:
     from .distributed_map import DistributedMap
     from .extremes import max_element, min_element, minmax
     from .folding import inner_product, reduce_local, transform_reduce
+    from .grouping import GroupBy, group_by
     from .halo import Halo
     from .histograms import bincount, histogram
+    from .joining import join
     from .matrices import matmul
     from .nccl import (
         DTL_NCCL_MODE_HYBRID_PARITY,
@@ -205,8 +207,10 @@ __all__ += ["cumprod", "cumsum"]
 __all__ += ["DistributedMap"]
 __all__ += ["max_element", "min_element", "minmax"]
 __all__ += ["inner_product", "reduce_local", "transform_reduce"]
+__all__ += ["GroupBy", "group_by"]
 __all__ += ["Halo"]
 __all__ += ["bincount", "histogram"]
+__all__ += ["join"]
 __all__ += ["matmul"]
 __all__ += ["iallgather", "iallreduce", "ialltoallv", "ibarrier", "ibroadcast", "igather"]
 __all__ += ["irecv", "isend", "recv_init", "send_init"]

@@ -10,8 +10,10 @@ LATER = {
     "distributed_map": ("DistributedMap",),
     "extremes": ("max_element", "min_element", "minmax"),
     "folding": ("inner_product", "reduce_local", "transform_reduce"),
+    "grouping": ("GroupBy", "group_by"),
     "halo": ("Halo",),
     "histograms": ("bincount", "histogram"),
+    "joining": ("join",),
     "matrices": ("matmul",),
     "nccl": (
         "DTL_NCCL_MODE_HYBRID_PARITY",

@@ -32,7 +32,7 @@ class Reduction(NamedTuple):
 def reduction(name: str, dtype: np.dtype[Any] | None, of: np.dtype[Any], ddof: float = 0) -> Reduction:
     """Return the reduction of a name for elements of a dtype; the other dtype is what the caller asks for."""
     if name in ("sum", "prod"):
-        return _accumulation(np.add if name == "sum" else np.multiply, _result(name, dtype, of))
+        return _accumulation(np.add if name == "sum" else np.multiply, result_dtype(name, dtype, of))
     if name in ("all", "any"):
         return _plain(np.logical_and if name == "all" else np.logical_or, np.dtype(np.bool_))
     if name in ("min", "max"):
@@ -40,11 +40,11 @@ def reduction(name: str, dtype: np.dtype[Any] | None, of: np.dtype[Any], ddof: f
     if name in ("argmin", "argmax"):
         return _place(name == "argmin", of)
     if name == "mean":
-        return _mean(_result(name, dtype, of))
-    return _spread(_result(name, dtype, of), ddof, name == "std")
+        return _mean(result_dtype(name, dtype, of))
+    return _spread(result_dtype(name, dtype, of), ddof, name == "std")
 
 
-def _result(name: str, dtype: np.dtype[Any] | None, of: np.dtype[Any]) -> np.dtype[Any]:
+def result_dtype(name: str, dtype: np.dtype[Any] | None, of: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype of a result."""
     if name in ("sum", "prod"):
         ones = np.ones(1, of)
@@ -57,13 +57,13 @@ def _result(name: str, dtype: np.dtype[Any] | None, of: np.dtype[Any]) -> np.dty
     return np.dtype(f"f{wanted.itemsize // 2}")
 
 
-def _inner(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def inner_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype to add up in."""
     return np.dtype({"f": np.float64, "c": np.complex128}.get(dtype.kind, dtype))
 
 
 def _accumulation(ufunc: np.ufunc, result: np.dtype[Any]) -> Reduction:
-    return _plain(ufunc, _inner(result), result)
+    return _plain(ufunc, inner_dtype(result), result)
 
 
 def _plain(ufunc: np.ufunc, inner: np.dtype[Any], result: np.dtype[Any] | None = None) -> Reduction:
@@ -118,7 +118,7 @@ def _place(least: bool, of: np.dtype[Any]) -> Reduction:
 
 
 def _mean(result: np.dtype[Any]) -> Reduction:
-    total = _plain(np.add, _inner(result))
+    total = _plain(np.add, inner_dtype(result))
 
     def finish(a: Arrays, count: int) -> Array:
         return np.true_divide(a[0], count).astype(result, copy=False)

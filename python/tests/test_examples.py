@@ -142,7 +142,7 @@ def test_flights_against_pandas(flights: str) -> None:
     table = pandas.read_csv(folder / "flights.csv.zip")
     names = pandas.read_csv(folder / "airlines.csv").set_index("carrier")["name"]
 
-    head, carriers, hours, aircraft, routes = flights.strip().split("\n\n")
+    head, latest, carriers, hours, aircraft, routes = flights.strip().split("\n\n")
     delay = table["dep_delay"]
     told = dict(re.split(r"\s{2,}", line) for line in head.splitlines())
     assert told["departures"] == str(len(table)) == "336776"
@@ -151,6 +151,14 @@ def test_flights_against_pandas(flights: str) -> None:
     assert (float(told["minimum"]), float(told["maximum"])) == (delay.min(), delay.max())
     assert float(told["mean delay"]) == pytest.approx(delay.mean(), abs=1e-9)
     assert float(told["standard deviation"]) == pytest.approx(delay.std(), abs=1e-9)
+    assert float(told["median"]) == delay.median()
+    assert float(told["99th percentile"]) == delay.quantile(0.99)
+
+    ordered = table.sort_values("dep_delay", ascending=False, kind="stable")[:10]
+    rows = [re.split(r"\s{2,}", line.strip()) for line in latest.splitlines()[1:]]
+    assert [float(row[0]) for row in rows] == list(ordered["dep_delay"])
+    assert [row[1] for row in rows] == [names[code] for code in ordered["carrier"]]
+    assert [row[2] for row in rows] == list(ordered["origin"] + "-" + ordered["dest"])
 
     means = table.groupby("carrier")["dep_delay"].mean().sort_values(ascending=False)
     rows = [re.split(r"\s{2,}", line.strip()) for line in carriers.splitlines()[1:]]

@@ -187,6 +187,27 @@ def numbers(ctx: dtl.Context) -> None:
     print(counts, edges, dtl.bincount(vec.astype(np.int64), minlength=4), np.sum(vec), vec.cumsum().dtype)
 
 
+def orders(ctx: dtl.Context) -> None:
+    """Sorts, and what rests on order."""
+    vec = dtl.DistributedVector.from_numpy(ctx, np.array([3, 1, 2, 1]))
+    other: dtl.DistributedVector = dtl.argsort(vec)
+    assert (dtl.lexsort([vec, vec]) == other).all()
+    left, right = dtl.join(vec, other)
+    assert assert_type(left, dtl.DistributedVector).shape == right.shape == (4,)
+    dtl.sort_by_key(vec, other, reverse=True)
+    dtl.sort(vec)
+    assert assert_type(dtl.is_sorted(vec), bool)
+    assert assert_type(dtl.lower_bound(vec, 2), int) == dtl.searchsorted(vec, 1, "right") == 2
+    assert assert_type(dtl.merge(vec, other), dtl.DistributedVector).global_size == 8
+    counts: dtl.DistributedVector = dtl.unique(vec, return_counts=True).counts
+    assert counts.max() == dtl.median(counts) + 1 == dtl.quantile(counts, 0.5) + 1 == 2
+    with dtl.group_by(vec) as groups:
+        keys, sums = assert_type(groups, dtl.GroupBy).agg(other, dtl.SUM)
+        assert assert_type(keys, dtl.DistributedVector).shape == groups.agg(other, "first")[1].shape == sums.shape
+    values, indices = dtl.topk(vec, 1)
+    print(values, indices)
+
+
 def contexts(ctx: dtl.Context) -> None:
     """Duplicates and parts."""
     with ctx.dup() as other:
@@ -252,6 +273,7 @@ def main() -> None:
         whole_containers(ctx)
         algorithms(ctx)
         numbers(ctx)
+        orders(ctx)
         contexts(ctx)
         errors(ctx)
         with env.make_cpu_context() as own:

@@ -1,0 +1,245 @@
+"""Aggregates by key against naive loops with NumPy, and pandas."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from divisions import DIVISIONS, vector
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle import DTYPES
+from test_joining import keys, whole
+
+import dtl
+from dtl.grouping import OPS
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+SIZES = (0, 1, 2, 1000)
+
+every_division = pytest.mark.parametrize("name", DIVISIONS)
+
+
+def naive(of: Array, values: Array, op: str) -> tuple[Array, Array]:
+    """Return the distinct keys, and what NumPy makes of the values of each."""
+    distinct = np.unique(of)
+    groups = [values[np.isnan(of) if np.isnan(key) else of == key] for key in distinct]
+    some = values[:1] if len(values) else np.ones(1, values.dtype)
+    made = [aggregate(group, op) for group in groups]
+    return distinct, np.array(made, aggregate(some, op).dtype)
+
+
+def aggregate(group: Array, op: str) -> Any:
+    if op == "count":
+        return np.int64(len(group))
+    if op in ("first", "last"):
+        return group[0 if op == "first" else -1]
+    return getattr(np, op)(group)
+
+
+def check(ctx: dtl.Context, of: Array, values: Array, name: str = "block", ops: Any = OPS) -> None:
+    with vector(ctx, of, name) as a, vector(ctx, values, name) as b, dtl.group_by(a) as groups:
+        for op in ops:
+            found, made = groups.agg(b, op)
+            distinct, expected = naive(of, values, op)
+            assert (found.dtype, made.dtype) == (of.dtype, expected.dtype)
+            assert found.partition_policy is made.partition_policy is dtl.PARTITION_EXPLICIT
+            assert found.local_size == made.local_size
+            np.testing.assert_array_equal(whole(found), distinct)
+            if values.dtype.kind in "fc" and op in ("sum", "prod", "mean"):
+                rtol = 1e-12 if values.dtype in (np.float64, np.complex128) else 1e-4
+                np.testing.assert_allclose(whole(made), expected, rtol=rtol)
+            else:
+                np.testing.assert_array_equal(whole(made), expected)
+
+
+def numbers(dtype: str, size: int) -> Array:
+    """Return values whose products stay small."""
+    made = np.random.default_rng(size).integers(1, 4, size).astype(dtype)
+    if made.dtype.kind in "fc":
+        made[: size // 2] /= 2
+    return made + 1j * made[::-1] if made.dtype.kind == "c" else made
+
+
+def ops_of(dtype: Any) -> list[str]:
+    return [op for op in OPS if np.dtype(dtype).kind != "c" or op not in ("min", "max")]
+
+
+@every_division
+@pytest.mark.parametrize("dtype", ["int64", "float64", "bool", "uint8"])
+def test_keys(ctx: dtl.Context, dtype: str, name: str) -> None:
+    for size in SIZES:
+        check(ctx, keys(dtype, size, 1), numbers("int64", size), name)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_values(ctx: dtl.Context, dtype: str) -> None:
+    for size in (0, 1, 200):
+        check(ctx, np.arange(size) * 7 % 23, numbers(dtype, size), "cyclic", ops_of(dtype))
+
+
+def test_complex_keys(ctx: dtl.Context) -> None:
+    of = np.array([2 + 1j, 1j, 2 + 1j, -1, complex(np.nan, 1), 1j, complex(0, np.nan)])
+    found, made = dtl.group_by(vector(ctx, of)).agg(vector(ctx, np.arange(7)), "sum")
+    np.testing.assert_array_equal(whole(found)[:3], np.unique(of)[:3])
+    np.testing.assert_array_equal(whole(made), [3, 6, 2, 10])
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        np.zeros(600),  # one group on all ranks
+        np.append(np.arange(5), np.full(600, 9)),
+        np.append(np.full(600, -1), np.arange(5)),
+        np.full(50, np.nan),
+        np.arange(300)[::-1].copy(),  # groups of one
+        np.arange(600) % 2,
+        np.where(np.arange(90) % 3, 0.0, -0.0),
+    ],
+    ids=["one key", "skew at the end", "skew at the start", "NaN", "distinct", "two keys", "zeros"],
+)
+def test_what_is_hard_to_group(ctx: dtl.Context, of: Array) -> None:
+    for dtype in ("int32", "float64"):
+        check(ctx, of, np.arange(len(of)).astype(dtype), "block", [op for op in OPS if op != "prod"])
+
+
+def test_nans_and_integers_as_numpy(ctx: dtl.Context) -> None:
+    of = np.array([1, 0, 1, 0, 2])
+    check(ctx, of, np.array([np.nan, 1, 2, np.inf, -0.0]))
+    check(ctx, of, np.array([2**62, 2**63 - 1, 2**62, 2**63 - 2, -(2**63)]), ops=("sum", "prod", "min", "max"))
+    check(ctx, of, np.array([100, 200, 200, 255, 1], np.uint8))
+    check(ctx, of, np.array([True, False, True, True, False]))
+
+
+def test_operators_and_names(ctx: dtl.Context) -> None:
+    of, values = vector(ctx, np.array([1, 0, 1])), vector(ctx, np.array([5, 6, 7]))
+    groups = dtl.group_by(of)
+    for op, name in ((dtl.SUM, "sum"), (dtl.PROD, "Prod"), (dtl.MIN, "MIN"), (dtl.MAX, "max")):
+        np.testing.assert_array_equal(whole(groups.agg(values, op)[1]), whole(groups.agg(values, name)[1]))
+    assert repr(groups) == "<dtl.GroupBy of 3 int64 in 2 groups>"
+    groups.close()
+    groups.close()
+    assert repr(groups) == "<dtl.GroupBy, closed>"
+    with pytest.raises(dtl.InvalidHandleError, match="the group_by is closed"):
+        groups.agg(values, "sum")
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4) | st.just(np.nan), st.integers(-9, 9)), max_size=40),
+    st.sampled_from(DIVISIONS),
+)
+def test_drawn_groups(rows: list[tuple[float, int]], name: str) -> None:
+    with dtl.Context() as ctx:
+        of, values = (np.array([row[i] for row in rows], dtype) for i, dtype in enumerate(("float64", "int32")))
+        check(ctx, of, values, name)
+
+
+def test_against_pandas(ctx: dtl.Context) -> None:
+    pandas = pytest.importorskip("pandas", reason="not installed; runs in the environments of `make setup`")
+    rng = np.random.default_rng(3)
+    table = pandas.DataFrame({"key": rng.integers(0, 40, 1000), "value": rng.standard_normal(1000)})
+    by = table.groupby("key")["value"]
+    with dtl.group_by(vector(ctx, table["key"].to_numpy(), "hash")) as groups:
+        values = vector(ctx, table["value"].to_numpy(), "hash")
+        for op in OPS:
+            found, made = groups.agg(values, op)
+            expected = getattr(by, op)()
+            np.testing.assert_array_equal(whole(found), expected.index)
+            np.testing.assert_allclose(whole(made), expected, rtol=1e-11)
+
+
+def test_later_changes_of_the_keys_change_nothing(ctx: dtl.Context) -> None:
+    of, values = vector(ctx, np.arange(9) % 2), vector(ctx, np.arange(9))
+    groups = dtl.group_by(of)
+    dtl.fill(of, 5)
+    of.close()
+    found, made = groups.agg(values, "sum")
+    dtl.fill(found, 7)
+    found, made = groups.agg(values, "sum")
+    groups.close()
+    assert (whole(found).tolist(), whole(made).tolist()) == ([0, 1], [20, 16])
+
+
+def test_spans(ctx: dtl.Context) -> None:
+    elements = np.arange(40) % 7
+    span = dtl.DistributedSpan(vector(ctx, elements)).subspan(7, 20)
+    found, made = dtl.group_by(span).agg(span, dtl.SUM)
+    distinct, expected = naive(elements[7:27], elements[7:27], "sum")
+    assert (whole(found).tolist(), whole(made).tolist()) == (distinct.tolist(), expected.tolist())
+
+
+@pytest.mark.filterwarnings("error")
+def test_overflow_is_infinite_on_every_rank(ctx: dtl.Context) -> None:
+    values = np.append(np.full(6, np.finfo(np.float32).max), np.arange(30)).astype(np.float32)
+    made = dtl.group_by(vector(ctx, np.arange(36) // 6)).agg(vector(ctx, values), "sum")[1]
+    np.testing.assert_array_equal(whole(made)[:2], np.array([np.inf, 15], np.float32))
+
+
+def test_sums_are_the_same_again(ctx: dtl.Context) -> None:
+    rng = np.random.default_rng(4)
+    of, values = vector(ctx, rng.integers(0, 3, 5000)), vector(ctx, rng.standard_normal(5000) * 1e9)
+    first, again = (whole(dtl.group_by(of).agg(values, "sum")[1]) for _ in range(2))
+    assert first.tobytes() == again.tobytes()
+
+
+def test_refusals(ctx: dtl.Context) -> None:
+    of = vector(ctx, np.arange(10))
+    with pytest.raises(dtl.InvalidTypeError, match="keys must be a distributed container"):
+        dtl.group_by(np.arange(3))  # type: ignore[arg-type]
+    with pytest.raises(dtl.InvalidArgumentError, match="must have 1 dimension"):
+        dtl.group_by(dtl.DistributedTensor(ctx, (4, 4)))
+    groups = dtl.group_by(of)
+    for bad in ("median", "land", "", dtl.BXOR, dtl.MINLOC):
+        with pytest.raises(dtl.InvalidArgumentError, match="unknown op"):
+            groups.agg(of, bad)
+    for none in (None, 0, np.sum, ["sum"]):
+        with pytest.raises(dtl.InvalidTypeError, match="op must be a name or an operator"):
+            groups.agg(of, none)  # type: ignore[arg-type]
+    for value in (np.arange(10), None):
+        with pytest.raises(dtl.InvalidTypeError, match="values must be a distributed container"):
+            groups.agg(value, "sum")  # type: ignore[arg-type]
+    with pytest.raises(dtl.InvalidArgumentError, match="divided otherwise than the keys"):
+        groups.agg(vector(ctx, np.arange(11)), "sum")
+    with pytest.raises(dtl.InvalidTypeError, match="complex128 have no min"):
+        groups.agg(vector(ctx, np.arange(10) + 1j), "min")
+    with ctx.dup() as other, pytest.raises(dtl.InvalidArgumentError, match="another context"):
+        groups.agg(vector(other, np.arange(10)), "sum")
+    of.close()
+    for call in (lambda: groups.agg(of, "sum"), lambda: dtl.group_by(of)):
+        with pytest.raises(dtl.InvalidHandleError):
+            call()
+    assert whole(groups.agg(vector(ctx, np.arange(10)), "max")[1]).tolist() == list(range(10))
+
+
+@pytest.mark.mpi(min_size=2)
+def test_another_division_is_refused(ctx: dtl.Context) -> None:
+    for name, other in itertools.permutations(("block", "cyclic", "replicated"), 2):
+        groups = dtl.group_by(vector(ctx, np.arange(10), name))
+        with pytest.raises(dtl.InvalidArgumentError, match="divided otherwise than the keys"):
+            groups.agg(vector(ctx, np.arange(10), other), "sum")
+
+
+@pytest.mark.mpi(min_size=2)
+def test_ranks_that_differ(ctx: dtl.Context) -> None:
+    of, values = vector(ctx, np.arange(20) % 3), vector(ctx, np.arange(20))
+    with pytest.raises(dtl.CollectiveMismatchError):
+        dtl.group_by(of if ctx.rank else values)
+    groups, others = dtl.group_by(of), dtl.group_by(of)
+    with pytest.raises(dtl.CollectiveMismatchError):
+        groups.agg(values, "sum" if ctx.rank else "count")
+    with pytest.raises(dtl.CollectiveMismatchError):
+        (groups if ctx.rank else others).agg(values, "sum")
+    with pytest.raises(dtl.CollectiveMismatchError):
+        groups.agg(values if ctx.rank else of, "sum")
+    with pytest.raises(dtl.InvalidArgumentError, match="unknown op 'mode'"):
+        groups.agg(values, "sum" if ctx.rank else "mode")
+    with pytest.raises(dtl.InvalidTypeError, match="values must be"):
+        groups.agg(values if ctx.rank else None, "sum")  # type: ignore[arg-type]
+    if ctx.rank == 0:
+        others.close()
+    with pytest.raises(dtl.InvalidHandleError):
+        others.agg(values, "sum")
+    assert whole(groups.agg(values, "last")[1]).tolist() == [18, 19, 17]
