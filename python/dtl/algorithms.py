@@ -11,7 +11,7 @@ from ._functions import applied, check_function, running
 from ._sharing import share
 from ._together import together
 from ._window import move, whole
-from .container import DistributedContainer, check_container
+from .container import DistributedContainer, check_alike, check_container
 from .exceptions import InvalidArgumentError, InvalidTypeError
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -106,7 +106,7 @@ def transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, ele
     with together(dst.context, "transform"):
         sources = src if isinstance(src, tuple) else (src,)
         check_function("f", f)
-        check_alike("src", sources, dst)
+        check_all_alike("src", sources, dst)
     values = None
     with running(dst.context, "transform"):
         to, parts = dst.local_view(), tuple(source.local_view() for source in sources)
@@ -160,17 +160,12 @@ def copy(src: DistributedContainer, dst: DistributedContainer) -> None:
     move(dst, values, window.source())
 
 
-def check_alike(name: str, containers: Any, other: DistributedContainer) -> None:
-    """Refuse what are no containers that are divided as another one is."""
+def check_all_alike(name: str, containers: Any, other: DistributedContainer) -> None:
+    """Refuse what are no open containers that are divided as another one is."""
     other._check_open()
     if not containers:
         raise InvalidArgumentError(f"{name} is an empty tuple; it must have a container")
     for c in containers:
         check_container(name, c)
         c._check_open()
-        if c.shape != other.shape:
-            raise InvalidArgumentError(f"{name} of shape {c.shape} for shape {other.shape}; they must be the same")
-        if not c._laid_out_as(other):
-            raise InvalidArgumentError(
-                f"{name} {c!r} is divided otherwise than {other!r}; redistribute one of them, or copy it first"
-            )
+        check_alike(name, c, other)

@@ -15,7 +15,7 @@ from ._native import bridge
 from ._numbers import Numbers
 from ._owner import Owner
 from .context import Context
-from .exceptions import InvalidTypeError
+from .exceptions import InvalidArgumentError, InvalidTypeError
 from .policies import Execution, Partition, Placement
 
 Self = TypeVar("Self", bound="DistributedContainer")
@@ -228,6 +228,17 @@ def check_container(name: str, value: Any) -> None:
     """Refuse what is no container."""
     if not isinstance(value, DistributedContainer):
         raise InvalidTypeError(f"{name} must be a distributed container, not {type(value).__name__}")
+
+
+def check_alike(name: str, c: DistributedContainer, other: DistributedContainer) -> None:
+    """Refuse a container whose elements do not lie where those of another do."""
+    if c.shape != other.shape:
+        raise InvalidArgumentError(f"{name} of shape {c.shape} for shape {other.shape}; they must be the same")
+    if c.context is not other.context:
+        raise InvalidArgumentError(f"{name} belongs to another context; dtl.copy moves elements between contexts")
+    if not c._laid_out_as(other):
+        text = "redistribute one of them, or copy it first"
+        raise InvalidArgumentError(f"{name}, {c!r}, is divided otherwise than {other!r}; {text}")
 
 
 def linear_indices(of: DistributedContainer) -> np.ndarray[Any, Any]:

@@ -11,7 +11,7 @@ from ._functions import applied, check_function, running
 from ._native import dtype_name
 from ._sharing import share
 from ._together import together
-from .algorithms import check_alike
+from .algorithms import check_all_alike
 from .container import DistributedContainer, check_container
 from .exceptions import InvalidArgumentError, InvalidTypeError
 from .ops import BAND, BOR, BXOR, LAND, LOR, MAX, MIN, PROD, SUM, Op
@@ -103,7 +103,7 @@ def transform_reduce(src: Any, f: Callable[..., Any], op: Op | str = SUM, *, ele
     with together(first.context, "transform_reduce"):
         sources = src if isinstance(src, tuple) else (src,)
         check_function("f", f)
-        check_alike("src", sources, first)
+        check_all_alike("src", sources, first)
         chosen = _operator(op)
     with running(first.context, "transform_reduce"):
         parts = tuple(source.local_view() for source in sources)

@@ -147,6 +147,8 @@ def merge(a: DistributedContainer, b: DistributedContainer) -> DistributedVector
         for name, c in (("a", a), ("b", b)):
             c._check_open()
             check_vector(name, c)
+        if a.context is not b.context:
+            raise InvalidArgumentError("a and b are containers of different contexts")
     share(a, "merge", also=(b,))
     made = chained(a, b)
     sort(made)

@@ -10,7 +10,7 @@ from ._arguments import integer
 from ._native import bridge
 from ._sharing import share
 from ._together import together
-from .container import DistributedContainer, check_container
+from .container import DistributedContainer, check_alike, check_container
 from .exceptions import InvalidArgumentError, InvalidTypeError
 from .threads import threads
 
@@ -207,7 +207,7 @@ def sort_by_key(keys: DistributedContainer, *values: DistributedContainer, rever
     """
     check_container("keys", keys)
     with together(keys.context, "sort_by_key"):
-        check_alike("keys", keys, *values)
+        check_keys("keys", keys, *values)
         flag("reverse", reverse)
     share(keys, "sort_by_key", f"reverse {reverse}", also=values)
     with argsort(keys, reverse) as order:
@@ -215,15 +215,14 @@ def sort_by_key(keys: DistributedContainer, *values: DistributedContainer, rever
             _permute(c, order)
 
 
-def check_alike(name: str, first: DistributedContainer, *others: DistributedContainer) -> None:
+def check_keys(name: str, first: DistributedContainer, *others: DistributedContainer) -> None:
     """Refuse what are not open containers of one dimension that are divided alike."""
     for c in (first, *others):
         check_container("each of the values", c)
         c._check_open()
         _one_dimensional(name if c is first else "one of the values", c)
     for c in others:
-        if c.shape != first.shape or not first._laid_out_as(c):
-            raise InvalidArgumentError(f"{c!r} is divided otherwise than {name}, {first!r}; redistribute one of them")
+        check_alike("one of the values", c, first)
 
 
 def lexsort(keys: Sequence[DistributedContainer]) -> Any:
@@ -261,7 +260,7 @@ def lexsort(keys: Sequence[DistributedContainer]) -> Any:
         raise InvalidArgumentError(f"keys {keys!r} is no sequence of containers, or an empty one")
     check_container("each of the keys", keys[0])
     with together(keys[0].context, "lexsort"):
-        check_alike("the first of the keys", *keys)
+        check_keys("the first of the keys", *keys)
     share(keys[0], "lexsort", f"{len(keys)} keys", also=keys[1:])
     order: Any = None
     for key in keys:

@@ -256,6 +256,16 @@ def test_containers_that_do_not_fit(ctx: dtl.Context) -> None:
         dtl.transform(vector(ctx, np.arange(9.0)), src, np.square)
     with pytest.raises(dtl.InvalidArgumentError, match="divided otherwise"):
         dtl.transform(src, vector(ctx, np.arange(10.0), "cyclic"), np.square)
+    with dtl.Context() as other, dtl.DistributedVector(other, 10) as elsewhere:
+        for call in (
+            lambda: dtl.transform(elsewhere, src, np.square),
+            lambda: dtl.inner_product(src, elsewhere),
+            lambda: dtl.sort_by_key(src, elsewhere),
+            lambda: dtl.lexsort([src, elsewhere]),
+            lambda: dtl.merge(src, elsewhere),
+        ):
+            with pytest.raises(dtl.InvalidArgumentError, match="context"):
+                call()
     with pytest.raises(dtl.InvalidTypeError, match="src must be a distributed container, not ndarray"):
         dtl.transform(np.ones(10), src, np.square)
     with pytest.raises(dtl.InvalidTypeError, match="c must be a distributed container, not list"):

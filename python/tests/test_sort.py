@@ -180,7 +180,7 @@ def test_refusals(ctx: dtl.Context) -> None:
         dtl.sort(np.arange(3))  # type: ignore[arg-type]
     with pytest.raises(dtl.InvalidArgumentError, match="must have 1 dimension"):
         dtl.sort_by_key(vec, tensor)
-    with pytest.raises(dtl.InvalidArgumentError, match="divided otherwise"):
+    with pytest.raises(dtl.InvalidArgumentError, match=r"of shape \(11,\)"):
         dtl.sort_by_key(vec, vector(ctx, np.arange(11)))
     with pytest.raises(dtl.InvalidArgumentError, match="no sequence"):
         dtl.lexsort([])
