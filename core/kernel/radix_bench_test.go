@@ -8,6 +8,9 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"dtl/core/dtype"
+	"dtl/core/memory"
 )
 
 // testCrew is so many goroutines.
@@ -52,6 +55,20 @@ func BenchmarkRadix(b *testing.B) {
 				copy(a, given)
 				b.StartTimer()
 				radix(a, tmp, crew)
+			}
+		})
+	}
+	floats := huge[float64](n)
+	for i := range floats {
+		floats[i] = r.NormFloat64()
+	}
+	for _, crew := range []Crew{{}, testCrew(2)} {
+		b.Run("floats", func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				copy(unsafe.Slice((*float64)(unsafe.Pointer(&a[0])), n), floats)
+				b.StartTimer()
+				Sort(memory.Span{Type: dtype.Float64, Addr: unsafe.Pointer(&a[0]), Count: n}, memory.Of(dtype.Uint64, tmp), o, crew)
 			}
 		})
 	}
