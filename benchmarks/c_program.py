@@ -1,4 +1,4 @@
-"""The C program: transfers.c built with the MPI library's mpicc and loaded into this process."""
+"""The C programs: transfers.c and sorts.c, built with the MPI library's mpicc and loaded into this process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,19 @@ from mpi4py import MPI
 
 Array = npt.NDArray[np.float64]
 
-_SOURCE = Path(__file__).with_name("transfers.c")
+
+def _loaded(comm: MPI.Intracomm, name: str) -> ctypes.CDLL:
+    """Return the library of a source beside this file, which rank 0 builds for all. Collective."""
+    with tempfile.TemporaryDirectory() as folder:
+        built = Path(comm.bcast(folder)) / f"{name}.so"
+        if comm.rank == 0:
+            mpicc = Path(sysconfig.get_path("scripts")) / "mpicc"
+            source = Path(__file__).with_name(f"{name}.c")
+            subprocess.run([mpicc, "-O2", "-shared", "-fPIC", "-o", built, source], check=True)
+        comm.Barrier()
+        library = ctypes.CDLL(str(built))
+        comm.Barrier()
+    return library
 
 
 class CProgram:
@@ -28,14 +40,7 @@ class CProgram:
     def __init__(self, comm: MPI.Intracomm) -> None:
         self._comm = comm
         self._handle = comm.py2f()
-        with tempfile.TemporaryDirectory() as folder:
-            built = Path(comm.bcast(folder)) / "transfers.so"
-            if comm.rank == 0:
-                mpicc = Path(sysconfig.get_path("scripts")) / "mpicc"
-                subprocess.run([mpicc, "-O2", "-shared", "-fPIC", "-o", built, _SOURCE], check=True)
-            comm.Barrier()
-            self._library = ctypes.CDLL(str(built))
-            comm.Barrier()
+        self._library = _loaded(comm, "transfers")
         for name in ("allreduce", "alltoallv", "barrier", "broadcast", "overlap", "ping_pong"):
             getattr(self._library, name).restype = ctypes.c_double
         self._library.huge_alloc.restype = ctypes.c_void_p
@@ -82,6 +87,27 @@ class CProgram:
         """Return a call of one piece of overlap's work."""
         function, args = self._library.compute, (_address(work), len(work))
         return lambda: function(*args)
+
+
+class CSort:
+    """The sample sort of sorts.c of values that stay as they are. Collective."""
+
+    def __init__(self, program: CProgram, comm: MPI.Intracomm, size: int) -> None:
+        self._library = _loaded(comm, "sorts")
+        self._library.sample_sort.restype = ctypes.c_double
+        self._handle, self._comm = comm.py2f(), comm
+        self._room = size + size // 4
+        self._work = program.array(self._room), program.array(self._room)
+
+    def sort(self, values: Array) -> tuple[float, Array]:
+        """Return the seconds that a sort of all ranks' values took, and those that this rank has then. Collective."""
+        got = ctypes.c_int()
+        work = [_address(array) for array in self._work]
+        args = self._handle, _address(values), len(values), *work, self._room, ctypes.byref(got)
+        taken = float(self._library.sample_sort(*args))
+        if self._comm.allreduce(taken, MPI.MIN) < 0:
+            raise MemoryError(f"no room for {got.value} values")
+        return taken, self._work[0][: got.value]
 
 
 def _address(array: Array) -> ctypes.c_void_p:

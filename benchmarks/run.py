@@ -44,6 +44,8 @@ _SECTIONS = (
     Section("Redistribution and access on two ranks", "moves.py", 2, True),
     Section("Numbers on one rank", "folds.py", 1, False),
     Section("Numbers on two ranks", "folds.py", 2, True),
+    Section("Sorts on one rank", "sorts.py", 0, False),
+    Section("Sorts on two ranks", "sorts.py", 2, True),
     Section("Halo exchange on two ranks", "halos.py", 2, True),
     Section("Maps on two ranks", "maps.py", 2, True),
     Section("Leaks", "leaks.py", 0, False),

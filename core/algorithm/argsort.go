@@ -8,6 +8,7 @@ import (
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
+	"dtl/core/progress"
 )
 
 // Argsort returns a container of int64 that is laid out like another: the indices along an axis at which its elements are
@@ -115,10 +116,13 @@ func (s *arguing) indicesOf(over *comm.Comm, p container.Part, elements, indices
 	for _, n := range all[:over.Rank()] {
 		first += n
 	}
+	local := progress.Begin("argsort", "local", int64(mine.Bytes()))
 	kernel.Records(mine, elements, s.order, first, s.crew)
 	order := kernel.NewOrder(dtype.Uint64, false)
 	kernel.Sort(mine, tmp, order, s.crew)
-	m := merging{over: over, order: order, crew: s.crew, mine: mine, tmp: tmp}
+	local.Add(int64(mine.Bytes()))
+	local.End()
+	m := merging{op: "argsort", over: over, order: order, crew: s.crew, mine: mine, tmp: tmp}
 	if err := m.run(all); err != nil {
 		return err
 	}
@@ -143,6 +147,8 @@ func (s *arguing) lines(p, q container.Part) {
 		stride int64
 	}
 	var to []place
+	local := progress.Begin("argsort", "local", held(p))
+	defer local.End()
 	q.Lines(s.axis, func(first unsafe.Pointer, stride int64) { to = append(to, place{first, stride}) })
 	p.Lines(s.axis, func(first unsafe.Pointer, stride int64) {
 		kernel.CopyStrided(line.Addr, t.Size(), first, int(stride), n, t.Size())
@@ -151,5 +157,6 @@ func (s *arguing) lines(p, q container.Part) {
 		kernel.Numbers(indices, mine, s.crew)
 		kernel.CopyStrided(to[0].first, int(to[0].stride), indices.Addr, 8, n, 8)
 		to = to[1:]
+		local.Add(int64(line.Bytes()))
 	})
 }

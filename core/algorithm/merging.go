@@ -5,10 +5,12 @@ import (
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
+	"dtl/core/progress"
 )
 
 // merging makes one sorted sequence of the ranks' sorted elements, each rank keeping as many as it has.
 type merging struct {
+	op        string // what it is a part of
 	over      *comm.Comm
 	order     kernel.Order
 	crew      kernel.Crew
@@ -18,7 +20,10 @@ type merging struct {
 // run moves each element to the rank where it belongs, and merges there. Of equal ones, those of lower ranks come first.
 // Collective.
 func (m *merging) run(sizes []int64) error {
+	bytes := int64(m.mine.Bytes())
+	splitters := progress.Begin(m.op, "splitters", bytes)
 	ends, err := m.ends(sizes)
+	splitters.End()
 	if err != nil {
 		return err
 	}
@@ -39,10 +44,15 @@ func (m *merging) run(sizes []int64) error {
 	for rank, n := range counts {
 		runs[rank] = int(n)
 	}
-	if err := m.over.Exchange(divided(m.mine, sendCounts), divided(m.tmp, counts)); err != nil {
+	exchange := progress.Begin(m.op, "exchange", bytes)
+	err = m.over.Exchange(divided(m.mine, sendCounts), divided(m.tmp, counts))
+	exchange.End()
+	if err != nil {
 		return err
 	}
+	merge := progress.Begin(m.op, "merge", bytes)
 	kernel.Merge(m.mine, m.tmp, runs, m.order, m.crew)
+	merge.End()
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"dtl/core/kernel"
 	"dtl/core/memory"
 	"dtl/core/partition"
+	"dtl/core/progress"
 	"dtl/core/status"
 )
 
@@ -43,7 +44,9 @@ func Sort(c container.Container, how Sorting) error {
 	return on(c, how.call("sort"), s.prepare(c), func(over *comm.Comm, p container.Part) error {
 		switch {
 		case s.alone(p):
-			s.sortLines(p)
+			local := progress.Begin("sort", "local", held(p))
+			s.sortLines(p, local)
+			local.End()
 			return nil
 		case s.blocks == nil:
 			return s.sort(over, s.whole(p), p.Layout())
@@ -115,6 +118,15 @@ func (s *sorting) check(p container.Part) error {
 	return nil
 }
 
+// held returns how many bytes a part has.
+func held(p container.Part) int64 {
+	n := int64(p.Type().Size())
+	for _, extent := range p.Shape() {
+		n *= extent
+	}
+	return n
+}
+
 // alone reports whether each rank has whole lines along the axis.
 func (s *sorting) alone(p container.Part) bool {
 	d := p.Layout().Dim(s.axis)
@@ -149,10 +161,11 @@ func (s *sorting) whole(p container.Part) memory.Span {
 }
 
 // sortLines sorts each line along the axis by itself.
-func (s *sorting) sortLines(p container.Part) {
+func (s *sorting) sortLines(p container.Part, done *progress.Phase) {
 	n, t := int(p.Shape()[s.axis]), p.Type()
 	tmp := memory.Span{Addr: s.tmp.Addr(), Count: n, Type: t}
 	p.Lines(s.axis, func(first unsafe.Pointer, stride int64) {
+		defer done.Add(int64(tmp.Bytes()))
 		if s.axis == len(p.Shape())-1 {
 			kernel.Sort(memory.Span{Addr: first, Count: n, Type: t}, tmp, s.order, s.crew)
 			return
@@ -184,8 +197,11 @@ func (s *sorting) sortApart(over *comm.Comm, c container.Container) error {
 // lost. Collective.
 func (s *sorting) sort(over *comm.Comm, mine memory.Span, of partition.Layout) error {
 	tmp := memory.Span{Addr: s.tmp.Addr(), Count: mine.Count, Type: mine.Type}
-	m := merging{over: over, order: s.order, crew: s.crew, mine: mine, tmp: tmp}
+	m := merging{op: "sort", over: over, order: s.order, crew: s.crew, mine: mine, tmp: tmp}
+	local := progress.Begin(m.op, "local", int64(mine.Bytes()))
 	signs := kernel.SortToKeys(mine, tmp, s.order, s.crew)
+	local.Add(int64(mine.Bytes()))
+	local.End()
 	call, all := comm.Call{Op: "sort"}, make([]comm.Shared, over.Size())
 	if err := over.AgreeSharing(call, nil, comm.Shared{int64(one(signs.Negative()))}, all); err != nil {
 		return err

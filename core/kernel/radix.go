@@ -19,38 +19,37 @@ func radix[T item](a, tmp []T, crew Crew) {
 		insertion(a)
 		return
 	}
-	differ, sorted := surveyParts(a, crew.parts(n), crew)
-	if sorted {
+	if n*int(unsafe.Sizeof(a[0])) > cached {
+		if differ, sorted := surveyParts(a, crew.parts(n), crew); !sorted {
+			spread(a, tmp, differ, crew)
+		}
 		return
 	}
-	if n*int(unsafe.Sizeof(a[0])) > cached {
-		spread(a, tmp, differ, crew, func(dst, src []T) { copy(dst, src) })
-	} else if !inCache(a, tmp, differ) {
-		copy(a, tmp)
+	if r := inCache(a, tmp, a); &r[0] != &a[0] {
+		copy(a, r)
 	}
 }
 
-// radixKnown sorts keys that differ in the given bits, and puts the elements in their place where there is an order.
-func radixKnown[T words](a, tmp []T, differ uint64, crew Crew, home *Order) {
-	if home == nil {
-		home = &Order{}
-	}
-	goHome := func(dst, src []T) { takeHome(dst, src, home) }
-	if home.full == 0 {
-		goHome = func(dst, src []T) { copy(dst, src) }
-	}
-	switch n := len(a); {
-	case n <= few:
+// radixKnown sorts keys that fit the cache, and puts the elements in their place where there is an order.
+func radixKnown[T words](a, tmp []T, home *Order) {
+	r := a
+	if len(a) <= few {
 		insertion(a)
-		goHome(a, a)
-	case n*int(unsafe.Sizeof(a[0])) > cached:
-		spread(a, tmp, differ, crew, goHome)
-	case inCache(a, tmp, differ):
-		goHome(a, a)
-	default:
-		goHome(a, tmp)
+	} else {
+		r = inCache(a, tmp, a)
 	}
+	goHome[T](home)(a, r)
 }
+
+// goHome returns what writes the elements of an order to another place than their keys, or, without one, the keys.
+func goHome[T words](home *Order) func(dst, keys []T) {
+	if home == nil {
+		return copyItems[T]
+	}
+	return func(dst, keys []T) { takeHome(dst, keys, home) }
+}
+
+func copyItems[T item](dst, src []T) { copy(dst, src) }
 
 // survey returns the bits in which the words differ, and whether they are sorted.
 func survey[T item](a []T) (differ uint64, sorted bool) {
@@ -81,6 +80,24 @@ func differing[T item](a []T, from uint64) uint64 {
 	return d | e
 }
 
+// bounds returns the least and the greatest word, and whether all are sorted.
+func bounds[T item](a []T) (least, most uint64, sorted bool) {
+	least = word(&a[0])
+	most = least
+	for i := range a {
+		k := word(&a[i])
+		if k < most {
+			for j := range a[i:] {
+				k := word(&a[i+j])
+				least, most = min(least, k), max(most, k)
+			}
+			return least, most, false
+		}
+		most = k
+	}
+	return least, most, true
+}
+
 func insertion[T item](a []T) {
 	for i := 1; i < len(a); i++ {
 		insert(a, i)
@@ -101,53 +118,61 @@ func insert[T item](a []T, i int) {
 // digitBits is the most of a counting sort.
 const digitBits = 10
 
-// inCache sorts items whose words differ in the given bits, and reports whether they are in a then, or in tmp.
-func inCache[T item](a, tmp []T, differ uint64) bool {
-	top := bits.Len64(differ)
+// inCache sorts items from a by way of b to c, which may be a, and returns the one where they are then. What the others
+// hold is lost. The leading bits of how far words are above the least one are sorted by, then what is left is mended.
+func inCache[T item](a, b, c []T) []T {
+	least, most, sorted := bounds(a)
+	if sorted {
+		return a
+	}
+	b, c = b[:len(a)], c[:len(a)]
+	top := bits.Len64(most - least)
 	lead := min(top, bits.Len(uint(len(a)))+4, 2*digitBits)
 	shift := uint(top - lead)
-	if lead <= digitBits {
-		count := [1 << digitBits]uint32{}
-		mask := uint64(1)<<lead - 1
-		for i := range a {
-			count[word(&a[i])>>shift&mask&(1<<digitBits-1)]++
-		}
-		dealBy(tmp, a, &count, shift, mask)
-		mend(tmp, a, shift)
-		return false
-	}
-	low := uint(lead / 2)
 	var lows, highs [1 << digitBits]uint32
-	lowMask, highMask := uint64(1)<<low-1, uint64(1)<<(lead-int(low))-1
-	for i := range a {
-		k := word(&a[i]) >> shift
-		lows[k&lowMask&(1<<digitBits-1)]++
-		highs[k>>low&highMask&(1<<digitBits-1)]++
+	if lead <= digitBits {
+		countDigits(a, least, shift, digitBits, &lows, &highs)
+		dealBy(b, a, &lows, least, shift, digitBits)
+		mend(b, a, least, shift)
+		return b
 	}
-	dealBy(tmp, a, &lows, shift, lowMask)
-	dealBy(a, tmp, &highs, shift+low, highMask)
-	mend(a, tmp, shift)
-	return true
+	low := uint(lead - lead/2)
+	countDigits(a, least, shift, low, &lows, &highs)
+	dealBy(b, a, &lows, least, shift, low)
+	dealBy(c, b, &highs, least, shift+low, digitBits)
+	mend(c, b, least, shift)
+	return c
 }
 
-// dealBy is one counting sort: by the bits of mask from shift on, which count has counted.
-func dealBy[T item](dst, src []T, count *[1 << digitBits]uint32, shift uint, mask uint64) {
-	at := uint32(0)
+// countDigits counts the two digits of each word above the least, from shift on, of which the first has low bits.
+func countDigits[T item](a []T, least uint64, shift, low uint, lows, highs *[1 << digitBits]uint32) {
+	mask := uint64(1)<<low - 1
+	for i := range a {
+		k := (word(&a[i]) - least) >> (shift & 63)
+		lows[k&mask&(1<<digitBits-1)]++
+		highs[k>>(low&63)&(1<<digitBits-1)]++
+	}
+}
+
+// dealBy is one counting sort: by the digit from shift on, which count has counted.
+func dealBy[T item](dst, src []T, count *[1 << digitBits]uint32, least uint64, shift, width uint) {
+	at, mask := uint32(0), uint64(1)<<width-1
 	for d, n := range count[:mask+1] {
 		count[d] = at
 		at += n
 	}
 	dst = dst[:len(src)]
 	for i := range src {
-		d := word(&src[i]) >> (shift & 63) & mask & (1<<digitBits - 1)
+		d := (word(&src[i]) - least) >> (shift & 63) & mask & (1<<digitBits - 1)
 		at := count[d]
 		count[d] = at + 1
 		dst[at] = src[i]
 	}
 }
 
-// mend sorts items that are sorted but for the lowest bits.
-func mend[T item](a, tmp []T, shift uint) {
+// mend sorts items that are sorted but for the bits below shift of how far they are above the least. The contents of tmp
+// are lost.
+func mend[T item](a, tmp []T, least uint64, shift uint) {
 	if shift == 0 {
 		return
 	}
@@ -158,11 +183,11 @@ func mend[T item](a, tmp []T, shift uint) {
 			last = k
 			continue
 		}
-		lo, hi, lead := i-1, i+1, k>>shift
-		for lo > 0 && word(&a[lo-1])>>shift == lead {
+		lo, hi, lead := i-1, i+1, (k-least)>>shift
+		for lo > 0 && (word(&a[lo-1])-least)>>shift == lead {
 			lo--
 		}
-		for hi < len(a) && word(&a[hi])>>shift == lead {
+		for hi < len(a) && (word(&a[hi])-least)>>shift == lead {
 			hi++
 		}
 		radix(a[lo:hi], tmp[lo:hi], Crew{})

@@ -8,6 +8,9 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"dtl/core/dtype"
+	"dtl/core/memory"
 )
 
 // testCrew is so many goroutines.
@@ -66,6 +69,25 @@ func BenchmarkRadix(b *testing.B) {
 				copy(pa, pg)
 				b.StartTimer()
 				radix(pa, pt, crew)
+			}
+		})
+	}
+}
+
+func BenchmarkSortFloats(b *testing.B) {
+	const n = 8_000_000
+	given, a, tmp := huge[float64](n), huge[float64](n), huge[float64](n)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range given {
+		given[i] = r.NormFloat64()
+	}
+	for _, crew := range []Crew{{}, testCrew(2)} {
+		b.Run("floats", func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				copy(a, given)
+				b.StartTimer()
+				Sort(memory.Of(dtype.Float64, a), memory.Of(dtype.Float64, tmp), NewOrder(dtype.Float64, false), crew)
 			}
 		})
 	}

@@ -34,8 +34,9 @@ func (s *signs) add(negative bool) {
 
 // found is what is known of a part of the keys.
 type found struct {
-	differ uint64 // the bits in which they differ
-	sorted bool
+	first, last uint64
+	differ      uint64 // the bits in which they differ
+	sorted      bool
 }
 
 // toKeys puts keys in the place of elements, and returns what it found, and the signs that are lost.
@@ -55,7 +56,28 @@ func toKeys[T words](a []T, o *Order) (f found, lost signs) {
 		later |= less
 		last = k
 	}
-	f.sorted = later == 0
+	f.first, f.last, f.sorted = first, last, later == 0
+	return f, lost
+}
+
+// countKeys counts the keys of each cell, and returns what toKeys does.
+func countKeys[T words](a []T, o *Order, c *cells, count []uint32) (f found, lost signs) {
+	order, rows, row, rest := *o, &c.rows, c.row, c.rest
+	first := order.key(uint64(a[0]))
+	last, later := first, uint64(0)
+	for _, v := range a {
+		b := uint64(v)
+		if b&^order.zero == 0 && order.zero != 0 {
+			lost.add(b != 0)
+		}
+		k := order.key(b)
+		count[cellOf(rows, row, rest, k)]++
+		f.differ |= k ^ first
+		_, less := bits.Sub64(k, last, 0)
+		later |= less
+		last = k
+	}
+	f.first, f.last, f.sorted = first, last, later == 0
 	return f, lost
 }
 
@@ -76,12 +98,11 @@ func takeHome[T words](dst, keys []T, o *Order) {
 }
 
 // merged returns what is known of all parts.
-func merged[T words](a []T, all []found) (differ uint64, sorted bool) {
+func merged(all []found) (differ uint64, sorted bool) {
 	sorted = true
 	for part, f := range all {
-		at := len(a) * part / len(all)
-		differ |= f.differ | (uint64(a[at]) ^ uint64(a[0]))
-		sorted = sorted && f.sorted && (at == 0 || a[at-1] <= a[at])
+		differ |= f.differ | (f.first ^ all[0].first)
+		sorted = sorted && f.sorted && (part == 0 || all[part-1].last <= f.first)
 	}
 	return differ, sorted
 }

@@ -46,18 +46,16 @@ func keysOf[T words](a, tmp []T, o *Order, crew Crew, home *Order) Signs {
 		radix(a, tmp, crew)
 		return nil
 	}
-	parts := crew.parts(len(a))
-	lost, found := make(Signs, parts), make([]found, parts)
-	crew.over(len(a), parts, func(part, lo, hi int) { found[part], lost[part] = toKeys(a[lo:hi], o) })
-	differ, sorted := merged(a, found)
-	if sorted {
-		if home != nil {
-			crew.over(len(a), parts, func(_, lo, hi int) { fromKeys(a[lo:hi], home) })
-		}
-		return lost
+	if len(a)*int(unsafe.Sizeof(a[0])) > cached {
+		return spreadKeys(a, tmp, o, crew, home)
 	}
-	radixKnown(a, tmp, differ, crew, home)
-	return lost
+	found, lost := toKeys(a, o)
+	if !found.sorted {
+		radixKnown(a, tmp, home)
+	} else if home != nil {
+		fromKeys(a, home)
+	}
+	return Signs{lost}
 }
 
 // SortToKeys is Sort that leaves the sorted keys, which compare as unsigned numbers do, and what FromKeys cannot know.

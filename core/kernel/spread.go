@@ -1,16 +1,53 @@
 package kernel
 
-import "unsafe"
+import (
+	"math/bits"
+	"sync"
+	"unsafe"
+
+	"dtl/core/dtype"
+)
 
 // spread is radix for many items: they are dealt out to buckets, each of some neighbouring cells that fit the cache
 // together, and each bucket is sorted by itself and taken home: written to where it belongs in a.
-func spread[T item](a, tmp []T, differ uint64, crew Crew, home func(dst, src []T)) {
-	parts := crew.parts(len(a))
-	s := spreading[T]{a: a, tmp: tmp[:len(a)], cells: newCells(a, differ), home: home, parts: parts, crew: crew}
-	s.count()
+func spread[T item](a, tmp []T, differ uint64, crew Crew) {
+	plain := NewOrder(dtype.Uint64, false)
+	s := newSpreading(a, tmp, newCells(a, &plain, differ), crew, copyItems[T])
+	crew.over(len(a), s.parts, func(part, lo, hi int) {
+		count, rows, row, rest := s.counts[part], &s.cells.rows, s.cells.row, s.cells.rest
+		for i := range a[lo:hi] {
+			count[cellOf(rows, row, rest, word(&a[lo+i]))]++
+		}
+	})
 	s.choose()
-	crew.over(len(a), parts, s.deal)
+	crew.over(len(a), s.parts, s.deal)
 	s.sortBuckets()
+}
+
+// spreadKeys is spread of the keys that elements have. They become keys when they are dealt out, and elements again, where
+// there is an order, when they are taken home.
+func spreadKeys[T words](a, tmp []T, o *Order, crew Crew, home *Order) Signs {
+	s := newSpreading(a, tmp, sampledCells(a, o), crew, goHome[T](home))
+	lost, found := make(Signs, s.parts), make([]found, s.parts)
+	count := func(part, lo, hi int) {
+		found[part], lost[part] = countKeys(a[lo:hi], o, s.cells, s.counts[part])
+	}
+	crew.over(len(a), s.parts, count)
+	differ, sorted := merged(found)
+	if sorted {
+		if home == nil {
+			crew.over(len(a), s.parts, func(_, lo, hi int) { toKeys(a[lo:hi], o) })
+		}
+		return lost
+	}
+	if uint(bits.Len64(differ)) > s.cells.top {
+		s.use(newCells(a, o, differ))
+		crew.over(len(a), s.parts, count)
+	}
+	s.choose()
+	crew.over(len(a), s.parts, func(part, lo, hi int) { dealKeys(s, part, a[lo:hi], o) })
+	s.sortBuckets()
+	return lost
 }
 
 // surveyParts is survey of many items.
@@ -41,23 +78,31 @@ type spreading[T item] struct {
 	bucket []uint16   // of each cell
 	starts []int      // of each bucket, and the end of the last
 	next   [][]int    // of each part: where the next item of each bucket goes
+	cache  sync.Pool  // of memory to sort a bucket in
 }
 
-func (s *spreading[T]) count() {
-	s.counts = make([][]uint32, s.parts)
-	s.crew.over(len(s.a), s.parts, func(part, lo, hi int) {
-		count, cells, a := make([]uint32, s.cells.n), s.cells, s.a[lo:hi]
-		for i := range a {
-			count[cells.of(word(&a[i]))]++
-		}
-		s.counts[part] = count
-	})
+func newSpreading[T item](a, tmp []T, cells *cells, crew Crew, home func(dst, src []T)) *spreading[T] {
+	s := &spreading[T]{a: a, tmp: tmp[:len(a)], home: home, parts: crew.parts(len(a)), crew: crew}
+	s.cache.New = func() any {
+		memory := make([]T, 2*cached/int(unsafe.Sizeof(a[0])))
+		return &memory
+	}
+	s.use(cells)
+	return s
+}
+
+// use takes cells, none of which has been counted.
+func (s *spreading[T]) use(c *cells) {
+	s.cells, s.counts = c, make([][]uint32, s.parts)
+	for part := range s.counts {
+		s.counts[part] = make([]uint32, c.n)
+	}
 }
 
 // choose makes the buckets, and says where each part's items go.
 func (s *spreading[T]) choose() {
 	s.bucket = make([]uint16, s.cells.n)
-	room := max(len(s.a)>>8, cached/2/int(unsafe.Sizeof(s.a[0])))
+	room := max(len(s.a)>>9, cached/2/int(unsafe.Sizeof(s.a[0])))
 	here, at, id := 0, 0, -1
 	for cell := range s.cells.n {
 		n := 0
@@ -90,12 +135,26 @@ func (s *spreading[T]) arrange() {
 }
 
 func (s *spreading[T]) deal(part, lo, hi int) {
-	next, cells, bucket, a, tmp := s.next[part], s.cells, s.bucket, s.a[lo:hi], s.tmp
+	next, bucket, a, tmp := s.next[part], s.bucket, s.a[lo:hi], s.tmp
+	rows, row, rest := &s.cells.rows, s.cells.row, s.cells.rest
 	for i := range a {
-		b := bucket[cells.of(word(&a[i]))]
+		b := bucket[cellOf(rows, row, rest, word(&a[i]))]
 		at := next[b]
 		next[b] = at + 1
 		tmp[at] = a[i]
+	}
+}
+
+// dealKeys is deal of the keys of elements.
+func dealKeys[T words](s *spreading[T], part int, a []T, o *Order) {
+	order, next, bucket, tmp := *o, s.next[part], s.bucket, s.tmp
+	rows, row, rest := &s.cells.rows, s.cells.row, s.cells.rest
+	for _, v := range a {
+		k := order.key(uint64(v))
+		b := bucket[cellOf(rows, row, rest, k)]
+		at := next[b]
+		next[b] = at + 1
+		tmp[at] = T(k)
 	}
 }
 
@@ -118,13 +177,14 @@ func (s *spreading[T]) sortBuckets() {
 
 // sortBucket sorts a bucket to another place.
 func (s *spreading[T]) sortBucket(from, to []T) {
-	if n := len(from); n > few && n*int(unsafe.Sizeof(from[0])) <= cached {
-		if differ, sorted := survey(from); !sorted && !inCache(from, to, differ) {
-			s.home(to, to)
-			return
-		}
-	} else {
+	n := len(from)
+	if n <= few || n*int(unsafe.Sizeof(from[0])) > cached {
 		radix(from, to, Crew{})
+		s.home(to, from)
+		return
 	}
-	s.home(to, from)
+	memory := s.cache.Get().(*[]T)
+	half := len(*memory) / 2
+	s.home(to, inCache(from, (*memory)[:half], (*memory)[half:]))
+	s.cache.Put(memory)
 }

@@ -8,6 +8,7 @@ import numpy as np
 
 from ._arguments import integer
 from ._native import bridge
+from ._phases import phases
 from ._sharing import share
 from ._together import together
 from .container import DistributedContainer, check_alike, check_container
@@ -69,7 +70,8 @@ def sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True,
         with argsort(c, reverse, axis=axis) as order:
             _permute(c, order)
         return
-    bridge.call(bridge.SORT, c, None, None, *args)
+    with phases():
+        bridge.call(bridge.SORT, c, None, None, *args)
 
 
 def _arguments(c: DistributedContainer, reverse: Any, stable: Any, axis: Any) -> tuple[int, int, int, int]:
@@ -123,7 +125,9 @@ def argsort(c: DistributedContainer, reverse: bool = False, *, stable: bool = Tr
         complex_keys = c.dtype.kind == "c" and _one_dimensional("c", c)
     if complex_keys:
         return _argsort_complex(c, bool(reverse))
-    return made(c, bridge.call(bridge.ARGSORT, c, None, None, *args), np.int64)
+    with phases():
+        handle = bridge.call(bridge.ARGSORT, c, None, None, *args)
+    return made(c, handle, np.int64)
 
 
 def made(c: DistributedContainer, handle: int, dtype: Any) -> Any:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import job
+import numpy as np
 import pytest
 from job import on
 from programs import clean
@@ -31,6 +32,23 @@ def test_traces_have_phases(ctx: dtl.Context) -> None:
         assert phase.calls == 2
         assert phase.bytes > 0
         assert 0 < phase.seconds <= records["redistribute"].seconds
+
+
+def test_traces_have_the_phases_of_sorts(ctx: dtl.Context) -> None:
+    with dtl.DistributedVector(ctx, 1_000_000, np.float64) as vec:
+        vec.local_view()[:] = np.random.default_rng(ctx.rank).random(vec.local_size)
+        with dtl.trace() as trace:
+            dtl.sort(vec)
+            dtl.argsort(vec, reverse=True).close()
+    records = {record.operation: record for record in trace}
+    for operation in ("sort", "argsort"):
+        expected = {"local", "splitters", "exchange", "merge"} if ctx.size > 1 else {"local"}
+        assert {name for name in records if name.startswith(f"{operation}, ")} == {
+            f"{operation}, {phase}" for phase in expected
+        }
+        local = records[f"{operation}, local"]
+        assert (local.calls, local.bytes > 0) == (1, True)
+        assert 0 < local.seconds <= records[operation].seconds
 
 
 MOVE = """\
