@@ -87,14 +87,10 @@ func sumOf[T ordered](s *streams[T]) float64 {
 	}
 	for len(w0) >= 8 {
 		y := (*[8]T)(w0)
-		a += float64(y[0])
-		b += float64(y[1])
-		c += float64(y[2])
-		d += float64(y[3])
-		e += float64(y[4])
-		f += float64(y[5])
-		g += float64(y[6])
-		h += float64(y[7])
+		a, b = a+float64(y[0]), b+float64(y[1])
+		c, d = c+float64(y[2]), d+float64(y[3])
+		e, f = e+float64(y[4]), f+float64(y[5])
+		g, h = g+float64(y[6]), h+float64(y[7])
 		w0 = w0[8:]
 	}
 	for _, w := range [...][]T{w0, w1, w2, w3} {
@@ -131,14 +127,10 @@ func squaresOf[T ordered](s *streams[T]) float64 {
 	}
 	for len(w0) >= 8 {
 		y := (*[8]T)(w0)
-		a += float64(y[0]) * float64(y[0])
-		b += float64(y[1]) * float64(y[1])
-		c += float64(y[2]) * float64(y[2])
-		d += float64(y[3]) * float64(y[3])
-		e += float64(y[4]) * float64(y[4])
-		f += float64(y[5]) * float64(y[5])
-		g += float64(y[6]) * float64(y[6])
-		h += float64(y[7]) * float64(y[7])
+		a, b = a+float64(y[0])*float64(y[0]), b+float64(y[1])*float64(y[1])
+		c, d = c+float64(y[2])*float64(y[2]), d+float64(y[3])*float64(y[3])
+		e, f = e+float64(y[4])*float64(y[4]), f+float64(y[5])*float64(y[5])
+		g, h = g+float64(y[6])*float64(y[6]), h+float64(y[7])*float64(y[7])
 		w0 = w0[8:]
 	}
 	for _, w := range [...][]T{w0, w1, w2, w3} {
@@ -175,14 +167,10 @@ func magnitudesOf[T ordered](s *streams[T]) float64 {
 	}
 	for len(w0) >= 8 {
 		y := (*[8]T)(w0)
-		a += math.Abs(float64(y[0]))
-		b += math.Abs(float64(y[1]))
-		c += math.Abs(float64(y[2]))
-		d += math.Abs(float64(y[3]))
-		e += math.Abs(float64(y[4]))
-		f += math.Abs(float64(y[5]))
-		g += math.Abs(float64(y[6]))
-		h += math.Abs(float64(y[7]))
+		a, b = a+math.Abs(float64(y[0])), b+math.Abs(float64(y[1]))
+		c, d = c+math.Abs(float64(y[2])), d+math.Abs(float64(y[3]))
+		e, f = e+math.Abs(float64(y[4])), f+math.Abs(float64(y[5]))
+		g, h = g+math.Abs(float64(y[6])), h+math.Abs(float64(y[7]))
 		w0 = w0[8:]
 	}
 	for _, w := range [...][]T{w0, w1, w2, w3} {
