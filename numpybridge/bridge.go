@@ -15,6 +15,7 @@ import (
 
 	"dtl/core/comm"
 	"dtl/core/dtype"
+	"dtl/core/kernel"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -45,6 +46,8 @@ func dtl_perform(c *C.dtl_call) {
 		c.error = C.CString(status.Encode(err))
 	} else if call.Result.Storage != nil {
 		handOver(c, &call.Result)
+	} else if call.Number.Type.Valid() {
+		giveNumber(c, &call.Number, call.Generic)
 	}
 	*call = Call{}
 	calls.Put(call)
@@ -190,6 +193,19 @@ var formats = func() (all [dtype.N]*C.char) {
 	}
 	return all
 }()
+
+// giveNumber hands a number to C, as a Python scalar or a NumPy one.
+func giveNumber(c *C.dtl_call, n *kernel.Number, generic bool) {
+	at, size := unsafe.Pointer(&c.near[0]), n.Type.Size()
+	copy(unsafe.Slice((*byte)(at), size), n.Bytes())
+	c.result = C.dtl_array{
+		given: 1, _type: C.int32_t(n.Type), data: at, format: formats[n.Type], itemsize: C.int64_t(size), count: 1,
+		kind: C.DTL_PYTHON_SCALAR,
+	}
+	if generic {
+		c.result.kind = C.DTL_NUMPY_SCALAR
+	}
+}
 
 // handOver hands a result and one use of its storage to C. Where C asked for it, a short one goes without: to drop a
 // storage takes a call of its own.

@@ -6,6 +6,7 @@ import (
 	"dtl/core/container"
 	"dtl/core/dtype"
 	"dtl/core/handle"
+	"dtl/core/kernel"
 	"dtl/core/memory"
 	"dtl/core/partition"
 	"dtl/core/runtime"
@@ -45,6 +46,10 @@ func (c *Call) integers() ([]int64, error) {
 
 // answer makes numbers the call's result: a Python integer for one alone, else an array of the given shape.
 func (c *Call) answer(shape []int64, numbers ...int64) error {
+	if shape == nil {
+		c.Number = kernel.Integer(numbers[0])
+		return nil
+	}
 	p, err := hostMemory()
 	if err != nil {
 		return err
@@ -56,9 +61,6 @@ func (c *Call) answer(shape []int64, numbers ...int64) error {
 	s := memory.Span{Addr: storage.Addr(), Count: len(numbers), Type: dtype.Int64}
 	copy(memory.As[int64](s), numbers)
 	c.Result = comm.Result{Array: comm.Array{Span: s, Shape: shape}, Storage: storage}
-	if shape == nil {
-		c.Result.Kind = comm.PythonScalar
-	}
 	return nil
 }
 

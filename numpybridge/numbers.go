@@ -2,30 +2,28 @@ package numpybridge
 
 import (
 	"dtl/core/algorithm"
-	"dtl/core/comm"
 	"dtl/core/container"
 	"dtl/core/kernel"
-	"dtl/core/memory"
 )
 
 // fold makes one number of a container's elements by the fold args[0]; args[1] must be alike on all ranks,
-// and with args[2], the sum is exact.
+// and with args[2], the sum is exact. With args[3], the result is a NumPy scalar of the type that NumPy gives it.
 func fold(c *Call) error {
 	f, err := kernel.ParseFold(c.Args[0])
 	if err != nil {
 		return err
 	}
 	return c.container(func(of container.Container) (err error) {
-		var n kernel.Number
-		if c.Args[2] != 0 {
-			n, err = algorithm.Exact(of, nil, f, true)
-		} else {
-			n, err = algorithm.Fold(of, f, c.Args[1])
+		switch {
+		case c.Args[3] != 0:
+			c.Generic = true
+			c.Number, err = algorithm.Folded(of, f)
+		case c.Args[2] != 0:
+			c.Number, err = algorithm.Exact(of, nil, f, true)
+		default:
+			c.Number, err = algorithm.Fold(of, f, c.Args[1])
 		}
-		if err != nil {
-			return err
-		}
-		return c.number(n)
+		return err
 	})
 }
 
@@ -34,16 +32,12 @@ func fold(c *Call) error {
 func dot(c *Call) error {
 	return c.container(func(a container.Container) error {
 		return withContainer(c.Args[0], func(b container.Container) (err error) {
-			var n kernel.Number
 			if c.Args[2] != 0 {
-				n, err = algorithm.Exact(a, b, kernel.FoldSquares, c.Args[1] != 0)
+				c.Number, err = algorithm.Exact(a, b, kernel.FoldSquares, c.Args[1] != 0)
 			} else {
-				n, err = algorithm.Dot(a, b, c.Args[1] != 0)
+				c.Number, err = algorithm.Dot(a, b, c.Args[1] != 0)
 			}
-			if err != nil {
-				return err
-			}
-			return c.number(n)
+			return err
 		})
 	})
 }
@@ -89,20 +83,4 @@ func bincount(c *Call) error {
 			return err
 		})
 	})
-}
-
-// number makes a number the call's result: a Python scalar.
-func (c *Call) number(n kernel.Number) error {
-	p, err := hostMemory()
-	if err != nil {
-		return err
-	}
-	storage, err := memory.NewStorage(p, 16, 8)
-	if err != nil {
-		return err
-	}
-	s := memory.Span{Addr: storage.Addr(), Count: 1, Type: n.Type}
-	copy(memory.As[byte](s.Raw()), n.Bytes())
-	c.Result = comm.Result{Array: comm.Array{Span: s, Kind: comm.PythonScalar}, Storage: storage}
-	return nil
 }

@@ -6,6 +6,7 @@ package numpybridge
 
 import (
 	"dtl/core/comm"
+	"dtl/core/kernel"
 	"dtl/core/status"
 )
 
@@ -217,6 +218,9 @@ type Call struct {
 	Out    comm.Array
 	Lists  [maxLists][]int64 // integers, such as counts; nil where there are none
 	Result comm.Result
+	Number kernel.Number // the result where there is no other and its type is valid: a Python scalar, or,
+	// if generic, a NumPy scalar
+	Generic bool
 }
 
 const maxLists = 2

@@ -53,6 +53,10 @@ static int take_bound(const ShortObject *s, PyObject *const *bound, trip *t) {
             if (argument != Py_None)
                 return 0;
             break;
+        case IS_FALSE:
+            if (argument != Py_False)
+                return 0;
+            break;
         case IS_DTYPE:
             if ((*into = dtype_take(argument)) < 0)
                 return 0;
@@ -202,6 +206,15 @@ static PyObject *message(const ShortObject *s, trip *t, PyObject *owner) {
     return given_out(t);
 }
 
+/* folded makes one scalar of a container's elements. */
+static PyObject *folded(const ShortObject *s, trip *t) {
+    if (!numpy_known || t->call.handle == 0)
+        Py_RETURN_NOTIMPLEMENTED;
+    t->call.args[0] = s->fold;
+    t->call.take_near = t->call.args[3] = 1;
+    return perform(&t->call);
+}
+
 /* attempt makes the call if its arguments need no preparing, else returns NotImplemented. */
 static PyObject *attempt(const ShortObject *s, PyObject *const *args, Py_ssize_t count, PyObject *words) {
     PyObject *bound[MAX_PARAMETERS];
@@ -216,6 +229,8 @@ static PyObject *attempt(const ShortObject *s, PyObject *const *args, Py_ssize_t
     t.generic = NULL;
     if (!take_bound(s, bound, &t))
         Py_RETURN_NOTIMPLEMENTED;
+    if (s->answer == FOLDED)
+        return folded(s, &t);
     if (s->answer == RECEIVED || s->answer == SENT || s->answer == EXCHANGED)
         return message(s, &t, bound[0]);
     if (!PyObject_TypeCheck(bound[0], &RanksType))

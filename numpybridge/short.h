@@ -9,7 +9,7 @@
 enum { MAX_PARAMETERS = 10 };
 
 /* What a parameter is. Integers are the places from 0 on. */
-enum { IS_INTEGER, IS_OWNER = -10, IS_IN, IS_OUT, IS_NONE, IS_DTYPE };
+enum { IS_INTEGER, IS_OWNER = -10, IS_IN, IS_OUT, IS_NONE, IS_FALSE, IS_DTYPE };
 
 /* What comes back. */
 typedef enum {
@@ -21,6 +21,7 @@ typedef enum {
     LIKE,     /* an array or scalar like the input; where there is a root, only there */
     STACKED,  /* an array with an entry like the input for each rank; where there is a root, only there */
     MET,      /* nothing: the call is a barrier */
+    FOLDED,   /* a NumPy scalar made of all elements of a container, by the fold */
 } answer;
 
 typedef struct {
@@ -35,6 +36,7 @@ typedef struct {
     int64_t code;
     uint64_t print; /* of the operation's name, on the board */
     answer answer;
+    int64_t fold;
     int root; /* which integer is the root; -1: there is none */
     int count, positional;
     parameter parameters[MAX_PARAMETERS];

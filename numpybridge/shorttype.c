@@ -4,14 +4,14 @@
 #include "short.h"
 
 /* The words for what comes back. */
-static const char *const answers[] = {"received", "sent", "exchanged", "shared", "dealt", "like", "stacked", "met", NULL};
+static const char *const answers[] = {"received", "sent", "exchanged", "shared", "dealt", "like", "stacked", "met", "folded", NULL};
 
 /* learn_place reads the word that says what a parameter is, and returns what follows it; NULL for no such word. */
 static const char *learn_place(ShortObject *s, parameter *p, const char *word) {
     static const struct {
         const char *word;
         int place, numbered;
-    } known[] = {{"owner", IS_OWNER, 0}, {"in", IS_IN, 0},       {"out", IS_OUT, 0},     {"none", IS_NONE, 0},
+    } known[] = {{"owner", IS_OWNER, 0}, {"in", IS_IN, 0},       {"out", IS_OUT, 0},     {"none", IS_NONE, 0},   {"false", IS_FALSE, 0},
                  {"dtype", IS_DTYPE, 1}, {"root", IS_INTEGER, 1}, {"", IS_INTEGER, 1}};
     size_t length = strcspn(word, " "), letters = strcspn(word, " 0123");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -65,12 +65,12 @@ done:
 
 static PyObject *short_new(PyTypeObject *type, PyObject *args, PyObject *words) {
     PyObject *prepare, *code;
-    long long number;
+    long long number, fold = 0;
     const char *places, *result;
     int answer = 0;
     if (words != NULL && PyDict_GET_SIZE(words) > 0)
         return PyErr_SetString(PyExc_TypeError, "Short takes no keywords"), NULL;
-    if (!PyArg_ParseTuple(args, "OLss:Short", &prepare, &number, &places, &result))
+    if (!PyArg_ParseTuple(args, "OLss|L:Short", &prepare, &number, &places, &result, &fold))
         return NULL;
     while (answers[answer] != NULL && strcmp(answers[answer], result) != 0)
         answer++;
@@ -84,6 +84,7 @@ static PyObject *short_new(PyTypeObject *type, PyObject *args, PyObject *words) 
     s->code = number;
     s->print = dtl_print(number, 0);
     s->answer = answer;
+    s->fold = fold;
     s->root = -1;
     if ((code = PyObject_GetAttrString(prepare, "__code__")) == NULL || learn_parameters(s, code, places) < 0)
         Py_CLEAR(s);
@@ -159,10 +160,11 @@ PyTypeObject ShortType = {
     .tp_basicsize = sizeof(ShortObject),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
     .tp_doc = PyDoc_STR(
-"Short(prepare, code, places, answer, /)\n--\n\n"
+"Short(prepare, code, places, answer, fold=0, /)\n--\n\n"
 "The short way to an operation, in front of the function in Python that prepares arguments for it. Places has a word\n"
-"for each parameter: owner, in, out, a digit for an integer of the call, which may follow root or dtype, or none for\n"
-"what has to be None. Answer says what comes back: received, sent, exchanged, shared, dealt, like, stacked or met."),
+"for each parameter: owner, in, out, a digit for an integer of the call, which may follow root or dtype, or none or\n"
+"false for what has to be None or False. Answer says what comes back: received, sent, exchanged, shared, dealt, like,\n"
+"stacked, met or folded, by that fold."),
     .tp_new = short_new,
     .tp_dealloc = short_dealloc,
     .tp_traverse = short_traverse,

@@ -3,6 +3,7 @@ package algorithm
 import (
 	"dtl/core/comm"
 	"dtl/core/container"
+	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
 	"dtl/core/partition"
@@ -13,28 +14,47 @@ import (
 // folded to, and every rank merges these in rank order. Of a replicated container each element counts once. same is what
 // all ranks must pass alike besides. Collective.
 func Fold(c container.Container, f kernel.Fold, same int64) (kernel.Number, error) {
+	n, _, err := fold(c, f, same)
+	return n, err
+}
+
+// Folded is Fold whose number has the type that NumPy gives it.
+func Folded(c container.Container, f kernel.Fold) (kernel.Number, error) {
+	n, t, err := fold(c, f, 0)
+	if err != nil {
+		return n, err
+	}
+	return n.As(f.Result(t)), nil
+}
+
+// fold also returns the type of the elements.
+func fold(c container.Container, f kernel.Fold, same int64) (n kernel.Number, t dtype.Type, err error) {
 	op := f.String()
 	var folding *kernel.Folding
 	var layout partition.Layout
-	all, err := Share(c, comm.Call{Op: op, Same: []int64{same}}, func(p container.Part) (found comm.Shared, err error) {
-		if folding, err = f.Folding(p.Type()); err != nil {
+	call := comm.Call{Op: op}
+	if same != 0 {
+		call.Same = []int64{same}
+	}
+	all, err := Share(c, call, func(p container.Part) (found comm.Shared, err error) {
+		t = p.Type()
+		if folding, err = f.Folding(t); err != nil {
 			return found, err
 		}
 		layout = p.Layout()
 		return comm.Shared(foldPart(p, folding, f)), nil
 	})
 	if err != nil {
-		return kernel.Number{}, err
+		return n, t, err
 	}
-	total := kernel.Partial(all[0])
+	total := (*kernel.Partial)(&all[0])
 	if !layout.Replicated() {
-		for _, found := range all[1:] {
-			other := kernel.Partial(found)
-			folding.Merge(&total, &other)
+		for rank := range all[1:] {
+			folding.Merge(total, (*kernel.Partial)(&all[rank+1]))
 		}
 	}
-	n, err := folding.Finish(&total, layout.GlobalSize())
-	return n, status.In(op, err)
+	n, err = folding.Finish(total, layout.GlobalSize())
+	return n, t, status.In(op, err)
 }
 
 // foldPart folds this rank's part. What it says of indices is of the whole's.

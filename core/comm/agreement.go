@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"fmt"
 	"unsafe"
 
 	"dtl/core/dtype"
@@ -11,9 +12,10 @@ import (
 // Call is one rank's part in a collective call on a container: what it calls, and with which arguments.
 type Call struct {
 	Op   string
-	Same []int64       // what every rank must pass alike
+	Of   [3]int64      // the container, as all ranks know it
+	Same []int64       // what else every rank must pass alike
 	Text func() string // the arguments in words, for the error of ranks that do not
-	On   func() string // what it is called on, or nil
+	On   fmt.Stringer  // what it is called on, or nil
 }
 
 // Shared is what a rank tells all others while they agree.
@@ -69,6 +71,9 @@ func (c *Comm) Refuse(op string, why error) error {
 // print is a number that differs, in all likelihood, where calls do.
 func (call *Call) print() uint64 {
 	h := hash(call.Op) + 1 // a container's call is never alike one of elements
+	for _, v := range call.Of {
+		h = word(h, uint64(v))
+	}
 	for _, v := range call.Same {
 		h = word(h, uint64(v))
 	}
@@ -82,7 +87,7 @@ func (call *Call) account() string {
 		text += "(" + call.Text() + ")"
 	}
 	if call.On != nil {
-		text += " on " + call.On()
+		text += " on " + call.On.String()
 	}
 	return text
 }

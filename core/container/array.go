@@ -120,7 +120,7 @@ func (a *Array) Use() (Part, error) {
 		a.mu.leave()
 		return Part{}, closed()
 	}
-	return Part{state: a.now, done: a.mu.leave}, nil
+	return Part{state: a.now, gate: &a.mu}, nil
 }
 
 func closed() error { return status.New(status.InvalidHandle, "the container is closed") }

@@ -42,11 +42,11 @@ type Container interface {
 // Part is one rank's part of a container as it is now.
 type Part struct {
 	*state
-	done func()
+	gate *gate
 }
 
 // Done lets the container change again.
-func (p Part) Done() { p.done() }
+func (p Part) Done() { p.gate.leave() }
 
 // state is what a container looks like until its structure changes.
 type state struct {
@@ -133,12 +133,11 @@ func (s *state) Index(n int64) int64 {
 }
 
 // same is what of a container all ranks must pass alike.
-func (s *state) same() []int64 { return []int64{s.id, s.print, int64(s.typ)} }
+func (s *state) same() [3]int64 { return [...]int64{s.id, s.print, int64(s.typ)} }
 
 // Named adds the container to a call that all ranks make on it.
 func (s *state) Named(call comm.Call) comm.Call {
-	call.Same = append(s.same(), call.Same...)
-	call.On = s.String
+	call.Of, call.On = s.same(), s
 	return call
 }
 

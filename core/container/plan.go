@@ -95,7 +95,8 @@ func newPlan(op string, to, from Container, axes []Axis, limit int64) (*Plan, er
 func (m *Plan) call(parts ...*state) comm.Call {
 	same := []int64{m.limit}
 	for _, p := range parts {
-		same = append(same, p.same()...)
+		of := p.same()
+		same = append(same, of[:]...)
 	}
 	for _, a := range m.axes {
 		same = append(same, a.From, a.FromStart, a.FromStep, a.To, a.ToStart, a.ToStep, a.Count)

@@ -133,7 +133,11 @@ func binIntegers[T integer](b *Bins, run memory.Span, w []float64) {
 	}
 	lowest := int64(low)
 	counts := make([]int64, int64(high-low)+1)
-	countShifted(counts, memory.As[T](run), lowest)
+	if len(counts) <= counterSize {
+		countFew(counts, memory.As[T](run), lowest)
+	} else {
+		countShifted(counts, memory.As[T](run), lowest)
+	}
 	for i, n := range counts {
 		if n > 0 {
 			b.Counts[b.find(float64(lowest+int64(i)))] += n
@@ -141,11 +145,30 @@ func binIntegers[T integer](b *Bins, run memory.Span, w []float64) {
 	}
 }
 
+// countFew is countShifted of at most counterSize values.
+func countFew[T integer](counts []int64, x []T, lowest int64) {
+	l, quarter := new(counters), len(x)/4
+	one := func(v T) {
+		if a := uint64(int64(v) - lowest); a < uint64(len(counts)) {
+			counts[a]++
+		}
+	}
+	for i := countSideBySide(l, x, lowest, 0); i < quarter; i = countSideBySide(l, x, lowest, i+1) {
+		for k := range 4 { // one of these is outside
+			one(x[k*quarter+i])
+		}
+	}
+	for _, v := range x[4*quarter:] {
+		one(v)
+	}
+	l.addTo(counts)
+}
+
 // countShifted counts the elements of each value from lowest on, and leaves out others.
 func countShifted[T integer](counts []int64, x []T, lowest int64) {
 	n := uint64(len(counts))
-	lanes := make([]int64, 3*len(counts))
-	s, t, u := lanes[:n], lanes[n:2*n], lanes[2*n:]
+	tables := make([]int64, 3*len(counts))
+	s, t, u := tables[:n], tables[n:2*n], tables[2*n:]
 	quarter := len(x) / 4
 	q, r, v, w := x[:quarter], x[quarter:2*quarter], x[2*quarter:3*quarter], x[3*quarter:4*quarter]
 	for i := 0; i < len(q) && i < len(r) && i < len(v) && i < len(w); i++ {

@@ -25,8 +25,8 @@ func NewTally(weighted bool, limit int64) *Tally {
 	return t
 }
 
-// tallyStart is the first length of a table: four of it fit into the first cache.
-const tallyStart = 1024
+// tallyStart is the first length of a table.
+const tallyStart = counterSize
 
 // Add counts the elements, with a weight each, float64, where the tally is of weights. Negative ones are an error, and so
 // are types that are no integers.
@@ -138,8 +138,14 @@ func tallyAll[T integer](t *Tally, x []T) error {
 // it has counted.
 func tallyLanes[T integer](counts []int64, x []T) int {
 	n, quarter, i := len(counts), len(x)/4, 0
-	lanes := make([]int64, 3*n)
-	s, t, u := lanes[:n], lanes[n:2*n], lanes[2*n:]
+	if n == counterSize {
+		l := new(counters)
+		i = countSideBySide(l, x, 0, 0)
+		l.addTo(counts)
+		return i
+	}
+	tables := make([]int64, 3*n)
+	s, t, u := tables[:n], tables[n:2*n], tables[2*n:]
 	q, r, v, w := x[:quarter], x[quarter:2*quarter], x[2*quarter:3*quarter], x[3*quarter:4*quarter]
 	for ; i < len(q) && i < len(r) && i < len(v) && i < len(w); i++ {
 		a, b, c, d := uint64(q[i]), uint64(r[i]), uint64(v[i]), uint64(w[i])

@@ -98,6 +98,44 @@ func (f Fold) Folding(t dtype.Type) (*Folding, error) {
 	return foldings[t][f], nil
 }
 
+// Result returns the type that NumPy gives a fold of elements of type t.
+func (f Fold) Result(t dtype.Type) dtype.Type {
+	floating := t == dtype.Float32 || t == dtype.Float64 || t == dtype.Complex64 || t == dtype.Complex128
+	switch f {
+	case FoldArgMin, FoldArgMax, FoldTruths:
+		return dtype.Int64
+	case FoldMin, FoldMax:
+		return t
+	case FoldSum, FoldProd:
+		switch {
+		case floating:
+			return t
+		case t == dtype.Uint8 || t == dtype.Uint16 || t == dtype.Uint32:
+			return dtype.Uint64
+		case t == dtype.Uint64:
+			return t
+		}
+		return dtype.Int64
+	}
+	if floating && f == FoldMean {
+		return t
+	}
+	return dtype.Float64
+}
+
+// As returns a Number of a narrower type: floats are rounded, integers fit.
+func (n Number) As(t dtype.Type) Number {
+	switch {
+	case t == dtype.Float32 && n.Type == dtype.Float64:
+		n.bits[0] = uint64(math.Float32bits(float32(n.Float())))
+	case t == dtype.Complex64 && n.Type == dtype.Complex128:
+		re, im := math.Float64frombits(n.bits[0]), math.Float64frombits(n.bits[1])
+		n.bits[0] = uint64(math.Float32bits(float32(re))) | uint64(math.Float32bits(float32(im)))<<32
+	} // of integers, the low bytes come first
+	n.Type = t
+	return n
+}
+
 // foldRow holds one element type's foldings.
 type foldRow [NFolds]*Folding
 

@@ -9,10 +9,10 @@ import (
 
 // sumChunk is how many floats are added up before their sum is added to that of the chunks before, without losing what
 // rounding takes away there. With eight accumulators, at most sumChunk/8 additions in a row round.
-const sumChunk = 512
+const sumChunk = 1024
 
 // streams are four ranges of elements of one length that are read side by side: the processor fetches more from memory
-// ahead of time than from one range.
+// ahead of time than from one range, and most where each turn reads a cache line of each.
 type streams[T any] [4][]T
 
 // inStreams calls f with the chunks of four quarters of x, and then with those of what is left, as one stream and three
@@ -65,28 +65,32 @@ func integerSum[T integer, A wide](result dtype.Type) *Folding {
 func sumOf[T ordered](s *streams[T]) float64 {
 	var a, b, c, d, e, f, g, h float64
 	w0, w1, w2, w3 := s[0], s[1], s[2], s[3]
-	for len(w1) >= 2 && len(w0) >= 2 && len(w2) >= 2 && len(w3) >= 2 {
-		y0, y1, y2, y3 := (*[2]T)(w0), (*[2]T)(w1), (*[2]T)(w2), (*[2]T)(w3)
-		a += float64(y0[0])
-		b += float64(y0[1])
-		c += float64(y1[0])
-		d += float64(y1[1])
-		e += float64(y2[0])
-		f += float64(y2[1])
-		g += float64(y3[0])
-		h += float64(y3[1])
-		w0, w1, w2, w3 = w0[2:], w1[2:], w2[2:], w3[2:]
+	for len(w1) >= 8 && len(w0) >= 8 && len(w2) >= 8 && len(w3) >= 8 {
+		y0, y1, y2, y3 := (*[8]T)(w0), (*[8]T)(w1), (*[8]T)(w2), (*[8]T)(w3)
+		a += float64(y0[0]) + float64(y0[1])
+		b += float64(y0[2]) + float64(y0[3])
+		e += float64(y0[4]) + float64(y0[5])
+		f += float64(y0[6]) + float64(y0[7])
+		c += float64(y1[0]) + float64(y1[1])
+		d += float64(y1[2]) + float64(y1[3])
+		g += float64(y1[4]) + float64(y1[5])
+		h += float64(y1[6]) + float64(y1[7])
+		a += float64(y2[0]) + float64(y2[1])
+		b += float64(y2[2]) + float64(y2[3])
+		e += float64(y2[4]) + float64(y2[5])
+		f += float64(y2[6]) + float64(y2[7])
+		c += float64(y3[0]) + float64(y3[1])
+		d += float64(y3[2]) + float64(y3[3])
+		g += float64(y3[4]) + float64(y3[5])
+		h += float64(y3[6]) + float64(y3[7])
+		w0, w1, w2, w3 = w0[8:], w1[8:], w2[8:], w3[8:]
 	}
 	for len(w0) >= 8 {
 		y := (*[8]T)(w0)
-		a += float64(y[0])
-		b += float64(y[1])
-		c += float64(y[2])
-		d += float64(y[3])
-		e += float64(y[4])
-		f += float64(y[5])
-		g += float64(y[6])
-		h += float64(y[7])
+		a, b = a+float64(y[0]), b+float64(y[1])
+		c, d = c+float64(y[2]), d+float64(y[3])
+		e, f = e+float64(y[4]), f+float64(y[5])
+		g, h = g+float64(y[6]), h+float64(y[7])
 		w0 = w0[8:]
 	}
 	for _, w := range [...][]T{w0, w1, w2, w3} {
@@ -101,28 +105,32 @@ func sumOf[T ordered](s *streams[T]) float64 {
 func squaresOf[T ordered](s *streams[T]) float64 {
 	var a, b, c, d, e, f, g, h float64
 	w0, w1, w2, w3 := s[0], s[1], s[2], s[3]
-	for len(w1) >= 2 && len(w0) >= 2 && len(w2) >= 2 && len(w3) >= 2 {
-		y0, y1, y2, y3 := (*[2]T)(w0), (*[2]T)(w1), (*[2]T)(w2), (*[2]T)(w3)
-		a += float64(y0[0]) * float64(y0[0])
-		b += float64(y0[1]) * float64(y0[1])
-		c += float64(y1[0]) * float64(y1[0])
-		d += float64(y1[1]) * float64(y1[1])
-		e += float64(y2[0]) * float64(y2[0])
-		f += float64(y2[1]) * float64(y2[1])
-		g += float64(y3[0]) * float64(y3[0])
-		h += float64(y3[1]) * float64(y3[1])
-		w0, w1, w2, w3 = w0[2:], w1[2:], w2[2:], w3[2:]
+	for len(w1) >= 8 && len(w0) >= 8 && len(w2) >= 8 && len(w3) >= 8 {
+		y0, y1, y2, y3 := (*[8]T)(w0), (*[8]T)(w1), (*[8]T)(w2), (*[8]T)(w3)
+		a += float64(y0[0])*float64(y0[0]) + float64(y0[1])*float64(y0[1])
+		b += float64(y0[2])*float64(y0[2]) + float64(y0[3])*float64(y0[3])
+		e += float64(y0[4])*float64(y0[4]) + float64(y0[5])*float64(y0[5])
+		f += float64(y0[6])*float64(y0[6]) + float64(y0[7])*float64(y0[7])
+		c += float64(y1[0])*float64(y1[0]) + float64(y1[1])*float64(y1[1])
+		d += float64(y1[2])*float64(y1[2]) + float64(y1[3])*float64(y1[3])
+		g += float64(y1[4])*float64(y1[4]) + float64(y1[5])*float64(y1[5])
+		h += float64(y1[6])*float64(y1[6]) + float64(y1[7])*float64(y1[7])
+		a += float64(y2[0])*float64(y2[0]) + float64(y2[1])*float64(y2[1])
+		b += float64(y2[2])*float64(y2[2]) + float64(y2[3])*float64(y2[3])
+		e += float64(y2[4])*float64(y2[4]) + float64(y2[5])*float64(y2[5])
+		f += float64(y2[6])*float64(y2[6]) + float64(y2[7])*float64(y2[7])
+		c += float64(y3[0])*float64(y3[0]) + float64(y3[1])*float64(y3[1])
+		d += float64(y3[2])*float64(y3[2]) + float64(y3[3])*float64(y3[3])
+		g += float64(y3[4])*float64(y3[4]) + float64(y3[5])*float64(y3[5])
+		h += float64(y3[6])*float64(y3[6]) + float64(y3[7])*float64(y3[7])
+		w0, w1, w2, w3 = w0[8:], w1[8:], w2[8:], w3[8:]
 	}
 	for len(w0) >= 8 {
 		y := (*[8]T)(w0)
-		a += float64(y[0]) * float64(y[0])
-		b += float64(y[1]) * float64(y[1])
-		c += float64(y[2]) * float64(y[2])
-		d += float64(y[3]) * float64(y[3])
-		e += float64(y[4]) * float64(y[4])
-		f += float64(y[5]) * float64(y[5])
-		g += float64(y[6]) * float64(y[6])
-		h += float64(y[7]) * float64(y[7])
+		a, b = a+float64(y[0])*float64(y[0]), b+float64(y[1])*float64(y[1])
+		c, d = c+float64(y[2])*float64(y[2]), d+float64(y[3])*float64(y[3])
+		e, f = e+float64(y[4])*float64(y[4]), f+float64(y[5])*float64(y[5])
+		g, h = g+float64(y[6])*float64(y[6]), h+float64(y[7])*float64(y[7])
 		w0 = w0[8:]
 	}
 	for _, w := range [...][]T{w0, w1, w2, w3} {
@@ -137,28 +145,32 @@ func squaresOf[T ordered](s *streams[T]) float64 {
 func magnitudesOf[T ordered](s *streams[T]) float64 {
 	var a, b, c, d, e, f, g, h float64
 	w0, w1, w2, w3 := s[0], s[1], s[2], s[3]
-	for len(w1) >= 2 && len(w0) >= 2 && len(w2) >= 2 && len(w3) >= 2 {
-		y0, y1, y2, y3 := (*[2]T)(w0), (*[2]T)(w1), (*[2]T)(w2), (*[2]T)(w3)
-		a += math.Abs(float64(y0[0]))
-		b += math.Abs(float64(y0[1]))
-		c += math.Abs(float64(y1[0]))
-		d += math.Abs(float64(y1[1]))
-		e += math.Abs(float64(y2[0]))
-		f += math.Abs(float64(y2[1]))
-		g += math.Abs(float64(y3[0]))
-		h += math.Abs(float64(y3[1]))
-		w0, w1, w2, w3 = w0[2:], w1[2:], w2[2:], w3[2:]
+	for len(w1) >= 8 && len(w0) >= 8 && len(w2) >= 8 && len(w3) >= 8 {
+		y0, y1, y2, y3 := (*[8]T)(w0), (*[8]T)(w1), (*[8]T)(w2), (*[8]T)(w3)
+		a += math.Abs(float64(y0[0])) + math.Abs(float64(y0[1]))
+		b += math.Abs(float64(y0[2])) + math.Abs(float64(y0[3]))
+		e += math.Abs(float64(y0[4])) + math.Abs(float64(y0[5]))
+		f += math.Abs(float64(y0[6])) + math.Abs(float64(y0[7]))
+		c += math.Abs(float64(y1[0])) + math.Abs(float64(y1[1]))
+		d += math.Abs(float64(y1[2])) + math.Abs(float64(y1[3]))
+		g += math.Abs(float64(y1[4])) + math.Abs(float64(y1[5]))
+		h += math.Abs(float64(y1[6])) + math.Abs(float64(y1[7]))
+		a += math.Abs(float64(y2[0])) + math.Abs(float64(y2[1]))
+		b += math.Abs(float64(y2[2])) + math.Abs(float64(y2[3]))
+		e += math.Abs(float64(y2[4])) + math.Abs(float64(y2[5]))
+		f += math.Abs(float64(y2[6])) + math.Abs(float64(y2[7]))
+		c += math.Abs(float64(y3[0])) + math.Abs(float64(y3[1]))
+		d += math.Abs(float64(y3[2])) + math.Abs(float64(y3[3]))
+		g += math.Abs(float64(y3[4])) + math.Abs(float64(y3[5]))
+		h += math.Abs(float64(y3[6])) + math.Abs(float64(y3[7]))
+		w0, w1, w2, w3 = w0[8:], w1[8:], w2[8:], w3[8:]
 	}
 	for len(w0) >= 8 {
 		y := (*[8]T)(w0)
-		a += math.Abs(float64(y[0]))
-		b += math.Abs(float64(y[1]))
-		c += math.Abs(float64(y[2]))
-		d += math.Abs(float64(y[3]))
-		e += math.Abs(float64(y[4]))
-		f += math.Abs(float64(y[5]))
-		g += math.Abs(float64(y[6]))
-		h += math.Abs(float64(y[7]))
+		a, b = a+math.Abs(float64(y[0])), b+math.Abs(float64(y[1]))
+		c, d = c+math.Abs(float64(y[2])), d+math.Abs(float64(y[3]))
+		e, f = e+math.Abs(float64(y[4])), f+math.Abs(float64(y[5]))
+		g, h = g+math.Abs(float64(y[6])), h+math.Abs(float64(y[7]))
 		w0 = w0[8:]
 	}
 	for _, w := range [...][]T{w0, w1, w2, w3} {

@@ -97,21 +97,24 @@ func scanning[S, D, A number](
 	}
 }
 
-// scanSum adds up four elements by themselves, so that of four additions one waits for those before.
+// scanSum adds up four elements by themselves, twice, so that of eight additions two wait for those before.
 func scanSum[S, D, A ordered](dst []D, src []S, carry A, exclusive bool) A {
-	for len(src) >= 4 && len(dst) >= 4 {
-		x, to := (*[4]S)(src), (*[4]D)(dst)
-		a := A(x[0])
-		b := a + A(x[1])
-		c := b + A(x[2])
-		d := c + A(x[3])
+	for len(src) >= 8 && len(dst) >= 8 {
+		x, to := (*[8]S)(src), (*[8]D)(dst)
+		a, e := A(x[0]), A(x[4])
+		b, f := a+A(x[1]), e+A(x[5])
+		c, g := b+A(x[2]), f+A(x[6])
+		d, h := c+A(x[3]), g+A(x[7])
+		half := carry + d
 		if exclusive {
 			to[0], to[1], to[2], to[3] = D(carry), D(carry+a), D(carry+b), D(carry+c)
+			to[4], to[5], to[6], to[7] = D(half), D(half+e), D(half+f), D(half+g)
 		} else {
-			to[0], to[1], to[2], to[3] = D(carry+a), D(carry+b), D(carry+c), D(carry+d)
+			to[0], to[1], to[2], to[3] = D(carry+a), D(carry+b), D(carry+c), D(half)
+			to[4], to[5], to[6], to[7] = D(half+e), D(half+f), D(half+g), D(half+h)
 		}
-		carry += d
-		src, dst = src[4:], dst[4:]
+		carry = half + h
+		src, dst = src[8:], dst[8:]
 	}
 	for i, v := range src {
 		before := carry

@@ -9,7 +9,7 @@ from ._native import bridge
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def short(code: int, places: str, answer: str) -> Callable[[F], F]:
+def short(code: int, places: str, answer: str, fold: int = 0) -> Callable[[F], F]:
     """Let a function be called only where its arguments need preparing; elsewhere C makes the call by itself.
 
     Places has a word for each parameter, and answer says what comes back: see ``_bridge.Short``. The function has to
@@ -17,6 +17,6 @@ def short(code: int, places: str, answer: str) -> Callable[[F], F]:
     """
 
     def shortened(function: F) -> F:
-        return cast("F", bridge.Short(function, code, places, answer))
+        return cast("F", bridge.Short(function, code, places, answer, fold))
 
     return shortened

@@ -13,10 +13,13 @@ import numpy as np
 
 from . import _folds
 from ._folds import MEANS, OWN, REALS, WIDE, fold
+from ._native import bridge
+from ._short import short
 from ._together import together
 from .exceptions import InvalidTypeError
 
 
+@short(bridge.FOLD, "owner none none false false", "folded", _folds.SUM)
 def sum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, reproducible: bool = False) -> Any:
     """Return the sum of the elements of a container. Collective.
 
@@ -71,6 +74,7 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, 
     return _along("sum", a, axis, dtype, keepdims, reproducible)
 
 
+@short(bridge.FOLD, "owner none none false", "folded", _folds.PROD)
 def prod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
     """Return the product of the elements of a container. Collective.
 
@@ -89,6 +93,7 @@ def prod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False)
     return _along("prod", a, axis, dtype, keepdims)
 
 
+@short(bridge.FOLD, "owner none false", "folded", _folds.MIN)
 def min(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the least element of a container, or NaN where there is one. Collective.
 
@@ -105,6 +110,7 @@ def min(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     return _along("min", a, axis, None, keepdims)
 
 
+@short(bridge.FOLD, "owner none false", "folded", _folds.MAX)
 def max(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the greatest element of a container, or NaN where there is one. Collective. Else as :func:`min`."""
     if axis is None and not keepdims:
@@ -113,6 +119,7 @@ def max(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     return _along("max", a, axis, None, keepdims)
 
 
+@short(bridge.FOLD, "owner none false", "folded", _folds.ARGMIN)
 def argmin(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the index in C order of the first of the least elements, or of the first NaN. Collective.
 
@@ -132,6 +139,7 @@ def argmin(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     return _along("argmin", a, axis, None, keepdims)
 
 
+@short(bridge.FOLD, "owner none false", "folded", _folds.ARGMAX)
 def argmax(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the index in C order of the first of the greatest elements, or of the first NaN. As :func:`argmin`."""
     if axis is None and not keepdims:
