@@ -44,9 +44,7 @@ func with(call comm.Call, h int64, earlier error) (comm.Call, error) {
 			return err
 		}
 		defer p.Done()
-		said, other := call.Text, p.String()
-		call = p.Named(call)
-		call.Text = func() string { return strings.TrimPrefix(said()+", "+other, ", ") }
+		call = p.Beside(call)
 		return nil
 	})
 	return call, cmp.Or(earlier, err)

@@ -57,9 +57,7 @@ func also(call comm.Call, other container.Container) comm.Call {
 	}
 	if p, err := other.Use(); err == nil { // else the call itself finds out
 		defer p.Done()
-		said, text := call.Text, p.String()
-		call = p.Named(call)
-		call.Text = func() string { return said() + text }
+		call = p.Beside(call)
 	}
 	return call
 }

@@ -8,6 +8,7 @@ package container
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -138,6 +139,19 @@ func (s *state) same() [3]int64 { return [...]int64{s.id, s.print, int64(s.typ)}
 // Named adds the container to a call that all ranks make on it.
 func (s *state) Named(call comm.Call) comm.Call {
 	call.Of, call.On = s.same(), s
+	return call
+}
+
+// Beside adds the container to what all ranks pass alike in a call on another one.
+func (s *state) Beside(call comm.Call) comm.Call {
+	same, said, text := s.same(), call.Text, s.String()
+	call.Same = append(slices.Clip(call.Same), same[:]...)
+	call.Text = func() string {
+		if said == nil || said() == "" {
+			return text
+		}
+		return said() + ", " + text
+	}
 	return call
 }
 

@@ -158,3 +158,12 @@ def test_matrices_that_do_not_fit(ctx: dtl.Context) -> None:
     refused(lambda: a @ a, ARGUMENT, 100, "mismatch in its core dimension 0", "size 3 is different from 4")
     refused(lambda: a @ cube, ARGUMENT, 100, "b has 3 dimensions")
     refused(lambda: operator.matmul(a, np.ones((4, 2))), TYPE, 101, "b must be")
+
+
+@pytest.mark.mpi(min_size=2)
+def test_ranks_that_pass_other_containers(ctx: dtl.Context) -> None:
+    one, other = (vector(ctx, np.arange(10.0)) for _ in range(2))
+    for reproducible in (False, True):
+        with pytest.raises(dtl.CollectiveMismatchError, match=r"ranks? 0.* called"):
+            dtl.dot(one, one if ctx.rank else other, reproducible=reproducible)
+    assert dtl.dot(one, other) == 285
