@@ -107,7 +107,7 @@ lint: $(VENV)/.installed go
 
 test-go: $(VENV)/.installed go
 	$(say) "go test -race ./..."
-	@$(with_go) go test -race -timeout 300s ./...
+	@$(with_go) go test -race -timeout 900s ./...
 	$(say) "go test of the bridge, in an embedded Python"
 	@$(with_go) flags=$$($(PY) numpybridge/embedtest/configure.py _build/embed) || exit 1; \
 		test -n "$$flags" || { echo "skipped: $$($(PY) --version) has no shared libpython to embed"; exit 0; }; \
