@@ -38,14 +38,9 @@ func share(c *Call) error {
 
 // with adds a container to what all ranks pass alike; an earlier error stays.
 func with(call comm.Call, h int64, earlier error) (comm.Call, error) {
-	err := withContainer(h, func(of container.Container) error {
-		p, err := of.Use()
-		if err != nil {
-			return err
-		}
-		defer p.Done()
-		call = p.Beside(call)
-		return nil
+	err := withContainer(h, func(of container.Container) (err error) {
+		call, err = container.Beside(call, of)
+		return err
 	})
 	return call, cmp.Or(earlier, err)
 }

@@ -43,6 +43,7 @@ func Dot(a, b container.Container, conjugate bool) (kernel.Number, error) {
 	return n, status.In(op, err)
 }
 
+// truth is 1 for true.
 func truth(yes bool) int64 {
 	if yes {
 		return 1
@@ -50,14 +51,10 @@ func truth(yes bool) int64 {
 	return 0
 }
 
-// also adds another container to what all ranks pass alike.
+// also adds another container, if there is one, to what all ranks pass alike.
 func also(call comm.Call, other container.Container) comm.Call {
-	if other == nil {
-		return call
-	}
-	if p, err := other.Use(); err == nil { // else the call itself finds out
-		defer p.Done()
-		call = p.Beside(call)
+	if other != nil {
+		call, _ = container.Beside(call, other) // where that fails, so does the call itself
 	}
 	return call
 }

@@ -51,8 +51,7 @@ func refuse(c container.Container, op string, why error) error {
 
 // inOrder reports whether each rank has one range of the index, in rank order, or all of it.
 func inOrder(l partition.Layout, ranks int) bool {
-	kind := l.Dim(0).Kind()
-	return l.Dims() > 1 || ranks == 1 || l.Replicated() || kind == partition.KindBlock || kind == partition.KindExplicit
+	return l.Dims() > 1 || ranks == 1 || l.Replicated() || ranged(l)
 }
 
 // byBlocks calls f with a copy of a container that is divided by blocks, and returns its result divided as the container.

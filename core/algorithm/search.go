@@ -15,7 +15,7 @@ func Search(c container.Container, values comm.Array, after bool, how Sorting) (
 	s := searching{sorting: sorting{how: how}, values: values, after: after}
 	defer s.release()
 	call := how.call("searchsorted")
-	call.Same = append(call.Same, int64(one(after)))
+	call.Same = append(call.Same, truth(after))
 	err := on(c, call, s.prepare(c), func(over *comm.Comm, p container.Part) error {
 		return s.inRanges(c, p, func(p container.Part) error { return s.run(over, call, p) })
 	})

@@ -17,7 +17,7 @@ import (
 // elements are counted by the leading bits of their keys. All ranks pass the same places. Collective.
 func Select(c container.Container, places []int64, how Sorting) (comm.Result, error) {
 	s := selection{places: places}
-	call := comm.Call{Op: "select", Same: append([]int64{int64(one(how.Descending))}, places...), Text: func() string {
+	call := comm.Call{Op: "select", Same: append([]int64{truth(how.Descending)}, places...), Text: func() string {
 		return fmt.Sprint(places)
 	}}
 	err := on(c, call, func(p container.Part) error { return s.prepare(c, p, how) },

@@ -23,16 +23,9 @@ type Sorting struct {
 }
 
 func (how Sorting) call(op string) comm.Call {
-	return comm.Call{Op: op, Same: []int64{how.Axis, int64(one(how.Descending))}, Text: func() string {
+	return comm.Call{Op: op, Same: []int64{how.Axis, truth(how.Descending)}, Text: func() string {
 		return fmt.Sprintf("axis %d, reverse %v", how.Axis, how.Descending)
 	}}
-}
-
-func one(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // Sort sorts a container in place along an axis, stably: NaNs last, in either direction. A dimension that is divided must
@@ -203,7 +196,7 @@ func (s *sorting) sort(over *comm.Comm, mine memory.Span, of partition.Layout) e
 	local.Add(int64(mine.Bytes()))
 	local.End()
 	call, all := comm.Call{Op: "sort"}, make([]comm.Shared, over.Size())
-	if err := over.AgreeSharing(call, nil, comm.Shared{int64(one(signs.Negative()))}, all); err != nil {
+	if err := over.AgreeSharing(call, nil, comm.Shared{truth(signs.Negative())}, all); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(all, func(x comm.Shared) bool { return x[0] != 0 }) {

@@ -49,12 +49,12 @@ func (s *sorting) sorted(over *comm.Comm, call comm.Call, p container.Part) (boo
 				line.Addr = s.tmp.Addr()
 				kernel.CopyStrided(line.Addr, p.Type().Size(), first, int(stride), n, p.Type().Size())
 			}
-			mine[0] &= int64(one(kernel.Sorted(line, s.order)))
+			mine[0] &= truth(kernel.Sorted(line, s.order))
 		})
 	} else {
 		a := s.whole(p)
 		mine = s.ends(a)
-		mine[0] = int64(one(kernel.Sorted(a, s.order)))
+		mine[0] = truth(kernel.Sorted(a, s.order))
 	}
 	if err := over.AgreeSharing(call, nil, mine, all); err != nil {
 		return false, err

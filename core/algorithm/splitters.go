@@ -101,7 +101,7 @@ func (s *splitting) conclude(ordered []uint64, counts []int64, wide int) (found 
 		if x := &s.all[i]; !x.found {
 			s.narrow(x, ordered[n*wide:(n+1)*wide], counts[2*n*wide:2*(n+1)*wide])
 			n++
-			found += one(x.found)
+			found += int(truth(x.found))
 		}
 	}
 	return found

@@ -142,17 +142,22 @@ func (s *state) Named(call comm.Call) comm.Call {
 	return call
 }
 
-// Beside adds the container to what all ranks pass alike in a call on another one.
-func (s *state) Beside(call comm.Call) comm.Call {
-	same, said, text := s.same(), call.Text, s.String()
+// Beside adds a container to what all ranks pass alike in a call on another one. Local.
+func Beside(call comm.Call, c Container) (comm.Call, error) {
+	p, err := c.Use()
+	if err != nil {
+		return call, err
+	}
+	defer p.Done()
+	same, said := p.same(), call.Text
 	call.Same = append(slices.Clip(call.Same), same[:]...)
 	call.Text = func() string {
 		if said == nil || said() == "" {
-			return text
+			return p.String()
 		}
-		return said() + ", " + text
+		return said() + ", " + p.String()
 	}
-	return call
+	return call, nil
 }
 
 // String describes the container for the error of ranks that do not pass the same.

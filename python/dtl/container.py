@@ -60,7 +60,10 @@ class DistributedContainer(Elementwise, Numbers, Owner):
 
     def _like(self, dtype: Any) -> Any:
         """Return a container of zeros that is laid out as this one. Not collective."""
-        handle = bridge.call(bridge.ALIKE, self, None, None, dtype_number(dtype), 0, 0, 0)
+        return self._holding(bridge.call(bridge.ALIKE, self, None, None, dtype_number(dtype), 0, 0, 0), dtype)
+
+    def _holding(self, handle: int, dtype: Any) -> Any:
+        """Return the container of a handle that the core made, laid out as this one. Not collective."""
         kind: Any = self._own_class()
         made = kind.__new__(kind)
         made._hold(handle, self._context, np.dtype(dtype), self._ndim, self._division)

@@ -95,12 +95,7 @@ def _cumulated(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive: Any
 def scanned(op: int, a: DistributedContainer, exclusive: Any = False) -> Any:
     """Return the scan of a container of one dimension by SUM, PROD, MIN or MAX. Collective."""
     handle = bridge.call(bridge.CUMULATE, a, None, None, op, int(bool(exclusive)), 0, 0)
-    kind: Any = a._own_class()
-    made = kind.__new__(kind)
-    dtype = np.ones(1, a.dtype).cumsum().dtype if op in (SUM, PROD) else a.dtype
-    made._hold(handle, a._context, dtype, 1, a._division)
-    made._execution = a._execution
-    return made
+    return a._holding(handle, np.ones(1, a.dtype).cumsum().dtype if op in (SUM, PROD) else a.dtype)
 
 
 def _along(name: str, op: int, a: DistributedContainer, dim: int, exclusive: Any) -> Any:

@@ -127,16 +127,7 @@ def argsort(c: DistributedContainer, reverse: bool = False, *, stable: bool = Tr
         return _argsort_complex(c, bool(reverse))
     with phases():
         handle = bridge.call(bridge.ARGSORT, c, None, None, *args)
-    return made(c, handle, np.int64)
-
-
-def made(c: DistributedContainer, handle: int, dtype: Any) -> Any:
-    """Return a container that the core made, laid out as another."""
-    kind: Any = c._own_class()
-    new = kind.__new__(kind)
-    new._hold(handle, c.context, np.dtype(dtype), c.ndim, c._division)
-    new._execution = c.execution_policy
-    return new
+    return c._holding(handle, np.int64)
 
 
 def _one_dimensional(name: str, c: DistributedContainer) -> bool:
