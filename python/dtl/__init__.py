@@ -16,7 +16,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from . import backends
-from ._later import HOMES
 from ._native import version as _version
 from .array import DistributedArray
 from .backends import has_cuda, has_hip, has_mpi, has_nccl, has_shmem
@@ -239,14 +238,20 @@ __all__ += ["allgatherv", "alltoall", "alltoallv", "gatherv", "scatterv"]
 def __getattr__(name: str) -> Any:
     if name == "observe":
         value: Any = importlib.import_module("dtl.observe")
-    elif name in HOMES:
-        value = getattr(importlib.import_module(f"dtl.{HOMES[name]}"), name)
+    elif name in _homes():
+        value = getattr(importlib.import_module(f"dtl.{_homes()[name]}"), name)
     elif name.endswith(("_vector", "_array")) and name in _families():
         value = _families()[name]
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+def _homes() -> dict[str, str]:
+    """Return the modules of what is imported when it is first asked for."""
+    homes: dict[str, str] = importlib.import_module("dtl._later").HOMES
+    return homes
 
 
 def _families() -> dict[str, Any]:
@@ -256,4 +261,4 @@ def _families() -> dict[str, Any]:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *HOMES, "observe"})
+    return sorted({*globals(), *_homes(), "observe"})
