@@ -8,8 +8,11 @@ need partners. A rank that waits for one that has failed is ended by pytest-time
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
+import shutil
+import tempfile
 from typing import Iterator
 
 import hypothesis
@@ -36,6 +39,10 @@ hypothesis.settings.load_profile("ranks")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "alone(reason): runs in the run on one rank only, for the reason given")
+    # pytest tidies the folder that it shares with other runs of the user: two ranks that do it at once fail.
+    if RANKS > 1 and config.option.basetemp is None:
+        config.option.basetemp = tempfile.mkdtemp(prefix="dtl-tests-")
+        config.add_cleanup(functools.partial(shutil.rmtree, config.option.basetemp, ignore_errors=True))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
