@@ -24,6 +24,7 @@ const (
 	Halo
 	Map
 	Request
+	Window
 )
 
 var kinds = [...]string{
@@ -34,6 +35,7 @@ var kinds = [...]string{
 	Halo:        "a halo",
 	Map:         "a map",
 	Request:     "a request",
+	Window:      "a window",
 }
 
 // String returns the kind as a noun, and "unknown" for a number that is no kind.

@@ -25,12 +25,23 @@ const (
 	NOps
 )
 
+// What windows have besides: Replace writes the element that comes, and NoOp leaves the one that is there.
+const (
+	Replace = NOps + iota
+	NoOp
+)
+
 var opNames = [NOps]string{"SUM", "PROD", "MIN", "MAX", "LAND", "LOR", "BAND", "BOR", "BXOR", "MINLOC", "MAXLOC"}
 
 // String returns the operator's name in capitals, as Python spells its constant.
 func (o Op) String() string {
-	if o < NOps {
+	switch {
+	case o < NOps:
 		return opNames[o]
+	case o == Replace:
+		return "REPLACE"
+	case o == NoOp:
+		return "NO_OP"
 	}
 	return "unknown op"
 }
