@@ -22,7 +22,6 @@ from .backends import has_cuda, has_hip, has_mpi, has_nccl, has_shmem
 from .collectives import allgather, broadcast, gather, scatter
 from .container import DistributedContainer
 from .context import Context
-from .environment import THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SERIALIZED, THREAD_SINGLE, Environment
 from .exceptions import (
     BackendError,
     BackendUnavailableError,
@@ -67,6 +66,7 @@ if TYPE_CHECKING:
     from .assigning import fill, generate, iota, replace, replace_if
     from .cumulations import cumprod, cumsum
     from .distributed_map import DistributedMap
+    from .environment import THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SERIALIZED, THREAD_SINGLE, Environment
     from .extremes import max_element, min_element, minmax
     from .folding import inner_product, reduce_local, transform_reduce
     from .grouping import GroupBy, group_by

@@ -8,6 +8,7 @@ LATER = {
     "assigning": ("fill", "generate", "iota", "replace", "replace_if"),
     "cumulations": ("cumprod", "cumsum"),
     "distributed_map": ("DistributedMap",),
+    "environment": ("THREAD_FUNNELED", "THREAD_MULTIPLE", "THREAD_SERIALIZED", "THREAD_SINGLE", "Environment"),
     "extremes": ("max_element", "min_element", "minmax"),
     "folding": ("inner_product", "reduce_local", "transform_reduce"),
     "grouping": ("GroupBy", "group_by"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import importlib.machinery
-import importlib.util
 import os
 import sys
 from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
@@ -26,8 +25,9 @@ else:
     def _load_bridge():
         name = __package__ + "._bridge"
         loader = importlib.machinery.ExtensionFileLoader(name, _dtl.__file__)
-        spec = importlib.util.spec_from_loader(name, loader)
-        module = importlib.util.module_from_spec(spec)
+        spec = importlib.machinery.ModuleSpec(name, loader, origin=_dtl.__file__)
+        module = loader.create_module(spec)
+        module.__spec__ = spec
         sys.modules[name] = module
         loader.exec_module(module)
         return module

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -11,7 +12,6 @@ from ._access import Indexed
 from ._arguments import dtype_number, input_array, integer
 from ._division import Division, division, execution_policy, host
 from ._native import bridge
-from ._phases import phases
 from ._together import agree, check_context, together
 from ._values import filling
 from .context import Context
@@ -178,6 +178,7 @@ class OwningContainer(Indexed):
     def _divide(self, divided: Division, limit: int = 0) -> None:
         """Divide the container anew. Collective."""
         spec = np.array(divided.numbers(), np.int64)
-        with phases():
+        phases: Any = importlib.import_module("dtl._phases")  # not needed before
+        with phases.phases():
             bridge.call(bridge.REDISTRIBUTE, self, spec, None, limit, 0, 0, 0)
         self._division = divided

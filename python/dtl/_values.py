@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-import zlib
+import importlib
 from typing import Any
 
 import numpy as np
@@ -118,6 +118,7 @@ def spread(name: str, values: Array, shape: tuple[int, ...]) -> Array:
 def fingerprint(array: Array) -> str:
     """Return what, in all likelihood, tells the arrays of two ranks apart."""
     elements: Any = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    zlib: Any = importlib.import_module("zlib")  # seldom needed
     return f"{zlib.crc32(elements):08x} of {array.size} {array.dtype}"
 
 

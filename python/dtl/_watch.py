@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import atexit
+import importlib
 import math
 import os
 import sys
-import threading
 import time
 from types import TracebackType
+from typing import Any
 
 from . import _native
 from ._where import outside, raised
@@ -45,7 +46,9 @@ def start() -> None:
     if not _started:
         _started = True
         atexit.register(_leave)
-        threading.Thread(target=_watch, name="dtl-watch", daemon=True).start()
+        threading: Any = importlib.import_module("threading")  # not needed before
+        main = threading.main_thread().ident or 0
+        threading.Thread(target=_watch, args=(main,), name="dtl-watch", daemon=True).start()
 
 
 def _seconds(variable: str, default: float) -> float:
@@ -62,9 +65,8 @@ def _seconds(variable: str, default: float) -> float:
     return seconds
 
 
-def _watch() -> None:
+def _watch(main: int) -> None:
     """Tell where the main thread is whenever another rank asks."""
-    main = threading.main_thread().ident or 0
     while True:
         time.sleep(_LOOK_SECONDS)
         if not _native.forked() and _native.asked():

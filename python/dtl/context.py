@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import sys
 import warnings
 from types import TracebackType
@@ -11,7 +12,6 @@ from typing import Any, Callable
 from . import _abort, _native, _orphans, _rank, _watch
 from ._arguments import integer
 from ._devices import DeviceRanks
-from ._mpi4py import communicator, mpi4py_module, native_communicator
 from ._native import bridge
 from ._short import short
 from .exceptions import BufferError
@@ -68,7 +68,7 @@ class Context(DeviceRanks):
             if self._backend == "mpi":
                 _rank.claim()
         else:
-            self._adopt(_native.context_adopt(native_communicator(comm), device))
+            self._adopt(_native.context_adopt(_mpi4py().native_communicator(comm), device))
 
     def _adopt(self, handle: int) -> None:
         self._handle = handle
@@ -242,10 +242,15 @@ class Context(DeviceRanks):
         if not self._handle:
             raise _native.closed("context")
         if self.has_mpi:
-            module = mpi4py_module()
-            return communicator(module, _native.context_export(self._handle))
+            module = _mpi4py().mpi4py_module()
+            return _mpi4py().communicator(module, _native.context_export(self._handle))
         _rank.refuse_child()
-        return mpi4py_module().COMM_SELF.Dup()
+        return _mpi4py().mpi4py_module().COMM_SELF.Dup()
+
+
+def _mpi4py() -> Any:
+    """Return the module that knows mpi4py's communicators, which not every program needs."""
+    return importlib.import_module("dtl._mpi4py")
 
 
 def is_rank(ctx: Any, root: Any) -> bool:

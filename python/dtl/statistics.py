@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cmath
 import importlib
 import math
 import struct
@@ -169,7 +168,7 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False,
     """
     if axis is None and dtype is None and not keepdims and not reproducible:
         value = fold(a, _folds.MEAN)
-        if cmath.isnan(value) and not a.global_size:
+        if not a.global_size:
             warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=2)
         return MEANS[a._dtype.num](value)
     return _along("mean", a, axis, dtype, keepdims, reproducible)

@@ -9,6 +9,7 @@ need partners. A rank that waits for one that has failed is ended by pytest-time
 from __future__ import annotations
 
 import functools
+import gc
 import importlib
 import os
 import shutil
@@ -49,6 +50,10 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     with dtl.Context() as ctx:
         if ctx.size != RANKS:
             raise pytest.UsageError(f"{RANKS} ranks were asked for, but the communicator has {ctx.size}")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    gc.freeze()  # thousands of tests: every collection that a test asks for would look at all of them
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

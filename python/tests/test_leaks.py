@@ -6,7 +6,7 @@ import gc
 import operator
 import os
 from functools import partial
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
 
 import numpy as np
 import pytest
@@ -291,16 +291,6 @@ def calls() -> dict[str, Callable[[], Any]]:
     }
 
 
-@pytest.fixture
-def few_objects() -> Iterator[None]:
-    """Leave what other tests have made alone, so that a collection takes a moment instead of a fifth of a second."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
-@pytest.mark.usefixtures("few_objects")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("table", [functions, failures, calls], ids=lambda table: table.__name__)
 def test_memory_stays_where_it_is(table: Callable[[], dict[str, Callable[[], Any]]]) -> None:
