@@ -25,7 +25,7 @@ ranks = timeout -k 10 $(LIMIT) $(1) -m dtl run -n $(2)
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
-.PHONY: all setup demo test lint test-go test-python test-mpi test-system-mpi test-large test-types test-pythons bench docs develop build go clean
+.PHONY: all setup demo test lint test-go test-python test-mpi test-matrix test-system-mpi test-large test-types test-pythons bench docs develop build go clean
 .DELETE_ON_ERROR:
 
 all: setup
@@ -119,18 +119,29 @@ test-python: $(VENV)/.installed
 	$(say) "pytest, one process, no MPI"
 	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q
 
+# Each number of ranks, and each library, once; test-matrix has every pair.
 test-mpi: setup
 	$(say) "pytest, 2 ranks, Open MPI"
 	$(call pytest_ranks,$(PY),2)
-	$(say) "pytest, 3 ranks, Open MPI"
-	$(call pytest_ranks,$(PY),3)
+	$(say) "pytest, 3 ranks, MPICH"
+	$(call pytest_ranks,$(PY_MPICH),3)
 	$(say) "pytest, 4 ranks, Open MPI"
 	$(call pytest_ranks,$(PY),4)
-	$(say) "pytest, 2 ranks, MPICH"
-	$(call pytest_ranks,$(PY_MPICH),2)
+	$(say) "pytest, what goes through MPI, 2 ranks, MPICH through the standard ABI of MPI 5"
+	$(standard_abi) $(call pytest_ranks,$(PY_MPICH),2) $(MPI_TESTS)
+
+test-matrix: setup
+	$(foreach n,2 3 4,$(foreach with,$(PY) $(PY_MPICH),\
+		printf '\n== pytest, $(n) ranks, $(with)\n' && $(call pytest_ranks,$(with),$(n)) &&)) true
 	$(say) "pytest, 2 ranks, MPICH through the standard ABI of MPI 5"
-	lib=$(abspath $(VENV_MPICH))/lib/libmpi_abi.so.1 && test -e $$lib && \
-		export DTL_MPI_LIB=$$lib MPI4PY_LIBMPI=$$lib && $(call pytest_ranks,$(PY_MPICH),2)
+	$(standard_abi) $(call pytest_ranks,$(PY_MPICH),2)
+
+# The library of the MPICH wheel that has the standard ABI, for dtl and for mpi4py.
+standard_abi = lib=$(abspath $(VENV_MPICH))/lib/libmpi_abi.so.1 && test -e $$lib && export DTL_MPI_LIB=$$lib MPI4PY_LIBMPI=$$lib &&
+# The tests of calls that reach MPI's constants, types and handles, which every ABI has its own of.
+MPI_TESTS = $(wildcard $(addprefix python/tests/test_,$(addsuffix *.py,\
+	context environment in_place long_messages messages mpi4py nonblocking objects probe reductions requests run scalars \
+	scans variable)))
 
 # Debian's MPI libraries, which are older than the wheels': the library $(1) with the launcher $(2), of the package $(3).
 system_mpi = library=$$(/sbin/ldconfig -p | awk -v name=$(1) '$$1 == name { print $$NF; exit }'); \
