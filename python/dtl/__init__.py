@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from .folding import inner_product, reduce_local, transform_reduce
     from .grouping import GroupBy, group_by
     from .halo import Halo
+    from .handles import LiveHandle, live
     from .histograms import bincount, histogram
     from .joining import join
     from .matrices import matmul
@@ -208,6 +209,7 @@ __all__ += ["max_element", "min_element", "minmax"]
 __all__ += ["inner_product", "reduce_local", "transform_reduce"]
 __all__ += ["GroupBy", "group_by"]
 __all__ += ["Halo"]
+__all__ += ["LiveHandle", "live"]
 __all__ += ["bincount", "histogram"]
 __all__ += ["join"]
 __all__ += ["matmul"]

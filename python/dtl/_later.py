@@ -12,6 +12,7 @@ LATER = {
     "folding": ("inner_product", "reduce_local", "transform_reduce"),
     "grouping": ("GroupBy", "group_by"),
     "halo": ("Halo",),
+    "handles": ("LiveHandle", "live"),
     "histograms": ("bincount", "histogram"),
     "joining": ("join",),
     "matrices": ("matmul",),

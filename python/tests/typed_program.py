@@ -231,6 +231,13 @@ def contexts(ctx: dtl.Context) -> None:
         assert_type(error.op, str)
 
 
+def handles(ctx: dtl.Context) -> None:
+    """What is open."""
+    for handle in assert_type(dtl.live(), "list[dtl.LiveHandle]"):
+        print(assert_type(handle.kind, str), assert_type(handle.age, float), assert_type(handle.where, "str | None"))
+    ctx.dup().close(wait=True)
+
+
 def questions() -> dict[str, str | None]:
     """What is here."""
     assert_type(dtl.__version__, str)
@@ -275,6 +282,7 @@ def main() -> None:
         numbers(ctx)
         orders(ctx)
         contexts(ctx)
+        handles(ctx)
         errors(ctx)
         with env.make_cpu_context() as own:
             assert own.size == 1
