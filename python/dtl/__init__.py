@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from .halo import Halo
     from .handles import LiveHandle, live
     from .histograms import bincount, histogram
+    from .intergroup import intergroup_broadcast, intergroup_gather, intergroup_recv, intergroup_send
     from .joining import join
     from .matrices import matmul
     from .nccl import (
@@ -99,6 +100,7 @@ if TYPE_CHECKING:
     from .redistribution import RedistributionPlan
     from .reordering import adjacent_difference, partition_by, reverse, rotate
     from .requests import PersistentRequest, Request
+    from .roles import RoleManager
     from .scanning import exclusive_scan, inclusive_scan
     from .scans import exscan, reduce_scatter, scan
     from .searching import all_of, any_of, count, count_if, find, find_if, none_of
@@ -211,6 +213,7 @@ __all__ += ["GroupBy", "group_by"]
 __all__ += ["Halo"]
 __all__ += ["LiveHandle", "live"]
 __all__ += ["bincount", "histogram"]
+__all__ += ["intergroup_broadcast", "intergroup_gather", "intergroup_recv", "intergroup_send"]
 __all__ += ["join"]
 __all__ += ["matmul"]
 __all__ += ["iallgather", "iallreduce", "ialltoallv", "ibarrier", "ibroadcast", "igather"]
@@ -224,6 +227,7 @@ __all__ += ["progress"]
 __all__ += ["RedistributionPlan"]
 __all__ += ["adjacent_difference", "partition_by", "reverse", "rotate"]
 __all__ += ["PersistentRequest", "Request"]
+__all__ += ["RoleManager"]
 __all__ += ["exclusive_scan", "inclusive_scan"]
 __all__ += ["exscan", "reduce_scatter", "scan"]
 __all__ += ["all_of", "any_of", "count", "count_if", "find", "find_if", "none_of"]

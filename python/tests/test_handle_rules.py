@@ -31,6 +31,7 @@ BORROWERS: dict[str, Callable[[dtl.Context], Any]] = {
     "span": lambda ctx: dtl.DistributedSpan(dtl.DistributedVector(ctx, 10)),
     "request that is over": dtl.ibarrier,
     "persistent request": lambda ctx: dtl.send_init(ctx, np.ones(3), ctx.rank),
+    "roles": dtl.RoleManager,
 }
 EVERY = {**OWNERS, **BORROWERS}
 
@@ -137,6 +138,9 @@ for comm in (MPI.COMM_WORLD, MPI.COMM_SELF):
         ctx.close()
         ctx.close()
         assert comm != MPI.COMM_NULL and comm.allreduce(1) == comm.size == ctx.size
+with dtl.Context() as ctx, dtl.RoleManager(ctx) as mgr:
+    mgr.add_role("all", ctx.size)
+    mgr.initialize()
 assert MPI.COMM_WORLD.allreduce(1) == MPI.COMM_WORLD.size == 2
 assert MPI.Comm.Compare(MPI.COMM_WORLD, MPI.COMM_WORLD) == MPI.IDENT
 lent = dtl.Context()
