@@ -61,9 +61,11 @@ def control_calls(ctx: int, self_communicator: int) -> Calls:
     n = native
     vec, table = container(ctx), n["MapCreate"](ctx, 3, 8, False, 1)
     close = n["ContextClose"]
+    asking = ("Asked", "EnvironmentSince", "Live")
     return {
+        **{name: n[name] for name in asking},
+        "KeepPlaces": lambda: n["KeepPlaces"](False),
         "Answer": lambda: n["Answer"]("at app.py:1"),
-        "Asked": n["Asked"],
         "Leave": lambda: n["Leave"]("has ended"),
         "Phases": lambda: n["Phases"](0),
         "Progress": n["Progress"],
@@ -93,6 +95,7 @@ def control_calls(ctx: int, self_communicator: int) -> Calls:
         "ContextSplit": lambda: close(n["ContextSplit"](ctx, 0, 0)),
         "ContextSplitByNode": lambda: close(n["ContextSplitByNode"](ctx)),
         "ContextExport": lambda: exported(self_communicator),
+        "ContextSettle": lambda: n["ContextSettle"](ctx),
         "ContextClose": lambda: close(n["ContextDup"](ctx)),
         "ContextAgree": lambda: n["ContextAgree"](ctx, "op", "words"),
         "ContextRefuse": lambda: n["ContextRefuse"](ctx, 100, "op", "why"),
@@ -116,6 +119,7 @@ def control_calls(ctx: int, self_communicator: int) -> Calls:
         "MapClear": lambda: n["MapClear"](table),
         "MpiSearchIn": lambda: n["MpiSearchIn"](""),
         "MpiActive": n["MpiActive"],
+        "MpiProgram": n["MpiProgram"],
         "MpiThreadLevel": n["MpiThreadLevel"],
         "MpiPath": n["MpiPath"],
         "MpiAbi": n["MpiAbi"],

@@ -100,6 +100,12 @@ func ContextExport(ctx int64) (communicator int64, err error) {
 	})
 }
 
+// ContextSettle waits until no request on a context is active.
+func ContextSettle(ctx int64) (ok bool, err error) {
+	defer guard(&err)
+	return true, runtime.Settle(handle.Handle(ctx))
+}
+
 // ContextClose closes a context, unless requests on it are active. Its handle is invalid from then on. Collective.
 func ContextClose(ctx int64) (ok bool, err error) {
 	defer guard(&err)

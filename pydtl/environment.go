@@ -22,3 +22,9 @@ func EnvironmentCount() (n int64, err error) {
 	defer guard(&err)
 	return runtime.References(), nil
 }
+
+// EnvironmentSince returns since when there has been an open environment without a gap, in the seconds of Live.
+func EnvironmentSince() (seconds float64, err error) {
+	defer guard(&err)
+	return runtime.Since().Seconds(), nil
+}

@@ -21,6 +21,13 @@ func MpiThreadLevel() (level int64, err error) {
 	return int64(mpi.ThreadLevel()), nil
 }
 
+// MpiProgram returns which of the programs of the launcher's command this process runs, from 0, or -1 where MPI is not
+// initialised or does not say.
+func MpiProgram() (number int64, err error) {
+	defer guard(&err)
+	return int64(mpi.Program()), nil
+}
+
 // MpiAbort ends every process of the job with an exit status. It returns false if MPI is not initialised.
 func MpiAbort(status int64) (aborted bool, err error) {
 	defer guard(&err)

@@ -58,6 +58,7 @@ typedef struct Status {
 #define PROC_NULL (-1)
 #define UNDEFINED (-32766)
 #define TAG_UB 0x64400001
+#define APPNUM 0x6440000d
 #define COMM_TYPE_SHARED 1
 #define THREAD_SINGLE 0
 #define THREAD_FUNNELED 1

@@ -60,6 +60,7 @@ typedef struct Status {
 #define PROC_NULL (-2)
 #define UNDEFINED (-32766)
 #define TAG_UB 0
+#define APPNUM 4
 #define COMM_TYPE_SHARED 0
 #define THREAD_SINGLE 0
 #define THREAD_FUNNELED 1

@@ -59,6 +59,7 @@ typedef struct Status {
 #define PROC_NULL (-3)
 #define UNDEFINED (-32766)
 #define TAG_UB 501
+#define APPNUM 505
 #define COMM_TYPE_SHARED 221
 #define THREAD_SINGLE 0
 #define THREAD_FUNNELED 1024

@@ -67,6 +67,7 @@ struct dtl_part {
 	X(finalized, (int *flag), (flag)) \
 	X(init, (int *level), (level)) \
 	X(query_thread, (int *level), (level)) \
+	X(program, (int *number), (number)) \
 	X(is_thread_main, (int *flag), (flag)) \
 	X(finalize, (int *was_ours), (was_ours)) \
 	X(abort, (int code), (code)) \

@@ -155,6 +155,13 @@ func (m calls) threadLevel() (int, error) {
 	return int(level), err
 }
 
+// program returns which of the job's programs this process runs, or -1 where the library does not say.
+func (m calls) program() (int, error) {
+	var number C.int
+	err := m.failure("MPI_Comm_get_attr", C.dtl_mpi_program(m.c, &number))
+	return int(number), err
+}
+
 // mainThread reports whether the calling thread is the one that initialised MPI.
 func (m calls) mainThread() (bool, error) {
 	var yes C.int

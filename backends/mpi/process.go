@@ -71,6 +71,20 @@ func ThreadLevel() int {
 	return level
 }
 
+// Program returns which of the programs of the launcher's command this process runs, from 0: MPI_APPNUM. It is -1 while
+// MPI is not initialised, and where the library does not know.
+func Program() int {
+	m, ok := opened()
+	if !ok || !m.initialized() || m.finalized() {
+		return -1
+	}
+	number, err := m.program()
+	if err != nil {
+		return -1
+	}
+	return number
+}
+
 // Abort ends every process of the job with the given exit status. It returns only if MPI is not initialised
 // in the library that is open, false, or could not abort.
 func Abort(code int) (bool, error) {

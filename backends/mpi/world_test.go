@@ -165,6 +165,9 @@ func TestRankDescribe(t *testing.T) {
 	if want := os.Getenv(asRank); string(d.ABI) != want {
 		t.Errorf("ABI %s, want %s", d.ABI, want)
 	}
+	if n := Program(); n != 0 {
+		t.Errorf("program %d of a command that has one", n)
+	}
 	if d.Version == "" || d.ThreadLevel != 3 || ThreadLevel() != 3 || !Initialized() {
 		t.Errorf("version %q, thread level %d, initialised %v", d.Version, d.ThreadLevel, Initialized())
 	}

@@ -48,6 +48,14 @@ static int wrap_is_thread_main(int *flag) {
 	return mpi.Is_thread_main(flag);
 }
 
+static int wrap_program(int *number) {
+	int *appnum = NULL, flag = 0;
+	REQUIRE_ALIVE();
+	RETURN_IF(mpi.Comm_get_attr(COMM_WORLD, APPNUM, &appnum, &flag));
+	*number = flag ? *appnum : -1;
+	return SUCCESS;
+}
+
 static int wrap_finalize(int *was_ours) {
 	*was_ours = owner != 0 && owner == getpid() && !is_finalized();
 	owner = 0;

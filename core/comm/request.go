@@ -109,11 +109,8 @@ func (r *Request) Wait() (Result, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	defer r.waiters.Add(-1)
-	for r.state == underWay {
-		if err := r.await(); err != nil {
-			r.file(r.state == underWay && r.task.more())
-			return Result{}, status.In(r.name, err)
-		}
+	if err := r.settled(); err != nil {
+		return Result{}, status.In(r.name, err)
 	}
 	switch r.state {
 	case lost:
@@ -126,6 +123,17 @@ func (r *Request) Wait() (Result, error) {
 		return Result{}, status.In(r.name, r.err)
 	}
 	return r.task.result(), nil
+}
+
+// settled waits until the request is not under way. Its error is one of the waiting.
+func (r *Request) settled() error {
+	for r.state == underWay {
+		if err := r.await(); err != nil {
+			r.file(r.state == underWay && r.task.more())
+			return err
+		}
+	}
+	return nil
 }
 
 // await waits for what the task waits for, and goes on. Its error is one of the waiting.
@@ -235,19 +243,4 @@ func (r *Request) Close() error {
 	}
 	r.state = resting
 	return nil
-}
-
-// Active returns how many requests are under way.
-func (c *Comm) Active() int { return int(c.active.Load()) }
-
-// Idle is nil unless requests are under way.
-func (c *Comm) Idle() error {
-	switch n := c.Active(); n {
-	case 0:
-		return nil
-	case 1:
-		return status.New(status.ViewsOut, "1 request is active; wait for it first, or cancel it")
-	default:
-		return status.New(status.ViewsOut, "%d requests are active; wait for them first, or cancel them", n)
-	}
 }

@@ -244,6 +244,7 @@ func (h *Halo) Begin() error {
 		p.room.exchanges.Add(1)
 	}
 	h.held = Part{state: p.state}
+	h.exchange.Engage(1)
 	if err := h.exchange.Start(h.lane); err != nil {
 		return errors.Join(err, h.finish())
 	}
@@ -262,6 +263,7 @@ func (h *Halo) End() error {
 // finish ends the round that began.
 func (h *Halo) finish() error {
 	err := h.exchange.Finish()
+	h.exchange.Engage(-1)
 	if h.held.room != nil {
 		h.held.room.exchanges.Add(-1)
 	}

@@ -54,6 +54,9 @@ func (e *Exchange) Finish() error {
 	return failed
 }
 
+// Engage has the communicator count a round as under way, or, with -1, as over.
+func (e *Exchange) Engage(n int) { e.over.Engage(n) }
+
 // Messages returns how many messages this rank sends in a round.
 func (e *Exchange) Messages() int { return len(e.sends) }
 

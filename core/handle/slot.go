@@ -3,6 +3,7 @@ package handle
 import (
 	"io"
 	"sync/atomic"
+	"time"
 )
 
 // slot holds one object at a time. Its state is one word, so that whoever reads it sees the generation, whether
@@ -16,7 +17,11 @@ type slot[T io.Closer] struct {
 	state  atomic.Uint64
 	table  *Table[T]
 	index  uint64
-	object T // written only by the slot's owner; read only by users
+	object T // written only by the slot's owner; read only by users, and under the table's lock
+
+	// Of the open handle, under the table's lock.
+	born  time.Duration
+	where string
 }
 
 const (
@@ -68,12 +73,4 @@ func (s *slot[T]) leave() error {
 }
 
 // vacate frees the slot, then closes the object that was in it: the caller is its owner.
-func (s *slot[T]) vacate() error {
-	var none T
-	object := s.object
-	s.object = none
-	if s.state.Load()>>stateBits < lastGeneration {
-		s.table.recycle(s)
-	}
-	return object.Close()
-}
+func (s *slot[T]) vacate() error { return s.table.recycle(s).Close() }

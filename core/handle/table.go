@@ -13,27 +13,29 @@ type Table[T io.Closer] struct {
 	open  atomic.Int64
 	slots atomic.Pointer[[]*slot[T]] // grows only: a reader's slice stays right
 
-	mu   sync.Mutex // of growing and of free
+	mu   sync.Mutex // of growing, of free, and of what the slots hold
 	free []*slot[T]
 }
 
-// NewTable returns an empty table of the given kind. It panics if there is no such kind.
+// NewTable returns an empty table of the given kind, whose handles Live lists. It panics if there is no such kind.
 func NewTable[T io.Closer](k Kind) *Table[T] {
 	if !k.valid() {
 		panic("handle: NewTable of an unknown kind")
 	}
 	t := &Table[T]{kind: k}
 	t.slots.Store(new([]*slot[T]))
+	t.register()
 	return t
 }
 
 // Put takes ownership of an object and returns its handle, which differs from every earlier one.
 func (t *Table[T]) Put(object T) Handle {
+	born, where := Now(), place()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.vacant()
 	generation := s.state.Load()>>stateBits + 1
-	s.object = object
+	s.object, s.born, s.where = object, born, where
 	s.state.Store(opened(generation))
 	t.open.Add(1)
 	return pack(t.kind, generation, s.index)
@@ -56,11 +58,17 @@ func (t *Table[T]) vacant() *slot[T] {
 	return s
 }
 
-// recycle makes a slot available to Put.
-func (t *Table[T]) recycle(s *slot[T]) {
+// recycle empties a slot and makes it available to Put, unless its generations have run out.
+func (t *Table[T]) recycle(s *slot[T]) T {
+	var none T
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.free = append(t.free, s)
+	object := s.object
+	s.object = none
+	if s.state.Load()>>stateBits < lastGeneration {
+		t.free = append(t.free, s)
+	}
+	return object
 }
 
 // Acquire returns a use of the object that h names, which the caller releases. Until then the object is not

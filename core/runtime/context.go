@@ -6,7 +6,6 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/comm"
-	"dtl/core/handle"
 	"dtl/core/status"
 )
 
@@ -178,24 +177,6 @@ func (c *Context) derive(f func(*comm.Comm) (*comm.Comm, error)) (*Context, erro
 		return nil, err
 	}
 	return &Context{comm: to, memory: c.memory, backend: c.backend, device: c.device}, nil
-}
-
-// Shut is Close of the context that a handle names, unless requests on it are active: then nothing has happened.
-// Collective.
-func Shut(h handle.Handle) error {
-	if err := idle(h); err != nil {
-		return status.In("close", err)
-	}
-	return Contexts.Close(h)
-}
-
-func idle(h handle.Handle) (err error) {
-	ref, err := Contexts.Acquire(h)
-	if err != nil {
-		return err
-	}
-	defer ref.End(&err)
-	return ref.Object.comm.Idle()
 }
 
 // Close frees the communicator. Containers stay, their communication raises. A second Close does nothing.

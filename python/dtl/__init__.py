@@ -71,7 +71,9 @@ if TYPE_CHECKING:
     from .folding import inner_product, reduce_local, transform_reduce
     from .grouping import GroupBy, group_by
     from .halo import Halo
+    from .handles import LiveHandle, live
     from .histograms import bincount, histogram
+    from .intergroup import intergroup_broadcast, intergroup_gather, intergroup_recv, intergroup_send
     from .joining import join
     from .matrices import matmul
     from .nccl import (
@@ -98,6 +100,7 @@ if TYPE_CHECKING:
     from .redistribution import RedistributionPlan
     from .reordering import adjacent_difference, partition_by, reverse, rotate
     from .requests import PersistentRequest, Request
+    from .roles import RoleManager
     from .scanning import exclusive_scan, inclusive_scan
     from .scans import exscan, reduce_scatter, scan
     from .searching import all_of, any_of, count, count_if, find, find_if, none_of
@@ -208,7 +211,9 @@ __all__ += ["max_element", "min_element", "minmax"]
 __all__ += ["inner_product", "reduce_local", "transform_reduce"]
 __all__ += ["GroupBy", "group_by"]
 __all__ += ["Halo"]
+__all__ += ["LiveHandle", "live"]
 __all__ += ["bincount", "histogram"]
+__all__ += ["intergroup_broadcast", "intergroup_gather", "intergroup_recv", "intergroup_send"]
 __all__ += ["join"]
 __all__ += ["matmul"]
 __all__ += ["iallgather", "iallreduce", "ialltoallv", "ibarrier", "ibroadcast", "igather"]
@@ -222,6 +227,7 @@ __all__ += ["progress"]
 __all__ += ["RedistributionPlan"]
 __all__ += ["adjacent_difference", "partition_by", "reverse", "rotate"]
 __all__ += ["PersistentRequest", "Request"]
+__all__ += ["RoleManager"]
 __all__ += ["exclusive_scan", "inclusive_scan"]
 __all__ += ["exscan", "reduce_scatter", "scan"]
 __all__ += ["all_of", "any_of", "count", "count_if", "find", "find_if", "none_of"]

@@ -13,7 +13,9 @@ LATER = {
     "folding": ("inner_product", "reduce_local", "transform_reduce"),
     "grouping": ("GroupBy", "group_by"),
     "halo": ("Halo",),
+    "handles": ("LiveHandle", "live"),
     "histograms": ("bincount", "histogram"),
+    "intergroup": ("intergroup_broadcast", "intergroup_gather", "intergroup_recv", "intergroup_send"),
     "joining": ("join",),
     "matrices": ("matmul",),
     "nccl": (
@@ -40,6 +42,7 @@ LATER = {
     "redistribution": ("RedistributionPlan",),
     "reordering": ("adjacent_difference", "partition_by", "reverse", "rotate"),
     "requests": ("PersistentRequest", "Request"),
+    "roles": ("RoleManager",),
     "scanning": ("exclusive_scan", "inclusive_scan"),
     "scans": ("exscan", "reduce_scatter", "scan"),
     "searching": ("all_of", "any_of", "count", "count_if", "find", "find_if", "none_of"),

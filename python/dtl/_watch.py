@@ -32,10 +32,12 @@ def configure(check: str | None) -> None:
     """Take over what the environment says now, and what a new context is to compare."""
     source = "check"
     if check is None:
-        source, check = "DTL_CHECK", os.environ.get("DTL_CHECK") or _CHECKS[0]
-    if check not in _CHECKS:
+        source, check = "DTL_CHECK", os.environ.get("DTL_CHECK") or None
+    if check is not None and check not in _CHECKS:
         raise InvalidArgumentError(f"{source} is {check!r}; it must be one of {', '.join(map(repr, _CHECKS))}")
-    _native.set_checking(check == "full")
+    _native.set_checking(check != "node")
+    if check is not None:
+        _native.keep_places(check == "full")
     _native.set_patience(_seconds("DTL_HANG_REPORT", _REPORT_SECONDS), _seconds("DTL_TIMEOUT", 0.0))
     _native.set_sharing(os.environ.get("DTL_SHARED_MEMORY", "1") != "0")
 

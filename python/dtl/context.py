@@ -30,7 +30,8 @@ class Context(DeviceRanks):
     check
         What the ranks compare of each collective call before it: ``"full"`` (all of them, also by messages), or
         ``"node"`` (only where all ranks share memory, where it costs next to nothing; a call that does not match may
-        hang, or give wrong numbers, elsewhere). None for what the environment's DTL_CHECK says, else ``"full"``.
+        hang, or give wrong numbers, elsewhere). None for what the environment's DTL_CHECK says, else ``"full"``. Where
+        one of them says ``"full"``, dtl.live() also tells where what is made from then on was made.
 
     Raises
     ------
@@ -87,19 +88,26 @@ class Context(DeviceRanks):
         context._adopt(handle)
         return context
 
-    def close(self) -> None:
+    def close(self, *, wait: bool = False) -> None:
         """Free the communicator. Collective. A second call does nothing.
 
         Containers on the context stay: their views and local reads go on, their communication raises
         InvalidHandleError.
 
+        Parameters
+        ----------
+        wait
+            Whether to wait for requests on the context that are active here. Their results can still be had.
+
         Raises
         ------
         BufferError
-            If requests on the context are active here. Then it stays open on this rank.
+            If requests on the context are active here, and wait is false. Then it stays open on this rank.
         """
         if self._handle:
             if not _native.forked():
+                if wait:
+                    _native.context_settle(self._handle)
                 _orphans.settle()
                 _native.context_close(self._handle)
             self._handle = 0

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from . import _native, backends
+import importlib
+import sys
+from types import TracebackType
+from typing import Callable
+
+from . import _native, _watch, backends
 from ._owner import Owner
 from .context import Context
 
@@ -29,7 +34,35 @@ class Environment(Owner):
     """
 
     def __init__(self) -> None:
+        _watch.configure(None)
         self._handle = _native.environment_open()
+
+    def close(self) -> None:
+        """Leave the library. Not collective. A second call does nothing.
+
+        When the last environment is closed, a ResourceWarning names what was made since the first of them and is still
+        open though nothing but its close lets it go: contexts over MPI, requests, windows. Once, and with the places
+        where they were made under ``DTL_CHECK=full``.
+        """
+        if self._handle and not _native.forked():
+            since = _native.environment_since()
+            super().close()
+            if not _native.environment_count():
+                importlib.import_module("dtl.handles").report(self, since)
+        self._handle = 0
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.close()
+        else:  # on its way out a program closes nothing
+            super().close()
+
+    # Who is collected says nothing: what it would report may be about to go with it.
+    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not finalizing():
+            super().close()
 
     def _let_go(self, handle: int) -> None:
         _native.environment_close(handle)

@@ -164,6 +164,9 @@ class Request:
         state = "cancelled" if self._cancelled else "active" if self._active else "over"
         return f"<dtl.{type(self).__name__} of {self._op}, {state}>"
 
+    def __reduce__(self) -> Any:
+        raise InvalidTypeError(f"{self!r} cannot be copied or pickled: it stands for one operation of this process")
+
     # The interpreter's end takes the modules away first; what is under way then keeps its buffers for good.
     def __del__(
         self,

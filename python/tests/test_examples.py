@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 from job import on
 
+import dtl
 from dtl._cli import cores
 
 pytestmark = pytest.mark.alone("starts ranks itself")
@@ -93,6 +95,21 @@ def test_stencil_on_parts_of_any_size(ranks: int, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(STENCIL)
     done = job.run(ranks, str(tmp_path / "program.py"), str(EXAMPLES / "stencil.py"), str(tmp_path / "data.npz"))
     assert done.returncode == 0, done.stderr
+
+
+def test_pipeline() -> None:
+    """The program prints what NumPy says of the whole signal, on one rank; the spectra are those of each block."""
+    program = runpy.run_path(str(EXAMPLES / "pipeline.py"))
+    blocks = np.lib.stride_tricks.as_strided(program["signal"](), (399, 400), (200 * 8, 8))
+    powers = (np.abs(np.fft.rfft(blocks * np.hanning(400), axis=1)) ** 2).mean(axis=0)
+    assert np.sort(np.argsort(powers)[-3:] * 20).tolist() == [440, 1200, 3100]
+    with dtl.Environment() as env, env.make_cpu_context() as ctx, program["roles"](ctx) as mgr:
+        np.testing.assert_allclose(program["run"](mgr, program["signal"]()), powers, rtol=1e-12)
+
+
+@RANKS
+def test_pipeline_of_roles(ranks: int) -> None:
+    assert printed(ranks, "pipeline.py") == "tones at 440 Hz, 1200 Hz, 3100 Hz\n"
 
 
 def figures(output: str) -> str:

@@ -231,6 +231,27 @@ def contexts(ctx: dtl.Context) -> None:
         assert_type(error.op, str)
 
 
+def roles(ctx: dtl.Context) -> None:
+    """Roles, and what is between them."""
+    with dtl.RoleManager(ctx) as mgr:
+        mgr.add_role("lead", 1)
+        mgr.add_role("all", lambda rank, size: rank < size)
+        mgr.initialize()
+        assert assert_type(mgr.initialized, bool)
+        assert assert_type(mgr.roles, "tuple[str, ...]") == ("lead", "all")
+        rank = assert_type(mgr.role_rank("all"), int)
+        assert assert_type(mgr.role_size("all"), int) == assert_type(mgr.role_context("all"), dtl.Context).size
+        dtl.intergroup_send(mgr, "all", rank, 1.5, tag=2)
+        assert dtl.intergroup_recv(mgr, "all", rank, count=1, dtype=np.float64, tag=2) == 1.5
+        assert dtl.intergroup_broadcast(mgr, ("lead", 0), "all", 3 if mgr.has_role("lead") else None) == 3
+        print(dtl.intergroup_gather(mgr, ("lead", 0), "all", rank))
+    with dtl.RoleManager.from_programs(ctx, ["program"]) as mgr:
+        assert mgr.has_role("program")
+    for handle in assert_type(dtl.live(), "list[dtl.LiveHandle]"):
+        print(assert_type(handle.kind, str), assert_type(handle.age, float), assert_type(handle.where, "str | None"))
+    ctx.dup().close(wait=True)
+
+
 def questions() -> dict[str, str | None]:
     """What is here."""
     assert_type(dtl.__version__, str)
@@ -275,6 +296,7 @@ def main() -> None:
         numbers(ctx)
         orders(ctx)
         contexts(ctx)
+        roles(ctx)
         errors(ctx)
         with env.make_cpu_context() as own:
             assert own.size == 1

@@ -33,6 +33,12 @@ class Job(NamedTuple):
     hostfile: str | None = None
     hosts: str | None = None
     launcher_arguments: Sequence[str] = ()
+    others: Sequence[tuple[int, Sequence[str]]] = ()  # programs beside it, each on so many further ranks
+
+    @property
+    def all_ranks(self) -> int:
+        """How many ranks all programs have."""
+        return self.ranks + sum(ranks for ranks, _ in self.others)
 
 
 class Command(NamedTuple):
@@ -60,12 +66,15 @@ def build(launcher: Launcher, job: Job, cores: int, environ: Mapping[str, str], 
     else:
         options = _hydra_options(job)
     words = [launcher.path, "-n", str(job.ranks), *options, *job.launcher_arguments, *job.program]
+    hosts = _open_mpi_hosts(job) if launcher.family == OPEN_MPI else []  # of each program there, of the job elsewhere
+    for ranks, program in job.others:
+        words += [":", "-n", str(ranks), *hosts, *program]
     return Command(words, variables)
 
 
 def spins(launcher: Launcher, job: Job, threads: int, environ: Mapping[str, str]) -> bool:
     """Say whether the ranks will starve each other: more than processors, and each waits without yielding."""
-    return launcher.family == MPICH and job.ranks > threads and not _placed(job, environ)
+    return launcher.family == MPICH and job.all_ranks > threads and not _placed(job, environ)
 
 
 def _given(job: Job) -> set[str]:
@@ -107,18 +116,19 @@ def _open_mpi_options(launcher: Launcher, job: Job, cores: int, environ: Mapping
     options: list[str] = []
     new = launcher.version >= (5,)
     given = _given(job)
-    if job.ranks > cores and not _placed(job, environ):
+    if job.all_ranks > cores and not _placed(job, environ):
         if not given & {"map-by", "oversubscribe"}:
             options += ["--map-by", ":OVERSUBSCRIBE"] if new else ["--oversubscribe"]
         if "bind-to" not in given:
             options += ["--bind-to", "none"]
     if job.prefix_output:
         options += ["--output", "tag"] if new else ["--tag-output"]
-    if job.hostfile:
-        options += ["--hostfile", job.hostfile]
-    if job.hosts:
-        options += ["--host", job.hosts]
-    return options
+    return options + _open_mpi_hosts(job)
+
+
+def _open_mpi_hosts(job: Job) -> list[str]:
+    hostfile = ["--hostfile", job.hostfile] if job.hostfile else []
+    return hostfile + (["--host", job.hosts] if job.hosts else [])
 
 
 def _hydra_options(job: Job) -> list[str]:

