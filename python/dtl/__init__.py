@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from .sorting import argsort, is_sorted, lexsort, sort, sort_by_key
     from .statistics import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
     from .threads import get_num_threads, set_num_threads
+    from .topology import Topology
     from .tracing import trace
     from .variable import allgatherv, alltoall, alltoallv, gatherv, scatterv
 
@@ -231,6 +232,7 @@ __all__ += ["shuffle"]
 __all__ += ["argsort", "is_sorted", "lexsort", "sort", "sort_by_key"]
 __all__ += ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"]
 __all__ += ["get_num_threads", "set_num_threads"]
+__all__ += ["Topology"]
 __all__ += ["trace"]
 __all__ += ["allgatherv", "alltoall", "alltoallv", "gatherv", "scatterv"]
 

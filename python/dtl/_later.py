@@ -48,6 +48,7 @@ LATER = {
     "sorting": ("argsort", "is_sorted", "lexsort", "sort", "sort_by_key"),
     "statistics": ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"),
     "threads": ("get_num_threads", "set_num_threads"),
+    "topology": ("Topology",),
     "tracing": ("trace",),
     "variable": ("allgatherv", "alltoall", "alltoallv", "gatherv", "scatterv"),
 }

@@ -43,6 +43,7 @@ ONE = [
     "ContextClose",
     "ContextExport",
     "ContextSplitByNode",
+    "ContextTopology",
     "ContainerClose",
     "ContainerViews",
     "HaloClose",
@@ -97,6 +98,10 @@ NO_HANDLE = {
     "SetPatience",
     "SetChecking",
     "SetSharing",
+    "TopologyBind",
+    "TopologyDevices",
+    "TopologyOfWorld",
+    "TopologyProcessors",
     "Version",
 }
 
