@@ -1,0 +1,164 @@
+package comm
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"dtl/core/backend"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// Neighbors are the edges of one rank in a graph of ranks. ProcNull is no edge, but has a part in what is exchanged, which
+// stays as it is. Where several edges run from one rank to another, the first that it sends along is the first that the
+// other receives from, and so on.
+type Neighbors struct {
+	Sources, Dests []int64
+	Crosswise      bool  // edges come in pairs, as along the axes of a grid: what is sent backwards comes from ahead
+	Serial         int64 // of the graph among those of the communicator
+}
+
+// check refuses edges to no rank, and an unlike number of them from this rank to itself.
+func (c *Comm) checkNeighbors(n Neighbors) error {
+	balance := 0
+	for _, rank := range n.Sources {
+		if err := c.checkNeighbor("source", rank); err != nil {
+			return err
+		}
+		if rank == int64(c.rank) {
+			balance++
+		}
+	}
+	for _, rank := range n.Dests {
+		if err := c.checkNeighbor("destination", rank); err != nil {
+			return err
+		}
+		if rank == int64(c.rank) {
+			balance--
+		}
+	}
+	if balance != 0 {
+		return status.New(status.InvalidArgument, "rank %d is among its own sources %v another number of times than among its destinations %v",
+			c.rank, n.Sources, n.Dests)
+	}
+	if n.Crosswise && (len(n.Sources)%2 != 0 || !slices.Equal(n.Sources, n.Dests)) {
+		return status.New(status.InvalidArgument, "sources %v and destinations %v are no pairs of a grid", n.Sources, n.Dests)
+	}
+	return nil
+}
+
+func (c *Comm) checkNeighbor(name string, rank int64) error {
+	if rank == backend.ProcNull {
+		return nil
+	}
+	return c.checkRank(name, rank)
+}
+
+// NeighborAllgather sends value along every edge, and puts in recv, edge by edge, what comes. Collective over all ranks,
+// which pass the same type and shape (MPI_Neighbor_allgather).
+func (c *Comm) NeighborAllgather(value Array, n Neighbors, recv memory.Span) error {
+	const op = "neighbor_allgather"
+	mine := c.checkNeighbors(n)
+	if mine == nil {
+		mine = errorOr(checkArray("value", &value), checkOutput(recv, value.Span, len(n.Sources)*value.Count))
+	}
+	same := append([]int64{n.Serial, int64(value.Type), int64(len(value.Shape))}, value.Shape...)
+	call := Call{Op: op, Same: same, Text: n.told(&value, value.Shape)}
+	if err := c.Agree(call, mine); err != nil {
+		return status.In(op, err)
+	}
+	return status.In(op, c.apart(value.Span, recv, func(send memory.Span) error {
+		return c.alongEdges(n, slices.Repeat([]memory.Span{send}, len(n.Dests)), alike(recv, len(n.Sources)))
+	}))
+}
+
+// NeighborAlltoall sends the next entry of value along each edge, and puts in recv, edge by edge, what comes. Collective
+// over all ranks, whose entries have the same type and shape (MPI_Neighbor_alltoall).
+func (c *Comm) NeighborAlltoall(value Array, n Neighbors, recv memory.Span) error {
+	const op = "neighbor_alltoall"
+	mine := c.checkNeighbors(n)
+	if mine == nil {
+		mine = c.checkEntries(&value, n, recv)
+	}
+	if err := c.Agree(n.describe(op, &value), mine); err != nil {
+		return status.In(op, err)
+	}
+	return status.In(op, c.apart(value.Span, recv, func(send memory.Span) error {
+		return c.alongEdges(n, alike(send, len(n.Dests)), alike(recv, len(n.Sources)))
+	}))
+}
+
+func (c *Comm) checkEntries(value *Array, n Neighbors, recv memory.Span) error {
+	if err := checkArray("values", value); err != nil {
+		return err
+	}
+	if len(value.Shape) == 0 || value.Shape[0] != int64(len(n.Dests)) {
+		return status.New(status.InvalidArgument, "values of shape %v must have one entry along the first dimension for each of %s",
+			value.Shape, plural(len(n.Dests), "destination"))
+	}
+	return checkOutput(recv, value.Span, int(value.rowCount())*len(n.Sources))
+}
+
+// told is what a call passes, for the error of ranks that do not pass the same.
+func (n *Neighbors) told(value *Array, shape []int64) func() string {
+	return func() string {
+		return fmt.Sprintf("entries of shape %v of %s, topology %d", shape, value.Type, n.Serial)
+	}
+}
+
+// describe is the part of a call with an entry an edge that ranks agree on.
+func (n *Neighbors) describe(op string, value *Array) Call {
+	call := value.describe(op, n.Serial)
+	_, row := value.rows()
+	call.Text = n.told(value, row)
+	return call
+}
+
+// alike divides a span in n parts.
+func alike(s memory.Span, n int) []memory.Span {
+	parts := make([]memory.Span, n)
+	for i := range parts {
+		length := s.Count / n
+		parts[i] = s.Slice(i*length, (i+1)*length)
+	}
+	return parts
+}
+
+// alongEdges sends each part of send to its destination, and fills each part of recv from its source.
+func (c *Comm) alongEdges(n Neighbors, send, recv []memory.Span) error {
+	var pending []backend.Request
+	var failed error
+	start := func(r backend.Request, err error) {
+		if err != nil {
+			failed = errors.Join(failed, err)
+		} else {
+			pending = append(pending, r)
+		}
+	}
+	var own []memory.Span // what comes from this rank itself, in the order in which it is sent
+	const lane = 0
+	for at := range n.Sources {
+		if n.Crosswise {
+			at ^= 1 // the neighbour sends backwards first, and that comes from ahead
+		}
+		switch source := n.Sources[at]; source {
+		case backend.ProcNull:
+		case int64(c.rank):
+			own = append(own, recv[at])
+		default:
+			start(c.StartRecv(recv[at], int(source), lane))
+		}
+	}
+	for at, dest := range n.Dests {
+		switch dest {
+		case backend.ProcNull:
+		case int64(c.rank):
+			memory.Copy(own[0], send[at])
+			own = own[1:]
+		default:
+			start(c.StartSend(send[at], int(dest), lane))
+		}
+	}
+	return errors.Join(failed, c.Wait(pending))
+}
