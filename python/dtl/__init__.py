@@ -65,10 +65,12 @@ if TYPE_CHECKING:
     from . import observe
     from .algorithms import copy, for_each, transform
     from .assigning import fill, generate, iota, replace, replace_if
+    from .cart import Cart
     from .cumulations import cumprod, cumsum
     from .distributed_map import DistributedMap
     from .extremes import max_element, min_element, minmax
     from .folding import inner_product, reduce_local, transform_reduce
+    from .graph import Graph
     from .grouping import GroupBy, group_by
     from .halo import Halo
     from .histograms import bincount, histogram
@@ -203,10 +205,12 @@ __all__ = [
 ]
 __all__ += ["copy", "for_each", "transform"]
 __all__ += ["fill", "generate", "iota", "replace", "replace_if"]
+__all__ += ["Cart"]
 __all__ += ["cumprod", "cumsum"]
 __all__ += ["DistributedMap"]
 __all__ += ["max_element", "min_element", "minmax"]
 __all__ += ["inner_product", "reduce_local", "transform_reduce"]
+__all__ += ["Graph"]
 __all__ += ["GroupBy", "group_by"]
 __all__ += ["Halo"]
 __all__ += ["bincount", "histogram"]

@@ -6,10 +6,12 @@ from __future__ import annotations
 LATER = {
     "algorithms": ("copy", "for_each", "transform"),
     "assigning": ("fill", "generate", "iota", "replace", "replace_if"),
+    "cart": ("Cart",),
     "cumulations": ("cumprod", "cumsum"),
     "distributed_map": ("DistributedMap",),
     "extremes": ("max_element", "min_element", "minmax"),
     "folding": ("inner_product", "reduce_local", "transform_reduce"),
+    "graph": ("Graph",),
     "grouping": ("GroupBy", "group_by"),
     "halo": ("Halo",),
     "histograms": ("bincount", "histogram"),

@@ -63,6 +63,7 @@ class Context(DeviceRanks):
     """
 
     _topology: ContextTopology | None = None
+    _topologies = 0  # how many grids and graphs of its ranks there are
 
     def __init__(self, comm: Any = None, device_id: int | None = None, *, check: str | None = None) -> None:
         device = -1 if device_id is None else integer("device_id", device_id)
