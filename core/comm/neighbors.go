@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"dtl/core/backend"
 	"dtl/core/memory"
@@ -56,37 +57,72 @@ func (c *Comm) checkNeighbor(name string, rank int64) error {
 }
 
 // NeighborAllgather sends value along every edge, and puts in recv, edge by edge, what comes. Collective over all ranks,
-// which pass the same type and shape (MPI_Neighbor_allgather).
+// which pass the same type and number of elements (MPI_Neighbor_allgather).
 func (c *Comm) NeighborAllgather(value Array, n Neighbors, recv memory.Span) error {
 	const op = "neighbor_allgather"
-	mine := c.checkNeighbors(n)
-	if mine == nil {
-		mine = errorOr(checkArray("value", &value), checkOutput(recv, value.Span, len(n.Sources)*value.Count))
-	}
-	same := append([]int64{n.Serial, int64(value.Type), int64(len(value.Shape))}, value.Shape...)
-	call := Call{Op: op, Same: same, Text: n.told(&value, value.Shape)}
-	if err := c.Agree(call, mine); err != nil {
-		return status.In(op, err)
-	}
-	return status.In(op, c.apart(value.Span, recv, func(send memory.Span) error {
-		return c.alongEdges(n, slices.Repeat([]memory.Span{send}, len(n.Dests)), alike(recv, len(n.Sources)))
-	}))
+	return c.inTurn(op, func() error {
+		mine := c.checkNeighbors(n)
+		if mine == nil {
+			mine = errorOr(checkArray("value", &value), checkOutput(recv, value.Span, len(n.Sources)*value.Count))
+		}
+		short, err := c.start(n.form(op, value.Span), mine, value.Span)
+		if err != nil {
+			return err
+		}
+		if short && c.size > 1 {
+			c.takeEntries(n, recv, func(int) int { return 0 })
+			return nil
+		}
+		return c.apart(value.Span, recv, func(send memory.Span) error {
+			return c.alongEdges(n, slices.Repeat([]memory.Span{send}, len(n.Dests)), alike(recv, len(n.Sources)))
+		})
+	})
 }
 
 // NeighborAlltoall sends the next entry of value along each edge, and puts in recv, edge by edge, what comes. Collective
 // over all ranks, whose entries have the same type and shape (MPI_Neighbor_alltoall).
 func (c *Comm) NeighborAlltoall(value Array, n Neighbors, recv memory.Span) error {
 	const op = "neighbor_alltoall"
-	mine := c.checkNeighbors(n)
-	if mine == nil {
-		mine = c.checkEntries(&value, n, recv)
+	return c.inTurn(op, func() error {
+		mine := c.checkNeighbors(n)
+		if mine == nil {
+			mine = c.checkEntries(&value, n, recv)
+		}
+		short, err := c.startEntries(op, &value, n, mine)
+		if err != nil {
+			return err
+		}
+		if short && c.size > 1 {
+			c.takeEntries(n, recv, func(at int) int { return at ^ 1 })
+			return nil
+		}
+		return c.apart(value.Span, recv, func(send memory.Span) error {
+			return c.alongEdges(n, alike(send, len(n.Dests)), alike(recv, len(n.Sources)))
+		})
+	})
+}
+
+// startEntries meets for a call that has an entry an edge, and reports whether every rank has those of all others now. In a
+// grid every rank has as many; in a graph a source does not know which of the entries is whose.
+func (c *Comm) startEntries(op string, value *Array, n Neighbors, mine error) (short bool, err error) {
+	if n.Crosswise {
+		return c.start(n.form(op, value.Span), mine, value.Span)
 	}
-	if err := c.Agree(n.describe(op, &value), mine); err != nil {
-		return status.In(op, err)
+	return false, c.agree(n.describe(op, value), mine, Shared{}, nil)
+}
+
+// takeEntries copies to recv what the sources laid down in the meeting: of each the entry that comes along an edge.
+func (c *Comm) takeEntries(n Neighbors, recv memory.Span, entry func(at int) int) {
+	for at, part := range alike(recv, len(n.Sources)) {
+		if source := n.Sources[at]; source != backend.ProcNull {
+			memory.Copy(part, c.part(int(source), part.Type, entry(at)*part.Count, part.Count))
+		}
 	}
-	return status.In(op, c.apart(value.Span, recv, func(send memory.Span) error {
-		return c.alongEdges(n, alike(send, len(n.Dests)), alike(recv, len(n.Sources)))
-	}))
+}
+
+// form is the part of a call that ranks agree on where all have as many elements.
+func (n *Neighbors) form(op string, send memory.Span) form {
+	return form{op: op, by: "topology " + strconv.FormatInt(n.Serial, 10), typ: send.Type, count: send.Count}
 }
 
 func (c *Comm) checkEntries(value *Array, n Neighbors, recv memory.Span) error {
@@ -100,18 +136,13 @@ func (c *Comm) checkEntries(value *Array, n Neighbors, recv memory.Span) error {
 	return checkOutput(recv, value.Span, int(value.rowCount())*len(n.Sources))
 }
 
-// told is what a call passes, for the error of ranks that do not pass the same.
-func (n *Neighbors) told(value *Array, shape []int64) func() string {
-	return func() string {
-		return fmt.Sprintf("entries of shape %v of %s, topology %d", shape, value.Type, n.Serial)
-	}
-}
-
-// describe is the part of a call with an entry an edge that ranks agree on.
+// describe is that part where only the entries are alike.
 func (n *Neighbors) describe(op string, value *Array) Call {
 	call := value.describe(op, n.Serial)
-	_, row := value.rows()
-	call.Text = n.told(value, row)
+	call.Text = func() string {
+		_, row := value.rows()
+		return fmt.Sprintf("entries of shape %v of %s, topology %d", row, value.Type, n.Serial)
+	}
 	return call
 }
 

@@ -1,6 +1,7 @@
 package comm_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -96,6 +97,14 @@ func TestGridNeighbors(t *testing.T) {
 				}
 				assert.NoError(t, c.NeighborAlltoall(array(send, int64(len(send))), edges, memory.Of(dtype.Float64, recv)))
 				assert.Equal(t, want, recv, "%v %v", g.Dims, row.periods)
+				kept := slices.Clone(send)
+				assert.NoError(t, c.NeighborAlltoall(array(send, int64(len(send))), edges, memory.Of(dtype.Float64, send)))
+				for k, rank := range near {
+					if rank == backend.ProcNull {
+						want[k] = kept[k]
+					}
+				}
+				assert.Equal(t, want, send, "in place")
 			})
 		}
 	})
@@ -155,9 +164,11 @@ func TestNeighborCallRefusals(t *testing.T) {
 		}
 		assert.ErrorContains(t, c.NeighborAllgather(value, ring, short), "out has 2 elements")
 		if me == 0 {
-			value.Shape = []int64{1, 1}
+			value, short = array([]float64{1, 2}, 2), memory.Of(dtype.Float64, make([]float64, 6))
+		} else {
+			short = recv
 		}
-		assert.ErrorIs(t, c.NeighborAllgather(value, ring, recv), status.Mismatch)
+		assert.ErrorIs(t, c.NeighborAllgather(value, ring, short), status.Mismatch)
 		assert.ErrorContains(t, c.NeighborAlltoall(array([]float64{1, 2}, 2), ring, recv), "one entry along the first dimension for each of 3 destinations")
 		assert.NoError(t, c.NeighborAlltoall(array([]float64{1, 2, 3}, 3), ring, recv))
 	})

@@ -92,10 +92,13 @@ class Neighbours:
         InvalidHandleError
             If the context is closed.
         """
+        if out is not None and self._exchange(bridge.NEIGHBOR_ALLGATHER, value, out) is not NotImplemented:
+            return out
         with together(self._context, "neighbor_allgather"):
             array = input_array("value", value)
             result = self._room(out, array.shape, array.dtype)
-        return self._exchange(bridge.NEIGHBOR_ALLGATHER, array, result)
+        self._exchange(bridge.NEIGHBOR_ALLGATHER, array, result)
+        return result
 
     def neighbor_alltoall(self, values: Any, *, out: Any = None) -> Any:
         """Send entry k of values to destination k. Collective (MPI_Neighbor_alltoall).
@@ -124,10 +127,13 @@ class Neighbours:
         InvalidHandleError
             If the context is closed.
         """
+        if out is not None and self._exchange(bridge.NEIGHBOR_ALLTOALL, values, out) is not NotImplemented:
+            return out
         with together(self._context, "neighbor_alltoall"):
             array = input_array("values", values)
             result = self._room(out, array.shape[1:], array.dtype)
-        return self._exchange(bridge.NEIGHBOR_ALLTOALL, array, result)
+        self._exchange(bridge.NEIGHBOR_ALLTOALL, array, result)
+        return result
 
     def neighbor_alltoallv(self, data: Any, send_counts: Any, recv_counts: Any = None, *, out: Any = None) -> Any:
         """Send the next so many rows to each destination. Collective (MPI_Neighbor_alltoallv).
@@ -185,5 +191,4 @@ class Neighbours:
         return result
 
     def _exchange(self, code: int, array: Any, result: Any) -> Any:
-        bridge.call(code, self._context, array, result, self._crosswise, self._serial, 0, 0, self._edges)
-        return result
+        return bridge.call(code, self._context, array, result, self._crosswise, self._serial, 0, 0, self._edges)
