@@ -33,7 +33,8 @@ def set_num_threads(n: int) -> None:
     Notes
     -----
     The environment variable DTL_NUM_THREADS says so for a whole program. Without either, it is the processors that the
-    launcher has bound the rank to; where it has bound none, the machine's, divided among the ranks on it.
+    launcher, or ``ctx.topology.bind``, has bound the rank to; where it is bound to none, the machine's, divided among
+    the ranks on it.
 
     Examples
     --------
