@@ -111,3 +111,30 @@ def map_calls(ctx: dtl.Context) -> Calls:
         "MAP_ERASE": erase,
         "MAP_ENTRIES": lambda: call(b.MAP_ENTRIES, table, None, None, 0, 0, 0, 0),
     }
+
+
+def topology_calls(ctx: dtl.Context) -> Calls:
+    """Return a call of each operation on grids and graphs of ranks."""
+    call, b = _native.bridge.call, _native.bridge
+    grid, one, out = np.array([1, 1, 1, 1]), np.ones(1), np.ones(1)
+    edges, here = np.array([1, 0, 0]), np.zeros(2, np.int64)
+    return {
+        "CART": lambda: call(b.CART, ctx, grid, None, 0, 0, 0, 0),
+        "CART_AT": lambda: call(b.CART_AT, ctx, grid, None, 0, 0, 0, 0),
+        "CART_AT of coordinates": lambda: call(b.CART_AT, ctx, grid, None, 1, 0, 0, 0, here),
+        "GRAPH": lambda: call(b.GRAPH, ctx, None, None, 0, 0, 0, 0, edges),
+        "NEIGHBOR_ALLGATHER": lambda: call(b.NEIGHBOR_ALLGATHER, ctx, one, out, 0, 0, 0, 0, edges),
+        "NEIGHBOR_ALLTOALL": lambda: call(b.NEIGHBOR_ALLTOALL, ctx, one, out, 0, 0, 0, 0, edges),
+        "NEIGHBOR_ALLTOALLV": lambda: call(b.NEIGHBOR_ALLTOALLV, ctx, one, None, 0, 0, 0, 0, edges, grid[:1]),
+    }
+
+
+def placing_calls(native: dict[str, Callable[..., object]], ctx: int) -> Calls:
+    """Return a call of each exported function that says where ranks run."""
+    return {
+        "ContextTopology": lambda: native["ContextTopology"](ctx),
+        "TopologyOfWorld": native["TopologyOfWorld"],
+        "TopologyProcessors": native["TopologyProcessors"],
+        "TopologyDevices": native["TopologyDevices"],
+        "TopologyBind": lambda: native["TopologyBind"]("all", 0, 1),
+    }

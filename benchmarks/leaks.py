@@ -8,7 +8,7 @@ from itertools import repeat
 from typing import Any, Callable
 
 import numpy as np
-from leak_calls import Calls, container_calls, map_calls, short_calls
+from leak_calls import Calls, container_calls, map_calls, placing_calls, short_calls, topology_calls
 from mpi4py import MPI
 from pages import resident
 from rows import Row, deliver
@@ -125,6 +125,7 @@ def control_calls(ctx: int, self_communicator: int) -> Calls:
         "MpiAbi": n["MpiAbi"],
         "MpiVersion": n["MpiVersion"],
         "MpiSource": n["MpiSource"],
+        **placing_calls(n, ctx),
     }
 
 
@@ -224,6 +225,7 @@ def bridge_calls(ctx: dtl.Context) -> Calls:
         **short_calls(ctx),
         **container_calls(ctx, vec),
         **map_calls(ctx),
+        **topology_calls(ctx),
         "an error": _refused(lambda: call(b.ALLREDUCE, ctx, one, out, 99, 0, 0, 0)),
     }
 

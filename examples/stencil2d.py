@@ -31,12 +31,6 @@ TOLERANCE = 1e-3  # degrees in one step
 CHECKED = 100  # steps between two looks at the change, which make all ranks wait for each other
 
 
-def grid_of(size: int) -> tuple[int, int]:
-    """Return the rows and columns of ranks that are nearest to a square: it has the shortest edges to exchange."""
-    rows = max(rows for rows in range(1, math.isqrt(size) + 1) if size % rows == 0)
-    return rows, size // rows
-
-
 def spread(u: Array) -> Array:
     """Return the next temperatures of all elements of u but those around it."""
     inside = u[1:-1, 1:-1]
@@ -60,7 +54,7 @@ def solve(
     ctx: dtl.Context, shape: tuple[int, int], steps: int, tolerance: float
 ) -> tuple[dtl.DistributedTensor, int, float]:
     """Return the plate in the end, how many steps that took, and the largest change in the last. Collective."""
-    grid = grid_of(ctx.size)
+    grid = dtl.Cart(ctx, (0, 0)).dims[::-1]  # nearest to a square: the shortest edges to exchange
     plate = dtl.DistributedTensor(ctx, shape, grid=grid)
     new = dtl.DistributedTensor(ctx, shape, grid=grid)
     halo = dtl.Halo(plate, 1)

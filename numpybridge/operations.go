@@ -98,6 +98,12 @@ const (
 	IsSorted
 	Search
 	Select
+	Cart
+	CartAt
+	Graph
+	NearGather
+	NearAll
+	NearAllv
 )
 
 // operation is what is known of one.
@@ -194,6 +200,12 @@ var operations = [...]operation{
 	IsSorted:     {"IS_SORTED", "is_sorted", false, false, isSorted},
 	Search:       {"SEARCH", "searchsorted", true, false, search},
 	Select:       {"SELECT", "select", true, false, selectOf},
+	Cart:         {"CART", "cart", true, false, cart},
+	CartAt:       {"CART_AT", "cart", true, false, cartAt},
+	Graph:        {"GRAPH", "graph", false, false, graph},
+	NearGather:   {"NEIGHBOR_ALLGATHER", "neighbor_allgather", true, false, nearGather},
+	NearAll:      {"NEIGHBOR_ALLTOALL", "neighbor_alltoall", true, false, nearAll},
+	NearAllv:     {"NEIGHBOR_ALLTOALLV", "neighbor_alltoallv", true, false, nearAllv},
 }
 
 // row returns a code's operation, or nil for a number that is none.

@@ -1,16 +1,14 @@
 package comm
 
 import (
-	"os"
 	"runtime"
-	"strconv"
-	"strings"
 	"sync/atomic"
 
 	"dtl/core/board"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
+	"dtl/core/topology"
 )
 
 // sharing says whether ranks meet in shared memory where they can.
@@ -81,36 +79,10 @@ func (c *Comm) useBoard(b *board.Board) {
 	b.TryReading()
 	c.board, c.spins, c.yield = b, patient, yield
 	c.brief = min(board.MaxPayload, (64<<10)/c.size)
-	if processors() < c.size {
+	if len(topology.Kernel().Online()) < c.size { // this process may be bound to some of them
 		c.spins = hasty
 	}
 	if b.OneProcess() {
 		c.alike, c.spins, c.yield = true, 1, runtime.Gosched
 	}
-}
-
-// processors returns how many processors the machine has; this process may be bound to some of them.
-func processors() int {
-	text, err := os.ReadFile("/sys/devices/system/cpu/online")
-	if err != nil {
-		return runtime.NumCPU()
-	}
-	return countRanges(strings.TrimSpace(string(text)))
-}
-
-// countRanges counts what a list such as "0-3,8" names.
-func countRanges(list string) (n int) {
-	for part := range strings.SplitSeq(list, ",") {
-		first, last, isRange := strings.Cut(part, "-")
-		lo, err := strconv.Atoi(first)
-		hi := lo
-		if isRange && err == nil {
-			hi, err = strconv.Atoi(last)
-		}
-		if err != nil || hi < lo {
-			return runtime.NumCPU()
-		}
-		n += hi - lo + 1
-	}
-	return n
 }

@@ -106,8 +106,13 @@ func tie(from, to int, n int64) int64 {
 
 // checkLengths refuses counts that are not one a rank, or negative.
 func (c *Comm) checkLengths(name string, counts []int64) error {
-	if len(counts) != c.Size() {
-		return status.New(status.InvalidArgument, "%s has %d entries for %d ranks", name, len(counts), c.Size())
+	return checkEach(name, counts, c.Size(), "ranks")
+}
+
+// checkEach refuses counts that are not one for each of n things, or negative.
+func checkEach(name string, counts []int64, n int, things string) error {
+	if len(counts) != n {
+		return status.New(status.InvalidArgument, "%s has %d entries for %d %s", name, len(counts), n, things)
 	}
 	for _, n := range counts {
 		if n < 0 {
@@ -122,6 +127,11 @@ func (c *Comm) checkCounts(name string, value *Array, counts []int64) error {
 	if err := c.checkLengths(name, counts); err != nil {
 		return err
 	}
+	return checkSum(name, value, counts)
+}
+
+// checkSum refuses counts that are not value's rows in all.
+func checkSum(name string, value *Array, counts []int64) error {
 	left, _ := value.rows()
 	rows := left
 	for _, n := range counts {

@@ -46,7 +46,11 @@ func world(name string, device int) (*Context, error) {
 	if err != nil {
 		return nil, status.In("context", err)
 	}
-	return open(name, device, p.World)
+	c, err := open(name, device, p.World)
+	if err != nil || name == backend.Local {
+		return c, err
+	}
+	return c.met()
 }
 
 // Adopt returns a context over a duplicate of the named backend's native communicator. The original stays

@@ -64,11 +64,13 @@ if TYPE_CHECKING:
     from . import observe
     from .algorithms import copy, for_each, transform
     from .assigning import fill, generate, iota, replace, replace_if
+    from .cart import Cart
     from .cumulations import cumprod, cumsum
     from .distributed_map import DistributedMap
     from .environment import THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SERIALIZED, THREAD_SINGLE, Environment
     from .extremes import max_element, min_element, minmax
     from .folding import inner_product, reduce_local, transform_reduce
+    from .graph import Graph
     from .grouping import GroupBy, group_by
     from .halo import Halo
     from .handles import LiveHandle, live
@@ -110,6 +112,7 @@ if TYPE_CHECKING:
     from .sorting import argsort, is_sorted, lexsort, sort, sort_by_key
     from .statistics import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
     from .threads import get_num_threads, set_num_threads
+    from .topology import Topology
     from .tracing import trace
     from .variable import allgatherv, alltoall, alltoallv, gatherv, scatterv
 
@@ -205,10 +208,12 @@ __all__ = [
 ]
 __all__ += ["copy", "for_each", "transform"]
 __all__ += ["fill", "generate", "iota", "replace", "replace_if"]
+__all__ += ["Cart"]
 __all__ += ["cumprod", "cumsum"]
 __all__ += ["DistributedMap"]
 __all__ += ["max_element", "min_element", "minmax"]
 __all__ += ["inner_product", "reduce_local", "transform_reduce"]
+__all__ += ["Graph"]
 __all__ += ["GroupBy", "group_by"]
 __all__ += ["Halo"]
 __all__ += ["LiveHandle", "live"]
@@ -237,6 +242,7 @@ __all__ += ["shuffle"]
 __all__ += ["argsort", "is_sorted", "lexsort", "sort", "sort_by_key"]
 __all__ += ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"]
 __all__ += ["get_num_threads", "set_num_threads"]
+__all__ += ["Topology"]
 __all__ += ["trace"]
 __all__ += ["allgatherv", "alltoall", "alltoallv", "gatherv", "scatterv"]
 

@@ -13,6 +13,8 @@ BARRIER: int
 BINCOUNT: int
 BROADCAST: int
 CANCEL: int
+CART: int
+CART_AT: int
 CREATE: int
 CUMULATE: int
 DISTRIBUTE: int
@@ -25,6 +27,7 @@ GATHERV: int
 GATHER_TO: int
 GET: int
 GIVE: int
+GRAPH: int
 HALO_BEGIN: int
 HALO_END: int
 HALO_EXCHANGE: int
@@ -49,6 +52,9 @@ MAP_FIND: int
 MAP_INSERT: int
 MAP_UPDATE: int
 MOVE: int
+NEIGHBOR_ALLGATHER: int
+NEIGHBOR_ALLTOALL: int
+NEIGHBOR_ALLTOALLV: int
 OWNER: int
 PLAN: int
 PLAN_BYTES: int

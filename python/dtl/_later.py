@@ -6,11 +6,13 @@ from __future__ import annotations
 LATER = {
     "algorithms": ("copy", "for_each", "transform"),
     "assigning": ("fill", "generate", "iota", "replace", "replace_if"),
+    "cart": ("Cart",),
     "cumulations": ("cumprod", "cumsum"),
     "distributed_map": ("DistributedMap",),
     "environment": ("THREAD_FUNNELED", "THREAD_MULTIPLE", "THREAD_SERIALIZED", "THREAD_SINGLE", "Environment"),
     "extremes": ("max_element", "min_element", "minmax"),
     "folding": ("inner_product", "reduce_local", "transform_reduce"),
+    "graph": ("Graph",),
     "grouping": ("GroupBy", "group_by"),
     "halo": ("Halo",),
     "handles": ("LiveHandle", "live"),
@@ -52,6 +54,7 @@ LATER = {
     "sorting": ("argsort", "is_sorted", "lexsort", "sort", "sort_by_key"),
     "statistics": ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"),
     "threads": ("get_num_threads", "set_num_threads"),
+    "topology": ("Topology",),
     "tracing": ("trace",),
     "variable": ("allgatherv", "alltoall", "alltoallv", "gatherv", "scatterv"),
 }

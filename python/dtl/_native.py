@@ -161,6 +161,12 @@ container_kind = _checked(_dtl.pydtl_ContainerKind)
 container_index = _checked(_dtl.pydtl_ContainerIndex)
 container_views = _checked(_dtl.pydtl_ContainerViews)
 container_close = _checked(_dtl.pydtl_ContainerClose)
+context_topology = _communicating("topology", _dtl.pydtl_ContextTopology)
+topology_of_world = _checked(_dtl.pydtl_TopologyOfWorld)
+topology_processors = _checked(_dtl.pydtl_TopologyProcessors)
+topology_devices = _checked(_dtl.pydtl_TopologyDevices)
+topology_bind = _checked(_dtl.pydtl_TopologyBind)
+
 plan_close = _checked(_dtl.pydtl_PlanClose)
 halo_close = _checked(_dtl.pydtl_HaloClose)
 

@@ -15,7 +15,14 @@ def are_counts(counts: Any) -> bool:
     return counts.__class__ is np.ndarray and counts.ndim == 1 and counts.dtype == np.int64
 
 
-def count_array(name: str, counts: Any) -> Any:
+def integers(name: str, values: Any, each: str) -> Any:
+    """Return integers, of which there must be some, as an array of int64."""
+    if values is None:
+        raise InvalidTypeError(f"{name} must be a sequence of integers, with one entry {each}, not None")
+    return count_array(name, values, each)
+
+
+def count_array(name: str, counts: Any, each: str = "a rank") -> Any:
     """Return counts as an array of int64, or None."""
     if counts is None:
         return None
@@ -24,7 +31,7 @@ def count_array(name: str, counts: Any) -> Any:
     except (TypeError, ValueError) as error:
         raise InvalidTypeError(f"{name} of type {type(counts).__name__} are no integers: {error}") from None
     if array.ndim != 1:
-        raise InvalidArgumentError(f"{name} of shape {array.shape} must be a sequence, with one entry a rank")
+        raise InvalidArgumentError(f"{name} of shape {array.shape} must be a sequence, with one entry {each}")
     if array.dtype.kind not in "iu" and array.size:
         raise InvalidTypeError(
             f"{name} of type {type(counts).__name__} have dtype {array.dtype}; they must be integers"

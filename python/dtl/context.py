@@ -7,7 +7,7 @@ import importlib
 import sys
 import warnings
 from types import TracebackType
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from . import _abort, _native, _orphans, _rank, _watch
 from ._arguments import integer
@@ -15,6 +15,9 @@ from ._devices import DeviceRanks
 from ._native import bridge
 from ._short import short
 from .exceptions import BufferError
+
+if TYPE_CHECKING:
+    from .seating import ContextTopology
 
 
 class Context(DeviceRanks):
@@ -59,6 +62,9 @@ class Context(DeviceRanks):
     ...     print(f"rank {ctx.rank} of {ctx.size}")
     rank 0 of 1
     """
+
+    _topology: ContextTopology | None = None
+    _topologies = 0  # how many grids and graphs of its ranks there are
 
     def __init__(self, comm: Any = None, device_id: int | None = None, *, check: str | None = None) -> None:
         device = -1 if device_id is None else integer("device_id", device_id)
@@ -165,6 +171,23 @@ class Context(DeviceRanks):
     def has_mpi(self) -> bool:
         """Whether MPI connects the ranks."""
         return self._backend == "mpi"
+
+    @property
+    def topology(self) -> ContextTopology:
+        """Where the ranks run. Collective when it is first asked for, and then what was found out is kept.
+
+        Raises
+        ------
+        InvalidHandleError
+            If the context is closed, and it was not asked for before.
+        CollectiveMismatchError
+            If another rank calls something else.
+        """
+        if self._topology is None:
+            from .seating import ContextTopology  # noqa: PLC0415 - few programs ask, and all would load it
+
+            self._topology = ContextTopology(self)
+        return self._topology
 
     @short(bridge.BARRIER, "owner", "met")
     def barrier(self) -> None:

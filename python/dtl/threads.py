@@ -12,6 +12,7 @@ from .policies import Execution
 _NEIGHBOURS = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PMIX_LOCAL_SIZE")
 
 _chosen: int | None = None
+_stated = False  # by the program, not found out
 
 
 def set_num_threads(n: int) -> None:
@@ -32,7 +33,8 @@ def set_num_threads(n: int) -> None:
     Notes
     -----
     The environment variable DTL_NUM_THREADS says so for a whole program. Without either, it is the processors that the
-    launcher has bound the rank to; where it has bound none, the machine's, divided among the ranks on it.
+    launcher, or ``ctx.topology.bind``, has bound the rank to; where it is bound to none, the machine's, divided among
+    the ranks on it.
 
     Examples
     --------
@@ -41,11 +43,11 @@ def set_num_threads(n: int) -> None:
     >>> dtl.get_num_threads()
     2
     """
-    global _chosen
+    global _chosen, _stated
     number = integer("n", n)
     if number < 1:
         raise InvalidArgumentError(f"{number} threads: there must be at least 1")
-    _chosen = number
+    _chosen, _stated = number, True
 
 
 def get_num_threads() -> int:
@@ -56,9 +58,17 @@ def get_num_threads() -> int:
     InvalidArgumentError
         If DTL_NUM_THREADS is no number of threads.
     """
+    global _chosen
     if _chosen is None:
-        set_num_threads(_from_environment() or _own_processors())
-    return _chosen or 1
+        _chosen = _from_environment() or _own_processors()
+    return _chosen
+
+
+def rebound() -> None:
+    """Have what nobody has stated be found out again: the process is bound to other processors."""
+    global _chosen
+    if not _stated:
+        _chosen = None
 
 
 def threads(execution: Execution) -> int:

@@ -44,6 +44,7 @@ ONE = [
     "ContextSettle",
     "ContextExport",
     "ContextSplitByNode",
+    "ContextTopology",
     "ContainerClose",
     "ContainerViews",
     "HaloClose",
@@ -102,6 +103,10 @@ NO_HANDLE = {
     "SetPatience",
     "SetChecking",
     "SetSharing",
+    "TopologyBind",
+    "TopologyDevices",
+    "TopologyOfWorld",
+    "TopologyProcessors",
     "Version",
 }
 

@@ -130,19 +130,6 @@ def test_stencil2d_on_parts_of_any_size(ranks: int, tmp_path: Path) -> None:
     run(ranks, tmp_path, HEAT, str(EXAMPLES / "stencil2d.py"), str(tmp_path / "data.npz"))
 
 
-def test_stencil2d_divides_by_a_grid_near_a_square() -> None:
-    grid_of = runpy.run_path(str(EXAMPLES / "stencil2d.py"))["grid_of"]
-    assert [grid_of(size) for size in (1, 2, 4, 6, 7, 12, 16)] == [
-        (1, 1),
-        (1, 2),
-        (2, 2),
-        (2, 3),
-        (1, 7),
-        (3, 4),
-        (4, 4),
-    ]
-
-
 def test_stencil2d_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     image = pytest.importorskip("matplotlib.image", reason="not installed; runs in the environments of `make setup`")
     draw, path = runpy.run_path(str(EXAMPLES / "stencil2d.py"))["draw"], tmp_path / "plate.png"

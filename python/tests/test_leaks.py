@@ -135,6 +135,11 @@ def functions() -> dict[str, Callable[[], Any]]:
         "MpiProgram": _dtl.pydtl_MpiProgram,
         "MpiThreadLevel": _dtl.pydtl_MpiThreadLevel,
         "OpName": lambda: _dtl.pydtl_OpName(0),
+        "ContextTopology": lambda: _dtl.pydtl_ContextTopology(c),
+        "TopologyBind": lambda: _dtl.pydtl_TopologyBind("all", 0, 1),
+        "TopologyDevices": _dtl.pydtl_TopologyDevices,
+        "TopologyOfWorld": _dtl.pydtl_TopologyOfWorld,
+        "TopologyProcessors": _dtl.pydtl_TopologyProcessors,
         "HaloClose": closing(halo, _dtl.pydtl_HaloClose),
         "PlanClose": closing(plan, _dtl.pydtl_PlanClose),
         "Version": _dtl.pydtl_Version,
@@ -182,6 +187,7 @@ def calls() -> dict[str, Callable[[], Any]]:
     value, out, parts, long = np.ones(10), np.ones(10), np.ones((1, 10)), np.ones(5000)
     places = np.zeros(10, np.int64)
     ten = np.array([10])
+    grid, loop = dtl.Cart(ctx, (1, 1), True), dtl.Graph(ctx, [0, 0], [0, 0])
 
     def message(data: Any) -> Callable[[], None]:
         def both() -> None:
@@ -247,6 +253,12 @@ def calls() -> dict[str, Callable[[], Any]]:
         "alltoall": lambda: dtl.alltoall(ctx, parts),
         "alltoallv": lambda: dtl.alltoallv(ctx, value, [10]),
         "alltoallv in place": lambda: dtl.alltoallv(ctx, value, ten, ten, out=value),
+        "grid": lambda: dtl.Cart(ctx, (0, 0)).coords(),
+        "neighbor_alltoall": lambda: grid.neighbor_alltoall(value[:4]),
+        "neighbor_alltoallv": lambda: grid.neighbor_alltoallv(value, [1, 2, 3, 4]),
+        "neighbor_allgather": lambda: loop.neighbor_allgather(value),
+        "edge that one end does not know": quietly(lambda: dtl.Graph(ctx, [0], [])),
+        "topology": lambda: str(ctx.topology),
         "counts that do not add up": quietly(lambda: dtl.alltoallv(ctx, value, [3])),
         "allgather": lambda: dtl.allgather(ctx, value),
         "message of an array": message(value),

@@ -252,6 +252,23 @@ def roles(ctx: dtl.Context) -> None:
     ctx.dup().close(wait=True)
 
 
+def topologies(ctx: dtl.Context) -> None:
+    """Where ranks run, and with whom they exchange."""
+    assert_type(dtl.Topology.num_cpus() + dtl.Topology.num_gpus(), int)
+    assert_type(dtl.Topology.is_local(0, ctx.rank), bool)
+    assert_type(dtl.Topology.cpu_affinity(0) + dtl.Topology.gpu_id(0) + dtl.Topology.node_id(0), int)
+    assert_type(ctx.topology.nodes, "list[list[int]]")
+    assert_type(ctx.topology.cpus(0), "tuple[int, ...]")
+    with dtl.Cart(ctx, (0, 0), periods=(True, False), reorder=True) as grid, grid.sub((True, False)) as column:
+        assert_type(grid.coords(), "tuple[int, ...]")
+        assert_type(grid.shift(0), "tuple[int, int]")
+        assert_type(column.dims, "tuple[int, ...]")
+        grid.neighbor_alltoall(np.zeros(4))
+    loop = dtl.Graph(ctx, [ctx.rank], [ctx.rank])
+    assert_type(loop.sources, "list[int]")
+    loop.neighbor_alltoallv(np.zeros(3), [3])
+
+
 def questions() -> dict[str, str | None]:
     """What is here."""
     assert_type(dtl.__version__, str)
@@ -297,6 +314,8 @@ def main() -> None:
         orders(ctx)
         contexts(ctx)
         roles(ctx)
+
+        topologies(ctx)
         errors(ctx)
         with env.make_cpu_context() as own:
             assert own.size == 1

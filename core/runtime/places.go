@@ -1,0 +1,107 @@
+package runtime
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"dtl/core/backend"
+	"dtl/core/comm"
+	"dtl/core/dtype"
+	"dtl/core/memory"
+	"dtl/core/status"
+	"dtl/core/topology"
+)
+
+// first is where the ranks of the first world were when they opened it.
+var first struct {
+	once   sync.Once
+	places atomic.Pointer[[]topology.Place]
+}
+
+// met returns a context of the world whose ranks, if it is the first, have told each other where they are. Collective.
+func (c *Context) met() (*Context, error) {
+	var err error
+	first.once.Do(func() {
+		if c.Size() == 1 {
+			return // its place is asked for where it is wanted
+		}
+		var places []topology.Place
+		if places, err = Gather(c.comm, topology.Here(c.device)); err == nil {
+			first.places.Store(&places)
+		}
+	})
+	if err != nil {
+		_ = c.Close() // the first error is the one to report
+		return nil, status.In("context", err)
+	}
+	return c, nil
+}
+
+// WorldPlaces returns where the ranks of the world are, as they told each other when they first opened it; of a process
+// alone, or without a world, this process's. Local.
+func WorldPlaces() []topology.Place {
+	if places := first.places.Load(); places != nil {
+		return *places
+	}
+	return []topology.Place{topology.Here(NoDevice)}
+}
+
+// Places returns where the ranks are now, with their NUMA domains, and the GPUs that their drivers see. Collective.
+func (c *Context) Places() ([]topology.Place, error) {
+	on, err := c.Comm()
+	if err != nil {
+		return nil, err
+	}
+	here := topology.Here(c.device)
+	here.Domains, here.GPUs = topology.Kernel().Domains(here.Allowed), DeviceCount()
+	return Gather(on, here)
+}
+
+// DeviceCount returns how many GPUs this process sees, of all backends that have some. The first call starts their
+// drivers. Local.
+func DeviceCount() (n int) {
+	for _, name := range backend.Names() {
+		if b, err := backend.Lookup(name); err == nil {
+			if p, ok := b.(backend.DeviceProvider); ok {
+				n += p.DeviceCount()
+			}
+		}
+	}
+	return n
+}
+
+// Gather returns the place of each rank. Collective.
+func Gather(on *comm.Comm, mine topology.Place) ([]topology.Place, error) {
+	const op = "topology"
+	line := mine.String()
+	all := make([]comm.Shared, on.Size())
+	if err := on.AgreeSharing(comm.Call{Op: op}, nil, comm.Shared{int64(len(line))}, all); err != nil {
+		return nil, err
+	}
+	longest := 0
+	for _, s := range all {
+		longest = max(longest, int(s[0]))
+	}
+	storage, err := memory.NewStorage(on.Memory(), longest*(on.Size()+1), 1)
+	if err != nil {
+		return nil, status.In(op, err)
+	}
+	defer storage.Release()
+	both := memory.Span{Addr: storage.Addr(), Count: longest * (on.Size() + 1), Type: dtype.Uint8}
+	text := memory.As[uint8](both)
+	clear(text[copy(text, line):longest])
+	if err := on.Allgather(both.Slice(0, longest), both.Slice(longest, both.Count)); err != nil {
+		return nil, status.In(op, err)
+	}
+	places := make([]topology.Place, 0, on.Size())
+	for line := range slices.Chunk(text[longest:], longest) {
+		place, err := topology.Parse(string(bytes.TrimRight(line, "\x00")))
+		if err != nil {
+			return nil, status.In(op, err)
+		}
+		places = append(places, place)
+	}
+	return places, nil
+}
