@@ -80,7 +80,7 @@ func (c *Comm) NeighborAllgather(value Array, n Neighbors, recv memory.Span) err
 }
 
 // NeighborAlltoall sends the next entry of value along each edge, and puts in recv, edge by edge, what comes. Collective
-// over all ranks, whose entries have the same type and shape (MPI_Neighbor_alltoall).
+// over all ranks, whose entries have the same type and length (MPI_Neighbor_alltoall).
 func (c *Comm) NeighborAlltoall(value Array, n Neighbors, recv memory.Span) error {
 	const op = "neighbor_alltoall"
 	return c.inTurn(op, func() error {

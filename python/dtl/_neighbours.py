@@ -88,7 +88,7 @@ class Neighbours:
         InvalidTypeError
             If a value has no dtype that can be sent. On every rank.
         CollectiveMismatchError
-            If the ranks' values are of different dtypes or shapes. On every rank.
+            If the ranks' values are of different dtypes or lengths. On every rank.
         InvalidHandleError
             If the context is closed.
         """
@@ -123,7 +123,7 @@ class Neighbours:
         InvalidTypeError
             If a rank's values have no dtype that can be sent. On every rank.
         CollectiveMismatchError
-            If the ranks' entries are of different dtypes or shapes. On every rank.
+            If the ranks' entries are of different dtypes or lengths. On every rank.
         InvalidHandleError
             If the context is closed.
         """

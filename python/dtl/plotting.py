@@ -86,7 +86,7 @@ def plot_seats(seats: list[Seat], ax: Axes | None = None) -> Axes:
                 if len(ranks) <= _LEGIBLE:
                     ax.text(x + (i + 0.5) * part, y + 0.6, label(rank), ha="center", va="center", clip_on=True)
             ax.add_patch(rectangle((x, y), 1, 1, facecolor="none" if ranks else "#ffffff", edgecolor="#555555"))
-            ax.text(x + 0.5, y + 0.15, str(cpu), ha="center", va="center", fontsize="xx-small", clip_on=True)
+            ax.text(x + 0.5, y + 0.15, f"CPU {cpu}", ha="center", va="center", fontsize="x-small", clip_on=True)
     ax.set_xlim(0, max((len(row.cpus) for row in rows), default=1))
     ax.set_ylim(len(rows), 0)
     ax.set_yticks([y + 0.5 for y in range(len(rows))], [row.name for row in rows])
