@@ -211,6 +211,7 @@ def test_close_that_waits_for_requests_that_nobody_has(ctx: dtl.Context) -> None
     own = ctx.dup()
     with pytest.warns(ResourceWarning, match="was dropped"):
         dtl.irecv(own, (ctx.rank - 1) % ctx.size)
+    own.barrier()
     dtl.send(own, 1, (ctx.rank + 1) % ctx.size)
     own.close(wait=True)
 

