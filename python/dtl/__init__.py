@@ -65,10 +65,21 @@ if TYPE_CHECKING:
     from . import observe
     from .algorithms import copy, for_each, transform
     from .assigning import fill, generate, iota, replace, replace_if
+    from .asynchronous import (
+        async_for_each,
+        async_halo,
+        async_redistribute,
+        async_reduce,
+        async_scan,
+        async_sort,
+        async_transform,
+    )
     from .cumulations import cumprod, cumsum
     from .distributed_map import DistributedMap
     from .extremes import max_element, min_element, minmax
     from .folding import inner_product, reduce_local, transform_reduce
+    from .futures import Future
+    from .gathering import when_all, when_any
     from .grouping import GroupBy, group_by
     from .halo import Halo
     from .histograms import bincount, histogram
@@ -202,10 +213,13 @@ __all__ = [
 ]
 __all__ += ["copy", "for_each", "transform"]
 __all__ += ["fill", "generate", "iota", "replace", "replace_if"]
+__all__ += ["async_for_each", "async_halo", "async_redistribute", "async_reduce"]
+__all__ += ["async_scan", "async_sort", "async_transform"]
 __all__ += ["cumprod", "cumsum"]
 __all__ += ["DistributedMap"]
 __all__ += ["max_element", "min_element", "minmax"]
 __all__ += ["inner_product", "reduce_local", "transform_reduce"]
+__all__ += ["Future", "when_all", "when_any"]
 __all__ += ["GroupBy", "group_by"]
 __all__ += ["Halo"]
 __all__ += ["bincount", "histogram"]

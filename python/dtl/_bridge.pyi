@@ -93,6 +93,7 @@ PYTHON_SCALAR: int
 @disjoint_base
 class Handle:
     _handle: int
+    _deferred: bool
 
 @disjoint_base
 class Ranks(Handle):

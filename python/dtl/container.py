@@ -14,6 +14,7 @@ from ._elementwise import Elementwise
 from ._native import bridge
 from ._numbers import Numbers
 from ._owner import Owner
+from ._together import together
 from .context import Context
 from .exceptions import InvalidArgumentError, InvalidTypeError
 from .policies import Execution, Partition, Placement
@@ -34,6 +35,11 @@ class DistributedContainer(Elementwise, Numbers, Owner):
     _placement: Placement
     _execution: Execution
 
+    # Of asynchronous calls: the stream that makes them, the last of them, and how many are under way.
+    _stream: int | None = None
+    _last: Any = None
+    _flying = 0
+
     #: The class of what is made of a container's elements in more than one dimension: that module says it.
     _tensors: ClassVar[type[Any]]
 
@@ -44,7 +50,12 @@ class DistributedContainer(Elementwise, Numbers, Owner):
         self._ndim = ndim
         self._division = division
         self._placement = Placement.HOST
-        self._execution = Execution.SEQ
+        self._run_as(Execution.SEQ)
+
+    def _run_as(self, execution: Execution) -> None:
+        """Take an execution policy."""
+        self._execution = execution
+        self._deferred = execution is Execution.ASYNC
 
     def _let_go(self, handle: int) -> None:
         _native.container_close(handle)
@@ -53,6 +64,23 @@ class DistributedContainer(Elementwise, Numbers, Owner):
         """Refuse a container that was closed on this rank: the core has nothing to agree about with the others."""
         if not self._handle:
             raise _native.closed("container")
+
+    def _check_idle(self, op: str) -> None:
+        """Refuse a container that is closed, or of which asynchronous calls are under way."""
+        self._check_open()
+        if self._flying:
+            from ._streams import refuse
+
+            refuse(op, self._flying)
+
+    def _root(self) -> DistributedContainer:
+        """Return the container that owns the elements."""
+        return self
+
+    def _redistribute_on(self, ctx: Context, division_of: tuple[Any, Any, Any], max_extra_bytes: Any) -> None:
+        """Divide the container anew, by way of a duplicate of its context. Collective."""
+        with together(ctx, "redistribute"):
+            raise InvalidArgumentError(f"{self!r} cannot be divided anew: its structure is another container's")
 
     def _own_class(self) -> type[Any]:
         """Return the class of what is made of this container's elements."""
@@ -67,7 +95,7 @@ class DistributedContainer(Elementwise, Numbers, Owner):
         kind: Any = self._own_class()
         made = kind.__new__(kind)
         made._hold(handle, self._context, np.dtype(dtype), self._ndim, self._division)
-        made._execution = self._execution
+        made._run_as(self._execution)
         return made
 
     def _laid_out_as(self, other: DistributedContainer) -> bool:

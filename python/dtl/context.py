@@ -87,21 +87,34 @@ class Context(DeviceRanks):
         context._adopt(handle)
         return context
 
-    def close(self) -> None:
+    #: What runs asynchronous calls, where there have been any.
+    _streams: Any = None
+
+    def close(self, *, wait: bool = False) -> None:
         """Free the communicator. Collective. A second call does nothing.
 
         Containers on the context stay: their views and local reads go on, their communication raises
         InvalidHandleError.
 
+        Parameters
+        ----------
+        wait
+            Whether to wait for asynchronous calls that are under way.
+
         Raises
         ------
         BufferError
-            If requests on the context are active here. Then it stays open on this rank.
+            If requests on the context are active here, or, without wait, asynchronous calls. Then it stays open on this
+            rank.
         """
         if self._handle:
             if not _native.forked():
+                if self._streams is not None:
+                    self._streams.check("close", wait)
                 _orphans.settle()
                 _native.context_close(self._handle)
+                if self._streams is not None:
+                    self._streams.close()
             self._handle = 0
 
     def __enter__(self) -> Context:

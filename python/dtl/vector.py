@@ -101,7 +101,7 @@ class DistributedVector(OneDimensional):
         [1. 1. 1. 0. 0.]
         """
         with together(self._context, "resize"):
-            self._check_open()
+            self._check_idle("resize")
             number = integer("size", size)
         bridge.call(bridge.RESIZE, self, None, None, number, 0, 0, 0)
 
