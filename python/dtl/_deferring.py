@@ -5,8 +5,11 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
+from types import TracebackType
 from typing import Any, Callable, TypeVar, cast
 
+from . import _native
+from ._owner import Owner
 from ._where import own
 from .policies import Execution
 
@@ -60,3 +63,58 @@ def defer(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], 
         return f(*args, **kwargs)
     submitting: Any = importlib.import_module("dtl._submitting")  # which few programs need
     return submitting.submitted(name or f.__name__, f, *args, **kwargs)
+
+
+class Deferrable(Owner):
+    """A container, as asynchronous calls see it."""
+
+    _execution: Execution
+
+    # Of asynchronous calls: the stream that makes them, the last of them, and how many are under way.
+    _stream: int | None = None
+    _last: Any = None
+    _flying = 0
+
+    def _run_as(self, execution: Execution) -> None:
+        """Take an execution policy."""
+        self._execution = execution
+        self._deferred = execution is Execution.ASYNC
+
+    def close(self, *, wait: bool = False) -> None:
+        """Let the elements go. Not collective. A second call does nothing. Views stay.
+
+        Parameters
+        ----------
+        wait
+            Whether to wait for asynchronous calls on the container that are under way.
+
+        Raises
+        ------
+        BufferError
+            If there are any, without wait.
+        """
+        if self._flying and not _native.forked():
+            last = self._last
+            if wait and last is not None:
+                last.wait()
+            else:
+                self._check_idle("close")
+        super().close()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if error is None or not self._flying:  # else it goes when the calls are over
+            self.close()
+
+    def _check_open(self) -> None:
+        """Refuse a container that was closed on this rank: the core has nothing to agree about with the others."""
+        if not self._handle:
+            raise _native.closed("container")
+
+    def _check_idle(self, op: str) -> None:
+        """Refuse a container that is closed, or of which asynchronous calls are under way."""
+        self._check_open()
+        if self._flying:
+            streams: Any = importlib.import_module("dtl._streams")
+            streams.refuse(op, self._flying)

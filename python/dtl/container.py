@@ -9,11 +9,11 @@ import numpy as np
 
 from . import _native
 from ._arguments import dtype_number, integer
+from ._deferring import Deferrable
 from ._division import Division
 from ._elementwise import Elementwise
 from ._native import bridge
 from ._numbers import Numbers
-from ._owner import Owner
 from ._together import together
 from .context import Context
 from .exceptions import InvalidArgumentError, InvalidTypeError
@@ -22,7 +22,7 @@ from .policies import Execution, Partition, Placement
 Self = TypeVar("Self", bound="DistributedContainer")
 
 
-class DistributedContainer(Elementwise, Numbers, Owner):
+class DistributedContainer(Elementwise, Numbers, Deferrable):
     """An array whose elements are divided among the ranks of a context: what vectors, arrays, tensors and spans share.
 
     It is made by one of those classes. Operators and ufuncs of NumPy work on the local parts, and communicate nothing.
@@ -33,12 +33,6 @@ class DistributedContainer(Elementwise, Numbers, Owner):
     _ndim: int
     _division: Division
     _placement: Placement
-    _execution: Execution
-
-    # Of asynchronous calls: the stream that makes them, the last of them, and how many are under way.
-    _stream: int | None = None
-    _last: Any = None
-    _flying = 0
 
     #: The class of what is made of a container's elements in more than one dimension: that module says it.
     _tensors: ClassVar[type[Any]]
@@ -52,26 +46,8 @@ class DistributedContainer(Elementwise, Numbers, Owner):
         self._placement = Placement.HOST
         self._run_as(Execution.SEQ)
 
-    def _run_as(self, execution: Execution) -> None:
-        """Take an execution policy."""
-        self._execution = execution
-        self._deferred = execution is Execution.ASYNC
-
     def _let_go(self, handle: int) -> None:
         _native.container_close(handle)
-
-    def _check_open(self) -> None:
-        """Refuse a container that was closed on this rank: the core has nothing to agree about with the others."""
-        if not self._handle:
-            raise _native.closed("container")
-
-    def _check_idle(self, op: str) -> None:
-        """Refuse a container that is closed, or of which asynchronous calls are under way."""
-        self._check_open()
-        if self._flying:
-            from ._streams import refuse
-
-            refuse(op, self._flying)
 
     def _root(self) -> DistributedContainer:
         """Return the container that owns the elements."""
