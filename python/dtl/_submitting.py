@@ -79,8 +79,8 @@ def _roots(containers: list[DistributedContainer]) -> list[DistributedContainer]
 
 
 def _described(c: DistributedContainer) -> str:
-    """Return a container as all ranks describe it."""
-    return f"{type(c).__name__} of shape {c.shape}, {c.dtype}" if c._handle else type(c).__name__
+    """Return a container as all ranks describe it, also one where it is closed, and without waiting for its extents."""
+    return f"{type(c).__name__} of {c._dtype}"
 
 
 def _check_context(op: str, containers: list[DistributedContainer]) -> None:
