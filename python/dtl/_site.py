@@ -34,8 +34,10 @@ def here() -> Site:
 _called: Any = lambda work: work()  # noqa: E731 - one line: the call is where the function begins
 
 
-@functools.lru_cache(256)
-def _code(op: str, file: str, line: int) -> CodeType:
+def _written(op: str, file: str, line: int) -> CodeType:
     """Return code that calls what it is given, and that was written at a place of the program."""
     code: CodeType = _called.__code__.replace(co_filename=file, co_firstlineno=line, co_name=op)
     return code
+
+
+_code = functools.lru_cache(256)(_written)

@@ -25,8 +25,6 @@ from .futures import Future
 if TYPE_CHECKING:
     from .container import DistributedContainer
 
-    Work = Callable[[Context], Any]
-
 #: How many streams a context has. Containers take them in turn.
 STREAMS = 4
 
@@ -92,12 +90,14 @@ class Operation(Future):
 class Job:
     """One asynchronous call, from when it is made until it is over."""
 
-    def __init__(self, future: Operation, site: Site, roots: list[DistributedContainer], work: Work) -> None:
+    def __init__(
+        self, future: Operation, site: Site, roots: list[DistributedContainer], work: Callable[[Context], Any]
+    ) -> None:
         self.future = future
         self.number = 0  # among the deferred calls of the context
         self._site = site
         self._roots = roots
-        self._work: Work = work
+        self._work = work
         self._after: list[Operation] = []
 
     def begin(self, streams: Streams) -> None:

@@ -34,7 +34,7 @@ class DistributedVector(OneDimensional):
     placement
         PLACEMENT_HOST, or PLACEMENT_DEVICE_PREFERRED, which is the host where there is no GPU.
     execution
-        How algorithms are to run on the local part: EXEC_SEQ, EXEC_PAR or EXEC_ASYNC.
+        How algorithms are to run on the local part: EXEC_SEQ or EXEC_PAR; or EXEC_ASYNC: they return futures.
 
     Raises
     ------
