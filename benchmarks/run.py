@@ -46,6 +46,7 @@ _SECTIONS = (
     Section("Numbers on two ranks", "folds.py", 2, True),
     Section("Sorts on one rank", "sorts.py", 0, False),
     Section("Sorts on two ranks", "sorts.py", 2, True),
+    Section("Futures on one rank", "futures.py", 0, False),
     Section("Halo exchange on two ranks", "halos.py", 2, True),
     Section("Maps on two ranks", "maps.py", 2, True),
     Section("Leaks", "leaks.py", 0, False),

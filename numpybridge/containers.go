@@ -195,7 +195,15 @@ func redistribute(c *Call) error {
 	if err != nil {
 		return err
 	}
-	return c.array(func(a *container.Array) error { return a.Redistribute(v, c.Args[0]) })
+	return c.container(func(of container.Container) error {
+		a, ok := of.(interface {
+			Redistribute(v container.Division, limit int64) error
+		})
+		if !ok {
+			return status.New(status.Unsupported, "a span's structure is its container's")
+		}
+		return a.Redistribute(v, c.Args[0])
+	})
 }
 
 // equal says 1 if the container whose handle is the input's is laid out like this one, else 0.

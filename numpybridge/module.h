@@ -42,6 +42,7 @@ PyObject *fail(const char *text);
 typedef struct {
     PyObject_HEAD
     long long handle;
+    char deferred; /* calls on it go the long way: Python decides when they run */
 } HandleObject;
 
 /* A handle that a group of ranks share. */

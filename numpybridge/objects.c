@@ -7,6 +7,7 @@
 
 static PyMemberDef handle_members[] = {
     {"_handle", T_LONGLONG, offsetof(HandleObject, handle), 0, "the native handle; 0 once it is closed"},
+    {"_deferred", T_BOOL, offsetof(HandleObject, deferred), 0, "whether calls on it take no short way"},
     {NULL},
 };
 

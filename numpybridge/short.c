@@ -229,8 +229,11 @@ static PyObject *attempt(const ShortObject *s, PyObject *const *args, Py_ssize_t
     t.generic = NULL;
     if (!take_bound(s, bound, &t))
         Py_RETURN_NOTIMPLEMENTED;
-    if (s->answer == FOLDED)
+    if (s->answer == FOLDED) {
+        if (((HandleObject *)bound[0])->deferred) /* a handle, for it was taken */
+            Py_RETURN_NOTIMPLEMENTED;
         return folded(s, &t);
+    }
     if (s->answer == RECEIVED || s->answer == SENT || s->answer == EXCHANGED)
         return message(s, &t, bound[0]);
     if (!PyObject_TypeCheck(bound[0], &RanksType))

@@ -3,6 +3,7 @@ package pydtl
 import (
 	"dtl/core/container"
 	"dtl/core/handle"
+	"dtl/core/runtime"
 )
 
 // along asks about one dimension of the container that a handle names.
@@ -69,4 +70,31 @@ func ContainerClose(h int64) (ok bool, err error) {
 func PlanClose(h int64) (ok bool, err error) {
 	defer guard(&err)
 	return true, container.Plans.Close(handle.Handle(h))
+}
+
+// ContainerOn returns a container as a guest of another context of the same ranks. Local.
+func ContainerOn(h, ctx int64) (guest int64, err error) {
+	defer guard(&err)
+	return onBoth(h, ctx, func(c container.Container, on *runtime.Context) (int64, error) {
+		g, err := container.On(c, on)
+		if err != nil {
+			return 0, err
+		}
+		return int64(container.Containers.Put(g)), nil
+	})
+}
+
+// ContainerSettle moves what was made on another context of the same ranks to one. Local.
+func ContainerSettle(h, ctx int64) (ok bool, err error) {
+	defer guard(&err)
+	return onBoth(h, ctx, func(c container.Container, on *runtime.Context) (bool, error) {
+		return true, container.Settle(c, on)
+	})
+}
+
+// onBoth calls f with the container and the context that two handles name.
+func onBoth[T any](h, ctx int64, f func(container.Container, *runtime.Context) (T, error)) (T, error) {
+	return using(container.Containers, h, func(c container.Container) (T, error) {
+		return on(ctx, func(to *runtime.Context) (T, error) { return f(c, to) })
+	})
 }

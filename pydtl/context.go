@@ -3,6 +3,7 @@ package pydtl
 import (
 	"dtl/core/handle"
 	"dtl/core/runtime"
+	"dtl/core/status"
 )
 
 // context puts a new context in the table; there may be none.
@@ -76,6 +77,44 @@ func ContextFence(ctx int64) (ok bool, err error) {
 func ContextDup(ctx int64) (h int64, err error) {
 	defer guard(&err)
 	return on(ctx, func(c *runtime.Context) (int64, error) { return context(c.Dup()) })
+}
+
+// ContextDupFor is ContextDup for calls that op stands for, as other calls' errors name it. Collective.
+func ContextDupFor(ctx int64, op string) (h int64, err error) {
+	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (int64, error) { return context(c.DupFor(op)) })
+}
+
+// ContextDefer tells the other ranks of a call that is to run later, and returns its number; 0 where nobody is told.
+func ContextDefer(ctx int64, call, place string) (seq int64, err error) {
+	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (int64, error) {
+		over, err := c.Comm()
+		if err != nil {
+			return 0, err
+		}
+		n, err := over.Defer(call, place)
+		return int64(n), status.In(call, err)
+	})
+}
+
+// ContextServe says that what a context does from now on is the deferred call of another that has a number; 0: none.
+func ContextServe(ctx, of, seq int64) (ok bool, err error) {
+	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (bool, error) {
+		return on(of, func(from *runtime.Context) (bool, error) {
+			to, err := c.Comm()
+			if err != nil {
+				return false, err
+			}
+			asked, err := from.Comm()
+			if err != nil {
+				return false, err
+			}
+			to.Serve(asked, uint64(seq))
+			return true, nil
+		})
+	})
 }
 
 // ContextSplit returns a context of the ranks that gave the same color, ordered by key and then by rank; 0 for

@@ -25,6 +25,7 @@ type Comm struct {
 	active     atomic.Int64 // requests under way
 	gone       atomic.Bool  // closed, for who is not in turn
 	posts      posts
+	serves     atomic.Pointer[posted] // the deferred call that runs here
 
 	// What collective calls need, which one goroutine makes at a time.
 	turn     sync.Mutex

@@ -64,7 +64,7 @@ func (v *vigil) look() error {
 	if !v.told {
 		v.told = true
 		v.call += place()
-		v.comm.waits(v.call)
+		v.tell()
 	}
 	if err := v.vain(); err != nil {
 		return err
@@ -93,6 +93,11 @@ func (v *vigil) vain() error {
 	if v.comm.board == nil {
 		return nil
 	}
+	if p := v.comm.serves.Load(); p != nil {
+		if err := p.inVain(); err != nil {
+			return err
+		}
+	}
 	if v.on < 0 {
 		return nil
 	}
@@ -101,6 +106,9 @@ func (v *vigil) vain() error {
 	}
 	if why := v.comm.board.Left(v.on); why != "" {
 		return status.New(status.Communication, "rank %d %s, and does not come to %s", v.on, why, v.call)
+	}
+	if err := v.comm.overtaken(v.on, v.call); err != nil {
+		return v.giveUp(err)
 	}
 	return nil
 }
@@ -116,7 +124,7 @@ func (v *vigil) giveUp(why error) error {
 // end is called when the wait is over.
 func (v *vigil) end() {
 	if v.told {
-		v.comm.waits("")
+		v.goOn()
 	}
 }
 

@@ -32,6 +32,14 @@ type posted struct {
 // post tells the other ranks of a collective that is about to start, unless this rank has an error of its own, mine. An
 // error says that it must not start.
 func (c *Comm) post(f form, mine error) (posted, error) {
+	if c.size == 1 || c.board == nil { // spell nothing
+		return posted{}, mine
+	}
+	return c.postOf(board.Post{Print: f.print(), Want: f.want(), Code: int32(status.CodeOf(mine)), Bytes: f.told(mine)}, mine)
+}
+
+// postOf is post of what is spelled already.
+func (c *Comm) postOf(post board.Post, mine error) (posted, error) {
 	if c.size == 1 || c.board == nil {
 		return posted{}, mine
 	}
@@ -39,12 +47,10 @@ func (c *Comm) post(f form, mine error) (posted, error) {
 	defer c.posts.mu.Unlock()
 	c.lookBack()
 	if c.posts.lost != nil {
-		return posted{}, status.New(status.CodeOf(c.posts.lost), "an earlier call failed on some ranks only, so they are out "+
-			"of step; go on with a dup of the context: %w", c.posts.lost)
+		return posted{}, c.outOfStep()
 	}
 	c.posts.count++
 	p := posted{comm: c, seq: c.posts.count}
-	post := board.Post{Print: f.print(), Want: f.want(), Code: int32(status.CodeOf(mine)), Bytes: f.told(mine)}
 	c.board.Post(p.seq, post)
 	if mine == nil && p.fits(post) && c.board.Join(p.seq) {
 		return p, nil
@@ -57,6 +63,12 @@ func (c *Comm) post(f form, mine error) (posted, error) {
 		c.posts.lost = mine
 	}
 	return p, mine
+}
+
+// outOfStep is the error of calls after some that not all ranks have made. The caller holds the lock.
+func (c *Comm) outOfStep() error {
+	return status.New(status.CodeOf(c.posts.lost), "an earlier call failed on some ranks only, so they are out of step; go on "+
+		"with a dup of the context: %w", c.posts.lost)
 }
 
 // lookBack finds out whether a call that was over here early has been called off since. The caller holds the lock.
@@ -131,7 +143,7 @@ func (p posted) verdict() error {
 			continue
 		}
 		codes[rank], texts[rank] = status.Code(theirs.Code), string(theirs.Bytes)
-		if theirs.Code == 0 {
+		if theirs.Code == 0 && theirs.Want != deferredWant {
 			texts[rank] = formTold(texts[rank]).String()
 		}
 	}

@@ -3,6 +3,7 @@ package comm
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,17 +40,45 @@ func onBoards(f func(*Comm)) {
 	}
 }
 
-// waits tells the other ranks in which call this process waits; "" says that it goes on. Ranks that are goroutines of
-// one process speak for themselves only.
-func (w *Comm) waits(call string) {
+// vigils are the calls of this process that wait for other ranks, and have told them: threads may wait in several.
+var vigils struct {
+	mu  sync.Mutex
+	now []*vigil
+}
+
+// tell lets the other ranks know in which call this process waits.
+func (v *vigil) tell() {
+	vigils.mu.Lock()
+	defer vigils.mu.Unlock()
+	vigils.now = append(vigils.now, v)
+	v.comm.tellWaits()
+}
+
+// goOn lets the other ranks know that this call waits no longer.
+func (v *vigil) goOn() {
+	vigils.mu.Lock()
+	defer vigils.mu.Unlock()
+	vigils.now = slices.DeleteFunc(vigils.now, func(o *vigil) bool { return o == v })
+	v.comm.tellWaits()
+}
+
+// tellWaits tells on the boards that a change on w is of interest to what waits now. Ranks that are goroutines of one
+// process speak for themselves only. The caller holds the lock.
+func (w *Comm) tellWaits() {
 	onBoards(func(c *Comm) {
 		if c != w && (w.alike || c.alike) {
 			return
 		}
-		if call == "" {
+		var calls []string
+		for _, v := range vigils.now {
+			if v.comm == c || !c.alike && !v.comm.alike {
+				calls = append(calls, v.call)
+			}
+		}
+		if calls == nil {
 			c.board.GoOn()
 		} else {
-			c.board.Wait(call)
+			c.board.Wait(strings.Join(calls, " and in "))
 		}
 	})
 }

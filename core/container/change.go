@@ -5,6 +5,7 @@ import (
 
 	"dtl/core/comm"
 	"dtl/core/partition"
+	"dtl/core/runtime"
 	"dtl/core/status"
 	"dtl/core/transfer"
 )
@@ -13,7 +14,7 @@ import (
 // what is new is zero. The kind of partition stays; of explicit sizes, the end grows or shrinks. Collective.
 func (a *Array) Resize(n int64) error {
 	call := comm.Call{Op: "resize", Same: []int64{n}, Text: func() string { return fmt.Sprint("size ", n) }}
-	return a.change(call, func(s *state) (change, error) {
+	return a.change(a.context, call, func(s *state) (change, error) {
 		if s.layout.Dims() != 1 {
 			return change{}, status.New(status.Unsupported, "a container of %d dimensions has no resize", s.layout.Dims())
 		}
@@ -35,10 +36,15 @@ func (a *Array) Resize(n int64) error {
 // Redistribute divides the array anew. Its elements move with at most limit bytes of temporary memory on each rank,
 // beside the new part; 0 is a default of a few MiB. Collective.
 func (a *Array) Redistribute(v Division, limit int64) error {
+	return a.redistribute(a.context, v, limit)
+}
+
+// redistribute is Redistribute by way of a context.
+func (a *Array) redistribute(on *runtime.Context, v Division, limit int64) error {
 	call := comm.Call{Op: "redistribute", Same: append(v.same(), limit), Text: func() string {
 		return fmt.Sprintf("%s, max_extra_bytes %d", v, limit)
 	}}
-	return a.change(call, func(s *state) (change, error) {
+	return a.change(on, call, func(s *state) (change, error) {
 		if limit < 0 {
 			return change{}, status.New(status.InvalidArgument, "max_extra_bytes %d is negative", limit)
 		}
@@ -54,8 +60,8 @@ type change struct {
 }
 
 // change replaces the array's state. Where a view is out, or any rank cannot, nothing changes on any.
-func (a *Array) change(call comm.Call, to func(*state) (change, error), limit int64) error {
-	c, err := a.context.Comm()
+func (a *Array) change(on *runtime.Context, call comm.Call, to func(*state) (change, error), limit int64) error {
+	c, err := on.Comm()
 	if err != nil {
 		return status.In(call.Op, err)
 	}

@@ -11,6 +11,7 @@ import (
 // Span is a range of an array's first dimension. It owns nothing: it shares the array's memory, is of no use once
 // that is closed, and stale once its structure changes.
 type Span struct {
+	context *runtime.Context
 	of      *Array
 	changes int // of the array's structure that the span knows
 	now     state
@@ -33,7 +34,10 @@ func NewSpan(of Container, offset, count int64) (*Span, error) {
 	if offset < 0 || offset > n || count > n-offset {
 		return nil, status.New(status.OutOfBounds, "offset %d and count %d reach outside [0, %d]", offset, count, n)
 	}
-	s := &Span{now: *p.state}
+	s := &Span{context: of.Context(), now: *p.state}
+	if g, ok := of.(*Guest); ok {
+		of = g.of
+	}
 	switch of := of.(type) {
 	case *Array:
 		s.of, s.changes = of, p.changes
@@ -57,7 +61,7 @@ func (s *state) narrow(offset, count int64) {
 }
 
 // Context returns the ranks.
-func (s *Span) Context() *runtime.Context { return s.of.context }
+func (s *Span) Context() *runtime.Context { return s.context }
 
 // Use returns the span's part, or an error if the array is closed or its structure has changed.
 func (s *Span) Use() (Part, error) {

@@ -130,6 +130,11 @@ func (c *Context) Dup() (*Context, error) {
 	return c.derive(func(from *comm.Comm) (*comm.Comm, error) { return from.Dup() })
 }
 
+// DupFor is Dup for calls that op stands for, which is what ranks that do not make the same call are told. Collective.
+func (c *Context) DupFor(op string) (*Context, error) {
+	return c.derive(func(from *comm.Comm) (*comm.Comm, error) { return from.DupFor(op) })
+}
+
 // WithDevice is Dup with a GPU. Collective.
 func (c *Context) WithDevice(device int) (*Context, error) {
 	if device < 0 {

@@ -64,12 +64,23 @@ if TYPE_CHECKING:
     from . import observe
     from .algorithms import copy, for_each, transform
     from .assigning import fill, generate, iota, replace, replace_if
+    from .asynchronous import (
+        async_for_each,
+        async_halo,
+        async_redistribute,
+        async_reduce,
+        async_scan,
+        async_sort,
+        async_transform,
+    )
     from .cart import Cart
     from .cumulations import cumprod, cumsum
     from .distributed_map import DistributedMap
     from .environment import THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SERIALIZED, THREAD_SINGLE, Environment
     from .extremes import max_element, min_element, minmax
     from .folding import inner_product, reduce_local, transform_reduce
+    from .futures import Future
+    from .gathering import when_all, when_any
     from .graph import Graph
     from .grouping import GroupBy, group_by
     from .halo import Halo
@@ -209,11 +220,14 @@ __all__ = [
 __all__ += ["copy", "for_each", "transform"]
 __all__ += ["fill", "generate", "iota", "replace", "replace_if"]
 __all__ += ["Cart"]
+__all__ += ["async_for_each", "async_halo", "async_redistribute", "async_reduce"]
+__all__ += ["async_scan", "async_sort", "async_transform"]
 __all__ += ["cumprod", "cumsum"]
 __all__ += ["DistributedMap"]
 __all__ += ["max_element", "min_element", "minmax"]
 __all__ += ["inner_product", "reduce_local", "transform_reduce"]
 __all__ += ["Graph"]
+__all__ += ["Future", "when_all", "when_any"]
 __all__ += ["GroupBy", "group_by"]
 __all__ += ["Halo"]
 __all__ += ["LiveHandle", "live"]

@@ -180,7 +180,7 @@ class Indexed(DistributedContainer):
         kind = self._own_class() if len(window.shape) == 1 else self._tensors
         made = kind._created(self._context, window.shape, self._dtype, self._divided(window))
         move(made, self, window.source())
-        made._execution = self._execution
+        made._run_as(self._execution)
         return made
 
     def _divided(self, window: Window) -> Division:
@@ -202,7 +202,7 @@ class Indexed(DistributedContainer):
         with together(self._context, "getitem"):
             wanted = mask.indices[made.local_indices()]
         made.local_view()[...] = np.asarray(bridge.call(bridge.GET, self, wanted, None, 0, 0, 0, 0))
-        made._execution = self._execution
+        made._run_as(self._execution)
         return made
 
 

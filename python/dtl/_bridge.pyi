@@ -99,6 +99,7 @@ PYTHON_SCALAR: int
 @disjoint_base
 class Handle:
     _handle: int
+    _deferred: bool
 
 @disjoint_base
 class Ranks(Handle):

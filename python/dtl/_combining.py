@@ -22,7 +22,7 @@ def container_of(
     """Make a vector or a tensor for a result on the ranks of a container. Collective."""
     kind: Any = DistributedVector if len(shape) == 1 else DistributedContainer._tensors
     made: DistributedContainer = kind._created(source.context, shape, dtype, divided)
-    made._execution = source.execution_policy
+    made._run_as(source.execution_policy)
     return made
 
 

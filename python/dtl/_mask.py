@@ -27,7 +27,7 @@ def compressed(of: DistributedContainer, mask: DistributedContainer) -> Any:
     agree(ctx, "getitem", "a container as a mask")
     made = of._own_class()._from_parts(ctx, part)
     made._divide(of._division.anew())
-    made._execution = of.execution_policy
+    made._run_as(of.execution_policy)
     return made
 
 

@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterable
 import numpy as np
 
 from . import statistics
+from ._deferring import defer
 
 #: NumPy's functions that there are for containers: the modules that have them, under the same names.
 _MODULES = {
@@ -44,15 +45,15 @@ class Numbers:
 
     def cumsum(self, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
         """Return the cumulative sums. Collective; see :func:`dtl.cumsum`."""
-        return _of("cumulations").cumsum(self, axis, dtype, exclusive=exclusive)
+        return _called(self, "cumulations", "cumsum", axis, dtype, exclusive=exclusive)
 
     def cumprod(self, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
         """Return the cumulative products. Collective; see :func:`dtl.cumprod`."""
-        return _of("cumulations").cumprod(self, axis, dtype, exclusive=exclusive)
+        return _called(self, "cumulations", "cumprod", axis, dtype, exclusive=exclusive)
 
     def dot(self, b: Any, *, reproducible: bool = False) -> Any:
         """Return the inner product with a vector, or the product of matrices. Collective; see :func:`dtl.dot`."""
-        return _of("products").dot(self, b, reproducible=reproducible)
+        return _called(self, "products", "dot", b, reproducible=reproducible)
 
     def __array_function__(
         self, func: Callable[..., Any], types: Iterable[type], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -107,3 +108,11 @@ def sort(a: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable:
 def argsort(a: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     """Return the indices that sort."""
     return _of("sorting").argsort(a, axis=axis)
+
+
+def _called(c: Any, module: str, name: str, *args: Any, **kwargs: Any) -> Any:
+    """Return what a function of a container returns, or its future, as its method does."""
+    f = getattr(_of(module), name)
+    if c._deferred:
+        return defer(f, (c, *args), kwargs, depth=3)
+    return f(c, *args, **kwargs)

@@ -12,6 +12,7 @@ from ._access import Indexed
 from ._arguments import dtype_number, input_array, integer
 from ._division import Division, division, execution_policy, host
 from ._native import bridge
+from ._owner import Owner
 from ._together import agree, check_context, together
 from ._values import filling
 from .context import Context
@@ -42,7 +43,7 @@ class OwningContainer(Indexed):
         """Make the native container, of zeros. Collective: the ranks agree on the shape, dtype and division."""
         spec = np.array([self._family, dtype_number(dtype), len(shape), *shape, *divided.numbers()], np.int64)
         self._hold(bridge.call(bridge.CREATE, ctx, spec, None, 0, 0, 0, 0), ctx, dtype, len(shape), divided)
-        self._execution = execution
+        self._run_as(execution)
 
     @classmethod
     def _created(cls: type[Owning], ctx: Context, shape: tuple[int, ...], dtype: Any, divided: Division) -> Owning:
@@ -170,15 +171,33 @@ class OwningContainer(Indexed):
 
     def _redistribute(self, division_of: tuple[Any, Any, Any], max_extra_bytes: int) -> None:
         with together(self._context, "redistribute"):
-            self._check_open()
+            self._check_idle("redistribute")
             divided = division(*division_of)
             limit = integer("max_extra_bytes", max_extra_bytes)
         self._divide(divided, limit)
 
-    def _divide(self, divided: Division, limit: int = 0) -> None:
+    def _redistribute_on(self, ctx: Context, division_of: tuple[Any, Any, Any], max_extra_bytes: Any) -> None:
+        with together(ctx, "redistribute"):
+            self._check_open()
+            divided = division(*division_of)
+            limit = integer("max_extra_bytes", max_extra_bytes)
+            guest = _Guest(_native.container_on(self._handle, ctx._handle))
+        self._divide(divided, limit, guest)
+
+    def _divide(self, divided: Division, limit: int = 0, guest: Any = None) -> None:
         """Divide the container anew. Collective."""
         spec = np.array(divided.numbers(), np.int64)
         phases: Any = importlib.import_module("dtl._phases")  # not needed before
         with phases.phases():
-            bridge.call(bridge.REDISTRIBUTE, self, spec, None, limit, 0, 0, 0)
+            bridge.call(bridge.REDISTRIBUTE, self if guest is None else guest, spec, None, limit, 0, 0, 0)
         self._division = divided
+
+
+class _Guest(Owner):
+    """A container on another context, for one call."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    def _let_go(self, handle: int) -> None:
+        _native.container_close(handle)

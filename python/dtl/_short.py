@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, TypeVar, cast
 
+from ._deferring import Short as Algorithm
 from ._native import bridge
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -17,6 +18,7 @@ def short(code: int, places: str, answer: str, fold: int = 0) -> Callable[[F], F
     """
 
     def shortened(function: F) -> F:
-        return cast("F", bridge.Short(function, code, places, answer, fold))
+        prepare = Algorithm(function) if answer == "folded" else function
+        return cast("F", bridge.Short(prepare, code, places, answer, fold))
 
     return shortened

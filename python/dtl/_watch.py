@@ -73,7 +73,14 @@ def _watch(main: int) -> None:
         time.sleep(_LOOK_SECONDS)
         if not _native.forked() and _native.asked():
             here = outside(sys._current_frames().get(main))
-            _native.answer(_last_place or f"at {here}, in no call that waits")
+            _native.answer(_last_place or f"at {here}, {_awaited(main)}")
+
+
+def _awaited(thread: int) -> str:
+    """Return which asynchronous call a thread waits for, whose own thread is at work and not waiting itself."""
+    streams = sys.modules.get("dtl._streams")
+    future = None if streams is None else streams.waiting.get(thread)
+    return "in no call that waits" if future is None else f"waiting for{future._origin()[3:]}"
 
 
 def interrupted(where: TracebackType | None) -> None:

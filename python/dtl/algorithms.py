@@ -7,6 +7,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _store
+from ._deferring import algorithm
 from ._functions import applied, check_function, running
 from ._sharing import share
 from ._together import together
@@ -17,6 +18,7 @@ from .exceptions import InvalidArgumentError, InvalidTypeError
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
+@algorithm
 def for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> None:
     """Call a function with each rank's elements, which it may change. Collective.
 
@@ -62,6 +64,7 @@ def for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwise: boo
     share(c, "for_each")
 
 
+@algorithm
 def transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> None:
     """Write a function's values for the elements of one container, or of several, to another. Collective.
 
@@ -121,6 +124,7 @@ def transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, ele
         to[...] = values
 
 
+@algorithm
 def copy(src: DistributedContainer, dst: DistributedContainer) -> None:
     """Write the elements of one container to another, each to its global index. Collective.
 

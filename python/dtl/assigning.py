@@ -6,6 +6,7 @@ from typing import Any, Callable
 
 import numpy as np
 
+from ._deferring import algorithm
 from ._functions import applied, check_function, chosen, running
 from ._sharing import share
 from ._together import together
@@ -14,6 +15,7 @@ from .container import DistributedContainer, check_container, linear_indices
 from .exceptions import InvalidTypeError
 
 
+@algorithm
 def fill(c: DistributedContainer, value: Any) -> None:
     """Give every element a value. Collective.
 
@@ -47,6 +49,7 @@ def fill(c: DistributedContainer, value: Any) -> None:
     c.local_view()[...] = number
 
 
+@algorithm
 def replace(c: DistributedContainer, old: Any, new: Any) -> None:
     """Give the elements that equal a value another one. Collective.
 
@@ -76,6 +79,7 @@ def replace(c: DistributedContainer, old: Any, new: Any) -> None:
         view[view == wanted] = number
 
 
+@algorithm
 def replace_if(c: DistributedContainer, f: Callable[..., Any], new: Any, *, elementwise: bool = False) -> None:
     """Give the elements that a predicate holds for another value. Collective.
 
@@ -113,6 +117,7 @@ def replace_if(c: DistributedContainer, f: Callable[..., Any], new: Any, *, elem
     c.local_view()[mask] = number
 
 
+@algorithm
 def iota(c: DistributedContainer, start: Any = 0, step: Any = 1) -> None:
     """Give each element the value start + step * its global index, in C order. Collective.
 
@@ -150,6 +155,7 @@ def iota(c: DistributedContainer, start: Any = 0, step: Any = 1) -> None:
     view += first
 
 
+@algorithm
 def generate(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> None:
     """Give each element the value that a function has for its global index. Collective.
 

@@ -9,11 +9,12 @@ import numpy as np
 
 from . import _native
 from ._arguments import dtype_number, integer
+from ._deferring import Deferrable
 from ._division import Division
 from ._elementwise import Elementwise
 from ._native import bridge
 from ._numbers import Numbers
-from ._owner import Owner
+from ._together import together
 from .context import Context
 from .exceptions import InvalidArgumentError, InvalidTypeError
 from .policies import Execution, Partition, Placement
@@ -21,7 +22,7 @@ from .policies import Execution, Partition, Placement
 Self = TypeVar("Self", bound="DistributedContainer")
 
 
-class DistributedContainer(Elementwise, Numbers, Owner):
+class DistributedContainer(Elementwise, Numbers, Deferrable):
     """An array whose elements are divided among the ranks of a context: what vectors, arrays, tensors and spans share.
 
     It is made by one of those classes. Operators and ufuncs of NumPy work on the local parts, and communicate nothing.
@@ -32,7 +33,6 @@ class DistributedContainer(Elementwise, Numbers, Owner):
     _ndim: int
     _division: Division
     _placement: Placement
-    _execution: Execution
 
     #: The class of what is made of a container's elements in more than one dimension: that module says it.
     _tensors: ClassVar[type[Any]]
@@ -44,15 +44,19 @@ class DistributedContainer(Elementwise, Numbers, Owner):
         self._ndim = ndim
         self._division = division
         self._placement = Placement.HOST
-        self._execution = Execution.SEQ
+        self._run_as(Execution.SEQ)
 
     def _let_go(self, handle: int) -> None:
         _native.container_close(handle)
 
-    def _check_open(self) -> None:
-        """Refuse a container that was closed on this rank: the core has nothing to agree about with the others."""
-        if not self._handle:
-            raise _native.closed("container")
+    def _root(self) -> DistributedContainer:
+        """Return the container that owns the elements."""
+        return self
+
+    def _redistribute_on(self, ctx: Context, division_of: tuple[Any, Any, Any], max_extra_bytes: Any) -> None:
+        """Divide the container anew, by way of a duplicate of its context. Collective."""
+        with together(ctx, "redistribute"):
+            raise InvalidArgumentError(f"{self!r} cannot be divided anew: its structure is another container's")
 
     def _own_class(self) -> type[Any]:
         """Return the class of what is made of this container's elements."""
@@ -67,7 +71,7 @@ class DistributedContainer(Elementwise, Numbers, Owner):
         kind: Any = self._own_class()
         made = kind.__new__(kind)
         made._hold(handle, self._context, np.dtype(dtype), self._ndim, self._division)
-        made._execution = self._execution
+        made._run_as(self._execution)
         return made
 
     def _laid_out_as(self, other: DistributedContainer) -> bool:

@@ -94,6 +94,9 @@ class Context(DeviceRanks):
         context._adopt(handle)
         return context
 
+    #: What runs asynchronous calls, where there have been any.
+    _streams: Any = None
+
     def close(self, *, wait: bool = False) -> None:
         """Free the communicator. Collective. A second call does nothing.
 
@@ -103,19 +106,25 @@ class Context(DeviceRanks):
         Parameters
         ----------
         wait
-            Whether to wait for requests on the context that are active here. Their results can still be had.
+            Whether to wait for requests and asynchronous calls on the context that are under way here. Their results can
+            still be had.
 
         Raises
         ------
         BufferError
-            If requests on the context are active here, and wait is false. Then it stays open on this rank.
+            If requests or asynchronous calls on the context are under way here, and wait is false. Then it stays open
+            on this rank.
         """
         if self._handle:
             if not _native.forked():
+                if self._streams is not None:
+                    self._streams.check("close", wait)
                 if wait:
                     _native.context_settle(self._handle)
                 _orphans.settle()
                 _native.context_close(self._handle)
+                if self._streams is not None:
+                    self._streams.close()
             self._handle = 0
 
     def __enter__(self) -> Context:

@@ -9,6 +9,7 @@ import numpy as np
 from . import _native, variable
 from ._arguments import dtype_number
 from ._combining import container_of
+from ._deferring import algorithm
 from ._division import BLOCK
 from ._native import bridge
 from ._sharing import share
@@ -21,6 +22,7 @@ from .ops import PROD, SUM
 from .policies import Partition
 
 
+@algorithm
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
     """Return the cumulative sums of a container: for each element, the sum of it and all before it. Collective.
 
@@ -68,6 +70,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: boo
     return _cumulated("cumsum", SUM, a, axis, dtype, exclusive)
 
 
+@algorithm
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
     """Return the cumulative products of a container. Collective. Else as :func:`cumsum`; exclusive starts with 1."""
     return _cumulated("cumprod", PROD, a, axis, dtype, exclusive)

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from . import statistics
+from ._deferring import algorithm
 from .container import DistributedContainer
 
 
+@algorithm
 def min_element(c: DistributedContainer) -> tuple[Any, int]:
     """Return the least element and the first global index that it has. Collective.
 
@@ -43,6 +45,7 @@ def min_element(c: DistributedContainer) -> tuple[Any, int]:
     return _element(c, int(statistics.argmin(c)))
 
 
+@algorithm
 def max_element(c: DistributedContainer) -> tuple[Any, int]:
     """Return the greatest element and the first global index that it has. Collective.
 
@@ -51,6 +54,7 @@ def max_element(c: DistributedContainer) -> tuple[Any, int]:
     return _element(c, int(statistics.argmax(c)))
 
 
+@algorithm
 def minmax(c: DistributedContainer) -> tuple[Any, Any]:
     """Return the least and the greatest element. Collective.
 

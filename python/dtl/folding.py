@@ -7,6 +7,7 @@ from typing import Any, Callable
 import numpy as np
 
 from ._arguments import dtype_number, operator_number
+from ._deferring import algorithm
 from ._functions import applied, check_function, running
 from ._native import dtype_name
 from ._sharing import share
@@ -56,6 +57,7 @@ def reduce_local(c: DistributedContainer, op: Op | str = SUM) -> Any:
     return _of_nothing("reduce_local", chosen, c.dtype) if mine is None else mine
 
 
+@algorithm
 def transform_reduce(src: Any, f: Callable[..., Any], op: Op | str = SUM, *, elementwise: bool = False) -> Any:
     """Combine a function's values for the elements of one container, or of several. Collective.
 
@@ -114,6 +116,7 @@ def transform_reduce(src: Any, f: Callable[..., Any], op: Op | str = SUM, *, ele
     return _everyones("transform_reduce", first, chosen, sources[1:], np.dtype(np.float64), mine)
 
 
+@algorithm
 def inner_product(a: DistributedContainer, b: DistributedContainer) -> Any:
     """Return the sum of the products of the elements of two containers. Collective.
 

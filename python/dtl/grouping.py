@@ -81,7 +81,7 @@ class GroupBy:
         self._context = keys.context
         self._of = keys.dtype
         with flat(keys) as work:
-            work._execution = keys.execution_policy
+            work._run_as(keys.execution_policy)
             self._order: DistributedVector = argsort(work)
             part = work.get(self._order.local_view())
         first = starts(self._context, part)

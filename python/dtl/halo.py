@@ -77,7 +77,7 @@ class Halo(Owner):
     def __init__(self, container: DistributedContainer, width: Any, *, periodic: Any = False) -> None:
         check_container("container", container)
         with together(container.context, "halo"):
-            container._check_open()
+            container._check_idle("halo")
             self._container = container
             self._width = _widths(width, container.ndim)
             self._periodic = _circles(periodic, container.ndim)

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import statistics
 from ._arguments import integer
+from ._deferring import algorithm
 from ._native import bridge
 from ._together import together
 from .container import DistributedContainer, check_container
@@ -16,6 +17,7 @@ from .exceptions import InvalidArgumentError, InvalidTypeError
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
+@algorithm
 def histogram(
     a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
 ) -> tuple[Array, Array]:
@@ -126,6 +128,7 @@ def _weights(a: DistributedContainer, weights: Any) -> tuple[Any, Any]:
     return weights.astype(np.float64, copy=False), weights.dtype
 
 
+@algorithm
 def bincount(a: Any, weights: Any = None, minlength: int = 0) -> Array:
     """Return how often each number from 0 on occurs in a container. Collective.
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import collectives
+from ._deferring import algorithm
 from ._division import BLOCK
 from ._sharing import share
 from ._together import together
@@ -20,6 +21,7 @@ from .vector import DistributedVector
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
+@algorithm
 def join(
     left_keys: DistributedContainer, right_keys: DistributedContainer
 ) -> tuple[DistributedVector, DistributedVector]:
@@ -118,7 +120,7 @@ class _Matches(NamedTuple):
 def _sorted(c: Any, dtype: np.dtype[Any]) -> tuple[DistributedVector, Any]:
     """Return the elements in order, by blocks, and the index of each. Collective."""
     keys = DistributedVector._created(c.context, c.shape, dtype, BLOCK)
-    keys._execution = c.execution_policy
+    keys._run_as(c.execution_policy)
     keys[:] = c
     order = argsort(keys)
     keys.local_view()[:] = keys.get(order.local_view())

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import collectives
 from ._combining import combine, container_of
+from ._deferring import algorithm
 from ._division import BLOCK, Division
 from ._owning import OwningContainer
 from ._partials import reduction
@@ -25,6 +26,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 _PANELS = 64 << 20
 
 
+@algorithm
 def matmul(a: Any, b: Any) -> Any:
     """Return the product of two matrices, of a matrix and a vector, or of two vectors: ``a @ b``. Collective.
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import collectives
+from ._deferring import algorithm
 from ._division import BLOCK
 from ._native import bridge
 from ._sharing import share
@@ -21,6 +22,7 @@ from .vector import DistributedVector
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
+@algorithm
 def searchsorted(c: DistributedContainer, values: Any, side: str = "left", *, reverse: bool = False) -> Any:
     """Return where values belong in a sorted container, as ``np.searchsorted`` does. Collective.
 
@@ -76,6 +78,7 @@ def check_vector(name: str, c: DistributedContainer) -> None:
         raise InvalidArgumentError(f"{name} has shape {c.shape}; it must have 1 dimension here")
 
 
+@algorithm
 def lower_bound(c: DistributedContainer, value: Any) -> int:
     """Return the index of the first element of a sorted container that is not less than a value. Collective.
 
@@ -110,6 +113,7 @@ def lower_bound(c: DistributedContainer, value: Any) -> int:
     return int(searchsorted(c, value))
 
 
+@algorithm
 def merge(a: DistributedContainer, b: DistributedContainer) -> DistributedVector:
     """Return a new vector of the elements of two, sorted. Collective, and stable.
 
@@ -175,6 +179,7 @@ class Unique(NamedTuple):
     inverse: Any = None
 
 
+@algorithm
 def unique(c: DistributedContainer, *, return_counts: bool = False, return_inverse: bool = False) -> Any:
     """Return the distinct elements of a container, sorted, in a new vector. Collective.
 

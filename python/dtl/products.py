@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _folds, statistics
+from ._deferring import algorithm
 from ._folds import OWN, REALS, fold
 from ._native import bridge
 from ._together import together
@@ -18,6 +19,7 @@ from .matrices import matmul
 _WORD = 2**64 - 1
 
 
+@algorithm
 def dot(a: Any, b: Any, *, reproducible: bool = False) -> Any:
     """Return the inner product of two vectors, or the product of matrices. Collective.
 
@@ -59,6 +61,7 @@ def dot(a: Any, b: Any, *, reproducible: bool = False) -> Any:
     return _inner("dot", a, b, 0, reproducible)
 
 
+@algorithm
 def vdot(a: Any, b: Any, *, reproducible: bool = False) -> Any:
     """Return the inner product of all elements of two containers, the first's conjugated. Collective.
 
@@ -92,6 +95,7 @@ def _inner(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> Any:
     return OWN[one.num](value)
 
 
+@algorithm
 def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, reproducible: bool = False) -> Any:
     """Return a norm of a container's elements. Collective.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numpy as np
 
 from ._arguments import fitting_out, integer, operator_number
+from ._deferring import defer
 from ._native import bridge
 from ._operands import check_place, check_ranks, check_two, like, operand, own
 from ._short import short
@@ -130,7 +131,10 @@ def reduce(ctx: Any, value: Any = None, op: Any = SUM, root: int = 0, *, out: An
 def _of_container(c: DistributedContainer, *ops: Any) -> Any:
     """Combine a container's elements by the operator that was passed in its second place, or by name."""
     folding: Any = importlib.import_module("dtl.folding")  # which not every program needs
-    return folding.reduce_container(c, ops[1] if ops[0] is None else ops[0])
+    op = ops[1] if ops[0] is None else ops[0]
+    if c._deferred:
+        return defer(folding.reduce_container, (c, op), {}, depth=3, name="reduce")
+    return folding.reduce_container(c, op)
 
 
 def _reduced(code: int, name: str, ctx: Context, value: Any, op: Any, root: Any, out: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterator
 import numpy as np
 
 from ._arguments import integer
+from ._deferring import algorithm
 from ._functions import check_function, chosen, running
 from ._native import bridge
 from ._sharing import share
@@ -21,6 +22,7 @@ from .vector import DistributedVector
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
+@algorithm
 def reverse(c: DistributedContainer) -> None:
     """Reverse the order of the elements, in place; of more than one dimension, along each. Collective.
 
@@ -49,6 +51,7 @@ def reverse(c: DistributedContainer) -> None:
     move(c, c, Window(tuple(axes)).source())
 
 
+@algorithm
 def rotate(c: DistributedContainer, by: int) -> None:
     """Rotate the elements to the left along dimension 0, in place. Collective.
 
@@ -93,6 +96,7 @@ def rotate(c: DistributedContainer, by: int) -> None:
             _move_rows(c, twin, rest, start, to, extent)
 
 
+@algorithm
 def partition_by(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> int:
     """Put the elements that a predicate holds for before the others, in place. Collective.
 
@@ -140,6 +144,7 @@ def partition_by(c: DistributedContainer, f: Callable[..., Any], *, elementwise:
     return held
 
 
+@algorithm
 def adjacent_difference(c: DistributedContainer) -> Any:
     """Return each element less the one before it, and the first as it is. Collective.
 

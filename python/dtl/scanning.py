@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._arguments import operator_number
+from ._deferring import algorithm
 from ._together import together
 from .container import DistributedContainer, check_container
 from .cumulations import scanned
@@ -12,6 +13,7 @@ from .exceptions import InvalidArgumentError
 from .ops import MAX, SUM, Op
 
 
+@algorithm
 def inclusive_scan(c: DistributedContainer, op: Op | str = SUM) -> Any:
     """Return for each element the combination of all elements up to it. Collective.
 
@@ -45,6 +47,7 @@ def inclusive_scan(c: DistributedContainer, op: Op | str = SUM) -> Any:
     return _scan("inclusive_scan", c, op, False)
 
 
+@algorithm
 def exclusive_scan(c: DistributedContainer, op: Op | str = SUM) -> Any:
     """Return for each element the combination of all elements before it. Collective.
 

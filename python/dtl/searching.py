@@ -7,6 +7,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _native
+from ._deferring import algorithm
 from ._functions import check_function, chosen, running
 from ._sharing import share, total
 from ._together import together
@@ -22,6 +23,7 @@ _CHUNK = 1 << 14
 _NOWHERE = np.iinfo(np.int64).max
 
 
+@algorithm
 def find(c: DistributedContainer, value: Any) -> int | None:
     """Return the global index of the first element that equals a value. Collective.
 
@@ -64,6 +66,7 @@ def find(c: DistributedContainer, value: Any) -> int | None:
     return _first(c, "find", f"value {value!r}", here)
 
 
+@algorithm
 def find_if(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> int | None:
     """Return the global index of the first element that a predicate holds for. Collective.
 
@@ -101,6 +104,7 @@ def find_if(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool
     return _first(c, "find_if", "", int(mask.argmax()) if mask.any() else None)
 
 
+@algorithm
 def count(c: DistributedContainer, value: Any) -> int:
     """Return how many elements equal a value. Collective.
 
@@ -113,6 +117,7 @@ def count(c: DistributedContainer, value: Any) -> int:
     return total(c, "count", f"value {value!r}", here)
 
 
+@algorithm
 def count_if(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> int:
     """Return how many elements a predicate holds for. Collective.
 
@@ -121,6 +126,7 @@ def count_if(c: DistributedContainer, f: Callable[..., Any], *, elementwise: boo
     return _held("count_if", c, f, elementwise)
 
 
+@algorithm
 def all_of(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> bool:
     """Say whether a predicate holds for every element; of none, it does. Collective.
 
@@ -129,6 +135,7 @@ def all_of(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool 
     return _held("all_of", c, f, elementwise) == c.global_size
 
 
+@algorithm
 def any_of(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> bool:
     """Say whether a predicate holds for some element. Collective.
 
@@ -137,6 +144,7 @@ def any_of(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool 
     return _held("any_of", c, f, elementwise) > 0
 
 
+@algorithm
 def none_of(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> bool:
     """Say whether a predicate holds for no element. Collective.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._arguments import integer
+from ._deferring import algorithm
 from ._native import bridge
 from ._sharing import share
 from ._together import together
@@ -31,6 +32,7 @@ _BETWEEN = {
 _METHODS = (*_BETWEEN, "lower", "higher", "nearest", "midpoint")
 
 
+@algorithm
 def quantile(c: DistributedContainer, q: Any, *, method: str = "linear") -> Any:
     """Return exact quantiles of all elements, flat, as ``np.quantile`` does. Collective; nothing is sorted or moved.
 
@@ -83,6 +85,7 @@ def quantile(c: DistributedContainer, q: Any, *, method: str = "linear") -> Any:
     return _between(low, high, weights, broken, method).reshape(wanted.shape)[()]
 
 
+@algorithm
 def median(c: DistributedContainer) -> Any:
     """Return the exact median of all elements, as ``np.median`` does. Collective; nothing is sorted or moved.
 
@@ -170,6 +173,7 @@ def _between(low: Array, high: Array, weights: Array, broken: bool, method: str)
     return np.where(exact, low, result).astype(dtype)
 
 
+@algorithm
 def topk(c: DistributedContainer, k: int, largest: bool = True) -> tuple[Array, Array]:
     """Return the k largest elements, or the smallest, and their indices. Collective; nothing is sorted or moved.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._arguments import integer
+from ._deferring import algorithm
 from ._sharing import share
 from ._together import together
 from .container import DistributedContainer, check_container
@@ -16,6 +17,7 @@ from .sorting import sort_by_key
 _STEP = 0x9E3779B97F4A7C15
 
 
+@algorithm
 def shuffle(c: DistributedContainer, seed: int) -> None:
     """Put the elements in a random order, in place. Collective.
 

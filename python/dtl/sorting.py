@@ -7,6 +7,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from ._arguments import integer
+from ._deferring import algorithm
 from ._native import bridge
 from ._phases import phases
 from ._sharing import share
@@ -16,6 +17,7 @@ from .exceptions import InvalidArgumentError, InvalidTypeError
 from .threads import threads
 
 
+@algorithm
 def sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True, axis: int = -1) -> None:
     """Sort a container in place. Collective.
 
@@ -87,6 +89,7 @@ def flag(name: str, value: Any) -> int:
     return int(value)
 
 
+@algorithm
 def argsort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True, axis: int = -1) -> Any:
     """Return the indices that sort a container: ``c[argsort(c)]`` is in the order of ``sort``. Collective.
 
@@ -169,6 +172,7 @@ def _permute(c: Any, order: Any) -> None:
     c.local_view()[...] = c.get(order.local_view())
 
 
+@algorithm
 def sort_by_key(keys: DistributedContainer, *values: DistributedContainer, reverse: bool = False) -> None:
     """Sort keys in place, and put the elements of other containers in the same order. Collective, and stable.
 
@@ -220,6 +224,7 @@ def check_keys(name: str, first: DistributedContainer, *others: DistributedConta
         check_alike("one of the values", c, first)
 
 
+@algorithm
 def lexsort(keys: Sequence[DistributedContainer]) -> Any:
     """Return the indices that sort by several keys: by the last one, then by the one before it, and so on. Collective.
 
@@ -263,6 +268,7 @@ def lexsort(keys: Sequence[DistributedContainer]) -> Any:
     return order
 
 
+@algorithm
 def is_sorted(c: DistributedContainer, reverse: bool = False, *, axis: int = -1) -> bool:
     """Say whether ``sort`` would leave a container as it is. Collective.
 

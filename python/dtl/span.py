@@ -54,8 +54,11 @@ class DistributedSpan(Indexed):
         handle = bridge.call(bridge.SPAN, source, None, None, offset, count, 0, 0)
         policy = Partition(_native.container_kind(handle, 0))
         self._hold(handle, source.context, source.dtype, source.ndim, source._division._replace(partition=policy))
-        self._execution = source.execution_policy
+        self._run_as(source.execution_policy)
         self._source = source
+
+    def _root(self) -> DistributedContainer:
+        return self._source._root()
 
     def _own_class(self) -> type[Any]:
         own = self._source._own_class()

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _folds
+from ._deferring import algorithm
 from ._folds import MEANS, OWN, REALS, WIDE, fold
 from ._native import bridge
 from ._short import short
@@ -146,6 +147,7 @@ def argmax(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     return _along("argmax", a, axis, None, keepdims)
 
 
+@algorithm
 def all(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Say whether all elements of a container are true: not zero. Collective. Else as :func:`sum`."""
     if axis is None and not keepdims:
@@ -153,6 +155,7 @@ def all(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     return _along("all", a, axis, None, keepdims)
 
 
+@algorithm
 def any(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Say whether any element of a container is true: not zero. Collective. Else as :func:`sum`."""
     if axis is None and not keepdims:
@@ -160,6 +163,7 @@ def any(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     return _along("any", a, axis, None, keepdims)
 
 
+@algorithm
 def mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, reproducible: bool = False) -> Any:
     """Return the arithmetic mean of the elements of a container. Collective.
 
@@ -174,6 +178,7 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False,
     return _along("mean", a, axis, dtype, keepdims, reproducible)
 
 
+@algorithm
 def var(a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
     """Return the variance of the elements of a container: the mean squared distance from the mean. Collective.
 
@@ -210,6 +215,7 @@ def var(a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdim
     return _along("var", a, axis, dtype, keepdims, ddof=ddof)
 
 
+@algorithm
 def std(a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
     """Return the standard deviation of the elements of a container, the root of :func:`var`. Collective."""
     if axis is None and dtype is None and not keepdims:

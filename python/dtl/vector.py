@@ -34,7 +34,7 @@ class DistributedVector(OneDimensional):
     placement
         PLACEMENT_HOST, or PLACEMENT_DEVICE_PREFERRED, which is the host where there is no GPU.
     execution
-        How algorithms are to run on the local part: EXEC_SEQ, EXEC_PAR or EXEC_ASYNC.
+        How algorithms are to run on the local part: EXEC_SEQ or EXEC_PAR; or EXEC_ASYNC: they return futures.
 
     Raises
     ------
@@ -101,7 +101,7 @@ class DistributedVector(OneDimensional):
         [1. 1. 1. 0. 0.]
         """
         with together(self._context, "resize"):
-            self._check_open()
+            self._check_idle("resize")
             number = integer("size", size)
         bridge.call(bridge.RESIZE, self, None, None, number, 0, 0, 0)
 

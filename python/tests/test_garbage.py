@@ -58,6 +58,11 @@ ONE = [
 MORE = {
     "ContextWithDevice": (0,),
     "ContextSplit": (0, 0),
+    "ContextDupFor": ("op",),
+    "ContextDefer": ("call", "place"),
+    "ContextServe": (0, 0),
+    "ContainerOn": (0,),
+    "ContainerSettle": (0,),
     "ContextAgree": ("op", "words"),
     "ContextRefuse": (100, "op", "why"),
     "ContextRefuseStart": (100, "op", "why"),

@@ -104,6 +104,22 @@ def requests(ctx: dtl.Context) -> None:
         request.wait()
 
 
+def futures(ctx: dtl.Context) -> None:
+    """What runs beside the program."""
+    promise = dtl.Future()
+    assert_type(promise.then(str), dtl.Future)
+    promise.set(3)
+    assert_type(promise.done and promise.valid and not promise.cancelled, bool)
+    assert_type(promise.wait(timeout=1.0), bool)
+    with dtl.DistributedVector(ctx, 4 * ctx.size, fill=1.0) as vec, dtl.Halo(vec, 1) as halo:
+        started = [dtl.async_for_each(vec, np.square), dtl.async_transform(vec, vec, np.abs), dtl.async_halo(halo)]
+        started += [dtl.async_reduce(vec, op=dtl.MAX), dtl.async_sort(vec, reverse=True), dtl.async_scan(vec)]
+        assert_type(dtl.when_any(started), dtl.Future)
+        assert_type(dtl.when_all(started).get(timeout=60), Any)
+    with dtl.DistributedVector(ctx, 4) as vec:
+        dtl.async_redistribute(vec, dtl.PARTITION_CYCLIC).get()
+
+
 def traces(ctx: dtl.Context) -> None:
     """What calls took."""
     with dtl.trace() as traced:
@@ -307,6 +323,7 @@ def main() -> None:
         messages(ctx)
         objects(ctx)
         requests(ctx)
+        futures(ctx)
         traces(ctx)
         print(f"sum {vectors(ctx):.0f}")
         whole_containers(ctx)

@@ -1,0 +1,120 @@
+"""Algorithms that return futures where a container's execution policy is EXEC_ASYNC."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from types import TracebackType
+from typing import Any, Callable, TypeVar, cast
+
+from . import _native
+from ._owner import Owner
+from ._where import own
+from .policies import Execution
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_ASYNC = Execution.ASYNC
+
+
+def algorithm(f: F) -> F:
+    """Let an algorithm return a future where its first container, or its second, asks for that.
+
+    DTL's own calls are answered at once: they are parts of others.
+    """
+
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return defer(f, args, kwargs) if _asked(args or (*kwargs.values(),)) else f(*args, **kwargs)
+
+    return cast("F", call)
+
+
+class Short:
+    """An algorithm behind a short way, which reads its parameters."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, f)
+        self._f = f
+        self.__code__ = f.__code__
+        self.__defaults__ = f.__defaults__
+        self.__kwdefaults__ = f.__kwdefaults__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return defer(self._f, args, kwargs) if _asked(args or (*kwargs.values(),)) else self._f(*args, **kwargs)
+
+
+def _asked(args: tuple[Any, ...]) -> bool:
+    """Say whether arguments ask for a future."""
+    if not args:
+        return False
+    first = args[0]
+    if first.__class__ in (list, tuple) and first:
+        first = first[0]
+    if getattr(first, "_execution", None) is _ASYNC:
+        return True
+    return len(args) > 1 and getattr(args[1], "_execution", None) is _ASYNC
+
+
+def defer(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], depth: int = 2, name: str = "") -> Any:
+    """Return the future of a call that the program makes, or the result of one that DTL makes."""
+    if own(sys._getframe(depth)):
+        return f(*args, **kwargs)
+    submitting: Any = importlib.import_module("dtl._submitting")  # which few programs need
+    return submitting.submitted(name or f.__name__, f, *args, **kwargs)
+
+
+class Deferrable(Owner):
+    """A container, as asynchronous calls see it."""
+
+    _execution: Execution
+
+    # Of asynchronous calls: the stream that makes them, the last of them, and how many are under way.
+    _stream: int | None = None
+    _last: Any = None
+    _flying = 0
+
+    def _run_as(self, execution: Execution) -> None:
+        """Take an execution policy."""
+        self._execution = execution
+        self._deferred = execution is Execution.ASYNC
+
+    def close(self, *, wait: bool = False) -> None:
+        """Let the elements go. Not collective. A second call does nothing. Views stay.
+
+        Parameters
+        ----------
+        wait
+            Whether to wait for asynchronous calls on the container that are under way.
+
+        Raises
+        ------
+        BufferError
+            If there are any, without wait.
+        """
+        if self._flying and not _native.forked():
+            last = self._last
+            if wait and last is not None:
+                last.wait()
+            else:
+                self._check_idle("close")
+        super().close()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if error is None or not self._flying:  # else it goes when the calls are over
+            self.close()
+
+    def _check_open(self) -> None:
+        """Refuse a container that was closed on this rank: the core has nothing to agree about with the others."""
+        if not self._handle:
+            raise _native.closed("container")
+
+    def _check_idle(self, op: str) -> None:
+        """Refuse a container that is closed, or of which asynchronous calls are under way."""
+        self._check_open()
+        if self._flying:
+            streams: Any = importlib.import_module("dtl._streams")
+            streams.refuse(op, self._flying)
