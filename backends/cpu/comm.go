@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 
+	"dtl/backends/internal/requests"
 	"dtl/core/backend"
 )
 
@@ -20,13 +21,13 @@ var _ backend.ReducingCommunicator = (*Comm)(nil)
 type group struct {
 	inboxes []inbox
 	meeting meeting
-	lines   []line // by rank
+	lines   []requests.Line // by rank
 	once    sync.Once
 	async   *group // of what lines make
 }
 
 func newGroup(n int) *group {
-	g := &group{inboxes: make([]inbox, n), lines: make([]line, n)}
+	g := &group{inboxes: make([]inbox, n), lines: make([]requests.Line, n)}
 	g.meeting.calls = make([]call, n)
 	g.meeting.changed.L = &g.meeting.mu
 	for i := range g.inboxes {

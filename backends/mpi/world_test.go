@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"dtl/backends/mpi/internal/exittest"
+	"dtl/backends/internal/exittest"
 	"dtl/core/backend"
 	"dtl/core/backend/backendtest"
 	"dtl/core/dtype"
