@@ -121,6 +121,7 @@ environment_close = _checked(_dtl.pydtl_EnvironmentClose)
 environment_count = _checked(_dtl.pydtl_EnvironmentCount)
 
 context_world = _communicating("context", _dtl.pydtl_ContextWorld)
+context_on = _communicating("context", _dtl.pydtl_ContextOn)
 context_self = _checked(_dtl.pydtl_ContextSelf)
 context_adopt = _communicating("context", _dtl.pydtl_ContextAdopt)
 context_rank = _checked(_dtl.pydtl_ContextRank)

@@ -8,8 +8,8 @@ import warnings
 from types import TracebackType
 from typing import Any, Callable
 
-from . import _abort, _native, _orphans, _rank, _watch
-from ._arguments import integer
+from . import _abort, _native, _orphans, _rank, _watch, backends
+from ._arguments import integer, text
 from ._devices import DeviceRanks
 from ._mpi4py import communicator, mpi4py_module, native_communicator
 from ._native import bridge
@@ -27,6 +27,10 @@ class Context(DeviceRanks):
         its owner's. None for all processes that a launcher started together, or this process alone where none did.
     device_id
         The number of the GPU to use; None for none.
+    backend
+        The name of the backend that connects the ranks: ``"mpi"``, ``"shmem"`` (OpenSHMEM) or ``"cpu"`` (this process
+        alone). None for what the environment's DTL_BACKEND says; where it says nothing, MPI in a process that a
+        launcher started. Every rank names the same.
     check
         What the ranks compare of each collective call before it: ``"full"`` (all of them, also by messages), or
         ``"node"`` (only where all ranks share memory, where it costs next to nothing; a call that does not match may
@@ -35,15 +39,15 @@ class Context(DeviceRanks):
     Raises
     ------
     InvalidArgumentError
-        If check is neither.
+        If check is neither, or backend is the name of none that connects ranks, or not ``"mpi"`` beside a comm.
     InvalidTypeError
-        If comm is no communicator.
+        If comm is no communicator, or backend no text.
     BackendUnavailableError
-        If MPI is needed and cannot be opened, or there is no such GPU.
+        If MPI or OpenSHMEM is needed and cannot be opened, or there is no such GPU.
     BackendError
         If a rank started this process, which is then no rank of the job.
     CommunicationError
-        If the launcher and the MPI library disagree about how many ranks there are.
+        If the launcher and the library disagree about how many ranks there are.
 
     Notes
     -----
@@ -59,14 +63,19 @@ class Context(DeviceRanks):
     rank 0 of 1
     """
 
-    def __init__(self, comm: Any = None, device_id: int | None = None, *, check: str | None = None) -> None:
+    def __init__(
+        self, comm: Any = None, device_id: int | None = None, *, backend: str | None = None, check: str | None = None
+    ) -> None:
         device = -1 if device_id is None else integer("device_id", device_id)
         _watch.configure(check)
         if comm is None:
             _rank.refuse_child()
-            self._adopt(_native.context_world(device))
-            if self._backend == "mpi":
+            name = backends.chosen() if backend is None else text("backend", backend)
+            self._adopt(_native.context_on(name, device) if name else _native.context_world(device))
+            if self._backend != "cpu":
                 _rank.claim()
+        elif backend not in (None, "mpi"):
+            raise _native.invalid("context", f"backend {backend!r} beside a communicator, which MPI connects")
         else:
             self._adopt(_native.context_adopt(native_communicator(comm), device))
 
@@ -157,6 +166,11 @@ class Context(DeviceRanks):
     def has_mpi(self) -> bool:
         """Whether MPI connects the ranks."""
         return self._backend == "mpi"
+
+    @property
+    def has_shmem(self) -> bool:
+        """Whether OpenSHMEM connects the ranks."""
+        return self._backend == "shmem"
 
     @short(bridge.BARRIER, "owner", "met")
     def barrier(self) -> None:

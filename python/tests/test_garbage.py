@@ -73,6 +73,7 @@ NO_HANDLE = {
     "BackendName",
     "BackendWhyNot",
     "ContextAdopt",
+    "ContextOn",
     "ContextSelf",
     "ContextWorld",
     "DtypeName",
