@@ -85,7 +85,7 @@ func (w *window) Accumulate(from memory.Span, target int, offset int64, op kerne
 	part := &w.parts[target]
 	part.mu.Lock()
 	defer part.mu.Unlock()
-	return combineWith(w.at(target, offset, from), from, op)
+	return kernel.Update(w.at(target, offset, from), from, op)
 }
 
 // FetchAndOp is Accumulate that gives those elements that were there.
@@ -98,19 +98,7 @@ func (w *window) FetchAndOp(from, into memory.Span, target int, offset int64, op
 	defer part.mu.Unlock()
 	there := w.at(target, offset, into)
 	memory.Copy(into, there)
-	return combineWith(there, from, op)
-}
-
-// combineWith is kernel.Accumulate with the operators of windows.
-func combineWith(there, from memory.Span, op kernel.Op) error {
-	switch op {
-	case kernel.Replace:
-		memory.Copy(there, from)
-		return nil
-	case kernel.NoOp:
-		return nil
-	}
-	return kernel.Accumulate(there, from, op)
+	return kernel.Update(there, from, op)
 }
 
 // CompareAndSwap writes swap's element if the target's is that of compare.

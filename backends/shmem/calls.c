@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(unsigned long) == 8 && sizeof(unsigned int) == 4, "the names of functions.h have these widths");
+_Static_assert(sizeof(unsigned long) == 8, "the names of functions.h have this width");
 
 static struct {
 #define FUNCTION(result, name, parameters) result(*name) parameters;
@@ -88,24 +88,16 @@ void dtl_shmem_advance(void) {
 		((void (*)(void))dtl_shmem_progress)();
 }
 
-uint64_t dtl_shmem_fetch64(const uint64_t *at, int pe) { return shmem.ulong_atomic_fetch((const unsigned long *)at, pe); }
+uint64_t dtl_shmem_fetch(const uint64_t *at, int pe) { return shmem.ulong_atomic_fetch((const unsigned long *)at, pe); }
 
-uint64_t dtl_shmem_swap64(uint64_t *at, uint64_t value, int pe) {
+uint64_t dtl_shmem_swap(uint64_t *at, uint64_t value, int pe) {
 	return shmem.ulong_atomic_swap((unsigned long *)at, value, pe);
 }
 
-uint64_t dtl_shmem_add64(uint64_t *at, uint64_t value, int pe) {
+uint64_t dtl_shmem_add(uint64_t *at, uint64_t value, int pe) {
 	return shmem.ulong_atomic_fetch_add((unsigned long *)at, value, pe);
 }
 
-uint64_t dtl_shmem_compare64(uint64_t *at, uint64_t cond, uint64_t value, int pe) {
+uint64_t dtl_shmem_compare(uint64_t *at, uint64_t cond, uint64_t value, int pe) {
 	return shmem.ulong_atomic_compare_swap((unsigned long *)at, cond, value, pe);
-}
-
-uint32_t dtl_shmem_fetch32(const uint32_t *at, int pe) { return shmem.uint_atomic_fetch(at, pe); }
-uint32_t dtl_shmem_swap32(uint32_t *at, uint32_t value, int pe) { return shmem.uint_atomic_swap(at, value, pe); }
-uint32_t dtl_shmem_add32(uint32_t *at, uint32_t value, int pe) { return shmem.uint_atomic_fetch_add(at, value, pe); }
-
-uint32_t dtl_shmem_compare32(uint32_t *at, uint32_t cond, uint32_t value, int pe) {
-	return shmem.uint_atomic_compare_swap(at, cond, value, pe);
 }

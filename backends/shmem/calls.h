@@ -44,13 +44,9 @@ void dtl_shmem_post(uint64_t *to, uint64_t value, int pe);
 void dtl_shmem_quiet(void);
 void dtl_shmem_advance(void);
 
-uint64_t dtl_shmem_fetch64(const uint64_t *at, int pe);
-uint64_t dtl_shmem_swap64(uint64_t *at, uint64_t value, int pe);
-uint64_t dtl_shmem_add64(uint64_t *at, uint64_t value, int pe);
-uint64_t dtl_shmem_compare64(uint64_t *at, uint64_t cond, uint64_t value, int pe);
-uint32_t dtl_shmem_fetch32(const uint32_t *at, int pe);
-uint32_t dtl_shmem_swap32(uint32_t *at, uint32_t value, int pe);
-uint32_t dtl_shmem_add32(uint32_t *at, uint32_t value, int pe);
-uint32_t dtl_shmem_compare32(uint32_t *at, uint32_t cond, uint32_t value, int pe);
+uint64_t dtl_shmem_fetch(const uint64_t *at, int pe);
+uint64_t dtl_shmem_swap(uint64_t *at, uint64_t value, int pe);
+uint64_t dtl_shmem_add(uint64_t *at, uint64_t value, int pe);
+uint64_t dtl_shmem_compare(uint64_t *at, uint64_t cond, uint64_t value, int pe);
 
 #endif

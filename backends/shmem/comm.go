@@ -17,7 +17,10 @@ type Comm struct {
 	line    *requests.Line // of collectives that do not block
 }
 
-var _ backend.AsyncCommunicator = (*Comm)(nil)
+var (
+	_ backend.AsyncCommunicator = (*Comm)(nil)
+	_ backend.WindowProvider    = (*Comm)(nil)
+)
 
 func newComm(w *world, members []int, number uint32) *Comm {
 	c := &Comm{world: w, members: members, ranks: make(map[int]int, len(members)), number: number, line: &requests.Line{}}

@@ -21,11 +21,11 @@ type fabric interface {
 	// post writes a number that whoever sees it sees everything that was put before to the same process, too.
 	post(there, at int, value uint64)
 
-	// The atomic operations return what was there. Those on bits take 4 bytes or 8, at a multiple of that.
-	fetch(there, at, size int) uint64
-	swap(there, at, size int, value uint64) uint64
-	add(there, at, size int, value uint64) uint64
-	compareSwap(there, at, size int, cond, value uint64) uint64
+	// The atomic operations are on words of 8 bytes, at a multiple of that, and return what was there.
+	fetch(there, at int) uint64
+	swap(there, at int, value uint64) uint64
+	add(there, at int, value uint64) uint64
+	compareSwap(there, at int, cond, value uint64) uint64
 
 	// advance has the library move what others have sent, where it needs that.
 	advance()

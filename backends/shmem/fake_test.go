@@ -64,35 +64,29 @@ func (s single) post(there, at int, value uint64) {
 }
 
 // change makes one step of an atomic operation, of which all together make one at a time.
-func (s single) change(there, at, size int, to func(was uint64) uint64) uint64 {
+func (s single) change(there, at int, to func(was uint64) uint64) uint64 {
 	s.atomics.Lock()
 	defer s.atomics.Unlock()
-	if size == 4 {
-		p := (*uint32)(s.at(there, at))
-		was := atomic.LoadUint32(p)
-		atomic.StoreUint32(p, uint32(to(uint64(was))))
-		return uint64(was)
-	}
 	p := (*uint64)(s.at(there, at))
 	was := atomic.LoadUint64(p)
 	atomic.StoreUint64(p, to(was))
 	return was
 }
 
-func (s single) fetch(there, at, size int) uint64 {
-	return s.change(there, at, size, func(was uint64) uint64 { return was })
+func (s single) fetch(there, at int) uint64 {
+	return s.change(there, at, func(was uint64) uint64 { return was })
 }
 
-func (s single) swap(there, at, size int, value uint64) uint64 {
-	return s.change(there, at, size, func(uint64) uint64 { return value })
+func (s single) swap(there, at int, value uint64) uint64 {
+	return s.change(there, at, func(uint64) uint64 { return value })
 }
 
-func (s single) add(there, at, size int, value uint64) uint64 {
-	return s.change(there, at, size, func(was uint64) uint64 { return was + value })
+func (s single) add(there, at int, value uint64) uint64 {
+	return s.change(there, at, func(was uint64) uint64 { return was + value })
 }
 
-func (s single) compareSwap(there, at, size int, cond, value uint64) uint64 {
-	return s.change(there, at, size, func(was uint64) uint64 {
+func (s single) compareSwap(there, at int, cond, value uint64) uint64 {
+	return s.change(there, at, func(was uint64) uint64 {
 		if was == cond {
 			return value
 		}
@@ -104,7 +98,7 @@ func (s single) compareSwap(there, at, size int, cond, value uint64) uint64 {
 func ranks(n int) backendtest.Run {
 	return func(t *testing.T, body func(t *testing.T, c backend.ReducingCommunicator)) {
 		var all sync.WaitGroup
-		for _, w := range worlds(n, 1<<20) {
+		for _, w := range worlds(n, 16<<20) {
 			all.Go(func() { body(t, w.comm()) })
 		}
 		all.Wait()

@@ -20,7 +20,3 @@ FUNCTION(unsigned long, ulong_atomic_fetch, (const unsigned long *source, int pe
 FUNCTION(unsigned long, ulong_atomic_swap, (unsigned long *dest, unsigned long value, int pe))
 FUNCTION(unsigned long, ulong_atomic_fetch_add, (unsigned long *dest, unsigned long value, int pe))
 FUNCTION(unsigned long, ulong_atomic_compare_swap, (unsigned long *dest, unsigned long cond, unsigned long value, int pe))
-FUNCTION(unsigned int, uint_atomic_fetch, (const unsigned int *source, int pe))
-FUNCTION(unsigned int, uint_atomic_swap, (unsigned int *dest, unsigned int value, int pe))
-FUNCTION(unsigned int, uint_atomic_fetch_add, (unsigned int *dest, unsigned int value, int pe))
-FUNCTION(unsigned int, uint_atomic_compare_swap, (unsigned int *dest, unsigned int cond, unsigned int value, int pe))

@@ -86,7 +86,7 @@ func passed(t *testing.T, n int, tests ...string) {
 func TestJobs(t *testing.T) {
 	for n := 1; n <= 4; n++ {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
-			passed(t, n, "TestRankConformance", "TestRankMemorySpace", "TestRankVersion", "TestRankAfterFinalize")
+			passed(t, n, "TestRankConformance", "TestRankWindow", "TestRankWindowInSymmetricMemory", "TestRankMemorySpace", "TestRankVersion", "TestRankAfterFinalize")
 		})
 	}
 }

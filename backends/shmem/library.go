@@ -122,36 +122,26 @@ func (l *symmetric) beginGet(there, at int, into unsafe.Pointer, n int) {
 
 func (l *symmetric) quiet() { C.dtl_shmem_quiet() }
 
+func (l *symmetric) word(at int) *C.uint64_t { return (*C.uint64_t)(l.at(at)) }
+
 func (l *symmetric) post(there, at int, value uint64) {
-	C.dtl_shmem_post((*C.uint64_t)(l.at(at)), C.uint64_t(value), C.int(there))
+	C.dtl_shmem_post(l.word(at), C.uint64_t(value), C.int(there))
 }
 
-func (l *symmetric) fetch(there, at, size int) uint64 {
-	if size == 4 {
-		return uint64(C.dtl_shmem_fetch32((*C.uint32_t)(l.at(at)), C.int(there)))
-	}
-	return uint64(C.dtl_shmem_fetch64((*C.uint64_t)(l.at(at)), C.int(there)))
+func (l *symmetric) fetch(there, at int) uint64 {
+	return uint64(C.dtl_shmem_fetch(l.word(at), C.int(there)))
 }
 
-func (l *symmetric) swap(there, at, size int, value uint64) uint64 {
-	if size == 4 {
-		return uint64(C.dtl_shmem_swap32((*C.uint32_t)(l.at(at)), C.uint32_t(value), C.int(there)))
-	}
-	return uint64(C.dtl_shmem_swap64((*C.uint64_t)(l.at(at)), C.uint64_t(value), C.int(there)))
+func (l *symmetric) swap(there, at int, value uint64) uint64 {
+	return uint64(C.dtl_shmem_swap(l.word(at), C.uint64_t(value), C.int(there)))
 }
 
-func (l *symmetric) add(there, at, size int, value uint64) uint64 {
-	if size == 4 {
-		return uint64(C.dtl_shmem_add32((*C.uint32_t)(l.at(at)), C.uint32_t(value), C.int(there)))
-	}
-	return uint64(C.dtl_shmem_add64((*C.uint64_t)(l.at(at)), C.uint64_t(value), C.int(there)))
+func (l *symmetric) add(there, at int, value uint64) uint64 {
+	return uint64(C.dtl_shmem_add(l.word(at), C.uint64_t(value), C.int(there)))
 }
 
-func (l *symmetric) compareSwap(there, at, size int, cond, value uint64) uint64 {
-	if size == 4 {
-		return uint64(C.dtl_shmem_compare32((*C.uint32_t)(l.at(at)), C.uint32_t(cond), C.uint32_t(value), C.int(there)))
-	}
-	return uint64(C.dtl_shmem_compare64((*C.uint64_t)(l.at(at)), C.uint64_t(cond), C.uint64_t(value), C.int(there)))
+func (l *symmetric) compareSwap(there, at int, cond, value uint64) uint64 {
+	return uint64(C.dtl_shmem_compare(l.word(at), C.uint64_t(cond), C.uint64_t(value), C.int(there)))
 }
 
 func (l *symmetric) advance() { C.dtl_shmem_advance() }

@@ -56,6 +56,8 @@ const (
 	announce             // of a long message: id is its sender's
 	invite               // of its receiver: id is the sender's, bytes the receiver's
 	part                 // of its elements: id is the receiver's
+	order                // of a window: see orders.go
+	answer               // to an order: id is the order's
 )
 
 // header starts each record; size bytes follow.
@@ -202,6 +204,10 @@ func (w *world) handle(from int, h header, data unsafe.Pointer) {
 		r := w.sends[h.id]
 		delete(w.sends, h.id)
 		w.send(from, &outgoing{header: header{kind: part, id: h.bytes}, data: r.buf.Addr, total: r.buf.Bytes(), request: r})
+	case order:
+		w.obey(from, h, data)
+	case answer:
+		w.answered(h, data)
 	case part:
 		r := w.receives[h.id]
 		r.append(data, int(h.size))

@@ -65,6 +65,16 @@ func TestRankConformance(t *testing.T) {
 	backendtest.Communicator(t, func(t *testing.T, body func(*testing.T, backend.ReducingCommunicator)) { body(t, c) })
 }
 
+func TestRankWindow(t *testing.T) {
+	c := rankWorld(t)
+	backendtest.Window(t, func(t *testing.T, body func(*testing.T, backend.ReducingCommunicator)) { body(t, c) })
+}
+
+func TestRankWindowInSymmetricMemory(t *testing.T) {
+	c := rankWorld(t)
+	backendtest.WindowIn(t, func(t *testing.T, body func(*testing.T, backend.ReducingCommunicator)) { body(t, c) }, symmetricSpace)
+}
+
 func TestRankMemorySpace(t *testing.T) {
 	rankWorld(t)
 	backendtest.MemorySpace(t, shmem.Memory())

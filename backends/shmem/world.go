@@ -17,7 +17,9 @@ type world struct {
 	inboxes  map[uint32]*inbox // by channel
 	sends    map[uint64]*request
 	receives map[uint64]*request
-	lastID   uint64 // of sends and receives
+	orders   map[uint64]*pending
+	windows  map[uint32]*window
+	lastID   uint64 // of sends, receives and orders
 	nextComm uint32 // the least number of a communicator that is free here
 	stage    []byte // where a short record is put together
 
@@ -28,7 +30,8 @@ type world struct {
 func newWorld(f fabric) *world {
 	w := &world{
 		fabric: f, mail: layout(f.processes()), links: make([]link, f.processes()), inboxes: map[uint32]*inbox{},
-		sends: map[uint64]*request{}, receives: map[uint64]*request{}, nextComm: 1, stage: make([]byte, staged),
+		sends: map[uint64]*request{}, receives: map[uint64]*request{},
+		orders: map[uint64]*pending{}, windows: map[uint32]*window{}, nextComm: 1, stage: make([]byte, staged),
 	}
 	start, size := f.memory()
 	w.space = newSpace(unsafe.Add(start, w.mail.bytes()), size-w.mail.bytes(), w.mail.bytes())

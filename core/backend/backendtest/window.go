@@ -41,11 +41,16 @@ var windowSuites = []struct {
 
 // Window checks a communicator's windows against the contract of the interface.
 func Window(t *testing.T, run Run) {
+	WindowIn(t, run, func(backend.ReducingCommunicator) memory.Allocator { return nil })
+}
+
+// WindowIn is Window of memory that an allocator of each rank hands out, for windows that are others there.
+func WindowIn(t *testing.T, run Run, from func(c backend.ReducingCommunicator) memory.Allocator) {
 	for _, suite := range windowSuites {
 		t.Run(suite.name, func(t *testing.T) {
 			run(t, func(t *testing.T, c backend.ReducingCommunicator) {
-				r := &rank{T: t, c: c}
-				defer r.pins.Unpin()
+				r := &rank{T: t, c: c, from: from(c)}
+				defer r.free()
 				suite.body(r, c.(backend.WindowProvider))
 				r.ok("barrier", c.Barrier())
 			})
