@@ -121,6 +121,10 @@ func (p *provider) start() (*world, error) {
 	if err == nil {
 		err = agree(l.processes())
 	}
+	if least := layout(launched(getenv)).bytes(); err == nil && size <= least {
+		err = status.New(status.OutOfMemory, "%s has no room for the mailboxes of %d processes, %d bytes",
+			sizeVariable, l.processes(), least)
+	}
 	if err != nil {
 		p.fault = err
 		return nil, err

@@ -71,7 +71,8 @@ class Context(DeviceRanks):
         if comm is None:
             _rank.refuse_child()
             name = backends.chosen() if backend is None else text("backend", backend)
-            self._adopt(_native.context_on(name, device) if name else _native.context_world(device))
+            unsaid = backend is None and not name
+            self._adopt(_native.context_world(device) if unsaid else _native.context_on(name, device))
             if self._backend != "cpu":
                 _rank.claim()
         elif backend not in (None, "mpi"):
@@ -244,6 +245,8 @@ class Context(DeviceRanks):
         ------
         BackendUnavailableError
             If mpi4py cannot be imported, or uses another MPI library.
+        InvalidArgumentError
+            If OpenSHMEM connects the ranks.
         BackendError
             If MPI would be initialised in a process that a rank started, which is then no rank of the job.
 
@@ -255,6 +258,8 @@ class Context(DeviceRanks):
         """
         if not self._handle:
             raise _native.closed("context")
+        if self.has_shmem:
+            _native.context_export(self._handle)  # says why not
         if self.has_mpi:
             module = mpi4py_module()
             return communicator(module, _native.context_export(self._handle))
