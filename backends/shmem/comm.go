@@ -15,6 +15,7 @@ type Comm struct {
 	rank    int
 	number  uint32         // which no other communicator has that shares a process with this one
 	line    *requests.Line // of collectives that do not block
+	rooms   [2]rooms       // of those that block, and of those that do not
 }
 
 var (

@@ -53,13 +53,18 @@ func (w *window) updateOne(from, into memory.Span, target, offset int, op kernel
 		t = into.Type
 	}
 	if into.Count == 0 {
-		into = room(memory.Span{Count: 1, Type: t})
+		into = w.element(0, t)
 	}
-	next := room(memory.Span{Count: 1, Type: t})
+	next := w.element(1, t)
 	return w.change(into, target, offset, func(was memory.Span) (memory.Span, error) {
 		memory.Copy(next, was)
 		return next, kernel.Update(next, from, op)
 	})
+}
+
+// element returns one of two rooms for an element.
+func (w *window) element(which int, t dtype.Type) memory.Span {
+	return memory.Span{Addr: unsafe.Pointer(&w.elements[which]), Count: 1, Type: t}
 }
 
 // change replaces an element by what to makes of it, and puts the one that was there into into. The caller holds the

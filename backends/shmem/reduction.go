@@ -11,7 +11,7 @@ const few = 8 << 10
 
 // climb combines every rank's elements in rank 0's recv, up a binomial tree: always in the same order, lower ranks first.
 func (l lane) climb(recv memory.Span, op kernel.Op) error {
-	other := room(recv)
+	other := l.room(0, recv)
 	for mask := 1; mask < l.Size(); mask *= 2 {
 		if l.rank&mask != 0 {
 			return all(l.to(l.rank-mask, recv))
@@ -38,7 +38,7 @@ func (l lane) combine(recv memory.Span, part func(rank int) memory.Span, op kern
 		sent = append(sent, l.to(to, part(to)))
 	}
 	var failed error
-	other := room(recv)
+	other := l.room(0, recv)
 	for rank := range n {
 		from := other
 		if rank == 0 {
@@ -85,7 +85,7 @@ func (l lane) reduce(send, recv memory.Span, op kernel.Op, root int) error {
 		memory.Copy(recv, send)
 		return kernel.Settle(recv, op)
 	}
-	mine := room(block(send, l.rank, n))
+	mine := l.room(1, block(send, l.rank, n))
 	if err := l.combine(mine, func(rank int) memory.Span { return block(send, rank, n) }, op); err != nil {
 		return err
 	}
@@ -146,7 +146,8 @@ func (c *Comm) Scan(send, recv memory.Span, op kernel.Op) error {
 	if err := op.Check(send.Type); err != nil {
 		return err // the same on every rank
 	}
-	return c.blocking().prefix(send, room(send), recv, op)
+	l := c.blocking()
+	return l.prefix(send, l.room(0, send), recv, op)
 }
 
 // Exscan combines the sends of the ranks before this one, in rank order; rank 0's recv stays as it is.
@@ -154,10 +155,11 @@ func (c *Comm) Exscan(send, recv memory.Span, op kernel.Op) error {
 	if err := op.Check(send.Type); err != nil {
 		return err // the same on every rank
 	}
+	l := c.blocking()
 	if c.rank > 0 {
-		return c.blocking().prefix(send, recv, room(send), op)
+		return l.prefix(send, recv, l.room(0, send), op)
 	}
-	return c.blocking().prefix(send, memory.Span{}, room(send), op)
+	return l.prefix(send, memory.Span{}, l.room(0, send), op)
 }
 
 // ReduceScatter combines the r-th equal part of every rank's send in rank r's recv, in rank order.

@@ -18,6 +18,8 @@ type window struct {
 	lock    memory.Block
 	closed  bool
 	waiting []int // orders under way, by rank
+
+	elements []complex128 // two, in which atomic operations compute, under the world's lock; C sees them
 }
 
 var _ backend.Window = (*window)(nil)
@@ -32,7 +34,7 @@ func (c *Comm) Expose(mem memory.Span) (backend.Window, error) {
 		return nil, err
 	}
 	own := dup.(*Comm)
-	w := &window{comm: own, own: mem.Raw(), parts: make([]exposed, c.Size()), waiting: make([]int, c.Size())}
+	w := &window{comm: own, own: mem.Raw(), parts: make([]exposed, c.Size()), waiting: make([]int, c.Size()), elements: make([]complex128, 2)}
 	mine := []int64{-1, 0}
 	space := c.world.space
 	if at, inside := space.place(mem.Addr, mem.Bytes()); inside {

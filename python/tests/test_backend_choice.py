@@ -69,5 +69,5 @@ def test_shmem_without_a_launcher(ctx: dtl.Context, monkeypatch: pytest.MonkeyPa
         pytest.skip("a launcher started this process; runs where none did")
     for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(dtl.BackendUnavailableError, match="oshrun|OpenSHMEM library"):
+    with pytest.raises(dtl.BackendUnavailableError, match=r"oshrun|OpenSHMEM library"):
         dtl.Context(backend="shmem")
