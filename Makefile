@@ -25,7 +25,7 @@ ranks = timeout -k 10 $(LIMIT) $(1) -m dtl run -n $(2)
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
-.PHONY: all setup demo test lint test-go test-python test-mpi test-matrix test-system-mpi test-large test-types test-pythons bench docs develop build go clean
+.PHONY: all setup demo test lint test-go test-python test-mpi test-matrix test-system-mpi test-shmem test-large test-types test-pythons bench docs develop build go clean
 .DELETE_ON_ERROR:
 
 all: setup
@@ -156,6 +156,24 @@ test-system-mpi: $(VENV)/.installed
 		$(call system_mpi,libmpi.so.40,mpiexec.openmpi,openmpi-bin) \
 		$(call system_mpi,libmpich.so.12,mpiexec.mpich,mpich) \
 		test -z "$$missing" || { printf '\n== missing; install with\n\tapt-get install --no-install-recommends%s\n' "$$missing"; exit 1; }
+
+# Runs a command on $(1) ranks that OpenSHMEM connects. Open MPI's ends in a crash where its component openib is there.
+oshrun = DTL_BACKEND=shmem OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout -k 10 $(LIMIT) \
+	oshrun --mca btl ^openib --oversubscribe --bind-to none -n $(1)
+SHMEM_TESTS = $(addprefix python/tests/test_,backend_choice.py context.py reductions.py objects.py messages.py probe.py vector.py sort.py)
+
+# The backend's jobs, and some of the Python tests, on ranks that OpenSHMEM connects. SHMEM_TESTS names them.
+test-shmem: $(VENV)/.installed go
+	@command -v oshrun >/dev/null && $(PY) -c 'import sys, dtl; sys.exit(dtl.backends.why_not("shmem"))' || \
+		{ printf '\n== missing; install with\n\tapt-get install --no-install-recommends openmpi-bin\n'; exit 1; }
+	$(say) "go test of the backend, 1 to 4 processes"
+	@$(with_go) go test -count 1 -timeout 900s -run TestJobs ./backends/shmem
+	@for ranks in 1 2 3; do \
+		printf '\n== pytest, %s ranks, OpenSHMEM\n' $$ranks; \
+		DTL_TEST_RANKS=$$ranks $(call oshrun,$$ranks) $(dir $(abspath $(PY)))pytest --with-mpi -q $(SHMEM_TESTS) || exit 1; \
+	done
+	$(say) "pytest, 2 ranks, OpenSHMEM, by messages alone"
+	DTL_SHARED_MEMORY=0 DTL_TEST_RANKS=2 $(call oshrun,2) $(dir $(abspath $(PY)))pytest --with-mpi -q $(SHMEM_TESTS)
 
 # Counts above 2^31: many minutes, and memory of which python/tests/large_counts.py says how much. FAMILIES names some.
 test-large: LIMIT = 3600

@@ -85,6 +85,7 @@ def control_calls(ctx: int, self_communicator: int) -> Calls:
         "EnvironmentCount": n["EnvironmentCount"],
         "ContextWorld": lambda: close(n["ContextWorld"](-1)),
         "ContextSelf": lambda: close(n["ContextSelf"]()),
+        "ContextOn": lambda: close(n["ContextOn"]("cpu", -1)),
         "ContextAdopt": lambda: close(n["ContextAdopt"](self_communicator, -1)),
         "ContextRank": lambda: n["ContextRank"](ctx),
         "ContextSize": lambda: n["ContextSize"](ctx),
@@ -141,7 +142,7 @@ def failing_calls(ctx: int) -> Calls:
         name: (0,)
         for name in n
         if name.startswith(("Context", "Container", "Map"))
-        and name not in ("ContextWorld", "ContextSelf", "ContextAdopt")
+        and name not in ("ContextWorld", "ContextOn", "ContextSelf", "ContextAdopt")
     }
     more: dict[str, tuple[Any, ...]] = {
         **dict.fromkeys(("ContainerOn", "ContainerSettle", "ContainerShape", "ContainerLocalShape"), (0, 0)),

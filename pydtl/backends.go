@@ -9,7 +9,6 @@ import (
 	_ "dtl/backends/cuda"
 	_ "dtl/backends/hip"
 	_ "dtl/backends/nccl"
-	_ "dtl/backends/shmem"
 )
 
 // BackendCount returns how many backends are registered, usable or not.

@@ -25,6 +25,12 @@ func ContextWorld(device int64) (h int64, err error) {
 	return context(runtime.World(int(device)))
 }
 
+// ContextOn returns a context of all processes started together, connected by the named backend. Collective.
+func ContextOn(backend string, device int64) (h int64, err error) {
+	defer guard(&err)
+	return context(runtime.On(backend, int(device)))
+}
+
 // ContextSelf returns a context of this process alone.
 func ContextSelf() (h int64, err error) {
 	defer guard(&err)

@@ -1,6 +1,9 @@
 package pydtl
 
-import "dtl/backends/mpi"
+import (
+	"dtl/backends/mpi"
+	"dtl/backends/shmem"
+)
 
 // MpiSearchIn has a folder searched for an MPI library before the default search path.
 func MpiSearchIn(folder string) (ok bool, err error) {
@@ -28,9 +31,12 @@ func MpiProgram() (number int64, err error) {
 	return int64(mpi.Program()), nil
 }
 
-// MpiAbort ends every process of the job with an exit status. It returns false if MPI is not initialised.
+// MpiAbort ends every process of the job with an exit status. It returns false if neither MPI nor OpenSHMEM is initialised.
 func MpiAbort(status int64) (aborted bool, err error) {
 	defer guard(&err)
+	if shmem.Abort(int(status)) {
+		return true, nil
+	}
 	return mpi.Abort(int(status))
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 
+	"dtl/backends/internal/requests"
 	"dtl/core/backend"
 )
 
@@ -20,15 +21,14 @@ var _ backend.ReducingCommunicator = (*Comm)(nil)
 type group struct {
 	inboxes []inbox
 	meeting meeting
-	lines   []line // by rank
+	lines   []requests.Line // by rank
 	once    sync.Once
 	async   *group // of what lines make
 }
 
 func newGroup(n int) *group {
-	g := &group{inboxes: make([]inbox, n), lines: make([]line, n)}
-	g.meeting.calls = make([]call, n)
-	g.meeting.changed.L = &g.meeting.mu
+	g := &group{inboxes: make([]inbox, n), lines: make([]requests.Line, n)}
+	g.meeting.open(n)
 	for i := range g.inboxes {
 		g.inboxes[i].changed.L = &g.inboxes[i].mu
 	}

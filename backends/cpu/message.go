@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"dtl/backends/internal/requests"
 	"dtl/core/backend"
 	"dtl/core/memory"
 )
@@ -19,7 +20,7 @@ func (c *Comm) SendFor(buf memory.Span, dest, tag int, _ time.Duration) (backend
 // Isend is SendFor: the request is complete.
 func (c *Comm) Isend(buf memory.Span, dest, tag int) (backend.Request, error) {
 	_, err := c.SendFor(buf, dest, tag, 0)
-	return finished{}, err
+	return requests.Finished{}, err
 }
 
 // RecvFor fills the front of buf with a message.
@@ -38,7 +39,7 @@ func (c *Comm) RecvFor(buf memory.Span, source, tag int, patience time.Duration)
 // Irecv starts a receive.
 func (c *Comm) Irecv(buf memory.Span, source, tag int) (backend.Request, error) {
 	if source == backend.ProcNull {
-		return finished{fromNobody}, nil
+		return requests.FromNobody, nil
 	}
 	return c.group.inboxes[c.rank].post(buf, source, tag, c.Size() == 1), nil
 }
@@ -46,16 +47,13 @@ func (c *Comm) Irecv(buf memory.Span, source, tag int) (backend.Request, error) 
 // TryRecv receives a message that is there already.
 func (c *Comm) TryRecv(buf memory.Span, source, tag int) (backend.Status, bool, error) {
 	if source == backend.ProcNull {
-		return fromNobody, true, nil
+		return requests.FromNobody.Status, true, nil
 	}
 	in := &c.group.inboxes[c.rank]
 	r := request{in: in, buf: buf, source: source, tag: tag}
 	found := in.try(&r)
 	return r.status, found, r.err
 }
-
-// fromNobody is the status of a receive from the null process.
-var fromNobody = backend.Status{Source: backend.ProcNull, Tag: backend.AnyTag}
 
 // wildcard spells a source or tag for a message.
 func wildcard(n, anyOf int) string {

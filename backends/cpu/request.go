@@ -93,23 +93,6 @@ func (r *request) Cancel() error {
 	return nil
 }
 
-// finished is an operation that was complete when it started.
-type finished struct{ status backend.Status }
-
-var _ backend.Request = finished{}
-
-// Wait returns at once.
-func (f finished) Wait() (backend.Status, error) { return f.status, nil }
-
-// WaitFor returns at once.
-func (f finished) WaitFor(time.Duration) (backend.Status, bool, error) { return f.status, true, nil }
-
-// Test returns true.
-func (f finished) Test() (backend.Status, bool, error) { return f.status, true, nil }
-
-// Cancel does nothing: it is too late.
-func (f finished) Cancel() error { return nil }
-
 // nobodySends is the error of waiting on a communicator of one rank.
 func nobodySends(source, tag int) error {
 	return status.New(status.Communication,

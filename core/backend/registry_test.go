@@ -76,7 +76,7 @@ func TestLookupAndProbe(t *testing.T) {
 
 func TestNamesAreSorted(t *testing.T) {
 	names := backend.Names()
-	if !slices.IsSorted(names) || len(names) != 3 || !slices.Contains(names, "test absent") {
+	if !slices.IsSorted(names) || len(names) < 3 || !slices.Contains(names, "test absent") {
 		t.Errorf("%q", names)
 	}
 }

@@ -2,6 +2,8 @@
 package runtime
 
 import (
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	"dtl/core/backend"
@@ -35,6 +37,25 @@ func World(device int) (*Context, error) {
 	return world(backend.Local, device)
 }
 
+// On is World with the backend that connects the ranks, whether or not a launcher of its own started them. Collective.
+func On(name string, device int) (*Context, error) {
+	var connecting []string
+	for _, known := range backend.Names() {
+		b, err := backend.Lookup(known)
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := b.(backend.CommunicatorProvider); ok {
+			connecting = append(connecting, known)
+		}
+	}
+	if !slices.Contains(connecting, name) {
+		return nil, status.In("context", status.New(status.InvalidArgument, "backend %q is none that connects ranks; those are %s",
+			name, strings.Join(connecting, ", ")))
+	}
+	return world(name, device)
+}
+
 // Self returns a context of this process alone.
 func Self() (*Context, error) { return world(backend.Local, NoDevice) }
 
@@ -46,7 +67,7 @@ func world(name string, device int) (*Context, error) {
 	if err != nil {
 		return nil, status.In("context", err)
 	}
-	c, err := open(name, device, p.World)
+	c, err := open(p, device, p.World)
 	if err != nil || name == backend.Local {
 		return c, err
 	}
@@ -60,10 +81,10 @@ func Adopt(name string, native uintptr, device int) (*Context, error) {
 	if err != nil {
 		return nil, status.In("context", err)
 	}
-	return open(name, device, func() (backend.ReducingCommunicator, error) { return p.Adopt(native) })
+	return open(p, device, func() (backend.ReducingCommunicator, error) { return p.Adopt(native) })
 }
 
-func open(name string, device int, connect func() (backend.ReducingCommunicator, error)) (*Context, error) {
+func open(on backend.Backend, device int, connect func() (backend.ReducingCommunicator, error)) (*Context, error) {
 	host, err := backend.As[backend.MemoryProvider](backend.Local)
 	if err != nil {
 		return nil, status.In("context", err)
@@ -75,7 +96,11 @@ func open(name string, device int, connect func() (backend.ReducingCommunicator,
 	if err != nil {
 		return nil, status.In("context", err)
 	}
-	return New(name, main, host.Memory(), device)
+	mem := host.Memory()
+	if own, ok := on.(backend.MemoryProvider); ok && on.Name() != backend.Local {
+		mem = backend.Overflow(own.Memory(), mem) // what its windows reach at once, as far as that goes
+	}
+	return New(on.Name(), main, mem, device)
 }
 
 // New makes a context of a backend's communicator, which it owns from then on. Collective.

@@ -50,6 +50,15 @@ def integer(name: str, value: Any) -> int:
     return number
 
 
+def text(name: str, value: Any) -> str:
+    """Return value, which has to be a str of printable characters."""
+    if not isinstance(value, str):
+        raise InvalidTypeError(f"{name} must be a str, not {value!r} of type {type(value).__name__}")
+    if not value.isprintable():
+        raise InvalidArgumentError(f"{name} {value!r} has characters that no name has")
+    return value
+
+
 def operator_number(op: Any) -> int:
     """Return the number of an operator given as a constant or as its name in any case."""
     if isinstance(op, str):

@@ -125,6 +125,7 @@ live = _checked(_dtl.pydtl_Live)
 keep_places = _checked(_dtl.pydtl_KeepPlaces)
 
 context_world = _communicating("context", _dtl.pydtl_ContextWorld)
+context_on = _communicating("context", _dtl.pydtl_ContextOn)
 context_self = _checked(_dtl.pydtl_ContextSelf)
 context_adopt = _communicating("context", _dtl.pydtl_ContextAdopt)
 context_rank = _checked(_dtl.pydtl_ContextRank)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from . import _native
 from .exceptions import InvalidArgumentError
 
@@ -27,9 +29,15 @@ def count() -> int:
 def name() -> str:
     """Return the name of the backend that connects the ranks of ``dtl.Context()``.
 
-    ``"mpi"`` in a process that a launcher started or where MPI is initialised, else ``"cpu"``.
+    What the environment's DTL_BACKEND says; where it says nothing, ``"mpi"`` in a process that a launcher started or
+    where MPI is initialised, else ``"cpu"``.
     """
-    return "mpi" if _native.mpi_active() else "cpu"
+    return chosen() or ("mpi" if _native.mpi_active() else "cpu")
+
+
+def chosen() -> str:
+    """Return the name that the environment's DTL_BACKEND gives, or "" if it gives none."""
+    return os.environ.get("DTL_BACKEND", "")
 
 
 def why_not(name: str) -> str | None:

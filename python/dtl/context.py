@@ -9,8 +9,8 @@ import warnings
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable
 
-from . import _abort, _native, _orphans, _rank, _watch
-from ._arguments import integer
+from . import _abort, _native, _orphans, _rank, _watch, backends
+from ._arguments import integer, text
 from ._devices import DeviceRanks
 from ._native import bridge
 from ._short import short
@@ -30,6 +30,10 @@ class Context(DeviceRanks):
         its owner's. None for all processes that a launcher started together, or this process alone where none did.
     device_id
         The number of the GPU to use; None for none.
+    backend
+        The name of the backend that connects the ranks: ``"mpi"``, ``"shmem"`` (OpenSHMEM) or ``"cpu"`` (this process
+        alone). None for what the environment's DTL_BACKEND says; where it says nothing, MPI in a process that a
+        launcher started. Every rank names the same.
     check
         What the ranks compare of each collective call before it: ``"full"`` (all of them, also by messages), or
         ``"node"`` (only where all ranks share memory, where it costs next to nothing; a call that does not match may
@@ -39,15 +43,15 @@ class Context(DeviceRanks):
     Raises
     ------
     InvalidArgumentError
-        If check is neither.
+        If check is neither, or backend is the name of none that connects ranks, or not ``"mpi"`` beside a comm.
     InvalidTypeError
-        If comm is no communicator.
+        If comm is no communicator, or backend no text.
     BackendUnavailableError
-        If MPI is needed and cannot be opened, or there is no such GPU.
+        If MPI or OpenSHMEM is needed and cannot be opened, or there is no such GPU.
     BackendError
         If a rank started this process, which is then no rank of the job.
     CommunicationError
-        If the launcher and the MPI library disagree about how many ranks there are.
+        If the launcher and the library disagree about how many ranks there are.
 
     Notes
     -----
@@ -64,16 +68,23 @@ class Context(DeviceRanks):
     """
 
     _topology: ContextTopology | None = None
+    _streams: Any = None  # what runs asynchronous calls, where there have been any
     _topologies = 0  # how many grids and graphs of its ranks there are
 
-    def __init__(self, comm: Any = None, device_id: int | None = None, *, check: str | None = None) -> None:
+    def __init__(
+        self, comm: Any = None, device_id: int | None = None, *, backend: str | None = None, check: str | None = None
+    ) -> None:
         device = -1 if device_id is None else integer("device_id", device_id)
         _watch.configure(check)
         if comm is None:
             _rank.refuse_child()
-            self._adopt(_native.context_world(device))
-            if self._backend == "mpi":
+            name = backends.chosen() if backend is None else text("backend", backend)
+            unsaid = backend is None and not name
+            self._adopt(_native.context_world(device) if unsaid else _native.context_on(name, device))
+            if self._backend != "cpu":
                 _rank.claim()
+        elif backend not in (None, "mpi"):
+            raise _native.invalid("context", f"backend {backend!r} beside a communicator, which MPI connects")
         else:
             self._adopt(_native.context_adopt(_mpi4py().native_communicator(comm), device))
 
@@ -94,9 +105,6 @@ class Context(DeviceRanks):
         context._adopt(handle)
         return context
 
-    #: What runs asynchronous calls, where there have been any.
-    _streams: Any = None
-
     def close(self, *, wait: bool = False) -> None:
         """Free the communicator. Collective. A second call does nothing.
 
@@ -106,8 +114,8 @@ class Context(DeviceRanks):
         Parameters
         ----------
         wait
-            Whether to wait for requests and asynchronous calls on the context that are under way here. Their results can
-            still be had.
+            Whether to wait for requests and asynchronous calls on the context that are under way here. Their results
+            can still be had.
 
         Raises
         ------
@@ -198,6 +206,11 @@ class Context(DeviceRanks):
             self._topology = ContextTopology(self)
         return self._topology
 
+    @property
+    def has_shmem(self) -> bool:
+        """Whether OpenSHMEM connects the ranks."""
+        return self._backend == "shmem"
+
     @short(bridge.BARRIER, "owner", "met")
     def barrier(self) -> None:
         """Return when every rank has called it. Collective (MPI_Barrier)."""
@@ -270,6 +283,8 @@ class Context(DeviceRanks):
         ------
         BackendUnavailableError
             If mpi4py cannot be imported, or uses another MPI library.
+        InvalidArgumentError
+            If OpenSHMEM connects the ranks.
         BackendError
             If MPI would be initialised in a process that a rank started, which is then no rank of the job.
 
@@ -281,6 +296,8 @@ class Context(DeviceRanks):
         """
         if not self._handle:
             raise _native.closed("context")
+        if self.has_shmem:
+            _native.context_export(self._handle)  # says why not
         if self.has_mpi:
             module = _mpi4py().mpi4py_module()
             return _mpi4py().communicator(module, _native.context_export(self._handle))

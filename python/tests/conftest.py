@@ -62,7 +62,12 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def _mpi4py_fits() -> bool:
-    """Say whether mpi4py has a build for the MPI library in use; for the standard ABI of MPI 5 it may have none."""
+    """Say whether mpi4py has a build for the MPI library in use; for the standard ABI of MPI 5 it may have none.
+
+    Where other than MPI connects the ranks, it would start an MPI of its own.
+    """
+    if os.environ.get("DTL_BACKEND", "mpi") != "mpi":
+        return False
     try:
         importlib.import_module("mpi4py.MPI")
     except ImportError:

@@ -19,7 +19,8 @@ def test_properties(ctx: dtl.Context) -> None:
     assert ctx.device_id == -1
     assert ctx.has_device is ctx.has_cuda is ctx.has_nccl is False
     assert ctx.nccl_mode == -1
-    assert ctx.has_mpi or ctx.size == 1
+    assert ctx.has_mpi or ctx.has_shmem or ctx.size == 1
+    assert not (ctx.has_mpi and ctx.has_shmem)
 
 
 def test_ranks_are_all_there_once(ctx: dtl.Context) -> None:
@@ -27,7 +28,7 @@ def test_ranks_are_all_there_once(ctx: dtl.Context) -> None:
 
 
 def test_repr(ctx: dtl.Context) -> None:
-    backend = "mpi" if ctx.has_mpi else "cpu"
+    backend = "mpi" if ctx.has_mpi else "shmem" if ctx.has_shmem else "cpu"
     with ctx.dup() as other:
         assert repr(other) == f"<dtl.Context rank {ctx.rank} of {ctx.size}, {backend}>"
     assert repr(other) == f"<dtl.Context rank {ctx.rank} of {ctx.size}, {backend}, closed>"
@@ -153,14 +154,14 @@ def test_nccl_queries(ctx: dtl.Context) -> None:
 
 
 def test_a_context_that_was_not_closed(ctx: dtl.Context) -> None:
-    """MPI's cannot be closed when it is collected, as that happens at other times on other ranks."""
+    """What connects processes cannot be closed when it is collected, as that happens at other times on other ranks."""
     other = ctx.dup()
     kept = other._handle
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         del other
         gc.collect()
-    if ctx.has_mpi:
+    if ctx.has_mpi or ctx.has_shmem:
         assert [w.category for w in caught] == [ResourceWarning]
         assert "was not closed" in str(caught[0].message)
         dtl._native.context_close(kept)

@@ -37,7 +37,7 @@ PROSE = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.r
 
 RUN = ("python", "pycon", "console")
 SHOWN = ("go", "text", "{toctree}")
-NOTES = r"file \S+|ranks \d+|any order|skip, .+"
+NOTES = r"file \S+|quotes \S+|ranks \d+|any order|skip, .+"
 LIKE_DOCTEST = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 SECONDS = 100
 
@@ -192,6 +192,15 @@ def test_reference_holds_every_public_name() -> None:
     reference = (DOCS / "reference/index.rst").read_text(encoding="utf-8")
     directive = re.compile(r"^\.\. auto(?:class|data|exception|function):: (\w+)$", re.MULTILINE)
     assert set(directive.findall(reference)) == set(dtl.__all__) - {"__version__", "backends", "observe"}
+
+
+def test_quotations() -> None:
+    quotations = [block for page in PROSE for block in blocks(page) if block.says("quotes")]
+    assert quotations
+    for block in quotations:
+        source = (ROOT / block.says("quotes")).read_text(encoding="utf-8")
+        for piece in block.text.split("...\n"):
+            assert piece in source, f"{block}: not in {block.says('quotes')}:\n{piece}"
 
 
 @pytest.mark.timeout(300)  # the first compilation of the core

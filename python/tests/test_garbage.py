@@ -80,6 +80,7 @@ NO_HANDLE = {
     "BackendName",
     "BackendWhyNot",
     "ContextAdopt",
+    "ContextOn",
     "ContextSelf",
     "ContextWorld",
     "DtypeName",

@@ -111,6 +111,7 @@ def functions() -> dict[str, Callable[[], Any]]:
         "ContainerOn": closing(lambda: _dtl.pydtl_ContainerOn(v, c), _dtl.pydtl_ContainerClose),
         "ContainerSettle": lambda: _dtl.pydtl_ContainerSettle(v, c),
         "ContextFence": lambda: _dtl.pydtl_ContextFence(c),
+        "ContextOn": closing(lambda: _dtl.pydtl_ContextOn("cpu", -1), _dtl.pydtl_ContextClose),
         "ContextRank": lambda: _dtl.pydtl_ContextRank(c),
         "ContextRefuse": lambda: _dtl.pydtl_ContextRefuse(c, 100, "op", "why"),
         "ContextRefuseStart": lambda: _dtl.pydtl_ContextRefuseStart(c, 100, "op", "why"),
@@ -177,13 +178,14 @@ def failures() -> dict[str, Callable[[], Any]]:
         "MapCreate": (3, 8, False, 1),
         "MapSync": ("sync",),
     }
-    without = ("ContextSelf", "ContextWorld", "ContextAdopt")
+    without = ("ContextSelf", "ContextWorld", "ContextOn", "ContextAdopt")
     table = {}
     for name in names:
         short = name[len("pydtl_") :]
         if short not in without:
             table[short + " fails"] = quietly(partial(getattr(_dtl, name), 12345, *more.get(short, ())))
     table["BackendName fails"] = quietly(lambda: _dtl.pydtl_BackendName(99))
+    table["ContextOn fails"] = quietly(lambda: _dtl.pydtl_ContextOn("nobody", -1))
     table["ContextWorld fails"] = quietly(lambda: _dtl.pydtl_ContextWorld(99_999))
     return table
 

@@ -235,7 +235,7 @@ def contexts(ctx: dtl.Context) -> None:
     if part is not None:
         with part:
             assert_type(part.rank + part.size + part.device_id + part.nccl_mode, int)
-    assert_type(ctx.has_mpi or ctx.has_cuda or ctx.has_nccl or ctx.has_device, bool)
+    assert_type(ctx.has_mpi or ctx.has_shmem or ctx.has_cuda or ctx.has_nccl or ctx.has_device, bool)
     assert_type(ctx.nccl_supports_native(dtl.DTL_NCCL_OP_ALLREDUCE), bool)
     assert_type(ctx.nccl_supports_hybrid(dtl.DTL_NCCL_OP_SCAN), bool)
     try:

@@ -39,13 +39,34 @@ var noise = func() []byte {
 // ends, so that C code may hold it.
 func (r *rank) room(t dtype.Type, n int) buffer {
 	size := n * t.Size()
-	words := make([]complex128, (size+2*guard+15)/16) // aligned for every type
-	r.pins.Pin(&words[0])
-	all := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size+2*guard)
+	all := r.bytes(size + 2*guard)
 	for filled := copy(all, []byte{guardByte}); filled < len(all); {
 		filled += copy(all[filled:], all[:filled])
 	}
 	return buffer{memory.Span{Addr: unsafe.Pointer(&all[guard]), Count: n, Type: t}, all}
+}
+
+// bytes returns memory that is aligned for every type, of the allocator if the test has one.
+func (r *rank) bytes(n int) []byte {
+	if r.from != nil {
+		block, err := r.from.Allocate(n, 16)
+		if err != nil {
+			r.Fatal(err)
+		}
+		r.blocks = append(r.blocks, block)
+		return unsafe.Slice((*byte)(block.Addr), n)
+	}
+	words := make([]complex128, (n+15)/16)
+	r.pins.Pin(&words[0])
+	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), n)
+}
+
+// free gives back what bytes took.
+func (r *rank) free() {
+	r.pins.Unpin()
+	for _, block := range r.blocks {
+		r.from.Deallocate(block)
+	}
 }
 
 // filled returns a buffer of the n elements that seed gives.

@@ -83,6 +83,9 @@ type rank struct {
 	*testing.T
 	c    backend.ReducingCommunicator
 	pins runtime.Pinner
+
+	from   memory.Allocator // of buffers; nil: they are Go's, and pinned
+	blocks []memory.Block
 }
 
 // ok reports err, if any, as the failure of what.

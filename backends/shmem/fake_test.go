@@ -1,0 +1,106 @@
+package shmem
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"dtl/core/backend"
+	"dtl/core/backend/backendtest"
+	"dtl/core/memory"
+)
+
+// together is symmetric memory of processes that are goroutines: a fabric for tests where there is no library.
+type together struct {
+	atomics sync.Mutex
+	parts   []unsafe.Pointer
+	size    int
+	keep    [][]uint64
+}
+
+// single is what one of them sees.
+type single struct {
+	*together
+	here int
+}
+
+var _ fabric = single{}
+
+// worlds returns the engines of n processes.
+func worlds(n, heap int) []*world {
+	t := &together{size: roundUp(layout(n).bytes(), 4096) + heap}
+	var all []*world
+	for range n {
+		words := make([]uint64, t.size/8+512)
+		t.keep = append(t.keep, words)
+		start := unsafe.Pointer(unsafe.SliceData(words))
+		t.parts = append(t.parts, unsafe.Add(start, int(-uintptr(start)&4095)))
+	}
+	for i := range n {
+		all = append(all, newWorld(single{t, i}))
+	}
+	return all
+}
+
+func (s single) me() int                       { return s.here }
+func (s single) processes() int                { return len(s.parts) }
+func (s single) memory() (unsafe.Pointer, int) { return s.parts[s.here], s.size }
+func (s single) advance()                      {}
+func (s single) yield()                        { runtime.Gosched() }
+func (s single) quiet()                        {}
+
+func (s single) at(there, offset int) unsafe.Pointer { return unsafe.Add(s.parts[there], offset) }
+
+func (s single) put(there, at int, from unsafe.Pointer, n int) { memory.Move(s.at(there, at), from, n) }
+func (s single) get(there, at int, into unsafe.Pointer, n int) { memory.Move(into, s.at(there, at), n) }
+
+func (s single) beginPut(there, at int, from unsafe.Pointer, n int) { s.put(there, at, from, n) }
+func (s single) beginGet(there, at int, into unsafe.Pointer, n int) { s.get(there, at, into, n) }
+
+func (s single) post(there, at int, value uint64) {
+	atomic.StoreUint64((*uint64)(s.at(there, at)), value)
+}
+
+// change makes one step of an atomic operation, of which all together make one at a time.
+func (s single) change(there, at int, to func(was uint64) uint64) uint64 {
+	s.atomics.Lock()
+	defer s.atomics.Unlock()
+	p := (*uint64)(s.at(there, at))
+	was := atomic.LoadUint64(p)
+	atomic.StoreUint64(p, to(was))
+	return was
+}
+
+func (s single) fetch(there, at int) uint64 {
+	return s.change(there, at, func(was uint64) uint64 { return was })
+}
+
+func (s single) swap(there, at int, value uint64) uint64 {
+	return s.change(there, at, func(uint64) uint64 { return value })
+}
+
+func (s single) add(there, at int, value uint64) uint64 {
+	return s.change(there, at, func(was uint64) uint64 { return was + value })
+}
+
+func (s single) compareSwap(there, at int, cond, value uint64) uint64 {
+	return s.change(there, at, func(was uint64) uint64 {
+		if was == cond {
+			return value
+		}
+		return was
+	})
+}
+
+// ranks runs a body on the n ranks of a new communicator.
+func ranks(n int) backendtest.Run {
+	return func(t *testing.T, body func(t *testing.T, c backend.ReducingCommunicator)) {
+		var all sync.WaitGroup
+		for _, w := range worlds(n, 16<<20) {
+			all.Go(func() { body(t, w.comm()) })
+		}
+		all.Wait()
+	}
+}

@@ -1,0 +1,97 @@
+package shmem
+
+import (
+	"time"
+	"unsafe"
+
+	"dtl/core/backend"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// request is a send or receive under way. The world's lock covers what changes.
+type request struct {
+	comm        *Comm
+	buf         memory.Span
+	in          *inbox // where it receives; nil: it sends
+	source, tag int    // a process, or backend.AnySource
+	filled      int    // bytes that came
+	done        bool
+	status      backend.Status
+	err         error
+}
+
+var _ backend.Request = (*request)(nil)
+
+// append takes the next bytes of the message. What the buffer has no room for is lost, which is an error.
+func (r *request) append(data unsafe.Pointer, n int) {
+	if room := min(n, r.buf.Bytes()-r.filled); room > 0 {
+		memory.Move(unsafe.Add(r.buf.Addr, r.filled), data, room)
+	}
+	r.filled += n
+	if r.filled < r.status.Bytes {
+		return
+	}
+	r.done = true
+	if r.filled > r.buf.Bytes() {
+		r.err = status.New(status.Communication, "message of %d bytes from rank %d with tag %d truncated: the buffer has %d",
+			r.filled, r.status.Source, r.status.Tag, r.buf.Bytes())
+	}
+}
+
+// Wait blocks until the operation is complete.
+func (r *request) Wait() (backend.Status, error) {
+	for {
+		if s, done, err := r.WaitFor(time.Hour); done {
+			return s, err
+		}
+	}
+}
+
+// WaitFor is Wait that gives up after d.
+func (r *request) WaitFor(d time.Duration) (backend.Status, bool, error) {
+	var began time.Time
+	for look := 0; ; look++ {
+		if s, done, err := r.Test(); done {
+			return s, true, err
+		}
+		switch {
+		case look == 0:
+			began = time.Now()
+		case look%8 == 0 && time.Since(began) >= d:
+			return backend.Status{}, false, nil
+		}
+		r.comm.world.pause(look)
+	}
+}
+
+// Test moves what can be moved, and reports whether the operation is complete.
+func (r *request) Test() (backend.Status, bool, error) {
+	w := r.comm.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !r.done {
+		w.turn()
+	}
+	if !r.done {
+		return backend.Status{}, false, nil
+	}
+	return r.status, true, r.err
+}
+
+// Cancel takes a receive back that no message has come to.
+func (r *request) Cancel() error {
+	w := r.comm.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r.done {
+		return nil
+	}
+	if r.in == nil {
+		return status.New(status.Unsupported, "only a receive can be cancelled")
+	}
+	if r.in.withdraw(r) {
+		r.done, r.status = true, backend.Status{Tag: r.tag, Cancelled: true}
+	}
+	return nil
+}
