@@ -98,6 +98,22 @@ const (
 	IsSorted
 	Search
 	Select
+	Place
+	WinMake
+	WinFacts
+	WinView
+	WinFence
+	WinSync
+	WinLock
+	WinUnlock
+	WinFlush
+	WinPut
+	WinGet
+	WinCombine
+	WinFetch
+	WinSwap
+	WinRput
+	WinRget
 )
 
 // operation is what is known of one.
@@ -194,6 +210,22 @@ var operations = [...]operation{
 	IsSorted:     {"IS_SORTED", "is_sorted", false, false, isSorted},
 	Search:       {"SEARCH", "searchsorted", true, false, search},
 	Select:       {"SELECT", "select", true, false, selectOf},
+	Place:        {"PLACE", "remote", true, false, place},
+	WinMake:      {"WIN_MAKE", "window", false, false, winMake},
+	WinFacts:     {"WIN_FACTS", "window", false, false, winFacts},
+	WinView:      {"WIN_VIEW", "local_view", false, false, winView},
+	WinFence:     {"WIN_FENCE", "fence", false, false, winFence},
+	WinSync:      {"WIN_SYNC", "sync", false, false, winSync},
+	WinLock:      {"WIN_LOCK", "lock", false, false, winLock},
+	WinUnlock:    {"WIN_UNLOCK", "unlock", false, false, winUnlock},
+	WinFlush:     {"WIN_FLUSH", "flush", false, false, winFlush},
+	WinPut:       {"WIN_PUT", "rma_put", true, false, winPut},
+	WinGet:       {"WIN_GET", "rma_get", false, false, winGet},
+	WinCombine:   {"WIN_COMBINE", "rma_accumulate", true, false, winCombine},
+	WinFetch:     {"WIN_FETCH", "rma_fetch_and_op", true, false, winFetch},
+	WinSwap:      {"WIN_SWAP", "rma_compare_and_swap", true, false, winSwap},
+	WinRput:      {"WIN_RPUT", "rma_rput", true, false, winRput},
+	WinRget:      {"WIN_RGET", "rma_rget", false, false, winRget},
 }
 
 // row returns a code's operation, or nil for a number that is none.

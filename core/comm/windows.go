@@ -107,3 +107,8 @@ func (c *Comm) endDependents() error {
 	}
 	return err
 }
+
+// Started returns the request of what begin starts, which is over at once where there is nothing to wait for.
+func (c *Comm) Started(name string, begin func() (backend.Request, error)) (*Request, error) {
+	return c.begin(name, &single{name: name, start: begin}, posted{})
+}

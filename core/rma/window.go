@@ -341,5 +341,19 @@ func (w *Window) end() error {
 	return w.failed
 }
 
-// Close ends the window here, after Shut.
+// Close does nothing: Shut ends a window, or its communicator's Close.
 func (w *Window) Close() error { return nil }
+
+// Close ends the window that a handle names, unless it is in use on any rank: then nothing has happened. Collective.
+func Close(h handle.Handle) (err error) {
+	ref, err := Windows.Acquire(h)
+	if err != nil {
+		return status.In("close", err)
+	}
+	err = ref.Object.Shut()
+	ref.End(&err)
+	if err != nil {
+		return status.In("close", err)
+	}
+	return Windows.Close(h)
+}

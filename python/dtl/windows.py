@@ -1,0 +1,419 @@
+"""Windows: memory of each rank that all ranks read and write, without the other's help."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Callable, Iterator
+
+import numpy as np
+
+from . import _native, _orphans
+from ._arguments import check_output, dtype_number, integer
+from ._exposing import exposed
+from ._native import bridge
+from ._short import short
+from ._together import check_context, together
+from .container import DistributedContainer
+from .context import Context
+from .exceptions import InvalidArgumentError, InvalidHandleError, InvalidTypeError
+
+_call = bridge.call
+_EVERY = -1
+_MODES = {"exclusive": 1, "shared": 0}
+
+
+class Window(bridge.Exposed):
+    """Memory of each rank, its part, that all ranks of a context read and write (MPI_Win). A context manager.
+
+    ``rma_put``, ``rma_get`` and the atomic ``rma_accumulate``, ``rma_fetch_and_add``, ``rma_fetch_and_op`` and
+    ``rma_compare_and_swap`` access it, in an *epoch*: between two calls of ``fence``, which every rank makes, or
+    between ``lock`` and ``unlock`` of the rank whose part it is, which only the caller makes. The forms
+    ``with win.epoch():`` and ``with win.locked(target):`` end what they begin.
+
+    Parameters
+    ----------
+    owner
+        The context, or a container, whose local parts, uncopied, are the ranks' parts.
+    size
+        How many bytes to allocate on this rank, zeroed: on one machine, in memory that all its ranks share. The ranks'
+        may differ, and be 0.
+    base
+        This rank's part instead: a C-contiguous array that can be written to. The window keeps it alive and in place
+        until it is closed.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is not exactly one of size, base and a container, size is negative, or base cannot be a part. On
+        every rank.
+    InvalidTypeError
+        If owner is neither context nor container, size no integer, or base no array. On every rank, if owner is fine.
+    CollectiveMismatchError
+        If some ranks give a size, and others memory. On every rank.
+    MemoryError
+        If the memory cannot be allocated on any rank. On every rank.
+    BackendUnavailableError
+        If ranks share no memory, and the backend cannot reach it otherwise. On every rank.
+
+    Notes
+    -----
+    Collective, and so are ``fence`` and ``close``. A window that is open when its context is closed ends with it. (MPI
+    standard, chapter "One-Sided Communications".)
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx, dtl.Window(ctx, size=24) as win:
+    ...     with win.epoch():
+    ...         dtl.rma_put(win, target=ctx.rank, offset=0, data=np.arange(3.0))
+    ...     win.local_view(np.float64)
+    array([0., 1., 2.])
+    """
+
+    _context: Context
+    _array: np.ndarray[Any, Any] | None
+    _near: bool
+    _kept: dict[int, list[Any]]
+    _lasting = False  # it is to end with its context
+
+    def __init__(self, owner: Any, size: Any = None, base: Any = None) -> None:
+        ctx = owner.context if isinstance(owner, DistributedContainer) else owner
+        check_context(ctx)
+        with together(ctx, "window"):
+            self._array, count = _part(owner, size, base)
+        self._kept = {}
+        self._context = ctx
+        # What is exported is not resized, nor freed.
+        self._lease = None if self._array is None else memoryview(self._array)
+        self._handle = _call(bridge.WIN_MAKE, ctx, None, self._array, count, 0, 0, 0)
+        self._near, self._base, *self._sizes = np.asarray(
+            _call(bridge.WIN_FACTS, self, None, None, 0, 0, 0, 0)
+        ).tolist()
+        bridge.expose(self)
+
+    @property
+    def context(self) -> Context:
+        """The ranks."""
+        return self._context
+
+    @property
+    def size(self) -> int:
+        """The bytes of this rank's part."""
+        return self._sizes[self._context.rank]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The bytes of each rank's part."""
+        return tuple(self._sizes)
+
+    @property
+    def base(self) -> int:
+        """The address of this rank's part."""
+        return self._base
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether neither the window nor its context is closed."""
+        return bool(self._handle and self._context._handle)
+
+    def local_view(self, dtype: Any = None) -> np.ndarray[Any, Any]:
+        """Return this rank's part as an array of one dimension that shares its memory. Not collective.
+
+        The array keeps the memory, so it stays valid when the window is closed. What other ranks have written is there
+        after ``fence`` or ``sync``, or a lock of the part.
+
+        Parameters
+        ----------
+        dtype
+            Of the elements; None for base's, or bytes.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the part is no whole number of elements.
+        InvalidHandleError
+            If the window is closed.
+        """
+        if self._array is None:
+            return self.shared_view(self._context.rank, dtype)
+        self._check_open()
+        flat = self._array.reshape(-1)
+        if dtype is None:
+            return flat
+        dtype_number(dtype)
+        element = np.dtype(dtype)
+        if self.size % element.itemsize:
+            text = f"the part of {self.size} bytes is no whole number of {element} elements of {element.itemsize} bytes"
+            raise InvalidArgumentError(f"local_view: {text}")
+        return flat.view(element)
+
+    def shared_view(self, rank: int, dtype: Any = None) -> np.ndarray[Any, Any]:
+        """Return a rank's part as an array of one dimension that shares its memory. Not collective.
+
+        Only memory that the window has allocated, on a machine that all ranks share, is seen by others than its rank.
+
+        Parameters
+        ----------
+        rank
+            Whose part.
+        dtype
+            Of the elements; None for bytes.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the part is not in this process's memory, or no whole number of elements.
+        BoundsError
+            If there is no such rank.
+        InvalidHandleError
+            If the window is closed.
+        """
+        number = dtype_number(np.uint8 if dtype is None else dtype)
+        if self._array is not None and rank == self._context.rank:
+            return self.local_view(np.uint8 if dtype is None else dtype)
+        return np.asarray(_call(bridge.WIN_VIEW, self, None, None, integer("rank", rank), number, 0, 0))
+
+    def fence(self) -> None:
+        """End the epoch that the last fence began, and begin one, in which every rank may access every part.
+
+        What was begun before it has happened everywhere when it returns. Collective (MPI_Win_fence).
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a part is locked here. On every rank.
+        InvalidHandleError
+            If the window is closed.
+        """
+        _call(bridge.WIN_FENCE, self, None, None, 0, 0, 0, 0)
+        self._kept.clear()
+
+    def lock(self, target: int, mode: str = "exclusive") -> None:
+        """Begin an epoch for one rank's part (MPI_Win_lock). Not collective: the target does nothing.
+
+        Waits until those unlock the part that have locked it otherwise.
+
+        Parameters
+        ----------
+        target
+            Whose part.
+        mode
+            ``"exclusive"``: nobody else has locked the part; or ``"shared"``: others may have, in this mode.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If this rank has locked the part already, there were accesses since the last fence, or mode is unknown.
+        BoundsError
+            If there is no such rank.
+        CommunicationError
+            If the rank that has locked it has ended.
+        """
+        if not isinstance(mode, str) or mode not in _MODES:
+            raise InvalidArgumentError(f"lock: mode {mode!r} is neither 'exclusive' nor 'shared'")
+        _call(bridge.WIN_LOCK, self, None, None, _rank(target), _MODES[mode], 0, 0)
+
+    def unlock(self, target: int) -> None:
+        """End the epoch of ``lock``, when all of it has happened at the target (MPI_Win_unlock). Not collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the part is not locked.
+        BoundsError
+            If there is no such rank.
+        """
+        _call(bridge.WIN_UNLOCK, self, None, None, _rank(target), 0, 0, 0)
+        self._let_go(target)
+
+    def lock_all(self) -> None:
+        """Begin an epoch for all parts, in shared mode (MPI_Win_lock_all). Not collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a part is locked here, or there were accesses since the last fence.
+        """
+        _call(bridge.WIN_LOCK, self, None, None, _EVERY, 0, 0, 0)
+
+    def unlock_all(self) -> None:
+        """End the epoch of ``lock_all``, when all of it has happened (MPI_Win_unlock_all). Not collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If ``lock_all`` has not begun one.
+        """
+        _call(bridge.WIN_UNLOCK, self, None, None, _EVERY, 0, 0, 0)
+        self._kept.clear()
+
+    @short(bridge.WIN_FLUSH, "owner 0", "flushed")
+    def flush(self, target: int) -> None:
+        """Return when what was begun towards a target has happened there (MPI_Win_flush). Not collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If no epoch is open for its part.
+        BoundsError
+            If there is no such rank.
+        """
+        _call(bridge.WIN_FLUSH, self, None, None, _rank(target), 0, 0, 0)
+        self._let_go(target)
+
+    def flush_all(self) -> None:
+        """Return when all that was begun has happened (MPI_Win_flush_all). Not collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If no epoch is open.
+        """
+        _call(bridge.WIN_FLUSH, self, None, None, _EVERY, 0, 0, 0)
+        self._kept.clear()
+
+    def flush_local(self, target: int) -> None:
+        """Return when data that is put may change again, and what is got is there (MPI_Win_flush_local).
+
+        Not collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If no epoch is open for the target's part.
+        BoundsError
+            If there is no such rank.
+        """
+        _call(bridge.WIN_FLUSH, self, None, None, _rank(target), 1, 0, 0)
+        self._let_go(target)
+
+    def flush_local_all(self) -> None:
+        """Do flush_local for all targets (MPI_Win_flush_local_all). Not collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If no epoch is open.
+        """
+        _call(bridge.WIN_FLUSH, self, None, None, _EVERY, 1, 0, 0)
+        self._kept.clear()
+
+    def sync(self) -> None:
+        """Let this rank's part show what others have written and completed (MPI_Win_sync). Not collective."""
+        _call(bridge.WIN_SYNC, self, None, None, 0, 0, 0, 0)
+
+    @contextmanager
+    def epoch(self) -> Iterator[Window]:
+        """Call fence before and after a block. Collective.
+
+        Where the block raises on a rank, the others' fence raises, too.
+        """
+        self.fence()
+        with together(self._context, "fence"):
+            yield self
+        self.fence()
+
+    @contextmanager
+    def locked(self, target: int, mode: str = "exclusive") -> Iterator[Window]:
+        """Lock one rank's part for a block. Not collective. Parameters and errors are lock's."""
+        self.lock(target, mode)
+        try:
+            yield self
+        finally:
+            self.unlock(target)
+
+    def close(self) -> None:
+        """Give the window back. Collective (MPI_Win_free). A second call does nothing. Views keep their memory.
+
+        Raises
+        ------
+        BufferError
+            If there are accesses since the last fence, locks, or requests. On every rank, and the window stays open.
+        """
+        if self._handle and not _native.forked():
+            _native.window_close(self._handle)
+        self._end()
+
+    def _end(self) -> None:
+        self._handle = 0
+        self._lease = None
+        self._kept = {}
+
+    def _check_open(self) -> None:
+        if not self._handle:
+            raise _native.closed("window")
+        if not self._context._handle:
+            raise InvalidHandleError("the window is closed, with its context")
+
+    def _keep(self, target: int, array: Any) -> None:
+        """Keep what an access uses until it is over."""
+        if not self._near:
+            self._kept.setdefault(target, []).append(memoryview(array))
+
+    def _let_go(self, target: int) -> None:
+        if self._kept:
+            self._kept.pop(target, None)
+
+    def __enter__(self) -> Window:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        # A rank that fails must not wait for the others to close: they may wait for it in another call.
+        if error is None or self._context.size == 1 or not self._context._handle:
+            self.close()
+        else:
+            self._abandon()
+
+    def _abandon(self, keep: Callable[..., None] = _orphans.keep_window) -> None:
+        """Leave the window, and what others reach for, to the end of the context."""
+        keep(self._context._handle, self._handle, (self._lease, self._kept))
+        self._end()
+
+    # The interpreter's end takes the modules away first, so what is used then is held here.
+    def __del__(
+        self, warn: Callable[..., None] = warnings.warn, finalizing: Callable[[], bool] = sys.is_finalizing
+    ) -> None:
+        if not self._handle or finalizing() or _native.forked():
+            return
+        if self._context.size == 1 or not self._context._handle:
+            _native.window_close(self._handle)
+        else:
+            # Collected at different times on different ranks, so it may not communicate.
+            if not self._lasting:
+                warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
+            self._abandon()
+
+    def __repr__(self) -> str:
+        state = "" if self.is_valid else ", closed"
+        return f"<dtl.Window of {self.size} bytes on rank {self._context.rank} of {self._context.size}{state}>"
+
+
+def _rank(target: Any) -> int:
+    """Return a target's rank; what is negative is none."""
+    number = integer("target", target)
+    return number if number >= 0 else -2 if number == _EVERY else number
+
+
+def _part(owner: Any, size: Any, base: Any) -> tuple[np.ndarray[Any, Any] | None, int]:
+    """Return the memory that a rank brings to a window, or how many bytes to allocate."""
+    given = [size is not None, base is not None, isinstance(owner, DistributedContainer)]
+    if sum(given) != 1:
+        raise InvalidArgumentError("a window takes either size=, how many bytes to allocate, or base=, an array, or a container")
+    if size is not None:
+        count = integer("size", size)
+        if count < 0:
+            raise InvalidArgumentError(f"size {count} is negative")
+        return None, count
+    if base is not None and not isinstance(base, np.ndarray):
+        raise InvalidTypeError(f"base must be a NumPy array, not {type(base).__name__}")
+    array = exposed(owner) if base is None else base
+    try:
+        check_output(array)
+    except InvalidArgumentError as error:
+        raise type(error)(str(error).replace("out ", "base " if base is not None else "the container's part ", 1)) from None
+    return array, 0
