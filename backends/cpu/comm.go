@@ -27,8 +27,7 @@ type group struct {
 
 func newGroup(n int) *group {
 	g := &group{inboxes: make([]inbox, n), lines: make([]line, n)}
-	g.meeting.calls = make([]call, n)
-	g.meeting.changed.L = &g.meeting.mu
+	g.meeting.open(n)
 	for i := range g.inboxes {
 		g.inboxes[i].changed.L = &g.inboxes[i].mu
 	}

@@ -37,8 +37,15 @@ func (f form) String() string {
 type call struct {
 	form
 	send, recv memory.Span
-	color, key int    // of Split
-	made       *group // by Split
+	color, key int       // of Split
+	made       *group    // by Split
+	exposed    *exposure // by Expose
+}
+
+// open makes the meeting one of n ranks.
+func (m *meeting) open(n int) {
+	m.calls = make([]call, n)
+	m.changed.L = &m.mu
 }
 
 // barrier returns when every rank has called it.

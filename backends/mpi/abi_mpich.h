@@ -9,6 +9,7 @@ typedef int Request;
 typedef int Message;
 typedef int Errhandler;
 typedef int Info;
+typedef int Win;
 typedef long Aint;
 typedef long long Count;
 
@@ -25,6 +26,7 @@ typedef struct Status {
 #define COMM_SELF ((Comm)0x44000001)
 #define REQUEST_NULL ((Request)0x2c000000)
 #define INFO_NULL ((Info)0x1c000000)
+#define WIN_NULL ((Win)0x20000000)
 #define ERRORS_RETURN ((Errhandler)0x54000001)
 
 #define BYTE ((Datatype)0x4c00010d)
@@ -50,6 +52,8 @@ typedef struct Status {
 #define BAND ((Op)0x58000006)
 #define BOR ((Op)0x58000008)
 #define BXOR ((Op)0x5800000a)
+#define REPLACE ((Op)0x5800000d)
+#define NO_OP ((Op)0x5800000e)
 
 #define SUCCESS 0
 #define ERR_OTHER 15
@@ -63,6 +67,7 @@ typedef struct Status {
 #define THREAD_FUNNELED 1
 #define THREAD_SERIALIZED 2
 #define THREAD_MULTIPLE 3
+#define MODE_NOCHECK 1024
 #define STATUS_IGNORE ((Status *)1)
 
 // What Open MPI does and the calls make up for: see abi_openmpi.h.

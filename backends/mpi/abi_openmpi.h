@@ -11,6 +11,7 @@ typedef struct ompi_request_t *Request;
 typedef struct ompi_message_t *Message;
 typedef struct ompi_errhandler_t *Errhandler;
 typedef struct ompi_info_t *Info;
+typedef struct ompi_win_t *Win;
 typedef ptrdiff_t Aint;
 typedef long long Count;
 
@@ -27,6 +28,7 @@ typedef struct Status {
 #define COMM_SELF ((Comm)ADDRESS(ompi_mpi_comm_self))
 #define REQUEST_NULL ((Request)ADDRESS(ompi_request_null))
 #define INFO_NULL ((Info)ADDRESS(ompi_mpi_info_null))
+#define WIN_NULL ((Win)ADDRESS(ompi_mpi_win_null))
 #define ERRORS_RETURN ((Errhandler)ADDRESS(ompi_mpi_errors_return))
 
 #define BYTE ((Datatype)ADDRESS(ompi_mpi_byte))
@@ -52,6 +54,8 @@ typedef struct Status {
 #define BAND ((Op)ADDRESS(ompi_mpi_op_band))
 #define BOR ((Op)ADDRESS(ompi_mpi_op_bor))
 #define BXOR ((Op)ADDRESS(ompi_mpi_op_bxor))
+#define REPLACE ((Op)ADDRESS(ompi_mpi_op_replace))
+#define NO_OP ((Op)ADDRESS(ompi_mpi_op_no_op))
 
 #define SUCCESS 0
 #define ERR_OTHER 16
@@ -65,6 +69,7 @@ typedef struct Status {
 #define THREAD_FUNNELED 1
 #define THREAD_SERIALIZED 2
 #define THREAD_MULTIPLE 3
+#define MODE_NOCHECK 1
 #define STATUS_IGNORE ((Status *)0)
 
 // What this ABI's library does that the calls make up for. Its vector code adds integers of 8 and 16 bits with
@@ -77,6 +82,7 @@ typedef struct Status {
 	X(ompi_mpi_comm_self) \
 	X(ompi_request_null) \
 	X(ompi_mpi_info_null) \
+	X(ompi_mpi_win_null) \
 	X(ompi_mpi_errors_return) \
 	X(ompi_mpi_byte) \
 	X(ompi_mpi_double) \
@@ -99,4 +105,6 @@ typedef struct Status {
 	X(ompi_mpi_op_lor) \
 	X(ompi_mpi_op_band) \
 	X(ompi_mpi_op_bor) \
-	X(ompi_mpi_op_bxor)
+	X(ompi_mpi_op_bxor) \
+	X(ompi_mpi_op_replace) \
+	X(ompi_mpi_op_no_op)

@@ -11,6 +11,7 @@ typedef struct MPI_ABI_Request *Request;
 typedef struct MPI_ABI_Message *Message;
 typedef struct MPI_ABI_Errhandler *Errhandler;
 typedef struct MPI_ABI_Info *Info;
+typedef struct MPI_ABI_Win *Win;
 typedef intptr_t Aint;
 typedef int64_t Count;
 
@@ -26,6 +27,7 @@ typedef struct Status {
 #define COMM_SELF ((Comm)0x102)
 #define REQUEST_NULL ((Request)0x180)
 #define INFO_NULL ((Info)0x130)
+#define WIN_NULL ((Win)0x110)
 #define ERRORS_RETURN ((Errhandler)0x143)
 
 #define BYTE ((Datatype)0x247)
@@ -51,6 +53,8 @@ typedef struct Status {
 #define BAND ((Op)0x28)
 #define BOR ((Op)0x29)
 #define BXOR ((Op)0x2a)
+#define REPLACE ((Op)0x3c)
+#define NO_OP ((Op)0x3d)
 
 #define SUCCESS 0
 #define ERR_OTHER 16
@@ -64,6 +68,7 @@ typedef struct Status {
 #define THREAD_FUNNELED 1024
 #define THREAD_SERIALIZED 2048
 #define THREAD_MULTIPLE 4096
+#define MODE_NOCHECK 1024
 #define STATUS_IGNORE ((Status *)0)
 
 // What Open MPI does and the calls make up for: see abi_openmpi.h.

@@ -102,6 +102,12 @@ func (p *provider) open() (calls, error) {
 	if err != nil {
 		return calls{}, err
 	}
+	if f.abi == OpenMPI { // which reads these in MPI_Init
+		// Every window would print a line: that Open MPI could not lower a priority.
+		setDefault("OMPI_MCA_opal_common_ucx_verbose", "-1")
+		// Other operators than SUM on integers of 32 and 64 bits in windows would have wrong results over btl/sm.
+		setDefault("OMPI_MCA_osc_rdma_acc_use_amo", "false")
+	}
 	m, err := bind(f.abi, f.library)
 	if err != nil {
 		return calls{}, err

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-enum { DTL_ANY_SOURCE = -1, DTL_ANY_TAG = -1, DTL_PROC_NULL = -2 };
+enum { DTL_ANY_SOURCE = -1, DTL_ANY_TAG = -1, DTL_PROC_NULL = -2, DTL_EVERY = -1 };
 
 enum {
 	DTL_FLOAT64 = 1,
@@ -38,7 +38,10 @@ enum {
 	DTL_BXOR,
 	DTL_MINLOC,
 	DTL_MAXLOC,
-	DTL_OPS
+	DTL_OPS,
+	DTL_REPLACE = DTL_OPS, // of windows only
+	DTL_NO_OP,
+	DTL_WINDOW_OPS
 };
 
 // What a call returns, instead of MPI's own code, when somebody has finalised MPI: MPI would abort.
@@ -116,7 +119,21 @@ struct dtl_part {
 	X(iallgather, (uint64_t comm, const void *send, void *recv, int64_t n, int64_t size, int type, \
 	               uint64_t *request), (comm, send, recv, n, size, type, request)) \
 	X(iallreduce, (uint64_t comm, const void *send, void *recv, int64_t n, int type, int op, uint64_t *request), \
-	  (comm, send, recv, n, type, op, request))
+	  (comm, send, recv, n, type, op, request)) \
+	X(expose, (uint64_t comm, uintptr_t base, int64_t bytes, uint64_t *win), (comm, base, bytes, win)) \
+	X(close_window, (uint64_t win), (win)) \
+	X(put, (uint64_t win, uintptr_t from, int64_t n, int type, int target, int64_t offset), \
+	  (win, from, n, type, target, offset)) \
+	X(get, (uint64_t win, uintptr_t into, int64_t n, int type, int target, int64_t offset), \
+	  (win, into, n, type, target, offset)) \
+	X(accumulate, (uint64_t win, uintptr_t from, int64_t n, int type, int op, int target, int64_t offset), \
+	  (win, from, n, type, op, target, offset)) \
+	X(fetch_and_op, (uint64_t win, uintptr_t from, uintptr_t into, int64_t n, int type, int op, int target, \
+	                 int64_t offset), (win, from, into, n, type, op, target, offset)) \
+	X(compare_and_swap, (uint64_t win, uintptr_t compare, uintptr_t swap, uintptr_t into, int size, int target, \
+	                     int64_t offset), (win, compare, swap, into, size, target, offset)) \
+	X(flush, (uint64_t win, int target, int local), (win, target, local)) \
+	X(sync, (uint64_t win), (win))
 
 // A symbol of the library, and where its address goes.
 struct dtl_mpi_symbol {

@@ -50,4 +50,20 @@
 	X(Ibcast, (void *, int, Datatype, int, Comm, Request *)) \
 	X(Igather, (const void *, int, Datatype, void *, int, Datatype, int, Comm, Request *)) \
 	X(Iallgather, (const void *, int, Datatype, void *, int, Datatype, Comm, Request *)) \
-	X(Iallreduce, (const void *, void *, int, Datatype, Op, Comm, Request *))
+	X(Iallreduce, (const void *, void *, int, Datatype, Op, Comm, Request *)) \
+	X(Win_create, (void *, Aint, int, Info, Comm, Win *)) \
+	X(Win_free, (Win *)) \
+	X(Win_set_errhandler, (Win, Errhandler)) \
+	X(Win_lock_all, (int, Win)) \
+	X(Win_unlock_all, (Win)) \
+	X(Win_flush, (int, Win)) \
+	X(Win_flush_all, (Win)) \
+	X(Win_flush_local, (int, Win)) \
+	X(Win_flush_local_all, (Win)) \
+	X(Win_sync, (Win)) \
+	X(Put, (const void *, int, Datatype, int, Aint, int, Datatype, Win)) \
+	X(Get, (void *, int, Datatype, int, Aint, int, Datatype, Win)) \
+	X(Accumulate, (const void *, int, Datatype, int, Aint, int, Datatype, Op, Win)) \
+	X(Get_accumulate, (const void *, int, Datatype, void *, int, Datatype, int, Aint, int, Datatype, Op, Win)) \
+	X(Fetch_and_op, (const void *, void *, Datatype, int, Aint, Op, Win)) \
+	X(Compare_and_swap, (const void *, const void *, void *, Datatype, int, Aint, Win))

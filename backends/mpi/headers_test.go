@@ -23,7 +23,7 @@ const headerCheck = `
 
 #define SAME_TYPE(name) _Static_assert(__builtin_types_compatible_p(name, MPI_##name), #name);
 SAME_TYPE(Comm) SAME_TYPE(Datatype) SAME_TYPE(Op) SAME_TYPE(Request) SAME_TYPE(Message)
-SAME_TYPE(Errhandler) SAME_TYPE(Info) SAME_TYPE(Aint) SAME_TYPE(Count)
+SAME_TYPE(Errhandler) SAME_TYPE(Info) SAME_TYPE(Win) SAME_TYPE(Aint) SAME_TYPE(Count)
 
 #define SAME_FUNCTION(name, parameters) \
 	_Static_assert(__builtin_types_compatible_p(__typeof__(MPI_##name), int parameters), "MPI_" #name);
@@ -38,18 +38,19 @@ _Static_assert(offsetof(Ours, error) == offsetof(MPI_Status, MPI_ERROR), "Status
 // Handles that are addresses of symbols are compared as such: the compiler knows that one equals itself.
 #define SAME_HANDLE(name) _Static_assert((HANDLE)(name) == (HANDLE)(MPI_##name), #name);
 SAME_HANDLE(COMM_NULL) SAME_HANDLE(COMM_WORLD) SAME_HANDLE(COMM_SELF) SAME_HANDLE(REQUEST_NULL)
-SAME_HANDLE(INFO_NULL) SAME_HANDLE(ERRORS_RETURN) SAME_HANDLE(BYTE) SAME_HANDLE(DOUBLE) SAME_HANDLE(FLOAT)
+SAME_HANDLE(INFO_NULL) SAME_HANDLE(WIN_NULL) SAME_HANDLE(ERRORS_RETURN) SAME_HANDLE(BYTE) SAME_HANDLE(DOUBLE) SAME_HANDLE(FLOAT)
 SAME_HANDLE(INT64_T) SAME_HANDLE(INT32_T) SAME_HANDLE(INT16_T) SAME_HANDLE(INT8_T)
 SAME_HANDLE(UINT64_T) SAME_HANDLE(UINT32_T) SAME_HANDLE(UINT16_T) SAME_HANDLE(UINT8_T)
 SAME_HANDLE(C_FLOAT_COMPLEX) SAME_HANDLE(C_DOUBLE_COMPLEX)
 SAME_HANDLE(SUM) SAME_HANDLE(PROD) SAME_HANDLE(MIN) SAME_HANDLE(MAX)
 SAME_HANDLE(LAND) SAME_HANDLE(LOR) SAME_HANDLE(BAND) SAME_HANDLE(BOR) SAME_HANDLE(BXOR)
+SAME_HANDLE(REPLACE) SAME_HANDLE(NO_OP)
 
 #define SAME_INTEGER(name) _Static_assert((intptr_t)(name) == (intptr_t)(MPI_##name), #name);
 SAME_INTEGER(SUCCESS) SAME_INTEGER(ERR_OTHER) SAME_INTEGER(ANY_SOURCE) SAME_INTEGER(ANY_TAG)
 SAME_INTEGER(PROC_NULL) SAME_INTEGER(UNDEFINED) SAME_INTEGER(TAG_UB) SAME_INTEGER(COMM_TYPE_SHARED)
 SAME_INTEGER(THREAD_SINGLE) SAME_INTEGER(THREAD_FUNNELED) SAME_INTEGER(THREAD_SERIALIZED)
-SAME_INTEGER(THREAD_MULTIPLE) SAME_INTEGER(STATUS_IGNORE)
+SAME_INTEGER(THREAD_MULTIPLE) SAME_INTEGER(MODE_NOCHECK) SAME_INTEGER(STATUS_IGNORE)
 `
 
 var headers = []struct {
@@ -97,7 +98,7 @@ func TestHeadersNoticeMistakes(t *testing.T) {
 			{"int cancelled;", "long cancelled;"}, {"struct ompi_op_t *Op", "struct ompi_info_t *Op"},
 		},
 		MPICH: {
-			{"0x4c00080b", "0x4c00080a"}, {"ANY_SOURCE (-2)", "ANY_SOURCE (-1)"}, {"\tint count_lo;\n", ""}, {"typedef long Aint", "typedef int Aint"},
+			{"0x4c00080b", "0x4c00080a"}, {"0x5800000d", "0x5800000e"}, {"ANY_SOURCE (-2)", "ANY_SOURCE (-1)"}, {"\tint count_lo;\n", ""}, {"typedef long Aint", "typedef int Aint"},
 		},
 		Standard: {
 			{"0x259", "0x258"}, {"THREAD_MULTIPLE 4096", "THREAD_MULTIPLE 3"}, {"internal[5]", "internal[3]"}, {"ANY_TAG (-2)", "ANY_TAG (-1)"},

@@ -139,6 +139,10 @@ func TestJobs(t *testing.T) {
 	})
 }
 
+func TestJobsWindow(t *testing.T) {
+	eachKind(t, 1, func(t *testing.T, j job) { j.passed(t, "TestRankWindow", "TestRankWindowOfLargeCounts") })
+}
+
 func TestJobsAfterFinalize(t *testing.T) {
 	eachKind(t, 2, func(t *testing.T, j job) {
 		if j.ranks == 2 {

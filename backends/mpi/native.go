@@ -47,6 +47,8 @@ const (
 	_ = uint(C.DTL_BAND-int(kernel.BAnd)) + uint(int(kernel.BAnd)-C.DTL_BAND)
 	_ = uint(C.DTL_BOR-int(kernel.BOr)) + uint(int(kernel.BOr)-C.DTL_BOR)
 	_ = uint(C.DTL_BXOR-int(kernel.BXor)) + uint(int(kernel.BXor)-C.DTL_BXOR)
+	_ = uint(C.DTL_REPLACE-int(kernel.Replace)) + uint(int(kernel.Replace)-C.DTL_REPLACE)
+	_ = uint(C.DTL_NO_OP-int(kernel.NoOp)) + uint(int(kernel.NoOp)-C.DTL_NO_OP)
 )
 
 // calls is the table of one ABI's calls, filled with a library's functions.

@@ -105,6 +105,18 @@ func TestRankConformanceOfLargeCounts(t *testing.T) {
 	backendtest.Communicator(t, func(t *testing.T, body func(*testing.T, backend.ReducingCommunicator)) { body(t, c) })
 }
 
+func TestRankWindow(t *testing.T) {
+	c := rankWorld(t)
+	backendtest.Window(t, func(t *testing.T, body func(*testing.T, backend.ReducingCommunicator)) { body(t, c) })
+}
+
+// TestRankWindowOfLargeCounts moves most in parts, as counts beyond an int.
+func TestRankWindowOfLargeCounts(t *testing.T) {
+	c := rankWorld(t)
+	defer setCountLimit(setCountLimit(999))
+	backendtest.Window(t, func(t *testing.T, body func(*testing.T, backend.ReducingCommunicator)) { body(t, c) })
+}
+
 // TestRankSumOfPartsBeyondLimit: what one rank has fits an int, what all have does not.
 func TestRankSumOfPartsBeyondLimit(t *testing.T) {
 	c := rankWorld(t)

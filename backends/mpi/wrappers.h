@@ -35,6 +35,7 @@ static const struct dtl_mpi_symbol symbols[] = {
 
 static Datatype types[DTL_TYPES];
 static Op ops[DTL_TYPES][DTL_OPS];
+static Op window_ops[DTL_WINDOW_OPS]; // the library's own, which are all that windows take
 
 static void ready(void) {
 	types[DTL_FLOAT64] = DOUBLE;
@@ -50,17 +51,19 @@ static void ready(void) {
 	types[DTL_BOOL] = UINT8_T; // MIN and MAX of C_BOOL are not defined; of bytes that are 0 or 1 they are AND and OR
 	types[DTL_COMPLEX64] = C_FLOAT_COMPLEX;
 	types[DTL_COMPLEX128] = C_DOUBLE_COMPLEX;
-	for (int type = 0; type < DTL_TYPES; type++) {
-		ops[type][DTL_SUM] = SUM;
-		ops[type][DTL_PROD] = PROD;
-		ops[type][DTL_MIN] = MIN;
-		ops[type][DTL_MAX] = MAX;
-		ops[type][DTL_LAND] = LAND;
-		ops[type][DTL_LOR] = LOR;
-		ops[type][DTL_BAND] = BAND;
-		ops[type][DTL_BOR] = BOR;
-		ops[type][DTL_BXOR] = BXOR;
-	}
+	window_ops[DTL_SUM] = SUM;
+	window_ops[DTL_PROD] = PROD;
+	window_ops[DTL_MIN] = MIN;
+	window_ops[DTL_MAX] = MAX;
+	window_ops[DTL_LAND] = LAND;
+	window_ops[DTL_LOR] = LOR;
+	window_ops[DTL_BAND] = BAND;
+	window_ops[DTL_BOR] = BOR;
+	window_ops[DTL_BXOR] = BXOR;
+	window_ops[DTL_REPLACE] = REPLACE;
+	window_ops[DTL_NO_OP] = NO_OP;
+	for (int type = 0; type < DTL_TYPES; type++)
+		memcpy(ops[type], window_ops, sizeof ops[type]);
 }
 
 #define RETURN_IF(call) \
@@ -106,6 +109,7 @@ static int status_out(const Status *from, struct dtl_status *to) {
 #include "wrap_collective.h"
 #include "wrap_exchange.h"
 #include "wrap_async.h"
+#include "wrap_window.h"
 
 #define NAME_OF(abi) NAME_OF_(abi)
 #define NAME_OF_(abi) dtl_mpi_##abi

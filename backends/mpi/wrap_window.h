@@ -1,0 +1,97 @@
+// One-sided access. Part of wrappers.h. Offsets are in bytes.
+//
+// Every window is locked for all targets from its beginning to its end: what excludes whom is the core's, and each call
+// here only moves data.
+
+static Win win_of(uint64_t handle) { return (Win)(uintptr_t)handle; }
+
+static int wrap_expose(uint64_t comm, uintptr_t base, int64_t bytes, uint64_t *win) {
+	Win made = WIN_NULL;
+	REQUIRE_ALIVE();
+	RETURN_IF(mpi.Win_create((void *)base, (Aint)bytes, 1, INFO_NULL, comm_of(comm), &made));
+	RETURN_IF(mpi.Win_set_errhandler(made, ERRORS_RETURN));
+	*win = (uint64_t)(uintptr_t)made;
+	return mpi.Win_lock_all(MODE_NOCHECK, made);
+}
+
+static int wrap_close_window(uint64_t win) {
+	Win gone = win_of(win);
+	REQUIRE_ALIVE();
+	int rc = mpi.Win_unlock_all(gone);
+	int freed = mpi.Win_free(&gone);
+	return rc != SUCCESS ? rc : freed;
+}
+
+// One call moves at most so many bytes: libraries count some in ints, and MPICH copies what is combined.
+enum { WINDOW_BYTES = 1 << 28 };
+
+// What wraps around where the library's vectors would saturate is combined in parts too short for them.
+enum { SHORTER_THAN_VECTORS = 8 };
+
+static int64_t window_limit(int type, int op) {
+	int narrow = NARROW_SUMS_SATURATE && op == DTL_SUM && sizes[type] < 4;
+	int64_t most = (narrow ? SHORTER_THAN_VECTORS : WINDOW_BYTES) / sizes[type];
+	return most < dtl_mpi_count_limit ? most : dtl_mpi_count_limit;
+}
+
+// FOR_WINDOW runs body, which starts with the part of a buffer at offset, for each part; not for no elements.
+#define FOR_WINDOW(n, type, op, body) \
+	do { \
+		if ((n) == 0) \
+			return SUCCESS; \
+		FOR_PARTS_OF(window_limit(type, op), n, type, body); \
+	} while (0)
+
+static int wrap_put(uint64_t win, uintptr_t from, int64_t n, int type, int target, int64_t to) {
+	FOR_WINDOW(n, type, DTL_REPLACE, mpi.Put((void *)(from + offset), part, types[type], target, (Aint)(to + offset), part,
+	                                         types[type], win_of(win)));
+}
+
+static int wrap_get(uint64_t win, uintptr_t into, int64_t n, int type, int target, int64_t at) {
+	FOR_WINDOW(n, type, DTL_NO_OP, mpi.Get((void *)(into + offset), part, types[type], target, (Aint)(at + offset), part,
+	                                       types[type], win_of(win)));
+}
+
+static int wrap_accumulate(uint64_t win, uintptr_t from, int64_t n, int type, int op, int target, int64_t to) {
+	FOR_WINDOW(n, type, op, mpi.Accumulate((void *)(from + offset), part, types[type], target, (Aint)(to + offset), part,
+	                                       types[type], window_ops[op], win_of(win)));
+}
+
+static int fetch_parts(Win win, uintptr_t from, uintptr_t into, int64_t n, int type, int op, int target, int64_t at) {
+	FOR_WINDOW(n, type, op, mpi.Get_accumulate((void *)(from + offset), part, types[type], (void *)(into + offset), part,
+	                                           types[type], target, (Aint)(at + offset), part, types[type],
+	                                           window_ops[op], win));
+}
+
+static int wrap_fetch_and_op(uint64_t win, uintptr_t from, uintptr_t into, int64_t n, int type, int op, int target,
+                             int64_t at) {
+	REQUIRE_ALIVE();
+	if (op == DTL_NO_OP)
+		from = into; // which nobody reads, but some library might look at
+	if (n == 1)
+		RETURN_IF(mpi.Fetch_and_op((void *)from, (void *)into, types[type], target, (Aint)at, window_ops[op], win_of(win)));
+	else
+		RETURN_IF(fetch_parts(win_of(win), from, into, n, type, op, target, at));
+	return mpi.Win_flush_local(target, win_of(win));
+}
+
+// wrap_compare_and_swap compares bits: MPI takes integers only, of one, two, four or eight bytes.
+static int wrap_compare_and_swap(uint64_t win, uintptr_t compare, uintptr_t swap, uintptr_t into, int size, int target,
+                                 int64_t at) {
+	Datatype type = types[size == 8 ? DTL_INT64 : size == 4 ? DTL_INT32 : size == 2 ? DTL_INT16 : DTL_INT8];
+	REQUIRE_ALIVE();
+	RETURN_IF(mpi.Compare_and_swap((void *)swap, (void *)compare, (void *)into, type, target, (Aint)at, win_of(win)));
+	return mpi.Win_flush_local(target, win_of(win));
+}
+
+static int wrap_flush(uint64_t win, int target, int local) {
+	REQUIRE_ALIVE();
+	if (target == DTL_EVERY)
+		return local ? mpi.Win_flush_local_all(win_of(win)) : mpi.Win_flush_all(win_of(win));
+	return local ? mpi.Win_flush_local(target, win_of(win)) : mpi.Win_flush(target, win_of(win));
+}
+
+static int wrap_sync(uint64_t win) {
+	REQUIRE_ALIVE();
+	return mpi.Win_sync(win_of(win));
+}
