@@ -222,6 +222,9 @@ func (w *Window) giveUp() {
 		_ = w.reach.Close() // the first error is the one to report
 	}
 	w.release()
+	if w.local != nil {
+		w.local.forsake()
+	}
 }
 
 // release gives the window's memory back; views keep theirs.
@@ -233,9 +236,6 @@ func (w *Window) release() {
 		if s != nil {
 			s.Release()
 		}
-	}
-	if w.local != nil {
-		w.local.forsake()
 	}
 }
 
@@ -341,8 +341,11 @@ func (w *Window) end() error {
 	return w.failed
 }
 
-// Close does nothing: Shut ends a window, or its communicator's Close.
-func (w *Window) Close() error { return nil }
+// Close lets go of what is left of a window that Shut has ended, or its communicator's Close. Nobody uses it after that.
+func (w *Window) Close() error {
+	w.local.forsake()
+	return nil
+}
 
 // Close ends the window that a handle names, unless it is in use on any rank: then nothing has happened. Collective.
 func Close(h handle.Handle) (err error) {

@@ -381,7 +381,10 @@ class Window(bridge.Exposed):
         if not self._handle or finalizing() or _native.forked():
             return
         if self._context.size == 1 or not self._context._handle:
-            _native.window_close(self._handle)
+            try:
+                _native.window_close(self._handle)
+            except BufferError:  # in the middle of an epoch
+                self._abandon()
         else:
             # Collected at different times on different ranks, so it may not communicate.
             if not self._lasting:
