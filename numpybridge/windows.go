@@ -19,6 +19,9 @@ func winMake(c *Call) error {
 		part.Base = c.Out.Span
 	}
 	return c.on(func(on *comm.Comm) error {
+		if c.HasOut && !c.Held {
+			return status.New(status.Internal, "the call would let its buffers go before the window does")
+		}
 		mem, err := hostMemory()
 		if err != nil {
 			return err
@@ -85,36 +88,35 @@ func winPut(c *Call) error {
 }
 
 func winGet(c *Call) error {
-	if !c.HasOut {
-		return status.New(status.Internal, "there is no room for what comes")
-	}
 	return c.window(func(w *rma.Window) error { return w.Get(c.Out.Span, c.Args[0], c.Args[1]) })
 }
 
 func winCombine(c *Call) error {
-	op, err := kernel.ParseWindowOp(c.Args[2])
-	if err != nil {
-		return err
-	}
-	return c.window(func(w *rma.Window) error { return w.Accumulate(c.In.Span, c.Args[0], c.Args[1], op) })
+	return c.window(func(w *rma.Window) error {
+		op, err := kernel.ParseWindowOp(c.Args[2])
+		if err != nil {
+			return err
+		}
+		return w.Accumulate(c.In.Span, c.Args[0], c.Args[1], op)
+	})
 }
 
 func winFetch(c *Call) error {
-	op, err := kernel.ParseWindowOp(c.Args[2])
-	if err != nil {
-		return err
-	}
 	return c.window(func(w *rma.Window) error {
+		op, err := kernel.ParseWindowOp(c.Args[2])
+		if err != nil {
+			return err
+		}
 		return w.FetchAndOp(c.In.Span, c.Out.Span, c.Args[0], c.Args[1], op)
 	})
 }
 
 // winSwap has two elements in its input: what is compared, and what is written.
 func winSwap(c *Call) error {
-	if c.In.Count != 2 {
-		return status.New(status.InvalidArgument, "two elements are compared and swapped, not %d", c.In.Count)
-	}
 	return c.window(func(w *rma.Window) error {
+		if c.In.Count != 2 {
+			return status.New(status.InvalidArgument, "two elements are compared and swapped, not %d", c.In.Count)
+		}
 		return w.CompareAndSwap(c.In.Slice(0, 1), c.In.Slice(1, 2), c.Out.Span, c.Args[0], c.Args[1])
 	})
 }

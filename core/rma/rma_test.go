@@ -32,29 +32,39 @@ func onRanks(t *testing.T, n int, body func(c *comm.Comm, mem backend.MemorySpac
 	})
 }
 
-// withWindow runs body on windows of each kind: of as many bytes, one more word for each rank.
+// withWindow runs body on windows of each kind, of some words, one more for each rank; and again where the ranks share
+// no memory.
 func withWindow(t *testing.T, words int, body func(c *comm.Comm, w *rma.Window)) {
 	t.Helper()
+	defer comm.SetSharing(true)
 	for n := 1; n <= 5; n++ {
-		onRanks(t, n, func(c *comm.Comm, mem backend.MemorySpace) {
-			bytes := 8 * (words + c.Rank())
-			w, err := rma.New(c, mem, rma.Part{Bytes: int64(bytes), Allocate: true})
-			if assert.NoError(t, err) {
-				body(c, w)
-				assert.NoError(t, w.Shut())
-			}
-			own, err := memory.NewStorage(mem, bytes, 64)
-			if !assert.NoError(t, err) {
-				return
-			}
-			w, err = rma.New(c, mem, rma.Part{Base: memory.Span{Addr: own.Addr(), Count: bytes, Type: dtype.Uint8}})
-			if assert.NoError(t, err) {
-				body(c, w)
-				assert.NoError(t, w.Shut())
-			}
-			own.Release()
-		})
+		comm.SetSharing(true)
+		withWindows(t, n, words, body)
+		comm.SetSharing(false)
+		withWindows(t, n, words, body)
 	}
+}
+
+func withWindows(t *testing.T, n, words int, body func(c *comm.Comm, w *rma.Window)) {
+	t.Helper()
+	onRanks(t, n, func(c *comm.Comm, mem backend.MemorySpace) {
+		bytes := 8 * (words + c.Rank())
+		w, err := rma.New(c, mem, rma.Part{Bytes: int64(bytes), Allocate: true})
+		if assert.NoError(t, err) {
+			body(c, w)
+			assert.NoError(t, w.Shut())
+		}
+		own, err := memory.NewStorage(mem, bytes, 64)
+		if !assert.NoError(t, err) {
+			return
+		}
+		w, err = rma.New(c, mem, rma.Part{Base: memory.Span{Addr: own.Addr(), Count: bytes, Type: dtype.Uint8}})
+		if assert.NoError(t, err) {
+			body(c, w)
+			assert.NoError(t, w.Shut())
+		}
+		own.Release()
+	})
 }
 
 func one(v int64) memory.Span { return memory.Of(dtype.Int64, []int64{v}) }

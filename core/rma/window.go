@@ -256,6 +256,9 @@ func (w *Window) Lend(owner int64) unsafe.Pointer {
 // Near reports whether all parts are reached without the backend: what begins is over when the call returns.
 func (w *Window) Near() bool { return w.control == nil }
 
+// Open reports whether the window has not ended.
+func (w *Window) Open() bool { return atomic.LoadInt32(&w.local.open) != 0 }
+
 // Base returns the address of this rank's part.
 func (w *Window) Base() uint64 {
 	if !w.local.enter() {

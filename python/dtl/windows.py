@@ -75,6 +75,7 @@ class Window(bridge.Exposed):
 
     _context: Context
     _array: np.ndarray[Any, Any] | None
+    _held: bridge.Held | None = None  # base
     _near: bool
     _kept: dict[int, list[Any]]
     _lasting = False  # it is to end with its context
@@ -86,9 +87,11 @@ class Window(bridge.Exposed):
             self._array, count = _part(owner, size, base)
         self._kept = {}
         self._context = ctx
-        # What is exported is not resized, nor freed.
-        self._lease = None if self._array is None else memoryview(self._array)
-        self._handle = _call(bridge.WIN_MAKE, ctx, None, self._array, count, 0, 0, 0)
+        if self._array is None:
+            self._handle = _call(bridge.WIN_MAKE, ctx, None, None, count, 0, 0, 0)
+        else:
+            self._held = bridge.start(bridge.WIN_MAKE, ctx, None, self._array, 0, 0, 0, 0)
+            self._handle = self._held._handle
         self._near, self._base, *self._sizes = np.asarray(
             _call(bridge.WIN_FACTS, self, None, None, 0, 0, 0, 0)
         ).tolist()
@@ -339,7 +342,7 @@ class Window(bridge.Exposed):
 
     def _end(self) -> None:
         self._handle = 0
-        self._lease = None
+        self._held = None
         self._kept = {}
 
     def _check_open(self) -> None:
@@ -371,7 +374,7 @@ class Window(bridge.Exposed):
 
     def _abandon(self, keep: Callable[..., None] = _orphans.keep_window) -> None:
         """Leave the window, and what others reach for, to the end of the context."""
-        keep(self._context._handle, self._handle, (self._lease, self._kept))
+        keep(self._context._handle, self._handle, (self._held, self._kept))
         self._end()
 
     # The interpreter's end takes the modules away first, so what is used then is held here.
@@ -383,6 +386,7 @@ class Window(bridge.Exposed):
         if self._context.size == 1 or not self._context._handle:
             try:
                 _native.window_close(self._handle)
+                self._end()
             except BufferError:  # in the middle of an epoch
                 self._abandon()
         else:

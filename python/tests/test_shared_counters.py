@@ -52,14 +52,14 @@ def test_a_lock_is_one_ranks_at_a_time(ctx: dtl.Context) -> None:
     win.lock_all()
     for _ in range(100):
         with lock:
-            (value,) = dtl.rma_get(win, 0, 0, 8, np.int64)
+            value = dtl.rma_get(win, 0, 0, 8, np.int64)
             win.flush(0)
             dtl.rma_put(win, 0, 0, value + 1)
             win.flush(0)
     ctx.barrier()
-    (value,) = dtl.rma_get(win, 0, 0, 8, np.int64)
+    value = dtl.rma_get(win, 0, 0, 8, np.int64)
     win.unlock_all()
-    assert value == 100 * ctx.size
+    assert value[0] == 100 * ctx.size
     ctx.barrier()
     win.close()
     refused(lock.release, ARGUMENT, 100, "not locked")
@@ -103,6 +103,7 @@ def test_pointers_reach_their_elements(ctx: dtl.Context, name: str) -> None:
     whole = vec.gather_to(0)
     if ctx.is_root:
         assert whole.ravel().tolist() == [number + ctx.size for number in range(len(every))]
+    ctx.barrier()
     old = pointers[0].compare_swap(ctx.size, -1)
     assert old in (ctx.size, -1)
     ctx.barrier()
