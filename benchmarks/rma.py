@@ -30,7 +30,9 @@ def least(calls: dict[str, Callable[[], Any]], count: int, rounds: int) -> dict[
     return best
 
 
-def compare(name: str, ours: Callable[[], Any], theirs: Callable[[], Any], count: int = CALLS, rounds: int = ROUNDS) -> None:
+def compare(
+    name: str, ours: Callable[[], Any], theirs: Callable[[], Any], count: int = CALLS, rounds: int = ROUNDS
+) -> None:
     """Print both times and their ratio."""
     times = least({"ours": ours, "theirs": theirs}, count, rounds)
     ratio = times["ours"] / times["theirs"]
@@ -69,7 +71,9 @@ def short(win: dtl.Window, counter: dtl.Counter, other: MPI.Win, counting: MPI.W
     compare("put 8 B, flush", our_put, their_put)
     compare("get 8 B, flush", our_get, their_get)
     compare("fetch_and_add", lambda: add(win, target, 8, 1, np.int64), their_add)
-    compare("fetch_and_op alone", lambda: add(win, target, 8, 1, np.int64), lambda: other.Fetch_and_op(one, old, target))
+    compare(
+        "fetch_and_op alone", lambda: add(win, target, 8, 1, np.int64), lambda: other.Fetch_and_op(one, old, target)
+    )
     compare("Counter.next", counter.next, their_count)
 
 

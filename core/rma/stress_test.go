@@ -77,7 +77,7 @@ func TestAgainstAModel(t *testing.T) {
 			assert.NoError(t, w.Put(memory.Of(dtype.Int64, m.words[target]), int64(target), m.from))
 		}
 		assert.NoError(t, w.Fence())
-		for round := 0; round < 2500/n; round++ {
+		for round := 0; round < 10_000/n; round++ {
 			target := int64(m.random.IntN(n))
 			assert.NoError(t, w.Lock(target, m.random.IntN(2) == 0))
 			m.step(target)

@@ -15,7 +15,7 @@ def exposed(container: DistributedContainer) -> np.ndarray[Any, Any]:
     part = container.local_view()
     if not part.flags.c_contiguous:
         raise InvalidArgumentError(
-            f"the elements of {container!r} do not lie side by side here, as with a halo or in a span, so they are no part "
-            "of a window"
+            f"the elements of {container!r} do not lie side by side here, as with a halo or in a span, so they are no "
+            "part of a window"
         )
     return part

@@ -196,7 +196,9 @@ def rma_fetch_and_op(win: Window, target: int, offset: int, value: Any, op: Op |
     _check_window(win)
     array = _elements("value", value, dtype)
     old = np.empty(array.shape, array.dtype)
-    _call(bridge.WIN_FETCH, win, array, old, integer("target", target), integer("offset", offset), operator_number(op), 0)
+    _call(
+        bridge.WIN_FETCH, win, array, old, integer("target", target), integer("offset", offset), operator_number(op), 0
+    )
     return old[()]
 
 
@@ -322,7 +324,8 @@ def _room(win: Window, target: int, offset: int, size: Any, dtype: Any, out: Any
     if 0 <= target < len(win.sizes) and count > win.sizes[target]:  # before there is room for it
         text = f"{count} bytes at offset {offset} outside [0, {win.sizes[target]}), which is rank {target}'s part"
         raise BoundsError(f"rma_get: {text}")
-    return np.empty(count // element.itemsize if 0 <= target < len(win.sizes) else 0, element)
+    made: np.ndarray[Any, Any] = np.empty(count // element.itemsize if 0 <= target < len(win.sizes) else 0, element)
+    return made
 
 
 def _elements(name: str, value: Any, dtype: Any) -> np.ndarray[Any, Any]:

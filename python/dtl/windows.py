@@ -77,6 +77,8 @@ class Window(bridge.Exposed):
     _array: np.ndarray[Any, Any] | None
     _held: bridge.Held | None = None  # base
     _near: bool
+    _base: int
+    _sizes: list[int]
     _kept: dict[int, list[Any]]
     _lasting = False  # it is to end with its context
 
@@ -92,9 +94,8 @@ class Window(bridge.Exposed):
         else:
             self._held = bridge.start(bridge.WIN_MAKE, ctx, None, self._array, 0, 0, 0, 0)
             self._handle = self._held._handle
-        self._near, self._base, *self._sizes = np.asarray(
-            _call(bridge.WIN_FACTS, self, None, None, 0, 0, 0, 0)
-        ).tolist()
+        facts = np.asarray(_call(bridge.WIN_FACTS, self, None, None, 0, 0, 0, 0)).tolist()
+        self._near, self._base, self._sizes = bool(facts[0]), facts[1], facts[2:]
         bridge.expose(self)
 
     @property
@@ -410,7 +411,9 @@ def _part(owner: Any, size: Any, base: Any) -> tuple[np.ndarray[Any, Any] | None
     """Return the memory that a rank brings to a window, or how many bytes to allocate."""
     given = [size is not None, base is not None, isinstance(owner, DistributedContainer)]
     if sum(given) != 1:
-        raise InvalidArgumentError("a window takes either size=, how many bytes to allocate, or base=, an array, or a container")
+        raise InvalidArgumentError(
+            "a window takes either size=, how many bytes to allocate, or base=, an array, or a container"
+        )
     if size is not None:
         count = integer("size", size)
         if count < 0:
@@ -422,5 +425,7 @@ def _part(owner: Any, size: Any, base: Any) -> tuple[np.ndarray[Any, Any] | None
     try:
         check_output(array)
     except InvalidArgumentError as error:
-        raise type(error)(str(error).replace("out ", "base " if base is not None else "the container's part ", 1)) from None
+        raise type(error)(
+            str(error).replace("out ", "base " if base is not None else "the container's part ", 1)
+        ) from None
     return array, 0

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+import sys
 import warnings
 from pathlib import Path
 from typing import Any, Callable
 
 import numpy as np
 import pytest
-from programs import ranks, succeeded
+from programs import ranks, run, succeeded
 from refusals import ARGUMENT, BOUNDS, TYPE, refused
 
 import dtl
@@ -300,11 +301,11 @@ def test_random_accesses_against_a_model(ctx: dtl.Context) -> None:
 
 def test_views_outlive_the_window(ctx: dtl.Context) -> None:
     win = dtl.Window(ctx, size=800)
-    view, neighbour = win.local_view(np.float64), None
-    try:
-        neighbour = win.shared_view((ctx.rank + 1) % ctx.size, np.float64)
-    except dtl.InvalidArgumentError as error:  # the ranks share no memory
-        assert error.code == 104
+    view, neighbour, right = win.local_view(np.float64), None, (ctx.rank + 1) % ctx.size
+    if win._near:
+        neighbour = win.shared_view(right, np.float64)
+    else:
+        refused(lambda: win.shared_view(right), ARGUMENT, 104, f"rank {right}'s part is not in this process's memory")
     view[:] = ctx.rank
     ctx.barrier()
     win.close()
@@ -314,7 +315,7 @@ def test_views_outlive_the_window(ctx: dtl.Context) -> None:
         assert neighbour[99] == (ctx.rank + 1) % ctx.size
     ctx.barrier()
     view[:] = 1
-    refused(lambda: win.local_view(), dtl.InvalidHandleError, 102, "closed")
+    refused(win.local_view, dtl.InvalidHandleError, 102, "closed")
     base = np.ones(3)
     win = dtl.Window(ctx, base=base)
     view = win.local_view()
@@ -503,7 +504,9 @@ class TestRefusals:
         ]:
             refused(call, error, code, text)
         win.unlock(me)
-        refused(lambda: win.local_view(np.complex128) if win.size % 16 else win.local_view("U3"), ARGUMENT, 100, "dtype")
+        refused(
+            lambda: win.local_view(np.complex128) if win.size % 16 else win.local_view("U3"), ARGUMENT, 100, "dtype"
+        )
         for op in (dtl.REPLACE, dtl.NO_OP):
             refused(lambda: dtl.allreduce(ctx, np.ones(3), op=op), ARGUMENT, 100, op.name, "windows")  # noqa: B023
             refused(lambda: dtl.allreduce(ctx, 1.0, op=op), ARGUMENT, 100, op.name, "windows")  # noqa: B023
@@ -567,3 +570,11 @@ def test_accesses_are_traced(ctx: dtl.Context) -> None:
         dtl.rma_fetch_and_add(win, 0, 0, 1, np.int64)
     names = str(trace)
     assert "rma_put" in names
+
+
+@pytest.mark.alone("starts ranks")
+@pytest.mark.timeout(240)
+def test_ranks_that_share_no_memory() -> None:
+    files = [str(Path(__file__).with_name(name)) for name in ("test_windows.py", "test_shared_counters.py")]
+    command = [sys.executable, "-m", "dtl", "run", "-n", "2", "-m", "pytest", "--with-mpi", "-q", *files]
+    succeeded(run(command, seconds=200, DTL_SHARED_MEMORY="0", DTL_TEST_RANKS="2"))
