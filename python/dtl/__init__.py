@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from . import observe
     from .algorithms import copy, for_each, transform
     from .assigning import fill, generate, iota, replace, replace_if
+    from .atomics import rma_accumulate, rma_compare_and_swap, rma_fetch_and_add, rma_fetch_and_op
     from .counter import Counter
     from .cumulations import cumprod, cumsum
     from .distributed_map import DistributedMap
@@ -93,16 +94,7 @@ if TYPE_CHECKING:
     from .nonblocking_messages import irecv, isend, recv_init, send_init
     from .object_messages import recv_object, send_object
     from .objects import allgather_object, broadcast_object, gather_object, scatter_object
-    from .onesided import (
-        rma_accumulate,
-        rma_compare_and_swap,
-        rma_fetch_and_add,
-        rma_fetch_and_op,
-        rma_get,
-        rma_put,
-        rma_rget,
-        rma_rput,
-    )
+    from .onesided import rma_get, rma_put, rma_rget, rma_rput
     from .ordered import lower_bound, merge, searchsorted, unique
     from .plotting import plot_partition
     from .products import dot, norm, vdot

@@ -11,8 +11,8 @@ from ._arguments import integer
 from ._native import bridge
 from ._short import short
 from ._together import agree, check_context, together
+from .atomics import rma_fetch_and_op
 from .context import Context
-from .onesided import rma_fetch_and_op
 from .ops import NO_OP, REPLACE, SUM
 from .windows import Window
 

@@ -9,9 +9,9 @@ import numpy as np
 from ._arguments import integer
 from ._native import bridge
 from ._together import together
+from .atomics import rma_compare_and_swap, rma_fetch_and_add, rma_fetch_and_op
 from .container import DistributedContainer
 from .exceptions import InvalidArgumentError, InvalidTypeError
-from .onesided import rma_compare_and_swap, rma_fetch_and_add, rma_fetch_and_op
 from .ops import NO_OP, REPLACE
 from .policies import Partition
 from .windows import Window
