@@ -210,3 +210,35 @@ func TestRanksThatDisagree(t *testing.T) {
 		assert.NoError(t, w.Shut())
 	})
 }
+
+// TestNobodyStarves has one rank lock a part alone among others that share it without a pause, and the other way round.
+func TestNobodyStarves(t *testing.T) {
+	for _, alone := range []bool{true, false} {
+		onRanks(t, 4, func(c *comm.Comm, mem backend.MemorySpace) {
+			w, err := rma.New(c, mem, rma.Part{Bytes: 8, Allocate: true})
+			if !assert.NoError(t, err) {
+				return
+			}
+			over := func() bool {
+				old := []int64{0}
+				assert.NoError(t, w.FetchAndOp(one(0), memory.Of(dtype.Int64, old), 0, 0, kernel.NoOp))
+				return old[0] != 0
+			}
+			for done := false; !done; {
+				if c.Rank() == 0 {
+					for range 20 {
+						assert.NoError(t, w.Lock(0, alone))
+						assert.NoError(t, w.Unlock(0))
+					}
+				}
+				assert.NoError(t, w.Lock(0, c.Rank() != 0 != alone))
+				if c.Rank() == 0 {
+					assert.NoError(t, w.Accumulate(one(1), 0, 0, kernel.Sum))
+				}
+				done = over()
+				assert.NoError(t, w.Unlock(0))
+			}
+			assert.NoError(t, w.Shut())
+		})
+	}
+}
