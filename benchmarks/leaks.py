@@ -8,7 +8,8 @@ from itertools import repeat
 from typing import Any, Callable
 
 import numpy as np
-from leak_calls import Calls, container_calls, map_calls, placing_calls, short_calls, topology_calls
+from leak_calls import Calls, container_calls, map_calls, placing_calls, short_calls, topology_calls, window_calls
+from leak_failures import failing_calls
 from mpi4py import MPI
 from pages import resident
 from rows import Row, deliver
@@ -116,6 +117,7 @@ def control_calls(ctx: int, self_communicator: int) -> Calls:
         "ContainerClose": lambda: n["ContainerClose"](container(ctx)),
         "PlanClose": lambda: n["PlanClose"](made("PLAN", vec, vec)),
         "HaloClose": lambda: n["HaloClose"](made("HALO_MAKE", vec, 1, 1, 0)),
+        "WindowClose": lambda: n["WindowClose"](made("WIN_MAKE", ctx)),
         "MapCreate": lambda: n["MapClose"](n["MapCreate"](ctx, 3, 8, False, 1)),
         "MapClose": lambda: n["MapClose"](n["MapCreate"](ctx, 3, 8, False, 1)),
         "MapLocalSize": lambda: n["MapLocalSize"](table),
@@ -133,48 +135,6 @@ def control_calls(ctx: int, self_communicator: int) -> Calls:
         "MpiSource": n["MpiSource"],
         **placing_calls(n, ctx),
     }
-
-
-def failing_calls(ctx: int) -> Calls:
-    """Return calls that end in an error: of each function that takes a handle, one with none; and others."""
-    n = native
-    calls: dict[str, tuple[Any, ...]] = {
-        name: (0,)
-        for name in n
-        if name.startswith(("Context", "Container", "Map"))
-        and name not in ("ContextWorld", "ContextOn", "ContextSelf", "ContextAdopt")
-    }
-    more: dict[str, tuple[Any, ...]] = {
-        **dict.fromkeys(("ContainerOn", "ContainerSettle", "ContainerShape", "ContainerLocalShape"), (0, 0)),
-        **dict.fromkeys(("ContainerOffset", "ContainerGrid", "ContainerIndex", "ContainerKind"), (0, 0)),
-        "EnvironmentClose": (0,),
-        "BackendName": (99,),
-        "ContextSplit": (0, 0, 0),
-        "ContextWithDevice": (ctx, 99),
-        "ContextDupFor": (0, "op"),
-        "ContextDefer": (0, "call", "place"),
-        "ContextServe": (0, 0, 0),
-        "ContextAgree": (0, "op", "words"),
-        "ContextRefuse": (0, 100, "op", "why"),
-        "ContextRefuseStart": (0, 100, "op", "why"),
-        "PlanClose": (0,),
-        "HaloClose": (0,),
-        "MapCreate": (0, 3, 8, False, 1),
-        "MapSync": (0, "sync"),
-    }
-    calls.update(more)
-    return {name: _failing(n[name], args) for name, args in calls.items()}
-
-
-def _failing(function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], None]:
-    def call() -> None:
-        try:
-            function(*args)
-        except RuntimeError:
-            return
-        raise SystemExit(f"{function.__name__}{args} was to fail")
-
-    return call
 
 
 def bridge_calls(ctx: dtl.Context) -> Calls:
@@ -231,6 +191,7 @@ def bridge_calls(ctx: dtl.Context) -> Calls:
         **container_calls(ctx, vec),
         **map_calls(ctx),
         **topology_calls(ctx),
+        **window_calls(ctx, dtl.DistributedVector(ctx, 100)),
         "an error": _refused(lambda: call(b.ALLREDUCE, ctx, one, out, 99, 0, 0, 0)),
     }
 
@@ -292,9 +253,9 @@ def main() -> None:
     rows: list[Row] = []
     with dtl.Environment() as env, env.make_cpu_context() as alone, dtl.Context(comm=MPI.COMM_SELF) as mpi:
         control = control_calls(alone._handle, MPI._handleof(MPI.COMM_SELF))
-        rows += _unlisted({**control, **failing_calls(alone._handle)}, bridge_calls(alone))
+        rows += _unlisted({**control, **failing_calls(native, alone._handle)}, bridge_calls(alone))
         rows += _rows("", control)
-        rows += _rows("error of ", failing_calls(alone._handle))
+        rows += _rows("error of ", failing_calls(native, alone._handle))
         for title, ctx in (("no MPI", alone), ("MPI", mpi)):
             rows += _rows(f"bridge, {title}: ", bridge_calls(ctx))
         collective = {name: control_calls(mpi._handle, 0)[name] for name in ("ContextDup", "ContextSplit")}

@@ -26,6 +26,10 @@ type Comm struct {
 	gone       atomic.Bool  // closed, for who is not in turn
 	posts      posts
 	serves     atomic.Pointer[posted] // the deferred call that runs here
+	dependents struct {               // windows
+		mu   sync.Mutex
+		list []*dependent
+	}
 
 	// What collective calls need, which one goroutine makes at a time.
 	turn     sync.Mutex
@@ -170,6 +174,7 @@ const (
 func (c *Comm) Close() error {
 	var b *board.Board
 	err := c.inTurn("close", func() error {
+		left := c.endDependents()
 		b = c.board
 		c.closed = true
 		c.gone.Store(true)
@@ -190,7 +195,7 @@ func (c *Comm) Close() error {
 		}
 		c.parked.close()
 		c.scratch.close()
-		return errors.Join(c.payload.Close(), c.main.Close())
+		return errors.Join(left, c.payload.Close(), c.main.Close())
 	})
 	if b != nil {
 		b.Forsake()

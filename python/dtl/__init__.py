@@ -38,7 +38,7 @@ from .exceptions import (
     OverflowError,
 )
 from .messages import ANY_SOURCE, ANY_TAG, PROC_NULL, MessageInfo, iprobe, probe, recv, send, sendrecv
-from .ops import BAND, BOR, BXOR, IN_PLACE, LAND, LOR, MAX, MAXLOC, MIN, MINLOC, PROD, SUM
+from .ops import BAND, BOR, BXOR, IN_PLACE, LAND, LOR, MAX, MAXLOC, MIN, MINLOC, NO_OP, PROD, REPLACE, SUM
 from .policies import (
     EXEC_ASYNC,
     EXEC_PAR,
@@ -73,7 +73,9 @@ if TYPE_CHECKING:
         async_sort,
         async_transform,
     )
+    from .atomics import rma_accumulate, rma_compare_and_swap, rma_fetch_and_add, rma_fetch_and_op
     from .cart import Cart
+    from .counter import Counter
     from .cumulations import cumprod, cumsum
     from .distributed_map import DistributedMap
     from .environment import THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SERIALIZED, THREAD_SINGLE, Environment
@@ -88,6 +90,7 @@ if TYPE_CHECKING:
     from .histograms import bincount, histogram
     from .intergroup import intergroup_broadcast, intergroup_gather, intergroup_recv, intergroup_send
     from .joining import join
+    from .lock import Lock
     from .matrices import matmul
     from .nccl import (
         DTL_NCCL_MODE_HYBRID_PARITY,
@@ -106,11 +109,13 @@ if TYPE_CHECKING:
     from .nonblocking_messages import irecv, isend, recv_init, send_init
     from .object_messages import recv_object, send_object
     from .objects import allgather_object, broadcast_object, gather_object, scatter_object
+    from .onesided import rma_get, rma_put, rma_rget, rma_rput
     from .ordered import lower_bound, merge, searchsorted, unique
     from .plotting import plot_partition
     from .products import dot, norm, vdot
     from .progressing import progress
     from .redistribution import RedistributionPlan
+    from .remote import Remote
     from .reordering import adjacent_difference, partition_by, reverse, rotate
     from .requests import PersistentRequest, Request
     from .roles import RoleManager
@@ -126,6 +131,7 @@ if TYPE_CHECKING:
     from .topology import Topology
     from .tracing import trace
     from .variable import allgatherv, alltoall, alltoallv, gatherv, scatterv
+    from .windows import Window
 
 __version__: str = _version()
 version_info: tuple[int, int, int] = (0, 1, 0)
@@ -157,6 +163,7 @@ __all__ = [
     "MAXLOC",
     "MIN",
     "MINLOC",
+    "NO_OP",
     "PARTITION_BLOCK",
     "PARTITION_BLOCK_CYCLIC",
     "PARTITION_CYCLIC",
@@ -169,6 +176,7 @@ __all__ = [
     "PLACEMENT_UNIFIED",
     "PROC_NULL",
     "PROD",
+    "REPLACE",
     "SUM",
     "THREAD_FUNNELED",
     "THREAD_MULTIPLE",
@@ -217,19 +225,16 @@ __all__ = [
     "sendrecv",
     "version_info",
 ]
+__all__ += ["Cart", "Counter", "DistributedMap", "Graph", "Halo", "Lock", "RedistributionPlan", "Remote"]
 __all__ += ["copy", "for_each", "transform"]
 __all__ += ["fill", "generate", "iota", "replace", "replace_if"]
-__all__ += ["Cart"]
 __all__ += ["async_for_each", "async_halo", "async_redistribute", "async_reduce"]
 __all__ += ["async_scan", "async_sort", "async_transform"]
 __all__ += ["cumprod", "cumsum"]
-__all__ += ["DistributedMap"]
 __all__ += ["max_element", "min_element", "minmax"]
 __all__ += ["inner_product", "reduce_local", "transform_reduce"]
-__all__ += ["Graph"]
 __all__ += ["Future", "when_all", "when_any"]
 __all__ += ["GroupBy", "group_by"]
-__all__ += ["Halo"]
 __all__ += ["LiveHandle", "live"]
 __all__ += ["bincount", "histogram"]
 __all__ += ["intergroup_broadcast", "intergroup_gather", "intergroup_recv", "intergroup_send"]
@@ -239,11 +244,12 @@ __all__ += ["iallgather", "iallreduce", "ialltoallv", "ibarrier", "ibroadcast", 
 __all__ += ["irecv", "isend", "recv_init", "send_init"]
 __all__ += ["recv_object", "send_object"]
 __all__ += ["allgather_object", "broadcast_object", "gather_object", "scatter_object"]
+__all__ += ["rma_accumulate", "rma_compare_and_swap", "rma_fetch_and_add", "rma_fetch_and_op"]
+__all__ += ["rma_get", "rma_put", "rma_rget", "rma_rput"]
 __all__ += ["lower_bound", "merge", "searchsorted", "unique"]
 __all__ += ["plot_partition"]
 __all__ += ["dot", "norm", "vdot"]
 __all__ += ["progress"]
-__all__ += ["RedistributionPlan"]
 __all__ += ["adjacent_difference", "partition_by", "reverse", "rotate"]
 __all__ += ["PersistentRequest", "Request"]
 __all__ += ["RoleManager"]
@@ -259,6 +265,7 @@ __all__ += ["get_num_threads", "set_num_threads"]
 __all__ += ["Topology"]
 __all__ += ["trace"]
 __all__ += ["allgatherv", "alltoall", "alltoallv", "gatherv", "scatterv"]
+__all__ += ["Window"]
 
 
 def __getattr__(name: str) -> Any:

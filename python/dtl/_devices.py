@@ -1,8 +1,9 @@
-"""What ranks have in the way of GPUs."""
+"""What ranks are on: machines, backends and GPUs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from . import _native, nccl
 from ._arguments import integer
@@ -11,18 +12,46 @@ from .exceptions import BackendUnavailableError
 
 if TYPE_CHECKING:
     from .context import Context
+    from .seating import ContextTopology
 
 
 class DeviceRanks(bridge.Ranks):
-    """The part of Context that concerns GPUs."""
+    """The part of Context that concerns machines, backends and GPUs."""
 
     # What a context says of which __init__ failed, or never ran.
     _device: int = -1
     _backend: str = "no backend"
+    _topology: ContextTopology | None = None
 
     @classmethod
     def _adopt_handle(cls, handle: int) -> Context:
         raise NotImplementedError
+
+    @property
+    def has_mpi(self) -> bool:
+        """Whether MPI connects the ranks."""
+        return self._backend == "mpi"
+
+    @property
+    def topology(self) -> ContextTopology:
+        """Where the ranks run. Collective when it is first asked for, and then what was found out is kept.
+
+        Raises
+        ------
+        InvalidHandleError
+            If the context is closed, and it was not asked for before.
+        CollectiveMismatchError
+            If another rank calls something else.
+        """
+        if self._topology is None:
+            seating: Any = importlib.import_module("dtl.seating")  # few programs ask
+            self._topology = seating.ContextTopology(self)
+        return self._topology
+
+    @property
+    def has_shmem(self) -> bool:
+        """Whether OpenSHMEM connects the ranks."""
+        return self._backend == "shmem"
 
     @property
     def device_id(self) -> int:

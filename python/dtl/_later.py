@@ -16,6 +16,8 @@ LATER = {
         "async_sort",
         "async_transform",
     ),
+    "atomics": ("rma_accumulate", "rma_compare_and_swap", "rma_fetch_and_add", "rma_fetch_and_op"),
+    "counter": ("Counter",),
     "cumulations": ("cumprod", "cumsum"),
     "distributed_map": ("DistributedMap",),
     "environment": ("THREAD_FUNNELED", "THREAD_MULTIPLE", "THREAD_SERIALIZED", "THREAD_SINGLE", "Environment"),
@@ -30,6 +32,7 @@ LATER = {
     "histograms": ("bincount", "histogram"),
     "intergroup": ("intergroup_broadcast", "intergroup_gather", "intergroup_recv", "intergroup_send"),
     "joining": ("join",),
+    "lock": ("Lock",),
     "matrices": ("matmul",),
     "nccl": (
         "DTL_NCCL_MODE_HYBRID_PARITY",
@@ -48,11 +51,13 @@ LATER = {
     "nonblocking_messages": ("irecv", "isend", "recv_init", "send_init"),
     "object_messages": ("recv_object", "send_object"),
     "objects": ("allgather_object", "broadcast_object", "gather_object", "scatter_object"),
+    "onesided": ("rma_get", "rma_put", "rma_rget", "rma_rput"),
     "ordered": ("lower_bound", "merge", "searchsorted", "unique"),
     "plotting": ("plot_partition",),
     "products": ("dot", "norm", "vdot"),
     "progressing": ("progress",),
     "redistribution": ("RedistributionPlan",),
+    "remote": ("Remote",),
     "reordering": ("adjacent_difference", "partition_by", "reverse", "rotate"),
     "requests": ("PersistentRequest", "Request"),
     "roles": ("RoleManager",),
@@ -68,6 +73,7 @@ LATER = {
     "topology": ("Topology",),
     "tracing": ("trace",),
     "variable": ("allgatherv", "alltoall", "alltoallv", "gatherv", "scatterv"),
+    "windows": ("Window",),
 }
 
 #: The module of each of them.

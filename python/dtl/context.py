@@ -7,7 +7,7 @@ import importlib
 import sys
 import warnings
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
 from . import _abort, _native, _orphans, _rank, _watch, backends
 from ._arguments import integer, text
@@ -15,9 +15,6 @@ from ._devices import DeviceRanks
 from ._native import bridge
 from ._short import short
 from .exceptions import BufferError
-
-if TYPE_CHECKING:
-    from .seating import ContextTopology
 
 
 class Context(DeviceRanks):
@@ -67,7 +64,6 @@ class Context(DeviceRanks):
     rank 0 of 1
     """
 
-    _topology: ContextTopology | None = None
     _streams: Any = None  # what runs asynchronous calls, where there have been any
     _topologies = 0  # how many grids and graphs of its ranks there are
 
@@ -133,6 +129,7 @@ class Context(DeviceRanks):
                 _native.context_close(self._handle)
                 if self._streams is not None:
                     self._streams.close()
+                _orphans.settle_windows(self._handle)
             self._handle = 0
 
     def __enter__(self) -> Context:
@@ -183,33 +180,6 @@ class Context(DeviceRanks):
     def is_root(self) -> bool:
         """Whether this is rank 0."""
         return self._rank == 0
-
-    @property
-    def has_mpi(self) -> bool:
-        """Whether MPI connects the ranks."""
-        return self._backend == "mpi"
-
-    @property
-    def topology(self) -> ContextTopology:
-        """Where the ranks run. Collective when it is first asked for, and then what was found out is kept.
-
-        Raises
-        ------
-        InvalidHandleError
-            If the context is closed, and it was not asked for before.
-        CollectiveMismatchError
-            If another rank calls something else.
-        """
-        if self._topology is None:
-            from .seating import ContextTopology  # noqa: PLC0415 - few programs ask, and all would load it
-
-            self._topology = ContextTopology(self)
-        return self._topology
-
-    @property
-    def has_shmem(self) -> bool:
-        """Whether OpenSHMEM connects the ranks."""
-        return self._backend == "shmem"
 
     @short(bridge.BARRIER, "owner", "met")
     def barrier(self) -> None:
