@@ -10,7 +10,7 @@ prints the tones that stand out of the noise. On fewer than three ranks a rank h
 
 from __future__ import annotations
 
-from typing import Iterator
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -52,11 +52,11 @@ def roles(ctx: dtl.Context) -> dtl.RoleManager:
 def run(mgr: dtl.RoleManager, samples: np.ndarray | None) -> np.ndarray | None:
     """Send the reader's samples through the pipeline; return the mean power of each frequency on the writer."""
     reads, works, writes = (mgr.has_role(role) for role in ("reader", "worker", "writer"))
-    count = sum(1 for _ in blocks(samples)) if reads else None
+    count: Any = None if samples is None else len(list(blocks(samples)))
     for role in ("worker", "writer"):
         if reads or mgr.has_role(role):
             count = dtl.intergroup_broadcast(mgr, ("reader", 0), role, count)
-    source = blocks(samples) if reads else iter(())
+    source = iter(()) if samples is None else blocks(samples)
     workers = mgr.role_size("worker")
     total = np.zeros(BLOCK // 2 + 1)
     for first in range(0, count, workers):  # in each round a block for each worker, as far as there are any
@@ -69,8 +69,8 @@ def run(mgr: dtl.RoleManager, samples: np.ndarray | None) -> np.ndarray | None:
             spectrum = power(next(source) if reads else dtl.intergroup_recv(mgr, "reader", 0))
         if works or writes:
             spectra = dtl.intergroup_gather(mgr, ("writer", 0), "worker", spectrum)
-        if writes:
-            total += spectra.sum(axis=0)
+            if spectra is not None:  # on the writer
+                total += spectra.sum(axis=0)
     return total / count if writes else None
 
 

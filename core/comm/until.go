@@ -21,11 +21,8 @@ func (c *Comm) Until(call func() string, ask func() (bool, error)) error {
 			continue
 		}
 		if now := call(); now != said {
-			said, v.call = now, now
-			if v.told {
-				v.call += place()
-				v.tell()
-			}
+			said = now
+			v.say(now)
 		}
 		if err := v.look(); err != nil {
 			return err

@@ -54,6 +54,18 @@ func (v *vigil) tell() {
 	v.comm.tellWaits()
 }
 
+// say changes what the call says of itself, which others may read where it has told them.
+func (v *vigil) say(call string) {
+	if !v.told {
+		v.call = call
+		return
+	}
+	vigils.mu.Lock()
+	defer vigils.mu.Unlock()
+	v.call = call + place()
+	v.comm.tellWaits()
+}
+
 // goOn lets the other ranks know that this call waits no longer.
 func (v *vigil) goOn() {
 	vigils.mu.Lock()
