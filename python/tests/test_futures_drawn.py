@@ -8,6 +8,7 @@ import queue
 import threading
 from typing import Any, Callable
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
@@ -16,6 +17,9 @@ import dtl
 
 #: What a future came to: a value, an error's text, or cancelled; None while it is under way.
 Outcome = Any
+
+
+pytestmark = pytest.mark.alone("communicates nothing")
 
 
 class DrawnError(Exception):
@@ -206,4 +210,4 @@ class Futures(RuleBasedStateMachine):
 
 
 TestFutures = Futures.TestCase
-TestFutures.settings = settings(max_examples=60, stateful_step_count=30)
+TestFutures.settings = settings(max_examples=40, stateful_step_count=25)
