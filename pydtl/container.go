@@ -1,6 +1,7 @@
 package pydtl
 
 import (
+	"dtl/core/algorithm"
 	"dtl/core/container"
 	"dtl/core/handle"
 )
@@ -69,4 +70,22 @@ func ContainerClose(h int64) (ok bool, err error) {
 func PlanClose(h int64) (ok bool, err error) {
 	defer guard(&err)
 	return true, container.Plans.Close(handle.Handle(h))
+}
+
+// ContainerParallel says whether a container's algorithms may use several threads.
+func ContainerParallel(h int64, is bool) (ok bool, err error) {
+	defer guard(&err)
+	return using(container.Containers, h, func(c container.Container) (bool, error) {
+		if a, ok := c.(*container.Array); ok {
+			a.SetParallel(is)
+		}
+		return is, nil
+	})
+}
+
+// SetThreads says on how many threads this process computes of containers that are parallel.
+func SetThreads(n int64) (ok bool, err error) {
+	defer guard(&err)
+	algorithm.SetThreads(n)
+	return true, nil
 }

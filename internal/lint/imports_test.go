@@ -64,6 +64,7 @@ var cgoFiles = []string{
 	"backends/mpi/",
 	"core/memory/cmem.go",
 	"numpybridge/bridge.go", "numpybridge/held.go", "numpybridge/lend.go", "numpybridge/program.go",
+	"numpybridge/sorter.go",
 	"numpybridge/embedtest/embedtest.go",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from typing import Any, ClassVar, TypeVar
 
@@ -32,7 +33,7 @@ class DistributedContainer(Elementwise, Numbers, Owner):
     _ndim: int
     _division: Division
     _placement: Placement
-    _execution: Execution
+    _policy: Execution
 
     #: The class of what is made of a container's elements in more than one dimension: that module says it.
     _tensors: ClassVar[type[Any]]
@@ -44,7 +45,19 @@ class DistributedContainer(Elementwise, Numbers, Owner):
         self._ndim = ndim
         self._division = division
         self._placement = Placement.HOST
-        self._execution = Execution.SEQ
+        self._policy = Execution.SEQ
+
+    @property
+    def _execution(self) -> Execution:
+        return self._policy
+
+    @_execution.setter
+    def _execution(self, policy: Execution) -> None:
+        if policy is not self._policy:
+            if policy is Execution.PAR:
+                importlib.import_module("dtl.threads").get_num_threads()  # which the core is told by that
+            _native.container_parallel(self._handle, policy is Execution.PAR)
+        self._policy = policy
 
     def _let_go(self, handle: int) -> None:
         _native.container_close(handle)
@@ -162,7 +175,7 @@ class DistributedContainer(Elementwise, Numbers, Owner):
     @property
     def execution_policy(self) -> Execution:
         """How algorithms run on the local part: one of ``dtl.EXEC_*``."""
-        return self._execution
+        return self._policy
 
     @property
     def views_out(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from . import _native
 from ._arguments import integer
 from .exceptions import InvalidArgumentError
 from .policies import Execution
@@ -46,6 +47,7 @@ def set_num_threads(n: int) -> None:
     if number < 1:
         raise InvalidArgumentError(f"{number} threads: there must be at least 1")
     _chosen = number
+    _native.set_threads(number)
 
 
 def get_num_threads() -> int:

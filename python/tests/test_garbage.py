@@ -60,6 +60,7 @@ MORE = {
     "ContextRefuse": (100, "op", "why"),
     "ContextRefuseStart": (100, "op", "why"),
     "ContainerGrid": (0,),
+    "ContainerParallel": (True,),
     "ContainerIndex": (0,),
     "ContainerKind": (0,),
     "ContainerLocalShape": (0,),
@@ -97,6 +98,7 @@ NO_HANDLE = {
     "SetPatience",
     "SetChecking",
     "SetSharing",
+    "SetThreads",
     "Version",
 }
 

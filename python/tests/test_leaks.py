@@ -89,11 +89,13 @@ def functions() -> dict[str, Callable[[], Any]]:
         "SetPatience": lambda: _dtl.pydtl_SetPatience(30.0, 0.0),
         "SetChecking": lambda: _dtl.pydtl_SetChecking(True),
         "SetSharing": lambda: _dtl.pydtl_SetSharing(True),
+        "SetThreads": lambda: _dtl.pydtl_SetThreads(1),
         "BackendCount": _dtl.pydtl_BackendCount,
         "BackendName": lambda: _dtl.pydtl_BackendName(0),
         "BackendWhyNot": lambda: _dtl.pydtl_BackendWhyNot("cpu"),
         "ContainerClose": closing(alike, _dtl.pydtl_ContainerClose),
         "ContainerGrid": lambda: _dtl.pydtl_ContainerGrid(v, 0),
+        "ContainerParallel": lambda: _dtl.pydtl_ContainerParallel(v, False),
         "ContainerIndex": lambda: _dtl.pydtl_ContainerIndex(v, 0),
         "ContainerKind": lambda: _dtl.pydtl_ContainerKind(v, 0),
         "ContainerLocalShape": lambda: _dtl.pydtl_ContainerLocalShape(v, 0),
@@ -144,6 +146,7 @@ def failures() -> dict[str, Callable[[], Any]]:
     names = [name for name in dir(_dtl) if name.startswith(tuple(f"pydtl_{kind}" for kind in kinds))]
     more: dict[str, tuple[Any, ...]] = {
         "ContainerGrid": (0,),
+        "ContainerParallel": (True,),
         "ContainerIndex": (0,),
         "ContainerKind": (0,),
         "ContainerLocalShape": (0,),
