@@ -59,11 +59,7 @@ func Bincount(c, weights container.Container, length int64) (r comm.Result, err 
 		if length < 0 || length > limit {
 			return found, status.New(status.InvalidArgument, "minlength %d outside [0, %d]", length, limit)
 		}
-		if all := pieces(p); all != nil && weights == nil {
-			err = tallyPieces(all, tally)
-		} else {
-			err = weighted(p, weights, tally.Add)
-		}
+		err = tallyPart(p, weights, tally)
 		found[0] = max(length, tally.Length())
 		return found, err
 	})
@@ -160,8 +156,12 @@ func binPieces(all []piece, bins *kernel.Bins) error {
 	return err
 }
 
-// tallyPieces counts the pieces of a part: each worker has a table of its own.
-func tallyPieces(all []piece, tally *kernel.Tally) error {
+// tallyPart counts the elements of a part; of a parallel one, each worker has a table of its own.
+func tallyPart(p container.Part, weights container.Container, tally *kernel.Tally) error {
+	all := pieces(p)
+	if all == nil || weights != nil {
+		return weighted(p, weights, tally.Add)
+	}
 	own := make([]*kernel.Tally, max(1, crew(threads.Load()).Size))
 	for i := range own {
 		own[i] = tally.Empty()

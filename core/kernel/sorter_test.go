@@ -37,33 +37,39 @@ func sortersCase[T any](t *testing.T, typ dtype.Type) {
 					given[i] = *(*T)(unsafe.Pointer(&bits))
 				}
 				for _, descending := range []bool{false, true} {
-					o, tmp := NewOrder(typ, descending), make([]T, n)
-					want, wantKeys := slices.Clone(given), slices.Clone(given)
-					Sort(memory.Of(typ, want), memory.Of(typ, tmp), o, Crew{})
-					signs := SortToKeys(memory.Of(typ, wantKeys), memory.Of(typ, tmp), o, Crew{})
-					withSorters(func() {
-						for _, size := range []int{1, 2, 3} {
-							what := fmt.Sprintf("%d %s, %s, %d specials, descending %v, crew %d", n, typ, name, share, descending, size)
-							got := slices.Clone(given)
-							Sort(memory.Of(typ, got), memory.Of(typ, tmp), o, testCrew(size))
-							if i := differs(got, want); i >= 0 {
-								t.Fatalf("%s: element %d is %v, want %v", what, i, got[i], want[i])
-							}
-							copy(got, given)
-							mine := SortToKeys(memory.Of(typ, got), memory.Of(typ, tmp), o, testCrew(size))
-							if i := differs(got, wantKeys); i >= 0 || mine.Negative() != signs.Negative() {
-								t.Fatalf("%s: other keys from %d on, or signs", what, i)
-							}
-							FromKeys(memory.Of(typ, got), o, mine, testCrew(size))
-							if i := differs(got, want); i >= 0 {
-								t.Fatalf("%s: element %d of a key is %v, want %v", what, i, got[i], want[i])
-							}
-						}
-					})
+					what := fmt.Sprintf("%d %s, %s, %d specials, descending %v", n, typ, name, share, descending)
+					checkSorters(t, what, typ, given, descending)
 				}
 			}
 		}
 	}
+}
+
+// checkSorters compares sorts with and without sorters.
+func checkSorters[T any](t *testing.T, what string, typ dtype.Type, given []T, descending bool) {
+	t.Helper()
+	o, tmp := NewOrder(typ, descending), memory.Of(typ, make([]T, len(given)))
+	want, wantKeys := slices.Clone(given), slices.Clone(given)
+	Sort(memory.Of(typ, want), tmp, o, Crew{})
+	signs := SortToKeys(memory.Of(typ, wantKeys), tmp, o, Crew{})
+	withSorters(func() {
+		for size := 1; size < 4; size++ {
+			got := slices.Clone(given)
+			Sort(memory.Of(typ, got), tmp, o, testCrew(size))
+			if i := differs(got, want); i >= 0 {
+				t.Fatalf("%s, crew %d: element %d is %v, want %v", what, size, i, got[i], want[i])
+			}
+			copy(got, given)
+			mine := SortToKeys(memory.Of(typ, got), tmp, o, testCrew(size))
+			if i := differs(got, wantKeys); i >= 0 || mine.Negative() != signs.Negative() {
+				t.Fatalf("%s, crew %d: other keys from %d on, or signs", what, size, i)
+			}
+			FromKeys(memory.Of(typ, got), o, mine, testCrew(size))
+			if i := differs(got, want); i >= 0 {
+				t.Fatalf("%s, crew %d: element %d of a key is %v, want %v", what, size, i, got[i], want[i])
+			}
+		}
+	})
 }
 
 // differs returns the first place where bits differ, or -1.
