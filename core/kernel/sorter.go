@@ -20,9 +20,14 @@ func SetSorter(size int, sort func(first unsafe.Pointer, n int)) { sorters[size]
 // sortedBy puts sorted keys, or with home elements, in the place of elements by a sorter. A crew first divides them into
 // less and more, so that each worker has its own.
 func sortedBy[T words](sort sorter, a []T, o *Order, crew Crew, home *Order) Signs {
-	if home != nil && natural(a, o, crew) {
+	if natural(a, o, crew) {
+		above := T(o.key(0))
 		plain := NewOrder(dtype.Uint64, false)
-		o, home = &plain, nil
+		sortedBy(sort, a, &plain, crew, nil)
+		if home == nil {
+			crew.over(len(a), crew.parts(len(a)), func(_, lo, hi int) { raise(a[lo:hi], above) })
+		}
+		return nil
 	}
 	parts := crew.parts(len(a))
 	lost, all := make(Signs, parts), make([]found, parts)
@@ -40,7 +45,7 @@ func sortedBy[T words](sort sorter, a []T, o *Order, crew Crew, home *Order) Sig
 		}
 	})
 	if home != nil {
-		crew.over(len(a), parts, func(_, lo, hi int) { fromKeys(a[lo:hi], home) })
+		crew.over(len(a), parts, func(_, lo, hi int) { asElements(a[lo:hi], home) })
 	}
 	return lost
 }
@@ -123,17 +128,66 @@ func below[T words](a []T, pivot T) int {
 	return n
 }
 
-// asKeys is toKeys that writes nothing where elements are their keys.
+// asKeys is toKeys that does not say which bits differ.
 func asKeys[T words](a []T, o *Order) (f found, lost signs) {
-	if !o.plain() {
-		return toKeys(a, o)
+	order, last := *o, uint64(0)
+	f.sorted = true
+	for _, v := range a {
+		k := order.key(uint64(v))
+		if k < last {
+			f.sorted = false
+			break
+		}
+		last = k
+	}
+	switch {
+	case o.plain():
+	case o.zero == 0: // no number has two keys, and none is infinite
+		turn := T(o.sign ^ o.turn)
+		for i := range a {
+			a[i] ^= turn
+		}
+	default:
+		floatKeys(a, order, &lost)
 	}
 	f.first, f.last = word(&a[0]), word(&a[len(a)-1])
-	f.sorted = slices.IsSorted(a)
 	return f, lost
 }
 
-// natural reports whether elements sort as their bits do, though another order has other keys: no bit is turned, and none
+// floatKeys puts keys in the place of elements that have signs.
+func floatKeys[T words](a []T, o Order, lost *signs) {
+	zero, top := T(o.zero), o.top
+	negative, positive, add := T((o.flip|o.sign)^o.turn), T(o.sign^o.turn), T(o.add)
+	for i, b := range a {
+		if b&^zero == 0 {
+			lost.add(b != 0)
+			b = 0
+		}
+		m := -(b >> top)
+		a[i] = (b ^ (m&negative | ^m&positive)) + add
+	}
+}
+
+// asElements is fromKeys, faster where keys differ from elements by the same bits.
+func asElements[T words](a []T, o *Order) {
+	if o.zero != 0 {
+		fromKeys(a, o)
+		return
+	}
+	turn := T(o.sign ^ o.turn)
+	for i := range a {
+		a[i] ^= turn
+	}
+}
+
+// raise adds the same to all words.
+func raise[T words](a []T, by T) {
+	for i := range a {
+		a[i] += by
+	}
+}
+
+// natural reports whether elements sort as their bits do, of which their keys differ by the same: no bit is turned, and none
 // of them is negative.
 func natural[T words](a []T, o *Order, crew Crew) bool {
 	if o.turn != 0 || o.sign == 0 {
