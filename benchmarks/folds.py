@@ -91,6 +91,7 @@ def _floats(ctx: dtl.Context) -> list[Row]:
         at_most(f"{name} of 8 M float64", _beside(ours, vec, theirs, alone if one else hand), _DTL, theirs, bound)
         for name, ours, alone, hand, bound in measures
     ]
+    rows += [_transform(vec), *(_parallel(vec, measures) if one else [])]
     exact = {
         _DTL: python_block("v.sum(reproducible=True)", 2, v=vec),
         "the ordinary sum": python_block("v.sum()", 2, v=vec),
@@ -101,6 +102,28 @@ def _floats(ctx: dtl.Context) -> list[Row]:
     taken = min(times[_DTL])
     rows.append(Row("sum of 1000 float64", "≤ 3 µs", f"{taken * 1e6:.2f} µs", "the fastest block", taken <= 3e-6))
     return rows
+
+
+def _transform(vec: Any) -> Row:
+    with vec.copy() as to:
+        contenders = {
+            _DTL: python_block("f(v, to, square)", 2, f=dtl.transform, v=vec, to=to, square=np.square),
+            _NUMPY: python_block("square(v, out=to)", 2, v=vec.local_view(), to=to.local_view(), square=np.square),
+        }
+        return at_most(
+            "transform(np.square) of 8 M float64", alternate(contenders, _ROUNDS, _slowest), _DTL, _NUMPY, 1.05
+        )
+
+
+def _parallel(vec: Any, measures: list[tuple[str, Any, Any, Any, float | None]]) -> list[Row]:
+    """Return the rows of EXEC_PAR, beside NumPy on one thread."""
+    twin = dtl.DistributedVector(vec.context, _SIZE, execution=dtl.EXEC_PAR)
+    twin.local_view()[:] = vec.local_view()
+    threads = f"{dtl.get_num_threads()} threads"
+    return [
+        at_most(f"{name} of 8 M float64, EXEC_PAR, {threads}", _beside(ours, twin, _NUMPY, alone), _DTL, _NUMPY)
+        for name, ours, alone, _, _ in measures
+    ]
 
 
 def _integers(ctx: dtl.Context) -> list[Row]:

@@ -18,6 +18,7 @@ def failing_calls(n: dict[str, Callable[..., Any]], ctx: int) -> Calls:
     more: dict[str, tuple[Any, ...]] = {
         **dict.fromkeys(("ContainerOn", "ContainerSettle", "ContainerShape", "ContainerLocalShape"), (0, 0)),
         **dict.fromkeys(("ContainerOffset", "ContainerGrid", "ContainerIndex", "ContainerKind"), (0, 0)),
+        "ContainerParallel": (0, True),
         "EnvironmentClose": (0,),
         "BackendName": (99,),
         "ContextSplit": (0, 0, 0),

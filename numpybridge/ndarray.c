@@ -29,11 +29,14 @@ enum { VERSION_1 = 0x01000009, VERSION_2 = 0x02000000 };
 
 const array_type *type_numbered(unsigned number) { return number < MAX_NUMBER ? by_number[number] : NULL; }
 
-/* numpy_table returns the table of NumPy's functions, if the module that has it is there and of a known version. */
-static void **numpy_table(void) {
+/* numpy_module returns the module that has NumPy's functions, or NULL. */
+static PyObject *numpy_module(void) {
     PyObject *modules = PyImport_GetModuleDict(), *module = PyDict_GetItemString(modules, "numpy._core._multiarray_umath");
-    if (module == NULL)
-        module = PyDict_GetItemString(modules, "numpy.core._multiarray_umath");
+    return module != NULL ? module : PyDict_GetItemString(modules, "numpy.core._multiarray_umath");
+}
+
+/* numpy_table returns the table of NumPy's functions, if it is there and of a known version. */
+static void **numpy_table(PyObject *module) {
     PyObject *capsule = module == NULL ? NULL : PyObject_GetAttrString(module, "_ARRAY_API");
     void **table = capsule != NULL && PyCapsule_CheckExact(capsule) ? PyCapsule_GetPointer(capsule, NULL) : NULL;
     Py_XDECREF(capsule); /* the module keeps the table */
@@ -61,7 +64,8 @@ static int learn_types(void) {
 }
 
 static int learn_functions(void) {
-    void **table = numpy_table();
+    PyObject *module = numpy_module();
+    void **table = numpy_table(module);
     if (!learn_types() || table == NULL || table[2] != ndarray_known)
         return 0;
     numpy.array = table[2];
@@ -77,6 +81,7 @@ static int learn_functions(void) {
         if (array_types[i].format != NULL && array_types[i].descr == NULL)
             return PyErr_Clear(), 0;
     }
+    sorters_learn(module, table);
     return 1;
 }
 

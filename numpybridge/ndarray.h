@@ -89,6 +89,13 @@ static inline int ndarray_take(PyObject *value, dtl_array *a, int64_t *shape, in
  * NumPy's functions if they are those of a version that is known. */
 void ndarray_learn(PyObject *sample);
 
+/* ---- sorter.c ---- */
+
+/* sorters_learn gives the core those of NumPy's sorts that are faster than its own. */
+void sorters_learn(PyObject *module, void **table);
+
+/* ---- ndarray.c ---- */
+
 /* type_numbered returns the type with one of the core's numbers; NULL if there is none. */
 const array_type *type_numbered(unsigned number);
 

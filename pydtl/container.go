@@ -1,6 +1,7 @@
 package pydtl
 
 import (
+	"dtl/core/algorithm"
 	"dtl/core/container"
 	"dtl/core/handle"
 	"dtl/core/runtime"
@@ -97,4 +98,22 @@ func onBoth[T any](h, ctx int64, f func(container.Container, *runtime.Context) (
 	return using(container.Containers, h, func(c container.Container) (T, error) {
 		return on(ctx, func(to *runtime.Context) (T, error) { return f(c, to) })
 	})
+}
+
+// ContainerParallel says whether a container's algorithms may use several threads.
+func ContainerParallel(h int64, is bool) (ok bool, err error) {
+	defer guard(&err)
+	return using(container.Containers, h, func(c container.Container) (bool, error) {
+		if a, ok := c.(*container.Array); ok {
+			a.SetParallel(is)
+		}
+		return is, nil
+	})
+}
+
+// SetThreads says on how many threads this process computes of containers that are parallel.
+func SetThreads(n int64) (ok bool, err error) {
+	defer guard(&err)
+	algorithm.SetThreads(n)
+	return true, nil
 }

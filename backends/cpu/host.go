@@ -23,6 +23,7 @@ type Host struct {
 	arena         arena
 	blocks        map[unsafe.Pointer]place
 	current, peak int64
+	spares        spares
 }
 
 var _ backend.MemorySpace = (*Host)(nil)
@@ -32,6 +33,7 @@ type place struct {
 	chunk     *chunk
 	off, size int // bytes taken, not those asked for
 	asked     int
+	again     bool // keep the mapping for the next user
 }
 
 // NewHost returns an empty memory space.
@@ -83,6 +85,9 @@ func exhausted(size, alignment int, why string, args ...any) error {
 func (h *Host) take(size, alignment int) (p unsafe.Pointer, used bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.current+int64(size)+int64(h.spares.bytes) > int64(limit()) {
+		h.trim(0)
+	}
 	if h.current+int64(size) > int64(limit()) {
 		return nil, false, exhausted(size, alignment, "%d of %d bytes are in use", h.current, limit())
 	}
@@ -116,9 +121,12 @@ func (h *Host) Deallocate(b memory.Block) {
 	}
 	delete(h.blocks, b.Addr)
 	h.current -= int64(at.asked)
-	if at.chunk == nil {
+	switch {
+	case at.again:
+		h.keep(b.Addr, at.size)
+	case at.chunk == nil:
 		unmap(b.Addr, at.size)
-		return
+	default:
+		h.arena.put(at.chunk, at.off, at.size)
 	}
-	h.arena.put(at.chunk, at.off, at.size)
 }

@@ -218,3 +218,37 @@ func BenchmarkAllocate(b *testing.B) {
 		})
 	}
 }
+
+func TestUsedMemoryIsKeptForAWhile(t *testing.T) {
+	h := NewHost()
+	const size = 8 << 20
+	b, err := h.AllocateUsed(size, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range unsafe.Slice((*byte)(b.Addr), size) {
+		*(*byte)(unsafe.Add(b.Addr, i)) = 7
+	}
+	h.Deallocate(b)
+	if current, _ := h.InUse(); current != 0 {
+		t.Errorf("%d bytes in use", current)
+	}
+	zeros, err := h.Allocate(size, 64)
+	if err != nil || *(*byte)(zeros.Addr) != 0 {
+		t.Errorf("a block that is promised to be zero starts with %d: %v", *(*byte)(zeros.Addr), err)
+	}
+	again, err := h.AllocateUsed(size-1000, 64)
+	if err != nil || again.Addr != b.Addr || committed(t, again.Addr, size) < size {
+		t.Errorf("%p after %p was given back: %v", again.Addr, b.Addr, err)
+	}
+	if small, err := h.AllocateUsed(100, 64); err != nil || small.Addr == again.Addr {
+		t.Errorf("a small block at %p: %v", small.Addr, err)
+	}
+	h.Deallocate(again)
+	h.mu.Lock()
+	h.trim(0)
+	h.mu.Unlock()
+	if got := committed(t, b.Addr, size); got != 0 {
+		t.Errorf("%d still committed", got)
+	}
+}

@@ -50,7 +50,7 @@ func (s *arguing) prepare(c container.Container) func(container.Part) error {
 		if err = s.check(p); err != nil {
 			return err
 		}
-		if s.result, err = container.Alike(c, dtype.Int64); err != nil {
+		if s.result, err = container.Blank(c, dtype.Int64); err != nil {
 			return err
 		}
 		n, extra := p.Shape()[s.axis], int64(0)
@@ -67,7 +67,7 @@ func (s *arguing) prepare(c container.Container) func(container.Part) error {
 			n = blockSize(p, c.Context().Rank())
 		}
 		s.record = kernel.RecordType(p.Type(), p.Layout().Dim(s.axis).GlobalSize())
-		s.tmp, err = memory.NewStorage(c.Context().Memory(), int(2*n)*s.record.Size()+int(extra), alignment)
+		s.tmp, err = memory.NewScratch(c.Context().Memory(), int(2*n)*s.record.Size()+int(extra), alignment)
 		return err
 	}
 }

@@ -33,6 +33,9 @@ func Histogram(c, weights container.Container, edges, out memory.Span, uniform b
 			return status.New(status.InvalidArgument, "`bins` must increase monotonically, when an array")
 		}
 		bins = kernel.NewBins(append([]float64(nil), memory.As[float64](edges)...), uniform, weights != nil)
+		if all := pieces(p); all != nil && weights == nil && edges.Count <= pieceSize {
+			return binPieces(all, bins)
+		}
 		return weighted(p, weights, bins.Add)
 	}
 	return on(c, call, check, func(over *comm.Comm, p container.Part) error {
@@ -56,7 +59,7 @@ func Bincount(c, weights container.Container, length int64) (r comm.Result, err 
 		if length < 0 || length > limit {
 			return found, status.New(status.InvalidArgument, "minlength %d outside [0, %d]", length, limit)
 		}
-		err = weighted(p, weights, tally.Add)
+		err = tallyPart(p, weights, tally)
 		found[0] = max(length, tally.Length())
 		return found, err
 	})
@@ -120,4 +123,52 @@ func table(over *comm.Comm, p container.Part, counts []int64, sums []float64, ou
 		return nil
 	}
 	return over.Allreduce(out, out, kernel.Sum)
+}
+
+// byWorkers calls f with each piece, and with the number of the one of n workers that has it.
+func byWorkers(all []piece, n int, f func(worker int, run memory.Span) error) error {
+	failed := make([]error, n)
+	crew(threads.Load()).Each(n, func(worker int) {
+		for i := worker; i < len(all) && failed[worker] == nil; i += n {
+			failed[worker] = f(worker, all[i].Span)
+		}
+	})
+	for _, err := range failed {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// binPieces adds the pieces of a part to bins: each worker has bins of its own.
+func binPieces(all []piece, bins *kernel.Bins) error {
+	own := make([]*kernel.Bins, max(1, crew(threads.Load()).Size))
+	for i := range own {
+		own[i] = bins.Empty()
+	}
+	err := byWorkers(all, len(own), func(worker int, run memory.Span) error { return own[worker].Add(run, memory.Span{}) })
+	for _, b := range own {
+		for i, n := range b.Counts {
+			bins.Counts[i] += n
+		}
+	}
+	return err
+}
+
+// tallyPart counts the elements of a part; of a parallel one, each worker has a table of its own.
+func tallyPart(p container.Part, weights container.Container, tally *kernel.Tally) error {
+	all := pieces(p)
+	if all == nil || weights != nil {
+		return weighted(p, weights, tally.Add)
+	}
+	own := make([]*kernel.Tally, max(1, crew(threads.Load()).Size))
+	for i := range own {
+		own[i] = tally.Empty()
+	}
+	err := byWorkers(all, len(own), func(worker int, run memory.Span) error { return own[worker].Add(run, memory.Span{}) })
+	for _, t := range own {
+		tally.Merge(t)
+	}
+	return err
 }

@@ -22,7 +22,7 @@ func Dot(a, b container.Container, conjugate bool) (kernel.Number, error) {
 	all, err := Share(a, call, func(p container.Part) (found comm.Shared, err error) {
 		mine, err := beside(p, b, func(q container.Part) (mine kernel.Partial, err error) {
 			if folding, err = kernel.DotFolding(p.Type()); err == nil {
-				err = pairs(p, q, func(x, y memory.Span) error { return kernel.Dot(&mine, x, y, conjugate) })
+				err = dotParts(&mine, p, q, folding, conjugate)
 			}
 			return mine, err
 		})
@@ -41,6 +41,23 @@ func Dot(a, b container.Container, conjugate bool) (kernel.Number, error) {
 	}
 	n, err := folding.Finish(&total, layout.GlobalSize())
 	return n, status.In(op, err)
+}
+
+// dotParts adds the products of two parts, piece by piece where the first is parallel.
+func dotParts(mine *kernel.Partial, p, q container.Part, folding *kernel.Folding, conjugate bool) error {
+	x, y := pieces(p), pieces(q)
+	if len(x) == 0 || len(x) != len(y) {
+		return pairs(p, q, func(x, y memory.Span) error { return kernel.Dot(mine, x, y, conjugate) })
+	}
+	partials, failed := make([]kernel.Partial, len(x)), make([]error, len(x))
+	crew(threads.Load()).Each(len(x), func(i int) { failed[i] = kernel.Dot(&partials[i], x[i].Span, y[i].Span, conjugate) })
+	for i := range partials {
+		folding.Merge(mine, &partials[i])
+		if failed[i] != nil {
+			return failed[i]
+		}
+	}
+	return nil
 }
 
 // truth is 1 for true.

@@ -60,15 +60,29 @@ func fold(c container.Container, f kernel.Fold, same int64) (n kernel.Number, t 
 // foldPart folds this rank's part. What it says of indices is of the whole's.
 func foldPart(p container.Part, folding *kernel.Folding, f kernel.Fold) (mine kernel.Partial) {
 	n := int64(0)
-	p.Runs(func(run memory.Span) bool {
-		folding.Run(&mine, run, n)
-		n += int64(run.Count)
-		return true
-	})
+	if all := pieces(p); all != nil {
+		mine = foldPieces(all, folding)
+	} else {
+		p.Runs(func(run memory.Span) bool {
+			folding.Run(&mine, run, n)
+			n += int64(run.Count)
+			return true
+		})
+	}
 	if f == kernel.FoldArgMin || f == kernel.FoldArgMax {
 		if index, is := mine.Where(); is {
 			mine.SetWhere(p.Index(index))
 		}
 	}
 	return mine
+}
+
+// foldPieces folds the pieces of a part side by side, and merges them in their order.
+func foldPieces(all []piece, folding *kernel.Folding) kernel.Partial {
+	partials := make([]kernel.Partial, len(all))
+	crew(threads.Load()).Each(len(all), func(i int) { folding.Run(&partials[i], all[i].Span, all[i].first) })
+	for i := range partials[1:] {
+		folding.Merge(&partials[0], &partials[i+1])
+	}
+	return partials[0]
 }

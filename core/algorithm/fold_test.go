@@ -76,3 +76,50 @@ func TestFoldsThatAreNot(t *testing.T) {
 		assert.ErrorIs(t, err, status.InvalidHandle)
 	})
 }
+
+func TestParallelPiecesGiveWhatOneThreadDoes(t *testing.T) {
+	const each = 300_001
+	defer algorithm.SetThreads(1)
+	for _, ranks := range []int{1, 3} {
+		algorithm.SetThreads(3)
+		onRanks(t, ranks, func(on *runtime.Context) {
+			size := int64(each * ranks)
+			v := vector(t, on, dtype.Int16, size, container.Division{}, func(global int64) int16 { return int16(global % 1000) })
+			alone := everyFold(t, v)
+			v.SetParallel(true)
+			side := everyFold(t, v)
+			for i := range alone {
+				a, b := alone[i], side[i]
+				if f := kernel.Fold(i); f == kernel.FoldMoment || f == kernel.FoldProd {
+					assert.InEpsilon(t, a.Float()+1, b.Float()+1, 1e-9, f)
+				} else {
+					assert.Equal(t, a, b, f)
+				}
+			}
+			scanned, err := algorithm.Scan(v, kernel.Sum, true)
+			assert.NoError(t, err)
+			p, err := scanned.Use()
+			assert.NoError(t, err)
+			assert.True(t, p.Parallel())
+			p.Done()
+			last, err := algorithm.Fold(scanned, kernel.FoldMax, 0)
+			assert.NoError(t, err)
+			assert.Equal(t, integer(alone[kernel.FoldSum])-(size-1)%1000, integer(last))
+			assert.NoError(t, scanned.Close())
+			assert.NoError(t, v.Close())
+		})
+	}
+}
+
+// everyFold returns each fold of an array, and its product with itself.
+func everyFold(t *testing.T, v *container.Array) (all []kernel.Number) {
+	t.Helper()
+	for f := range kernel.NFolds {
+		n, err := algorithm.Fold(v, f, 0)
+		assert.NoError(t, err)
+		all = append(all, n)
+	}
+	dot, err := algorithm.Dot(v, v, false)
+	assert.NoError(t, err)
+	return append(all, dot)
+}

@@ -77,7 +77,7 @@ func byBlocks(
 	}
 	t := p.Type()
 	p.Done()
-	if result, err = container.Alike(c, t); err != nil {
+	if result, err = container.Blank(c, t); err != nil {
 		return nil, refuse(c, "scan", err)
 	}
 	if err = moveAll(result, made); err != nil {
@@ -94,6 +94,7 @@ type scan struct {
 	exclusive bool
 	loop      *kernel.Scanning
 	made      *container.Array
+	totals    []kernel.Partial // of a parallel part: what each of its pieces comes to
 }
 
 func (s *scan) run(c container.Container) (*container.Array, error) {
@@ -108,15 +109,16 @@ func (s *scan) run(c container.Container) (*container.Array, error) {
 		if s.loop, err = kernel.ScanningOf(p.Type(), s.op); err != nil {
 			return found, err
 		}
-		if s.made, err = container.Alike(c, s.result(p.Type())); err != nil {
+		if s.made, err = container.Blank(c, s.result(p.Type())); err != nil {
 			return found, err
 		}
 		alone = c.Context().Size() == 1 || p.Layout().Replicated()
-		if alone {
-			return found, nil
-		}
 		total := kernel.Partial{}
-		p.Runs(func(run memory.Span) bool { s.loop.Total(&total, run); return true })
+		if all := pieces(p); all != nil {
+			s.total(&total, all)
+		} else if !alone {
+			p.Runs(func(run memory.Span) bool { s.loop.Total(&total, run); return true })
+		}
 		return comm.Shared(total), nil
 	})
 	if err == nil {
@@ -153,8 +155,31 @@ func (s *scan) write(c container.Container, carry *kernel.Partial) error {
 		return err
 	}
 	defer to.Done()
+	if x, y := pieces(from), pieces(to); s.totals != nil && len(x) == len(y) {
+		s.writePieces(x, y, carry)
+		return nil
+	}
 	return pairs(from, to, func(x, y memory.Span) error {
 		s.loop.Scan(carry, y, x, s.exclusive)
 		return nil
 	})
+}
+
+// total combines the elements of each piece, side by side, and those of all.
+func (s *scan) total(all *kernel.Partial, of []piece) {
+	s.totals = make([]kernel.Partial, len(of))
+	crew(threads.Load()).Each(len(of), func(i int) { s.loop.Total(&s.totals[i], of[i].Span) })
+	for i := range s.totals {
+		s.loop.Merge(all, &s.totals[i])
+	}
+}
+
+// writePieces is write of pieces, each from what those before it come to.
+func (s *scan) writePieces(from, to []piece, carry *kernel.Partial) {
+	before := make([]kernel.Partial, len(from))
+	for i := range before {
+		before[i] = *carry
+		s.loop.Merge(carry, &s.totals[i])
+	}
+	crew(threads.Load()).Each(len(from), func(i int) { s.loop.Scan(&before[i], to[i].Span, from[i].Span, s.exclusive) })
 }

@@ -83,7 +83,7 @@ func (s *sorting) prepare(c container.Container) func(container.Part) error {
 			}
 			n = blockSize(p, c.Context().Rank())
 		}
-		s.tmp, err = memory.NewStorage(c.Context().Memory(), int(n)*p.Type().Size(), alignment)
+		s.tmp, err = memory.NewScratch(c.Context().Memory(), int(n)*p.Type().Size(), alignment)
 		return err
 	}
 }

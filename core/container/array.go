@@ -16,7 +16,12 @@ type Array struct {
 	context *runtime.Context
 	mu      gate
 	now     *state // nil once closed
+
+	parallel atomic.Bool
 }
+
+// SetParallel says whether the array's algorithms may use several threads.
+func (a *Array) SetParallel(is bool) { a.parallel.Store(is) }
 
 var _ Container = (*Array)(nil)
 
@@ -55,7 +60,7 @@ func Like(on *runtime.Context, spec Spec) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newArray(on, spec.Type, layout)
+	return newArray(on, spec.Type, layout, memory.NewStorage)
 }
 
 // fits refuses what is too large to be dealt out by hash before each index is hashed: a rank's part is allocated, about
@@ -72,8 +77,17 @@ func fits(on *runtime.Context, size int64, t dtype.Type) error {
 	return err
 }
 
-// Alike makes an array of another element type that is laid out as a container is. It communicates nothing.
+// Alike makes an array of another element type that is laid out as a container is, and as parallel. It communicates nothing.
 func Alike(c Container, t dtype.Type) (*Array, error) {
+	return alike(c, t, memory.NewStorage)
+}
+
+// Blank is Alike whose elements are anything: for a caller that writes all of them before anyone else sees them.
+func Blank(c Container, t dtype.Type) (*Array, error) {
+	return alike(c, t, memory.NewScratch)
+}
+
+func alike(c Container, t dtype.Type, room allocate) (*Array, error) {
 	if !t.Valid() {
 		return nil, status.New(status.InvalidArgument, "dtype number %d is no element type", t)
 	}
@@ -82,11 +96,18 @@ func Alike(c Container, t dtype.Type) (*Array, error) {
 		return nil, err
 	}
 	defer p.Done()
-	return newArray(c.Context(), t, p.layout)
+	a, err := newArray(c.Context(), t, p.layout, room)
+	if err == nil {
+		a.SetParallel(p.parallel)
+	}
+	return a, err
 }
 
-func newArray(on *runtime.Context, t dtype.Type, layout partition.Layout) (*Array, error) {
-	s, err := newState(on, t, layout, 0)
+// allocate is memory.NewStorage or memory.NewScratch.
+type allocate func(from memory.Allocator, size, alignment int) (*memory.Storage, error)
+
+func newArray(on *runtime.Context, t dtype.Type, layout partition.Layout, room allocate) (*Array, error) {
+	s, err := newState(on, t, layout, 0, room)
 	if err != nil {
 		return nil, err
 	}
@@ -94,13 +115,13 @@ func newArray(on *runtime.Context, t dtype.Type, layout partition.Layout) (*Arra
 }
 
 // newState allocates this rank's part of a layout.
-func newState(on *runtime.Context, t dtype.Type, layout partition.Layout, changes int) (*state, error) {
+func newState(on *runtime.Context, t dtype.Type, layout partition.Layout, changes int, room allocate) (*state, error) {
 	shape := layout.LocalShape(on.Rank())
 	size, err := bytesOf(product(shape), t)
 	if err != nil {
 		return nil, err
 	}
-	storage, err := memory.NewStorage(on.Memory(), size, alignment)
+	storage, err := room(on.Memory(), size, alignment)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +141,7 @@ func (a *Array) Use() (Part, error) {
 		a.mu.leave()
 		return Part{}, closed()
 	}
-	return Part{state: a.now, gate: &a.mu}, nil
+	return Part{state: a.now, gate: &a.mu, parallel: a.parallel.Load()}, nil
 }
 
 func closed() error { return status.New(status.InvalidHandle, "the container is closed") }

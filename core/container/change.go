@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dtl/core/comm"
+	"dtl/core/memory"
 	"dtl/core/partition"
 	"dtl/core/runtime"
 	"dtl/core/status"
@@ -102,7 +103,7 @@ func (a *Array) prepare(c *comm.Comm, to func(*state) (change, error), limit int
 	if err != nil {
 		return nil, nil, err
 	}
-	next, err := newState(a.context, a.now.typ, made.layout, a.now.changes+1)
+	next, err := newState(a.context, a.now.typ, made.layout, a.now.changes+1, memory.NewStorage)
 	if err != nil {
 		return nil, nil, err
 	}

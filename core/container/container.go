@@ -43,8 +43,12 @@ type Container interface {
 // Part is one rank's part of a container as it is now.
 type Part struct {
 	*state
-	gate *gate
+	gate     *gate
+	parallel bool
 }
+
+// Parallel reports whether what is computed of the part may use several threads, in pieces that do not depend on how many.
+func (p Part) Parallel() bool { return p.parallel }
 
 // Done lets the container change again.
 func (p Part) Done() { p.gate.leave() }

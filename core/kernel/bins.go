@@ -33,6 +33,13 @@ func NewBins(edges []float64, uniform, weighted bool) *Bins {
 	return b
 }
 
+// Empty returns bins between the same edges that count elements.
+func (b *Bins) Empty() *Bins {
+	empty := *b
+	empty.Counts = make([]int64, len(b.edges)-1)
+	return &empty
+}
+
 // Add puts elements into bins, with a weight each, float64, where the bins are of weights.
 func (b *Bins) Add(run, weights memory.Span) error {
 	f := binners[run.Type]

@@ -60,6 +60,19 @@ func (t *Tally) fit(number int64) error {
 	return nil
 }
 
+// Empty returns a tally that counts as this one does, and has counted nothing.
+func (t *Tally) Empty() *Tally { return NewTally(false, t.limit) }
+
+// Merge adds what another tally has counted.
+func (t *Tally) Merge(other *Tally) {
+	if n := len(other.Counts) - len(t.Counts); n > 0 {
+		t.Counts = append(t.Counts, make([]int64, n)...)
+	}
+	for i, n := range other.Counts {
+		t.Counts[i] += n
+	}
+}
+
 // Length returns one more than the greatest number that was counted, or 0.
 func (t *Tally) Length() int64 {
 	if t.Sums != nil {

@@ -6,7 +6,10 @@ type Crew struct {
 	Run  func(tasks int, do func(task int)) // calls do for each of [0, tasks), and returns when all have ended
 }
 
-// each calls do for each of [0, tasks).
+// Each calls do for each of [0, tasks), and returns when all have ended.
+func (c Crew) Each(tasks int, do func(task int)) { c.each(tasks, do) }
+
+// each is Each.
 func (c Crew) each(tasks int, do func(task int)) {
 	if c.Run == nil || c.Size < 2 || tasks < 2 {
 		for task := range tasks {

@@ -45,6 +45,10 @@ var dots = [dtype.N]func(p *Partial, a, b memory.Span, conjugate bool){
 
 func dotFloats[T float32 | float64](p *Partial, a, b memory.Span, _ bool) {
 	x, y := pair[T](a, b)
+	if a.Addr == b.Addr {
+		inStreams(x, sumChunk, func(s *streams[T]) { twoSum(p.floats(0), squaresOf(s)) })
+		return
+	}
 	at, quarter := 0, len(x)/4
 	inStreams(x, sumChunk, func(s *streams[T]) {
 		n := len(s[0])
@@ -53,15 +57,40 @@ func dotFloats[T float32 | float64](p *Partial, a, b memory.Span, _ bool) {
 			at += n
 			return
 		}
-		sum := 0.0
-		for k, v := range s {
-			sum += productsOf(v, y[k*quarter+at:k*quarter+at+n])
+		var t streams[T]
+		for k := range t {
+			t[k] = y[k*quarter+at : k*quarter+at+n]
 		}
 		if at += n; at == quarter {
 			at = 4 * quarter
 		}
-		twoSum(p.floats(0), sum)
+		twoSum(p.floats(0), productsBeside(s, &t))
 	})
+}
+
+// productsBeside returns the sum of a chunk's products, of four streams side by side.
+func productsBeside[T float32 | float64](s, t *streams[T]) float64 {
+	var a, b, c, d, e, f, g, h float64
+	v0, v1, v2, v3, w0, w1, w2, w3 := s[0], s[1], s[2], s[3], t[0], t[1], t[2], t[3]
+	n := len(v0) &^ 3
+	for i := 0; i+4 <= n; i += 4 {
+		x0, x1, x2, x3 := (*[4]T)(v0[i:]), (*[4]T)(v1[i:]), (*[4]T)(v2[i:]), (*[4]T)(v3[i:])
+		y0, y1, y2, y3 := (*[4]T)(w0[i:]), (*[4]T)(w1[i:]), (*[4]T)(w2[i:]), (*[4]T)(w3[i:])
+		a += float64(x0[0])*float64(y0[0]) + float64(x0[1])*float64(y0[1])
+		b += float64(x0[2])*float64(y0[2]) + float64(x0[3])*float64(y0[3])
+		c += float64(x1[0])*float64(y1[0]) + float64(x1[1])*float64(y1[1])
+		d += float64(x1[2])*float64(y1[2]) + float64(x1[3])*float64(y1[3])
+		e += float64(x2[0])*float64(y2[0]) + float64(x2[1])*float64(y2[1])
+		f += float64(x2[2])*float64(y2[2]) + float64(x2[3])*float64(y2[3])
+		g += float64(x3[0])*float64(y3[0]) + float64(x3[1])*float64(y3[1])
+		h += float64(x3[2])*float64(y3[2]) + float64(x3[3])*float64(y3[3])
+	}
+	for k := range s {
+		for i := n; i < len(s[k]); i++ {
+			a += float64(s[k][i]) * float64(t[k][i])
+		}
+	}
+	return ((a + b) + (c + d)) + ((e + f) + (g + h))
 }
 
 // productsOf returns the sum of a chunk's products.

@@ -172,7 +172,7 @@ func floatFolds[T float32 | float64]() foldRow {
 // realFolds are those of types with an order. A holds each element.
 func realFolds[T ordered, A wide | float64](result dtype.Type) foldRow {
 	return foldRow{
-		FoldMin: extreme(least[T], less[A], result, "minimum"), FoldMax: extreme(greatest[T], more[A], result, "maximum"),
+		FoldMin: extreme(leastValue[T], less[A], result, "minimum"), FoldMax: extreme(greatestValue[T], more[A], result, "maximum"),
 		FoldArgMin: place(least[T], less[A], "argmin"), FoldArgMax: place(greatest[T], more[A], "argmax"),
 		FoldMean:       floatSum(sumOf[T], average),
 		FoldMoment:     moments(momentsOf[T]),

@@ -65,6 +65,65 @@ func greatest[T ordered](x []T) int {
 	return at
 }
 
+// leastValue returns the least element, of those that find tells apart the first: it reads four quarters side by side, which
+// takes less time than one after the other.
+func leastValue[T ordered](x []T) T {
+	q, m := len(x)/4, x[0]
+	r, s, t, u := x[:q], x[q:2*q], x[2*q:3*q], x[3*q:4*q]
+	for i := 0; i+4 <= len(r) && i+4 <= len(s) && i+4 <= len(t) && i+4 <= len(u); i += 4 {
+		a, b, c, d := (*[4]T)(r[i:]), (*[4]T)(s[i:]), (*[4]T)(t[i:]), (*[4]T)(u[i:])
+		if m <= a[0] && m <= a[1] && m <= a[2] && m <= a[3] && m <= b[0] && m <= b[1] && m <= b[2] && m <= b[3] &&
+			m <= c[0] && m <= c[1] && m <= c[2] && m <= c[3] && m <= d[0] && m <= d[1] && m <= d[2] && m <= d[3] {
+			continue
+		}
+		for _, y := range [...]*[4]T{a, b, c, d} {
+			m = min(m, y[0], y[1], y[2], y[3])
+		}
+		if m != m {
+			break
+		}
+	}
+	for i := q &^ 3; i < q; i++ {
+		m = min(m, r[i], s[i], t[i], u[i])
+	}
+	for _, v := range x[4*q:] {
+		m = min(m, v)
+	}
+	if m != m || m == 0 { // NaNs are not alike, nor are zeros
+		return x[least(x)]
+	}
+	return m
+}
+
+// greatestValue is leastValue for the greatest.
+func greatestValue[T ordered](x []T) T {
+	q, m := len(x)/4, x[0]
+	r, s, t, u := x[:q], x[q:2*q], x[2*q:3*q], x[3*q:4*q]
+	for i := 0; i+4 <= len(r) && i+4 <= len(s) && i+4 <= len(t) && i+4 <= len(u); i += 4 {
+		a, b, c, d := (*[4]T)(r[i:]), (*[4]T)(s[i:]), (*[4]T)(t[i:]), (*[4]T)(u[i:])
+		if m >= a[0] && m >= a[1] && m >= a[2] && m >= a[3] && m >= b[0] && m >= b[1] && m >= b[2] && m >= b[3] &&
+			m >= c[0] && m >= c[1] && m >= c[2] && m >= c[3] && m >= d[0] && m >= d[1] && m >= d[2] && m >= d[3] {
+			continue
+		}
+		for _, y := range [...]*[4]T{a, b, c, d} {
+			m = max(m, y[0], y[1], y[2], y[3])
+		}
+		if m != m {
+			break
+		}
+	}
+	for i := q &^ 3; i < q; i++ {
+		m = max(m, r[i], s[i], t[i], u[i])
+	}
+	for _, v := range x[4*q:] {
+		m = max(m, v)
+	}
+	if m != m || m == 0 {
+		return x[greatest(x)]
+	}
+	return m
+}
+
 // less says whether an element comes before another as the least, of which the first NaN is one.
 func less[A ordered](v, than A) bool { return v < than || v != v && than == than }
 
@@ -73,7 +132,7 @@ func more[A ordered](v, than A) bool { return v > than || v != v && than == than
 
 // extreme finds a value.
 func extreme[T ordered, A wide | float64](
-	find func([]T) int, before func(v, than A) bool, result dtype.Type, name string,
+	find func([]T) T, before func(v, than A) bool, result dtype.Type, name string,
 ) *Folding {
 	take := func(p, other *Partial) {
 		if p[extremeFound] == 0 || before(*(*A)(other.accumulator()), *(*A)(p.accumulator())) {
@@ -84,7 +143,7 @@ func extreme[T ordered, A wide | float64](
 		Run: func(p *Partial, run memory.Span, _ int64) {
 			if x := memory.As[T](run); len(x) > 0 {
 				mine := Partial{extremeFound: 1}
-				*(*A)(mine.accumulator()) = A(x[find(x)])
+				*(*A)(mine.accumulator()) = A(find(x))
 				take(p, &mine)
 			}
 		},

@@ -42,6 +42,9 @@ func keysOf[T words](a, tmp []T, o *Order, crew Crew, home *Order) Signs {
 	if len(a) == 0 {
 		return nil
 	}
+	if sort := sorters[unsafe.Sizeof(a[0])]; sort != nil && len(a) > few {
+		return sortedBy(sort, a, o, crew, home)
+	}
 	if o.plain() {
 		radix(a, tmp, crew)
 		return nil

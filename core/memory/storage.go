@@ -20,6 +20,11 @@ type Allocator interface {
 	Deallocate(Block)
 }
 
+// Reuser is an Allocator that can also hand out memory as its last user left it, which is committed already.
+type Reuser interface {
+	AllocateUsed(size, alignment int) (Block, error)
+}
+
 // Storage owns a block and counts its users: the container that asked for it and every view that is out.
 // The memory goes back when the last user releases it.
 type Storage struct {
@@ -30,13 +35,27 @@ type Storage struct {
 
 // NewStorage allocates size bytes with one user, the caller.
 func NewStorage(from Allocator, size, alignment int) (*Storage, error) {
-	block, err := from.Allocate(size, alignment)
-	if err != nil {
-		return nil, err
+	return own(from)(from.Allocate(size, alignment))
+}
+
+// NewScratch is NewStorage of memory that holds anything: for what is written before it is read.
+func NewScratch(from Allocator, size, alignment int) (*Storage, error) {
+	if r, ok := from.(Reuser); ok {
+		return own(from)(r.AllocateUsed(size, alignment))
 	}
-	s := &Storage{block: block, from: from}
-	s.users.Store(1)
-	return s, nil
+	return NewStorage(from, size, alignment)
+}
+
+// own returns what makes a storage of a block, with one user.
+func own(from Allocator) func(Block, error) (*Storage, error) {
+	return func(block Block, err error) (*Storage, error) {
+		if err != nil {
+			return nil, err
+		}
+		s := &Storage{block: block, from: from}
+		s.users.Store(1)
+		return s, nil
+	}
 }
 
 // Addr returns the first byte's address.

@@ -66,6 +66,7 @@ var cgoFiles = []string{
 	"backends/shmem/library.go", "backends/shmem/internal/exporttest/export.go",
 	"core/memory/cmem.go",
 	"numpybridge/bridge.go", "numpybridge/held.go", "numpybridge/lend.go", "numpybridge/program.go",
+	"numpybridge/sorter.go",
 	"numpybridge/embedtest/embedtest.go",
 }
 

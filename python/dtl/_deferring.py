@@ -68,7 +68,7 @@ def defer(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], 
 class Deferrable(Owner):
     """A container, as asynchronous calls see it."""
 
-    _execution: Execution
+    _execution = Execution.SEQ
 
     # Of asynchronous calls: the stream that makes them, the last of them, and how many are under way.
     _stream: int | None = None
@@ -77,6 +77,11 @@ class Deferrable(Owner):
 
     def _run_as(self, execution: Execution) -> None:
         """Take an execution policy."""
+        parallel = execution is Execution.PAR
+        if parallel is not (self._execution is Execution.PAR):
+            if parallel:
+                importlib.import_module("dtl.threads").get_num_threads()  # which tells the core how many
+            _native.container_parallel(self._handle, parallel)
         self._execution = execution
         self._deferred = execution is Execution.ASYNC
 

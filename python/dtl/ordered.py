@@ -265,7 +265,9 @@ def flat(c: Any) -> DistributedVector:
 def starts(ctx: Any, part: Array) -> Array:
     """Return which of the ranks' sorted elements differ from the one before them, on whatever rank. Collective."""
     first = np.ones(len(part), np.bool_)
-    first[1:] = differ(part[1:], part[:-1])
+    np.not_equal(part[1:], part[:-1], out=first[1:])
+    if len(part) and np.isnan(part[-1]):
+        first[int(np.isnan(part).argmax()) + 1 :] = False  # NaNs come last
     counts = collectives.allgather(ctx, len(part))
     lasts = collectives.allgather(ctx, part[-1:] if len(part) else np.zeros(1, part.dtype))
     earlier = np.flatnonzero(counts[: ctx.rank])

@@ -21,6 +21,11 @@ from .variable import allgatherv
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
+#: A part has at least so many times as many elements as are wanted of all, where they are found in one pass.
+_FEW = 64
+#: How many elements are looked at at a time: they stay in the cache.
+_CHUNK = 1 << 15
+
 #: NumPy's methods: of those that interpolate, alpha and beta.
 _BETWEEN = {
     "linear": (1.0, 1.0),
@@ -222,15 +227,47 @@ def topk(c: DistributedContainer, k: int, largest: bool = True) -> tuple[Array, 
     share(c, "topk", f"k {count}, largest {largest}")
     if count == 0:
         return np.empty(0, c.dtype), np.empty(0, np.int64)
-    last = np.array([count - 1], np.int64)
-    found = bridge.call(bridge.SELECT, c, last, None, 0, descending, threads(c.execution_policy), 0)
     part = c.local_view()
-    chosen = _chosen(part, np.asarray(found)[0], count, bool(descending))
+    if count * _FEW * c.context.size <= c.global_size:
+        chosen = _best(part.ravel(), count, bool(descending))
+    else:
+        last = np.array([count - 1], np.int64)
+        found = bridge.call(bridge.SELECT, c, last, None, 0, descending, threads(c.execution_policy), 0)
+        chosen = _chosen(part, np.asarray(found)[0], count, bool(descending))
     values, indices = np.ascontiguousarray(part.ravel()[chosen]), _global(c, chosen)
     if c.partition_policy is not Partition.REPLICATED:
         values, indices = allgatherv(c.context, values), allgatherv(c.context, indices)
     order = _order(values, indices, bool(descending))[:count]
     return values[order], indices[order]
+
+
+def _best(flat: Array, count: int, descending: bool) -> Array:
+    """Return where the first so many elements in sorted order are, of equal ones the first, in one pass over them."""
+    kept, bound = np.empty(0, np.int64), flat[:0]
+    for start in range(0, len(flat), _CHUNK):
+        chunk = flat[start : start + _CHUNK]
+        if not len(bound):
+            more = np.arange(len(chunk))
+        elif np.isnan(bound[0]):
+            more = np.flatnonzero(~np.isnan(chunk))
+        else:
+            more = np.flatnonzero(chunk > bound[0] if descending else chunk < bound[0])
+        if len(more):
+            kept = np.concatenate([kept, more + start])
+        if len(kept) > count and len(more):
+            values = flat[kept]
+            bound = _bound(values, count, descending)
+            kept = kept[np.sort(_chosen(values, bound[0], count, descending)[:count])]
+    return kept
+
+
+def _bound(values: Array, count: int, descending: bool) -> Array:
+    """Return the last of the first so many elements in sorted order, as an array of one."""
+    numbers = len(values) - int(np.count_nonzero(np.isnan(values)))
+    at = numbers - count if descending else count - 1
+    if count > numbers:
+        at = len(values) - 1  # a NaN
+    return np.partition(values, at)[at : at + 1]
 
 
 def _chosen(part: Array, bound: Any, count: int, descending: bool) -> Array:

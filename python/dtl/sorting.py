@@ -48,10 +48,10 @@ def sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True,
 
     Notes
     -----
-    A rank sorts its own elements by their bits (radix sort), on several threads where the container's execution policy
-    is EXEC_PAR. Then the ranks find out exactly which elements belong on which, exchange them once, and merge. The
-    temporary memory is that of the local part; and as much again on partitions on which a rank's elements are not one
-    range of indices.
+    A rank sorts its own elements by their bits, with NumPy's vectorised sorts or by radix; on several threads where the
+    container's execution policy is EXEC_PAR. Then the ranks find out exactly which elements
+    belong on which, exchange them once, and merge. The temporary memory is that of the local part; and as much again on
+    partitions on which a rank's elements are not one range of indices.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from . import _native
 from ._arguments import integer
 from .exceptions import InvalidArgumentError
 from .policies import Execution
@@ -43,11 +44,12 @@ def set_num_threads(n: int) -> None:
     >>> dtl.get_num_threads()
     2
     """
-    global _chosen, _stated
+    global _stated
     number = integer("n", n)
     if number < 1:
         raise InvalidArgumentError(f"{number} threads: there must be at least 1")
-    _chosen, _stated = number, True
+    _stated = True
+    _choose(number)
 
 
 def get_num_threads() -> int:
@@ -58,17 +60,22 @@ def get_num_threads() -> int:
     InvalidArgumentError
         If DTL_NUM_THREADS is no number of threads.
     """
-    global _chosen
     if _chosen is None:
-        _chosen = _from_environment() or _own_processors()
-    return _chosen
+        _choose(_from_environment() or _own_processors())
+    return _chosen or 1
+
+
+def _choose(number: int) -> None:
+    """Compute on so many threads from now on."""
+    global _chosen
+    _chosen = number
+    _native.set_threads(number)
 
 
 def rebound() -> None:
     """Have what nobody has stated be found out again: the process is bound to other processors."""
-    global _chosen
-    if not _stated:
-        _chosen = None
+    if not _stated and _chosen is not None:
+        _choose(_from_environment() or _own_processors())
 
 
 def threads(execution: Execution) -> int:

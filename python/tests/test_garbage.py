@@ -68,6 +68,7 @@ MORE = {
     "ContextRefuse": (100, "op", "why"),
     "ContextRefuseStart": (100, "op", "why"),
     "ContainerGrid": (0,),
+    "ContainerParallel": (True,),
     "ContainerIndex": (0,),
     "ContainerKind": (0,),
     "ContainerLocalShape": (0,),
@@ -114,6 +115,7 @@ NO_HANDLE = {
     "TopologyDevices",
     "TopologyOfWorld",
     "TopologyProcessors",
+    "SetThreads",
     "Version",
 }
 
