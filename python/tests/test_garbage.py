@@ -96,6 +96,7 @@ NO_HANDLE = {
     "Progress",
     "SetPatience",
     "SetChecking",
+    "SetProgress",
     "SetSharing",
     "Version",
 }
