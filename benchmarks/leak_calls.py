@@ -111,3 +111,45 @@ def map_calls(ctx: dtl.Context) -> Calls:
         "MAP_ERASE": erase,
         "MAP_ENTRIES": lambda: call(b.MAP_ENTRIES, table, None, None, 0, 0, 0, 0),
     }
+
+
+def window_calls(ctx: dtl.Context, vec: dtl.DistributedVector) -> Calls:
+    """Return a call of each operation on a window, and the short ways to some."""
+    call, start, b, close = _native.bridge.call, _native.bridge.start, _native.bridge, _native.window_close
+    win, fenced, counter = dtl.Window(ctx, size=80), dtl.Window(ctx, size=80), dtl.Counter(ctx)
+    one, old, pair, index = np.ones(1), np.zeros(1), np.ones(2), np.arange(1)
+    win.lock_all()
+    pointer = vec.remote(3)
+
+    def lock() -> None:
+        call(b.WIN_LOCK, fenced, None, None, 0, 1, 0, 0)
+        call(b.WIN_UNLOCK, fenced, None, None, 0, 0, 0, 0)
+
+    return {
+        "PLACE": lambda: call(b.PLACE, vec, index, None, 0, 0, 0, 0),
+        "WIN_MAKE": lambda: close(call(b.WIN_MAKE, ctx, None, None, 100, 0, 0, 0)),
+        "WIN_FACTS": lambda: call(b.WIN_FACTS, win, None, None, 0, 0, 0, 0),
+        "WIN_VIEW": lambda: call(b.WIN_VIEW, win, None, None, 0, 1, 0, 0),
+        "WIN_FENCE": lambda: call(b.WIN_FENCE, fenced, None, None, 0, 0, 0, 0),
+        "WIN_SYNC": lambda: call(b.WIN_SYNC, win, None, None, 0, 0, 0, 0),
+        "WIN_LOCK": lock,
+        "WIN_UNLOCK": lock,
+        "WIN_FLUSH": lambda: call(b.WIN_FLUSH, win, None, None, 0, 0, 0, 0),
+        "WIN_PUT": lambda: call(b.WIN_PUT, win, one, None, 0, 0, 0, 0),
+        "WIN_GET": lambda: call(b.WIN_GET, win, None, old, 0, 0, 0, 0),
+        "WIN_COMBINE": lambda: call(b.WIN_COMBINE, win, one, None, 0, 0, 0, 0),
+        "WIN_FETCH": lambda: call(b.WIN_FETCH, win, one, old, 0, 0, 0, 0),
+        "WIN_SWAP": lambda: call(b.WIN_SWAP, win, pair, old, 0, 0, 0, 0),
+        "WIN_RPUT": lambda: start(b.WIN_RPUT, win, one, None, 0, 0, 0, 0),
+        "WIN_RGET": lambda: start(b.WIN_RGET, win, None, old, 0, 0, 0, 0),
+        "rma_put": lambda: dtl.rma_put(win, 0, 0, one),
+        "rma_get": lambda: dtl.rma_get(win, 0, 0, 8),
+        "rma_get to `out`": lambda: dtl.rma_get(win, 0, 0, out=old),
+        "rma_fetch_and_add": lambda: dtl.rma_fetch_and_add(win, 0, 8, 1, np.int64),
+        "rma_compare_and_swap": lambda: dtl.rma_compare_and_swap(win, 0, 8, 1, 2),
+        "rma_rput": lambda: dtl.rma_rput(win, 0, 0, one).wait(),
+        "a window of an array": lambda: dtl.Window(ctx, base=old).close(),
+        "flush": lambda: win.flush(0),
+        "counter.next": counter.next,
+        "remote.get": pointer.get,
+    }

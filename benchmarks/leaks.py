@@ -8,7 +8,7 @@ from itertools import repeat
 from typing import Any, Callable
 
 import numpy as np
-from leak_calls import Calls, container_calls, map_calls, short_calls
+from leak_calls import Calls, container_calls, map_calls, short_calls, window_calls
 from mpi4py import MPI
 from pages import resident
 from rows import Row, deliver
@@ -108,6 +108,7 @@ def control_calls(ctx: int, self_communicator: int) -> Calls:
         "ContainerClose": lambda: n["ContainerClose"](container(ctx)),
         "PlanClose": lambda: n["PlanClose"](made("PLAN", vec, vec)),
         "HaloClose": lambda: n["HaloClose"](made("HALO_MAKE", vec, 1, 1, 0)),
+        "WindowClose": lambda: n["WindowClose"](made("WIN_MAKE", ctx)),
         "MapCreate": lambda: n["MapClose"](n["MapCreate"](ctx, 3, 8, False, 1)),
         "MapClose": lambda: n["MapClose"](n["MapCreate"](ctx, 3, 8, False, 1)),
         "MapLocalSize": lambda: n["MapLocalSize"](table),
@@ -150,6 +151,7 @@ def failing_calls(ctx: int) -> Calls:
         "ContainerKind": (0, 0),
         "PlanClose": (0,),
         "HaloClose": (0,),
+        "WindowClose": (0,),
         "MapCreate": (0, 3, 8, False, 1),
         "MapSync": (0, "sync"),
     }
@@ -221,6 +223,7 @@ def bridge_calls(ctx: dtl.Context) -> Calls:
         **short_calls(ctx),
         **container_calls(ctx, vec),
         **map_calls(ctx),
+        **window_calls(ctx, dtl.DistributedVector(ctx, 100)),
         "an error": _refused(lambda: call(b.ALLREDUCE, ctx, one, out, 99, 0, 0, 0)),
     }
 

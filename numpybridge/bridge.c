@@ -76,10 +76,24 @@ static PyObject *bridge_lend(PyObject *module, PyObject *ranks) {
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(expose_doc,
+"expose($module, window, /)\n--\n\n"
+"Let short accesses to a window go straight to its memory, if that is all in this process.");
+
+static PyObject *bridge_expose(PyObject *module, PyObject *window) {
+    if (!PyObject_TypeCheck(window, &ExposedType))
+        return PyErr_Format(PyExc_TypeError, "expose takes Exposed, not %s", Py_TYPE(window)->tp_name);
+    ExposedObject *w = (ExposedObject *)window;
+    if (!disabled)
+        w->window = dtl_expose(w->handle.handle);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
     {"call", (PyCFunction)(void (*)(void))bridge_call, METH_FASTCALL, call_doc},
     {"clock", bridge_clock, METH_NOARGS, clock_doc},
     {"disable", bridge_disable, METH_NOARGS, disable_doc},
+    {"expose", bridge_expose, METH_O, expose_doc},
     {"interruption", bridge_interruption, METH_NOARGS, interruption_doc},
     {"lend", bridge_lend, METH_O, lend_doc},
     {"note", bridge_note, METH_VARARGS, note_doc},
@@ -129,8 +143,9 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     for (int64_t code = 0; (key = dtl_operation(code)) != NULL; code++)
         if (PyModule_AddIntConstant(module, key, (long)code) < 0)
             goto failed;
-    HeldType.tp_base = RanksType.tp_base = &HandleType;
+    HeldType.tp_base = RanksType.tp_base = ExposedType.tp_base = &HandleType;
     if (add_type(module, "Handle", &HandleType) < 0 || add_type(module, "Ranks", &RanksType) < 0 ||
+        add_type(module, "Exposed", &ExposedType) < 0 ||
         add_type(module, "Buffer", &BufferType) < 0 || add_type(module, "Short", &ShortType) < 0 ||
         add_type(module, "Recorder", &RecorderType) < 0 || add_type(module, "Held", &HeldType) < 0)
         goto failed;

@@ -102,6 +102,24 @@ typedef struct {
     dtl_offer offers[DTL_OFFERS];
 } dtl_presence;
 
+/* What code outside Go sees of a window all of whose parts lie in this process: core/rma.Local and target. */
+typedef struct {
+    uint64_t addr;
+    int64_t bytes;
+    uint32_t *guard;
+    int32_t held, unused;
+} dtl_target;
+typedef struct {
+    int64_t owner; /* the window's handle; 0: it is closed */
+    int32_t users, rank, size, open, fence, everywhere, direct, unused;
+    dtl_target *targets;
+    char rest[16];
+} dtl_window;
+
+/* What became of the last fence, and how a part is locked. */
+enum { DTL_UNFENCED, DTL_FENCED, DTL_FENCE_USED };
+enum { DTL_UNLOCKED, DTL_SHARED, DTL_EXCLUSIVE };
+
 /* A call that was laid down: core/comm.Brief. */
 typedef struct {
     int64_t handle, code, op, type, count, root; /* op: -1 where there is none; root: one more than the rank, or 0 */

@@ -13,6 +13,7 @@ import (
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
+	"dtl/core/rma"
 	"dtl/core/status"
 )
 
@@ -23,6 +24,8 @@ const (
 	_ = uint(C.DTL_BYTES-int(dtype.Uint8)) + uint(int(dtype.Uint8)-C.DTL_BYTES)
 	_ = uint(C.DTL_EAGER-comm.Eager) + uint(comm.Eager-C.DTL_EAGER)
 	_ = uint(C.sizeof_dtl_presence-board.PresenceBytes) + uint(board.PresenceBytes-C.sizeof_dtl_presence)
+	_ = uint(C.sizeof_dtl_window-rma.LocalBytes) + uint(rma.LocalBytes-C.sizeof_dtl_window)
+	_ = uint(C.sizeof_dtl_target-rma.TargetBytes) + uint(rma.TargetBytes-C.sizeof_dtl_target)
 	_ = uint(C.DTL_PAYLOAD_BYTES-board.MaxPayload) + uint(board.MaxPayload-C.DTL_PAYLOAD_BYTES)
 )
 
@@ -34,6 +37,19 @@ func dtl_lend(handle C.int64_t) (at unsafe.Pointer) {
 	c := Call{Handle: int64(handle)}
 	_ = c.on(func(on *comm.Comm) error { // of a context that is closed, there is none
 		at = on.Lend(int64(handle))
+		return nil
+	})
+	return at
+}
+
+// dtl_expose returns where a window is, or NULL if C may not use it.
+//
+//export dtl_expose
+func dtl_expose(handle C.int64_t) (at unsafe.Pointer) {
+	defer guard(nil)
+	c := Call{Handle: int64(handle)}
+	_ = c.window(func(w *rma.Window) error { // of one that is closed, there is none
+		at = w.Lend(int64(handle))
 		return nil
 	})
 	return at

@@ -51,7 +51,13 @@ typedef struct {
     dtl_board *board; /* where C may meet the other ranks; NULL: nowhere */
 } RanksObject;
 
-extern PyTypeObject HandleType, RanksType, BufferType;
+/* A window's handle. */
+typedef struct {
+    HandleObject handle;
+    dtl_window *window; /* where C may access the parts; NULL: nowhere */
+} ExposedObject;
+
+extern PyTypeObject HandleType, RanksType, BufferType, ExposedType;
 
 /* buffer_new makes a Buffer of a call's result. It takes over the storage, also when it fails. */
 PyObject *buffer_new(const dtl_call *call);

@@ -45,6 +45,17 @@ PyTypeObject RanksType = {
     .tp_new = ranks_new,
 };
 
+/* ---- Exposed: the base class of windows ---- */
+
+PyTypeObject ExposedType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "dtl._bridge.Exposed",
+    .tp_basicsize = sizeof(ExposedObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_doc = "A native handle of a window.",
+    .tp_new = PyType_GenericNew,
+};
+
 /* ---- Buffer: memory of the core, kept alive by whoever looks at it ---- */
 
 typedef struct {

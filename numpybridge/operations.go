@@ -4,12 +4,6 @@
 // an operation is stands here.
 package numpybridge
 
-import (
-	"dtl/core/comm"
-	"dtl/core/kernel"
-	"dtl/core/status"
-)
-
 // Code is an operation. Python sees each as a constant of _bridge, which learns them from here.
 type Code int64
 
@@ -98,6 +92,22 @@ const (
 	IsSorted
 	Search
 	Select
+	Place
+	WinMake
+	WinFacts
+	WinView
+	WinFence
+	WinSync
+	WinLock
+	WinUnlock
+	WinFlush
+	WinPut
+	WinGet
+	WinCombine
+	WinFetch
+	WinSwap
+	WinRput
+	WinRget
 )
 
 // operation is what is known of one.
@@ -194,6 +204,22 @@ var operations = [...]operation{
 	IsSorted:     {"IS_SORTED", "is_sorted", false, false, isSorted},
 	Search:       {"SEARCH", "searchsorted", true, false, search},
 	Select:       {"SELECT", "select", true, false, selectOf},
+	Place:        {"PLACE", "remote", true, false, place},
+	WinMake:      {"WIN_MAKE", "window", false, false, winMake},
+	WinFacts:     {"WIN_FACTS", "window", false, false, winFacts},
+	WinView:      {"WIN_VIEW", "local_view", false, false, winView},
+	WinFence:     {"WIN_FENCE", "fence", false, false, winFence},
+	WinSync:      {"WIN_SYNC", "sync", false, false, winSync},
+	WinLock:      {"WIN_LOCK", "lock", false, false, winLock},
+	WinUnlock:    {"WIN_UNLOCK", "unlock", false, false, winUnlock},
+	WinFlush:     {"WIN_FLUSH", "flush", false, false, winFlush},
+	WinPut:       {"WIN_PUT", "rma_put", true, false, winPut},
+	WinGet:       {"WIN_GET", "rma_get", false, false, winGet},
+	WinCombine:   {"WIN_COMBINE", "rma_accumulate", true, false, winCombine},
+	WinFetch:     {"WIN_FETCH", "rma_fetch_and_op", true, false, winFetch},
+	WinSwap:      {"WIN_SWAP", "rma_compare_and_swap", true, false, winSwap},
+	WinRput:      {"WIN_RPUT", "rma_rput", true, false, winRput},
+	WinRget:      {"WIN_RGET", "rma_rget", false, false, winRget},
 }
 
 // row returns a code's operation, or nil for a number that is none.
@@ -202,70 +228,4 @@ func (c Code) row() *operation {
 		return nil
 	}
 	return &operations[c]
-}
-
-// Call is one call from Python: what goes in and what comes out. It is used again for another one: whoever goes on
-// after the call copies what he needs.
-type Call struct {
-	Code   Code
-	Handle int64
-	Held   bool // the buffers stay where they are until the handle that the call returns is closed
-	Met    bool // all ranks have met for it
-	Args   [4]int64
-	HasIn  bool
-	In     comm.Array
-	HasOut bool
-	Out    comm.Array
-	Lists  [maxLists][]int64 // integers, such as counts; nil where there are none
-	Result comm.Result
-	Number kernel.Number // the result where there is no other and its type is valid: a Python scalar, or,
-	// if generic, a NumPy scalar
-	Generic bool
-}
-
-const maxLists = 2
-
-// in returns the input, or nil.
-func (c *Call) in() *comm.Array {
-	if !c.HasIn {
-		return nil
-	}
-	return &c.In
-}
-
-// out returns the output, or nil.
-func (c *Call) out() *comm.Array {
-	if !c.HasOut {
-		return nil
-	}
-	return &c.Out
-}
-
-// suitable reports whether the call has an input where it needs one, and its arrays have element types, and that it gives
-// one result. If not, Python, which knows what was passed, says what is wrong with it, or prepares it.
-func (c *Call) suitable() bool {
-	if (c.Code == Allreduce || c.Code == Reduce) && twofold(c.Args[0]) {
-		return false
-	}
-	if row := c.Code.row(); row != nil && (row.input && !c.HasIn || row.pair && !c.HasOut) {
-		return false
-	}
-	return (!c.HasIn || c.In.Type.Valid()) && (!c.HasOut || c.Out.Type.Valid())
-}
-
-// perform runs the call on the native object that its handle names. There is no result where there is an error.
-func (c *Call) perform() error {
-	row := c.Code.row()
-	if row == nil {
-		return status.New(status.Internal, "no operation has the code %d", int64(c.Code))
-	}
-	if err := comm.Enter(); err != nil {
-		return status.In(row.name, err)
-	}
-	defer comm.Exit()
-	err := row.run(c)
-	if err != nil && c.Result.Storage != nil {
-		c.Result.Storage.Release()
-	}
-	return status.In(row.name, err)
 }

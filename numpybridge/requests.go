@@ -5,6 +5,7 @@ import (
 	"dtl/core/dtype"
 	"dtl/core/handle"
 	"dtl/core/kernel"
+	"dtl/core/rma"
 	"dtl/core/runtime"
 	"dtl/core/status"
 )
@@ -114,8 +115,13 @@ func waitAny(c *Call) (err error) {
 	})
 }
 
-// EndRequest closes a request's handle, and reports whether its buffers are free: it is not under way.
+// EndRequest closes a request's handle, and reports whether its buffers are free: it is not under way. A window's are
+// when it has ended.
 func EndRequest(h int64) bool {
+	if ref, err := rma.Windows.Acquire(handle.Handle(h)); err == nil {
+		open := ref.Object.Open()
+		return ref.Release() == nil && !open
+	}
 	ref, err := runtime.Requests.Acquire(handle.Handle(h))
 	if err != nil {
 		return true

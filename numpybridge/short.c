@@ -57,6 +57,11 @@ static int take_bound(const ShortObject *s, PyObject *const *bound, trip *t) {
             if (argument != Py_False)
                 return 0;
             break;
+        case IS_SIZE:
+            *into = -1;
+            if (argument != Py_None && (take_args(&argument, 1, into) != TAKEN || *into < 0))
+                return 0;
+            break;
         case IS_DTYPE:
             if ((*into = dtype_take(argument)) < 0)
                 return 0;
@@ -69,8 +74,7 @@ static int take_bound(const ShortObject *s, PyObject *const *bound, trip *t) {
     return 1;
 }
 
-/* take_value describes the input. None is none. */
-static int take_value(trip *t) {
+int take_value(trip *t) {
     dtl_array *in = &t->call.in;
     return t->value == Py_None || ndarray_take(t->value, in, t->call.in_shape, 0) || take_scalar(t->value, in, &t->input) == TAKEN ||
            (t->generic = generic_take(t->value, in, &t->input)) != NULL;
@@ -231,6 +235,8 @@ static PyObject *attempt(const ShortObject *s, PyObject *const *args, Py_ssize_t
         Py_RETURN_NOTIMPLEMENTED;
     if (s->answer == FOLDED)
         return folded(s, &t);
+    if (s->answer >= WRITTEN)
+        return near_access(s, &t, bound[0]);
     if (s->answer == RECEIVED || s->answer == SENT || s->answer == EXCHANGED)
         return message(s, &t, bound[0]);
     if (!PyObject_TypeCheck(bound[0], &RanksType))

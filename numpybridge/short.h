@@ -9,7 +9,7 @@
 enum { MAX_PARAMETERS = 10 };
 
 /* What a parameter is. Integers are the places from 0 on. */
-enum { IS_INTEGER, IS_OWNER = -10, IS_IN, IS_OUT, IS_NONE, IS_FALSE, IS_DTYPE };
+enum { IS_INTEGER, IS_OWNER = -10, IS_IN, IS_OUT, IS_NONE, IS_FALSE, IS_DTYPE, IS_SIZE };
 
 /* What comes back. */
 typedef enum {
@@ -22,6 +22,11 @@ typedef enum {
     STACKED,  /* an array with an entry like the input for each rank; where there is a root, only there */
     MET,      /* nothing: the call is a barrier */
     FOLDED,   /* a NumPy scalar made of all elements of a container, by the fold */
+    WRITTEN,  /* nothing: the call writes to a window */
+    READ,     /* an array of a size and dtype, or the output: the call reads from a window */
+    ADDED,    /* a NumPy scalar: what was in a window, which the call adds to */
+    COUNTED,  /* the same of a counter, as a Python integer */
+    FLUSHED,  /* nothing: the call flushes a window */
 } answer;
 
 typedef struct {
@@ -52,6 +57,9 @@ typedef struct {
 
 /* short_vectorcall calls a Short. */
 PyObject *short_vectorcall(PyObject *self, PyObject *const *args, size_t flagged, PyObject *words);
+
+/* take_value describes the input. None is none. */
+int take_value(trip *t);
 
 /* type_of returns the type of the input. */
 const array_type *type_of(const trip *t);
@@ -94,6 +102,11 @@ int offer_settled(const dtl_board *b, int number, int64_t bytes);
 
 /* offer_collect copies what a rank offers, and says whether it could: then the offer is over. */
 int offer_collect(const dtl_board *b, int rank, uint32_t number, void *into, int64_t bytes);
+
+/* ---- nearwindows.c ---- */
+
+/* near_access accesses a window in this process's memory, or returns NotImplemented. */
+PyObject *near_access(const ShortObject *s, trip *t, PyObject *owner);
 
 /* ---- nearcalls.c, nearmessages.c ---- */
 

@@ -4,7 +4,8 @@
 #include "short.h"
 
 /* The words for what comes back. */
-static const char *const answers[] = {"received", "sent", "exchanged", "shared", "dealt", "like", "stacked", "met", "folded", NULL};
+static const char *const answers[] = {"received", "sent",  "exchanged", "shared", "dealt",   "like",    "stacked", "met",
+                                      "folded",   "written", "read",    "added",  "counted", "flushed", NULL};
 
 /* learn_place reads the word that says what a parameter is, and returns what follows it; NULL for no such word. */
 static const char *learn_place(ShortObject *s, parameter *p, const char *word) {
@@ -12,7 +13,7 @@ static const char *learn_place(ShortObject *s, parameter *p, const char *word) {
         const char *word;
         int place, numbered;
     } known[] = {{"owner", IS_OWNER, 0}, {"in", IS_IN, 0},       {"out", IS_OUT, 0},     {"none", IS_NONE, 0},   {"false", IS_FALSE, 0},
-                 {"dtype", IS_DTYPE, 1}, {"root", IS_INTEGER, 1}, {"", IS_INTEGER, 1}};
+                 {"dtype", IS_DTYPE, 1}, {"size", IS_SIZE, 1},   {"root", IS_INTEGER, 1}, {"", IS_INTEGER, 1}};
     size_t length = strcspn(word, " "), letters = strcspn(word, " 0123");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strlen(known[i].word) != letters || strncmp(known[i].word, word, letters) != 0 ||
@@ -162,9 +163,9 @@ PyTypeObject ShortType = {
     .tp_doc = PyDoc_STR(
 "Short(prepare, code, places, answer, fold=0, /)\n--\n\n"
 "The short way to an operation, in front of the function in Python that prepares arguments for it. Places has a word\n"
-"for each parameter: owner, in, out, a digit for an integer of the call, which may follow root or dtype, or none or\n"
-"false for what has to be None or False. Answer says what comes back: received, sent, exchanged, shared, dealt, like,\n"
-"stacked, met or folded, by that fold."),
+"for each parameter: owner, in, out, a digit for an integer of the call, which may follow root, size or dtype, or none\n"
+"or false for what has to be None or False. Answer says what comes back: received, sent, exchanged, shared, dealt,\n"
+"like, stacked, met or folded, by that fold; and of windows written, read, added, counted or flushed."),
     .tp_new = short_new,
     .tp_dealloc = short_dealloc,
     .tp_traverse = short_traverse,

@@ -19,7 +19,7 @@ func DtypeName(number int64) (name string, err error) {
 // start at 0 and have no gaps.
 func OpName(number int64) (name string, err error) {
 	defer guard(&err)
-	if number < 0 || number >= int64(kernel.NOps) {
+	if number < 0 || number > int64(kernel.NoOp) {
 		return "", nil
 	}
 	return kernel.Op(number).String(), nil

@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"dtl/core/status"
 )
 
 // presence is what a rank lets others know of its process, and what it offers them.
@@ -49,6 +51,26 @@ func (b *Board) Reads(rank int) bool { return atomic.LoadUint32(&b.slot(rank).pr
 func (p *presence) there() bool {
 	key := ^p.key
 	return p.copy(unix.ProcessVMReadv, unsafe.Pointer(&key), p.lie, 8) == nil && key == p.key
+}
+
+// Alive reports whether a rank's process is there, where this one can read its memory; else yes.
+func (b *Board) Alive(rank int) bool { return !b.Reads(b.rank) || b.slot(rank).presence.there() }
+
+// Read copies bytes from an address in a rank's process.
+func (b *Board) Read(rank int, here unsafe.Pointer, there uint64, bytes int) error {
+	return b.slot(rank).presence.reach(unix.ProcessVMReadv, rank, here, there, bytes)
+}
+
+// Write copies bytes to an address in a rank's process.
+func (b *Board) Write(rank int, here unsafe.Pointer, there uint64, bytes int) error {
+	return b.slot(rank).presence.reach(unix.ProcessVMWritev, rank, here, there, bytes)
+}
+
+func (p *presence) reach(move mover, rank int, here unsafe.Pointer, there uint64, bytes int) error {
+	if err := p.copy(move, here, there, int64(bytes)); err != nil {
+		return status.New(status.Communication, "rank %d's memory: %w", rank, err)
+	}
+	return nil
 }
 
 // mover is the kernel's copying between memory here and that of another process, in one of the directions.

@@ -27,6 +27,10 @@ type Comm struct {
 	active     atomic.Int64 // requests under way
 	gone       atomic.Bool  // closed, for who is not in turn
 	posts      posts
+	dependents struct { // windows
+		mu   sync.Mutex
+		list []*dependent
+	}
 
 	// What collective calls need, which one goroutine makes at a time.
 	turn     sync.Mutex
@@ -172,6 +176,7 @@ const (
 func (c *Comm) Close() error {
 	var b *board.Board
 	err := c.inTurn("close", func() error {
+		left := c.endDependents()
 		b = c.board
 		c.closed = true
 		c.gone.Store(true)
@@ -192,7 +197,7 @@ func (c *Comm) Close() error {
 		}
 		c.parked.close()
 		c.scratch.close()
-		return errors.Join(c.payload.Close(), c.main.Close())
+		return errors.Join(left, c.payload.Close(), c.main.Close())
 	})
 	if b != nil {
 		b.Forsake()

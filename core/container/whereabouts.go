@@ -46,22 +46,50 @@ func Owner(of Container, index []int64) (int, error) {
 		return 0, err
 	}
 	defer p.Done()
-	if len(index) != p.layout.Dims() {
-		return 0, status.New(status.InvalidArgument, "%d indices for %d dimensions", len(index), p.layout.Dims())
+	rank, err := p.owner(index)
+	if err != nil {
+		return 0, err
 	}
-	coordinates, here := make([]int, len(index)), true
 	for d, i := range index {
-		dim := p.layout.Dim(d)
+		if !p.layout.Dim(d).Holds(p.layout.Coordinate(p.rank, d), i) {
+			return rank, nil
+		}
+	}
+	return p.rank, nil
+}
+
+// owner returns the rank that holds an element, the lowest where several do.
+func (s *state) owner(index []int64) (int, error) {
+	if len(index) != s.layout.Dims() {
+		return 0, status.New(status.InvalidArgument, "%d indices for %d dimensions", len(index), s.layout.Dims())
+	}
+	coordinates := make([]int, len(index))
+	for d, i := range index {
+		dim := s.layout.Dim(d)
 		if i < 0 || i >= dim.GlobalSize() {
 			return 0, status.New(status.OutOfBounds, "index %d outside [0, %d)", i, dim.GlobalSize())
 		}
 		coordinates[d] = dim.Owner(i)
-		here = here && dim.Holds(p.layout.Coordinate(p.rank, d), i)
 	}
-	if here {
-		return p.rank, nil
+	return s.layout.Rank(coordinates), nil
+}
+
+// Place returns the rank that holds the element at the given indices, one a dimension, and where it is in that rank's
+// part in C order. Local.
+func Place(of Container, index []int64) (rank int, at int64, err error) {
+	p, err := of.Use()
+	if err != nil {
+		return 0, 0, err
 	}
-	return p.layout.Rank(coordinates), nil
+	defer p.Done()
+	if rank, err = p.owner(index); err != nil {
+		return 0, 0, err
+	}
+	for d, i := range index {
+		dim, coordinate := p.layout.Dim(d), p.layout.Coordinate(rank, d)
+		at = at*dim.LocalSize(coordinate) + dim.Before(coordinate, i)
+	}
+	return rank, at, nil
 }
 
 // Equal reports whether two containers are laid out alike, so that their parts correspond element by element.

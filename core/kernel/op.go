@@ -48,10 +48,21 @@ func (o Op) String() string {
 
 // ParseOp returns the operator of the given number, as it arrives from outside.
 func ParseOp(n int64) (Op, error) {
+	if n == int64(Replace) || n == int64(NoOp) {
+		return 0, status.New(status.InvalidArgument, "%s combines nothing; only windows take it", Op(n))
+	}
 	if n < 0 || n >= int64(NOps) {
 		return 0, status.New(status.InvalidArgument, "op number %d outside [0, %d)", n, int(NOps))
 	}
 	return Op(n), nil
+}
+
+// ParseWindowOp is ParseOp of what windows take, too.
+func ParseWindowOp(n int64) (Op, error) {
+	if n == int64(Replace) || n == int64(NoOp) {
+		return Op(n), nil
+	}
+	return ParseOp(n)
 }
 
 // Located returns the operator that finds what MINLOC or MAXLOC locates, and whether o is one of them. Those two have

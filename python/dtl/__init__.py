@@ -39,7 +39,7 @@ from .exceptions import (
     OverflowError,
 )
 from .messages import ANY_SOURCE, ANY_TAG, PROC_NULL, MessageInfo, iprobe, probe, recv, send, sendrecv
-from .ops import BAND, BOR, BXOR, IN_PLACE, LAND, LOR, MAX, MAXLOC, MIN, MINLOC, PROD, SUM
+from .ops import BAND, BOR, BXOR, IN_PLACE, LAND, LOR, MAX, MAXLOC, MIN, MINLOC, NO_OP, PROD, REPLACE, SUM
 from .policies import (
     EXEC_ASYNC,
     EXEC_PAR,
@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from . import observe
     from .algorithms import copy, for_each, transform
     from .assigning import fill, generate, iota, replace, replace_if
+    from .atomics import rma_accumulate, rma_compare_and_swap, rma_fetch_and_add, rma_fetch_and_op
+    from .counter import Counter
     from .cumulations import cumprod, cumsum
     from .distributed_map import DistributedMap
     from .extremes import max_element, min_element, minmax
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
     from .halo import Halo
     from .histograms import bincount, histogram
     from .joining import join
+    from .lock import Lock
     from .matrices import matmul
     from .nccl import (
         DTL_NCCL_MODE_HYBRID_PARITY,
@@ -91,11 +94,13 @@ if TYPE_CHECKING:
     from .nonblocking_messages import irecv, isend, recv_init, send_init
     from .object_messages import recv_object, send_object
     from .objects import allgather_object, broadcast_object, gather_object, scatter_object
+    from .onesided import rma_get, rma_put, rma_rget, rma_rput
     from .ordered import lower_bound, merge, searchsorted, unique
     from .plotting import plot_partition
     from .products import dot, norm, vdot
     from .progressing import progress
     from .redistribution import RedistributionPlan
+    from .remote import Remote
     from .reordering import adjacent_difference, partition_by, reverse, rotate
     from .requests import PersistentRequest, Request
     from .scanning import exclusive_scan, inclusive_scan
@@ -109,6 +114,7 @@ if TYPE_CHECKING:
     from .threads import get_num_threads, set_num_threads
     from .tracing import trace
     from .variable import allgatherv, alltoall, alltoallv, gatherv, scatterv
+    from .windows import Window
 
 __version__: str = _version()
 version_info: tuple[int, int, int] = (0, 1, 0)
@@ -140,6 +146,7 @@ __all__ = [
     "MAXLOC",
     "MIN",
     "MINLOC",
+    "NO_OP",
     "PARTITION_BLOCK",
     "PARTITION_BLOCK_CYCLIC",
     "PARTITION_CYCLIC",
@@ -152,6 +159,7 @@ __all__ = [
     "PLACEMENT_UNIFIED",
     "PROC_NULL",
     "PROD",
+    "REPLACE",
     "SUM",
     "THREAD_FUNNELED",
     "THREAD_MULTIPLE",
@@ -202,6 +210,7 @@ __all__ = [
 ]
 __all__ += ["copy", "for_each", "transform"]
 __all__ += ["fill", "generate", "iota", "replace", "replace_if"]
+__all__ += ["Counter"]
 __all__ += ["cumprod", "cumsum"]
 __all__ += ["DistributedMap"]
 __all__ += ["max_element", "min_element", "minmax"]
@@ -210,16 +219,20 @@ __all__ += ["GroupBy", "group_by"]
 __all__ += ["Halo"]
 __all__ += ["bincount", "histogram"]
 __all__ += ["join"]
+__all__ += ["Lock"]
 __all__ += ["matmul"]
 __all__ += ["iallgather", "iallreduce", "ialltoallv", "ibarrier", "ibroadcast", "igather"]
 __all__ += ["irecv", "isend", "recv_init", "send_init"]
 __all__ += ["recv_object", "send_object"]
 __all__ += ["allgather_object", "broadcast_object", "gather_object", "scatter_object"]
+__all__ += ["rma_accumulate", "rma_compare_and_swap", "rma_fetch_and_add", "rma_fetch_and_op"]
+__all__ += ["rma_get", "rma_put", "rma_rget", "rma_rput"]
 __all__ += ["lower_bound", "merge", "searchsorted", "unique"]
 __all__ += ["plot_partition"]
 __all__ += ["dot", "norm", "vdot"]
 __all__ += ["progress"]
 __all__ += ["RedistributionPlan"]
+__all__ += ["Remote"]
 __all__ += ["adjacent_difference", "partition_by", "reverse", "rotate"]
 __all__ += ["PersistentRequest", "Request"]
 __all__ += ["exclusive_scan", "inclusive_scan"]
@@ -233,6 +246,7 @@ __all__ += ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std
 __all__ += ["get_num_threads", "set_num_threads"]
 __all__ += ["trace"]
 __all__ += ["allgatherv", "alltoall", "alltoallv", "gatherv", "scatterv"]
+__all__ += ["Window"]
 
 
 def __getattr__(name: str) -> Any:

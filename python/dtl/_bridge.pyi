@@ -50,6 +50,7 @@ MAP_INSERT: int
 MAP_UPDATE: int
 MOVE: int
 OWNER: int
+PLACE: int
 PLAN: int
 PLAN_BYTES: int
 PLAN_EXECUTE: int
@@ -85,6 +86,21 @@ TICKET: int
 VIEW: int
 WAIT: int
 WAIT_ANY: int
+WIN_COMBINE: int
+WIN_FACTS: int
+WIN_FENCE: int
+WIN_FETCH: int
+WIN_FLUSH: int
+WIN_GET: int
+WIN_LOCK: int
+WIN_MAKE: int
+WIN_PUT: int
+WIN_RGET: int
+WIN_RPUT: int
+WIN_SWAP: int
+WIN_SYNC: int
+WIN_UNLOCK: int
+WIN_VIEW: int
 
 NDARRAY: int
 NUMPY_SCALAR: int
@@ -98,6 +114,9 @@ class Handle:
 class Ranks(Handle):
     _rank: int
     _size: int
+
+@disjoint_base
+class Exposed(Handle): ...
 
 @final
 class Short:
@@ -129,6 +148,7 @@ class Held(Handle): ...
 def call(code: int, owner: Handle, value: Any, out: Any, a: Any, b: Any, c: Any, d: Any, /, *lists: Any) -> Any: ...
 def clock() -> int: ...
 def disable() -> None: ...
+def expose(window: Exposed, /) -> None: ...
 def interruption() -> None: ...
 def lend(ranks: Ranks, /) -> None: ...
 def note(operation: str, start: int, failed: bool, end: int = 0, bytes: int = 0, /) -> None: ...

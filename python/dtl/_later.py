@@ -6,6 +6,8 @@ from __future__ import annotations
 LATER = {
     "algorithms": ("copy", "for_each", "transform"),
     "assigning": ("fill", "generate", "iota", "replace", "replace_if"),
+    "atomics": ("rma_accumulate", "rma_compare_and_swap", "rma_fetch_and_add", "rma_fetch_and_op"),
+    "counter": ("Counter",),
     "cumulations": ("cumprod", "cumsum"),
     "distributed_map": ("DistributedMap",),
     "extremes": ("max_element", "min_element", "minmax"),
@@ -14,6 +16,7 @@ LATER = {
     "halo": ("Halo",),
     "histograms": ("bincount", "histogram"),
     "joining": ("join",),
+    "lock": ("Lock",),
     "matrices": ("matmul",),
     "nccl": (
         "DTL_NCCL_MODE_HYBRID_PARITY",
@@ -32,11 +35,13 @@ LATER = {
     "nonblocking_messages": ("irecv", "isend", "recv_init", "send_init"),
     "object_messages": ("recv_object", "send_object"),
     "objects": ("allgather_object", "broadcast_object", "gather_object", "scatter_object"),
+    "onesided": ("rma_get", "rma_put", "rma_rget", "rma_rput"),
     "ordered": ("lower_bound", "merge", "searchsorted", "unique"),
     "plotting": ("plot_partition",),
     "products": ("dot", "norm", "vdot"),
     "progressing": ("progress",),
     "redistribution": ("RedistributionPlan",),
+    "remote": ("Remote",),
     "reordering": ("adjacent_difference", "partition_by", "reverse", "rotate"),
     "requests": ("PersistentRequest", "Request"),
     "scanning": ("exclusive_scan", "inclusive_scan"),
@@ -50,6 +55,7 @@ LATER = {
     "threads": ("get_num_threads", "set_num_threads"),
     "tracing": ("trace",),
     "variable": ("allgatherv", "alltoall", "alltoallv", "gatherv", "scatterv"),
+    "windows": ("Window",),
 }
 
 #: The module of each of them.

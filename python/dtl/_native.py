@@ -168,6 +168,8 @@ map_sync = _communicating("sync", _dtl.pydtl_MapSync)
 map_clear = _communicating("clear", _dtl.pydtl_MapClear)
 map_close = _checked(_dtl.pydtl_MapClose)
 
+window_close = _communicating("close", _dtl.pydtl_WindowClose)
+
 mpi_search_in = _checked(_dtl.pydtl_MpiSearchIn)
 mpi_abort = _checked(_dtl.pydtl_MpiAbort)
 mpi_active = _checked(_dtl.pydtl_MpiActive)

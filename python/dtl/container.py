@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import math
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -17,6 +18,10 @@ from ._owner import Owner
 from .context import Context
 from .exceptions import InvalidArgumentError, InvalidTypeError
 from .policies import Execution, Partition, Placement
+
+if TYPE_CHECKING:
+    from .remote import Remote
+    from .windows import Window
 
 Self = TypeVar("Self", bound="DistributedContainer")
 
@@ -33,6 +38,9 @@ class DistributedContainer(Elementwise, Numbers, Owner):
     _division: Division
     _placement: Placement
     _execution: Execution
+
+    #: The window behind what remote returns, open for all parts.
+    _remotes: Window | None = None
 
     #: The class of what is made of a container's elements in more than one dimension: that module says it.
     _tensors: ClassVar[type[Any]]
@@ -204,6 +212,35 @@ class DistributedContainer(Elementwise, Numbers, Owner):
         lives, ``resize`` and ``redistribute`` raise BufferError.
         """
         return np.asarray(bridge.call(bridge.VIEW, self, None, None, 0, 0, 0, 0))
+
+    def window(self) -> Window:
+        """Return a new window of the ranks' parts, which other ranks read and write. Collective.
+
+        It is the caller's to close. While it is open, ``resize`` and ``redistribute`` raise BufferError.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the elements do not lie side by side on a rank, as in a span or with a halo. On every rank.
+        """
+        made: Window = importlib.import_module("dtl.windows").Window(self)
+        return made
+
+    def remote(self, *index: int) -> Remote:
+        """Return a pointer to the element of a global index, one for each dimension, wherever it lies.
+
+        The first call on a container is collective: it opens the parts to all ranks, until the context is closed. Until
+        then, ``resize`` and ``redistribute`` raise BufferError. Later calls are not collective.
+
+        Raises
+        ------
+        BoundsError
+            If an index is outside the extent of its dimension.
+        InvalidArgumentError
+            If there is not one for each dimension, every rank holds the element (PARTITION_REPLICATED), or the elements
+            do not lie side by side on a rank.
+        """
+        return importlib.import_module("dtl.remote").remote(self, index)  # type: ignore[no-any-return]
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """Return a copy of this rank's elements, of shape local_shape. Not collective."""

@@ -115,6 +115,7 @@ class Context(DeviceRanks):
             if not _native.forked():
                 _orphans.settle()
                 _native.context_close(self._handle)
+                _orphans.settle_windows(self._handle)
             self._handle = 0
 
     def __enter__(self) -> Context:

@@ -19,6 +19,8 @@ class Op(enum.IntEnum):
 
     MINLOC and MAXLOC give two results, the minimum or maximum and the rank that has it: the lowest, where several do.
     ``allreduce`` and ``reduce`` take them. (MPI standard, section "Predefined Reduction Operations".)
+
+    REPLACE and NO_OP are for windows: they write the element that comes, or leave the one that is there.
     """
 
     SUM = 0
@@ -32,6 +34,8 @@ class Op(enum.IntEnum):
     BXOR = 8
     MINLOC = 9
     MAXLOC = 10
+    REPLACE = 11
+    NO_OP = 12
 
 
 class InPlace(enum.Enum):
@@ -54,6 +58,8 @@ BOR = Op.BOR
 BXOR = Op.BXOR
 MINLOC: Final = Op.MINLOC
 MAXLOC: Final = Op.MAXLOC
+REPLACE: Final = Op.REPLACE
+NO_OP: Final = Op.NO_OP
 
 #: Passed for a value, it says that this rank's elements are in out, which the result replaces.
 IN_PLACE: Final = InPlace.IN_PLACE

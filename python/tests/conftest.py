@@ -13,9 +13,10 @@ import importlib
 import os
 import shutil
 import tempfile
-from typing import Iterator
+from typing import Any, Iterator
 
 import hypothesis
+import numpy as np
 import pytest
 
 import dtl
@@ -113,3 +114,16 @@ def _in_step(ctx: dtl.Context) -> Iterator[None]:
         except dtl.DTLError as error:
             if type(error) is dtl.CommunicationError:  # the communicator is of no use any more
                 raise
+
+
+@pytest.fixture(params=["size", "base", "container"])
+def win(request: pytest.FixtureRequest, ctx: dtl.Context) -> Any:
+    """A window of 256 bytes a rank, of each kind."""
+    if request.param == "size":
+        made = dtl.Window(ctx, size=256)
+    elif request.param == "base":
+        made = dtl.Window(ctx, base=np.zeros(32))
+    else:
+        made = dtl.DistributedVector(ctx, 32 * ctx.size).window()
+    with made:
+        yield made

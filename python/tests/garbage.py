@@ -132,12 +132,13 @@ def bridge_calls(draw: random.Random, count: int) -> None:
     plan = dtl.RedistributionPlan(vec, dtl.DistributedVector(context, 100, partition=dtl.PARTITION_HASH))
     halo = dtl.Halo(dtl.DistributedVector(context, 100), 2)
     table = dtl.DistributedMap(context, np.int64, np.float64)
+    window = dtl.Window(context, size=100)
     containers = [vec, tensor, span]
     for turn in range(count):
         pool = values(draw) + kept + [np.array([draw.choice(containers)._handle, *draw.choices(range(-1, 5), k=7)])]
         args = [
             draw.choice([draw.randrange(CODES), draw.randrange(CODES), draw.randint(-2, CODES + 2), integers(draw)]),
-            draw.choice(owners(draw, [context, vec, tensor, span, plan, halo, table, env, closed])),
+            draw.choice(owners(draw, [context, vec, tensor, span, plan, halo, table, window, env, closed])),
             draw.choice(pool),
             draw.choice([None, None, *pool]),
             *(draw.choice([0, 0, integers(draw), draw.choice(pool)]) for _ in range(4)),

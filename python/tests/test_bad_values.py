@@ -205,7 +205,7 @@ def test_unknown_op(alone: dtl.Context, op: Any) -> None:
         refused(call, ARGUMENT, 100, f"unknown op {op!r}", "SUM, PROD, MIN, MAX")
 
 
-@pytest.mark.parametrize("op", [-1, 11, 99, 2**63 - 1])
+@pytest.mark.parametrize("op", [-1, 13, 99, 2**63 - 1])
 def test_op_number_outside(alone: dtl.Context, op: Any) -> None:
     for value in (1.0, np.ones(1)):
         for call in (dtl.allreduce, dtl.reduce, dtl.scan, dtl.exscan, dtl.reduce_scatter):

@@ -76,6 +76,9 @@ def functions() -> dict[str, Callable[[], Any]]:
     def halo() -> int:
         return bridge.call(bridge.HALO_MAKE, vec, width, None, 0, 0, 0, 0)
 
+    def window() -> int:
+        return bridge.call(bridge.WIN_MAKE, ctx, None, None, 100, 0, 0, 0)
+
     def create() -> int:
         return _dtl.pydtl_MapCreate(c, 3, 8, False, 1)
 
@@ -131,6 +134,7 @@ def functions() -> dict[str, Callable[[], Any]]:
         "MpiActive": _dtl.pydtl_MpiActive,
         "MpiThreadLevel": _dtl.pydtl_MpiThreadLevel,
         "OpName": lambda: _dtl.pydtl_OpName(0),
+        "WindowClose": closing(window, _dtl.pydtl_WindowClose),
         "HaloClose": closing(halo, _dtl.pydtl_HaloClose),
         "PlanClose": closing(plan, _dtl.pydtl_PlanClose),
         "Version": _dtl.pydtl_Version,
@@ -292,6 +296,50 @@ def calls() -> dict[str, Callable[[], Any]]:
     }
 
 
+def windows() -> dict[str, Callable[[], Any]]:
+    """Return calls on windows, and on what stands on them."""
+    ctx = dtl.Context()
+    win, own, vec, base = dtl.Window(ctx, size=80), dtl.Window(ctx, size=8), dtl.DistributedVector(ctx, 10), np.ones(10)
+    counter, lock, pointer, long = dtl.Counter(ctx), dtl.Lock(ctx), vec.remote(3), dtl.Window(ctx, size=1 << 17)
+    win.lock_all()
+    long.lock_all()
+    many = np.ones(1 << 14)
+
+    def locked() -> None:
+        with lock, own.locked(0):
+            own.flush_local(0)
+
+    def epoch() -> None:
+        with own.epoch():
+            dtl.rma_put(own, 0, 0, 5)
+
+    return {
+        "a window of bytes": lambda: dtl.Window(ctx, size=80).close(),
+        "a window of an array": lambda: dtl.Window(ctx, base=base).close(),
+        "a window of a container": lambda: vec.window().close(),
+        "a window that is dropped": lambda: dtl.Window(ctx, base=base),
+        "a view": lambda: win.local_view(np.float64),
+        "put": lambda: dtl.rma_put(win, 0, 0, base),
+        "put of a list": lambda: dtl.rma_put(win, 0, 0, [1, 2]),
+        "put of 128 KB": lambda: dtl.rma_put(long, 0, 0, many),
+        "get": lambda: dtl.rma_get(win, 0, 0, 80),
+        "get into out": lambda: dtl.rma_get(win, 0, 0, out=base),
+        "get outside": quietly(lambda: dtl.rma_get(win, 0, 8, 80)),
+        "accumulate": lambda: dtl.rma_accumulate(win, 0, 0, base),
+        "fetch and add": lambda: dtl.rma_fetch_and_add(win, 0, 0, 1, np.int64),
+        "fetch and op": lambda: dtl.rma_fetch_and_op(win, 0, 0, base, dtl.MAX),
+        "compare and swap": lambda: dtl.rma_compare_and_swap(win, 0, 0, 1, 2),
+        "rput": lambda: dtl.rma_rput(win, 0, 0, base).wait(),
+        "rget": lambda: dtl.rma_rget(win, 0, 0, 80).wait(),
+        "locks": locked,
+        "an epoch": epoch,
+        "flush": lambda: win.flush(0),
+        "counter": counter.next,
+        "a new counter": lambda: dtl.Counter(ctx).close(),
+        "a pointer": lambda: vec.remote(1).put(pointer.get()),
+    }
+
+
 @pytest.fixture
 def few_objects() -> Iterator[None]:
     """Leave what other tests have made alone, so that a collection takes a moment instead of a fifth of a second."""
@@ -303,7 +351,7 @@ def few_objects() -> Iterator[None]:
 
 @pytest.mark.usefixtures("few_objects")
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("table", [functions, failures, calls], ids=lambda table: table.__name__)
+@pytest.mark.parametrize("table", [functions, failures, calls, windows], ids=lambda table: table.__name__)
 def test_memory_stays_where_it_is(table: Callable[[], dict[str, Callable[[], Any]]]) -> None:
     grown = {}
     for name, call in table().items():

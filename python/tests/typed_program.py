@@ -255,6 +255,34 @@ def errors(ctx: dtl.Context) -> None:
         print(error)
 
 
+def one_sided(ctx: dtl.Context) -> None:
+    """Access windows, and what stands on them."""
+    with dtl.Window(ctx, size=64) as win:
+        assert_type(win.size, int)
+        assert_type(win.sizes[0], int)
+        assert_type(win.is_valid, bool)
+        with win.epoch():
+            dtl.rma_put(win, ctx.rank, 0, np.ones(2))
+            dtl.rma_accumulate(win, ctx.rank, 0, 1.0, dtl.REPLACE)
+            assert dtl.rma_get(win, ctx.rank, 0, 16, np.float64).shape == (2,)
+        with win.locked(ctx.rank, mode="shared"):
+            dtl.rma_fetch_and_add(win, ctx.rank, 16, 1, np.int64)
+            dtl.rma_fetch_and_op(win, ctx.rank, 16, 0, dtl.NO_OP)
+            dtl.rma_compare_and_swap(win, ctx.rank, 16, 0, 1)
+            assert_type(dtl.rma_rput(win, ctx.rank, 32, 1.0), dtl.Request)
+            assert_type(dtl.rma_rget(win, ctx.rank, 32, 8), dtl.Request)
+    with dtl.Counter(ctx, start=1) as counter:
+        assert_type(counter.next(), int)
+        assert_type(counter.value, int)
+    lock = dtl.Lock(ctx)
+    with lock:
+        assert_type(lock, dtl.Lock)
+    lock.close()
+    vec = dtl.DistributedVector(ctx, 4)
+    vec.window().close()
+    assert_type(vec.remote(0), dtl.Remote)
+
+
 def main() -> None:
     """Call everything once."""
     with dtl.Environment() as env, env.make_world_context() as ctx:
@@ -274,6 +302,7 @@ def main() -> None:
         algorithms(ctx)
         numbers(ctx)
         orders(ctx)
+        one_sided(ctx)
         contexts(ctx)
         errors(ctx)
         with env.make_cpu_context() as own:

@@ -1,0 +1,114 @@
+package comm
+
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"dtl/core/backend"
+	"dtl/core/board"
+	"dtl/core/dtype"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// What windows need of a communicator.
+
+// Board returns where the ranks meet; nil where they do by messages, or where there is one alone.
+func (c *Comm) Board() *board.Board { return c.board }
+
+// OneProcess reports whether all ranks are goroutines of one process.
+func (c *Comm) OneProcess() bool { return c.alike || c.size == 1 }
+
+// Segment returns zeroed memory of so many bytes, at least one, that all ranks have in common, to be unmapped by each.
+// All ask for equally many, and share a board or are one. Collective.
+func (c *Comm) Segment(op string, bytes int) (mapped []byte, err error) {
+	err = c.inTurn(op, func() (err error) {
+		if c.size == 1 {
+			mapped, err = board.PrivateSegment(bytes)
+			return err
+		}
+		mapped, err = c.segment(form{op: op, count: bytes}, bytes)
+		return err
+	})
+	return mapped, err
+}
+
+func (c *Comm) segment(f form, bytes int) (mapped []byte, err error) {
+	name, mine := make([]uint8, board.NameBytes), error(nil)
+	if c.rank == 0 {
+		made, err := board.CreateSegment(bytes)
+		if mine = err; err == nil {
+			defer board.Forget(made)
+			copy(name, made)
+		}
+	}
+	if err := c.meetWith(f, mine, memory.Of(dtype.Uint8, name)); err != nil {
+		return nil, err
+	}
+	from, n := c.board.Payload(0)
+	mapped, mine = board.OpenSegment(string(bytesAt(from, n)), bytes)
+	if err := c.meet(f, mine); err != nil {
+		if mine == nil {
+			_ = unix.Munmap(mapped) // of no use alone
+		}
+		return nil, err
+	}
+	return mapped, nil
+}
+
+// Expose opens memory to all ranks by the backend's own means. Collective.
+func (c *Comm) Expose(op string, mem memory.Span) (w backend.Window, err error) {
+	err = c.inTurn(op, func() (err error) {
+		p, ok := c.main.(backend.WindowProvider)
+		if !ok {
+			err = status.New(status.BackendUnavailable, "the ranks cannot reach this memory: they do not share it, and the "+
+				"backend that connects them has no one-sided access")
+		}
+		if err := c.meet(form{op: op}, err); err != nil {
+			return err
+		}
+		w, err = p.Expose(mem)
+		return err
+	})
+	return w, err
+}
+
+// dependent is what ends with the communicator.
+type dependent struct{ end func() error }
+
+// OnClose has end called when the communicator is closed, in the order in which ranks came here, unless the caller has
+// called forget before. What depends on it is made, and forgotten, by collective calls.
+func (c *Comm) OnClose(end func() error) (forget func()) {
+	d := &dependent{end}
+	c.dependents.mu.Lock()
+	defer c.dependents.mu.Unlock()
+	c.dependents.list = append(c.dependents.list, d)
+	return func() {
+		c.dependents.mu.Lock()
+		defer c.dependents.mu.Unlock()
+		c.dependents.list = slices.DeleteFunc(c.dependents.list, func(o *dependent) bool { return o == d })
+	}
+}
+
+// endDependents ends what depends on the communicator when all ranks have come to close it: until then, they may use it.
+func (c *Comm) endDependents() error {
+	c.dependents.mu.Lock()
+	list := slices.Clone(c.dependents.list)
+	c.dependents.mu.Unlock()
+	if len(list) == 0 {
+		return nil
+	}
+	err := c.meet(form{op: "close"}, nil)
+	for _, d := range list {
+		if failed := d.end(); err == nil {
+			err = failed
+		}
+	}
+	return err
+}
+
+// Started returns the request of what begin starts, which is over at once where there is nothing to wait for.
+func (c *Comm) Started(name string, begin func() (backend.Request, error)) (*Request, error) {
+	return c.begin(name, &single{name: name, start: begin}, posted{})
+}

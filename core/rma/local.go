@@ -1,0 +1,118 @@
+package rma
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"dtl/core/status"
+)
+
+// Local is what this rank knows of a window: its epochs, and where the parts are. It lies where it never moves, in
+// memory that is never given back, because code that is not Go looks there too: it may look late, and then finds another
+// owner or none.
+type Local struct {
+	owner      int64 // the window's handle; 0: it is closed, or nobody outside Go knows it
+	users      int32 // calls on their way
+	rank, size int32
+	open       int32 // 1 until the window ends
+	fence      int32 // what became of the last one
+	everywhere int32 // 1 between lock_all and unlock_all
+	direct     int32 // 1 where every part lies in this process
+	_          int32
+	targets    uint64 // the address of the first
+	_          [16]byte
+}
+
+// What became of the last fence.
+const (
+	unfenced int32 = iota // there was none, or locks came after it
+	fenced                // nobody has used the epoch that it opened
+	used
+)
+
+// target is what this rank knows of another's part.
+type target struct {
+	addr  uint64 // in this process; 0: elsewhere
+	bytes int64
+	guard uint64 // the address of what those take who combine elements there
+	held  int32  // how this rank has locked it
+	_     int32
+}
+
+// How a rank has locked a part.
+const (
+	unlocked int32 = iota
+	shared
+	exclusive
+	wanted // it waits
+)
+
+// LocalBytes and TargetBytes are for code outside Go that looks there.
+const (
+	LocalBytes  = unsafe.Sizeof(Local{})
+	TargetBytes = unsafe.Sizeof(target{})
+)
+
+// A Local is a whole cache line.
+const _ = uint(64-LocalBytes) + uint(LocalBytes-64)
+
+// locals are those that no window has.
+var locals struct {
+	mu   sync.Mutex
+	free []*Local
+}
+
+func newLocal() (*Local, error) {
+	locals.mu.Lock()
+	defer locals.mu.Unlock()
+	if len(locals.free) == 0 {
+		page, err := unix.Mmap(-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+		if err != nil {
+			return nil, status.New(status.OutOfMemory, "no memory: %w", err)
+		}
+		for at := 0; at < len(page); at += int(LocalBytes) {
+			locals.free = append(locals.free, (*Local)(unsafe.Pointer(&page[at])))
+		}
+	}
+	last := len(locals.free) - 1
+	l := locals.free[last]
+	locals.free = locals.free[:last]
+	return l, nil
+}
+
+// enter is called before each use of the window, and leave after it where the answer was yes.
+func (l *Local) enter() bool {
+	atomic.AddInt32(&l.users, 1)
+	if atomic.LoadInt32(&l.open) != 0 {
+		return true
+	}
+	l.leave()
+	return false
+}
+
+func (l *Local) leave() { atomic.AddInt32(&l.users, -1) }
+
+// end returns when nobody uses the window any more.
+func (l *Local) end() {
+	atomic.StoreInt64(&l.owner, 0)
+	atomic.StoreInt32(&l.open, 0)
+	for tries := 0; atomic.LoadInt32(&l.users) != 0; tries++ {
+		if tries < 100 {
+			runtime.Gosched()
+		} else {
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+}
+
+// forsake lets another window have it.
+func (l *Local) forsake() {
+	locals.mu.Lock()
+	defer locals.mu.Unlock()
+	locals.free = append(locals.free, l)
+}

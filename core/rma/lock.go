@@ -1,0 +1,253 @@
+package rma
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"dtl/core/backend"
+	"dtl/core/status"
+)
+
+// The lock of a part is a word: how many ranks have it in shared mode, how many wait for it alone, and one more than the
+// rank that has it so. Readers that come let those who wait go first, but not for ever.
+const (
+	readerBits, waitingBits = 20, 20
+	reader                  = uint64(1)
+	waiting                 = uint64(1) << readerBits
+	writer                  = uint64(1) << (readerBits + waitingBits)
+	readersMask             = waiting - 1
+	// courtesy is how often a reader lets those who wait go first.
+	courtesy = 32
+)
+
+// holder describes who has a lock.
+func holder(word uint64) string {
+	switch {
+	case word >= writer:
+		return fmt.Sprint("rank ", word/writer-1)
+	case word&readersMask == 1:
+		return "a rank in shared mode"
+	default:
+		return fmt.Sprint(word&readersMask, " ranks in shared mode")
+	}
+}
+
+// Lock begins accesses to a target's part, alone or together with others that share it; to all parts, together with
+// others, where target is Every. It waits until whoever has locked the part otherwise unlocks it.
+func (w *Window) Lock(target int64, alone bool) error {
+	return w.using("lock", func() error {
+		if target == backend.Every {
+			return w.lockAll()
+		}
+		if err := w.checkTarget(target); err != nil {
+			return err
+		}
+		t := &w.targets[target]
+		if err := w.mayLock(int(target)); err != nil {
+			return err
+		}
+		held := shared
+		if alone {
+			held = exclusive
+		}
+		if err := w.acquire(int(target), alone); err != nil {
+			atomic.StoreInt32(&t.held, unlocked)
+			return err
+		}
+		atomic.StoreInt32(&t.held, held)
+		return nil
+	})
+}
+
+// mayLock marks a target as wanted, unless this rank has locked it, or accesses wait for a fence.
+func (w *Window) mayLock(target int) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.checkFence(); err != nil {
+		return err
+	}
+	if atomic.LoadInt32(&w.local.everywhere) != 0 {
+		return status.New(status.InvalidArgument, "all parts are locked already, by lock_all")
+	}
+	switch atomic.LoadInt32(&w.targets[target].held) {
+	case wanted:
+		return status.New(status.InvalidArgument, "another thread waits for the lock of rank %d's part", target)
+	case unlocked:
+		atomic.StoreInt32(&w.targets[target].held, wanted)
+		atomic.StoreInt32(&w.local.fence, unfenced)
+		return nil
+	}
+	return status.New(status.InvalidArgument, "rank %d's part is locked already; unlock it first", target)
+}
+
+// checkFence refuses a lock after accesses that only the next fence ends.
+func (w *Window) checkFence() error {
+	if atomic.LoadInt32(&w.local.fence) == used {
+		return status.New(status.InvalidArgument, "there were accesses since the last fence; end them by another one first")
+	}
+	return nil
+}
+
+func (w *Window) lockAll() error {
+	w.mu.Lock()
+	err := w.checkFence()
+	if err == nil {
+		err = w.checkUnlocked("lock_all")
+	}
+	if err == nil {
+		atomic.StoreInt32(&w.local.everywhere, wanted)
+		atomic.StoreInt32(&w.local.fence, unfenced)
+	}
+	w.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	for target := range w.targets {
+		if err := w.acquire(target, false); err != nil {
+			for target--; target >= 0; target-- {
+				_ = w.lower(target, reader) // the first error is the one to report
+			}
+			atomic.StoreInt32(&w.local.everywhere, unlocked)
+			return err
+		}
+	}
+	atomic.StoreInt32(&w.local.everywhere, shared)
+	return nil
+}
+
+// checkUnlocked refuses what cannot be done while parts are locked.
+func (w *Window) checkUnlocked(op string) error {
+	if atomic.LoadInt32(&w.local.everywhere) != 0 {
+		return status.New(status.InvalidArgument, "all parts are locked; unlock_all them before %s", op)
+	}
+	for target := range w.targets {
+		if atomic.LoadInt32(&w.targets[target].held) != unlocked {
+			return status.New(status.InvalidArgument, "rank %d's part is locked; unlock it before %s", target, op)
+		}
+	}
+	return nil
+}
+
+// acquire takes a target's lock, and waits for it.
+func (w *Window) acquire(target int, alone bool) error {
+	claim := reader
+	if alone {
+		claim = (uint64(w.comm.Rank()) + 1) * writer
+	}
+	tries, registered, seen := 0, false, uint64(0)
+	ask := func() (done bool, err error) {
+		if atomic.LoadInt32(&w.local.open) == 0 {
+			return false, closed()
+		}
+		if seen, err = w.words.load(target); err != nil {
+			return false, err
+		}
+		tries++
+		done, next := free(seen, alone, registered, tries > courtesy)
+		if done {
+			return w.words.swap(target, seen, next+claim)
+		}
+		if alone && !registered {
+			registered = true
+			return false, w.words.add(target, waiting)
+		}
+		if tries%64 == 0 {
+			return false, w.abandoned(target, seen)
+		}
+		return false, nil
+	}
+	if done, err := ask(); done {
+		return err
+	}
+	err := w.comm.Until(func() string {
+		return fmt.Sprintf("lock: waits for the lock of rank %d's part, held by %s", target, holder(seen))
+	}, ask)
+	if err != nil && registered {
+		_ = w.lower(target, waiting) // the first error is the one to report
+	}
+	return err
+}
+
+// free reports whether a lock may be taken as its word is, and what is left of that without who waits.
+func free(word uint64, alone, registered, impatient bool) (bool, uint64) {
+	switch {
+	case !alone:
+		return word < writer && (word < waiting || impatient), word
+	case registered:
+		return word < writer && word&readersMask == 0, word - waiting
+	default:
+		return word == 0, 0
+	}
+}
+
+// abandoned reports that the rank that has a lock alone does not give it back any more.
+func (w *Window) abandoned(target int, word uint64) error {
+	b := w.comm.Board()
+	if word < writer || b == nil {
+		return nil
+	}
+	rank := int(word/writer) - 1
+	if rank == w.comm.Rank() || rank >= len(w.targets) {
+		return nil
+	}
+	why := b.Left(rank)
+	if why == "" && !b.Alive(rank) {
+		why = "has ended"
+	}
+	if why == "" {
+		return nil
+	}
+	return status.New(status.Communication, "rank %d %s, and has not unlocked rank %d's part", rank, why, target)
+}
+
+// Unlock ends the accesses that Lock began, when they have happened at the target; with Every, those to all parts.
+func (w *Window) Unlock(target int64) error {
+	return w.using("unlock", func() error {
+		if target == backend.Every {
+			return w.unlockAll()
+		}
+		if err := w.checkTarget(target); err != nil {
+			return err
+		}
+		t := &w.targets[target]
+		held := atomic.LoadInt32(&t.held)
+		if held != shared && held != exclusive {
+			return status.New(status.InvalidArgument, "rank %d's part is not locked", target)
+		}
+		if err := w.reach.Flush(int(target)); err != nil {
+			return err
+		}
+		if !atomic.CompareAndSwapInt32(&t.held, held, unlocked) {
+			return status.New(status.InvalidArgument, "rank %d's part is not locked", target)
+		}
+		return w.free(int(target), held)
+	})
+}
+
+// free gives a target's lock back.
+func (w *Window) free(target int, held int32) error {
+	if held == exclusive {
+		return w.lower(target, (uint64(w.comm.Rank())+1)*writer)
+	}
+	return w.lower(target, reader)
+}
+
+func (w *Window) lower(target int, by uint64) error { return w.words.add(target, -by) }
+
+func (w *Window) unlockAll() error {
+	if atomic.LoadInt32(&w.local.everywhere) != shared {
+		return status.New(status.InvalidArgument, "lock_all has not locked the parts")
+	}
+	if err := w.reach.Flush(backend.Every); err != nil {
+		return err
+	}
+	if !atomic.CompareAndSwapInt32(&w.local.everywhere, shared, unlocked) {
+		return status.New(status.InvalidArgument, "lock_all has not locked the parts")
+	}
+	for target := range w.targets {
+		if err := w.lower(target, reader); err != nil {
+			return err
+		}
+	}
+	return nil
+}

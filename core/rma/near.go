@@ -1,0 +1,213 @@
+package rma
+
+import (
+	"bytes"
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"dtl/core/backend"
+	"dtl/core/board"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// control is what the ranks share of one's part, in a cache line of its own.
+type control struct {
+	lock  uint64 // see lock.go
+	guard uint32 // one more than the rank that combines elements there; 0: none
+	_     [52]byte
+}
+
+const controlBytes = int(unsafe.Sizeof(control{}))
+
+// near reaches parts on the same machine: those in this process at their addresses, others by the kernel's copying
+// between processes. What begins is over when the call returns.
+type near struct {
+	rank     int
+	board    *board.Board // nil where no part is in another process
+	targets  []target
+	away     []uint64 // the addresses of parts in their own processes
+	controls []control
+}
+
+var _ backend.Window = (*near)(nil)
+
+// here returns where a target's bytes lie in this process; nil where they do not.
+func (n *near) here(target int, offset int64) unsafe.Pointer {
+	addr := n.targets[target].addr
+	if addr == 0 {
+		return nil
+	}
+	return pointer(addr + uint64(offset))
+}
+
+// pointer turns the address of what the Go heap does not hold into a pointer.
+func pointer(addr uint64) (p unsafe.Pointer) {
+	*(*uint64)(unsafe.Pointer(&p)) = addr
+	return p
+}
+
+// read copies from a target, and write to it.
+func (n *near) read(into unsafe.Pointer, target int, offset int64, length int) error {
+	if at := n.here(target, offset); at != nil || length == 0 {
+		memory.Move(into, at, length)
+		return nil
+	}
+	return n.board.Read(target, into, n.away[target]+uint64(offset), length)
+}
+
+func (n *near) write(from unsafe.Pointer, target int, offset int64, length int) error {
+	if at := n.here(target, offset); at != nil || length == 0 {
+		memory.Move(at, from, length)
+		return nil
+	}
+	return n.board.Write(target, from, n.away[target]+uint64(offset), length)
+}
+
+func (n *near) Put(from memory.Span, target int, offset int64) error {
+	return n.write(from.Addr, target, offset, from.Bytes())
+}
+
+func (n *near) Get(into memory.Span, target int, offset int64) error {
+	return n.read(into.Addr, target, offset, into.Bytes())
+}
+
+// guarded is how many bytes are combined before others get a turn.
+const guarded = 64 << 10
+
+func (n *near) Accumulate(from memory.Span, target int, offset int64, op kernel.Op) error {
+	return n.FetchAndOp(from, memory.Span{Type: from.Type}, target, offset, op)
+}
+
+// FetchAndOp fetches nothing where into has no elements.
+func (n *near) FetchAndOp(from, into memory.Span, target int, offset int64, op kernel.Op) error {
+	step := guarded / max(from.Type.Size(), 1)
+	var there []byte
+	for lo := 0; lo < from.Count; lo += step {
+		hi := min(lo+step, from.Count)
+		part := from.Slice(lo, hi)
+		at := memory.Span{Addr: n.here(target, offset), Count: part.Count, Type: part.Type}
+		if at.Addr == nil {
+			if there == nil {
+				there = make([]byte, part.Bytes())
+			}
+			at.Addr = unsafe.Pointer(unsafe.SliceData(there))
+		}
+		var old memory.Span
+		if into.Count > 0 {
+			old = into.Slice(lo, hi)
+		}
+		if err := n.combine(at, part, old, target, offset, op); err != nil {
+			return err
+		}
+		offset += int64(part.Bytes())
+	}
+	return nil
+}
+
+// combine combines elements that lie in this process at at, or, where those are in another, come there first.
+func (n *near) combine(at, from, old memory.Span, target int, offset int64, op kernel.Op) error {
+	if err := n.take(target); err != nil {
+		return err
+	}
+	defer n.release(target)
+	away := n.targets[target].addr == 0
+	if away && (op != kernel.Replace || old.Count > 0) {
+		if err := n.read(at.Addr, target, offset, at.Bytes()); err != nil {
+			return err
+		}
+	}
+	memory.Copy(old, at)
+	switch op {
+	case kernel.NoOp:
+		return nil
+	case kernel.Replace:
+		memory.Copy(at, from)
+	default:
+		if err := kernel.Accumulate(at, from, op); err != nil {
+			return err
+		}
+	}
+	if !away {
+		return nil
+	}
+	return n.write(at.Addr, target, offset, at.Bytes())
+}
+
+func (n *near) CompareAndSwap(compare, swap, into memory.Span, target int, offset int64) error {
+	if err := n.take(target); err != nil {
+		return err
+	}
+	defer n.release(target)
+	var there [16]byte
+	size := compare.Bytes()
+	if err := n.read(unsafe.Pointer(&there), target, offset, size); err != nil {
+		return err
+	}
+	expected := memory.As[byte](compare.Raw())
+	equal := bytes.Equal(there[:size], expected)
+	copy(memory.As[byte](into.Raw()), there[:size])
+	if !equal {
+		return nil
+	}
+	return n.write(swap.Addr, target, offset, size)
+}
+
+// take waits for the guard of a target's part, and release gives it back. Who has it makes no call that waits, so a rank
+// that still has it after long has ended.
+func (n *near) take(target int) error {
+	const patient, looks = 1000, 4096
+	guard := &n.controls[target].guard
+	for tries := 1; !atomic.CompareAndSwapUint32(guard, 0, uint32(n.rank)+1); tries++ {
+		switch {
+		case tries < patient:
+			board.Pause()
+		case tries%looks != 0:
+			runtime.Gosched()
+			_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) // which never fails
+		default:
+			holder := int(atomic.LoadUint32(guard)) - 1
+			if holder >= 0 && holder < len(n.targets) && n.board != nil && !n.board.Alive(holder) {
+				return status.New(status.Communication, "rank %d has ended while it changed rank %d's part", holder, target)
+			}
+		}
+	}
+	return nil
+}
+
+func (n *near) release(target int) { atomic.StoreUint32(&n.controls[target].guard, 0) }
+
+// FlushLocal has nothing to wait for.
+func (n *near) FlushLocal(int) error { return nil }
+
+// Flush has nothing to wait for, but for this processor.
+func (n *near) Flush(int) error { return n.Sync() }
+
+// Sync has this processor do what it has begun.
+func (n *near) Sync() error {
+	var barrier int32
+	atomic.AddInt32(&barrier, 1)
+	return nil
+}
+
+// Close has nothing to give back: the memory is the window's.
+func (n *near) Close() error { return nil }
+
+func (n *near) load(target int) (uint64, error) {
+	return atomic.LoadUint64(&n.controls[target].lock), nil
+}
+
+func (n *near) swap(target int, old, new uint64) (bool, error) {
+	return atomic.CompareAndSwapUint64(&n.controls[target].lock, old, new), nil
+}
+
+func (n *near) add(target int, delta uint64) error {
+	atomic.AddUint64(&n.controls[target].lock, delta)
+	return nil
+}
+
+const _ = uint(64-controlBytes) + uint(controlBytes-64)

@@ -1,0 +1,215 @@
+//go:build cpython
+
+/*
+ * Access to windows without Go.
+ *
+ * Where all parts of a window lie in this process's memory, an access is a copy, or an addition under the guard of the
+ * target's part, which takes less than a call into Go. What Go knows of the window, its epochs and where the parts are,
+ * lies where C finds it (core/rma/local.go). Go refuses what is wrong, and waits for a guard that others have for long.
+ */
+#include "near.h"
+#include "short.h"
+
+/* From so many bytes on, a copy lets other threads of the interpreter go on. */
+enum { LONG_COPY = 64 << 10 };
+
+/* enter says where a window is, and keeps it until leave; NULL where Go makes the call. */
+static dtl_window *enter(PyObject *owner) {
+    if (!PyObject_TypeCheck(owner, &ExposedType))
+        return NULL;
+    const ExposedObject *e = (ExposedObject *)owner;
+    dtl_window *w = e->window;
+    if (w == NULL || e->handle.handle == 0 || tracing)
+        return NULL;
+    __atomic_add_fetch(&w->users, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&w->owner, __ATOMIC_SEQ_CST) == e->handle.handle)
+        return w;
+    __atomic_sub_fetch(&w->users, 1, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+
+static void leave(dtl_window *w) { __atomic_sub_fetch(&w->users, 1, __ATOMIC_SEQ_CST); }
+
+/* open_target returns a target for which an epoch is open, or NULL. */
+static const dtl_target *open_target(dtl_window *w, int64_t target) {
+    if (target < 0 || target >= w->size)
+        return NULL;
+    const dtl_target *t = &w->targets[target];
+    int32_t held = __atomic_load_n(&t->held, __ATOMIC_RELAXED);
+    if (held == DTL_SHARED || held == DTL_EXCLUSIVE || __atomic_load_n(&w->everywhere, __ATOMIC_RELAXED) == DTL_SHARED ||
+        __atomic_load_n(&w->fence, __ATOMIC_RELAXED) != DTL_UNFENCED)
+        return t;
+    return NULL;
+}
+
+/* reach returns where some bytes of a target's part lie, or NULL where they may not be accessed. */
+static char *reach(dtl_window *w, const int64_t *args, int64_t bytes) {
+    const dtl_target *t = open_target(w, args[0]);
+    int64_t offset = args[1];
+    if (t == NULL || offset < 0 || offset > t->bytes || bytes < 0 || bytes > t->bytes - offset)
+        return NULL;
+    if (__atomic_load_n(&w->fence, __ATOMIC_RELAXED) == DTL_FENCED)
+        __atomic_store_n(&w->fence, DTL_FENCE_USED, __ATOMIC_RELAXED);
+    return (char *)t->addr + offset;
+}
+
+/* copy copies the elements of an array, or to them; a single one of 8 bytes in one piece. */
+static int copy(char *to, const char *from, int64_t bytes, PyObject *array) {
+    if (bytes == 8 && (((uintptr_t)to | (uintptr_t)from) & 7) == 0) {
+        __atomic_store_n((uint64_t *)to, __atomic_load_n((const uint64_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+        return 1;
+    }
+    if (bytes < LONG_COPY) {
+        memmove(to, from, (size_t)bytes);
+        return 1;
+    }
+    Py_buffer view; /* so that no other thread frees or resizes the array meanwhile */
+    if (PyObject_GetBuffer(array, &view, PyBUF_SIMPLE) < 0) {
+        PyErr_Clear();
+        return 0;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    memmove(to, from, (size_t)bytes);
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&view);
+    return 1;
+}
+
+static int put(trip *t, dtl_window *w) {
+    const dtl_array *in = &t->call.in;
+    if (!take_value(t) || !in->given)
+        return 0;
+    int64_t bytes = in->count * type_of(t)->size;
+    char *to = reach(w, t->call.args, bytes);
+    return to != NULL && copy(to, in->data, bytes, t->value);
+}
+
+/* get returns the array with what was read, or NotImplemented. */
+static PyObject *get(trip *t, dtl_window *w) {
+    const array_type *type = type_numbered((unsigned)t->call.args[3]);
+    int64_t bytes = t->call.args[2];
+    PyObject *array;
+    if (t->out != Py_None) {
+        if (!ndarray_take(t->out, &t->call.out, NULL, 1))
+            Py_RETURN_NOTIMPLEMENTED;
+        int64_t room = t->call.out.count * t->call.out.itemsize;
+        if (bytes >= 0 && bytes != room)
+            Py_RETURN_NOTIMPLEMENTED;
+        bytes = room;
+        array = Py_NewRef(t->out);
+    } else {
+        if (!numpy_known || type == NULL || bytes < 0 || bytes % type->size != 0 || reach(w, t->call.args, bytes) == NULL)
+            Py_RETURN_NOTIMPLEMENTED;
+        int64_t count = bytes / type->size;
+        array = array_new(type->descr, 1, &count);
+    }
+    const char *from = array == NULL ? NULL : reach(w, t->call.args, bytes);
+    if (from != NULL && copy(((ndarray *)array)->data, from, bytes, array))
+        return array;
+    Py_XDECREF(array);
+    PyErr_Clear(); /* Python finds out what is wrong, and says it better */
+    Py_RETURN_NOTIMPLEMENTED;
+}
+
+/* guarded takes the guard of a target's part, and says whether it could. */
+static int guarded(const dtl_window *w, const dtl_target *t) {
+    for (int tries = 0; tries < 1000; tries++) {
+        uint32_t nobody = 0;
+        if (__atomic_compare_exchange_n(t->guard, &nobody, (uint32_t)w->rank + 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            return 1;
+        pause_a_moment();
+    }
+    return 0;
+}
+
+/* add adds 8 bytes of float64 or int64 to a target's, and says whether it could. */
+static int add(dtl_window *w, const int64_t *args, int real, const void *addend, void *old) {
+    char *at = args[1] % 8 != 0 ? NULL : reach(w, args, 8);
+    if (at == NULL || !guarded(w, &w->targets[args[0]]))
+        return 0;
+    union {
+        double real;
+        uint64_t integer; /* in which overflow is defined: it wraps around */
+    } was, more;
+    memcpy(&was, at, 8);
+    memcpy(&more, addend, 8);
+    memcpy(old, &was, 8);
+    if (real)
+        was.real += more.real;
+    else
+        was.integer += more.integer;
+    memcpy(at, &was, 8);
+    __atomic_store_n(w->targets[args[0]].guard, 0, __ATOMIC_RELEASE);
+    return 1;
+}
+
+/* fetch_and_add returns what was there as a NumPy scalar, or NotImplemented. */
+static PyObject *fetch_and_add(trip *t, dtl_window *w) {
+    const array_type *real = &array_types[NDARRAY_DOUBLE], *whole = &array_types[NDARRAY_LONG], *given, *wanted;
+    char old[8];
+    double converted;
+    if (!numpy_known || !take_value(t) || !t->call.in.given || t->call.in.kind == DTL_NDARRAY)
+        Py_RETURN_NOTIMPLEMENTED;
+    given = type_of(t);
+    wanted = t->call.args[2] == 0 ? given : type_numbered((unsigned)t->call.args[2]);
+    const void *addend = t->call.in.data;
+    if (wanted == real && given == whole && t->generic == NULL) {
+        int64_t number = *(const int64_t *)addend;
+        if (number < -(INT64_C(1) << 53) || number > INT64_C(1) << 53)
+            Py_RETURN_NOTIMPLEMENTED;
+        converted = (double)number;
+        addend = &converted;
+        given = real;
+    }
+    if (given != wanted || (wanted != real && wanted != whole) || !add(w, t->call.args, wanted == real, addend, old))
+        Py_RETURN_NOTIMPLEMENTED;
+    return generic_new(wanted->descr, old);
+}
+
+/* count_on returns the number of a counter, which lies at rank 0, before it counted on. */
+static PyObject *count_on(trip *t, dtl_window *w) {
+    const int64_t place[] = {0, 0};
+    int64_t old;
+    if (!add(w, place, 0, &t->call.args[3], &old))
+        Py_RETURN_NOTIMPLEMENTED;
+    return PyLong_FromLongLong(old);
+}
+
+/* flush has this processor do what it has begun. */
+static int flush(trip *t, dtl_window *w) {
+    if (open_target(w, t->call.args[0]) == NULL)
+        return 0;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return 1;
+}
+
+static PyObject *nothing(int done) {
+    if (done)
+        Py_RETURN_NONE;
+    Py_RETURN_NOTIMPLEMENTED;
+}
+
+PyObject *near_access(const ShortObject *s, trip *t, PyObject *owner) {
+    PyObject *answer;
+    dtl_window *w = enter(owner);
+    if (w == NULL)
+        Py_RETURN_NOTIMPLEMENTED;
+    switch (s->answer) {
+    case WRITTEN:
+        answer = nothing(put(t, w));
+        break;
+    case READ:
+        answer = get(t, w);
+        break;
+    case ADDED:
+        answer = fetch_and_add(t, w);
+        break;
+    case COUNTED:
+        answer = count_on(t, w);
+        break;
+    default:
+        answer = nothing(flush(t, w));
+    }
+    leave(w);
+    return answer;
+}

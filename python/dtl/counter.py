@@ -1,0 +1,118 @@
+"""A counter that all ranks share."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from ._arguments import integer
+from ._native import bridge
+from ._short import short
+from ._together import agree, check_context, together
+from .atomics import rma_fetch_and_op
+from .context import Context
+from .ops import NO_OP, REPLACE, SUM
+from .windows import Window
+
+
+class Counter(bridge.Exposed):
+    """A number that all ranks of a context count on, each number given out once: a shared queue of work.
+
+    Parameters
+    ----------
+    ctx
+        The ranks. The number lies at rank 0, which takes no part in the others' counting.
+    start
+        The first number.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidArgumentError
+        If ctx is no context, or start no integer of 64 bits. On every rank, if ctx is a context.
+    CollectiveMismatchError
+        If ranks pass different starts. On every rank.
+
+    Notes
+    -----
+    Collective, and so are ``reset`` and ``close``.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx, dtl.Counter(ctx) as counter:
+    ...     tasks = 10
+    ...     done = []
+    ...     while (first := counter.next(4)) < tasks:
+    ...         done.append((first, min(first + 4, tasks)))
+    ...     done if ctx.size == 1 else [(0, 4), (4, 8), (8, 10)]
+    [(0, 4), (4, 8), (8, 10)]
+    """
+
+    def __init__(self, ctx: Context, start: int = 0) -> None:
+        check_context(ctx)
+        with together(ctx, "counter"):
+            first = integer("start", start)
+        self._window = Window(ctx, size=8 if ctx.rank == 0 else 0)
+        self._window.lock_all()
+        self._handle = self._window._handle
+        bridge.expose(self)
+        if first:
+            self.reset(first)
+
+    @short(bridge.WIN_FETCH, "owner 3", "counted")
+    def next(self, n: int = 1) -> int:
+        """Take the next n numbers, and return the first of them. Not collective.
+
+        Every call, whichever rank makes it, gets others.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If n is no integer of 64 bits.
+        InvalidHandleError
+            If the counter is closed.
+        """
+        return self._fetch(integer("n", n), SUM)
+
+    def _fetch(self, n: int, op: Any) -> int:
+        return int(rma_fetch_and_op(self._window, 0, 0, n, op, np.int64))
+
+    @property
+    def value(self) -> int:
+        """The number that comes next, as it is now. Not collective."""
+        return self._fetch(0, NO_OP)
+
+    def reset(self, start: int = 0) -> None:
+        """Let the counter start again, from a number that all ranks pass alike. Collective."""
+        ctx = self._window.context
+        with together(ctx, "reset"):
+            first = integer("start", start)
+        agree(ctx, "reset", f"start {first}")
+        if ctx.rank == 0:
+            self._fetch(first, REPLACE)
+        ctx.barrier()
+
+    def close(self) -> None:
+        """Give the counter back. Collective. A second call does nothing."""
+        if self._window.is_valid:
+            self._window.unlock_all()
+        self._window.close()
+        self._handle = 0
+
+    def __enter__(self) -> Counter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if error is None or self._window.context.size == 1:
+            self.close()
+        else:
+            self._handle = 0
+            self._window.__exit__(kind, error, where)
+
+    def __repr__(self) -> str:
+        state = f"at {self.value}" if self._window.is_valid else "closed"
+        return f"<dtl.Counter {state}>"

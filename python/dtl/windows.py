@@ -1,0 +1,261 @@
+"""Windows: memory of each rank that all ranks read and write, without the other's help."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from types import TracebackType
+from typing import Any, Callable
+
+import numpy as np
+
+from . import _native, _orphans
+from ._arguments import check_output, dtype_number, integer
+from ._exposing import exposed
+from ._native import bridge
+from ._together import check_context, together
+from .container import DistributedContainer
+from .context import Context
+from .epochs import Epochs
+from .exceptions import InvalidArgumentError, InvalidHandleError, InvalidTypeError
+
+_call = bridge.call
+
+
+class Window(Epochs):
+    """Memory of each rank, its part, that all ranks of a context read and write (MPI_Win). A context manager.
+
+    ``rma_put``, ``rma_get`` and the atomic ``rma_accumulate``, ``rma_fetch_and_add``, ``rma_fetch_and_op`` and
+    ``rma_compare_and_swap`` access it, in an *epoch*: between two calls of ``fence``, which every rank makes, or
+    between ``lock`` and ``unlock`` of the rank whose part it is, which only the caller makes. The forms
+    ``with win.epoch():`` and ``with win.locked(target):`` end what they begin.
+
+    Parameters
+    ----------
+    owner
+        The context, or a container, whose local parts, uncopied, are the ranks' parts.
+    size
+        How many bytes to allocate on this rank, zeroed: on one machine, in memory that all its ranks share. The ranks'
+        may differ, and be 0.
+    base
+        This rank's part instead: a C-contiguous array that can be written to. The window keeps it alive and in place
+        until it is closed.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is not exactly one of size, base and a container, size is negative, or base cannot be a part. On
+        every rank.
+    InvalidTypeError
+        If owner is neither context nor container, size no integer, or base no array. On every rank, if owner is fine.
+    CollectiveMismatchError
+        If some ranks give a size, and others memory. On every rank.
+    MemoryError
+        If the memory cannot be allocated on any rank. On every rank.
+    BackendUnavailableError
+        If ranks share no memory, and the backend cannot reach it otherwise. On every rank.
+
+    Notes
+    -----
+    Collective, and so are ``fence`` and ``close``. A window that is open when its context is closed ends with it. (MPI
+    standard, chapter "One-Sided Communications".)
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx, dtl.Window(ctx, size=24) as win:
+    ...     with win.epoch():
+    ...         dtl.rma_put(win, target=ctx.rank, offset=0, data=np.arange(3.0))
+    ...     win.local_view(np.float64)
+    array([0., 1., 2.])
+    """
+
+    _array: np.ndarray[Any, Any] | None
+    _held: bridge.Held | None = None  # base
+    _base: int
+    _sizes: list[int]
+    _lasting = False  # it is to end with its context
+
+    def __init__(self, owner: Any, size: Any = None, base: Any = None) -> None:
+        ctx = owner.context if isinstance(owner, DistributedContainer) else owner
+        check_context(ctx)
+        with together(ctx, "window"):
+            self._array, count = _part(owner, size, base)
+        self._kept = {}
+        self._context = ctx
+        if self._array is None:
+            self._handle = _call(bridge.WIN_MAKE, ctx, None, None, count, 0, 0, 0)
+        else:
+            self._held = bridge.start(bridge.WIN_MAKE, ctx, None, self._array, 0, 0, 0, 0)
+            self._handle = self._held._handle
+        facts = np.asarray(_call(bridge.WIN_FACTS, self, None, None, 0, 0, 0, 0)).tolist()
+        self._near, self._base, self._sizes = bool(facts[0]), facts[1], facts[2:]
+        bridge.expose(self)
+
+    @property
+    def context(self) -> Context:
+        """The ranks."""
+        return self._context
+
+    @property
+    def size(self) -> int:
+        """The bytes of this rank's part."""
+        return self._sizes[self._context.rank]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The bytes of each rank's part."""
+        return tuple(self._sizes)
+
+    @property
+    def base(self) -> int:
+        """The address of this rank's part."""
+        return self._base
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether neither the window nor its context is closed."""
+        return bool(self._handle and self._context._handle)
+
+    def local_view(self, dtype: Any = None) -> np.ndarray[Any, Any]:
+        """Return this rank's part as an array of one dimension that shares its memory. Not collective.
+
+        The array keeps the memory, so it stays valid when the window is closed. What other ranks have written is there
+        after ``fence`` or ``sync``, or a lock of the part.
+
+        Parameters
+        ----------
+        dtype
+            Of the elements; None for base's, or bytes.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the part is no whole number of elements.
+        InvalidHandleError
+            If the window is closed.
+        """
+        if self._array is None:
+            return self.shared_view(self._context.rank, dtype)
+        self._check_open()
+        flat = self._array.reshape(-1)
+        if dtype is None:
+            return flat
+        dtype_number(dtype)
+        element = np.dtype(dtype)
+        if self.size % element.itemsize:
+            text = f"the part of {self.size} bytes is no whole number of {element} elements of {element.itemsize} bytes"
+            raise InvalidArgumentError(f"local_view: {text}")
+        return flat.view(element)
+
+    def shared_view(self, rank: int, dtype: Any = None) -> np.ndarray[Any, Any]:
+        """Return a rank's part as an array of one dimension that shares its memory. Not collective.
+
+        Only memory that the window has allocated, on a machine that all ranks share, is seen by others than its rank.
+
+        Parameters
+        ----------
+        rank
+            Whose part.
+        dtype
+            Of the elements; None for bytes.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the part is not in this process's memory, or no whole number of elements.
+        BoundsError
+            If there is no such rank.
+        InvalidHandleError
+            If the window is closed.
+        """
+        number = dtype_number(np.uint8 if dtype is None else dtype)
+        if self._array is not None and rank == self._context.rank:
+            return self.local_view(np.uint8 if dtype is None else dtype)
+        return np.asarray(_call(bridge.WIN_VIEW, self, None, None, integer("rank", rank), number, 0, 0))
+
+    def close(self) -> None:
+        """Give the window back. Collective (MPI_Win_free). A second call does nothing. Views keep their memory.
+
+        Raises
+        ------
+        BufferError
+            If there are accesses since the last fence, locks, or requests. On every rank, and the window stays open.
+        """
+        if self._handle and not _native.forked():
+            _native.window_close(self._handle)
+        self._end()
+
+    def _end(self) -> None:
+        self._handle = 0
+        self._held = None
+        self._kept = {}
+
+    def _check_open(self) -> None:
+        if not self._handle:
+            raise _native.closed("window")
+        if not self._context._handle:
+            raise InvalidHandleError("the window is closed, with its context")
+
+    def __enter__(self) -> Window:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        # A rank that fails must not wait for the others to close: they may wait for it in another call.
+        if error is None or self._context.size == 1 or not self._context._handle:
+            self.close()
+        else:
+            self._abandon()
+
+    def _abandon(self, keep: Callable[..., None] = _orphans.keep_window) -> None:
+        """Leave the window, and what others reach for, to the end of the context."""
+        keep(self._context._handle, self._handle, (self._held, self._kept))
+        self._end()
+
+    # The interpreter's end takes the modules away first, so what is used then is held here.
+    def __del__(
+        self, warn: Callable[..., None] = warnings.warn, finalizing: Callable[[], bool] = sys.is_finalizing
+    ) -> None:
+        if not self._handle or finalizing() or _native.forked():
+            return
+        if self._context.size == 1 or not self._context._handle:
+            try:
+                _native.window_close(self._handle)
+                self._end()
+            except BufferError:  # in the middle of an epoch
+                self._abandon()
+        else:
+            # Collected at different times on different ranks, so it may not communicate.
+            if not self._lasting:
+                warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
+            self._abandon()
+
+    def __repr__(self) -> str:
+        state = "" if self.is_valid else ", closed"
+        return f"<dtl.Window of {self.size} bytes on rank {self._context.rank} of {self._context.size}{state}>"
+
+
+def _part(owner: Any, size: Any, base: Any) -> tuple[np.ndarray[Any, Any] | None, int]:
+    """Return the memory that a rank brings to a window, or how many bytes to allocate."""
+    given = [size is not None, base is not None, isinstance(owner, DistributedContainer)]
+    if sum(given) != 1:
+        raise InvalidArgumentError(
+            "a window takes either size=, how many bytes to allocate, or base=, an array, or a container"
+        )
+    if size is not None:
+        count = integer("size", size)
+        if count < 0:
+            raise InvalidArgumentError(f"size {count} is negative")
+        return None, count
+    if base is not None and not isinstance(base, np.ndarray):
+        raise InvalidTypeError(f"base must be a NumPy array, not {type(base).__name__}")
+    array = exposed(owner) if base is None else base
+    try:
+        check_output(array)
+    except InvalidArgumentError as error:
+        raise type(error)(
+            str(error).replace("out ", "base " if base is not None else "the container's part ", 1)
+        ) from None
+    return array, 0

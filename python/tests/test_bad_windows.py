@@ -1,0 +1,161 @@
+"""Everything that is wrong with windows is refused at the call, and the window goes on."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+from refusals import ARGUMENT, BOUNDS, TYPE, refused
+
+import dtl
+
+
+class TestRefusals:
+    """Everything that is wrong is refused at the call, and the window goes on."""
+
+    def test_constructors(self, ctx: dtl.Context) -> None:
+        strided, fixed = np.zeros(8)[::2], np.zeros(4)
+        fixed.setflags(write=False)
+        for make, error, code, text in [
+            (lambda: dtl.Window(ctx), ARGUMENT, 100, "either size="),
+            (lambda: dtl.Window(ctx, size=8, base=np.zeros(1)), ARGUMENT, 100, "either size="),
+            (lambda: dtl.Window(ctx, size=-1), ARGUMENT, 100, "size -1 is negative"),
+            (lambda: dtl.Window(ctx, size=2**60), ARGUMENT, 100, "outside [0, 2**48]"),
+            (lambda: dtl.Window(ctx, size=1.5), TYPE, 101, "size must be an integer"),
+            (lambda: dtl.Window(ctx, base=[1.0]), TYPE, 101, "base must be a NumPy array"),
+            (lambda: dtl.Window(ctx, base=strided), ARGUMENT, 100, "not C-contiguous"),
+            (lambda: dtl.Window(ctx, base=fixed), ARGUMENT, 100, "read-only"),
+            (lambda: dtl.Window(ctx, base=np.array(["a"])), TYPE, 101, "dtype <U1"),
+            (lambda: dtl.Window(None, size=8), TYPE, 101, "ctx must be a dtl.Context"),
+        ]:
+            refused(make, error, code, text)
+
+    def test_one_rank_fails(self, ctx: dtl.Context) -> None:
+        error = refused(lambda: dtl.Window(ctx, size=-1 if ctx.rank == ctx.size - 1 else 8), ARGUMENT, 100, "size -1")
+        assert ctx.rank == ctx.size - 1 or f"rank {ctx.size - 1}" in str(error)
+
+    @pytest.mark.mpi(min_size=2)
+    def test_ranks_that_disagree(self, ctx: dtl.Context) -> None:
+        with pytest.raises(dtl.CollectiveMismatchError, match="window"):
+            dtl.Window(ctx, **({"size": 8} if ctx.rank else {"base": np.zeros(1)}))
+        with dtl.Window(ctx, size=8) as one, dtl.Window(ctx, size=8) as two:
+            with pytest.raises(dtl.CollectiveMismatchError, match="fence on window"):
+                (one if ctx.rank else two).fence()
+            if ctx.rank == 1:
+                one.lock(0)
+            with pytest.raises(dtl.BufferError, match="lock of rank 0's part"):
+                one.close()
+            if ctx.rank == 1:
+                one.unlock(0)
+
+    def test_memory_that_is_not_there(self, ctx: dtl.Context) -> None:
+        with pytest.raises(dtl.MemoryError):
+            dtl.Window(ctx, size=2**46)
+
+    def test_epochs(self, ctx: dtl.Context, win: dtl.Window) -> None:
+        me = ctx.rank
+        for access in ACCESSES.values():
+            refused(lambda: access(win, me, 0), ARGUMENT, 100, f"no epoch is open for rank {me}'s part")  # noqa: B023
+        for call, text in [
+            (lambda: win.flush(me), "no epoch is open"),
+            (lambda: win.flush_local(me), "no epoch is open"),
+            (win.flush_all, "no epoch is open"),
+            (win.flush_local_all, "no epoch is open"),
+            (lambda: win.unlock(me), f"rank {me}'s part is not locked"),
+            (win.unlock_all, "lock_all has not"),
+            (lambda: win.lock(me, "both"), "neither 'exclusive' nor 'shared'"),
+            (lambda: win.lock(me, None), "neither 'exclusive' nor 'shared'"),
+        ]:
+            refused(call, ARGUMENT, 100, text)
+        win.lock(me)
+        refused(lambda: win.lock(me, "shared"), ARGUMENT, 100, "locked already")
+        refused(win.lock_all, ARGUMENT, 100, "unlock it before lock_all")
+        refused(win.fence, ARGUMENT, 100, "unlock it before fence")
+        other = (me + 1) % ctx.size
+        if other != me:
+            refused(lambda: dtl.rma_put(win, other, 0, 1.0), ARGUMENT, 100, f"rank {other}'s part")
+        win.unlock(me)
+        win.lock_all()
+        refused(lambda: win.lock(me), ARGUMENT, 100, "locked already")
+        refused(win.lock_all, ARGUMENT, 100, "all parts are locked")
+        refused(lambda: win.unlock(me), ARGUMENT, 100, "not locked")
+        win.unlock_all()
+        win.fence()
+        dtl.rma_put(win, me, 0, 1.0)
+        refused(lambda: win.lock(me), ARGUMENT, 100, "since the last fence")
+        refused(win.close, dtl.BufferError, 106, "since the last fence")
+        assert win.is_valid
+        win.fence()
+
+    def test_places(self, ctx: dtl.Context, win: dtl.Window) -> None:
+        n, me = ctx.size, ctx.rank
+        win.lock_all()
+        for name, access in ACCESSES.items():
+            for target in (-1, n, 2**40):
+                refused(lambda: access(win, target, 0), BOUNDS, 103, f"target {target}")  # noqa: B023
+            for offset in (-8, 256, 2**62, -(2**63)):
+                refused(lambda: access(win, me, offset), BOUNDS, 103, "outside [0, 256)")  # noqa: B023
+            refused(lambda: access(win, "0", 0), TYPE, 101, "target must be an integer")  # noqa: B023
+            refused(lambda: access(win, me, 0.5), TYPE, 101, "offset must be an integer")  # noqa: B023
+            refused(lambda: access(win, me, 2**64), ARGUMENT, 100, "offset")  # noqa: B023
+            refused(lambda: access(ctx, me, 0), TYPE, 101, "win must be a dtl.Window")  # noqa: B023
+            if "put" not in name and "get" not in name:
+                refused(lambda: access(win, me, 4), ARGUMENT, 100, "no multiple of 8")  # noqa: B023
+        for call in (win.lock, win.unlock, win.flush, win.flush_local):
+            refused(lambda: call(n), BOUNDS, 103, f"target {n}")  # noqa: B023
+            with pytest.raises(dtl.BoundsError):
+                call(-1)
+            refused(lambda: call(None), TYPE, 101, "target must be an integer")  # noqa: B023
+        win.unlock_all()
+
+    def test_values(self, ctx: dtl.Context, win: dtl.Window) -> None:
+        me = ctx.rank
+        win.lock(me)
+        for call, error, code, text in [
+            (lambda: dtl.rma_get(win, me, 0, -8), ARGUMENT, 100, "size -8"),
+            (lambda: dtl.rma_get(win, me, 0, 12, np.float64), ARGUMENT, 100, "no whole number"),
+            (lambda: dtl.rma_get(win, me, 0, 2**50), BOUNDS, 103, "outside [0, 256)"),
+            (lambda: dtl.rma_get(win, me, 0), ARGUMENT, 100, "size"),
+            (lambda: dtl.rma_get(win, me, 0, 8, "U3"), ARGUMENT, 100, "not held"),
+            (lambda: dtl.rma_get(win, me, 0, 4, out=np.zeros(1)), ARGUMENT, 100, "8 bytes"),
+            (lambda: dtl.rma_get(win, me, 0, out=[1]), TYPE, 101, "out must be"),
+            (lambda: dtl.rma_put(win, me, 0, "text"), TYPE, 101, "data"),
+            (lambda: dtl.rma_put(win, me, 0, None), TYPE, 101, "data"),
+            (lambda: dtl.rma_put(win, me, 0, np.zeros(33)), BOUNDS, 103, "264 bytes"),
+            (lambda: dtl.rma_accumulate(win, me, 0, 1, 99), ARGUMENT, 100, "op number 99"),
+            (lambda: dtl.rma_accumulate(win, me, 0, 1, "plus"), ARGUMENT, 100, "unknown op"),
+            (lambda: dtl.rma_accumulate(win, me, 0, 1, dtl.MINLOC), ARGUMENT, 104, "MINLOC"),
+            (lambda: dtl.rma_fetch_and_add(win, me, 0, 1.5, np.int64), TYPE, 101, "float64"),
+            (lambda: dtl.rma_fetch_and_add(win, me, 0, 300, np.int8), dtl.OverflowError, 105, "300"),
+            (lambda: dtl.rma_compare_and_swap(win, me, 0, [1, 2], 3), ARGUMENT, 100, "one number, not 2"),
+        ]:
+            refused(call, error, code, text)
+        win.unlock(me)
+        refused(
+            lambda: win.local_view(np.complex128) if win.size % 16 else win.local_view("U3"), ARGUMENT, 100, "dtype"
+        )
+        for op in (dtl.REPLACE, dtl.NO_OP):
+            refused(lambda: dtl.allreduce(ctx, np.ones(3), op=op), ARGUMENT, 100, op.name, "windows")  # noqa: B023
+            refused(lambda: dtl.allreduce(ctx, 1.0, op=op), ARGUMENT, 100, op.name, "windows")  # noqa: B023
+
+    def test_closed(self, ctx: dtl.Context) -> None:
+        win = dtl.Window(ctx, size=64)
+        win.close()
+        for access in ACCESSES.values():
+            refused(lambda: access(win, 0, 0), dtl.InvalidHandleError, 102, "closed")  # noqa: B023
+        for call in (win.fence, win.lock_all, win.unlock_all, win.sync, win.flush_all, lambda: win.lock(0)):
+            with pytest.raises(dtl.InvalidHandleError):
+                call()
+
+
+ACCESSES: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "put": lambda win, target, offset: dtl.rma_put(win, target, offset, 1.0),
+    "get": lambda win, target, offset: dtl.rma_get(win, target, offset, 8, np.float64),
+    "rput": lambda win, target, offset: dtl.rma_rput(win, target, offset, np.ones(1)),
+    "rget": lambda win, target, offset: dtl.rma_rget(win, target, offset, 8),
+    "accumulate": lambda win, target, offset: dtl.rma_accumulate(win, target, offset, 1.0),
+    "fetch_and_add": lambda win, target, offset: dtl.rma_fetch_and_add(win, target, offset, 1, np.int64),
+    "fetch_and_op": lambda win, target, offset: dtl.rma_fetch_and_op(win, target, offset, 1.0, dtl.MAX),
+    "compare_and_swap": lambda win, target, offset: dtl.rma_compare_and_swap(win, target, offset, 0.0, 1.0),
+}
