@@ -15,10 +15,13 @@ static int level_out(int native) {
 // Who advances MPI beside the program holds this, and so does who ends it.
 static pthread_mutex_t advancing = PTHREAD_MUTEX_INITIALIZER;
 
-// wrap_advance lets MPI go on with what is under way, which it does where it looks for a message.
+enum { NOBODYS_TAG = 32767 }; // the largest that every library has
+
+// wrap_advance lets MPI go on with what is under way, which it does where it looks for a message that is not there: one
+// of a tag that nobody uses. On MPI_COMM_SELF, MPICH looks at once and goes on with nothing.
 static int wrap_advance(int *found) {
 	pthread_mutex_lock(&advancing);
-	int rc = is_finalized() ? DTL_MPI_FINALIZED : mpi.Iprobe(ANY_SOURCE, ANY_TAG, COMM_SELF, found, STATUS_IGNORE);
+	int rc = is_finalized() ? DTL_MPI_FINALIZED : mpi.Iprobe(0, NOBODYS_TAG, COMM_WORLD, found, STATUS_IGNORE);
 	pthread_mutex_unlock(&advancing);
 	return rc;
 }

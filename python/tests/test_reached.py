@@ -90,6 +90,25 @@ def test_a_rank_that_computes(mpi: Any, window: Any, progress: str, tmp_path: Pa
         ctx.barrier()
 
 
+def test_a_window_of_a_rank_that_computes(mpi: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DTL_SHARED_MEMORY", "0")
+    mark = Path(mpi.COMM_WORLD.bcast(str(tmp_path), 1)) / "read"
+    with dtl.Context(comm=mpi.COMM_WORLD, progress="thread") as ctx, dtl.Window(ctx, size=64) as win:
+        win.local_view(np.float64)[:] = ctx.rank + 5
+        ctx.barrier()
+        if ctx.rank == 0:
+            deadline = time.monotonic() + 30
+            while not mark.exists() and time.monotonic() < deadline:
+                sum(range(1000))
+            assert mark.exists()
+        elif ctx.rank == 1:
+            with win.locked(0):
+                got = dtl.rma_get(win, target=0, offset=8, size=8, dtype=np.float64)
+            assert got[0] == 5
+            mark.touch()
+        ctx.barrier()
+
+
 def test_the_thread_leaves_requests_as_they_are(mpi: Any) -> None:
     with dtl.Context(comm=mpi.COMM_WORLD, progress="thread") as ctx:
         for size in (1, 5_000, 300_000):
