@@ -69,6 +69,7 @@ def control_calls(ctx: int, self_communicator: int) -> Calls:
         "Progress": n["Progress"],
         "SetPatience": lambda: n["SetPatience"](30.0, 0.0),
         "SetChecking": lambda: n["SetChecking"](True),
+        "SetProgress": lambda: n["SetProgress"](0),
         "SetSharing": lambda: n["SetSharing"](True),
         "Version": n["Version"],
         "DtypeName": lambda: n["DtypeName"](1),

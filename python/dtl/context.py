@@ -32,10 +32,16 @@ class Context(DeviceRanks):
         ``"node"`` (only where all ranks share memory, where it costs next to nothing; a call that does not match may
         hang, or give wrong numbers, elsewhere). None for what the environment's DTL_CHECK says, else ``"full"``.
 
+    progress
+        Who goes on with requests, and with what others want of this rank's windows, while the program computes:
+        ``"none"`` (what waits for another rank goes on with everything), ``"poll"`` (every call does), or ``"thread"``
+        (a thread beside the program, which is there while something is under way, and needs MPI_THREAD_MULTIPLE).
+        None for what the environment's DTL_PROGRESS says, else ``"none"``. It need not be the same on all ranks.
+
     Raises
     ------
     InvalidArgumentError
-        If check is neither.
+        If check or progress is something else.
     InvalidTypeError
         If comm is no communicator.
     BackendUnavailableError
@@ -59,9 +65,16 @@ class Context(DeviceRanks):
     rank 0 of 1
     """
 
-    def __init__(self, comm: Any = None, device_id: int | None = None, *, check: str | None = None) -> None:
+    def __init__(
+        self,
+        comm: Any = None,
+        device_id: int | None = None,
+        *,
+        check: str | None = None,
+        progress: str | None = None,
+    ) -> None:
         device = -1 if device_id is None else integer("device_id", device_id)
-        _watch.configure(check)
+        _watch.configure(check, progress)
         if comm is None:
             _rank.refuse_child()
             self._adopt(_native.context_world(device))

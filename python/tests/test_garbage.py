@@ -97,6 +97,7 @@ NO_HANDLE = {
     "Progress",
     "SetPatience",
     "SetChecking",
+    "SetProgress",
     "SetSharing",
     "Version",
 }

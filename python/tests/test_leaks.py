@@ -91,6 +91,7 @@ def functions() -> dict[str, Callable[[], Any]]:
         "Progress": _dtl.pydtl_Progress,
         "SetPatience": lambda: _dtl.pydtl_SetPatience(30.0, 0.0),
         "SetChecking": lambda: _dtl.pydtl_SetChecking(True),
+        "SetProgress": lambda: _dtl.pydtl_SetProgress(0),
         "SetSharing": lambda: _dtl.pydtl_SetSharing(True),
         "BackendCount": _dtl.pydtl_BackendCount,
         "BackendName": lambda: _dtl.pydtl_BackendName(0),
