@@ -1,4 +1,4 @@
-"""The C programs: transfers.c and sorts.c, built with the MPI library's mpicc and loaded into this process."""
+"""The C programs transfers.c, sorts.c and accesses.c, built with the library's mpicc and loaded into this process."""
 
 from __future__ import annotations
 
@@ -108,6 +108,19 @@ class CSort:
         if self._comm.allreduce(taken, MPI.MIN) < 0:
             raise MemoryError(f"no room for {got.value} values")
         return taken, self._work[0][: got.value]
+
+
+class CAccesses:
+    """The accesses of accesses.c to a window. Collective."""
+
+    def __init__(self, comm: MPI.Intracomm) -> None:
+        self._accesses = _loaded(comm, "accesses").accesses
+        self._accesses.restype = ctypes.c_double
+
+    def time(self, win: MPI.Win, kind: str, buffer: Array, target: int, calls: int) -> float:
+        """Return the seconds of a put, get or add (of int64) with a flush."""
+        number = ("put", "get", "add").index(kind)
+        return float(self._accesses(win.py2f(), number, _address(buffer), buffer.nbytes, target, calls))
 
 
 def _address(array: Array) -> ctypes.c_void_p:

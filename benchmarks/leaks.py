@@ -72,6 +72,7 @@ def control_calls(ctx: int, self_communicator: int) -> Calls:
         "Progress": n["Progress"],
         "SetPatience": lambda: n["SetPatience"](30.0, 0.0),
         "SetChecking": lambda: n["SetChecking"](True),
+        "SetProgress": lambda: n["SetProgress"](0),
         "SetSharing": lambda: n["SetSharing"](True),
         "SetThreads": lambda: n["SetThreads"](1),
         "Version": n["Version"],

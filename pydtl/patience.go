@@ -36,6 +36,12 @@ func SetChecking(everywhere bool) (ok bool, err error) {
 	return true, nil
 }
 
+// SetProgress says who goes on with what is under way while a program does something else: core/comm numbers them.
+func SetProgress(number int64) (ok bool, err error) {
+	defer guard(&err)
+	return true, comm.SetProgress(number)
+}
+
 // Asked reports whether another rank wants to know where this process is.
 func Asked() (asked bool, err error) {
 	defer guard(&err)

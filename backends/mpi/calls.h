@@ -83,6 +83,7 @@ struct dtl_part {
 	X(split, (uint64_t comm, int color, int key, uint64_t *to, int *null), (comm, color, key, to, null)) \
 	X(split_by_node, (uint64_t comm, uint64_t *to), (comm, to)) \
 	X(free, (uint64_t comm), (comm)) \
+	X(advance, (int *found), (found)) \
 	X(send_for, (uint64_t comm, const void *buf, int64_t n, int type, int dest, int tag, int64_t patience, \
 	             uint64_t *request), (comm, buf, n, type, dest, tag, patience, request)) \
 	X(recv_for, (uint64_t comm, void *buf, int64_t n, int type, int source, int tag, int64_t patience, \

@@ -30,6 +30,7 @@ var (
 	_ backend.ReducingCommunicator = (*Comm)(nil)
 	_ backend.NativeCommunicator   = (*Comm)(nil)
 	_ backend.ThreadLimited        = (*Comm)(nil)
+	_ backend.Advancer             = (*Comm)(nil)
 )
 
 // own makes a Comm of a native communicator that this library made.

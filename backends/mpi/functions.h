@@ -26,6 +26,7 @@
 	X(Type_commit, (Datatype *)) \
 	X(Type_free, (Datatype *)) \
 	X(Op_create, (void (*)(void *, void *, int *, Datatype *), int, Op *)) \
+	X(Iprobe, (int, int, Comm, int *, Status *)) \
 	X(Improbe, (int, int, Comm, int *, Message *, Status *)) \
 	X(Mrecv, (void *, int, Datatype, Message *, Status *)) \
 	X(Isend, (const void *, int, Datatype, int, int, Comm, Request *)) \

@@ -1,5 +1,12 @@
 package mpi
 
+/*
+#include "calls.h"
+
+#cgo noescape dtl_mpi_advance
+*/
+import "C"
+
 import "dtl/core/backend"
 
 // levels are the names of the thread levels, as ThreadLevel gives them.
@@ -16,4 +23,10 @@ func (c *Comm) ThreadLimit() (*backend.ThreadLimit, error) {
 		limit.Main = c.m.mainThread
 	}
 	return limit, nil
+}
+
+// Advance lets MPI go on with all that is under way in this process.
+func (c *Comm) Advance() error {
+	var found C.int
+	return c.m.failure("MPI_Iprobe", C.dtl_mpi_advance(c.m.c, &found))
 }

@@ -4,6 +4,8 @@ package mpi
 import "C"
 
 import (
+	"runtime"
+
 	"dtl/core/backend"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
@@ -65,6 +67,8 @@ func (w *window) FetchAndOp(from, into memory.Span, target int, offset int64, op
 	}
 	rc := C.dtl_mpi_fetch_and_op(w.m.c, w.handle, address(from), address(into), C.int64_t(into.Count), C.int(into.Type),
 		C.int(op), C.int(target), C.int64_t(offset))
+	runtime.KeepAlive(from.Addr) // which may be Go's: the call is over
+	runtime.KeepAlive(into.Addr)
 	return w.m.failure("MPI_Get_accumulate", rc)
 }
 
@@ -76,6 +80,9 @@ func (w *window) CompareAndSwap(compare, swap, into memory.Span, target int, off
 	}
 	rc := C.dtl_mpi_compare_and_swap(w.m.c, w.handle, address(compare), address(swap), address(into), C.int(size),
 		C.int(target), C.int64_t(offset))
+	for _, s := range [...]memory.Span{compare, swap, into} {
+		runtime.KeepAlive(s.Addr)
+	}
 	return w.m.failure("MPI_Compare_and_swap", rc)
 }
 

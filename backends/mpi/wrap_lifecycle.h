@@ -12,6 +12,28 @@ static int level_out(int native) {
 	                                     : 0;
 }
 
+// Who advances MPI beside the program holds this, and so does who ends it.
+static pthread_mutex_t advancing = PTHREAD_MUTEX_INITIALIZER;
+
+enum { NOBODYS_TAG = 32767 }; // the largest that every library has
+
+// wrap_advance lets MPI go on with what is under way, which it does where it looks for a message that is not there: one
+// of a tag that nobody uses. On MPI_COMM_SELF, MPICH looks at once and goes on with nothing.
+static int wrap_advance(int *found) {
+	pthread_mutex_lock(&advancing);
+	int rc = is_finalized() ? DTL_MPI_FINALIZED : mpi.Iprobe(0, NOBODYS_TAG, COMM_WORLD, found, STATUS_IGNORE);
+	pthread_mutex_unlock(&advancing);
+	return rc;
+}
+
+static int finalize(void) {
+	pthread_mutex_lock(&advancing);
+	owner = 0;
+	int rc = mpi.Finalize();
+	pthread_mutex_unlock(&advancing);
+	return rc;
+}
+
 // at_exit runs when the process ends, after Python has gone. A rank that fails ends the others too: they may
 // wait for it forever. A forked child, which inherits the handler, has no MPI to end.
 static void at_exit(int status, void *unused) {
@@ -21,8 +43,7 @@ static void at_exit(int status, void *unused) {
 		return;
 	if (status != 0 && mpi.Comm_size(COMM_WORLD, &size) == SUCCESS && size > 1)
 		mpi.Abort(COMM_WORLD, status & 0xff ? status : 1); // 256 would be success to the launcher
-	owner = 0;
-	mpi.Finalize();
+	finalize();
 }
 
 static int wrap_init(int *level) {
@@ -58,8 +79,10 @@ static int wrap_program(int *number) {
 
 static int wrap_finalize(int *was_ours) {
 	*was_ours = owner != 0 && owner == getpid() && !is_finalized();
+	if (*was_ours)
+		return finalize();
 	owner = 0;
-	return *was_ours ? mpi.Finalize() : SUCCESS;
+	return SUCCESS;
 }
 
 static int wrap_abort(int code) {

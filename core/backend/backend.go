@@ -159,6 +159,15 @@ type Direct struct {
 	SendFor, RecvFor, WaitFor, Cancel uintptr
 }
 
+// Advancer is a Communicator of a library that goes on with what is under way in its calls only, also with what other
+// ranks want of this one's memory.
+type Advancer interface {
+	Communicator
+	// Advance is such a call, which does nothing else and does not wait. It goes on with all that is under way in the
+	// process, and may be called beside every other call.
+	Advance() error
+}
+
 // ThreadLimited is a Communicator of a library that may allow calls from some threads of the process only.
 type ThreadLimited interface {
 	Communicator

@@ -17,6 +17,8 @@ import (
 type Comm struct {
 	main       backend.ReducingCommunicator
 	payload    backend.ReducingCommunicator
+	aside      Progress         // who goes on with what is under way here
+	advancer   backend.Advancer // nil: nobody else needs to
 	rank, size int
 	memory     memory.Allocator
 	scratch    scratch
@@ -63,6 +65,7 @@ func New(main backend.ReducingCommunicator, mem memory.Allocator) (*Comm, error)
 	if c.size == 1 {
 		return c, nil
 	}
+	c.helped()
 	if err := c.share(); err != nil {
 		_ = errors.Join(payload.Close(), main.Close())
 		return nil, err

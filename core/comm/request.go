@@ -82,6 +82,7 @@ func (r *Request) start() error {
 		return err
 	}
 	r.comm.active.Add(1)
+	r.comm.Open()
 	r.state, r.err, r.cancelled = underWay, nil, false
 	r.went(wait, early.error)
 	return nil
@@ -100,6 +101,7 @@ func (r *Request) went(wait backend.Request, err error) {
 		r.err = disagreed
 	}
 	r.comm.active.Add(-1)
+	r.comm.Shut()
 }
 
 // Wait returns the result when the operation is over; then the request rests. The caller owns the result. An error of
@@ -159,6 +161,7 @@ func (r *Request) lose() {
 		r.file(false)
 		r.state, r.err = lost, why
 		r.comm.active.Add(-1)
+		r.comm.Shut()
 	}
 }
 

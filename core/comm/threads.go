@@ -32,6 +32,7 @@ func heed(main backend.Communicator) error {
 
 // Enter is called before each call from a program, and Exit after it if there was no error. A thread may enter again.
 func Enter() error {
+	poll()
 	limit := callers.limit.Load()
 	if limit == nil {
 		return nil

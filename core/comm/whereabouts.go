@@ -108,6 +108,7 @@ func Answer(place string) {
 
 // Leave tells the other ranks that this process makes no more calls, and why: "has ended".
 func Leave(why string) {
+	stopAside()
 	onBoards(func(c *Comm) { c.board.Leave(why) })
 }
 

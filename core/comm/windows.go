@@ -68,10 +68,29 @@ func (c *Comm) Expose(op string, mem memory.Span) (w backend.Window, err error) 
 		if err := c.meet(form{op: op}, err); err != nil {
 			return err
 		}
-		w, err = p.Expose(mem)
+		if w, err = p.Expose(mem); err == nil {
+			c.Open()
+			w = &exposed{Window: w, comm: c}
+		}
 		return err
 	})
 	return w, err
+}
+
+// exposed is a window of the backend, for which somebody goes on beside the program.
+type exposed struct {
+	backend.Window
+	comm *Comm
+	over bool
+}
+
+// Close closes the window. Collective.
+func (e *exposed) Close() error {
+	if !e.over {
+		e.over = true
+		defer e.comm.Shut()
+	}
+	return e.Window.Close()
 }
 
 // dependent is what ends with the communicator.

@@ -24,12 +24,21 @@ _LAST_WORDS_SECONDS = 1.2
 #: What collective calls compare: all ranks, or those that share memory with each other.
 _CHECKS = ("full", "node")
 
+#: Who goes on with what is under way while a program computes, by core/comm's numbers.
+_PROGRESS = ("none", "poll", "thread")
+
 _started = False
 _last_place = ""
 
 
-def configure(check: str | None) -> None:
-    """Take over what the environment says now, and what a new context is to compare."""
+def configure(check: str | None, progress: str | None = None) -> None:
+    """Take over what the environment says now, what a new context compares, and who goes on with what it starts."""
+    source = "progress"
+    if progress is None:
+        source, progress = "DTL_PROGRESS", os.environ.get("DTL_PROGRESS") or _PROGRESS[0]
+    if progress not in _PROGRESS:
+        raise InvalidArgumentError(f"{source} is {progress!r}; it must be one of {', '.join(map(repr, _PROGRESS))}")
+    _native.set_progress(_PROGRESS.index(progress))
     source = "check"
     if check is None:
         source, check = "DTL_CHECK", os.environ.get("DTL_CHECK") or None

@@ -36,11 +36,17 @@ class Context(DeviceRanks):
         ``"node"`` (only where all ranks share memory, where it costs next to nothing; a call that does not match may
         hang, or give wrong numbers, elsewhere). None for what the environment's DTL_CHECK says, else ``"full"``. Where
         one of them says ``"full"``, dtl.live() also tells where what is made from then on was made.
+    progress
+        Who goes on with requests, and with what others want of this rank's windows, while the program computes:
+        ``"none"`` (what waits for another rank goes on with everything), ``"poll"`` (every call does), or ``"thread"``
+        (a thread beside the program, which is there while something is under way, and needs MPI_THREAD_MULTIPLE).
+        None for what the environment's DTL_PROGRESS says, else ``"none"``. It need not be the same on all ranks.
 
     Raises
     ------
     InvalidArgumentError
-        If check is neither, or backend is the name of none that connects ranks, or not ``"mpi"`` beside a comm.
+        If check or progress is something else, or backend is the name of none that connects ranks, or not ``"mpi"``
+        beside a comm.
     InvalidTypeError
         If comm is no communicator, or backend no text.
     BackendUnavailableError
@@ -68,10 +74,16 @@ class Context(DeviceRanks):
     _topologies = 0  # how many grids and graphs of its ranks there are
 
     def __init__(
-        self, comm: Any = None, device_id: int | None = None, *, backend: str | None = None, check: str | None = None
+        self,
+        comm: Any = None,
+        device_id: int | None = None,
+        *,
+        backend: str | None = None,
+        check: str | None = None,
+        progress: str | None = None,
     ) -> None:
         device = -1 if device_id is None else integer("device_id", device_id)
-        _watch.configure(check)
+        _watch.configure(check, progress)
         if comm is None:
             _rank.refuse_child()
             name = backends.chosen() if backend is None else text("backend", backend)

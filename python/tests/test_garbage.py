@@ -110,6 +110,7 @@ NO_HANDLE = {
     "Progress",
     "SetPatience",
     "SetChecking",
+    "SetProgress",
     "SetSharing",
     "TopologyBind",
     "TopologyDevices",

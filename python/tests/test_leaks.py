@@ -81,6 +81,7 @@ def functions() -> dict[str, Callable[[], Any]]:
         "Progress": _dtl.pydtl_Progress,
         "SetPatience": lambda: _dtl.pydtl_SetPatience(30.0, 0.0),
         "SetChecking": lambda: _dtl.pydtl_SetChecking(True),
+        "SetProgress": lambda: _dtl.pydtl_SetProgress(0),
         "SetSharing": lambda: _dtl.pydtl_SetSharing(True),
         "SetThreads": lambda: _dtl.pydtl_SetThreads(1),
         "BackendCount": _dtl.pydtl_BackendCount,

@@ -1,0 +1,178 @@
+package comm
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"dtl/core/backend"
+	"dtl/core/status"
+)
+
+// Progress says who goes on with what is under way while a program does something else: MPI does in its calls only.
+type Progress int64
+
+// The numbers travel over the bridge.
+const (
+	ByWaiting Progress = iota // who waits for another rank, and nobody else
+	ByCalls                   // every call, before its own work
+	ByThread                  // a thread beside the program, which is there while something is under way
+	progresses
+)
+
+// progressing is the Progress of communicators made from now on.
+var progressing atomic.Int64
+
+// SetProgress says who goes on with what is under way on communicators made from now on. Ranks may differ.
+func SetProgress(number int64) error {
+	if number < 0 || number >= int64(progresses) {
+		return status.New(status.InvalidArgument, "progress number %d outside [0, %d)", number, int(progresses))
+	}
+	progressing.Store(number)
+	return nil
+}
+
+// helped finds out who goes on with what is under way on c.
+func (c *Comm) helped() {
+	if a, ok := c.main.(backend.Advancer); ok && callers.limit.Load() == nil {
+		c.advancer, c.aside = a, Progress(progressing.Load())
+	}
+}
+
+// Open says that something is under way on c that needs this rank although nobody waits for it here: a request, or a
+// window that others reach into. Shut says that it is over.
+func (c *Comm) Open() {
+	switch {
+	case c.advancer == nil:
+	case c.aside == ByCalls:
+		polled.advancer.Store(&c.advancer)
+		polled.open.Add(1)
+	case c.aside == ByThread:
+		helper.begin(c.advancer)
+	}
+}
+
+// Shut ends what Open began.
+func (c *Comm) Shut() {
+	switch {
+	case c.advancer == nil:
+	case c.aside == ByCalls:
+		polled.open.Add(-1)
+	case c.aside == ByThread:
+		helper.open.Add(-1)
+	}
+}
+
+// polled is what calls go on with. All communicators of a process are of one library, so any of them will do.
+var polled struct {
+	open     atomic.Int32
+	advancer atomic.Pointer[backend.Advancer]
+}
+
+// poll goes on with what is under way, if calls do.
+func poll() {
+	if polled.open.Load() > 0 {
+		_ = (*polled.advancer.Load()).Advance() // what fails is told to who asks for it
+		runErrands()
+	}
+}
+
+// helper is the thread.
+var helper thread
+
+// thread goes on with what is under way, in a goroutine that ends when nothing has been for a while.
+type thread struct {
+	open  atomic.Int32
+	alive atomic.Bool
+	over  atomic.Bool // the process makes no more calls
+	mu    sync.Mutex  // of a step, and of beginning and end
+}
+
+const (
+	// shortPause is how long the thread sleeps after something has happened, and twice as long after each look at which
+	// nothing did, up to longPause: what needs this rank waits about so long for it.
+	shortPause, longPause = 50 * time.Microsecond, 200 * time.Microsecond
+	// busy is from how long a step takes that something happened in it.
+	busy = 1500 * time.Nanosecond
+	// hopeful is how long the thread goes on after something has happened, and atOnce how long at all without a pause.
+	hopeful, atOnce = 30 * time.Microsecond, 2 * time.Millisecond
+	// staying is how long the thread stays when nothing is under way: to begin another costs as much as a short message.
+	staying = 20 * time.Millisecond
+)
+
+func (t *thread) begin(a backend.Advancer) {
+	t.open.Add(1)
+	if t.alive.Load() {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.over.Load() && !t.alive.Swap(true) {
+		go t.run(a)
+	}
+}
+
+func (t *thread) run(a backend.Advancer) {
+	pause, used := shortPause, time.Now()
+	for {
+		if t.open.Load() == 0 {
+			if time.Since(used) > staying && t.leaves() {
+				return
+			}
+			time.Sleep(longPause)
+			continue
+		}
+		happened, ok := t.look(a)
+		if !ok {
+			return
+		}
+		if pause = min(2*pause, longPause); happened {
+			pause = shortPause
+		}
+		time.Sleep(pause)
+		used = time.Now()
+	}
+}
+
+// look takes a step, and more of them while something happens. It reports whether anything has.
+func (t *thread) look(a backend.Advancer) (happened, ok bool) {
+	begun := time.Now()
+	for last, before := begun, begun; ; {
+		if !t.step(a) {
+			return happened, false
+		}
+		now := time.Now()
+		if now.Sub(before) >= busy {
+			happened, last = true, now
+		}
+		if !happened || now.Sub(last) > hopeful || now.Sub(begun) > atOnce {
+			return happened, true
+		}
+		before = now
+	}
+}
+
+// step goes on with what is under way as far as it goes without waiting, unless the process makes no more calls.
+func (t *thread) step(a backend.Advancer) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over.Load() || a.Advance() != nil {
+		t.alive.Store(false)
+		return false
+	}
+	runErrands()
+	return true
+}
+
+// leaves ends the thread unless something has come up.
+func (t *thread) leaves() bool {
+	t.alive.Store(false)
+	return t.open.Load() == 0 || t.alive.Swap(true)
+}
+
+// stopAside ends the thread for good, for the library it calls may end. It returns when it makes no more calls.
+func stopAside() {
+	helper.over.Store(true)
+	helper.mu.Lock()
+	defer helper.mu.Unlock()
+}
