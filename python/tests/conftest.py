@@ -102,6 +102,15 @@ def ctx() -> Iterator[dtl.Context]:
         yield context
 
 
+@pytest.fixture(scope="session")
+def mpi() -> Any:
+    """mpi4py's MPI, for tests with the mark ``mpi``: the import initialises MPI, so not in a run on one rank."""
+    try:
+        return importlib.import_module("mpi4py.MPI")
+    except ImportError as error:
+        pytest.skip(f"{error}; runs with Open MPI, and with MPICH's own ABI")
+
+
 @pytest.fixture
 def alone() -> Iterator[dtl.Context]:
     """This process alone, however many ranks there are: for calls of which one rank's failure is nobody else's."""

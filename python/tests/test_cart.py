@@ -39,10 +39,8 @@ def beside(grid: dtl.Cart, k: int) -> int:
     return dtl.PROC_NULL
 
 
-def test_against_mpi4py(ctx: dtl.Context, dims: Any) -> None:
-    mpi = pytest.importorskip("mpi4py.MPI")
-    if ctx.size > 1 and not ctx.has_mpi:
-        pytest.skip("the ranks are not connected by MPI; runs under a launcher")
+@pytest.mark.mpi
+def test_against_mpi4py(ctx: dtl.Context, mpi: Any, dims: Any) -> None:
     comm = ctx.to_mpi4py()
     extents = mpi.Compute_dims(ctx.size, list(dims))
     for periods in product((False, True), repeat=len(dims)):
@@ -63,10 +61,9 @@ def test_against_mpi4py(ctx: dtl.Context, dims: Any) -> None:
     comm.Free()
 
 
-@pytest.mark.alone("needs no ranks")
-def test_extents_against_mpi4py(alone: dtl.Context) -> None:
+@pytest.mark.mpi
+def test_extents_against_mpi4py(mpi: Any) -> None:
     """The extents of other numbers of ranks: MPI libraries differ in some, of which ours have the smaller largest."""
-    mpi = pytest.importorskip("mpi4py.MPI")
     for n, count in product(range(1, 65), range(1, 4)):
         theirs = mpi.Compute_dims(n, count)
         ours = _factors(n, count)

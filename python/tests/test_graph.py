@@ -86,10 +86,9 @@ def test_dtypes(ctx: dtl.Context, dtype: str) -> None:
     assert_same(ring.neighbor_allgather(values(dtype, (5,), ctx.rank)), expected)
 
 
+@pytest.mark.mpi
+@pytest.mark.usefixtures("mpi")
 def test_against_mpi4py(ctx: dtl.Context, edges: Any) -> None:
-    pytest.importorskip("mpi4py.MPI")
-    if ctx.size > 1 and not ctx.has_mpi:
-        pytest.skip("the ranks are not connected by MPI; runs under a launcher")
     sources, destinations = ends(ctx.rank, edges)
     comm = ctx.to_mpi4py()
     theirs, ours = comm.Create_dist_graph_adjacent(sources, destinations), dtl.Graph(ctx, sources, destinations)

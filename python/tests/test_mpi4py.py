@@ -20,14 +20,6 @@ with_mpi = pytest.mark.mpi
 
 
 @pytest.fixture(scope="module")
-def mpi() -> Any:
-    try:
-        return importlib.import_module("mpi4py.MPI")
-    except ImportError as error:
-        pytest.skip(f"{error}; runs with Open MPI, and with MPICH's own ABI")
-
-
-@pytest.fixture(scope="module")
 def world(mpi: Any) -> Any:
     return mpi.COMM_WORLD
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import time
 from pathlib import Path
 from typing import Any, Callable, Iterator
@@ -14,14 +13,6 @@ import dtl
 from dtl.exceptions import InvalidArgumentError
 
 pytestmark = pytest.mark.mpi(min_size=2)
-
-
-@pytest.fixture(scope="module")
-def mpi() -> Any:
-    try:
-        return importlib.import_module("mpi4py.MPI")
-    except ImportError as error:
-        pytest.skip(f"{error}; runs with Open MPI, and with MPICH's own ABI")
 
 
 @pytest.fixture
