@@ -42,6 +42,7 @@ _SECTIONS = (
     Section("Transfers between two ranks", "transfers.py", 2, True),
     Section("Computation beside communication, on two ranks", "overlap.py", 2, True),
     Section("Progress of what is under way, on two ranks", "progress.py", 2, True),
+    Section("One-sided access on two ranks", "rma.py", 2, True),
     Section("Redistribution and access on two ranks", "moves.py", 2, True),
     Section("Numbers on one rank", "folds.py", 1, False),
     Section("Numbers on two ranks", "folds.py", 2, True),
