@@ -39,6 +39,7 @@ def _abort_job(kind: type[BaseException], error: BaseException, where: Traceback
         sys.stderr.flush()
         if issubclass(kind, KeyboardInterrupt):
             _watch.interrupted(where)
+        _watch.left_behind(error)
         _let_out(sys.stderr)
     finally:
         _native.mpi_abort(130 if issubclass(kind, KeyboardInterrupt) else 1)

@@ -21,6 +21,10 @@ _LOOK_SECONDS = 0.5
 # What a rank gets that was interrupted in a call, to find out where this one was.
 _LAST_WORDS_SECONDS = 1.2
 
+# What other ranks are told when this one's program ends, and how long the end may take: Python's, and that of MPI.
+_FAREWELL = "has ended its program"
+_LAST_EXIT_SECONDS = 2.0
+
 #: What collective calls compare: all ranks, or those that share memory with each other.
 _CHECKS = ("full", "node")
 
@@ -100,7 +104,13 @@ def interrupted(where: TracebackType | None) -> None:
         time.sleep(_LAST_WORDS_SECONDS)
 
 
+def left_behind(error: BaseException) -> None:
+    """Stay a little before the job is aborted for a rank that has ended: its own exit code, if any, is the job's."""
+    if _FAREWELL in str(error):
+        time.sleep(_LAST_EXIT_SECONDS)
+
+
 def _leave() -> None:
     """Tell the other ranks that this one makes no more calls."""
     if not _native.forked():
-        _native.leave("has ended its program")
+        _native.leave(_FAREWELL)
