@@ -35,6 +35,10 @@ def _until_over(request: dtl.Request) -> Any:
     return result
 
 
+def _ask(request: dtl.Request, answers: list[Any]) -> None:
+    answers.append(_until_over(request))
+
+
 @pytest.mark.parametrize("count", [1, 1000, 1_000_000])
 def test_a_message(ctx: dtl.Context, count: int) -> None:
     right, left = neighbours(ctx)
@@ -125,9 +129,7 @@ def test_threads(ctx: dtl.Context, progress: str, waits: bool) -> None:
             shared = dtl.iallreduce(own, np.full(100_000, 1.0), out=out)
             received = dtl.irecv(own, left, step)
             answers: list[Any] = []
-            threads = [
-                threading.Thread(target=lambda r=r: answers.append(_until_over(r))) for r in (shared, received) * 3
-            ]
+            threads = [threading.Thread(target=_ask, args=(r, answers)) for r in (shared, received) * 3]
             if waits:
                 threads.append(threading.Thread(target=shared.wait))
             for thread in threads:
