@@ -98,6 +98,7 @@ static PyMethodDef methods[] = {
     {"lend", bridge_lend, METH_O, lend_doc},
     {"note", bridge_note, METH_VARARGS, note_doc},
     {"outside", bridge_outside, METH_O, outside_doc},
+    {"pends", bridge_pends, METH_O, pends_doc},
     {"setup", bridge_setup, METH_VARARGS, setup_doc},
     {"start", (PyCFunction)(void (*)(void))bridge_start, METH_FASTCALL, start_doc},
     {NULL},

@@ -116,6 +116,15 @@ typedef struct {
     char rest[16];
 } dtl_window;
 
+/* What code outside Go sees of a request: core/comm.sight. */
+typedef struct {
+    int64_t owner; /* the request's handle; 0: nobody's */
+    int (*peek)(uint64_t request, int *over);
+    uint64_t native; /* 0: ask Go */
+    uint32_t turn;   /* 1 while somebody is at the request */
+    char rest[36];
+} dtl_sight;
+
 /* What became of the last fence, and how a part is locked. */
 enum { DTL_UNFENCED, DTL_FENCED, DTL_FENCE_USED };
 enum { DTL_UNLOCKED, DTL_SHARED, DTL_EXCLUSIVE };

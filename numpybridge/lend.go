@@ -26,6 +26,7 @@ const (
 	_ = uint(C.sizeof_dtl_presence-board.PresenceBytes) + uint(board.PresenceBytes-C.sizeof_dtl_presence)
 	_ = uint(C.sizeof_dtl_window-rma.LocalBytes) + uint(rma.LocalBytes-C.sizeof_dtl_window)
 	_ = uint(C.sizeof_dtl_target-rma.TargetBytes) + uint(rma.TargetBytes-C.sizeof_dtl_target)
+	_ = uint(C.sizeof_dtl_sight-comm.SightBytes) + uint(comm.SightBytes-C.sizeof_dtl_sight)
 	_ = uint(C.DTL_PAYLOAD_BYTES-board.MaxPayload) + uint(board.MaxPayload-C.DTL_PAYLOAD_BYTES)
 )
 
@@ -50,6 +51,19 @@ func dtl_expose(handle C.int64_t) (at unsafe.Pointer) {
 	c := Call{Handle: int64(handle)}
 	_ = c.window(func(w *rma.Window) error { // of one that is closed, there is none
 		at = w.Lend(int64(handle))
+		return nil
+	})
+	return at
+}
+
+// dtl_watch returns where a request is to be looked at, or NULL if C may not do so.
+//
+//export dtl_watch
+func dtl_watch(handle C.int64_t) (at unsafe.Pointer) {
+	defer guard(nil)
+	c := Call{Handle: int64(handle)}
+	_ = c.request(func(r *comm.Request) error { // of one that is closed, there is none
+		at = r.Lend(int64(handle))
 		return nil
 	})
 	return at

@@ -112,6 +112,9 @@ extern PyTypeObject ShortType;
 extern PyTypeObject HeldType;
 
 extern const char start_doc[];
+extern const char pends_doc[];
+PyObject *bridge_pends(PyObject *module, PyObject *object);
+
 PyObject *bridge_start(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 
 /* ---- program.c ---- */

@@ -14,6 +14,8 @@ typedef struct {
     int64_t handle; /* of its own: Python may change the other */
     Py_buffer in, out;
     scalar input;
+    dtl_sight *sight; /* where C may look at the request; NULL: nowhere, so far */
+    unsigned looks;
 } HeldObject;
 
 static void held_dealloc(PyObject *self) {
@@ -53,6 +55,43 @@ static taken take_both(HeldObject *held, dtl_call *call, PyObject *value, PyObje
     if (out != Py_None && hold(out, &call->out, NULL, &held->out, PyBUF_WRITABLE) != TAKEN)
         return UNSUITABLE;
     return TAKEN;
+}
+
+/* So often Go is asked: it finds out what else may end the request, and goes on with others. */
+enum { LOOKS_OF_GO = 32 };
+
+const char pends_doc[] = PyDoc_STR(
+"pends($module, request, /)\n--\n\n"
+"Return True where it is certain, without much ado, that a Held's operation is under way. Else call says.");
+
+/* peek asks the library itself, unless somebody is at the request. */
+static int peek(dtl_sight *s, int64_t handle) {
+    uint32_t nobody = 0;
+    int over = 1;
+    if (!__atomic_compare_exchange_n(&s->turn, &nobody, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return 0;
+    int asked = s->native != 0 && __atomic_load_n(&s->owner, __ATOMIC_RELAXED) == handle && s->peek(s->native, &over) == 0;
+    __atomic_store_n(&s->turn, 0, __ATOMIC_RELEASE);
+    return asked && !over;
+}
+
+PyObject *bridge_pends(PyObject *module, PyObject *object) {
+    HeldObject *held = (HeldObject *)object;
+    int under_way = 0;
+    if (Py_TYPE(object) != &HeldType || held->handle == 0 || tracing || disabled)
+        Py_RETURN_FALSE;
+    unsigned look = held->looks++ % LOOKS_OF_GO;
+    if (look == 0)
+        Py_RETURN_FALSE;
+    dtl_sight *sight = held->sight;
+    Py_BEGIN_ALLOW_THREADS /* what goes on meanwhile may need the lock */
+    if (sight == NULL && look == 1)
+        sight = dtl_watch(held->handle);
+    if (sight != NULL)
+        under_way = peek(sight, held->handle);
+    Py_END_ALLOW_THREADS
+    held->sight = sight;
+    return PyBool_FromLong(under_way);
 }
 
 const char start_doc[] = PyDoc_STR(

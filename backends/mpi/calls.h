@@ -92,6 +92,7 @@ struct dtl_part {
 	  (comm, buf, n, type, source, tag, flag, st)) \
 	X(wait, (uint64_t *request, struct dtl_status *st), (request, st)) \
 	X(wait_for, (uint64_t *request, int64_t patience, int *flag, struct dtl_status *st), (request, patience, flag, st)) \
+	X(peek, (uint64_t request, int *flag), (request, flag)) \
 	X(cancel, (uint64_t request), (request)) \
 	X(barrier, (uint64_t comm), (comm)) \
 	X(bcast, (uint64_t comm, void *buf, int64_t n, int type, int root), (comm, buf, n, type, root)) \

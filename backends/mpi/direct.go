@@ -24,3 +24,15 @@ func (c *Comm) Direct() backend.Direct {
 func (c *Comm) Adopt(native uint64) backend.Request {
 	return &request{m: c.m, call: "MPI_Isend", native: C.uint64_t(native)}
 }
+
+var _ backend.NativeRequest = (*request)(nil)
+
+// Native returns what peek knows the request by.
+func (r *request) Native() (number uint64, peek uintptr) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.done {
+		return 0, 0
+	}
+	return uint64(r.native), uintptr(unsafe.Pointer(r.m.c.peek))
+}

@@ -33,6 +33,7 @@
 	X(Irecv, (void *, int, Datatype, int, int, Comm, Request *)) \
 	X(Wait, (Request *, Status *)) \
 	X(Test, (Request *, int *, Status *)) \
+	X(Request_get_status, (Request, int *, Status *)) \
 	X(Cancel, (Request *)) \
 	X(Test_cancelled, (const Status *, int *)) \
 	X(Get_elements_x, (const Status *, Datatype, Count *)) \

@@ -134,7 +134,7 @@ func eachKind(t *testing.T, least int, test func(t *testing.T, j job)) {
 func TestJobs(t *testing.T) {
 	eachKind(t, 1, func(t *testing.T, j job) {
 		j.passed(t, "TestRankConformance", "TestRankConformanceOfLargeCounts", "TestRankSumOfPartsBeyondLimit",
-			"TestRankErrorsAreReturned", "TestRankAdopt",
+			"TestRankErrorsAreReturned", "TestRankAdopt", "TestRankNative",
 			"TestRankDescribe")
 	})
 }

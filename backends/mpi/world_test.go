@@ -165,6 +165,30 @@ func TestRankAdopt(t *testing.T) {
 	}
 }
 
+func TestRankNative(t *testing.T) {
+	c := rankWorld(t)
+	var in, out [1]float64
+	r, err := c.Irecv(memory.Of(dtype.Float64, in[:]), c.Rank(), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if number, peek := r.(backend.NativeRequest).Native(); number == 0 || peek == 0 {
+		t.Error("nothing to look at while the receive is under way")
+	}
+	s, err := c.Isend(memory.Of(dtype.Float64, out[:]), c.Rank(), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, each := range []backend.Request{r, s} {
+		if _, err := each.Wait(); err != nil {
+			t.Error(err)
+		}
+		if number, _ := each.(backend.NativeRequest).Native(); number != 0 {
+			t.Errorf("%d is left of what is complete", number)
+		}
+	}
+}
+
 func TestRankDescribe(t *testing.T) {
 	rankWorld(t)
 	d, err := Describe()

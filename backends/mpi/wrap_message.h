@@ -51,6 +51,12 @@ static int wrap_wait_for(uint64_t *request, int64_t patience, int *flag, struct 
 	return status_out(&native, st);
 }
 
+// wrap_peek leaves the operation as it is also where that is complete.
+static int wrap_peek(uint64_t request, int *flag) {
+	REQUIRE_ALIVE();
+	return mpi.Request_get_status((Request)(uintptr_t)request, flag, STATUS_IGNORE);
+}
+
 // left is what Go keeps of an operation: 0 if it is complete.
 static uint64_t left(Request pending, int complete) { return complete ? 0 : (uint64_t)(uintptr_t)pending; }
 

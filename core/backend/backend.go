@@ -159,6 +159,15 @@ type Direct struct {
 	SendFor, RecvFor, WaitFor, Cancel uintptr
 }
 
+// NativeRequest is a Request that C can look at by itself.
+type NativeRequest interface {
+	Request
+	// Native returns a number of the operation for a C function that says whether it is complete, and no more: its
+	// signature is that of peek in backends/mpi/calls.h. The number holds until a method says that the operation is
+	// complete; then it is 0.
+	Native() (number uint64, peek uintptr)
+}
+
 // Advancer is a Communicator of a library that goes on with what is under way in its calls only, also with what other
 // ranks want of this one's memory.
 type Advancer interface {

@@ -2,12 +2,11 @@ package board
 
 import (
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
+	"dtl/core/memory"
 )
 
 // Local is what the threads of one rank share of a board: whose turn it is, and which meeting the rank came to last. It
@@ -38,32 +37,8 @@ type Messages struct {
 	users                             int32   // calls on their way
 }
 
-// localBytes keeps those of two boards out of one cache line.
-const localBytes = 256
-
 // locals are those that have no board.
-var locals struct {
-	mu   sync.Mutex
-	free []*Local
-}
-
-func newLocal() (*Local, error) {
-	locals.mu.Lock()
-	defer locals.mu.Unlock()
-	if len(locals.free) == 0 {
-		page, err := unix.Mmap(-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
-		if err != nil {
-			return nil, err
-		}
-		for at := 0; at+localBytes <= len(page); at += localBytes {
-			locals.free = append(locals.free, (*Local)(unsafe.Pointer(&page[at])))
-		}
-	}
-	last := len(locals.free) - 1
-	l := locals.free[last]
-	locals.free = locals.free[:last]
-	return l, nil
-}
+var locals memory.Fixed[Local]
 
 // describe has code outside Go find its way on the board.
 func (l *Local) describe(b *Board) {
@@ -106,10 +81,4 @@ func (b *Board) Take() {
 func (b *Board) Release() { atomic.StoreUint32(&b.local.turn, 0) }
 
 // Forsake lets another board have what this one shared between threads, after Close and outside every turn.
-func (b *Board) Forsake() {
-	locals.mu.Lock()
-	defer locals.mu.Unlock()
-	locals.free = append(locals.free, b.local)
-}
-
-const _ = uint(localBytes - unsafe.Sizeof(Local{}))
+func (b *Board) Forsake() { locals.Put(b.local) }

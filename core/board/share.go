@@ -32,7 +32,7 @@ func Alone() (*Board, error) {
 
 // sight takes over the memory of a board.
 func sight(memory []byte, rank, ranks int) (*Board, error) {
-	local, err := newLocal()
+	local, err := locals.Get()
 	if err != nil {
 		_ = unix.Munmap(memory) // of what has just been mapped
 		return nil, status.New(status.OutOfMemory, "no memory: %w", err)

@@ -56,9 +56,9 @@ func runErrands() bool {
 	}
 	var some [errandsAtOnce]*Request
 	for _, r := range takeErrands(some[:0]) {
-		if r.mu.TryLock() { // or somebody goes on with it
+		if r.tryLock() { // or somebody goes on with it
 			r.goOn(backend.Request.Test)
-			r.mu.Unlock()
+			r.unlock()
 		}
 	}
 	return true

@@ -28,8 +28,8 @@ func (r *Request) SettleOn(c *Comm) error {
 		return nil
 	}
 	r.waiters.Add(1)
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.lock()
+	defer r.unlock()
 	defer r.waiters.Add(-1)
 	return status.In(r.name, r.settled())
 }

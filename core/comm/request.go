@@ -24,6 +24,7 @@ type Request struct {
 	waiters   atomic.Int32 // who has the lock for as long as it takes, or wants it
 	filed     bool         // among the errands
 	errand    int          // the place there, which the lock of these guards
+	sight     *sight       // of code outside Go that looks at it; nil: there is none
 }
 
 // state says where a request is. One that may be started again goes round.
@@ -64,8 +65,8 @@ func (c *Comm) begin(name string, t task, p posted) (*Request, error) {
 
 // Start starts a request that rests.
 func (r *Request) Start() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.lock()
+	defer r.unlock()
 	return status.In(r.name, r.start())
 }
 
@@ -108,8 +109,8 @@ func (r *Request) went(wait backend.Request, err error) {
 // the waiting itself leaves the operation under way.
 func (r *Request) Wait() (Result, error) {
 	r.waiters.Add(1)
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.lock()
+	defer r.unlock()
 	defer r.waiters.Add(-1)
 	if err := r.settled(); err != nil {
 		return Result{}, status.In(r.name, err)
@@ -173,14 +174,14 @@ func (r *Request) look(test test) state {
 	if !r.try() {
 		return underWay // somebody else waits for it
 	}
-	defer r.mu.Unlock()
+	defer r.unlock()
 	r.goOn(test)
 	return r.state
 }
 
 // try takes the lock unless somebody waits for the request. Who runs errands has it for a moment only.
 func (r *Request) try() bool {
-	for !r.mu.TryLock() {
+	for !r.tryLock() {
 		if r.waiters.Load() > 0 {
 			return false
 		}
@@ -209,7 +210,7 @@ func (r *Request) Cancel() (bool, error) {
 	if !r.try() {
 		return false, nil // somebody waits for it
 	}
-	defer r.mu.Unlock()
+	defer r.unlock()
 	receive, ok := r.task.(*receiving)
 	if !ok || r.state != underWay || receive.opened {
 		return false, nil
@@ -229,14 +230,14 @@ func (r *Request) Active() bool {
 	if !r.try() {
 		return true
 	}
-	defer r.mu.Unlock()
+	defer r.unlock()
 	return r.state == underWay
 }
 
 // Close gives up a result that nobody has asked for. What is under way keeps its buffers for good: an error.
 func (r *Request) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.lock()
+	defer r.unlock()
 	if r.state == underWay || r.state == lost {
 		return status.In(r.name, status.New(status.ViewsOut, "the request is under way"))
 	}
@@ -245,5 +246,6 @@ func (r *Request) Close() error {
 		result.release()
 	}
 	r.state = resting
+	r.withdraw()
 	return nil
 }

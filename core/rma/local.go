@@ -2,14 +2,11 @@ package rma
 
 import (
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
-
-	"dtl/core/status"
+	"dtl/core/memory"
 )
 
 // Local is what this rank knows of a window: its epochs, and where the parts are. It lies where it never moves, in
@@ -62,28 +59,7 @@ const (
 const _ = uint(64-LocalBytes) + uint(LocalBytes-64)
 
 // locals are those that no window has.
-var locals struct {
-	mu   sync.Mutex
-	free []*Local
-}
-
-func newLocal() (*Local, error) {
-	locals.mu.Lock()
-	defer locals.mu.Unlock()
-	if len(locals.free) == 0 {
-		page, err := unix.Mmap(-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
-		if err != nil {
-			return nil, status.New(status.OutOfMemory, "no memory: %w", err)
-		}
-		for at := 0; at < len(page); at += int(LocalBytes) {
-			locals.free = append(locals.free, (*Local)(unsafe.Pointer(&page[at])))
-		}
-	}
-	last := len(locals.free) - 1
-	l := locals.free[last]
-	locals.free = locals.free[:last]
-	return l, nil
-}
+var locals memory.Fixed[Local]
 
 // enter is called before each use of the window, and leave after it where the answer was yes.
 func (l *Local) enter() bool {
@@ -108,11 +84,4 @@ func (l *Local) end() {
 			time.Sleep(50 * time.Microsecond)
 		}
 	}
-}
-
-// forsake lets another window have it.
-func (l *Local) forsake() {
-	locals.mu.Lock()
-	defer locals.mu.Unlock()
-	locals.free = append(locals.free, l)
 }

@@ -80,7 +80,7 @@ func number(all []comm.Shared) int64 {
 
 // prepare allocates what this rank alone looks at. All ranks fail if one does. Collective.
 func (w *Window) prepare(mem memory.Allocator, part Part, all []comm.Shared) (err error) {
-	if w.local, err = newLocal(); err == nil {
+	if w.local, err = locals.Get(); err == nil {
 		w.table, err = memory.NewStorage(mem, len(all)*int(TargetBytes), 64)
 	}
 	if err := w.comm.Agree(comm.Call{Op: "window"}, err); err != nil {
@@ -191,6 +191,6 @@ func (w *Window) giveUp() {
 	}
 	w.release()
 	if w.local != nil {
-		w.local.forsake()
+		locals.Put(w.local)
 	}
 }

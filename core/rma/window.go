@@ -160,7 +160,7 @@ func (w *Window) end() error {
 
 // Close lets go of what is left of a window that Shut has ended, or its communicator's Close. Nobody uses it after that.
 func (w *Window) Close() error {
-	w.local.forsake()
+	locals.Put(w.local)
 	return nil
 }
 

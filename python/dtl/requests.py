@@ -14,7 +14,8 @@ from ._where import caller
 from .context import Context
 from .exceptions import BufferError, DTLError, InvalidTypeError
 
-_call = bridge.call
+_call, _pends = bridge.call, bridge.pends
+_UNDER_WAY = False, None
 _WAIT, _TEST, _CANCEL, _START = bridge.WAIT, bridge.TEST, bridge.CANCEL, bridge.START
 
 
@@ -96,7 +97,7 @@ class Request:
         return self._result
 
     def _end(self, result: Any, error: BaseException | None) -> None:
-        self._active, self._result, self._error = False, result, error
+        self._result, self._error, self._active = result, error, False
         self._held = None
 
     def test(self) -> tuple[bool, Any]:
@@ -114,7 +115,11 @@ class Request:
         DTLError
             What wait raises, if the operation is over and failed.
         """
-        # Asked again and again, so the usual answer takes no lock; no is also the core's while another thread waits.
+        # Asked again and again, so the usual answers take no lock; no is also the core's while another thread waits.
+        if _pends(self._held):
+            return _UNDER_WAY
+        if not self._active and self._error is None:
+            return True, self._result
         if self._active and (held := self._held) is not None and not _call(_TEST, held, None, None, 0, 0, 0, 0):
             return False, None
         if not self._lock.acquire(False):
@@ -129,6 +134,8 @@ class Request:
     @property
     def done(self) -> bool:
         """Whether the operation is over, so that wait returns, or raises, at once."""
+        if _pends(self._held):
+            return False
         if not self._active:
             return True
         if not self._lock.acquire(False):
@@ -222,7 +229,7 @@ class PersistentRequest(Request):
             self._active, self._cancelled, self._error, self._result = True, False, None, None
 
     def _end(self, result: Any, error: BaseException | None) -> None:
-        self._active, self._result, self._error = False, result, error
+        self._result, self._error, self._active = result, error, False
 
     def close(self) -> None:
         """Let the buffers go. A second call does nothing.
