@@ -6,6 +6,7 @@
  * Where all parts of a window lie in this process's memory, an access is a copy, or an addition under the guard of the
  * target's part, which takes less than a call into Go. What Go knows of the window, its epochs and where the parts are,
  * lies where C finds it (core/rma/local.go). Go refuses what is wrong, and waits for a guard that others have for long.
+ * The rules of epochs are those of core/rma/access.go, once more: the two files must agree.
  */
 #include "near.h"
 #include "short.h"
@@ -48,8 +49,9 @@ static char *reach(dtl_window *w, const int64_t *args, int64_t bytes) {
     int64_t offset = args[1];
     if (t == NULL || offset < 0 || offset > t->bytes || bytes < 0 || bytes > t->bytes - offset)
         return NULL;
-    if (__atomic_load_n(&w->fence, __ATOMIC_RELAXED) == DTL_FENCED)
-        __atomic_store_n(&w->fence, DTL_FENCE_USED, __ATOMIC_RELAXED);
+    int32_t fenced = DTL_FENCED;
+    if (__atomic_load_n(&w->fence, __ATOMIC_RELAXED) == DTL_FENCED) /* a lock of another thread may end the epoch now */
+        __atomic_compare_exchange_n(&w->fence, &fenced, DTL_FENCE_USED, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return (char *)t->addr + offset;
 }
 

@@ -19,6 +19,14 @@ func (w *Window) using(op string, f func() error) error {
 	return status.In(op, f())
 }
 
+// named returns the name of a call on one part, or on all.
+func named(op string, target int64) string {
+	if target == backend.Every {
+		return op + "_all"
+	}
+	return op
+}
+
 func closed() error { return status.New(status.InvalidHandle, "the window is closed") }
 
 func (w *Window) checkTarget(target int64) error {
@@ -45,7 +53,8 @@ func (w *Window) checkEpoch(target int64) error {
 		target)
 }
 
-// access calls f, which accesses some bytes of a target's part.
+// access calls f, which accesses some bytes of a target's part. numpybridge/nearwindows.c does the same without Go where
+// nothing is wrong: the rules of epochs are there, too, and the two files must agree.
 func (w *Window) access(op string, target, offset int64, bytes int, f func() error) error {
 	return w.using(op, func() error {
 		if err := w.checkTarget(target); err != nil {
@@ -66,14 +75,22 @@ func (w *Window) access(op string, target, offset int64, bytes int, f func() err
 // Put writes elements to a target's part, from an offset in bytes on. The elements stay untouched until a flush or the
 // epoch's end. With an epoch.
 func (w *Window) Put(from memory.Span, target, offset int64) error {
-	return w.access("rma_put", target, offset, from.Bytes(), func() error {
+	return w.put("rma_put", from, target, offset)
+}
+
+func (w *Window) put(op string, from memory.Span, target, offset int64) error {
+	return w.access(op, target, offset, from.Bytes(), func() error {
 		return w.reach.Put(from, int(target), offset)
 	})
 }
 
 // Get reads elements of a target's part. They are there after a flush or the epoch's end. With an epoch.
 func (w *Window) Get(into memory.Span, target, offset int64) error {
-	return w.access("rma_get", target, offset, into.Bytes(), func() error {
+	return w.get("rma_get", into, target, offset)
+}
+
+func (w *Window) get(op string, into memory.Span, target, offset int64) error {
+	return w.access(op, target, offset, into.Bytes(), func() error {
 		return w.reach.Get(into, int(target), offset)
 	})
 }
@@ -126,7 +143,11 @@ func (w *Window) atomically(name string, from memory.Span, target, offset int64,
 // Flush returns when what this rank has begun towards a target, or Every, has happened there; or, locally, when its
 // elements may be used again, and those it gets are there. With an epoch.
 func (w *Window) Flush(target int64, locally bool) error {
-	return w.using("flush", func() error {
+	op := named("flush", target)
+	if locally {
+		op = named("flush_local", target)
+	}
+	return w.using(op, func() error {
 		if target != backend.Every {
 			if err := w.checkTarget(target); err != nil {
 				return err

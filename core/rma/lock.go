@@ -35,7 +35,7 @@ func holder(word uint64) string {
 // Lock begins accesses to a target's part, alone or together with others that share it; to all parts, together with
 // others, where target is Every. It waits until whoever has locked the part otherwise unlocks it.
 func (w *Window) Lock(target int64, alone bool) error {
-	return w.using("lock", func() error {
+	return w.using(named("lock", target), func() error {
 		if target == backend.Every {
 			return w.lockAll()
 		}
@@ -50,7 +50,7 @@ func (w *Window) Lock(target int64, alone bool) error {
 		if alone {
 			held = exclusive
 		}
-		if err := w.acquire(int(target), alone); err != nil {
+		if err := w.acquire("lock", int(target), alone); err != nil {
 			atomic.StoreInt32(&t.held, unlocked)
 			return err
 		}
@@ -103,7 +103,7 @@ func (w *Window) lockAll() error {
 		return err
 	}
 	for target := range w.targets {
-		if err := w.acquire(target, false); err != nil {
+		if err := w.acquire("lock_all", target, false); err != nil {
 			for target--; target >= 0; target-- {
 				_ = w.lower(target, reader) // the first error is the one to report
 			}
@@ -128,8 +128,8 @@ func (w *Window) checkUnlocked(op string) error {
 	return nil
 }
 
-// acquire takes a target's lock, and waits for it.
-func (w *Window) acquire(target int, alone bool) error {
+// acquire takes a target's lock for a call, and waits for it.
+func (w *Window) acquire(op string, target int, alone bool) error {
 	claim := reader
 	if alone {
 		claim = (uint64(w.comm.Rank()) + 1) * writer
@@ -160,7 +160,7 @@ func (w *Window) acquire(target int, alone bool) error {
 		return err
 	}
 	err := w.comm.Until(func() string {
-		return fmt.Sprintf("lock: waits for the lock of rank %d's part, held by %s", target, holder(seen))
+		return fmt.Sprintf("%s: waits for the lock of rank %d's part, held by %s", op, target, holder(seen))
 	}, ask)
 	if err != nil && registered {
 		_ = w.lower(target, waiting) // the first error is the one to report
@@ -202,7 +202,7 @@ func (w *Window) abandoned(target int, word uint64) error {
 
 // Unlock ends the accesses that Lock began, when they have happened at the target; with Every, those to all parts.
 func (w *Window) Unlock(target int64) error {
-	return w.using("unlock", func() error {
+	return w.using(named("unlock", target), func() error {
 		if target == backend.Every {
 			return w.unlockAll()
 		}

@@ -10,17 +10,17 @@ import (
 
 // Rput is Put that returns a request: when it is over, the elements may be used again. With an epoch.
 func (w *Window) Rput(from memory.Span, target, offset int64) (*comm.Request, error) {
-	return w.request("rma_rput", target, func() error { return w.Put(from, target, offset) })
+	return w.request("rma_rput", target, func(op string) error { return w.put(op, from, target, offset) })
 }
 
 // Rget is Get that returns a request: when it is over, the elements are there. With an epoch.
 func (w *Window) Rget(into memory.Span, target, offset int64) (*comm.Request, error) {
-	return w.request("rma_rget", target, func() error { return w.Get(into, target, offset) })
+	return w.request("rma_rget", target, func(op string) error { return w.get(op, into, target, offset) })
 }
 
-func (w *Window) request(name string, target int64, access func() error) (*comm.Request, error) {
+func (w *Window) request(name string, target int64, access func(op string) error) (*comm.Request, error) {
 	return w.comm.Started(name, func() (backend.Request, error) {
-		if err := access(); err != nil || w.Near() {
+		if err := access(name); err != nil || w.Near() {
 			return nil, err
 		}
 		w.requests.Add(1)

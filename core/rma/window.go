@@ -126,13 +126,16 @@ func (w *Window) unfinished() error {
 			open = append(open, fmt.Sprintf("the lock of rank %d's part", rank))
 		}
 	}
-	if n := w.requests.Load(); n > 0 {
+	switch n := w.requests.Load(); {
+	case n == 1:
+		open = append(open, "1 request")
+	case n > 1:
 		open = append(open, fmt.Sprint(n, " requests"))
 	}
 	if open == nil {
 		return nil
 	}
-	return status.New(status.ViewsOut, "the window is in use: there are %s", strings.Join(open, ", "))
+	return status.New(status.ViewsOut, "the window is in use: %s", strings.Join(open, ", "))
 }
 
 // end ends the window here. Collective where the backend reaches the parts.

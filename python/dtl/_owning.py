@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from . import _native, collectives
+from . import _native, _standing, collectives
 from ._access import Indexed
 from ._arguments import dtype_number, input_array, integer
 from ._division import Division, division, execution_policy, host
@@ -41,6 +41,7 @@ class OwningContainer(Indexed):
         execution: Execution = Execution.SEQ,
     ) -> None:
         """Make the native container, of zeros. Collective: the ranks agree on the shape, dtype and division."""
+        _standing.settle(ctx)
         spec = np.array([self._family, dtype_number(dtype), len(shape), *shape, *divided.numbers()], np.int64)
         self._hold(bridge.call(bridge.CREATE, ctx, spec, None, 0, 0, 0, 0), ctx, dtype, len(shape), divided)
         self._run_as(execution)
@@ -174,6 +175,7 @@ class OwningContainer(Indexed):
             self._check_idle("redistribute")
             divided = division(*division_of)
             limit = integer("max_extra_bytes", max_extra_bytes)
+        _standing.end(self, "redistribute", f"{divided}, max_extra_bytes {limit}")
         self._divide(divided, limit)
 
     def _redistribute_on(self, ctx: Context, division_of: tuple[Any, Any, Any], max_extra_bytes: Any) -> None:

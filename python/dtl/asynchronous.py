@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+from . import _standing
 from ._submitting import deferred, submitted
 from ._together import together
 from .algorithms import for_each, transform
@@ -178,6 +179,7 @@ def async_redistribute(
     def work(stream: Context) -> None:
         c._redistribute_on(stream, (partition, block_size, grid), max_extra_bytes)
 
+    _standing.end(c, "async_redistribute", idle=False)
     return deferred("async_redistribute", [c], work)
 
 

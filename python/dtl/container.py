@@ -233,8 +233,12 @@ class DistributedContainer(Elementwise, Numbers, Deferrable):
     def remote(self, *index: int) -> Remote:
         """Return a pointer to the element of a global index, one for each dimension, wherever it lies.
 
-        The first call on a container is collective: it opens the parts to all ranks, until the context is closed. Until
-        then, ``resize`` and ``redistribute`` raise BufferError. Later calls are not collective.
+        The first call on a container is collective: it makes a window of the parts. Later calls are not.
+
+        ``resize``, ``redistribute`` and a halo end the window, and the pointers taken before are invalid: the next call
+        is collective again. When the container is closed or dropped on every rank, window and elements go with the next
+        container that is made on the context, the next first call of this function, or the context. A pointer keeps its
+        container.
 
         Raises
         ------

@@ -9,7 +9,7 @@ import warnings
 from types import TracebackType
 from typing import Any, Callable
 
-from . import _abort, _native, _orphans, _rank, _watch, backends
+from . import _abort, _native, _orphans, _rank, _standing, _watch, backends
 from ._arguments import integer, text
 from ._devices import DeviceRanks
 from ._native import bridge
@@ -141,7 +141,7 @@ class Context(DeviceRanks):
                 _native.context_close(self._handle)
                 if self._streams is not None:
                     self._streams.close()
-                _orphans.settle_windows(self._handle)
+                _standing.close(self._handle)
             self._handle = 0
 
     def __enter__(self) -> Context:

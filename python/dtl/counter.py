@@ -54,12 +54,13 @@ class Counter(bridge.Exposed):
         check_context(ctx)
         with together(ctx, "counter"):
             first = integer("start", start)
+        agree(ctx, "counter", f"start {first}")
         self._window = Window(ctx, size=8 if ctx.rank == 0 else 0)
-        self._window.lock_all()
+        self._window._stand("counter")
         self._handle = self._window._handle
         bridge.expose(self)
         if first:
-            self.reset(first)
+            self._start(first)
 
     @short(bridge.WIN_FETCH, "owner 3", "counted")
     def next(self, n: int = 1) -> int:
@@ -85,19 +86,32 @@ class Counter(bridge.Exposed):
         return self._fetch(0, NO_OP)
 
     def reset(self, start: int = 0) -> None:
-        """Let the counter start again, from a number that all ranks pass alike. Collective."""
+        """Let the counter start again, from a number that all ranks pass alike. Collective.
+
+        Raises
+        ------
+        InvalidArgumentError, InvalidTypeError
+            If start is no integer of 64 bits. On every rank.
+        CollectiveMismatchError
+            If ranks pass different starts. On every rank.
+        InvalidHandleError
+            If the counter is closed.
+        """
         ctx = self._window.context
         with together(ctx, "reset"):
+            self._window._check_open()
             first = integer("start", start)
         agree(ctx, "reset", f"start {first}")
+        self._start(first)
+
+    def _start(self, first: int) -> None:
+        ctx = self._window.context
         if ctx.rank == 0:
             self._fetch(first, REPLACE)
         ctx.barrier()
 
     def close(self) -> None:
         """Give the counter back. Collective. A second call does nothing."""
-        if self._window.is_valid:
-            self._window.unlock_all()
         self._window.close()
         self._handle = 0
 
@@ -107,11 +121,8 @@ class Counter(bridge.Exposed):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        if error is None or self._window.context.size == 1:
-            self.close()
-        else:
-            self._handle = 0
-            self._window.__exit__(kind, error, where)
+        self._window.__exit__(kind, error, where)
+        self._handle = 0
 
     def __repr__(self) -> str:
         state = f"at {self.value}" if self._window.is_valid else "closed"

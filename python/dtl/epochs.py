@@ -10,7 +10,7 @@ from ._native import bridge
 from ._short import short
 from ._together import together
 from .context import Context
-from .exceptions import InvalidArgumentError
+from .exceptions import BoundsError, InvalidArgumentError
 
 Self = TypeVar("Self", bound="Epochs")
 
@@ -64,7 +64,7 @@ class Epochs(bridge.Exposed):
         """
         if not isinstance(mode, str) or mode not in _MODES:
             raise InvalidArgumentError(f"lock: mode {mode!r} is neither 'exclusive' nor 'shared'")
-        _call(bridge.WIN_LOCK, self, None, None, _rank(target), _MODES[mode], 0, 0)
+        _call(bridge.WIN_LOCK, self, None, None, self._rank("lock", target), _MODES[mode], 0, 0)
 
     def unlock(self, target: int) -> None:
         """End the epoch of ``lock``, when all of it has happened at the target (MPI_Win_unlock). Not collective.
@@ -76,7 +76,7 @@ class Epochs(bridge.Exposed):
         BoundsError
             If there is no such rank.
         """
-        _call(bridge.WIN_UNLOCK, self, None, None, _rank(target), 0, 0, 0)
+        _call(bridge.WIN_UNLOCK, self, None, None, self._rank("unlock", target), 0, 0, 0)
         self._let_go(target)
 
     def lock_all(self) -> None:
@@ -111,7 +111,7 @@ class Epochs(bridge.Exposed):
         BoundsError
             If there is no such rank.
         """
-        _call(bridge.WIN_FLUSH, self, None, None, _rank(target), 0, 0, 0)
+        _call(bridge.WIN_FLUSH, self, None, None, self._rank("flush", target), 0, 0, 0)
         self._let_go(target)
 
     def flush_all(self) -> None:
@@ -137,7 +137,7 @@ class Epochs(bridge.Exposed):
         BoundsError
             If there is no such rank.
         """
-        _call(bridge.WIN_FLUSH, self, None, None, _rank(target), 1, 0, 0)
+        _call(bridge.WIN_FLUSH, self, None, None, self._rank("flush_local", target), 1, 0, 0)
         self._let_go(target)
 
     def flush_local_all(self) -> None:
@@ -175,6 +175,15 @@ class Epochs(bridge.Exposed):
         finally:
             self.unlock(target)
 
+    def _rank(self, op: str, target: Any) -> int:
+        """Return a target's rank. The core refuses what is none, but for the number that stands for all there."""
+        number = integer("target", target)
+        if number == _EVERY:
+            error = BoundsError(f"{op}: target {number} outside [0, {self._context.size})")
+            error.op = op
+            raise error
+        return number
+
     def _keep(self, target: int, array: Any) -> None:
         """Keep what an access uses until it is over."""
         if not self._near:
@@ -183,9 +192,3 @@ class Epochs(bridge.Exposed):
     def _let_go(self, target: int) -> None:
         if self._kept:
             self._kept.pop(target, None)
-
-
-def _rank(target: Any) -> int:
-    """Return a target's rank; what is negative is none."""
-    number = integer("target", target)
-    return number if number >= 0 else -2 if number == _EVERY else number

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _native
+from . import _native, _standing
 from ._arguments import integer
 from ._native import bridge
 from ._owner import Owner
@@ -82,6 +82,7 @@ class Halo(Owner):
             self._width = _widths(width, container.ndim)
             self._periodic = _circles(periodic, container.ndim)
             numbers = [(*pair, circle) for pair, circle in zip(self._width, self._periodic)]
+        _standing.end(container, "halo", f"widths {numbers}")
         self._handle = bridge.call(bridge.HALO_MAKE, container, np.array(numbers, np.int64).ravel(), None, 0, 0, 0, 0)
 
     def _let_go(self, handle: int) -> None:

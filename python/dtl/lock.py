@@ -40,6 +40,7 @@ class Lock:
     def __init__(self, ctx: Context) -> None:
         check_context(ctx)
         self._window = Window(ctx, size=0)
+        self._window._kind = "lock"
 
     def acquire(self) -> None:
         """Wait until the lock is free, and take it. Not collective.
@@ -53,6 +54,7 @@ class Lock:
         InvalidHandleError
             If it is closed.
         """
+        self._window._check_open()
         self._window.lock(0)
 
     def release(self) -> None:
@@ -65,6 +67,7 @@ class Lock:
         InvalidHandleError
             If it is closed.
         """
+        self._window._check_open()
         self._window.unlock(0)
 
     def close(self) -> None:

@@ -67,7 +67,7 @@ def rma_get(
     size
         How many bytes; None for as many as out has.
     dtype
-        Of the elements.
+        Of the elements; None for bytes.
     out
         A C-contiguous array for the elements, of any dtype.
 
@@ -126,7 +126,7 @@ def rma_rput(win: Window, target: int, offset: int, data: Any) -> Request:
     check_window(win)
     number, at, array = integer("target", target), integer("offset", offset), input_array("data", data)
     held = bridge.start(bridge.WIN_RPUT, win, array, None, number, at, 0, 0)
-    return begun(win.context, "rma_rput", held)
+    return _noted(win, begun(win.context, "rma_rput", held))
 
 
 def rma_rget(
@@ -157,7 +157,14 @@ def rma_rget(
     number, at = integer("target", target), integer("offset", offset)
     array = _room(win, number, at, size, dtype, out)
     held = bridge.start(bridge.WIN_RGET, win, None, array, number, at, 0, 0)
-    return begun(win.context, "rma_rget", held, lambda _: array)
+    return _noted(win, begun(win.context, "rma_rget", held, lambda _: array))
+
+
+def _noted(win: Window, request: Request) -> Request:
+    """Return a request, which the window can wait for when it is closed."""
+    if not win._near:
+        win._requests.add(request)
+    return request
 
 
 def check_window(win: Any) -> None:
@@ -177,6 +184,7 @@ def _room(win: Window, target: int, offset: int, size: Any, dtype: Any, out: Any
         return array
     if size is None:
         raise InvalidArgumentError("size, the number of bytes, is missing, and there is no out")
+    dtype = np.uint8 if dtype is None else dtype
     dtype_number(dtype)
     element, count = np.dtype(dtype), integer("size", size)
     if count < 0 or count % element.itemsize:

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from . import _native, _standing
 from ._arguments import integer
 from ._native import bridge
 from ._together import together
 from .atomics import rma_compare_and_swap, rma_fetch_and_add, rma_fetch_and_op
 from .container import DistributedContainer
-from .exceptions import InvalidArgumentError, InvalidTypeError
+from .exceptions import InvalidArgumentError, InvalidHandleError, InvalidTypeError
 from .ops import NO_OP, REPLACE
 from .policies import Partition
 from .windows import Window
@@ -20,7 +21,9 @@ from .windows import Window
 class Remote:
     """One element of a container, wherever it lies, as ``remote()`` of a container returns it: a global pointer.
 
-    Its methods are not collective; the rank that holds the element does nothing. They are atomic among themselves.
+    Its methods are not collective; the rank that holds the element does nothing. They are atomic among themselves. They
+    raise InvalidHandleError when the container or its context is closed, or the container has changed its structure
+    since.
 
     Attributes
     ----------
@@ -30,14 +33,27 @@ class Remote:
         Its global index.
     """
 
-    __slots__ = ("_dtype", "_offset", "_window", "index", "owner")
+    __slots__ = ("_container", "_dtype", "_offset", "_opened", "index", "owner")
 
-    def __init__(self, window: Window, dtype: np.dtype[Any], owner: int, offset: int, index: tuple[int, ...]) -> None:
-        self._window = window
-        self._dtype = dtype
+    def __init__(
+        self, container: DistributedContainer, window: Window, owner: int, offset: int, index: tuple[int, ...]
+    ) -> None:
+        self._container = container
+        self._opened = window
+        self._dtype = container.dtype
         self._offset = offset
         self.owner = owner
         self.index = index
+
+    @property
+    def _window(self) -> Window:
+        """The container's window, if it is the one that the pointer was made for."""
+        window = self._opened
+        if not self._container._handle:
+            raise _native.closed("container")
+        if not window._handle:
+            raise InvalidHandleError("the container has changed its structure since; call remote again")
+        return window
 
     def get(self) -> Any:
         """Return the element, a NumPy scalar."""
@@ -71,7 +87,8 @@ class Remote:
         OverflowError, InvalidTypeError
             If compare or swap is no number that fits the container's dtype.
         """
-        return rma_compare_and_swap(self._window, self.owner, self._offset, compare, swap, self._dtype)
+        old, new = _number("compare", compare), _number("swap", swap)
+        return rma_compare_and_swap(self._window, self.owner, self._offset, old, new, self._dtype)
 
     def __repr__(self) -> str:
         return f"<dtl.Remote element {self.index} of {self._dtype} on rank {self.owner}>"
@@ -92,11 +109,13 @@ def remote(container: DistributedContainer, index: tuple[Any, ...]) -> Remote:
             container._check_open()
             if container.partition_policy is Partition.REPLICATED:
                 raise InvalidArgumentError("every rank holds each element of a container of PARTITION_REPLICATED")
+        _standing.settle(container.context)
         window = Window(container)
         window._lasting = True
         window.lock_all()
+        _standing.note(container, window)
         container._remotes = window
     place = tuple(integer("index", i) for i in index)
     numbers = bridge.call(bridge.PLACE, container, np.array(place, np.int64), None, 0, 0, 0, 0)
     owner, at = np.asarray(numbers).tolist()
-    return Remote(window, container.dtype, owner, at * container.dtype.itemsize, place)
+    return Remote(container, window, owner, at * container.dtype.itemsize, place)

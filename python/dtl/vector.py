@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from . import _standing
 from ._arguments import integer
 from ._line import OneDimensional
 from ._native import bridge
@@ -103,6 +104,7 @@ class DistributedVector(OneDimensional):
         with together(self._context, "resize"):
             self._check_idle("resize")
             number = integer("size", size)
+        _standing.end(self, "resize", f"size {number}")
         bridge.call(bridge.RESIZE, self, None, None, number, 0, 0, 0)
 
     def redistribute(self, partition: Any, *, block_size: int | None = None, max_extra_bytes: int = 0) -> None:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import warnings
+import weakref
 from types import TracebackType
 from typing import Any, Callable
 
 import numpy as np
 
 from . import _native, _orphans
-from ._arguments import check_output, dtype_number, integer
-from ._exposing import exposed
+from ._arguments import dtype_number, integer
+from ._exposing import part
 from ._native import bridge
 from ._together import check_context, together
 from .container import DistributedContainer
 from .context import Context
 from .epochs import Epochs
-from .exceptions import InvalidArgumentError, InvalidHandleError, InvalidTypeError
+from .exceptions import BufferError, DTLError, InvalidArgumentError, InvalidHandleError
 
 _call = bridge.call
 
@@ -74,14 +76,18 @@ class Window(Epochs):
     _held: bridge.Held | None = None  # base
     _base: int
     _sizes: list[int]
-    _lasting = False  # it is to end with its context
+    _requests: weakref.WeakSet[Any]  # under way, where they are not over at once
+    _lasting = False  # _standing ends it
+    _kind = "window"  # what errors say is closed
+    _stands = False  # all parts are locked, in shared mode, from its making to its end
 
     def __init__(self, owner: Any, size: Any = None, base: Any = None) -> None:
         ctx = owner.context if isinstance(owner, DistributedContainer) else owner
         check_context(ctx)
         with together(ctx, "window"):
-            self._array, count = _part(owner, size, base)
+            self._array, count = part(owner, size, base)
         self._kept = {}
+        self._requests = weakref.WeakSet()
         self._context = ctx
         if self._array is None:
             self._handle = _call(bridge.WIN_MAKE, ctx, None, None, count, 0, 0, 0)
@@ -109,7 +115,8 @@ class Window(Epochs):
 
     @property
     def base(self) -> int:
-        """The address of this rank's part."""
+        """The address of this rank's part. When the window is closed, there is none: InvalidHandleError."""
+        self._check_open()
         return self._base
 
     @property
@@ -135,9 +142,9 @@ class Window(Epochs):
         InvalidHandleError
             If the window is closed.
         """
+        self._check_open()
         if self._array is None:
             return self.shared_view(self._context.rank, dtype)
-        self._check_open()
         flat = self._array.reshape(-1)
         if dtype is None:
             return flat
@@ -174,28 +181,59 @@ class Window(Epochs):
             return self.local_view(np.uint8 if dtype is None else dtype)
         return np.asarray(_call(bridge.WIN_VIEW, self, None, None, integer("rank", rank), number, 0, 0))
 
-    def close(self) -> None:
+    def close(self, *, wait: bool = False) -> None:
         """Give the window back. Collective (MPI_Win_free). A second call does nothing. Views keep their memory.
+
+        Parameters
+        ----------
+        wait
+            Whether to wait for this rank's requests first. Their results can still be had.
 
         Raises
         ------
         BufferError
-            If there are accesses since the last fence, locks, or requests. On every rank, and the window stays open.
+            If there are accesses since the last fence, locks, or requests, which the text names. On every rank, and the
+            window stays open.
         """
         if self._handle and not _native.forked():
-            _native.window_close(self._handle)
+            if wait:
+                self._settle()
+            self._shut()
         self._end()
+
+    def _settle(self) -> None:
+        """Wait for this rank's requests; what fails tells whoever waits for it."""
+        with together(self._context, "close"):
+            for request in list(self._requests):
+                with contextlib.suppress(DTLError):
+                    request.wait()
+
+    def _shut(self) -> None:
+        if not self._stands or not self._context._handle:
+            _native.window_close(self._handle)
+            return
+        self.unlock_all()
+        try:
+            _native.window_close(self._handle)
+        except BaseException:
+            self.lock_all()
+            raise
+
+    def _stand(self, kind: str) -> None:
+        """Lock all parts, in shared mode, until the window ends, for what stands on it."""
+        self.lock_all()
+        self._stands, self._kind = True, kind
 
     def _end(self) -> None:
         self._handle = 0
-        self._held = None
+        self._held = self._array = None
         self._kept = {}
 
     def _check_open(self) -> None:
         if not self._handle:
-            raise _native.closed("window")
+            raise _native.closed(self._kind)
         if not self._context._handle:
-            raise InvalidHandleError("the window is closed, with its context")
+            raise InvalidHandleError(f"the {self._kind} is closed, with its context")
 
     def __enter__(self) -> Window:
         return self
@@ -204,9 +242,18 @@ class Window(Epochs):
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         # A rank that fails must not wait for the others to close: they may wait for it in another call.
-        if error is None or self._context.size == 1 or not self._context._handle:
+        if error is None:
             self.close()
-        else:
+        elif self._context.size == 1 or not self._context._handle:
+            self._close_or_leave()
+        elif self._handle:
+            self._abandon()
+
+    def _close_or_leave(self) -> None:
+        """Close a window that no other rank closes, but in the middle of an epoch leave it to the context's end."""
+        try:
+            self.close()
+        except BufferError:
             self._abandon()
 
     def _abandon(self, keep: Callable[..., None] = _orphans.keep_window) -> None:
@@ -218,44 +265,15 @@ class Window(Epochs):
     def __del__(
         self, warn: Callable[..., None] = warnings.warn, finalizing: Callable[[], bool] = sys.is_finalizing
     ) -> None:
-        if not self._handle or finalizing() or _native.forked():
+        if not self._handle or self._lasting or finalizing() or _native.forked():
             return
         if self._context.size == 1 or not self._context._handle:
-            try:
-                _native.window_close(self._handle)
-                self._end()
-            except BufferError:  # in the middle of an epoch
-                self._abandon()
+            self._close_or_leave()
         else:
             # Collected at different times on different ranks, so it may not communicate.
-            if not self._lasting:
-                warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
+            warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
             self._abandon()
 
     def __repr__(self) -> str:
         state = "" if self.is_valid else ", closed"
         return f"<dtl.Window of {self.size} bytes on rank {self._context.rank} of {self._context.size}{state}>"
-
-
-def _part(owner: Any, size: Any, base: Any) -> tuple[np.ndarray[Any, Any] | None, int]:
-    """Return the memory that a rank brings to a window, or how many bytes to allocate."""
-    given = [size is not None, base is not None, isinstance(owner, DistributedContainer)]
-    if sum(given) != 1:
-        raise InvalidArgumentError(
-            "a window takes either size=, how many bytes to allocate, or base=, an array, or a container"
-        )
-    if size is not None:
-        count = integer("size", size)
-        if count < 0:
-            raise InvalidArgumentError(f"size {count} is negative")
-        return None, count
-    if base is not None and not isinstance(base, np.ndarray):
-        raise InvalidTypeError(f"base must be a NumPy array, not {type(base).__name__}")
-    array = exposed(owner) if base is None else base
-    try:
-        check_output(array)
-    except InvalidArgumentError as error:
-        raise type(error)(
-            str(error).replace("out ", "base " if base is not None else "the container's part ", 1)
-        ) from None
-    return array, 0

@@ -24,6 +24,7 @@ class TestRefusals:
             (lambda: dtl.Window(ctx, size=2**60), ARGUMENT, 100, "outside [0, 2**48]"),
             (lambda: dtl.Window(ctx, size=1.5), TYPE, 101, "size must be an integer"),
             (lambda: dtl.Window(ctx, base=[1.0]), TYPE, 101, "base must be a NumPy array"),
+            (lambda: dtl.Window(ctx, base=np.ma.masked_equal(np.arange(4), 2)), ARGUMENT, 100, "masked"),
             (lambda: dtl.Window(ctx, base=strided), ARGUMENT, 100, "not C-contiguous"),
             (lambda: dtl.Window(ctx, base=fixed), ARGUMENT, 100, "read-only"),
             (lambda: dtl.Window(ctx, base=np.array(["a"])), TYPE, 101, "dtype <U1"),
@@ -104,8 +105,7 @@ class TestRefusals:
                 refused(lambda: access(win, me, 4), ARGUMENT, 100, "no multiple of 8")  # noqa: B023
         for call in (win.lock, win.unlock, win.flush, win.flush_local):
             refused(lambda: call(n), BOUNDS, 103, f"target {n}")  # noqa: B023
-            with pytest.raises(dtl.BoundsError):
-                call(-1)
+            refused(lambda: call(-1), BOUNDS, 103, f"target -1 outside [0, {n})", op=call.__name__)  # noqa: B023
             refused(lambda: call(None), TYPE, 101, "target must be an integer")  # noqa: B023
         win.unlock_all()
 
@@ -147,6 +147,39 @@ class TestRefusals:
         for call in (win.fence, win.lock_all, win.unlock_all, win.sync, win.flush_all, lambda: win.lock(0)):
             with pytest.raises(dtl.InvalidHandleError):
                 call()
+        refused(lambda: win.base, dtl.InvalidHandleError, 102, "closed")
+        assert win.size == 64
+
+    def test_errors_name_the_call(self, ctx: dtl.Context, win: dtl.Window) -> None:
+        ones = np.ones(1)
+        for call, op in [
+            (win.unlock_all, "unlock_all"),
+            (win.flush_all, "flush_all"),
+            (win.flush_local_all, "flush_local_all"),
+            (lambda: win.flush(0), "flush"),
+            (lambda: win.flush_local(0), "flush_local"),
+            (lambda: win.unlock(0), "unlock"),
+            (lambda: dtl.rma_rput(win, 0, 0, ones), "rma_rput"),
+            (lambda: dtl.rma_rget(win, 0, 0, 8), "rma_rget"),
+            (lambda: dtl.rma_put(win, 0, 0, ones), "rma_put"),
+            (lambda: dtl.rma_get(win, 0, 0, 8), "rma_get"),
+        ]:
+            refused(call, ARGUMENT, 100, op=op)
+        win.lock_all()
+        refused(win.lock_all, ARGUMENT, 100, op="lock_all")
+        refused(lambda: win.lock(0), ARGUMENT, 100, op="lock")
+        error = refused(win.close, dtl.BufferError, 106, "the window is in use: a lock of all parts")
+        assert "there are" not in str(error)
+        win.unlock_all()
+
+    def test_a_block_that_fails_in_an_epoch(self, ctx: dtl.Context) -> None:
+        def block(own: dtl.Context) -> None:
+            with dtl.Window(own, size=8) as win:
+                win.lock_all()
+                raise KeyError("the block's own")
+
+        with ctx.dup() as own, pytest.raises(KeyError):
+            block(own)
 
 
 ACCESSES: dict[str, Callable[[Any, Any, Any], Any]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from refusals import ARGUMENT, BOUNDS, TYPE, refused
 
 import dtl
+from dtl import _standing
 
 
 def test_a_counter_gives_each_number_once(ctx: dtl.Context) -> None:
@@ -26,8 +28,11 @@ def test_a_counter_gives_each_number_once(ctx: dtl.Context) -> None:
         counter.reset(7)
         ctx.barrier()
         assert 7 <= counter.next() < 7 + ctx.size
-    refused(counter.next, dtl.InvalidHandleError, 102, "closed")
+    refused(counter.next, dtl.InvalidHandleError, 102, "the counter is closed")
     assert "closed" in repr(counter)
+    counter.close()
+    refused(counter.reset, dtl.InvalidHandleError, 102, "the counter is closed")
+    ctx.barrier()  # which no rank has taken for the reset's
 
 
 def test_counters_start_where_they_are_told(ctx: dtl.Context) -> None:
@@ -45,6 +50,28 @@ def test_counters_start_where_they_are_told(ctx: dtl.Context) -> None:
 def test_starts_that_differ(ctx: dtl.Context) -> None:
     with dtl.Counter(ctx) as counter, pytest.raises(dtl.CollectiveMismatchError, match="start"):
         counter.reset(ctx.rank)
+    with pytest.raises(dtl.CollectiveMismatchError, match="start"):
+        dtl.Counter(ctx, start=ctx.rank)
+
+
+@pytest.mark.mpi(min_size=2)
+def test_a_counter_that_not_all_close(ctx: dtl.Context) -> None:
+    with dtl.Counter(ctx) as counter:
+        with pytest.raises(dtl.CollectiveMismatchError, match="close"):
+            (ctx.barrier if ctx.is_root else counter.close)()
+        assert 0 <= counter.next() < ctx.size
+        ctx.barrier()
+
+
+def test_counters_and_blocks_that_fail(ctx: dtl.Context) -> None:
+    with ctx.dup() as own:
+        with pytest.raises(KeyError), dtl.Counter(own) as counter:
+            raise KeyError("the block's own")
+        refused(counter.next, dtl.InvalidHandleError, 102, "the counter is closed")
+    with ctx.dup() as own:
+        counter = dtl.Counter(own)
+    refused(counter.next, dtl.InvalidHandleError, 102, "the counter is closed, with its context")
+    counter.close()
 
 
 def test_a_lock_is_one_ranks_at_a_time(ctx: dtl.Context) -> None:
@@ -69,7 +96,8 @@ def test_a_lock_is_one_ranks_at_a_time(ctx: dtl.Context) -> None:
         lock.release()
     ctx.barrier()
     lock.close()
-    refused(lock.acquire, dtl.InvalidHandleError, 102, "closed")
+    refused(lock.acquire, dtl.InvalidHandleError, 102, "the lock is closed")
+    refused(lock.release, dtl.InvalidHandleError, 102, "the lock is closed")
     refused(lambda: dtl.Lock(1), TYPE, 101, "ctx must be")
 
 
@@ -123,7 +151,91 @@ def test_pointers_that_are_refused(ctx: dtl.Context) -> None:
     refused(lambda: pointer.put(300), dtl.OverflowError, 105, "300")
     refused(lambda: pointer.put([1, 2]), TYPE, 101, "one number")
     refused(lambda: pointer.fetch_add(0.5), TYPE, 101, "float64")
-    with pytest.raises(dtl.BufferError):
-        vec.resize(9)
+    refused(lambda: pointer.compare_swap([1], 1), TYPE, 101, "compare must be one number")
+    refused(lambda: pointer.compare_swap(1, [1]), TYPE, 101, "swap must be one number")
+    refused(lambda: pointer.compare_swap(1, 300), dtl.OverflowError, 105, "300")
     copies = dtl.DistributedVector(ctx, 5, partition=dtl.PARTITION_REPLICATED)
     refused(lambda: copies.remote(0), ARGUMENT, 100, "PARTITION_REPLICATED")
+
+
+CHANGES = {
+    "resize": lambda vec: vec.resize(9),
+    "redistribute": lambda vec: vec.redistribute(dtl.PARTITION_CYCLIC),
+    "async_redistribute": lambda vec: dtl.async_redistribute(vec, dtl.PARTITION_CYCLIC).get(),
+    "halo": lambda vec: dtl.Halo(vec, 1).close(),
+}
+
+
+@pytest.mark.parametrize("name", list(CHANGES))
+def test_what_changes_a_container_ends_its_pointers(ctx: dtl.Context, name: str) -> None:
+    with dtl.DistributedVector(ctx, 4 * ctx.size, np.int64, fill=3) as vec:
+        pointer = vec.remote(1)
+        assert vec.views_out == 1
+        CHANGES[name](vec)
+        refused(pointer.get, dtl.InvalidHandleError, 102, "changed its structure")
+        if name != "halo":
+            again = vec.remote(1)
+            assert again.get() == 3
+            ctx.barrier()
+            again.fetch_add(1)
+            ctx.barrier()
+            assert again.get() == 3 + ctx.size
+    refused(pointer.get, dtl.InvalidHandleError, 102, "the container is closed")
+
+
+def test_a_change_that_is_refused_leaves_the_pointers(ctx: dtl.Context) -> None:
+    with dtl.DistributedVector(ctx, 4 * ctx.size) as vec:
+        pointer = vec.remote(1)
+        view = vec.local_view() if ctx.rank == ctx.size - 1 else None
+        with pytest.raises(dtl.BufferError, match="1 view of the container is out"):
+            vec.resize(9)
+        del view
+        with pytest.raises((dtl.InvalidArgumentError, dtl.InvalidTypeError)):
+            vec.resize(0.5 if ctx.is_root else 9)
+        assert pointer.get() == 0
+        ctx.barrier()
+        if ctx.size > 1:
+            with pytest.raises(dtl.CollectiveMismatchError, match="resize"):
+                vec.resize(9 + ctx.rank)
+            assert pointer.get() == 0
+            ctx.barrier()
+            with pytest.raises(dtl.CollectiveMismatchError):
+                vec.resize(9) if ctx.is_root else ctx.barrier()
+        assert pointer.get() == 0
+        ctx.barrier()
+        vec.resize(9)
+        assert vec.remote(8).get() == 0
+        ctx.barrier()
+
+
+def test_containers_that_are_let_go_take_their_windows_along(ctx: dtl.Context) -> None:
+    with ctx.dup() as own:
+        vec = dtl.DistributedVector(own, 1000 * own.size)
+        gc.collect()
+        before = dtl._native.memory_in_use()
+        for number in range(20):
+            other = dtl.DistributedVector(own, 1000 * own.size)
+            assert other.remote(number).get() == 0
+            if number % 2:
+                other.close()
+            del other
+            if number % 3 == own.rank:  # the ranks let go at different times
+                gc.collect()
+        own.barrier()
+        pointer = vec.remote(0)  # ends what all have let go
+        assert len(_standing._noted[own._handle]) == 1
+        assert pointer.get() == 0
+        own.barrier()
+        kept = vec if own.is_root else None
+        del vec, pointer
+        dtl.DistributedVector(own, 1).close()
+        assert len(_standing._noted[own._handle]) == 1  # rank 0 holds the container
+        del kept
+        dtl.DistributedVector(own, 1).close()
+        assert own._handle not in _standing._noted
+        assert dtl._native.memory_in_use() <= before
+    held = len(_standing._noted)
+    with ctx.dup() as own:
+        pointer = dtl.DistributedVector(own, 5).remote(4)  # which keeps its container
+        assert pointer.get() == 0
+    assert len(_standing._noted) == held

@@ -212,6 +212,48 @@ def test_requests(ctx: dtl.Context, win: dtl.Window) -> None:
         assert out.tolist() == [2, 3, 4]
 
 
+def test_closing_waits_for_requests(ctx: dtl.Context) -> None:
+    win = dtl.Window(ctx, size=64)
+    with win.locked(ctx.rank):
+        sent = dtl.rma_rput(win, ctx.rank, 0, np.arange(3))
+        win.flush(ctx.rank)
+        came = dtl.rma_rget(win, ctx.rank, 8, 16, np.int64)
+        refused(lambda: win.close(wait=True), dtl.BufferError, 106, f"the lock of rank {ctx.rank}'s part")
+        assert win.is_valid
+    win.lock_all()
+    more = dtl.rma_rget(win, ctx.rank, 0, 8, np.int64)
+    win.unlock_all()
+    if not win._near:  # else nothing is under way
+        refused(win.close, dtl.BufferError, 106, "in use: 1 request")
+    win.close(wait=True)
+    win.close(wait=True)
+    assert not win.is_valid
+    assert sent.wait() is None
+    assert came.wait().tolist() == [1, 2]
+    assert more.wait().tolist() == [0]
+
+
+def test_bytes_are_the_default(ctx: dtl.Context, win: dtl.Window) -> None:
+    with win.epoch():
+        for got in (
+            dtl.rma_get(win, 0, 0, 12),
+            dtl.rma_get(win, 0, 0, 12, None),
+            dtl.rma_get(win, 0, 0, 8, dtype=None),
+        ):
+            assert got.dtype == np.uint8
+        came = dtl.rma_rget(win, 0, 0, 8, None)
+    assert came.wait().dtype == np.uint8
+
+
+def test_a_closed_window_keeps_no_memory(ctx: dtl.Context) -> None:
+    vec = dtl.DistributedVector(ctx, 8)
+    win = vec.window()
+    assert vec.views_out == 1
+    win.close()
+    assert vec.views_out == 0
+    refused(win.local_view, dtl.InvalidHandleError, 102, "closed")
+
+
 def test_random_accesses_against_a_model(ctx: dtl.Context) -> None:
     """Each rank has words of its own in every part, which it knows, and counts on words that all share."""
     words = 8

@@ -61,4 +61,5 @@ def windows() -> dict[str, Callable[[], Any]]:
         "counter": counter.next,
         "a new counter": lambda: dtl.Counter(ctx).close(),
         "a pointer": lambda: vec.remote(1).put(pointer.get()),
+        "a pointer into a new container": lambda: dtl.DistributedVector(ctx, 10).remote(3).get(),
     }
