@@ -49,6 +49,7 @@ BORROWERS: dict[str, Callable[[dtl.Context], Any]] = {
     "roles": dtl.RoleManager,
     "grid": lambda ctx: dtl.Cart(ctx, [0]),
     "graph": lambda ctx: dtl.Graph(ctx, [ctx.rank], [ctx.rank]),
+    "future": lambda ctx: dtl.async_sort(dtl.DistributedVector(ctx, 10)),
 }
 EVERY = {**OWNERS, **BORROWERS}
 
