@@ -160,7 +160,8 @@ test-system-mpi: $(VENV)/.installed
 # Runs a command on $(1) ranks that OpenSHMEM connects. Open MPI's ends in a crash where its component openib is there.
 oshrun = DTL_BACKEND=shmem OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout -k 10 $(LIMIT) \
 	oshrun --mca btl ^openib --oversubscribe --bind-to none -n $(1)
-SHMEM_TESTS = $(addprefix python/tests/test_,backend_choice.py context.py reductions.py objects.py messages.py probe.py vector.py sort.py)
+SHMEM_TESTS = $(addprefix python/tests/test_,backend_choice.py context.py reductions.py objects.py messages.py probe.py vector.py sort.py \
+	windows.py shared_counters.py roles.py)
 
 # The backend's jobs, and some of the Python tests, on ranks that OpenSHMEM connects. SHMEM_TESTS names them.
 test-shmem: $(VENV)/.installed go

@@ -9,12 +9,12 @@ import numpy as np
 
 from . import _mask, _store
 from ._arguments import integer
+from ._box import NONE, Box, move
 from ._division import BLOCK, Division
 from ._native import bridge
 from ._subscript import Mask, Points, Where, read
 from ._together import agree, together
 from ._values import fingerprint, fitting, spread
-from ._window import NONE, Window, move
 from .container import DistributedContainer
 from .exceptions import InvalidTypeError
 from .policies import Partition
@@ -51,7 +51,7 @@ class Indexed(DistributedContainer):
             chosen = read(self, key)
         if isinstance(chosen, Points):
             return _taken(bridge.call(bridge.TAKE, self, chosen.indices, None, 0, 0, 0, 0))
-        if isinstance(chosen, Window):
+        if isinstance(chosen, Box):
             return self._cut(chosen)
         if isinstance(chosen, Mask):
             return self._picked(chosen)
@@ -175,17 +175,17 @@ class Indexed(DistributedContainer):
         indices_of: np.ndarray[Any, Any] = chosen.indices
         return indices_of
 
-    def _cut(self, window: Window) -> Any:
-        """Return a container with a copy of a window's elements. Collective."""
-        kind = self._own_class() if len(window.shape) == 1 else self._tensors
-        made = kind._created(self._context, window.shape, self._dtype, self._divided(window))
-        move(made, self, window.source())
+    def _cut(self, box: Box) -> Any:
+        """Return a container with a copy of a box's elements. Collective."""
+        kind = self._own_class() if len(box.shape) == 1 else self._tensors
+        made = kind._created(self._context, box.shape, self._dtype, self._divided(box))
+        move(made, self, box.source())
         made._run_as(self._execution)
         return made
 
-    def _divided(self, window: Window) -> Division:
-        """Return how a copy of a window is divided."""
-        kept = [axis for axis in window.axes if axis.kept]
+    def _divided(self, box: Box) -> Division:
+        """Return how a copy of a box is divided."""
+        kept = [axis for axis in box.axes if axis.kept]
         anew = self._division.anew()
         if anew.partition is not Partition.BLOCK:
             return anew if kept[0].dim == 0 else BLOCK

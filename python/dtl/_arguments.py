@@ -130,3 +130,10 @@ def received(result: Any) -> Any:
         return result
     array = np.asarray(result)
     return array[()] if result.kind == _native.bridge.NUMPY_SCALAR else array
+
+
+def flag(name: str, value: Any) -> int:
+    """Return 1 for True and 0 for False, and refuse what is neither."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidTypeError(f"{name} must be True or False, not {value!r} of type {type(value).__name__}")
+    return int(value)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from . import collectives
+from ._box import move, whole
 from ._division import BLOCK, Division
 from ._native import bridge
 from ._together import agree, together
 from ._values import fingerprint
-from ._window import move, whole
 from .container import DistributedContainer, linear_indices
 from .exceptions import InvalidArgumentError
 from .policies import Partition

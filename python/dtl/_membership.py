@@ -7,7 +7,7 @@ from typing import Any, Callable, Mapping, Sequence
 import numpy as np
 
 from ._native import invalid
-from .exceptions import CollectiveMismatchError
+from .exceptions import CollectiveMismatchError, InvalidTypeError
 
 #: What says of each rank whether it has a role, given its number and how many ranks there are.
 Predicate = Callable[[int, int], Any]
@@ -23,13 +23,27 @@ def seen_here(wanted: Mapping[str, int | Predicate], size: int) -> np.ndarray[An
     if counted > size:
         raise invalid(_OP, f"the roles need {counted} ranks, and there are {size}")
     seen, first = np.zeros((len(wanted), size), np.uint8), 0
-    for row, want in zip(seen, wanted.values()):
+    for row, (name, want) in zip(seen, wanted.items()):
         if isinstance(want, int):
             row[first : first + want] = 1
             first += want
         else:
-            row[:] = [bool(want(rank, size)) for rank in range(size)]
+            row[:] = [_answer(name, rank, want(rank, size)) for rank in range(size)]
     return seen
+
+
+def among(ranks: Sequence[int], rank: int, size: int) -> bool:
+    """Say whether a rank is one of some: a predicate, with these given."""
+    return rank in ranks
+
+
+def _answer(name: str, rank: int, said: Any) -> bool:
+    if not isinstance(said, (bool, np.bool_)):
+        raise InvalidTypeError(
+            f"{_OP}: the predicate of role {name!r} must say True or False of rank {rank}, "
+            f"not {said!r} of type {type(said).__name__}"
+        )
+    return bool(said)
 
 
 def check_alike(names: Sequence[str], told: np.ndarray[Any, Any]) -> None:

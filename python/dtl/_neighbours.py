@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ._native import bridge
 from ._rows import integers, rows
 from ._together import together
 from .context import Context
+from .exceptions import InvalidTypeError
 from .messages import PROC_NULL
 
 Self = TypeVar("Self", bound="Neighbours")
@@ -27,9 +28,10 @@ class Neighbours:
     """Ranks that know with whom they exchange. The exchanges are collective over all ranks of the context."""
 
     _crosswise = 0
+    _kind: ClassVar[str]
 
     def __init__(self, ctx: Context, sources: list[int], destinations: list[int], owned: bool) -> None:
-        self._context, self._owned = ctx, owned
+        self._context, self._owned, self._closed = ctx, owned, False
         self._sources, self._destinations = sources, destinations
         self._edges = edges_of(sources, destinations)
         self._whole = PROC_NULL not in sources
@@ -52,9 +54,18 @@ class Neighbours:
         return list(self._destinations)
 
     def close(self) -> None:
-        """Close the context, unless it is the one that the caller gave. Collective. A second call does nothing."""
+        """End the exchanges. Collective. A second call does nothing.
+
+        The context that reorder and ``sub`` have made is closed; the one that the caller gave stays open.
+
+        Raises
+        ------
+        BufferError
+            If requests on the context that is closed are active. Then nothing is.
+        """
         if self._owned:
             self._context.close()
+        self._closed = True
 
     def __enter__(self: Self) -> Self:
         return self
@@ -64,6 +75,14 @@ class Neighbours:
     ) -> None:
         if self._owned:
             self._context.__exit__(kind, error, where)
+        self._closed = True
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise _native.closed(self._kind)
+
+    def __reduce__(self) -> Any:
+        raise InvalidTypeError(f"{self!r} cannot be copied or pickled: its ranks are this job's")
 
     def neighbor_allgather(self, value: Any, *, out: Any = None) -> Any:
         """Send value to each destination. Collective (MPI_Neighbor_allgather).
@@ -90,11 +109,13 @@ class Neighbours:
         CollectiveMismatchError
             If the ranks' values are of different dtypes or lengths. On every rank.
         InvalidHandleError
-            If the context is closed.
+            If this or its context is closed.
         """
-        if out is not None and self._exchange(bridge.NEIGHBOR_ALLGATHER, value, out) is not NotImplemented:
+        quick = out is not None and not self._closed
+        if quick and self._exchange(bridge.NEIGHBOR_ALLGATHER, value, out) is not NotImplemented:
             return out
         with together(self._context, "neighbor_allgather"):
+            self._check_open()
             array = input_array("value", value)
             result = self._room(out, array.shape, array.dtype)
         self._exchange(bridge.NEIGHBOR_ALLGATHER, array, result)
@@ -125,11 +146,13 @@ class Neighbours:
         CollectiveMismatchError
             If the ranks' entries are of different dtypes or lengths. On every rank.
         InvalidHandleError
-            If the context is closed.
+            If this or its context is closed.
         """
-        if out is not None and self._exchange(bridge.NEIGHBOR_ALLTOALL, values, out) is not NotImplemented:
+        quick = out is not None and not self._closed
+        if quick and self._exchange(bridge.NEIGHBOR_ALLTOALL, values, out) is not NotImplemented:
             return out
         with together(self._context, "neighbor_alltoall"):
+            self._check_open()
             array = input_array("values", values)
             result = self._room(out, array.shape[1:], array.dtype)
         self._exchange(bridge.NEIGHBOR_ALLTOALL, array, result)
@@ -164,9 +187,10 @@ class Neighbours:
         CollectiveMismatchError
             If the ranks' rows are of different dtypes or shapes. On every rank.
         InvalidHandleError
-            If the context is closed.
+            If this or its context is closed.
         """
         with together(self._context, "neighbor_alltoallv"):
+            self._check_open()
             array = rows("data", data, out)
             sent = self._counts("send_counts", send_counts, self._destinations, "destinations")
             expected = np.empty(0, np.int64)

@@ -22,14 +22,24 @@ def role(names: Any) -> str:
         return said
     if names is None:
         return _script()
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise InvalidTypeError(f"{_OP}: names must be a sequence of strings, not {names!r}")
+    names = _strings(names)
     number = max(_native.mpi_program(), 0)  # alone, a process runs the only one
     if number >= len(names):
         raise _native.invalid(_OP, f"this is program {number} of the launcher's command, and names has {len(names)}")
     if not names[number]:
         raise _native.invalid(_OP, f"the name of program {number} is empty")
     return str(names[number])
+
+
+def _strings(names: Any) -> list[str]:
+    """Return the strings of a sequence."""
+    try:
+        listed = None if isinstance(names, str) else list(names)
+    except TypeError:
+        listed = None
+    if listed is None or not all(isinstance(name, str) for name in listed):
+        raise InvalidTypeError(f"{_OP}: names must be a sequence of strings, not {names!r}")
+    return listed
 
 
 def _script() -> str:

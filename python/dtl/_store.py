@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from . import _mask
+from ._box import Box, assign, move
 from ._native import bridge
 from ._subscript import Mask, Points, Selection, Where
 from ._together import agree, together
 from ._values import fingerprint, fitting
-from ._window import Window, assign, move
 from .container import DistributedContainer, linear_indices
 from .exceptions import InvalidArgumentError
 from .policies import Partition
@@ -19,9 +19,9 @@ from .policies import Partition
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
-def shape(chosen: Points | Mask | Window) -> tuple[int, ...]:
+def shape(chosen: Points | Mask | Box) -> tuple[int, ...]:
     """Return the shape of what is assigned to."""
-    return chosen.shape if isinstance(chosen, Window) else chosen.indices.shape
+    return chosen.shape if isinstance(chosen, Box) else chosen.indices.shape
 
 
 def converted(to: DistributedContainer, chosen: Selection, value: DistributedContainer) -> DistributedContainer:
@@ -49,11 +49,11 @@ def store(to: DistributedContainer, chosen: Selection, value: Any) -> None:
     if isinstance(chosen, Where):
         _mask.store(to, chosen.mask, value)
     elif isinstance(value, DistributedContainer):
-        if isinstance(chosen, Window):
+        if isinstance(chosen, Box):
             move(to, value, chosen.destination())
         else:
             _scatter(to, chosen.indices.reshape(-1), value)
-    elif isinstance(chosen, Window):
+    elif isinstance(chosen, Box):
         assign(to, chosen, value)
     else:
         bridge.call(bridge.GIVE, to, chosen.indices, value, 0, 0, 0, 0)

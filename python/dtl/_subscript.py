@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Union
 
 import numpy as np
 
-from ._window import NONE, Axis, Window
+from ._box import NONE, Axis, Box
 from .container import DistributedContainer
 from .exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 
@@ -34,7 +34,7 @@ class Where(NamedTuple):
     mask: DistributedContainer
 
 
-Selection = Union[Points, Mask, Where, Window]
+Selection = Union[Points, Mask, Where, Box]
 
 
 def read(of: DistributedContainer, key: Any) -> Selection:
@@ -50,7 +50,7 @@ def read(of: DistributedContainer, key: Any) -> Selection:
         return Points(_combined(full, of.shape))
     if all(isinstance(entry, int) for entry in full):
         return Points(np.asarray(_combined(full, of.shape)))
-    return _window(full, of.shape)
+    return _box(full, of.shape)
 
 
 def _entry(entry: Any) -> Any:
@@ -169,7 +169,7 @@ def check_bounds(entry: Any, d: int, shape: tuple[int, ...]) -> None:
         raise BoundsError(f"index {outside[0]} outside [{-extent}, {extent}){of}")
 
 
-def _window(entries: list[Any], shape: tuple[int, ...]) -> Window:
+def _box(entries: list[Any], shape: tuple[int, ...]) -> Box:
     axes, d = [], 0
     for entry in entries:
         if entry is None:
@@ -181,7 +181,7 @@ def _window(entries: list[Any], shape: tuple[int, ...]) -> Window:
         else:
             axes.append(_slice(entry, d, shape[d]))
         d += 1
-    return Window(tuple(axes))
+    return Box(tuple(axes))
 
 
 def _slice(entry: slice, d: int, extent: int) -> Axis:

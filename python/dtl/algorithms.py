@@ -7,11 +7,11 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _store
+from ._box import move, whole
 from ._deferring import algorithm
 from ._functions import applied, check_function, running
 from ._sharing import share
 from ._together import together
-from ._window import move, whole
 from .container import DistributedContainer, check_alike, check_container
 from .exceptions import InvalidArgumentError, InvalidTypeError
 
@@ -159,9 +159,9 @@ def copy(src: DistributedContainer, dst: DistributedContainer) -> None:
     with together(dst.context, "copy"):
         check_container("src", src)
         dst._check_open()
-        window = whole(dst.shape)
-        values = _store.converted(dst, window, src)
-    move(dst, values, window.source())
+        box = whole(dst.shape)
+        values = _store.converted(dst, box, src)
+    move(dst, values, box.source())
 
 
 def check_all_alike(name: str, containers: Any, other: DistributedContainer) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from . import _standing
+from ._arguments import flag
 from ._submitting import deferred, submitted
 from ._together import together
 from .algorithms import for_each, transform
@@ -17,7 +18,7 @@ from .halo import Halo
 from .ops import SUM, Op
 from .policies import Partition
 from .scanning import exclusive_scan, inclusive_scan
-from .sorting import flag, sort
+from .sorting import sort
 
 
 def async_for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> Future:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._arguments import integer
+from ._arguments import flag, integer
 from ._native import bridge
 from ._neighbours import Neighbours
 from ._rows import integers
@@ -41,7 +41,7 @@ class Cart(Neighbours):
         If the dims do not multiply to the number of ranks, one is negative, or there are not as many periods. On every
         rank.
     InvalidTypeError
-        If dims or periods are no integers and truths. On every rank.
+        If dims are no integers, or periods or reorder no truths. On every rank.
     CollectiveMismatchError
         If the ranks pass different dims, periods, or reorder. On every rank.
 
@@ -50,7 +50,7 @@ class Cart(Neighbours):
     The last axis runs fastest: rank 1 is at (0, …, 0, 1). The neighbours are, of each axis, the one before and the one
     behind, in this order, and `PROC_NULL` beyond an end. Along a period of one or two ranks, both are the same; what is
     sent backwards comes from ahead there, too. Without reorder the context stays the caller's, and open for as long as
-    the grid is used. (MPI standard, chapter "Virtual Topologies for MPI Processes".)
+    the grid is used; ``close`` closes the grid alone. (MPI standard, chapter "Virtual Topologies for MPI Processes".)
 
     Examples
     --------
@@ -64,13 +64,14 @@ class Cart(Neighbours):
     """
 
     _crosswise = 1
+    _kind = "grid"
 
     def __init__(self, ctx: Context, dims: Any, periods: Any = False, reorder: bool = False) -> None:
         check_context(ctx)
         with together(ctx, "cart"):
             extents = integers("dims", dims, "an axis")
             truths = _truths(periods, len(extents))
-            wish = int(bool(reorder))
+            wish = flag("reorder", reorder)
         numbers = np.concatenate([extents, truths])
         extents = np.asarray(bridge.call(bridge.CART, ctx, numbers, None, wish, 0, 0, 0))
         grid = np.concatenate([extents, truths])
@@ -108,7 +109,7 @@ class Cart(Neighbours):
         BoundsError
             If the rank is outside [0, size).
         InvalidHandleError
-            If the context is closed.
+            If the grid or its context is closed.
         """
         number = self._context.rank if rank is None else integer("rank", rank)
         return tuple(np.asarray(self._ask(_COORDS, number)).tolist())
@@ -130,7 +131,7 @@ class Cart(Neighbours):
         InvalidTypeError
             If they are no integers.
         InvalidHandleError
-            If the context is closed.
+            If the grid or its context is closed.
         """
         number: int = self._ask(_RANK, lists=(integers("coords", coords, "an axis"),))
         return number
@@ -155,7 +156,7 @@ class Cart(Neighbours):
         BoundsError
             If there is no such axis.
         InvalidHandleError
-            If the context is closed.
+            If the grid or its context is closed.
         """
         by = integer("displacement", displacement)
         source, dest = np.asarray(self._ask(_SHIFT, self._context.rank, integer("axis", axis), by)).tolist()
@@ -183,10 +184,11 @@ class Cart(Neighbours):
         CollectiveMismatchError
             If the ranks pass different ones. On every rank.
         InvalidHandleError
-            If the context is closed.
+            If the grid or its context is closed.
         """
         ctx = self._context
         with together(ctx, "cart.sub"):
+            self._check_open()
             kept = _truths(remain, self.ndim, "remain").astype(bool)
             here = np.array(self.coords(), np.int64)
         _native.context_agree(ctx._handle, "cart.sub", f"remain {tuple(kept.tolist())}")
@@ -197,11 +199,13 @@ class Cart(Neighbours):
         return made
 
     def _ask(self, question: int, a: int = 0, b: int = 0, c: int = 0, lists: tuple[Any, ...] = ()) -> Any:
+        self._check_open()
         return bridge.call(bridge.CART_AT, self._context, self._grid, None, question, a, b, c, *lists)
 
     def __repr__(self) -> str:
         sizes = " x ".join(map(str, self.dims))
-        return f"<dtl.Cart of {sizes} ranks, periods {self.periods}, rank {self._context.rank}>"
+        state = ", closed" if self._closed else ""
+        return f"<dtl.Cart of {sizes} ranks, periods {self.periods}, rank {self._context.rank}{state}>"
 
 
 def _part(ctx: Context | None) -> Context:

@@ -8,13 +8,13 @@ import numpy as np
 
 from . import _native, variable
 from ._arguments import dtype_number
+from ._box import move, whole
 from ._combining import container_of
 from ._deferring import algorithm
 from ._division import BLOCK
 from ._native import bridge
 from ._sharing import share
 from ._together import together
-from ._window import move, whole
 from .axes import dimensions
 from .container import DistributedContainer, check_container
 from .exceptions import InvalidArgumentError
@@ -154,11 +154,11 @@ def _exchanged(ctx: Any, flat: Any, counts: Any) -> Any:
 
 def _by_blocks(name: str, op: int, a: DistributedContainer, exclusive: Any) -> Any:
     blocks = container_of(a, a.shape, a.dtype, BLOCK)
-    window = whole(a.shape)
-    move(blocks, a, window.source())
+    box = whole(a.shape)
+    move(blocks, a, box.source())
     made = _along(name, op, blocks, 0, exclusive)
     result = a._like(made.dtype)
-    move(result, made, window.source())
+    move(result, made, box.source())
     made.close()
     blocks.close()
     return result

@@ -50,6 +50,8 @@ class Graph(Neighbours):
     True
     """
 
+    _kind = "graph"
+
     def __init__(self, ctx: Context, sources: Any, destinations: Any) -> None:
         check_context(ctx)
         with together(ctx, "graph"):
@@ -58,7 +60,9 @@ class Graph(Neighbours):
         super().__init__(ctx, before, behind, owned=False)
 
     def __repr__(self) -> str:
-        return f"<dtl.Graph, rank {self._context.rank} receives from {self._sources} and sends to {self._destinations}>"
+        state = ", closed" if self._closed else ""
+        edges = f"receives from {self._sources} and sends to {self._destinations}"
+        return f"<dtl.Graph, rank {self._context.rank} {edges}{state}>"
 
 
 def _ranks(name: str, ranks: Any) -> list[int]:

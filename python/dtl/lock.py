@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from types import TracebackType
+from typing import Any
 
 from ._together import check_context
 from .context import Context
+from .exceptions import InvalidTypeError
 from .windows import Window
 
 
@@ -88,6 +90,9 @@ class Lock:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         self.release()
+
+    def __reduce__(self) -> Any:
+        raise InvalidTypeError(f"{self!r} cannot be copied or pickled: a rank has one of it")
 
     def __repr__(self) -> str:
         return f"<dtl.Lock{'' if self._window.is_valid else ', closed'}>"

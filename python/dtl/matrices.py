@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import collectives
+from ._box import move, whole
 from ._combining import combine, container_of
 from ._deferring import algorithm
 from ._division import BLOCK, Division
@@ -15,7 +16,6 @@ from ._owning import OwningContainer
 from ._partials import reduction
 from ._sharing import share
 from ._together import together
-from ._window import move, whole
 from .container import DistributedContainer, check_container
 from .exceptions import InvalidArgumentError
 from .policies import Partition

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import collectives
+from ._arguments import flag
 from ._deferring import algorithm
 from ._division import BLOCK
 from ._native import bridge
@@ -16,7 +17,7 @@ from ._values import fitting
 from .container import DistributedContainer, check_container
 from .exceptions import InvalidArgumentError
 from .policies import Partition
-from .sorting import argsort, flag, sort
+from .sorting import argsort, sort
 from .vector import DistributedVector
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

@@ -8,10 +8,10 @@ import numpy as np
 
 from . import _native
 from ._arguments import integer
+from ._box import whole
 from ._native import bridge
 from ._owner import Owner
 from ._together import together
-from ._window import whole
 from .container import DistributedContainer, check_container
 from .exceptions import InvalidArgumentError
 

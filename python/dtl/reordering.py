@@ -8,12 +8,12 @@ from typing import Any, Callable, Iterator
 import numpy as np
 
 from ._arguments import integer
+from ._box import Axis, Box, move, whole
 from ._deferring import algorithm
 from ._functions import check_function, chosen, running
 from ._native import bridge
 from ._sharing import share
 from ._together import together
-from ._window import Axis, Window, move, whole
 from .container import DistributedContainer, check_container
 from .exceptions import InvalidArgumentError
 from .policies import Partition
@@ -48,7 +48,7 @@ def reverse(c: DistributedContainer) -> None:
     with together(c.context, "reverse"):
         c._check_open()
         axes = [Axis(d, extent - 1, -1, extent, True) for d, extent in enumerate(c.shape)]
-    move(c, c, Window(tuple(axes)).source())
+    move(c, c, Box(tuple(axes)).source())
 
 
 @algorithm

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _native, _programs, collectives, objects
 from ._arguments import integer
-from ._membership import Predicate, check_alike, ranks_in_words, roles_in_words, seen_here
+from ._membership import Predicate, among, check_alike, ranks_in_words, roles_in_words, seen_here
 from ._together import agree, check_context, together
 from .context import Context
 from .exceptions import BoundsError, InvalidTypeError
@@ -76,6 +76,8 @@ class RoleManager:
         ------
         InvalidArgumentError
             If a rank's program has no name: names is too short, or there is no script. On every rank.
+        InvalidTypeError
+            If names is no sequence of strings. On every rank.
 
         Notes
         -----
@@ -89,7 +91,7 @@ class RoleManager:
         for rank, name in enumerate(objects.allgather_object(ctx, mine)):
             roles.setdefault(name, []).append(rank)
         for name, ranks in roles.items():
-            manager.add_role(name, partial(_among, ranks))
+            manager.add_role(name, partial(among, ranks))
         manager.initialize()
         return manager
 
@@ -102,8 +104,8 @@ class RoleManager:
             Its name.
         num_ranks
             How many ranks have it, at least 1: roles with a number take one rank after the other, from 0 on. Or a
-            function of a rank and the number of ranks that says whether that rank has it; every rank asks it about all
-            ranks, and it must answer the same everywhere.
+            function of a rank and the number of ranks that says, by True or False, whether that rank has it; every rank
+            asks it about all ranks, and it must answer the same everywhere.
 
         Raises
         ------
@@ -135,6 +137,8 @@ class RoleManager:
         ------
         InvalidArgumentError
             If there are no roles, or there are fewer ranks than their numbers need; or if the manager is initialised.
+        InvalidTypeError
+            If a predicate says neither True nor False. On every rank.
         CollectiveMismatchError
             If ranks have named other roles, or a predicate says different things on different ranks. On every rank.
         InvalidHandleError
@@ -294,7 +298,3 @@ class RoleManager:
         state = "destroyed" if self._closed else "not initialised" if not self._members else ""
         roles = ", ".join(f"{name} on {ranks_in_words(ranks)}" for name, ranks in self._members.items())
         return f"<dtl.RoleManager rank {self._ctx.rank} of {self._ctx.size}, {state or roles}>"
-
-
-def _among(ranks: list[int], rank: int, size: int) -> bool:
-    return rank in ranks

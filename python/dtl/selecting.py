@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import integer
+from ._arguments import flag, integer
 from ._deferring import algorithm
 from ._native import bridge
 from ._sharing import share
@@ -15,7 +15,6 @@ from ._together import together
 from .container import DistributedContainer, check_container
 from .exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from .policies import Partition
-from .sorting import flag
 from .threads import threads
 from .variable import allgatherv
 

@@ -6,14 +6,14 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from ._arguments import integer
+from ._arguments import flag, integer
 from ._deferring import algorithm
 from ._native import bridge
 from ._phases import phases
 from ._sharing import share
 from ._together import together
 from .container import DistributedContainer, check_alike, check_container
-from .exceptions import InvalidArgumentError, InvalidTypeError
+from .exceptions import InvalidArgumentError
 from .threads import threads
 
 
@@ -80,13 +80,6 @@ def _arguments(c: DistributedContainer, reverse: Any, stable: Any, axis: Any) ->
     """Return what the core takes of a sort's arguments."""
     c._check_open()
     return integer("axis", axis), flag("reverse", reverse), threads(c.execution_policy), flag("stable", stable) & 0
-
-
-def flag(name: str, value: Any) -> int:
-    """Return 1 for True and 0 for False, and refuse what is neither."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise InvalidTypeError(f"{name} must be True or False, not {value!r} of type {type(value).__name__}")
-    return int(value)
 
 
 @algorithm

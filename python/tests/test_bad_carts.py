@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any, Callable
 
 import numpy as np
 import pytest
@@ -12,6 +13,13 @@ import dtl
 from dtl import _native
 
 bridge = _native.bridge
+
+MAKERS: list[Callable[[dtl.Context], Any]] = [
+    lambda ctx: dtl.Cart(ctx, [0], True),
+    lambda ctx: dtl.Cart(ctx, [0], True, reorder=True),
+    lambda ctx: dtl.Cart(ctx, [1, 0], True).sub([False, True]),
+    lambda ctx: dtl.Graph(ctx, [(ctx.rank - 1) % ctx.size], [(ctx.rank + 1) % ctx.size]),
+]
 
 
 def test_bad_grids(ctx: dtl.Context) -> None:
@@ -35,6 +43,10 @@ def test_bad_grids(ctx: dtl.Context) -> None:
         (([n], None), TYPE, 101, "periods of type NoneType"),
     ):
         refused(partial(dtl.Cart, ctx, *args), error, code, text)
+    for reorder in ("x", 1, None, [True]):
+        refused(
+            partial(dtl.Cart, ctx, [n], reorder=reorder), TYPE, 101, f"reorder must be True or False, not {reorder!r}"
+        )
     with pytest.raises(TYPE, match="ctx must be a"):
         dtl.Cart(5, [1])  # type: ignore[arg-type]
     if n > 1:
@@ -56,6 +68,8 @@ def test_one_bad_rank(ctx: dtl.Context) -> None:
         dtl.Cart(ctx, [0], last)
     with pytest.raises(dtl.CollectiveMismatchError, match="reordered"):
         dtl.Cart(ctx, [0], reorder=last)
+    with pytest.raises(TYPE, match="reorder must be True or False"):
+        dtl.Cart(ctx, [0], reorder="x" if last else False)  # type: ignore[arg-type]
     with pytest.raises(dtl.CollectiveMismatchError, match="dims"):
         dtl.Cart(ctx, [ctx.size, 1] if last else [1, ctx.size])
     grid, other = dtl.Cart(ctx, [0], True), dtl.Cart(ctx, [0], True)
@@ -118,6 +132,51 @@ def test_closed_contexts(ctx: dtl.Context) -> None:
             call()
     with pytest.raises(dtl.InvalidHandleError):
         dtl.Cart(twin, [0])
+
+
+def exchanges(grid: dtl.Cart | dtl.Graph) -> list[Callable[[], Any]]:
+    """Return calls that need the grid to be open."""
+    k = len(grid.destinations)
+    calls: list[Callable[[], Any]] = [
+        lambda: grid.neighbor_allgather(1.0),
+        lambda: grid.neighbor_allgather(np.ones(1), out=np.empty(k)),
+        lambda: grid.neighbor_alltoall(np.ones(k)),
+        lambda: grid.neighbor_alltoall(np.ones(k), out=np.empty(k)),
+        lambda: grid.neighbor_alltoallv(np.ones(k), np.ones(k, int)),
+    ]
+    if isinstance(grid, dtl.Cart):
+        calls += [grid.coords, lambda: grid.rank([0]), lambda: grid.shift(0), lambda: grid.sub([True]).close()]
+    return calls
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_closed_grids(ctx: dtl.Context, make: Callable[[dtl.Context], Any]) -> None:
+    """What is closed is the grid; the context is the caller's, and closed only where the grid has made it."""
+    grid = make(ctx)
+    calls = exchanges(grid)
+    for call in calls:
+        call()
+    grid.close()
+    grid.close()
+    for call in calls:
+        refused(call, dtl.InvalidHandleError, 102, "is closed")
+    assert "closed" in repr(grid)
+    assert dtl.allreduce(ctx, 1) == ctx.size
+    if grid.context is ctx:
+        assert (len(grid.sources), grid.context.size) == (len(grid.destinations), ctx.size)
+    with make(ctx) as grid:
+        pass
+    refused(exchanges(grid)[0], dtl.InvalidHandleError, 102, "is closed")
+
+
+@pytest.mark.mpi(min_size=2)
+def test_a_grid_that_one_rank_has_closed(ctx: dtl.Context) -> None:
+    """The others hear of it."""
+    grid = dtl.Cart(ctx, [0], True)
+    if ctx.rank == 0:
+        grid.close()
+    for call in (lambda: grid.neighbor_allgather(1.0), lambda: grid.sub([True])):
+        refused(call, dtl.InvalidHandleError, 102, "the grid is closed")
 
 
 def test_hostile_calls(alone: dtl.Context) -> None:

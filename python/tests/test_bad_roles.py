@@ -152,7 +152,7 @@ def test_predicates_that_disagree(roles: dtl.RoleManager, ctx: dtl.Context) -> N
 
 def test_a_predicate_that_raises(roles: dtl.RoleManager, ctx: dtl.Context) -> None:
     last = ctx.size - 1
-    roles.add_role("bad", lambda rank, size: 1 // (ctx.rank - last))
+    roles.add_role("bad", lambda rank, size: 1 // (ctx.rank - last) > 0)
     with pytest.raises(ZeroDivisionError if ctx.rank == last else dtl.InvalidArgumentError, match="division"):
         roles.initialize()
     assert not roles.initialized
@@ -163,6 +163,16 @@ def test_predicates_of_other_signatures(roles: dtl.RoleManager, predicate: Any) 
     roles.add_role("bad", predicate)
     with pytest.raises((TypeError, ValueError)):
         roles.initialize()
+
+
+@pytest.mark.parametrize("said", ["x", float("nan"), None, 1, np.int8(0), np.array(True), []])
+def test_a_predicate_that_says_neither_yes_nor_no(roles: dtl.RoleManager, ctx: dtl.Context, said: Any) -> None:
+    last = ctx.size - 1
+    roles.add_role("odd", lambda rank, size: said if ctx.rank == last else np.bool_(True))
+    text = f"initialize: the predicate of role 'odd' must say True or False of rank 0, not {said!r}"
+    error = refused(roles.initialize, TYPE, 101, text)
+    assert type(said).__name__ in str(error)
+    assert not roles.initialized
 
 
 @pytest.mark.parametrize(
@@ -277,6 +287,14 @@ def test_destroyed_while_a_request_is_active(ctx: dtl.Context) -> None:
 def test_names_of_programs_that_are_none(ctx: dtl.Context, names: Any) -> None:
     with pytest.raises(TypeError):
         dtl.RoleManager.from_programs(ctx, names)
+
+
+@pytest.mark.parametrize("names", [3, 2.5, "solver", [1], object])
+def test_one_rank_whose_names_of_programs_are_none(ctx: dtl.Context, names: Any) -> None:
+    """All hear of it, in the same words."""
+    given = names if ctx.rank == ctx.size - 1 else ["solver"]
+    text = f"names must be a sequence of strings, not {names!r}"
+    refused(lambda: dtl.RoleManager.from_programs(ctx, given), TYPE, 101, text)
 
 
 @pytest.mark.parametrize("names", [[], [""]])

@@ -17,6 +17,15 @@ from programs import ranks, succeeded
 import dtl
 from dtl import _native
 
+
+def given(ctx: dtl.Context) -> dtl.RoleManager:
+    """Return a manager whose rank has its role."""
+    roles = dtl.RoleManager(ctx)
+    roles.add_role("all", ctx.size)
+    roles.initialize()
+    return roles
+
+
 OWNERS: dict[str, Callable[[dtl.Context], Any]] = {
     "environment": lambda ctx: dtl.Environment(),
     "context": lambda ctx: ctx.dup(),
@@ -26,14 +35,38 @@ OWNERS: dict[str, Callable[[dtl.Context], Any]] = {
     "map": lambda ctx: dtl.DistributedMap(ctx, np.int64, np.float64),
     "plan": lambda ctx: dtl.RedistributionPlan(dtl.DistributedVector(ctx, 10), dtl.DistributedVector(ctx, 10)),
     "halo": lambda ctx: dtl.Halo(dtl.DistributedVector(ctx, 10), 1),
+    "window": lambda ctx: dtl.Window(ctx, size=8),
+    "window of a vector": lambda ctx: dtl.DistributedVector(ctx, 10).window(),
+    "counter": dtl.Counter,
+    "lock": dtl.Lock,
+    "grid with a context": lambda ctx: dtl.Cart(ctx, [0], reorder=True),
+    "roles that are given": given,
 }
 BORROWERS: dict[str, Callable[[dtl.Context], Any]] = {
     "span": lambda ctx: dtl.DistributedSpan(dtl.DistributedVector(ctx, 10)),
     "request that is over": dtl.ibarrier,
     "persistent request": lambda ctx: dtl.send_init(ctx, np.ones(3), ctx.rank),
     "roles": dtl.RoleManager,
+    "grid": lambda ctx: dtl.Cart(ctx, [0]),
+    "graph": lambda ctx: dtl.Graph(ctx, [ctx.rank], [ctx.rank]),
+    "future": lambda ctx: dtl.async_sort(dtl.DistributedVector(ctx, 10)),
 }
 EVERY = {**OWNERS, **BORROWERS}
+
+
+def owner_in(made: Any) -> Any:
+    """Return what holds the handle: the object, or what it has made for itself alone."""
+    if isinstance(made, dtl.Lock):
+        return made._window
+    if isinstance(made, dtl.Cart):
+        return made.context
+    return made._messages if isinstance(made, dtl.RoleManager) else made
+
+
+def finish(made: Any) -> None:
+    """Wait for what is under way."""
+    if isinstance(made, (dtl.Request, dtl.Future)) and not isinstance(made, dtl.PersistentRequest):
+        made.wait()
 
 
 @pytest.mark.parametrize("name", OWNERS)
@@ -43,13 +76,13 @@ def test_a_wrapper_owns_its_handle(alone: dtl.Context, name: str) -> None:
     before = len(dtl.live())
     made = OWNERS[name](alone)
     assert len(dtl.live()) > before
-    handle = made._handle
+    handle = owner_in(made)._handle
     assert handle > 0
     made.close()
     made.close()
-    assert made._handle == 0
+    assert owner_in(made)._handle == 0
     other = OWNERS[name](alone)
-    assert other._handle != handle, "a handle never means another object"
+    assert owner_in(other)._handle != handle, "a handle never means another object"
     other.close()
 
 
@@ -60,8 +93,7 @@ def test_ownership_has_no_cycles(alone: dtl.Context, name: str) -> None:
     gc.disable()
     try:
         made = EVERY[name](alone)
-        if isinstance(made, dtl.Request) and not isinstance(made, dtl.PersistentRequest):
-            made.wait()
+        finish(made)
         gone = weakref.ref(made)
         del made
         assert gone() is None
@@ -75,8 +107,7 @@ def test_a_handle_stays_in_its_process(alone: dtl.Context, name: str, transfer: 
     """It cannot be transferred to another process, and has one owner. A container is copied by its elements."""
     made = EVERY[name](alone)
     elements = isinstance(made, dtl.DistributedContainer) and transfer is not pickle.dumps
-    if isinstance(made, dtl.Request) and not isinstance(made, dtl.PersistentRequest):
-        made.wait()
+    finish(made)
     if elements:
         assert transfer(made)._handle != made._handle
     else:
@@ -88,6 +119,8 @@ def test_a_handle_stays_in_its_process(alone: dtl.Context, name: str, transfer: 
 def test_handles_are_compared(alone: dtl.Context, name: str) -> None:
     """They take part in assignment and comparison: as Python's objects do, by identity."""
     one, other = EVERY[name](alone), EVERY[name](alone)
+    finish(one)
+    finish(other)
     same = one
     assert same is one
     if not isinstance(one, dtl.DistributedContainer):  # those compare their elements

@@ -44,13 +44,23 @@ MAKERS: dict[str, Callable[[dtl.Context], Any]] = {
     "plan": lambda ctx: dtl.RedistributionPlan(dtl.DistributedVector(ctx, 10), dtl.DistributedVector(ctx, 10)),
     "halo": lambda ctx: dtl.Halo(dtl.DistributedVector(ctx, 10), 1),
     "request": lambda ctx: dtl.irecv(ctx, ctx.rank),
+    "window": lambda ctx: dtl.Window(ctx, size=8),
 }
+#: What is listed as the kind that it has made for itself.
+INSIDE: dict[str, tuple[str, Callable[[dtl.Context], Any]]] = {
+    "counter": ("window", dtl.Counter),
+    "lock": ("window", dtl.Lock),
+    "grid": ("context", lambda ctx: dtl.Cart(ctx, [0], reorder=True)),
+    "roles": ("context", lambda ctx: dtl.RoleManager.from_programs(ctx, ["all"])),
+}
+CASES = [pytest.param(kind, make, id=kind) for kind, make in MAKERS.items()]
+CASES += [pytest.param(kind, make, id=name) for name, (kind, make) in INSIDE.items()]
 
 
-@pytest.mark.parametrize("kind", MAKERS)
-def test_every_kind(alone: dtl.Context, places: None, kind: str) -> None:
+@pytest.mark.parametrize(("kind", "make"), CASES)
+def test_every_kind(alone: dtl.Context, places: None, kind: str, make: Callable[[dtl.Context], Any]) -> None:
     before = len(dtl.live())
-    made = MAKERS[kind](alone)
+    made = make(alone)
     found = opened(before)[-1]
     assert found.kind == kind
     assert 0 <= found.age < 60

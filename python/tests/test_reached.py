@@ -100,6 +100,20 @@ def test_a_window_of_a_rank_that_computes(mpi: Any, monkeypatch: pytest.MonkeyPa
         ctx.barrier()
 
 
+def test_a_collective_of_ranks_that_compute(mpi: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of the sum comes while no rank makes a call."""
+    monkeypatch.setenv("DTL_SHARED_MEMORY", "0")
+    with dtl.Context(comm=mpi.COMM_WORLD, progress="thread") as ctx:
+        out = np.zeros(1_000_000)
+        total = dtl.iallreduce(ctx, np.ones(1_000_000), out=out)
+        deadline = time.monotonic() + 30
+        while not (out == ctx.size).all() and time.monotonic() < deadline:
+            sum(range(1000))
+        arrived = (out == ctx.size).all()
+        total.wait()
+        assert arrived
+
+
 def test_the_thread_leaves_requests_as_they_are(mpi: Any) -> None:
     with dtl.Context(comm=mpi.COMM_WORLD, progress="thread") as ctx:
         for size in (1, 5_000, 300_000):

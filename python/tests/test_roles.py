@@ -37,7 +37,7 @@ DIVISIONS: dict[str, tuple[list[tuple[str, Any]], Expected]] = {
         [("none", lambda r, n: False), ("all", everybody)],
         lambda n: {"none": [], "all": [*range(n)]},
     ),
-    "what is true counts": ([("odd", lambda r, n: np.int8(r % 2))], lambda n: {"odd": list(range(1, n, 2))}),
+    "NumPy's truths": ([("odd", lambda r, n: np.bool_(r % 2))], lambda n: {"odd": list(range(1, n, 2))}),
     "a name of many letters": ([("Écriture, 'x' : \n", 1)], lambda n: {"Écriture, 'x' : \n": [0]}),
 }
 

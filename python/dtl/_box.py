@@ -1,4 +1,4 @@
-"""Windows of containers, and moves between them."""
+"""Boxes of containers, and moves between them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Axis(NamedTuple):
     kept: bool
 
 
-class Window(NamedTuple):
+class Box(NamedTuple):
     """What a subscript of integers and slices selects."""
 
     axes: tuple[Axis, ...]
@@ -37,7 +37,7 @@ class Window(NamedTuple):
         return tuple(axis.extent for axis in self.axes if axis.kept)
 
     def source(self) -> list[int]:
-        """Return the rows that move the window to all of a container of its shape."""
+        """Return the rows that move the box to all of a container of its shape."""
         rows: list[int] = []
         to = 0
         for axis in self.axes:
@@ -46,7 +46,7 @@ class Window(NamedTuple):
         return rows
 
     def destination(self) -> list[int]:
-        """Return the rows that move all of a container of its shape to the window."""
+        """Return the rows that move all of a container of its shape to the box."""
         rows: list[int] = []
         origin = 0
         for axis in self.axes:
@@ -55,14 +55,14 @@ class Window(NamedTuple):
         return rows
 
 
-def whole(shape: tuple[int, ...]) -> Window:
-    """Return the window that is everything."""
-    return Window(tuple(Axis(d, 0, 1, extent, True) for d, extent in enumerate(shape)))
+def whole(shape: tuple[int, ...]) -> Box:
+    """Return the box that is everything."""
+    return Box(tuple(Axis(d, 0, 1, extent, True) for d, extent in enumerate(shape)))
 
 
-def assign(to: DistributedContainer, window: Window, values: np.ndarray[Any, Any]) -> None:
-    """Write values, the same on every rank, to a window: one, or as many as it has. Collective."""
-    own = Window(tuple(axis for axis in window.axes if axis.dim != NONE))
+def assign(to: DistributedContainer, box: Box, values: np.ndarray[Any, Any]) -> None:
+    """Write values, the same on every rank, to a box: one, or as many as it has. Collective."""
+    own = Box(tuple(axis for axis in box.axes if axis.dim != NONE))
     bridge.call(bridge.ASSIGN, to, np.array(own.destination(), np.int64), values, 0, 0, 0, 0)
 
 
