@@ -250,8 +250,7 @@ class Streams:
         if not wait:
             refuse(op, self.flying)
         for stream in self._all:
-            last = None if stream is None else stream.last
-            if last is not None:
+            if stream is not None and (last := stream.last) is not None:
                 last.wait()
 
     def stop(self) -> None:
