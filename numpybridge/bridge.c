@@ -16,7 +16,7 @@ PyObject *ndarray_type, *generic_type;
 static PyObject *make_error;
 
 /* The Go runtime does not survive fork: in a child without exec no call may reach it. */
-int disabled;
+int disabled, under_way;
 
 PyObject *fail(const char *text) {
     if (raise_interruption())
@@ -89,6 +89,18 @@ static PyObject *bridge_expose(PyObject *module, PyObject *window) {
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(under_way_doc,
+"under_way($module, calls, /)\n--\n\n"
+"Say whether asynchronous calls are under way, so that calls on containers take no short way.");
+
+static PyObject *bridge_under_way(PyObject *module, PyObject *calls) {
+    int truth = PyObject_IsTrue(calls);
+    if (truth < 0)
+        return NULL;
+    under_way = truth;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
     {"call", (PyCFunction)(void (*)(void))bridge_call, METH_FASTCALL, call_doc},
     {"clock", bridge_clock, METH_NOARGS, clock_doc},
@@ -101,6 +113,7 @@ static PyMethodDef methods[] = {
     {"pends", bridge_pends, METH_O, pends_doc},
     {"setup", bridge_setup, METH_VARARGS, setup_doc},
     {"start", (PyCFunction)(void (*)(void))bridge_start, METH_FASTCALL, start_doc},
+    {"under_way", bridge_under_way, METH_O, under_way_doc},
     {NULL},
 };
 

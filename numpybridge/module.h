@@ -34,6 +34,9 @@ extern PyObject *ndarray_type, *generic_type;
 /* The Go runtime does not survive fork: in a child without exec no call may reach it. */
 extern int disabled;
 
+/* Whether asynchronous calls are under way: then Python says when a call on a container may begin. */
+extern int under_way;
+
 /* fail raises the exception that "[code op] cause" stands for, and returns NULL. */
 PyObject *fail(const char *text);
 

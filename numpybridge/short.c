@@ -234,7 +234,7 @@ static PyObject *attempt(const ShortObject *s, PyObject *const *args, Py_ssize_t
     if (!take_bound(s, bound, &t))
         Py_RETURN_NOTIMPLEMENTED;
     if (s->answer == FOLDED) {
-        if (((HandleObject *)bound[0])->deferred) /* a handle, for it was taken */
+        if (under_way || ((HandleObject *)bound[0])->deferred) /* a handle, for it was taken */
             Py_RETURN_NOTIMPLEMENTED;
         return folded(s, &t);
     }

@@ -7,6 +7,7 @@ import (
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
+	"dtl/core/status"
 )
 
 // Splitters are found exactly: for each place in the order of all elements that a rank's share ends at, how many of each
@@ -16,6 +17,10 @@ import (
 
 // proposals is how many of them all ranks make in a round, about, for a splitter.
 const proposals = 128
+
+// mostRounds is more than there are while no element changes: what may be on each rank is halved at least, each time.
+// All ranks count the same rounds.
+const mostRounds = 66
 
 // none is where a rank has no proposal: no rank counts it.
 const none = ^uint64(0)
@@ -55,7 +60,10 @@ func (s *splitting) run(total int64) error {
 			open++
 		}
 	}
-	for open > 0 {
+	for rounds := 0; open > 0; rounds++ {
+		if rounds == mostRounds {
+			return status.New(status.InvalidArgument, "elements change while they are sorted")
+		}
 		n, err := s.round(open)
 		if err != nil {
 			return err

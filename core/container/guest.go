@@ -32,6 +32,9 @@ func On(of Container, context *runtime.Context) (*Guest, error) {
 	return &Guest{of, context}, nil
 }
 
+// Inner says that programs know nothing of it. It implements handle.Insider.
+func (g *Guest) Inner() bool { return true }
+
 // Context returns the context that it is a guest of.
 func (g *Guest) Context() *runtime.Context { return g.context }
 

@@ -16,6 +16,7 @@ type Open struct {
 	Born    time.Duration // when it was put, as Now has it
 	Where   string        // the place in the program that made it; "" unless places are kept
 	Holding bool          // whether only a close lets go what it holds; see Holder
+	inner   bool          // whether programs know nothing of it; see Insider
 }
 
 // Holder is what the objects of a table may also be. Holds reports whether an object that is left open keeps something
@@ -23,6 +24,12 @@ type Open struct {
 // of an object that is being closed, with the table's lock held.
 type Holder interface {
 	Holds() bool
+}
+
+// Insider is what the objects of a table may also be. Inner reports whether an object is a part of what another handle
+// stands for, so that a program knows nothing of it: Live does not list it. It may be called at any time, as Holds may.
+type Insider interface {
+	Inner() bool
 }
 
 // tables are all that there are, each as a function that appends its open handles.
@@ -38,7 +45,7 @@ func (t *Table[T]) register() {
 	tables.list = append(tables.list, t.appendOpen)
 }
 
-// Live returns the open handles of all tables, the oldest first.
+// Live returns the open handles of all tables that programs know of, the oldest first.
 func Live() []Open {
 	tables.mu.Lock()
 	list := slices.Clone(tables.list)
@@ -47,6 +54,7 @@ func Live() []Open {
 	for _, appendOpen := range list {
 		all = appendOpen(all)
 	}
+	all = slices.DeleteFunc(all, func(o Open) bool { return o.inner })
 	slices.SortStableFunc(all, func(a, b Open) int { return cmp.Compare(a.Born, b.Born) })
 	return all
 }
@@ -72,7 +80,8 @@ func (t *Table[T]) appendOpen(all []Open) []Open {
 		}
 		h := pack(t.kind, state>>stateBits, s.index)
 		holder, ok := io.Closer(s.object).(Holder)
-		all = append(all, Open{h, t.kind, s.born, s.where, ok && holder.Holds()})
+		insider, in := io.Closer(s.object).(Insider)
+		all = append(all, Open{h, t.kind, s.born, s.where, ok && holder.Holds(), in && insider.Inner()})
 	}
 	return all
 }

@@ -11,6 +11,21 @@ type holder struct{ object }
 
 func (*holder) Holds() bool { return true }
 
+type insider struct{ object }
+
+func (*insider) Inner() bool { return true }
+
+func TestWhatProgramsKnowNothingOfIsNotListed(t *testing.T) {
+	table := NewTable[*insider](Plan)
+	h := table.Put(&insider{})
+	if slices.ContainsFunc(Live(), func(o Open) bool { return o.Handle == h }) {
+		t.Error("it is listed")
+	}
+	if got := table.Handles(); !slices.Equal(got, []Handle{h}) {
+		t.Errorf("handles %v, want %v", got, h)
+	}
+}
+
 // openOf returns what Live says of one table's handles.
 func openOf[T interface{ Close() error }](table *Table[T]) []Open { return table.appendOpen(nil) }
 

@@ -18,6 +18,7 @@ type Context struct {
 	memory  backend.MemorySpace
 	backend string // name of the one that connects the ranks
 	device  int    // -1: none
+	inner   bool   // what DTL does by itself runs here
 	closed  atomic.Bool
 	fences  atomic.Uint64
 }
@@ -157,8 +158,15 @@ func (c *Context) Dup() (*Context, error) {
 
 // DupFor is Dup for calls that op stands for, which is what ranks that do not make the same call are told. Collective.
 func (c *Context) DupFor(op string) (*Context, error) {
-	return c.derive(func(from *comm.Comm) (*comm.Comm, error) { return from.DupFor(op) })
+	d, err := c.derive(func(from *comm.Comm) (*comm.Comm, error) { return from.DupFor(op) })
+	if err == nil {
+		d.inner = true
+	}
+	return d, err
 }
+
+// Inner says that programs know nothing of the context. It implements handle.Insider.
+func (c *Context) Inner() bool { return c.inner }
 
 // WithDevice is Dup with a GPU. Collective.
 func (c *Context) WithDevice(device int) (*Context, error) {

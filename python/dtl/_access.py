@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from . import _mask, _store
+from . import _mask, _store, _turns
 from ._arguments import integer
 from ._box import NONE, Box, move
 from ._division import BLOCK, Division
@@ -40,6 +40,8 @@ class Indexed(DistributedContainer):
     """
 
     def __getitem__(self, key: Any) -> Any:
+        if _turns.under_way:
+            _turns.take(self, key)
         # What the core takes as it is need not be read here.
         plain = key.__class__ is int or (key.__class__ is np.ndarray and key.dtype == np.int64)
         if plain and self._ndim == 1 and self._handle:
@@ -58,6 +60,8 @@ class Indexed(DistributedContainer):
         return _mask.compressed(self, chosen.mask)
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if _turns.under_way:
+            _turns.take(self, key, value)
         with together(self._context, "setitem"):
             self._check_open()
             chosen = read(self, key)
@@ -109,6 +113,8 @@ class Indexed(DistributedContainer):
         ...     vec.get([ctx.rank, -1]).tolist()
         [0, 81]
         """
+        if _turns.under_way:
+            _turns.take(self)
         with together(self._context, "get"):
             self._check_open()
             wanted = self._own(indices)
@@ -134,6 +140,8 @@ class Indexed(DistributedContainer):
         OverflowError
             If a value of any rank does not fit the element type. On every rank.
         """
+        if _turns.under_way:
+            _turns.take(self)
         with together(self._context, "put"):
             self._check_open()
             wanted = self._own(indices)
@@ -160,6 +168,8 @@ class Indexed(DistributedContainer):
         MemoryError
             If root has no room for the elements. On every rank.
         """
+        if _turns.under_way:
+            _turns.take(self)
         with together(self._context, "gather_to"):
             self._check_open()
             number = integer("root", root)

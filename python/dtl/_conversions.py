@@ -8,7 +8,7 @@ import contextlib
 from typing import Any, Generator
 
 from ._awaited import RequestFuture
-from ._pending import CANCELLED, DONE, FAILED
+from ._pending import CANCELLED, DONE, FAILED, closed_future
 from .exceptions import InvalidTypeError
 from .futures import Future
 from .requests import Request
@@ -54,18 +54,21 @@ def concurrent_of(future: Future) -> concurrent.futures.Future[Any]:
     made: concurrent.futures.Future[Any] = concurrent.futures.Future()
 
     def over(future: Future) -> None:
+        if future._state == CANCELLED:
+            made.cancel()
         if not made.set_running_or_notify_cancel():
             return  # was cancelled
-        error = future.exception()
-        if error is None:
-            made.set_result(future.get())
+        if future._state == DONE:
+            made.set_result(future._value)
         else:
-            made.set_exception(error)
+            made.set_exception(future._failure())
 
     def cancelled(_: Any) -> None:
         if made.cancelled():
             future.cancel()
 
+    if future._closed:
+        raise closed_future()
     if future._when_over(over):
         made.add_done_callback(cancelled)
     else:

@@ -8,7 +8,7 @@ import sys
 from types import TracebackType
 from typing import Any, Callable, TypeVar, cast
 
-from . import _native
+from . import _native, _turns
 from ._owner import Owner
 from ._where import own
 from .policies import Execution
@@ -21,12 +21,18 @@ _ASYNC = Execution.ASYNC
 def algorithm(f: F) -> F:
     """Let an algorithm return a future where its first container, or its second, asks for that.
 
-    DTL's own calls are answered at once: they are parts of others.
+    DTL's own calls are answered at once: they are parts of others. A call that blocks waits for asynchronous ones that
+    are under way on its containers.
     """
+    names = f.__code__.co_varnames[:2]
 
     @functools.wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return defer(f, args, kwargs) if _asked(args or (*kwargs.values(),)) else f(*args, **kwargs)
+        if _asked(args, kwargs, names):
+            return defer(f, args, kwargs)
+        if _turns.under_way:
+            _turns.take(args, kwargs)
+        return f(*args, **kwargs)
 
     return cast("F", call)
 
@@ -37,16 +43,23 @@ class Short:
     def __init__(self, f: Callable[..., Any]) -> None:
         functools.update_wrapper(self, f)
         self._f = f
+        self._names = f.__code__.co_varnames[:2]
         self.__code__ = f.__code__
         self.__defaults__ = f.__defaults__
         self.__kwdefaults__ = f.__kwdefaults__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return defer(self._f, args, kwargs) if _asked(args or (*kwargs.values(),)) else self._f(*args, **kwargs)
+        if _asked(args, kwargs, self._names):
+            return defer(self._f, args, kwargs)
+        if _turns.under_way:
+            _turns.take(args, kwargs)
+        return self._f(*args, **kwargs)
 
 
-def _asked(args: tuple[Any, ...]) -> bool:
-    """Say whether arguments ask for a future."""
+def _asked(args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...]) -> bool:
+    """Say whether the first two arguments, which have names, ask for a future."""
+    if kwargs and len(args) < 2:
+        args = (*args, *[kwargs.get(name) for name in names[len(args) :]])
     if not args:
         return False
     first = args[0]
@@ -60,6 +73,8 @@ def _asked(args: tuple[Any, ...]) -> bool:
 def defer(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], depth: int = 2, name: str = "") -> Any:
     """Return the future of a call that the program makes, or the result of one that DTL makes."""
     if own(sys._getframe(depth)):
+        if _turns.under_way:
+            _turns.take(args, kwargs)
         return f(*args, **kwargs)
     submitting: Any = importlib.import_module("dtl._submitting")  # which few programs need
     return submitting.submitted(name or f.__name__, f, *args, **kwargs)

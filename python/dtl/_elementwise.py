@@ -10,7 +10,7 @@ from typing import Any, Iterable, NoReturn
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from . import exceptions, statistics
+from . import _turns, exceptions, statistics
 from ._arguments import dtype_number
 from .context import Context
 from .exceptions import DTLError, InvalidArgumentError, InvalidTypeError
@@ -50,6 +50,8 @@ class Elementwise(NDArrayOperatorsMixin):
         where = options.pop("where", True)
         if any(_has_own_ufuncs(value) for value in (*inputs, *outputs)):
             return NotImplemented
+        if _turns.under_way:
+            _turns.take(inputs, outputs, where)
         name = f"np.{ufunc.__name__}"
         if method == "reduce" and ufunc in _REDUCTIONS and outputs[0] is None and where is True:
             return _reduce(_REDUCTIONS[ufunc], *inputs, **options)
@@ -71,6 +73,8 @@ class Elementwise(NDArrayOperatorsMixin):
                 f"a container on {self.context.size} ranks does not become an array by itself: take this rank's part "
                 "with to_numpy() or local_view(), or the whole on one rank with gather_to(root)"
             )
+        if _turns.under_way:
+            _turns.take(self)
         view = self.local_view()
         wanted = view.dtype if dtype is None else np.dtype(dtype)
         if copy is False and wanted != view.dtype:
@@ -109,6 +113,8 @@ class Elementwise(NDArrayOperatorsMixin):
             raise InvalidTypeError(f"elements of {self.dtype} do not become {wanted} with casting {casting!r}")
         if wanted == self.dtype and not copy:
             return self
+        if _turns.under_way:
+            _turns.take(self)
         elements = self.local_view()
         result = self._like(wanted)
         result.local_view()[...] = elements

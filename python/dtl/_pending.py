@@ -6,6 +6,7 @@ import sys
 from _thread import allocate_lock
 from typing import Any, Callable
 
+from . import _endings
 from .exceptions import BufferError, InvalidArgumentError, InvalidHandleError, InvalidTypeError
 
 PENDING, DONE, FAILED, CANCELLED = range(4)
@@ -14,12 +15,23 @@ PENDING, DONE, FAILED, CANCELLED = range(4)
 class Pending:
     """A result that may not be there yet, without the ways to give it one."""
 
-    __slots__ = ("__weakref__", "_asked", "_calls", "_closed", "_error", "_lock", "_state", "_trace", "_value")
+    __slots__ = (
+        "__weakref__",
+        "_asked",
+        "_calls",
+        "_closed",
+        "_error",
+        "_lock",
+        "_state",
+        "_telling",
+        "_trace",
+        "_value",
+    )
 
     def __init__(self) -> None:
         self._lock = allocate_lock()
         self._state = PENDING
-        self._asked = self._closed = False
+        self._asked = self._closed = self._telling = False
         self._calls: list[Callable[[Any], Any]] | None = None
         self._value: Any = None
         self._error: BaseException | None = None
@@ -106,6 +118,7 @@ class Pending:
 
     def _await(self, timeout: float | None) -> bool:
         """Wait for the end of a future that was under way."""
+        _endings.finish()  # of those that this thread has ended, one may be waited for
         self._before_waiting()
         over = allocate_lock()
         over.acquire()
@@ -146,10 +159,17 @@ class Pending:
                 self._trace = error.__traceback__
             self._state = state
             calls, self._calls = self._calls, None
+            self._telling = calls is not None
         if calls is not None:
-            for call in calls:
-                call(self)
+            _endings.tell(self, calls)
         return True
+
+    def _told(self) -> None:
+        """Let go of the result of a future that was closed while those who were to be told were told."""
+        with self._lock:
+            self._telling = False
+            if self._closed:
+                self._value = self._error = self._trace = None
 
     def test(self) -> tuple[bool, Any]:
         """Return whether the future is over, and its result if so, without waiting.
@@ -193,8 +213,13 @@ class Pending:
         """
         if self._state == PENDING:
             raise BufferError(f"{self!r} is under way; wait for it first")
-        self._closed = self._asked = True
-        self._value = self._error = self._trace = None
+        with self._lock:
+            self._closed = self._asked = True
+            if not self._telling:
+                self._value = self._error = self._trace = None
+
+    def __reduce__(self) -> Any:
+        raise InvalidTypeError(f"{self!r} cannot be copied or pickled: somebody in this process ends it")
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else ("under way", "done", "failed", "cancelled")[self._state]

@@ -13,7 +13,7 @@ from _thread import allocate_lock
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Callable, Iterator
 
-from . import _native
+from . import _native, _turns
 from ._pending import DONE, FAILED
 from ._site import Site
 from ._where import own
@@ -103,6 +103,7 @@ class Job:
     def begin(self, streams: Streams) -> None:
         """Count the call, and learn what has to be over before."""
         with _books:
+            _turns.count(1)
             streams.flying += 1
             for root in self._roots:
                 if root._last is not None and root._last not in self._after:
@@ -130,6 +131,7 @@ class Job:
     def _end(self, stream: Stream) -> None:
         """Take the call off the books, and let go of the containers."""
         with _books:
+            _turns.count(-1)
             stream.of.flying -= 1
             if stream.last is self.future:
                 stream.last = None
@@ -248,8 +250,7 @@ class Streams:
         if not wait:
             refuse(op, self.flying)
         for stream in self._all:
-            last = None if stream is None else stream.last
-            if last is not None:
+            if stream is not None and (last := stream.last) is not None:
                 last.wait()
 
     def stop(self) -> None:

@@ -21,14 +21,20 @@ def submitted(op: str, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> F
     The containers among the arguments, of which there is one at least, are guests of a stream's context while it runs.
     What it makes belongs to the program's.
     """
-    containers = _containers((args, kwargs))
+    containers = containers_in((args, kwargs))
     ctx = containers[0].context
 
     def work(stream: Context) -> Any:
-        with together(stream, op):
-            _check_context(op, containers)
-            guests = {id(c): _guest(c, stream) for c in containers}
-        return _settled(f(*_put(args, guests), **_put(kwargs, guests)), ctx, stream, containers[0]._deferred)
+        guests: dict[int, Any] = {}
+        try:
+            with together(stream, op):
+                _check_context(op, containers)
+                guests.update((id(c), _guest(c, stream)) for c in containers)
+            return _settled(f(*_put(args, guests), **_put(kwargs, guests)), ctx, stream, containers[0]._deferred)
+        except BaseException:
+            for guest in guests.values():
+                guest.close()  # which the frames of the error would keep
+            raise
 
     return deferred(op, containers, work)
 
@@ -45,7 +51,7 @@ def deferred(op: str, containers: list[DistributedContainer], work: Callable[[Co
         raise InvalidArgumentError(
             f"{op}: what an asynchronous call calls makes none itself: ranks come to it in any order"
         )
-    site, roots, streams = here(), _roots(containers), streams_of(ctx)
+    site, roots, streams = here(), roots_of(containers), streams_of(ctx)
     stream = _stream(op, roots, streams)
     job = Job(Operation(op, site.place), site, roots, work)
     names = ", ".join(map(_described, containers))
@@ -68,7 +74,7 @@ def _stream(op: str, roots: list[DistributedContainer], streams: Streams) -> Str
     return stream
 
 
-def _roots(containers: list[DistributedContainer]) -> list[DistributedContainer]:
+def roots_of(containers: list[DistributedContainer]) -> list[DistributedContainer]:
     """Return the containers that own the elements, each once."""
     roots: list[DistributedContainer] = []
     for c in containers:
@@ -93,14 +99,14 @@ def _check_context(op: str, containers: list[DistributedContainer]) -> None:
             )
 
 
-def _containers(value: Any) -> list[DistributedContainer]:
+def containers_in(value: Any) -> list[DistributedContainer]:
     """Return the containers in a value, which may lie in tuples, lists and dictionaries."""
     if isinstance(value, DistributedContainer):
         return [value]
     if isinstance(value, dict):
         value = tuple(value.values())
     if isinstance(value, (tuple, list)):
-        return [c for item in value for c in _containers(item)]
+        return [c for item in value for c in containers_in(item)]
     return []
 
 
@@ -128,7 +134,7 @@ def _guest(c: DistributedContainer, stream: Context) -> DistributedContainer:
 
 def _settled(value: Any, ctx: Context, stream: Context, asynchronous: bool) -> Any:
     """Return what an algorithm has made, as the program's context has it."""
-    for c in _containers(value):
+    for c in containers_in(value):
         if c._context is stream:
             _native.container_settle(c._handle, ctx._handle)
             c._context = ctx

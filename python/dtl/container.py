@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from . import _native
+from . import _native, _turns
 from ._arguments import dtype_number, integer
 from ._deferring import Deferrable
 from ._division import Division
@@ -213,7 +213,8 @@ class DistributedContainer(Elementwise, Numbers, Deferrable):
         """Return this rank's elements as an array of shape local_shape that shares their memory. Not collective.
 
         Nothing is copied. The view keeps the memory alive, also when the container is closed or collected. While it
-        lives, ``resize`` and ``redistribute`` raise BufferError.
+        lives, ``resize`` and ``redistribute`` raise BufferError. It waits for nothing: while asynchronous calls on the
+        container are under way, the elements are theirs.
         """
         return np.asarray(bridge.call(bridge.VIEW, self, None, None, 0, 0, 0, 0))
 
@@ -252,6 +253,8 @@ class DistributedContainer(Elementwise, Numbers, Deferrable):
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """Return a copy of this rank's elements, of shape local_shape. Not collective."""
+        if _turns.under_way:
+            _turns.take(self)
         return self.local_view().copy()
 
     def local_indices(self, axis: int = 0) -> np.ndarray[Any, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _native, _standing
+from . import _native, _standing, _turns
 from ._arguments import integer
 from ._native import bridge
 from ._owner import Owner
@@ -138,6 +138,8 @@ class Halo(Owner):
         CommunicationError
             If a message fails.
         """
+        if _turns.under_way:
+            _turns.take(self._container)
         _call(_EXCHANGE, self, None, None, 0, 0, 0, 0)
 
     def begin(self) -> None:
@@ -156,6 +158,8 @@ class Halo(Owner):
         CommunicationError
             If a message fails.
         """
+        if _turns.under_way:
+            _turns.take(self._container)
         _call(_BEGIN, self, None, None, 0, 0, 0, 0)
 
     def end(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _native
+from . import _native, _turns
 from ._arguments import integer
 from ._box import whole
 from ._native import bridge
@@ -123,6 +123,8 @@ class RedistributionPlan(Owner):
         InvalidHandleError
             If the plan is closed, or one of the containers is, or was resized or redistributed since. On every rank.
         """
+        if _turns.under_way:
+            _turns.take(self._ends)
         with together(self._ends[1].context, "redistribution"):
             if not self._handle:
                 raise _native.closed("plan")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
+from . import _turns
 from ._arguments import fitting_out, integer, operator_number
 from ._deferring import defer
 from ._native import bridge
@@ -134,6 +135,8 @@ def _of_container(c: DistributedContainer, *ops: Any) -> Any:
     op = ops[1] if ops[0] is None else ops[0]
     if c._deferred:
         return defer(folding.reduce_container, (c, op), {}, depth=3, name="reduce")
+    if _turns.under_way:
+        _turns.take(c)
     return folding.reduce_container(c, op)
 
 
