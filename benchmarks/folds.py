@@ -119,7 +119,8 @@ def _parallel(vec: Any, measures: list[tuple[str, Any, Any, Any, float | None]])
     """Return the rows of EXEC_PAR, beside NumPy on one thread."""
     twin = dtl.DistributedVector(vec.context, _SIZE, execution=dtl.EXEC_PAR)
     twin.local_view()[:] = vec.local_view()
-    threads = f"{dtl.get_num_threads()} threads"
+    many = dtl.get_num_threads()
+    threads = f"{many} thread" + "s" * (many != 1)
     return [
         at_most(f"{name} of 8 M float64, EXEC_PAR, {threads}", _beside(ours, twin, _NUMPY, alone), _DTL, _NUMPY)
         for name, ours, alone, _, _ in measures
