@@ -1,15 +1,14 @@
 package mpi
 
 import (
-	"context"
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"dtl/backends/internal/jobtest"
 )
 
 // installation is a Python environment with the wheel of an MPI in it.
@@ -47,75 +46,14 @@ var kinds = []struct {
 	{Standard, "lib/libmpi_abi.so.1", nil, []int{1, 2}},
 }
 
-// job is this binary as n ranks.
-type job struct {
-	launcher string
-	flags    []string
-	library  string
-	abi      ABI
-	ranks    int
-}
-
-// result is what became of a job.
-type result struct {
-	output string
-	code   int    // exit status of the launcher
-	marks  string // the folder where ranks left word
-}
-
-// count returns how many ranks came so far in a test.
-func (r result) count(t *testing.T, test, word string) int {
-	t.Helper()
-	found, err := filepath.Glob(filepath.Join(r.marks, test+"."+word+".*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(found)
-}
-
-// run runs the tests on each rank.
-func (j job) run(t *testing.T, tests ...string) result {
-	t.Helper()
-	dir := t.TempDir()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	args := append([]string{"-n", strconv.Itoa(j.ranks)}, j.flags...)
-	args = append(args, os.Args[0], "-test.run", "^("+strings.Join(tests, "|")+")$", "-test.v", "-test.timeout", "100s")
-	cmd := exec.CommandContext(ctx, j.launcher, args...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // a launcher that is killed leaves its ranks
-	cmd.WaitDelay = 10 * time.Second
-	cmd.Env = append(os.Environ(), asRank+"="+string(j.abi), marks+"="+dir, "DTL_MPI_LIB="+j.library,
-		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
-	out, err := cmd.CombinedOutput()
-	if ctx.Err() != nil {
-		t.Fatalf("no end within two minutes:\n%s", out)
-	}
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	return result{string(out), cmd.ProcessState.ExitCode(), dir}
-}
-
-// passed runs tests that pass on every rank.
-func (j job) passed(t *testing.T, tests ...string) {
-	t.Helper()
-	r := j.run(t, tests...)
-	if r.code != 0 {
-		t.Errorf("exit status %d", r.code)
-	}
-	for _, test := range tests {
-		if n := r.count(t, test, "passed"); n != j.ranks {
-			t.Errorf("%s passed on %d ranks of %d", test, n, j.ranks)
-		}
-	}
-	if t.Failed() {
-		t.Log(r.output)
-	}
+// job returns this binary as so many ranks on a library, by a launcher with its flags.
+func job(launcher string, flags []string, abi ABI, library string, ranks int) jobtest.Job {
+	return jobtest.Job{Launcher: launcher, Flags: flags, Kind: string(abi), Env: []string{"DTL_MPI_LIB=" + library},
+		Ranks: ranks, Limit: 2 * time.Minute}
 }
 
 // eachKind runs a test on every library, with every number of ranks of at least the given one.
-func eachKind(t *testing.T, least int, test func(t *testing.T, j job)) {
+func eachKind(t *testing.T, least int, test func(t *testing.T, j jobtest.Job)) {
 	for _, k := range kinds {
 		t.Run(string(k.abi), func(t *testing.T) {
 			in := installationWith(t, k.library)
@@ -124,7 +62,7 @@ func eachKind(t *testing.T, least int, test func(t *testing.T, j job)) {
 					continue
 				}
 				t.Run(strconv.Itoa(ranks), func(t *testing.T) {
-					test(t, job{in.path("bin/mpiexec"), k.flags, in.path(k.library), k.abi, ranks})
+					test(t, job(in.path("bin/mpiexec"), k.flags, k.abi, in.path(k.library), ranks))
 				})
 			}
 		})
@@ -132,44 +70,32 @@ func eachKind(t *testing.T, least int, test func(t *testing.T, j job)) {
 }
 
 func TestJobs(t *testing.T) {
-	eachKind(t, 1, func(t *testing.T, j job) {
-		j.passed(t, "TestRankConformance", "TestRankConformanceOfLargeCounts", "TestRankSumOfPartsBeyondLimit",
+	eachKind(t, 1, func(t *testing.T, j jobtest.Job) {
+		j.Passes(t, "TestRankConformance", "TestRankConformanceOfLargeCounts", "TestRankSumOfPartsBeyondLimit",
 			"TestRankErrorsAreReturned", "TestRankAdopt", "TestRankNative",
 			"TestRankDescribe")
 	})
 }
 
 func TestJobsWindow(t *testing.T) {
-	eachKind(t, 1, func(t *testing.T, j job) { j.passed(t, "TestRankWindow", "TestRankWindowOfLargeCounts") })
+	eachKind(t, 1, func(t *testing.T, j jobtest.Job) { j.Passes(t, "TestRankWindow", "TestRankWindowOfLargeCounts") })
 }
 
 func TestJobsAfterFinalize(t *testing.T) {
-	eachKind(t, 2, func(t *testing.T, j job) {
-		if j.ranks == 2 {
-			j.passed(t, "TestRankAfterFinalize")
+	eachKind(t, 2, func(t *testing.T, j jobtest.Job) {
+		if j.Ranks == 2 {
+			j.Passes(t, "TestRankAfterFinalize")
 		}
 	})
 }
 
 // TestJobsEnd: a rank that leaves through C's exit ends MPI, or the whole job if it failed.
 func TestJobsEnd(t *testing.T) {
-	for _, row := range []struct {
-		test    string
-		leaving int // ranks that get so far
-		code    int
-	}{
-		{"TestRankExitsWithSuccess", 2, 0},
-		{"TestRankExitsWithFailure", 1, 3},
-		{"TestRankAborts", 1, 5},
-	} {
-		t.Run(row.test, func(t *testing.T) {
-			eachKind(t, 2, func(t *testing.T, j job) {
-				if j.ranks > 2 {
-					return
-				}
-				r := j.run(t, row.test)
-				if n := r.count(t, row.test, "leaving"); n != row.leaving || r.code != row.code {
-					t.Errorf("%d ranks left, exit status %d; want %d, %d:\n%s", n, r.code, row.leaving, row.code, r.output)
+	for _, end := range jobtest.Endings {
+		t.Run(end.Test, func(t *testing.T) {
+			eachKind(t, 2, func(t *testing.T, j jobtest.Job) {
+				if j.Ranks == 2 {
+					j.Ends(t, end.Test, end.Leaving, end.Code)
 				}
 			})
 		})
@@ -181,11 +107,11 @@ func TestJobLauncherDisagrees(t *testing.T) {
 	openmpi := installationWith(t, "lib/libmpi.so.40")
 	mpich := installationWith(t, "lib/libmpi.so.12")
 	t.Run("Open MPI's launcher, MPICH", func(t *testing.T) {
-		job{launcher: openmpi.path("bin/mpiexec"), flags: kinds[0].flags, library: mpich.path("lib/libmpi.so.12"),
-			abi: MPICH, ranks: 2}.passed(t, "TestRankLauncherDisagrees")
+		job(openmpi.path("bin/mpiexec"), kinds[0].flags, MPICH, mpich.path("lib/libmpi.so.12"), 2).
+			Passes(t, "TestRankLauncherDisagrees")
 	})
 	t.Run("MPICH's launcher, Open MPI", func(t *testing.T) {
-		job{launcher: mpich.path("bin/mpiexec"), library: openmpi.path("lib/libmpi.so.40"),
-			abi: OpenMPI, ranks: 2}.passed(t, "TestRankLauncherDisagrees")
+		job(mpich.path("bin/mpiexec"), nil, OpenMPI, openmpi.path("lib/libmpi.so.40"), 2).
+			Passes(t, "TestRankLauncherDisagrees")
 	})
 }

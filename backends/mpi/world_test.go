@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"dtl/backends/internal/exittest"
+	"dtl/backends/internal/jobtest"
 	"dtl/core/backend"
 	"dtl/core/backend/backendtest"
 	"dtl/core/dtype"
@@ -19,31 +17,13 @@ import (
 	"dtl/core/status"
 )
 
-// Tests called TestRank… are one rank of a job: TestJobs starts this binary under a launcher, with the
-// variable asRank set.
-const asRank = "DTL_TEST_MPI_RANK"
-
-// marks is the variable that names the folder where ranks leave word: launchers lose what is printed last.
-const marks = "DTL_TEST_MPI_MARKS"
-
-// mark leaves word that this process has come so far in a test.
-func mark(t *testing.T, word string) {
-	t.Helper()
-	path := filepath.Join(os.Getenv(marks), t.Name()+"."+word+"."+strconv.Itoa(os.Getpid()))
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Error(err)
-	}
-}
+// Tests called TestRank… are one rank of a job, which the tests of jobs_test.go start.
 
 // awaitOthers lets the other ranks come as far as this one after MPI_Finalize: MPICH's launcher may end them when the
 // first leaves.
 func awaitOthers() {
-	passed := filepath.Join(os.Getenv(marks), "TestRankAfterFinalize.passed.")
-	if _, err := os.Stat(passed + strconv.Itoa(os.Getpid())); err != nil {
-		return
-	}
 	for range 200 {
-		if found, _ := filepath.Glob(passed + "*"); len(found) >= LaunchedBy().Size { // of a pattern that is one
+		if ours, all := jobtest.Passed("TestRankAfterFinalize"); !ours || all >= LaunchedBy().Size {
 			return
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -52,7 +32,7 @@ func awaitOthers() {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if os.Getenv(asRank) != "" {
+	if jobtest.Kind() != "" {
 		awaitOthers()
 		if _, err := Finalize(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -65,7 +45,7 @@ func TestMain(m *testing.M) {
 // rankWorld returns the world that the job's ranks share; MPI starts once a process, the test closes it.
 func rankWorld(t *testing.T) *Comm {
 	t.Helper()
-	onlyAsRank(t)
+	jobtest.OnlyAsRank(t)
 	c, err := mpi.World()
 	if err != nil {
 		t.Fatal(err)
@@ -79,18 +59,6 @@ func rankWorld(t *testing.T) *Comm {
 		}
 	})
 	return c.(*Comm)
-}
-
-func onlyAsRank(t *testing.T) {
-	t.Helper()
-	if os.Getenv(asRank) == "" {
-		t.Skip("one rank of a job, which TestJobs starts under a launcher")
-	}
-	t.Cleanup(func() {
-		if !t.Failed() {
-			mark(t, "passed")
-		}
-	})
 }
 
 func TestRankConformance(t *testing.T) {
@@ -198,7 +166,7 @@ func TestRankDescribe(t *testing.T) {
 	if want := os.Getenv("DTL_MPI_LIB"); d.Path != want || d.Source != "DTL_MPI_LIB names it" {
 		t.Errorf("path %s because %s, want %s", d.Path, d.Source, want)
 	}
-	if want := os.Getenv(asRank); string(d.ABI) != want {
+	if want := jobtest.Kind(); string(d.ABI) != want {
 		t.Errorf("ABI %s, want %s", d.ABI, want)
 	}
 	if n := Program(); n != 0 {
@@ -211,7 +179,7 @@ func TestRankDescribe(t *testing.T) {
 
 // BenchmarkRankAllreduce measures a call of 8 bytes, whose costs beyond MPI are the way through Go.
 func BenchmarkRankAllreduce(b *testing.B) {
-	if os.Getenv(asRank) == "" {
+	if jobtest.Kind() == "" {
 		b.Skip("one rank of a job; run it under a launcher")
 	}
 	w, err := mpi.World()
@@ -251,16 +219,16 @@ func TestRankAfterFinalize(t *testing.T) {
 
 func TestRankExitsWithSuccess(t *testing.T) {
 	rankWorld(t)
-	mark(t, "leaving")
-	exittest.Exit(0)
+	jobtest.Mark(t, "leaving")
+	jobtest.Exit(0)
 }
 
 // TestRankExitsWithFailure leaves on one rank, while the others wait for it.
 func TestRankExitsWithFailure(t *testing.T) {
 	c := rankWorld(t)
 	if c.Rank() == 1 {
-		mark(t, "leaving")
-		exittest.Exit(3)
+		jobtest.Mark(t, "leaving")
+		jobtest.Exit(3)
 	}
 	_ = c.Barrier()
 	time.Sleep(time.Minute) // longer than the job may take: the abort ends this rank
@@ -269,7 +237,7 @@ func TestRankExitsWithFailure(t *testing.T) {
 func TestRankAborts(t *testing.T) {
 	c := rankWorld(t)
 	if c.Rank() == 1 {
-		mark(t, "leaving")
+		jobtest.Mark(t, "leaving")
 		_, _ = Abort(5)
 	}
 	_ = c.Barrier()
@@ -277,7 +245,7 @@ func TestRankAborts(t *testing.T) {
 }
 
 func TestRankLauncherDisagrees(t *testing.T) {
-	onlyAsRank(t)
+	jobtest.OnlyAsRank(t)
 	_, err := mpi.World()
 	if !errors.Is(err, status.Communication) {
 		t.Fatalf("got %v, want a communication error", err)

@@ -3,32 +3,17 @@ package shmem
 import (
 	"errors"
 	"os"
-	"path/filepath"
-	"strconv"
 	"testing"
 	"time"
 
-	"dtl/backends/internal/exittest"
+	"dtl/backends/internal/jobtest"
 	_ "dtl/backends/shmem/internal/exporttest"
 	"dtl/core/backend"
 	"dtl/core/backend/backendtest"
 	"dtl/core/status"
 )
 
-// Tests called TestRank… are one rank of a job: TestJobs starts this binary under oshrun, with the variable asRank set.
-const asRank = "DTL_TEST_SHMEM_RANK"
-
-// marks is the variable that names the folder where ranks leave word: launchers lose what is printed last.
-const marks = "DTL_TEST_SHMEM_MARKS"
-
-// mark leaves word that this process has come so far in a test.
-func mark(t *testing.T, word string) {
-	t.Helper()
-	path := filepath.Join(os.Getenv(marks), t.Name()+"."+word+"."+strconv.Itoa(os.Getpid()))
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Error(err)
-	}
-}
+// Tests called TestRank… are one rank of a job, which the tests of jobs_test.go start.
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -39,9 +24,7 @@ func TestMain(m *testing.M) {
 // rankWorld returns the world that the job's ranks share, which the test's end closes.
 func rankWorld(t *testing.T) backend.ReducingCommunicator {
 	t.Helper()
-	if os.Getenv(asRank) == "" {
-		t.Skip("one rank of a job, which TestJobs starts under oshrun")
-	}
+	jobtest.OnlyAsRank(t)
 	c, err := shmem.World()
 	if err != nil {
 		t.Fatal(err)
@@ -49,9 +32,6 @@ func rankWorld(t *testing.T) backend.ReducingCommunicator {
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)
-		}
-		if !t.Failed() {
-			mark(t, "passed")
 		}
 	})
 	if want := launched(getenv); c.Size() != want {
@@ -104,16 +84,16 @@ func TestRankAfterFinalize(t *testing.T) {
 
 func TestRankExitsWithSuccess(t *testing.T) {
 	rankWorld(t)
-	mark(t, "leaving")
-	exittest.Exit(0)
+	jobtest.Mark(t, "leaving")
+	jobtest.Exit(0)
 }
 
 // TestRankExitsWithFailure leaves on one rank, while the others wait for it.
 func TestRankExitsWithFailure(t *testing.T) {
 	c := rankWorld(t)
 	if c.Rank() == 1 {
-		mark(t, "leaving")
-		exittest.Exit(3)
+		jobtest.Mark(t, "leaving")
+		jobtest.Exit(3)
 	}
 	_ = c.Barrier()
 	time.Sleep(time.Minute) // longer than the job may take: the abort ends this rank
@@ -122,7 +102,7 @@ func TestRankExitsWithFailure(t *testing.T) {
 func TestRankAborts(t *testing.T) {
 	c := rankWorld(t)
 	if c.Rank() == 1 {
-		mark(t, "leaving")
+		jobtest.Mark(t, "leaving")
 		Abort(5)
 	}
 	_ = c.Barrier()

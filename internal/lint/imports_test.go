@@ -60,7 +60,7 @@ func importable(file string) (prefixes []string, known bool) {
 // cgoFiles are those that may import "C"; a name that ends in a slash is a directory.
 var cgoFiles = []string{
 	"backends/internal/dl/linker.go",
-	"backends/internal/exittest/exit.go",
+	"backends/internal/jobtest/exit.go",
 	"backends/internal/gpu/call.go",
 	"backends/mpi/",
 	"backends/shmem/library.go", "backends/shmem/internal/exporttest/export.go",
