@@ -57,9 +57,8 @@ func (h *Host) InUse() (current, peak int64) {
 // Allocate returns zeroed memory that starts at a multiple of alignment, a power of two, and of 64. A block
 // of no bytes has an address of its own, too.
 func (h *Host) Allocate(size, alignment int) (memory.Block, error) {
-	if size < 0 || alignment < 0 || alignment&(alignment-1) != 0 {
-		return memory.Block{}, status.New(status.InvalidArgument,
-			"%d bytes at a multiple of %d: the size must not be negative, and the alignment a power of two", size, alignment)
+	if err := memory.CheckRequest(size, alignment); err != nil {
+		return memory.Block{}, err
 	}
 	alignment = max(alignment, cacheLine)
 	if size > limit() || alignment > limit() {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"dtl/backends/internal/environ"
 	"dtl/core/status"
 )
 
@@ -19,11 +20,11 @@ func (p *provider) agree(l Launcher, size int) error {
 // library was built without it.
 func (p *provider) understood() error {
 	version := firstLine(p.calls.version())
-	if getenv("PMIX_RANK") == "" || getenv("PMI_RANK") != "" ||
+	if environ.Get("PMIX_RANK") == "" || environ.Get("PMI_RANK") != "" ||
 		!strings.HasPrefix(version, "MPICH") || p.found.library.Has("PMIx_Init") {
 		return nil
 	}
-	return p.mismatch(launcher(getenv), "MPI was built without PMIx, by which that launcher connects them")
+	return p.mismatch(launcher(environ.Get), "MPI was built without PMIx, by which that launcher connects them")
 }
 
 func (p *provider) mismatch(l Launcher, but string) error {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"dtl/backends/internal/dl"
+	"dtl/backends/internal/environ"
 	"dtl/core/backend"
 	"dtl/core/status"
 )
@@ -41,7 +42,7 @@ func (p *provider) Probe() error {
 
 // Active reports whether a launcher started this process, or MPI is initialised in it. It opens nothing.
 func (p *provider) Active() bool {
-	if launcher(getenv).Name != "" {
+	if launcher(environ.Get).Name != "" {
 		return true
 	}
 	p.mu.Lock()
@@ -62,7 +63,7 @@ func (p *provider) World() (backend.ReducingCommunicator, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.agree(launcher(getenv), c.Size()); err != nil {
+	if err := p.agree(launcher(environ.Get), c.Size()); err != nil {
 		_ = c.Close() // the first error is the one to report
 		return nil, err
 	}
@@ -96,17 +97,16 @@ func (p *provider) open() (calls, error) {
 	if p.ready {
 		return p.calls, nil
 	}
-	// UCX would take Go's handler of SIGSEGV away. It reads this when it is loaded.
-	setDefault("UCX_ERROR_SIGNALS", "SIGILL,SIGBUS,SIGFPE")
+	environ.KeepSignals()
 	f, err := p.search().find()
 	if err != nil {
 		return calls{}, err
 	}
 	if f.abi == OpenMPI { // which reads these in MPI_Init
 		// Every window would print a line: that Open MPI could not lower a priority.
-		setDefault("OMPI_MCA_opal_common_ucx_verbose", "-1")
+		environ.SetDefault("OMPI_MCA_opal_common_ucx_verbose", "-1")
 		// Other operators than SUM on integers of 32 and 64 bits in windows would have wrong results over btl/sm.
-		setDefault("OMPI_MCA_osc_rdma_acc_use_amo", "false")
+		environ.SetDefault("OMPI_MCA_osc_rdma_acc_use_amo", "false")
 	}
 	m, err := bind(f.abi, f.library)
 	if err != nil {
@@ -117,7 +117,7 @@ func (p *provider) open() (calls, error) {
 }
 
 func (p *provider) search() search {
-	return search{linker: dl.Linker, getenv: getenv, exists: exists, initialized: isInitialized, abiMajor: abiMajor, dirs: p.dirs}
+	return search{linker: dl.Linker, getenv: environ.Get, exists: exists, initialized: isInitialized, abiMajor: abiMajor, dirs: p.dirs}
 }
 
 func exists(path string) bool {

@@ -83,21 +83,6 @@ func flag(library *dl.Library, name string) bool {
 // abiMajor calls an MPI_Abi_get_version.
 func abiMajor(function unsafe.Pointer) int { return int(C.abi_major(C.version_function(function))) }
 
-// getenv reads the environment as C sees it: Go's own copy is as old as the process, and Python changes C's.
-func getenv(name string) string {
-	cname := C.CString(name)
-	defer C.free(unsafe.Pointer(cname))
-	return C.GoString(C.getenv(cname))
-}
-
-// setDefault sets an environment variable unless it is set.
-func setDefault(name, value string) {
-	cname, cvalue := C.CString(name), C.CString(value)
-	defer C.free(unsafe.Pointer(cname))
-	defer C.free(unsafe.Pointer(cvalue))
-	C.setenv(cname, cvalue, 0)
-}
-
 // setCountLimit sets the most elements that one MPI call is given, and returns what it was. For tests.
 func setCountLimit(n int64) int64 {
 	before := int64(C.dtl_mpi_count_limit)

@@ -1,6 +1,10 @@
 package mpi
 
-import "slices"
+import (
+	"slices"
+
+	"dtl/backends/internal/environ"
+)
 
 // Description says which MPI library is used, or would be.
 type Description struct {
@@ -41,7 +45,7 @@ func SearchIn(dir string) {
 func Active() bool { return mpi.Active() }
 
 // LaunchedBy says what started this process.
-func LaunchedBy() Launcher { return launcher(getenv) }
+func LaunchedBy() Launcher { return launcher(environ.Get) }
 
 // opened returns the calls of the library, and whether one is open.
 func opened() (calls, bool) {

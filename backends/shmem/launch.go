@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dtl/backends/internal/environ"
 	"dtl/core/status"
 )
 
@@ -33,7 +34,7 @@ func launched(getenv func(string) string) int {
 func arena(getenv func(string) string) (int, error) {
 	text := getenv(sizeVariable)
 	if text == "" {
-		setDefault(sizeVariable, strconv.Itoa(usual))
+		environ.SetDefault(sizeVariable, strconv.Itoa(usual))
 		return usual - usual/reserve, nil
 	}
 	size, err := bytesOf(text)

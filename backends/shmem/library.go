@@ -79,21 +79,6 @@ func version() (name string, major, minor int) {
 // programEnds reports whether the program says where its data end.
 func programEnds() bool { return C.dtl_shmem_program_ends() != 0 }
 
-// getenv reads the environment as C sees it: Go's own copy is as old as the process, and Python changes C's.
-func getenv(name string) string {
-	cname := C.CString(name)
-	defer C.free(unsafe.Pointer(cname))
-	return C.GoString(C.getenv(cname))
-}
-
-// setDefault sets an environment variable unless it is set.
-func setDefault(name, value string) {
-	cname, cvalue := C.CString(name), C.CString(value)
-	defer C.free(unsafe.Pointer(cname))
-	defer C.free(unsafe.Pointer(cvalue))
-	C.setenv(cname, cvalue, 0)
-}
-
 // meet returns when all processes have called it.
 func (l *symmetric) meet() { C.dtl_shmem_barrier() }
 

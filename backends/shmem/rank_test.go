@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"dtl/backends/internal/environ"
 	"dtl/backends/internal/jobtest"
 	_ "dtl/backends/shmem/internal/exporttest"
 	"dtl/core/backend"
@@ -34,7 +35,7 @@ func rankWorld(t *testing.T) backend.ReducingCommunicator {
 			t.Error(err)
 		}
 	})
-	if want := launched(getenv); c.Size() != want {
+	if want := launched(environ.Get); c.Size() != want {
 		t.Fatalf("the world has %d ranks, the launcher started %d", c.Size(), want)
 	}
 	return c

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"dtl/backends/internal/dl"
+	"dtl/backends/internal/environ"
 	"dtl/core/backend"
 	"dtl/core/status"
 )
@@ -121,7 +122,7 @@ func (p *provider) start() (*world, error) {
 	if err == nil {
 		err = agree(l.processes())
 	}
-	if least := layout(launched(getenv)).bytes(); err == nil && size <= least {
+	if least := layout(launched(environ.Get)).bytes(); err == nil && size <= least {
 		err = status.New(status.OutOfMemory, "%s has no room for the mailboxes of %d processes, %d bytes",
 			sizeVariable, l.processes(), least)
 	}
@@ -142,10 +143,10 @@ func (p *provider) open() (size int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if launched(getenv) == 0 {
+	if launched(environ.Get) == 0 {
 		return 0, status.New(status.BackendUnavailable, "no launcher started this process; start it with oshrun")
 	}
-	size, err = arena(getenv)
+	size, err = arena(environ.Get)
 	if err != nil {
 		return 0, err
 	}
@@ -167,14 +168,14 @@ func readyOpenMPI() error {
 		return status.New(status.BackendUnavailable, "the program does not export _end, and Open MPI's OpenSHMEM would take "+
 			"libraries' data for the program's; link it with -rdynamic")
 	}
-	setDefault("UCX_ERROR_SIGNALS", "SIGILL,SIGBUS,SIGFPE") // UCX would take Go's handler of SIGSEGV away
-	setDefault("OMPI_MCA_btl", "^openib")                   // with which shmem_finalize crashes
+	environ.KeepSignals()
+	environ.SetDefault("OMPI_MCA_btl", "^openib") // with which shmem_finalize crashes
 	return nil
 }
 
 // agree refuses to work where the launcher started other processes than the library connects.
 func agree(processes int) error {
-	if n := launched(getenv); n != processes {
+	if n := launched(environ.Get); n != processes {
 		return status.New(status.Communication, "the launcher started %d processes, but OpenSHMEM connects %d; "+
 			"the launcher has to be that of the library", n, processes)
 	}

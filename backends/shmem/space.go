@@ -59,9 +59,8 @@ func (s *Space) InUse() (current, peak int64) {
 
 // Allocate returns zeroed memory that starts at a multiple of alignment, a power of two, and of 64. Not collective.
 func (s *Space) Allocate(size, alignment int) (memory.Block, error) {
-	if size < 0 || alignment < 0 || alignment&(alignment-1) != 0 {
-		return memory.Block{}, status.New(status.InvalidArgument,
-			"%d bytes at a multiple of %d: the size must not be negative, and the alignment a power of two", size, alignment)
+	if err := memory.CheckRequest(size, alignment); err != nil {
+		return memory.Block{}, err
 	}
 	p, err := s.take(size, max(alignment, line))
 	if err != nil {

@@ -20,6 +20,15 @@ type Allocator interface {
 	Deallocate(Block)
 }
 
+// CheckRequest says what is wrong with a request for memory, whoever the allocator is.
+func CheckRequest(size, alignment int) error {
+	if size < 0 || alignment < 0 || alignment&(alignment-1) != 0 {
+		return status.New(status.InvalidArgument,
+			"%d bytes at a multiple of %d: the size must not be negative, and the alignment a power of two", size, alignment)
+	}
+	return nil
+}
+
 // Reuser is an Allocator that can also hand out memory as its last user left it, which is committed already.
 type Reuser interface {
 	AllocateUsed(size, alignment int) (Block, error)

@@ -60,6 +60,7 @@ func importable(file string) (prefixes []string, known bool) {
 // cgoFiles are those that may import "C"; a name that ends in a slash is a directory.
 var cgoFiles = []string{
 	"backends/internal/dl/linker.go",
+	"backends/internal/environ/environ.go",
 	"backends/internal/jobtest/exit.go",
 	"backends/internal/gpu/call.go",
 	"backends/mpi/",
