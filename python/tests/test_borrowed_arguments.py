@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 import threading
 from typing import Any
 
@@ -83,10 +84,13 @@ def test_shape_that_another_thread_changes(alone: dtl.Context) -> None:
                 value.shape = shape
 
     other = threading.Thread(target=reshape)
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # often enough that it is between any two steps of a call
     other.start()
     try:
         for _ in range(20_000):
             assert dtl.sendrecv(alone, value, 0, 0).size == 12
     finally:
+        sys.setswitchinterval(usual)
         done.set()
         other.join()

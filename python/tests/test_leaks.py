@@ -17,10 +17,10 @@ from dtl import _dtl, _native
 
 pytestmark = pytest.mark.alone("looks at this process's memory, which MPI uses, too")
 
-CALLS = 10_000
+CALLS = 2_500
 
 #: A leak of 40 bytes a call is more.
-BOUND = 400_000
+BOUND = 100_000
 
 bridge = _native.bridge
 
@@ -33,7 +33,7 @@ def resident() -> int:
 def grows(call: Callable[[], Any]) -> int:
     """Return the least growth in bytes of some rounds; a leak grows in each, a heap that settles does not."""
     least = BOUND * 1000
-    for _ in range(5):
+    for _ in range(8):
         gc.collect()
         before = resident()
         for _ in range(CALLS):
