@@ -53,10 +53,6 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             raise pytest.UsageError(f"{RANKS} ranks were asked for, but the communicator has {ctx.size}")
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    gc.freeze()  # thousands of tests: every collection that a test asks for would look at all of them
-
-
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     if session.testscollected == 0:
         session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
@@ -116,6 +112,13 @@ def alone() -> Iterator[dtl.Context]:
     """This process alone, however many ranks there are: for calls of which one rank's failure is nobody else's."""
     with dtl.Environment() as environment, environment.make_cpu_context() as context:
         yield context
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _what_is_old_stays() -> None:
+    """Every collection that a test asks for would look at thousands of tests, and at pytest's reports of them."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
