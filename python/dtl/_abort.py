@@ -31,6 +31,7 @@ def _abort_job(kind: type[BaseException], error: BaseException, where: Traceback
 
     lines = "".join(traceback.format_exception(kind, error, where)).splitlines()
     try:
+        _watch.left_behind(error)
         with contextlib.suppress(AttributeError, OSError, ValueError):  # none, broken or closed: not what matters now
             sys.stdout.flush()
         sys.stderr.write("".join(f"[rank {_rank}] {line}\n" for line in lines))
@@ -39,7 +40,6 @@ def _abort_job(kind: type[BaseException], error: BaseException, where: Traceback
         sys.stderr.flush()
         if issubclass(kind, KeyboardInterrupt):
             _watch.interrupted(where)
-        _watch.left_behind(error)
         _let_out(sys.stderr)
     finally:
         _native.mpi_abort(130 if issubclass(kind, KeyboardInterrupt) else 1)

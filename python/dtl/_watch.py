@@ -105,7 +105,7 @@ def interrupted(where: TracebackType | None) -> None:
 
 
 def left_behind(error: BaseException) -> None:
-    """Stay a little before the job is aborted for a rank that has ended: its own exit code, if any, is the job's."""
+    """Stay a little before a rank that has ended is told of: its exit code, if any, ends the job and says enough."""
     if _FAREWELL in str(error):
         time.sleep(_LAST_EXIT_SECONDS)
 
