@@ -21,9 +21,9 @@ const (
 // Collective.
 func (c *Comm) Ialltoallv(value Array, sendCounts, recvCounts []int64, out *Array) (*Request, error) {
 	const op = "ialltoallv"
-	mine := c.checkCounts("send_counts", &value, sendCounts)
-	if mine == nil && recvCounts != nil && len(recvCounts) != c.size {
-		mine = status.New(status.InvalidArgument, "recv_counts has %d entries for %d ranks", len(recvCounts), c.size)
+	mine := checkArray("value", &value)
+	if mine == nil {
+		mine = c.checkTrade(&value, sendCounts, recvCounts)
 	}
 	var twin *memory.Storage
 	if mine == nil && out != nil {

@@ -123,8 +123,6 @@ class Request:
             return answer
         if _pends(self._held):
             return _UNDER_WAY
-        if not self._active and self._error is None:
-            return True, self._result
         if self._active and (held := self._held) is not None and not _call(_TEST, held, None, None, 0, 0, 0, 0):
             return False, None
         if not self._lock.acquire(False):
@@ -232,9 +230,12 @@ class PersistentRequest(Request):
         with self._lock:
             self._ask(_START)
             self._active, self._cancelled, self._error, self._result = True, False, None, None
+            self._answer = None
 
     def _end(self, result: Any, error: BaseException | None) -> None:
         self._result, self._error, self._active = result, error, False
+        if error is None:
+            self._answer = True, result
 
     def close(self) -> None:
         """Let the buffers go. A second call does nothing.
