@@ -98,6 +98,9 @@ func (p *provider) open() (calls, error) {
 		return p.calls, nil
 	}
 	environ.KeepSignals()
+	if onOneMachine(environ.Get) {
+		environ.LeaveMemory()
+	}
 	f, err := p.search().find()
 	if err != nil {
 		return calls{}, err

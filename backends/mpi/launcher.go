@@ -34,6 +34,22 @@ func launcher(getenv func(string) string) Launcher {
 	return Launcher{}
 }
 
+// together lists where a launcher says how many processes it started, on all machines and on this one.
+var together = []struct{ size, here string }{
+	{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+	{"PMI_SIZE", "MPI_LOCALNRANKS"},
+}
+
+// onOneMachine reports whether the environment says that all processes of the job run on this machine.
+func onOneMachine(getenv func(string) string) bool {
+	for _, t := range together {
+		if n := count(getenv(t.size)); n > 0 {
+			return count(getenv(t.here)) == n
+		}
+	}
+	return false
+}
+
 // firstSpecialStep is the least of the numbers that Slurm gives to steps that srun did not start: batch
 // scripts, interactive shells, external processes.
 const firstSpecialStep = 0xfffffff0

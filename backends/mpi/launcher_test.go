@@ -37,3 +37,29 @@ func TestLauncher(t *testing.T) {
 		})
 	}
 }
+
+func TestOnOneMachine(t *testing.T) {
+	type env map[string]string
+	rows := []struct {
+		name string
+		env  env
+		want bool
+	}{
+		{"nothing", env{}, false},
+		{"Open MPI, one machine", env{"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}, true},
+		{"Open MPI, two machines", env{"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}, false},
+		{"MPICH, one machine", env{"PMI_SIZE": "2", "MPI_LOCALNRANKS": "2"}, true},
+		{"MPICH, two machines", env{"PMI_SIZE": "2", "MPI_LOCALNRANKS": "1"}, false},
+		{"a launcher that does not say", env{"PMI_SIZE": "2"}, false},
+		{"sizes that are no numbers", env{"PMI_SIZE": "many", "MPI_LOCALNRANKS": "many"}, false},
+		{"mpirun within another's job", env{"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "2",
+			"PMI_SIZE": "2", "MPI_LOCALNRANKS": "2"}, false},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			if got := onOneMachine(func(name string) string { return row.env[name] }); got != row.want {
+				t.Errorf("got %v, want %v", got, row.want)
+			}
+		})
+	}
+}

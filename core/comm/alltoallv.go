@@ -59,16 +59,21 @@ func (c *Comm) Alltoallv(value Array, sendCounts, recvCounts []int64, out *Array
 
 // checkAlltoallv checks one rank's counts, and its output where they say how long it must be.
 func (c *Comm) checkAlltoallv(value *Array, sendCounts, recvCounts []int64, out *Array) error {
+	if err := c.checkTrade(value, sendCounts, recvCounts); err != nil || recvCounts == nil || out == nil {
+		return err
+	}
+	return checkOutput(out.Span, value.Span, int(sum(recvCounts)*value.rowCount()))
+}
+
+// checkTrade checks one rank's counts of an exchange of rows.
+func (c *Comm) checkTrade(value *Array, sendCounts, recvCounts []int64) error {
 	if sendCounts == nil {
 		return status.New(status.InvalidArgument, "there are no send_counts")
 	}
 	if err := c.checkCounts("send_counts", value, sendCounts); err != nil || recvCounts == nil {
 		return err
 	}
-	if err := c.checkLengths("recv_counts", recvCounts); err != nil || out == nil {
-		return err
-	}
-	return checkOutput(out.Span, value.Span, int(sum(recvCounts)*value.rowCount()))
+	return c.checkLengths("recv_counts", recvCounts)
 }
 
 // ties returns whether this rank says what must come, and the sum of what it sends less the sum of what it expects: over

@@ -27,6 +27,7 @@ type Comm struct {
 	active     atomic.Int64 // requests under way
 	gone       atomic.Bool  // closed, for who is not in turn
 	posts      posts
+	enquiries  enquiries
 	serves     atomic.Pointer[posted] // the deferred call that runs here
 	dependents struct {               // windows
 		mu   sync.Mutex
@@ -52,6 +53,10 @@ type Comm struct {
 // New makes a Comm of a backend communicator, which it owns from then on, also when it fails. Results are
 // allocated from mem. Collective.
 func New(main backend.ReducingCommunicator, mem memory.Allocator) (*Comm, error) {
+	return newComm(main, mem, trusting.Load())
+}
+
+func newComm(main backend.ReducingCommunicator, mem memory.Allocator, trust bool) (*Comm, error) {
 	payload, err := main.Dup()
 	if err != nil {
 		_ = main.Close() // the first error is the one to report
@@ -66,7 +71,7 @@ func New(main backend.ReducingCommunicator, mem memory.Allocator) (*Comm, error)
 		return c, nil
 	}
 	c.helped()
-	if err := c.share(); err != nil {
+	if err := c.share(trust); err != nil {
 		_ = errors.Join(payload.Close(), main.Close())
 		return nil, err
 	}
@@ -134,11 +139,7 @@ func (c *Comm) derive(f form, mine error, make func() (backend.ReducingCommunica
 	if err != nil || main == nil {
 		return nil, err
 	}
-	d, err := New(main, c.memory)
-	if err == nil {
-		d.trusting = c.trusting
-	}
-	return d, err
+	return newComm(main, c.memory, c.trusting)
 }
 
 // SplitByNode returns a Comm of the ranks that share memory with this one, in their order. Collective.
@@ -198,7 +199,7 @@ func (c *Comm) Close() error {
 		}
 		c.parked.close()
 		c.scratch.close()
-		return errors.Join(left, c.payload.Close(), c.main.Close())
+		return errors.Join(left, c.enquiries.close(), c.payload.Close(), c.main.Close())
 	})
 	if b != nil {
 		b.Forsake()

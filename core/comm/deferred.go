@@ -41,7 +41,7 @@ func (c *Comm) Serve(of *Comm, seq uint64) {
 	if seq == 0 {
 		c.serves.Store(nil)
 	} else {
-		c.serves.Store(&posted{of, seq})
+		c.serves.Store(&posted{comm: of, seq: seq})
 	}
 }
 

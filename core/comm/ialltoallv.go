@@ -21,9 +21,9 @@ const (
 // Collective.
 func (c *Comm) Ialltoallv(value Array, sendCounts, recvCounts []int64, out *Array) (*Request, error) {
 	const op = "ialltoallv"
-	mine := c.checkCounts("send_counts", &value, sendCounts)
-	if mine == nil && recvCounts != nil && len(recvCounts) != c.size {
-		mine = status.New(status.InvalidArgument, "recv_counts has %d entries for %d ranks", len(recvCounts), c.size)
+	mine := checkArray("value", &value)
+	if mine == nil {
+		mine = c.checkTrade(&value, sendCounts, recvCounts)
 	}
 	var twin *memory.Storage
 	if mine == nil && out != nil {
@@ -37,7 +37,8 @@ func (c *Comm) Ialltoallv(value Array, sendCounts, recvCounts []int64, out *Arra
 		return nil, status.In(op, err)
 	}
 	value.Shape = slices.Clone(value.Shape)
-	t := &trade{comm: c, value: value, row: value.rowCount(), sends: sendCounts, expected: recvCounts, twin: twin}
+	t := &trade{comm: c, value: value, row: value.rowCount(), sends: slices.Clone(sendCounts),
+		expected: slices.Clone(recvCounts), twin: twin}
 	if out != nil {
 		t.out = &Array{Span: out.Span}
 	}
@@ -100,6 +101,12 @@ func (t *trade) add(r backend.Request, err error) {
 		return
 	}
 	t.waits = append(t.waits, r)
+}
+
+func (t *trade) drop() {
+	if t.twin != nil {
+		t.twin.Release()
+	}
 }
 
 func (t *trade) begin() (backend.Request, error) {

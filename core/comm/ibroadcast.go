@@ -2,6 +2,7 @@ package comm
 
 import (
 	"errors"
+	"slices"
 
 	"dtl/core/backend"
 	"dtl/core/memory"
@@ -41,6 +42,9 @@ func (c *Comm) Ibroadcast(value, out *Array, root int64) (*Request, error) {
 	}
 	if here {
 		t.value = *value
+		if p.enquiry != nil { // and that is later
+			t.value.Shape = slices.Clone(value.Shape)
+		}
 		return c.begin(op, &broadcastingFrom{broadcasting: t}, p)
 	}
 	return c.begin(op, &broadcastingTo{broadcasting: t}, p)

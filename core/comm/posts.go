@@ -25,17 +25,28 @@ type posts struct {
 
 // posted is one of them. The zero posted is nobody's: it fits.
 type posted struct {
-	comm *Comm
-	seq  uint64
+	comm    *Comm
+	seq     uint64
+	enquiry *board.Post // what the ranks ask each other before it begins, where they share no board
 }
 
 // post tells the other ranks of a collective that is about to start, unless this rank has an error of its own, mine. An
 // error says that it must not start.
 func (c *Comm) post(f form, mine error) (posted, error) {
-	if c.size == 1 || c.board == nil { // spell nothing
+	if c.size == 1 || c.board == nil && c.enquiries.on == nil { // spell nothing
 		return posted{}, mine
 	}
-	return c.postOf(board.Post{Print: f.print(), Want: f.want(), Code: int32(status.CodeOf(mine)), Bytes: f.told(mine)}, mine)
+	post := board.Post{Print: f.print(), Want: f.want(), Code: int32(status.CodeOf(mine)), Bytes: f.told(mine)}
+	if c.board != nil {
+		return c.postOf(post, mine)
+	}
+	if mine == nil {
+		return posted{enquiry: &post}, nil
+	}
+	if !c.gone.Load() {
+		_, _ = c.ask(post, nil) // mine is the error
+	}
+	return posted{}, mine
 }
 
 // postOf is post of what is spelled already.

@@ -56,6 +56,9 @@ type ended struct{ error }
 
 // begin makes a request of a task and starts it.
 func (c *Comm) begin(name string, t task, p posted) (*Request, error) {
+	if p.enquiry != nil {
+		t = &enquired{task: t, comm: c, post: *p.enquiry}
+	}
 	r := &Request{comm: c, name: name, task: t, posted: p}
 	if err := r.Start(); err != nil {
 		return nil, err

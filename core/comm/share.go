@@ -37,8 +37,8 @@ const (
 	hasty = 20
 )
 
-// share opens a board for the ranks of c if all of them can. Collective.
-func (c *Comm) share() error {
+// share opens a board for the ranks of c if all of them can. trust is what this rank has to say of trusting. Collective.
+func (c *Comm) share(trust bool) error {
 	name := make([]uint8, board.NameBytes)
 	if c.rank == 0 && sharing.Load() {
 		if made, err := board.Create(c.size); err == nil {
@@ -50,10 +50,13 @@ func (c *Comm) share() error {
 		return err
 	}
 	var b *board.Board
-	const opened, trusts = 0, 1
-	mine, all := make([]uint8, 2), make([]uint8, 2)
-	if trusting.Load() {
+	const opened, trusts, asks = 0, 1, 2
+	mine, all := make([]uint8, 3), make([]uint8, 3)
+	if trust {
 		mine[trusts] = 1
+	}
+	if c.mayEnquire() {
+		mine[asks] = 1
 	}
 	if name[0] != 0 && sharing.Load() {
 		var err error
@@ -68,7 +71,7 @@ func (c *Comm) share() error {
 			_ = b.Close() // of no use alone
 			b.Forsake()
 		}
-		return err
+		return errorOr(err, c.openEnquiries(err == nil && all[asks] == 1 && !c.trusting))
 	}
 	c.useBoard(b)
 	return nil

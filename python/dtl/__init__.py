@@ -17,10 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import backends
 from ._native import version as _version
-from .array import DistributedArray
 from .backends import has_cuda, has_hip, has_mpi, has_nccl, has_shmem
 from .collectives import allgather, broadcast, gather, scatter
-from .container import DistributedContainer
 from .context import Context
 from .exceptions import (
     BackendError,
@@ -56,13 +54,11 @@ from .policies import (
     placement_available,
 )
 from .reductions import allreduce, reduce
-from .span import DistributedSpan
-from .tensor import DistributedTensor
-from .vector import DistributedVector
 
 if TYPE_CHECKING:
     from . import observe
     from .algorithms import copy, for_each, transform
+    from .array import DistributedArray
     from .assigning import fill, generate, iota, replace, replace_if
     from .asynchronous import (
         async_for_each,
@@ -75,6 +71,7 @@ if TYPE_CHECKING:
     )
     from .atomics import rma_accumulate, rma_compare_and_swap, rma_fetch_and_add, rma_fetch_and_op
     from .cart import Cart
+    from .container import DistributedContainer
     from .counter import Counter
     from .cumulations import cumprod, cumsum
     from .distributed_map import DistributedMap
@@ -126,11 +123,14 @@ if TYPE_CHECKING:
     from .several import startall, waitall, waitany
     from .shuffling import shuffle
     from .sorting import argsort, is_sorted, lexsort, sort, sort_by_key
+    from .span import DistributedSpan
     from .statistics import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
+    from .tensor import DistributedTensor
     from .threads import get_num_threads, set_num_threads
     from .topology import Topology
     from .tracing import trace
     from .variable import allgatherv, alltoall, alltoallv, gatherv, scatterv
+    from .vector import DistributedVector
     from .windows import Window
 
 __version__: str = _version()

@@ -5,8 +5,10 @@ from __future__ import annotations
 #: The names by their modules.
 LATER = {
     "algorithms": ("copy", "for_each", "transform"),
+    "array": ("DistributedArray",),
     "assigning": ("fill", "generate", "iota", "replace", "replace_if"),
     "cart": ("Cart",),
+    "container": ("DistributedContainer",),
     "asynchronous": (
         "async_for_each",
         "async_halo",
@@ -68,11 +70,14 @@ LATER = {
     "several": ("startall", "waitall", "waitany"),
     "shuffling": ("shuffle",),
     "sorting": ("argsort", "is_sorted", "lexsort", "sort", "sort_by_key"),
+    "span": ("DistributedSpan",),
     "statistics": ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"),
+    "tensor": ("DistributedTensor",),
     "threads": ("get_num_threads", "set_num_threads"),
     "topology": ("Topology",),
     "tracing": ("trace",),
     "variable": ("allgatherv", "alltoall", "alltoallv", "gatherv", "scatterv"),
+    "vector": ("DistributedVector",),
     "windows": ("Window",),
 }
 

@@ -47,3 +47,9 @@ def rows(name: str, value: Any, out: Any) -> np.ndarray[Any, Any]:
     if out is not None:
         check_output(out)
     return array
+
+
+def exchanged(data: Any, sent: Any, expected: Any, out: Any) -> tuple[Any, Any, Any]:
+    """Return the rows of an exchange and the counts of what goes and comes as the bridge takes them."""
+    array = rows("send_data", data, out)
+    return array, count_array("send_counts", sent), count_array("recv_counts", expected)

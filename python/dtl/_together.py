@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import Any, Callable, Iterator
 
 from . import _native
+from ._arguments import integer
 from .context import Context
-from .exceptions import DTLError, InvalidArgumentError, InvalidTypeError, MemoryError
+from .exceptions import BoundsError, DTLError, InvalidArgumentError, InvalidTypeError, MemoryError
 
 
 @contextmanager
@@ -49,6 +50,18 @@ def check_context(ctx: Any) -> None:
     """Refuse what is no context: there is nobody to tell."""
     if not isinstance(ctx, Context):
         raise InvalidTypeError(f"ctx must be a dtl.Context, not {type(ctx).__name__}")
+
+
+def root_number(op: str, ctx: Any, root: Any) -> int:
+    """Return the root of a collective call as an int, or raise on every rank. There must be a context."""
+    check_context(ctx)
+    if root.__class__ is int and 0 <= root < ctx.size:
+        return int(root)
+    with together(ctx, op):
+        number = integer("root", root)
+        if not 0 <= number < ctx.size:
+            raise BoundsError(f"root {number} outside [0, {ctx.size})")
+        return number
 
 
 def _tell(refuse: Callable[..., Any], ctx: Any, op: str, error: Exception) -> None:

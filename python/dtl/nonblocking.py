@@ -9,7 +9,7 @@ import numpy as np
 from ._arguments import check_output, fitting_out, input_array, input_value, integer, operator_number, received
 from ._native import bridge
 from ._operands import like, operand, own
-from ._rows import count_array
+from ._rows import exchanged
 from ._together import posting
 from .context import Context, is_rank
 from .ops import SUM, Op
@@ -199,10 +199,7 @@ def ialltoallv(ctx: Context, send_data: Any, send_counts: Any, recv_counts: Any 
     """
     with posting(ctx, "ialltoallv"):
         is_rank(ctx, 0)
-        array = input_array("send_data", send_data)
-        sent, expected = count_array("send_counts", send_counts), count_array("recv_counts", recv_counts)
-        if out is not None:
-            check_output(out)
+        array, sent, expected = exchanged(send_data, send_counts, recv_counts, out)
     held = _start(bridge.IALLTOALLV, ctx, array, out, 0, 0, 0, 0, sent, expected)
     return begun(ctx, "ialltoallv", held, _result(out, None))
 

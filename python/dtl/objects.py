@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from . import collectives, variable
-from ._arguments import integer
 from ._pickled import Head, Packed, pack, send_parts
-from ._together import agree, check_context, together
+from ._together import agree, check_context, root_number, together
 from .context import Context
-from .exceptions import BoundsError, InvalidArgumentError
+from .exceptions import InvalidArgumentError
 
 
 def broadcast_object(ctx: Context, obj: Any = None, root: int = 0) -> Any:
@@ -48,10 +47,9 @@ def broadcast_object(ctx: Context, obj: Any = None, root: int = 0) -> Any:
     {'name': 'run 7'}
     """
     op = "broadcast_object"
-    check_context(ctx)
+    root = root_number(op, ctx, root)
     packed = None
     with together(ctx, op):
-        root = _rank(ctx, root)
         if ctx.rank == root:
             packed = pack(ctx, obj)
     agree(ctx, op, f"root {root}")
@@ -100,9 +98,8 @@ def gather_object(ctx: Context, obj: Any, root: int = 0) -> list[Any] | None:
     'rank 0'
     """
     op = "gather_object"
-    check_context(ctx)
+    root = root_number(op, ctx, root)
     with together(ctx, op):
-        root = _rank(ctx, root)
         packed = pack(ctx, obj)
     agree(ctx, op, f"root {root}")
     gathered = variable.gatherv(ctx, packed.head, None, root)
@@ -199,10 +196,9 @@ def scatter_object(ctx: Context, objs: Any = None, root: int = 0) -> Any:
     True
     """
     op = "scatter_object"
-    check_context(ctx)
+    root = root_number(op, ctx, root)
     packed: list[Packed] = []
     with together(ctx, op):
-        root = _rank(ctx, root)
         if ctx.rank == root:
             packed = [pack(ctx, obj, f"objs[{rank}]") for rank, obj in enumerate(_one_a_rank(ctx, objs))]
     agree(ctx, op, f"root {root}")
@@ -219,13 +215,6 @@ def scatter_object(ctx: Context, objs: Any = None, root: int = 0) -> Any:
     else:
         head.receive(ctx)
     return head.unpack()
-
-
-def _rank(ctx: Context, root: Any) -> int:
-    number = integer("root", root)
-    if not 0 <= number < ctx.size:
-        raise BoundsError(f"root {number} outside [0, {ctx.size})")
-    return number
 
 
 def _one_a_rank(ctx: Context, objs: Any) -> list[Any]:

@@ -40,6 +40,7 @@ class Request:
     """
 
     _held: bridge.Held | None = None
+    _answer: tuple[bool, Any] | None = None  # test's, once it is always the same
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise InvalidTypeError("requests are made by dtl.isend, dtl.irecv, dtl.iallreduce and their like")
@@ -99,6 +100,8 @@ class Request:
     def _end(self, result: Any, error: BaseException | None) -> None:
         self._result, self._error, self._active = result, error, False
         self._held = None
+        if error is None:
+            self._answer = True, result
 
     def test(self) -> tuple[bool, Any]:
         """Return whether the operation is over, and its result if so, without waiting.
@@ -116,10 +119,10 @@ class Request:
             What wait raises, if the operation is over and failed.
         """
         # Asked again and again, so the usual answers take no lock; no is also the core's while another thread waits.
+        if (answer := self._answer) is not None:
+            return answer
         if _pends(self._held):
             return _UNDER_WAY
-        if not self._active and self._error is None:
-            return True, self._result
         if self._active and (held := self._held) is not None and not _call(_TEST, held, None, None, 0, 0, 0, 0):
             return False, None
         if not self._lock.acquire(False):
@@ -227,9 +230,12 @@ class PersistentRequest(Request):
         with self._lock:
             self._ask(_START)
             self._active, self._cancelled, self._error, self._result = True, False, None, None
+            self._answer = None
 
     def _end(self, result: Any, error: BaseException | None) -> None:
         self._result, self._error, self._active = result, error, False
+        if error is None:
+            self._answer = True, result
 
     def close(self) -> None:
         """Let the buffers go. A second call does nothing.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._arguments import check_output, fitting_out, input_array, integer, received
+from ._arguments import check_output, fitting_out, input_array, received
 from ._native import bridge
-from ._rows import are_counts, count_array, rows
-from ._together import check_context, together
+from ._rows import are_counts, count_array, exchanged, rows
+from ._together import check_context, root_number, together
 from .context import Context
 
 _call = bridge.call
@@ -99,7 +99,7 @@ def gatherv(ctx: Context, data: Any, recvcounts: Any = None, root: int = 0, *, o
     ...     dtl.gatherv(ctx, np.arange(3))
     array([0, 1, 2])
     """
-    root = _rank("gatherv", ctx, root)
+    root = root_number("gatherv", ctx, root)
     if ctx.rank != root:
         recvcounts = out = None
     result = NotImplemented
@@ -154,7 +154,7 @@ def scatterv(ctx: Context, data: Any = None, sendcounts: Any = None, root: int =
     ...     mine.shape == (5 if ctx.is_root else 0, 2)
     True
     """
-    root = _rank("scatterv", ctx, root)
+    root = root_number("scatterv", ctx, root)
     if ctx.rank != root:
         data = sendcounts = None
     result = NotImplemented
@@ -261,16 +261,6 @@ def alltoallv(ctx: Context, send_data: Any, send_counts: Any, recv_counts: Any =
         result = _call(_ALLTOALLV, ctx, send_data, out, 0, 0, 0, 0, send_counts, recv_counts)
     if result is NotImplemented:
         with together(ctx, "alltoallv"):
-            array = rows("send_data", send_data, out)
-            sent, expected = count_array("send_counts", send_counts), count_array("recv_counts", recv_counts)
+            array, sent, expected = exchanged(send_data, send_counts, recv_counts, out)
         result = _call(_ALLTOALLV, ctx, array, out, 0, 0, 0, 0, sent, expected)
     return received(result)
-
-
-def _rank(op: str, ctx: Context, root: Any) -> int:
-    """Return root as an integer that the bridge takes."""
-    check_context(ctx)
-    if root.__class__ is int and -1 <= root <= ctx.size:
-        return int(root)
-    with together(ctx, op):
-        return integer("root", root)

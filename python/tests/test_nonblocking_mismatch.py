@@ -54,6 +54,11 @@ BAD: dict[str, tuple[Callable[[dtl.Context], Any], type[dtl.DTLError]]] = {
     "object": (lambda ctx: dtl.iallreduce(ctx, object()), dtl.InvalidTypeError),
     "out too short": (lambda ctx: dtl.iallgather(ctx, np.ones(3), out=np.ones(2)), dtl.InvalidArgumentError),
     "counts": (lambda ctx: dtl.ialltoallv(ctx, np.ones(3), [99] * ctx.size), dtl.InvalidArgumentError),
+    "no counts": (lambda ctx: dtl.ialltoallv(ctx, np.ones(3), None), dtl.InvalidArgumentError),
+    "expected counts": (
+        lambda ctx: dtl.ialltoallv(ctx, np.ones(ctx.size), [1] * ctx.size, [-1] * ctx.size),
+        dtl.InvalidArgumentError,
+    ),
     "in place": (lambda ctx: dtl.iallreduce(ctx, dtl.IN_PLACE), dtl.InvalidArgumentError),
     "op": (lambda ctx: dtl.iallreduce(ctx, 1j, "max"), dtl.DTLError),
 }

@@ -25,3 +25,8 @@ func SetDefault(name, value string) {
 // KeepSignals has UCX, which reads this when it is loaded, leave Go's handler of SIGSEGV alone, unless the user says what
 // it takes.
 func KeepSignals() { SetDefault("UCX_ERROR_SIGNALS", "SIGILL,SIGBUS,SIGFPE") }
+
+// LeaveMemory has UCX, which reads this when it is loaded, not watch how the process maps memory, unless the user says
+// how it should: it would patch a dozen functions of libc, and wait some milliseconds at each. What it learns that way keeps
+// its cache of registered memory right, which networks need. Without it UCX does without that cache.
+func LeaveMemory() { SetDefault("UCX_MEM_MMAP_HOOK_MODE", "none") }
