@@ -1,7 +1,8 @@
 """One-sided access beside mpi4py's, between two ranks or more: ``python -m dtl run -n 2 benchmarks/rma.py``.
 
 Rank 0 accesses the last rank's part, which takes no part in it; both libraries allocate their windows, and they
-take turns.
+take turns. One row has mpi4py's window of an array, made by ``Win.Create``: there the last rank calls MPI all the time,
+because the library may need it.
 """
 
 from __future__ import annotations
@@ -102,18 +103,40 @@ def _accesses(ctx: dtl.Context, win: dtl.Window, counter: dtl.Counter, other: MP
     return rows
 
 
+def _created(ctx: dtl.Context, win: dtl.Window, created: MPI.Win, c: CAccesses) -> Row:
+    """Measure a put from this rank beside mpi4py's to an array of the last rank's."""
+    win.lock_all()
+    created.Lock_all()
+    times = transfer("put", (win, created), np.ones(1), ctx.size - 1, c).compare(ROUNDS)
+    created.Unlock_all()
+    win.unlock_all()
+    return at_most("`rma_put` of 8 bytes, and flush, and mpi4py's with `Win.Create`", times, "DTL", "mpi4py", 1 / 50)
+
+
+def _wait(world: MPI.Intracomm, pause: float) -> None:
+    """Wait for all ranks, with a pause between two looks."""
+    request = world.Ibarrier()
+    while not request.Test():
+        time.sleep(pause)
+
+
 def main() -> None:
     """Measure on rank 0; the others wait."""
-    world = MPI.COMM_WORLD
+    world, rows = MPI.COMM_WORLD, []
     c = CAccesses(world)
     with dtl.Context() as ctx, dtl.Window(ctx, size=8 * LONG) as win, dtl.Counter(ctx) as counter:
-        other = MPI.Win.Allocate(8 * LONG, 1, comm=world)
+        allocated = MPI.Win.Allocate(8 * LONG, 1, comm=world)
+        created = MPI.Win.Create(np.zeros(1), 1, comm=world)
         if ctx.rank == 0:
-            deliver(_accesses(ctx, win, counter, other, c), __doc__ or "")
-        request = world.Ibarrier()
-        while not request.Test():
-            time.sleep(0.01)
-        other.Free()
+            rows = _accesses(ctx, win, counter, allocated, c)
+        _wait(world, 0.01)
+        if ctx.rank == 0:
+            rows.append(_created(ctx, win, created, c))
+        _wait(world, 0)
+        for other in (allocated, created):
+            other.Free()
+        if ctx.rank == 0:
+            deliver(rows, __doc__ or "")
 
 
 if __name__ == "__main__":

@@ -50,6 +50,7 @@ _SECTIONS = (
     Section("Sorts on two ranks", "sorts.py", 2, True),
     Section("Futures on one rank", "futures.py", 0, False),
     Section("Halo exchange on two ranks", "halos.py", 2, True),
+    Section("Exchanges of neighbours on two ranks", "neighbours.py", 2, True),
     Section("Maps on two ranks", "maps.py", 2, True),
     Section("Leaks", "leaks.py", 0, False),
 )

@@ -135,9 +135,9 @@ typedef struct {
     int32_t loose;
 } dtl_brief;
 
-/* dtl_where writes the place that the calling thread of the program is at, and returns the text's length; 0 if nobody
- * knows. Takes the GIL. */
-int dtl_where(char *text, int size);
+/* dtl_where writes the place in the program that a thread is at, by the system's number of it, 0 for the calling one, and
+ * returns the text's length; 0 if nobody knows. Takes the GIL. */
+int dtl_where(long thread, char *text, int size);
 
 /* dtl_interrupted runs the handlers of signals that have come, and says 1 if one raises. Takes the GIL. */
 int dtl_interrupted(void);

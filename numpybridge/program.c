@@ -7,7 +7,7 @@
 #define Py_IsFinalizing _Py_IsFinalizing
 #endif
 
-/* Python's function that names the place the calling thread is at. */
+/* Python's function that names the place a thread is at. */
 static PyObject *where;
 
 /* The exception that a signal's handler raised during a call, which fails because of it. */
@@ -22,12 +22,12 @@ static int no_python(void) {
     return disabled || !Py_IsInitialized() || Py_IsFinalizing();
 }
 
-int dtl_where(char *text, int size) {
+int dtl_where(long thread, char *text, int size) {
     int length = 0;
     if (no_python())
         return 0;
     PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *place = where != NULL ? PyObject_CallObject(where, NULL) : NULL;
+    PyObject *place = where != NULL ? PyObject_CallFunction(where, "l", thread) : NULL;
     const char *utf8 = place != NULL ? PyUnicode_AsUTF8(place) : NULL;
     if (utf8 != NULL)
         length = snprintf(text, (size_t)size, "%s", utf8);

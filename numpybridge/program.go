@@ -14,10 +14,14 @@ import (
 )
 
 func init() {
-	comm.Program.Where = func() string {
-		var text [256]C.char
-		n := C.dtl_where(&text[0], C.int(len(text)))
-		return C.GoStringN(&text[0], n)
-	}
+	comm.Program.Where = func() string { return where(0) }
+	comm.Program.WhereIs = where
 	comm.Program.Interrupted = func() bool { return C.dtl_interrupted() != 0 }
+}
+
+// where returns the place that a thread is at, by the system's number; the calling one's for 0.
+func where(thread int) string {
+	var text [256]C.char
+	n := C.dtl_where(C.long(thread), &text[0], C.int(len(text)))
+	return C.GoStringN(&text[0], n)
 }

@@ -3,7 +3,12 @@ package pydtl
 import (
 	"dtl/backends/mpi"
 	"dtl/backends/shmem"
+	"dtl/core/comm"
 )
+
+func init() {
+	comm.Program.End = func() { _, _ = MpiAbort(1) } // the caller ends this process, if nothing else does
+}
 
 // MpiSearchIn has a folder searched for an MPI library before the default search path.
 func MpiSearchIn(folder string) (ok bool, err error) {

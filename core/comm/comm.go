@@ -44,6 +44,7 @@ type Comm struct {
 	trusting bool            // collective calls of elements do not meet where there is no board
 	spins    int             // looks at another rank's entry before it yields
 	yield    func()          // lets whoever is waited for have the processor
+	op       string          // the call in turn, where there is no board
 	single   unsafe.Pointer  // what a rank alone lays down
 	votes    *memory.Storage // of meetings by messages
 	desk     *memory.Storage // where root puts a description in order
@@ -101,6 +102,7 @@ func (c *Comm) inTurn(op string, f func() error) error {
 		return status.In(op, status.New(status.InvalidHandle, "the context is closed"))
 	}
 	if c.board == nil && c.size > 1 {
+		c.op = op
 		defer runErrandsAside()()
 	}
 	return status.In(op, f())

@@ -1,8 +1,6 @@
 package comm
 
 import (
-	"errors"
-
 	"dtl/core/backend"
 	"dtl/core/dtype"
 	"dtl/core/memory"
@@ -56,17 +54,6 @@ func (c *Comm) Counts(send []int64) ([]int64, error) {
 // What is this rank's own is copied. Spans without elements are not sent. Collective among those that exchange.
 func (c *Comm) Exchange(send, recv []memory.Span) error {
 	return c.payload.Exchange(send, recv, c.lane(0))
-}
-
-// Wait waits for every request, and returns the errors of those that failed.
-func (c *Comm) Wait(pending []backend.Request) error {
-	var failed error
-	for _, r := range pending {
-		if _, err := c.Await(r); err != nil {
-			failed = errors.Join(failed, err)
-		}
-	}
-	return failed
 }
 
 // Await waits for a request of StartSend or StartRecv.

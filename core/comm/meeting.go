@@ -86,7 +86,15 @@ func (c *Comm) layByMessages(v vote, payload memory.Span) error {
 	copy(bytesAt(unsafe.Pointer(&v.share), int(unsafe.Sizeof(v.share))), bytesAt(payload.Addr, payload.Bytes()))
 	whole := memory.Span{Addr: c.votes.Addr(), Count: voteBytes * (c.size + 1), Type: dtype.Uint8}
 	*(*vote)(whole.Addr) = v
-	return c.main.Allgather(whole.Slice(0, voteBytes), whole.Slice(voteBytes, whole.Count))
+	return c.allgatherInside(whole, voteBytes)
+}
+
+// allgatherInside gathers the first bytes of whole, from every rank, in what follows them.
+func (c *Comm) allgatherInside(whole memory.Span, bytes int) error {
+	s := stay{comm: c, op: c.op}
+	return s.inside(func() error {
+		return c.main.Allgather(whole.Slice(0, bytes), whole.Slice(bytes, whole.Count))
+	})
 }
 
 // voted returns a rank's vote in a meeting by messages.
@@ -198,7 +206,7 @@ func (c *Comm) accountsByMessages(mine string, code status.Code) ([]status.Code,
 	whole := memory.Span{Addr: storage.Addr(), Count: accountBytes * (c.size + 1), Type: dtype.Uint8}
 	head := unsafe.Slice((*int32)(whole.Addr), 2)
 	head[0], head[1] = int32(code), int32(copy(bytesAt(unsafe.Add(whole.Addr, 8), accountBytes-8), mine))
-	if err := c.main.Allgather(whole.Slice(0, accountBytes), whole.Slice(accountBytes, whole.Count)); err != nil {
+	if err := c.allgatherInside(whole, accountBytes); err != nil {
 		return nil, nil, err
 	}
 	codes, texts := make([]status.Code, c.size), make([]string, c.size)

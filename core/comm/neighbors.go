@@ -1,7 +1,6 @@
 package comm
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -158,15 +157,7 @@ func alike(s memory.Span, n int) []memory.Span {
 
 // alongEdges sends each part of send to its destination, and fills each part of recv from its source.
 func (c *Comm) alongEdges(n Neighbors, send, recv []memory.Span) error {
-	var pending []backend.Request
-	var failed error
-	start := func(r backend.Request, err error) {
-		if err != nil {
-			failed = errors.Join(failed, err)
-		} else {
-			pending = append(pending, r)
-		}
-	}
+	under := c.NewBundle()
 	var own []memory.Span // what comes from this rank itself, in the order in which it is sent
 	const lane = 0
 	for at := range n.Sources {
@@ -178,7 +169,7 @@ func (c *Comm) alongEdges(n Neighbors, send, recv []memory.Span) error {
 		case int64(c.rank):
 			own = append(own, recv[at])
 		default:
-			start(c.StartRecv(recv[at], int(source), lane))
+			under.Recv(recv[at], int(source), lane)
 		}
 	}
 	for at, dest := range n.Dests {
@@ -188,8 +179,8 @@ func (c *Comm) alongEdges(n Neighbors, send, recv []memory.Span) error {
 			memory.Copy(own[0], send[at])
 			own = own[1:]
 		default:
-			start(c.StartSend(send[at], int(dest), lane))
+			under.Send(send[at], int(dest), lane)
 		}
 	}
-	return errors.Join(failed, c.Wait(pending))
+	return under.Wait()
 }

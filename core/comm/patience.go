@@ -15,10 +15,14 @@ import (
 var Program struct {
 	// Where returns the place in the program that the calling thread is at: "app.py:41"; "" if it does not know.
 	Where func() string
+	// WhereIs returns the place that a thread of the system is at; "" if it does not know.
+	WhereIs func(thread int) string
 	// Interrupted reports whether the user wants to end what the calling thread does.
 	Interrupted func() bool
 	// Report shows a text to the user.
 	Report func(string)
+	// End ends all ranks of the job.
+	End func()
 }
 
 // Limits of waiting, in nanoseconds; 0: none.

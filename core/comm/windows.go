@@ -57,8 +57,9 @@ func (c *Comm) segment(f form, bytes int) (mapped []byte, err error) {
 	return mapped, nil
 }
 
-// Expose opens memory to all ranks by the backend's own means. Collective.
-func (c *Comm) Expose(op string, mem memory.Span) (w backend.Window, err error) {
+// Expose opens memory to all ranks by the backend's own means. what says what is each rank's there, for reports of ranks
+// that wait for it: "part". Collective.
+func (c *Comm) Expose(op, what string, mem memory.Span) (w backend.Window, err error) {
 	err = c.inTurn(op, func() (err error) {
 		p, ok := c.main.(backend.WindowProvider)
 		if !ok {
@@ -70,27 +71,11 @@ func (c *Comm) Expose(op string, mem memory.Span) (w backend.Window, err error) 
 		}
 		if w, err = p.Expose(mem); err == nil {
 			c.Open()
-			w = &exposed{Window: w, comm: c}
+			w = &exposed{Window: w, comm: c, what: what}
 		}
 		return err
 	})
 	return w, err
-}
-
-// exposed is a window of the backend, for which somebody goes on beside the program.
-type exposed struct {
-	backend.Window
-	comm *Comm
-	over bool
-}
-
-// Close closes the window. Collective.
-func (e *exposed) Close() error {
-	if !e.over {
-		e.over = true
-		defer e.comm.Shut()
-	}
-	return e.Window.Close()
 }
 
 // dependent is what ends with the communicator.

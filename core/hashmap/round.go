@@ -1,10 +1,8 @@
 package hashmap
 
 import (
-	"errors"
 	"unsafe"
 
-	"dtl/core/backend"
 	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/memory"
@@ -36,24 +34,16 @@ func trade(c *comm.Comm, what []ends, directed func(e ends) (send, recv []memory
 	if size == 1 {
 		return nil // both are the same
 	}
-	var pending []backend.Request
-	var failed error
-	start := func(r backend.Request, err error) {
-		if err != nil {
-			failed = errors.Join(failed, err)
-		} else {
-			pending = append(pending, r)
-		}
-	}
+	under := c.NewBundle()
 	for step := 1; step < size; step++ {
 		from, to := (me-step+size)%size, (me+step)%size
 		for lane, e := range what {
 			send, recv := directed(e)
 			if recv[from].Count > 0 {
-				start(c.StartRecv(recv[from], from, lane))
+				under.Recv(recv[from], from, lane)
 			}
 			if send[to].Count > 0 {
-				start(c.StartSend(send[to], to, lane))
+				under.Send(send[to], to, lane)
 			}
 		}
 	}
@@ -61,7 +51,7 @@ func trade(c *comm.Comm, what []ends, directed func(e ends) (send, recv []memory
 		send, recv := directed(e)
 		memory.Copy(recv[me], send[me])
 	}
-	return errors.Join(failed, c.Wait(pending))
+	return under.Wait()
 }
 
 // newRound returns the exchange of a window of this rank's keys.

@@ -175,11 +175,11 @@ func (w *Window) openFar(mem memory.Allocator, part Part) (err error) {
 		return err
 	}
 	w.targets[w.comm.Rank()].addr = uint64(uintptr(part.Base.Addr))
-	if w.reach, err = w.comm.Expose("window", part.Base.Raw()); err != nil {
+	if w.reach, err = w.comm.Expose("window", "part", part.Base.Raw()); err != nil {
 		return err
 	}
 	lock := memory.Span{Addr: w.segment.Addr(), Count: 1, Type: dtype.Uint64}
-	w.control, err = w.comm.Expose("window", lock.Raw())
+	w.control, err = w.comm.Expose("window", "lock", lock.Raw())
 	w.words = farWords{w.control}
 	return err
 }

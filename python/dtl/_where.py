@@ -42,6 +42,15 @@ def raised(where: TracebackType | None) -> str:
     return place
 
 
-def place() -> str:
-    """Return the place in the user's program from which the calling thread came to DTL; empty if there is none."""
-    return outside(sys._getframe())
+def place(thread: int = 0) -> str:
+    """Return the place in the user's program from which a thread came to DTL; empty if there is none.
+
+    The thread is the calling one, or that which the system knows by a number.
+    """
+    if not thread:
+        return outside(sys._getframe())
+    import threading  # here, not at the top: only a wait that is too long comes this far
+
+    frames = sys._current_frames()
+    numbers = {known.native_id: known.ident for known in threading.enumerate()}
+    return outside(frames.get(numbers.get(thread) or 0))

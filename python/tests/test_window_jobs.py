@@ -75,3 +75,26 @@ def test_ranks_that_share_no_memory() -> None:
     ]
     command = [sys.executable, "-m", "dtl", "run", "-n", "2", "-m", "pytest", "--with-mpi", "-q", *files]
     succeeded(run(command, seconds=200, DTL_SHARED_MEMORY="0", DTL_TEST_RANKS="2"))
+
+
+@pytest.mark.alone("starts ranks")
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("count", [3, 4])
+def test_random_accesses_of_ranks_that_share_no_memory(count: int) -> None:
+    file = str(Path(__file__).with_name("test_windows.py"))
+    command = [
+        sys.executable,
+        "-m",
+        "dtl",
+        "run",
+        "-n",
+        str(count),
+        "-m",
+        "pytest",
+        "--with-mpi",
+        "-q",
+        file,
+        "-k",
+        "model",
+    ]
+    succeeded(run(command, seconds=200, DTL_SHARED_MEMORY="0", DTL_TEST_RANKS=str(count)))

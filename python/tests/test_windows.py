@@ -259,7 +259,7 @@ def test_random_accesses_against_a_model(ctx: dtl.Context) -> None:
     words = 8
     rng = np.random.default_rng(ctx.rank)
     with dtl.Window(ctx, size=8 * (words * ctx.size + 2)) as win:
-        rounds = (10_000 if win._near else 1000) // ctx.size + 1
+        rounds = 10_000 // ctx.size + 1
         model = np.zeros((ctx.size, words), np.int64)
         counted = np.zeros(ctx.size, np.int64)
         start, shared = words * ctx.rank, 8 * words * ctx.size

@@ -1,0 +1,58 @@
+package comm
+
+import (
+	"dtl/core/backend"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+)
+
+// exposed is a window of the backend, for which somebody goes on beside the program, and whose calls may wait there.
+type exposed struct {
+	backend.Window
+	comm *Comm
+	what string // each rank has in it
+	over bool
+}
+
+func (e *exposed) stay(op string, target int) *stay {
+	return &stay{comm: e.comm, op: op, of: e.what, target: target}
+}
+
+func (e *exposed) Put(from memory.Span, target int, offset int64) error {
+	return e.stay("put", target).inside(func() error { return e.Window.Put(from, target, offset) })
+}
+
+func (e *exposed) Get(into memory.Span, target int, offset int64) error {
+	return e.stay("get", target).inside(func() error { return e.Window.Get(into, target, offset) })
+}
+
+func (e *exposed) Accumulate(from memory.Span, target int, offset int64, op kernel.Op) error {
+	return e.stay("accumulate", target).inside(func() error { return e.Window.Accumulate(from, target, offset, op) })
+}
+
+func (e *exposed) FetchAndOp(from, into memory.Span, target int, offset int64, op kernel.Op) error {
+	return e.stay("fetch", target).inside(func() error { return e.Window.FetchAndOp(from, into, target, offset, op) })
+}
+
+func (e *exposed) CompareAndSwap(compare, swap, into memory.Span, target int, offset int64) error {
+	return e.stay("swap", target).inside(func() error {
+		return e.Window.CompareAndSwap(compare, swap, into, target, offset)
+	})
+}
+
+func (e *exposed) FlushLocal(target int) error {
+	return e.stay("flush_local", target).inside(func() error { return e.Window.FlushLocal(target) })
+}
+
+func (e *exposed) Flush(target int) error {
+	return e.stay("flush", target).inside(func() error { return e.Window.Flush(target) })
+}
+
+// Close closes the window. Collective.
+func (e *exposed) Close() error {
+	if !e.over {
+		e.over = true
+		defer e.comm.Shut()
+	}
+	return e.stay("close", backend.Every).inside(e.Window.Close)
+}
