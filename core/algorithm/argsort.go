@@ -124,13 +124,8 @@ func (s *arguing) indicesOf(over *comm.Comm, p container.Part, elements, indices
 	}
 	local := progress.Begin("argsort", "local", int64(mine.Bytes()))
 	order := kernel.NewOrder(dtype.Uint64, false)
-	if elements.Type.Size() < 8 {
-		kernel.Records(mine, elements, s.order, first, s.crew)
-		kernel.Sort(mine, tmp, order, s.crew)
-	} else {
-		kernel.Indices(indices, tmp, elements, s.order, s.crew)
-		kernel.RecordsAt(mine, elements, indices, s.order, first, s.crew)
-	}
+	kernel.Records(mine, elements, s.order, first, s.crew)
+	kernel.Sort(mine, tmp, order, s.crew)
 	local.Add(int64(mine.Bytes()))
 	local.End()
 	m := merging{op: "argsort", over: over, order: order, crew: s.crew, mine: mine, tmp: tmp}

@@ -45,17 +45,6 @@ func numbered[T words](records, s memory.Span, o *Order, first int64, crew Crew)
 	})
 }
 
-// RecordsAt makes records of elements in an order of their indices, of which the first is numbered as given.
-func RecordsAt(records, s, indices memory.Span, o Order, first int64, crew Crew) {
-	a, at, out := items[uint64](s), memory.As[int64](indices), items[[2]uint64](records)
-	crew.over(len(at), crew.parts(len(at)), func(_, lo, hi int) {
-		order := o
-		for i := lo; i < hi; i++ {
-			out[i] = [2]uint64{order.rank(a[at[i]]), uint64(first + at[i])}
-		}
-	})
-}
-
 // rank is key with one for all NaNs.
 func (o *Order) rank(b uint64) uint64 {
 	return min(o.key(b), o.greatest())

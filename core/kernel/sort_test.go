@@ -114,15 +114,6 @@ func checkRecords[T any](t *testing.T, what string, typ dtype.Type, given []T, d
 		if !slices.Equal(got, want) {
 			t.Fatalf("%s: records of %s are in another order", what, of)
 		}
-		if typ.Size() < 8 {
-			continue
-		}
-		clear(got)
-		RecordsAt(records, s, indices, o, 0, crew)
-		Numbers(memory.Of(dtype.Int64, got), records, crew)
-		if !slices.Equal(got, want) {
-			t.Fatalf("%s: records of indices are in another order", what)
-		}
 	}
 }
 
