@@ -63,7 +63,7 @@ func (m *merging) run(sizes []int64) error {
 
 // fewBytes is up to how many, of all ranks together, each rank merges them all: one collective takes less time than the rounds
 // that find what to send where.
-const fewBytes = 256 << 10
+var fewBytes int64 = 256 << 10
 
 // runWhole gives each rank all elements, of which no rank has more than most, and each keeps its share of them. Collective.
 func (m *merging) runWhole(sizes []int64, most int) error {
