@@ -46,7 +46,7 @@ def _cost(ctx: dtl.Context, size: int, of: Any, work: Callable[[Any], Any]) -> f
     vec = dtl.DistributedVector(ctx, size, of)
     given = (256 * np.random.default_rng(ctx.rank).random(vec.local_size)).astype(of)
     fastest = float("inf")
-    for _ in range(max(2, min(50, 5_000_000 // size))):
+    for _ in range(max(3, min(50, 5_000_000 // size))):
         vec.local_view()[:] = given
         _WORLD.Barrier()
         start = time.perf_counter()
