@@ -1,6 +1,7 @@
 """Run all benchmarks, one after the other, and write benchmarks/RESULTS.md.
 
-Run by an environment that holds DTL, mpi4py and Open MPI; one beside it named .venv-mpich adds MPICH's table.
+Run by an environment that holds DTL, mpi4py and Open MPI; one beside it named .venv-mpich adds MPICH's table, and one
+named .venv-heat, which holds Heat, mpi4py and Open MPI, the table beside Heat.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class Section(NamedTuple):
     program: str
     ranks: int
     mpi: bool
+    peer: bool = False  # of the environment that holds Heat
 
 
 _SECTIONS = (
@@ -44,10 +46,12 @@ _SECTIONS = (
     Section("Progress of what is under way, on two ranks", "progress.py", 2, True),
     Section("One-sided access on two ranks", "rma.py", 2, True),
     Section("Redistribution and access on two ranks", "moves.py", 2, True),
-    Section("Numbers on one rank", "folds.py", 1, False),
+    Section("Numbers on one rank", "folds.py", 0, False),
     Section("Numbers on two ranks", "folds.py", 2, True),
     Section("Sorts on one rank", "sorts.py", 0, False),
     Section("Sorts on two ranks", "sorts.py", 2, True),
+    Section("Scaling", "scaling.py", 0, False),
+    Section("Beside Heat on two ranks", "peers.py", 2, False, peer=True),
     Section("Futures on one rank", "futures.py", 0, False),
     Section("Halo exchange on two ranks", "halos.py", 2, True),
     Section("Exchanges of neighbours on two ranks", "neighbours.py", 2, True),
@@ -69,7 +73,8 @@ def _measure(python: Path, section: Section) -> list[Row]:
             command += ["-m", "dtl", "run", "-n", str(section.ranks)]
         command += [str(_HERE / section.program), "--json", str(into)]
         print(f"-- {python}: {section.title}", flush=True)
-        subprocess.run(command, check=True, cwd=folder, timeout=_LIMIT)
+        sources = {"PYTHONPATH": str(_ROOT / "python")} if section.peer else {}
+        subprocess.run(command, check=True, cwd=folder, timeout=_LIMIT, env={**os.environ, **sources})
         return read(into)
 
 
@@ -114,11 +119,12 @@ def main() -> None:
     mpich = _ROOT / ".venv-mpich"
     if _python(mpich).exists():
         environments.append(mpich)
-    plan = [(section, environments[0], section.title) for section in _SECTIONS]
+    heat = _ROOT / ".venv-heat"
+    plan = [(s, heat if s.peer else environments[0], s.title) for s in _SECTIONS]
     plan += [(s, e, f"{s.title}, MPICH") for e in environments[1:] for s in _SECTIONS if s.mpi]
     head, known = _head(environments), _known()
     for section, environment, title in plan:
-        if sys.argv[1:] and section.program not in sys.argv[1:]:
+        if (sys.argv[1:] and section.program not in sys.argv[1:]) or not _python(environment).exists():
             continue
         known[title] = _section(_python(environment), section)
         parts = [f"## {title}\n\n{known[title]}" for _, _, title in plan if title in known]

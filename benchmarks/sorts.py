@@ -20,7 +20,6 @@ import dtl
 
 _ROUNDS = 5
 _SIZE = 8_000_000
-_SIZES = (10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 _SAMPLES = 1024
 _WORLD = MPI.COMM_WORLD
 
@@ -185,25 +184,6 @@ def _inputs(ctx: dtl.Context, given: Any) -> list[Row]:
     return [at_most(f"sort of what is {name}", times, name, "uniform", 2.0) for name in kinds if name != "uniform"]
 
 
-def _available() -> int:
-    with open("/proc/meminfo") as lines:
-        return next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable"))
-
-
-def _by_size(ctx: dtl.Context) -> Row:
-    sizes = [count for count in _SIZES if _WORLD.bcast(_available()) > 5 * 8 * count]
-    costs = {}
-    for count in sizes:
-        given = np.random.default_rng(ctx.rank).random(count // ctx.size)
-        block = _ours(ctx, given)
-        rounds = 2 if count > _SIZE else 7
-        costs[count] = min(_slowest(block()) for _ in range(rounds)) / count
-        del block
-    detail = ", ".join(f"{count:_} {seconds(cost)} an element" for count, cost in costs.items())
-    apart = max(costs.values()) / min(costs.values())
-    return Row("cost an element by size", "most ÷ least ≤ 2", f"{apart:.2f}", detail, apart <= 2)
-
-
 def _resident(name: str) -> int:
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(name):
@@ -254,7 +234,7 @@ def main() -> None:
         given = np.random.default_rng(ctx.rank).random(_SIZE // ctx.size)
         rows = [_memory(ctx, given)]
         rows += _one_rank(ctx, given) if ctx.size == 1 else _several_ranks(ctx, given)
-        rows += [*_inputs(ctx, given), *_relatives(ctx, given), _by_size(ctx)]
+        rows += [*_inputs(ctx, given), *_relatives(ctx, given)]
     if ctx.rank == 0:
         deliver(rows, __doc__ or "")
 

@@ -12,8 +12,9 @@ import (
 )
 
 // Argsort returns a container of int64 that is laid out like another: the indices along an axis at which its elements are
-// in the order that Sort gives them. A rank needs temporary memory for two records an element, of 8 bytes each where
-// the type has at most 4 and there are at most 2³² elements, else of 16. Collective, in one exchange of records.
+// in the order that Sort gives them. A rank that has whole lines needs temporary memory for a word an element of a line.
+// Another needs two records an element, of 8 bytes each where the type has at most 4 and there are at most 2³² elements, else
+// of 16. Collective, in one exchange of records.
 func Argsort(c container.Container, how Sorting) (*container.Array, error) {
 	s := arguing{sorting: sorting{how: how}}
 	defer s.release()
@@ -53,10 +54,15 @@ func (s *arguing) prepare(c container.Container) func(container.Part) error {
 		if s.result, err = container.Blank(c, dtype.Int64); err != nil {
 			return err
 		}
-		n, extra := p.Shape()[s.axis], int64(0)
+		n := p.Shape()[s.axis]
 		switch {
 		case s.alone(p):
-			extra = n * int64(p.Type().Size()+8) // a line, and its indices
+			room := 8 * n
+			if !s.together(p) {
+				room += n * int64(p.Type().Size()+8) // a line, and its indices
+			}
+			s.tmp, err = memory.NewScratch(c.Context().Memory(), int(room), alignment)
+			return err
 		case !ranged(p.Layout()):
 			if s.blocks, err = inBlocks(c, p, p.Type()); err != nil {
 				return err
@@ -67,7 +73,7 @@ func (s *arguing) prepare(c container.Container) func(container.Part) error {
 			n = blockSize(p, c.Context().Rank())
 		}
 		s.record = kernel.RecordType(p.Type(), p.Layout().Dim(s.axis).GlobalSize())
-		s.tmp, err = memory.NewScratch(c.Context().Memory(), int(2*n)*s.record.Size()+int(extra), alignment)
+		s.tmp, err = memory.NewScratch(c.Context().Memory(), int(2*n)*s.record.Size(), alignment)
 		return err
 	}
 }
@@ -117,8 +123,8 @@ func (s *arguing) indicesOf(over *comm.Comm, p container.Part, elements, indices
 		first += n
 	}
 	local := progress.Begin("argsort", "local", int64(mine.Bytes()))
-	kernel.Records(mine, elements, s.order, first, s.crew)
 	order := kernel.NewOrder(dtype.Uint64, false)
+	kernel.Records(mine, elements, s.order, first, s.crew)
 	kernel.Sort(mine, tmp, order, s.crew)
 	local.Add(int64(mine.Bytes()))
 	local.End()
@@ -139,9 +145,10 @@ func (s *arguing) records(n int) (mine, tmp memory.Span) {
 // lines writes the indices of each line by itself.
 func (s *arguing) lines(p, q container.Part) {
 	n, t := int(p.Shape()[s.axis]), p.Type()
-	mine, tmp := s.records(n)
-	indices := memory.Span{Addr: unsafe.Add(tmp.Addr, tmp.Bytes()), Count: n, Type: dtype.Int64}
-	line := memory.Span{Addr: unsafe.Add(indices.Addr, indices.Bytes()), Count: n, Type: t}
+	span := func(at unsafe.Pointer, t dtype.Type) memory.Span { return memory.Span{Addr: at, Count: n, Type: t} }
+	tmp := span(s.tmp.Addr(), dtype.Int64)
+	indices := span(unsafe.Add(tmp.Addr, tmp.Bytes()), dtype.Int64)
+	line := span(unsafe.Add(indices.Addr, indices.Bytes()), t)
 	type place struct {
 		first  unsafe.Pointer
 		stride int64
@@ -151,12 +158,17 @@ func (s *arguing) lines(p, q container.Part) {
 	defer local.End()
 	q.Lines(s.axis, func(first unsafe.Pointer, stride int64) { to = append(to, place{first, stride}) })
 	p.Lines(s.axis, func(first unsafe.Pointer, stride int64) {
-		kernel.CopyStrided(line.Addr, t.Size(), first, int(stride), n, t.Size())
-		kernel.Records(mine, line, s.order, 0, s.crew)
-		kernel.Sort(mine, tmp, kernel.NewOrder(dtype.Uint64, false), s.crew)
-		kernel.Numbers(indices, mine, s.crew)
-		kernel.CopyStrided(to[0].first, int(to[0].stride), indices.Addr, 8, n, 8)
+		if s.together(p) {
+			kernel.Indices(span(to[0].first, dtype.Int64), tmp, span(first, t), s.order, s.crew)
+		} else {
+			kernel.CopyStrided(line.Addr, t.Size(), first, int(stride), n, t.Size())
+			kernel.Indices(indices, tmp, line, s.order, s.crew)
+			kernel.CopyStrided(to[0].first, int(to[0].stride), indices.Addr, 8, n, 8)
+		}
 		to = to[1:]
 		local.Add(int64(line.Bytes()))
 	})
 }
+
+// together reports whether the elements of a line are side by side.
+func (s *sorting) together(p container.Part) bool { return s.axis == len(p.Shape())-1 }

@@ -1,6 +1,8 @@
 package algorithm
 
 import (
+	"slices"
+
 	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
@@ -20,6 +22,9 @@ type merging struct {
 // run moves each element to the rank where it belongs, and merges there. Of equal ones, those of lower ranks come first.
 // Collective.
 func (m *merging) run(sizes []int64) error {
+	if most := slices.Max(sizes); most*int64(len(sizes)*m.mine.Type.Size()) <= fewBytes {
+		return m.runWhole(sizes, int(most))
+	}
 	bytes := int64(m.mine.Bytes())
 	splitters := progress.Begin(m.op, "splitters", bytes)
 	ends, err := m.ends(sizes)
@@ -53,6 +58,40 @@ func (m *merging) run(sizes []int64) error {
 	merge := progress.Begin(m.op, "merge", bytes)
 	kernel.Merge(m.mine, m.tmp, runs, m.order, m.crew)
 	merge.End()
+	return nil
+}
+
+// fewBytes is up to how many, of all ranks together, each rank merges them all: one collective takes less time than the rounds
+// that find what to send where.
+var fewBytes int64 = 256 << 10
+
+// runWhole gives each rank all elements, of which no rank has more than most, and each keeps its share of them. Collective.
+func (m *merging) runWhole(sizes []int64, most int) error {
+	exchange := progress.Begin(m.op, "exchange", int64(m.mine.Bytes()))
+	defer exchange.End()
+	room := most * len(sizes)
+	work, err := memory.NewScratch(m.over.Memory(), 2*room*m.mine.Type.Size(), alignment)
+	if err != nil {
+		return err
+	}
+	defer work.Release()
+	both := memory.Span{Addr: work.Addr(), Count: 2 * room, Type: m.mine.Type}
+	all, rest := both.Slice(0, room), both.Slice(room, 2*room)
+	memory.Copy(rest, m.mine)
+	if err := m.over.Allgather(rest.Slice(0, most), all); err != nil {
+		return err
+	}
+	runs, total, first := make([]int, len(sizes)), 0, 0
+	for rank, n := range sizes {
+		runs[rank] = int(n)
+		if rank == m.over.Rank() {
+			first = total
+		}
+		memory.Copy(all.Slice(total, total+int(n)), all.Slice(rank*most, rank*most+int(n)))
+		total += int(n)
+	}
+	kernel.Merge(rest.Slice(0, total), all.Slice(0, total), runs, m.order, m.crew)
+	memory.Copy(m.mine, rest.Slice(first, first+m.mine.Count))
 	return nil
 }
 

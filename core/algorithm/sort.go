@@ -75,7 +75,7 @@ func (s *sorting) prepare(c container.Container) func(container.Part) error {
 		}
 		n := p.Shape()[s.axis]
 		switch {
-		case s.alone(p) && s.axis < len(p.Shape())-1:
+		case s.alone(p) && !s.together(p):
 			n *= 2 // a line that is not side by side is copied
 		case !s.alone(p) && !ranged(p.Layout()):
 			if s.blocks, err = inBlocks(c, p, p.Type()); err != nil {
@@ -159,7 +159,7 @@ func (s *sorting) sortLines(p container.Part, done *progress.Phase) {
 	tmp := memory.Span{Addr: s.tmp.Addr(), Count: n, Type: t}
 	p.Lines(s.axis, func(first unsafe.Pointer, stride int64) {
 		defer done.Add(int64(tmp.Bytes()))
-		if s.axis == len(p.Shape())-1 {
+		if s.together(p) {
 			kernel.Sort(memory.Span{Addr: first, Count: n, Type: t}, tmp, s.order, s.crew)
 			return
 		}

@@ -59,7 +59,14 @@ func contents[T any](t *testing.T, on *runtime.Context, c *container.Array, n in
 	return all
 }
 
-func TestSortIsStableOnAllPartitions(t *testing.T) {
+func TestSortIsStableOnAllPartitions(t *testing.T) { sortAllPartitions(t) }
+
+func TestSortOfLittleFindsSplitters(t *testing.T) {
+	defer algorithm.SetFewBytes(0)()
+	sortAllPartitions(t)
+}
+
+func sortAllPartitions(t *testing.T) {
 	everyDivision(t, func(t *testing.T, on *runtime.Context, size int64, d container.Division) {
 		for _, name := range names {
 			value := adversarial[name]
@@ -96,7 +103,7 @@ func TestSortIsStableOnAllPartitions(t *testing.T) {
 }
 
 func TestSortOfThousandsOnAnyNumberOfRanks(t *testing.T) {
-	const size = 30_011
+	const size = 40_011
 	for ranks := 1; ranks <= 7; ranks++ {
 		onRanks(t, ranks, func(on *runtime.Context) {
 			for _, name := range names {

@@ -23,6 +23,7 @@ var patterns = map[string]func(i, n int, r *rand.Rand) uint64{
 	"low bits alone":   func(_, _ int, r *rand.Rand) uint64 { return 1<<60 | r.Uint64()&7 },
 	"both ends":        func(_, _ int, r *rand.Rand) uint64 { return r.Uint64() & (3<<62 | 3) },
 	"a few far away":   func(_, _ int, r *rand.Rand) uint64 { return r.Uint64() >> (r.Uint64() & 63) },
+	"clusters":         func(_, _ int, r *rand.Rand) uint64 { return r.Uint64() & (3<<62 | (1<<20 - 1)) },
 	"one out of place": func(i, n int, _ *rand.Rand) uint64 { return uint64((i + 1) % max(n, 1)) },
 }
 
@@ -92,18 +93,24 @@ func sameBits[T any](a, b T) bool {
 func checkRecords[T any](t *testing.T, what string, typ dtype.Type, given []T, descending bool, crew Crew, by func(a, b T) int) {
 	t.Helper()
 	n := len(given)
+	want, at, room := make([]int64, n), make([]int64, n), make([]int64, n)
+	for i := range want {
+		want[i] = int64(i)
+	}
+	slices.SortStableFunc(want, func(i, j int64) int { return by(given[i], given[j]) })
+	o, s, indices := NewOrder(typ, descending), memory.Of(typ, given), memory.Of(dtype.Int64, at)
+	Indices(indices, memory.Of(dtype.Int64, room), s, o, crew)
+	if !slices.Equal(at, want) {
+		t.Fatalf("%s: indices are in another order", what)
+	}
 	for _, of := range []dtype.Type{RecordType(typ, int64(n)), dtype.Complex128} {
 		words, other := make([][2]uint64, n), make([][2]uint64, n)
 		records := memory.Span{Addr: unsafe.Pointer(unsafe.SliceData(words)), Count: n, Type: of}
 		tmp := memory.Span{Addr: unsafe.Pointer(unsafe.SliceData(other)), Count: n, Type: of}
-		Records(records, memory.Of(typ, given), NewOrder(typ, descending), 0, crew)
+		Records(records, s, o, 0, crew)
 		Sort(records, tmp, NewOrder(dtype.Uint64, false), crew)
-		got, want := make([]int64, n), make([]int64, n)
+		got := make([]int64, n)
 		Numbers(memory.Of(dtype.Int64, got), records, crew)
-		for i := range want {
-			want[i] = int64(i)
-		}
-		slices.SortStableFunc(want, func(i, j int64) int { return by(given[i], given[j]) })
 		if !slices.Equal(got, want) {
 			t.Fatalf("%s: records of %s are in another order", what, of)
 		}

@@ -44,6 +44,9 @@ def build(starter: Launcher, environ: dict[str, str], ranks: int = 2, **asked: A
 @pytest.mark.parametrize(
     ("starter", "ranks", "options"),
     [
+        (OPEN_MPI_5, 1, ["--bind-to", "none"]),
+        (OPEN_MPI_4, 1, ["--bind-to", "none"]),
+        (MPICH_5, 1, []),
         (OPEN_MPI_5, 2, []),
         (OPEN_MPI_4, 2, []),
         (OPEN_MPI_5, 3, ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]),
@@ -52,7 +55,7 @@ def build(starter: Launcher, environ: dict[str, str], ranks: int = 2, **asked: A
         (INTEL_2021, 3, []),
     ],
 )
-def test_more_ranks_than_cores(starter: Launcher, ranks: int, options: list[str], home: dict[str, str]) -> None:
+def test_processors_of_the_ranks(starter: Launcher, ranks: int, options: list[str], home: dict[str, str]) -> None:
     words = build(starter, home, ranks).words
     assert words == ["/nowhere/bin/mpiexec", "-n", str(ranks), *options, *PROGRAM]
 
@@ -131,6 +134,15 @@ def test_an_allocation_places_the_ranks(starter: Launcher, placed: dict[str, str
 def test_placement_among_the_arguments_stays(starter: Launcher, given: list[str], home: dict[str, str]) -> None:
     words = build(starter, home, ranks=9, launcher_arguments=given).words
     assert words == ["/nowhere/bin/mpiexec", "-n", "9", *given, *PROGRAM]
+
+
+@OPEN
+@pytest.mark.parametrize("given", [["--bind-to", "core"], ["--map-by", "slot"]])
+def test_a_lone_rank_is_bound_where_the_user_says_so(starter: Launcher, given: list[str], home: dict[str, str]) -> None:
+    words = build(starter, home, ranks=1, launcher_arguments=given).words
+    assert words == ["/nowhere/bin/mpiexec", "-n", "1", *given, *PROGRAM]
+    policy = {"PRTE_MCA_hwloc_default_binding_policy": "core"}
+    assert build(starter, {**home, **policy}, ranks=1).words == ["/nowhere/bin/mpiexec", "-n", "1", *PROGRAM]
 
 
 @pytest.mark.parametrize("set_already", [{}, {"OMPI_ALLOW_RUN_AS_ROOT": "0"}])

@@ -24,6 +24,10 @@ _HOST_OPTIONS = {
 }
 
 
+#: Options that say which processors a rank has.
+_BINDING = {"bind-to", "map-by", "rank-by", "cpu-set", "cpu-list"}
+
+
 class Job(NamedTuple):
     """What a user asked ``dtl run`` for."""
 
@@ -121,9 +125,16 @@ def _open_mpi_options(launcher: Launcher, job: Job, cores: int, environ: Mapping
             options += ["--map-by", ":OVERSUBSCRIBE"] if new else ["--oversubscribe"]
         if "bind-to" not in given:
             options += ["--bind-to", "none"]
+    elif job.all_ranks == 1 and not _placed(job, environ) and not given & _BINDING and not _bound(environ):
+        options += ["--bind-to", "none"]  # its threads have all processors, as without a launcher
     if job.prefix_output:
         options += ["--output", "tag"] if new else ["--tag-output"]
     return options + _open_mpi_hosts(job)
+
+
+def _bound(environ: Mapping[str, str]) -> bool:
+    """Say whether the environment says which processors a rank has."""
+    return any("binding_policy" in name for name in environ if name.startswith(("OMPI_MCA_", "PRTE_MCA_")))
 
 
 def _open_mpi_hosts(job: Job) -> list[str]:

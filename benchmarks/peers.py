@@ -1,0 +1,126 @@
+"""The same on two ranks by DTL and by Heat, in one process: sorts, numbers, redistribution.
+
+Run by an environment beside the others, .venv-heat, that holds Heat, mpi4py and Open MPI; DTL comes from the sources.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OMP_NUM_THREADS"] = "1"  # a rank has one core; read when torch is imported
+
+import time
+from typing import Any, Callable
+
+import heat
+import numpy as np
+import torch
+from blocks import Block, alternate, python_block
+from mpi4py import MPI
+from rows import Row, at_most, deliver
+
+import dtl
+
+_ROUNDS = 7
+_SIZE = 8_000_000
+_TINY = 1000
+_SORTED = 100_000, 1_000_000, _SIZE
+_WORLD = MPI.COMM_WORLD
+
+_DTL, _HEAT = "dtl", f"Heat {heat.__version__}"
+
+#: Of the time that Heat's sort takes, of values and their indices.
+_BOUND = 0.005
+
+
+def _slowest(taken: float) -> float:
+    return float(_WORLD.allreduce(taken, MPI.MAX))
+
+
+def _pair(ctx: dtl.Context, size: int) -> tuple[Any, Any]:
+    """Return the same elements in a container of each."""
+    vec = dtl.DistributedVector(ctx, size)
+    vec.local_view()[:] = np.random.default_rng(ctx.rank).random(vec.local_size)
+    return vec, heat.array(vec.local_view().copy(), is_split=0)
+
+
+def _numbers(ctx: dtl.Context) -> list[Row]:
+    def beside(name: str, vec: Any, array: Any, calls: int) -> Row:
+        ours, theirs = getattr(dtl, name), getattr(heat, name)
+        given: dict[str, Any] = {} if name != "cumsum" else {"axis": 0}
+        contenders: dict[str, Block] = {
+            _DTL: python_block("f(v)", calls, f=ours, v=vec),
+            _HEAT: python_block("f(v, **k)", calls, f=theirs, v=array, k=given),
+        }
+        count = "8 M" if vec.global_size == _SIZE else str(vec.global_size)
+        return at_most(f"{name} of {count} float64", alternate(contenders, _ROUNDS, _slowest), _DTL, _HEAT)
+
+    large, tiny = _pair(ctx, _SIZE), _pair(ctx, _TINY)
+    rows = [beside(name, *large, 2) for name in ("sum", "mean", "std", "cumsum")]
+    return [*rows, beside("sum", *tiny, 500), beside("cumsum", *tiny, 200)]
+
+
+def _quarters(ctx: dtl.Context) -> Row:
+    """From halves to a quarter and three quarters: Heat's changes the array, so each starts with a new one."""
+    sizes = [_SIZE // 4, 3 * _SIZE // 4]
+    vec, array = _pair(ctx, _SIZE)
+    target = torch.tensor([[size] for size in sizes])
+
+    def timed(prepare: Callable[[], Any], move: Callable[[Any], Any]) -> Block:
+        def block() -> float:
+            given = prepare()
+            _WORLD.Barrier()
+            start = time.perf_counter()
+            move(given)
+            taken = time.perf_counter() - start
+            if isinstance(given, dtl.DistributedContainer):
+                given.close()
+            return taken
+
+        return block
+
+    contenders = {
+        _DTL: timed(vec.copy, lambda v: v.redistribute(sizes)),
+        _HEAT: timed(lambda: heat.copy(array), lambda a: a.redistribute_(target_map=target)),
+    }
+    times = alternate(contenders, _ROUNDS, _slowest)
+    return at_most("halves → quarters of 8 M float64, `redistribute`", times, _DTL, _HEAT)
+
+
+def _sorts(ctx: dtl.Context) -> list[Row]:
+    def blocks(size: int) -> dict[str, Block]:
+        vec, array = _pair(ctx, size)
+        given = vec.local_view().copy()
+
+        def ours() -> float:
+            vec.local_view()[:] = given
+            _WORLD.Barrier()
+            start = time.perf_counter()
+            dtl.sort(vec)
+            return time.perf_counter() - start
+
+        def theirs() -> float:
+            _WORLD.Barrier()
+            start = time.perf_counter()
+            heat.sort(array)
+            return time.perf_counter() - start
+
+        return {_DTL: ours, _HEAT: theirs}
+
+    def name(size: int) -> str:
+        return f"sort of {size:_} float64".replace("_", " ")
+
+    times = {size: alternate(blocks(size), 3, _slowest) for size in _SORTED}
+    return [at_most(name(size), times[size], _DTL, _HEAT, _BOUND if size == _SIZE else None) for size in _SORTED]
+
+
+def main() -> None:
+    """Measure, and let rank 0 report."""
+    with dtl.Context(comm=_WORLD) as ctx:
+        rows = [*_numbers(ctx), _quarters(ctx), *_sorts(ctx)]
+    if ctx.rank == 0:
+        deliver(rows, __doc__ or "")
+
+
+if __name__ == "__main__":
+    main()
