@@ -133,7 +133,6 @@ static int add_type(PyObject *module, const char *name, PyTypeObject *type) {
 }
 
 PyMODINIT_FUNC PyInit__bridge(void) {
-    restore_slack();
     static const struct {
         const char *name;
         long value;

@@ -3,6 +3,7 @@
 package numpybridge
 
 /*
+#cgo LDFLAGS: -Wl,--wrap=pthread_create
 #include <stdlib.h>
 #include "bridge.h"
 */

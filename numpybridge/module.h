@@ -171,11 +171,6 @@ PyObject *bridge_outside(PyObject *module, PyObject *beginnings);
 PyObject *bridge_clock(PyObject *module, PyObject *unused);
 PyObject *bridge_note(PyObject *module, PyObject *args);
 
-/* ---- monitor.c ---- */
-
-/* restore_slack gives the thread that loaded the library its timers' precision back. */
-void restore_slack(void);
-
 #pragma GCC visibility pop
 
 #endif

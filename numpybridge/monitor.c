@@ -7,28 +7,61 @@
  * for a goroutine that hogs its processor, and preempts it at every look: each 20 µs, which Linux makes 70. A rank
  * that is bound to one core shares it with the monitor, and short calls lost a third of their speed to that.
  *
- * The monitor sleeps with nanosleep, which may end as much later as the thread's timer slack says, and a thread gets
- * its slack from the one that starts it. So the thread that loads this library is given 10 ms while Go's runtime starts,
- * and its own slack back when Python initialises the module. Go's other threads have no short timers.
+ * The monitor sleeps with nanosleep, which may end as much later as the thread's timer slack says. So it is given 10 ms.
+ * All others keep the usual one, also those that the monitor starts: a thread that looks for work sleeps for some
+ * microseconds before it takes another's newest goroutine.
+ *
+ * Every thread that Go starts passes here, since the library is linked with --wrap=pthread_create. The first one runs
+ * Go's own start; what that starts first is the monitor, by the function that all threads from then on begin with.
  */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 
-#include "module.h"
+/* What the linker makes of pthread_create; bridge.go has it do so. */
+int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+__attribute__((visibility("hidden"))) int
+__wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
 enum { SLACK = 10 * 1000 * 1000 }; /* nanoseconds */
 
-/* The slack of the thread that loads the library, which goes on to initialise the module. */
-static long before;
+/* thread is what one begins with. */
+typedef struct {
+    void *(*start)(void *);
+    void *argument;
+    long slack;
+} thread;
 
-/* Constructors with a priority run before Go's, which has none. */
-__attribute__((constructor(101))) static void slacken(void) {
-    before = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
-    if (before > 0)
-        prctl(PR_SET_TIMERSLACK, SLACK, 0, 0, 0);
+static void *begin(void *passed) {
+    thread t = *(thread *)passed;
+    free(passed);
+    if (t.slack > 0)
+        prctl(PR_SET_TIMERSLACK, t.slack, 0, 0, 0);
+    return t.start(t.argument);
 }
 
-void restore_slack(void) {
-    if (before > 0)
-        prctl(PR_SET_TIMERSLACK, before, 0, 0, 0);
-    before = 0;
+/* slack_of returns the timer slack of a thread that begins with start. */
+static long slack_of(void *(*start)(void *)) {
+    static _Atomic(void *) first;
+    static atomic_flag begun = ATOMIC_FLAG_INIT;
+    static long usual;
+    void *none = NULL;
+    if (atomic_compare_exchange_strong(&first, &none, (void *)start))
+        usual = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+    else if (atomic_load(&first) != (void *)start && !atomic_flag_test_and_set(&begun))
+        return SLACK;
+    return usual;
+}
+
+int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
+    thread *t = malloc(sizeof *t);
+    if (t == NULL)
+        return __real_pthread_create(id, attributes, start, argument);
+    *t = (thread){start, argument, slack_of(start)};
+    int error = __real_pthread_create(id, attributes, begin, t);
+    if (error)
+        free(t);
+    return error;
 }
