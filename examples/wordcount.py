@@ -1,4 +1,4 @@
-"""The most frequent words of Python's language reference, counted on as many ranks as there are.
+"""The most frequent words of Python's language reference, and how long words are, on as many ranks as there are.
 
     python examples/wordcount.py
     python -m dtl run -n 4 examples/wordcount.py
@@ -47,18 +47,33 @@ def most_frequent(ctx: dtl.Context, counts: dtl.DistributedMap) -> list[tuple[st
     return sorted((entry for part in parts for entry in part), key=order)[:SHOWN]
 
 
+def by_length(ctx: dtl.Context, counts: dtl.DistributedMap) -> list[tuple[int, int, float]]:
+    """Return, for each length, how many words occur and how often each does on average, on root. Collective."""
+    # Each rank has the words that the map keeps on it: two vectors of as many elements, divided alike.
+    here = list(counts.items())
+    lengths = dtl.DistributedVector.from_local(ctx, np.array([len(word) for word, _ in here], np.int64))
+    times = dtl.DistributedVector.from_local(ctx, np.array([count for _, count in here], np.int64))
+    with lengths, times, dtl.group_by(lengths) as groups:
+        length, occurring = groups.agg(times, "sum")
+        _, mean = groups.agg(times, "mean")
+    columns = [column.gather_to(0) for column in (length, occurring, mean)]
+    return list(zip(*(column.tolist() for column in columns if column is not None)))
+
+
 def main() -> None:
-    """Count the words, and print the most frequent."""
+    """Count the words, and print the most frequent, and the lengths."""
     with dtl.Context() as ctx:
         lines = "\n".join(topics.values()).splitlines()
         words = words_of(lines[ctx.rank :: ctx.size])  # dealt out like cards, so that all have about the same to do
         total = dtl.allreduce(ctx, len(words), op=dtl.SUM)
         with count_words(ctx, words) as counts:
-            first = most_frequent(ctx, counts)
+            first, lengths = most_frequent(ctx, counts), by_length(ctx, counts)
             if ctx.is_root:
                 print(f"{total} words, {len(counts)} different")
                 for word, count in first:
                     print(f"{count:6d}  {word}")
+                for length, occurring, mean in lengths:
+                    print(f"{occurring:6d}  of {length:2d} letters, each {mean:.1f} times")
 
 
 if __name__ == "__main__":

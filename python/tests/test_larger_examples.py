@@ -43,7 +43,14 @@ def test_word_count(ranks: int) -> None:
     first = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))[:10]
     head, *lines = printed(ranks, "wordcount.py").splitlines()
     assert head == f"{sum(counts.values())} words, {len(counts)} different"
-    assert [(word, int(count)) for count, word in map(str.split, lines)] == first
+    assert [(word, int(count)) for count, word in map(str.split, lines[:10])] == first
+    by_length = collections.defaultdict(list)
+    for word, count in counts.items():
+        by_length[len(word)].append(count)
+    assert lines[10:] == [
+        f"{sum(times):6d}  of {length:2d} letters, each {np.mean(times):.1f} times"
+        for length, times in sorted(by_length.items())
+    ]
 
 
 WORDS = """\
