@@ -123,7 +123,7 @@ def test_persistent(ctx: dtl.Context) -> None:
 def test_threads(ctx: dtl.Context, progress: str, waits: bool) -> None:
     """Some ask for the same request until it is over, and one waits for it, or for others beside it."""
     right, left = neighbours(ctx)
-    with ctx.dup() if progress == "none" else dtl.Context(comm=ctx.to_mpi4py(), progress=progress) as own:
+    with ctx.dup() if progress == "none" else dtl.Context(progress=progress) as own:
         for step in range(10):
             out = np.zeros(100_000)
             shared = dtl.iallreduce(own, np.full(100_000, 1.0), out=out)
