@@ -25,7 +25,7 @@ ranks = timeout -k 10 $(LIMIT) $(1) -m dtl run -n $(2)
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
-.PHONY: all setup demo test lint test-go test-python test-mpi test-matrix test-system-mpi test-shmem test-large test-types test-pythons bench docs develop build go clean
+.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-matrix test-system-mpi test-shmem test-large test-types test-pythons bench docs develop build go clean
 .DELETE_ON_ERROR:
 
 all: setup
@@ -94,7 +94,7 @@ demo: setup
 
 # ---- Tests ----
 
-test: setup lint test-go test-python test-mpi test-types
+test: setup lint test-go test-python test-jobs test-mpi test-types
 	$(say) "every test passed"
 
 lint: $(VENV)/.installed go
@@ -117,7 +117,12 @@ test-go: $(VENV)/.installed go
 
 test-python: $(VENV)/.installed
 	$(say) "pytest, one process, no MPI"
-	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q
+	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q -m "not jobs"
+
+# The tests that start programs of their own, which are asleep for most of the time.
+test-jobs: $(VENV)/.installed
+	$(say) "pytest, programs that tests start, Open MPI"
+	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q -m jobs -n 4
 
 # Each number of ranks, and each library, once; test-matrix has every pair.
 test-mpi: setup

@@ -9,7 +9,7 @@ from programs import alone, ranks, succeeded
 
 import dtl
 
-pytestmark = pytest.mark.alone("forks processes of its own")
+pytestmark = pytest.mark.jobs("forks processes of its own")
 
 FORK = """
 import os, sys, warnings

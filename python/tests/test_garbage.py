@@ -19,7 +19,7 @@ bridge = _native.bridge
 GARBAGE = Path(__file__).with_name("garbage.py")
 
 
-@pytest.mark.alone("starts processes that may crash")
+@pytest.mark.jobs("starts processes that may crash")
 @pytest.mark.parametrize("seed", range(4))
 def test_random_calls(seed: int) -> None:
     ended = run([sys.executable, "-X", "faulthandler", "-W", "ignore", str(GARBAGE), str(seed), "3000"], seconds=100)

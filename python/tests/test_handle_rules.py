@@ -185,7 +185,7 @@ print("usable")
 """
 
 
-@pytest.mark.alone("starts ranks itself")
+@pytest.mark.jobs("starts ranks itself")
 @pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup")
 def test_predefined_objects_are_never_freed(tmp_path: Path) -> None:
     if importlib.util.find_spec("mpi4py") is None:

@@ -154,7 +154,7 @@ def test_what_only_one_does_not_expect(ctx: dtl.Context) -> None:
         assert dtl.iallreduce(ctx, 1).wait() == ctx.size
 
 
-@pytest.mark.alone("starts ranks itself")
+@pytest.mark.jobs("starts ranks itself")
 @pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup")
 class TestWaitsInVain:
     """A request that is never over is told of, and given up, like any wait."""
@@ -212,7 +212,7 @@ else:
         assert succeeded(ended).count("ranks disagree: ") == 2
 
 
-@pytest.mark.alone("forks processes of its own")
+@pytest.mark.jobs("forks processes of its own")
 def test_forked_child() -> None:
     code = """
         import os, warnings

@@ -328,7 +328,7 @@ def test_refused(alone: dtl.Context, name: str) -> None:
         call(alone)
 
 
-@pytest.mark.alone("starts processes of its own")
+@pytest.mark.jobs("starts processes of its own")
 class TestEnds:
     def test_of_the_interpreter_with_requests_under_way(self) -> None:
         code = """

@@ -15,7 +15,7 @@ from job import on
 from dtl import __main__ as dtl_command
 from dtl._cli import library, processes
 
-pytestmark = pytest.mark.alone("starts ranks itself")
+pytestmark = pytest.mark.jobs("starts ranks itself")
 
 ONE_AND_TWO = pytest.mark.parametrize("ranks", [on(1), on(2)])
 
