@@ -1,4 +1,4 @@
-"""A job of which a rank leaves without finishing fails, and ``dtl run`` says which; one that is killed leaves nothing."""
+"""A job of which a rank leaves without finishing fails; one that is killed leaves nothing."""
 
 from __future__ import annotations
 
