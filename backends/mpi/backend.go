@@ -11,6 +11,7 @@ import (
 
 	"dtl/backends/internal/dl"
 	"dtl/backends/internal/environ"
+	"dtl/backends/internal/supervisor"
 	"dtl/core/backend"
 	"dtl/core/status"
 )
@@ -83,6 +84,7 @@ func (p *provider) Adopt(native uintptr) (backend.ReducingCommunicator, error) {
 	if !m.initialized() {
 		return nil, status.New(status.InvalidArgument, "a communicator was given, but MPI is not initialised in %s", p.path())
 	}
+	supervisor.Joined()
 	c, err := adopt(m, native)
 	if err != nil {
 		return nil, err
@@ -139,13 +141,17 @@ func (p *provider) start() (calls, error) {
 	if m.finalized() {
 		return calls{}, errFinalized
 	}
-	if m.initialized() {
-		return m, nil
+	if !m.initialized() {
+		if err := p.understood(); err != nil {
+			return calls{}, err
+		}
+		supervisor.Starting()
+		if err := m.start(); err != nil {
+			return calls{}, err
+		}
 	}
-	if err := p.understood(); err != nil {
-		return calls{}, err
-	}
-	return m, m.start()
+	supervisor.Joined()
+	return m, nil
 }
 
 // alone refuses to guess whose a handle is where another MPI library came into the process later.

@@ -11,6 +11,7 @@ import (
 
 	"dtl/backends/internal/dl"
 	"dtl/backends/internal/environ"
+	"dtl/backends/internal/supervisor"
 	"dtl/core/backend"
 	"dtl/core/status"
 )
@@ -118,8 +119,10 @@ func (p *provider) start() (*world, error) {
 	if err != nil {
 		return nil, err
 	}
+	supervisor.Starting()
 	l, err := start(size)
 	if err == nil {
+		supervisor.Joined()
 		err = agree(l.processes())
 	}
 	if least := layout(launched(environ.Get)).bytes(); err == nil && size <= least {
@@ -193,6 +196,7 @@ func Finalize() bool {
 	}
 	shmem.ended = true
 	stop()
+	supervisor.Ended(0)
 	return true
 }
 
@@ -202,6 +206,7 @@ func Abort(code int) bool {
 	started := shmem.world != nil && !shmem.ended
 	shmem.mu.Unlock()
 	if started {
+		supervisor.Ended(code)
 		abort(code)
 	}
 	return started
