@@ -94,7 +94,7 @@ demo: setup
 
 # ---- Tests ----
 
-test: setup lint test-go test-python test-jobs test-mpi test-types
+test: setup lint docs test-go test-python test-jobs test-mpi test-types
 	$(say) "every test passed"
 
 lint: $(VENV)/.installed go
@@ -223,9 +223,13 @@ bench: setup
 
 # ---- Documentation ----
 
-docs: setup
-	$(say) "docs, in _build/docs"
+$(VENV)/.docs: $(VENV)/.installed
 	$(PY) -m pip install --quiet "./$$(cat _build/wheel/stamp)[docs]"
+	touch $@
+
+# Ten seconds. A warning is an error.
+docs: $(VENV)/.docs
+	$(say) "docs, in _build/docs"
 	$(PY) -m sphinx -q -W --keep-going -d _build/doctrees docs _build/docs
 
 clean:

@@ -48,6 +48,7 @@ ONE = [
     "ContainerClose",
     "ContainerViews",
     "HaloClose",
+    "HaloDrop",
     "MapClear",
     "MapClose",
     "MapGlobalSize",
@@ -55,6 +56,7 @@ ONE = [
     "MapLocalSize",
     "PlanClose",
     "WindowClose",
+    "WindowDrop",
 ]
 MORE = {
     "ContextWithDevice": (0,),
