@@ -3,53 +3,183 @@ package board
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
 	"dtl/core/status"
 )
 
-// folder is a file system in memory, which all processes of a machine see.
+// folder is a file system in memory. Processes of a machine may see the same one, or, in containers, each its own.
 const folder = "/dev/shm"
 
-// NameBytes is how long a segment's name is.
-const NameBytes = 40
+// NameBytes is the most bytes that a segment's name takes.
+const NameBytes = 64
 
-// CreateSegment makes memory of at least one byte, zeroed, and returns the name by which processes of this machine open
-// it. Its pages are there from then on: a full file system is an error here, not a signal later.
-func CreateSegment(bytes int) (name string, err error) {
-	random := make([]byte, (NameBytes-4)/2)
-	_, _ = rand.Read(random) // never fails
-	name = "dtl-" + hex.EncodeToString(random)
-	file, err := os.OpenFile(filepath.Join(folder, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return "", status.New(status.Backend, "no shared memory: %w", err)
-	}
-	defer file.Close()
-	if err := unix.Fallocate(int(file.Fd()), 0, 0, int64(bytes)); err != nil {
-		Forget(name)
-		return "", status.New(status.OutOfMemory, "no shared memory of %d bytes: %w", bytes, err)
-	}
-	return name, nil
+// tokenBytes is how long the random token is that lies behind a segment's memory.
+const tokenBytes = 20
+
+// Segment is memory that processes of a machine are to map. Its file has no path, so nothing is left of it when its
+// processes are killed: others open it through /proc, as a file that this process has open. Where they do not see this
+// process, because they are in another container, Link gives the file a path until Close.
+type Segment struct {
+	file  *os.File
+	token string
+	path  string // "" unless there is one
 }
 
-// Forget takes the name away; who has opened the memory keeps it.
-func Forget(name string) { _ = os.Remove(filepath.Join(folder, name)) }
-
-// OpenSegment returns the memory of a name, to be unmapped with unix.Munmap. A name of another machine is an error.
-func OpenSegment(name string, bytes int) ([]byte, error) {
-	file, err := os.OpenFile(filepath.Join(folder, name), os.O_RDWR, 0)
+// CreateSegment makes a segment of at least one byte, zeroed. Its pages are there from then on: a full file system is an
+// error here, not a signal later.
+func CreateSegment(bytes int) (*Segment, error) {
+	fd, err := unix.Open(folder, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return nil, status.New(status.Backend, "no shared memory: %w", err)
 	}
-	defer file.Close()
-	memory, err := unix.Mmap(int(file.Fd()), 0, bytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
+	random := make([]byte, tokenBytes/2)
+	_, _ = rand.Read(random) // never fails
+	s := &Segment{file: os.NewFile(uintptr(fd), folder), token: hex.EncodeToString(random)}
+	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
+		err = unix.Fallocate(fd, 0, 0, int64(bytes)+tokenBytes)
+	}
+	if err == nil {
+		_, err = s.file.WriteAt([]byte(s.token), int64(bytes))
+	}
+	if err != nil {
+		s.Close()
+		return nil, status.New(status.OutOfMemory, "no shared memory of %d bytes: %w", bytes, err)
+	}
+	return s, nil
+}
+
+// Name returns what other processes open the segment by, until Close.
+func (s *Segment) Name() string {
+	return fmt.Sprintf("%d/%d/%s/%s", os.Getpid(), s.file.Fd(), s.token, machine())
+}
+
+// Link gives the segment a path, and removes those that processes left which were killed: while a process is alive that has
+// given a file a path, it has it locked.
+func (s *Segment) Link() error {
+	sweep()
+	err := unix.Flock(int(s.file.Fd()), unix.LOCK_EX)
+	if err == nil {
+		s.path = path(s.token)
+		err = unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", s.file.Fd()), unix.AT_FDCWD, s.path, unix.AT_SYMLINK_FOLLOW)
+	}
+	if err != nil {
+		return status.New(status.Backend, "no shared memory: %w", err)
+	}
+	return nil
+}
+
+// Close ends the name; who has opened the memory keeps it. A nil segment has none.
+func (s *Segment) Close() {
+	if s == nil {
+		return
+	}
+	if s.path != "" {
+		_ = os.Remove(s.path)
+	}
+	_ = s.file.Close()
+}
+
+const prefix = "dtl-"
+
+func path(token string) string { return filepath.Join(folder, prefix+token) }
+
+// sweep removes the paths of segments whose makers have ended.
+func sweep() {
+	left, _ := filepath.Glob(path("*")) // of a fixed pattern
+	for _, path := range left {
+		file, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
+		if err != nil {
+			continue // of another user, or gone
+		}
+		if unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+			_ = os.Remove(path)
+		}
+		_ = file.Close()
+	}
+}
+
+// machine returns what tells this machine from others, also those that were started from the same image; "" if unknown.
+var machine = sync.OnceValue(func() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	text := strings.ReplaceAll(string(id), "-", "")
+	return text[:min(16, len(text))]
+})
+
+// maker is what a segment's name says of where it is.
+type maker struct {
+	process, file  int
+	token, machine string
+}
+
+func parse(name string) (m maker, ok bool) {
+	fields := strings.Split(strings.TrimRight(name, "\x00"), "/")
+	if len(fields) != 4 || len(fields[2]) != tokenBytes {
+		return m, false
+	}
+	n, _ := fmt.Sscan(fields[0]+" "+fields[1], &m.process, &m.file) // what is missing shows in n
+	m.token, m.machine = fields[2], fields[3]
+	return m, n == 2
+}
+
+// OnThisMachine reports whether a segment is one of this machine's; no, if that is unknown.
+func OnThisMachine(name string) bool {
+	m, ok := parse(name)
+	return ok && m.machine != "" && m.machine == machine()
+}
+
+// OpenSegment returns the memory of a name, to be unmapped with unix.Munmap. A name of another machine is an error, and
+// so is one of a process that this one does not see, unless the segment has a path.
+func OpenSegment(name string, bytes int) ([]byte, error) {
+	m, ok := parse(name)
+	if !ok {
+		return nil, status.New(status.Backend, "no shared memory: %q names none", name)
+	}
+	fd, err := m.open(int64(bytes))
+	if err != nil {
+		return nil, status.New(status.Backend, "no shared memory: %w", err)
+	}
+	defer unix.Close(fd)
+	memory, err := unix.Mmap(fd, 0, bytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
 	if err != nil {
 		return nil, status.New(status.OutOfMemory, "no shared memory of %d bytes: %w", bytes, err)
 	}
 	return memory, nil
+}
+
+// open opens the file that has the token behind so many bytes: a process of that number may be another one here.
+func (m maker) open(bytes int64) (fd int, err error) {
+	there := fmt.Sprintf("/proc/%d/fd/%d", m.process, m.file)
+	if link, _ := os.Readlink(there); strings.HasSuffix(link, " (deleted)") { // a device might mind being opened
+		if fd, err = m.openAt(there, bytes); err == nil {
+			return fd, nil
+		}
+	}
+	return m.openAt(path(m.token), bytes)
+}
+
+func (m maker) openAt(path string, bytes int64) (fd int, err error) {
+	if fd, err = unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0); err != nil {
+		return -1, err
+	}
+	token := make([]byte, tokenBytes)
+	if _, err = unix.Pread(fd, token, bytes); err == nil && string(token) != m.token {
+		err = unix.ESTALE
+	}
+	if err != nil {
+		_ = unix.Close(fd)
+	}
+	return fd, err
 }
 
 // PrivateSegment returns zeroed memory of this process alone, to be unmapped like a shared one.

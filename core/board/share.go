@@ -9,10 +9,10 @@ import (
 	"dtl/core/status"
 )
 
-// Create makes the memory for so many ranks and returns the name by which the others open it.
-func Create(ranks int) (name string, err error) { return CreateSegment(Bytes(ranks)) }
+// Create makes the memory for so many ranks, whose name the others open.
+func Create(ranks int) (*Segment, error) { return CreateSegment(Bytes(ranks)) }
 
-// Open returns rank's sight of a board. A name of another machine is an error.
+// Open returns rank's sight of a board that OpenSegment opens.
 func Open(name string, rank, ranks int) (*Board, error) {
 	memory, err := OpenSegment(name, Bytes(ranks))
 	if err != nil {

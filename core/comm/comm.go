@@ -39,6 +39,7 @@ type Comm struct {
 	closed   bool
 	board    *board.Board    // where the ranks meet; nil: by messages
 	own      *board.Board    // of a rank alone, for code outside Go
+	byPath   bool            // some ranks open shared memory by its path alone
 	alike    bool            // all ranks are goroutines of one process
 	brief    int             // up to so many bytes a rank a collective call moves on the board
 	trusting bool            // collective calls of elements do not meet where there is no board

@@ -37,34 +37,40 @@ const (
 	hasty = 20
 )
 
+// What a rank says of its board when all have tried to open it.
+const (
+	opened = iota
+	near   // its memory is on this machine
+	trusts // see trusting
+	asks   // see mayEnquire
+	answers
+)
+
 // share opens a board for the ranks of c if all of them can. trust is what this rank has to say of trusting. Collective.
 func (c *Comm) share(trust bool) error {
+	var made *board.Segment
 	name := make([]uint8, board.NameBytes)
 	if c.rank == 0 && sharing.Load() {
-		if made, err := board.Create(c.size); err == nil {
-			defer board.Forget(made)
-			copy(name, made)
+		made, _ = board.Create(c.size) // where there is no room, the ranks meet by messages
+		defer made.Close()
+		if made != nil {
+			copy(name, made.Name())
 		}
 	}
 	if err := c.main.Broadcast(memory.Of(dtype.Uint8, name), 0); err != nil {
 		return err
 	}
 	var b *board.Board
-	const opened, trusts, asks = 0, 1, 2
-	mine, all := make([]uint8, 3), make([]uint8, 3)
-	if trust {
-		mine[trusts] = 1
+	mine := make([]uint8, answers)
+	mine[trusts], mine[asks] = truth(trust), truth(c.mayEnquire())
+	if sharing.Load() {
+		b, _ = board.Open(string(name), c.rank, c.size) // in vain on another machine
+		mine[opened], mine[near] = truth(b != nil), truth(board.OnThisMachine(string(name)))
 	}
-	if c.mayEnquire() {
-		mine[asks] = 1
+	all, err := c.least(mine)
+	if err == nil && all[opened] == 0 && all[near] == 1 {
+		b, all[opened], err = c.shareByPath(made, b, string(name))
 	}
-	if name[0] != 0 && sharing.Load() {
-		var err error
-		if b, err = board.Open(string(name), c.rank, c.size); err == nil {
-			mine[opened] = 1
-		}
-	}
-	err := c.main.Allreduce(memory.Of(dtype.Uint8, mine), memory.Of(dtype.Uint8, all), kernel.Min)
 	c.trusting = all[trusts] == 1
 	if err != nil || all[opened] == 0 {
 		if b != nil {
@@ -75,6 +81,38 @@ func (c *Comm) share(trust bool) error {
 	}
 	c.useBoard(b)
 	return nil
+}
+
+// shareByPath opens a board that some ranks could not: they are on this machine, but do not see rank 0's process.
+// Collective.
+func (c *Comm) shareByPath(made *board.Segment, b *board.Board, name string) (*board.Board, uint8, error) {
+	linked := []uint8{0}
+	if made != nil {
+		linked[0] = truth(made.Link() == nil)
+	}
+	if err := c.main.Broadcast(memory.Of(dtype.Uint8, linked), 0); err != nil {
+		return b, 0, err
+	}
+	if b == nil && linked[0] == 1 {
+		b, _ = board.Open(name, c.rank, c.size) // in vain where the ranks do not share the file system either
+	}
+	c.byPath = true
+	all, err := c.least([]uint8{truth(b != nil)})
+	return b, all[0], err
+}
+
+// least returns the least number that any rank gives, in each place. Collective.
+func (c *Comm) least(mine []uint8) ([]uint8, error) {
+	all := make([]uint8, len(mine))
+	err := c.main.Allreduce(memory.Of(dtype.Uint8, mine), memory.Of(dtype.Uint8, all), kernel.Min)
+	return all, err
+}
+
+func truth(yes bool) uint8 {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // useBoard has the ranks meet on a board that all of them have open.

@@ -37,10 +37,13 @@ func (c *Comm) Segment(op string, bytes int) (mapped []byte, err error) {
 func (c *Comm) segment(f form, bytes int) (mapped []byte, err error) {
 	name, mine := make([]uint8, board.NameBytes), error(nil)
 	if c.rank == 0 {
-		made, err := board.CreateSegment(bytes)
-		if mine = err; err == nil {
-			defer board.Forget(made)
-			copy(name, made)
+		var made *board.Segment
+		if made, mine = board.CreateSegment(bytes); mine == nil {
+			defer made.Close()
+			copy(name, made.Name())
+			if c.byPath {
+				mine = made.Link()
+			}
 		}
 	}
 	if err := c.meetWith(f, mine, memory.Of(dtype.Uint8, name)); err != nil {

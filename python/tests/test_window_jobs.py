@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
-from programs import ranks, run, succeeded
+from job import LAUNCHER
+from programs import clean, ranks, run, succeeded
+
+import dtl
+from dtl._cli import launcher
 
 COUNTER = """
     import dtl
@@ -98,3 +107,79 @@ def test_random_accesses_of_ranks_that_share_no_memory(count: int) -> None:
         "model",
     ]
     succeeded(run(command, seconds=200, DTL_SHARED_MEMORY="0", DTL_TEST_RANKS=str(count)))
+
+
+def segments() -> set[str]:
+    """Return the paths of shared memory that DTL has made."""
+    return {str(path) for path in Path("/dev/shm").glob("dtl-*")}
+
+
+def left(before: set[str]) -> set[str]:
+    """Return the paths that have come since, and stay: other jobs may be starting."""
+    deadline = time.monotonic() + 3
+    while segments() - before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return segments() - before
+
+
+@pytest.mark.alone("starts ranks")
+@pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup")
+def test_ranks_killed_while_they_make_windows_leave_no_shared_memory(tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(
+        f"""
+import os
+import dtl
+with dtl.Context() as ctx:
+    with open({str(tmp_path / "rank")!r} + str(ctx.rank) + ".part", "w") as file:
+        file.write(str(os.getpid()))
+    os.rename(file.name, file.name[:-5])
+    while True:
+        dtl.Window(ctx, size=32 << 20).close()
+"""
+    )
+    before = segments()
+    command = [sys.executable, "-m", "dtl", "run", "-n", "2", str(script)]
+    for _ in range(3):
+        with subprocess.Popen(command, env=clean(), stderr=subprocess.DEVNULL, start_new_session=True) as job:
+            files = [tmp_path / f"rank{rank}" for rank in range(2)]
+            deadline = time.monotonic() + 30
+            while not all(file.exists() for file in files):
+                assert time.monotonic() < deadline
+                assert job.poll() is None
+                time.sleep(0.01)
+            for process in [int(file.read_text()) for file in files]:
+                os.kill(process, signal.SIGKILL)
+            os.killpg(job.pid, signal.SIGKILL)
+        for file in files:
+            file.unlink()
+    assert not left(before)
+
+
+@pytest.mark.alone("starts ranks")
+@pytest.mark.skipif(
+    LAUNCHER is None or LAUNCHER.family != launcher.MPICH or os.getuid() != 0 or shutil.which("unshare") is None,
+    reason="Open MPI cannot connect ranks that do not see each other's processes; runs as root with MPICH",
+)
+def test_ranks_that_do_not_see_each_others_processes(tmp_path: Path) -> None:
+    """As in containers that share /dev/shm: the ranks open a path there, which is gone when they have."""
+    before = segments()
+    program = tmp_path / "program.py"
+    program.write_text(
+        """
+import os
+import dtl
+with dtl.Context() as ctx, dtl.Window(ctx, size=8) as win:
+    assert os.getpid() == 1
+    with win.epoch():
+        dtl.rma_fetch_and_add(win, 0, 0, 1, "i8")
+    if ctx.is_root:
+        print(win._near, win.local_view("i8"))
+"""
+    )
+    alone = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, str(program)]
+    script = tmp_path / "start.py"
+    script.write_text(f"import os; os.execvp('unshare', {alone!r})")
+    ended = run([sys.executable, "-m", "dtl", "run", "-n", "2", str(script)])
+    assert succeeded(ended) == "True [2]\n"
+    assert not left(before)
