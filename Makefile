@@ -25,7 +25,7 @@ ranks = timeout -k 10 $(LIMIT) $(1) -m dtl run -n $(2)
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
-.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-matrix test-system-mpi test-shmem test-large test-types test-pythons bench docs develop build go clean
+.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-matrix test-system-mpi test-shmem test-large test-attack test-types test-pythons bench docs develop build go clean
 .DELETE_ON_ERROR:
 
 all: setup
@@ -95,6 +95,8 @@ demo: setup
 # ---- Tests ----
 
 test: setup lint docs test-go test-python test-jobs test-mpi test-types
+	$(say) "a minute of attacks"
+	$(call attack,60)
 	$(say) "every test passed"
 
 lint: $(VENV)/.installed go
@@ -188,6 +190,16 @@ test-large: setup
 	$(call ranks,$(PY),2) python/tests/large_counts.py $(FAMILIES)
 	$(say) "large counts, 2 ranks, MPICH"
 	$(call ranks,$(PY_MPICH),2) python/tests/large_counts.py $(FAMILIES)
+
+# Attacks with both libraries, for $(1) seconds: jobs that are killed, calls and arguments that do not fit, and so on.
+attack = timeout -k 10 $(LIMIT) $(PY) python/tests/attack --seconds $(1) --seed $(SEED) $(ATTACKS:%=--only %) \
+	--python $(PY) --python $(PY_MPICH)
+SEED = 1
+
+# Ten minutes of attacks, from SEED on. ATTACKS names some.
+test-attack: setup
+	$(say) "attacks"
+	$(call attack,600)
 
 test-types: $(VENV)/.installed
 	$(say) "mypy --strict"
