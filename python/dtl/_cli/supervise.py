@@ -193,10 +193,10 @@ def _loss(reports: Reports, ranks: int) -> str:
     if missing and reports.states[first] == "starting":
         others = _names(sorted(reports.lost))
         return f"{_names(sorted(missing))} ended without opening a context, and {others} while starting"
-    return (
-        f"rank {first} left the job without finishing: it was killed, or called os._exit, or ran another program in "
-        "its place"
-    )
+    how = "it was killed, or called os._exit, or ran another program in its place"
+    if ranks == 0:  # those of other hosts report nothing
+        return f"rank {first} was the first on this host to leave the job without finishing: {how}"
+    return f"rank {first} left the job without finishing: {how}"
 
 
 def _say(text: str) -> None:
