@@ -6,6 +6,7 @@
 package shmem
 
 import (
+	"strconv"
 	"strings"
 	"sync"
 
@@ -115,14 +116,15 @@ func (p *provider) start() (*world, error) {
 	if p.world != nil || p.fault != nil {
 		return p.world, p.fault
 	}
-	size, err := p.open()
-	if err != nil {
+	var size int
+	if err := environ.With(settings, func() (err error) {
+		size, err = p.open()
+		return err
+	}); err != nil {
 		return nil, err
 	}
-	supervisor.Starting()
-	l, err := start(size)
+	l, err := initialise(size)
 	if err == nil {
-		supervisor.Joined()
 		err = agree(l.processes())
 	}
 	if least := layout(launched(environ.Get)).bytes(); err == nil && size <= least {
@@ -139,6 +141,19 @@ func (p *provider) start() (*world, error) {
 	return p.world, nil
 }
 
+// initialise starts the library that is open. Collective.
+func initialise(size int) (l *symmetric, err error) {
+	supervisor.Starting()
+	err = environ.With(settings, func() (err error) {
+		l, err = start(size)
+		return err
+	})
+	if err == nil {
+		supervisor.Joined()
+	}
+	return l, err
+}
+
 // open opens the library, and returns how much symmetric memory it will have for this one. Its errors come in time:
 // what fails from then on, fails in the library, which ends the process.
 func (p *provider) open() (size int, err error) {
@@ -153,10 +168,9 @@ func (p *provider) open() (size int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if strings.Contains(path, openMPI) {
-		if err := readyOpenMPI(); err != nil {
-			return 0, err
-		}
+	if strings.Contains(path, openMPI) && !programEnds() {
+		return 0, status.New(status.BackendUnavailable, "the program does not export _end, and Open MPI's OpenSHMEM would take "+
+			"libraries' data for the program's; link it with -rdynamic")
 	}
 	library, err := dl.OpenGlobal(path)
 	if err != nil {
@@ -165,15 +179,11 @@ func (p *provider) open() (size int, err error) {
 	return size, bind(library)
 }
 
-// readyOpenMPI has Open MPI's library start and end well.
-func readyOpenMPI() error {
-	if !programEnds() {
-		return status.New(status.BackendUnavailable, "the program does not export _end, and Open MPI's OpenSHMEM would take "+
-			"libraries' data for the program's; link it with -rdynamic")
-	}
-	environ.KeepSignals()
-	environ.SetDefault("OMPI_MCA_btl", "^openib") // with which shmem_finalize crashes
-	return nil
+// settings are those that a library is opened and started with.
+var settings = []environ.Setting{
+	environ.KeepSignals,
+	{Name: "OMPI_MCA_btl", Value: "^openib"}, // with which Open MPI's shmem_finalize crashes
+	{Name: sizeVariable, Value: strconv.Itoa(usual)},
 }
 
 // agree refuses to work where the launcher started other processes than the library connects.

@@ -187,15 +187,16 @@ def _verdict(code: int, command: str, reports: Reports, ranks: int) -> int:
 
 
 def _loss(reports: Reports, ranks: int) -> str:
-    """Say which rank the job was lost with: the first that left, unless that was only waiting for others to start."""
+    """Say which rank left first, or where that was only starting, which others had not begun to: one waits for all."""
     first = reports.lost[0]
     missing = set(range(ranks)).difference(reports.states)
     if missing and reports.states[first] == "starting":
-        return str(_NeverStartedError(reports.lost, sorted(missing)))
-    return (
-        f"rank {first} left the job without finishing: it was killed, or called os._exit, or ran another program in "
-        "its place"
-    )
+        others = _names(sorted(reports.lost))
+        return f"{_names(sorted(missing))} ended without opening a context, and {others} while starting"
+    how = "it was killed, or called os._exit, or ran another program in its place"
+    if ranks == 0:  # those of other hosts report nothing
+        return f"rank {first} was the first on this host to leave the job without finishing: {how}"
+    return f"rank {first} left the job without finishing: {how}"
 
 
 def _say(text: str) -> None:
