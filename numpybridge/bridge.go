@@ -45,6 +45,9 @@ func dtl_perform(c *C.dtl_call) {
 		c.unsuitable = 1
 	} else if err := call.perform(); err != nil {
 		c.error = C.CString(status.Encode(err))
+		if call.Result.Retained {
+			c.retained = 1
+		}
 	} else if call.Result.Storage != nil {
 		handOver(c, &call.Result)
 	} else if call.Number.Type.Valid() {

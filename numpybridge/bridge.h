@@ -37,6 +37,7 @@ typedef struct {
     int32_t take_near; /* 1: a short result may lie in near, where it need not be shared with anybody */
     /* set by Go */
     int32_t unsuitable; /* an argument has no element type, or is missing: nothing was done */
+    int32_t retained;   /* the call failed, but others may write to out after it: it is to stay for good */
     uintptr_t storage; /* owner of result.data, or 0: there is none, or the elements lie in near */
     dtl_array result;
     char *error; /* "[code op] cause", from malloc, or NULL */

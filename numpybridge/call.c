@@ -42,7 +42,8 @@ static PyObject *with_out(dtl_call *call, PyObject *out) {
     if (take_buffer(out, &call->out, NULL, &view, pair ? 0 : PyBUF_WRITABLE) != TAKEN)
         Py_RETURN_NOTIMPLEMENTED;
     PyObject *answer = perform(call);
-    PyBuffer_Release(&view);
+    if (!call->retained)
+        PyBuffer_Release(&view);
     if (answer != Py_None || pair)
         return answer;
     Py_DECREF(answer);

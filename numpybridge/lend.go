@@ -104,13 +104,27 @@ func dtl_meet(b *C.dtl_brief, failed **C.char) {
 }
 
 // dtl_finish_send waits for a message that C has sent and that has not gone yet: there is a request, or an offer that is
-// not negative.
+// not negative; or that may not have gone, because of an error rc.
 //
 //export dtl_finish_send
-func dtl_finish_send(handle C.int64_t, request C.uint64_t, offer C.int, dest, tag C.int64_t, failed **C.char) {
+func dtl_finish_send(handle C.int64_t, request C.uint64_t, rc, offer C.int, dest, tag C.int64_t, failed **C.char) {
 	defer guard(failed)
 	c := Call{Handle: int64(handle)}
-	err := c.on(func(on *comm.Comm) error { return on.FinishSend(uint64(request), int(offer), int64(dest), int64(tag)) })
+	err := c.on(func(on *comm.Comm) error {
+		return on.FinishSend(uint64(request), int(rc), int(offer), int64(dest), int64(tag))
+	})
+	if err != nil {
+		*failed = C.CString(status.Encode(err))
+	}
+}
+
+// dtl_await_copy waits until a rank has copied its share of what it offers under a number, which C collects here.
+//
+//export dtl_await_copy
+func dtl_await_copy(handle C.int64_t, rank, number, tag C.int, failed **C.char) {
+	defer guard(failed)
+	c := Call{Handle: int64(handle)}
+	err := c.on(func(on *comm.Comm) error { return on.AwaitCopy(int(rank), int(number), int64(tag)) })
 	if err != nil {
 		*failed = C.CString(status.Encode(err))
 	}

@@ -29,12 +29,13 @@ static void leave(dtl_board *b) { __atomic_sub_fetch(&b->users, 1, __ATOMIC_RELE
 /* How long one without it does, before it is Go's. */
 enum { LONG_PATIENCE = 1000 * 1000 };
 
-/* finish_send waits for a send that is under way, and for the offer in it, if there is one. Its buffer stays with it if that
- * fails. */
-static PyObject *finish_send(dtl_board *b, const RanksObject *ranks, uint64_t request, int offer, char *buffer, const trip *t) {
+/* finish_send waits for a send that is under way, and for the offer in it, if there is one; or says why it failed. Its buffer
+ * stays with it if it fails. */
+static PyObject *finish_send(dtl_board *b, const RanksObject *ranks, uint64_t request, int rc, int offer, char *buffer,
+                             const trip *t) {
     char *error = NULL;
     Py_BEGIN_ALLOW_THREADS
-    dtl_finish_send(ranks->handle.handle, request, offer, t->call.args[0], t->call.args[1], &error);
+    dtl_finish_send(ranks->handle.handle, request, rc, offer, t->call.args[0], t->call.args[1], &error);
     leave(b);
     Py_END_ALLOW_THREADS
     if (error != NULL)
@@ -68,14 +69,10 @@ PyObject *near_send(trip *t, const RanksObject *ranks) {
         Py_RETURN_NOTIMPLEMENTED;
     }
     int rc = b->send_for(b->comm, buffer, head + along, DTL_BYTES, (int)dest, (int)tag, PATIENCE, &request);
-    if (rc == 0 && (request != 0 || (offer >= 0 && !offer_settled(b, offer, bytes))))
-        return finish_send(b, ranks, request, offer, buffer, t);
-    if (rc != 0 && offer >= 0)
-        offer_revoke(b, offer);
+    if (rc != 0 || request != 0 || (offer >= 0 && !offer_settled(b, offer, bytes)))
+        return finish_send(b, ranks, request, rc, offer, buffer, t);
     leave(b);
     free(buffer);
-    if (rc != 0) /* Go makes the call again, and says what is wrong */
-        Py_RETURN_NOTIMPLEMENTED;
     Py_RETURN_NONE;
 }
 
@@ -101,13 +98,15 @@ static int receive(dtl_board *b, char *buffer, int source, int tag, dtl_arrival 
 }
 
 /* unpack puts what has come where it is to go, or returns NotImplemented where that takes more. */
-static PyObject *unpack(trip *t, const dtl_board *b, const char *buffer, const dtl_arrival *arrival) {
+static PyObject *unpack(trip *t, const RanksObject *ranks, const char *buffer, const dtl_arrival *arrival) {
     dtl_array *out = &t->call.out, *r = &t->call.result, offered = {0};
     int64_t bytes = arrival->bytes;
     uint32_t number;
-    if (out->given && read_offer(buffer, bytes, &offered, &number) && out->type == offered.type && out->count == offered.count &&
-        offer_collect(b, arrival->source, number, out->data, out->count * offered.itemsize))
-        return Py_NewRef(t->out);
+    if (out->given && read_offer(buffer, bytes, &offered, &number) && out->type == offered.type && out->count == offered.count) {
+        int copied = offer_collect(ranks, arrival->source, number, arrival->tag, t->out, out);
+        if (copied != 0)
+            return copied > 0 ? Py_NewRef(t->out) : NULL;
+    }
     if (!read_head(t, buffer, (int)bytes) || (out->given && (out->type != r->type || out->count != r->count))) {
         r->given = 0;
         Py_RETURN_NOTIMPLEMENTED;
@@ -129,7 +128,7 @@ PyObject *near_receive(trip *t, const RanksObject *ranks) {
         t->call.args[3] != 0 || (t->out != Py_None && !ndarray_take(t->out, &t->call.out, NULL, 1)) || !enter(b, ranks))
         Py_RETURN_NOTIMPLEMENTED;
     int came = __atomic_load_n(b->parked, __ATOMIC_ACQUIRE) == 0 && receive(b, (char *)buffer, (int)source, (int)tag, &arrival);
-    PyObject *answer = came ? unpack(t, b, (const char *)buffer, &arrival) : Py_NewRef(Py_NotImplemented);
+    PyObject *answer = came ? unpack(t, ranks, (const char *)buffer, &arrival) : Py_NewRef(Py_NotImplemented);
     leave(b);
     t->call.out.given = answer != Py_NotImplemented && t->call.out.given;
     if (came && answer == Py_NotImplemented) {

@@ -6,7 +6,6 @@
  * that, takes a share in it (core/board/offers.go).
  */
 #define _GNU_SOURCE
-#include <sched.h>
 #include <sys/uio.h>
 
 #include "near.h"
@@ -19,6 +18,10 @@ enum { LONG = 128 * 1024 };
 
 /* How much shorter a wait with the lock is than one without. */
 enum { SHORT_PART = 4 };
+
+/* How often a rank that has copied its parts looks whether the other has, too, before Go waits for it: several times as long
+ * as that takes where the other runs. */
+enum { BRIEF_LOOKS = 20 * 1000 };
 
 /* Of what two processes copy at once. */
 enum { LEAST_PART = 16 * 1024, MOST_PART = 256 * 1024 };
@@ -46,10 +49,6 @@ int offer_make(const dtl_board *b, int dest, const void *data, int64_t bytes) {
         }
     }
     return -1;
-}
-
-void offer_revoke(const dtl_board *b, int number) {
-    __atomic_store_n(&presence_of(b, b->rank)->offers[number].state, OFFER_NONE, __ATOMIC_RELEASE);
 }
 
 /* copy moves bytes between here and a process's memory, and says whether it could. */
@@ -103,35 +102,55 @@ int offer_settled(const dtl_board *b, int number, int64_t bytes) {
     return over;
 }
 
-/* is_there says whether the process is that of its key. */
-static int is_there(const dtl_presence *p) {
-    uint64_t key = ~p->key;
-    return copy(p, process_vm_readv, (char *)&key, p->lie, sizeof key) && key == p->key;
+/* settle ends an offer for who has claimed it, and says whether its rank was waiting for that. */
+static int settle(dtl_offer *o, uint32_t as) {
+    uint32_t state = __atomic_load_n(&o->state, __ATOMIC_ACQUIRE);
+    while (state != OFFER_WITHDRAWN)
+        if (__atomic_compare_exchange_n(&o->state, &state, as, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            return 1;
+    __atomic_store_n(&o->state, OFFER_NONE, __ATOMIC_RELEASE);
+    return 0;
 }
 
-/* take copies what a process offers, together with it, and says whether it could. */
-static int take(const dtl_board *b, dtl_offer *o, const dtl_presence *from, char *into) {
-    if (o->bytes <= LEAST_PART)
-        return copy(from, process_vm_readv, into, o->addr, o->bytes);
+/* outstanding says whether parts are being copied, after copy_parts has begun the last one. */
+static int outstanding(const dtl_offer *o) { return __atomic_load_n(&o->finished, __ATOMIC_ACQUIRE) < o->bytes; }
+
+/* alone copies all of it without the other's help, and says whether it could. */
+static int alone(const dtl_offer *o, const dtl_presence *from, char *into) {
+    return copy(from, process_vm_readv, into, o->addr, o->bytes);
+}
+
+/* take copies what a process offers, together with it, and says whether it could; what that process still copies after so
+ * many looks is outstanding. */
+static int take(const dtl_board *b, dtl_offer *o, const dtl_presence *from, char *into, int looks) {
+    uint32_t claimed = OFFER_CLAIMED;
+    if (o->bytes <= LEAST_PART) {
+        o->finished = o->bytes;
+        return alone(o, from, into);
+    }
     o->taker = (uint32_t)b->rank;
     o->into = (uint64_t)(uintptr_t)into;
     o->next = o->finished = 0;
     o->spoilt = 0;
-    __atomic_store_n(&o->state, OFFER_SHARED, __ATOMIC_RELEASE);
+    __atomic_compare_exchange_n(&o->state, &claimed, OFFER_SHARED, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
     copy_parts(o, from, process_vm_readv, into, o->addr);
-    for (int looks = 1; __atomic_load_n(&o->finished, __ATOMIC_ACQUIRE) < o->bytes; looks++) {
+    while (outstanding(o) && looks-- > 0)
         pause_a_moment();
-        if (looks % 4096 != 0)
-            continue;
-        if (!is_there(from))
-            return 0;
-        sched_yield();
-    }
-    return __atomic_load_n(&o->spoilt, __ATOMIC_RELAXED) == 0 || copy(from, process_vm_readv, into, o->addr, o->bytes);
+    return outstanding(o) || __atomic_load_n(&o->spoilt, __ATOMIC_RELAXED) == 0 || alone(o, from, into);
 }
 
-int offer_collect(const dtl_board *b, int rank, uint32_t number, void *into, int64_t bytes) {
+/* lost says that a message did not come, and returns -1. */
+static int lost(int rank, const char *why) {
+    char text[96];
+    snprintf(text, sizeof text, "[300 recv] the message of rank %d was lost: %s", rank, why);
+    fail(text);
+    return -1;
+}
+
+int offer_collect(const RanksObject *ranks, int rank, uint32_t number, int tag, PyObject *out, const dtl_array *into) {
+    const dtl_board *b = ranks->board;
     const dtl_presence *p = presence_of(b, rank);
+    int64_t bytes = into->count * into->itemsize;
     uint32_t open = OFFER_OPEN;
     int copied;
     if (number >= DTL_OFFERS)
@@ -139,14 +158,29 @@ int offer_collect(const dtl_board *b, int rank, uint32_t number, void *into, int
     dtl_offer *o = &presence_of(b, rank)->offers[number];
     if (o->bytes != bytes ||
         !__atomic_compare_exchange_n(&o->state, &open, OFFER_CLAIMED, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-        return 0;
+        return 0; /* Go says why */
     if (bytes > LONG) {
         Py_BEGIN_ALLOW_THREADS
-        copied = take(b, o, p, into);
+        copied = take(b, o, p, into->data, BRIEF_LOOKS);
         Py_END_ALLOW_THREADS
     } else {
-        copied = take(b, o, p, into);
+        copied = take(b, o, p, into->data, BRIEF_LOOKS / SHORT_PART);
     }
-    __atomic_store_n(&o->state, copied ? OFFER_TAKEN : OFFER_OPEN, __ATOMIC_RELEASE); /* else Go says why */
-    return copied;
+    if (copied && outstanding(o)) {
+        char *error = NULL;
+        Py_BEGIN_ALLOW_THREADS
+        dtl_await_copy(ranks->handle.handle, rank, (int)number, tag, &error);
+        Py_END_ALLOW_THREADS
+        if (error != NULL) {
+            if (outstanding(o))
+                Py_INCREF(out); /* for good: the other rank may write there when it goes on */
+            settle(o, OFFER_FAILED);
+            fail_with(error);
+            return -1;
+        }
+        copied = __atomic_load_n(&o->spoilt, __ATOMIC_RELAXED) == 0 || alone(o, p, into->data);
+    }
+    if (!settle(o, copied ? OFFER_TAKEN : OFFER_FAILED))
+        return lost(rank, "it gave the message up before it was received");
+    return copied ? 1 : lost(rank, "its memory cannot be read");
 }

@@ -153,6 +153,8 @@ PyObject *given_out(trip *t) {
         Py_RETURN_NOTIMPLEMENTED;
     t->call.take_near = numpy_known;
     PyObject *answer = perform(&t->call);
+    if (t->call.retained)
+        Py_INCREF(t->out); /* for good */
     if (answer != Py_None || t->out == Py_None)
         return answer;
     Py_DECREF(answer);

@@ -94,14 +94,12 @@ int read_offer(const char *laid, int64_t bytes, dtl_array *elements, uint32_t *n
 /* offer_make offers elements to a rank, and returns the number; -1 where it cannot copy them, or too many are open. */
 int offer_make(const dtl_board *b, int dest, const void *data, int64_t bytes);
 
-/* offer_revoke takes an offer back that nobody was told of. */
-void offer_revoke(const dtl_board *b, int number);
-
 /* offer_settled waits a moment for the elements to be copied, and says whether they were: then the offer is over. */
 int offer_settled(const dtl_board *b, int number, int64_t bytes);
 
-/* offer_collect copies what a rank offers, and says whether it could: then the offer is over. */
-int offer_collect(const dtl_board *b, int rank, uint32_t number, void *into, int64_t bytes);
+/* offer_collect copies what a rank offers to an output, and returns 1; 0 where there is no such offer, and -1 with an
+ * exception where the copy fails, which ends the offer. */
+int offer_collect(const RanksObject *ranks, int rank, uint32_t number, int tag, PyObject *out, const dtl_array *into);
 
 /* ---- nearwindows.c ---- */
 

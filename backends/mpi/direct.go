@@ -25,6 +25,9 @@ func (c *Comm) Adopt(native uint64) backend.Request {
 	return &request{m: c.m, call: "MPI_Isend", native: C.uint64_t(native)}
 }
 
+// Failure returns the error of Direct's SendFor.
+func (c *Comm) Failure(rc int) error { return c.m.failure("MPI_Isend", C.int(rc)) }
+
 var _ backend.NativeRequest = (*request)(nil)
 
 // Native returns what peek knows the request by.

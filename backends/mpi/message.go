@@ -32,10 +32,10 @@ const justStart time.Duration = -1
 // SendFor starts a send and waits for it, at most about patience.
 func (c *Comm) SendFor(buf memory.Span, dest, tag int, patience time.Duration) (backend.Request, error) {
 	b := c.send(buf, dest, tag, max(patience, 0))
-	if b.rc != 0 || b.request == 0 {
+	if b.request == 0 {
 		return nil, c.m.failure("MPI_Isend", b.rc)
 	}
-	return &request{m: c.m, call: "MPI_Isend", native: b.request}, nil
+	return &request{m: c.m, call: "MPI_Isend", native: b.request}, c.m.failure("MPI_Isend", b.rc)
 }
 
 // RecvFor starts a receive and waits for it, at most about patience. Open MPI writes a message that is longer than buf

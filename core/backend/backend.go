@@ -78,7 +78,7 @@ type Communicator interface {
 	// TagBound is one more than the largest tag.
 	TagBound() int
 	// SendFor returns nil when buf may be used again, which can be before the message is received; or, after about
-	// patience, the send that is still under way.
+	// patience, the send that is still under way: also with an error, where it is unknown what becomes of the message.
 	SendFor(buf memory.Span, dest, tag int, patience time.Duration) (Request, error)
 	// RecvFor fills the front of buf with a message of at most its length; or returns, after about patience, the
 	// receive that is still under way.
@@ -150,6 +150,8 @@ type DirectCommunicator interface {
 	Direct() Direct
 	// Adopt returns the request of a send that C has started.
 	Adopt(native uint64) Request
+	// Failure returns the error of a SendFor in C, by the number that it returned.
+	Failure(rc int) error
 }
 
 // Direct has the addresses of C functions, for a communicator that they know by a number. Their signatures are those

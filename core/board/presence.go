@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
-	"runtime"
 	"sync/atomic"
 	"unsafe"
 
@@ -95,6 +94,10 @@ func (p *presence) copy(move mover, here unsafe.Pointer, there uint64, bytes int
 // longer, nor so much that one waits long for the other's last part.
 const leastPart, mostPart = 16 << 10, 256 << 10
 
+// briefLooks is how often a rank that has copied its parts looks whether the other has, too, before it waits in other ways:
+// several times as long as that takes where the other rank runs.
+const briefLooks = 20_000
+
 func (o *offer) part() int64 {
 	return min(max((o.bytes/2+4095)&^4095, leastPart), mostPart)
 }
@@ -122,31 +125,14 @@ func (o *offer) give(taker *presence) {
 	o.copyParts(taker, unix.ProcessVMWritev, here, o.into)
 }
 
-// take copies what a process offers, together with it, to memory here.
-func (o *offer) take(from *presence, rank int, into unsafe.Pointer) error {
-	if o.bytes <= leastPart {
-		return from.copy(unix.ProcessVMReadv, into, o.addr, o.bytes)
-	}
+// share lets the rank whose offer it is copy parts to memory here, unless it has given the offer up.
+func (o *offer) share(rank int, into unsafe.Pointer) {
 	o.taker, o.into, o.next, o.finished, o.spoilt = uint32(rank), uint64(uintptr(into)), 0, 0, 0
-	atomic.StoreUint32(&o.state, shared)
-	o.copyParts(from, unix.ProcessVMReadv, into, o.addr)
-	const looks = 4096
-	for n := 1; atomic.LoadInt64(&o.finished) < o.bytes; n++ {
-		Pause()
-		if n%looks != 0 {
-			continue
-		}
-		if !from.there() {
-			return errors.New("its process has ended")
-		}
-		runtime.Gosched()
-		_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) // which never fails
-	}
-	if atomic.LoadUint32(&o.spoilt) != 0 { // by the other
-		return from.copy(unix.ProcessVMReadv, into, o.addr, o.bytes)
-	}
-	return nil
+	atomic.CompareAndSwapUint32(&o.state, claimed, shared)
 }
+
+// outstanding reports whether parts are being copied, after copyParts has begun the last one.
+func (o *offer) outstanding() bool { return atomic.LoadInt64(&o.finished) < o.bytes }
 
 // The offers are behind a whole cache line.
 const _ = uint(64-unsafe.Offsetof(presence{}.offers)) + uint(unsafe.Offsetof(presence{}.offers)-64)

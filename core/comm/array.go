@@ -35,6 +35,9 @@ type Result struct {
 	Array
 	Strides []int64 // in bytes; nil: the elements lie side by side in C order
 	Storage *memory.Storage
+	// Retained says that another process may write to the caller's memory after the call, which failed: it is to stay as
+	// it is for good.
+	Retained bool
 }
 
 // release drops the result's memory, for error paths.

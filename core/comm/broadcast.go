@@ -89,7 +89,7 @@ func (c *Comm) broadcastTo(out *Array, h header, along unsafe.Pointer, root int)
 			break
 		}
 		if h.offer {
-			err = c.collectOffer(&r, root, h)
+			err = c.collectOffer(&r, root, h, func() string { return form{op: "broadcast", root: rooted(int64(root))}.String() })
 		} else {
 			err = c.main.Broadcast(r.Raw(), root)
 		}
@@ -98,7 +98,7 @@ func (c *Comm) broadcastTo(out *Array, h header, along unsafe.Pointer, root int)
 	}
 	if err != nil {
 		r.release()
-		return Result{}, err
+		return Result{Retained: r.Retained}, err
 	}
 	return r, nil
 }

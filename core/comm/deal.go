@@ -2,30 +2,27 @@ package comm
 
 import (
 	"errors"
-	"time"
 
-	"dtl/core/backend"
 	"dtl/core/board"
 	"dtl/core/memory"
 )
 
 // deal is one rank's elements on offer to every other rank of a board.
 type deal struct {
-	comm    *Comm
+	looking
 	offers  []*offering
 	numbers []byte // of each rank's offer
 	left    int    // how many are not over
 	failed  error
 }
 
-var _ backend.Request = (*deal)(nil)
-
 // deal offers elements to every other rank; nil where not all can copy them.
 func (c *Comm) deal(value memory.Span) *deal {
 	if c.board == nil || c.size-1 > board.OffersKept/2 {
 		return nil
 	}
-	d := &deal{comm: c, numbers: make([]byte, c.size)}
+	d := &deal{numbers: make([]byte, c.size)}
+	d.comm, d.ask = c, d.settled
 	for rank := range c.size {
 		if rank == c.rank {
 			continue
@@ -63,8 +60,8 @@ func (d *deal) end(op string) error {
 	return err
 }
 
-// Test looks once at each offer, and helps where somebody copies.
-func (d *deal) Test() (backend.Status, bool, error) {
+// settled looks once at each offer, and helps where somebody copies.
+func (d *deal) settled() (bool, error) {
 	for _, o := range d.offers {
 		if o.over {
 			continue
@@ -74,22 +71,5 @@ func (d *deal) Test() (backend.Status, bool, error) {
 			d.failed = errors.Join(d.failed, err)
 		}
 	}
-	return backend.Status{}, d.left == 0, d.failed
+	return d.left == 0, d.failed
 }
-
-// Wait looks until all are over.
-func (d *deal) Wait() (backend.Status, error) {
-	for {
-		if st, over, err := d.WaitFor(time.Second); over {
-			return st, err
-		}
-	}
-}
-
-// WaitFor looks until all are over, or so long has gone.
-func (d *deal) WaitFor(limit time.Duration) (backend.Status, bool, error) {
-	return d.comm.watch(limit, d.Test)
-}
-
-// Cancel does nothing: only a receive is taken back.
-func (d *deal) Cancel() error { return nil }

@@ -89,6 +89,7 @@ type receiving struct {
 	source, tag int64
 	buffer      *memory.Storage // of what comes first
 	opened      bool            // what came first has come
+	collects    bool            // the sender copies its share, and waits for this rank to look
 	got         Result
 }
 
@@ -104,7 +105,7 @@ func (c *Comm) newReceiving(out *Array, want Want, source, tag int64) (*receivin
 }
 
 func (t *receiving) begin() (backend.Request, error) {
-	t.opened = false
+	t.opened, t.collects = false, false
 	if t.source == backend.ProcNull {
 		return nil, nil
 	}
@@ -153,7 +154,7 @@ func (t *receiving) open(m envelope) (backend.Request, error) {
 		return nil, nil
 	}
 	if h.offer {
-		return nil, t.comm.collectOffer(&t.got, m.status.Source, h)
+		return t.collect(m.status.Source, h)
 	}
 	rest, err := t.comm.payload.Irecv(r.Raw(), m.status.Source, t.comm.payloadTag(h))
 	if err != nil {
@@ -163,12 +164,25 @@ func (t *receiving) open(m envelope) (backend.Request, error) {
 	return rest, nil
 }
 
+// collect copies what source offers, and returns the wait for its share where that takes long.
+func (t *receiving) collect(source int, h header) (backend.Request, error) {
+	rest, err := t.comm.board.Collect(source, int(h.seq), t.got.Addr, t.got.Bytes())
+	if rest == nil {
+		if err != nil {
+			t.got.release()
+		}
+		return nil, err
+	}
+	t.collects = true
+	return t.comm.looking(rest.Test), nil
+}
+
 func (t *receiving) result() Result {
 	r := t.got
 	t.got = Result{}
 	return r
 }
 
-func (t *receiving) more() bool { return !t.opened }
+func (t *receiving) more() bool { return !t.opened || t.collects }
 
 func (t *receiving) words() string { return waiting("irecv", "source", t.source, t.tag)() }

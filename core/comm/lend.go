@@ -45,20 +45,35 @@ func (c *Comm) Lend(owner int64) unsafe.Pointer {
 }
 
 // FinishSend waits for a message that was sent outside Go and has not gone yet, where there is one, and for an offer that
-// was made there, unless it is negative.
-func (c *Comm) FinishSend(native uint64, offer int, dest, tag int64) error {
+// was made there, unless it is negative. rc is what the backend said of the message: where that is an error, it may have
+// gone all the same, so it is not sent again.
+func (c *Comm) FinishSend(native uint64, rc, offer int, dest, tag int64) error {
 	direct, ok := c.main.(backend.DirectCommunicator)
 	if !ok {
 		return status.In("send", status.New(status.Internal, "the backend does not know the message"))
 	}
 	var err error
+	if rc != 0 {
+		err = direct.Failure(rc)
+	}
 	if native != 0 {
-		_, err = c.await(direct.Adopt(native), waiting("send", "dest", dest, tag))
+		_, e := c.await(direct.Adopt(native), waiting("send", "dest", dest, tag))
+		err = errorOr(err, e)
 	}
 	if offer >= 0 {
 		err = c.endOffer(header{seq: uint32(offer)}, memory.Span{}, err, dest, tag)
 	}
 	return status.In("send", err)
+}
+
+// AwaitCopy waits until a rank has copied its share of what it offers under a number to code outside Go.
+func (c *Comm) AwaitCopy(rank, number int, tag int64) error {
+	b := c.board
+	_, err := c.await(c.looking(func() (bool, error) {
+		copying, err := b.Copying(rank, number)
+		return !copying, err
+	}), waiting("recv", "source", int64(rank), tag))
+	return status.In("recv", err)
 }
 
 // Park keeps a message that was received outside Go by somebody who does not want it.

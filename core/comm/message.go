@@ -50,7 +50,8 @@ func (c *Comm) send(value Array, dest, tag int64) error {
 func (c *Comm) sendApart(raw memory.Span, dest, payloadTag int, tag int64) error {
 	r, err := c.payload.SendFor(raw, dest, payloadTag, begun())
 	if r != nil {
-		_, err = c.await(r, waiting("send", "dest", int64(dest), tag))
+		_, e := c.await(r, waiting("send", "dest", int64(dest), tag))
+		err = errorOr(err, e)
 	}
 	return err
 }
@@ -203,7 +204,7 @@ func (c *Comm) unpack(m envelope, out *Array, want Want) (Result, error) {
 	switch {
 	case err != nil:
 	case h.offer:
-		err = c.collectOffer(&r, m.status.Source, h)
+		err = c.collectOffer(&r, m.status.Source, h, waiting("recv", "source", int64(m.status.Source), int64(m.status.Tag)))
 	case h.apart:
 		err = c.recvApart(&r, m.status, c.payloadTag(h))
 	}

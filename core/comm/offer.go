@@ -21,31 +21,88 @@ func (c *Comm) offer(value memory.Span, dest int64) (seq uint32, ok bool) {
 	return uint32(number), ok
 }
 
-// collectOffer copies the elements that source offers in a header.
-func (c *Comm) collectOffer(to *Result, source int, h header) error {
-	err := c.board.Collect(source, int(h.seq), to.Addr, to.Bytes())
+// collectOffer copies the elements that source offers in a header. Where it gives up while source copies, that rank may
+// write to them later: then nobody else may have the memory.
+func (c *Comm) collectOffer(to *Result, source int, h header, what func() string) error {
+	rest, err := c.board.Collect(source, int(h.seq), to.Addr, to.Bytes())
+	if rest != nil {
+		if _, err = c.await(c.looking(rest.Test), what); err != nil {
+			to.retain(rest)
+		}
+	}
 	if err != nil {
 		to.release()
-		*to = Result{}
+		*to = Result{Retained: to.Retained}
 	}
 	return err
 }
 
-// offering is the wait for a receiver to copy what it was offered, in the manner of a request of the backend.
+// retain gives a copy up whose wait failed, unless it is over after all.
+func (r *Result) retain(rest *board.Collection) {
+	if over, _ := rest.Test(); !over {
+		rest.GiveUp()
+		r.Storage, r.Retained = nil, true
+	}
+}
+
+// looking is a wait for what other ranks do in memory that they share, in the manner of a request of the backend.
+type looking struct {
+	comm *Comm
+	ask  func() (over bool, err error) // nobody asks again when it is over
+	over bool
+	err  error
+}
+
+var _ backend.Request = (*looking)(nil)
+
+func (c *Comm) looking(ask func() (bool, error)) *looking { return &looking{comm: c, ask: ask} }
+
+// Test looks once.
+func (l *looking) Test() (backend.Status, bool, error) {
+	if !l.over {
+		l.over, l.err = l.ask()
+	}
+	return backend.Status{}, l.over, l.err
+}
+
+// Wait looks until it is over.
+func (l *looking) Wait() (backend.Status, error) {
+	for {
+		if st, over, err := l.WaitFor(time.Second); over {
+			return st, err
+		}
+	}
+}
+
+// WaitFor looks until it is over, or d has gone. Meanwhile the backend goes on with what is under way.
+func (l *looking) WaitFor(d time.Duration) (backend.Status, bool, error) {
+	return l.comm.watch(d, l.Test)
+}
+
+// Cancel does nothing: only a receive is taken back.
+func (l *looking) Cancel() error { return nil }
+
+// offering is the wait for a receiver to copy what it was offered.
 type offering struct {
-	comm   *Comm
+	looking
 	board  *board.Board
 	value  memory.Span // stays where it is meanwhile
 	number int
-	over   bool
-	err    error
 }
-
-var _ backend.Request = (*offering)(nil)
 
 // offering returns the request of what a header offers of value.
 func (c *Comm) offering(h header, value memory.Span) *offering {
-	return &offering{comm: c, board: c.board, value: value, number: int(h.seq)}
+	o := &offering{board: c.board, value: value, number: int(h.seq)}
+	o.comm, o.ask = c, func() (bool, error) { return o.board.Settled(o.number) }
+	return o
+}
+
+// withdraw takes the offer back, so that the caller may use the elements again.
+func (o *offering) withdraw() {
+	if !o.over {
+		o.over = true
+		o.board.Withdraw(o.number)
+	}
 }
 
 // endOffer waits until the elements that a header offers may be used again. Where the header was not sent, failed says
@@ -61,28 +118,6 @@ func (c *Comm) endOffer(h header, value memory.Span, failed error, dest, tag int
 		o.withdraw()
 	}
 	return err
-}
-
-// Test looks once.
-func (o *offering) Test() (backend.Status, bool, error) {
-	if !o.over {
-		o.over, o.err = o.board.Settled(o.number)
-	}
-	return backend.Status{}, o.over, o.err
-}
-
-// Wait looks until it is over.
-func (o *offering) Wait() (backend.Status, error) {
-	for {
-		if st, over, err := o.WaitFor(time.Second); over {
-			return st, err
-		}
-	}
-}
-
-// WaitFor looks until it is over, or d has gone. Meanwhile the backend goes on with what is under way.
-func (o *offering) WaitFor(d time.Duration) (backend.Status, bool, error) {
-	return o.comm.watch(d, o.Test)
 }
 
 // watch asks until the answer is yes, or d has gone.
@@ -108,17 +143,6 @@ func (c *Comm) watch(d time.Duration, ask func() (backend.Status, bool, error)) 
 		if gone >= selfish || c.spins < patient {
 			c.yield()
 		}
-	}
-}
-
-// Cancel does nothing: only a receive is taken back.
-func (o *offering) Cancel() error { return nil }
-
-// withdraw takes the offer back, so that nobody reads the elements when the caller uses them again. Who copies already
-// may end first.
-func (o *offering) withdraw() {
-	if !o.over && !o.board.Withdraw(o.number) {
-		_, _, _ = o.WaitFor(time.Second) // or that process has ended
 	}
 }
 

@@ -13,6 +13,12 @@ type words interface {
 	// swap writes new where old is there, and reports whether it was.
 	swap(target int, old, new uint64) (bool, error)
 	add(target int, delta uint64) error
+	// share notes whether this rank has a lock in shared mode, and sharers returns the ranks that have, where that is
+	// known.
+	share(target int, yes bool)
+	sharers(target int) []int
+	// ended returns how a rank has ended; "" if it may go on, or that is unknown.
+	ended(rank int) string
 }
 
 var _, _ words = (*near)(nil), farWords{}
@@ -39,3 +45,7 @@ func (f farWords) add(target int, delta uint64) error {
 	_, err := f.fetch(target, delta, kernel.Sum)
 	return err
 }
+
+func (farWords) share(int, bool)   {}
+func (farWords) sharers(int) []int { return nil }
+func (farWords) ended(int) string  { return "" }

@@ -2,6 +2,7 @@ package rma
 
 import (
 	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"dtl/core/backend"
@@ -20,15 +21,29 @@ const (
 	courtesy = 32
 )
 
-// holder describes who has a lock.
-func holder(word uint64) string {
-	switch {
-	case word >= writer:
-		return fmt.Sprint("rank ", word/writer-1)
-	case word&readersMask == 1:
-		return "a rank in shared mode"
+// holders returns the ranks that have a target's lock, as far as that is known.
+func (w *Window) holders(target int, word uint64) []int {
+	if word >= writer {
+		return []int{int(word/writer) - 1}
+	}
+	return w.words.sharers(target)
+}
+
+// heldBy describes who has a lock.
+func (w *Window) heldBy(target int, word uint64) string {
+	ranks, mode := w.holders(target, word), " in shared mode"
+	if word >= writer {
+		mode = ""
+	}
+	switch n := word & readersMask; {
+	case len(ranks) == 1:
+		return fmt.Sprint("rank ", ranks[0]) + mode
+	case len(ranks) > 1:
+		return "ranks " + strings.ReplaceAll(strings.Trim(fmt.Sprint(ranks), "[]"), " ", ", ") + mode
+	case n == 1:
+		return "a rank" + mode
 	default:
-		return fmt.Sprint(word&readersMask, " ranks in shared mode")
+		return fmt.Sprint(n, " ranks") + mode
 	}
 }
 
@@ -105,7 +120,7 @@ func (w *Window) lockAll() error {
 	for target := range w.targets {
 		if err := w.acquire("lock_all", target, false); err != nil {
 			for target--; target >= 0; target-- {
-				_ = w.lower(target, reader) // the first error is the one to report
+				_ = w.free(target, shared) // the first error is the one to report
 			}
 			atomic.StoreInt32(&w.local.everywhere, unlocked)
 			return err
@@ -130,6 +145,14 @@ func (w *Window) checkUnlocked(op string) error {
 
 // acquire takes a target's lock for a call, and waits for it.
 func (w *Window) acquire(op string, target int, alone bool) error {
+	err := w.contend(op, target, alone)
+	if err == nil && !alone {
+		w.words.share(target, true)
+	}
+	return err
+}
+
+func (w *Window) contend(op string, target int, alone bool) error {
 	claim := reader
 	if alone {
 		claim = (uint64(w.comm.Rank()) + 1) * writer
@@ -160,7 +183,7 @@ func (w *Window) acquire(op string, target int, alone bool) error {
 		return err
 	}
 	err := w.comm.Until(func() string {
-		return fmt.Sprintf("%s: waits for the lock of rank %d's part, held by %s", op, target, holder(seen))
+		return fmt.Sprintf("%s: waits for the lock of rank %d's part, held by %s", op, target, w.heldBy(target, seen))
 	}, ask)
 	if err != nil && registered {
 		_ = w.lower(target, waiting) // the first error is the one to report
@@ -180,24 +203,17 @@ func free(word uint64, alone, registered, impatient bool) (bool, uint64) {
 	}
 }
 
-// abandoned reports that the rank that has a lock alone does not give it back any more.
+// abandoned reports that a rank that has a lock does not give it back any more.
 func (w *Window) abandoned(target int, word uint64) error {
-	b := w.comm.Board()
-	if word < writer || b == nil {
-		return nil
+	for _, rank := range w.holders(target, word) {
+		if rank == w.comm.Rank() {
+			continue
+		}
+		if why := w.words.ended(rank); why != "" {
+			return status.New(status.Communication, "rank %d %s, and has not unlocked rank %d's part", rank, why, target)
+		}
 	}
-	rank := int(word/writer) - 1
-	if rank == w.comm.Rank() || rank >= len(w.targets) {
-		return nil
-	}
-	why := b.Left(rank)
-	if why == "" && !b.Alive(rank) {
-		why = "has ended"
-	}
-	if why == "" {
-		return nil
-	}
-	return status.New(status.Communication, "rank %d %s, and has not unlocked rank %d's part", rank, why, target)
+	return nil
 }
 
 // Unlock ends the accesses that Lock began, when they have happened at the target; with Every, those to all parts.
@@ -229,6 +245,7 @@ func (w *Window) free(target int, held int32) error {
 	if held == exclusive {
 		return w.lower(target, (uint64(w.comm.Rank())+1)*writer)
 	}
+	w.words.share(target, false)
 	return w.lower(target, reader)
 }
 
@@ -245,7 +262,7 @@ func (w *Window) unlockAll() error {
 		return status.New(status.InvalidArgument, "lock_all has not locked the parts")
 	}
 	for target := range w.targets {
-		if err := w.lower(target, reader); err != nil {
+		if err := w.free(target, shared); err != nil {
 			return err
 		}
 	}

@@ -2,14 +2,13 @@ package rma
 
 import (
 	"bytes"
-	"runtime"
+	"fmt"
 	"sync/atomic"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
-
 	"dtl/core/backend"
 	"dtl/core/board"
+	"dtl/core/comm"
 	"dtl/core/kernel"
 	"dtl/core/memory"
 	"dtl/core/status"
@@ -27,11 +26,24 @@ const controlBytes = int(unsafe.Sizeof(control{}))
 // near reaches parts on the same machine: those in this process at their addresses, others by the kernel's copying
 // between processes. What begins is over when the call returns.
 type near struct {
-	rank     int
+	comm     *comm.Comm
 	board    *board.Board // nil where no part is in another process
 	targets  []target
 	away     []uint64 // the addresses of parts in their own processes
 	controls []control
+	sharing  []uint32 // for each rank, a bit for each part that it has locked in shared mode
+}
+
+// rowOf returns how many words of sharing a rank has.
+func rowOf(ranks int) int { return (ranks + 31) / 32 }
+
+// nearBytes is how much memory the ranks share beside the parts.
+func nearBytes(ranks int) int { return ranks * (controlBytes + 4*rowOf(ranks)) }
+
+// openAt finds what the ranks share at an address.
+func (n *near) openAt(base unsafe.Pointer, ranks int) {
+	n.controls = unsafe.Slice((*control)(base), ranks)
+	n.sharing = unsafe.Slice((*uint32)(unsafe.Add(base, ranks*controlBytes)), ranks*rowOf(ranks))
 }
 
 var _ backend.Window = (*near)(nil)
@@ -157,26 +169,46 @@ func (n *near) CompareAndSwap(compare, swap, into memory.Span, target int, offse
 	return n.write(swap.Addr, target, offset, size)
 }
 
-// take waits for the guard of a target's part, and release gives it back. Who has it makes no call that waits, so a rank
-// that still has it after long has ended.
+// take waits for the guard of a target's part, and release gives it back.
 func (n *near) take(target int) error {
-	const patient, looks = 1000, 4096
-	guard := &n.controls[target].guard
-	for tries := 1; !atomic.CompareAndSwapUint32(guard, 0, uint32(n.rank)+1); tries++ {
-		switch {
-		case tries < patient:
-			board.Pause()
-		case tries%looks != 0:
-			runtime.Gosched()
-			_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) // which never fails
-		default:
-			holder := int(atomic.LoadUint32(guard)) - 1
-			if holder >= 0 && holder < len(n.targets) && n.board != nil && !n.board.Alive(holder) {
-				return status.New(status.Communication, "rank %d has ended while it changed rank %d's part", holder, target)
+	const brief, looks = 1000, 64
+	guard, mine := &n.controls[target].guard, uint32(n.comm.Rank())+1
+	for range brief {
+		if atomic.CompareAndSwapUint32(guard, 0, mine) {
+			return nil
+		}
+		board.Pause()
+	}
+	holder := func() int { return int(atomic.LoadUint32(guard)) - 1 }
+	tries := 0
+	return n.comm.Until(func() string {
+		return fmt.Sprintf("access to rank %d's part, which rank %d is changing", target, max(holder(), 0))
+	}, func() (bool, error) {
+		if atomic.CompareAndSwapUint32(guard, 0, mine) {
+			return true, nil
+		}
+		if tries++; tries%looks != 0 {
+			return false, nil
+		}
+		if rank := holder(); rank >= 0 {
+			if why := n.ended(rank); why != "" {
+				return false, status.New(status.Communication, "rank %d %s while it changed rank %d's part", rank, why, target)
 			}
 		}
+		return false, nil
+	})
+}
+
+// ended returns how a rank has ended, "has ended its program"; "" if it may go on.
+func (n *near) ended(rank int) string {
+	switch {
+	case n.board == nil || rank >= len(n.targets):
+	case n.board.Left(rank) != "":
+		return n.board.Left(rank)
+	case !n.board.Alive(rank):
+		return "has ended"
 	}
-	return nil
+	return ""
 }
 
 func (n *near) release(target int) { atomic.StoreUint32(&n.controls[target].guard, 0) }
@@ -208,6 +240,26 @@ func (n *near) swap(target int, old, new uint64) (bool, error) {
 func (n *near) add(target int, delta uint64) error {
 	atomic.AddUint64(&n.controls[target].lock, delta)
 	return nil
+}
+
+func (n *near) share(target int, yes bool) {
+	row := rowOf(len(n.targets))
+	at, bit := &n.sharing[n.comm.Rank()*row+target/32], uint32(1)<<(target%32)
+	if yes {
+		atomic.OrUint32(at, bit)
+	} else {
+		atomic.AndUint32(at, ^bit)
+	}
+}
+
+func (n *near) sharers(target int) (ranks []int) {
+	row := rowOf(len(n.targets))
+	for rank := range n.targets {
+		if atomic.LoadUint32(&n.sharing[rank*row+target/32])>>(target%32)&1 != 0 {
+			ranks = append(ranks, rank)
+		}
+	}
+	return ranks
 }
 
 const _ = uint(64-controlBytes) + uint(controlBytes-64)

@@ -125,7 +125,7 @@ func (m mapping) Deallocate(memory.Block) { _ = unix.Munmap(m) } // only of memo
 // openNear maps what the ranks share, and finds out where the parts are. Collective.
 func (w *Window) openNear(part Part, all []comm.Shared) error {
 	const page = 4096
-	total := (len(all)*controlBytes + page - 1) &^ (page - 1)
+	total := (nearBytes(len(all)) + page - 1) &^ (page - 1)
 	starts := make([]int, len(all))
 	for rank, said := range all {
 		if starts[rank] = total; part.Allocate {
@@ -140,8 +140,8 @@ func (w *Window) openNear(part Part, all []comm.Shared) error {
 		return err
 	}
 	base := w.segment.Addr()
-	n := &near{rank: w.comm.Rank(), board: w.comm.Board(), targets: w.targets,
-		controls: unsafe.Slice((*control)(base), len(all)), away: make([]uint64, len(all))}
+	n := &near{comm: w.comm, board: w.comm.Board(), targets: w.targets, away: make([]uint64, len(all))}
+	n.openAt(base, len(all))
 	w.local.direct = 1
 	for rank := range all {
 		t := &w.targets[rank]

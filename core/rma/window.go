@@ -147,7 +147,7 @@ func (w *Window) end() error {
 				_ = w.free(rank, held) // whoever waits for it learns it from what is there
 			}
 			if atomic.LoadInt32(&w.local.everywhere) == shared {
-				_ = w.lower(rank, reader)
+				_ = w.free(rank, shared)
 			}
 		}
 		w.failed = w.reach.Close()

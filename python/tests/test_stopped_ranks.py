@@ -1,0 +1,192 @@
+"""Ranks that are stopped, as by a debugger: who waits for them says so, and can be ended."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from programs import clean, ranks
+
+import dtl
+
+pytestmark = [
+    pytest.mark.alone("starts ranks itself"),
+    pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup"),
+]
+
+PROGRAM = """
+import ctypes, os, signal, sys, time
+import numpy as np
+import dtl
+
+def note(what):
+    with open(f"{folder}/part{{ctx.rank}}", "w") as file:
+        file.write(str(os.getpid()))
+    os.rename(file.name, f"{folder}/{{what}}{{ctx.rank}}")
+
+def await_file(name):
+    while not os.path.exists(f"{folder}/" + name):
+        time.sleep(0.01)
+
+def leave_after(name):
+    await_file(name)
+    raise KeyboardInterrupt
+
+def wait_or_cancel(request):
+    try:
+        request.wait()
+    except dtl.CommunicationError:
+        request.cancel()
+        raise
+
+with dtl.Context() as ctx:
+    rank = ctx.rank
+    n = 8 << 20
+    {prepare}
+    note("ready")
+    try:
+        while True:
+            {body}
+    except (dtl.CommunicationError, KeyboardInterrupt) as error:
+        sys.stdout.write(f"rank {{rank}} {{type(error).__name__}}: {{error}}\\n")
+        sys.stdout.flush()
+    {after}
+    note("raised")
+    await_file("go")
+    {end}
+"""
+
+# What each rank does again and again while the other may be stopped.
+CALLS = {
+    "recv into an array": "dtl.recv(ctx, 0, out=out) if rank else dtl.send(ctx, data, 1)",
+    "recv": "dtl.recv(ctx, 0) if rank else dtl.send(ctx, data, 1)",
+    "irecv": "wait_or_cancel(dtl.irecv(ctx, 0, out=out)) if rank else dtl.send(ctx, data, 1)",
+    "broadcast": "dtl.broadcast(ctx, out if rank else data, out=out if rank else None, root=0)",
+}
+
+
+def run(
+    folder: Path, stopped: int, prepare: str, body: str, after: str, end: str, how: str = "limit"
+) -> tuple[str, str]:
+    """Run two ranks, of which one is stopped until the other has raised. Return what was printed."""
+    script = folder / "program.py"
+    indent = "\n    "
+    script.write_text(
+        PROGRAM.format(
+            folder=folder,
+            prepare=prepare.replace("\n", indent),
+            body=body,
+            after=after.replace("\n", indent),
+            end=end.replace("\n", indent),
+        )
+    )
+    limits = {"DTL_TIMEOUT": "1", "DTL_HANG_REPORT": "0.5"} if how == "limit" else {"DTL_HANG_REPORT": "1"}
+    command = [sys.executable, "-m", "dtl", "run", "-n", "2", str(script)]
+    with subprocess.Popen(
+        command, env=clean(**limits), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as job:
+        processes: list[int] = []
+        try:
+            processes = [int(awaited(folder / f"ready{rank}").read_text()) for rank in range(2)]
+            time.sleep(0.2)  # so that it is somewhere in its loop
+            os.kill(processes[stopped], signal.SIGSTOP)
+            if how == "interrupt":
+                time.sleep(1)  # so that the other waits
+                os.kill(processes[1 - stopped], signal.SIGINT)
+            awaited(folder / f"raised{1 - stopped}")
+            os.kill(processes[stopped], signal.SIGCONT)
+            awaited(folder / f"raised{stopped}")
+            (folder / "go").touch()
+            out, err = job.communicate(timeout=20)
+        finally:
+            if job.poll() is None:
+                for process in processes:
+                    os.kill(process, signal.SIGKILL)
+                os.killpg(job.pid, signal.SIGKILL)
+    assert job.returncode == 0, out + err
+    return out, err
+
+
+def awaited(file: Path) -> Path:
+    deadline = time.monotonic() + 20
+    while not file.exists():
+        assert time.monotonic() < deadline, file
+        time.sleep(0.02)
+    return file
+
+
+@pytest.mark.parametrize("stopped", [0, 1], ids=["sender", "receiver"])
+@pytest.mark.parametrize("call", CALLS)
+def test_long_messages(tmp_path: Path, call: str, stopped: int) -> None:
+    """The other raises; what was written to is not used again, so that nothing is written there later by surprise."""
+    out, err = run(
+        tmp_path,
+        stopped,
+        "data, out = np.ones(n), np.zeros(n)",
+        CALLS[call],
+        "del out\nother = np.full(n, 7.0)",
+        "assert (other == 7.0).all()\nctx.barrier()" if call != "broadcast" else "assert (other == 7.0).all()",
+    )
+    assert re.search(rf"rank {1 - stopped} CommunicationError: .*no end after 1s", out), out + err
+    assert re.search(rf"dtl: rank {1 - stopped} of 2 waits for ", err), err
+
+
+@pytest.mark.parametrize(
+    ("access", "how", "text"),
+    [
+        ("rma_accumulate(win, 0, 0, ones)", "limit", "CommunicationError: rma_accumulate: no end after 1s"),
+        ("rma_fetch_and_add(win, 0, 0, 1, 'i8')", "limit", "CommunicationError: rma_fetch_and_op: no end after 1s"),
+        ("rma_fetch_and_add(win, 0, 0, 1, 'i8')", "interrupt", "KeyboardInterrupt"),
+    ],
+)
+def test_atomic_access(tmp_path: Path, access: str, how: str, text: str) -> None:
+    """A rank is stopped in the middle of one: it has the guard of part 0, the word behind that part's lock."""
+    out, err = run(
+        tmp_path,
+        1,
+        """win = dtl.Window(ctx, size=1 << 20)
+ones = np.ones(1 << 17, 'i8')
+guard = ctypes.c_uint32.from_address(win.shared_view(0).ctypes.data - 4096 + 8)
+win.lock_all()
+ctx.barrier()
+if rank == 1: guard.value = 2""",
+        f"dtl.{access} if rank == 0 else leave_after('raised0')",
+        "guard.value = 0",
+        "ctx.barrier()\nwin.unlock_all()\nwin.close()",
+        how,
+    )
+    assert f"rank 0 {text}" in out, out + err
+    assert re.search(r"dtl: rank 0 of 2 waits for .*: rank 0 in access to rank 0's part, which rank 1 is changing", err)
+
+
+@pytest.mark.parametrize("mode", ["exclusive", "shared"])
+def test_lock_of_a_rank_that_ends(tmp_path: Path, mode: str) -> None:
+    """Whoever waits for it raises, and says which rank had it."""
+    ended = ranks(
+        2,
+        f"""
+        import sys, time
+        import dtl
+        with dtl.Context() as ctx:
+            win = dtl.Window(ctx, size=8)
+            if ctx.rank == 1:
+                win.lock(0, mode={mode!r})
+            ctx.barrier()
+            if ctx.rank == 1:
+                sys.exit(0)
+            started = time.monotonic()
+            try:
+                win.lock(0)
+            except dtl.CommunicationError as error:
+                print(error, flush=True)
+            assert time.monotonic() - started < 5  # and not for ever
+        """,
+        tmp_path,
+    )
+    assert "rank 1 has ended its program, and has not unlocked rank 0's part" in ended.out, ended
