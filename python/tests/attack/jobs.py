@@ -29,7 +29,7 @@ IDLE = ("_watch.py", "_streams.py", "_awaited.py")
 STACK_SECONDS = 1.0
 
 #: What one case of a series may take: more than the limits of waiting that it sets.
-CASE_SECONDS = 10.0
+CASE_SECONDS = 15.0
 
 #: What the last processes of a job get after its launcher has ended.
 LEFT_SECONDS = 3.0

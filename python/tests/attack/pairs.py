@@ -24,7 +24,7 @@ PAIRS = 1000
 SECONDS = 25.0
 
 #: What a call may wait before DTL gives up for it, which is a failure.
-TIMEOUT = 4
+TIMEOUT = 5
 
 
 def trial(seed: int, python: str, seconds: float) -> tuple[str, list[str]]:

@@ -85,7 +85,7 @@ class Walk:
         """Note what is done next, for the report of a failure."""
         self.text = text
         self.log.begin(self.number, f"step {self.number}: {text}")
-        if self.ctx.rank == 0:
+        if self.ctx.rank == 0 and text:
             with open(rank.FOLDER / "history", "a") as file:
                 file.write(f"step {self.number}: {text[:300]}\n")
 
@@ -122,7 +122,7 @@ class Walk:
             raise _NothingFitsError
         i = self.rng.choice(found)
         self.pairs.append(self.pairs.pop(i))
-        return len(self.pairs) - 1, *self.pairs[-1]
+        return (len(self.pairs) - 1, *self.pairs[-1])
 
     def part(self, length: int) -> slice:
         edge = lambda: self.rng.choice([None, self.rng.randrange(-length - 2, length + 3)])  # noqa: E731
@@ -431,6 +431,101 @@ class Walk:
                 self.same(view, m[around % len(m)])
             else:
                 self.same(view[inside] if len(view) == len(around) else view, m[around[inside]])
+
+    def do_products(self) -> None:
+        _, c, m = self.some(lambda c, m: m.ndim == 1 and m.dtype.kind in "fi")
+        self.keep(self.both(lambda: dtl.dot(c, c), lambda: np.dot(m, m), f"dot({c!r}, itself)"), exact=False)
+        self.keep(self.both(lambda: dtl.norm(c), lambda: np.linalg.norm(m), f"norm({c!r})"), exact=False)
+
+    def do_matmul(self) -> None:
+        _, c, m = self.some(lambda c, m: m.ndim == 2 and m.dtype.kind in "fi")
+        other = self.numbers(m.dtype, (m.shape[1], 3))
+        d = dtl.DistributedTensor.from_numpy(self.ctx, other)
+        self.keep(self.both(lambda: dtl.matmul(c, d), lambda: m @ other, f"matmul({c!r}, {d!r})"), exact=False)
+
+    def do_count_in_bins(self) -> None:
+        _, c, m = self.some(lambda c, m: m.dtype.kind in "iu" and m.size)
+        self.say(f"histogram and bincount of {c!r}")
+        edges = sorted(self.rng.sample(range(-12, 30), 4))
+        self.same(dtl.histogram(c, edges)[0], np.histogram(m, edges)[0])
+        if m.ndim == 1 and m.dtype != np.uint64 and m.min() >= 0 and m.max() < 1000:
+            self.same(dtl.bincount(c), np.bincount(m.astype(np.int64)))
+
+    def do_sorted_search(self) -> None:
+        _, c, m = self.some(lambda c, m: m.ndim == 1 and m.dtype.kind in "iu")
+        self.say(f"sort and searchsorted of {c!r}")
+        dtl.sort(c)
+        m.sort()
+        values = [0, 4, 99] if m.dtype.kind == "u" else [-3, 0, 4, 99]
+        for side in ("left", "right"):
+            self.same(dtl.searchsorted(c, values, side), np.searchsorted(m, values, side))
+
+    def do_merge(self) -> None:
+        _, d, n = self.some(lambda c, m: m.ndim == 1 and m.dtype.kind in "iu")
+        _, c, m = self.some(lambda c, m: m.ndim == 1 and m.dtype == n.dtype)
+        self.say(f"sort and merge of {c!r} and {d!r}")
+        for container, model in ((c, m), (d, n)):
+            dtl.sort(container)
+            model.sort()
+        self.pairs.append((dtl.merge(c, d), np.sort(np.concatenate([m, n]))))
+
+    def do_group(self) -> None:
+        _, c, m = self.some(lambda c, m: m.ndim == 1 and m.dtype == np.int64)
+        self.say(f"group_by({c!r}) and sum of itself")
+        keys, sums = dtl.group_by(c).agg(c, dtl.SUM)
+        unique, counts = np.unique(m, return_counts=True)
+        self.check(keys, unique)
+        self.check(sums, unique * counts)
+
+    def do_lexsort(self) -> None:
+        _, c, m = self.some(lambda c, m: m.ndim == 1 and m.dtype == np.int64)
+        other = c % 3
+        self.keep(self.both(lambda: dtl.lexsort((c, other)), lambda: np.lexsort((m, m % 3)), f"lexsort(({c!r}, % 3))"))
+
+    def do_shuffle(self) -> None:
+        _, c, m = self.some(lambda c, m: m.ndim == 1 and m.dtype.kind in "iu")
+        self.say(f"shuffle({c!r})")
+        before = dtl.DistributedVector(self.ctx, len(m), m.dtype)
+        dtl.copy(c, before)
+        dtl.shuffle(c, 5)
+        dtl.shuffle(before, 5)  # the same order, however it is divided
+        order = dtl.DistributedVector(self.ctx, len(m), np.int64)
+        dtl.iota(order, 0, 1)
+        dtl.shuffle(order, 5)
+        places = np.concatenate(dtl.allgather_object(self.ctx, order.local_view().tolist())).astype(int)
+        assert sorted(places) == list(range(len(m))), self.text
+        m[:] = m[places]
+        self.check(before, m)
+
+    def do_plan(self) -> None:
+        _, d, n = self.some(lambda c, m: m.ndim == 1)
+        _, c, m = self.some(lambda c, m: m.shape == n.shape and m.dtype == n.dtype and c is not d)
+        self.say(f"RedistributionPlan({d!r}, {c!r})")
+        with dtl.RedistributionPlan(d, c, max_extra_bytes=self.rng.choice([0, 100])) as plan:
+            plan.execute()
+        m[:] = n
+
+    def do_grid(self) -> None:
+        _, c, m = self.some(lambda c, m: m.ndim == 2 and type(c) is dtl.DistributedTensor)
+        n = self.ctx.size
+        grid = self.rng.choice([(n, 1), (1, n), (2, n // 2) if n % 2 == 0 else (n, 1)])
+        self.say(f"redistribute(grid={grid}) of {c!r}, and back")
+        c.redistribute(grid=grid)
+        self.check(c, m)
+        column = self.rng.randrange(-1, m.shape[1]) if m.shape[1] else None
+        if column is not None:
+            self.keep(self.both(lambda: c[:, column], lambda: np.copy(m[:, column]), f"{c!r}[:, {column}]"))
+        self.keep(self.both(lambda: dtl.sum(c, axis=1), lambda: m.sum(1), f"sum({c!r}, axis=1)"), exact=False)
+        c.redistribute(dtl.PARTITION_BLOCK)
+
+    def do_differences(self) -> None:
+        _, c, m = self.some(lambda c, m: m.ndim == 1 and m.dtype.kind in "iu")
+        self.say(f"adjacent_difference and minmax of {c!r}")
+        results = self.both(lambda: dtl.adjacent_difference(c), lambda: np.diff(m, prepend=m.dtype.type(0)), self.text)
+        self.keep(results)
+        if len(m):
+            self.same(dtl.minmax(c), (m.min(), m.max()))
+            self.same(dtl.max_element(c), (m.max(), m.argmax()))
 
     def do_map(self) -> None:
         i = self.rng.randrange(2)
