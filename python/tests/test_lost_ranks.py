@@ -204,4 +204,4 @@ def test_the_end_of_the_launcher_is_said(ranks: int, script: Path) -> None:
     kill_launcher(process, family)
     err = job.finish(process).stderr
     assert gone(family)
-    assert "mpiexec was ended by SIGKILL, and with it the job" in said(err)[-1]
+    assert "mpiexec was ended by SIGKILL" in said(err)[-1]
