@@ -175,10 +175,10 @@ def _verdict(code: int, command: str, reports: Reports, ranks: int) -> int:
     """Return the exit code of a job that has ended by itself, after a word about what its launcher does not say."""
     if code < 0:
         _end_left(processes.carrying(f"{VARIABLE}={reports.name}"))
+        _say(f"{command} was ended by {signal.Signals(-code).name}")
     if reports.failure:
-        return code if code > 0 else reports.failure
+        return reports.failure  # launchers return others, too, and Open MPI's may crash
     if code < 0:
-        _say(f"{command} was ended by {signal.Signals(-code).name}, and with it the job")
         return 128 - code
     if reports.lost:
         _say(_loss(reports, ranks))
