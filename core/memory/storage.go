@@ -44,12 +44,15 @@ type Storage struct {
 
 // NewStorage allocates size bytes with one user, the caller.
 func NewStorage(from Allocator, size, alignment int) (*Storage, error) {
+	if err := CheckReserve(); err != nil {
+		return nil, status.New(status.OutOfMemory, "%d bytes cannot be allocated: %w", size, err)
+	}
 	return own(from)(from.Allocate(size, alignment))
 }
 
 // NewScratch is NewStorage of memory that holds anything: for what is written before it is read.
 func NewScratch(from Allocator, size, alignment int) (*Storage, error) {
-	if r, ok := from.(Reuser); ok {
+	if r, ok := from.(Reuser); ok && CheckReserve() == nil {
 		return own(from)(r.AllocateUsed(size, alignment))
 	}
 	return NewStorage(from, size, alignment)
