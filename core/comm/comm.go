@@ -136,6 +136,9 @@ func (c *Comm) Split(color, key int) (d *Comm, err error) {
 
 // derive makes a Comm of what make returns, which may be nil.
 func (c *Comm) derive(f form, mine error, make func() (backend.ReducingCommunicator, error)) (*Comm, error) {
+	if mine == nil {
+		mine = memory.CheckReserve()
+	}
 	if err := c.meet(f, mine); err != nil {
 		return nil, err
 	}
