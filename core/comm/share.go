@@ -1,7 +1,11 @@
 package comm
 
 import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"dtl/core/board"
@@ -39,19 +43,27 @@ const (
 
 // share opens a board for the ranks of c if all of them can. trust is what this rank has to say of trusting. Collective.
 func (c *Comm) share(trust bool) error {
-	name := make([]uint8, board.NameBytes)
+	told := make([]uint8, board.NameBytes+16)
+	name, number, process := told[:board.NameBytes], told[board.NameBytes:][:8], told[board.NameBytes+8:]
+	if c.rank == 0 {
+		_, _ = rand.Read(number) // never fails
+		copy(process, thisProcess())
+	}
 	if c.rank == 0 && sharing.Load() {
 		if made, err := board.Create(c.size); err == nil {
 			defer board.Forget(made)
 			copy(name, made)
 		}
 	}
-	if err := c.main.Broadcast(memory.Of(dtype.Uint8, name), 0); err != nil {
+	if err := c.main.Broadcast(memory.Of(dtype.Uint8, told), 0); err != nil {
 		return err
 	}
 	var b *board.Board
-	const opened, trusts, asks = 0, 1, 2
-	mine, all := make([]uint8, 3), make([]uint8, 3)
+	const opened, trusts, asks, alike, flags = 0, 1, 2, 3, 4
+	mine, all := make([]uint8, flags), make([]uint8, flags)
+	if bytes.Equal(process, thisProcess()) {
+		mine[alike] = 1
+	}
 	if trust {
 		mine[trusts] = 1
 	}
@@ -65,16 +77,34 @@ func (c *Comm) share(trust bool) error {
 		}
 	}
 	err := c.main.Allreduce(memory.Of(dtype.Uint8, mine), memory.Of(dtype.Uint8, all), kernel.Min)
-	c.trusting = all[trusts] == 1
+	c.trusting, c.alike = all[trusts] == 1, all[alike] == 1
 	if err != nil || all[opened] == 0 {
 		if b != nil {
 			_ = b.Close() // of no use alone
 			b.Forsake()
 		}
+		c.useMessages(binary.LittleEndian.Uint64(number))
 		return errorOr(err, c.openEnquiries(err == nil && all[asks] == 1 && !c.trusting))
 	}
 	c.useBoard(b)
 	return nil
+}
+
+// thisProcess returns bytes that no other process has.
+var thisProcess = sync.OnceValue(func() []byte {
+	b := make([]byte, 8)
+	_, _ = rand.Read(b) // never fails
+	return b
+})
+
+// useMessages has the ranks meet by messages. The number is the communicator's, so that nobody takes what is left over of
+// another for a message of this one.
+func (c *Comm) useMessages(number uint64) {
+	c.notices = newNotices(c, number)
+	c.gathering.number.Store(number)
+	if c.yield = yield; !c.trusting {
+		c.brief = shareBytes
+	}
 }
 
 // useBoard has the ranks meet on a board that all of them have open.
@@ -85,7 +115,7 @@ func (c *Comm) useBoard(b *board.Board) {
 	if len(topology.Kernel().Online()) < c.size { // this process may be bound to some of them
 		c.spins = hasty
 	}
-	if b.OneProcess() {
-		c.alike, c.spins, c.yield = true, 1, runtime.Gosched
+	if c.alike {
+		c.spins, c.yield = 1, runtime.Gosched
 	}
 }
