@@ -47,6 +47,7 @@ type vigil struct {
 	comm    *Comm
 	call    string // which waits
 	on      int    // the rank that it waits for in a meeting; -1: none
+	last    bool   // the call closes the communicator
 	started time.Time
 	looked  time.Time
 	reports time.Duration // when the next report is due
@@ -88,7 +89,10 @@ func (v *vigil) look() error {
 
 // vain reports that what this rank waits for will not come.
 func (v *vigil) vain() error {
-	if Program.Interrupted != nil && Program.Interrupted() {
+	if err := v.closing(); err != nil {
+		return v.giveUp(err)
+	}
+	if Program.Interrupted != nil && handlers.run(Program.Interrupted) {
 		if v.comm.claim(answering) {
 			report(v.comm.headline(time.Since(v.started)) + v.comm.whereabouts())
 		}
