@@ -104,7 +104,7 @@ func (c *Comm) inTurn(op string, f func() error) error {
 		c.op = op
 		defer c.keep()
 	}
-	if c.gone.Load() {
+	if c.gone.Load() || c.ending.Load() == decided {
 		return status.In(op, closed())
 	}
 	if c.board == nil && c.size > 1 {

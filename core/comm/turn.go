@@ -21,7 +21,9 @@ import (
 type turn struct {
 	at    *uint64 // the goroutine, or board.OutsideGo; 0: nobody. On the board, where code outside Go looks, too
 	own   uint64  // where at points if there is no board
-	level int     // how many signal handlers the goroutine was in when it took the turn
+	// How many signal handlers the goroutine was in when it took the turn. Who ends a turn sets it and who takes one looks,
+	// which is what Go's memory model goes by: at may point where it does not look.
+	level atomic.Int32
 }
 
 // take waits for the turn at a collective call, op, and reports whether it had to be taken: else the call is a part of the
@@ -29,13 +31,13 @@ type turn struct {
 func (c *Comm) take(op string) (first bool, err error) {
 	me := goroutine.ID()
 	if atomic.CompareAndSwapUint64(c.turn.at, 0, me) {
-		c.turn.level = handlers.level(me)
+		c.turn.level.Swap(handlers.level(me))
 		return true, nil
 	}
 	if atomic.LoadUint64(c.turn.at) != me {
 		return true, c.waitForTurn(op, me, false)
 	}
-	if handlers.level(me) > c.turn.level {
+	if handlers.level(me) > c.turn.level.Load() {
 		return false, status.New(status.Communication, "this thread is in a collective call on the same context, and runs a "+
 			"signal handler while it waits; the handler cannot make another one there")
 	}
@@ -65,21 +67,26 @@ func (c *Comm) waitForTurn(op string, me uint64, last bool) error {
 		}
 		time.Sleep(min(max(time.Since(v.started)/8, drowsy/20), drowsy))
 	}
-	c.turn.level = handlers.level(me)
+	c.turn.level.Swap(handlers.level(me))
 	return nil
 }
 
 // release ends the turn.
 func (c *Comm) release() {
 	kept.forget(c)
-	atomic.StoreUint64(c.turn.at, 0)
+	c.turn.end()
+}
+
+func (t *turn) end() {
+	t.level.Store(0)
+	atomic.StoreUint64(t.at, 0)
 }
 
 // takeOutside is told that the caller's thread has the turn already, by code outside Go.
 func (c *Comm) takeOutside() {
 	me := goroutine.ID()
 	atomic.StoreUint64(c.turn.at, me)
-	c.turn.level = handlers.level(me)
+	c.turn.level.Swap(handlers.level(me))
 }
 
 // Keeping has each call of the program keep the turns that it takes until EndCall. Else each collective call of this
@@ -138,10 +145,10 @@ func (k *keeping) end() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.list = slices.DeleteFunc(k.list, func(c *Comm) bool {
-		if atomic.LoadUint64(c.turn.at) != me || c.turn.level != level {
+		if atomic.LoadUint64(c.turn.at) != me || c.turn.level.Load() != level {
 			return false
 		}
-		atomic.StoreUint64(c.turn.at, 0)
+		c.turn.end()
 		return true
 	})
 	k.n.Store(int32(len(k.list)))
@@ -171,7 +178,7 @@ type running struct {
 }
 
 // level returns in how many handlers a goroutine is.
-func (r *running) level(goroutine uint64) (level int) {
+func (r *running) level(goroutine uint64) (level int32) {
 	if r.n.Load() == 0 {
 		return 0
 	}
