@@ -183,6 +183,18 @@ def test_a_job_that_is_killed_leaves_nothing(
     assert process.returncode == (137 if kill is kill_launcher else -signal.SIGKILL)
 
 
+@pytest.mark.parametrize("kill", [kill_command, kill_launcher])
+@pytest.mark.parametrize("ranks", [on(2)])
+def test_ranks_without_a_context_end_too(
+    ranks: int, kill: Callable[[subprocess.Popen[str], list[processes.Process]], None], script: Path
+) -> None:
+    text = STUCK.format(deaf=DEAF).replace("ctx = dtl.Context()\nctx.barrier()\n", "")
+    process, family = started(ranks, text, script)
+    kill(process, family)
+    assert gone(family)
+    process.communicate(timeout=10)
+
+
 def test_the_job_counts_and_not_how_the_launcher_ends() -> None:
     """Open MPI's crashes now and then after ranks have aborted the job."""
     launcher = (
@@ -202,4 +214,4 @@ def test_the_end_of_the_launcher_is_said(ranks: int, script: Path) -> None:
     kill_launcher(process, family)
     err = job.finish(process).stderr
     assert gone(family)
-    assert "mpiexec was ended by SIGKILL" in said(err)[-1]
+    assert "the command was ended by SIGKILL" in said(err)[-1]
