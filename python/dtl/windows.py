@@ -59,8 +59,8 @@ class Window(Epochs):
 
     Notes
     -----
-    Collective, and so are ``fence`` and ``close``. A window that is open when its context is closed ends with it. (MPI
-    standard, chapter "One-Sided Communications".)
+    Collective, and so are ``fence`` and ``close``. A window that is open when its context is closed ends with it; while
+    it is in use on any rank, the context stays open. (MPI standard, chapter "One-Sided Communications".)
 
     Examples
     --------
@@ -79,7 +79,6 @@ class Window(Epochs):
     _requests: weakref.WeakSet[Any]  # under way, where they are not over at once
     _lasting = False  # _standing ends it
     _kind = "window"  # what errors say is closed
-    _stands = False  # all parts are locked, in shared mode, from its making to its end
 
     def __init__(self, owner: Any, size: Any = None, base: Any = None) -> None:
         ctx = owner.context if isinstance(owner, DistributedContainer) else owner
@@ -198,7 +197,7 @@ class Window(Epochs):
         if self._handle and not _native.forked():
             if wait:
                 self._settle()
-            self._shut()
+            _native.window_close(self._handle)
         self._end()
 
     def _settle(self) -> None:
@@ -208,21 +207,15 @@ class Window(Epochs):
                 with contextlib.suppress(DTLError):
                     request.wait()
 
-    def _shut(self) -> None:
-        if not self._stands or not self._context._handle:
-            _native.window_close(self._handle)
-            return
-        self.unlock_all()
-        try:
-            _native.window_close(self._handle)
-        except BaseException:
-            self.lock_all()
-            raise
-
     def _stand(self, kind: str) -> None:
         """Lock all parts, in shared mode, until the window ends, for what stands on it."""
         self.lock_all()
-        self._stands, self._kind = True, kind
+        self._detach()
+        self._kind = kind
+
+    def _detach(self, detach: Callable[..., None] = _call, code: int = bridge.WIN_DETACH) -> None:
+        """Let the window end with whatever epochs are open: nobody ends them."""
+        detach(code, self, None, None, 0, 0, 0, 0)
 
     def _end(self) -> None:
         self._handle = 0
@@ -258,6 +251,7 @@ class Window(Epochs):
 
     def _abandon(self, keep: Callable[..., None] = _orphans.keep_window) -> None:
         """Leave the window, and what others reach for, to the end of the context."""
+        self._detach()
         keep(self._context._handle, self._handle, (self._held, self._kept))
         self._end()
 
