@@ -25,7 +25,7 @@ ranks = timeout -k 10 $(LIMIT) $(1) -m dtl run -n $(2)
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
-.PHONY: all setup demo test lint test-go test-python test-mpi test-matrix test-system-mpi test-shmem test-large test-types test-pythons bench docs develop build go clean
+.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-matrix test-system-mpi test-shmem test-large test-attack test-types test-pythons bench docs develop build go clean
 .DELETE_ON_ERROR:
 
 all: setup
@@ -94,7 +94,9 @@ demo: setup
 
 # ---- Tests ----
 
-test: setup lint test-go test-python test-mpi test-types
+test: setup lint docs test-go test-python test-jobs test-mpi test-types
+	$(say) "a minute of attacks"
+	$(call attack,60)
 	$(say) "every test passed"
 
 lint: $(VENV)/.installed go
@@ -117,7 +119,12 @@ test-go: $(VENV)/.installed go
 
 test-python: $(VENV)/.installed
 	$(say) "pytest, one process, no MPI"
-	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q
+	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q -m "not jobs"
+
+# The tests that start programs of their own, which are asleep for most of the time.
+test-jobs: $(VENV)/.installed
+	$(say) "pytest, programs that tests start, Open MPI"
+	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q -m jobs -n 4
 
 # Each number of ranks, and each library, once; test-matrix has every pair.
 test-mpi: setup
@@ -184,6 +191,16 @@ test-large: setup
 	$(say) "large counts, 2 ranks, MPICH"
 	$(call ranks,$(PY_MPICH),2) python/tests/large_counts.py $(FAMILIES)
 
+# Attacks with both libraries, for $(1) seconds: jobs that are killed, calls and arguments that do not fit, and so on.
+attack = timeout -k 10 $(LIMIT) $(PY) python/tests/attack --seconds $(1) --seed $(SEED) $(ATTACKS:%=--only %) \
+	--python $(PY) --python $(PY_MPICH)
+SEED = 1
+
+# Ten minutes of attacks, from SEED on. ATTACKS names some.
+test-attack: setup
+	$(say) "attacks"
+	$(call attack,600)
+
 test-types: $(VENV)/.installed
 	$(say) "mypy --strict"
 	$(PY) -m mypy --strict python/dtl examples python/tests/typed_program.py
@@ -218,9 +235,13 @@ bench: setup
 
 # ---- Documentation ----
 
-docs: setup
-	$(say) "docs, in _build/docs"
+$(VENV)/.docs: $(VENV)/.installed
 	$(PY) -m pip install --quiet "./$$(cat _build/wheel/stamp)[docs]"
+	touch $@
+
+# Ten seconds. A warning is an error.
+docs: $(VENV)/.docs
+	$(say) "docs, in _build/docs"
 	$(PY) -m sphinx -q -W --keep-going -d _build/doctrees docs _build/docs
 
 clean:

@@ -31,7 +31,9 @@ def failing_calls(n: dict[str, Callable[..., Any]], ctx: int) -> Calls:
         "ContextRefuseStart": (0, 100, "op", "why"),
         "PlanClose": (0,),
         "HaloClose": (0,),
+        "HaloDrop": (0,),
         "WindowClose": (0,),
+        "WindowDrop": (0,),
         "MapCreate": (0, 3, 8, False, 1),
         "MapSync": (0, "sync"),
     }

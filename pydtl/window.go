@@ -11,3 +11,10 @@ func WindowClose(h int64) (ok bool, err error) {
 	defer guard(&err)
 	return true, rma.Close(handle.Handle(h))
 }
+
+// WindowDrop lets a window go that its context has ended, or that has no other ranks and no requests, and says whether
+// it has. Local: it waits for nobody.
+func WindowDrop(h int64) (dropped bool, err error) {
+	defer guard(&err)
+	return rma.Drop(handle.Handle(h))
+}

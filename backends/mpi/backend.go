@@ -11,6 +11,7 @@ import (
 
 	"dtl/backends/internal/dl"
 	"dtl/backends/internal/environ"
+	"dtl/backends/internal/supervisor"
 	"dtl/core/backend"
 	"dtl/core/status"
 )
@@ -83,6 +84,7 @@ func (p *provider) Adopt(native uintptr) (backend.ReducingCommunicator, error) {
 	if !m.initialized() {
 		return nil, status.New(status.InvalidArgument, "a communicator was given, but MPI is not initialised in %s", p.path())
 	}
+	supervisor.Joined()
 	c, err := adopt(m, native)
 	if err != nil {
 		return nil, err
@@ -97,19 +99,13 @@ func (p *provider) open() (calls, error) {
 	if p.ready {
 		return p.calls, nil
 	}
-	environ.KeepSignals()
-	if onOneMachine(environ.Get) {
-		environ.LeaveMemory()
-	}
-	f, err := p.search().find()
+	var f found
+	err := environ.With(settings(""), func() (err error) {
+		f, err = p.search().find()
+		return err
+	})
 	if err != nil {
 		return calls{}, err
-	}
-	if f.abi == OpenMPI { // which reads these in MPI_Init
-		// Every window would print a line: that Open MPI could not lower a priority.
-		environ.SetDefault("OMPI_MCA_opal_common_ucx_verbose", "-1")
-		// Other operators than SUM on integers of 32 and 64 bits in windows would have wrong results over btl/sm.
-		environ.SetDefault("OMPI_MCA_osc_rdma_acc_use_amo", "false")
 	}
 	m, err := bind(f.abi, f.library)
 	if err != nil {
@@ -117,6 +113,21 @@ func (p *provider) open() (calls, error) {
 	}
 	p.found, p.calls, p.ready = f, m, true
 	return m, nil
+}
+
+// settings are those that a library of the ABI, and UCX, are opened and started with; UCX may come with MPI's plugins.
+func settings(abi ABI) []environ.Setting {
+	s := []environ.Setting{environ.KeepSignals}
+	if onOneMachine(environ.Get) {
+		s = append(s, environ.LeaveMemory)
+	}
+	if abi == OpenMPI {
+		// Every window would print a line: that Open MPI could not lower a priority.
+		s = append(s, environ.Setting{Name: "OMPI_MCA_opal_common_ucx_verbose", Value: "-1"})
+		// Other operators than SUM on integers of 32 and 64 bits in windows would have wrong results over btl/sm.
+		s = append(s, environ.Setting{Name: "OMPI_MCA_osc_rdma_acc_use_amo", Value: "false"})
+	}
+	return s
 }
 
 func (p *provider) search() search {
@@ -139,13 +150,17 @@ func (p *provider) start() (calls, error) {
 	if m.finalized() {
 		return calls{}, errFinalized
 	}
-	if m.initialized() {
-		return m, nil
+	if !m.initialized() {
+		if err := p.understood(); err != nil {
+			return calls{}, err
+		}
+		supervisor.Starting()
+		if err := environ.With(settings(p.found.abi), m.start); err != nil {
+			return calls{}, err
+		}
 	}
-	if err := p.understood(); err != nil {
-		return calls{}, err
-	}
-	return m, m.start()
+	supervisor.Joined()
+	return m, nil
 }
 
 // alone refuses to guess whose a handle is where another MPI library came into the process later.

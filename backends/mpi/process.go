@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"dtl/backends/internal/environ"
+	"dtl/backends/internal/supervisor"
 )
 
 // Description says which MPI library is used, or would be.
@@ -96,6 +97,7 @@ func Abort(code int) (bool, error) {
 		return false, nil
 	}
 	m, _ := opened()
+	supervisor.Ended(code)
 	return true, m.abort(code)
 }
 
@@ -109,5 +111,9 @@ func Finalize() (bool, error) {
 	}
 	mpi.mu.Lock()
 	defer mpi.mu.Unlock()
-	return m.stop()
+	ours, err := m.stop()
+	if ours && err == nil {
+		supervisor.Ended(0)
+	}
+	return ours, err
 }

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"dtl/backends/internal/environ"
 	"dtl/core/status"
 )
 
@@ -30,12 +29,11 @@ func launched(getenv func(string) string) int {
 }
 
 // arena returns how many bytes of the symmetric heap are this backend's: what the environment says, less what the
-// library needs itself. Where it says nothing, it does from then on.
+// library needs itself.
 func arena(getenv func(string) string) (int, error) {
 	text := getenv(sizeVariable)
 	if text == "" {
-		environ.SetDefault(sizeVariable, strconv.Itoa(usual))
-		return usual - usual/reserve, nil
+		text = strconv.Itoa(usual)
 	}
 	size, err := bytesOf(text)
 	if err != nil {

@@ -6,11 +6,13 @@
 package shmem
 
 import (
+	"strconv"
 	"strings"
 	"sync"
 
 	"dtl/backends/internal/dl"
 	"dtl/backends/internal/environ"
+	"dtl/backends/internal/supervisor"
 	"dtl/core/backend"
 	"dtl/core/status"
 )
@@ -114,11 +116,14 @@ func (p *provider) start() (*world, error) {
 	if p.world != nil || p.fault != nil {
 		return p.world, p.fault
 	}
-	size, err := p.open()
-	if err != nil {
+	var size int
+	if err := environ.With(settings, func() (err error) {
+		size, err = p.open()
+		return err
+	}); err != nil {
 		return nil, err
 	}
-	l, err := start(size)
+	l, err := initialise(size)
 	if err == nil {
 		err = agree(l.processes())
 	}
@@ -136,6 +141,19 @@ func (p *provider) start() (*world, error) {
 	return p.world, nil
 }
 
+// initialise starts the library that is open. Collective.
+func initialise(size int) (l *symmetric, err error) {
+	supervisor.Starting()
+	err = environ.With(settings, func() (err error) {
+		l, err = start(size)
+		return err
+	})
+	if err == nil {
+		supervisor.Joined()
+	}
+	return l, err
+}
+
 // open opens the library, and returns how much symmetric memory it will have for this one. Its errors come in time:
 // what fails from then on, fails in the library, which ends the process.
 func (p *provider) open() (size int, err error) {
@@ -150,10 +168,9 @@ func (p *provider) open() (size int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if strings.Contains(path, openMPI) {
-		if err := readyOpenMPI(); err != nil {
-			return 0, err
-		}
+	if strings.Contains(path, openMPI) && !programEnds() {
+		return 0, status.New(status.BackendUnavailable, "the program does not export _end, and Open MPI's OpenSHMEM would take "+
+			"libraries' data for the program's; link it with -rdynamic")
 	}
 	library, err := dl.OpenGlobal(path)
 	if err != nil {
@@ -162,15 +179,11 @@ func (p *provider) open() (size int, err error) {
 	return size, bind(library)
 }
 
-// readyOpenMPI has Open MPI's library start and end well.
-func readyOpenMPI() error {
-	if !programEnds() {
-		return status.New(status.BackendUnavailable, "the program does not export _end, and Open MPI's OpenSHMEM would take "+
-			"libraries' data for the program's; link it with -rdynamic")
-	}
-	environ.KeepSignals()
-	environ.SetDefault("OMPI_MCA_btl", "^openib") // with which shmem_finalize crashes
-	return nil
+// settings are those that a library is opened and started with.
+var settings = []environ.Setting{
+	environ.KeepSignals,
+	{Name: "OMPI_MCA_btl", Value: "^openib"}, // with which Open MPI's shmem_finalize crashes
+	{Name: sizeVariable, Value: strconv.Itoa(usual)},
 }
 
 // agree refuses to work where the launcher started other processes than the library connects.
@@ -193,6 +206,7 @@ func Finalize() bool {
 	}
 	shmem.ended = true
 	stop()
+	supervisor.Ended(0)
 	return true
 }
 
@@ -202,6 +216,7 @@ func Abort(code int) bool {
 	started := shmem.world != nil && !shmem.ended
 	shmem.mu.Unlock()
 	if started {
+		supervisor.Ended(code)
 		abort(code)
 	}
 	return started

@@ -263,6 +263,6 @@ type ExecutorProvider interface {
 // DeviceProvider is a Backend with devices of its own.
 type DeviceProvider interface {
 	Backend
-	// DeviceCount returns how many devices this process sees.
+	// DeviceCount returns how many devices this process sees, whether or not the backend can use them.
 	DeviceCount() int
 }

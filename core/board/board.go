@@ -50,8 +50,9 @@ func (t *text) get() string {
 // slot is what one rank writes.
 type slot struct {
 	entries  [2]Entry
-	state    int64 // of the status
-	_        [120]byte
+	state    int64  // of the status
+	compared uint64 // the last call whose posts the rank needs no more
+	_        [112]byte
 	presence presence
 	account  text // of its call, where the ranks disagree
 	status   text // where it is, where one of them asks
@@ -61,11 +62,12 @@ type slot struct {
 
 // head is what all ranks write, seldom.
 type head struct {
-	broken int64 // one more than the rank that gave up
-	asked  int64 // how often somebody asked where the ranks are
-	said   int64 // when a report was printed last, in the printing rank's nanoseconds
+	broken int64  // one more than the rank that gave up
+	asked  int64  // how often somebody asked where the ranks are
+	said   int64  // when a report was printed last, in the printing rank's nanoseconds
+	lost   uint64 // the first call that some ranks have started and others never will
 	fates  [fatesKept]uint64
-	_      [4072 - 8*fatesKept]byte
+	_      [4064 - 8*fatesKept]byte
 }
 
 const (

@@ -2,20 +2,20 @@ package board
 
 import "sync/atomic"
 
-// Posts tell of calls that a rank starts without waiting for the others, which look at them when they start or end the
-// same call: the ranks count them. A rank keeps its last few.
+// Posts tell of calls that a rank starts without waiting for the others, which look at them when they start the same
+// call: the ranks count them. A rank keeps its last few, and writes over one only when all others have compared it.
 
 const (
 	// PostsKept is how many posts a rank keeps.
 	PostsKept = 64
-	fatesKept = 500 // words; a rank that is this far ahead of another may have started what that one refuses
+	fatesKept = 4 * PostsKept // words: no two ranks are further apart than a rank keeps posts
 	// MaxPost is the most bytes that a post carries.
 	MaxPost = 216
 )
 
 // post is what a rank tells of one call.
 type post struct {
-	seq         uint64 // of the call; 0 while the rest is written
+	seq         uint64 // of the call; written last
 	print, want uint64
 	code        int32
 	length      int32
@@ -30,25 +30,43 @@ type Post struct {
 	Bytes       []byte
 }
 
-// Post tells of this rank's call number seq, which is at least 1. Bytes beyond the most are left out.
+// Post tells of this rank's call number seq, which is at least 1. All others have compared the one PostsKept calls before.
+// Bytes beyond the most are left out.
 func (b *Board) Post(seq uint64, p Post) {
 	e := &b.slot(b.rank).posts[seq%PostsKept]
-	atomic.StoreUint64(&e.seq, 0)
 	e.print, e.want, e.code = p.Print, p.Want, p.Code
 	e.length = int32(copy(e.bytes[:], p.Bytes))
 	atomic.StoreUint64(&e.seq, seq)
 }
 
-// PostOf returns what a rank told of its call number seq, and whether it has told, and not so many since that this one
-// is lost. Its bytes stay until the rank tells of as many calls again as it keeps.
+// PostOf returns what a rank told of its call number seq, and whether it has told. It stays as it is until this rank says
+// that it has compared it.
 func (b *Board) PostOf(rank int, seq uint64) (Post, bool) {
 	e := &b.slot(rank).posts[seq%PostsKept]
 	if atomic.LoadUint64(&e.seq) != seq {
 		return Post{}, false
 	}
-	p := Post{Print: e.print, Want: e.want, Code: e.code, Bytes: e.bytes[:min(max(e.length, 0), MaxPost)]}
-	return p, atomic.LoadUint64(&e.seq) == seq
+	return Post{Print: e.print, Want: e.want, Code: e.code, Bytes: e.bytes[:min(max(e.length, 0), MaxPost)]}, true
 }
+
+// Compared says that this rank looks at no post of call number seq any more, nor of those before it.
+func (b *Board) Compared(seq uint64) { atomic.StoreUint64(&b.slot(b.rank).compared, seq) }
+
+// ComparedBy returns up to which call a rank has compared posts.
+func (b *Board) ComparedBy(rank int) uint64 { return atomic.LoadUint64(&b.slot(rank).compared) }
+
+// Lose says that some ranks have started call number seq, and others never will.
+func (b *Board) Lose(seq uint64) {
+	for at := &b.head().lost; ; {
+		now := atomic.LoadUint64(at)
+		if now != 0 && now <= seq || atomic.CompareAndSwapUint64(at, now, seq) {
+			return
+		}
+	}
+}
+
+// Lost returns the first call that not all ranks will start though some have; 0: there is none.
+func (b *Board) Lost() uint64 { return atomic.LoadUint64(&b.head().lost) }
 
 // A call's fate is one word, so that whoever changes it knows what went before: the call's number, whether it is off,
 // and how many ranks have joined it.
@@ -57,15 +75,13 @@ const (
 	joinsMask = offFlag - 1
 )
 
-// fate returns the word of call number seq, and whether it is that of a later call already.
-func (b *Board) fate(seq uint64) (at *uint64, now uint64, late bool) {
+// fate returns the word of call number seq.
+func (b *Board) fate(seq uint64) (at *uint64, now uint64) {
 	at = &b.head().fates[seq%fatesKept]
 	for {
 		now = atomic.LoadUint64(at)
-		if whose := now >> 32; whose == seq&(1<<32-1) {
-			return at, now, false
-		} else if whose > seq&(1<<32-1) {
-			return at, now, true
+		if now>>32 == seq&(1<<32-1) {
+			return at, now
 		}
 		atomic.CompareAndSwapUint64(at, now, seq<<32)
 	}
@@ -74,9 +90,9 @@ func (b *Board) fate(seq uint64) (at *uint64, now uint64, late bool) {
 // Join counts this rank among those that start call number seq, and reports false if it is off: then nobody else joins.
 func (b *Board) Join(seq uint64) bool {
 	for {
-		at, now, late := b.fate(seq)
-		if late || now&offFlag != 0 {
-			return late
+		at, now := b.fate(seq)
+		if now&offFlag != 0 {
+			return false
 		}
 		if atomic.CompareAndSwapUint64(at, now, now+1) {
 			return true
@@ -87,21 +103,9 @@ func (b *Board) Join(seq uint64) bool {
 // CallOff ends call number seq for those that have not joined it, and returns how many have.
 func (b *Board) CallOff(seq uint64) (joined int) {
 	for {
-		at, now, late := b.fate(seq)
-		if late {
-			return b.size
-		}
+		at, now := b.fate(seq)
 		if atomic.CompareAndSwapUint64(at, now, now|offFlag) {
 			return int(now & joinsMask)
 		}
 	}
-}
-
-// IsOff reports whether call number seq is off, and how many ranks have joined it nevertheless.
-func (b *Board) IsOff(seq uint64) (off bool, joined int) {
-	now := atomic.LoadUint64(&b.head().fates[seq%fatesKept])
-	if now>>32 != seq&(1<<32-1) {
-		return false, 0
-	}
-	return now&offFlag != 0, int(now & joinsMask)
 }

@@ -65,6 +65,7 @@ func newComm(main backend.ReducingCommunicator, mem memory.Allocator, trust bool
 		return nil, err
 	}
 	c := &Comm{main: main, payload: payload, rank: main.Rank(), size: main.Size(), memory: mem, brief: -1}
+	c.posts.comm = c
 	c.scratch.from = mem
 	if err := heed(main); err != nil {
 		return nil, errors.Join(err, payload.Close(), main.Close())
@@ -202,7 +203,7 @@ func (c *Comm) Close() error {
 		}
 		c.parked.close()
 		c.scratch.close()
-		return errors.Join(left, c.enquiries.close(), c.payload.Close(), c.main.Close())
+		return errors.Join(left, c.closePosts(), c.payload.Close(), c.main.Close())
 	})
 	if b != nil {
 		b.Forsake()

@@ -31,8 +31,21 @@ func (c *Comm) Defer(call, place string) (seq uint64, err error) {
 	if place != "" {
 		place = " at " + place
 	}
+	if c.board == nil {
+		return 0, nil
+	}
 	p, err := c.postOf(board.Post{Print: hash(call), Want: deferredWant, Bytes: []byte(call + place)}, nil)
+	if p.enquiry != nil {
+		c.posts.release(p.enquiry)
+	}
 	return p.seq, err
+}
+
+// release lets an enquiry that begins nothing have its turn.
+func (p *posts) release(e *enquiry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e.ready = true
 }
 
 // Serve says that what c does from now on is the deferred call of another communicator that has a number, so that it is
@@ -41,24 +54,15 @@ func (c *Comm) Serve(of *Comm, seq uint64) {
 	if seq == 0 {
 		c.serves.Store(nil)
 	} else {
+		of.posts.goOn()
 		c.serves.Store(&posted{comm: of, seq: seq})
 	}
 }
 
 // inVain says why a deferred call will not be made by all ranks, if so.
 func (p posted) inVain() error {
-	if err := p.check(); err != nil {
-		return err
-	}
-	p.comm.posts.mu.Lock()
-	defer p.comm.posts.mu.Unlock()
-	if p.comm.posts.lost == nil {
-		return nil
-	}
-	if _, joined := p.comm.board.IsOff(p.seq); joined == p.comm.size {
-		return nil
-	}
-	return p.comm.outOfStep()
+	p.comm.posts.goOn()
+	return p.check()
 }
 
 // overtaken says that a rank that this one waits for in a call that blocks has made a deferred call before, which this

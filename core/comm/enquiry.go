@@ -2,7 +2,6 @@ package comm
 
 import (
 	"errors"
-	"sync"
 	"time"
 	"unsafe"
 
@@ -12,39 +11,134 @@ import (
 	"dtl/core/status"
 )
 
-// Ranks that share no memory ask each other what they are about to start: an enquiry for each collective that does not
-// block, on a communicator of their own, and the operation begins where the answers are alike. All ranks see the same
-// answers, so either all of them begin it or none does. Operations begin in the order of their enquiries, which is that of
-// the calls, whichever the program waits for first.
+// A collective that does not block may have to wait before it begins: ranks that share no memory ask each other what they
+// are about to start, on a communicator of their own, and a rank of a board that is far ahead of the others waits for them.
+// Operations begin in the order of the calls, whichever the program waits for first.
 
-// enquiries are those of a communicator, in the order of the calls.
+// enquiries are where ranks that share no memory ask each other. All see the same answers, so either all of them begin an
+// operation or none does.
 type enquiries struct {
 	on   backend.AsyncCommunicator // nil: nobody asks
 	main backend.ReducingCommunicator
-	mu   sync.Mutex
-	line []*enquiry // whose operations have not begun
 }
 
-// answer is what a rank says of the call that it makes.
-type answer struct {
+// enquiry is one call's place in the line. To the request it is what that waits for first.
+type enquiry struct {
+	of     *posts
+	answer answer
+	ready  bool                            // act is known, or there is none
+	act    func() (backend.Request, error) // begins the operation; nil: this rank cannot
+	begun  bool                            // or it is known that it will not be
+	next   backend.Request                 // what act returned
+	err    error
+}
+
+// answer is what an enquiry waits for.
+type answer interface {
+	// there reports whether it is known if the operation begins; an error says that it must not.
+	there() (bool, error)
+}
+
+// queue puts an enquiry at the end of the line. The caller holds the lock.
+func (p *posts) queue(a answer) *enquiry {
+	e := &enquiry{of: p, answer: a}
+	p.line = append(p.line, e)
+	return e
+}
+
+// advance begins what can begin. The caller holds the lock.
+func (p *posts) advance() {
+	for len(p.line) > 0 && p.line[0].ready {
+		first := p.line[0]
+		there, err := first.answer.there()
+		if !there {
+			return
+		}
+		p.line = p.line[1:]
+		first.begun = true
+		if first.err = err; err == nil && first.act != nil {
+			first.next, first.err = first.act()
+		}
+	}
+}
+
+// goOn begins what can begin.
+func (p *posts) goOn() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.advance()
+}
+
+// Test goes on with the enquiries before this one, and reports whether its operation has begun, or will not.
+func (e *enquiry) Test() (backend.Status, bool, error) {
+	e.of.mu.Lock()
+	defer e.of.mu.Unlock()
+	e.of.advance()
+	return backend.Status{}, e.begun, nil
+}
+
+// WaitFor is Test again and again.
+func (e *enquiry) WaitFor(d time.Duration) (backend.Status, bool, error) {
+	if e.of.comm.board != nil { // of which the backend knows nothing
+		return e.of.comm.watch(d, e.Test)
+	}
+	for until := time.Now().Add(d); ; yield() {
+		if st, done, err := e.Test(); done || !time.Now().Before(until) {
+			return st, done, err
+		}
+	}
+}
+
+// Wait returns when the operation has begun, or will not.
+func (e *enquiry) Wait() (backend.Status, error) {
+	for {
+		if st, done, err := e.WaitFor(patience); done {
+			return st, err
+		}
+	}
+}
+
+// Cancel is refused: the other ranks may have begun.
+func (e *enquiry) Cancel() error {
+	return status.New(status.Unsupported, "a collective cannot be cancelled")
+}
+
+// turn is the wait of a call until this rank may post it.
+type turn struct {
+	posted
+	post board.Post
+	mine error
+}
+
+func (t *turn) there() (bool, error) {
+	if err := t.outOfStep(); err != nil {
+		return true, err
+	}
+	if !t.mayPost() {
+		return false, nil
+	}
+	err := t.publish(t.post, t.mine)
+	if err != nil && t.mine == nil && t.post.Want == deferredWant {
+		t.lose(err) // it was to be an error of a call that has returned
+	}
+	return true, err
+}
+
+// saying is what a rank says of the call that it makes.
+type saying struct {
 	print, want uint64
 	code        int32
 	length      int32
 	text        [board.MaxPost]byte
 }
 
-const answerBytes = int(unsafe.Sizeof(answer{}))
+const sayingBytes = int(unsafe.Sizeof(saying{}))
 
-// enquiry is one call's. To the request it is what that waits for first.
-type enquiry struct {
-	of    *enquiries
-	size  int
-	room  *memory.Storage // for this rank's answer, and then for everybody's
-	asked backend.Request
-	act   func() (backend.Request, error) // begins the operation; nil: this rank cannot
-	begun bool                            // or it is known that it will not be
-	next  backend.Request                 // what act returned
-	err   error
+// asked is what the ranks say of one call.
+type asked struct {
+	size    int
+	room    *memory.Storage // for what this rank says, and then for what everybody does
+	request backend.Request
 }
 
 // openEnquiries has the ranks ask each other from now on, if they want to. Collective.
@@ -66,123 +160,73 @@ func (c *Comm) mayEnquire() bool {
 	return ok && callers.limit.Load() == nil
 }
 
-// close frees the communicator. What this rank could not start may not have been heard by all: its answers stay.
-func (p *enquiries) close() error {
-	if p.main == nil {
+// closePosts frees what the ranks ask each other on. What this rank could not start may not have been heard by all: its
+// answers stay.
+func (c *Comm) closePosts() error {
+	if c.enquiries.main == nil {
 		return nil
 	}
-	p.mu.Lock()
-	p.advance()
-	p.mu.Unlock()
-	return p.main.Close()
+	c.posts.goOn()
+	return c.enquiries.main.Close()
 }
 
-// ask starts the enquiry of a call, which begins by act; nil says that this rank cannot make it.
-func (c *Comm) ask(post board.Post, act func() (backend.Request, error)) (*enquiry, error) {
-	room, err := memory.NewStorage(c.memory, answerBytes*(c.size+1), alignment)
+// ask starts to ask the other ranks about a call.
+func (c *Comm) ask(post board.Post) (*asked, error) {
+	room, err := memory.NewStorage(c.memory, sayingBytes*(c.size+1), alignment)
 	if err != nil {
 		return nil, err
 	}
-	p := &enquiry{of: &c.enquiries, size: c.size, room: room, act: act}
-	mine := p.answer(-1)
+	a := &asked{size: c.size, room: room}
+	mine := a.of(-1)
 	mine.print, mine.want, mine.code = post.Print, post.Want, post.Code
 	mine.length = int32(copy(mine.text[:], post.Bytes))
-	c.enquiries.mu.Lock()
-	defer c.enquiries.mu.Unlock()
-	whole := span(room, answerBytes*(c.size+1))
-	if p.asked, err = c.enquiries.on.Iallgather(whole.Slice(0, answerBytes), whole.Slice(answerBytes, whole.Count)); err != nil {
+	whole := span(room, sayingBytes*(c.size+1))
+	if a.request, err = c.enquiries.on.Iallgather(whole.Slice(0, sayingBytes), whole.Slice(sayingBytes, whole.Count)); err != nil {
 		room.Release()
 		return nil, err
 	}
-	c.enquiries.line = append(c.enquiries.line, p)
-	return p, nil
+	return a, nil
 }
 
-// answer returns a rank's; this rank's own as it asks is number -1.
-func (p *enquiry) answer(rank int) *answer {
-	return (*answer)(unsafe.Add(p.room.Addr(), (rank+1)*answerBytes))
+// of returns what a rank says; this rank's own as it asks is number -1.
+func (a *asked) of(rank int) *saying {
+	return (*saying)(unsafe.Add(a.room.Addr(), (rank+1)*sayingBytes))
 }
 
-// advance begins what can begin. The caller holds the lock.
-func (p *enquiries) advance() {
-	for len(p.line) > 0 {
-		first := p.line[0]
-		_, done, err := first.asked.Test()
-		if !done {
-			return
-		}
-		p.line = p.line[1:]
-		first.settle(err)
+func (a *asked) there() (bool, error) {
+	_, done, err := a.request.Test()
+	if !done {
+		return false, nil
 	}
-}
-
-// settle begins the operation if all ranks have answered alike.
-func (p *enquiry) settle(err error) {
-	defer p.room.Release()
-	p.begun = true
-	if p.err = errorOr(err, p.outcome()); p.err == nil && p.act != nil {
-		p.next, p.err = p.act()
-	}
+	defer a.room.Release()
+	return true, errorOr(err, a.outcome())
 }
 
 // outcome is nil where the answers are alike.
-func (p *enquiry) outcome() error {
-	first, want, alike := p.answer(0), uint64(0), true
-	for rank := range p.size {
-		a := p.answer(rank)
-		alike = alike && a.code == 0 && a.print == first.print && (a.want == 0 || want == 0 || a.want == want)
-		want |= a.want
+func (a *asked) outcome() error {
+	first, want, alike := a.of(0), uint64(0), true
+	for rank := range a.size {
+		s := a.of(rank)
+		alike = alike && s.code == 0 && s.print == first.print && (s.want == 0 || want == 0 || s.want == want)
+		want |= s.want
 	}
 	if alike {
 		return nil
 	}
-	codes, texts := make([]status.Code, p.size), make([]string, p.size)
+	codes, texts := make([]status.Code, a.size), make([]string, a.size)
 	for rank := range texts {
-		a := p.answer(rank)
-		codes[rank], texts[rank] = status.Code(a.code), string(a.text[:min(max(int(a.length), 0), len(a.text))])
-		if a.code == 0 {
+		s := a.of(rank)
+		codes[rank], texts[rank] = status.Code(s.code), string(s.text[:min(max(int(s.length), 0), len(s.text))])
+		if s.code == 0 {
 			texts[rank] = formTold(texts[rank]).String()
 		}
 	}
 	return verdict(codes, texts)
 }
 
-// Test goes on with the enquiries before this one, and reports whether its operation has begun, or will not.
-func (p *enquiry) Test() (backend.Status, bool, error) {
-	p.of.mu.Lock()
-	defer p.of.mu.Unlock()
-	p.of.advance()
-	return backend.Status{}, p.begun, nil
-}
-
-// WaitFor is Test again and again.
-func (p *enquiry) WaitFor(d time.Duration) (backend.Status, bool, error) {
-	for until := time.Now().Add(d); ; yield() {
-		if st, done, err := p.Test(); done || !time.Now().Before(until) {
-			return st, done, err
-		}
-	}
-}
-
-// Wait returns when the operation has begun, or will not.
-func (p *enquiry) Wait() (backend.Status, error) {
-	for {
-		if st, done, err := p.WaitFor(patience); done {
-			return st, err
-		}
-	}
-}
-
-// Cancel is refused: the other ranks may have begun.
-func (p *enquiry) Cancel() error {
-	return status.New(status.Unsupported, "a collective cannot be cancelled")
-}
-
-// enquired is a task that begins when the ranks have been asked.
+// enquired is a task that begins when its enquiry says so.
 type enquired struct {
 	task
-	comm    *Comm
-	post    board.Post
 	enquiry *enquiry // until the task has begun
 }
 
@@ -190,13 +234,10 @@ type enquired struct {
 type droppable interface{ drop() }
 
 func (t *enquired) begin() (backend.Request, error) {
-	p, err := t.comm.ask(t.post, t.task.begin)
-	if err != nil {
-		t.drop()
-		return nil, err
-	}
-	t.enquiry = p
-	return p, nil
+	t.enquiry.of.mu.Lock()
+	defer t.enquiry.of.mu.Unlock()
+	t.enquiry.act, t.enquiry.ready = t.task.begin, true
+	return t.enquiry, nil
 }
 
 func (t *enquired) next(st backend.Status, err error) (backend.Request, error) {

@@ -1,7 +1,6 @@
 package comm
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,18 +15,23 @@ import (
 // posts are the collectives that this rank has started without waiting for the others. Ranks that share a board post
 // there what they are about to start, under the same number, and compare it with what the others posted. Who finds that
 // it does not fit calls it off; those that have started it before see that while they wait.
+//
+// No rank is more than board.PostsKept calls ahead of another: a post would have to be written over that the other has
+// not compared. What a rank starts beyond that gets in line, and begins when the others have come closer.
 type posts struct {
+	comm  *Comm
 	mu    sync.Mutex
 	count uint64
-	lost  error    // why the ranks are out of step: some have started what others did not
-	early []posted // over on this rank before all ranks had started them: they may still be called off
+	room  uint64     // up to which call this rank may post, as far as it knows
+	lost  error      // why the ranks are out of step: some have started what others did not
+	line  []*enquiry // whose operations have not begun, in the order of the calls
 }
 
 // posted is one of them. The zero posted is nobody's: it fits.
 type posted struct {
 	comm    *Comm
 	seq     uint64
-	enquiry *board.Post // what the ranks ask each other before it begins, where they share no board
+	enquiry *enquiry // what the operation waits for before it begins; nil: nothing
 }
 
 // post tells the other ranks of a collective that is about to start, unless this rank has an error of its own, mine. An
@@ -36,97 +40,113 @@ func (c *Comm) post(f form, mine error) (posted, error) {
 	if c.size == 1 || c.board == nil && c.enquiries.on == nil { // spell nothing
 		return posted{}, mine
 	}
-	post := board.Post{Print: f.print(), Want: f.want(), Code: int32(status.CodeOf(mine)), Bytes: f.told(mine)}
-	if c.board != nil {
-		return c.postOf(post, mine)
-	}
-	if mine == nil {
-		return posted{enquiry: &post}, nil
-	}
-	if !c.gone.Load() {
-		_, _ = c.ask(post, nil) // mine is the error
-	}
-	return posted{}, mine
+	return c.postOf(board.Post{Print: f.print(), Want: f.want(), Code: int32(status.CodeOf(mine)), Bytes: f.told(mine)}, mine)
 }
 
 // postOf is post of what is spelled already.
 func (c *Comm) postOf(post board.Post, mine error) (posted, error) {
-	if c.size == 1 || c.board == nil {
+	if c.size == 1 || c.board == nil && c.enquiries.on == nil || c.gone.Load() {
 		return posted{}, mine
 	}
 	c.posts.mu.Lock()
 	defer c.posts.mu.Unlock()
-	c.lookBack()
-	if c.posts.lost != nil {
-		return posted{}, c.outOfStep()
+	p := posted{comm: c, seq: c.posts.count + 1}
+	if err := p.outOfStep(); err != nil {
+		return posted{}, errorOr(mine, err)
+	}
+	switch {
+	case c.board == nil:
+		a, err := c.ask(post)
+		if err != nil {
+			return posted{}, errorOr(mine, err)
+		}
+		p.enquiry = c.posts.queue(a)
+	case len(c.posts.line) > 0 || !p.mayPost():
+		p.enquiry = c.posts.queue(&turn{p, post, mine})
+	default:
+		c.posts.count++
+		return p, p.publish(post, mine)
 	}
 	c.posts.count++
-	p := posted{comm: c, seq: c.posts.count}
-	c.board.Post(p.seq, post)
-	if mine == nil && p.fits(post) && c.board.Join(p.seq) {
-		return p, nil
+	p.enquiry.ready = mine != nil
+	return p, mine
+}
+
+// mayPost reports whether all other ranks have compared the post that this one will be written over. The caller holds the
+// lock.
+func (p posted) mayPost() bool {
+	c := p.comm
+	if p.seq > c.posts.room {
+		least := p.seq - 1
+		for rank := range c.size {
+			if rank != c.rank {
+				least = min(least, c.board.ComparedBy(rank))
+			}
+		}
+		c.posts.room = least + board.PostsKept
 	}
-	joined := c.board.CallOff(p.seq)
+	return p.seq <= c.posts.room
+}
+
+// publish posts a call and compares it. An error says that it must not begin. The caller holds the lock.
+func (p posted) publish(post board.Post, mine error) error {
+	b := p.comm.board
+	b.Post(p.seq, post)
+	if mine == nil && p.fits(post) && b.Join(p.seq) {
+		b.Compared(p.seq)
+		return nil
+	}
+	joined := b.CallOff(p.seq)
 	if mine == nil {
 		mine = p.verdict()
 	}
 	if joined > 0 {
-		c.posts.lost = mine
+		p.lose(mine) // all posts of this call stay, for the others' verdict
+	} else {
+		b.Compared(p.seq)
 	}
-	return p, mine
+	return mine
 }
 
-// outOfStep is the error of calls after some that not all ranks have made. The caller holds the lock.
-func (c *Comm) outOfStep() error {
+// lose says that the ranks are out of step from this call on. The caller holds the lock.
+func (p posted) lose(why error) {
+	p.comm.board.Lose(p.seq)
+	p.comm.posts.lost = why
+}
+
+// outOfStep is the error of calls after one that some ranks have started and others never will. The caller holds the lock.
+func (p posted) outOfStep() error {
+	c := p.comm
+	if c.board != nil && c.posts.lost == nil {
+		if lost := c.board.Lost(); lost != 0 && lost < p.seq {
+			c.posts.lost = posted{comm: c, seq: lost}.verdict()
+		}
+	}
+	if c.posts.lost == nil {
+		return nil
+	}
 	return status.New(status.CodeOf(c.posts.lost), "an earlier call failed on some ranks only, so they are out of step; go on "+
 		"with a dup of the context: %w", c.posts.lost)
 }
 
-// lookBack finds out whether a call that was over here early has been called off since. The caller holds the lock.
-func (c *Comm) lookBack() {
-	p := &c.posts
-	p.early = slices.DeleteFunc(p.early, func(e posted) bool {
-		off, joined := c.board.IsOff(e.seq)
-		if off && p.lost == nil {
-			p.lost = e.verdict()
-		}
-		return off || joined == c.size || p.count-e.seq > board.PostsKept
-	})
-}
-
-// end is check for a call that is over on this rank.
-func (p posted) end() error {
-	if p.comm == nil {
-		return nil
-	}
-	off, joined := p.comm.board.IsOff(p.seq)
-	if off {
-		return p.check()
-	}
-	if joined < p.comm.size {
-		p.comm.posts.mu.Lock()
-		defer p.comm.posts.mu.Unlock()
-		p.comm.posts.early = append(p.comm.posts.early, p)
-	}
-	return nil
-}
-
-// check says why the call is off, if it is.
+// check says why the call is in vain, if it is.
 func (p posted) check() error {
-	if p.comm == nil {
+	if p.comm == nil || p.comm.board == nil {
 		return nil
 	}
-	off, joined := p.comm.board.IsOff(p.seq)
-	if !off {
+	lost := p.comm.board.Lost()
+	if lost == 0 || lost > p.seq {
 		return nil
 	}
-	why := p.verdict()
-	if joined > 0 {
-		p.comm.posts.mu.Lock()
-		defer p.comm.posts.mu.Unlock()
-		p.comm.posts.lost = why
+	p.comm.posts.mu.Lock()
+	defer p.comm.posts.mu.Unlock()
+	if lost < p.seq {
+		return p.outOfStep()
 	}
-	return why
+	if p.comm.posts.lost == nil {
+		p.comm.posts.lost = p.verdict()
+	}
+	return p.comm.posts.lost
 }
 
 // fits compares a post with what the other ranks have posted by now.
@@ -195,9 +215,8 @@ type watched struct {
 
 // WaitFor is that of the request, with an error where the wait is in vain.
 func (w watched) WaitFor(d time.Duration) (backend.Status, bool, error) {
-	st, done, err := w.Request.WaitFor(d)
-	if !done && err == nil {
-		err = w.posted.check()
+	if err := w.posted.check(); err != nil {
+		return backend.Status{}, false, err
 	}
-	return st, done, err
+	return w.Request.WaitFor(d)
 }

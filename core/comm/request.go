@@ -57,7 +57,7 @@ type ended struct{ error }
 // begin makes a request of a task and starts it.
 func (c *Comm) begin(name string, t task, p posted) (*Request, error) {
 	if p.enquiry != nil {
-		t = &enquired{task: t, comm: c, post: *p.enquiry}
+		t = &enquired{task: t, enquiry: p.enquiry}
 	}
 	r := &Request{comm: c, name: name, task: t, posted: p}
 	if err := r.Start(); err != nil {
@@ -101,7 +101,7 @@ func (r *Request) went(wait backend.Request, err error) {
 	}
 	r.file(false)
 	r.state, r.err = over, err
-	if disagreed := r.posted.end(); r.err == nil {
+	if disagreed := r.posted.check(); r.err == nil {
 		r.err = disagreed
 	}
 	r.comm.active.Add(-1)
@@ -145,9 +145,10 @@ func (r *Request) settled() error {
 // await waits for what the task waits for, and goes on. Its error is one of the waiting.
 func (r *Request) await() error {
 	r.file(false) // nobody else goes on with it
-	st, done, err := r.wait.WaitFor(begun())
+	watched := watched{r.wait, r.posted}
+	st, done, err := watched.WaitFor(begun())
 	if !done && err == nil {
-		st, err = r.comm.await(watched{r.wait, r.posted}, r.task.words)
+		st, err = r.comm.await(watched, r.task.words)
 	}
 	if err != nil && !done {
 		if _, done, _ = r.wait.Test(); !done {

@@ -287,3 +287,27 @@ func (h *Halo) Close() error {
 	}
 	return err
 }
+
+// DropHalo closes the halo that a handle names unless an exchange is under way, and reports whether it has. It never
+// waits for another rank, so it can be called again, when the exchange may be over. Local.
+func DropHalo(named handle.Handle) (dropped bool, err error) {
+	ref, err := Halos.Acquire(named)
+	if err != nil {
+		return false, err
+	}
+	h := ref.Object
+	if h.stage.Load() == begun {
+		if comm.Enter() != nil {
+			return false, ref.Release() // another thread has the backend, and waits, perhaps
+		}
+		defer comm.Exit()
+		if !h.exchange.Over() {
+			return false, ref.Release()
+		}
+	}
+	if err := ref.Release(); err != nil {
+		return false, err
+	}
+	_ = Halos.Close(named) // of a halo that nobody has any more, an exchange that failed is nobody's error
+	return true, nil
+}

@@ -54,6 +54,18 @@ func (e *Exchange) Finish() error {
 	return failed
 }
 
+// Over reports whether Finish would not wait. It goes on with what is under way, and does not wait.
+func (e *Exchange) Over() bool {
+	over := true
+	for _, r := range e.pending {
+		if r != nil {
+			_, complete, _ := r.Test() // which Finish is told again, with its error
+			over = over && complete
+		}
+	}
+	return over
+}
+
 // Engage has the communicator count a round as under way, or, with -1, as over.
 func (e *Exchange) Engage(n int) { e.over.Engage(n) }
 

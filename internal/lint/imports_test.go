@@ -61,6 +61,7 @@ func importable(file string) (prefixes []string, known bool) {
 var cgoFiles = []string{
 	"backends/internal/dl/linker.go",
 	"backends/internal/environ/environ.go",
+	"backends/internal/supervisor/supervisor.go",
 	"backends/internal/jobtest/exit.go",
 	"backends/internal/gpu/call.go",
 	"backends/mpi/",

@@ -17,6 +17,7 @@ var rules = map[string]func(*tree) []string{
 	"gopy's signatures":             gopySignatures,
 	"guarded entries":               guarded,
 	"one table of dtypes":           dtypeSwitches,
+	"destructors are local":         localDestructors,
 }
 
 func TestRepository(t *testing.T) {

@@ -9,8 +9,8 @@ import numpy as np
 
 from . import _native
 from ._arguments import integer
-from .exceptions import UNSUPPORTED, BackendUnavailableError, InvalidArgumentError, InvalidTypeError
-from .policies import Execution, Partition, Placement, placement_available
+from .exceptions import BackendUnavailableError, InvalidArgumentError, InvalidTypeError
+from .policies import Execution, Partition, Placement
 
 
 class Division(NamedTuple):
@@ -96,12 +96,9 @@ def host(placement: Any) -> Placement:
         raise InvalidArgumentError(f"placement {placement!r} is none of dtl.PLACEMENT_*") from None
     if placement in (Placement.HOST, Placement.DEVICE_PREFERRED):
         return Placement.HOST
-    if not placement_available(placement):
-        raise BackendUnavailableError(
-            f"placement {placement.name} needs a GPU. "
-            f"{_native.backend_why_not('cuda')}; {_native.backend_why_not('hip')}"
-        )
-    raise _native.invalid("vector", f"placement {placement.name} is not there yet; HOST is", UNSUPPORTED)
+    raise BackendUnavailableError(
+        f"placement {placement.name} needs a GPU. {_native.backend_why_not('cuda')}; {_native.backend_why_not('hip')}"
+    )
 
 
 def execution_policy(execution: Any) -> Execution:

@@ -178,6 +178,7 @@ topology_bind = _checked(_dtl.pydtl_TopologyBind)
 
 plan_close = _checked(_dtl.pydtl_PlanClose)
 halo_close = _checked(_dtl.pydtl_HaloClose)
+halo_drop = _checked(_dtl.pydtl_HaloDrop)
 
 map_create = _communicating("map", _dtl.pydtl_MapCreate)
 map_local_size = _checked(_dtl.pydtl_MapLocalSize)
@@ -188,6 +189,7 @@ map_clear = _communicating("clear", _dtl.pydtl_MapClear)
 map_close = _checked(_dtl.pydtl_MapClose)
 
 window_close = _communicating("close", _dtl.pydtl_WindowClose)
+window_drop = _checked(_dtl.pydtl_WindowDrop)
 
 mpi_search_in = _checked(_dtl.pydtl_MpiSearchIn)
 mpi_abort = _checked(_dtl.pydtl_MpiAbort)

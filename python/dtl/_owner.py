@@ -23,6 +23,10 @@ class Owner(bridge.Handle):
             if not _native.forked():
                 self._let_go(handle)
 
+    def _drop(self) -> None:
+        """Let the native object go without waiting for another rank, which may wait for this one elsewhere."""
+        self.close()
+
     @abstractmethod
     def _let_go(self, handle: int) -> None:
         """Close the native object."""
@@ -33,9 +37,12 @@ class Owner(bridge.Handle):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        self.close()
+        if error is None:
+            self.close()
+        else:
+            self._drop()
 
     # The interpreter's end takes the modules away first; there is nothing to let go any more.
     def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         if not finalizing():
-            self.close()
+            self._drop()

@@ -97,6 +97,6 @@ def _end(ctx: Context, standing: Standing) -> None:
 def close(ctx: int) -> None:
     """Let go of the windows of a context that is closed, which has ended them."""
     for standing in _noted.pop(ctx, ()):
-        _native.window_close(standing._handle)
+        _native.window_drop(standing._handle)
         standing.forget()
-    _orphans.settle_windows(ctx)
+    _orphans.settle_windows()

@@ -60,12 +60,12 @@ def has_mpi() -> bool:
 
 
 def has_cuda() -> bool:
-    """Say whether an NVIDIA GPU can be used in this process."""
+    """Say whether an NVIDIA GPU can be used in this process: no, as long as ``why_not("cuda")`` gives a reason."""
     return why_not("cuda") is None
 
 
 def has_hip() -> bool:
-    """Say whether an AMD GPU can be used in this process."""
+    """Say whether an AMD GPU can be used in this process: no, as long as ``why_not("hip")`` gives a reason."""
     return why_not("hip") is None
 
 

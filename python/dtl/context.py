@@ -138,7 +138,7 @@ class Context(DeviceRanks):
                     self._streams.check("close", wait)
                 if wait:
                     _native.context_settle(self._handle)
-                _orphans.settle()
+                _orphans.settle(wait)
                 _native.context_close(self._handle)
                 if self._streams is not None:
                     self._streams.close()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from typing import Any, Callable
 
 import numpy as np
 
-from . import _native, _standing, _turns
+from . import _native, _orphans, _standing, _turns
 from ._arguments import integer
 from ._native import bridge
 from ._owner import Owner
@@ -87,6 +88,15 @@ class Halo(Owner):
 
     def _let_go(self, handle: int) -> None:
         _native.halo_close(handle)
+
+    def _drop(
+        self, warn: Callable[..., None] = warnings.warn, keep: Callable[[int], None] = _orphans.keep_halo
+    ) -> None:
+        handle, self._handle = self._handle, 0
+        if handle and not _native.forked() and not _native.halo_drop(handle):
+            keep(handle)
+            text = "a dtl.Halo was dropped while an exchange is under way; its buffers stay until it is over"
+            warn(text, ResourceWarning, source=self, stacklevel=2)
 
     def __repr__(self) -> str:
         state = "" if self._handle else ", closed"
@@ -179,7 +189,9 @@ class Halo(Owner):
     def close(self) -> None:
         """Let the halo's buffers go. A second call does nothing. Views stay, and the container is as it was.
 
-        Not collective, unless an exchange has begun: it is ended first, as by ``end()``.
+        Not collective, unless an exchange has begun: it is ended first, as by ``end()``. A halo that is dropped, or
+        that an exception leaves, waits for nobody: with an exchange under way it warns with a ResourceWarning, and its
+        buffers stay until that is over.
         """
         super().close()
 

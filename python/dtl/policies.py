@@ -53,7 +53,7 @@ EXEC_ASYNC = Execution.ASYNC
 
 
 def placement_available(placement: Placement) -> bool:
-    """Say whether containers can be placed there in this process.
+    """Say whether containers can be placed there in this process: where it says no, the placement raises.
 
     Parameters
     ----------

@@ -17,18 +17,12 @@ from .exceptions import InvalidArgumentError
 
 
 class Traffic(NamedTuple):
-    """What one execution of a plan moves.
+    """What one execution of a plan moves."""
 
-    Attributes
-    ----------
-    bytes
-        int64, of shape (ranks, ranks): the bytes that each rank (row) sends to each (column). What a rank keeps stands
-        on the diagonal.
-    extra_bytes
-        The most temporary memory that a rank uses.
-    """
-
+    #: The bytes that each rank (row) sends to each (column), as int64 of shape (ranks, ranks). What a rank keeps stands
+    #: on the diagonal.
     bytes: np.ndarray[Any, Any]
+    #: The most temporary memory that a rank uses.
     extra_bytes: int
 
     @property

@@ -12,7 +12,7 @@ from . import _orphans
 from ._native import bridge, closed
 from ._where import caller
 from .context import Context
-from .exceptions import BufferError, DTLError, InvalidTypeError
+from .exceptions import BufferError, DTLError, InvalidArgumentError, InvalidTypeError
 
 _call, _pends = bridge.call, bridge.pends
 _UNDER_WAY = False, None
@@ -227,10 +227,14 @@ class PersistentRequest(Request):
         InvalidHandleError
             If the request, or its context, is closed.
         """
-        with self._lock:
+        if not self._taken():
+            raise InvalidArgumentError(f"start: {self!r} has been started already, and a thread waits for it")
+        try:
             self._ask(_START)
             self._active, self._cancelled, self._error, self._result = True, False, None, None
             self._answer = None
+        finally:
+            self._lock.release()
 
     def _end(self, result: Any, error: BaseException | None) -> None:
         self._result, self._error, self._active = result, error, False
@@ -245,10 +249,18 @@ class PersistentRequest(Request):
         BufferError
             If the operation is under way.
         """
-        with self._lock:
+        if not self._taken():
+            raise BufferError(f"{self!r} is under way, and a thread waits for it")
+        try:
             if self._active and not self._ask(_TEST):
                 raise BufferError(f"{self!r} is under way; wait for it first, or cancel it")
             self._active, self._held = False, None
+        finally:
+            self._lock.release()
+
+    def _taken(self) -> bool:
+        """Take the lock, and return whether that is done: a thread that waits keeps it until the operation is over."""
+        return self._lock.acquire(False) or (not self._active and self._lock.acquire())
 
 
 def begun(ctx: Context, op: str, held: Any, give: Callable[[Any], Any] = lambda result: None) -> Request:

@@ -19,7 +19,7 @@ from ._together import check_context, together
 from .container import DistributedContainer
 from .context import Context
 from .epochs import Epochs
-from .exceptions import BufferError, DTLError, InvalidArgumentError, InvalidHandleError
+from .exceptions import DTLError, InvalidArgumentError, InvalidHandleError
 
 _call = bridge.call
 
@@ -194,6 +194,9 @@ class Window(Epochs):
             If there are accesses since the last fence, locks, or requests, which the text names. On every rank, and the
             window stays open.
         """
+        if not self._context._handle:  # closed, with the window; or given up, and then the others are elsewhere
+            self._drop()
+            return
         if self._handle and not _native.forked():
             if wait:
                 self._settle()
@@ -210,12 +213,8 @@ class Window(Epochs):
     def _stand(self, kind: str) -> None:
         """Lock all parts, in shared mode, until the window ends, for what stands on it."""
         self.lock_all()
-        self._detach()
+        _call(bridge.WIN_DETACH, self, None, None, 0, 0, 0, 0)
         self._kind = kind
-
-    def _detach(self, detach: Callable[..., None] = _call, code: int = bridge.WIN_DETACH) -> None:
-        """Let the window end with whatever epochs are open: nobody ends them."""
-        detach(code, self, None, None, 0, 0, 0, 0)
 
     def _end(self) -> None:
         self._handle = 0
@@ -234,39 +233,32 @@ class Window(Epochs):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        # A rank that fails must not wait for the others to close: they may wait for it in another call.
         if error is None:
             self.close()
-        elif self._context.size == 1 or not self._context._handle:
-            self._close_or_leave()
-        elif self._handle:
-            self._abandon()
+        else:
+            self._drop()
 
-    def _close_or_leave(self) -> None:
-        """Close a window that no other rank closes, but in the middle of an epoch leave it to the context's end."""
-        try:
-            self.close()
-        except BufferError:
-            self._abandon()
+    def _drop(self, keep: Callable[[int, Any], None] = _orphans.keep_window) -> bool:
+        """Let the window go without the other ranks, which may be anywhere, and say whether it is gone.
 
-    def _abandon(self, keep: Callable[..., None] = _orphans.keep_window) -> None:
-        """Leave the window, and what others reach for, to the end of the context."""
-        self._detach()
-        keep(self._context._handle, self._handle, (self._held, self._kept))
+        If not, it ends with its context, and what others reach for stays until then.
+        """
+        gone = not self._handle or _native.forked() or _native.window_drop(self._handle)
+        if not gone:
+            keep(self._handle, (self._held, self._kept))
         self._end()
+        return gone
 
     # The interpreter's end takes the modules away first, so what is used then is held here.
     def __del__(
         self, warn: Callable[..., None] = warnings.warn, finalizing: Callable[[], bool] = sys.is_finalizing
     ) -> None:
-        if not self._handle or self._lasting or finalizing() or _native.forked():
+        if not self._handle or self._lasting or finalizing():
             return
-        if self._context.size == 1 or not self._context._handle:
-            self._close_or_leave()
-        else:
-            # Collected at different times on different ranks, so it may not communicate.
-            warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
-            self._abandon()
+        text = f"{self!r}{'' if self._kind == 'window' else f', of a {self._kind},'} was not closed"
+        if not self._drop():
+            end = "its context is closed" if self._context._handle else "the process ends, as its context does"
+            warn(f"{text}; its memory stays until {end}", ResourceWarning, source=self, stacklevel=2)
 
     def __repr__(self) -> str:
         state = "" if self.is_valid else ", closed"

@@ -2,8 +2,9 @@
 
 The suite runs as ``python -m pytest`` on one rank, and as ``mpirun -n N python -m pytest --with-mpi`` on more, with
 N in DTL_TEST_RANKS. Every rank collects the same tests in the same order. A test that needs no particular number of
-ranks uses ``ctx`` and holds on any; ``alone`` marks the others, and ``mpi(min_size=...)`` of pytest-mpi those that
-need partners. A rank that waits for one that has failed is ended by pytest-timeout, and the launcher ends the others.
+ranks uses ``ctx`` and holds on any; ``alone`` marks the others, ``jobs`` those that start programs of their own, of
+which several may run at once, and ``mpi(min_size=...)`` of pytest-mpi those that need partners. A rank that waits for
+one that has failed is ended by pytest-timeout, and the launcher ends the others.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import shutil
 import tempfile
 from typing import Any, Iterator
 
+import destructors
 import hypothesis
 import numpy as np
 import pytest
@@ -41,6 +43,7 @@ hypothesis.settings.load_profile("ranks")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "alone(reason): runs in the run on one rank only, for the reason given")
+    config.addinivalue_line("markers", "jobs(reason): starts programs of its own; runs in the run on one rank only")
     # pytest tidies the folder that it shares with other runs of the user: two ranks that do it at once fail.
     if RANKS > 1 and config.option.basetemp is None:
         config.option.basetemp = tempfile.mkdtemp(prefix="dtl-tests-")
@@ -48,6 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
+    destructors.watch()
     with dtl.Context() as ctx:
         if ctx.size != RANKS:
             raise pytest.UsageError(f"{RANKS} ranks were asked for, but the communicator has {ctx.size}")
@@ -86,7 +90,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if RANKS > 1 and not _mpi4py_fits():
         _leave_to_us(items)
     for item in items:
-        marker = item.get_closest_marker("alone")
+        marker = item.get_closest_marker("alone") or item.get_closest_marker("jobs")
         if marker is not None and RANKS > 1:
             item.add_marker(pytest.mark.skip(reason=f"{marker.args[0]}; runs where there is one rank"))
 
@@ -129,13 +133,15 @@ def _in_step(ctx: dtl.Context) -> Iterator[None]:
     repeats it until they are there too.
     """
     yield
+    offences, destructors.offences[:] = destructors.offences[:], []
     while True:
         try:
             ctx.barrier()
-            return
+            break
         except dtl.DTLError as error:
             if type(error) is dtl.CommunicationError:  # the communicator is of no use any more
                 raise
+    assert not offences
 
 
 @pytest.fixture(params=["size", "base", "container"])

@@ -49,8 +49,8 @@ def run(ranks: int, *arguments: str, **options: Any) -> subprocess.CompletedProc
     return finish(start("run", "-n", str(ranks), "--timeout", str(SECONDS), *arguments, **options))
 
 
-def on(ranks: int) -> Any:
-    """Return a number of ranks as a parameter of a test, skipped where they cannot be started."""
+def on(ranks: int, *others: Any) -> Any:
+    """Return a number of ranks, and more beside it, as parameters of a test, skipped where they cannot be started."""
     reason = ""
     if ranks > 1 and LAUNCHER is None:
         reason = "no MPI library with a launcher here; runs in the environments of `make setup`"
@@ -58,4 +58,4 @@ def on(ranks: int) -> Any:
         threads = len(cores.hardware_threads())
         if command.spins(LAUNCHER, command.Job(ranks, []), threads, os.environ):
             reason = f"{ranks} ranks of {LAUNCHER.family} starve each other here; runs with Open MPI"
-    return pytest.param(ranks, marks=pytest.mark.skipif(bool(reason), reason=reason), id=f"{ranks} ranks")
+    return pytest.param(ranks, *others, marks=pytest.mark.skipif(bool(reason), reason=reason), id=f"{ranks} ranks")

@@ -11,7 +11,7 @@ from test_thread_levels import pytestmark as marks
 
 import dtl
 
-pytestmark = pytest.mark.alone("starts ranks itself")
+pytestmark = pytest.mark.jobs("starts ranks itself")
 
 has_mpi4py = marks[1]
 

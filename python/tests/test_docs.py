@@ -41,7 +41,7 @@ NOTES = r"file \S+|quotes \S+|ranks \d+|any order|skip, .+"
 LIKE_DOCTEST = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 SECONDS = 100
 
-pytestmark = pytest.mark.alone("starts ranks itself")
+pytestmark = pytest.mark.jobs("starts ranks itself")
 
 
 class Block(NamedTuple):

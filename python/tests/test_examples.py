@@ -19,7 +19,7 @@ from job import on
 import dtl
 from dtl._cli import cores
 
-pytestmark = pytest.mark.alone("starts ranks itself")
+pytestmark = pytest.mark.jobs("starts ranks itself")
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RANKS = pytest.mark.parametrize("ranks", [on(1), on(2), on(3), on(4)])

@@ -9,7 +9,7 @@ from programs import alone, ranks, succeeded
 
 import dtl
 
-pytestmark = pytest.mark.alone("forks processes of its own")
+pytestmark = pytest.mark.jobs("forks processes of its own")
 
 FORK = """
 import os, sys, warnings
@@ -116,6 +116,20 @@ def test_child_of_a_rank_is_no_rank(tmp_path: Path) -> None:
         said = subprocess.check_output([sys.executable, sys.argv[0], "child"], universal_newlines=True).splitlines()
         assert len(said) == 2 and "is no rank of that job itself" in said[0] and said[1] == "2.5", said
         assert dtl.allreduce(ctx, 1) == 2
+        print("all well")
+    """
+    assert succeeded(ranks(2, code, tmp_path)).count("all well") == 2
+
+
+@pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup")
+def test_child_of_a_rank_inherits_none_of_our_settings(tmp_path: Path) -> None:
+    """What DTL sets for MPI and UCX holds while they start, and not for another MPI program that a rank starts."""
+    code = """
+    import subprocess, dtl
+    before = subprocess.check_output(["env"], universal_newlines=True).splitlines()
+    with dtl.Context() as ctx:
+        after = subprocess.check_output(["env"], universal_newlines=True).splitlines()
+        assert [entry for entry in after if entry.startswith(("UCX_", "OMPI_MCA_")) and entry not in before] == []
         print("all well")
     """
     assert succeeded(ranks(2, code, tmp_path)).count("all well") == 2

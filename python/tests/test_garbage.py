@@ -19,7 +19,7 @@ bridge = _native.bridge
 GARBAGE = Path(__file__).with_name("garbage.py")
 
 
-@pytest.mark.alone("starts processes that may crash")
+@pytest.mark.jobs("starts processes that may crash")
 @pytest.mark.parametrize("seed", range(4))
 def test_random_calls(seed: int) -> None:
     ended = run([sys.executable, "-X", "faulthandler", "-W", "ignore", str(GARBAGE), str(seed), "3000"], seconds=100)
@@ -48,6 +48,7 @@ ONE = [
     "ContainerClose",
     "ContainerViews",
     "HaloClose",
+    "HaloDrop",
     "MapClear",
     "MapClose",
     "MapGlobalSize",
@@ -55,6 +56,7 @@ ONE = [
     "MapLocalSize",
     "PlanClose",
     "WindowClose",
+    "WindowDrop",
 ]
 MORE = {
     "ContextWithDevice": (0,),

@@ -22,7 +22,7 @@ import dtl
 
 RANKS = pytest.mark.parametrize("ranks", [on(1), on(4)])
 
-pytestmark = pytest.mark.alone("starts ranks itself")
+pytestmark = pytest.mark.jobs("starts ranks itself")
 
 needs_sklearn = pytest.mark.skipif(
     importlib.util.find_spec("sklearn") is None,

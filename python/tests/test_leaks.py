@@ -143,7 +143,9 @@ def functions() -> dict[str, Callable[[], Any]]:
         "TopologyOfWorld": _dtl.pydtl_TopologyOfWorld,
         "TopologyProcessors": _dtl.pydtl_TopologyProcessors,
         "WindowClose": closing(window, _dtl.pydtl_WindowClose),
+        "WindowDrop": closing(window, _dtl.pydtl_WindowDrop),
         "HaloClose": closing(halo, _dtl.pydtl_HaloClose),
+        "HaloDrop": closing(halo, _dtl.pydtl_HaloDrop),
         "PlanClose": closing(plan, _dtl.pydtl_PlanClose),
         "Version": _dtl.pydtl_Version,
     }

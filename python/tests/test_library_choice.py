@@ -10,7 +10,7 @@ from programs import alone, ranks, succeeded
 import dtl
 from dtl import _mpi
 
-pytestmark = pytest.mark.alone("starts processes with other settings")
+pytestmark = pytest.mark.jobs("starts processes with other settings")
 
 needs_mpi = pytest.mark.skipif(
     not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup"

@@ -101,7 +101,7 @@ print([handle.where for handle in dtl.live()])
 """
 
 
-@pytest.mark.alone("starts processes of its own")
+@pytest.mark.jobs("starts processes of its own")
 @pytest.mark.parametrize(
     ("check", "first", "second", "kept"),
     [
@@ -164,7 +164,7 @@ for context in (more, world, outer):
 """
 
 
-@pytest.mark.alone("starts ranks itself")
+@pytest.mark.jobs("starts ranks itself")
 @pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup")
 @pytest.mark.parametrize("check", ["full", "node"])
 def test_the_last_environment_reports_once_what_is_left_open(check: str, tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ with dtl.Context() as ctx:
 """
 
 
-@pytest.mark.alone("starts ranks itself")
+@pytest.mark.jobs("starts ranks itself")
 @pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup")
 def test_close_that_would_wait_for_ever(tmp_path: Path) -> None:
     assert succeeded(ranks(2, TIMEOUT, tmp_path, DTL_TIMEOUT="1")) == "True True True\n" * 2

@@ -225,7 +225,7 @@ print("alone")
 """
 
 
-@pytest.mark.alone("starts processes that initialise MPI")
+@pytest.mark.jobs("starts processes that initialise MPI")
 @pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup")
 def test_to_mpi4py_without_a_launcher() -> None:
     if importlib.util.find_spec("mpi4py") is None:
@@ -233,7 +233,7 @@ def test_to_mpi4py_without_a_launcher() -> None:
     assert succeeded(alone_program(ALONE)) == "alone\n"
 
 
-@pytest.mark.alone("starts processes")
+@pytest.mark.jobs("starts processes")
 def test_to_mpi4py_without_mpi4py() -> None:
     for hidden in ("sys.modules['mpi4py'] = None", "sys.modules['mpi4py.MPI'] = None"):
         ended = alone_program(
@@ -285,7 +285,7 @@ print("both agree")
 """
 
 
-@pytest.mark.alone("starts ranks itself")
+@pytest.mark.jobs("starts ranks itself")
 @pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup")
 @pytest.mark.parametrize("closed", [True, False], ids=["closed", "left open"])
 @pytest.mark.parametrize("order", ORDERS)

@@ -11,7 +11,7 @@ import pytest
 
 from dtl import _dtl
 
-pytestmark = pytest.mark.alone("looks at a file and at a new process")
+pytestmark = pytest.mark.jobs("looks at a file and at a new process")
 
 
 @pytest.mark.skipif(shutil.which("readelf") is None, reason="there is no readelf; runs where there is a C compiler")

@@ -154,7 +154,7 @@ def test_what_only_one_does_not_expect(ctx: dtl.Context) -> None:
         assert dtl.iallreduce(ctx, 1).wait() == ctx.size
 
 
-@pytest.mark.alone("starts ranks itself")
+@pytest.mark.jobs("starts ranks itself")
 @pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup")
 class TestWaitsInVain:
     """A request that is never over is told of, and given up, like any wait."""
@@ -212,7 +212,7 @@ else:
         assert succeeded(ended).count("ranks disagree: ") == 2
 
 
-@pytest.mark.alone("forks processes of its own")
+@pytest.mark.jobs("forks processes of its own")
 def test_forked_child() -> None:
     code = """
         import os, warnings
@@ -246,3 +246,51 @@ def test_forked_child() -> None:
         print("parent ended well")
     """
     assert "parent ended well" in succeeded(alone(code))
+
+
+@pytest.mark.mpi(min_size=2)
+@pytest.mark.parametrize("count", [20, 80, 200, 1000])
+def test_one_rank_is_far_ahead(ctx: dtl.Context, count: int) -> None:
+    """Rank 0 has started all its calls when the last rank starts another one than all others."""
+    odd, last = 3, ctx.rank == ctx.size - 1
+    own, requests = ctx.dup(), []
+    if not ctx.is_root:
+        ctx.barrier()
+    try:
+        for i in range(count):
+            requests.append(dtl.iallreduce(own, 3.0, "prod" if last and i == odd else "sum"))
+    except dtl.CollectiveMismatchError as error:
+        assert not ctx.is_root
+        assert "PROD" in str(error)
+    if ctx.is_root:
+        assert len(requests) == count
+        ctx.barrier()
+    for i, request in enumerate(requests):
+        if i < odd:
+            assert request.wait() == 3.0 * ctx.size
+        else:
+            with pytest.raises(dtl.CollectiveMismatchError, match="PROD"):
+                request.wait()
+    with pytest.raises(dtl.CollectiveMismatchError, match="an earlier call failed on some ranks only"):
+        dtl.ibarrier(own)
+    assert dtl.allreduce(own, 1) == ctx.size
+    ctx.barrier()
+    own.close()
+
+
+@pytest.mark.mpi(min_size=2)
+def test_one_rank_is_far_ahead_of_others_that_agree(ctx: dtl.Context) -> None:
+    """What it has started begins when the others have come, also while it waits for something else."""
+    own = ctx.dup()
+    if not ctx.is_root:
+        ctx.barrier()
+    requests = [dtl.iallreduce(own, float(i)) for i in range(300)]
+    if ctx.is_root:
+        ctx.barrier()
+        assert dtl.recv(ctx, ctx.size - 1) == 1
+    for i, request in reversed(list(enumerate(requests))):
+        assert request.wait() == float(i) * ctx.size
+    if ctx.rank == ctx.size - 1:
+        dtl.send(ctx, 1, 0)
+    ctx.barrier()
+    own.close()

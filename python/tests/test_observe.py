@@ -229,7 +229,7 @@ def test_stopped(alone: dtl.Context) -> None:
     assert dtl._native.bridge.clock() == 0
 
 
-@pytest.mark.alone("looks at a new process")
+@pytest.mark.jobs("looks at a new process")
 def test_it_is_imported_when_it_is_wanted() -> None:
     code = """
         import sys, dtl

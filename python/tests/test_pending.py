@@ -169,6 +169,6 @@ with dtl.Context() as ctx:
 """
 
 
-@pytest.mark.alone("starts ranks itself")
+@pytest.mark.jobs("starts ranks itself")
 def test_who_only_asks_learns_of_a_mismatch(tmp_path: Path) -> None:
     assert sorted(succeeded(ranks(2, MISMATCH, tmp_path)).split("\n")[-3:-1]) == ["found True", "refused"]

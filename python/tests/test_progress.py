@@ -18,7 +18,7 @@ import dtl
 
 pytest.importorskip("tqdm", reason="not installed; runs in the environments of `make setup`")
 
-starts_processes = pytest.mark.alone("starts processes")
+starts_processes = pytest.mark.jobs("starts processes")
 
 
 def test_traces_have_phases(ctx: dtl.Context) -> None:

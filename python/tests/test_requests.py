@@ -281,6 +281,27 @@ def test_persistent_without_out(ctx: dtl.Context) -> None:
     receive.close()
 
 
+@pytest.mark.mpi(min_size=2)  # a wait for what a rank alone has not sent is an error
+def test_persistent_beside_a_thread_that_waits(ctx: dtl.Context) -> None:
+    """Neither start nor close waits for the message."""
+    right, left = neighbours(ctx)
+    receive = dtl.recv_init(ctx, left, tag=5, dtype=np.float64, count=1)
+    receive.start()
+    waits = threading.Thread(target=receive.wait)
+    waits.start()
+    while not receive._lock.locked():
+        pass
+    with pytest.raises(dtl.BufferError, match="is under way, and a thread waits for it"):
+        receive.close()
+    with pytest.raises(dtl.InvalidArgumentError, match="has been started already, and a thread waits for it"):
+        receive.start()
+    ctx.barrier()
+    dtl.send(ctx, np.ones(1), right, 5)
+    waits.join()
+    assert_same(receive.wait(), np.ones(1))
+    receive.close()
+
+
 def test_several_threads_wait_for_one_request(ctx: dtl.Context) -> None:
     request = dtl.irecv(ctx, dtl.ANY_SOURCE, 4)
     results: list[Any] = []
@@ -328,7 +349,7 @@ def test_refused(alone: dtl.Context, name: str) -> None:
         call(alone)
 
 
-@pytest.mark.alone("starts processes of its own")
+@pytest.mark.jobs("starts processes of its own")
 class TestEnds:
     def test_of_the_interpreter_with_requests_under_way(self) -> None:
         code = """

@@ -18,7 +18,7 @@ from dtl._cli.errors import UsageError
 from dtl._cli.launcher import MPICH, OPEN_MPI, Launcher
 from dtl._cli.run import main
 
-pytestmark = pytest.mark.alone("starts ranks itself")
+pytestmark = pytest.mark.jobs("starts ranks itself")
 
 needs_mpi = pytest.mark.skipif(
     job.LAUNCHER is None, reason="no MPI library with a launcher here; runs in the environments of `make setup`"

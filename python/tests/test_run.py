@@ -15,7 +15,7 @@ from job import on
 from dtl import __main__ as dtl_command
 from dtl._cli import library, processes
 
-pytestmark = pytest.mark.alone("starts ranks itself")
+pytestmark = pytest.mark.jobs("starts ranks itself")
 
 ONE_AND_TWO = pytest.mark.parametrize("ranks", [on(1), on(2)])
 
@@ -228,6 +228,34 @@ def test_library_without_a_launcher(
     monkeypatch.setenv("PATH", str(tmp_path))
     assert dtl_command.main(["run", "-n", "2", __file__]) == 2
     assert f"no launcher that fits {path} is in a bin folder beside or above it" in capsys.readouterr().err
+
+
+def test_launcher_that_does_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As Open MPI's where HOME is not set."""
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "bin").mkdir()
+    path, mpiexec = tmp_path / "lib" / "libmpi.so.40", tmp_path / "bin" / "mpiexec"
+    path.touch()
+    mpiexec.write_text("#!/bin/sh\necho 'Error: Unable to get the user home directory' >&2\nexit 1\n")
+    mpiexec.chmod(0o755)
+    monkeypatch.setenv("DTL_MPI_LIB", str(path))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert dtl_command.main(["run", "-n", "2", __file__]) == 2
+    assert capsys.readouterr().err == (
+        f"dtl run: 2 ranks need the launcher of {path}; {mpiexec} --version does not say which MPI it "
+        "belongs to:\nError: Unable to get the user home directory\n"
+    )
+
+
+@pytest.mark.parametrize("ranks", [on(2)])
+def test_without_a_home(ranks: int, script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs, or what the launcher says is shown."""
+    script.write_text("")
+    monkeypatch.delenv("HOME", raising=False)
+    done = job.run(ranks, str(script))
+    assert done.returncode == 0 or "Unable to get the user home directory" in done.stderr, done.stderr
 
 
 def test_no_such_command(capsys: pytest.CaptureFixture[str]) -> None:

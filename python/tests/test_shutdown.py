@@ -9,7 +9,7 @@ from programs import alone, ranks, succeeded
 
 import dtl
 
-pytestmark = pytest.mark.alone("starts processes of its own")
+pytestmark = pytest.mark.jobs("starts processes of its own")
 
 #: The hook holds this module's globals, so that they are collected after all other modules.
 LEFT = """

@@ -11,7 +11,7 @@ from programs import ranks, succeeded
 import dtl
 
 pytestmark = [
-    pytest.mark.alone("starts ranks itself"),
+    pytest.mark.jobs("starts ranks itself"),
     pytest.mark.skipif(
         not dtl.has_mpi() or importlib.util.find_spec("mpi4py") is None,
         reason="needs MPI and mpi4py; runs in the environments of make setup",

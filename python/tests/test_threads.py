@@ -18,7 +18,7 @@ def shown(program: str = SHOW, **variables: str) -> str:
     return succeeded(run([sys.executable, "-c", program], **variables))
 
 
-@pytest.mark.alone("starts processes")
+@pytest.mark.jobs("starts processes")
 class TestDefault:
     def test_environment(self) -> None:
         assert shown(DTL_NUM_THREADS="7") == "7\n"

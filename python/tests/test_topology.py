@@ -229,7 +229,7 @@ class TestBind:
         assert self.masks() == {frozenset(bind("all"))}, "nothing was bound"
 
 
-@pytest.mark.alone("starts processes")
+@pytest.mark.jobs("starts processes")
 class TestLaunched:
     def test_without_a_context(self) -> None:
         code = """

@@ -15,7 +15,7 @@ import job
 import pytest
 from programs import Ended, run
 
-pytestmark = pytest.mark.alone("starts processes, and ranks, itself")
+pytestmark = pytest.mark.jobs("starts processes, and ranks, itself")
 
 CALLS = """
 import dtl, numpy as np

@@ -40,13 +40,13 @@ COUNTER = """
 """
 
 
-@pytest.mark.alone("starts ranks")
+@pytest.mark.jobs("starts ranks")
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_guides_counter_as_printed(count: int, tmp_path: Path) -> None:
     assert succeeded(ranks(count, COUNTER, tmp_path)) == f"Final counter value: {count}\n"
 
 
-@pytest.mark.alone("starts ranks")
+@pytest.mark.jobs("starts ranks")
 def test_a_lock_that_nobody_gives_back(tmp_path: Path) -> None:
     ended = ranks(
         2,
@@ -75,7 +75,7 @@ def test_a_lock_that_nobody_gives_back(tmp_path: Path) -> None:
     assert "waits for the lock of rank 1's part, held by rank 0" in ended.out + ended.err
 
 
-@pytest.mark.alone("starts ranks")
+@pytest.mark.jobs("starts ranks")
 @pytest.mark.timeout(240)
 def test_ranks_that_share_no_memory() -> None:
     files = [
@@ -86,7 +86,7 @@ def test_ranks_that_share_no_memory() -> None:
     succeeded(run(command, seconds=200, DTL_SHARED_MEMORY="0", DTL_TEST_RANKS="2"))
 
 
-@pytest.mark.alone("starts ranks")
+@pytest.mark.jobs("starts ranks")
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("count", [3, 4])
 def test_random_accesses_of_ranks_that_share_no_memory(count: int) -> None:

@@ -23,60 +23,76 @@ type API struct {
 // noDevice is the error that both vendors give it: CUDA_ERROR_NO_DEVICE, hipErrorNoDevice.
 const noDevice = 100
 
-// Backend is a vendor's GPUs, as far as this process sees them.
+// Backend is a vendor's GPUs, as far as this process sees them. It neither holds memory there nor computes.
 type Backend struct {
-	api     API
-	devices func() (int, error)
+	api  API
+	look func() (seen, error)
+}
+
+// seen is what was found out about a vendor's GPUs.
+type seen struct {
+	library string
+	devices int
 }
 
 var _ backend.DeviceProvider = (*Backend)(nil)
 
 // New returns a backend that opens the vendor's library when it is first asked about it, and asks it once.
 func New(api API, opener dl.Opener) *Backend {
-	return &Backend{api, sync.OnceValues(func() (int, error) { return count(api, opener) })}
+	return &Backend{api, sync.OnceValues(func() (seen, error) { return count(api, opener) })}
 }
 
 // Name returns the backend's name.
 func (b *Backend) Name() string { return b.api.Name }
 
-// Probe returns nil if the driver works and sees a device. The first call starts the driver, which has no other way
-// to tell: from then on it ignores changes of variables like CUDA_VISIBLE_DEVICES. No device is touched.
+// Probe returns why no device can be used: there is none, or DTL can do nothing with it so far, as nothing placed there
+// would work. The first call starts the driver, which has no other way to tell: from then on it ignores changes of
+// variables like CUDA_VISIBLE_DEVICES. No device is touched.
 func (b *Backend) Probe() error {
-	_, err := b.devices()
-	return err
+	s, err := b.look()
+	if err != nil {
+		return err
+	}
+	see := "sees 1 device"
+	if s.devices > 1 {
+		see = fmt.Sprintf("sees %d devices", s.devices)
+	}
+	return status.New(status.BackendUnavailable,
+		"%s found (%s), which %s, but this version of DTL neither holds memory on GPUs nor computes there",
+		b.api.Driver, s.library, see)
 }
 
-// DeviceCount returns how many devices this process sees: 0 if Probe fails.
+// DeviceCount returns how many devices this process sees: 0 where there is no driver that works.
 func (b *Backend) DeviceCount() int {
-	n, _ := b.devices()
-	return n
+	s, _ := b.look()
+	return s.devices
 }
 
-// count returns the number of devices, at least 1, or why there is none.
-func count(api API, opener dl.Opener) (int, error) {
+// count finds at least one device, or says why there is none.
+func count(api API, opener dl.Opener) (seen, error) {
 	library, err := opener.Open(api.Libraries...)
 	if err != nil {
-		return 0, status.New(status.BackendUnavailable, "no %s: %w", api.Driver, err)
+		return seen{}, status.New(status.BackendUnavailable, "no %s: %w", api.Driver, err)
 	}
 	start, err := library.Symbol(api.Init)
 	if err != nil {
-		return 0, err
+		return seen{}, err
 	}
 	devices, err := library.Symbol(api.Count)
 	if err != nil {
-		return 0, err
+		return seen{}, err
 	}
 	if result := initialize(start); result != 0 {
-		return 0, failed(api, library, api.Init, result)
+		return seen{}, failed(api, library, api.Init, result)
 	}
 	n, result := Integer(devices)
 	if result != 0 {
-		return 0, failed(api, library, api.Count, result)
+		return seen{}, failed(api, library, api.Count, result)
 	}
 	if n < 1 {
-		return 0, blind(api, library)
+		return seen{}, blind(api, library)
 	}
-	return n, nil
+	return seen{library.Path(), n}, nil
 }
 
 // blind says that there is a driver but nothing to drive.

@@ -78,7 +78,7 @@ def build(launcher: Launcher, job: Job, cores: int, environ: Mapping[str, str], 
 
 def spins(launcher: Launcher, job: Job, threads: int, environ: Mapping[str, str]) -> bool:
     """Say whether the ranks will starve each other: more than processors, and each waits without yielding."""
-    return launcher.family == MPICH and job.all_ranks > threads and not _placed(job, environ)
+    return launcher.family == MPICH and job.all_ranks > threads and not placed(job, environ)
 
 
 def _given(job: Job) -> set[str]:
@@ -86,7 +86,7 @@ def _given(job: Job) -> set[str]:
     return {word.lstrip("-") for word in job.launcher_arguments if word.startswith("-")}
 
 
-def _placed(job: Job, environ: Mapping[str, str]) -> bool:
+def placed(job: Job, environ: Mapping[str, str]) -> bool:
     """Say whether somebody else decides on which hosts the ranks run."""
     return bool(
         job.hostfile
@@ -110,7 +110,7 @@ def _open_mpi_variables(launcher: Launcher, job: Job, environ: Mapping[str, str]
         }
     files = mca.files(launcher.path, environ)
     chosen = [mca.chosen(name, environ, job.launcher_arguments, files) for name in ("pml", "btl", "mtl")]
-    if not any(chosen) and not _placed(job, environ) and not _given(job) & {"tune", "am"}:
+    if not any(chosen) and not placed(job, environ) and not _given(job) & {"tune", "am"}:
         shared_memory = "sm" if launcher.version >= (5,) else "vader"
         variables.update(OMPI_MCA_pml="ob1", OMPI_MCA_btl=f"self,{shared_memory}")
     return variables
@@ -120,12 +120,12 @@ def _open_mpi_options(launcher: Launcher, job: Job, cores: int, environ: Mapping
     options: list[str] = []
     new = launcher.version >= (5,)
     given = _given(job)
-    if job.all_ranks > cores and not _placed(job, environ):
+    if job.all_ranks > cores and not placed(job, environ):
         if not given & {"map-by", "oversubscribe"}:
             options += ["--map-by", ":OVERSUBSCRIBE"] if new else ["--oversubscribe"]
         if "bind-to" not in given:
             options += ["--bind-to", "none"]
-    elif job.all_ranks == 1 and not _placed(job, environ) and not given & _BINDING and not _bound(environ):
+    elif job.all_ranks == 1 and not placed(job, environ) and not given & _BINDING and not _bound(environ):
         options += ["--bind-to", "none"]  # its threads have all processors, as without a launcher
     if job.prefix_output:
         options += ["--output", "tag"] if new else ["--tag-output"]

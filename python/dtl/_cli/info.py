@@ -49,4 +49,8 @@ def _mpi_lines() -> Iterator[tuple[str, str]]:
     yield "MPI ABI", mpi["abi"]
     yield "MPI threads", mpi["thread_level"]
     starter = launcher.find(mpi["path"], os.environ)
-    yield "launcher", str(starter) if starter is not None else "none that fits this library"
+    yield "launcher", str(starter) if starter is not None else _no_launcher(mpi["path"])
+
+
+def _no_launcher(library: str) -> str:
+    return launcher.failure(library, os.environ) or "none that fits this library"

@@ -50,20 +50,33 @@ def find(library: str, environ: Mapping[str, str]) -> Launcher | None:
     return None
 
 
+def failure(library: str, environ: Mapping[str, str]) -> str:
+    """Return what the first launcher said that may belong to the library and cannot even say what it is, "" if none."""
+    for path in _candidates(library, environ):
+        if identify(path) is None:
+            return f"{path} --version does not say which MPI it belongs to:\n{_version(path)}".rstrip()
+    return ""
+
+
 def identify(path: str) -> Launcher | None:
     """Return what the launcher at this path says it is, or None if it says nothing known."""
-    try:
-        answer = subprocess.run(
-            [path, "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=30, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    text = answer.stdout.decode(errors="replace")
+    text = _version(path)
     family = next((family for words, family in _BANNERS if words in text), None)
     number = re.search(r"\d+(\.\d+)+", text)
     if family is None or number is None:
         return None
     return Launcher(path, family, tuple(map(int, number.group().split("."))))
+
+
+def _version(path: str) -> str:
+    """Return what a launcher prints where it is asked for its version, or why it prints nothing."""
+    try:
+        answer = subprocess.run(
+            [path, "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=30, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return answer.stdout.decode(errors="replace")
 
 
 def _families(library: str) -> tuple[str, ...]:

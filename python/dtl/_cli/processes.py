@@ -56,6 +56,16 @@ def descendants(pid: int) -> list[Process]:
     return found
 
 
+def carrying(entry: str) -> list[Process]:
+    """Return the processes that were started with this entry, ``NAME=value``, in their environment."""
+    try:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
+    found = [look_up(pid) for pid in pids if entry in _environ(pid)]
+    return [process for process in found if process is not None]
+
+
 def send(process: Process, signum: int) -> None:
     """Send a signal to the process if it still runs."""
     if alive(process):
@@ -68,18 +78,24 @@ def ranks(job: list[Process], interpreter: str) -> list[tuple[str, Process]]:
     program = os.path.realpath(interpreter)
     found = []
     for process in job:
-        try:
-            if os.path.realpath(f"/proc/{process.pid}/exe") == program:
-                found.append((_rank(process), process))
-        except OSError:
-            continue
-    return [(f"rank {rank}", process) for rank, process in sorted(found)]
+        if os.path.realpath(f"/proc/{process.pid}/exe") == program:
+            found.append((rank(process) or 0, process))
+    return [(f"rank {number}", process) for number, process in sorted(found)]
 
 
-def _rank(process: Process) -> int:
-    with open(f"/proc/{process.pid}/environ", "rb") as file:
-        variables = dict(entry.partition("=")[::2] for entry in os.fsdecode(file.read()).split("\0"))
-    return next((int(variables[name]) for name in _RANK_VARIABLES if name in variables), 0)
+def rank(process: Process) -> int | None:
+    """Return the rank that a launcher gave to a process or to one that it descends from, or None."""
+    variables = dict(entry.partition("=")[::2] for entry in _environ(process.pid))
+    return next((int(variables[name]) for name in _RANK_VARIABLES if name in variables), None)
+
+
+def _environ(pid: int) -> list[str]:
+    """Return the entries of the environment that a process was started with; none if it is not ours, or gone."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return os.fsdecode(file.read()).split("\0")
+    except OSError:
+        return []
 
 
 def last_words(process: Process, seconds: float) -> Iterator[str]:

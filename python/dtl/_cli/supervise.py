@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import signal
+import socket
 import subprocess
 import sys
+import time
+import warnings
 from types import FrameType
-from typing import Mapping, NoReturn, Sequence
+from typing import Callable, Iterator, Mapping, NoReturn, Sequence
 
 from . import processes
+from .reports import VARIABLE, Reports
 
 #: The exit code of a job that ran out of time, as that of timeout(1).
 TIMED_OUT = 124
@@ -22,6 +28,12 @@ _SECOND_SECONDS = 2.0
 _STACK_SECONDS = 2.0
 # What ranks get after Ctrl-C to tell each other, and the user, where they were.
 _LAST_WORDS_SECONDS = 2.5
+# What ranks get to end that a launcher has left behind.
+_LEFT_SECONDS = 2.0
+# After this without a new rank it is looked whether all that others wait for at their start are there.
+_STARTING_SECONDS = 1.0
+
+_PR_SET_PDEATHSIG = 1  # of Linux's prctl
 
 
 class _SignalError(Exception):
@@ -30,26 +42,57 @@ class _SignalError(Exception):
         self.signum = signum
 
 
+class _NeverStartedError(Exception):
+    def __init__(self, waiting: list[int], gone: list[int]) -> None:
+        super().__init__(f"{_names(gone)} ended without opening a context, for which {_names(waiting)} waited")
+
+
 def _interrupt(signum: int, frame: FrameType | None) -> NoReturn:
     raise _SignalError(signum)
 
 
-def run(words: Sequence[str], environ: Mapping[str, str], timeout: float | None) -> int:
+def run(words: Sequence[str], environ: Mapping[str, str], timeout: float | None, ranks: int = 0) -> int:
     """Run a command and return its exit code; 128 + the signal if one ended it, ``TIMED_OUT`` if time did.
 
     The command gets a session of its own, so that Ctrl-C reaches it once and from here. Whatever ends the
-    wait, no process that the command started on this machine is left when this returns.
+    wait, no process that the command started on this machine is left when this returns; and where this process is
+    killed, the command gets SIGTERM.
+
+    Parameters
+    ----------
+    ranks
+        How many ranks the command starts on this machine, where it starts none on others; 0 where that is not known.
     """
-    child = subprocess.Popen(list(words), env=dict(environ), start_new_session=True)
+    with contextlib.closing(Reports()) as reports:
+        return _supervise(words, {**environ, VARIABLE: reports.name}, timeout, ranks, reports)
+
+
+def _supervise(
+    words: Sequence[str], environ: Mapping[str, str], timeout: float | None, ranks: int, reports: Reports
+) -> int:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12: a fork beside Go's threads, before exec
+        child = subprocess.Popen(
+            list(words),
+            env=dict(environ),
+            start_new_session=True,
+            preexec_fn=_end_after(os.getpid()),  # noqa: PLW1509  # takes no lock
+        )
     # What we were started to ignore, as nohup does with SIGHUP, stays ignored.
     heeded = [signum for signum in _ENDING if signal.getsignal(signum) != signal.SIG_IGN]
     before = {signum: signal.signal(signum, _interrupt) for signum in heeded}
     try:
-        code = child.wait(timeout)
-        return code if code >= 0 else 128 - code
+        with _woken_by_children(reports):
+            code = _wait(child, reports, timeout, ranks)
+        return _verdict(code, words[0], reports, ranks)
+    except _NeverStartedError as error:
+        _be_deaf()
+        _say(f"{error}; ending the job")
+        _end(child, signal.SIGTERM)
+        return 1
     except subprocess.TimeoutExpired:
         _be_deaf()
-        print(f"dtl run: still running after {timeout:g} s; ending the job", file=sys.stderr, flush=True)
+        _say(f"still running after {timeout:g} s; ending the job")
         _show_stacks(child)
         _end(child, signal.SIGTERM)
         return TIMED_OUT
@@ -62,6 +105,117 @@ def run(words: Sequence[str], environ: Mapping[str, str], timeout: float | None)
     finally:
         for signum, handler in before.items():
             signal.signal(signum, handler)
+
+
+def _end_after(parent: int) -> Callable[[], None]:
+    """Return what a new process calls for a signal when its parent has ended, whatever ends that."""
+    prctl = ctypes.CDLL(None).prctl
+
+    def ask() -> None:
+        prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    return ask
+
+
+@contextlib.contextmanager
+def _woken_by_children(reports: Reports) -> Iterator[None]:
+    """Let the end of a child end a wait for reports."""
+    ours, systems = socket.socketpair()
+    with ours, systems:
+        ours.setblocking(False)
+        systems.setblocking(False)
+        reports.wake(ours)
+        handler = signal.signal(signal.SIGCHLD, lambda signum, frame: None)
+        before = signal.set_wakeup_fd(systems.fileno(), warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(before)
+            signal.signal(signal.SIGCHLD, handler)
+            reports.sleep(ours)
+
+
+def _wait(child: subprocess.Popen[bytes], reports: Reports, timeout: float | None, ranks: int) -> int:
+    """Return the exit code of the child when it has ended.
+
+    Raises
+    ------
+    subprocess.TimeoutExpired
+        If it has not within the time.
+    _NeverStartedError
+        If ranks wait at their start for one that has ended.
+    """
+    end = None if timeout is None else time.monotonic() + timeout
+    while child.poll() is None:
+        left = None if end is None else max(0.0, end - time.monotonic())
+        if left == 0.0:
+            raise subprocess.TimeoutExpired(child.args, timeout or 0.0)
+        waiting = ranks > 0 and "starting" in reports.states.values()
+        reports.take(min(_STARTING_SECONDS, left or _STARTING_SECONDS) if waiting else left)
+        if waiting:
+            _check_start(child, reports, ranks)
+    while reports.take(0.0):
+        pass
+    return int(child.returncode)
+
+
+def _check_start(child: subprocess.Popen[bytes], reports: Reports, ranks: int) -> None:
+    """Raise _NeverStartedError if a rank that others wait for at their start has ended before its own."""
+    waiting = reports.starting(_STARTING_SECONDS)
+    missing = set(range(ranks)).difference(reports.states)
+    if waiting and missing:
+        gone = missing.difference(map(processes.rank, processes.descendants(child.pid)))
+        if gone:
+            raise _NeverStartedError(sorted(waiting), sorted(gone))
+
+
+def _verdict(code: int, command: str, reports: Reports, ranks: int) -> int:
+    """Return the exit code of a job that has ended by itself, after a word about what its launcher does not say."""
+    if code < 0:
+        _end_left(processes.carrying(f"{VARIABLE}={reports.name}"))
+    if reports.failure:
+        return code if code > 0 else reports.failure
+    if code < 0:
+        _say(f"{command} was ended by {signal.Signals(-code).name}, and with it the job")
+        return 128 - code
+    if reports.lost:
+        _say(_loss(reports, ranks))
+        return code or 1
+    return code
+
+
+def _loss(reports: Reports, ranks: int) -> str:
+    """Say which rank left first, or where that was only starting, which others had not begun to: one waits for all."""
+    first = reports.lost[0]
+    missing = set(range(ranks)).difference(reports.states)
+    if missing and reports.states[first] == "starting":
+        others = _names(sorted(reports.lost))
+        return f"{_names(sorted(missing))} ended without opening a context, and {others} while starting"
+    how = "it was killed, or called os._exit, or ran another program in its place"
+    if ranks == 0:  # those of other hosts report nothing
+        return f"rank {first} was the first on this host to leave the job without finishing: {how}"
+    return f"rank {first} left the job without finishing: {how}"
+
+
+def _say(text: str) -> None:
+    print(f"dtl run: {text}", file=sys.stderr, flush=True)
+
+
+def _names(ranks: list[int]) -> str:
+    return f"rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))}"
+
+
+def _end_left(left: list[processes.Process]) -> None:
+    """End the processes of a job that has no launcher any more."""
+    for process in left:
+        processes.send(process, signal.SIGTERM)
+    deadline = time.monotonic() + _LEFT_SECONDS
+    while any(map(processes.alive, left)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for process in left:
+        processes.send(process, signal.SIGKILL)
 
 
 def _be_deaf() -> None:
@@ -89,7 +243,7 @@ def _show_stacks(child: subprocess.Popen[bytes]) -> None:
     for process in waiting:
         processes.send(process, signal.SIGSTOP)
     for name, process in ranks:
-        print(f"dtl run: {name} (process {process.pid}) was here:", file=sys.stderr, flush=True)
+        _say(f"{name} (process {process.pid}) was here:")
         for text in processes.last_words(process, _STACK_SECONDS):
             sys.stderr.write(text)
     sys.stderr.flush()

@@ -1,0 +1,93 @@
+// Package supervisor tells dtl run, which supervises the processes of a job, how this one fares: that it starts, that it has
+// joined the job, that it ends. A rank whose connection closes before it has said that it ends has left without
+// finishing, whatever the launcher makes of that; and a process whose supervisor has gone ends itself. Where none is,
+// as on other machines than dtl run's, nothing happens.
+package supervisor
+
+// #include <stdlib.h>
+// #include "supervisor.h"
+import "C"
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"dtl/backends/internal/environ"
+)
+
+// state is what a process reports of itself.
+type state string
+
+const (
+	unknown  state = ""
+	starting state = "starting" // waits for all processes of the job to do so
+	joined   state = "joined"
+	ended    state = "ended"
+)
+
+// now is what this process has reported last.
+var now struct {
+	sync.Mutex
+	state state
+}
+
+// Starting reports that this process goes into a call that connects it with all processes of the job.
+func Starting() { report(starting) }
+
+// Joined reports that this process is connected with others. From here on, exit reports the end before anything else that
+// the process has to do then.
+func Joined() { report(joined) }
+
+// Ended reports that this process has left the job in order, or ends it for all, with an exit code.
+func Ended(code int) {
+	now.Lock()
+	defer now.Unlock()
+	if now.state != unknown {
+		send(ended, code)
+	}
+}
+
+func report(s state) {
+	now.Lock()
+	defer now.Unlock()
+	if now.state == s || now.state == joined {
+		return
+	}
+	if now.state == unknown {
+		connect()
+	}
+	now.state = s
+	send(s, 0)
+	C.dtl_supervisor_report_exit() // once more after MPI's start, as what is registered last runs first
+}
+
+// connect connects with the supervisor, unless this process is the child of one that has: that inherits the variables.
+func connect() {
+	process, _, _ := strings.Cut(environ.Get("DTL_RANK_PROCESS"), " ")
+	if process != "" && process != strconv.Itoa(os.Getpid()) {
+		return
+	}
+	name, rank := C.CString(environ.Get("DTL_RUN")), C.CString(rank())
+	defer C.free(unsafe.Pointer(name))
+	defer C.free(unsafe.Pointer(rank))
+	C.dtl_supervisor_connect(name, rank)
+}
+
+// rank returns the rank of this process, as the launchers that dtl run uses say it.
+func rank() string {
+	for _, name := range []string{"OMPI_COMM_WORLD_RANK", "PMI_RANK"} {
+		if rank := environ.Get(name); rank != "" {
+			return rank
+		}
+	}
+	return "0"
+}
+
+func send(s state, code int) {
+	text := C.CString(string(s))
+	defer C.free(unsafe.Pointer(text))
+	C.dtl_supervisor_report(text, C.int(code))
+}

@@ -1,0 +1,107 @@
+"""Rank 0 makes one collective call, the others another one: all of them hear of it, at once, and go on.
+
+Each trial draws pairs of the calls of calls.py. Either every rank raises CollectiveMismatchError, with the same text,
+which names both calls; or, of the same call, none does. Afterwards the context goes on, or says on all ranks that it
+does not.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import warnings
+from typing import Any
+
+import rank
+from calls import Objects, starts, table
+from jobs import family, series
+
+import dtl
+
+PAIRS = 1000
+
+#: The most that a trial takes.
+SECONDS = 25.0
+
+#: What a call may wait before DTL gives up for it, which is a failure.
+TIMEOUT = 5
+
+
+def trial(seed: int, python: str, seconds: float) -> tuple[str, list[str]]:
+    """Run one job of many pairs, and return what it was and what went wrong."""
+    rng = random.Random(f"pairs {seed} {family(python)}")
+    ranks = 2 if family(python) == "MPICH" else rng.choice([2, 3, 4])
+    shared = rng.random() < 0.7
+    variables = {"DTL_TIMEOUT": str(TIMEOUT), **({} if shared else {"DTL_SHARED_MEMORY": "0"})}
+    done, wrong = series(python, ranks, "pairs.py", rng.randrange(2**32), PAIRS, seconds, variables)
+    return f"{done} pairs on {ranks} ranks{'' if shared else ' that share no memory'}", wrong
+
+
+def main() -> None:
+    """Make the pairs of a seed from one number on: the program of a rank."""
+    warnings.simplefilter("ignore")
+    home = dtl.Context()
+    log = rank.Log(home)
+    rng = random.Random(f"pairs {sys.argv[1]}")
+    objects = Objects(home.dup())
+    names = list(table(objects))
+    pairs = [(rng.choice(names), rng.choice(names)) for _ in range(PAIRS)]
+    for number in range(int(sys.argv[2]), PAIRS):
+        one, other = pairs[number]
+        what = f"pair {number}: {one} on rank 0, {other} on the others"
+        log.begin(number, what)
+        name = other if home.rank else one
+        function, words, keywords = table(objects)[name]
+        ended = rank.raised(lambda f=function, w=words, k=keywords: f(*w, **k))  # type: ignore[misc]
+        ended += _after(objects.ctx, starts(one) or starts(other), ended[0])
+        log.at(f"the exchange after {what}")
+        everybody = log.exchange(ended)
+        wrong = _judged(one, other, everybody)
+        if wrong and home.rank == 0:
+            log.found(f"{what}: {wrong}")
+        if wrong or one == other or starts(one) or starts(other) or any(after for _, _, after, _ in everybody):
+            objects = Objects(home.dup())
+    log.begin(PAIRS, "the end")
+
+
+#: Calls that are the same one, with one key or with many.
+SAME = ({"insert", "insert_many"}, {"find key", "find_many"}, {"contains", "contains_many"}, {"erase", "erase_many"})
+
+
+def _after(ctx: Any, started: bool, error: str) -> Any:
+    """Make one more call, and return what it raises: the context goes on, or says that it does not.
+
+    Where one of the calls was started, a rank may have ended its part of it before the other call came. It hears of
+    that when it starts its next. Ranks that have heard make no call, which would wait for the others.
+    """
+    if not started:
+        return rank.raised(lambda: dtl.allreduce(ctx, 1))
+    return ("", "") if error else rank.raised(lambda: dtl.iallreduce(ctx, 1).wait())
+
+
+def _judged(one: str, other: str, everybody: list[Any]) -> str:
+    """Return what is wrong with what a pair came to on all ranks, "" for nothing."""
+    told = "; ".join(
+        f"rank {rank}: {kind or 'returned'} {text[:200]}" + (f", then {after} {also[:120]}" if after else "")
+        for rank, (kind, text, after, also) in enumerate(everybody)
+    )
+    kinds, texts, afters = ({ended[i] for ended in everybody} for i in (0, 1, 2))
+    if any({one, other} <= same for same in SAME) and kinds == {""}:
+        return ""
+    if one == other:
+        return "" if kinds == {""} else f"the same call fails: {told}"
+    if starts(one) or starts(other):
+        heard = [kind or after for kind, _, after, _ in everybody]
+        fits = {"CollectiveMismatchError", "CommunicationError"}
+        return (
+            "" if fits.issuperset(heard) and "CollectiveMismatchError" in heard and "no end after" not in told else told
+        )
+    if kinds != {"CollectiveMismatchError"}:
+        return told
+    if len(texts) != 1 or min(text.count("called ") for text in texts) < 2:
+        return f"the texts do not say the same of both: {told}"
+    return "" if len(afters) == 1 and afters <= {"", "CommunicationError"} else f"the context goes on otherwise: {told}"
+
+
+if __name__ == "__main__":
+    main()

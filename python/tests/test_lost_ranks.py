@@ -1,0 +1,207 @@
+"""A job of which a rank leaves without finishing fails; one that is killed leaves nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Callable
+
+import job
+import pytest
+from job import on
+
+from dtl._cli import processes, supervise
+
+pytestmark = pytest.mark.alone("starts ranks itself")
+
+EXIT = "os._exit(0)"
+EXEC = "os.execv('/bin/true', ['true'])"
+
+ALLREDUCE = "dtl.allreduce(ctx, 1.0)"
+RECEIVE = "dtl.recv(ctx, {rank})"
+PAUSE = "signal.pause()"
+
+OPENED = """\
+import os, signal, dtl
+ctx = dtl.Context()
+ctx.barrier()
+if ctx.rank == {rank}:
+    {leave}
+{wait}
+"""
+
+NOT_OPENED = """\
+import os, signal
+number = os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"]
+if number == "{rank}":
+    {leave}
+import dtl
+ctx = dtl.Context()
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    """Return where a test writes the program that it runs."""
+    return tmp_path / "program.py"
+
+
+def said(err: str) -> list[str]:
+    """Return what ``dtl run`` said after the command that it ran."""
+    return [line for line in err.splitlines() if line.startswith("dtl run: ")][1:]
+
+
+@pytest.mark.parametrize("leave", [EXIT, EXEC], ids=["exit", "exec"])
+@pytest.mark.parametrize(
+    ("ranks", "rank", "wait"),
+    [
+        on(2, 0, ALLREDUCE),
+        on(2, 1, ALLREDUCE),
+        on(2, 0, RECEIVE),
+        on(2, 1, PAUSE),
+        on(3, 2, ALLREDUCE),
+        on(4, 1, PAUSE),
+    ],
+)
+def test_a_rank_that_leaves_the_job(ranks: int, rank: int, wait: str, leave: str, script: Path) -> None:
+    script.write_text(OPENED.format(rank=rank, leave=leave, wait=wait.format(rank=rank)))
+    done = job.run(ranks, str(script))
+    assert done.returncode not in (0, 124), done.stderr
+    assert len(said(done.stderr)) == 1, done.stderr
+    assert said(done.stderr)[0].startswith(f"dtl run: rank {rank} left the job without finishing: ")
+
+
+@pytest.mark.parametrize("leave", [EXIT, EXEC, "raise SystemExit"], ids=["_exit", "exec", "exit"])
+@pytest.mark.parametrize(("ranks", "rank"), [on(2, 0), on(2, 1), on(4, 3)])
+def test_a_rank_that_others_wait_for_at_their_start(ranks: int, rank: int, leave: str, script: Path) -> None:
+    script.write_text(NOT_OPENED.format(rank=rank, leave=leave))
+    done = job.run(ranks, str(script))
+    assert done.returncode not in (0, 124), done.stderr
+    assert f"dtl run: rank {rank} ended without opening a context, " in done.stderr
+
+
+@pytest.mark.parametrize("ranks", [on(2), on(3)])
+def test_a_rank_that_is_killed(ranks: int, script: Path) -> None:
+    script.write_text(OPENED.format(rank=1, leave="os.kill(os.getpid(), signal.SIGKILL)", wait=ALLREDUCE))
+    done = job.run(ranks, str(script))
+    assert done.returncode not in (0, 124), done.stderr
+    assert [line[:50] for line in said(done.stderr)] == ["dtl run: rank 1 left the job without finishing: it"]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "print('no context')",
+        "import dtl\nwith dtl.Environment().make_cpu_context():\n    pass",
+        "import os, dtl\nwith dtl.Context() as ctx:\n    pid = os.fork()\n    if not pid:\n        os._exit(0)\n"
+        "    os.waitpid(pid, 0)\n    ctx.barrier()",
+        "import os, dtl\nwith dtl.Context() as ctx:\n    pid = os.fork()\n    if not pid:\n        raise SystemExit\n"
+        "    os.waitpid(pid, 0)\n    ctx.barrier()",
+        "import os, subprocess, sys, dtl\nwith dtl.Context() as ctx:\n    ctx.barrier()\n"
+        "    subprocess.run([sys.executable, '-c', 'import os, dtl; os._exit(0)'], check=True)",
+        "import dtl\ndtl.Context().barrier()\nraise SystemExit",
+    ],
+    ids=["without dtl", "context of one", "child leaves", "child ends", "program", "open context"],
+)
+@pytest.mark.parametrize("ranks", [on(2)])
+def test_ranks_that_end_well(ranks: int, program: str, script: Path) -> None:
+    script.write_text(program)
+    done = job.run(ranks, str(script))
+    assert (done.returncode, said(done.stderr)) == (0, []), done.stderr
+
+
+@pytest.mark.parametrize("leave", ["raise SystemExit(3)", "raise ValueError('boom')"])
+@pytest.mark.parametrize("ranks", [on(2)])
+def test_a_rank_that_fails_says_enough(ranks: int, leave: str, script: Path) -> None:
+    script.write_text(OPENED.format(rank=1, leave=leave, wait=ALLREDUCE))
+    done = job.run(ranks, str(script))
+    assert done.returncode == (3 if "3" in leave else 1), done.stderr
+    assert said(done.stderr) == []
+
+
+STUCK = """\
+import os, signal, sys, dtl
+{deaf}
+ctx = dtl.Context()
+ctx.barrier()
+print(os.getpid(), flush=True)
+while True:
+    signal.pause()
+"""
+
+DEAF = "for s in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):\n    signal.signal(s, signal.SIG_IGN)"
+
+
+def started(ranks: int, text: str, script: Path) -> tuple[subprocess.Popen[str], list[processes.Process]]:
+    """Start a job that waits for ever, and return it and all processes that it has."""
+    script.write_text(text)
+    process = job.start("run", "-n", str(ranks), str(script))
+    assert process.stdout is not None
+    pids = [int(process.stdout.readline()) for _ in range(ranks)]
+    family = processes.descendants(process.pid)
+    assert {member.pid for member in family}.issuperset(pids)
+    return process, family
+
+
+def gone(family: list[processes.Process]) -> bool:
+    """Say whether all these processes end within seconds, and end those that do not."""
+    deadline = time.monotonic() + 10
+    while any(map(processes.alive, family)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    left = list(filter(processes.alive, family))
+    for process in left:
+        processes.send(process, signal.SIGKILL)
+    return not left
+
+
+def kill_command(process: subprocess.Popen[str], family: list[processes.Process]) -> None:
+    process.kill()
+
+
+def kill_launcher(process: subprocess.Popen[str], family: list[processes.Process]) -> None:
+    os.kill(family[0].pid, signal.SIGKILL)
+
+
+def kill_both(process: subprocess.Popen[str], family: list[processes.Process]) -> None:
+    kill_command(process, family)
+    kill_launcher(process, family)
+
+
+@pytest.mark.parametrize("kill", [kill_command, kill_launcher, kill_both])
+@pytest.mark.parametrize(("ranks", "deaf"), [on(2, DEAF), on(4, "")])
+def test_a_job_that_is_killed_leaves_nothing(
+    ranks: int, deaf: str, kill: Callable[[subprocess.Popen[str], list[processes.Process]], None], script: Path
+) -> None:
+    process, family = started(ranks, STUCK.format(deaf=deaf), script)
+    kill(process, family)
+    assert gone(family)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=10)
+    assert process.returncode == (137 if kill is kill_launcher else -signal.SIGKILL)
+
+
+def test_the_job_counts_and_not_how_the_launcher_ends() -> None:
+    """Open MPI's crashes now and then after ranks have aborted the job."""
+    launcher = (
+        "import os, signal, socket\n"
+        "rank = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
+        "rank.connect('\\0' + os.environ['DTL_RUN'])\n"
+        "rank.send(b'1 joined 0')\n"
+        "rank.send(b'1 ended 3')\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    assert supervise.run([sys.executable, "-c", launcher], os.environ, None) == 3
+
+
+@pytest.mark.parametrize("ranks", [on(2)])
+def test_the_end_of_the_launcher_is_said(ranks: int, script: Path) -> None:
+    process, family = started(ranks, STUCK.format(deaf=""), script)
+    kill_launcher(process, family)
+    err = job.finish(process).stderr
+    assert gone(family)
+    assert "mpiexec was ended by SIGKILL, and with it the job" in said(err)[-1]
