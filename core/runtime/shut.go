@@ -10,10 +10,10 @@ import (
 // Holds reports whether only Close lets the context's communicator go.
 func (c *Context) Holds() bool { return c.backend != backend.Local }
 
-// Shut is Close of the context that a handle names, unless requests on it are active: then nothing has happened.
-// Collective.
+// Shut is Close of the context that a handle names, unless requests on it are active, or windows are in use on any rank:
+// then nothing has happened. Collective.
 func Shut(h handle.Handle) error {
-	if err := with(h, func(c *Context) error { return c.comm.Idle() }); err != nil {
+	if err := with(h, func(c *Context) error { return c.comm.Closable() }); err != nil {
 		return status.In("close", err)
 	}
 	return Contexts.Close(h)
