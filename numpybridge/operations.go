@@ -104,6 +104,7 @@ const (
 	WinView
 	WinFence
 	WinSync
+	WinDetach
 	WinLock
 	WinUnlock
 	WinFlush
@@ -222,6 +223,7 @@ var operations = [...]operation{
 	WinView:      {"WIN_VIEW", "local_view", false, false, winView},
 	WinFence:     {"WIN_FENCE", "fence", false, false, winFence},
 	WinSync:      {"WIN_SYNC", "sync", false, false, winSync},
+	WinDetach:    {"WIN_DETACH", "detach", false, false, winDetach},
 	WinLock:      {"WIN_LOCK", "lock", false, false, winLock},
 	WinUnlock:    {"WIN_UNLOCK", "unlock", false, false, winUnlock},
 	WinFlush:     {"WIN_FLUSH", "flush", false, false, winFlush},

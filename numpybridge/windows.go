@@ -64,8 +64,9 @@ func winView(c *Call) error {
 	})
 }
 
-func winFence(c *Call) error { return c.window((*rma.Window).Fence) }
-func winSync(c *Call) error  { return c.window((*rma.Window).Sync) }
+func winFence(c *Call) error  { return c.window((*rma.Window).Fence) }
+func winSync(c *Call) error   { return c.window((*rma.Window).Sync) }
+func winDetach(c *Call) error { return c.window((*rma.Window).Detach) }
 
 // winLock locks the part of rank args[0], or all, alone if args[1].
 func winLock(c *Call) error {

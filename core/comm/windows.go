@@ -82,12 +82,13 @@ func (c *Comm) Expose(op, what string, mem memory.Span) (w backend.Window, err e
 }
 
 // dependent is what ends with the communicator.
-type dependent struct{ end func() error }
+type dependent struct{ idle, end func() error }
 
 // OnClose has end called when the communicator is closed, in the order in which ranks came here, unless the caller has
-// called forget before. What depends on it is made, and forgotten, by collective calls.
-func (c *Comm) OnClose(end func() error) (forget func()) {
-	d := &dependent{end}
+// called forget before. Until then, idle says why it cannot end now, if so. What depends on the communicator is made, and
+// forgotten, by collective calls.
+func (c *Comm) OnClose(idle, end func() error) (forget func()) {
+	d := &dependent{idle, end}
 	c.dependents.mu.Lock()
 	defer c.dependents.mu.Unlock()
 	c.dependents.list = append(c.dependents.list, d)
@@ -98,11 +99,30 @@ func (c *Comm) OnClose(end func() error) (forget func()) {
 	}
 }
 
+// depending returns what ends with the communicator: as much on every rank.
+func (c *Comm) depending() []*dependent {
+	c.dependents.mu.Lock()
+	defer c.dependents.mu.Unlock()
+	return slices.Clone(c.dependents.list)
+}
+
+// Closable is nil unless requests are under way here, or what depends on the communicator cannot end. Where something
+// depends on it, all ranks come here, and all get the error of one. Collective.
+func (c *Comm) Closable() error {
+	mine := c.Idle()
+	list := c.depending()
+	if len(list) == 0 {
+		return mine
+	}
+	for _, d := range list {
+		mine = errorOr(mine, d.idle())
+	}
+	return c.inTurn("close", func() error { return c.meet(form{op: "close"}, mine) })
+}
+
 // endDependents ends what depends on the communicator when all ranks have come to close it: until then, they may use it.
 func (c *Comm) endDependents() error {
-	c.dependents.mu.Lock()
-	list := slices.Clone(c.dependents.list)
-	c.dependents.mu.Unlock()
+	list := c.depending()
 	if len(list) == 0 {
 		return nil
 	}

@@ -63,7 +63,7 @@ func New(c *comm.Comm, mem memory.Allocator, part Part) (*Window, error) {
 		return nil, status.In(op, err)
 	}
 	atomic.StoreInt32(&w.local.open, 1)
-	w.forget = c.OnClose(w.end)
+	w.forget = c.OnClose(w.unfinished, w.end)
 	return w, nil
 }
 

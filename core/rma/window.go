@@ -39,6 +39,7 @@ type Window struct {
 	ending   sync.Once
 	failed   error // of the end
 	requests atomic.Int64
+	detached atomic.Bool
 }
 
 // release gives the window's memory back; views keep theirs.
@@ -113,19 +114,17 @@ func (w *Window) Shut() error {
 	return w.end()
 }
 
+// Detach says that nobody is left to end the epochs that are open on this rank, or that begin: the window ends with those.
+func (w *Window) Detach() error {
+	w.detached.Store(true)
+	return nil
+}
+
 // unfinished names what is open.
 func (w *Window) unfinished() error {
 	var open []string
-	if atomic.LoadInt32(&w.local.fence) == used {
-		open = append(open, "accesses since the last fence")
-	}
-	if atomic.LoadInt32(&w.local.everywhere) != unlocked {
-		open = append(open, "a lock of all parts")
-	}
-	for rank := range w.targets {
-		if atomic.LoadInt32(&w.targets[rank].held) != unlocked {
-			open = append(open, fmt.Sprintf("the lock of rank %d's part", rank))
-		}
+	if !w.detached.Load() {
+		open = w.epochs()
 	}
 	switch n := w.requests.Load(); {
 	case n == 1:
@@ -137,6 +136,22 @@ func (w *Window) unfinished() error {
 		return nil
 	}
 	return status.New(status.ViewsOut, "the window is in use: %s", strings.Join(open, ", "))
+}
+
+// epochs names those that are open.
+func (w *Window) epochs() (open []string) {
+	if atomic.LoadInt32(&w.local.fence) == used {
+		open = append(open, "accesses since the last fence")
+	}
+	if atomic.LoadInt32(&w.local.everywhere) != unlocked {
+		open = append(open, "a lock of all parts")
+	}
+	for rank := range w.targets {
+		if atomic.LoadInt32(&w.targets[rank].held) != unlocked {
+			open = append(open, fmt.Sprintf("the lock of rank %d's part", rank))
+		}
+	}
+	return open
 }
 
 // end ends the window here. Collective where the backend reaches the parts.

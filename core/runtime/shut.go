@@ -10,15 +10,19 @@ import (
 // Holds reports whether only Close lets the context's communicator go.
 func (c *Context) Holds() bool { return c.backend != backend.Local }
 
-// Shut is Close of the context that a handle names, unless requests on it are active: then nothing has happened. Calls of
-// other threads that wait on it fail; the last of them closes it. Collective.
+// Shut is Close of the context that a handle names, unless requests on it are active, or windows are in use on any rank:
+// then nothing has happened. Calls of other threads that wait on it fail; the last of them closes it. Collective.
 func Shut(h handle.Handle) error {
 	return status.In("close", with(h, func(c *Context) error {
-		if err := c.comm.BeginClose(); err != nil {
+		if err := c.comm.Closable(); err != nil {
+			return err
+		}
+		if err := c.comm.BeginClose(); err != nil { // another thread has started a request since
 			return err
 		}
 		return Contexts.Close(h)
 	}))
+}
 }
 
 // Settle waits until no request is active on the context that a handle names, so that Shut can be called. What the

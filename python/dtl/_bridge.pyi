@@ -105,6 +105,7 @@ WIN_RGET: int
 WIN_RPUT: int
 WIN_SWAP: int
 WIN_SYNC: int
+WIN_DETACH: int
 WIN_UNLOCK: int
 WIN_VIEW: int
 

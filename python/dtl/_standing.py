@@ -19,7 +19,6 @@ from .exceptions import BufferError
 if TYPE_CHECKING:
     from .context import Context
 
-_EVERY = -1
 _noted: dict[int, list[Standing]] = {}  # of each context, in the order in which all ranks made them
 
 
@@ -39,12 +38,7 @@ class Standing(bridge.Handle):
 
     def end(self) -> None:
         """End the window, or raise and leave it as it was. Collective."""
-        bridge.call(bridge.WIN_UNLOCK, self, None, None, _EVERY, 0, 0, 0)
-        try:
-            _native.window_close(self._handle)
-        except BaseException:
-            bridge.call(bridge.WIN_LOCK, self, None, None, _EVERY, 0, 0, 0)
-            raise
+        _native.window_close(self._handle)
         self.forget()
         window = self._window()
         if window is not None:

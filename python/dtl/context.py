@@ -128,8 +128,9 @@ class Context(DeviceRanks):
         Raises
         ------
         BufferError
-            If requests or asynchronous calls on the context are under way here, and wait is false. Then it stays open
-            on this rank.
+            If requests or asynchronous calls on the context are under way here, and wait is false: then it stays open
+            on this rank. Or if a window of the context is in use on any rank, which the text names: then it stays open
+            on every rank.
         """
         if self._handle:
             if not _native.forked():

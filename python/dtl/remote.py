@@ -112,7 +112,7 @@ def remote(container: DistributedContainer, index: tuple[Any, ...]) -> Remote:
         _standing.settle(container.context)
         window = Window(container)
         window._lasting = True
-        window.lock_all()
+        window._stand("window")
         _standing.note(container, window)
         container._remotes = window
     place = tuple(integer("index", i) for i in index)

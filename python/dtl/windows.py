@@ -59,8 +59,8 @@ class Window(Epochs):
 
     Notes
     -----
-    Collective, and so are ``fence`` and ``close``. A window that is open when its context is closed ends with it. (MPI
-    standard, chapter "One-Sided Communications".)
+    Collective, and so are ``fence`` and ``close``. A window that is open when its context is closed ends with it; while
+    it is in use on any rank, the context stays open. (MPI standard, chapter "One-Sided Communications".)
 
     Examples
     --------
@@ -79,7 +79,6 @@ class Window(Epochs):
     _requests: weakref.WeakSet[Any]  # under way, where they are not over at once
     _lasting = False  # _standing ends it
     _kind = "window"  # what errors say is closed
-    _stands = False  # all parts are locked, in shared mode, from its making to its end
 
     def __init__(self, owner: Any, size: Any = None, base: Any = None) -> None:
         ctx = owner.context if isinstance(owner, DistributedContainer) else owner
@@ -201,7 +200,7 @@ class Window(Epochs):
         if self._handle and not _native.forked():
             if wait:
                 self._settle()
-            self._shut()
+            _native.window_close(self._handle)
         self._end()
 
     def _settle(self) -> None:
@@ -211,21 +210,11 @@ class Window(Epochs):
                 with contextlib.suppress(DTLError):
                     request.wait()
 
-    def _shut(self) -> None:
-        if not self._stands:
-            _native.window_close(self._handle)
-            return
-        self.unlock_all()
-        try:
-            _native.window_close(self._handle)
-        except BaseException:
-            self.lock_all()
-            raise
-
     def _stand(self, kind: str) -> None:
         """Lock all parts, in shared mode, until the window ends, for what stands on it."""
         self.lock_all()
-        self._stands, self._kind = True, kind
+        _call(bridge.WIN_DETACH, self, None, None, 0, 0, 0, 0)
+        self._kind = kind
 
     def _end(self) -> None:
         self._handle = 0

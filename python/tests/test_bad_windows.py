@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Callable
 
 import numpy as np
@@ -192,3 +193,47 @@ ACCESSES: dict[str, Callable[[Any, Any, Any], Any]] = {
     "fetch_and_op": lambda win, target, offset: dtl.rma_fetch_and_op(win, target, offset, 1.0, dtl.MAX),
     "compare_and_swap": lambda win, target, offset: dtl.rma_compare_and_swap(win, target, offset, 0.0, 1.0),
 }
+
+
+IN_USE = {
+    "accesses since the last fence": (
+        lambda win: (win.fence(), dtl.rma_put(win, 0, 0, 1.0) if _last(win) else None),
+        lambda win: win.fence(),
+    ),
+    "a lock of all parts": (
+        lambda win: win.lock_all() if _last(win) else None,
+        lambda win: win.unlock_all() if _last(win) else None,
+    ),
+    "the lock of rank 0's part": (
+        lambda win: win.lock(0) if _last(win) else None,
+        lambda win: win.unlock(0) if _last(win) else None,
+    ),
+}
+
+
+def _last(win: dtl.Window) -> bool:
+    return win.context.rank == win.context.size - 1
+
+
+@pytest.mark.parametrize("text", IN_USE)
+def test_context_whose_window_is_in_use_on_one_rank(ctx: dtl.Context, text: str) -> None:
+    begin, end = IN_USE[text]
+    own = ctx.dup()
+    win, counter = dtl.Window(own, size=8), dtl.Counter(own)
+    begin(win)
+    error = refused(own.close, dtl.BufferError, 106, f"the window is in use: {text}", op="close")
+    assert _last(win) or f"rank {own.size - 1}: " in str(error)
+    assert dtl.allreduce(own, 1) == own.size
+    assert counter.next() < own.size
+    end(win)
+    own.close()
+    assert not win.is_valid
+
+
+def test_context_whose_window_nobody_can_end(ctx: dtl.Context) -> None:
+    """It was left in the middle of an epoch by an exception."""
+    own = ctx.dup()
+    with contextlib.suppress(ZeroDivisionError), dtl.Window(own, size=8) as win:
+        win.lock(own.rank)
+        raise ZeroDivisionError
+    own.close()

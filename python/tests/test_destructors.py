@@ -226,7 +226,7 @@ def test_the_watch_sees_a_destructor_that_communicates(ctx: dtl.Context, monkeyp
     """As that of windows did where their context had been ended by an exception."""
 
     def close(win: Any) -> bool:
-        win._shut()
+        _native.window_close(win._handle)
         win._end()
         return True
 

@@ -358,7 +358,6 @@ def test_the_context_ends_its_windows(ctx: dtl.Context) -> None:
     own = ctx.dup()
     win, more = dtl.Window(own, size=8), dtl.Window(own, base=np.zeros(2))
     view = win.local_view()
-    more.lock(0, "shared")
     own.close()
     assert not win.is_valid
     view[:] = 1
