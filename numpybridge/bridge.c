@@ -117,6 +117,7 @@ static PyMethodDef methods[] = {
     {"setup", bridge_setup, METH_VARARGS, setup_doc},
     {"start", (PyCFunction)(void (*)(void))bridge_start, METH_FASTCALL, start_doc},
     {"under_way", bridge_under_way, METH_O, under_way_doc},
+    {"use_alternate_stack", bridge_use_alternate_stack, METH_O, use_alternate_stack_doc},
     {NULL},
 };
 

@@ -134,6 +134,9 @@ PyObject *bridge_end(PyObject *module, PyObject *unused);
 extern const char interruption_doc[];
 PyObject *bridge_interruption(PyObject *module, PyObject *unused);
 
+extern const char use_alternate_stack_doc[];
+PyObject *bridge_use_alternate_stack(PyObject *module, PyObject *number);
+
 /* ---- turns.c ---- */
 
 extern const char hold_doc[], let_go_doc[];

@@ -2,6 +2,7 @@
 
 /* What the core asks of the program around it while a call waits. */
 #include <sched.h>
+#include <signal.h>
 
 #include "module.h"
 
@@ -108,5 +109,22 @@ const char interruption_doc[] = PyDoc_STR(
 PyObject *bridge_interruption(PyObject *module, PyObject *unused) {
     if (raise_interruption())
         return NULL;
+    Py_RETURN_NONE;
+}
+
+const char use_alternate_stack_doc[] = PyDoc_STR(
+"use_alternate_stack($module, number, /)\n--\n\n"
+"Have a signal's handler, if there is one, run on the stack for signals: that of a call into Go has no room for it.");
+
+PyObject *bridge_use_alternate_stack(PyObject *module, PyObject *number) {
+    struct sigaction now;
+    long signal = PyLong_AsLong(number);
+    if (signal == -1 && PyErr_Occurred())
+        return NULL;
+    if (sigaction((int)signal, NULL, &now) == 0 && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN &&
+        (now.sa_flags & SA_ONSTACK) == 0) {
+        now.sa_flags |= SA_ONSTACK;
+        sigaction((int)signal, &now, NULL);
+    }
     Py_RETURN_NONE;
 }

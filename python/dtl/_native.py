@@ -36,6 +36,10 @@ else:
     _bridge = _load_bridge()
 
 _bridge.setup(np.zeros((2, 3)), np.generic, from_text, place)
+if sys.version_info < (3, 10):
+    from . import _signals
+
+    _signals.install(_bridge.use_alternate_stack)
 atexit.register(_bridge.end)  # what other modules register later runs before it
 
 bridge = _bridge
