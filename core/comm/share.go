@@ -59,17 +59,9 @@ func (c *Comm) share(trust bool) error {
 		return err
 	}
 	var b *board.Board
-	const opened, trusts, asks, alike, flags = 0, 1, 2, 3, 4
-	mine, all := make([]uint8, flags), make([]uint8, flags)
-	if bytes.Equal(process, thisProcess()) {
-		mine[alike] = 1
-	}
-	if trust {
-		mine[trusts] = 1
-	}
-	if c.mayEnquire() {
-		mine[asks] = 1
-	}
+	const opened, trusts, asks, alike = 0, 1, 2, 3
+	mine := flags(false, trust, c.mayEnquire(), bytes.Equal(process, thisProcess()))
+	all := make([]uint8, len(mine))
 	if name[0] != 0 && sharing.Load() {
 		var err error
 		if b, err = board.Open(string(name), c.rank, c.size); err == nil {
@@ -88,6 +80,17 @@ func (c *Comm) share(trust bool) error {
 	}
 	c.useBoard(b)
 	return nil
+}
+
+// flags is a byte for each of what a rank says, 1 for yes.
+func flags(say ...bool) []uint8 {
+	b := make([]uint8, len(say))
+	for i, yes := range say {
+		if yes {
+			b[i] = 1
+		}
+	}
+	return b
 }
 
 // thisProcess returns bytes that no other process has.
