@@ -282,7 +282,7 @@ func (n *notices) where(patience time.Duration) []string {
 		n.receive()
 		copy(texts, n.places)
 		for rank, d := range n.gone {
-			if d.why != "" {
+			if texts[rank] == "" {
 				texts[rank] = d.why
 			}
 		}

@@ -23,7 +23,6 @@ func Shut(h handle.Handle) error {
 		return Contexts.Close(h)
 	}))
 }
-}
 
 // Settle waits until no request is active on the context that a handle names, so that Shut can be called. What the
 // requests brought can still be had.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from itertools import permutations
 from pathlib import Path
@@ -256,12 +257,10 @@ def test_one_rank_is_far_ahead(ctx: dtl.Context, count: int) -> None:
     own, requests = ctx.dup(), []
     if not ctx.is_root:
         ctx.barrier()
-    try:
+    with contextlib.suppress(dtl.CollectiveMismatchError):
         for i in range(count):
             requests.append(dtl.iallreduce(own, 3.0, "prod" if last and i == odd else "sum"))
-    except dtl.CollectiveMismatchError as error:
-        assert not ctx.is_root
-        assert "PROD" in str(error)
+    assert len(requests) == odd or not last
     if ctx.is_root:
         assert len(requests) == count
         ctx.barrier()
