@@ -52,7 +52,8 @@ type slot struct {
 	entries  [2]Entry
 	state    int64  // of the status
 	compared uint64 // the last call whose posts the rank needs no more
-	_        [112]byte
+	started  uint64 // how many calls the rank has started, of which it may have posted fewer
+	_        [104]byte
 	presence presence
 	account  text // of its call, where the ranks disagree
 	status   text // where it is, where one of them asks

@@ -49,6 +49,12 @@ func (b *Board) PostOf(rank int, seq uint64) (Post, bool) {
 	return Post{Print: e.print, Want: e.want, Code: e.code, Bytes: e.bytes[:min(max(e.length, 0), MaxPost)]}, true
 }
 
+// Started says how many calls this rank has started without waiting for the others.
+func (b *Board) Started(calls uint64) { atomic.StoreUint64(&b.slot(b.rank).started, calls) }
+
+// StartedBy returns how many a rank has.
+func (b *Board) StartedBy(rank int) uint64 { return atomic.LoadUint64(&b.slot(rank).started) }
+
 // Compared says that this rank looks at no post of call number seq any more, nor of those before it.
 func (b *Board) Compared(seq uint64) { atomic.StoreUint64(&b.slot(b.rank).compared, seq) }
 

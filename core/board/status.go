@@ -1,9 +1,6 @@
 package board
 
-import (
-	"os"
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // waiting is the state of a rank that waits in a call: its status says in which, until it goes on. Else the state is
 // the number of the question that the status answers.
@@ -63,6 +60,15 @@ func (b *Board) Claim(since, now int64) bool {
 	return said < since && atomic.CompareAndSwapInt64(&b.head().said, said, now)
 }
 
+// TryTake takes this rank's turn on the board if nobody else has it.
+func (b *Board) TryTake() bool { return atomic.CompareAndSwapUint32(&b.local.turn, 0, 1) }
+
+// Next returns what a rank has laid down for the meeting after this rank's last, if it has come there.
+func (b *Board) Next(rank int) (*Entry, bool) {
+	e := &b.slot(rank).entries[(b.local.seq+1)&1]
+	return e, atomic.LoadUint64(&e.seq) == b.local.seq+1
+}
+
 // Account tells the others what this rank called. They read it in the meeting after.
 func (b *Board) Account(call string) { b.slot(b.rank).account.set(call) }
 
@@ -100,13 +106,3 @@ func (b *Board) Broken() (rank int, why string) {
 
 // Whole reports whether nobody gave up.
 func (b *Board) Whole() bool { return atomic.LoadInt64(&b.head().broken) == 0 }
-
-// OneProcess reports whether all ranks are goroutines of this process.
-func (b *Board) OneProcess() bool {
-	for rank := range b.size {
-		if atomic.LoadInt64(&b.slot(rank).presence.process) != int64(os.Getpid()) {
-			return false
-		}
-	}
-	return true
-}

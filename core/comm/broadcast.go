@@ -89,7 +89,8 @@ func (c *Comm) broadcastTo(out *Array, h header, along unsafe.Pointer, root int)
 			break
 		}
 		if h.offer {
-			err = c.collectOffer(&r, root, h, func() string { return form{op: "broadcast", root: rooted(int64(root))}.String() })
+			what := awaited{peer: int64(root), call: form{op: "broadcast", root: rooted(int64(root))}.String}
+			err = c.collectOffer(&r, root, h, what)
 		} else {
 			err = c.main.Broadcast(r.Raw(), root)
 		}

@@ -27,6 +27,8 @@ type Comm struct {
 	active     atomic.Int64 // requests under way
 	gone       atomic.Bool  // closed, for who is not in turn
 	posts      posts
+	gathering  gathering // where there is no board
+	notices    *notices  // nil where there is one
 	enquiries  enquiries
 	serves     atomic.Pointer[posted] // the deferred call that runs here
 	dependents struct {               // windows
@@ -45,9 +47,8 @@ type Comm struct {
 	trusting bool            // collective calls of elements do not meet where there is no board
 	spins    int             // looks at another rank's entry before it yields
 	yield    func()          // lets whoever is waited for have the processor
-	op       string          // the call in turn, where there is no board
+	stopped  error           // an interrupt that came when all ranks had come to the meeting
 	single   unsafe.Pointer  // what a rank alone lays down
-	votes    *memory.Storage // of meetings by messages
 	desk     *memory.Storage // where root puts a description in order
 	flat     [1]int64        // the shape of what goes to an output
 }
@@ -65,7 +66,7 @@ func newComm(main backend.ReducingCommunicator, mem memory.Allocator, trust bool
 		return nil, err
 	}
 	c := &Comm{main: main, payload: payload, rank: main.Rank(), size: main.Size(), memory: mem, brief: -1}
-	c.posts.comm = c
+	c.posts.comm, c.gathering.comm = c, c
 	c.scratch.from = mem
 	if err := heed(main); err != nil {
 		return nil, errors.Join(err, payload.Close(), main.Close())
@@ -104,10 +105,9 @@ func (c *Comm) inTurn(op string, f func() error) error {
 		return status.In(op, status.New(status.InvalidHandle, "the context is closed"))
 	}
 	if c.board == nil && c.size > 1 {
-		c.op = op
 		defer runErrandsAside()()
 	}
-	return status.In(op, f())
+	return status.In(op, c.afterwards(f()))
 }
 
 // Dup returns a Comm of the same ranks whose traffic never meets this one's. Collective.
@@ -183,12 +183,14 @@ func (c *Comm) Close() error {
 	var b *board.Board
 	err := c.inTurn("close", func() error {
 		left := c.endDependents()
+		const why = "has closed the context"
+		c.notices.leave(why)
 		b = c.board
 		c.closed = true
 		c.gone.Store(true)
 		dismiss(c)
 		if b != nil {
-			b.Leave("has closed the context")
+			b.Leave(why)
 			c.board = nil
 		} else {
 			b = c.own
@@ -196,11 +198,11 @@ func (c *Comm) Close() error {
 		if b != nil {
 			_ = b.Close() // only of memory that is not mapped
 		}
-		for _, s := range []*memory.Storage{c.votes, c.desk} {
-			if s != nil {
-				s.Release()
-			}
+		if c.desk != nil {
+			c.desk.Release()
 		}
+		c.notices.close()
+		c.gathering.close()
 		c.parked.close()
 		c.scratch.close()
 		return errors.Join(left, c.closePosts(), c.payload.Close(), c.main.Close())

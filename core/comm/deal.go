@@ -51,7 +51,7 @@ func (d *deal) revoke() {
 
 // end waits until every rank has the elements.
 func (d *deal) end(op string) error {
-	_, err := d.comm.await(d, func() string { return op })
+	_, err := d.comm.await(d, named(op))
 	if err != nil {
 		for _, o := range d.offers {
 			o.withdraw()

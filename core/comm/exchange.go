@@ -8,10 +8,14 @@ import (
 
 // lanes are the tags of the payload communicator that no message from Send uses: messages there have no header, for
 // both sides know their length.
-const lanes = 65
+const lanes = 67
 
-// idleLane is the one on which nothing is sent.
-const idleLane = lanes - 1
+// The lanes on which nothing is sent, and on which ranks that share no memory meet, and tell each other what they do.
+const (
+	idleLane = lanes - 1 - iota
+	meetingLane
+	noticeLane
+)
 
 // lane returns the tag of a lane in [0, lanes).
 func (c *Comm) lane(n int) int { return c.payload.TagBound() - 1 - n }
@@ -57,6 +61,6 @@ func (c *Comm) Exchange(send, recv []memory.Span) error {
 }
 
 // Await waits for a request of StartSend or StartRecv.
-func (c *Comm) Await(r backend.Request) (backend.Status, error) { return c.await(r, partOfExchange) }
-
-func partOfExchange() string { return "an exchange of elements" }
+func (c *Comm) Await(r backend.Request) (backend.Status, error) {
+	return c.await(r, named("an exchange of elements"))
+}

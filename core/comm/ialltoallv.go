@@ -77,8 +77,8 @@ type trade struct {
 	failed          error
 }
 
-func (t *trade) more() bool    { return !t.opened }
-func (t *trade) words() string { return "ialltoallv" }
+func (t *trade) more() bool      { return !t.opened }
+func (t *trade) awaits() awaited { return named("ialltoallv") }
 
 func (t *trade) result() Result {
 	r := t.got

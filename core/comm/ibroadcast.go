@@ -61,8 +61,8 @@ type broadcasting struct {
 	got    Result
 }
 
-func (t *broadcasting) words() string {
-	return form{op: "ibroadcast", root: rooted(int64(t.root))}.String()
+func (t *broadcasting) awaits() awaited {
+	return named(form{op: "ibroadcast", root: rooted(int64(t.root))}.String())
 }
 
 func (t *broadcasting) result() Result {

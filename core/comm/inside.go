@@ -20,7 +20,7 @@ import (
 type stay struct {
 	comm    *Comm
 	op      string
-	of      string // "" or what of a rank's it reaches for
+	of      string // what of a rank's it reaches for
 	target  int    // that rank, or Every
 	thread  int    // of the system
 	began   int64
@@ -108,11 +108,9 @@ func dueStays() (due []func() string, over func()) {
 // String says which call it is, and where: "flush of rank 1's part at app.py:41".
 func (s *stay) String() string {
 	text := s.op
-	switch {
-	case s.of == "":
-	case s.target == backend.Every:
+	if s.target == backend.Every {
 		text += " of all " + s.of + "s"
-	default:
+	} else {
 		text += fmt.Sprintf(" of rank %d's %s", s.target, s.of)
 	}
 	return text + placeOf(s.thread)
@@ -121,10 +119,7 @@ func (s *stay) String() string {
 // advice says what may be the matter.
 func (s *stay) advice() string {
 	who := fmt.Sprintf("rank %d makes", s.target)
-	switch {
-	case s.of == "":
-		return s.comm.whereabouts()
-	case s.target == backend.Every:
+	if s.target == backend.Every {
 		who = "the other ranks make"
 	}
 	return "the ranks share no memory, and the library may wait until " + who + ` a call, unless progress="thread" does there`

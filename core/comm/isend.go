@@ -58,9 +58,9 @@ func (s *sends) next(_ backend.Status, err error) (backend.Request, error) {
 	return nil, s.failed
 }
 
-func (s *sends) result() Result { return Result{} }
-func (s *sends) more() bool     { return false }
-func (s *sends) words() string  { return waiting("isend", "dest", s.dest, s.tag)() }
+func (s *sends) result() Result  { return Result{} }
+func (s *sends) more() bool      { return false }
+func (s *sends) awaits() awaited { return waiting("isend", "dest", s.dest, s.tag) }
 
 // Irecv starts what Recv does. out, where it is given, belongs to the operation until the request is over.
 func (c *Comm) Irecv(out *Array, want Want, source, tag int64) (*Request, error) {
@@ -185,4 +185,4 @@ func (t *receiving) result() Result {
 
 func (t *receiving) more() bool { return !t.opened || t.collects }
 
-func (t *receiving) words() string { return waiting("irecv", "source", t.source, t.tag)() }
+func (t *receiving) awaits() awaited { return waiting("irecv", "source", t.source, t.tag) }

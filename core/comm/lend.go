@@ -110,7 +110,7 @@ func (c *Comm) Meet(b Brief) error {
 	if err == nil && !c.agreed() {
 		err = c.explain(f.String(), nil)
 	}
-	return status.In(b.Op, err)
+	return status.In(b.Op, c.afterwards(err))
 }
 
 // Broadcasted is Broadcast from where all ranks have met, on a rank other than root.

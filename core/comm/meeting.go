@@ -41,26 +41,17 @@ func (c *Comm) meetWith(f form, mine error, payload memory.Span) error {
 	return c.explain(f.String(), mine)
 }
 
-// vote is what a rank lays down where there is no board.
-type vote struct {
-	print, want uint64
-	code        int64
-	share       Shared
-}
-
-const voteBytes = int(unsafe.Sizeof(vote{}))
-
 // lay lays down this rank's part of the next meeting, and reports whether all others are there already.
 func (c *Comm) lay(print, want uint64, mine error, payload memory.Span) (there bool, err error) {
 	code := status.OK
 	if mine != nil {
 		code, payload = status.CodeOf(mine), memory.Span{}
 	}
-	if c.board == nil {
-		return true, c.layByMessages(vote{print: print, want: want, code: int64(code)}, payload)
+	if err := c.broken(); err != nil {
+		return false, err
 	}
-	if !c.board.Whole() {
-		return false, c.broken()
+	if c.board == nil {
+		return c.layByMessages(vote{print: print, want: want, code: int64(code)}, payload)
 	}
 	c.board.Lay(print, want, int32(code), payload.Addr, payload.Bytes())
 	for rank := range c.size {
@@ -74,31 +65,20 @@ func (c *Comm) lay(print, want uint64, mine error, payload memory.Span) (there b
 	return true, nil
 }
 
-// layByMessages gathers every rank's vote.
-func (c *Comm) layByMessages(v vote, payload memory.Span) error {
-	if c.votes == nil {
-		storage, err := memory.NewStorage(c.memory, voteBytes*(c.size+1), alignment)
-		if err != nil {
-			return err
-		}
-		c.votes = storage
+// layByMessages is lay where there is no board.
+func (c *Comm) layByMessages(v vote, payload memory.Span) (there bool, err error) {
+	at, err := c.gathering.open(voteBytes)
+	if err != nil {
+		return false, err
 	}
-	copy(bytesAt(unsafe.Pointer(&v.share), int(unsafe.Sizeof(v.share))), bytesAt(payload.Addr, payload.Bytes()))
-	whole := memory.Span{Addr: c.votes.Addr(), Count: voteBytes * (c.size + 1), Type: dtype.Uint8}
-	*(*vote)(whole.Addr) = v
-	return c.allgatherInside(whole, voteBytes)
-}
-
-// allgatherInside gathers the first bytes of whole, from every rank, in what follows them.
-func (c *Comm) allgatherInside(whole memory.Span, bytes int) error {
-	s := stay{comm: c, op: c.op}
-	return s.inside(func() error {
-		return c.main.Allgather(whole.Slice(0, bytes), whole.Slice(bytes, whole.Count))
-	})
+	v.number, v.started = c.gathering.number.Load(), c.posts.started()
+	copy(bytesAt(unsafe.Pointer(&v.share), shareBytes), bytesAt(payload.Addr, payload.Bytes()))
+	*(*vote)(at) = v
+	return c.gathering.goOn(begun())
 }
 
 // voted returns a rank's vote in a meeting by messages.
-func (c *Comm) voted(rank int) *vote { return (*vote)(unsafe.Add(c.votes.Addr(), voteBytes*(rank+1))) }
+func (c *Comm) voted(rank int) *vote { return (*vote)(c.gathering.of(rank)) }
 
 // agreed reports whether all ranks of the meeting make the same call, and none has failed.
 func (c *Comm) agreed() bool {
@@ -143,11 +123,16 @@ const explaining = 1
 
 // explain returns the error of ranks that do not agree. call is what this rank called, mine why it cannot.
 func (c *Comm) explain(call string, mine error) error {
-	codes, texts, err := c.accounts(account(call, mine), status.CodeOf(mine))
+	crossed, first := c.crossing()
+	codes, texts, err := c.accounts(accountOf(call, mine), status.CodeOf(mine))
 	if err != nil || mine != nil {
 		return errorOr(mine, err)
 	}
-	return verdict(codes, texts)
+	err = verdict(codes, texts)
+	if crossed {
+		c.posts.cross(first, err)
+	}
+	return err
 }
 
 // errorOr returns the first of two errors that there is.
@@ -158,8 +143,8 @@ func errorOr(first, second error) error {
 	return second
 }
 
-// account says what this rank called and where, or why it cannot.
-func account(call string, mine error) string {
+// accountOf says what this rank called and where, or why it cannot.
+func accountOf(call string, mine error) string {
 	if mine != nil {
 		return mine.Error()
 	}
@@ -194,26 +179,34 @@ func codeError(code status.Code) error {
 	return code
 }
 
-// accountBytes is the longest text of a rank's part, with its length and code before it.
-const accountBytes = 512
+// account is what a rank lays down where there is no board, and the ranks do not agree.
+type account struct {
+	number uint64 // of the meeting
+	code   int32
+	length int32
+	text   [496]byte
+}
+
+const accountBytes = int(unsafe.Sizeof(account{}))
 
 func (c *Comm) accountsByMessages(mine string, code status.Code) ([]status.Code, []string, error) {
-	storage, err := memory.NewStorage(c.memory, accountBytes*(c.size+1), alignment)
+	at, err := c.gathering.open(accountBytes)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer storage.Release()
-	whole := memory.Span{Addr: storage.Addr(), Count: accountBytes * (c.size + 1), Type: dtype.Uint8}
-	head := unsafe.Slice((*int32)(whole.Addr), 2)
-	head[0], head[1] = int32(code), int32(copy(bytesAt(unsafe.Add(whole.Addr, 8), accountBytes-8), mine))
-	if err := c.allgatherInside(whole, accountBytes); err != nil {
+	a := (*account)(at)
+	a.code, a.length = int32(code), int32(copy(a.text[:], mine))
+	there, err := c.gathering.goOn(begun())
+	if err == nil && !there {
+		err = c.linger(mine)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	codes, texts := make([]status.Code, c.size), make([]string, c.size)
 	for rank := range c.size {
-		at := unsafe.Add(whole.Addr, (rank+1)*accountBytes)
-		head := unsafe.Slice((*int32)(at), 2)
-		codes[rank], texts[rank] = status.Code(head[0]), string(bytesAt(unsafe.Add(at, 8), int(head[1])))
+		a := (*account)(c.gathering.of(rank))
+		codes[rank], texts[rank] = status.Code(a.code), string(a.text[:min(max(int(a.length), 0), len(a.text))])
 	}
 	return codes, texts, nil
 }
@@ -229,11 +222,11 @@ func verdict(codes []status.Code, texts []string) error {
 	return disagree
 }
 
-// eachOnce names each text once, with the ranks that gave it before a verb.
+// eachOnce names each text that there is once, with the ranks that gave it before a verb.
 func eachOnce(texts []string, verb string) string {
 	var parts []string
 	for rank, text := range texts {
-		if slices.Index(texts, text) == rank {
+		if text != "" && slices.Index(texts, text) == rank {
 			parts = append(parts, fmt.Sprintf("%s %s%s", ranksWith(texts, text), verb, text))
 		}
 	}

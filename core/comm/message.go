@@ -60,10 +60,10 @@ func (c *Comm) sendApart(raw memory.Span, dest, payloadTag int, tag int64) error
 const patience = time.Millisecond
 
 // waiting says what a message's rank waits for.
-func waiting(op, name string, peer, tag int64) func() string {
-	return func() string {
+func waiting(op, name string, peer, tag int64) awaited {
+	return awaited{peer: peer, call: func() string {
 		return fmt.Sprintf("%s(%s %s, tag %s)", op, name, wildcard(peer, backend.AnySource), wildcard(tag, backend.AnyTag))
-	}
+	}}
 }
 
 func wildcard(n, anyOf int64) string {

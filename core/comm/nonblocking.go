@@ -46,9 +46,9 @@ func (t *single) drop() {
 	}
 }
 
-func (t *single) result() Result { return Result{} }
-func (t *single) more() bool     { return false }
-func (t *single) words() string  { return t.name }
+func (t *single) result() Result  { return Result{} }
+func (t *single) more() bool      { return false }
+func (t *single) awaits() awaited { return named(t.name) }
 
 // collect starts a collective that form describes, unless this rank's arguments are refused, mine.
 func (c *Comm) collect(f form, mine error, start func(a backend.AsyncCommunicator) (backend.Request, error)) (*Request, error) {

@@ -23,7 +23,7 @@ func (c *Comm) offer(value memory.Span, dest int64) (seq uint32, ok bool) {
 
 // collectOffer copies the elements that source offers in a header. Where it gives up while source copies, that rank may
 // write to them later: then nobody else may have the memory.
-func (c *Comm) collectOffer(to *Result, source int, h header, what func() string) error {
+func (c *Comm) collectOffer(to *Result, source int, h header, what awaited) error {
 	rest, err := c.board.Collect(source, int(h.seq), to.Addr, to.Bytes())
 	if rest != nil {
 		if _, err = c.await(c.looking(rest.Test), what); err != nil {

@@ -46,19 +46,23 @@ const (
 type vigil struct {
 	comm    *Comm
 	call    string // which waits
-	on      int    // the rank that it waits for in a meeting; -1: none
+	what    awaited
+	on      int // the rank that it waits for in a meeting; -1: none
 	started time.Time
 	looked  time.Time
 	reports time.Duration // when the next report is due
 	told    bool          // the boards say that this rank waits
+	stopped error         // the user wants to end the call
+	absence absence
 }
 
 func (c *Comm) vigil(call string) vigil {
 	now := time.Now()
-	return vigil{comm: c, call: call, on: -1, started: now, looked: now, reports: time.Duration(reportAfter.Load())}
+	return vigil{comm: c, call: call, what: awaited{peer: nobody}, on: -1, started: now, looked: now,
+		reports: time.Duration(reportAfter.Load())}
 }
 
-// look is called again and again by who waits. An error says that it is in vain.
+// look is called again and again by who waits. An error says that it is in vain, or that this rank waits no longer.
 func (v *vigil) look() error {
 	now := time.Now()
 	if now.Sub(v.looked) < unnoticed {
@@ -70,12 +74,13 @@ func (v *vigil) look() error {
 		v.call += place()
 		v.tell()
 	}
-	if err := v.vain(); err != nil {
+	v.comm.notices.goOn()
+	if err := errorOr(v.interrupted(), v.vain()); err != nil {
 		return err
 	}
 	waited := now.Sub(v.started)
 	if limit := time.Duration(giveUpAfter.Load()); limit > 0 && waited > limit {
-		return v.giveUp(status.New(status.Communication, "no end after %v: %s", limit, v.comm.whereabouts()))
+		return status.New(status.Communication, "no end after %v: %s", limit, v.comm.whereabouts())
 	}
 	if v.reports > 0 && waited > v.reports {
 		if v.comm.claim(v.reports) {
@@ -86,43 +91,33 @@ func (v *vigil) look() error {
 	return nil
 }
 
-// vain reports that what this rank waits for will not come.
-func (v *vigil) vain() error {
+// interrupted says that the user wants to end the call.
+func (v *vigil) interrupted() error {
 	if Program.Interrupted != nil && Program.Interrupted() {
+		v.stopped = status.New(status.Communication, "interrupted")
 		if v.comm.claim(answering) {
 			report(v.comm.headline(time.Since(v.started)) + v.comm.whereabouts())
 		}
-		return v.giveUp(status.New(status.Communication, "interrupted"))
 	}
-	if v.comm.board == nil {
-		return nil
-	}
+	return v.stopped
+}
+
+// vain reports that what this rank waits for will not come.
+func (v *vigil) vain() error {
 	if p := v.comm.serves.Load(); p != nil {
 		if err := p.inVain(); err != nil {
 			return err
 		}
 	}
-	if v.on < 0 {
-		return nil
+	if v.on >= 0 {
+		return v.comm.meetsInVain(v.on, v.call)
 	}
-	if !v.comm.board.Whole() {
-		return v.comm.broken()
+	if v.absence.due() {
+		if err := v.absence.of(v.comm, v.what, v.call); err != nil {
+			return err
+		}
 	}
-	if why := v.comm.board.Left(v.on); why != "" {
-		return status.New(status.Communication, "rank %d %s, and does not come to %s", v.on, why, v.call)
-	}
-	if err := v.comm.overtaken(v.on, v.call); err != nil {
-		return v.giveUp(err)
-	}
-	return nil
-}
-
-// giveUp ends the wait. A meeting ends for all ranks of the communicator, which is of no use from then on.
-func (v *vigil) giveUp(why error) error {
-	if v.on >= 0 && v.comm.board != nil {
-		v.comm.board.Break(v.call + ": " + why.Error())
-	}
-	return why
+	return v.what.posted.crossed()
 }
 
 // end is called when the wait is over.
@@ -132,17 +127,25 @@ func (v *vigil) end() {
 	}
 }
 
-// broken is the error of a communicator on which a rank gave up.
-func (c *Comm) broken() error {
-	rank, why := c.board.Broken()
-	return status.New(status.Communication, "rank %d gave up in %s", rank, why)
-}
-
 // linger waits until every rank has come to the meeting that this one is in. call says to which.
-func (c *Comm) linger(call string) error {
+func (c *Comm) linger(call string) (err error) {
 	v := c.vigil(call)
 	defer v.end()
-	turn := 0
+	if c.board == nil {
+		err = v.gather()
+	} else {
+		err = v.meet()
+	}
+	if err != nil {
+		return c.giveUp(v.call, err)
+	}
+	c.stopped = v.stopped // the meeting is over: this rank makes the call with all others, and is interrupted after it
+	return nil
+}
+
+// meet is linger on a board.
+func (v *vigil) meet() error {
+	c, turn := v.comm, 0
 	for v.on = range c.size {
 		for !c.board.Arrived(v.on) {
 			turn++
@@ -158,6 +161,79 @@ func (c *Comm) linger(call string) error {
 	return nil
 }
 
+// gather is linger by messages.
+func (v *vigil) gather() error {
+	g := &v.comm.gathering
+	for v.on = 0; ; {
+		slice := unnoticed
+		if runErrands() {
+			slice = errandPause
+		}
+		if done, err := g.goOn(slice); done || err != nil {
+			return err
+		}
+		if err := v.look(); err != nil {
+			if done, _ := g.goOn(0); done {
+				return nil
+			}
+			g.leave()
+			return err
+		}
+	}
+}
+
+// afterwards is the error of a call during which an interrupt came when all had met already.
+func (c *Comm) afterwards(err error) error {
+	stopped := c.stopped
+	c.stopped = nil
+	return errorOr(err, stopped)
+}
+
+// giveUp ends a meeting for all ranks of the communicator, which is of no use from then on, unless others have.
+func (c *Comm) giveUp(call string, why error) error {
+	if isVain(why) {
+		return why
+	}
+	if why := call + ": " + why.Error(); c.board != nil {
+		c.board.Break(why)
+	} else {
+		c.notices.giveUp(why)
+	}
+	return why
+}
+
+// meetsInVain says why a rank will not come to the meeting.
+func (c *Comm) meetsInVain(rank int, call string) error {
+	if err := c.broken(); err != nil {
+		return err
+	}
+	if c.board == nil {
+		return c.notices.meetsInVain(c.gathering.number.Load(), call)
+	}
+	if why := c.board.Left(rank); why != "" {
+		return vain{status.New(status.Communication, "rank %d %s, and does not come to %s", rank, why, call)}
+	}
+	return c.overtaken(rank, call)
+}
+
+// broken is the error of a communicator on which a rank gave up.
+func (c *Comm) broken() error {
+	var rank int
+	var why string
+	switch {
+	case c.board == nil:
+		rank, why = c.notices.broken()
+	case c.board.Whole():
+		rank = -1
+	default:
+		rank, why = c.board.Broken()
+	}
+	if rank < 0 {
+		return nil
+	}
+	return vain{status.New(status.Communication, "rank %d gave up in %s", rank, why)}
+}
+
 // idle passes a moment, and lets the backend go on with what is under way: others may wait for that before they come.
 func (c *Comm) idle(turn int) {
 	if turn%8 == 0 {
@@ -167,9 +243,10 @@ func (c *Comm) idle(turn int) {
 	c.yield()
 }
 
-// await waits for a request, as all who wait for another rank do. what says what is waited for.
-func (c *Comm) await(r backend.Request, what func() string) (backend.Status, error) {
-	v := c.vigil(what())
+// await waits for a request, as all who wait for another rank do.
+func (c *Comm) await(r backend.Request, what awaited) (backend.Status, error) {
+	v := c.vigil(what.call())
+	v.what = what
 	defer v.end()
 	for {
 		slice := unnoticed

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"dtl/core/backend"
@@ -22,15 +23,17 @@ type posts struct {
 	comm  *Comm
 	mu    sync.Mutex
 	count uint64
-	room  uint64     // up to which call this rank may post, as far as it knows
-	lost  error      // why the ranks are out of step: some have started what others did not
-	line  []*enquiry // whose operations have not begun, in the order of the calls
+	room  uint64        // up to which call this rank may post, as far as it knows
+	lost  error         // why the ranks are out of step: some have started what others did not
+	first atomic.Uint64 // the call from which on they are, where there is no board; 0: they are in step
+	line  []*enquiry    // whose operations have not begun, in the order of the calls
 }
 
 // posted is one of them. The zero posted is nobody's: it fits.
 type posted struct {
 	comm    *Comm
 	seq     uint64
+	form    form
 	enquiry *enquiry // what the operation waits for before it begins; nil: nothing
 }
 
@@ -40,7 +43,9 @@ func (c *Comm) post(f form, mine error) (posted, error) {
 	if c.size == 1 || c.board == nil && c.enquiries.on == nil { // spell nothing
 		return posted{}, mine
 	}
-	return c.postOf(board.Post{Print: f.print(), Want: f.want(), Code: int32(status.CodeOf(mine)), Bytes: f.told(mine)}, mine)
+	p, err := c.postOf(board.Post{Print: f.print(), Want: f.want(), Code: int32(status.CodeOf(mine)), Bytes: f.told(mine)}, mine)
+	p.form = f
+	return p, err
 }
 
 // postOf is post of what is spelled already.
@@ -63,13 +68,49 @@ func (c *Comm) postOf(post board.Post, mine error) (posted, error) {
 		p.enquiry = c.posts.queue(a)
 	case len(c.posts.line) > 0 || !p.mayPost():
 		p.enquiry = c.posts.queue(&turn{p, post, mine})
-	default:
-		c.posts.count++
-		return p, p.publish(post, mine)
 	}
 	c.posts.count++
+	if c.board != nil {
+		c.board.Started(p.seq)
+	}
+	if p.enquiry == nil {
+		return p, p.publish(post, mine)
+	}
 	p.enquiry.ready = mine != nil
 	return p, mine
+}
+
+// started returns how many this rank has started.
+func (p *posts) started() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.count
+}
+
+// cross says that the ranks are out of step from a call on, which some of them have started and wait for.
+func (p *posts) cross(first uint64, why error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lost = errorOr(p.lost, why)
+	if p.first.CompareAndSwap(0, first); p.comm.board != nil {
+		p.comm.board.Lose(first)
+	}
+}
+
+// outOfStepFrom returns the first call that not all ranks will start though some have; 0: there is none.
+func (c *Comm) outOfStepFrom() uint64 {
+	if c.board == nil {
+		return c.posts.first.Load()
+	}
+	return c.board.Lost()
+}
+
+// startedBy reports whether a rank that has left had started the call.
+func (p posted) startedBy(rank int) bool {
+	if p.comm.board == nil {
+		return p.comm.notices.startedBy(rank) >= p.seq
+	}
+	return p.comm.board.StartedBy(rank) >= p.seq
 }
 
 // mayPost reports whether all other ranks have compared the post that this one will be written over. The caller holds the
@@ -131,22 +172,22 @@ func (p posted) outOfStep() error {
 
 // check says why the call is in vain, if it is.
 func (p posted) check() error {
-	if p.comm == nil || p.comm.board == nil {
+	if p.comm == nil || p.comm.gone.Load() {
 		return nil
 	}
-	lost := p.comm.board.Lost()
+	lost := p.comm.outOfStepFrom()
 	if lost == 0 || lost > p.seq {
 		return nil
 	}
 	p.comm.posts.mu.Lock()
 	defer p.comm.posts.mu.Unlock()
 	if lost < p.seq {
-		return p.outOfStep()
+		return vain{p.outOfStep()}
 	}
 	if p.comm.posts.lost == nil {
 		p.comm.posts.lost = p.verdict()
 	}
-	return p.comm.posts.lost
+	return vain{p.comm.posts.lost}
 }
 
 // fits compares a post with what the other ranks have posted by now.

@@ -144,11 +144,11 @@ func TestDeferredFarAhead(t *testing.T) {
 func TestStartsFromThreads(t *testing.T) {
 	onRanks(t, 2, func(c *comm.Comm) {
 		var all sync.WaitGroup
-		for range 4 {
+		for range 2 {
 			all.Add(1)
 			go func() {
 				defer all.Done()
-				for range 100 {
+				for range 25 {
 					done(t, begun(t)(c.Ibarrier()))
 				}
 			}()

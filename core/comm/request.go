@@ -25,6 +25,7 @@ type Request struct {
 	filed     bool         // among the errands
 	errand    int          // the place there, which the lock of these guards
 	sight     *sight       // of code outside Go that looks at it; nil: there is none
+	absence   absence      // of the rank that it waits for
 }
 
 // state says where a request is. One that may be started again goes round.
@@ -47,8 +48,8 @@ type task interface {
 	result() Result
 	// more reports whether something is left to start when what it waits for is there.
 	more() bool
-	// words say what it waits for.
-	words() string
+	// awaits says what it waits for.
+	awaits() awaited
 }
 
 // ended is the error of a task that could begin, and is over at once with what it wraps.
@@ -148,26 +149,52 @@ func (r *Request) await() error {
 	watched := watched{r.wait, r.posted}
 	st, done, err := watched.WaitFor(begun())
 	if !done && err == nil {
-		st, err = r.comm.await(watched, r.task.words)
+		what := r.task.awaits()
+		what.posted = r.posted
+		st, err = r.comm.await(watched, what)
 	}
 	if err != nil && !done {
 		if _, done, _ = r.wait.Test(); !done {
-			r.lose()
-			return err
+			return r.lose(err)
 		}
 	}
 	r.went(r.task.next(st, err))
 	return nil
 }
 
-// lose gives the operation up if it will never end, for the ranks disagree about it. Its buffers stay with it.
-func (r *Request) lose() {
-	if why := r.posted.check(); why != nil {
-		r.file(false)
-		r.state, r.err = lost, why
-		r.comm.active.Add(-1)
-		r.comm.Shut()
+// lose gives the operation up if it will never end, which why says where it is inVain, and returns what who waits for it
+// gets now. A receive is taken back; the buffers of anything else stay with it.
+func (r *Request) lose(why error) error {
+	if !isVain(why) {
+		return why
 	}
+	if t, ok := r.task.(*receiving); ok && !t.opened {
+		if st, gone := takeBack(r.wait); gone {
+			if r.went(t.next(st, nil)); r.state == over && st.Cancelled {
+				r.err = why
+			}
+			return nil
+		}
+	}
+	r.file(false)
+	r.state, r.err = lost, why
+	r.comm.active.Add(-1)
+	r.comm.Shut()
+	return why
+}
+
+// inVain says why the operation will never end, if so. It is asked often, and looks for absent ranks now and then.
+func (r *Request) inVain() error {
+	if err := r.posted.check(); err != nil {
+		return err
+	}
+	if !r.absence.due() {
+		return nil
+	}
+	r.comm.notices.goOn()
+	what := r.task.awaits()
+	what.posted = r.posted
+	return r.absence.of(r.comm, what, what.call())
 }
 
 // Test reports whether Wait would return at once. It never waits, and says no while another goroutine waits.
@@ -202,8 +229,10 @@ func (r *Request) goOn(test test) {
 	for r.state == underWay {
 		st, done, err := test(r.wait)
 		if !done {
-			r.lose()
-			return
+			if r.lose(r.inVain()); r.state == underWay {
+				return
+			}
+			continue
 		}
 		r.went(r.task.next(st, err))
 	}

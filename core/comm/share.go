@@ -1,7 +1,11 @@
 package comm
 
 import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"dtl/core/board"
@@ -39,48 +43,60 @@ const (
 
 // What a rank says of its board when all have tried to open it.
 const (
-	opened = iota
-	near   // its memory is on this machine
-	trusts // see trusting
-	asks   // see mayEnquire
-	answers
+	hasOpened  = iota
+	isNear     // its memory is on this machine
+	isAlike    // see Comm.alike
+	isTrusting // see trusting
+	mayAsk     // see mayEnquire
+	flags
 )
 
 // share opens a board for the ranks of c if all of them can. trust is what this rank has to say of trusting. Collective.
 func (c *Comm) share(trust bool) error {
 	var made *board.Segment
-	name := make([]uint8, board.NameBytes)
-	if c.rank == 0 && sharing.Load() {
-		made, _ = board.Create(c.size) // where there is no room, the ranks meet by messages
-		defer made.Close()
+	told := make([]uint8, board.NameBytes+16)
+	name, number, process := told[:board.NameBytes], told[board.NameBytes:][:8], told[board.NameBytes+8:]
+	if c.rank == 0 {
+		_, _ = rand.Read(number) // never fails
+		copy(process, thisProcess())
+		if sharing.Load() {
+			made, _ = board.Create(c.size) // where there is no room, the ranks meet by messages
+			defer made.Close()
+		}
 		if made != nil {
 			copy(name, made.Name())
 		}
 	}
-	if err := c.main.Broadcast(memory.Of(dtype.Uint8, name), 0); err != nil {
+	if err := c.main.Broadcast(memory.Of(dtype.Uint8, told), 0); err != nil {
 		return err
 	}
-	var b *board.Board
-	mine := make([]uint8, answers)
-	mine[trusts], mine[asks] = truth(trust), truth(c.mayEnquire())
-	if sharing.Load() {
-		b, _ = board.Open(string(name), c.rank, c.size) // in vain on another machine
-		mine[opened], mine[near] = truth(b != nil), truth(board.OnThisMachine(string(name)))
-	}
+	b, mine := c.tryToOpen(string(name))
+	mine[isAlike], mine[isTrusting], mine[mayAsk] = truth(bytes.Equal(process, thisProcess())), truth(trust), truth(c.mayEnquire())
 	all, err := c.least(mine)
-	if err == nil && all[opened] == 0 && all[near] == 1 {
-		b, all[opened], err = c.shareByPath(made, b, string(name))
+	if err == nil && all[hasOpened] == 0 && all[isNear] == 1 {
+		b, all[hasOpened], err = c.shareByPath(made, b, string(name))
 	}
-	c.trusting = all[trusts] == 1
-	if err != nil || all[opened] == 0 {
+	c.trusting, c.alike = all[isTrusting] == 1, all[isAlike] == 1
+	if err != nil || all[hasOpened] == 0 {
 		if b != nil {
 			_ = b.Close() // of no use alone
 			b.Forsake()
 		}
-		return errorOr(err, c.openEnquiries(err == nil && all[asks] == 1 && !c.trusting))
+		c.useMessages(binary.LittleEndian.Uint64(number))
+		return errorOr(err, c.openEnquiries(err == nil && all[mayAsk] == 1 && !c.trusting))
 	}
 	c.useBoard(b)
 	return nil
+}
+
+// tryToOpen opens the board of a name, and returns nil where it cannot, as on another machine.
+func (c *Comm) tryToOpen(name string) (b *board.Board, mine []uint8) {
+	mine = make([]uint8, flags)
+	if sharing.Load() {
+		b, _ = board.Open(name, c.rank, c.size)
+		mine[hasOpened], mine[isNear] = truth(b != nil), truth(board.OnThisMachine(name))
+	}
+	return b, mine
 }
 
 // shareByPath opens a board that some ranks could not: they are on this machine, but do not see rank 0's process.
@@ -115,6 +131,23 @@ func truth(yes bool) uint8 {
 	return 0
 }
 
+// thisProcess returns bytes that no other process has.
+var thisProcess = sync.OnceValue(func() []byte {
+	b := make([]byte, 8)
+	_, _ = rand.Read(b) // never fails
+	return b
+})
+
+// useMessages has the ranks meet by messages. The number is the communicator's, so that nobody takes what is left over of
+// another for a message of this one.
+func (c *Comm) useMessages(number uint64) {
+	c.notices = newNotices(c, number)
+	c.gathering.number.Store(number)
+	if c.yield = yield; !c.trusting {
+		c.brief = shareBytes
+	}
+}
+
 // useBoard has the ranks meet on a board that all of them have open.
 func (c *Comm) useBoard(b *board.Board) {
 	b.TryReading()
@@ -123,7 +156,7 @@ func (c *Comm) useBoard(b *board.Board) {
 	if len(topology.Kernel().Online()) < c.size { // this process may be bound to some of them
 		c.spins = hasty
 	}
-	if b.OneProcess() {
-		c.alike, c.spins, c.yield = true, 1, runtime.Gosched
+	if c.alike {
+		c.spins, c.yield = 1, runtime.Gosched
 	}
 }

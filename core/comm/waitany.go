@@ -14,7 +14,7 @@ func (c *Comm) WaitAny(requests []*Request) (int, error) {
 	if a.look(backend.Request.Test); a.over >= 0 || a.resting == len(requests) {
 		return a.over, nil
 	}
-	_, err := c.await(a, func() string { return "waitany" })
+	_, err := c.await(a, a.awaits())
 	return a.over, status.In("waitany", err)
 }
 
@@ -38,6 +38,26 @@ func (a *several) look(test test) {
 			a.resting++
 		}
 	}
+}
+
+// awaits is of the first collective, if that is all there is to wait for: its request is over before the others'.
+func (a *several) awaits() awaited {
+	what := named("waitany")
+	for _, r := range a.requests {
+		if !r.try() {
+			return named("waitany")
+		}
+		p, active := r.posted, r.state == underWay
+		r.unlock()
+		switch {
+		case !active:
+		case p.comm == nil:
+			return named("waitany")
+		case what.posted.comm == nil || p.seq < what.posted.seq:
+			what.posted = p
+		}
+	}
+	return what
 }
 
 // Wait looks until one is over.

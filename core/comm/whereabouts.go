@@ -40,6 +40,18 @@ func onBoards(f func(*Comm)) {
 	}
 }
 
+// byMessages returns the notices of every communicator whose ranks share no memory.
+func byMessages() (all []*notices) {
+	comms.mu.Lock()
+	defer comms.mu.Unlock()
+	for _, c := range comms.open {
+		if c.notices != nil {
+			all = append(all, c.notices)
+		}
+	}
+	return all
+}
+
 // vigils are the calls of this process that wait for other ranks, and have told them: threads may wait in several.
 var vigils struct {
 	mu  sync.Mutex
@@ -81,13 +93,7 @@ func (w *Comm) tellWaits() {
 		if c != w && (w.alike || c.alike) {
 			return
 		}
-		var calls []string
-		for _, v := range vigils.now {
-			if v.comm == c || !c.alike && !v.comm.alike {
-				calls = append(calls, v.call)
-			}
-		}
-		if calls == nil {
+		if calls := c.waits(); calls == nil {
 			c.board.GoOn()
 		} else {
 			c.board.Wait(strings.Join(calls, " and in "))
@@ -95,27 +101,46 @@ func (w *Comm) tellWaits() {
 	})
 }
 
+// waits returns the calls in which this process waits, as far as c's ranks are concerned. The caller holds the lock.
+func (c *Comm) waits() (calls []string) {
+	for _, v := range vigils.now {
+		if v.comm == c || !c.alike && !v.comm.alike {
+			calls = append(calls, v.call)
+		}
+	}
+	return calls
+}
+
 // Asked reports whether another rank wants to know where this process is.
 func Asked() (asked bool) {
 	onBoards(func(c *Comm) { asked = asked || c.board.Asked() })
+	for _, n := range byMessages() {
+		asked = n.asked() || asked
+	}
 	return asked
 }
 
 // Answer tells who asked that this process is in no call, but at a place of the program.
 func Answer(place string) {
 	onBoards(func(c *Comm) { c.board.Answer(place) })
+	for _, n := range byMessages() {
+		n.answer(place)
+	}
 }
 
 // Leave tells the other ranks that this process makes no more calls, and why: "has ended".
 func Leave(why string) {
 	stopAside()
 	onBoards(func(c *Comm) { c.board.Leave(why) })
+	for _, n := range byMessages() {
+		n.leave(why)
+	}
 }
 
 // claim reports whether this rank is to print a report: no other did in the last so long.
 func (c *Comm) claim(since time.Duration) bool {
 	if c.board == nil {
-		return true
+		return c.notices.claim(since)
 	}
 	t := clock.Now()
 	return c.board.Claim(t-int64(since)*3/4, t)
@@ -128,11 +153,26 @@ func (c *Comm) headline(waited time.Duration) string {
 
 // whereabouts says where every rank is: "ranks 0-2 in allreduce(…) at app.py:41; rank 3 at app.py:37".
 func (c *Comm) whereabouts() string {
-	if c.board == nil {
-		return "the ranks share no memory, so where the others are is unknown"
-	}
-	c.board.Ask()
 	texts := make([]string, c.size)
+	switch {
+	case c.board != nil:
+		c.placesOnBoard(texts)
+	case c.notices != nil:
+		texts = c.notices.where(answering)
+	default:
+		texts[c.rank] = "in " + waitingOn(c)
+	}
+	for rank, text := range texts {
+		if text == "" {
+			texts[rank] = "does not answer"
+		}
+	}
+	return eachOnce(texts, "")
+}
+
+// placesOnBoard asks the ranks where they are.
+func (c *Comm) placesOnBoard(texts []string) {
+	c.board.Ask()
 	for deadline := time.Now().Add(answering); time.Now().Before(deadline) && slices.Contains(texts, ""); time.Sleep(10 * time.Millisecond) {
 		for rank := range texts {
 			switch place, inCall := c.board.Where(rank); {
@@ -143,10 +183,4 @@ func (c *Comm) whereabouts() string {
 			}
 		}
 	}
-	for rank, text := range texts {
-		if text == "" {
-			texts[rank] = "does not answer"
-		}
-	}
-	return eachOnce(texts, "")
 }

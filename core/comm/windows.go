@@ -17,8 +17,11 @@ import (
 // Board returns where the ranks meet; nil where they do by messages, or where there is one alone.
 func (c *Comm) Board() *board.Board { return c.board }
 
-// OneProcess reports whether all ranks are goroutines of one process.
-func (c *Comm) OneProcess() bool { return c.alike || c.size == 1 }
+// Left says how a rank has left, "has ended its program"; "" if it has not, or that is unknown.
+func (c *Comm) Left(rank int) string { return c.left(rank) }
+
+// OneProcess reports whether all ranks are goroutines of one process, and share memory.
+func (c *Comm) OneProcess() bool { return c.alike && c.board != nil || c.size == 1 }
 
 // Segment returns zeroed memory of so many bytes, at least one, that all ranks have in common, to be unmapped by each.
 // All ask for equally many, and share a board or are one. Collective.

@@ -1,0 +1,165 @@
+package comm_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"dtl/core/backend"
+	"dtl/core/comm"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// waits are what rank 0 may wait for that rank 1 does.
+var waits = map[string]func(c *comm.Comm) error{
+	"recv": func(c *comm.Comm) error {
+		_, err := c.Recv(nil, comm.Want{}, 1, 5)
+		return err
+	},
+	"recv of any": func(c *comm.Comm) error {
+		_, err := c.Recv(nil, comm.Want{}, backend.AnySource, 5)
+		return err
+	},
+	"recv_object": func(c *comm.Comm) error {
+		_, err := c.RecvObject(1, 5)
+		return err
+	},
+	"probe": func(c *comm.Comm) error {
+		_, err := c.Probe(1, 5)
+		return err
+	},
+	"probe of any": func(c *comm.Comm) error {
+		_, err := c.Probe(backend.AnySource, 5)
+		return err
+	},
+	"sendrecv": func(c *comm.Comm) error {
+		_, err := c.Sendrecv(array(ramp(0, 2)), 1, 0, nil, 1, 5)
+		return err
+	},
+	"irecv": func(c *comm.Comm) error {
+		r, err := c.Irecv(nil, comm.Want{}, 1, 5)
+		if err == nil {
+			_, err = r.Wait()
+		}
+		return err
+	},
+	"irecv, asked": func(c *comm.Comm) error {
+		r, err := c.Irecv(nil, comm.Want{}, 1, 5)
+		for err == nil && !r.Test() {
+		}
+		if err == nil {
+			_, err = r.Wait()
+		}
+		return err
+	},
+	"waitany": func(c *comm.Comm) error {
+		r, err := c.Irecv(nil, comm.Want{}, 1, 5)
+		if err == nil {
+			_, err = c.WaitAny([]*comm.Request{r})
+		}
+		if err == nil {
+			_, err = r.Wait()
+		}
+		return err
+	},
+	"ibarrier": func(c *comm.Comm) error {
+		r, err := c.Ibarrier()
+		if err == nil {
+			_, err = r.Wait()
+		}
+		return err
+	},
+	"barrier": (*comm.Comm).Barrier,
+	"allreduce": func(c *comm.Comm) error {
+		return c.Allreduce(floats(make([]float64, 3)), floats(make([]float64, 3)), kernel.Sum)
+	},
+	"agreement": func(c *comm.Comm) error { return c.Agree(comm.Call{Op: "vector"}, nil) },
+}
+
+// TestOthersHaveLeft has ranks wait for others that have closed the communicator, and sent a message before.
+func TestOthersHaveLeft(t *testing.T) {
+	for name, wait := range waits {
+		t.Run(name, func(t *testing.T) {
+			for n := 2; n <= 3; n++ {
+				run := onRanks
+				if name == "ibarrier" { // what it has asked by messages stays under way
+					run = meetingRanks
+				}
+				run(t, n, func(c *comm.Comm) {
+					d, err := c.Dup()
+					assert.NoError(t, err)
+					if c.Rank() > 0 {
+						assert.NoError(t, d.Send(array(ramp(c.Rank(), 3)), 0, 1))
+						assert.NoError(t, d.Close())
+						assert.NoError(t, c.Barrier())
+						return
+					}
+					started := time.Now()
+					err = wait(d)
+					assert.Less(t, time.Since(started), time.Second)
+					assert.ErrorIs(t, err, status.Communication)
+					assert.ErrorContains(t, err, "has closed the context")
+					assert.ErrorContains(t, err, "1")
+					for source := 1; source < n; source++ {
+						r, err := d.Recv(nil, comm.Want{}, int64(source), 1)
+						assert.NoError(t, err, "what it has sent is there")
+						assert.Equal(t, ramp(source, 3), elements(r))
+					}
+					assert.Zero(t, d.Active())
+					assert.NoError(t, d.Close())
+					assert.NoError(t, c.Barrier())
+				})
+			}
+		})
+	}
+}
+
+// TestOneOfTheOthersHasLeft has a rank that receives from any get what a rank sends that is still there.
+func TestOneOfTheOthersHasLeft(t *testing.T) {
+	onRanks(t, 3, func(c *comm.Comm) {
+		d, err := c.Dup()
+		assert.NoError(t, err)
+		switch c.Rank() {
+		case 1:
+			assert.NoError(t, d.Close())
+		case 2:
+			time.Sleep(400 * time.Millisecond) // longer than those that wait for ranks that have left do
+			assert.NoError(t, d.Send(array(ramp(7, 1)), 0, 5))
+		case 0:
+			r, err := d.Recv(nil, comm.Want{}, backend.AnySource, 5)
+			assert.NoError(t, err)
+			assert.Equal(t, ramp(7, 1), elements(r))
+		}
+		assert.NoError(t, c.Barrier())
+		if c.Rank() != 1 {
+			assert.NoError(t, d.Close())
+		}
+	})
+}
+
+// TestLeavingAfterItsPart has a rank leave that has started what the others wait for, and what they meet for.
+func TestLeavingAfterItsPart(t *testing.T) {
+	onRanks(t, 3, func(c *comm.Comm) {
+		d, err := c.Dup()
+		assert.NoError(t, err)
+		out := make([]float64, 1)
+		late := func(r *comm.Request, err error) {
+			assert.NoError(t, err)
+			assert.NoError(t, c.Barrier())
+			if c.Rank() != 1 {
+				time.Sleep(300 * time.Millisecond)
+			}
+			done(t, r)
+			assert.NoError(t, d.Close())
+		}
+		var recv memory.Span
+		if c.Rank() == 0 {
+			recv = floats(make([]float64, 3))
+		}
+		assert.NoError(t, d.Allreduce(floats([]float64{1}), floats(out), kernel.Sum))
+		late(d.Igather(floats(out), recv, 0))
+	})
+}
