@@ -2,6 +2,7 @@ package rma
 
 import (
 	"dtl/core/backend"
+	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
@@ -24,7 +25,10 @@ type words interface {
 var _, _ words = (*near)(nil), farWords{}
 
 // farWords are locks in memory that the backend opens: a word of each rank.
-type farWords struct{ backend.Window }
+type farWords struct {
+	backend.Window
+	comm *comm.Comm
+}
 
 func (f farWords) fetch(target int, operand uint64, op kernel.Op) (uint64, error) {
 	old := []uint64{0}
@@ -46,6 +50,6 @@ func (f farWords) add(target int, delta uint64) error {
 	return err
 }
 
-func (farWords) share(int, bool)   {}
-func (farWords) sharers(int) []int { return nil }
-func (farWords) ended(int) string  { return "" }
+func (farWords) share(int, bool)         {}
+func (farWords) sharers(int) []int       { return nil }
+func (f farWords) ended(rank int) string { return f.comm.Left(rank) }

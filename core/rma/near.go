@@ -201,14 +201,13 @@ func (n *near) take(target int) error {
 
 // ended returns how a rank has ended, "has ended its program"; "" if it may go on.
 func (n *near) ended(rank int) string {
-	switch {
-	case n.board == nil || rank >= len(n.targets):
-	case n.board.Left(rank) != "":
-		return n.board.Left(rank)
-	case !n.board.Alive(rank):
-		return "has ended"
+	if n.board == nil || rank >= len(n.targets) {
+		return ""
 	}
-	return ""
+	if why := n.comm.Left(rank); why != "" || n.board.Alive(rank) {
+		return why
+	}
+	return "has ended"
 }
 
 func (n *near) release(target int) { atomic.StoreUint32(&n.controls[target].guard, 0) }

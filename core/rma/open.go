@@ -180,7 +180,7 @@ func (w *Window) openFar(mem memory.Allocator, part Part) (err error) {
 	}
 	lock := memory.Span{Addr: w.segment.Addr(), Count: 1, Type: dtype.Uint64}
 	w.control, err = w.comm.Expose("window", "lock", lock.Raw())
-	w.words = farWords{w.control}
+	w.words = farWords{w.control, w.comm}
 	return err
 }
 

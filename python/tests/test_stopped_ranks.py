@@ -86,7 +86,7 @@ def run(
             end=end.replace("\n", indent),
         )
     )
-    limits = {"DTL_TIMEOUT": "1", "DTL_HANG_REPORT": "0.5"} if how == "limit" else {"DTL_HANG_REPORT": "1"}
+    limits = {"DTL_TIMEOUT": "1.5", "DTL_HANG_REPORT": "0.3"} if how == "limit" else {"DTL_HANG_REPORT": "1"}
     command = [sys.executable, "-m", "dtl", "run", "-n", "2", str(script)]
     with subprocess.Popen(
         command, env=clean(**limits), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -133,15 +133,15 @@ def test_long_messages(tmp_path: Path, call: str, stopped: int) -> None:
         "del out\nother = np.full(n, 7.0)",
         "assert (other == 7.0).all()\nctx.barrier()" if call != "broadcast" else "assert (other == 7.0).all()",
     )
-    assert re.search(rf"rank {1 - stopped} CommunicationError: .*no end after 1s", out), out + err
+    assert re.search(rf"rank {1 - stopped} CommunicationError: .*no end after 1.5s", out), out + err
     assert re.search(rf"dtl: rank {1 - stopped} of 2 waits for ", err), err
 
 
 @pytest.mark.parametrize(
     ("access", "how", "text"),
     [
-        ("rma_accumulate(win, 0, 0, ones)", "limit", "CommunicationError: rma_accumulate: no end after 1s"),
-        ("rma_fetch_and_add(win, 0, 0, 1, 'i8')", "limit", "CommunicationError: rma_fetch_and_op: no end after 1s"),
+        ("rma_accumulate(win, 0, 0, ones)", "limit", "CommunicationError: rma_accumulate: no end after 1.5s"),
+        ("rma_fetch_and_add(win, 0, 0, 1, 'i8')", "limit", "CommunicationError: rma_fetch_and_op: no end after 1.5s"),
         ("rma_fetch_and_add(win, 0, 0, 1, 'i8')", "interrupt", "KeyboardInterrupt"),
     ],
 )
