@@ -56,8 +56,11 @@ func CreateSegment(bytes int) (*Segment, error) {
 	return s, nil
 }
 
-// Name returns what other processes open the segment by, until Close.
+// Name returns what other processes open the segment by, until Close. A nil segment has none.
 func (s *Segment) Name() string {
+	if s == nil {
+		return ""
+	}
 	return fmt.Sprintf("%d/%d/%s/%s", os.Getpid(), s.file.Fd(), s.token, machine())
 }
 

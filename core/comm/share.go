@@ -63,9 +63,7 @@ func (c *Comm) share(trust bool) error {
 			made, _ = board.Create(c.size) // where there is no room, the ranks meet by messages
 			defer made.Close()
 		}
-		if made != nil {
-			copy(name, made.Name())
-		}
+		copy(name, made.Name())
 	}
 	if err := c.main.Broadcast(memory.Of(dtype.Uint8, told), 0); err != nil {
 		return err
