@@ -45,6 +45,7 @@ func dtl_perform(c *C.dtl_call) {
 		c.unsuitable = 1
 	} else if err := call.perform(); err != nil {
 		c.error = C.CString(status.Encode(err))
+		c.alone = C.int32_t(truth(call.Alone))
 	} else if call.Result.Storage != nil {
 		handOver(c, &call.Result)
 	} else if call.Number.Type.Valid() {
