@@ -164,6 +164,7 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     if (add_type(module, "Handle", &HandleType) < 0 || add_type(module, "Ranks", &RanksType) < 0 ||
         add_type(module, "Exposed", &ExposedType) < 0 ||
         add_type(module, "Buffer", &BufferType) < 0 || add_type(module, "Short", &ShortType) < 0 ||
+        add_type(module, "Collective", &CollectiveType) < 0 ||
         add_type(module, "Recorder", &RecorderType) < 0 || add_type(module, "Held", &HeldType) < 0)
         goto failed;
     return module;

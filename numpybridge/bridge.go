@@ -56,6 +56,7 @@ func dtl_perform(c *C.dtl_call) {
 		if call.Result.Retained {
 			c.retained = 1
 		}
+		c.alone = C.int32_t(truth(call.Alone))
 	} else if call.Result.Storage != nil {
 		handOver(c, &call.Result)
 	} else if call.Number.Type.Valid() {

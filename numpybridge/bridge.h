@@ -41,6 +41,7 @@ typedef struct {
     uintptr_t storage; /* owner of result.data, or 0: there is none, or the elements lie in near */
     dtl_array result;
     char *error; /* "[code op] cause", from malloc, or NULL */
+    int32_t alone; /* the error is this rank's alone: no other has heard of it */
     /* all above starts as zeros */
     int64_t shape[DTL_MAX_DIMS];    /* result.shape points here */
     int64_t strides[DTL_MAX_DIMS];  /* result.strides points here, if anywhere */

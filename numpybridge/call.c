@@ -9,6 +9,17 @@ PyObject *fail_with(char *error) {
     return NULL;
 }
 
+/* alone notes that the error which is set is this rank's alone, and returns NULL. */
+static PyObject *alone(void) {
+    PyObject *type, *error, *where;
+    PyErr_Fetch(&type, &error, &where);
+    PyErr_NormalizeException(&type, &error, &where);
+    if (PyObject_SetAttrString(error, "_told", Py_False) < 0)
+        PyErr_Clear();
+    PyErr_Restore(type, error, where);
+    return NULL;
+}
+
 /* perform makes the call with the GIL released, and returns its result: None where there is none. */
 PyObject *perform(dtl_call *call) {
     if (tracing) {
@@ -19,7 +30,7 @@ PyObject *perform(dtl_call *call) {
         Py_END_ALLOW_THREADS
     }
     if (call->error != NULL)
-        return fail_with(call->error);
+        return fail_with(call->error), call->alone ? alone() : NULL;
     if (raise_interruption()) { /* it came too late to end the call */
         if (call->storage != 0)
             dtl_release(call->storage);

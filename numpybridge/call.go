@@ -23,6 +23,7 @@ type Call struct {
 	Number kernel.Number // the result where there is no other and its type is valid: a Python scalar, or,
 	// if generic, a NumPy scalar
 	Generic bool
+	Alone   bool // the error is this rank's alone: no other has heard of it
 }
 
 const maxLists = 2
@@ -41,6 +42,12 @@ func (c *Call) out() *comm.Array {
 		return nil
 	}
 	return &c.Out
+}
+
+// unknown notes that the call ends with the error before it reaches the other ranks: its handle names nothing.
+func (c *Call) unknown(err error) error {
+	c.Alone = true
+	return err
 }
 
 // suitable reports whether the call has an input where it needs one, and its arrays have element types, and that it gives
@@ -66,6 +73,7 @@ func (c *Call) perform() error {
 	}
 	defer comm.Exit()
 	err := row.run(c)
+	c.Alone = c.Alone || c.Code.local()
 	if err != nil && c.Result.Storage != nil {
 		c.Result.Storage.Release()
 	}

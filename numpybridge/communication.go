@@ -15,7 +15,7 @@ func (c *Call) on(f func(*comm.Comm) error) (err error) {
 	}
 	ref, err := runtime.Contexts.Acquire(handle.Handle(c.Handle))
 	if err != nil {
-		return err
+		return c.unknown(err)
 	}
 	defer ref.End(&err)
 	on, err := ref.Object.Comm()

@@ -14,7 +14,17 @@ import (
 )
 
 // container calls f with the container that the call's handle names.
-func (c *Call) container(f func(container.Container) error) error { return withContainer(c.Handle, f) }
+func (c *Call) container(f func(container.Container) error) error {
+	known := false
+	err := withContainer(c.Handle, func(of container.Container) error {
+		known = true
+		return f(of)
+	})
+	if !known {
+		return c.unknown(err)
+	}
+	return err
+}
 
 func withContainer(h int64, f func(container.Container) error) (err error) {
 	ref, err := container.Containers.Acquire(handle.Handle(h))
@@ -116,7 +126,7 @@ func create(c *Call) (err error) {
 	}
 	ref, err := runtime.Contexts.Acquire(handle.Handle(c.Handle))
 	if err != nil {
-		return err
+		return c.unknown(err)
 	}
 	defer ref.End(&err)
 	a, err := container.New(ref.Object, spec)

@@ -13,7 +13,7 @@ import (
 func (c *Call) hashMap(f func(*hashmap.Map) error) (err error) {
 	ref, err := hashmap.Maps.Acquire(handle.Handle(c.Handle))
 	if err != nil {
-		return err
+		return c.unknown(err)
 	}
 	defer ref.End(&err)
 	return f(ref.Object)

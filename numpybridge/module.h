@@ -110,6 +110,10 @@ PyObject *bridge_call(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 
 extern PyTypeObject ShortType;
 
+/* ---- collective.c ---- */
+
+extern PyTypeObject CollectiveType;
+
 /* ---- requests.c ---- */
 
 extern PyTypeObject HeldType;

@@ -106,7 +106,7 @@ func planMake(c *Call) error {
 func (c *Call) plan(f func(*container.Plan) error) (err error) {
 	ref, err := container.Plans.Acquire(handle.Handle(c.Handle))
 	if err != nil {
-		return err
+		return c.unknown(err)
 	}
 	defer ref.End(&err)
 	return f(ref.Object)

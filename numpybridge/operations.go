@@ -236,6 +236,15 @@ var operations = [...]operation{
 	WinRget:      {"WIN_RGET", "rma_rget", false, false, winRget},
 }
 
+// local reports whether an operation concerns no other rank, so that none hears of its errors.
+func (c Code) local() bool {
+	switch c {
+	case Ticket, View, Alike, Indices, Owner, Span, PlanBytes, Equal, HaloView, CartAt, Place, WinFacts, WinView:
+		return true
+	}
+	return false
+}
+
 // row returns a code's operation, or nil for a number that is none.
 func (c Code) row() *operation {
 	if c < 0 || int(c) >= len(operations) {

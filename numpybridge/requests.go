@@ -167,11 +167,14 @@ func (c *Call) notice(n comm.Notice) error {
 func ibarrier(c *Call) error { return c.begin((*comm.Comm).Ibarrier) }
 
 func iallreduce(c *Call) error {
-	op, err := kernel.ParseOp(c.Args[0])
-	if err != nil {
-		return err
-	}
-	return c.begin(func(on *comm.Comm) (*comm.Request, error) { return on.Iallreduce(c.In.Span, c.Out.Span, op) })
+	return c.begin(func(on *comm.Comm) (*comm.Request, error) {
+		op, err := kernel.ParseOp(c.Args[0])
+		if err != nil {
+			on.RefuseStart("iallreduce", err)
+			return nil, err
+		}
+		return on.Iallreduce(c.In.Span, c.Out.Span, op)
+	})
 }
 
 func ibroadcast(c *Call) error {

@@ -38,7 +38,7 @@ func winMake(c *Call) error {
 func (c *Call) window(f func(*rma.Window) error) (err error) {
 	ref, err := rma.Windows.Acquire(handle.Handle(c.Handle))
 	if err != nil {
-		return err
+		return c.unknown(err)
 	}
 	defer ref.End(&err)
 	return f(ref.Object)

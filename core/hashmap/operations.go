@@ -115,7 +115,12 @@ func (m *Map) run(t *task) error {
 		defer l.release()
 	}
 	all := make([]comm.Shared, c.Size())
-	if err := c.AgreeSharing(m.call(t.op, t.combine), mine, comm.Shared{int64(t.n)}, all); err != nil {
+	call := m.call(t.op, t.combine)
+	if t.combines {
+		on := call.Text
+		call.Text = func() string { return on() + ", " + kernel.Op(t.combine).String() }
+	}
+	if err := c.AgreeSharing(call, mine, comm.Shared{int64(t.n)}, all); err != nil {
 		return err
 	}
 	longest := int64(0)

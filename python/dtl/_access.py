@@ -13,7 +13,7 @@ from ._box import NONE, Box, move
 from ._division import BLOCK, Division
 from ._native import bridge
 from ._subscript import Mask, Points, Where, read
-from ._together import agree, together
+from ._together import agree, collective
 from ._values import fingerprint, fitting, spread
 from .container import DistributedContainer
 from .exceptions import InvalidTypeError
@@ -39,6 +39,7 @@ class Indexed(DistributedContainer):
     around.
     """
 
+    @collective
     def __getitem__(self, key: Any) -> Any:
         if _turns.under_way:
             _turns.take(self, key)
@@ -48,9 +49,8 @@ class Indexed(DistributedContainer):
             result = bridge.call(bridge.TAKE, self, key, None, 0, 0, 0, 0)
             if result is not NotImplemented:
                 return _taken(result)
-        with together(self._context, "getitem"):
-            self._check_open()
-            chosen = read(self, key)
+        self._check_open()
+        chosen = read(self, key)
         if isinstance(chosen, Points):
             return _taken(bridge.call(bridge.TAKE, self, chosen.indices, None, 0, 0, 0, 0))
         if isinstance(chosen, Box):
@@ -59,20 +59,20 @@ class Indexed(DistributedContainer):
             return self._picked(chosen)
         return _mask.compressed(self, chosen.mask)
 
+    @collective
     def __setitem__(self, key: Any, value: Any) -> None:
         if _turns.under_way:
             _turns.take(self, key, value)
-        with together(self._context, "setitem"):
-            self._check_open()
-            chosen = read(self, key)
-            if isinstance(value, DistributedContainer):
-                value = _store.converted(self, chosen, value)
-            else:
-                value = fitting("values", value, self._dtype)
-                if not isinstance(chosen, Where):
-                    value = spread("values", value, _store.shape(chosen))
-                elif value.size != 1:
-                    value = _mask.one_dimensional(value)
+        self._check_open()
+        chosen = read(self, key)
+        if isinstance(value, DistributedContainer):
+            value = _store.converted(self, chosen, value)
+        else:
+            value = fitting("values", value, self._dtype)
+            if not isinstance(chosen, Where):
+                value = spread("values", value, _store.shape(chosen))
+            elif value.size != 1:
+                value = _mask.one_dimensional(value)
         _store.store(self, chosen, value)
 
     def __iter__(self) -> NoReturn:
@@ -84,6 +84,7 @@ class Indexed(DistributedContainer):
     def __reversed__(self) -> NoReturn:
         self.__iter__()
 
+    @collective
     def get(self, indices: Any) -> Any:
         """Return the elements of this rank's own list of indices. Collective; an empty list will do.
 
@@ -115,11 +116,11 @@ class Indexed(DistributedContainer):
         """
         if _turns.under_way:
             _turns.take(self)
-        with together(self._context, "get"):
-            self._check_open()
-            wanted = self._own(indices)
+        self._check_open()
+        wanted = self._own(indices)
         return _taken(bridge.call(bridge.GET, self, wanted, None, 0, 0, 0, 0))
 
+    @collective
     def put(self, indices: Any, values: Any) -> None:
         """Write values to the elements of this rank's own list of indices. Collective, as ``get`` is.
 
@@ -142,12 +143,12 @@ class Indexed(DistributedContainer):
         """
         if _turns.under_way:
             _turns.take(self)
-        with together(self._context, "put"):
-            self._check_open()
-            wanted = self._own(indices)
-            given = spread("values", fitting("values", values, self._dtype), wanted.shape)
+        self._check_open()
+        wanted = self._own(indices)
+        given = spread("values", fitting("values", values, self._dtype), wanted.shape)
         bridge.call(bridge.PUT, self, wanted, given, 0, 0, 0, 0)
 
+    @collective
     def gather_to(self, root: int = 0) -> np.ndarray[Any, Any] | None:
         """Collect all elements on one rank. Collective.
 
@@ -170,10 +171,9 @@ class Indexed(DistributedContainer):
         """
         if _turns.under_way:
             _turns.take(self)
-        with together(self._context, "gather_to"):
-            self._check_open()
-            number = integer("root", root)
-            out = np.empty(self.shape, self._dtype) if self._context.rank == number else None
+        self._check_open()
+        number = integer("root", root)
+        out = np.empty(self.shape, self._dtype) if self._context.rank == number else None
         bridge.call(bridge.GATHER_TO, self, None, out, number, 0, 0, 0)
         return out
 
@@ -209,8 +209,7 @@ class Indexed(DistributedContainer):
         """Return a container with a copy of the elements that a NumPy mask chooses. Collective."""
         agree(self._context, "getitem", f"a mask with fingerprint {fingerprint(mask.chosen)}")
         made = self._own_class()._created(self._context, mask.indices.shape, self._dtype, self._division.anew())
-        with together(self._context, "getitem"):
-            wanted = mask.indices[made.local_indices()]
+        wanted = mask.indices[made.local_indices()]
         made.local_view()[...] = np.asarray(bridge.call(bridge.GET, self, wanted, None, 0, 0, 0, 0))
         made._run_as(self._execution)
         return made

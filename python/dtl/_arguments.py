@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _native
+from . import _native, exceptions
 from .exceptions import InvalidArgumentError, InvalidTypeError
 from .ops import IN_PLACE, Op
 
@@ -50,6 +50,14 @@ def integer(name: str, value: Any) -> int:
     return number
 
 
+def listed(values: Any) -> list[Any]:
+    """Return the items of what can be iterated over. Else this raises TypeError, also for a memoryview of complex."""
+    try:
+        return list(values)
+    except NotImplementedError as error:
+        raise TypeError(str(error)) from None
+
+
 def text(name: str, value: Any) -> str:
     """Return value, which has to be a str of printable characters."""
     if not isinstance(value, str):
@@ -72,7 +80,7 @@ def operator_number(op: Any) -> int:
 
 
 def input_array(name: str, value: Any) -> np.ndarray[Any, Any]:
-    """Return value as a C-contiguous array of an element type, copied only if it has to be."""
+    """Return value as a C-contiguous array of an element type in this machine's byte order, copied only if need be."""
     if isinstance(value, int) and not isinstance(value, bool):
         integer(name, value)
     if isinstance(value, np.ndarray) and type(value) is not np.ndarray and np.ma.is_masked(value):
@@ -81,7 +89,12 @@ def input_array(name: str, value: Any) -> np.ndarray[Any, Any]:
         array = np.asarray(value, order="C")
     except ValueError as error:
         raise InvalidArgumentError(f"{name} is no array: {error}") from None
-    if array.dtype.str not in _NUMBERS:
+    except MemoryError as error:
+        raise exceptions.MemoryError(f"{name}: {error}") from None
+    native = array.dtype.newbyteorder("=")
+    if native.str in _NUMBERS and not array.dtype.isnative:
+        return array.astype(native, order="C")
+    if native.str not in _NUMBERS:
         if value is IN_PLACE:
             raise InvalidTypeError(f"{name} cannot be IN_PLACE here: this call does not take the elements from out")
         raise InvalidTypeError(
@@ -105,6 +118,11 @@ def check_output(out: Any) -> None:
     """Raise what is wrong with an output that the bridge did not take, if anything is."""
     if not isinstance(out, np.ndarray):
         raise InvalidTypeError(f"out must be a NumPy array, not {type(out).__name__}")
+    if not out.dtype.isnative and out.dtype.newbyteorder("=").str in _NUMBERS:
+        raise InvalidTypeError(
+            f"out has dtype {out.dtype}, which is not in this machine's byte order: what is received is not converted; "
+            f"the dtypes are {_names()}"
+        )
     if out.dtype.str not in _NUMBERS:
         raise InvalidTypeError(f"out has dtype {out.dtype}, which cannot be received; the dtypes are {_names()}")
     if not out.flags.writeable:

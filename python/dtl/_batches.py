@@ -11,7 +11,7 @@ from ._arguments import dtype_number, operator_number
 from ._keys import Keys
 from ._native import bridge
 from ._owner import Owner
-from ._together import check_context, together
+from ._together import check_context, collective
 from ._values import fitting
 from .context import Context
 from .exceptions import InvalidArgumentError
@@ -29,10 +29,9 @@ class Batched(Owner):
 
     def _create(self, ctx: Context, key_dtype: Any, value_dtype: Any) -> None:
         check_context(ctx)
-        with together(ctx, "map"):
-            self._keys = Keys(key_dtype)
-            number = dtype_number(value_dtype)
-            self._dtype = np.dtype(value_dtype)
+        self._keys = Keys(key_dtype)
+        number = dtype_number(value_dtype)
+        self._dtype = np.dtype(value_dtype)
         keys = self._keys.dtype
         self._handle = _native.map_create(ctx._handle, self._keys.number, keys.itemsize, keys.kind == "U", number)
         self._context = ctx
@@ -47,6 +46,7 @@ class Batched(Owner):
 
     # ---- Each rank's own list. Whatever one rank cannot do raises on every rank, and nothing is changed. ----
 
+    @collective
     def insert_many(self, keys: Any, values: Any) -> None:
         """Set the values of this rank's own list of keys. Collective; an empty list will do.
 
@@ -80,12 +80,12 @@ class Batched(Owner):
         ...     values.tolist(), found.tolist()
         ([961, -1], [True, False])
         """
-        with together(self._context, "insert"):
-            self._check_open()
-            prepared = self._keys.many(keys)
-            given = self._many("values", values, len(prepared))
+        self._check_open()
+        prepared = self._keys.many(keys)
+        given = self._many("values", values, len(prepared))
         bridge.call(bridge.MAP_INSERT, self, _plain(prepared), given, 0, 0, 0, 0)
 
+    @collective
     def update_many(self, keys: Any, values: Any, op: Op | str = SUM) -> None:
         """Combine values with those of this rank's own list of keys; a key that is new gets the value. Collective.
 
@@ -106,13 +106,13 @@ class Batched(Owner):
         InvalidTypeError, OverflowError, MemoryError
             As of ``insert_many``.
         """
-        with together(self._context, "update"):
-            self._check_open()
-            number = operator_number(op)
-            prepared = self._keys.many(keys)
-            given = self._many("values", values, len(prepared))
+        self._check_open()
+        number = operator_number(op)
+        prepared = self._keys.many(keys)
+        given = self._many("values", values, len(prepared))
         bridge.call(bridge.MAP_UPDATE, self, _plain(prepared), given, number, 0, 0, 0)
 
+    @collective
     def find_many(self, keys: Any, default: Any = 0) -> tuple[Array, Array]:
         """Return the values of this rank's own list of keys, and which of them the map has. Collective.
 
@@ -135,26 +135,25 @@ class Batched(Owner):
         InvalidTypeError, InvalidArgumentError, OverflowError
             If keys or the default of any rank are not as described. On every rank.
         """
-        with together(self._context, "find"):
-            self._check_open()
-            prepared = self._keys.many(keys)
-            n = len(prepared)
-            out = np.empty(n * (self._dtype.itemsize + 1), np.uint8)
-            values = out[: n * self._dtype.itemsize].view(self._dtype)
-            found = out[n * self._dtype.itemsize :].view(np.bool_)
-            values[:] = self._one("default", default) if np.ndim(default) == 0 else self._many("default", default, n)
+        self._check_open()
+        prepared = self._keys.many(keys)
+        n = len(prepared)
+        out = np.empty(n * (self._dtype.itemsize + 1), np.uint8)
+        values = out[: n * self._dtype.itemsize].view(self._dtype)
+        found = out[n * self._dtype.itemsize :].view(np.bool_)
+        values[:] = self._one("default", default) if np.ndim(default) == 0 else self._many("default", default, n)
         bridge.call(bridge.MAP_FIND, self, _plain(prepared), out, 0, 0, 0, 0)
         return values, found
 
     def _which(self, op: str, code: int, keys: Any) -> Array:
         """Return which keys the map has, as an operation finds them."""
-        with together(self._context, op):
-            self._check_open()
-            prepared = self._keys.many(keys)
-            found = np.empty(len(prepared), np.bool_)
+        self._check_open()
+        prepared = self._keys.many(keys)
+        found = np.empty(len(prepared), np.bool_)
         bridge.call(code, self, _plain(prepared), found, 0, 0, 0, 0)
         return found
 
+    @collective
     def contains_many(self, keys: Any) -> Array:
         """Return which of this rank's own list of keys the map has, as an array of bool. Collective.
 
@@ -165,6 +164,7 @@ class Batched(Owner):
         """
         return self._which("contains", bridge.MAP_CONTAINS, keys)
 
+    @collective
     def erase_many(self, keys: Any) -> Array:
         """Remove this rank's own list of keys, and return which of them the map had, as an array of bool. Collective.
 
@@ -186,6 +186,7 @@ class Batched(Owner):
         """
         return self._entries(0)
 
+    @collective
     def global_view(self) -> tuple[Array, Array]:
         """Return a copy of all ranks' entries on every rank: an array of keys and one of values. Collective.
 
@@ -196,8 +197,7 @@ class Batched(Owner):
         MemoryError
             If a rank has no room for all entries. On every rank.
         """
-        with together(self._context, "global_view"):
-            self._check_open()
+        self._check_open()
         return self._entries(1)
 
     def _entries(self, everyones: int) -> tuple[Array, Array]:

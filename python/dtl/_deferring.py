@@ -10,6 +10,7 @@ from typing import Any, Callable, TypeVar, cast
 
 from . import _native, _turns
 from ._owner import Owner
+from ._together import tell
 from ._where import own
 from .policies import Execution
 
@@ -22,7 +23,7 @@ def algorithm(f: F) -> F:
     """Let an algorithm return a future where its first container, or its second, asks for that.
 
     DTL's own calls are answered at once: they are parts of others. A call that blocks waits for asynchronous ones that
-    are under way on its containers.
+    are under way on its containers. What fails on one rank raises on all, as in every ``collective``.
     """
     names = f.__code__.co_varnames[:2]
 
@@ -59,6 +60,9 @@ def _at_once(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     held = _turns.hold(f.__name__, args, kwargs)
     try:
         return f(*args, **kwargs)
+    except Exception as error:
+        tell(error, f.__name__, (*args, *kwargs.values()))
+        raise
     finally:
         if held:
             _native.bridge.let_go(held)

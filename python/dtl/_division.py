@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _native
-from ._arguments import integer
+from ._arguments import integer, listed
 from .exceptions import BackendUnavailableError, InvalidArgumentError, InvalidTypeError
 from .policies import Execution, Partition, Placement
 
@@ -81,7 +81,7 @@ def integers(name: str, values: Any) -> tuple[int, ...]:
     if isinstance(values, (str, bytes)):
         raise InvalidTypeError(f"{name} must be integers, not {values!r}")
     try:
-        return tuple(integer(name, value) for value in values)
+        return tuple(integer(name, value) for value in listed(values))
     except InvalidArgumentError:
         raise
     except TypeError:

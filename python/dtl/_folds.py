@@ -7,7 +7,6 @@ from typing import Any, Callable, NoReturn
 import numpy as np
 
 from ._native import bridge
-from ._together import together
 from .exceptions import InvalidTypeError
 
 #: The core's numbers of the folds.
@@ -69,6 +68,7 @@ def _refuse(a: Any) -> NoReturn:
 
 
 def _closed(a: Any) -> NoReturn:
-    with together(a._context, "fold"):
-        a._check_open()
+    if not hasattr(a, "_check_open"):
+        _refuse(a)
+    a._check_open()
     raise AssertionError("a container without a handle is closed")

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 
-from . import _native
+from ._together import tell_ranks
 from .context import Context
 from .exceptions import CommunicationError, InvalidArgumentError, InvalidTypeError
 
@@ -24,10 +24,9 @@ def running(ctx: Context, op: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if ctx.size > 1 and ctx._handle and not _native.forked():
-            lines = traceback.format_exception(type(error), error, _outside(error))
-            text = f"the function raised\n{''.join(lines).rstrip()}"
-            _native.context_refuse(ctx._handle, CommunicationError.code, op, text)
+        lines = traceback.format_exception(type(error), error, _outside(error))
+        text = f"the function raised\n{''.join(lines).rstrip()}"
+        tell_ranks(ctx, op, error, CommunicationError.code, text)
         raise
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ._arguments import integer
 from ._owning import OwningContainer
+from ._together import collective
 from .context import Context
 from .policies import Execution, Partition, Placement
 
@@ -17,6 +18,7 @@ Line = TypeVar("Line", bound="OneDimensional")
 class OneDimensional(OwningContainer):
     """A container of one dimension that owns its elements."""
 
+    @collective
     def __init__(
         self,
         ctx: Context,
@@ -33,6 +35,7 @@ class OneDimensional(OwningContainer):
         self._construct(ctx, lambda: (integer("size", size),), dtype, fill, divided, placement, execution)
 
     @classmethod
+    @collective
     def from_numpy(
         cls: type[Line],
         ctx: Context,

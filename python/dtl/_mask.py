@@ -8,7 +8,7 @@ from . import collectives
 from ._box import move, whole
 from ._division import BLOCK, Division
 from ._native import bridge
-from ._together import agree, together
+from ._together import agree
 from ._values import fingerprint
 from .container import DistributedContainer, linear_indices
 from .exceptions import InvalidArgumentError
@@ -22,8 +22,7 @@ def compressed(of: DistributedContainer, mask: DistributedContainer) -> Any:
     ctx = of.context
     agree(ctx, "getitem", "a container as a mask")
     elements, chosen = _in_order(of), _in_order(mask)
-    with together(ctx, "getitem"):
-        part = elements.local_view()[chosen.local_view()]
+    part = elements.local_view()[chosen.local_view()]
     agree(ctx, "getitem", "a container as a mask")
     made = of._own_class()._from_parts(ctx, part)
     made._divide(of._division.anew())
@@ -66,8 +65,7 @@ def _check_count(given: int, selected: int) -> None:
 def _selected(mask: DistributedContainer) -> tuple[Array, tuple[int, ...]]:
     """Return the indices of a part of the true elements, and the number of each rank's, in order. Collective."""
     chosen = _in_order(mask)
-    with together(mask.context, "setitem"):
-        indices = linear_indices(chosen)[chosen.local_view()]
+    indices = linear_indices(chosen)[chosen.local_view()]
     agree(mask.context, "setitem", "where a container is true")
     return indices, tuple(collectives.allgather(mask.context, len(indices)).tolist())
 

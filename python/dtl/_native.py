@@ -17,7 +17,7 @@ import numpy as np
 
 from . import _dtl
 from ._where import place
-from .exceptions import BackendError, InvalidArgumentError, InvalidHandleError, from_text
+from .exceptions import BackendError, InvalidArgumentError, InvalidHandleError, from_call, from_text
 
 if TYPE_CHECKING:
     from . import _bridge
@@ -35,7 +35,7 @@ else:
 
     _bridge = _load_bridge()
 
-_bridge.setup(np.zeros((2, 3)), np.generic, from_text, place)
+_bridge.setup(np.zeros((2, 3)), np.generic, from_call, place)
 if sys.version_info < (3, 10):
     from . import _signals
 
@@ -59,7 +59,7 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
-def _call(function: Callable[..., Any], *args: Any) -> Any:
+def _call(function: Callable[..., Any], *args: Any, error_of: Callable[[str], Exception] = from_text) -> Any:
     """Call a function of the control plane, with its errors as DTL's exceptions."""
     if _forked:
         raise BackendError("DTL cannot be used in a forked child; start the child with the spawn method instead")
@@ -67,7 +67,7 @@ def _call(function: Callable[..., Any], *args: Any) -> Any:
         return function(*args)
     except RuntimeError as error:
         _bridge.interruption()
-        raise from_text(str(error)) from None
+        raise error_of(str(error)) from None
     except OverflowError as error:
         raise InvalidArgumentError(f"{args}: {error}") from None
 
@@ -80,12 +80,12 @@ def _communicate(op: str, function: Callable[..., Any], *args: Any) -> Any:
     """Call a function of the control plane that communicates; those who trace see it as an operation."""
     start = _bridge.clock()
     if not start:
-        result = _call(function, *args)
+        result = _call(function, *args, error_of=from_call)
         _bridge.interruption()  # which came too late to end the call
         return result
     failed = True
     try:
-        result = _call(function, *args)
+        result = _call(function, *args, error_of=from_call)
         failed = False
     finally:
         _bridge.note(op, start, failed)

@@ -11,7 +11,7 @@ from . import _native
 from ._arguments import fitting_out, input_array, received
 from ._native import bridge
 from ._rows import integers, rows
-from ._together import together
+from ._together import collective
 from .context import Context
 from .exceptions import InvalidTypeError
 from .messages import PROC_NULL
@@ -84,6 +84,7 @@ class Neighbours:
     def __reduce__(self) -> Any:
         raise InvalidTypeError(f"{self!r} cannot be copied or pickled: its ranks are this job's")
 
+    @collective
     def neighbor_allgather(self, value: Any, *, out: Any = None) -> Any:
         """Send value to each destination. Collective (MPI_Neighbor_allgather).
 
@@ -114,13 +115,13 @@ class Neighbours:
         quick = out is not None and not self._closed
         if quick and self._exchange(bridge.NEIGHBOR_ALLGATHER, value, out) is not NotImplemented:
             return out
-        with together(self._context, "neighbor_allgather"):
-            self._check_open()
-            array = input_array("value", value)
-            result = self._room(out, array.shape, array.dtype)
+        self._check_open()
+        array = input_array("value", value)
+        result = self._room(out, array.shape, array.dtype)
         self._exchange(bridge.NEIGHBOR_ALLGATHER, array, result)
         return result
 
+    @collective
     def neighbor_alltoall(self, values: Any, *, out: Any = None) -> Any:
         """Send entry k of values to destination k. Collective (MPI_Neighbor_alltoall).
 
@@ -151,13 +152,13 @@ class Neighbours:
         quick = out is not None and not self._closed
         if quick and self._exchange(bridge.NEIGHBOR_ALLTOALL, values, out) is not NotImplemented:
             return out
-        with together(self._context, "neighbor_alltoall"):
-            self._check_open()
-            array = input_array("values", values)
-            result = self._room(out, array.shape[1:], array.dtype)
+        self._check_open()
+        array = input_array("values", values)
+        result = self._room(out, array.shape[1:], array.dtype)
         self._exchange(bridge.NEIGHBOR_ALLTOALL, array, result)
         return result
 
+    @collective
     def neighbor_alltoallv(self, data: Any, send_counts: Any, recv_counts: Any = None, *, out: Any = None) -> Any:
         """Send the next so many rows to each destination. Collective (MPI_Neighbor_alltoallv).
 
@@ -189,13 +190,12 @@ class Neighbours:
         InvalidHandleError
             If this or its context is closed.
         """
-        with together(self._context, "neighbor_alltoallv"):
-            self._check_open()
-            array = rows("data", data, out)
-            sent = self._counts("send_counts", send_counts, self._destinations, "destinations")
-            expected = np.empty(0, np.int64)
-            if recv_counts is not None:
-                expected = self._counts("recv_counts", recv_counts, self._sources, "sources")
+        self._check_open()
+        array = rows("data", data, out)
+        sent = self._counts("send_counts", send_counts, self._destinations, "destinations")
+        expected = np.empty(0, np.int64)
+        if recv_counts is not None:
+            expected = self._counts("recv_counts", recv_counts, self._sources, "sources")
         counts = np.concatenate([sent, expected])
         known = int(recv_counts is not None)
         edges = (self._crosswise, self._serial, known, 0, self._edges, counts)

@@ -41,6 +41,11 @@ def own_entry(ctx: Context, value: Any, out: Any) -> Any:
     return whole.reshape(ctx.size, -1)[ctx.rank]
 
 
+def template(value: Any) -> Any:
+    """Return what a rank other than root passes to a broadcast: an array says what it expects, all else nothing."""
+    return input_array("value", value) if isinstance(value, np.ndarray) else None
+
+
 def check_place(value: Any, here: bool, root: Any) -> None:
     """Refuse IN_PLACE where the result is on root, and that is not here."""
     if value is IN_PLACE and not here:

@@ -13,7 +13,7 @@ from ._arguments import dtype_number, input_array, integer
 from ._division import Division, division, execution_policy, host
 from ._native import bridge
 from ._owner import Owner
-from ._together import agree, check_context, together
+from ._together import agree, check_context, collective
 from ._values import filling
 from .context import Context
 from .exceptions import BoundsError, InvalidArgumentError
@@ -64,14 +64,13 @@ class OwningContainer(Indexed):
     ) -> None:
         """Do what the constructors do. Extents is called for the shape, since the check of one may fail, too."""
         check_context(ctx)
-        with together(ctx, self._op):
-            dtype_number(dtype)
-            resolved = np.dtype(dtype)
-            divided = division(*division_of)
-            host(placement)
-            execution = execution_policy(execution)
-            value = None if fill is None else filling(fill, resolved)
-            shape = extents()
+        dtype_number(dtype)
+        resolved = np.dtype(dtype)
+        divided = division(*division_of)
+        host(placement)
+        execution = execution_policy(execution)
+        value = None if fill is None else filling(fill, resolved)
+        shape = extents()
         if value is not None and divided.partition is Partition.REPLICATED:
             agree(ctx, self._op, f"fill {fill!r}")  # so that the copies are equal
         self._create(ctx, shape, resolved, divided, execution)
@@ -92,16 +91,15 @@ class OwningContainer(Indexed):
         check_context(ctx)
         header = np.zeros(2 + _MAX_DIMS, np.int64)
         given = None
-        with together(ctx, op):
-            number = integer("root", root)
-            if not 0 <= number < ctx.size:
-                raise BoundsError(f"root {number} outside [0, {ctx.size})")
-            divided = division(*division_of)
-            host(placement)
-            execution = execution_policy(execution)
-            if ctx.rank == number:
-                given = cls._given("array", array)
-                header[: 2 + given.ndim] = (dtype_number(given.dtype), given.ndim, *given.shape)
+        number = integer("root", root)
+        if not 0 <= number < ctx.size:
+            raise BoundsError(f"root {number} outside [0, {ctx.size})")
+        divided = division(*division_of)
+        host(placement)
+        execution = execution_policy(execution)
+        if ctx.rank == number:
+            given = cls._given("array", array)
+            header[: 2 + given.ndim] = (dtype_number(given.dtype), given.ndim, *given.shape)
         agree(ctx, op, f"root {number}, {divided}")
         header = collectives.broadcast(ctx, header, number)
         made = cls.__new__(cls)
@@ -111,6 +109,7 @@ class OwningContainer(Indexed):
         return made
 
     @classmethod
+    @collective
     def from_local(cls: type[Owning], ctx: Context, local_array: Any) -> Owning:
         """Return a container of the ranks' arrays, one after the other in rank order. Collective.
 
@@ -145,8 +144,7 @@ class OwningContainer(Indexed):
         1
         """
         check_context(ctx)
-        with together(ctx, "from_local"):
-            given = cls._given("local_array", local_array)
+        given = cls._given("local_array", local_array)
         agree(ctx, "from_local", f"dtype {given.dtype}, shape {('*', *given.shape[1:])}".replace("'", ""))
         return cls._from_parts(ctx, given)
 
@@ -171,19 +169,17 @@ class OwningContainer(Indexed):
         return given
 
     def _redistribute(self, division_of: tuple[Any, Any, Any], max_extra_bytes: int) -> None:
-        with together(self._context, "redistribute"):
-            self._check_idle("redistribute")
-            divided = division(*division_of)
-            limit = integer("max_extra_bytes", max_extra_bytes)
+        self._check_idle("redistribute")
+        divided = division(*division_of)
+        limit = integer("max_extra_bytes", max_extra_bytes)
         _standing.end(self, "redistribute", f"{divided}, max_extra_bytes {limit}")
         self._divide(divided, limit)
 
     def _redistribute_on(self, ctx: Context, division_of: tuple[Any, Any, Any], max_extra_bytes: Any) -> None:
-        with together(ctx, "redistribute"):
-            self._check_open()
-            divided = division(*division_of)
-            limit = integer("max_extra_bytes", max_extra_bytes)
-            guest = _Guest(_native.container_on(self._handle, ctx._handle))
+        self._check_open()
+        divided = division(*division_of)
+        limit = integer("max_extra_bytes", max_extra_bytes)
+        guest = _Guest(_native.container_on(self._handle, ctx._handle))
         self._divide(divided, limit, guest)
 
     def _divide(self, divided: Division, limit: int = 0, guest: Any = None) -> None:

@@ -231,7 +231,7 @@ class Pending:
 
     # The interpreter's end takes the modules away first, so what is used then is held here.
     def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing, failed: int = FAILED) -> None:
-        if self._state == failed and not self._asked and not finalizing():
+        if getattr(self, "_state", None) == failed and not self._asked and not finalizing():
             self._asked = True
             assert self._error is not None
             raise self._error.with_traceback(self._trace)  # which the interpreter reports, and goes on

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from . import _native
+from ._arguments import listed
 from .exceptions import InvalidTypeError
 
 #: Where the user says which role a process has.
@@ -34,12 +35,12 @@ def role(names: Any) -> str:
 def _strings(names: Any) -> list[str]:
     """Return the strings of a sequence."""
     try:
-        listed = None if isinstance(names, str) else list(names)
+        several = None if isinstance(names, str) else listed(names)
     except TypeError:
-        listed = None
-    if listed is None or not all(isinstance(name, str) for name in listed):
+        several = None
+    if several is None or not all(isinstance(name, str) for name in several):
         raise InvalidTypeError(f"{_OP}: names must be a sequence of strings, not {names!r}")
-    return listed
+    return several
 
 
 def _script() -> str:

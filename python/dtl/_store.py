@@ -10,7 +10,7 @@ from . import _mask
 from ._box import Box, assign, move
 from ._native import bridge
 from ._subscript import Mask, Points, Selection, Where
-from ._together import agree, together
+from ._together import agree
 from ._values import fingerprint, fitting
 from .container import DistributedContainer, linear_indices
 from .exceptions import InvalidArgumentError
@@ -65,10 +65,9 @@ def _scatter(to: DistributedContainer, indices: Array, value: DistributedContain
     if value.partition_policy is Partition.REPLICATED:
         bridge.call(bridge.GIVE, to, indices, value.to_numpy().reshape(-1), 0, 0, 0, 0)
         return
-    with together(to.context, "setitem"):
-        mine = linear_indices(value).reshape(-1)
-        mine_last = _last(indices, to.global_size)[mine]
-        chosen, values = indices[mine][mine_last], value.local_view().reshape(-1)[mine_last]
+    mine = linear_indices(value).reshape(-1)
+    mine_last = _last(indices, to.global_size)[mine]
+    chosen, values = indices[mine][mine_last], value.local_view().reshape(-1)[mine_last]
     bridge.call(bridge.PUT, to, chosen, values, 0, 0, 0, 0)
 
 

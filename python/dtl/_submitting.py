@@ -7,7 +7,7 @@ from typing import Any, Callable
 from . import _native
 from ._site import here
 from ._streams import Job, Operation, Stream, Streams, in_stream, streams_of
-from ._together import together
+from ._together import tell
 from .container import DistributedContainer
 from .context import Context
 from .exceptions import InvalidArgumentError
@@ -27,9 +27,8 @@ def submitted(op: str, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> F
     def work(stream: Context) -> Any:
         guests: dict[int, Any] = {}
         try:
-            with together(stream, op):
-                _check_context(op, containers)
-                guests.update((id(c), _guest(c, stream)) for c in containers)
+            _check_context(op, containers)
+            guests.update((id(c), _guest(c, stream)) for c in containers)
             return _settled(f(*_put(args, guests), **_put(kwargs, guests)), ctx, stream, containers[0]._deferred)
         except BaseException:
             for guest in guests.values():
@@ -53,7 +52,15 @@ def deferred(op: str, containers: list[DistributedContainer], work: Callable[[Co
         )
     site, roots, streams = here(), roots_of(containers), streams_of(ctx)
     stream = _stream(op, roots, streams)
-    job = Job(Operation(op, site.place), site, roots, work)
+
+    def told(stream: Context) -> Any:
+        try:
+            return work(stream)
+        except Exception as error:
+            tell(error, op, (stream,))
+            raise
+
+    job = Job(Operation(op, site.place), site, roots, told)
     names = ", ".join(map(_described, containers))
     job.begin(stream)
     try:
@@ -103,25 +110,29 @@ def _check_context(op: str, containers: list[DistributedContainer]) -> None:
             )
 
 
-def containers_in(value: Any) -> list[DistributedContainer]:
+#: How deep containers lie in what an algorithm takes: in a sequence, say, that is one of its arguments.
+_DEPTH = 4
+
+
+def containers_in(value: Any, depth: int = _DEPTH) -> list[DistributedContainer]:
     """Return the containers in a value, which may lie in tuples, lists and dictionaries."""
     if isinstance(value, DistributedContainer):
         return [value]
     if isinstance(value, dict):
         value = tuple(value.values())
-    if isinstance(value, (tuple, list)):
-        return [c for item in value for c in containers_in(item)]
+    if isinstance(value, (tuple, list)) and depth:
+        return [c for item in value for c in containers_in(item, depth - 1)]
     return []
 
 
-def _put(value: Any, guests: dict[int, Any]) -> Any:
-    """Return a value with guests in place of containers."""
+def _put(value: Any, guests: dict[int, Any], depth: int = _DEPTH - 1) -> Any:
+    """Return one of an algorithm's arguments with guests in place of containers."""
     if isinstance(value, DistributedContainer):
         return guests[id(value)]
-    if isinstance(value, dict):
-        return {key: _put(item, guests) for key, item in value.items()}
-    if type(value) in (tuple, list):
-        return type(value)(_put(item, guests) for item in value)
+    if isinstance(value, dict) and depth:
+        return {key: _put(item, guests, depth - 1) for key, item in value.items()}
+    if type(value) in (tuple, list) and depth:
+        return type(value)(_put(item, guests, depth - 1) for item in value)
     return value
 
 

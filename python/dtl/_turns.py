@@ -45,7 +45,7 @@ def hold(op: str, args: Any, kwargs: Any) -> int:
     for value in (*args, *kwargs.values()):
         first = value[0] if value.__class__ in (list, tuple) and value else value
         ctx = getattr(first, "_context", None)
-        if ctx is not None:
+        if isinstance(ctx, bridge.Ranks):
             return bridge.hold(ctx, op) if ctx._size > 1 else 0
     return 0
 
@@ -55,7 +55,7 @@ def whole(f: F) -> F:
 
     @functools.wraps(f)
     def call(ctx: Any, *args: Any, **kwargs: Any) -> Any:
-        held = bridge.hold(ctx, f.__name__) if getattr(ctx, "_size", 1) > 1 else 0
+        held = bridge.hold(ctx, f.__name__) if isinstance(ctx, bridge.Ranks) and ctx._size > 1 else 0
         try:
             return f(ctx, *args, **kwargs)
         finally:

@@ -19,9 +19,12 @@ def filling(fill: Any, dtype: np.dtype[Any]) -> Array:
 
     np.full casts whatever it gets: 2**63 would become negative, and 1j lose its imaginary part.
     """
+    if isinstance(fill, memoryview):
+        fill = np.asarray(fill)
     given = fill.item() if isinstance(fill, (np.ndarray, np.generic)) and fill.size == 1 else fill
     refusal = f"fill {fill!r} does not fit {dtype}"
-    if np.ma.is_masked(fill) or isinstance(given, (str, bytes)) or getattr(fill, "dtype", dtype).kind not in "biufc":
+    known = np.dtype(object) if isinstance(fill, type) else getattr(fill, "dtype", dtype)
+    if np.ma.is_masked(fill) or isinstance(given, (str, bytes)) or known.kind not in "biufc":
         raise InvalidArgumentError(f"{refusal}: it is no number")
     if dtype.kind == "b" and isinstance(given, (int, float, complex)) and given not in (0, 1):
         raise exceptions.OverflowError(f"{refusal}: outside [0, 1]")

@@ -9,7 +9,6 @@ import numpy as np
 from ._deferring import algorithm
 from ._functions import applied, check_function, chosen, running
 from ._sharing import share
-from ._together import together
 from ._values import element, filling
 from .container import DistributedContainer, check_container, linear_indices
 from .exceptions import InvalidTypeError
@@ -42,9 +41,8 @@ def fill(c: DistributedContainer, value: Any) -> None:
     [7. 7. 7.]
     """
     check_container("c", c)
-    with together(c.context, "fill"):
-        c._check_open()
-        number = filling(value, c.dtype)
+    c._check_open()
+    number = filling(value, c.dtype)
     share(c, "fill", f"value {value!r}")
     c.local_view()[...] = number
 
@@ -70,9 +68,8 @@ def replace(c: DistributedContainer, old: Any, new: Any) -> None:
         If ranks pass different containers or values.
     """
     check_container("c", c)
-    with together(c.context, "replace"):
-        c._check_open()
-        wanted, number = element("old", old, c.dtype), filling(new, c.dtype)
+    c._check_open()
+    wanted, number = element("old", old, c.dtype), filling(new, c.dtype)
     share(c, "replace", f"{old!r} by {new!r}")
     if wanted is not None:
         view = c.local_view()
@@ -107,10 +104,9 @@ def replace_if(c: DistributedContainer, f: Callable[..., Any], new: Any, *, elem
     [1. 0. 3.]
     """
     check_container("c", c)
-    with together(c.context, "replace_if"):
-        c._check_open()
-        check_function("f", f)
-        number = filling(new, c.dtype)
+    c._check_open()
+    check_function("f", f)
+    number = filling(new, c.dtype)
     with running(c.context, "replace_if"):
         mask = chosen(f, c.local_view(), elementwise)
     share(c, "replace_if", f"by {new!r}")
@@ -144,11 +140,10 @@ def iota(c: DistributedContainer, start: Any = 0, step: Any = 1) -> None:
     [ 5  3  1 -1]
     """
     check_container("c", c)
-    with together(c.context, "iota"):
-        c._check_open()
-        first, by = filling(start, c.dtype), filling(step, c.dtype)
-        if c.dtype.kind in "biu" and c.global_size:
-            filling(int(start) + int(step) * (c.global_size - 1), c.dtype)
+    c._check_open()
+    first, by = filling(start, c.dtype), filling(step, c.dtype)
+    if c.dtype.kind in "biu" and c.global_size:
+        filling(int(start) + int(step) * (c.global_size - 1), c.dtype)
     share(c, "iota", f"start {start!r}, step {step!r}")
     view = c.local_view()
     np.multiply(linear_indices(c), by, out=view, casting="unsafe", dtype=np.result_type(by, view))
@@ -183,9 +178,8 @@ def generate(c: DistributedContainer, f: Callable[..., Any], *, elementwise: boo
     [0. 1. 4. 9.]
     """
     check_container("c", c)
-    with together(c.context, "generate"):
-        c._check_open()
-        check_function("f", f)
+    c._check_open()
+    check_function("f", f)
     with running(c.context, "generate"):
         values = applied(f, (linear_indices(c),), elementwise)
         if not np.can_cast(values.dtype, c.dtype, "same_kind"):

@@ -6,8 +6,7 @@ from typing import Any, Callable
 
 from . import _standing
 from ._arguments import flag
-from ._submitting import deferred, submitted
-from ._together import together
+from ._submitting import containers_in, deferred, submitted
 from .algorithms import for_each, transform
 from .container import DistributedContainer, check_container
 from .context import Context
@@ -60,7 +59,8 @@ def async_transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], 
     ...     print(dst[...].gather_to())
     [0. 1. 4. 9.]
     """
-    check_container("dst", dst)
+    if not containers_in((dst, src)):
+        check_container("dst", dst)
     return submitted("async_transform", _transform, dst, src, f, elementwise=elementwise)
 
 
@@ -139,8 +139,7 @@ def async_scan(c: DistributedContainer, op: Op | str = SUM, *, exclusive: bool =
 
 
 def _scan(c: DistributedContainer, op: Any, exclusive: Any) -> Any:
-    with together(c.context, "async_scan"):
-        of = exclusive_scan if flag("exclusive", exclusive) else inclusive_scan
+    of = exclusive_scan if flag("exclusive", exclusive) else inclusive_scan
     return of(c, op)
 
 

@@ -14,7 +14,6 @@ from ._division import BLOCK, Division
 from ._owning import OwningContainer
 from ._partials import Reduction, reduction
 from ._sharing import share
-from ._together import together
 from .container import DistributedContainer, check_container
 from .exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from .policies import Partition
@@ -51,17 +50,16 @@ def reduced(
 ) -> Any:
     """Return what a reduction makes of a container, whatever the arguments. Collective."""
     check_container("a", a)
-    with together(a.context, name):
-        a._check_open()
-        dims = dimensions(axis, a.ndim)
-        if dtype is not None:
-            dtype_number(dtype)
-            dtype = np.dtype(dtype)
-        if name[:3] == "arg" and len(dims) != 1 and axis is not None:
-            raise InvalidTypeError(f"axis {axis!r} must be one dimension, or None")
-        if reproducible and (len(dims) < a.ndim or keepdims):
-            raise InvalidArgumentError("reproducible=True is for all elements: axis None, without keepdims")
-        by = _checked(name, a, dims, dtype, ddof)
+    a._check_open()
+    dims = dimensions(axis, a.ndim)
+    if dtype is not None:
+        dtype_number(dtype)
+        dtype = np.dtype(dtype)
+    if name[:3] == "arg" and len(dims) != 1 and axis is not None:
+        raise InvalidTypeError(f"axis {axis!r} must be one dimension, or None")
+    if reproducible and (len(dims) < a.ndim or keepdims):
+        raise InvalidArgumentError("reproducible=True is for all elements: axis None, without keepdims")
+    by = _checked(name, a, dims, dtype, ddof)
     if len(dims) == a.ndim and (axis is None or len(dims) > 0):
         return _whole(name, a, dtype, keepdims, reproducible, ddof)
     words = f"axis {axis!r}" + (f", dtype {dtype}" if dtype else "") + (f", ddof {ddof}" if ddof else "")

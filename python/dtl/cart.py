@@ -11,7 +11,7 @@ from ._arguments import flag, integer
 from ._native import bridge
 from ._neighbours import Neighbours
 from ._rows import integers
-from ._together import check_context, together
+from ._together import check_context, collective
 from .context import Context
 from .exceptions import InvalidArgumentError, InvalidTypeError
 
@@ -66,12 +66,12 @@ class Cart(Neighbours):
     _crosswise = 1
     _kind = "grid"
 
+    @collective
     def __init__(self, ctx: Context, dims: Any, periods: Any = False, reorder: bool = False) -> None:
         check_context(ctx)
-        with together(ctx, "cart"):
-            extents = integers("dims", dims, "an axis")
-            truths = _truths(periods, len(extents))
-            wish = flag("reorder", reorder)
+        extents = integers("dims", dims, "an axis")
+        truths = _truths(periods, len(extents))
+        wish = flag("reorder", reorder)
         numbers = np.concatenate([extents, truths])
         extents = np.asarray(bridge.call(bridge.CART, ctx, numbers, None, wish, 0, 0, 0))
         grid = np.concatenate([extents, truths])
@@ -162,6 +162,7 @@ class Cart(Neighbours):
         source, dest = np.asarray(self._ask(_SHIFT, self._context.rank, integer("axis", axis), by)).tolist()
         return source, dest
 
+    @collective
     def sub(self, remain: Any) -> Cart:
         """Return this rank's part of the grid along some axes, with its own context. Collective (MPI_Cart_sub).
 
@@ -187,10 +188,9 @@ class Cart(Neighbours):
             If the grid or its context is closed.
         """
         ctx = self._context
-        with together(ctx, "cart.sub"):
-            self._check_open()
-            kept = _truths(remain, self.ndim, "remain").astype(bool)
-            here = np.array(self.coords(), np.int64)
+        self._check_open()
+        kept = _truths(remain, self.ndim, "remain").astype(bool)
+        here = np.array(self.coords(), np.int64)
         _native.context_agree(ctx._handle, "cart.sub", f"remain {tuple(kept.tolist())}")
         here[kept] = 0  # the first rank of the part, which names it
         part = _part(ctx.split(self.rank(here), ctx.rank))

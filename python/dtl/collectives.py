@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ._arguments import check_output, fitting_out, input_array, input_value, integer, received
 from ._native import bridge
-from ._operands import check_place, own_entry
+from ._operands import check_place, own_entry, template
 from ._short import short
-from ._together import together
-from .context import Context, is_rank
+from ._together import collective
+from .context import Context, this_rank
 
 _call = bridge.call
 _BROADCAST, _SCATTER = bridge.BROADCAST, bridge.SCATTER
@@ -19,6 +17,7 @@ _GATHER, _ALLGATHER = bridge.GATHER, bridge.ALLGATHER
 
 
 @short(bridge.BROADCAST, "owner in root0 out", "shared")
+@collective
 def broadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None) -> Any:
     """Send root's value to every rank. Collective (MPI_Bcast).
 
@@ -46,25 +45,20 @@ def broadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None
     InvalidArgumentError
         If root has no value that can be sent (on every rank), or value or out differs from it.
     """
-    with together(ctx, "broadcast"):
-        here = is_rank(ctx, root)
+    here = this_rank(ctx) == (root := integer("root", root))
     result: Any = NotImplemented
     if here:
         result = _call(_BROADCAST, ctx, value, out, root, 0, 0, 0)
     if result is NotImplemented:
-        with together(ctx, "broadcast"):
-            if here:
-                value = input_value("value", value)
-            else:
-                value = input_array("value", value) if isinstance(value, np.ndarray) else None
-            if out is not None:
-                check_output(out)
-            number = integer("root", root)
-        result = _call(_BROADCAST, ctx, value, out, number, 0, 0, 0)
+        value = input_value("value", value) if here else template(value)
+        if out is not None:
+            check_output(out)
+        result = _call(_BROADCAST, ctx, value, out, root, 0, 0, 0)
     return value if here and out is None else received(result)
 
 
 @short(bridge.GATHER, "owner in root0 out", "stacked")
+@collective
 def gather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Any:
     """Collect every rank's value on root. Collective (MPI_Gather).
 
@@ -94,17 +88,16 @@ def gather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Any:
     InvalidTypeError
         If value has no dtype that can be sent.
     """
-    is_rank(ctx, 0)
-    with together(ctx, "gather"):
-        here = is_rank(ctx, root)
-        check_place(value, here, root)
-        array = input_array("value", own_entry(ctx, value, out))
-        result = fitting_out(out, (ctx.size, *array.shape), array.dtype) if here else None
-    _call(_GATHER, ctx, array, result, integer("root", root), 0, 0, 0)
+    here = this_rank(ctx) == (root := integer("root", root))
+    check_place(value, here, root)
+    array = input_array("value", own_entry(ctx, value, out))
+    result = fitting_out(out, (ctx.size, *array.shape), array.dtype) if here else None
+    _call(_GATHER, ctx, array, result, root, 0, 0, 0)
     return result
 
 
 @short(bridge.ALLGATHER, "owner in out", "stacked")
+@collective
 def allgather(ctx: Context, value: Any, *, out: Any = None) -> Any:
     """Collect every rank's value on every rank. Collective (MPI_Allgather).
 
@@ -130,15 +123,15 @@ def allgather(ctx: Context, value: Any, *, out: Any = None) -> Any:
     InvalidTypeError
         If value has no dtype that can be sent.
     """
-    is_rank(ctx, 0)
-    with together(ctx, "allgather"):
-        array = input_array("value", own_entry(ctx, value, out))
-        result = fitting_out(out, (ctx.size, *array.shape), array.dtype)
+    this_rank(ctx)
+    array = input_array("value", own_entry(ctx, value, out))
+    result = fitting_out(out, (ctx.size, *array.shape), array.dtype)
     _call(_ALLGATHER, ctx, array, result, 0, 0, 0, 0)
     return result
 
 
 @short(bridge.SCATTER, "owner in root0 out", "dealt")
+@collective
 def scatter(ctx: Context, values: Any = None, root: int = 0, *, out: Any = None) -> Any:
     """Give each rank its entry of root's values. Collective (MPI_Scatter).
 
@@ -165,8 +158,8 @@ def scatter(ctx: Context, values: Any = None, root: int = 0, *, out: Any = None)
     InvalidArgumentError
         If root has no values, or not one entry a rank (on every rank), or out does not fit.
     """
-    with together(ctx, "scatter"):
-        prepared = input_value("values", values) if is_rank(ctx, root) else None
-        if out is not None:
-            check_output(out)
-    return received(_call(_SCATTER, ctx, prepared, out, integer("root", root), 0, 0, 0))
+    here = this_rank(ctx) == (root := integer("root", root))
+    prepared = input_value("values", values) if here else None
+    if out is not None:
+        check_output(out)
+    return received(_call(_SCATTER, ctx, prepared, out, root, 0, 0, 0))

@@ -15,7 +15,7 @@ from ._division import Division
 from ._elementwise import Elementwise
 from ._native import bridge
 from ._numbers import Numbers
-from ._together import together
+from ._together import collective, together
 from .context import Context
 from .exceptions import InvalidArgumentError, InvalidTypeError
 from .policies import Execution, Partition, Placement
@@ -218,6 +218,7 @@ class DistributedContainer(Elementwise, Numbers, Deferrable):
         """
         return np.asarray(bridge.call(bridge.VIEW, self, None, None, 0, 0, 0, 0))
 
+    @collective
     def window(self) -> Window:
         """Return a new window of the ranks' parts, which other ranks read and write. Collective.
 

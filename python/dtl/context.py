@@ -14,6 +14,7 @@ from ._arguments import integer, text
 from ._devices import DeviceRanks
 from ._native import bridge
 from ._short import short
+from ._together import collective
 from .exceptions import BufferError
 
 
@@ -209,10 +210,12 @@ class Context(DeviceRanks):
         """Order this process's memory accesses before it against those after it. Not collective."""
         _native.context_fence(self._handle)
 
+    @collective
     def dup(self) -> Context:
         """Return a context of the same ranks whose traffic never meets this one's. Collective (MPI_Comm_dup)."""
         return Context._adopt_handle(_native.context_dup(self._handle))
 
+    @collective
     def split(self, color: int | None, key: int = 0) -> Context | None:
         """Return a context of the ranks that gave the same color. Collective (MPI_Comm_split).
 
@@ -241,6 +244,7 @@ class Context(DeviceRanks):
         handle = _native.context_split(self._handle, part, integer("key", key))
         return Context._adopt_handle(handle) if handle else None
 
+    @collective
     def split_by_node(self) -> Context:
         """Return a context of the ranks that share memory with this one. Collective (MPI_Comm_split_type).
 
@@ -258,6 +262,7 @@ class Context(DeviceRanks):
         """
         return Context._adopt_handle(_native.context_split_by_node(self._handle))
 
+    @collective
     def to_mpi4py(self) -> Any:
         """Return a communicator of the same ranks for mpi4py. Collective (MPI_Comm_dup).
 
@@ -299,9 +304,9 @@ def _mpi4py() -> Any:
     return importlib.import_module("dtl._mpi4py")
 
 
-def is_rank(ctx: Any, root: Any) -> bool:
-    """Say whether root is the caller's rank; what is no context is refused as the bridge refuses it."""
+def this_rank(ctx: Any) -> int:
+    """Return the caller's rank; what is no context is refused as the bridge refuses it."""
     if not isinstance(ctx, Context):
         bridge.call(bridge.BARRIER, ctx, None, None, 0, 0, 0, 0)
     rank: int = ctx.rank
-    return rank == (root if root.__class__ is int else integer("root", root))
+    return rank

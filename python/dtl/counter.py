@@ -10,7 +10,7 @@ import numpy as np
 from ._arguments import integer
 from ._native import bridge
 from ._short import short
-from ._together import agree, check_context, together
+from ._together import agree, check_context, collective
 from .atomics import rma_fetch_and_op
 from .context import Context
 from .ops import NO_OP, REPLACE, SUM
@@ -50,10 +50,11 @@ class Counter(bridge.Exposed):
     [(0, 4), (4, 8), (8, 10)]
     """
 
+    @collective
     def __init__(self, ctx: Context, start: int = 0) -> None:
         check_context(ctx)
-        with together(ctx, "counter"):
-            first = integer("start", start)
+        first = integer("start", start)
+        self._context = ctx
         agree(ctx, "counter", f"start {first}")
         self._window = Window(ctx, size=8 if ctx.rank == 0 else 0)
         self._window._stand("counter")
@@ -85,6 +86,7 @@ class Counter(bridge.Exposed):
         """The number that comes next, as it is now. Not collective."""
         return self._fetch(0, NO_OP)
 
+    @collective
     def reset(self, start: int = 0) -> None:
         """Let the counter start again, from a number that all ranks pass alike. Collective.
 
@@ -97,10 +99,9 @@ class Counter(bridge.Exposed):
         InvalidHandleError
             If the counter is closed.
         """
-        ctx = self._window.context
-        with together(ctx, "reset"):
-            self._window._check_open()
-            first = integer("start", start)
+        ctx = self._context
+        self._window._check_open()
+        first = integer("start", start)
         agree(ctx, "reset", f"start {first}")
         self._start(first)
 

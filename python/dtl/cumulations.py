@@ -14,7 +14,6 @@ from ._deferring import algorithm
 from ._division import BLOCK
 from ._native import bridge
 from ._sharing import share
-from ._together import together
 from .axes import dimensions
 from .container import DistributedContainer, check_container
 from .exceptions import InvalidArgumentError
@@ -78,17 +77,16 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: bo
 
 def _cumulated(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive: Any) -> Any:
     check_container("a", a)
-    with together(a.context, name):
-        a._check_open()
-        if axis is None and a.ndim > 1:
-            raise InvalidArgumentError(f"{name} of a container of {a.ndim} dimensions needs an axis")
-        if isinstance(axis, (tuple, list)):
-            raise InvalidArgumentError(f"axis {axis!r} must be one dimension")
-        dim = 0 if axis is None else dimensions(axis, a.ndim)[0]
-        wanted = None
-        if dtype is not None:
-            dtype_number(dtype)
-            wanted = np.dtype(dtype)
+    a._check_open()
+    if axis is None and a.ndim > 1:
+        raise InvalidArgumentError(f"{name} of a container of {a.ndim} dimensions needs an axis")
+    if isinstance(axis, (tuple, list)):
+        raise InvalidArgumentError(f"axis {axis!r} must be one dimension")
+    dim = 0 if axis is None else dimensions(axis, a.ndim)[0]
+    wanted = None
+    if dtype is not None:
+        dtype_number(dtype)
+        wanted = np.dtype(dtype)
     if wanted is not None and wanted != a.dtype:
         a = a.astype(wanted)
     made = scanned(op, a, exclusive) if a.ndim == 1 else _along(name, op, a, dim, exclusive)

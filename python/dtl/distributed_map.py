@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _native
 from ._batches import Batched
-from ._together import together
+from ._together import collective
 from .context import Context
 from .exceptions import KeyNotFoundError
 
@@ -55,6 +55,7 @@ class DistributedMap(Batched):
     (2, False, 2)
     """
 
+    @collective
     def __init__(self, ctx: Context, key_dtype: Any, value_dtype: Any) -> None:
         self._create(ctx, key_dtype, value_dtype)
 
@@ -90,10 +91,10 @@ class DistributedMap(Batched):
         return _native.map_local_size(self._handle)
 
     @property
+    @collective
     def global_size(self) -> int:
         """The number of entries on all ranks, which add up what they have. Collective."""
-        with together(self._context, "global_size"):
-            self._check_open()
+        self._check_open()
         return _native.map_global_size(self._handle)
 
     @property
@@ -108,6 +109,7 @@ class DistributedMap(Batched):
 
     # ---- One key from each rank ----
 
+    @collective
     def insert(self, key: Any, value: Any) -> None:
         """Set the value of this rank's key. Collective: ``insert_many`` with one key.
 
@@ -118,27 +120,26 @@ class DistributedMap(Batched):
         OverflowError
             If it does not fit its dtype. On every rank.
         """
-        with together(self._context, "insert"):
-            keys = self._keys.one(key)
+        keys = self._keys.one(key)
         self.insert_many(keys, value)
 
+    @collective
     def find(self, key: Any, default: Any = None) -> Any:
         """Return the value of this rank's key, a NumPy scalar, or default where the map has no such key. Collective."""
-        with together(self._context, "find"):
-            keys = self._keys.one(key)
+        keys = self._keys.one(key)
         values, found = self.find_many(keys)
         return values[0] if found[0] else default
 
+    @collective
     def contains(self, key: Any) -> bool:
         """Say whether the map has this rank's key. Collective."""
-        with together(self._context, "contains"):
-            keys = self._keys.one(key)
+        keys = self._keys.one(key)
         return bool(self.contains_many(keys)[0])
 
+    @collective
     def erase(self, key: Any) -> bool:
         """Remove this rank's key, and say whether it was there when the call began. Collective."""
-        with together(self._context, "erase"):
-            keys = self._keys.one(key)
+        keys = self._keys.one(key)
         return bool(self.erase_many(keys)[0])
 
     def __getitem__(self, key: Any) -> Any:
@@ -166,12 +167,13 @@ class DistributedMap(Batched):
 
     # ---- All entries ----
 
+    @collective
     def clear(self) -> None:
         """Remove all entries of all ranks, and give their memory back. Collective."""
-        with together(self._context, "clear"):
-            self._check_open()
+        self._check_open()
         _native.map_clear(self._handle)
 
+    @collective
     def sync(self) -> None:
         """Return when every rank has called it. Collective.
 
@@ -180,13 +182,13 @@ class DistributedMap(Batched):
         """
         self._meet("sync")
 
+    @collective
     def flush(self) -> None:
         """Do what ``sync`` does, since no call leaves anything to be sent. Collective."""
         self._meet("flush")
 
     def _meet(self, name: str) -> None:
-        with together(self._context, name):
-            self._check_open()
+        self._check_open()
         _native.map_sync(self._handle, name)
 
     def __iter__(self) -> Iterator[Any]:

@@ -31,6 +31,7 @@ class DTLError(Exception):
 
     code: int = 1
     op: str = ""
+    _told = False  # whether the other ranks of a collective call know of it
 
 
 class InvalidArgumentError(DTLError, ValueError):
@@ -142,4 +143,11 @@ def from_text(text: str) -> DTLError:
     error = _CLASSES.get(code, DTLError)(f"{op}: {cause}" if op else cause)
     error.code = code
     error.op = op
+    return error
+
+
+def from_call(text: str) -> DTLError:
+    """Return the exception of a call of which the core tells the other ranks, unless the bridge takes that back."""
+    error = from_text(text)
+    error._told = True
     return error

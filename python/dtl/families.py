@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 from . import algorithms, assigning, extremes, folding, scanning, searching, sorting
 from ._functions import check_function
-from ._together import together
+from ._together import collective
 from .container import DistributedContainer, check_container, linear_indices
 
 #: How the names end.
@@ -24,10 +24,9 @@ def _for_each(c: DistributedContainer, func: Any, with_index: bool = False) -> N
         algorithms.for_each(c, func, elementwise=True)
         return
     check_container("c", c)
-    with together(c.context, "for_each"):
-        c._check_open()
-        check_function("func", func)
-        indices = linear_indices(c)
+    c._check_open()
+    check_function("func", func)
+    indices = linear_indices(c)
 
     def each(view: Any) -> None:
         for element, index in zip(view.flat, indices.flat):
@@ -85,4 +84,4 @@ _ALGORITHMS: dict[str, Callable[..., Any]] = {
 }
 
 #: The functions by their names.
-FUNCTIONS = {name + end: function for name, function in _ALGORITHMS.items() for end in ENDS}
+FUNCTIONS = {name + end: collective(function) for name, function in _ALGORITHMS.items() for end in ENDS}

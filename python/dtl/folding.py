@@ -11,7 +11,6 @@ from ._deferring import algorithm
 from ._functions import applied, check_function, running
 from ._native import dtype_name
 from ._sharing import share
-from ._together import together
 from .algorithms import check_all_alike
 from .container import DistributedContainer, check_container
 from .exceptions import InvalidArgumentError, InvalidTypeError
@@ -36,11 +35,10 @@ _ROOM = 16
 
 def reduce_container(c: DistributedContainer, op: Any) -> Any:
     """Combine the elements of a container: what ``reduce`` does of one. Collective."""
-    with together(c.context, "reduce"):
-        c._check_open()
-        chosen = _operator(op)
-        _check(chosen, c.dtype)
-        mine = _combined(chosen, c.local_view())
+    c._check_open()
+    chosen = _operator(op)
+    _check(chosen, c.dtype)
+    mine = _combined(chosen, c.local_view())
     return _everyones("reduce", c, chosen, (), c.dtype, mine)
 
 
@@ -102,11 +100,10 @@ def transform_reduce(src: Any, f: Callable[..., Any], op: Op | str = SUM, *, ele
     """
     first = src[0] if isinstance(src, tuple) and src else src
     check_container("src", first)
-    with together(first.context, "transform_reduce"):
-        sources = src if isinstance(src, tuple) else (src,)
-        check_function("f", f)
-        check_all_alike("src", sources, first)
-        chosen = _operator(op)
+    sources = src if isinstance(src, tuple) else (src,)
+    check_function("f", f)
+    check_all_alike("src", sources, first)
+    chosen = _operator(op)
     with running(first.context, "transform_reduce"):
         parts = tuple(source.local_view() for source in sources)
         values = applied(f, parts, elementwise) if parts[0].size else np.empty(0)

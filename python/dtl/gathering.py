@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Callable
 
+from ._arguments import listed
 from ._pending import CANCELLED, DONE
 from .exceptions import InvalidArgumentError, InvalidHandleError
 from .futures import Future
@@ -136,7 +137,7 @@ def _all(name: str, futures: tuple[Any, ...]) -> list[Future]:
     given: Any = futures
     if len(futures) == 1 and not isinstance(futures[0], Future) and hasattr(futures[0], "__iter__"):
         given = futures[0]
-    parts = [Future.of(future) for future in given]
+    parts = [Future.of(future) for future in listed(given)]
     for index, part in enumerate(parts):
         if part._closed:
             raise InvalidHandleError(f"{name}: future {index} is closed")

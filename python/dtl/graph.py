@@ -7,7 +7,7 @@ from typing import Any
 from ._native import bridge
 from ._neighbours import Neighbours, edges_of
 from ._rows import integers
-from ._together import check_context, together
+from ._together import check_context, collective
 from .context import Context
 
 
@@ -52,10 +52,10 @@ class Graph(Neighbours):
 
     _kind = "graph"
 
+    @collective
     def __init__(self, ctx: Context, sources: Any, destinations: Any) -> None:
         check_context(ctx)
-        with together(ctx, "graph"):
-            before, behind = _ranks("sources", sources), _ranks("destinations", destinations)
+        before, behind = _ranks("sources", sources), _ranks("destinations", destinations)
         bridge.call(bridge.GRAPH, ctx, None, None, 0, 0, 0, 0, edges_of(before, behind))
         super().__init__(ctx, before, behind, owned=False)
 

@@ -10,7 +10,7 @@ import numpy as np
 from . import _native, collectives
 from ._partials import inner_dtype, result_dtype
 from ._sharing import share
-from ._together import agree, together
+from ._together import agree, collective
 from .container import DistributedContainer, check_container
 from .exceptions import InvalidArgumentError, InvalidTypeError
 from .ops import Op
@@ -26,6 +26,7 @@ _UFUNCS = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maxi
 OPS = ("sum", "prod", "min", "max", "count", "mean", "first", "last")
 
 
+@collective
 def group_by(keys: DistributedContainer) -> GroupBy:
     """Return the groups of equal keys, to aggregate other containers by. Collective.
 
@@ -70,13 +71,13 @@ class GroupBy:
 
     _closed = True
 
+    @collective
     def __init__(self, keys: DistributedContainer) -> None:
         check_container("keys", keys)
-        with together(keys.context, "group_by"):
-            keys._check_open()
-            check_vector("keys", keys)
-            #: Says how values must be divided, whatever becomes of the keys.
-            self._layout = keys._like(np.bool_)
+        keys._check_open()
+        check_vector("keys", keys)
+        #: Says how values must be divided, whatever becomes of the keys.
+        self._layout = keys._like(np.bool_)
         share(keys, "group_by")
         self._context = keys.context
         self._of = keys.dtype
@@ -85,20 +86,18 @@ class GroupBy:
             self._order: DistributedVector = argsort(work)
             part = work.get(self._order.local_view())
         first = starts(self._context, part)
-        with together(self._context, "group_by"):
-            distinct = part[first]
+        distinct = part[first]
         self._keys = DistributedVector._from_parts(self._context, distinct)
         self._divide(first)
         self._closed = False
 
     def _divide(self, first: Array) -> None:
         """Find the runs of one key in this rank's part of the order, and who has the rest of the last. Collective."""
-        with together(self._context, "group_by"):
-            #: Whether the first run continues one of a rank before.
-            self._continues = bool(len(first) and not first[0])
-            begins = np.flatnonzero(first)
-            self._begins = np.append(0, begins) if self._continues else begins
-            self._lengths = np.diff(np.append(self._begins, len(first))).astype(np.int64)
+        #: Whether the first run continues one of a rank before.
+        self._continues = bool(len(first) and not first[0])
+        begins = np.flatnonzero(first)
+        self._begins = np.append(0, begins) if self._continues else begins
+        self._lengths = np.diff(np.append(self._begins, len(first))).astype(np.int64)
         rows = collectives.allgather(self._context, np.array([self._continues, len(begins)], np.int64))
         #: The ranks on which this rank's last group goes on.
         self._followers: list[int] = []
@@ -128,6 +127,7 @@ class GroupBy:
             for vec in (self._layout, self._order, self._keys):
                 vec.close()
 
+    @collective
     def agg(self, values: DistributedContainer, op: Op | str) -> tuple[DistributedVector, DistributedVector]:
         """Return the distinct keys, and what is made of the values of each. Collective.
 
@@ -179,21 +179,19 @@ class GroupBy:
         [ 3 10]
         [3 4]
         """
-        with together(self._context, "agg"):
-            if self._closed:
-                raise _native.closed("group_by")
-            name = _name(op)
-            self._check_values(values)
-            if name in ("min", "max") and values.dtype.kind == "c":
-                raise InvalidTypeError(f"values of {values.dtype} have no {name}: they have no order")
+        if self._closed:
+            raise _native.closed("group_by")
+        name = _name(op)
+        self._check_values(values)
+        if name in ("min", "max") and values.dtype.kind == "c":
+            raise InvalidTypeError(f"values of {values.dtype} have no {name}: they have no order")
         share(values, "agg", name, also=(self._keys,))
         # NumPy's warnings of overflow are for some ranks only, and would part them where warnings are errors.
         with np.errstate(all="ignore"):
             made = self._aggregates(values, name)
-        with together(self._context, "agg"):
-            result = self._keys._like(made.dtype)
-            result.local_view()[:] = made
-            keys: DistributedVector = self._keys.copy()
+        result = self._keys._like(made.dtype)
+        result.local_view()[:] = made
+        keys: DistributedVector = self._keys.copy()
         agree(self._context, "agg")
         return keys, result
 
@@ -210,16 +208,14 @@ class GroupBy:
         if name == "count":
             return self._whole(self._lengths, np.add)
         if name in ("first", "last"):
-            with together(self._context, "agg"):
-                ends = self._begins if name == "first" else self._begins + self._lengths - 1
-                runs = self._order.local_view()[ends]
+            ends = self._begins if name == "first" else self._begins + self._lengths - 1
+            runs = self._order.local_view()[ends]
             return np.asarray(values.get(self._whole(runs, _former if name == "first" else _latter)))
         ufunc, dtype = _UFUNCS[name], values.dtype
         if name in ("sum", "prod", "mean"):
             dtype = result_dtype(name, None, dtype)
         part = values.get(self._order.local_view())
-        with together(self._context, "agg"):
-            runs = ufunc.reduceat(part, self._begins, dtype=inner_dtype(dtype))
+        runs = ufunc.reduceat(part, self._begins, dtype=inner_dtype(dtype))
         made = self._whole(runs, ufunc)
         if name == "mean":
             made = np.true_divide(made, self._whole(self._lengths, np.add))
@@ -228,10 +224,9 @@ class GroupBy:
     def _whole(self, runs: Array, merge: Callable[[Array, Array], Array]) -> Array:
         """Return what is made of whole groups, given what is made of each run of this rank. Collective."""
         firsts = collectives.allgather(self._context, runs[:1] if len(runs) else np.zeros(1, runs.dtype)).reshape(-1)
-        with together(self._context, "agg"):
-            made = runs[int(self._continues) :].copy()
-            for rank in self._followers:
-                made[-1] = merge(made[-1], firsts[rank])
+        made = runs[int(self._continues) :].copy()
+        for rank in self._followers:
+            made[-1] = merge(made[-1], firsts[rank])
         return made
 
 

@@ -11,7 +11,7 @@ from . import _native, _orphans, _standing, _turns
 from ._arguments import integer
 from ._native import bridge
 from ._owner import Owner
-from ._together import together
+from ._together import collective
 from .container import DistributedContainer, check_container
 from .exceptions import InvalidArgumentError, InvalidTypeError
 
@@ -75,14 +75,14 @@ class Halo(Owner):
     _width: tuple[tuple[int, int], ...]
     _periodic: tuple[bool, ...]
 
+    @collective
     def __init__(self, container: DistributedContainer, width: Any, *, periodic: Any = False) -> None:
         check_container("container", container)
-        with together(container.context, "halo"):
-            container._check_idle("halo")
-            self._container = container
-            self._width = _widths(width, container.ndim)
-            self._periodic = _circles(periodic, container.ndim)
-            numbers = [(*pair, circle) for pair, circle in zip(self._width, self._periodic)]
+        container._check_idle("halo")
+        self._container = container
+        self._width = _widths(width, container.ndim)
+        self._periodic = _circles(periodic, container.ndim)
+        numbers = [(*pair, circle) for pair, circle in zip(self._width, self._periodic)]
         _standing.end(container, "halo", f"widths {numbers}")
         self._handle = bridge.call(bridge.HALO_MAKE, container, np.array(numbers, np.int64).ravel(), None, 0, 0, 0, 0)
 

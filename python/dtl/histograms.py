@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from . import statistics
-from ._arguments import integer
+from ._arguments import integer, listed
 from ._deferring import algorithm
 from ._native import bridge
-from ._together import together
 from .container import DistributedContainer, check_container
 from .exceptions import InvalidArgumentError, InvalidTypeError
 
@@ -64,29 +63,29 @@ def histogram(
     [2 1 1] [1. 2. 3. 4.]
     """
     check_container("a", a)
-    with together(a.context, "histogram"):
-        a._check_open()
-        if a.dtype.kind == "c":
-            raise InvalidTypeError(f"histogram is not defined for {a.dtype}, which has no order")
-        if isinstance(bins, DistributedContainer):
-            raise InvalidTypeError("bins are a number, or edges that every rank has, not a container")
-        uniform = np.ndim(bins) == 0
-        if isinstance(bins, str):
-            raise InvalidTypeError(f"bins {bins!r} is a name; give their number, or their edges")
-        limits = _limits(range) if uniform else None
-        heavy, kind = _weights(a, weights)
+    a._check_open()
+    if a.dtype.kind == "c":
+        raise InvalidTypeError(f"histogram is not defined for {a.dtype}, which has no order")
+    if isinstance(bins, DistributedContainer):
+        raise InvalidTypeError("bins are a number, or edges that every rank has, not a container")
+    if np.iscomplexobj(np.asarray(bins)):
+        raise InvalidTypeError(f"bins {bins!r} are complex numbers, which have no order")
+    uniform, dense = np.ndim(bins) == 0, bool(density)
+    if isinstance(bins, str):
+        raise InvalidTypeError(f"bins {bins!r} is a name; give their number, or their edges")
+    limits = _limits(range) if uniform else None
+    heavy, kind = _weights(a, weights)
     if uniform and limits is None and a.global_size:
         limits = (statistics.min(a), statistics.max(a))
-    with together(a.context, "histogram"):
-        edges = _edges(a, bins, limits)
-        if len(edges) < 2:
-            raise InvalidArgumentError(f"bins {bins!r}: {len(edges)} edges; there must be at least 2")
-        out = np.empty(len(edges) - 1, np.int64 if heavy is None else np.float64)
-        numbers = np.ascontiguousarray(edges, np.float64)
+    edges = _edges(a, bins, limits)
+    if len(edges) < 2:
+        raise InvalidArgumentError(f"bins {bins!r}: {len(edges)} edges; there must be at least 2")
+    out = np.empty(len(edges) - 1, np.int64 if heavy is None else np.float64)
+    numbers = np.ascontiguousarray(edges, np.float64)
     handle = 0 if heavy is None else heavy._handle
     bridge.call(bridge.HISTOGRAM, a, numbers, out, handle, int(uniform), 0, 0)
     counts = out if kind is None else out.astype(kind)
-    if density:
+    if dense:
         counts = counts / np.diff(edges).astype(np.float64) / counts.sum()
     return counts, edges
 
@@ -95,7 +94,7 @@ def _limits(given: Any) -> Any:
     if given is None:
         return None
     try:
-        low, high = given
+        low, high = listed(given)
         return float(low), float(high)
     except (TypeError, ValueError):
         raise InvalidTypeError(f"range must be two numbers, not {given!r}") from None
@@ -166,9 +165,8 @@ def bincount(a: Any, weights: Any = None, minlength: int = 0) -> Array:
     [0 2 0 1]
     """
     check_container("a", a)
-    with together(a.context, "bincount"):
-        a._check_open()
-        length = integer("minlength", minlength)
-        heavy, _ = _weights(a, weights)
+    a._check_open()
+    length = integer("minlength", minlength)
+    heavy, _ = _weights(a, weights)
     handle = 0 if heavy is None else heavy._handle
     return np.asarray(bridge.call(bridge.BINCOUNT, a, None, None, handle, length, 0, 0))

@@ -7,7 +7,7 @@ from typing import Any
 from . import collectives, messages, object_messages
 from ._arguments import input_value
 from ._native import invalid
-from ._together import agree, together
+from ._together import agree, tell_ranks, together
 from .exceptions import DTLError, InvalidTypeError, from_text
 from .roles import RoleManager
 
@@ -140,7 +140,7 @@ def intergroup_broadcast(mgr: RoleManager, root: tuple[str, int], target_role: s
     """
     op = "intergroup_broadcast"
     source, members = _parties(op, mgr, root, target_role)
-    if mgr._ctx.rank not in members:
+    if mgr._context.rank not in members:
         _give(op, mgr, data, members[0])
         return data
     lane, value = mgr._lanes[target_role], data
@@ -186,7 +186,7 @@ def intergroup_gather(mgr: RoleManager, root: tuple[str, int], source_role: str,
     """
     op = "intergroup_gather"
     source, members = _parties(op, mgr, root, source_role)
-    if mgr._ctx.rank not in members:
+    if mgr._context.rank not in members:
         return _take(op, mgr, members[0])
     lane, inside = mgr._lanes[source_role], source in members
     try:
@@ -210,15 +210,26 @@ def _manager(mgr: Any) -> RoleManager:
 
 def _parties(op: str, mgr: Any, root: Any, name: str) -> tuple[int, tuple[int, ...]]:
     """Return root's rank in the whole, and those of a role, to one of which this rank belongs."""
-    _manager(mgr)
+    lanes: dict[str, Any] = getattr(_manager(mgr), "_lanes", {})  # there are none before initialize
+    # A rank that names no role of its own but has one knows whom it keeps waiting; one that has several does not.
+    mine = [lanes[name]] if isinstance(name, str) and name in lanes else list(lanes.values())
+    try:
+        return _checked(op, mgr, root, name)
+    except Exception as error:
+        if len(mine) == 1:
+            tell_ranks(mine[0], op, error)
+        raise
+
+
+def _checked(op: str, mgr: RoleManager, root: Any, name: str) -> tuple[int, tuple[int, ...]]:
     if not isinstance(root, (tuple, list)) or len(root) != 2:
         raise InvalidTypeError(f"{op}: root must be a role and a rank, such as ('reader', 0), not {root!r}")
     source, members = mgr._one(op, "root's rank", *root), mgr._of(op, name)
     if not members:
         raise invalid(op, f"no rank has the role {name!r}")
-    if mgr._ctx.rank != source and mgr._ctx.rank not in members:
+    if mgr._context.rank != source and mgr._context.rank not in members:
         raise invalid(
-            op, f"rank {mgr._ctx.rank} is neither root, rank {root[1]} of {root[0]!r}, nor has the role {name!r}"
+            op, f"rank {mgr._context.rank} is neither root, rank {root[1]} of {root[0]!r}, nor has the role {name!r}"
         )
     return source, members
 
@@ -234,7 +245,7 @@ def _give(op: str, mgr: RoleManager, data: Any, dest: int) -> None:
 
 
 def _refuse(mgr: RoleManager, error: DTLError, dest: int) -> None:
-    object_messages.send_object(mgr._hops, (error.code, f"rank {mgr._ctx.rank}: {error}"), dest, _REFUSAL)
+    object_messages.send_object(mgr._hops, (error.code, f"rank {mgr._context.rank}: {error}"), dest, _REFUSAL)
 
 
 def _take(op: str, mgr: RoleManager, source: int) -> Any:

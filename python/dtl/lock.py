@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
-from ._together import check_context
+from ._together import check_context, collective
 from .context import Context
 from .exceptions import InvalidTypeError
 from .windows import Window
@@ -39,6 +39,7 @@ class Lock:
     ...     lock.close()
     """
 
+    @collective
     def __init__(self, ctx: Context) -> None:
         check_context(ctx)
         self._window = Window(ctx, size=0)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-import numpy as np
-
 from ._arguments import check_output, fitting_out, input_array, input_value, integer, operator_number, received
 from ._native import bridge
-from ._operands import like, operand, own
+from ._operands import like, operand, own, template
 from ._rows import exchanged
-from ._together import posting
-from .context import Context, is_rank
+from ._together import starting
+from .context import Context, this_rank
 from .ops import SUM, Op
 from .requests import Request, begun
 
 _start = bridge.start
 
 
+@starting
 def ibarrier(ctx: Context) -> Request:
     """Start what Context.barrier does. Collective (MPI_Ibarrier).
 
@@ -34,6 +33,7 @@ def ibarrier(ctx: Context) -> Request:
     return begun(ctx, "ibarrier", _start(bridge.IBARRIER, ctx, None, None, 0, 0, 0, 0))
 
 
+@starting
 def iallreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) -> Request:
     """Start what allreduce does. Collective (MPI_Iallreduce).
 
@@ -63,15 +63,15 @@ def iallreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None)
     ...     request.wait() == ctx.size
     array([ True,  True,  True])
     """
-    with posting(ctx, "iallreduce"):
-        is_rank(ctx, 0)
-        number = operator_number(op)
-        array = operand(own(value, out), number)
-        result = fitting_out(out, array.shape, array.dtype)
+    this_rank(ctx)
+    number = operator_number(op)
+    array = operand(own(value, out), number)
+    result = fitting_out(out, array.shape, array.dtype)
     held = _start(bridge.IALLREDUCE, ctx, array, result, number, 0, 0, 0)
     return begun(ctx, "iallreduce", held, lambda _: like(value, result) if out is None else out)
 
 
+@starting
 def ibroadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None) -> Request:
     """Start what broadcast does. Collective (MPI_Ibcast).
 
@@ -96,19 +96,15 @@ def ibroadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = Non
     -----
     Up to about 1 KB travel through the ranks; longer values go from root to each rank.
     """
-    with posting(ctx, "ibroadcast"):
-        here = is_rank(ctx, root)
-        if here:
-            value = input_value("value", value)
-        else:
-            value = input_array("value", value) if isinstance(value, np.ndarray) else None
-        if out is not None:
-            check_output(out)
-        number = integer("root", root)
-    held = _start(bridge.IBROADCAST, ctx, value, out, number, 0, 0, 0)
+    here = this_rank(ctx) == (root := integer("root", root))
+    value = input_value("value", value) if here else template(value)
+    if out is not None:
+        check_output(out)
+    held = _start(bridge.IBROADCAST, ctx, value, out, root, 0, 0, 0)
     return begun(ctx, "ibroadcast", held, _result(out, value if here else None))
 
 
+@starting
 def igather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Request:
     """Start what gather does. Collective (MPI_Igather).
 
@@ -129,15 +125,14 @@ def igather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Requ
     CollectiveMismatchError
         If another rank has started another collective, or with other arguments.
     """
-    with posting(ctx, "igather"):
-        here = is_rank(ctx, root)
-        array = input_array("value", value)
-        result = fitting_out(out, (ctx.size, *array.shape), array.dtype) if here else None
-        number = integer("root", root)
-    held = _start(bridge.IGATHER, ctx, array, result, number, 0, 0, 0)
+    here = this_rank(ctx) == (root := integer("root", root))
+    array = input_array("value", value)
+    result = fitting_out(out, (ctx.size, *array.shape), array.dtype) if here else None
+    held = _start(bridge.IGATHER, ctx, array, result, root, 0, 0, 0)
     return begun(ctx, "igather", held, lambda _: result)
 
 
+@starting
 def iallgather(ctx: Context, value: Any, *, out: Any = None) -> Request:
     """Start what allgather does. Collective (MPI_Iallgather).
 
@@ -158,14 +153,14 @@ def iallgather(ctx: Context, value: Any, *, out: Any = None) -> Request:
     CollectiveMismatchError
         If another rank has started another collective, or with other arguments.
     """
-    with posting(ctx, "iallgather"):
-        is_rank(ctx, 0)
-        array = input_array("value", value)
-        result = fitting_out(out, (ctx.size, *array.shape), array.dtype)
+    this_rank(ctx)
+    array = input_array("value", value)
+    result = fitting_out(out, (ctx.size, *array.shape), array.dtype)
     held = _start(bridge.IALLGATHER, ctx, array, result, 0, 0, 0, 0)
     return begun(ctx, "iallgather", held, lambda _: result)
 
 
+@starting
 def ialltoallv(ctx: Context, send_data: Any, send_counts: Any, recv_counts: Any = None, *, out: Any = None) -> Request:
     """Start to give each rank the next so many of every rank's rows. Collective (MPI_Ialltoallv).
 
@@ -197,9 +192,8 @@ def ialltoallv(ctx: Context, send_data: Any, send_counts: Any, recv_counts: Any 
     CollectiveMismatchError
         If another rank has started another collective, or has rows of another dtype or size.
     """
-    with posting(ctx, "ialltoallv"):
-        is_rank(ctx, 0)
-        array, sent, expected = exchanged(send_data, send_counts, recv_counts, out)
+    this_rank(ctx)
+    array, sent, expected = exchanged(send_data, send_counts, recv_counts, out)
     held = _start(bridge.IALLTOALLV, ctx, array, out, 0, 0, 0, 0, sent, expected)
     return begun(ctx, "ialltoallv", held, _result(out, None))
 

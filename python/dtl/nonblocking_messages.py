@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from ._arguments import check_output, dtype_number, input_value, integer, received
+import numpy as np
+
+from ._arguments import check_output, dtype_number, input_array, input_value, integer, received
 from ._native import bridge
 from .context import Context
-from .exceptions import InvalidArgumentError, InvalidTypeError
+from .exceptions import InvalidTypeError
 from .requests import PersistentRequest, Request, begun, prepared
 
 _start = bridge.start
@@ -77,7 +79,8 @@ def send_init(ctx: Context, data: Any, dest: int, tag: int = 0) -> PersistentReq
     ctx, dest, tag
         As for send.
     data
-        A C-contiguous array. What it holds when the request is started is what is sent.
+        An array, or what shows its memory as one. What it holds when the request is started is what is sent. If it is
+        not C-contiguous, or in another byte order than this machine's, each start copies it.
 
     Returns
     -------
@@ -86,9 +89,9 @@ def send_init(ctx: Context, data: Any, dest: int, tag: int = 0) -> PersistentReq
 
     Raises
     ------
-    InvalidArgumentError
-        If data is not C-contiguous.
-    BoundsError, InvalidTypeError
+    InvalidTypeError
+        If data is no array: what is sent later must be there then. Also as for send.
+    BoundsError
         As for send.
 
     Notes
@@ -97,14 +100,24 @@ def send_init(ctx: Context, data: Any, dest: int, tag: int = 0) -> PersistentReq
     """
     args = integer("dest", dest), integer("tag", tag)
     held = _start(bridge.SEND_INIT, ctx, data, None, *args, 0, 0)
-    if held is NotImplemented:
-        value = input_value("data", data)  # says what is wrong, if anything is
-        if value.__class__ is data.__class__:
-            raise InvalidArgumentError("data is not C-contiguous; what is sent later must be")
+    if held is not NotImplemented:
+        return prepared(ctx, "send_init", held)
+    sent, shown = input_array("data", data), _shown(data)
+    if sent is shown:
+        sent = sent.copy()
+    held = _start(bridge.SEND_INIT, ctx, sent, None, *args, 0, 0)
+    return prepared(ctx, "send_init", held, before=lambda: np.copyto(sent, shown))
+
+
+def _shown(data: Any) -> np.ndarray[Any, Any]:
+    """Return an array of what data holds whenever one looks."""
+    try:
+        with memoryview(data):
+            return np.asarray(data)
+    except (TypeError, ValueError, BufferError):  # NumPy shows no array of dates as a buffer, but none is sent
         raise InvalidTypeError(
             f"data must be an array, not {type(data).__name__}: what is sent later must be there then"
-        )
-    return prepared(ctx, "send_init", held)
+        ) from None
 
 
 def recv_init(

@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 from . import collectives, variable
+from ._arguments import listed
 from ._pickled import Head, Packed, pack, send_parts
-from ._together import agree, check_context, root_number, together
+from ._together import agree, check_context, collective, complete, root_number
 from ._turns import whole
 from .context import Context
 from .exceptions import InvalidArgumentError
 
 
 @whole
+@collective
 def broadcast_object(ctx: Context, obj: Any = None, root: int = 0) -> Any:
     """Send root's object to every rank. Collective (MPI_Bcast).
 
@@ -49,23 +51,23 @@ def broadcast_object(ctx: Context, obj: Any = None, root: int = 0) -> Any:
     {'name': 'run 7'}
     """
     op = "broadcast_object"
-    root = root_number(op, ctx, root)
+    root = root_number(ctx, root)
     packed = None
-    with together(ctx, op):
-        if ctx.rank == root:
-            packed = pack(ctx, obj)
+    if ctx.rank == root:
+        packed = pack(ctx, obj)
     agree(ctx, op, f"root {root}")
     head = Head(collectives.broadcast(ctx, packed.head if packed else None, root))
     if head.has_parts:
-        with together(ctx, op):
-            if packed is None:
-                head.make_room()
+        if packed is None:
+            head.make_room()
         agree(ctx, op)
         _broadcast_parts(ctx, head, packed, root)
-    return obj if packed else head.unpack()
+    with complete():
+        return obj if packed else head.unpack()
 
 
 @whole
+@collective
 def gather_object(ctx: Context, obj: Any, root: int = 0) -> list[Any] | None:
     """Collect every rank's object on root. Collective (MPI_Gather).
 
@@ -101,25 +103,25 @@ def gather_object(ctx: Context, obj: Any, root: int = 0) -> list[Any] | None:
     'rank 0'
     """
     op = "gather_object"
-    root = root_number(op, ctx, root)
-    with together(ctx, op):
-        packed = pack(ctx, obj)
+    root = root_number(ctx, root)
+    packed = pack(ctx, obj)
     agree(ctx, op, f"root {root}")
     gathered = variable.gatherv(ctx, packed.head, None, root)
     heads = _heads(gathered) if ctx.rank == root else []
-    with together(ctx, op):
-        for head in heads:
-            head.make_room()
+    for head in heads:
+        head.make_room()
     agree(ctx, op)
     if ctx.rank != root:
         send_parts(ctx, packed, root)
         return None
     for head in heads:
         _receive(ctx, head, packed)
-    return [head.unpack() for head in heads]
+    with complete():
+        return [head.unpack() for head in heads]
 
 
 @whole
+@collective
 def allgather_object(ctx: Context, obj: Any) -> list[Any]:
     """Collect every rank's object on every rank. Collective (MPI_Allgather).
 
@@ -149,21 +151,21 @@ def allgather_object(ctx: Context, obj: Any) -> list[Any]:
     """
     op = "allgather_object"
     check_context(ctx)
-    with together(ctx, op):
-        packed = pack(ctx, obj)
+    packed = pack(ctx, obj)
     agree(ctx, op)
     heads = _heads(variable.allgatherv(ctx, packed.head))
     if any(head.has_parts for head in heads):
-        with together(ctx, op):
-            for head in heads:
-                head.make_room()
+        for head in heads:
+            head.make_room()
         agree(ctx, op)
         for source, head in enumerate(heads):
             _broadcast_parts(ctx, head, packed if source == ctx.rank else None, source)
-    return [head.unpack() for head in heads]
+    with complete():
+        return [head.unpack() for head in heads]
 
 
 @whole
+@collective
 def scatter_object(ctx: Context, objs: Any = None, root: int = 0) -> Any:
     """Give each rank one of root's objects. Collective (MPI_Scatter).
 
@@ -201,16 +203,14 @@ def scatter_object(ctx: Context, objs: Any = None, root: int = 0) -> Any:
     True
     """
     op = "scatter_object"
-    root = root_number(op, ctx, root)
+    root = root_number(ctx, root)
     packed: list[Packed] = []
-    with together(ctx, op):
-        if ctx.rank == root:
-            packed = [pack(ctx, obj, f"objs[{rank}]") for rank, obj in enumerate(_one_a_rank(ctx, objs))]
+    if ctx.rank == root:
+        packed = [pack(ctx, obj, f"objs[{rank}]") for rank, obj in enumerate(_one_a_rank(ctx, objs))]
     agree(ctx, op, f"root {root}")
     heads = np.concatenate([one.head for one in packed]) if packed else None
     head = Head(variable.scatterv(ctx, heads, [len(one.head) for one in packed], root))
-    with together(ctx, op):
-        head.make_room()
+    head.make_room()
     agree(ctx, op)
     if ctx.rank == root:
         for rank, one in enumerate(packed):
@@ -219,19 +219,20 @@ def scatter_object(ctx: Context, objs: Any = None, root: int = 0) -> Any:
         _receive(ctx, head, packed[root])
     else:
         head.receive(ctx)
-    return head.unpack()
+    with complete():
+        return head.unpack()
 
 
 def _one_a_rank(ctx: Context, objs: Any) -> list[Any]:
     try:
-        listed = list(objs)
+        several = listed(objs)
     except TypeError:
         raise InvalidArgumentError(
             f"objs of type {type(objs).__name__} must be a sequence, with one object for each of {ctx.size} ranks"
         ) from None
-    if len(listed) != ctx.size:
-        raise InvalidArgumentError(f"objs has {len(listed)} objects, but there are {ctx.size} ranks")
-    return listed
+    if len(several) != ctx.size:
+        raise InvalidArgumentError(f"objs has {len(several)} objects, but there are {ctx.size} ranks")
+    return several
 
 
 def _heads(gathered: Any) -> list[Head]:

@@ -12,7 +12,6 @@ from ._deferring import algorithm
 from ._division import BLOCK
 from ._native import bridge
 from ._sharing import share
-from ._together import together
 from ._values import fitting
 from .container import DistributedContainer, check_container
 from .exceptions import InvalidArgumentError
@@ -61,14 +60,13 @@ def searchsorted(c: DistributedContainer, values: Any, side: str = "left", *, re
     [0 1 4] 3
     """
     check_container("c", c)
-    with together(c.context, "searchsorted"):
-        c._check_open()
-        if side not in ("left", "right"):
-            raise InvalidArgumentError(f"side {side!r} must be 'left' or 'right'")
-        check_vector("c", c)
-        given = fitting("values", values, c.dtype)
-        shape = np.shape(values)
-        descending = flag("reverse", reverse)
+    c._check_open()
+    if side not in ("left", "right"):
+        raise InvalidArgumentError(f"side {side!r} must be 'left' or 'right'")
+    check_vector("c", c)
+    given = fitting("values", values, c.dtype)
+    shape = np.shape(values)
+    descending = flag("reverse", reverse)
     found = np.asarray(bridge.call(bridge.SEARCH, c, given, None, 0, descending, 1, int(side == "right")))
     return found.reshape(shape) if shape else int(found.item())
 
@@ -108,9 +106,8 @@ def lower_bound(c: DistributedContainer, value: Any) -> int:
     1
     """
     check_container("c", c)
-    with together(c.context, "searchsorted"):
-        if np.ndim(value):
-            raise InvalidArgumentError(f"value of shape {np.shape(value)}: it must be one number")
+    if np.ndim(value):
+        raise InvalidArgumentError(f"value of shape {np.shape(value)}: it must be one number")
     return int(searchsorted(c, value))
 
 
@@ -147,13 +144,12 @@ def merge(a: DistributedContainer, b: DistributedContainer) -> DistributedVector
     [1 2 3 4 5]
     """
     check_container("a", a)
-    with together(a.context, "merge"):
-        check_container("b", b)
-        for name, c in (("a", a), ("b", b)):
-            c._check_open()
-            check_vector(name, c)
-        if a.context is not b.context:
-            raise InvalidArgumentError("a and b are containers of different contexts")
+    check_container("b", b)
+    for name, c in (("a", a), ("b", b)):
+        c._check_open()
+        check_vector(name, c)
+    if a.context is not b.context:
+        raise InvalidArgumentError("a and b are containers of different contexts")
     share(a, "merge", also=(b,))
     made = chained(a, b)
     sort(made)
@@ -218,11 +214,10 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
     [1 1 2]
     """
     check_container("c", c)
-    with together(c.context, "unique"):
-        c._check_open()
-        flag("return_counts", return_counts)
-        if flag("return_inverse", return_inverse):
-            check_vector("c, whose inverse is asked for,", c)
+    c._check_open()
+    flag("return_counts", return_counts)
+    if flag("return_inverse", return_inverse):
+        check_vector("c, whose inverse is asked for,", c)
     share(c, "unique", f"return_counts {return_counts}, return_inverse {return_inverse}")
     with flat(c) as work:
         order: Any = argsort(work) if return_inverse else None

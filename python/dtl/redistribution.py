@@ -11,7 +11,7 @@ from ._arguments import integer
 from ._box import whole
 from ._native import bridge
 from ._owner import Owner
-from ._together import together
+from ._together import collective, together
 from .container import DistributedContainer, check_container
 from .exceptions import InvalidArgumentError
 
@@ -83,10 +83,12 @@ class RedistributionPlan(Owner):
     [0 2 4 6] 64
     """
 
+    @collective
     def __init__(self, src: DistributedContainer, dst: DistributedContainer, *, max_extra_bytes: int = 0) -> None:
         known = dst if isinstance(dst, DistributedContainer) else src
         check_container("dst", known)
-        with together(known.context, "redistribution_plan"):
+        self._context = known.context
+        with together(self._context, "redistribution_plan"):
             check_container("src", src)
             check_container("dst", dst)
             src._check_open()
@@ -109,6 +111,7 @@ class RedistributionPlan(Owner):
         src, dst = self._ends
         return f"<dtl.RedistributionPlan from {src!r} to {dst!r}>"
 
+    @collective
     def execute(self) -> None:
         """Copy the elements as they are now. Collective.
 
@@ -119,9 +122,8 @@ class RedistributionPlan(Owner):
         """
         if _turns.under_way:
             _turns.take(self._ends)
-        with together(self._ends[1].context, "redistribution"):
-            if not self._handle:
-                raise _native.closed("plan")
+        if not self._handle:
+            raise _native.closed("plan")
         bridge.call(bridge.PLAN_EXECUTE, self, None, None, 0, 0, 0, 0)
 
     def explain(self) -> Traffic:

@@ -13,9 +13,9 @@ from ._deferring import defer
 from ._native import bridge
 from ._operands import check_place, check_ranks, check_two, like, operand, own
 from ._short import short
-from ._together import together
+from ._together import collective
 from .container import DistributedContainer
-from .context import Context, is_rank
+from .context import Context, this_rank
 from .ops import MAXLOC, MINLOC, SUM, Op
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def allreduce(ctx: Context, value: Scalar, op: Op | str = ...) -> Scalar: ...
 @overload
 def allreduce(ctx: Context, value: Any, op: Op | str = ..., *, out: Any = ...) -> Any: ...
 @short(bridge.ALLREDUCE, "owner in 0 out", "like")
+@collective
 def allreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) -> Any:
     """Combine every rank's value elementwise, with the result on every rank. Collective (MPI_Allreduce).
 
@@ -73,7 +74,7 @@ def allreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) 
     2.5
     (2.5, 0)
     """
-    return _reduced(_ALLREDUCE, "allreduce", ctx, value, op, 0, out)
+    return _reduced(_ALLREDUCE, ctx, value, op, 0, out)
 
 
 @overload
@@ -89,6 +90,7 @@ def reduce(ctx: DistributedContainer, value: Op | str) -> Any: ...
 @overload
 def reduce(ctx: DistributedContainer, *, op: Op | str = ...) -> Any: ...
 @short(bridge.REDUCE, "owner in 0 root1 out", "like")
+@collective
 def reduce(ctx: Any, value: Any = None, op: Any = SUM, root: int = 0, *, out: Any = None) -> Any:
     """Combine every rank's value elementwise, with the result on root; or all elements of a container. Collective.
 
@@ -126,7 +128,7 @@ def reduce(ctx: Any, value: Any = None, op: Any = SUM, root: int = 0, *, out: An
     """
     if isinstance(ctx, DistributedContainer):
         return _of_container(ctx, value, op)
-    return _reduced(_REDUCE, "reduce", ctx, value, op, root, out)
+    return _reduced(_REDUCE, ctx, value, op, root, out)
 
 
 def _of_container(c: DistributedContainer, *ops: Any) -> Any:
@@ -140,22 +142,20 @@ def _of_container(c: DistributedContainer, *ops: Any) -> Any:
     return folding.reduce_container(c, op)
 
 
-def _reduced(code: int, name: str, ctx: Context, value: Any, op: Any, root: Any, out: Any) -> Any:
+def _reduced(code: int, ctx: Context, value: Any, op: Any, root: Any, out: Any) -> Any:
     """Run a reduction on a value of any type, with the result made here where the caller gave no out."""
-    is_rank(ctx, 0)
-    with together(ctx, name):
-        here = is_rank(ctx, root) or code == _ALLREDUCE
-        number, root = operator_number(op), integer("root", root)
-        located = number in (MINLOC, MAXLOC)
-        first = out if here else None
-        if located and first is not None:
-            first = check_two(first)[0]
-        check_place(value, here, root)
-        given = own(value, first)
-        array = operand(given, number)
-        result = fitting_out(first, array.shape, array.dtype) if here else None
-        if located and first is not None:
-            check_ranks(out[1], result)
+    here = this_rank(ctx) == (root := integer("root", root)) or code == _ALLREDUCE
+    number = operator_number(op)
+    located = number in (MINLOC, MAXLOC)
+    first = out if here else None
+    if located and first is not None:
+        first = check_two(first)[0]
+    check_place(value, here, root)
+    given = own(value, first)
+    array = operand(given, number)
+    result = fitting_out(first, array.shape, array.dtype) if here else None
+    if located and first is not None:
+        check_ranks(out[1], result)
     if located:
         ranks = _call(_LOCATE, ctx, array, result, number, root, int(code == _REDUCE), 0)
     else:

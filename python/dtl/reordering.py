@@ -13,7 +13,6 @@ from ._deferring import algorithm
 from ._functions import check_function, chosen, running
 from ._native import bridge
 from ._sharing import share
-from ._together import together
 from .container import DistributedContainer, check_container
 from .exceptions import InvalidArgumentError
 from .policies import Partition
@@ -45,9 +44,8 @@ def reverse(c: DistributedContainer) -> None:
     [3. 2. 1. 0.]
     """
     check_container("c", c)
-    with together(c.context, "reverse"):
-        c._check_open()
-        axes = [Axis(d, extent - 1, -1, extent, True) for d, extent in enumerate(c.shape)]
+    c._check_open()
+    axes = [Axis(d, extent - 1, -1, extent, True) for d, extent in enumerate(c.shape)]
     move(c, c, Box(tuple(axes)).source())
 
 
@@ -84,12 +82,11 @@ def rotate(c: DistributedContainer, by: int) -> None:
     [2. 3. 4. 0. 1.]
     """
     check_container("c", c)
-    with together(c.context, "rotate"):
-        c._check_open()
-        n = c.shape[0]
-        distance = integer("by", by) % max(n, 1)
-        rest = [Axis(d, 0, 1, extent, True) for d, extent in enumerate(c.shape)][1:]
-        twin = c.copy()
+    c._check_open()
+    n = c.shape[0]
+    distance = integer("by", by) % max(n, 1)
+    rest = [Axis(d, 0, 1, extent, True) for d, extent in enumerate(c.shape)][1:]
+    twin = c.copy()
     with twin:
         share(c, "rotate", f"by {by}")
         for start, to, extent in ((distance, 0, n - distance), (0, n - distance, distance)):
@@ -128,9 +125,8 @@ def partition_by(c: DistributedContainer, f: Callable[..., Any], *, elementwise:
     3 [1 3 5 0 2 4]
     """
     check_container("c", c)
-    with together(c.context, "partition_by"):
-        _check_line(c)
-        check_function("f", f)
+    _check_line(c)
+    check_function("f", f)
     with in_order(c) as line:
         with running(c.context, "partition_by"):
             view = line.local_view()
@@ -176,11 +172,10 @@ def adjacent_difference(c: DistributedContainer) -> Any:
     [ 3  2 -1  0]
     """
     check_container("c", c)
-    with together(c.context, "adjacent_difference"):
-        _check_line(c)
-        if c.dtype.kind == "b":
-            raise InvalidArgumentError("truth values have no difference; convert to an integer dtype")
-        result = c._like(c.dtype)
+    _check_line(c)
+    if c.dtype.kind == "b":
+        raise InvalidArgumentError("truth values have no difference; convert to an integer dtype")
+    result = c._like(c.dtype)
     with in_order(c) as line:
         view = line.local_view()
         last = view[-1:].tobytes().ljust(16, b"\0")

@@ -217,6 +217,8 @@ class PersistentRequest(Request):
     6.0
     """
 
+    _before: Callable[[], Any] | None = None  # makes ready what is sent, where it is not sent as it lies
+
     def start(self) -> None:
         """Start the operation.
 
@@ -230,6 +232,8 @@ class PersistentRequest(Request):
         if not self._taken():
             raise InvalidArgumentError(f"start: {self!r} has been started already, and a thread waits for it")
         try:
+            if self._before is not None and not self._active and self._held is not None:
+                self._before()
             self._ask(_START)
             self._active, self._cancelled, self._error, self._result = True, False, None, None
             self._answer = None
@@ -271,10 +275,17 @@ def begun(ctx: Context, op: str, held: Any, give: Callable[[Any], Any] = lambda 
     return request
 
 
-def prepared(ctx: Context, op: str, held: Any, give: Callable[[Any], Any] = lambda result: None) -> PersistentRequest:
-    """Return the request of what the bridge is ready to start."""
+def prepared(
+    ctx: Context,
+    op: str,
+    held: Any,
+    give: Callable[[Any], Any] = lambda result: None,
+    before: Callable[[], Any] | None = None,
+) -> PersistentRequest:
+    """Return the request of what the bridge is ready to start. Before each start, before is called."""
     _orphans.settle()
     request = PersistentRequest.__new__(PersistentRequest)
     request._begin(ctx, op, held, give)
     request._active = False
+    request._before = before
     return request

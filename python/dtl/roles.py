@@ -11,7 +11,7 @@ import numpy as np
 from . import _native, _programs, collectives, objects
 from ._arguments import integer
 from ._membership import Predicate, among, check_alike, ranks_in_words, roles_in_words, seen_here
-from ._together import agree, check_context, together
+from ._together import agree, check_context, collective, together
 from .context import Context
 from .exceptions import BoundsError, InvalidTypeError
 
@@ -49,13 +49,14 @@ class RoleManager:
 
     def __init__(self, ctx: Context) -> None:
         check_context(ctx)
-        self._ctx = ctx
+        self._context = ctx
         self._wanted: dict[str, int | Predicate] = {}
         self._members: dict[str, tuple[int, ...]] = {}
         self._open: list[Context] = []
         self._closed = False
 
     @classmethod
+    @collective
     def from_programs(cls, ctx: Context, names: Sequence[str] | None = None) -> RoleManager:
         """Return a manager, initialised, whose roles are the programs of ``mpirun -n 1 a.py : -n 3 b.py``. Collective.
 
@@ -130,6 +131,7 @@ class RoleManager:
                 raise _native.invalid(op, f"num_ranks {num_ranks} of role {name!r} is less than 1")
         self._wanted[name] = num_ranks
 
+    @collective
     def initialize(self) -> None:
         """Give the roles to the ranks, and make their contexts. Collective (MPI_Comm_dup, MPI_Comm_split).
 
@@ -152,18 +154,18 @@ class RoleManager:
         self._check_open()
         if self._members:
             raise _native.invalid(op, "the roles have been given already")
-        with together(self._ctx, op):
-            seen = seen_here(self._wanted, self._ctx.size)
-        agree(self._ctx, op, roles_in_words(self._wanted))
-        told = collectives.allgather(self._ctx, np.packbits(seen, axis=1))
-        check_alike(self.roles, np.unpackbits(told, axis=2)[:, :, : self._ctx.size])
+        with together(self._context, op):
+            seen = seen_here(self._wanted, self._context.size)
+        agree(self._context, op, roles_in_words(self._wanted))
+        told = collectives.allgather(self._context, np.packbits(seen, axis=1))
+        check_alike(self.roles, np.unpackbits(told, axis=2)[:, :, : self._context.size])
         members = {name: tuple(np.flatnonzero(row).tolist()) for name, row in zip(self._wanted, seen)}
         self._connect(members)
         self._members = members
 
     def _connect(self, members: dict[str, tuple[int, ...]]) -> None:
         """Make the contexts: of messages, of what intergroup collectives pass on, and two of each role of this rank."""
-        ctx = self._ctx
+        ctx = self._context
         self._messages, self._hops = self._opened(ctx.dup()), self._opened(ctx.dup())
         self._contexts: dict[str, Context] = {}
         self._lanes: dict[str, Context] = {}
@@ -189,7 +191,7 @@ class RoleManager:
 
     def has_role(self, name: str) -> bool:
         """Say whether this rank has a role. Not collective; errors as role_size's."""
-        return self._ctx.rank in self._of("has_role", name)
+        return self._context.rank in self._of("has_role", name)
 
     def role_size(self, name: str) -> int:
         """Return how many ranks have a role. Not collective.
@@ -215,7 +217,7 @@ class RoleManager:
         """
         ranks = self._of("role_rank", name)
         self._check_mine("role_rank", name, ranks)
-        return ranks.index(self._ctx.rank)
+        return ranks.index(self._context.rank)
 
     def role_context(self, name: str) -> Context:
         """Return the context of the ranks that have a role, which this rank has. Not collective.
@@ -255,9 +257,9 @@ class RoleManager:
         return ranks[place]
 
     def _check_mine(self, op: str, name: str, ranks: tuple[int, ...]) -> None:
-        if self._ctx.rank not in ranks:
+        if self._context.rank not in ranks:
             raise _native.invalid(
-                op, f"rank {self._ctx.rank} has not the role {name!r}; {ranks_in_words(ranks)} has it"
+                op, f"rank {self._context.rank} has not the role {name!r}; {ranks_in_words(ranks)} has it"
             )
 
     def _check_open(self) -> None:
@@ -297,4 +299,4 @@ class RoleManager:
     def __repr__(self) -> str:
         state = "destroyed" if self._closed else "not initialised" if not self._members else ""
         roles = ", ".join(f"{name} on {ranks_in_words(ranks)}" for name, ranks in self._members.items())
-        return f"<dtl.RoleManager rank {self._ctx.rank} of {self._ctx.size}, {state or roles}>"
+        return f"<dtl.RoleManager rank {self._context.rank} of {self._context.size}, {state or roles}>"

@@ -6,7 +6,6 @@ from typing import Any
 
 from ._arguments import operator_number
 from ._deferring import algorithm
-from ._together import together
 from .container import DistributedContainer, check_container
 from .cumulations import scanned
 from .exceptions import InvalidArgumentError
@@ -59,11 +58,10 @@ def exclusive_scan(c: DistributedContainer, op: Op | str = SUM) -> Any:
 
 def _scan(name: str, c: DistributedContainer, op: Any, exclusive: bool) -> Any:
     check_container("c", c)
-    with together(c.context, name):
-        c._check_open()
-        number = operator_number(op)
-        if not SUM <= number <= MAX:
-            raise InvalidArgumentError(f"op {op!r} has no scan; SUM, PROD, MIN and MAX have")
-        if c.ndim != 1:
-            raise InvalidArgumentError(f"c of shape {c.shape} has {c.ndim} dimensions; it must have 1")
+    c._check_open()
+    number = operator_number(op)
+    if not SUM <= number <= MAX:
+        raise InvalidArgumentError(f"op {op!r} has no scan; SUM, PROD, MIN and MAX have")
+    if c.ndim != 1:
+        raise InvalidArgumentError(f"c of shape {c.shape} has {c.ndim} dimensions; it must have 1")
     return scanned(number, c, exclusive)

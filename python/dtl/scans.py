@@ -9,8 +9,8 @@ import numpy as np
 from ._arguments import check_output, fitting_out, input_array, operator_number, received
 from ._native import bridge
 from ._operands import SCALARS, like, operand, own, room_like
-from ._together import together
-from .context import Context, is_rank
+from ._together import collective
+from .context import Context, this_rank
 from .ops import SUM, Op
 from .reductions import Scalar
 
@@ -22,6 +22,7 @@ _SCAN, _EXSCAN, _REDUCE_SCATTER = bridge.SCAN, bridge.EXSCAN, bridge.REDUCE_SCAT
 def scan(ctx: Context, value: Scalar, op: Op | str = ...) -> Scalar: ...
 @overload
 def scan(ctx: Context, value: Any, op: Op | str = ..., *, out: Any = ...) -> Any: ...
+@collective
 def scan(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) -> Any:
     """Combine the values of the ranks up to each one elementwise: of 0, …, r on rank r. Collective (MPI_Scan).
 
@@ -57,13 +58,14 @@ def scan(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) -> An
     ...     dtl.scan(ctx, 5) == 5 * (ctx.rank + 1)
     True
     """
-    return _up_to(_SCAN, "scan", ctx, value, op, out)
+    return _up_to(_SCAN, ctx, value, op, out)
 
 
 @overload
 def exscan(ctx: Context, value: Scalar, op: Op | str = ...) -> Scalar: ...
 @overload
 def exscan(ctx: Context, value: Any, op: Op | str = ..., *, out: Any = ...) -> Any: ...
+@collective
 def exscan(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) -> Any:
     """Combine the values of the ranks before each one elementwise: of 0, …, r - 1 on rank r. Collective (MPI_Exscan).
 
@@ -95,10 +97,10 @@ def exscan(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) -> 
     ...     dtl.exscan(ctx, 10) == 10 * ctx.rank
     True
     """
-    return _up_to(_EXSCAN, "exscan", ctx, value, op, out)
+    return _up_to(_EXSCAN, ctx, value, op, out)
 
 
-def _up_to(code: int, name: str, ctx: Context, value: Any, op: Any, out: Any) -> Any:
+def _up_to(code: int, ctx: Context, value: Any, op: Any, out: Any) -> Any:
     """Run a scan. What needs no preparing goes to the bridge as it is."""
     result: Any = NotImplemented
     if value.__class__ is np.ndarray:
@@ -107,16 +109,16 @@ def _up_to(code: int, name: str, ctx: Context, value: Any, op: Any, out: Any) ->
         result = _call(code, ctx, value, out, op, 0, 0, 0)
     if result is not NotImplemented:
         return received(result)
-    is_rank(ctx, 0)
-    with together(ctx, name):
-        number = operator_number(op)
-        given = own(value, out)
-        array = operand(given, number)
-        result = fitting_out(out, array.shape, array.dtype)
+    this_rank(ctx)
+    number = operator_number(op)
+    given = own(value, out)
+    array = operand(given, number)
+    result = fitting_out(out, array.shape, array.dtype)
     _call(code, ctx, array, result, number, 0, 0, 0)
     return like(given, result) if out is None else result
 
 
+@collective
 def reduce_scatter(ctx: Context, values: Any, op: Op | str = SUM, *, out: Any = None) -> Any:
     """Combine every rank's values elementwise, and give each rank its entry. Collective (MPI_Reduce_scatter_block).
 
@@ -156,11 +158,10 @@ def reduce_scatter(ctx: Context, values: Any, op: Op | str = SUM, *, out: Any = 
     if values.__class__ is np.ndarray:
         result = _call(_REDUCE_SCATTER, ctx, values, out, op, 0, 0, 0)
     if result is NotImplemented:
-        is_rank(ctx, 0)
-        with together(ctx, "reduce_scatter"):
-            number = operator_number(op)
-            array = input_array("values", values)
-            if out is not None:
-                check_output(out)
+        this_rank(ctx)
+        number = operator_number(op)
+        array = input_array("values", values)
+        if out is not None:
+            check_output(out)
         result = _call(_REDUCE_SCATTER, ctx, array, out, number, 0, 0, 0)
     return received(result)

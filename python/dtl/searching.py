@@ -10,7 +10,6 @@ from . import _native
 from ._deferring import algorithm
 from ._functions import check_function, chosen, running
 from ._sharing import share, total
-from ._together import together
 from ._values import element
 from .container import DistributedContainer, check_container
 
@@ -156,9 +155,8 @@ def none_of(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool
 def _wanted(op: str, c: DistributedContainer, value: Any) -> Any:
     """Return a value as an element; None where no element equals it."""
     check_container("c", c)
-    with together(c.context, op):
-        c._check_open()
-        return element("value", value, c.dtype)
+    c._check_open()
+    return element("value", value, c.dtype)
 
 
 def _compared(view: Array, value: Any) -> Any:
@@ -170,9 +168,8 @@ def _compared(view: Array, value: Any) -> Any:
 
 def _mask(op: str, c: DistributedContainer, f: Any, elementwise: bool) -> Array:
     check_container("c", c)
-    with together(c.context, op):
-        c._check_open()
-        check_function("f", f)
+    c._check_open()
+    check_function("f", f)
     with running(c.context, op):
         return chosen(f, c.local_view(), elementwise)
 

@@ -11,7 +11,7 @@ from ._arguments import flag, integer
 from ._deferring import algorithm
 from ._native import bridge
 from ._sharing import share
-from ._together import together
+from ._values import fitting
 from .container import DistributedContainer, check_container
 from .exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from .policies import Partition
@@ -79,11 +79,10 @@ def quantile(c: DistributedContainer, q: Any, *, method: str = "linear") -> Any:
     2.5 [1.  1.3 4. ]
     """
     check_container("c", c)
-    with together(c.context, "quantile"):
-        c._check_open()
-        wanted = _checked(c, q, method)
-        places, weights = _places(wanted, c.global_size, method)
-        both = np.stack([places, np.minimum(places + 1, c.global_size - 1)])
+    c._check_open()
+    wanted = _checked(c, q, method)
+    places, weights = _places(wanted, c.global_size, method)
+    both = np.stack([places, np.minimum(places + 1, c.global_size - 1)])
     share(c, "quantile", f"q {np.array2string(wanted, threshold=20)}, method {method!r}")
     low, high, broken = _elements(c, both)
     return _between(low, high, weights, broken, method).reshape(wanted.shape)[()]
@@ -124,10 +123,7 @@ def _checked(c: DistributedContainer, q: Any, method: Any) -> Array:
         raise InvalidTypeError(f"elements of {c.dtype} have no quantiles")
     if method not in _METHODS:
         raise InvalidArgumentError(f"unknown method {method!r}; the methods are {', '.join(_METHODS)}")
-    try:
-        wanted = np.asarray(q, np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidTypeError(f"q of type {type(q).__name__} are no numbers: {error}") from None
+    wanted = fitting("q", q, np.dtype(np.float64)).reshape(np.shape(q))
     outside = wanted[~((wanted >= 0) & (wanted <= 1))]
     if outside.size:
         raise InvalidArgumentError(f"q {outside.flat[0]} outside [0, 1]")
@@ -216,13 +212,12 @@ def topk(c: DistributedContainer, k: int, largest: bool = True) -> tuple[Array, 
     [9 9 5] [1 3 0]
     """
     check_container("c", c)
-    with together(c.context, "topk"):
-        c._check_open()
-        count, descending = integer("k", k), flag("largest", largest)
-        if not 0 <= count <= c.global_size:
-            raise BoundsError(f"k {count} outside [0, {c.global_size}]")
-        if c.dtype.kind == "c":
-            raise InvalidTypeError(f"elements of {c.dtype} are not compared")
+    c._check_open()
+    count, descending = integer("k", k), flag("largest", largest)
+    if not 0 <= count <= c.global_size:
+        raise BoundsError(f"k {count} outside [0, {c.global_size}]")
+    if c.dtype.kind == "c":
+        raise InvalidTypeError(f"elements of {c.dtype} are not compared")
     share(c, "topk", f"k {count}, largest {largest}")
     if count == 0:
         return np.empty(0, c.dtype), np.empty(0, np.int64)

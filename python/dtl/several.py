@@ -6,6 +6,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
+from ._arguments import listed
 from ._native import bridge
 from .exceptions import DTLError, InvalidTypeError
 from .requests import PersistentRequest, Request
@@ -97,10 +98,10 @@ def startall(requests: Sequence[PersistentRequest]) -> None:
 def _checked(requests: Any, kind: Any = Request) -> list[Any]:
     """Return the requests as a list, all of them of a kind."""
     try:
-        listed = list(requests)
+        several = listed(requests)
     except TypeError:
         raise InvalidTypeError(f"requests must be a sequence, not {type(requests).__name__}") from None
-    for i, request in enumerate(listed):
+    for i, request in enumerate(several):
         if not isinstance(request, kind):
             raise InvalidTypeError(f"requests[{i}] must be a dtl.{kind.__name__}, not {type(request).__name__}")
-    return listed
+    return several

@@ -9,7 +9,6 @@ import numpy as np
 from ._arguments import integer
 from ._deferring import algorithm
 from ._sharing import share
-from ._together import together
 from .container import DistributedContainer, check_container
 from .exceptions import InvalidArgumentError
 from .sorting import sort_by_key
@@ -58,15 +57,14 @@ def shuffle(c: DistributedContainer, seed: int) -> None:
     [0, 1, 2, 3, 4, 5]
     """
     check_container("c", c)
-    with together(c.context, "shuffle"):
-        c._check_open()
-        number = integer("seed", seed)
-        if number < 0:
-            raise InvalidArgumentError(f"seed {number} is negative")
-        if c.ndim != 1:
-            raise InvalidArgumentError(f"c of shape {c.shape} has {c.ndim} dimensions; it must have 1")
-        keys = c._like(np.uint64)
-        keys.local_view()[...] = _random(c.local_indices(), number)
+    c._check_open()
+    number = integer("seed", seed)
+    if number < 0:
+        raise InvalidArgumentError(f"seed {number} is negative")
+    if c.ndim != 1:
+        raise InvalidArgumentError(f"c of shape {c.shape} has {c.ndim} dimensions; it must have 1")
+    keys = c._like(np.uint64)
+    keys.local_view()[...] = _random(c.local_indices(), number)
     with keys:
         share(c, "shuffle", f"seed {number}")
         sort_by_key(keys, c)

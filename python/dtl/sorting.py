@@ -11,7 +11,6 @@ from ._deferring import algorithm
 from ._native import bridge
 from ._phases import phases
 from ._sharing import share
-from ._together import together
 from .container import DistributedContainer, check_alike, check_container
 from .exceptions import InvalidArgumentError
 from .threads import threads
@@ -66,8 +65,7 @@ def sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True,
     [ 3.  2.  1. nan]
     """
     check_container("c", c)
-    with together(c.context, "sort"):
-        args = _arguments(c, reverse, stable, axis)
+    args = _arguments(c, reverse, stable, axis)
     if c.dtype.kind == "c":
         with argsort(c, reverse, axis=axis) as order:
             _permute(c, order)
@@ -116,9 +114,8 @@ def argsort(c: DistributedContainer, reverse: bool = False, *, stable: bool = Tr
     [1 3 2 0]
     """
     check_container("c", c)
-    with together(c.context, "argsort"):
-        args = _arguments(c, reverse, stable, axis)
-        complex_keys = c.dtype.kind == "c" and _one_dimensional("c", c)
+    args = _arguments(c, reverse, stable, axis)
+    complex_keys = c.dtype.kind == "c" and _one_dimensional("c", c)
     if complex_keys:
         return _argsort_complex(c, bool(reverse))
     with phases():
@@ -198,9 +195,8 @@ def sort_by_key(keys: DistributedContainer, *values: DistributedContainer, rever
     [1 1 2 3] [10. 11. 20. 30.]
     """
     check_container("keys", keys)
-    with together(keys.context, "sort_by_key"):
-        check_keys("keys", keys, *values)
-        flag("reverse", reverse)
+    check_keys("keys", keys, *values)
+    flag("reverse", reverse)
     share(keys, "sort_by_key", f"reverse {reverse}", also=values)
     with argsort(keys, reverse) as order:
         for c in (keys, *values):
@@ -249,11 +245,10 @@ def lexsort(keys: Sequence[DistributedContainer]) -> Any:
     ...     print(dtl.lexsort((second, first)).gather_to())
     [3 1 2 0]
     """
-    if not isinstance(keys, Sequence) or not keys:
+    if not isinstance(keys, (list, tuple)) or not keys:
         raise InvalidArgumentError(f"keys {keys!r} is no sequence of containers, or an empty one")
     check_container("each of the keys", keys[0])
-    with together(keys[0].context, "lexsort"):
-        check_keys("the first of the keys", *keys)
+    check_keys("the first of the keys", *keys)
     share(keys[0], "lexsort", f"{len(keys)} keys", also=keys[1:])
     order: Any = None
     for key in keys:
@@ -284,6 +279,5 @@ def is_sorted(c: DistributedContainer, reverse: bool = False, *, axis: int = -1)
     (True, False)
     """
     check_container("c", c)
-    with together(c.context, "is_sorted"):
-        args = _arguments(c, reverse, True, axis)
+    args = _arguments(c, reverse, True, axis)
     return bool(bridge.call(bridge.IS_SORTED, c, None, None, *args))

@@ -15,7 +15,6 @@ from ._deferring import algorithm
 from ._folds import MEANS, OWN, REALS, WIDE, fold
 from ._native import bridge
 from ._short import short
-from ._together import together
 from .exceptions import InvalidTypeError
 
 
@@ -235,11 +234,10 @@ def _bits(a: Any, ddof: Any) -> int:
     """Return a number of 64 bits for what is taken from the count of elements, which all ranks compare."""
     if ddof.__class__ is int:
         return ddof
-    with together(a.context, "var"):
-        try:
-            return int(struct.unpack("q", struct.pack("d", float(ddof)))[0])
-        except (TypeError, ValueError):
-            raise InvalidTypeError(f"ddof must be a number, not {ddof!r}") from None
+    try:
+        return int(struct.unpack("q", struct.pack("d", float(ddof)))[0])
+    except (TypeError, ValueError):
+        raise InvalidTypeError(f"ddof must be a number, not {ddof!r}") from None
 
 
 def _quotient(squares: float, divisor: float) -> float:

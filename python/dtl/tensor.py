@@ -8,6 +8,7 @@ import numpy as np
 
 from ._division import integers
 from ._owning import OwningContainer
+from ._together import collective
 from .container import DistributedContainer
 from .context import Context
 from .policies import Execution, Partition, Placement
@@ -70,6 +71,7 @@ class DistributedTensor(OwningContainer):
     _op: ClassVar[str] = "tensor"
     _dims: ClassVar[int | None] = None
 
+    @collective
     def __init__(
         self,
         ctx: Context,
@@ -87,6 +89,7 @@ class DistributedTensor(OwningContainer):
         self._construct(ctx, lambda: integers("shape", shape), dtype, fill, divided, placement, execution)
 
     @classmethod
+    @collective
     def from_numpy(
         cls: type[Self],
         ctx: Context,
@@ -131,6 +134,7 @@ class DistributedTensor(OwningContainer):
         """
         return cls._from_numpy(ctx, array, root, (partition, block_size, grid), placement, execution)
 
+    @collective
     def redistribute(
         self,
         partition: Any = Partition.BLOCK,

@@ -7,7 +7,7 @@ from typing import Any
 from ._arguments import check_output, fitting_out, input_array, received
 from ._native import bridge
 from ._rows import are_counts, count_array, exchanged, rows
-from ._together import check_context, root_number, together
+from ._together import check_context, collective, root_number
 from .context import Context
 
 _call = bridge.call
@@ -15,6 +15,7 @@ _ALLGATHERV, _GATHERV, _SCATTERV = bridge.ALLGATHERV, bridge.GATHERV, bridge.SCA
 _ALLTOALL, _ALLTOALLV = bridge.ALLTOALL, bridge.ALLTOALLV
 
 
+@collective
 def allgatherv(ctx: Context, value: Any, *, out: Any = None) -> Any:
     """Put every rank's rows one after the other, on every rank. Collective (MPI_Allgatherv).
 
@@ -53,12 +54,12 @@ def allgatherv(ctx: Context, value: Any, *, out: Any = None) -> Any:
     check_context(ctx)
     result = _call(_ALLGATHERV, ctx, value, out, 0, 0, 0, 0)
     if result is NotImplemented:
-        with together(ctx, "allgatherv"):
-            array = rows("value", value, out)
+        array = rows("value", value, out)
         result = _call(_ALLGATHERV, ctx, array, out, 0, 0, 0, 0)
     return received(result)
 
 
+@collective
 def gatherv(ctx: Context, data: Any, recvcounts: Any = None, root: int = 0, *, out: Any = None) -> Any:
     """Put every rank's rows one after the other, on root. Collective (MPI_Gatherv).
 
@@ -99,19 +100,19 @@ def gatherv(ctx: Context, data: Any, recvcounts: Any = None, root: int = 0, *, o
     ...     dtl.gatherv(ctx, np.arange(3))
     array([0, 1, 2])
     """
-    root = root_number("gatherv", ctx, root)
+    root = root_number(ctx, root)
     if ctx.rank != root:
         recvcounts = out = None
     result = NotImplemented
     if recvcounts is None or are_counts(recvcounts):
         result = _call(_GATHERV, ctx, data, out, root, 0, 0, 0, recvcounts)
     if result is NotImplemented:
-        with together(ctx, "gatherv"):
-            array, counts = rows("data", data, out), count_array("recvcounts", recvcounts)
+        array, counts = rows("data", data, out), count_array("recvcounts", recvcounts)
         result = _call(_GATHERV, ctx, array, out, root, 0, 0, 0, counts)
     return received(result)
 
 
+@collective
 def scatterv(ctx: Context, data: Any = None, sendcounts: Any = None, root: int = 0, *, out: Any = None) -> Any:
     """Give each rank the next so many of root's rows. Collective (MPI_Scatterv).
 
@@ -154,22 +155,22 @@ def scatterv(ctx: Context, data: Any = None, sendcounts: Any = None, root: int =
     ...     mine.shape == (5 if ctx.is_root else 0, 2)
     True
     """
-    root = root_number("scatterv", ctx, root)
+    root = root_number(ctx, root)
     if ctx.rank != root:
         data = sendcounts = None
     result = NotImplemented
     if sendcounts is None or are_counts(sendcounts):
         result = _call(_SCATTERV, ctx, data, out, root, 0, 0, 0, sendcounts)
     if result is NotImplemented:
-        with together(ctx, "scatterv"):
-            array = None if data is None else input_array("data", data)
-            if out is not None:
-                check_output(out)
-            counts = count_array("sendcounts", sendcounts)
+        array = None if data is None else input_array("data", data)
+        if out is not None:
+            check_output(out)
+        counts = count_array("sendcounts", sendcounts)
         result = _call(_SCATTERV, ctx, array, out, root, 0, 0, 0, counts)
     return received(result)
 
 
+@collective
 def alltoall(ctx: Context, values: Any, *, out: Any = None) -> Any:
     """Give rank r the r-th entry of each rank's values. Collective (MPI_Alltoall).
 
@@ -205,13 +206,13 @@ def alltoall(ctx: Context, values: Any, *, out: Any = None) -> Any:
     check_context(ctx)
     if out is not None and _call(_ALLTOALL, ctx, values, out, 0, 0, 0, 0) is not NotImplemented:
         return out
-    with together(ctx, "alltoall"):
-        array = input_array("values", values)
-        result = fitting_out(out, array.shape, array.dtype)
+    array = input_array("values", values)
+    result = fitting_out(out, array.shape, array.dtype)
     _call(_ALLTOALL, ctx, array, result, 0, 0, 0, 0)
     return result
 
 
+@collective
 def alltoallv(ctx: Context, send_data: Any, send_counts: Any, recv_counts: Any = None, *, out: Any = None) -> Any:
     """Give each rank the next so many of every rank's rows. Collective (MPI_Alltoallv).
 
@@ -260,7 +261,6 @@ def alltoallv(ctx: Context, send_data: Any, send_counts: Any, recv_counts: Any =
     if are_counts(send_counts) and (recv_counts is None or are_counts(recv_counts)):
         result = _call(_ALLTOALLV, ctx, send_data, out, 0, 0, 0, 0, send_counts, recv_counts)
     if result is NotImplemented:
-        with together(ctx, "alltoallv"):
-            array, sent, expected = exchanged(send_data, send_counts, recv_counts, out)
+        array, sent, expected = exchanged(send_data, send_counts, recv_counts, out)
         result = _call(_ALLTOALLV, ctx, array, out, 0, 0, 0, 0, sent, expected)
     return received(result)

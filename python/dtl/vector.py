@@ -8,7 +8,7 @@ from . import _standing
 from ._arguments import integer
 from ._line import OneDimensional
 from ._native import bridge
-from ._together import together
+from ._together import collective
 
 
 class DistributedVector(OneDimensional):
@@ -69,6 +69,7 @@ class DistributedVector(OneDimensional):
     _family: ClassVar[int] = 0
     _op: ClassVar[str] = "vector"
 
+    @collective
     def resize(self, size: int) -> None:
         """Change the number of elements. Collective.
 
@@ -101,12 +102,12 @@ class DistributedVector(OneDimensional):
         ...     print(vec[...].gather_to())
         [1. 1. 1. 0. 0.]
         """
-        with together(self._context, "resize"):
-            self._check_idle("resize")
-            number = integer("size", size)
+        self._check_idle("resize")
+        number = integer("size", size)
         _standing.end(self, "resize", f"size {number}")
         bridge.call(bridge.RESIZE, self, None, None, number, 0, 0, 0)
 
+    @collective
     def redistribute(self, partition: Any, *, block_size: int | None = None, max_extra_bytes: int = 0) -> None:
         """Divide the elements anew, each keeping its global index and its value. Collective.
 

@@ -15,7 +15,7 @@ from . import _native, _orphans
 from ._arguments import dtype_number, integer
 from ._exposing import part
 from ._native import bridge
-from ._together import check_context, together
+from ._together import check_context, collective, together
 from .container import DistributedContainer
 from .context import Context
 from .epochs import Epochs
@@ -80,6 +80,7 @@ class Window(Epochs):
     _lasting = False  # _standing ends it
     _kind = "window"  # what errors say is closed
 
+    @collective
     def __init__(self, owner: Any, size: Any = None, base: Any = None) -> None:
         ctx = owner.context if isinstance(owner, DistributedContainer) else owner
         check_context(ctx)

@@ -43,7 +43,7 @@ def test_dtype_that_is_not_held(alone: dtl.Context, dtype: Any) -> None:
     refused(lambda: dtl.recv(alone, 0, dtype=dtype), ARGUMENT, 100, *texts)
 
 
-@pytest.mark.parametrize("dtype", NOT_HELD, ids=str)
+@pytest.mark.parametrize("dtype", [dtype for dtype in NOT_HELD if np.dtype(dtype).isnative], ids=str)
 def test_arrays_of_such_a_dtype(alone: dtl.Context, dtype: Any) -> None:
     value = np.zeros(3, dtype)
     out = np.zeros(3)

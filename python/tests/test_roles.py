@@ -56,7 +56,7 @@ def manager(ctx: dtl.Context) -> Iterator[dtl.RoleManager]:
 def posted(mgr: dtl.RoleManager, role: str, rank: int, value: Any, tag: int = 0) -> list[dtl.Request]:
     """Send, and return what is to be waited for: MPI may keep a rank that sends to itself until it receives."""
     dest = mgr._members[role][rank]
-    if dest == mgr._ctx.rank:
+    if dest == mgr._context.rank:
         return [dtl.isend(mgr._messages, value, dest, tag)]
     dtl.intergroup_send(mgr, role, rank, value, tag=tag)
     return []
@@ -160,7 +160,7 @@ def test_gather_from_a_role(manager: dtl.RoleManager, root: str, dtype: str, sha
     here = manager.has_role(root) and manager.role_rank(root) == number
     if not here and not manager.has_role("worker"):
         return
-    mine = np.full(shape, manager._ctx.rank % 2, dtype) if manager.has_role("worker") else None
+    mine = np.full(shape, manager._context.rank % 2, dtype) if manager.has_role("worker") else None
     got = dtl.intergroup_gather(manager, [root, number], "worker", mine)
     if here:
         assert got.dtype == np.dtype(dtype)
@@ -195,7 +195,7 @@ def test_what_cannot_be_sent_is_refused_on_all_that_take_part(manager: dtl.RoleM
 @pytest.mark.mpi(min_size=3)
 def test_values_of_different_shapes_are_refused_on_all_that_take_part(manager: dtl.RoleManager) -> None:
     with pytest.raises(dtl.CollectiveMismatchError):
-        dtl.intergroup_gather(manager, ("reader", 0), "worker", np.ones(manager._ctx.rank))
+        dtl.intergroup_gather(manager, ("reader", 0), "worker", np.ones(manager._context.rank))
 
 
 @pytest.mark.mpi(min_size=3)

@@ -1,0 +1,144 @@
+"""Every public call with arguments that are wrong on one rank: all ranks raise, or none, and nobody waits."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import sys
+from typing import Any, Iterator
+
+import hostile
+import numpy as np
+import pytest
+from hostile import ALIASES, VALUES, WITHOUT, Call, Stage
+
+import dtl
+from dtl import _watch
+
+# Wrong numbers give what NumPy gives, which warns.
+pytestmark = [pytest.mark.filterwarnings("ignore::RuntimeWarning"), pytest.mark.filterwarnings("ignore::UserWarning")]
+
+#: A wait of so many seconds is an error here: nobody is to wait at all.
+_PATIENCE = "20"
+
+
+@pytest.fixture(params=["shared memory", "messages"], scope="module")
+def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
+    """Ranks that meet in shared memory, or by messages, and what the calls need."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("DTL_TIMEOUT", _PATIENCE)
+    if request.param == "messages":
+        patch.setenv("DTL_SHARED_MEMORY", "0")
+    with dtl.Context() as ctx, dtl.Environment() as environment, environment.make_cpu_context() as private:
+        made = Stage(ctx, private)
+        yield made
+        made.close()
+    patch.undo()
+    _watch.configure(None)
+
+
+@pytest.fixture
+def unraisable(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was raised where nobody could catch it, such as in a destructor."""
+    seen: list[str] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda args: seen.append(f"{args.exc_value!r} in {args.object!r}"))
+    return seen
+
+
+def _made(call: Call, arguments: dict[str, Any]) -> Exception | None:
+    try:
+        call.f(**arguments)
+    except Exception as error:  # noqa: BLE001 - what it is, the test says
+        return error
+    return None
+
+
+def _wrong_class(error: Exception) -> bool:
+    return not isinstance(error, (dtl.DTLError, TypeError, ValueError, MemoryError))
+
+
+def _names(error: dtl.DTLError, rank: int) -> bool:
+    """Say whether an error names a rank, or has a table of what all ranks passed."""
+    return f"rank {rank}" in str(error) or "the ranks" in str(error) or "ranks disagree" in str(error)
+
+
+#: What somebody's own function raises is raised as it is, on the rank where it did.
+_OWN = "the user's function fails"
+
+
+NAMES = sorted(set(hostile.public()) - set(ALIASES) - WITHOUT)
+
+
+def test_every_public_call_has_a_row(stage: Stage) -> None:
+    rows = {*hostile.collective(stage), *hostile.local(stage)}
+    assert hostile.public() == rows | WITHOUT | set(ALIASES)
+    assert set(ALIASES.values()) <= rows
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_rank_is_wrong(stage: Stage, unraisable: list[str], name: str) -> None:
+    ctx = stage.ctx
+    call = hostile.collective(stage).get(name)
+    if call is None:
+        pytest.skip("is not collective; runs in the test of calls that are not")
+    failures: list[str] = []
+    by_messages = ctx.size > 1 and os.environ.get("DTL_SHARED_MEMORY") == "0"
+    for number, parameter, value in hostile.cases(name, call, step=4 if by_messages else 1):
+        wrong = number % ctx.size
+        arguments = dict(call.arguments)
+        if ctx.rank == wrong:
+            arguments[parameter] = VALUES[value](stage)
+        error = _made(call, arguments)
+        what = f"{name}({parameter}={value}) on rank {wrong}"
+        raised = dtl.allgather(ctx, error is not None)
+        if error is None or isinstance(error, dtl.KeyNotFoundError):  # which is that rank's own
+            continue
+        if not raised.all() and name not in hostile.APART:  # where a rank may have what it needs
+            failures.append(f"{what}: raised on ranks {np.flatnonzero(raised).tolist()} alone: {error!r}")
+        if ctx.rank == wrong and _wrong_class(error) and _OWN not in str(error):
+            failures.append(f"{what}: {error!r}")
+        if ctx.rank != wrong and not (isinstance(error, dtl.DTLError) and _names(error, wrong)):
+            failures.append(f"{what}: on rank {ctx.rank} {error!r}")
+    assert not failures, "\n".join(failures)
+    assert unraisable == []
+
+
+#: What a first argument is where it is a context or container that a call takes, or waits for.
+_FINE = ("a context", "a container of another context", "a container of this process alone", "a halo", "a window")
+
+
+@pytest.mark.alone("is the same on every rank")
+@pytest.mark.parametrize("name", [name for name in NAMES if "." not in name])
+def test_every_rank_passes_what_has_no_ranks(stage: Stage, unraisable: list[str], name: str) -> None:
+    call = hostile.collective(stage).get(name)
+    f = getattr(dtl, name)
+    first = next(iter(inspect.signature(f).parameters), None)
+    f = hostile.got(f) if name.startswith("async_") else f
+    if call is None or first is None or first in call.arguments:
+        pytest.skip("names no ranks in its first argument; runs in the other tests")
+    failures: list[str] = []
+    for value in VALUES:
+        if value in _FINE:
+            continue
+        error = _made(Call(functools.partial(f, VALUES[value](stage)), {}), call.arguments)
+        if error is None or _wrong_class(error):
+            failures.append(f"{name}({first}={value}): {error!r}")
+    assert not failures, "\n".join(failures)
+    assert unraisable == []
+
+
+@pytest.mark.alone("waits for messages of other ranks, where there are any")
+@pytest.mark.parametrize("name", NAMES)
+def test_wrong_on_each_rank_by_itself(stage: Stage, unraisable: list[str], name: str) -> None:
+    call = hostile.local(stage).get(name)
+    if call is None:
+        pytest.skip("is collective; runs in the test of calls that are")
+    failures: list[str] = []
+    for parameter in call.arguments:
+        for value in VALUES:
+            error = _made(call, {**call.arguments, parameter: VALUES[value](stage)})
+            if error is not None and _wrong_class(error) and _OWN not in str(error):
+                failures.append(f"{name}({parameter}={value}): {error!r}")
+    assert not failures, "\n".join(failures)
+    assert unraisable == []
