@@ -92,7 +92,7 @@ sys.stdout.write("all raised")
 """
 
 
-@pytest.mark.alone("starts ranks itself")
+@pytest.mark.jobs("starts ranks itself")
 @pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup")
 @pytest.mark.parametrize("sharing", ["1", "0"], ids=["sharing memory", "apart"])
 def test_the_other_has_ended(tmp_path: Path, sharing: str) -> None:

@@ -54,7 +54,7 @@ with dtl.Context() as ctx:
 """
 
 
-@pytest.mark.alone("starts ranks")
+@pytest.mark.jobs("starts ranks")
 @pytest.mark.skipif(
     LAUNCHER is None, reason="no MPI library with a launcher here; runs in the environments of `make setup`"
 )

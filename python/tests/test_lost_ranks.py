@@ -17,7 +17,7 @@ from job import on
 
 from dtl._cli import processes, supervise
 
-pytestmark = pytest.mark.alone("starts ranks itself")
+pytestmark = pytest.mark.jobs("starts ranks itself")
 
 EXIT = "os._exit(0)"
 EXEC = "os.execv('/bin/true', ['true'])"

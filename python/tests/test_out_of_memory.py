@@ -34,7 +34,7 @@ USES = {
 }
 
 
-@pytest.mark.alone("starts processes whose memory is limited")
+@pytest.mark.jobs("starts processes whose memory is limited")
 @pytest.mark.parametrize("room", [8, 64])
 @pytest.mark.parametrize("use", USES)
 def test_until_there_is_none(use: str, room: int) -> None:
@@ -57,7 +57,7 @@ def test_until_there_is_none(use: str, room: int) -> None:
     assert succeeded(alone(program)) == "MemoryError\n"
 
 
-@pytest.mark.alone("starts processes whose memory is limited")
+@pytest.mark.jobs("starts processes whose memory is limited")
 @pytest.mark.parametrize("room", [8, 64])
 def test_errors_where_others_have_taken_all(room: int) -> None:
     """The program's own objects take all that comes in larger pieces, and then DTL is to make errors."""
@@ -87,7 +87,7 @@ def test_errors_where_others_have_taken_all(room: int) -> None:
     assert succeeded(alone(program)) == "True\n"
 
 
-@pytest.mark.alone("starts ranks whose memory is limited")
+@pytest.mark.jobs("starts ranks whose memory is limited")
 def test_on_one_rank_of_two(tmp_path: Path) -> None:
     program = f"""
     {LIMITED.strip()}

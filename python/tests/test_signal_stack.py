@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from programs import alone, succeeded
 
-pytestmark = pytest.mark.alone("starts a process of its own")
+pytestmark = pytest.mark.jobs("starts a process of its own")
 
 PROGRAM = """
 import ctypes, os, signal

@@ -16,7 +16,7 @@ from programs import clean, ranks
 import dtl
 
 pytestmark = [
-    pytest.mark.alone("starts ranks itself"),
+    pytest.mark.jobs("starts ranks itself"),
     pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup"),
 ]
 

@@ -122,7 +122,7 @@ def left(before: set[str]) -> set[str]:
     return segments() - before
 
 
-@pytest.mark.alone("starts ranks")
+@pytest.mark.jobs("starts ranks")
 @pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup")
 def test_ranks_killed_while_they_make_windows_leave_no_shared_memory(tmp_path: Path) -> None:
     script = tmp_path / "program.py"
@@ -156,7 +156,7 @@ with dtl.Context() as ctx:
     assert not left(before)
 
 
-@pytest.mark.alone("starts ranks")
+@pytest.mark.jobs("starts ranks")
 @pytest.mark.skipif(
     LAUNCHER is None or LAUNCHER.family != launcher.MPICH or os.getuid() != 0 or shutil.which("unshare") is None,
     reason="Open MPI cannot connect ranks that do not see each other's processes; runs as root with MPICH",
