@@ -55,6 +55,7 @@ type vigil struct {
 }
 
 func (c *Comm) vigil(call string) vigil {
+	program.waits.Add(1)
 	now := time.Now()
 	return vigil{comm: c, call: call, on: -1, started: now, looked: now, reports: time.Duration(reportAfter.Load())}
 }
@@ -66,6 +67,7 @@ func (v *vigil) look() error {
 		return nil
 	}
 	v.looked = now
+	program.stay()
 	if !v.told {
 		v.told = true
 		v.call += place()
@@ -131,6 +133,7 @@ func (v *vigil) giveUp(why error) error {
 
 // end is called when the wait is over.
 func (v *vigil) end() {
+	program.waits.Add(-1)
 	if v.told {
 		v.goOn()
 	}

@@ -19,8 +19,8 @@ import (
 
 // turn says whose turn it is.
 type turn struct {
-	at    *uint64 // the goroutine, or board.OutsideGo; 0: nobody. On the board, where code outside Go looks, too
-	own   uint64  // where at points if there is no board
+	at  *uint64 // the goroutine, or board.OutsideGo; 0: nobody. On the board, where code outside Go looks, too
+	own uint64  // where at points if there is no board
 	// How many signal handlers the goroutine was in when it took the turn. Who ends a turn sets it and who takes one looks,
 	// which is what Go's memory model goes by: at may point where it does not look.
 	level atomic.Int32
