@@ -69,6 +69,14 @@ func dtl_watch(handle C.int64_t) (at unsafe.Pointer) {
 	return at
 }
 
+// dtl_end says that the program ends.
+//
+//export dtl_end
+func dtl_end() {
+	defer guard(nil)
+	comm.End()
+}
+
 // dtl_polls returns the address of an int32: where it is not 0, dtl_poll is called before each call that C makes by itself.
 //
 //export dtl_polls

@@ -43,13 +43,16 @@ static void leave(PyGILState_STATE state) {
 
 const char end_doc[] = PyDoc_STR(
 "end($module, /)\n--\n\n"
-"Keep calls that wait out of Python from now on, because its end has begun. They run no signal handlers any more.");
+"Keep calls that wait out of Python from now on, because its end has begun: they run no signal handlers any more, and in\n"
+"other threads than the first they never return.");
 
 PyObject *bridge_end(PyObject *module, PyObject *unused) {
     __atomic_store_n(&ended, 1, __ATOMIC_SEQ_CST);
     Py_BEGIN_ALLOW_THREADS
     while (__atomic_load_n(&inside, __ATOMIC_SEQ_CST) != 0)
         sched_yield();
+    if (!disabled)
+        dtl_end();
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
 }

@@ -57,6 +57,7 @@ type vigil struct {
 }
 
 func (c *Comm) vigil(call string) vigil {
+	program.waits.Add(1)
 	now := time.Now()
 	return vigil{comm: c, call: call, what: awaited{peer: nobody}, on: -1, started: now, looked: now,
 		reports: time.Duration(reportAfter.Load())}
@@ -69,6 +70,7 @@ func (v *vigil) look() error {
 		return nil
 	}
 	v.looked = now
+	program.stay()
 	if !v.told {
 		v.told = true
 		v.call += place()
@@ -125,6 +127,7 @@ func (v *vigil) vain() error {
 
 // end is called when the wait is over.
 func (v *vigil) end() {
+	program.waits.Add(-1)
 	if v.told {
 		v.goOn()
 	}

@@ -118,7 +118,7 @@ class Context(DeviceRanks):
         """Free the communicator. Collective. A second call does nothing.
 
         Containers on the context stay: their views and local reads go on, their communication raises
-        InvalidHandleError.
+        InvalidHandleError. So do calls of other threads that wait on the context.
 
         Parameters
         ----------

@@ -291,3 +291,24 @@ for n in range(6):
 
 def test_futures_end_when_the_context_is_closed() -> None:
     succeeded(alone(STREAMS))
+
+
+LEFT_BEHIND = """
+import threading, time
+import dtl
+
+ctx = dtl.Context()
+waits = [lambda: dtl.recv(ctx, ctx.rank, tag=9)] * 3
+if ctx.rank == 0:
+    waits.append(ctx.barrier)
+for wait in waits:
+    threading.Thread(target=wait, daemon=True).start()
+time.sleep(0.2)  # they wait, look for signals, and are reported
+print("ended")
+"""
+
+
+def test_daemon_threads_that_wait_when_the_program_ends(tmp_path: Path) -> None:
+    """MPI ends after Python, and they call neither then."""
+    for _ in range(3):
+        assert succeeded(ranks(2, LEFT_BEHIND, tmp_path, DTL_HANG_REPORT="0.06")).count("ended") == 2
