@@ -59,6 +59,7 @@ func New(main backend.ReducingCommunicator, mem memory.Allocator) (*Comm, error)
 }
 
 func newComm(main backend.ReducingCommunicator, mem memory.Allocator, trust bool) (*Comm, error) {
+	freeLingering()
 	payload, err := main.Dup()
 	if err != nil {
 		_ = main.Close() // the first error is the one to report
@@ -200,17 +201,19 @@ func (c *Comm) Close() error {
 		if c.desk != nil {
 			c.desk.Release()
 		}
-		c.notices.close()
 		c.gathering.close()
 		c.parked.close()
 		c.scratch.close()
-		return errors.Join(left, c.closePosts(), c.payload.Close(), c.main.Close())
+		return errors.Join(left, c.free())
 	})
 	if b != nil {
 		b.Forsake()
 	}
 	return err
 }
+
+// freeNow frees the communicators.
+func (c *Comm) freeNow() error { return errors.Join(c.closePosts(), c.payload.Close(), c.main.Close()) }
 
 // checkRank refuses a rank outside the communicator.
 func (c *Comm) checkRank(name string, rank int64) error {
