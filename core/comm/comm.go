@@ -61,6 +61,7 @@ func New(main backend.ReducingCommunicator, mem memory.Allocator) (*Comm, error)
 }
 
 func newComm(main backend.ReducingCommunicator, mem memory.Allocator, trust bool) (*Comm, error) {
+	freeLingering()
 	payload, err := main.Dup()
 	if err != nil {
 		_ = main.Close() // the first error is the one to report
@@ -200,7 +201,7 @@ func (c *Comm) Close() error {
 		c.release()
 		return nil
 	}
-	err := c.free()
+	err := c.end()
 	b := c.board
 	if b == nil {
 		b = c.own
@@ -214,8 +215,8 @@ func (c *Comm) Close() error {
 	return status.In(op, err)
 }
 
-// free frees what there is, within the last turn.
-func (c *Comm) free() error {
+// end ends what there is, within the last turn.
+func (c *Comm) end() error {
 	const why = "has closed the context"
 	left := c.endDependents()
 	c.notices.leave(why)
@@ -229,12 +230,14 @@ func (c *Comm) free() error {
 	if c.desk != nil {
 		c.desk.Release()
 	}
-	c.notices.close()
 	c.gathering.close()
 	c.parked.close()
 	c.scratch.close()
-	return errors.Join(left, c.closePosts(), c.payload.Close(), c.main.Close())
+	return errors.Join(left, c.free())
 }
+
+// freeNow frees the communicators.
+func (c *Comm) freeNow() error { return errors.Join(c.closePosts(), c.payload.Close(), c.main.Close()) }
 
 // checkRank refuses a rank outside the communicator.
 func (c *Comm) checkRank(name string, rank int64) error {

@@ -302,20 +302,71 @@ func (n *notices) leave(why string) {
 	}
 }
 
-// close gives the memory back but for that of notices that are still under way.
-func (n *notices) close() {
+// close gives the memory back but for that of notices that are still under way, and reports whether all others have left,
+// too, now or within so long.
+func (n *notices) close(patience time.Duration) bool {
 	if n == nil {
-		return
+		return true
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.receive()
+	n.closed = false // or this is not the first time
+	for until := time.Now().Add(patience); ; yield() {
+		n.receive()
+		if n.alone() || !time.Now().Before(until) {
+			break
+		}
+	}
 	n.settle(patience)
 	n.closed = true
 	if n.room != nil {
 		n.room.Release()
 		n.room = nil
 	}
+	return n.alone()
+}
+
+// alone reports whether all others have left. The caller holds the lock.
+func (n *notices) alone() bool {
+	for rank, d := range n.gone {
+		if rank != n.comm.rank && d.why == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// lingering are communicators that this rank has closed and others have not. To free one while a message may come on it is
+// no option: the library may take that for a message of another communicator, which gets the same number.
+var lingering struct {
+	mu   sync.Mutex
+	list []*Comm
+}
+
+// free frees the communicators, now or when all other ranks have closed them.
+func (c *Comm) free() error {
+	const orderly = 20 * time.Millisecond
+	freeLingering()
+	if c.notices.close(orderly) {
+		return c.freeNow()
+	}
+	lingering.mu.Lock()
+	defer lingering.mu.Unlock()
+	lingering.list = append(lingering.list, c)
+	return nil
+}
+
+// freeLingering frees those that all other ranks have closed by now.
+func freeLingering() {
+	lingering.mu.Lock()
+	defer lingering.mu.Unlock()
+	lingering.list = slices.DeleteFunc(lingering.list, func(c *Comm) bool {
+		if !c.notices.close(0) {
+			return false
+		}
+		_ = c.freeNow() // there is nobody to tell
+		return true
+	})
 }
 
 // waitingOn says in which calls this process waits, as far as a communicator's ranks are concerned.
