@@ -3,9 +3,10 @@
 package numpybridge
 
 /*
-#cgo LDFLAGS: -Wl,--wrap=pthread_create
+#cgo LDFLAGS: -Wl,--wrap=pthread_create -Wl,--wrap=mmap -Wl,--wrap=malloc
 #include <stdlib.h>
 #include "bridge.h"
+#include "reserve.h"
 */
 import "C"
 
@@ -24,6 +25,13 @@ import (
 // calls holds calls that are over, for the next ones: each would be allocated, because an operation is called through
 // a table.
 var calls = sync.Pool{New: func() any { return new(Call) }}
+
+func init() {
+	keep := func() bool { return C.reserve_keep() != 0 }
+	if keep() {
+		memory.SetReserve(memory.Reserve{Bytes: C.RESERVE_BYTES, State: (*int32)(C.reserve_state()), Keep: keep})
+	}
+}
 
 // dtl_perform runs one call. It sets error, or unsuitable, or result, or none of them where there is nothing to return.
 //
@@ -67,8 +75,10 @@ func dtl_release(storage C.uintptr_t) {
 	h.Delete()
 }
 
-// guard turns a panic, which would end the interpreter, into an error, which goes to failed unless that is nil.
+// guard ends a call: it turns a panic, which would end the interpreter, into an error, which goes to failed unless that is
+// nil.
 func guard(failed **C.char) {
+	comm.EndCall()
 	if p := recover(); p != nil && failed != nil {
 		*failed = C.CString(status.Encode(status.Recovered(p)))
 	}

@@ -14,10 +14,13 @@
  * Every thread that Go starts passes here, since the library is linked with --wrap=pthread_create. The first one runs
  * Go's own start; what that starts first is the monitor, by the function that all threads from then on begin with.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+
+#include "reserve.h"
 
 /* What the linker makes of pthread_create; bridge.go has it do so. */
 int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -55,12 +58,21 @@ static long slack_of(void *(*start)(void *)) {
     return usual;
 }
 
+/* create is pthread_create, with the reserve's address space where there is none left for a stack. */
+static int create(pthread_t *id, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
+    int error = __real_pthread_create(id, attributes, start, argument);
+    if (error != EAGAIN && error != ENOMEM)
+        return error;
+    reserve_give_back();
+    return __real_pthread_create(id, attributes, start, argument);
+}
+
 int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
     thread *t = malloc(sizeof *t);
     if (t == NULL)
-        return __real_pthread_create(id, attributes, start, argument);
+        return create(id, attributes, start, argument);
     *t = (thread){start, argument, slack_of(start)};
-    int error = __real_pthread_create(id, attributes, begin, t);
+    int error = create(id, attributes, begin, t);
     if (error)
         free(t);
     return error;

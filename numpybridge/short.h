@@ -106,6 +106,11 @@ int offer_collect(const RanksObject *ranks, int rank, uint32_t number, int tag, 
 /* near_access accesses a window in this process's memory, or returns NotImplemented. */
 PyObject *near_access(const ShortObject *s, trip *t, PyObject *owner);
 
+/* ---- near.c ---- */
+
+/* Where it is not 0, each call goes on with what is under way first. */
+extern const int32_t *polls;
+
 /* ---- nearcalls.c, nearmessages.c ---- */
 
 /* near_barrier is a barrier by the board alone, or returns NotImplemented. */

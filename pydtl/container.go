@@ -117,3 +117,9 @@ func SetThreads(n int64) (ok bool, err error) {
 	algorithm.SetThreads(n)
 	return true, nil
 }
+
+// SuggestedThreads returns on how many threads this process had best compute where nobody says.
+func SuggestedThreads() (n int64, err error) {
+	defer guard(&err)
+	return algorithm.SuggestedThreads()
+}

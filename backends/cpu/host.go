@@ -26,7 +26,7 @@ type Host struct {
 	spares        spares
 }
 
-var _ backend.MemorySpace = (*Host)(nil)
+var _ backend.MeteredSpace = (*Host)(nil)
 
 // place says where a block lies: in a chunk, or in a mapping of its own if chunk is nil.
 type place struct {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // limit returns how much memory this process can ever commit: what the machine has, or less where a control
@@ -24,12 +26,54 @@ func readFile(name string) string {
 	return string(text)
 }
 
+// AvailableMemory returns how much this process could still commit now: what the machine has left, or less where a
+// control group or the limit of its address space says so.
+func (h *Host) AvailableMemory() int64 {
+	meminfo, groups := readFile("/proc/meminfo"), readFile("/proc/self/cgroup")
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_AS, &limit) != nil {
+		limit.Cur = unix.RLIM_INFINITY
+	}
+	left := min(sum(meminfo, "MemAvailable:", "SwapFree:"), groupLimit(groups, lessUsed(readFile)),
+		addressSpace(limit.Cur, readFile("/proc/self/statm")))
+	if left == math.MaxInt {
+		return 0
+	}
+	return int64(max(left, 1)) // 0 is that nobody knows
+}
+
+// lessUsed returns a read of what is left of the limits of control groups, in place of the limits.
+func lessUsed(read func(string) string) func(string) string {
+	used := strings.NewReplacer("memory.max", "memory.current", "memory.limit_in_bytes", "memory.usage_in_bytes")
+	return func(name string) string {
+		limit, none := strconv.Atoi(strings.TrimSpace(read(name)))
+		now, err := strconv.Atoi(strings.TrimSpace(read(used.Replace(name))))
+		if none != nil || err != nil {
+			return ""
+		}
+		return strconv.Itoa(max(limit-now, 0))
+	}
+}
+
+// addressSpace returns how many bytes more a process can map that has mapped as many pages as the text begins with.
+func addressSpace(limit uint64, statm string) int {
+	first, _, _ := strings.Cut(statm, " ")
+	pages, err := strconv.Atoi(first)
+	if err != nil || limit > math.MaxInt {
+		return math.MaxInt
+	}
+	return max(int(limit)-pages*os.Getpagesize(), 0)
+}
+
 // machineMemory returns RAM and swap in bytes, or MaxInt if the text does not say.
-func machineMemory(meminfo string) int {
+func machineMemory(meminfo string) int { return sum(meminfo, "MemTotal:", "SwapTotal:") }
+
+// sum adds up two lines of /proc/meminfo, in bytes. It is MaxInt if the text has neither.
+func sum(meminfo, first, second string) int {
 	total := 0
 	for line := range strings.Lines(meminfo) {
 		f := strings.Fields(line)
-		if len(f) >= 2 && (f[0] == "MemTotal:" || f[0] == "SwapTotal:") {
+		if len(f) >= 2 && (f[0] == first || f[0] == second) {
 			kib, err := strconv.Atoi(f[1])
 			if err != nil {
 				return math.MaxInt

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math"
+	"os"
 	"testing"
 )
 
@@ -45,6 +46,37 @@ func TestGroupLimit(t *testing.T) {
 	} {
 		if got := groupLimit(row.groups, read); got != row.want {
 			t.Errorf("%s: %d, want %d", row.name, got, row.want)
+		}
+	}
+}
+
+func TestWhatIsLeft(t *testing.T) {
+	files := map[string]string{
+		"/sys/fs/cgroup/job/memory.max":     "5000\n",
+		"/sys/fs/cgroup/job/memory.current": "1000\n",
+		"/sys/fs/cgroup/memory.max":         "max\n",
+		"/sys/fs/cgroup/memory.current":     "7000\n",
+		"/sys/fs/cgroup/full/memory.max":    "10\n", "/sys/fs/cgroup/full/memory.current": "20\n",
+	}
+	read := lessUsed(func(name string) string { return files[name] })
+	for groups, want := range map[string]int{"0::/job\n": 4000, "0::/\n": math.MaxInt, "0::/full\n": 0} {
+		if got := groupLimit(groups, read); got != want {
+			t.Errorf("%q: %d bytes left, want %d", groups, got, want)
+		}
+	}
+	page := os.Getpagesize()
+	for _, row := range []struct {
+		limit uint64
+		statm string
+		want  int
+	}{
+		{math.MaxUint64, "10 5 3", math.MaxInt},
+		{uint64(25 * page), "10 5 3", 15 * page},
+		{uint64(5 * page), "10 5 3", 0},
+		{uint64(5 * page), "", math.MaxInt},
+	} {
+		if got := addressSpace(row.limit, row.statm); got != row.want {
+			t.Errorf("limit %d, %q: %d bytes left, want %d", row.limit, row.statm, got, row.want)
 		}
 	}
 }

@@ -24,7 +24,7 @@ type Space struct {
 	current, peak int64
 }
 
-var _ backend.MemorySpace = (*Space)(nil)
+var _ backend.MeteredSpace = (*Space)(nil)
 
 // extent is memory from an offset in the space on.
 type extent struct{ at, size int }
@@ -55,6 +55,16 @@ func (s *Space) InUse() (current, peak int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.current, s.peak
+}
+
+// AvailableMemory returns what nobody has taken of the heap, in one piece or more.
+func (s *Space) AvailableMemory() (n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.free {
+		n += int64(e.size)
+	}
+	return n
 }
 
 // Allocate returns zeroed memory that starts at a multiple of alignment, a power of two, and of 64. Not collective.

@@ -15,6 +15,15 @@ var threads atomic.Int64
 // SetThreads says on how many threads this process computes where containers are parallel; less than 1 is 1.
 func SetThreads(n int64) { threads.Store(n) }
 
+// SuggestedThreads returns on how many threads this process had best compute where nobody says.
+func SuggestedThreads() (int64, error) {
+	p, err := backend.As[backend.ExecutorProvider](backend.Local)
+	if err != nil {
+		return 0, err
+	}
+	return int64(p.Executor().SuggestedParallelism()), nil
+}
+
 // pieceSize is how many elements of a parallel part are one task. It does not depend on the number of threads, so that
 // results do not, either.
 const pieceSize = 1 << 17

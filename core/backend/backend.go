@@ -223,6 +223,12 @@ type MemorySpace interface {
 	InUse() (current, peak int64)
 }
 
+// MeteredSpace is a MemorySpace that knows how much there is left, which the error of an allocation that fails says.
+type MeteredSpace interface {
+	MemorySpace
+	memory.Meter
+}
+
 // MemoryProvider is a Backend that holds memory.
 type MemoryProvider interface {
 	Backend
@@ -252,6 +258,9 @@ type ParallelExecutor interface {
 	ParallelFor(n int, body func(lo, hi int)) error
 	// MaxParallelism returns how many bodies may run at once.
 	MaxParallelism() int
+	// SuggestedParallelism returns how many are worth running at once, at least 1 and at most MaxParallelism: fewer where
+	// other processes compute beside this one. It may change when the process is bound to other processors.
+	SuggestedParallelism() int
 }
 
 // ExecutorProvider is a Backend that computes.

@@ -17,7 +17,7 @@ type overflow struct {
 	seconds       sync.Map // address → true
 }
 
-var _ MemorySpace = (*overflow)(nil)
+var _ MeteredSpace = (*overflow)(nil)
 
 // Name returns first's name.
 func (o *overflow) Name() string { return o.first.Name() }
@@ -59,4 +59,14 @@ func (o *overflow) InUse() (current, peak int64) {
 	a, most := o.first.InUse()
 	b, more := o.second.InUse()
 	return a + b, most + more
+}
+
+// AvailableMemory returns what both spaces have left, of those that say.
+func (o *overflow) AvailableMemory() (n int64) {
+	for _, space := range []MemorySpace{o.first, o.second} {
+		if m, ok := space.(memory.Meter); ok {
+			n += m.AvailableMemory()
+		}
+	}
+	return n
 }

@@ -60,9 +60,6 @@ func (b *Board) Claim(since, now int64) bool {
 	return said < since && atomic.CompareAndSwapInt64(&b.head().said, said, now)
 }
 
-// TryTake takes this rank's turn on the board if nobody else has it.
-func (b *Board) TryTake() bool { return atomic.CompareAndSwapUint32(&b.local.turn, 0, 1) }
-
 // Next returns what a rank has laid down for the meeting after this rank's last, if it has come there.
 func (b *Board) Next(rank int) (*Entry, bool) {
 	e := &b.slot(rank).entries[(b.local.seq+1)&1]

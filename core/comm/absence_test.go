@@ -99,7 +99,7 @@ func TestOthersHaveLeft(t *testing.T) {
 					}
 					started := time.Now()
 					err = wait(d)
-					assert.Less(t, time.Since(started), time.Second)
+					assert.Less(t, time.Since(started), 5*time.Second) // a busy machine takes its time
 					assert.ErrorIs(t, err, status.Communication)
 					assert.ErrorContains(t, err, "has closed the context")
 					assert.ErrorContains(t, err, "1")

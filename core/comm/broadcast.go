@@ -89,8 +89,9 @@ func (c *Comm) broadcastTo(out *Array, h header, along unsafe.Pointer, root int)
 			break
 		}
 		if h.offer {
-			what := awaited{peer: int64(root), call: form{op: "broadcast", root: rooted(int64(root))}.String}
-			err = c.collectOffer(&r, root, h, what)
+			err = c.collectOffer(&r, root, h, awaited{peer: int64(root), call: func() string {
+				return form{op: "broadcast", root: rooted(int64(root))}.String()
+			}})
 		} else {
 			err = c.main.Broadcast(r.Raw(), root)
 		}

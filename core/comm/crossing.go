@@ -12,17 +12,11 @@ var crossingWant = hash("crossing") | 1
 // crossed is the error of a call that this rank waits for in vain because another is in a call that blocks.
 func (p posted) crossed() error {
 	c := p.comm
-	if c == nil || !c.turn.TryLock() { // else another thread of this rank may be in the same call
+	if c == nil || !c.tryTake() { // else another thread of this rank may be in the same call
 		return nil
 	}
-	defer c.turn.Unlock()
-	if b := c.board; b != nil {
-		if !b.TryTake() {
-			return nil
-		}
-		defer b.Release()
-	}
-	if c.closed || !c.metWithout(p.seq) {
+	defer c.release()
+	if c.gone.Load() || !c.metWithout(p.seq) {
 		return nil
 	}
 	call := p.form.String()

@@ -103,14 +103,14 @@ func (e *enquiry) Cancel() error {
 	return status.New(status.Unsupported, "a collective cannot be cancelled")
 }
 
-// turn is the wait of a call until this rank may post it.
-type turn struct {
+// postponed is the wait of a call until this rank may post it.
+type postponed struct {
 	posted
 	post board.Post
 	mine error
 }
 
-func (t *turn) there() (bool, error) {
+func (t *postponed) there() (bool, error) {
 	if err := t.outOfStep(); err != nil {
 		return true, err
 	}

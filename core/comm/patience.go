@@ -47,12 +47,12 @@ type vigil struct {
 	comm    *Comm
 	call    string // which waits
 	what    awaited
-	on      int // the rank that it waits for in a meeting; -1: none
+	on      int  // the rank that it waits for in a meeting; -1: none
+	last    bool // the call closes the communicator
 	started time.Time
 	looked  time.Time
 	reports time.Duration // when the next report is due
 	told    bool          // the boards say that this rank waits
-	stopped error         // the user wants to end the call
 	absence absence
 }
 
@@ -91,15 +91,18 @@ func (v *vigil) look() error {
 	return nil
 }
 
-// interrupted says that the user wants to end the call.
+// interrupted is the error of a call that the user, or another thread, wants to end.
 func (v *vigil) interrupted() error {
-	if Program.Interrupted != nil && Program.Interrupted() {
-		v.stopped = status.New(status.Communication, "interrupted")
-		if v.comm.claim(answering) {
-			report(v.comm.headline(time.Since(v.started)) + v.comm.whereabouts())
-		}
+	if err := v.closing(); err != nil {
+		return err
 	}
-	return v.stopped
+	if Program.Interrupted == nil || !handlers.run(Program.Interrupted) {
+		return nil
+	}
+	if v.comm.claim(answering) {
+		report(v.comm.headline(time.Since(v.started)) + v.comm.whereabouts())
+	}
+	return status.New(status.Communication, "interrupted")
 }
 
 // vain reports that what this rank waits for will not come.
@@ -139,7 +142,6 @@ func (c *Comm) linger(call string) (err error) {
 	if err != nil {
 		return c.giveUp(v.call, err)
 	}
-	c.stopped = v.stopped // the meeting is over: this rank makes the call with all others, and is interrupted after it
 	return nil
 }
 
@@ -153,7 +155,7 @@ func (v *vigil) meet() error {
 			if turn%64 != 0 {
 				continue
 			}
-			if err := v.look(); err != nil && !c.board.Arrived(v.on) { // it may have come just before it left
+			if err := v.look(); err != nil && !c.board.Arrived(v.on) { // else this rank makes the call with all others, and is interrupted after it
 				return err
 			}
 		}
@@ -180,13 +182,6 @@ func (v *vigil) gather() error {
 			return err
 		}
 	}
-}
-
-// afterwards is the error of a call during which an interrupt came when all had met already.
-func (c *Comm) afterwards(err error) error {
-	stopped := c.stopped
-	c.stopped = nil
-	return errorOr(err, stopped)
 }
 
 // giveUp ends a meeting for all ranks of the communicator, which is of no use from then on, unless others have.

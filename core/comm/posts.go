@@ -67,7 +67,7 @@ func (c *Comm) postOf(post board.Post, mine error) (posted, error) {
 		}
 		p.enquiry = c.posts.queue(a)
 	case len(c.posts.line) > 0 || !p.mayPost():
-		p.enquiry = c.posts.queue(&turn{p, post, mine})
+		p.enquiry = c.posts.queue(&postponed{p, post, mine})
 	}
 	c.posts.count++
 	if c.board != nil {

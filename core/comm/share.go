@@ -41,13 +41,13 @@ const (
 	hasty = 20
 )
 
-// What a rank says of its board when all have tried to open it.
+// What a rank says of itself when all have tried to open a board.
 const (
-	hasOpened  = iota
-	isNear     // its memory is on this machine
-	isAlike    // see Comm.alike
-	isTrusting // see trusting
-	mayAsk     // see mayEnquire
+	opened   = iota
+	near     // its memory is on this machine
+	trusts   // see trusting
+	enquires // see mayEnquire
+	within   // this is rank 0's process
 	flags
 )
 
@@ -70,33 +70,28 @@ func (c *Comm) share(trust bool) error {
 	if err := c.main.Broadcast(memory.Of(dtype.Uint8, told), 0); err != nil {
 		return err
 	}
-	b, mine := c.tryToOpen(string(name))
-	mine[isAlike], mine[isTrusting], mine[mayAsk] = truth(bytes.Equal(process, thisProcess())), truth(trust), truth(c.mayEnquire())
-	all, err := c.least(mine)
-	if err == nil && all[hasOpened] == 0 && all[isNear] == 1 {
-		b, all[hasOpened], err = c.shareByPath(made, b, string(name))
+	var b *board.Board
+	mine := make([]uint8, flags)
+	mine[trusts], mine[enquires], mine[within] = truth(trust), truth(c.mayEnquire()), truth(bytes.Equal(process, thisProcess()))
+	if sharing.Load() {
+		b, _ = board.Open(string(name), c.rank, c.size) // in vain on another machine
+		mine[opened], mine[near] = truth(b != nil), truth(board.OnThisMachine(string(name)))
 	}
-	c.trusting, c.alike = all[isTrusting] == 1, all[isAlike] == 1
-	if err != nil || all[hasOpened] == 0 {
+	all, err := c.least(mine)
+	if err == nil && all[opened] == 0 && all[near] == 1 {
+		b, all[opened], err = c.shareByPath(made, b, string(name))
+	}
+	c.trusting, c.alike = all[trusts] == 1, all[within] == 1
+	if err != nil || all[opened] == 0 {
 		if b != nil {
 			_ = b.Close() // of no use alone
 			b.Forsake()
 		}
 		c.useMessages(binary.LittleEndian.Uint64(number))
-		return errorOr(err, c.openEnquiries(err == nil && all[mayAsk] == 1 && !c.trusting))
+		return errorOr(err, c.openEnquiries(err == nil && all[enquires] == 1 && !c.trusting))
 	}
 	c.useBoard(b)
 	return nil
-}
-
-// tryToOpen opens the board of a name, and returns nil where it cannot, as on another machine.
-func (c *Comm) tryToOpen(name string) (b *board.Board, mine []uint8) {
-	mine = make([]uint8, flags)
-	if sharing.Load() {
-		b, _ = board.Open(name, c.rank, c.size)
-		mine[hasOpened], mine[isNear] = truth(b != nil), truth(board.OnThisMachine(name))
-	}
-	return b, mine
 }
 
 // shareByPath opens a board that some ranks could not: they are on this machine, but do not see rank 0's process.
@@ -152,6 +147,7 @@ func (c *Comm) useMessages(number uint64) {
 func (c *Comm) useBoard(b *board.Board) {
 	b.TryReading()
 	c.board, c.spins, c.yield = b, patient, yield
+	c.turn.at = b.Turn()
 	c.brief = min(board.MaxPayload, (64<<10)/c.size)
 	if len(topology.Kernel().Online()) < c.size { // this process may be bound to some of them
 		c.spins = hasty

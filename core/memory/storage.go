@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"errors"
 	"sync/atomic"
 	"unsafe"
 
@@ -34,6 +35,11 @@ type Reuser interface {
 	AllocateUsed(size, alignment int) (Block, error)
 }
 
+// Meter is an Allocator that knows about how many bytes it could still hand out; 0 where it cannot say.
+type Meter interface {
+	AvailableMemory() int64
+}
+
 // Storage owns a block and counts its users: the container that asked for it and every view that is out.
 // The memory goes back when the last user releases it.
 type Storage struct {
@@ -44,12 +50,15 @@ type Storage struct {
 
 // NewStorage allocates size bytes with one user, the caller.
 func NewStorage(from Allocator, size, alignment int) (*Storage, error) {
+	if err := CheckReserve(); err != nil {
+		return nil, status.New(status.OutOfMemory, "%d bytes cannot be allocated: %w", size, err)
+	}
 	return own(from)(from.Allocate(size, alignment))
 }
 
 // NewScratch is NewStorage of memory that holds anything: for what is written before it is read.
 func NewScratch(from Allocator, size, alignment int) (*Storage, error) {
-	if r, ok := from.(Reuser); ok {
+	if r, ok := from.(Reuser); ok && CheckReserve() == nil {
 		return own(from)(r.AllocateUsed(size, alignment))
 	}
 	return NewStorage(from, size, alignment)
@@ -59,12 +68,25 @@ func NewScratch(from Allocator, size, alignment int) (*Storage, error) {
 func own(from Allocator) func(Block, error) (*Storage, error) {
 	return func(block Block, err error) (*Storage, error) {
 		if err != nil {
-			return nil, err
+			return nil, withAvailable(from, err)
 		}
 		s := &Storage{block: block, from: from}
 		s.users.Store(1)
 		return s, nil
 	}
+}
+
+// withAvailable adds to the error of an allocator that has no room how much there is.
+func withAvailable(from Allocator, err error) error {
+	meter, ok := from.(Meter)
+	if !ok || !errors.Is(err, status.OutOfMemory) {
+		return err
+	}
+	n := meter.AvailableMemory()
+	if n == 0 {
+		return err
+	}
+	return status.New(status.OutOfMemory, "%w; about %d bytes are available", err, n)
 }
 
 // Addr returns the first byte's address.

@@ -69,6 +69,7 @@ func TestEncode(t *testing.T) {
 		{"with an operation", In("recv", New(Communication, "message truncated")), "[300 recv] message truncated"},
 		{"without", New(OutOfMemory, "%d bytes", 5), "[200 ] 5 bytes"},
 		{"without a code", io.EOF, "[1 ] EOF"},
+		{"one of several calls", errors.Join(nil, In("recv", New(Communication, "cut off"))), "[300 recv] cut off"},
 		{"a path that is not UTF-8", New(OutOfMemory, "/lib/\xff"), "[200 ] /lib/\uFFFD"},
 	} {
 		if got := Encode(row.err); got != row.want {

@@ -9,9 +9,6 @@ from ._arguments import integer
 from .exceptions import InvalidArgumentError
 from .policies import Execution
 
-#: What launchers call the number of ranks on this machine.
-_NEIGHBOURS = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PMIX_LOCAL_SIZE")
-
 _chosen: int | None = None
 _stated = False  # by the program, not found out
 
@@ -61,7 +58,7 @@ def get_num_threads() -> int:
         If DTL_NUM_THREADS is no number of threads.
     """
     if _chosen is None:
-        _choose(_from_environment() or _own_processors())
+        _choose(_from_environment() or _native.suggested_threads())
     return _chosen or 1
 
 
@@ -75,7 +72,7 @@ def _choose(number: int) -> None:
 def rebound() -> None:
     """Have what nobody has stated be found out again: the process is bound to other processors."""
     if not _stated and _chosen is not None:
-        _choose(_from_environment() or _own_processors())
+        _choose(_from_environment() or _native.suggested_threads())
 
 
 def threads(execution: Execution) -> int:
@@ -88,13 +85,3 @@ def _from_environment() -> int:
     if text and not (text.isdecimal() and int(text)):
         raise InvalidArgumentError(f"DTL_NUM_THREADS is {text!r}; it must be a number of threads, at least 1")
     return int(text or 0)
-
-
-def _own_processors() -> int:
-    """Return how many processors are this rank's own."""
-    everyones = os.cpu_count() or 1
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else everyones
-    if allowed < everyones:
-        return allowed  # somebody bound it
-    neighbours = next((os.environ[name] for name in _NEIGHBOURS if name in os.environ), "1")
-    return max(allowed // int(neighbours), 1) if neighbours.isdecimal() and int(neighbours) else allowed

@@ -119,6 +119,7 @@ NO_HANDLE = {
     "TopologyOfWorld",
     "TopologyProcessors",
     "SetThreads",
+    "SuggestedThreads",
     "Version",
 }
 

@@ -141,6 +141,7 @@ def functions() -> dict[str, Callable[[], Any]]:
         "TopologyBind": lambda: _dtl.pydtl_TopologyBind("all", 0, 1),
         "TopologyDevices": _dtl.pydtl_TopologyDevices,
         "TopologyOfWorld": _dtl.pydtl_TopologyOfWorld,
+        "SuggestedThreads": _dtl.pydtl_SuggestedThreads,
         "TopologyProcessors": _dtl.pydtl_TopologyProcessors,
         "WindowClose": closing(window, _dtl.pydtl_WindowClose),
         "WindowDrop": closing(window, _dtl.pydtl_WindowDrop),

@@ -126,7 +126,7 @@ def test_named_parameter_files_replace_the_others(tmp_path: Path) -> None:
 )
 def test_an_allocation_places_the_ranks(starter: Launcher, placed: dict[str, str], home: dict[str, str]) -> None:
     built = build(starter, {**home, **placed}, ranks=9)
-    assert built == Command(["/nowhere/bin/mpiexec", "-n", "9", *PROGRAM], {})
+    assert (built.words, built.variables) == (["/nowhere/bin/mpiexec", "-n", "9", *PROGRAM], {})
 
 
 @OPEN

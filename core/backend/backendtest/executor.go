@@ -19,6 +19,9 @@ func Executor(t *testing.T, exec backend.ParallelExecutor) {
 	if n := exec.MaxParallelism(); n < 1 {
 		t.Errorf("parallelism %d, want at least 1", n)
 	}
+	if n := exec.SuggestedParallelism(); n < 1 || n > exec.MaxParallelism() {
+		t.Errorf("suggested parallelism %d outside [1, %d]", n, exec.MaxParallelism())
+	}
 	for name, body := range map[string]func(*testing.T, backend.ParallelExecutor){
 		"ranges cover each index once": coverOnce,
 		"returns when all have":        returnsLast,

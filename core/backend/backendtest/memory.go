@@ -42,6 +42,7 @@ func MemorySpace(t *testing.T, space backend.MemorySpace) {
 		"absurd sizes":       absurdSizes,
 		"bad arguments":      badArguments,
 		"goroutines":         allocateAtOnce,
+		"available":          available,
 	} {
 		t.Run(name, func(t *testing.T) {
 			NothingLeft(t, space)
@@ -199,6 +200,28 @@ func absurdSizes(t *testing.T, space backend.MemorySpace) {
 		} else if !strings.Contains(err.Error(), fmt.Sprint(size)) {
 			t.Errorf("%q does not name the size, %d", err, size)
 		}
+	}
+}
+
+// available asks a space that says how much it has left: so much of it can be had, and the error of what is too much
+// says it.
+func available(t *testing.T, space backend.MemorySpace) {
+	metered, ok := space.(backend.MeteredSpace)
+	if !ok {
+		return
+	}
+	n := metered.AvailableMemory()
+	if n < 0 || n > 1<<50 {
+		t.Errorf("%d bytes are available, want a number in [0, 2**50]", n)
+	}
+	if b, err := space.Allocate(int(min(n/2, 1<<20)), 64); err != nil {
+		t.Errorf("of %d bytes that are available, %d cannot be had: %v", n, min(n/2, 1<<20), err)
+	} else {
+		space.Deallocate(b)
+	}
+	_, err := memory.NewStorage(space, 1<<50, 64)
+	if !errors.Is(err, status.OutOfMemory) || n > 0 && !strings.Contains(err.Error(), "bytes are available") {
+		t.Errorf("%v: want out of memory, and how much is available", err)
 	}
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import signal
 from typing import Mapping, NamedTuple, Sequence
 
 from . import mca
@@ -50,6 +51,9 @@ class Command(NamedTuple):
 
     words: list[str]
     variables: dict[str, str]
+    # What it gets when this process is killed. Hydra ends the ranks when mpiexec is killed; that of Open MPI has
+    # to be asked.
+    last_signal: signal.Signals = signal.SIGKILL
 
     def __str__(self) -> str:
         """Return the command as a shell takes it."""
@@ -73,7 +77,7 @@ def build(launcher: Launcher, job: Job, cores: int, environ: Mapping[str, str], 
     hosts = _open_mpi_hosts(job) if launcher.family == OPEN_MPI else []  # of each program there, of the job elsewhere
     for ranks, program in job.others:
         words += [":", "-n", str(ranks), *hosts, *program]
-    return Command(words, variables)
+    return Command(words, variables, signal.SIGTERM if launcher.family == OPEN_MPI else signal.SIGKILL)
 
 
 def spins(launcher: Launcher, job: Job, threads: int, environ: Mapping[str, str]) -> bool:

@@ -25,6 +25,7 @@ class Reports:
     def __init__(self) -> None:
         self.name = f"dtl-run-{os.getpid()}-{os.urandom(8).hex()}"
         self.states: dict[int, str] = {}  # the last one that each rank reported
+        # What came first is the cause of what follows: only one of these is set.
         self.failure = 0  # the exit code of the first rank that ended with one that is not zero
         self.lost: list[int] = []  # ranks that left without saying so, in the order in which they did
         self._since = 0.0  # when the last rank began to start
@@ -84,14 +85,15 @@ class Reports:
         number, state, code = record.decode().split()
         rank = self._ranks[connection] = int(number)
         self.states[rank] = state
-        self.failure = self.failure or int(code)
+        if not self.lost:
+            self.failure = self.failure or int(code)
         self._since = time.monotonic()
 
     def _hung_up(self, connection: socket.socket) -> None:
         self._selector.unregister(connection)
         connection.close()
         rank = self._ranks.pop(connection, None)
-        if rank is not None and self.states[rank] != "ended":
+        if rank is not None and self.states[rank] != "ended" and not self.failure:
             self.lost.append(rank)
 
 

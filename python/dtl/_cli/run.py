@@ -86,7 +86,8 @@ def main(arguments: Sequence[str]) -> int:
     environ.pop(_rank.VARIABLE, None)  # these are ranks, also where a rank of another job started the command
     if timeout is not None:
         environ.setdefault("PYTHONFAULTHANDLER", "1")  # a rank that is aborted then prints its Python stack
-    return supervise.run(started.words, environ, timeout, 0 if command.placed(job, os.environ) else job.all_ranks)
+    here = 0 if command.placed(job, os.environ) else job.all_ranks
+    return supervise.run(started.words, environ, timeout, here, started.last_signal)
 
 
 def _say(text: str) -> None:

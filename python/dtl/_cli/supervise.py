@@ -51,12 +51,18 @@ def _interrupt(signum: int, frame: FrameType | None) -> NoReturn:
     raise _SignalError(signum)
 
 
-def run(words: Sequence[str], environ: Mapping[str, str], timeout: float | None, ranks: int = 0) -> int:
+def run(
+    words: Sequence[str],
+    environ: Mapping[str, str],
+    timeout: float | None,
+    ranks: int = 0,
+    last_signal: signal.Signals = signal.SIGKILL,
+) -> int:
     """Run a command and return its exit code; 128 + the signal if one ended it, ``TIMED_OUT`` if time did.
 
     The command gets a session of its own, so that Ctrl-C reaches it once and from here. Whatever ends the
     wait, no process that the command started on this machine is left when this returns; and where this process is
-    killed, the command gets SIGTERM.
+    killed, the command gets the last signal.
 
     Parameters
     ----------
@@ -64,27 +70,27 @@ def run(words: Sequence[str], environ: Mapping[str, str], timeout: float | None,
         How many ranks the command starts on this machine, where it starts none on others; 0 where that is not known.
     """
     with contextlib.closing(Reports()) as reports:
-        return _supervise(words, {**environ, VARIABLE: reports.name}, timeout, ranks, reports)
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", DeprecationWarning
+            )  # of Python 3.12: a fork beside Go's threads, before exec
+            child = subprocess.Popen(
+                list(words),
+                env={**environ, VARIABLE: reports.name},
+                start_new_session=True,
+                preexec_fn=_end_after(os.getpid(), last_signal),  # noqa: PLW1509  # takes no lock
+            )
+        return _supervise(child, timeout, ranks, reports)
 
 
-def _supervise(
-    words: Sequence[str], environ: Mapping[str, str], timeout: float | None, ranks: int, reports: Reports
-) -> int:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12: a fork beside Go's threads, before exec
-        child = subprocess.Popen(
-            list(words),
-            env=dict(environ),
-            start_new_session=True,
-            preexec_fn=_end_after(os.getpid()),  # noqa: PLW1509  # takes no lock
-        )
+def _supervise(child: subprocess.Popen[bytes], timeout: float | None, ranks: int, reports: Reports) -> int:
     # What we were started to ignore, as nohup does with SIGHUP, stays ignored.
     heeded = [signum for signum in _ENDING if signal.getsignal(signum) != signal.SIG_IGN]
     before = {signum: signal.signal(signum, _interrupt) for signum in heeded}
     try:
         with _woken_by_children(reports):
             code = _wait(child, reports, timeout, ranks)
-        return _verdict(code, words[0], reports, ranks)
+        return _verdict(code, reports, ranks)
     except _NeverStartedError as error:
         _be_deaf()
         _say(f"{error}; ending the job")
@@ -107,14 +113,14 @@ def _supervise(
             signal.signal(signum, handler)
 
 
-def _end_after(parent: int) -> Callable[[], None]:
+def _end_after(parent: int, signum: int) -> Callable[[], None]:
     """Return what a new process calls for a signal when its parent has ended, whatever ends that."""
     prctl = ctypes.CDLL(None).prctl
 
     def ask() -> None:
-        prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+        prctl(_PR_SET_PDEATHSIG, int(signum), 0, 0, 0)
         if os.getppid() != parent:
-            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), signum)
 
     return ask
 
@@ -171,14 +177,14 @@ def _check_start(child: subprocess.Popen[bytes], reports: Reports, ranks: int) -
             raise _NeverStartedError(sorted(waiting), sorted(gone))
 
 
-def _verdict(code: int, command: str, reports: Reports, ranks: int) -> int:
+def _verdict(code: int, reports: Reports, ranks: int) -> int:
     """Return the exit code of a job that has ended by itself, after a word about what its launcher does not say."""
     if code < 0:
         _end_left(processes.carrying(f"{VARIABLE}={reports.name}"))
+        _say(f"the command was ended by {signal.Signals(-code).name}")
     if reports.failure:
-        return code if code > 0 else reports.failure
+        return reports.failure  # launchers return others, too, and Open MPI's may crash
     if code < 0:
-        _say(f"{command} was ended by {signal.Signals(-code).name}, and with it the job")
         return 128 - code
     if reports.lost:
         _say(_loss(reports, ranks))

@@ -141,8 +141,10 @@ def main() -> None:
 
 def _places(objects: Any, words: Any, keywords: Any) -> list[Any]:
     """Return the positions and names of a call's arguments, but for the one that brings the context."""
-    first = 1 if words and (words[0] is objects.ctx or hasattr(words[0], "context")) else 0
-    return [*range(first, len(words)), *keywords]
+    first = words[0] if words else None
+    keys = isinstance(first, tuple) and hasattr(first[0], "context")  # lexsort's
+    brings = first is objects.ctx or hasattr(first, "context") or keys
+    return [*range(int(brings), len(words)), *keywords]
 
 
 def _judged(odd: int, everybody: list[Any], local: bool) -> str:

@@ -45,6 +45,9 @@ WITHIN: dict[str, int | None] = {
     "os.abort()": None,
 }
 
+#: Those after which the code of the rank is 0 too, though it has not told MPI that it ends.
+LEAVING = ("os._exit(0)", "os.execv('/bin/true', ['true'])")
+
 #: What is done to a rank from outside.
 WITHOUT = ("SIGKILL", "SIGTERM", "SIGINT", "SIGSTOP", "SIGSTOP then SIGCONT", "SIGSTOP then SIGKILL")
 
@@ -81,6 +84,11 @@ def trial(seed: int, python: str, seconds: float) -> tuple[str, list[str]]:
         taken = time.monotonic() - began
         if not ended:
             return what, [f"no end {taken:.1f} s later\n{job.where()}\n{job.essence()}"]
+        if plain and family(python) == "MPICH" and harm in LEAVING:
+            return (
+                what,
+                job.left(),
+            )  # its mpiexec ends the others, and takes 0 for the code of a job that has ended well
         # Ranks that share no memory do not know where the others are, nor does every launcher say who left.
         named = harm in STARTER or plain or (harm == "SIGSTOP" and not shared)
         return what, _judged(job, harm, None if named else victim)
