@@ -70,8 +70,7 @@ func (c *Comm) share(trust bool) error {
 	if err := c.main.Broadcast(memory.Of(dtype.Uint8, told), 0); err != nil {
 		return err
 	}
-	var b *board.Board
-	mine := make([]uint8, flags)
+	b, mine := (*board.Board)(nil), make([]uint8, flags)
 	mine[trusts], mine[enquires], mine[within] = truth(trust), truth(c.mayEnquire()), truth(bytes.Equal(process, thisProcess()))
 	if sharing.Load() {
 		b, _ = board.Open(string(name), c.rank, c.size) // in vain on another machine
