@@ -97,17 +97,18 @@ func overlap(a, b memory.Span) bool {
 	return x < y+uintptr(b.Bytes()) && y < x+uintptr(a.Bytes())
 }
 
-// apart calls f with send, or with a copy of it where it shares memory with recv, which no backend allows.
+// apart calls f, which is blocking, with send, or with a copy of it where it shares memory with recv, which no backend
+// allows.
 func (c *Comm) apart(send, recv memory.Span, f func(send memory.Span) error) error {
 	if !overlap(send, recv) {
-		return f(send)
+		return c.blocking(func() error { return f(send) })
 	}
 	twin, err := c.twin(send)
 	if err != nil {
 		return err
 	}
 	defer twin.release()
-	return f(twin.Span)
+	return c.blocking(func() error { return f(twin.Span) })
 }
 
 // twin returns a copy of elements, which the caller releases.

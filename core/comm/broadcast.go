@@ -72,7 +72,7 @@ func (c *Comm) broadcastFrom(value, out *Array, h header, d *deal) error {
 // broadcastAll moves root's elements to all others: what it offers them, if anything.
 func (c *Comm) broadcastAll(value memory.Span, d *deal) error {
 	if d == nil {
-		return c.main.Broadcast(value.Raw(), c.rank)
+		return c.blocking(func() error { return c.main.Broadcast(value.Raw(), c.rank) })
 	}
 	return d.end("broadcast")
 }
@@ -93,7 +93,7 @@ func (c *Comm) broadcastTo(out *Array, h header, along unsafe.Pointer, root int)
 				return form{op: "broadcast", root: rooted(int64(root))}.String()
 			}})
 		} else {
-			err = c.main.Broadcast(r.Raw(), root)
+			err = c.blocking(func() error { return c.main.Broadcast(r.Raw(), root) })
 		}
 	case err == nil:
 		copy(bytesAt(r.Addr, h.bytes()), bytesAt(along, h.bytes()))

@@ -9,7 +9,7 @@ import (
 func (c *Comm) Barrier() error {
 	return c.inTurn("barrier", func() error {
 		if c.apartAndTrusting() {
-			return c.main.Barrier()
+			return c.blocking(c.main.Barrier)
 		}
 		return c.meet(form{op: "barrier"}, nil)
 	})
@@ -54,7 +54,7 @@ func (c *Comm) reduce(send, recv memory.Span, op kernel.Op, root int64) error {
 		return c.fold(recv, op, 0, c.size)
 	}
 	if !here {
-		return c.main.Reduce(send, memory.Span{Type: send.Type}, op, int(root))
+		return c.blocking(func() error { return c.main.Reduce(send, memory.Span{Type: send.Type}, op, int(root)) })
 	}
 	return c.apart(send, recv, func(send memory.Span) error { return c.main.Reduce(send, recv, op, int(root)) })
 }
@@ -129,7 +129,7 @@ func (c *Comm) gather(send, recv memory.Span, root int64) error {
 		return nil
 	}
 	if !here {
-		return c.main.Gather(send, memory.Span{Type: send.Type}, int(root))
+		return c.blocking(func() error { return c.main.Gather(send, memory.Span{Type: send.Type}, int(root)) })
 	}
 	return c.apart(send, recv, func(send memory.Span) error { return c.main.Gather(send, recv, int(root)) })
 }

@@ -49,6 +49,7 @@ type Comm struct {
 	trusting bool            // collective calls of elements do not meet where there is no board
 	spins    int             // looks at another rank's entry before it yields
 	yield    func()          // lets whoever is waited for have the processor
+	op       string          // the call in turn
 	single   unsafe.Pointer  // what a rank alone lays down
 	desk     *memory.Storage // where root puts a description in order
 	flat     [1]int64        // the shape of what goes to an output
@@ -104,6 +105,7 @@ func (c *Comm) inTurn(op string, f func() error) error {
 		return status.In(op, err)
 	}
 	if first {
+		c.op = op
 		defer c.keep()
 	}
 	if c.gone.Load() || c.ending.Load() == decided {
@@ -140,18 +142,21 @@ func (c *Comm) Split(color, key int) (d *Comm, err error) {
 }
 
 // derive makes a Comm of what make returns, which may be nil.
-func (c *Comm) derive(f form, mine error, make func() (backend.ReducingCommunicator, error)) (*Comm, error) {
+func (c *Comm) derive(f form, mine error, make func() (backend.ReducingCommunicator, error)) (d *Comm, err error) {
 	if mine == nil {
 		mine = memory.CheckReserve()
 	}
 	if err := c.meet(f, mine); err != nil {
 		return nil, err
 	}
-	main, err := make()
-	if err != nil || main == nil {
-		return nil, err
-	}
-	return newComm(main, c.memory, c.trusting)
+	err = c.blocking(func() error {
+		main, err := make()
+		if err == nil && main != nil {
+			d, err = newComm(main, c.memory, c.trusting)
+		}
+		return err
+	})
+	return d, err
 }
 
 // SplitByNode returns a Comm of the ranks that share memory with this one, in their order. Collective.

@@ -57,7 +57,7 @@ func (c *Comm) Counts(send []int64) ([]int64, error) {
 // Exchange sends send[r] to each rank r, and fills recv[r] with what it sends here, whose length the caller knows.
 // What is this rank's own is copied. Spans without elements are not sent. Collective among those that exchange.
 func (c *Comm) Exchange(send, recv []memory.Span) error {
-	return c.payload.Exchange(send, recv, c.lane(0))
+	return c.blocking(func() error { return c.payload.Exchange(send, recv, c.lane(0)) })
 }
 
 // Await waits for a request of StartSend or StartRecv.

@@ -21,7 +21,7 @@ import (
 type stay struct {
 	comm    *Comm
 	op      string
-	of      string // what of a rank's it reaches for
+	of      string // what of a rank's it reaches for; "": it is a collective call
 	target  int    // that rank, or Every
 	thread  int    // of the system
 	began   int64
@@ -43,6 +43,13 @@ const (
 	// dying is how long the backend has to end the job.
 	dying = 5 * time.Second
 )
+
+// blocking calls f, which is the backend's part of the collective call in turn. All ranks have come to it, but one that is
+// stopped meanwhile holds the others up there.
+func (c *Comm) blocking(f func() error) error {
+	s := stay{comm: c, op: c.op}
+	return s.inside(f)
+}
 
 // inside calls f, which calls the backend once.
 func (s *stay) inside(f func() error) error {
@@ -109,9 +116,11 @@ func dueStays() (due []func() string, over func()) {
 // String says which call it is, and where: "flush of rank 1's part at app.py:41".
 func (s *stay) String() string {
 	text := s.op
-	if s.target == backend.Every {
+	switch {
+	case s.of == "":
+	case s.target == backend.Every:
 		text += " of all " + s.of + "s"
-	} else {
+	default:
 		text += fmt.Sprintf(" of rank %d's %s", s.target, s.of)
 	}
 	return text + placeOf(s.thread)
@@ -119,6 +128,9 @@ func (s *stay) String() string {
 
 // advice says what may be the matter.
 func (s *stay) advice() string {
+	if s.of == "" {
+		return "all ranks have come to it; " + s.comm.whereabouts()
+	}
 	who := fmt.Sprintf("rank %d makes", s.target)
 	if s.target == backend.Every {
 		who = "the other ranks make"

@@ -107,6 +107,10 @@ func (c *Comm) prepare(s *search) (err error) {
 
 // reduceTwice searches where the values are too many for the board.
 func (c *Comm) reduceTwice(s *search) error {
+	return c.blocking(func() error { return c.reducedTwice(s) })
+}
+
+func (c *Comm) reducedTwice(s *search) error {
 	if err := c.main.Allreduce(s.value.Span, s.extremes, s.extreme); err != nil {
 		return err
 	}

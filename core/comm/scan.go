@@ -89,7 +89,7 @@ func (c *Comm) combined(x combination, out *Array) (r Result, err error) {
 			err = x.short(r.Span)
 		}
 	} else {
-		err = x.run(send, r.Span, x.op)
+		err = c.blocking(func() error { return x.run(send, r.Span, x.op) })
 	}
 	if err != nil {
 		r.release()

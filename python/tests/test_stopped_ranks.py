@@ -190,3 +190,43 @@ def test_lock_of_a_rank_that_ends(tmp_path: Path, mode: str) -> None:
         tmp_path,
     )
     assert "rank 1 has ended its program, and has not unlocked rank 0's part" in ended.out, ended
+
+
+@pytest.mark.parametrize("call", ["dtl.allreduce(ctx, data, out=out)", "dtl.scan(ctx, data)", "ctx.dup().close()"])
+def test_collective_calls_of_the_library(tmp_path: Path, call: str) -> None:
+    """A rank that is stopped in one holds the other up where nobody can leave: DTL_TIMEOUT ends the job."""
+    script = tmp_path / "program.py"
+    ready = tmp_path / "ready"
+    script.write_text(
+        f"""
+import os
+import numpy as np
+import dtl
+with dtl.Context() as ctx:
+    data, out = np.ones(4 << 20), np.ones(4 << 20)
+    {call}
+    if ctx.rank == 1:
+        with open({str(ready)!r} + "1", "w") as file:
+            file.write(str(os.getpid()))
+        os.rename(file.name, {str(ready)!r})
+    while True:
+        {call}
+"""
+    )
+    command = [sys.executable, "-m", "dtl", "run", "-n", "2", str(script)]
+    with subprocess.Popen(
+        command, env=clean(DTL_TIMEOUT="1.5"), stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as job:
+        process = int(awaited(ready).read_text())
+        try:
+            time.sleep(0.2)  # so that it is somewhere in its loop
+            os.kill(process, signal.SIGSTOP)
+            _, err = job.communicate(timeout=20)
+        finally:
+            if job.poll() is None:
+                os.kill(process, signal.SIGKILL)
+                os.killpg(job.pid, signal.SIGKILL)
+    assert job.returncode != 0
+    name = call.split("(", maxsplit=1)[0].split(".")[1]
+    inside = rf"rank 0 of 2 ends the job: no end of {name} at program\.py:\d+ after 1\.5s; all ranks have come to it"
+    assert re.search(rf"{inside}|CommunicationError: {name}: no end after 1\.5s|close", err), err
