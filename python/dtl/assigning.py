@@ -43,7 +43,7 @@ def fill(c: DistributedContainer, value: Any) -> None:
     check_container("c", c)
     c._check_open()
     number = filling(value, c.dtype)
-    share(c, "fill", f"value {value!r}")
+    share(c, "fill", f"value {value if isinstance(value, (int, float, complex, np.generic)) else number.item()!r}")
     c.local_view()[...] = number
 
 

@@ -211,8 +211,9 @@ def _manager(mgr: Any) -> RoleManager:
 def _parties(op: str, mgr: Any, root: Any, name: str) -> tuple[int, tuple[int, ...]]:
     """Return root's rank in the whole, and those of a role, to one of which this rank belongs."""
     lanes: dict[str, Any] = getattr(_manager(mgr), "_lanes", {})  # there are none before initialize
-    # A rank that names no role of its own but has one knows whom it keeps waiting; one that has several does not.
-    mine = [lanes[name]] if isinstance(name, str) and name in lanes else list(lanes.values())
+    # A rank that names no role at all but has one knows whom it keeps waiting; one that has several does not.
+    known = isinstance(name, str) and name in mgr.roles
+    mine = [lanes[name]] if known and name in lanes else [] if known else list(lanes.values())
     try:
         return _checked(op, mgr, root, name)
     except Exception as error:
