@@ -259,6 +259,12 @@ class Streams:
             if stream is not None:
                 stream.stop()
 
+    def give_up(self, error: BaseException) -> None:
+        """Leave the streams' contexts without the other ranks."""
+        for stream in self._all:
+            if stream is not None:
+                stream.context._give_up(error)
+
     def close(self) -> None:
         """Free the streams' communicators. Collective."""
         self.stop()

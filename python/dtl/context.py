@@ -14,7 +14,10 @@ from ._arguments import integer, text
 from ._devices import DeviceRanks
 from ._native import bridge
 from ._short import short
-from .exceptions import BufferError
+from .exceptions import BufferError, CommunicationError, DTLError
+
+#: The most that the other ranks are told of the error by which a rank leaves.
+LONGEST_REASON = 200
 
 
 class Context(DeviceRanks):
@@ -139,7 +142,12 @@ class Context(DeviceRanks):
                 if wait:
                     _native.context_settle(self._handle)
                 _orphans.settle(wait)
-                _native.context_close(self._handle)
+                try:
+                    _native.context_close(self._handle)
+                except CommunicationError as error:
+                    if type(error) is CommunicationError:  # without the other ranks nobody can close it
+                        self._give_up(error)
+                    raise
                 if self._streams is not None:
                     self._streams.close()
                 _standing.close(self._handle)
@@ -154,10 +162,22 @@ class Context(DeviceRanks):
         # A rank that fails must not wait for the others to close: they may wait for it in another call.
         if error is None:
             self.close()
-        elif self._size == 1:
+        elif self._size > 1:
+            self._give_up(error)
+        else:
             with contextlib.suppress(BufferError):
                 self.close()
         self._handle = 0
+
+    def _give_up(self, error: BaseException) -> None:
+        """Leave the context without the other ranks, and tell those that wait for this one why."""
+        handle, self._handle = self._handle, 0
+        if handle and not _native.forked():
+            why = f"has left the context by {type(error).__name__}: {error}"[:LONGEST_REASON]
+            with contextlib.suppress(DTLError):  # below MPI_THREAD_MULTIPLE, another thread may be in a call
+                _native.context_give_up(handle, why)
+                if self._streams is not None:
+                    self._streams.give_up(error)
 
     # The interpreter's end takes the modules away first, so what is used then is held here.
     def __del__(
