@@ -173,7 +173,7 @@ class Context(DeviceRanks):
         """Leave the context without the other ranks, and tell those that wait for this one why."""
         handle, self._handle = self._handle, 0
         if handle and not _native.forked():
-            why = f"has left the context by {type(error).__name__}: {error}"[:LONGEST_REASON]
+            why = f"{_watch.LEFT} {type(error).__name__}: {error}"[:LONGEST_REASON]
             with contextlib.suppress(DTLError):  # below MPI_THREAD_MULTIPLE, another thread may be in a call
                 _native.context_give_up(handle, why)
                 if self._streams is not None:
