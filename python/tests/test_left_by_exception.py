@@ -69,6 +69,20 @@ PROGRAM = """
         assert "lost" in str(error), error
     assert dtl.allreduce(whole, 1) == whole.size
 
+
+    ctx = whole.dup()
+    vec = dtl.DistributedVector(ctx, 30, fill=1.0)
+    assert dtl.async_reduce(vec).get() == 30
+    try:
+        with ctx:
+            if ctx.rank == 1:
+                raise KeyError("lost")
+            dtl.async_reduce(vec).get()
+    except (KeyError, dtl.CommunicationError) as error:
+        assert "lost" in str(error), error
+    else:
+        raise AssertionError("an asynchronous call that ended")
+    assert dtl.allreduce(whole, 1) == whole.size
     whole.close()
     print("heard", flush=True)
 """
