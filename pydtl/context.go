@@ -156,3 +156,9 @@ func ContextClose(ctx int64) (ok bool, err error) {
 	defer guard(&err)
 	return true, runtime.Shut(handle.Handle(ctx))
 }
+
+// ContextGiveUp has this rank make no more calls on a context, and tells the others why. Nothing is freed. Local.
+func ContextGiveUp(ctx int64, why string) (ok bool, err error) {
+	defer guard(&err)
+	return true, runtime.GiveUp(handle.Handle(ctx), why)
+}

@@ -137,6 +137,19 @@ func Leave(why string) {
 	}
 }
 
+// GiveUp tells the other ranks that this one makes no more calls here, and why, and frees nothing: they would have to take
+// part in that, and may be anywhere. Whoever waits for this rank gets an error. Local.
+func (c *Comm) GiveUp(why string) {
+	if c.size == 1 || c.gone.Load() {
+		return
+	}
+	dismiss(c)
+	c.notices.leave(why)
+	if c.board != nil {
+		c.board.Leave(why)
+	}
+}
+
 // claim reports whether this rank is to print a report: no other did in the last so long.
 func (c *Comm) claim(since time.Duration) bool {
 	if c.board == nil {

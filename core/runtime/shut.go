@@ -59,3 +59,16 @@ func settled(h handle.Handle, on *comm.Comm) (err error) {
 	defer ref.End(&err)
 	return ref.Object.SettleOn(on)
 }
+
+// GiveUp has this rank make no more calls on the context that a handle names. It tells the other ranks why, and nothing is
+// freed. Local.
+func GiveUp(h handle.Handle, why string) error {
+	return status.In("close", with(h, func(c *Context) error {
+		if err := comm.Enter(); err != nil {
+			return err
+		}
+		defer comm.Exit()
+		c.comm.GiveUp(why)
+		return nil
+	}))
+}

@@ -189,6 +189,16 @@ class _Own(Context):
             self.close()
 
 
+class Farewell:
+    """The last of a stream's jobs where an exception has ended the context: the other ranks are told."""
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    def run(self, stream: Stream) -> None:
+        stream.context._give_up(self._why)
+
+
 class Stream:
     """A duplicate of a context, and the thread that makes its calls, one after the other."""
 
@@ -196,7 +206,7 @@ class Stream:
         self.of = of
         self.context = context
         self.last: Operation | None = None
-        self._jobs: SimpleQueue[tuple[Job, Stream] | None] = SimpleQueue()
+        self._jobs: SimpleQueue[tuple[Job | Farewell, Stream] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
 
     def put(self, job: Job) -> None:
@@ -209,6 +219,13 @@ class Stream:
             self._thread.start()
         self._jobs.put((job, self))
 
+    def give_up(self, why: str) -> None:
+        """Make the calls that were put, for which other ranks may wait, and then leave the context."""
+        if self._thread is None:
+            self.context._give_up(why)
+        else:
+            self._jobs.put((Farewell(why), self))
+
     def stop(self) -> None:
         """Make the calls that were put, and end the thread."""
         if self._thread is not None:
@@ -217,7 +234,7 @@ class Stream:
             self._thread = None
 
 
-def _work(jobs: SimpleQueue[tuple[Job, Stream] | None]) -> None:
+def _work(jobs: SimpleQueue[tuple[Job | Farewell, Stream] | None]) -> None:
     """Make the calls of a stream, in a thread of their own."""
     while (put := jobs.get()) is not None:
         job, stream = put
@@ -277,6 +294,12 @@ class Streams:
         for stream in self._all:
             if stream is not None:
                 stream.stop()
+
+    def give_up(self, why: str) -> None:
+        """Leave the streams' contexts without the other ranks, after the calls that were put before."""
+        for stream in self._all:
+            if stream is not None:
+                stream.give_up(why)
 
     def close(self) -> None:
         """Free the streams' communicators. Collective."""

@@ -23,6 +23,9 @@ _LAST_WORDS_SECONDS = 1.2
 
 # What other ranks are told when this one's program ends, and how long the end may take: Python's, and that of MPI.
 _FAREWELL = "has ended its program"
+
+#: What the others are told of a rank that an exception takes out of a context, before the exception.
+LEFT = "has left the context by"
 _LAST_EXIT_SECONDS = 2.0
 
 #: What collective calls compare: all ranks, or those that share memory with each other.
@@ -105,8 +108,8 @@ def interrupted(where: TracebackType | None) -> None:
 
 
 def left_behind(error: BaseException) -> None:
-    """Stay a little before a rank that has ended is told of: its exit code, if any, ends the job and says enough."""
-    if _FAREWELL in str(error):
+    """Stay a little before a rank that has left is told of: its exit code, if any, ends the job and says enough."""
+    if _FAREWELL in str(error) or LEFT in str(error):
         time.sleep(_LAST_EXIT_SECONDS)
 
 

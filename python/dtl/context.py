@@ -15,7 +15,10 @@ from ._devices import DeviceRanks
 from ._native import bridge
 from ._short import short
 from ._together import collective
-from .exceptions import BufferError
+from .exceptions import BufferError, CommunicationError, DTLError
+
+#: The most that the other ranks are told of the error by which a rank leaves.
+LONGEST_REASON = 200
 
 
 class Context(DeviceRanks):
@@ -147,6 +150,10 @@ class Context(DeviceRanks):
                     if streams is not None:
                         streams.closed = False
                     raise
+                except CommunicationError as error:
+                    if type(error) is CommunicationError:  # without the other ranks nobody can close it
+                        self._give_up(_reason(error))
+                    raise
                 if streams is not None:
                     streams.close()
                 _standing.close(self._handle)
@@ -161,10 +168,21 @@ class Context(DeviceRanks):
         # A rank that fails must not wait for the others to close: they may wait for it in another call.
         if error is None:
             self.close()
-        elif self._size == 1:
+        elif self._size > 1:
+            self._give_up(_reason(error))
+        else:
             with contextlib.suppress(BufferError):
                 self.close()
         self._handle = 0
+
+    def _give_up(self, why: str) -> None:
+        """Leave the context without the other ranks, and tell those that wait for this one why."""
+        handle, self._handle = self._handle, 0
+        if handle and not _native.forked():
+            with contextlib.suppress(DTLError):  # below MPI_THREAD_MULTIPLE, another thread may be in a call
+                _native.context_give_up(handle, why)
+                if self._streams is not None:
+                    self._streams.give_up(why)
 
     # The interpreter's end takes the modules away first, so what is used then is held here.
     def __del__(
@@ -297,6 +315,11 @@ class Context(DeviceRanks):
             return _mpi4py().communicator(module, _native.context_export(self._handle))
         _rank.refuse_child()
         return _mpi4py().mpi4py_module().COMM_SELF.Dup()
+
+
+def _reason(error: BaseException) -> str:
+    """Return what the other ranks are told of a rank that an error takes out of a context."""
+    return f"{_watch.LEFT} {type(error).__name__}: {error}"[:LONGEST_REASON]
 
 
 def _mpi4py() -> Any:

@@ -62,6 +62,7 @@ MORE = {
     "ContextWithDevice": (0,),
     "ContextSplit": (0, 0),
     "ContextDupFor": ("op",),
+    "ContextGiveUp": ("why",),
     "ContextDefer": ("call", "place"),
     "ContextServe": (0, 0),
     "ContainerOn": (0,),
