@@ -64,8 +64,10 @@ func dtl_release(storage C.uintptr_t) {
 	h.Delete()
 }
 
-// guard turns a panic, which would end the interpreter, into an error, which goes to failed unless that is nil.
+// guard ends a call: it turns a panic, which would end the interpreter, into an error, which goes to failed unless that is
+// nil.
 func guard(failed **C.char) {
+	comm.EndCall()
 	if p := recover(); p != nil && failed != nil {
 		*failed = C.CString(status.Encode(status.Recovered(p)))
 	}

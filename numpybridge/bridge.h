@@ -58,10 +58,11 @@ typedef struct {
 enum { DTL_BYTES = 10, DTL_EAGER = 4096 };
 
 /* What code outside Go sees of a board: core/board.Local. */
+enum { DTL_OUTSIDE_GO = 1 };
 typedef struct {
     int64_t owner; /* the context's handle; 0: nobody's */
-    uint32_t turn; /* 1 while a call is on its way */
-    int32_t rank, size, spins, brief, unused;
+    uint64_t turn; /* who is in a collective call: DTL_OUTSIDE_GO, or a goroutine; 0: nobody */
+    int32_t rank, size, spins, brief;
     uint64_t seq; /* of the rank's last meeting */
     uint64_t slots, broken;
     uint64_t stride, extra, offers, key;
@@ -72,7 +73,8 @@ typedef struct {
     int (*wait_for)(uint64_t *request, int64_t patience, int *done, dtl_arrival *arrival);
     int (*cancel)(uint64_t request);
     const int32_t *errands, *parked; /* 0 where nothing keeps a message from going straight */
-    int32_t tags, users;             /* the first tag that is too high; calls on their way */
+    int32_t tags, unused;            /* the first tag that is too high */
+    int32_t users, rest;             /* messages on their way */
 } dtl_board;
 
 /* What a rank lays down: core/board.Entry. */

@@ -20,6 +20,11 @@ PyObject *perform(dtl_call *call) {
     }
     if (call->error != NULL)
         return fail_with(call->error);
+    if (raise_interruption()) { /* it came too late to end the call */
+        if (call->storage != 0)
+            dtl_release(call->storage);
+        return NULL;
+    }
     if (call->unsuitable)
         Py_RETURN_NOTIMPLEMENTED;
     if (!call->result.given)

@@ -5,10 +5,14 @@ import (
 	"dtl/core/dtype"
 	"dtl/core/handle"
 	"dtl/core/runtime"
+	"dtl/core/status"
 )
 
 // on calls f with the communicator of the call's context.
 func (c *Call) on(f func(*comm.Comm) error) (err error) {
+	if c.Met {
+		return c.within(f)
+	}
 	ref, err := runtime.Contexts.Acquire(handle.Handle(c.Handle))
 	if err != nil {
 		return err
@@ -17,6 +21,16 @@ func (c *Call) on(f func(*comm.Comm) error) (err error) {
 	on, err := ref.Object.Comm()
 	if err != nil {
 		return err
+	}
+	return f(on)
+}
+
+// within is on for a part of a call that C is in the middle of: the communicator is there until that ends, also where the
+// context has been closed meanwhile.
+func (c *Call) within(f func(*comm.Comm) error) error {
+	on := comm.Lent(c.Handle)
+	if on == nil {
+		return status.New(status.Internal, "no call is under way on the context")
 	}
 	return f(on)
 }

@@ -69,6 +69,30 @@ func dtl_watch(handle C.int64_t) (at unsafe.Pointer) {
 	return at
 }
 
+// dtl_end says that the program ends.
+//
+//export dtl_end
+func dtl_end() {
+	defer guard(nil)
+	comm.End()
+}
+
+// dtl_polls returns the address of an int32: where it is not 0, dtl_poll is called before each call that C makes by itself.
+//
+//export dtl_polls
+func dtl_polls() C.uintptr_t {
+	defer guard(nil)
+	return C.uintptr_t(uintptr(unsafe.Pointer(comm.Polls()))) // which never moves
+}
+
+// dtl_poll goes on with what is under way.
+//
+//export dtl_poll
+func dtl_poll() {
+	defer guard(nil)
+	comm.Poll()
+}
+
 // dtl_print returns a number for an operation's name, or with by for an operator's.
 //
 //export dtl_print
@@ -89,7 +113,7 @@ func dtl_print(number C.int64_t, by C.int) (print C.uint64_t) {
 func dtl_meet(b *C.dtl_brief, failed **C.char) {
 	defer guard(failed)
 	c := Call{Handle: int64(b.handle)}
-	err := c.on(func(on *comm.Comm) error {
+	err := c.within(func(on *comm.Comm) error {
 		brief := comm.Brief{
 			Op: Code(b.code).row().name, Type: dtype.Type(b._type), Count: int(b.count), Root: int64(b.root), Loose: b.loose != 0,
 		}
@@ -110,7 +134,7 @@ func dtl_meet(b *C.dtl_brief, failed **C.char) {
 func dtl_finish_send(handle C.int64_t, request C.uint64_t, offer C.int, dest, tag C.int64_t, failed **C.char) {
 	defer guard(failed)
 	c := Call{Handle: int64(handle)}
-	err := c.on(func(on *comm.Comm) error { return on.FinishSend(uint64(request), int(offer), int64(dest), int64(tag)) })
+	err := c.within(func(on *comm.Comm) error { return on.FinishSend(uint64(request), int(offer), int64(dest), int64(tag)) })
 	if err != nil {
 		*failed = C.CString(status.Encode(err))
 	}
@@ -126,6 +150,32 @@ func dtl_park(handle C.int64_t, message unsafe.Pointer, bytes C.int64_t, source,
 		return on.Park(memory.Span{Addr: message, Count: int(bytes), Type: dtype.Uint8}, int(source), int(tag))
 	})
 	if err != nil {
+		*failed = C.CString(status.Encode(err))
+	}
+}
+
+// dtl_hold takes the turn on a context for several calls of the calling thread, which are parts of op, and returns 1 if it
+// had to be taken, else 0.
+//
+//export dtl_hold
+func dtl_hold(handle C.int64_t, op *C.char, failed **C.char) (first C.int) {
+	defer guard(failed)
+	yes, err := Hold(int64(handle), C.GoString(op))
+	if err != nil {
+		*failed = C.CString(status.Encode(err))
+	}
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// dtl_let_go ends what dtl_hold has begun.
+//
+//export dtl_let_go
+func dtl_let_go(handle C.int64_t, failed **C.char) {
+	defer guard(failed)
+	if err := LetGo(int64(handle)); err != nil {
 		*failed = C.CString(status.Encode(err))
 	}
 }

@@ -125,11 +125,24 @@ PyObject *bridge_start(PyObject *module, PyObject *const *args, Py_ssize_t nargs
 /* program_setup takes Python's function that names the place the calling thread is at. */
 void program_setup(PyObject *where);
 
-/* raise_interruption raises what a signal's handler raised during the call that failed, and says whether one did. */
+/* raise_interruption raises what a signal's handler raised while the call of this thread waited, and says whether one did. */
 int raise_interruption(void);
+
+extern const char end_doc[];
+PyObject *bridge_end(PyObject *module, PyObject *unused);
 
 extern const char interruption_doc[];
 PyObject *bridge_interruption(PyObject *module, PyObject *unused);
+
+extern const char use_alternate_stack_doc[];
+PyObject *bridge_use_alternate_stack(PyObject *module, PyObject *number);
+
+/* ---- turns.c ---- */
+
+extern const char hold_doc[], let_go_doc[];
+PyObject *bridge_hold(PyObject *module, PyObject *args);
+PyObject *bridge_let_go(PyObject *module, PyObject *number);
+
 /* ---- recorder.c ---- */
 
 typedef struct RecorderObject RecorderObject;

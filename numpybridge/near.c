@@ -8,12 +8,17 @@
  * where that is all there is to do; Go waits for ranks that are late, and explains what they disagree about.
  */
 #include "near.h"
+#include "short.h"
 
 enum { SUM, PROD, OPERATORS };
 static uint64_t operator_prints[OPERATORS];
 static int64_t type_double, type_long;
 
+static const int32_t nothing_to_poll;
+const int32_t *polls = &nothing_to_poll;
+
 void near_prepare(void) {
+    polls = (const int32_t *)dtl_polls();
     for (int op = 0; op < OPERATORS; op++)
         operator_prints[op] = dtl_print(op, 1);
     type_double = array_types[NDARRAY_DOUBLE].number;
@@ -31,10 +36,10 @@ static char *extra_of(const meeting *m, int rank) {
 
 int near_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t print) {
     dtl_board *board = ranks->board;
-    uint32_t nobody = 0;
+    uint64_t nobody = 0;
     int64_t handle = ranks->handle.handle;
     if (board == NULL || handle == 0 || tracing || __atomic_load_n(&board->owner, __ATOMIC_ACQUIRE) != handle ||
-        !__atomic_compare_exchange_n(&board->turn, &nobody, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        !__atomic_compare_exchange_n(&board->turn, &nobody, DTL_OUTSIDE_GO, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return 0;
     m->board = board;
     m->print = print;
@@ -108,10 +113,11 @@ int near_meet(meeting *m, const void *head, int head_bytes, const void *elements
     Py_BEGIN_ALLOW_THREADS
     dtl_meet(&m->brief, &error);
     Py_END_ALLOW_THREADS
-    if (error == NULL)
+    if (error == NULL && !raise_interruption())
         return 0;
     near_end(m);
-    fail_with(error);
+    if (error != NULL)
+        fail_with(error);
     return -1;
 }
 

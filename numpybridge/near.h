@@ -41,7 +41,7 @@ static inline void pause_a_moment(void) {
 #endif
 }
 
-/* near_prepare learns the operators' prints. */
+/* near_prepare learns the operators' prints, and where polls is. */
 void near_prepare(void);
 
 #pragma GCC visibility pop

@@ -40,6 +40,8 @@ static PyObject *finish_send(dtl_board *b, const RanksObject *ranks, uint64_t re
     if (error != NULL)
         return fail_with(error);
     free(buffer);
+    if (raise_interruption())
+        return NULL;
     Py_RETURN_NONE;
 }
 

@@ -14,6 +14,7 @@ import (
 )
 
 func init() {
+	comm.Keeping()
 	comm.Program.Where = func() string { return where(0) }
 	comm.Program.WhereIs = where
 	comm.Program.Interrupted = func() bool { return C.dtl_interrupted() != 0 }

@@ -247,8 +247,17 @@ static PyObject *attempt(const ShortObject *s, PyObject *const *args, Py_ssize_t
     return with_ranks(s, &t, (RanksObject *)bound[0]);
 }
 
+/* poll goes on with what is under way, where each call does so. */
+static void poll(void) {
+    Py_BEGIN_ALLOW_THREADS
+    dtl_poll();
+    Py_END_ALLOW_THREADS
+}
+
 PyObject *short_vectorcall(PyObject *self, PyObject *const *args, size_t flagged, PyObject *words) {
     const ShortObject *s = (ShortObject *)self;
+    if (__atomic_load_n(polls, __ATOMIC_RELAXED) != 0 && !disabled)
+        poll();
     PyObject *answer = attempt(s, args, PyVectorcall_NARGS(flagged), words);
     if (answer != Py_NotImplemented)
         return answer;

@@ -108,6 +108,11 @@ int offer_collect(const dtl_board *b, int rank, uint32_t number, void *into, int
 /* near_access accesses a window in this process's memory, or returns NotImplemented. */
 PyObject *near_access(const ShortObject *s, trip *t, PyObject *owner);
 
+/* ---- near.c ---- */
+
+/* Where it is not 0, each call goes on with what is under way first. */
+extern const int32_t *polls;
+
 /* ---- nearcalls.c, nearmessages.c ---- */
 
 /* near_barrier is a barrier by the board alone, or returns NotImplemented. */

@@ -8,11 +8,13 @@ package pydtl
 import (
 	"errors"
 
+	"dtl/core/comm"
 	"dtl/core/status"
 )
 
-// guard turns a panic into an error, and an error into the text that Python's exception module reads.
+// guard ends a call: it turns a panic into an error, and an error into the text that Python's exception module reads.
 func guard(err *error) {
+	comm.EndCall()
 	if p := recover(); p != nil {
 		*err = status.Recovered(p)
 	}

@@ -1,9 +1,7 @@
 package board
 
 import (
-	"runtime"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
 	"dtl/core/memory"
@@ -11,14 +9,14 @@ import (
 
 // Local is what the threads of one rank share of a board: whose turn it is, and which meeting the rank came to last. It
 // lies where it never moves, in memory that is never given back, because code that is not Go looks there too: it may
-// look late, and then finds another owner or none.
+// look late, and then finds another owner or none. Who looks late counts itself among the users for a moment, so that the
+// count is never set, also where another board takes the Local over.
 type Local struct {
-	owner         int64 // a number of the owner's; 0: the board is closed, or lent to nobody
-	turn          uint32
+	owner         int64  // a number of the owner's; 0: the board is closed, or lent to nobody
+	turn          uint64 // who is in a collective call here: a goroutine, or OutsideGo; 0: nobody
 	rank, size    int32
 	spins         int32
 	brief         int32
-	_             int32
 	seq           uint64
 	slots         uint64 // the address of the first
 	broken        uint64 // the address of head.broken
@@ -26,6 +24,8 @@ type Local struct {
 	offers        uint64 // bytes from a slot to what its rank offers
 	key           uint64 // of this process, which other ranks try to read
 	messages      Messages
+	users         int32 // messages on their way
+	_             int32
 }
 
 // Messages is how code outside Go sends and receives short messages among the same ranks.
@@ -34,8 +34,11 @@ type Messages struct {
 	SendFor, RecvFor, WaitFor, Cancel uintptr
 	Errands, Parked                   uintptr // of int32 that are 0 where nothing keeps a message from going straight
 	Tags                              int32   // the first that is too high
-	users                             int32   // calls on their way
+	_                                 int32
 }
+
+// OutsideGo has the turn in a call that is made by code outside Go.
+const OutsideGo = 1
 
 // locals are those that have no board.
 var locals memory.Fixed[Local]
@@ -58,27 +61,14 @@ func (b *Board) Lend(owner int64, spins, brief int, messages Messages) unsafe.Po
 	return unsafe.Pointer(b.local)
 }
 
-// Reclaim takes the board back, and returns when no message is on its way that was sent by those it was lent to.
-func (b *Board) Reclaim() {
-	atomic.StoreInt64(&b.local.owner, 0)
-	for atomic.LoadInt32(&b.local.messages.users) != 0 {
-		time.Sleep(50 * time.Microsecond)
-	}
-}
+// Reclaim takes the board back, and returns the owner's number; 0 where nobody had it.
+func (b *Board) Reclaim() (owner int64) { return atomic.SwapInt64(&b.local.owner, 0) }
 
-// Take waits for this rank's turn on the board, and Release ends it.
-func (b *Board) Take() {
-	for tries := 0; !atomic.CompareAndSwapUint32(&b.local.turn, 0, 1); tries++ {
-		if tries < 100 {
-			runtime.Gosched()
-		} else {
-			time.Sleep(50 * time.Microsecond)
-		}
-	}
-}
+// InUse reports whether a message is on its way that was sent by those whom the board was lent to.
+func (b *Board) InUse() bool { return atomic.LoadInt32(&b.local.users) != 0 }
 
-// Release ends the turn. It may be called after Close.
-func (b *Board) Release() { atomic.StoreUint32(&b.local.turn, 0) }
+// Turn returns where it says who is in a collective call. It may be used until Forsake.
+func (b *Board) Turn() *uint64 { return &b.local.turn }
 
-// Forsake lets another board have what this one shared between threads, after Close and outside every turn.
+// Forsake lets another board have what this one shared between threads, after Close.
 func (b *Board) Forsake() { locals.Put(b.local) }

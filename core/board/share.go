@@ -43,10 +43,9 @@ func sight(memory []byte, rank, ranks int) (*Board, error) {
 	return b, nil
 }
 
-// Close gives the memory back, unless offers are open. Nobody may use the board after it, but for Release, Forsake, and
-// those whose offers they are.
+// Close gives the memory back, unless offers are open. Nobody uses the board after it, but for Turn, Forsake, and those
+// whose offers they are; so nobody has it who was lent it.
 func (b *Board) Close() error {
-	b.Reclaim()
 	if b.offering() {
 		return nil
 	}

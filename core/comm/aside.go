@@ -77,6 +77,17 @@ func poll() {
 	}
 }
 
+// Polls returns where it says how much is under way that calls go on with, for code outside Go: before a call of its own,
+// it makes one of Poll where that is not 0.
+func Polls() *atomic.Int32 { return &polled.open }
+
+// Poll is what each call begins with.
+func Poll() {
+	if callers.limit.Load() == nil {
+		poll()
+	}
+}
+
 // helper is the thread.
 var helper thread
 

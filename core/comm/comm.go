@@ -2,6 +2,7 @@ package comm
 
 import (
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -25,7 +26,9 @@ type Comm struct {
 	parked     parked
 	seq        atomic.Uint32
 	active     atomic.Int64 // requests under way
-	gone       atomic.Bool  // closed, for who is not in turn
+	gone       atomic.Bool  // closed
+	ending     atomic.Int32 // whether it is about to be closed: see turn.go
+	pins       runtime.Pinner
 	posts      posts
 	enquiries  enquiries
 	serves     atomic.Pointer[posted] // the deferred call that runs here
@@ -35,8 +38,7 @@ type Comm struct {
 	}
 
 	// What collective calls need, which one goroutine makes at a time.
-	turn     sync.Mutex
-	closed   bool
+	turn     turn
 	board    *board.Board    // where the ranks meet; nil: by messages
 	own      *board.Board    // of a rank alone, for code outside Go
 	alike    bool            // all ranks are goroutines of one process
@@ -65,6 +67,7 @@ func newComm(main backend.ReducingCommunicator, mem memory.Allocator, trust bool
 	}
 	c := &Comm{main: main, payload: payload, rank: main.Rank(), size: main.Size(), memory: mem, brief: -1}
 	c.scratch.from = mem
+	c.turn.at = &c.turn.own
 	if err := heed(main); err != nil {
 		return nil, errors.Join(err, payload.Close(), main.Close())
 	}
@@ -86,23 +89,25 @@ func (c *Comm) Rank() int { return c.rank }
 // Size returns the number of ranks.
 func (c *Comm) Size() int { return c.size }
 
-// inTurn calls f, which is a collective call as users know it by op: one at a time.
+// inTurn calls f, which is a collective call as users know it by op, or a part of one: one at a time. The calls that it
+// makes are parts of it.
 func (c *Comm) inTurn(op string, f func() error) error {
 	if err := Enter(); err != nil {
 		return status.In(op, err)
 	}
 	defer Exit()
-	c.turn.Lock()
-	defer c.turn.Unlock()
-	if b := c.board; b != nil {
-		b.Take()
-		defer b.Release()
+	first, err := c.take(op)
+	if err != nil {
+		return status.In(op, err)
 	}
-	if c.closed {
-		return status.In(op, status.New(status.InvalidHandle, "the context is closed"))
+	if first {
+		c.op = op
+		defer c.keep()
+	}
+	if c.gone.Load() || c.ending.Load() == decided {
+		return status.In(op, closed())
 	}
 	if c.board == nil && c.size > 1 {
-		c.op = op
 		defer runErrandsAside()()
 	}
 	return status.In(op, f())
@@ -176,37 +181,53 @@ const (
 	maxColor  = 1<<31 - 1
 )
 
-// Close frees the communicators. Collective. Messages that were parked are dropped.
+// Close frees the communicators, when calls of code outside Go that are under way have ended. Collective. Messages that
+// were parked are dropped.
 func (c *Comm) Close() error {
-	var b *board.Board
-	err := c.inTurn("close", func() error {
-		left := c.endDependents()
-		b = c.board
-		c.closed = true
-		c.gone.Store(true)
-		dismiss(c)
-		if b != nil {
-			b.Leave("has closed the context")
-			c.board = nil
-		} else {
-			b = c.own
-		}
-		if b != nil {
-			_ = b.Close() // only of memory that is not mapped
-		}
-		for _, s := range []*memory.Storage{c.votes, c.desk} {
-			if s != nil {
-				s.Release()
-			}
-		}
-		c.parked.close()
-		c.scratch.close()
-		return errors.Join(left, c.enquiries.close(), c.payload.Close(), c.main.Close())
-	})
+	const op = "close"
+	if err := Enter(); err != nil {
+		return status.In(op, err)
+	}
+	defer Exit()
+	if err := c.takeToClose(); err != nil {
+		return status.In(op, err)
+	}
+	if c.gone.Swap(true) {
+		c.release()
+		return nil
+	}
+	err := c.free()
+	b := c.board
+	if b == nil {
+		b = c.own
+	}
+	c.board, c.own = nil, nil
+	c.release()
+	c.turn.at = &c.turn.own
 	if b != nil {
 		b.Forsake()
 	}
-	return err
+	return status.In(op, err)
+}
+
+// free frees what there is, within the last turn.
+func (c *Comm) free() error {
+	left := c.endDependents()
+	dismiss(c)
+	if b := c.board; b != nil {
+		b.Leave("has closed the context")
+		_ = b.Close() // only of memory that is not mapped
+	} else if c.own != nil {
+		_ = c.own.Close() // likewise
+	}
+	for _, s := range []*memory.Storage{c.votes, c.desk} {
+		if s != nil {
+			s.Release()
+		}
+	}
+	c.parked.close()
+	c.scratch.close()
+	return errors.Join(left, c.enquiries.close(), c.payload.Close(), c.main.Close())
 }
 
 // checkRank refuses a rank outside the communicator.

@@ -26,7 +26,7 @@ func (c *Comm) DupFor(op string) (d *Comm, err error) {
 // of ranks that do not. It waits for nobody.
 func (c *Comm) Defer(call, place string) (seq uint64, err error) {
 	if c.gone.Load() {
-		return 0, status.New(status.InvalidHandle, "the context is closed")
+		return 0, closed()
 	}
 	if place != "" {
 		place = " at " + place

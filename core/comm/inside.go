@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -37,8 +38,8 @@ var stays struct {
 const (
 	// round is how long the watch sleeps between two looks, and idleRounds how often it looks when nothing is there any more.
 	round, idleRounds = 50 * time.Millisecond, 20
-	// naming is how long a report waits for the place of the program, and lastWords the job's end for who takes the report.
-	naming, lastWords = time.Second, 300 * time.Millisecond
+	// nameable is how long a report waits for the place of the program, and lastWords the job's end for who takes the report.
+	nameable, lastWords = time.Second, 300 * time.Millisecond
 	// dying is how long the backend has to end the job.
 	dying = 5 * time.Second
 )
@@ -141,19 +142,26 @@ func endJob(s *stay, limit time.Duration) {
 	os.Exit(1)
 }
 
-// placeOf is place of another thread of the system. Python's lock may be held for long, and the report does not depend on it.
+// naming is true while a thread asks for a place.
+var naming atomic.Bool
+
+// placeOf is place of another thread of the system. Python's lock may be held for long, and the report does not depend on
+// it. While one thread waits for the lock, no further one does, so that long waits do not add up threads.
 func placeOf(thread int) string {
-	if Program.WhereIs == nil {
+	if Program.WhereIs == nil || !naming.CompareAndSwap(false, true) {
 		return ""
 	}
 	answer := make(chan string, 1)
-	go func() { answer <- Program.WhereIs(thread) }()
+	go func() {
+		defer naming.Store(false)
+		answer <- Program.WhereIs(thread)
+	}()
 	select {
 	case at := <-answer:
 		if at != "" {
 			return " at " + at
 		}
-	case <-time.After(naming):
+	case <-time.After(nameable):
 	}
 	return ""
 }

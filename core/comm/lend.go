@@ -2,6 +2,8 @@ package comm
 
 import (
 	"math"
+	"sync"
+	"time"
 	"unsafe"
 
 	"dtl/core/backend"
@@ -15,17 +17,17 @@ import (
 // others. What takes longer it asks for here, within its turn.
 
 // Lend returns where the board is, for code that knows this Comm by a number; nil where there is none, or where not every
-// thread may make calls.
+// thread may make calls. It is called before the Comm is used.
 func (c *Comm) Lend(owner int64) unsafe.Pointer {
-	c.turn.Lock()
-	defer c.turn.Unlock()
-	if c.closed || c.alike || callers.limit.Load() != nil {
+	if c.gone.Load() || c.alike || callers.limit.Load() != nil {
 		return nil
 	}
 	b, brief := c.board, c.brief
 	if c.size == 1 {
 		if c.own == nil {
-			c.own, _ = board.Alone() // or there is none
+			if c.own, _ = board.Alone(); c.own != nil { // or there is none
+				c.turn.at = c.own.Turn()
+			}
 		}
 		b, brief = c.own, board.MaxPayload
 	}
@@ -40,8 +42,39 @@ func (c *Comm) Lend(owner int64) unsafe.Pointer {
 			Errands: uintptr(unsafe.Pointer(&errands.n)), Parked: uintptr(unsafe.Pointer(&c.parked.n)),
 			Tags: int32(min(c.main.TagBound(), math.MaxInt32)),
 		}
+		c.pins.Pin(c) // C looks at its parked
 	}
+	lent.Store(owner, c)
 	return b.Lend(owner, c.spins, brief, m)
+}
+
+// lent are those that Lend has told of, by the number that code outside Go knows them by.
+var lent sync.Map
+
+// Lent returns what Lend told of under a number. Code outside Go asks for it within a call: then it is there until that
+// ends, also where its handle has been closed meanwhile. It is nil where it has been closed.
+func Lent(owner int64) *Comm {
+	c, _ := lent.Load(owner)
+	of, _ := c.(*Comm)
+	return of
+}
+
+// reclaim takes a board back, and waits until messages that code outside Go has on their way have gone.
+func (c *Comm) reclaim(b *board.Board) error {
+	if owner := b.Reclaim(); owner != 0 {
+		defer lent.Delete(owner)
+	}
+	v := c.vigil("close, behind another thread's message")
+	v.last = true
+	defer v.end()
+	for b.InUse() {
+		time.Sleep(50 * time.Microsecond)
+		if err := v.look(); err != nil {
+			return err
+		}
+	}
+	c.pins.Unpin()
+	return nil
 }
 
 // FinishSend waits for a message that was sent outside Go and has not gone yet, where there is one, and for an offer that
@@ -90,6 +123,7 @@ func Print(name string) uint64 { return hash(name) }
 
 // Meet waits until every rank has come to the meeting of the call, and returns nil if they agree.
 func (c *Comm) Meet(b Brief) error {
+	c.takeOutside()
 	f := b.form()
 	err := c.linger(f.String())
 	if err == nil && !c.agreed() {

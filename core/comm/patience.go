@@ -47,6 +47,7 @@ type vigil struct {
 	comm    *Comm
 	call    string // which waits
 	on      int    // the rank that it waits for in a meeting; -1: none
+	last    bool   // the call closes the communicator
 	started time.Time
 	looked  time.Time
 	reports time.Duration // when the next report is due
@@ -54,6 +55,7 @@ type vigil struct {
 }
 
 func (c *Comm) vigil(call string) vigil {
+	program.waits.Add(1)
 	now := time.Now()
 	return vigil{comm: c, call: call, on: -1, started: now, looked: now, reports: time.Duration(reportAfter.Load())}
 }
@@ -65,6 +67,7 @@ func (v *vigil) look() error {
 		return nil
 	}
 	v.looked = now
+	program.stay()
 	if !v.told {
 		v.told = true
 		v.call += place()
@@ -88,7 +91,10 @@ func (v *vigil) look() error {
 
 // vain reports that what this rank waits for will not come.
 func (v *vigil) vain() error {
-	if Program.Interrupted != nil && Program.Interrupted() {
+	if err := v.closing(); err != nil {
+		return v.giveUp(err)
+	}
+	if Program.Interrupted != nil && handlers.run(Program.Interrupted) {
 		if v.comm.claim(answering) {
 			report(v.comm.headline(time.Since(v.started)) + v.comm.whereabouts())
 		}
@@ -127,6 +133,7 @@ func (v *vigil) giveUp(why error) error {
 
 // end is called when the wait is over.
 func (v *vigil) end() {
+	program.waits.Add(-1)
 	if v.told {
 		v.goOn()
 	}

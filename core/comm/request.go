@@ -77,15 +77,17 @@ func (r *Request) start() error {
 	if r.state != resting {
 		return status.New(status.InvalidArgument, "the request has been started already, and nobody has waited for it since")
 	}
-	if r.comm.gone.Load() {
-		return status.New(status.InvalidHandle, "the context is closed")
+	r.comm.active.Add(1)
+	if !r.comm.admits() {
+		r.comm.active.Add(-1)
+		return closed()
 	}
 	wait, err := r.task.begin()
 	early, isEarly := err.(ended)
 	if err != nil && !isEarly {
+		r.comm.active.Add(-1)
 		return err
 	}
-	r.comm.active.Add(1)
 	r.comm.Open()
 	r.state, r.err, r.cancelled = underWay, nil, false
 	r.went(wait, early.error)

@@ -81,6 +81,7 @@ func (c *Comm) share(trust bool) error {
 func (c *Comm) useBoard(b *board.Board) {
 	b.TryReading()
 	c.board, c.spins, c.yield = b, patient, yield
+	c.turn.at = b.Turn()
 	c.brief = min(board.MaxPayload, (64<<10)/c.size)
 	if len(topology.Kernel().Online()) < c.size { // this process may be bound to some of them
 		c.spins = hasty

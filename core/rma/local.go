@@ -61,6 +61,13 @@ const _ = uint(64-LocalBytes) + uint(LocalBytes-64)
 // locals are those that no window has.
 var locals memory.Fixed[Local]
 
+// prepare begins the life of a window that is not open yet. It leaves users alone: whoever looks late at what the Local was
+// before counts itself there for a moment.
+func (l *Local) prepare(rank, size int, targets uint64) {
+	l.rank, l.size, l.targets = int32(rank), int32(size), targets
+	l.fence, l.everywhere, l.direct = unfenced, unlocked, 0
+}
+
 // enter is called before each use of the window, and leave after it where the answer was yes.
 func (l *Local) enter() bool {
 	atomic.AddInt32(&l.users, 1)

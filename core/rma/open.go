@@ -90,7 +90,7 @@ func (w *Window) prepare(mem memory.Allocator, part Part, all []comm.Shared) (er
 	for rank, said := range all {
 		w.targets[rank].bytes = said[sharedBytes]
 	}
-	*w.local = Local{rank: int32(w.comm.Rank()), size: int32(len(all)), targets: uint64(uintptr(w.table.Addr()))}
+	w.local.prepare(w.comm.Rank(), len(all), uint64(uintptr(w.table.Addr())))
 	return nil
 }
 

@@ -109,6 +109,7 @@ func (w *Window) Shut() error {
 		return err
 	}
 	w.forget()
+	comm.EndCall() // other threads that wait for their turn find that the window is closed
 	return w.end()
 }
 

@@ -10,13 +10,15 @@ import (
 // Holds reports whether only Close lets the context's communicator go.
 func (c *Context) Holds() bool { return c.backend != backend.Local }
 
-// Shut is Close of the context that a handle names, unless requests on it are active: then nothing has happened.
-// Collective.
+// Shut is Close of the context that a handle names, unless requests on it are active: then nothing has happened. Calls of
+// other threads that wait on it fail; the last of them closes it. Collective.
 func Shut(h handle.Handle) error {
-	if err := with(h, func(c *Context) error { return c.comm.Idle() }); err != nil {
-		return status.In("close", err)
-	}
-	return Contexts.Close(h)
+	return status.In("close", with(h, func(c *Context) error {
+		if err := c.comm.BeginClose(); err != nil {
+			return err
+		}
+		return Contexts.Close(h)
+	}))
 }
 
 // Settle waits until no request is active on the context that a handle names, so that Shut can be called. What the

@@ -30,9 +30,7 @@ def algorithm(f: F) -> F:
     def call(*args: Any, **kwargs: Any) -> Any:
         if _asked(args, kwargs, names):
             return defer(f, args, kwargs)
-        if _turns.under_way:
-            _turns.take(args, kwargs)
-        return f(*args, **kwargs)
+        return _at_once(f, args, kwargs)
 
     return cast("F", call)
 
@@ -51,9 +49,19 @@ class Short:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _asked(args, kwargs, self._names):
             return defer(self._f, args, kwargs)
-        if _turns.under_way:
-            _turns.take(args, kwargs)
-        return self._f(*args, **kwargs)
+        return _at_once(self._f, args, kwargs)
+
+
+def _at_once(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the result of a call that blocks, in its turn."""
+    if _turns.under_way:
+        _turns.take(args, kwargs)
+    held = _turns.hold(f.__name__, args, kwargs)
+    try:
+        return f(*args, **kwargs)
+    finally:
+        if held:
+            _native.bridge.let_go(held)
 
 
 def _asked(args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...]) -> bool:

@@ -6,6 +6,7 @@ directly, except for ``_bridge``'s types and constants.
 
 from __future__ import annotations
 
+import atexit
 import functools
 import importlib.machinery
 import os
@@ -35,6 +36,11 @@ else:
     _bridge = _load_bridge()
 
 _bridge.setup(np.zeros((2, 3)), np.generic, from_text, place)
+if sys.version_info < (3, 10):
+    from . import _signals
+
+    _signals.install(_bridge.use_alternate_stack)
+atexit.register(_bridge.end)  # what other modules register later runs before it
 
 bridge = _bridge
 
@@ -74,13 +80,16 @@ def _communicate(op: str, function: Callable[..., Any], *args: Any) -> Any:
     """Call a function of the control plane that communicates; those who trace see it as an operation."""
     start = _bridge.clock()
     if not start:
-        return _call(function, *args)
+        result = _call(function, *args)
+        _bridge.interruption()  # which came too late to end the call
+        return result
     failed = True
     try:
         result = _call(function, *args)
         failed = False
     finally:
         _bridge.note(op, start, failed)
+    _bridge.interruption()  # which came too late to end the call
     return result
 
 

@@ -8,6 +8,7 @@ import functools
 import importlib
 import sys
 import threading
+import time
 import weakref
 from _thread import allocate_lock
 from queue import SimpleQueue
@@ -100,11 +101,14 @@ class Job:
         self._work = work
         self._after: list[Operation] = []
 
-    def begin(self, streams: Streams) -> None:
-        """Count the call, and learn what has to be over before."""
+    def begin(self, stream: Stream) -> None:
+        """Count the call, and learn what has to be over before; a context that is closed meanwhile takes none."""
         with _books:
+            if stream.of.closed:
+                raise _native.closed("context")
             _turns.count(1)
-            streams.flying += 1
+            stream.of.flying += 1
+            stream.last = self.future
             for root in self._roots:
                 if root._last is not None and root._last not in self._after:
                     self._after.append(root._last)
@@ -127,6 +131,12 @@ class Job:
         self._end(stream)
         future._end(state, value, error)
         del self, stream, future, value, error  # an error's frames keep this one alive, and would keep all of them
+
+    def abandon(self, stream: Stream, error: BaseException) -> None:
+        """End a call that has begun and cannot be made; its caller has the error."""
+        self._end(stream)
+        self.future._asked = True
+        self.future._end(FAILED, error=error)
 
     def _end(self, stream: Stream) -> None:
         """Take the call off the books, and let go of the containers."""
@@ -197,7 +207,6 @@ class Stream:
         if self._thread is None:
             self._thread = threading.Thread(target=_work, args=(self._jobs,), name="dtl-stream", daemon=True)
             self._thread.start()
-        self.last = job.future
         self._jobs.put((job, self))
 
     def stop(self) -> None:
@@ -222,6 +231,7 @@ class Streams:
     def __init__(self, ctx: Context) -> None:
         self.handle = ctx._handle
         self.flying = 0
+        self.closed = False  # no call begins any more
         # Below MPI_THREAD_MULTIPLE no other thread may make calls; -1 is no MPI.
         self.at_once = 0 <= _native.mpi_thread_level() < THREAD_MULTIPLE
         self._taken = 0
@@ -245,16 +255,25 @@ class Streams:
             stream = self._all[number] = Stream(self, _Own._adopt_handle(_native.context_dup_for(self.handle, op)))
         return stream
 
-    def check(self, op: str, wait: bool) -> None:
-        """Refuse what cannot be done while calls are under way, or wait for them."""
-        if not wait:
-            refuse(op, self.flying)
-        for stream in self._all:
-            if stream is not None and (last := stream.last) is not None:
+    def begin_close(self, op: str, wait: bool) -> None:
+        """Let no call begin any more when none is under way: refuse while there are any, or wait for them."""
+        while True:
+            with _books:
+                if not self.flying:
+                    self.closed = True
+                    return
+                lasts = [stream.last for stream in self._all if stream is not None and stream.last is not None]
+                if not wait:
+                    refuse(op, self.flying)
+            for last in lasts:
                 last.wait()
+            if not lasts:
+                time.sleep(0.001)  # one that has begun is not in its stream yet
 
     def stop(self) -> None:
         """Make all calls, and end the threads."""
+        with _books:
+            self.closed = True
         for stream in self._all:
             if stream is not None:
                 stream.stop()

@@ -55,8 +55,12 @@ def deferred(op: str, containers: list[DistributedContainer], work: Callable[[Co
     stream = _stream(op, roots, streams)
     job = Job(Operation(op, site.place), site, roots, work)
     names = ", ".join(map(_described, containers))
-    job.number = _native.context_defer(ctx._handle, f"{op} of {names} in stream {roots[0]._stream}", site.place)
-    job.begin(streams)
+    job.begin(stream)
+    try:
+        job.number = _native.context_defer(ctx._handle, f"{op} of {names} in stream {roots[0]._stream}", site.place)
+    except BaseException as error:
+        job.abandon(stream, error)
+        raise
     future = job.future
     stream.put(job)
     return future

@@ -133,14 +133,20 @@ class Context(DeviceRanks):
         """
         if self._handle:
             if not _native.forked():
-                if self._streams is not None:
-                    self._streams.check("close", wait)
-                if wait:
-                    _native.context_settle(self._handle)
-                _orphans.settle()
-                _native.context_close(self._handle)
-                if self._streams is not None:
-                    self._streams.close()
+                streams = self._streams
+                if streams is not None:
+                    streams.begin_close("close", wait)
+                try:
+                    if wait:
+                        _native.context_settle(self._handle)
+                    _orphans.settle()
+                    _native.context_close(self._handle)
+                except BufferError:
+                    if streams is not None:
+                        streams.closed = False
+                    raise
+                if streams is not None:
+                    streams.close()
                 _standing.close(self._handle)
             self._handle = 0
 

@@ -9,10 +9,12 @@ import numpy as np
 from . import collectives, variable
 from ._pickled import Head, Packed, pack, send_parts
 from ._together import agree, check_context, root_number, together
+from ._turns import whole
 from .context import Context
 from .exceptions import InvalidArgumentError
 
 
+@whole
 def broadcast_object(ctx: Context, obj: Any = None, root: int = 0) -> Any:
     """Send root's object to every rank. Collective (MPI_Bcast).
 
@@ -63,6 +65,7 @@ def broadcast_object(ctx: Context, obj: Any = None, root: int = 0) -> Any:
     return obj if packed else head.unpack()
 
 
+@whole
 def gather_object(ctx: Context, obj: Any, root: int = 0) -> list[Any] | None:
     """Collect every rank's object on root. Collective (MPI_Gather).
 
@@ -116,6 +119,7 @@ def gather_object(ctx: Context, obj: Any, root: int = 0) -> list[Any] | None:
     return [head.unpack() for head in heads]
 
 
+@whole
 def allgather_object(ctx: Context, obj: Any) -> list[Any]:
     """Collect every rank's object on every rank. Collective (MPI_Allgather).
 
@@ -159,6 +163,7 @@ def allgather_object(ctx: Context, obj: Any) -> list[Any]:
     return [head.unpack() for head in heads]
 
 
+@whole
 def scatter_object(ctx: Context, objs: Any = None, root: int = 0) -> Any:
     """Give each rank one of root's objects. Collective (MPI_Scatter).
 

@@ -1,0 +1,273 @@
+package comm
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"dtl/core/board"
+	"dtl/core/goroutine"
+	"dtl/core/status"
+)
+
+// Threads of a rank take turns at the collective calls of a communicator. A call keeps its turn until it ends, with all
+// its parts: a part of another thread's call in between would meet the next part of this one on the other ranks. The
+// goroutine that has the turn may make further calls, which are parts of its own; a signal handler that runs while the
+// call waits may not, for it would do so on one rank alone, in the middle of the call.
+
+// turn says whose turn it is.
+type turn struct {
+	at  *uint64 // the goroutine, or board.OutsideGo; 0: nobody. On the board, where code outside Go looks, too
+	own uint64  // where at points if there is no board
+	// How many signal handlers the goroutine was in when it took the turn. Who ends a turn sets it and who takes one looks,
+	// which is what Go's memory model goes by: at may point where it does not look.
+	level atomic.Int32
+}
+
+// take waits for the turn at a collective call, op, and reports whether it had to be taken: else the call is a part of the
+// one that has it.
+func (c *Comm) take(op string) (first bool, err error) {
+	me := goroutine.ID()
+	if atomic.CompareAndSwapUint64(c.turn.at, 0, me) {
+		c.turn.level.Swap(handlers.level(me))
+		return true, nil
+	}
+	if atomic.LoadUint64(c.turn.at) != me {
+		return true, c.waitForTurn(op, me, false)
+	}
+	if handlers.level(me) > c.turn.level.Load() {
+		return false, status.New(status.Communication, "this thread is in a collective call on the same context, and runs a "+
+			"signal handler while it waits; the handler cannot make another one there")
+	}
+	return false, nil
+}
+
+const (
+	// prompt is how often who waits for a turn looks before it sleeps between two looks, and drowsy how long it sleeps at most.
+	prompt, drowsy = 100, time.Millisecond
+)
+
+// waitForTurn is take where another goroutine has the turn. last says that the caller is to close the communicator.
+func (c *Comm) waitForTurn(op string, me uint64, last bool) error {
+	v := c.vigil(op + ", behind another thread's call")
+	v.last = last
+	defer v.end()
+	for looks := 0; !atomic.CompareAndSwapUint64(c.turn.at, 0, me); looks++ {
+		if c.gone.Load() && !last {
+			return closed()
+		}
+		if looks < prompt {
+			runtime.Gosched()
+			continue
+		}
+		if err := v.look(); err != nil {
+			return err
+		}
+		time.Sleep(min(max(time.Since(v.started)/8, drowsy/20), drowsy))
+	}
+	c.turn.level.Swap(handlers.level(me))
+	return nil
+}
+
+// release ends the turn.
+func (c *Comm) release() {
+	kept.forget(c)
+	c.turn.end()
+}
+
+func (t *turn) end() {
+	t.level.Store(0)
+	atomic.StoreUint64(t.at, 0)
+}
+
+// takeOutside is told that the caller's thread has the turn already, by code outside Go.
+func (c *Comm) takeOutside() {
+	me := goroutine.ID()
+	atomic.StoreUint64(c.turn.at, me)
+	c.turn.level.Swap(handlers.level(me))
+}
+
+// Keeping has each call of the program keep the turns that it takes until EndCall. Else each collective call of this
+// package has its own.
+func Keeping() { kept.wanted.Store(true) }
+
+// EndCall ends the turns that the calling goroutine keeps. It is called at the end of each call of the program.
+func EndCall() {
+	if kept.n.Load() > 0 {
+		kept.end()
+	}
+}
+
+// keep ends a turn, or leaves that to EndCall.
+func (c *Comm) keep() {
+	if kept.wanted.Load() {
+		kept.add(c)
+	} else {
+		c.release()
+	}
+}
+
+// kept are the turns that calls keep.
+var kept keeping
+
+type keeping struct {
+	wanted atomic.Bool
+	n      atomic.Int32 // so that the usual case takes no lock
+	mu     sync.Mutex
+	list   []*Comm
+}
+
+func (k *keeping) add(c *Comm) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.list = append(k.list, c)
+	k.n.Store(int32(len(k.list)))
+}
+
+// forget takes a turn off the list that is over.
+func (k *keeping) forget(c *Comm) {
+	if k.n.Load() == 0 {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.list = slices.DeleteFunc(k.list, func(o *Comm) bool { return o == c })
+	k.n.Store(int32(len(k.list)))
+}
+
+// end ends the turns of the call that the calling goroutine is in, but for those of a call that it is within, as a signal
+// handler's.
+func (k *keeping) end() {
+	me := goroutine.ID()
+	level := handlers.level(me)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.list = slices.DeleteFunc(k.list, func(c *Comm) bool {
+		if atomic.LoadUint64(c.turn.at) != me || c.turn.level.Load() != level {
+			return false
+		}
+		c.turn.end()
+		return true
+	})
+	k.n.Store(int32(len(k.list)))
+}
+
+// Hold takes the turn for several calls of the calling thread, which are parts of one, and reports whether it had to be
+// taken: then LetGo ends it.
+func (c *Comm) Hold(op string) (first bool, err error) {
+	first, err = c.take(op)
+	if err == nil && first && c.gone.Load() {
+		c.release()
+		return false, status.In(op, closed())
+	}
+	return first && err == nil, status.In(op, err)
+}
+
+// LetGo ends what Hold has begun.
+func (c *Comm) LetGo() { c.release() }
+
+// handlers are the goroutines whose waits run signal handlers: each as often as it is in one within the other.
+var handlers running
+
+type running struct {
+	n    atomic.Int32 // so that the usual case takes no lock
+	mu   sync.Mutex
+	list []uint64
+}
+
+// level returns in how many handlers a goroutine is.
+func (r *running) level(goroutine uint64) (level int32) {
+	if r.n.Load() == 0 {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, other := range r.list {
+		if other == goroutine {
+			level++
+		}
+	}
+	return level
+}
+
+// run calls f, which runs handlers.
+func (r *running) run(f func() bool) bool {
+	me := goroutine.ID()
+	r.mu.Lock()
+	r.list = append(r.list, me)
+	r.n.Store(int32(len(r.list)))
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		at := slices.Index(r.list, me)
+		r.list = slices.Delete(r.list, at, at+1)
+		r.n.Store(int32(len(r.list)))
+	}()
+	return f()
+}
+
+// The states of a communicator before it is closed.
+const (
+	open    int32 = iota
+	asked         // whether it can be closed
+	decided       // it will be
+)
+
+// BeginClose has every call that waits on the communicator fail, and no request start from now on, for it is about to be
+// closed; unless requests are active: then it returns an error, and nothing has happened.
+func (c *Comm) BeginClose() error {
+	c.ending.Store(asked)
+	if err := c.Idle(); err != nil {
+		c.ending.Store(open)
+		return err
+	}
+	c.ending.Store(decided)
+	return nil
+}
+
+// admits reports whether a request that has been counted among the active ones may start.
+func (c *Comm) admits() bool {
+	for c.ending.Load() == asked {
+		runtime.Gosched()
+	}
+	return c.ending.Load() == open && !c.gone.Load()
+}
+
+// closing is the error of a call that waits on a communicator that is about to be closed.
+func (v *vigil) closing() error {
+	if v.last || v.comm.ending.Load() != decided {
+		return nil
+	}
+	return status.New(status.InvalidHandle, "another thread has closed the context")
+}
+
+func closed() error { return status.New(status.InvalidHandle, "the context is closed") }
+
+// takeToClose takes the last turn, when code outside Go is in no call any more.
+func (c *Comm) takeToClose() error {
+	me := goroutine.ID()
+	if atomic.LoadUint64(c.turn.at) != me {
+		if err := c.waitForTurn("close", me, true); err != nil {
+			return err
+		}
+	}
+	if b := c.lentBoard(); b != nil {
+		if err := c.reclaim(b); err != nil {
+			c.release()
+			return err
+		}
+	}
+	c.ending.Store(open) // the calls that waited are gone, and what follows waits for other ranks itself
+	return nil
+}
+
+// lentBoard returns the board that code outside Go may have; nil where there is none.
+func (c *Comm) lentBoard() *board.Board {
+	if c.size == 1 {
+		return c.own
+	}
+	return c.board
+}

@@ -1,0 +1,136 @@
+package comm
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"dtl/backends/cpu"
+	"dtl/core/status"
+)
+
+// pair returns the communicators of two ranks in this process.
+func pair(t *testing.T) (pair [2]*Comm) {
+	t.Helper()
+	type made struct {
+		comm *Comm
+		err  error
+	}
+	answers := make(chan made)
+	for _, main := range cpu.Group(len(pair)) {
+		go func() {
+			c, err := New(main, cpu.NewHost())
+			answers <- made{c, err}
+		}()
+	}
+	for range pair {
+		m := <-answers
+		if !assert.NoError(t, m.err) {
+			t.FailNow()
+		}
+		pair[m.comm.Rank()] = m.comm
+	}
+	return pair
+}
+
+// finish closes both.
+func finish(t *testing.T, pair [2]*Comm) {
+	t.Helper()
+	closed := make(chan error)
+	for _, c := range pair {
+		go func() { closed <- c.Close() }()
+	}
+	for range pair {
+		assert.NoError(t, <-closed)
+	}
+}
+
+// soon returns what comes, or fails.
+func soon(t *testing.T, answer <-chan error) error {
+	t.Helper()
+	select {
+	case err := <-answer:
+		return err
+	case <-time.After(10 * time.Second):
+		t.Fatal("it waits for ever")
+		return nil
+	}
+}
+
+func TestWhoHoldsTheTurnMakesFurtherCalls(t *testing.T) {
+	ranks := pair(t)
+	ended := make(chan error, 2)
+	go func() { ended <- ranks[1].Barrier() }()
+	first, err := ranks[0].Hold("two barriers")
+	assert.NoError(t, err)
+	assert.True(t, first)
+	again, err := ranks[0].Hold("a part")
+	assert.NoError(t, err)
+	assert.False(t, again)
+	behind := make(chan error, 1)
+	go func() { behind <- ranks[0].Barrier() }()
+	assert.NoError(t, ranks[0].Barrier())
+	assert.NoError(t, soon(t, ended))
+	select {
+	case <-behind:
+		t.Error("another goroutine's call came between")
+	default:
+	}
+	ranks[0].LetGo()
+	go func() { ended <- ranks[1].Barrier() }()
+	assert.NoError(t, soon(t, behind))
+	assert.NoError(t, soon(t, ended))
+	finish(t, ranks)
+}
+
+func TestHandlersMakeNoCallWithinOne(t *testing.T) {
+	ranks := pair(t)
+	_, err := ranks[0].Hold("a call")
+	assert.NoError(t, err)
+	assert.False(t, handlers.run(func() bool {
+		err = ranks[0].Barrier()
+		return false
+	}))
+	assert.ErrorIs(t, err, status.Communication)
+	assert.Contains(t, err.Error(), "signal handler")
+	ranks[0].LetGo()
+	finish(t, ranks)
+}
+
+func TestCallsThatWaitFailWhenTheCommunicatorIsToBeClosed(t *testing.T) {
+	ranks := pair(t)
+	answers := make(chan error, 3)
+	go func() {
+		_, err := ranks[0].Recv(nil, Want{}, 1, 0)
+		answers <- err
+	}()
+	for range 2 { // one in a meeting, one behind it
+		go func() { answers <- ranks[0].Barrier() }()
+	}
+	time.Sleep(20 * time.Millisecond)
+	assert.NoError(t, ranks[0].BeginClose())
+	for range 3 {
+		assert.ErrorIs(t, soon(t, answers), status.InvalidHandle)
+	}
+	_, err := ranks[0].Irecv(nil, Want{}, 1, 0)
+	assert.ErrorIs(t, err, status.InvalidHandle)
+	finish(t, ranks)
+}
+
+func TestOneThreadAtATimeAsksForPlaces(t *testing.T) {
+	asked, answer := make(chan bool, 9), make(chan string)
+	Program.WhereIs = func(int) string {
+		asked <- true
+		return <-answer
+	}
+	defer func() { Program.WhereIs = nil }()
+	for range 3 { // nobody answers
+		assert.Empty(t, placeOf(1))
+	}
+	assert.Len(t, asked, 1)
+	answer <- "app.py:1"
+	until(func() bool { return !naming.Load() })
+	go func() { answer <- "app.py:2" }()
+	assert.Equal(t, " at app.py:2", placeOf(1))
+}
