@@ -145,8 +145,8 @@ class Context(DeviceRanks):
                     if streams is not None:
                         streams.closed = False
                     raise
-                if streams is not None:
-                    streams.close()
+                if self._streams is not None:  # perhaps by now
+                    self._streams.close()
                 _standing.close(self._handle)
             self._handle = 0
 
