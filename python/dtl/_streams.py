@@ -249,6 +249,7 @@ class Streams:
         self.handle = ctx._handle
         self.flying = 0
         self.closed = False  # no call begins any more
+        self._freed = False  # nor does a stream
         # Below MPI_THREAD_MULTIPLE no other thread may make calls; -1 is no MPI.
         self.at_once = 0 <= _native.mpi_thread_level() < THREAD_MULTIPLE
         self._taken = 0
@@ -269,7 +270,14 @@ class Streams:
         """Return a stream, which is made when it is first asked for. That is collective."""
         stream = self._all[number]
         if stream is None:
-            stream = self._all[number] = Stream(self, _Own._adopt_handle(_native.context_dup_for(self.handle, op)))
+            stream = Stream(self, _Own._adopt_handle(_native.context_dup_for(self.handle, op)))
+            with _books:
+                freed = self._freed
+                if not freed:
+                    self._all[number] = stream
+            if freed:  # the context was closed meanwhile, and the other ranks are to hear of it
+                stream.context.close()
+                raise _native.closed("context")
         return stream
 
     def begin_close(self, op: str, wait: bool) -> None:
@@ -304,6 +312,8 @@ class Streams:
     def close(self) -> None:
         """Free the streams' communicators. Collective."""
         self.stop()
+        with _books:
+            self._freed = True
         for stream in self._all:
             if stream is not None:
                 stream.context.close()

@@ -154,8 +154,8 @@ class Context(DeviceRanks):
                     if type(error) is CommunicationError:  # without the other ranks nobody can close it
                         self._give_up(_reason(error))
                     raise
-                if streams is not None:
-                    streams.close()
+                if self._streams is not None:  # perhaps by now
+                    self._streams.close()
                 _standing.close(self._handle)
             self._handle = 0
 

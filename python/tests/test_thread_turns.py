@@ -312,3 +312,32 @@ def test_daemon_threads_that_wait_when_the_program_ends(tmp_path: Path) -> None:
     """MPI ends after Python, and they call neither then."""
     for _ in range(3):
         assert succeeded(ranks(2, LEFT_BEHIND, tmp_path, DTL_HANG_REPORT="0.06")).count("ended") == 2
+
+
+FIRST = """
+import dtl
+from dtl import _native
+
+def made_and_closed(*args, make=_native.context_dup_for):
+    stream = make(*args)
+    if ctx.rank == 1:  # as another thread does, between two steps of the call
+        ctx.close()
+    return stream
+
+_native.context_dup_for = made_and_closed
+with dtl.Context() as home:
+    ctx = home.dup()
+    vec = dtl.DistributedVector(ctx, 10)
+    try:
+        dtl.async_sort(vec).get()
+    except dtl.DTLError as error:
+        print(f"rank {home.rank}: {error}")
+    ctx.close()
+"""
+
+
+def test_a_close_beside_the_first_asynchronous_call(tmp_path: Path) -> None:
+    """The rank that closes frees the stream that was being made, and the others hear of it."""
+    out = succeeded(ranks(2, FIRST, tmp_path, DTL_TIMEOUT="30"))
+    assert "rank 1 has closed the context, and does not come to sort" in out
+    assert re.search("rank 1: .*the context is closed", out)

@@ -24,7 +24,7 @@ import dtl
 #: What a trial needs; it takes no longer unless something fails.
 SECONDS = 15.0
 
-SECONDS_TO_START = 25.0
+SECONDS_TO_START = 60.0
 SECONDS_TO_END = 10.0
 
 #: The step from which on harm is done.
@@ -78,7 +78,7 @@ def trial(seed: int, python: str, seconds: float) -> tuple[str, list[str]]:
         else:
             time.sleep(delay)
             _harm(job, harm, victim)
-            limit = SECONDS_TO_END
+            limit = SECONDS_TO_END * (3 if harm.endswith("SIGCONT") else 1)  # which goes on with its work
         began = time.monotonic()
         ended = job.wait(limit)
         taken = time.monotonic() - began
