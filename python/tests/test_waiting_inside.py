@@ -126,5 +126,5 @@ def test_another_thread(tmp_path: Path) -> None:
         DTL_HANG_REPORT="0.5",
     )
     succeeded(ended)
-    report = r"rank 0 of 2 waits for [\d.]+m?s: rank 0 in barrier\(\) at program\.py:5; rank 1 at "
+    report = r"rank 0 of 2 waits for [\d.]+m?s: rank 0 in barrier\(\) at program\.py:5; rank 1 "
     assert re.search(report, ended.err), ended
