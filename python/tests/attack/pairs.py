@@ -73,6 +73,7 @@ SAME = (
     {"lower_bound", "searchsorted"},
     {"cumsum", "inclusive_scan"},
     {"min", "minmax"},
+    {"median", "quantile"},
 )
 
 
