@@ -145,14 +145,15 @@ class Context(DeviceRanks):
                     if wait:
                         _native.context_settle(self._handle)
                     _orphans.settle(wait)
-                    _native.context_close(self._handle)
-                except BufferError:
-                    if streams is not None:
+                    try:
+                        _native.context_close(self._handle)
+                    except CommunicationError as error:
+                        if type(error) is CommunicationError:  # without the other ranks nobody can close it
+                            self._give_up(_reason(error))
+                        raise
+                except BaseException:
+                    if streams is not None and self._handle:  # it stays open
                         streams.closed = False
-                    raise
-                except CommunicationError as error:
-                    if type(error) is CommunicationError:  # without the other ranks nobody can close it
-                        self._give_up(_reason(error))
                     raise
                 if self._streams is not None:  # perhaps by now
                     self._streams.close()

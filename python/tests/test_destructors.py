@@ -233,5 +233,5 @@ def test_the_watch_sees_a_destructor_that_communicates(ctx: dtl.Context, monkeyp
     monkeypatch.setattr(dtl.Window, "_drop", close)
     win = dtl.Window(ctx, size=8)
     del win
-    assert offences == ["the destructor of Window called window_close"]
+    assert offences == ["the destructor of Window called pydtl_WindowClose"]
     offences.clear()

@@ -79,7 +79,9 @@ def test_messages(ctx: dtl.Context) -> None:
 def test_contexts(ctx: dtl.Context) -> None:
     with dtl.trace() as t, ctx.dup() as twin, twin.split(0) as part:  # type: ignore[union-attr]
         assert part.size == ctx.size
-    assert calls(t) == {"dup": (1, 0), "split": (1, 0), "close": (2, 0)}
+    counted = calls(t)
+    counted.pop("test", None)  # of requests that other tests have dropped: close asks whether they are over
+    assert counted == {"dup": (1, 0), "split": (1, 0), "close": (2, 0)}
 
 
 def test_containers(ctx: dtl.Context) -> None:
