@@ -8,6 +8,7 @@ project = "DTL for Python"
 author = copyright = "The DTL authors"
 release = version = dtl.__version__
 
+myst_heading_anchors = 2  # what links to a part of a page name
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 exclude_patterns = ["_build"]
 html_theme = "alabaster"
