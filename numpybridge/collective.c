@@ -15,7 +15,7 @@ typedef struct {
 } CollectiveObject;
 
 /* give_up calls the function for errors with the one that is set, which stays set unless that function raises another. */
-static void give_up(const CollectiveObject *c, PyObject *const *args, Py_ssize_t count) {
+static void give_up(const CollectiveObject *c, PyObject *const *args, Py_ssize_t count, PyObject *words) {
     PyObject *type, *error, *where, *arguments, *answer = NULL;
     PyErr_Fetch(&type, &error, &where);
     PyErr_NormalizeException(&type, &error, &where);
@@ -24,7 +24,7 @@ static void give_up(const CollectiveObject *c, PyObject *const *args, Py_ssize_t
     if ((arguments = PyTuple_New(count)) != NULL) {
         for (Py_ssize_t i = 0; i < count; i++)
             PyTuple_SET_ITEM(arguments, i, Py_NewRef(args[i]));
-        answer = PyObject_CallFunctionObjArgs(c->failed, error, arguments, NULL);
+        answer = PyObject_CallFunctionObjArgs(c->failed, error, arguments, words == NULL ? Py_None : words, NULL);
         Py_DECREF(arguments);
     }
     if (answer != NULL) {
@@ -41,7 +41,7 @@ static PyObject *collective_vectorcall(PyObject *self, PyObject *const *args, si
     const CollectiveObject *c = (CollectiveObject *)self;
     PyObject *result = PyObject_Vectorcall(c->function, args, flagged, words);
     if (result == NULL && PyErr_ExceptionMatches(PyExc_Exception)) /* a KeyboardInterrupt is not told */
-        give_up(c, args, PyVectorcall_NARGS(flagged) + (words == NULL ? 0 : PyTuple_GET_SIZE(words)));
+        give_up(c, args, PyVectorcall_NARGS(flagged) + (words == NULL ? 0 : PyTuple_GET_SIZE(words)), words);
     return result;
 }
 
@@ -118,8 +118,8 @@ PyTypeObject CollectiveType = {
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
     .tp_doc = PyDoc_STR(
 "Collective(function, failed, /)\n--\n\n"
-"A function that every rank calls. Where it raises an Exception, failed is called with that and a tuple of the arguments,\n"
-"and may raise another in its place."),
+"A function that every rank calls. Where it raises an Exception, failed is called with that, a tuple of the arguments, and\n"
+"one of the keywords of the last of them, or None; it may raise another in its place."),
     .tp_new = collective_new,
     .tp_dealloc = collective_dealloc,
     .tp_traverse = collective_traverse,

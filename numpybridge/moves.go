@@ -64,9 +64,9 @@ func distribute(c *Call) error {
 	return c.container(func(to container.Container) error { return container.Distribute(to, c.in(), c.Args[0]) })
 }
 
-// ends calls f with both containers of a move: the call's handle is the destination, and the input the source's handle
-// and the axes, of which none means everything.
-func (c *Call) ends(f func(to, from container.Container, axes []container.Axis) error) error {
+// ends calls f with both containers of a move: the call's handle is the one whose ranks make the call, the source or the
+// destination, and the input the other's handle and the axes, of which none means everything.
+func (c *Call) ends(source bool, f func(to, from container.Container, axes []container.Axis) error) error {
 	numbers, err := c.integers()
 	if err != nil {
 		return err
@@ -74,6 +74,9 @@ func (c *Call) ends(f func(to, from container.Container, axes []container.Axis) 
 	l := list{numbers}
 	return c.container(func(to container.Container) error {
 		return withContainer(l.one(), func(from container.Container) (err error) {
+			if source {
+				to, from = from, to
+			}
 			axes := l.axes()
 			if len(axes) == 0 {
 				if axes, err = container.Whole(to, from); err != nil {
@@ -85,16 +88,21 @@ func (c *Call) ends(f func(to, from container.Container, axes []container.Axis) 
 	})
 }
 
-// move copies a window of one container to a window of another, with at most args[0] bytes of temporary memory.
+// move copies a window of one container to a window of another, with at most args[0] bytes of temporary memory. The ranks
+// are the source's where args[1] is 1, else the destination's.
 func move(c *Call) error {
-	return c.ends(func(to, from container.Container, axes []container.Axis) error {
-		return container.Move(to, from, axes, c.Args[0])
+	source, f := c.Args[1] == 1, container.Move
+	if source {
+		f = container.Copy
+	}
+	return c.ends(source, func(to, from container.Container, axes []container.Axis) error {
+		return f(to, from, axes, c.Args[0])
 	})
 }
 
-// planMake plans what move does, and returns the plan's handle.
+// planMake plans what move does on the source's ranks, and returns the plan's handle.
 func planMake(c *Call) error {
-	return c.ends(func(to, from container.Container, axes []container.Axis) error {
+	return c.ends(true, func(to, from container.Container, axes []container.Axis) error {
 		p, err := container.NewPlan(to, from, axes, c.Args[0])
 		if err != nil {
 			return err

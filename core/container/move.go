@@ -10,7 +10,7 @@ import (
 
 // Execute moves the elements as they are now. Collective.
 func (m *Plan) Execute() error {
-	c, err := m.to.Context().Comm()
+	c, err := m.over.Context().Comm()
 	if err != nil {
 		return status.In(m.op, err)
 	}
@@ -72,10 +72,18 @@ func (s *state) duplicate(from memory.Allocator) (*state, error) {
 	return &twin, nil
 }
 
-// Move plans a move and executes it once. Collective.
+// Move plans a move and executes it once. Collective over the destination's ranks.
 func Move(to, from Container, axes []Axis, limit int64) error {
-	m, err := newPlan("copy", to, from, axes, limit)
-	if err != nil {
+	return (&Plan{op: "copy", to: to, from: from, over: to, axes: axes, limit: limit}).once()
+}
+
+// Copy is Move, but collective over the source's ranks.
+func Copy(to, from Container, axes []Axis, limit int64) error {
+	return (&Plan{op: "copy", to: to, from: from, over: from, axes: axes, limit: limit}).once()
+}
+
+func (m *Plan) once() error {
+	if err := m.agree(); err != nil {
 		return err
 	}
 	return m.Execute()

@@ -109,11 +109,61 @@ func TestOtherContext(t *testing.T) {
 			fillTens(t, from)
 			axes, err := container.Whole(to, from)
 			assert.NoError(t, err)
-			assert.NoError(t, container.Move(to, from, axes, 0))
-			holds(t, to, func(g int64) int64 { return 10 * g })
+			for _, move := range moves {
+				assert.NoError(t, move.f(to, from, axes), move.name)
+				holds(t, to, func(g int64) int64 { return 10 * g })
+				assert.NoError(t, to.Close())
+				to = made(t, turned, 11, divisions(11, n)[1])
+			}
 			assert.NoError(t, from.Close())
 			assert.NoError(t, to.Close())
 			assert.NoError(t, turned.Close())
 		})
 	}
+}
+
+// moves are the ways to move everything once.
+var moves = []struct {
+	name string
+	f    func(to, from container.Container, axes []container.Axis) error
+}{
+	{"move", func(to, from container.Container, axes []container.Axis) error {
+		return container.Move(to, from, axes, 0)
+	}},
+	{"copy", func(to, from container.Container, axes []container.Axis) error {
+		return container.Copy(to, from, axes, 0)
+	}},
+	{"plan", func(to, from container.Container, axes []container.Axis) error {
+		plan, err := container.NewPlan(to, from, axes, 0)
+		if err != nil {
+			return err
+		}
+		return plan.Execute()
+	}},
+}
+
+// TestWrongDestination makes moves whose destination is, on one rank, on another context: the ranks are the source's, so
+// all hear of it.
+func TestWrongDestination(t *testing.T) {
+	onRanks(t, 3, func(on *runtime.Context) {
+		other, err := on.Split(0, on.Rank())
+		if !assert.NoError(t, err) {
+			return
+		}
+		from, to := made(t, on, 11, container.Division{}), made(t, on, 11, container.Division{})
+		wrong := made(t, other, 11, container.Division{})
+		axes, err := container.Whole(to, from)
+		assert.NoError(t, err)
+		for _, move := range moves[1:] {
+			mine := to
+			if on.Rank() == 1 {
+				mine = wrong
+			}
+			assert.ErrorIs(t, move.f(mine, from, axes), status.Mismatch, move.name)
+		}
+		for _, c := range []*container.Array{from, to, wrong} {
+			assert.NoError(t, c.Close())
+		}
+		assert.NoError(t, other.Close())
+	})
 }

@@ -59,6 +59,7 @@ func shapes(to, from Container) (a, b []int64, err error) {
 type Plan struct {
 	op          string
 	to, from    Container
+	over        Container // which of them has the ranks that make the calls
 	axes        []Axis
 	limit       int64
 	toChanges   int
@@ -67,28 +68,34 @@ type Plan struct {
 }
 
 // NewPlan plans a move. The contexts may differ, if each process has a rank in both. limit bounds the temporary memory
-// in bytes on each rank; 0 is a default of a few MiB. Collective over the destination's ranks.
+// in bytes on each rank; 0 is a default of a few MiB. It and what is done with the plan are collective over the source's
+// ranks.
 func NewPlan(to, from Container, axes []Axis, limit int64) (*Plan, error) {
-	return newPlan("redistribution", to, from, axes, limit)
+	m := &Plan{op: "redistribution", to: to, from: from, over: from, axes: axes, limit: limit}
+	return m, m.agree()
 }
 
-func newPlan(op string, to, from Container, axes []Axis, limit int64) (*Plan, error) {
-	c, err := to.Context().Comm()
+// agree makes the plan. Collective.
+func (m *Plan) agree() error {
+	c, err := m.over.Context().Comm()
 	if err != nil {
-		return nil, status.In(op, err)
+		return status.In(m.op, err)
 	}
-	m := &Plan{op: op, to: to, from: from, axes: axes, limit: limit}
 	src, dst, size, parts, mine := m.sides()
-	all := make([]comm.Shared, c.Size())
-	share := comm.Shared{int64(from.Context().Rank()), int64(from.Context().Size())}
-	if err := c.AgreeSharing(m.call(parts...), mine, share, all); err != nil {
-		return nil, err
+	other, ranks := m.from.Context(), &src.Ranks
+	if m.over == m.from {
+		other, ranks = m.to.Context(), &dst.Ranks
 	}
-	if src.Ranks, err = counterparts(all); err != nil {
-		return nil, status.In(op, err)
+	all := make([]comm.Shared, c.Size())
+	share := comm.Shared{int64(other.Rank()), int64(other.Size())}
+	if err := c.AgreeSharing(m.call(parts...), mine, share, all); err != nil {
+		return err
+	}
+	if *ranks, err = counterparts(all); err != nil {
+		return status.In(m.op, err)
 	}
 	m.move, err = transfer.New(src, dst, size)
-	return m, status.In(op, err)
+	return status.In(m.op, err)
 }
 
 // call is the move as the ranks agree on it, of the parts that are known.
@@ -124,7 +131,7 @@ func (a Axis) String() string {
 	return fmt.Sprintf("%s to %s for i < %d", side(a.From, a.FromStart, a.FromStep), side(a.To, a.ToStart, a.ToStep), a.Count)
 }
 
-// counterparts returns the destination's rank of each rank of the source; nil where they are the same.
+// counterparts returns the rank, in the context that agrees, of each rank of the other; nil where they are the same.
 func counterparts(all []comm.Shared) ([]int, error) {
 	ranks, same := make([]int, len(all)), true
 	for i := range ranks {
@@ -230,9 +237,9 @@ func checkSlice(s transfer.Slice, n int64) error {
 }
 
 // Ranks returns the number of ranks that take part.
-func (m *Plan) Ranks() int { return m.to.Context().Size() }
+func (m *Plan) Ranks() int { return m.over.Context().Size() }
 
-// Bytes returns how many bytes rank from sends to rank to.
+// Bytes returns how many bytes rank from sends to rank to, both of the source's context.
 func (m *Plan) Bytes(from, to int) int64 { return m.move.Bytes(from, to) }
 
 // Extra returns the temporary bytes that a rank needs at most.

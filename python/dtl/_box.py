@@ -67,5 +67,11 @@ def assign(to: DistributedContainer, box: Box, values: np.ndarray[Any, Any]) -> 
 
 
 def move(to: DistributedContainer, of: DistributedContainer, rows: list[int]) -> None:
-    """Move elements of one container to another. Collective."""
+    """Move elements of one container to another. Collective over the ranks of the one that is written to."""
     bridge.call(bridge.MOVE, to, np.array([of._handle, *rows], np.int64), None, 0, 0, 0, 0)
+
+
+def copied(of: DistributedContainer, to: DistributedContainer) -> None:
+    """Copy all of one container to another of its shape. Collective over the ranks of the one that is read."""
+    ends = np.array([to._handle, *whole(of.shape).source()], np.int64)
+    bridge.call(bridge.MOVE, of, ends, None, 0, 1, 0, 0)

@@ -138,7 +138,10 @@ class Short:
 @final
 class Collective:
     def __new__(
-        cls, function: Callable[..., Any], failed: Callable[[Exception, tuple[Any, ...]], None], /
+        cls,
+        function: Callable[..., Any],
+        failed: Callable[[Exception, tuple[Any, ...], tuple[str, ...] | None], None],
+        /,
     ) -> Collective: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: Any = ..., /) -> Any: ...

@@ -10,7 +10,7 @@ from typing import Any, Callable, TypeVar, cast
 
 from . import _native, _turns
 from ._owner import Owner
-from ._together import tell
+from ._together import in_order, tell
 from ._where import own
 from .policies import Execution
 
@@ -61,7 +61,7 @@ def _at_once(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     try:
         return f(*args, **kwargs)
     except Exception as error:
-        tell(error, f.__name__, (*args, *kwargs.values()))
+        tell(error, f.__name__, in_order(f, args, kwargs))
         raise
     finally:
         if held:

@@ -34,12 +34,21 @@ def _telling(f: F, refuse: Callable[..., Any]) -> F:
     family, _, name = f.__qualname__.rpartition(".")
     op = family.lower() if name == "__init__" else name.strip("_")
 
-    def failed(error: Exception, arguments: tuple[Any, ...]) -> None:
+    def failed(error: Exception, arguments: tuple[Any, ...], words: tuple[str, ...] | None) -> None:
+        if words:
+            first = len(arguments) - len(words)
+            arguments = in_order(f, arguments[:first], dict(zip(words, arguments[first:])))
         tell(error, op, arguments, refuse)
 
     call: Any = functools.update_wrapper(bridge.Collective(f, failed), f)
     call.__code__, call.__defaults__, call.__kwdefaults__ = f.__code__, f.__defaults__, f.__kwdefaults__
     return cast("F", call)
+
+
+def in_order(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the arguments of a call in the order of the function's parameters, in whatever order keywords came."""
+    known = [name for name in f.__code__.co_varnames if name in kwargs]
+    return (*args, *(kwargs[name] for name in known), *(kwargs[name] for name in kwargs if name not in known))
 
 
 def tell(error: Exception, op: str, arguments: Iterable[Any], refuse: Callable[..., Any] | None = None) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _store
-from ._box import move, whole
+from ._box import copied, whole
 from ._deferring import algorithm
 from ._functions import applied, check_function, running
 from ._sharing import share
@@ -105,11 +105,10 @@ def transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, ele
     ...     print(dst[...].gather_to())
     [ 0.  2.  6. 12.]
     """
+    sources = src if isinstance(src, tuple) else (src,)
     check_container("dst", dst)
-    with together(dst.context, "transform"):
-        sources = src if isinstance(src, tuple) else (src,)
-        check_function("f", f)
-        check_all_alike("src", sources, dst)
+    check_function("f", f)
+    check_all_alike("src", sources, dst)
     values = None
     with running(dst.context, "transform"):
         to, parts = dst.local_view(), tuple(source.local_view() for source in sources)
@@ -155,13 +154,10 @@ def copy(src: DistributedContainer, dst: DistributedContainer) -> None:
     ...     print(dst[...].gather_to())
     [0. 1. 2. 3.]
     """
+    check_container("src", src)
     check_container("dst", dst)
-    with together(dst.context, "copy"):
-        check_container("src", src)
-        dst._check_open()
-        box = whole(dst.shape)
-        values = _store.converted(dst, box, src)
-    move(dst, values, box.source())
+    dst._check_open()
+    copied(_store.converted(dst, whole(dst.shape), src), dst)
 
 
 def check_all_alike(name: str, containers: Any, other: DistributedContainer) -> None:

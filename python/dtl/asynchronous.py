@@ -59,14 +59,9 @@ def async_transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], 
     ...     print(dst[...].gather_to())
     [0. 1. 4. 9.]
     """
-    if not containers_in((dst, src)):
-        check_container("dst", dst)
-    return submitted("async_transform", _transform, dst, src, f, elementwise=elementwise)
-
-
-def _transform(dst: DistributedContainer, src: Any, f: Any, elementwise: Any) -> None:
-    """Call transform; dst comes first, as its context counts."""
-    transform(src, dst, f, elementwise=elementwise)
+    if not containers_in((src, dst)):
+        check_container("src", src)
+    return submitted("async_transform", transform, src, dst, f, elementwise=elementwise)
 
 
 def async_reduce(c: DistributedContainer, op: Op | str = SUM) -> Future:

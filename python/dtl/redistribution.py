@@ -11,7 +11,7 @@ from ._arguments import integer
 from ._box import whole
 from ._native import bridge
 from ._owner import Owner
-from ._together import collective, together
+from ._together import collective
 from .container import DistributedContainer, check_container
 from .exceptions import InvalidArgumentError
 
@@ -85,21 +85,16 @@ class RedistributionPlan(Owner):
 
     @collective
     def __init__(self, src: DistributedContainer, dst: DistributedContainer, *, max_extra_bytes: int = 0) -> None:
-        known = dst if isinstance(dst, DistributedContainer) else src
-        check_container("dst", known)
-        self._context = known.context
-        with together(self._context, "redistribution_plan"):
-            check_container("src", src)
-            check_container("dst", dst)
-            src._check_open()
-            dst._check_open()
-            if src.shape != dst.shape:
-                raise InvalidArgumentError(
-                    f"src of shape {src.shape} and dst of shape {dst.shape}: they must be the same"
-                )
-            ends = np.array([src._handle, *whole(src.shape).source()], np.int64)
-            limit = integer("max_extra_bytes", max_extra_bytes)
-        self._handle = bridge.call(bridge.PLAN, dst, ends, None, limit, 0, 0, 0)
+        check_container("src", src)
+        check_container("dst", dst)
+        src._check_open()
+        dst._check_open()
+        if src.shape != dst.shape:
+            raise InvalidArgumentError(f"src of shape {src.shape} and dst of shape {dst.shape}: they must be the same")
+        ends = np.array([dst._handle, *whole(src.shape).source()], np.int64)
+        limit = integer("max_extra_bytes", max_extra_bytes)
+        self._handle = bridge.call(bridge.PLAN, src, ends, None, limit, 0, 0, 0)
+        self._context = src.context
         self._ends = (src, dst)
 
     def _let_go(self, handle: int) -> None:

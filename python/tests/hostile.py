@@ -68,6 +68,7 @@ VALUES: dict[str, Callable[[Stage], Any]] = {
     "a masked array": lambda s: np.ma.array([1.0, 2.0], mask=[True, False]),
     "a closed container": lambda s: s.closed,
     "a container of another context": lambda s: s.foreign,
+    "a closed container of another context": lambda s: s.foreign_closed,
     "a container of this process alone": lambda s: s.private,
     "a context": lambda s: s.ctx,
     "a closed context": lambda s: s.gone,
@@ -119,6 +120,8 @@ class Stage:
         self.closed = self.vector()
         self.closed.close()
         self.foreign = dtl.DistributedVector(self.other, 9)
+        self.foreign_closed = dtl.DistributedVector(self.other, 9)
+        self.foreign_closed.close()
         self.gone = ctx.dup()
         self.gone.close()
         self.private = dtl.DistributedVector(private, 9)
@@ -312,7 +315,7 @@ def collective(s: Stage) -> dict[str, Call]:
         "Halo.__init__": Call(closing(on(dtl.Halo, s.halo.container)), {"width": 1, "periodic": False}),
         "Halo.exchange": Call(s.halo.exchange, {}),
         "RedistributionPlan.__init__": Call(
-            closing(dtl.RedistributionPlan), {"src": v, "dst": w, "max_extra_bytes": 0}
+            closing(dtl.RedistributionPlan), {"dst": w, "src": v, "max_extra_bytes": 0}
         ),
         "RedistributionPlan.execute": Call(s.plan.execute, {}),
         "GroupBy.__init__": Call(closing(on(dtl.group_by, i)), {}),
@@ -332,7 +335,7 @@ def collective(s: Stage) -> dict[str, Call]:
         "generate": Call(on(dtl.generate, v), {"f": _absolute, "elementwise": False}),
         "for_each": Call(on(dtl.for_each, v), {"f": _absolute, "elementwise": False}),
         "transform": Call(dtl.transform, {"src": v, "dst": w, "f": np.negative, "elementwise": False}),
-        "copy": Call(dtl.copy, {"src": v, "dst": w}),
+        "copy": Call(dtl.copy, {"dst": w, "src": v}),  # the first parameter names the ranks, not the first keyword
         "transform_reduce": Call(on(dtl.transform_reduce, v), {"f": _absolute, "op": "sum", "elementwise": False}),
         "inner_product": Call(dtl.inner_product, {"a": v, "b": w}),
         "async_for_each": Call(deferred(ctx, dtl.async_for_each), {"f": _absolute, "elementwise": False}),
@@ -516,9 +519,14 @@ APART = {"iallreduce", "ibroadcast", "igather", "iallgather", "ialltoallv"} | {
 _REFUSED = ("None", "an object", "text", "bytes", "2**63", "an array of dates", "a float16 array")
 
 
-#: Parameters whose containers say which ranks make the call: those of another context have other ranks.
-_NAMES_RANKS = ("dst", "a", "left_keys", "keys")
-_OTHER_RANKS = ("a container of another context", "a container of this process alone")
+#: Parameters that come first in their calls, whose containers say which ranks make the call: those of another context
+#: have other ranks.
+_NAMES_RANKS = ("src", "a", "left_keys", "keys")
+_OTHER_RANKS = (
+    "a container of another context",
+    "a closed container of another context",
+    "a container of this process alone",
+)
 
 
 def cases(name: str, call: Call, step: int) -> Iterator[tuple[int, str, str]]:
