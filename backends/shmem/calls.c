@@ -55,6 +55,7 @@ void dtl_shmem_stop(void) {
 	if (owner == 0 || owner != getpid())
 		return;
 	owner = 0;
+	dtl_shmem_ending();
 	shmem.finalize();
 }
 

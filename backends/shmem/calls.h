@@ -23,6 +23,8 @@ int dtl_shmem_program_ends(void);
 int dtl_shmem_start(void);
 // dtl_shmem_stop ends what dtl_shmem_start has started.
 void dtl_shmem_stop(void);
+// dtl_shmem_ending, which is Go's, returns when no thread is in a call of the library, and none will be.
+void dtl_shmem_ending(void);
 // dtl_shmem_abort ends all processes of the job, and does not return.
 void dtl_shmem_abort(int status);
 

@@ -3,10 +3,12 @@ package shmem
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"dtl/core/backend"
 	"dtl/core/backend/backendtest"
 	"dtl/core/dtype"
+	"dtl/core/kernel"
 	"dtl/core/memory"
 )
 
@@ -59,5 +61,83 @@ func TestWhatIsReached(t *testing.T) {
 	c.world.space.Deallocate(block)
 	if current, _ := c.world.space.InUse(); current != 0 {
 		t.Errorf("%d bytes left in use", current)
+	}
+}
+
+// contended is a fabric that tells of compare and swap that found another value.
+type contended struct {
+	fabric
+	found chan struct{}
+}
+
+func (f contended) compareSwap(there, at int, cond, value uint64) uint64 {
+	was := f.fabric.compareSwap(there, at, cond, value)
+	if was != cond {
+		select {
+		case f.found <- struct{}{}:
+		default:
+		}
+	}
+	return was
+}
+
+// TestLockOfAStoppedProcess: who waits for it holds up no other call of its process.
+func TestLockOfAStoppedProcess(t *testing.T) {
+	w := worlds(1, 1<<20)[0]
+	fabric := contended{w.fabric, make(chan struct{})}
+	w.fabric = fabric
+	c := w.comm()
+	block, err := w.space.Allocate(16, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := memory.Span{Addr: block.Addr, Count: 1, Type: dtype.Complex128}
+	win, err := c.Expose(part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock := win.(*window).parts[0].lock
+	w.swap(0, lock, 1)
+	added := make(chan error)
+	go func() { added <- win.Accumulate(memory.Of(dtype.Complex128, []complex128{2i}), 0, 0, kernel.Sum) }()
+	<-fabric.found
+	one := memory.Of(dtype.Int64, make([]int64, 1))
+	for range 2 { // of which the second waits for who waits for the lock
+		sent := c.isend(c.messages(), one, 0, 7)
+		if _, _, err := c.RecvFor(one, 0, 7, time.Minute); err != nil {
+			t.Error(err)
+		}
+		if _, err := sent.Wait(); err != nil {
+			t.Error(err)
+		}
+		<-fabric.found
+	}
+	w.swap(0, lock, 0)
+	if err := <-added; err != nil || memory.As[complex128](part)[0] != 2i {
+		t.Errorf("%v, %v", memory.As[complex128](part)[0], err)
+	}
+	if err := win.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEnd: no call of the library comes after its end, and none returns.
+func TestEnd(t *testing.T) {
+	w := worlds(1, 1<<20)[0]
+	c := w.comm()
+	r := c.irecv(c.messages(), memory.Span{}, 0, 7)
+	w.end()
+	returned := make(chan struct{})
+	go func() {
+		defer close(returned)
+		_, _, _ = r.Test()
+	}()
+	select {
+	case <-returned:
+		t.Error("a call has returned")
+	case <-time.After(20 * time.Millisecond):
+	}
+	if err := c.Close(); err != nil { // which makes none
+		t.Error(err)
 	}
 }

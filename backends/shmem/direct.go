@@ -106,12 +106,16 @@ func (w *window) exchange(into memory.Span, target, at int, to func(was memory.S
 	return nil
 }
 
-// locked calls f while no other process does towards the same target.
+// locked calls f while no other process does towards the same target. The caller holds the world's lock, and does not
+// while it waits: the process that has the target's may be stopped, and others must get on.
 func (w *window) locked(target int, f func() error) error {
 	world, there, lock := w.comm.world, w.comm.members[target], w.parts[target].lock
-	for world.compareSwap(there, lock, 0, 1) != 0 {
+	for look := 0; world.compareSwap(there, lock, 0, 1) != 0; look++ {
 		world.advance()
-		world.yield()
+		world.turn()
+		world.mu.Unlock()
+		world.pause(look)
+		world.lock()
 	}
 	defer world.swap(there, lock, 0)
 	return f()

@@ -43,4 +43,5 @@ func TestJobsEnd(t *testing.T) {
 	for _, end := range jobtest.Endings {
 		t.Run(end.Test, func(t *testing.T) { job(t, 2).Ends(t, end.Test, end.Leaving, end.Code) })
 	}
+	t.Run("ACallUnderWay", func(t *testing.T) { job(t, 2).Ends(t, "TestRankExitsWithACallUnderWay", 2, 0) })
 }

@@ -13,6 +13,7 @@ package shmem
 import "C"
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -64,6 +65,18 @@ func start(size int) (*symmetric, error) {
 
 // stop ends what start has started; without that, it ends with the process. Collective.
 func stop() { C.dtl_shmem_stop() }
+
+// live is the world of the library that is started.
+var live atomic.Pointer[world]
+
+// dtl_shmem_ending is called when the process ends, before the library does. It takes no lock of the program's.
+//
+//export dtl_shmem_ending
+func dtl_shmem_ending() {
+	if w := live.Load(); w != nil {
+		w.end()
+	}
+}
 
 // abort ends all processes of the job.
 func abort(code int) { C.dtl_shmem_abort(C.int(code)) }

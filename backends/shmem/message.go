@@ -13,7 +13,7 @@ func (c *Comm) isend(channel uint32, buf memory.Span, dest, tag int) *request {
 	w, to := c.world, c.members[dest]
 	r := &request{comm: c, buf: buf}
 	h := header{kind: message, channel: channel, tag: int32(tag), bytes: uint64(buf.Bytes())}
-	w.mu.Lock()
+	w.lock()
 	defer w.mu.Unlock()
 	if buf.Bytes() <= w.mail.short() {
 		h.size = uint32(buf.Bytes())
@@ -29,7 +29,7 @@ func (c *Comm) isend(channel uint32, buf memory.Span, dest, tag int) *request {
 // irecv starts a receive on a channel.
 func (c *Comm) irecv(channel uint32, buf memory.Span, source, tag int) *request {
 	w := c.world
-	w.mu.Lock()
+	w.lock()
 	defer w.mu.Unlock()
 	r := c.receive(channel, buf, source, tag)
 	if !r.in.take(w, r) {
@@ -103,7 +103,7 @@ func (c *Comm) TryRecv(buf memory.Span, source, tag int) (backend.Status, bool, 
 
 func (c *Comm) tryRecv(buf memory.Span, source, tag int) (*request, bool) {
 	w := c.world
-	w.mu.Lock()
+	w.lock()
 	defer w.mu.Unlock()
 	w.turn()
 	r := c.receive(c.messages(), buf, source, tag)

@@ -11,6 +11,8 @@ import (
 	_ "dtl/backends/shmem/internal/exporttest"
 	"dtl/core/backend"
 	"dtl/core/backend/backendtest"
+	"dtl/core/dtype"
+	"dtl/core/memory"
 	"dtl/core/status"
 )
 
@@ -85,6 +87,20 @@ func TestRankAfterFinalize(t *testing.T) {
 
 func TestRankExitsWithSuccess(t *testing.T) {
 	rankWorld(t)
+	jobtest.Mark(t, "leaving")
+	jobtest.Exit(0)
+}
+
+// TestRankExitsWithACallUnderWay: the root's gather waits for the others, which never start theirs, in a goroutine.
+func TestRankExitsWithACallUnderWay(t *testing.T) {
+	c := rankWorld(t)
+	if c.Rank() == 0 {
+		whole := memory.Of(dtype.Int64, make([]int64, c.Size()))
+		if _, err := c.(*Comm).Igather(whole.Slice(0, 1), whole, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = c.Barrier()
 	jobtest.Mark(t, "leaving")
 	jobtest.Exit(0)
 }

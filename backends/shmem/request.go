@@ -68,7 +68,7 @@ func (r *request) WaitFor(d time.Duration) (backend.Status, bool, error) {
 // Test moves what can be moved, and reports whether the operation is complete.
 func (r *request) Test() (backend.Status, bool, error) {
 	w := r.comm.world
-	w.mu.Lock()
+	w.lock()
 	defer w.mu.Unlock()
 	if !r.done {
 		w.turn()
@@ -82,7 +82,7 @@ func (r *request) Test() (backend.Status, bool, error) {
 // Cancel takes a receive back that no message has come to.
 func (r *request) Cancel() error {
 	w := r.comm.world
-	w.mu.Lock()
+	w.lock()
 	defer w.mu.Unlock()
 	if r.done {
 		return nil

@@ -136,6 +136,7 @@ func (p *provider) start() (*world, error) {
 		return nil, err
 	}
 	p.world = newWorld(l)
+	live.Store(p.world)
 	p.world.prepare()
 	l.meet()
 	return p.world, nil

@@ -67,7 +67,7 @@ func (w *window) Put(from memory.Span, target int, offset int64) error {
 		return nil
 	}
 	world := w.comm.world
-	world.mu.Lock()
+	world.lock()
 	defer world.mu.Unlock()
 	if w.direct(target) {
 		world.beginPut(w.comm.members[target], w.parts[target].at+int(offset), from.Addr, from.Bytes())
@@ -83,7 +83,7 @@ func (w *window) Get(into memory.Span, target int, offset int64) error {
 		return nil
 	}
 	world := w.comm.world
-	world.mu.Lock()
+	world.lock()
 	defer world.mu.Unlock()
 	if w.direct(target) {
 		world.beginGet(w.comm.members[target], w.parts[target].at+int(offset), into.Addr, into.Bytes())
@@ -115,7 +115,7 @@ func (w *window) combine(from, into memory.Span, target int, offset int64, op ke
 		return nil
 	}
 	world := w.comm.world
-	world.mu.Lock()
+	world.lock()
 	defer world.mu.Unlock()
 	if w.direct(target) {
 		return w.update(from, into, target, int(offset), op)
@@ -130,7 +130,7 @@ func (w *window) combine(from, into memory.Span, target int, offset int64, op ke
 // CompareAndSwap writes swap's element if the target's is that of compare.
 func (w *window) CompareAndSwap(compare, swap, into memory.Span, target int, offset int64) error {
 	world := w.comm.world
-	world.mu.Lock()
+	world.lock()
 	if w.direct(target) {
 		defer world.mu.Unlock()
 		return w.change(into, target, int(offset), func(was memory.Span) (memory.Span, error) {
@@ -154,11 +154,11 @@ func (w *window) FlushLocal(target int) error { return w.Flush(target) }
 // Flush returns when what was begun towards a target, or all, has happened.
 func (w *window) Flush(target int) error {
 	world := w.comm.world
-	world.mu.Lock()
+	world.lock()
 	world.quiet()
 	world.mu.Unlock()
 	for look := 0; ; look++ {
-		world.mu.Lock()
+		world.lock()
 		left := w.left(target)
 		if left > 0 {
 			world.turn()
@@ -186,7 +186,7 @@ func (w *window) left(target int) (n int) {
 // Sync moves what others have ordered of this rank, and what it has written itself.
 func (w *window) Sync() error {
 	world := w.comm.world
-	world.mu.Lock()
+	world.lock()
 	defer world.mu.Unlock()
 	world.turn()
 	world.quiet()

@@ -2,6 +2,7 @@ package shmem
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 )
@@ -10,6 +11,7 @@ import (
 // moves only while somebody calls, as with MPI, whichever request that waits for.
 type world struct {
 	fabric
+	over atomic.Bool // the library ends
 
 	mu       sync.Mutex
 	mail     mailboxes
@@ -69,6 +71,28 @@ func (w *world) number() uint64 {
 	return w.lastID
 }
 
+// lock takes the lock for calls of the library, and never returns once that ends: a call that nobody waits for any more,
+// such as a collective that other ranks never start, may still be under way in a goroutine.
+func (w *world) lock() {
+	w.mu.Lock()
+	if w.over.Load() {
+		w.mu.Unlock()
+		select {}
+	}
+}
+
+// end returns when no call of the library is under way, and none will be; or after a second, for one that does not return
+// may be what ends the process.
+func (w *world) end() {
+	w.over.Store(true)
+	for until := time.Now().Add(time.Second); !w.mu.TryLock(); time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			return
+		}
+	}
+	w.mu.Unlock()
+}
+
 // turn moves what can be moved. The caller holds the lock.
 func (w *world) turn() {
 	for from := range w.links {
@@ -95,7 +119,7 @@ func (w *world) pause(look int) {
 		w.yield()
 	}
 	if look%16 == 15 {
-		w.mu.Lock()
+		w.lock()
 		w.advance()
 		w.mu.Unlock()
 	}
