@@ -60,6 +60,11 @@ def functions() -> dict[str, Callable[[], Any]]:
     def alike() -> int:
         return bridge.call(bridge.ALIKE, vec, None, None, 1, 0, 0, 0)
 
+    def given_up() -> int:
+        one = _dtl.pydtl_ContextSelf()
+        _dtl.pydtl_ContextGiveUp(one, "why")
+        return one
+
     def plan() -> int:
         return bridge.call(bridge.PLAN, vec, ends, None, 0, 0, 0, 0)
 
@@ -106,6 +111,7 @@ def functions() -> dict[str, Callable[[], Any]]:
         "ContextServe": lambda: _dtl.pydtl_ContextServe(c, c, 0),
         "ContainerOn": closing(lambda: _dtl.pydtl_ContainerOn(v, c), _dtl.pydtl_ContainerClose),
         "ContainerSettle": lambda: _dtl.pydtl_ContainerSettle(v, c),
+        "ContextGiveUp": closing(given_up, _dtl.pydtl_ContextClose),
         "ContextFence": lambda: _dtl.pydtl_ContextFence(c),
         "ContextOn": closing(lambda: _dtl.pydtl_ContextOn("cpu", -1), _dtl.pydtl_ContextClose),
         "ContextRank": lambda: _dtl.pydtl_ContextRank(c),
@@ -171,6 +177,7 @@ def failures() -> dict[str, Callable[[], Any]]:
         "ContextAgree": ("op", "words"),
         "ContextDefer": ("call", "place"),
         "ContextDupFor": ("op",),
+        "ContextGiveUp": ("why",),
         "ContextServe": (0, 0),
         "ContextRefuse": (100, "op", "why"),
         "ContextRefuseStart": (100, "op", "why"),
