@@ -18,6 +18,7 @@ import (
 type Comm struct {
 	main       backend.ReducingCommunicator
 	payload    backend.ReducingCommunicator
+	astray     bool             // collectives that some ranks have started and others never will are under way on payload
 	aside      Progress         // who goes on with what is under way here
 	advancer   backend.Advancer // nil: nobody else needs to
 	rank, size int
@@ -224,6 +225,7 @@ func (c *Comm) Close() error {
 func (c *Comm) end() error {
 	const why = "has closed the context"
 	left := c.endDependents()
+	c.astray = c.outOfStepFrom() != 0
 	c.notices.leave(why)
 	dismiss(c)
 	if b := c.board; b != nil {
@@ -241,8 +243,15 @@ func (c *Comm) end() error {
 	return errors.Join(left, c.free())
 }
 
-// freeNow frees the communicators.
-func (c *Comm) freeNow() error { return errors.Join(c.closePosts(), c.payload.Close(), c.main.Close()) }
+// freeNow frees the communicators. Where some ranks have started a collective that others never will, what it has sent is
+// still under way: another communicator must not get the number of the one that it travels on, and receive it.
+func (c *Comm) freeNow() error {
+	err := errors.Join(c.closePosts(), c.main.Close())
+	if c.astray {
+		return err
+	}
+	return errors.Join(err, c.payload.Close())
+}
 
 // checkRank refuses a rank outside the communicator.
 func (c *Comm) checkRank(name string, rank int64) error {
