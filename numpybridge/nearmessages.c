@@ -78,25 +78,41 @@ PyObject *near_send(trip *t, const RanksObject *ranks) {
     Py_RETURN_NONE;
 }
 
-/* receive receives a message that comes soon, and says whether it did. */
+/* room is memory for a message that comes; NULL while a receive has it. The interpreter's lock guards it. */
+static char *room;
+
+static char *take_room(void) {
+    char *taken = room != NULL ? room : malloc(DTL_EAGER);
+    room = NULL;
+    return taken;
+}
+
+static void give_room(char *taken) {
+    if (room == NULL)
+        room = taken;
+    else
+        free(taken);
+}
+
+/* receive receives a message that comes soon, and says whether it did: 1, or 0. It is -1 where that is not known: then the
+ * buffer stays with the receive for good. */
 static int receive(dtl_board *b, char *buffer, int source, int tag, dtl_arrival *arrival) {
     uint64_t request = 0;
-    int done = 0;
+    int done = 0, rc;
     if (b->recv_for(b->comm, buffer, DTL_EAGER, DTL_BYTES, source, tag, PATIENCE, &request, arrival) != 0)
-        return 0;
+        return -1;
     if (request == 0)
         return 1;
     Py_BEGIN_ALLOW_THREADS
-    b->wait_for(&request, LONG_PATIENCE, &done, arrival); /* an error comes again below */
+    rc = b->wait_for(&request, LONG_PATIENCE, &done, arrival);
     Py_END_ALLOW_THREADS
-    if (done)
+    if (rc == 0 && done)
         return 1;
-    if (b->cancel(request) != 0)
-        done = 0; /* then it is waited for */
-    while (!done)
-        if (b->wait_for(&request, PATIENCE, &done, arrival) != 0)
-            return 0;
-    return !arrival->cancelled;
+    if (rc == 0)
+        b->cancel(request); /* if it fails, the message is waited for */
+    while (rc == 0 && !done)
+        rc = b->wait_for(&request, PATIENCE, &done, arrival);
+    return rc != 0 ? -1 : !arrival->cancelled;
 }
 
 /* unpack puts what has come where it is to go, or returns NotImplemented where that takes more. */
@@ -123,22 +139,26 @@ static PyObject *unpack(trip *t, const RanksObject *ranks, const char *buffer, c
 PyObject *near_receive(trip *t, const RanksObject *ranks) {
     dtl_board *b = ranks->board;
     int64_t source = t->call.args[0], tag = t->call.args[1];
-    int64_t buffer[DTL_EAGER / 8];
     dtl_arrival arrival = {0};
-    char *error = NULL;
+    char *buffer, *error = NULL;
+    int came = 0;
     if (b == NULL || source < -1 || source >= b->size || tag < -1 || tag >= b->tags || t->call.args[2] != 0 ||
         t->call.args[3] != 0 || (t->out != Py_None && !ndarray_take(t->out, &t->call.out, NULL, 1)) || !enter(b, ranks))
         Py_RETURN_NOTIMPLEMENTED;
-    int came = __atomic_load_n(b->parked, __ATOMIC_ACQUIRE) == 0 && receive(b, (char *)buffer, (int)source, (int)tag, &arrival);
-    PyObject *answer = came ? unpack(t, ranks, (const char *)buffer, &arrival) : Py_NewRef(Py_NotImplemented);
+    if (__atomic_load_n(b->parked, __ATOMIC_ACQUIRE) == 0 && (buffer = take_room()) != NULL)
+        came = receive(b, buffer, (int)source, (int)tag, &arrival);
+    else
+        buffer = NULL;
+    PyObject *answer = came > 0 ? unpack(t, ranks, buffer, &arrival) : Py_NewRef(Py_NotImplemented);
     leave(b);
     t->call.out.given = answer != Py_NotImplemented && t->call.out.given;
-    if (came && answer == Py_NotImplemented) {
+    if (came > 0 && answer == Py_NotImplemented)
         dtl_park(ranks->handle.handle, buffer, arrival.bytes, arrival.source, arrival.tag, &error);
-        if (error != NULL) {
-            Py_DECREF(answer);
-            return fail_with(error);
-        }
+    if (buffer != NULL && came >= 0)
+        give_room(buffer);
+    if (error != NULL) {
+        Py_DECREF(answer);
+        return fail_with(error);
     }
     return answer;
 }

@@ -28,6 +28,7 @@ type Comm struct {
 	active     atomic.Int64 // requests under way
 	gone       atomic.Bool  // closed
 	ending     atomic.Int32 // whether it is about to be closed: see turn.go
+	halfway    atomic.Bool  // a collective on payload may be under way that not all ranks have started
 	pins       runtime.Pinner
 	posts      posts
 	gathering  gathering // where there is no board
@@ -224,6 +225,9 @@ func (c *Comm) Close() error {
 func (c *Comm) end() error {
 	const why = "has closed the context"
 	left := c.endDependents()
+	if c.outOfStepFrom() != 0 {
+		c.halfway.Store(true)
+	}
 	c.notices.leave(why)
 	dismiss(c)
 	if b := c.board; b != nil {
@@ -241,8 +245,15 @@ func (c *Comm) end() error {
 	return errors.Join(left, c.free())
 }
 
-// freeNow frees the communicators.
-func (c *Comm) freeNow() error { return errors.Join(c.closePosts(), c.payload.Close(), c.main.Close()) }
+// freeNow frees the communicators. One with a collective that not all ranks have started stays: messages of that may
+// still come, which the library would take for those of the next communicator that gets the same number.
+func (c *Comm) freeNow() error {
+	err := errors.Join(c.closePosts(), c.main.Close())
+	if c.halfway.Load() {
+		return err
+	}
+	return errors.Join(err, c.payload.Close())
+}
 
 // checkRank refuses a rank outside the communicator.
 func (c *Comm) checkRank(name string, rank int64) error {

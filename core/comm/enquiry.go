@@ -160,13 +160,32 @@ func (c *Comm) mayEnquire() bool {
 	return ok && callers.limit.Load() == nil
 }
 
-// closePosts frees what the ranks ask each other on. What this rank could not start may not have been heard by all: its
-// answers stay.
+// answered reports whether this rank knows the answers to all that it asked. The communicator is closed, so nobody waits
+// for what begins only now, or cannot begin here any more.
+func (p *posts) answered() bool {
+	if p.comm.enquiries.main == nil {
+		return true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.line) > 0 {
+		first := p.line[0]
+		first.ready = true
+		if p.advance(); !first.begun {
+			return false
+		}
+		if first.err == nil {
+			p.comm.halfway.Store(true)
+		}
+	}
+	return true
+}
+
+// closePosts frees what the ranks asked each other on.
 func (c *Comm) closePosts() error {
 	if c.enquiries.main == nil {
 		return nil
 	}
-	c.posts.goOn()
 	return c.enquiries.main.Close()
 }
 

@@ -336,8 +336,9 @@ func (n *notices) alone() bool {
 	return true
 }
 
-// lingering are communicators that this rank has closed and others have not. To free one while a message may come on it is
-// no option: the library may take that for a message of another communicator, which gets the same number.
+// lingering are communicators that this rank has closed and others have not, or on which it still asks them. To free one
+// while a message may come on it is no option: the library may take that for a message of another communicator, which gets
+// the same number.
 var lingering struct {
 	mu   sync.Mutex
 	list []*Comm
@@ -347,7 +348,7 @@ var lingering struct {
 func (c *Comm) free() error {
 	const orderly = 20 * time.Millisecond
 	freeLingering()
-	if c.notices.close(orderly) {
+	if c.notices.close(orderly) && c.posts.answered() {
 		return c.freeNow()
 	}
 	lingering.mu.Lock()
@@ -361,7 +362,7 @@ func freeLingering() {
 	lingering.mu.Lock()
 	defer lingering.mu.Unlock()
 	lingering.list = slices.DeleteFunc(lingering.list, func(c *Comm) bool {
-		if !c.notices.close(0) {
+		if !c.notices.close(0) || !c.posts.answered() {
 			return false
 		}
 		_ = c.freeNow() // there is nobody to tell

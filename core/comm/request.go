@@ -179,6 +179,7 @@ func (r *Request) lose(why error) error {
 		}
 	}
 	r.file(false)
+	r.comm.halfway.Store(true)
 	r.state, r.err = lost, why
 	r.comm.active.Add(-1)
 	r.comm.Shut()

@@ -47,6 +47,7 @@ const (
 	shared
 	exclusive
 	wanted // it waits
+	ending // it waits for the accesses, and unlocks
 )
 
 // LocalBytes and TargetBytes are for code outside Go that looks there.

@@ -216,7 +216,8 @@ func (w *Window) abandoned(target int, word uint64) error {
 	return nil
 }
 
-// Unlock ends the accesses that Lock began, when they have happened at the target; with Every, those to all parts.
+// Unlock ends the accesses that Lock began, when they have happened at the target; with Every, those to all parts. Other
+// threads begin none any more meanwhile: the wait for what is under way might never end.
 func (w *Window) Unlock(target int64) error {
 	return w.using(named("unlock", target), func() error {
 		if target == backend.Every {
@@ -227,15 +228,14 @@ func (w *Window) Unlock(target int64) error {
 		}
 		t := &w.targets[target]
 		held := atomic.LoadInt32(&t.held)
-		if held != shared && held != exclusive {
+		if held != shared && held != exclusive || !atomic.CompareAndSwapInt32(&t.held, held, ending) {
 			return status.New(status.InvalidArgument, "rank %d's part is not locked", target)
 		}
 		if err := w.reach.Flush(int(target)); err != nil {
+			atomic.StoreInt32(&t.held, held)
 			return err
 		}
-		if !atomic.CompareAndSwapInt32(&t.held, held, unlocked) {
-			return status.New(status.InvalidArgument, "rank %d's part is not locked", target)
-		}
+		atomic.StoreInt32(&t.held, unlocked)
 		return w.free(int(target), held)
 	})
 }
@@ -252,15 +252,14 @@ func (w *Window) free(target int, held int32) error {
 func (w *Window) lower(target int, by uint64) error { return w.words.add(target, -by) }
 
 func (w *Window) unlockAll() error {
-	if atomic.LoadInt32(&w.local.everywhere) != shared {
+	if !atomic.CompareAndSwapInt32(&w.local.everywhere, shared, ending) {
 		return status.New(status.InvalidArgument, "lock_all has not locked the parts")
 	}
 	if err := w.reach.Flush(backend.Every); err != nil {
+		atomic.StoreInt32(&w.local.everywhere, shared)
 		return err
 	}
-	if !atomic.CompareAndSwapInt32(&w.local.everywhere, shared, unlocked) {
-		return status.New(status.InvalidArgument, "lock_all has not locked the parts")
-	}
+	atomic.StoreInt32(&w.local.everywhere, unlocked)
 	for target := range w.targets {
 		if err := w.free(target, shared); err != nil {
 			return err
