@@ -4,12 +4,17 @@ import (
 	"dtl/core/algorithm"
 	"dtl/core/container"
 	"dtl/core/kernel"
+	"dtl/core/status"
 )
 
-// fold makes one number of a container's elements by the fold args[0]; args[1] must be alike on all ranks,
+// fold makes one number of a container's elements by the fold args[0] % 256, for the call args[0] / 256; args[1] must be alike on all ranks,
 // and with args[2], the sum is exact. With args[3], the result is a NumPy scalar of the type that NumPy gives it.
 func fold(c *Call) error {
-	f, err := kernel.ParseFold(c.Args[0])
+	f, err := kernel.ParseFold(c.Args[0] % 256)
+	if err != nil {
+		return err
+	}
+	op, err := folding(f, c.Args[0]/256)
 	if err != nil {
 		return err
 	}
@@ -21,10 +26,24 @@ func fold(c *Call) error {
 		case c.Args[2] != 0:
 			c.Number, err = algorithm.Exact(of, nil, f, true)
 		default:
-			c.Number, err = algorithm.Fold(of, f, c.Args[1])
+			c.Number, err = algorithm.FoldFor(op, of, f, c.Args[1])
 		}
 		return err
 	})
+}
+
+// others are the calls that make something else of a fold's number than the one that has its name.
+var others = []string{"any", "all", "std", "min_element", "max_element"}
+
+// folding returns the name of a call: the fold's, or the n-th of the others, from 1 on.
+func folding(f kernel.Fold, n int64) (string, error) {
+	switch {
+	case n == 0:
+		return f.String(), nil
+	case n < 0 || n > int64(len(others)):
+		return "", status.New(status.InvalidArgument, "call %d of a fold is outside [0, %d]", n, len(others))
+	}
+	return others[n-1], nil
 }
 
 // dot adds up the products of the elements of a container and of the one whose handle is args[0]; with args[1], the first

@@ -14,13 +14,18 @@ import (
 // folded to, and every rank merges these in rank order. Of a replicated container each element counts once. same is what
 // all ranks must pass alike besides. Collective.
 func Fold(c container.Container, f kernel.Fold, same int64) (kernel.Number, error) {
-	n, _, err := fold(c, f, same)
+	return FoldFor(f.String(), c, f, same)
+}
+
+// FoldFor is Fold as a part of another call, which differs from Fold, and from others of the same fold.
+func FoldFor(op string, c container.Container, f kernel.Fold, same int64) (kernel.Number, error) {
+	n, _, err := fold(op, c, f, same)
 	return n, err
 }
 
 // Folded is Fold whose number has the type that NumPy gives it.
 func Folded(c container.Container, f kernel.Fold) (kernel.Number, error) {
-	n, t, err := fold(c, f, 0)
+	n, t, err := fold(f.String(), c, f, 0)
 	if err != nil {
 		return n, err
 	}
@@ -28,8 +33,7 @@ func Folded(c container.Container, f kernel.Fold) (kernel.Number, error) {
 }
 
 // fold also returns the type of the elements.
-func fold(c container.Container, f kernel.Fold, same int64) (n kernel.Number, t dtype.Type, err error) {
-	op := f.String()
+func fold(op string, c container.Container, f kernel.Fold, same int64) (n kernel.Number, t dtype.Type, err error) {
 	var folding *kernel.Folding
 	var layout partition.Layout
 	call := comm.Call{Op: op}

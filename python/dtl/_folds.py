@@ -14,6 +14,9 @@ SUM, PROD, MIN, MAX, ARGMIN, ARGMAX, MEAN, MOMENT, SQUARES, MAGNITUDES, TRUTHS =
 
 _WORD = 2**64 - 1
 
+#: Added to a fold's number by calls that make something else of it than the one that has its name.
+ANY, ALL, STD, MIN_ELEMENT, MAX_ELEMENT = (256 * call for call in range(1, 6))
+
 
 def _unsigned(kind: Any) -> Callable[[int], Any]:
     """Return what makes a scalar of the 64 bits that the core answers, which are signed."""

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from . import statistics
+from . import _folds, statistics
 from ._deferring import algorithm
+from ._folds import fold
 from .container import DistributedContainer
 
 
@@ -42,7 +43,7 @@ def min_element(c: DistributedContainer) -> tuple[Any, int]:
     ...     print(*dtl.min_element(vec), *dtl.max_element(vec), *dtl.minmax(vec))
     1 1 4 2 1 4
     """
-    return _element(c, int(statistics.argmin(c)))
+    return _element(c, int(fold(c, _folds.ARGMIN + _folds.MIN_ELEMENT)))
 
 
 @algorithm
@@ -51,7 +52,7 @@ def max_element(c: DistributedContainer) -> tuple[Any, int]:
 
     Parameters, result and errors are as of ``min_element``.
     """
-    return _element(c, int(statistics.argmax(c)))
+    return _element(c, int(fold(c, _folds.ARGMAX + _folds.MAX_ELEMENT)))
 
 
 @algorithm

@@ -150,7 +150,7 @@ def argmax(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
 def all(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Say whether all elements of a container are true: not zero. Collective. Else as :func:`sum`."""
     if axis is None and not keepdims:
-        return np.bool_(fold(a, _folds.TRUTHS) == a.global_size)
+        return np.bool_(fold(a, _folds.TRUTHS + _folds.ALL) == a.global_size)
     return _along("all", a, axis, None, keepdims)
 
 
@@ -158,7 +158,7 @@ def all(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
 def any(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Say whether any element of a container is true: not zero. Collective. Else as :func:`sum`."""
     if axis is None and not keepdims:
-        return np.bool_(fold(a, _folds.TRUTHS) != 0)
+        return np.bool_(fold(a, _folds.TRUTHS + _folds.ANY) != 0)
     return _along("any", a, axis, None, keepdims)
 
 
@@ -218,7 +218,7 @@ def var(a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdim
 def std(a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
     """Return the standard deviation of the elements of a container, the root of :func:`var`. Collective."""
     if axis is None and dtype is None and not keepdims:
-        squares = fold(a, _folds.MOMENT, _bits(a, ddof))
+        squares = fold(a, _folds.MOMENT + _folds.STD, _bits(a, ddof))
         return REALS[a._dtype.num](math.sqrt(_quotient(squares, a.global_size - ddof)))
     return _along("std", a, axis, dtype, keepdims, ddof=ddof)
 

@@ -74,6 +74,16 @@ def test_operations(on: dtl.Context, one: str, other: str) -> None:
         assert text.count(" at test_mismatch.py:") >= 2
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [("any", "all"), ("std", "var"), ("min_element", "argmin"), ("max_element", "argmax")]
+)
+def test_calls_that_communicate_alike(on: dtl.Context, one: str, other: str) -> None:
+    with dtl.DistributedVector(on, 9, fill=1.0) as vec:
+        text = disagree(on, lambda: getattr(dtl, one if on.rank == 1 else other)(vec))
+    assert f"rank 1 called {one} on" in text
+    assert f"called {other} on" in text
+
+
 @pytest.mark.parametrize("count", [0, 1, 5, 3000, 200_000])
 @pytest.mark.parametrize("name", ["allreduce", "reduce", "gather", "allgather"])
 def test_counts(on: dtl.Context, name: str, count: int) -> None:
