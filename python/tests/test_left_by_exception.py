@@ -88,7 +88,7 @@ PROGRAM = """
 """
 
 
-@pytest.mark.alone("starts ranks")
+@pytest.mark.jobs("starts ranks")
 @pytest.mark.parametrize("shared", ["1", "0"])
 @pytest.mark.parametrize("count", [on(2), on(3)])
 def test_caught(count: int, shared: str, tmp_path: Path) -> None:
