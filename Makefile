@@ -142,6 +142,13 @@ test-matrix: setup
 		printf '\n== pytest, $(n) ranks, $(with)\n' && $(call pytest_ranks,$(with),$(n)) &&)) true
 	$(say) "pytest, 2 ranks, MPICH through the standard ABI of MPI 5"
 	$(standard_abi) $(call pytest_ranks,$(PY_MPICH),2)
+	$(say) "pytest, programs that tests start, MPICH"
+	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY_MPICH) -m pytest -q -m jobs $(JOB_TESTS)
+
+# Of the programs that tests start, those that end, wait or are ended in ways that MPI has a say in.
+JOB_TESTS = $(wildcard $(addprefix python/tests/test_,$(addsuffix .py,\
+	absence close_mismatch failed_sends left_by_exception lost_ranks mpi4py stopped_ranks thread_turns uncaught waiting \
+	waiting_inside window_jobs)))
 
 # The library of the MPICH wheel that has the standard ABI, for dtl and for mpi4py.
 standard_abi = lib=$(abspath $(VENV_MPICH))/lib/libmpi_abi.so.1 && test -e $$lib && export DTL_MPI_LIB=$$lib MPI4PY_LIBMPI=$$lib &&
@@ -168,7 +175,7 @@ test-system-mpi: $(VENV)/.installed
 oshrun = DTL_BACKEND=shmem OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout -k 10 $(LIMIT) \
 	oshrun --mca btl ^openib --oversubscribe --bind-to none -n $(1)
 SHMEM_TESTS = $(addprefix python/tests/test_,backend_choice.py context.py reductions.py objects.py messages.py probe.py vector.py sort.py \
-	windows.py shared_counters.py roles.py)
+	windows.py shared_counters.py roles.py absence.py destructors.py close_mismatch.py)
 
 # The backend's jobs, and some of the Python tests, on ranks that OpenSHMEM connects. SHMEM_TESTS names them.
 test-shmem: $(VENV)/.installed go
