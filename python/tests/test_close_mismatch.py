@@ -24,7 +24,7 @@ with dtl.Context() as home:
     try:
         ctx.close() if home.is_root else dtl.allreduce(ctx, 1)
     except dtl.CollectiveMismatchError as error:
-        print(f"rank {home.rank}: {error}", flush=True)
+        print(f"rank {home.rank}: {error}\\n", end="", flush=True)  # one write, so that lines stay whole
 """
 
 
