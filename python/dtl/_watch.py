@@ -22,7 +22,7 @@ _LOOK_SECONDS = 0.5
 _LAST_WORDS_SECONDS = 1.2
 
 # What other ranks are told when this one's program ends, and how long the end may take: Python's, and that of MPI.
-_FAREWELL = "has ended its program"
+FAREWELL = "has ended its program"
 
 #: What the others are told of a rank that an exception takes out of a context, before the exception.
 LEFT = "has left the context by"
@@ -109,11 +109,11 @@ def interrupted(where: TracebackType | None) -> None:
 
 def left_behind(error: BaseException) -> None:
     """Stay a little before a rank that has left is told of: its exit code, if any, ends the job and says enough."""
-    if _FAREWELL in str(error) or LEFT in str(error):
+    if FAREWELL in str(error) or LEFT in str(error):
         time.sleep(_LAST_EXIT_SECONDS)
 
 
 def _leave() -> None:
     """Tell the other ranks that this one makes no more calls."""
     if not _native.forked():
-        _native.leave(_FAREWELL)
+        _native.leave(FAREWELL)

@@ -15,6 +15,7 @@ from ._devices import DeviceRanks
 from ._native import bridge
 from ._short import short
 from ._together import collective
+from ._where import raised
 from .exceptions import BufferError, CommunicationError, DTLError
 
 #: The most that the other ranks are told of the error by which a rank leaves.
@@ -320,6 +321,10 @@ class Context(DeviceRanks):
 
 def _reason(error: BaseException) -> str:
     """Return what the other ranks are told of a rank that an error takes out of a context."""
+    if isinstance(error, SystemExit):
+        return _watch.FAREWELL
+    if isinstance(error, KeyboardInterrupt):
+        return f"was at {raised(error.__traceback__)}, and {_watch.LEFT} KeyboardInterrupt"
     return f"{_watch.LEFT} {type(error).__name__}: {error}"[:LONGEST_REASON]
 
 
