@@ -9,7 +9,7 @@ import numpy as np
 from . import _native, _standing
 from ._arguments import integer
 from ._native import bridge
-from ._together import together
+from ._together import agree, together
 from .atomics import rma_compare_and_swap, rma_fetch_and_add, rma_fetch_and_op
 from .container import DistributedContainer
 from .exceptions import InvalidArgumentError, InvalidHandleError, InvalidTypeError
@@ -109,6 +109,7 @@ def remote(container: DistributedContainer, index: tuple[Any, ...]) -> Remote:
             container._check_open()
             if container.partition_policy is Partition.REPLICATED:
                 raise InvalidArgumentError("every rank holds each element of a container of PARTITION_REPLICATED")
+        agree(container.context, "remote")  # else a rank that makes a Window of the container would fit
         _standing.settle(container.context)
         window = Window(container)
         window._lasting = True

@@ -84,6 +84,14 @@ def test_calls_that_communicate_alike(on: dtl.Context, one: str, other: str) -> 
     assert f"called {other} on" in text
 
 
+def test_a_pointer_beside_a_window(on: dtl.Context) -> None:
+    """A pointer makes a window of the container, too."""
+    with dtl.DistributedVector(on, 9) as vec:
+        text = disagree(on, lambda: vec.remote(0) if on.rank == 1 else dtl.Window(vec))
+    assert "rank 1 called remote" in text
+    assert "called window" in text
+
+
 @pytest.mark.parametrize("count", [0, 1, 5, 3000, 200_000])
 @pytest.mark.parametrize("name", ["allreduce", "reduce", "gather", "allgather"])
 def test_counts(on: dtl.Context, name: str, count: int) -> None:
