@@ -22,6 +22,9 @@ MARK, FOLDER = "DTL_ATTACK_JOB", "DTL_ATTACK_FOLDER"
 #: How the lines begin that a failure is told with.
 PRINTED = ("[rank", "dtl:", "found:", "Fatal", "Current thread", "fatal error", "SIG", "panic", "python: ")
 
+#: What Open MPI's launcher says on a busy machine where it does not start: nothing has run then.
+NOT_STARTED = "The PMIx server's listener thread failed to start"
+
 #: What DTL's own threads do while they have nothing to do.
 IDLE = ("_watch.py", "_streams.py", "_awaited.py")
 
@@ -209,7 +212,8 @@ class Job:
         """Wait for a job that nothing was done to, and return what is wrong with its end."""
         if not self.wait(seconds):
             return [f"no end after {seconds:g} s\n{self.where()}\n{self.essence()}"]
-        wrong = [f"exit code {self.code}\n{self.essence()}\n{self.stacks()}".strip()] if self.code != 0 else []
+        failed = self.code != 0 and NOT_STARTED not in self.output()
+        wrong = [f"exit code {self.code}\n{self.essence()}\n{self.stacks()}".strip()] if failed else []
         return wrong + self.left()
 
 
