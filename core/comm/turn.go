@@ -34,7 +34,7 @@ func (c *Comm) take(op string) (first bool, err error) {
 	}
 	me := goroutine.ID()
 	if atomic.LoadUint64(c.turn.at) != me {
-		return true, c.waitForTurn(op, me, false)
+		return true, c.waitForTurn(op, false)
 	}
 	if handlers.level(me) > c.turn.level.Load() {
 		return false, status.New(status.Communication, "this thread is in a collective call on the same context, and runs a "+
@@ -59,11 +59,11 @@ const (
 )
 
 // waitForTurn is take where another goroutine has the turn. last says that the caller is to close the communicator.
-func (c *Comm) waitForTurn(op string, me uint64, last bool) error {
+func (c *Comm) waitForTurn(op string, last bool) error {
 	v := c.vigil(op + ", behind another thread's call")
 	v.last = last
 	defer v.end()
-	for looks := 0; !atomic.CompareAndSwapUint64(c.turn.at, 0, me); looks++ {
+	for looks := 0; !c.tryTake(); looks++ {
 		if c.gone.Load() && !last {
 			return closed()
 		}
@@ -76,7 +76,6 @@ func (c *Comm) waitForTurn(op string, me uint64, last bool) error {
 		}
 		time.Sleep(min(max(time.Since(v.started)/8, drowsy/20), drowsy))
 	}
-	c.turn.level.Swap(handlers.level(me))
 	return nil
 }
 
@@ -257,9 +256,8 @@ func closed() error { return status.New(status.InvalidHandle, "the context is cl
 
 // takeToClose takes the last turn, when code outside Go is in no call any more.
 func (c *Comm) takeToClose() error {
-	me := goroutine.ID()
-	if atomic.LoadUint64(c.turn.at) != me {
-		if err := c.waitForTurn("close", me, true); err != nil {
+	if atomic.LoadUint64(c.turn.at) != goroutine.ID() {
+		if err := c.waitForTurn("close", true); err != nil {
 			return err
 		}
 	}
