@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import rank
 from calls import Objects, starts, table
-from jobs import family, series
+from jobs import drawn
 
 import dtl
 
@@ -23,18 +23,10 @@ CASES = 800
 #: The most that a trial takes.
 SECONDS = 25.0
 
-#: What a call may wait before DTL gives up for it, which is a failure.
-TIMEOUT = 5
-
 
 def trial(seed: int, python: str, seconds: float) -> tuple[str, list[str]]:
     """Run one job of many cases, and return what it was and what went wrong."""
-    rng = random.Random(f"hostile {seed} {family(python)}")
-    ranks = 2 if family(python) == "MPICH" else rng.choice([2, 3, 4])
-    shared = rng.random() < 0.7
-    variables = {"DTL_TIMEOUT": str(TIMEOUT), **({} if shared else {"DTL_SHARED_MEMORY": "0"})}
-    done, wrong = series(python, ranks, "hostile.py", rng.randrange(2**32), CASES, seconds, variables)
-    return f"{done} calls on {ranks} ranks{'' if shared else ' that share no memory'}", wrong
+    return drawn("hostile", "calls", CASES, seed, python, seconds)
 
 
 class Malicious:

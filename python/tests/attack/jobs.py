@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import re
 import shutil
 import signal
@@ -246,6 +247,20 @@ def _command(pid: int) -> str:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()[:120]
     except OSError:
         return "ended since"
+
+
+#: What a call of a drawn series may wait before DTL gives up for it, which is a failure.
+TIMEOUT = 5
+
+
+def drawn(name: str, things: str, cases: int, seed: int, python: str, seconds: float) -> tuple[str, list[str]]:
+    """Run a series of cases of an attack on drawn ranks, and return what it was and what went wrong."""
+    rng = random.Random(f"{name} {seed} {family(python)}")
+    ranks = 2 if family(python) == "MPICH" else rng.choice([2, 3, 4])
+    shared = rng.random() < 0.7
+    variables = {"DTL_TIMEOUT": str(TIMEOUT), **({} if shared else {"DTL_SHARED_MEMORY": "0"})}
+    done, wrong = series(python, ranks, f"{name}.py", rng.randrange(2**32), cases, seconds, variables)
+    return f"{done} {things} on {ranks} ranks{'' if shared else ' that share no memory'}", wrong
 
 
 def series(
