@@ -2,7 +2,7 @@
 
 /* Arguments borrowed for a call, and scalars given back. */
 #include "module.h"
-#include "ndarray.h"
+#include "numpy.h"
 
 /* describe_scalar describes a Python scalar as an element of one of NumPy's types. */
 static void describe_scalar(dtl_array *a, int type, scalar *s) {

@@ -1,7 +1,7 @@
 //go:build cpython
 
 /* The call that serves every operation. */
-#include "ndarray.h"
+#include "numpy.h"
 
 PyObject *fail_with(char *error) {
     fail(error);

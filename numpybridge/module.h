@@ -26,7 +26,7 @@ static inline PyObject *Py_NewRef(PyObject *object) {
 /* Everything here is for this library's own files. */
 #pragma GCC visibility push(hidden)
 
-/* ---- bridge.c ---- */
+/* ---- module.c ---- */
 
 /* Set once by setup(): the two NumPy types that tell kinds apart. */
 extern PyObject *ndarray_type, *generic_type;
@@ -106,7 +106,7 @@ PyObject *fail_with(char *error);
 extern const char call_doc[];
 PyObject *bridge_call(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 
-/* ---- shorttype.c ---- */
+/* ---- fastpath_function.c ---- */
 
 extern PyTypeObject ShortType;
 
@@ -124,7 +124,7 @@ PyObject *bridge_pends(PyObject *module, PyObject *object);
 
 PyObject *bridge_start(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 
-/* ---- program.c ---- */
+/* ---- interrupts.c ---- */
 
 /* program_setup takes Python's function that names the place the calling thread is at. */
 void program_setup(PyObject *where);

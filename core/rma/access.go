@@ -53,7 +53,7 @@ func (w *Window) checkEpoch(target int64) error {
 		target)
 }
 
-// access calls f, which accesses some bytes of a target's part. numpybridge/nearwindows.c does the same without Go where
+// access calls f, which accesses some bytes of a target's part. numpybridge/fastpath_rma.c does the same without Go where
 // nothing is wrong: the rules of epochs are there, too, and the two files must agree.
 func (w *Window) access(op string, target, offset int64, bytes int, f func() error) error {
 	return w.using(op, func() error {

@@ -67,8 +67,8 @@ var cgoFiles = []string{
 	"backends/mpi/",
 	"backends/shmem/library.go", "backends/shmem/internal/exporttest/export.go",
 	"core/memory/cmem.go",
-	"numpybridge/bridge.go", "numpybridge/held.go", "numpybridge/lend.go", "numpybridge/program.go",
-	"numpybridge/sorter.go",
+	"numpybridge/bridge.go", "numpybridge/held.go", "numpybridge/fastpath.go", "numpybridge/interrupts.go",
+	"numpybridge/numpy_sorts.go",
 	"numpybridge/embedtest/embedtest.go",
 }
 

@@ -29,7 +29,7 @@ func TestRepository(t *testing.T) {
 	for _, f := range source.files {
 		seen[f.path] = true
 	}
-	for _, name := range []string{"pydtl/guard.go", "numpybridge/bridge.go", "numpybridge/program.go", "core/status/status.go", "python/dtl/__init__.py"} {
+	for _, name := range []string{"pydtl/guard.go", "numpybridge/bridge.go", "numpybridge/interrupts.go", "core/status/status.go", "python/dtl/__init__.py"} {
 		if !seen[name] {
 			t.Fatalf("%s was not read: the rules would hold of nothing", name)
 		}

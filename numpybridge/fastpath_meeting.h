@@ -1,8 +1,8 @@
 /* Short collective calls, made by C on the board. */
-#ifndef DTL_NEAR_H
-#define DTL_NEAR_H
+#ifndef DTL_FASTPATH_MEETING_H
+#define DTL_FASTPATH_MEETING_H
 
-#include "ndarray.h"
+#include "numpy.h"
 
 #pragma GCC visibility push(hidden)
 

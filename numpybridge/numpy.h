@@ -7,8 +7,8 @@
  * needs no NumPy; ndarray_learn holds them against an array whose fields are known. Where they differ, the buffer
  * protocol goes on serving.
  */
-#ifndef DTL_NDARRAY_H
-#define DTL_NDARRAY_H
+#ifndef DTL_NUMPY_H
+#define DTL_NUMPY_H
 
 #include "module.h"
 
@@ -89,12 +89,12 @@ static inline int ndarray_take(PyObject *value, dtl_array *a, int64_t *shape, in
  * NumPy's functions if they are those of a version that is known. */
 void ndarray_learn(PyObject *sample);
 
-/* ---- sorter.c ---- */
+/* ---- numpy_sorts.c ---- */
 
 /* sorters_learn gives the core those of NumPy's sorts that are faster than its own. */
 void sorters_learn(PyObject *module, void **table);
 
-/* ---- ndarray.c ---- */
+/* ---- numpy.c ---- */
 
 /* type_numbered returns the type with one of the core's numbers; NULL if there is none. */
 const array_type *type_numbered(unsigned number);

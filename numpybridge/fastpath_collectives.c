@@ -1,8 +1,8 @@
 //go:build cpython
 
 /* The collective calls that C makes on the board: what fits there, of types and operators that C knows. */
-#include "near.h"
-#include "short.h"
+#include "fastpath_meeting.h"
+#include "fastpath.h"
 
 PyObject *near_barrier(const ShortObject *s, const RanksObject *ranks) {
     meeting m;

@@ -1,8 +1,8 @@
 //go:build cpython
 
 /* The description of an array before its elements, in short messages and on the board: core/comm/header.go. */
-#include "near.h"
-#include "short.h"
+#include "fastpath_meeting.h"
+#include "fastpath.h"
 
 enum { HEAD_FIXED = 8, WAY_OFFER = 2 };
 

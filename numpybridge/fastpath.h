@@ -1,8 +1,8 @@
 /* A Short: which of a function's parameters is what of a call, and what comes back. */
-#ifndef DTL_SHORT_H
-#define DTL_SHORT_H
+#ifndef DTL_FASTPATH_H
+#define DTL_FASTPATH_H
 
-#include "ndarray.h"
+#include "numpy.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -73,7 +73,7 @@ PyObject *scalar_result(trip *t);
 /* given_out makes the call with the caller's output, if there is one. */
 PyObject *given_out(trip *t);
 
-/* ---- head.c ---- */
+/* ---- header.c ---- */
 
 enum { HEAD_ROOM = 8 + 8 * DTL_MAX_DIMS };
 
@@ -89,7 +89,7 @@ void write_offer(char *head, int number);
 /* read_offer says whether elements are offered, of which type, how many, and under which number. */
 int read_offer(const char *laid, int64_t bytes, dtl_array *elements, uint32_t *number);
 
-/* ---- nearoffers.c ---- */
+/* ---- fastpath_offers.c ---- */
 
 /* offer_make offers elements to a rank, and returns the number; -1 where it cannot copy them, or too many are open. */
 int offer_make(const dtl_board *b, int dest, const void *data, int64_t bytes);
@@ -101,17 +101,17 @@ int offer_settled(const dtl_board *b, int number, int64_t bytes);
  * exception where the copy fails, which ends the offer. */
 int offer_collect(const RanksObject *ranks, int rank, uint32_t number, int tag, PyObject *out, const dtl_array *into);
 
-/* ---- nearwindows.c ---- */
+/* ---- fastpath_rma.c ---- */
 
 /* near_access accesses a window in this process's memory, or returns NotImplemented. */
 PyObject *near_access(const ShortObject *s, trip *t, PyObject *owner);
 
-/* ---- near.c ---- */
+/* ---- fastpath_meeting.c ---- */
 
 /* Where it is not 0, each call goes on with what is under way first. */
 extern const int32_t *polls;
 
-/* ---- nearcalls.c, nearmessages.c ---- */
+/* ---- fastpath_collectives.c, fastpath_messages.c ---- */
 
 /* near_barrier is a barrier by the board alone, or returns NotImplemented. */
 PyObject *near_barrier(const ShortObject *s, const RanksObject *ranks);

@@ -6,8 +6,8 @@
  * What goes at once needs nobody to wait for it. What does not is Go's: a send that is under way is handed over, and a
  * receive to which nothing has come is taken back, and made again there.
  */
-#include "near.h"
-#include "short.h"
+#include "fastpath_meeting.h"
+#include "fastpath.h"
 
 /* How long a call looks for its message with the interpreter's lock held, in nanoseconds. */
 enum { PATIENCE = 20 * 1000 };

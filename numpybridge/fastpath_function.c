@@ -1,7 +1,7 @@
 //go:build cpython
 
 /* The type Short. To all who look at one it is the function behind it. */
-#include "short.h"
+#include "fastpath.h"
 
 /* The words for what comes back. */
 static const char *const answers[] = {"received", "sent",  "exchanged", "shared", "dealt",   "like",    "stacked", "met",

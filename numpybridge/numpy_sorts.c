@@ -1,7 +1,7 @@
 //go:build cpython
 
 /* NumPy's sorts, where they are faster than the core's: those that use wide registers, since NumPy 2. */
-#include "ndarray.h"
+#include "numpy.h"
 
 /* has_feature says whether NumPy uses one of a processor's features, which it calls by one name or another. */
 static int has_feature(PyObject *features, const char *name, const char *other) {

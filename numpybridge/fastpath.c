@@ -8,8 +8,8 @@
  * it makes the call by itself; where one needs preparing, is missing, or is wrong, it calls the function with what it
  * was called with.
  */
-#include "ndarray.h"
-#include "short.h"
+#include "numpy.h"
+#include "fastpath.h"
 
 /* bind puts each argument at its parameter, and says whether they are all there and none is too many. */
 static int bind(const ShortObject *s, PyObject *const *args, Py_ssize_t count, PyObject *words, PyObject **bound) {

@@ -1,7 +1,7 @@
 //go:build cpython
 
-/* Whether NumPy's arrays have the layout of ndarray.h, and what NumPy's functions make. */
-#include "ndarray.h"
+/* Whether NumPy's arrays have the layout of numpy.h, and what NumPy's functions make. */
+#include "numpy.h"
 
 PyTypeObject *ndarray_known;
 int numpy_known;

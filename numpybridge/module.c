@@ -8,7 +8,7 @@
  * array, a missing output) it returns NotImplemented, and Python prepares the argument and calls again.
  */
 #include "module.h"
-#include "near.h"
+#include "fastpath_meeting.h"
 
 PyObject *ndarray_type, *generic_type;
 

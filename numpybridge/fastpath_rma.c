@@ -8,8 +8,8 @@
  * lies where C finds it (core/rma/local.go). Go refuses what is wrong, and waits for a guard that others have for long.
  * The rules of epochs are those of core/rma/access.go, once more: the two files must agree.
  */
-#include "near.h"
-#include "short.h"
+#include "fastpath_meeting.h"
+#include "fastpath.h"
 
 /* From so many bytes on, a copy lets other threads of the interpreter go on. */
 enum { LONG_COPY = 64 << 10 };

@@ -7,8 +7,8 @@
  * short call's elements with it (core/board, core/comm/meeting.go). A call into Go takes longer than that. So C does it
  * where that is all there is to do; Go waits for ranks that are late, and explains what they disagree about.
  */
-#include "near.h"
-#include "short.h"
+#include "fastpath_meeting.h"
+#include "fastpath.h"
 
 enum { SUM, PROD, OPERATORS };
 static uint64_t operator_prints[OPERATORS];
