@@ -3,6 +3,7 @@ package numpybridge
 import (
 	"dtl/core/comm"
 	"dtl/core/kernel"
+	"dtl/core/progress"
 	"dtl/core/status"
 )
 
@@ -68,10 +69,10 @@ func (c *Call) perform() error {
 	if row == nil {
 		return status.New(status.Internal, "no operation has the code %d", int64(c.Code))
 	}
-	if err := comm.Enter(); err != nil {
+	if err := progress.Enter(); err != nil {
 		return status.In(row.name, err)
 	}
-	defer comm.Exit()
+	defer progress.Exit()
 	err := row.run(c)
 	c.Alone = c.Alone || c.Code.local()
 	if err != nil && c.Result.Storage != nil {

@@ -13,6 +13,7 @@ import (
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
+	"dtl/core/progress"
 	"dtl/core/rma"
 	"dtl/core/status"
 )
@@ -82,7 +83,7 @@ func dtl_end() {
 //export dtl_polls
 func dtl_polls() C.uintptr_t {
 	defer guard(nil)
-	return C.uintptr_t(uintptr(unsafe.Pointer(comm.Polls()))) // which never moves
+	return C.uintptr_t(uintptr(unsafe.Pointer(progress.Polls()))) // which never moves
 }
 
 // dtl_poll goes on with what is under way.
@@ -90,7 +91,7 @@ func dtl_polls() C.uintptr_t {
 //export dtl_poll
 func dtl_poll() {
 	defer guard(nil)
-	comm.Poll()
+	progress.Poll()
 }
 
 // dtl_print returns a number for an operation's name, or with by for an operator's.

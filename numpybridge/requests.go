@@ -5,6 +5,7 @@ import (
 	"dtl/core/dtype"
 	"dtl/core/handle"
 	"dtl/core/kernel"
+	"dtl/core/progress"
 	"dtl/core/rma"
 	"dtl/core/runtime"
 	"dtl/core/status"
@@ -126,9 +127,9 @@ func EndRequest(h int64) bool {
 	if err != nil {
 		return true
 	}
-	if comm.Enter() == nil {
+	if progress.Enter() == nil {
 		ref.Object.Test()
-		comm.Exit()
+		progress.Exit()
 	}
 	active := ref.Object.Active()
 	if ref.Release() != nil || active {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"dtl/core/comm"
+	"dtl/core/progress"
 )
 
 // SetPatience says after how many seconds in one call a report shows where the ranks are, and after how many the call
@@ -36,10 +37,10 @@ func SetChecking(everywhere bool) (ok bool, err error) {
 	return true, nil
 }
 
-// SetProgress says who goes on with what is under way while a program does something else: core/comm numbers them.
+// SetProgress says who goes on with what is under way while a program does something else: core/progress numbers them.
 func SetProgress(number int64) (ok bool, err error) {
 	defer guard(&err)
-	return true, comm.SetProgress(number)
+	return true, progress.SetMode(number)
 }
 
 // Asked reports whether another rank wants to know where this process is.

@@ -10,6 +10,7 @@ import (
 	"dtl/core/backend"
 	"dtl/core/board"
 	"dtl/core/memory"
+	"dtl/core/progress"
 	"dtl/core/status"
 )
 
@@ -18,8 +19,7 @@ import (
 type Comm struct {
 	main       backend.ReducingCommunicator
 	payload    backend.ReducingCommunicator
-	aside      Progress         // who goes on with what is under way here
-	advancer   backend.Advancer // nil: nobody else needs to
+	engine     progress.Engine // who goes on with what is under way here
 	rank, size int
 	memory     memory.Allocator
 	scratch    scratch
@@ -73,13 +73,13 @@ func newComm(main backend.ReducingCommunicator, mem memory.Allocator, trust bool
 	c.posts.comm, c.gathering.comm = c, c
 	c.scratch.from = mem
 	c.turn.at = &c.turn.own
-	if err := heed(main); err != nil {
+	if err := progress.Heed(main); err != nil {
 		return nil, errors.Join(err, payload.Close(), main.Close())
 	}
 	if c.size == 1 {
 		return c, nil
 	}
-	c.helped()
+	c.engine = progress.For(main)
 	if err := c.share(trust); err != nil {
 		_ = errors.Join(payload.Close(), main.Close())
 		return nil, err
@@ -97,10 +97,10 @@ func (c *Comm) Size() int { return c.size }
 // inTurn calls f, which is a collective call as users know it by op, or a part of one: one at a time. The calls that it
 // makes are parts of it.
 func (c *Comm) inTurn(op string, f func() error) error {
-	if err := Enter(); err != nil {
+	if err := progress.Enter(); err != nil {
 		return status.In(op, err)
 	}
-	defer Exit()
+	defer progress.Exit()
 	first, err := c.take(op)
 	if err != nil {
 		return status.In(op, err)
@@ -113,7 +113,7 @@ func (c *Comm) inTurn(op string, f func() error) error {
 		return status.In(op, closed())
 	}
 	if c.board == nil && c.size > 1 {
-		defer runErrandsAside()()
+		defer progress.RunQueueBeside()()
 	}
 	return status.In(op, f())
 }
@@ -196,10 +196,10 @@ const (
 // were parked are dropped.
 func (c *Comm) Close() error {
 	const op = "close"
-	if err := Enter(); err != nil {
+	if err := progress.Enter(); err != nil {
 		return status.In(op, err)
 	}
-	defer Exit()
+	defer progress.Exit()
 	if err := c.takeToClose(); err != nil {
 		return status.In(op, err)
 	}

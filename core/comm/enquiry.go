@@ -8,6 +8,7 @@ import (
 	"dtl/core/backend"
 	"dtl/core/board"
 	"dtl/core/memory"
+	"dtl/core/progress"
 	"dtl/core/status"
 )
 
@@ -157,7 +158,7 @@ func (c *Comm) openEnquiries(wanted bool) error {
 // mayEnquire reports whether this rank can go on with enquiries also where it waits in the backend.
 func (c *Comm) mayEnquire() bool {
 	_, ok := c.main.(backend.AsyncCommunicator)
-	return ok && callers.limit.Load() == nil
+	return ok && !progress.Limited()
 }
 
 // answered reports whether this rank knows the answers to all that it asked. The communicator is closed, so nobody waits

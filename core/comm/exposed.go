@@ -52,7 +52,7 @@ func (e *exposed) Flush(target int) error {
 func (e *exposed) Close() error {
 	if !e.over {
 		e.over = true
-		defer e.comm.Shut()
+		defer e.comm.engine.Shut()
 	}
 	return e.stay("close", backend.Every).inside(e.Window.Close)
 }

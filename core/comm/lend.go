@@ -10,6 +10,7 @@ import (
 	"dtl/core/board"
 	"dtl/core/dtype"
 	"dtl/core/memory"
+	"dtl/core/progress"
 	"dtl/core/status"
 )
 
@@ -19,7 +20,7 @@ import (
 // Lend returns where the board is, for code that knows this Comm by a number; nil where there is none, or where not every
 // thread may make calls. It is called before the Comm is used.
 func (c *Comm) Lend(owner int64) unsafe.Pointer {
-	if c.gone.Load() || c.alike || callers.limit.Load() != nil {
+	if c.gone.Load() || c.alike || progress.Limited() {
 		return nil
 	}
 	b, brief := c.board, c.brief
@@ -39,7 +40,7 @@ func (c *Comm) Lend(owner int64) unsafe.Pointer {
 		d := direct.Direct()
 		m = board.Messages{
 			Comm: d.Comm, SendFor: d.SendFor, RecvFor: d.RecvFor, WaitFor: d.WaitFor, Cancel: d.Cancel,
-			Errands: uintptr(unsafe.Pointer(&errands.n)), Parked: uintptr(unsafe.Pointer(&c.parked.n)),
+			Queued: uintptr(unsafe.Pointer(progress.Queued())), Parked: uintptr(unsafe.Pointer(&c.parked.n)),
 			Tags: int32(min(c.main.TagBound(), math.MaxInt32)),
 		}
 		c.pins.Pin(c) // C looks at its parked

@@ -9,6 +9,7 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/memory"
+	"dtl/core/progress"
 	"dtl/core/status"
 )
 
@@ -191,7 +192,7 @@ func (n *notices) answer(place string) {
 
 // asked reports whether a rank that this one has not answered asks where it is.
 func (n *notices) asked() bool {
-	if callers.limit.Load() != nil {
+	if progress.Limited() {
 		return false
 	}
 	n.goOn()

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"dtl/core/backend"
+	"dtl/core/progress"
 	"dtl/core/status"
 )
 
@@ -171,8 +172,8 @@ func (v *vigil) gather() error {
 	g := &v.comm.gathering
 	for v.on = 0; ; {
 		slice := unnoticed
-		if runErrands() {
-			slice = errandPause
+		if progress.RunQueue() {
+			slice = progress.QueuePause
 		}
 		if done, err := g.goOn(slice); done || err != nil {
 			return err
@@ -235,7 +236,7 @@ func (c *Comm) broken() error {
 // idle passes a moment, and lets the backend go on with what is under way: others may wait for that before they come.
 func (c *Comm) idle(turn int) {
 	if turn%8 == 0 {
-		runErrands()
+		progress.RunQueue()
 		c.progress()
 	}
 	c.yield()
@@ -248,8 +249,8 @@ func (c *Comm) await(r backend.Request, what awaited) (backend.Status, error) {
 	defer v.end()
 	for {
 		slice := unnoticed
-		if runErrands() {
-			slice = errandPause
+		if progress.RunQueue() {
+			slice = progress.QueuePause
 		}
 		if st, done, err := r.WaitFor(slice); done || err != nil {
 			return st, err

@@ -4,8 +4,10 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"dtl/core/backend"
+	"dtl/core/progress"
 	"dtl/core/status"
 )
 
@@ -21,11 +23,10 @@ type Request struct {
 	wait      backend.Request // what the task waits for while it is under way
 	err       error           // of what is over
 	cancelled bool
-	waiters   atomic.Int32 // who has the lock for as long as it takes, or wants it
-	filed     bool         // among the errands
-	errand    int          // the place there, which the lock of these guards
-	sight     *sight       // of code outside Go that looks at it; nil: there is none
-	absence   absence      // of the rank that it waits for
+	waiters   atomic.Int32   // who has the lock for as long as it takes, or wants it
+	queued    progress.Entry // in the progress queue
+	sight     *sight         // of code outside Go that looks at it; nil: there is none
+	absence   absence        // of the rank that it waits for
 }
 
 // state says where a request is. One that may be started again goes round.
@@ -89,7 +90,7 @@ func (r *Request) start() error {
 		r.comm.active.Add(-1)
 		return err
 	}
-	r.comm.Open()
+	r.comm.engine.Open()
 	r.state, r.err, r.cancelled = underWay, nil, false
 	r.went(wait, early.error)
 	return nil
@@ -99,16 +100,16 @@ func (r *Request) start() error {
 func (r *Request) went(wait backend.Request, err error) {
 	r.wait = wait
 	if wait != nil {
-		r.file(r.waiters.Load() == 0 && r.task.more())
+		r.enqueue(r.waiters.Load() == 0 && r.task.more())
 		return
 	}
-	r.file(false)
+	r.enqueue(false)
 	r.state, r.err = over, err
 	if disagreed := r.posted.check(); r.err == nil {
 		r.err = disagreed
 	}
 	r.comm.active.Add(-1)
-	r.comm.Shut()
+	r.comm.engine.Shut()
 }
 
 // Wait returns the result when the operation is over; then the request rests. The caller owns the result. An error of
@@ -138,16 +139,39 @@ func (r *Request) Wait() (Result, error) {
 func (r *Request) settled() error {
 	for r.state == underWay {
 		if err := r.await(); err != nil {
-			r.file(r.state == underWay && r.task.more())
+			r.enqueue(r.state == underWay && r.task.more())
 			return err
 		}
 	}
 	return nil
 }
 
+// enqueue takes the request into the progress queue, or out of it. The caller holds its lock.
+func (r *Request) enqueue(yes bool) { r.queued.Set((*advancing)(r), yes) }
+
+// advancing is a request as a task of the progress queue.
+type advancing Request
+
+// Advance goes on with the request unless somebody else does.
+func (a *advancing) Advance() {
+	if r := (*Request)(a); r.tryLock() {
+		r.goOn(backend.Request.Test)
+		r.unlock()
+	}
+}
+
+// begun is how long a call waits in the backend before it waits in the ways of await.
+func begun() time.Duration {
+	const queuePatience = 20 * time.Microsecond
+	if progress.Queued().Load() > 0 {
+		return queuePatience
+	}
+	return patience
+}
+
 // await waits for what the task waits for, and goes on. Its error is one of the waiting.
 func (r *Request) await() error {
-	r.file(false) // nobody else goes on with it
+	r.enqueue(false) // nobody else goes on with it
 	watched := watched{r.wait, r.posted}
 	st, done, err := watched.WaitFor(begun())
 	if !done && err == nil {
@@ -178,11 +202,11 @@ func (r *Request) lose(why error) error {
 			return nil
 		}
 	}
-	r.file(false)
+	r.enqueue(false)
 	r.comm.halfway.Store(true)
 	r.state, r.err = lost, why
 	r.comm.active.Add(-1)
-	r.comm.Shut()
+	r.comm.engine.Shut()
 	return why
 }
 
@@ -213,7 +237,7 @@ func (r *Request) look(test test) state {
 	return r.state
 }
 
-// try takes the lock unless somebody waits for the request. Who runs errands has it for a moment only.
+// try takes the lock unless somebody waits for the request. Who runs the progress queue has it for a moment only.
 func (r *Request) try() bool {
 	for !r.tryLock() {
 		if r.waiters.Load() > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/memory"
+	"dtl/core/progress"
 )
 
 // A program that computes beside a request asks again and again whether it is over, and the way into Go takes several
@@ -32,7 +33,7 @@ var sights memory.Fixed[sight]
 // Lend returns where the request is to be looked at, for code that knows it by a number; nil where there is no such place,
 // or where not every thread may make calls.
 func (r *Request) Lend(owner int64) unsafe.Pointer {
-	if callers.limit.Load() != nil || r.comm.aside == ByCalls || !r.try() {
+	if progress.Limited() || r.comm.engine.Mode == progress.ByCalls || !r.try() {
 		return nil
 	}
 	defer r.unlock()

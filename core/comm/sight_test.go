@@ -1,12 +1,21 @@
 package comm
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"dtl/core/backend"
+	"dtl/core/progress"
 )
+
+// until waits for what another goroutine does.
+func until(yes func() bool) {
+	for !yes() {
+		runtime.Gosched()
+	}
+}
 
 // native is a request of a library that C could ask, which forgets it when it is complete.
 type native struct {
@@ -88,11 +97,11 @@ func TestSightShowsWhatIsWaitedFor(t *testing.T) {
 
 func TestSightIsNotLent(t *testing.T) {
 	r, _ := staged(t, 1)
-	r.comm.aside = ByCalls
+	r.comm.engine.Mode = progress.ByCalls
 	if r.Lend(7) != nil {
 		t.Error("where every call goes on with others")
 	}
-	r.comm.aside = ByWaiting
+	r.comm.engine.Mode = progress.ByWaiting
 	r.waiters.Add(1)
 	r.lock()
 	if r.Lend(7) != nil {

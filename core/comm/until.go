@@ -1,6 +1,10 @@
 package comm
 
-import "time"
+import (
+	"time"
+
+	"dtl/core/progress"
+)
 
 // Until waits until ask says yes, as all who wait for another rank do. call says for what, which may change. An error
 // of ask ends the wait, too.
@@ -36,6 +40,6 @@ func (c *Comm) letGo(turn int) {
 		c.idle(turn)
 		return
 	}
-	runErrands()
+	progress.RunQueue()
 	yield()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dtl/core/clock"
+	"dtl/core/progress"
 )
 
 // comms are those that ranks of this process have open, for what one of them tells on all of its boards.
@@ -130,7 +131,7 @@ func Answer(place string) {
 
 // Leave tells the other ranks that this process makes no more calls, and why: "has ended".
 func Leave(why string) {
-	stopAside()
+	progress.Stop()
 	onBoards(func(c *Comm) { c.board.Leave(why) })
 	for _, n := range byMessages() {
 		n.leave(why)

@@ -76,7 +76,7 @@ func (c *Comm) Expose(op, what string, mem memory.Span) (w backend.Window, err e
 			return err
 		}
 		if w, err = p.Expose(mem); err == nil {
-			c.Open()
+			c.engine.Open()
 			w = &exposed{Window: w, comm: c, what: what}
 		}
 		return err

@@ -10,6 +10,7 @@ import (
 	"dtl/core/halo"
 	"dtl/core/handle"
 	"dtl/core/memory"
+	"dtl/core/progress"
 	"dtl/core/status"
 )
 
@@ -297,10 +298,10 @@ func DropHalo(named handle.Handle) (dropped bool, err error) {
 	}
 	h := ref.Object
 	if h.stage.Load() == begun {
-		if comm.Enter() != nil {
+		if progress.Enter() != nil {
 			return false, ref.Release() // another thread has the backend, and waits, perhaps
 		}
-		defer comm.Exit()
+		defer progress.Exit()
 		if !h.exchange.Over() {
 			return false, ref.Release()
 		}

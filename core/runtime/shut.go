@@ -4,6 +4,7 @@ import (
 	"dtl/core/backend"
 	"dtl/core/comm"
 	"dtl/core/handle"
+	"dtl/core/progress"
 	"dtl/core/status"
 )
 
@@ -64,10 +65,10 @@ func settled(h handle.Handle, on *comm.Comm) (err error) {
 // freed. Local.
 func GiveUp(h handle.Handle, why string) error {
 	return status.In("close", with(h, func(c *Context) error {
-		if err := comm.Enter(); err != nil {
+		if err := progress.Enter(); err != nil {
 			return err
 		}
-		defer comm.Exit()
+		defer progress.Exit()
 		c.comm.GiveUp(why)
 		return nil
 	}))

@@ -1,4 +1,4 @@
-package comm
+package progress
 
 import (
 	"sync/atomic"
@@ -17,8 +17,8 @@ var callers struct {
 	depth int                                 // how often it has entered
 }
 
-// heed has all calls from now on keep to what the backend's library allows.
-func heed(main backend.Communicator) error {
+// Heed has all calls from now on keep to what a backend's library allows.
+func Heed(main backend.Communicator) error {
 	l, ok := main.(backend.ThreadLimited)
 	if !ok {
 		return nil
@@ -29,6 +29,9 @@ func heed(main backend.Communicator) error {
 	}
 	return err
 }
+
+// Limited reports whether not every thread may make calls at any time.
+func Limited() bool { return callers.limit.Load() != nil }
 
 // Enter is called before each call from a program, and Exit after it if there was no error. A thread may enter again.
 func Enter() error {

@@ -1,4 +1,4 @@
-package comm
+package progress
 
 import (
 	"sync"
@@ -9,57 +9,64 @@ import (
 	"dtl/core/status"
 )
 
-// Progress says who goes on with what is under way while a program does something else: MPI does in its calls only.
-type Progress int64
+// Mode says who goes on with what is under way while a program does something else: MPI does in its calls only.
+type Mode int64
 
 // The numbers travel over the bridge.
 const (
-	ByWaiting Progress = iota // who waits for another rank, and nobody else
-	ByCalls                   // every call, before its own work
-	ByThread                  // a thread beside the program, which is there while something is under way
-	progresses
+	ByWaiting Mode = iota // who waits for another rank, and nobody else
+	ByCalls               // every call, before its own work
+	ByThread              // a thread beside the program, which is there while something is under way
+	modes
 )
 
-// progressing is the Progress of communicators made from now on.
-var progressing atomic.Int64
+// mode is the Mode of communicators made from now on.
+var mode atomic.Int64
 
-// SetProgress says who goes on with what is under way on communicators made from now on. Ranks may differ.
-func SetProgress(number int64) error {
-	if number < 0 || number >= int64(progresses) {
-		return status.New(status.InvalidArgument, "progress number %d outside [0, %d)", number, int(progresses))
+// SetMode says who goes on with what is under way on communicators made from now on. Ranks may differ.
+func SetMode(number int64) error {
+	if number < 0 || number >= int64(modes) {
+		return status.New(status.InvalidArgument, "progress number %d outside [0, %d)", number, int(modes))
 	}
-	progressing.Store(number)
+	mode.Store(number)
 	return nil
 }
 
-// helped finds out who goes on with what is under way on c.
-func (c *Comm) helped() {
-	if a, ok := c.main.(backend.Advancer); ok && callers.limit.Load() == nil {
-		c.advancer, c.aside = a, Progress(progressing.Load())
-	}
+// Engine is who goes on with what is under way on one communicator. Of the zero Engine nobody needs to.
+type Engine struct {
+	Mode     Mode
+	advancer backend.Advancer // nil: nobody needs to
 }
 
-// Open says that something is under way on c that needs this rank although nobody waits for it here: a request, or a
+// For returns the Engine of a communicator of a backend.
+func For(main backend.Communicator) Engine {
+	if a, ok := main.(backend.Advancer); ok && !Limited() {
+		return Engine{Mode: Mode(mode.Load()), advancer: a}
+	}
+	return Engine{}
+}
+
+// Open says that something is under way that needs this rank although nobody waits for it here: a request, or a
 // window that others reach into. Shut says that it is over.
-func (c *Comm) Open() {
+func (e *Engine) Open() {
 	switch {
-	case c.advancer == nil:
-	case c.aside == ByCalls:
-		polled.advancer.Store(&c.advancer)
+	case e.advancer == nil:
+	case e.Mode == ByCalls:
+		polled.advancer.Store(&e.advancer)
 		polled.open.Add(1)
-	case c.aside == ByThread:
-		helper.begin(c.advancer)
+	case e.Mode == ByThread:
+		progressThread.begin(e.advancer)
 	}
 }
 
 // Shut ends what Open began.
-func (c *Comm) Shut() {
+func (e *Engine) Shut() {
 	switch {
-	case c.advancer == nil:
-	case c.aside == ByCalls:
+	case e.advancer == nil:
+	case e.Mode == ByCalls:
 		polled.open.Add(-1)
-	case c.aside == ByThread:
-		helper.open.Add(-1)
+	case e.Mode == ByThread:
+		progressThread.open.Add(-1)
 	}
 }
 
@@ -73,7 +80,7 @@ var polled struct {
 func poll() {
 	if polled.open.Load() > 0 {
 		_ = (*polled.advancer.Load()).Advance() // what fails is told to who asks for it
-		runErrands()
+		RunQueue()
 	}
 }
 
@@ -83,13 +90,13 @@ func Polls() *atomic.Int32 { return &polled.open }
 
 // Poll is what each call begins with.
 func Poll() {
-	if callers.limit.Load() == nil {
+	if !Limited() {
 		poll()
 	}
 }
 
-// helper is the thread.
-var helper thread
+// progressThread is the thread that all communicators of the process share.
+var progressThread thread
 
 // thread goes on with what is under way, in a goroutine that ends when nothing has been for a while.
 type thread struct {
@@ -171,7 +178,7 @@ func (t *thread) step(a backend.Advancer) bool {
 		t.alive.Store(false)
 		return false
 	}
-	runErrands()
+	RunQueue()
 	return true
 }
 
@@ -181,9 +188,9 @@ func (t *thread) leaves() bool {
 	return t.open.Load() == 0 || t.alive.Swap(true)
 }
 
-// stopAside ends the thread for good, for the library it calls may end. It returns when it makes no more calls.
-func stopAside() {
-	helper.over.Store(true)
-	helper.mu.Lock()
-	defer helper.mu.Unlock()
+// Stop ends the thread for good, for the library it calls may end. It returns when it makes no more calls.
+func Stop() {
+	progressThread.over.Store(true)
+	progressThread.mu.Lock()
+	defer progressThread.mu.Unlock()
 }
