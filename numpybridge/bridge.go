@@ -16,6 +16,7 @@ import (
 	"unsafe"
 
 	"dtl/core/comm"
+	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
@@ -94,7 +95,7 @@ func describe(a *comm.Array, c *C.dtl_array) {
 		a.Type = dtype.FromFormat(text(c.format), int(c.itemsize))
 	}
 	a.Shape = unsafe.Slice((*int64)(unsafe.Pointer(c.shape)), int(c.ndim))
-	a.Kind = comm.Kind(c.kind)
+	a.Kind = wire.Kind(c.kind)
 }
 
 // borrow takes the lists of a call, and says whether all of them are integers.
@@ -127,8 +128,8 @@ func text(s *C.char) string {
 
 // The numbers of bridge.h are those of this package and of the core: a difference is a constant that does not fit.
 const (
-	_ = uint(C.DTL_PYTHON_SCALAR-int(comm.PythonScalar)) + uint(int(comm.PythonScalar)-C.DTL_PYTHON_SCALAR)
-	_ = uint(C.DTL_MAX_DIMS-comm.MaxDims) + uint(comm.MaxDims-C.DTL_MAX_DIMS)
+	_ = uint(C.DTL_PYTHON_SCALAR-int(wire.PythonScalar)) + uint(int(wire.PythonScalar)-C.DTL_PYTHON_SCALAR)
+	_ = uint(C.DTL_MAX_DIMS-wire.MaxDims) + uint(wire.MaxDims-C.DTL_MAX_DIMS)
 	_ = uint(C.DTL_MAX_LISTS-maxLists) + uint(maxLists-C.DTL_MAX_LISTS)
 )
 

@@ -7,7 +7,7 @@
 /* Results of at most DTL_NEAR bytes may come back within the call. */
 enum { DTL_MAX_DIMS = 64, DTL_MAX_LISTS = 2, DTL_NEAR = 1024 };
 
-/* What was passed, so that the like goes back: core/comm.Kind. */
+/* What was passed, so that the like goes back: core/comm/wire.Kind. */
 enum dtl_kind { DTL_NDARRAY, DTL_NUMPY_SCALAR, DTL_PYTHON_SCALAR };
 
 /* One array; C-contiguous, but for results with strides. */
@@ -133,7 +133,7 @@ typedef struct {
 enum { DTL_UNFENCED, DTL_FENCED, DTL_FENCE_USED };
 enum { DTL_UNLOCKED, DTL_SHARED, DTL_EXCLUSIVE };
 
-/* A call that was laid down: core/comm.Brief. */
+/* A call that was laid down: core/comm/wire.Signature. */
 typedef struct {
     int64_t handle, code, op, type, count, root; /* op: -1 where there is none; root: one more than the rank, or 0 */
     int32_t loose;

@@ -10,6 +10,7 @@ import (
 
 	"dtl/core/board"
 	"dtl/core/comm"
+	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
@@ -100,10 +101,10 @@ func dtl_poll() {
 func dtl_print(number C.int64_t, by C.int) (print C.uint64_t) {
 	defer guard(nil)
 	if by != 0 {
-		return C.uint64_t(comm.Print(kernel.Op(number).String()))
+		return C.uint64_t(wire.Hash(kernel.Op(number).String()))
 	}
 	if row := Code(number).row(); row != nil {
-		return C.uint64_t(comm.Print(row.name))
+		return C.uint64_t(wire.Hash(row.name))
 	}
 	return 0
 }
@@ -115,13 +116,13 @@ func dtl_meet(b *C.dtl_brief, failed **C.char) {
 	defer guard(failed)
 	c := Call{Handle: int64(b.handle)}
 	err := c.within(func(on *comm.Comm) error {
-		brief := comm.Brief{
+		signature := wire.Signature{
 			Op: Code(b.code).row().name, Type: dtype.Type(b._type), Count: int(b.count), Root: int64(b.root), Loose: b.loose != 0,
 		}
 		if b.op >= 0 {
-			brief.By = kernel.Op(b.op).String()
+			signature.Operator = kernel.Op(b.op).String()
 		}
-		return on.Meet(brief)
+		return on.Meet(signature)
 	})
 	if err != nil {
 		*failed = C.CString(status.Encode(err))

@@ -52,7 +52,7 @@ int near_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t prin
 
 void near_end(meeting *m) { __atomic_store_n(&m->board->turn, 0, __ATOMIC_RELEASE); }
 
-/* The fingerprint of a call, as core/comm/form.go makes it. */
+/* The fingerprint of a call, as core/comm/wire makes it. */
 static uint64_t word(uint64_t h, uint64_t v) {
     h = (h ^ v) * UINT64_C(1099511628211);
     return h ^ h >> 32;

@@ -1,6 +1,6 @@
 //go:build cpython
 
-/* The description of an array before its elements, in short messages and on the board: core/comm/header.go. */
+/* The description of an array before its elements, in short messages and on the board: core/comm/wire. */
 #include "fastpath_meeting.h"
 #include "fastpath.h"
 

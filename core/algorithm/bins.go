@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dtl/core/comm"
+	"dtl/core/comm/wire"
 	"dtl/core/container"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
@@ -17,9 +18,9 @@ import (
 // it is of int64. uniform says that the edges are about equally far apart. Collective.
 func Histogram(c, weights container.Container, edges, out memory.Span, uniform bool) error {
 	call := comm.Call{
-		Op: "histogram", Same: []int64{comm.Fingerprint(edges), truth(uniform), truth(weights != nil)},
+		Op: "histogram", Same: []int64{wire.Fingerprint(edges), truth(uniform), truth(weights != nil)},
 		Text: func() string {
-			return fmt.Sprintf("%d edges, fingerprint %x ", edges.Count, uint64(comm.Fingerprint(edges)))
+			return fmt.Sprintf("%d edges, fingerprint %x ", edges.Count, uint64(wire.Fingerprint(edges)))
 		},
 	}
 	call = also(call, weights)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/memory"
 	"dtl/core/status"
@@ -70,12 +71,12 @@ func (c *Comm) Refuse(op string, why error) error {
 
 // print is a number that differs, in all likelihood, where calls do.
 func (call *Call) print() uint64 {
-	h := hash(call.Op) + 1 // a container's call is never alike one of elements
+	h := wire.Hash(call.Op) + 1 // a container's call is never alike one of elements
 	for _, v := range call.Of {
-		h = word(h, uint64(v))
+		h = wire.Mix(h, uint64(v))
 	}
 	for _, v := range call.Same {
-		h = word(h, uint64(v))
+		h = wire.Mix(h, uint64(v))
 	}
 	return h
 }

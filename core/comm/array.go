@@ -7,26 +7,16 @@ package comm
 import (
 	"unsafe"
 
+	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/status"
-)
-
-// Kind says what a caller passed, so that it gets back the like.
-type Kind uint8
-
-// The kinds. Their numbers travel in messages and over the bridge.
-const (
-	NDArray      Kind = iota // an array, of any number of dimensions
-	NumPyScalar              // a NumPy scalar
-	PythonScalar             // a float, int, bool or complex
-	Object                   // bytes that stand for an object, which only those who ask for one receive
 )
 
 // Array is elements with a shape, in C order. It borrows both.
 type Array struct {
 	memory.Span
 	Shape []int64
-	Kind  Kind
+	Kind  wire.Kind
 }
 
 // Result is an array that the callee allocated: the receiver owns one use of Storage and releases it.
@@ -48,17 +38,19 @@ func (r *Result) release() {
 	}
 }
 
+func headerOf(a Array) wire.Header { return wire.Header{Kind: a.Kind, Type: a.Type, Shape: a.Shape} }
+
 // alignment of everything that is allocated: a cache line, and the widest vector register.
 const alignment = 64
 
 // newResult allocates memory for an array like h describes.
-func newResult(from memory.Allocator, h header) (Result, error) {
-	storage, err := memory.NewStorage(from, h.bytes(), alignment)
+func newResult(from memory.Allocator, h wire.Header) (Result, error) {
+	storage, err := memory.NewStorage(from, h.Bytes(), alignment)
 	if err != nil {
 		return Result{}, err
 	}
-	span := memory.Span{Addr: storage.Addr(), Count: h.count(), Type: h.typ}
-	return Result{Array: Array{Span: span, Shape: h.shape, Kind: h.kind}, Storage: storage}, nil
+	span := memory.Span{Addr: storage.Addr(), Count: h.Count(), Type: h.Type}
+	return Result{Array: Array{Span: span, Shape: h.Shape, Kind: h.Kind}, Storage: storage}, nil
 }
 
 // checkType refuses elements without a type: objects, structs, other byte orders.
@@ -71,8 +63,8 @@ func checkType(name string, s memory.Span) error {
 
 // checkArray refuses what no header describes.
 func checkArray(name string, a *Array) error {
-	if len(a.Shape) > MaxDims {
-		return status.New(status.InvalidArgument, "%s has %d dimensions; at most %d can be sent", name, len(a.Shape), MaxDims)
+	if len(a.Shape) > wire.MaxDims {
+		return status.New(status.InvalidArgument, "%s has %d dimensions; at most %d can be sent", name, len(a.Shape), wire.MaxDims)
 	}
 	return checkType(name, a.Span)
 }
@@ -113,7 +105,7 @@ func (c *Comm) apart(send, recv memory.Span, f func(send memory.Span) error) err
 
 // twin returns a copy of elements, which the caller releases.
 func (c *Comm) twin(of memory.Span) (Result, error) {
-	r, err := newResult(c.memory, header{typ: of.Type, shape: []int64{int64(of.Count)}})
+	r, err := newResult(c.memory, wire.Header{Type: of.Type, Shape: []int64{int64(of.Count)}})
 	if err == nil {
 		memory.Copy(r.Span, of)
 	}

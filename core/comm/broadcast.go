@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"dtl/core/board"
+	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -22,26 +23,25 @@ func (c *Comm) Broadcast(value, out *Array, root int64) (r Result, err error) {
 func (c *Comm) broadcast(value, out *Array, root int64) (Result, error) {
 	mine := c.checkRank("root", root)
 	here := mine == nil && int(root) == c.rank
-	f := form{op: "broadcast", root: rooted(root), loose: true}
-	var h header
-	var elements memory.Span
+	f := wire.Signature{Op: "broadcast", Root: wire.Rooted(root), Loose: true}
+	var told description
 	if here {
 		if mine = checkBroadcast(value, out); mine == nil {
-			h, elements = headerOf(*value), value.Span
+			told.Header, told.elements = headerOf(*value), value.Span
 		}
-		f.state(value)
+		stateElements(&f, value)
 	} else if out != nil {
-		f.state(out)
+		stateElements(&f, out)
 	} else {
-		f.state(value)
+		stateElements(&f, value)
 	}
 	var d *deal
-	if elements.Bytes() > board.MaxPayload {
-		if d = c.deal(elements); d != nil {
-			h.numbers = d.numbers
+	if told.elements.Bytes() > board.MaxPayload {
+		if d = c.deal(told.elements); d != nil {
+			told.offers = d.numbers
 		}
 	}
-	h, along, err := c.announce(f, mine, root, h, elements, out)
+	h, along, err := c.exchangeMetadata(f, mine, root, told, out)
 	if err != nil {
 		d.revoke()
 		return Result{}, err
@@ -53,8 +53,8 @@ func (c *Comm) broadcast(value, out *Array, root int64) (Result, error) {
 }
 
 // broadcastFrom is root's part once every rank knows what comes.
-func (c *Comm) broadcastFrom(value, out *Array, h header, d *deal) error {
-	if h.apart {
+func (c *Comm) broadcastFrom(value, out *Array, h wire.Header, d *deal) error {
+	if h.Apart {
 		if err := c.ready(h, nil); err != nil {
 			d.revoke()
 			return err
@@ -78,25 +78,25 @@ func (c *Comm) broadcastAll(value memory.Span, d *deal) error {
 }
 
 // broadcastTo is the part of the others.
-func (c *Comm) broadcastTo(out *Array, h header, along unsafe.Pointer, root int) (Result, error) {
+func (c *Comm) broadcastTo(out *Array, h wire.Header, along unsafe.Pointer, root int) (Result, error) {
 	r, err := c.room(h, out)
-	if h.offer {
-		h.seq = uint32(bytesAt(along, c.size)[c.rank]) // before the next meeting
+	if h.Offer {
+		h.Number = uint32(bytesAt(along, c.size)[c.rank]) // before the next meeting
 	}
 	switch {
-	case h.apart:
+	case h.Apart:
 		if err = c.ready(h, err); err != nil {
 			break
 		}
-		if h.offer {
+		if h.Offer {
 			err = c.collectOffer(&r, root, h, awaited{peer: int64(root), call: func() string {
-				return form{op: "broadcast", root: rooted(int64(root))}.String()
+				return wire.Signature{Op: "broadcast", Root: wire.Rooted(int64(root))}.String()
 			}})
 		} else {
 			err = c.blocking(func() error { return c.main.Broadcast(r.Raw(), root) })
 		}
 	case err == nil:
-		copy(bytesAt(r.Addr, h.bytes()), bytesAt(along, h.bytes()))
+		copy(bytesAt(r.Addr, h.Bytes()), bytesAt(along, h.Bytes()))
 	}
 	if err != nil {
 		r.release()

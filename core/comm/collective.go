@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"dtl/core/comm/wire"
 	"dtl/core/kernel"
 	"dtl/core/memory"
 )
@@ -11,7 +12,7 @@ func (c *Comm) Barrier() error {
 		if c.apartAndTrusting() {
 			return c.blocking(c.main.Barrier)
 		}
-		return c.meet(form{op: "barrier"}, nil)
+		return c.meet(wire.Signature{Op: "barrier"}, nil)
 	})
 }
 
@@ -21,7 +22,7 @@ func (c *Comm) Allreduce(send, recv memory.Span, op kernel.Op) error {
 }
 
 func (c *Comm) allreduce(send, recv memory.Span, op kernel.Op) error {
-	f := form{op: "allreduce", by: op.String(), typ: send.Type, count: send.Count}
+	f := wire.Signature{Op: "allreduce", Operator: op.String(), Type: send.Type, Count: send.Count}
 	short, err := c.start(f, checkReduction(send, recv, op), send)
 	if err != nil {
 		return err
@@ -45,7 +46,7 @@ func (c *Comm) reduce(send, recv memory.Span, op kernel.Op, root int64) error {
 	} else if mine == nil {
 		mine = checkElements(send, op)
 	}
-	f := form{op: "reduce", by: op.String(), typ: send.Type, count: send.Count, root: rooted(root)}
+	f := wire.Signature{Op: "reduce", Operator: op.String(), Type: send.Type, Count: send.Count, Root: wire.Rooted(root)}
 	short, err := c.start(f, mine, send)
 	if err != nil || short && !here {
 		return err
@@ -61,7 +62,7 @@ func (c *Comm) reduce(send, recv memory.Span, op kernel.Op, root int64) error {
 
 // start meets for a call that moves send to other ranks, and reports whether every rank has it now: short ones are laid
 // down on the board, and a rank alone has its own.
-func (c *Comm) start(f form, mine error, send memory.Span) (short bool, err error) {
+func (c *Comm) start(f wire.Signature, mine error, send memory.Span) (short bool, err error) {
 	if c.size == 1 {
 		c.single = send.Addr
 		return true, mine
@@ -119,7 +120,7 @@ func (c *Comm) gather(send, recv memory.Span, root int64) error {
 	if mine == nil && here {
 		mine = checkOutput(recv, send, send.Count*c.size)
 	}
-	f := form{op: "gather", typ: send.Type, count: send.Count, root: rooted(root)}
+	f := wire.Signature{Op: "gather", Type: send.Type, Count: send.Count, Root: wire.Rooted(root)}
 	short, err := c.start(f, mine, send)
 	if err != nil || short && !here {
 		return err
@@ -152,7 +153,7 @@ func (c *Comm) allgather(send, recv memory.Span) error {
 	if mine == nil {
 		mine = checkOutput(recv, send, send.Count*c.size)
 	}
-	short, err := c.start(form{op: "allgather", typ: send.Type, count: send.Count}, mine, send)
+	short, err := c.start(wire.Signature{Op: "allgather", Type: send.Type, Count: send.Count}, mine, send)
 	if err != nil {
 		return err
 	}
@@ -165,7 +166,7 @@ func (c *Comm) allgather(send, recv memory.Span) error {
 
 // alltoall sends the r-th equal part of send to rank r, and concatenates what arrives in rank order.
 func (c *Comm) alltoall(send, recv memory.Span, mine error) error {
-	short, err := c.start(form{op: "alltoall", typ: send.Type, count: send.Count}, mine, send)
+	short, err := c.start(wire.Signature{Op: "alltoall", Type: send.Type, Count: send.Count}, mine, send)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/board"
+	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/progress"
 	"dtl/core/status"
@@ -52,7 +53,7 @@ type Comm struct {
 	yield    func()          // lets whoever is waited for have the processor
 	op       string          // the call in turn
 	single   unsafe.Pointer  // what a rank alone lays down
-	desk     *memory.Storage // where root puts a description in order
+	metadata *memory.Storage // where root encodes what it tells of the elements; nil until it is needed
 	flat     [1]int64        // the shape of what goes to an output
 }
 
@@ -121,7 +122,7 @@ func (c *Comm) inTurn(op string, f func() error) error {
 // Dup returns a Comm of the same ranks whose traffic never meets this one's. Collective.
 func (c *Comm) Dup() (d *Comm, err error) {
 	err = c.inTurn("dup", func() (err error) {
-		d, err = c.derive(form{op: "dup"}, nil, c.main.Dup)
+		d, err = c.derive(wire.Signature{Op: "dup"}, nil, c.main.Dup)
 		return err
 	})
 	return d, err
@@ -136,14 +137,14 @@ func (c *Comm) Split(color, key int) (d *Comm, err error) {
 			mine = status.New(status.InvalidArgument, "color %d, key %d: color must lie in [0, %d], key in [-%d, %d]",
 				color, key, maxColor, maxColor, maxColor)
 		}
-		d, err = c.derive(form{op: "split"}, mine, func() (backend.ReducingCommunicator, error) { return c.main.Split(color, key) })
+		d, err = c.derive(wire.Signature{Op: "split"}, mine, func() (backend.ReducingCommunicator, error) { return c.main.Split(color, key) })
 		return err
 	})
 	return d, err
 }
 
 // derive makes a Comm of what make returns, which may be nil.
-func (c *Comm) derive(f form, mine error, make func() (backend.ReducingCommunicator, error)) (d *Comm, err error) {
+func (c *Comm) derive(f wire.Signature, mine error, make func() (backend.ReducingCommunicator, error)) (d *Comm, err error) {
 	if mine == nil {
 		mine = memory.CheckReserve()
 	}
@@ -163,7 +164,7 @@ func (c *Comm) derive(f form, mine error, make func() (backend.ReducingCommunica
 // SplitByNode returns a Comm of the ranks that share memory with this one, in their order. Collective.
 func (c *Comm) SplitByNode() (d *Comm, err error) {
 	err = c.inTurn("split_by_node", func() (err error) {
-		d, err = c.derive(form{op: "split_by_node"}, nil, c.main.SplitByNode)
+		d, err = c.derive(wire.Signature{Op: "split_by_node"}, nil, c.main.SplitByNode)
 		return err
 	})
 	return d, err
@@ -177,7 +178,7 @@ func (c *Comm) Export() (handle uintptr, err error) {
 		if !ok {
 			return status.New(status.Unsupported, "the context's ranks are not connected by MPI")
 		}
-		if err := c.meet(form{op: "to_mpi4py"}, nil); err != nil {
+		if err := c.meet(wire.Signature{Op: "to_mpi4py"}, nil); err != nil {
 			return err
 		}
 		handle, err = native.Export()
@@ -236,8 +237,8 @@ func (c *Comm) end() error {
 	} else if c.own != nil {
 		_ = c.own.Close() // likewise
 	}
-	if c.desk != nil {
-		c.desk.Release()
+	if c.metadata != nil {
+		c.metadata.Release()
 	}
 	c.gathering.close()
 	c.parked.close()

@@ -1,13 +1,16 @@
 package comm
 
-import "dtl/core/memory"
+import (
+	"dtl/core/comm/wire"
+	"dtl/core/memory"
+)
 
 // One rank may wait for a collective that does not block while another is in a call that blocks and has not started that
 // collective: each waits for the other. Who waits for the collective finds that out, and comes to the meeting of the call
 // that blocks, to say what it has called instead. So all ranks hear of it.
 
 // crossingWant is what ranks want that come to a meeting because they wait for a collective that does not block.
-var crossingWant = hash("crossing") | 1
+var crossingWant = wire.Hash("crossing") | 1
 
 // crossed is the error of a call that this rank waits for in vain because another is in a call that blocks.
 func (p posted) crossed() error {
@@ -20,7 +23,7 @@ func (p posted) crossed() error {
 		return nil
 	}
 	call := p.form.String()
-	there, err := c.lay(p.form.print(), crossingWant, nil, memory.Span{})
+	there, err := c.lay(p.form.Fingerprint(), crossingWant, nil, memory.Span{})
 	if err == nil && !there {
 		err = c.linger(call)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"dtl/core/board"
+	"dtl/core/comm/wire"
 	"dtl/core/memory"
 )
 
@@ -33,7 +34,7 @@ func (c *Comm) deal(value memory.Span) *deal {
 			return nil
 		}
 		d.numbers[rank] = byte(number)
-		d.offers = append(d.offers, c.offering(header{seq: number}, value))
+		d.offers = append(d.offers, c.offering(wire.Header{Number: number}, value))
 	}
 	d.left = len(d.offers)
 	return d

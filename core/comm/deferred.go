@@ -2,6 +2,7 @@ package comm
 
 import (
 	"dtl/core/board"
+	"dtl/core/comm/wire"
 	"dtl/core/status"
 )
 
@@ -10,12 +11,12 @@ import (
 // make another call, or a call that blocks.
 
 // deferredWant is what posts of deferred calls want: other posts never do.
-var deferredWant = hash("deferred") | 1
+var deferredWant = wire.Hash("deferred") | 1
 
 // DupFor is Dup for calls that op stands for, which is what ranks that do not make the same call are told. Collective.
 func (c *Comm) DupFor(op string) (d *Comm, err error) {
 	err = c.inTurn(op, func() (err error) {
-		d, err = c.derive(form{op: op}, nil, c.main.Dup)
+		d, err = c.derive(wire.Signature{Op: op}, nil, c.main.Dup)
 		return err
 	})
 	return d, err
@@ -34,7 +35,7 @@ func (c *Comm) Defer(call, place string) (seq uint64, err error) {
 	if c.board == nil {
 		return 0, nil
 	}
-	p, err := c.postOf(board.Post{Print: hash(call), Want: deferredWant, Bytes: []byte(call + place)}, nil)
+	p, err := c.postOf(board.Post{Print: wire.Hash(call), Want: deferredWant, Bytes: []byte(call + place)}, nil)
 	if p.enquiry != nil {
 		c.posts.release(p.enquiry)
 	}

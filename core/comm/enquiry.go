@@ -7,6 +7,7 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/board"
+	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/progress"
 	"dtl/core/status"
@@ -224,13 +225,12 @@ func (a *asked) there() (bool, error) {
 
 // outcome is nil where the answers are alike.
 func (a *asked) outcome() error {
-	first, want, alike := a.of(0), uint64(0), true
+	agreement, agreed := wire.Agreement{Fingerprint: a.of(0).print}, true
 	for rank := range a.size {
 		s := a.of(rank)
-		alike = alike && s.code == 0 && s.print == first.print && (s.want == 0 || want == 0 || s.want == want)
-		want |= s.want
+		agreed = agreed && agreement.Includes(s.print, s.want, s.code)
 	}
-	if alike {
+	if agreed {
 		return nil
 	}
 	codes, texts := make([]status.Code, a.size), make([]string, a.size)
@@ -238,7 +238,7 @@ func (a *asked) outcome() error {
 		s := a.of(rank)
 		codes[rank], texts[rank] = status.Code(s.code), string(s.text[:min(max(int(s.length), 0), len(s.text))])
 		if s.code == 0 {
-			texts[rank] = formTold(texts[rank]).String()
+			texts[rank] = wire.DecodeSignature(texts[rank]).String()
 		}
 	}
 	return verdict(codes, texts)

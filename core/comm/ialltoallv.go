@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"dtl/core/backend"
+	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/memory"
 	"dtl/core/status"
@@ -29,7 +30,7 @@ func (c *Comm) Ialltoallv(value Array, sendCounts, recvCounts []int64, out *Arra
 	if mine == nil && out != nil {
 		value.Span, twin, mine = c.separate(value.Span, out.Span)
 	}
-	p, err := c.post(form{op: op, typ: value.Type, more: value.rowCount()}, mine)
+	p, err := c.post(wire.Signature{Op: op, Type: value.Type, Extra: value.rowCount()}, mine)
 	if err != nil {
 		if twin != nil {
 			twin.Release()

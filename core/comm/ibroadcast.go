@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dtl/core/backend"
+	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -19,14 +20,14 @@ func (c *Comm) Ibroadcast(value, out *Array, root int64) (*Request, error) {
 	const op = "ibroadcast"
 	mine := c.checkRank("root", root)
 	here := mine == nil && int(root) == c.rank
-	f := form{op: op, root: rooted(root), loose: true}
+	f := wire.Signature{Op: op, Root: wire.Rooted(root), Loose: true}
 	if here {
 		mine = checkBroadcast(value, out)
-		f.state(value)
+		stateElements(&f, value)
 	} else if out != nil {
-		f.state(out)
+		stateElements(&f, out)
 	} else {
-		f.state(value)
+		stateElements(&f, value)
 	}
 	a, err := c.async()
 	if mine == nil {
@@ -62,7 +63,7 @@ type broadcasting struct {
 }
 
 func (t *broadcasting) awaits() awaited {
-	return named(form{op: "ibroadcast", root: rooted(int64(t.root))}.String())
+	return named(wire.Signature{Op: "ibroadcast", Root: wire.Rooted(int64(t.root))}.String())
 }
 
 func (t *broadcasting) result() Result {
@@ -97,16 +98,16 @@ func (t *broadcastingFrom) begin() (backend.Request, error) {
 	if t.out != nil {
 		memory.Copy(t.out.Span, t.value.Span)
 	}
-	if h.apart = h.size()+t.value.Bytes() > blockBytes; h.apart {
-		h.seq = c.seq.Add(1)
+	if h.Apart = h.Size()+t.value.Bytes() > blockBytes; h.Apart {
+		h.Number = c.seq.Add(1)
 	}
 	r, err := t.first(func(raw []byte) {
-		h.put(raw)
-		if !h.apart {
-			copy(raw[h.size():], bytesAt(t.value.Addr, t.value.Bytes()))
+		h.Put(raw)
+		if !h.Apart {
+			copy(raw[h.Size():], bytesAt(t.value.Addr, t.value.Bytes()))
 		}
 	})
-	if err != nil || !h.apart {
+	if err != nil || !h.Apart {
 		return r, err
 	}
 	for step := 1; step < c.Size(); step++ {
@@ -139,9 +140,9 @@ func (t *broadcastingFrom) more() bool { return false }
 // broadcastingTo is the other ranks' side.
 type broadcastingTo struct {
 	broadcasting
-	head   header // once the block has come
-	rest   bool   // the elements are awaited
-	misfit error  // why out does not take them
+	head   wire.Header // once the block has come
+	rest   bool        // the elements are awaited
+	misfit error       // why out does not take them
 }
 
 func (t *broadcastingTo) begin() (backend.Request, error) { return t.first(func([]byte) {}) }
@@ -156,7 +157,7 @@ func (t *broadcastingTo) next(_ backend.Status, err error) (backend.Request, err
 		return nil, err
 	}
 	raw := bytesAt(t.buffer.Addr(), blockBytes)
-	if t.head, err = parseHeader(raw); err != nil {
+	if t.head, err = wire.ParseHeader(raw); err != nil {
 		return nil, err
 	}
 	if t.got, t.misfit = c.room(t.head, t.out); t.misfit != nil && t.out != nil {
@@ -167,8 +168,8 @@ func (t *broadcastingTo) next(_ backend.Status, err error) (backend.Request, err
 	if err != nil {
 		return nil, err
 	}
-	if !t.head.apart {
-		copy(bytesAt(t.got.Addr, t.head.bytes()), raw[t.head.size():])
+	if !t.head.Apart {
+		copy(bytesAt(t.got.Addr, t.head.Bytes()), raw[t.head.Size():])
 		return nil, t.finish(nil)
 	}
 	r, err := c.payload.Irecv(t.got.Raw(), t.root, c.payloadTag(t.head))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dtl/core/backend"
+	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -150,10 +151,10 @@ func (t *receiving) open(m envelope) (backend.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.got = r; !h.apart {
+	if t.got = r; !h.Apart {
 		return nil, nil
 	}
-	if h.offer {
+	if h.Offer {
 		return t.collect(m.status.Source, h)
 	}
 	rest, err := t.comm.payload.Irecv(r.Raw(), m.status.Source, t.comm.payloadTag(h))
@@ -165,8 +166,8 @@ func (t *receiving) open(m envelope) (backend.Request, error) {
 }
 
 // collect copies what source offers, and returns the wait for its share where that takes long.
-func (t *receiving) collect(source int, h header) (backend.Request, error) {
-	rest, err := t.comm.board.Collect(source, int(h.seq), t.got.Addr, t.got.Bytes())
+func (t *receiving) collect(source int, h wire.Header) (backend.Request, error) {
+	rest, err := t.comm.board.Collect(source, int(h.Number), t.got.Addr, t.got.Bytes())
 	if rest == nil {
 		if err != nil {
 			t.got.release()

@@ -8,7 +8,7 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/board"
-	"dtl/core/dtype"
+	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/progress"
 	"dtl/core/status"
@@ -95,7 +95,7 @@ func (c *Comm) FinishSend(native uint64, rc, offer int, dest, tag int64) error {
 		err = errorOr(err, e)
 	}
 	if offer >= 0 {
-		err = c.endOffer(header{seq: uint32(offer)}, memory.Span{}, err, dest, tag)
+		err = c.endOffer(wire.Header{Number: uint32(offer)}, memory.Span{}, err, dest, tag)
 	}
 	return status.In("send", err)
 }
@@ -121,36 +121,20 @@ func (c *Comm) Park(message memory.Span, source, tag int) error {
 	return nil
 }
 
-// Brief is a short call that was laid down outside Go.
-type Brief struct {
-	Op, By string
-	Type   dtype.Type
-	Count  int
-	Root   int64 // one more than the rank; 0: there is none
-	Loose  bool
-}
-
-func (b *Brief) form() form {
-	return form{op: b.Op, by: b.By, typ: b.Type, count: b.Count, root: b.Root, loose: b.Loose}
-}
-
-// Print is a number for an operation's name, or an operator's, in what such code lays down.
-func Print(name string) uint64 { return hash(name) }
-
-// Meet waits until every rank has come to the meeting of the call, and returns nil if they agree.
-func (c *Comm) Meet(b Brief) error {
+// Meet waits until every rank has come to the meeting of a short call that was laid down outside Go, and returns nil if
+// they agree.
+func (c *Comm) Meet(f wire.Signature) error {
 	c.takeOutside()
-	f := b.form()
 	err := c.linger(f.String())
 	if err == nil && !c.agreed() {
 		err = c.explain(f.String(), nil)
 	}
-	return status.In(b.Op, err)
+	return status.In(f.Op, err)
 }
 
 // Broadcasted is Broadcast from where all ranks have met, on a rank other than root.
 func (c *Comm) Broadcasted(out *Array, root int64) (Result, error) {
-	h, along, err := c.unpacked(bytesAt(c.board.Payload(int(root))), out)
+	h, along, err := c.unpackMetadata(bytesAt(c.board.Payload(int(root))), out)
 	if err != nil {
 		return Result{}, status.In("broadcast", err)
 	}

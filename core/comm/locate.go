@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
@@ -50,9 +51,9 @@ func (c *Comm) locateNow(s *search) (Result, error) {
 	wrong := c.prepare(s)
 	defer s.found.release()
 	defer s.mine.release()
-	f := form{op: s.name, by: s.op.String(), typ: s.value.Type, count: s.value.Count}
+	f := wire.Signature{Op: s.name, Operator: s.op.String(), Type: s.value.Type, Count: s.value.Count}
 	if !s.all {
-		f.root = rooted(s.root)
+		f.Root = wire.Rooted(s.root)
 	}
 	short, err := c.start(f, wrong, s.value.Span)
 	if err == nil && short {
@@ -90,18 +91,18 @@ func (c *Comm) prepare(s *search) (err error) {
 		if err := checkOutput(s.best, s.value.Span, s.value.Count); err != nil {
 			return err
 		}
-		if s.ranks, err = newResult(c.memory, header{kind: s.value.Kind, typ: dtype.Int64, shape: s.value.Shape}); err != nil {
+		if s.ranks, err = newResult(c.memory, wire.Header{Kind: s.value.Kind, Type: dtype.Int64, Shape: s.value.Shape}); err != nil {
 			return err
 		}
 	}
 	count := []int64{int64(s.value.Count)}
 	if !s.here || overlap(s.best, s.value.Span) {
-		if s.found, err = newResult(c.memory, header{typ: s.value.Type, shape: count}); err != nil {
+		if s.found, err = newResult(c.memory, wire.Header{Type: s.value.Type, Shape: count}); err != nil {
 			return err
 		}
 		s.extremes = s.found.Span
 	}
-	s.mine, err = newResult(c.memory, header{typ: dtype.Int64, shape: count})
+	s.mine, err = newResult(c.memory, wire.Header{Type: dtype.Int64, Shape: count})
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"dtl/core/board"
+	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/memory"
 	"dtl/core/status"
@@ -18,15 +19,15 @@ import (
 
 // meet returns nil on every rank if all of them make the call that f describes and none has an error of its own, mine;
 // else an error on every rank, its own or what they disagree in. Collective.
-func (c *Comm) meet(f form, mine error) error { return c.meetWith(f, mine, memory.Span{}) }
+func (c *Comm) meet(f wire.Signature, mine error) error { return c.meetWith(f, mine, memory.Span{}) }
 
 // meetWith is meet where each rank lays down elements too, which the others see in part until this rank's next
 // meeting: up to the board's payload, or one Shared where there is no board. Collective.
-func (c *Comm) meetWith(f form, mine error, payload memory.Span) error {
+func (c *Comm) meetWith(f wire.Signature, mine error, payload memory.Span) error {
 	if c.size == 1 {
 		return mine
 	}
-	there, err := c.lay(f.print(), f.want(), mine, payload)
+	there, err := c.lay(f.Fingerprint(), f.Want(), mine, payload)
 	if err != nil {
 		return err
 	}
@@ -82,21 +83,20 @@ func (c *Comm) voted(rank int) *vote { return (*vote)(c.gathering.of(rank)) }
 
 // agreed reports whether all ranks of the meeting make the same call, and none has failed.
 func (c *Comm) agreed() bool {
-	var print, want uint64
-	for rank := range c.size {
-		var p, w uint64
-		var code int64
-		if c.board != nil {
-			e := c.board.Entry(rank)
-			p, w, code = e.Print, e.Want, int64(e.Code)
-		} else {
-			v := c.voted(rank)
-			p, w, code = v.print, v.want, v.code
+	if c.board == nil {
+		agreement := wire.Agreement{Fingerprint: c.voted(0).print}
+		for rank := range c.size {
+			if v := c.voted(rank); !agreement.Includes(v.print, v.want, int32(v.code)) {
+				return false
+			}
 		}
-		if code != 0 || rank > 0 && p != print || w != 0 && want != 0 && w != want {
+		return true
+	}
+	agreement := wire.Agreement{Fingerprint: c.board.Entry(0).Print}
+	for rank := range c.size {
+		if e := c.board.Entry(rank); !agreement.Includes(e.Print, e.Want, e.Code) {
 			return false
 		}
-		print, want = p, want|w
 	}
 	return true
 }
@@ -220,6 +220,14 @@ func verdict(codes []status.Code, texts []string) error {
 	disagree := status.New(status.Mismatch, "ranks disagree: %s", eachOnce(texts, "called "))
 	disagree.Op = "collective call"
 	return disagree
+}
+
+// plural is a number of things.
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprint(n, " ", thing, "s")
 }
 
 // eachOnce names each text that there is once, with the ranks that gave it before a verb.

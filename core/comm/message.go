@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dtl/core/backend"
+	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -27,14 +28,14 @@ func (c *Comm) send(value Array, dest, tag int64) error {
 	}
 	h, first := c.pack(b, value, dest)
 	within := begun()
-	if h.apart {
+	if h.Apart {
 		within = 0 // both are to be under way
 	}
 	r, err := c.main.SendFor(first, int(dest), int(tag), within)
 	switch {
-	case h.offer:
+	case h.Offer:
 		err = c.endOffer(h, value.Span, err, dest, tag)
-	case err == nil && h.apart:
+	case err == nil && h.Apart:
 		err = c.sendApart(value.Raw(), int(dest), c.payloadTag(h), tag)
 	}
 	if r != nil {
@@ -75,26 +76,26 @@ func wildcard(n, anyOf int64) string {
 
 // pack puts value's header in b, and its elements where they fit, and returns what is to be sent first. Where they do not
 // fit they are offered to dest, if it can copy them.
-func (c *Comm) pack(b *memory.Storage, value Array, dest int64) (header, memory.Span) {
+func (c *Comm) pack(b *memory.Storage, value Array, dest int64) (wire.Header, memory.Span) {
 	h := headerOf(value)
 	raw := bytesAt(b.Addr(), eager)
-	n := h.size() + value.Bytes()
+	n := h.Size() + value.Bytes()
 	if n > eager {
-		h.apart, n = true, h.size()
-		if h.seq, h.offer = c.offer(value.Span, dest); !h.offer {
-			h.seq = c.seq.Add(1)
+		h.Apart, n = true, h.Size()
+		if h.Number, h.Offer = c.offer(value.Span, dest); !h.Offer {
+			h.Number = c.seq.Add(1)
 		}
 	}
-	h.put(raw)
-	if !h.apart {
-		copy(raw[h.size():], bytesAt(value.Addr, value.Bytes()))
+	h.Put(raw)
+	if !h.Apart {
+		copy(raw[h.Size():], bytesAt(value.Addr, value.Bytes()))
 	}
 	return h, span(b, n)
 }
 
 // payloadTag pairs a payload with its header: the backend keeps order only among messages of one tag, and
 // two threads may receive at once.
-func (c *Comm) payloadTag(h header) int { return int(h.seq) % (c.payload.TagBound() - lanes) }
+func (c *Comm) payloadTag(h wire.Header) int { return int(h.Number) % (c.payload.TagBound() - lanes) }
 
 // checkSend refuses what cannot be sent.
 func (c *Comm) checkSend(value *Array, dest, tag int64) error {
@@ -203,31 +204,31 @@ func (c *Comm) unpack(m envelope, out *Array, want Want) (Result, error) {
 	r, h, err := c.open(m, out, want)
 	switch {
 	case err != nil:
-	case h.offer:
+	case h.Offer:
 		err = c.collectOffer(&r, m.status.Source, h, waiting("recv", "source", int64(m.status.Source), int64(m.status.Tag)))
-	case h.apart:
+	case h.Apart:
 		err = c.recvApart(&r, m.status, c.payloadTag(h))
 	}
 	return r, err
 }
 
 // open is unpack without the elements that travel apart.
-func (c *Comm) open(m envelope, out *Array, want Want) (Result, header, error) {
+func (c *Comm) open(m envelope, out *Array, want Want) (Result, wire.Header, error) {
 	raw := bytesAt(m.buffer.Addr(), m.status.Bytes)
-	h, _, err := glance(raw)
+	h, _, err := wire.ParseFixed(raw)
 	if err != nil {
 		c.scratch.put(m.buffer)
 		return Result{}, h, err
 	}
 	var r Result
-	if out != nil && want == (Want{}) && h.kind != Object && out.Type == h.typ && out.Count == announced(raw) {
+	if out != nil && want == (Want{}) && h.Kind != wire.Object && out.Type == h.Type && out.Count == wire.CountIn(raw) {
 		r.Span = out.Span // as most receives go: nobody asks for the shape
 	} else if r, err = c.accept(raw, out, want); err != nil {
 		c.parked.put(m)
 		return Result{}, h, err
 	}
-	if !h.apart {
-		copy(bytesAt(r.Addr, r.Bytes()), raw[headerFixed+8*int(raw[2]):])
+	if !h.Apart {
+		copy(bytesAt(r.Addr, r.Bytes()), raw[wire.HeaderBytes(int(raw[2])):])
 	}
 	c.scratch.put(m.buffer)
 	return r, h, nil
@@ -235,7 +236,7 @@ func (c *Comm) open(m envelope, out *Array, want Want) (Result, header, error) {
 
 // accept returns memory for the message whose header is at the front of raw, if it is what was stated.
 func (c *Comm) accept(raw []byte, out *Array, want Want) (Result, error) {
-	h, err := parseHeader(raw)
+	h, err := wire.ParseHeader(raw)
 	if err != nil {
 		return Result{}, err
 	}

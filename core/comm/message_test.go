@@ -8,6 +8,7 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/comm"
+	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/memory"
 	"dtl/core/status"
@@ -100,11 +101,11 @@ func TestNullProcess(t *testing.T) {
 func TestScalarsKeepTheirKind(t *testing.T) {
 	onRanks(t, 1, func(c *comm.Comm) {
 		a := array([]float64{2.5}, []int64{}...)
-		a.Shape, a.Kind = []int64{}, comm.PythonScalar
+		a.Shape, a.Kind = []int64{}, wire.PythonScalar
 		assert.NoError(t, c.Send(a, 0, 0))
 		r, err := c.Recv(nil, comm.Want{}, 0, 0)
 		assert.NoError(t, err)
-		assert.Equal(t, comm.PythonScalar, r.Kind)
+		assert.Equal(t, wire.PythonScalar, r.Kind)
 		assert.Empty(t, r.Shape)
 		assert.Equal(t, []float64{2.5}, elements(r))
 	})

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"dtl/core/backend"
+	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -120,8 +121,8 @@ func (c *Comm) takeEntries(n Neighbors, recv memory.Span, entry func(at int) int
 }
 
 // form is the part of a call that ranks agree on where all have as many elements.
-func (n *Neighbors) form(op string, send memory.Span) form {
-	return form{op: op, by: "topology " + strconv.FormatInt(n.Serial, 10), typ: send.Type, count: send.Count}
+func (n *Neighbors) form(op string, send memory.Span) wire.Signature {
+	return wire.Signature{Op: op, Operator: "topology " + strconv.FormatInt(n.Serial, 10), Type: send.Type, Count: send.Count}
 }
 
 func (c *Comm) checkEntries(value *Array, n Neighbors, recv memory.Span) error {

@@ -2,6 +2,7 @@ package comm
 
 import (
 	"dtl/core/backend"
+	"dtl/core/comm/wire"
 	"dtl/core/kernel"
 	"dtl/core/memory"
 	"dtl/core/status"
@@ -51,34 +52,34 @@ func (t *single) more() bool      { return false }
 func (t *single) awaits() awaited { return named(t.name) }
 
 // collect starts a collective that form describes, unless this rank's arguments are refused, mine.
-func (c *Comm) collect(f form, mine error, start func(a backend.AsyncCommunicator) (backend.Request, error)) (*Request, error) {
+func (c *Comm) collect(f wire.Signature, mine error, start func(a backend.AsyncCommunicator) (backend.Request, error)) (*Request, error) {
 	return c.collectFrom(f, nil, mine, start)
 }
 
 // collectFrom is collect with memory that goes with the task.
-func (c *Comm) collectFrom(f form, twin *memory.Storage, mine error,
+func (c *Comm) collectFrom(f wire.Signature, twin *memory.Storage, mine error,
 	start func(a backend.AsyncCommunicator) (backend.Request, error)) (*Request, error) {
 	a, err := c.async()
 	if mine == nil {
 		mine = err
 	}
-	t := &single{name: f.op, twin: twin, start: func() (backend.Request, error) { return start(a) }}
+	t := &single{name: f.Op, twin: twin, start: func() (backend.Request, error) { return start(a) }}
 	p, err := c.post(f, mine)
 	if err != nil {
 		t.drop()
-		return nil, status.In(f.op, err)
+		return nil, status.In(f.Op, err)
 	}
-	return c.begin(f.op, t, p)
+	return c.begin(f.Op, t, p)
 }
 
 // Ibarrier starts what Barrier does. Collective.
 func (c *Comm) Ibarrier() (*Request, error) {
-	return c.collect(form{op: "ibarrier"}, nil, backend.AsyncCommunicator.Ibarrier)
+	return c.collect(wire.Signature{Op: "ibarrier"}, nil, backend.AsyncCommunicator.Ibarrier)
 }
 
 // Iallreduce starts what Allreduce does. Collective.
 func (c *Comm) Iallreduce(send, recv memory.Span, op kernel.Op) (*Request, error) {
-	f := form{op: "iallreduce", by: op.String(), typ: send.Type, count: send.Count}
+	f := wire.Signature{Op: "iallreduce", Operator: op.String(), Type: send.Type, Count: send.Count}
 	mine := checkReduction(send, recv, op)
 	var twin *memory.Storage
 	if mine == nil {
@@ -91,7 +92,7 @@ func (c *Comm) Iallreduce(send, recv memory.Span, op kernel.Op) (*Request, error
 
 // Igather starts what Gather does. Collective.
 func (c *Comm) Igather(send, recv memory.Span, root int64) (*Request, error) {
-	f := form{op: "igather", typ: send.Type, count: send.Count, root: rooted(root)}
+	f := wire.Signature{Op: "igather", Type: send.Type, Count: send.Count, Root: wire.Rooted(root)}
 	mine := c.checkRank("root", root)
 	if mine == nil {
 		mine = checkType("value", send)
@@ -111,7 +112,7 @@ func (c *Comm) Igather(send, recv memory.Span, root int64) (*Request, error) {
 
 // Iallgather starts what Allgather does. Collective.
 func (c *Comm) Iallgather(send, recv memory.Span) (*Request, error) {
-	f := form{op: "iallgather", typ: send.Type, count: send.Count}
+	f := wire.Signature{Op: "iallgather", Type: send.Type, Count: send.Count}
 	mine := checkType("value", send)
 	if mine == nil {
 		mine = checkOutput(recv, send, send.Count*c.Size())
@@ -136,5 +137,5 @@ func (c *Comm) separate(send, recv memory.Span) (memory.Span, *memory.Storage, e
 
 // RefuseStart says in the place of a collective that does not block that this rank cannot start it, and why.
 func (c *Comm) RefuseStart(op string, why error) {
-	_, _ = c.post(form{op: op}, why) // the caller has the error
+	_, _ = c.post(wire.Signature{Op: op}, why) // the caller has the error
 }

@@ -2,6 +2,7 @@ package comm
 
 import (
 	"dtl/core/backend"
+	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -12,7 +13,7 @@ import (
 
 // SendObject sends the bytes that describe an object, as Send does.
 func (c *Comm) SendObject(value Array, dest, tag int64) error {
-	value.Kind = Object
+	value.Kind = wire.Object
 	return status.In("send_object", c.send(value, dest, tag))
 }
 
@@ -20,18 +21,18 @@ func (c *Comm) SendObject(value Array, dest, tag int64) error {
 // stays there to be received.
 func (c *Comm) RecvObject(source, tag int64) (Result, error) {
 	r, err := c.recv(nil, Want{Object: true}, source, tag)
-	r.Kind = NDArray
+	r.Kind = wire.NDArray
 	return r, status.In("recv_object", err)
 }
 
 // checkKind says whether the message is an object where one is wanted, and only there.
-func (w Want) checkKind(h header) error {
-	if h.kind == Object && !w.Object {
+func (w Want) checkKind(h wire.Header) error {
+	if h.Kind == wire.Object && !w.Object {
 		return status.New(status.InvalidArgument, "the message is a pickled object; recv_object receives it")
 	}
-	if h.kind != Object && w.Object {
+	if h.Kind != wire.Object && w.Object {
 		return status.New(status.InvalidArgument, "the message is no pickled object, but %d elements of %s; recv receives it",
-			h.count(), h.typ)
+			h.Count(), h.Type)
 	}
 	return nil
 }
@@ -48,7 +49,7 @@ func (c *Comm) SendPart(part memory.Span, dest, ticket int64) error {
 }
 
 // ticketTag is the payload's tag of all parts of an object.
-func (c *Comm) ticketTag(ticket int64) int { return c.payloadTag(header{seq: uint32(ticket)}) }
+func (c *Comm) ticketTag(ticket int64) int { return c.payloadTag(wire.Header{Number: uint32(ticket)}) }
 
 // RecvPart fills a part of an object from the rank that gave the ticket.
 func (c *Comm) RecvPart(part memory.Span, source, ticket int64) error {

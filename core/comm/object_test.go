@@ -7,6 +7,7 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/comm"
+	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -27,7 +28,7 @@ func TestObjectsAndArraysAreNotTakenForEachOther(t *testing.T) {
 			}
 			r, err := c.RecvObject(backend.AnySource, backend.AnyTag)
 			assert.NoError(t, err)
-			assert.Equal(t, comm.NDArray, r.Kind)
+			assert.Equal(t, wire.NDArray, r.Kind)
 			assert.Equal(t, ramp(0, count), elements(r))
 			_, err = c.RecvObject(0, 5)
 			assert.ErrorIs(t, err, status.InvalidArgument)

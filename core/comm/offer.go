@@ -5,6 +5,7 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/board"
+	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/memory"
 )
@@ -23,8 +24,8 @@ func (c *Comm) offer(value memory.Span, dest int64) (seq uint32, ok bool) {
 
 // collectOffer copies the elements that source offers in a header. Where it gives up while source copies, that rank may
 // write to them later: then nobody else may have the memory.
-func (c *Comm) collectOffer(to *Result, source int, h header, what awaited) error {
-	rest, err := c.board.Collect(source, int(h.seq), to.Addr, to.Bytes())
+func (c *Comm) collectOffer(to *Result, source int, h wire.Header, what awaited) error {
+	rest, err := c.board.Collect(source, int(h.Number), to.Addr, to.Bytes())
 	if rest != nil {
 		if _, err = c.await(c.looking(rest.Test), what); err != nil {
 			to.retain(rest)
@@ -91,8 +92,8 @@ type offering struct {
 }
 
 // offering returns the request of what a header offers of value.
-func (c *Comm) offering(h header, value memory.Span) *offering {
-	o := &offering{board: c.board, value: value, number: int(h.seq)}
+func (c *Comm) offering(h wire.Header, value memory.Span) *offering {
+	o := &offering{board: c.board, value: value, number: int(h.Number)}
 	o.comm, o.ask = c, func() (bool, error) { return o.board.Settled(o.number) }
 	return o
 }
@@ -107,7 +108,7 @@ func (o *offering) withdraw() {
 
 // endOffer waits until the elements that a header offers may be used again. Where the header was not sent, failed says
 // why; then nobody comes.
-func (c *Comm) endOffer(h header, value memory.Span, failed error, dest, tag int64) error {
+func (c *Comm) endOffer(h wire.Header, value memory.Span, failed error, dest, tag int64) error {
 	o := c.offering(h, value)
 	if failed != nil {
 		o.withdraw()

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"dtl/core/backend"
+	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/memory"
 	"dtl/core/status"
@@ -20,22 +21,22 @@ type Want struct {
 }
 
 // check says whether the message that h describes is what was stated.
-func (w Want) check(h header, out *Array) error {
+func (w Want) check(h wire.Header, out *Array) error {
 	if err := w.checkKind(h); err != nil {
 		return err
 	}
 	if out != nil {
-		if err := h.fits(out.Span); err != nil {
+		if err := h.Fits(out.Span); err != nil {
 			return err
 		}
 	}
-	if w.Type.Valid() && w.Type != h.typ {
+	if w.Type.Valid() && w.Type != h.Type {
 		return status.New(status.InvalidArgument, "dtype %s was asked for, but the message has %d elements of %s",
-			w.Type, h.count(), h.typ)
+			w.Type, h.Count(), h.Type)
 	}
-	if w.Count != 0 && w.Count != int64(h.count()) {
+	if w.Count != 0 && w.Count != int64(h.Count()) {
 		return status.New(status.InvalidArgument, "%d elements were asked for, but the message has %d of %s",
-			w.Count, h.count(), h.typ)
+			w.Count, h.Count(), h.Type)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package comm
 import (
 	"math"
 
+	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -21,12 +22,12 @@ func (c *Comm) newPassage(value *Array, n int64, out *Array) (p passage, err err
 	if bytes := value.rowCount() * int64(value.Type.Size()); n == math.MaxInt64 || n > math.MaxInt64/max(bytes, 1) {
 		return p, status.New(status.OutOfMemory, "there is no room for %d rows of %d bytes", n, bytes)
 	}
-	h := header{kind: NDArray, typ: value.Type, shape: append([]int64{n}, row...)}
+	h := wire.Header{Kind: wire.NDArray, Type: value.Type, Shape: append([]int64{n}, row...)}
 	if out == nil {
 		p.Result, err = newResult(c.memory, h)
 		return p, err
 	}
-	p.Result = Result{Array: Array{Span: out.Span, Shape: h.shape}}
+	p.Result = Result{Array: Array{Span: out.Span, Shape: h.Shape}}
 	if !overlap(out.Span, value.Span) {
 		return p, nil
 	}

@@ -1,15 +1,13 @@
 package comm
 
 import (
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"dtl/core/backend"
 	"dtl/core/board"
-	"dtl/core/dtype"
+	"dtl/core/comm/wire"
 	"dtl/core/status"
 )
 
@@ -33,17 +31,17 @@ type posts struct {
 type posted struct {
 	comm    *Comm
 	seq     uint64
-	form    form
+	form    wire.Signature
 	enquiry *enquiry // what the operation waits for before it begins; nil: nothing
 }
 
 // post tells the other ranks of a collective that is about to start, unless this rank has an error of its own, mine. An
 // error says that it must not start.
-func (c *Comm) post(f form, mine error) (posted, error) {
+func (c *Comm) post(f wire.Signature, mine error) (posted, error) {
 	if c.size == 1 || c.board == nil && c.enquiries.on == nil { // spell nothing
 		return posted{}, mine
 	}
-	p, err := c.postOf(board.Post{Print: f.print(), Want: f.want(), Code: int32(status.CodeOf(mine)), Bytes: f.told(mine)}, mine)
+	p, err := c.postOf(board.Post{Print: f.Fingerprint(), Want: f.Want(), Code: int32(status.CodeOf(mine)), Bytes: stated(&f, mine)}, mine)
 	p.form = f
 	return p, err
 }
@@ -192,14 +190,11 @@ func (p posted) check() error {
 
 // fits compares a post with what the other ranks have posted by now.
 func (p posted) fits(mine board.Post) bool {
-	want := mine.Want
+	agreement := wire.Agreement{Fingerprint: mine.Print, Want: mine.Want}
 	for rank := range p.comm.size {
 		theirs, there := p.comm.board.PostOf(rank, p.seq)
-		if there && (theirs.Code != 0 || theirs.Print != mine.Print || want != 0 && theirs.Want != 0 && theirs.Want != want) {
+		if there && !agreement.Includes(theirs.Print, theirs.Want, theirs.Code) {
 			return false
-		}
-		if there {
-			want |= theirs.Want
 		}
 	}
 	return true
@@ -216,36 +211,18 @@ func (p posted) verdict() error {
 		}
 		codes[rank], texts[rank] = status.Code(theirs.Code), string(theirs.Bytes)
 		if theirs.Code == 0 && theirs.Want != deferredWant {
-			texts[rank] = formTold(texts[rank]).String()
+			texts[rank] = wire.DecodeSignature(texts[rank]).String()
 		}
 	}
 	return verdict(codes, texts)
 }
 
-// told is a form, or why its call cannot be made, as a post carries it. Words take longer, and are seldom wanted.
-func (f *form) told(mine error) []byte {
+// stated is a signature, or why its call cannot be made, as a post carries it.
+func stated(f *wire.Signature, mine error) []byte {
 	if mine != nil {
 		return []byte(mine.Error())
 	}
-	b := make([]byte, 0, board.MaxPost)
-	b = append(append(append(b, f.op...), '|'), f.by...)
-	for _, n := range [...]int64{int64(f.typ), int64(f.count), f.root, f.more} {
-		b = strconv.AppendInt(append(b, '|'), n, 10)
-	}
-	return b
-}
-
-// formTold returns the form that was told.
-func formTold(text string) form {
-	parts := strings.Split(text, "|")
-	if len(parts) != 6 {
-		return form{op: text}
-	}
-	var n [4]int64
-	for i := range n {
-		n[i], _ = strconv.ParseInt(parts[2+i], 10, 64) // written by told
-	}
-	return form{op: parts[0], by: parts[1], typ: dtype.Type(n[0]), count: int(n[1]), root: n[2], more: n[3]}
+	return f.Encode(make([]byte, 0, board.MaxPost))
 }
 
 // watched is a request of the backend that is waited for in vain where a post does not fit.

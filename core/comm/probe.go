@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"dtl/core/backend"
+	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/status"
 )
@@ -11,7 +12,7 @@ import (
 // Notice describes a message that has come and was not received. Type is Invalid for the nobody of ProcNull.
 type Notice struct {
 	Source, Tag int
-	Kind        Kind
+	Kind        wire.Kind
 	Type        dtype.Type
 	Shape       []int64
 }
@@ -73,8 +74,8 @@ func (c *Comm) iprobe(source, tag int64) (n Notice, there bool, err error) {
 }
 
 func notice(m envelope) (Notice, error) {
-	h, err := parseHeader(bytesAt(m.buffer.Addr(), m.status.Bytes))
-	return Notice{Source: m.status.Source, Tag: m.status.Tag, Kind: h.kind, Type: h.typ, Shape: h.shape}, err
+	h, err := wire.ParseHeader(bytesAt(m.buffer.Addr(), m.status.Bytes))
+	return Notice{Source: m.status.Source, Tag: m.status.Tag, Kind: h.Kind, Type: h.Type, Shape: h.Shape}, err
 }
 
 // probing is a probe under way, in the manner of a request of the backend. It is no receive that the backend knows, so

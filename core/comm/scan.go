@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"dtl/core/comm/wire"
 	"dtl/core/kernel"
 	"dtl/core/memory"
 )
@@ -38,9 +39,9 @@ func (c *Comm) Exscan(value, out *Array, op kernel.Op) (Result, error) {
 // ReduceScatter combines every rank's values elementwise, and gives rank r the r-th entry along their first dimension,
 // which has one entry a rank. It goes to out where that is given, else to the result. Collective.
 func (c *Comm) ReduceScatter(values, out *Array, op kernel.Op) (Result, error) {
-	h := header{kind: NumPyScalar, typ: values.Type}
+	h := wire.Header{Kind: wire.NumPyScalar, Type: values.Type}
 	if len(values.Shape) > 1 {
-		h.kind, h.shape = NDArray, values.Shape[1:]
+		h.Kind, h.Shape = wire.NDArray, values.Shape[1:]
 	}
 	return c.combine(combination{
 		name: "reduce_scatter", op: op, value: values, like: h, wrong: c.checkScatter(values, out),
@@ -54,7 +55,7 @@ type combination struct {
 	name  string
 	op    kernel.Op
 	value *Array
-	like  header                                           // what comes out
+	like  wire.Header                                      // what comes out
 	wrong error                                            // with the arguments, beyond what every operation checks
 	run   func(send, recv memory.Span, op kernel.Op) error // of long values, in the backend
 	short func(recv memory.Span) error                     // of those that all ranks have laid down
@@ -83,7 +84,7 @@ func (c *Comm) combined(x combination, out *Array) (r Result, err error) {
 		defer twin.release()
 		send = twin.Span
 	}
-	f := form{op: x.name, by: x.op.String(), typ: x.value.Type, count: x.value.Count}
+	f := wire.Signature{Op: x.name, Operator: x.op.String(), Type: x.value.Type, Count: x.value.Count}
 	if short, e := c.start(f, wrong, send); short || e != nil {
 		if err = e; err == nil {
 			err = x.short(r.Span)
@@ -99,12 +100,12 @@ func (c *Comm) combined(x combination, out *Array) (r Result, err error) {
 }
 
 // place returns memory for what h describes: out's, which must fit, or new where none is given.
-func (c *Comm) place(h header, out *Array) (Result, error) {
+func (c *Comm) place(h wire.Header, out *Array) (Result, error) {
 	if out == nil {
 		return newResult(c.memory, h)
 	}
-	if err := checkOutput(out.Span, memory.Span{Type: h.typ}, h.count()); err != nil {
+	if err := checkOutput(out.Span, memory.Span{Type: h.Type}, h.Count()); err != nil {
 		return Result{}, err
 	}
-	return Result{Array: Array{Span: out.Span, Shape: h.shape, Kind: h.kind}}, nil
+	return Result{Array: Array{Span: out.Span, Shape: h.Shape, Kind: h.Kind}}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"dtl/core/comm"
+	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
@@ -104,7 +105,7 @@ func TestReduceScatterGivesEachRankItsEntry(t *testing.T) {
 			flat := array(ramp(c.Rank(), n))
 			r, err := c.ReduceScatter(&flat, nil, kernel.Sum)
 			assert.NoError(t, err)
-			assert.Equal(t, comm.NumPyScalar, r.Kind)
+			assert.Equal(t, wire.NumPyScalar, r.Kind)
 			assert.Equal(t, sums(n, n)[c.Rank():c.Rank()+1], elements(r))
 		})
 	})

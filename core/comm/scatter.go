@@ -3,6 +3,7 @@ package comm
 import (
 	"unsafe"
 
+	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -20,29 +21,29 @@ func (c *Comm) Scatter(values, out *Array, root int64) (r Result, err error) {
 
 func (c *Comm) scatter(values, out *Array, root int64) (Result, error) {
 	mine := c.checkRank("root", root)
-	f := form{op: "scatter", root: rooted(root), loose: true}
-	var part header
+	f := wire.Signature{Op: "scatter", Root: wire.Rooted(root), Loose: true}
+	var part description
 	var send memory.Span
 	if mine == nil && int(root) == c.rank {
 		if mine = c.checkScatter(values, out); mine == nil {
-			part, send = c.partOf(values), values.Span
-			f.typ, f.count = part.typ, part.count()
+			part.Header, part.elements, send = c.partOf(values), values.Span, values.Span
+			f.Type, f.Count = part.Type, part.Count()
 		}
 	} else {
-		f.state(out)
+		stateElements(&f, out)
 	}
-	h, along, err := c.announce(f, mine, root, part, send, out)
+	h, along, err := c.exchangeMetadata(f, mine, root, part, out)
 	if err != nil {
 		return Result{}, err
 	}
 	r, err := c.room(h, out)
-	if h.apart {
+	if h.Apart {
 		if err = c.ready(h, err); err == nil {
-			send.Type = h.typ
+			send.Type = h.Type
 			err = c.apart(send, r.Span, func(send memory.Span) error { return c.main.Scatter(send, r.Span, int(root)) })
 		}
 	} else if err == nil {
-		copy(bytesAt(r.Addr, h.bytes()), bytesAt(unsafe.Add(along, c.rank*h.bytes()), h.bytes()))
+		copy(bytesAt(r.Addr, h.Bytes()), bytesAt(unsafe.Add(along, c.rank*h.Bytes()), h.Bytes()))
 	}
 	if err != nil {
 		r.release()
@@ -52,10 +53,10 @@ func (c *Comm) scatter(values, out *Array, root int64) (Result, error) {
 }
 
 // partOf describes one rank's entry of values.
-func (c *Comm) partOf(values *Array) header {
-	h := header{kind: NDArray, typ: values.Type, shape: values.Shape[1:]}
-	if len(h.shape) == 0 {
-		h.kind = NumPyScalar
+func (c *Comm) partOf(values *Array) wire.Header {
+	h := wire.Header{Kind: wire.NDArray, Type: values.Type, Shape: values.Shape[1:]}
+	if len(h.Shape) == 0 {
+		h.Kind = wire.NumPyScalar
 	}
 	return h
 }

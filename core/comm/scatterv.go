@@ -3,6 +3,7 @@ package comm
 import (
 	"fmt"
 
+	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/memory"
 	"dtl/core/status"
@@ -76,18 +77,18 @@ func (c *Comm) checkScatterv(values *Array, counts []int64, out *Array) error {
 // tell broadcasts the type and shape of root's rows and the counts. Elsewhere the array has no elements. Collective.
 func (c *Comm) tell(values *Array, counts []int64, root int64) (like Array, all []int64, err error) {
 	n := c.Size()
-	storage, err := memory.NewStorage(c.memory, 8*(2+MaxDims+n), alignment)
+	storage, err := memory.NewStorage(c.memory, 8*(2+wire.MaxDims+n), alignment)
 	if err != nil {
 		return like, nil, err
 	}
 	defer storage.Release()
-	told := memory.Span{Addr: storage.Addr(), Count: 2 + MaxDims + n, Type: dtype.Int64}
+	told := memory.Span{Addr: storage.Addr(), Count: 2 + wire.MaxDims + n, Type: dtype.Int64}
 	numbers := memory.As[int64](told)
 	if int(root) == c.Rank() {
 		_, row := values.rows()
 		numbers[0], numbers[1] = int64(values.Type), int64(len(row))
 		copy(numbers[2:], row)
-		copy(numbers[2+MaxDims:], counts)
+		copy(numbers[2+wire.MaxDims:], counts)
 	}
 	if err := c.main.Broadcast(told, int(root)); err != nil || int(root) == c.Rank() {
 		if err != nil {
@@ -97,5 +98,5 @@ func (c *Comm) tell(values *Array, counts []int64, root int64) (like Array, all 
 	}
 	like.Type = dtype.Type(numbers[0])
 	like.Shape = append([]int64{0}, numbers[2:2+numbers[1]]...)
-	return like, append([]int64{}, numbers[2+MaxDims:]...), nil
+	return like, append([]int64{}, numbers[2+wire.MaxDims:]...), nil
 }

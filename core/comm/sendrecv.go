@@ -53,15 +53,15 @@ func (c *Comm) startSend(value Array, dest, tag int64) (sending, error) {
 	h, first := c.pack(b, value, dest)
 	if s.requests[0], err = c.main.Isend(first, int(dest), int(tag)); err != nil {
 		c.scratch.put(b)
-		if h.offer {
+		if h.Offer {
 			c.offering(h, value.Span).withdraw()
 		}
 		return sending{}, err
 	}
 	switch {
-	case h.offer:
+	case h.Offer:
 		s.requests[1] = c.offering(h, value.Span)
-	case h.apart:
+	case h.Apart:
 		if s.requests[1], err = c.payload.Isend(value.Raw(), int(dest), c.payloadTag(h)); err != nil {
 			return sending{}, errors.Join(err, s.wait())
 		}

@@ -7,6 +7,7 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/board"
+	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/memory"
 	"dtl/core/status"
@@ -31,13 +32,13 @@ func (c *Comm) Segment(op string, bytes int) (mapped []byte, err error) {
 			mapped, err = board.PrivateSegment(bytes)
 			return err
 		}
-		mapped, err = c.segment(form{op: op, count: bytes}, bytes)
+		mapped, err = c.segment(wire.Signature{Op: op, Count: bytes}, bytes)
 		return err
 	})
 	return mapped, err
 }
 
-func (c *Comm) segment(f form, bytes int) (mapped []byte, err error) {
+func (c *Comm) segment(f wire.Signature, bytes int) (mapped []byte, err error) {
 	name, mine := make([]uint8, board.NameBytes), error(nil)
 	if c.rank == 0 {
 		var made *board.Segment
@@ -72,7 +73,7 @@ func (c *Comm) Expose(op, what string, mem memory.Span) (w backend.Window, err e
 			err = status.New(status.BackendUnavailable, "the ranks cannot reach this memory: they do not share it, and the "+
 				"backend that connects them has no one-sided access")
 		}
-		if err := c.meet(form{op: op}, err); err != nil {
+		if err := c.meet(wire.Signature{Op: op}, err); err != nil {
 			return err
 		}
 		if w, err = p.Expose(mem); err == nil {
@@ -120,7 +121,7 @@ func (c *Comm) Closable() error {
 	for _, d := range list {
 		mine = errorOr(mine, d.idle())
 	}
-	return c.inTurn("close", func() error { return c.meet(form{op: "close"}, mine) })
+	return c.inTurn("close", func() error { return c.meet(wire.Signature{Op: "close"}, mine) })
 }
 
 // endDependents ends what depends on the communicator when all ranks have come to close it: until then, they may use it.
@@ -129,7 +130,7 @@ func (c *Comm) endDependents() error {
 	if len(list) == 0 {
 		return nil
 	}
-	err := c.meet(form{op: "close"}, nil)
+	err := c.meet(wire.Signature{Op: "close"}, nil)
 	if err != nil && c.board == nil {
 		return err // without shared memory they end by collective calls, and some ranks do not come
 	}

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"dtl/core/comm"
+	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
@@ -30,7 +31,7 @@ func Take(from Container, index comm.Array) (comm.Result, error) {
 	if mine == nil {
 		mine = t.prepare(index)
 	}
-	same := []int64{int64(len(index.Shape)), int64(index.Count), comm.Fingerprint(index.Span)}
+	same := []int64{int64(len(index.Shape)), int64(index.Count), wire.Fingerprint(index.Span)}
 	call := comm.Call{Op: op, Same: same, Text: describeIndices(index)}
 	if mine == nil {
 		call = p.Named(call)
@@ -56,13 +57,13 @@ func describeIndices(index comm.Array) func() string {
 		if index.Count == 1 && index.Type == dtype.Int64 {
 			return fmt.Sprint("index ", memory.As[int64](index.Span)[0])
 		}
-		return fmt.Sprintf("%d indices, fingerprint %x", index.Count, uint64(comm.Fingerprint(index.Span)))
+		return fmt.Sprintf("%d indices, fingerprint %x", index.Count, uint64(wire.Fingerprint(index.Span)))
 	}
 }
 
 // describeValues tells values from others.
 func describeValues(values comm.Array) string {
-	return fmt.Sprintf("%d values of %s, fingerprint %x", values.Count, values.Type, uint64(comm.Fingerprint(values.Span)))
+	return fmt.Sprintf("%d values of %s, fingerprint %x", values.Count, values.Type, uint64(wire.Fingerprint(values.Span)))
 }
 
 // taking is one Take.
@@ -186,8 +187,8 @@ func Give(to Container, index, values comm.Array) error {
 			mine = checkValues(values, p.typ, index.Count)
 		}
 	}
-	print := comm.Fingerprint(values.Span)
-	call := comm.Call{Op: op, Same: []int64{int64(index.Count), comm.Fingerprint(index.Span), int64(values.Count), print},
+	print := wire.Fingerprint(values.Span)
+	call := comm.Call{Op: op, Same: []int64{int64(index.Count), wire.Fingerprint(index.Span), int64(values.Count), print},
 		Text: func() string { return describeIndices(index)() + ", " + describeValues(values) }}
 	if mine == nil {
 		call = p.Named(call)

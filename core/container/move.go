@@ -2,6 +2,7 @@ package container
 
 import (
 	"dtl/core/comm"
+	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/partition"
 	"dtl/core/status"
@@ -101,7 +102,7 @@ func Assign(to Container, values comm.Array, axes []Axis) error {
 	if mine == nil {
 		defer p.Done()
 	}
-	call := comm.Call{Op: m.op, Same: append(m.call().Same, comm.Fingerprint(values.Span)),
+	call := comm.Call{Op: m.op, Same: append(m.call().Same, wire.Fingerprint(values.Span)),
 		Text: func() string { return m.call().Text() + ", " + describeValues(values) }}
 	if mine == nil {
 		call = p.Named(call)

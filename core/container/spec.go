@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dtl/core/comm"
+	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/partition"
 	"dtl/core/status"
@@ -30,9 +31,9 @@ type Division struct {
 
 // layout divides a shape among ranks.
 func (v Division) layout(shape []int64, ranks int) (partition.Layout, error) {
-	if len(shape) == 0 || len(shape) > comm.MaxDims {
+	if len(shape) == 0 || len(shape) > wire.MaxDims {
 		return partition.Layout{}, status.New(status.InvalidArgument, "shape has %d dimensions; it must have 1 to %d",
-			len(shape), comm.MaxDims)
+			len(shape), wire.MaxDims)
 	}
 	grid, err := v.grid(len(shape), ranks)
 	if err != nil {

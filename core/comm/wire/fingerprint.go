@@ -1,4 +1,4 @@
-package comm
+package wire
 
 import (
 	"math/bits"
@@ -7,7 +7,7 @@ import (
 	"dtl/core/memory"
 )
 
-// Fingerprint is a number that, in all likelihood, differs where the bytes of two spans do. It is no secret hash:
+// Fingerprint returns a number that, in all likelihood, differs where the bytes of two spans do. It is no secret hash:
 // four lanes of multiply and fold, as in wyhash, at about the speed of memory.
 func Fingerprint(s memory.Span) int64 {
 	const k0, k1 = 0xa0761d6478bd642f, 0xe7037ed1a0b428db
@@ -23,7 +23,7 @@ func Fingerprint(s memory.Span) int64 {
 	for _, w := range words {
 		lanes[0] = fold(lanes[0]^w, k1)
 	}
-	for _, b := range bytesAt(s.Addr, bytes)[bytes&^7:] {
+	for _, b := range unsafe.Slice((*byte)(s.Addr), bytes)[bytes&^7:] {
 		lanes[1] = fold(lanes[1]^uint64(b), k1)
 	}
 	return int64(fold(fold(lanes[0], k1)^lanes[2], k0) ^ fold(fold(lanes[1], k0)^lanes[3], k1))

@@ -1,0 +1,135 @@
+package comm
+
+import (
+	"unsafe"
+
+	"dtl/core/board"
+	"dtl/core/comm/wire"
+	"dtl/core/memory"
+)
+
+// metadataBytes is how many bytes root broadcasts where the ranks share no memory: every rank knows it, so nobody needs to
+// know the array's.
+const metadataBytes = 1024
+
+// description is what root tells the others in a call in which it alone knows what travels.
+type description struct {
+	wire.Header             // of one rank's part
+	elements    memory.Span // which follow the header where they are short
+	offers      []byte      // else the number of the offer to each rank, if there are any
+}
+
+// exchangeMetadata meets for a call in which root alone knows what travels, told; elsewhere that is ignored. It returns
+// root's header, and where the elements are, unless they are Apart; then it is where the numbers of root's offers are, if
+// there are any. Those stay until this rank's next meeting. Collective.
+func (c *Comm) exchangeMetadata(f wire.Signature, mine error, root int64, told description, out *Array) (wire.Header, unsafe.Pointer, error) {
+	if c.size == 1 {
+		return told.Header, told.elements.Addr, mine
+	}
+	here := int(root) == c.rank
+	var packed memory.Span
+	if here && mine == nil {
+		var err error
+		if packed, err = c.packMetadata(&told); err != nil {
+			mine = err
+		}
+	}
+	if c.board == nil {
+		return c.broadcastMetadata(f, mine, int(root), out)
+	}
+	if err := c.meetWith(f, mine, packed); err != nil {
+		return told.Header, nil, err
+	}
+	at, n := c.board.Payload(int(root))
+	return c.unpackMetadata(bytesAt(at, n), out)
+}
+
+// packMetadata encodes a description, and the elements behind it where they fit.
+func (c *Comm) packMetadata(told *description) (memory.Span, error) {
+	if err := c.needMetadataBuffer(); err != nil {
+		return memory.Span{}, err
+	}
+	room := metadataBytes
+	if c.board != nil {
+		room = board.MaxPayload
+	}
+	n := told.Size() + told.elements.Bytes()
+	if n > room {
+		told.Apart, n = true, told.Size()+len(told.offers)
+	}
+	told.Offer = told.Apart && told.offers != nil
+	raw := bytesAt(c.metadata.Addr(), n)
+	told.Put(raw)
+	switch {
+	case told.Offer:
+		copy(raw[told.Size():], told.offers)
+	case !told.Apart:
+		copy(raw[told.Size():], bytesAt(told.elements.Addr, told.elements.Bytes()))
+	}
+	return span(c.metadata, n), nil
+}
+
+// needMetadataBuffer allocates the buffer where root encodes its description, and where it comes to by message.
+func (c *Comm) needMetadataBuffer() (err error) {
+	if c.metadata == nil {
+		c.metadata, err = memory.NewStorage(c.memory, board.MaxPayload, alignment)
+	}
+	return err
+}
+
+// broadcastMetadata is exchangeMetadata where the ranks share no memory.
+func (c *Comm) broadcastMetadata(f wire.Signature, mine error, root int, out *Array) (wire.Header, unsafe.Pointer, error) {
+	if mine == nil {
+		mine = c.needMetadataBuffer()
+	}
+	if err := c.meet(f, mine); err != nil {
+		return wire.Header{}, nil, err
+	}
+	if err := c.main.Broadcast(span(c.metadata, metadataBytes), root); err != nil {
+		return wire.Header{}, nil, err
+	}
+	return c.unpackMetadata(bytesAt(c.metadata.Addr(), metadataBytes), out)
+}
+
+// unpackMetadata reads a description, and says where the elements are that came along. Where they fit out, they are all in
+// one dimension.
+func (c *Comm) unpackMetadata(raw []byte, out *Array) (wire.Header, unsafe.Pointer, error) {
+	if h, dims, err := wire.ParseFixed(raw); err == nil && out != nil && !h.Apart && out.Type == h.Type && out.Count == wire.CountIn(raw) {
+		c.flat[0] = int64(out.Count)
+		h.Shape = c.flat[:] // as many elements; nobody asks how they are arranged
+		return h, unsafe.Add(unsafe.Pointer(unsafe.SliceData(raw)), wire.HeaderBytes(dims)), nil
+	}
+	h, err := wire.ParseHeader(raw)
+	if err != nil || h.Apart && !h.Offer {
+		return h, nil, err
+	}
+	return h, unsafe.Add(unsafe.Pointer(unsafe.SliceData(raw)), h.Size()), nil
+}
+
+// agreed is from how many bytes on ranks make sure that all of them have room. Below, the agreement would cost more
+// than it is worth: a process that cannot get so little has no way on.
+const agreed = 1 << 20
+
+// ready returns nil if every rank that is to take what h describes says nil; else each gets an error. Nothing must be
+// sent then, for not all would receive it. Collective; mine alone where h is short.
+func (c *Comm) ready(h wire.Header, mine error) error {
+	if h.Bytes() < agreed {
+		return mine
+	}
+	return c.meet(wire.Signature{Op: "room", Type: h.Type, Count: h.Count()}, mine)
+}
+
+// room returns out, or new memory for what h describes.
+func (c *Comm) room(h wire.Header, out *Array) (Result, error) {
+	if out != nil {
+		return Result{Array: Array{Span: out.Span, Shape: h.Shape, Kind: h.Kind}}, h.Fits(out.Span)
+	}
+	return newResult(c.memory, h)
+}
+
+// stateElements puts in a loose signature what a rank says of the elements: nothing, where there is no array.
+func stateElements(s *wire.Signature, a *Array) {
+	if a != nil {
+		s.Type, s.Count = a.Type, a.Count
+	}
+}

@@ -1,0 +1,121 @@
+package wire
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"dtl/core/dtype"
+)
+
+// Signature is what every rank of a collective call must pass alike. What an operation does not have stays zero.
+type Signature struct {
+	Op       string     // as users know it
+	Operator string     // of a reduction
+	Type     dtype.Type // of the elements
+	Count    int        // of one rank's elements
+	Loose    bool       // Type and Count must be alike only among the ranks that state them
+	Root     int64      // as Rooted returns it
+	Extra    int64      // whatever else must be alike
+}
+
+// Rooted returns the Root of a signature: one more than the root's rank, so that 0 is none.
+func Rooted(root int64) int64 { return root + 1 }
+
+// String describes the call for an error: "reduce(8 elements of float64, SUM, root 0)".
+func (s Signature) String() string {
+	var parts []string
+	if s.Type.Valid() {
+		parts = append(parts, elements(s.Count)+" of "+s.Type.String())
+	}
+	if s.Operator != "" {
+		parts = append(parts, s.Operator)
+	}
+	if s.Root != 0 {
+		parts = append(parts, fmt.Sprint("root ", s.Root-1))
+	}
+	if s.Extra != 0 {
+		parts = append(parts, fmt.Sprint(s.Extra))
+	}
+	return s.Op + "(" + strings.Join(parts, ", ") + ")"
+}
+
+func elements(n int) string {
+	if n == 1 {
+		return "1 element"
+	}
+	return fmt.Sprint(n, " elements")
+}
+
+// Fingerprint returns a number that differs, in all likelihood, where signatures do.
+func (s *Signature) Fingerprint() uint64 {
+	h := Mix(Mix(Hash(s.Op), uint64(s.Root)), uint64(s.Extra))
+	if !s.Loose {
+		h = Mix(Mix(h, uint64(s.Type)), uint64(s.Count))
+	}
+	if s.Operator != "" {
+		h = Mix(h, Hash(s.Operator))
+	}
+	return h
+}
+
+// Want returns a number for the elements that a rank of a loose signature states; 0: it states none.
+func (s *Signature) Want() uint64 {
+	if !s.Loose || !s.Type.Valid() {
+		return 0
+	}
+	return Mix(uint64(s.Type), uint64(s.Count)) | 1
+}
+
+// Encode appends the signature to b in a form that DecodeSignature reads. String takes longer, and is seldom needed.
+func (s *Signature) Encode(b []byte) []byte {
+	b = append(append(append(b, s.Op...), '|'), s.Operator...)
+	for _, n := range [...]int64{int64(s.Type), int64(s.Count), s.Root, s.Extra} {
+		b = strconv.AppendInt(append(b, '|'), n, 10)
+	}
+	return b
+}
+
+// DecodeSignature returns the signature that Encode wrote; of any other text, one whose Op is that text.
+func DecodeSignature(text string) Signature {
+	parts := strings.Split(text, "|")
+	if len(parts) != 6 {
+		return Signature{Op: text}
+	}
+	var n [4]int64
+	for i := range n {
+		n[i], _ = strconv.ParseInt(parts[2+i], 10, 64) // written by Encode
+	}
+	return Signature{Op: parts[0], Operator: parts[1], Type: dtype.Type(n[0]), Count: int(n[1]), Root: n[2], Extra: n[3]}
+}
+
+// Agreement compares what ranks state of one call. It starts with the fingerprint that all of them must state.
+type Agreement struct {
+	Fingerprint uint64
+	Want        uint64 // of the ranks that have stated elements so far; 0: none has
+}
+
+// Includes reports whether one more rank agrees: it can make the call, which code 0 says, states the same fingerprint, and
+// the same elements as those that state any.
+func (a *Agreement) Includes(fingerprint, want uint64, code int32) bool {
+	if code != 0 || fingerprint != a.Fingerprint || want != 0 && a.Want != 0 && want != a.Want {
+		return false
+	}
+	a.Want |= want
+	return true
+}
+
+// Hash returns the FNV-1a hash of a text, taken with Mix.
+func Hash(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = Mix(h, uint64(s[i]))
+	}
+	return h
+}
+
+// Mix adds a word to a hash.
+func Mix(h, v uint64) uint64 {
+	h = (h ^ v) * 1099511628211
+	return h ^ h>>32
+}
