@@ -18,7 +18,7 @@ import (
 	"dtl/core/comm"
 	"dtl/core/comm/wire"
 	"dtl/core/dtype"
-	"dtl/core/kernel"
+	"dtl/core/kernel/fold"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -211,7 +211,7 @@ var formats = func() (all [dtype.N]*C.char) {
 }()
 
 // giveNumber hands a number to C, as a Python scalar or a NumPy one.
-func giveNumber(c *C.dtl_call, n *kernel.Number, generic bool) {
+func giveNumber(c *C.dtl_call, n *fold.Number, generic bool) {
 	at, size := unsafe.Pointer(&c.near[0]), n.Type.Size()
 	copy(unsafe.Slice((*byte)(at), size), n.Bytes())
 	c.result = C.dtl_array{

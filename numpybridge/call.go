@@ -2,7 +2,7 @@ package numpybridge
 
 import (
 	"dtl/core/comm"
-	"dtl/core/kernel"
+	"dtl/core/kernel/fold"
 	"dtl/core/progress"
 	"dtl/core/status"
 )
@@ -21,7 +21,7 @@ type Call struct {
 	Out    comm.Array
 	Lists  [maxLists][]int64 // integers, such as counts; nil where there are none
 	Result comm.Result
-	Number kernel.Number // the result where there is no other and its type is valid: a Python scalar, or,
+	Number fold.Number // the result where there is no other and its type is valid: a Python scalar, or,
 	// if generic, a NumPy scalar
 	Generic bool
 	Alone   bool // the error is this rank's alone: no other has heard of it

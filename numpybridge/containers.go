@@ -6,7 +6,7 @@ import (
 	"dtl/core/container"
 	"dtl/core/dtype"
 	"dtl/core/handle"
-	"dtl/core/kernel"
+	"dtl/core/kernel/fold"
 	"dtl/core/memory"
 	"dtl/core/partition"
 	"dtl/core/runtime"
@@ -57,7 +57,7 @@ func (c *Call) integers() ([]int64, error) {
 // answer makes numbers the call's result: a Python integer for one alone, else an array of the given shape.
 func (c *Call) answer(shape []int64, numbers ...int64) error {
 	if shape == nil {
-		c.Number = kernel.Integer(numbers[0])
+		c.Number = fold.Integer(numbers[0])
 		return nil
 	}
 	p, err := hostMemory()

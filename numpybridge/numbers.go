@@ -4,13 +4,14 @@ import (
 	"dtl/core/algorithm"
 	"dtl/core/container"
 	"dtl/core/kernel"
+	"dtl/core/kernel/fold"
 	"dtl/core/status"
 )
 
-// fold makes one number of a container's elements by the fold args[0] % 256, for the call args[0] / 256; args[1] must be alike on all ranks,
+// foldElements makes one number of a container's elements by the fold args[0] % 256, for the call args[0] / 256; args[1] must be alike on all ranks,
 // and with args[2], the sum is exact. With args[3], the result is a NumPy scalar of the type that NumPy gives it.
-func fold(c *Call) error {
-	f, err := kernel.ParseFold(c.Args[0] % 256)
+func foldElements(c *Call) error {
+	f, err := fold.Parse(c.Args[0] % 256)
 	if err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func fold(c *Call) error {
 var others = []string{"any", "all", "std", "min_element", "max_element"}
 
 // folding returns the name of a call: the fold's, or the n-th of the others, from 1 on.
-func folding(f kernel.Fold, n int64) (string, error) {
+func folding(f fold.Kind, n int64) (string, error) {
 	switch {
 	case n == 0:
 		return f.String(), nil
@@ -52,7 +53,7 @@ func dot(c *Call) error {
 	return c.container(func(a container.Container) error {
 		return withContainer(c.Args[0], func(b container.Container) (err error) {
 			if c.Args[2] != 0 {
-				c.Number, err = algorithm.Exact(a, b, kernel.FoldSquares, c.Args[1] != 0)
+				c.Number, err = algorithm.Exact(a, b, fold.Squares, c.Args[1] != 0)
 			} else {
 				c.Number, err = algorithm.Dot(a, b, c.Args[1] != 0)
 			}

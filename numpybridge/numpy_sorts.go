@@ -12,7 +12,7 @@ import "C"
 import (
 	"unsafe"
 
-	"dtl/core/kernel"
+	"dtl/core/kernel/radix"
 )
 
 // dtl_sorter gives the core a function of NumPy that sorts unsigned numbers of size bytes, and needs neither the GIL nor
@@ -21,5 +21,5 @@ import (
 //export dtl_sorter
 func dtl_sorter(size C.int, sort unsafe.Pointer) {
 	defer guard(nil)
-	kernel.SetSorter(int(size), func(first unsafe.Pointer, n int) { C.sort_by(sort, first, C.ptrdiff_t(n)) })
+	radix.SetSorter(int(size), func(first unsafe.Pointer, n int) { C.sort_by(sort, first, C.ptrdiff_t(n)) })
 }

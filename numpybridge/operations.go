@@ -201,7 +201,7 @@ var operations = [...]operation{
 	Iallgather:   {"IALLGATHER", "iallgather", true, false, iallgather},
 	Ialltoallv:   {"IALLTOALLV", "ialltoallv", true, false, ialltoallv},
 	Share:        {"SHARE", "algorithm", true, false, share},
-	Fold:         {"FOLD", "fold", false, false, fold},
+	Fold:         {"FOLD", "fold", false, false, foldElements},
 	Dot:          {"DOT", "dot", false, false, dot},
 	Cumulate:     {"CUMULATE", "cumsum", false, false, cumulate},
 	Histogram:    {"HISTOGRAM", "histogram", true, false, histogram},

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"dtl/core/kernel"
+	"dtl/core/kernel/reduce"
 	"dtl/core/memory"
 )
 
@@ -11,7 +12,7 @@ func (c *Comm) Reduce(send, recv memory.Span, op kernel.Op, root int) error {
 		return err // the same on every rank
 	}
 	if c.alone(send, recv) {
-		return kernel.Settle(recv, op)
+		return reduce.Settle(recv, op)
 	}
 	f := form{name: "Reduce", op: op, root: root, count: send.Count, typ: send.Type}
 	return c.collective(call{form: f, send: send}, func(calls []call) error {
@@ -29,7 +30,7 @@ func (c *Comm) Allreduce(send, recv memory.Span, op kernel.Op) error {
 		return err // the same on every rank
 	}
 	if c.alone(send, recv) {
-		return kernel.Settle(recv, op)
+		return reduce.Settle(recv, op)
 	}
 	f := form{name: "Allreduce", op: op, count: send.Count, typ: send.Type}
 	return c.collective(call{form: f, send: send, recv: recv}, func(calls []call) error {
@@ -64,7 +65,7 @@ func (c *Comm) fold(name string, send, recv memory.Span, op kernel.Op, n int) er
 		return nil
 	}
 	if c.alone(send, recv) {
-		return kernel.Settle(recv, op)
+		return reduce.Settle(recv, op)
 	}
 	f := form{name: name, op: op, count: send.Count, typ: send.Type}
 	return c.collective(call{form: f, send: send}, func(calls []call) error {
@@ -81,7 +82,7 @@ func (c *Comm) ReduceScatter(send, recv memory.Span, op kernel.Op) error {
 		return err // the same on every rank
 	}
 	if c.alone(send, recv) {
-		return kernel.Settle(recv, op)
+		return reduce.Settle(recv, op)
 	}
 	f := form{name: "ReduceScatter", op: op, count: recv.Count, typ: send.Type}
 	return c.collective(call{form: f, send: send}, func(calls []call) error {
@@ -96,10 +97,10 @@ func block(s memory.Span, i, n int) memory.Span { return s.Slice(s.Count*i/n, s.
 func combine(recv memory.Span, calls []call, op kernel.Op, i, n int) error {
 	memory.Copy(recv, block(calls[0].send, i, n))
 	if len(calls) == 1 {
-		return kernel.Settle(recv, op)
+		return reduce.Settle(recv, op)
 	}
 	for rank := 1; rank < len(calls); rank++ {
-		if err := kernel.Accumulate(recv, block(calls[rank].send, i, n), op); err != nil {
+		if err := reduce.Accumulate(recv, block(calls[rank].send, i, n), op); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/kernel"
+	"dtl/core/kernel/reduce"
 	"dtl/core/memory"
 )
 
@@ -85,7 +86,7 @@ func (w *window) Accumulate(from memory.Span, target int, offset int64, op kerne
 	part := &w.parts[target]
 	part.mu.Lock()
 	defer part.mu.Unlock()
-	return kernel.Update(w.at(target, offset, from), from, op)
+	return reduce.Update(w.at(target, offset, from), from, op)
 }
 
 // FetchAndOp is Accumulate that gives those elements that were there.
@@ -98,7 +99,7 @@ func (w *window) FetchAndOp(from, into memory.Span, target int, offset int64, op
 	defer part.mu.Unlock()
 	there := w.at(target, offset, into)
 	memory.Copy(into, there)
-	return kernel.Update(there, from, op)
+	return reduce.Update(there, from, op)
 }
 
 // CompareAndSwap writes swap's element if the target's is that of compare.

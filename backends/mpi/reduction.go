@@ -13,6 +13,7 @@ import "C"
 
 import (
 	"dtl/core/kernel"
+	"dtl/core/kernel/reduce"
 	"dtl/core/memory"
 )
 
@@ -21,7 +22,7 @@ func (c *Comm) combined(call string, rc C.int, recv memory.Span, op kernel.Op, l
 	if rc != 0 || !lone {
 		return c.m.failure(call, rc)
 	}
-	return kernel.Settle(recv, op)
+	return reduce.Settle(recv, op)
 }
 
 // Reduce combines every rank's send in root's recv.

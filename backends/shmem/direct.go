@@ -5,6 +5,7 @@ import (
 
 	"dtl/core/dtype"
 	"dtl/core/kernel"
+	"dtl/core/kernel/reduce"
 	"dtl/core/memory"
 )
 
@@ -58,7 +59,7 @@ func (w *window) updateOne(from, into memory.Span, target, offset int, op kernel
 	next := w.element(1, t)
 	return w.change(into, target, offset, func(was memory.Span) (memory.Span, error) {
 		memory.Copy(next, was)
-		return next, kernel.Update(next, from, op)
+		return next, reduce.Update(next, from, op)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"dtl/core/dtype"
 	"dtl/core/kernel"
+	"dtl/core/kernel/reduce"
 	"dtl/core/memory"
 )
 
@@ -97,7 +98,7 @@ func (w *world) obey(from int, h header, data unsafe.Pointer) {
 	switch {
 	case t.op == kernel.NoOp:
 	case !t.compared:
-		_ = kernel.Update(there, came, t.op) // whoever ordered it has checked that the type has the operator
+		_ = reduce.Update(there, came, t.op) // whoever ordered it has checked that the type has the operator
 	case bytes.Equal(memory.As[byte](there.Raw()), memory.As[byte](came.Slice(0, 1).Raw())):
 		memory.Copy(there, came.Slice(1, 2))
 	}

@@ -2,6 +2,7 @@ package shmem
 
 import (
 	"dtl/core/kernel"
+	"dtl/core/kernel/reduce"
 	"dtl/core/memory"
 )
 
@@ -22,7 +23,7 @@ func (l lane) climb(recv memory.Span, op kernel.Op) error {
 		if err := all(l.from(l.rank+mask, other)); err != nil {
 			return err
 		}
-		if err := kernel.Accumulate(recv, other, op); err != nil {
+		if err := reduce.Accumulate(recv, other, op); err != nil {
 			return err
 		}
 	}
@@ -50,7 +51,7 @@ func (l lane) combine(recv memory.Span, part func(rank int) memory.Span, op kern
 			failed = err
 		}
 		if rank > 0 && failed == nil {
-			failed = kernel.Accumulate(recv, other, op)
+			failed = reduce.Accumulate(recv, other, op)
 		}
 	}
 	if err := all(sent...); failed == nil {
@@ -62,7 +63,7 @@ func (l lane) combine(recv memory.Span, part func(rank int) memory.Span, op kern
 func (l lane) allreduce(send, recv memory.Span, op kernel.Op) error {
 	if l.Size() == 1 {
 		memory.Copy(recv, send)
-		return kernel.Settle(recv, op)
+		return reduce.Settle(recv, op)
 	}
 	if send.Bytes() <= few {
 		memory.Copy(recv, send)
@@ -83,7 +84,7 @@ func (l lane) reduce(send, recv memory.Span, op kernel.Op, root int) error {
 	n := l.Size()
 	if n == 1 {
 		memory.Copy(recv, send)
-		return kernel.Settle(recv, op)
+		return reduce.Settle(recv, op)
 	}
 	mine := l.room(1, block(send, l.rank, n))
 	if err := l.combine(mine, func(rank int) memory.Span { return block(send, rank, n) }, op); err != nil {
@@ -107,7 +108,7 @@ func (l lane) reduce(send, recv memory.Span, op kernel.Op, root int) error {
 func (l lane) prefix(send, before, through memory.Span, op kernel.Op) error {
 	memory.Copy(through, send)
 	if l.rank == 0 {
-		if err := kernel.Settle(through, op); err != nil {
+		if err := reduce.Settle(through, op); err != nil {
 			return err
 		}
 	} else {
@@ -115,7 +116,7 @@ func (l lane) prefix(send, before, through memory.Span, op kernel.Op) error {
 			return err
 		}
 		memory.Copy(through, before)
-		if err := kernel.Accumulate(through, send, op); err != nil {
+		if err := reduce.Accumulate(through, send, op); err != nil {
 			return err
 		}
 	}
@@ -169,7 +170,7 @@ func (c *Comm) ReduceScatter(send, recv memory.Span, op kernel.Op) error {
 	}
 	if c.Size() == 1 {
 		memory.Copy(recv, send)
-		return kernel.Settle(recv, op)
+		return reduce.Settle(recv, op)
 	}
 	return c.blocking().combine(recv, func(rank int) memory.Span { return partOf(send, rank, recv.Count) }, op)
 }

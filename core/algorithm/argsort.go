@@ -6,7 +6,8 @@ import (
 	"dtl/core/comm"
 	"dtl/core/container"
 	"dtl/core/dtype"
-	"dtl/core/kernel"
+	"dtl/core/kernel/move"
+	"dtl/core/kernel/radix"
 	"dtl/core/memory"
 	"dtl/core/progress"
 )
@@ -72,7 +73,7 @@ func (s *arguing) prepare(c container.Container) func(container.Part) error {
 			}
 			n = blockSize(p, c.Context().Rank())
 		}
-		s.record = kernel.RecordType(p.Type(), p.Layout().Dim(s.axis).GlobalSize())
+		s.record = radix.RecordType(p.Type(), p.Layout().Dim(s.axis).GlobalSize())
 		s.tmp, err = memory.NewScratch(c.Context().Memory(), int(2*n)*s.record.Size(), alignment)
 		return err
 	}
@@ -123,16 +124,16 @@ func (s *arguing) indicesOf(over *comm.Comm, p container.Part, elements, indices
 		first += n
 	}
 	local := progress.Begin("argsort", "local", int64(mine.Bytes()))
-	order := kernel.NewOrder(dtype.Uint64, false)
-	kernel.Records(mine, elements, s.order, first, s.crew)
-	kernel.Sort(mine, tmp, order, s.crew)
+	order := radix.NewOrder(dtype.Uint64, false)
+	radix.Records(mine, elements, s.order, first, s.workers)
+	radix.Sort(mine, tmp, order, s.workers)
 	local.Add(int64(mine.Bytes()))
 	local.End()
-	m := merging{op: "argsort", over: over, order: order, crew: s.crew, mine: mine, tmp: tmp}
+	m := merging{op: "argsort", over: over, order: order, workers: s.workers, mine: mine, tmp: tmp}
 	if err := m.run(all); err != nil {
 		return err
 	}
-	kernel.Numbers(indices, mine, s.crew)
+	radix.Numbers(indices, mine, s.workers)
 	return nil
 }
 
@@ -159,11 +160,11 @@ func (s *arguing) lines(p, q container.Part) {
 	q.Lines(s.axis, func(first unsafe.Pointer, stride int64) { to = append(to, place{first, stride}) })
 	p.Lines(s.axis, func(first unsafe.Pointer, stride int64) {
 		if s.together(p) {
-			kernel.Indices(span(to[0].first, dtype.Int64), tmp, span(first, t), s.order, s.crew)
+			radix.Argsort(span(to[0].first, dtype.Int64), tmp, span(first, t), s.order, s.workers)
 		} else {
-			kernel.CopyStrided(line.Addr, t.Size(), first, int(stride), n, t.Size())
-			kernel.Indices(indices, tmp, line, s.order, s.crew)
-			kernel.CopyStrided(to[0].first, int(to[0].stride), indices.Addr, 8, n, 8)
+			move.CopyStrided(line.Addr, t.Size(), first, int(stride), n, t.Size())
+			radix.Argsort(indices, tmp, line, s.order, s.workers)
+			move.CopyStrided(to[0].first, int(to[0].stride), indices.Addr, 8, n, 8)
 		}
 		to = to[1:]
 		local.Add(int64(line.Bytes()))

@@ -9,12 +9,13 @@ import (
 	"dtl/core/container"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
+	"dtl/core/kernel/histogram"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
 
 // Histogram writes to out how many elements lie in each bin between ascending edges, which are the same on every rank: as
-// kernel.Bins says. With weights, a container of float64 that is laid out as c is, out is of float64 and has their sums; else
+// histogram.Bins says. With weights, a container of float64 that is laid out as c is, out is of float64 and has their sums; else
 // it is of int64. uniform says that the edges are about equally far apart. Collective.
 func Histogram(c, weights container.Container, edges, out memory.Span, uniform bool) error {
 	call := comm.Call{
@@ -24,7 +25,7 @@ func Histogram(c, weights container.Container, edges, out memory.Span, uniform b
 		},
 	}
 	call = also(call, weights)
-	var bins *kernel.Bins
+	var bins *histogram.Bins
 	check := func(p container.Part) error {
 		if edges.Type != dtype.Float64 || edges.Count < 2 || out.Count != edges.Count-1 || out.Type != tableType(weights) {
 			return status.New(status.InvalidArgument, "%d of %s for the bins between %d edges of %s",
@@ -33,7 +34,7 @@ func Histogram(c, weights container.Container, edges, out memory.Span, uniform b
 		if !slices.IsSorted(memory.As[float64](edges)) {
 			return status.New(status.InvalidArgument, "`bins` must increase monotonically, when an array")
 		}
-		bins = kernel.NewBins(append([]float64(nil), memory.As[float64](edges)...), uniform, weights != nil)
+		bins = histogram.NewBins(append([]float64(nil), memory.As[float64](edges)...), uniform, weights != nil)
 		if all := pieces(p); all != nil && weights == nil && edges.Count <= pieceSize {
 			return binPieces(all, bins)
 		}
@@ -52,7 +53,7 @@ func Bincount(c, weights container.Container, length int64) (r comm.Result, err 
 	}}
 	call = also(call, weights)
 	const limit = 1 << 28
-	tally := kernel.NewTally(weights != nil, limit)
+	tally := histogram.NewTally(weights != nil, limit)
 	all, err := Share(c, call, func(p container.Part) (found comm.Shared, err error) {
 		if n := p.Layout().Dims(); n != 1 {
 			return found, status.New(status.InvalidArgument, "a container of %d dimensions; it must have 1", n)
@@ -129,7 +130,7 @@ func table(over *comm.Comm, p container.Part, counts []int64, sums []float64, ou
 // byWorkers calls f with each piece, and with the number of the one of n workers that has it.
 func byWorkers(all []piece, n int, f func(worker int, run memory.Span) error) error {
 	failed := make([]error, n)
-	crew(threads.Load()).Each(n, func(worker int) {
+	workers(threads.Load()).Each(n, func(worker int) {
 		for i := worker; i < len(all) && failed[worker] == nil; i += n {
 			failed[worker] = f(worker, all[i].Span)
 		}
@@ -143,8 +144,8 @@ func byWorkers(all []piece, n int, f func(worker int, run memory.Span) error) er
 }
 
 // binPieces adds the pieces of a part to bins: each worker has bins of its own.
-func binPieces(all []piece, bins *kernel.Bins) error {
-	own := make([]*kernel.Bins, max(1, crew(threads.Load()).Size))
+func binPieces(all []piece, bins *histogram.Bins) error {
+	own := make([]*histogram.Bins, max(1, workers(threads.Load()).Size))
 	for i := range own {
 		own[i] = bins.Empty()
 	}
@@ -158,12 +159,12 @@ func binPieces(all []piece, bins *kernel.Bins) error {
 }
 
 // tallyPart counts the elements of a part; of a parallel one, each worker has a table of its own.
-func tallyPart(p container.Part, weights container.Container, tally *kernel.Tally) error {
+func tallyPart(p container.Part, weights container.Container, tally *histogram.Tally) error {
 	all := pieces(p)
 	if all == nil || weights != nil {
 		return weighted(p, weights, tally.Add)
 	}
-	own := make([]*kernel.Tally, max(1, crew(threads.Load()).Size))
+	own := make([]*histogram.Tally, max(1, workers(threads.Load()).Size))
 	for i := range own {
 		own[i] = tally.Empty()
 	}

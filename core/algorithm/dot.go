@@ -7,21 +7,22 @@ import (
 	"dtl/core/container"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
+	"dtl/core/kernel/fold"
 	"dtl/core/memory"
 	"dtl/core/partition"
 	"dtl/core/status"
 )
 
 // Dot returns the sum of the products of two containers' elements, which are laid out alike and of one type: what
-// kernel.Dot says. With conjugate, a's complex elements are conjugated. Collective.
-func Dot(a, b container.Container, conjugate bool) (kernel.Number, error) {
+// fold.Dot says. With conjugate, a's complex elements are conjugated. Collective.
+func Dot(a, b container.Container, conjugate bool) (fold.Number, error) {
 	const op = "dot"
-	var folding *kernel.Folding
+	var folding *fold.Folding
 	var layout partition.Layout
 	call := also(comm.Call{Op: op, Same: []int64{truth(conjugate)}, Text: func() string { return "" }}, b)
 	all, err := Share(a, call, func(p container.Part) (found comm.Shared, err error) {
-		mine, err := beside(p, b, func(q container.Part) (mine kernel.Partial, err error) {
-			if folding, err = kernel.DotFolding(p.Type()); err == nil {
+		mine, err := beside(p, b, func(q container.Part) (mine fold.Partial, err error) {
+			if folding, err = fold.DotFolding(p.Type()); err == nil {
 				err = dotParts(&mine, p, q, folding, conjugate)
 			}
 			return mine, err
@@ -30,12 +31,12 @@ func Dot(a, b container.Container, conjugate bool) (kernel.Number, error) {
 		return comm.Shared(mine), err
 	})
 	if err != nil {
-		return kernel.Number{}, err
+		return fold.Number{}, err
 	}
-	total := kernel.Partial(all[0])
+	total := fold.Partial(all[0])
 	if !layout.Replicated() {
 		for _, found := range all[1:] {
-			other := kernel.Partial(found)
+			other := fold.Partial(found)
 			folding.Merge(&total, &other)
 		}
 	}
@@ -44,13 +45,13 @@ func Dot(a, b container.Container, conjugate bool) (kernel.Number, error) {
 }
 
 // dotParts adds the products of two parts, piece by piece where the first is parallel.
-func dotParts(mine *kernel.Partial, p, q container.Part, folding *kernel.Folding, conjugate bool) error {
+func dotParts(mine *fold.Partial, p, q container.Part, folding *fold.Folding, conjugate bool) error {
 	x, y := pieces(p), pieces(q)
 	if len(x) == 0 || len(x) != len(y) {
-		return pairs(p, q, func(x, y memory.Span) error { return kernel.Dot(mine, x, y, conjugate) })
+		return pairs(p, q, func(x, y memory.Span) error { return fold.Dot(mine, x, y, conjugate) })
 	}
-	partials, failed := make([]kernel.Partial, len(x)), make([]error, len(x))
-	crew(threads.Load()).Each(len(x), func(i int) { failed[i] = kernel.Dot(&partials[i], x[i].Span, y[i].Span, conjugate) })
+	partials, failed := make([]fold.Partial, len(x)), make([]error, len(x))
+	workers(threads.Load()).Each(len(x), func(i int) { failed[i] = fold.Dot(&partials[i], x[i].Span, y[i].Span, conjugate) })
 	for i := range partials {
 		folding.Merge(mine, &partials[i])
 		if failed[i] != nil {
@@ -77,14 +78,14 @@ func also(call comm.Call, other container.Container) comm.Call {
 }
 
 // beside calls f with the part of a container that is laid out as p is, and of its type.
-func beside(p container.Part, other container.Container, f func(container.Part) (kernel.Partial, error)) (kernel.Partial, error) {
+func beside(p container.Part, other container.Container, f func(container.Part) (fold.Partial, error)) (fold.Partial, error) {
 	q, err := other.Use()
 	if err != nil {
-		return kernel.Partial{}, err
+		return fold.Partial{}, err
 	}
 	defer q.Done()
 	if !p.Layout().Equal(q.Layout()) || p.Type() != q.Type() {
-		return kernel.Partial{}, status.New(status.InvalidArgument, "%s and %s: they must be laid out alike, of one dtype", p, q)
+		return fold.Partial{}, status.New(status.InvalidArgument, "%s and %s: they must be laid out alike, of one dtype", p, q)
 	}
 	return f(q)
 }
@@ -113,7 +114,7 @@ func pairs(p, q container.Part, f func(x, y memory.Span) error) error {
 
 // Exact is Fold of FoldSum, FoldMean and FoldSquares by way of an exact sum, rounded once: the same bits for any number
 // of ranks and any layout. With another container b, it is Dot. Collective.
-func Exact(a, b container.Container, f kernel.Fold, conjugate bool) (n kernel.Number, err error) {
+func Exact(a, b container.Container, f fold.Kind, conjugate bool) (n fold.Number, err error) {
 	op := f.String()
 	if b != nil {
 		op = "dot"
@@ -126,9 +127,9 @@ func Exact(a, b container.Container, f kernel.Fold, conjugate bool) (n kernel.Nu
 			words, err = exactWords(p, p, f, conjugate)
 			return err
 		}
-		_, err = beside(p, b, func(q container.Part) (_ kernel.Partial, err error) {
-			words, err = exactWords(p, q, kernel.FoldSquares, conjugate)
-			return kernel.Partial{}, err
+		_, err = beside(p, b, func(q container.Part) (_ fold.Partial, err error) {
+			words, err = exactWords(p, q, fold.Squares, conjugate)
+			return fold.Partial{}, err
 		})
 		return err
 	}
@@ -140,20 +141,20 @@ func Exact(a, b container.Container, f kernel.Fold, conjugate bool) (n kernel.Nu
 			}
 		}
 		divisor := 1.0
-		if f == kernel.FoldMean {
+		if f == fold.Mean {
 			divisor = float64(p.Layout().GlobalSize())
 		}
-		n = roundedWords(p, words, divisor, f == kernel.FoldSum)
+		n = roundedWords(p, words, divisor, f == fold.Sum)
 		return nil
 	})
 	return n, err
 }
 
 // exactWords returns the exact sum of this rank's part, or of products; of complex elements, the imaginary parts' too.
-func exactWords(p, q container.Part, f kernel.Fold, conjugate bool) (words []int64, err error) {
+func exactWords(p, q container.Part, f fold.Kind, conjugate bool) (words []int64, err error) {
 	for _, imaginary := range []bool{false, true}[:1+truth(p.Type().Complex())] {
-		e := kernel.NewExact()
-		if f == kernel.FoldSquares {
+		e := fold.NewExact()
+		if f == fold.Squares {
 			err = pairs(p, q, func(x, y memory.Span) error { return e.AddProducts(x, y, conjugate, imaginary) })
 		} else {
 			p.Runs(func(run memory.Span) bool {
@@ -167,17 +168,17 @@ func exactWords(p, q container.Part, f kernel.Fold, conjugate bool) (words []int
 }
 
 // roundedWords returns the number that words are, rounded to the type's own precision if own is true.
-func roundedWords(p container.Part, words []int64, divisor float64, own bool) kernel.Number {
+func roundedWords(p container.Part, words []int64, divisor float64, own bool) fold.Number {
 	precision, least := 53, 0
 	if own && (p.Type() == dtype.Float32 || p.Type() == dtype.Complex64) {
 		precision, least = 24, 925
 	}
 	round := func(k int) float64 {
-		at := unsafe.Pointer(&words[k*kernel.ExactWords])
-		return kernel.RoundExact((*[kernel.ExactWords]int64)(at), precision, least) / divisor
+		at := unsafe.Pointer(&words[k*fold.ExactWords])
+		return fold.RoundExact((*[fold.ExactWords]int64)(at), precision, least) / divisor
 	}
 	if p.Type().Complex() {
-		return kernel.Complex(round(0), round(1))
+		return fold.Complex(round(0), round(1))
 	}
-	return kernel.Real(round(0))
+	return fold.Real(round(0))
 }

@@ -4,7 +4,7 @@ import (
 	"dtl/core/comm"
 	"dtl/core/container"
 	"dtl/core/dtype"
-	"dtl/core/kernel"
+	"dtl/core/kernel/fold"
 	"dtl/core/memory"
 	"dtl/core/partition"
 	"dtl/core/status"
@@ -13,28 +13,28 @@ import (
 // Fold makes one number of all elements, the same bits on every rank: the agreement carries what each rank's part is
 // folded to, and every rank merges these in rank order. Of a replicated container each element counts once. same is what
 // all ranks must pass alike besides. Collective.
-func Fold(c container.Container, f kernel.Fold, same int64) (kernel.Number, error) {
+func Fold(c container.Container, f fold.Kind, same int64) (fold.Number, error) {
 	return FoldFor(f.String(), c, f, same)
 }
 
 // FoldFor is Fold as a part of another call, which differs from Fold, and from others of the same fold.
-func FoldFor(op string, c container.Container, f kernel.Fold, same int64) (kernel.Number, error) {
-	n, _, err := fold(op, c, f, same)
+func FoldFor(op string, c container.Container, f fold.Kind, same int64) (fold.Number, error) {
+	n, _, err := folded(op, c, f, same)
 	return n, err
 }
 
 // Folded is Fold whose number has the type that NumPy gives it.
-func Folded(c container.Container, f kernel.Fold) (kernel.Number, error) {
-	n, t, err := fold(f.String(), c, f, 0)
+func Folded(c container.Container, f fold.Kind) (fold.Number, error) {
+	n, t, err := folded(f.String(), c, f, 0)
 	if err != nil {
 		return n, err
 	}
 	return n.As(f.Result(t)), nil
 }
 
-// fold also returns the type of the elements.
-func fold(op string, c container.Container, f kernel.Fold, same int64) (n kernel.Number, t dtype.Type, err error) {
-	var folding *kernel.Folding
+// folded also returns the type of the elements, and leaves the number as wide as it was added up.
+func folded(op string, c container.Container, f fold.Kind, same int64) (n fold.Number, t dtype.Type, err error) {
+	var folding *fold.Folding
 	var layout partition.Layout
 	call := comm.Call{Op: op}
 	if same != 0 {
@@ -51,10 +51,10 @@ func fold(op string, c container.Container, f kernel.Fold, same int64) (n kernel
 	if err != nil {
 		return n, t, err
 	}
-	total := (*kernel.Partial)(&all[0])
+	total := (*fold.Partial)(&all[0])
 	if !layout.Replicated() {
 		for rank := range all[1:] {
-			folding.Merge(total, (*kernel.Partial)(&all[rank+1]))
+			folding.Merge(total, (*fold.Partial)(&all[rank+1]))
 		}
 	}
 	n, err = folding.Finish(total, layout.GlobalSize())
@@ -62,7 +62,7 @@ func fold(op string, c container.Container, f kernel.Fold, same int64) (n kernel
 }
 
 // foldPart folds this rank's part. What it says of indices is of the whole's.
-func foldPart(p container.Part, folding *kernel.Folding, f kernel.Fold) (mine kernel.Partial) {
+func foldPart(p container.Part, folding *fold.Folding, f fold.Kind) (mine fold.Partial) {
 	n := int64(0)
 	if all := pieces(p); all != nil {
 		mine = foldPieces(all, folding)
@@ -73,7 +73,7 @@ func foldPart(p container.Part, folding *kernel.Folding, f kernel.Fold) (mine ke
 			return true
 		})
 	}
-	if f == kernel.FoldArgMin || f == kernel.FoldArgMax {
+	if f == fold.ArgMin || f == fold.ArgMax {
 		if index, is := mine.Where(); is {
 			mine.SetWhere(p.Index(index))
 		}
@@ -82,9 +82,9 @@ func foldPart(p container.Part, folding *kernel.Folding, f kernel.Fold) (mine ke
 }
 
 // foldPieces folds the pieces of a part side by side, and merges them in their order.
-func foldPieces(all []piece, folding *kernel.Folding) kernel.Partial {
-	partials := make([]kernel.Partial, len(all))
-	crew(threads.Load()).Each(len(all), func(i int) { folding.Run(&partials[i], all[i].Span, all[i].first) })
+func foldPieces(all []piece, folding *fold.Folding) fold.Partial {
+	partials := make([]fold.Partial, len(all))
+	workers(threads.Load()).Each(len(all), func(i int) { folding.Run(&partials[i], all[i].Span, all[i].first) })
 	for i := range partials[1:] {
 		folding.Merge(&partials[0], &partials[i+1])
 	}

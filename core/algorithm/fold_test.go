@@ -11,19 +11,20 @@ import (
 	"dtl/core/container"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
+	"dtl/core/kernel/fold"
 	"dtl/core/runtime"
 	"dtl/core/status"
 )
 
 // of returns the value of a number of the type that T stands for.
-func of[T any](n kernel.Number) T {
+func of[T any](n fold.Number) T {
 	return *(*T)(unsafe.Pointer(&n.Bytes()[0]))
 }
 
 func TestFolds(t *testing.T) {
 	everyDivision(t, func(t *testing.T, on *runtime.Context, size int64, d container.Division) {
 		v := vector(t, on, dtype.Int32, size, d, func(global int64) int32 { return int32((global*7 + 3) % 11) })
-		fold := func(f kernel.Fold) kernel.Number {
+		number := func(f fold.Kind) fold.Number {
 			n, err := algorithm.Fold(v, f, 0)
 			assert.NoError(t, err)
 			return n
@@ -41,38 +42,38 @@ func TestFolds(t *testing.T) {
 				greatest, last = x, g
 			}
 		}
-		assert.Equal(t, sum, integer(fold(kernel.FoldSum)))
-		assert.Equal(t, prod, integer(fold(kernel.FoldProd)))
-		squared := fold(kernel.FoldSquares)
+		assert.Equal(t, sum, integer(number(fold.Sum)))
+		assert.Equal(t, prod, integer(number(fold.Prod)))
+		squared := number(fold.Squares)
 		assert.Equal(t, squares, squared.Float())
 		if size == 0 {
-			_, err := algorithm.Fold(v, kernel.FoldMin, 0)
+			_, err := algorithm.Fold(v, fold.Min, 0)
 			assert.ErrorIs(t, err, status.InvalidArgument)
 			assert.ErrorContains(t, err, "zero-size array to reduction operation minimum")
 			return
 		}
-		assert.Equal(t, []int64{least, greatest, first, last}, []int64{integer(fold(kernel.FoldMin)),
-			integer(fold(kernel.FoldMax)), integer(fold(kernel.FoldArgMin)), integer(fold(kernel.FoldArgMax))})
-		mean, moment := fold(kernel.FoldMean), fold(kernel.FoldMoment)
+		assert.Equal(t, []int64{least, greatest, first, last}, []int64{integer(number(fold.Min)),
+			integer(number(fold.Max)), integer(number(fold.ArgMin)), integer(number(fold.ArgMax))})
+		mean, moment := number(fold.Mean), number(fold.Moment)
 		assert.Equal(t, float64(sum)/float64(size), mean.Float())
 		assert.InDelta(t, squares-float64(sum*sum)/float64(size), moment.Float(), 1e-9*squares+1e-9)
 		assert.NoError(t, v.Close())
 	})
 }
 
-func integer(n kernel.Number) int64 { return of[int64](n) }
+func integer(n fold.Number) int64 { return of[int64](n) }
 
 func TestFoldsThatAreNot(t *testing.T) {
 	onRanks(t, 2, func(on *runtime.Context) {
 		v := vector(t, on, dtype.Complex64, 5, container.Division{}, func(int64) complex64 { return 1 })
-		_, err := algorithm.Fold(v, kernel.FoldMax, 0)
+		_, err := algorithm.Fold(v, fold.Max, 0)
 		assert.ErrorIs(t, err, status.Unsupported)
-		_, err = algorithm.Fold(v, kernel.Fold(on.Rank()), 0)
+		_, err = algorithm.Fold(v, fold.Kind(on.Rank()), 0)
 		assert.ErrorIs(t, err, status.Mismatch)
-		_, err = algorithm.Fold(v, kernel.FoldSum, int64(on.Rank()))
+		_, err = algorithm.Fold(v, fold.Sum, int64(on.Rank()))
 		assert.ErrorIs(t, err, status.Mismatch)
 		assert.NoError(t, v.Close())
-		_, err = algorithm.Fold(v, kernel.FoldSum, 0)
+		_, err = algorithm.Fold(v, fold.Sum, 0)
 		assert.ErrorIs(t, err, status.InvalidHandle)
 	})
 }
@@ -90,7 +91,7 @@ func TestParallelPiecesGiveWhatOneThreadDoes(t *testing.T) {
 			side := everyFold(t, v)
 			for i := range alone {
 				a, b := alone[i], side[i]
-				if f := kernel.Fold(i); f == kernel.FoldMoment || f == kernel.FoldProd {
+				if f := fold.Kind(i); f == fold.Moment || f == fold.Prod {
 					assert.InEpsilon(t, a.Float()+1, b.Float()+1, 1e-9, f)
 				} else {
 					assert.Equal(t, a, b, f)
@@ -102,9 +103,9 @@ func TestParallelPiecesGiveWhatOneThreadDoes(t *testing.T) {
 			assert.NoError(t, err)
 			assert.True(t, p.Parallel())
 			p.Done()
-			last, err := algorithm.Fold(scanned, kernel.FoldMax, 0)
+			last, err := algorithm.Fold(scanned, fold.Max, 0)
 			assert.NoError(t, err)
-			assert.Equal(t, integer(alone[kernel.FoldSum])-(size-1)%1000, integer(last))
+			assert.Equal(t, integer(alone[fold.Sum])-(size-1)%1000, integer(last))
 			assert.NoError(t, scanned.Close())
 			assert.NoError(t, v.Close())
 		})
@@ -112,9 +113,9 @@ func TestParallelPiecesGiveWhatOneThreadDoes(t *testing.T) {
 }
 
 // everyFold returns each fold of an array, and its product with itself.
-func everyFold(t *testing.T, v *container.Array) (all []kernel.Number) {
+func everyFold(t *testing.T, v *container.Array) (all []fold.Number) {
 	t.Helper()
-	for f := range kernel.NFolds {
+	for f := range fold.NKinds {
 		n, err := algorithm.Fold(v, f, 0)
 		assert.NoError(t, err)
 		all = append(all, n)

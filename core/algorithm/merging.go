@@ -5,7 +5,7 @@ import (
 
 	"dtl/core/comm"
 	"dtl/core/dtype"
-	"dtl/core/kernel"
+	"dtl/core/kernel/radix"
 	"dtl/core/memory"
 	"dtl/core/progress"
 )
@@ -14,8 +14,8 @@ import (
 type merging struct {
 	op        string // what it is a part of
 	over      *comm.Comm
-	order     kernel.Order
-	crew      kernel.Crew
+	order     radix.Order
+	workers   radix.Workers
 	mine, tmp memory.Span
 }
 
@@ -56,7 +56,7 @@ func (m *merging) run(sizes []int64) error {
 		return err
 	}
 	merge := progress.Begin(m.op, "merge", bytes)
-	kernel.Merge(m.mine, m.tmp, runs, m.order, m.crew)
+	radix.Merge(m.mine, m.tmp, runs, m.order, m.workers)
 	merge.End()
 	return nil
 }
@@ -90,7 +90,7 @@ func (m *merging) runWhole(sizes []int64, most int) error {
 		memory.Copy(all.Slice(total, total+int(n)), all.Slice(rank*most, rank*most+int(n)))
 		total += int(n)
 	}
-	kernel.Merge(rest.Slice(0, total), all.Slice(0, total), runs, m.order, m.crew)
+	radix.Merge(rest.Slice(0, total), all.Slice(0, total), runs, m.order, m.workers)
 	memory.Copy(m.mine, rest.Slice(first, first+m.mine.Count))
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"dtl/core/container"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
+	"dtl/core/kernel/fold"
 	"dtl/core/memory"
 	"dtl/core/runtime"
 	"dtl/core/status"
@@ -133,10 +134,10 @@ func TestDotAndExact(t *testing.T) {
 		n, err := algorithm.Dot(v, v, false)
 		assert.NoError(t, err)
 		assert.Equal(t, want, n.Float())
-		n, err = algorithm.Exact(v, v, kernel.FoldSquares, false)
+		n, err = algorithm.Exact(v, v, fold.Squares, false)
 		assert.NoError(t, err)
 		assert.Equal(t, want, n.Float())
-		n, err = algorithm.Exact(v, nil, kernel.FoldSum, false)
+		n, err = algorithm.Exact(v, nil, fold.Sum, false)
 		assert.NoError(t, err)
 		assert.Equal(t, float64(size*(size-1)/2), n.Float())
 		assert.NoError(t, v.Close())
@@ -150,7 +151,7 @@ func TestNumbersOfContainersThatDoNotFit(t *testing.T) {
 		w := vector(t, on, dtype.Float64, 6, container.Division{Kind: 1}, one)
 		_, err := algorithm.Dot(v, w, false)
 		assert.ErrorIs(t, err, status.InvalidArgument)
-		_, err = algorithm.Exact(v, w, kernel.FoldSquares, false)
+		_, err = algorithm.Exact(v, w, fold.Squares, false)
 		assert.ErrorIs(t, err, status.InvalidArgument)
 		pair := []container.Container{v, w}
 		_, err = algorithm.Dot(v, pair[on.Rank()], false)

@@ -5,6 +5,8 @@ import (
 	"dtl/core/container"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
+	"dtl/core/kernel/fold"
+	"dtl/core/kernel/scan"
 	"dtl/core/memory"
 	"dtl/core/partition"
 	"dtl/core/status"
@@ -26,16 +28,16 @@ func Scan(c container.Container, op kernel.Op, exclusive bool) (*container.Array
 		if err == nil {
 			defer part.Done() // it stays until the scan is over
 		}
-		s := scan{name: name, op: op, exclusive: exclusive}
+		s := scanning{name: name, op: op, exclusive: exclusive}
 		return s.run(c)
 	}
 	spec := container.Spec{Family: "vector", Shape: part.Layout().Shape(), Type: part.Type()}
 	part.Done()
-	if _, err := kernel.ScanningOf(spec.Type, op); err != nil {
+	if _, err := scan.Of(spec.Type, op); err != nil {
 		return nil, status.In(name, refuse(c, name, err))
 	}
 	return byBlocks(c, spec, func(blocks container.Container) (*container.Array, error) {
-		s := scan{name: name, op: op, exclusive: exclusive}
+		s := scanning{name: name, op: op, exclusive: exclusive}
 		return s.run(blocks)
 	})
 }
@@ -87,17 +89,17 @@ func byBlocks(
 	return result, nil
 }
 
-// scan is one scan of a container whose ranks have one range each, or all.
-type scan struct {
+// scanning is one scan of a container whose ranks have one range each, or all.
+type scanning struct {
 	name      string
 	op        kernel.Op
 	exclusive bool
-	loop      *kernel.Scanning
+	loop      *scan.Scanning
 	made      *container.Array
-	totals    []kernel.Partial // of a parallel part: what each of its pieces comes to
+	totals    []fold.Partial // of a parallel part: what each of its pieces comes to
 }
 
-func (s *scan) run(c container.Container) (*container.Array, error) {
+func (s *scanning) run(c container.Container) (*container.Array, error) {
 	call := comm.Call{Op: s.name, Same: []int64{truth(s.exclusive)}, Text: func() string {
 		return map[bool]string{true: "exclusive"}[s.exclusive]
 	}}
@@ -106,14 +108,14 @@ func (s *scan) run(c container.Container) (*container.Array, error) {
 		if n := p.Layout().Dims(); n != 1 {
 			return found, status.New(status.Unsupported, "a container of %d dimensions needs an axis", n)
 		}
-		if s.loop, err = kernel.ScanningOf(p.Type(), s.op); err != nil {
+		if s.loop, err = scan.Of(p.Type(), s.op); err != nil {
 			return found, err
 		}
 		if s.made, err = container.Blank(c, s.result(p.Type())); err != nil {
 			return found, err
 		}
 		alone = c.Context().Size() == 1 || p.Layout().Replicated()
-		total := kernel.Partial{}
+		total := fold.Partial{}
 		if all := pieces(p); all != nil {
 			s.total(&total, all)
 		} else if !alone {
@@ -122,9 +124,9 @@ func (s *scan) run(c container.Container) (*container.Array, error) {
 		return comm.Shared(total), nil
 	})
 	if err == nil {
-		carry := kernel.Partial{}
+		carry := fold.Partial{}
 		for _, found := range all[:c.Context().Rank()*int(1-truth(alone))] {
-			before := kernel.Partial(found)
+			before := fold.Partial(found)
 			s.loop.Merge(&carry, &before)
 		}
 		err = status.In(s.name, s.write(c, &carry))
@@ -136,7 +138,7 @@ func (s *scan) run(c container.Container) (*container.Array, error) {
 	return s.made, err
 }
 
-func (s *scan) result(t dtype.Type) dtype.Type {
+func (s *scanning) result(t dtype.Type) dtype.Type {
 	if s.op == kernel.Min || s.op == kernel.Max {
 		return t
 	}
@@ -144,7 +146,7 @@ func (s *scan) result(t dtype.Type) dtype.Type {
 }
 
 // write scans this rank's part from what the ranks before it come to.
-func (s *scan) write(c container.Container, carry *kernel.Partial) error {
+func (s *scanning) write(c container.Container, carry *fold.Partial) error {
 	from, err := c.Use()
 	if err != nil {
 		return err
@@ -166,20 +168,20 @@ func (s *scan) write(c container.Container, carry *kernel.Partial) error {
 }
 
 // total combines the elements of each piece, side by side, and those of all.
-func (s *scan) total(all *kernel.Partial, of []piece) {
-	s.totals = make([]kernel.Partial, len(of))
-	crew(threads.Load()).Each(len(of), func(i int) { s.loop.Total(&s.totals[i], of[i].Span) })
+func (s *scanning) total(all *fold.Partial, of []piece) {
+	s.totals = make([]fold.Partial, len(of))
+	workers(threads.Load()).Each(len(of), func(i int) { s.loop.Total(&s.totals[i], of[i].Span) })
 	for i := range s.totals {
 		s.loop.Merge(all, &s.totals[i])
 	}
 }
 
 // writePieces is write of pieces, each from what those before it come to.
-func (s *scan) writePieces(from, to []piece, carry *kernel.Partial) {
-	before := make([]kernel.Partial, len(from))
+func (s *scanning) writePieces(from, to []piece, carry *fold.Partial) {
+	before := make([]fold.Partial, len(from))
 	for i := range before {
 		before[i] = *carry
 		s.loop.Merge(carry, &s.totals[i])
 	}
-	crew(threads.Load()).Each(len(from), func(i int) { s.loop.Scan(&before[i], to[i].Span, from[i].Span, s.exclusive) })
+	workers(threads.Load()).Each(len(from), func(i int) { s.loop.Scan(&before[i], to[i].Span, from[i].Span, s.exclusive) })
 }

@@ -4,7 +4,7 @@ import (
 	"dtl/core/comm"
 	"dtl/core/container"
 	"dtl/core/dtype"
-	"dtl/core/kernel"
+	"dtl/core/kernel/radix"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -87,7 +87,7 @@ func (s *searching) find(a memory.Span, key uint64) int {
 	if s.after && key > s.order.Last() {
 		key = s.order.Greatest()
 	}
-	return kernel.Search(a, s.order, key, s.after)
+	return radix.Search(a, s.order, key, s.after)
 }
 
 // owner returns the last rank whose first element comes before a key; else the first that has elements.

@@ -8,6 +8,7 @@ import (
 	"dtl/core/container"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
+	"dtl/core/kernel/radix"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -38,7 +39,7 @@ func Select(c container.Container, places []int64, how Sorting) (comm.Result, er
 type selection struct {
 	over   *comm.Comm
 	part   container.Part
-	order  kernel.Order
+	order  radix.Order
 	places []int64
 	silent bool // another rank has the same elements
 	total  int64
@@ -57,7 +58,7 @@ func (s *selection) prepare(c container.Container, p container.Part, how Sorting
 	if p.Type().Complex() {
 		return status.New(status.Unsupported, "elements of %s have no keys", p.Type())
 	}
-	s.order = kernel.NewOrder(p.Type(), how.Descending)
+	s.order = radix.NewOrder(p.Type(), how.Descending)
 	s.silent = p.Layout().Replicated() && c.Context().Rank() > 0
 	s.out = memory.Span{Count: len(s.places) + 1, Type: p.Type()}
 	if s.result, err = memory.NewStorage(c.Context().Memory(), s.out.Bytes(), alignment); err == nil {
@@ -96,7 +97,7 @@ func (s *selection) run() error {
 func (s *selection) few() int64 { return max(s.total/16, 1<<12) }
 
 // narrow finds the places in a range of keys, before which there are so many elements. Collective.
-func (s *selection) narrow(all []wanted, r kernel.Range, before int64) error {
+func (s *selection) narrow(all []wanted, r radix.Range, before int64) error {
 	counts, mine, err := s.count(r)
 	if err != nil {
 		return err
@@ -118,7 +119,7 @@ func (s *selection) narrow(all []wanted, r kernel.Range, before int64) error {
 }
 
 // resolve finds the places in a range that has count elements, mine of them here. Collective.
-func (s *selection) resolve(all []wanted, r kernel.Range, before, count, mine int64) error {
+func (s *selection) resolve(all []wanted, r radix.Range, before, count, mine int64) error {
 	switch {
 	case r.Below == 0:
 		for _, w := range all {
@@ -132,12 +133,12 @@ func (s *selection) resolve(all []wanted, r kernel.Range, before, count, mine in
 }
 
 // count returns how many elements all ranks have in each part of a range, and how many this one has. Collective.
-func (s *selection) count(r kernel.Range) (all, mine []int64, err error) {
+func (s *selection) count(r radix.Range) (all, mine []int64, err error) {
 	n := r.Parts()
 	mine = make([]int64, n+1)
 	if !s.silent {
 		s.part.Runs(func(run memory.Span) bool {
-			mine[n] += int64(kernel.Count(mine[:n], run, s.order, r))
+			mine[n] += int64(radix.Count(mine[:n], run, s.order, r))
 			return true
 		})
 	}
@@ -157,7 +158,7 @@ func (s *selection) count(r kernel.Range) (all, mine []int64, err error) {
 }
 
 // among finds the places among the keys of a range, which are copied and sorted. Collective.
-func (s *selection) among(all []wanted, r kernel.Range, before, count, mine int64) error {
+func (s *selection) among(all []wanted, r radix.Range, before, count, mine int64) error {
 	storage, err := memory.NewStorage(s.over.Memory(), int(16*mine)+16, alignment)
 	if err != nil {
 		return err
@@ -168,12 +169,12 @@ func (s *selection) among(all []wanted, r kernel.Range, before, count, mine int6
 	if !s.silent {
 		n, into := 0, memory.As[uint64](keys)
 		s.part.Runs(func(run memory.Span) bool {
-			n += kernel.Collect(into[n:], run, s.order, r)
+			n += radix.Collect(into[n:], run, s.order, r)
 			return true
 		})
 	}
-	order := kernel.NewOrder(dtype.Uint64, false)
-	kernel.Sort(keys, tmp, order, kernel.Crew{})
+	order := radix.NewOrder(dtype.Uint64, false)
+	radix.Sort(keys, tmp, order, radix.Workers{})
 	x := splitting{over: s.over, order: order, mine: keys, all: make([]splitter, len(all)), keyed: true}
 	defer x.release()
 	for i, w := range all {

@@ -8,7 +8,8 @@ import (
 	"dtl/core/comm"
 	"dtl/core/container"
 	"dtl/core/dtype"
-	"dtl/core/kernel"
+	"dtl/core/kernel/move"
+	"dtl/core/kernel/radix"
 	"dtl/core/memory"
 	"dtl/core/partition"
 	"dtl/core/progress"
@@ -50,12 +51,12 @@ func Sort(c container.Container, how Sorting) error {
 
 // sorting is one Sort, or what comes before one.
 type sorting struct {
-	how    Sorting
-	order  kernel.Order
-	axis   int
-	crew   kernel.Crew
-	blocks *container.Array // the elements by blocks, where the container has them in another way
-	tmp    *memory.Storage
+	how     Sorting
+	order   radix.Order
+	axis    int
+	workers radix.Workers
+	blocks  *container.Array // the elements by blocks, where the container has them in another way
+	tmp     *memory.Storage
 }
 
 func (s *sorting) release() {
@@ -102,7 +103,7 @@ func (s *sorting) check(p container.Part) error {
 		return status.New(status.Unsupported, "elements of %s have no keys", p.Type())
 	}
 	s.axis = int((axis + dims) % dims)
-	s.order, s.crew = kernel.NewOrder(p.Type(), s.how.Descending), crew(s.how.Threads)
+	s.order, s.workers = radix.NewOrder(p.Type(), s.how.Descending), workers(s.how.Threads)
 	if dims > 1 && !s.alone(p) {
 		return status.New(status.Unsupported,
 			"axis %d of a container of %d dimensions is divided among %d ranks; sort along one that is not, or redistribute it",
@@ -160,13 +161,13 @@ func (s *sorting) sortLines(p container.Part, done *progress.Phase) {
 	p.Lines(s.axis, func(first unsafe.Pointer, stride int64) {
 		defer done.Add(int64(tmp.Bytes()))
 		if s.together(p) {
-			kernel.Sort(memory.Span{Addr: first, Count: n, Type: t}, tmp, s.order, s.crew)
+			radix.Sort(memory.Span{Addr: first, Count: n, Type: t}, tmp, s.order, s.workers)
 			return
 		}
 		line := memory.Span{Addr: unsafe.Add(tmp.Addr, tmp.Bytes()), Count: n, Type: t}
-		kernel.CopyStrided(line.Addr, t.Size(), first, int(stride), n, t.Size())
-		kernel.Sort(line, tmp, s.order, s.crew)
-		kernel.CopyStrided(first, int(stride), line.Addr, t.Size(), n, t.Size())
+		move.CopyStrided(line.Addr, t.Size(), first, int(stride), n, t.Size())
+		radix.Sort(line, tmp, s.order, s.workers)
+		move.CopyStrided(first, int(stride), line.Addr, t.Size(), n, t.Size())
 	})
 }
 
@@ -190,9 +191,9 @@ func (s *sorting) sortApart(over *comm.Comm, c container.Container) error {
 // lost. Collective.
 func (s *sorting) sort(over *comm.Comm, mine memory.Span, of partition.Layout) error {
 	tmp := memory.Span{Addr: s.tmp.Addr(), Count: mine.Count, Type: mine.Type}
-	m := merging{op: "sort", over: over, order: s.order, crew: s.crew, mine: mine, tmp: tmp}
+	m := merging{op: "sort", over: over, order: s.order, workers: s.workers, mine: mine, tmp: tmp}
 	local := progress.Begin(m.op, "local", int64(mine.Bytes()))
-	signs := kernel.SortToKeys(mine, tmp, s.order, s.crew)
+	signs := radix.SortToKeys(mine, tmp, s.order, s.workers)
 	local.Add(int64(mine.Bytes()))
 	local.End()
 	call, all := comm.Call{Op: "sort"}, make([]comm.Shared, over.Size())
@@ -200,12 +201,12 @@ func (s *sorting) sort(over *comm.Comm, mine memory.Span, of partition.Layout) e
 		return err
 	}
 	if slices.ContainsFunc(all, func(x comm.Shared) bool { return x[0] != 0 }) {
-		kernel.FromKeys(mine, s.order, signs, s.crew)
+		radix.FromKeys(mine, s.order, signs, s.workers)
 		return m.run(sizes(of))
 	}
-	m.order = kernel.KeyOrder(mine.Type)
+	m.order = radix.KeyOrder(mine.Type)
 	err := m.run(sizes(of))
-	kernel.FromKeys(mine, s.order, nil, s.crew) // also what stayed where it was, if the exchange failed
+	radix.FromKeys(mine, s.order, nil, s.workers) // also what stayed where it was, if the exchange failed
 	return err
 }
 

@@ -5,7 +5,8 @@ import (
 
 	"dtl/core/comm"
 	"dtl/core/container"
-	"dtl/core/kernel"
+	"dtl/core/kernel/move"
+	"dtl/core/kernel/radix"
 	"dtl/core/memory"
 )
 
@@ -47,14 +48,14 @@ func (s *sorting) sorted(over *comm.Comm, call comm.Call, p container.Part) (boo
 			line = memory.Span{Addr: first, Count: n, Type: p.Type()}
 			if s.axis < len(p.Shape())-1 {
 				line.Addr = s.tmp.Addr()
-				kernel.CopyStrided(line.Addr, p.Type().Size(), first, int(stride), n, p.Type().Size())
+				move.CopyStrided(line.Addr, p.Type().Size(), first, int(stride), n, p.Type().Size())
 			}
-			mine[0] &= truth(kernel.Sorted(line, s.order))
+			mine[0] &= truth(radix.Sorted(line, s.order))
 		})
 	} else {
 		a := s.whole(p)
 		mine = s.ends(a)
-		mine[0] = truth(kernel.Sorted(a, s.order))
+		mine[0] = truth(radix.Sorted(a, s.order))
 	}
 	if err := over.AgreeSharing(call, nil, mine, all); err != nil {
 		return false, err

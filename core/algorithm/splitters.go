@@ -6,6 +6,7 @@ import (
 	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
+	"dtl/core/kernel/radix"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -38,7 +39,7 @@ type splitter struct {
 // splitting finds splitters among sorted elements.
 type splitting struct {
 	over  *comm.Comm
-	order kernel.Order
+	order radix.Order
 	mine  memory.Span
 	all   []splitter
 	keyed bool // the key of each place is wanted, also of the first
@@ -170,8 +171,8 @@ func (s *splitting) tally(ordered []uint64, counts []int64, wide int) {
 			counts[2*i], counts[2*i+1] = counts[2*i-2], counts[2*i-1]
 			continue
 		}
-		counts[2*i] = int64(kernel.Search(s.mine, s.order, key, false))
-		counts[2*i+1] = int64(kernel.Search(s.mine, s.order, key, true))
+		counts[2*i] = int64(radix.Search(s.mine, s.order, key, false))
+		counts[2*i+1] = int64(radix.Search(s.mine, s.order, key, true))
 	}
 }
 
@@ -181,14 +182,14 @@ func (s *splitting) narrow(x *splitter, ordered []uint64, counts []int64) {
 		less, upTo := counts[2*i], counts[2*i+1]
 		switch {
 		case upTo <= x.place: // the splitter is greater
-			x.lo = max(x.lo, kernel.Search(s.mine, s.order, key, true))
+			x.lo = max(x.lo, radix.Search(s.mine, s.order, key, true))
 		case less > x.place:
-			x.hi = min(x.hi, kernel.Search(s.mine, s.order, key, false))
+			x.hi = min(x.hi, radix.Search(s.mine, s.order, key, false))
 			return
 		default:
 			x.found, x.key, x.before = true, key, less
-			x.less = kernel.Search(s.mine, s.order, key, false)
-			x.equal = kernel.Search(s.mine, s.order, key, true) - x.less
+			x.less = radix.Search(s.mine, s.order, key, false)
+			x.equal = radix.Search(s.mine, s.order, key, true) - x.less
 			return
 		}
 	}

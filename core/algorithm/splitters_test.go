@@ -10,7 +10,7 @@ import (
 	"dtl/core/backend/backendtest"
 	"dtl/core/comm"
 	"dtl/core/dtype"
-	"dtl/core/kernel"
+	"dtl/core/kernel/radix"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -26,7 +26,7 @@ func TestSplittersThatNobodyFinds(t *testing.T) {
 			defer mine.Release()
 			s := splitting{
 				over:  over,
-				order: kernel.NewOrder(dtype.Int64, false),
+				order: radix.NewOrder(dtype.Int64, false),
 				mine:  memory.Span{Addr: mine.Addr(), Count: 2, Type: dtype.Int64},
 				all:   []splitter{{place: 50}},
 			}

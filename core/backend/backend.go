@@ -121,7 +121,7 @@ type CollectiveCommunicator interface {
 	Exchange(send, recv []memory.Span, tag int) error
 }
 
-// ReducingCommunicator is a CollectiveCommunicator that combines elements across ranks, elementwise, as kernel.Accumulate
+// ReducingCommunicator is a CollectiveCommunicator that combines elements across ranks, elementwise, as reduce.Accumulate
 // does: integers wrap, and no NaN is lost. LAND and LOR give 0 and 1 also where only one rank's elements come in.
 type ReducingCommunicator interface {
 	CollectiveCommunicator

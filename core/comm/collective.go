@@ -3,6 +3,7 @@ package comm
 import (
 	"dtl/core/comm/wire"
 	"dtl/core/kernel"
+	"dtl/core/kernel/reduce"
 	"dtl/core/memory"
 )
 
@@ -81,12 +82,12 @@ func (c *Comm) start(f wire.Signature, mine error, send memory.Span) (short bool
 func (c *Comm) fold(recv memory.Span, op kernel.Op, from, n int) error {
 	memory.Copy(recv, c.part(0, recv.Type, from, recv.Count))
 	for rank := 1; rank < n; rank++ {
-		if err := kernel.Accumulate(recv, c.part(rank, recv.Type, from, recv.Count), op); err != nil {
+		if err := reduce.Accumulate(recv, c.part(rank, recv.Type, from, recv.Count), op); err != nil {
 			return err
 		}
 	}
 	if n == 1 {
-		return kernel.Settle(recv, op)
+		return reduce.Settle(recv, op)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
+	"dtl/core/kernel/reduce"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -115,7 +116,7 @@ func (c *Comm) reducedTwice(s *search) error {
 	if err := c.main.Allreduce(s.value.Span, s.extremes, s.extreme); err != nil {
 		return err
 	}
-	err := kernel.Locate(s.mine.Span, s.value.Span, s.extremes, int64(c.rank), int64(c.size))
+	err := reduce.Locate(s.mine.Span, s.value.Span, s.extremes, int64(c.rank), int64(c.size))
 	if err != nil {
 		return err
 	}
@@ -135,13 +136,13 @@ func (c *Comm) searchBoard(s *search) error {
 	err := c.fold(s.extremes, s.extreme, 0, c.size)
 	for rank := 0; rank < c.size && err == nil; rank++ {
 		values := c.part(rank, s.value.Type, 0, s.value.Count)
-		if err = kernel.Locate(s.mine.Span, values, s.extremes, int64(rank), int64(c.size)); err != nil {
+		if err = reduce.Locate(s.mine.Span, values, s.extremes, int64(rank), int64(c.size)); err != nil {
 			break
 		}
 		if rank == 0 {
 			memory.Copy(s.ranks.Span, s.mine.Span)
 		} else {
-			err = kernel.Accumulate(s.ranks.Span, s.mine.Span, kernel.Min)
+			err = reduce.Accumulate(s.ranks.Span, s.mine.Span, kernel.Min)
 		}
 	}
 	return err

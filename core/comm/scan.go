@@ -3,6 +3,7 @@ package comm
 import (
 	"dtl/core/comm/wire"
 	"dtl/core/kernel"
+	"dtl/core/kernel/reduce"
 	"dtl/core/memory"
 )
 
@@ -17,7 +18,7 @@ func (c *Comm) Scan(value, out *Array, op kernel.Op) (Result, error) {
 }
 
 // Exscan combines elementwise the values of the ranks before this one; rank 0, which has none before it, gets the
-// operator's identity, as kernel.Identity says. Collective.
+// operator's identity, as reduce.Identity says. Collective.
 func (c *Comm) Exscan(value, out *Array, op kernel.Op) (Result, error) {
 	return c.combine(combination{
 		name: "exscan", op: op, value: value, like: headerOf(*value), wrong: checkArray("value", value),
@@ -25,11 +26,11 @@ func (c *Comm) Exscan(value, out *Array, op kernel.Op) (Result, error) {
 			if err := c.main.Exscan(send, recv, op); err != nil || c.rank > 0 {
 				return err
 			}
-			return kernel.Identity(recv, op)
+			return reduce.Identity(recv, op)
 		},
 		short: func(recv memory.Span) error {
 			if c.rank == 0 {
-				return kernel.Identity(recv, op)
+				return reduce.Identity(recv, op)
 			}
 			return c.fold(recv, op, 0, c.rank)
 		},

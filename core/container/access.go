@@ -7,7 +7,7 @@ import (
 	"dtl/core/comm"
 	"dtl/core/comm/wire"
 	"dtl/core/dtype"
-	"dtl/core/kernel"
+	"dtl/core/kernel/move"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -100,7 +100,7 @@ func (t *taking) one(call comm.Call) error {
 	}
 	at.offsets(globals[:], offset[:])
 	var share comm.Shared
-	kernel.Take(unsafe.Pointer(&share), t.part.addr, offset[:t.here(offset[0])], size)
+	move.Take(unsafe.Pointer(&share), t.part.addr, offset[:t.here(offset[0])], size)
 	all := make([]comm.Shared, t.c.Size())
 	if err := t.c.AgreeSharing(call, nil, share, all); err != nil {
 		return err
@@ -128,7 +128,7 @@ func (t *taking) all() error {
 		out := unsafe.Add(t.result.Addr(), k*batch*size)
 		at.offsets(part, offsets)
 		if alone {
-			kernel.Take(out, t.part.addr, offsets[:len(part)], size)
+			move.Take(out, t.part.addr, offsets[:len(part)], size)
 			continue
 		}
 		t.owners(at, part, offsets, owners)
@@ -158,7 +158,7 @@ func (t *taking) exchange(out unsafe.Pointer, offsets []int64, owners []int32) e
 	t.work.used = 0
 	all, own := t.work.take(len(owners)+1, t.part.typ), t.work.take(counts[me]+1, t.part.typ).Slice(0, counts[me])
 	if counts[me] > 0 {
-		kernel.Take(own.Addr, t.part.addr, offsets, size)
+		move.Take(own.Addr, t.part.addr, offsets, size)
 	}
 	send := make([]memory.Span, len(counts))
 	for rank := range send {
@@ -167,7 +167,7 @@ func (t *taking) exchange(out unsafe.Pointer, offsets []int64, owners []int32) e
 	if err := t.c.Exchange(send, streams(all, counts)); err != nil {
 		return err
 	}
-	kernel.Deal(out, all.Addr, owners, starts(counts), size)
+	move.Deal(out, all.Addr, owners, starts(counts), size)
 	return nil
 }
 
@@ -221,10 +221,10 @@ func checkValues(values comm.Array, t dtype.Type, n int) error {
 func put(s *state, offsets []int64, values comm.Array, from int) {
 	size := s.typ.Size()
 	if values.Count > 1 {
-		kernel.Put(s.addr, offsets, unsafe.Add(values.Addr, from*size), size)
+		move.Put(s.addr, offsets, unsafe.Add(values.Addr, from*size), size)
 		return
 	}
 	for i := range offsets {
-		kernel.Put(s.addr, offsets[i:i+1], values.Addr, size)
+		move.Put(s.addr, offsets[i:i+1], values.Addr, size)
 	}
 }

@@ -5,7 +5,7 @@ import (
 
 	"dtl/core/comm"
 	"dtl/core/dtype"
-	"dtl/core/kernel"
+	"dtl/core/kernel/move"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -128,7 +128,7 @@ func (r *request) ask(k int) (*question, error) {
 	}
 	send, recv := q.work.take(len(part), dtype.Int64), q.work.take(total, dtype.Int64)
 	if len(part) > 0 {
-		kernel.Bucket(send.Addr, unsafe.Pointer(&part[0]), owners, starts(q.asked), 8)
+		move.Bucket(send.Addr, unsafe.Pointer(&part[0]), owners, starts(q.asked), 8)
 	}
 	if err := r.c.Exchange(streams(send, q.asked), streams(recv, q.asking)); err != nil {
 		q.work.release()
@@ -168,11 +168,11 @@ func (r *request) fetch(k int) error {
 	send := q.work.take(len(q.offsets)+1, r.part.typ).Slice(0, len(q.offsets))
 	recv := q.work.take(n, r.part.typ)
 	if len(q.offsets) > 0 {
-		kernel.Take(send.Addr, r.part.addr, q.offsets, size)
+		move.Take(send.Addr, r.part.addr, q.offsets, size)
 	}
 	if err := r.c.Exchange(streams(send, q.asking), streams(recv, q.asked)); err != nil {
 		return err
 	}
-	kernel.Deal(unsafe.Add(r.result.Addr(), k*batch*size), recv.Addr, r.owners[:n], starts(q.asked), size)
+	move.Deal(unsafe.Add(r.result.Addr(), k*batch*size), recv.Addr, r.owners[:n], starts(q.asked), size)
 	return nil
 }

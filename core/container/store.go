@@ -5,7 +5,7 @@ import (
 
 	"dtl/core/comm"
 	"dtl/core/dtype"
-	"dtl/core/kernel"
+	"dtl/core/kernel/move"
 	"dtl/core/memory"
 )
 
@@ -22,12 +22,12 @@ func (r *request) store(k int) error {
 	size, n := r.part.typ.Size(), len(r.x.part(k, r.globals))
 	send, recv := q.work.take(n, r.part.typ), q.work.take(len(q.offsets), r.part.typ)
 	if n > 0 {
-		kernel.Bucket(send.Addr, r.value(k, n), r.owners[:n], starts(q.asked), size)
+		move.Bucket(send.Addr, r.value(k, n), r.owners[:n], starts(q.asked), size)
 	}
 	if err := r.c.Exchange(streams(send, q.asked), streams(recv, q.asking)); err != nil {
 		return err
 	}
-	kernel.Put(r.part.addr, q.offsets, recv.Addr, size)
+	move.Put(r.part.addr, q.offsets, recv.Addr, size)
 	return nil
 }
 
@@ -69,6 +69,6 @@ func (r *request) storeAll(k int) error {
 	defer all.Storage.Release()
 	offsets := make([]int64, indices.Count)
 	r.at.offsets(memory.As[int64](indices.Span), offsets)
-	kernel.Put(r.part.addr, offsets, all.Addr, size)
+	move.Put(r.part.addr, offsets, all.Addr, size)
 	return nil
 }

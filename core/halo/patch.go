@@ -3,7 +3,7 @@ package halo
 import (
 	"unsafe"
 
-	"dtl/core/kernel"
+	"dtl/core/kernel/move"
 )
 
 // place is where a box lies: its first element, and the strides in bytes.
@@ -45,9 +45,9 @@ func (p *patch) run() { copyLoops(p.dst, p.src, p.unit, p.loops) }
 func copyLoops(dst, src unsafe.Pointer, unit int, loops []loop) {
 	switch n := len(loops); n {
 	case 0:
-		kernel.CopyStrided(dst, unit, src, unit, 1, unit)
+		move.CopyStrided(dst, unit, src, unit, 1, unit)
 	case 1:
-		kernel.CopyStrided(dst, loops[0].dst, src, loops[0].src, loops[0].count, unit)
+		move.CopyStrided(dst, loops[0].dst, src, loops[0].src, loops[0].count, unit)
 	default:
 		outer := loops[n-1]
 		for i := range outer.count {

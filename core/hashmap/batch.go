@@ -5,6 +5,7 @@ import (
 
 	"dtl/core/dtype"
 	"dtl/core/kernel"
+	"dtl/core/kernel/reduce"
 )
 
 // blocks calls f with the first key and the number of each block of a batch.
@@ -54,7 +55,7 @@ func (t *Table) Update(keys, values unsafe.Pointer, n int, v dtype.Type, op kern
 				old++
 			}
 		}
-		return kernel.CombineAt(b.dst[:old], b.src[:old], v, op)
+		return reduce.CombineAt(b.dst[:old], b.src[:old], v, op)
 	})
 }
 

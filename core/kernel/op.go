@@ -1,4 +1,7 @@
-// Package kernel holds the loops over elements: dtype → functions, once.
+// Package kernel names the operators, and the Go types of elements. The packages below it hold the loops over elements, one
+// table from dtype to loop for each: reduce (combining two runs, identities, extremes), fold (one number of many elements),
+// scan (each element with all before it), histogram (counting in bins), radix (sorting, merging, searching), and move
+// (copying by strides and offsets). Nothing else tells element types apart.
 package kernel
 
 import (

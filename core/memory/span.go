@@ -43,6 +43,12 @@ func As[T any](s Span) []T {
 	return unsafe.Slice((*T)(s.Addr), s.Count)
 }
 
+// Pair returns two spans of one count as slices that the compiler knows to be of one length, so that it checks no index.
+func Pair[T any](dst, src Span) (d, s []T) {
+	d, s = As[T](dst), As[T](src)
+	return d[:len(s)], s
+}
+
 // Of returns a span over a Go slice, for tests and for calls that end before the slice moves on.
 func Of[T any](t dtype.Type, elements []T) Span {
 	return Span{Addr: unsafe.Pointer(unsafe.SliceData(elements)), Count: len(elements), Type: t}

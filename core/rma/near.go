@@ -10,6 +10,7 @@ import (
 	"dtl/core/board"
 	"dtl/core/comm"
 	"dtl/core/kernel"
+	"dtl/core/kernel/reduce"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -140,7 +141,7 @@ func (n *near) combine(at, from, old memory.Span, target int, offset int64, op k
 	case kernel.Replace:
 		memory.Copy(at, from)
 	default:
-		if err := kernel.Accumulate(at, from, op); err != nil {
+		if err := reduce.Accumulate(at, from, op); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,7 @@ package transfer
 import (
 	"unsafe"
 
-	"dtl/core/kernel"
+	"dtl/core/kernel/move"
 )
 
 // walker goes through a pair's stream and says where it lies in memory.
@@ -176,7 +176,7 @@ func (w *walker) skip(n int64) [2]int64 {
 func (w *walker) pack(buffer, memory unsafe.Pointer, n int64) {
 	for at := int64(0); at < n; {
 		s := w.next(n - at)
-		kernel.CopyStrided(unsafe.Add(buffer, at), int(s.unit),
+		move.CopyStrided(unsafe.Add(buffer, at), int(s.unit),
 			unsafe.Add(memory, s.at[0]), int(s.stride[0]), int(s.count), int(s.unit))
 		at += s.unit * s.count
 	}
@@ -186,7 +186,7 @@ func (w *walker) pack(buffer, memory unsafe.Pointer, n int64) {
 func (w *walker) unpack(memory, buffer unsafe.Pointer, n int64) {
 	for at := int64(0); at < n; {
 		s := w.next(n - at)
-		kernel.CopyStrided(unsafe.Add(memory, s.at[1]), int(s.stride[1]),
+		move.CopyStrided(unsafe.Add(memory, s.at[1]), int(s.stride[1]),
 			unsafe.Add(buffer, at), int(s.unit), int(s.count), int(s.unit))
 		at += s.unit * s.count
 	}
@@ -196,7 +196,7 @@ func (w *walker) unpack(memory, buffer unsafe.Pointer, n int64) {
 func (w *walker) copy(dst, src unsafe.Pointer, n int64) {
 	for done := int64(0); done < n; {
 		s := w.next(n - done)
-		kernel.CopyStrided(unsafe.Add(dst, s.at[1]), int(s.stride[1]),
+		move.CopyStrided(unsafe.Add(dst, s.at[1]), int(s.stride[1]),
 			unsafe.Add(src, s.at[0]), int(s.stride[0]), int(s.count), int(s.unit))
 		done += s.unit * s.count
 	}

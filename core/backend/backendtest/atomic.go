@@ -7,6 +7,7 @@ import (
 	"dtl/core/backend"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
+	"dtl/core/kernel/reduce"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -65,12 +66,12 @@ func wrapAround(r *rank, p backend.WindowProvider) {
 		const n = 1001
 		w := r.expose(p, r.filled(t, n, 1))
 		from, want, was := r.filled(t, n, 1), r.filled(t, n, 1), r.room(t, n)
-		r.ok("double", kernel.Accumulate(want.Span, from.Span, kernel.Sum))
+		r.ok("double", reduce.Accumulate(want.Span, from.Span, kernel.Sum))
 		r.ok("accumulate", w.Accumulate(from.Span, r.next(), 0, kernel.Sum))
 		w.meet()
 		got(r, "doubled "+t.String(), string(w.part.elements()), string(want.elements()))
 		r.ok("barrier", r.c.Barrier())
-		r.ok("double", kernel.Accumulate(want.Span, from.Span, kernel.Sum))
+		r.ok("double", reduce.Accumulate(want.Span, from.Span, kernel.Sum))
 		r.ok("fetch and op", w.FetchAndOp(from.Span, was.Span, r.next(), 0, kernel.Sum))
 		w.meet()
 		got(r, "tripled "+t.String(), string(w.part.elements()), string(want.elements()))
@@ -234,7 +235,7 @@ func totals(r *rank, p backend.WindowProvider) {
 			for i := range 5 {
 				want := r.zeros(c.t, 1)
 				for range turns * r.c.Size() * (5 - i) / 5 {
-					r.ok("count", kernel.Accumulate(want.Span, ones.Slice(0, 1), kernel.Sum))
+					r.ok("count", reduce.Accumulate(want.Span, ones.Slice(0, 1), kernel.Sum))
 				}
 				size := c.t.Size()
 				got(r, "total of "+c.t.String(), string(w.part.elements()[i*size:(i+1)*size]), string(want.elements()))
@@ -247,7 +248,7 @@ func totals(r *rank, p backend.WindowProvider) {
 // ones returns n ones.
 func (r *rank) ones(t dtype.Type, n int) buffer {
 	b := r.room(t, n)
-	r.ok("identity", kernel.Identity(b.Span, kernel.Prod))
+	r.ok("identity", reduce.Identity(b.Span, kernel.Prod))
 	return b
 }
 

@@ -1,0 +1,82 @@
+package algorithm
+
+import (
+	"sync/atomic"
+
+	"dtl/core/backend"
+	"dtl/core/container"
+	"dtl/core/kernel/radix"
+	"dtl/core/memory"
+)
+
+// threads is on how many this process computes of parts that are parallel.
+var threads atomic.Int64
+
+// SetThreads says on how many threads this process computes where containers are parallel; less than 1 is 1.
+func SetThreads(n int64) { threads.Store(n) }
+
+// SuggestedThreads returns on how many threads this process had best compute where nobody says.
+func SuggestedThreads() (int64, error) {
+	p, err := backend.As[backend.ExecutorProvider](backend.Local)
+	if err != nil {
+		return 0, err
+	}
+	return int64(p.Executor().SuggestedParallelism()), nil
+}
+
+// pieceSize is how many elements of a parallel part are one task. It does not depend on the number of threads, so that
+// results do not, either.
+const pieceSize = 1 << 17
+
+// piece is some elements of a part: the first of them is its n-th.
+type piece struct {
+	memory.Span
+	first int64
+}
+
+// pieces divides a parallel part. It returns none where that is not worth it: that depends on nothing but the part.
+func pieces(p container.Part) (all []piece) {
+	if !p.Parallel() || held(p) < 2*pieceSize*int64(p.Type().Size()) {
+		return nil
+	}
+	runs, n := 0, int64(0)
+	p.Runs(func(run memory.Span) bool {
+		runs++
+		for at := 0; at < run.Count; at += pieceSize {
+			all = append(all, piece{run.Slice(at, min(at+pieceSize, run.Count)), n + int64(at)})
+		}
+		n += int64(run.Count)
+		return int64(runs) <= 64+n/pieceSize
+	})
+	if int64(runs) > 64+n/pieceSize {
+		return nil // of many short runs
+	}
+	return all
+}
+
+// grain is the number of indices for which an executor surely starts one more goroutine.
+const grain = 4096
+
+// workers returns at most so many of the executor's workers; for one, that is the caller alone.
+func workers(threads int64) radix.Workers {
+	if threads <= 1 {
+		return radix.Workers{}
+	}
+	p, err := backend.As[backend.ExecutorProvider](backend.Local)
+	if err != nil {
+		return radix.Workers{}
+	}
+	executor := p.Executor()
+	size := int(min(threads, int64(executor.MaxParallelism())))
+	return radix.Workers{Size: size, Run: func(tasks int, do func(task int)) {
+		var next, here atomic.Int64
+		_ = executor.ParallelFor(executor.MaxParallelism()*grain, func(int, int) { // it refuses no such loop
+			if here.Add(1) > int64(size) {
+				return
+			}
+			for task := int(next.Add(1)) - 1; task < tasks; task = int(next.Add(1)) - 1 {
+				do(task)
+			}
+		})
+	}}
+}

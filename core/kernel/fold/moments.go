@@ -1,0 +1,111 @@
+package fold
+
+import (
+	"dtl/core/kernel"
+	"dtl/core/memory"
+)
+
+// The words of a moment: how many elements there are, the sum of the squared distances from their mean, and the mean, of
+// which the second word is the imaginary part.
+const (
+	momentCount = iota
+	momentSpread
+	momentMean
+	momentImaginary
+)
+
+// momentBlock is how many elements' moments are taken at a time: they stay in the first cache for the second look.
+const momentBlock = 1024
+
+// moments finds the mean and the distances from it in one pass over the memory: blocks are looked at twice while they are
+// in the cache, and merged (Chan, Golub and LeVeque 1979, "Updating formulae and a pairwise algorithm for computing sample
+// variances").
+func moments[T any](of func(*Streams[T]) (re, im, m2 float64)) *Folding {
+	return &Folding{
+		Run: func(p *Partial, run memory.Span, _ int64) {
+			InStreams(memory.As[T](run), momentBlock, func(s *Streams[T]) {
+				re, im, m2 := of(s)
+				other := Partial{momentCount: s.count()}
+				other.setFloat(momentSpread, m2)
+				other.setFloat(momentMean, re)
+				other.setFloat(momentImaginary, im)
+				mergeMoments(p, &other)
+			})
+		},
+		Merge:  mergeMoments,
+		Finish: func(p *Partial, _ int64) (Number, error) { return Real(p.float(momentSpread)), nil },
+	}
+}
+
+func mergeMoments(p, other *Partial) {
+	if p[momentCount] == 0 || other[momentCount] == 0 {
+		if p[momentCount] == 0 {
+			*p = *other
+		}
+		return
+	}
+	n, m := float64(p[momentCount]), float64(other[momentCount])
+	re, im := other.float(momentMean)-p.float(momentMean), other.float(momentImaginary)-p.float(momentImaginary)
+	share := m / (n + m)
+	p[momentCount] += other[momentCount]
+	p.setFloat(momentSpread, p.float(momentSpread)+other.float(momentSpread)+(re*re+im*im)*n*share)
+	p.setFloat(momentMean, p.float(momentMean)+re*share)
+	p.setFloat(momentImaginary, p.float(momentImaginary)+im*share)
+}
+
+// count returns how many elements there are.
+func (s *Streams[T]) count() (n int64) {
+	for _, x := range s {
+		n += int64(len(x))
+	}
+	return n
+}
+
+func momentsOf[T kernel.Ordered](s *Streams[T]) (re, im, m2 float64) {
+	m := sumOf(s) / float64(s.count())
+	for _, x := range s {
+		m2 += distances(x, m)
+	}
+	return m, 0, m2
+}
+
+// distances returns the sum of the squared distances from a number.
+func distances[T kernel.Ordered](x []T, m float64) float64 {
+	var a, b, c, d, e, f, g, h float64
+	for len(x) >= 8 {
+		y := (*[8]T)(x)
+		a += square(float64(y[0]) - m)
+		b += square(float64(y[1]) - m)
+		c += square(float64(y[2]) - m)
+		d += square(float64(y[3]) - m)
+		e += square(float64(y[4]) - m)
+		f += square(float64(y[5]) - m)
+		g += square(float64(y[6]) - m)
+		h += square(float64(y[7]) - m)
+		x = x[8:]
+	}
+	for _, v := range x {
+		a += square(float64(v) - m)
+	}
+	return ((a + b) + (c + d)) + ((e + f) + (g + h))
+}
+
+func square(x float64) float64 { return x * x }
+
+func complexMomentsOf[T kernel.Complex](s *Streams[T]) (re, im, m2 float64) {
+	var sum complex128
+	for _, x := range s {
+		for _, v := range x {
+			sum += complex128(v)
+		}
+	}
+	n := float64(s.count())
+	m := complex(real(sum)/n, imag(sum)/n)
+	for _, x := range s {
+		for _, v := range x {
+			d := complex128(v) - m
+			m2 += real(d)*real(d) + imag(d)*imag(d)
+		}
+	}
+	return real(m), imag(m), m2
+}

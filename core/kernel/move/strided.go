@@ -1,0 +1,62 @@
+// Package move copies elements by strides, offsets and owners. Elements of equal size move alike, whatever their type.
+package move
+
+import (
+	"unsafe"
+
+	"dtl/core/memory"
+)
+
+// CopyStrided copies count units of size bytes: the i-th from src + i*srcStride to dst + i*dstStride, strides in
+// bytes and of any sign. Nothing needs to be aligned. The units read and those written do not overlap, unless both
+// sides are contiguous, when it is a memmove.
+func CopyStrided(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride int, count, size int) {
+	switch {
+	case count <= 0 || size <= 0:
+	case count == 1, dstStride == size && srcStride == size:
+		memory.Move(dst, src, count*size)
+	case size == 8:
+		copyUnits[uint64](dst, dstStride, src, srcStride, count)
+	case size == 4:
+		copyUnits[uint32](dst, dstStride, src, srcStride, count)
+	case size == 2:
+		copyUnits[uint16](dst, dstStride, src, srcStride, count)
+	case size == 1:
+		copyUnits[uint8](dst, dstStride, src, srcStride, count)
+	case size == 16:
+		copyUnits[[2]uint64](dst, dstStride, src, srcStride, count)
+	case size == 12:
+		copyUnits[[3]uint32](dst, dstStride, src, srcStride, count)
+	case size == 24:
+		copyUnits[[3]uint64](dst, dstStride, src, srcStride, count)
+	case size == 32:
+		copyUnits[[4]uint64](dst, dstStride, src, srcStride, count)
+	default:
+		for i := range count {
+			memory.Move(unsafe.Add(dst, i*dstStride), unsafe.Add(src, i*srcStride), size)
+		}
+	}
+}
+
+// copyUnits is four loads and then four stores at a time. Addresses are offsets from the first unit, so that none is
+// ever formed outside the memory.
+func copyUnits[T any](dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride int, count int) {
+	d, s := 0, 0
+	for ; count >= 4; count -= 4 {
+		a := *(*T)(unsafe.Add(src, s))
+		b := *(*T)(unsafe.Add(src, s+srcStride))
+		c := *(*T)(unsafe.Add(src, s+2*srcStride))
+		e := *(*T)(unsafe.Add(src, s+3*srcStride))
+		*(*T)(unsafe.Add(dst, d)) = a
+		*(*T)(unsafe.Add(dst, d+dstStride)) = b
+		*(*T)(unsafe.Add(dst, d+2*dstStride)) = c
+		*(*T)(unsafe.Add(dst, d+3*dstStride)) = e
+		s += 4 * srcStride
+		d += 4 * dstStride
+	}
+	for ; count > 0; count-- {
+		*(*T)(unsafe.Add(dst, d)) = *(*T)(unsafe.Add(src, s))
+		s += srcStride
+		d += dstStride
+	}
+}

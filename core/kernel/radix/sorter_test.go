@@ -1,0 +1,93 @@
+package radix
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"dtl/core/dtype"
+	"dtl/core/memory"
+)
+
+// withSorters calls f while words are sorted by a library: here, Go's.
+func withSorters(f func()) {
+	SetSorter(4, func(first unsafe.Pointer, n int) { slices.Sort(unsafe.Slice((*uint32)(first), n)) })
+	SetSorter(8, func(first unsafe.Pointer, n int) { slices.Sort(unsafe.Slice((*uint64)(first), n)) })
+	defer SetSorter(4, nil)
+	defer SetSorter(8, nil)
+	f()
+}
+
+func sortersCase[T any](t *testing.T, typ dtype.Type) {
+	for name, pattern := range patterns {
+		for _, n := range []int{0, 1, few, few + 1, 1000, 70_000} {
+			if n > 1000 && typ != dtype.Float64 && typ != dtype.Uint32 {
+				continue
+			}
+			for share := range 3 { // of specials: none, some, all
+				r := rand.New(rand.NewPCG(7, uint64(n)))
+				given := make([]T, n)
+				for i := range given {
+					bits := pattern(i, n, r)
+					if r.IntN(2) < share {
+						bits = specials[r.IntN(len(specials))]
+					}
+					given[i] = *(*T)(unsafe.Pointer(&bits))
+				}
+				for _, descending := range []bool{false, true} {
+					what := fmt.Sprintf("%d %s, %s, %d specials, descending %v", n, typ, name, share, descending)
+					checkSorters(t, what, typ, given, descending)
+				}
+			}
+		}
+	}
+}
+
+// checkSorters compares sorts with and without sorters.
+func checkSorters[T any](t *testing.T, what string, typ dtype.Type, given []T, descending bool) {
+	t.Helper()
+	o, tmp := NewOrder(typ, descending), memory.Of(typ, make([]T, len(given)))
+	want, wantKeys := slices.Clone(given), slices.Clone(given)
+	Sort(memory.Of(typ, want), tmp, o, Workers{})
+	signs := SortToKeys(memory.Of(typ, wantKeys), tmp, o, Workers{})
+	withSorters(func() {
+		for size := 1; size < 4; size++ {
+			got := slices.Clone(given)
+			Sort(memory.Of(typ, got), tmp, o, testWorkers(size))
+			if i := differs(got, want); i >= 0 {
+				t.Fatalf("%s, workers %d: element %d is %v, want %v", what, size, i, got[i], want[i])
+			}
+			copy(got, given)
+			mine := SortToKeys(memory.Of(typ, got), tmp, o, testWorkers(size))
+			if i := differs(got, wantKeys); i >= 0 || mine.Negative() != signs.Negative() {
+				t.Fatalf("%s, workers %d: other keys from %d on, or signs", what, size, i)
+			}
+			FromKeys(memory.Of(typ, got), o, mine, testWorkers(size))
+			if i := differs(got, want); i >= 0 {
+				t.Fatalf("%s, workers %d: element %d of a key is %v, want %v", what, size, i, got[i], want[i])
+			}
+		}
+	})
+}
+
+// differs returns the first place where bits differ, or -1.
+func differs[T any](a, b []T) int {
+	for i := range a {
+		if !sameBits(a[i], b[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+func TestSortersGiveTheSameBits(t *testing.T) {
+	sortersCase[float64](t, dtype.Float64)
+	sortersCase[float32](t, dtype.Float32)
+	sortersCase[int64](t, dtype.Int64)
+	sortersCase[uint64](t, dtype.Uint64)
+	sortersCase[int32](t, dtype.Int32)
+	sortersCase[uint32](t, dtype.Uint32)
+	sortersCase[int16](t, dtype.Int16)
+}

@@ -1,0 +1,46 @@
+package reduce
+
+import (
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// Locate sets at[i], an int64, to here where values[i] is best[i], and elsewhere to none. NaN is NaN, and the zeros are
+// equal. The spans have equal counts, and values and best one type, which has an order.
+func Locate(at, values, best memory.Span, here, none int64) error {
+	if values.Type != best.Type || values.Count != best.Count || at.Type != dtype.Int64 || at.Count != values.Count {
+		return status.New(status.InvalidArgument, "%d elements of %s located among %d of %s, in %d of %s",
+			values.Count, values.Type, best.Count, best.Type, at.Count, at.Type)
+	}
+	if err := kernel.Min.Check(values.Type); err != nil {
+		return err
+	}
+	locators[values.Type](memory.As[int64](at), values, best, here, none)
+	return nil
+}
+
+var locators = [dtype.N]func(at []int64, values, best memory.Span, here, none int64){
+	dtype.Float64: locate[float64],
+	dtype.Float32: locate[float32],
+	dtype.Int64:   locate[int64],
+	dtype.Int32:   locate[int32],
+	dtype.Int16:   locate[int16],
+	dtype.Int8:    locate[int8],
+	dtype.Uint64:  locate[uint64],
+	dtype.Uint32:  locate[uint32],
+	dtype.Uint16:  locate[uint16],
+	dtype.Uint8:   locate[uint8],
+	dtype.Bool:    locate[uint8],
+}
+
+func locate[T kernel.Ordered](at []int64, values, best memory.Span, here, none int64) {
+	v, b := memory.Pair[T](values, best)
+	for i := range at {
+		at[i] = none
+		if v[i] == b[i] || v[i] != v[i] && b[i] != b[i] {
+			at[i] = here
+		}
+	}
+}
