@@ -7,7 +7,7 @@ from typing import Callable, Dict
 import numpy as np
 
 import dtl
-from dtl import _native
+from dtl._native import library
 
 Calls = Dict[str, Callable[[], object]]
 
@@ -32,13 +32,13 @@ def short_calls(ctx: dtl.Context) -> Calls:
         "sendrecv of a NumPy scalar": lambda: dtl.sendrecv(ctx, array[0], peer, peer),
         "sendrecv of 8 KB": lambda: dtl.sendrecv(ctx, long, peer, peer),
         "allreduce of a list": lambda: dtl.allreduce(ctx, [1.0]),
-        "a Short": lambda: _native.bridge.Short(prepare, 0, "owner in out", "like"),
+        "a Short": lambda: library.bridge.Short(prepare, 0, "owner in out", "like"),
     }
 
 
 def container_calls(ctx: dtl.Context, vec: dtl.DistributedVector) -> Calls:
     """Return a call of each operation on a container of 100 float64."""
-    call, b, close = _native.bridge.call, _native.bridge, _native.container_close
+    call, b, close = library.bridge.call, library.bridge, library.container_close
     other, moving = dtl.DistributedVector(ctx, 100), dtl.DistributedVector(ctx, 100)
     halo, plan = dtl.Halo(dtl.DistributedVector(ctx, 100), 1), dtl.RedistributionPlan(vec, other)
     spec, end, size = np.array([0, 1, 1, 100, 0, 0, 0, -1]), np.array([vec._handle]), iter(range(10**9))
@@ -66,12 +66,12 @@ def container_calls(ctx: dtl.Context, vec: dtl.DistributedVector) -> Calls:
         "PUT": lambda: call(b.PUT, vec, at, values, 0, 0, 0, 0),
         "ASSIGN": lambda: call(b.ASSIGN, vec, all_of_it, whole, 0, 0, 0, 0),
         "MOVE": lambda: call(b.MOVE, other, end, None, 0, 0, 0, 0),
-        "PLAN": lambda: _native.plan_close(call(b.PLAN, other, end, None, 0, 0, 0, 0)),
+        "PLAN": lambda: library.plan_close(call(b.PLAN, other, end, None, 0, 0, 0, 0)),
         "PLAN_EXECUTE": lambda: call(b.PLAN_EXECUTE, plan, None, None, 0, 0, 0, 0),
         "PLAN_BYTES": lambda: call(b.PLAN_BYTES, plan, None, None, 0, 0, 0, 0),
         "GATHER_TO": lambda: call(b.GATHER_TO, vec, None, whole, 0, 0, 0, 0),
         "DISTRIBUTE": lambda: call(b.DISTRIBUTE, vec, whole, None, 0, 0, 0, 0),
-        "HALO_MAKE": lambda: _native.halo_close(call(b.HALO_MAKE, other, width, None, 0, 0, 0, 0)),
+        "HALO_MAKE": lambda: library.halo_close(call(b.HALO_MAKE, other, width, None, 0, 0, 0, 0)),
         "HALO_VIEW": lambda: call(b.HALO_VIEW, halo, None, None, 0, 0, 0, 0),
         "HALO_EXCHANGE": lambda: call(b.HALO_EXCHANGE, halo, None, None, 0, 0, 0, 0),
         "HALO_BEGIN": both,
@@ -93,7 +93,7 @@ def container_calls(ctx: dtl.Context, vec: dtl.DistributedVector) -> Calls:
 
 def map_calls(ctx: dtl.Context) -> Calls:
     """Return a call of each operation on a map of int64 to float64."""
-    call, b = _native.bridge.call, _native.bridge
+    call, b = library.bridge.call, library.bridge
     table = dtl.DistributedMap(ctx, np.int64, np.float64)
     keys, values = np.arange(4), np.ones(4)
     raw, found, both = keys.view(np.uint8), np.zeros(4, np.uint8), np.zeros(36, np.uint8)
@@ -115,7 +115,7 @@ def map_calls(ctx: dtl.Context) -> Calls:
 
 def topology_calls(ctx: dtl.Context) -> Calls:
     """Return a call of each operation on grids and graphs of ranks."""
-    call, b = _native.bridge.call, _native.bridge
+    call, b = library.bridge.call, library.bridge
     grid, one, out = np.array([1, 1, 1, 1]), np.ones(1), np.ones(1)
     edges, here = np.array([1, 0, 0]), np.zeros(2, np.int64)
     return {
@@ -142,7 +142,7 @@ def placing_calls(native: dict[str, Callable[..., object]], ctx: int) -> Calls:
 
 def window_calls(ctx: dtl.Context, vec: dtl.DistributedVector) -> Calls:
     """Return a call of each operation on a window, and the short ways to some."""
-    call, start, b, close = _native.bridge.call, _native.bridge.start, _native.bridge, _native.window_close
+    call, start, b, close = library.bridge.call, library.bridge.start, library.bridge, library.window_close
     win, fenced, counter = dtl.Window(ctx, size=80), dtl.Window(ctx, size=80), dtl.Counter(ctx)
     one, old, pair, index = np.ones(1), np.zeros(1), np.ones(2), np.arange(1)
     win.lock_all()

@@ -15,8 +15,9 @@ from pages import resident
 from rows import Row, deliver
 
 import dtl
-from dtl import _dtl, _native
-from dtl._mpi4py import communicator
+from dtl import _dtl
+from dtl._native import library
+from dtl.runtime.mpi4py import communicator
 
 #: Two million calls of each, or as many as this many seconds allow, but no fewer than the least.
 _CALLS = 2_000_000
@@ -39,7 +40,7 @@ native: dict[str, Callable[..., Any]] = {
 
 def made(operation: str, owner: int, *numbers: int) -> int:
     """Return the handle of what an operation of the bridge makes of an owner and some numbers."""
-    on, b = _native.bridge.Handle(), _native.bridge
+    on, b = library.bridge.Handle(), library.bridge
     on._handle = owner
     handle: int = b.call(getattr(b, operation), on, np.array(numbers), None, 0, 0, 0, 0)
     return handle
@@ -144,7 +145,7 @@ def control_calls(ctx: int, self_communicator: int) -> Calls:
 
 def bridge_calls(ctx: dtl.Context) -> Calls:
     """Return a call of each operation of the bridge."""
-    call, b = _native.bridge.call, _native.bridge
+    call, b = library.bridge.call, library.bridge
     vec = dtl.DistributedVector(ctx, 100)
     one, out, four = np.ones(4), np.zeros(4), np.array([4])
     send, peer = b.SENDRECV, ctx.rank
@@ -248,7 +249,7 @@ def _rows(title: str, calls: Calls) -> list[Row]:
 def _unlisted(listed: Calls, operations: Calls) -> list[Row]:
     """Return a missed row for each function or operation that this program does not know."""
     kinds = ("NDARRAY", "NUMPY_SCALAR", "PYTHON_SCALAR")
-    codes = {name for name in vars(_native.bridge) if name.isupper()} - set(kinds)
+    codes = {name for name in vars(library.bridge) if name.isupper()} - set(kinds)
     unknown = sorted((set(native) - set(listed) - set(_EXCLUDED)) | (codes - set(operations)))
     return [Row(name, "called", "not called", "no call of it is listed in leaks.py", False) for name in unknown]
 

@@ -12,7 +12,7 @@ from mpi4py import MPI
 from rows import Row, at_most, deliver, seconds
 
 import dtl
-from dtl import _native
+from dtl._native import library
 
 _ROUNDS = 7
 _KEYS = 1_000_000
@@ -87,12 +87,12 @@ def _by_size(ctx: dtl.Context) -> Row:
 
 def _memory(ctx: dtl.Context) -> Row:
     mine = _keys(_KEYS)[ctx.rank :: ctx.size].copy()
-    before = _native.memory_in_use()
+    before = library.memory_in_use()
     with dtl.DistributedMap(ctx, np.int64, np.int64) as m:
         m.insert_many(mine, mine)
         m.find_many(mine)
-        held = _WORLD.allreduce(_native.memory_in_use() - before)
-    most = _WORLD.allreduce(_native.memory_peak() - before)
+        held = _WORLD.allreduce(library.memory_in_use() - before)
+    most = _WORLD.allreduce(library.memory_peak() - before)
     entries = 16 * _KEYS
     detail = f"{held / entries:.2f} held at the end, of {entries / 1e6:.0f} MB"
     return Row(

@@ -16,10 +16,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from . import backends
-from ._native import version as _version
+from ._native.library import version as _version
 from .backends import has_cuda, has_hip, has_mpi, has_nccl, has_shmem
-from .collectives import allgather, broadcast, gather, scatter
-from .context import Context
+from .comm.collectives import allgather, broadcast, gather, scatter
+from .comm.point_to_point import ANY_SOURCE, ANY_TAG, PROC_NULL, MessageInfo, iprobe, probe, recv, send, sendrecv
+from .comm.reductions import allreduce, reduce
 from .exceptions import (
     BackendError,
     BackendUnavailableError,
@@ -35,7 +36,6 @@ from .exceptions import (
     MemoryError,
     OverflowError,
 )
-from .messages import ANY_SOURCE, ANY_TAG, PROC_NULL, MessageInfo, iprobe, probe, recv, send, sendrecv
 from .ops import BAND, BOR, BXOR, IN_PLACE, LAND, LOR, MAX, MAXLOC, MIN, MINLOC, NO_OP, PROD, REPLACE, SUM
 from .policies import (
     EXEC_ASYNC,
@@ -53,14 +53,30 @@ from .policies import (
     PLACEMENT_UNIFIED,
     placement_available,
 )
-from .reductions import allreduce, reduce
+from .runtime.context import Context
 
 if TYPE_CHECKING:
     from . import observe
-    from .algorithms import copy, for_each, transform
-    from .array import DistributedArray
-    from .assigning import fill, generate, iota, replace, replace_if
-    from .asynchronous import (
+    from ._native.threads import get_num_threads, set_num_threads
+    from .algorithms.cumulations import cumprod, cumsum
+    from .algorithms.extremes import max_element, min_element, minmax
+    from .algorithms.fill import fill, generate, iota, replace, replace_if
+    from .algorithms.groupby import GroupBy, group_by
+    from .algorithms.histogram import bincount, histogram
+    from .algorithms.join import join
+    from .algorithms.linalg import dot, norm, vdot
+    from .algorithms.matrices import matmul
+    from .algorithms.ordered import lower_bound, merge, searchsorted, unique
+    from .algorithms.reduce import inner_product, reduce_local, transform_reduce
+    from .algorithms.reorder import adjacent_difference, partition_by, reverse, rotate
+    from .algorithms.scan import exclusive_scan, inclusive_scan
+    from .algorithms.search import all_of, any_of, count, count_if, find, find_if, none_of
+    from .algorithms.select import median, quantile, topk
+    from .algorithms.shuffling import shuffle
+    from .algorithms.sort import argsort, is_sorted, lexsort, sort, sort_by_key
+    from .algorithms.statistics import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
+    from .algorithms.transform import copy, for_each, transform
+    from .asynchronous.api import (
         async_for_each,
         async_halo,
         async_redistribute,
@@ -69,27 +85,41 @@ if TYPE_CHECKING:
         async_sort,
         async_transform,
     )
-    from .atomics import rma_accumulate, rma_compare_and_swap, rma_fetch_and_add, rma_fetch_and_op
-    from .cart import Cart
-    from .container import DistributedContainer
-    from .counter import Counter
-    from .cumulations import cumprod, cumsum
-    from .distributed_map import DistributedMap
-    from .environment import THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SERIALIZED, THREAD_SINGLE, Environment
-    from .extremes import max_element, min_element, minmax
-    from .folding import inner_product, reduce_local, transform_reduce
-    from .futures import Future
-    from .gathering import when_all, when_any
-    from .graph import Graph
-    from .grouping import GroupBy, group_by
-    from .halo import Halo
-    from .handles import LiveHandle, live
-    from .histograms import bincount, histogram
-    from .intergroup import intergroup_broadcast, intergroup_gather, intergroup_recv, intergroup_send
-    from .joining import join
-    from .lock import Lock
-    from .matrices import matmul
-    from .nccl import (
+    from .comm.cart import Cart
+    from .comm.graph import Graph
+    from .comm.nonblocking import iallgather, iallreduce, ialltoallv, ibarrier, ibroadcast, igather
+    from .comm.nonblocking_messages import irecv, isend, recv_init, send_init
+    from .comm.object_messages import recv_object, send_object
+    from .comm.objects import allgather_object, broadcast_object, gather_object, scatter_object
+    from .comm.requests import PersistentRequest, Request
+    from .comm.scans import exscan, reduce_scatter, scan
+    from .comm.several import startall, waitall, waitany
+    from .comm.vector_collectives import allgatherv, alltoall, alltoallv, gatherv, scatterv
+    from .containers.array import DistributedArray
+    from .containers.base import DistributedContainer
+    from .containers.halo import Halo
+    from .containers.map.distributed_map import DistributedMap
+    from .containers.redistribution import RedistributionPlan
+    from .containers.span import DistributedSpan
+    from .containers.tensor import DistributedTensor
+    from .containers.vector import DistributedVector
+    from .futures.combinators import when_all, when_any
+    from .futures.future import Future
+    from .monitoring.progress_bar import progress
+    from .monitoring.trace import trace
+    from .plotting import plot_partition
+    from .rma.access import rma_get, rma_put, rma_rget, rma_rput
+    from .rma.atomics import rma_accumulate, rma_compare_and_swap, rma_fetch_and_add, rma_fetch_and_op
+    from .rma.counter import Counter
+    from .rma.lock import Lock
+    from .rma.remote import Remote
+    from .rma.window import Window
+    from .roles.intergroup import intergroup_broadcast, intergroup_gather, intergroup_recv, intergroup_send
+    from .roles.role_manager import RoleManager
+    from .runtime.environment import THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SERIALIZED, THREAD_SINGLE, Environment
+    from .runtime.live import LiveHandle, live
+    from .topology.machine import Topology
+    from .topology.nccl import (
         DTL_NCCL_MODE_HYBRID_PARITY,
         DTL_NCCL_MODE_NATIVE_ONLY,
         DTL_NCCL_OP_ALLGATHER,
@@ -102,36 +132,6 @@ if TYPE_CHECKING:
         DTL_NCCL_OP_SCAN,
         DTL_NCCL_OP_SCATTER,
     )
-    from .nonblocking import iallgather, iallreduce, ialltoallv, ibarrier, ibroadcast, igather
-    from .nonblocking_messages import irecv, isend, recv_init, send_init
-    from .object_messages import recv_object, send_object
-    from .objects import allgather_object, broadcast_object, gather_object, scatter_object
-    from .onesided import rma_get, rma_put, rma_rget, rma_rput
-    from .ordered import lower_bound, merge, searchsorted, unique
-    from .plotting import plot_partition
-    from .products import dot, norm, vdot
-    from .progressing import progress
-    from .redistribution import RedistributionPlan
-    from .remote import Remote
-    from .reordering import adjacent_difference, partition_by, reverse, rotate
-    from .requests import PersistentRequest, Request
-    from .roles import RoleManager
-    from .scanning import exclusive_scan, inclusive_scan
-    from .scans import exscan, reduce_scatter, scan
-    from .searching import all_of, any_of, count, count_if, find, find_if, none_of
-    from .selecting import median, quantile, topk
-    from .several import startall, waitall, waitany
-    from .shuffling import shuffle
-    from .sorting import argsort, is_sorted, lexsort, sort, sort_by_key
-    from .span import DistributedSpan
-    from .statistics import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
-    from .tensor import DistributedTensor
-    from .threads import get_num_threads, set_num_threads
-    from .topology import Topology
-    from .tracing import trace
-    from .variable import allgatherv, alltoall, alltoallv, gatherv, scatterv
-    from .vector import DistributedVector
-    from .windows import Window
 
 __version__: str = _version()
 version_info: tuple[int, int, int] = (0, 1, 0)
@@ -268,9 +268,13 @@ __all__ += ["allgatherv", "alltoall", "alltoallv", "gatherv", "scatterv"]
 __all__ += ["Window"]
 
 
+#: The public modules that are imported when they are first asked for.
+_MODULES = ("nccl", "observe", "ordered", "redistribution", "seating", "tracing")
+
+
 def __getattr__(name: str) -> Any:
-    if name == "observe":
-        value: Any = importlib.import_module("dtl.observe")
+    if name in _MODULES:
+        value: Any = importlib.import_module(f"dtl.{name}")
     elif name in _homes():
         value = getattr(importlib.import_module(f"dtl.{_homes()[name]}"), name)
     elif name.endswith(("_vector", "_array")) and name in _families():
@@ -289,7 +293,7 @@ def _homes() -> dict[str, str]:
 
 def _families() -> dict[str, Any]:
     """Return the functions whose names end in _vector and _array, which existing programs use."""
-    functions: dict[str, Any] = importlib.import_module("dtl.families").FUNCTIONS
+    functions: dict[str, Any] = importlib.import_module("dtl.algorithms.compat").FUNCTIONS
     return functions
 
 

@@ -2,78 +2,30 @@
 
 from __future__ import annotations
 
-import os
+from .runtime.backends import (
+    available,
+    chosen,
+    count,
+    has_cuda,
+    has_hip,
+    has_mpi,
+    has_nccl,
+    has_shmem,
+    name,
+    registered,
+    why_not,
+)
 
-from . import _native
-from .exceptions import InvalidArgumentError
-
-
-def registered() -> list[str]:
-    """Return the names of all backends, usable or not."""
-    return [_native.backend_name(i) for i in range(_native.backend_count())]
-
-
-def available() -> list[str]:
-    """Return the names of the backends that can be used in this process.
-
-    The first call opens the libraries that it finds, and initialises none.
-    """
-    return [name for name in registered() if not _native.backend_why_not(name)]
-
-
-def count() -> int:
-    """Return how many backends can be used in this process."""
-    return len(available())
-
-
-def name() -> str:
-    """Return the name of the backend that connects the ranks of ``dtl.Context()``.
-
-    What the environment's DTL_BACKEND says; where it says nothing, ``"mpi"`` in a process that a launcher started or
-    where MPI is initialised, else ``"cpu"``.
-    """
-    return chosen() or ("mpi" if _native.mpi_active() else "cpu")
-
-
-def chosen() -> str:
-    """Return the name that the environment's DTL_BACKEND gives, or "" if it gives none."""
-    return os.environ.get("DTL_BACKEND", "")
-
-
-def why_not(name: str) -> str | None:
-    """Return why a backend cannot be used in this process, or None if it can.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If no backend has that name.
-    """
-    known = registered()
-    if name not in known:
-        raise InvalidArgumentError(f"no backend is called {name!r}; there are {', '.join(known)}")
-    return _native.backend_why_not(name) or None
-
-
-def has_mpi() -> bool:
-    """Say whether an MPI library can be used in this process."""
-    return why_not("mpi") is None
-
-
-def has_cuda() -> bool:
-    """Say whether an NVIDIA GPU can be used in this process: no, as long as ``why_not("cuda")`` gives a reason."""
-    return why_not("cuda") is None
-
-
-def has_hip() -> bool:
-    """Say whether an AMD GPU can be used in this process: no, as long as ``why_not("hip")`` gives a reason."""
-    return why_not("hip") is None
-
-
-def has_nccl() -> bool:
-    """Say whether NCCL can be used in this process."""
-    return why_not("nccl") is None
-
-
-def has_shmem() -> bool:
-    """Say whether an OpenSHMEM library can be used in this process."""
-    return why_not("shmem") is None
+__all__ = [
+    "available",
+    "chosen",
+    "count",
+    "has_cuda",
+    "has_hip",
+    "has_mpi",
+    "has_nccl",
+    "has_shmem",
+    "name",
+    "registered",
+    "why_not",
+]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._picture import colour, describe, label, picture
-from ._seats import Seat, rows_of
-from .container import check_container
+from .containers.base import check_container
+from .containers.display import colour, describe, label, picture
+from .topology.seats import Seat, rows_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

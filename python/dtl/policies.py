@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 
-from . import backends
+from .runtime import backends
 
 
 class Partition(enum.IntEnum):

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any, Callable, Iterator
 
 import dtl
-from dtl import _native
+from dtl._native import library
 
 #: The calls that destructors have made, and should not have.
 offences: list[str] = []
@@ -41,11 +41,11 @@ def _watched(destructor: Callable[[Any], None]) -> Callable[[Any], None]:
 
 def _note(who: str, frame: FrameType, event: str, called: Any) -> None:
     """Note a call to the core that communicates. A profiler sees it, and is no part of the program that calls."""
-    if event != "call" or frame.f_code is not _native._communicate.__code__:
+    if event != "call" or frame.f_code is not library._communicate.__code__:
         return
     function, arguments = frame.f_locals["function"], frame.f_locals["args"]
     # Of a context of one process, which goes with its object, nobody else knows.
-    if function is not _native.context_close.args[1] or _native.context_size(arguments[0]) > 1:  # type: ignore[attr-defined]
+    if function is not library.context_close.args[1] or library.context_size(arguments[0]) > 1:  # type: ignore[attr-defined]
         offences.append(f"the destructor of {who} called {function.__name__}")
 
 

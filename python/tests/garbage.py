@@ -14,9 +14,10 @@ from typing import Any, Callable
 import numpy as np
 
 import dtl
-from dtl import _dtl, _native
+from dtl import _dtl
+from dtl._native import library
 
-bridge = _native.bridge
+bridge = library.bridge
 
 SKIPPED = {"pydtl_MpiAbort", "pydtl_ContextAdopt", "pydtl_ContextWithDevice"}
 

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator, NamedTuple
 import numpy as np
 
 import dtl
-from dtl import families
+from dtl.algorithms import compat
 
 
 class Call(NamedTuple):
@@ -566,7 +566,7 @@ def _sent_object(ctx: dtl.Context) -> Callable[..., Any]:
 
 #: Calls that are tested as others, which they are, or whose arguments are those of the class that calls them.
 ALIASES = {
-    **{name: name.rsplit("_", 1)[0] for name in families.FUNCTIONS},
+    **{name: name.rsplit("_", 1)[0] for name in compat.FUNCTIONS},
     **{f"Numbers.{name}": name for name in ("all", "any", "argmax", "argmin", "cumprod", "cumsum", "dot")},
     **{f"Numbers.{name}": name for name in ("max", "mean", "min", "prod", "std", "sum", "var")},
     "RoleManager.destroy": "RoleManager.initialize",
@@ -597,7 +597,7 @@ _SPECIAL = ("__init__", "__getitem__", "__setitem__", "__delitem__", "__contains
 
 def public() -> set[str]:
     """Return the names of everything public that is called: functions, and methods by the class that has them."""
-    names: set[str] = set(families.FUNCTIONS)
+    names: set[str] = set(compat.FUNCTIONS)
     for name in dtl.__all__:
         thing = getattr(dtl, name)
         if not inspect.isclass(thing):

@@ -242,12 +242,12 @@ def test_nothing_is_left(ctx: dtl.Context) -> None:
     gc.collect()
     vec.close()  # its memory may have moved
     vec = vector(ctx, np.arange(100))
-    before = dtl._native.memory_in_use()
+    before = dtl._native.library.memory_in_use()
     for _ in range(30):
         once()
     # The stream's thread lets go of a result a moment after it has told of it.
     deadline = time.monotonic() + 10
-    while dtl._native.memory_in_use() > before and time.monotonic() < deadline:
+    while dtl._native.library.memory_in_use() > before and time.monotonic() < deadline:
         time.sleep(0.001)
-    assert dtl._native.memory_in_use() <= before
+    assert dtl._native.library.memory_in_use() <= before
     assert vec.views_out == other.views_out == 0

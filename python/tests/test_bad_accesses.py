@@ -9,7 +9,7 @@ import pytest
 from divisions import assert_holds, vector
 
 import dtl
-from dtl import _native
+from dtl._native import library
 
 ARGUMENT, TYPE, BOUNDS, OVERFLOW = (
     dtl.InvalidArgumentError,
@@ -210,7 +210,7 @@ def test_memory_that_one_rank_alone_lacks(ctx: dtl.Context) -> None:
     sizes = [1] * ctx.size
     sizes[-1] = 2**46
     vec = dtl.DistributedVector(ctx, ctx.size, np.int8, partition=[1] * ctx.size)
-    before = _native.memory_in_use()
+    before = library.memory_in_use()
     for call in (
         lambda: dtl.DistributedVector(ctx, sum(sizes), np.int8, partition=sizes),
         lambda: dtl.DistributedTensor(ctx, (sum(sizes), 1), np.int8, partition=sizes),
@@ -220,7 +220,7 @@ def test_memory_that_one_rank_alone_lacks(ctx: dtl.Context) -> None:
             call()
         assert (f"rank {ctx.size - 1}: " in str(caught.value)) is (ctx.rank != ctx.size - 1)
     assert_holds(vec, np.zeros(ctx.size, np.int8))
-    assert _native.memory_in_use() == before
+    assert library.memory_in_use() == before
 
 
 def test_masks_refused(ctx: dtl.Context) -> None:

@@ -10,9 +10,9 @@ import pytest
 from refusals import ARGUMENT, BOUNDS, TYPE, refused
 
 import dtl
-from dtl import _native
+from dtl._native import library
 
-bridge = _native.bridge
+bridge = library.bridge
 
 MAKERS: list[Callable[[dtl.Context], Any]] = [
     lambda ctx: dtl.Cart(ctx, [0], True),

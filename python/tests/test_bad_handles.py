@@ -145,7 +145,7 @@ def test_communicator_whose_handle_is_no_integer(handle: Any) -> None:
 
 def test_handle_of_a_closed_context_never_means_a_new_one(alone: dtl.Context) -> None:
     """The slot is used again, the handle is not."""
-    bare = dtl._native.bridge.Handle()
+    bare = dtl._native.library.bridge.Handle()
     other = dtl.Environment().make_cpu_context()
     bare._handle = other._handle
     other.close()
@@ -174,11 +174,11 @@ def test_object_that_was_never_made() -> None:
 
 
 def test_vector_that_failed_leaves_no_memory(alone: dtl.Context) -> None:
-    before = dtl._native.memory_in_use()
+    before = dtl._native.library.memory_in_use()
     for _ in range(100):
         with pytest.raises(dtl.InvalidArgumentError):
             dtl.DistributedVector(alone, 100_000, fill="x")
-    assert dtl._native.memory_in_use() == before
+    assert dtl._native.library.memory_in_use() == before
 
 
 def gpu_reason(number: Any) -> None:

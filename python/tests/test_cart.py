@@ -10,7 +10,8 @@ import pytest
 from oracle import DTYPES, assert_same, values
 
 import dtl
-from dtl import _native, _seats
+from dtl._native import library
+from dtl.topology import seats as _seats
 
 DIMS = [(0,), (0, 0), (1, 0), (0, 1), (0, 0, 0)]
 
@@ -163,7 +164,7 @@ def test_parts_of_a_grid(ctx: dtl.Context) -> None:
 
 def test_reorder(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every second rank is on another machine, as if: those of one follow each other in the grid."""
-    seats = _seats.seats_of(_native.topology_of_world()) * ctx.size
+    seats = _seats.seats_of(library.topology_of_world()) * ctx.size
     monkeypatch.setattr(ctx.topology, "_seats", [seat._replace(node=r % 2) for r, seat in enumerate(seats)][: ctx.size])
     with dtl.Cart(ctx, [0], reorder=True) as grid:
         assert grid.context is not ctx

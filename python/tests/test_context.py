@@ -164,11 +164,11 @@ def test_a_context_that_was_not_closed(ctx: dtl.Context) -> None:
     if ctx.has_mpi or ctx.has_shmem:
         assert [w.category for w in caught] == [ResourceWarning]
         assert "was not closed" in str(caught[0].message)
-        dtl._native.context_close(kept)
+        dtl._native.library.context_close(kept)
     else:
         assert not caught
         with pytest.raises(dtl.InvalidHandleError):
-            dtl._native.context_close(kept)
+            dtl._native.library.context_close(kept)
 
 
 def test_many_contexts(ctx: dtl.Context) -> None:

@@ -14,9 +14,9 @@ import pytest
 from destructors import classes, offences
 
 import dtl
-from dtl import _native
+from dtl._native import library
 
-bridge = _native.bridge
+bridge = library.bridge
 
 #: What a destructor may ask of the native library; of a request, also whether it is over.
 LOCAL = {
@@ -47,14 +47,14 @@ def managed(ctx: dtl.Context) -> Any:
 
 
 def guest(ctx: dtl.Context) -> Any:
-    owning: Any = importlib.import_module("dtl._owning")
+    owning: Any = importlib.import_module("dtl.containers.owning")
     vec = vector(ctx)
-    return vec, owning._Guest(_native.container_on(vec._handle, ctx._handle))
+    return vec, owning._Guest(library.container_on(vec._handle, ctx._handle))
 
 
 def stream(ctx: dtl.Context) -> Any:
-    streams: Any = importlib.import_module("dtl._streams")
-    return streams._Own._adopt_handle(_native.context_dup(ctx._handle))
+    streams: Any = importlib.import_module("dtl.asynchronous.streams")
+    return streams._Own._adopt_handle(library.context_dup(ctx._handle))
 
 
 #: Each makes one of what there is. Where there are other ranks, those in LEFT warn when they are dropped, and those in
@@ -226,7 +226,7 @@ def test_the_watch_sees_a_destructor_that_communicates(ctx: dtl.Context, monkeyp
     """As that of windows did where their context had been ended by an exception."""
 
     def close(win: Any) -> bool:
-        _native.window_close(win._handle)
+        library.window_close(win._handle)
         win._end()
         return True
 

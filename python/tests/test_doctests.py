@@ -12,8 +12,8 @@ import dtl
 
 pytestmark = pytest.mark.alone("the examples show what one rank prints")
 
-MODULES = ["dtl", *("dtl." + m.name for m in pkgutil.iter_modules(dtl.__path__) if not m.name.startswith("__"))]
-MODULES = [name for name in MODULES if name not in ("dtl._dtl",)]
+MODULES = ["dtl", *(module.name for module in pkgutil.walk_packages(dtl.__path__, "dtl."))]
+MODULES = [name for name in MODULES if name != "dtl._dtl" and not name.endswith("__main__")]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -24,4 +24,8 @@ def test_examples(name: str) -> None:
 def test_there_are_examples() -> None:
     finder = doctest.DocTestFinder(exclude_empty=True)
     shown = {test.name for name in MODULES for test in finder.find(importlib.import_module(name)) if test.examples}
-    assert {"dtl.vector.DistributedVector", "dtl.context.Context", "dtl.reductions.allreduce"} <= shown
+    assert {
+        "dtl.containers.vector.DistributedVector",
+        "dtl.runtime.context.Context",
+        "dtl.comm.reductions.allreduce",
+    } <= shown

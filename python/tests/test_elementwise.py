@@ -13,7 +13,7 @@ from divisions import DIVISIONS, assert_holds, part, vector
 from oracle import DTYPES, values
 
 import dtl
-from dtl import _native
+from dtl._native import library
 
 SIZES = (0, 1, 2, 7, 100)
 
@@ -265,7 +265,7 @@ def test_no_temporary(ctx: dtl.Context) -> None:
     count = 1_000_000
     x = dtl.DistributedVector(ctx, count * ctx.size, fill=1.0)
     y = x + x
-    before = _native.memory_in_use()
+    before = library.memory_in_use()
     tracemalloc.start()
     np.add(x, y, out=y)
     y += x
@@ -273,7 +273,7 @@ def test_no_temporary(ctx: dtl.Context) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 200_000  # of 8 MB
-    assert _native.memory_in_use() - before == count * 8
+    assert library.memory_in_use() - before == count * 8
     assert (z.local_view() == 5).all()
 
 

@@ -13,7 +13,8 @@ import pytest
 from oracle import DTYPES
 
 import dtl
-from dtl import _native, exceptions
+from dtl import exceptions
+from dtl._native import library
 
 BUILTINS = {
     dtl.DTLError: Exception,
@@ -130,17 +131,17 @@ def test_raised_exceptions_show_no_inner_one(alone: dtl.Context) -> None:
 
 def test_operators_are_the_cores() -> None:
     for op in dtl.ops.Op:
-        assert _native.op_name(op) == op.name
+        assert library.op_name(op) == op.name
         assert getattr(dtl, op.name) is op
-    assert _native.op_name(len(dtl.ops.Op)) == _native.op_name(-1) == ""
+    assert library.op_name(len(dtl.ops.Op)) == library.op_name(-1) == ""
 
 
 def test_dtypes_are_the_cores() -> None:
     names = []
-    while name := _native.dtype_name(len(names) + 1):
+    while name := library.dtype_name(len(names) + 1):
         names.append(name)
     assert sorted(names) == sorted(DTYPES)
-    assert [_native.dtype_name(number) for number in (0, -1, len(names) + 1, 2**62)] == [""] * 4
+    assert [library.dtype_name(number) for number in (0, -1, len(names) + 1, 2**62)] == [""] * 4
     assert all(np.dtype(name).name == name for name in names)
 
 

@@ -9,7 +9,7 @@ import pytest
 from divisions import assert_holds
 
 import dtl
-from dtl import families
+from dtl.algorithms import compat
 
 KINDS = pytest.mark.parametrize(("end", "kind"), [("_vector", dtl.DistributedVector), ("_array", dtl.DistributedArray)])
 
@@ -26,10 +26,10 @@ def function(name: str, end: str) -> Any:
 
 @KINDS
 def test_every_name_is_there(end: str, kind: Any) -> None:
-    names = {name for name in families.FUNCTIONS if name.endswith(end)}
-    assert len(names) == len(families.FUNCTIONS) // 2
+    names = {name for name in compat.FUNCTIONS if name.endswith(end)}
+    assert len(names) == len(compat.FUNCTIONS) // 2
     for name in names:
-        assert getattr(dtl, name) is families.FUNCTIONS[name]
+        assert getattr(dtl, name) is compat.FUNCTIONS[name]
         assert getattr(dtl, name).__doc__
     with pytest.raises(AttributeError, match="nothing_vector"):
         _ = dtl.nothing_vector

@@ -12,9 +12,10 @@ import pytest
 from programs import run, succeeded
 
 import dtl
-from dtl import _dtl, _native
+from dtl import _dtl
+from dtl._native import library
 
-bridge = _native.bridge
+bridge = library.bridge
 
 GARBAGE = Path(__file__).with_name("garbage.py")
 
@@ -133,10 +134,10 @@ def test_every_exported_function_is_known_here() -> None:
 @pytest.mark.parametrize("number", HANDLES)
 @pytest.mark.parametrize("name", [*ONE, *MORE])
 def test_handles_that_are_none(name: str, number: int) -> None:
-    before = _native.memory_in_use()
+    before = library.memory_in_use()
     with pytest.raises(RuntimeError, match=r"^\[102 "):
         getattr(_dtl, "pydtl_" + name)(number, *MORE.get(name, ()))
-    assert _native.memory_in_use() == before
+    assert library.memory_in_use() == before
 
 
 @pytest.mark.parametrize("number", HANDLES)
@@ -216,14 +217,14 @@ def test_buffers_cannot_be_made() -> None:
 
 
 def test_buffer_that_is_collected_in_a_cycle(alone: dtl.Context) -> None:
-    before = _native.memory_in_use()
+    before = library.memory_in_use()
     vec = dtl.DistributedVector(alone, 1000)
     cycle: list[Any] = [vec.local_view()]
     cycle.append(cycle)
     vec.close()
     del cycle, vec
     gc.collect()
-    assert _native.memory_in_use() == before
+    assert library.memory_in_use() == before
 
 
 def test_setup_refuses_what_is_no_type() -> None:

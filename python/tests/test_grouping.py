@@ -14,7 +14,7 @@ from oracle import DTYPES
 from test_joining import keys, whole
 
 import dtl
-from dtl.grouping import OPS
+from dtl.algorithms.groupby import OPS
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 

@@ -12,7 +12,7 @@ import pytest
 from refusals import refused
 
 import dtl
-from dtl import _native
+from dtl._native import library
 
 ARGUMENT, TYPE, HANDLE = dtl.InvalidArgumentError, dtl.InvalidTypeError, dtl.InvalidHandleError
 
@@ -65,7 +65,7 @@ def test_a_halo_keeps_its_container(ctx: dtl.Context) -> None:
 
 def test_all_memory_comes_back(ctx: dtl.Context) -> None:
     gc.collect()
-    before = _native.memory_in_use()
+    before = library.memory_in_use()
     for _ in range(3):
         tensor = dtl.DistributedTensor(ctx, (20, 20))
         with dtl.Halo(tensor, 1) as halo, dtl.Halo(tensor, (3, 0)) as wider:
@@ -73,7 +73,7 @@ def test_all_memory_comes_back(ctx: dtl.Context) -> None:
             refused(halo.exchange, HANDLE, 102, "the halo is stale")
             wider.begin()
         tensor.close()
-    assert _native.memory_in_use() == before
+    assert library.memory_in_use() == before
 
 
 def test_views_hinder_and_are_counted(ctx: dtl.Context) -> None:

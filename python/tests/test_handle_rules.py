@@ -15,7 +15,7 @@ import pytest
 from programs import ranks, succeeded
 
 import dtl
-from dtl import _native
+from dtl._native import library
 
 
 def given(ctx: dtl.Context) -> dtl.RoleManager:
@@ -139,7 +139,7 @@ def test_what_is_pending_ends_though_its_object_is_closed(ctx: dtl.Context) -> N
     vec.close()
     del view
     with pytest.raises(dtl.InvalidHandleError, match="closed"):
-        _native.container_views(handle)
+        library.container_views(handle)
     assert (received.wait() == before).all()
     sent.wait()
 
@@ -194,7 +194,7 @@ def test_predefined_objects_are_never_freed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", OWNERS)
 def test_early_returns_leave_nothing_open(alone: dtl.Context, name: str) -> None:
     """Cleanup happens on all failure paths."""
-    before, memory = dtl.live(), _native.memory_in_use()
+    before, memory = dtl.live(), library.memory_in_use()
 
     def fails() -> None:
         made = OWNERS[name](alone)
@@ -205,4 +205,4 @@ def test_early_returns_leave_nothing_open(alone: dtl.Context, name: str) -> None
         fails()
     gc.collect()
     assert len(dtl.live()) == len(before)
-    assert _native.memory_in_use() == memory
+    assert library.memory_in_use() == memory

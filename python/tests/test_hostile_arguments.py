@@ -14,7 +14,7 @@ import pytest
 from hostile import ALIASES, VALUES, WITHOUT, Call, Stage
 
 import dtl
-from dtl import _watch
+from dtl.runtime import hang_monitor
 
 # Wrong numbers give what NumPy gives, which warns.
 pytestmark = [pytest.mark.filterwarnings("ignore::RuntimeWarning"), pytest.mark.filterwarnings("ignore::UserWarning")]
@@ -35,7 +35,7 @@ def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
         yield made
         made.close()
     patch.undo()
-    _watch.configure(None)
+    hang_monitor.configure(None)
 
 
 @pytest.fixture

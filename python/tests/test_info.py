@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import dtl
-from dtl import _mpi
 from dtl._cli import info
+from dtl.runtime import mpi as _mpi
 
 pytestmark = pytest.mark.alone("is about this machine, on any number of ranks")
 

@@ -13,7 +13,8 @@ import pytest
 from window_calls import quietly, windows
 
 import dtl
-from dtl import _dtl, _native
+from dtl import _dtl
+from dtl._native import library
 
 pytestmark = pytest.mark.alone("looks at this process's memory, which MPI uses, too")
 
@@ -22,7 +23,7 @@ CALLS = 2_500
 #: A leak of 40 bytes a call is more.
 BOUND = 100_000
 
-bridge = _native.bridge
+bridge = library.bridge
 
 
 def resident() -> int:
@@ -334,10 +335,10 @@ def test_memory_stays_where_it_is(table: Callable[[], dict[str, Callable[[], Any
     grown = {}
     for name, call in table().items():
         call()
-        used = _native.memory_in_use()
+        used = library.memory_in_use()
         grown[name] = grows(call)
         gc.collect()
-        assert _native.memory_in_use() <= used, f"{name} keeps memory of the core"
+        assert library.memory_in_use() <= used, f"{name} keeps memory of the core"
     leaks = {name: f"{count / CALLS:.0f} bytes a call" for name, count in grown.items() if count > BOUND}
     assert not leaks
 

@@ -8,7 +8,7 @@ import pytest
 from programs import alone, ranks, succeeded
 
 import dtl
-from dtl import _mpi
+from dtl.runtime import mpi
 
 pytestmark = pytest.mark.jobs("starts processes with other settings")
 
@@ -101,9 +101,9 @@ def test_disagreement_ends_the_program() -> None:
 
 @needs_mpi
 def test_library_named_by_its_path(tmp_path: Path) -> None:
-    path = succeeded(alone("from dtl import _mpi\nprint(_mpi.describe()['path'])")).strip()
-    assert path == _mpi.describe()["path"]
-    out = succeeded(alone("from dtl import _mpi\nprint(_mpi.describe())", DTL_MPI_LIB=path))
+    path = succeeded(alone("from dtl.runtime import mpi\nprint(mpi.describe()['path'])")).strip()
+    assert path == mpi.describe()["path"]
+    out = succeeded(alone("from dtl.runtime import mpi\nprint(mpi.describe())", DTL_MPI_LIB=path))
     assert repr(path) in out
     assert "DTL_MPI_LIB" in out
     program = "import dtl\nwith dtl.Context() as ctx:\n    print('total', dtl.allreduce(ctx, 1))"

@@ -12,16 +12,16 @@ import pytest
 from divisions import assert_holds, vector
 
 import dtl
-from dtl import _native
+from dtl._native import library
 
 
 @pytest.fixture(autouse=True)
 def _no_memory_left_behind() -> Any:
     gc.collect()
-    before = _native.memory_in_use()
+    before = library.memory_in_use()
     yield
     gc.collect()
-    assert _native.memory_in_use() == before
+    assert library.memory_in_use() == before
 
 
 FAMILIES: dict[str, Any] = {
@@ -54,7 +54,7 @@ def test_close_and_with(ctx: dtl.Context, name: str) -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_containers_end_when_nobody_has_them(ctx: dtl.Context, name: str) -> None:
-    before = _native.memory_in_use()
+    before = library.memory_in_use()
     made = FAMILIES[name](ctx)
     span = dtl.DistributedSpan(made)
     ends = weakref.ref(made), weakref.ref(span)
@@ -63,10 +63,10 @@ def test_containers_end_when_nobody_has_them(ctx: dtl.Context, name: str) -> Non
     view = span.local_view()
     del span
     assert [end() for end in ends] == [None, None]
-    assert _native.memory_in_use() > before, "the view keeps the memory"
+    assert library.memory_in_use() > before, "the view keeps the memory"
     view[...] = 1
     del view
-    assert _native.memory_in_use() == before
+    assert library.memory_in_use() == before
 
 
 def test_cycles_are_collected(ctx: dtl.Context) -> None:
@@ -79,18 +79,18 @@ def test_cycles_are_collected(ctx: dtl.Context) -> None:
 
 
 def test_results_end_with_their_arrays(ctx: dtl.Context) -> None:
-    before = _native.memory_in_use()
+    before = library.memory_in_use()
     vec = dtl.DistributedVector(ctx, 1000)
-    held = _native.memory_in_use()
+    held = library.memory_in_use()
     got, asked, indices = vec[[1, 2, 3]], vec.get([4]), vec.local_indices()
-    assert _native.memory_in_use() > held
+    assert library.memory_in_use() > held
     part = got[1:].reshape(2, 1)
     vec.close()
     del vec, got, asked, indices
-    assert _native.memory_in_use() > before
+    assert library.memory_in_use() > before
     assert part.tolist() == [[0], [0]]
     del part
-    assert _native.memory_in_use() == before
+    assert library.memory_in_use() == before
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -160,17 +160,17 @@ def test_operations_leave_no_views(ctx: dtl.Context) -> None:
 
 def test_a_change_gives_the_old_memory_back(ctx: dtl.Context) -> None:
     vec = dtl.DistributedVector(ctx, 100_000 * ctx.size)
-    before = _native.memory_in_use()
+    before = library.memory_in_use()
     for _ in range(20):
         vec.redistribute(dtl.PARTITION_CYCLIC)
         vec.redistribute([100_000] * ctx.size)
         vec.resize(100_000 * ctx.size)
-    assert _native.memory_in_use() == before
+    assert library.memory_in_use() == before
 
 
 def test_a_refused_change_takes_no_memory(ctx: dtl.Context) -> None:
     vec = dtl.DistributedVector(ctx, 1000)
-    before = _native.memory_in_use()
+    before = library.memory_in_use()
     for _ in range(20):
         for refused in (
             lambda: vec.resize(-1),
@@ -184,7 +184,7 @@ def test_a_refused_change_takes_no_memory(ctx: dtl.Context) -> None:
             with pytest.raises(dtl.DTLError):
                 refused()
     gc.collect()
-    assert _native.memory_in_use() == before
+    assert library.memory_in_use() == before
     assert vec.global_size == 1000
 
 

@@ -15,7 +15,7 @@ from programs import ranks, succeeded
 from refusals import refused
 
 import dtl
-from dtl import _native
+from dtl._native import library
 
 HERE = os.path.basename(__file__)
 
@@ -23,9 +23,9 @@ HERE = os.path.basename(__file__)
 @pytest.fixture
 def places() -> Iterator[None]:
     """Have the places kept, as the environment's DTL_CHECK=full does."""
-    _native.keep_places(True)
+    library.keep_places(True)
     yield
-    _native.keep_places(False)
+    library.keep_places(False)
 
 
 def opened(before: int) -> list[dtl.LiveHandle]:

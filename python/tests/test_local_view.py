@@ -13,7 +13,7 @@ import pytest
 from oracle import DTYPES
 
 import dtl
-from dtl import _native
+from dtl._native import library
 
 
 def address(view: np.ndarray[Any, Any]) -> int:
@@ -32,10 +32,10 @@ def resident(view: np.ndarray[Any, Any]) -> int:
 @pytest.fixture(autouse=True)
 def _no_memory_left_behind() -> Any:
     gc.collect()
-    before = _native.memory_in_use()
+    before = library.memory_in_use()
     yield
     gc.collect()
-    assert _native.memory_in_use() == before
+    assert library.memory_in_use() == before
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -100,40 +100,40 @@ def test_view_of_a_vector_that_nobody_named(ctx: dtl.Context) -> None:
 
 
 def test_views_of_views_keep_the_memory(ctx: dtl.Context) -> None:
-    before = _native.memory_in_use()
+    before = library.memory_in_use()
     part = dtl.DistributedVector(ctx, 1000 * ctx.size, fill=2.0).local_view()[10:20].reshape(2, 5).T
     gc.collect()
-    assert _native.memory_in_use() > before
+    assert library.memory_in_use() > before
     assert (part == 2).all()
     del part
     gc.collect()
-    assert _native.memory_in_use() == before
+    assert library.memory_in_use() == before
 
 
 def test_bytes_in_use(ctx: dtl.Context) -> None:
-    before = _native.memory_in_use()
+    before = library.memory_in_use()
     vec = dtl.DistributedVector(ctx, 100_000 * ctx.size)
-    held = _native.memory_in_use() - before
+    held = library.memory_in_use() - before
     assert 800_000 <= held < 810_000
-    assert _native.memory_peak() >= _native.memory_in_use()
+    assert library.memory_peak() >= library.memory_in_use()
     views = [vec.local_view() for _ in range(10)]
-    assert _native.memory_in_use() - before == held
+    assert library.memory_in_use() - before == held
     vec.close()
     while views:
-        assert _native.memory_in_use() - before == held
+        assert library.memory_in_use() - before == held
         views.pop()
     gc.collect()
-    assert _native.memory_in_use() == before
+    assert library.memory_in_use() == before
 
 
 def test_results_of_messages_are_counted_too(ctx: dtl.Context) -> None:
     with ctx.dup() as other:
         dtl.sendrecv(other, np.zeros(1), ctx.rank, ctx.rank)  # buffers that the context keeps
-        before = _native.memory_in_use()
+        before = library.memory_in_use()
         result = dtl.sendrecv(other, np.zeros(100_000), ctx.rank, ctx.rank)
-        assert _native.memory_in_use() - before >= 800_000
+        assert library.memory_in_use() - before >= 800_000
         del result
-        assert _native.memory_in_use() == before
+        assert library.memory_in_use() == before
 
 
 def test_no_page_is_touched(ctx: dtl.Context) -> None:
@@ -181,7 +181,7 @@ def test_copies_and_pickles_are_arrays_of_their_own(ctx: dtl.Context) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_buffer_says_what_numpy_says(ctx: dtl.Context, dtype: str) -> None:
     with dtl.DistributedVector(ctx, 6 * ctx.size, dtype=dtype) as vec:
-        buffer = _native.bridge.call(_native.bridge.VIEW, vec, None, None, 0, 0, 0, 0)
+        buffer = library.bridge.call(library.bridge.VIEW, vec, None, None, 0, 0, 0, 0)
         view = memoryview(buffer)
         expected = memoryview(np.zeros(6, dtype))
         for name in ("format", "itemsize", "shape", "strides", "ndim", "nbytes", "readonly", "c_contiguous"):
@@ -193,7 +193,7 @@ def test_buffer_says_what_numpy_says(ctx: dtl.Context, dtype: str) -> None:
 def test_buffer_without_format_or_strides(ctx: dtl.Context) -> None:
     """bytes() and writes to files ask for the plain bytes."""
     with dtl.DistributedVector(ctx, 2 * ctx.size, dtype=np.uint16, fill=0x4142) as vec:
-        buffer = _native.bridge.call(_native.bridge.VIEW, vec, None, None, 0, 0, 0, 0)
+        buffer = library.bridge.call(library.bridge.VIEW, vec, None, None, 0, 0, 0, 0)
         assert bytes(buffer) == vec.to_numpy().tobytes()
         assert bytearray(buffer) == vec.to_numpy().tobytes()
 

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 import dtl
-from dtl import _native
+from dtl._native import library
 
 
 def in_use() -> int:
-    return int(_native.memory_in_use())
+    return int(library.memory_in_use())
 
 
 def headroom(alone: dtl.Context) -> dtl.DistributedVector:
     """Fill the memory up to the highest mark so far, so that whatever comes on top moves the mark."""
-    return dtl.DistributedVector(alone, _native.memory_peak() - in_use(), np.int8)
+    return dtl.DistributedVector(alone, library.memory_peak() - in_use(), np.int8)
 
 
 def test_one_million_entries(ctx: dtl.Context, alone: dtl.Context) -> None:
@@ -27,10 +27,10 @@ def test_one_million_entries(ctx: dtl.Context, alone: dtl.Context) -> None:
     count = 1_000_000
     mine = np.arange(ctx.rank, count, ctx.size) * 7919
     with headroom(alone), dtl.DistributedMap(ctx, np.int64, np.int64) as m:
-        before = _native.memory_peak()
+        before = library.memory_peak()
         m.insert_many(mine, mine)
         values, found = m.find_many(mine)
-        extra = dtl.allreduce(ctx, _native.memory_peak() - before)
+        extra = dtl.allreduce(ctx, library.memory_peak() - before)
         assert found.all()
         np.testing.assert_array_equal(values, mine)
         assert len(m) == count
@@ -41,11 +41,11 @@ def test_updates_of_few_keys_take_little(ctx: dtl.Context, alone: dtl.Context) -
     """Temporary memory is bounded by the list, not by what all ranks send one at once."""
     count = 500_000
     with headroom(alone), dtl.DistributedMap(ctx, np.int64, np.int64) as m:
-        before = _native.memory_peak()
+        before = library.memory_peak()
         m.update_many(np.zeros(count, np.int64), 1)
         assert m[0] == count * ctx.size
         # The list in order; and on the owner what undoes the call, nine bytes for each update of every rank.
-        assert _native.memory_peak() - before <= count * (4 + 16 + 9 * ctx.size) + 8_000_000
+        assert library.memory_peak() - before <= count * (4 + 16 + 9 * ctx.size) + 8_000_000
 
 
 def test_clear_and_close_give_memory_back(ctx: dtl.Context) -> None:

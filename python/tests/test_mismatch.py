@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dtl
-from dtl import _native
+from dtl._native import library
 
 pytestmark = pytest.mark.mpi(min_size=2)
 
@@ -17,11 +17,11 @@ pytestmark = pytest.mark.mpi(min_size=2)
 @pytest.fixture(scope="module", params=["board", "messages"])
 def on(request: pytest.FixtureRequest, ctx: dtl.Context) -> Iterator[dtl.Context]:
     """Return a context whose ranks meet in shared memory, and one whose ranks meet by messages."""
-    _native.set_sharing(request.param == "board")
+    library.set_sharing(request.param == "board")
     try:
         made = ctx.dup()
     finally:
-        _native.set_sharing(True)
+        library.set_sharing(True)
     with made:
         yield made
 

@@ -226,14 +226,14 @@ def test_stopped(alone: dtl.Context) -> None:
     before = observe.calls.value(operation="barrier")
     alone.barrier()
     assert observe.calls.value(operation="barrier") == before
-    assert dtl._native.bridge.clock() == 0
+    assert dtl._native.library.bridge.clock() == 0
 
 
 @pytest.mark.jobs("looks at a new process")
 def test_it_is_imported_when_it_is_wanted() -> None:
     code = """
         import sys, dtl
-        later = ["dtl.observe", "dtl.tracing", "json"]
+        later = ["dtl.observe", "dtl.monitoring.trace", "json"]
         print([name in sys.modules for name in later[:2]], {"observe", "trace"} <= set(dir(dtl)))
         dtl.trace
         dtl.observe.start()

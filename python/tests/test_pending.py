@@ -14,7 +14,7 @@ from programs import ranks, succeeded
 from test_messages import neighbours
 
 import dtl
-from dtl._native import bridge
+from dtl._native.library import bridge
 
 #: More than the looks after which Go is asked.
 _LOOKS = 100

@@ -12,12 +12,12 @@ import pytest
 from divisions import DIVISIONS, division, vector
 
 import dtl
-from dtl import _picture
+from dtl.containers import display
 
 
 def drawn(container: Any) -> dict[tuple[int, int], int]:
     """Return the rank of each element in the picture."""
-    shown = _picture.picture(container)
+    shown = display.picture(container)
     elements = {}
     for tile in shown.tiles:
         for row in range(*tile.rows):
@@ -33,15 +33,15 @@ def drawn(container: Any) -> dict[tuple[int, int], int]:
 def test_picture_shows_owners(ctx: dtl.Context, name: str, size: int) -> None:
     x = vector(ctx, np.arange(size), name)
     every = name == "replicated"
-    assert drawn(x) == {(0, i): _picture.EVERY if every else x.owner(i) for i in range(size)}
-    assert _picture.picture(x).whole
+    assert drawn(x) == {(0, i): display.EVERY if every else x.owner(i) for i in range(size)}
+    assert display.picture(x).whole
 
 
 @pytest.mark.parametrize("name", DIVISIONS)
 def test_picture_of_a_span(ctx: dtl.Context, name: str) -> None:
     span = dtl.DistributedSpan(vector(ctx, np.arange(40), name)).subspan(4, 23)
     every = name == "replicated"
-    assert drawn(span) == {(0, i): _picture.EVERY if every else span.owner(i) for i in range(23)}
+    assert drawn(span) == {(0, i): display.EVERY if every else span.owner(i) for i in range(23)}
 
 
 def test_picture_of_a_tensor(ctx: dtl.Context) -> None:
@@ -56,7 +56,7 @@ def test_picture_of_a_tensor(ctx: dtl.Context) -> None:
 def test_picture_of_a_grid_of_four(ctx: dtl.Context) -> None:
     if ctx.size == 4:
         tensor = dtl.DistributedTensor(ctx, (4, 6), grid=(2, 2))
-        tiles = _picture.picture(tensor).tiles
+        tiles = display.picture(tensor).tiles
         assert [(str(tile.rows), str(tile.columns), tile.rank) for tile in tiles] == [
             ("[0, 2)", "[0, 3)", 0),
             ("[0, 2)", "[3, 6)", 1),
@@ -69,15 +69,15 @@ def test_picture_of_a_grid_of_four(ctx: dtl.Context) -> None:
 def test_large_containers_are_small_pictures(ctx: dtl.Context, name: str) -> None:
     size = 100_000
     x = dtl.DistributedVector(ctx, size, dtype=np.int8, **division(name, size, ctx.size))
-    shown = _picture.picture(x)
+    shown = display.picture(x)
     assert len(shown.tiles) <= 64
     assert len(x._repr_html_()) < 30_000
     if name in ("block", "explicit", "replicated"):
         assert shown.whole
     for tile in shown.tiles:
         for i in (tile.columns.start, tile.columns.stop - 1):
-            assert tile.rank in (x.owner(i), _picture.EVERY)
-    shown = _picture.picture(dtl.DistributedTensor(ctx, (1000, 1000), np.int8, **division(name, 1000, ctx.size)))
+            assert tile.rank in (x.owner(i), display.EVERY)
+    shown = display.picture(dtl.DistributedTensor(ctx, (1000, 1000), np.int8, **division(name, 1000, ctx.size)))
     assert len(shown.tiles) <= 16
 
 
@@ -126,7 +126,7 @@ def test_html(ctx: dtl.Context, name: str, size: int) -> None:
     if size:
         drawing = ET.fromstring(html[html.index("<svg") : html.index("</svg>") + len("</svg>")])
         space = "{http://www.w3.org/2000/svg}"
-        assert len(drawing.findall(f"{space}g/{space}rect")) == len(_picture.picture(x).tiles)
+        assert len(drawing.findall(f"{space}g/{space}rect")) == len(display.picture(x).tiles)
     for shape in ((3, 4), (2, 3, 4)):
         assert "svg" in checked(dtl.DistributedTensor(ctx, shape)._repr_html_()).met
 
@@ -211,11 +211,11 @@ def test_plot(ctx: dtl.Context) -> None:
     for name in DIVISIONS:
         x = vector(ctx, np.arange(10), name)
         ax = dtl.plot_partition(x)
-        shown = _picture.picture(x)
+        shown = display.picture(x)
         assert len(ax.patches) == len(shown.tiles)
         for patch, tile in zip(ax.patches, shown.tiles):
             assert (patch.get_x(), patch.get_width()) == (tile.columns.start, tile.columns.stop - tile.columns.start)
-        assert [text.get_text() for text in ax.texts] == [_picture.label(tile.rank) for tile in shown.tiles]
+        assert [text.get_text() for text in ax.texts] == [display.label(tile.rank) for tile in shown.tiles]
         assert ax.get_title() == repr(x)
         ax.figure.canvas.draw()
         pyplot.close(ax.figure)

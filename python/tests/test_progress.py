@@ -52,8 +52,8 @@ def test_traces_have_the_phases_of_sorts(ctx: dtl.Context) -> None:
 
 
 MOVE = """\
-import dtl, dtl.progressing, numpy as np
-dtl.progressing._AFTER = 0.0
+import dtl, dtl.monitoring.progress_bar, numpy as np
+dtl.monitoring.progress_bar._AFTER = 0.0
 with dtl.Context() as ctx:
     dtl.progress(True, anywhere=True)
     vec = dtl.DistributedVector(ctx, 16_000_000, dtype=np.float64)
@@ -75,7 +75,7 @@ def test_a_long_move_has_a_bar(ranks: int, tmp_path: Path) -> None:
     assert "B/s" in done.stderr
 
 
-TERMINAL = "import dtl; dtl.progress(); print(dtl.progressing._shower is not None); dtl.progress(False)"
+TERMINAL = "import dtl; dtl.progress(); print(dtl.monitoring.progress_bar._shower is not None); dtl.progress(False)"
 
 
 @starts_processes

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from oracle import DTYPES, values
 
 import dtl
-from dtl import _native
+from dtl._native import library
 
 SIZES = (0, 1, 2, 7, 1000)
 
@@ -190,10 +190,10 @@ def test_temporary_memory_is_bounded(ctx: dtl.Context, alone: dtl.Context, to: s
     del other, plan
     gc.collect()
     # With all in use that ever was, the peak grows by what is taken from now on.
-    filler = dtl.DistributedArray(alone, _native.memory_peak() - _native.memory_in_use(), np.int8)
-    before = _native.memory_in_use()
-    assert _native.memory_peak() - slack <= before <= _native.memory_peak()
+    filler = dtl.DistributedArray(alone, library.memory_peak() - library.memory_in_use(), np.int8)
+    before = library.memory_in_use()
+    assert library.memory_peak() - slack <= before <= library.memory_peak()
     vec.redistribute(**division(to, size, ctx.size), max_extra_bytes=limit)
-    assert new <= _native.memory_peak() - before <= new + bounded + slack
+    assert new <= library.memory_peak() - before <= new + bounded + slack
     assert (vec.local_view() == 1).all()
     filler.close()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dtl
-from dtl import _native
+from dtl._native import library
 
 DTYPES = ["float64", "float32", "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8", "bool"]
 DTYPES += ["complex64", "complex128"]
@@ -228,7 +228,7 @@ def test_the_context_stays_its_owners(ctx: dtl.Context) -> None:
 
 
 def test_nothing_stays_behind(ctx: dtl.Context) -> None:
-    before, bytes_before = len(dtl.live()), _native.memory_in_use()
+    before, bytes_before = len(dtl.live()), library.memory_in_use()
     for _ in range(3):
         with dtl.RoleManager(ctx) as mgr:
             mgr.add_role("all", everybody)
@@ -237,7 +237,7 @@ def test_nothing_stays_behind(ctx: dtl.Context) -> None:
             dtl.intergroup_broadcast(mgr, ("all", 0), "all", np.ones(1000))
     assert len(dtl.live()) == before
     gc.collect()
-    assert _native.memory_in_use() == bytes_before
+    assert library.memory_in_use() == bytes_before
 
 
 def test_a_manager_is_in_no_cycle(ctx: dtl.Context) -> None:

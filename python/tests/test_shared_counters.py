@@ -10,7 +10,7 @@ import pytest
 from refusals import ARGUMENT, BOUNDS, TYPE, refused
 
 import dtl
-from dtl import _standing
+from dtl.rma import cached_windows
 
 
 def test_a_counter_gives_each_number_once(ctx: dtl.Context) -> None:
@@ -212,7 +212,7 @@ def test_containers_that_are_let_go_take_their_windows_along(ctx: dtl.Context) -
     with ctx.dup() as own:
         vec = dtl.DistributedVector(own, 1000 * own.size)
         gc.collect()
-        before = dtl._native.memory_in_use()
+        before = dtl._native.library.memory_in_use()
         for number in range(20):
             other = dtl.DistributedVector(own, 1000 * own.size)
             assert other.remote(number).get() == 0
@@ -223,19 +223,19 @@ def test_containers_that_are_let_go_take_their_windows_along(ctx: dtl.Context) -
                 gc.collect()
         own.barrier()
         pointer = vec.remote(0)  # ends what all have let go
-        assert len(_standing._noted[own._handle]) == 1
+        assert len(cached_windows._noted[own._handle]) == 1
         assert pointer.get() == 0
         own.barrier()
         kept = vec if own.is_root else None
         del vec, pointer
         dtl.DistributedVector(own, 1).close()
-        assert len(_standing._noted[own._handle]) == 1  # rank 0 holds the container
+        assert len(cached_windows._noted[own._handle]) == 1  # rank 0 holds the container
         del kept
         dtl.DistributedVector(own, 1).close()
-        assert own._handle not in _standing._noted
-        assert dtl._native.memory_in_use() <= before
-    held = len(_standing._noted)
+        assert own._handle not in cached_windows._noted
+        assert dtl._native.library.memory_in_use() <= before
+    held = len(cached_windows._noted)
     with ctx.dup() as own:
         pointer = dtl.DistributedVector(own, 5).remote(4)  # which keeps its container
         assert pointer.get() == 0
-    assert len(_standing._noted) == held
+    assert len(cached_windows._noted) == held

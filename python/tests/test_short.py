@@ -16,9 +16,9 @@ import pytest
 from oracle import DTYPES
 
 import dtl
-from dtl import _native
+from dtl._native import library
 
-bridge = _native.bridge
+bridge = library.bridge
 
 FUNCTIONS = [
     dtl.allreduce,

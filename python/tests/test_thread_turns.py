@@ -316,15 +316,15 @@ def test_daemon_threads_that_wait_when_the_program_ends(tmp_path: Path) -> None:
 
 FIRST = """
 import dtl
-from dtl import _native
+from dtl._native import library
 
-def made_and_closed(*args, make=_native.context_dup_for):
+def made_and_closed(*args, make=library.context_dup_for):
     stream = make(*args)
     if ctx.rank == 1:  # as another thread does, between two steps of the call
         ctx.close()
     return stream
 
-_native.context_dup_for = made_and_closed
+library.context_dup_for = made_and_closed
 with dtl.Context() as home:
     ctx = home.dup()
     vec = dtl.DistributedVector(ctx, 10)

@@ -14,8 +14,9 @@ from programs import ranks, run, succeeded
 from refusals import refused
 
 import dtl
-from dtl import _native, _seats
+from dtl._native import library
 from dtl.seating import ContextTopology, Seat
+from dtl.topology import seats as _seats
 
 #: Two machines, of which the first has two domains of two cores; its ranks are bound, but one.
 MADE_UP = (
@@ -293,6 +294,6 @@ def _binding() -> list[str]:
 
 
 def test_seats_are_read_as_the_core_writes_them() -> None:
-    seats: list[Any] = _seats.seats_of(_native.topology_of_world())
+    seats: list[Any] = _seats.seats_of(library.topology_of_world())
     assert seats[0].hostname == os.uname().nodename
     assert set(seats[0].cpus) <= set(seats[0].allowed)

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import dtl
-from dtl import _native
+from dtl._native import library
 from dtl.tracing import Record, Trace, table
 
-bridge = _native.bridge
+bridge = library.bridge
 
 
 def here() -> int:

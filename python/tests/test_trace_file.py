@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dtl
-from dtl import _timeline
+from dtl.monitoring import timeline
 from dtl.tracing import Trace, table
 
 
@@ -192,13 +192,13 @@ def test_context_that_is_none(ctx: dtl.Context) -> None:
 
 
 def test_clocks_of_one_machine_are_one(ctx: dtl.Context) -> None:
-    assert _timeline._identity() == _timeline._identity()
-    assert _timeline.align(ctx, _timeline._identity()) == (0, 0)
+    assert timeline._identity() == timeline._identity()
+    assert timeline.align(ctx, timeline._identity()) == (0, 0)
 
 
 def test_clocks_of_several_machines(ctx: dtl.Context) -> None:
     """Ranks that say that they are elsewhere find the difference, which is none, within the bound that they state."""
-    clock = _timeline.align(ctx, ctx.rank)
+    clock = timeline.align(ctx, ctx.rank)
     assert abs(clock.offset) <= clock.error
     assert (clock.error > 0) == (ctx.rank > 0)
 
@@ -213,10 +213,10 @@ def test_clocks_that_differ(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch, t
     events["start"] += ahead
     real = time.monotonic_ns
     monkeypatch.setattr(time, "monotonic_ns", lambda: real() + ahead)
-    monkeypatch.setattr(_timeline, "_identity", lambda: ctx.rank)
-    clock = _timeline.align(ctx, ctx.rank)
+    monkeypatch.setattr(timeline, "_identity", lambda: ctx.rank)
+    clock = timeline.align(ctx, ctx.rank)
     assert abs(clock.offset + ahead) <= clock.error
-    _timeline.save(snapshot._replace(events=events, started=snapshot.started + ahead), tmp_path / "calls.json", ctx)
+    timeline.save(snapshot._replace(events=events, started=snapshot.started + ahead), tmp_path / "calls.json", ctx)
     if ctx.is_root:
         file = written(tmp_path / "calls.json")
         begins = [of(file, "X", pid=rank)[0]["ts"] for rank in range(ctx.size)]

@@ -324,14 +324,14 @@ def test_views_outlive_the_window(ctx: dtl.Context) -> None:
 
 def test_memory_is_given_back(ctx: dtl.Context) -> None:
     gc.collect()
-    before = dtl._native.memory_in_use()
+    before = dtl._native.library.memory_in_use()
     for _ in range(20):
         with dtl.Window(ctx, size=100) as win, win.epoch():
             dtl.rma_put(win, 0, 0, b"x"[0])
         with dtl.Window(ctx, base=np.zeros(5)):
             pass
     gc.collect()
-    assert dtl._native.memory_in_use() == before
+    assert dtl._native.library.memory_in_use() == before
 
 
 def test_a_windows_memory_stays(ctx: dtl.Context) -> None:

@@ -8,7 +8,10 @@ from typing import Iterator, Sequence
 
 import numpy as np
 
-from .. import __version__, _mpi, backends
+from .. import __version__
+from .._native.callsite import PACKAGE
+from ..runtime import backends
+from ..runtime import mpi as _mpi
 from . import launcher
 from .errors import UsageError
 
@@ -26,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _lines() -> Iterator[tuple[str, str]]:
-    yield "dtl", f"{__version__} in {os.path.dirname(os.path.abspath(backends.__file__))}"
+    yield "dtl", f"{__version__} in {os.path.dirname(PACKAGE)}"
     yield "Python", f"{platform.python_version()} ({platform.python_implementation()}, {platform.platform()})"
     yield "NumPy", np.__version__
     usable = backends.available()

@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Mapping, NoReturn, Sequence
 
-from .. import _rank
+from .._native import process
 from . import command, cores, launcher, library, supervise
 from .errors import UsageError
 
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str]) -> int:
     started = _command(job, os.environ, options.verbose)
     _say(str(started))
     environ = {**os.environ, **started.variables}
-    environ.pop(_rank.VARIABLE, None)  # these are ranks, also where a rank of another job started the command
+    environ.pop(process.VARIABLE, None)  # these are ranks, also where a rank of another job started the command
     if timeout is not None:
         environ.setdefault("PYTHONFAULTHANDLER", "1")  # a rank that is aborted then prints its Python stack
     here = 0 if command.placed(job, os.environ) else job.all_ranks

@@ -8,11 +8,12 @@ import sys
 import threading
 from typing import NamedTuple, Sequence
 
-from .. import _native, tracing
-from ..context import Context
-from ..environment import Environment
+from .._native import library
+from ..comm.reductions import allreduce
 from ..exceptions import InvalidArgumentError
-from ..reductions import allreduce
+from ..monitoring import trace as tracing
+from ..runtime.context import Context
+from ..runtime.environment import Environment
 from . import program
 from .errors import UsageError
 
@@ -118,7 +119,7 @@ def _finish(trace: tracing.Trace, options: _Options, process: int, success: bool
 
     A child that the program forked is none of it. Ranks meet only where all have come to the end.
     """
-    if os.getpid() != process or (not success and _native.mpi_active()):
+    if os.getpid() != process or (not success and library.mpi_active()):
         return True
     return _report(trace, options) or not success
 
@@ -126,7 +127,7 @@ def _finish(trace: tracing.Trace, options: _Options, process: int, success: bool
 def _report(trace: tracing.Trace, options: _Options) -> bool:
     """Print and write what was asked for, on rank 0, and say whether that could be done. Collective where MPI runs."""
     with contextlib.ExitStack() as stack:
-        if _native.mpi_thread_level() >= 0:
+        if library.mpi_thread_level() >= 0:
             ctx = stack.enter_context(Context())
         elif next((os.environ[name] for name in _RANK if name in os.environ), "0") == "0":
             ctx = stack.enter_context(stack.enter_context(Environment()).make_cpu_context())

@@ -1,0 +1,1 @@
+"""The native library, and what every other package needs of it: arguments, call sites, threads."""

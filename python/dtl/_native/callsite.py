@@ -1,0 +1,57 @@
+"""Where in the user's program a call is made."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import FrameType, TracebackType
+
+#: The folder of the package.
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def own(frame: FrameType) -> bool:
+    """Say whether a frame is one of DTL's own."""
+    return frame.f_code.co_filename.startswith(PACKAGE)
+
+
+def name(frame: FrameType, line: int | None = None) -> str:
+    """Return the place of a frame, at its own line unless one is given, as ``app.py:41``."""
+    return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno if line is None else line}"
+
+
+def caller(frame: FrameType | None) -> FrameType | None:
+    """Return the innermost frame, from one outwards, that is not DTL's own."""
+    while frame is not None and own(frame):
+        frame = frame.f_back
+    return frame
+
+
+def outside(frame: FrameType | None) -> str:
+    """Return the innermost place, from a frame outwards, that is not in DTL; empty if there is none."""
+    frame = caller(frame)
+    return "" if frame is None else name(frame)
+
+
+def raised(where: TracebackType | None) -> str:
+    """Return the innermost place of a traceback that is not in DTL; empty if there is none."""
+    place = ""
+    while where is not None:
+        if not own(where.tb_frame):
+            place = name(where.tb_frame, where.tb_lineno)
+        where = where.tb_next
+    return place
+
+
+def place(thread: int = 0) -> str:
+    """Return the place in the user's program from which a thread came to DTL; empty if there is none.
+
+    The thread is the calling one, or that which the system knows by a number.
+    """
+    if not thread:
+        return outside(sys._getframe())
+    import threading  # here, not at the top: only a wait that is too long comes this far
+
+    frames = sys._current_frames()
+    numbers = {known.native_id: known.ident for known in threading.enumerate()}
+    return outside(frames.get(numbers.get(thread) or 0))

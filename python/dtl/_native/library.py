@@ -1,0 +1,216 @@
+"""The native library: loads its two modules, and turns its errors into exceptions.
+
+``_dtl`` and ``_bridge`` lie in one shared object, so that there is one Go runtime. No other module touches them
+directly, except for ``_bridge``'s types and constants.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import importlib.machinery
+import os
+import sys
+from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
+
+import numpy as np
+
+from .. import _dtl
+from ..exceptions import BackendError, InvalidArgumentError, InvalidHandleError, from_call, from_text
+from .callsite import place
+
+if TYPE_CHECKING:
+    from .. import _bridge
+else:
+
+    def _load_bridge():
+        name = "dtl._bridge"
+        loader = importlib.machinery.ExtensionFileLoader(name, _dtl.__file__)
+        spec = importlib.machinery.ModuleSpec(name, loader, origin=_dtl.__file__)
+        module = loader.create_module(spec)
+        module.__spec__ = spec
+        sys.modules[name] = module
+        loader.exec_module(module)
+        return module
+
+    _bridge = _load_bridge()
+
+_bridge.setup(np.zeros((2, 3)), np.generic, from_call, place)
+if sys.version_info < (3, 10):
+    from . import signals
+
+    signals.install(_bridge.use_alternate_stack)
+atexit.register(_bridge.end)  # what other modules register later runs before it
+
+bridge = _bridge
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_forked = False
+
+
+def _after_fork() -> None:
+    global _forked
+    _forked = True
+    _bridge.disable()
+
+
+# The Go runtime does not survive fork without exec: say so rather than hang.
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _call(function: Callable[..., Any], *args: Any, error_of: Callable[[str], Exception] = from_text) -> Any:
+    """Call a function of the control plane, with its errors as DTL's exceptions."""
+    if _forked:
+        raise BackendError("DTL cannot be used in a forked child; start the child with the spawn method instead")
+    try:
+        return function(*args)
+    except RuntimeError as error:
+        _bridge.interruption()
+        raise error_of(str(error)) from None
+    except OverflowError as error:
+        raise InvalidArgumentError(f"{args}: {error}") from None
+
+
+def _checked(function: F) -> F:
+    return cast("F", functools.partial(_call, function))
+
+
+def _communicate(op: str, function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function of the control plane that communicates; those who trace see it as an operation."""
+    start = _bridge.clock()
+    if not start:
+        result = _call(function, *args, error_of=from_call)
+        _bridge.interruption()  # which came too late to end the call
+        return result
+    failed = True
+    try:
+        result = _call(function, *args, error_of=from_call)
+        failed = False
+    finally:
+        _bridge.note(op, start, failed)
+    _bridge.interruption()  # which came too late to end the call
+    return result
+
+
+def _communicating(op: str, function: F) -> F:
+    return cast("F", functools.partial(_communicate, op, function))
+
+
+def forked() -> bool:
+    """Say whether this process is a forked child, in which the native library is dead."""
+    return _forked
+
+
+def invalid(op: str, text: str, code: int = InvalidArgumentError.code) -> InvalidArgumentError:
+    """Return the error of an operation that refuses an argument before the core sees it."""
+    error = InvalidArgumentError(f"{op}: {text}")
+    error.op = op
+    error.code = code
+    return error
+
+
+def closed(kind: str) -> InvalidHandleError:
+    """Return the error of using an object that was closed."""
+    return InvalidHandleError(f"the {kind} is closed")
+
+
+version = _checked(_dtl.pydtl_Version)
+dtype_name = _checked(_dtl.pydtl_DtypeName)
+op_name = _checked(_dtl.pydtl_OpName)
+
+backend_count = _checked(_dtl.pydtl_BackendCount)
+backend_name = _checked(_dtl.pydtl_BackendName)
+backend_why_not = _checked(_dtl.pydtl_BackendWhyNot)
+memory_in_use = _checked(_dtl.pydtl_MemoryInUse)
+memory_peak = _checked(_dtl.pydtl_MemoryPeak)
+
+environment_open = _checked(_dtl.pydtl_EnvironmentOpen)
+environment_close = _checked(_dtl.pydtl_EnvironmentClose)
+environment_count = _checked(_dtl.pydtl_EnvironmentCount)
+environment_since = _checked(_dtl.pydtl_EnvironmentSince)
+
+live = _checked(_dtl.pydtl_Live)
+keep_places = _checked(_dtl.pydtl_KeepPlaces)
+
+context_world = _communicating("context", _dtl.pydtl_ContextWorld)
+context_on = _communicating("context", _dtl.pydtl_ContextOn)
+context_self = _checked(_dtl.pydtl_ContextSelf)
+context_adopt = _communicating("context", _dtl.pydtl_ContextAdopt)
+context_rank = _checked(_dtl.pydtl_ContextRank)
+context_size = _checked(_dtl.pydtl_ContextSize)
+context_device = _checked(_dtl.pydtl_ContextDevice)
+context_backend = _checked(_dtl.pydtl_ContextBackend)
+context_with_device = _communicating("with_cuda", _dtl.pydtl_ContextWithDevice)
+context_fence = _checked(_dtl.pydtl_ContextFence)
+context_dup = _communicating("dup", _dtl.pydtl_ContextDup)
+context_dup_for = _communicating("dup", _dtl.pydtl_ContextDupFor)
+context_defer = _checked(_dtl.pydtl_ContextDefer)
+context_serve = _checked(_dtl.pydtl_ContextServe)
+context_split = _communicating("split", _dtl.pydtl_ContextSplit)
+context_split_by_node = _communicating("split_by_node", _dtl.pydtl_ContextSplitByNode)
+context_export = _communicating("to_mpi4py", _dtl.pydtl_ContextExport)
+context_settle = _communicating("close", _dtl.pydtl_ContextSettle)
+context_give_up = _checked(_dtl.pydtl_ContextGiveUp)
+context_close = _communicating("close", _dtl.pydtl_ContextClose)
+
+set_patience = _checked(_dtl.pydtl_SetPatience)
+phases = _checked(_dtl.pydtl_Phases)
+progress = _checked(_dtl.pydtl_Progress)
+set_progress = _checked(_dtl.pydtl_SetProgress)
+set_checking = _checked(_dtl.pydtl_SetChecking)
+set_sharing = _checked(_dtl.pydtl_SetSharing)
+set_threads = _checked(_dtl.pydtl_SetThreads)
+suggested_threads = _checked(_dtl.pydtl_SuggestedThreads)
+asked = _checked(_dtl.pydtl_Asked)
+answer = _checked(_dtl.pydtl_Answer)
+leave = _checked(_dtl.pydtl_Leave)
+
+context_refuse = _communicating("refuse", _dtl.pydtl_ContextRefuse)
+context_agree = _communicating("agree", _dtl.pydtl_ContextAgree)
+context_refuse_start = _checked(_dtl.pydtl_ContextRefuseStart)
+
+container_shape = _checked(_dtl.pydtl_ContainerShape)
+container_local_shape = _checked(_dtl.pydtl_ContainerLocalShape)
+container_offset = _checked(_dtl.pydtl_ContainerOffset)
+container_grid = _checked(_dtl.pydtl_ContainerGrid)
+container_parallel = _checked(_dtl.pydtl_ContainerParallel)
+container_kind = _checked(_dtl.pydtl_ContainerKind)
+container_index = _checked(_dtl.pydtl_ContainerIndex)
+container_views = _checked(_dtl.pydtl_ContainerViews)
+container_on = _checked(_dtl.pydtl_ContainerOn)
+container_settle = _checked(_dtl.pydtl_ContainerSettle)
+container_close = _checked(_dtl.pydtl_ContainerClose)
+context_topology = _communicating("topology", _dtl.pydtl_ContextTopology)
+topology_of_world = _checked(_dtl.pydtl_TopologyOfWorld)
+topology_processors = _checked(_dtl.pydtl_TopologyProcessors)
+topology_devices = _checked(_dtl.pydtl_TopologyDevices)
+topology_bind = _checked(_dtl.pydtl_TopologyBind)
+
+plan_close = _checked(_dtl.pydtl_PlanClose)
+halo_close = _checked(_dtl.pydtl_HaloClose)
+halo_drop = _checked(_dtl.pydtl_HaloDrop)
+
+map_create = _communicating("map", _dtl.pydtl_MapCreate)
+map_local_size = _checked(_dtl.pydtl_MapLocalSize)
+map_len = _checked(_dtl.pydtl_MapLen)
+map_global_size = _communicating("global_size", _dtl.pydtl_MapGlobalSize)
+map_sync = _communicating("sync", _dtl.pydtl_MapSync)
+map_clear = _communicating("clear", _dtl.pydtl_MapClear)
+map_close = _checked(_dtl.pydtl_MapClose)
+
+window_close = _communicating("close", _dtl.pydtl_WindowClose)
+window_drop = _checked(_dtl.pydtl_WindowDrop)
+
+mpi_search_in = _checked(_dtl.pydtl_MpiSearchIn)
+mpi_abort = _checked(_dtl.pydtl_MpiAbort)
+mpi_active = _checked(_dtl.pydtl_MpiActive)
+mpi_thread_level = _checked(_dtl.pydtl_MpiThreadLevel)
+mpi_program = _checked(_dtl.pydtl_MpiProgram)
+mpi_path = _checked(_dtl.pydtl_MpiPath)
+mpi_abi = _checked(_dtl.pydtl_MpiAbi)
+mpi_version = _checked(_dtl.pydtl_MpiVersion)
+mpi_source = _checked(_dtl.pydtl_MpiSource)
+
+# The wheels put MPI into the environment's own lib folder.
+mpi_search_in(os.path.join(sys.prefix, "lib"))

@@ -1,0 +1,48 @@
+"""Objects that own a native one whose end communicates nothing."""
+
+from __future__ import annotations
+
+import sys
+from abc import abstractmethod
+from types import TracebackType
+from typing import Callable, TypeVar
+
+from . import library
+from .library import bridge
+
+Self = TypeVar("Self", bound="Owner")
+
+
+class Owner(bridge.Handle):
+    """A native object's owner, as a context manager. A subclass says how the native object is closed."""
+
+    def close(self) -> None:
+        """Let the native object go. Not collective. A second call does nothing. What it gave, such as views, stays."""
+        if self._handle:
+            handle, self._handle = self._handle, 0
+            if not library.forked():
+                self._let_go(handle)
+
+    def _drop(self) -> None:
+        """Let the native object go without waiting for another rank, which may wait for this one elsewhere."""
+        self.close()
+
+    @abstractmethod
+    def _let_go(self, handle: int) -> None:
+        """Close the native object."""
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.close()
+        else:
+            self._drop()
+
+    # The interpreter's end takes the modules away first; there is nothing to let go any more.
+    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not finalizing():
+            self._drop()

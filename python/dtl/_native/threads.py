@@ -1,0 +1,87 @@
+"""How many threads a rank computes on where a container's execution policy is EXEC_PAR."""
+
+from __future__ import annotations
+
+import os
+
+from ..exceptions import InvalidArgumentError
+from ..policies import Execution
+from . import library
+from .arguments import integer
+
+_chosen: int | None = None
+_stated = False  # by the program, not found out
+
+
+def set_num_threads(n: int) -> None:
+    """Say on how many threads this rank computes where the execution policy is EXEC_PAR. Not collective.
+
+    Parameters
+    ----------
+    n
+        The number, at least 1. More than there are processors is of no use.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If n is less than 1.
+    InvalidTypeError
+        If n is no integer.
+
+    Notes
+    -----
+    The environment variable DTL_NUM_THREADS says so for a whole program. Without either, it is the processors that the
+    launcher, or ``ctx.topology.bind``, has bound the rank to; where it is bound to none, the machine's, divided among
+    the ranks on it.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> dtl.set_num_threads(2)
+    >>> dtl.get_num_threads()
+    2
+    """
+    global _stated
+    number = integer("n", n)
+    if number < 1:
+        raise InvalidArgumentError(f"{number} threads: there must be at least 1")
+    _stated = True
+    _choose(number)
+
+
+def get_num_threads() -> int:
+    """Return on how many threads this rank computes where the execution policy is EXEC_PAR. Not collective.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If DTL_NUM_THREADS is no number of threads.
+    """
+    if _chosen is None:
+        _choose(_from_environment() or library.suggested_threads())
+    return _chosen or 1
+
+
+def _choose(number: int) -> None:
+    """Compute on so many threads from now on."""
+    global _chosen
+    _chosen = number
+    library.set_threads(number)
+
+
+def rebound() -> None:
+    """Have what nobody has stated be found out again: the process is bound to other processors."""
+    if not _stated and _chosen is not None:
+        _choose(_from_environment() or library.suggested_threads())
+
+
+def threads(execution: Execution) -> int:
+    """Return on how many threads an algorithm computes under a policy."""
+    return get_num_threads() if execution is Execution.PAR else 1
+
+
+def _from_environment() -> int:
+    text = os.environ.get("DTL_NUM_THREADS", "")
+    if text and not (text.isdecimal() and int(text)):
+        raise InvalidArgumentError(f"DTL_NUM_THREADS is {text!r}; it must be a number of threads, at least 1")
+    return int(text or 0)

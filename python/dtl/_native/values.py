@@ -1,0 +1,151 @@
+"""Values made ready to be elements: none becomes another number by wrapping around."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+from typing import Any
+
+import numpy as np
+
+from .. import exceptions
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+def filling(fill: Any, dtype: np.dtype[Any]) -> Array:
+    """Return the value of every element of a new container.
+
+    np.full casts whatever it gets: 2**63 would become negative, and 1j lose its imaginary part.
+    """
+    if isinstance(fill, memoryview):
+        fill = np.asarray(fill)
+    given = fill.item() if isinstance(fill, (np.ndarray, np.generic)) and fill.size == 1 else fill
+    refusal = f"fill {fill!r} does not fit {dtype}"
+    known = np.dtype(object) if isinstance(fill, type) else getattr(fill, "dtype", dtype)
+    if np.ma.is_masked(fill) or isinstance(given, (str, bytes)) or known.kind not in "biufc":
+        raise InvalidArgumentError(f"{refusal}: it is no number")
+    if dtype.kind == "b" and isinstance(given, (int, float, complex)) and given not in (0, 1):
+        raise exceptions.OverflowError(f"{refusal}: outside [0, 1]")
+    if dtype.kind in "iu" and isinstance(given, (int, float)):
+        bounds = np.iinfo(dtype)
+        if given < bounds.min or given > bounds.max:  # false for NaN, which is refused below
+            raise exceptions.OverflowError(f"{refusal}: outside [{bounds.min}, {bounds.max}]")
+    value = np.empty((), dtype)
+    try:
+        with np.errstate(over="raise"):
+            value[()] = given
+    except (builtins.OverflowError, FloatingPointError) as error:
+        raise exceptions.OverflowError(f"{refusal}: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentError(f"{refusal}: {error}") from None
+    finite = isinstance(given, (int, float, complex)) and np.isfinite(complex(given))
+    if finite and np.isinf(value):  # of which NumPy before 1.24 says nothing
+        raise exceptions.OverflowError(f"{refusal}: its largest is {np.finfo(dtype).max}")
+    if dtype.kind in "iu" and value != given:
+        raise InvalidArgumentError(f"{refusal}: it would be {value}")
+    return value
+
+
+def fitting(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
+    """Return a scalar or array as a C-contiguous array of a dtype.
+
+    Casting follows NumPy's rule "same_kind": no float becomes an integer, no complex number a float. Integers of
+    any type become others, and True and False, if each value fits.
+    """
+    array = _array(name, value)
+    if array.dtype == dtype:
+        return np.ascontiguousarray(array)
+    if array.dtype.kind == "f" and dtype.kind in "iu" and isinstance(value, (list, tuple)):
+        array = np.asarray(value, object)  # NumPy takes 2**63 beside -1 for floats, and uint64 beside int64
+    if array.dtype.kind == "O":
+        array = _large(name, array, dtype)
+    if (dtype.kind in "iu" and array.dtype.kind in "iu") or (dtype.kind == "b" and array.dtype.kind in "iu"):
+        _check_range(name, array, dtype)
+    elif array.dtype.kind not in "biufc" or not np.can_cast(array.dtype, dtype, "same_kind"):
+        raise InvalidTypeError(f"{name} of {array.dtype} would not stay what they are as {dtype}; convert them first")
+    with np.errstate(over="ignore"):
+        result = array.astype(dtype, order="C")
+    if array.dtype.kind in "fc" and (np.isinf(result) & ~np.isinf(array)).any():
+        worst = array[np.isinf(result) & ~np.isinf(array)].flat[0]
+        raise exceptions.OverflowError(
+            f"{name}: {worst!r} does not fit {dtype}, whose largest is {np.finfo(dtype).max}"
+        )
+    return result
+
+
+def _array(name: str, value: Any) -> Array:
+    if isinstance(value, np.ndarray) and type(value) is not np.ndarray and np.ma.is_masked(value):
+        raise InvalidArgumentError(f"{name} have masked elements, which would count like the others; fill them first")
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidTypeError(f"{name} of type {type(value).__name__} are no array: {error}") from None
+
+
+def _large(name: str, array: Array, dtype: np.dtype[Any]) -> Array:
+    """Return integers beyond 64 bits, which NumPy takes for objects, as floats where they fit."""
+    if not all(isinstance(number, (int, np.integer)) for number in array.flat):
+        raise InvalidTypeError(f"{name} of type {type(array.flat[0]).__name__} are no elements of {dtype}")
+    if dtype.kind in "iub":
+        _check_range(name, array, dtype)
+        return array.astype(dtype)
+    try:
+        return array.astype(np.float64)
+    except builtins.OverflowError as error:
+        raise exceptions.OverflowError(f"{name} do not fit {dtype}: {error}") from None
+
+
+def _check_range(name: str, array: Array, dtype: np.dtype[Any]) -> None:
+    if array.size == 0:
+        return
+    low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    for number in (int(array.min()), int(array.max())):
+        if not low <= number <= high:
+            raise exceptions.OverflowError(f"{name}: {number} does not fit {dtype}: outside [{low}, {high}]")
+
+
+def spread(name: str, values: Array, shape: tuple[int, ...]) -> Array:
+    """Return values as many as a shape has, in C order, or one alone for all; as in a NumPy assignment."""
+    if values.size == 1:
+        return values.reshape(1)
+    while values.ndim > len(shape) and values.shape[0] == 1:
+        values = values[0]
+    try:
+        return np.ascontiguousarray(np.broadcast_to(values, shape)).reshape(-1)
+    except ValueError:
+        raise InvalidArgumentError(f"{name} of shape {values.shape} do not spread over shape {shape}") from None
+
+
+def fingerprint(array: Array) -> str:
+    """Return what, in all likelihood, tells the arrays of two ranks apart."""
+    elements: Any = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    zlib: Any = importlib.import_module("zlib")  # seldom needed
+    return f"{zlib.crc32(elements):08x} of {array.size} {array.dtype}"
+
+
+def element(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the element of a dtype that equals a number; None where there is none.
+
+    A float is rounded to a type of floats first, so that 0.1 equals what 0.1 was stored as.
+    """
+    array = _array(name, value)
+    if array.ndim or array.dtype.kind not in "biufcO":
+        raise InvalidTypeError(f"{name} {value!r} of type {type(value).__name__}: it must be one number")
+    number = array.item()
+    if not isinstance(number, (int, float, complex)):
+        raise InvalidTypeError(f"{name} {value!r} of type {type(value).__name__}: it must be one number")
+    if isinstance(number, complex) and dtype.kind != "c":
+        if number.imag:
+            return None
+        number = number.real
+    if dtype.kind in "biu":
+        bounds = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        whole = bounds[0] <= number <= bounds[1] and int(number) == number
+        return dtype.type(int(number)) if whole else None
+    with np.errstate(over="ignore"):
+        try:
+            return dtype.type(number)
+        except builtins.OverflowError:
+            return None

@@ -1,0 +1,77 @@
+"""Numbers made of all elements of a container, as the core makes them, and their NumPy types."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NoReturn
+
+import numpy as np
+
+from .._native.library import bridge
+from ..exceptions import InvalidTypeError
+
+#: The core's numbers of the folds.
+SUM, PROD, MIN, MAX, ARGMIN, ARGMAX, MEAN, MOMENT, SQUARES, MAGNITUDES, TRUTHS = range(11)
+
+_WORD = 2**64 - 1
+
+#: Added to a fold's number by calls that make something else of it than the one that has its name.
+ANY, ALL, STD, MIN_ELEMENT, MAX_ELEMENT = (256 * call for call in range(1, 6))
+
+
+def _unsigned(kind: Any) -> Callable[[int], Any]:
+    """Return what makes a scalar of the 64 bits that the core answers, which are signed."""
+    return lambda bits: kind(bits & _WORD)
+
+
+def _scalars(*rows: tuple[str, Any]) -> list[Any]:
+    """Return a list of what makes scalars, by the number that NumPy gives an element type."""
+    table: list[Any] = [None] * 32
+    for names, kind in rows:
+        for name in names.split():
+            made = _unsigned(kind) if np.dtype(kind).kind == "u" else kind
+            table[np.dtype(name).num] = made
+    return table
+
+
+_EXACT = [("int64", np.int64), ("uint64", np.uint64), ("float64", np.float64), ("float32", np.float32)]
+_COMPLEX = [("complex128", np.complex128), ("complex64", np.complex64)]
+_INTEGERS = "int8 int16 int32 int64"
+_NATURALS = "uint8 uint16 uint32 uint64"
+
+#: Of sums and products: integers and truth values are added up in 64 bits, as NumPy does.
+WIDE = _scalars(("bool " + _INTEGERS, np.int64), (_NATURALS, np.uint64), *_EXACT, *_COMPLEX)
+
+#: Of elements.
+OWN = _scalars(
+    *_EXACT, *_COMPLEX, ("bool", np.bool_), ("int8", np.int8), ("int16", np.int16), ("int32", np.int32),
+    ("uint8", np.uint8), ("uint16", np.uint16), ("uint32", np.uint32),
+)  # fmt: skip
+
+#: Of means: those of integers are floats.
+MEANS = _scalars(("bool " + _INTEGERS + " " + _NATURALS + " float64", np.float64), ("float32", np.float32), *_COMPLEX)
+
+#: Of what is real whatever the elements are.
+REALS = _scalars(
+    ("bool " + _INTEGERS + " " + _NATURALS + " float64 complex128", np.float64), ("float32 complex64", np.float32)
+)
+
+
+def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
+    """Return a number made of all elements; same is what all ranks must pass alike besides. Collective."""
+    try:
+        if a._handle:
+            return bridge.call(bridge.FOLD, a, None, None, kind, same, exact, 0)
+    except AttributeError:
+        _refuse(a)
+    return _closed(a)
+
+
+def _refuse(a: Any) -> NoReturn:
+    raise InvalidTypeError(f"a must be a distributed container, not {type(a).__name__}")
+
+
+def _closed(a: Any) -> NoReturn:
+    if not hasattr(a, "_check_open"):
+        _refuse(a)
+    a._check_open()
+    raise AssertionError("a container without a handle is closed")

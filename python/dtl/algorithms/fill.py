@@ -1,0 +1,188 @@
+"""Algorithms that give elements a value of their own: fill, replace, iota and generate."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from .._native.deferring import algorithm
+from .._native.values import element, filling
+from ..containers.base import DistributedContainer, check_container, linear_indices
+from ..exceptions import InvalidTypeError
+from .exchange import share
+from .functions import applied, check_function, chosen, running
+
+
+@algorithm
+def fill(c: DistributedContainer, value: Any) -> None:
+    """Give every element a value. Collective.
+
+    Parameters
+    ----------
+    c
+        A container, the same on every rank.
+    value
+        A number that the element type holds, the same on every rank.
+
+    Raises
+    ------
+    InvalidArgumentError, OverflowError
+        If the element type does not hold the value. On every rank, and nothing is written.
+    CollectiveMismatchError
+        If ranks pass different containers or values.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx, dtl.DistributedVector(ctx, 3) as vec:
+    ...     dtl.fill(vec, 7)
+    ...     print(vec[...].gather_to())
+    [7. 7. 7.]
+    """
+    check_container("c", c)
+    c._check_open()
+    number = filling(value, c.dtype)
+    share(c, "fill", f"value {value if isinstance(value, (int, float, complex, np.generic)) else number.item()!r}")
+    c.local_view()[...] = number
+
+
+@algorithm
+def replace(c: DistributedContainer, old: Any, new: Any) -> None:
+    """Give the elements that equal a value another one. Collective.
+
+    Parameters
+    ----------
+    c
+        A container, the same on every rank.
+    old
+        A number; what equals it is as for ``find``.
+    new
+        A number that the element type holds.
+
+    Raises
+    ------
+    InvalidArgumentError, OverflowError
+        If old is no number, or the element type does not hold new. On every rank, and nothing is written.
+    CollectiveMismatchError
+        If ranks pass different containers or values.
+    """
+    check_container("c", c)
+    c._check_open()
+    wanted, number = element("old", old, c.dtype), filling(new, c.dtype)
+    share(c, "replace", f"{old!r} by {new!r}")
+    if wanted is not None:
+        view = c.local_view()
+        view[view == wanted] = number
+
+
+@algorithm
+def replace_if(c: DistributedContainer, f: Callable[..., Any], new: Any, *, elementwise: bool = False) -> None:
+    """Give the elements that a predicate holds for another value. Collective.
+
+    Parameters
+    ----------
+    c
+        A container, the same on every rank.
+    f, elementwise
+        As of ``find_if``.
+    new
+        A number that the element type holds, the same on every rank.
+
+    Raises
+    ------
+    InvalidArgumentError, OverflowError, CommunicationError
+        As of ``fill`` and ``find_if``. On every rank, and nothing is written.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.array([1.0, np.nan, 3.0]))
+    ...     dtl.replace_if(vec, np.isnan, 0)
+    ...     print(vec[...].gather_to())
+    [1. 0. 3.]
+    """
+    check_container("c", c)
+    c._check_open()
+    check_function("f", f)
+    number = filling(new, c.dtype)
+    with running(c.context, "replace_if"):
+        mask = chosen(f, c.local_view(), elementwise)
+    share(c, "replace_if", f"by {new!r}")
+    c.local_view()[mask] = number
+
+
+@algorithm
+def iota(c: DistributedContainer, start: Any = 0, step: Any = 1) -> None:
+    """Give each element the value start + step * its global index, in C order. Collective.
+
+    Parameters
+    ----------
+    c
+        A container, the same on every rank.
+    start, step
+        Numbers, the same on every rank.
+
+    Raises
+    ------
+    InvalidArgumentError, OverflowError
+        If the element type does not hold start, step or the last value. On every rank, and nothing is written.
+    CollectiveMismatchError
+        If ranks pass different containers or numbers.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx, dtl.DistributedVector(ctx, 4, dtype="int32") as vec:
+    ...     dtl.iota(vec, 5, -2)
+    ...     print(vec[...].gather_to())
+    [ 5  3  1 -1]
+    """
+    check_container("c", c)
+    c._check_open()
+    first, by = filling(start, c.dtype), filling(step, c.dtype)
+    if c.dtype.kind in "biu" and c.global_size:
+        filling(int(start) + int(step) * (c.global_size - 1), c.dtype)
+    share(c, "iota", f"start {start!r}, step {step!r}")
+    view = c.local_view()
+    np.multiply(linear_indices(c), by, out=view, casting="unsafe", dtype=np.result_type(by, view))
+    view += first
+
+
+@algorithm
+def generate(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> None:
+    """Give each element the value that a function has for its global index. Collective.
+
+    Parameters
+    ----------
+    c
+        A container, the same on every rank.
+    f
+        A function of an array of int64, the global indices of a rank's elements in C order, in the shape of the local
+        view, that returns an array of that shape. It is called at most once on each rank.
+    elementwise
+        True if f is a function of one index, which is then called for each.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidArgumentError, CommunicationError
+        As of ``transform``. Nothing is written.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx, dtl.DistributedVector(ctx, 4, partition=dtl.PARTITION_CYCLIC) as vec:
+    ...     dtl.generate(vec, lambda i: i**2)
+    ...     print(vec[...].gather_to())
+    [0. 1. 4. 9.]
+    """
+    check_container("c", c)
+    c._check_open()
+    check_function("f", f)
+    with running(c.context, "generate"):
+        values = applied(f, (linear_indices(c),), elementwise)
+        if not np.can_cast(values.dtype, c.dtype, "same_kind"):
+            raise InvalidTypeError(f"the function gave {values.dtype}, which may not be cast to {c.dtype}")
+    share(c, "generate")
+    c.local_view()[...] = values

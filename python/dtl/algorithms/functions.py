@@ -1,0 +1,72 @@
+"""Functions that users pass to algorithms: called on a rank's own part, their failures told to all ranks."""
+
+from __future__ import annotations
+
+import traceback
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator
+
+import numpy as np
+
+from .._native.callsite import own
+from ..exceptions import CommunicationError, InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import tell_ranks
+from ..runtime.context import Context
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+@contextmanager
+def running(ctx: Context, op: str) -> Iterator[None]:
+    """Run a user's function before a collective call; where it raises here, the other ranks get its traceback.
+
+    They raise CommunicationError in the call's agreement, which a rank that cannot make the call joins from here.
+    """
+    try:
+        yield
+    except Exception as error:
+        lines = traceback.format_exception(type(error), error, _outside(error))
+        text = f"the function raised\n{''.join(lines).rstrip()}"
+        tell_ranks(ctx, op, error, CommunicationError.code, text)
+        raise
+
+
+def _outside(error: Exception) -> Any:
+    """Return an error's traceback without the outermost frames, which are DTL's own."""
+    inner = error.__traceback__
+    while inner and inner.tb_next and own(inner.tb_frame):
+        inner = inner.tb_next
+    return inner
+
+
+def check_function(name: str, f: Any) -> None:
+    """Refuse what cannot be called."""
+    if not callable(f):
+        raise InvalidTypeError(f"{name} of type {type(f).__name__} is no function")
+
+
+def applied(f: Callable[..., Any], parts: tuple[Array, ...], elementwise: bool) -> Array:
+    """Return a function's values for parts of one shape, as an array of that shape.
+
+    The function is called once with the parts; told elementwise, once with each element. It is not called for nothing.
+    """
+    shape = parts[0].shape
+    if not parts[0].size:
+        return np.empty(shape, np.bool_)
+    if elementwise:
+        return np.array([f(*elements) for elements in zip(*(part.flat for part in parts))]).reshape(shape)
+    values = np.asarray(f(*parts))
+    if values.shape != shape:
+        raise InvalidArgumentError(
+            f"the function gave shape {values.shape} for a part of shape {shape}; it must be the same, or the function "
+            "be of one element, with elementwise=True"
+        )
+    return values
+
+
+def chosen(f: Callable[..., Any], part: Array, elementwise: bool) -> Array:
+    """Return which elements of a part a predicate holds for, as an array of bool of its shape."""
+    values = applied(f, (part,), elementwise)
+    if values.dtype != np.bool_:
+        raise InvalidTypeError(f"the predicate gave {values.dtype}; it must give bool")
+    return values

@@ -1,0 +1,172 @@
+"""Counts of a container's elements: by bins, and by number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._native.arguments import integer, listed
+from .._native.deferring import algorithm
+from .._native.library import bridge
+from ..containers.base import DistributedContainer, check_container
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from . import statistics
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+@algorithm
+def histogram(
+    a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
+) -> tuple[Array, Array]:
+    """Return how many elements of a container lie in each bin, and the bins' edges. Collective.
+
+    Parameters
+    ----------
+    a
+        A container of a dtype with an order, divided in any way.
+    bins
+        The number of bins, equally wide; or their edges, which ascend. The same on every rank.
+    range
+        The least and the greatest element that are counted, where bins is a number; None is those of the container. The
+        same on every rank.
+    density
+        Whether the counts become a probability density: their integral over the bins is 1.
+    weights
+        A container of real numbers that is divided as a is: what each element counts for.
+
+    Returns
+    -------
+    counts : ndarray
+        int64; of the weights' dtype where there are weights, and float64 with density. The same on every rank.
+    edges : ndarray
+        The bins' edges, one more than there are bins. Bin i has the elements from edge i on that are less than edge
+        i + 1, and the last those that equal the last edge, too: each element is in the bin where NumPy counts it.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a or weights is no container, or complex; or bins is a name, which needs all elements in one place.
+    InvalidArgumentError
+        If the edges do not ascend, or there is no bin, or the range is not finite, or weights are divided otherwise.
+    CollectiveMismatchError
+        If ranks pass different containers, edges or weights.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.array([1.0, 2.0, 1.0, 4.0]))
+    ...     counts, edges = dtl.histogram(vec, bins=3)
+    ...     print(counts, edges)
+    [2 1 1] [1. 2. 3. 4.]
+    """
+    check_container("a", a)
+    a._check_open()
+    if a.dtype.kind == "c":
+        raise InvalidTypeError(f"histogram is not defined for {a.dtype}, which has no order")
+    if isinstance(bins, DistributedContainer):
+        raise InvalidTypeError("bins are a number, or edges that every rank has, not a container")
+    if np.iscomplexobj(np.asarray(bins)):
+        raise InvalidTypeError(f"bins {bins!r} are complex numbers, which have no order")
+    uniform, dense = np.ndim(bins) == 0, bool(density)
+    if isinstance(bins, str):
+        raise InvalidTypeError(f"bins {bins!r} is a name; give their number, or their edges")
+    limits = _limits(range) if uniform else None
+    heavy, kind = _weights(a, weights)
+    if uniform and limits is None and a.global_size:
+        limits = (statistics.min(a), statistics.max(a))
+    edges = _edges(a, bins, limits)
+    if len(edges) < 2:
+        raise InvalidArgumentError(f"bins {bins!r}: {len(edges)} edges; there must be at least 2")
+    out = np.empty(len(edges) - 1, np.int64 if heavy is None else np.float64)
+    numbers = np.ascontiguousarray(edges, np.float64)
+    handle = 0 if heavy is None else heavy._handle
+    bridge.call(bridge.HISTOGRAM, a, numbers, out, handle, int(uniform), 0, 0)
+    counts = out if kind is None else out.astype(kind)
+    if dense:
+        counts = counts / np.diff(edges).astype(np.float64) / counts.sum()
+    return counts, edges
+
+
+def _limits(given: Any) -> Any:
+    if given is None:
+        return None
+    try:
+        low, high = listed(given)
+        return float(low), float(high)
+    except (TypeError, ValueError):
+        raise InvalidTypeError(f"range must be two numbers, not {given!r}") from None
+
+
+def _edges(a: DistributedContainer, bins: Any, limits: Any) -> Array:
+    """Return the edges as NumPy makes them of the least and the greatest element."""
+    ends = np.zeros(0, a.dtype) if limits is None else np.array(limits)
+    if a.dtype.kind == "f" and np.ndim(bins) == 0:
+        ends = ends.astype(a.dtype) if limits is not None and isinstance(limits[0], np.generic) else ends
+    span = None if limits is None or isinstance(limits[0], np.generic) else limits
+    try:
+        return np.histogram_bin_edges(np.zeros(0, a.dtype) if span is not None else ends, bins, span)
+    except TypeError as error:
+        raise InvalidTypeError(f"bins {bins!r}: {error}") from None
+    except (ValueError, IndexError) as error:
+        raise InvalidArgumentError(f"bins {bins!r}: {error}") from None
+
+
+def _weights(a: DistributedContainer, weights: Any) -> tuple[Any, Any]:
+    """Return weights as a container of float64, and the dtype that they were."""
+    if weights is None:
+        return None, None
+    check_container("weights", weights)
+    weights._check_open()
+    if weights.dtype.kind == "c":
+        raise InvalidTypeError(f"weights are of {weights.dtype}; they must be real")
+    if weights.shape != a.shape:
+        raise InvalidArgumentError("weights should have the same shape as a.")
+    return weights.astype(np.float64, copy=False), weights.dtype
+
+
+@algorithm
+def bincount(a: Any, weights: Any = None, minlength: int = 0) -> Array:
+    """Return how often each number from 0 on occurs in a container. Collective.
+
+    Parameters
+    ----------
+    a
+        A container of one dimension, of integers that int64 holds, or bool; none is negative.
+    weights
+        A container of real numbers that is divided as a is: what each element counts for.
+    minlength
+        The least length of the result; the same on every rank.
+
+    Returns
+    -------
+    ndarray
+        For each number from 0 to the greatest element, int64, or float64 with weights. The same on every rank.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a or weights is no container, or a holds no integers, or uint64.
+    InvalidArgumentError
+        If an element is negative, or minlength, or weights are divided otherwise. On every rank.
+    MemoryError
+        If an element is 2²⁸ or more. On every rank.
+    CollectiveMismatchError
+        If ranks pass different containers or arguments.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.array([1, 3, 1]), partition=dtl.PARTITION_CYCLIC)
+    ...     print(dtl.bincount(vec))
+    [0 2 0 1]
+    """
+    check_container("a", a)
+    a._check_open()
+    length = integer("minlength", minlength)
+    heavy, _ = _weights(a, weights)
+    handle = 0 if heavy is None else heavy._handle
+    return np.asarray(bridge.call(bridge.BINCOUNT, a, None, None, handle, length, 0, 0))

@@ -1,0 +1,290 @@
+"""Algorithms that rest on order: searches in sorted containers, merges, and distinct elements."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._native.arguments import flag
+from .._native.deferring import algorithm
+from .._native.library import bridge
+from .._native.values import fitting
+from ..comm import collectives
+from ..containers.base import DistributedContainer, check_container
+from ..containers.layout import BLOCK
+from ..containers.vector import DistributedVector
+from ..exceptions import InvalidArgumentError
+from ..policies import Partition
+from .exchange import share
+from .sort import argsort, sort
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+@algorithm
+def searchsorted(c: DistributedContainer, values: Any, side: str = "left", *, reverse: bool = False) -> Any:
+    """Return where values belong in a sorted container, as ``np.searchsorted`` does. Collective.
+
+    Parameters
+    ----------
+    c
+        A container of one dimension of real numbers, the same on every rank, sorted: else the result means nothing.
+    values
+        A number, or an array of any shape: each rank's own; an empty one will do.
+    side
+        "left": before elements that are equal; "right": behind them. The same on every rank.
+    reverse
+        True says that the container is in descending order.
+
+    Returns
+    -------
+    ndarray or int
+        Global indices in [0, size], int64, in the shape of the values; an int for one number.
+
+    Raises
+    ------
+    InvalidTypeError, OverflowError
+        If a rank's values do not fit the dtype of c. On every rank.
+    InvalidArgumentError
+        If side is neither, or c has more than one dimension. On every rank.
+    CollectiveMismatchError
+        If ranks pass different containers or sides.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.array([10, 20, 20, 30]))
+    ...     print(dtl.searchsorted(vec, [5, 20, 99]), dtl.searchsorted(vec, 20, "right"))
+    [0 1 4] 3
+    """
+    check_container("c", c)
+    c._check_open()
+    if side not in ("left", "right"):
+        raise InvalidArgumentError(f"side {side!r} must be 'left' or 'right'")
+    check_vector("c", c)
+    given = fitting("values", values, c.dtype)
+    shape = np.shape(values)
+    descending = flag("reverse", reverse)
+    found = np.asarray(bridge.call(bridge.SEARCH, c, given, None, 0, descending, 1, int(side == "right")))
+    return found.reshape(shape) if shape else int(found.item())
+
+
+def check_vector(name: str, c: DistributedContainer) -> None:
+    """Refuse a container of more dimensions than one."""
+    if c.ndim != 1:
+        raise InvalidArgumentError(f"{name} has shape {c.shape}; it must have 1 dimension here")
+
+
+@algorithm
+def lower_bound(c: DistributedContainer, value: Any) -> int:
+    """Return the index of the first element of a sorted container that is not less than a value. Collective.
+
+    Parameters
+    ----------
+    c
+        As of ``searchsorted``.
+    value
+        One number; each rank's own.
+
+    Returns
+    -------
+    int
+        Its global index; the size, if all are less.
+
+    Raises
+    ------
+    InvalidTypeError, OverflowError, InvalidArgumentError, CollectiveMismatchError
+        As of ``searchsorted``, and if value is more than one number. On every rank.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     dtl.lower_bound(dtl.DistributedVector.from_numpy(ctx, np.array([10, 20, 30])), 15)
+    1
+    """
+    check_container("c", c)
+    if np.ndim(value):
+        raise InvalidArgumentError(f"value of shape {np.shape(value)}: it must be one number")
+    return int(searchsorted(c, value))
+
+
+@algorithm
+def merge(a: DistributedContainer, b: DistributedContainer) -> DistributedVector:
+    """Return a new vector of the elements of two, sorted. Collective, and stable.
+
+    Parameters
+    ----------
+    a, b
+        Containers of one dimension, the same on every rank, divided in any way. They need not be sorted.
+
+    Returns
+    -------
+    DistributedVector
+        Of NumPy's common dtype, by PARTITION_BLOCK. Of equal elements, those of a come first.
+
+    Raises
+    ------
+    InvalidTypeError
+        If one is no container. On every rank, if the other is.
+    InvalidArgumentError
+        If one has more than one dimension, or no dtype holds both. On every rank.
+    CollectiveMismatchError
+        If ranks pass different containers.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     a = dtl.DistributedVector.from_numpy(ctx, np.array([1, 4]))
+    ...     b = dtl.DistributedVector.from_numpy(ctx, np.array([2, 3, 5]))
+    ...     print(dtl.merge(a, b).gather_to())
+    [1 2 3 4 5]
+    """
+    check_container("a", a)
+    check_container("b", b)
+    for name, c in (("a", a), ("b", b)):
+        c._check_open()
+        check_vector(name, c)
+    if a.context is not b.context:
+        raise InvalidArgumentError("a and b are containers of different contexts")
+    share(a, "merge", also=(b,))
+    made = chained(a, b)
+    sort(made)
+    return made
+
+
+def chained(a: Any, b: Any) -> DistributedVector:
+    """Return a vector of the elements of two, one after the other. Collective."""
+    dtype, n = np.result_type(a.dtype, b.dtype), a.shape[0]
+    made = DistributedVector._created(a.context, (n + b.shape[0],), dtype, BLOCK)
+    made[:n] = a
+    made[n:] = b
+    return made
+
+
+class Unique(NamedTuple):
+    """What ``unique`` returns where it was asked for more than the elements."""
+
+    #: The distinct elements.
+    values: Any
+    #: How often each occurs, or None.
+    counts: Any = None
+    #: For each element of the container, the index of its value, or None.
+    inverse: Any = None
+
+
+@algorithm
+def unique(c: DistributedContainer, *, return_counts: bool = False, return_inverse: bool = False) -> Any:
+    """Return the distinct elements of a container, sorted, in a new vector. Collective.
+
+    Parameters
+    ----------
+    c
+        A container of real numbers, the same on every rank. NaNs are equal to each other.
+    return_counts, return_inverse
+        Whether to return also how often each occurs, and which it is.
+
+    Returns
+    -------
+    DistributedVector or Unique
+        The elements, by PARTITION_EXPLICIT: where they are in sorted order. Asked for more, a named tuple: ``values``,
+        ``counts``, an int64 vector divided as they are, and ``inverse``, of int64, divided as c is, which needs one
+        dimension.
+
+    Raises
+    ------
+    InvalidTypeError
+        If an option is no bool. On every rank.
+    InvalidArgumentError
+        If the inverse of more than one dimension is asked for. On every rank.
+    CollectiveMismatchError
+        If ranks pass different containers or options.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.array([3, 1, 3, 2]))
+    ...     print(dtl.unique(vec).gather_to())
+    ...     print(dtl.unique(vec, return_counts=True).counts.gather_to())
+    [1 2 3]
+    [1 1 2]
+    """
+    check_container("c", c)
+    c._check_open()
+    flag("return_counts", return_counts)
+    if flag("return_inverse", return_inverse):
+        check_vector("c, whose inverse is asked for,", c)
+    share(c, "unique", f"return_counts {return_counts}, return_inverse {return_inverse}")
+    with flat(c) as work:
+        order: Any = argsort(work) if return_inverse else None
+        if order is not None:
+            work.local_view()[:] = work.get(order.local_view())
+        else:
+            sort(work)
+        ctx, part = c.context, work.local_view()
+        first = starts(ctx, part)
+        before = int(collectives.allgather(ctx, int(first.sum()))[: ctx.rank].sum())
+        values = DistributedVector._from_parts(ctx, part[first])
+        counts = DistributedVector._from_parts(ctx, _lengths(ctx, first)) if return_counts else None
+        if order is None:
+            return Unique(values, counts) if return_counts else values
+        inverse = c._like(np.int64)
+        with order:
+            put = np.asarray(order.local_view())
+            ids = before + np.cumsum(first) - 1
+            _put(inverse, put, ids)
+    return Unique(values, counts, inverse)
+
+
+def _put(into: Any, places: Array, values: Array) -> None:
+    """Write this rank's values to its own list of places. Collective."""
+    into.put(places, values)
+
+
+def flat(c: Any) -> DistributedVector:
+    """Return a copy of all elements in a vector, each on one rank; of one dimension, by blocks in order. Collective."""
+    if c.ndim == 1:
+        work = DistributedVector._created(c.context, c.shape, c.dtype, BLOCK)
+        work[:] = c
+        return work
+    part = c.local_view().ravel()
+    if c.partition_policy is Partition.REPLICATED:
+        n, ranks, rank = len(part), c.context.size, c.context.rank
+        part = part[n * rank // ranks : n * (rank + 1) // ranks]
+    return DistributedVector._from_parts(c.context, part)
+
+
+def starts(ctx: Any, part: Array) -> Array:
+    """Return which of the ranks' sorted elements differ from the one before them, on whatever rank. Collective."""
+    first = np.ones(len(part), np.bool_)
+    np.not_equal(part[1:], part[:-1], out=first[1:])
+    if len(part) and np.isnan(part[-1]):
+        first[int(np.isnan(part).argmax()) + 1 :] = False  # NaNs come last
+    counts = collectives.allgather(ctx, len(part))
+    lasts = collectives.allgather(ctx, part[-1:] if len(part) else np.zeros(1, part.dtype))
+    earlier = np.flatnonzero(counts[: ctx.rank])
+    if len(part) and len(earlier):
+        first[0] = differ(part[:1], lasts[earlier[-1] : earlier[-1] + 1])[0]
+    return first
+
+
+def differ(a: Array, b: Array) -> Array:
+    """Return which elements are not equal, NaNs being equal to each other."""
+    return (a != b) & ~(np.isnan(a) & np.isnan(b))
+
+
+def _lengths(ctx: Any, first: Array) -> Array:
+    """Return how long each run of equal elements is that starts on this rank. Collective."""
+    at = np.flatnonzero(first)
+    head = collectives.allgather(ctx, np.array([len(first), at[0] if len(at) else -1], np.int64)).reshape(-1, 2)
+    end = len(first)
+    for size, start in head[ctx.rank + 1 :]:
+        if start >= 0:
+            end += int(start)
+            break
+        end += int(size)
+    return np.diff(np.append(at, end)).astype(np.int64)

@@ -1,0 +1,175 @@
+"""Reductions of whole containers: every element, or a function's value for it, combined to one."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from .._native.arguments import dtype_number, operator_number
+from .._native.deferring import algorithm
+from .._native.library import dtype_name
+from ..containers.base import DistributedContainer, check_container
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..ops import BAND, BOR, BXOR, LAND, LOR, MAX, MIN, PROD, SUM, Op
+from ..policies import Partition
+from .exchange import share
+from .functions import applied, check_function, running
+from .transform import check_all_alike
+
+_UFUNCS: dict[int, np.ufunc] = {
+    SUM: np.add,
+    PROD: np.multiply,
+    MIN: np.minimum,
+    MAX: np.maximum,
+    LAND: np.logical_and,
+    LOR: np.logical_or,
+    BAND: np.bitwise_and,
+    BOR: np.bitwise_or,
+    BXOR: np.bitwise_xor,
+}
+
+#: The bytes in which a rank tells its value: two numbers.
+_ROOM = 16
+
+
+def reduce_container(c: DistributedContainer, op: Any) -> Any:
+    """Combine the elements of a container: what ``reduce`` does of one. Collective."""
+    c._check_open()
+    chosen = _operator(op)
+    _check(chosen, c.dtype)
+    mine = _combined(chosen, c.local_view())
+    return _everyones("reduce", c, chosen, (), c.dtype, mine)
+
+
+def reduce_local(c: DistributedContainer, op: Op | str = SUM) -> Any:
+    """Combine the elements of this rank's part alone. Not collective.
+
+    Parameters, result and errors are as of ``reduce(c, op)``, for the local part.
+    """
+    check_container("c", c)
+    c._check_open()
+    chosen = _operator(op)
+    _check(chosen, c.dtype)
+    mine = _combined(chosen, c.local_view())
+    return _of_nothing("reduce_local", chosen, c.dtype) if mine is None else mine
+
+
+@algorithm
+def transform_reduce(src: Any, f: Callable[..., Any], op: Op | str = SUM, *, elementwise: bool = False) -> Any:
+    """Combine a function's values for the elements of one container, or of several. Collective.
+
+    Nothing is stored but each rank's values of its own part.
+
+    Parameters
+    ----------
+    src
+        A container, or a tuple of containers that are the function's arguments: of one shape, and divided alike.
+    f
+        A function of as many arrays as there are containers, called once on each rank with the local views, that
+        returns an array of their shape. It is not called where a rank has no elements.
+    op
+        An operator of ``dtl.ops.Op`` but MINLOC and MAXLOC, or its name.
+    elementwise
+        True if f is a function of one element of each, which is then called for each.
+
+    Returns
+    -------
+    scalar
+        On every rank; a NumPy scalar, of the type that NumPy's reduction of the values has. Where there are no
+        elements, what the operator leaves every number as it is with, as float64.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidArgumentError
+        If something is no container, no function or no operator, if the values' type does not have the operator, or if
+        the containers are of different shapes or divided otherwise. Also if there are no elements and op is MIN, MAX
+        or works on bits.
+    CommunicationError
+        If f fails on another rank; the text has its traceback. On the rank itself, what f raised.
+    CollectiveMismatchError
+        If ranks pass different containers or operators.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.array([3.0, -4.0]))
+    ...     print(dtl.transform_reduce(vec, np.abs, op=dtl.MAX), dtl.inner_product(vec, vec))
+    4.0 25.0
+    """
+    first = src[0] if isinstance(src, tuple) and src else src
+    check_container("src", first)
+    sources = src if isinstance(src, tuple) else (src,)
+    check_function("f", f)
+    check_all_alike("src", sources, first)
+    chosen = _operator(op)
+    with running(first.context, "transform_reduce"):
+        parts = tuple(source.local_view() for source in sources)
+        values = applied(f, parts, elementwise) if parts[0].size else np.empty(0)
+        dtype_number(values.dtype)
+        _check(chosen, values.dtype if values.size else np.dtype(np.bool_))
+        mine = _combined(chosen, values)
+    return _everyones("transform_reduce", first, chosen, sources[1:], np.dtype(np.float64), mine)
+
+
+@algorithm
+def inner_product(a: DistributedContainer, b: DistributedContainer) -> Any:
+    """Return the sum of the products of the elements of two containers. Collective.
+
+    Complex elements are not conjugated. Parameters, result and errors are as of
+    ``transform_reduce((a, b), np.multiply)``.
+    """
+    return transform_reduce((a, b), np.multiply)
+
+
+def _operator(op: Any) -> Op:
+    number = operator_number(op)
+    if number not in _UFUNCS:
+        raise InvalidArgumentError(
+            f"op {op!r} does not combine elements; min_element and max_element say where they are"
+        )
+    return Op(number)
+
+
+def _check(op: Op, dtype: np.dtype[Any]) -> None:
+    """Refuse an operator that elements of a type do not have."""
+    if (op in (BAND, BOR, BXOR) and dtype.kind in "fc") or (op in (MIN, MAX) and dtype.kind == "c"):
+        raise InvalidTypeError(f"{op.name} is not defined for {dtype}")
+
+
+def _combined(op: Op, values: Any) -> Any:
+    """Return one rank's values combined, or None of none."""
+    if not values.size:
+        return None
+    one = _UFUNCS[op].reduce(values, axis=None)
+    return values.dtype.type(one) if op in (LAND, LOR) else one
+
+
+def _everyones(
+    name: str, c: DistributedContainer, op: Op, also: tuple[Any, ...], dtype: np.dtype[Any], mine: Any
+) -> Any:
+    """Return all ranks' values combined in the order of the ranks. Collective."""
+    told = (0, 0, 0)
+    if mine is not None:
+        bits = np.frombuffer(mine.tobytes().ljust(_ROOM, b"\0"), np.int64)
+        told = (dtype_number(mine.dtype), *bits.tolist())
+    rows = share(c, name, f"op {op.name}", told, also)
+    rows = rows[: 1 if c.partition_policy is Partition.REPLICATED else None]
+    numbers = {int(number) for number in rows[:, 0]} - {0}
+    if len(numbers) > 1:
+        dtypes = ", ".join(sorted(dtype_name(number) for number in numbers))
+        raise InvalidTypeError(f"{name}: the function gave values of different types on different ranks: {dtypes}")
+    if not numbers:
+        return _of_nothing(name, op, dtype)
+    of = np.dtype(dtype_name(numbers.pop()))
+    values = np.array([row[1:3].copy().view(np.uint8)[: of.itemsize].view(of)[0] for row in rows if row[0]])
+    return _combined(op, values)
+
+
+def _of_nothing(name: str, op: Op, dtype: np.dtype[Any]) -> Any:
+    if op in (SUM, PROD):
+        return _UFUNCS[op].reduce(np.empty(0, dtype))
+    if op in (LAND, LOR):
+        return dtype.type(op == LAND)
+    raise InvalidArgumentError(f"{name}: a container of no elements has no {op.name}")

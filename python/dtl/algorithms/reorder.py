@@ -1,0 +1,221 @@
+"""Algorithms that put elements in another order, or combine neighbours: the order is that of the global indices."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator
+
+import numpy as np
+
+from .._native.arguments import integer
+from .._native.deferring import algorithm
+from .._native.library import bridge
+from ..containers.base import DistributedContainer, check_container
+from ..containers.indexing.regions import Axis, Box, move, whole
+from ..containers.vector import DistributedVector
+from ..exceptions import InvalidArgumentError
+from ..policies import Partition
+from .exchange import share
+from .functions import check_function, chosen, running
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+@algorithm
+def reverse(c: DistributedContainer) -> None:
+    """Reverse the order of the elements, in place; of more than one dimension, along each. Collective.
+
+    Takes temporary memory of the size of the local part.
+
+    Raises
+    ------
+    MemoryError
+        If a rank has no room for it. On every rank, and nothing is changed.
+    CollectiveMismatchError
+        If ranks pass different containers.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx, dtl.DistributedVector(ctx, 4) as vec:
+    ...     dtl.iota(vec)
+    ...     dtl.reverse(vec)
+    ...     print(vec[...].gather_to())
+    [3. 2. 1. 0.]
+    """
+    check_container("c", c)
+    c._check_open()
+    axes = [Axis(d, extent - 1, -1, extent, True) for d, extent in enumerate(c.shape)]
+    move(c, c, Box(tuple(axes)).source())
+
+
+@algorithm
+def rotate(c: DistributedContainer, by: int) -> None:
+    """Rotate the elements to the left along dimension 0, in place. Collective.
+
+    The element of index ``by`` becomes the first, and those before it the last: ``np.roll(a, -by, axis=0)``. Takes
+    temporary memory of the size of the local part.
+
+    Parameters
+    ----------
+    c
+        A container, the same on every rank.
+    by
+        How far; any integer, negative ones to the right. The same on every rank.
+
+    Raises
+    ------
+    InvalidTypeError
+        If by is no integer. On every rank.
+    CollectiveMismatchError
+        If ranks pass different containers or distances.
+    MemoryError
+        If a rank has no room for the copy. On every rank, and nothing is changed.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx, dtl.DistributedVector(ctx, 5) as vec:
+    ...     dtl.iota(vec)
+    ...     dtl.rotate(vec, 2)
+    ...     print(vec[...].gather_to())
+    [2. 3. 4. 0. 1.]
+    """
+    check_container("c", c)
+    c._check_open()
+    n = c.shape[0]
+    distance = integer("by", by) % max(n, 1)
+    rest = [Axis(d, 0, 1, extent, True) for d, extent in enumerate(c.shape)][1:]
+    twin = c.copy()
+    with twin:
+        share(c, "rotate", f"by {by}")
+        for start, to, extent in ((distance, 0, n - distance), (0, n - distance, distance)):
+            _move_rows(c, twin, rest, start, to, extent)
+
+
+@algorithm
+def partition_by(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> int:
+    """Put the elements that a predicate holds for before the others, in place. Collective.
+
+    Among themselves, both keep their order. Takes temporary memory of the size of the local part.
+
+    Parameters
+    ----------
+    c
+        A container of one dimension, the same on every rank.
+    f, elementwise
+        As of ``find_if``.
+
+    Returns
+    -------
+    int
+        For how many elements the predicate holds: the index of the first of the others.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidArgumentError, CommunicationError
+        As of ``find_if``, and if there is not one dimension. On every rank, and nothing is changed.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx, dtl.DistributedVector(ctx, 6, dtype=int) as vec:
+    ...     dtl.iota(vec)
+    ...     print(dtl.partition_by(vec, lambda a: a % 2 == 1), vec[...].gather_to())
+    3 [1 3 5 0 2 4]
+    """
+    check_container("c", c)
+    _check_line(c)
+    check_function("f", f)
+    with in_order(c) as line:
+        with running(c.context, "partition_by"):
+            view = line.local_view()
+            mask = chosen(f, view, elementwise)
+            parts = view[mask], view[~mask]
+        del view
+        held = int(share(line, "partition_by", "", (len(parts[0]),))[:, 0].sum())
+        for part, at, extent in ((parts[0], 0, held), (parts[1], held, c.shape[0] - held)):
+            with DistributedVector._from_parts(c.context, part) as piece:
+                _move_rows(c, piece, [], 0, at, extent)
+    return held
+
+
+@algorithm
+def adjacent_difference(c: DistributedContainer) -> Any:
+    """Return each element less the one before it, and the first as it is. Collective.
+
+    ``np.diff(a, prepend=0)``, in the element type.
+
+    Parameters
+    ----------
+    c
+        A container of one dimension, the same on every rank.
+
+    Returns
+    -------
+    container
+        Of c's dtype, divided as it is.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is not one dimension, or elements are truth values. On every rank.
+    CollectiveMismatchError
+        If ranks pass different containers.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.array([3, 5, 4, 4]))
+    ...     print(dtl.adjacent_difference(vec)[...].gather_to())
+    [ 3  2 -1  0]
+    """
+    check_container("c", c)
+    _check_line(c)
+    if c.dtype.kind == "b":
+        raise InvalidArgumentError("truth values have no difference; convert to an integer dtype")
+    result = c._like(c.dtype)
+    with in_order(c) as line:
+        view = line.local_view()
+        last = view[-1:].tobytes().ljust(16, b"\0")
+        rows = share(c, "adjacent_difference", "", (len(view), *np.frombuffer(last, np.int64).tolist()))
+        before = np.zeros(1, c.dtype)
+        for held, *value in rows[: c.context.rank].tolist():
+            if held:
+                before = np.array(value, np.int64).view(np.uint8)[: c.itemsize].view(c.dtype)
+        made = np.empty_like(view)
+        np.subtract(view[1:], view[:-1], out=made[1:])
+        np.subtract(view[:1], before[: len(view)], out=made[:1])
+        if line is c:
+            result.local_view()[...] = made
+        else:
+            line.local_view()[...] = made
+            move(result, line, whole(c.shape).source())
+    return result
+
+
+@contextmanager
+def in_order(c: DistributedContainer) -> Iterator[DistributedContainer]:
+    """Give a container's elements in the order of the ranks: as they are, or as a copy by blocks. Collective."""
+    if c.partition_policy in (Partition.BLOCK, Partition.EXPLICIT):
+        yield c
+        return
+    with DistributedVector(c.context, c.shape[0], dtype=c.dtype) as line:
+        move(line, c, whole(c.shape).source())
+        yield line
+
+
+def _check_line(c: DistributedContainer) -> None:
+    c._check_open()
+    if c.ndim != 1:
+        raise InvalidArgumentError(f"c of shape {c.shape} has {c.ndim} dimensions; it must have 1")
+
+
+def _move_rows(
+    to: DistributedContainer, of: DistributedContainer, rest: list[Axis], start: int, at: int, extent: int
+) -> None:
+    """Move as many rows of dimension 0, from one on, to others. Collective."""
+    first = [0, start, 1, 0, at, 1, extent]
+    others = [n for axis in rest for n in (axis.dim, 0, 1, axis.dim, 0, 1, axis.extent)]
+    bridge.call(bridge.MOVE, to, np.array([of._handle, *first, *others], np.int64), None, 0, 0, 0, 0)

@@ -1,0 +1,185 @@
+"""Searches of whole containers: where an element is, and how many there are."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from .._native import library
+from .._native.deferring import algorithm
+from .._native.values import element
+from ..containers.base import DistributedContainer, check_container
+from .exchange import share, total
+from .functions import check_function, chosen, running
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: How many elements are compared at a time, so that what is in between stays in the cache.
+_CHUNK = 1 << 14
+
+#: More than any index.
+_NOWHERE = np.iinfo(np.int64).max
+
+
+@algorithm
+def find(c: DistributedContainer, value: Any) -> int | None:
+    """Return the global index of the first element that equals a value. Collective.
+
+    Parameters
+    ----------
+    c
+        A container, the same on every rank.
+    value
+        A number, the same on every rank. For a container of floats it is rounded to the element type first; a
+        container of integers has nothing that equals 2.5. NaN equals nothing: see ``find_if(c, np.isnan)``.
+
+    Returns
+    -------
+    int or None
+        On every rank the lowest index, in C order where there is more than one dimension
+        (``np.unravel_index(i, c.shape)`` makes it a tuple). None if no element equals the value.
+
+    Raises
+    ------
+    InvalidTypeError
+        If value is no number. On every rank.
+    CollectiveMismatchError
+        If ranks pass different containers or values.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.array([3, 1, 4, 1, 5]))
+    ...     dtl.find(vec, 1), dtl.find(vec, 2), dtl.count(vec, 1)
+    (1, None, 2)
+    """
+    wanted = _wanted("find", c, value)
+    here = None
+    if wanted is not None:
+        for at, equal in _compared(c.local_view(), wanted):
+            if equal.any():
+                here = at + int(equal.argmax())
+                break
+    return _first(c, "find", f"value {value!r}", here)
+
+
+@algorithm
+def find_if(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> int | None:
+    """Return the global index of the first element that a predicate holds for. Collective.
+
+    Parameters
+    ----------
+    c
+        A container, the same on every rank.
+    f
+        A function of an array that gives an array of bool of its shape. It is called at most once on each rank, with
+        the local view, and not where that is empty.
+    elementwise
+        True if f is a function of one element, which is then called for each.
+
+    Returns
+    -------
+    int or None
+        As of ``find``.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidArgumentError
+        If f is no function, or gives something else than bool, or another shape.
+    CommunicationError
+        If f fails on another rank; the text has its traceback. On the rank itself, what f raised.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.array([3.0, np.nan, 4.0]))
+    ...     dtl.find_if(vec, np.isnan), dtl.count_if(vec, lambda a: a > 2)
+    (1, 2)
+    """
+    mask = _mask("find_if", c, f, elementwise).reshape(-1)
+    return _first(c, "find_if", "", int(mask.argmax()) if mask.any() else None)
+
+
+@algorithm
+def count(c: DistributedContainer, value: Any) -> int:
+    """Return how many elements equal a value. Collective.
+
+    Parameters, errors and what equals what are as of ``find``.
+    """
+    wanted = _wanted("count", c, value)
+    here = 0
+    if wanted is not None:
+        here = sum(int(np.count_nonzero(equal)) for _, equal in _compared(c.local_view(), wanted))
+    return total(c, "count", f"value {value!r}", here)
+
+
+@algorithm
+def count_if(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> int:
+    """Return how many elements a predicate holds for. Collective.
+
+    Parameters and errors are as of ``find_if``.
+    """
+    return _held("count_if", c, f, elementwise)
+
+
+@algorithm
+def all_of(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> bool:
+    """Say whether a predicate holds for every element; of none, it does. Collective.
+
+    Parameters and errors are as of ``find_if``.
+    """
+    return _held("all_of", c, f, elementwise) == c.global_size
+
+
+@algorithm
+def any_of(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> bool:
+    """Say whether a predicate holds for some element. Collective.
+
+    Parameters and errors are as of ``find_if``.
+    """
+    return _held("any_of", c, f, elementwise) > 0
+
+
+@algorithm
+def none_of(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> bool:
+    """Say whether a predicate holds for no element. Collective.
+
+    Parameters and errors are as of ``find_if``.
+    """
+    return _held("none_of", c, f, elementwise) == 0
+
+
+def _wanted(op: str, c: DistributedContainer, value: Any) -> Any:
+    """Return a value as an element; None where no element equals it."""
+    check_container("c", c)
+    c._check_open()
+    return element("value", value, c.dtype)
+
+
+def _compared(view: Array, value: Any) -> Any:
+    """Yield, chunk by chunk, how many elements came before, and which of the chunk equal a value."""
+    rows = view.reshape(-1) if view.flags.c_contiguous else view.flat
+    for at in range(0, view.size, _CHUNK):
+        yield at, rows[at : at + _CHUNK] == value
+
+
+def _mask(op: str, c: DistributedContainer, f: Any, elementwise: bool) -> Array:
+    check_container("c", c)
+    c._check_open()
+    check_function("f", f)
+    with running(c.context, op):
+        return chosen(f, c.local_view(), elementwise)
+
+
+def _held(op: str, c: DistributedContainer, f: Any, elementwise: bool) -> int:
+    return total(c, op, "", int(np.count_nonzero(_mask(op, c, f, elementwise))))
+
+
+def _first(c: DistributedContainer, op: str, words: str, here: int | None) -> int | None:
+    """Return the lowest global index of what the ranks found, each at a local position in C order."""
+    index = _NOWHERE if here is None else library.container_index(c._handle, here)
+    lowest = int(share(c, op, words, (index,))[:, 0].min())
+    return None if lowest == _NOWHERE else lowest

@@ -1,0 +1,294 @@
+"""Order statistics of whole containers, without a sort: quantiles, and the largest or smallest elements."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._native.arguments import flag, integer
+from .._native.deferring import algorithm
+from .._native.library import bridge
+from .._native.threads import threads
+from .._native.values import fitting
+from ..comm.vector_collectives import allgatherv
+from ..containers.base import DistributedContainer, check_container
+from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
+from ..policies import Partition
+from .exchange import share
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: A part has at least so many times as many elements as are wanted of all, where they are found in one pass.
+_FEW = 64
+#: How many elements are looked at at a time: they stay in the cache.
+_CHUNK = 1 << 15
+
+#: NumPy's methods: of those that interpolate, alpha and beta.
+_BETWEEN = {
+    "linear": (1.0, 1.0),
+    "hazen": (0.5, 0.5),
+    "weibull": (0.0, 0.0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+_METHODS = (*_BETWEEN, "lower", "higher", "nearest", "midpoint")
+
+
+@algorithm
+def quantile(c: DistributedContainer, q: Any, *, method: str = "linear") -> Any:
+    """Return exact quantiles of all elements, flat, as ``np.quantile`` does. Collective; nothing is sorted or moved.
+
+    Parameters
+    ----------
+    c
+        A container of real numbers, the same on every rank.
+    q
+        A number in [0, 1], or an array of them.
+    method
+        One of NumPy's: "linear", "lower", "higher", "nearest", "midpoint", "hazen", "weibull", "median_unbiased" or
+        "normal_unbiased".
+
+    Returns
+    -------
+    scalar or ndarray
+        In the shape of q, on every rank: of the dtype of c where that is of floats, or the method takes an element as
+        it is, else float64. NaN where an element is NaN.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no element, a q is outside [0, 1], or there is no such method. On every rank.
+    InvalidTypeError
+        If the elements are complex or bool, or q is no number. On every rank.
+    CollectiveMismatchError
+        If ranks pass different containers or arguments.
+
+    Notes
+    -----
+    The ranks count their elements by the leading bits of their keys, until the few that may be the wanted ones are
+    left; only those are copied.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.array([4.0, 1.0, 3.0, 2.0]))
+    ...     print(dtl.quantile(vec, 0.5), dtl.quantile(vec, [0, 0.1, 1]))
+    2.5 [1.  1.3 4. ]
+    """
+    check_container("c", c)
+    c._check_open()
+    wanted = _checked(c, q, method)
+    places, weights = _places(wanted, c.global_size, method)
+    both = np.stack([places, np.minimum(places + 1, c.global_size - 1)])
+    share(c, "quantile", f"q {np.array2string(wanted, threshold=20)}, method {method!r}")
+    low, high, broken = _elements(c, both)
+    return _between(low, high, weights, broken, method).reshape(wanted.shape)[()]
+
+
+@algorithm
+def median(c: DistributedContainer) -> Any:
+    """Return the exact median of all elements, as ``np.median`` does. Collective; nothing is sorted or moved.
+
+    Parameters
+    ----------
+    c
+        A container of real numbers, the same on every rank.
+
+    Returns
+    -------
+    scalar
+        ``quantile(c, 0.5)``.
+
+    Raises
+    ------
+    InvalidArgumentError, InvalidTypeError, CollectiveMismatchError
+        As of ``quantile``.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     print(dtl.median(dtl.DistributedVector.from_numpy(ctx, np.array([4, 1, 3]))))
+    3.0
+    """
+    return quantile(c, 0.5)
+
+
+def _checked(c: DistributedContainer, q: Any, method: Any) -> Array:
+    """Return q as an array of float64."""
+    if c.dtype.kind in "bc":
+        raise InvalidTypeError(f"elements of {c.dtype} have no quantiles")
+    if method not in _METHODS:
+        raise InvalidArgumentError(f"unknown method {method!r}; the methods are {', '.join(_METHODS)}")
+    wanted = fitting("q", q, np.dtype(np.float64)).reshape(np.shape(q))
+    outside = wanted[~((wanted >= 0) & (wanted <= 1))]
+    if outside.size:
+        raise InvalidArgumentError(f"q {outside.flat[0]} outside [0, 1]")
+    if not c.global_size:
+        raise InvalidArgumentError("no elements have no quantiles")
+    return wanted
+
+
+def _places(q: Array, size: int, method: str) -> tuple[Array, Array]:
+    """Return the index in sorted order of the element at or before each quantile, and how far behind it that lies."""
+    alpha, beta = _BETWEEN.get(method, (1.0, 1.0))
+    at = np.clip(q.ravel() * size + (alpha + q.ravel() * (1 - alpha - beta)) - 1, 0, size - 1)
+    if (alpha, beta) == (1.0, 1.0):
+        at = q.ravel() * (size - 1)
+    places = np.floor(at)
+    weights = at - places
+    if method == "lower":
+        weights = np.zeros_like(weights)
+    elif method == "higher":
+        weights = np.ceil(weights)
+    elif method == "nearest":
+        weights = np.rint(at) - places
+    elif method == "midpoint":
+        weights = np.where(weights > 0, 0.5, 0.0)
+    return places.astype(np.int64), weights
+
+
+def _elements(c: DistributedContainer, places: Array) -> tuple[Array, Array, bool]:
+    """Return the elements at two rows of places in sorted order, and whether any element is NaN. Collective."""
+    found = np.asarray(bridge.call(bridge.SELECT, c, places.ravel(), None, 0, 0, threads(c.execution_policy), 0))
+    rows = found[:-1].reshape(places.shape)
+    return rows[0], rows[1], bool(np.isnan(found[-1:]).any())
+
+
+def _between(low: Array, high: Array, weights: Array, broken: bool, method: str) -> Array:
+    """Return what lies between pairs of elements, by NumPy's formula."""
+    if broken:
+        return np.full(low.shape, np.nan, low.dtype)
+    if method in ("lower", "higher", "nearest"):
+        return np.where(weights > 0, high, low)
+    dtype = low.dtype if low.dtype.kind == "f" else np.dtype(np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        difference = high.astype(np.float64) - low.astype(np.float64)
+        ahead = low + difference * weights
+        result = np.where(weights >= 0.5, high - difference * (1 - weights), ahead)
+    exact = (weights == 0) | (low == high)
+    return np.where(exact, low, result).astype(dtype)
+
+
+@algorithm
+def topk(c: DistributedContainer, k: int, largest: bool = True) -> tuple[Array, Array]:
+    """Return the k largest elements, or the smallest, and their indices. Collective; nothing is sorted or moved.
+
+    Parameters
+    ----------
+    c
+        A container of real numbers, the same on every rank.
+    k
+        How many: from 0 to the number of elements.
+    largest
+        False asks for the smallest.
+
+    Returns
+    -------
+    values, indices : ndarray
+        On every rank, of shape (k,): the elements in the order of ``sort``, descending for the largest, and their
+        global indices, int64, in C order where there is more than one dimension. Of equal elements those of lower
+        indices. NaNs come after all numbers, in either direction.
+
+    Raises
+    ------
+    BoundsError
+        If k is negative, or more than there are elements. On every rank.
+    InvalidTypeError
+        If k is no integer, or largest no bool; or if the elements are complex. On every rank.
+    CollectiveMismatchError
+        If ranks pass different containers or arguments.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.array([5, 9, 1, 9]))
+    ...     values, indices = dtl.topk(vec, 3)
+    ...     print(values, indices)
+    [9 9 5] [1 3 0]
+    """
+    check_container("c", c)
+    c._check_open()
+    count, descending = integer("k", k), flag("largest", largest)
+    if not 0 <= count <= c.global_size:
+        raise BoundsError(f"k {count} outside [0, {c.global_size}]")
+    if c.dtype.kind == "c":
+        raise InvalidTypeError(f"elements of {c.dtype} are not compared")
+    share(c, "topk", f"k {count}, largest {largest}")
+    if count == 0:
+        return np.empty(0, c.dtype), np.empty(0, np.int64)
+    part = c.local_view()
+    if count * _FEW * c.context.size <= c.global_size:
+        chosen = _best(part.ravel(), count, bool(descending))
+    else:
+        last = np.array([count - 1], np.int64)
+        found = bridge.call(bridge.SELECT, c, last, None, 0, descending, threads(c.execution_policy), 0)
+        chosen = _chosen(part, np.asarray(found)[0], count, bool(descending))
+    values, indices = np.ascontiguousarray(part.ravel()[chosen]), _global(c, chosen)
+    if c.partition_policy is not Partition.REPLICATED:
+        values, indices = allgatherv(c.context, values), allgatherv(c.context, indices)
+    order = _order(values, indices, bool(descending))[:count]
+    return values[order], indices[order]
+
+
+def _best(flat: Array, count: int, descending: bool) -> Array:
+    """Return where the first so many elements in sorted order are, of equal ones the first, in one pass over them."""
+    kept, bound = np.empty(0, np.int64), flat[:0]
+    for start in range(0, len(flat), _CHUNK):
+        chunk = flat[start : start + _CHUNK]
+        if not len(bound):
+            more = np.arange(len(chunk))
+        elif np.isnan(bound[0]):
+            more = np.flatnonzero(~np.isnan(chunk))
+        else:
+            more = np.flatnonzero(chunk > bound[0] if descending else chunk < bound[0])
+        if len(more):
+            kept = np.concatenate([kept, more + start])
+        if len(kept) > count and len(more):
+            values = flat[kept]
+            bound = _bound(values, count, descending)
+            kept = kept[np.sort(_chosen(values, bound[0], count, descending)[:count])]
+    return kept
+
+
+def _bound(values: Array, count: int, descending: bool) -> Array:
+    """Return the last of the first so many elements in sorted order, as an array of one."""
+    numbers = len(values) - int(np.count_nonzero(np.isnan(values)))
+    at = numbers - count if descending else count - 1
+    if count > numbers:
+        at = len(values) - 1  # a NaN
+    return np.partition(values, at)[at : at + 1]
+
+
+def _chosen(part: Array, bound: Any, count: int, descending: bool) -> Array:
+    """Return where in a flat part the elements before a bound are, and the first of those equal to it."""
+    flat = part.ravel()
+    if np.isnan(bound):
+        before, equal = ~np.isnan(flat), np.isnan(flat)
+    else:
+        before, equal = flat > bound if descending else flat < bound, flat == bound
+    return np.concatenate([np.flatnonzero(before), np.flatnonzero(equal)[:count]])
+
+
+def _global(c: DistributedContainer, chosen: Array) -> Array:
+    """Return the global indices, in C order, of places in the flat local view."""
+    total = np.zeros(len(chosen), np.int64)
+    places = np.unravel_index(chosen, c.local_shape) if math.prod(c.local_shape) else (chosen,) * c.ndim
+    for d, extent in enumerate(c.shape):
+        total = total * extent + c.local_indices(d)[places[d]]
+    return total
+
+
+def _order(values: Array, indices: Array, descending: bool) -> Array:
+    """Return the order of elements, by their indices where they are equal, NaNs last."""
+    by_index = np.argsort(indices, kind="stable")
+    ordered = values[by_index]
+    if not descending:
+        return by_index[np.argsort(ordered, kind="stable")]
+    backwards = len(values) - 1 - np.argsort(ordered[::-1], kind="stable")[::-1]
+    nans = int(np.isnan(values).sum())
+    return by_index[np.concatenate([backwards[nans:], backwards[:nans]])]

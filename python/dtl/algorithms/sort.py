@@ -1,0 +1,283 @@
+"""Sorts of whole containers, in place and by index."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+
+from .._native.arguments import flag, integer
+from .._native.deferring import algorithm
+from .._native.library import bridge
+from .._native.phases import phases
+from .._native.threads import threads
+from ..containers.base import DistributedContainer, check_alike, check_container
+from ..exceptions import InvalidArgumentError
+from .exchange import share
+
+
+@algorithm
+def sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True, axis: int = -1) -> None:
+    """Sort a container in place. Collective.
+
+    Each rank keeps as many elements as it has. NaNs come last, also in descending order; -0.0 and 0.0 are equal.
+    Complex numbers are in NumPy's order: by their real parts, then by their imaginary parts.
+
+    Parameters
+    ----------
+    c
+        A container, the same on every rank, on any partition.
+    reverse
+        True sorts in descending order; equal elements keep their order all the same.
+    stable
+        Every sort here is stable: False is taken, and changes nothing.
+    axis
+        The dimension along which to sort. One that is divided among ranks must be the only one.
+
+    Raises
+    ------
+    BoundsError
+        If there is no such axis. On every rank.
+    InvalidArgumentError
+        If the axis is divided, and not the only one. On every rank.
+    MemoryError
+        If a rank has no room. On every rank, and nothing is changed.
+    CollectiveMismatchError
+        If ranks pass different containers or arguments.
+
+    Notes
+    -----
+    A rank sorts its own elements by their bits, with NumPy's vectorised sorts or by radix; on several threads where the
+    container's execution policy is EXEC_PAR. Then the ranks find out exactly which elements
+    belong on which, exchange them once, and merge. The temporary memory is that of the local part; and as much again on
+    partitions on which a rank's elements are not one range of indices.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.array([3.0, np.nan, 1.0, 2.0]))
+    ...     dtl.sort(vec)
+    ...     print(vec.gather_to())
+    ...     dtl.sort(vec, reverse=True)
+    ...     print(vec.gather_to())
+    [ 1.  2.  3. nan]
+    [ 3.  2.  1. nan]
+    """
+    check_container("c", c)
+    args = _arguments(c, reverse, stable, axis)
+    if c.dtype.kind == "c":
+        with argsort(c, reverse, axis=axis) as order:
+            _permute(c, order)
+        return
+    with phases():
+        bridge.call(bridge.SORT, c, None, None, *args)
+
+
+def _arguments(c: DistributedContainer, reverse: Any, stable: Any, axis: Any) -> tuple[int, int, int, int]:
+    """Return what the core takes of a sort's arguments."""
+    c._check_open()
+    return integer("axis", axis), flag("reverse", reverse), threads(c.execution_policy), flag("stable", stable) & 0
+
+
+@algorithm
+def argsort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True, axis: int = -1) -> Any:
+    """Return the indices that sort a container: ``c[argsort(c)]`` is in the order of ``sort``. Collective.
+
+    Parameters
+    ----------
+    c, reverse, stable, axis
+        As of ``sort``. Of equal elements, the one of the lower index comes first.
+
+    Returns
+    -------
+    container
+        Of int64, of the shape of c, and divided as c is: global indices, or those along the axis where there is more
+        than one dimension.
+
+    Raises
+    ------
+    BoundsError, InvalidArgumentError, MemoryError, CollectiveMismatchError
+        As of ``sort``.
+
+    Notes
+    -----
+    Elements travel as records with their indices: of 8 bytes where the dtype has at most 4 and there are at most 2**32
+    elements, else of 16. The temporary memory is that of two records an element.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.array([30, 10, 20, 10]))
+    ...     print(dtl.argsort(vec).gather_to())
+    [1 3 2 0]
+    """
+    check_container("c", c)
+    args = _arguments(c, reverse, stable, axis)
+    complex_keys = c.dtype.kind == "c" and _one_dimensional("c", c)
+    if complex_keys:
+        return _argsort_complex(c, bool(reverse))
+    with phases():
+        handle = bridge.call(bridge.ARGSORT, c, None, None, *args)
+    return c._holding(handle, np.int64)
+
+
+def _one_dimensional(name: str, c: DistributedContainer) -> bool:
+    if c.ndim != 1:
+        raise InvalidArgumentError(f"{name} has shape {c.shape}; it must have 1 dimension here")
+    return True
+
+
+def _argsort_complex(c: DistributedContainer, reverse: bool) -> Any:
+    """Return the indices that sort complex numbers as NumPy does: those with a NaN last, by what is none."""
+    part = c.local_view()
+    real, imaginary, broken = part.real.copy(), part.imag.copy(), np.zeros(part.shape, np.uint8)
+    broken[np.isnan(imaginary)] = 1
+    broken[np.isnan(real)] = 2
+    real[broken == 2] = 0
+    imaginary[broken == 1] = 0
+    order: Any = None
+    for values, descending in ((imaginary, reverse), (real, reverse), (broken, False)):
+        with c._like(values.dtype) as key:
+            key.local_view()[...] = values
+            order = refined(order, key, descending)
+    return order
+
+
+def refined(order: Any, key: DistributedContainer, reverse: bool) -> Any:
+    """Return the indices that sort by a key what has an order already, or None. Closes the order. Collective."""
+    if order is None:
+        return argsort(key, reverse)
+    with order, key._like(key.dtype) as ordered:
+        ordered.local_view()[...] = key.get(order.local_view())  # type: ignore[attr-defined]
+        with argsort(ordered, reverse) as again:
+            new = again._like(np.int64)
+            new.local_view()[...] = order.get(again.local_view())
+            return new
+
+
+def _permute(c: Any, order: Any) -> None:
+    """Put in each place the element of the index there. Collective."""
+    c.local_view()[...] = c.get(order.local_view())
+
+
+@algorithm
+def sort_by_key(keys: DistributedContainer, *values: DistributedContainer, reverse: bool = False) -> None:
+    """Sort keys in place, and put the elements of other containers in the same order. Collective, and stable.
+
+    Parameters
+    ----------
+    keys
+        A container of one dimension, the same on every rank.
+    values
+        Containers of its size, divided as it is, of any dtype.
+    reverse
+        True sorts in descending order.
+
+    Raises
+    ------
+    InvalidTypeError
+        If one is no container. On every rank.
+    InvalidArgumentError
+        If one has more than one dimension, or is divided otherwise than the keys. On every rank, with nothing changed.
+    CollectiveMismatchError
+        If ranks pass different containers or arguments. On every rank, and nothing is changed.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     keys = dtl.DistributedVector.from_numpy(ctx, np.array([3, 1, 2, 1]))
+    ...     names = dtl.DistributedVector.from_numpy(ctx, np.array([30.0, 10.0, 20.0, 11.0]))
+    ...     dtl.sort_by_key(keys, names)
+    ...     print(keys.gather_to(), names.gather_to())
+    [1 1 2 3] [10. 11. 20. 30.]
+    """
+    check_container("keys", keys)
+    check_keys("keys", keys, *values)
+    flag("reverse", reverse)
+    share(keys, "sort_by_key", f"reverse {reverse}", also=values)
+    with argsort(keys, reverse) as order:
+        for c in (keys, *values):
+            _permute(c, order)
+
+
+def check_keys(name: str, first: DistributedContainer, *others: DistributedContainer) -> None:
+    """Refuse what are not open containers of one dimension that are divided alike."""
+    for c in (first, *others):
+        check_container("each of the values", c)
+        c._check_open()
+        _one_dimensional(name if c is first else "one of the values", c)
+    for c in others:
+        check_alike("one of the values", c, first)
+
+
+@algorithm
+def lexsort(keys: Sequence[DistributedContainer]) -> Any:
+    """Return the indices that sort by several keys: by the last one, then by the one before it, and so on. Collective.
+
+    Parameters
+    ----------
+    keys
+        Containers of one dimension that are divided alike: the columns, the primary one last, as for ``np.lexsort``.
+
+    Returns
+    -------
+    container
+        Of int64, divided as the keys are.
+
+    Raises
+    ------
+    InvalidTypeError
+        If keys is no sequence of containers. On every rank, if its first is a container.
+    InvalidArgumentError
+        If there is none, one has more than one dimension, or one is divided otherwise. On every rank.
+    CollectiveMismatchError
+        If ranks pass different containers.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     first = dtl.DistributedVector.from_numpy(ctx, np.array([2, 1, 2, 1]))
+    ...     second = dtl.DistributedVector.from_numpy(ctx, np.array([9, 8, 7, 6]))
+    ...     print(dtl.lexsort((second, first)).gather_to())
+    [3 1 2 0]
+    """
+    if not isinstance(keys, (list, tuple)) or not keys:
+        raise InvalidArgumentError(f"keys {keys!r} is no sequence of containers, or an empty one")
+    check_container("each of the keys", keys[0])
+    check_keys("the first of the keys", *keys)
+    share(keys[0], "lexsort", f"{len(keys)} keys", also=keys[1:])
+    order: Any = None
+    for key in keys:
+        order = refined(order, key, False)
+    return order
+
+
+@algorithm
+def is_sorted(c: DistributedContainer, reverse: bool = False, *, axis: int = -1) -> bool:
+    """Say whether ``sort`` would leave a container as it is. Collective.
+
+    Parameters
+    ----------
+    c, reverse, axis
+        As of ``sort``. Complex numbers are not compared.
+
+    Raises
+    ------
+    BoundsError, InvalidArgumentError, CollectiveMismatchError
+        As of ``sort``.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx, dtl.DistributedVector(ctx, 4) as vec:
+    ...     dtl.iota(vec)
+    ...     dtl.is_sorted(vec), dtl.is_sorted(vec, reverse=True)
+    (True, False)
+    """
+    check_container("c", c)
+    args = _arguments(c, reverse, True, axis)
+    return bool(bridge.call(bridge.IS_SORTED, c, None, None, *args))

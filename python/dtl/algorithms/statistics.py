@@ -1,0 +1,252 @@
+"""Sums, extremes, means and variances of containers."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import struct
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .._native.deferring import algorithm
+from .._native.library import bridge
+from .._native.short_calls import short
+from ..exceptions import InvalidTypeError
+from . import exact_folds
+from .exact_folds import MEANS, OWN, REALS, WIDE, fold
+
+
+@short(bridge.FOLD, "owner none none false false", "folded", exact_folds.SUM)
+def sum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, reproducible: bool = False) -> Any:
+    """Return the sum of the elements of a container. Collective.
+
+    Parameters
+    ----------
+    a
+        A container of any dtype, divided in any way. Of one with PARTITION_REPLICATED, each element counts once.
+    axis
+        The dimension, or a tuple of dimensions, to add up along; None is all of them.
+    dtype
+        The element type to add up in; None is NumPy's choice: 64-bit integers for integers and bool, which wrap around,
+        else that of the container.
+    keepdims
+        Whether the dimensions that are added up along stay, with an extent of 1.
+    reproducible
+        Whether the sum of floats is to be the exact one, rounded once: the same bits for any number of ranks, any
+        partition and any order. It takes a few times as long, and axis must be None.
+
+    Returns
+    -------
+    scalar or container
+        With axis None, a NumPy scalar, the same bits on every rank. Else a vector or tensor of the dimensions that are
+        left: divided as they were in the container where no dimension of axis is divided among ranks, else by blocks of
+        the first of them.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a is no container, or closed.
+    BoundsError
+        If there is no such dimension.
+    CollectiveMismatchError
+        If ranks pass different containers or arguments.
+
+    Notes
+    -----
+    Floats are added up in float64, in chunks whose sums lose nothing to rounding but at the end (Knuth, The Art of
+    Computer Programming, volume 2, section 4.2.2), and float32 is rounded once. The exact sum is made in a
+    superaccumulator (Neal 2015, "Fast exact summation using small and large superaccumulators").
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.arange(5, dtype=np.int8))
+    ...     vec.sum(), np.sum(vec), dtl.sum(vec, dtype=np.float32)
+    (np.int64(10), np.int64(10), np.float32(10.0))
+    """
+    if axis is None and dtype is None and not keepdims and not reproducible:
+        total = fold(a, exact_folds.SUM)
+        return WIDE[a._dtype.num](total)
+    return _along("sum", a, axis, dtype, keepdims, reproducible)
+
+
+@short(bridge.FOLD, "owner none none false", "folded", exact_folds.PROD)
+def prod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the product of the elements of a container. Collective.
+
+    Parameters, result and errors are those of :func:`sum`. Products of floats overflow only if the whole product does.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     print(dtl.DistributedVector.from_numpy(ctx, np.arange(1, 6)).prod())
+    120
+    """
+    if axis is None and dtype is None and not keepdims:
+        total = fold(a, exact_folds.PROD)
+        return WIDE[a._dtype.num](total)
+    return _along("prod", a, axis, dtype, keepdims)
+
+
+@short(bridge.FOLD, "owner none false", "folded", exact_folds.MIN)
+def min(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the least element of a container, or NaN where there is one. Collective.
+
+    Parameters, result and errors are those of :func:`sum`; besides:
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no element, or the elements are complex, which have no order. On every rank.
+    """
+    if axis is None and not keepdims:
+        value = fold(a, exact_folds.MIN)
+        return OWN[a._dtype.num](value)
+    return _along("min", a, axis, None, keepdims)
+
+
+@short(bridge.FOLD, "owner none false", "folded", exact_folds.MAX)
+def max(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the greatest element of a container, or NaN where there is one. Collective. Else as :func:`min`."""
+    if axis is None and not keepdims:
+        value = fold(a, exact_folds.MAX)
+        return OWN[a._dtype.num](value)
+    return _along("max", a, axis, None, keepdims)
+
+
+@short(bridge.FOLD, "owner none false", "folded", exact_folds.ARGMIN)
+def argmin(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the index in C order of the first of the least elements, or of the first NaN. Collective.
+
+    Parameters, result and errors are those of :func:`min`, but axis is one dimension or None. Along a dimension, the
+    indices are of that dimension.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.array([3, 1, 2, 1]), partition=dtl.PARTITION_CYCLIC)
+    ...     print(vec.argmin(), vec.argmax())
+    1 0
+    """
+    if axis is None and not keepdims:
+        return np.int64(fold(a, exact_folds.ARGMIN))
+    return _along("argmin", a, axis, None, keepdims)
+
+
+@short(bridge.FOLD, "owner none false", "folded", exact_folds.ARGMAX)
+def argmax(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the index in C order of the first of the greatest elements, or of the first NaN. As :func:`argmin`."""
+    if axis is None and not keepdims:
+        return np.int64(fold(a, exact_folds.ARGMAX))
+    return _along("argmax", a, axis, None, keepdims)
+
+
+@algorithm
+def all(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Say whether all elements of a container are true: not zero. Collective. Else as :func:`sum`."""
+    if axis is None and not keepdims:
+        return np.bool_(fold(a, exact_folds.TRUTHS + exact_folds.ALL) == a.global_size)
+    return _along("all", a, axis, None, keepdims)
+
+
+@algorithm
+def any(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Say whether any element of a container is true: not zero. Collective. Else as :func:`sum`."""
+    if axis is None and not keepdims:
+        return np.bool_(fold(a, exact_folds.TRUTHS + exact_folds.ANY) != 0)
+    return _along("any", a, axis, None, keepdims)
+
+
+@algorithm
+def mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, reproducible: bool = False) -> Any:
+    """Return the arithmetic mean of the elements of a container. Collective.
+
+    Parameters, result and errors are those of :func:`sum`; integers and bool have a mean of float64, which does not
+    overflow. The mean of nothing is NaN, with a RuntimeWarning, as in NumPy.
+    """
+    if axis is None and dtype is None and not keepdims and not reproducible:
+        value = fold(a, exact_folds.MEAN)
+        if not a.global_size:
+            warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=2)
+        return MEANS[a._dtype.num](value)
+    return _along("mean", a, axis, dtype, keepdims, reproducible)
+
+
+@algorithm
+def var(a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
+    """Return the variance of the elements of a container: the mean squared distance from the mean. Collective.
+
+    Parameters
+    ----------
+    a, axis, dtype, keepdims
+        As of :func:`sum`; integers and bool have a variance of float64.
+    ddof
+        The sum of squares is divided by the number of elements less this.
+
+    Returns
+    -------
+    scalar or container
+        As of :func:`sum`; of complex elements it is real. Where the divisor is not positive, NaN or infinity with a
+        RuntimeWarning, as in NumPy.
+
+    Notes
+    -----
+    One pass over the memory, stable also where the mean is large: blocks of elements are looked at twice while they lie
+    in the cache, and merged, as the ranks' parts are (Chan, Golub and LeVeque 1979, "Updating formulae and a pairwise
+    algorithm for computing sample variances").
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, 1e9 + np.arange(4.0))
+    ...     print(vec.var(), vec.var(ddof=1) * 3 == 5)
+    1.25 True
+    """
+    if axis is None and dtype is None and not keepdims:
+        squares = fold(a, exact_folds.MOMENT, _bits(a, ddof))
+        return REALS[a._dtype.num](_quotient(squares, a.global_size - ddof))
+    return _along("var", a, axis, dtype, keepdims, ddof=ddof)
+
+
+@algorithm
+def std(a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
+    """Return the standard deviation of the elements of a container, the root of :func:`var`. Collective."""
+    if axis is None and dtype is None and not keepdims:
+        squares = fold(a, exact_folds.MOMENT + exact_folds.STD, _bits(a, ddof))
+        return REALS[a._dtype.num](math.sqrt(_quotient(squares, a.global_size - ddof)))
+    return _along("std", a, axis, dtype, keepdims, ddof=ddof)
+
+
+def exact(name: str, a: Any) -> Any:
+    """Return the exact sum or mean of all elements, rounded once. Sums of integers are exact anyhow. Collective."""
+    if name == "mean":
+        return MEANS[a.dtype.num](fold(a, exact_folds.MEAN, 0, 1))
+    return WIDE[a.dtype.num](fold(a, exact_folds.SUM, 0, int(a.dtype.kind in "fc")))
+
+
+def _bits(a: Any, ddof: Any) -> int:
+    """Return a number of 64 bits for what is taken from the count of elements, which all ranks compare."""
+    if ddof.__class__ is int:
+        return ddof
+    try:
+        return int(struct.unpack("q", struct.pack("d", float(ddof)))[0])
+    except (TypeError, ValueError):
+        raise InvalidTypeError(f"ddof must be a number, not {ddof!r}") from None
+
+
+def _quotient(squares: float, divisor: float) -> float:
+    if divisor > 0:
+        return squares / divisor
+    warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
+    return math.inf if squares > 0 else math.nan
+
+
+def _along(name: str, a: Any, axis: Any, dtype: Any, keepdims: Any, reproducible: bool = False, **options: Any) -> Any:
+    axes = importlib.import_module("dtl.algorithms.axes")  # imports this module
+    return axes.reduced(name, a, axis, dtype, keepdims, reproducible, **options)

@@ -1,0 +1,171 @@
+"""Algorithms from one container to another: for_each, transform and copy."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from .._native.deferring import algorithm
+from ..containers.base import DistributedContainer, check_alike, check_container
+from ..containers.indexing import element_store
+from ..containers.indexing.regions import copied, whole
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import together
+from .exchange import share
+from .functions import applied, check_function, running
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+@algorithm
+def for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> None:
+    """Call a function with each rank's elements, which it may change. Collective.
+
+    Parameters
+    ----------
+    c
+        A container, the same on every rank.
+    f
+        A function of an array, called once on each rank with the local view; what it returns is ignored. It is not
+        called where a rank has no elements.
+    elementwise
+        True if f is a function of one element, which is then called for each, in the order of the local view.
+
+    Raises
+    ------
+    InvalidTypeError
+        If f is no function. On every rank.
+    CommunicationError
+        If f fails on another rank; the text has its traceback. On the rank itself, what f raised. What f has changed
+        until then stays changed.
+    CollectiveMismatchError
+        If ranks pass different containers.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx, dtl.DistributedVector(ctx, 4, fill=-2.0) as vec:
+    ...     dtl.for_each(vec, lambda a: np.abs(a, out=a))
+    ...     print(vec[...].gather_to())
+    [2. 2. 2. 2.]
+    """
+    check_container("c", c)
+    with together(c.context, "for_each"):
+        c._check_open()
+        check_function("f", f)
+    with running(c.context, "for_each"):
+        view = c.local_view()
+        if not elementwise and view.size:
+            f(view)
+        elif elementwise:
+            for value in view.flat:
+                f(value)
+    share(c, "for_each")
+
+
+@algorithm
+def transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> None:
+    """Write a function's values for the elements of one container, or of several, to another. Collective.
+
+    Parameters
+    ----------
+    src
+        A container, or a tuple of containers that are the function's arguments.
+    dst
+        The container that is written to; may be src. All are of one shape, and divided alike.
+    f
+        A ufunc of NumPy, which writes straight into dst; or a function of as many arrays as there are containers, which
+        is called once on each rank with the local views, and returns an array of their shape. It is not called where a
+        rank has no elements.
+    elementwise
+        True if f is a function of one element of each, which is then called for each.
+
+    Raises
+    ------
+    InvalidTypeError
+        If something is no container, f no function, or its values may not be cast to dst's elements (NumPy's rule
+        "same_kind").
+    InvalidArgumentError
+        If the containers are of different shapes or divided otherwise, or f gives another shape.
+    CommunicationError
+        If f fails on another rank; the text has its traceback. On the rank itself, what f raised. dst is unchanged
+        on every rank, but where a ufunc has written to it.
+    CollectiveMismatchError
+        If ranks pass different containers.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     src = dtl.DistributedVector.from_numpy(ctx, np.arange(4.0))
+    ...     dst = dtl.DistributedVector(ctx, 4)
+    ...     dtl.transform(src, dst, np.square)
+    ...     dtl.transform((src, dst), dst, lambda a, b: a + b)
+    ...     print(dst[...].gather_to())
+    [ 0.  2.  6. 12.]
+    """
+    sources = src if isinstance(src, tuple) else (src,)
+    check_container("dst", dst)
+    check_function("f", f)
+    check_all_alike("src", sources, dst)
+    values = None
+    with running(dst.context, "transform"):
+        to, parts = dst.local_view(), tuple(source.local_view() for source in sources)
+        if isinstance(f, np.ufunc) and f.nout == 1 and not elementwise:
+            f(*parts, out=to)
+        elif to.size:
+            values = applied(f, parts, elementwise)
+            if not np.can_cast(values.dtype, to.dtype, "same_kind"):
+                raise InvalidTypeError(f"the function gave {values.dtype}, which may not be cast to {to.dtype}")
+    share(dst, "transform", also=sources)
+    if values is not None:
+        to[...] = values
+
+
+@algorithm
+def copy(src: DistributedContainer, dst: DistributedContainer) -> None:
+    """Write the elements of one container to another, each to its global index. Collective.
+
+    Parameters
+    ----------
+    src
+        The container that is read.
+    dst
+        A container of its shape, divided in any way. Values are cast by NumPy's rule "same_kind", but no integer wraps
+        around.
+
+    Raises
+    ------
+    InvalidTypeError
+        If something is no container, or the elements may not be cast. On every rank.
+    InvalidArgumentError
+        If the shapes differ. On every rank.
+    OverflowError
+        If dst's element type does not hold an element. On every rank. In each case, nothing is written.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     src = dtl.DistributedVector.from_numpy(ctx, np.arange(4))
+    ...     dst = dtl.DistributedVector(ctx, 4, partition=dtl.PARTITION_CYCLIC)
+    ...     dtl.copy(src, dst)
+    ...     print(dst[...].gather_to())
+    [0. 1. 2. 3.]
+    """
+    check_container("src", src)
+    check_container("dst", dst)
+    dst._check_open()
+    copied(element_store.converted(dst, whole(dst.shape), src), dst)
+
+
+def check_all_alike(name: str, containers: Any, other: DistributedContainer) -> None:
+    """Refuse what are no open containers that are divided as another one is."""
+    other._check_open()
+    if not containers:
+        raise InvalidArgumentError(f"{name} is an empty tuple; it must have a container")
+    for c in containers:
+        check_container(name, c)
+        c._check_open()
+        check_alike(name, c, other)

@@ -1,0 +1,1 @@
+"""Collective calls that run in the background."""

@@ -1,0 +1,354 @@
+"""Streams: where asynchronous calls run, each in a communicator and a thread of its own."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import importlib
+import sys
+import threading
+import time
+import weakref
+from _thread import allocate_lock
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, Callable, Iterator
+
+from .._native import library, turns
+from .._native.callsite import own
+from .._native.site import Site
+from ..exceptions import BackendError, BufferError, InvalidArgumentError
+from ..futures.future import Future
+from ..futures.pending import DONE, FAILED
+from ..runtime.context import Context
+from ..runtime.environment import THREAD_MULTIPLE
+
+if TYPE_CHECKING:
+    from ..containers.base import DistributedContainer
+
+#: How many streams a context has. Containers take them in turn.
+STREAMS = 4
+
+#: What a call counts on containers and streams, which threads end at any time.
+_books = threading.Lock()
+
+#: The future that each thread waits for, for those who ask where this process is.
+waiting: dict[int, Operation] = {}
+
+_here = threading.local()
+
+
+class Operation(Future):
+    """The future of an asynchronous call."""
+
+    __slots__ = ("_op", "_place")
+
+    _promise = False
+
+    def __init__(self, op: str, place: str) -> None:
+        super().__init__()
+        self._op = op
+        self._place = place
+
+    def cancel(self) -> bool:
+        """Say no: a call that was started cannot be cancelled."""
+        return False  # the other ranks would wait for this one
+
+    def _before_waiting(self) -> None:
+        if library.forked():
+            raise BackendError("DTL cannot be used in a forked child; the operation is not under way here")
+        if in_stream():
+            raise InvalidArgumentError(
+                f"{self!r} cannot be waited for by what an asynchronous call calls, but by the program"
+            )
+
+    def _await(self, timeout: float | None) -> bool:
+        me = threading.get_ident()
+        waiting[me] = self
+        try:
+            return super()._await(timeout)
+        finally:
+            waiting.pop(me, None)
+
+    def _wait_in_stream(self) -> None:
+        """Wait in the thread of a stream, for a call that was made before the one that waits."""
+        over = allocate_lock()
+        over.acquire()
+        if self._when_over(lambda _: over.release()):
+            over.acquire()
+
+    def _report(self) -> None:
+        """Tell the user of a failure that nobody asked for."""
+        if not self._asked:
+            self._asked = True
+            traceback: Any = importlib.import_module("traceback")
+            lines = traceback.format_exception(type(self._error), self._error, self._trace)
+            sys.stderr.write(f"dtl: {self!r}, and nobody asked it\n{''.join(lines)}")
+
+    def _origin(self) -> str:
+        return f" of {self._op} at {self._place}" if self._place else f" of {self._op}"
+
+
+class Job:
+    """One asynchronous call, from when it is made until it is over."""
+
+    def __init__(
+        self, future: Operation, site: Site, roots: list[DistributedContainer], work: Callable[[Context], Any]
+    ) -> None:
+        self.future = future
+        self.number = 0  # among the deferred calls of the context
+        self._site = site
+        self._roots = roots
+        self._work = work
+        self._after: list[Operation] = []
+
+    def begin(self, stream: Stream) -> None:
+        """Count the call, and learn what has to be over before; a context that is closed meanwhile takes none."""
+        with _books:
+            if stream.of.closed:
+                raise library.closed("context")
+            turns.count(1)
+            stream.of.flying += 1
+            stream.last = self.future
+            for root in self._roots:
+                if root._last is not None and root._last not in self._after:
+                    self._after.append(root._last)
+                root._last = self.future
+                root._flying += 1
+
+    def run(self, stream: Stream) -> None:
+        """Do the work, when what it needs is over, and end the future."""
+        for operation in self._after:
+            operation._wait_in_stream()
+        future, state, value, error = self.future, DONE, None, None
+        with _in_stream():
+            try:
+                library.context_serve(stream.context._handle, stream.of.handle, self.number)
+                value = self._site.run(future._op, functools.partial(self._work, stream.context))
+            except BaseException as raised:  # noqa: BLE001 - whoever asks gets it
+                state, error = FAILED, _told(raised, future)
+                _failed.add(future)
+        self._work, self._after = _nothing, []
+        self._end(stream)
+        future._end(state, value, error)
+        del self, stream, future, value, error  # an error's frames keep this one alive, and would keep all of them
+
+    def abandon(self, stream: Stream, error: BaseException) -> None:
+        """End a call that has begun and cannot be made; its caller has the error."""
+        self._end(stream)
+        self.future._asked = True
+        self.future._end(FAILED, error=error)
+
+    def _end(self, stream: Stream) -> None:
+        """Take the call off the books, and let go of the containers."""
+        with _books:
+            turns.count(-1)
+            stream.of.flying -= 1
+            if stream.last is self.future:
+                stream.last = None
+            for root in self._roots:
+                root._flying -= 1
+                if root._last is self.future:
+                    root._last = None
+        self._roots = []
+
+
+def _nothing(_: Context) -> None:
+    """Stand for work that was done."""
+
+
+def _told(error: BaseException, future: Operation) -> BaseException:
+    """Return an error with a traceback that begins where the call was made, and a note of that."""
+    trace = error.__traceback__
+    while trace is not None and own(trace.tb_frame):
+        trace = trace.tb_next
+    if future._place and hasattr(error, "add_note"):
+        error.add_note(f"{future._op} was called at {future._place}")
+    return error.with_traceback(trace or error.__traceback__)
+
+
+@contextlib.contextmanager
+def _in_stream() -> Iterator[None]:
+    """Mark what the calling thread does as an asynchronous call's."""
+    _here.depth = getattr(_here, "depth", 0) + 1
+    try:
+        yield
+    finally:
+        _here.depth -= 1
+
+
+def in_stream() -> bool:
+    """Say whether the calling thread is in an asynchronous call."""
+    return getattr(_here, "depth", 0) > 0
+
+
+class _Own(Context):
+    """A stream's context, which goes with that of the program."""
+
+    def __del__(self, _: Any = None, __: Any = None, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if self._handle and self._backend == "cpu" and not finalizing():
+            self.close()
+
+
+class Farewell:
+    """The last of a stream's jobs where an exception has ended the context: the other ranks are told."""
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    def run(self, stream: Stream) -> None:
+        """Leave the context of the stream."""
+        stream.context._give_up(self._why)
+
+
+class Stream:
+    """A duplicate of a context, and the thread that makes its calls, one after the other."""
+
+    def __init__(self, of: Streams, context: Context) -> None:
+        self.of = of
+        self.context = context
+        self.last: Operation | None = None
+        self._jobs: SimpleQueue[tuple[Job | Farewell, Stream] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def put(self, job: Job) -> None:
+        """Have a call made after those that were put before."""
+        if self.of.at_once:
+            job.run(self)
+            return
+        if self._thread is None:
+            self._thread = threading.Thread(target=_work, args=(self._jobs,), name="dtl-stream", daemon=True)
+            self._thread.start()
+        self._jobs.put((job, self))
+
+    def give_up(self, why: str) -> None:
+        """Make the calls that were put, for which other ranks may wait, and then leave the context."""
+        if self._thread is None:
+            self.context._give_up(why)
+        else:
+            self._jobs.put((Farewell(why), self))
+
+    def stop(self) -> None:
+        """Make the calls that were put, and end the thread."""
+        if self._thread is not None:
+            self._jobs.put(None)
+            self._thread.join()
+            self._thread = None
+
+
+def _work(jobs: SimpleQueue[tuple[Job | Farewell, Stream] | None]) -> None:
+    """Make the calls of a stream, in a thread of their own."""
+    while (put := jobs.get()) is not None:
+        job, stream = put
+        job.run(stream)
+        del put, job, stream  # while it waits for the next
+
+
+class Streams:
+    """The streams of a context."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.handle = ctx._handle
+        self.flying = 0
+        self.closed = False  # no call begins any more
+        self._freed = False  # nor does a stream
+        # Below MPI_THREAD_MULTIPLE no other thread may make calls; -1 is no MPI.
+        self.at_once = 0 <= library.mpi_thread_level() < THREAD_MULTIPLE
+        self._taken = 0
+        self._all: list[Stream | None] = [None] * STREAMS
+        _open.add(self)
+
+    @property
+    def upcoming(self) -> int:
+        """The number that next returns."""
+        return self._taken % STREAMS
+
+    def next(self) -> int:
+        """Return the number of the stream for what has none yet: the same on every rank."""
+        self._taken += 1
+        return (self._taken - 1) % STREAMS
+
+    def stream(self, number: int, op: str) -> Stream:
+        """Return a stream, which is made when it is first asked for. That is collective."""
+        stream = self._all[number]
+        if stream is None:
+            stream = Stream(self, _Own._adopt_handle(library.context_dup_for(self.handle, op)))
+            with _books:
+                freed = self._freed
+                if not freed:
+                    self._all[number] = stream
+            if freed:  # the context was closed meanwhile, and the other ranks are to hear of it
+                stream.context.close()
+                raise library.closed("context")
+        return stream
+
+    def begin_close(self, op: str, wait: bool) -> None:
+        """Let no call begin any more when none is under way: refuse while there are any, or wait for them."""
+        while True:
+            with _books:
+                if not self.flying:
+                    self.closed = True
+                    return
+                lasts = [stream.last for stream in self._all if stream is not None and stream.last is not None]
+                if not wait:
+                    refuse(op, self.flying)
+            for last in lasts:
+                last.wait()
+            if not lasts:
+                time.sleep(0.001)  # one that has begun is not in its stream yet
+
+    def stop(self) -> None:
+        """Make all calls, and end the threads."""
+        with _books:
+            self.closed = True
+        for stream in self._all:
+            if stream is not None:
+                stream.stop()
+
+    def give_up(self, why: str) -> None:
+        """Leave the streams' contexts without the other ranks, after the calls that were put before."""
+        for stream in self._all:
+            if stream is not None:
+                stream.give_up(why)
+
+    def close(self) -> None:
+        """Free the streams' communicators. Collective."""
+        self.stop()
+        with _books:
+            self._freed = True
+        for stream in self._all:
+            if stream is not None:
+                stream.context.close()
+        self._all = [None] * STREAMS
+        _open.discard(self)
+
+
+def refuse(op: str, flying: int) -> None:
+    """Refuse what cannot be done while so many calls are under way."""
+    if flying:
+        what = "1 asynchronous call is" if flying == 1 else f"{flying} asynchronous calls are"
+        raise BufferError(f"{op}: {what} under way; get their futures first")
+
+
+#: Futures of calls that failed. At the end of the program, those that nobody asked are reported.
+_failed: weakref.WeakSet[Operation] = weakref.WeakSet()
+
+_open: weakref.WeakSet[Streams] = weakref.WeakSet()
+
+
+def streams_of(ctx: Context) -> Streams:
+    """Return the streams of a context."""
+    if ctx._streams is None:
+        ctx._streams = Streams(ctx)
+    streams: Streams = ctx._streams
+    return streams
+
+
+@atexit.register
+def _finish() -> None:
+    """Make the calls that are under way when the program ends: other ranks may wait for them."""
+    if not library.forked():
+        for streams in list(_open):
+            streams.stop()
+        for future in list(_failed):
+            future._report()

@@ -1,0 +1,158 @@
+"""How an algorithm becomes an asynchronous call."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from .._native import library
+from .._native.site import here
+from ..containers.base import DistributedContainer
+from ..exceptions import InvalidArgumentError
+from ..futures.future import Future
+from ..policies import Execution
+from ..runtime.agreement import tell
+from ..runtime.context import Context
+from .streams import Job, Operation, Stream, Streams, in_stream, streams_of
+
+
+def submitted(op: str, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+    """Return the future of an algorithm's call. Collective, in that every rank calls it; it waits for none.
+
+    The containers among the arguments, of which there is one at least, are guests of a stream's context while it runs.
+    What it makes belongs to the program's.
+    """
+    containers = containers_in((args, kwargs))
+    ctx = containers[0].context
+
+    def work(stream: Context) -> Any:
+        guests: dict[int, Any] = {}
+        try:
+            _check_context(op, containers)
+            guests.update((id(c), _guest(c, stream)) for c in containers)
+            return _settled(f(*_put(args, guests), **_put(kwargs, guests)), ctx, stream, containers[0]._deferred)
+        except BaseException:
+            for guest in guests.values():
+                guest.close()  # which the frames of the error would keep
+            raise
+
+    return deferred(op, containers, work)
+
+
+def deferred(op: str, containers: list[DistributedContainer], work: Callable[[Context], Any]) -> Future:
+    """Return the future of what is done with containers in a stream of their context. The first is the one that counts.
+
+    It begins when what was deferred before with one of them is over.
+    """
+    ctx = containers[0].context
+    if not ctx._handle:
+        raise library.closed("context")
+    if in_stream():
+        raise InvalidArgumentError(
+            f"{op}: what an asynchronous call calls makes none itself: ranks come to it in any order"
+        )
+    site, roots, streams = here(), roots_of(containers), streams_of(ctx)
+    stream = _stream(op, roots, streams)
+
+    def told(stream: Context) -> Any:
+        try:
+            return work(stream)
+        except Exception as error:
+            tell(error, op, (stream,))
+            raise
+
+    job = Job(Operation(op, site.place), site, roots, told)
+    names = ", ".join(map(_described, containers))
+    job.begin(stream)
+    try:
+        job.number = library.context_defer(ctx._handle, f"{op} of {names} in stream {roots[0]._stream}", site.place)
+    except BaseException as error:
+        job.abandon(stream, error)
+        raise
+    future = job.future
+    stream.put(job)
+    return future
+
+
+def _stream(op: str, roots: list[DistributedContainer], streams: Streams) -> Stream:
+    """Return the stream of the first container, which others that have none join."""
+    number = roots[0]._stream
+    stream = streams.stream(streams.upcoming if number is None else number, op)
+    if number is None:
+        number = streams.next()
+    for root in roots:
+        if root._stream is None:
+            root._stream = number
+    return stream
+
+
+def roots_of(containers: list[DistributedContainer]) -> list[DistributedContainer]:
+    """Return the containers that own the elements, each once."""
+    roots: list[DistributedContainer] = []
+    for c in containers:
+        root = c._root()
+        if all(root is not other for other in roots):
+            roots.append(root)
+    return roots
+
+
+def _described(c: DistributedContainer) -> str:
+    """Return a container as all ranks describe it, also one where it is closed, and without waiting for its extents."""
+    return f"{type(c).__name__} of {c._dtype}"
+
+
+def _check_context(op: str, containers: list[DistributedContainer]) -> None:
+    """Refuse containers of several contexts, whose calls would be in no order."""
+    for c in containers:
+        c._check_open()
+        if c.context is not containers[0].context:
+            raise InvalidArgumentError(
+                f"{op}: the containers belong to several contexts; make this call without a future"
+            )
+
+
+#: How deep containers lie in what an algorithm takes: in a sequence, say, that is one of its arguments.
+_DEPTH = 4
+
+
+def containers_in(value: Any, depth: int = _DEPTH) -> list[DistributedContainer]:
+    """Return the containers in a value, which may lie in tuples, lists and dictionaries."""
+    if isinstance(value, DistributedContainer):
+        return [value]
+    if isinstance(value, dict):
+        value = tuple(value.values())
+    if isinstance(value, (tuple, list)) and depth:
+        return [c for item in value for c in containers_in(item, depth - 1)]
+    return []
+
+
+def _put(value: Any, guests: dict[int, Any], depth: int = _DEPTH - 1) -> Any:
+    """Return one of an algorithm's arguments with guests in place of containers."""
+    if isinstance(value, DistributedContainer):
+        return guests[id(value)]
+    if isinstance(value, dict) and depth:
+        return {key: _put(item, guests, depth - 1) for key, item in value.items()}
+    if type(value) in (tuple, list) and depth:
+        return type(value)(_put(item, guests, depth - 1) for item in value)
+    return value
+
+
+def _guest(c: DistributedContainer, stream: Context) -> DistributedContainer:
+    """Return a container as a guest of a stream's context."""
+    guest = c.__class__.__new__(c.__class__)
+    guest.__dict__.update(c.__dict__)
+    guest._handle = library.container_on(c._handle, stream._handle)
+    guest._context = stream
+    guest._run_as(Execution.SEQ if c._deferred else c._execution)
+    guest._stream, guest._last, guest._flying = None, None, 0
+    return guest
+
+
+def _settled(value: Any, ctx: Context, stream: Context, asynchronous: bool) -> Any:
+    """Return what an algorithm has made, as the program's context has it."""
+    for c in containers_in(value):
+        if c._context is stream:
+            library.container_settle(c._handle, ctx._handle)
+            c._context = ctx
+            if asynchronous:
+                c._run_as(Execution.ASYNC)
+    return value

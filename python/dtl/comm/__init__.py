@@ -1,0 +1,1 @@
+"""Collective calls and messages among the ranks of a context."""

@@ -1,0 +1,268 @@
+"""Collectives of Python objects, pickled on purpose: no other call ever pickles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._native.arguments import listed
+from .._native.turns import whole
+from ..exceptions import InvalidArgumentError
+from ..runtime.agreement import agree, check_context, collective, complete, root_number
+from ..runtime.context import Context
+from . import collectives, vector_collectives
+from .pickling import Head, Packed, pack, send_parts
+
+
+@whole
+@collective
+def broadcast_object(ctx: Context, obj: Any = None, root: int = 0) -> Any:
+    """Send root's object to every rank. Collective (MPI_Bcast).
+
+    Parameters
+    ----------
+    ctx
+        The ranks.
+    obj
+        On root, anything that can be pickled. Ignored elsewhere.
+    root
+        The rank whose object it is.
+
+    Returns
+    -------
+    object
+        Obj itself on root, a copy elsewhere.
+
+    Raises
+    ------
+    InvalidTypeError
+        If obj cannot be pickled. On every rank.
+    BoundsError
+        If root is outside [0, size). On every rank.
+    CollectiveMismatchError
+        If the ranks' roots differ. On every rank.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     dtl.broadcast_object(ctx, {"name": "run 7"} if ctx.is_root else None)
+    {'name': 'run 7'}
+    """
+    op = "broadcast_object"
+    root = root_number(ctx, root)
+    packed = None
+    if ctx.rank == root:
+        packed = pack(ctx, obj)
+    agree(ctx, op, f"root {root}")
+    head = Head(collectives.broadcast(ctx, packed.head if packed else None, root))
+    if head.has_parts:
+        if packed is None:
+            head.make_room()
+        agree(ctx, op)
+        _broadcast_parts(ctx, head, packed, root)
+    with complete():
+        return obj if packed else head.unpack()
+
+
+@whole
+@collective
+def gather_object(ctx: Context, obj: Any, root: int = 0) -> list[Any] | None:
+    """Collect every rank's object on root. Collective (MPI_Gather).
+
+    Parameters
+    ----------
+    ctx
+        The ranks.
+    obj
+        Anything that can be pickled.
+    root
+        The rank that gets the result.
+
+    Returns
+    -------
+    list
+        On root, a copy of each rank's object, in rank order; None on the other ranks.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a rank's obj cannot be pickled. On every rank.
+    BoundsError
+        If root is outside [0, size). On every rank.
+    CollectiveMismatchError
+        If the ranks' roots differ. On every rank.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     names = dtl.gather_object(ctx, f"rank {ctx.rank}")
+    ...     names[0] if ctx.is_root else names
+    'rank 0'
+    """
+    op = "gather_object"
+    root = root_number(ctx, root)
+    packed = pack(ctx, obj)
+    agree(ctx, op, f"root {root}")
+    gathered = vector_collectives.gatherv(ctx, packed.head, None, root)
+    heads = _heads(gathered) if ctx.rank == root else []
+    for head in heads:
+        head.make_room()
+    agree(ctx, op)
+    if ctx.rank != root:
+        send_parts(ctx, packed, root)
+        return None
+    for head in heads:
+        _receive(ctx, head, packed)
+    with complete():
+        return [head.unpack() for head in heads]
+
+
+@whole
+@collective
+def allgather_object(ctx: Context, obj: Any) -> list[Any]:
+    """Collect every rank's object on every rank. Collective (MPI_Allgather).
+
+    Parameters
+    ----------
+    ctx
+        The ranks.
+    obj
+        Anything that can be pickled.
+
+    Returns
+    -------
+    list
+        A copy of each rank's object, in rank order.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a rank's obj cannot be pickled. On every rank.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     dtl.allgather_object(ctx, {ctx.rank}) == [{rank} for rank in range(ctx.size)]
+    True
+    """
+    op = "allgather_object"
+    check_context(ctx)
+    packed = pack(ctx, obj)
+    agree(ctx, op)
+    heads = _heads(vector_collectives.allgatherv(ctx, packed.head))
+    if any(head.has_parts for head in heads):
+        for head in heads:
+            head.make_room()
+        agree(ctx, op)
+        for source, head in enumerate(heads):
+            _broadcast_parts(ctx, head, packed if source == ctx.rank else None, source)
+    with complete():
+        return [head.unpack() for head in heads]
+
+
+@whole
+@collective
+def scatter_object(ctx: Context, objs: Any = None, root: int = 0) -> Any:
+    """Give each rank one of root's objects. Collective (MPI_Scatter).
+
+    Parameters
+    ----------
+    ctx
+        The ranks.
+    objs
+        On root, a sequence of one object a rank, each of which can be pickled. Ignored elsewhere.
+    root
+        The rank whose objects they are.
+
+    Returns
+    -------
+    object
+        A copy of ``objs[rank]``.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If root has not one object a rank. On every rank.
+    InvalidTypeError
+        If one of them cannot be pickled. On every rank.
+    BoundsError
+        If root is outside [0, size). On every rank.
+    CollectiveMismatchError
+        If the ranks' roots differ. On every rank.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     jobs = [("part", rank) for rank in range(ctx.size)] if ctx.is_root else None
+    ...     dtl.scatter_object(ctx, jobs) == ("part", ctx.rank)
+    True
+    """
+    op = "scatter_object"
+    root = root_number(ctx, root)
+    packed: list[Packed] = []
+    if ctx.rank == root:
+        packed = [pack(ctx, obj, f"objs[{rank}]") for rank, obj in enumerate(_one_a_rank(ctx, objs))]
+    agree(ctx, op, f"root {root}")
+    heads = np.concatenate([one.head for one in packed]) if packed else None
+    head = Head(vector_collectives.scatterv(ctx, heads, [len(one.head) for one in packed], root))
+    head.make_room()
+    agree(ctx, op)
+    if ctx.rank == root:
+        for rank, one in enumerate(packed):
+            if rank != root:
+                send_parts(ctx, one, rank)
+        _receive(ctx, head, packed[root])
+    else:
+        head.receive(ctx)
+    with complete():
+        return head.unpack()
+
+
+def _one_a_rank(ctx: Context, objs: Any) -> list[Any]:
+    try:
+        several = listed(objs)
+    except TypeError:
+        raise InvalidArgumentError(
+            f"objs of type {type(objs).__name__} must be a sequence, with one object for each of {ctx.size} ranks"
+        ) from None
+    if len(several) != ctx.size:
+        raise InvalidArgumentError(f"objs has {len(several)} objects, but there are {ctx.size} ranks")
+    return several
+
+
+def _heads(gathered: Any) -> list[Head]:
+    """Return the heads that lie one after the other."""
+    heads: list[Head] = []
+    while len(gathered):
+        heads.append(Head(gathered))
+        gathered = gathered[heads[-1].size :]
+    return heads
+
+
+def _receive(ctx: Context, head: Head, own: Packed) -> None:
+    """Receive the parts of an object, or copy them where it is this rank's own."""
+    if head.source != ctx.rank:
+        head.receive(ctx)
+    else:
+        _copy(head, own)
+
+
+def _copy(head: Head, own: Packed) -> None:
+    for room, part in zip(head.parts, own.parts):
+        room[:] = np.frombuffer(part, np.uint8)
+
+
+def _broadcast_parts(ctx: Context, head: Head, own: Packed | None, root: int) -> None:
+    """Move the parts of root's object, which own is on root, to every rank that has room for them."""
+    if own is None:
+        for part in head.parts:
+            collectives.broadcast(ctx, None, root, out=part)
+        return
+    for part in own.parts:
+        collectives.broadcast(ctx, np.frombuffer(part, np.uint8), root)
+    _copy(head, own)

@@ -1,0 +1,85 @@
+"""What a reduction combines made ready, also where it is in out, and results made like it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._native.arguments import check_output, input_array
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..ops import IN_PLACE, PROD, SUM
+from ..runtime.context import Context
+
+#: Scalars that the bridge takes by value. Sums of truth values are integers, and so need preparing.
+SCALARS: frozenset[Any] = frozenset((float, int, complex))
+
+
+def operand(value: Any, op: int) -> np.ndarray[Any, Any]:
+    """Return the elements of a value that an operator combines. Sums and products of truth values are integers."""
+    array = input_array("value", value)
+    return array.astype(np.int64) if isinstance(value, bool) and op in (SUM, PROD) else array
+
+
+def own(value: Any, out: Any) -> Any:
+    """Return a rank's value: out where value is IN_PLACE."""
+    if value is not IN_PLACE:
+        return value
+    if out is None:
+        raise InvalidArgumentError("value is IN_PLACE, which takes the elements from out, but there is no out")
+    check_output(out)
+    return out
+
+
+def own_entry(ctx: Context, value: Any, out: Any) -> Any:
+    """Return a rank's value: its entry of out, which has one for each rank, where value is IN_PLACE."""
+    if value is not IN_PLACE:
+        return value
+    whole = own(value, out)
+    if whole.size % ctx.size:
+        raise InvalidArgumentError(f"out of shape {whole.shape} does not have one entry for each of {ctx.size} ranks")
+    return whole.reshape(ctx.size, -1)[ctx.rank]
+
+
+def template(value: Any) -> Any:
+    """Return what a rank other than root passes to a broadcast: an array says what it expects, all else nothing."""
+    return input_array("value", value) if isinstance(value, np.ndarray) else None
+
+
+def check_place(value: Any, here: bool, root: Any) -> None:
+    """Refuse IN_PLACE where the result is on root, and that is not here."""
+    if value is IN_PLACE and not here:
+        raise InvalidArgumentError(f"value is IN_PLACE on a rank other than root, {root}: only root has an out")
+
+
+def check_two(out: Any) -> Any:
+    """Refuse an out for values and ranks that is no tuple of two."""
+    if not isinstance(out, tuple) or len(out) != 2:
+        raise InvalidTypeError(f"out must be a tuple of two arrays, for values and for ranks, not {type(out).__name__}")
+    return out
+
+
+def check_ranks(ranks: Any, values: Any) -> None:
+    """Refuse an out for the ranks of as many values that does not fit."""
+    check_output(ranks)
+    if ranks.dtype != np.int64:
+        raise InvalidArgumentError(f"out for the ranks has dtype {ranks.dtype} where ranks have int64")
+    if ranks.size != values.size:
+        raise InvalidArgumentError(f"out for the ranks has {ranks.size} elements where there are {values.size} values")
+    if np.may_share_memory(ranks, values):
+        raise InvalidArgumentError("out for the ranks shares memory with out for the values")
+
+
+def room_like(value: np.ndarray[Any, Any]) -> Any:
+    """Return an empty array like value; None where there is no memory, which the ranks find out together."""
+    try:
+        return np.empty_like(value)
+    except MemoryError:
+        return None
+
+
+def like(value: Any, result: Any) -> Any:
+    """Return a result as value was passed: an array, a NumPy scalar or a Python scalar."""
+    if result.ndim == 0 and not isinstance(value, np.ndarray):
+        return result[()] if isinstance(value, np.generic) else result.item()
+    return result

@@ -1,0 +1,249 @@
+"""Messages between two ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._native import library
+from .._native.arguments import check_output, dtype_number, input_value, integer, received
+from .._native.library import bridge
+from .._native.short_calls import short
+from ..runtime.context import Context
+
+#: Receive from any rank.
+ANY_SOURCE = -1
+#: Receive with any tag.
+ANY_TAG = -1
+#: No rank: what is sent there vanishes, and nothing comes from there.
+PROC_NULL = -2
+
+_call = bridge.call
+_SEND, _RECV, _SENDRECV = bridge.SEND, bridge.RECV, bridge.SENDRECV
+_PROBE, _IPROBE = bridge.PROBE, bridge.IPROBE
+
+
+class MessageInfo:
+    """What probe says of a message that has come.
+
+    Attributes
+    ----------
+    source : int
+        The sender's rank, or PROC_NULL.
+    tag : int
+        The message's tag; ANY_TAG from PROC_NULL.
+    dtype : numpy.dtype or None
+        Of its elements; None from PROC_NULL.
+    shape : tuple of int
+        Of the array; ``()`` for a scalar.
+    count : int
+        The number of elements.
+    """
+
+    __slots__ = ("count", "dtype", "shape", "source", "tag")
+
+    def __init__(self, source: int, tag: int, dtype: np.dtype[Any] | None, shape: tuple[int, ...], count: int) -> None:
+        self.source = source
+        self.tag = tag
+        self.dtype = dtype
+        self.shape = shape
+        self.count = count
+
+    def __repr__(self) -> str:
+        return f"<dtl.MessageInfo source {self.source}, tag {self.tag}, dtype {self.dtype}, shape {self.shape}>"
+
+
+@short(bridge.SEND, "owner in 0 1", "sent")
+def send(ctx: Context, data: Any, dest: int, tag: int = 0) -> None:
+    """Send an array or scalar to one rank (MPI_Send).
+
+    Parameters
+    ----------
+    ctx
+        The context.
+    data
+        Of any shape. Its dtype and shape travel with it.
+    dest
+        The receiver's rank, or PROC_NULL.
+    tag
+        What the receiver can tell it by, at least 0. At least 32768 tags are there.
+
+    Raises
+    ------
+    BoundsError
+        If dest or tag is outside its range.
+    InvalidTypeError
+        If data has no dtype that can be sent.
+
+    Notes
+    -----
+    Not collective. Returns when data may be used again: above 4 KiB, when the receiver takes it; below, as MPI
+    pleases. Two ranks that send to each other before they receive may wait for ever; sendrecv does not.
+    """
+    if _call(_SEND, ctx, data, None, dest, tag, 0, 0) is NotImplemented:
+        prepared = input_value("data", data)
+        _call(_SEND, ctx, prepared, None, integer("dest", dest), integer("tag", tag), 0, 0)
+
+
+@short(bridge.RECV, "owner 0 1 dtype2 3 out", "received")
+def recv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int = 0, *, out: Any = None) -> Any:
+    """Receive an array or scalar from one rank (MPI_Recv).
+
+    Parameters
+    ----------
+    ctx
+        The context.
+    source
+        The sender's rank, ANY_SOURCE, or PROC_NULL.
+    tag
+        The message's tag, or ANY_TAG.
+    dtype, count
+        What the message must be, where they are given. It brings its own dtype and shape, so neither is needed.
+    out
+        A C-contiguous array for the elements, of the message's dtype and number of elements.
+
+    Returns
+    -------
+    ndarray or scalar
+        Like what was sent, or out, which PROC_NULL leaves as it is. Without out, None from PROC_NULL.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the message is not what dtype, count or out states. It stays there to be received.
+    BoundsError
+        If source or tag is outside its range.
+
+    Notes
+    -----
+    Not collective. Waits for the message.
+    """
+    number = 0 if dtype is None else dtype_number(dtype)
+    result = _call(_RECV, ctx, None, out, source, tag, number, count)
+    if result is NotImplemented:
+        if out is not None:
+            check_output(out)
+        args = integer("source", source), integer("tag", tag), number, integer("count", count)
+        result = _call(_RECV, ctx, None, out, *args)
+    return received(result)
+
+
+@short(bridge.SENDRECV, "owner in 0 2 1 3 out", "exchanged")
+def sendrecv(
+    ctx: Context,
+    send_data: Any,
+    dest: int,
+    source: int,
+    send_tag: int = 0,
+    recv_tag: int = 0,
+    *,
+    out: Any = None,
+) -> Any:
+    """Send to one rank and receive from another at once (MPI_Sendrecv).
+
+    Parameters
+    ----------
+    ctx
+        The context.
+    send_data, dest, send_tag
+        As for send.
+    source, recv_tag, out
+        As for recv.
+
+    Returns
+    -------
+    ndarray or scalar
+        Like what source sent, or out, which PROC_NULL leaves as it is. Without out, None from PROC_NULL.
+
+    Raises
+    ------
+    InvalidArgumentError, InvalidTypeError, BoundsError
+        As for send and recv.
+
+    Notes
+    -----
+    Not collective. Ranks that exchange never wait for each other in a circle, whatever the lengths.
+    """
+    result = _call(_SENDRECV, ctx, send_data, out, dest, send_tag, source, recv_tag)
+    if result is NotImplemented:
+        prepared = input_value("send_data", send_data)
+        if out is not None:
+            check_output(out)
+        peers = integer("dest", dest), integer("send_tag", send_tag), integer("source", source)
+        result = _call(_SENDRECV, ctx, prepared, out, *peers, integer("recv_tag", recv_tag))
+    return received(result)
+
+
+def probe(ctx: Context, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> MessageInfo:
+    """Wait for a message, and describe it without receiving it (MPI_Probe).
+
+    Parameters
+    ----------
+    ctx
+        The context.
+    source
+        The sender's rank, ANY_SOURCE, or PROC_NULL.
+    tag
+        The message's tag, or ANY_TAG.
+
+    Returns
+    -------
+    MessageInfo
+        Its source, tag, dtype, shape and number of elements. From PROC_NULL comes nothing: no dtype, no elements.
+
+    Raises
+    ------
+    BoundsError
+        If source or tag is outside its range.
+    CommunicationError
+        If nobody else is there to send.
+
+    Notes
+    -----
+    Not collective. The next receive that is made and matches gets the message.
+    """
+    return _info(_probed(_PROBE, ctx, source, tag))
+
+
+def iprobe(ctx: Context, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> MessageInfo | None:
+    """Describe a message that has come, without waiting for one (MPI_Iprobe).
+
+    Parameters
+    ----------
+    ctx, source, tag
+        As for probe.
+
+    Returns
+    -------
+    MessageInfo or None
+        As for probe; None if no such message has come.
+
+    Raises
+    ------
+    BoundsError
+        If source or tag is outside its range.
+
+    Notes
+    -----
+    Not collective. The next receive that is made and matches gets the message.
+    """
+    result = _probed(_IPROBE, ctx, source, tag)
+    return None if result is None else _info(result)
+
+
+def _probed(code: int, ctx: Context, source: Any, tag: Any) -> Any:
+    result = _call(code, ctx, None, None, source, tag, 0, 0)
+    if result is NotImplemented:
+        result = _call(code, ctx, None, None, integer("source", source), integer("tag", tag), 0, 0)
+    return result
+
+
+def _info(numbers: Any) -> MessageInfo:
+    source, tag, number, *shape = np.asarray(numbers).tolist()
+    if not number:
+        return MessageInfo(source, tag, None, (0,), 0)
+    count = 1
+    for extent in shape:
+        count *= extent
+    return MessageInfo(source, tag, np.dtype(library.dtype_name(number)), tuple(shape), count)

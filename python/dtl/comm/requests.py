@@ -1,0 +1,291 @@
+"""Requests: messages and collectives under way."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from _thread import allocate_lock
+from typing import Any, Callable
+
+from .._native.callsite import caller
+from .._native.library import bridge, closed
+from ..exceptions import BufferError, DTLError, InvalidArgumentError, InvalidTypeError
+from ..runtime import detached
+from ..runtime.context import Context
+
+_call, _pends = bridge.call, bridge.pends
+_UNDER_WAY = False, None
+_WAIT, _TEST, _CANCEL, _START = bridge.WAIT, bridge.TEST, bridge.CANCEL, bridge.START
+
+
+class Request:
+    """A message or collective call under way, as isend, irecv, iallreduce and their like return it.
+
+    Its buffers, the data that is sent and ``out``, belong to the operation until it is over: the data must not change,
+    ``out`` must not be touched, and neither can be resized. A request that is dropped before warns with a
+    ResourceWarning that says where it was made, and its buffers stay until it is over.
+
+    A request may be waited for and tested from any thread.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     sent = dtl.isend(ctx, np.arange(3), dest=ctx.rank)
+    ...     received = dtl.irecv(ctx, source=ctx.rank)
+    ...     received.wait()
+    ...     sent.wait()
+    array([0, 1, 2])
+    """
+
+    _held: bridge.Held | None = None
+    _answer: tuple[bool, Any] | None = None  # test's, once it is always the same
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise InvalidTypeError("requests are made by dtl.isend, dtl.irecv, dtl.iallreduce and their like")
+
+    def _begin(self, ctx: Context, op: str, held: bridge.Held, give: Callable[[Any], Any]) -> None:
+        self._ctx = ctx
+        self._op = op
+        self._give = give  # makes the result of what the bridge returns
+        self._lock = allocate_lock()
+        self._active = True
+        self._cancelled = False
+        self._result: Any = None
+        self._error: BaseException | None = None
+        frame = caller(sys._getframe(2))
+        self._where = ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+        self._held = held
+
+    def _ask(self, code: int) -> Any:
+        if self._held is None:
+            raise closed("request")
+        return _call(code, self._held, None, None, 0, 0, 0, 0)
+
+    def wait(self) -> Any:
+        """Return the operation's result when it is over: what was received, or None. A second call returns it again.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the message is not what dtype, count or out of irecv state. It stays there to be received.
+        CollectiveMismatchError
+            If other ranks started another collective, or with other arguments.
+        CommunicationError
+            If the operation fails, or nobody could end it.
+
+        Notes
+        -----
+        Not collective. Waiting for one request goes on with all others.
+        """
+        with self._lock:
+            return self._collect()
+
+    def _collect(self) -> Any:
+        """Return the result, or raise the error, of what is over when this returns. The caller holds the lock."""
+        if self._active:
+            try:
+                result = self._ask(_WAIT)
+            except BaseException as error:
+                if not self._ask(_TEST):
+                    raise  # the wait was ended, not the operation
+                self._end(None, error)
+            else:
+                self._end(None if self._cancelled else self._give(result), None)
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+    def _end(self, result: Any, error: BaseException | None) -> None:
+        self._result, self._error, self._active = result, error, False
+        self._held = None
+        if error is None:
+            self._answer = True, result
+
+    def test(self) -> tuple[bool, Any]:
+        """Return whether the operation is over, and its result if so, without waiting.
+
+        Returns
+        -------
+        done : bool
+            False also while another thread waits.
+        result
+            What wait returns; None while the operation is under way.
+
+        Raises
+        ------
+        DTLError
+            What wait raises, if the operation is over and failed.
+        """
+        # Asked again and again, so the usual answers take no lock; no is also the core's while another thread waits.
+        if (answer := self._answer) is not None:
+            return answer
+        if _pends(self._held):
+            return _UNDER_WAY
+        if self._active and (held := self._held) is not None and not _call(_TEST, held, None, None, 0, 0, 0, 0):
+            return False, None
+        if not self._lock.acquire(False):
+            return False, None
+        try:
+            if self._active and not self._ask(_TEST):
+                return False, None
+            return True, self._collect()
+        finally:
+            self._lock.release()
+
+    @property
+    def done(self) -> bool:
+        """Whether the operation is over, so that wait returns, or raises, at once."""
+        if _pends(self._held):
+            return False
+        if not self._active:
+            return True
+        if not self._lock.acquire(False):
+            return False
+        try:
+            return not self._active or bool(self._ask(_TEST))
+        finally:
+            self._lock.release()
+
+    def cancel(self) -> bool:
+        """Take a receive back to which no message has come, and return whether that was so.
+
+        A request that was cancelled is over, and its result is None. Sends and collectives are not cancelled: they
+        return False, and go on.
+        """
+        if not self._lock.acquire(False):
+            return False  # a thread waits for it
+        try:
+            if not self._active or not self._ask(_CANCEL):
+                return False
+            self._cancelled = True
+            self._collect()
+            return True
+        finally:
+            self._lock.release()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the request was cancelled."""
+        return self._cancelled
+
+    def __repr__(self) -> str:
+        state = "cancelled" if self._cancelled else "active" if self._active else "over"
+        return f"<dtl.{type(self).__name__} of {self._op}, {state}>"
+
+    def __reduce__(self) -> Any:
+        raise InvalidTypeError(f"{self!r} cannot be copied or pickled: it stands for one operation of this process")
+
+    # The interpreter's end takes the modules away first; what is under way then keeps its buffers for good.
+    def __del__(
+        self,
+        warn: Callable[..., None] = warnings.warn,
+        keep: Callable[[bridge.Held], None] = detached.keep,
+        finalizing: Callable[[], bool] = sys.is_finalizing,
+    ) -> None:
+        if self._held is None or not self._active or finalizing():
+            return
+        try:
+            over = self._ask(_TEST)
+        except DTLError:  # in a forked child
+            return
+        if not over:
+            keep(self._held)
+            file, line = self._where
+            text = f"{self!r} made at {os.path.basename(file)}:{line} was dropped; its buffers stay until it is over"
+            warn(text, ResourceWarning, source=self, stacklevel=2)
+
+
+class PersistentRequest(Request):
+    """A message that is sent or received again and again, as send_init and recv_init return it.
+
+    ``start()`` starts it, and ``wait()`` or a successful ``test()`` ends it; then it may be started again. Its buffers
+    are held until ``close()``, or until it is dropped.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     data, out = np.zeros(3), np.zeros(3)
+    ...     send, receive = dtl.send_init(ctx, data, dest=ctx.rank), dtl.recv_init(ctx, source=ctx.rank, out=out)
+    ...     for step in range(3):
+    ...         data[:] = step
+    ...         dtl.startall([receive, send])
+    ...         sums = dtl.waitall([receive, send])[0].sum()
+    ...     float(sums)
+    6.0
+    """
+
+    _before: Callable[[], Any] | None = None  # makes ready what is sent, where it is not sent as it lies
+
+    def start(self) -> None:
+        """Start the operation.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If it has been started, and nobody has waited for it since.
+        InvalidHandleError
+            If the request, or its context, is closed.
+        """
+        if not self._taken():
+            raise InvalidArgumentError(f"start: {self!r} has been started already, and a thread waits for it")
+        try:
+            if self._before is not None and not self._active and self._held is not None:
+                self._before()
+            self._ask(_START)
+            self._active, self._cancelled, self._error, self._result = True, False, None, None
+            self._answer = None
+        finally:
+            self._lock.release()
+
+    def _end(self, result: Any, error: BaseException | None) -> None:
+        self._result, self._error, self._active = result, error, False
+        if error is None:
+            self._answer = True, result
+
+    def close(self) -> None:
+        """Let the buffers go. A second call does nothing.
+
+        Raises
+        ------
+        BufferError
+            If the operation is under way.
+        """
+        if not self._taken():
+            raise BufferError(f"{self!r} is under way, and a thread waits for it")
+        try:
+            if self._active and not self._ask(_TEST):
+                raise BufferError(f"{self!r} is under way; wait for it first, or cancel it")
+            self._active, self._held = False, None
+        finally:
+            self._lock.release()
+
+    def _taken(self) -> bool:
+        """Take the lock, and return whether that is done: a thread that waits keeps it until the operation is over."""
+        return self._lock.acquire(False) or (not self._active and self._lock.acquire())
+
+
+def begun(ctx: Context, op: str, held: Any, give: Callable[[Any], Any] = lambda result: None) -> Request:
+    """Return the request of what the bridge has started. Give makes its result of what the bridge returns."""
+    detached.settle()
+    request = Request.__new__(Request)
+    request._begin(ctx, op, held, give)
+    return request
+
+
+def prepared(
+    ctx: Context,
+    op: str,
+    held: Any,
+    give: Callable[[Any], Any] = lambda result: None,
+    before: Callable[[], Any] | None = None,
+) -> PersistentRequest:
+    """Return the request of what the bridge is ready to start. Before each start, before is called."""
+    detached.settle()
+    request = PersistentRequest.__new__(PersistentRequest)
+    request._begin(ctx, op, held, give)
+    request._active = False
+    request._before = before
+    return request

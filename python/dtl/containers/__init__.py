@@ -1,0 +1,1 @@
+"""Distributed containers, and access to their elements."""

@@ -1,0 +1,118 @@
+"""NumPy's reductions as methods of containers, and NumPy's functions on containers."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Callable, Iterable
+
+import numpy as np
+
+from .._native.deferring import defer
+from ..algorithms import statistics
+
+#: NumPy's functions that there are for containers: the modules that have them, under the same names.
+_MODULES = {
+    "algorithms.statistics": "sum prod min max argmin argmax all any mean var std",
+    "algorithms.cumulations": "cumsum cumprod",
+    "algorithms.linalg": "dot vdot",
+    "algorithms.histogram": "histogram bincount",
+    "algorithms.select": "median quantile",
+    "algorithms.ordered": "searchsorted",
+    "containers.array_function": "shape ndim size sort argsort",
+}
+
+_NAMES = {getattr(np, name): (module, name) for module, names in _MODULES.items() for name in names.split()}
+_NAMES.update({np.amin: _NAMES[np.min], np.amax: _NAMES[np.max], np.linalg.norm: ("algorithms.linalg", "norm")})
+
+#: Parameters of NumPy's functions that containers' do not have, and what they are where a caller leaves them out.
+_ABSENT = {"out": None, "initial": np._NoValue, "where": np._NoValue}
+
+
+class Numbers:
+    """The numbers that can be made of a container's elements. All of it is collective."""
+
+    sum = statistics.sum
+    prod = statistics.prod
+    min = statistics.min
+    max = statistics.max
+    argmin = statistics.argmin
+    argmax = statistics.argmax
+    all = statistics.all
+    any = statistics.any
+    mean = statistics.mean
+    var = statistics.var
+    std = statistics.std
+
+    def cumsum(self, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
+        """Return the cumulative sums. Collective; see :func:`dtl.cumsum`."""
+        return _called(self, "algorithms.cumulations", "cumsum", axis, dtype, exclusive=exclusive)
+
+    def cumprod(self, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
+        """Return the cumulative products. Collective; see :func:`dtl.cumprod`."""
+        return _called(self, "algorithms.cumulations", "cumprod", axis, dtype, exclusive=exclusive)
+
+    def dot(self, b: Any, *, reproducible: bool = False) -> Any:
+        """Return the inner product with a vector, or the product of matrices. Collective; see :func:`dtl.dot`."""
+        return _called(self, "algorithms.linalg", "dot", b, reproducible=reproducible)
+
+    def __array_function__(
+        self, func: Callable[..., Any], types: Iterable[type], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        if func in _NAMES:
+            module, name = _NAMES[func]
+            known = getattr(_of(module), name)
+            return known(*args, **{key: v for key, v in kwargs.items() if _ABSENT.get(key, _ABSENT) is not v})
+        # On one rank a container is an array; on several, the conversion says what to do instead.
+        return func(*(_as_arrays(value) for value in args), **{key: _as_arrays(value) for key, value in kwargs.items()})
+
+
+def _of(module: str) -> Any:
+    """Return a module of this package, which may be imported only now."""
+    return importlib.import_module(f"dtl.{module}")
+
+
+def _as_arrays(value: Any) -> Any:
+    """Return an argument of one of NumPy's functions with its containers as arrays."""
+    if isinstance(value, Numbers):
+        return np.asarray(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)(_as_arrays(each) for each in value) if type(value) in (list, tuple) else value
+    return value
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """Return the extents of the whole."""
+    extents: tuple[int, ...] = a.shape
+    return extents
+
+
+def ndim(a: Any) -> int:
+    """Return the number of dimensions."""
+    dims: int = a.ndim
+    return dims
+
+
+def size(a: Any, axis: int | None = None) -> int:
+    """Return the number of elements, or the extent of a dimension."""
+    number: int = a.global_size if axis is None else a.shape[axis]
+    return number
+
+
+def sort(a: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    """Return a sorted copy. Every sort here is stable, so it does not matter which kind is asked for."""
+    result = a.copy()
+    _of("algorithms.sort").sort(result, axis=axis)
+    return result
+
+
+def argsort(a: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    """Return the indices that sort."""
+    return _of("algorithms.sort").argsort(a, axis=axis)
+
+
+def _called(c: Any, module: str, name: str, *args: Any, **kwargs: Any) -> Any:
+    """Return what a function of a container returns, or its future, as its method does."""
+    f = getattr(_of(module), name)
+    if c._deferred:
+        return defer(f, (c, *args), kwargs, depth=3)
+    return f(c, *args, **kwargs)

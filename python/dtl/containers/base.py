@@ -1,0 +1,301 @@
+"""What all distributed containers have in common: their extents, their policies, and their local parts."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+
+from .._native import library, turns
+from .._native.arguments import dtype_number, integer
+from .._native.deferring import Deferrable
+from .._native.library import bridge
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..policies import Execution, Partition, Placement
+from ..runtime.agreement import collective, together
+from ..runtime.context import Context
+from .array_function import Numbers
+from .layout import Division
+from .ufuncs import Elementwise
+
+if TYPE_CHECKING:
+    from ..rma.remote import Remote
+    from ..rma.window import Window
+
+Self = TypeVar("Self", bound="DistributedContainer")
+
+
+class DistributedContainer(Elementwise, Numbers, Deferrable):
+    """An array whose elements are divided among the ranks of a context: what vectors, arrays, tensors and spans share.
+
+    It is made by one of those classes. Operators and ufuncs of NumPy work on the local parts, and communicate nothing.
+    """
+
+    _context: Context
+    _dtype: np.dtype[Any]
+    _ndim: int
+    _division: Division
+    _placement: Placement
+
+    #: The window behind what remote returns, open for all parts.
+    _remotes: Window | None = None
+
+    #: The class of what is made of a container's elements in more than one dimension: that module says it.
+    _tensors: ClassVar[type[Any]]
+
+    def _hold(self, handle: int, ctx: Context, dtype: np.dtype[Any], ndim: int, division: Division) -> None:
+        self._handle = handle
+        self._context = ctx
+        self._dtype = dtype
+        self._ndim = ndim
+        self._division = division
+        self._placement = Placement.HOST
+        self._run_as(Execution.SEQ)
+
+    def _let_go(self, handle: int) -> None:
+        library.container_close(handle)
+
+    def _root(self) -> DistributedContainer:
+        """Return the container that owns the elements."""
+        return self
+
+    def _redistribute_on(self, ctx: Context, division_of: tuple[Any, Any, Any], max_extra_bytes: Any) -> None:
+        """Divide the container anew, by way of a duplicate of its context. Collective."""
+        with together(ctx, "redistribute"):
+            raise InvalidArgumentError(f"{self!r} cannot be divided anew: its structure is another container's")
+
+    def _own_class(self) -> type[Any]:
+        """Return the class of what is made of this container's elements."""
+        return type(self)
+
+    def _like(self, dtype: Any) -> Any:
+        """Return a container of zeros that is laid out as this one. Not collective."""
+        return self._holding(bridge.call(bridge.ALIKE, self, None, None, dtype_number(dtype), 0, 0, 0), dtype)
+
+    def _holding(self, handle: int, dtype: Any) -> Any:
+        """Return the container of a handle that the core made, laid out as this one. Not collective."""
+        kind: Any = self._own_class()
+        made = kind.__new__(kind)
+        made._hold(handle, self._context, np.dtype(dtype), self._ndim, self._division)
+        made._run_as(self._execution)
+        return made
+
+    def _laid_out_as(self, other: DistributedContainer) -> bool:
+        """Say whether each element of another container is where this one's is. Not collective."""
+        if other._context.size != self._context.size or other._context.rank != self._context.rank:
+            return False
+        return bool(bridge.call(bridge.EQUAL, self, np.array([other._handle]), None, 0, 0, 0, 0))
+
+    def __repr__(self) -> str:
+        from . import display  # which few programs need
+
+        return display.describe(self)
+
+    def _repr_html_(self) -> str:
+        from . import display
+
+        return display.html(self)
+
+    def __len__(self) -> int:
+        return library.container_shape(self._handle, 0)
+
+    @property
+    def context(self) -> Context:
+        """The ranks."""
+        return self._context
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type."""
+        return self._dtype
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one element."""
+        return self._dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements, each counted once."""
+        return self.global_size * self._dtype.itemsize
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._ndim
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extent of the whole along each dimension."""
+        return tuple(library.container_shape(self._handle, d) for d in range(self._ndim))
+
+    @property
+    def local_shape(self) -> tuple[int, ...]:
+        """The extent of this rank's part along each dimension."""
+        return tuple(library.container_local_shape(self._handle, d) for d in range(self._ndim))
+
+    @property
+    def global_size(self) -> int:
+        """The number of elements over all ranks."""
+        return math.prod(self.shape)
+
+    @property
+    def local_size(self) -> int:
+        """The number of elements on this rank."""
+        return math.prod(self.local_shape)
+
+    @property
+    def local_offset(self) -> int:
+        """The index along dimension 0 of this rank's first element; where it has none, of the first after it."""
+        return library.container_offset(self._handle, 0)
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """The extent of the grid of ranks along each dimension. Ranks are numbered in C order."""
+        return tuple(library.container_grid(self._handle, d) for d in range(self._ndim))
+
+    @property
+    def partition_policy(self) -> Partition:
+        """Which rank owns which element: one of ``dtl.PARTITION_*``."""
+        return self._division.partition
+
+    @property
+    def block_size(self) -> int | None:
+        """The elements of a block of PARTITION_BLOCK_CYCLIC; None for other partitions."""
+        return self._division.block_size or None
+
+    @property
+    def placement_policy(self) -> Placement:
+        """Where the elements lie: one of ``dtl.PLACEMENT_*``."""
+        return self._placement
+
+    @property
+    def execution_policy(self) -> Execution:
+        """How algorithms run on the local part: one of ``dtl.EXEC_*``."""
+        return self._execution
+
+    @property
+    def views_out(self) -> int:
+        """How many views of this rank's memory are alive. While there are any, the structure cannot change."""
+        return library.container_views(self._handle)
+
+    def owner(self, *index: int) -> int:
+        """Return the rank that holds the element of a global index, one for each dimension. Not collective.
+
+        Where every rank holds it (PARTITION_REPLICATED), that is the caller's.
+
+        Raises
+        ------
+        BoundsError
+            If an index is outside the extent of its dimension.
+        InvalidArgumentError
+            If there is not one for each dimension.
+        """
+        numbers = np.array([integer("index", i) for i in index], np.int64)
+        rank: int = bridge.call(bridge.OWNER, self, numbers, None, 0, 0, 0, 0)
+        return rank
+
+    def is_local(self, *index: int) -> bool:
+        """Say whether this rank holds the element of a global index, one for each dimension. Not collective.
+
+        Raises
+        ------
+        BoundsError
+            If an index is outside the extent of its dimension.
+        InvalidArgumentError
+            If there is not one for each dimension.
+        """
+        return self.owner(*index) == self._context.rank
+
+    def local_view(self) -> np.ndarray[Any, Any]:
+        """Return this rank's elements as an array of shape local_shape that shares their memory. Not collective.
+
+        Nothing is copied. The view keeps the memory alive, also when the container is closed or collected. While it
+        lives, ``resize`` and ``redistribute`` raise BufferError. It waits for nothing: while asynchronous calls on the
+        container are under way, the elements are theirs.
+        """
+        return np.asarray(bridge.call(bridge.VIEW, self, None, None, 0, 0, 0, 0))
+
+    @collective
+    def window(self) -> Window:
+        """Return a new window of the ranks' parts, which other ranks read and write. Collective.
+
+        It is the caller's to close. While it is open, ``resize`` and ``redistribute`` raise BufferError.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the elements do not lie side by side on a rank, as in a span or with a halo. On every rank.
+        """
+        made: Window = importlib.import_module("dtl.rma.window").Window(self)
+        return made
+
+    def remote(self, *index: int) -> Remote:
+        """Return a pointer to the element of a global index, one for each dimension, wherever it lies.
+
+        The first call on a container is collective: it makes a window of the parts. Later calls are not.
+
+        ``resize``, ``redistribute`` and a halo end the window, and the pointers taken before are invalid: the next call
+        is collective again. When the container is closed or dropped on every rank, window and elements go with the next
+        container that is made on the context, the next first call of this function, or the context. A pointer keeps its
+        container.
+
+        Raises
+        ------
+        BoundsError
+            If an index is outside the extent of its dimension.
+        InvalidArgumentError
+            If there is not one for each dimension, every rank holds the element (PARTITION_REPLICATED), or the elements
+            do not lie side by side on a rank.
+        """
+        return importlib.import_module("dtl.rma.remote").remote(self, index)  # type: ignore[no-any-return]
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """Return a copy of this rank's elements, of shape local_shape. Not collective."""
+        if turns.under_way:
+            turns.take(self)
+        return self.local_view().copy()
+
+    def local_indices(self, axis: int = 0) -> np.ndarray[Any, Any]:
+        """Return the global index along a dimension of each of this rank's elements there. Not collective.
+
+        Returns
+        -------
+        ndarray
+            int64, of shape ``(local_shape[axis],)``, in ascending order, as the elements lie in ``local_view()``.
+
+        Raises
+        ------
+        BoundsError
+            If there is no such dimension.
+        """
+        d = integer("axis", axis)
+        result = bridge.call(bridge.INDICES, self, None, None, d + self._ndim if d < 0 else d, 0, 0, 0)
+        return np.asarray(result)
+
+
+def check_container(name: str, value: Any) -> None:
+    """Refuse what is no container."""
+    if not isinstance(value, DistributedContainer):
+        raise InvalidTypeError(f"{name} must be a distributed container, not {type(value).__name__}")
+
+
+def check_alike(name: str, c: DistributedContainer, other: DistributedContainer) -> None:
+    """Refuse a container whose elements do not lie where those of another do."""
+    if c.shape != other.shape:
+        raise InvalidArgumentError(f"{name} of shape {c.shape} for shape {other.shape}; they must be the same")
+    if c.context is not other.context:
+        raise InvalidArgumentError(f"{name} belongs to another context; dtl.copy moves elements between contexts")
+    if not c._laid_out_as(other):
+        text = "redistribute one of them, or copy it first"
+        raise InvalidArgumentError(f"{name}, {c!r}, is divided otherwise than {other!r}; {text}")
+
+
+def linear_indices(of: DistributedContainer) -> np.ndarray[Any, Any]:
+    """Return the index in C order of each of this rank's elements, in the shape of its local view."""
+    total = np.zeros((), np.int64)
+    for d, extent in enumerate(of.shape):
+        total = total[..., np.newaxis] * extent + of.local_indices(d)
+    return total

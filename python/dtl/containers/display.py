@@ -1,0 +1,221 @@
+"""Which rank holds what of a container: in words, as tiles, and as HTML. Nothing is communicated."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Iterator, NamedTuple
+
+import numpy as np
+
+from .._native import library
+from .._native.library import bridge
+from ..exceptions import DTLError
+from ..policies import Partition
+
+#: The rank of a tile that every rank holds.
+EVERY = -1
+
+_CONTIGUOUS = (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
+_SHOWN = 3  # of the indices of a part that is no range
+_LOOKED_THROUGH = 1024  # indices, to find them
+_TILES, _TILES_EACH_WAY = 64, 16
+_WIDTH, _HEIGHT, _STRIP, _LEAST = 480, 320, 32, 2  # of the drawing, in pixels
+_ROOM = 16  # that a number needs
+_LEGEND = 16
+_COLOURS = ["#8ecae6", "#ffb703", "#90be6d", "#f28482", "#cdb4db", "#f9dc5c", "#84a98c", "#fb8500", "#d4a373"]
+
+
+class Range(NamedTuple):
+    """The indices [start, stop)."""
+
+    start: int
+    stop: int
+
+    def __str__(self) -> str:
+        return f"[{self.start}, {self.stop})"
+
+
+class Tile(NamedTuple):
+    """Neighbouring elements of one rank, or of every rank; a container of one dimension has one row."""
+
+    rows: Range
+    columns: Range
+    rank: int
+
+
+class Picture(NamedTuple):
+    """The tiles of a container, or of its beginning."""
+
+    tiles: list[Tile]
+    rows: int
+    columns: int
+    whole: bool
+    line: bool  # of a container of one dimension
+
+    def area(self, rows: Range, columns: Range) -> str:
+        """Return the indices of a part, in words."""
+        return str(columns) if self.line else f"{rows} x {columns}"
+
+
+def colour(rank: int) -> str:
+    """Return a rank's colour, as ``#rrggbb``."""
+    return "#dddddd" if rank == EVERY else _COLOURS[rank % len(_COLOURS)]
+
+
+def label(rank: int) -> str:
+    """Return what a tile of a rank says."""
+    return "all" if rank == EVERY else str(rank)
+
+
+def describe(container: Any) -> str:
+    """Return the ``repr`` of a container: its type, sizes, dtype, partition, and what this rank holds."""
+    kind = f"dtl.{type(container).__name__}"
+    if not container._handle:
+        return f"<{kind}, closed>"
+    try:
+        sizes = " x ".join(map(str, container.shape))
+        here = f"rank {container.context.rank} holds {_held(container)}"
+        return f"<{kind} of {sizes} {container.dtype}, {_division(container)}, {here}>"
+    except DTLError as error:  # of a span whose container has changed, or in a forked child
+        return f"<{kind}, {error}>"
+
+
+def _division(container: Any) -> str:
+    name = Partition(container.partition_policy).name
+    if container.partition_policy == Partition.BLOCK_CYCLIC:
+        name += f" of {container.block_size}"
+    grid = _extents(library.container_grid, container)
+    ranks = container.context.size
+    if max(grid[1:], default=1) > 1:
+        return f"{name} over {' x '.join(map(str, grid))} ranks"
+    return f"{name} over {ranks} rank{'' if ranks == 1 else 's'}"
+
+
+def _held(container: Any) -> str:
+    local = _extents(library.container_local_shape, container)
+    if 0 in local:
+        return "nothing"
+    return " x ".join(_held_along(container, d, count) for d, count in enumerate(local))
+
+
+def _held_along(container: Any, d: int, count: int) -> str:
+    first = library.container_offset(container._handle, d)
+    if d > 0 or container.partition_policy in _CONTIGUOUS or count == container.shape[0]:
+        return str(Range(first, first + count))
+    indices = _indices(container, Range(first, min(first + _LOOKED_THROUGH, container.shape[0])))[:_SHOWN]
+    rest = ["…"] if len(indices) < count else []
+    return "{" + ", ".join([*map(str, indices), *rest]) + "}"
+
+
+def _indices(container: Any, within: Range) -> list[int]:
+    """Return which indices of a range of the first dimension this rank holds."""
+    span = bridge.Handle()
+    span._handle = bridge.call(bridge.SPAN, container, None, None, within.start, within.stop - within.start, 0, 0)
+    try:
+        indices = np.asarray(bridge.call(bridge.INDICES, span, None, None, 0, 0, 0, 0))
+    finally:
+        library.container_close(span._handle)
+    return [within.start + int(index) for index in indices]
+
+
+def _extents(ask: Callable[[int, int], int], container: Any) -> list[int]:
+    return [ask(container._handle, d) for d in range(len(container.shape))]
+
+
+def picture(container: Any) -> Picture:
+    """Return the tiles of the first two dimensions, at index 0 of the others."""
+    shape = container.shape
+    if 0 in shape:
+        return Picture([], 0, 0, True, len(shape) == 1)
+    if len(shape) == 1:
+        rows, columns = [Range(0, 1)], list(_runs(container, 0, _TILES))
+    else:
+        rows, columns = (list(_runs(container, d, _TILES_EACH_WAY)) for d in (0, 1))
+    tiles = []
+    for row in rows:
+        for column in columns:
+            index = [column.start] if len(shape) == 1 else [row.start, column.start, *[0] * (len(shape) - 2)]
+            tiles.append(Tile(row, column, _owner(container, index)))
+    height, width = rows[-1].stop, columns[-1].stop
+    whole = (height, width) == ((1, *shape) if len(shape) == 1 else shape[:2])
+    return Picture(tiles, height, width, whole, len(shape) == 1)
+
+
+def _owner(container: Any, index: list[int]) -> int:
+    if container.partition_policy == Partition.REPLICATED:
+        return EVERY
+    return int(bridge.call(bridge.OWNER, container, np.array(index, np.int64), None, 0, 0, 0, 0))
+
+
+def _runs(container: Any, d: int, most: int) -> Iterator[Range]:
+    """Yield the first ranges of indices along a dimension that lie on one rank each."""
+    n, start, index = container.shape[d], 0, [0] * len(container.shape)
+    longest = n
+    if d == 0 and container.partition_policy not in _CONTIGUOUS and container.context.size > 1:
+        longest = container.block_size if container.partition_policy == Partition.BLOCK_CYCLIC else 1
+
+    def owner(i: int) -> int:
+        index[d] = i
+        return _owner(container, index)
+
+    while start < n and most > 0:
+        here, inside, stop = owner(start), start, min(start + longest, n)
+        while stop - inside > 1:  # the ranges before the first that is longer than this change the rank once
+            middle = (inside + stop) // 2
+            if owner(middle) == here:
+                inside = middle
+            else:
+                stop = middle
+        yield Range(start, stop)
+        start, most = stop, most - 1
+
+
+def html(container: Any) -> str:
+    """Return the ``_repr_html_`` of a container: its description, and a drawing of which rank holds what."""
+    from html import escape  # noqa: PLC0415 - few programs draw, and all would load it
+
+    text = f"<code>{escape(describe(container))}</code>"
+    try:
+        drawn = _svg(picture(container)) if container._handle else ""
+    except DTLError:  # which the description tells
+        drawn = ""
+    return f"<div>{text}{drawn}</div>"
+
+
+def _svg(shown: Picture) -> str:
+    if not shown.tiles:
+        return ""
+    height = _STRIP if shown.rows == 1 else min(max(_WIDTH * shown.rows // shown.columns, _STRIP), _HEIGHT)
+    across, down = _WIDTH / shown.columns, height / shown.rows
+    parts = [_tile(tile, shown.area(tile.rows, tile.columns), across, down) for tile in shown.tiles]
+    caption = _legend(shown)
+    return (
+        f'<br><svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" role="img" '
+        f'style="font: 11px sans-serif">{"".join(parts)}</svg><br><small>{caption}</small>'
+    )
+
+
+def _tile(tile: Tile, area: str, across: float, down: float) -> str:
+    x, y = tile.columns.start * across, tile.rows.start * down
+    width = max((tile.columns.stop - tile.columns.start) * across, _LEAST)
+    height = max((tile.rows.stop - tile.rows.start) * down, _LEAST)
+    rank = "every rank" if tile.rank == EVERY else f"rank {tile.rank}"
+    text = (
+        f'<text x="{x + width / 2:.1f}" y="{y + height / 2:.1f}" text-anchor="middle" '
+        f'dominant-baseline="central" fill="#000">{label(tile.rank)}</text>'
+        if min(width, height) >= _ROOM
+        else ""
+    )
+    return (
+        f'<g><title>{rank}: {area}</title><rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" '
+        f'height="{height:.1f}" fill="{colour(tile.rank)}" stroke="#fff"/>{text}</g>'
+    )
+
+
+def _legend(shown: Picture) -> str:
+    ranks = sorted({tile.rank for tile in shown.tiles})
+    entries = [f'<span style="color: {colour(rank)}">&#9632;</span> {label(rank)}' for rank in ranks[:_LEGEND]]
+    if len(ranks) > _LEGEND:
+        entries.append("…")
+    if not shown.whole:
+        entries.append(f"; drawn: {shown.area(Range(0, shown.rows), Range(0, shown.columns))}")
+    return "rank " + " ".join(entries)

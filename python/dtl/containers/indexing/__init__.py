@@ -1,0 +1,1 @@
+"""Access to the elements of containers by subscripts, regions and masks."""

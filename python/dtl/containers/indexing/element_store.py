@@ -1,0 +1,80 @@
+"""Assignments to what a subscript selects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._native.library import bridge
+from ..._native.values import fingerprint, fitting
+from ...exceptions import InvalidArgumentError
+from ...policies import Partition
+from ...runtime.agreement import agree
+from ..base import DistributedContainer, linear_indices
+from . import masks
+from .regions import Box, assign, move
+from .subscript import Mask, Points, Selection, Where
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+def shape(chosen: Points | Mask | Box) -> tuple[int, ...]:
+    """Return the shape of what is assigned to."""
+    return chosen.shape if isinstance(chosen, Box) else chosen.indices.shape
+
+
+def converted(to: DistributedContainer, chosen: Selection, value: DistributedContainer) -> DistributedContainer:
+    """Return the container that is assigned, with its elements as the other's type. Not collective."""
+    value._check_open()
+    if value.context.size != to.context.size:
+        raise InvalidArgumentError(f"a container on {value.context.size} ranks for one on {to.context.size}")
+    if isinstance(chosen, Where):
+        if value.ndim != 1:
+            raise InvalidArgumentError(
+                f"a container of shape {value.shape} for what a mask selects; it must have 1 dimension"
+            )
+    elif value.shape != shape(chosen):
+        raise InvalidArgumentError(f"a container of shape {value.shape} for what has shape {shape(chosen)}")
+    if value.dtype == to.dtype:
+        return value
+    elements = fitting("values", value.local_view(), to.dtype)
+    result: DistributedContainer = value._like(to.dtype)
+    result.local_view()[...] = elements
+    return result
+
+
+def store(to: DistributedContainer, chosen: Selection, value: Any) -> None:
+    """Assign prepared values, an array or a container, to what was selected. Collective."""
+    if isinstance(chosen, Where):
+        masks.store(to, chosen.mask, value)
+    elif isinstance(value, DistributedContainer):
+        if isinstance(chosen, Box):
+            move(to, value, chosen.destination())
+        else:
+            _scatter(to, chosen.indices.reshape(-1), value)
+    elif isinstance(chosen, Box):
+        assign(to, chosen, value)
+    else:
+        bridge.call(bridge.GIVE, to, chosen.indices, value, 0, 0, 0, 0)
+
+
+def _scatter(to: DistributedContainer, indices: Array, value: DistributedContainer) -> None:
+    """Assign a container to the elements of an index list that is the same on every rank. Collective."""
+    agree(to.context, "setitem", f"indices with fingerprint {fingerprint(indices)}")
+    if value.partition_policy is Partition.REPLICATED:
+        bridge.call(bridge.GIVE, to, indices, value.to_numpy().reshape(-1), 0, 0, 0, 0)
+        return
+    mine = linear_indices(value).reshape(-1)
+    mine_last = _last(indices, to.global_size)[mine]
+    chosen, values = indices[mine][mine_last], value.local_view().reshape(-1)[mine_last]
+    bridge.call(bridge.PUT, to, chosen, values, 0, 0, 0, 0)
+
+
+def _last(indices: Array, size: int) -> Array:
+    """Return a mask of the indices that do not occur again further on: in an assignment, the last stays."""
+    places = np.where(indices < 0, indices + size, indices)
+    last = np.zeros(len(indices), np.bool_)
+    _, first = np.unique(places[::-1], return_index=True)
+    last[len(indices) - 1 - first] = True
+    return last

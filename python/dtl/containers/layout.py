@@ -1,0 +1,109 @@
+"""How a container is divided, placed and worked on: as a caller says it, and as the core takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._native import library
+from .._native.arguments import integer, listed
+from ..exceptions import BackendUnavailableError, InvalidArgumentError, InvalidTypeError
+from ..policies import Execution, Partition, Placement
+
+
+class Division(NamedTuple):
+    """Which rank owns which element. The core checks the numbers."""
+
+    partition: Partition
+    block_size: int = 0
+    sizes: tuple[int, ...] = ()
+    grid: tuple[int, ...] | None = None
+
+    def numbers(self) -> list[int]:
+        """Return the division as the core takes it: lists with their lengths before them, -1 for no grid."""
+        grid = [-1] if self.grid is None else [len(self.grid), *self.grid]
+        return [self.partition, self.block_size, len(self.sizes), *self.sizes, *grid]
+
+    def __str__(self) -> str:
+        text = f"partition {self.partition.name}"
+        if self.partition is Partition.BLOCK_CYCLIC:
+            text += f" of {self.block_size}"
+        if self.sizes:
+            text += f" {self.sizes}"
+        return text if self.grid is None else f"grid {self.grid}"
+
+    def anew(self) -> Division:
+        """Return how a container of another size is divided likewise. Local sizes do not carry over: BLOCK does."""
+        if self.partition is Partition.EXPLICIT:
+            return BLOCK
+        return Division(self.partition, self.block_size)
+
+
+BLOCK = Division(Partition.BLOCK)
+
+
+def division(partition: Any, block_size: Any = None, grid: Any = None) -> Division:
+    """Return the division that a caller asks for."""
+    sizes: tuple[int, ...] = ()
+    if isinstance(partition, (Sequence, np.ndarray)) and not isinstance(partition, (str, bytes)):
+        policy = Partition.EXPLICIT
+        sizes = integers("partition", partition)
+    else:
+        policy = _policy(partition)
+    block = 0
+    if policy is Partition.BLOCK_CYCLIC:
+        if block_size is None:
+            raise InvalidArgumentError("PARTITION_BLOCK_CYCLIC needs a block_size, the elements of a block")
+        block = integer("block_size", block_size)
+    elif block_size is not None:
+        raise InvalidArgumentError(f"block_size {block_size!r} is for PARTITION_BLOCK_CYCLIC, not for {policy.name}")
+    return Division(policy, block, sizes, None if grid is None else integers("grid", grid))
+
+
+def _policy(partition: Any) -> Partition:
+    try:
+        if isinstance(partition, (bool, float)):
+            raise ValueError(partition)
+        policy = Partition(partition)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"partition {partition!r} is none of dtl.PARTITION_*, nor the local size of each rank"
+        ) from None
+    if policy is Partition.EXPLICIT:
+        raise InvalidArgumentError("PARTITION_EXPLICIT is said by the local size of each rank: partition=(3, 5, ...)")
+    return policy
+
+
+def integers(name: str, values: Any) -> tuple[int, ...]:
+    """Return several integers that fit 64 bits; one alone stands for a tuple of it."""
+    if isinstance(values, (str, bytes)):
+        raise InvalidTypeError(f"{name} must be integers, not {values!r}")
+    try:
+        return tuple(integer(name, value) for value in listed(values))
+    except InvalidArgumentError:
+        raise
+    except TypeError:
+        return (integer(name, values),)
+
+
+def host(placement: Any) -> Placement:
+    """Return where the elements come to lie."""
+    try:
+        placement = Placement(placement)
+    except ValueError:
+        raise InvalidArgumentError(f"placement {placement!r} is none of dtl.PLACEMENT_*") from None
+    if placement in (Placement.HOST, Placement.DEVICE_PREFERRED):
+        return Placement.HOST
+    raise BackendUnavailableError(
+        f"placement {placement.name} needs a GPU. {library.backend_why_not('cuda')}; {library.backend_why_not('hip')}"
+    )
+
+
+def execution_policy(execution: Any) -> Execution:
+    """Return how algorithms are to run."""
+    try:
+        return Execution(execution)
+    except ValueError:
+        raise InvalidArgumentError(f"execution {execution!r} is none of dtl.EXEC_*") from None

@@ -1,0 +1,138 @@
+"""Moves between containers that are planned once."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._native import library, turns
+from .._native.arguments import integer
+from .._native.library import bridge
+from .._native.objects import Owner
+from ..exceptions import InvalidArgumentError
+from ..runtime.agreement import collective
+from .base import DistributedContainer, check_container
+from .indexing.regions import whole
+
+
+class Traffic(NamedTuple):
+    """What one execution of a plan moves."""
+
+    #: The bytes that each rank (row) sends to each (column), as int64 of shape (ranks, ranks). What a rank keeps stands
+    #: on the diagonal.
+    bytes: np.ndarray[Any, Any]
+    #: The most temporary memory that a rank uses.
+    extra_bytes: int
+
+    @property
+    def moved(self) -> int:
+        """The bytes that leave the rank they are on."""
+        return int(self.bytes.sum() - np.trace(self.bytes))
+
+    def __str__(self) -> str:
+        ranks = len(self.bytes)
+        width = max(len(str(int(self.bytes.max(initial=0)))), len(str(ranks - 1)))
+        head = "from \\ to"
+        lines = [head + "".join(f"  {to:>{width}}" for to in range(ranks))]
+        lines += [
+            f"{rank:>{len(head)}}" + "".join(f"  {int(count):>{width}}" for count in row)
+            for rank, row in enumerate(self.bytes)
+        ]
+        lines.append(
+            f"{self.moved} bytes change ranks, with at most {self.extra_bytes} bytes of temporary memory on a rank"
+        )
+        return "\n".join(lines)
+
+
+class RedistributionPlan(Owner):
+    """A move of all elements of one container to another, planned once and made as often as wanted. Collective.
+
+    Parameters
+    ----------
+    src
+        The container that the elements are copied from.
+    dst
+        The container that they are written to: of the same shape and dtype, divided in any way. Its context may be
+        another, if every process that has a rank in one has a rank in the other.
+    max_extra_bytes
+        A bound on each rank's temporary memory: the elements move in rounds. It is never less than four elements; 0 is
+        a default of a few MiB. There is
+        always room for four elements.
+
+    Raises
+    ------
+    InvalidTypeError
+        If src or dst is no container.
+    InvalidArgumentError
+        If their shapes or dtypes differ, or max_extra_bytes is negative.
+    InvalidHandleError
+        If one of them is closed.
+
+    Each is raised on every rank, but where a rank passes no container at all: that rank knows nobody to tell.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     src = dtl.DistributedVector.from_numpy(ctx, np.arange(8))
+    ...     dst = dtl.DistributedVector(ctx, 8, dtype=np.int64, partition=dtl.PARTITION_CYCLIC)
+    ...     plan = dtl.RedistributionPlan(src, dst)
+    ...     plan.execute()
+    ...     print(dst[::2].gather_to(), plan.explain().bytes.sum())
+    [0 2 4 6] 64
+    """
+
+    @collective
+    def __init__(self, src: DistributedContainer, dst: DistributedContainer, *, max_extra_bytes: int = 0) -> None:
+        check_container("src", src)
+        check_container("dst", dst)
+        src._check_open()
+        dst._check_open()
+        if src.shape != dst.shape:
+            raise InvalidArgumentError(f"src of shape {src.shape} and dst of shape {dst.shape}: they must be the same")
+        ends = np.array([dst._handle, *whole(src.shape).source()], np.int64)
+        limit = integer("max_extra_bytes", max_extra_bytes)
+        self._handle = bridge.call(bridge.PLAN, src, ends, None, limit, 0, 0, 0)
+        self._context = src.context
+        self._ends = (src, dst)
+
+    def _let_go(self, handle: int) -> None:
+        library.plan_close(handle)
+
+    def __repr__(self) -> str:
+        if not self._handle:
+            return "<dtl.RedistributionPlan, closed>"
+        src, dst = self._ends
+        return f"<dtl.RedistributionPlan from {src!r} to {dst!r}>"
+
+    @collective
+    def execute(self) -> None:
+        """Copy the elements as they are now. Collective.
+
+        Raises
+        ------
+        InvalidHandleError
+            If the plan is closed, or one of the containers is, or was resized or redistributed since. On every rank.
+        """
+        if turns.under_way:
+            turns.take(self._ends)
+        if not self._handle:
+            raise library.closed("plan")
+        bridge.call(bridge.PLAN_EXECUTE, self, None, None, 0, 0, 0, 0)
+
+    def explain(self) -> Traffic:
+        r"""Return what ``execute`` moves: the bytes that each rank sends to each. Not collective.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     a, b = dtl.DistributedVector(ctx, 4), dtl.DistributedVector(ctx, 4, partition=dtl.PARTITION_HASH)
+        ...     print(dtl.RedistributionPlan(a, b).explain())
+        from \ to   0
+                0  32
+        0 bytes change ranks, with at most 0 bytes of temporary memory on a rank
+        """
+        table = np.asarray(bridge.call(bridge.PLAN_BYTES, self, None, None, 0, 0, 0, 0))
+        return Traffic(table[:-1].copy(), int(table[-1, 0]))

@@ -1,0 +1,99 @@
+"""The distributed span."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._native import library
+from .._native.arguments import integer
+from .._native.library import bridge
+from ..exceptions import BoundsError
+from ..policies import Partition
+from .base import DistributedContainer, check_container
+from .indexing.access import Indexed
+from .tensor import DistributedTensor
+from .vector import DistributedVector
+
+
+class DistributedSpan(Indexed):
+    """A range of a container's first dimension that shares its memory: it owns no elements. Not collective.
+
+    A span keeps its container alive, also one that has no other name. After the container was closed, or its
+    structure changed, each use of the span raises InvalidHandleError. What the span is asked, and its subscripts, are
+    those of a container of its shape; what its subscripts make is a vector or a tensor.
+
+    Parameters
+    ----------
+    source
+        A vector, array, tensor or span. The span is all of it; ``subspan`` gives less.
+
+    Raises
+    ------
+    InvalidTypeError
+        If source is no container.
+    InvalidHandleError
+        If source is closed, or a span whose container has changed.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx, dtl.DistributedVector(ctx, 10) as vec:
+    ...     middle = dtl.DistributedSpan(vec).subspan(3, 4)
+    ...     middle.local_view()[:] = 1
+    ...     print(middle.global_size, vec[2:8].gather_to())
+    4 [0. 1. 1. 1. 1. 0.]
+    """
+
+    _source: DistributedContainer
+
+    def __init__(self, source: DistributedContainer) -> None:
+        check_container("source", source)
+        self._look_at(source, 0, -1)
+
+    def _look_at(self, source: DistributedContainer, offset: int, count: int) -> None:
+        handle = bridge.call(bridge.SPAN, source, None, None, offset, count, 0, 0)
+        policy = Partition(library.container_kind(handle, 0))
+        self._hold(handle, source.context, source.dtype, source.ndim, source._division._replace(partition=policy))
+        self._run_as(source.execution_policy)
+        self._source = source
+
+    def _root(self) -> DistributedContainer:
+        return self._source._root()
+
+    def _own_class(self) -> type[Any]:
+        own = self._source._own_class()
+        return own if issubclass(own, DistributedTensor) else DistributedVector
+
+    def subspan(self, offset: int, count: int) -> DistributedSpan:
+        """Return the span of the indices [offset, offset + count) of dimension 0. Not collective.
+
+        Parameters
+        ----------
+        offset
+            The global index, counted from this span's start, at which it starts.
+        count
+            The number of indices; 0 gives an empty span.
+
+        Raises
+        ------
+        BoundsError
+            If that reaches outside this span.
+        InvalidHandleError
+            If the container is closed, or has changed.
+        """
+        start, number = integer("offset", offset), integer("count", count)
+        if number < 0:
+            raise BoundsError(f"count {number} is negative")
+        made = DistributedSpan.__new__(DistributedSpan)
+        made._look_at(self, start, number)
+        return made
+
+    @property
+    def rank(self) -> int:
+        """The caller's rank, in [0, num_ranks)."""
+        return self._context.rank
+
+    @property
+    def num_ranks(self) -> int:
+        """The number of ranks."""
+        return self._context.size

@@ -1,0 +1,1 @@
+"""Futures, and what combines them."""

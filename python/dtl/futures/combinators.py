@@ -1,0 +1,144 @@
+"""Several futures as one."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Callable
+
+from .._native.arguments import listed
+from ..exceptions import InvalidArgumentError, InvalidHandleError
+from .future import Future
+from .pending import CANCELLED, DONE
+
+
+def when_all(*futures: Any) -> Future:
+    """Return the future of the list of all results. Not collective.
+
+    Parameters
+    ----------
+    *futures
+        Futures, or one iterable of them: anything that ``Future.of`` takes. There may be none.
+
+    Returns
+    -------
+    Future
+        It is over when all of them are, so that nothing is under way any more. Where some failed, it fails with the
+        error of the first of those in the list. Cancelling it cancels none of them.
+
+    Raises
+    ------
+    InvalidTypeError
+        If something is no future.
+    InvalidHandleError
+        If one of them is closed.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> one, two = dtl.Future(), dtl.Future()
+    >>> both = dtl.when_all(one, two)
+    >>> two.set("b")
+    >>> one.set("a")
+    >>> both.get()
+    ['a', 'b']
+    """
+    parts = _all("when_all", futures)
+    made = Future()
+    over: list[Future | None] = [None] * len(parts)
+    left = len(parts)
+
+    def one_over(part: Future, index: int) -> None:
+        nonlocal left
+        with made._lock:
+            over[index] = part
+            left -= 1
+            last = left == 0
+        if last:
+            _gather(made, over)
+            over.clear()
+
+    if not parts:
+        made.set([])
+    for index, part in enumerate(parts):
+        _after(part, partial(one_over, index=index))
+    return made
+
+
+def _gather(made: Future, parts: list[Any]) -> None:
+    """End the future of all results."""
+    failed = [part for part in parts if part._state != DONE]
+    for part in failed:
+        part._asked = True
+    if failed:
+        made._follow(failed[0])
+    else:
+        made._end(DONE, [part._value for part in parts])
+
+
+def when_any(*futures: Any) -> Future:
+    """Return the future of the first result, and of which it is. Not collective.
+
+    Parameters
+    ----------
+    *futures
+        Futures, or one iterable of them: anything that ``Future.of`` takes.
+
+    Returns
+    -------
+    Future
+        Of ``(index, value)``, where index counts the futures from 0. It is over when the first of them is, and fails if
+        that one did. The others go on.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are none.
+    InvalidTypeError
+        If something is no future.
+    InvalidHandleError
+        If one of them is closed.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> one, two = dtl.Future(), dtl.Future()
+    >>> first = dtl.when_any(one, two)
+    >>> two.set("b")
+    >>> first.get()
+    (1, 'b')
+    """
+    parts = _all("when_any", futures)
+    if not parts:
+        raise InvalidArgumentError("when_any of no futures: none of them will ever be over")
+    made = Future()
+    for index, part in enumerate(parts):
+        _after(part, partial(_win, made=made, index=index))
+        if made.done:
+            break
+    return made
+
+
+def _win(part: Future, made: Future, index: int) -> None:
+    """End the future of the first result, unless another was first."""
+    if part._state == DONE:
+        made._end(DONE, (index, part._value))
+    elif made._end(part._state, error=part._error) and part._state != CANCELLED:
+        part._asked = True
+
+
+def _after(part: Future, call: Callable[[Any], Any]) -> None:
+    """Call something with a future when it is over, which it may be."""
+    if not part._when_over(call):
+        call(part)
+
+
+def _all(name: str, futures: tuple[Any, ...]) -> list[Future]:
+    """Return the futures that were given, each by itself or all in one iterable."""
+    given: Any = futures
+    if len(futures) == 1 and not isinstance(futures[0], Future) and hasattr(futures[0], "__iter__"):
+        given = futures[0]
+    parts = [Future.of(future) for future in listed(given)]
+    for index, part in enumerate(parts):
+        if part._closed:
+            raise InvalidHandleError(f"{name}: future {index} is closed")
+    return parts

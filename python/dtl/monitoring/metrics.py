@@ -1,0 +1,233 @@
+"""Metrics, and registries of them that a monitoring system reads."""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+from typing import Any, Callable, Iterator, Sequence, SupportsFloat
+
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+
+_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
+_LABEL = re.compile(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]*")
+
+
+class Registry:
+    """Metrics that are read together.
+
+    Examples
+    --------
+    >>> from dtl.observe import Counter, Registry
+    >>> mine = Registry()
+    >>> steps = Counter("steps_total", "Steps of the solver.", registry=mine)
+    >>> steps.inc()
+    >>> print(mine.text(), end="")
+    # HELP steps_total Steps of the solver.
+    # TYPE steps_total counter
+    steps_total 1
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._metrics: dict[str, Metric] = {}
+        self._sources: list[Callable[[], None]] = []
+
+    def __iter__(self) -> Iterator[Metric]:
+        with self._lock:
+            return iter(list(self._metrics.values()))
+
+    def register(self, metric: Metric) -> None:
+        """Add a metric.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there is one of its name.
+        """
+        with self._lock:
+            if metric.name in self._metrics:
+                raise InvalidArgumentError(f"there is a metric {metric.name!r} already")
+            self._metrics[metric.name] = metric
+
+    def before_reading(self, source: Callable[[], None]) -> None:
+        """Call a function, which brings metrics up to date, whenever one of the registry is about to be read."""
+        with self._lock:
+            self._sources.append(source)
+
+    def update(self) -> None:
+        """Bring the metrics up to date. Whatever reads one does that first."""
+        with self._lock:
+            for source in self._sources:
+                source()
+
+    def text(self) -> str:
+        """Return all metrics in the text format of Prometheus, version 0.0.4."""
+        self.update()
+        return "".join(line + "\n" for metric in self for line in metric.lines())
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return all metrics as what JSON can hold.
+
+        By name, a list of dicts with ``labels`` and ``value``. The value of a histogram is a dict of ``count``, ``sum``
+        and ``buckets``: pairs of a bound and how many values were at most that, the last bound being None.
+        """
+        self.update()
+        return {metric.name: metric.samples() for metric in self}
+
+
+#: The registry that metrics join unless another is given, with those of DTL's calls.
+registry = Registry()
+
+
+class Metric:
+    """What all metrics have in common. Any thread may read and write one.
+
+    Parameters
+    ----------
+    name
+        Letters, digits, ``_`` and ``:``, as Prometheus has it. By convention a counter's ends in ``_total``.
+    help
+        What it counts or measures, in a sentence.
+    labels
+        The names of its labels. It holds a value for each combination of their values.
+    registry
+        What it joins; None for none.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If name or a label cannot be one, or the registry has a metric of that name.
+    """
+
+    kind = "untyped"
+
+    def __init__(
+        self, name: str, help: str = "", labels: Sequence[str] = (), *, registry: Registry | None = registry
+    ) -> None:
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise InvalidArgumentError(f"{name!r} cannot be the name of a metric")
+        for label in [labels] if isinstance(labels, str) else labels:
+            if not isinstance(label, str) or not _LABEL.fullmatch(label) or label == "le" or label is labels:
+                raise InvalidArgumentError(f"{label!r} cannot be a label of {name}; labels are a sequence of names")
+        self.name, self.help, self.labels = name, str(help), tuple(labels)
+        self._registry = registry
+        self._lock = threading.RLock()  # a finalizer may come in between, and count something, too
+        self._values: dict[tuple[str, ...], Any] = {}
+        if not self.labels:
+            self._values[()] = self._zero()
+        if registry is not None:
+            registry.register(self)
+
+    def samples(self) -> list[dict[str, Any]]:
+        """Return its values as a registry's snapshot shows them."""
+        with self._lock:
+            return [
+                {"labels": dict(zip(self.labels, key)), "value": self._shown(value)}
+                for key, value in self._values.items()
+            ]
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of its text."""
+        escaped = self.help.replace("\\", r"\\").replace("\n", r"\n")
+        yield f"# HELP {self.name} {escaped}".rstrip()
+        yield f"# TYPE {self.name} {self.kind}"
+        for sample in self.samples():
+            yield from self._series(sample["labels"], sample["value"])
+
+    def _zero(self) -> Any:
+        return 0.0
+
+    def _shown(self, value: Any) -> Any:
+        return value
+
+    def _series(self, labels: dict[str, str], value: Any) -> Iterator[str]:
+        yield f"{self.name}{braces(labels)} {number(value)}"
+
+    def _key(self, labels: dict[str, Any]) -> tuple[str, ...]:
+        if labels.keys() != set(self.labels):
+            raise InvalidArgumentError(f"{self.name} has labels {self.labels}, not {tuple(labels)}")
+        return tuple(str(labels[label]) for label in self.labels)
+
+    def _add(self, labels: dict[str, Any], by: float) -> None:
+        key = self._key(labels)
+        with self._lock:
+            self._values[key] = self._values.get(key, 0.0) + by
+
+    def _read(self, labels: dict[str, Any]) -> Any:
+        key = self._key(labels)
+        if self._registry is not None:
+            self._registry.update()
+        with self._lock:
+            return self._values[key] if key in self._values else self._zero()
+
+
+class Counter(Metric):
+    """A number that only grows: of calls, of bytes. Its parameters are those of Metric."""
+
+    kind = "counter"
+
+    def inc(self, by: SupportsFloat = 1.0, /, **labels: Any) -> None:
+        """Add to it.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If by is negative or NaN, or the labels are not the metric's.
+        """
+        if not real(by) >= 0:
+            raise InvalidArgumentError(f"{self.name} cannot grow by {by}")
+        self._add(labels, real(by))
+
+    def value(self, **labels: Any) -> float:
+        """Return what it has come to."""
+        value: float = self._read(labels)
+        return value
+
+
+class Gauge(Metric):
+    """A number that goes up and down: elements held, a residual. Its parameters are those of Metric."""
+
+    kind = "gauge"
+
+    def set(self, to: SupportsFloat, /, **labels: Any) -> None:
+        """Set it."""
+        key, value = self._key(labels), real(to)
+        with self._lock:
+            self._values[key] = value
+
+    def inc(self, by: SupportsFloat = 1.0, /, **labels: Any) -> None:
+        """Add to it."""
+        self._add(labels, real(by))
+
+    def dec(self, by: SupportsFloat = 1.0, /, **labels: Any) -> None:
+        """Take from it."""
+        self._add(labels, -real(by))
+
+    def value(self, **labels: Any) -> float:
+        """Return what it is."""
+        value: float = self._read(labels)
+        return value
+
+
+def real(value: Any) -> float:
+    """Return what a metric is given as a float."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidTypeError(f"a metric takes numbers, not {value!r}") from None
+
+
+def braces(labels: dict[str, str]) -> str:
+    """Return labels as the text format has them."""
+    escape = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+    return "{" + ",".join(f'{name}="{text.translate(escape)}"' for name, text in labels.items()) + "}" if labels else ""
+
+
+def number(value: float) -> str:
+    """Return a number as the text format has it: integers without a point."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "+Inf" if value > 0 else "-Inf"
+    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value)

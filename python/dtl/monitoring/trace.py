@@ -1,0 +1,171 @@
+"""Traces: which calls a program makes, from where, and what they cost."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from types import TracebackType
+from typing import Iterator
+
+import numpy as np
+
+from .._native.arguments import integer
+from .._native.callsite import PACKAGE
+from .._native.library import bridge
+from ..exceptions import BoundsError
+from ..runtime.context import Context
+from . import timeline
+from .records import Record, Snapshot, by_seconds, table
+
+__all__ = ["Record", "Trace", "table", "trace"]
+
+#: Nobody looks for a call site in these: what they do, they do for the line that called them.
+_INSIDE = (
+    PACKAGE,
+    os.path.dirname(np.__file__) + os.sep,
+    contextlib.__file__,
+    "<__array_function__",  # NumPy before 1.25
+)
+bridge.outside(_INSIDE)
+
+#: A call by itself, as the recorder keeps it.
+_EVENT = np.dtype(
+    [("start", "i8"), ("duration", "i8"), ("bytes", "i8"), ("thread", "u8"), ("site", "i4"), ("failed", "i4")]
+)
+
+
+class Trace:
+    """Counts calls, bytes and seconds for each operation and call site, as a context manager. trace() makes one.
+
+    It counts while its block runs, and goes on where the block is entered again. Its records can be read at any time.
+    """
+
+    def __init__(self, max_events: int) -> None:
+        self._recorder = bridge.Recorder(max_events, True, ())
+        self._running = 0
+        self._started = 0
+
+    def __enter__(self) -> Trace:
+        self._running += 1
+        if not self._started:
+            self._started = time.monotonic_ns()
+        self._recorder.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self._running -= 1
+        if not self._running:
+            self._recorder.stop()
+
+    def __repr__(self) -> str:
+        state = "running" if self._running else "stopped"
+        return f"<dtl.tracing.Trace of {sum(record.calls for record in self)} calls, {state}>"
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self.records)
+
+    @property
+    def records(self) -> list[Record]:
+        """The records of this rank, those with the most seconds first."""
+        return by_seconds(_records(self._recorder))
+
+    @property
+    def dropped(self) -> int:
+        """How many calls are counted in the records, but are not in the file that save writes."""
+        return self._recorder.dropped
+
+    def table(self) -> str:
+        """Return this rank's records as a table, those with the most seconds first. Not collective."""
+        return table(self.records, self.dropped)
+
+    def sums(self, ctx: Context | None = None) -> list[Record] | None:
+        """Return the sums of all ranks' records on rank 0, those with the most seconds first. Collective.
+
+        Parameters
+        ----------
+        ctx
+            The ranks; None for all that a launcher started together, as of ``dtl.Context()``.
+
+        Returns
+        -------
+        list of Record
+            None on the other ranks. ``dtl.tracing.table`` makes a table of it.
+        """
+        return timeline.sums(self._snapshot(), ctx)
+
+    def save(self, path: str | os.PathLike[str], ctx: Context | None = None) -> None:
+        """Write all ranks' calls, one by one, to a file that ui.perfetto.dev and chrome://tracing show. Collective.
+
+        The file is JSON in the Trace Event Format, with a process for each rank and a track in it for each of its
+        threads. Rank 0 writes it, one rank after the other, so that it never holds the events of all.
+
+        The times are of rank 0's clock. Ranks on one machine have one clock; for each rank elsewhere the difference is
+        measured by ten small messages there and back, of which the fastest counts, and its label in the file says how
+        large it is and how far it may be off: by half of the time that this message took.
+
+        Parameters
+        ----------
+        path
+            Where to write. Rank 0's counts.
+        ctx
+            The ranks; None for all that a launcher started together, as of ``dtl.Context()``.
+
+        Raises
+        ------
+        OSError
+            On rank 0, if the file cannot be written; InvalidArgumentError on the others.
+        """
+        timeline.save(self._snapshot(), path, ctx)
+
+    def _snapshot(self) -> Snapshot:
+        events = np.frombuffer(self._recorder.events(), _EVENT)
+        return Snapshot(_records(self._recorder), events, self._recorder.dropped, self._started or time.monotonic_ns())
+
+
+def trace(*, max_events: int = 100_000) -> Trace:
+    """Return a trace: ``with dtl.trace() as t:`` counts what the block calls, and ``print(t)`` shows it.
+
+    Counted are the calls of all threads of this rank that communicate, or make or read a container: whatever moves
+    elements, and ``dup``, ``split`` and the like. An expression may make several of them. Several traces at once, also
+    inside each other, each see all calls.
+
+    The bytes of a call are those of the arrays and scalars that this rank passes to it and of the result that it gets,
+    index arrays and ``out`` included: ``allreduce`` of 1000 float64 counts 16000. They are what the program handed over
+    and got back, not what went through the network. A local view counts none, and neither does a call that raises.
+
+    Parameters
+    ----------
+    max_events
+        How many calls to keep one by one for ``save``, at 40 bytes each. Those after are counted, but not kept.
+
+    Raises
+    ------
+    BoundsError
+        If max_events is negative, or more than 2**40.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx, dtl.trace() as t:
+    ...     for _ in range(3):
+    ...         _ = dtl.allreduce(ctx, np.ones(1000))
+    >>> [(r.operation, r.calls, r.bytes) for r in t]
+    [('allreduce', 3, 48000)]
+    """
+    number = integer("max_events", max_events)
+    if not 0 <= number <= 2**40:
+        raise BoundsError(f"max_events {number} outside [0, 2**40]")
+    return Trace(number)
+
+
+def _records(recorder: bridge.Recorder) -> list[Record]:
+    return [
+        Record(operation, file or "", line, calls, failed, size, nanoseconds * 1e-9)
+        for operation, file, line, calls, failed, size, nanoseconds, _ in recorder.totals()
+    ]

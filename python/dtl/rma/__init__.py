@@ -1,0 +1,1 @@
+"""One-sided access to memory of other ranks."""

@@ -1,0 +1,194 @@
+"""Epochs of windows: from when to when parts are accessed."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any, Iterator, TypeVar
+
+from .._native.arguments import integer
+from .._native.library import bridge
+from .._native.short_calls import short
+from ..exceptions import BoundsError, InvalidArgumentError
+from ..runtime.agreement import together
+from ..runtime.context import Context
+
+Self = TypeVar("Self", bound="Epochs")
+
+_call = bridge.call
+_EVERY = -1
+_MODES = {"exclusive": 1, "shared": 0}
+
+
+class Epochs(bridge.Exposed):
+    """What begins and ends epochs of a window."""
+
+    _context: Context
+    _near: bool  # what is begun is over when the call returns
+    _kept: dict[int, list[Any]]  # what accesses use until they are over
+
+    def fence(self) -> None:
+        """End the epoch that the last fence began, and begin one, in which every rank may access every part.
+
+        What was begun before it has happened everywhere when it returns. Collective (MPI_Win_fence).
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a part is locked here. On every rank.
+        InvalidHandleError
+            If the window is closed.
+        """
+        _call(bridge.WIN_FENCE, self, None, None, 0, 0, 0, 0)
+        self._kept.clear()
+
+    def lock(self, target: int, mode: str = "exclusive") -> None:
+        """Begin an epoch for one rank's part (MPI_Win_lock). Not collective: the target does nothing.
+
+        Waits until those unlock the part that have locked it otherwise.
+
+        Parameters
+        ----------
+        target
+            Whose part.
+        mode
+            ``"exclusive"``: nobody else has locked the part; or ``"shared"``: others may have, in this mode.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If this rank has locked the part already, there were accesses since the last fence, or mode is unknown.
+        BoundsError
+            If there is no such rank.
+        CommunicationError
+            If the rank that has locked it has ended.
+        """
+        if not isinstance(mode, str) or mode not in _MODES:
+            raise InvalidArgumentError(f"lock: mode {mode!r} is neither 'exclusive' nor 'shared'")
+        _call(bridge.WIN_LOCK, self, None, None, self._rank("lock", target), _MODES[mode], 0, 0)
+
+    def unlock(self, target: int) -> None:
+        """End the epoch of ``lock``, when all of it has happened at the target (MPI_Win_unlock). Not collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the part is not locked.
+        BoundsError
+            If there is no such rank.
+        """
+        _call(bridge.WIN_UNLOCK, self, None, None, self._rank("unlock", target), 0, 0, 0)
+        self._let_go(target)
+
+    def lock_all(self) -> None:
+        """Begin an epoch for all parts, in shared mode (MPI_Win_lock_all). Not collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a part is locked here, or there were accesses since the last fence.
+        """
+        _call(bridge.WIN_LOCK, self, None, None, _EVERY, 0, 0, 0)
+
+    def unlock_all(self) -> None:
+        """End the epoch of ``lock_all``, when all of it has happened (MPI_Win_unlock_all). Not collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If ``lock_all`` has not begun one.
+        """
+        _call(bridge.WIN_UNLOCK, self, None, None, _EVERY, 0, 0, 0)
+        self._kept.clear()
+
+    @short(bridge.WIN_FLUSH, "owner 0", "flushed")
+    def flush(self, target: int) -> None:
+        """Return when what was begun towards a target has happened there (MPI_Win_flush). Not collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If no epoch is open for its part.
+        BoundsError
+            If there is no such rank.
+        """
+        _call(bridge.WIN_FLUSH, self, None, None, self._rank("flush", target), 0, 0, 0)
+        self._let_go(target)
+
+    def flush_all(self) -> None:
+        """Return when all that was begun has happened (MPI_Win_flush_all). Not collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If no epoch is open.
+        """
+        _call(bridge.WIN_FLUSH, self, None, None, _EVERY, 0, 0, 0)
+        self._kept.clear()
+
+    def flush_local(self, target: int) -> None:
+        """Return when data that is put may change again, and what is got is there (MPI_Win_flush_local).
+
+        Not collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If no epoch is open for the target's part.
+        BoundsError
+            If there is no such rank.
+        """
+        _call(bridge.WIN_FLUSH, self, None, None, self._rank("flush_local", target), 1, 0, 0)
+        self._let_go(target)
+
+    def flush_local_all(self) -> None:
+        """Do flush_local for all targets (MPI_Win_flush_local_all). Not collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If no epoch is open.
+        """
+        _call(bridge.WIN_FLUSH, self, None, None, _EVERY, 1, 0, 0)
+        self._kept.clear()
+
+    def sync(self) -> None:
+        """Let this rank's part show what others have written and completed (MPI_Win_sync). Not collective."""
+        _call(bridge.WIN_SYNC, self, None, None, 0, 0, 0, 0)
+
+    @contextmanager
+    def epoch(self: Self) -> Iterator[Self]:
+        """Call fence before and after a block. Collective.
+
+        Where the block raises on a rank, the others' fence raises, too.
+        """
+        self.fence()
+        with together(self._context, "fence"):
+            yield self
+        self.fence()
+
+    @contextmanager
+    def locked(self: Self, target: int, mode: str = "exclusive") -> Iterator[Self]:
+        """Lock one rank's part for a block. Not collective. Parameters and errors are lock's."""
+        self.lock(target, mode)
+        try:
+            yield self
+        finally:
+            self.unlock(target)
+
+    def _rank(self, op: str, target: Any) -> int:
+        """Return a target's rank. The core refuses what is none, but for the number that stands for all there."""
+        number = integer("target", target)
+        if number == _EVERY:
+            error = BoundsError(f"{op}: target {number} outside [0, {self._context.size})")
+            error.op = op
+            raise error
+        return number
+
+    def _keep(self, target: int, array: Any) -> None:
+        """Keep what an access uses until it is over."""
+        if not self._near:
+            self._kept.setdefault(target, []).append(memoryview(array))
+
+    def _let_go(self, target: int) -> None:
+        if self._kept:
+            self._kept.pop(target, None)

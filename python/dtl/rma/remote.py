@@ -1,0 +1,123 @@
+"""Elements of containers that any rank reads and writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._native import library
+from .._native.arguments import integer
+from .._native.library import bridge
+from ..containers.base import DistributedContainer
+from ..exceptions import InvalidArgumentError, InvalidHandleError, InvalidTypeError
+from ..ops import NO_OP, REPLACE
+from ..policies import Partition
+from ..runtime.agreement import agree, together
+from . import cached_windows
+from .atomics import rma_compare_and_swap, rma_fetch_and_add, rma_fetch_and_op
+from .window import Window
+
+
+class Remote:
+    """One element of a container, wherever it lies, as ``remote()`` of a container returns it: a global pointer.
+
+    Its methods are not collective; the rank that holds the element does nothing. They are atomic among themselves. They
+    raise InvalidHandleError when the container or its context is closed, or the container has changed its structure
+    since.
+
+    Attributes
+    ----------
+    owner : int
+        The rank that holds the element.
+    index : tuple of int
+        Its global index.
+    """
+
+    __slots__ = ("_container", "_dtype", "_offset", "_opened", "index", "owner")
+
+    def __init__(
+        self, container: DistributedContainer, window: Window, owner: int, offset: int, index: tuple[int, ...]
+    ) -> None:
+        self._container = container
+        self._opened = window
+        self._dtype = container.dtype
+        self._offset = offset
+        self.owner = owner
+        self.index = index
+
+    @property
+    def _window(self) -> Window:
+        """The container's window, if it is the one that the pointer was made for."""
+        window = self._opened
+        if not self._container._handle:
+            raise library.closed("container")
+        if not window._handle:
+            raise InvalidHandleError("the container has changed its structure since; call remote again")
+        return window
+
+    def get(self) -> Any:
+        """Return the element, a NumPy scalar."""
+        return rma_fetch_and_op(self._window, self.owner, self._offset, self._dtype.type(0), NO_OP)
+
+    def put(self, value: Any) -> None:
+        """Write a number to the element. It is there when the call returns.
+
+        Raises
+        ------
+        OverflowError, InvalidTypeError
+            If it is no number that fits the container's dtype.
+        """
+        rma_fetch_and_op(self._window, self.owner, self._offset, _number("value", value), REPLACE, self._dtype)
+
+    def fetch_add(self, addend: Any) -> Any:
+        """Add to the element, and return what it was, a NumPy scalar.
+
+        Raises
+        ------
+        OverflowError, InvalidTypeError
+            If addend is no number that fits the container's dtype.
+        """
+        return rma_fetch_and_add(self._window, self.owner, self._offset, _number("addend", addend), self._dtype)
+
+    def compare_swap(self, compare: Any, swap: Any) -> Any:
+        """Write swap to the element if it is compare, bit for bit, and return what it was, a NumPy scalar.
+
+        Raises
+        ------
+        OverflowError, InvalidTypeError
+            If compare or swap is no number that fits the container's dtype.
+        """
+        old, new = _number("compare", compare), _number("swap", swap)
+        return rma_compare_and_swap(self._window, self.owner, self._offset, old, new, self._dtype)
+
+    def __repr__(self) -> str:
+        return f"<dtl.Remote element {self.index} of {self._dtype} on rank {self.owner}>"
+
+
+def _number(name: str, value: Any) -> Any:
+    """Refuse what is more than one number: it would reach further elements."""
+    if np.ndim(value):
+        raise InvalidTypeError(f"{name} must be one number, not of shape {np.shape(value)}")
+    return value
+
+
+def remote(container: DistributedContainer, index: tuple[Any, ...]) -> Remote:
+    """Return the pointer to a container's element."""
+    window = container._remotes
+    if window is None or not window.is_valid:
+        with together(container.context, "remote"):
+            container._check_open()
+            if container.partition_policy is Partition.REPLICATED:
+                raise InvalidArgumentError("every rank holds each element of a container of PARTITION_REPLICATED")
+        agree(container.context, "remote")  # else a rank that makes a Window of the container would fit
+        cached_windows.settle(container.context)
+        window = Window(container)
+        window._lasting = True
+        window._stand("window")
+        cached_windows.note(container, window)
+        container._remotes = window
+    place = tuple(integer("index", i) for i in index)
+    numbers = bridge.call(bridge.PLACE, container, np.array(place, np.int64), None, 0, 0, 0, 0)
+    owner, at = np.asarray(numbers).tolist()
+    return Remote(container, window, owner, at * container.dtype.itemsize, place)

@@ -1,0 +1,267 @@
+"""Windows: memory of each rank that all ranks read and write, without the other's help."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import warnings
+import weakref
+from types import TracebackType
+from typing import Any, Callable
+
+import numpy as np
+
+from .._native import library
+from .._native.arguments import dtype_number, integer
+from .._native.library import bridge
+from ..containers.base import DistributedContainer
+from ..exceptions import DTLError, InvalidArgumentError, InvalidHandleError
+from ..runtime import detached
+from ..runtime.agreement import check_context, collective, together
+from ..runtime.context import Context
+from .epochs import Epochs
+from .exposing import part
+
+_call = bridge.call
+
+
+class Window(Epochs):
+    """Memory of each rank, its part, that all ranks of a context read and write (MPI_Win). A context manager.
+
+    ``rma_put``, ``rma_get`` and the atomic ``rma_accumulate``, ``rma_fetch_and_add``, ``rma_fetch_and_op`` and
+    ``rma_compare_and_swap`` access it, in an *epoch*: between two calls of ``fence``, which every rank makes, or
+    between ``lock`` and ``unlock`` of the rank whose part it is, which only the caller makes. The forms
+    ``with win.epoch():`` and ``with win.locked(target):`` end what they begin.
+
+    Parameters
+    ----------
+    owner
+        The context, or a container, whose local parts, uncopied, are the ranks' parts.
+    size
+        How many bytes to allocate on this rank, zeroed: on one machine, in memory that all its ranks share. The ranks'
+        may differ, and be 0.
+    base
+        This rank's part instead: a C-contiguous array that can be written to. The window keeps it alive and in place
+        until it is closed.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is not exactly one of size, base and a container, size is negative, or base cannot be a part. On
+        every rank.
+    InvalidTypeError
+        If owner is neither context nor container, size no integer, or base no array. On every rank, if owner is fine.
+    CollectiveMismatchError
+        If some ranks give a size, and others memory. On every rank.
+    MemoryError
+        If the memory cannot be allocated on any rank. On every rank.
+    BackendUnavailableError
+        If ranks share no memory, and the backend cannot reach it otherwise. On every rank.
+
+    Notes
+    -----
+    Collective, and so are ``fence`` and ``close``. A window that is open when its context is closed ends with it; while
+    it is in use on any rank, the context stays open. (MPI standard, chapter "One-Sided Communications".)
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx, dtl.Window(ctx, size=24) as win:
+    ...     with win.epoch():
+    ...         dtl.rma_put(win, target=ctx.rank, offset=0, data=np.arange(3.0))
+    ...     win.local_view(np.float64)
+    array([0., 1., 2.])
+    """
+
+    _array: np.ndarray[Any, Any] | None
+    _held: bridge.Held | None = None  # base
+    _base: int
+    _sizes: list[int]
+    _requests: weakref.WeakSet[Any]  # under way, where they are not over at once
+    _lasting = False  # _standing ends it
+    _kind = "window"  # what errors say is closed
+
+    @collective
+    def __init__(self, owner: Any, size: Any = None, base: Any = None) -> None:
+        ctx = owner.context if isinstance(owner, DistributedContainer) else owner
+        check_context(ctx)
+        with together(ctx, "window"):
+            self._array, count = part(owner, size, base)
+        self._kept = {}
+        self._requests = weakref.WeakSet()
+        self._context = ctx
+        if self._array is None:
+            self._handle = _call(bridge.WIN_MAKE, ctx, None, None, count, 0, 0, 0)
+        else:
+            self._held = bridge.start(bridge.WIN_MAKE, ctx, None, self._array, 0, 0, 0, 0)
+            self._handle = self._held._handle
+        facts = np.asarray(_call(bridge.WIN_FACTS, self, None, None, 0, 0, 0, 0)).tolist()
+        self._near, self._base, self._sizes = bool(facts[0]), facts[1], facts[2:]
+        bridge.expose(self)
+
+    @property
+    def context(self) -> Context:
+        """The ranks."""
+        return self._context
+
+    @property
+    def size(self) -> int:
+        """The bytes of this rank's part."""
+        return self._sizes[self._context.rank]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The bytes of each rank's part."""
+        return tuple(self._sizes)
+
+    @property
+    def base(self) -> int:
+        """The address of this rank's part. When the window is closed, there is none: InvalidHandleError."""
+        self._check_open()
+        return self._base
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether neither the window nor its context is closed."""
+        return bool(self._handle and self._context._handle)
+
+    def local_view(self, dtype: Any = None) -> np.ndarray[Any, Any]:
+        """Return this rank's part as an array of one dimension that shares its memory. Not collective.
+
+        The array keeps the memory, so it stays valid when the window is closed. What other ranks have written is there
+        after ``fence`` or ``sync``, or a lock of the part.
+
+        Parameters
+        ----------
+        dtype
+            Of the elements; None for base's, or bytes.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the part is no whole number of elements.
+        InvalidHandleError
+            If the window is closed.
+        """
+        self._check_open()
+        if self._array is None:
+            return self.shared_view(self._context.rank, dtype)
+        flat = self._array.reshape(-1)
+        if dtype is None:
+            return flat
+        dtype_number(dtype)
+        element = np.dtype(dtype)
+        if self.size % element.itemsize:
+            text = f"the part of {self.size} bytes is no whole number of {element} elements of {element.itemsize} bytes"
+            raise InvalidArgumentError(f"local_view: {text}")
+        return flat.view(element)
+
+    def shared_view(self, rank: int, dtype: Any = None) -> np.ndarray[Any, Any]:
+        """Return a rank's part as an array of one dimension that shares its memory. Not collective.
+
+        Only memory that the window has allocated, on a machine that all ranks share, is seen by others than its rank.
+
+        Parameters
+        ----------
+        rank
+            Whose part.
+        dtype
+            Of the elements; None for bytes.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the part is not in this process's memory, or no whole number of elements.
+        BoundsError
+            If there is no such rank.
+        InvalidHandleError
+            If the window is closed.
+        """
+        number = dtype_number(np.uint8 if dtype is None else dtype)
+        if self._array is not None and rank == self._context.rank:
+            return self.local_view(np.uint8 if dtype is None else dtype)
+        return np.asarray(_call(bridge.WIN_VIEW, self, None, None, integer("rank", rank), number, 0, 0))
+
+    def close(self, *, wait: bool = False) -> None:
+        """Give the window back. Collective (MPI_Win_free). A second call does nothing. Views keep their memory.
+
+        Parameters
+        ----------
+        wait
+            Whether to wait for this rank's requests first. Their results can still be had.
+
+        Raises
+        ------
+        BufferError
+            If there are accesses since the last fence, locks, or requests, which the text names. On every rank, and the
+            window stays open.
+        """
+        if not self._context._handle:  # closed, with the window; or given up, and then the others are elsewhere
+            self._drop()
+            return
+        if self._handle and not library.forked():
+            if wait:
+                self._settle()
+            library.window_close(self._handle)
+        self._end()
+
+    def _settle(self) -> None:
+        """Wait for this rank's requests; what fails tells whoever waits for it."""
+        with together(self._context, "close"):
+            for request in list(self._requests):
+                with contextlib.suppress(DTLError):
+                    request.wait()
+
+    def _stand(self, kind: str) -> None:
+        """Lock all parts, in shared mode, until the window ends, for what stands on it."""
+        self.lock_all()
+        _call(bridge.WIN_DETACH, self, None, None, 0, 0, 0, 0)
+        self._kind = kind
+
+    def _end(self) -> None:
+        self._handle = 0
+        self._held = self._array = None
+        self._kept = {}
+
+    def _check_open(self) -> None:
+        if not self._handle:
+            raise library.closed(self._kind)
+        if not self._context._handle:
+            raise InvalidHandleError(f"the {self._kind} is closed, with its context")
+
+    def __enter__(self) -> Window:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.close()
+        else:
+            self._drop()
+
+    def _drop(self, keep: Callable[[int, Any], None] = detached.keep_window) -> bool:
+        """Let the window go without the other ranks, which may be anywhere, and say whether it is gone.
+
+        If not, it ends with its context, and what others reach for stays until then.
+        """
+        gone = not self._handle or library.forked() or library.window_drop(self._handle)
+        if not gone:
+            keep(self._handle, (self._held, self._kept))
+        self._end()
+        return gone
+
+    # The interpreter's end takes the modules away first, so what is used then is held here.
+    def __del__(
+        self, warn: Callable[..., None] = warnings.warn, finalizing: Callable[[], bool] = sys.is_finalizing
+    ) -> None:
+        if not self._handle or self._lasting or finalizing():
+            return
+        text = f"{self!r}{'' if self._kind == 'window' else f', of a {self._kind},'} was not closed"
+        if not self._drop():
+            end = "its context is closed" if self._context._handle else "the process ends, as its context does"
+            warn(f"{text}; its memory stays until {end}", ResourceWarning, source=self, stacklevel=2)
+
+    def __repr__(self) -> str:
+        state = "" if self.is_valid else ", closed"
+        return f"<dtl.Window of {self.size} bytes on rank {self._context.rank} of {self._context.size}{state}>"

@@ -1,0 +1,1 @@
+"""Groups of ranks with roles of their own."""

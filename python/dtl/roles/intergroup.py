@@ -1,0 +1,257 @@
+"""Messages between roles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._native.arguments import input_value
+from .._native.library import invalid
+from ..comm import collectives, object_messages, point_to_point
+from ..exceptions import DTLError, InvalidTypeError, from_text
+from ..runtime.agreement import agree, tell_ranks, together
+from .role_manager import RoleManager
+
+# The tags of what one rank passes on to a role, or a role to one rank: elements, or why there are none.
+_ELEMENTS, _REFUSAL = 0, 1
+
+
+def intergroup_send(mgr: RoleManager, target_role: str, target_rank: int, data: Any, tag: int = 0) -> None:
+    """Send an array or scalar to one rank of a role (MPI_Send).
+
+    Parameters
+    ----------
+    mgr
+        The roles.
+    target_role, target_rank
+        The receiver: its role, and its rank among those that have the role, in [0, mgr.role_size(target_role)).
+    data
+        Of any shape. Its dtype and shape travel with it.
+    tag
+        What the receiver can tell it by, at least 0.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no such role, or the manager is not initialised.
+    BoundsError
+        If target_rank or tag is outside its range.
+    InvalidTypeError
+        If data has no dtype that can be sent.
+    InvalidHandleError
+        If the manager is destroyed.
+
+    Notes
+    -----
+    Not collective. Returns as send does. Every rank may send, whatever its roles.
+    """
+    dest = _manager(mgr)._one("intergroup_send", "target_rank", target_role, target_rank)
+    point_to_point.send(mgr._messages, data, dest, tag)
+
+
+def intergroup_recv(
+    mgr: RoleManager,
+    source_role: str,
+    source_rank: int,
+    count: int = 0,
+    dtype: Any = None,
+    tag: int = 0,
+    *,
+    out: Any = None,
+) -> Any:
+    """Receive an array or scalar that one rank of a role sent with intergroup_send (MPI_Recv).
+
+    Parameters
+    ----------
+    mgr
+        The roles.
+    source_role, source_rank
+        The sender: its role, and its rank among those that have the role, in [0, mgr.role_size(source_role)).
+    count, dtype
+        What the message must be, where they are given. It brings its own dtype and shape, so neither is needed.
+    tag
+        The message's tag, or ANY_TAG.
+    out
+        A C-contiguous array for the elements, of the message's dtype and number of elements.
+
+    Returns
+    -------
+    ndarray or scalar
+        Like what was sent, or out.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the message is not what count, dtype or out state; it stays there to be received. If there is no such role,
+        or the manager is not initialised.
+    BoundsError
+        If source_rank or tag is outside its range.
+    InvalidHandleError
+        If the manager is destroyed.
+
+    Notes
+    -----
+    Not collective. Waits for the message.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx, dtl.RoleManager(ctx) as mgr:
+    ...     mgr.add_role("worker", ctx.size)
+    ...     mgr.initialize()
+    ...     dtl.intergroup_send(mgr, "worker", mgr.role_rank("worker"), np.arange(3), tag=7)
+    ...     dtl.intergroup_recv(mgr, "worker", mgr.role_rank("worker"), tag=7)
+    array([0, 1, 2])
+    """
+    source = _manager(mgr)._one("intergroup_recv", "source_rank", source_role, source_rank)
+    return point_to_point.recv(mgr._messages, source, tag, dtype, count, out=out)
+
+
+def intergroup_broadcast(mgr: RoleManager, root: tuple[str, int], target_role: str, data: Any = None) -> Any:
+    """Send one rank's value to every rank of a role. Collective over root and the role's ranks (MPI_Bcast).
+
+    Parameters
+    ----------
+    mgr
+        The roles.
+    root
+        Whose value it is: a role, and a rank among those that have it. It may have target_role itself.
+    target_role
+        The role whose ranks get the value.
+    data
+        On root, an array of any shape, or a scalar. Ignored elsewhere.
+
+    Returns
+    -------
+    ndarray or scalar
+        Root's value, with its shape and type; on root, data itself.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no such role, target_role has no ranks, or this rank is neither root nor has target_role.
+    InvalidTypeError
+        If root is no pair, or its data has no dtype that can be sent; on all ranks that take part.
+    BoundsError
+        If root's rank is outside its range.
+    CollectiveMismatchError
+        If ranks of target_role name different roots. On all of these.
+    InvalidHandleError
+        If the manager is destroyed.
+    """
+    op = "intergroup_broadcast"
+    source, members = _parties(op, mgr, root, target_role)
+    if mgr._context.rank not in members:
+        _give(op, mgr, data, members[0])
+        return data
+    lane, value = mgr._lanes[target_role], data
+    with together(lane, op):
+        if source not in members and lane.rank == 0:
+            value = _take(op, mgr, source)
+    agree(lane, op, f"root {tuple(root)!r}")
+    return collectives.broadcast(lane, value, members.index(source) if source in members else 0)
+
+
+def intergroup_gather(mgr: RoleManager, root: tuple[str, int], source_role: str, data: Any = None) -> Any:
+    """Collect the values of a role's ranks on one rank. Collective over root and the role's ranks (MPI_Gather).
+
+    Parameters
+    ----------
+    mgr
+        The roles.
+    root
+        Who gets the result: a role, and a rank among those that have it. It may have source_role itself.
+    source_role
+        The role whose ranks give their values.
+    data
+        On these, an array of any shape, or a scalar; of the same dtype and shape on each. Ignored elsewhere.
+
+    Returns
+    -------
+    ndarray
+        On root, of shape ``(mgr.role_size(source_role), *data.shape)``, in rank order; None elsewhere.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no such role, source_role has no ranks, or this rank is neither root nor has source_role.
+    InvalidTypeError
+        If root is no pair, or a rank's data has no dtype that can be sent; on all ranks that take part.
+    BoundsError
+        If root's rank is outside its range.
+    CollectiveMismatchError
+        If the values differ in dtype or shape, on all ranks that take part; if ranks of source_role name different
+        roots.
+    InvalidHandleError
+        If the manager is destroyed.
+    """
+    op = "intergroup_gather"
+    source, members = _parties(op, mgr, root, source_role)
+    if mgr._context.rank not in members:
+        return _take(op, mgr, members[0])
+    lane, inside = mgr._lanes[source_role], source in members
+    try:
+        agree(lane, op, f"root {tuple(root)!r}")
+        result = collectives.gather(lane, data, members.index(source) if inside else 0)
+    except DTLError as error:
+        if not inside and lane.rank == 0:
+            _refuse(mgr, error, source)
+        raise
+    if inside or lane.rank != 0:
+        return result
+    _give(op, mgr, result, source)
+    return None
+
+
+def _manager(mgr: Any) -> RoleManager:
+    if not isinstance(mgr, RoleManager):
+        raise InvalidTypeError(f"mgr must be a dtl.RoleManager, not {type(mgr).__name__}")
+    return mgr
+
+
+def _parties(op: str, mgr: Any, root: Any, name: str) -> tuple[int, tuple[int, ...]]:
+    """Return root's rank in the whole, and those of a role, to one of which this rank belongs."""
+    lanes: dict[str, Any] = getattr(_manager(mgr), "_lanes", {})  # there are none before initialize
+    # A rank that names no role at all but has one knows whom it keeps waiting; one that has several does not.
+    known = isinstance(name, str) and name in mgr.roles
+    mine = [lanes[name]] if known and name in lanes else [] if known else list(lanes.values())
+    try:
+        return _checked(op, mgr, root, name)
+    except Exception as error:
+        if len(mine) == 1:
+            tell_ranks(mine[0], op, error)
+        raise
+
+
+def _checked(op: str, mgr: RoleManager, root: Any, name: str) -> tuple[int, tuple[int, ...]]:
+    if not isinstance(root, (tuple, list)) or len(root) != 2:
+        raise InvalidTypeError(f"{op}: root must be a role and a rank, such as ('reader', 0), not {root!r}")
+    source, members = mgr._one(op, "root's rank", *root), mgr._of(op, name)
+    if not members:
+        raise invalid(op, f"no rank has the role {name!r}")
+    if mgr._context.rank != source and mgr._context.rank not in members:
+        raise invalid(
+            op, f"rank {mgr._context.rank} is neither root, rank {root[1]} of {root[0]!r}, nor has the role {name!r}"
+        )
+    return source, members
+
+
+def _give(op: str, mgr: RoleManager, data: Any, dest: int) -> None:
+    """Pass a value on to a rank, or why there is none."""
+    try:
+        value = input_value("data", data)
+    except DTLError as error:
+        _refuse(mgr, error, dest)
+        raise
+    point_to_point.send(mgr._hops, value, dest, _ELEMENTS)
+
+
+def _refuse(mgr: RoleManager, error: DTLError, dest: int) -> None:
+    object_messages.send_object(mgr._hops, (error.code, f"rank {mgr._context.rank}: {error}"), dest, _REFUSAL)
+
+
+def _take(op: str, mgr: RoleManager, source: int) -> Any:
+    """Return the value that a rank passes on, or raise why there is none."""
+    if point_to_point.probe(mgr._hops, source).tag == _REFUSAL:
+        code, text = object_messages.recv_object(mgr._hops, source, _REFUSAL)
+        raise from_text(f"[{code} {op}] {text}")
+    return point_to_point.recv(mgr._hops, source, _ELEMENTS)

@@ -1,0 +1,304 @@
+"""Roles: named groups of ranks that do different work in one job."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import TracebackType
+from typing import Any, Sequence
+
+import numpy as np
+
+from .._native import library
+from .._native.arguments import integer
+from ..comm import collectives, objects
+from ..exceptions import BoundsError, InvalidTypeError
+from ..runtime.agreement import agree, check_context, collective, together
+from ..runtime.context import Context
+from . import programs
+from .members import Predicate, among, check_alike, ranks_in_words, roles_in_words, seen_here
+
+
+class RoleManager:
+    """Which ranks have which roles, with a context for each role and messages between them. A context manager.
+
+    Parameters
+    ----------
+    ctx
+        The ranks. It stays the caller's to close, and may be used for anything else.
+
+    Raises
+    ------
+    InvalidTypeError
+        If ctx is no context.
+
+    Notes
+    -----
+    Roles are named with ``add_role``, or by the programs that the launcher started with ``from_programs``. Then
+    ``initialize``, which is collective, gives them to the ranks. A rank may have one role, several or none. Messages
+    travel on a duplicate of ctx, so that they never meet other traffic.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx, dtl.RoleManager(ctx) as mgr:
+    ...     mgr.add_role("reader", 1)
+    ...     mgr.add_role("worker", lambda rank, size: rank > 0 or size == 1)
+    ...     mgr.initialize()
+    ...     if mgr.has_role("reader"):
+    ...         dtl.intergroup_broadcast(mgr, ("reader", 0), "worker", np.arange(3.0))
+    array([0., 1., 2.])
+    """
+
+    def __init__(self, ctx: Context) -> None:
+        check_context(ctx)
+        self._context = ctx
+        self._wanted: dict[str, int | Predicate] = {}
+        self._members: dict[str, tuple[int, ...]] = {}
+        self._open: list[Context] = []
+        self._closed = False
+
+    @classmethod
+    @collective
+    def from_programs(cls, ctx: Context, names: Sequence[str] | None = None) -> RoleManager:
+        """Return a manager, initialised, whose roles are the programs of ``mpirun -n 1 a.py : -n 3 b.py``. Collective.
+
+        Parameters
+        ----------
+        ctx
+            The ranks.
+        names
+            The roles of the programs, in the order of the launcher's command. None for the names of the scripts
+            without ``.py``, so that the same script with other hosts or options has the same role.
+
+        Returns
+        -------
+        RoleManager
+            With the roles in the order of their first ranks. The environment variable DTL_ROLE of a rank goes first.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a rank's program has no name: names is too short, or there is no script. On every rank.
+        InvalidTypeError
+            If names is no sequence of strings. On every rank.
+
+        Notes
+        -----
+        The number of the program is MPI_APPNUM. (MPI standard, chapter "Process Creation and Management".)
+        """
+        manager = cls(ctx)
+        with together(ctx, "from_programs"):
+            mine = programs.role(names)
+        agree(ctx, "from_programs")
+        roles: dict[str, list[int]] = {}
+        for rank, name in enumerate(objects.allgather_object(ctx, mine)):
+            roles.setdefault(name, []).append(rank)
+        for name, ranks in roles.items():
+            manager.add_role(name, partial(among, ranks))
+        manager.initialize()
+        return manager
+
+    def add_role(self, name: str, num_ranks: int | Predicate) -> None:
+        """Name a role, before initialize. Not collective, but every rank names the same roles in the same order.
+
+        Parameters
+        ----------
+        name
+            Its name.
+        num_ranks
+            How many ranks have it, at least 1: roles with a number take one rank after the other, from 0 on. Or a
+            function of a rank and the number of ranks that says, by True or False, whether that rank has it; every rank
+            asks it about all ranks, and it must answer the same everywhere.
+
+        Raises
+        ------
+        InvalidTypeError
+            If name is no string, or num_ranks neither an integer nor a function.
+        InvalidArgumentError
+            If name is empty or taken, num_ranks less than 1, or the manager initialised.
+        InvalidHandleError
+            If the manager is destroyed.
+        """
+        op = "add_role"
+        self._check_open()
+        if self._members:
+            raise library.invalid(op, f"role {name!r} comes after initialize, which has given the roles")
+        if not isinstance(name, str):
+            raise InvalidTypeError(f"{op}: name must be a string, not {name!r} of type {type(name).__name__}")
+        if not name or name in self._wanted:
+            raise library.invalid(op, f"there is a role {name!r} already" if name else "a role's name cannot be empty")
+        if not callable(num_ranks):
+            num_ranks = integer("num_ranks", num_ranks)
+            if num_ranks < 1:
+                raise library.invalid(op, f"num_ranks {num_ranks} of role {name!r} is less than 1")
+        self._wanted[name] = num_ranks
+
+    @collective
+    def initialize(self) -> None:
+        """Give the roles to the ranks, and make their contexts. Collective (MPI_Comm_dup, MPI_Comm_split).
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there are no roles, or there are fewer ranks than their numbers need; or if the manager is initialised.
+        InvalidTypeError
+            If a predicate says neither True nor False. On every rank.
+        CollectiveMismatchError
+            If ranks have named other roles, or a predicate says different things on different ranks. On every rank.
+        InvalidHandleError
+            If the manager is destroyed, or its context closed.
+
+        Notes
+        -----
+        What a predicate raises on a rank is raised there, and as a DTLError on the others.
+        """
+        op = "initialize"
+        self._check_open()
+        if self._members:
+            raise library.invalid(op, "the roles have been given already")
+        with together(self._context, op):
+            seen = seen_here(self._wanted, self._context.size)
+        agree(self._context, op, roles_in_words(self._wanted))
+        told = collectives.allgather(self._context, np.packbits(seen, axis=1))
+        check_alike(self.roles, np.unpackbits(told, axis=2)[:, :, : self._context.size])
+        members = {name: tuple(np.flatnonzero(row).tolist()) for name, row in zip(self._wanted, seen)}
+        self._connect(members)
+        self._members = members
+
+    def _connect(self, members: dict[str, tuple[int, ...]]) -> None:
+        """Make the contexts: of messages, of what intergroup collectives pass on, and two of each role of this rank."""
+        ctx = self._context
+        self._messages, self._hops = self._opened(ctx.dup()), self._opened(ctx.dup())
+        self._contexts: dict[str, Context] = {}
+        self._lanes: dict[str, Context] = {}
+        for name, ranks in members.items():
+            part = ctx.split(0 if ctx.rank in ranks else None)
+            if part is not None:
+                self._contexts[name] = self._opened(part)
+                self._lanes[name] = self._opened(part.dup())
+
+    def _opened(self, context: Context) -> Context:
+        self._open.append(context)
+        return context
+
+    @property
+    def initialized(self) -> bool:
+        """Whether the ranks have their roles."""
+        return bool(self._members) and not self._closed
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The names of all roles, in the order in which they were added."""
+        return tuple(self._wanted)
+
+    def has_role(self, name: str) -> bool:
+        """Say whether this rank has a role. Not collective; errors as role_size's."""
+        return self._context.rank in self._of("has_role", name)
+
+    def role_size(self, name: str) -> int:
+        """Return how many ranks have a role. Not collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there is no such role, or the manager is not initialised.
+        InvalidHandleError
+            If the manager is destroyed.
+        """
+        return len(self._of("role_size", name))
+
+    def role_rank(self, name: str) -> int:
+        """Return this rank's number among those that have a role, in [0, role_size). Not collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If this rank has not the role; else as role_size.
+        InvalidHandleError
+            If the manager is destroyed.
+        """
+        ranks = self._of("role_rank", name)
+        self._check_mine("role_rank", name, ranks)
+        return ranks.index(self._context.rank)
+
+    def role_context(self, name: str) -> Context:
+        """Return the context of the ranks that have a role, which this rank has. Not collective.
+
+        Returns
+        -------
+        Context
+            Its ranks are those of role_rank. The manager owns it: it is closed when the manager is.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If this rank has not the role; else as role_size.
+        InvalidHandleError
+            If the manager is destroyed.
+        """
+        self._check_mine("role_context", name, self._of("role_context", name))
+        return self._contexts[name]
+
+    def _of(self, op: str, name: Any) -> tuple[int, ...]:
+        """Return the ranks that have a role."""
+        self._check_open()
+        if not self._members:
+            raise library.invalid(op, f"role {name!r} is asked for before initialize")
+        if not isinstance(name, str):
+            raise InvalidTypeError(f"{op}: a role's name is a string, not {name!r} of type {type(name).__name__}")
+        if name not in self._members:
+            raise library.invalid(op, f"there is no role {name!r}; the roles are {', '.join(map(repr, self._members))}")
+        return self._members[name]
+
+    def _one(self, op: str, what: str, name: Any, number: Any) -> int:
+        """Return the rank in the whole of a rank of a role."""
+        ranks = self._of(op, name)
+        place = integer(what, number)
+        if not 0 <= place < len(ranks):
+            raise BoundsError(f"{op}: {what} {place} outside [0, {len(ranks)}) of role {name!r}")
+        return ranks[place]
+
+    def _check_mine(self, op: str, name: str, ranks: tuple[int, ...]) -> None:
+        if self._context.rank not in ranks:
+            raise library.invalid(
+                op, f"rank {self._context.rank} has not the role {name!r}; {ranks_in_words(ranks)} has it"
+            )
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise library.closed("role manager")
+
+    def destroy(self) -> None:
+        """Close the roles' contexts and the channels between them. Collective. A second call does nothing.
+
+        Raises
+        ------
+        BufferError
+            If requests on one of them are active here. Then that one stays open, and the call can be repeated.
+        """
+        while self._open:
+            self._open[-1].close()
+            self._open.pop()
+        self._closed = True
+
+    close = destroy
+
+    def __enter__(self) -> RoleManager:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.destroy()
+        for context in self._open:
+            context.__exit__(kind, error, where)
+        self._open, self._closed = [], True
+
+    def __reduce__(self) -> Any:
+        raise InvalidTypeError(f"{self!r} cannot be copied or pickled: its contexts are this process's")
+
+    def __repr__(self) -> str:
+        state = "destroyed" if self._closed else "not initialised" if not self._members else ""
+        roles = ", ".join(f"{name} on {ranks_in_words(ranks)}" for name, ranks in self._members.items())
+        return f"<dtl.RoleManager rank {self._context.rank} of {self._context.size}, {state or roles}>"

@@ -1,0 +1,157 @@
+"""An error of one rank in a collective call, told to all: every entry point is ``collective``."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+from contextlib import contextmanager
+from typing import Any, Callable, Iterable, Iterator, TypeVar, cast
+
+from .._native import library
+from .._native.arguments import integer
+from .._native.library import bridge
+from ..exceptions import BoundsError, DTLError, InvalidArgumentError, InvalidTypeError, MemoryError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def collective(f: F) -> F:
+    """Let a collective call that fails on this rank raise on every rank.
+
+    The core tells the other ranks of what it finds wrong itself. This tells them of all else: of arguments that are
+    refused before the core sees them. They hear of it in the call that they make meanwhile, which starts with an
+    agreement of the ranks, and that is where this rank joins them.
+    """
+    return _telling(f, library.context_refuse)
+
+
+def starting(f: F) -> F:
+    """Do the same for a call that starts a collective, and does not block."""
+    return _telling(f, library.context_refuse_start)
+
+
+def _telling(f: F, refuse: Callable[..., Any]) -> F:
+    family, _, name = f.__qualname__.rpartition(".")
+    op = family.lower() if name == "__init__" else name.strip("_")
+
+    def failed(error: Exception, arguments: tuple[Any, ...], words: tuple[str, ...] | None) -> None:
+        if words:
+            first = len(arguments) - len(words)
+            arguments = in_order(f, arguments[:first], dict(zip(words, arguments[first:])))
+        tell(error, op, arguments, refuse)
+
+    call: Any = functools.update_wrapper(bridge.Collective(f, failed), f)
+    call.__code__, call.__defaults__, call.__kwdefaults__ = f.__code__, f.__defaults__, f.__kwdefaults__
+    return cast("F", call)
+
+
+def in_order(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the arguments of a call in the order of the function's parameters, in whatever order keywords came."""
+    known = [name for name in f.__code__.co_varnames if name in kwargs]
+    return (*args, *(kwargs[name] for name in known), *(kwargs[name] for name in kwargs if name not in known))
+
+
+def tell(error: Exception, op: str, arguments: Iterable[Any], refuse: Callable[..., Any] | None = None) -> None:
+    """Tell the other ranks of an error with which a call ends here, unless they know; a MemoryError becomes DTL's.
+
+    They are those of the first argument that has ranks. If none has, nobody knows whom to tell.
+    """
+    if not getattr(error, "_told", False):
+        ranks = _ranks(arguments)
+        if ranks is not None:
+            tell_ranks(ranks, op, error, refuse=refuse)
+    if isinstance(error, builtins.MemoryError) and not isinstance(error, DTLError):
+        raise _own(error, op) from None
+
+
+def _ranks(arguments: Iterable[Any]) -> Any:
+    """Return the first context of several ranks among arguments, or what one is on, or a sequence of such is on."""
+    for argument in arguments:
+        for one in argument if isinstance(argument, (tuple, list)) else (argument,):
+            ranks = one
+            if not isinstance(one, bridge.Ranks) and (isinstance(one, bridge.Handle) or _of_dtl(one)):
+                ranks = getattr(one, "_context", None)
+            if isinstance(ranks, bridge.Ranks) and ranks._handle and ranks._size > 1:
+                return ranks
+    return None
+
+
+def _of_dtl(thing: Any) -> bool:
+    """Say whether a thing's class is one of DTL's own, so that its attributes are."""
+    return type(thing).__module__.startswith("dtl.")
+
+
+@contextmanager
+def together(ctx: Any, op: str) -> Iterator[None]:
+    """Do a step of a collective call that may fail on this rank alone, such as the preparation of arguments.
+
+    Where it fails, the call raises on every rank of ctx. The block must make no collective call.
+    """
+    try:
+        yield
+    except Exception as error:
+        tell_ranks(ctx, op, error)
+        if isinstance(error, builtins.MemoryError) and not isinstance(error, DTLError):
+            raise _own(error, op) from None
+        raise
+
+
+@contextmanager
+def complete() -> Iterator[None]:
+    """Do what is left of a collective call that the other ranks have ended: where it fails, it concerns nobody else."""
+    try:
+        yield
+    except Exception as error:
+        error._told = True  # type: ignore[attr-defined]  # an exception of any class takes it
+        raise
+
+
+def agree(ctx: Any, op: str, words: str = "") -> None:
+    """Start a collective call that makes no call on a container yet: raise on every rank where a rank refuses.
+
+    Words are the arguments that all must pass alike, as the error of ranks that do not shows them. Collective.
+    """
+    library.context_agree(ctx._handle, op, words)
+
+
+def check_context(ctx: Any) -> None:
+    """Refuse what is no context: there is nobody to tell."""
+    if not isinstance(ctx, bridge.Ranks):
+        raise InvalidTypeError(f"ctx must be a dtl.Context, not {type(ctx).__name__}")
+
+
+def root_number(ctx: Any, root: Any) -> int:
+    """Return the root of a collective call as an int. There must be a context."""
+    check_context(ctx)
+    number = integer("root", root)
+    if not 0 <= number < ctx.size:
+        raise BoundsError(f"root {number} outside [0, {ctx.size})")
+    return number
+
+
+def tell_ranks(
+    ctx: Any,
+    op: str,
+    error: Exception,
+    code: int | None = None,
+    text: str | None = None,
+    refuse: Callable[..., Any] | None = None,
+) -> None:
+    """Tell the other ranks of a context, where there are any, why this one does not make the call they make."""
+    error._told = True  # type: ignore[attr-defined]  # an exception of any class takes it
+    if isinstance(ctx, bridge.Ranks) and ctx._size > 1 and ctx._handle and not library.forked():
+        if code is None:
+            code = error.code if isinstance(error, DTLError) else _code(error)
+        (refuse or library.context_refuse)(ctx._handle, code, op, str(error) if text is None else text)
+
+
+def _own(error: builtins.MemoryError, op: str) -> MemoryError:
+    """Return NumPy's MemoryError as DTL's. Whoever was to be told of it, has been."""
+    own = MemoryError(f"{op}: {error}")
+    own._told = True
+    return own
+
+
+def _code(error: Exception) -> int:
+    """Return the code of an exception that is not DTL's, such as one of NumPy's."""
+    return MemoryError.code if isinstance(error, builtins.MemoryError) else InvalidArgumentError.code

@@ -1,0 +1,343 @@
+"""Contexts: who works together."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+import warnings
+from types import TracebackType
+from typing import Any, Callable
+
+from .._native import library, process
+from .._native.arguments import integer, text
+from .._native.callsite import raised
+from .._native.library import bridge
+from .._native.short_calls import short
+from ..exceptions import BufferError, CommunicationError, DTLError
+from ..rma import cached_windows
+from ..topology.devices import DeviceRanks
+from . import abort, backends, detached, hang_monitor
+from .agreement import collective
+
+#: The most that the other ranks are told of the error by which a rank leaves.
+LONGEST_REASON = 200
+
+
+class Context(DeviceRanks):
+    """A group of ranks: the way into containers and communication. A context manager.
+
+    Parameters
+    ----------
+    comm
+        A communicator of mpi4py, or anything with a ``handle``, to work on a duplicate of; the original stays
+        its owner's. None for all processes that a launcher started together, or this process alone where none did.
+    device_id
+        The number of the GPU to use; None for none.
+    backend
+        The name of the backend that connects the ranks: ``"mpi"``, ``"shmem"`` (OpenSHMEM) or ``"cpu"`` (this process
+        alone). None for what the environment's DTL_BACKEND says; where it says nothing, MPI in a process that a
+        launcher started. Every rank names the same.
+    check
+        What the ranks compare of each collective call before it: ``"full"`` (all of them, also by messages), or
+        ``"node"`` (only where all ranks share memory, where it costs next to nothing; a call that does not match may
+        hang, or give wrong numbers, elsewhere). None for what the environment's DTL_CHECK says, else ``"full"``. Where
+        one of them says ``"full"``, dtl.live() also tells where what is made from then on was made.
+    progress
+        Who goes on with requests, and with what others want of this rank's windows, while the program computes:
+        ``"none"`` (what waits for another rank goes on with everything), ``"poll"`` (every call does), or ``"thread"``
+        (a thread beside the program, which is there while something is under way, and needs MPI_THREAD_MULTIPLE).
+        None for what the environment's DTL_PROGRESS says, else ``"none"``. It need not be the same on all ranks.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If check or progress is something else, or backend is the name of none that connects ranks, or not ``"mpi"``
+        beside a comm.
+    InvalidTypeError
+        If comm is no communicator, or backend no text.
+    BackendUnavailableError
+        If MPI or OpenSHMEM is needed and cannot be opened, or there is no such GPU.
+    BackendError
+        If a rank started this process, which is then no rank of the job.
+    CommunicationError
+        If the launcher and the library disagree about how many ranks there are.
+
+    Notes
+    -----
+    Collective: every rank makes its context, and closes it. With no launcher and no comm, MPI is not even opened.
+    The communicator is a duplicate, so traffic of two contexts never meets. (MPI standard, chapter "Groups,
+    Contexts, Communicators, and Caching".)
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     print(f"rank {ctx.rank} of {ctx.size}")
+    rank 0 of 1
+    """
+
+    _streams: Any = None  # what runs asynchronous calls, where there have been any
+    _topologies = 0  # how many grids and graphs of its ranks there are
+
+    def __init__(
+        self,
+        comm: Any = None,
+        device_id: int | None = None,
+        *,
+        backend: str | None = None,
+        check: str | None = None,
+        progress: str | None = None,
+    ) -> None:
+        device = -1 if device_id is None else integer("device_id", device_id)
+        hang_monitor.configure(check, progress)
+        if comm is None:
+            process.refuse_child()
+            name = backends.chosen() if backend is None else text("backend", backend)
+            unsaid = backend is None and not name
+            self._adopt(library.context_world(device) if unsaid else library.context_on(name, device))
+            if self._backend != "cpu":
+                process.claim()
+        elif backend not in (None, "mpi"):
+            raise library.invalid("context", f"backend {backend!r} beside a communicator, which MPI connects")
+        else:
+            self._adopt(library.context_adopt(_mpi4py().native_communicator(comm), device))
+
+    def _adopt(self, handle: int) -> None:
+        self._handle = handle
+        self._rank = library.context_rank(handle)
+        self._size = library.context_size(handle)
+        self._device = library.context_device(handle)
+        self._backend = library.context_backend(handle)
+        bridge.lend(self)
+        if self._size > 1:
+            abort.install(self._rank)
+            hang_monitor.start()
+
+    @classmethod
+    def _adopt_handle(cls, handle: int) -> Context:
+        context = cls.__new__(cls)
+        context._adopt(handle)
+        return context
+
+    def close(self, *, wait: bool = False) -> None:
+        """Free the communicator. Collective. A second call does nothing.
+
+        Containers on the context stay: their views and local reads go on, their communication raises
+        InvalidHandleError. So do calls of other threads that wait on the context.
+
+        Parameters
+        ----------
+        wait
+            Whether to wait for requests and asynchronous calls on the context that are under way here. Their results
+            can still be had.
+
+        Raises
+        ------
+        BufferError
+            If requests or asynchronous calls on the context are under way here, and wait is false: then it stays open
+            on this rank. Or if a window of the context is in use on any rank, which the text names: then it stays open
+            on every rank.
+        """
+        if self._handle:
+            if not library.forked():
+                streams = self._streams
+                if streams is not None:
+                    streams.begin_close("close", wait)
+                try:
+                    if wait:
+                        library.context_settle(self._handle)
+                    detached.settle(wait)
+                    try:
+                        library.context_close(self._handle)
+                    except CommunicationError as error:
+                        if type(error) is CommunicationError:  # without the other ranks nobody can close it
+                            self._give_up(_reason(error))
+                        raise
+                except BaseException:
+                    if streams is not None and self._handle:  # it stays open
+                        streams.closed = False
+                    raise
+                if self._streams is not None:  # perhaps by now
+                    self._streams.close()
+                cached_windows.close(self._handle)
+            self._handle = 0
+
+    def __enter__(self) -> Context:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        # A rank that fails must not wait for the others to close: they may wait for it in another call.
+        if error is None:
+            self.close()
+        elif self._size > 1:
+            self._give_up(_reason(error))
+        else:
+            with contextlib.suppress(BufferError):
+                self.close()
+        self._handle = 0
+
+    def _give_up(self, why: str) -> None:
+        """Leave the context without the other ranks, and tell those that wait for this one why."""
+        handle, self._handle = self._handle, 0
+        if handle and not library.forked():
+            with contextlib.suppress(DTLError):  # below MPI_THREAD_MULTIPLE, another thread may be in a call
+                library.context_give_up(handle, why)
+                if self._streams is not None:
+                    self._streams.give_up(why)
+
+    # The interpreter's end takes the modules away first, so what is used then is held here.
+    def __del__(
+        self,
+        warn: Callable[..., None] = warnings.warn,
+        category: type[Warning] = ResourceWarning,
+        finalizing: Callable[[], bool] = sys.is_finalizing,
+    ) -> None:
+        if not self._handle:
+            return
+        if self._backend == "cpu":
+            if not finalizing():
+                self.close()
+        else:
+            # Collected at different times on different ranks, so it may not communicate.
+            warn(f"{self!r} was not closed", category, source=self, stacklevel=2)
+
+    def __repr__(self) -> str:
+        state = "" if self._handle else ", closed"
+        return f"<dtl.Context rank {self._rank} of {self._size}, {self._backend}{state}>"
+
+    @property
+    def rank(self) -> int:
+        """The caller's rank, in [0, size)."""
+        return self._rank
+
+    @property
+    def size(self) -> int:
+        """The number of ranks."""
+        return self._size
+
+    @property
+    def is_root(self) -> bool:
+        """Whether this is rank 0."""
+        return self._rank == 0
+
+    @short(bridge.BARRIER, "owner", "met")
+    def barrier(self) -> None:
+        """Return when every rank has called it. Collective (MPI_Barrier)."""
+        bridge.call(bridge.BARRIER, self, None, None, 0, 0, 0, 0)
+
+    def fence(self) -> None:
+        """Order this process's memory accesses before it against those after it. Not collective."""
+        library.context_fence(self._handle)
+
+    @collective
+    def dup(self) -> Context:
+        """Return a context of the same ranks whose traffic never meets this one's. Collective (MPI_Comm_dup)."""
+        return Context._adopt_handle(library.context_dup(self._handle))
+
+    @collective
+    def split(self, color: int | None, key: int = 0) -> Context | None:
+        """Return a context of the ranks that gave the same color. Collective (MPI_Comm_split).
+
+        Parameters
+        ----------
+        color
+            Which part to join, at least 0; None to join none.
+        key
+            The new ranks are ordered by key, then by rank.
+
+        Returns
+        -------
+        Context or None
+            None where color is None.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If color is negative.
+        """
+        part = -1
+        if color is not None:
+            part = integer("color", color)
+            if part < 0:
+                raise library.invalid("split", f"color {part} is negative; None joins no part")
+        handle = library.context_split(self._handle, part, integer("key", key))
+        return Context._adopt_handle(handle) if handle else None
+
+    @collective
+    def split_by_node(self) -> Context:
+        """Return a context of the ranks that share memory with this one. Collective (MPI_Comm_split_type).
+
+        Returns
+        -------
+        Context
+            Its ranks are in the order that they have here. Of ranks that run on one machine, it holds all.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx, ctx.split_by_node() as node:
+        ...     1 <= node.size <= ctx.size
+        True
+        """
+        return Context._adopt_handle(library.context_split_by_node(self._handle))
+
+    @collective
+    def to_mpi4py(self) -> Any:
+        """Return a communicator of the same ranks for mpi4py. Collective (MPI_Comm_dup).
+
+        Returns
+        -------
+        mpi4py.MPI.Intracomm
+            A duplicate, so that its traffic never meets this context's. It is the caller's: it stays valid when the
+            context is closed, and is freed with its ``Free()``, collectively, or with MPI itself. Of a context
+            without MPI, a duplicate of ``MPI.COMM_SELF``: mpi4py initialises MPI where nobody has.
+
+        Raises
+        ------
+        BackendUnavailableError
+            If mpi4py cannot be imported, or uses another MPI library.
+        InvalidArgumentError
+            If OpenSHMEM connects the ranks.
+        BackendError
+            If MPI would be initialised in a process that a rank started, which is then no rank of the job.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     comm = ctx.to_mpi4py()  # doctest: +SKIP
+        """
+        if not self._handle:
+            raise library.closed("context")
+        if self.has_shmem:
+            library.context_export(self._handle)  # says why not
+        if self.has_mpi:
+            module = _mpi4py().mpi4py_module()
+            return _mpi4py().communicator(module, library.context_export(self._handle))
+        process.refuse_child()
+        return _mpi4py().mpi4py_module().COMM_SELF.Dup()
+
+
+def _reason(error: BaseException) -> str:
+    """Return what the other ranks are told of a rank that an error takes out of a context."""
+    if isinstance(error, SystemExit):
+        return hang_monitor.FAREWELL
+    if isinstance(error, KeyboardInterrupt):
+        return f"was at {raised(error.__traceback__)}, and {hang_monitor.LEFT} KeyboardInterrupt"
+    return f"{hang_monitor.LEFT} {type(error).__name__}: {error}"[:LONGEST_REASON]
+
+
+def _mpi4py() -> Any:
+    """Return the module that knows mpi4py's communicators, which not every program needs."""
+    return importlib.import_module("dtl.runtime.mpi4py")
+
+
+def this_rank(ctx: Any) -> int:
+    """Return the caller's rank; what is no context is refused as the bridge refuses it."""
+    if not isinstance(ctx, Context):
+        bridge.call(bridge.BARRIER, ctx, None, None, 0, 0, 0, 0)
+    rank: int = ctx.rank
+    return rank

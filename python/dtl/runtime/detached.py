@@ -1,0 +1,48 @@
+"""What nobody holds any more while other ranks may still use it: it stays until they do not."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Callable
+
+from .._native import library
+from .._native.library import bridge
+
+# Whoever appends does so from a destructor, at any time, also while another thread looks through these.
+_operations: dict[int, Callable[[], Any]] = {}  # by handle: what says whether the operation is over
+_halos: list[int] = []  # those among the operations
+_windows: dict[int, Any] = {}  # by handle: the memory that other ranks reach for
+
+
+def keep(held: bridge.Held) -> None:
+    """Keep what an operation uses until it is over."""
+    _operations[held._handle] = partial(bridge.call, bridge.TEST, held, None, None, 0, 0, 0, 0)
+
+
+def keep_halo(halo: int) -> None:
+    """Keep a halo until its exchange is over."""
+    _operations[halo] = partial(library.halo_drop, halo)
+    _halos.append(halo)
+
+
+def settle(wait: bool = False) -> None:
+    """Let go of operations that are over; with wait, of halos when their exchanges are."""
+    while wait and _halos:
+        halo = _halos.pop()
+        if _operations.pop(halo, None):
+            library.halo_close(halo)
+    for handle, over in list(_operations.items()):
+        if over():
+            _operations.pop(handle, None)
+
+
+def keep_window(window: int, memory: Any) -> None:
+    """Keep the memory of a window that nobody has closed until its context is."""
+    _windows[window] = memory
+
+
+def settle_windows() -> None:
+    """Let go of windows that their contexts have ended."""
+    for window in list(_windows):
+        if library.window_drop(window):
+            _windows.pop(window, None)

@@ -1,0 +1,139 @@
+"""The environment: that somebody uses the library, and what it finds here."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import TracebackType
+from typing import Callable
+
+from .._native import library
+from .._native.objects import Owner
+from . import backends, hang_monitor
+from .context import Context
+
+#: Thread levels, as MPI orders them. (MPI standard, chapter "External Interfaces", section "MPI and Threads".)
+THREAD_SINGLE = 0
+THREAD_FUNNELED = 1
+THREAD_SERIALIZED = 2
+THREAD_MULTIPLE = 3
+
+
+class Environment(Owner):
+    """A counted user of the library, as a context manager.
+
+    Backends start at the first need and stop when the process ends, so an environment costs nothing and decides
+    nothing; it is the place to ask what there is, and to make contexts.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Environment() as env:
+    ...     ctx = env.make_cpu_context()
+    ...     ctx.size
+    1
+    """
+
+    def __init__(self) -> None:
+        hang_monitor.configure(None)
+        self._handle = library.environment_open()
+
+    def close(self) -> None:
+        """Leave the library. Not collective. A second call does nothing.
+
+        When the last environment is closed, a ResourceWarning names what was made since the first of them and is still
+        open though nothing but its close lets it go: contexts over MPI, requests, windows. Once, and with the places
+        where they were made under ``DTL_CHECK=full``.
+        """
+        if self._handle and not library.forked():
+            since = library.environment_since()
+            super().close()
+            if not library.environment_count():
+                importlib.import_module("dtl.runtime.live").report(self, since)
+        self._handle = 0
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.close()
+        else:  # on its way out a program closes nothing
+            super().close()
+
+    # Who is collected says nothing: what it would report may be about to go with it.
+    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not finalizing():
+            super().close()
+
+    def _let_go(self, handle: int) -> None:
+        library.environment_close(handle)
+
+    def __repr__(self) -> str:
+        return f"<dtl.Environment {'open' if self._handle else 'closed'}>"
+
+    @staticmethod
+    def is_initialized() -> bool:
+        """Say whether any environment is open."""
+        return Environment.ref_count() > 0
+
+    @staticmethod
+    def ref_count() -> int:
+        """Return how many environments are open."""
+        return library.environment_count()
+
+    @property
+    def has_mpi(self) -> bool:
+        """Whether an MPI library can be used in this process."""
+        return backends.has_mpi()
+
+    @property
+    def has_cuda(self) -> bool:
+        """Whether an NVIDIA GPU can be used in this process."""
+        return backends.has_cuda()
+
+    @property
+    def has_hip(self) -> bool:
+        """Whether an AMD GPU can be used in this process."""
+        return backends.has_hip()
+
+    @property
+    def has_nccl(self) -> bool:
+        """Whether NCCL can be used in this process."""
+        return backends.has_nccl()
+
+    @property
+    def has_shmem(self) -> bool:
+        """Whether an OpenSHMEM library can be used in this process."""
+        return backends.has_shmem()
+
+    @property
+    def mpi_thread_level(self) -> int:
+        """The thread level that MPI gave, one of ``dtl.THREAD_*``, or -1 while MPI is not initialised."""
+        return library.mpi_thread_level()
+
+    def make_world_context(self, device_id: int | None = None) -> Context:
+        """Return a context of all processes that were started together. Collective: every rank calls it.
+
+        Parameters
+        ----------
+        device_id
+            The number of the GPU to use; None for none.
+
+        Raises
+        ------
+        InvalidHandleError
+            If the environment is closed.
+        BackendUnavailableError
+            If there is no such GPU, or MPI is needed and cannot be opened.
+        """
+        self._check_open()
+        return Context(device_id=device_id)
+
+    def make_cpu_context(self) -> Context:
+        """Return a context of this process alone, which uses no MPI. Not collective."""
+        self._check_open()
+        return Context._adopt_handle(library.context_self())
+
+    def _check_open(self) -> None:
+        if not self._handle:
+            raise library.closed("environment")

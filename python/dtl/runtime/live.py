@@ -1,0 +1,75 @@
+"""Handles: what of the native library's objects is open."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections import Counter
+from typing import Any, Iterator, NamedTuple
+
+from .._native import library
+from .._native.callsite import own
+
+
+class LiveHandle(NamedTuple):
+    """An open handle, as live lists it."""
+
+    kind: str  #: such as "context", "container" or "request"
+    age: float  #: seconds since it was made
+    where: (
+        str | None
+    )  #: the file and line that made it, such as "app.py:41"; None unless the checks are "full" on request
+
+
+def live() -> list[LiveHandle]:
+    """Return what of this process's native objects is open, the oldest first. Not collective.
+
+    Returns
+    -------
+    list of LiveHandle
+        Of each handle the kind, the age in seconds, and the place in the program that made it. Places are kept of what
+        is made after ``DTL_CHECK=full``, or ``Context(check="full")``, has asked for it; else they are None.
+
+    Notes
+    -----
+    An object that was closed is not listed, though it may go later, when its last user is done. (MPI standard, section
+    "Opaque Objects".)
+
+    Examples
+    --------
+    >>> import dtl
+    >>> before = len(dtl.live())
+    >>> with dtl.Context() as ctx:
+    ...     [handle.kind for handle in dtl.live()[before:]]
+    ['context']
+    """
+    return [handle for handle, _, _ in _handles()]
+
+
+def _handles() -> Iterator[tuple[LiveHandle, float, bool]]:
+    """Yield the open handles, when they were made, and whether only a close lets go what they hold."""
+    now, *lines = library.live().splitlines()
+    for line in lines:
+        kind, born, holding, where = line.split("\t", 3)
+        yield LiveHandle(kind, float(now) - float(born), where or None), float(born), holding == "true"
+
+
+def report(source: Any, since: float) -> None:
+    """Warn of what was made since a time, is open, and goes only when it is closed."""
+    left = [handle for handle, born, holding in _handles() if holding and born >= since]
+    if not left:
+        return
+    counts = Counter((handle.kind, handle.where) for handle in left)
+    named = ", ".join(
+        f"{count} {kind}{'s' * (count > 1)}{f' made at {at}' if at else ''}" for (kind, at), count in counts.items()
+    )
+    hint = "" if all(handle.where for handle in left) else "; DTL_CHECK=full says where they were made"
+    warnings.warn(f"the last environment was closed, and left open: {named}{hint}", ResourceWarning, _depth(), source)
+
+
+def _depth() -> int:
+    """Return the stacklevel that names the user's line in a warning of the caller."""
+    frame, depth = sys._getframe(1), 1
+    while own(frame) and frame.f_back is not None:
+        frame, depth = frame.f_back, depth + 1
+    return depth

@@ -1,0 +1,44 @@
+"""Communicators of mpi4py: those that it made, and those that it gets."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+from ..exceptions import BackendUnavailableError, InvalidTypeError
+
+
+def native_communicator(comm: Any) -> int:
+    """Return the native handle of a communicator: its ``handle``, or what its module's ``_handleof`` says of it."""
+    handle = getattr(comm, "handle", None)
+    if handle is None:
+        handle_of = getattr(sys.modules.get(type(comm).__module__), "_handleof", None)
+        handle = handle_of(comm) if handle_of is not None else None
+    if not isinstance(handle, int):
+        raise InvalidTypeError(
+            f"comm must be a communicator such as mpi4py's, with an integer handle, not {comm!r} "
+            f"of type {type(comm).__name__}"
+        )
+    return handle % 2**64
+
+
+def mpi4py_module() -> Any:
+    """Return mpi4py's module MPI, which initialises MPI where nobody has."""
+    try:
+        module = importlib.import_module("mpi4py.MPI")
+    except (ImportError, RuntimeError) as error:  # the latter where it finds no MPI library
+        raise BackendUnavailableError(f"mpi4py cannot be imported: {error}") from error
+    if not module.Is_initialized() or module.Is_finalized():
+        raise BackendUnavailableError("mpi4py is there, but MPI is not initialised or has been finalised")
+    return module
+
+
+def communicator(module: Any, handle: int) -> Any:
+    """Return mpi4py's object of a native handle, which it then owns."""
+    ctypes = importlib.import_module("ctypes")  # slow to import, and not needed before
+    # As mpi4py's documentation has it for ctypes: Comm.fromhandle came with version 4 only.
+    made = module.Intracomm()
+    kind = ctypes.c_int if module._sizeof(module.Comm) == ctypes.sizeof(ctypes.c_int) else ctypes.c_void_p
+    kind.from_address(module._addressof(made)).value = kind(handle).value
+    return made

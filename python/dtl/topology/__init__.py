@@ -1,0 +1,1 @@
+"""The machine: nodes, processors, and devices."""

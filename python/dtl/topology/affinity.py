@@ -1,0 +1,245 @@
+"""Where the ranks of a context run: their machines, CPUs and GPUs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Iterable
+
+from .._native import library, threads
+from .._native.arguments import integer
+from ..exceptions import BoundsError, InvalidTypeError
+from .seats import Seat, at, numbers, seats_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..runtime.context import Context
+
+
+class ContextTopology:
+    """Where the ranks of a context run, as :attr:`Context.topology` gives it. Nothing here is collective but `refresh`.
+
+    ``print`` shows it as a table.
+    """
+
+    def __init__(self, ctx: Context) -> None:
+        self._context = ctx
+        self._seats = seats_of(library.context_topology(ctx._handle))
+
+    def refresh(self) -> None:
+        """Find out again where all ranks are, such as after `bind`. Collective.
+
+        Raises
+        ------
+        InvalidHandleError
+            If the context is closed.
+        CollectiveMismatchError
+            If another rank calls something else.
+        """
+        self._seats = seats_of(library.context_topology(self._context._handle))
+
+    @property
+    def seats(self) -> list[Seat]:
+        """Where each rank runs."""
+        return list(self._seats)
+
+    @property
+    def nodes(self) -> list[list[int]]:
+        """The ranks on each machine."""
+        count = max(seat.node for seat in self._seats) + 1
+        return [[rank for rank, seat in enumerate(self._seats) if seat.node == node] for node in range(count)]
+
+    @property
+    def ranks_per_node(self) -> list[int]:
+        """How many ranks each machine has."""
+        return [len(ranks) for ranks in self.nodes]
+
+    @property
+    def hostnames(self) -> list[str]:
+        """The name of each machine."""
+        return [self._seats[ranks[0]].hostname for ranks in self.nodes]
+
+    @property
+    def num_cpus(self) -> list[int]:
+        """How many CPUs of each machine its first rank may use."""
+        return [len(self._seats[ranks[0]].allowed) for ranks in self.nodes]
+
+    @property
+    def num_gpus(self) -> list[int]:
+        """How many GPUs the first rank of each machine sees."""
+        return [self._seats[ranks[0]].gpus for ranks in self.nodes]
+
+    def cpus(self, rank: int) -> tuple[int, ...]:
+        """Return the CPUs that a rank may run on.
+
+        Raises
+        ------
+        BoundsError
+            If there is no such rank.
+        """
+        return at(self._seats, "rank", rank).cpus
+
+    def numa_domains(self, rank: int) -> dict[int, tuple[int, ...]]:
+        """Return the CPUs of each NUMA domain of a rank's machine that the rank could use, by the domain's number.
+
+        Raises
+        ------
+        BoundsError
+            If there is no such rank.
+        """
+        return dict(at(self._seats, "rank", rank).domains)
+
+    def cpu_affinity(self, rank: int) -> int:
+        """Return the first CPU that a rank is bound to; -1 if it may run on all.
+
+        Raises
+        ------
+        BoundsError
+            If there is no such rank.
+        """
+        return at(self._seats, "rank", rank).cpu
+
+    def gpu_id(self, rank: int) -> int:
+        """Return the number of a rank's GPU; -1 if it sees none.
+
+        It is the context's ``device_id`` there; without one, the ranks of a machine take the GPUs in turn.
+
+        Raises
+        ------
+        BoundsError
+            If there is no such rank.
+        """
+        return at(self._seats, "rank", rank).gpu
+
+    def is_local(self, rank_a: int, rank_b: int) -> bool:
+        """Say whether two ranks run on one machine.
+
+        Raises
+        ------
+        BoundsError
+            If there is no such rank.
+        """
+        return at(self._seats, "rank_a", rank_a).node == at(self._seats, "rank_b", rank_b).node
+
+    def node_id(self, rank: int) -> int:
+        """Return the number of a rank's machine, from 0, in the order of their first ranks.
+
+        Raises
+        ------
+        BoundsError
+            If there is no such rank.
+        """
+        return at(self._seats, "rank", rank).node
+
+    def bind(self, to: Any = "share", *, domain: int | None = None) -> tuple[int, ...]:
+        """Have every thread of this process run on some CPUs alone, and return these. Not collective.
+
+        Parameters
+        ----------
+        to
+            One of
+
+            - ``"share"``: as many cores as the other ranks of the machine, neighbouring ones; at least one.
+            - ``"core"``: one core with all its hardware threads, the ranks of the machine in turn.
+            - ``"numa"``: one NUMA domain, which the ranks of the machine fill evenly, neighbours together.
+            - ``"all"``: all that this process may use; it is bound to none then.
+            - numbers of CPUs, one or several.
+
+        domain
+            With ``"numa"``, the number of the domain.
+
+        Returns
+        -------
+        tuple of int
+            The CPUs.
+
+        Raises
+        ------
+        BoundsError
+            If this process may not use such a CPU, or there is no such domain.
+        InvalidArgumentError
+            If to is none of these, or names no CPU.
+        InvalidTypeError
+            If to is of another type.
+        BackendError
+            If the kernel refuses.
+
+        Notes
+        -----
+        Threads that other libraries have started are bound, too, such as those of NumPy's BLAS, and those that they
+        start later do as the thread that starts them. What the launcher has bound the process to does not matter, what
+        its container or job leaves of the machine does. How many threads DTL computes on follows, unless the program or
+        DTL_NUM_THREADS says so (`set_num_threads`). The table of this object is of before; `refresh` renews it.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     cpus = ctx.topology.bind("all")
+        """
+        policy = _policy(to, domain)
+        neighbours = self.nodes[self._seats[self._context.rank].node]
+        local = neighbours.index(self._context.rank)
+        bound = library.topology_bind(policy, local, len(neighbours))
+        threads.rebound()
+        return numbers(bound)
+
+    def __str__(self) -> str:
+        rows = [("rank", "node", "host", "CPUs", "NUMA", "GPU")]
+        for rank, seat in enumerate(self._seats):
+            near = [str(number) for number, cpus in seat.domains.items() if not set(cpus).isdisjoint(seat.cpus)]
+            bound = seat.cpu_list if seat.cpu >= 0 else f"{seat.cpu_list} (not bound)"
+            gpu = "-" if seat.gpu < 0 else str(seat.gpu)
+            rows.append((str(rank), str(seat.node), seat.hostname, bound, ",".join(near), gpu))
+        widths = [max(map(len, column)) for column in zip(*rows)]
+        return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+    def __repr__(self) -> str:
+        nodes = len(self.nodes)
+        return f"<dtl topology: {_some(len(self._seats), 'rank')} on {_some(nodes, 'node')}>"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw which ranks may run on which CPU of each machine. Not collective: a rank draws the picture for all.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; None for a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn on: a row of CPUs for each NUMA domain of each machine, in the colours of their ranks.
+
+        Raises
+        ------
+        ImportError
+            If there is no matplotlib.
+        """
+        from ..plotting import plot_seats  # noqa: PLC0415 - matplotlib is slow to import, and few programs draw
+
+        return plot_seats(self._seats, ax)
+
+
+def _some(n: int, thing: str) -> str:
+    return f"{n} {thing}" + ("" if n == 1 else "s")
+
+
+def _policy(to: Any, domain: Any) -> str:
+    """Return where to bind to as the core reads it."""
+    if domain is not None:
+        if to != "numa":
+            raise library.invalid("bind", f'domain is given with {to!r}; it goes with "numa"')
+        return f"numa:{integer('domain', domain)}"
+    if isinstance(to, str):
+        if to not in ("share", "core", "numa", "all"):
+            raise library.invalid("bind", f'{to!r} is none of "share", "core", "numa" and "all"')
+        return to
+    try:
+        cpus = [integer("to", cpu) for cpu in (to if isinstance(to, Iterable) else [to])]
+    except InvalidTypeError:
+        raise InvalidTypeError(f"to must be the name of a policy or numbers of CPUs, not {to!r}") from None
+    if not cpus:
+        raise library.invalid("bind", "there is no CPU to bind to")
+    if min(cpus) < 0:
+        raise BoundsError(f"CPU {min(cpus)} is negative")
+    return ",".join(map(str, cpus))
