@@ -1,7 +1,6 @@
 //go:build cpython
 
 /* Arguments borrowed for a call, and scalars given back. */
-#include "module.h"
 #include "numpy.h"
 
 /* describe_scalar describes a Python scalar as an element of one of NumPy's types. */

@@ -212,7 +212,7 @@ var formats = func() (all [dtype.N]*C.char) {
 
 // giveNumber hands a number to C, as a Python scalar or a NumPy one.
 func giveNumber(c *C.dtl_call, n *fold.Number, generic bool) {
-	at, size := unsafe.Pointer(&c.near[0]), n.Type.Size()
+	at, size := unsafe.Pointer(&c.inline_data[0]), n.Type.Size()
 	copy(unsafe.Slice((*byte)(at), size), n.Bytes())
 	c.result = C.dtl_array{
 		given: 1, _type: C.int32_t(n.Type), data: at, format: formats[n.Type], itemsize: C.int64_t(size), count: 1,
@@ -240,8 +240,8 @@ func handOver(c *C.dtl_call, r *comm.Result) {
 		ndim:     C.int32_t(len(r.Shape)),
 		kind:     C.int32_t(r.Kind),
 	}
-	if c.take_near != 0 && r.Strides == nil && r.Bytes() <= len(c.near)*8 {
-		c.result.data = unsafe.Pointer(&c.near[0])
+	if c.inline_result != 0 && r.Strides == nil && r.Bytes() <= len(c.inline_data)*8 {
+		c.result.data = unsafe.Pointer(&c.inline_data[0])
 		memory.Move(c.result.data, r.Addr, r.Bytes())
 		r.Storage.Release()
 		return

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Results of at most DTL_NEAR bytes may come back within the call. */
-enum { DTL_MAX_DIMS = 64, DTL_MAX_LISTS = 2, DTL_NEAR = 1024 };
+/* Results of at most DTL_INLINE bytes may come back within the call. */
+enum { DTL_MAX_DIMS = 64, DTL_MAX_LISTS = 2, DTL_INLINE = 1024 };
 
 /* What was passed, so that the like goes back: core/comm/wire.Kind. */
 enum dtl_kind { DTL_NDARRAY, DTL_NUMPY_SCALAR, DTL_PYTHON_SCALAR };
@@ -34,11 +34,11 @@ typedef struct {
     int32_t list_count;
     int32_t held; /* the buffers stay where they are after the call */
     int32_t met;  /* all ranks have met for this call */
-    int32_t take_near; /* 1: a short result may lie in near, where it need not be shared with anybody */
+    int32_t inline_result; /* 1: a short result may lie in inline_data, where it need not be shared with anybody */
     /* set by Go */
     int32_t unsuitable; /* an argument has no element type, or is missing: nothing was done */
     int32_t retained;   /* the call failed, but others may write to out after it: it is to stay for good */
-    uintptr_t storage; /* owner of result.data, or 0: there is none, or the elements lie in near */
+    uintptr_t storage; /* owner of result.data, or 0: there is none, or the elements lie in inline_data */
     dtl_array result;
     char *error; /* "[code op] cause", from malloc, or NULL */
     int32_t alone; /* the error is this rank's alone: no other has heard of it */
@@ -47,7 +47,7 @@ typedef struct {
     int64_t strides[DTL_MAX_DIMS];  /* result.strides points here, if anywhere */
     int64_t in_shape[DTL_MAX_DIMS]; /* in.shape points here where the array might change its own meanwhile */
     dtl_array lists[DTL_MAX_LISTS]; /* list_count of them, each int64 or not given */
-    int64_t near[DTL_NEAR / 8];     /* result.data points here, if storage is 0 */
+    int64_t inline_data[DTL_INLINE / 8]; /* result.data points here, if storage is 0 */
 } dtl_call;
 
 /* What came: struct dtl_status of backends/mpi/calls.h. */

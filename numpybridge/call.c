@@ -3,12 +3,6 @@
 /* The call that serves every operation. */
 #include "numpy.h"
 
-PyObject *fail_with(char *error) {
-    fail(error);
-    free(error);
-    return NULL;
-}
-
 /* alone notes that the error which is set is this rank's alone, and returns NULL. */
 static PyObject *alone(void) {
     PyObject *type, *error, *where;
@@ -41,7 +35,7 @@ PyObject *perform(dtl_call *call) {
     if (!call->result.given)
         Py_RETURN_NONE;
     if (call->result.kind != DTL_PYTHON_SCALAR)
-        return call->take_near ? array_of(call) : buffer_new(call);
+        return call->inline_result ? array_of(call) : buffer_new(call);
     PyObject *value = give_scalar(&call->result);
     if (call->storage != 0)
         dtl_release(call->storage);
@@ -73,16 +67,34 @@ const char call_doc[] = PyDoc_STR(
 "which may be None, four integers, and up to two lists of integers, arrays of int64 or None. Returns out, a scalar,\n"
 "a Buffer, None, or NotImplemented where an argument has to be prepared first.");
 
-/* take_lists borrows lists; what is no buffer leaves it to Python. views says which are to be released. */
-static taken take_lists(PyObject *const *args, Py_ssize_t n, dtl_call *call, Py_buffer *views) {
-    for (Py_ssize_t i = 0; i < n; i++) {
+void release_lists(const dtl_call *call, Py_buffer *views) {
+    for (int32_t i = 0; i < call->list_count; i++)
+        PyBuffer_Release(&views[i]);
+}
+
+taken take_call(const char *name, PyObject *const *args, Py_ssize_t nargs, dtl_call *call, Py_buffer *views) {
+    Py_ssize_t lists = nargs - 8;
+    if (lists < 0 || lists > DTL_MAX_LISTS) {
+        PyErr_Format(PyExc_TypeError, "%s takes 8 to %d arguments, not %zd", name, 8 + DTL_MAX_LISTS, nargs);
+        return FAILED;
+    }
+    if (disabled)
+        return fail_forked(), FAILED;
+    memset(call, 0, offsetof(dtl_call, shape));
+    if (take_handle(args[1], &call->handle) != TAKEN)
+        return FAILED;
+    if (take_args(args, 1, &call->code) != TAKEN || take_args(args + 4, 4, call->args) != TAKEN)
+        return UNSUITABLE;
+    for (Py_ssize_t i = 0; i < lists; i++) {
         views[i].obj = NULL;
         call->lists[i].given = 0;
     }
-    for (Py_ssize_t i = 0; i < n; i++)
-        if (args[i] != Py_None && take_buffer(args[i], &call->lists[i], NULL, &views[i], 0) != TAKEN)
+    call->list_count = (int32_t)lists;
+    for (Py_ssize_t i = 0; i < lists; i++)
+        if (args[8 + i] != Py_None && take_buffer(args[8 + i], &call->lists[i], NULL, &views[i], 0) != TAKEN) {
+            release_lists(call, views);
             return UNSUITABLE;
-    call->list_count = (int32_t)n;
+        }
     return TAKEN;
 }
 
@@ -102,27 +114,12 @@ static PyObject *with_value(dtl_call *call, PyObject *value, PyObject *out) {
 PyObject *bridge_call(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     dtl_call call;
     Py_buffer views[DTL_MAX_LISTS];
-    Py_ssize_t lists = nargs - 8;
-    PyObject *answer = Py_NotImplemented;
-
-    if (lists < 0 || lists > DTL_MAX_LISTS) {
-        PyErr_Format(PyExc_TypeError, "call takes 8 to %d arguments, not %zd", 8 + DTL_MAX_LISTS, nargs);
+    taken could = take_call("call", args, nargs, &call, views);
+    if (could == FAILED)
         return NULL;
-    }
-    if (disabled)
-        return fail("[400 ] DTL cannot be used in a forked child; start the child with the spawn method instead");
-    memset(&call, 0, offsetof(dtl_call, shape));
-    if (take_handle(args[1], &call.handle) != TAKEN)
-        return NULL;
-    if (take_args(args, 1, &call.code) != TAKEN || take_args(args + 4, 4, call.args) != TAKEN)
+    if (could == UNSUITABLE)
         Py_RETURN_NOTIMPLEMENTED;
-    if (lists == 0)
-        return with_value(&call, args[2], args[3]);
-    if (take_lists(args + 8, lists, &call, views) == TAKEN)
-        answer = with_value(&call, args[2], args[3]);
-    else
-        Py_INCREF(answer);
-    for (Py_ssize_t i = 0; i < lists; i++)
-        PyBuffer_Release(&views[i]);
+    PyObject *answer = with_value(&call, args[2], args[3]);
+    release_lists(&call, views);
     return answer;
 }

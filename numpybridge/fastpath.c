@@ -8,8 +8,17 @@
  * it makes the call by itself; where one needs preparing, is missing, or is wrong, it calls the function with what it
  * was called with.
  */
-#include "numpy.h"
 #include "fastpath.h"
+
+static const int32_t nothing_to_poll;
+
+/* Where it is not 0, each call goes on with what is under way first. */
+static const int32_t *polls = &nothing_to_poll;
+
+void fastpath_prepare(void) {
+    polls = (const int32_t *)dtl_polls();
+    meeting_prepare();
+}
 
 /* bind puts each argument at its parameter, and says whether they are all there and none is too many. */
 static int bind(const ShortObject *s, PyObject *const *args, Py_ssize_t count, PyObject *words, PyObject **bound) {
@@ -33,7 +42,7 @@ static int bind(const ShortObject *s, PyObject *const *args, Py_ssize_t count, P
 }
 
 /* take_bound reads the handle and the integers, and finds the value and the output. */
-static int take_bound(const ShortObject *s, PyObject *const *bound, trip *t) {
+static int take_bound(const ShortObject *s, PyObject *const *bound, fast_call *t) {
     for (int i = 0; i < s->count; i++) {
         PyObject *argument = bound[i];
         int64_t *into = &t->call.args[s->parameters[i].argument];
@@ -74,20 +83,8 @@ static int take_bound(const ShortObject *s, PyObject *const *bound, trip *t) {
     return 1;
 }
 
-int take_value(trip *t) {
-    dtl_array *in = &t->call.in;
-    return t->value == Py_None || ndarray_take(t->value, in, t->call.in_shape, 0) || take_scalar(t->value, in, &t->input) == TAKEN ||
-           (t->generic = generic_take(t->value, in, &t->input)) != NULL;
-}
-
-PyObject *scalar_result(trip *t) {
-    t->call.out = t->call.in;
-    t->call.out.data = &t->result;
-    return t->generic != NULL ? generic_new(t->generic->descr, &t->result) : give_scalar(&t->call.out);
-}
-
 /* like_scalar makes a call whose result is a scalar like the value. */
-static PyObject *like_scalar(trip *t) {
+static PyObject *like_scalar(fast_call *t) {
     t->call.out = t->call.in;
     t->call.out.data = &t->result;
     PyObject *answer = perform(&t->call);
@@ -97,41 +94,8 @@ static PyObject *like_scalar(trip *t) {
     return scalar_result(t);
 }
 
-const array_type *type_of(const trip *t) {
-    if (t->call.in.kind == DTL_NDARRAY)
-        return &array_types[((ndarray *)t->value)->descr->type_num];
-    if (t->generic != NULL)
-        return t->generic;
-    switch (t->call.in.format[0]) {
-    case 'd':
-        return &array_types[NDARRAY_DOUBLE];
-    case 'l':
-        return &array_types[NDARRAY_LONG];
-    case '?':
-        return &array_types[NDARRAY_BOOL];
-    default:
-        return &array_types[NDARRAY_CDOUBLE];
-    }
-}
-
-PyObject *new_result(const trip *t, int64_t count) {
-    int64_t shape[NDARRAY_MAX_DIMS + 1];
-    int ndim = 0, more = t->call.in.ndim;
-    if (!numpy_known || more > NDARRAY_MAX_DIMS - 1)
-        Py_RETURN_NOTIMPLEMENTED;
-    if (count >= 0)
-        shape[ndim++] = count;
-    for (int i = 0; i < more; i++)
-        shape[ndim++] = t->call.in.shape[i];
-    PyObject *made = array_new(type_of(t)->descr, ndim, shape);
-    if (made != NULL)
-        return made;
-    PyErr_Clear(); /* Python finds out what is wrong, and says it better */
-    Py_RETURN_NOTIMPLEMENTED;
-}
-
 /* made_out makes the call with an output made here, of count entries or like the input. */
-static PyObject *made_out(trip *t, int64_t count) {
+static PyObject *made_out(fast_call *t, int64_t count) {
     PyObject *out = new_result(t, count);
     if (out == Py_NotImplemented)
         return out;
@@ -148,21 +112,8 @@ static PyObject *made_out(trip *t, int64_t count) {
     return out;
 }
 
-PyObject *given_out(trip *t) {
-    if (t->out != Py_None && !ndarray_take(t->out, &t->call.out, NULL, 1))
-        Py_RETURN_NOTIMPLEMENTED;
-    t->call.take_near = numpy_known;
-    PyObject *answer = perform(&t->call);
-    if (t->call.retained)
-        Py_INCREF(t->out); /* for good */
-    if (answer != Py_None || t->out == Py_None)
-        return answer;
-    Py_DECREF(answer);
-    return Py_NewRef(t->out);
-}
-
 /* with_result makes the call of a reduction or collection, where the result comes to this rank if it is here. */
-static PyObject *with_result(const ShortObject *s, trip *t, int here, int size) {
+static PyObject *with_result(const ShortObject *s, fast_call *t, int here, int size) {
     if (!t->call.in.given || (s->answer == LIKE && (t->value == Py_True || t->value == Py_False)))
         Py_RETURN_NOTIMPLEMENTED; /* nothing to send is an error; sums of truth values are integers: Python's business */
     if (!here)
@@ -175,14 +126,14 @@ static PyObject *with_result(const ShortObject *s, trip *t, int here, int size) 
 }
 
 /* with_ranks makes a call in which it matters who this rank is, or how many there are. */
-static PyObject *with_ranks(const ShortObject *s, trip *t, const RanksObject *ranks) {
+static PyObject *with_ranks(const ShortObject *s, fast_call *t, const RanksObject *ranks) {
     int here = s->root < 0 || t->call.args[s->root] == ranks->rank;
     if (s->answer == DEALT && !here)
         return given_out(t);
     if (!take_value(t) || (s->answer == DEALT && !t->call.in.given))
         Py_RETURN_NOTIMPLEMENTED;
     if (ranks->board != NULL && s->answer != DEALT) {
-        PyObject *answer = near_call(s, t, ranks, here);
+        PyObject *answer = fast_collective(s, t, ranks, here);
         if (answer != Py_NotImplemented)
             return answer;
         Py_DECREF(answer);
@@ -199,12 +150,12 @@ static PyObject *with_ranks(const ShortObject *s, trip *t, const RanksObject *ra
 }
 
 /* message makes the call of a message. */
-static PyObject *message(const ShortObject *s, trip *t, PyObject *owner) {
+static PyObject *message(const ShortObject *s, fast_call *t, PyObject *owner) {
     if (!take_value(t))
         Py_RETURN_NOTIMPLEMENTED;
     if (s->answer != EXCHANGED && PyObject_TypeCheck(owner, &RanksType)) {
         const RanksObject *ranks = (RanksObject *)owner;
-        PyObject *answer = s->answer == SENT ? near_send(t, ranks) : near_receive(t, ranks);
+        PyObject *answer = s->answer == SENT ? fast_send(t, ranks) : fast_receive(t, ranks);
         if (answer != Py_NotImplemented)
             return answer;
         Py_DECREF(answer);
@@ -213,22 +164,22 @@ static PyObject *message(const ShortObject *s, trip *t, PyObject *owner) {
 }
 
 /* folded makes one scalar of a container's elements. */
-static PyObject *folded(const ShortObject *s, trip *t) {
+static PyObject *folded(const ShortObject *s, fast_call *t) {
     if (!numpy_known || t->call.handle == 0)
         Py_RETURN_NOTIMPLEMENTED;
     t->call.args[0] = s->fold;
-    t->call.take_near = t->call.args[3] = 1;
+    t->call.inline_result = t->call.args[3] = 1;
     return perform(&t->call);
 }
 
 /* attempt makes the call if its arguments need no preparing, else returns NotImplemented. */
 static PyObject *attempt(const ShortObject *s, PyObject *const *args, Py_ssize_t count, PyObject *words) {
     PyObject *bound[MAX_PARAMETERS];
-    trip t;
+    fast_call t;
     if (disabled || !bind(s, args, count, words, bound))
         Py_RETURN_NOTIMPLEMENTED;
     if (s->answer == MET && PyObject_TypeCheck(bound[0], &RanksType))
-        return near_barrier(s, (RanksObject *)bound[0]);
+        return fast_barrier(s, (RanksObject *)bound[0]);
     memset(&t.call, 0, offsetof(dtl_call, shape));
     t.call.code = s->code;
     t.value = t.out = Py_None;
@@ -241,7 +192,7 @@ static PyObject *attempt(const ShortObject *s, PyObject *const *args, Py_ssize_t
         return folded(s, &t);
     }
     if (s->answer >= WRITTEN)
-        return near_access(s, &t, bound[0]);
+        return fast_access(s, &t, bound[0]);
     if (s->answer == RECEIVED || s->answer == SENT || s->answer == EXCHANGED)
         return message(s, &t, bound[0]);
     if (!PyObject_TypeCheck(bound[0], &RanksType))

@@ -53,41 +53,80 @@ typedef struct {
     PyObject *value, *out;       /* as the caller passed them */
     const array_type *generic; /* of a value that is a NumPy scalar */
     scalar input, result;
-} trip;
+} fast_call;
 
-/* short_vectorcall calls a Short. */
-PyObject *short_vectorcall(PyObject *self, PyObject *const *args, size_t flagged, PyObject *words);
+/* ---- fastpath_call.c ---- */
 
 /* take_value describes the input. None is none. */
-int take_value(trip *t);
+int take_value(fast_call *t);
 
 /* type_of returns the type of the input. */
-const array_type *type_of(const trip *t);
+const array_type *type_of(const fast_call *t);
 
 /* new_result makes an array for the result, with a first dimension of count more where count is not negative. */
-PyObject *new_result(const trip *t, int64_t count);
+PyObject *new_result(const fast_call *t, int64_t count);
 
 /* scalar_result returns the result as a scalar like the input. */
-PyObject *scalar_result(trip *t);
+PyObject *scalar_result(fast_call *t);
 
 /* given_out makes the call with the caller's output, if there is one. */
-PyObject *given_out(trip *t);
+PyObject *given_out(fast_call *t);
 
 /* ---- header.c ---- */
 
-enum { HEAD_ROOM = 8 + 8 * DTL_MAX_DIMS };
+enum { HEADER_ROOM = 8 + 8 * DTL_MAX_DIMS };
 
-/* write_head describes the input, and returns how many bytes that takes. */
-int write_head(char *head, const trip *t);
+/* header_put describes the input, and returns how many bytes that takes. */
+int header_put(char *head, const fast_call *t);
 
-/* read_head describes what another rank wrote as the call's result, and says whether the elements are all there. */
-int read_head(trip *t, const char *laid, int bytes);
+/* header_get describes what another rank wrote as the call's result, and says whether the elements are all there. */
+int header_get(fast_call *t, const char *laid, int bytes);
 
-/* write_offer turns what write_head wrote into that of elements that are offered under a number. */
-void write_offer(char *head, int number);
+/* header_put_offer turns what header_put wrote into that of elements that are offered under a number. */
+void header_put_offer(char *head, int number);
 
-/* read_offer says whether elements are offered, of which type, how many, and under which number. */
-int read_offer(const char *laid, int64_t bytes, dtl_array *elements, uint32_t *number);
+/* header_get_offer says whether elements are offered, of which type, how many, and under which number. */
+int header_get_offer(const char *laid, int64_t bytes, dtl_array *elements, uint32_t *number);
+
+/* ---- fastpath_meeting.c ---- */
+
+/* A meeting of all ranks for one call, in the memory that they share. */
+typedef struct {
+    dtl_board *board;
+    dtl_brief brief;
+    uint64_t print; /* of the operation's name */
+} meeting;
+
+/* meeting_prepare learns the operators' fingerprints. */
+void meeting_prepare(void);
+
+/* meeting_begin takes this rank's turn on the board for a call, and says whether it could; else Go makes the call. */
+int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t print);
+
+/* meeting_join lays down up to two pieces, and waits until all ranks have met. It returns -1 with an exception set where
+ * they do not agree; then the turn is over. */
+int meeting_join(meeting *m, const void *head, int head_bytes, const void *elements, int bytes);
+
+/* meeting_payload returns what a rank laid down, and its length, until meeting_end. */
+const char *meeting_payload(const meeting *m, int rank, int *bytes);
+
+/* meeting_end ends the turn. */
+void meeting_end(meeting *m);
+
+/* meeting_reduces says whether meeting_reduce has an operator for a type. */
+int meeting_reduces(int64_t op, int64_t type);
+
+/* meeting_reduce combines what all ranks laid down in into, in rank order. */
+void meeting_reduce(const meeting *m, void *into);
+
+/* ---- fastpath_collectives.c ---- */
+
+/* fast_barrier is a barrier by the board alone, or returns NotImplemented. */
+PyObject *fast_barrier(const ShortObject *s, const RanksObject *ranks);
+
+/* fast_collective makes a call by the board alone, or returns NotImplemented. here says whether this rank is the root, if
+ * there is one. */
+PyObject *fast_collective(const ShortObject *s, fast_call *t, const RanksObject *ranks, int here);
 
 /* ---- fastpath_offers.c ---- */
 
@@ -101,29 +140,38 @@ int offer_settled(const dtl_board *b, int number, int64_t bytes);
  * exception where the copy fails, which ends the offer. */
 int offer_collect(const RanksObject *ranks, int rank, uint32_t number, int tag, PyObject *out, const dtl_array *into);
 
+/* ---- fastpath_messages.c ---- */
+
+/* fast_send sends a short message straight away, and fast_receive receives one that comes at once; or they return
+ * NotImplemented. */
+PyObject *fast_send(fast_call *t, const RanksObject *ranks);
+PyObject *fast_receive(fast_call *t, const RanksObject *ranks);
+
 /* ---- fastpath_rma.c ---- */
 
-/* near_access accesses a window in this process's memory, or returns NotImplemented. */
-PyObject *near_access(const ShortObject *s, trip *t, PyObject *owner);
+/* fast_access accesses a window in this process's memory, or returns NotImplemented. */
+PyObject *fast_access(const ShortObject *s, fast_call *t, PyObject *owner);
 
-/* ---- fastpath_meeting.c ---- */
+/* ---- fastpath.c ---- */
 
-/* Where it is not 0, each call goes on with what is under way first. */
-extern const int32_t *polls;
+/* fastpath_prepare learns what the core says once. */
+void fastpath_prepare(void);
 
-/* ---- fastpath_collectives.c, fastpath_messages.c ---- */
+/* short_vectorcall calls a Short. */
+PyObject *short_vectorcall(PyObject *self, PyObject *const *args, size_t flagged, PyObject *words);
 
-/* near_barrier is a barrier by the board alone, or returns NotImplemented. */
-PyObject *near_barrier(const ShortObject *s, const RanksObject *ranks);
+/* ---- fastpath_function.c ---- */
 
-/* near_send sends a short message straight away, and near_receive receives one that comes at once; or they return
- * NotImplemented. */
-PyObject *near_send(trip *t, const RanksObject *ranks);
-PyObject *near_receive(trip *t, const RanksObject *ranks);
+extern PyTypeObject ShortType;
 
-/* near_call makes a call by the board alone, or returns NotImplemented. here says whether this rank is the root, if there
- * is one. */
-PyObject *near_call(const ShortObject *s, trip *t, const RanksObject *ranks, int here);
+/* pause_a_moment is a step of a loop that waits for memory to change. */
+static inline void pause_a_moment(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
 
 #pragma GCC visibility pop
 

@@ -1,22 +1,21 @@
 //go:build cpython
 
 /* The collective calls that C makes on the board: what fits there, of types and operators that C knows. */
-#include "fastpath_meeting.h"
 #include "fastpath.h"
 
-PyObject *near_barrier(const ShortObject *s, const RanksObject *ranks) {
+PyObject *fast_barrier(const ShortObject *s, const RanksObject *ranks) {
     meeting m;
-    if (!near_begin(&m, ranks, s->code, s->print))
+    if (!meeting_begin(&m, ranks, s->code, s->print))
         Py_RETURN_NOTIMPLEMENTED;
-    if (near_meet(&m, NULL, 0, NULL, 0) < 0)
+    if (meeting_join(&m, NULL, 0, NULL, 0) < 0)
         return NULL;
-    near_end(&m);
+    meeting_end(&m);
     Py_RETURN_NONE;
 }
 
 /* take_out finds or makes the array for a result of so many elements of the input's type, with a first dimension of
  * entries unless that is negative. NotImplemented leaves the call to others. */
-static PyObject *take_out(trip *t, int64_t type, int64_t count, int64_t entries) {
+static PyObject *take_out(fast_call *t, int64_t type, int64_t count, int64_t entries) {
     if (t->out == Py_None) {
         PyObject *made = new_result(t, entries);
         if (made != Py_NotImplemented)
@@ -30,13 +29,13 @@ static PyObject *take_out(trip *t, int64_t type, int64_t count, int64_t entries)
 
 /* collective is allreduce, reduce, gather or allgather: every rank lays down its elements, and those that are to have
  * the result take it from there. */
-static PyObject *collective(const ShortObject *s, trip *t, const RanksObject *ranks, int here) {
+static PyObject *collective(const ShortObject *s, fast_call *t, const RanksObject *ranks, int here) {
     const dtl_array *in = &t->call.in;
     int reduces = s->answer == LIKE, size = ranks->board->size;
     int64_t type = type_of(t)->number, bytes = in->count * type_of(t)->size;
     PyObject *out = NULL;
     meeting m;
-    if (bytes > ranks->board->brief || (reduces && !near_folds(t->call.args[0], type)))
+    if (bytes > ranks->board->brief || (reduces && !meeting_reduces(t->call.args[0], type)))
         Py_RETURN_NOTIMPLEMENTED;
     int scalar_comes = reduces && t->out == Py_None && in->kind != DTL_NDARRAY;
     if (here && !scalar_comes) {
@@ -44,7 +43,7 @@ static PyObject *collective(const ShortObject *s, trip *t, const RanksObject *ra
         if (out == Py_NotImplemented)
             return out;
     }
-    if (!near_begin(&m, ranks, s->code, s->print)) {
+    if (!meeting_begin(&m, ranks, s->code, s->print)) {
         Py_XDECREF(out);
         Py_RETURN_NOTIMPLEMENTED;
     }
@@ -52,48 +51,48 @@ static PyObject *collective(const ShortObject *s, trip *t, const RanksObject *ra
     m.brief.type = type;
     m.brief.count = in->count;
     m.brief.root = s->root < 0 ? 0 : t->call.args[s->root] + 1;
-    if (near_meet(&m, NULL, 0, in->data, (int)bytes) < 0) {
+    if (meeting_join(&m, NULL, 0, in->data, (int)bytes) < 0) {
         Py_XDECREF(out);
         return NULL;
     }
     if (here && reduces)
-        near_fold(&m, scalar_comes ? (void *)&t->result : t->call.out.data);
+        meeting_reduce(&m, scalar_comes ? (void *)&t->result : t->call.out.data);
     for (int rank = 0, laid; here && !reduces && rank < size; rank++) {
-        const char *from = near_laid(&m, rank, &laid);
+        const char *from = meeting_payload(&m, rank, &laid);
         memcpy((char *)t->call.out.data + rank * bytes, from, (size_t)bytes);
     }
-    near_end(&m);
+    meeting_end(&m);
     if (!here)
         Py_RETURN_NONE;
     return scalar_comes ? scalar_result(t) : out;
 }
 
-static PyObject *broadcast_from(const ShortObject *s, trip *t, const RanksObject *ranks) {
+static PyObject *broadcast_from(const ShortObject *s, fast_call *t, const RanksObject *ranks) {
     const dtl_array *in = &t->call.in;
-    char head[HEAD_ROOM];
+    char head[HEADER_ROOM];
     meeting m;
-    if (!in->given || t->out != Py_None || in->count > DTL_NEAR)
+    if (!in->given || t->out != Py_None || in->count > DTL_INLINE)
         Py_RETURN_NOTIMPLEMENTED;
     int64_t bytes = in->count * type_of(t)->size;
-    if (bytes > DTL_NEAR || !near_begin(&m, ranks, s->code, s->print))
+    if (bytes > DTL_INLINE || !meeting_begin(&m, ranks, s->code, s->print))
         Py_RETURN_NOTIMPLEMENTED;
     m.brief.loose = 1;
     m.brief.root = t->call.args[s->root] + 1;
     m.brief.type = type_of(t)->number;
     m.brief.count = in->count;
-    if (near_meet(&m, head, write_head(head, t), in->data, (int)bytes) < 0)
+    if (meeting_join(&m, head, header_put(head, t), in->data, (int)bytes) < 0)
         return NULL;
-    near_end(&m);
+    meeting_end(&m);
     return Py_NewRef(t->value);
 }
 
-static PyObject *broadcast_to(const ShortObject *s, trip *t, const RanksObject *ranks) {
+static PyObject *broadcast_to(const ShortObject *s, fast_call *t, const RanksObject *ranks) {
     dtl_array *out = &t->call.out;
     meeting m;
     int bytes;
     if (t->out != Py_None && !ndarray_take(t->out, out, NULL, 1))
         Py_RETURN_NOTIMPLEMENTED;
-    if (!near_begin(&m, ranks, s->code, s->print))
+    if (!meeting_begin(&m, ranks, s->code, s->print))
         Py_RETURN_NOTIMPLEMENTED;
     const dtl_array *stated = out->given ? out : &t->call.in;
     int states = stated->given && stated->kind == DTL_NDARRAY;
@@ -101,11 +100,11 @@ static PyObject *broadcast_to(const ShortObject *s, trip *t, const RanksObject *
     m.brief.root = t->call.args[s->root] + 1;
     m.brief.type = states ? stated->type : 0;
     m.brief.count = states ? stated->count : 0;
-    if (near_meet(&m, NULL, 0, NULL, 0) < 0)
+    if (meeting_join(&m, NULL, 0, NULL, 0) < 0)
         return NULL;
-    const char *laid = near_laid(&m, (int)t->call.args[s->root], &bytes);
+    const char *laid = meeting_payload(&m, (int)t->call.args[s->root], &bytes);
     PyObject *answer;
-    if (!read_head(t, laid, bytes)) { /* the elements are too many to come along */
+    if (!header_get(t, laid, bytes)) { /* the elements are too many to come along */
         t->call.result.given = t->call.in.given = 0;
         t->call.met = 1;
         answer = given_out(t);
@@ -115,11 +114,11 @@ static PyObject *broadcast_to(const ShortObject *s, trip *t, const RanksObject *
     } else {
         answer = t->call.result.kind == DTL_PYTHON_SCALAR ? give_scalar(&t->call.result) : array_of(&t->call);
     }
-    near_end(&m);
+    meeting_end(&m);
     return answer;
 }
 
-PyObject *near_call(const ShortObject *s, trip *t, const RanksObject *ranks, int here) {
+PyObject *fast_collective(const ShortObject *s, fast_call *t, const RanksObject *ranks, int here) {
     if (!numpy_known || (s->root >= 0 && (t->call.args[s->root] < 0 || t->call.args[s->root] >= ranks->board->size)))
         Py_RETURN_NOTIMPLEMENTED;
     if (s->answer == SHARED)

@@ -7,18 +7,13 @@
  * short call's elements with it (core/board, core/comm/meeting.go). A call into Go takes longer than that. So C does it
  * where that is all there is to do; Go waits for ranks that are late, and explains what they disagree about.
  */
-#include "fastpath_meeting.h"
 #include "fastpath.h"
 
 enum { SUM, PROD, OPERATORS };
 static uint64_t operator_prints[OPERATORS];
 static int64_t type_double, type_long;
 
-static const int32_t nothing_to_poll;
-const int32_t *polls = &nothing_to_poll;
-
-void near_prepare(void) {
-    polls = (const int32_t *)dtl_polls();
+void meeting_prepare(void) {
     for (int op = 0; op < OPERATORS; op++)
         operator_prints[op] = dtl_print(op, 1);
     type_double = array_types[NDARRAY_DOUBLE].number;
@@ -34,7 +29,7 @@ static char *extra_of(const meeting *m, int rank) {
            (m->board->seq & 1) * DTL_PAYLOAD_BYTES;
 }
 
-int near_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t print) {
+int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t print) {
     dtl_board *board = ranks->board;
     uint64_t nobody = 0;
     int64_t handle = ranks->handle.handle;
@@ -46,11 +41,11 @@ int near_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t prin
     m->brief = (dtl_brief){.handle = handle, .code = code, .op = -1};
     if (__atomic_load_n(&board->owner, __ATOMIC_ACQUIRE) == handle && *(volatile int64_t *)board->broken == 0)
         return 1;
-    near_end(m);
+    meeting_end(m);
     return 0;
 }
 
-void near_end(meeting *m) { __atomic_store_n(&m->board->turn, 0, __ATOMIC_RELEASE); }
+void meeting_end(meeting *m) { __atomic_store_n(&m->board->turn, 0, __ATOMIC_RELEASE); }
 
 /* The fingerprint of a call, as core/comm/wire makes it. */
 static uint64_t word(uint64_t h, uint64_t v) {
@@ -94,7 +89,7 @@ static int all_agree(const meeting *m) {
     return 1;
 }
 
-int near_meet(meeting *m, const void *head, int head_bytes, const void *elements, int bytes) {
+int meeting_join(meeting *m, const void *head, int head_bytes, const void *elements, int bytes) {
     uint64_t seq = ++m->board->seq;
     dtl_entry *mine = entry_of(m, m->board->rank);
     char *into = head_bytes + bytes <= DTL_ENTRY_BYTES ? mine->elements : extra_of(m, m->board->rank);
@@ -115,28 +110,28 @@ int near_meet(meeting *m, const void *head, int head_bytes, const void *elements
     Py_END_ALLOW_THREADS
     if (error == NULL && !raise_interruption())
         return 0;
-    near_end(m);
+    meeting_end(m);
     if (error != NULL)
         fail_with(error);
     return -1;
 }
 
-const char *near_laid(const meeting *m, int rank, int *bytes) {
+const char *meeting_payload(const meeting *m, int rank, int *bytes) {
     const dtl_entry *e = entry_of(m, rank);
     *bytes = e->bytes < 0 ? 0 : e->bytes > DTL_PAYLOAD_BYTES ? DTL_PAYLOAD_BYTES : e->bytes;
     return *bytes <= DTL_ENTRY_BYTES ? e->elements : extra_of(m, rank);
 }
 
-int near_folds(int64_t op, int64_t type) {
+int meeting_reduces(int64_t op, int64_t type) {
     return op >= SUM && op < OPERATORS && type != 0 && (type == type_double || type == type_long);
 }
 
-void near_fold(const meeting *m, void *into) {
+void meeting_reduce(const meeting *m, void *into) {
     const dtl_brief *b = &m->brief;
     double *real = into;
     uint64_t *integer = into; /* in which overflow is defined: it wraps around */
     for (int rank = 0, bytes; rank < m->board->size; rank++) {
-        const char *laid = near_laid(m, rank, &bytes);
+        const char *laid = meeting_payload(m, rank, &bytes);
         if (rank == 0) {
             memcpy(into, laid, (size_t)b->count * 8);
             continue;

@@ -6,7 +6,6 @@
  * What goes at once needs nobody to wait for it. What does not is Go's: a send that is under way is handed over, and a
  * receive to which nothing has come is taken back, and made again there.
  */
-#include "fastpath_meeting.h"
 #include "fastpath.h"
 
 /* How long a call looks for its message with the interpreter's lock held, in nanoseconds. */
@@ -32,7 +31,7 @@ enum { LONG_PATIENCE = 1000 * 1000 };
 /* finish_send waits for a send that is under way, and for the offer in it, if there is one; or says why it failed. Its buffer
  * stays with it if it fails. */
 static PyObject *finish_send(dtl_board *b, const RanksObject *ranks, uint64_t request, int rc, int offer, char *buffer,
-                             const trip *t) {
+                             const fast_call *t) {
     char *error = NULL;
     Py_BEGIN_ALLOW_THREADS
     dtl_finish_send(ranks->handle.handle, request, rc, offer, t->call.args[0], t->call.args[1], &error);
@@ -46,25 +45,25 @@ static PyObject *finish_send(dtl_board *b, const RanksObject *ranks, uint64_t re
     Py_RETURN_NONE;
 }
 
-PyObject *near_send(trip *t, const RanksObject *ranks) {
+PyObject *fast_send(fast_call *t, const RanksObject *ranks) {
     dtl_board *b = ranks->board;
     int64_t dest = t->call.args[0], tag = t->call.args[1];
     uint64_t request = 0;
     if (b == NULL || !t->call.in.given || dest < 0 || dest >= b->size || tag < 0 || tag >= b->tags)
         Py_RETURN_NOTIMPLEMENTED;
     int64_t bytes = t->call.in.count * type_of(t)->size;
-    int64_t along = bytes <= DTL_EAGER - HEAD_ROOM ? bytes : 0;
+    int64_t along = bytes <= DTL_EAGER - HEADER_ROOM ? bytes : 0;
     int offer = -1;
-    char *buffer = malloc(HEAD_ROOM + (size_t)along);
+    char *buffer = malloc(HEADER_ROOM + (size_t)along);
     if (buffer == NULL || !enter(b, ranks)) {
         free(buffer);
         Py_RETURN_NOTIMPLEMENTED;
     }
-    int head = write_head(buffer, t);
+    int head = header_put(buffer, t);
     if (along == bytes) {
         memcpy(buffer + head, t->call.in.data, (size_t)bytes);
     } else if ((offer = offer_make(b, (int)dest, t->call.in.data, bytes)) >= 0) {
-        write_offer(buffer, offer);
+        header_put_offer(buffer, offer);
     } else {
         leave(b);
         free(buffer);
@@ -116,16 +115,16 @@ static int receive(dtl_board *b, char *buffer, int source, int tag, dtl_arrival 
 }
 
 /* unpack puts what has come where it is to go, or returns NotImplemented where that takes more. */
-static PyObject *unpack(trip *t, const RanksObject *ranks, const char *buffer, const dtl_arrival *arrival) {
+static PyObject *unpack(fast_call *t, const RanksObject *ranks, const char *buffer, const dtl_arrival *arrival) {
     dtl_array *out = &t->call.out, *r = &t->call.result, offered = {0};
     int64_t bytes = arrival->bytes;
     uint32_t number;
-    if (out->given && read_offer(buffer, bytes, &offered, &number) && out->type == offered.type && out->count == offered.count) {
+    if (out->given && header_get_offer(buffer, bytes, &offered, &number) && out->type == offered.type && out->count == offered.count) {
         int copied = offer_collect(ranks, arrival->source, number, arrival->tag, t->out, out);
         if (copied != 0)
             return copied > 0 ? Py_NewRef(t->out) : NULL;
     }
-    if (!read_head(t, buffer, (int)bytes) || (out->given && (out->type != r->type || out->count != r->count))) {
+    if (!header_get(t, buffer, (int)bytes) || (out->given && (out->type != r->type || out->count != r->count))) {
         r->given = 0;
         Py_RETURN_NOTIMPLEMENTED;
     }
@@ -136,7 +135,7 @@ static PyObject *unpack(trip *t, const RanksObject *ranks, const char *buffer, c
     return r->kind == DTL_PYTHON_SCALAR ? give_scalar(r) : array_of(&t->call);
 }
 
-PyObject *near_receive(trip *t, const RanksObject *ranks) {
+PyObject *fast_receive(fast_call *t, const RanksObject *ranks) {
     dtl_board *b = ranks->board;
     int64_t source = t->call.args[0], tag = t->call.args[1];
     dtl_arrival arrival = {0};

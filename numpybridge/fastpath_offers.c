@@ -8,7 +8,6 @@
 #define _GNU_SOURCE
 #include <sys/uio.h>
 
-#include "fastpath_meeting.h"
 #include "fastpath.h"
 
 enum { OFFER_NONE, OFFER_OPEN, OFFER_CLAIMED, OFFER_SHARED, OFFER_TAKEN, OFFER_FAILED, OFFER_WITHDRAWN };

@@ -8,7 +8,6 @@
  * lies where C finds it (core/rma/local.go). Go refuses what is wrong, and waits for a guard that others have for long.
  * The rules of epochs are those of core/rma/access.go, once more: the two files must agree.
  */
-#include "fastpath_meeting.h"
 #include "fastpath.h"
 
 /* From so many bytes on, a copy lets other threads of the interpreter go on. */
@@ -77,7 +76,7 @@ static int copy(char *to, const char *from, int64_t bytes, PyObject *array) {
     return 1;
 }
 
-static int put(trip *t, dtl_window *w) {
+static int put(fast_call *t, dtl_window *w) {
     const dtl_array *in = &t->call.in;
     if (!take_value(t) || !in->given)
         return 0;
@@ -87,7 +86,7 @@ static int put(trip *t, dtl_window *w) {
 }
 
 /* get returns the array with what was read, or NotImplemented. */
-static PyObject *get(trip *t, dtl_window *w) {
+static PyObject *get(fast_call *t, dtl_window *w) {
     const array_type *type = type_numbered((unsigned)t->call.args[3]);
     int64_t bytes = t->call.args[2];
     PyObject *array;
@@ -146,7 +145,7 @@ static int add(dtl_window *w, const int64_t *args, int real, const void *addend,
 }
 
 /* fetch_and_add returns what was there as a NumPy scalar, or NotImplemented. */
-static PyObject *fetch_and_add(trip *t, dtl_window *w) {
+static PyObject *fetch_and_add(fast_call *t, dtl_window *w) {
     const array_type *real = &array_types[NDARRAY_DOUBLE], *whole = &array_types[NDARRAY_LONG], *given, *wanted;
     char old[8];
     double converted;
@@ -169,7 +168,7 @@ static PyObject *fetch_and_add(trip *t, dtl_window *w) {
 }
 
 /* count_on returns the number of a counter, which lies at rank 0, before it counted on. */
-static PyObject *count_on(trip *t, dtl_window *w) {
+static PyObject *count_on(fast_call *t, dtl_window *w) {
     const int64_t place[] = {0, 0};
     int64_t old;
     if (!add(w, place, 0, &t->call.args[3], &old))
@@ -178,7 +177,7 @@ static PyObject *count_on(trip *t, dtl_window *w) {
 }
 
 /* flush has this processor do what it has begun. */
-static int flush(trip *t, dtl_window *w) {
+static int flush(fast_call *t, dtl_window *w) {
     if (open_target(w, t->call.args[0]) == NULL)
         return 0;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -191,7 +190,7 @@ static PyObject *nothing(int done) {
     Py_RETURN_NOTIMPLEMENTED;
 }
 
-PyObject *near_access(const ShortObject *s, trip *t, PyObject *owner) {
+PyObject *fast_access(const ShortObject *s, fast_call *t, PyObject *owner) {
     PyObject *answer;
     dtl_window *w = enter(owner);
     if (w == NULL)

@@ -18,7 +18,7 @@ static unsigned long raised_in;
  * asks for the interpreter's lock may never get it, or be ended in the middle of a call of Go's. */
 static int inside, ended;
 
-void program_setup(PyObject *where_) {
+void interrupts_setup(PyObject *where_) {
     Py_INCREF(where_);
     Py_XSETREF(where, where_);
 }

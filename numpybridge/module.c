@@ -7,31 +7,7 @@
  * that owns the memory. It knows no operation. Where an argument needs more than borrowing (a list, a strided
  * array, a missing output) it returns NotImplemented, and Python prepares the argument and calls again.
  */
-#include "module.h"
-#include "fastpath_meeting.h"
-
-PyObject *ndarray_type, *generic_type;
-
-/* What makes an exception of "[code op] cause". */
-static PyObject *make_error;
-
-/* The Go runtime does not survive fork: in a child without exec no call may reach it. */
-int disabled, under_way;
-
-PyObject *fail(const char *text) {
-    if (raise_interruption())
-        return NULL;
-    PyObject *error = NULL, *string = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace"); /* or cut short */
-    if (string != NULL) {
-        error = PyObject_CallFunctionObjArgs(make_error, string, NULL);
-        Py_DECREF(string);
-    }
-    if (error != NULL) {
-        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
-        Py_DECREF(error);
-    }
-    return NULL;
-}
+#include "fastpath.h"
 
 PyDoc_STRVAR(setup_doc,
 "setup($module, sample, generic, make_error, where, /)\n--\n\n"
@@ -42,15 +18,15 @@ static PyObject *bridge_setup(PyObject *module, PyObject *args) {
     PyObject *sample, *scalar_, *make, *where;
     if (!PyArg_ParseTuple(args, "OO!OO:setup", &sample, &PyType_Type, &scalar_, &make, &where))
         return NULL;
-    program_setup(where);
+    interrupts_setup(where);
+    errors_setup(make);
     ndarray_learn(sample);
-    near_prepare();
+    numpy_sorts_learn();
+    fastpath_prepare();
     Py_INCREF(Py_TYPE(sample));
     Py_XSETREF(ndarray_type, (PyObject *)Py_TYPE(sample));
     Py_INCREF(scalar_);
     Py_XSETREF(generic_type, scalar_);
-    Py_INCREF(make);
-    Py_XSETREF(make_error, make);
     Py_RETURN_NONE;
 }
 
@@ -146,12 +122,10 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL)
         return NULL;
-    if (make_error == NULL) {
-        ndarray_type = generic_type = (PyObject *)&PyBaseObject_Type;
-        make_error = PyExc_RuntimeError;
-        Py_INCREF(ndarray_type);
-        Py_INCREF(generic_type);
-        Py_INCREF(make_error);
+    if (ndarray_type == NULL) {
+        ndarray_type = Py_NewRef((PyObject *)&PyBaseObject_Type);
+        generic_type = Py_NewRef((PyObject *)&PyBaseObject_Type);
+        errors_setup(PyExc_RuntimeError);
     }
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (PyModule_AddIntConstant(module, kinds[i].name, kinds[i].value) < 0)

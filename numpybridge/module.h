@@ -26,7 +26,7 @@ static inline PyObject *Py_NewRef(PyObject *object) {
 /* Everything here is for this library's own files. */
 #pragma GCC visibility push(hidden)
 
-/* ---- module.c ---- */
+/* ---- state.c ---- */
 
 /* Set once by setup(): the two NumPy types that tell kinds apart. */
 extern PyObject *ndarray_type, *generic_type;
@@ -37,8 +37,19 @@ extern int disabled;
 /* Whether asynchronous calls are under way: then Python says when a call on a container may begin. */
 extern int under_way;
 
+/* ---- errors.c ---- */
+
+/* errors_setup takes the function that makes an exception of an error's text. */
+void errors_setup(PyObject *make_error);
+
 /* fail raises the exception that "[code op] cause" stands for, and returns NULL. */
 PyObject *fail(const char *text);
+
+/* fail_with raises an error of Go's, frees it, and returns NULL. */
+PyObject *fail_with(char *error);
+
+/* fail_forked says that this process is a forked child, and returns NULL. */
+PyObject *fail_forked(void);
 
 /* ---- objects.c ---- */
 
@@ -100,15 +111,14 @@ taken take_args(PyObject *const *args, Py_ssize_t n, int64_t *into);
 /* perform makes the call with the GIL released, and returns its result: None where there is none. */
 PyObject *perform(dtl_call *call);
 
-/* fail_with raises an error of Go's, frees it, and returns NULL. */
-PyObject *fail_with(char *error);
+/* take_call reads what call and start have in common: the code, the owner, four integers and the lists, which are
+ * borrowed until release_lists. name is the function's, for errors. */
+taken take_call(const char *name, PyObject *const *args, Py_ssize_t nargs, dtl_call *call, Py_buffer *views);
+
+void release_lists(const dtl_call *call, Py_buffer *views);
 
 extern const char call_doc[];
 PyObject *bridge_call(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
-
-/* ---- fastpath_function.c ---- */
-
-extern PyTypeObject ShortType;
 
 /* ---- collective.c ---- */
 
@@ -126,8 +136,8 @@ PyObject *bridge_start(PyObject *module, PyObject *const *args, Py_ssize_t nargs
 
 /* ---- interrupts.c ---- */
 
-/* program_setup takes Python's function that names the place the calling thread is at. */
-void program_setup(PyObject *where);
+/* interrupts_setup takes Python's function that names the place the calling thread is at. */
+void interrupts_setup(PyObject *where);
 
 /* raise_interruption raises what a signal's handler raised while the call of this thread waited, and says whether one did. */
 int raise_interruption(void);
@@ -147,29 +157,6 @@ extern const char hold_doc[], let_go_doc[];
 PyObject *bridge_hold(PyObject *module, PyObject *args);
 PyObject *bridge_let_go(PyObject *module, PyObject *number);
 
-/* ---- recorder.c ---- */
-
-typedef struct RecorderObject RecorderObject;
-
-/* A call as a trace sees it. */
-typedef struct {
-    PyObject *op, *file; /* file: of the call site; NULL where there is none */
-    int line, failed;
-    int64_t start, end; /* nanoseconds */
-    int64_t bytes;
-} traced;
-
-extern PyTypeObject RecorderType;
-
-/* recorder_add adds a call. It runs no Python code and sets no exception. */
-void recorder_add(RecorderObject *r, const traced *t);
-
-/* recorder_by_site says 1 where it wants to know call sites, else 0. */
-int recorder_by_site(const RecorderObject *r);
-
-/* recorder_next is the place of the next one in the list of those that run. */
-RecorderObject **recorder_next(RecorderObject *r);
-
 /* ---- trace.c ---- */
 
 /* Whether anybody records. */
@@ -178,10 +165,7 @@ extern int tracing;
 /* trace_perform is perform's call into Go for those who record. */
 void trace_perform(dtl_call *call);
 
-/* trace_add puts a recorder among those that run; it returns -1 with an exception set where it cannot. */
-int trace_add(RecorderObject *r);
-
-void trace_remove(RecorderObject *r);
+extern PyTypeObject RecorderType;
 
 extern const char outside_doc[], clock_doc[], note_doc[];
 PyObject *bridge_outside(PyObject *module, PyObject *beginnings);

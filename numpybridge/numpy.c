@@ -25,15 +25,19 @@ static struct {
     int (*set_base)(PyObject *, PyObject *);
 } numpy;
 
+/* The table itself; NULL until it is known. */
+static void **functions;
+
 enum { VERSION_1 = 0x01000009, VERSION_2 = 0x02000000 };
 
 const array_type *type_numbered(unsigned number) { return number < MAX_NUMBER ? by_number[number] : NULL; }
 
-/* numpy_module returns the module that has NumPy's functions, or NULL. */
-static PyObject *numpy_module(void) {
+PyObject *numpy_module(void) {
     PyObject *modules = PyImport_GetModuleDict(), *module = PyDict_GetItemString(modules, "numpy._core._multiarray_umath");
     return module != NULL ? module : PyDict_GetItemString(modules, "numpy.core._multiarray_umath");
 }
+
+void **numpy_functions(void) { return numpy_known ? functions : NULL; }
 
 /* numpy_table returns the table of NumPy's functions, if it is there and of a known version. */
 static void **numpy_table(PyObject *module) {
@@ -64,8 +68,7 @@ static int learn_types(void) {
 }
 
 static int learn_functions(void) {
-    PyObject *module = numpy_module();
-    void **table = numpy_table(module);
+    void **table = numpy_table(numpy_module());
     if (!learn_types() || table == NULL || table[2] != ndarray_known)
         return 0;
     numpy.array = table[2];
@@ -81,7 +84,7 @@ static int learn_functions(void) {
         if (array_types[i].format != NULL && array_types[i].descr == NULL)
             return PyErr_Clear(), 0;
     }
-    sorters_learn(module, table);
+    functions = table;
     return 1;
 }
 

@@ -89,12 +89,11 @@ static inline int ndarray_take(PyObject *value, dtl_array *a, int64_t *shape, in
  * NumPy's functions if they are those of a version that is known. */
 void ndarray_learn(PyObject *sample);
 
-/* ---- numpy_sorts.c ---- */
+/* numpy_module returns the module that has NumPy's functions, or NULL. */
+PyObject *numpy_module(void);
 
-/* sorters_learn gives the core those of NumPy's sorts that are faster than its own. */
-void sorters_learn(PyObject *module, void **table);
-
-/* ---- numpy.c ---- */
+/* numpy_functions returns the table of NumPy's functions, or NULL where it is not known. */
+void **numpy_functions(void);
 
 /* type_numbered returns the type with one of the core's numbers; NULL if there is none. */
 const array_type *type_numbered(unsigned number);
@@ -113,6 +112,11 @@ PyObject *generic_new(const ndarray_descr *descr, void *data);
 
 /* dtype_take reads the core's number of a NumPy dtype or scalar type: 0 of None, -1 of anything that takes more. */
 int dtype_take(PyObject *dtype);
+
+/* ---- numpy_sorts.c ---- */
+
+/* numpy_sorts_learn gives the core those of NumPy's sorts that are faster than its own. */
+void numpy_sorts_learn(void);
 
 #pragma GCC visibility pop
 

@@ -30,11 +30,12 @@ static int sorts(int (*sort)(void *, Py_ssize_t, void *), int size) {
     return 1;
 }
 
-void sorters_learn(PyObject *module, void **table) {
+void numpy_sorts_learn(void) {
     enum { VERSION_2 = 0x02000000, ARRAY_FUNCTIONS = 365, SORT = 21 + 12 }; /* after the casts, and what follows them */
-    if (((unsigned (*)(void))table[0])() != VERSION_2)
+    void **table = numpy_functions();
+    if (table == NULL || ((unsigned (*)(void))table[0])() != VERSION_2)
         return;
-    PyObject *features = PyObject_GetAttrString(module, "__cpu_features__");
+    PyObject *features = PyObject_GetAttrString(numpy_module(), "__cpu_features__");
     int wide = features != NULL && PyDict_Check(features) &&
                (has_feature(features, "X86_V4", "AVX512_SKX") || has_feature(features, "X86_V3", "AVX2"));
     Py_XDECREF(features);

@@ -99,44 +99,23 @@ const char start_doc[] = PyDoc_STR(
 "Start an operation that goes on after the call, with arguments as for call, and up to two lists of integers, arrays of\n"
 "int64 or None. Returns a Held, or NotImplemented where an argument has to be prepared first.");
 
-/* with_lists borrows the lists from the i-th on, and makes the call. */
-static PyObject *with_lists(dtl_call *call, PyObject *const *lists, Py_ssize_t i, Py_ssize_t n) {
-    if (i == n)
-        return perform(call);
-    Py_buffer view = {0};
-    call->lists[i].given = 0;
-    call->list_count = (int32_t)i + 1;
-    if (lists[i] != Py_None && take_buffer(lists[i], &call->lists[i], NULL, &view, 0) != TAKEN)
-        Py_RETURN_NOTIMPLEMENTED;
-    PyObject *answer = with_lists(call, lists, i + 1, n);
-    PyBuffer_Release(&view);
-    return answer;
-}
-
 PyObject *bridge_start(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     dtl_call call;
-    if (nargs < 8 || nargs > 8 + DTL_MAX_LISTS) {
-        PyErr_Format(PyExc_TypeError, "start takes 8 to %d arguments, not %zd", 8 + DTL_MAX_LISTS, nargs);
+    Py_buffer views[DTL_MAX_LISTS];
+    taken could = take_call("start", args, nargs, &call, views);
+    if (could == FAILED)
         return NULL;
-    }
-    if (disabled)
-        return fail("[400 ] DTL cannot be used in a forked child; start the child with the spawn method instead");
-    memset(&call, 0, offsetof(dtl_call, shape));
-    if (take_handle(args[1], &call.handle) != TAKEN)
-        return NULL;
-    if (take_args(args, 1, &call.code) != TAKEN || take_args(args + 4, 4, call.args) != TAKEN)
+    if (could == UNSUITABLE)
         Py_RETURN_NOTIMPLEMENTED;
     HeldObject *held = (HeldObject *)HeldType.tp_alloc(&HeldType, 0);
-    if (held == NULL)
-        return NULL;
-    call.held = 1;
-    PyObject *answer = Py_NewRef(Py_NotImplemented);
-    if (take_both(held, &call, args[2], args[3]) == TAKEN) {
-        Py_DECREF(answer);
-        answer = with_lists(&call, args + 8, 0, nargs - 8);
+    PyObject *answer = NULL;
+    if (held != NULL) {
+        call.held = 1;
+        answer = take_both(held, &call, args[2], args[3]) == TAKEN ? perform(&call) : Py_NewRef(Py_NotImplemented);
     }
+    release_lists(&call, views);
     if (answer == NULL || !PyLong_Check(answer)) {
-        Py_DECREF(held);
+        Py_XDECREF(held);
         return answer;
     }
     held->base.handle = held->handle = PyLong_AsLongLong(answer);

@@ -17,7 +17,7 @@ PyObject *bridge_hold(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "O!s:hold", &HandleType, &ranks, &op))
         return NULL;
     if (disabled)
-        return fail("[400 ] DTL cannot be used in a forked child; start the child with the spawn method instead");
+        return fail_forked();
     handle = ranks->handle; /* which another thread may close meanwhile */
     Py_BEGIN_ALLOW_THREADS
     first = dtl_hold(handle, (char *)op, &error);

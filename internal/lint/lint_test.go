@@ -18,6 +18,7 @@ var rules = map[string]func(*tree) []string{
 	"guarded entries":               guarded,
 	"one table of dtypes":           dtypeSwitches,
 	"destructors are local":         localDestructors,
+	"C files without circles":       cCircles,
 }
 
 func TestRepository(t *testing.T) {

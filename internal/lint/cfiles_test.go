@@ -1,0 +1,146 @@
+package lint
+
+import (
+	"go/token"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What a C file shows other files of its folder, found in text without comments and literals: functions and variables that
+// begin in the first column and are not static.
+var (
+	cNoise     = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'`)
+	cFunction  = regexp.MustCompile(`(?m)^[A-Za-z_][\w *\n]*?\b(\w+)\([^;{}]*\)\s*\{`)
+	cVariables = regexp.MustCompile(`(?m)^[A-Za-z_][\w *]*[ *]\w+(?:\[[^\]\n]*\])?(?: =|;|,)[^\n]*`)
+	cDeclared  = regexp.MustCompile(`(\w+)(?:\[[^\]\n]*\])?(?: =.*|;|,|$)`)
+	cWord      = regexp.MustCompile(`\w+`)
+	cHidden    = []string{"static ", "typedef ", "extern ", "return ", "enum ", "#"}
+)
+
+// cText returns a C file's text without comments and literals.
+func cText(f *file) string { return cNoise.ReplaceAllString(string(f.source), " ") }
+
+// shown returns the names that a C file defines for others.
+func shown(text string) (names []string) {
+	for _, found := range cFunction.FindAllStringSubmatch(text, -1) {
+		if !startsWithOne(found[0], cHidden) {
+			names = append(names, found[1])
+		}
+	}
+	for _, line := range cVariables.FindAllString(text, -1) {
+		if startsWithOne(line, cHidden) {
+			continue
+		}
+		if i := strings.Index(line, "="); i >= 0 {
+			line = line[:i+1]
+		}
+		for _, part := range strings.Split(strings.TrimSuffix(line, ";"), ",") {
+			if found := cDeclared.FindStringSubmatch(part + ";"); found != nil {
+				names = append(names, found[1])
+			}
+		}
+	}
+	return names
+}
+
+// cUses returns for each C file the files of the same folder whose functions and variables it uses.
+func cUses(t *tree) map[string][]string {
+	texts, owner := map[string]string{}, map[string]string{}
+	for _, f := range t.files {
+		if path.Ext(f.path) == ".c" {
+			texts[f.path] = cText(f)
+			for _, name := range shown(texts[f.path]) {
+				owner[path.Dir(f.path)+"/"+name] = f.path
+			}
+		}
+	}
+	uses := map[string][]string{}
+	for name, text := range texts {
+		for _, word := range cWord.FindAllString(text, -1) {
+			if of := owner[path.Dir(name)+"/"+word]; of != "" && of != name && !slices.Contains(uses[name], of) {
+				uses[name] = append(uses[name], of)
+			}
+		}
+	}
+	return uses
+}
+
+// cCircles: the C files of a folder use each other in one direction.
+func cCircles(t *tree) (problems []string) {
+	uses, state := cUses(t), map[string]int{} // 1: being visited, 2: visited
+	var visit func(name string, way []string)
+	visit = func(name string, way []string) {
+		way = append(way, name)
+		switch state[name] {
+		case 1:
+			problems = append(problems, "C files in a circle: "+strings.Join(way[slices.Index(way, name):], " uses "))
+		case 0:
+			state[name] = 1
+			for _, next := range slices.Sorted(slices.Values(uses[name])) {
+				visit(next, way)
+			}
+			state[name] = 2
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(uses)) {
+		visit(name, nil)
+	}
+	return problems
+}
+
+func TestCCircles(t *testing.T) {
+	rows := []struct {
+		name  string
+		files map[string]string
+		want  string
+	}{
+		{"one way", map[string]string{"a.c": "int f(void) { return g(); }", "b.c": "int g(void) { return 0; }"}, ""},
+		{"two that call each other", map[string]string{
+			"a.c": "int f(void)\n{ return g(); }", "b.c": "int\ng(int a,\n int b) { return f(); }",
+		}, "x/a.c uses x/b.c uses x/a.c"},
+		{"three", map[string]string{
+			"a.c": "int f(void) { return b; }", "b.c": "int a, b;\nstatic int h(void) { return *c; }", "c.c": "struct s *c = 0;\nint k(void) { f(); }",
+		}, "x/a.c uses x/b.c uses x/c.c uses x/a.c"},
+		{"by a table", map[string]string{"a.c": "T table[N] = {\n f };", "b.c": "int f(void) { return table[0]; }"}, "x/a.c uses x/b.c uses x/a.c"},
+		{"of the same name", map[string]string{
+			"a.c": "static int f(void) { return 1; }\nint a(void) { return g(); }", "b.c": "static int f(void) { return 2; }\nint g(void) { return f(); }",
+		}, ""},
+		{"in a comment", map[string]string{"a.c": "int f(void) { return g(); }", "b.c": "/* f */ int g(void) { return 0; } // f"}, ""},
+		{"in a text", map[string]string{"a.c": "int f(void) { return g(); }", "b.c": "int g(void) { return *\"f\"; }"}, ""},
+		{"declared", map[string]string{"a.c": "int f(void) { return g(); }", "b.c": "extern int f;\nint g(void) { return 0; }"}, "x/a.c uses x/b.c uses x/a.c"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			few := &tree{set: token.NewFileSet()}
+			for name, source := range row.files {
+				_ = few.add("x/"+name, []byte(source))
+			}
+			got := strings.Join(cCircles(few), "; ")
+			if want := row.want; want == "" && got != "" || !strings.HasSuffix(got, want) || strings.Contains(got, ";") {
+				t.Errorf("got %q, want %q", got, row.want)
+			}
+		})
+	}
+}
+
+// TestCFilesAreSeen: a rule that finds no uses would find no circles.
+func TestCFilesAreSeen(t *testing.T) {
+	source, err := load(root(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	uses := cUses(source)
+	for _, pair := range [][2]string{
+		{"module.c", "fastpath_function.c"}, {"fastpath.c", "fastpath_collectives.c"}, {"fastpath_collectives.c", "fastpath_meeting.c"},
+		{"fastpath_meeting.c", "errors.c"}, {"errors.c", "interrupts.c"}, {"interrupts.c", "state.c"}, {"call.c", "trace.c"},
+		{"numpy.c", "objects.c"},
+	} {
+		if !slices.Contains(uses["numpybridge/"+pair[0]], "numpybridge/"+pair[1]) {
+			t.Errorf("%s uses %v, without %s", pair[0], uses["numpybridge/"+pair[0]], pair[1])
+		}
+	}
+}

@@ -1,0 +1,37 @@
+//go:build cpython
+
+/* Errors of the core as Python's exceptions. */
+#include "module.h"
+
+/* What makes an exception of "[code op] cause". */
+static PyObject *make_error;
+
+void errors_setup(PyObject *make) {
+    Py_INCREF(make);
+    Py_XSETREF(make_error, make);
+}
+
+PyObject *fail(const char *text) {
+    if (raise_interruption())
+        return NULL;
+    PyObject *error = NULL, *string = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace"); /* or cut short */
+    if (string != NULL) {
+        error = PyObject_CallFunctionObjArgs(make_error, string, NULL);
+        Py_DECREF(string);
+    }
+    if (error != NULL) {
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+        Py_DECREF(error);
+    }
+    return NULL;
+}
+
+PyObject *fail_with(char *error) {
+    fail(error);
+    free(error);
+    return NULL;
+}
+
+PyObject *fail_forked(void) {
+    return fail("[400 ] DTL cannot be used in a forked child; start the child with the spawn method instead");
+}
