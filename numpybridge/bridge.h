@@ -74,7 +74,7 @@ typedef struct {
                     dtl_arrival *arrival);
     int (*wait_for)(uint64_t *request, int64_t patience, int *done, dtl_arrival *arrival);
     int (*cancel)(uint64_t request);
-    const int32_t *errands, *parked; /* 0 where nothing keeps a message from going straight */
+    const int32_t *errands, *unexpected; /* 0 where nothing keeps a message from going straight */
     int32_t tags, unused;            /* the first tag that is too high */
     int32_t users, rest;             /* messages on their way */
 } dtl_board;

@@ -156,14 +156,14 @@ func dtl_await_copy(handle C.int64_t, rank, number, tag C.int, failed **C.char) 
 	}
 }
 
-// dtl_park keeps a message that C has received and does not know what to do with.
+// dtl_keep_unexpected keeps a message that C has received, and that does not fit there, for the next receive.
 //
-//export dtl_park
-func dtl_park(handle C.int64_t, message unsafe.Pointer, bytes C.int64_t, source, tag C.int, failed **C.char) {
+//export dtl_keep_unexpected
+func dtl_keep_unexpected(handle C.int64_t, message unsafe.Pointer, bytes C.int64_t, source, tag C.int, failed **C.char) {
 	defer guard(failed)
 	c := Call{Handle: int64(handle)}
 	err := c.on(func(on *comm.Comm) error {
-		return on.Park(memory.Span{Addr: message, Count: int(bytes), Type: dtype.Uint8}, int(source), int(tag))
+		return on.KeepUnexpected(memory.Span{Addr: message, Count: int(bytes), Type: dtype.Uint8}, int(source), int(tag))
 	})
 	if err != nil {
 		*failed = C.CString(status.Encode(err))

@@ -144,7 +144,7 @@ PyObject *fast_receive(fast_call *t, const RanksObject *ranks) {
     if (b == NULL || source < -1 || source >= b->size || tag < -1 || tag >= b->tags || t->call.args[2] != 0 ||
         t->call.args[3] != 0 || (t->out != Py_None && !ndarray_take(t->out, &t->call.out, NULL, 1)) || !enter(b, ranks))
         Py_RETURN_NOTIMPLEMENTED;
-    if (__atomic_load_n(b->parked, __ATOMIC_ACQUIRE) == 0 && (buffer = take_room()) != NULL)
+    if (__atomic_load_n(b->unexpected, __ATOMIC_ACQUIRE) == 0 && (buffer = take_room()) != NULL)
         came = receive(b, buffer, (int)source, (int)tag, &arrival);
     else
         buffer = NULL;
@@ -152,7 +152,7 @@ PyObject *fast_receive(fast_call *t, const RanksObject *ranks) {
     leave(b);
     t->call.out.given = answer != Py_NotImplemented && t->call.out.given;
     if (came > 0 && answer == Py_NotImplemented)
-        dtl_park(ranks->handle.handle, buffer, arrival.bytes, arrival.source, arrival.tag, &error);
+        dtl_keep_unexpected(ranks->handle.handle, buffer, arrival.bytes, arrival.source, arrival.tag, &error);
     if (buffer != NULL && came >= 0)
         give_room(buffer);
     if (error != NULL) {

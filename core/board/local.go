@@ -32,7 +32,7 @@ type Local struct {
 type Messages struct {
 	Comm                              uint64 // the communicator, for these C functions
 	SendFor, RecvFor, WaitFor, Cancel uintptr
-	Queued, Parked                    uintptr // of int32 that are 0 where nothing keeps a message from going straight
+	Queued, Unexpected                uintptr // of int32 that are 0 where nothing keeps a message from going straight
 	Tags                              int32   // the first that is too high
 	_                                 int32
 }

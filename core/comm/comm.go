@@ -9,6 +9,7 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/board"
+	"dtl/core/comm/unexpected"
 	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/progress"
@@ -24,7 +25,7 @@ type Comm struct {
 	rank, size int
 	memory     memory.Allocator
 	scratch    scratch
-	parked     parked
+	unexpected unexpected.Queue
 	seq        atomic.Uint32
 	active     atomic.Int64 // requests under way
 	gone       atomic.Bool  // closed
@@ -194,7 +195,7 @@ const (
 )
 
 // Close frees the communicators, when calls of code outside Go that are under way have ended. Collective. Messages that
-// were parked are dropped.
+// have come and were not received are dropped.
 func (c *Comm) Close() error {
 	const op = "close"
 	if err := progress.Enter(); err != nil {
@@ -241,7 +242,7 @@ func (c *Comm) end() error {
 		c.metadata.Release()
 	}
 	c.gathering.close()
-	c.parked.close()
+	c.unexpected.Close()
 	c.scratch.close()
 	return errors.Join(left, c.free())
 }

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"dtl/core/backend"
+	"dtl/core/comm/unexpected"
 	"dtl/core/dtype"
 	"dtl/core/memory"
 )
@@ -22,7 +23,7 @@ type gathering struct {
 	begun    bool            // the round has
 	recv     backend.Request // what is to come in this round, where it has not come at once
 	sends    []backend.Request
-	early    []envelope // from ranks that are in the next meeting already
+	early    []unexpected.Message // from ranks that are in the next meeting already
 }
 
 // at returns the address of the n-th block from this rank's on.
@@ -112,12 +113,12 @@ func (g *gathering) round(patience time.Duration) (here bool, err error) {
 // takeEarly fills into with what has come from a rank for this meeting already.
 func (g *gathering) takeEarly(from int, into memory.Span) bool {
 	for i, m := range g.early {
-		if m.status.Source != from {
+		if m.Status.Source != from {
 			continue
 		}
 		g.early = append(g.early[:i], g.early[i+1:]...)
-		copy(bytesAt(into.Addr, into.Bytes()), bytesAt(m.buffer.Addr(), m.status.Bytes))
-		m.buffer.Release()
+		copy(bytesAt(into.Addr, into.Bytes()), bytesAt(m.Buffer.Addr(), m.Status.Bytes))
+		m.Buffer.Release()
 		return g.numbered(g.distance) == g.number.Load()
 	}
 	return false
@@ -136,11 +137,11 @@ func (g *gathering) ahead(f func(v *vote)) {
 			b.Release()
 			break
 		}
-		g.early = append(g.early, envelope{buffer: b, status: st})
+		g.early = append(g.early, unexpected.Message{Buffer: b, Status: st})
 	}
 	for _, m := range g.early {
-		for i := range m.status.Bytes / voteBytes {
-			if v := (*vote)(unsafe.Add(m.buffer.Addr(), i*voteBytes)); v.number == g.number.Load()+1 {
+		for i := range m.Status.Bytes / voteBytes {
+			if v := (*vote)(unsafe.Add(m.Buffer.Addr(), i*voteBytes)); v.number == g.number.Load()+1 {
 				f(v)
 			}
 		}
@@ -165,7 +166,7 @@ func (g *gathering) leave() {
 // close gives the memory back.
 func (g *gathering) close() {
 	for _, m := range g.early {
-		m.buffer.Release()
+		m.Buffer.Release()
 	}
 	if g.room != nil {
 		g.room.Release()

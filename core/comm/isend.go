@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dtl/core/backend"
+	"dtl/core/comm/unexpected"
 	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/status"
@@ -110,7 +111,7 @@ func (t *receiving) begin() (backend.Request, error) {
 	if t.source == backend.ProcNull {
 		return nil, nil
 	}
-	if m, ok := t.comm.parked.take(int(t.source), int(t.tag)); ok {
+	if m, ok := t.comm.unexpected.Take(int(t.source), int(t.tag)); ok {
 		t.opened = true
 		rest, err := t.open(m)
 		if err != nil {
@@ -142,11 +143,11 @@ func (t *receiving) next(st backend.Status, err error) (backend.Request, error) 
 		t.comm.scratch.put(t.buffer)
 		return nil, err
 	}
-	return t.open(envelope{buffer: t.buffer, status: st})
+	return t.open(unexpected.Message{Buffer: t.buffer, Status: st})
 }
 
-// open takes what came first out of its envelope, and starts receiving the rest, if there is any.
-func (t *receiving) open(m envelope) (backend.Request, error) {
+// open takes what came first out of its buffer, and starts receiving the rest, if there is any.
+func (t *receiving) open(m unexpected.Message) (backend.Request, error) {
 	r, h, err := t.comm.open(m, t.out, t.want)
 	if err != nil {
 		return nil, err
@@ -155,9 +156,9 @@ func (t *receiving) open(m envelope) (backend.Request, error) {
 		return nil, nil
 	}
 	if h.Offer {
-		return t.collect(m.status.Source, h)
+		return t.collect(m.Status.Source, h)
 	}
-	rest, err := t.comm.payload.Irecv(r.Raw(), m.status.Source, t.comm.payloadTag(h))
+	rest, err := t.comm.payload.Irecv(r.Raw(), m.Status.Source, t.comm.payloadTag(h))
 	if err != nil {
 		t.got.release()
 		return nil, err

@@ -8,6 +8,7 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/board"
+	"dtl/core/comm/unexpected"
 	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/progress"
@@ -40,10 +41,10 @@ func (c *Comm) Lend(owner int64) unsafe.Pointer {
 		d := direct.Direct()
 		m = board.Messages{
 			Comm: d.Comm, SendFor: d.SendFor, RecvFor: d.RecvFor, WaitFor: d.WaitFor, Cancel: d.Cancel,
-			Queued: uintptr(unsafe.Pointer(progress.Queued())), Parked: uintptr(unsafe.Pointer(&c.parked.n)),
+			Queued: uintptr(unsafe.Pointer(progress.Queued())), Unexpected: uintptr(unsafe.Pointer(c.unexpected.Length())),
 			Tags: int32(min(c.main.TagBound(), math.MaxInt32)),
 		}
-		c.pins.Pin(c) // C looks at its parked
+		c.pins.Pin(c) // C looks at the length of its unexpected-message queue
 	}
 	lent.Store(owner, c)
 	return b.Lend(owner, c.spins, brief, m)
@@ -110,14 +111,14 @@ func (c *Comm) AwaitCopy(rank, number int, tag int64) error {
 	return status.In("recv", err)
 }
 
-// Park keeps a message that was received outside Go by somebody who does not want it.
-func (c *Comm) Park(message memory.Span, source, tag int) error {
+// KeepUnexpected puts a message in the unexpected-message queue that was received outside Go and did not fit there.
+func (c *Comm) KeepUnexpected(message memory.Span, source, tag int) error {
 	b, err := c.scratch.get()
 	if err != nil {
 		return status.In("recv", err)
 	}
 	n := copy(bytesAt(b.Addr(), eager), bytesAt(message.Addr, message.Bytes()))
-	c.parked.put(envelope{buffer: b, status: backend.Status{Source: source, Tag: tag, Bytes: n}})
+	c.unexpected.Put(unexpected.Message{Buffer: b, Status: backend.Status{Source: source, Tag: tag, Bytes: n}})
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dtl/core/backend"
+	"dtl/core/comm/unexpected"
 	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/status"
@@ -156,36 +157,36 @@ func (c *Comm) recv(out *Array, want Want, source, tag int64) (Result, error) {
 	return c.unpack(m, out, want)
 }
 
-// first returns the first message that matches: one that was parked, else one from the backend.
-func (c *Comm) first(op string, source, tag int64) (envelope, error) {
-	if m, ok := c.parked.take(int(source), int(tag)); ok {
+// first returns the first message that matches: one from the unexpected-message queue, else one from the backend.
+func (c *Comm) first(op string, source, tag int64) (unexpected.Message, error) {
+	if m, ok := c.unexpected.Take(int(source), int(tag)); ok {
 		return m, nil
 	}
 	b, err := c.scratch.get()
 	if err != nil {
-		return envelope{}, err
+		return unexpected.Message{}, err
 	}
 	st, r, err := c.main.RecvFor(span(b, eager), int(source), int(tag), begun())
 	if r != nil {
 		if st, err = c.await(r, waiting(op, "source", source, tag)); err != nil {
-			return envelope{}, c.withdraw(r, b, err)
+			return unexpected.Message{}, c.withdraw(r, b, err)
 		}
 	}
 	if err != nil {
 		c.scratch.put(b)
-		return envelope{}, err
+		return unexpected.Message{}, err
 	}
-	return envelope{buffer: b, status: st}, nil
+	return unexpected.Message{Buffer: b, Status: st}, nil
 }
 
-// withdraw takes a receive into b back whose wait failed, and returns why. A message that comes in between is parked; a
+// withdraw takes a receive into b back whose wait failed, and returns why. A message that comes in between is queued; a
 // buffer that cannot be had back stays with the operation.
 func (c *Comm) withdraw(r backend.Request, b *memory.Storage, why error) error {
 	switch st, over := takeBack(r); {
 	case over && st.Cancelled:
 		c.scratch.put(b)
 	case over:
-		c.parked.put(envelope{buffer: b, status: st})
+		c.unexpected.Put(unexpected.Message{Buffer: b, Status: st})
 	}
 	return why
 }
@@ -199,38 +200,38 @@ func takeBack(r backend.Request) (backend.Status, bool) {
 	return st, done && err == nil
 }
 
-// unpack takes the message out of its envelope, or parks the envelope where the message does not fit.
-func (c *Comm) unpack(m envelope, out *Array, want Want) (Result, error) {
+// unpack takes a message out of its buffer, or puts it in the unexpected-message queue where it does not fit.
+func (c *Comm) unpack(m unexpected.Message, out *Array, want Want) (Result, error) {
 	r, h, err := c.open(m, out, want)
 	switch {
 	case err != nil:
 	case h.Offer:
-		err = c.collectOffer(&r, m.status.Source, h, waiting("recv", "source", int64(m.status.Source), int64(m.status.Tag)))
+		err = c.collectOffer(&r, m.Status.Source, h, waiting("recv", "source", int64(m.Status.Source), int64(m.Status.Tag)))
 	case h.Apart:
-		err = c.recvApart(&r, m.status, c.payloadTag(h))
+		err = c.recvApart(&r, m.Status, c.payloadTag(h))
 	}
 	return r, err
 }
 
 // open is unpack without the elements that travel apart.
-func (c *Comm) open(m envelope, out *Array, want Want) (Result, wire.Header, error) {
-	raw := bytesAt(m.buffer.Addr(), m.status.Bytes)
+func (c *Comm) open(m unexpected.Message, out *Array, want Want) (Result, wire.Header, error) {
+	raw := bytesAt(m.Buffer.Addr(), m.Status.Bytes)
 	h, _, err := wire.ParseFixed(raw)
 	if err != nil {
-		c.scratch.put(m.buffer)
+		c.scratch.put(m.Buffer)
 		return Result{}, h, err
 	}
 	var r Result
 	if out != nil && want == (Want{}) && h.Kind != wire.Object && out.Type == h.Type && out.Count == wire.CountIn(raw) {
 		r.Span = out.Span // as most receives go: nobody asks for the shape
 	} else if r, err = c.accept(raw, out, want); err != nil {
-		c.parked.put(m)
+		c.unexpected.Put(m)
 		return Result{}, h, err
 	}
 	if !h.Apart {
 		copy(bytesAt(r.Addr, r.Bytes()), raw[wire.HeaderBytes(int(raw[2])):])
 	}
-	c.scratch.put(m.buffer)
+	c.scratch.put(m.Buffer)
 	return r, h, nil
 }
 

@@ -25,18 +25,6 @@ func (c *Comm) RecvObject(source, tag int64) (Result, error) {
 	return r, status.In("recv_object", err)
 }
 
-// checkKind says whether the message is an object where one is wanted, and only there.
-func (w Want) checkKind(h wire.Header) error {
-	if h.Kind == wire.Object && !w.Object {
-		return status.New(status.InvalidArgument, "the message is a pickled object; recv_object receives it")
-	}
-	if h.Kind != wire.Object && w.Object {
-		return status.New(status.InvalidArgument, "the message is no pickled object, but %d elements of %s; recv receives it",
-			h.Count(), h.Type)
-	}
-	return nil
-}
-
 // Ticket returns a number that no other payload from this rank has.
 func (c *Comm) Ticket() int64 { return int64(c.seq.Add(1)) }
 

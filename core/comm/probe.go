@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"dtl/core/backend"
+	"dtl/core/comm/unexpected"
 	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/status"
@@ -51,8 +52,8 @@ func (c *Comm) iprobe(source, tag int64) (n Notice, there bool, err error) {
 	if source == backend.ProcNull {
 		return Notice{Source: backend.ProcNull, Tag: backend.AnyTag}, true, nil
 	}
-	look := func(m envelope) { n, err = notice(m) }
-	if there = c.parked.peek(int(source), int(tag), look); there {
+	look := func(m unexpected.Message) { n, err = notice(m) }
+	if there = c.unexpected.Peek(int(source), int(tag), look); there {
 		return n, true, err
 	}
 	b, err := c.scratch.get()
@@ -64,18 +65,18 @@ func (c *Comm) iprobe(source, tag int64) (n Notice, there bool, err error) {
 		c.scratch.put(b)
 		return Notice{}, false, err
 	}
-	m := envelope{buffer: b, status: st}
+	m := unexpected.Message{Buffer: b, Status: st}
 	if n, err = notice(m); err != nil {
 		c.scratch.put(b)
 		return Notice{}, false, err
 	}
-	c.parked.put(m)
+	c.unexpected.Put(m)
 	return n, true, nil
 }
 
-func notice(m envelope) (Notice, error) {
-	h, err := wire.ParseHeader(bytesAt(m.buffer.Addr(), m.status.Bytes))
-	return Notice{Source: m.status.Source, Tag: m.status.Tag, Kind: h.Kind, Type: h.Type, Shape: h.Shape}, err
+func notice(m unexpected.Message) (Notice, error) {
+	h, err := wire.ParseHeader(bytesAt(m.Buffer.Addr(), m.Status.Bytes))
+	return Notice{Source: m.Status.Source, Tag: m.Status.Tag, Kind: h.Kind, Type: h.Type, Shape: h.Shape}, err
 }
 
 // probing is a probe under way, in the manner of a request of the backend. It is no receive that the backend knows, so

@@ -79,7 +79,7 @@ func TestRequestThatDoesNotFit(t *testing.T) {
 				assert.NoError(t, c.Send(array(ramp(0, count)), 1, 5))
 				return
 			}
-			for range 2 { // from the backend, and parked
+			for range 2 { // from the backend, and the unexpected-message queue
 				r, err := c.Irecv(nil, comm.Want{Type: dtype.Int64}, 0, 5)
 				assert.NoError(t, err)
 				_, err = r.Wait()
