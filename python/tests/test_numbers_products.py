@@ -142,7 +142,7 @@ def test_matrices_and_vectors_on_grids(ctx: dtl.Context, dtype: str) -> None:
 
 
 def test_panels_of_large_matrices(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dtl.algorithms import matrices  # noqa: PLC0415
+    from dtl.algorithms import matrices
 
     monkeypatch.setattr(matrices, "_PANELS", 1)
     random = np.random.default_rng(3)

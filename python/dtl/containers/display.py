@@ -171,7 +171,7 @@ def _runs(container: Any, d: int, most: int) -> Iterator[Range]:
 
 def html(container: Any) -> str:
     """Return the ``_repr_html_`` of a container: its description, and a drawing of which rank holds what."""
-    from html import escape  # noqa: PLC0415 - few programs draw, and all would load it
+    from html import escape
 
     text = f"<code>{escape(describe(container))}</code>"
     try:

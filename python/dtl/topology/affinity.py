@@ -215,7 +215,7 @@ class ContextTopology:
         ImportError
             If there is no matplotlib.
         """
-        from ..plotting import plot_seats  # noqa: PLC0415 - matplotlib is slow to import, and few programs draw
+        from ..plotting import plot_seats
 
         return plot_seats(self._seats, ax)
 

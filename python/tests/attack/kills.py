@@ -149,7 +149,7 @@ class Steps:
     """The steps of the loop, each of which checks its result."""
 
     def __init__(self, ctx: Any) -> None:
-        import dtl  # noqa: PLC0415
+        import dtl
 
         self.ctx = ctx
         self.right, self.left = (ctx.rank + 1) % ctx.size, (ctx.rank - 1) % ctx.size

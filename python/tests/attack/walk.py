@@ -56,7 +56,7 @@ class Walk:
     """Containers and the arrays that they should be."""
 
     def __init__(self, ctx: Any, rng: random.Random, log: Any) -> None:
-        import dtl  # noqa: PLC0415
+        import dtl
 
         self.ctx, self.rng, self.log = ctx, rng, log
         self.pairs: list[tuple[Any, Any]] = []

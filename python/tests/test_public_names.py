@@ -1,0 +1,80 @@
+"""What the stub names is what the package has: by name, by completion and by ``from dtl import *``."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dtl
+from dtl import _lazy
+
+pytestmark = pytest.mark.alone("the names are the same on every rank")
+
+STUB = Path(dtl.__file__).with_suffix(".pyi")
+
+#: What the reference names by the path of a module.
+BY_PATH = {
+    "backends": ["available", "chosen", "count", "name", "registered", "why_not"],
+    "exceptions": ["DTLError", "BoundsError"],
+    "nccl": ["Mode", "Operation"],
+    "observe": ["Counter", "Gauge", "Histogram", "Metric", "Registry", "calls", "registry", "start", "stop"],
+    "ops": ["Op"],
+    "ordered": ["Unique"],
+    "plotting": ["plot_partition"],
+    "policies": ["placement_available"],
+    "redistribution": ["Traffic"],
+    "seating": ["ContextTopology", "Seat"],
+    "tracing": ["Record", "Trace", "table"],
+}
+
+
+def imported() -> list[tuple[str, str]]:
+    """Return the names that the stub imports from the package, each with its module, as Python's parser reads them."""
+    names = []
+    for node in ast.parse(STUB.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            for alias in node.names:
+                assert alias.asname == alias.name, f"{alias.name} is not exported"
+                names.append((alias.name, "." + (node.module or alias.name)))
+    return names
+
+
+def test_the_stub_is_read_as_python_reads_it() -> None:
+    assert list(_lazy.names_of(str(STUB)).items()) == imported()
+
+
+def test_each_name_stands_once() -> None:
+    names = [name for name, _ in imported()]
+    assert len(names) == len(set(names)) > 200
+    assert sorted(dtl.__all__) == sorted([*names, "__version__", "version_info"])
+    assert set(names) <= set(dir(dtl))
+
+
+@pytest.mark.parametrize(("name", "home"), imported())
+def test_each_name_is_there(name: str, home: str) -> None:
+    module = importlib.import_module(home, "dtl")
+    assert getattr(dtl, name) is (module if home == f".{name}" else getattr(module, name))
+
+
+def test_star_import() -> None:
+    code = "from dtl import *; import dtl; assert all_of is dtl.all_of and observe is dtl.observe"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_modules_are_importable_by_path() -> None:
+    assert {name for name, home in imported() if home == f".{name}"} <= set(BY_PATH)
+    for module, names in BY_PATH.items():
+        for name in names:
+            assert hasattr(importlib.import_module(f"dtl.{module}"), name)
+
+
+@pytest.mark.parametrize("name", ["nothing", "nothing_vector"])
+def test_what_is_not_there(name: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(dtl, name)
+    assert str(caught.value) == f"module 'dtl' has no attribute {name!r}"
