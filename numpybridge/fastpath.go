@@ -17,6 +17,7 @@ import (
 	"dtl/core/progress"
 	"dtl/core/rma"
 	"dtl/core/status"
+	"dtl/core/watchdog"
 )
 
 // The layouts of bridge.h are those of the board: a difference is a constant that does not fit.
@@ -76,7 +77,7 @@ func dtl_watch(handle C.int64_t) (at unsafe.Pointer) {
 //export dtl_end
 func dtl_end() {
 	defer guard(nil)
-	comm.End()
+	watchdog.End()
 }
 
 // dtl_polls returns the address of an int32: where it is not 0, dtl_poll is called before each call that C makes by itself.

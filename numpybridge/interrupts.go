@@ -11,13 +11,14 @@ import "C"
 
 import (
 	"dtl/core/comm"
+	"dtl/core/watchdog"
 )
 
 func init() {
 	comm.Keeping()
-	comm.Program.Where = func() string { return where(0) }
-	comm.Program.WhereIs = where
-	comm.Program.Interrupted = func() bool { return C.dtl_interrupted() != 0 }
+	watchdog.Program.Where = func() string { return where(0) }
+	watchdog.Program.WhereIs = where
+	watchdog.Program.Interrupted = func() bool { return C.dtl_interrupted() != 0 }
 }
 
 // where returns the place that a thread is at, by the system's number; the calling one's for 0.

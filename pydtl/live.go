@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"dtl/core/comm"
 	"dtl/core/handle"
+	"dtl/core/watchdog"
 )
 
 // Live returns the open handles, the oldest first, a line each of four fields with tabs between: kind, when it was made,
@@ -26,7 +26,7 @@ func Live() (text string, err error) {
 func KeepPlaces(yes bool) (ok bool, err error) {
 	defer guard(&err)
 	if yes {
-		handle.KeepPlaces(comm.Program.Where)
+		handle.KeepPlaces(watchdog.Program.Where)
 	} else {
 		handle.KeepPlaces(nil)
 	}

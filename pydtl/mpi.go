@@ -3,11 +3,11 @@ package pydtl
 import (
 	"dtl/backends/mpi"
 	"dtl/backends/shmem"
-	"dtl/core/comm"
+	"dtl/core/watchdog"
 )
 
 func init() {
-	comm.Program.End = func() { _, _ = MpiAbort(1) } // the caller ends this process, if nothing else does
+	watchdog.Program.End = func() { _, _ = MpiAbort(1) } // the caller ends this process, if nothing else does
 }
 
 // MpiSearchIn has a folder searched for an MPI library before the default search path.

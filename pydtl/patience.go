@@ -5,13 +5,14 @@ import (
 
 	"dtl/core/comm"
 	"dtl/core/progress"
+	"dtl/core/watchdog"
 )
 
 // SetPatience says after how many seconds in one call a report shows where the ranks are, and after how many the call
 // fails; 0 is never.
 func SetPatience(report, giveUp float64) (ok bool, err error) {
 	defer guard(&err)
-	comm.SetPatience(seconds(report), seconds(giveUp))
+	watchdog.SetLimits(seconds(report), seconds(giveUp))
 	return true, nil
 }
 
@@ -46,19 +47,20 @@ func SetProgress(number int64) (ok bool, err error) {
 // Asked reports whether another rank wants to know where this process is.
 func Asked() (asked bool, err error) {
 	defer guard(&err)
-	return comm.Asked(), nil
+	return watchdog.Asked(), nil
 }
 
 // Answer tells who asked where this process is.
 func Answer(place string) (ok bool, err error) {
 	defer guard(&err)
-	comm.Answer(place)
+	watchdog.Answer(place)
 	return true, nil
 }
 
 // Leave tells the other ranks that this process makes no more calls, and why.
 func Leave(why string) (ok bool, err error) {
 	defer guard(&err)
-	comm.Leave(why)
+	progress.Stop()
+	watchdog.Leave(why)
 	return true, nil
 }

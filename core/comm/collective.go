@@ -5,6 +5,7 @@ import (
 	"dtl/core/kernel"
 	"dtl/core/kernel/reduce"
 	"dtl/core/memory"
+	"dtl/core/watchdog"
 )
 
 // Barrier returns when every rank has called it. Collective.
@@ -75,6 +76,13 @@ func (c *Comm) start(f wire.Signature, mine error, send memory.Span) (short bool
 		return false, c.meet(f, mine)
 	}
 	return true, c.meetWith(f, mine, send)
+}
+
+// blocking calls f, which is the backend's part of the collective call in turn. All ranks have come to it, but one that is
+// stopped meanwhile holds the others up there.
+func (c *Comm) blocking(f func() error) error {
+	b := watchdog.BackendCall{Group: c.group, Op: c.op}
+	return b.Run(f)
 }
 
 // fold combines in recv what the first n ranks laid down, from an element on, in rank order, so that all ranks get the

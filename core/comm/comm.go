@@ -3,8 +3,10 @@ package comm
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"dtl/core/backend"
@@ -14,6 +16,7 @@ import (
 	"dtl/core/memory"
 	"dtl/core/progress"
 	"dtl/core/status"
+	"dtl/core/watchdog"
 )
 
 // Comm is a communicator as the layers above see it. Descriptions, small messages and collectives travel on
@@ -33,8 +36,10 @@ type Comm struct {
 	halfway    atomic.Bool  // a collective on payload may be under way that not all ranks have started
 	pins       runtime.Pinner
 	posts      posts
-	gathering  gathering // where there is no board
-	notices    *notices  // nil where there is one
+	gathering  gathering          // where there is no board
+	group      *watchdog.Group    // the ranks, as reports of waits know them
+	messages   *watchdog.Messages // how they tell each other what they do; nil where they share memory
+	shared     *watchdog.Shared   // the same there
 	enquiries  enquiries
 	serves     atomic.Pointer[posted] // the deferred call that runs here
 	dependents struct {               // windows
@@ -79,6 +84,7 @@ func newComm(main backend.ReducingCommunicator, mem memory.Allocator, trust bool
 		return nil, errors.Join(err, payload.Close(), main.Close())
 	}
 	if c.size == 1 {
+		c.group = watchdog.NewGroup(0, 1, false, nil)
 		return c, nil
 	}
 	c.engine = progress.For(main)
@@ -86,7 +92,7 @@ func newComm(main backend.ReducingCommunicator, mem memory.Allocator, trust bool
 		_ = errors.Join(payload.Close(), main.Close())
 		return nil, err
 	}
-	enlist(c)
+	c.group.Join()
 	return c, nil
 }
 
@@ -230,10 +236,9 @@ func (c *Comm) end() error {
 	if c.outOfStepFrom() != 0 {
 		c.halfway.Store(true)
 	}
-	c.notices.leave(why)
-	dismiss(c)
+	c.group.Leave(why)
 	if b := c.board; b != nil {
-		b.Leave(why)
+		c.shared.Close()
 		_ = b.Close() // only of memory that is not mapped
 	} else if c.own != nil {
 		_ = c.own.Close() // likewise
@@ -255,6 +260,53 @@ func (c *Comm) freeNow() error {
 		return err
 	}
 	return errors.Join(err, c.payload.Close())
+}
+
+// GiveUp tells the other ranks that this one makes no more calls here, and why, and frees nothing: they would have to take
+// part in that, and may be anywhere. Whoever waits for this rank gets an error. Local.
+func (c *Comm) GiveUp(why string) {
+	if c.size > 1 && !c.gone.Load() {
+		c.group.Leave(why)
+	}
+}
+
+// lingering are communicators that this rank has closed and others have not, or on which it still asks them. To free one
+// while a message may come on it is no option: the library may take that for a message of another communicator, which gets
+// the same number.
+var lingering struct {
+	mu   sync.Mutex
+	list []*Comm
+}
+
+// free frees the communicators, now or when all other ranks have closed them.
+func (c *Comm) free() error {
+	const orderly = 20 * time.Millisecond
+	freeLingering()
+	if c.leftByAll(orderly) && c.posts.answered() {
+		return c.freeNow()
+	}
+	lingering.mu.Lock()
+	defer lingering.mu.Unlock()
+	lingering.list = append(lingering.list, c)
+	return nil
+}
+
+// leftByAll reports whether all other ranks have closed the communicator, now or within so long, where that matters.
+func (c *Comm) leftByAll(patience time.Duration) bool {
+	return c.messages == nil || c.messages.Close(patience)
+}
+
+// freeLingering frees those that all other ranks have closed by now.
+func freeLingering() {
+	lingering.mu.Lock()
+	defer lingering.mu.Unlock()
+	lingering.list = slices.DeleteFunc(lingering.list, func(c *Comm) bool {
+		if !c.leftByAll(0) || !c.posts.answered() {
+			return false
+		}
+		_ = c.freeNow() // there is nobody to tell
+		return true
+	})
 }
 
 // checkRank refuses a rank outside the communicator.

@@ -3,6 +3,7 @@ package comm
 import (
 	"dtl/core/comm/wire"
 	"dtl/core/memory"
+	"dtl/core/watchdog"
 )
 
 // One rank may wait for a collective that does not block while another is in a call that blocks and has not started that
@@ -30,7 +31,7 @@ func (p posted) crossed() error {
 	if err == nil {
 		err = c.explain(call, nil)
 	}
-	return vain{err}
+	return watchdog.InVain(err)
 }
 
 // metWithout reports whether a rank is in the next meeting that has not started a collective that this one has, or has

@@ -84,7 +84,7 @@ func (e *enquiry) WaitFor(d time.Duration) (backend.Status, bool, error) {
 	if e.of.comm.board != nil { // of which the backend knows nothing
 		return e.of.comm.watch(d, e.Test)
 	}
-	for until := time.Now().Add(d); ; yield() {
+	for until := time.Now().Add(d); ; board.Yield() {
 		if st, done, err := e.Test(); done || !time.Now().Before(until) {
 			return st, done, err
 		}

@@ -4,6 +4,7 @@ import (
 	"dtl/core/backend"
 	"dtl/core/kernel"
 	"dtl/core/memory"
+	"dtl/core/watchdog"
 )
 
 // exposed is a window of the backend, for which somebody goes on beside the program, and whose calls may wait there.
@@ -14,38 +15,38 @@ type exposed struct {
 	over bool
 }
 
-func (e *exposed) stay(op string, target int) *stay {
-	return &stay{comm: e.comm, op: op, of: e.what, target: target}
+func (e *exposed) call(op string, target int) *watchdog.BackendCall {
+	return &watchdog.BackendCall{Group: e.comm.group, Op: op, Of: e.what, Target: target}
 }
 
 func (e *exposed) Put(from memory.Span, target int, offset int64) error {
-	return e.stay("put", target).inside(func() error { return e.Window.Put(from, target, offset) })
+	return e.call("put", target).Run(func() error { return e.Window.Put(from, target, offset) })
 }
 
 func (e *exposed) Get(into memory.Span, target int, offset int64) error {
-	return e.stay("get", target).inside(func() error { return e.Window.Get(into, target, offset) })
+	return e.call("get", target).Run(func() error { return e.Window.Get(into, target, offset) })
 }
 
 func (e *exposed) Accumulate(from memory.Span, target int, offset int64, op kernel.Op) error {
-	return e.stay("accumulate", target).inside(func() error { return e.Window.Accumulate(from, target, offset, op) })
+	return e.call("accumulate", target).Run(func() error { return e.Window.Accumulate(from, target, offset, op) })
 }
 
 func (e *exposed) FetchAndOp(from, into memory.Span, target int, offset int64, op kernel.Op) error {
-	return e.stay("fetch", target).inside(func() error { return e.Window.FetchAndOp(from, into, target, offset, op) })
+	return e.call("fetch", target).Run(func() error { return e.Window.FetchAndOp(from, into, target, offset, op) })
 }
 
 func (e *exposed) CompareAndSwap(compare, swap, into memory.Span, target int, offset int64) error {
-	return e.stay("swap", target).inside(func() error {
+	return e.call("swap", target).Run(func() error {
 		return e.Window.CompareAndSwap(compare, swap, into, target, offset)
 	})
 }
 
 func (e *exposed) FlushLocal(target int) error {
-	return e.stay("flush_local", target).inside(func() error { return e.Window.FlushLocal(target) })
+	return e.call("flush_local", target).Run(func() error { return e.Window.FlushLocal(target) })
 }
 
 func (e *exposed) Flush(target int) error {
-	return e.stay("flush", target).inside(func() error { return e.Window.Flush(target) })
+	return e.call("flush", target).Run(func() error { return e.Window.Flush(target) })
 }
 
 // Close closes the window. Collective.
@@ -54,5 +55,5 @@ func (e *exposed) Close() error {
 		e.over = true
 		defer e.comm.engine.Shut()
 	}
-	return e.stay("close", backend.Every).inside(e.Window.Close)
+	return e.call("close", backend.Every).Run(e.Window.Close)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"dtl/core/comm"
+	"dtl/core/watchdog"
 )
 
 // TestInterruptAsTheLastRankComes has the user interrupt a rank at the moment when the other comes to the meeting: the call
@@ -13,7 +14,7 @@ import (
 func TestInterruptAsTheLastRankComes(t *testing.T) {
 	for _, sharing := range []bool{true, false} {
 		come, there, over := make(chan struct{}), make(chan struct{}), false
-		comm.Program.Interrupted = func() bool { // of rank 0: the other does not wait
+		watchdog.Program.Interrupted = func() bool { // of rank 0: the other does not wait
 			if over {
 				return false
 			}
@@ -35,5 +36,5 @@ func TestInterruptAsTheLastRankComes(t *testing.T) {
 		})
 	}
 	comm.SetSharing(true)
-	comm.Program.Interrupted = nil
+	watchdog.Program.Interrupted = nil
 }

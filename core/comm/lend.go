@@ -66,12 +66,12 @@ func (c *Comm) reclaim(b *board.Board) error {
 	if owner := b.Reclaim(); owner != 0 {
 		defer lent.Delete(owner)
 	}
-	v := c.vigil("close, behind another thread's message")
-	v.last = true
-	defer v.end()
+	w := c.beginWait("close, behind another thread's message")
+	w.last = true
+	defer w.End()
 	for b.InUse() {
 		time.Sleep(50 * time.Microsecond)
-		if err := v.look(); err != nil {
+		if err := w.check(); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,6 @@ package comm
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"unsafe"
 
 	"dtl/core/board"
@@ -11,6 +10,7 @@ import (
 	"dtl/core/dtype"
 	"dtl/core/memory"
 	"dtl/core/status"
+	"dtl/core/watchdog"
 )
 
 // Each collective call starts with a meeting: every rank lays down which call it makes, and goes on when all have. So
@@ -148,7 +148,7 @@ func accountOf(call string, mine error) string {
 	if mine != nil {
 		return mine.Error()
 	}
-	return call + place()
+	return call + watchdog.Place()
 }
 
 // accounts tells every rank what each called.
@@ -217,7 +217,7 @@ func verdict(codes []status.Code, texts []string) error {
 	if failed := slices.IndexFunc(codes, func(code status.Code) bool { return code != status.OK }); failed >= 0 {
 		return status.New(codes[failed], "rank %d: %s", failed, texts[failed])
 	}
-	disagree := status.New(status.Mismatch, "ranks disagree: %s", eachOnce(texts, "called "))
+	disagree := status.New(status.Mismatch, "ranks disagree: %s", watchdog.ByRanks(texts, "called "))
 	disagree.Op = "collective call"
 	return disagree
 }
@@ -228,39 +228,4 @@ func plural(n int, thing string) string {
 		return "1 " + thing
 	}
 	return fmt.Sprint(n, " ", thing, "s")
-}
-
-// eachOnce names each text that there is once, with the ranks that gave it before a verb.
-func eachOnce(texts []string, verb string) string {
-	var parts []string
-	for rank, text := range texts {
-		if text != "" && slices.Index(texts, text) == rank {
-			parts = append(parts, fmt.Sprintf("%s %s%s", ranksWith(texts, text), verb, text))
-		}
-	}
-	return strings.Join(parts, "; ")
-}
-
-// ranksWith names the ranks that gave a text: "rank 3", "ranks 0-2, 5".
-func ranksWith(texts []string, text string) string {
-	var runs []string
-	n := 0
-	for rank := 0; rank < len(texts); rank++ {
-		if texts[rank] != text {
-			continue
-		}
-		first := rank
-		for n++; rank+1 < len(texts) && texts[rank+1] == text; n++ {
-			rank++
-		}
-		if first == rank {
-			runs = append(runs, fmt.Sprint(first))
-		} else {
-			runs = append(runs, fmt.Sprint(first, "-", rank))
-		}
-	}
-	if n == 1 {
-		return "rank " + runs[0]
-	}
-	return "ranks " + strings.Join(runs, ", ")
 }

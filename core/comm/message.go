@@ -3,7 +3,6 @@ package comm
 import (
 	"fmt"
 	"strconv"
-	"time"
 
 	"dtl/core/backend"
 	"dtl/core/comm/unexpected"
@@ -57,9 +56,6 @@ func (c *Comm) sendApart(raw memory.Span, dest, payloadTag int, tag int64) error
 	}
 	return err
 }
-
-// patience is how long a call waits in the backend before it waits in the ways of await, which cost more.
-const patience = time.Millisecond
 
 // waiting says what a message's rank waits for.
 func waiting(op, name string, peer, tag int64) awaited {

@@ -8,26 +8,27 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"dtl/core/comm"
+	"dtl/core/watchdog"
 )
 
 // TestOneReportByMessages has two ranks of three that share no memory wait: one of them tells where all are.
 func TestOneReportByMessages(t *testing.T) {
 	reported, told := make(chan string, 9), sync.Once{}
-	comm.Program.Report = func(text string) { reported <- text }
-	comm.Program.Where = func() string { return "app.py:41" }
-	comm.SetPatience(300*time.Millisecond, 0)
+	watchdog.Program.Report = func(text string) { reported <- text }
+	watchdog.Program.Where = func() string { return "app.py:41" }
+	watchdog.SetLimits(300*time.Millisecond, 0)
 	comm.SetSharing(false)
 	defer func() {
 		comm.SetSharing(true)
-		comm.SetPatience(0, 0)
-		comm.Program.Report, comm.Program.Where = nil, nil
+		watchdog.SetLimits(0, 0)
+		watchdog.Program.Report, watchdog.Program.Where = nil, nil
 	}()
 	asked := make(chan struct{})
 	go func() { // the watch of the process that is in no call
-		for !comm.Asked() {
+		for !watchdog.Asked() {
 			time.Sleep(10 * time.Millisecond)
 		}
-		comm.Answer("at app.py:7, in no call that waits")
+		watchdog.Answer("at app.py:7, in no call that waits")
 		close(asked)
 	}()
 	meetingRanks(t, 3, func(c *comm.Comm) {

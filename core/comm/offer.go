@@ -6,7 +6,6 @@ import (
 	"dtl/core/backend"
 	"dtl/core/board"
 	"dtl/core/comm/wire"
-	"dtl/core/dtype"
 	"dtl/core/memory"
 )
 
@@ -145,9 +144,4 @@ func (c *Comm) watch(d time.Duration, ask func() (backend.Status, bool, error)) 
 			c.yield()
 		}
 	}
-}
-
-// progress lets the backend go on with what is under way.
-func (c *Comm) progress() {
-	_, _, _ = c.payload.TryRecv(memory.Span{Type: dtype.Uint8}, backend.AnySource, c.lane(idleLane))
 }

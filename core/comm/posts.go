@@ -9,6 +9,7 @@ import (
 	"dtl/core/board"
 	"dtl/core/comm/wire"
 	"dtl/core/status"
+	"dtl/core/watchdog"
 )
 
 // posts are the collectives that this rank has started without waiting for the others. Ranks that share a board post
@@ -106,7 +107,7 @@ func (c *Comm) outOfStepFrom() uint64 {
 // startedBy reports whether a rank that has left had started the call.
 func (p posted) startedBy(rank int) bool {
 	if p.comm.board == nil {
-		return p.comm.notices.startedBy(rank) >= p.seq
+		return p.comm.messages.Departure(rank).Started >= p.seq
 	}
 	return p.comm.board.StartedBy(rank) >= p.seq
 }
@@ -180,12 +181,12 @@ func (p posted) check() error {
 	p.comm.posts.mu.Lock()
 	defer p.comm.posts.mu.Unlock()
 	if lost < p.seq {
-		return vain{p.outOfStep()}
+		return watchdog.InVain(p.outOfStep())
 	}
 	if p.comm.posts.lost == nil {
 		p.comm.posts.lost = p.verdict()
 	}
-	return vain{p.comm.posts.lost}
+	return watchdog.InVain(p.comm.posts.lost)
 }
 
 // fits compares a post with what the other ranks have posted by now.

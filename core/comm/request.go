@@ -4,11 +4,11 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"dtl/core/backend"
 	"dtl/core/progress"
 	"dtl/core/status"
+	"dtl/core/watchdog"
 )
 
 // Request is a message or a collective call under way. Its buffers belong to the operation until that is over. All
@@ -23,10 +23,10 @@ type Request struct {
 	wait      backend.Request // what the task waits for while it is under way
 	err       error           // of what is over
 	cancelled bool
-	waiters   atomic.Int32   // who has the lock for as long as it takes, or wants it
-	queued    progress.Entry // in the progress queue
-	sight     *sight         // of code outside Go that looks at it; nil: there is none
-	absence   absence        // of the rank that it waits for
+	waiters   atomic.Int32     // who has the lock for as long as it takes, or wants it
+	queued    progress.Entry   // in the progress queue
+	sight     *sight           // of code outside Go that looks at it; nil: there is none
+	absence   watchdog.Absence // of the rank that it waits for
 }
 
 // state says where a request is. One that may be started again goes round.
@@ -160,15 +160,6 @@ func (a *advancing) Advance() {
 	}
 }
 
-// begun is how long a call waits in the backend before it waits in the ways of await.
-func begun() time.Duration {
-	const queuePatience = 20 * time.Microsecond
-	if progress.Queued().Load() > 0 {
-		return queuePatience
-	}
-	return patience
-}
-
 // await waits for what the task waits for, and goes on. Its error is one of the waiting.
 func (r *Request) await() error {
 	r.enqueue(false) // nobody else goes on with it
@@ -191,7 +182,7 @@ func (r *Request) await() error {
 // lose gives the operation up if it will never end, which why says where it is inVain, and returns what who waits for it
 // gets now. A receive is taken back; the buffers of anything else stay with it.
 func (r *Request) lose(why error) error {
-	if !isVain(why) {
+	if !watchdog.IsInVain(why) {
 		return why
 	}
 	if t, ok := r.task.(*receiving); ok && !t.opened {
@@ -215,13 +206,13 @@ func (r *Request) inVain() error {
 	if err := r.posted.check(); err != nil {
 		return err
 	}
-	if !r.absence.due() {
+	if !r.absence.Due() {
 		return nil
 	}
-	r.comm.notices.goOn()
+	r.comm.group.Listen()
 	what := r.task.awaits()
 	what.posted = r.posted
-	return r.absence.of(r.comm, what, what.call())
+	return r.absence.Check(r.comm.absent(what), what.call())
 }
 
 // Test reports whether Wait would return at once. It never waits, and says no while another goroutine waits.

@@ -13,6 +13,7 @@ import (
 	"dtl/core/kernel"
 	"dtl/core/memory"
 	"dtl/core/topology"
+	"dtl/core/watchdog"
 )
 
 // sharing says whether ranks meet in shared memory where they can.
@@ -134,9 +135,13 @@ var thisProcess = sync.OnceValue(func() []byte {
 // useMessages has the ranks meet by messages. The number is the communicator's, so that nobody takes what is left over of
 // another for a message of this one.
 func (c *Comm) useMessages(number uint64) {
-	c.notices = newNotices(c, number)
+	c.messages = watchdog.NewMessages(watchdog.Link{
+		On: c.payload, Tag: c.lane(noticeLane), Number: number, Memory: c.memory,
+		Counts: func() (meetings, started uint64) { return c.gathering.number.Load(), c.posts.started() },
+	})
+	c.group = watchdog.NewGroup(c.rank, c.size, c.alike, c.messages)
 	c.gathering.number.Store(number)
-	if c.yield = yield; !c.trusting {
+	if !c.trusting {
 		c.brief = shareBytes
 	}
 }
@@ -144,7 +149,9 @@ func (c *Comm) useMessages(number uint64) {
 // useBoard has the ranks meet on a board that all of them have open.
 func (c *Comm) useBoard(b *board.Board) {
 	b.TryReading()
-	c.board, c.spins, c.yield = b, patient, yield
+	c.board, c.spins, c.yield = b, patient, board.Yield
+	c.shared = watchdog.NewShared(b, c.size)
+	c.group = watchdog.NewGroup(c.rank, c.size, c.alike, c.shared)
 	c.turn.at = b.Turn()
 	c.brief = min(board.MaxPayload, (64<<10)/c.size)
 	if len(topology.Kernel().Online()) < c.size { // this process may be bound to some of them

@@ -8,6 +8,7 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/progress"
+	"dtl/core/watchdog"
 )
 
 // until waits for what another goroutine does.
@@ -63,7 +64,7 @@ func staged(t *testing.T, tests ...int32) (*Request, []*native) {
 		task.left[i].tests.Store(n)
 	}
 	all := task.left
-	r, err := (&Comm{}).begin("staged", task, posted{})
+	r, err := (&Comm{group: watchdog.NewGroup(0, 1, false, nil)}).begin("staged", task, posted{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"dtl/core/board"
 	"dtl/core/goroutine"
 	"dtl/core/status"
+	"dtl/core/watchdog"
 )
 
 // Threads of a rank take turns at the collective calls of a communicator. A call keeps its turn until it ends, with all
@@ -36,7 +37,7 @@ func (c *Comm) take(op string) (first bool, err error) {
 	if atomic.LoadUint64(c.turn.at) != me {
 		return true, c.waitForTurn(op, false)
 	}
-	if handlers.level(me) > c.turn.level.Load() {
+	if watchdog.HandlerDepth(me) > c.turn.level.Load() {
 		return false, status.New(status.Communication, "this thread is in a collective call on the same context, and runs a "+
 			"signal handler while it waits; the handler cannot make another one there")
 	}
@@ -49,7 +50,7 @@ func (c *Comm) tryTake() bool {
 	if !atomic.CompareAndSwapUint64(c.turn.at, 0, me) {
 		return false
 	}
-	c.turn.level.Swap(handlers.level(me))
+	c.turn.level.Swap(watchdog.HandlerDepth(me))
 	return true
 }
 
@@ -60,9 +61,9 @@ const (
 
 // waitForTurn is take where another goroutine has the turn. last says that the caller is to close the communicator.
 func (c *Comm) waitForTurn(op string, last bool) error {
-	v := c.vigil(op + ", behind another thread's call")
-	v.last = last
-	defer v.end()
+	w := c.beginWait(op + ", behind another thread's call")
+	w.last = last
+	defer w.End()
 	for looks := 0; !c.tryTake(); looks++ {
 		if c.gone.Load() && !last {
 			return closed()
@@ -71,10 +72,10 @@ func (c *Comm) waitForTurn(op string, last bool) error {
 			runtime.Gosched()
 			continue
 		}
-		if err := v.look(); err != nil {
+		if err := w.check(); err != nil {
 			return err
 		}
-		time.Sleep(min(max(time.Since(v.started)/8, drowsy/20), drowsy))
+		time.Sleep(min(max(w.Waited()/8, drowsy/20), drowsy))
 	}
 	return nil
 }
@@ -94,7 +95,7 @@ func (t *turn) end() {
 func (c *Comm) takeOutside() {
 	me := goroutine.ID()
 	atomic.StoreUint64(c.turn.at, me)
-	c.turn.level.Swap(handlers.level(me))
+	c.turn.level.Swap(watchdog.HandlerDepth(me))
 }
 
 // Keeping has each call of the program keep the turns that it takes until EndCall. Else each collective call of this
@@ -149,7 +150,7 @@ func (k *keeping) forget(c *Comm) {
 // handler's.
 func (k *keeping) end() {
 	me := goroutine.ID()
-	level := handlers.level(me)
+	level := watchdog.HandlerDepth(me)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.list = slices.DeleteFunc(k.list, func(c *Comm) bool {
@@ -176,47 +177,6 @@ func (c *Comm) Hold(op string) (first bool, err error) {
 // LetGo ends what Hold has begun.
 func (c *Comm) LetGo() { c.release() }
 
-// handlers are the goroutines whose waits run signal handlers: each as often as it is in one within the other.
-var handlers running
-
-type running struct {
-	n    atomic.Int32 // so that the usual case takes no lock
-	mu   sync.Mutex
-	list []uint64
-}
-
-// level returns in how many handlers a goroutine is.
-func (r *running) level(goroutine uint64) (level int32) {
-	if r.n.Load() == 0 {
-		return 0
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, other := range r.list {
-		if other == goroutine {
-			level++
-		}
-	}
-	return level
-}
-
-// run calls f, which runs handlers.
-func (r *running) run(f func() bool) bool {
-	me := goroutine.ID()
-	r.mu.Lock()
-	r.list = append(r.list, me)
-	r.n.Store(int32(len(r.list)))
-	r.mu.Unlock()
-	defer func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		at := slices.Index(r.list, me)
-		r.list = slices.Delete(r.list, at, at+1)
-		r.n.Store(int32(len(r.list)))
-	}()
-	return f()
-}
-
 // The states of a communicator before it is closed.
 const (
 	open       int32 = iota
@@ -242,14 +202,6 @@ func (c *Comm) admits() bool {
 		runtime.Gosched()
 	}
 	return c.ending.Load() == open && !c.gone.Load()
-}
-
-// closing is the error of a call that waits on a communicator that is about to be closed.
-func (v *vigil) closing() error {
-	if v.last || v.comm.ending.Load() != decided {
-		return nil
-	}
-	return status.New(status.InvalidHandle, "another thread has closed the context")
 }
 
 func closed() error { return status.New(status.InvalidHandle, "the context is closed") }

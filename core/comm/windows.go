@@ -19,7 +19,7 @@ import (
 func (c *Comm) Board() *board.Board { return c.board }
 
 // Left says how a rank has left, "has ended its program"; "" if it has not, or that is unknown.
-func (c *Comm) Left(rank int) string { return c.left(rank) }
+func (c *Comm) Left(rank int) string { return c.group.Left(rank) }
 
 // OneProcess reports whether all ranks are goroutines of one process, and share memory.
 func (c *Comm) OneProcess() bool { return c.alike && c.board != nil || c.size == 1 }

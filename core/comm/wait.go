@@ -1,0 +1,259 @@
+package comm
+
+import (
+	"time"
+
+	"dtl/core/backend"
+	"dtl/core/board"
+	"dtl/core/dtype"
+	"dtl/core/memory"
+	"dtl/core/progress"
+	"dtl/core/status"
+	"dtl/core/watchdog"
+)
+
+// The loops in which a call waits for other ranks. Each looks for what it waits for, runs the progress queue and lets the
+// backend go on meanwhile, and has the watchdog check now and then whether to go on waiting.
+
+// patience is how long a call waits in the backend before it waits in the ways of await, which cost more.
+const patience = time.Millisecond
+
+// begun is patience, or less where the progress queue is to be run.
+func begun() time.Duration {
+	const queuePatience = 20 * time.Microsecond
+	if progress.Queued().Load() > 0 {
+		return queuePatience
+	}
+	return patience
+}
+
+// awaited is what a call waits for outside meetings.
+type awaited struct {
+	call   func() string
+	peer   int64  // the rank that must do something; backend.AnySource: one of the others; watchdog.NoPeer: that is not known
+	posted posted // a collective that all ranks must start
+}
+
+// named is what a call waits for that depends on no one rank.
+func named(call string) awaited {
+	return awaited{peer: watchdog.NoPeer, call: func() string { return call }}
+}
+
+// absent says which of the ranks that must do something have left, and how; "" if they have not.
+func (c *Comm) absent(what awaited) string {
+	if what.posted.comm != nil {
+		return c.group.AbsentFrom(what.posted.startedBy)
+	}
+	return c.group.Absent(int(what.peer))
+}
+
+// wait is one call's wait for other ranks.
+type wait struct {
+	watchdog.Wait
+	comm    *Comm
+	what    awaited
+	on      int  // the rank that it waits for in a meeting; -1: none
+	last    bool // the call closes the communicator
+	absence watchdog.Absence
+}
+
+func (c *Comm) beginWait(call string) *wait {
+	return &wait{Wait: c.group.Begin(call), comm: c, what: awaited{peer: watchdog.NoPeer}, on: -1}
+}
+
+// check is called again and again by who waits. An error says that it is in vain, or that this rank waits no longer.
+func (w *wait) check() error { return w.Check(w) }
+
+// Closed is the error of a call that waits on a communicator that is about to be closed.
+func (w *wait) Closed() error {
+	if w.last || w.comm.ending.Load() != decided {
+		return nil
+	}
+	return status.New(status.InvalidHandle, "another thread has closed the context")
+}
+
+// InVain reports that what this rank waits for will not come.
+func (w *wait) InVain() error {
+	if p := w.comm.serves.Load(); p != nil {
+		if err := p.inVain(); err != nil {
+			return err
+		}
+	}
+	if w.on >= 0 {
+		return w.comm.meetsInVain(w.on, w.Call())
+	}
+	if w.absence.Due() {
+		if err := w.absence.Check(w.comm.absent(w.what), w.Call()); err != nil {
+			return err
+		}
+	}
+	return w.what.posted.crossed()
+}
+
+// await waits for a request, as all who wait for another rank do.
+func (c *Comm) await(r backend.Request, what awaited) (backend.Status, error) {
+	w := c.beginWait(what.call())
+	w.what = what
+	defer w.End()
+	for {
+		slice := watchdog.Interval
+		if progress.RunQueue() {
+			slice = progress.QueuePause
+		}
+		if st, done, err := r.WaitFor(slice); done || err != nil {
+			return st, err
+		}
+		if err := w.check(); err != nil {
+			return backend.Status{}, err
+		}
+	}
+}
+
+// Until waits until ask says yes, as all who wait for another rank do. call says for what, which may change. An error
+// of ask ends the wait, too.
+func (c *Comm) Until(call func() string, ask func() (bool, error)) error {
+	const selfish, pause = 256, 50 * time.Microsecond
+	w := c.beginWait("")
+	defer w.End()
+	said := ""
+	for turn := 1; ; turn++ {
+		if done, err := ask(); done || err != nil {
+			return err
+		}
+		c.pause(turn)
+		if turn > selfish {
+			time.Sleep(pause)
+		}
+		if turn%64 != 0 {
+			continue
+		}
+		if now := call(); now != said {
+			said = now
+			w.Say(now)
+		}
+		if err := w.check(); err != nil {
+			return err
+		}
+	}
+}
+
+// linger waits until every rank has come to the meeting that this one is in. call says to which.
+func (c *Comm) linger(call string) (err error) {
+	w := c.beginWait(call)
+	defer w.End()
+	if c.board == nil {
+		err = w.gather()
+	} else {
+		err = w.meet()
+	}
+	if err != nil {
+		return c.giveUp(w.Call(), err)
+	}
+	return nil
+}
+
+// meet is linger on a board.
+func (w *wait) meet() error {
+	c, turn := w.comm, 0
+	for w.on = range c.size {
+		for !c.board.Arrived(w.on) {
+			turn++
+			c.pause(turn)
+			if turn%64 != 0 {
+				continue
+			}
+			if err := w.check(); err != nil && !c.board.Arrived(w.on) { // else this rank makes the call with all others, and is interrupted after it
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// gather is linger by messages.
+func (w *wait) gather() error {
+	g := &w.comm.gathering
+	for w.on = 0; ; {
+		slice := watchdog.Interval
+		if progress.RunQueue() {
+			slice = progress.QueuePause
+		}
+		if done, err := g.goOn(slice); done || err != nil {
+			return err
+		}
+		if err := w.check(); err != nil {
+			if done, _ := g.goOn(0); done {
+				return nil
+			}
+			g.leave()
+			return err
+		}
+	}
+}
+
+// giveUp ends a meeting for all ranks of the communicator, which is of no use from then on, unless others have.
+func (c *Comm) giveUp(call string, why error) error {
+	if !watchdog.IsInVain(why) {
+		c.group.GiveUp(call + ": " + why.Error())
+	}
+	return why
+}
+
+// meetsInVain says why a rank will not come to the meeting.
+func (c *Comm) meetsInVain(rank int, call string) error {
+	if err := c.broken(); err != nil {
+		return err
+	}
+	if c.board == nil {
+		return c.gathersInVain(call)
+	}
+	if why := c.group.Left(rank); why != "" {
+		return doesNotCome(rank, why, call)
+	}
+	return c.overtaken(rank, call)
+}
+
+// gathersInVain is meetsInVain by messages: any rank that does not come keeps the others waiting for each other.
+func (c *Comm) gathersInVain(call string) error {
+	for rank := range c.size {
+		if d := c.messages.Departure(rank); d.Why != "" && d.Meetings < c.gathering.number.Load() {
+			return doesNotCome(rank, d.Why, call)
+		}
+	}
+	return nil
+}
+
+func doesNotCome(rank int, why, call string) error {
+	return watchdog.InVain(status.New(status.Communication, "rank %d %s, and does not come to %s", rank, why, call))
+}
+
+// broken is the error of a communicator on which a rank gave up.
+func (c *Comm) broken() error {
+	if c.board != nil && c.board.Whole() {
+		return nil
+	}
+	rank, why := c.group.GaveUp()
+	if rank < 0 {
+		return nil
+	}
+	return watchdog.InVain(status.New(status.Communication, "rank %d gave up in %s", rank, why))
+}
+
+// pause passes a moment, and lets the backend go on with what is under way: others may wait for that before they come.
+func (c *Comm) pause(turn int) {
+	if c.board == nil {
+		progress.RunQueue()
+		board.Yield()
+		return
+	}
+	if turn%8 == 0 {
+		progress.RunQueue()
+		c.progress()
+	}
+	c.yield()
+}
+
+// progress lets the backend go on with what is under way.
+func (c *Comm) progress() {
+	_, _, _ = c.payload.TryRecv(memory.Span{Type: dtype.Uint8}, backend.AnySource, c.lane(idleLane))
+}
