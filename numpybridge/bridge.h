@@ -87,25 +87,6 @@ typedef struct {
     char elements[DTL_ENTRY_BYTES];
 } dtl_entry;
 
-/* What a rank lets others know of its process, and offers them: core/board/offers.go. */
-enum { DTL_OFFERS = 16 };
-typedef struct {
-    uint32_t state, taker;
-    uint64_t addr;
-    int64_t bytes;
-    uint64_t into;
-    int64_t next, finished;
-    uint32_t spoilt;
-    char rest[12];
-} dtl_offer;
-typedef struct {
-    int64_t process;
-    uint64_t key, lie;
-    uint32_t reads;
-    char rest[36];
-    dtl_offer offers[DTL_OFFERS];
-} dtl_presence;
-
 /* What code outside Go sees of a window all of whose parts lie in this process: core/rma.Local and target. */
 typedef struct {
     uint64_t addr;

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"dtl/core/board"
+	_ "dtl/core/board/cma" // cma.h is included here
 	"dtl/core/comm"
 	"dtl/core/comm/wire"
 	"dtl/core/dtype"
@@ -26,7 +27,6 @@ const (
 	_ = uint(C.sizeof_dtl_entry-unsafe.Sizeof(board.Entry{})) + uint(unsafe.Sizeof(board.Entry{})-C.sizeof_dtl_entry)
 	_ = uint(C.DTL_BYTES-int(dtype.Uint8)) + uint(int(dtype.Uint8)-C.DTL_BYTES)
 	_ = uint(C.DTL_EAGER-comm.Eager) + uint(comm.Eager-C.DTL_EAGER)
-	_ = uint(C.sizeof_dtl_presence-board.PresenceBytes) + uint(board.PresenceBytes-C.sizeof_dtl_presence)
 	_ = uint(C.sizeof_dtl_window-rma.LocalBytes) + uint(rma.LocalBytes-C.sizeof_dtl_window)
 	_ = uint(C.sizeof_dtl_target-rma.TargetBytes) + uint(rma.TargetBytes-C.sizeof_dtl_target)
 	_ = uint(C.sizeof_dtl_sight-comm.SightBytes) + uint(comm.SightBytes-C.sizeof_dtl_sight)

@@ -3,6 +3,7 @@
 #define DTL_FASTPATH_H
 
 #include "numpy.h"
+#include "../core/board/cma/cma.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -163,15 +164,6 @@ PyObject *short_vectorcall(PyObject *self, PyObject *const *args, size_t flagged
 /* ---- fastpath_function.c ---- */
 
 extern PyTypeObject ShortType;
-
-/* pause_a_moment is a step of a loop that waits for memory to change. */
-static inline void pause_a_moment(void) {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
 
 #pragma GCC visibility pop
 

@@ -73,7 +73,7 @@ static int all_there(const meeting *m) {
         while (__atomic_load_n(&entry_of(m, rank)->seq, __ATOMIC_ACQUIRE) != seq) {
             if (--spins < 0)
                 return 0;
-            pause_a_moment();
+            dtl_pause();
         }
     return 1;
 }

@@ -118,7 +118,7 @@ static int guarded(const dtl_window *w, const dtl_target *t) {
         uint32_t nobody = 0;
         if (__atomic_compare_exchange_n(t->guard, &nobody, (uint32_t)w->rank + 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
             return 1;
-        pause_a_moment();
+        dtl_pause();
     }
     return 0;
 }

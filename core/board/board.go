@@ -9,6 +9,8 @@ package board
 import (
 	"sync/atomic"
 	"unsafe"
+
+	"dtl/core/board/cma"
 )
 
 // MaxPayload is the most bytes that an entry carries.
@@ -54,7 +56,7 @@ type slot struct {
 	compared uint64 // the last call whose posts the rank needs no more
 	started  uint64 // how many calls the rank has started, of which it may have posted fewer
 	_        [104]byte
-	presence presence
+	presence cma.Presence
 	account  text // of its call, where the ranks disagree
 	status   text // where it is, where one of them asks
 	posts    [PostsKept]post
@@ -76,11 +78,12 @@ const (
 	slotBytes = (int(unsafe.Sizeof(slot{})) + 4095) &^ 4095
 )
 
-// Board is one rank's sight of the memory. Its methods are for one goroutine at a time but for those of status.go.
+// Board is one rank's sight of the memory. Its methods are for one goroutine at a time but for those of status.go and cma.
 type Board struct {
 	memory     []byte
 	rank, size int
 	local      *Local
+	cma.Presences
 }
 
 func (b *Board) head() *head { return (*head)(unsafe.Pointer(unsafe.SliceData(b.memory))) }
@@ -127,3 +130,6 @@ func (b *Board) Payload(rank int) (unsafe.Pointer, int) {
 	}
 	return unsafe.Pointer(&s.long[b.local.seq&1]), n
 }
+
+// The offers begin on a cache line.
+const _ = uint(0 - unsafe.Offsetof(slot{}.presence)%64)

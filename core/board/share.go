@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"dtl/core/board/cma"
 	"dtl/core/status"
 )
 
@@ -38,15 +39,16 @@ func sight(memory []byte, rank, ranks int) (*Board, error) {
 		return nil, status.New(status.OutOfMemory, "no memory: %w", err)
 	}
 	b := &Board{memory: memory, rank: rank, size: ranks, local: local}
+	b.Presences = cma.At(&b.slot(0).presence, slotBytes, rank, ranks)
 	local.describe(b)
-	b.slot(rank).presence.introduce(os.Getpid(), local)
+	b.slot(rank).presence.Introduce(os.Getpid(), &local.key)
 	return b, nil
 }
 
 // Close gives the memory back, unless offers are open. Nobody uses the board after it, but for Turn, Forsake, and those
 // whose offers they are; so nobody has it who was lent it.
 func (b *Board) Close() error {
-	if b.offering() {
+	if b.Offering() {
 		return nil
 	}
 	memory := b.memory

@@ -3,7 +3,7 @@ package comm
 import (
 	"errors"
 
-	"dtl/core/board"
+	"dtl/core/board/cma"
 	"dtl/core/comm/wire"
 	"dtl/core/memory"
 )
@@ -19,7 +19,7 @@ type deal struct {
 
 // deal offers elements to every other rank; nil where not all can copy them.
 func (c *Comm) deal(value memory.Span) *deal {
-	if c.board == nil || c.size-1 > board.OffersKept/2 {
+	if c.board == nil || c.size-1 > cma.OffersKept/2 {
 		return nil
 	}
 	d := &deal{numbers: make([]byte, c.size)}

@@ -5,6 +5,7 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/board"
+	"dtl/core/board/cma"
 	"dtl/core/comm/wire"
 	"dtl/core/memory"
 )
@@ -38,7 +39,7 @@ func (c *Comm) collectOffer(to *Result, source int, h wire.Header, what awaited)
 }
 
 // retain gives a copy up whose wait failed, unless it is over after all.
-func (r *Result) retain(rest *board.Collection) {
+func (r *Result) retain(rest *cma.Collection) {
 	if over, _ := rest.Test(); !over {
 		rest.GiveUp()
 		r.Storage, r.Retained = nil, true

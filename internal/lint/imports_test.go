@@ -66,7 +66,7 @@ var cgoFiles = []string{
 	"backends/internal/gpu/call.go",
 	"backends/mpi/",
 	"backends/shmem/library.go", "backends/shmem/internal/exporttest/export.go",
-	"core/memory/cmem.go",
+	"core/board/cma/cma.go",
 	"numpybridge/bridge.go", "numpybridge/held.go", "numpybridge/fastpath.go", "numpybridge/interrupts.go",
 	"numpybridge/numpy_sorts.go",
 	"numpybridge/embedtest/embedtest.go",

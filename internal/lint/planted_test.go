@@ -27,7 +27,7 @@ func TestImportDirection(t *testing.T) {
 
 func TestCgo(t *testing.T) {
 	check(t, cgoInNamedFiles, []planted{
-		{"named file", "core/memory/cmem.go", "package memory\nimport \"C\"", ""},
+		{"named file", "core/board/cma/cma.go", "package cma\nimport \"C\"", ""},
 		{"named directory", "backends/mpi/call.go", "package mpi\nimport \"C\"", ""},
 		{"other file beside it", "core/memory/span.go", "package memory\nimport \"C\"", `import "C"`},
 		{"no cgo", "core/memory/span.go", "package memory\nimport \"unsafe\"", ""},

@@ -1,7 +1,8 @@
-package board
+package cma
 
 import (
 	"bytes"
+	"os"
 	"sync/atomic"
 	"testing"
 	"unsafe"
@@ -12,39 +13,37 @@ import (
 	"dtl/core/status"
 )
 
-// pair returns a board as two ranks see it, which are goroutines of this process.
-func pair(t *testing.T) (sender, receiver *Board) {
+// pair returns the presences as two ranks see them, which are goroutines of this process.
+func pair(t *testing.T) (sender, receiver *Presences) {
 	t.Helper()
-	s, err := Create(2)
-	require.NoError(t, err)
-	defer s.Close()
-	boards := [2]*Board{}
-	for rank := range boards {
-		boards[rank] = must(Open(s.Name(), rank, 2))
-		t.Cleanup(func() {
-			assert.NoError(t, boards[rank].Close())
-			boards[rank].Forsake()
-		})
+	memory, keys := make([]Presence, 2), make([]uint64, 2)
+	for rank := range memory {
+		memory[rank].Introduce(os.Getpid(), &keys[rank])
 	}
-	return boards[0], boards[1]
+	at := func(rank int) *Presences {
+		p := At(&memory[0], int(unsafe.Sizeof(memory[0])), rank, 2)
+		p.TryReading()
+		require.True(t, p.Reads(rank))
+		return &p
+	}
+	t.Cleanup(func() { assert.Len(t, append(memory, Presence{}), 3) }) // the addresses alone do not keep it
+	return at(0), at(1)
 }
 
-// long is what a test sends: many parts.
-const long = 16 << 20
+// A long message is so many parts long.
+const part, parts, long = 256 << 10, 64, parts * part
 
 // begun has a receiver collect what a sender offers, which begins a part, as Settled does, and stands still until part is
 // called.
-func begun(t *testing.T, sender, receiver *Board, from, into []byte) (number int, part func(), rest *Collection) {
+func begun(t *testing.T, sender, receiver *Presences, from, into []byte) (number int, end func(), rest *Collection) {
 	t.Helper()
 	for rest == nil { // the receiver copied all of it before the sender came
 		number, _ = sender.Offer(unsafe.Pointer(&from[0]), len(from))
-		o, begins := &sender.slot(0).presence.offers[number], make(chan int64)
+		o, begins := sender.offer(0, number), make(chan int64)
 		go func() {
-			for state := atomic.LoadUint32(&o.state); state == offered || state == claimed; {
-				Pause()
-				state = atomic.LoadUint32(&o.state)
+			for state := uint32(open); state == open || state == claimed; state = atomic.LoadUint32((*uint32)(&o.state)) {
 			}
-			begins <- o.part() * (atomic.AddInt64(&o.next, 1) - 1)
+			begins <- part * (atomic.AddInt64((*int64)(&o.next), 1) - 1)
 		}()
 		var err error
 		rest, err = receiver.Collect(0, number, unsafe.Pointer(&into[0]), len(into))
@@ -54,22 +53,21 @@ func begun(t *testing.T, sender, receiver *Board, from, into []byte) (number int
 			_, err = sender.Settled(number)
 			require.NoError(t, err)
 		}
-		part = func() {
-			n := min(o.part(), int64(len(from))-start)
-			copy(into[start:start+n], from[start:])
-			atomic.AddInt64(&o.finished, n)
+		end = func() {
+			copy(into[start:start+part], from[start:])
+			atomic.AddInt64((*int64)(&o.finished), part)
 		}
 	}
-	return number, part, rest
+	return number, end, rest
 }
 
 func TestCopyThatTheSenderEndsLate(t *testing.T) {
 	sender, receiver := pair(t)
 	from, into := bytes.Repeat([]byte{7}, long), make([]byte, long)
-	number, part, rest := begun(t, sender, receiver, from, into)
+	number, end, rest := begun(t, sender, receiver, from, into)
 	over, _ := rest.Test()
 	assert.False(t, over)
-	part()
+	end()
 	over, err := rest.Test()
 	assert.True(t, over)
 	assert.NoError(t, err)
@@ -83,29 +81,29 @@ func TestCopyThatTheSenderEndsLate(t *testing.T) {
 func TestReceiverThatGivesUp(t *testing.T) {
 	sender, receiver := pair(t)
 	from, into := bytes.Repeat([]byte{7}, long), make([]byte, long)
-	number, part, rest := begun(t, sender, receiver, from, into)
+	number, end, rest := begun(t, sender, receiver, from, into)
 	rest.GiveUp()
 	_, err := receiver.Collect(0, number, unsafe.Pointer(&into[0]), long)
 	assert.ErrorIs(t, err, status.Communication)
-	part()
+	end()
 	over, err := sender.Settled(number)
 	assert.True(t, over)
 	assert.ErrorContains(t, err, "the receiver could not copy the elements")
-	assert.False(t, sender.offering(), "the number is free")
+	assert.False(t, sender.Offering(), "the number is free")
 }
 
 // A sender that gives up does not wait, and the receiver does not keep what may have changed under it.
 func TestSenderThatGivesUp(t *testing.T) {
 	sender, receiver := pair(t)
 	from, into := bytes.Repeat([]byte{7}, long), make([]byte, long)
-	number, part, rest := begun(t, sender, receiver, from, into)
-	part()
+	number, end, rest := begun(t, sender, receiver, from, into)
+	end()
 	sender.Withdraw(number)
-	assert.True(t, sender.offering(), "the number is the receiver's to free")
+	assert.True(t, sender.Offering(), "the number is the receiver's to free")
 	over, err := rest.Test()
 	assert.True(t, over)
 	assert.ErrorContains(t, err, "rank 0 gave the message up before it was received")
-	assert.False(t, sender.offering())
+	assert.False(t, sender.Offering())
 }
 
 func TestSenderThatGivesUpBeforeAndAfter(t *testing.T) {
@@ -121,5 +119,5 @@ func TestSenderThatGivesUpBeforeAndAfter(t *testing.T) {
 	assert.Nil(t, rest)
 	assert.Equal(t, from, into)
 	sender.Withdraw(number)
-	assert.False(t, sender.offering(), "nobody comes for it any more")
+	assert.False(t, sender.Offering(), "nobody comes for it any more")
 }
