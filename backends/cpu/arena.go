@@ -1,58 +1,46 @@
 package cpu
 
-import "unsafe"
+import "dtl/backends/internal/alloc"
 
 // chunkSize is how much address space small blocks share. It costs nothing until it is touched.
 const chunkSize = 64 << 20
 
-// chunk is a mapping that is divided into blocks. Memory at fresh and beyond has never been handed out, so
-// it is zero and not committed.
-type chunk struct {
-	base      unsafe.Pointer
-	fresh     int
-	live      int // blocks
-	freeStart map[int]*extent
-	freeEnd   map[int]*extent
-}
-
-// align returns the least offset from off on whose address is a multiple of alignment.
-func (c *chunk) align(off, alignment int) int {
-	return off + int(-(uintptr(c.base)+uintptr(off))&uintptr(alignment-1))
-}
-
 // arena hands out small blocks: used memory again where it fits, else fresh memory. The caller holds a lock.
 type arena struct {
-	newest *chunk // the only one whose fresh memory is handed out
-	free   bins
+	newest *alloc.Chunk // the only one whose fresh memory is handed out
+	free   alloc.Free
 }
+
+// searched is how many free extents of about one size are looked at.
+const searched = 32
+
+// A chunk is a mapping. Its fresh memory is zero and not committed.
+func newArena() arena { return arena{free: alloc.Free{Searched: searched}} }
 
 // take returns room for a block and whether the memory has been used before. Size is a multiple of the
 // least alignment, and at most half of chunkSize together with alignment.
-func (a *arena) take(size, alignment int) (c *chunk, off int, used bool, err error) {
-	if c, off, ok := a.free.take(size, alignment); ok {
-		c.live++
+func (a *arena) take(size, alignment int) (c *alloc.Chunk, off int, used bool, err error) {
+	if c, off, ok := a.free.Take(size, alignment); ok {
+		c.Live++
 		return c, off, true, nil
 	}
-	if a.newest == nil || a.newest.align(a.newest.fresh, alignment)+size > chunkSize {
+	if a.newest == nil || !a.newest.Fits(size, alignment) {
 		base, err := reserve(chunkSize, hugePage)
 		if err != nil {
 			return nil, 0, false, err
 		}
 		a.retire()
-		a.newest = &chunk{base: base, freeStart: map[int]*extent{}, freeEnd: map[int]*extent{}}
+		a.newest = alloc.NewChunk(base, chunkSize)
 	}
 	c = a.newest
-	off = c.align(c.fresh, alignment)
-	a.free.add(c, c.fresh, off-c.fresh)
-	c.fresh = off + size
-	c.live++
-	return c, off, false, nil
+	c.Live++
+	return c, a.free.TakeFresh(c, size, alignment), false, nil
 }
 
 // put takes a block back.
-func (a *arena) put(c *chunk, off, size int) {
-	a.free.add(c, off, size)
-	c.live--
+func (a *arena) put(c *alloc.Chunk, off, size int) {
+	a.free.Put(c, off, size)
+	c.Live--
 	if c != a.newest {
 		a.release(c)
 	}
@@ -66,13 +54,11 @@ func (a *arena) retire() {
 	}
 }
 
-// release unmaps a chunk without blocks: its free memory is one extent.
-func (a *arena) release(c *chunk) {
-	if c.live > 0 {
+// release unmaps a chunk without blocks.
+func (a *arena) release(c *alloc.Chunk) {
+	if c.Live > 0 {
 		return
 	}
-	if e := c.freeStart[0]; e != nil {
-		a.free.remove(e)
-	}
-	unmap(c.base, chunkSize)
+	a.free.Drop(c)
+	unmap(c.Base, chunkSize)
 }

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"dtl/backends/internal/alloc"
 	"dtl/core/backend"
 	"dtl/core/memory"
 	"dtl/core/status"
@@ -19,25 +20,23 @@ const (
 // Host is memory of this process outside the Go heap, on huge pages where the system has them. Blocks are
 // zero; fresh memory is committed as it is touched, not when it is allocated.
 type Host struct {
-	mu            sync.Mutex
-	arena         arena
-	blocks        map[unsafe.Pointer]place
-	current, peak int64
-	spares        spares
+	mu     sync.Mutex
+	arena  arena
+	blocks alloc.Ledger[place]
+	spares spares
 }
 
 var _ backend.MeteredSpace = (*Host)(nil)
 
 // place says where a block lies: in a chunk, or in a mapping of its own if chunk is nil.
 type place struct {
-	chunk     *chunk
-	off, size int // bytes taken, not those asked for
-	asked     int
+	chunk     *alloc.Chunk
+	off, size int  // bytes taken, not those asked for
 	again     bool // keep the mapping for the next user
 }
 
 // NewHost returns an empty memory space.
-func NewHost() *Host { return &Host{blocks: map[unsafe.Pointer]place{}} }
+func NewHost() *Host { return &Host{arena: newArena(), blocks: alloc.NewLedger[place]()} }
 
 // Name returns "host".
 func (h *Host) Name() string { return "host" }
@@ -51,12 +50,17 @@ func (h *Host) Properties() backend.Properties {
 func (h *Host) InUse() (current, peak int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.current, h.peak
+	return h.blocks.InUse()
 }
 
 // Allocate returns zeroed memory that starts at a multiple of alignment, a power of two, and of 64. A block
 // of no bytes has an address of its own, too.
 func (h *Host) Allocate(size, alignment int) (memory.Block, error) {
+	return h.allocate(size, alignment, false)
+}
+
+// allocate is Allocate that says whether to keep the block's mapping for the next user.
+func (h *Host) allocate(size, alignment int, again bool) (memory.Block, error) {
 	if err := memory.CheckRequest(size, alignment); err != nil {
 		return memory.Block{}, err
 	}
@@ -64,7 +68,7 @@ func (h *Host) Allocate(size, alignment int) (memory.Block, error) {
 	if size > limit() || alignment > limit() {
 		return memory.Block{}, exhausted(size, alignment, "this machine has %d bytes for the process", limit())
 	}
-	p, used, err := h.take(size, alignment)
+	p, used, err := h.take(size, alignment, again)
 	if err != nil {
 		return memory.Block{}, err
 	}
@@ -81,16 +85,17 @@ func exhausted(size, alignment int, why string, args ...any) error {
 }
 
 // take finds room, and says whether the memory has been used before.
-func (h *Host) take(size, alignment int) (p unsafe.Pointer, used bool, err error) {
+func (h *Host) take(size, alignment int, again bool) (p unsafe.Pointer, used bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.current+int64(size)+int64(h.spares.bytes) > int64(limit()) {
+	current, _ := h.blocks.InUse()
+	if current+int64(size)+int64(h.spares.bytes) > int64(limit()) {
 		h.trim(0)
 	}
-	if h.current+int64(size) > int64(limit()) {
-		return nil, false, exhausted(size, alignment, "%d of %d bytes are in use", h.current, limit())
+	if current+int64(size) > int64(limit()) {
+		return nil, false, exhausted(size, alignment, "%d of %d bytes are in use", current, limit())
 	}
-	at := place{asked: size}
+	at := place{again: again}
 	if size >= ownMapping || alignment > hugePage {
 		at.size = roundUp(max(size, 1), hugePage)
 		p, err = reserve(at.size, max(alignment, hugePage))
@@ -98,15 +103,13 @@ func (h *Host) take(size, alignment int) (p unsafe.Pointer, used bool, err error
 		at.size = roundUp(max(size, 1), cacheLine)
 		at.chunk, at.off, used, err = h.arena.take(at.size, alignment)
 		if err == nil {
-			p = unsafe.Add(at.chunk.base, at.off)
+			p = unsafe.Add(at.chunk.Base, at.off)
 		}
 	}
 	if err != nil {
 		return nil, false, exhausted(size, alignment, "%w", err)
 	}
-	h.blocks[p] = at
-	h.current += int64(size)
-	h.peak = max(h.peak, h.current)
+	h.blocks.Enter(p, size, at)
 	return p, used, nil
 }
 
@@ -114,12 +117,10 @@ func (h *Host) take(size, alignment int) (p unsafe.Pointer, used bool, err error
 func (h *Host) Deallocate(b memory.Block) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	at, ok := h.blocks[b.Addr]
-	if !ok {
+	at, out := h.blocks.Leave(b.Addr)
+	if !out {
 		panic("cpu: Deallocate of a block that is not out")
 	}
-	delete(h.blocks, b.Addr)
-	h.current -= int64(at.asked)
 	switch {
 	case at.again:
 		h.keep(b.Addr, at.size)

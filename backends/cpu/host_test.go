@@ -103,11 +103,7 @@ func TestChunksGoBack(t *testing.T) {
 	if got := committed(t, first, 32<<20); got != 0 {
 		t.Errorf("a chunk without blocks keeps %d bytes", got)
 	}
-	free := 0
-	for _, list := range h.arena.free {
-		free += len(list)
-	}
-	if free > 1 {
+	if free := h.arena.free.Count(); free > 1 {
 		t.Errorf("%d free extents, want the one of the newest chunk", free)
 	}
 }
@@ -123,8 +119,8 @@ func TestFreedMemoryIsUsedAgain(t *testing.T) {
 			h.Deallocate(b)
 		}
 	}
-	if h.arena.newest.fresh > 2<<20 {
-		t.Errorf("%d bytes for 100 blocks of some KB", h.arena.newest.fresh)
+	if h.arena.newest.Fresh() > 2<<20 {
+		t.Errorf("%d bytes for 100 blocks of some KB", h.arena.newest.Fresh())
 	}
 }
 

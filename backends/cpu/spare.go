@@ -38,27 +38,17 @@ func (h *Host) AllocateUsed(size, alignment int) (memory.Block, error) {
 	h.mu.Lock()
 	var p unsafe.Pointer
 	taken := 0
-	if h.current+int64(size) <= int64(limit()) {
+	if current, _ := h.blocks.InUse(); current+int64(size) <= int64(limit()) {
 		p, taken = h.spares.take(roundUp(size, hugePage))
 	}
 	if p != nil {
-		h.blocks[p] = place{asked: size, size: taken, again: true}
-		h.current += int64(size)
-		h.peak = max(h.peak, h.current)
+		h.blocks.Enter(p, size, place{size: taken, again: true})
 	}
 	h.mu.Unlock()
 	if p != nil {
 		return memory.Block{Addr: p, Size: size}, nil
 	}
-	b, err := h.Allocate(size, alignment)
-	if err == nil {
-		h.mu.Lock()
-		at := h.blocks[b.Addr]
-		at.again = true
-		h.blocks[b.Addr] = at
-		h.mu.Unlock()
-	}
-	return b, err
+	return h.allocate(size, alignment, true)
 }
 
 // take returns a mapping of at least size bytes, and not many more; nil: there is none.

@@ -1,6 +1,7 @@
 package shmem
 
 import (
+	"dtl/backends/shmem/transport"
 	"dtl/core/memory"
 )
 
@@ -8,7 +9,7 @@ import (
 // library, where nobody moves the messages that others wait for. So these are made of messages.
 
 // barrier is by dissemination: after round k each rank knows of the 2^k before it.
-func (l lane) barrier() error {
+func (l channel) barrier() error {
 	n, none := l.Size(), memory.Span{}
 	for distance := 1; distance < n; distance *= 2 {
 		sent := l.to((l.rank+distance)%n, none)
@@ -20,7 +21,7 @@ func (l lane) barrier() error {
 }
 
 // broadcast goes down a binomial tree whose ranks count from root.
-func (l lane) broadcast(buf memory.Span, root int) error {
+func (l channel) broadcast(buf memory.Span, root int) error {
 	n := l.Size()
 	place := (l.rank + n - root) % n
 	mask := 1
@@ -31,7 +32,7 @@ func (l lane) broadcast(buf memory.Span, root int) error {
 			return err
 		}
 	}
-	var sent []*request
+	var sent []*transport.Request
 	for mask /= 2; mask > 0; mask /= 2 {
 		if place+mask < n {
 			sent = append(sent, l.to((place+mask+root)%n, buf))
@@ -40,11 +41,11 @@ func (l lane) broadcast(buf memory.Span, root int) error {
 	return all(sent...)
 }
 
-func (l lane) gather(send, recv memory.Span, root int) error {
+func (l channel) gather(send, recv memory.Span, root int) error {
 	if l.rank != root {
 		return all(l.to(root, send))
 	}
-	pending := make([]*request, l.Size())
+	pending := make([]*transport.Request, l.Size())
 	for rank := range pending {
 		if rank != root {
 			pending[rank] = l.from(rank, partOf(recv, rank, send.Count))
@@ -54,11 +55,11 @@ func (l lane) gather(send, recv memory.Span, root int) error {
 	return all(pending...)
 }
 
-func (l lane) scatter(send, recv memory.Span, root int) error {
+func (l channel) scatter(send, recv memory.Span, root int) error {
 	if l.rank != root {
 		return all(l.from(root, recv))
 	}
-	pending := make([]*request, l.Size())
+	pending := make([]*transport.Request, l.Size())
 	for rank := range pending {
 		if rank != root {
 			pending[rank] = l.to(rank, partOf(send, rank, recv.Count))
@@ -68,13 +69,13 @@ func (l lane) scatter(send, recv memory.Span, root int) error {
 	return all(pending...)
 }
 
-func (l lane) allgather(send, recv memory.Span) error {
+func (l channel) allgather(send, recv memory.Span) error {
 	memory.Copy(partOf(recv, l.rank, send.Count), send)
-	return l.spread(func(rank int) memory.Span { return partOf(recv, rank, send.Count) })
+	return l.circulate(func(rank int) memory.Span { return partOf(recv, rank, send.Count) })
 }
 
-// spread sends each rank's part round a ring until all have all.
-func (l lane) spread(part func(rank int) memory.Span) error {
+// circulate sends each rank's part round a ring until all have all.
+func (l channel) circulate(part func(rank int) memory.Span) error {
 	n := l.Size()
 	for step := range n - 1 {
 		sent := l.to((l.rank+1)%n, part((l.rank+n-step)%n))
@@ -85,9 +86,9 @@ func (l lane) spread(part func(rank int) memory.Span) error {
 	return nil
 }
 
-func (l lane) alltoall(send, recv memory.Span) error {
+func (l channel) alltoall(send, recv memory.Span) error {
 	n, count := l.Size(), send.Count/l.Size()
-	var pending []*request
+	var pending []*transport.Request
 	for step := 1; step < n; step++ {
 		from := (l.rank + n - step) % n
 		pending = append(pending, l.from(from, partOf(recv, from, count)))
@@ -125,7 +126,7 @@ func (c *Comm) Alltoall(send, recv memory.Span) error { return c.blocking().allt
 // Exchange sends send[r] to each rank r and fills recv[r] with what r sends here. Each rank starts with the one after it.
 func (c *Comm) Exchange(send, recv []memory.Span, tag int) error {
 	n, me := c.Size(), c.rank
-	var pending []*request
+	var pending []*transport.Request
 	for step := 1; step < n; step++ {
 		if from := (me + n - step) % n; recv[from].Bytes() > 0 {
 			pending = append(pending, c.irecv(c.messages(), recv[from], from, tag))

@@ -4,31 +4,37 @@ import (
 	"math"
 
 	"dtl/backends/internal/requests"
+	"dtl/backends/shmem/transport"
+	"dtl/backends/shmem/window"
 	"dtl/core/backend"
+	"dtl/core/memory"
 )
 
 // Comm is some of the processes, in an order: OpenSHMEM itself knows processes only, so all of this is made of messages.
 type Comm struct {
 	world   *world
-	members []int       // process of each rank
-	ranks   map[int]int // rank of each process
+	members []int           // process of each rank
+	ranks   transport.Ranks // rank of each process
 	rank    int
 	number  uint32         // which no other communicator has that shares a process with this one
 	line    *requests.Line // of collectives that do not block
-	rooms   [2]rooms       // of those that block, and of those that do not
+	scratch [2]scratch     // of those that block, and of those that do not
 }
 
 var (
 	_ backend.AsyncCommunicator = (*Comm)(nil)
 	_ backend.WindowProvider    = (*Comm)(nil)
+	_ window.Group              = (*Comm)(nil)
 )
 
 func newComm(w *world, members []int, number uint32) *Comm {
-	c := &Comm{world: w, members: members, ranks: make(map[int]int, len(members)), number: number, line: &requests.Line{}}
+	c := &Comm{
+		world: w, members: members, ranks: make(transport.Ranks, len(members)), number: number, line: &requests.Line{},
+	}
 	for rank, process := range members {
 		c.ranks[process] = rank
 	}
-	c.rank = c.ranks[w.me()]
+	c.rank = c.ranks[w.engine.Me()]
 	return c
 }
 
@@ -43,19 +49,26 @@ func (c *Comm) Rank() int { return c.rank }
 // Size returns the number of ranks.
 func (c *Comm) Size() int { return len(c.members) }
 
+// Process returns the process of a rank.
+func (c *Comm) Process(rank int) int { return c.members[rank] }
+
+// Number returns one that no other communicator has that shares a process with this one.
+func (c *Comm) Number() uint32 { return c.number }
+
 // TagBound returns one more than the largest tag that a record holds.
 func (c *Comm) TagBound() int { return math.MaxInt32 + 1 }
 
-// rankOf returns the rank of a process.
-func (c *Comm) rankOf(process int) int { return c.ranks[process] }
+// Expose opens mem to every rank. Collective.
+func (c *Comm) Expose(mem memory.Span) (backend.Window, error) {
+	own, err := c.Dup()
+	if err != nil {
+		return nil, err
+	}
+	return window.Open(c.world.active, c.world.heap, own.(*Comm), mem)
+}
 
 // Close forgets the channels. Collective.
 func (c *Comm) Close() error {
-	w := c.world
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, channel := range []uint32{c.messages(), c.collectives(), c.background()} {
-		delete(w.inboxes, channel)
-	}
+	c.world.engine.Forget(c.messages(), c.collectives(), c.background())
 	return nil
 }

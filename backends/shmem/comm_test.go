@@ -2,9 +2,12 @@ package shmem
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"dtl/backends/shmem/transport"
+	"dtl/backends/shmem/window"
 	"dtl/core/backend"
 	"dtl/core/backend/backendtest"
 	"dtl/core/dtype"
@@ -18,7 +21,7 @@ func TestCommunicator(t *testing.T) {
 	}
 }
 
-func TestMemorySpace(t *testing.T) { backendtest.MemorySpace(t, worlds(1, 64<<20)[0].space) }
+func TestMemorySpace(t *testing.T) { backendtest.MemorySpace(t, worlds(1, 64<<20)[0].heap) }
 
 func TestWindow(t *testing.T) {
 	for _, n := range []int{1, 3} {
@@ -32,12 +35,12 @@ func TestWindowInSymmetricMemory(t *testing.T) {
 	}
 }
 
-func symmetricSpace(c backend.ReducingCommunicator) memory.Allocator { return c.(*Comm).world.space }
+func symmetricSpace(c backend.ReducingCommunicator) memory.Allocator { return c.(*Comm).world.heap }
 
 // TestWhatIsReached: only what lies in the symmetric heap.
 func TestWhatIsReached(t *testing.T) {
 	c := worlds(1, 1<<20)[0].comm()
-	block, err := c.world.space.Allocate(100, 8)
+	block, err := c.world.heap.Allocate(100, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,43 +54,44 @@ func TestWhatIsReached(t *testing.T) {
 		{"nothing", memory.Span{Type: dtype.Uint8}, false},
 	} {
 		w, err := c.Expose(row.mem)
-		if err != nil || w.(*window).direct(0) != row.want {
+		if err != nil || w.(*window.Window).Direct(0) != row.want {
 			t.Errorf("%s memory: %v, reached %v", row.name, err, !row.want)
 		}
 		if err := w.Close(); err != nil {
 			t.Error(err)
 		}
 	}
-	c.world.space.Deallocate(block)
-	if current, _ := c.world.space.InUse(); current != 0 {
+	c.world.heap.Deallocate(block)
+	if current, _ := c.world.heap.InUse(); current != 0 {
 		t.Errorf("%d bytes left in use", current)
 	}
 }
 
-// contended is a fabric that tells of compare and swap that found another value.
-type contended struct {
-	fabric
+// held is a fabric of which another process has all locks: what is free for a compare and swap is taken.
+type held struct {
+	transport.Fabric
+	free  atomic.Bool
 	found chan struct{}
 }
 
-func (f contended) compareSwap(there, at int, cond, value uint64) uint64 {
-	was := f.fabric.compareSwap(there, at, cond, value)
-	if was != cond {
-		select {
-		case f.found <- struct{}{}:
-		default:
-		}
+func (f *held) CompareSwap(there, at int, cond, value uint64) uint64 {
+	if f.free.Load() {
+		return f.Fabric.CompareSwap(there, at, cond, value)
 	}
-	return was
+	select {
+	case f.found <- struct{}{}:
+	default:
+	}
+	return cond + 1
 }
 
 // TestLockOfAStoppedProcess: who waits for it holds up no other call of its process.
 func TestLockOfAStoppedProcess(t *testing.T) {
 	w := worlds(1, 1<<20)[0]
-	fabric := contended{w.fabric, make(chan struct{})}
-	w.fabric = fabric
+	fabric := &held{Fabric: w.engine.Fabric, found: make(chan struct{})}
+	w.engine.Fabric = fabric
 	c := w.comm()
-	block, err := w.space.Allocate(16, 16)
+	block, err := w.heap.Allocate(16, 16)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,8 +100,6 @@ func TestLockOfAStoppedProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lock := win.(*window).parts[0].lock
-	w.swap(0, lock, 1)
 	added := make(chan error)
 	go func() { added <- win.Accumulate(memory.Of(dtype.Complex128, []complex128{2i}), 0, 0, kernel.Sum) }()
 	<-fabric.found
@@ -112,7 +114,7 @@ func TestLockOfAStoppedProcess(t *testing.T) {
 		}
 		<-fabric.found
 	}
-	w.swap(0, lock, 0)
+	fabric.free.Store(true)
 	if err := <-added; err != nil || memory.As[complex128](part)[0] != 2i {
 		t.Errorf("%v, %v", memory.As[complex128](part)[0], err)
 	}
@@ -126,7 +128,7 @@ func TestEnd(t *testing.T) {
 	w := worlds(1, 1<<20)[0]
 	c := w.comm()
 	r := c.irecv(c.messages(), memory.Span{}, 0, 7)
-	w.end()
+	w.engine.End()
 	returned := make(chan struct{})
 	go func() {
 		defer close(returned)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"dtl/backends/shmem/transport"
 	"dtl/core/backend"
 	"dtl/core/backend/backendtest"
 	"dtl/core/memory"
@@ -26,11 +27,12 @@ type single struct {
 	here int
 }
 
-var _ fabric = single{}
+var _ transport.Fabric = single{}
 
 // worlds returns the engines of n processes.
 func worlds(n, heap int) []*world {
-	t := &together{size: roundUp(layout(n).bytes(), 4096) + heap}
+	rings := (transport.Layout(n).Bytes() + 4095) / 4096 * 4096
+	t := &together{size: rings + heap}
 	var all []*world
 	for range n {
 		words := make([]uint64, t.size/8+512)
@@ -44,22 +46,22 @@ func worlds(n, heap int) []*world {
 	return all
 }
 
-func (s single) me() int                       { return s.here }
-func (s single) processes() int                { return len(s.parts) }
-func (s single) memory() (unsafe.Pointer, int) { return s.parts[s.here], s.size }
-func (s single) advance()                      {}
-func (s single) yield()                        { runtime.Gosched() }
-func (s single) quiet()                        {}
+func (s single) Me() int                       { return s.here }
+func (s single) Processes() int                { return len(s.parts) }
+func (s single) Memory() (unsafe.Pointer, int) { return s.parts[s.here], s.size }
+func (s single) Advance()                      {}
+func (s single) Yield()                        { runtime.Gosched() }
+func (s single) Quiet()                        {}
 
 func (s single) at(there, offset int) unsafe.Pointer { return unsafe.Add(s.parts[there], offset) }
 
-func (s single) put(there, at int, from unsafe.Pointer, n int) { memory.Move(s.at(there, at), from, n) }
-func (s single) get(there, at int, into unsafe.Pointer, n int) { memory.Move(into, s.at(there, at), n) }
+func (s single) Put(there, at int, from unsafe.Pointer, n int) { memory.Move(s.at(there, at), from, n) }
+func (s single) Get(there, at int, into unsafe.Pointer, n int) { memory.Move(into, s.at(there, at), n) }
 
-func (s single) beginPut(there, at int, from unsafe.Pointer, n int) { s.put(there, at, from, n) }
-func (s single) beginGet(there, at int, into unsafe.Pointer, n int) { s.get(there, at, into, n) }
+func (s single) BeginPut(there, at int, from unsafe.Pointer, n int) { s.Put(there, at, from, n) }
+func (s single) BeginGet(there, at int, into unsafe.Pointer, n int) { s.Get(there, at, into, n) }
 
-func (s single) post(there, at int, value uint64) {
+func (s single) Post(there, at int, value uint64) {
 	atomic.StoreUint64((*uint64)(s.at(there, at)), value)
 }
 
@@ -73,19 +75,19 @@ func (s single) change(there, at int, to func(was uint64) uint64) uint64 {
 	return was
 }
 
-func (s single) fetch(there, at int) uint64 {
+func (s single) Fetch(there, at int) uint64 {
 	return s.change(there, at, func(was uint64) uint64 { return was })
 }
 
-func (s single) swap(there, at int, value uint64) uint64 {
+func (s single) Swap(there, at int, value uint64) uint64 {
 	return s.change(there, at, func(uint64) uint64 { return value })
 }
 
-func (s single) add(there, at int, value uint64) uint64 {
+func (s single) Add(there, at int, value uint64) uint64 {
 	return s.change(there, at, func(was uint64) uint64 { return was + value })
 }
 
-func (s single) compareSwap(there, at int, cond, value uint64) uint64 {
+func (s single) CompareSwap(there, at int, cond, value uint64) uint64 {
 	return s.change(there, at, func(was uint64) uint64 {
 		if was == cond {
 			return value

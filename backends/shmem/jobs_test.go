@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dtl/backends/internal/jobtest"
+	"dtl/backends/shmem/library"
 )
 
 // launch returns the launcher of OpenSHMEM programs, and skips the test where there is no library or no launcher.
@@ -26,7 +27,7 @@ func launch(t *testing.T) string {
 func job(t *testing.T, n int) jobtest.Job {
 	t.Helper()
 	return jobtest.Job{Launcher: launch(t), Flags: []string{"--mca", "btl", "^openib", "--oversubscribe", "--bind-to", "none"},
-		Kind: "shmem", Env: []string{sizeVariable + "=128M"}, Ranks: n, Limit: 4 * time.Minute}
+		Kind: "shmem", Env: []string{library.SizeVariable + "=128M"}, Ranks: n, Limit: 4 * time.Minute}
 }
 
 func TestJobs(t *testing.T) {

@@ -4,47 +4,27 @@ import (
 	"time"
 
 	"dtl/backends/internal/requests"
+	"dtl/backends/shmem/transport"
 	"dtl/core/backend"
 	"dtl/core/memory"
 )
 
 // isend starts a send on a channel.
-func (c *Comm) isend(channel uint32, buf memory.Span, dest, tag int) *request {
-	w, to := c.world, c.members[dest]
-	r := &request{comm: c, buf: buf}
-	h := header{kind: message, channel: channel, tag: int32(tag), bytes: uint64(buf.Bytes())}
-	w.lock()
-	defer w.mu.Unlock()
-	if buf.Bytes() <= w.mail.short() {
-		h.size = uint32(buf.Bytes())
-		w.send(to, &outgoing{header: h, data: buf.Addr, request: r})
-		return r
-	}
-	h.kind, h.id = announce, w.number()
-	w.sends[h.id] = r
-	w.send(to, &outgoing{header: h})
-	return r
+func (c *Comm) isend(channel uint32, buf memory.Span, dest, tag int) *transport.Request {
+	return c.world.engine.Send(channel, buf, c.members[dest], tag)
 }
 
 // irecv starts a receive on a channel.
-func (c *Comm) irecv(channel uint32, buf memory.Span, source, tag int) *request {
-	w := c.world
-	w.lock()
-	defer w.mu.Unlock()
-	r := c.receive(channel, buf, source, tag)
-	if !r.in.take(w, r) {
-		r.in.posted = append(r.in.posted, r)
-	}
-	return r
+func (c *Comm) irecv(channel uint32, buf memory.Span, source, tag int) *transport.Request {
+	return c.world.engine.Receive(channel, c.ranks, buf, c.source(source), tag)
 }
 
-// receive returns a receive that nobody knows yet. The caller holds the lock.
-func (c *Comm) receive(channel uint32, buf memory.Span, source, tag int) *request {
-	from := backend.AnySource
-	if source != backend.AnySource {
-		from = c.members[source]
+// source returns the process of a rank, or backend.AnySource.
+func (c *Comm) source(rank int) int {
+	if rank == backend.AnySource {
+		return rank
 	}
-	return &request{comm: c, buf: buf, in: c.world.inbox(channel), source: from, tag: tag}
+	return c.members[rank]
 }
 
 // SendFor sends, and waits at most about patience until buf may be used again.
@@ -93,19 +73,10 @@ func (c *Comm) TryRecv(buf memory.Span, source, tag int) (backend.Status, bool, 
 	if source == backend.ProcNull {
 		return requests.FromNobody.Status, true, nil
 	}
-	r, found := c.tryRecv(buf, source, tag)
+	r, found := c.world.engine.TryReceive(c.messages(), c.ranks, buf, c.source(source), tag)
 	if !found {
 		return backend.Status{}, false, nil
 	}
 	s, err := r.Wait()
 	return s, true, err
-}
-
-func (c *Comm) tryRecv(buf memory.Span, source, tag int) (*request, bool) {
-	w := c.world
-	w.lock()
-	defer w.mu.Unlock()
-	w.turn()
-	r := c.receive(c.messages(), buf, source, tag)
-	return r, r.in.take(w, r)
 }

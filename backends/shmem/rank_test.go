@@ -9,6 +9,7 @@ import (
 	"dtl/backends/internal/environ"
 	"dtl/backends/internal/jobtest"
 	_ "dtl/backends/shmem/internal/exporttest"
+	"dtl/backends/shmem/library"
 	"dtl/core/backend"
 	"dtl/core/backend/backendtest"
 	"dtl/core/dtype"
@@ -37,7 +38,7 @@ func rankWorld(t *testing.T) backend.ReducingCommunicator {
 			t.Error(err)
 		}
 	})
-	if want := launched(environ.Get); c.Size() != want {
+	if want := library.Launched(environ.Get); c.Size() != want {
 		t.Fatalf("the world has %d ranks, the launcher started %d", c.Size(), want)
 	}
 	return c
@@ -65,7 +66,7 @@ func TestRankMemorySpace(t *testing.T) {
 
 func TestRankVersion(t *testing.T) {
 	rankWorld(t)
-	if name, major, minor := version(); name == "" || major != 1 || minor < 4 {
+	if name, major, minor := library.Version(); name == "" || major != 1 || minor < 4 {
 		t.Errorf("%q, version %d.%d of the standard; want at least 1.4", name, major, minor)
 	}
 }

@@ -1,6 +1,7 @@
 package shmem
 
 import (
+	"dtl/backends/shmem/transport"
 	"dtl/core/kernel"
 	"dtl/core/kernel/reduce"
 	"dtl/core/memory"
@@ -10,8 +11,8 @@ import (
 // block, in rank order.
 const few = 8 << 10
 
-// climb combines every rank's elements in rank 0's recv, up a binomial tree: always in the same order, lower ranks first.
-func (l lane) climb(recv memory.Span, op kernel.Op) error {
+// reduceTree combines every rank's elements in rank 0's recv, up a binomial tree: always in the same order, lower ranks first.
+func (l channel) reduceTree(recv memory.Span, op kernel.Op) error {
 	other := l.room(0, recv)
 	for mask := 1; mask < l.Size(); mask *= 2 {
 		if l.rank&mask != 0 {
@@ -30,10 +31,10 @@ func (l lane) climb(recv memory.Span, op kernel.Op) error {
 	return nil
 }
 
-// combine combines in recv, in rank order, what each rank has for this one: rank r's part(r) goes to rank r.
-func (l lane) combine(recv memory.Span, part func(rank int) memory.Span, op kernel.Op) error {
+// combineBlock combines in recv, in rank order, what each rank has for this one: rank r's part(r) goes to rank r.
+func (l channel) combineBlock(recv memory.Span, part func(rank int) memory.Span, op kernel.Op) error {
 	n := l.Size()
-	var sent []*request
+	var sent []*transport.Request
 	for step := 1; step < n; step++ {
 		to := (l.rank + step) % n
 		sent = append(sent, l.to(to, part(to)))
@@ -60,40 +61,40 @@ func (l lane) combine(recv memory.Span, part func(rank int) memory.Span, op kern
 	return failed
 }
 
-func (l lane) allreduce(send, recv memory.Span, op kernel.Op) error {
+func (l channel) allreduce(send, recv memory.Span, op kernel.Op) error {
 	if l.Size() == 1 {
 		memory.Copy(recv, send)
 		return reduce.Settle(recv, op)
 	}
 	if send.Bytes() <= few {
 		memory.Copy(recv, send)
-		if err := l.climb(recv, op); err != nil {
+		if err := l.reduceTree(recv, op); err != nil {
 			return err
 		}
 		return l.broadcast(recv, 0)
 	}
 	n := l.Size()
-	err := l.combine(block(recv, l.rank, n), func(rank int) memory.Span { return block(send, rank, n) }, op)
+	err := l.combineBlock(block(recv, l.rank, n), func(rank int) memory.Span { return block(send, rank, n) }, op)
 	if err != nil {
 		return err
 	}
-	return l.spread(func(rank int) memory.Span { return block(recv, rank, n) })
+	return l.circulate(func(rank int) memory.Span { return block(recv, rank, n) })
 }
 
-func (l lane) reduce(send, recv memory.Span, op kernel.Op, root int) error {
+func (l channel) reduce(send, recv memory.Span, op kernel.Op, root int) error {
 	n := l.Size()
 	if n == 1 {
 		memory.Copy(recv, send)
 		return reduce.Settle(recv, op)
 	}
 	mine := l.room(1, block(send, l.rank, n))
-	if err := l.combine(mine, func(rank int) memory.Span { return block(send, rank, n) }, op); err != nil {
+	if err := l.combineBlock(mine, func(rank int) memory.Span { return block(send, rank, n) }, op); err != nil {
 		return err
 	}
 	if l.rank != root {
 		return all(l.to(root, mine))
 	}
-	pending := make([]*request, n)
+	pending := make([]*transport.Request, n)
 	for rank := range n {
 		if rank != root {
 			pending[rank] = l.from(rank, block(recv, rank, n))
@@ -105,7 +106,7 @@ func (l lane) reduce(send, recv memory.Span, op kernel.Op, root int) error {
 
 // prefix combines the sends of the ranks before this one in before, and with its own in through, each rank after the one
 // before it. Either may have no room: then it is not wanted.
-func (l lane) prefix(send, before, through memory.Span, op kernel.Op) error {
+func (l channel) prefix(send, before, through memory.Span, op kernel.Op) error {
 	memory.Copy(through, send)
 	if l.rank == 0 {
 		if err := reduce.Settle(through, op); err != nil {
@@ -172,5 +173,5 @@ func (c *Comm) ReduceScatter(send, recv memory.Span, op kernel.Op) error {
 		memory.Copy(recv, send)
 		return reduce.Settle(recv, op)
 	}
-	return c.blocking().combine(recv, func(rank int) memory.Span { return partOf(send, rank, recv.Count) }, op)
+	return c.blocking().combineBlock(recv, func(rank int) memory.Span { return partOf(send, rank, recv.Count) }, op)
 }

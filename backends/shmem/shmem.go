@@ -1,18 +1,17 @@
 // Package shmem connects processes with whatever OpenSHMEM library is there, where a program asks for it.
 //
 // No OpenSHMEM is needed to build it. The library is opened when the first communicator is made. Of the library it
-// uses symmetric memory (fabric.go): puts, gets and atomic operations. Messages (link.go), communicators (split.go) and
-// collectives (collective.go) are made of those.
+// uses symmetric memory (transport.Fabric): puts, gets and atomic operations. Messages (transport), windows (window),
+// communicators (split.go) and collectives (collective.go) are made of those.
 package shmem
 
 import (
-	"strconv"
-	"strings"
 	"sync"
 
-	"dtl/backends/internal/dl"
-	"dtl/backends/internal/environ"
 	"dtl/backends/internal/supervisor"
+	"dtl/backends/shmem/heap"
+	"dtl/backends/shmem/library"
+	"dtl/backends/shmem/transport"
 	"dtl/core/backend"
 	"dtl/core/status"
 )
@@ -20,12 +19,7 @@ import (
 func init() { backend.Register(shmem) }
 
 // shmem is the one Backend of this package: a process has one OpenSHMEM.
-var shmem = newBackend(systemPaths)
-
-// libraries are the names under which implementations install OpenSHMEM: Open MPI's, and that of Sandia and Cray.
-var libraries = []string{openMPI, "libsma.so"}
-
-const openMPI = "liboshmem.so"
+var shmem = newBackend(library.SystemPaths)
 
 // provider is the backend. Its lock covers opening, starting and ending the library.
 type provider struct {
@@ -44,7 +38,7 @@ var (
 
 // newBackend returns a backend that looks for the library once, among the files that candidates returns.
 func newBackend(candidates func(names []string) []string) *provider {
-	return &provider{find: sync.OnceValues(func() (string, error) { return look(candidates(libraries)) })}
+	return &provider{find: sync.OnceValues(func() (string, error) { return library.Find(candidates) })}
 }
 
 // Name returns "shmem".
@@ -55,23 +49,6 @@ func (p *provider) Name() string { return "shmem" }
 func (p *provider) Probe() error {
 	_, err := p.find()
 	return err
-}
-
-// look returns the first of the files that is an OpenSHMEM library, or what is wrong with each.
-func look(paths []string) (string, error) {
-	if len(paths) == 0 {
-		return "", status.New(status.BackendUnavailable,
-			"no OpenSHMEM library is installed: found neither %s", strings.Join(libraries, " nor "))
-	}
-	var faults []string
-	for _, path := range paths {
-		err := inspect(path)
-		if err == nil {
-			return path, nil
-		}
-		faults = append(faults, path+": "+err.Error())
-	}
-	return "", status.New(status.BackendUnavailable, "no usable OpenSHMEM library: %s", strings.Join(faults, "; "))
 }
 
 // Active returns false: the launchers of OpenSHMEM programs are those of MPI programs, and say the same in the
@@ -100,11 +77,11 @@ func (p *provider) Memory() backend.MemorySpace {
 	if p.world == nil {
 		return unopened
 	}
-	return p.world.space
+	return p.world.heap
 }
 
 // unopened is the space of a process without symmetric memory.
-var unopened = newSpace(nil, 0, 0)
+var unopened = heap.New(nil, 0, 0, library.SizeVariable)
 
 // start opens the library and initialises it, once.
 func (p *provider) start() (*world, error) {
@@ -116,84 +93,28 @@ func (p *provider) start() (*world, error) {
 	if p.world != nil || p.fault != nil {
 		return p.world, p.fault
 	}
-	var size int
-	if err := environ.With(settings, func() (err error) {
-		size, err = p.open()
-		return err
-	}); err != nil {
+	path, err := p.find()
+	if err != nil {
 		return nil, err
 	}
-	l, err := initialise(size)
-	if err == nil {
-		err = agree(l.processes())
+	size, err := library.Open(path)
+	if err != nil {
+		return nil, err
 	}
-	if least := layout(launched(environ.Get)).bytes(); err == nil && size <= least {
+	l, err := library.Start(size)
+	if err == nil && size <= transport.Layout(l.Processes()).Bytes() {
 		err = status.New(status.OutOfMemory, "%s has no room for the mailboxes of %d processes, %d bytes",
-			sizeVariable, l.processes(), least)
+			library.SizeVariable, l.Processes(), transport.Layout(l.Processes()).Bytes())
 	}
 	if err != nil {
 		p.fault = err
 		return nil, err
 	}
 	p.world = newWorld(l)
-	live.Store(p.world)
-	p.world.prepare()
-	l.meet()
+	library.OnEnding(p.world.engine.End)
+	p.world.engine.Clear()
+	l.Meet()
 	return p.world, nil
-}
-
-// initialise starts the library that is open. Collective.
-func initialise(size int) (l *symmetric, err error) {
-	supervisor.Starting()
-	err = environ.With(settings, func() (err error) {
-		l, err = start(size)
-		return err
-	})
-	if err == nil {
-		supervisor.Joined()
-	}
-	return l, err
-}
-
-// open opens the library, and returns how much symmetric memory it will have for this one. Its errors come in time:
-// what fails from then on, fails in the library, which ends the process.
-func (p *provider) open() (size int, err error) {
-	path, err := p.find()
-	if err != nil {
-		return 0, err
-	}
-	if launched(environ.Get) == 0 {
-		return 0, status.New(status.BackendUnavailable, "no launcher started this process; start it with oshrun")
-	}
-	size, err = arena(environ.Get)
-	if err != nil {
-		return 0, err
-	}
-	if strings.Contains(path, openMPI) && !programEnds() {
-		return 0, status.New(status.BackendUnavailable, "the program does not export _end, and Open MPI's OpenSHMEM would take "+
-			"libraries' data for the program's; link it with -rdynamic")
-	}
-	library, err := dl.OpenGlobal(path)
-	if err != nil {
-		return 0, err
-	}
-	return size, bind(library)
-}
-
-// settings are those that a library is opened and started with.
-var settings = []environ.Setting{
-	environ.KeepSignals,
-	{Name: "OMPI_MCA_btl", Value: "^openib"}, // with which Open MPI's shmem_finalize crashes
-	{Name: sizeVariable, Value: strconv.Itoa(usual)},
-}
-
-// agree refuses to work where the launcher started other processes than the library connects.
-func agree(processes int) error {
-	if n := launched(environ.Get); n != processes {
-		return status.New(status.Communication, "the launcher started %d processes, but OpenSHMEM connects %d; "+
-			"the launcher has to be that of the library", n, processes)
-	}
-	return nil
 }
 
 // Finalize ends OpenSHMEM now if it was started, and reports whether it was. Programs that end through C's exit need
@@ -206,7 +127,7 @@ func Finalize() bool {
 		return false
 	}
 	shmem.ended = true
-	stop()
+	library.Stop()
 	supervisor.Ended(0)
 	return true
 }
@@ -218,7 +139,7 @@ func Abort(code int) bool {
 	shmem.mu.Unlock()
 	if started {
 		supervisor.Ended(code)
-		abort(code)
+		library.Abort(code)
 	}
 	return started
 }

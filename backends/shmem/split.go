@@ -17,10 +17,8 @@ type asked struct{ color, key, free int64 }
 
 // ask gathers what all ranks say.
 func (c *Comm) ask(color, key int) ([]asked, error) {
-	w := c.world
-	w.mu.Lock()
-	free := int64(w.nextComm)
-	w.mu.Unlock()
+	w, free := c.world, int64(0)
+	w.engine.Guard(func() { free = int64(w.nextComm) })
 	mine := []int64{int64(color), int64(key), free}
 	of := make([]int64, 3*c.Size())
 	if err := c.blocking().allgather(memory.Of(dtype.Int64, mine), memory.Of(dtype.Int64, of)); err != nil {
@@ -43,9 +41,7 @@ func (c *Comm) Split(color, key int) (backend.ReducingCommunicator, error) {
 	}
 	w := c.world
 	number := slices.MaxFunc(said, func(a, b asked) int { return cmp.Compare(a.free, b.free) }).free
-	w.mu.Lock()
-	w.nextComm = max(w.nextComm, uint32(number)+1) // another thread may have split meanwhile
-	w.mu.Unlock()
+	w.engine.Guard(func() { w.nextComm = max(w.nextComm, uint32(number)+1) }) // another thread may have split meanwhile
 	if color < 0 {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package shmem
+package transport
 
 import (
 	"time"
@@ -9,22 +9,23 @@ import (
 	"dtl/core/status"
 )
 
-// request is a send or receive under way. The world's lock covers what changes.
-type request struct {
-	comm        *Comm
+// Request is a send or receive under way. The engine's lock covers what changes.
+type Request struct {
+	engine      *Engine
+	ranks       Ranks
 	buf         memory.Span
-	in          *inbox // where it receives; nil: it sends
-	source, tag int    // a process, or backend.AnySource
-	filled      int    // bytes that came
+	in          *matching // where it receives; nil: it sends
+	source, tag int       // a process, or backend.AnySource
+	filled      int       // bytes that came
 	done        bool
 	status      backend.Status
 	err         error
 }
 
-var _ backend.Request = (*request)(nil)
+var _ backend.Request = (*Request)(nil)
 
 // append takes the next bytes of the message. What the buffer has no room for is lost, which is an error.
-func (r *request) append(data unsafe.Pointer, n int) {
+func (r *Request) append(data unsafe.Pointer, n int) {
 	if room := min(n, r.buf.Bytes()-r.filled); room > 0 {
 		memory.Move(unsafe.Add(r.buf.Addr, r.filled), data, room)
 	}
@@ -40,7 +41,7 @@ func (r *request) append(data unsafe.Pointer, n int) {
 }
 
 // Wait blocks until the operation is complete.
-func (r *request) Wait() (backend.Status, error) {
+func (r *Request) Wait() (backend.Status, error) {
 	for {
 		if s, done, err := r.WaitFor(time.Hour); done {
 			return s, err
@@ -49,7 +50,7 @@ func (r *request) Wait() (backend.Status, error) {
 }
 
 // WaitFor is Wait that gives up after d.
-func (r *request) WaitFor(d time.Duration) (backend.Status, bool, error) {
+func (r *Request) WaitFor(d time.Duration) (backend.Status, bool, error) {
 	var began time.Time
 	for look := 0; ; look++ {
 		if s, done, err := r.Test(); done {
@@ -61,17 +62,17 @@ func (r *request) WaitFor(d time.Duration) (backend.Status, bool, error) {
 		case look%8 == 0 && time.Since(began) >= d:
 			return backend.Status{}, false, nil
 		}
-		r.comm.world.pause(look)
+		r.engine.Pause(look)
 	}
 }
 
 // Test moves what can be moved, and reports whether the operation is complete.
-func (r *request) Test() (backend.Status, bool, error) {
-	w := r.comm.world
-	w.lock()
-	defer w.mu.Unlock()
+func (r *Request) Test() (backend.Status, bool, error) {
+	e := r.engine
+	e.Lock()
+	defer e.Unlock()
 	if !r.done {
-		w.turn()
+		e.Progress()
 	}
 	if !r.done {
 		return backend.Status{}, false, nil
@@ -80,10 +81,10 @@ func (r *request) Test() (backend.Status, bool, error) {
 }
 
 // Cancel takes a receive back that no message has come to.
-func (r *request) Cancel() error {
-	w := r.comm.world
-	w.lock()
-	defer w.mu.Unlock()
+func (r *Request) Cancel() error {
+	e := r.engine
+	e.Lock()
+	defer e.Unlock()
 	if r.done {
 		return nil
 	}

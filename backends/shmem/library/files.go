@@ -1,4 +1,4 @@
-package shmem
+package library
 
 import (
 	"bytes"
@@ -10,13 +10,39 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"dtl/core/status"
 )
+
+// libraries are the names under which implementations install OpenSHMEM: Open MPI's, and that of Sandia and Cray.
+var libraries = []string{openMPI, "libsma.so"}
+
+const openMPI = "liboshmem.so"
+
+// Find returns the first file that is an OpenSHMEM library, or what is wrong with each, among those that candidates returns
+// for the names of libraries.
+func Find(candidates func(names []string) []string) (string, error) {
+	paths := candidates(libraries)
+	if len(paths) == 0 {
+		return "", status.New(status.BackendUnavailable,
+			"no OpenSHMEM library is installed: found neither %s", strings.Join(libraries, " nor "))
+	}
+	var faults []string
+	for _, path := range paths {
+		err := inspect(path)
+		if err == nil {
+			return path, nil
+		}
+		faults = append(faults, path+": "+err.Error())
+	}
+	return "", status.New(status.BackendUnavailable, "no usable OpenSHMEM library: %s", strings.Join(faults, "; "))
+}
 
 // loaderCache is where the dynamic loader keeps the paths of the libraries that it knows.
 const loaderCache = "/etc/ld.so.cache"
 
-// systemPaths returns the files of the given names, with any version behind, where the dynamic loader would look.
-func systemPaths(names []string) []string {
+// SystemPaths returns the files of the given names, with any version behind, where the dynamic loader would look.
+func SystemPaths(names []string) []string {
 	cache, _ := os.ReadFile(loaderCache) // a system without one has only the directories
 	directories := filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))
 	paths := append(inDirectories(directories, names), inCache(cache, names)...)

@@ -1,4 +1,4 @@
-package shmem
+package window
 
 import (
 	"unsafe"
@@ -16,8 +16,8 @@ import (
 // word is the size of what is atomic, in bytes.
 const word = 8
 
-// update combines elements in symmetric memory. The caller holds the world's lock.
-func (w *window) update(from, into memory.Span, target, offset int, op kernel.Op) error {
+// update combines elements in symmetric memory. The caller holds the engine's lock.
+func (w *Window) update(from, into memory.Span, target, offset int, op kernel.Op) error {
 	n, size := max(from.Count, into.Count), from.Type.Size()
 	for i := range n {
 		var one, was memory.Span
@@ -34,18 +34,18 @@ func (w *window) update(from, into memory.Span, target, offset int, op kernel.Op
 	return nil
 }
 
-func (w *window) updateOne(from, into memory.Span, target, offset int, op kernel.Op) error {
-	at, world, there := w.parts[target].at+offset, w.comm.world, w.comm.members[target]
+func (w *Window) updateOne(from, into memory.Span, target, offset int, op kernel.Op) error {
+	at, e, there := w.parts[target].at+offset, w.active.engine, w.group.Process(target)
 	if max(into.Bytes(), from.Bytes()) == word && at%word == 0 {
 		switch {
 		case op == kernel.NoOp:
-			store(into, world.fetch(there, at))
+			store(into, e.Fetch(there, at))
 			return nil
 		case op == kernel.Replace:
-			store(into, world.swap(there, at, *(*uint64)(from.Addr)))
+			store(into, e.Swap(there, at, *(*uint64)(from.Addr)))
 			return nil
 		case op == kernel.Sum && (from.Type == dtype.Int64 || from.Type == dtype.Uint64):
-			store(into, world.add(there, at, *(*uint64)(from.Addr)))
+			store(into, e.Add(there, at, *(*uint64)(from.Addr)))
 			return nil
 		}
 	}
@@ -64,20 +64,20 @@ func (w *window) updateOne(from, into memory.Span, target, offset int, op kernel
 }
 
 // element returns one of two rooms for an element.
-func (w *window) element(which int, t dtype.Type) memory.Span {
+func (w *Window) element(which int, t dtype.Type) memory.Span {
 	return memory.Span{Addr: unsafe.Pointer(&w.elements[which]), Count: 1, Type: t}
 }
 
 // change replaces an element by what to makes of it, and puts the one that was there into into. The caller holds the
-// world's lock.
-func (w *window) change(into memory.Span, target, offset int, to func(was memory.Span) (memory.Span, error)) error {
+// engine's lock.
+func (w *Window) change(into memory.Span, target, offset int, to func(was memory.Span) (memory.Span, error)) error {
 	at, size := w.parts[target].at+offset, into.Type.Size()
 	if size > word || at%size != 0 {
 		return w.locked(target, func() error { return w.exchange(into, target, at, to) })
 	}
-	world, there := w.comm.world, w.comm.members[target]
+	e, there := w.active.engine, w.group.Process(target)
 	inside, first := at%word, at-at%word
-	for is := world.fetch(there, first); ; {
+	for is := e.Fetch(there, first); ; {
 		var bits [word]byte
 		*(*uint64)(unsafe.Pointer(&bits[0])) = is
 		copy(memory.As[byte](into.Raw()), bits[inside:])
@@ -86,7 +86,7 @@ func (w *window) change(into memory.Span, target, offset int, to func(was memory
 			return err
 		}
 		copy(bits[inside:inside+size], memory.As[byte](next.Raw()))
-		found := world.compareSwap(there, first, is, *(*uint64)(unsafe.Pointer(&bits[0])))
+		found := e.CompareSwap(there, first, is, *(*uint64)(unsafe.Pointer(&bits[0])))
 		if found == is {
 			return nil
 		}
@@ -95,30 +95,30 @@ func (w *window) change(into memory.Span, target, offset int, to func(was memory
 }
 
 // exchange is change by a get and a put.
-func (w *window) exchange(into memory.Span, target, at int, to func(was memory.Span) (memory.Span, error)) error {
-	world, there := w.comm.world, w.comm.members[target]
-	world.get(there, at, into.Addr, into.Bytes())
+func (w *Window) exchange(into memory.Span, target, at int, to func(was memory.Span) (memory.Span, error)) error {
+	e, there := w.active.engine, w.group.Process(target)
+	e.Get(there, at, into.Addr, into.Bytes())
 	next, err := to(into)
 	if err != nil {
 		return err
 	}
-	world.put(there, at, next.Addr, next.Bytes())
-	world.quiet()
+	e.Put(there, at, next.Addr, next.Bytes())
+	e.Quiet()
 	return nil
 }
 
-// locked calls f while no other process does towards the same target. The caller holds the world's lock, and does not
+// locked calls f while no other process does towards the same target. The caller holds the engine's lock, and does not
 // while it waits: the process that has the target's may be stopped, and others must get on.
-func (w *window) locked(target int, f func() error) error {
-	world, there, lock := w.comm.world, w.comm.members[target], w.parts[target].lock
-	for look := 0; world.compareSwap(there, lock, 0, 1) != 0; look++ {
-		world.advance()
-		world.turn()
-		world.mu.Unlock()
-		world.pause(look)
-		world.lock()
+func (w *Window) locked(target int, f func() error) error {
+	e, there, lock := w.active.engine, w.group.Process(target), w.parts[target].lock
+	for look := 0; e.CompareSwap(there, lock, 0, 1) != 0; look++ {
+		e.Advance()
+		e.Progress()
+		e.Unlock()
+		e.Pause(look)
+		e.Lock()
 	}
-	defer world.swap(there, lock, 0)
+	defer e.Swap(there, lock, 0)
 	return f()
 }
 

@@ -1,0 +1,39 @@
+// Package alloc divides memory into blocks, for the memory spaces of backends: where there is free memory (Free), and which
+// blocks are out (Ledger). Whoever uses them holds a lock.
+package alloc
+
+import "unsafe"
+
+// Ledger says where each block lies that is out, and counts the bytes that were asked for.
+type Ledger[P any] struct {
+	blocks        map[unsafe.Pointer]entry[P]
+	current, peak int64
+}
+
+type entry[P any] struct {
+	place P
+	asked int
+}
+
+// NewLedger returns one of no blocks.
+func NewLedger[P any]() Ledger[P] { return Ledger[P]{blocks: map[unsafe.Pointer]entry[P]{}} }
+
+// Enter notes that a block is out, of which so many bytes were asked for.
+func (l *Ledger[P]) Enter(block unsafe.Pointer, asked int, place P) {
+	l.blocks[block] = entry[P]{place, asked}
+	l.current += int64(asked)
+	l.peak = max(l.peak, l.current)
+}
+
+// Leave notes that a block is given back, and returns where it lies, and whether it was out.
+func (l *Ledger[P]) Leave(block unsafe.Pointer) (place P, out bool) {
+	e, out := l.blocks[block]
+	if out {
+		delete(l.blocks, block)
+		l.current -= int64(e.asked)
+	}
+	return e.place, out
+}
+
+// InUse returns the bytes that are out, and the most that ever were.
+func (l *Ledger[P]) InUse() (current, peak int64) { return l.current, l.peak }
