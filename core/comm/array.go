@@ -89,28 +89,5 @@ func overlap(a, b memory.Span) bool {
 	return x < y+uintptr(b.Bytes()) && y < x+uintptr(a.Bytes())
 }
 
-// apart calls f, which is blocking, with send, or with a copy of it where it shares memory with recv, which no backend
-// allows.
-func (c *Comm) apart(send, recv memory.Span, f func(send memory.Span) error) error {
-	if !overlap(send, recv) {
-		return c.blocking(func() error { return f(send) })
-	}
-	twin, err := c.twin(send)
-	if err != nil {
-		return err
-	}
-	defer twin.release()
-	return c.blocking(func() error { return f(twin.Span) })
-}
-
-// twin returns a copy of elements, which the caller releases.
-func (c *Comm) twin(of memory.Span) (Result, error) {
-	r, err := newResult(c.memory, wire.Header{Type: of.Type, Shape: []int64{int64(of.Count)}})
-	if err == nil {
-		memory.Copy(r.Span, of)
-	}
-	return r, err
-}
-
 // bytesAt is a span of n bytes at an address.
 func bytesAt(addr unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(addr), n) }

@@ -1,8 +1,11 @@
 package comm
 
 import (
+	"errors"
+	"slices"
 	"unsafe"
 
+	"dtl/core/backend"
 	"dtl/core/board"
 	"dtl/core/comm/wire"
 	"dtl/core/memory"
@@ -113,4 +116,185 @@ func checkBroadcast(value, out *Array) error {
 		return err
 	}
 	return checkOutput(out.Span, value.Span, value.Count)
+}
+
+// blockBytes is what a broadcast that does not block sends first: the longest header, and the elements where they fit
+// beside it.
+const blockBytes = 1024
+
+// Ibroadcast starts what Broadcast does. Longer values go from root straight to each rank: who passes on what comes
+// would have to make a call first, and may be waiting in another. Collective.
+func (c *Comm) Ibroadcast(value, out *Array, root int64) (*Request, error) {
+	const op = "ibroadcast"
+	mine := c.checkRank("root", root)
+	here := mine == nil && int(root) == c.rank
+	f := wire.Signature{Op: op, Root: wire.Rooted(root), Loose: true}
+	if here {
+		mine = checkBroadcast(value, out)
+		stateElements(&f, value)
+	} else if out != nil {
+		stateElements(&f, out)
+	} else {
+		stateElements(&f, value)
+	}
+	a, err := c.async()
+	if mine == nil {
+		mine = err
+	}
+	p, err := c.post(f, mine)
+	if err != nil {
+		return nil, status.In(op, err)
+	}
+	t := broadcasting{comm: c, on: a, root: int(root)}
+	if out != nil {
+		t.out = &Array{Span: out.Span}
+	}
+	if here {
+		t.value = *value
+		if p.enquiry != nil { // and that is later
+			t.value.Shape = slices.Clone(value.Shape)
+		}
+		return c.begin(op, &broadcastingFrom{broadcasting: t}, p)
+	}
+	return c.begin(op, &broadcastingTo{broadcasting: t}, p)
+}
+
+// broadcasting is what both sides of a broadcast have.
+type broadcasting struct {
+	comm   *Comm
+	on     backend.AsyncCommunicator
+	value  Array // root's; its shape is read only when it begins
+	out    *Array
+	root   int
+	buffer *memory.Storage
+	got    Result
+}
+
+func (t *broadcasting) awaits() awaited {
+	return named(wire.Signature{Op: "ibroadcast", Root: wire.Rooted(int64(t.root))}.String())
+}
+
+func (t *broadcasting) result() Result {
+	r := t.got
+	t.got = Result{}
+	return r
+}
+
+// first starts the broadcast of the block.
+func (t *broadcasting) first(fill func(raw []byte)) (backend.Request, error) {
+	var err error
+	if t.buffer, err = t.comm.scratch.get(); err != nil {
+		return nil, err
+	}
+	fill(bytesAt(t.buffer.Addr(), blockBytes))
+	r, err := t.on.Ibroadcast(span(t.buffer, blockBytes), t.root)
+	if err != nil {
+		t.comm.scratch.put(t.buffer)
+	}
+	return r, err
+}
+
+// broadcastingFrom is root's side: the block, and the elements for each rank.
+type broadcastingFrom struct {
+	broadcasting
+	left   []backend.Request // in the order in which they are waited for
+	failed error
+}
+
+func (t *broadcastingFrom) begin() (backend.Request, error) {
+	c, h := t.comm, headerOf(t.value)
+	if t.out != nil {
+		memory.Copy(t.out.Span, t.value.Span)
+	}
+	if h.Apart = h.Size()+t.value.Bytes() > blockBytes; h.Apart {
+		h.Number = c.seq.Add(1)
+	}
+	r, err := t.first(func(raw []byte) {
+		h.Put(raw)
+		if !h.Apart {
+			copy(raw[h.Size():], bytesAt(t.value.Addr, t.value.Bytes()))
+		}
+	})
+	if err != nil || !h.Apart {
+		return r, err
+	}
+	for step := 1; step < c.Size(); step++ {
+		sent, err := c.payload.Isend(t.value.Raw(), (t.root+step)%c.Size(), c.payloadTag(h))
+		if err != nil {
+			t.failed = errors.Join(t.failed, err)
+			continue
+		}
+		t.left = append(t.left, sent)
+	}
+	return r, nil
+}
+
+func (t *broadcastingFrom) next(_ backend.Status, err error) (backend.Request, error) {
+	t.failed = errors.Join(t.failed, err)
+	if t.buffer != nil {
+		t.comm.scratch.put(t.buffer)
+		t.buffer = nil
+	}
+	if len(t.left) == 0 {
+		return nil, t.failed
+	}
+	r := t.left[0]
+	t.left = t.left[1:]
+	return r, nil
+}
+
+func (t *broadcastingFrom) more() bool { return false }
+
+// broadcastingTo is the other ranks' side.
+type broadcastingTo struct {
+	broadcasting
+	head   wire.Header // once the block has come
+	rest   bool        // the elements are awaited
+	misfit error       // why out does not take them
+}
+
+func (t *broadcastingTo) begin() (backend.Request, error) { return t.first(func([]byte) {}) }
+
+func (t *broadcastingTo) next(_ backend.Status, err error) (backend.Request, error) {
+	if t.rest {
+		return nil, t.finish(err)
+	}
+	c := t.comm
+	defer c.scratch.put(t.buffer)
+	if err != nil {
+		return nil, err
+	}
+	raw := bytesAt(t.buffer.Addr(), blockBytes)
+	if t.head, err = wire.ParseHeader(raw); err != nil {
+		return nil, err
+	}
+	if t.got, t.misfit = c.room(t.head, t.out); t.misfit != nil && t.out != nil {
+		t.got, err = c.room(t.head, nil) // root sends all the same
+	} else {
+		err, t.misfit = t.misfit, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !t.head.Apart {
+		copy(bytesAt(t.got.Addr, t.head.Bytes()), raw[t.head.Size():])
+		return nil, t.finish(nil)
+	}
+	r, err := c.payload.Irecv(t.got.Raw(), t.root, c.payloadTag(t.head))
+	if err != nil {
+		return nil, t.finish(err)
+	}
+	t.rest = true
+	return r, nil
+}
+
+func (t *broadcastingTo) more() bool { return !t.rest }
+
+// finish has the result, or says why there is none.
+func (t *broadcastingTo) finish(err error) error {
+	if err = errorOr(err, t.misfit); err != nil {
+		t.got.release()
+		t.got = Result{}
+	}
+	return err
 }

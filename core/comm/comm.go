@@ -3,10 +3,8 @@ package comm
 import (
 	"errors"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
 	"dtl/core/backend"
@@ -102,29 +100,8 @@ func (c *Comm) Rank() int { return c.rank }
 // Size returns the number of ranks.
 func (c *Comm) Size() int { return c.size }
 
-// inTurn calls f, which is a collective call as users know it by op, or a part of one: one at a time. The calls that it
-// makes are parts of it.
-func (c *Comm) inTurn(op string, f func() error) error {
-	if err := progress.Enter(); err != nil {
-		return status.In(op, err)
-	}
-	defer progress.Exit()
-	first, err := c.take(op)
-	if err != nil {
-		return status.In(op, err)
-	}
-	if first {
-		c.op = op
-		defer c.keep()
-	}
-	if c.gone.Load() || c.ending.Load() == decided {
-		return status.In(op, closed())
-	}
-	if c.board == nil && c.size > 1 {
-		defer progress.RunQueueBeside()()
-	}
-	return status.In(op, f())
-}
+// Memory returns where results come from.
+func (c *Comm) Memory() memory.Allocator { return c.memory }
 
 // Dup returns a Comm of the same ranks whose traffic never meets this one's. Collective.
 func (c *Comm) Dup() (d *Comm, err error) {
@@ -199,115 +176,6 @@ const (
 	Undefined = -1
 	maxColor  = 1<<31 - 1
 )
-
-// Close frees the communicators, when calls of code outside Go that are under way have ended. Collective. Messages that
-// have come and were not received are dropped.
-func (c *Comm) Close() error {
-	const op = "close"
-	if err := progress.Enter(); err != nil {
-		return status.In(op, err)
-	}
-	defer progress.Exit()
-	if err := c.takeToClose(); err != nil {
-		return status.In(op, err)
-	}
-	if c.gone.Swap(true) {
-		c.release()
-		return nil
-	}
-	err := c.end()
-	b := c.board
-	if b == nil {
-		b = c.own
-	}
-	c.board, c.own = nil, nil
-	c.release()
-	c.turn.at = &c.turn.own
-	if b != nil {
-		b.Forsake()
-	}
-	return status.In(op, err)
-}
-
-// end ends what there is, within the last turn.
-func (c *Comm) end() error {
-	const why = "has closed the context"
-	left := c.endDependents()
-	if c.outOfStepFrom() != 0 {
-		c.halfway.Store(true)
-	}
-	c.group.Leave(why)
-	if b := c.board; b != nil {
-		c.shared.Close()
-		_ = b.Close() // only of memory that is not mapped
-	} else if c.own != nil {
-		_ = c.own.Close() // likewise
-	}
-	if c.metadata != nil {
-		c.metadata.Release()
-	}
-	c.gathering.close()
-	c.unexpected.Close()
-	c.scratch.close()
-	return errors.Join(left, c.free())
-}
-
-// freeNow frees the communicators. One with a collective that not all ranks have started stays: messages of that may
-// still come, which the library would take for those of the next communicator that gets the same number.
-func (c *Comm) freeNow() error {
-	err := errors.Join(c.closePosts(), c.main.Close())
-	if c.halfway.Load() {
-		return err
-	}
-	return errors.Join(err, c.payload.Close())
-}
-
-// GiveUp tells the other ranks that this one makes no more calls here, and why, and frees nothing: they would have to take
-// part in that, and may be anywhere. Whoever waits for this rank gets an error. Local.
-func (c *Comm) GiveUp(why string) {
-	if c.size > 1 && !c.gone.Load() {
-		c.group.Leave(why)
-	}
-}
-
-// lingering are communicators that this rank has closed and others have not, or on which it still asks them. To free one
-// while a message may come on it is no option: the library may take that for a message of another communicator, which gets
-// the same number.
-var lingering struct {
-	mu   sync.Mutex
-	list []*Comm
-}
-
-// free frees the communicators, now or when all other ranks have closed them.
-func (c *Comm) free() error {
-	const orderly = 20 * time.Millisecond
-	freeLingering()
-	if c.leftByAll(orderly) && c.posts.answered() {
-		return c.freeNow()
-	}
-	lingering.mu.Lock()
-	defer lingering.mu.Unlock()
-	lingering.list = append(lingering.list, c)
-	return nil
-}
-
-// leftByAll reports whether all other ranks have closed the communicator, now or within so long, where that matters.
-func (c *Comm) leftByAll(patience time.Duration) bool {
-	return c.messages == nil || c.messages.Close(patience)
-}
-
-// freeLingering frees those that all other ranks have closed by now.
-func freeLingering() {
-	lingering.mu.Lock()
-	defer lingering.mu.Unlock()
-	lingering.list = slices.DeleteFunc(lingering.list, func(c *Comm) bool {
-		if !c.leftByAll(0) || !c.posts.answered() {
-			return false
-		}
-		_ = c.freeNow() // there is nobody to tell
-		return true
-	})
-}
 
 // checkRank refuses a rank outside the communicator.
 func (c *Comm) checkRank(name string, rank int64) error {

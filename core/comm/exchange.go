@@ -1,8 +1,9 @@
 package comm
 
 import (
+	"errors"
+
 	"dtl/core/backend"
-	"dtl/core/dtype"
 	"dtl/core/memory"
 )
 
@@ -20,9 +21,6 @@ const (
 // lane returns the tag of a lane in [0, lanes).
 func (c *Comm) lane(n int) int { return c.payload.TagBound() - 1 - n }
 
-// Memory returns where results come from.
-func (c *Comm) Memory() memory.Allocator { return c.memory }
-
 // StartSend starts a bare message on a lane, which the receiver knows the length of. buf is no memory of the Go heap,
 // and stays until the request is complete.
 func (c *Comm) StartSend(buf memory.Span, dest, lane int) (backend.Request, error) {
@@ -34,26 +32,6 @@ func (c *Comm) StartRecv(buf memory.Span, source, lane int) (backend.Request, er
 	return c.payload.Irecv(buf.Raw(), source, c.lane(lane))
 }
 
-// Counts tells rank r the r-th of send, and returns what each rank told this one. Collective.
-func (c *Comm) Counts(send []int64) ([]int64, error) {
-	n := c.Size()
-	storage, err := memory.NewStorage(c.memory, 16*n, alignment)
-	if err != nil {
-		return nil, err
-	}
-	defer storage.Release()
-	both := memory.Span{Addr: storage.Addr(), Count: 2 * n, Type: dtype.Int64}
-	copy(memory.As[int64](both), send)
-	if err := c.inTurn("alltoall", func() error {
-		return c.alltoall(both.Slice(0, n), both.Slice(n, 2*n), nil)
-	}); err != nil {
-		return nil, err
-	}
-	recv := make([]int64, n)
-	copy(recv, memory.As[int64](both)[n:])
-	return recv, nil
-}
-
 // Exchange sends send[r] to each rank r, and fills recv[r] with what it sends here, whose length the caller knows.
 // What is this rank's own is copied. Spans without elements are not sent. Collective among those that exchange.
 func (c *Comm) Exchange(send, recv []memory.Span) error {
@@ -63,4 +41,41 @@ func (c *Comm) Exchange(send, recv []memory.Span) error {
 // Await waits for a request of StartSend or StartRecv.
 func (c *Comm) Await(r backend.Request) (backend.Status, error) {
 	return c.await(r, named("an exchange of elements"))
+}
+
+// Bundle is bare messages on lanes that are under way together.
+type Bundle struct {
+	comm    *Comm
+	pending []backend.Request
+	failed  error
+}
+
+// NewBundle returns one of no messages.
+func (c *Comm) NewBundle() *Bundle { return &Bundle{comm: c} }
+
+// Recv starts receiving into a span, as StartRecv does.
+func (b *Bundle) Recv(into memory.Span, source, lane int) {
+	b.add(b.comm.StartRecv(into, source, lane))
+}
+
+// Send starts sending a span, as StartSend does.
+func (b *Bundle) Send(from memory.Span, dest, lane int) { b.add(b.comm.StartSend(from, dest, lane)) }
+
+func (b *Bundle) add(r backend.Request, err error) {
+	if err != nil {
+		b.failed = errors.Join(b.failed, err)
+	} else {
+		b.pending = append(b.pending, r)
+	}
+}
+
+// Wait waits for every message, and returns the errors of those that failed or have not started.
+func (b *Bundle) Wait() error {
+	for _, r := range b.pending {
+		if _, err := b.comm.Await(r); err != nil {
+			b.failed = errors.Join(b.failed, err)
+		}
+	}
+	b.pending = nil
+	return b.failed
 }

@@ -111,24 +111,3 @@ func (p *probing) Test() (st backend.Status, there bool, err error) {
 
 // Cancel does nothing: there is nothing to take back.
 func (p *probing) Cancel() error { return nil }
-
-// pollFor asks until the answer is yes, or d has gone: at first as fast as it can, after a while now and then.
-func pollFor(d time.Duration, ask func() (backend.Status, bool, error)) (backend.Status, bool, error) {
-	const fast, looks = time.Millisecond, 32
-	start := time.Now()
-	for n := 1; ; n++ {
-		if st, done, err := ask(); done {
-			return st, true, err
-		}
-		if n%looks != 0 {
-			continue
-		}
-		gone := time.Since(start)
-		if gone >= d {
-			return backend.Status{}, false, nil
-		}
-		if gone >= fast {
-			time.Sleep(fast / 10)
-		}
-	}
-}

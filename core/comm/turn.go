@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"dtl/core/board"
 	"dtl/core/goroutine"
+	"dtl/core/progress"
 	"dtl/core/status"
 	"dtl/core/watchdog"
 )
@@ -25,6 +25,30 @@ type turn struct {
 	// How many signal handlers the goroutine was in when it took the turn. Who ends a turn sets it and who takes one looks,
 	// which is what Go's memory model goes by: at may point where it does not look.
 	level atomic.Int32
+}
+
+// inTurn calls f, which is a collective call as users know it by op, or a part of one: one at a time. The calls that it
+// makes are parts of it.
+func (c *Comm) inTurn(op string, f func() error) error {
+	if err := progress.Enter(); err != nil {
+		return status.In(op, err)
+	}
+	defer progress.Exit()
+	first, err := c.take(op)
+	if err != nil {
+		return status.In(op, err)
+	}
+	if first {
+		c.op = op
+		defer c.keep()
+	}
+	if c.gone.Load() || c.ending.Load() == decided {
+		return status.In(op, closed())
+	}
+	if c.board == nil && c.size > 1 {
+		defer progress.RunQueueBeside()()
+	}
+	return status.In(op, f())
 }
 
 // take waits for the turn at a collective call, op, and reports whether it had to be taken: else the call is a part of the
@@ -176,57 +200,3 @@ func (c *Comm) Hold(op string) (first bool, err error) {
 
 // LetGo ends what Hold has begun.
 func (c *Comm) LetGo() { c.release() }
-
-// The states of a communicator before it is closed.
-const (
-	open       int32 = iota
-	considered       // whether it can be closed
-	decided          // it will be
-)
-
-// BeginClose has every call that waits on the communicator fail, and no request start from now on, for it is about to be
-// closed; unless requests are active: then it returns an error, and nothing has happened.
-func (c *Comm) BeginClose() error {
-	c.ending.Store(considered)
-	if err := c.Idle(); err != nil {
-		c.ending.Store(open)
-		return err
-	}
-	c.ending.Store(decided)
-	return nil
-}
-
-// admits reports whether a request that has been counted among the active ones may start.
-func (c *Comm) admits() bool {
-	for c.ending.Load() == considered {
-		runtime.Gosched()
-	}
-	return c.ending.Load() == open && !c.gone.Load()
-}
-
-func closed() error { return status.New(status.InvalidHandle, "the context is closed") }
-
-// takeToClose takes the last turn, when code outside Go is in no call any more.
-func (c *Comm) takeToClose() error {
-	if atomic.LoadUint64(c.turn.at) != goroutine.ID() {
-		if err := c.waitForTurn("close", true); err != nil {
-			return err
-		}
-	}
-	if b := c.lentBoard(); b != nil {
-		if err := c.reclaim(b); err != nil {
-			c.release()
-			return err
-		}
-	}
-	c.ending.Store(open) // the calls that waited are gone, and what follows waits for other ranks itself
-	return nil
-}
-
-// lentBoard returns the board that code outside Go may have; nil where there is none.
-func (c *Comm) lentBoard() *board.Board {
-	if c.size == 1 {
-		return c.own
-	}
-	return c.board
-}

@@ -1,6 +1,8 @@
 package comm
 
 import (
+	"fmt"
+	"strconv"
 	"time"
 
 	"dtl/core/backend"
@@ -37,6 +39,20 @@ type awaited struct {
 // named is what a call waits for that depends on no one rank.
 func named(call string) awaited {
 	return awaited{peer: watchdog.NoPeer, call: func() string { return call }}
+}
+
+// waiting says what a message's rank waits for.
+func waiting(op, name string, peer, tag int64) awaited {
+	return awaited{peer: peer, call: func() string {
+		return fmt.Sprintf("%s(%s %s, tag %s)", op, name, wildcard(peer, backend.AnySource), wildcard(tag, backend.AnyTag))
+	}}
+}
+
+func wildcard(n, anyOf int64) string {
+	if n == anyOf {
+		return "any"
+	}
+	return strconv.FormatInt(n, 10)
 }
 
 // absent says which of the ranks that must do something have left, and how; "" if they have not.
@@ -133,6 +149,90 @@ func (c *Comm) Until(call func() string, ask func() (bool, error)) error {
 		}
 		if err := w.check(); err != nil {
 			return err
+		}
+	}
+}
+
+// looking is a wait for what other ranks do in memory that they share, in the manner of a request of the backend.
+type looking struct {
+	comm *Comm
+	ask  func() (over bool, err error) // nobody asks again when it is over
+	over bool
+	err  error
+}
+
+var _ backend.Request = (*looking)(nil)
+
+func (c *Comm) looking(ask func() (bool, error)) *looking { return &looking{comm: c, ask: ask} }
+
+// Test looks once.
+func (l *looking) Test() (backend.Status, bool, error) {
+	if !l.over {
+		l.over, l.err = l.ask()
+	}
+	return backend.Status{}, l.over, l.err
+}
+
+// Wait looks until it is over.
+func (l *looking) Wait() (backend.Status, error) {
+	for {
+		if st, over, err := l.WaitFor(time.Second); over {
+			return st, err
+		}
+	}
+}
+
+// WaitFor looks until it is over, or d has gone. Meanwhile the backend goes on with what is under way.
+func (l *looking) WaitFor(d time.Duration) (backend.Status, bool, error) {
+	return l.comm.watch(d, l.Test)
+}
+
+// Cancel does nothing: only a receive is taken back.
+func (l *looking) Cancel() error { return nil }
+
+// watch asks until the answer is yes, or d has gone.
+func (c *Comm) watch(d time.Duration, ask func() (backend.Status, bool, error)) (backend.Status, bool, error) {
+	const selfish = 100 * time.Microsecond
+	looks, start := max(c.spins/8, 1), time.Time{}
+	for n := 1; ; n++ {
+		if st, over, err := ask(); over {
+			return st, over, err
+		}
+		if n%looks != 0 {
+			board.Pause()
+			continue
+		}
+		c.progress()
+		if start.IsZero() {
+			start = time.Now()
+		}
+		gone := time.Since(start)
+		if gone >= d {
+			return backend.Status{}, false, nil
+		}
+		if gone >= selfish || c.spins < patient {
+			c.yield()
+		}
+	}
+}
+
+// pollFor asks until the answer is yes, or d has gone: at first as fast as it can, after a while now and then.
+func pollFor(d time.Duration, ask func() (backend.Status, bool, error)) (backend.Status, bool, error) {
+	const fast, looks = time.Millisecond, 32
+	start := time.Now()
+	for n := 1; ; n++ {
+		if st, done, err := ask(); done {
+			return st, true, err
+		}
+		if n%looks != 0 {
+			continue
+		}
+		gone := time.Since(start)
+		if gone >= d {
+			return backend.Status{}, false, nil
+		}
+		if gone >= fast {
+			time.Sleep(fast / 10)
 		}
 	}
 }

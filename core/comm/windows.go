@@ -1,16 +1,16 @@
 package comm
 
 import (
-	"slices"
-
 	"golang.org/x/sys/unix"
 
 	"dtl/core/backend"
 	"dtl/core/board"
 	"dtl/core/comm/wire"
 	"dtl/core/dtype"
+	"dtl/core/kernel"
 	"dtl/core/memory"
 	"dtl/core/status"
+	"dtl/core/watchdog"
 )
 
 // What windows need of a communicator.
@@ -85,64 +85,58 @@ func (c *Comm) Expose(op, what string, mem memory.Span) (w backend.Window, err e
 	return w, err
 }
 
-// dependent is what ends with the communicator.
-type dependent struct{ idle, end func() error }
-
-// OnClose has end called when the communicator is closed, in the order in which ranks came here, unless the caller has
-// called forget before. Until then, idle says why it cannot end now, if so. What depends on the communicator is made, and
-// forgotten, by collective calls.
-func (c *Comm) OnClose(idle, end func() error) (forget func()) {
-	d := &dependent{idle, end}
-	c.dependents.mu.Lock()
-	defer c.dependents.mu.Unlock()
-	c.dependents.list = append(c.dependents.list, d)
-	return func() {
-		c.dependents.mu.Lock()
-		defer c.dependents.mu.Unlock()
-		c.dependents.list = slices.DeleteFunc(c.dependents.list, func(o *dependent) bool { return o == d })
-	}
-}
-
-// depending returns what ends with the communicator: as much on every rank.
-func (c *Comm) depending() []*dependent {
-	c.dependents.mu.Lock()
-	defer c.dependents.mu.Unlock()
-	return slices.Clone(c.dependents.list)
-}
-
-// Closable is nil unless requests are under way here, or what depends on the communicator cannot end. Where something
-// depends on it, all ranks come here, and all get the error of one. Collective.
-func (c *Comm) Closable() error {
-	mine := c.Idle()
-	list := c.depending()
-	if len(list) == 0 {
-		return mine
-	}
-	for _, d := range list {
-		mine = errorOr(mine, d.idle())
-	}
-	return c.inTurn("close", func() error { return c.meet(wire.Signature{Op: "close"}, mine) })
-}
-
-// endDependents ends what depends on the communicator when all ranks have come to close it: until then, they may use it.
-func (c *Comm) endDependents() error {
-	list := c.depending()
-	if len(list) == 0 {
-		return nil
-	}
-	err := c.meet(wire.Signature{Op: "close"}, nil)
-	if err != nil && c.board == nil {
-		return err // without shared memory they end by collective calls, and some ranks do not come
-	}
-	for _, d := range list {
-		if failed := d.end(); err == nil {
-			err = failed
-		}
-	}
-	return err
-}
-
 // Started returns the request of what begin starts, which is over at once where there is nothing to wait for.
 func (c *Comm) Started(name string, begin func() (backend.Request, error)) (*Request, error) {
 	return c.begin(name, &single{name: name, start: begin}, posted{})
+}
+
+// exposed is a window of the backend, for which somebody goes on beside the program, and whose calls may wait there.
+type exposed struct {
+	backend.Window
+	comm *Comm
+	what string // each rank has in it
+	over bool
+}
+
+func (e *exposed) call(op string, target int) *watchdog.BackendCall {
+	return &watchdog.BackendCall{Group: e.comm.group, Op: op, Of: e.what, Target: target}
+}
+
+func (e *exposed) Put(from memory.Span, target int, offset int64) error {
+	return e.call("put", target).Run(func() error { return e.Window.Put(from, target, offset) })
+}
+
+func (e *exposed) Get(into memory.Span, target int, offset int64) error {
+	return e.call("get", target).Run(func() error { return e.Window.Get(into, target, offset) })
+}
+
+func (e *exposed) Accumulate(from memory.Span, target int, offset int64, op kernel.Op) error {
+	return e.call("accumulate", target).Run(func() error { return e.Window.Accumulate(from, target, offset, op) })
+}
+
+func (e *exposed) FetchAndOp(from, into memory.Span, target int, offset int64, op kernel.Op) error {
+	return e.call("fetch", target).Run(func() error { return e.Window.FetchAndOp(from, into, target, offset, op) })
+}
+
+func (e *exposed) CompareAndSwap(compare, swap, into memory.Span, target int, offset int64) error {
+	return e.call("swap", target).Run(func() error {
+		return e.Window.CompareAndSwap(compare, swap, into, target, offset)
+	})
+}
+
+func (e *exposed) FlushLocal(target int) error {
+	return e.call("flush_local", target).Run(func() error { return e.Window.FlushLocal(target) })
+}
+
+func (e *exposed) Flush(target int) error {
+	return e.call("flush", target).Run(func() error { return e.Window.Flush(target) })
+}
+
+// Close closes the window. Collective.
+func (e *exposed) Close() error {
+	if !e.over {
+		e.over = true
+		defer e.comm.engine.Shut()
+	}
+	return e.call("close", backend.Every).Run(e.Window.Close)
 }

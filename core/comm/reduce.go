@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"dtl/core/backend"
 	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
@@ -8,6 +9,92 @@ import (
 	"dtl/core/memory"
 	"dtl/core/status"
 )
+
+// Allreduce combines every rank's send elementwise in every rank's recv. recv may be send. Collective.
+func (c *Comm) Allreduce(send, recv memory.Span, op kernel.Op) error {
+	return c.inTurn("allreduce", func() error { return c.allreduce(send, recv, op) })
+}
+
+func (c *Comm) allreduce(send, recv memory.Span, op kernel.Op) error {
+	f := wire.Signature{Op: "allreduce", Operator: op.String(), Type: send.Type, Count: send.Count}
+	short, err := c.start(f, checkReduction(send, recv, op), send)
+	if err != nil {
+		return err
+	}
+	if short {
+		return c.fold(recv, op, 0, c.size)
+	}
+	return c.apart(send, recv, func(send memory.Span) error { return c.main.Allreduce(send, recv, op) })
+}
+
+// Reduce combines every rank's send elementwise in root's recv, which is ignored elsewhere. Collective.
+func (c *Comm) Reduce(send, recv memory.Span, op kernel.Op, root int64) error {
+	return c.inTurn("reduce", func() error { return c.reduce(send, recv, op, root) })
+}
+
+func (c *Comm) reduce(send, recv memory.Span, op kernel.Op, root int64) error {
+	mine := c.checkRank("root", root)
+	here := int(root) == c.rank
+	if mine == nil && here {
+		mine = checkReduction(send, recv, op)
+	} else if mine == nil {
+		mine = checkElements(send, op)
+	}
+	f := wire.Signature{Op: "reduce", Operator: op.String(), Type: send.Type, Count: send.Count, Root: wire.Rooted(root)}
+	short, err := c.start(f, mine, send)
+	if err != nil || short && !here {
+		return err
+	}
+	if short {
+		return c.fold(recv, op, 0, c.size)
+	}
+	if !here {
+		return c.blocking(func() error { return c.main.Reduce(send, memory.Span{Type: send.Type}, op, int(root)) })
+	}
+	return c.apart(send, recv, func(send memory.Span) error { return c.main.Reduce(send, recv, op, int(root)) })
+}
+
+// fold combines in recv what the first n ranks laid down, from an element on, in rank order, so that all ranks get the
+// same bits.
+func (c *Comm) fold(recv memory.Span, op kernel.Op, from, n int) error {
+	memory.Copy(recv, c.part(0, recv.Type, from, recv.Count))
+	for rank := 1; rank < n; rank++ {
+		if err := reduce.Accumulate(recv, c.part(rank, recv.Type, from, recv.Count), op); err != nil {
+			return err
+		}
+	}
+	if n == 1 {
+		return reduce.Settle(recv, op)
+	}
+	return nil
+}
+
+func checkElements(send memory.Span, op kernel.Op) error {
+	if err := checkType("value", send); err != nil {
+		return err
+	}
+	return op.Check(send.Type)
+}
+
+func checkReduction(send, recv memory.Span, op kernel.Op) error {
+	if err := checkElements(send, op); err != nil {
+		return err
+	}
+	return checkOutput(recv, send, send.Count)
+}
+
+// Iallreduce starts what Allreduce does. Collective.
+func (c *Comm) Iallreduce(send, recv memory.Span, op kernel.Op) (*Request, error) {
+	f := wire.Signature{Op: "iallreduce", Operator: op.String(), Type: send.Type, Count: send.Count}
+	mine := checkReduction(send, recv, op)
+	var twin *memory.Storage
+	if mine == nil {
+		send, twin, mine = c.separate(send, recv)
+	}
+	return c.collectFrom(f, twin, mine, func(a backend.AsyncCommunicator) (backend.Request, error) {
+		return a.Iallreduce(send, recv, op)
+	})
+}
 
 // AllreduceLoc is Allreduce by MINLOC or MAXLOC: best, which may be value, gets the least or greatest of every rank's
 // value, elementwise, and the result the ranks that have it, as int64 of value's shape. Of several it is the lowest. NaN

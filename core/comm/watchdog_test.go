@@ -1,6 +1,7 @@
 package comm_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -11,7 +12,71 @@ import (
 	"dtl/core/kernel"
 	"dtl/core/memory"
 	"dtl/core/status"
+	"dtl/core/watchdog"
 )
+
+// TestOneReportByMessages has two ranks of three that share no memory wait: one of them tells where all are.
+func TestOneReportByMessages(t *testing.T) {
+	reported, told := make(chan string, 9), sync.Once{}
+	watchdog.Program.Report = func(text string) { reported <- text }
+	watchdog.Program.Where = func() string { return "app.py:41" }
+	watchdog.SetLimits(300*time.Millisecond, 0)
+	comm.SetSharing(false)
+	defer func() {
+		comm.SetSharing(true)
+		watchdog.SetLimits(0, 0)
+		watchdog.Program.Report, watchdog.Program.Where = nil, nil
+	}()
+	asked := make(chan struct{})
+	go func() { // the watch of the process that is in no call
+		for !watchdog.Asked() {
+			time.Sleep(10 * time.Millisecond)
+		}
+		watchdog.Answer("at app.py:7, in no call that waits")
+		close(asked)
+	}()
+	meetingRanks(t, 3, func(c *comm.Comm) {
+		if c.Rank() == 2 {
+			<-asked
+			text := <-reported
+			told.Do(func() {
+				assert.Regexp(t, `^dtl: rank [01] of 3 waits for [0-9.]+m?s: ranks 0-1 in barrier\(\) at app\.py:41; rank 2 at app\.py:7`, text)
+			})
+		}
+		assert.NoError(t, c.Barrier())
+	})
+	assert.Empty(t, reported, "one rank reports")
+}
+
+// TestInterruptAsTheLastRankComes has the user interrupt a rank at the moment when the other comes to the meeting: the call
+// is made on both, and the program raises the interrupt after it.
+func TestInterruptAsTheLastRankComes(t *testing.T) {
+	for _, sharing := range []bool{true, false} {
+		come, there, over := make(chan struct{}), make(chan struct{}), false
+		watchdog.Program.Interrupted = func() bool { // of rank 0: the other does not wait
+			if over {
+				return false
+			}
+			over = true
+			close(come)
+			<-there
+			return true
+		}
+		comm.SetSharing(sharing)
+		meetingRanks(t, 2, func(c *comm.Comm) {
+			if c.Rank() == 0 {
+				assert.NoError(t, c.Barrier())
+			} else {
+				<-come
+				assert.NoError(t, c.Barrier())
+				close(there)
+			}
+			assert.NoError(t, c.Barrier())
+		})
+	}
+	comm.SetSharing(true)
+	watchdog.Program.Interrupted = nil
+}
 
 // waits are what rank 0 may wait for that rank 1 does.
 var waits = map[string]func(c *comm.Comm) error{

@@ -1,9 +1,8 @@
 package comm
 
 import (
-	"time"
+	"errors"
 
-	"dtl/core/backend"
 	"dtl/core/board"
 	"dtl/core/board/cma"
 	"dtl/core/comm/wire"
@@ -46,43 +45,6 @@ func (r *Result) retain(rest *cma.Collection) {
 	}
 }
 
-// looking is a wait for what other ranks do in memory that they share, in the manner of a request of the backend.
-type looking struct {
-	comm *Comm
-	ask  func() (over bool, err error) // nobody asks again when it is over
-	over bool
-	err  error
-}
-
-var _ backend.Request = (*looking)(nil)
-
-func (c *Comm) looking(ask func() (bool, error)) *looking { return &looking{comm: c, ask: ask} }
-
-// Test looks once.
-func (l *looking) Test() (backend.Status, bool, error) {
-	if !l.over {
-		l.over, l.err = l.ask()
-	}
-	return backend.Status{}, l.over, l.err
-}
-
-// Wait looks until it is over.
-func (l *looking) Wait() (backend.Status, error) {
-	for {
-		if st, over, err := l.WaitFor(time.Second); over {
-			return st, err
-		}
-	}
-}
-
-// WaitFor looks until it is over, or d has gone. Meanwhile the backend goes on with what is under way.
-func (l *looking) WaitFor(d time.Duration) (backend.Status, bool, error) {
-	return l.comm.watch(d, l.Test)
-}
-
-// Cancel does nothing: only a receive is taken back.
-func (l *looking) Cancel() error { return nil }
-
 // offering is the wait for a receiver to copy what it was offered.
 type offering struct {
 	looking
@@ -121,28 +83,69 @@ func (c *Comm) endOffer(h wire.Header, value memory.Span, failed error, dest, ta
 	return err
 }
 
-// watch asks until the answer is yes, or d has gone.
-func (c *Comm) watch(d time.Duration, ask func() (backend.Status, bool, error)) (backend.Status, bool, error) {
-	const selfish = 100 * time.Microsecond
-	looks, start := max(c.spins/8, 1), time.Time{}
-	for n := 1; ; n++ {
-		if st, over, err := ask(); over {
-			return st, over, err
-		}
-		if n%looks != 0 {
-			board.Pause()
+// deal is one rank's elements on offer to every other rank of a board.
+type deal struct {
+	looking
+	offers  []*offering
+	numbers []byte // of each rank's offer
+	left    int    // how many are not over
+	failed  error
+}
+
+// deal offers elements to every other rank; nil where not all can copy them.
+func (c *Comm) deal(value memory.Span) *deal {
+	if c.board == nil || c.size-1 > cma.OffersKept/2 {
+		return nil
+	}
+	d := &deal{numbers: make([]byte, c.size)}
+	d.comm, d.ask = c, d.settled
+	for rank := range c.size {
+		if rank == c.rank {
 			continue
 		}
-		c.progress()
-		if start.IsZero() {
-			start = time.Now()
+		number, ok := c.offer(value, int64(rank))
+		if !ok {
+			d.revoke()
+			return nil
 		}
-		gone := time.Since(start)
-		if gone >= d {
-			return backend.Status{}, false, nil
-		}
-		if gone >= selfish || c.spins < patient {
-			c.yield()
+		d.numbers[rank] = byte(number)
+		d.offers = append(d.offers, c.offering(wire.Header{Number: number}, value))
+	}
+	d.left = len(d.offers)
+	return d
+}
+
+// revoke takes offers back of which nobody was told, or whom nobody will come for.
+func (d *deal) revoke() {
+	if d == nil {
+		return
+	}
+	for _, o := range d.offers {
+		o.board.Revoke(o.number)
+	}
+}
+
+// end waits until every rank has the elements.
+func (d *deal) end(op string) error {
+	_, err := d.comm.await(d, named(op))
+	if err != nil {
+		for _, o := range d.offers {
+			o.withdraw()
 		}
 	}
+	return err
+}
+
+// settled looks once at each offer, and helps where somebody copies.
+func (d *deal) settled() (bool, error) {
+	for _, o := range d.offers {
+		if o.over {
+			continue
+		}
+		if _, over, err := o.Test(); over {
+			d.left--
+			d.failed = errors.Join(d.failed, err)
+		}
+	}
+	return d.left == 0, d.failed
 }
