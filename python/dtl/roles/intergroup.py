@@ -6,7 +6,7 @@ from typing import Any
 
 from .._native.arguments import input_value
 from .._native.library import invalid
-from ..comm import collectives, object_messages, point_to_point
+from ..comm import collectives, objects, point_to_point
 from ..exceptions import DTLError, InvalidTypeError, from_text
 from ..runtime.agreement import agree, tell_ranks, together
 from .role_manager import RoleManager
@@ -246,12 +246,12 @@ def _give(op: str, mgr: RoleManager, data: Any, dest: int) -> None:
 
 
 def _refuse(mgr: RoleManager, error: DTLError, dest: int) -> None:
-    object_messages.send_object(mgr._hops, (error.code, f"rank {mgr._context.rank}: {error}"), dest, _REFUSAL)
+    objects.send_object(mgr._hops, (error.code, f"rank {mgr._context.rank}: {error}"), dest, _REFUSAL)
 
 
 def _take(op: str, mgr: RoleManager, source: int) -> Any:
     """Return the value that a rank passes on, or raise why there is none."""
     if point_to_point.probe(mgr._hops, source).tag == _REFUSAL:
-        code, text = object_messages.recv_object(mgr._hops, source, _REFUSAL)
+        code, text = objects.recv_object(mgr._hops, source, _REFUSAL)
         raise from_text(f"[{code} {op}] {text}")
     return point_to_point.recv(mgr._hops, source, _ELEMENTS)

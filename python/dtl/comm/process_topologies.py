@@ -1,0 +1,489 @@
+"""Process topologies: grids and graphs of ranks, and collective exchanges along their edges."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from .._native import library
+from .._native.arguments import fitting_out, flag, input_array, integer, received
+from .._native.library import bridge
+from .._native.rows import integers, rows
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import check_context, collective
+from ..runtime.context import Context
+from .point_to_point import PROC_NULL
+
+Self = TypeVar("Self", bound="Neighbours")
+
+_COORDS, _RANK, _SHIFT, _NEAR, _REORDER = range(5)
+
+
+def edges_of(sources: list[int], destinations: list[int]) -> Any:
+    """Return neighbours as the bridge takes them."""
+    return np.array([len(sources), *sources, *destinations], np.int64)
+
+
+class Neighbours:
+    """Ranks that know with whom they exchange. The exchanges are collective over all ranks of the context."""
+
+    _crosswise = 0
+    _kind: ClassVar[str]
+
+    def __init__(self, ctx: Context, sources: list[int], destinations: list[int], owned: bool) -> None:
+        self._context, self._owned, self._closed = ctx, owned, False
+        self._sources, self._destinations = sources, destinations
+        self._edges = edges_of(sources, destinations)
+        self._whole = PROC_NULL not in sources
+        self._serial = ctx._topologies
+        ctx._topologies += 1
+
+    @property
+    def context(self) -> Context:
+        """The context of the ranks, in their order here."""
+        return self._context
+
+    @property
+    def sources(self) -> list[int]:
+        """The ranks that this one receives from, in the order of its received parts."""
+        return list(self._sources)
+
+    @property
+    def destinations(self) -> list[int]:
+        """The ranks that this one sends to, in the order of its sent parts."""
+        return list(self._destinations)
+
+    def close(self) -> None:
+        """End the exchanges. Collective. A second call does nothing.
+
+        The context that reorder and ``sub`` have made is closed; the one that the caller gave stays open.
+
+        Raises
+        ------
+        BufferError
+            If requests on the context that is closed are active. Then nothing is.
+        """
+        if self._owned:
+            self._context.close()
+        self._closed = True
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if self._owned:
+            self._context.__exit__(kind, error, where)
+        self._closed = True
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise library.closed(self._kind)
+
+    def __reduce__(self) -> Any:
+        raise InvalidTypeError(f"{self!r} cannot be copied or pickled: its ranks are this job's")
+
+    @collective
+    def neighbor_allgather(self, value: Any, *, out: Any = None) -> Any:
+        """Send value to each destination. Collective (MPI_Neighbor_allgather).
+
+        Parameters
+        ----------
+        value
+            An array or a scalar, of the same dtype and shape on every rank.
+        out
+            A C-contiguous array for the result, of value's dtype and as many elements.
+
+        Returns
+        -------
+        ndarray
+            Of shape ``(len(sources), *value.shape)``, or out: entry k is the value of source k. Where that is
+            PROC_NULL, out keeps what it has there; without out there are zeros.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If an out does not fit. On every rank.
+        InvalidTypeError
+            If a value has no dtype that can be sent. On every rank.
+        CollectiveMismatchError
+            If the ranks' values are of different dtypes or lengths. On every rank.
+        InvalidHandleError
+            If this or its context is closed.
+        """
+        quick = out is not None and not self._closed
+        if quick and self._exchange(bridge.NEIGHBOR_ALLGATHER, value, out) is not NotImplemented:
+            return out
+        self._check_open()
+        array = input_array("value", value)
+        result = self._room(out, array.shape, array.dtype)
+        self._exchange(bridge.NEIGHBOR_ALLGATHER, array, result)
+        return result
+
+    @collective
+    def neighbor_alltoall(self, values: Any, *, out: Any = None) -> Any:
+        """Send entry k of values to destination k. Collective (MPI_Neighbor_alltoall).
+
+        Parameters
+        ----------
+        values
+            An array of shape ``(len(destinations), ...)``, whose entries are of the same dtype and shape on every rank.
+        out
+            A C-contiguous array for the result, of the values' dtype and as many elements. It may be the values.
+
+        Returns
+        -------
+        ndarray
+            Of shape ``(len(sources), ...)``, or out: entry k is what source k has sent here. Where that is PROC_NULL,
+            out keeps what it has there; without out there are zeros.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a rank's values have not one entry a destination, or its out does not fit. On every rank.
+        InvalidTypeError
+            If a rank's values have no dtype that can be sent. On every rank.
+        CollectiveMismatchError
+            If the ranks' entries are of different dtypes or lengths. On every rank.
+        InvalidHandleError
+            If this or its context is closed.
+        """
+        quick = out is not None and not self._closed
+        if quick and self._exchange(bridge.NEIGHBOR_ALLTOALL, values, out) is not NotImplemented:
+            return out
+        self._check_open()
+        array = input_array("values", values)
+        result = self._room(out, array.shape[1:], array.dtype)
+        self._exchange(bridge.NEIGHBOR_ALLTOALL, array, result)
+        return result
+
+    @collective
+    def neighbor_alltoallv(self, data: Any, send_counts: Any, recv_counts: Any = None, *, out: Any = None) -> Any:
+        """Send the next so many rows to each destination. Collective (MPI_Neighbor_alltoallv).
+
+        Parameters
+        ----------
+        data
+            An array of shape (n, ...): n rows, of the same dtype and shape on every rank.
+        send_counts
+            How many rows go to each destination, n in all. Those for PROC_NULL go nowhere.
+        recv_counts
+            How many rows must come from each source; None takes what comes.
+        out
+            A C-contiguous array for the result, of data's dtype and as many elements.
+
+        Returns
+        -------
+        ndarray
+            The rows of all sources, one after the other, of shape ``(sum of recv_counts, ...)``, or out.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a rank's counts have not one entry a neighbour, or do not add up to its rows, or are not what its
+            neighbours send, or its out does not fit. On every rank.
+        InvalidTypeError
+            If a rank's data has no dtype that can be sent. On every rank.
+        CollectiveMismatchError
+            If the ranks' rows are of different dtypes or shapes. On every rank.
+        InvalidHandleError
+            If this or its context is closed.
+        """
+        self._check_open()
+        array = rows("data", data, out)
+        sent = self._counts("send_counts", send_counts, self._destinations, "destinations")
+        expected = np.empty(0, np.int64)
+        if recv_counts is not None:
+            expected = self._counts("recv_counts", recv_counts, self._sources, "sources")
+        counts = np.concatenate([sent, expected])
+        known = int(recv_counts is not None)
+        edges = (self._crosswise, self._serial, known, 0, self._edges, counts)
+        return received(bridge.call(bridge.NEIGHBOR_ALLTOALLV, self._context, array, out, *edges))
+
+    def _counts(self, name: str, counts: Any, neighbours: list[int], kind: str) -> Any:
+        array = integers(name, counts, "a neighbour")
+        if len(array) != len(neighbours):
+            raise library.invalid("neighbor_alltoallv", f"{name} has {len(array)} entries for {len(neighbours)} {kind}")
+        return array
+
+    def _room(self, out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+        """Return where the result goes."""
+        result = fitting_out(out, (len(self._sources), *shape), dtype)
+        if out is None and not self._whole:
+            result[...] = 0
+        return result
+
+    def _exchange(self, code: int, array: Any, result: Any) -> Any:
+        return bridge.call(code, self._context, array, result, self._crosswise, self._serial, 0, 0, self._edges)
+
+
+class Cart(Neighbours):
+    """A grid of ranks. Collective (MPI_Cart_create).
+
+    Parameters
+    ----------
+    ctx
+        The ranks, all of which are in the grid.
+    dims
+        How many ranks there are along each axis. 0 is chosen, so that these are as equal as they can be, the larger
+        ones first (MPI_Dims_create).
+    periods
+        Whether the ends of each axis are neighbours; one for all axes, or one for each.
+    reorder
+        Whether ranks may stand elsewhere in the grid, so that those of one machine are neighbours: where the machines
+        have as many ranks each, and blocks of that many tile the grid, each gets one, else they follow each other. Then
+        the grid has a context of its own.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the dims do not multiply to the number of ranks, one is negative, or there are not as many periods. On every
+        rank.
+    InvalidTypeError
+        If dims are no integers, or periods or reorder no truths. On every rank.
+    CollectiveMismatchError
+        If the ranks pass different dims, periods, or reorder. On every rank.
+
+    Notes
+    -----
+    The last axis runs fastest: rank 1 is at (0, …, 0, 1). The neighbours are, of each axis, the one before and the one
+    behind, in this order, and `PROC_NULL` beyond an end. Along a period of one or two ranks, both are the same; what is
+    sent backwards comes from ahead there, too. Without reorder the context stays the caller's, and open for as long as
+    the grid is used; ``close`` closes the grid alone. (MPI standard, chapter "Virtual Topologies for MPI Processes".)
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     grid = dtl.Cart(ctx, (0, 0), periods=True)
+    ...     before, behind = grid.shift(axis=1)
+    ...     coords = grid.neighbor_allgather(grid.coords())
+    ...     coords.shape
+    (4, 2)
+    """
+
+    _crosswise = 1
+    _kind = "grid"
+
+    @collective
+    def __init__(self, ctx: Context, dims: Any, periods: Any = False, reorder: bool = False) -> None:
+        check_context(ctx)
+        extents = integers("dims", dims, "an axis")
+        truths = _truths(periods, len(extents))
+        wish = flag("reorder", reorder)
+        numbers = np.concatenate([extents, truths])
+        extents = np.asarray(bridge.call(bridge.CART, ctx, numbers, None, wish, 0, 0, 0))
+        grid = np.concatenate([extents, truths])
+        if wish:
+            nodes = np.array([seat.node for seat in ctx.topology.seats], np.int64)
+            order = np.asarray(bridge.call(bridge.CART_AT, ctx, grid, None, _REORDER, 0, 0, 0, nodes))
+            ctx = _part(ctx.split(0, int(order[ctx.rank])))
+        self._begin(ctx, grid, owned=bool(wish))
+
+    def _begin(self, ctx: Context, grid: Any, owned: bool) -> None:
+        self._grid = grid
+        near = np.asarray(bridge.call(bridge.CART_AT, ctx, grid, None, _NEAR, ctx.rank, 0, 0)).tolist()
+        Neighbours.__init__(self, ctx, near, near, owned)
+
+    @property
+    def ndim(self) -> int:
+        """How many axes there are."""
+        return len(self._grid) // 2
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """How many ranks there are along each axis."""
+        return tuple(self._grid[: self.ndim].tolist())
+
+    @property
+    def periods(self) -> tuple[bool, ...]:
+        """Whether the ends of each axis are neighbours."""
+        return tuple(map(bool, self._grid[self.ndim :]))
+
+    def coords(self, rank: int | None = None) -> tuple[int, ...]:
+        """Return where a rank is; None for this one. Not collective (MPI_Cart_coords).
+
+        Raises
+        ------
+        BoundsError
+            If the rank is outside [0, size).
+        InvalidHandleError
+            If the grid or its context is closed.
+        """
+        number = self._context.rank if rank is None else integer("rank", rank)
+        return tuple(np.asarray(self._ask(_COORDS, number)).tolist())
+
+    def rank(self, coords: Any) -> int:
+        """Return which rank is at some coordinates. Not collective (MPI_Cart_rank).
+
+        Parameters
+        ----------
+        coords
+            One for each axis. Along an axis with a period any number will do.
+
+        Raises
+        ------
+        BoundsError
+            If one is beyond an end.
+        InvalidArgumentError
+            If there is not one for each axis.
+        InvalidTypeError
+            If they are no integers.
+        InvalidHandleError
+            If the grid or its context is closed.
+        """
+        number: int = self._ask(_RANK, lists=(integers("coords", coords, "an axis"),))
+        return number
+
+    def shift(self, axis: int, displacement: int = 1) -> tuple[int, int]:
+        """Return whom this rank receives from and sends to if all send along an axis. Not collective (MPI_Cart_shift).
+
+        Parameters
+        ----------
+        axis
+            In [0, ndim).
+        displacement
+            How far; backwards where it is negative.
+
+        Returns
+        -------
+        source, dest : int
+            `PROC_NULL` beyond an end.
+
+        Raises
+        ------
+        BoundsError
+            If there is no such axis.
+        InvalidHandleError
+            If the grid or its context is closed.
+        """
+        by = integer("displacement", displacement)
+        source, dest = np.asarray(self._ask(_SHIFT, self._context.rank, integer("axis", axis), by)).tolist()
+        return source, dest
+
+    @collective
+    def sub(self, remain: Any) -> Cart:
+        """Return this rank's part of the grid along some axes, with its own context. Collective (MPI_Cart_sub).
+
+        Parameters
+        ----------
+        remain
+            Whether each axis is kept. The ranks that differ in the others are in different parts.
+
+        Returns
+        -------
+        Cart
+            Of the axes that are kept, in their order. Close it as you close a context.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If remain has not one entry for each axis. On every rank.
+        InvalidTypeError
+            If it holds no truths. On every rank.
+        CollectiveMismatchError
+            If the ranks pass different ones. On every rank.
+        InvalidHandleError
+            If the grid or its context is closed.
+        """
+        ctx = self._context
+        self._check_open()
+        kept = _truths(remain, self.ndim, "remain").astype(bool)
+        here = np.array(self.coords(), np.int64)
+        library.context_agree(ctx._handle, "cart.sub", f"remain {tuple(kept.tolist())}")
+        here[kept] = 0  # the first rank of the part, which names it
+        part = _part(ctx.split(self.rank(here), ctx.rank))
+        made = Cart.__new__(Cart)
+        made._begin(part, self._grid[np.tile(kept, 2)], owned=True)
+        return made
+
+    def _ask(self, question: int, a: int = 0, b: int = 0, c: int = 0, lists: tuple[Any, ...] = ()) -> Any:
+        self._check_open()
+        return bridge.call(bridge.CART_AT, self._context, self._grid, None, question, a, b, c, *lists)
+
+    def __repr__(self) -> str:
+        sizes = " x ".join(map(str, self.dims))
+        state = ", closed" if self._closed else ""
+        return f"<dtl.Cart of {sizes} ranks, periods {self.periods}, rank {self._context.rank}{state}>"
+
+
+def _part(ctx: Context | None) -> Context:
+    if ctx is None:
+        raise AssertionError("a rank that gives a color is in a part")
+    return ctx
+
+
+def _truths(values: Any, count: int, name: str = "periods") -> Any:
+    """Return truths as numbers: one for each axis, of which one for all is made so many."""
+    if isinstance(values, (bool, np.bool_)):
+        values = [values] * count
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise InvalidTypeError(f"{name} of type {type(values).__name__} are no truths: {error}") from None
+    if array.dtype.kind not in "biu" and array.size:
+        raise InvalidTypeError(f"{name} of type {type(values).__name__} have dtype {array.dtype}; they must be truths")
+    if array.ndim != 1 or len(array) != count:
+        raise InvalidArgumentError(f"{name} of shape {array.shape} must have one entry for each of {count} axes")
+    return (array != 0).astype(np.int64)
+
+
+class Graph(Neighbours):
+    """A graph of ranks, of which each knows its neighbours. Collective (MPI_Dist_graph_create_adjacent).
+
+    Parameters
+    ----------
+    ctx
+        The ranks.
+    sources
+        The ranks that this one receives from. A rank may stand there several times, and be this one.
+    destinations
+        The ranks that this one sends to.
+
+    Raises
+    ------
+    BoundsError
+        If a neighbour is outside [0, size). On every rank.
+    InvalidArgumentError
+        If one end of an edge does not know of it: a rank has another among its destinations more or less often than
+        that one has it among its sources. On every rank.
+    InvalidTypeError
+        If the neighbours are no integers. On every rank.
+
+    Notes
+    -----
+    Of several edges from one rank to another, the first that it sends along is the first that the other receives from,
+    and so on. The context stays the caller's, and open for as long as the graph is used. (MPI standard, chapter
+    "Virtual Topologies for MPI Processes".)
+
+    Examples
+    --------
+    A ring in one direction:
+
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     ring = dtl.Graph(ctx, [(ctx.rank - 1) % ctx.size], [(ctx.rank + 1) % ctx.size])
+    ...     int(ring.neighbor_allgather(ctx.rank)[0]) == (ctx.rank - 1) % ctx.size
+    True
+    """
+
+    _kind = "graph"
+
+    @collective
+    def __init__(self, ctx: Context, sources: Any, destinations: Any) -> None:
+        check_context(ctx)
+        before, behind = _ranks("sources", sources), _ranks("destinations", destinations)
+        bridge.call(bridge.GRAPH, ctx, None, None, 0, 0, 0, 0, edges_of(before, behind))
+        super().__init__(ctx, before, behind, owned=False)
+
+    def __repr__(self) -> str:
+        state = ", closed" if self._closed else ""
+        edges = f"receives from {self._sources} and sends to {self._destinations}"
+        return f"<dtl.Graph, rank {self._context.rank} {edges}{state}>"
+
+
+def _ranks(name: str, ranks: Any) -> list[int]:
+    return [int(rank) for rank in integers(name, ranks, "a neighbour")]
