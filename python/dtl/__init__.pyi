@@ -127,14 +127,14 @@ from .comm.vector_collectives import alltoall as alltoall
 from .comm.vector_collectives import alltoallv as alltoallv
 from .comm.vector_collectives import gatherv as gatherv
 from .comm.vector_collectives import scatterv as scatterv
-from .containers.array import DistributedArray as DistributedArray
 from .containers.base import DistributedContainer as DistributedContainer
 from .containers.halo import Halo as Halo
 from .containers.map.distributed_map import DistributedMap as DistributedMap
 from .containers.redistribution import RedistributionPlan as RedistributionPlan
+from .containers.sequences import DistributedArray as DistributedArray
+from .containers.sequences import DistributedVector as DistributedVector
 from .containers.span import DistributedSpan as DistributedSpan
 from .containers.tensor import DistributedTensor as DistributedTensor
-from .containers.vector import DistributedVector as DistributedVector
 from .exceptions import BackendError as BackendError
 from .exceptions import BackendUnavailableError as BackendUnavailableError
 from .exceptions import BoundsError as BoundsError

@@ -25,7 +25,7 @@ def test_there_are_examples() -> None:
     finder = doctest.DocTestFinder(exclude_empty=True)
     shown = {test.name for name in MODULES for test in finder.find(importlib.import_module(name)) if test.examples}
     assert {
-        "dtl.containers.vector.DistributedVector",
+        "dtl.containers.sequences.DistributedVector",
         "dtl.runtime.context.Context",
         "dtl.comm.reductions.allreduce",
     } <= shown

@@ -9,7 +9,7 @@ import numpy as np
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer
 from ..containers.layout import Division
-from ..containers.vector import DistributedVector
+from ..containers.sequences import DistributedVector
 from ..policies import Partition
 from .axis_reductions import Reduction
 

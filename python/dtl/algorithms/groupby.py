@@ -10,7 +10,7 @@ import numpy as np
 from .._native import library
 from ..comm import collectives
 from ..containers.base import DistributedContainer, check_container
-from ..containers.vector import DistributedVector
+from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import Op
 from ..runtime.agreement import agree, collective

@@ -11,7 +11,7 @@ from .._native.deferring import algorithm
 from ..comm import collectives
 from ..containers.base import DistributedContainer, check_container
 from ..containers.layout import BLOCK
-from ..containers.vector import DistributedVector
+from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import together
 from .exchange import share

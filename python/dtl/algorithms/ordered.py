@@ -13,7 +13,7 @@ from .._native.values import fitting
 from ..comm import collectives
 from ..containers.base import DistributedContainer, check_container
 from ..containers.layout import BLOCK
-from ..containers.vector import DistributedVector
+from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from .exchange import share

@@ -12,7 +12,7 @@ from .._native.deferring import algorithm
 from .._native.library import bridge
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import Axis, Box, move, whole
-from ..containers.vector import DistributedVector
+from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from .exchange import share

@@ -13,7 +13,7 @@ from ..algorithms import statistics
 #: NumPy's functions that there are for containers: the modules that have them, under the same names.
 _MODULES = {
     "algorithms.statistics": "sum prod min max argmin argmax all any mean var std",
-    "algorithms.cumulations": "cumsum cumprod",
+    "algorithms.scan": "cumsum cumprod",
     "algorithms.linalg": "dot vdot",
     "algorithms.histogram": "histogram bincount",
     "algorithms.select": "median quantile",
@@ -45,11 +45,11 @@ class Numbers:
 
     def cumsum(self, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
         """Return the cumulative sums. Collective; see :func:`dtl.cumsum`."""
-        return _called(self, "algorithms.cumulations", "cumsum", axis, dtype, exclusive=exclusive)
+        return _called(self, "algorithms.scan", "cumsum", axis, dtype, exclusive=exclusive)
 
     def cumprod(self, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
         """Return the cumulative products. Collective; see :func:`dtl.cumprod`."""
-        return _called(self, "algorithms.cumulations", "cumprod", axis, dtype, exclusive=exclusive)
+        return _called(self, "algorithms.scan", "cumprod", axis, dtype, exclusive=exclusive)
 
     def dot(self, b: Any, *, reproducible: bool = False) -> Any:
         """Return the inner product with a vector, or the product of matrices. Collective; see :func:`dtl.dot`."""

@@ -11,8 +11,8 @@ from ..exceptions import BoundsError
 from ..policies import Partition
 from .base import DistributedContainer, check_container
 from .indexing.access import Indexed
+from .sequences import DistributedVector
 from .tensor import DistributedTensor
-from .vector import DistributedVector
 
 
 class DistributedSpan(Indexed):

@@ -58,7 +58,7 @@ class Elementwise(NDArrayOperatorsMixin):
         if method == "reduce" and ufunc in _REDUCTIONS and outputs[0] is None and where is True:
             return _reduce(_REDUCTIONS[ufunc], *inputs, **options)
         if ufunc is np.matmul and method == "__call__" and outputs[0] is None:
-            return importlib.import_module("dtl.algorithms.matrices").matmul(*inputs, **options)
+            return importlib.import_module("dtl.algorithms.linalg").matmul(*inputs, **options)
         if method == "accumulate" and ufunc in (np.add, np.multiply) and outputs[0] is None:
             options.setdefault("axis", 0)
             return getattr(inputs[0], "cumsum" if ufunc is np.add else "cumprod")(*inputs[1:], **options)
