@@ -15,7 +15,7 @@ from ..ops import NO_OP, REPLACE
 from ..policies import Partition
 from ..runtime.agreement import agree, together
 from . import cached_windows
-from .atomics import rma_compare_and_swap, rma_fetch_and_add, rma_fetch_and_op
+from .access import rma_compare_and_swap, rma_fetch_and_add, rma_fetch_and_op
 from .window import Window
 
 

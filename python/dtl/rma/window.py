@@ -12,15 +12,14 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native import library
-from .._native.arguments import dtype_number, integer
+from .._native.arguments import check_output, dtype_number, integer
 from .._native.library import bridge
 from ..containers.base import DistributedContainer
-from ..exceptions import DTLError, InvalidArgumentError, InvalidHandleError
+from ..exceptions import DTLError, InvalidArgumentError, InvalidHandleError, InvalidTypeError
 from ..runtime import detached
 from ..runtime.agreement import check_context, collective, together
 from ..runtime.context import Context
 from .epochs import Epochs
-from .exposing import part
 
 _call = bridge.call
 
@@ -86,7 +85,7 @@ class Window(Epochs):
         ctx = owner.context if isinstance(owner, DistributedContainer) else owner
         check_context(ctx)
         with together(ctx, "window"):
-            self._array, count = part(owner, size, base)
+            self._array, count = _part(owner, size, base)
         self._kept = {}
         self._requests = weakref.WeakSet()
         self._context = ctx
@@ -265,3 +264,40 @@ class Window(Epochs):
     def __repr__(self) -> str:
         state = "" if self.is_valid else ", closed"
         return f"<dtl.Window of {self.size} bytes on rank {self._context.rank} of {self._context.size}{state}>"
+
+
+def _part(owner: Any, size: Any, base: Any) -> tuple[np.ndarray[Any, Any] | None, int]:
+    """Return the memory that a rank brings to a window, or how many bytes to allocate."""
+    given = [size is not None, base is not None, isinstance(owner, DistributedContainer)]
+    if sum(given) != 1:
+        raise InvalidArgumentError(
+            "a window takes either size=, how many bytes to allocate, or base=, an array, or a container"
+        )
+    if size is not None:
+        count = integer("size", size)
+        if count < 0:
+            raise InvalidArgumentError(f"size {count} is negative")
+        return None, count
+    if base is not None and not isinstance(base, np.ndarray):
+        raise InvalidTypeError(f"base must be a NumPy array, not {type(base).__name__}")
+    if isinstance(base, np.ma.MaskedArray):
+        raise InvalidArgumentError("base is a masked array, whose mask a window has no place for; fill it first")
+    array = _exposed(owner) if base is None else base
+    try:
+        check_output(array)
+    except InvalidArgumentError as error:
+        raise type(error)(
+            str(error).replace("out ", "base " if base is not None else "the container's part ", 1)
+        ) from None
+    return array, 0
+
+
+def _exposed(container: DistributedContainer) -> np.ndarray[Any, Any]:
+    """Return a container's local part, whose elements have to lie side by side."""
+    elements = container.local_view()
+    if not elements.flags.c_contiguous:
+        raise InvalidArgumentError(
+            f"the elements of {container!r} do not lie side by side here, as with a halo or in a span, so they are no "
+            "part of a window"
+        )
+    return elements
