@@ -12,11 +12,6 @@ from . import seating as seating
 from . import tracing as tracing
 from ._native.threads import get_num_threads as get_num_threads
 from ._native.threads import set_num_threads as set_num_threads
-from .algorithms.cumulations import cumprod as cumprod
-from .algorithms.cumulations import cumsum as cumsum
-from .algorithms.extremes import max_element as max_element
-from .algorithms.extremes import min_element as min_element
-from .algorithms.extremes import minmax as minmax
 from .algorithms.fill import fill as fill
 from .algorithms.fill import generate as generate
 from .algorithms.fill import iota as iota
@@ -28,9 +23,9 @@ from .algorithms.histogram import bincount as bincount
 from .algorithms.histogram import histogram as histogram
 from .algorithms.join import join as join
 from .algorithms.linalg import dot as dot
+from .algorithms.linalg import matmul as matmul
 from .algorithms.linalg import norm as norm
 from .algorithms.linalg import vdot as vdot
-from .algorithms.matrices import matmul as matmul
 from .algorithms.ordered import lower_bound as lower_bound
 from .algorithms.ordered import merge as merge
 from .algorithms.ordered import searchsorted as searchsorted
@@ -42,6 +37,9 @@ from .algorithms.reorder import adjacent_difference as adjacent_difference
 from .algorithms.reorder import partition_by as partition_by
 from .algorithms.reorder import reverse as reverse
 from .algorithms.reorder import rotate as rotate
+from .algorithms.reorder import shuffle as shuffle
+from .algorithms.scan import cumprod as cumprod
+from .algorithms.scan import cumsum as cumsum
 from .algorithms.scan import exclusive_scan as exclusive_scan
 from .algorithms.scan import inclusive_scan as inclusive_scan
 from .algorithms.search import all_of as all_of
@@ -50,11 +48,13 @@ from .algorithms.search import count as count
 from .algorithms.search import count_if as count_if
 from .algorithms.search import find as find
 from .algorithms.search import find_if as find_if
+from .algorithms.search import max_element as max_element
+from .algorithms.search import min_element as min_element
+from .algorithms.search import minmax as minmax
 from .algorithms.search import none_of as none_of
 from .algorithms.select import median as median
 from .algorithms.select import quantile as quantile
 from .algorithms.select import topk as topk
-from .algorithms.shuffling import shuffle as shuffle
 from .algorithms.sort import argsort as argsort
 from .algorithms.sort import is_sorted as is_sorted
 from .algorithms.sort import lexsort as lexsort

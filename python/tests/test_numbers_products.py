@@ -142,9 +142,9 @@ def test_matrices_and_vectors_on_grids(ctx: dtl.Context, dtype: str) -> None:
 
 
 def test_panels_of_large_matrices(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dtl.algorithms import matrices
+    from dtl.algorithms import linalg
 
-    monkeypatch.setattr(matrices, "_PANELS", 1)
+    monkeypatch.setattr(linalg, "_PANELS", 1)
     random = np.random.default_rng(3)
     one, other = random.normal(size=(30, 300)), random.normal(size=(300, 20))
     for g in grids(ctx.size, 2):

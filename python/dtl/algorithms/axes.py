@@ -14,8 +14,7 @@ from ..containers.owning import OwningContainer
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from . import statistics
-from .axis_reductions import Reduction, reduction
-from .combining import combine, container_of, rows_over_ranks
+from .axis_reductions import Reduction, combine, container_of, reduction, rows_over_ranks
 from .exchange import share
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..runtime.agreement import collective
-from . import extremes, fill, reduce, search, sort, transform
+from . import fill, reduce, search, sort, transform
 from . import scan as scanning
 from .functions import check_function
 
@@ -76,9 +76,9 @@ _ALGORITHMS: dict[str, Callable[..., Any]] = {
     "any_of": _by_element(search.any_of),
     "none_of": _by_element(search.none_of),
     "sort": _sort,
-    "minmax": extremes.minmax,
-    "min_element": extremes.min_element,
-    "max_element": extremes.max_element,
+    "minmax": search.minmax,
+    "min_element": search.min_element,
+    "max_element": search.max_element,
     "inclusive_scan": _in_place(scanning.inclusive_scan),
     "exclusive_scan": _in_place(scanning.exclusive_scan),
     "reduce_local": reduce.reduce_local,

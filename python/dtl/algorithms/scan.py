@@ -1,15 +1,25 @@
-"""Scans of whole containers: each element combined with all before it."""
+"""Scans of whole containers: each element combined with all before it, as in cumulative sums and products."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .._native.arguments import operator_number
+import numpy as np
+
+from .._native import library
+from .._native.arguments import dtype_number, operator_number
 from .._native.deferring import algorithm
+from .._native.library import bridge
+from ..comm import vector_collectives
 from ..containers.base import DistributedContainer, check_container
+from ..containers.indexing.regions import move, whole
+from ..containers.layout import BLOCK
 from ..exceptions import InvalidArgumentError
-from ..ops import MAX, SUM, Op
-from .cumulations import scanned
+from ..ops import MAX, PROD, SUM, Op
+from ..policies import Partition
+from .axes import dimensions
+from .axis_reductions import container_of
+from .exchange import share
 
 
 @algorithm
@@ -65,3 +75,145 @@ def _scan(name: str, c: DistributedContainer, op: Any, exclusive: bool) -> Any:
     if c.ndim != 1:
         raise InvalidArgumentError(f"c of shape {c.shape} has {c.ndim} dimensions; it must have 1")
     return scanned(number, c, exclusive)
+
+
+@algorithm
+def cumsum(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
+    """Return the cumulative sums of a container: for each element, the sum of it and all before it. Collective.
+
+    Parameters
+    ----------
+    a
+        A container, divided in any way.
+    axis
+        The dimension to add up along. A container of more than one dimension needs it.
+    dtype
+        The element type to add up in; None is NumPy's choice: 64-bit integers for integers and bool, which wrap around,
+        else that of the container.
+    exclusive
+        Whether the element itself is left out: the first is 0 then.
+
+    Returns
+    -------
+    container
+        Of the same shape, divided as a is.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a is no container.
+    InvalidArgumentError
+        If a has several dimensions, and there is no axis.
+    BoundsError
+        If there is no such dimension.
+    CollectiveMismatchError
+        If ranks pass different containers or arguments.
+
+    Notes
+    -----
+    The ranks tell each other the sums of their parts, and each part is written once. float32 is added up in float64.
+    Where the partition gives no rank one range of the index, the elements are moved to blocks and back.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.array([3, 1, 2]))
+    ...     print(vec.cumsum()[...].gather_to(), dtl.cumsum(vec, exclusive=True)[...].gather_to())
+    [3 4 6] [0 3 4]
+    """
+    return _cumulated("cumsum", SUM, a, axis, dtype, exclusive)
+
+
+@algorithm
+def cumprod(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
+    """Return the cumulative products of a container. Collective. Else as :func:`cumsum`; exclusive starts with 1."""
+    return _cumulated("cumprod", PROD, a, axis, dtype, exclusive)
+
+
+def _cumulated(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive: Any) -> Any:
+    check_container("a", a)
+    a._check_open()
+    if axis is None and a.ndim > 1:
+        raise InvalidArgumentError(f"{name} of a container of {a.ndim} dimensions needs an axis")
+    if isinstance(axis, (tuple, list)):
+        raise InvalidArgumentError(f"axis {axis!r} must be one dimension")
+    dim = 0 if axis is None else dimensions(axis, a.ndim)[0]
+    wanted = None
+    if dtype is not None:
+        dtype_number(dtype)
+        wanted = np.dtype(dtype)
+    if wanted is not None and wanted != a.dtype:
+        a = a.astype(wanted)
+    made = scanned(op, a, exclusive) if a.ndim == 1 else _along(name, op, a, dim, exclusive)
+    return made if wanted is None or made.dtype == wanted else made.astype(wanted)
+
+
+def scanned(op: int, a: DistributedContainer, exclusive: Any = False) -> Any:
+    """Return the scan of a container of one dimension by SUM, PROD, MIN or MAX. Collective."""
+    handle = bridge.call(bridge.CUMULATE, a, None, None, op, int(bool(exclusive)), 0, 0)
+    return a._holding(handle, np.ones(1, a.dtype).cumsum().dtype if op in (SUM, PROD) else a.dtype)
+
+
+def _along(name: str, op: int, a: DistributedContainer, dim: int, exclusive: Any) -> Any:
+    """Scan along one dimension of several: NumPy scans each rank's part, and the ranks share what those come to."""
+    share(a, name, f"axis {dim}" + (", exclusive" if exclusive else ""))
+    ufunc: Any = np.add if op == SUM else np.multiply
+    dtype = np.ones(1, a.dtype).cumsum().dtype
+    if a.partition_policy not in (Partition.BLOCK, Partition.REPLICATED) and dim == 0 and a.context.size > 1:
+        return _by_blocks(name, op, a, exclusive)
+    view = a.local_view()
+    made = a._like(dtype)
+    result = made.local_view()
+    ufunc.accumulate(view, axis=dim, dtype=dtype, out=result)
+    divided = library.container_grid(a._handle, dim) > 1 and a.partition_policy is not Partition.REPLICATED
+    carry = _before(a, dim, ufunc, result) if divided else None
+    if exclusive:
+        later: list[Any] = [slice(None)] * a.ndim
+        former, first = list(later), list(later)
+        later[dim], former[dim], first[dim] = slice(1, None), slice(None, -1), slice(0, 1)
+        result[tuple(later)] = result[tuple(former)].copy()
+        result[tuple(first)] = ufunc.identity
+    if carry is not None:
+        ufunc(result, np.expand_dims(carry, dim), out=result)
+    return made
+
+
+def _before(a: DistributedContainer, dim: int, ufunc: Any, result: Any) -> Any:
+    """Return what the ranks before this one along a dimension come to. Collective."""
+    extent = result.shape[dim]
+    rest = tuple(n for d, n in enumerate(result.shape) if d != dim)
+    mine = result.take(extent - 1, axis=dim) if extent else np.full(rest, ufunc.identity, result.dtype)
+    ctx = a.context
+    at = np.unravel_index(ctx.rank, a.grid)
+    line = [rank for rank in range(ctx.size) if _on_line(np.unravel_index(rank, a.grid), at, dim)]
+    grid_rank = line.index(ctx.rank)
+    flat = np.ascontiguousarray(mine).reshape(-1)
+    counts = np.zeros(ctx.size, np.int64)
+    counts[line[grid_rank + 1 :]] = flat.size
+    got = _exchanged(ctx, flat, counts)
+    carry = np.full(rest, ufunc.identity, result.dtype)
+    for part in got.reshape(grid_rank, *rest) if grid_rank else ():
+        ufunc(carry, part, out=carry)
+    return carry
+
+
+def _on_line(one: Any, other: Any, dim: int) -> bool:
+    return all(i == j for d, (i, j) in enumerate(zip(one, other)) if d != dim)
+
+
+def _exchanged(ctx: Any, flat: Any, counts: Any) -> Any:
+    sent = np.tile(flat, int(np.count_nonzero(counts))) if flat.size else flat
+    return vector_collectives.alltoallv(ctx, sent, counts)
+
+
+def _by_blocks(name: str, op: int, a: DistributedContainer, exclusive: Any) -> Any:
+    blocks = container_of(a, a.shape, a.dtype, BLOCK)
+    box = whole(a.shape)
+    move(blocks, a, box.source())
+    made = _along(name, op, blocks, 0, exclusive)
+    result = a._like(made.dtype)
+    move(result, made, box.source())
+    made.close()
+    blocks.close()
+    return result
