@@ -6,7 +6,7 @@ import importlib
 import sys
 from typing import Sequence
 
-from ._cli.errors import UsageError
+from ._cli import UsageError
 
 #: The commands. Each is a module of _cli with a function main, which is imported when it is wanted.
 COMMANDS = ("run", "trace", "info")

@@ -13,8 +13,7 @@ from job import on
 from programs import clean, run, succeeded
 
 import dtl
-from dtl._cli import command
-from dtl._cli.errors import UsageError
+from dtl._cli import UsageError, command
 from dtl._cli.launcher import MPICH, OPEN_MPI, Launcher
 from dtl._cli.run import main
 

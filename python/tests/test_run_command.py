@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from dtl._cli import command, cores, launcher, library, mca
+from dtl._cli import UsageError, command, cores, launcher, library
 from dtl._cli.command import Command, Job
-from dtl._cli.errors import UsageError
 from dtl._cli.launcher import INTEL, MPICH, OPEN_MPI, Launcher
 
 pytestmark = pytest.mark.alone("has nothing to do with ranks")
@@ -115,7 +114,7 @@ def test_transports_in_a_parameter_file_stay(starter: Launcher, tmp_path: Path, 
 
 def test_named_parameter_files_replace_the_others(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path), "OMPI_MCA_mca_base_param_files": "/a.conf:/b.conf"}
-    assert mca.files("/nowhere/bin/mpiexec", environ) == ["/a.conf", "/b.conf"]
+    assert command.parameter_files("/nowhere/bin/mpiexec", environ) == ["/a.conf", "/b.conf"]
 
 
 @OPEN

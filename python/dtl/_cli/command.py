@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
 from typing import Mapping, NamedTuple, Sequence
 
-from . import mca
 from .launcher import MPICH, OPEN_MPI, Launcher
 
 #: A resource manager that gave us nodes says so in one of these; the launcher then places the ranks itself.
@@ -23,7 +23,6 @@ _HOST_OPTIONS = {
     "default-hostfile",
     "configfile",
 }
-
 
 #: Options that say which processors a rank has.
 _BINDING = {"bind-to", "map-by", "rank-by", "cpu-set", "cpu-list"}
@@ -112,8 +111,8 @@ def _open_mpi_variables(launcher: Launcher, job: Job, environ: Mapping[str, str]
         variables = {
             name: "1" for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM") if name not in environ
         }
-    files = mca.files(launcher.path, environ)
-    chosen = [mca.chosen(name, environ, job.launcher_arguments, files) for name in ("pml", "btl", "mtl")]
+    files = parameter_files(launcher.path, environ)
+    chosen = [_sets_parameter(name, environ, job.launcher_arguments, files) for name in ("pml", "btl", "mtl")]
     if not any(chosen) and not placed(job, environ) and not _given(job) & {"tune", "am"}:
         shared_memory = "sm" if launcher.version >= (5,) else "vader"
         variables.update(OMPI_MCA_pml="ob1", OMPI_MCA_btl=f"self,{shared_memory}")
@@ -155,3 +154,34 @@ def _hydra_options(job: Job) -> list[str]:
     if job.hosts:
         options += ["-hosts", job.hosts]
     return options
+
+
+def _sets_parameter(name: str, environ: Mapping[str, str], arguments: Sequence[str], files: Sequence[str]) -> bool:
+    """Say whether a parameter is set in the environment, the launcher's arguments or a parameter file."""
+    if f"OMPI_MCA_{name}" in environ or any(_names_parameter(path, name) for path in files):
+        return True
+    pairs = zip(arguments, arguments[1:])
+    return any(option.lstrip("-") in ("mca", "gmca", "omca") and value == name for option, value in pairs)
+
+
+def parameter_files(launcher: str, environ: Mapping[str, str]) -> list[str]:
+    """Return the parameter files that Open MPI reads: the user's and the installation's, or those named."""
+    named = environ.get("OMPI_MCA_mca_base_param_files")
+    if named:
+        return [path for path in named.replace(",", ":").split(":") if path]
+    home = environ.get("HOME", os.path.expanduser("~"))
+    prefix = os.path.dirname(os.path.dirname(os.path.abspath(launcher)))
+    return [
+        os.path.join(home, ".openmpi", "mca-params.conf"),
+        os.path.join(prefix, "etc", "openmpi-mca-params.conf"),
+        "/etc/openmpi/openmpi-mca-params.conf",
+    ]
+
+
+def _names_parameter(path: str, name: str) -> bool:
+    """Say whether a parameter file has a line for the parameter."""
+    try:
+        with open(path, errors="replace") as file:
+            return any(line.partition("=")[0].strip() == name for line in file)
+    except OSError:
+        return False

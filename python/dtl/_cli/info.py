@@ -12,8 +12,7 @@ from .. import __version__
 from .._native.callsite import PACKAGE
 from ..runtime import backends
 from ..runtime import mpi as _mpi
-from . import launcher
-from .errors import UsageError
+from . import UsageError, launcher
 
 
 def main(arguments: Sequence[str]) -> int:

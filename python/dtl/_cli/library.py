@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import Mapping, NamedTuple
 
-from .errors import UsageError
+from . import UsageError
 
 #: The names that MPI libraries have, in the order in which the native loader tries them.
 NAMES = ("libmpi.so.12", "libmpi.so.40", "libmpi_abi.so.1", "libmpich.so.12")

@@ -10,7 +10,7 @@ import sys
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, Callable, NamedTuple, Sequence
 
-from .errors import UsageError
+from . import UsageError
 
 
 class Program(NamedTuple):

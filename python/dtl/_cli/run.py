@@ -9,8 +9,7 @@ import sys
 from typing import Mapping, NoReturn, Sequence
 
 from .._native import process
-from . import command, cores, launcher, library, supervise
-from .errors import UsageError
+from . import UsageError, command, cores, launcher, library, supervise
 
 _USAGE = "python -m dtl run -n RANKS [options] [-- launcher arguments --] PROGRAM [: -n RANKS PROGRAM]..."
 

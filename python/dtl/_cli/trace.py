@@ -14,8 +14,7 @@ from ..exceptions import InvalidArgumentError
 from ..monitoring import trace as tracing
 from ..runtime.context import Context
 from ..runtime.environment import Environment
-from . import program
-from .errors import UsageError
+from . import UsageError, program
 
 _USAGE = """\
 usage: python -m dtl trace [-o FILE] [--table] (SCRIPT | -m MODULE) [arguments]
