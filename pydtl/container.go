@@ -73,8 +73,8 @@ func PlanClose(h int64) (ok bool, err error) {
 	return true, container.Plans.Close(handle.Handle(h))
 }
 
-// ContainerOn returns a container as a guest of another context of the same ranks. Local.
-func ContainerOn(h, ctx int64) (guest int64, err error) {
+// ContainerOn returns the alias of a container on another context of the same ranks. Local.
+func ContainerOn(h, ctx int64) (alias int64, err error) {
 	defer guard(&err)
 	return onBoth(h, ctx, func(c container.Container, on *runtime.Context) (int64, error) {
 		g, err := container.On(c, on)

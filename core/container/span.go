@@ -35,8 +35,8 @@ func NewSpan(of Container, offset, count int64) (*Span, error) {
 		return nil, status.New(status.OutOfBounds, "offset %d and count %d reach outside [0, %d]", offset, count, n)
 	}
 	s := &Span{context: of.Context(), now: *p.state}
-	if g, ok := of.(*Guest); ok {
-		of = g.of
+	if alias, ok := of.(*StreamAlias); ok {
+		of = alias.of
 	}
 	switch of := of.(type) {
 	case *Array:

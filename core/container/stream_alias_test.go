@@ -11,9 +11,9 @@ import (
 	"dtl/core/status"
 )
 
-func TestGuestsAreTheContainerElsewhere(t *testing.T) {
+func TestStreamAliasesAreTheContainerElsewhere(t *testing.T) {
 	everyVector(t, func(t *testing.T, on *runtime.Context, v *container.Array, size int64) {
-		twin, err := on.DupFor("guests")
+		twin, err := on.DupFor("aliases")
 		assert.NoError(t, err)
 		g, err := container.On(v, twin)
 		assert.NoError(t, err)
@@ -26,10 +26,10 @@ func TestGuestsAreTheContainerElsewhere(t *testing.T) {
 		span, err := container.NewSpan(g, 0, -1)
 		assert.NoError(t, err)
 		assert.Same(t, twin, span.Context())
-		guest, err := container.On(span, on)
+		alias, err := container.On(span, on)
 		assert.NoError(t, err)
-		holds(t, guest, func(i int64) int64 { return 10 * i })
-		assert.ErrorIs(t, guest.Redistribute(container.Division{}, 0), status.Unsupported)
+		holds(t, alias, func(i int64) int64 { return 10 * i })
+		assert.ErrorIs(t, alias.Redistribute(container.Division{}, 0), status.Unsupported)
 		again, err := container.On(g, on)
 		assert.NoError(t, err)
 		assert.Same(t, on, again.Context())
@@ -39,8 +39,8 @@ func TestGuestsAreTheContainerElsewhere(t *testing.T) {
 	})
 }
 
-// TestGuestsDoNotWaitForEachOther has ranks move two vectors on two contexts, in another order on each.
-func TestGuestsDoNotWaitForEachOther(t *testing.T) {
+// TestStreamAliasesDoNotWaitForEachOther has ranks move two vectors on two contexts, in another order on each.
+func TestStreamAliasesDoNotWaitForEachOther(t *testing.T) {
 	for n := 1; n <= 5; n++ {
 		onRanks(t, n, func(on *runtime.Context) {
 			var vectors [2]*container.Array

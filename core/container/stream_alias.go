@@ -6,19 +6,19 @@ import (
 	"dtl/core/status"
 )
 
-// Guest is a container on another context of the same ranks: what is done with it travels there, and so in no order with
-// what is done with the container itself. Its elements and its structure are the container's.
-type Guest struct {
+// StreamAlias is a container under the name of another context of the same ranks, a stream's: what is done with it is sent
+// there, and so in no order with what is done with the container itself. It has the container's elements and structure.
+type StreamAlias struct {
 	of      Container
 	context *runtime.Context
 }
 
-var _ Container = (*Guest)(nil)
+var _ Container = (*StreamAlias)(nil)
 
-// On returns a container as a guest of another context, which has the same ranks. Local.
-func On(of Container, context *runtime.Context) (*Guest, error) {
-	if g, ok := of.(*Guest); ok {
-		of = g.of
+// On returns the alias of a container on another context, which has the same ranks. Local.
+func On(of Container, context *runtime.Context) (*StreamAlias, error) {
+	if alias, ok := of.(*StreamAlias); ok {
+		of = alias.of
 	}
 	p, err := of.Use()
 	if err != nil {
@@ -26,35 +26,35 @@ func On(of Container, context *runtime.Context) (*Guest, error) {
 	}
 	defer p.Done()
 	if own := of.Context(); own.Size() != context.Size() || own.Rank() != context.Rank() {
-		return nil, status.New(status.InvalidArgument, "a container of rank %d of %d is no guest of rank %d of %d",
+		return nil, status.New(status.InvalidArgument, "a container of rank %d of %d has no alias on rank %d of %d",
 			own.Rank(), own.Size(), context.Rank(), context.Size())
 	}
-	return &Guest{of, context}, nil
+	return &StreamAlias{of, context}, nil
 }
 
 // Inner says that programs know nothing of it. It implements handle.Insider.
-func (g *Guest) Inner() bool { return true }
+func (s *StreamAlias) Inner() bool { return true }
 
-// Context returns the context that it is a guest of.
-func (g *Guest) Context() *runtime.Context { return g.context }
+// Context returns the context that it stands for the container on.
+func (s *StreamAlias) Context() *runtime.Context { return s.context }
 
 // Use returns the container's part, which does not change until the caller calls Done.
-func (g *Guest) Use() (Part, error) { return g.of.Use() }
+func (s *StreamAlias) Use() (Part, error) { return s.of.Use() }
 
 // View returns the container's part with one more use of its memory.
-func (g *Guest) View() (comm.Result, error) { return g.of.View() }
+func (s *StreamAlias) View() (comm.Result, error) { return s.of.View() }
 
-// Redistribute is that of the container. Collective on the context that it is a guest of.
-func (g *Guest) Redistribute(v Division, limit int64) error {
-	a, ok := g.of.(*Array)
+// Redistribute is that of the container. Collective on the alias's context.
+func (s *StreamAlias) Redistribute(v Division, limit int64) error {
+	a, ok := s.of.(*Array)
 	if !ok {
 		return status.New(status.Unsupported, "a span's structure is its container's")
 	}
-	return a.redistribute(g.context, v, limit)
+	return a.redistribute(s.context, v, limit)
 }
 
 // Close does nothing: the container is its owner's.
-func (g *Guest) Close() error { return nil }
+func (s *StreamAlias) Close() error { return nil }
 
 // Settle moves what was made on another context of the same ranks to one, for good. Nobody else uses it yet. Local.
 func Settle(c Container, context *runtime.Context) error {
