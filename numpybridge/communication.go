@@ -28,7 +28,7 @@ func (c *Call) on(f func(*comm.Comm) error) (err error) {
 // within is on for a part of a call that C is in the middle of: the communicator is there until that ends, also where the
 // context has been closed meanwhile.
 func (c *Call) within(f func(*comm.Comm) error) error {
-	on := comm.Lent(c.Handle)
+	on := comm.OnFastPath(c.Handle)
 	if on == nil {
 		return status.New(status.Internal, "no call is under way on the context")
 	}

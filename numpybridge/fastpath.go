@@ -29,7 +29,7 @@ const (
 	_ = uint(C.DTL_EAGER-comm.Eager) + uint(comm.Eager-C.DTL_EAGER)
 	_ = uint(C.sizeof_dtl_window-rma.LocalBytes) + uint(rma.LocalBytes-C.sizeof_dtl_window)
 	_ = uint(C.sizeof_dtl_target-rma.TargetBytes) + uint(rma.TargetBytes-C.sizeof_dtl_target)
-	_ = uint(C.sizeof_dtl_sight-comm.SightBytes) + uint(comm.SightBytes-C.sizeof_dtl_sight)
+	_ = uint(C.sizeof_dtl_sight-comm.PeekBytes) + uint(comm.PeekBytes-C.sizeof_dtl_sight)
 	_ = uint(C.DTL_PAYLOAD_BYTES-board.MaxPayload) + uint(board.MaxPayload-C.DTL_PAYLOAD_BYTES)
 )
 
@@ -40,7 +40,7 @@ func dtl_lend(handle C.int64_t) (at unsafe.Pointer) {
 	defer guard(nil)
 	c := Call{Handle: int64(handle)}
 	_ = c.on(func(on *comm.Comm) error { // of a context that is closed, there is none
-		at = on.Lend(int64(handle))
+		at = on.OpenFastPath(int64(handle))
 		return nil
 	})
 	return at
@@ -53,7 +53,7 @@ func dtl_expose(handle C.int64_t) (at unsafe.Pointer) {
 	defer guard(nil)
 	c := Call{Handle: int64(handle)}
 	_ = c.window(func(w *rma.Window) error { // of one that is closed, there is none
-		at = w.Lend(int64(handle))
+		at = w.OpenFastPath(int64(handle))
 		return nil
 	})
 	return at
@@ -66,7 +66,7 @@ func dtl_watch(handle C.int64_t) (at unsafe.Pointer) {
 	defer guard(nil)
 	c := Call{Handle: int64(handle)}
 	_ = c.request(func(r *comm.Request) error { // of one that is closed, there is none
-		at = r.Lend(int64(handle))
+		at = r.OpenPeek(int64(handle))
 		return nil
 	})
 	return at

@@ -12,7 +12,7 @@ import (
 // look late, and then finds another owner or none. Who looks late counts itself among the users for a moment, so that the
 // count is never set, also where another board takes the Local over.
 type Local struct {
-	owner         int64  // a number of the owner's; 0: the board is closed, or lent to nobody
+	owner         int64  // a number of the owner's; 0: the board is closed, or the fast path is not open
 	turn          uint64 // who is in a collective call here: a goroutine, or OutsideGo; 0: nobody
 	rank, size    int32
 	spins         int32
@@ -52,19 +52,19 @@ func (l *Local) describe(b *Board) {
 	l.offers = uint64(unsafe.Offsetof(slot{}.presence))
 }
 
-// Lend tells code outside Go, which knows the owner by a number, where the board is, and how it is used: how often to
+// OpenFastPath tells code outside Go, which knows the owner by a number, where the board is, and how it is used: how often to
 // look for another rank before it waits in other ways, and how many bytes a call may lay down.
-func (b *Board) Lend(owner int64, spins, brief int, messages Messages) unsafe.Pointer {
+func (b *Board) OpenFastPath(owner int64, spins, brief int, messages Messages) unsafe.Pointer {
 	b.local.messages = messages
 	b.local.spins, b.local.brief = int32(spins), int32(brief)
 	atomic.StoreInt64(&b.local.owner, owner)
 	return unsafe.Pointer(b.local)
 }
 
-// Reclaim takes the board back, and returns the owner's number; 0 where nobody had it.
-func (b *Board) Reclaim() (owner int64) { return atomic.SwapInt64(&b.local.owner, 0) }
+// CloseFastPath takes the board back, and returns the owner's number; 0 where nobody had it.
+func (b *Board) CloseFastPath() (owner int64) { return atomic.SwapInt64(&b.local.owner, 0) }
 
-// InUse reports whether a message is on its way that was sent by those whom the board was lent to.
+// InUse reports whether a message is on its way that the fast path has sent.
 func (b *Board) InUse() bool { return atomic.LoadInt32(&b.local.users) != 0 }
 
 // Turn returns where it says who is in a collective call. It may be used until Forsake.

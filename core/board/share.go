@@ -46,7 +46,7 @@ func sight(memory []byte, rank, ranks int) (*Board, error) {
 }
 
 // Close gives the memory back, unless offers are open. Nobody uses the board after it, but for Turn, Forsake, and those
-// whose offers they are; so nobody has it who was lent it.
+// whose offers they are; so the fast path is closed.
 func (b *Board) Close() error {
 	if b.Offering() {
 		return nil

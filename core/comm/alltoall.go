@@ -72,15 +72,15 @@ func (c *Comm) Counts(send []int64) ([]int64, error) {
 // Where every rank passes recvCounts, one agreement shows whether they are right; else the ranks tell each other.
 func (c *Comm) Alltoallv(value Array, sendCounts, recvCounts []int64, out *Array) (Result, error) {
 	const op = "alltoallv"
-	share := offer(&value, out)
-	share[sharedKnow], share[sharedTies] = c.ties(sendCounts, recvCounts)
-	mine := checkOffer(&value, out)
+	share := shares(&value, out)
+	share[sharedKnow], share[sharedChecksum] = c.countChecksum(sendCounts, recvCounts)
+	mine := checkRows(&value, out)
 	if mine == nil {
 		mine = c.checkAlltoallv(&value, sendCounts, recvCounts, out)
 	}
-	p := passage{}
+	p := exchangeBuffers{}
 	if mine == nil && recvCounts != nil {
-		p, mine = c.newPassage(&value, sum(recvCounts), out)
+		p, mine = c.newExchangeBuffers(&value, sum(recvCounts), out)
 	}
 	all := make([]Shared, c.Size())
 	if err := c.AgreeSharing(value.describe(op, -1), mine, share, all); err != nil {
@@ -88,26 +88,26 @@ func (c *Comm) Alltoallv(value Array, sendCounts, recvCounts []int64, out *Array
 		p.end()
 		return Result{}, err
 	}
-	if !tied(all) {
+	if !countsAgree(all) {
 		var err error
-		if recvCounts, err = c.learnCounts(op, &p, &value, sendCounts, recvCounts, out, all); err != nil {
+		if recvCounts, err = c.exchangeCounts(op, &p, &value, sendCounts, recvCounts, out, all); err != nil {
 			return Result{}, err
 		}
 	}
 	row := value.rowCount()
-	return c.pass(op, &p, cut(p.send, sendCounts, row), cut(p.Span, recvCounts, row))
+	return c.exchangeRows(op, &p, splitRows(p.send, sendCounts, row), splitRows(p.Span, recvCounts, row))
 }
 
 // checkAlltoallv checks one rank's counts, and its output where they say how long it must be.
 func (c *Comm) checkAlltoallv(value *Array, sendCounts, recvCounts []int64, out *Array) error {
-	if err := c.checkTrade(value, sendCounts, recvCounts); err != nil || recvCounts == nil || out == nil {
+	if err := c.checkRowCounts(value, sendCounts, recvCounts); err != nil || recvCounts == nil || out == nil {
 		return err
 	}
 	return checkOutput(out.Span, value.Span, int(sum(recvCounts)*value.rowCount()))
 }
 
-// checkTrade checks one rank's counts of an exchange of rows.
-func (c *Comm) checkTrade(value *Array, sendCounts, recvCounts []int64) error {
+// checkRowCounts checks one rank's counts of an exchange of rows.
+func (c *Comm) checkRowCounts(value *Array, sendCounts, recvCounts []int64) error {
 	if sendCounts == nil {
 		return status.New(status.InvalidArgument, "there are no send_counts")
 	}
@@ -117,35 +117,36 @@ func (c *Comm) checkTrade(value *Array, sendCounts, recvCounts []int64) error {
 	return c.checkLengths("recv_counts", recvCounts)
 }
 
-// ties returns whether this rank says what must come, and the sum of what it sends less the sum of what it expects: over
-// all ranks that is zero where each sends what is expected, and else, in all likelihood, is not.
-func (c *Comm) ties(sendCounts, recvCounts []int64) (know, ties int64) {
+// countChecksum returns whether this rank says what must come, and the sum of the hashes of what it sends less the sum of
+// those of what it expects: over all ranks that is zero where each sends what is expected, and else, in all likelihood, is not.
+func (c *Comm) countChecksum(sendCounts, recvCounts []int64) (know, checksum int64) {
 	if recvCounts == nil {
 		return 0, 0
 	}
 	for rank, n := range sendCounts {
-		ties += tie(c.Rank(), rank, n)
+		checksum += countHash(c.Rank(), rank, n)
 	}
 	for rank, n := range recvCounts {
-		ties -= tie(rank, c.Rank(), n)
+		checksum -= countHash(rank, c.Rank(), n)
 	}
-	return 1, ties
+	return 1, checksum
 }
 
-// tied reports whether every rank knows what comes, and is right.
-func tied(all []Shared) bool {
-	ties := int64(0)
+// countsAgree reports whether every rank knows what comes, and is right.
+func countsAgree(all []Shared) bool {
+	checksum := int64(0)
 	for _, s := range all {
 		if s[sharedKnow] == 0 {
 			return false
 		}
-		ties += s[sharedTies]
+		checksum += s[sharedChecksum]
 	}
-	return ties == 0
+	return checksum == 0
 }
 
-// learnCounts has the ranks tell each other what they send, and makes room for it where recvCounts did not say. Collective.
-func (c *Comm) learnCounts(op string, p *passage, value *Array, sendCounts, recvCounts []int64, out *Array, all []Shared) ([]int64, error) {
+// exchangeCounts has the ranks tell each other what they send, and makes room for it where recvCounts did not say.
+// Collective.
+func (c *Comm) exchangeCounts(op string, p *exchangeBuffers, value *Array, sendCounts, recvCounts []int64, out *Array, all []Shared) ([]int64, error) {
 	got, err := c.Counts(sendCounts)
 	switch {
 	case err != nil:
@@ -154,7 +155,7 @@ func (c *Comm) learnCounts(op string, p *passage, value *Array, sendCounts, recv
 			err = checkOutput(out.Span, value.Span, int(sum(got)*value.rowCount()))
 		}
 		if err == nil {
-			*p, err = c.newPassage(value, sum(got), out)
+			*p, err = c.newExchangeBuffers(value, sum(got), out)
 		}
 	case !slices.Equal(recvCounts, got):
 		err = status.New(status.InvalidArgument, "recv_counts %v, but the ranks send %v rows", recvCounts, got)
@@ -178,22 +179,22 @@ func (c *Comm) Ialltoallv(value Array, sendCounts, recvCounts []int64, out *Arra
 	const op = "ialltoallv"
 	mine := checkArray("value", &value)
 	if mine == nil {
-		mine = c.checkTrade(&value, sendCounts, recvCounts)
+		mine = c.checkRowCounts(&value, sendCounts, recvCounts)
 	}
-	var twin *memory.Storage
+	var duplicate *memory.Storage
 	if mine == nil && out != nil {
-		value.Span, twin, mine = c.separate(value.Span, out.Span)
+		value.Span, duplicate, mine = c.withoutOverlap(value.Span, out.Span)
 	}
 	p, err := c.post(wire.Signature{Op: op, Type: value.Type, Extra: value.rowCount()}, mine)
 	if err != nil {
-		if twin != nil {
-			twin.Release()
+		if duplicate != nil {
+			duplicate.Release()
 		}
 		return nil, status.In(op, err)
 	}
 	value.Shape = slices.Clone(value.Shape)
-	t := &trade{comm: c, value: value, row: value.rowCount(), sends: slices.Clone(sendCounts),
-		expected: slices.Clone(recvCounts), twin: twin}
+	t := &rowExchange{comm: c, value: value, row: value.rowCount(), sends: slices.Clone(sendCounts),
+		expected: slices.Clone(recvCounts), duplicate: duplicate}
 	if out != nil {
 		t.out = &Array{Span: out.Span}
 	}
@@ -215,35 +216,35 @@ func (n *note) raw() memory.Span {
 	return memory.Span{Addr: unsafe.Pointer(n), Count: noteBytes, Type: dtype.Uint8}
 }
 
-// trade is an exchange of rows as a task. The notes come first; then it is known how much the rows are.
-type trade struct {
+// rowExchange is an exchange of rows as a task. The notes come first; then it is known how much the rows are.
+type rowExchange struct {
 	comm            *Comm
 	value           Array
 	row             int64 // elements of one
 	sends, expected []int64
 	out             *Array
 	notes           *memory.Storage // this rank's, then those of the others
-	twin            *memory.Storage // of value's elements, where the output lies over them
+	duplicate       *memory.Storage // of value's elements, where the output lies over them
 	waits           []backend.Request
 	at              int // in waits
 	opened          bool
-	astray          *memory.Storage // of rows that are not what this rank exchanges
+	unwanted        *memory.Storage // of rows that are not what this rank exchanges
 	got             Result
 	failed          error
 }
 
-func (t *trade) more() bool { return !t.opened }
+func (t *rowExchange) more() bool { return !t.opened }
 
-func (t *trade) awaits() awaited { return named("ialltoallv") }
+func (t *rowExchange) awaits() awaited { return named("ialltoallv") }
 
-func (t *trade) result() Result {
+func (t *rowExchange) result() Result {
 	r := t.got
 	t.got = Result{}
 	return r
 }
 
 // note returns where the note to a rank stands, or with theirs the one from it.
-func (t *trade) note(rank int, theirs bool) *note {
+func (t *rowExchange) note(rank int, theirs bool) *note {
 	if theirs {
 		rank += t.comm.size
 	}
@@ -251,7 +252,7 @@ func (t *trade) note(rank int, theirs bool) *note {
 }
 
 // add records what was started.
-func (t *trade) add(r backend.Request, err error) {
+func (t *rowExchange) add(r backend.Request, err error) {
 	if err != nil {
 		t.failed = errors.Join(t.failed, err)
 		return
@@ -259,13 +260,13 @@ func (t *trade) add(r backend.Request, err error) {
 	t.waits = append(t.waits, r)
 }
 
-func (t *trade) drop() {
-	if t.twin != nil {
-		t.twin.Release()
+func (t *rowExchange) drop() {
+	if t.duplicate != nil {
+		t.duplicate.Release()
 	}
 }
 
-func (t *trade) begin() (backend.Request, error) {
+func (t *rowExchange) begin() (backend.Request, error) {
 	c := t.comm
 	var err error
 	if t.notes, err = memory.NewStorage(c.memory, 2*c.size*noteBytes, alignment); err != nil {
@@ -279,7 +280,7 @@ func (t *trade) begin() (backend.Request, error) {
 		from := (c.rank - step + c.size) % c.size
 		t.add(c.StartRecv(t.note(from, true).raw(), from, notesLane))
 	}
-	parts := cut(t.value.Span, t.sends, t.row)
+	parts := splitRows(t.value.Span, t.sends, t.row)
 	for step := 1; step < c.size; step++ {
 		to := (c.rank + step) % c.size
 		t.add(c.StartSend(t.note(to, false).raw(), to, notesLane))
@@ -287,16 +288,16 @@ func (t *trade) begin() (backend.Request, error) {
 			t.add(c.StartSend(parts[to], to, rowsLane))
 		}
 	}
-	return t.onward()
+	return t.proceed()
 }
 
-func (t *trade) next(_ backend.Status, err error) (backend.Request, error) {
+func (t *rowExchange) next(_ backend.Status, err error) (backend.Request, error) {
 	t.failed = errors.Join(t.failed, err)
-	return t.onward()
+	return t.proceed()
 }
 
-// onward returns what is to be waited for next.
-func (t *trade) onward() (backend.Request, error) {
+// proceed returns what is to be waited for next.
+func (t *rowExchange) proceed() (backend.Request, error) {
 	if t.at == t.comm.size-1 && !t.opened {
 		t.opened = true
 		t.failed = errors.Join(t.failed, t.open())
@@ -305,7 +306,7 @@ func (t *trade) onward() (backend.Request, error) {
 		t.at++
 		return t.waits[t.at-1], nil
 	}
-	for _, s := range []*memory.Storage{t.notes, t.twin, t.astray} {
+	for _, s := range []*memory.Storage{t.notes, t.duplicate, t.unwanted} {
 		if s != nil {
 			s.Release()
 		}
@@ -318,7 +319,7 @@ func (t *trade) onward() (backend.Request, error) {
 
 // open makes room for the rows, now that it is known what comes, and starts receiving them. They are received also
 // where they are not what this rank states, for they are on their way.
-func (t *trade) open() error {
+func (t *rowExchange) open() error {
 	c := t.comm
 	counts, bytes := make([]int64, c.size), 0
 	var wrong error
@@ -334,7 +335,7 @@ func (t *trade) open() error {
 	if wrong == nil && t.expected != nil && !slices.Equal(t.expected, counts) {
 		wrong = status.New(status.InvalidArgument, "recv_counts %v, but the ranks send %v rows", t.expected, counts)
 	}
-	p, err := c.newPassage(&t.value, sum(counts), t.out)
+	p, err := c.newExchangeBuffers(&t.value, sum(counts), t.out)
 	if t.got = p.Result; err == nil && t.out != nil {
 		err = checkOutput(t.out.Span, t.value.Span, int(sum(counts)*t.row))
 	}
@@ -343,8 +344,8 @@ func (t *trade) open() error {
 	}
 	var parts []memory.Span
 	if wrong == nil {
-		parts = cut(t.got.Span, counts, t.row)
-	} else if parts, err = t.stray(bytes); err != nil {
+		parts = splitRows(t.got.Span, counts, t.row)
+	} else if parts, err = t.unwantedParts(bytes); err != nil {
 		return err
 	}
 	for step := 1; step < c.size; step++ {
@@ -352,20 +353,20 @@ func (t *trade) open() error {
 			t.add(c.StartRecv(parts[from], from, rowsLane))
 		}
 	}
-	memory.Copy(parts[c.rank], cut(t.value.Span, t.sends, t.row)[c.rank])
+	memory.Copy(parts[c.rank], splitRows(t.value.Span, t.sends, t.row)[c.rank])
 	return wrong
 }
 
-// stray returns memory for rows that nobody wants.
-func (t *trade) stray(bytes int) ([]memory.Span, error) {
+// unwantedParts returns memory for rows that nobody wants.
+func (t *rowExchange) unwantedParts(bytes int) ([]memory.Span, error) {
 	var err error
-	if t.astray, err = memory.NewStorage(t.comm.memory, bytes, alignment); err != nil {
+	if t.unwanted, err = memory.NewStorage(t.comm.memory, bytes, alignment); err != nil {
 		return nil, err
 	}
 	parts, at := make([]memory.Span, t.comm.size), 0
 	for rank := range parts {
 		n := t.note(rank, true).bytes()
-		parts[rank] = span(t.astray, bytes).Slice(at, at+n)
+		parts[rank] = span(t.unwanted, bytes).Slice(at, at+n)
 		at += n
 	}
 	return parts, nil

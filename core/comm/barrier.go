@@ -17,5 +17,5 @@ func (c *Comm) Barrier() error {
 
 // Ibarrier starts what Barrier does. Collective.
 func (c *Comm) Ibarrier() (*Request, error) {
-	return c.collect(wire.Signature{Op: "ibarrier"}, nil, backend.AsyncCommunicator.Ibarrier)
+	return c.startCollective(wire.Signature{Op: "ibarrier"}, nil, backend.AsyncCommunicator.Ibarrier)
 }

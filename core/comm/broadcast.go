@@ -38,9 +38,9 @@ func (c *Comm) broadcast(value, out *Array, root int64) (Result, error) {
 	} else {
 		stateElements(&f, value)
 	}
-	var d *deal
+	var d *broadcastOffers
 	if told.elements.Bytes() > board.MaxPayload {
-		if d = c.deal(told.elements); d != nil {
+		if d = c.offerToAll(told.elements); d != nil {
 			told.offers = d.numbers
 		}
 	}
@@ -56,7 +56,7 @@ func (c *Comm) broadcast(value, out *Array, root int64) (Result, error) {
 }
 
 // broadcastFrom is root's part once every rank knows what comes.
-func (c *Comm) broadcastFrom(value, out *Array, h wire.Header, d *deal) error {
+func (c *Comm) broadcastFrom(value, out *Array, h wire.Header, d *broadcastOffers) error {
 	if h.Apart {
 		if err := c.ready(h, nil); err != nil {
 			d.revoke()
@@ -73,7 +73,7 @@ func (c *Comm) broadcastFrom(value, out *Array, h wire.Header, d *deal) error {
 }
 
 // broadcastAll moves root's elements to all others: what it offers them, if anything.
-func (c *Comm) broadcastAll(value memory.Span, d *deal) error {
+func (c *Comm) broadcastAll(value memory.Span, d *broadcastOffers) error {
 	if d == nil {
 		return c.blocking(func() error { return c.main.Broadcast(value.Raw(), c.rank) })
 	}

@@ -50,8 +50,8 @@ func (c *Comm) takeToClose() error {
 			return err
 		}
 	}
-	if b := c.lentBoard(); b != nil {
-		if err := c.reclaim(b); err != nil {
+	if b := c.fastPathBoard(); b != nil {
+		if err := c.closeFastPath(b); err != nil {
 			c.release()
 			return err
 		}

@@ -37,16 +37,16 @@ func (c *Comm) apart(send, recv memory.Span, f func(send memory.Span) error) err
 	if !overlap(send, recv) {
 		return c.blocking(func() error { return f(send) })
 	}
-	twin, err := c.twin(send)
+	duplicate, err := c.duplicate(send)
 	if err != nil {
 		return err
 	}
-	defer twin.release()
-	return c.blocking(func() error { return f(twin.Span) })
+	defer duplicate.release()
+	return c.blocking(func() error { return f(duplicate.Span) })
 }
 
-// twin returns a copy of elements, which the caller releases.
-func (c *Comm) twin(of memory.Span) (Result, error) {
+// duplicate returns a copy of elements, which the caller releases.
+func (c *Comm) duplicate(of memory.Span) (Result, error) {
 	r, err := newResult(c.memory, wire.Header{Type: of.Type, Shape: []int64{int64(of.Count)}})
 	if err == nil {
 		memory.Copy(r.Span, of)
@@ -54,8 +54,8 @@ func (c *Comm) twin(of memory.Span) (Result, error) {
 	return r, err
 }
 
-// The calls of this file start a collective and return. All ranks start them in the same order; they wait for them in
-// any. They travel where only payloads do besides, so they may be under way beside every other call.
+// A collective that does not block is started, and a request returned. All ranks start such calls in the same order; they
+// wait for them in any. They travel where only payloads do besides, so they may be under way beside every other call.
 
 // async returns the communicator of collectives that do not block.
 func (c *Comm) async() (backend.AsyncCommunicator, error) {
@@ -66,14 +66,14 @@ func (c *Comm) async() (backend.AsyncCommunicator, error) {
 	return a, nil
 }
 
-// single is a task of one operation of the backend.
-type single struct {
-	name  string
-	start func() (backend.Request, error)
-	twin  *memory.Storage // of an input that shares memory with the output, or nil
+// backendTask is a task of one operation of the backend.
+type backendTask struct {
+	name      string
+	start     func() (backend.Request, error)
+	duplicate *memory.Storage // of an input that shares memory with the output, or nil
 }
 
-func (t *single) begin() (backend.Request, error) {
+func (t *backendTask) begin() (backend.Request, error) {
 	r, err := t.start()
 	if err != nil {
 		t.drop()
@@ -81,37 +81,37 @@ func (t *single) begin() (backend.Request, error) {
 	return r, err
 }
 
-func (t *single) next(_ backend.Status, err error) (backend.Request, error) {
+func (t *backendTask) next(_ backend.Status, err error) (backend.Request, error) {
 	t.drop()
 	return nil, err
 }
 
-func (t *single) drop() {
-	if t.twin != nil {
-		t.twin.Release()
-		t.twin = nil
+func (t *backendTask) drop() {
+	if t.duplicate != nil {
+		t.duplicate.Release()
+		t.duplicate = nil
 	}
 }
 
-func (t *single) result() Result { return Result{} }
+func (t *backendTask) result() Result { return Result{} }
 
-func (t *single) more() bool { return false }
+func (t *backendTask) more() bool { return false }
 
-func (t *single) awaits() awaited { return named(t.name) }
+func (t *backendTask) awaits() awaited { return named(t.name) }
 
-// collect starts a collective that form describes, unless this rank's arguments are refused, mine.
-func (c *Comm) collect(f wire.Signature, mine error, start func(a backend.AsyncCommunicator) (backend.Request, error)) (*Request, error) {
-	return c.collectFrom(f, nil, mine, start)
+// startCollective starts a collective that form describes, unless this rank's arguments are refused, mine.
+func (c *Comm) startCollective(f wire.Signature, mine error, start func(a backend.AsyncCommunicator) (backend.Request, error)) (*Request, error) {
+	return c.startCollectiveWith(f, nil, mine, start)
 }
 
-// collectFrom is collect with memory that goes with the task.
-func (c *Comm) collectFrom(f wire.Signature, twin *memory.Storage, mine error,
+// startCollectiveWith is startCollective with memory that goes with the task.
+func (c *Comm) startCollectiveWith(f wire.Signature, duplicate *memory.Storage, mine error,
 	start func(a backend.AsyncCommunicator) (backend.Request, error)) (*Request, error) {
 	a, err := c.async()
 	if mine == nil {
 		mine = err
 	}
-	t := &single{name: f.Op, twin: twin, start: func() (backend.Request, error) { return start(a) }}
+	t := &backendTask{name: f.Op, duplicate: duplicate, start: func() (backend.Request, error) { return start(a) }}
 	p, err := c.post(f, mine)
 	if err != nil {
 		t.drop()
@@ -120,13 +120,13 @@ func (c *Comm) collectFrom(f wire.Signature, twin *memory.Storage, mine error,
 	return c.begin(f.Op, t, p)
 }
 
-// separate returns send, or a copy of it where it shares memory with recv, with the memory of the copy.
-func (c *Comm) separate(send, recv memory.Span) (memory.Span, *memory.Storage, error) {
+// withoutOverlap returns send, or a copy of it where it shares memory with recv, with the memory of the copy.
+func (c *Comm) withoutOverlap(send, recv memory.Span) (memory.Span, *memory.Storage, error) {
 	if !overlap(send, recv) {
 		return send, nil, nil
 	}
-	twin, err := c.twin(send)
-	return twin.Span, twin.Storage, err
+	duplicate, err := c.duplicate(send)
+	return duplicate.Span, duplicate.Storage, err
 }
 
 // RefuseStart says in the place of a collective that does not block that this rank cannot start it, and why.

@@ -15,12 +15,12 @@ import (
 	"dtl/core/status"
 )
 
-// Short calls may be made by code outside Go, which lays down entries on the board by itself and reads those of the
-// others. What takes longer it asks for here, within its turn.
+// The fast path makes short calls outside Go: C code lays down entries on the board by itself, and reads those of the other
+// ranks (numpybridge/fastpath*.c). What takes longer it asks for here, within its turn.
 
-// Lend returns where the board is, for code that knows this Comm by a number; nil where there is none, or where not every
-// thread may make calls. It is called before the Comm is used.
-func (c *Comm) Lend(owner int64) unsafe.Pointer {
+// OpenFastPath returns where the board is, for code outside Go that knows this Comm by a number; nil where there is none, or
+// where not every thread may make calls. It is called before the Comm is used.
+func (c *Comm) OpenFastPath(owner int64) unsafe.Pointer {
 	if c.gone.Load() || c.alike || progress.Limited() {
 		return nil
 	}
@@ -46,25 +46,25 @@ func (c *Comm) Lend(owner int64) unsafe.Pointer {
 		}
 		c.pins.Pin(c) // C looks at the length of its unexpected-message queue
 	}
-	lent.Store(owner, c)
-	return b.Lend(owner, c.spins, brief, m)
+	onFastPath.Store(owner, c)
+	return b.OpenFastPath(owner, c.spins, brief, m)
 }
 
-// lent are those that Lend has told of, by the number that code outside Go knows them by.
-var lent sync.Map
+// onFastPath are those that OpenFastPath has told of, by the number that code outside Go knows them by.
+var onFastPath sync.Map
 
-// Lent returns what Lend told of under a number. Code outside Go asks for it within a call: then it is there until that
-// ends, also where its handle has been closed meanwhile. It is nil where it has been closed.
-func Lent(owner int64) *Comm {
-	c, _ := lent.Load(owner)
+// OnFastPath returns the Comm that code outside Go knows by a number; nil if it has been closed. Such code asks within a call:
+// then the Comm is there until that ends, also where its handle has been closed meanwhile.
+func OnFastPath(owner int64) *Comm {
+	c, _ := onFastPath.Load(owner)
 	of, _ := c.(*Comm)
 	return of
 }
 
-// reclaim takes a board back, and waits until messages that code outside Go has on their way have gone.
-func (c *Comm) reclaim(b *board.Board) error {
-	if owner := b.Reclaim(); owner != 0 {
-		defer lent.Delete(owner)
+// closeFastPath takes a board back, and waits until messages that code outside Go has on their way have gone.
+func (c *Comm) closeFastPath(b *board.Board) error {
+	if owner := b.CloseFastPath(); owner != 0 {
+		defer onFastPath.Delete(owner)
 	}
 	w := c.beginWait("close, behind another thread's message")
 	w.last = true
@@ -104,7 +104,7 @@ func (c *Comm) FinishSend(native uint64, rc, offer int, dest, tag int64) error {
 // AwaitCopy waits until a rank has copied its share of what it offers under a number to code outside Go.
 func (c *Comm) AwaitCopy(rank, number int, tag int64) error {
 	b := c.board
-	_, err := c.await(c.looking(func() (bool, error) {
+	_, err := c.await(c.pollRequest(func() (bool, error) {
 		copying, err := b.Copying(rank, number)
 		return !copying, err
 	}), waiting("recv", "source", int64(rank), tag))
@@ -143,8 +143,8 @@ func (c *Comm) Broadcasted(out *Array, root int64) (Result, error) {
 	return r, status.In("broadcast", err)
 }
 
-// lentBoard returns the board that code outside Go may have; nil where there is none.
-func (c *Comm) lentBoard() *board.Board {
+// fastPathBoard returns the board that code outside Go may have; nil where there is none.
+func (c *Comm) fastPathBoard() *board.Board {
 	if c.size == 1 {
 		return c.own
 	}

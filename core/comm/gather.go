@@ -72,15 +72,15 @@ func (c *Comm) Igather(send, recv memory.Span, root int64) (*Request, error) {
 	if mine == nil {
 		mine = checkType("value", send)
 	}
-	var twin *memory.Storage
+	var duplicate *memory.Storage
 	if mine == nil && int(root) == c.Rank() {
 		if mine = checkOutput(recv, send, send.Count*c.Size()); mine == nil {
-			send, twin, mine = c.separate(send, recv)
+			send, duplicate, mine = c.withoutOverlap(send, recv)
 		}
 	} else {
 		recv = memory.Span{Type: send.Type}
 	}
-	return c.collectFrom(f, twin, mine, func(a backend.AsyncCommunicator) (backend.Request, error) {
+	return c.startCollectiveWith(f, duplicate, mine, func(a backend.AsyncCommunicator) (backend.Request, error) {
 		return a.Igather(send, recv, int(root))
 	})
 }
@@ -92,11 +92,11 @@ func (c *Comm) Iallgather(send, recv memory.Span) (*Request, error) {
 	if mine == nil {
 		mine = checkOutput(recv, send, send.Count*c.Size())
 	}
-	var twin *memory.Storage
+	var duplicate *memory.Storage
 	if mine == nil {
-		send, twin, mine = c.separate(send, recv)
+		send, duplicate, mine = c.withoutOverlap(send, recv)
 	}
-	return c.collectFrom(f, twin, mine, func(a backend.AsyncCommunicator) (backend.Request, error) {
+	return c.startCollectiveWith(f, duplicate, mine, func(a backend.AsyncCommunicator) (backend.Request, error) {
 		return a.Iallgather(send, recv)
 	})
 }

@@ -194,13 +194,13 @@ func (c *Comm) NeighborAlltoallv(value Array, n Neighbors, sendCounts, recvCount
 	const op = "neighbor_alltoallv"
 	mine := c.checkNeighbors(n)
 	if mine == nil {
-		mine = errorOr(checkOffer(&value, out), checkEdgeCounts(&value, n, sendCounts, recvCounts))
+		mine = errorOr(checkRows(&value, out), checkEdgeCounts(&value, n, sendCounts, recvCounts))
 	}
 	if err := c.Agree(n.describe(op, &value), mine); err != nil {
 		return Result{}, status.In(op, err)
 	}
 	got, err := c.countsAlongEdges(n, sendCounts)
-	p := passage{}
+	p := exchangeBuffers{}
 	if err == nil && recvCounts != nil && !slices.Equal(recvCounts, got) {
 		err = status.New(status.InvalidArgument, "recv_counts %v, but the neighbours send %v rows", recvCounts, got)
 	}
@@ -208,14 +208,14 @@ func (c *Comm) NeighborAlltoallv(value Array, n Neighbors, sendCounts, recvCount
 		err = checkOutput(out.Span, value.Span, int(sum(got)*value.rowCount()))
 	}
 	if err == nil {
-		p, err = c.newPassage(&value, sum(got), out)
+		p, err = c.newExchangeBuffers(&value, sum(got), out)
 	}
 	if err := p.ready(c, op, agreed, err); err != nil {
 		return Result{}, err
 	}
 	defer p.end()
 	row := value.rowCount()
-	if err := c.alongEdges(n, cut(p.send, sendCounts, row), cut(p.Span, got, row)); err != nil {
+	if err := c.alongEdges(n, splitRows(p.send, sendCounts, row), splitRows(p.Span, got, row)); err != nil {
 		p.release()
 		return Result{}, status.In(op, err)
 	}
@@ -283,5 +283,5 @@ func (c *Comm) Connect(n Neighbors) error {
 			break
 		}
 	}
-	return status.In(op, c.settle(op, mine))
+	return status.In(op, c.shareError(op, mine))
 }

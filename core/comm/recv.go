@@ -310,7 +310,7 @@ func (t *receiving) collect(source int, h wire.Header) (backend.Request, error) 
 		return nil, err
 	}
 	t.collects = true
-	return t.comm.looking(rest.Test), nil
+	return t.comm.pollRequest(rest.Test), nil
 }
 
 func (t *receiving) result() Result {

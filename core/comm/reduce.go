@@ -87,11 +87,11 @@ func checkReduction(send, recv memory.Span, op kernel.Op) error {
 func (c *Comm) Iallreduce(send, recv memory.Span, op kernel.Op) (*Request, error) {
 	f := wire.Signature{Op: "iallreduce", Operator: op.String(), Type: send.Type, Count: send.Count}
 	mine := checkReduction(send, recv, op)
-	var twin *memory.Storage
+	var duplicate *memory.Storage
 	if mine == nil {
-		send, twin, mine = c.separate(send, recv)
+		send, duplicate, mine = c.withoutOverlap(send, recv)
 	}
-	return c.collectFrom(f, twin, mine, func(a backend.AsyncCommunicator) (backend.Request, error) {
+	return c.startCollectiveWith(f, duplicate, mine, func(a backend.AsyncCommunicator) (backend.Request, error) {
 		return a.Iallreduce(send, recv, op)
 	})
 }
@@ -100,16 +100,16 @@ func (c *Comm) Iallreduce(send, recv memory.Span, op kernel.Op) (*Request, error
 // value, elementwise, and the result the ranks that have it, as int64 of value's shape. Of several it is the lowest. NaN
 // goes before every number, and the zeros are equal. Collective.
 func (c *Comm) AllreduceLoc(value *Array, best memory.Span, op kernel.Op) (Result, error) {
-	return c.locate(&search{name: "allreduce", op: op, value: value, best: best, all: true})
+	return c.locate(&locReduction{name: "allreduce", op: op, value: value, best: best, all: true})
 }
 
 // ReduceLoc is AllreduceLoc with best and the result on root only. Collective.
 func (c *Comm) ReduceLoc(value *Array, best memory.Span, op kernel.Op, root int64) (Result, error) {
-	return c.locate(&search{name: "reduce", op: op, value: value, best: best, root: root})
+	return c.locate(&locReduction{name: "reduce", op: op, value: value, best: best, root: root})
 }
 
-// search is one call of AllreduceLoc or ReduceLoc.
-type search struct {
+// locReduction is one call of AllreduceLoc or ReduceLoc.
+type locReduction struct {
 	name  string
 	op    kernel.Op
 	value *Array
@@ -127,7 +127,7 @@ type search struct {
 
 // locate reduces twice: to the extremes, and to the lowest of the ranks that find theirs among them. So it needs no
 // operator on pairs, which would be one for each type.
-func (c *Comm) locate(s *search) (r Result, err error) {
+func (c *Comm) locate(s *locReduction) (r Result, err error) {
 	err = c.inTurn(s.name, func() (err error) {
 		r, err = c.locateNow(s)
 		return err
@@ -135,7 +135,7 @@ func (c *Comm) locate(s *search) (r Result, err error) {
 	return r, err
 }
 
-func (c *Comm) locateNow(s *search) (Result, error) {
+func (c *Comm) locateNow(s *locReduction) (Result, error) {
 	wrong := c.prepare(s)
 	defer s.found.release()
 	defer s.mine.release()
@@ -145,7 +145,7 @@ func (c *Comm) locateNow(s *search) (Result, error) {
 	}
 	short, err := c.start(f, wrong, s.value.Span)
 	if err == nil && short {
-		err = c.searchBoard(s)
+		err = c.locateAmongLaid(s)
 	} else if err == nil {
 		err = c.reduceTwice(s)
 	}
@@ -160,7 +160,7 @@ func (c *Comm) locateNow(s *search) (Result, error) {
 }
 
 // prepare checks the arguments and makes room.
-func (c *Comm) prepare(s *search) (err error) {
+func (c *Comm) prepare(s *locReduction) (err error) {
 	var located bool
 	if s.extreme, located = s.op.Located(); !located {
 		return status.New(status.InvalidArgument, "%s gives no ranks", s.op)
@@ -195,11 +195,11 @@ func (c *Comm) prepare(s *search) (err error) {
 }
 
 // reduceTwice searches where the values are too many for the board.
-func (c *Comm) reduceTwice(s *search) error {
+func (c *Comm) reduceTwice(s *locReduction) error {
 	return c.blocking(func() error { return c.reducedTwice(s) })
 }
 
-func (c *Comm) reducedTwice(s *search) error {
+func (c *Comm) reducedTwice(s *locReduction) error {
 	if err := c.main.Allreduce(s.value.Span, s.extremes, s.extreme); err != nil {
 		return err
 	}
@@ -215,8 +215,8 @@ func (c *Comm) reducedTwice(s *search) error {
 	return c.main.Reduce(s.mine.Span, ranks, kernel.Min, int(s.root))
 }
 
-// searchBoard searches among the values that every rank has laid down.
-func (c *Comm) searchBoard(s *search) error {
+// locateAmongLaid searches among the values that every rank has laid down.
+func (c *Comm) locateAmongLaid(s *locReduction) error {
 	if !s.here {
 		return nil
 	}

@@ -26,7 +26,7 @@ func (c *Comm) offer(value memory.Span, dest int64) (seq uint32, ok bool) {
 func (c *Comm) collectOffer(to *Result, source int, h wire.Header, what awaited) error {
 	rest, err := c.board.Collect(source, int(h.Number), to.Addr, to.Bytes())
 	if rest != nil {
-		if _, err = c.await(c.looking(rest.Test), what); err != nil {
+		if _, err = c.await(c.pollRequest(rest.Test), what); err != nil {
 			to.retain(rest)
 		}
 	}
@@ -47,7 +47,7 @@ func (r *Result) retain(rest *cma.Collection) {
 
 // offering is the wait for a receiver to copy what it was offered.
 type offering struct {
-	looking
+	pollRequest
 	board  *board.Board
 	value  memory.Span // stays where it is meanwhile
 	number int
@@ -83,21 +83,21 @@ func (c *Comm) endOffer(h wire.Header, value memory.Span, failed error, dest, ta
 	return err
 }
 
-// deal is one rank's elements on offer to every other rank of a board.
-type deal struct {
-	looking
+// broadcastOffers is one rank's elements on offer to every other rank of a board.
+type broadcastOffers struct {
+	pollRequest
 	offers  []*offering
 	numbers []byte // of each rank's offer
 	left    int    // how many are not over
 	failed  error
 }
 
-// deal offers elements to every other rank; nil where not all can copy them.
-func (c *Comm) deal(value memory.Span) *deal {
+// offerToAll offers elements to every other rank; nil where not all can copy them.
+func (c *Comm) offerToAll(value memory.Span) *broadcastOffers {
 	if c.board == nil || c.size-1 > cma.OffersKept/2 {
 		return nil
 	}
-	d := &deal{numbers: make([]byte, c.size)}
+	d := &broadcastOffers{numbers: make([]byte, c.size)}
 	d.comm, d.ask = c, d.settled
 	for rank := range c.size {
 		if rank == c.rank {
@@ -116,7 +116,7 @@ func (c *Comm) deal(value memory.Span) *deal {
 }
 
 // revoke takes offers back of which nobody was told, or whom nobody will come for.
-func (d *deal) revoke() {
+func (d *broadcastOffers) revoke() {
 	if d == nil {
 		return
 	}
@@ -126,7 +126,7 @@ func (d *deal) revoke() {
 }
 
 // end waits until every rank has the elements.
-func (d *deal) end(op string) error {
+func (d *broadcastOffers) end(op string) error {
 	_, err := d.comm.await(d, named(op))
 	if err != nil {
 		for _, o := range d.offers {
@@ -137,7 +137,7 @@ func (d *deal) end(op string) error {
 }
 
 // settled looks once at each offer, and helps where somebody copies.
-func (d *deal) settled() (bool, error) {
+func (d *broadcastOffers) settled() (bool, error) {
 	for _, o := range d.offers {
 		if o.over {
 			continue

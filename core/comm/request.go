@@ -25,7 +25,7 @@ type Request struct {
 	cancelled bool
 	waiters   atomic.Int32     // who has the lock for as long as it takes, or wants it
 	queued    progress.Entry   // in the progress queue
-	sight     *sight           // of code outside Go that looks at it; nil: there is none
+	peek      *requestPeek     // of code outside Go that looks at it; nil: there is none
 	absence   watchdog.Absence // of the rank that it waits for
 }
 
@@ -297,7 +297,7 @@ func (r *Request) Close() error {
 		result.release()
 	}
 	r.state = resting
-	r.withdraw()
+	r.closePeek()
 	return nil
 }
 

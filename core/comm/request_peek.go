@@ -11,86 +11,87 @@ import (
 	"dtl/core/progress"
 )
 
-// A program that computes beside a request asks again and again whether it is over, and the way into Go takes several
-// times as long as MPI's answer. So code outside Go may ask MPI by itself, and come here when the answer is not that
-// the operation is under way. It comes every so often all the same: there is more to a request than what MPI knows.
+// A program that computes beside a request tests again and again whether it is over, and the way into Go takes several
+// times as long as MPI's answer. So code outside Go may peek at the request: it asks MPI by itself, and calls Go only when
+// the answer is not that the operation is under way. It calls Go every so often all the same, for MPI does not know all that
+// a request does.
 
-// sight is what such code sees of a request.
-type sight struct {
+// requestPeek is what such code sees of a request.
+type requestPeek struct {
 	owner  int64  // a number of the owner's; 0: nobody's
-	peek   uint64 // the address of a C function
+	test   uint64 // the address of the C function that asks MPI
 	native uint64 // what the request waits for, as that knows it; 0: ask Go
 	turn   uint32 // 1 while somebody is at the request: who is outside Go does not wait for it
 	_      [36]byte
 }
 
-// SightBytes is for code outside Go that looks there.
-const SightBytes = unsafe.Sizeof(sight{})
+// PeekBytes is for code outside Go that looks there.
+const PeekBytes = unsafe.Sizeof(requestPeek{})
 
-// sights are those that no request has.
-var sights memory.Fixed[sight]
+// freePeeks are those that no request has. Code outside Go may look at one late, so their memory is never given back.
+var freePeeks memory.Fixed[requestPeek]
 
-// Lend returns where the request is to be looked at, for code that knows it by a number; nil where there is no such place,
+// OpenPeek returns where the request is to be looked at, for code that knows it by a number; nil where there is no such place,
 // or where not every thread may make calls.
-func (r *Request) Lend(owner int64) unsafe.Pointer {
+func (r *Request) OpenPeek(owner int64) unsafe.Pointer {
 	if progress.Limited() || r.comm.engine.Mode == progress.ByCalls || !r.try() {
 		return nil
 	}
 	defer r.unlock()
-	if r.sight == nil {
+	if r.peek == nil {
 		if _, ok := r.wait.(backend.NativeRequest); !ok {
 			return nil
 		}
-		s, err := sights.Get()
+		s, err := freePeeks.Get()
 		if err != nil { // there need not be one
 			return nil
 		}
 		s.take()
-		r.sight = s
+		r.peek = s
 	}
-	atomic.StoreInt64(&r.sight.owner, owner)
-	return unsafe.Pointer(r.sight)
+	atomic.StoreInt64(&r.peek.owner, owner)
+	return unsafe.Pointer(r.peek)
 }
 
 // lock takes the request for whoever goes on with it.
 func (r *Request) lock() {
 	r.mu.Lock()
-	r.sight.take()
+	r.peek.take()
 }
 
 func (r *Request) tryLock() bool {
 	if !r.mu.TryLock() {
 		return false
 	}
-	r.sight.take()
+	r.peek.take()
 	return true
 }
 
 func (r *Request) unlock() {
-	if s := r.sight; s != nil {
+	if s := r.peek; s != nil {
 		s.native = 0
 		if native, ok := r.wait.(backend.NativeRequest); ok && r.state == underWay {
-			number, peek := native.Native()
-			s.native, s.peek = number, uint64(peek)
+			number, test := native.Native()
+			s.native, s.test = number, uint64(test)
 		}
 		s.leave()
 	}
 	r.mu.Unlock()
 }
 
-// withdraw lets another request have the sight. The caller holds the lock.
-func (r *Request) withdraw() {
-	if s := r.sight; s != nil {
-		r.sight = nil
+// closePeek lets another request have the memory of the peek. The caller holds the lock.
+func (r *Request) closePeek() {
+	if s := r.peek; s != nil {
+		r.peek = nil
 		atomic.StoreInt64(&s.owner, 0)
 		s.native = 0
 		s.leave()
-		sights.Put(s)
+		freePeeks.Put(s)
 	}
 }
 
 // take waits for whoever looks outside Go, which takes one call of MPI.
-func (s *sight) take() {
+func (s *requestPeek) take() {
 	if s == nil {
 		return
 	}
@@ -103,4 +104,4 @@ func (s *sight) take() {
 	}
 }
 
-func (s *sight) leave() { atomic.StoreUint32(&s.turn, 0) }
+func (s *requestPeek) leave() { atomic.StoreUint32(&s.turn, 0) }

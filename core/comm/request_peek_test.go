@@ -42,7 +42,7 @@ func (n *native) Native() (number uint64, peek uintptr) {
 
 // stages waits for one after the other.
 type stages struct {
-	single
+	backendTask
 	left []*native
 }
 
@@ -71,19 +71,19 @@ func staged(t *testing.T, tests ...int32) (*Request, []*native) {
 	return r, all
 }
 
-func TestSightShowsWhatIsWaitedFor(t *testing.T) {
+func TestPeekShowsWhatIsWaitedFor(t *testing.T) {
 	r, _ := staged(t, 1, 2)
-	s := (*sight)(r.Lend(7))
-	if s == nil || s.owner != 7 || s.native != 1 || s.peek != 1 || s.turn != 0 {
-		t.Fatalf("lent %+v", s)
+	s := (*requestPeek)(r.OpenPeek(7))
+	if s == nil || s.owner != 7 || s.native != 1 || s.test != 1 || s.turn != 0 {
+		t.Fatalf("opened %+v", s)
 	}
 	for i, want := range []uint64{1, 2, 2, 0} {
 		if over := r.Test(); s.native != want || over != (want == 0) {
 			t.Errorf("test %d: %d waited for, over: %v", i, s.native, over)
 		}
 	}
-	if again := (*sight)(r.Lend(7)); again != s {
-		t.Error("lent another")
+	if again := (*requestPeek)(r.OpenPeek(7)); again != s {
+		t.Error("opened another")
 	}
 	if _, err := r.Wait(); err != nil {
 		t.Error(err)
@@ -91,30 +91,30 @@ func TestSightShowsWhatIsWaitedFor(t *testing.T) {
 	if err := r.Close(); err != nil || s.owner != 0 || s.native != 0 || s.turn != 0 {
 		t.Errorf("closed with %v: %+v", err, s)
 	}
-	if r.Lend(7) != nil {
-		t.Error("lent after the end")
+	if r.OpenPeek(7) != nil {
+		t.Error("opened after the end")
 	}
 }
 
-func TestSightIsNotLent(t *testing.T) {
+func TestPeekIsRefused(t *testing.T) {
 	r, _ := staged(t, 1)
 	r.comm.engine.Mode = progress.ByCalls
-	if r.Lend(7) != nil {
+	if r.OpenPeek(7) != nil {
 		t.Error("where every call goes on with others")
 	}
 	r.comm.engine.Mode = progress.ByWaiting
 	r.waiters.Add(1)
 	r.lock()
-	if r.Lend(7) != nil {
+	if r.OpenPeek(7) != nil {
 		t.Error("while somebody waits")
 	}
 	r.unlock()
 }
 
-// TestSightIsNotUsedMeanwhile has goroutines look as C does, beside some that test: what they see is not forgotten.
-func TestSightIsNotUsedMeanwhile(t *testing.T) {
+// TestPeekIsNotUsedMeanwhile has goroutines look as C does, beside some that test: what they see is not forgotten.
+func TestPeekIsNotUsedMeanwhile(t *testing.T) {
 	r, all := staged(t, 2000, 0, 2000)
-	s := (*sight)(r.Lend(7))
+	s := (*requestPeek)(r.OpenPeek(7))
 	var looking sync.WaitGroup
 	for range 2 {
 		looking.Go(func() {

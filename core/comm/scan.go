@@ -80,10 +80,10 @@ func (c *Comm) combined(x combination, out *Array) (r Result, err error) {
 	}
 	send := x.value.Span
 	if wrong == nil && send.Bytes() > c.brief && overlap(send, r.Span) {
-		var twin Result
-		twin, wrong = c.twin(send)
-		defer twin.release()
-		send = twin.Span
+		var duplicate Result
+		duplicate, wrong = c.duplicate(send)
+		defer duplicate.release()
+		send = duplicate.Span
 	}
 	f := wire.Signature{Op: x.name, Operator: x.op.String(), Type: x.value.Type, Count: x.value.Count}
 	if short, e := c.start(f, wrong, send); short || e != nil {

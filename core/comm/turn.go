@@ -79,8 +79,9 @@ func (c *Comm) tryTake() bool {
 }
 
 const (
-	// prompt is how often who waits for a turn looks before it sleeps between two looks, and drowsy how long it sleeps at most.
-	prompt, drowsy = 100, time.Millisecond
+	// looksBeforeSleep is how often a call that waits for its turn looks before it sleeps between two looks, and longestSleep
+	// how long it sleeps at most.
+	looksBeforeSleep, longestSleep = 100, time.Millisecond
 )
 
 // waitForTurn is take where another goroutine has the turn. last says that the caller is to close the communicator.
@@ -92,14 +93,14 @@ func (c *Comm) waitForTurn(op string, last bool) error {
 		if c.gone.Load() && !last {
 			return closed()
 		}
-		if looks < prompt {
+		if looks < looksBeforeSleep {
 			runtime.Gosched()
 			continue
 		}
 		if err := w.check(); err != nil {
 			return err
 		}
-		time.Sleep(min(max(w.Waited()/8, drowsy/20), drowsy))
+		time.Sleep(min(max(w.Waited()/8, longestSleep/20), longestSleep))
 	}
 	return nil
 }

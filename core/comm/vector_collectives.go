@@ -49,17 +49,17 @@ func (a *Array) describe(op string, root int64) Call {
 
 // What a rank tells the others while they agree.
 const (
-	sharedRows = iota // how many rows it has
-	sharedOut         // one more than the number of elements that its output holds, 0 without one
-	sharedKnow        // 1 if it says how many rows must come
-	sharedTies        // what shows whether that is how many do: see ties
+	sharedRows     = iota // how many rows it has
+	sharedOut             // one more than the number of elements that its output holds, 0 without one
+	sharedKnow            // 1 if it says how many rows must come
+	sharedChecksum        // whether that is how many do: see countChecksum
 )
 
 // In scatterv, where only root knows the type of the rows, the third is the type of the output.
 const sharedType = sharedKnow
 
-// offer is what a rank with this value and output shares.
-func offer(value, out *Array) (s Shared) {
+// shares is what a rank with this value and output shares.
+func shares(value, out *Array) (s Shared) {
 	s[sharedRows], _ = value.rows()
 	if out != nil {
 		s[sharedOut] = int64(out.Count) + 1
@@ -67,17 +67,17 @@ func offer(value, out *Array) (s Shared) {
 	return s
 }
 
-// checkOffer is what a rank can say of its value and output before it knows how long the result is.
-func checkOffer(value, out *Array) error {
+// checkRows is what a rank can say of its value and output before it knows how long the result is.
+func checkRows(value, out *Array) error {
 	if err := checkArray("value", value); err != nil || out == nil {
 		return err
 	}
 	return checkOutput(out.Span, value.Span, out.Count)
 }
 
-// settle returns mine on a rank that has an error, and another's elsewhere, where all ranks know that one may have.
+// shareError returns mine on a rank that has an error, and another's elsewhere, where all ranks know that one may have.
 // Collective.
-func (c *Comm) settle(op string, mine error) error { return c.Agree(Call{Op: op}, mine) }
+func (c *Comm) shareError(op string, mine error) error { return c.Agree(Call{Op: op}, mine) }
 
 // checkOuts refuses outputs that are not as long as the results: of count(r) elements on rank r. Collective where one is
 // refused.
@@ -97,11 +97,11 @@ func (c *Comm) checkOuts(op string, all []Shared, count func(rank int) int64) er
 	if agreed {
 		return nil
 	}
-	return c.settle(op, mine)
+	return c.shareError(op, mine)
 }
 
-// tie is a number that stands for n rows from one rank to another: with other rows, in all likelihood, it is another.
-func tie(from, to int, n int64) int64 {
+// countHash is a hash of n rows from one rank to another.
+func countHash(from, to int, n int64) int64 {
 	const k = 0x9e3779b97f4a7c15
 	hi, lo := bits.Mul64(uint64(from)*k^uint64(n)+0xa0761d6478bd642f, uint64(to)*k+0xe7037ed1a0b428db)
 	hi, lo = bits.Mul64(hi^lo^uint64(n)*k, 0x8ebc6af09c88c6e3)
@@ -159,15 +159,15 @@ func sum(counts []int64) (total int64) {
 	return total
 }
 
-// passage is one rank's part in moving rows: where they are sent from, and the result.
-type passage struct {
+// exchangeBuffers is one rank's part in moving rows: where they are sent from, and the result.
+type exchangeBuffers struct {
 	Result
-	send memory.Span
-	twin *memory.Storage // of send, where the output lies over the value
+	send      memory.Span
+	duplicate *memory.Storage // of send, where the output lies over the value
 }
 
-// newPassage makes room for a result of n rows like value's, and for a copy of value where out lies over it.
-func (c *Comm) newPassage(value *Array, n int64, out *Array) (p passage, err error) {
+// newExchangeBuffers makes room for a result of n rows like value's, and for a copy of value where out lies over it.
+func (c *Comm) newExchangeBuffers(value *Array, n int64, out *Array) (p exchangeBuffers, err error) {
 	p.send = value.Span
 	_, row := value.rows()
 	if bytes := value.rowCount() * int64(value.Type.Size()); n == math.MaxInt64 || n > math.MaxInt64/max(bytes, 1) {
@@ -182,19 +182,19 @@ func (c *Comm) newPassage(value *Array, n int64, out *Array) (p passage, err err
 	if !overlap(out.Span, value.Span) {
 		return p, nil
 	}
-	if p.twin, err = memory.NewStorage(c.memory, value.Bytes(), alignment); err != nil {
+	if p.duplicate, err = memory.NewStorage(c.memory, value.Bytes(), alignment); err != nil {
 		return p, err
 	}
-	p.send.Addr = p.twin.Addr()
+	p.send.Addr = p.duplicate.Addr()
 	memory.Copy(p.send, value.Span)
 	return p, nil
 }
 
 // ready returns nil if every rank is prepared; else it gives the result up. bytes is what all ranks together move: where
 // it is little, nobody asks the others, as in agree. Collective.
-func (p *passage) ready(c *Comm, op string, bytes int64, err error) error {
+func (p *exchangeBuffers) ready(c *Comm, op string, bytes int64, err error) error {
 	if bytes >= agreed {
-		err = c.settle(op, err)
+		err = c.shareError(op, err)
 	}
 	if err != nil {
 		p.release()
@@ -204,15 +204,15 @@ func (p *passage) ready(c *Comm, op string, bytes int64, err error) error {
 }
 
 // end lets go of what is needed during the exchange only.
-func (p *passage) end() {
-	if p.twin != nil {
-		p.twin.Release()
-		p.twin = nil
+func (p *exchangeBuffers) end() {
+	if p.duplicate != nil {
+		p.duplicate.Release()
+		p.duplicate = nil
 	}
 }
 
-// pass exchanges the parts, and returns the result.
-func (c *Comm) pass(op string, p *passage, send, recv []memory.Span) (Result, error) {
+// exchangeRows exchanges the parts, and returns the result.
+func (c *Comm) exchangeRows(op string, p *exchangeBuffers, send, recv []memory.Span) (Result, error) {
 	defer p.end()
 	if err := c.Exchange(send, recv); err != nil {
 		p.release()
@@ -221,8 +221,8 @@ func (c *Comm) pass(op string, p *passage, send, recv []memory.Span) (Result, er
 	return p.Result, nil
 }
 
-// cut divides a span in parts of so many rows, of so many elements each.
-func cut(s memory.Span, counts []int64, row int64) []memory.Span {
+// splitRows divides a span in parts of so many rows, of so many elements each.
+func splitRows(s memory.Span, counts []int64, row int64) []memory.Span {
 	parts, at := make([]memory.Span, len(counts)), 0
 	for rank, n := range counts {
 		length := int(n * row)
@@ -232,14 +232,14 @@ func cut(s memory.Span, counts []int64, row int64) []memory.Span {
 	return parts
 }
 
-// nothing is parts without elements.
-func (c *Comm) nothing() []memory.Span { return make([]memory.Span, c.Size()) }
+// noParts is parts without elements.
+func (c *Comm) noParts() []memory.Span { return make([]memory.Span, c.Size()) }
 
 // Allgatherv puts every rank's rows, in rank order, one after the other, on every rank. Collective (MPI_Allgatherv).
 func (c *Comm) Allgatherv(value Array, out *Array) (Result, error) {
 	const op = "allgatherv"
 	all := make([]Shared, c.Size())
-	if err := c.AgreeSharing(value.describe(op, -1), checkOffer(&value, out), offer(&value, out), all); err != nil {
+	if err := c.AgreeSharing(value.describe(op, -1), checkRows(&value, out), shares(&value, out), all); err != nil {
 		return Result{}, err
 	}
 	counts, row := rowsOf(all), value.rowCount()
@@ -247,11 +247,11 @@ func (c *Comm) Allgatherv(value Array, out *Array) (Result, error) {
 	if err := c.checkOuts(op, all, func(int) int64 { return total * row }); err != nil {
 		return Result{}, err
 	}
-	p, err := c.newPassage(&value, total, out)
+	p, err := c.newExchangeBuffers(&value, total, out)
 	if err := p.ready(c, op, total*row*int64(value.Type.Size()), err); err != nil {
 		return Result{}, err
 	}
-	return c.pass(op, &p, slices.Repeat([]memory.Span{p.send}, c.Size()), cut(p.Span, counts, row))
+	return c.exchangeRows(op, &p, slices.Repeat([]memory.Span{p.send}, c.Size()), splitRows(p.Span, counts, row))
 }
 
 // rowsOf returns how many rows each rank has.
@@ -282,51 +282,51 @@ func (c *Comm) Gatherv(value Array, counts []int64, out *Array, root int64) (Res
 	if err := c.checkOuts(op, all, want); err != nil {
 		return Result{}, err
 	}
-	p := passage{send: value.Span}
+	p := exchangeBuffers{send: value.Span}
 	if here {
-		p, err = c.newPassage(&value, total, out)
+		p, err = c.newExchangeBuffers(&value, total, out)
 	}
 	if err := p.ready(c, op, total*row*int64(value.Type.Size()), err); err != nil {
 		return Result{}, err
 	}
-	send, recv := c.nothing(), c.nothing()
+	send, recv := c.noParts(), c.noParts()
 	send[root] = p.send
 	if here {
-		recv = cut(p.Span, got, row)
+		recv = splitRows(p.Span, got, row)
 	}
-	return c.pass(op, &p, send, recv)
+	return c.exchangeRows(op, &p, send, recv)
 }
 
 // agreeToGather agrees on a gatherv, and returns what each rank shares. Collective.
 func (c *Comm) agreeToGather(op string, value *Array, counts []int64, out *Array, root int64, mine error) ([]Shared, error) {
-	share := offer(value, out)
+	share := shares(value, out)
 	if counts != nil {
 		share[sharedKnow] = 1
 		for rank, n := range counts {
-			share[sharedTies] += tie(rank, int(root), n)
+			share[sharedChecksum] += countHash(rank, int(root), n)
 		}
 		if mine == nil {
 			mine = c.checkLengths("recvcounts", counts)
 		}
 	}
 	if mine == nil {
-		mine = checkOffer(value, out)
+		mine = checkRows(value, out)
 	}
 	all := make([]Shared, c.Size())
 	if err := c.AgreeSharing(value.describe(op, root), mine, share, all); err != nil {
 		return nil, err
 	}
-	got, ties := rowsOf(all), int64(0)
+	got, checksum := rowsOf(all), int64(0)
 	for rank, n := range got {
-		ties += tie(rank, int(root), n)
+		checksum += countHash(rank, int(root), n)
 	}
-	if told := all[root]; told[sharedKnow] == 0 || told[sharedTies] == ties {
+	if told := all[root]; told[sharedKnow] == 0 || told[sharedChecksum] == checksum {
 		return all, nil
 	}
 	if counts != nil {
 		mine = status.New(status.InvalidArgument, "recvcounts %v, but the ranks send %v rows", counts, got)
 	}
-	return all, c.settle(op, mine)
+	return all, c.shareError(op, mine)
 }
 
 // Scatterv gives rank r the next counts[r] of root's rows. Elsewhere values and counts are ignored. Collective
@@ -347,7 +347,7 @@ func (c *Comm) Scatterv(values *Array, counts []int64, out *Array, root int64) (
 	if err := c.AgreeSharing(call, mine, share, all); err != nil {
 		return Result{}, err
 	}
-	like, counts, err := c.tell(values, counts, root)
+	like, counts, err := c.broadcastCounts(values, counts, root)
 	if err != nil {
 		return Result{}, status.In(op, err)
 	}
@@ -355,16 +355,16 @@ func (c *Comm) Scatterv(values *Array, counts []int64, out *Array, root int64) (
 	if err != nil {
 		return Result{}, err
 	}
-	send, recv := c.nothing(), c.nothing()
+	send, recv := c.noParts(), c.noParts()
 	if here {
-		send = cut(p.send, counts, like.rowCount())
+		send = splitRows(p.send, counts, like.rowCount())
 	}
 	recv[root] = p.Span
-	return c.pass(op, &p, send, recv)
+	return c.exchangeRows(op, &p, send, recv)
 }
 
 // prepareScatterv checks every rank's output, and makes room for the results. Collective.
-func (c *Comm) prepareScatterv(op string, like *Array, counts []int64, out *Array, all []Shared) (p passage, err error) {
+func (c *Comm) prepareScatterv(op string, like *Array, counts []int64, out *Array, all []Shared) (p exchangeBuffers, err error) {
 	row, mine, agreed := like.rowCount(), error(nil), true
 	for rank, s := range all {
 		has := s[sharedOut] - 1
@@ -374,9 +374,9 @@ func (c *Comm) prepareScatterv(op string, like *Array, counts []int64, out *Arra
 		mine = checkOutput(out.Span, like.Span, int(counts[c.Rank()]*row))
 	}
 	if !agreed {
-		return p, c.settle(op, mine)
+		return p, c.shareError(op, mine)
 	}
-	p, err = c.newPassage(like, counts[c.Rank()], out)
+	p, err = c.newExchangeBuffers(like, counts[c.Rank()], out)
 	return p, p.ready(c, op, sum(counts)*row*int64(like.Type.Size()), err)
 }
 
@@ -388,14 +388,14 @@ func (c *Comm) checkScatterv(values *Array, counts []int64, out *Array) error {
 	if counts == nil {
 		return status.New(status.InvalidArgument, "root has no sendcounts")
 	}
-	if err := checkOffer(values, out); err != nil {
+	if err := checkRows(values, out); err != nil {
 		return err
 	}
 	return c.checkCounts("sendcounts", values, counts)
 }
 
-// tell broadcasts the type and shape of root's rows and the counts. Elsewhere the array has no elements. Collective.
-func (c *Comm) tell(values *Array, counts []int64, root int64) (like Array, all []int64, err error) {
+// broadcastCounts broadcasts the type and shape of root's rows and the counts. Elsewhere the array has no elements. Collective.
+func (c *Comm) broadcastCounts(values *Array, counts []int64, root int64) (like Array, all []int64, err error) {
 	n := c.Size()
 	storage, err := memory.NewStorage(c.memory, 8*(2+wire.MaxDims+n), alignment)
 	if err != nil {

@@ -153,20 +153,22 @@ func (c *Comm) Until(call func() string, ask func() (bool, error)) error {
 	}
 }
 
-// looking is a wait for what other ranks do in memory that they share, in the manner of a request of the backend.
-type looking struct {
+// pollRequest is a wait for what other ranks do in memory that they share, in the manner of a request of the backend.
+type pollRequest struct {
 	comm *Comm
 	ask  func() (over bool, err error) // nobody asks again when it is over
 	over bool
 	err  error
 }
 
-var _ backend.Request = (*looking)(nil)
+var _ backend.Request = (*pollRequest)(nil)
 
-func (c *Comm) looking(ask func() (bool, error)) *looking { return &looking{comm: c, ask: ask} }
+func (c *Comm) pollRequest(ask func() (bool, error)) *pollRequest {
+	return &pollRequest{comm: c, ask: ask}
+}
 
 // Test looks once.
-func (l *looking) Test() (backend.Status, bool, error) {
+func (l *pollRequest) Test() (backend.Status, bool, error) {
 	if !l.over {
 		l.over, l.err = l.ask()
 	}
@@ -174,7 +176,7 @@ func (l *looking) Test() (backend.Status, bool, error) {
 }
 
 // Wait looks until it is over.
-func (l *looking) Wait() (backend.Status, error) {
+func (l *pollRequest) Wait() (backend.Status, error) {
 	for {
 		if st, over, err := l.WaitFor(time.Second); over {
 			return st, err
@@ -183,12 +185,12 @@ func (l *looking) Wait() (backend.Status, error) {
 }
 
 // WaitFor looks until it is over, or d has gone. Meanwhile the backend goes on with what is under way.
-func (l *looking) WaitFor(d time.Duration) (backend.Status, bool, error) {
+func (l *pollRequest) WaitFor(d time.Duration) (backend.Status, bool, error) {
 	return l.comm.watch(d, l.Test)
 }
 
 // Cancel does nothing: only a receive is taken back.
-func (l *looking) Cancel() error { return nil }
+func (l *pollRequest) Cancel() error { return nil }
 
 // watch asks until the answer is yes, or d has gone.
 func (c *Comm) watch(d time.Duration, ask func() (backend.Status, bool, error)) (backend.Status, bool, error) {

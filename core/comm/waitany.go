@@ -10,7 +10,7 @@ import (
 // WaitAny returns the place of a request that is over, when there is one. Its caller then gets the result from Wait.
 // Requests that rest are passed over; -1 says that all of them do.
 func (c *Comm) WaitAny(requests []*Request) (int, error) {
-	a := &several{requests: requests}
+	a := &anyRequest{requests: requests}
 	if a.look(backend.Request.Test); a.over >= 0 || a.resting == len(requests) {
 		return a.over, nil
 	}
@@ -18,16 +18,16 @@ func (c *Comm) WaitAny(requests []*Request) (int, error) {
 	return a.over, status.In("waitany", err)
 }
 
-// several is a wait for any of some requests, in the manner of a request of the backend.
-type several struct {
+// anyRequest is a wait for any of some requests, in the manner of a request of the backend.
+type anyRequest struct {
 	requests []*Request
 	over     int // the place of one that is over, or -1
 	resting  int // how many are
 }
 
-var _ backend.Request = (*several)(nil)
+var _ backend.Request = (*anyRequest)(nil)
 
-func (a *several) look(test test) {
+func (a *anyRequest) look(test test) {
 	a.over, a.resting = -1, 0
 	for i, r := range a.requests {
 		switch r.look(test) {
@@ -41,7 +41,7 @@ func (a *several) look(test test) {
 }
 
 // awaits is of the first collective, if that is all there is to wait for: its request is over before the others'.
-func (a *several) awaits() awaited {
+func (a *anyRequest) awaits() awaited {
 	what := named("waitany")
 	for _, r := range a.requests {
 		if !r.try() {
@@ -61,7 +61,7 @@ func (a *several) awaits() awaited {
 }
 
 // Wait looks until one is over.
-func (a *several) Wait() (backend.Status, error) {
+func (a *anyRequest) Wait() (backend.Status, error) {
 	for {
 		if st, done, err := a.WaitFor(time.Second); done {
 			return st, err
@@ -70,13 +70,15 @@ func (a *several) Wait() (backend.Status, error) {
 }
 
 // WaitFor looks until one is over, or d has gone.
-func (a *several) WaitFor(d time.Duration) (backend.Status, bool, error) { return pollFor(d, a.Test) }
+func (a *anyRequest) WaitFor(d time.Duration) (backend.Status, bool, error) {
+	return pollFor(d, a.Test)
+}
 
 // Test looks once, in the way in which a backend says that waiting would never end.
-func (a *several) Test() (backend.Status, bool, error) {
+func (a *anyRequest) Test() (backend.Status, bool, error) {
 	a.look(func(r backend.Request) (backend.Status, bool, error) { return r.WaitFor(0) })
 	return backend.Status{}, a.over >= 0 || a.resting == len(a.requests), nil
 }
 
 // Cancel does nothing: what is waited for goes on.
-func (a *several) Cancel() error { return nil }
+func (a *anyRequest) Cancel() error { return nil }

@@ -87,7 +87,7 @@ func (c *Comm) Expose(op, what string, mem memory.Span) (w backend.Window, err e
 
 // Started returns the request of what begin starts, which is over at once where there is nothing to wait for.
 func (c *Comm) Started(name string, begin func() (backend.Request, error)) (*Request, error) {
-	return c.begin(name, &single{name: name, start: begin}, posted{})
+	return c.begin(name, &backendTask{name: name, start: begin}, posted{})
 }
 
 // exposed is a window of the backend, for which somebody goes on beside the program, and whose calls may wait there.

@@ -54,9 +54,9 @@ func (w *Window) release() {
 	}
 }
 
-// Lend returns where the window's epochs and parts are, for code that knows it by a number; nil where not all parts are
+// OpenFastPath returns where the window's epochs and parts are, for code that knows it by a number; nil where not all parts are
 // in this process's memory.
-func (w *Window) Lend(owner int64) unsafe.Pointer {
+func (w *Window) OpenFastPath(owner int64) unsafe.Pointer {
 	if !w.local.enter() {
 		return nil
 	}
