@@ -60,6 +60,11 @@ func TestCodeOf(t *testing.T) {
 	}
 }
 
+// marked wraps an error without a word more, as watchdog.InVain does.
+type marked struct{ error }
+
+func (m marked) Unwrap() error { return m.error }
+
 func TestEncode(t *testing.T) {
 	for _, row := range []struct {
 		name string
@@ -70,6 +75,7 @@ func TestEncode(t *testing.T) {
 		{"without", New(OutOfMemory, "%d bytes", 5), "[200 ] 5 bytes"},
 		{"without a code", io.EOF, "[1 ] EOF"},
 		{"one of several calls", errors.Join(nil, In("recv", New(Communication, "cut off"))), "[300 recv] cut off"},
+		{"one that is marked", marked{In("wait", New(Mismatch, "ranks disagree"))}, "[301 wait] ranks disagree"},
 		{"a path that is not UTF-8", New(OutOfMemory, "/lib/\xff"), "[200 ] /lib/\uFFFD"},
 	} {
 		if got := Encode(row.err); got != row.want {

@@ -118,6 +118,7 @@ class TestDisagreement:
         error = refused(ctx, order, odd, lambda own: CALLS[other if own.rank == odd else one](own))
         assert isinstance(error, dtl.CollectiveMismatchError)
         assert one in str(error)
+        assert str(error).count("collective call: ") == 1, error
 
     @pytest.mark.parametrize("name", ARGUMENTS)
     def test_of_arguments(self, ctx: dtl.Context, name: str, order: str) -> None:
