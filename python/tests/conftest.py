@@ -3,8 +3,13 @@
 The suite runs as ``python -m pytest`` on one rank, and as ``mpirun -n N python -m pytest --with-mpi`` on more, with
 N in DTL_TEST_RANKS. Every rank collects the same tests in the same order. A test that needs no particular number of
 ranks uses ``ctx`` and holds on any; ``alone`` marks the others, ``jobs`` those that start programs of their own, of
-which several may run at once, and ``mpi(min_size=...)`` of pytest-mpi those that need partners. A rank that waits for
-one that has failed is ended by pytest-timeout, and the launcher ends the others.
+which several may run at once, ``few`` those that do not depend on the number of ranks, which run on one and on two,
+and ``mpi(min_size=...)`` of pytest-mpi those that need partners. A rank that waits for one that has failed is ended by
+pytest-timeout, and the launcher ends the others.
+
+One rank runs every case of every table. Several ranks run, of a test with several parameters, as many cases as it
+takes for each value of each parameter to be in one, and other cases on another number of ranks. With
+``DTL_TEST_TABLES=whole``, as in ``make test-matrix``, they run all.
 """
 
 from __future__ import annotations
@@ -13,8 +18,10 @@ import functools
 import gc
 import importlib
 import os
+import re
 import shutil
 import tempfile
+import zlib
 from typing import Any, Iterator
 
 import destructors
@@ -26,7 +33,9 @@ import dtl
 
 #: Each launcher says how many ranks it started. The communicator must agree.
 _LAUNCHED = os.environ.get("OMPI_COMM_WORLD_SIZE") or os.environ.get("PMI_SIZE") or "1"
+RANK = int(os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ.get("PMI_RANK") or "0")
 RANKS = int(os.environ.get("DTL_TEST_RANKS") or _LAUNCHED)
+WHOLE = RANKS == 1 or os.environ.get("DTL_TEST_TABLES") == "whole"
 
 # Ranks draw the same examples: nothing may depend on time, on a database, or on what failed on one rank only.
 hypothesis.settings.register_profile(
@@ -34,7 +43,7 @@ hypothesis.settings.register_profile(
     derandomize=True,
     database=None,
     deadline=None,
-    max_examples=40,
+    max_examples=40 if WHOLE else 20,
     phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
     suppress_health_check=list(hypothesis.HealthCheck),
 )
@@ -43,11 +52,22 @@ hypothesis.settings.load_profile("ranks")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "alone(reason): runs in the run on one rank only, for the reason given")
+    config.addinivalue_line("markers", "few(reason): the same on any number of ranks; runs in those on one and two")
     config.addinivalue_line("markers", "jobs(reason): starts programs of its own; runs in the run on one rank only")
+    if RANK > 0:
+        config.option.reportchars = "fE"
     # pytest tidies the folder that it shares with other runs of the user: two ranks that do it at once fail.
     if RANKS > 1 and config.option.basetemp is None:
         config.option.basetemp = tempfile.mkdtemp(prefix="dtl-tests-")
         config.add_cleanup(functools.partial(shutil.rmtree, config.option.basetemp, ignore_errors=True))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_teststatus(report: pytest.CollectReport | pytest.TestReport) -> tuple[str, str, str] | None:
+    """Let the first rank alone show how far the tests are; each shows its failures."""
+    if RANK == 0 or report.failed or hasattr(report, "wasxfail"):
+        return None
+    return report.outcome if report.skipped or report.when == "call" else "", "", ""
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -86,13 +106,42 @@ def _leave_to_us(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=f"needs {ranks} ranks"))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def _choices(item: pytest.Item) -> set[tuple[Any, ...]]:
+    """Return which row a case has of each table of its test: of each ``parametrize``, and of fixtures' parameters."""
+    case = getattr(item, "callspec", None)
+    if case is None:
+        return {(item.nodeid,)}
+    tables = [re.findall(r"\w+", str(mark.args[0])) for mark in item.iter_markers("parametrize")]
+    tables += [[name] for name in case.params if not any(name in names for names in tables)]
+    test = item.nodeid.partition("[")[0]
+    return {(test, *names, *(id(case.params[name]) for name in names)) for names in tables}
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out cases of which every choice is made in another one, too; which, every rank draws alike."""
+    made: set[tuple[Any, ...]] = set()
+    kept = set()
+    for item in sorted(items, key=lambda item: zlib.crc32(f"{RANKS} ranks: {item.nodeid}".encode())):
+        choices = _choices(item)
+        if not choices <= made:
+            made |= choices
+            kept.add(item)
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not WHOLE:
+        _leave_out(config, items)
     if RANKS > 1 and not _mpi4py_fits():
         _leave_to_us(items)
     for item in items:
         marker = item.get_closest_marker("alone") or item.get_closest_marker("jobs")
         if marker is not None and RANKS > 1:
             item.add_marker(pytest.mark.skip(reason=f"{marker.args[0]}; runs where there is one rank"))
+        few = item.get_closest_marker("few")
+        if few is not None and RANKS > 2 and not WHOLE:
+            item.add_marker(pytest.mark.skip(reason=f"{few.args[0]}; runs where there are one or two ranks"))
 
 
 @pytest.fixture(scope="session")

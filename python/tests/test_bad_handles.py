@@ -10,6 +10,8 @@ import pytest
 
 import dtl
 
+pytestmark = pytest.mark.few("looks at one rank's objects")
+
 ON_CONTEXT: dict[str, Callable[[Any], Any]] = {
     "allreduce of an array": lambda ctx: dtl.allreduce(ctx, np.ones(3)),
     "allreduce of a scalar": lambda ctx: dtl.allreduce(ctx, 1.5),

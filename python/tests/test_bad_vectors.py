@@ -14,6 +14,8 @@ from refusals import ARGUMENT, TYPE, refused
 
 import dtl
 
+pytestmark = pytest.mark.few("refused on every rank, whatever their number")
+
 
 @pytest.mark.parametrize("size", [-1, -1000, -(2**63)])
 def test_negative_size(alone: dtl.Context, size: int) -> None:

@@ -12,6 +12,8 @@ import pytest
 
 import dtl
 
+pytestmark = pytest.mark.few("looks at one process's objects")
+
 
 def dimensions(count: int) -> Any:
     """Return a buffer of one element with so many dimensions, which may be more than NumPy has."""

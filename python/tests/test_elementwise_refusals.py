@@ -13,6 +13,8 @@ from refusals import ARGUMENT, TYPE, refused
 
 import dtl
 
+pytestmark = pytest.mark.few("refused on each rank by itself")
+
 
 @pytest.mark.parametrize("name", DIVISIONS[1:])
 def test_different_partitions(ctx: dtl.Context, name: str) -> None:

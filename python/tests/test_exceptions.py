@@ -16,6 +16,8 @@ import dtl
 from dtl import exceptions
 from dtl._native import library
 
+pytestmark = pytest.mark.few("looks at classes")
+
 BUILTINS = {
     dtl.DTLError: Exception,
     dtl.InvalidArgumentError: ValueError,

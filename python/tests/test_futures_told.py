@@ -12,6 +12,8 @@ import pytest
 
 import dtl
 
+pytestmark = pytest.mark.few("communicates nothing")
+
 
 class TestWhoIsTold:
     """Nothing that is to be told of a future ends the thread that ends it."""

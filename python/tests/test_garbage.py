@@ -15,6 +15,8 @@ import dtl
 from dtl import _dtl
 from dtl._native import library
 
+pytestmark = pytest.mark.few("looks at one process's calls")
+
 bridge = library.bridge
 
 GARBAGE = Path(__file__).with_name("garbage.py")

@@ -17,6 +17,8 @@ from programs import ranks, succeeded
 import dtl
 from dtl._native import library
 
+pytestmark = pytest.mark.few("looks at one rank's objects")
+
 
 def given(ctx: dtl.Context) -> dtl.RoleManager:
     """Return a manager whose rank has its role."""

@@ -17,7 +17,11 @@ import dtl
 from dtl.runtime import hang_monitor
 
 # Wrong numbers give what NumPy gives, which warns.
-pytestmark = [pytest.mark.filterwarnings("ignore::RuntimeWarning"), pytest.mark.filterwarnings("ignore::UserWarning")]
+pytestmark = [
+    pytest.mark.few("has one rank that is wrong, and one that is not"),
+    pytest.mark.filterwarnings("ignore::RuntimeWarning"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+]
 
 #: A wait of so many seconds is an error here: nobody is to wait at all.
 _PATIENCE = "20"

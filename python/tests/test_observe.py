@@ -17,6 +17,8 @@ import dtl
 from dtl import observe
 from dtl.observe import Counter, Gauge, Histogram, Registry
 
+pytestmark = pytest.mark.few("looks at one process's metrics")
+
 
 @pytest.fixture
 def registry() -> Registry:
