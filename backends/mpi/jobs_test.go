@@ -58,7 +58,7 @@ func eachKind(t *testing.T, least int, test func(t *testing.T, j jobtest.Job)) {
 		t.Run(string(k.abi), func(t *testing.T) {
 			in := installationWith(t, k.library)
 			for _, ranks := range k.ranks {
-				if ranks < least {
+				if ranks < least || testing.Short() && ranks != 2 {
 					continue
 				}
 				t.Run(strconv.Itoa(ranks), func(t *testing.T) {

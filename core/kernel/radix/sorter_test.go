@@ -27,6 +27,9 @@ func sortersCase[T any](t *testing.T, typ dtype.Type) {
 				continue
 			}
 			for share := range 3 { // of specials: none, some, all
+				if testing.Short() && n > 1000 && share != 1 {
+					continue
+				}
 				r := rand.New(rand.NewPCG(7, uint64(n)))
 				given := make([]T, n)
 				for i := range given {
@@ -54,6 +57,9 @@ func checkSorters[T any](t *testing.T, what string, typ dtype.Type, given []T, d
 	signs := SortToKeys(memory.Of(typ, wantKeys), tmp, o, Workers{})
 	withSorters(func() {
 		for size := 1; size < 4; size++ {
+			if testing.Short() && size == 2 {
+				continue
+			}
 			got := slices.Clone(given)
 			Sort(memory.Of(typ, got), tmp, o, testWorkers(size))
 			if i := differs(got, want); i >= 0 {
