@@ -253,5 +253,5 @@ docs: $(VENV)/.docs
 
 clean:
 	chmod -R u+w _build 2>/dev/null || true
-	rm -rf _build build dist $(VENV) $(VENV_MPICH) python/pydtl.egg-info python/dtl/_dtl*.so
+	rm -rf _build build dist $(VENV) $(VENV_MPICH) python/pydtl.egg-info python/dtl/_native/_dtl*.so
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis

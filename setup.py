@@ -1,4 +1,4 @@
-"""Build the extension ``dtl._dtl``: the Go core, gopy's wrappers and the bridge to NumPy in one shared object.
+"""Build the extension ``dtl._native._dtl``: the Go core, gopy's wrappers and the bridge to NumPy in one shared object.
 
 gopy writes a Go file and a PyBindGen script for the functions of ``pydtl``; the script writes the module's C;
 ``go build`` compiles both with the packages they import. gopy's own ``build`` is not used: it compiles with
@@ -168,7 +168,7 @@ class BuildPackage(build_py):
 
 setup(
     license="BSD-3-Clause",
-    ext_modules=[Extension("dtl._dtl", sources=[])],
+    ext_modules=[Extension("dtl._native._dtl", sources=[])],
     cmdclass={"build_ext": BuildExtension, "build_py": BuildPackage},
     options={"build": {"build_base": "_build/setuptools"}},
 )

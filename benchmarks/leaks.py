@@ -15,8 +15,7 @@ from pages import resident
 from rows import Row, deliver
 
 import dtl
-from dtl import _dtl
-from dtl._native import library
+from dtl._native import _dtl, library
 from dtl.runtime.mpi4py import communicator
 
 #: Two million calls of each, or as many as this many seconds allow, but no fewer than the least.

@@ -113,7 +113,7 @@ static PyMethodDef collective_methods[] = {
 
 PyTypeObject CollectiveType = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dtl._bridge.Collective",
+    .tp_name = "dtl._native._bridge.Collective",
     .tp_basicsize = sizeof(CollectiveObject),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
     .tp_doc = PyDoc_STR(

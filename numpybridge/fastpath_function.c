@@ -157,7 +157,7 @@ static PyMethodDef short_methods[] = {
 
 PyTypeObject ShortType = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dtl._bridge.Short",
+    .tp_name = "dtl._native._bridge.Short",
     .tp_basicsize = sizeof(ShortObject),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
     .tp_doc = PyDoc_STR(

@@ -13,7 +13,7 @@ static PyMemberDef handle_members[] = {
 
 PyTypeObject HandleType = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dtl._bridge.Handle",
+    .tp_name = "dtl._native._bridge.Handle",
     .tp_basicsize = sizeof(HandleObject),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
     .tp_doc = "An object with a native handle.",
@@ -38,7 +38,7 @@ static PyObject *ranks_new(PyTypeObject *type, PyObject *args, PyObject *words) 
 
 PyTypeObject RanksType = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dtl._bridge.Ranks",
+    .tp_name = "dtl._native._bridge.Ranks",
     .tp_basicsize = sizeof(RanksObject),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
     .tp_doc = "A native handle that ranks share: rank 0 of 1 until it is told.",
@@ -50,7 +50,7 @@ PyTypeObject RanksType = {
 
 PyTypeObject ExposedType = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dtl._bridge.Exposed",
+    .tp_name = "dtl._native._bridge.Exposed",
     .tp_basicsize = sizeof(ExposedObject),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
     .tp_doc = "A native handle of a window.",
@@ -107,7 +107,7 @@ static PyMemberDef buffer_members[] = {
 
 PyTypeObject BufferType = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dtl._bridge.Buffer",
+    .tp_name = "dtl._native._bridge.Buffer",
     .tp_basicsize = offsetof(BufferObject, shape),
     .tp_itemsize = sizeof(Py_ssize_t),
     .tp_dealloc = buffer_dealloc,

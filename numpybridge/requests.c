@@ -29,7 +29,7 @@ static void held_dealloc(PyObject *self) {
 
 PyTypeObject HeldType = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dtl._bridge.Held",
+    .tp_name = "dtl._native._bridge.Held",
     .tp_basicsize = sizeof(HeldObject),
     .tp_dealloc = held_dealloc,
     .tp_flags = Py_TPFLAGS_DEFAULT,

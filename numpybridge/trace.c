@@ -413,7 +413,7 @@ static PyMemberDef recorder_members[] = {
 
 PyTypeObject RecorderType = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dtl._bridge.Recorder",
+    .tp_name = "dtl._native._bridge.Recorder",
     .tp_basicsize = sizeof(RecorderObject),
     .tp_dealloc = recorder_dealloc,
     .tp_flags = Py_TPFLAGS_DEFAULT,

@@ -181,7 +181,6 @@ from .policies import PLACEMENT_DEVICE as PLACEMENT_DEVICE
 from .policies import PLACEMENT_DEVICE_PREFERRED as PLACEMENT_DEVICE_PREFERRED
 from .policies import PLACEMENT_HOST as PLACEMENT_HOST
 from .policies import PLACEMENT_UNIFIED as PLACEMENT_UNIFIED
-from .policies import placement_available as placement_available
 from .rma.access import rma_accumulate as rma_accumulate
 from .rma.access import rma_compare_and_swap as rma_compare_and_swap
 from .rma.access import rma_fetch_and_add as rma_fetch_and_add
@@ -204,6 +203,7 @@ from .runtime.backends import has_hip as has_hip
 from .runtime.backends import has_mpi as has_mpi
 from .runtime.backends import has_nccl as has_nccl
 from .runtime.backends import has_shmem as has_shmem
+from .runtime.backends import placement_available as placement_available
 from .runtime.context import Context as Context
 from .runtime.environment import THREAD_FUNNELED as THREAD_FUNNELED
 from .runtime.environment import THREAD_MULTIPLE as THREAD_MULTIPLE
@@ -212,18 +212,18 @@ from .runtime.environment import THREAD_SINGLE as THREAD_SINGLE
 from .runtime.environment import Environment as Environment
 from .runtime.live import LiveHandle as LiveHandle
 from .runtime.live import live as live
+from .runtime.nccl import DTL_NCCL_MODE_HYBRID_PARITY as DTL_NCCL_MODE_HYBRID_PARITY
+from .runtime.nccl import DTL_NCCL_MODE_NATIVE_ONLY as DTL_NCCL_MODE_NATIVE_ONLY
+from .runtime.nccl import DTL_NCCL_OP_ALLGATHER as DTL_NCCL_OP_ALLGATHER
+from .runtime.nccl import DTL_NCCL_OP_ALLREDUCE as DTL_NCCL_OP_ALLREDUCE
+from .runtime.nccl import DTL_NCCL_OP_ALLTOALL as DTL_NCCL_OP_ALLTOALL
+from .runtime.nccl import DTL_NCCL_OP_BARRIER as DTL_NCCL_OP_BARRIER
+from .runtime.nccl import DTL_NCCL_OP_BROADCAST as DTL_NCCL_OP_BROADCAST
+from .runtime.nccl import DTL_NCCL_OP_GATHER as DTL_NCCL_OP_GATHER
+from .runtime.nccl import DTL_NCCL_OP_REDUCE as DTL_NCCL_OP_REDUCE
+from .runtime.nccl import DTL_NCCL_OP_SCAN as DTL_NCCL_OP_SCAN
+from .runtime.nccl import DTL_NCCL_OP_SCATTER as DTL_NCCL_OP_SCATTER
 from .topology.machine import Topology as Topology
-from .topology.nccl import DTL_NCCL_MODE_HYBRID_PARITY as DTL_NCCL_MODE_HYBRID_PARITY
-from .topology.nccl import DTL_NCCL_MODE_NATIVE_ONLY as DTL_NCCL_MODE_NATIVE_ONLY
-from .topology.nccl import DTL_NCCL_OP_ALLGATHER as DTL_NCCL_OP_ALLGATHER
-from .topology.nccl import DTL_NCCL_OP_ALLREDUCE as DTL_NCCL_OP_ALLREDUCE
-from .topology.nccl import DTL_NCCL_OP_ALLTOALL as DTL_NCCL_OP_ALLTOALL
-from .topology.nccl import DTL_NCCL_OP_BARRIER as DTL_NCCL_OP_BARRIER
-from .topology.nccl import DTL_NCCL_OP_BROADCAST as DTL_NCCL_OP_BROADCAST
-from .topology.nccl import DTL_NCCL_OP_GATHER as DTL_NCCL_OP_GATHER
-from .topology.nccl import DTL_NCCL_OP_REDUCE as DTL_NCCL_OP_REDUCE
-from .topology.nccl import DTL_NCCL_OP_SCAN as DTL_NCCL_OP_SCAN
-from .topology.nccl import DTL_NCCL_OP_SCATTER as DTL_NCCL_OP_SCATTER
 
 __version__: str
 version_info: tuple[int, int, int]

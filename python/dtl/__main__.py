@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from typing import Sequence
 
 from ._cli import UsageError
+from ._lazy import late
 
 #: The commands. Each is a module of _cli with a function main, which is imported when it is wanted.
 COMMANDS = ("run", "trace", "info")
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"dtl: there is no command {name!r}; there are {', '.join(COMMANDS)}", file=sys.stderr)
         return 2
     try:
-        code: int = importlib.import_module(f"dtl._cli.{name}").main(arguments[1:])
+        code: int = late(f"._cli.{name}", "main")(arguments[1:])
         return code
     except UsageError as error:
         print(f"dtl {name}: {error}", file=sys.stderr)

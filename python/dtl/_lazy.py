@@ -1,5 +1,7 @@
 """Lazy imports: what a program does not use is not imported.
 
+Imports point one way through the packages. The few calls that go the other way stand at the end of this module.
+
 The stub ``__init__.pyi`` says where each public name is. Type checkers read it, and so does ``attach``, as
 ``lazy_loader`` of scikit-image does: there is no second table that could differ from it.
 """
@@ -46,3 +48,49 @@ def names_of(stub: str) -> dict[str, str]:
                 _, home, _, name, *_ = line.split()
                 homes[name] = f".{name}" if home == "." else home
     return homes
+
+
+def late(home: str, name: str) -> Callable[..., Any]:
+    """Return a function that calls one of another module, which is imported for the first call."""
+    function: Callable[..., Any] | None = None
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        nonlocal function
+        if function is None:
+            function = getattr(importlib.import_module(home, __package__), name)
+        return function(*args, **kwargs)
+
+    return call
+
+
+class LateMethod:
+    """A method that is a function of another module, which is imported when the method is first asked for.
+
+    The function takes the place of this object then, so that later calls are as fast as if it had always been there.
+    """
+
+    def __init__(self, home: str) -> None:
+        self._home = home
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self._owner, self._name = owner, name
+
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
+        setattr(self._owner, self._name, getattr(importlib.import_module(self._home, __package__), self._name))
+        return getattr(owner if instance is None else instance, self._name)
+
+
+# What lower packages call of higher ones.
+argsort = late(".algorithms.sort", "argsort")
+concurrent_of = late(".asynchronous.conversions", "concurrent_of")
+future_of = late(".asynchronous.conversions", "future_of")
+in_loop = late(".asynchronous.conversions", "in_loop")
+matmul = late(".algorithms.linalg", "matmul")
+plot_seats = late(".plotting", "plot_seats")
+reduce_container = late(".algorithms.reduce", "reduce_container")
+reduced_along = late(".algorithms.axes", "reduced")
+remote = late(".rma.remote", "remote")
+sort = late(".algorithms.sort", "sort")
+submitted = late(".asynchronous.submit", "submitted")
+topology_of = late(".topology.affinity", "ContextTopology")
+window_of = late(".rma.window", "Window")

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .topology.nccl import Mode, Operation
+from .runtime.nccl import Mode, Operation
 
 __all__ = ["Mode", "Operation"]

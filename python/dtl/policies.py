@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import enum
 
-from .runtime import backends
-
 
 class Partition(enum.IntEnum):
     """Which rank owns which element."""
@@ -50,22 +48,3 @@ PLACEMENT_DEVICE_PREFERRED = Placement.DEVICE_PREFERRED
 EXEC_SEQ = Execution.SEQ
 EXEC_PAR = Execution.PAR
 EXEC_ASYNC = Execution.ASYNC
-
-
-def placement_available(placement: Placement) -> bool:
-    """Say whether containers can be placed there in this process: where it says no, the placement raises.
-
-    Parameters
-    ----------
-    placement
-        One of the ``PLACEMENT_*`` constants.
-
-    Raises
-    ------
-    ValueError
-        If it is none of them.
-    """
-    placement = Placement(placement)
-    if placement in (Placement.HOST, Placement.DEVICE_PREFERRED):
-        return True
-    return backends.has_cuda() or backends.has_hip()

@@ -1,4 +1,4 @@
-"""Traces of DTL"s calls: what ``dtl.trace`` returns."""
+"""Traces of DTL's calls: what ``dtl.trace`` returns."""
 
 from __future__ import annotations
 

@@ -14,8 +14,7 @@ from typing import Any, Callable
 import numpy as np
 
 import dtl
-from dtl import _dtl
-from dtl._native import library
+from dtl._native import _dtl, library
 
 bridge = library.bridge
 

@@ -12,8 +12,7 @@ import pytest
 from programs import run, succeeded
 
 import dtl
-from dtl import _dtl
-from dtl._native import library
+from dtl._native import _dtl, library
 
 pytestmark = pytest.mark.few("looks at one process's calls")
 

@@ -13,8 +13,7 @@ import pytest
 from window_calls import quietly, windows
 
 import dtl
-from dtl import _dtl
-from dtl._native import library
+from dtl._native import _dtl, library
 
 pytestmark = pytest.mark.alone("looks at this process's memory, which MPI uses, too")
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from dtl import _dtl
+from dtl._native import _dtl
 
 pytestmark = pytest.mark.jobs("looks at a file and at a new process")
 

@@ -26,7 +26,7 @@ BY_PATH = {
     "ops": ["Op"],
     "ordered": ["Unique"],
     "plotting": ["plot_partition"],
-    "policies": ["placement_available"],
+    "policies": ["Partition", "Placement", "Execution"],
     "redistribution": ["Traffic"],
     "seating": ["ContextTopology", "Seat"],
     "tracing": ["Record", "Trace", "table"],

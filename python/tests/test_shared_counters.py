@@ -10,7 +10,7 @@ import pytest
 from refusals import ARGUMENT, BOUNDS, TYPE, refused
 
 import dtl
-from dtl.rma import cached_windows
+from dtl.containers import cached_windows
 
 
 def test_a_counter_gives_each_number_once(ctx: dtl.Context) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 import operator
 from typing import Any
 
 import numpy as np
 
-from .. import exceptions
-from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..exceptions import InvalidArgumentError, InvalidTypeError, MemoryError
 from ..ops import IN_PLACE, Op
 from . import library
 
@@ -90,8 +90,8 @@ def input_array(name: str, value: Any) -> np.ndarray[Any, Any]:
         array = np.asarray(value, order="C")
     except ValueError as error:
         raise InvalidArgumentError(f"{name} is no array: {error}") from None
-    except MemoryError as error:
-        raise exceptions.MemoryError(f"{name}: {error}") from None
+    except builtins.MemoryError as error:
+        raise MemoryError(f"{name}: {error}") from None
     native = array.dtype.newbyteorder("=")
     if native.str in _NUMBERS and not array.dtype.isnative:
         return array.astype(native, order="C")

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 import numpy as np
 
-from .. import _dtl
 from ..exceptions import BackendError, InvalidArgumentError, InvalidHandleError, from_call, from_text
+from . import _dtl
 from .callsite import place
 
 if TYPE_CHECKING:
-    from .. import _bridge
+    from . import _bridge
 else:
 
     def _load_bridge():
-        name = "dtl._bridge"
+        name = __package__ + "._bridge"
         loader = importlib.machinery.ExtensionFileLoader(name, _dtl.__file__)
         spec = importlib.machinery.ModuleSpec(name, loader, origin=_dtl.__file__)
         module = loader.create_module(spec)

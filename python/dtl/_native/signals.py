@@ -8,14 +8,14 @@ were there when it started, and this module to those that come later.
 from __future__ import annotations
 
 import functools
-import importlib
 from typing import Any, Callable
 
 
 def install(use_alternate_stack: Callable[[int], None]) -> None:
     """Have each handler that is set from now on run on the alternate stack."""
-    module: Any = importlib.import_module("_signal")  # which the module signal calls
-    plain = module.signal
+    import _signal  # type: ignore[import-not-found]  # which the module signal calls
+
+    plain = _signal.signal
 
     @functools.wraps(plain)
     def signal(number: int, handler: Any, /) -> Any:
@@ -23,4 +23,4 @@ def install(use_alternate_stack: Callable[[int], None]) -> None:
         use_alternate_stack(number)
         return earlier
 
-    module.signal = signal
+    _signal.signal = signal

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import builtins
-import importlib
 from typing import Any
 
 import numpy as np
 
-from .. import exceptions
-from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -27,22 +25,22 @@ def filling(fill: Any, dtype: np.dtype[Any]) -> Array:
     if np.ma.is_masked(fill) or isinstance(given, (str, bytes)) or known.kind not in "biufc":
         raise InvalidArgumentError(f"{refusal}: it is no number")
     if dtype.kind == "b" and isinstance(given, (int, float, complex)) and given not in (0, 1):
-        raise exceptions.OverflowError(f"{refusal}: outside [0, 1]")
+        raise OverflowError(f"{refusal}: outside [0, 1]")
     if dtype.kind in "iu" and isinstance(given, (int, float)):
         bounds = np.iinfo(dtype)
         if given < bounds.min or given > bounds.max:  # false for NaN, which is refused below
-            raise exceptions.OverflowError(f"{refusal}: outside [{bounds.min}, {bounds.max}]")
+            raise OverflowError(f"{refusal}: outside [{bounds.min}, {bounds.max}]")
     value = np.empty((), dtype)
     try:
         with np.errstate(over="raise"):
             value[()] = given
     except (builtins.OverflowError, FloatingPointError) as error:
-        raise exceptions.OverflowError(f"{refusal}: {error}") from None
+        raise OverflowError(f"{refusal}: {error}") from None
     except (TypeError, ValueError) as error:
         raise InvalidArgumentError(f"{refusal}: {error}") from None
     finite = isinstance(given, (int, float, complex)) and np.isfinite(complex(given))
     if finite and np.isinf(value):  # of which NumPy before 1.24 says nothing
-        raise exceptions.OverflowError(f"{refusal}: its largest is {np.finfo(dtype).max}")
+        raise OverflowError(f"{refusal}: its largest is {np.finfo(dtype).max}")
     if dtype.kind in "iu" and value != given:
         raise InvalidArgumentError(f"{refusal}: it would be {value}")
     return value
@@ -69,9 +67,7 @@ def fitting(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
         result = array.astype(dtype, order="C")
     if array.dtype.kind in "fc" and (np.isinf(result) & ~np.isinf(array)).any():
         worst = array[np.isinf(result) & ~np.isinf(array)].flat[0]
-        raise exceptions.OverflowError(
-            f"{name}: {worst!r} does not fit {dtype}, whose largest is {np.finfo(dtype).max}"
-        )
+        raise OverflowError(f"{name}: {worst!r} does not fit {dtype}, whose largest is {np.finfo(dtype).max}")
     return result
 
 
@@ -94,7 +90,7 @@ def _large(name: str, array: Array, dtype: np.dtype[Any]) -> Array:
     try:
         return array.astype(np.float64)
     except builtins.OverflowError as error:
-        raise exceptions.OverflowError(f"{name} do not fit {dtype}: {error}") from None
+        raise OverflowError(f"{name} do not fit {dtype}: {error}") from None
 
 
 def _check_range(name: str, array: Array, dtype: np.dtype[Any]) -> None:
@@ -103,7 +99,7 @@ def _check_range(name: str, array: Array, dtype: np.dtype[Any]) -> None:
     low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
     for number in (int(array.min()), int(array.max())):
         if not low <= number <= high:
-            raise exceptions.OverflowError(f"{name}: {number} does not fit {dtype}: outside [{low}, {high}]")
+            raise OverflowError(f"{name}: {number} does not fit {dtype}: outside [{low}, {high}]")
 
 
 def spread(name: str, values: Array, shape: tuple[int, ...]) -> Array:
@@ -120,8 +116,9 @@ def spread(name: str, values: Array, shape: tuple[int, ...]) -> Array:
 
 def fingerprint(array: Array) -> str:
     """Return what, in all likelihood, tells the arrays of two ranks apart."""
+    import zlib  # seldom needed
+
     elements: Any = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    zlib: Any = importlib.import_module("zlib")  # seldom needed
     return f"{zlib.crc32(elements):08x} of {array.size} {array.dtype}"
 
 

@@ -6,10 +6,10 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .._native.deferring import algorithm
 from .._native.values import element, filling
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..exceptions import InvalidTypeError
+from ..runtime.scheduler import algorithm
 from .exchange import share
 from .functions import applied, check_function, chosen, running
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from .._native.arguments import integer, listed
-from .._native.deferring import algorithm
 from .._native.library import bridge
 from ..containers.base import DistributedContainer, check_container
 from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.scheduler import algorithm
 from . import statistics
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._native.deferring import algorithm
 from ..comm import collectives
 from ..containers.base import DistributedContainer, check_container
 from ..containers.layout import BLOCK
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import together
+from ..runtime.scheduler import algorithm
 from .exchange import share
 from .ordered import check_vector, differ, searchsorted
 from .sort import argsort

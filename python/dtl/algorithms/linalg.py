@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from .._native.deferring import algorithm
 from .._native.library import bridge
 from ..comm import collectives
 from ..containers.base import DistributedContainer, check_container
@@ -17,6 +16,7 @@ from ..containers.owning import OwningContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.agreement import together
+from ..runtime.scheduler import algorithm
 from . import exact_folds, statistics
 from .axis_reductions import combine, container_of, reduction
 from .exact_folds import OWN, REALS, fold

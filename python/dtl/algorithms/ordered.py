@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._native.arguments import flag
-from .._native.deferring import algorithm
 from .._native.library import bridge
 from .._native.values import fitting
 from ..comm import collectives
@@ -16,6 +15,7 @@ from ..containers.layout import BLOCK
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
+from ..runtime.scheduler import algorithm
 from .exchange import share
 from .sort import argsort, sort
 

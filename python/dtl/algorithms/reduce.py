@@ -7,12 +7,12 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native.arguments import dtype_number, operator_number
-from .._native.deferring import algorithm
 from .._native.library import dtype_name
 from ..containers.base import DistributedContainer, check_container
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import BAND, BOR, BXOR, LAND, LOR, MAX, MIN, PROD, SUM, Op
 from ..policies import Partition
+from ..runtime.scheduler import algorithm
 from .exchange import share
 from .functions import applied, check_function, running
 from .transform import check_all_alike

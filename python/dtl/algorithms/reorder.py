@@ -8,13 +8,13 @@ from typing import Any, Callable, Iterator
 import numpy as np
 
 from .._native.arguments import integer
-from .._native.deferring import algorithm
 from .._native.library import bridge
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import Axis, Box, move, whole
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
+from ..runtime.scheduler import algorithm
 from .exchange import share
 from .functions import check_function, chosen, running
 from .sort import sort_by_key

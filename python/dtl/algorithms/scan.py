@@ -8,7 +8,6 @@ import numpy as np
 
 from .._native import library
 from .._native.arguments import dtype_number, operator_number
-from .._native.deferring import algorithm
 from .._native.library import bridge
 from ..comm import vector_collectives
 from ..containers.base import DistributedContainer, check_container
@@ -17,6 +16,7 @@ from ..containers.layout import BLOCK
 from ..exceptions import InvalidArgumentError
 from ..ops import MAX, PROD, SUM, Op
 from ..policies import Partition
+from ..runtime.scheduler import algorithm
 from .axes import dimensions
 from .axis_reductions import container_of
 from .exchange import share

@@ -7,9 +7,9 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native import library
-from .._native.deferring import algorithm
 from .._native.values import element
 from ..containers.base import DistributedContainer, check_container
+from ..runtime.scheduler import algorithm
 from . import exact_folds, statistics
 from .exact_folds import fold
 from .exchange import share, total

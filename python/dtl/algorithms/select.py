@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from .._native.arguments import flag, integer
-from .._native.deferring import algorithm
 from .._native.library import bridge
 from .._native.threads import threads
 from .._native.values import fitting
@@ -16,6 +15,7 @@ from ..comm.vector_collectives import allgatherv
 from ..containers.base import DistributedContainer, check_container
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
+from ..runtime.scheduler import algorithm
 from .exchange import share
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

@@ -7,12 +7,12 @@ from typing import Any, Sequence
 import numpy as np
 
 from .._native.arguments import flag, integer
-from .._native.deferring import algorithm
 from .._native.library import bridge
 from .._native.phases import phases
 from .._native.threads import threads
 from ..containers.base import DistributedContainer, check_alike, check_container
 from ..exceptions import InvalidArgumentError
+from ..runtime.scheduler import algorithm
 from .exchange import share
 
 

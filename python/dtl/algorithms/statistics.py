@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 import struct
 import warnings
@@ -10,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .._native.deferring import algorithm
+from .._lazy import reduced_along
 from .._native.library import bridge
-from .._native.short_calls import short
 from ..exceptions import InvalidTypeError
+from ..runtime.scheduler import algorithm
+from ..runtime.short_calls import short
 from . import exact_folds
 from .exact_folds import MEANS, OWN, REALS, WIDE, fold
 
@@ -248,5 +248,4 @@ def _quotient(squares: float, divisor: float) -> float:
 
 
 def _along(name: str, a: Any, axis: Any, dtype: Any, keepdims: Any, reproducible: bool = False, **options: Any) -> Any:
-    axes = importlib.import_module("dtl.algorithms.axes")  # imports this module
-    return axes.reduced(name, a, axis, dtype, keepdims, reproducible, **options)
+    return reduced_along(name, a, axis, dtype, keepdims, reproducible, **options)

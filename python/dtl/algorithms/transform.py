@@ -6,12 +6,12 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .._native.deferring import algorithm
 from ..containers.base import DistributedContainer, check_alike, check_container
 from ..containers.indexing import element_store
 from ..containers.indexing.regions import copied, whole
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import together
+from ..runtime.scheduler import algorithm
 from .exchange import share
 from .functions import applied, check_function, running
 

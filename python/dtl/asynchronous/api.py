@@ -9,15 +9,16 @@ from ..algorithms.reduce import reduce_container
 from ..algorithms.scan import exclusive_scan, inclusive_scan
 from ..algorithms.sort import sort
 from ..algorithms.transform import for_each, transform
+from ..containers import cached_windows
 from ..containers.base import DistributedContainer, check_container
 from ..containers.halo import Halo
 from ..exceptions import InvalidTypeError
 from ..futures.future import Future
 from ..ops import SUM, Op
 from ..policies import Partition
-from ..rma import cached_windows
 from ..runtime.context import Context
-from .submit import containers_in, deferred, submitted
+from ..runtime.scheduler import containers_in
+from .submit import deferred, submitted
 
 
 def async_for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> Future:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import functools
-import importlib
 import sys
 import threading
 import time
 import weakref
 from _thread import allocate_lock
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Callable
 
-from .._native import library, turns
+from .._native import library
 from .._native.callsite import own
 from .._native.site import Site
-from ..exceptions import BackendError, BufferError, InvalidArgumentError
+from ..exceptions import BackendError, InvalidArgumentError
 from ..futures.future import Future
 from ..futures.pending import DONE, FAILED
+from ..runtime import scheduler
 from ..runtime.context import Context
 from ..runtime.environment import THREAD_MULTIPLE
 
@@ -31,11 +30,6 @@ STREAMS = 4
 
 #: What a call counts on containers and streams, which threads end at any time.
 _books = threading.Lock()
-
-#: The future that each thread waits for, for those who ask where this process is.
-waiting: dict[int, Operation] = {}
-
-_here = threading.local()
 
 
 class Operation(Future):
@@ -57,18 +51,18 @@ class Operation(Future):
     def _before_waiting(self) -> None:
         if library.forked():
             raise BackendError("DTL cannot be used in a forked child; the operation is not under way here")
-        if in_stream():
+        if scheduler.in_stream():
             raise InvalidArgumentError(
                 f"{self!r} cannot be waited for by what an asynchronous call calls, but by the program"
             )
 
     def _await(self, timeout: float | None) -> bool:
         me = threading.get_ident()
-        waiting[me] = self
+        scheduler.waiting[me] = self
         try:
             return super()._await(timeout)
         finally:
-            waiting.pop(me, None)
+            scheduler.waiting.pop(me, None)
 
     def _wait_in_stream(self) -> None:
         """Wait in the thread of a stream, for a call that was made before the one that waits."""
@@ -81,8 +75,10 @@ class Operation(Future):
         """Tell the user of a failure that nobody asked for."""
         if not self._asked:
             self._asked = True
-            traceback: Any = importlib.import_module("traceback")
-            lines = traceback.format_exception(type(self._error), self._error, self._trace)
+            import traceback
+
+            error: Any = self._error
+            lines = traceback.format_exception(type(error), error, self._trace)
             sys.stderr.write(f"dtl: {self!r}, and nobody asked it\n{''.join(lines)}")
 
     def _origin(self) -> str:
@@ -107,7 +103,7 @@ class Job:
         with _books:
             if stream.of.closed:
                 raise library.closed("context")
-            turns.count(1)
+            scheduler.count(1)
             stream.of.flying += 1
             stream.last = self.future
             for root in self._roots:
@@ -121,7 +117,7 @@ class Job:
         for operation in self._after:
             operation._wait_in_stream()
         future, state, value, error = self.future, DONE, None, None
-        with _in_stream():
+        with scheduler.stream_thread():
             try:
                 library.context_serve(stream.context._handle, stream.of.handle, self.number)
                 value = self._site.run(future._op, functools.partial(self._work, stream.context))
@@ -142,7 +138,7 @@ class Job:
     def _end(self, stream: Stream) -> None:
         """Take the call off the books, and let go of the containers."""
         with _books:
-            turns.count(-1)
+            scheduler.count(-1)
             stream.of.flying -= 1
             if stream.last is self.future:
                 stream.last = None
@@ -165,21 +161,6 @@ def _told(error: BaseException, future: Operation) -> BaseException:
     if future._place and hasattr(error, "add_note"):
         error.add_note(f"{future._op} was called at {future._place}")
     return error.with_traceback(trace or error.__traceback__)
-
-
-@contextlib.contextmanager
-def _in_stream() -> Iterator[None]:
-    """Mark what the calling thread does as an asynchronous call's."""
-    _here.depth = getattr(_here, "depth", 0) + 1
-    try:
-        yield
-    finally:
-        _here.depth -= 1
-
-
-def in_stream() -> bool:
-    """Say whether the calling thread is in an asynchronous call."""
-    return getattr(_here, "depth", 0) > 0
 
 
 class _Own(Context):
@@ -291,7 +272,7 @@ class Streams:
                     return
                 lasts = [stream.last for stream in self._all if stream is not None and stream.last is not None]
                 if not wait:
-                    refuse(op, self.flying)
+                    scheduler.refuse(op, self.flying)
             for last in lasts:
                 last.wait()
             if not lasts:
@@ -321,13 +302,6 @@ class Streams:
                 stream.context.close()
         self._all = [None] * STREAMS
         _open.discard(self)
-
-
-def refuse(op: str, flying: int) -> None:
-    """Refuse what cannot be done while so many calls are under way."""
-    if flying:
-        what = "1 asynchronous call is" if flying == 1 else f"{flying} asynchronous calls are"
-        raise BufferError(f"{op}: {what} under way; get their futures first")
 
 
 #: Futures of calls that failed. At the end of the program, those that nobody asked are reported.

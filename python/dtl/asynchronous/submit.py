@@ -12,7 +12,8 @@ from ..futures.future import Future
 from ..policies import Execution
 from ..runtime.agreement import tell
 from ..runtime.context import Context
-from .streams import Job, Operation, Stream, Streams, in_stream, streams_of
+from ..runtime.scheduler import DEPTH, containers_in, in_stream, roots_of
+from .streams import Job, Operation, Stream, Streams, streams_of
 
 
 def submitted(op: str, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
@@ -85,16 +86,6 @@ def _stream(op: str, roots: list[DistributedContainer], streams: Streams) -> Str
     return stream
 
 
-def roots_of(containers: list[DistributedContainer]) -> list[DistributedContainer]:
-    """Return the containers that own the elements, each once."""
-    roots: list[DistributedContainer] = []
-    for c in containers:
-        root = c._root()
-        if all(root is not other for other in roots):
-            roots.append(root)
-    return roots
-
-
 def _described(c: DistributedContainer) -> str:
     """Return a container as all ranks describe it, also one where it is closed, and without waiting for its extents."""
     return f"{type(c).__name__} of {c._dtype}"
@@ -110,22 +101,7 @@ def _check_context(op: str, containers: list[DistributedContainer]) -> None:
             )
 
 
-#: How deep containers lie in what an algorithm takes: in a sequence, say, that is one of its arguments.
-_DEPTH = 4
-
-
-def containers_in(value: Any, depth: int = _DEPTH) -> list[DistributedContainer]:
-    """Return the containers in a value, which may lie in tuples, lists and dictionaries."""
-    if isinstance(value, DistributedContainer):
-        return [value]
-    if isinstance(value, dict):
-        value = tuple(value.values())
-    if isinstance(value, (tuple, list)) and depth:
-        return [c for item in value for c in containers_in(item, depth - 1)]
-    return []
-
-
-def _put(value: Any, guests: dict[int, Any], depth: int = _DEPTH - 1) -> Any:
+def _put(value: Any, guests: dict[int, Any], depth: int = DEPTH - 1) -> Any:
     """Return one of an algorithm's arguments with guests in place of containers."""
     if isinstance(value, DistributedContainer):
         return guests[id(value)]

@@ -6,9 +6,9 @@ from typing import Any
 
 from .._native.arguments import check_output, fitting_out, input_array, input_value, integer, received
 from .._native.library import bridge
-from .._native.short_calls import short
 from ..runtime.agreement import collective
 from ..runtime.context import Context, this_rank
+from ..runtime.short_calls import short
 from .operands import check_place, own_entry, template
 
 _call = bridge.call

@@ -8,10 +8,10 @@ import numpy as np
 
 from .._native.arguments import integer, listed
 from .._native.library import bridge
-from .._native.turns import whole
 from ..exceptions import InvalidArgumentError
 from ..runtime.agreement import agree, check_context, collective, complete, root_number
 from ..runtime.context import Context
+from ..runtime.scheduler import whole
 from . import collectives, vector_collectives
 from .pickling import Head, Packed, pack, send_parts
 from .point_to_point import PROC_NULL

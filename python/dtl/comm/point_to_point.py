@@ -9,9 +9,9 @@ import numpy as np
 from .._native import library
 from .._native.arguments import check_output, dtype_number, input_array, input_value, integer, received
 from .._native.library import bridge
-from .._native.short_calls import short
 from ..exceptions import InvalidTypeError
 from ..runtime.context import Context
+from ..runtime.short_calls import short
 from .requests import PersistentRequest, Request, begun, prepared
 
 #: Receive from any rank.

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
-from .._native import turns
+from .._lazy import reduce_container
 from .._native.arguments import check_output, fitting_out, input_array, integer, operator_number, received
-from .._native.deferring import defer
 from .._native.library import bridge
-from .._native.short_calls import short
-from ..containers.base import DistributedContainer
 from ..ops import MAXLOC, MINLOC, SUM, Op
+from ..runtime import scheduler
 from ..runtime.agreement import collective
 from ..runtime.context import Context, this_rank
+from ..runtime.scheduler import Deferrable, defer
+from ..runtime.short_calls import short
 from .operands import SCALARS, check_place, check_ranks, check_two, like, operand, own, room_like
 
 if TYPE_CHECKING:
     from typing import Literal
+
+    from ..containers.base import DistributedContainer
 
 _call = bridge.call
 _ALLREDUCE, _REDUCE, _LOCATE = bridge.ALLREDUCE, bridge.REDUCE, bridge.LOCATE
@@ -127,20 +128,19 @@ def reduce(ctx: Any, value: Any = None, op: Any = SUM, root: int = 0, *, out: An
     ...     print(dtl.reduce(vec, op=dtl.MAX), dtl.reduce(vec, "sum"))
     4.0 10.0
     """
-    if isinstance(ctx, DistributedContainer):
+    if isinstance(ctx, Deferrable):
         return _of_container(ctx, value, op)
     return _reduced(_REDUCE, ctx, value, op, root, out)
 
 
-def _of_container(c: DistributedContainer, *ops: Any) -> Any:
+def _of_container(c: Deferrable, *ops: Any) -> Any:
     """Combine a container's elements by the operator that was passed in its second place, or by name."""
-    folding: Any = importlib.import_module("dtl.algorithms.reduce")  # which not every program needs
     op = ops[1] if ops[0] is None else ops[0]
     if c._deferred:
-        return defer(folding.reduce_container, (c, op), {}, depth=3, name="reduce")
-    if turns.under_way:
-        turns.take(c)
-    return folding.reduce_container(c, op)
+        return defer(reduce_container, (c, op), {}, depth=3, name="reduce")
+    if scheduler.under_way:
+        scheduler.wait_for(c)
+    return reduce_container(c, op)
 
 
 def _reduced(code: int, ctx: Context, value: Any, op: Any, root: Any, out: Any) -> Any:

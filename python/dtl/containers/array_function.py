@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any, Callable, Iterable
+from typing import TYPE_CHECKING, Any, Callable, Iterable
 
 import numpy as np
 
-from .._native.deferring import defer
-from ..algorithms import statistics
+from .._lazy import LateMethod, late
+from .._lazy import argsort as _argsort
+from .._lazy import sort as _sort
+from ..runtime.scheduler import defer
+
+if TYPE_CHECKING:
+    from ..algorithms import statistics
 
 #: NumPy's functions that there are for containers: the modules that have them, under the same names.
-_MODULES = {
-    "algorithms.statistics": "sum prod min max argmin argmax all any mean var std",
-    "algorithms.scan": "cumsum cumprod",
-    "algorithms.linalg": "dot vdot",
-    "algorithms.histogram": "histogram bincount",
-    "algorithms.select": "median quantile",
-    "algorithms.ordered": "searchsorted",
-    "containers.array_function": "shape ndim size sort argsort",
+_HOMES = {
+    ".algorithms.statistics": "sum prod min max argmin argmax all any mean var std",
+    ".algorithms.scan": "cumsum cumprod",
+    ".algorithms.linalg": "dot vdot",
+    ".algorithms.histogram": "histogram bincount",
+    ".algorithms.select": "median quantile",
+    ".algorithms.ordered": "searchsorted",
+    ".containers.array_function": "shape ndim size sort argsort",
 }
 
-_NAMES = {getattr(np, name): (module, name) for module, names in _MODULES.items() for name in names.split()}
-_NAMES.update({np.amin: _NAMES[np.min], np.amax: _NAMES[np.max], np.linalg.norm: ("algorithms.linalg", "norm")})
+_FUNCTIONS = {getattr(np, name): late(home, name) for home, names in _HOMES.items() for name in names.split()}
+_FUNCTIONS[np.amin], _FUNCTIONS[np.amax] = _FUNCTIONS[np.min], _FUNCTIONS[np.max]
+_FUNCTIONS[np.linalg.norm] = late(".algorithms.linalg", "norm")
 
 #: Parameters of NumPy's functions that containers' do not have, and what they are where a caller leaves them out.
 _ABSENT = {"out": None, "initial": np._NoValue, "where": np._NoValue}
@@ -31,44 +36,51 @@ _ABSENT = {"out": None, "initial": np._NoValue, "where": np._NoValue}
 class Numbers:
     """The numbers that can be made of a container's elements. All of it is collective."""
 
-    sum = statistics.sum
-    prod = statistics.prod
-    min = statistics.min
-    max = statistics.max
-    argmin = statistics.argmin
-    argmax = statistics.argmax
-    all = statistics.all
-    any = statistics.any
-    mean = statistics.mean
-    var = statistics.var
-    std = statistics.std
+    if TYPE_CHECKING:
+        sum = statistics.sum
+        prod = statistics.prod
+        min = statistics.min
+        max = statistics.max
+        argmin = statistics.argmin
+        argmax = statistics.argmax
+        all = statistics.all
+        any = statistics.any
+        mean = statistics.mean
+        var = statistics.var
+        std = statistics.std
+    else:
+        sum = LateMethod(".algorithms.statistics")
+        prod = LateMethod(".algorithms.statistics")
+        min = LateMethod(".algorithms.statistics")
+        max = LateMethod(".algorithms.statistics")
+        argmin = LateMethod(".algorithms.statistics")
+        argmax = LateMethod(".algorithms.statistics")
+        all = LateMethod(".algorithms.statistics")
+        any = LateMethod(".algorithms.statistics")
+        mean = LateMethod(".algorithms.statistics")
+        var = LateMethod(".algorithms.statistics")
+        std = LateMethod(".algorithms.statistics")
 
     def cumsum(self, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
         """Return the cumulative sums. Collective; see :func:`dtl.cumsum`."""
-        return _called(self, "algorithms.scan", "cumsum", axis, dtype, exclusive=exclusive)
+        return _called(self, np.cumsum, axis, dtype, exclusive=exclusive)
 
     def cumprod(self, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
         """Return the cumulative products. Collective; see :func:`dtl.cumprod`."""
-        return _called(self, "algorithms.scan", "cumprod", axis, dtype, exclusive=exclusive)
+        return _called(self, np.cumprod, axis, dtype, exclusive=exclusive)
 
     def dot(self, b: Any, *, reproducible: bool = False) -> Any:
         """Return the inner product with a vector, or the product of matrices. Collective; see :func:`dtl.dot`."""
-        return _called(self, "algorithms.linalg", "dot", b, reproducible=reproducible)
+        return _called(self, np.dot, b, reproducible=reproducible)
 
     def __array_function__(
         self, func: Callable[..., Any], types: Iterable[type], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        if func in _NAMES:
-            module, name = _NAMES[func]
-            known = getattr(_of(module), name)
+        if func in _FUNCTIONS:
+            known = _FUNCTIONS[func]
             return known(*args, **{key: v for key, v in kwargs.items() if _ABSENT.get(key, _ABSENT) is not v})
         # On one rank a container is an array; on several, the conversion says what to do instead.
         return func(*(_as_arrays(value) for value in args), **{key: _as_arrays(value) for key, value in kwargs.items()})
-
-
-def _of(module: str) -> Any:
-    """Return a module of this package, which may be imported only now."""
-    return importlib.import_module(f"dtl.{module}")
 
 
 def _as_arrays(value: Any) -> Any:
@@ -101,18 +113,18 @@ def size(a: Any, axis: int | None = None) -> int:
 def sort(a: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     """Return a sorted copy. Every sort here is stable, so it does not matter which kind is asked for."""
     result = a.copy()
-    _of("algorithms.sort").sort(result, axis=axis)
+    _sort(result, axis=axis)
     return result
 
 
 def argsort(a: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     """Return the indices that sort."""
-    return _of("algorithms.sort").argsort(a, axis=axis)
+    return _argsort(a, axis=axis)
 
 
-def _called(c: Any, module: str, name: str, *args: Any, **kwargs: Any) -> Any:
-    """Return what a function of a container returns, or its future, as its method does."""
-    f = getattr(_of(module), name)
+def _called(c: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return what one of NumPy's functions returns of a container, or its future, as its method does."""
+    f = _FUNCTIONS[function]
     if c._deferred:
-        return defer(f, (c, *args), kwargs, depth=3)
+        return defer(f, (c, *args), kwargs, depth=3, name=function.__name__)
     return f(c, *args, **kwargs)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from .._native import library, turns
+from .._lazy import remote, window_of
+from .._native import library
 from .._native.arguments import dtype_number, integer
-from .._native.deferring import Deferrable
 from .._native.library import bridge
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Execution, Partition, Placement
+from ..runtime import scheduler
 from ..runtime.agreement import collective, together
 from ..runtime.context import Context
+from ..runtime.scheduler import Deferrable
 from .array_function import Numbers
 from .layout import Division
 from .ufuncs import Elementwise
@@ -229,7 +230,7 @@ class DistributedContainer(Elementwise, Numbers, Deferrable):
         InvalidArgumentError
             If the elements do not lie side by side on a rank, as in a span or with a halo. On every rank.
         """
-        made: Window = importlib.import_module("dtl.rma.window").Window(self)
+        made: Window = window_of(self)
         return made
 
     def remote(self, *index: int) -> Remote:
@@ -250,12 +251,13 @@ class DistributedContainer(Elementwise, Numbers, Deferrable):
             If there is not one for each dimension, every rank holds the element (PARTITION_REPLICATED), or the elements
             do not lie side by side on a rank.
         """
-        return importlib.import_module("dtl.rma.remote").remote(self, index)  # type: ignore[no-any-return]
+        pointer: Remote = remote(self, index)
+        return pointer
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """Return a copy of this rank's elements, of shape local_shape. Not collective."""
-        if turns.under_way:
-            turns.take(self)
+        if scheduler.under_way:
+            scheduler.wait_for(self)
         return self.local_view().copy()
 
     def local_indices(self, axis: int = 0) -> np.ndarray[Any, Any]:

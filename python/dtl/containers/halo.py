@@ -7,14 +7,14 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .._native import library, turns
+from .._native import library
 from .._native.arguments import integer
 from .._native.library import bridge
 from .._native.objects import Owner
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..rma import cached_windows
-from ..runtime import detached
+from ..runtime import detached, scheduler
 from ..runtime.agreement import collective
+from . import cached_windows
 from .base import DistributedContainer, check_container
 
 # Looked up once: an exchange of a few elements takes little longer than the look-up.
@@ -150,8 +150,8 @@ class Halo(Owner):
         CommunicationError
             If a message fails.
         """
-        if turns.under_way:
-            turns.take(self._container)
+        if scheduler.under_way:
+            scheduler.wait_for(self._container)
         _call(_EXCHANGE, self, None, None, 0, 0, 0, 0)
 
     def begin(self) -> None:
@@ -170,8 +170,8 @@ class Halo(Owner):
         CommunicationError
             If a message fails.
         """
-        if turns.under_way:
-            turns.take(self._container)
+        if scheduler.under_way:
+            scheduler.wait_for(self._container)
         _call(_BEGIN, self, None, None, 0, 0, 0, 0)
 
     def end(self) -> None:

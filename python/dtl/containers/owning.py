@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -15,9 +14,9 @@ from .._native.values import filling
 from ..comm import collectives
 from ..exceptions import BoundsError, InvalidArgumentError
 from ..policies import Execution, Partition, Placement
-from ..rma import cached_windows
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
+from . import cached_windows
 from .indexing.access import Indexed
 from .layout import Division, division, execution_policy, host
 
@@ -187,8 +186,9 @@ class OwningContainer(Indexed):
     def _divide(self, divided: Division, limit: int = 0, guest: Any = None) -> None:
         """Divide the container anew. Collective."""
         spec = np.array(divided.numbers(), np.int64)
-        phases: Any = importlib.import_module("dtl._native.phases")  # not needed before
-        with phases.phases():
+        from .._native.phases import phases  # not needed before
+
+        with phases():
             bridge.call(bridge.REDISTRIBUTE, self if guest is None else guest, spec, None, limit, 0, 0, 0)
         self._division = divided
 

@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._native import library, turns
+from .._native import library
 from .._native.arguments import integer
 from .._native.library import bridge
 from .._native.objects import Owner
 from ..exceptions import InvalidArgumentError
+from ..runtime import scheduler
 from ..runtime.agreement import collective
 from .base import DistributedContainer, check_container
 from .indexing.regions import whole
@@ -115,8 +116,8 @@ class RedistributionPlan(Owner):
         InvalidHandleError
             If the plan is closed, or one of the containers is, or was resized or redistributed since. On every rank.
         """
-        if turns.under_way:
-            turns.take(self._ends)
+        if scheduler.under_way:
+            scheduler.wait_for(self._ends)
         if not self._handle:
             raise library.closed("plan")
         bridge.call(bridge.PLAN_EXECUTE, self, None, None, 0, 0, 0, 0)

@@ -9,9 +9,9 @@ import numpy as np
 from .._native.arguments import integer
 from .._native.library import bridge
 from ..policies import Execution, Partition, Placement
-from ..rma import cached_windows
 from ..runtime.agreement import collective
 from ..runtime.context import Context
+from . import cached_windows
 from .owning import OwningContainer
 
 Line = TypeVar("Line", bound="OneDimensional")

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import builtins
-import importlib
 from abc import abstractmethod
 from typing import Any, Iterable, NoReturn
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from .. import exceptions
-from .._native import turns
+from .._lazy import matmul
 from .._native.arguments import dtype_number
-from ..algorithms import statistics
-from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError
+from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
+from ..runtime import scheduler
 from ..runtime.context import Context
 
 
@@ -52,13 +50,13 @@ class Elementwise(NDArrayOperatorsMixin):
         where = options.pop("where", True)
         if any(_has_own_ufuncs(value) for value in (*inputs, *outputs)):
             return NotImplemented
-        if turns.under_way:
-            turns.take(inputs, outputs, where)
+        if scheduler.under_way:
+            scheduler.wait_for(inputs, outputs, where)
         name = f"np.{ufunc.__name__}"
         if method == "reduce" and ufunc in _REDUCTIONS and outputs[0] is None and where is True:
             return _reduce(_REDUCTIONS[ufunc], *inputs, **options)
         if ufunc is np.matmul and method == "__call__" and outputs[0] is None:
-            return importlib.import_module("dtl.algorithms.linalg").matmul(*inputs, **options)
+            return matmul(*inputs, **options)
         if method == "accumulate" and ufunc in (np.add, np.multiply) and outputs[0] is None:
             options.setdefault("axis", 0)
             return getattr(inputs[0], "cumsum" if ufunc is np.add else "cumprod")(*inputs[1:], **options)
@@ -75,8 +73,8 @@ class Elementwise(NDArrayOperatorsMixin):
                 f"a container on {self.context.size} ranks does not become an array by itself: take this rank's part "
                 "with to_numpy() or local_view(), or the whole on one rank with gather_to(root)"
             )
-        if turns.under_way:
-            turns.take(self)
+        if scheduler.under_way:
+            scheduler.wait_for(self)
         view = self.local_view()
         wanted = view.dtype if dtype is None else np.dtype(dtype)
         if copy is False and wanted != view.dtype:
@@ -115,8 +113,8 @@ class Elementwise(NDArrayOperatorsMixin):
             raise InvalidTypeError(f"elements of {self.dtype} do not become {wanted} with casting {casting!r}")
         if wanted == self.dtype and not copy:
             return self
-        if turns.under_way:
-            turns.take(self)
+        if scheduler.under_way:
+            scheduler.wait_for(self)
         elements = self.local_view()
         result = self._like(wanted)
         result.local_view()[...] = elements
@@ -148,7 +146,7 @@ def _reduce(name: str, a: Any, axis: Any = 0, dtype: Any = None, **options: Any)
     """Return what a ufunc's method reduce does, which by default works along the first dimension. Collective."""
     if dtype is not None:
         options["dtype"] = dtype
-    return getattr(statistics, name)(a, axis, **options)
+    return getattr(a, name)(axis, **options)
 
 
 def _refusal(name: str, text: str, kind: type[DTLError] = InvalidTypeError) -> DTLError:
@@ -255,7 +253,7 @@ def _dtypes(
         with np.errstate(all="ignore"):
             tried = ufunc(*map(sample, inputs), out=tuple(map(sample, outputs)), **options)
     except builtins.OverflowError as error:
-        raise _refusal(name, str(error), exceptions.OverflowError) from None
+        raise _refusal(name, str(error), OverflowError) from None
     except TypeError as error:
         raise _refusal(name, str(error)) from None
     except ValueError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections import deque
 from threading import local
@@ -51,5 +50,6 @@ def _tell(call: Callable[[Any], Any], future: Any) -> None:
     try:
         call(future)
     except Exception:  # noqa: BLE001 - there is nobody to raise it to
-        traceback: Any = importlib.import_module("traceback")  # which few programs need
+        import traceback  # which few programs need
+
         sys.stderr.write(f"dtl: what was to be told of {future!r} failed\n{traceback.format_exc()}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, ClassVar, Generator
 
+from .._lazy import concurrent_of, future_of, in_loop
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from .pending import CANCELLED, DONE, FAILED, PENDING, Pending, closed_future
 
@@ -47,9 +48,8 @@ class Future(Pending):
         """
         if isinstance(source, Future):
             return source
-        from ..asynchronous.conversions import future_of  # which loads asyncio and concurrent.futures
-
-        return future_of(source)
+        made: Future = future_of(source)
+        return made
 
     def then(self, f: Callable[[Any], Any]) -> Future:
         """Return the future of a function of the result.
@@ -139,14 +139,10 @@ class Future(Pending):
 
     def to_concurrent(self) -> Any:
         """Return a concurrent.futures.Future that ends as this one does; cancelling it cancels this one if it can."""
-        from ..asynchronous.conversions import concurrent_of
-
         return concurrent_of(self)
 
     def __await__(self) -> Generator[Any, None, Any]:
         """Wait in an event loop of asyncio, in any thread, which goes on meanwhile."""
         if self._state == PENDING:
-            from ..asynchronous.conversions import in_loop
-
             yield from in_loop(self)
         return self.get()

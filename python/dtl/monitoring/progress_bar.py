@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import importlib
 import os
 import sys
 import threading
@@ -56,12 +55,12 @@ def progress(on: bool = True, *, anywhere: bool = False) -> None:
     if not on:
         return
     try:
-        bar: Any = importlib.import_module("tqdm").tqdm
+        from tqdm import tqdm  # type: ignore[import-untyped]
     except ImportError as error:
         raise BackendUnavailableError(f"progress needs tqdm: pip install 'pydtl[progress]' ({error})") from None
     first = next((os.environ[name] for name in _RANKS if name in os.environ), "0") == "0"
     if first and (anywhere or sys.stderr.isatty()):
-        _shower = _Shower(bar)
+        _shower = _Shower(tqdm)
 
 
 class _State(NamedTuple):

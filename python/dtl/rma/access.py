@@ -8,11 +8,11 @@ import numpy as np
 
 from .._native.arguments import check_output, dtype_number, input_array, integer, operator_number
 from .._native.library import bridge
-from .._native.short_calls import short
 from .._native.values import fitting
 from ..comm.requests import Request, begun
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..ops import SUM, Op
+from ..runtime.short_calls import short
 from .window import Window
 
 _call = bridge.call

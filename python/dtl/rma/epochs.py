@@ -7,10 +7,10 @@ from typing import Any, Iterator, TypeVar
 
 from .._native.arguments import integer
 from .._native.library import bridge
-from .._native.short_calls import short
 from ..exceptions import BoundsError, InvalidArgumentError
 from ..runtime.agreement import together
 from ..runtime.context import Context
+from ..runtime.short_calls import short
 
 Self = TypeVar("Self", bound="Epochs")
 

@@ -9,12 +9,12 @@ import numpy as np
 from .._native import library
 from .._native.arguments import integer
 from .._native.library import bridge
+from ..containers import cached_windows
 from ..containers.base import DistributedContainer
 from ..exceptions import InvalidArgumentError, InvalidHandleError, InvalidTypeError
 from ..ops import NO_OP, REPLACE
 from ..policies import Partition
 from ..runtime.agreement import agree, together
-from . import cached_windows
 from .access import rma_compare_and_swap, rma_fetch_and_add, rma_fetch_and_op
 from .window import Window
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from .._native.arguments import integer
 from .._native.library import bridge
-from .._native.short_calls import short
 from ..exceptions import InvalidTypeError
 from ..ops import NO_OP, REPLACE, SUM
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
+from ..runtime.short_calls import short
 from .access import rma_fetch_and_op
 from .window import Window
 

@@ -6,6 +6,7 @@ import os
 
 from .._native import library
 from ..exceptions import InvalidArgumentError
+from ..policies import Placement
 
 
 def registered() -> list[str]:
@@ -77,3 +78,22 @@ def has_nccl() -> bool:
 def has_shmem() -> bool:
     """Say whether an OpenSHMEM library can be used in this process."""
     return why_not("shmem") is None
+
+
+def placement_available(placement: Placement) -> bool:
+    """Say whether containers can be placed there in this process: where it says no, the placement raises.
+
+    Parameters
+    ----------
+    placement
+        One of the ``PLACEMENT_*`` constants.
+
+    Raises
+    ------
+    ValueError
+        If it is none of them.
+    """
+    placement = Placement(placement)
+    if placement in (Placement.HOST, Placement.DEVICE_PREFERRED):
+        return True
+    return has_cuda() or has_hip()

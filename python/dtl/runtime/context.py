@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import sys
 import warnings
 from types import TracebackType
@@ -13,15 +12,17 @@ from .._native import library, process
 from .._native.arguments import integer, text
 from .._native.callsite import raised
 from .._native.library import bridge
-from .._native.short_calls import short
 from ..exceptions import BufferError, CommunicationError, DTLError
-from ..rma import cached_windows
-from ..topology.devices import DeviceRanks
+from ..runtime.short_calls import short
 from . import abort, backends, detached, hang_monitor
 from .agreement import collective
+from .devices import DeviceRanks
 
 #: The most that the other ranks are told of the error by which a rank leaves.
 LONGEST_REASON = 200
+
+#: What is called with the handle of each context that was closed.
+on_close: list[Callable[[int], None]] = []
 
 
 class Context(DeviceRanks):
@@ -160,7 +161,9 @@ class Context(DeviceRanks):
                     raise
                 if self._streams is not None:  # perhaps by now
                     self._streams.close()
-                cached_windows.close(self._handle)
+                for closed in on_close:
+                    closed(self._handle)
+                detached.settle_windows()
             self._handle = 0
 
     def __enter__(self) -> Context:
@@ -332,7 +335,9 @@ def _reason(error: BaseException) -> str:
 
 def _mpi4py() -> Any:
     """Return the module that knows mpi4py's communicators, which not every program needs."""
-    return importlib.import_module("dtl.runtime.mpi4py")
+    from . import mpi4py
+
+    return mpi4py
 
 
 def this_rank(ctx: Any) -> int:

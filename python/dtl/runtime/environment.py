@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from types import TracebackType
 from typing import Callable
@@ -49,7 +48,9 @@ class Environment(Owner):
             since = library.environment_since()
             super().close()
             if not library.environment_count():
-                importlib.import_module("dtl.runtime.live").report(self, since)
+                from . import live  # which few programs need
+
+                live.report(self, since)
         self._handle = 0
 
     def __exit__(

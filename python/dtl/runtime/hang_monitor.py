@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import atexit
-import importlib
 import math
 import os
 import sys
 import time
 from types import TracebackType
-from typing import Any
 
 from .._native import library
 from .._native.callsite import outside, raised
 from ..exceptions import InvalidArgumentError
+from . import scheduler
 
 _REPORT_SECONDS = 30.0
 _LOOK_SECONDS = 0.5
@@ -64,7 +63,8 @@ def start() -> None:
     if not _started:
         _started = True
         atexit.register(_leave)
-        threading: Any = importlib.import_module("threading")  # not needed before
+        import threading  # not needed before
+
         main = threading.main_thread().ident or 0
         threading.Thread(target=_watch, args=(main,), name="dtl-watch", daemon=True).start()
 
@@ -94,8 +94,7 @@ def _watch(main: int) -> None:
 
 def _awaited(thread: int) -> str:
     """Return which asynchronous call a thread waits for, whose own thread is at work and not waiting itself."""
-    streams = sys.modules.get("dtl.asynchronous.streams")
-    future = None if streams is None else streams.waiting.get(thread)
+    future = scheduler.waiting.get(thread)
     return "in no call that waits" if future is None else f"waiting for{future._origin()[3:]}"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from typing import Any
 
@@ -26,17 +25,18 @@ def native_communicator(comm: Any) -> int:
 def mpi4py_module() -> Any:
     """Return mpi4py's module MPI, which initialises MPI where nobody has."""
     try:
-        module = importlib.import_module("mpi4py.MPI")
+        from mpi4py import MPI
     except (ImportError, RuntimeError) as error:  # the latter where it finds no MPI library
         raise BackendUnavailableError(f"mpi4py cannot be imported: {error}") from error
-    if not module.Is_initialized() or module.Is_finalized():
+    if not MPI.Is_initialized() or MPI.Is_finalized():
         raise BackendUnavailableError("mpi4py is there, but MPI is not initialised or has been finalised")
-    return module
+    return MPI
 
 
 def communicator(module: Any, handle: int) -> Any:
     """Return mpi4py's object of a native handle, which it then owns."""
-    ctypes = importlib.import_module("ctypes")  # slow to import, and not needed before
+    import ctypes  # slow to import, and not needed before
+
     # As mpi4py's documentation has it for ctypes: Comm.fromhandle came with version 4 only.
     made = module.Intracomm()
     kind = ctypes.c_int if module._sizeof(module.Comm) == ctypes.sizeof(ctypes.c_int) else ctypes.c_void_p

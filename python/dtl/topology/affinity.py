@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Iterable
 
+from .._lazy import plot_seats
 from .._native import library, threads
 from .._native.arguments import integer
 from ..exceptions import BoundsError, InvalidTypeError
@@ -215,9 +216,8 @@ class ContextTopology:
         ImportError
             If there is no matplotlib.
         """
-        from ..plotting import plot_seats
-
-        return plot_seats(self._seats, ax)
+        drawn: Axes = plot_seats(self._seats, ax)
+        return drawn
 
 
 def _some(n: int, thing: str) -> str:

@@ -7,12 +7,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..._native import turns
 from ..._native.arguments import integer
 from ..._native.library import bridge
 from ..._native.values import fingerprint, fitting, spread
 from ...exceptions import InvalidTypeError
 from ...policies import Partition
+from ...runtime import scheduler
 from ...runtime.agreement import agree, collective
 from ..base import DistributedContainer
 from ..layout import BLOCK, Division
@@ -42,8 +42,8 @@ class Indexed(DistributedContainer):
 
     @collective
     def __getitem__(self, key: Any) -> Any:
-        if turns.under_way:
-            turns.take(self, key)
+        if scheduler.under_way:
+            scheduler.wait_for(self, key)
         # What the core takes as it is need not be read here.
         plain = key.__class__ is int or (key.__class__ is np.ndarray and key.dtype == np.int64)
         if plain and self._ndim == 1 and self._handle:
@@ -62,8 +62,8 @@ class Indexed(DistributedContainer):
 
     @collective
     def __setitem__(self, key: Any, value: Any) -> None:
-        if turns.under_way:
-            turns.take(self, key, value)
+        if scheduler.under_way:
+            scheduler.wait_for(self, key, value)
         self._check_open()
         chosen = read(self, key)
         if isinstance(value, DistributedContainer):
@@ -115,8 +115,8 @@ class Indexed(DistributedContainer):
         ...     vec.get([ctx.rank, -1]).tolist()
         [0, 81]
         """
-        if turns.under_way:
-            turns.take(self)
+        if scheduler.under_way:
+            scheduler.wait_for(self)
         self._check_open()
         wanted = self._own(indices)
         return _taken(bridge.call(bridge.GET, self, wanted, None, 0, 0, 0, 0))
@@ -142,8 +142,8 @@ class Indexed(DistributedContainer):
         OverflowError
             If a value of any rank does not fit the element type. On every rank.
         """
-        if turns.under_way:
-            turns.take(self)
+        if scheduler.under_way:
+            scheduler.wait_for(self)
         self._check_open()
         wanted = self._own(indices)
         given = spread("values", fitting("values", values, self._dtype), wanted.shape)
@@ -170,8 +170,8 @@ class Indexed(DistributedContainer):
         MemoryError
             If root has no room for the elements. On every rank.
         """
-        if turns.under_way:
-            turns.take(self)
+        if scheduler.under_way:
+            scheduler.wait_for(self)
         self._check_open()
         number = integer("root", root)
         out = np.empty(self.shape, self._dtype) if self._context.rank == number else None

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import exceptions
 from ..._native.arguments import dtype_number
 from ..._native.values import fitting
-from ...exceptions import InvalidArgumentError, InvalidTypeError
+from ...exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -78,9 +77,7 @@ class Keys:
             return np.array([number], self.dtype)
         bounds = np.iinfo(self.dtype)
         if not bounds.min <= number <= bounds.max:
-            raise exceptions.OverflowError(
-                f"key {number} does not fit {self.dtype}: outside [{bounds.min}, {bounds.max}]"
-            )
+            raise OverflowError(f"key {number} does not fit {self.dtype}: outside [{bounds.min}, {bounds.max}]")
         return np.array([number], self.dtype)
 
     def _another(self, key: Any) -> InvalidTypeError:
@@ -117,7 +114,7 @@ class Keys:
             most = self.dtype.itemsize // np.dtype(kind + "1").itemsize
             if lengths.max() > most:
                 key = given[lengths.argmax()].item()
-                raise exceptions.OverflowError(f"key {key!r} of {lengths.max()} characters is longer than {most}")
+                raise OverflowError(f"key {key!r} of {lengths.max()} characters is longer than {most}")
         return np.ascontiguousarray(given, self.dtype)
 
 
@@ -129,4 +126,4 @@ def _name(dtype: np.dtype[Any]) -> str:
 def _check_exact(least: int, most: int) -> None:
     if not -_EXACT <= least <= most <= _EXACT:
         worst = least if least < -_EXACT else most
-        raise exceptions.OverflowError(f"key {worst} does not fit float64 exactly: outside [-2**53, 2**53]")
+        raise OverflowError(f"key {worst} does not fit float64 exactly: outside [-2**53, 2**53]")

@@ -6,19 +6,17 @@ when it is made, and calls that all ranks make, and that need memory, ask which 
 
 from __future__ import annotations
 
-import importlib
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._native import library
 from .._native.library import bridge
+from ..comm.reductions import allreduce
 from ..exceptions import BufferError
-from ..runtime import detached
-
-if TYPE_CHECKING:
-    from ..runtime.context import Context
+from ..runtime.agreement import agree, together
+from ..runtime.context import Context, on_close
 
 _noted: dict[int, list[Standing]] = {}  # of each context, in the order in which all ranks made them
 
@@ -60,8 +58,7 @@ def settle(ctx: Context) -> None:
     noted = _noted.get(ctx._handle)
     if not noted:
         return
-    reductions: Any = importlib.import_module("dtl.comm.reductions")
-    gone = reductions.allreduce(ctx, np.array([standing.let_go() for standing in noted]), "land")
+    gone = allreduce(ctx, np.array([standing.let_go() for standing in noted]), "land")
     for standing, ends in zip(list(noted), gone.tolist()):
         if ends:
             _end(ctx, standing)
@@ -75,14 +72,13 @@ def end(container: Any, op: str, words: str = "", *, idle: bool = True) -> None:
     ctx, window = container.context, container._remotes
     if window is None or not window.is_valid:
         return
-    together: Any = importlib.import_module("dtl.runtime.agreement")
-    with together.together(ctx, op):
+    with together(ctx, op):
         container._check_open()
         views = container.views_out - 1  # one is the window's
         if views and idle:
             are = "1 view of the container is" if views == 1 else f"{views} views of the container are"
             raise BufferError(f"{op}: {are} out; delete {'it' if views == 1 else 'them'} first")
-    together.agree(ctx, op, words)
+    agree(ctx, op, words)
     _end(ctx, next(standing for standing in _noted[ctx._handle] if standing._window() is window))
     container._remotes = None
 
@@ -100,4 +96,6 @@ def close(ctx: int) -> None:
     for standing in _noted.pop(ctx, ()):
         library.window_drop(standing._handle)
         standing.forget()
-    detached.settle_windows()
+
+
+on_close.append(close)

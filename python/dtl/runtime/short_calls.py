@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Callable, TypeVar, cast
 
-from .deferring import Short as Algorithm
-from .library import bridge
+from .._native.library import bridge
+from .scheduler import ShortAlgorithm
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -18,7 +18,7 @@ def short(code: int, places: str, answer: str, fold: int = 0) -> Callable[[F], F
     """
 
     def shortened(function: F) -> F:
-        prepare = Algorithm(function) if answer == "folded" else function
+        prepare = ShortAlgorithm(function) if answer == "folded" else function
         return cast("F", bridge.Short(prepare, code, places, answer, fold))
 
     return shortened

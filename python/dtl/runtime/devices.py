@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from .._lazy import topology_of
 from .._native import library
 from .._native.arguments import integer
 from .._native.library import bridge
@@ -12,8 +12,8 @@ from ..exceptions import BackendUnavailableError
 from . import nccl
 
 if TYPE_CHECKING:
-    from ..runtime.context import Context
-    from .affinity import ContextTopology
+    from ..topology.affinity import ContextTopology
+    from .context import Context
 
 
 class DeviceRanks(bridge.Ranks):
@@ -45,8 +45,7 @@ class DeviceRanks(bridge.Ranks):
             If another rank calls something else.
         """
         if self._topology is None:
-            seating: Any = importlib.import_module("dtl.topology.affinity")  # few programs ask
-            self._topology = seating.ContextTopology(self)
+            self._topology = topology_of(self)
         return self._topology
 
     @property
