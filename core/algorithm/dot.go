@@ -16,10 +16,10 @@ import (
 // Dot returns the sum of the products of two containers' elements, which are laid out alike and of one type: what
 // fold.Dot says. With conjugate, a's complex elements are conjugated. Collective.
 func Dot(a, b container.Container, conjugate bool) (fold.Number, error) {
-	const op = "dot"
+	op := product(conjugate)
 	var folding *fold.Folding
 	var layout partition.Layout
-	call := also(comm.Call{Op: op, Same: []int64{truth(conjugate)}, Text: func() string { return "" }}, b)
+	call := also(comm.Call{Op: op, Text: func() string { return "" }}, b)
 	all, err := Share(a, call, func(p container.Part) (found comm.Shared, err error) {
 		mine, err := beside(p, b, func(q container.Part) (mine fold.Partial, err error) {
 			if folding, err = fold.DotFolding(p.Type()); err == nil {
@@ -59,6 +59,14 @@ func dotParts(mine *fold.Partial, p, q container.Part, folding *fold.Folding, co
 		}
 	}
 	return nil
+}
+
+// product is what callers name a product of two containers.
+func product(conjugate bool) string {
+	if conjugate {
+		return "vdot"
+	}
+	return "dot"
 }
 
 // truth is 1 for true.
@@ -117,7 +125,7 @@ func pairs(p, q container.Part, f func(x, y memory.Span) error) error {
 func Exact(a, b container.Container, f fold.Kind, conjugate bool) (n fold.Number, err error) {
 	op := f.String()
 	if b != nil {
-		op = "dot"
+		op = product(conjugate)
 	}
 	var words []int64
 	call := comm.Call{Op: op, Same: []int64{truth(conjugate), -1}, Text: func() string { return "reproducible " }}

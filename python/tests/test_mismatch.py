@@ -84,6 +84,14 @@ def test_calls_that_communicate_alike(on: dtl.Context, one: str, other: str) -> 
     assert f"called {other} on" in text
 
 
+@pytest.mark.parametrize("reproducible", [False, True])
+def test_a_product_beside_a_conjugated_one(on: dtl.Context, reproducible: bool) -> None:
+    with dtl.DistributedVector(on, 9, fill=1.0) as vec:
+        text = disagree(on, lambda: (dtl.vdot if on.rank == 1 else dtl.dot)(vec, vec, reproducible=reproducible))
+    assert "rank 1 called vdot(" in text
+    assert "called dot(" in text
+
+
 def test_a_pointer_beside_a_window(on: dtl.Context) -> None:
     """A pointer makes a window of the container, too."""
     with dtl.DistributedVector(on, 9) as vec:
