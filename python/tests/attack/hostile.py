@@ -6,6 +6,7 @@ Whatever the argument is, no rank waits: all return, or all raise an error of a 
 from __future__ import annotations
 
 import random
+import resource
 import sys
 import warnings
 from typing import Any
@@ -101,10 +102,18 @@ def hostile(home: Any, closed: Any, foreign: Any) -> dict[str, Any]:
     }
 
 
+def limit(room: int) -> None:
+    """Leave the process so many bytes of address space: a huge size fails at once, and does not take a minute."""
+    with open("/proc/self/statm") as statm:
+        mapped = int(statm.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (mapped + room, mapped + room))
+
+
 def main() -> None:
     """Make the calls of a seed from one number on: the program of a rank."""
     warnings.simplefilter("ignore")
     home = dtl.Context()
+    limit(2**30)
     log = rank.Log(home)
     rng = random.Random(f"hostile {sys.argv[1]}")
     closed = (home.dup(), dtl.DistributedVector(home, 24))
