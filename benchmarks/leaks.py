@@ -70,7 +70,7 @@ def control_calls(ctx: int, self_communicator: int) -> Calls:
         "Leave": lambda: n["Leave"]("has ended"),
         "Phases": lambda: n["Phases"](0),
         "Progress": n["Progress"],
-        "SetPatience": lambda: n["SetPatience"](30.0, 0.0),
+        "SetWaitLimits": lambda: n["SetWaitLimits"](30.0, 0.0),
         "SetChecking": lambda: n["SetChecking"](True),
         "SetProgress": lambda: n["SetProgress"](0),
         "SetSharing": lambda: n["SetSharing"](True),

@@ -9,7 +9,7 @@ import (
 	"dtl/core/kernel/move"
 	"dtl/core/kernel/radix"
 	"dtl/core/memory"
-	"dtl/core/progress"
+	"dtl/core/phase"
 )
 
 // Argsort returns a container of int64 that is laid out like another: the indices along an axis at which its elements are
@@ -123,7 +123,7 @@ func (s *arguing) indicesOf(over *comm.Comm, p container.Part, elements, indices
 	for _, n := range all[:over.Rank()] {
 		first += n
 	}
-	local := progress.Begin("argsort", "local", int64(mine.Bytes()))
+	local := phase.Begin("argsort", "local", int64(mine.Bytes()))
 	order := radix.NewOrder(dtype.Uint64, false)
 	radix.Records(mine, elements, s.order, first, s.workers)
 	radix.Sort(mine, tmp, order, s.workers)
@@ -155,7 +155,7 @@ func (s *arguing) lines(p, q container.Part) {
 		stride int64
 	}
 	var to []place
-	local := progress.Begin("argsort", "local", held(p))
+	local := phase.Begin("argsort", "local", held(p))
 	defer local.End()
 	q.Lines(s.axis, func(first unsafe.Pointer, stride int64) { to = append(to, place{first, stride}) })
 	p.Lines(s.axis, func(first unsafe.Pointer, stride int64) {

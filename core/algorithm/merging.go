@@ -7,7 +7,7 @@ import (
 	"dtl/core/dtype"
 	"dtl/core/kernel/radix"
 	"dtl/core/memory"
-	"dtl/core/progress"
+	"dtl/core/phase"
 )
 
 // merging makes one sorted sequence of the ranks' sorted elements, each rank keeping as many as it has.
@@ -26,7 +26,7 @@ func (m *merging) run(sizes []int64) error {
 		return m.runWhole(sizes, int(most))
 	}
 	bytes := int64(m.mine.Bytes())
-	splitters := progress.Begin(m.op, "splitters", bytes)
+	splitters := phase.Begin(m.op, "splitters", bytes)
 	ends, err := m.ends(sizes)
 	splitters.End()
 	if err != nil {
@@ -49,13 +49,13 @@ func (m *merging) run(sizes []int64) error {
 	for rank, n := range counts {
 		runs[rank] = int(n)
 	}
-	exchange := progress.Begin(m.op, "exchange", bytes)
+	exchange := phase.Begin(m.op, "exchange", bytes)
 	err = m.over.Exchange(divided(m.mine, sendCounts), divided(m.tmp, counts))
 	exchange.End()
 	if err != nil {
 		return err
 	}
-	merge := progress.Begin(m.op, "merge", bytes)
+	merge := phase.Begin(m.op, "merge", bytes)
 	radix.Merge(m.mine, m.tmp, runs, m.order, m.workers)
 	merge.End()
 	return nil
@@ -67,7 +67,7 @@ var fewBytes int64 = 256 << 10
 
 // runWhole gives each rank all elements, of which no rank has more than most, and each keeps its share of them. Collective.
 func (m *merging) runWhole(sizes []int64, most int) error {
-	exchange := progress.Begin(m.op, "exchange", int64(m.mine.Bytes()))
+	exchange := phase.Begin(m.op, "exchange", int64(m.mine.Bytes()))
 	defer exchange.End()
 	room := most * len(sizes)
 	work, err := memory.NewScratch(m.over.Memory(), 2*room*m.mine.Type.Size(), alignment)

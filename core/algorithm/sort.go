@@ -12,7 +12,7 @@ import (
 	"dtl/core/kernel/radix"
 	"dtl/core/memory"
 	"dtl/core/partition"
-	"dtl/core/progress"
+	"dtl/core/phase"
 	"dtl/core/status"
 )
 
@@ -38,7 +38,7 @@ func Sort(c container.Container, how Sorting) error {
 	return on(c, how.call("sort"), s.prepare(c), func(over *comm.Comm, p container.Part) error {
 		switch {
 		case s.alone(p):
-			local := progress.Begin("sort", "local", held(p))
+			local := phase.Begin("sort", "local", held(p))
 			s.sortLines(p, local)
 			local.End()
 			return nil
@@ -155,7 +155,7 @@ func (s *sorting) whole(p container.Part) memory.Span {
 }
 
 // sortLines sorts each line along the axis by itself.
-func (s *sorting) sortLines(p container.Part, done *progress.Phase) {
+func (s *sorting) sortLines(p container.Part, done *phase.Phase) {
 	n, t := int(p.Shape()[s.axis]), p.Type()
 	tmp := memory.Span{Addr: s.tmp.Addr(), Count: n, Type: t}
 	p.Lines(s.axis, func(first unsafe.Pointer, stride int64) {
@@ -192,7 +192,7 @@ func (s *sorting) sortApart(over *comm.Comm, c container.Container) error {
 func (s *sorting) sort(over *comm.Comm, mine memory.Span, of partition.Layout) error {
 	tmp := memory.Span{Addr: s.tmp.Addr(), Count: mine.Count, Type: mine.Type}
 	m := merging{op: "sort", over: over, order: s.order, workers: s.workers, mine: mine, tmp: tmp}
-	local := progress.Begin(m.op, "local", int64(mine.Bytes()))
+	local := phase.Begin(m.op, "local", int64(mine.Bytes()))
 	signs := radix.SortToKeys(mine, tmp, s.order, s.workers)
 	local.Add(int64(mine.Bytes()))
 	local.End()

@@ -5,7 +5,7 @@ import (
 
 	"dtl/core/comm"
 	"dtl/core/memory"
-	"dtl/core/progress"
+	"dtl/core/phase"
 	"dtl/core/status"
 )
 
@@ -117,7 +117,7 @@ func (t *Transfer) Release() {
 // waits for comes earlier in the order of steps and numbers.
 func (t *Transfer) Run() error {
 	defer t.Release()
-	t.recv.phase = progress.Begin("redistribution", "exchange", t.bytes)
+	t.recv.phase = phase.Begin("redistribution", "exchange", t.bytes)
 	defer t.recv.phase.End()
 	t.recv.fill()
 	t.send.ahead()

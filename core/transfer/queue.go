@@ -8,7 +8,7 @@ import (
 	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/memory"
-	"dtl/core/progress"
+	"dtl/core/phase"
 )
 
 const (
@@ -170,7 +170,7 @@ func (s *sender) finish() {
 // receiver is the queue of what this rank receives.
 type receiver struct {
 	queue
-	phase *progress.Phase
+	phase *phase.Phase
 }
 
 // fill starts as many receives as there is room for.

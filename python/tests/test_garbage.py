@@ -113,7 +113,7 @@ NO_HANDLE = {
     "Leave",
     "Phases",
     "Progress",
-    "SetPatience",
+    "SetWaitLimits",
     "SetChecking",
     "SetProgress",
     "SetSharing",

@@ -84,7 +84,7 @@ def functions() -> dict[str, Callable[[], Any]]:
         "Leave": lambda: _dtl.pydtl_Leave("has ended"),
         "Phases": lambda: _dtl.pydtl_Phases(0),
         "Progress": _dtl.pydtl_Progress,
-        "SetPatience": lambda: _dtl.pydtl_SetPatience(30.0, 0.0),
+        "SetWaitLimits": lambda: _dtl.pydtl_SetWaitLimits(30.0, 0.0),
         "SetChecking": lambda: _dtl.pydtl_SetChecking(True),
         "SetProgress": lambda: _dtl.pydtl_SetProgress(0),
         "SetSharing": lambda: _dtl.pydtl_SetSharing(True),

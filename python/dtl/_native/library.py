@@ -154,7 +154,7 @@ context_settle = _communicating("close", _dtl.pydtl_ContextSettle)
 context_give_up = _checked(_dtl.pydtl_ContextGiveUp)
 context_close = _communicating("close", _dtl.pydtl_ContextClose)
 
-set_patience = _checked(_dtl.pydtl_SetPatience)
+set_wait_limits = _checked(_dtl.pydtl_SetWaitLimits)
 phases = _checked(_dtl.pydtl_Phases)
 progress = _checked(_dtl.pydtl_Progress)
 set_progress = _checked(_dtl.pydtl_SetProgress)

@@ -53,7 +53,7 @@ def configure(check: str | None, progress: str | None = None) -> None:
     library.set_checking(check != "node")
     if check is not None:
         library.keep_places(check == "full")
-    library.set_patience(_seconds("DTL_HANG_REPORT", _REPORT_SECONDS), _seconds("DTL_TIMEOUT", 0.0))
+    library.set_wait_limits(_seconds("DTL_HANG_REPORT", _REPORT_SECONDS), _seconds("DTL_TIMEOUT", 0.0))
     library.set_sharing(os.environ.get("DTL_SHARED_MEMORY", "1") != "0")
 
 

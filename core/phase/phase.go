@@ -1,11 +1,5 @@
-// Package progress is how what is under way in this process gets on, and how far it is.
-//
-// MPI goes on with what is under way in its calls only. So somebody has to call it while the program computes or waits for
-// something else: whoever waits runs the progress queue, and a progress thread may do so beside the program (thread.go,
-// queue.go). Where the library does not let every thread call it, callers.go refuses the others.
-//
-// A long operation says how far it is in phases, to whoever asks meanwhile or afterwards.
-package progress
+// Package phase says how far long operations of this process are, to whoever asks meanwhile or afterwards.
+package phase
 
 import (
 	"sync"

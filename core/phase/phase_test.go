@@ -1,4 +1,4 @@
-package progress_test
+package phase_test
 
 import (
 	"sync"
@@ -8,31 +8,31 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"dtl/core/clock"
-	"dtl/core/progress"
+	"dtl/core/phase"
 )
 
 const large = 1 << 30
 
 func TestTheLastBegunIsShown(t *testing.T) {
-	assert.Nil(t, progress.Now())
-	outer := progress.Begin("sort", "local", large)
-	inner := progress.Begin("copy", "exchange", 2*large)
+	assert.Nil(t, phase.Now())
+	outer := phase.Begin("sort", "local", large)
+	inner := phase.Begin("copy", "exchange", 2*large)
 	inner.Add(5)
 	inner.Add(large)
-	assert.Equal(t, inner, progress.Now())
-	assert.EqualValues(t, large+5, progress.Now().Done())
+	assert.Equal(t, inner, phase.Now())
+	assert.EqualValues(t, large+5, phase.Now().Done())
 	inner.Add(large)
 	assert.EqualValues(t, 2*large, inner.Done(), "no more than there is")
 	inner.End()
-	assert.Equal(t, outer, progress.Now())
+	assert.Equal(t, outer, phase.Now())
 	outer.End()
 	outer.End()
-	assert.Nil(t, progress.Now())
+	assert.Nil(t, phase.Now())
 }
 
 func TestWhatIsSmallIsNotShown(t *testing.T) {
-	p := progress.Begin("sort", "local", 100)
-	assert.Nil(t, progress.Now())
+	p := phase.Begin("sort", "local", 100)
+	assert.Nil(t, phase.Now())
 	p.Add(3)
 	p.End()
 }
@@ -41,31 +41,31 @@ func TestManyAtOnce(t *testing.T) {
 	var running sync.WaitGroup
 	for range 20 {
 		running.Go(func() {
-			p := progress.Begin("sort", "local", large)
+			p := phase.Begin("sort", "local", large)
 			p.Add(1)
-			assert.NotNil(t, progress.Now())
+			assert.NotNil(t, phase.Now())
 			p.End()
 		})
 	}
 	running.Wait()
-	assert.Nil(t, progress.Now())
+	assert.Nil(t, phase.Now())
 }
 
 func TestTheLastThatEndedAreKnown(t *testing.T) {
 	for range 100 {
-		progress.Begin("sort", "exchange", large).End()
+		phase.Begin("sort", "exchange", large).End()
 	}
 	began := clock.Now()
 	for range 3 {
-		p := progress.Begin("sort", "merge", large)
+		p := phase.Begin("sort", "merge", large)
 		time.Sleep(time.Millisecond)
 		p.End()
 	}
-	found := progress.Since(began)
+	found := phase.Since(began)
 	assert.Len(t, found, 3)
 	for _, p := range found {
 		assert.Equal(t, "merge", p.Name)
 		assert.GreaterOrEqual(t, p.Ended-p.Began, int64(time.Millisecond))
 	}
-	assert.Len(t, progress.Since(0), 64)
+	assert.Len(t, phase.Since(0), 64)
 }

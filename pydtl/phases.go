@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"dtl/core/clock"
-	"dtl/core/progress"
+	"dtl/core/phase"
 )
 
 // Progress says how far the operation under way is: its name, its phase, the bytes that are done and that there are, and
 // the milliseconds since the phase began, with tabulators in between; nothing where none is under way.
 func Progress() (text string, err error) {
 	defer guard(&err)
-	p := progress.Now()
+	p := phase.Now()
 	if p == nil {
 		return "", nil
 	}
@@ -24,7 +24,7 @@ func Progress() (text string, err error) {
 func Phases(began int64) (text string, err error) {
 	defer guard(&err)
 	var lines strings.Builder
-	for _, p := range progress.Since(began) {
+	for _, p := range phase.Since(began) {
 		fmt.Fprintf(&lines, "%s\t%s\t%d\t%d\t%d\n", p.Op, p.Name, p.Began, p.Ended, p.Total)
 	}
 	return lines.String(), nil
