@@ -60,6 +60,7 @@ def late(home: str, name: str) -> Callable[..., Any]:
             function = getattr(importlib.import_module(home, __package__), name)
         return function(*args, **kwargs)
 
+    call.__name__, call.__module__ = name, f"{__package__}{home}"
     return call
 
 

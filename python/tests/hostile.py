@@ -293,12 +293,12 @@ def collective(s: Stage) -> dict[str, Call]:
         "DistributedMap.clear": Call(s.map.clear, {}),
         "DistributedMap.sync": Call(s.map.sync, {}),
         "DistributedMap.flush": Call(s.map.flush, {}),
-        "Batched.insert_many": Call(s.map.insert_many, {"keys": [1, 2], "values": 1.0}),
-        "Batched.update_many": Call(s.map.update_many, {"keys": [1, 2], "values": 1.0, "op": "sum"}),
-        "Batched.find_many": Call(s.map.find_many, {"keys": [1, 2], "default": 0}),
-        "Batched.contains_many": Call(s.map.contains_many, {"keys": [1, 2]}),
-        "Batched.erase_many": Call(s.map.erase_many, {"keys": [7, 8]}),
-        "Batched.global_view": Call(s.map.global_view, {}),
+        "DistributedMap.insert_many": Call(s.map.insert_many, {"keys": [1, 2], "values": 1.0}),
+        "DistributedMap.update_many": Call(s.map.update_many, {"keys": [1, 2], "values": 1.0, "op": "sum"}),
+        "DistributedMap.find_many": Call(s.map.find_many, {"keys": [1, 2], "default": 0}),
+        "DistributedMap.contains_many": Call(s.map.contains_many, {"keys": [1, 2]}),
+        "DistributedMap.erase_many": Call(s.map.erase_many, {"keys": [7, 8]}),
+        "DistributedMap.global_view": Call(s.map.global_view, {}),
         "Cart.__init__": Call(closing(on(dtl.Cart, ctx)), {"dims": [n], "periods": False, "reorder": False}),
         "Cart.sub": Call(closing(s.cart.sub), {"remain": True}),
         "Graph.__init__": Call(closing(on(dtl.Graph, ctx)), {"sources": [ctx.rank], "destinations": [ctx.rank]}),
@@ -581,7 +581,7 @@ WITHOUT = {
     "DeviceRanks.split_nccl", "DeviceRanks.with_cuda", "DeviceRanks.with_nccl", "Neighbours.close",
     "Indexed.__iter__", "DistributedContainer.__len__", "DistributedContainer.local_view",
     "DistributedContainer.to_numpy", "Elementwise.copy", "Elementwise.local_view", "Deferrable.close", "Owner.close",
-    "DistributedMap.__iter__", "DistributedMap.__len__", "DistributedMap.items", "Batched.to_numpy",
+    "DistributedMap.__iter__", "DistributedMap.__len__", "DistributedMap.items", "DistributedMap.to_numpy",
     "Environment.__init__", "Environment.close", "Environment.is_initialized", "Environment.make_cpu_context",
     "Environment.make_world_context", "Environment.ref_count", "Future.cancel", "Future.to_concurrent",
     "Pending.close", "Pending.test", "GroupBy.close", "Halo.begin", "Halo.close", "Halo.end", "Halo.view",
@@ -611,7 +611,7 @@ def public() -> set[str]:
                 names |= {
                     f"{cls.__name__}.{member}"
                     for member, value in vars(cls).items()
-                    if callable(getattr(value, "__func__", value))
+                    if callable(getattr(cls, member))
                     and not inspect.isclass(value)
                     and (not member.startswith("_") or member in _SPECIAL)
                 }

@@ -126,5 +126,5 @@ def _called(c: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
     """Return what one of NumPy's functions returns of a container, or its future, as its method does."""
     f = _FUNCTIONS[function]
     if c._deferred:
-        return defer(f, (c, *args), kwargs, depth=3, name=function.__name__)
+        return defer(f, (c, *args), kwargs, depth=3)
     return f(c, *args, **kwargs)

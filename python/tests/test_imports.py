@@ -1,0 +1,145 @@
+"""Imports point one way: through the packages in the order of ORDER, and from file to file without a circle."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+
+import dtl
+from dtl import _lazy
+
+pytestmark = pytest.mark.alone("the sources are the same on every rank")
+
+ROOT = Path(dtl.__file__).parent
+
+#: The packages and modules of dtl. One imports those before it, and those of its own row.
+ORDER = [
+    ["exceptions", "ops", "policies", "_lazy"],
+    ["_native"],
+    ["futures"],
+    ["runtime"],
+    ["topology"],
+    ["comm"],
+    ["containers"],
+    ["rma"],
+    ["algorithms"],
+    ["asynchronous"],
+    ["roles"],
+    ["monitoring"],
+    ["plotting"],
+    ["backends", "nccl", "observe", "ordered", "redistribution", "seating", "tracing"],  # names of modules elsewhere
+    ["__init__"],
+    ["_cli", "__main__"],
+]
+
+PLACE = {name: place for place, row in enumerate(ORDER) for name in row}
+
+FILES = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in ROOT.rglob("*.py")}
+
+
+def module_of(parts: list[str]) -> str | None:
+    """Return the file that an import names, if it is one of dtl's."""
+    name = ".".join(parts)
+    return next((known for known in (name, f"{name}.__init__".lstrip(".")) if known in FILES), None)
+
+
+def imports(tree: ast.AST, module: str) -> Iterator[tuple[str, int]]:
+    """Yield what a module imports of dtl while it runs, also in functions, with the lines."""
+    if isinstance(tree, ast.If) and "TYPE_CHECKING" in ast.dump(tree.test):
+        for node in tree.orelse:
+            yield from imports(node, module)
+        return
+    if isinstance(tree, (ast.Import, ast.ImportFrom)):
+        for alias in tree.names:
+            if isinstance(tree, ast.Import):
+                names = [alias.name.split(".")]
+            else:
+                base = ["dtl", *module.split(".")][: -tree.level] if tree.level else []
+                base += tree.module.split(".") if tree.module else []
+                names = [[*base, alias.name], base]
+            of_dtl = (module_of(name[1:]) for name in names if name[:1] == ["dtl"])
+            yield from ((found, tree.lineno) for found in list(of_dtl)[:2] if found)
+        return
+    for node in ast.iter_child_nodes(tree):
+        yield from imports(node, module)
+
+
+def edges() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for module, path in FILES.items():
+        of = {name for name, _ in imports(ast.parse(path.read_text(encoding="utf-8")), module)}
+        found[module] = of - {module}
+    return found
+
+
+EDGES = edges()
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """Return the modules of a circle of imports; none if there is no circle."""
+    done: set[str] = set()
+
+    def visit(module: str, path: list[str]) -> list[str]:
+        if module in path:
+            return path[path.index(module) :]
+        if module not in done:
+            for other in sorted(graph.get(module, ())):
+                if found := visit(other, [*path, module]):
+                    return found
+            done.add(module)
+        return []
+
+    return next((found for module in sorted(graph) if (found := visit(module, []))), [])
+
+
+def test_there_are_imports() -> None:
+    assert EDGES["runtime.context"] >= {"runtime.backends", "_native.library"}
+    assert "runtime.live" in EDGES["runtime.environment"]  # in a function
+    assert "topology.affinity" not in EDGES["runtime.devices"]  # for type checkers alone
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c"]
+
+
+def test_every_package_has_its_place() -> None:
+    assert {module.split(".")[0] for module in FILES} == set(PLACE)
+
+
+def test_imports_follow_the_order() -> None:
+    wrong = [
+        f"{module} imports {other}"
+        for module, others in EDGES.items()
+        for other in others
+        if PLACE[other.split(".")[0]] > PLACE[module.split(".")[0]]
+    ]
+    assert wrong == []
+
+
+def test_no_circle_of_imports() -> None:
+    assert circle(EDGES) == []
+
+
+def test_only_the_lazy_loader_imports_by_name() -> None:
+    by_name = {module for module, path in FILES.items() if "import_module" in path.read_text(encoding="utf-8")}
+    assert by_name == {"_lazy"}
+
+
+def test_few_files_beside_the_packages() -> None:
+    assert len([path for path in ROOT.iterdir() if path.suffix in (".py", ".pyi", ".typed")]) <= 18
+
+
+def test_calls_upwards_lead_somewhere() -> None:
+    late = [f for f in vars(_lazy).values() if inspect.isfunction(f) and f.__module__ != _lazy.__name__]
+    assert late
+    for f in late:
+        assert callable(getattr(importlib.import_module(f.__module__), f.__name__))
+
+
+def test_late_methods_are_the_functions() -> None:
+    names = ("sum", "prod", "min", "max", "argmin", "argmax", "all", "any", "mean", "var", "std")
+    for name in names:
+        assert getattr(dtl.DistributedVector, name) is getattr(dtl, name)
+        assert inspect.getattr_static(dtl.DistributedVector, name) is getattr(dtl, name)
