@@ -1,7 +1,3 @@
-// Package comm is where every collective call and message is checked, once, before a backend sees it.
-//
-// Array says what travels: elements, shape, and whether the caller holds an array or a scalar. Broadcast,
-// scatter and messages carry that description with them, so a receiver need not know it.
 package comm
 
 import (

@@ -30,7 +30,7 @@ type Comm struct {
 	seq        atomic.Uint32
 	active     atomic.Int64 // requests under way
 	gone       atomic.Bool  // closed
-	ending     atomic.Int32 // whether it is about to be closed: see turn.go
+	ending     atomic.Int32 // whether it is about to be closed: see close.go
 	halfway    atomic.Bool  // a collective on payload may be under way that not all ranks have started
 	pins       runtime.Pinner
 	posts      posts

@@ -1,0 +1,18 @@
+// Package comm is where every collective call and message is checked, once, before a backend sees it.
+//
+// Array says what travels: elements, shape, and whether the caller holds an array or a scalar. Broadcast, scatter and messages
+// carry that description with them, so a receiver need not know it.
+//
+// An operation stands in one file with the form that does not block, and with the one in which ranks have different lengths:
+// send, recv, broadcast, alltoall and so on. What they have in common:
+//
+//   - comm.go, turn.go, close.go: a communicator, whose turn it is to call, and its end
+//   - collective.go: how a collective call begins, blocking or not; metadata.go: where root alone knows what travels
+//   - request.go, wait.go: what is under way, and the loops that wait for it
+//   - exchange.go: bare messages, of which both sides know the length
+//   - rendezvous.go: long elements, which the receiver copies from where they lie
+//   - fastpath.go, request_peek.go: what Go does for short calls of C
+//   - windows.go: what windows need
+//
+// The packages below hold what needs no communicator.
+package comm
