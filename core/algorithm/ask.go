@@ -32,7 +32,7 @@ func ask(over *comm.Comm, keys []uint64, owners []int32, answers []int64, answer
 	both := memory.Span{Addr: storage.Addr(), Count: count, Type: dtype.Uint64}
 	mine, theirs := both.Slice(0, len(keys)), both.Slice(len(keys), count)
 	if len(keys) > 0 {
-		move.Bucket(mine.Addr, unsafe.Pointer(&keys[0]), owners, append([]int{}, next...), 8)
+		move.PackByOwner(mine.Addr, unsafe.Pointer(&keys[0]), owners, append([]int{}, next...), 8)
 	}
 	if err := over.Exchange(divided(mine, asked), divided(theirs, asking)); err != nil {
 		return err
@@ -44,7 +44,7 @@ func ask(over *comm.Comm, keys []uint64, owners []int32, answers []int64, answer
 		return err
 	}
 	if len(keys) > 0 {
-		move.Deal(unsafe.Pointer(&answers[0]), mine.Addr, owners, next, 8)
+		move.UnpackByOwner(unsafe.Pointer(&answers[0]), mine.Addr, owners, next, 8)
 	}
 	return nil
 }

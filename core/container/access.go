@@ -167,7 +167,7 @@ func (t *taking) exchange(out unsafe.Pointer, offsets []int64, owners []int32) e
 	if err := t.c.Exchange(send, streams(all, counts)); err != nil {
 		return err
 	}
-	move.Deal(out, all.Addr, owners, starts(counts), size)
+	move.UnpackByOwner(out, all.Addr, owners, starts(counts), size)
 	return nil
 }
 

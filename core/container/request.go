@@ -128,7 +128,7 @@ func (r *request) ask(k int) (*question, error) {
 	}
 	send, recv := q.work.take(len(part), dtype.Int64), q.work.take(total, dtype.Int64)
 	if len(part) > 0 {
-		move.Bucket(send.Addr, unsafe.Pointer(&part[0]), owners, starts(q.asked), 8)
+		move.PackByOwner(send.Addr, unsafe.Pointer(&part[0]), owners, starts(q.asked), 8)
 	}
 	if err := r.c.Exchange(streams(send, q.asked), streams(recv, q.asking)); err != nil {
 		q.work.release()
@@ -173,6 +173,6 @@ func (r *request) fetch(k int) error {
 	if err := r.c.Exchange(streams(send, q.asking), streams(recv, q.asked)); err != nil {
 		return err
 	}
-	move.Deal(unsafe.Add(r.result.Addr(), k*batch*size), recv.Addr, r.owners[:n], starts(q.asked), size)
+	move.UnpackByOwner(unsafe.Add(r.result.Addr(), k*batch*size), recv.Addr, r.owners[:n], starts(q.asked), size)
 	return nil
 }

@@ -22,7 +22,7 @@ func (r *request) store(k int) error {
 	size, n := r.part.typ.Size(), len(r.x.part(k, r.globals))
 	send, recv := q.work.take(n, r.part.typ), q.work.take(len(q.offsets), r.part.typ)
 	if n > 0 {
-		move.Bucket(send.Addr, r.value(k, n), r.owners[:n], starts(q.asked), size)
+		move.PackByOwner(send.Addr, r.value(k, n), r.owners[:n], starts(q.asked), size)
 	}
 	if err := r.c.Exchange(streams(send, q.asked), streams(recv, q.asking)); err != nil {
 		return err

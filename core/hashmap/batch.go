@@ -21,24 +21,24 @@ func blocks(n int, f func(first, n int) error) error {
 // valueOf returns where key i of the block has its value.
 func (t *Table) valueOf(i int) unsafe.Pointer { return t.valueAt(t.at.group[i], int(t.at.slot[i])) }
 
-// Put sets the values of n keys, in order: of a key that occurs more than once, the last value stays. The journal, which
+// Put sets the values of n keys, in order: of a key that occurs more than once, the last value stays. The undo log, which
 // may be nil, gets what undoes it, as far as it came: an error is that there was no memory for more.
-func (t *Table) Put(keys, values unsafe.Pointer, n int, j *Journal) error {
+func (t *Table) Put(keys, values unsafe.Pointer, n int, j *UndoLog) error {
 	return blocks(n, func(first, n int) error {
 		if err := t.place(unsafe.Add(keys, first*t.key), n); err != nil {
 			return err
 		}
 		j.record(t, n)
 		for i := range n {
-			move(t.valueOf(i), unsafe.Add(values, (first+i)*t.value), t.value)
+			copyBytes(t.valueOf(i), unsafe.Add(values, (first+i)*t.value), t.value)
 		}
 		return nil
 	})
 }
 
 // Update combines n values, of type v, with those of their keys, in order; a key that is not there gets the value. The
-// journal is Put's.
-func (t *Table) Update(keys, values unsafe.Pointer, n int, v dtype.Type, op kernel.Op, j *Journal) error {
+// undo log is Put's.
+func (t *Table) Update(keys, values unsafe.Pointer, n int, v dtype.Type, op kernel.Op, j *UndoLog) error {
 	b := &t.at
 	return blocks(n, func(first, n int) error {
 		if err := t.place(unsafe.Add(keys, first*t.key), n); err != nil {
@@ -49,7 +49,7 @@ func (t *Table) Update(keys, values unsafe.Pointer, n int, v dtype.Type, op kern
 		for i := range n {
 			src := unsafe.Add(values, (first+i)*t.value)
 			if b.fresh[i] {
-				move(t.valueOf(i), src, t.value)
+				copyBytes(t.valueOf(i), src, t.value)
 			} else {
 				b.dst[old], b.src[old] = t.valueOf(i), src
 				old++
@@ -69,7 +69,7 @@ func (t *Table) Get(keys, values unsafe.Pointer, n int, found []uint8) {
 			if t.at.group[i] != nil {
 				found[first+i] = 1
 				if values != nil {
-					move(unsafe.Add(values, (first+i)*t.value), t.valueOf(i), t.value)
+					copyBytes(unsafe.Add(values, (first+i)*t.value), t.valueOf(i), t.value)
 				}
 			}
 		}

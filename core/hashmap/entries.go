@@ -78,9 +78,9 @@ func (m *Map) GlobalEntries() (comm.Result, error) {
 	keys, values := r.Slice(entriesHead, m.valuesAt(total)), r.Slice(m.valuesAt(total), r.Count)
 	width, size := m.key.Bytes, m.value.Size()
 	m.table.Copy(unsafe.Add(keys.Addr, before*width), unsafe.Add(values.Addr, before*size))
-	err = spread(c, keys, sizes, width)
+	err = allgatherv(c, keys, sizes, width)
 	if err == nil {
-		err = spread(c, values, sizes, size)
+		err = allgatherv(c, values, sizes, size)
 	}
 	if err != nil {
 		r.Storage.Release()
@@ -89,8 +89,8 @@ func (m *Map) GlobalEntries() (comm.Result, error) {
 	return r, nil
 }
 
-// spread sends this rank's part of all to every rank, and receives theirs. Elements have width bytes.
-func spread(c *comm.Comm, all memory.Span, sizes []comm.Shared, width int) error {
+// allgatherv sends this rank's part of all to every rank, and receives theirs. Elements have width bytes.
+func allgatherv(c *comm.Comm, all memory.Span, sizes []comm.Shared, width int) error {
 	parts := make([]memory.Span, c.Size())
 	at := 0
 	for rank, n := range sizes {

@@ -90,8 +90,8 @@ func (t *Table) transfer(from, low, high *segment) {
 			i := in.first()
 			hash := hashes[i]
 			into, slot := to[hash<<from.depth>>63].claim(&t.layout, hash)
-			move(t.keyAt(into, slot), t.keyAt(group, i), t.key)
-			move(t.valueAt(into, slot), t.valueAt(group, i), t.value)
+			copyBytes(t.keyAt(into, slot), t.keyAt(group, i), t.key)
+			copyBytes(t.valueAt(into, slot), t.valueAt(group, i), t.value)
 		}
 	}
 }

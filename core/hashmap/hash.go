@@ -38,14 +38,14 @@ func hashBytes(p unsafe.Pointer, n int) uint64 {
 		return hashWord(h ^ w)
 	}
 	for _, w := range unsafe.Slice((*uint64)(p), (n-1)/8) {
-		h = fold(h ^ w)
+		h = mix(h ^ w)
 	}
 	last := *(*uint64)(unsafe.Add(p, n-8)) // overlaps the word before it where n is no multiple of 8
-	return hashWord(fold(h ^ last))
+	return hashWord(mix(h ^ last))
 }
 
-// fold mixes the halves of a product into one word. It keeps its argument, so that nothing is lost where that is zero.
-func fold(x uint64) uint64 {
+// mix folds the halves of a product into one word. It keeps its argument, so that nothing is lost where that is zero.
+func mix(x uint64) uint64 {
 	hi, lo := bits.Mul64(x, wy)
 	return hi ^ lo ^ x
 }

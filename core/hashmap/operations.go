@@ -18,7 +18,7 @@ type task struct {
 	found    memory.Span // what comes out, a byte a key
 	combines bool
 	combine  int64 // number of the operator
-	apply    func(t *Table, b batch, j *Journal) error
+	apply    func(t *Table, b batch, j *UndoLog) error
 	puts     bool // values go in, and may need memory
 	gets     bool // values come out
 	removes  bool // what came goes, when all have been answered
@@ -37,14 +37,14 @@ type batch struct {
 // If there is no memory for a key on any rank, all ranks get an error, and the map holds what it did before.
 func (m *Map) InsertMany(keys, values memory.Span) error {
 	return m.run(&task{op: "insert", n: values.Count, keys: keys, values: values, puts: true,
-		apply: func(t *Table, b batch, j *Journal) error { return t.Put(b.keys, b.values, b.n, j) }})
+		apply: func(t *Table, b batch, j *UndoLog) error { return t.Put(b.keys, b.values, b.n, j) }})
 }
 
 // UpdateMany combines values with those of their keys, by the operator of a number: ranks in order, and each rank's in the order of its list; a key
 // that is not there gets the value. Errors are as with InsertMany. Collective.
 func (m *Map) UpdateMany(keys, values memory.Span, op int64) error {
 	return m.run(&task{op: "update", n: values.Count, keys: keys, values: values, puts: true, combines: true, combine: op,
-		apply: func(t *Table, b batch, j *Journal) error {
+		apply: func(t *Table, b batch, j *UndoLog) error {
 			return t.Update(b.keys, b.values, b.n, m.value, kernel.Op(op), j)
 		}})
 }
@@ -53,7 +53,7 @@ func (m *Map) UpdateMany(keys, values memory.Span, op int64) error {
 // are not stay as they are. Collective.
 func (m *Map) FindMany(keys, values, found memory.Span) error {
 	return m.run(&task{op: "find", n: found.Count, keys: keys, values: values, found: found, gets: true,
-		apply: func(t *Table, b batch, _ *Journal) error {
+		apply: func(t *Table, b batch, _ *UndoLog) error {
 			t.Get(b.keys, b.values, b.n, b.found)
 			return nil
 		}})
@@ -71,7 +71,7 @@ func (m *Map) EraseMany(keys, found memory.Span) error {
 }
 
 // look sets what was found.
-func look(t *Table, b batch, _ *Journal) error {
+func look(t *Table, b batch, _ *UndoLog) error {
 	t.Get(b.keys, nil, b.n, b.found)
 	return nil
 }
@@ -133,21 +133,21 @@ func (m *Map) run(t *task) error {
 	return status.In(t.op, m.send(c, t, l, int(longest), int(sum(all))))
 }
 
-// send sends the keys on their way. The longest list of all ranks says into how many ranges.
+// send exchanges the keys. The longest list of all ranks says into how many ranges.
 func (m *Map) send(c *comm.Comm, t *task, l list, longest, total int) error {
-	v := passage{m: m, c: c, task: t, before: m.total}
-	v.few = total*(2*m.table.key+3*m.table.value+3)+areaCount*alignment <= smallBytes
-	v.round = roundKeys(m.table.key+m.table.value, c.Size())
+	x := exchange{m: m, c: c, task: t, before: m.total}
+	x.few = total*(2*m.table.key+3*m.table.value+3)+areaCount*alignment <= smallBytes
+	x.round = roundKeys(m.table.key+m.table.value, c.Size())
 	ranges := 1
-	if longest > v.round {
-		ranges = (2*longest + v.round - 1) / v.round // twice as many, for they are not equally full
+	if longest > x.round {
+		ranges = (2*longest + x.round - 1) / x.round // twice as many, for they are not equally full
 	}
-	v.plan = newPlan(ranges, c.Size(), min(mostSweeps, t.n/v.round), m.hasher(t.keys.Addr), l, &m.scratch)
-	if err := v.prepare(); err != nil {
+	x.plan = newPlan(ranges, c.Size(), min(mostPasses, t.n/x.round), m.hasher(t.keys.Addr), l, &m.scratch)
+	if err := x.prepare(); err != nil {
 		return err
 	}
-	defer v.release()
-	if err := v.travel(); err != nil || !t.removes {
+	defer x.release()
+	if err := x.run(); err != nil || !t.removes {
 		return err
 	}
 	_, err := m.settle(c, t.op, nil)

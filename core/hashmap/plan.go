@@ -13,8 +13,8 @@ const (
 	floodBytes = 256 << 20
 	leastRound = 1 << 10 // keys
 	mostRound  = 1 << 15
-	// mostSweeps is how often a list of many rounds is gone through, so that only a part of it is copied at a time.
-	mostSweeps = 4
+	// mostPasses is how often a list of many rounds is gone through, so that only a part of it is copied at a time.
+	mostPasses = 4
 )
 
 // roundKeys returns the most keys that a rank sends in one round.
@@ -22,7 +22,7 @@ func roundKeys(entry, ranks int) int {
 	return max(leastRound, min(roundBytes/entry, floodBytes/entry/ranks, mostRound))
 }
 
-// plan is the order in which a rank's keys travel. A call with more keys than a round takes goes through the hashes range
+// plan is the order in which a rank's keys are sent. A call with more keys than a round takes goes through the hashes range
 // by range, so that every occurrence of a key, on any rank, is in the same round, and a round works on a part of the
 // table that is small enough for a cache. A bucket is one owner's part of a range. A key's place is where it stands when
 // the list is ordered by bucket.
@@ -34,7 +34,7 @@ type plan struct {
 	n             int
 	buckets       []uint32 // of each key; nil if there is only one
 	starts        []int    // the place of each bucket's first key; then the end
-	sweeps        []sweep
+	passes        []pass
 	scratch       *scratch
 }
 
@@ -50,8 +50,8 @@ const (
 	fewKeys  = 1 << 10
 )
 
-// sweep is some neighbouring ranges, whose keys are put in order together.
-type sweep struct {
+// pass is some neighbouring ranges, whose keys are put in order together.
+type pass struct {
 	first, last int // the last is not in it
 	from, to    int // places
 }
@@ -79,8 +79,8 @@ func (l list) release() {
 	}
 }
 
-// newPlan finds out where each key of a list goes, with at most so many sweeps.
-func newPlan(ranges, ranks, sweeps int, hash func(first int, into []uint64), l list, s *scratch) *plan {
+// newPlan finds out where each key of a list goes, with at most so many passes.
+func newPlan(ranges, ranks, passes int, hash func(first int, into []uint64), l list, s *scratch) *plan {
 	n := len(l.buckets)
 	p := &plan{ranges: ranges, ranks: ranks, n: n, starts: make([]int, ranges*ranks+1), scratch: s}
 	if ranges*ranks == 1 {
@@ -89,10 +89,10 @@ func newPlan(ranges, ranks, sweeps int, hash func(first int, into []uint64), l l
 		p.buckets = l.buckets
 		p.sort(hash)
 	}
-	sweeps = max(1, min(sweeps, ranges))
-	for i := range sweeps {
-		first, last := i*ranges/sweeps, (i+1)*ranges/sweeps
-		p.sweeps = append(p.sweeps, sweep{first, last, p.starts[first*ranks], p.starts[last*ranks]})
+	passes = max(1, min(passes, ranges))
+	for i := range passes {
+		first, last := i*ranges/passes, (i+1)*ranges/passes
+		p.passes = append(p.passes, pass{first, last, p.starts[first*ranks], p.starts[last*ranks]})
 	}
 	return p
 }
@@ -112,9 +112,9 @@ func (p *plan) sort(hash func(first int, into []uint64)) {
 	}
 }
 
-// each calls f with the positions in the list of some keys of a sweep, and with their places in the sweep, until it had
+// each calls f with the positions in the list of some keys of a pass, and with their places in the pass, until it had
 // all, in the list's order.
-func (p *plan) each(s sweep, f func(positions, places []int)) {
+func (p *plan) each(s pass, f func(positions, places []int)) {
 	positions, places := &p.scratch.positions, &p.scratch.places
 	if p.buckets == nil {
 		for first := 0; first < p.n; first += someKeys {
@@ -146,41 +146,41 @@ func (p *plan) each(s sweep, f func(positions, places []int)) {
 	}
 }
 
-// window is some of a range's keys: the places from..to.
-type window struct {
+// portion is some of a range's keys: the places from..to.
+type portion struct {
 	plan     *plan
 	of       int
 	from, to int
 }
 
-// whole returns a range as one window.
-func (p *plan) whole(of int) window {
-	return window{p, of, p.starts[of*p.ranks], p.starts[(of+1)*p.ranks]}
+// whole returns a range as one portion.
+func (p *plan) whole(of int) portion {
+	return portion{p, of, p.starts[of*p.ranks], p.starts[(of+1)*p.ranks]}
 }
 
 // length returns how many of this rank's keys are in a range.
 func (p *plan) length(of int) int { w := p.whole(of); return w.to - w.from }
 
-// chunk returns the n-th window of a range when it is cut after every size keys.
-func (p *plan) chunk(of, n, size int) window {
+// chunk returns the n-th portion of a range when it is cut after every size keys.
+func (p *plan) chunk(of, n, size int) portion {
 	w := p.whole(of)
 	w.from = min(w.from+n*size, w.to)
 	w.to = min(w.from+size, w.to)
 	return w
 }
 
-// nothing returns an empty window.
-func (p *plan) nothing(of int) window { w := p.whole(of); w.to = w.from; return w }
+// nothing returns an empty portion.
+func (p *plan) nothing(of int) portion { w := p.whole(of); w.to = w.from; return w }
 
-// placesOf returns the places of the keys in the window that an owner has.
-func (w window) placesOf(owner int) (from, to int) {
+// placesOf returns the places of the keys in the portion that an owner has.
+func (w portion) placesOf(owner int) (from, to int) {
 	b := w.of*w.plan.ranks + owner
 	from = min(max(w.plan.starts[b], w.from), w.to)
 	return from, max(min(w.plan.starts[b+1], w.to), from)
 }
 
-// counts returns how many keys in the window each rank has.
-func (w window) counts() []int64 {
+// counts returns how many keys in the portion each rank has.
+func (w portion) counts() []int64 {
 	n := make([]int64, w.plan.ranks)
 	for owner := range n {
 		from, to := w.placesOf(owner)

@@ -18,18 +18,18 @@ type round struct {
 // rank's list has for it.
 type ends struct{ mine, theirs []memory.Span }
 
-// ask sends what is for others, and receives what is for this rank, all at once.
-func ask(c *comm.Comm, what ...ends) error {
-	return trade(c, what, func(e ends) (send, recv []memory.Span) { return e.mine, e.theirs })
+// toOwners sends what is for others, and receives what is for this rank, all at once.
+func toOwners(c *comm.Comm, what ...ends) error {
+	return exchangeAll(c, what, func(e ends) (send, recv []memory.Span) { return e.mine, e.theirs })
 }
 
-// answer does the opposite.
-func answer(c *comm.Comm, what ...ends) error {
-	return trade(c, what, func(e ends) (send, recv []memory.Span) { return e.theirs, e.mine })
+// fromOwners does the opposite.
+func fromOwners(c *comm.Comm, what ...ends) error {
+	return exchangeAll(c, what, func(e ends) (send, recv []memory.Span) { return e.theirs, e.mine })
 }
 
-// trade starts all receives and sends, each of the ends on a lane of its own, and waits for them.
-func trade(c *comm.Comm, what []ends, directed func(e ends) (send, recv []memory.Span)) error {
+// exchangeAll starts all receives and sends, each of the ends on a channel of its own, and waits for them.
+func exchangeAll(c *comm.Comm, what []ends, directed func(e ends) (send, recv []memory.Span)) error {
 	size, me := c.Size(), c.Rank()
 	if size == 1 {
 		return nil // both are the same
@@ -37,13 +37,13 @@ func trade(c *comm.Comm, what []ends, directed func(e ends) (send, recv []memory
 	under := c.NewBundle()
 	for step := 1; step < size; step++ {
 		from, to := (me-step+size)%size, (me+step)%size
-		for lane, e := range what {
+		for channel, e := range what {
 			send, recv := directed(e)
 			if recv[from].Count > 0 {
-				under.Recv(recv[from], from, lane)
+				under.Recv(recv[from], from, channel)
 			}
 			if send[to].Count > 0 {
-				under.Send(send[to], to, lane)
+				under.Send(send[to], to, channel)
 			}
 		}
 	}
@@ -54,28 +54,28 @@ func trade(c *comm.Comm, what []ends, directed func(e ends) (send, recv []memory
 	return under.Wait()
 }
 
-// newRound returns the exchange of a window of this rank's keys.
-func (v *passage) newRound(w window, coming []int64) round {
-	t := v.m.table
+// newRound returns the exchange of a portion of this rank's keys.
+func (x *exchange) newRound(w portion, coming []int64) round {
+	t := x.m.table
 	return round{
-		keys:   v.newEnds(w, coming, v.keysOut, v.keysIn, t.key),
-		values: v.newEnds(w, coming, v.valuesOut, v.valuesIn, t.value),
-		found:  v.newEnds(w, coming, v.foundOut, v.foundIn, 1),
+		keys:   x.newEnds(w, coming, x.keysOut, x.keysIn, t.key),
+		values: x.newEnds(w, coming, x.valuesOut, x.valuesIn, t.value),
+		found:  x.newEnds(w, coming, x.foundOut, x.foundIn, 1),
 		coming: coming,
 	}
 }
 
 // newEnds divides what lies in out by owner, and what lies in in by where it comes from.
-func (v *passage) newEnds(w window, coming []int64, out, in unsafe.Pointer, width int) ends {
+func (x *exchange) newEnds(w portion, coming []int64, out, in unsafe.Pointer, width int) ends {
 	e := ends{mine: make([]memory.Span, len(coming)), theirs: make([]memory.Span, len(coming))}
 	before := 0
 	for rank, n := range coming {
 		from, to := w.placesOf(rank)
-		e.mine[rank] = stretch(out, from-v.at.from, to-from, width)
+		e.mine[rank] = stretch(out, from-x.at.from, to-from, width)
 		e.theirs[rank] = stretch(in, before, int(n), width)
 		before += int(n)
 	}
-	if v.c.Size() == 1 {
+	if x.c.Size() == 1 {
 		e.theirs = e.mine
 	}
 	return e
@@ -105,42 +105,42 @@ func (r round) batch(rank int) batch {
 	}
 }
 
-// ask brings the keys, and values if they go, to their owners.
-func (v *passage) ask(r round) error {
-	if v.puts {
-		return ask(v.c, r.keys, r.values)
+// sendKeys brings the keys, and values if they go, to their owners.
+func (x *exchange) sendKeys(r round) error {
+	if x.puts {
+		return toOwners(x.c, r.keys, r.values)
 	}
-	return ask(v.c, r.keys)
+	return toOwners(x.c, r.keys)
 }
 
-// visit makes a round: the owners do the work, and the answers come back.
-func (v *passage) visit(w window, coming []int64) error {
-	r := v.newRound(w, coming)
-	if err := v.ask(r); err != nil {
+// answerRound makes a round: the owners do the work, and the answers come back.
+func (x *exchange) answerRound(w portion, coming []int64) error {
+	r := x.newRound(w, coming)
+	if err := x.sendKeys(r); err != nil {
 		return err
 	}
-	v.m.table.Fetch(w.of, v.plan.ranges, r.total())
-	if v.puts {
-		return v.put(w, r)
+	x.m.table.Prefetch(w.of, x.plan.ranges, r.total())
+	if x.puts {
+		return x.putRound(w, r)
 	}
 	for rank := range coming {
-		_ = v.apply(v.m.table, r.batch(rank), nil) // nothing of it takes memory
+		_ = x.apply(x.m.table, r.batch(rank), nil) // nothing of it takes memory
 	}
-	if v.gets {
-		return answer(v.c, r.found, r.values)
+	if x.gets {
+		return fromOwners(x.c, r.found, r.values)
 	}
-	return answer(v.c, r.found)
+	return fromOwners(x.c, r.found)
 }
 
-// remove makes a round in which the owners erase the keys.
-func (v *passage) remove(w window, coming []int64) error {
-	r := v.newRound(w, coming)
-	if err := v.ask(r); err != nil {
+// eraseRound makes a round in which the owners erase the keys.
+func (x *exchange) eraseRound(w portion, coming []int64) error {
+	r := x.newRound(w, coming)
+	if err := x.sendKeys(r); err != nil {
 		return err
 	}
 	for rank := range coming {
 		b := r.batch(rank)
-		v.m.table.Erase(b.keys, b.n)
+		x.m.table.Erase(b.keys, b.n)
 	}
 	return nil
 }

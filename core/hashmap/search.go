@@ -93,7 +93,7 @@ func placeWords[K word](t *Table, keys unsafe.Pointer, n int) {
 
 // seekWord returns where a key is, from its first group on; a nil group where it is not.
 func seekWord[K word](t *Table, group unsafe.Pointer, hash uint64, key K) (unsafe.Pointer, int) {
-	var w walk
+	var w probe
 	var s *segment
 	for {
 		c := *(*control)(group)
@@ -108,7 +108,7 @@ func seekWord[K word](t *Table, group unsafe.Pointer, hash uint64, key K) (unsaf
 		}
 		if s == nil {
 			s = t.segmentOf(hash)
-			w = s.walk(hash)
+			w = s.probe(hash)
 		}
 		group = w.next(s, &t.layout)
 	}
@@ -131,7 +131,7 @@ func placeWide(t *Table, keys unsafe.Pointer, n int) {
 		if group == nil {
 			group, slot = t.segmentOf(hash).claim(&t.layout, hash)
 			t.size++
-			move(t.keyAt(group, slot), key, t.key)
+			copyBytes(t.keyAt(group, slot), key, t.key)
 		}
 		b.group[i], b.slot[i] = group, uint8(slot)
 	}
@@ -141,7 +141,7 @@ func placeWide(t *Table, keys unsafe.Pointer, n int) {
 func (t *Table) seekWide(group unsafe.Pointer, hash uint64, key unsafe.Pointer) (unsafe.Pointer, int) {
 	want := unsafe.String((*byte)(key), t.key)
 	s := t.segmentOf(hash)
-	for w := s.walk(hash); ; group = w.next(s, &t.layout) {
+	for w := s.probe(hash); ; group = w.next(s, &t.layout) {
 		c := *(*control)(group)
 		for like := c.with(tagOf(hash)); like != 0; like = like.rest() {
 			if unsafe.String((*byte)(t.keyAt(group, like.first())), t.key) == want {

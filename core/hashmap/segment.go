@@ -76,16 +76,16 @@ func (s *segment) home(l *layout, hash uint64) unsafe.Pointer {
 	return unsafe.Add(s.base, int(hash>>32&s.mask)*l.stride)
 }
 
-// walk visits the groups where a key may be, in order: 1, 2, 3, … further on. As their number is a power of two, it
+// probe rounds the groups where a key may be, in order: 1, 2, 3, … further on. As their number is a power of two, it
 // comes to all of them.
-type walk struct {
+type probe struct {
 	at, step uint64
 }
 
-func (s *segment) walk(hash uint64) walk { return walk{at: hash >> 32 & s.mask} }
+func (s *segment) probe(hash uint64) probe { return probe{at: hash >> 32 & s.mask} }
 
 // next returns the group after the last one.
-func (w *walk) next(s *segment, l *layout) unsafe.Pointer {
+func (w *probe) next(s *segment, l *layout) unsafe.Pointer {
 	w.step++
 	w.at = (w.at + w.step) & s.mask
 	return unsafe.Add(s.base, int(w.at)*l.stride)
@@ -95,7 +95,7 @@ func (w *walk) next(s *segment, l *layout) unsafe.Pointer {
 func (s *segment) claim(l *layout, hash uint64) (group unsafe.Pointer, slot int) {
 	group = s.home(l, hash)
 	free := (*(*control)(group)).free()
-	for w := s.walk(hash); free == 0; free = (*(*control)(group)).free() {
+	for w := s.probe(hash); free == 0; free = (*(*control)(group)).free() {
 		group = w.next(s, l)
 	}
 	slot = free.first()

@@ -69,8 +69,8 @@ func (t *Table) each(f func(*segment)) { t.between(0, len(t.directory), f) }
 func (t *Table) Copy(keys, values unsafe.Pointer) {
 	n := 0
 	t.entries(func(key, value unsafe.Pointer) {
-		move(unsafe.Add(keys, n*t.key), key, t.key)
-		move(unsafe.Add(values, n*t.value), value, t.value)
+		copyBytes(unsafe.Add(keys, n*t.key), key, t.key)
+		copyBytes(unsafe.Add(values, n*t.value), value, t.value)
 		n++
 	})
 }
@@ -86,8 +86,8 @@ func (t *Table) entries(f func(key, value unsafe.Pointer)) {
 	})
 }
 
-// move copies n bytes.
-func move(dst, src unsafe.Pointer, n int) {
+// copyBytes copies n bytes.
+func copyBytes(dst, src unsafe.Pointer, n int) {
 	switch n {
 	case 8:
 		*(*uint64)(dst) = *(*uint64)(src)

@@ -208,7 +208,7 @@ func TestUndo(t *testing.T) {
 		before[k] = v
 	}
 	room := make([]byte, 4000*9)
-	j := hashmap.NewJournal(at(room), 4000, 8)
+	j := hashmap.NewUndoLog(at(room), 4000, 8)
 	one, two := m.draw(1500, 3000), m.draw(2500, 3000)
 	values := make([]int64, 2500)
 	require.NoError(t, m.table.Put(at(one), at(values), 1500, j))
@@ -227,7 +227,7 @@ func TestPutWithoutMemory(t *testing.T) {
 	m.put(10_000, 1<<40)
 	h.counted, h.left = true, 1
 	room := make([]byte, 50_000*9)
-	j := hashmap.NewJournal(at(room), 50_000, 8)
+	j := hashmap.NewUndoLog(at(room), 50_000, 8)
 	keys := m.draw(50_000, 1<<40)
 	err := m.table.Put(at(keys), at(make([]int64, 50_000)), 50_000, j)
 	require.ErrorIs(t, err, status.OutOfMemory)

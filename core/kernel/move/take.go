@@ -1,6 +1,10 @@
 package move
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"dtl/core/memory"
+)
 
 // The words that elements are moved as.
 type (
@@ -63,24 +67,51 @@ func put[T any](base unsafe.Pointer, offsets []int64, src unsafe.Pointer) {
 	}
 }
 
-// Deal copies the elements of several streams to dst: element i is the next of stream owners[i], whose elements start
-// at next[owner], counted in elements from src on. next moves on.
-func Deal(dst, src unsafe.Pointer, owners []int32, next []int, size int) {
+// Rearrange copies the elements of size bytes, which may be any, at from[i] of one memory to to[i] of another, in order;
+// places are counted in elements.
+func Rearrange(dst, src unsafe.Pointer, to, from []int, size int) {
 	switch size {
 	case 1:
-		deal[word1](dst, src, owners, next)
+		rearrange[word1](dst, src, to, from)
 	case 2:
-		deal[word2](dst, src, owners, next)
+		rearrange[word2](dst, src, to, from)
 	case 4:
-		deal[word4](dst, src, owners, next)
+		rearrange[word4](dst, src, to, from)
 	case 8:
-		deal[word8](dst, src, owners, next)
+		rearrange[word8](dst, src, to, from)
 	default:
-		deal[word16](dst, src, owners, next)
+		for i, at := range from {
+			memory.Move(unsafe.Add(dst, to[i]*size), unsafe.Add(src, at*size), size)
+		}
 	}
 }
 
-func deal[T any](dst, src unsafe.Pointer, owners []int32, next []int) {
+func rearrange[T any](dst, src unsafe.Pointer, to, from []int) {
+	size := int(unsafe.Sizeof(*new(T)))
+	to = to[:len(from)]
+	for i, at := range from {
+		*(*T)(unsafe.Add(dst, to[i]*size)) = *(*T)(unsafe.Add(src, at*size))
+	}
+}
+
+// UnpackByOwner copies the elements of several streams to dst: element i is the next of stream owners[i], whose elements start
+// at next[owner], counted in elements from src on. next moves on.
+func UnpackByOwner(dst, src unsafe.Pointer, owners []int32, next []int, size int) {
+	switch size {
+	case 1:
+		unpack[word1](dst, src, owners, next)
+	case 2:
+		unpack[word2](dst, src, owners, next)
+	case 4:
+		unpack[word4](dst, src, owners, next)
+	case 8:
+		unpack[word8](dst, src, owners, next)
+	default:
+		unpack[word16](dst, src, owners, next)
+	}
+}
+
+func unpack[T any](dst, src unsafe.Pointer, owners []int32, next []int) {
 	out := unsafe.Slice((*T)(dst), len(owners))
 	for i, owner := range owners {
 		at := next[owner]
@@ -89,23 +120,23 @@ func deal[T any](dst, src unsafe.Pointer, owners []int32, next []int) {
 	}
 }
 
-// Bucket is Deal backwards: it copies element i of src to the stream owners[i]. next moves on.
-func Bucket(dst, src unsafe.Pointer, owners []int32, next []int, size int) {
+// PackByOwner is the reverse: it copies element i of src to the stream owners[i]. next moves on.
+func PackByOwner(dst, src unsafe.Pointer, owners []int32, next []int, size int) {
 	switch size {
 	case 1:
-		bucket[word1](dst, src, owners, next)
+		pack[word1](dst, src, owners, next)
 	case 2:
-		bucket[word2](dst, src, owners, next)
+		pack[word2](dst, src, owners, next)
 	case 4:
-		bucket[word4](dst, src, owners, next)
+		pack[word4](dst, src, owners, next)
 	case 8:
-		bucket[word8](dst, src, owners, next)
+		pack[word8](dst, src, owners, next)
 	default:
-		bucket[word16](dst, src, owners, next)
+		pack[word16](dst, src, owners, next)
 	}
 }
 
-func bucket[T any](dst, src unsafe.Pointer, owners []int32, next []int) {
+func pack[T any](dst, src unsafe.Pointer, owners []int32, next []int) {
 	in := unsafe.Slice((*T)(src), len(owners))
 	for i, owner := range owners {
 		at := next[owner]

@@ -2,10 +2,10 @@ package hashmap
 
 import "unsafe"
 
-// Fetch reads the segments where the keys of one of so many equal ranges of hashes lie, from front to back, if a batch of
+// Prefetch reads the segments where the keys of one of so many equal ranges of hashes lie, from front to back, if a batch of
 // n keys is going to look at about every second cache line of them anyway. Memory is several times as fast that way, and
 // the batch then finds them in the cache.
-func (t *Table) Fetch(of, ranges, n int) {
+func (t *Table) Prefetch(of, ranges, n int) {
 	first := t.indexOf(of, ranges)
 	last := max(t.indexOf(of+1, ranges), first+1)
 	bytes := 0
