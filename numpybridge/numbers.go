@@ -27,7 +27,7 @@ func foldElements(c *Call) error {
 		case c.Args[2] != 0:
 			c.Number, err = algorithm.Exact(of, nil, f, true)
 		default:
-			c.Number, err = algorithm.FoldFor(op, of, f, c.Args[1])
+			c.Number, err = algorithm.Fold(op, of, f, c.Args[1])
 		}
 		return err
 	})

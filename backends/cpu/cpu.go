@@ -4,7 +4,6 @@ package cpu
 
 import (
 	"dtl/core/backend"
-	"dtl/core/memory"
 	"dtl/core/status"
 )
 
@@ -47,17 +46,3 @@ func (local) Memory() backend.MemorySpace { return host }
 
 // Executor returns the process's pool.
 func (local) Executor() backend.ParallelExecutor { return pool }
-
-// Transfer copies within host memory.
-type Transfer struct{}
-
-var _ backend.MemoryTransfer = Transfer{}
-
-// Copy copies src to dst, which have equal lengths in bytes.
-func (Transfer) Copy(dst, src memory.Span) error {
-	if dst.Bytes() != src.Bytes() {
-		return status.New(status.InvalidArgument, "%d bytes copied to %d", src.Bytes(), dst.Bytes())
-	}
-	memory.Copy(dst, src)
-	return nil
-}

@@ -6,8 +6,6 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/backend/backendtest"
-	"dtl/core/dtype"
-	"dtl/core/memory"
 	"dtl/core/status"
 )
 
@@ -38,16 +36,5 @@ func TestPool(t *testing.T) {
 	backendtest.Executor(t, p)
 	if len(p.free) != cap(p.free) {
 		t.Errorf("%d of %d goroutines may be started after all loops", len(p.free), cap(p.free))
-	}
-}
-
-func TestTransfer(t *testing.T) {
-	a, b := []int64{1, 2, 3}, make([]int64, 3)
-	if err := (Transfer{}).Copy(memory.Of(dtype.Int64, b), memory.Of(dtype.Int64, a)); err != nil || b[2] != 3 {
-		t.Errorf("%v: %v", b, err)
-	}
-	err := Transfer{}.Copy(memory.Of(dtype.Int64, b[:2]), memory.Of(dtype.Int64, a))
-	if !errors.Is(err, status.InvalidArgument) {
-		t.Errorf("%v, want invalid argument", err)
 	}
 }

@@ -3,7 +3,6 @@ package mpi
 import (
 	"slices"
 
-	"dtl/backends/internal/environ"
 	"dtl/backends/internal/supervisor"
 )
 
@@ -44,9 +43,6 @@ func SearchIn(dir string) {
 
 // Active reports whether a launcher started this process, or MPI is initialised in it. It opens nothing.
 func Active() bool { return mpi.Active() }
-
-// LaunchedBy says what started this process.
-func LaunchedBy() Launcher { return launcher(environ.Get) }
 
 // opened returns the calls of the library, and whether one is open.
 func opened() (calls, bool) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"dtl/backends/internal/environ"
 	"dtl/backends/internal/jobtest"
 	"dtl/core/backend"
 	"dtl/core/backend/backendtest"
@@ -23,7 +24,7 @@ import (
 // first leaves.
 func awaitOthers() {
 	for range 200 {
-		if ours, all := jobtest.Passed("TestRankAfterFinalize"); !ours || all >= LaunchedBy().Size {
+		if ours, all := jobtest.Passed("TestRankAfterFinalize"); !ours || all >= launcher(environ.Get).Size {
 			return
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -50,7 +51,7 @@ func rankWorld(t *testing.T) *Comm {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := LaunchedBy().Size; c.Size() != want {
+	if want := launcher(environ.Get).Size; c.Size() != want {
 		t.Fatalf("the world has %d ranks, the launcher started %d", c.Size(), want)
 	}
 	t.Cleanup(func() {
@@ -250,7 +251,7 @@ func TestRankLauncherDisagrees(t *testing.T) {
 	if !errors.Is(err, status.Communication) {
 		t.Fatalf("got %v, want a communication error", err)
 	}
-	for _, want := range []string{LaunchedBy().Name, "2 processes", os.Getenv("DTL_MPI_LIB")} {
+	for _, want := range []string{launcher(environ.Get).Name, "2 processes", os.Getenv("DTL_MPI_LIB")} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q does not say %q", err, want)
 		}

@@ -11,14 +11,9 @@ import (
 )
 
 // Fold makes one number of all elements, the same bits on every rank: the agreement carries what each rank's part is
-// folded to, and every rank merges these in rank order. Of a replicated container each element counts once. same is what
-// all ranks must pass alike besides. Collective.
-func Fold(c container.Container, f fold.Kind, same int64) (fold.Number, error) {
-	return FoldFor(f.String(), c, f, same)
-}
-
-// FoldFor is Fold as a part of another call, which differs from Fold, and from others of the same fold.
-func FoldFor(op string, c container.Container, f fold.Kind, same int64) (fold.Number, error) {
+// folded to, and every rank merges these in rank order. Of a replicated container each element counts once. op is the call
+// that this is part of, and same is what all ranks must pass alike besides. Collective.
+func Fold(op string, c container.Container, f fold.Kind, same int64) (fold.Number, error) {
 	n, _, err := folded(op, c, f, same)
 	return n, err
 }

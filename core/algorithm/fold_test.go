@@ -25,7 +25,7 @@ func TestFolds(t *testing.T) {
 	everyDivision(t, func(t *testing.T, on *runtime.Context, size int64, d container.Division) {
 		v := vector(t, on, dtype.Int32, size, d, func(global int64) int32 { return int32((global*7 + 3) % 11) })
 		number := func(f fold.Kind) fold.Number {
-			n, err := algorithm.Fold(v, f, 0)
+			n, err := algorithm.Fold("fold", v, f, 0)
 			assert.NoError(t, err)
 			return n
 		}
@@ -47,7 +47,7 @@ func TestFolds(t *testing.T) {
 		squared := number(fold.Squares)
 		assert.Equal(t, squares, squared.Float())
 		if size == 0 {
-			_, err := algorithm.Fold(v, fold.Min, 0)
+			_, err := algorithm.Fold("fold", v, fold.Min, 0)
 			assert.ErrorIs(t, err, status.InvalidArgument)
 			assert.ErrorContains(t, err, "zero-size array to reduction operation minimum")
 			return
@@ -66,14 +66,15 @@ func integer(n fold.Number) int64 { return of[int64](n) }
 func TestFoldsThatAreNot(t *testing.T) {
 	onRanks(t, 2, func(on *runtime.Context) {
 		v := vector(t, on, dtype.Complex64, 5, container.Division{}, func(int64) complex64 { return 1 })
-		_, err := algorithm.Fold(v, fold.Max, 0)
+		_, err := algorithm.Fold("fold", v, fold.Max, 0)
 		assert.ErrorIs(t, err, status.Unsupported)
-		_, err = algorithm.Fold(v, fold.Kind(on.Rank()), 0)
+		kind := fold.Kind(on.Rank())
+		_, err = algorithm.Fold(kind.String(), v, kind, 0)
 		assert.ErrorIs(t, err, status.Mismatch)
-		_, err = algorithm.Fold(v, fold.Sum, int64(on.Rank()))
+		_, err = algorithm.Fold("fold", v, fold.Sum, int64(on.Rank()))
 		assert.ErrorIs(t, err, status.Mismatch)
 		assert.NoError(t, v.Close())
-		_, err = algorithm.Fold(v, fold.Sum, 0)
+		_, err = algorithm.Fold("fold", v, fold.Sum, 0)
 		assert.ErrorIs(t, err, status.InvalidHandle)
 	})
 }
@@ -103,7 +104,7 @@ func TestParallelPiecesGiveWhatOneThreadDoes(t *testing.T) {
 			assert.NoError(t, err)
 			assert.True(t, p.Parallel())
 			p.Done()
-			last, err := algorithm.Fold(scanned, fold.Max, 0)
+			last, err := algorithm.Fold("fold", scanned, fold.Max, 0)
 			assert.NoError(t, err)
 			assert.Equal(t, integer(alone[fold.Sum])-(size-1)%1000, integer(last))
 			assert.NoError(t, scanned.Close())
@@ -116,7 +117,7 @@ func TestParallelPiecesGiveWhatOneThreadDoes(t *testing.T) {
 func everyFold(t *testing.T, v *container.Array) (all []fold.Number) {
 	t.Helper()
 	for f := range fold.NKinds {
-		n, err := algorithm.Fold(v, f, 0)
+		n, err := algorithm.Fold("fold", v, f, 0)
 		assert.NoError(t, err)
 		all = append(all, n)
 	}

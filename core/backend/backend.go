@@ -235,11 +235,6 @@ type MemoryProvider interface {
 	Memory() MemorySpace
 }
 
-// MemoryTransfer copies between memory spaces. The spans have equal lengths in bytes and do not overlap.
-type MemoryTransfer interface {
-	Copy(dst, src memory.Span) error
-}
-
 // Executor runs work.
 type Executor interface {
 	Name() string

@@ -58,7 +58,6 @@ type locator struct {
 	layout  partition.Layout
 	rank    int
 	strides []int64
-	scratch []int64
 }
 
 func newLocator(s *state) *locator {

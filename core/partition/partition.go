@@ -71,14 +71,6 @@ func (o *one) Next() (Run, bool) {
 	return r, r.Count > 0
 }
 
-// CheckIndex refuses a global index outside the partition.
-func CheckIndex(p Partition, global int64) error {
-	if global < 0 || global >= p.GlobalSize() {
-		return status.New(status.OutOfBounds, "index %d outside [0, %d)", global, p.GlobalSize())
-	}
-	return nil
-}
-
 // check refuses what no partition divides.
 func check(size int64, ranks int) error {
 	if size < 0 {

@@ -49,15 +49,6 @@ func (l *Library) Symbol(name string) (unsafe.Pointer, error) {
 // opener holds stays in the process.
 func (l *Library) Close() error { return l.close() }
 
-// Open is Linker.Open.
-func Open(names ...string) (*Library, error) { return Linker.Open(names...) }
-
-// OpenGlobal is Linker.OpenGlobal.
-func OpenGlobal(names ...string) (*Library, error) { return Linker.OpenGlobal(names...) }
-
-// Loaded is Linker.Loaded.
-func Loaded(name string) (*Library, bool) { return Linker.Loaded(name) }
-
 // first opens the first name that open can, or says of each why it cannot.
 func first(names []string, open func(name string) (*Library, error)) (*Library, error) {
 	var tried []string

@@ -12,7 +12,7 @@ import (
 )
 
 func TestOpenFindsSymbolsAndPath(t *testing.T) {
-	l, err := Open("libdtl-absent.so.9", "libm.so.6")
+	l, err := Linker.Open("libdtl-absent.so.9", "libm.so.6")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestOpenFindsSymbolsAndPath(t *testing.T) {
 	if !filepath.IsAbs(l.Path()) || !strings.Contains(l.Path(), "libm") {
 		t.Errorf("path %q is not that of libm", l.Path())
 	}
-	if again, ok := Loaded("libm.so.6"); !ok || again.Path() != l.Path() {
+	if again, ok := Linker.Loaded("libm.so.6"); !ok || again.Path() != l.Path() {
 		t.Errorf("Loaded after Open: %v", ok)
 	}
 	if err := l.Close(); err != nil {
@@ -34,7 +34,7 @@ func TestOpenFindsSymbolsAndPath(t *testing.T) {
 }
 
 func TestLoadedOpensNothing(t *testing.T) {
-	if _, ok := Loaded("libdtl-absent.so.9"); ok {
+	if _, ok := Linker.Loaded("libdtl-absent.so.9"); ok {
 		t.Error("a library that does not exist is loaded")
 	}
 }
@@ -50,10 +50,10 @@ func TestOpenSaysWhatWasTriedAndWhyNot(t *testing.T) {
 		names []string
 		want  []string
 	}{
-		{"absent", Open, []string{"libdtl-absent.so.9"}, []string{"libdtl-absent.so.9", "No such file"}},
-		{"two absent, global", OpenGlobal, []string{"libdtl-a.so", "libdtl-b.so"}, []string{"libdtl-a.so", "libdtl-b.so"}},
-		{"not a shared object", Open, []string{text}, []string{text, "file too short"}},
-		{"no name", Open, nil, []string{"no name was given"}},
+		{"absent", Linker.Open, []string{"libdtl-absent.so.9"}, []string{"libdtl-absent.so.9", "No such file"}},
+		{"two absent, global", Linker.OpenGlobal, []string{"libdtl-a.so", "libdtl-b.so"}, []string{"libdtl-a.so", "libdtl-b.so"}},
+		{"not a shared object", Linker.Open, []string{text}, []string{text, "file too short"}},
+		{"no name", Linker.Open, nil, []string{"no name was given"}},
 		{"fake, absent", Fake{}.Open, []string{"libcuda.so.1"}, []string{"libcuda.so.1", "No such file"}},
 		{"fake, broken", Fake{"libcuda.so.1": {Broken: "wrong ELF class"}}.Open, []string{"libcuda.so.1"},
 			[]string{"libcuda.so.1", "wrong ELF class"}},
@@ -74,7 +74,7 @@ func TestOpenSaysWhatWasTriedAndWhyNot(t *testing.T) {
 }
 
 func TestSymbolThatIsNotThere(t *testing.T) {
-	l, err := Open("libm.so.6")
+	l, err := Linker.Open("libm.so.6")
 	if err != nil {
 		t.Fatal(err)
 	}

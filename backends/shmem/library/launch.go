@@ -84,7 +84,7 @@ func Open(path string) (size int, err error) {
 			return status.New(status.BackendUnavailable, "the program does not export _end, and Open MPI's OpenSHMEM would take "+
 				"libraries' data for the program's; link it with -rdynamic")
 		}
-		opened, err := dl.OpenGlobal(path)
+		opened, err := dl.Linker.OpenGlobal(path)
 		if err != nil {
 			return err
 		}

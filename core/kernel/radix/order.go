@@ -78,9 +78,6 @@ func (o *Order) bits(k uint64) uint64 {
 	return b ^ ((b>>o.top-1)&o.flip | o.sign)
 }
 
-// NaN reports whether a key is that of a NaN.
-func (o *Order) NaN(key uint64) bool { return key > o.last }
-
 // words are the unsigned numbers that elements of up to eight bytes are.
 type words interface {
 	uint8 | uint16 | uint32 | uint64

@@ -21,7 +21,7 @@ func Function(t *testing.T, source string) func(name string) unsafe.Pointer {
 	if out, err := cc.CombinedOutput(); err != nil {
 		t.Fatalf("cc: %v\n%s", err, out)
 	}
-	library, err := dl.Open(path)
+	library, err := dl.Linker.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
