@@ -34,16 +34,13 @@ taken take_scalar(PyObject *value, dtl_array *a, scalar *s) {
 
 PyObject *give_scalar(const dtl_array *a) {
     const scalar *s = a->data;
-    switch (a->format[0]) {
-    case 'd':
+    if (a->type == array_types[NDARRAY_DOUBLE].number)
         return PyFloat_FromDouble(s->real);
-    case '?':
+    if (a->type == array_types[NDARRAY_BOOL].number)
         return PyBool_FromLong(s->truth);
-    case 'Z':
+    if (a->type == array_types[NDARRAY_CDOUBLE].number)
         return PyComplex_FromCComplex(s->complex_);
-    default:
-        return PyLong_FromLongLong(s->integer);
-    }
+    return PyLong_FromLongLong(s->integer);
 }
 
 taken take_buffer(PyObject *value, dtl_array *a, int64_t *shape, Py_buffer *view, int flags) {

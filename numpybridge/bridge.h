@@ -1,14 +1,11 @@
-/* What C and Go share of the bridge between NumPy and the core. */
+/* What C and Go of this package pass to each other. Go takes it from here. */
 #ifndef DTL_BRIDGE_H
 #define DTL_BRIDGE_H
 
-#include <stdint.h>
+#include "protocol.h"
 
 /* Results of at most DTL_INLINE bytes may come back within the call. */
-enum { DTL_MAX_DIMS = 64, DTL_MAX_LISTS = 2, DTL_INLINE = 1024 };
-
-/* What was passed, so that the like goes back: core/comm/wire.Kind. */
-enum dtl_kind { DTL_NDARRAY, DTL_NUMPY_SCALAR, DTL_PYTHON_SCALAR };
+enum { DTL_MAX_LISTS = 2, DTL_INLINE = 1024 };
 
 /* One array; C-contiguous, but for results with strides. */
 typedef struct {
@@ -49,76 +46,6 @@ typedef struct {
     dtl_array lists[DTL_MAX_LISTS]; /* list_count of them, each int64 or not given */
     int64_t inline_data[DTL_INLINE / 8]; /* result.data points here, if storage is 0 */
 } dtl_call;
-
-/* What came: struct dtl_status of backends/mpi/calls.h. */
-typedef struct {
-    int source, tag, cancelled;
-    int64_t bytes;
-} dtl_arrival;
-
-/* The element type of bytes, and the longest message that travels as one. */
-enum { DTL_BYTES = 10, DTL_EAGER = 4096 };
-
-/* What code outside Go sees of a board: core/board.Local. */
-enum { DTL_OUTSIDE_GO = 1 };
-typedef struct {
-    int64_t owner; /* the context's handle; 0: nobody's */
-    uint64_t turn; /* who is in a collective call: DTL_OUTSIDE_GO, or a goroutine; 0: nobody */
-    int32_t rank, size, spins, brief;
-    uint64_t seq; /* of the rank's last meeting */
-    uint64_t slots, broken;
-    uint64_t stride, extra, offers, key;
-    uint64_t comm;
-    int (*send_for)(uint64_t comm, const void *buf, int64_t n, int type, int dest, int tag, int64_t patience, uint64_t *request);
-    int (*recv_for)(uint64_t comm, void *buf, int64_t n, int type, int source, int tag, int64_t patience, uint64_t *request,
-                    dtl_arrival *arrival);
-    int (*wait_for)(uint64_t *request, int64_t patience, int *done, dtl_arrival *arrival);
-    int (*cancel)(uint64_t request);
-    const int32_t *errands, *unexpected; /* 0 where nothing keeps a message from going straight */
-    int32_t tags, unused;            /* the first tag that is too high */
-    int32_t users, rest;             /* messages on their way */
-} dtl_board;
-
-/* What a rank lays down: core/board.Entry. */
-enum { DTL_ENTRY_BYTES = 32, DTL_PAYLOAD_BYTES = 8192 };
-typedef struct {
-    uint64_t seq, print, want;
-    int32_t code, bytes;
-    char elements[DTL_ENTRY_BYTES];
-} dtl_entry;
-
-/* What code outside Go sees of a window all of whose parts lie in this process: core/rma.Local and target. */
-typedef struct {
-    uint64_t addr;
-    int64_t bytes;
-    uint32_t *guard;
-    int32_t held, unused;
-} dtl_target;
-typedef struct {
-    int64_t owner; /* the window's handle; 0: it is closed */
-    int32_t users, rank, size, open, fence, everywhere, direct, unused;
-    dtl_target *targets;
-    char rest[16];
-} dtl_window;
-
-/* What code outside Go sees of a request: core/comm.sight. */
-typedef struct {
-    int64_t owner; /* the request's handle; 0: nobody's */
-    int (*peek)(uint64_t request, int *over);
-    uint64_t native; /* 0: ask Go */
-    uint32_t turn;   /* 1 while somebody is at the request */
-    char rest[36];
-} dtl_sight;
-
-/* What became of the last fence, and how a part is locked. */
-enum { DTL_UNFENCED, DTL_FENCED, DTL_FENCE_USED };
-enum { DTL_UNLOCKED, DTL_SHARED, DTL_EXCLUSIVE };
-
-/* A call that was laid down: core/comm/wire.Signature. */
-typedef struct {
-    int64_t handle, code, op, type, count, root; /* op: -1 where there is none; root: one more than the rank, or 0 */
-    int32_t loose;
-} dtl_brief;
 
 /* dtl_where writes the place in the program that a thread is at, by the system's number of it, 0 for the calling one, and
  * returns the text's length; 0 if nobody knows. Takes the GIL. */

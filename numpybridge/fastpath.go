@@ -8,7 +8,6 @@ import "C"
 import (
 	"unsafe"
 
-	"dtl/core/board"
 	_ "dtl/core/board/cma" // cma.h is included here
 	"dtl/core/comm"
 	"dtl/core/comm/wire"
@@ -19,18 +18,6 @@ import (
 	"dtl/core/rma"
 	"dtl/core/status"
 	"dtl/core/watchdog"
-)
-
-// The layouts of bridge.h are those of the board: a difference is a constant that does not fit.
-const (
-	_ = uint(C.sizeof_dtl_board-unsafe.Sizeof(board.Local{})) + uint(unsafe.Sizeof(board.Local{})-C.sizeof_dtl_board)
-	_ = uint(C.sizeof_dtl_entry-unsafe.Sizeof(board.Entry{})) + uint(unsafe.Sizeof(board.Entry{})-C.sizeof_dtl_entry)
-	_ = uint(C.DTL_BYTES-int(dtype.Uint8)) + uint(int(dtype.Uint8)-C.DTL_BYTES)
-	_ = uint(C.DTL_EAGER-comm.Eager) + uint(comm.Eager-C.DTL_EAGER)
-	_ = uint(C.sizeof_dtl_window-rma.LocalBytes) + uint(rma.LocalBytes-C.sizeof_dtl_window)
-	_ = uint(C.sizeof_dtl_target-rma.TargetBytes) + uint(rma.TargetBytes-C.sizeof_dtl_target)
-	_ = uint(C.sizeof_dtl_sight-comm.PeekBytes) + uint(comm.PeekBytes-C.sizeof_dtl_sight)
-	_ = uint(C.DTL_PAYLOAD_BYTES-board.MaxPayload) + uint(board.MaxPayload-C.DTL_PAYLOAD_BYTES)
 )
 
 // dtl_lend returns where the board of a context is, or NULL if there is none that C may use.

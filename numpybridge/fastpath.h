@@ -3,7 +3,6 @@
 #define DTL_FASTPATH_H
 
 #include "numpy.h"
-#include "../core/board/cma/cma.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -75,19 +74,17 @@ PyObject *given_out(fast_call *t);
 
 /* ---- header.c ---- */
 
-enum { HEADER_ROOM = 8 + 8 * DTL_MAX_DIMS };
-
 /* header_put describes the input, and returns how many bytes that takes. */
 int header_put(char *head, const fast_call *t);
 
 /* header_get describes what another rank wrote as the call's result, and says whether the elements are all there. */
 int header_get(fast_call *t, const char *laid, int bytes);
 
-/* header_put_offer turns what header_put wrote into that of elements that are offered under a number. */
-void header_put_offer(char *head, int number);
+/* header_put_offer is header_put where the elements are offered under a number. */
+int header_put_offer(char *head, const fast_call *t, int number);
 
-/* header_get_offer says whether elements are offered, of which type, how many, and under which number. */
-int header_get_offer(const char *laid, int64_t bytes, dtl_array *elements, uint32_t *number);
+/* header_get_offer says whether elements are offered that an output has room for, and under which number. */
+int header_get_offer(const char *laid, int64_t bytes, const dtl_array *out, uint32_t *number);
 
 /* ---- fastpath_meeting.c ---- */
 

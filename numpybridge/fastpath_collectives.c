@@ -69,7 +69,7 @@ static PyObject *collective(const ShortObject *s, fast_call *t, const RanksObjec
 
 static PyObject *broadcast_from(const ShortObject *s, fast_call *t, const RanksObject *ranks) {
     const dtl_array *in = &t->call.in;
-    char head[HEADER_ROOM];
+    char head[DTL_HEADER_MAX];
     meeting m;
     if (!in->given || t->out != Py_None || in->count > DTL_INLINE)
         Py_RETURN_NOTIMPLEMENTED;

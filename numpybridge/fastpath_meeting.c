@@ -9,24 +9,15 @@
  */
 #include "fastpath.h"
 
-enum { SUM, PROD, OPERATORS };
-static uint64_t operator_prints[OPERATORS];
+/* The hashes of the operators' names. */
+static uint64_t operators[DTL_OPERATORS];
 static int64_t type_double, type_long;
 
 void meeting_prepare(void) {
-    for (int op = 0; op < OPERATORS; op++)
-        operator_prints[op] = dtl_print(op, 1);
+    for (int op = 0; op < DTL_OPERATORS; op++)
+        operators[op] = dtl_print(op, 1);
     type_double = array_types[NDARRAY_DOUBLE].number;
     type_long = array_types[NDARRAY_LONG].number;
-}
-
-static dtl_entry *entry_of(const meeting *m, int rank) {
-    return (dtl_entry *)(m->board->slots + (uint64_t)rank * m->board->stride) + (m->board->seq & 1);
-}
-
-static char *extra_of(const meeting *m, int rank) {
-    return (char *)(m->board->slots + (uint64_t)rank * m->board->stride + m->board->extra) +
-           (m->board->seq & 1) * DTL_PAYLOAD_BYTES;
 }
 
 int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t print) {
@@ -47,30 +38,10 @@ int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t p
 
 void meeting_end(meeting *m) { __atomic_store_n(&m->board->turn, 0, __ATOMIC_RELEASE); }
 
-/* The fingerprint of a call, as core/comm/wire makes it. */
-static uint64_t word(uint64_t h, uint64_t v) {
-    h = (h ^ v) * UINT64_C(1099511628211);
-    return h ^ h >> 32;
-}
-
-static uint64_t print_of(const meeting *m) {
-    const dtl_brief *b = &m->brief;
-    uint64_t h = word(word(m->print, (uint64_t)b->root), 0);
-    if (!b->loose)
-        h = word(word(h, (uint64_t)b->type), (uint64_t)b->count);
-    return b->op >= 0 ? word(h, operator_prints[b->op]) : h;
-}
-
-static uint64_t want_of(const meeting *m) {
-    const dtl_brief *b = &m->brief;
-    return b->loose && b->type != 0 ? word((uint64_t)b->type, (uint64_t)b->count) | 1 : 0;
-}
-
 /* all_there looks for the other ranks' entries, so often as the board says. */
-static int all_there(const meeting *m) {
-    uint64_t seq = m->board->seq;
-    for (int rank = 0, spins = m->board->spins; rank < m->board->size; rank++)
-        while (__atomic_load_n(&entry_of(m, rank)->seq, __ATOMIC_ACQUIRE) != seq) {
+static int all_there(const dtl_board *b) {
+    for (int rank = 0, spins = b->spins; rank < b->size; rank++)
+        while (!dtl_arrived(b, rank)) {
             if (--spins < 0)
                 return 0;
             dtl_pause();
@@ -78,31 +49,10 @@ static int all_there(const meeting *m) {
     return 1;
 }
 
-static int all_agree(const meeting *m) {
-    uint64_t print = entry_of(m, 0)->print, want = 0;
-    for (int rank = 0; rank < m->board->size; rank++) {
-        const dtl_entry *e = entry_of(m, rank);
-        if (e->code != 0 || e->print != print || (e->want != 0 && want != 0 && e->want != want))
-            return 0;
-        want |= e->want;
-    }
-    return 1;
-}
-
 int meeting_join(meeting *m, const void *head, int head_bytes, const void *elements, int bytes) {
-    uint64_t seq = ++m->board->seq;
-    dtl_entry *mine = entry_of(m, m->board->rank);
-    char *into = head_bytes + bytes <= DTL_ENTRY_BYTES ? mine->elements : extra_of(m, m->board->rank);
-    mine->print = print_of(m);
-    mine->want = want_of(m);
-    mine->code = 0;
-    mine->bytes = head_bytes + bytes;
-    if (head_bytes > 0)
-        memcpy(into, head, (size_t)head_bytes);
-    if (bytes > 0)
-        memcpy(into + head_bytes, elements, (size_t)bytes);
-    __atomic_store_n(&mine->seq, seq, __ATOMIC_RELEASE);
-    if (all_there(m) && all_agree(m))
+    uint64_t by = m->brief.op >= 0 ? operators[m->brief.op] : 0;
+    dtl_lay_down(m->board, dtl_fingerprint(&m->brief, m->print, by), dtl_want(&m->brief), head, head_bytes, elements, bytes);
+    if (all_there(m->board) && dtl_all_agree(m->board))
         return 0;
     char *error = NULL;
     Py_BEGIN_ALLOW_THREADS
@@ -116,14 +66,10 @@ int meeting_join(meeting *m, const void *head, int head_bytes, const void *eleme
     return -1;
 }
 
-const char *meeting_payload(const meeting *m, int rank, int *bytes) {
-    const dtl_entry *e = entry_of(m, rank);
-    *bytes = e->bytes < 0 ? 0 : e->bytes > DTL_PAYLOAD_BYTES ? DTL_PAYLOAD_BYTES : e->bytes;
-    return *bytes <= DTL_ENTRY_BYTES ? e->elements : extra_of(m, rank);
-}
+const char *meeting_payload(const meeting *m, int rank, int *bytes) { return dtl_payload(m->board, rank, bytes); }
 
 int meeting_reduces(int64_t op, int64_t type) {
-    return op >= SUM && op < OPERATORS && type != 0 && (type == type_double || type == type_long);
+    return op >= DTL_SUM && op < DTL_OPERATORS && type != 0 && (type == type_double || type == type_long);
 }
 
 void meeting_reduce(const meeting *m, void *into) {
@@ -140,11 +86,11 @@ void meeting_reduce(const meeting *m, void *into) {
             if (b->type == type_double) {
                 double value;
                 memcpy(&value, laid + 8 * i, 8);
-                real[i] = b->op == SUM ? real[i] + value : real[i] * value;
+                real[i] = b->op == DTL_SUM ? real[i] + value : real[i] * value;
             } else {
                 uint64_t value;
                 memcpy(&value, laid + 8 * i, 8);
-                integer[i] = b->op == SUM ? integer[i] + value : integer[i] * value;
+                integer[i] = b->op == DTL_SUM ? integer[i] + value : integer[i] * value;
             }
         }
     }

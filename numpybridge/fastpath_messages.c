@@ -14,7 +14,7 @@ enum { PATIENCE = 20 * 1000 };
 /* enter keeps the communicator from being freed until leave, and says whether it is there, with nothing in the way. */
 static int enter(dtl_board *b, const RanksObject *ranks) {
     if (b == NULL || ranks->handle.handle == 0 || b->send_for == NULL || tracing || !numpy_known ||
-        __atomic_load_n(b->errands, __ATOMIC_RELAXED) != 0)
+        __atomic_load_n(b->queued, __ATOMIC_RELAXED) != 0)
         return 0;
     __atomic_add_fetch(&b->users, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&b->owner, __ATOMIC_SEQ_CST) == ranks->handle.handle)
@@ -52,18 +52,19 @@ PyObject *fast_send(fast_call *t, const RanksObject *ranks) {
     if (b == NULL || !t->call.in.given || dest < 0 || dest >= b->size || tag < 0 || tag >= b->tags)
         Py_RETURN_NOTIMPLEMENTED;
     int64_t bytes = t->call.in.count * type_of(t)->size;
-    int64_t along = bytes <= DTL_EAGER - HEADER_ROOM ? bytes : 0;
+    int64_t along = bytes <= DTL_EAGER - DTL_HEADER_MAX ? bytes : 0;
     int offer = -1;
-    char *buffer = malloc(HEADER_ROOM + (size_t)along);
+    char *buffer = malloc(DTL_HEADER_MAX + (size_t)along);
     if (buffer == NULL || !enter(b, ranks)) {
         free(buffer);
         Py_RETURN_NOTIMPLEMENTED;
     }
-    int head = header_put(buffer, t);
+    int head;
     if (along == bytes) {
+        head = header_put(buffer, t);
         memcpy(buffer + head, t->call.in.data, (size_t)bytes);
     } else if ((offer = offer_make(b, (int)dest, t->call.in.data, bytes)) >= 0) {
-        header_put_offer(buffer, offer);
+        head = header_put_offer(buffer, t, offer);
     } else {
         leave(b);
         free(buffer);
@@ -116,10 +117,10 @@ static int receive(dtl_board *b, char *buffer, int source, int tag, dtl_arrival 
 
 /* unpack puts what has come where it is to go, or returns NotImplemented where that takes more. */
 static PyObject *unpack(fast_call *t, const RanksObject *ranks, const char *buffer, const dtl_arrival *arrival) {
-    dtl_array *out = &t->call.out, *r = &t->call.result, offered = {0};
+    dtl_array *out = &t->call.out, *r = &t->call.result;
     int64_t bytes = arrival->bytes;
     uint32_t number;
-    if (out->given && header_get_offer(buffer, bytes, &offered, &number) && out->type == offered.type && out->count == offered.count) {
+    if (out->given && header_get_offer(buffer, bytes, out, &number)) {
         int copied = offer_collect(ranks, arrival->source, number, arrival->tag, t->out, out);
         if (copied != 0)
             return copied > 0 ? Py_NewRef(t->out) : NULL;

@@ -6,7 +6,6 @@
  * Where all parts of a window lie in this process's memory, an access is a copy, or an addition under the guard of the
  * target's part, which takes less than a call into Go. What Go knows of the window, its epochs and where the parts are,
  * lies where C finds it (core/rma/local.go). Go refuses what is wrong, and waits for a guard that others have for long.
- * The rules of epochs are those of core/rma/access.go, once more: the two files must agree.
  */
 #include "fastpath.h"
 
@@ -30,28 +29,9 @@ static dtl_window *enter(PyObject *owner) {
 
 static void leave(dtl_window *w) { __atomic_sub_fetch(&w->users, 1, __ATOMIC_SEQ_CST); }
 
-/* open_target returns a target for which an epoch is open, or NULL. */
-static const dtl_target *open_target(dtl_window *w, int64_t target) {
-    if (target < 0 || target >= w->size)
-        return NULL;
-    const dtl_target *t = &w->targets[target];
-    int32_t held = __atomic_load_n(&t->held, __ATOMIC_RELAXED);
-    if (held == DTL_SHARED || held == DTL_EXCLUSIVE || __atomic_load_n(&w->everywhere, __ATOMIC_RELAXED) == DTL_SHARED ||
-        __atomic_load_n(&w->fence, __ATOMIC_RELAXED) != DTL_UNFENCED)
-        return t;
-    return NULL;
-}
-
 /* reach returns where some bytes of a target's part lie, or NULL where they may not be accessed. */
 static char *reach(dtl_window *w, const int64_t *args, int64_t bytes) {
-    const dtl_target *t = open_target(w, args[0]);
-    int64_t offset = args[1];
-    if (t == NULL || offset < 0 || offset > t->bytes || bytes < 0 || bytes > t->bytes - offset)
-        return NULL;
-    int32_t fenced = DTL_FENCED;
-    if (__atomic_load_n(&w->fence, __ATOMIC_RELAXED) == DTL_FENCED) /* a lock of another thread may end the epoch now */
-        __atomic_compare_exchange_n(&w->fence, &fenced, DTL_FENCE_USED, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    return (char *)t->addr + offset;
+    return dtl_window_reach(w, args[0], args[1], bytes) == DTL_REACHED ? (char *)w->targets[args[0]].addr + args[1] : NULL;
 }
 
 /* copy copies the elements of an array, or to them; a single one of 8 bytes in one piece. */
@@ -178,7 +158,7 @@ static PyObject *count_on(fast_call *t, dtl_window *w) {
 
 /* flush has this processor do what it has begun. */
 static int flush(fast_call *t, dtl_window *w) {
-    if (open_target(w, t->call.args[0]) == NULL)
+    if (dtl_window_open_for(w, t->call.args[0]) != DTL_REACHED)
         return 0;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     return 1;

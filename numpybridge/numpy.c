@@ -6,19 +6,15 @@
 PyTypeObject *ndarray_known;
 int numpy_known;
 
-array_type array_types[NDARRAY_TYPES] = {
-    {"?", 1}, {"b", 1}, {"B", 1}, {"h", 2}, {"H", 2}, {"i", 4}, {"I", 4}, {"l", 8},
-    {"L", 8}, {"q", 8}, {"Q", 8}, {"f", 4}, {"d", 8}, {NULL, 0}, {"Zf", 8}, {"Zd", 16},
-};
+array_type array_types[NDARRAY_TYPES];
+uint8_t type_sizes[DTL_TYPE_NUMBERS];
 
 /* The types by the core's number; 0 is none. */
-enum { MAX_NUMBER = 32 };
-static const array_type *by_number[MAX_NUMBER];
+static const array_type *by_number[DTL_TYPE_NUMBERS];
 
 /* NumPy's functions, as its table of the C interface numbers them. */
 static struct {
     PyTypeObject *array, *descr;
-    ndarray_descr *(*descr_from_type)(int);
     PyObject *(*scalar_new)(void *, ndarray_descr *, PyObject *);
     void (*scalar_value)(PyObject *, void *);
     PyObject *(*array_new)(PyTypeObject *, ndarray_descr *, int, const Py_ssize_t *, const Py_ssize_t *, void *, int, PyObject *);
@@ -30,7 +26,7 @@ static void **functions;
 
 enum { VERSION_1 = 0x01000009, VERSION_2 = 0x02000000 };
 
-const array_type *type_numbered(unsigned number) { return number < MAX_NUMBER ? by_number[number] : NULL; }
+const array_type *type_numbered(unsigned number) { return number < DTL_TYPE_NUMBERS ? by_number[number] : NULL; }
 
 PyObject *numpy_module(void) {
     PyObject *modules = PyImport_GetModuleDict(), *module = PyDict_GetItemString(modules, "numpy._core._multiarray_umath");
@@ -51,39 +47,57 @@ static void **numpy_table(PyObject *module) {
     return version == VERSION_1 || version == VERSION_2 ? table : NULL;
 }
 
-/* learn_types sets the core's number of each type, and says whether the core has no others. */
-static int learn_types(void) {
-    int found = 0;
-    for (int i = 0; i < NDARRAY_TYPES; i++) {
-        array_type *type = &array_types[i];
-        if (type->format == NULL)
-            continue;
-        type->number = dtl_type((char *)type->format, type->size);
-        if (type->number > 0 && type->number < MAX_NUMBER && by_number[type->number] == NULL)
-            by_number[type->number] = type;
+/* learn_type keeps what NumPy and the core say of one of NumPy's types, if the core has it. */
+static void learn_type(PyObject *dtype, char letter) {
+    PyObject *descr = PyObject_CallFunction(dtype, "s#", &letter, (Py_ssize_t)1);
+    PyObject *size = descr == NULL ? NULL : PyObject_GetAttrString(descr, "itemsize");
+    PyObject *number = descr == NULL ? NULL : PyObject_GetAttrString(descr, "num");
+    long at = number == NULL ? -1 : PyLong_AsLong(number);
+    if (at >= 0 && at < NDARRAY_TYPES && size != NULL && array_types[at].number == 0) {
+        array_type *type = &array_types[at];
+        int is_complex = strchr("FDG", letter) != NULL;
+        type->format[0] = is_complex ? 'Z' : letter;
+        type->format[1] = is_complex ? (char)(letter - 'A' + 'a') : 0;
+        type->size = (int)PyLong_AsLong(size);
+        type->number = dtl_type(type->format, type->size);
+        if (type->number > 0 && type->number < DTL_TYPE_NUMBERS) {
+            type->descr = (ndarray_descr *)Py_NewRef(descr);
+            if (by_number[type->number] == NULL)
+                by_number[type->number] = type;
+            type_sizes[type->number] = (uint8_t)type->size;
+        }
     }
-    for (int i = 1; i < MAX_NUMBER; i++)
+    Py_XDECREF(number);
+    Py_XDECREF(size);
+    Py_XDECREF(descr);
+    PyErr_Clear();
+}
+
+/* learn_types learns which of NumPy's types the core has, and says whether the core has no others. */
+static int learn_types(void) {
+    static const char letters[] = "?bBhHiIlLqQefdgFDG"; /* of NumPy's types of numbers */
+    int found = 0;
+    PyObject *module = PyImport_ImportModule("numpy"), *dtype = module == NULL ? NULL : PyObject_GetAttrString(module, "dtype");
+    for (const char *letter = letters; dtype != NULL && *letter != 0; letter++)
+        learn_type(dtype, *letter);
+    Py_XDECREF(dtype);
+    Py_XDECREF(module);
+    PyErr_Clear();
+    for (int i = 1; i < DTL_TYPE_NUMBERS; i++)
         found += by_number[i] != NULL;
     return found == dtl_types();
 }
 
 static int learn_functions(void) {
     void **table = numpy_table(numpy_module());
-    if (!learn_types() || table == NULL || table[2] != ndarray_known)
+    if (table == NULL || table[2] != ndarray_known)
         return 0;
     numpy.array = table[2];
     numpy.descr = table[3];
-    numpy.descr_from_type = table[45];
     numpy.scalar_new = table[60];
     numpy.scalar_value = table[62];
     numpy.array_new = table[94];
     numpy.set_base = table[282];
-    for (int i = 0; i < NDARRAY_TYPES; i++) {
-        if (array_types[i].format != NULL && array_types[i].descr == NULL)
-            array_types[i].descr = numpy.descr_from_type(i);
-        if (array_types[i].format != NULL && array_types[i].descr == NULL)
-            return PyErr_Clear(), 0;
-    }
     functions = table;
     return 1;
 }
@@ -94,6 +108,7 @@ void ndarray_learn(PyObject *sample) {
     int64_t shape[DTL_MAX_DIMS];
     ndarray_known = NULL;
     numpy_known = 0;
+    int all = learn_types();
     if (PyObject_GetBuffer(sample, &view, PyBUF_FULL) < 0) {
         PyErr_Clear();
         return;
@@ -106,7 +121,7 @@ void ndarray_learn(PyObject *sample) {
             ndarray_known = NULL;
     }
     PyBuffer_Release(&view);
-    numpy_known = ndarray_known != NULL && learn_functions();
+    numpy_known = ndarray_known != NULL && all && learn_functions();
 }
 
 /* over returns an array with elements at an address, or its own where that is NULL. */
@@ -153,7 +168,7 @@ const array_type *generic_take(PyObject *value, dtl_array *a, scalar *s) {
     PyTypeObject *type = Py_TYPE(value);
     for (int i = 0; numpy_known && i < NDARRAY_TYPES; i++) {
         const array_type *known = &array_types[i];
-        if (known->format == NULL || known->descr->typeobj != type)
+        if (known->number == 0 || known->descr->typeobj != type)
             continue;
         numpy.scalar_value(value, s);
         *a = (dtl_array){.given = 1, .type = known->number, .data = s, .format = known->format, .itemsize = known->size,
@@ -170,7 +185,7 @@ int dtype_take(PyObject *dtype) {
         return -1;
     if (PyType_Check(dtype)) {
         for (int i = 0; i < NDARRAY_TYPES; i++)
-            if (array_types[i].format != NULL && (PyObject *)array_types[i].descr->typeobj == dtype)
+            if (array_types[i].number != 0 && (PyObject *)array_types[i].descr->typeobj == dtype)
                 return array_types[i].number;
         return -1;
     }
@@ -178,7 +193,7 @@ int dtype_take(PyObject *dtype) {
         return -1;
     const ndarray_descr *descr = (const ndarray_descr *)dtype;
     if ((descr->byteorder != '=' && descr->byteorder != '|') || (unsigned)descr->type_num >= NDARRAY_TYPES ||
-        array_types[descr->type_num].format == NULL)
+        array_types[descr->type_num].number == 0)
         return -1;
     return array_types[descr->type_num].number;
 }

@@ -36,19 +36,22 @@ enum { NDARRAY_C_CONTIGUOUS = 0x1, NDARRAY_ALIGNED = 0x100, NDARRAY_WRITEABLE = 
 /* The most dimensions that an array of every NumPy has. */
 enum { NDARRAY_MAX_DIMS = 32 };
 
-/* NumPy's type numbers of what Python's scalars become. */
-enum { NDARRAY_BOOL = 0, NDARRAY_LONG = 7, NDARRAY_DOUBLE = 12, NDARRAY_CDOUBLE = 15, NDARRAY_TYPES };
+/* NumPy's type numbers of what Python's scalars become, and one more than that of any number. */
+enum { NDARRAY_BOOL = 0, NDARRAY_LONG = 7, NDARRAY_DOUBLE = 12, NDARRAY_CDOUBLE = 15, NDARRAY_TYPES = 24 };
 
 /* What is known of one of NumPy's types. */
 typedef struct {
-    const char *format; /* PEP 3118; NULL: not held */
+    char format[4]; /* PEP 3118 */
     int size;
-    int number;           /* the core's; 0 until it is learned */
-    ndarray_descr *descr; /* NULL without NumPy's functions */
+    int number; /* the core's; 0: the core does not have it */
+    ndarray_descr *descr;
 } array_type;
 
-/* By NumPy's type number, up to complex128. */
+/* By NumPy's type number. */
 extern array_type array_types[NDARRAY_TYPES];
+
+/* The bytes of an element of each type, by the core's number; 0: there is none. */
+extern uint8_t type_sizes[DTL_TYPE_NUMBERS];
 
 /* The type whose instances have this layout; NULL until it is known to. */
 extern PyTypeObject *ndarray_known;
@@ -66,7 +69,7 @@ static inline int ndarray_take(PyObject *value, dtl_array *a, int64_t *shape, in
     int flags = NDARRAY_C_CONTIGUOUS | NDARRAY_ALIGNED | (writable ? NDARRAY_WRITEABLE : 0);
     unsigned type = (unsigned)n->descr->type_num;
     if ((n->flags & flags) != flags || (n->descr->byteorder != '=' && n->descr->byteorder != '|') ||
-        type >= NDARRAY_TYPES || array_types[type].format == NULL)
+        type >= NDARRAY_TYPES || array_types[type].number == 0)
         return 0;
     int64_t count = 1;
     for (int i = 0; i < n->nd; i++)

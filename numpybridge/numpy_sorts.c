@@ -42,7 +42,7 @@ void numpy_sorts_learn(void) {
     PyErr_Clear();
     for (int type = 0; wide && type < NDARRAY_TYPES; type++) {
         const array_type *known = &array_types[type];
-        if (known->format == NULL || strchr("ILQ", known->format[0]) == NULL)
+        if (known->number == 0 || strchr("ILQ", known->format[0]) == NULL)
             continue;
         void **functions = ((void **(*)(const ndarray_descr *))table[ARRAY_FUNCTIONS])(known->descr);
         int (*sort)(void *, Py_ssize_t, void *) = functions == NULL ? NULL : functions[SORT];

@@ -14,7 +14,7 @@ typedef struct {
     int64_t handle; /* of its own: Python may change the other */
     Py_buffer in, out;
     scalar input;
-    dtl_sight *sight; /* where C may look at the request; NULL: nowhere, so far */
+    dtl_request_peek *peek; /* where C may look at the request; NULL: nowhere, so far */
     unsigned looks;
 } HeldObject;
 
@@ -65,12 +65,12 @@ const char pends_doc[] = PyDoc_STR(
 "Return True where it is certain, without much ado, that a Held's operation is under way. Else call says.");
 
 /* peek asks the library itself, unless somebody is at the request. */
-static int peek(dtl_sight *s, int64_t handle) {
+static int peek(dtl_request_peek *s, int64_t handle) {
     uint32_t nobody = 0;
     int over = 1;
     if (!__atomic_compare_exchange_n(&s->turn, &nobody, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return 0;
-    int asked = s->native != 0 && __atomic_load_n(&s->owner, __ATOMIC_RELAXED) == handle && s->peek(s->native, &over) == 0;
+    int asked = s->native != 0 && __atomic_load_n(&s->owner, __ATOMIC_RELAXED) == handle && s->test(s->native, &over) == 0;
     __atomic_store_n(&s->turn, 0, __ATOMIC_RELEASE);
     return asked && !over;
 }
@@ -83,14 +83,14 @@ PyObject *bridge_pends(PyObject *module, PyObject *object) {
     unsigned look = held->looks++ % LOOKS_OF_GO;
     if (look == 0)
         Py_RETURN_FALSE;
-    dtl_sight *sight = held->sight;
+    dtl_request_peek *at = held->peek;
     Py_BEGIN_ALLOW_THREADS /* what goes on meanwhile may need the lock */
-    if (sight == NULL && look == 1)
-        sight = dtl_watch(held->handle);
-    if (sight != NULL)
-        under_way = peek(sight, held->handle);
+    if (at == NULL && look == 1)
+        at = dtl_watch(held->handle);
+    if (at != NULL)
+        under_way = peek(at, held->handle);
     Py_END_ALLOW_THREADS
-    held->sight = sight;
+    held->peek = at;
     return PyBool_FromLong(under_way);
 }
 

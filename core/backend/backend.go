@@ -161,6 +161,12 @@ type Direct struct {
 	SendFor, RecvFor, WaitFor, Cancel uintptr
 }
 
+// DirectStatus is what those functions write of a message.
+type DirectStatus struct {
+	Source, Tag, Cancelled int32
+	Bytes                  int64
+}
+
 // NativeRequest is a Request that C can look at by itself.
 type NativeRequest interface {
 	Request

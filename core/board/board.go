@@ -21,12 +21,12 @@ const inline = 32
 
 // Entry is what a rank lays down in a meeting.
 type Entry struct {
-	seq   uint64 // of the meeting; written last
-	Print uint64 // fingerprint of the call
-	Want  uint64 // fingerprint of what the rank stated of the elements; 0: nothing
-	Code  int32  // why the rank cannot make the call; 0: it can
-	bytes int32
-	short [inline]byte
+	seq         uint64 // of the meeting; written last
+	Fingerprint uint64 // of the call
+	Want        uint64 // fingerprint of what the rank stated of the elements; 0: nothing
+	Code        int32  // why the rank cannot make the call; 0: it can
+	bytes       int32
+	elements    [inline]byte
 }
 
 // textBytes is the room for a text, with its length.
@@ -96,16 +96,16 @@ func (b *Board) slot(rank int) *slot {
 func Bytes(ranks int) int { return headBytes + ranks*slotBytes }
 
 // Lay lays down this rank's entry for the next meeting, with n bytes at payload, at most MaxPayload.
-func (b *Board) Lay(print, want uint64, code int32, payload unsafe.Pointer, n int) {
+func (b *Board) Lay(fingerprint, want uint64, code int32, payload unsafe.Pointer, n int) {
 	b.local.seq++
 	mine := b.slot(b.rank)
 	e := &mine.entries[b.local.seq&1]
-	e.Print, e.Want, e.Code, e.bytes = print, want, code, int32(n)
+	e.Fingerprint, e.Want, e.Code, e.bytes = fingerprint, want, code, int32(n)
 	switch {
 	case n == 8 && uintptr(payload)&7 == 0:
-		*(*uint64)(unsafe.Pointer(&e.short)) = *(*uint64)(payload)
+		*(*uint64)(unsafe.Pointer(&e.elements)) = *(*uint64)(payload)
 	case n <= inline:
-		copy(e.short[:n], unsafe.Slice((*byte)(payload), n))
+		copy(e.elements[:n], unsafe.Slice((*byte)(payload), n))
 	default:
 		copy(mine.long[b.local.seq&1][:n], unsafe.Slice((*byte)(payload), n))
 	}
@@ -126,7 +126,7 @@ func (b *Board) Payload(rank int) (unsafe.Pointer, int) {
 	e := &s.entries[b.local.seq&1]
 	n := min(max(int(e.bytes), 0), MaxPayload)
 	if n <= inline {
-		return unsafe.Pointer(&e.short), n
+		return unsafe.Pointer(&e.elements), n
 	}
 	return unsafe.Pointer(&s.long[b.local.seq&1]), n
 }

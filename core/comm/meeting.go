@@ -92,9 +92,9 @@ func (c *Comm) agreed() bool {
 		}
 		return true
 	}
-	agreement := wire.Agreement{Fingerprint: c.board.Entry(0).Print}
+	agreement := wire.Agreement{Fingerprint: c.board.Entry(0).Fingerprint}
 	for rank := range c.size {
-		if e := c.board.Entry(rank); !agreement.Includes(e.Print, e.Want, e.Code) {
+		if e := c.board.Entry(rank); !agreement.Includes(e.Fingerprint, e.Want, e.Code) {
 			return false
 		}
 	}

@@ -25,9 +25,6 @@ type requestPeek struct {
 	_      [36]byte
 }
 
-// PeekBytes is for code outside Go that looks there.
-const PeekBytes = unsafe.Sizeof(requestPeek{})
-
 // freePeeks are those that no request has. Code outside Go may look at one late, so their memory is never given back.
 var freePeeks memory.Fixed[requestPeek]
 

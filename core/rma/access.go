@@ -29,6 +29,7 @@ func named(op string, target int64) string {
 
 func closed() error { return status.New(status.InvalidHandle, "the window is closed") }
 
+// checkTarget returns the error of a target that is none.
 func (w *Window) checkTarget(target int64) error {
 	if target < 0 || target >= int64(len(w.targets)) {
 		return status.New(status.OutOfBounds, "target %d outside [0, %d)", target, len(w.targets))
@@ -36,38 +37,31 @@ func (w *Window) checkTarget(target int64) error {
 	return nil
 }
 
-// reached reports whether this rank may access a target's part now.
-func (w *Window) reached(target int64) bool {
-	held := atomic.LoadInt32(&w.targets[target].held)
-	if held == shared || held == exclusive || atomic.LoadInt32(&w.local.everywhere) == shared {
-		return true
-	}
-	return atomic.LoadInt32(&w.local.fence) != unfenced
-}
-
-func (w *Window) checkEpoch(target int64) error {
-	if w.reached(target) {
-		return nil
-	}
+func noEpoch(target int64) error {
 	return status.New(status.InvalidArgument, "no epoch is open for rank %d's part; call fence on every rank, or lock it first",
 		target)
 }
 
-// access calls f, which accesses some bytes of a target's part. numpybridge/fastpath_rma.c does the same without Go where
-// nothing is wrong: the rules of epochs are there, too, and the two files must agree.
+// checkEpoch returns the error of a target that is none, or for whose part no epoch is open.
+func (w *Window) checkEpoch(target int64) error {
+	if w.local.OpenFor(w.targets, target) == NoEpoch {
+		return noEpoch(target)
+	}
+	return w.checkTarget(target)
+}
+
+// access calls f, which accesses some bytes of a target's part.
 func (w *Window) access(op string, target, offset int64, bytes int, f func() error) error {
 	return w.using(op, func() error {
-		if err := w.checkTarget(target); err != nil {
-			return err
-		}
-		if err := w.checkEpoch(target); err != nil {
-			return err
-		}
-		if size := w.targets[target].bytes; offset < 0 || offset > size || int64(bytes) > size-offset {
+		switch w.local.Reach(w.targets, target, offset, int64(bytes)) {
+		case NoTarget:
+			return w.checkTarget(target)
+		case NoEpoch:
+			return noEpoch(target)
+		case Outside:
 			return status.New(status.OutOfBounds, "%d bytes at offset %d outside [0, %d), which is rank %d's part",
-				bytes, offset, size, target)
+				bytes, offset, w.targets[target].bytes, target)
 		}
-		atomic.CompareAndSwapInt32(&w.local.fence, fenced, used)
 		return f()
 	})
 }
@@ -149,9 +143,6 @@ func (w *Window) Flush(target int64, locally bool) error {
 	}
 	return w.using(op, func() error {
 		if target != backend.Every {
-			if err := w.checkTarget(target); err != nil {
-				return err
-			}
 			if err := w.checkEpoch(target); err != nil {
 				return err
 			}
@@ -168,7 +159,7 @@ func (w *Window) Flush(target int64, locally bool) error {
 // any reports whether an epoch is open for any part.
 func (w *Window) any() bool {
 	for target := range w.targets {
-		if w.reached(int64(target)) {
+		if w.local.OpenFor(w.targets, int64(target)) == Reached {
 			return true
 		}
 	}
@@ -189,7 +180,7 @@ func (w *Window) Fence() error {
 		if err := w.comm.Agree(w.call("fence"), mine); err != nil {
 			return err
 		}
-		atomic.StoreInt32(&w.local.fence, fenced)
+		atomic.StoreInt32(&w.local.fence, Fenced)
 		return w.reach.Sync()
 	})
 }

@@ -27,13 +27,13 @@ type Local struct {
 
 // What became of the last fence.
 const (
-	unfenced int32 = iota // there was none, or locks came after it
-	fenced                // nobody has used the epoch that it opened
-	used
+	Unfenced int32 = iota // there was none, or locks came after it
+	Fenced                // nobody has used the epoch that it opened
+	FenceUsed
 )
 
-// target is what this rank knows of another's part.
-type target struct {
+// Target is what this rank knows of another's part.
+type Target struct {
 	addr  uint64 // in this process; 0: elsewhere
 	bytes int64
 	guard uint64 // the address of what those take who combine elements there
@@ -43,21 +43,51 @@ type target struct {
 
 // How a rank has locked a part.
 const (
-	unlocked int32 = iota
-	shared
-	exclusive
+	Unlocked int32 = iota
+	Shared
+	Exclusive
 	wanted // it waits
 	ending // it waits for the accesses, and unlocks
 )
 
-// LocalBytes and TargetBytes are for code outside Go that looks there.
+// A Local is a whole cache line.
+const _ = uint(64-unsafe.Sizeof(Local{})) + uint(unsafe.Sizeof(Local{})-64)
+
+// Reach says whether a rank may access some bytes of a part.
+type Reach int32
+
+// What keeps a rank from an access.
 const (
-	LocalBytes  = unsafe.Sizeof(Local{})
-	TargetBytes = unsafe.Sizeof(target{})
+	Reached  Reach = iota // nothing does
+	NoTarget              // there is no such rank
+	NoEpoch               // no epoch is open for its part
+	Outside               // the part has no such bytes
 )
 
-// A Local is a whole cache line.
-const _ = uint(64-LocalBytes) + uint(LocalBytes-64)
+// OpenFor reports, as Reached, that there is a target and an epoch is open for it.
+func (l *Local) OpenFor(targets []Target, target int64) Reach {
+	if target < 0 || target >= int64(len(targets)) {
+		return NoTarget
+	}
+	held := atomic.LoadInt32(&targets[target].held)
+	if held == Shared || held == Exclusive || atomic.LoadInt32(&l.everywhere) == Shared || atomic.LoadInt32(&l.fence) != Unfenced {
+		return Reached
+	}
+	return NoEpoch
+}
+
+// Reach reports whether this rank may access some bytes of a target's part. If so, it uses the epoch of the last fence. Code
+// outside Go decides by itself where nothing is wrong (numpybridge/protocol.h), and decides the same.
+func (l *Local) Reach(targets []Target, target, offset, bytes int64) Reach {
+	if reach := l.OpenFor(targets, target); reach != Reached {
+		return reach
+	}
+	if size := targets[target].bytes; offset < 0 || offset > size || bytes < 0 || bytes > size-offset {
+		return Outside
+	}
+	atomic.CompareAndSwapInt32(&l.fence, Fenced, FenceUsed)
+	return Reached
+}
 
 // locals are those that no window has.
 var locals memory.Fixed[Local]
@@ -66,7 +96,7 @@ var locals memory.Fixed[Local]
 // before counts itself there for a moment.
 func (l *Local) prepare(rank, size int, targets uint64) {
 	l.rank, l.size, l.targets = int32(rank), int32(size), targets
-	l.fence, l.everywhere, l.direct = unfenced, unlocked, 0
+	l.fence, l.everywhere, l.direct = Unfenced, Unlocked, 0
 }
 
 // enter is called before each use of the window, and leave after it where the answer was yes.

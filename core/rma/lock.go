@@ -61,12 +61,12 @@ func (w *Window) Lock(target int64, alone bool) error {
 		if err := w.mayLock(int(target)); err != nil {
 			return err
 		}
-		held := shared
+		held := Shared
 		if alone {
-			held = exclusive
+			held = Exclusive
 		}
 		if err := w.acquire("lock", int(target), alone); err != nil {
-			atomic.StoreInt32(&t.held, unlocked)
+			atomic.StoreInt32(&t.held, Unlocked)
 			return err
 		}
 		atomic.StoreInt32(&t.held, held)
@@ -87,9 +87,9 @@ func (w *Window) mayLock(target int) error {
 	switch atomic.LoadInt32(&w.targets[target].held) {
 	case wanted:
 		return status.New(status.InvalidArgument, "another thread waits for the lock of rank %d's part", target)
-	case unlocked:
+	case Unlocked:
 		atomic.StoreInt32(&w.targets[target].held, wanted)
-		atomic.StoreInt32(&w.local.fence, unfenced)
+		atomic.StoreInt32(&w.local.fence, Unfenced)
 		return nil
 	}
 	return status.New(status.InvalidArgument, "rank %d's part is locked already; unlock it first", target)
@@ -97,7 +97,7 @@ func (w *Window) mayLock(target int) error {
 
 // checkFence refuses a lock after accesses that only the next fence ends.
 func (w *Window) checkFence() error {
-	if atomic.LoadInt32(&w.local.fence) == used {
+	if atomic.LoadInt32(&w.local.fence) == FenceUsed {
 		return status.New(status.InvalidArgument, "there were accesses since the last fence; end them by another one first")
 	}
 	return nil
@@ -111,7 +111,7 @@ func (w *Window) lockAll() error {
 	}
 	if err == nil {
 		atomic.StoreInt32(&w.local.everywhere, wanted)
-		atomic.StoreInt32(&w.local.fence, unfenced)
+		atomic.StoreInt32(&w.local.fence, Unfenced)
 	}
 	w.mu.Unlock()
 	if err != nil {
@@ -120,13 +120,13 @@ func (w *Window) lockAll() error {
 	for target := range w.targets {
 		if err := w.acquire("lock_all", target, false); err != nil {
 			for target--; target >= 0; target-- {
-				_ = w.free(target, shared) // the first error is the one to report
+				_ = w.free(target, Shared) // the first error is the one to report
 			}
-			atomic.StoreInt32(&w.local.everywhere, unlocked)
+			atomic.StoreInt32(&w.local.everywhere, Unlocked)
 			return err
 		}
 	}
-	atomic.StoreInt32(&w.local.everywhere, shared)
+	atomic.StoreInt32(&w.local.everywhere, Shared)
 	return nil
 }
 
@@ -136,7 +136,7 @@ func (w *Window) checkUnlocked(op string) error {
 		return status.New(status.InvalidArgument, "all parts are locked; unlock_all them before %s", op)
 	}
 	for target := range w.targets {
-		if atomic.LoadInt32(&w.targets[target].held) != unlocked {
+		if atomic.LoadInt32(&w.targets[target].held) != Unlocked {
 			return status.New(status.InvalidArgument, "rank %d's part is locked; unlock it before %s", target, op)
 		}
 	}
@@ -228,21 +228,21 @@ func (w *Window) Unlock(target int64) error {
 		}
 		t := &w.targets[target]
 		held := atomic.LoadInt32(&t.held)
-		if held != shared && held != exclusive || !atomic.CompareAndSwapInt32(&t.held, held, ending) {
+		if held != Shared && held != Exclusive || !atomic.CompareAndSwapInt32(&t.held, held, ending) {
 			return status.New(status.InvalidArgument, "rank %d's part is not locked", target)
 		}
 		if err := w.reach.Flush(int(target)); err != nil {
 			atomic.StoreInt32(&t.held, held)
 			return err
 		}
-		atomic.StoreInt32(&t.held, unlocked)
+		atomic.StoreInt32(&t.held, Unlocked)
 		return w.free(int(target), held)
 	})
 }
 
 // free gives a target's lock back.
 func (w *Window) free(target int, held int32) error {
-	if held == exclusive {
+	if held == Exclusive {
 		return w.lower(target, (uint64(w.comm.Rank())+1)*writer)
 	}
 	w.words.share(target, false)
@@ -252,16 +252,16 @@ func (w *Window) free(target int, held int32) error {
 func (w *Window) lower(target int, by uint64) error { return w.words.add(target, -by) }
 
 func (w *Window) unlockAll() error {
-	if !atomic.CompareAndSwapInt32(&w.local.everywhere, shared, ending) {
+	if !atomic.CompareAndSwapInt32(&w.local.everywhere, Shared, ending) {
 		return status.New(status.InvalidArgument, "lock_all has not locked the parts")
 	}
 	if err := w.reach.Flush(backend.Every); err != nil {
-		atomic.StoreInt32(&w.local.everywhere, shared)
+		atomic.StoreInt32(&w.local.everywhere, Shared)
 		return err
 	}
-	atomic.StoreInt32(&w.local.everywhere, unlocked)
+	atomic.StoreInt32(&w.local.everywhere, Unlocked)
 	for target := range w.targets {
-		if err := w.free(target, shared); err != nil {
+		if err := w.free(target, Shared); err != nil {
 			return err
 		}
 	}

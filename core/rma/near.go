@@ -29,7 +29,7 @@ const controlBytes = int(unsafe.Sizeof(control{}))
 type near struct {
 	comm     *comm.Comm
 	board    *board.Board // nil where no part is in another process
-	targets  []target
+	targets  []Target
 	away     []uint64 // the addresses of parts in their own processes
 	controls []control
 	sharing  []uint32 // for each rank, a bit for each part that it has locked in shared mode

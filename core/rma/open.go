@@ -81,12 +81,12 @@ func number(all []comm.Shared) int64 {
 // prepare allocates what this rank alone looks at. All ranks fail if one does. Collective.
 func (w *Window) prepare(mem memory.Allocator, part Part, all []comm.Shared) (err error) {
 	if w.local, err = locals.Get(); err == nil {
-		w.table, err = memory.NewStorage(mem, len(all)*int(TargetBytes), 64)
+		w.table, err = memory.NewStorage(mem, len(all)*int(unsafe.Sizeof(Target{})), 64)
 	}
 	if err := w.comm.Agree(comm.Call{Op: "window"}, err); err != nil {
 		return err
 	}
-	w.targets = unsafe.Slice((*target)(w.table.Addr()), len(all))
+	w.targets = unsafe.Slice((*Target)(w.table.Addr()), len(all))
 	for rank, said := range all {
 		w.targets[rank].bytes = said[sharedBytes]
 	}

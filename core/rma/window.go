@@ -27,7 +27,7 @@ type Window struct {
 	id       int64 // the same on every rank
 	comm     *comm.Comm
 	local    *Local
-	targets  []target
+	targets  []Target
 	reach    backend.Window
 	words    words
 	storage  *memory.Storage // of parts that the window has allocated: all on one machine, else this rank's; or nil
@@ -140,14 +140,14 @@ func (w *Window) unfinished() error {
 
 // epochs names those that are open.
 func (w *Window) epochs() (open []string) {
-	if atomic.LoadInt32(&w.local.fence) == used {
+	if atomic.LoadInt32(&w.local.fence) == FenceUsed {
 		open = append(open, "accesses since the last fence")
 	}
-	if atomic.LoadInt32(&w.local.everywhere) != unlocked {
+	if atomic.LoadInt32(&w.local.everywhere) != Unlocked {
 		open = append(open, "a lock of all parts")
 	}
 	for rank := range w.targets {
-		if atomic.LoadInt32(&w.targets[rank].held) != unlocked {
+		if atomic.LoadInt32(&w.targets[rank].held) != Unlocked {
 			open = append(open, fmt.Sprintf("the lock of rank %d's part", rank))
 		}
 	}
@@ -159,11 +159,11 @@ func (w *Window) end() error {
 	w.ending.Do(func() {
 		w.local.end()
 		for rank := range w.targets {
-			if held := atomic.LoadInt32(&w.targets[rank].held); held == shared || held == exclusive {
+			if held := atomic.LoadInt32(&w.targets[rank].held); held == Shared || held == Exclusive {
 				_ = w.free(rank, held) // whoever waits for it learns it from what is there
 			}
-			if atomic.LoadInt32(&w.local.everywhere) == shared {
-				_ = w.free(rank, shared)
+			if atomic.LoadInt32(&w.local.everywhere) == Shared {
+				_ = w.free(rank, Shared)
 			}
 		}
 		w.failed = w.reach.Close()

@@ -92,6 +92,56 @@ func cCircles(t *tree) (problems []string) {
 	return problems
 }
 
+// cInclude is an include of a header in another folder of the repository.
+var cInclude = regexp.MustCompile(`(?m)^#include "(\.\./[^"]*)/[^"/]*"`)
+
+// cHeaders: where C includes a header of another package, a Go file of its own imports that package. Go builds C again when
+// its package's files change, or a package that it imports does, and looks at no other headers.
+func cHeaders(t *tree) (problems []string) {
+	imported := map[string]bool{} // folder of the importer, colon, folder of the imported
+	for _, f := range t.files {
+		if f.syntax == nil || f.test() {
+			continue
+		}
+		for _, spec := range f.syntax.Imports {
+			imported[path.Dir(f.path)+":"+strings.TrimPrefix(strings.Trim(spec.Path.Value, `"`), "dtl/")] = true
+		}
+	}
+	for _, f := range t.files {
+		if !slices.Contains([]string{".c", ".h"}, path.Ext(f.path)) {
+			continue
+		}
+		for _, found := range cInclude.FindAllSubmatch(f.source, -1) {
+			of := path.Join(path.Dir(f.path), string(found[1]))
+			if !imported[path.Dir(f.path)+":"+of] {
+				problems = append(problems, f.path+" includes a header of "+of+", which no Go file beside it imports")
+			}
+		}
+	}
+	return problems
+}
+
+func TestCHeaders(t *testing.T) {
+	rows := []struct{ name, include, imports, want string }{
+		{"its own", `#include "b.h"`, "", ""},
+		{"of a package that is imported", `#include "../core/x/b.h"`, `import _ "dtl/core/x"`, ""},
+		{"of another", `#include "../core/x/b.h"`, `import _ "dtl/core/y"`, "a/a.h includes a header of core/x"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			few := &tree{set: token.NewFileSet()}
+			if err := few.add("a/a.go", []byte("package a\n"+row.imports)); err != nil {
+				t.Fatal(err)
+			}
+			_ = few.add("a/a.h", []byte("#pragma once\n"+row.include+"\n"))
+			got := strings.Join(cHeaders(few), "; ")
+			if row.want == "" && got != "" || !strings.HasPrefix(got, row.want) {
+				t.Errorf("got %q, want %q", got, row.want)
+			}
+		})
+	}
+}
+
 func TestCCircles(t *testing.T) {
 	rows := []struct {
 		name  string

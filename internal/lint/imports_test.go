@@ -68,7 +68,7 @@ var cgoFiles = []string{
 	"backends/shmem/library/library.go", "backends/shmem/internal/exporttest/export.go",
 	"core/board/cma/cma.go",
 	"numpybridge/bridge.go", "numpybridge/held.go", "numpybridge/fastpath.go", "numpybridge/interrupts.go",
-	"numpybridge/numpy_sorts.go",
+	"numpybridge/numpy_sorts.go", "numpybridge/protocol.go",
 	"numpybridge/embedtest/embedtest.go",
 }
 

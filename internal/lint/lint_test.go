@@ -19,6 +19,7 @@ var rules = map[string]func(*tree) []string{
 	"one table of dtypes":           dtypeSwitches,
 	"destructors are local":         localDestructors,
 	"C files without circles":       cCircles,
+	"headers of imported packages":  cHeaders,
 }
 
 func TestRepository(t *testing.T) {

@@ -46,7 +46,7 @@ func load(root string) (*tree, error) {
 			}
 			return nil
 		}
-		if !slices.Contains([]string{".go", ".py", ".pyi", ".c"}, path.Ext(name)) {
+		if !slices.Contains([]string{".go", ".py", ".pyi", ".c", ".h"}, path.Ext(name)) {
 			return nil
 		}
 		source, err := os.ReadFile(filepath.Join(root, name))

@@ -1,0 +1,243 @@
+//go:build !cpython
+
+package numpybridge
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dtl/core/backend"
+	"dtl/core/board"
+	"dtl/core/comm"
+	"dtl/core/comm/wire"
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/rma"
+	"dtl/internal/layout"
+)
+
+// inGo are the structs of Go that C looks at.
+var inGo = map[string]reflect.Type{
+	"dtl_arrival":      reflect.TypeFor[backend.DirectStatus](),
+	"dtl_board":        reflect.TypeFor[board.Local](),
+	"dtl_entry":        reflect.TypeFor[board.Entry](),
+	"dtl_target":       reflect.TypeFor[rma.Target](),
+	"dtl_window":       reflect.TypeFor[rma.Local](),
+	"dtl_request_peek": pointedTo(reflect.TypeFor[comm.Request](), "peek"),
+}
+
+// pointedTo returns the type that a field of a struct points to.
+func pointedTo(t reflect.Type, field string) reflect.Type {
+	f, ok := t.FieldByName(field)
+	if !ok {
+		panic(fmt.Sprintf("%v has no field %s", t, field))
+	}
+	return f.Type.Elem()
+}
+
+// onlyC are structs that Go has no other of.
+var onlyC = []string{"dtl_header", "dtl_brief"}
+
+func TestLayouts(t *testing.T) {
+	for _, found := range regexp.MustCompile(`(?m)^\} (\w+);`).FindAllStringSubmatch(header(t), -1) {
+		name := found[1]
+		if slices.Contains(onlyC, name) || name == "dtl_reach" {
+			continue
+		}
+		require.Contains(t, cStructs, name, "protocol.h has a struct that is compared with none")
+		assert.Empty(t, layout.Differences(cStructs[name], inGo[name]))
+	}
+	assert.Len(t, cStructs, len(inGo))
+}
+
+func header(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("protocol.h")
+	require.NoError(t, err)
+	return regexp.MustCompile(`(?s)/\*.*?\*/`).ReplaceAllString(string(text), "")
+}
+
+// way returns what an encoded header says of how its elements come.
+func way(h wire.Header) int {
+	var b [wire.FixedBytes]byte
+	h.Put(b[:])
+	return int(b[3])
+}
+
+func TestConstants(t *testing.T) {
+	elements, _ := reflect.TypeFor[board.Entry]().FieldByName("elements")
+	want := map[string]int{
+		"DTL_NDARRAY": int(wire.NDArray), "DTL_NUMPY_SCALAR": int(wire.NumPyScalar), "DTL_PYTHON_SCALAR": int(wire.PythonScalar),
+		"DTL_OBJECT": int(wire.Object), "DTL_ALONG": way(wire.Header{}), "DTL_APART": way(wire.Header{Apart: true}),
+		"DTL_OFFERED": way(wire.Header{Offer: true}), "DTL_MAX_DIMS": wire.MaxDims, "DTL_HEADER_FIXED": wire.FixedBytes,
+		"DTL_HEADER_MAX": wire.MaxHeaderBytes, "DTL_SUM": int(kernel.Sum), "DTL_PROD": int(kernel.Prod),
+		"DTL_OPERATORS": int(kernel.Prod) + 1, "DTL_BYTES": int(dtype.Uint8), "DTL_EAGER": comm.Eager,
+		"DTL_OUTSIDE_GO": board.OutsideGo, "DTL_ENTRY_BYTES": int(elements.Type.Size()), "DTL_PAYLOAD_BYTES": board.MaxPayload,
+		"DTL_REACHED": int(rma.Reached), "DTL_NO_TARGET": int(rma.NoTarget), "DTL_NO_EPOCH": int(rma.NoEpoch),
+		"DTL_OUTSIDE": int(rma.Outside), "DTL_UNFENCED": int(rma.Unfenced), "DTL_FENCED": int(rma.Fenced),
+		"DTL_FENCE_USED": int(rma.FenceUsed), "DTL_UNLOCKED": int(rma.Unlocked), "DTL_SHARED": int(rma.Shared),
+		"DTL_EXCLUSIVE": int(rma.Exclusive),
+	}
+	for name, value := range want {
+		assert.Equal(t, value, cConstants[name], name)
+	}
+	assert.GreaterOrEqual(t, cConstants["DTL_TYPE_NUMBERS"], int(dtype.N))
+	for _, body := range regexp.MustCompile(`(?s)\benum\b[^{;]*\{(.*?)\}`).FindAllStringSubmatch(header(t), -1) {
+		for _, part := range strings.Split(body[1], ",") {
+			if name := regexp.MustCompile(`^\s*(\w+)`).FindString(part); name != "" {
+				assert.Contains(t, cConstants, strings.TrimSpace(name), "protocol.h has a constant that is compared with none")
+			}
+		}
+	}
+	assert.Len(t, cConstants, len(want)+1)
+}
+
+// draws calls f with so many random numbers' sources, the same ones each time.
+func draws(n int, f func(r *rand.Rand)) {
+	for i := range n {
+		f(rand.New(rand.NewPCG(1, uint64(i))))
+	}
+}
+
+// oneOf returns one of some values.
+func oneOf[T any](r *rand.Rand, values ...T) T { return values[r.IntN(len(values))] }
+
+func TestFingerprintsOfBothSides(t *testing.T) {
+	draws(3000, func(r *rand.Rand) {
+		op := kernel.Op(r.IntN(cConstants["DTL_OPERATORS"]))
+		s := wire.Signature{
+			Op: oneOf(r, "", "barrier", "allreduce", "broadcast"), Operator: oneOf(r, "", op.String()), Loose: r.IntN(2) == 0,
+			Type: dtype.Type(r.IntN(int(dtype.N))), Count: oneOf(r, 0, 1, 1000, math.MaxInt64), Root: int64(r.IntN(3)),
+		}
+		fingerprint, want := cFingerprint(s, int(op))
+		assert.Equal(t, s.Fingerprint(), fingerprint, "%+v", s)
+		assert.Equal(t, s.Want(), want, "%+v", s)
+	})
+}
+
+// someHeader returns a header that may be that of an array.
+func someHeader(r *rand.Rand) wire.Header {
+	h := wire.Header{
+		Kind: wire.Kind(r.IntN(4)), Type: dtype.All()[r.IntN(len(dtype.All()))], Number: r.Uint32(), Shape: []int64{},
+		Apart: r.IntN(2) == 0,
+	}
+	h.Offer = h.Apart && r.IntN(2) == 0
+	for range oneOf(r, 0, 1, 2, 3, wire.MaxDims) {
+		h.Shape = append(h.Shape, oneOf[int64](r, 0, 1, 2, 3, 1<<20, 1<<40, math.MaxInt64))
+	}
+	return h
+}
+
+func TestHeadersOfBothSides(t *testing.T) {
+	draws(3000, func(r *rand.Rand) {
+		h := someHeader(r)
+		put := make([]byte, h.Size())
+		h.Put(put)
+		assert.Equal(t, put, cPutHeader(h, put[3]))
+		for range r.IntN(3) { // what does not come from this protocol
+			put[r.IntN(len(put))] = oneOf[byte](r, 0, 1, 3, 4, 63, 64, 65, 128, 255)
+		}
+		if r.IntN(4) == 0 {
+			put = put[:r.IntN(len(put)+1)]
+		}
+		parsed, err := wire.ParseHeader(put)
+		seen, count, how, ok := cGetHeader(put)
+		require.Equal(t, err == nil, ok, "% x: %v", put, err)
+		if ok {
+			assert.Equal(t, wire.CountIn(put), count)
+			assert.Equal(t, parsed.Apart, how != 0)
+			assert.Equal(t, parsed.Offer, int(how) == cConstants["DTL_OFFERED"])
+			parsed.Apart, parsed.Offer = false, false
+			assert.Equal(t, parsed, seen)
+		}
+	})
+}
+
+// boards returns a board as so many ranks see it.
+func boards(t *testing.T, ranks int) (all []*board.Board) {
+	t.Helper()
+	s, err := board.Create(ranks)
+	require.NoError(t, err)
+	defer s.Close()
+	for rank := range ranks {
+		b, err := board.Open(s.Name(), rank, ranks)
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, b.Close()); b.Forsake() })
+		all = append(all, b)
+	}
+	return all
+}
+
+// TestMeetingOfBothSides has one rank lay down its entries by C and one by Go, and each read the other's.
+func TestMeetingOfBothSides(t *testing.T) {
+	both := boards(t, 2)
+	c := lent(both[1])
+	for seq, n := range []int{0, 1, 8, 31, 32, 33, 1000, board.MaxPayload} {
+		bytes := make([]byte, n)
+		binary.LittleEndian.PutUint64(append(bytes, make([]byte, 8)...)[:8], uint64(seq))
+		for i := range bytes {
+			bytes[i] += byte(i)
+		}
+		both[0].Lay(uint64(seq), 7, 0, unsafe.Pointer(unsafe.SliceData(bytes)), n)
+		assert.False(t, both[0].Arrived(1))
+		c.lay(uint64(seq), 7, bytes[:n/3], bytes[n/3:])
+		assert.True(t, both[0].Arrived(1))
+		assert.True(t, c.arrived(0))
+		assert.True(t, c.agree())
+		at, length := both[0].Payload(1)
+		assert.Equal(t, bytes, unsafe.Slice((*byte)(at), length), "%d bytes", n)
+		assert.Equal(t, n, len(c.payload(0)))
+		assert.Equal(t, bytes, append([]byte{}, c.payload(0)...), "%d bytes", n)
+		e := both[0].Entry(1)
+		assert.Equal(t, []uint64{uint64(seq), 7, 0}, []uint64{e.Fingerprint, e.Want, uint64(e.Code)})
+	}
+}
+
+func TestAgreementOfBothSides(t *testing.T) {
+	all := boards(t, 3)
+	c, agreed := lent(all[2]), 0
+	draws(500, func(r *rand.Rand) {
+		for _, b := range all {
+			b.Lay(oneOf[uint64](r, 5, 5, 5, 6), oneOf[uint64](r, 0, 7, 7, 8), oneOf[int32](r, 0, 0, 0, 0, 0, 0, 101), nil, 0)
+		}
+		agreement, want := wire.Agreement{Fingerprint: all[0].Entry(0).Fingerprint}, true
+		for rank := range all {
+			e := all[0].Entry(rank)
+			want = want && agreement.Includes(e.Fingerprint, e.Want, e.Code)
+		}
+		assert.Equal(t, want, c.agree())
+		if want {
+			agreed++
+		}
+	})
+	assert.Greater(t, agreed, 20)
+	assert.Less(t, agreed, 400)
+}
+
+func TestWindowsAreReachedAlike(t *testing.T) {
+	seen := map[rma.Reach]int{}
+	draws(20000, func(r *rand.Rand) {
+		parts := []part{{0, int32(r.IntN(6))}, {1000, int32(r.IntN(6))}, {math.MaxInt64, int32(r.IntN(6))}}
+		fence, everywhere := int32(r.IntN(4)), int32(r.IntN(6))
+		target := oneOf[int64](r, -1, 0, 1, 1, 2, 3, math.MaxInt64)
+		offset := oneOf[int64](r, math.MinInt64, -1, 0, 1, 992, 1000, 1001, math.MaxInt64)
+		bytes := oneOf[int64](r, math.MinInt64, -1, 0, 8, 1000, math.MaxInt64)
+		inC, inGo, afterC, afterGo := reaches(fence, everywhere, parts, target, offset, bytes)
+		assert.Equal(t, inGo, inC, "%v %d %d %d %d %d", parts, fence, everywhere, target, offset, bytes)
+		assert.Equal(t, afterGo, afterC)
+		seen[inC]++
+	})
+	assert.Len(t, seen, 4)
+}
