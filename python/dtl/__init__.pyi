@@ -82,6 +82,7 @@ from .asynchronous.api import async_scan as async_scan
 from .asynchronous.api import async_sort as async_sort
 from .asynchronous.api import async_transform as async_transform
 from .comm.collectives import allgather as allgather
+from .comm.collectives import alltoall as alltoall
 from .comm.collectives import broadcast as broadcast
 from .comm.collectives import gather as gather
 from .comm.collectives import scatter as scatter
@@ -123,7 +124,6 @@ from .comm.requests import startall as startall
 from .comm.requests import waitall as waitall
 from .comm.requests import waitany as waitany
 from .comm.vector_collectives import allgatherv as allgatherv
-from .comm.vector_collectives import alltoall as alltoall
 from .comm.vector_collectives import alltoallv as alltoallv
 from .comm.vector_collectives import gatherv as gatherv
 from .comm.vector_collectives import scatterv as scatterv

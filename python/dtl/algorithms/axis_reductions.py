@@ -225,5 +225,5 @@ def _send(ctx: Any, part: Array, chosen: list[Array], dim: int) -> tuple[Array, 
     """Send each rank the entries along a dimension that are chosen for it; return what comes, and the counts."""
     pieces = [np.ascontiguousarray(part.take(entries, axis=dim)).reshape(-1) for entries in chosen]
     sent = np.array([piece.size for piece in pieces], np.int64)
-    counts = np.asarray(vector_collectives.alltoall(ctx, sent))
+    counts = np.asarray(collectives.alltoall(ctx, sent))
     return vector_collectives.alltoallv(ctx, np.concatenate(pieces), sent, counts), counts

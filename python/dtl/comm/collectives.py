@@ -6,14 +6,15 @@ from typing import Any
 
 from .._native.arguments import check_output, fitting_out, input_array, input_value, integer, received
 from .._native.library import bridge
-from ..runtime.agreement import collective
+from ..runtime.agreement import check_context, collective
 from ..runtime.context import Context, this_rank
 from ..runtime.short_calls import short
-from .operands import check_place, own_entry, template
+from .operands import broadcast_argument, check_place, gather_arguments, own_entry
 
 _call = bridge.call
 _BROADCAST, _SCATTER = bridge.BROADCAST, bridge.SCATTER
 _GATHER, _ALLGATHER = bridge.GATHER, bridge.ALLGATHER
+_ALLTOALL = bridge.ALLTOALL
 
 
 @short(bridge.BROADCAST, "owner in root0 out", "shared")
@@ -50,9 +51,7 @@ def broadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None
     if here:
         result = _call(_BROADCAST, ctx, value, out, root, 0, 0, 0)
     if result is NotImplemented:
-        value = input_value("value", value) if here else template(value)
-        if out is not None:
-            check_output(out)
+        value = broadcast_argument(value, out, here)
         result = _call(_BROADCAST, ctx, value, out, root, 0, 0, 0)
     return value if here and out is None else received(result)
 
@@ -90,8 +89,7 @@ def gather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Any:
     """
     here = this_rank(ctx) == (root := integer("root", root))
     check_place(value, here, root)
-    array = input_array("value", own_entry(ctx, value, out))
-    result = fitting_out(out, (ctx.size, *array.shape), array.dtype) if here else None
+    array, result = gather_arguments(ctx, own_entry(ctx, value, out), out, here)
     _call(_GATHER, ctx, array, result, root, 0, 0, 0)
     return result
 
@@ -124,8 +122,7 @@ def allgather(ctx: Context, value: Any, *, out: Any = None) -> Any:
         If value has no dtype that can be sent.
     """
     this_rank(ctx)
-    array = input_array("value", own_entry(ctx, value, out))
-    result = fitting_out(out, (ctx.size, *array.shape), array.dtype)
+    array, result = gather_arguments(ctx, own_entry(ctx, value, out), out)
     _call(_ALLGATHER, ctx, array, result, 0, 0, 0, 0)
     return result
 
@@ -163,3 +160,45 @@ def scatter(ctx: Context, values: Any = None, root: int = 0, *, out: Any = None)
     if out is not None:
         check_output(out)
     return received(_call(_SCATTER, ctx, prepared, out, root, 0, 0, 0))
+
+
+@collective
+def alltoall(ctx: Context, values: Any, *, out: Any = None) -> Any:
+    """Give rank r the r-th entry of each rank's values. Collective (MPI_Alltoall).
+
+    Parameters
+    ----------
+    ctx
+        The ranks.
+    values
+        An array of shape (size, ...), of the same dtype and shape on every rank.
+    out
+        A C-contiguous array for the result, of the values' dtype and as many elements. It may be the values.
+
+    Returns
+    -------
+    ndarray
+        Of the values' shape, or out: entry r is what rank r had for this rank.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a rank's values have not one entry a rank, or its out does not fit. On every rank.
+    InvalidTypeError
+        If a rank's values have no dtype that can be sent. On every rank.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     from_each = dtl.alltoall(ctx, np.full(ctx.size, ctx.rank))
+    ...     from_each.tolist() == list(range(ctx.size))
+    True
+    """
+    check_context(ctx)
+    if out is not None and _call(_ALLTOALL, ctx, values, out, 0, 0, 0, 0) is not NotImplemented:
+        return out
+    array = input_array("values", values)
+    result = fitting_out(out, array.shape, array.dtype)
+    _call(_ALLTOALL, ctx, array, result, 0, 0, 0, 0)
+    return result

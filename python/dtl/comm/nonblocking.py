@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from .._native.arguments import check_output, fitting_out, input_array, input_value, integer, operator_number, received
+from .._native.arguments import integer, operator_number, received
 from .._native.library import bridge
 from .._native.rows import exchanged
 from ..ops import SUM, Op
 from ..runtime.agreement import starting
 from ..runtime.context import Context, this_rank
-from .operands import like, operand, own, template
+from .operands import broadcast_argument, gather_arguments, like, reduction_arguments
 from .requests import Request, begun
 
 _start = bridge.start
@@ -65,10 +65,9 @@ def iallreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None)
     """
     this_rank(ctx)
     number = operator_number(op)
-    array = operand(own(value, out), number)
-    result = fitting_out(out, array.shape, array.dtype)
+    given, array, result = reduction_arguments(value, out, number)
     held = _start(bridge.IALLREDUCE, ctx, array, result, number, 0, 0, 0)
-    return begun(ctx, "iallreduce", held, lambda _: like(value, result) if out is None else out)
+    return begun(ctx, "iallreduce", held, lambda _: like(given, result) if out is None else out)
 
 
 @starting
@@ -97,9 +96,7 @@ def ibroadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = Non
     Up to about 1 KB travel through the ranks; longer values go from root to each rank.
     """
     here = this_rank(ctx) == (root := integer("root", root))
-    value = input_value("value", value) if here else template(value)
-    if out is not None:
-        check_output(out)
+    value = broadcast_argument(value, out, here)
     held = _start(bridge.IBROADCAST, ctx, value, out, root, 0, 0, 0)
     return begun(ctx, "ibroadcast", held, _result(out, value if here else None))
 
@@ -126,8 +123,7 @@ def igather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Requ
         If another rank has started another collective, or with other arguments.
     """
     here = this_rank(ctx) == (root := integer("root", root))
-    array = input_array("value", value)
-    result = fitting_out(out, (ctx.size, *array.shape), array.dtype) if here else None
+    array, result = gather_arguments(ctx, value, out, here)
     held = _start(bridge.IGATHER, ctx, array, result, root, 0, 0, 0)
     return begun(ctx, "igather", held, lambda _: result)
 
@@ -154,8 +150,7 @@ def iallgather(ctx: Context, value: Any, *, out: Any = None) -> Request:
         If another rank has started another collective, or with other arguments.
     """
     this_rank(ctx)
-    array = input_array("value", value)
-    result = fitting_out(out, (ctx.size, *array.shape), array.dtype)
+    array, result = gather_arguments(ctx, value, out)
     held = _start(bridge.IALLGATHER, ctx, array, result, 0, 0, 0, 0)
     return begun(ctx, "iallgather", held, lambda _: result)
 

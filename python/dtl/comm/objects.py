@@ -1,4 +1,4 @@
-"""Collectives and messages of Python objects, pickled on purpose: no other call ever pickles."""
+"""Messages and collectives of Python objects, pickled on purpose: no other call ever pickles."""
 
 from __future__ import annotations
 
@@ -15,6 +15,88 @@ from ..runtime.scheduler import whole
 from . import collectives, vector_collectives
 from .pickling import Head, Packed, pack, send_parts
 from .point_to_point import PROC_NULL
+
+
+def send_object(ctx: Context, obj: Any, dest: int, tag: int = 0) -> None:
+    """Send a Python object to one rank, which receives it with recv_object (MPI_Send).
+
+    Parameters
+    ----------
+    ctx
+        The context.
+    obj
+        Anything that can be pickled. The memory of large NumPy arrays in it is sent as it is, without a copy.
+    dest
+        The receiver's rank, or PROC_NULL.
+    tag
+        What the receiver can tell it by, at least 0.
+
+    Raises
+    ------
+    InvalidTypeError
+        If obj cannot be pickled.
+    BoundsError
+        If dest or tag is outside its range.
+
+    Notes
+    -----
+    Not collective. Returns when obj may be changed again, as send does. Pickles with protocol 5 (PEP 574).
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     dtl.send_object(ctx, {"step": 3, "field": np.zeros(4)}, dest=ctx.rank)
+    ...     dtl.recv_object(ctx, source=ctx.rank)
+    {'step': 3, 'field': array([0., 0., 0., 0.])}
+    """
+    check_context(ctx)
+    dest = integer("dest", dest)
+    packed = pack(ctx, obj)
+    bridge.call(bridge.SEND_OBJECT, ctx, packed.head, None, dest, integer("tag", tag), 0, 0)
+    if dest != PROC_NULL:
+        send_parts(ctx, packed, dest)
+
+
+def recv_object(ctx: Context, source: int, tag: int = 0) -> Any:
+    """Receive a Python object that one rank sent with send_object (MPI_Recv).
+
+    Parameters
+    ----------
+    ctx
+        The context.
+    source
+        The sender's rank, ANY_SOURCE, or PROC_NULL.
+    tag
+        The message's tag, or ANY_TAG.
+
+    Returns
+    -------
+    object
+        A copy of what was sent; None from PROC_NULL.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the message is no object. It stays there to be received, by recv.
+    BoundsError
+        If source or tag is outside its range.
+
+    Notes
+    -----
+    Not collective. Waits for the message. What unpickling raises, such as ImportError for a class that is not there, is
+    raised here; the message is gone then. Unpickling runs what the sender says, as pickle always does: the ranks of one
+    job trust each other.
+    """
+    check_context(ctx)
+    args = integer("source", source), integer("tag", tag)
+    received = bridge.call(bridge.RECV_OBJECT, ctx, None, None, *args, 0, 0)
+    if received is None:
+        return None
+    head = Head(np.asarray(received))
+    head.make_room()
+    head.receive(ctx)
+    return head.unpack()
 
 
 @whole
@@ -218,9 +300,7 @@ def scatter_object(ctx: Context, objs: Any = None, root: int = 0) -> Any:
         for rank, one in enumerate(packed):
             if rank != root:
                 send_parts(ctx, one, rank)
-        _receive(ctx, head, packed[root])
-    else:
-        head.receive(ctx)
+    _receive(ctx, head, packed[root] if packed else None)
     with complete():
         return head.unpack()
 
@@ -246,9 +326,9 @@ def _heads(gathered: Any) -> list[Head]:
     return heads
 
 
-def _receive(ctx: Context, head: Head, own: Packed) -> None:
+def _receive(ctx: Context, head: Head, own: Packed | None) -> None:
     """Receive the parts of an object, or copy them where it is this rank's own."""
-    if head.source != ctx.rank:
+    if own is None or head.source != ctx.rank:
         head.receive(ctx)
     else:
         _copy(head, own)
@@ -268,85 +348,3 @@ def _broadcast_parts(ctx: Context, head: Head, own: Packed | None, root: int) ->
     for part in own.parts:
         collectives.broadcast(ctx, np.frombuffer(part, np.uint8), root)
     _copy(head, own)
-
-
-def send_object(ctx: Context, obj: Any, dest: int, tag: int = 0) -> None:
-    """Send a Python object to one rank, which receives it with recv_object (MPI_Send).
-
-    Parameters
-    ----------
-    ctx
-        The context.
-    obj
-        Anything that can be pickled. The memory of large NumPy arrays in it is sent as it is, without a copy.
-    dest
-        The receiver's rank, or PROC_NULL.
-    tag
-        What the receiver can tell it by, at least 0.
-
-    Raises
-    ------
-    InvalidTypeError
-        If obj cannot be pickled.
-    BoundsError
-        If dest or tag is outside its range.
-
-    Notes
-    -----
-    Not collective. Returns when obj may be changed again, as send does. Pickles with protocol 5 (PEP 574).
-
-    Examples
-    --------
-    >>> import dtl, numpy as np
-    >>> with dtl.Context() as ctx:
-    ...     dtl.send_object(ctx, {"step": 3, "field": np.zeros(4)}, dest=ctx.rank)
-    ...     dtl.recv_object(ctx, source=ctx.rank)
-    {'step': 3, 'field': array([0., 0., 0., 0.])}
-    """
-    check_context(ctx)
-    dest = integer("dest", dest)
-    packed = pack(ctx, obj)
-    bridge.call(bridge.SEND_OBJECT, ctx, packed.head, None, dest, integer("tag", tag), 0, 0)
-    if dest != PROC_NULL:
-        send_parts(ctx, packed, dest)
-
-
-def recv_object(ctx: Context, source: int, tag: int = 0) -> Any:
-    """Receive a Python object that one rank sent with send_object (MPI_Recv).
-
-    Parameters
-    ----------
-    ctx
-        The context.
-    source
-        The sender's rank, ANY_SOURCE, or PROC_NULL.
-    tag
-        The message's tag, or ANY_TAG.
-
-    Returns
-    -------
-    object
-        A copy of what was sent; None from PROC_NULL.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the message is no object. It stays there to be received, by recv.
-    BoundsError
-        If source or tag is outside its range.
-
-    Notes
-    -----
-    Not collective. Waits for the message. What unpickling raises, such as ImportError for a class that is not there, is
-    raised here; the message is gone then. Unpickling runs what the sender says, as pickle always does: the ranks of one
-    job trust each other.
-    """
-    check_context(ctx)
-    args = integer("source", source), integer("tag", tag)
-    received = bridge.call(bridge.RECV_OBJECT, ctx, None, None, *args, 0, 0)
-    if received is None:
-        return None
-    head = Head(np.asarray(received))
-    head.make_room()
-    head.receive(ctx)
-    return head.unpack()

@@ -1,4 +1,4 @@
-"""What a reduction combines made ready, also where it is in out, and results made like it."""
+"""Arguments of collectives made ready for the bridge, also where they are in out, and results made like them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._native.arguments import check_output, input_array
+from .._native.arguments import check_output, fitting_out, input_array, input_value
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import IN_PLACE, PROD, SUM
 from ..runtime.context import Context
@@ -41,9 +41,28 @@ def own_entry(ctx: Context, value: Any, out: Any) -> Any:
     return whole.reshape(ctx.size, -1)[ctx.rank]
 
 
-def template(value: Any) -> Any:
-    """Return what a rank other than root passes to a broadcast: an array says what it expects, all else nothing."""
-    return input_array("value", value) if isinstance(value, np.ndarray) else None
+def reduction_arguments(value: Any, out: Any, op: int, here: bool = True) -> tuple[Any, np.ndarray[Any, Any], Any]:
+    """Return a rank's value, its elements for a reduction, and where the result goes; None where that is not here."""
+    given = own(value, out)
+    array = operand(given, op)
+    return given, array, fitting_out(out, array.shape, array.dtype) if here else None
+
+
+def gather_arguments(ctx: Context, value: Any, out: Any, here: bool = True) -> tuple[np.ndarray[Any, Any], Any]:
+    """Return a rank's elements, and where those of all ranks go; None where that is not here."""
+    array = input_array("value", value)
+    return array, fitting_out(out, (ctx.size, *array.shape), array.dtype) if here else None
+
+
+def broadcast_argument(value: Any, out: Any, here: bool) -> Any:
+    """Return root's value; elsewhere an array that says what is expected, or None. An out has to be one."""
+    if here:
+        value = input_value("value", value)
+    else:
+        value = input_array("value", value) if isinstance(value, np.ndarray) else None
+    if out is not None:
+        check_output(out)
+    return value
 
 
 def check_place(value: Any, here: bool, root: Any) -> None:

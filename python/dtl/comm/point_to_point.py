@@ -21,11 +21,10 @@ ANY_TAG = -1
 #: No rank: what is sent there vanishes, and nothing comes from there.
 PROC_NULL = -2
 
-_call = bridge.call
+_call, _start = bridge.call, bridge.start
 _SEND, _RECV, _SENDRECV = bridge.SEND, bridge.RECV, bridge.SENDRECV
-_PROBE, _IPROBE = bridge.PROBE, bridge.IPROBE
-_start = bridge.start
 _ISEND, _IRECV = bridge.ISEND, bridge.IRECV
+_PROBE, _IPROBE = bridge.PROBE, bridge.IPROBE
 
 
 class MessageInfo:
@@ -86,8 +85,7 @@ def send(ctx: Context, data: Any, dest: int, tag: int = 0) -> None:
     pleases. Two ranks that send to each other before they receive may wait for ever; sendrecv does not.
     """
     if _call(_SEND, ctx, data, None, dest, tag, 0, 0) is NotImplemented:
-        prepared = input_value("data", data)
-        _call(_SEND, ctx, prepared, None, integer("dest", dest), integer("tag", tag), 0, 0)
+        _call(_SEND, ctx, *_send_arguments(data, dest, tag))
 
 
 @short(bridge.RECV, "owner 0 1 dtype2 3 out", "received")
@@ -123,14 +121,7 @@ def recv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int 
     -----
     Not collective. Waits for the message.
     """
-    number = 0 if dtype is None else dtype_number(dtype)
-    result = _call(_RECV, ctx, None, out, source, tag, number, count)
-    if result is NotImplemented:
-        if out is not None:
-            check_output(out)
-        args = integer("source", source), integer("tag", tag), number, integer("count", count)
-        result = _call(_RECV, ctx, None, out, *args)
-    return received(result)
+    return received(_receive(_call, _RECV, ctx, source, tag, dtype, count, out))
 
 
 @short(bridge.SENDRECV, "owner in 0 2 1 3 out", "exchanged")
@@ -177,6 +168,127 @@ def sendrecv(
         peers = integer("dest", dest), integer("send_tag", send_tag), integer("source", source)
         result = _call(_SENDRECV, ctx, prepared, out, *peers, integer("recv_tag", recv_tag))
     return received(result)
+
+
+def isend(ctx: Context, data: Any, dest: int, tag: int = 0) -> Request:
+    """Start to send an array or scalar to one rank (MPI_Isend).
+
+    Parameters
+    ----------
+    ctx, data, dest, tag
+        As for send.
+
+    Returns
+    -------
+    Request
+        Over when data may change again. Its result is None.
+
+    Raises
+    ------
+    BoundsError, InvalidTypeError
+        As for send.
+
+    Notes
+    -----
+    Not collective. What has to be copied first, such as a list or an array with strides, may change at once.
+    """
+    held = _start(_ISEND, ctx, data, None, dest, tag, 0, 0)
+    if held is NotImplemented:
+        held = _start(_ISEND, ctx, *_send_arguments(data, dest, tag))
+    return begun(ctx, "isend", held)
+
+
+def irecv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int = 0, *, out: Any = None) -> Request:
+    """Start to receive an array or scalar from one rank (MPI_Irecv).
+
+    Parameters
+    ----------
+    ctx, source, tag, dtype, count, out
+        As for recv.
+
+    Returns
+    -------
+    Request
+        Its result is like what was sent, or out. Messages go to the requests that match in the order in which these
+        were made.
+
+    Raises
+    ------
+    BoundsError
+        If source or tag is outside its range. That the message is not what dtype, count or out state, wait raises.
+
+    Notes
+    -----
+    Not collective.
+    """
+    return begun(ctx, "irecv", _receive(_start, _IRECV, ctx, source, tag, dtype, count, out), _into(out))
+
+
+def send_init(ctx: Context, data: Any, dest: int, tag: int = 0) -> PersistentRequest:
+    """Prepare to send an array to one rank again and again (MPI_Send_init).
+
+    Parameters
+    ----------
+    ctx, dest, tag
+        As for send.
+    data
+        An array, or what shows its memory as one. What it holds when the request is started is what is sent. If it is
+        not C-contiguous, or in another byte order than this machine's, each start copies it.
+
+    Returns
+    -------
+    PersistentRequest
+        As isend's, each time that it is started.
+
+    Raises
+    ------
+    InvalidTypeError
+        If data is no array: what is sent later must be there then. Also as for send.
+    BoundsError
+        As for send.
+
+    Notes
+    -----
+    Not collective.
+    """
+    args = integer("dest", dest), integer("tag", tag)
+    held = _start(bridge.SEND_INIT, ctx, data, None, *args, 0, 0)
+    if held is not NotImplemented:
+        return prepared(ctx, "send_init", held)
+    sent, shown = input_array("data", data), _shown(data)
+    if sent is shown:
+        sent = sent.copy()
+    held = _start(bridge.SEND_INIT, ctx, sent, None, *args, 0, 0)
+    return prepared(ctx, "send_init", held, before=lambda: np.copyto(sent, shown))
+
+
+def recv_init(
+    ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int = 0, *, out: Any = None
+) -> PersistentRequest:
+    """Prepare to receive from one rank again and again (MPI_Recv_init).
+
+    Parameters
+    ----------
+    ctx, source, tag, dtype, count, out
+        As for recv.
+
+    Returns
+    -------
+    PersistentRequest
+        As irecv's, each time that it is started.
+
+    Raises
+    ------
+    BoundsError
+        If source or tag is outside its range.
+
+    Notes
+    -----
+    Not collective.
+    """
+    return prepared(
+        ctx, "recv_init", _receive(_start, bridge.RECV_INIT, ctx, source, tag, dtype, count, out), _into(out)
+    )
 
 
 def probe(ctx: Context, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> MessageInfo:
@@ -236,6 +348,42 @@ def iprobe(ctx: Context, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Messag
     return None if result is None else _info(result)
 
 
+def _send_arguments(data: Any, dest: Any, tag: Any) -> tuple[Any, ...]:
+    """Return the arguments of a send that the bridge does not take as they are."""
+    return input_value("data", data), None, integer("dest", dest), integer("tag", tag), 0, 0
+
+
+def _receive(
+    run: Callable[..., Any], code: int, ctx: Context, source: Any, tag: Any, dtype: Any, count: Any, out: Any
+) -> Any:
+    """Make a receive, or start it, as run does of the bridge."""
+    number = 0 if dtype is None else dtype_number(dtype)
+    result = run(code, ctx, None, out, source, tag, number, count)
+    if result is NotImplemented:
+        if out is not None:
+            check_output(out)
+        result = run(
+            code, ctx, None, out, integer("source", source), integer("tag", tag), number, integer("count", count)
+        )
+    return result
+
+
+def _into(out: Any) -> Callable[[Any], Any]:
+    """Return what makes the result of a receive."""
+    return received if out is None else lambda result: out
+
+
+def _shown(data: Any) -> np.ndarray[Any, Any]:
+    """Return an array of what data holds whenever one looks."""
+    try:
+        with memoryview(data):
+            return np.asarray(data)
+    except (TypeError, ValueError, BufferError):  # NumPy shows no array of dates as a buffer, but none is sent
+        raise InvalidTypeError(
+            f"data must be an array, not {type(data).__name__}: what is sent later must be there then"
+        ) from None
+
+
 def _probed(code: int, ctx: Context, source: Any, tag: Any) -> Any:
     result = _call(code, ctx, None, None, source, tag, 0, 0)
     if result is NotImplemented:
@@ -251,150 +399,3 @@ def _info(numbers: Any) -> MessageInfo:
     for extent in shape:
         count *= extent
     return MessageInfo(source, tag, np.dtype(library.dtype_name(number)), tuple(shape), count)
-
-
-def isend(ctx: Context, data: Any, dest: int, tag: int = 0) -> Request:
-    """Start to send an array or scalar to one rank (MPI_Isend).
-
-    Parameters
-    ----------
-    ctx, data, dest, tag
-        As for send.
-
-    Returns
-    -------
-    Request
-        Over when data may change again. Its result is None.
-
-    Raises
-    ------
-    BoundsError, InvalidTypeError
-        As for send.
-
-    Notes
-    -----
-    Not collective. What has to be copied first, such as a list or an array with strides, may change at once.
-    """
-    held = _start(_ISEND, ctx, data, None, dest, tag, 0, 0)
-    if held is NotImplemented:
-        value = input_value("data", data)
-        held = _start(_ISEND, ctx, value, None, integer("dest", dest), integer("tag", tag), 0, 0)
-    return begun(ctx, "isend", held)
-
-
-def irecv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int = 0, *, out: Any = None) -> Request:
-    """Start to receive an array or scalar from one rank (MPI_Irecv).
-
-    Parameters
-    ----------
-    ctx, source, tag, dtype, count, out
-        As for recv.
-
-    Returns
-    -------
-    Request
-        Its result is like what was sent, or out. Messages go to the requests that match in the order in which these
-        were made.
-
-    Raises
-    ------
-    BoundsError
-        If source or tag is outside its range. That the message is not what dtype, count or out state, wait raises.
-
-    Notes
-    -----
-    Not collective.
-    """
-    return begun(ctx, "irecv", _receive(_IRECV, ctx, source, tag, dtype, count, out), _into(out))
-
-
-def send_init(ctx: Context, data: Any, dest: int, tag: int = 0) -> PersistentRequest:
-    """Prepare to send an array to one rank again and again (MPI_Send_init).
-
-    Parameters
-    ----------
-    ctx, dest, tag
-        As for send.
-    data
-        An array, or what shows its memory as one. What it holds when the request is started is what is sent. If it is
-        not C-contiguous, or in another byte order than this machine's, each start copies it.
-
-    Returns
-    -------
-    PersistentRequest
-        As isend's, each time that it is started.
-
-    Raises
-    ------
-    InvalidTypeError
-        If data is no array: what is sent later must be there then. Also as for send.
-    BoundsError
-        As for send.
-
-    Notes
-    -----
-    Not collective.
-    """
-    args = integer("dest", dest), integer("tag", tag)
-    held = _start(bridge.SEND_INIT, ctx, data, None, *args, 0, 0)
-    if held is not NotImplemented:
-        return prepared(ctx, "send_init", held)
-    sent, shown = input_array("data", data), _shown(data)
-    if sent is shown:
-        sent = sent.copy()
-    held = _start(bridge.SEND_INIT, ctx, sent, None, *args, 0, 0)
-    return prepared(ctx, "send_init", held, before=lambda: np.copyto(sent, shown))
-
-
-def _shown(data: Any) -> np.ndarray[Any, Any]:
-    """Return an array of what data holds whenever one looks."""
-    try:
-        with memoryview(data):
-            return np.asarray(data)
-    except (TypeError, ValueError, BufferError):  # NumPy shows no array of dates as a buffer, but none is sent
-        raise InvalidTypeError(
-            f"data must be an array, not {type(data).__name__}: what is sent later must be there then"
-        ) from None
-
-
-def recv_init(
-    ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int = 0, *, out: Any = None
-) -> PersistentRequest:
-    """Prepare to receive from one rank again and again (MPI_Recv_init).
-
-    Parameters
-    ----------
-    ctx, source, tag, dtype, count, out
-        As for recv.
-
-    Returns
-    -------
-    PersistentRequest
-        As irecv's, each time that it is started.
-
-    Raises
-    ------
-    BoundsError
-        If source or tag is outside its range.
-
-    Notes
-    -----
-    Not collective.
-    """
-    return prepared(ctx, "recv_init", _receive(bridge.RECV_INIT, ctx, source, tag, dtype, count, out), _into(out))
-
-
-def _receive(code: int, ctx: Context, source: Any, tag: Any, dtype: Any, count: Any, out: Any) -> Any:
-    number = 0 if dtype is None else dtype_number(dtype)
-    held = _start(code, ctx, None, out, source, tag, number, count)
-    if held is NotImplemented:
-        if out is not None:
-            check_output(out)
-        args = integer("source", source), integer("tag", tag), number, integer("count", count)
-        held = _start(code, ctx, None, out, *args)
-    return held
-
-
-def _into(out: Any) -> Callable[[Any], Any]:
-    """Return what makes the result of a receive."""
-    return received if out is None else lambda result: out

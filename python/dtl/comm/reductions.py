@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numpy as np
 
 from .._lazy import reduce_container
-from .._native.arguments import check_output, fitting_out, input_array, integer, operator_number, received
+from .._native.arguments import check_output, input_array, integer, operator_number, received
 from .._native.library import bridge
 from ..ops import MAXLOC, MINLOC, SUM, Op
 from ..runtime import scheduler
@@ -15,7 +15,7 @@ from ..runtime.agreement import collective
 from ..runtime.context import Context, this_rank
 from ..runtime.scheduler import Deferrable, defer
 from ..runtime.short_calls import short
-from .operands import SCALARS, check_place, check_ranks, check_two, like, operand, own, room_like
+from .operands import SCALARS, check_place, check_ranks, check_two, like, reduction_arguments, room_like
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -152,9 +152,7 @@ def _reduced(code: int, ctx: Context, value: Any, op: Any, root: Any, out: Any) 
     if located and first is not None:
         first = check_two(first)[0]
     check_place(value, here, root)
-    given = own(value, first)
-    array = operand(given, number)
-    result = fitting_out(first, array.shape, array.dtype) if here else None
+    given, array, result = reduction_arguments(value, first, number, here)
     if located and first is not None:
         check_ranks(out[1], result)
     if located:
@@ -264,9 +262,7 @@ def _up_to(code: int, ctx: Context, value: Any, op: Any, out: Any) -> Any:
         return received(result)
     this_rank(ctx)
     number = operator_number(op)
-    given = own(value, out)
-    array = operand(given, number)
-    result = fitting_out(out, array.shape, array.dtype)
+    given, array, result = reduction_arguments(value, out, number)
     _call(code, ctx, array, result, number, 0, 0, 0)
     return like(given, result) if out is None else result
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._native.arguments import check_output, fitting_out, input_array, received
+from .._native.arguments import check_output, input_array, received
 from .._native.library import bridge
 from .._native.rows import are_counts, count_array, exchanged, rows
 from ..runtime.agreement import check_context, collective, root_number
 from ..runtime.context import Context
 
 _call = bridge.call
-_ALLGATHERV, _GATHERV, _SCATTERV = bridge.ALLGATHERV, bridge.GATHERV, bridge.SCATTERV
-_ALLTOALL, _ALLTOALLV = bridge.ALLTOALL, bridge.ALLTOALLV
+_ALLGATHERV, _GATHERV = bridge.ALLGATHERV, bridge.GATHERV
+_SCATTERV, _ALLTOALLV = bridge.SCATTERV, bridge.ALLTOALLV
 
 
 @collective
@@ -168,48 +168,6 @@ def scatterv(ctx: Context, data: Any = None, sendcounts: Any = None, root: int =
         counts = count_array("sendcounts", sendcounts)
         result = _call(_SCATTERV, ctx, array, out, root, 0, 0, 0, counts)
     return received(result)
-
-
-@collective
-def alltoall(ctx: Context, values: Any, *, out: Any = None) -> Any:
-    """Give rank r the r-th entry of each rank's values. Collective (MPI_Alltoall).
-
-    Parameters
-    ----------
-    ctx
-        The ranks.
-    values
-        An array of shape (size, ...), of the same dtype and shape on every rank.
-    out
-        A C-contiguous array for the result, of the values' dtype and as many elements. It may be the values.
-
-    Returns
-    -------
-    ndarray
-        Of the values' shape, or out: entry r is what rank r had for this rank.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If a rank's values have not one entry a rank, or its out does not fit. On every rank.
-    InvalidTypeError
-        If a rank's values have no dtype that can be sent. On every rank.
-
-    Examples
-    --------
-    >>> import dtl, numpy as np
-    >>> with dtl.Context() as ctx:
-    ...     from_each = dtl.alltoall(ctx, np.full(ctx.size, ctx.rank))
-    ...     from_each.tolist() == list(range(ctx.size))
-    True
-    """
-    check_context(ctx)
-    if out is not None and _call(_ALLTOALL, ctx, values, out, 0, 0, 0, 0) is not NotImplemented:
-        return out
-    array = input_array("values", values)
-    result = fitting_out(out, array.shape, array.dtype)
-    _call(_ALLTOALL, ctx, array, result, 0, 0, 0, 0)
-    return result
 
 
 @collective
