@@ -16,8 +16,8 @@ from ..ops import Op
 from ..runtime.agreement import agree, collective
 from .axis_reductions import inner_dtype, result_dtype
 from .exchange import share
-from .ordered import check_vector, flat, starts
-from .sort import argsort
+from .ordered import flat, starts
+from .sort import argsort, check_vector
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 

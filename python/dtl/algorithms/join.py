@@ -15,8 +15,8 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import together
 from ..runtime.scheduler import algorithm
 from .exchange import share
-from .ordered import check_vector, differ, searchsorted
-from .sort import argsort
+from .ordered import differ, searchsorted
+from .sort import argsort, check_vector, permute
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -123,7 +123,7 @@ def _sorted(c: Any, dtype: np.dtype[Any]) -> tuple[DistributedVector, Any]:
     keys._run_as(c.execution_policy)
     keys[:] = c
     order = argsort(keys)
-    keys.local_view()[:] = keys.get(order.local_view())
+    permute(keys, order)
     return keys, order
 
 

@@ -17,7 +17,7 @@ from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from .exchange import share
-from .sort import argsort, sort
+from .sort import argsort, check_vector, permute, sort
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -69,12 +69,6 @@ def searchsorted(c: DistributedContainer, values: Any, side: str = "left", *, re
     descending = flag("reverse", reverse)
     found = np.asarray(bridge.call(bridge.SEARCH, c, given, None, 0, descending, 1, int(side == "right")))
     return found.reshape(shape) if shape else int(found.item())
-
-
-def check_vector(name: str, c: DistributedContainer) -> None:
-    """Refuse a container of more dimensions than one."""
-    if c.ndim != 1:
-        raise InvalidArgumentError(f"{name} has shape {c.shape}; it must have 1 dimension here")
 
 
 @algorithm
@@ -222,7 +216,7 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
     with flat(c) as work:
         order: Any = argsort(work) if return_inverse else None
         if order is not None:
-            work.local_view()[:] = work.get(order.local_view())
+            permute(work, order)
         else:
             sort(work)
         ctx, part = c.context, work.local_view()

@@ -64,18 +64,17 @@ def sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True,
     [ 1.  2.  3. nan]
     [ 3.  2.  1. nan]
     """
-    check_container("c", c)
     args = _arguments(c, reverse, stable, axis)
-    if c.dtype.kind == "c":
-        with argsort(c, reverse, axis=axis) as order:
-            _permute(c, order)
+    if c.dtype.kind != "c":
+        _by_core(bridge.SORT, c, args)
         return
-    with phases():
-        bridge.call(bridge.SORT, c, None, None, *args)
+    with argsort(c, reverse, axis=axis) as order:
+        permute(c, order)
 
 
 def _arguments(c: DistributedContainer, reverse: Any, stable: Any, axis: Any) -> tuple[int, int, int, int]:
     """Return what the core takes of a sort's arguments."""
+    check_container("c", c)
     c._check_open()
     return integer("axis", axis), flag("reverse", reverse), threads(c.execution_policy), flag("stable", stable) & 0
 
@@ -113,20 +112,23 @@ def argsort(c: DistributedContainer, reverse: bool = False, *, stable: bool = Tr
     ...     print(dtl.argsort(vec).gather_to())
     [1 3 2 0]
     """
-    check_container("c", c)
     args = _arguments(c, reverse, stable, axis)
-    complex_keys = c.dtype.kind == "c" and _one_dimensional("c", c)
-    if complex_keys:
-        return _argsort_complex(c, bool(reverse))
+    if c.dtype.kind != "c":
+        return c._holding(_by_core(bridge.ARGSORT, c, args), np.int64)
+    check_vector("c", c)
+    return _argsort_complex(c, bool(reverse))
+
+
+def _by_core(code: int, c: DistributedContainer, args: tuple[int, int, int, int]) -> Any:
+    """Return what the core's sort of a code returns. Collective."""
     with phases():
-        handle = bridge.call(bridge.ARGSORT, c, None, None, *args)
-    return c._holding(handle, np.int64)
+        return bridge.call(code, c, None, None, *args)
 
 
-def _one_dimensional(name: str, c: DistributedContainer) -> bool:
+def check_vector(name: str, c: DistributedContainer) -> None:
+    """Refuse a container of more dimensions than one."""
     if c.ndim != 1:
         raise InvalidArgumentError(f"{name} has shape {c.shape}; it must have 1 dimension here")
-    return True
 
 
 def _argsort_complex(c: DistributedContainer, reverse: bool) -> Any:
@@ -157,8 +159,8 @@ def refined(order: Any, key: DistributedContainer, reverse: bool) -> Any:
             return new
 
 
-def _permute(c: Any, order: Any) -> None:
-    """Put in each place the element of the index there. Collective."""
+def permute(c: Any, order: Any) -> None:
+    """Put in each place the element whose index an order has there. Collective."""
     c.local_view()[...] = c.get(order.local_view())
 
 
@@ -200,7 +202,7 @@ def sort_by_key(keys: DistributedContainer, *values: DistributedContainer, rever
     share(keys, "sort_by_key", f"reverse {reverse}", also=values)
     with argsort(keys, reverse) as order:
         for c in (keys, *values):
-            _permute(c, order)
+            permute(c, order)
 
 
 def check_keys(name: str, first: DistributedContainer, *others: DistributedContainer) -> None:
@@ -208,7 +210,7 @@ def check_keys(name: str, first: DistributedContainer, *others: DistributedConta
     for c in (first, *others):
         check_container("each of the values", c)
         c._check_open()
-        _one_dimensional(name if c is first else "one of the values", c)
+        check_vector(name if c is first else "one of the values", c)
     for c in others:
         check_alike("one of the values", c, first)
 
@@ -278,6 +280,5 @@ def is_sorted(c: DistributedContainer, reverse: bool = False, *, axis: int = -1)
     ...     dtl.is_sorted(vec), dtl.is_sorted(vec, reverse=True)
     (True, False)
     """
-    check_container("c", c)
     args = _arguments(c, reverse, True, axis)
     return bool(bridge.call(bridge.IS_SORTED, c, None, None, *args))
