@@ -78,7 +78,7 @@ const (
 	slotBytes = (int(unsafe.Sizeof(slot{})) + 4095) &^ 4095
 )
 
-// Board is one rank's sight of the memory. Its methods are for one goroutine at a time but for those of status.go and cma.
+// Board is one rank's view of the memory. Its methods are for one goroutine at a time but for those of status.go and cma.
 type Board struct {
 	memory     []byte
 	rank, size int

@@ -13,13 +13,13 @@ import (
 // Create makes the memory for so many ranks, whose name the others open.
 func Create(ranks int) (*Segment, error) { return CreateSegment(Bytes(ranks)) }
 
-// Open returns rank's sight of a board that OpenSegment opens.
+// Open returns rank's view of a board that OpenSegment opens.
 func Open(name string, rank, ranks int) (*Board, error) {
 	memory, err := OpenSegment(name, Bytes(ranks))
 	if err != nil {
 		return nil, err
 	}
-	return sight(memory, rank, ranks)
+	return view(memory, rank, ranks)
 }
 
 // Alone returns the board of a rank that has no other beside it.
@@ -28,11 +28,11 @@ func Alone() (*Board, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sight(memory, 0, 1)
+	return view(memory, 0, 1)
 }
 
-// sight takes over the memory of a board.
-func sight(memory []byte, rank, ranks int) (*Board, error) {
+// view takes over the memory of a board.
+func view(memory []byte, rank, ranks int) (*Board, error) {
 	local, err := locals.Get()
 	if err != nil {
 		_ = unix.Munmap(memory) // of what has just been mapped

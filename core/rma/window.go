@@ -22,7 +22,7 @@ import (
 // Windows are the open windows.
 var Windows = handle.NewTable[*Window](handle.Window)
 
-// Window is one rank's sight of the parts of all ranks. Its methods may be called from any goroutine.
+// Window is one rank's view of the parts of all ranks. Its methods may be called from any goroutine.
 type Window struct {
 	id       int64 // the same on every rank
 	comm     *comm.Comm

@@ -159,18 +159,18 @@ def test_policy_of_keywords(ctx: dtl.Context) -> None:
     there.close()
 
 
-def test_error_holds_no_guest(ctx: dtl.Context) -> None:
+def test_error_holds_no_alias(ctx: dtl.Context) -> None:
     vec = vector(ctx, np.arange(float(SIZE)))
     error = dtl.async_reduce(vec, "nonsense").exception()
     assert error is not None
-    guests = [
+    aliases = [
         value
         for frame, _ in traceback.walk_tb(error.__traceback__)
         for value in frame.f_locals.values()
         if isinstance(value, dtl.DistributedVector) and value.context is not ctx
     ]
-    assert guests
-    assert not any(guest._handle for guest in guests)
+    assert aliases
+    assert not any(alias._handle for alias in aliases)
 
 
 def test_live_lists_what_the_program_has_made(ctx: dtl.Context) -> None:

@@ -46,10 +46,10 @@ def managed(ctx: dtl.Context) -> Any:
     return manager
 
 
-def guest(ctx: dtl.Context) -> Any:
+def alias(ctx: dtl.Context) -> Any:
     owning: Any = importlib.import_module("dtl.containers.owning")
     vec = vector(ctx)
-    return vec, owning._Guest(library.container_on(vec._handle, ctx._handle))
+    return vec, owning._StreamAlias(library.container_on(vec._handle, ctx._handle))
 
 
 def stream(ctx: dtl.Context) -> Any:
@@ -67,7 +67,7 @@ MAKERS: dict[str, Callable[[dtl.Context], Any]] = {
     "tensor": lambda ctx: dtl.DistributedTensor(ctx, (2, 4 * ctx.size)),
     "span": lambda ctx: dtl.DistributedSpan(vector(ctx)),
     "vector of parts": lambda ctx: dtl.DistributedVector.from_local(ctx, np.arange(3)),
-    "guest": guest,
+    "alias": alias,
     "map": lambda ctx: dtl.DistributedMap(ctx, np.int64, np.int64),
     "plan": lambda ctx: dtl.RedistributionPlan(vector(ctx), vector(ctx)),
     "halo": lambda ctx: dtl.Halo(vector(ctx), 1),

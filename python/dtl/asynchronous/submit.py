@@ -19,21 +19,21 @@ from .streams import Job, Operation, Stream, Streams, streams_of
 def submitted(op: str, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
     """Return the future of an algorithm's call. Collective, in that every rank calls it; it waits for none.
 
-    The containers among the arguments, of which there is one at least, are guests of a stream's context while it runs.
+    The containers among the arguments, of which there is one at least, have aliases on a stream's context meanwhile.
     What it makes belongs to the program's.
     """
     containers = containers_in((args, kwargs))
     ctx = containers[0].context
 
     def work(stream: Context) -> Any:
-        guests: dict[int, Any] = {}
+        aliases: dict[int, Any] = {}
         try:
             _check_context(op, containers)
-            guests.update((id(c), _guest(c, stream)) for c in containers)
-            return _settled(f(*_put(args, guests), **_put(kwargs, guests)), ctx, stream, containers[0]._deferred)
+            aliases.update((id(c), _stream_alias(c, stream)) for c in containers)
+            return _settled(f(*_put(args, aliases), **_put(kwargs, aliases)), ctx, stream, containers[0]._deferred)
         except BaseException:
-            for guest in guests.values():
-                guest.close()  # which the frames of the error would keep
+            for alias in aliases.values():
+                alias.close()  # which the frames of the error would keep
             raise
 
     return deferred(op, containers, work)
@@ -101,26 +101,26 @@ def _check_context(op: str, containers: list[DistributedContainer]) -> None:
             )
 
 
-def _put(value: Any, guests: dict[int, Any], depth: int = DEPTH - 1) -> Any:
-    """Return one of an algorithm's arguments with guests in place of containers."""
+def _put(value: Any, aliases: dict[int, Any], depth: int = DEPTH - 1) -> Any:
+    """Return one of an algorithm's arguments with aliases in place of containers."""
     if isinstance(value, DistributedContainer):
-        return guests[id(value)]
+        return aliases[id(value)]
     if isinstance(value, dict) and depth:
-        return {key: _put(item, guests, depth - 1) for key, item in value.items()}
+        return {key: _put(item, aliases, depth - 1) for key, item in value.items()}
     if type(value) in (tuple, list) and depth:
-        return type(value)(_put(item, guests, depth - 1) for item in value)
+        return type(value)(_put(item, aliases, depth - 1) for item in value)
     return value
 
 
-def _guest(c: DistributedContainer, stream: Context) -> DistributedContainer:
-    """Return a container as a guest of a stream's context."""
-    guest = c.__class__.__new__(c.__class__)
-    guest.__dict__.update(c.__dict__)
-    guest._handle = library.container_on(c._handle, stream._handle)
-    guest._context = stream
-    guest._run_as(Execution.SEQ if c._deferred else c._execution)
-    guest._stream, guest._last, guest._flying = None, None, 0
-    return guest
+def _stream_alias(c: DistributedContainer, stream: Context) -> DistributedContainer:
+    """Return the alias of a container on a stream's context."""
+    alias = c.__class__.__new__(c.__class__)
+    alias.__dict__.update(c.__dict__)
+    alias._handle = library.container_on(c._handle, stream._handle)
+    alias._context = stream
+    alias._run_as(Execution.SEQ if c._deferred else c._execution)
+    alias._stream, alias._last, alias._flying = None, None, 0
+    return alias
 
 
 def _settled(value: Any, ctx: Context, stream: Context, asynchronous: bool) -> Any:

@@ -180,20 +180,20 @@ class OwningContainer(Indexed):
         self._check_open()
         divided = division(*division_of)
         limit = integer("max_extra_bytes", max_extra_bytes)
-        guest = _Guest(library.container_on(self._handle, ctx._handle))
-        self._divide(divided, limit, guest)
+        alias = _StreamAlias(library.container_on(self._handle, ctx._handle))
+        self._divide(divided, limit, alias)
 
-    def _divide(self, divided: Division, limit: int = 0, guest: Any = None) -> None:
+    def _divide(self, divided: Division, limit: int = 0, alias: Any = None) -> None:
         """Divide the container anew. Collective."""
         spec = np.array(divided.numbers(), np.int64)
         from .._native.phases import phases  # not needed before
 
         with phases():
-            bridge.call(bridge.REDISTRIBUTE, self if guest is None else guest, spec, None, limit, 0, 0, 0)
+            bridge.call(bridge.REDISTRIBUTE, self if alias is None else alias, spec, None, limit, 0, 0, 0)
         self._division = divided
 
 
-class _Guest(Owner):
+class _StreamAlias(Owner):
     """A container on another context, for one call."""
 
     def __init__(self, handle: int) -> None:
