@@ -17,7 +17,7 @@ import (
 // Another needs two records an element, of 8 bytes each where the type has at most 4 and there are at most 2³² elements, else
 // of 16. Collective, in one exchange of records.
 func Argsort(c container.Container, how Sorting) (*container.Array, error) {
-	s := arguing{sorting: sorting{how: how}}
+	s := argsorting{sorting: sorting{how: how}}
 	defer s.release()
 	err := on(c, how.call("argsort"), s.prepare(c), func(over *comm.Comm, p container.Part) error {
 		return s.run(over, c, p)
@@ -31,15 +31,15 @@ func Argsort(c container.Container, how Sorting) (*container.Array, error) {
 	return s.result, nil
 }
 
-// arguing is one Argsort.
-type arguing struct {
+// argsorting is one Argsort.
+type argsorting struct {
 	sorting
 	record  dtype.Type
 	result  *container.Array
 	indices *container.Array // by blocks, where the result is not one range a rank
 }
 
-func (s *arguing) release() {
+func (s *argsorting) release() {
 	s.sorting.release()
 	if s.indices != nil {
 		_ = s.indices.Close() // it never fails
@@ -47,31 +47,27 @@ func (s *arguing) release() {
 }
 
 // prepare checks the call, and allocates.
-func (s *arguing) prepare(c container.Container) func(container.Part) error {
+func (s *argsorting) prepare(c container.Container) func(container.Part) error {
 	return func(p container.Part) (err error) {
-		if err = s.check(p); err != nil {
+		n, err := s.count(c, p)
+		if err != nil {
 			return err
 		}
 		if s.result, err = container.Blank(c, dtype.Int64); err != nil {
 			return err
 		}
-		n := p.Shape()[s.axis]
-		switch {
-		case s.alone(p):
+		if s.alone(p) {
 			room := 8 * n
 			if !s.together(p) {
 				room += n * int64(p.Type().Size()+8) // a line, and its indices
 			}
 			s.tmp, err = memory.NewScratch(c.Context().Memory(), int(room), alignment)
 			return err
-		case !ranged(p.Layout()):
-			if s.blocks, err = inBlocks(c, p, p.Type()); err != nil {
-				return err
-			}
+		}
+		if s.blocks != nil {
 			if s.indices, err = inBlocks(c, p, dtype.Int64); err != nil {
 				return err
 			}
-			n = blockSize(p, c.Context().Rank())
 		}
 		s.record = radix.RecordType(p.Type(), p.Layout().Dim(s.axis).GlobalSize())
 		s.tmp, err = memory.NewScratch(c.Context().Memory(), int(2*n)*s.record.Size(), alignment)
@@ -79,11 +75,20 @@ func (s *arguing) prepare(c container.Container) func(container.Part) error {
 	}
 }
 
-func (s *arguing) run(over *comm.Comm, c container.Container, p container.Part) error {
-	if s.blocks != nil {
-		return s.runApart(over, c)
+func (s *argsorting) run(over *comm.Comm, c container.Container, p container.Part) error {
+	if s.blocks == nil {
+		return s.write(over, p, s.result)
 	}
-	q, err := s.result.Use()
+	err := s.byBlocks(c, func(q container.Part) error { return s.write(over, q, s.indices) })
+	if err != nil {
+		return err
+	}
+	return moveAll(s.result, s.indices)
+}
+
+// write writes the indices that sort a part's elements.
+func (s *argsorting) write(over *comm.Comm, p container.Part, to *container.Array) error {
+	q, err := to.Use()
 	if err != nil {
 		return err
 	}
@@ -95,29 +100,8 @@ func (s *arguing) run(over *comm.Comm, c container.Container, p container.Part) 
 	return s.indicesOf(over, p, s.whole(p), s.whole(q))
 }
 
-// runApart sorts a copy by blocks, and moves the indices to where they belong.
-func (s *arguing) runApart(over *comm.Comm, c container.Container) error {
-	if err := moveAll(s.blocks, c); err != nil {
-		return err
-	}
-	p, err := s.blocks.Use()
-	if err != nil {
-		return err
-	}
-	defer p.Done()
-	q, err := s.indices.Use()
-	if err != nil {
-		return err
-	}
-	defer q.Done()
-	if err := s.indicesOf(over, p, s.whole(p), s.whole(q)); err != nil {
-		return err
-	}
-	return moveAll(s.result, s.indices)
-}
-
 // indicesOf writes the indices that sort the ranks' elements, of which each has a range. Collective.
-func (s *arguing) indicesOf(over *comm.Comm, p container.Part, elements, indices memory.Span) error {
+func (s *argsorting) indicesOf(over *comm.Comm, p container.Part, elements, indices memory.Span) error {
 	mine, tmp := s.records(elements.Count)
 	all, first := sizes(p.Layout()), int64(0)
 	for _, n := range all[:over.Rank()] {
@@ -138,13 +122,13 @@ func (s *arguing) indicesOf(over *comm.Comm, p container.Part, elements, indices
 }
 
 // records returns memory for n records, and as much again.
-func (s *arguing) records(n int) (mine, tmp memory.Span) {
+func (s *argsorting) records(n int) (mine, tmp memory.Span) {
 	mine = memory.Span{Addr: s.tmp.Addr(), Count: n, Type: s.record}
 	return mine, memory.Span{Addr: unsafe.Add(mine.Addr, mine.Bytes()), Count: n, Type: s.record}
 }
 
 // lines writes the indices of each line by itself.
-func (s *arguing) lines(p, q container.Part) {
+func (s *argsorting) lines(p, q container.Part) {
 	n, t := int(p.Shape()[s.axis]), p.Type()
 	span := func(at unsafe.Pointer, t dtype.Type) memory.Span { return memory.Span{Addr: at, Count: n, Type: t} }
 	tmp := span(s.tmp.Addr(), dtype.Int64)

@@ -45,7 +45,11 @@ func Sort(c container.Container, how Sorting) error {
 		case s.blocks == nil:
 			return s.sort(over, s.whole(p), p.Layout())
 		}
-		return s.sortApart(over, c)
+		err := s.byBlocks(c, func(q container.Part) error { return s.sort(over, s.whole(q), q.Layout()) })
+		if err != nil {
+			return err
+		}
+		return moveAll(c, s.blocks)
 	})
 }
 
@@ -71,22 +75,29 @@ func (s *sorting) release() {
 // prepare checks the call, and allocates.
 func (s *sorting) prepare(c container.Container) func(container.Part) error {
 	return func(p container.Part) (err error) {
-		if err = s.check(p); err != nil {
+		n, err := s.count(c, p)
+		if err != nil {
 			return err
 		}
-		n := p.Shape()[s.axis]
-		switch {
-		case s.alone(p) && !s.together(p):
+		if s.alone(p) && !s.together(p) {
 			n *= 2 // a line that is not side by side is copied
-		case !s.alone(p) && !ranged(p.Layout()):
-			if s.blocks, err = inBlocks(c, p, p.Type()); err != nil {
-				return err
-			}
-			n = blockSize(p, c.Context().Rank())
 		}
 		s.tmp, err = memory.NewScratch(c.Context().Memory(), int(n)*p.Type().Size(), alignment)
 		return err
 	}
+}
+
+// count checks the call, and returns how many elements are sorted together on this rank. Where those are neither lines nor
+// one range a rank, it makes the blocks that they are copied to.
+func (s *sorting) count(c container.Container, p container.Part) (n int64, err error) {
+	if err := s.check(p); err != nil {
+		return 0, err
+	}
+	if s.alone(p) || ranged(p.Layout()) {
+		return p.Shape()[s.axis], nil
+	}
+	s.blocks, err = inBlocks(c, p, p.Type())
+	return blockSize(p, c.Context().Rank()), err
 }
 
 // alignment of temporary memory: a cache line.
@@ -171,20 +182,17 @@ func (s *sorting) sortLines(p container.Part, done *phase.Phase) {
 	})
 }
 
-// sortApart sorts a copy by blocks, and moves it back.
-func (s *sorting) sortApart(over *comm.Comm, c container.Container) error {
+// byBlocks calls f with a copy of the elements by blocks.
+func (s *sorting) byBlocks(c container.Container, f func(container.Part) error) error {
 	if err := moveAll(s.blocks, c); err != nil {
 		return err
 	}
-	q, err := s.blocks.Use()
+	p, err := s.blocks.Use()
 	if err != nil {
 		return err
 	}
-	defer q.Done()
-	if err := s.sort(over, s.whole(q), q.Layout()); err != nil {
-		return err
-	}
-	return moveAll(c, s.blocks)
+	defer p.Done()
+	return f(p)
 }
 
 // sort sorts the ranks' elements, of which each has a range. They travel as keys, but where zeros have signs that would be
