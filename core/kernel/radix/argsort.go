@@ -127,7 +127,7 @@ func (x *indexing[T]) sortPacked(words, tmp []uint64, l lead, workers Workers) {
 	}
 	most := max(len(words)/4, chunk)
 	workers.Each(parts, func(part int) {
-		long[part] = x.mend(words, tmp, starts[part], starts[part+1], most)
+		long[part] = x.sortTies(words, tmp, starts[part], starts[part+1], most)
 	})
 	for _, runs := range long {
 		for _, run := range runs {
@@ -153,9 +153,9 @@ func (x *indexing[T]) runStart(words []uint64, from int) int {
 	return from + search(words[from:], &plain, words[from-1]|(uint64(1)<<x.width-1), true)
 }
 
-// mend sorts the words of a part of which the packed bits of keys are equal by their whole keys, and leaves places. It returns
+// sortTies sorts the words of a part of which the packed bits of keys are equal by their whole keys, and leaves places. It returns
 // the bounds of runs that are longer than most, which it leaves as they are.
-func (x *indexing[T]) mend(words, tmp []uint64, lo, hi, most int) (long [][2]int) {
+func (x *indexing[T]) sortTies(words, tmp []uint64, lo, hi, most int) (long [][2]int) {
 	mask := uint64(1)<<x.width - 1
 	for i := lo; i < hi; {
 		w := words[i]

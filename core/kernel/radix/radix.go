@@ -11,7 +11,7 @@ const few = 40
 // cached is how many bytes are sorted in the cache, with as many of temporary memory.
 const cached = 384 << 10
 
-// radix sorts items by their words, and keeps the order of equal ones. tmp is as long. Many items are first dealt out to
+// radix sorts items by their words, and keeps the order of equal ones. tmp is as long. Many items are first distributed to
 // buckets that fit the cache; there, two counting sorts by leading bits that differ leave little to do.
 func radix[T item](a, tmp []T, workers Workers) {
 	n := len(a)
@@ -31,22 +31,22 @@ func radix[T item](a, tmp []T, workers Workers) {
 }
 
 // radixKnown sorts keys that fit the cache, and puts the elements in their place where there is an order.
-func radixKnown[T words](a, tmp []T, home *Order) {
+func radixKnown[T words](a, tmp []T, elements *Order) {
 	r := a
 	if len(a) <= few {
 		insertion(a)
 	} else {
 		r = inCache(a, tmp, a)
 	}
-	goHome[T](home)(a, r)
+	writer[T](elements)(a, r)
 }
 
-// goHome returns what writes the elements of an order to another place than their keys, or, without one, the keys.
-func goHome[T words](home *Order) func(dst, keys []T) {
-	if home == nil {
+// writer returns what writes the elements of an order to another place than their keys, or, without one, the keys.
+func writer[T words](elements *Order) func(dst, keys []T) {
+	if elements == nil {
 		return copyItems[T]
 	}
-	return func(dst, keys []T) { takeHome(dst, keys, home) }
+	return func(dst, keys []T) { writeElements(dst, keys, elements) }
 }
 
 func copyItems[T item](dst, src []T) { copy(dst, src) }
@@ -119,7 +119,7 @@ func insert[T item](a []T, i int) {
 const digitBits = 10
 
 // inCache sorts items from a by way of b to c, which may be a, and returns the one where they are then. What the others
-// hold is lost. The leading bits of how far words are above the least one are sorted by, then what is left is mended.
+// hold is lost. The leading bits of how far words are above the least one are sorted by, then what is left is sorted by the rest.
 func inCache[T item](a, b, c []T) []T {
 	least, most, sorted := bounds(a)
 	if sorted {
@@ -132,15 +132,15 @@ func inCache[T item](a, b, c []T) []T {
 	var lows, highs [1 << digitBits]uint32
 	if lead <= digitBits {
 		countDigits(a, least, shift, digitBits, &lows, &highs)
-		dealBy(b, a, &lows, least, shift, digitBits)
-		mend(b, a, least, shift)
+		distributeBy(b, a, &lows, least, shift, digitBits)
+		sortRest(b, a, least, shift)
 		return b
 	}
 	low := uint(lead - lead/2)
 	countDigits(a, least, shift, low, &lows, &highs)
-	dealBy(b, a, &lows, least, shift, low)
-	dealBy(c, b, &highs, least, shift+low, digitBits)
-	mend(c, b, least, shift)
+	distributeBy(b, a, &lows, least, shift, low)
+	distributeBy(c, b, &highs, least, shift+low, digitBits)
+	sortRest(c, b, least, shift)
 	return c
 }
 
@@ -154,8 +154,8 @@ func countDigits[T item](a []T, least uint64, shift, low uint, lows, highs *[1 <
 	}
 }
 
-// dealBy is one counting sort: by the digit from shift on, which count has counted.
-func dealBy[T item](dst, src []T, count *[1 << digitBits]uint32, least uint64, shift, width uint) {
+// distributeBy is one counting sort: by the digit from shift on, which count has counted.
+func distributeBy[T item](dst, src []T, count *[1 << digitBits]uint32, least uint64, shift, width uint) {
 	at, mask := uint32(0), uint64(1)<<width-1
 	for d, n := range count[:mask+1] {
 		count[d] = at
@@ -170,9 +170,9 @@ func dealBy[T item](dst, src []T, count *[1 << digitBits]uint32, least uint64, s
 	}
 }
 
-// mend sorts items that are sorted but for the bits below shift of how far they are above the least. The contents of tmp
+// sortRest sorts items that are sorted but for the bits below shift of how far they are above the least. The contents of tmp
 // are lost.
-func mend[T item](a, tmp []T, least uint64, shift uint) {
+func sortRest[T item](a, tmp []T, least uint64, shift uint) {
 	if shift == 0 {
 		return
 	}

@@ -88,8 +88,8 @@ func fromKeys[T words](a []T, o *Order) {
 	}
 }
 
-// takeHome writes elements to another place than their keys.
-func takeHome[T words](dst, keys []T, o *Order) {
+// writeElements writes elements to another place than their keys.
+func writeElements[T words](dst, keys []T, o *Order) {
 	order := *o
 	dst = dst[:len(keys)]
 	for i, v := range keys {

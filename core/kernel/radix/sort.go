@@ -39,26 +39,26 @@ func sortWords[T words](s, tmp memory.Span, o *Order, workers Workers) {
 	restore(a, lost, o)
 }
 
-// keysOf puts sorted keys in the place of elements, or, with home, the elements of these keys.
-func keysOf[T words](a, tmp []T, o *Order, workers Workers, home *Order) Signs {
+// keysOf puts sorted keys in the place of elements, or, with their order, the elements of these keys.
+func keysOf[T words](a, tmp []T, o *Order, workers Workers, elements *Order) Signs {
 	if len(a) == 0 {
 		return nil
 	}
 	if sort := sorters[unsafe.Sizeof(a[0])]; sort != nil && len(a) > few {
-		return sortedBy(sort, a, o, workers, home)
+		return sortedBy(sort, a, o, workers, elements)
 	}
 	if o.plain() {
 		radix(a, tmp, workers)
 		return nil
 	}
 	if len(a)*int(unsafe.Sizeof(a[0])) > cached {
-		return spreadKeys(a, tmp, o, workers, home)
+		return spreadKeys(a, tmp, o, workers, elements)
 	}
 	found, lost := toKeys(a, o)
 	if !found.sorted {
-		radixKnown(a, tmp, home)
-	} else if home != nil {
-		fromKeys(a, home)
+		radixKnown(a, tmp, elements)
+	} else if elements != nil {
+		fromKeys(a, elements)
 	}
 	return Signs{lost}
 }

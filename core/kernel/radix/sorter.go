@@ -17,14 +17,14 @@ var sorters [9]sorter
 // loops of this package. Nil takes that back. Nothing may be sorted meanwhile. Results are the same: equal words are.
 func SetSorter(size int, sort func(first unsafe.Pointer, n int)) { sorters[size] = sort }
 
-// sortedBy puts sorted keys, or with home elements, in the place of elements by a sorter. Several workers first divide them
+// sortedBy puts sorted keys, or with their order elements, in the place of elements by a sorter. Several workers first divide them
 // into less and more, so that each has its own.
-func sortedBy[T words](sort sorter, a []T, o *Order, workers Workers, home *Order) Signs {
+func sortedBy[T words](sort sorter, a []T, o *Order, workers Workers, elements *Order) Signs {
 	if natural(a, o, workers) {
 		above := T(o.key(0))
 		plain := NewOrder(dtype.Uint64, false)
 		sortedBy(sort, a, &plain, workers, nil)
-		if home == nil {
+		if elements == nil {
 			workers.over(len(a), workers.parts(len(a)), func(_, lo, hi int) { raise(a[lo:hi], above) })
 		}
 		return nil
@@ -44,8 +44,8 @@ func sortedBy[T words](sort sorter, a []T, o *Order, workers Workers, home *Orde
 			sort(unsafe.Pointer(&pieces[i][0]), len(pieces[i]))
 		}
 	})
-	if home != nil {
-		workers.over(len(a), parts, func(_, lo, hi int) { asElements(a[lo:hi], home) })
+	if elements != nil {
+		workers.over(len(a), parts, func(_, lo, hi int) { asElements(a[lo:hi], elements) })
 	}
 	return lost
 }

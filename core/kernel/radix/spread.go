@@ -8,8 +8,8 @@ import (
 	"dtl/core/dtype"
 )
 
-// spread is radix for many items: they are dealt out to buckets, each of some neighbouring cells that fit the cache
-// together, and each bucket is sorted by itself and taken home: written to where it belongs in a.
+// spread is radix for many items: they are distributed to buckets, each of some neighbouring cells that fit the cache
+// together, and each bucket is sorted by itself and written to where it belongs in a.
 func spread[T item](a, tmp []T, differ uint64, workers Workers) {
 	plain := NewOrder(dtype.Uint64, false)
 	s := newSpreading(a, tmp, newCells(a, &plain, differ), workers, copyItems[T])
@@ -20,14 +20,14 @@ func spread[T item](a, tmp []T, differ uint64, workers Workers) {
 		}
 	})
 	s.choose()
-	workers.over(len(a), s.parts, s.deal)
+	workers.over(len(a), s.parts, s.distribute)
 	s.sortBuckets()
 }
 
-// spreadKeys is spread of the keys that elements have. They become keys when they are dealt out, and elements again, where
-// there is an order, when they are taken home.
-func spreadKeys[T words](a, tmp []T, o *Order, workers Workers, home *Order) Signs {
-	s := newSpreading(a, tmp, sampledCells(a, o), workers, goHome[T](home))
+// spreadKeys is spread of the keys that elements have. They become keys when they are distributed, and elements again, where
+// there is an order, when they are written there.
+func spreadKeys[T words](a, tmp []T, o *Order, workers Workers, elements *Order) Signs {
+	s := newSpreading(a, tmp, sampledCells(a, o), workers, writer[T](elements))
 	lost, found := make(Signs, s.parts), make([]found, s.parts)
 	count := func(part, lo, hi int) {
 		found[part], lost[part] = countKeys(a[lo:hi], o, s.cells, s.counts[part])
@@ -35,7 +35,7 @@ func spreadKeys[T words](a, tmp []T, o *Order, workers Workers, home *Order) Sig
 	workers.over(len(a), s.parts, count)
 	differ, sorted := merged(found)
 	if sorted {
-		if home == nil {
+		if elements == nil {
 			workers.over(len(a), s.parts, func(_, lo, hi int) { toKeys(a[lo:hi], o) })
 		}
 		return lost
@@ -45,7 +45,7 @@ func spreadKeys[T words](a, tmp []T, o *Order, workers Workers, home *Order) Sig
 		workers.over(len(a), s.parts, count)
 	}
 	s.choose()
-	workers.over(len(a), s.parts, func(part, lo, hi int) { dealKeys(s, part, a[lo:hi], o) })
+	workers.over(len(a), s.parts, func(part, lo, hi int) { distributeKeys(s, part, a[lo:hi], o) })
 	s.sortBuckets()
 	return lost
 }
@@ -71,7 +71,7 @@ func surveyParts[T item](a []T, parts int, workers Workers) (differ uint64, sort
 type spreading[T item] struct {
 	a, tmp  []T
 	cells   *cells
-	home    func(dst, src []T)
+	write   func(dst, src []T)
 	parts   int
 	workers Workers
 	counts  [][]uint32 // of each part: how many items each cell has
@@ -81,8 +81,8 @@ type spreading[T item] struct {
 	cache   sync.Pool  // of memory to sort a bucket in
 }
 
-func newSpreading[T item](a, tmp []T, cells *cells, workers Workers, home func(dst, src []T)) *spreading[T] {
-	s := &spreading[T]{a: a, tmp: tmp[:len(a)], home: home, parts: workers.parts(len(a)), workers: workers}
+func newSpreading[T item](a, tmp []T, cells *cells, workers Workers, write func(dst, src []T)) *spreading[T] {
+	s := &spreading[T]{a: a, tmp: tmp[:len(a)], write: write, parts: workers.parts(len(a)), workers: workers}
 	s.cache.New = func() any {
 		memory := make([]T, 2*cached/int(unsafe.Sizeof(a[0])))
 		return &memory
@@ -134,7 +134,7 @@ func (s *spreading[T]) arrange() {
 	}
 }
 
-func (s *spreading[T]) deal(part, lo, hi int) {
+func (s *spreading[T]) distribute(part, lo, hi int) {
 	next, bucket, a, tmp := s.next[part], s.bucket, s.a[lo:hi], s.tmp
 	rows, row, rest := &s.cells.rows, s.cells.row, s.cells.rest
 	for i := range a {
@@ -145,8 +145,8 @@ func (s *spreading[T]) deal(part, lo, hi int) {
 	}
 }
 
-// dealKeys is deal of the keys of elements.
-func dealKeys[T words](s *spreading[T], part int, a []T, o *Order) {
+// distributeKeys is distribute of the keys of elements.
+func distributeKeys[T words](s *spreading[T], part int, a []T, o *Order) {
 	order, next, bucket, tmp := *o, s.next[part], s.bucket, s.tmp
 	rows, row, rest := &s.cells.rows, s.cells.row, s.cells.rest
 	for _, v := range a {
@@ -165,7 +165,7 @@ func (s *spreading[T]) sortBuckets() {
 	for b := range buckets {
 		if lo, hi := s.starts[b], s.starts[b+1]; hi-lo > large {
 			radix(s.tmp[lo:hi], s.a[lo:hi], s.workers)
-			s.workers.over(hi-lo, s.workers.parts(hi-lo), func(_, from, to int) { s.home(s.a[lo+from:lo+to], s.tmp[lo+from:lo+to]) })
+			s.workers.over(hi-lo, s.workers.parts(hi-lo), func(_, from, to int) { s.write(s.a[lo+from:lo+to], s.tmp[lo+from:lo+to]) })
 		}
 	}
 	s.workers.Each(buckets, func(b int) {
@@ -180,11 +180,11 @@ func (s *spreading[T]) sortBucket(from, to []T) {
 	n := len(from)
 	if n <= few || n*int(unsafe.Sizeof(from[0])) > cached {
 		radix(from, to, Workers{})
-		s.home(to, from)
+		s.write(to, from)
 		return
 	}
 	memory := s.cache.Get().(*[]T)
 	half := len(*memory) / 2
-	s.home(to, inCache(from, (*memory)[:half], (*memory)[half:]))
+	s.write(to, inCache(from, (*memory)[:half], (*memory)[half:]))
 	s.cache.Put(memory)
 }
