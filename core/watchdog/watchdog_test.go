@@ -200,3 +200,39 @@ func TestWhoHasLeftWaitsNoMore(t *testing.T) {
 	assert.NoError(t, b.Close())
 	b.Forsake()
 }
+
+func TestCallsInsideTheBackendSayWhatTheyWaitFor(t *testing.T) {
+	g := NewGroup(0, 2, false, &said{places: []string{"in barrier()", "does this"}})
+	for _, row := range []struct {
+		name, text, advice string
+		call               BackendCall
+	}{
+		{"a collective", "barrier", "all ranks have come to it; rank 0 in barrier(); rank 1 does this", BackendCall{Group: g, Op: "barrier"}},
+		{"one rank's part", "flush of rank 1's part", "until rank 1 makes a call", BackendCall{g, "flush", "part", 1, 0, 0, 0}},
+		{"all parts", "close of all parts", "until the other ranks make a call", BackendCall{g, "close", "part", backend.Every, 0, 0, 0}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			assert.Equal(t, row.text, row.call.String())
+			assert.Contains(t, row.call.advice(), row.advice)
+		})
+	}
+}
+
+func TestCallsInsideTheBackendAreReported(t *testing.T) {
+	texts := make(chan string, 9)
+	Program.Report = func(text string) { texts <- text }
+	SetLimits(time.Nanosecond, 0)
+	c := BackendCall{Group: NewGroup(1, 2, false, &said{}), Op: "flush", Of: "part", Target: 0}
+	assert.NoError(t, c.Run(func() error {
+		assert.Regexp(t, `^dtl: rank 1 of 2 waits for [0-9.]+m?s: in flush of rank 0's part; the ranks share no memory`, <-texts)
+		return nil
+	}))
+	SetLimits(0, 0)
+	until(func() bool { // the goroutine that looks has ended
+		backendCalls.mu.Lock()
+		defer backendCalls.mu.Unlock()
+		return !backendCalls.watched
+	})
+	Program.Report = nil
+	assert.Empty(t, backendCalls.now)
+}
