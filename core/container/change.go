@@ -132,7 +132,7 @@ func (s *state) release() {
 
 // checkViews refuses a structural change of memory that views look at.
 func (s *state) checkViews() error {
-	if s.room.busy() {
+	if s.padding.busy() {
 		return status.New(status.ViewsOut, "a halo exchange of the container is under way; end it first")
 	}
 	switch n := s.storage.Users() - 1; n {

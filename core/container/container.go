@@ -63,9 +63,9 @@ type state struct {
 	storage *memory.Storage
 	addr    unsafe.Pointer // of the first element
 	shape   []int64
-	strides []int64 // in bytes
-	changes int     // of structure, before this state
-	room    *room   // for ghosts
+	strides []int64  // in bytes
+	changes int      // of structure, before this state
+	padding *padding // for ghosts
 }
 
 // Type returns the element type.

@@ -123,15 +123,15 @@ func (a *Array) prepareHalo(c *comm.Comm, margins []halo.Margin) (h *Halo, next 
 	if err != nil {
 		return nil, nil, err
 	}
-	next, want := a.now, &room{}
+	next, want := a.now, &padding{}
 	for _, m := range margins {
 		want.before, want.after = append(want.before, m.Before), append(want.after, m.After)
 	}
-	if !a.now.room.holds(want) {
+	if !a.now.padding.holds(want) {
 		if err := a.now.checkViews(); err != nil {
 			return nil, nil, err
 		}
-		if next, err = a.now.padded(a.context.Memory(), a.now.room.widened(want)); err != nil {
+		if next, err = a.now.padded(a.context.Memory(), a.now.padding.widened(want)); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -241,8 +241,8 @@ func (h *Halo) Begin() error {
 		h.stage.Store(resting)
 		return err
 	}
-	if p.room != nil {
-		p.room.exchanges.Add(1)
+	if p.padding != nil {
+		p.padding.exchanges.Add(1)
 	}
 	h.held = Part{state: p.state}
 	h.exchange.Engage(1)
@@ -265,8 +265,8 @@ func (h *Halo) End() error {
 func (h *Halo) finish() error {
 	err := h.exchange.Finish()
 	h.exchange.Engage(-1)
-	if h.held.room != nil {
-		h.held.room.exchanges.Add(-1)
+	if h.held.padding != nil {
+		h.held.padding.exchanges.Add(-1)
 	}
 	h.held.storage.Release()
 	h.held = Part{}

@@ -11,24 +11,24 @@ import (
 
 // GatherTo writes all elements in C order to root's out, which is ignored elsewhere. Collective.
 func GatherTo(from Container, out *comm.Array, root int64) error {
-	return atRoot("gather_to", from, out, root, func(p Part, whole end) (src, dst end) { return p.end(), whole })
+	return atRoot("gather_to", from, out, root, func(p Part, whole endpoint) (src, dst endpoint) { return p.endpoint(), whole })
 }
 
 // Distribute writes root's values, in C order, to a container; elsewhere they are ignored. Collective.
 func Distribute(to Container, values *comm.Array, root int64) error {
-	return atRoot("from_numpy", to, values, root, func(p Part, whole end) (src, dst end) { return whole, p.end() })
+	return atRoot("from_numpy", to, values, root, func(p Part, whole endpoint) (src, dst endpoint) { return whole, p.endpoint() })
 }
 
-// end is one end of a transfer, with this rank's memory.
-type end struct {
+// endpoint is one end of a transfer, with this rank's memory.
+type endpoint struct {
 	transfer.Side
 	transfer.Memory
 }
 
-func (s *state) end() end { return end{transfer.Side{Layout: s.layout}, s.memory()} }
+func (s *state) endpoint() endpoint { return endpoint{transfer.Side{Layout: s.layout}, s.memory()} }
 
 // atRoot moves everything between a container and an array on one rank.
-func atRoot(op string, on Container, array *comm.Array, root int64, direct func(Part, end) (src, dst end)) error {
+func atRoot(op string, on Container, array *comm.Array, root int64, direct func(Part, endpoint) (src, dst endpoint)) error {
 	c, err := on.Context().Comm()
 	if err != nil {
 		return status.In(op, err)
@@ -63,7 +63,7 @@ func atRoot(op string, on Container, array *comm.Array, root int64, direct func(
 }
 
 // on is the end that has everything on one rank, in C order; the address is missing.
-func (s *state) on(root, ranks int) (end, error) {
+func (s *state) on(root, ranks int) (endpoint, error) {
 	shape := s.layout.Shape()
 	dims := make([]partition.Partition, len(shape))
 	for d, n := range shape {
@@ -71,7 +71,7 @@ func (s *state) on(root, ranks int) (end, error) {
 	}
 	dims[0] = partition.On(root, ranks, shape[0])
 	layout, err := partition.NewLayout(dims...)
-	return end{transfer.Side{Layout: layout}, transfer.Memory{Strides: cOrder(shape, s.typ.Size())}}, err
+	return endpoint{transfer.Side{Layout: layout}, transfer.Memory{Strides: cOrder(shape, s.typ.Size())}}, err
 }
 
 // checkRoot refuses a root outside the ranks, and an array there that is not what the container holds.

@@ -76,7 +76,7 @@ type cycle struct {
 const longest = 1024
 
 // cycled is next for a dimension that repeats.
-func (m *meeting) cycled(p *piece) bool {
+func (m *intersection) cycled(p *piece) bool {
 	c := &m.cycle
 	if c.left > 0 {
 		m.replay(p)
@@ -93,7 +93,7 @@ func (m *meeting) cycled(p *piece) bool {
 }
 
 // replay sets p to the next of the pieces that were kept, moved on by the periods since.
-func (m *meeting) replay(p *piece) {
+func (m *intersection) replay(p *piece) {
 	c := &m.cycle
 	*p = c.pieces[c.next]
 	p.local[0] += c.shift[0]
@@ -112,7 +112,7 @@ func (m *meeting) replay(p *piece) {
 // record keeps the pieces of a period that begins with p, and sets p to what comes first: to itself, or to a piece
 // that stands for all periods where there is nothing else in one. p is not the first piece of all, so it begins where
 // a block does, and so does each period.
-func (m *meeting) record(p *piece) {
+func (m *intersection) record(p *piece) {
 	c := &m.cycle
 	period, end := c.dimension.period, c.dimension.count
 	for s := range m.sides {

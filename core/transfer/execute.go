@@ -47,7 +47,7 @@ func (p *Plan) Prepare(c *comm.Comm, src, dst Memory, limit int64) (*Transfer, e
 	}
 	t := &Transfer{comm: c, memory: [2]Memory{src, dst}}
 	size, me, chunk := c.Size(), c.Rank(), p.chunkOf(limit)
-	send, recv := room{chunk: chunk}, room{chunk: chunk}
+	send, recv := buffers{chunk: chunk}, buffers{chunk: chunk}
 	t.own, _ = p.pair(me, me)
 	t.out, t.in = make([]*flow, size-1), make([]*flow, size-1)
 	if err := p.check(me, t.memory); err != nil {
@@ -83,7 +83,7 @@ func (p *Plan) check(me int, memory [2]Memory) error {
 }
 
 // allocate gets all buffers at once.
-func (t *Transfer) allocate(send, recv room) error {
+func (t *Transfer) allocate(send, recv buffers) error {
 	t.send = sender{queue: queue{comm: t.comm, flows: t.out, slot: send.slot, slots: send.slots()}}
 	t.recv = receiver{queue: queue{comm: t.comm, flows: t.in, slot: recv.slot, slots: recv.slots()}}
 	ahead := t.send.slot * t.send.slots

@@ -6,7 +6,7 @@ import "dtl/core/partition"
 type pair struct {
 	plan  *Plan
 	ranks [2]int // of the layouts
-	dims  []survey
+	dims  []overlap
 	bytes int64
 }
 
@@ -16,9 +16,9 @@ func (p *Plan) pair(from, to int) (*pair, bool) {
 	if q.ranks[0] < 0 || q.ranks[1] < 0 || !p.serves(q.ranks[0], to) {
 		return nil, false
 	}
-	q.dims = make([]survey, len(p.dims))
+	q.dims = make([]overlap, len(p.dims))
 	for d := range p.dims {
-		q.dims[d] = p.dims[d].survey(q.coordinates(d))
+		q.dims[d] = p.dims[d].overlap(q.coordinates(d))
 		q.bytes *= q.dims[d].count
 	}
 	if q.bytes == 0 {

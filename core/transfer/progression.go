@@ -42,9 +42,9 @@ func (w Slice) through(r partition.Run) progression {
 	return p
 }
 
-// meet sets p to the indices that both progressions have, with the places on both sides. The last of each are given.
+// intersect sets p to the indices that both progressions have, with the places on both sides. The last of each are given.
 // Reports false if there are none.
-func meet(a, b *progression, lastA, lastB int64, p *piece) bool {
+func intersect(a, b *progression, lastA, lastB int64, p *piece) bool {
 	lo, hi := max(a.first, b.first), min(lastA, lastB)
 	if lo > hi {
 		return false
@@ -89,8 +89,8 @@ func common(a, b *progression, lo, hi int64) (first, step int64, ok bool) {
 		return 0, 0, false
 	}
 	period := b.step / g // each period-th of a's is one of b's
-	x, room := times(apart/g, inverse, period), (hi-first)/a.step
-	if x > room {
+	x, most := times(apart/g, inverse, period), (hi-first)/a.step
+	if x > most {
 		return 0, 0, false
 	}
 	return first + x*a.step, a.step * period, true // steps are less than 2³¹, as ranks are

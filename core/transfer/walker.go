@@ -17,9 +17,9 @@ type walker struct {
 
 // axis is a dimension as the walker goes along it.
 type axis struct {
-	lazy   *meeting // of the first dimension, which can have as many pieces as elements, and is walked once
-	list   []piece  // of the others
-	next   int      // in list
+	lazy   *intersection // of the first dimension, which can have as many pieces as elements, and is walked once
+	list   []piece       // of the others
+	next   int           // in list
 	stride [2]int64
 	now    piece
 	done   int64    // indices of now that have passed
@@ -37,7 +37,7 @@ func (q *pair) walk(g grain, strides [2][]int64) *walker {
 				a.stride[s] = side[d]
 			}
 		}
-		m := q.plan.dims[d].meeting(q.coordinates(d))
+		m := q.plan.dims[d].intersection(q.coordinates(d))
 		if d == 0 {
 			a.lazy = m
 			m.cycle.wide = d == g.kept-1 && a.follows(g.unit, strides)

@@ -27,11 +27,11 @@ func (w Slice) check(d int, size int64) (Slice, error) {
 		return Slice{Step: 1}, nil
 	}
 	inside := w.Start >= 0 && w.Start < size
-	switch room := size - 1 - w.Start; {
+	switch left := size - 1 - w.Start; {
 	case w.Count == 1:
 		w.Step = 1
 	case w.Step > 0:
-		inside = inside && w.Count-1 <= room/w.Step
+		inside = inside && w.Count-1 <= left/w.Step
 	default:
 		inside = inside && w.Step > -math.MaxInt64 && w.Count-1 <= w.Start/-w.Step
 	}

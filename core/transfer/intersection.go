@@ -71,14 +71,14 @@ func (r *reader) next() {
 	}
 }
 
-// meeting yields what a rank of the source and one of the destination both have along a dimension.
-type meeting struct {
+// intersection yields what a rank of the source and one of the destination both have along a dimension.
+type intersection struct {
 	sides [2]reader
 	cycle cycle
 }
 
-func (d *dimension) meeting(coordinates [2]int) *meeting {
-	m := &meeting{}
+func (d *dimension) intersection(coordinates [2]int) *intersection {
+	m := &intersection{}
 	if d.count == 0 {
 		return m
 	}
@@ -92,7 +92,7 @@ func (d *dimension) meeting(coordinates [2]int) *meeting {
 
 // start goes to the first index in common that is from or more. One rank's part can lie far into the other's: it
 // begins where both have begun.
-func (m *meeting) start(from int64) {
+func (m *intersection) start(from int64) {
 	a, b := &m.sides[0], &m.sides[1]
 	a.ok, b.ok = false, false
 	if from == m.cycle.dimension.count {
@@ -109,7 +109,7 @@ func (m *meeting) start(from int64) {
 }
 
 // next sets p to the next piece. Reports false if there is none.
-func (m *meeting) next(p *piece) bool {
+func (m *intersection) next(p *piece) bool {
 	if d := m.cycle.dimension; d != nil && d.period > 0 {
 		return m.cycled(p)
 	}
@@ -117,11 +117,11 @@ func (m *meeting) next(p *piece) bool {
 }
 
 // step is next by a look at the next runs.
-func (m *meeting) step(p *piece) bool {
+func (m *intersection) step(p *piece) bool {
 	a, b := &m.sides[0], &m.sides[1]
 	for a.ok && b.ok {
 		x, y := a.now.last(), b.now.last()
-		met := meet(&a.now, &b.now, x, y, p)
+		met := intersect(&a.now, &b.now, x, y, p)
 		if x <= y {
 			a.next()
 		}
@@ -136,7 +136,7 @@ func (m *meeting) step(p *piece) bool {
 }
 
 // all returns the pieces as a list.
-func (m *meeting) all() []piece {
+func (m *intersection) all() []piece {
 	var list []piece
 	for p := (piece{}); m.next(&p); {
 		list = append(list, p)

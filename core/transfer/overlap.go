@@ -1,18 +1,18 @@
 package transfer
 
-// survey is what a dimension gives a pair of ranks, in few numbers.
-type survey struct {
+// overlap is what a dimension gives a pair of ranks, in few numbers.
+type overlap struct {
 	count  int64    // indices
 	first  [2]int64 // the local index of the first
 	solid  [2]bool  // they lie side by side, ascending
 	blocks int64    // about how many stretches lie side by side on both sides; at least 1
 }
 
-// survey looks at what two ranks have in common. Where each has one run it is one step; where one is a range and the
+// overlap looks at what two ranks have in common. Where each has one run it is one step; where one is a range and the
 // other's window each index, a question to the other's partition; else a look at each piece.
-func (d *dimension) survey(coordinates [2]int) survey {
+func (d *dimension) overlap(coordinates [2]int) overlap {
 	if d.count == 0 {
-		return survey{}
+		return overlap{}
 	}
 	for s := range 2 {
 		if !single(d.parts[s]) && single(d.parts[1-s]) && d.windows[s].Step == 1 {
@@ -24,24 +24,24 @@ func (d *dimension) survey(coordinates [2]int) survey {
 	return d.walk(coordinates)
 }
 
-// within is survey where side s has many runs and the other a range. Reports false if that is no range.
-func (d *dimension) within(s int, coordinates [2]int) (survey, bool) {
+// within is overlap where side s has many runs and the other a range. Reports false if that is no range.
+func (d *dimension) within(s int, coordinates [2]int) (overlap, bool) {
 	w, other := d.windows[s], reader{window: d.windows[1-s], part: d.parts[1-s], rank: coordinates[1-s]}
 	other.start(0)
 	if !other.ok {
-		return survey{}, true
+		return overlap{}, true
 	}
 	r := other.now
 	if r.step != 1 {
-		return survey{}, false
+		return overlap{}, false
 	}
 	part, rank := d.parts[s], coordinates[s]
 	begin, end := part.Before(rank, w.at(r.first)), part.Before(rank, w.at(r.last())+1)
 	n := end - begin
 	if n == 0 {
-		return survey{}, true
+		return overlap{}, true
 	}
-	found := survey{count: n, blocks: n}
+	found := overlap{count: n, blocks: n}
 	found.first[s], found.solid[s] = begin, true
 	index := part.Global(rank, begin) - w.Start
 	found.first[1-s] = r.local + (index-r.first)*r.stride
@@ -60,11 +60,11 @@ func (d *dimension) stretch(s, rank int, from int64) int64 {
 	return max(a.Count, b.Count)
 }
 
-// walk is survey that looks at each piece.
-func (d *dimension) walk(coordinates [2]int) survey {
-	var found survey
+// walk is overlap that looks at each piece.
+func (d *dimension) walk(coordinates [2]int) overlap {
+	var found overlap
 	var last [2]int64
-	m := d.meeting(coordinates)
+	m := d.intersection(coordinates)
 	for p := (piece{}); m.next(&p); {
 		if found.count == 0 {
 			found.first = p.local

@@ -13,14 +13,14 @@ func (p *Plan) chunkOf(limit int64) int64 {
 	return max(limit/4/p.item, 1) * p.item
 }
 
-// room counts what buffers the packed messages of one direction need.
-type room struct {
+// buffers counts what memory the packed messages of one direction need.
+type buffers struct {
 	chunk    int64
 	slot     int64 // the longest message
 	messages int64
 }
 
-func (r *room) add(f *flow) {
+func (r *buffers) add(f *flow) {
 	if !f.packed {
 		return
 	}
@@ -33,7 +33,7 @@ func (r *room) add(f *flow) {
 }
 
 // slots returns how many messages have a buffer at a time: two if they are full, more if they are short.
-func (r *room) slots() int64 {
+func (r *buffers) slots() int64 {
 	if r.slot == 0 {
 		return 0
 	}
@@ -41,14 +41,14 @@ func (r *room) slots() int64 {
 }
 
 // most returns the bytes that the buffers take at most, even if some of what was added needs none.
-func (r *room) most() int64 { return min(r.messages*r.slot, 2*r.chunk) }
+func (r *buffers) most() int64 { return min(r.messages*r.slot, 2*r.chunk) }
 
 // Extra returns the most bytes of temporary memory that a transfer with this limit takes on any rank: none where each
 // part that moves lies side by side. In one dimension elements are taken to be dense; in several, where parts may be
 // padded, whatever is sent may need packing. It looks at every pair of ranks, each as Bytes does.
 func (p *Plan) Extra(limit int64) int64 {
 	n, chunk := p.ranks(), p.chunkOf(limit)
-	send, recv := make([]room, n), make([]room, n)
+	send, recv := make([]buffers, n), make([]buffers, n)
 	most := int64(0)
 	for from := range n {
 		for to := range n {
@@ -56,7 +56,7 @@ func (p *Plan) Extra(limit int64) int64 {
 			if !ok || from == to {
 				continue
 			}
-			for side, r := range [2]*room{&send[from], &recv[to]} {
+			for side, r := range [2]*buffers{&send[from], &recv[to]} {
 				r.chunk = chunk
 				f := q.newFlow(side, 0, Memory{Strides: q.dense(side)}, chunk)
 				f.packed = f.packed || len(p.dims) > 1

@@ -10,17 +10,17 @@ import (
 	"dtl/core/status"
 )
 
-// room is the memory around a part, in elements before and after it along each dimension. nil is none.
-type room struct {
+// padding is the memory around a part, in elements before and after it along each dimension. nil is none.
+type padding struct {
 	before, after []int64
 	exchanges     atomic.Int64 // of halos, under way in it
 }
 
 // busy reports whether an exchange is under way.
-func (r *room) busy() bool { return r != nil && r.exchanges.Load() > 0 }
+func (r *padding) busy() bool { return r != nil && r.exchanges.Load() > 0 }
 
-// holds reports whether the room is at least as wide as wanted.
-func (r *room) holds(want *room) bool {
+// holds reports whether the padding is at least as wide as wanted.
+func (r *padding) holds(want *padding) bool {
 	wider := func(have, want []int64) bool {
 		for d, n := range want {
 			if n > 0 && (have == nil || have[d] < n) {
@@ -30,14 +30,14 @@ func (r *room) holds(want *room) bool {
 		return true
 	}
 	if r == nil {
-		r = &room{}
+		r = &padding{}
 	}
 	return wider(r.before, want.before) && wider(r.after, want.after)
 }
 
-// widened returns a room that holds both.
-func (r *room) widened(want *room) *room {
-	both := &room{before: slices.Clone(want.before), after: slices.Clone(want.after)}
+// widened returns a padding that holds both.
+func (r *padding) widened(want *padding) *padding {
+	both := &padding{before: slices.Clone(want.before), after: slices.Clone(want.after)}
 	if r != nil {
 		for d := range r.before {
 			both.before[d], both.after[d] = max(both.before[d], r.before[d]), max(both.after[d], r.after[d])
@@ -47,7 +47,7 @@ func (r *room) widened(want *room) *room {
 }
 
 // around returns the extents of a part with what lies around it, or an error where no address reaches as far.
-func (r *room) around(shape []int64) ([]int64, error) {
+func (r *padding) around(shape []int64) ([]int64, error) {
 	all, total := make([]int64, len(shape)), int64(1)
 	for d, n := range shape {
 		before, after := r.before[d], r.after[d]
@@ -61,7 +61,7 @@ func (r *room) around(shape []int64) ([]int64, error) {
 }
 
 // padded returns a state like s in new memory, with room around the part. The elements are not in it yet.
-func (s *state) padded(from memory.Allocator, r *room) (*state, error) {
+func (s *state) padded(from memory.Allocator, r *padding) (*state, error) {
 	shape, err := r.around(s.shape)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (s *state) padded(from memory.Allocator, r *room) (*state, error) {
 	}
 	next := *s
 	next.storage, next.addr, next.strides = storage, storage.Addr(), cOrder(shape, s.typ.Size())
-	next.room, next.changes = r, s.changes+1
+	next.padding, next.changes = r, s.changes+1
 	for d, n := range r.before {
 		next.addr = unsafe.Add(next.addr, n*next.strides[d])
 	}
