@@ -215,7 +215,7 @@ func TestAgreementOfBothSides(t *testing.T) {
 		agreement, want := wire.Agreement{Fingerprint: all[0].Entry(0).Fingerprint}, true
 		for rank := range all {
 			e := all[0].Entry(rank)
-			want = want && agreement.Includes(e.Fingerprint, e.Want, e.Code)
+			want = want && agreement.Includes(wire.Statement{Fingerprint: e.Fingerprint, Want: e.Want, Code: e.Code})
 		}
 		assert.Equal(t, want, c.agree())
 		if want {

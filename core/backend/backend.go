@@ -66,6 +66,19 @@ type Request interface {
 	Cancel() error
 }
 
+// TakeBackWithin is how long TakeBack waits for a receive that it has cancelled.
+const TakeBackWithin = time.Millisecond
+
+// TakeBack cancels a receive that nobody waits for any more, and reports whether it is over: its status says whether a
+// message came all the same. Else the buffer stays with the operation.
+func TakeBack(r Request) (Status, bool) {
+	if r.Cancel() != nil {
+		return Status{}, false
+	}
+	st, done, err := r.WaitFor(TakeBackWithin)
+	return st, done && err == nil
+}
+
 // Communicator is a group of ranks that exchange messages. Messages between two ranks with the same tag
 // arrive in the order they were sent. Spans with no elements are messages too. ProcNull as a destination or
 // source completes at once with no data.

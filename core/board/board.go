@@ -86,6 +86,15 @@ type Board struct {
 	cma.Presences
 }
 
+// Rank returns the caller's rank.
+func (b *Board) Rank() int { return b.rank }
+
+// Size returns the number of ranks.
+func (b *Board) Size() int { return b.size }
+
+// Meetings returns how often this rank has laid down an entry.
+func (b *Board) Meetings() uint64 { return b.local.seq }
+
 func (b *Board) head() *head { return (*head)(unsafe.Pointer(unsafe.SliceData(b.memory))) }
 
 func (b *Board) slot(rank int) *slot {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"dtl/core/comm/agreement"
 	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/memory"
@@ -19,8 +20,8 @@ type Call struct {
 	On   fmt.Stringer  // what it is called on, or nil
 }
 
-// Shared is what a rank tells all others while they agree.
-type Shared [4]int64
+// Shared is what a rank tells all others while they agree: each Meeter has room for it.
+type Shared [agreement.MinRoom / 8]int64
 
 // Agree is how each collective call on a container starts: it returns nil on every rank, or an error on every rank.
 // Nothing is changed before, so nothing is half-changed where a rank made another call, passed something else, or
@@ -43,18 +44,18 @@ func (c *Comm) agree(call Call, mine error, share Shared, all []Shared) error {
 		return mine
 	}
 	told := memory.Span{Addr: unsafe.Pointer(&share), Count: len(share), Type: dtype.Int64}
-	there, err := c.lay(call.print(), 0, mine, told)
+	there, err := c.come(wire.Statement{Fingerprint: call.fingerprint()}, mine, told)
 	if err == nil && !there {
-		err = c.linger(call.account())
+		err = c.awaitMeeting(call.String())
 	}
 	if err != nil {
 		return err
 	}
-	if !c.agreed() {
-		return c.explain(call.account(), mine)
+	if !c.meeter.Agreed() {
+		return c.explain(call.String(), mine)
 	}
 	for rank := range all {
-		all[rank] = *(*Shared)(c.laid(rank))
+		all[rank] = *(*Shared)(c.brought(rank))
 	}
 	return nil
 }
@@ -69,8 +70,8 @@ func (c *Comm) Refuse(op string, why error) error {
 	return err
 }
 
-// print is a number that differs, in all likelihood, where calls do.
-func (call *Call) print() uint64 {
+// fingerprint is a number that differs, in all likelihood, where calls do.
+func (call *Call) fingerprint() uint64 {
 	h := wire.Hash(call.Op) + 1 // a container's call is never alike one of elements
 	for _, v := range call.Of {
 		h = wire.Mix(h, uint64(v))
@@ -81,8 +82,8 @@ func (call *Call) print() uint64 {
 	return h
 }
 
-// account says what this rank called.
-func (call *Call) account() string {
+// String says what this rank called.
+func (call *Call) String() string {
 	text := call.Op
 	if call.Text != nil {
 		text += "(" + call.Text() + ")"

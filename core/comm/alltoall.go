@@ -185,7 +185,7 @@ func (c *Comm) Ialltoallv(value Array, sendCounts, recvCounts []int64, out *Arra
 	if mine == nil && out != nil {
 		value.Span, duplicate, mine = c.withoutOverlap(value.Span, out.Span)
 	}
-	p, err := c.post(wire.Signature{Op: op, Type: value.Type, Extra: value.rowCount()}, mine)
+	p, err := c.starts.Begin(wire.Signature{Op: op, Type: value.Type, Extra: value.rowCount()}, mine)
 	if err != nil {
 		if duplicate != nil {
 			duplicate.Release()

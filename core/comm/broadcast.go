@@ -141,7 +141,7 @@ func (c *Comm) Ibroadcast(value, out *Array, root int64) (*Request, error) {
 	if mine == nil {
 		mine = err
 	}
-	p, err := c.post(f, mine)
+	p, err := c.starts.Begin(f, mine)
 	if err != nil {
 		return nil, status.In(op, err)
 	}
@@ -151,7 +151,7 @@ func (c *Comm) Ibroadcast(value, out *Array, root int64) (*Request, error) {
 	}
 	if here {
 		t.value = *value
-		if p.enquiry != nil { // and that is later
+		if p.Pending != nil { // and that is later
 			t.value.Shape = slices.Clone(value.Shape)
 		}
 		return c.begin(op, &broadcastingFrom{broadcasting: t}, p)

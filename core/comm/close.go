@@ -75,6 +75,7 @@ func (c *Comm) Close() error {
 		c.release()
 		return nil
 	}
+	c.starts.Stop()
 	err := c.end()
 	b := c.board
 	if b == nil {
@@ -93,8 +94,8 @@ func (c *Comm) Close() error {
 func (c *Comm) end() error {
 	const why = "has closed the context"
 	left := c.endDependents()
-	if c.outOfStepFrom() != 0 {
-		c.halfway.Store(true)
+	if !c.starts.InStep() {
+		c.keepsPayload.Store(true)
 	}
 	c.group.Leave(why)
 	if b := c.board; b != nil {
@@ -106,7 +107,9 @@ func (c *Comm) end() error {
 	if c.metadata != nil {
 		c.metadata.Release()
 	}
-	c.gathering.close()
+	if c.meeter != nil {
+		c.meeter.Close()
+	}
 	c.unexpected.Close()
 	c.scratch.close()
 	return errors.Join(left, c.free())
@@ -115,8 +118,8 @@ func (c *Comm) end() error {
 // freeNow frees the communicators. One with a collective that not all ranks have started stays: messages of that may
 // still come, which the library would take for those of the next communicator that gets the same number.
 func (c *Comm) freeNow() error {
-	err := errors.Join(c.closePosts(), c.main.Close())
-	if c.halfway.Load() {
+	err := errors.Join(c.starts.Free(), c.main.Close())
+	if c.keepsPayload.Load() {
 		return err
 	}
 	return errors.Join(err, c.payload.Close())
@@ -130,10 +133,10 @@ func (c *Comm) GiveUp(why string) {
 	}
 }
 
-// lingering are communicators that this rank has closed and others have not, or on which it still asks them. To free one
-// while a message may come on it is no option: the library may take that for a message of another communicator, which gets
-// the same number.
-var lingering struct {
+// unfreed are communicators that this rank has closed and others have not, or where starts are still in line. None is
+// freed while a message may come on it: the library may take that for a message of another communicator, which gets the same
+// number.
+var unfreed struct {
 	mu   sync.Mutex
 	list []*Comm
 }
@@ -141,13 +144,13 @@ var lingering struct {
 // free frees the communicators, now or when all other ranks have closed them.
 func (c *Comm) free() error {
 	const orderly = 20 * time.Millisecond
-	freeLingering()
-	if c.leftByAll(orderly) && c.posts.answered() {
+	freeLeftByAll()
+	if c.leftByAll(orderly) && c.drained() {
 		return c.freeNow()
 	}
-	lingering.mu.Lock()
-	defer lingering.mu.Unlock()
-	lingering.list = append(lingering.list, c)
+	unfreed.mu.Lock()
+	defer unfreed.mu.Unlock()
+	unfreed.list = append(unfreed.list, c)
 	return nil
 }
 
@@ -156,12 +159,12 @@ func (c *Comm) leftByAll(patience time.Duration) bool {
 	return c.messages == nil || c.messages.Close(patience)
 }
 
-// freeLingering frees those that all other ranks have closed by now.
-func freeLingering() {
-	lingering.mu.Lock()
-	defer lingering.mu.Unlock()
-	lingering.list = slices.DeleteFunc(lingering.list, func(c *Comm) bool {
-		if !c.leftByAll(0) || !c.posts.answered() {
+// freeLeftByAll frees those that all other ranks have closed by now.
+func freeLeftByAll() {
+	unfreed.mu.Lock()
+	defer unfreed.mu.Unlock()
+	unfreed.list = slices.DeleteFunc(unfreed.list, func(c *Comm) bool {
+		if !c.leftByAll(0) || !c.drained() {
 			return false
 		}
 		_ = c.freeNow() // there is nobody to tell

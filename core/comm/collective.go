@@ -112,7 +112,7 @@ func (c *Comm) startCollectiveWith(f wire.Signature, duplicate *memory.Storage, 
 		mine = err
 	}
 	t := &backendTask{name: f.Op, duplicate: duplicate, start: func() (backend.Request, error) { return start(a) }}
-	p, err := c.post(f, mine)
+	p, err := c.starts.Begin(f, mine)
 	if err != nil {
 		t.drop()
 		return nil, status.In(f.Op, err)
@@ -131,5 +131,5 @@ func (c *Comm) withoutOverlap(send, recv memory.Span) (memory.Span, *memory.Stor
 
 // RefuseStart says in the place of a collective that does not block that this rank cannot start it, and why.
 func (c *Comm) RefuseStart(op string, why error) {
-	_, _ = c.post(wire.Signature{Op: op}, why) // the caller has the error
+	_, _ = c.starts.Begin(wire.Signature{Op: op}, why) // the caller has the error
 }

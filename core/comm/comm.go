@@ -9,6 +9,7 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/board"
+	"dtl/core/comm/agreement"
 	"dtl/core/comm/unexpected"
 	"dtl/core/comm/wire"
 	"dtl/core/memory"
@@ -20,27 +21,26 @@ import (
 // Comm is a communicator as the layers above see it. Descriptions, small messages and collectives travel on
 // one backend communicator; large payloads on a duplicate, where no wildcard receive can meet them.
 type Comm struct {
-	main       backend.ReducingCommunicator
-	payload    backend.ReducingCommunicator
-	engine     progress.Engine // who goes on with what is under way here
-	rank, size int
-	memory     memory.Allocator
-	scratch    scratch
-	unexpected unexpected.Queue
-	seq        atomic.Uint32
-	active     atomic.Int64 // requests under way
-	gone       atomic.Bool  // closed
-	ending     atomic.Int32 // whether it is about to be closed: see close.go
-	halfway    atomic.Bool  // a collective on payload may be under way that not all ranks have started
-	pins       runtime.Pinner
-	posts      posts
-	gathering  gathering          // where there is no board
-	group      *watchdog.Group    // the ranks, as reports of waits know them
-	messages   *watchdog.Messages // how they tell each other what they do; nil where they share memory
-	shared     *watchdog.Shared   // the same there
-	enquiries  enquiries
-	serves     atomic.Pointer[posted] // the deferred call that runs here
-	dependents struct {               // windows
+	main         backend.ReducingCommunicator
+	payload      backend.ReducingCommunicator
+	engine       progress.Engine // who goes on with what is under way here
+	rank, size   int
+	memory       memory.Allocator
+	scratch      scratch
+	unexpected   unexpected.Queue
+	seq          atomic.Uint32
+	active       atomic.Int64 // requests under way
+	gone         atomic.Bool  // closed
+	ending       atomic.Int32 // whether it is about to be closed: see close.go
+	keepsPayload atomic.Bool  // payload is never freed: a collective on it may be under way that not all ranks have started
+	pins         runtime.Pinner
+	starts       *agreement.Starts               // the collectives that do not block
+	meeter       agreement.Meeter                // nil: this rank is alone
+	group        *watchdog.Group                 // the ranks, as reports of waits know them
+	messages     *watchdog.Messages              // how they tell each other what they do; nil where they share memory
+	shared       *watchdog.Shared                // the same there
+	serves       atomic.Pointer[agreement.Start] // the deferred call that runs here
+	dependents   struct {                        // windows
 		mu   sync.Mutex
 		list []*dependent
 	}
@@ -68,14 +68,14 @@ func New(main backend.ReducingCommunicator, mem memory.Allocator) (*Comm, error)
 }
 
 func newComm(main backend.ReducingCommunicator, mem memory.Allocator, trust bool) (*Comm, error) {
-	freeLingering()
+	freeLeftByAll()
 	payload, err := main.Dup()
 	if err != nil {
 		_ = main.Close() // the first error is the one to report
 		return nil, err
 	}
 	c := &Comm{main: main, payload: payload, rank: main.Rank(), size: main.Size(), memory: mem, brief: -1}
-	c.posts.comm, c.gathering.comm = c, c
+	c.starts = agreement.NewStarts(c.size, c.watch)
 	c.scratch.from = mem
 	c.turn.at = &c.turn.own
 	if err := progress.Heed(main); err != nil {
@@ -107,6 +107,15 @@ func (c *Comm) Memory() memory.Allocator { return c.memory }
 func (c *Comm) Dup() (d *Comm, err error) {
 	err = c.inTurn("dup", func() (err error) {
 		d, err = c.derive(wire.Signature{Op: "dup"}, nil, c.main.Dup)
+		return err
+	})
+	return d, err
+}
+
+// DupFor is Dup for calls that op stands for, which is what ranks that do not make the same call are told. Collective.
+func (c *Comm) DupFor(op string) (d *Comm, err error) {
+	err = c.inTurn(op, func() (err error) {
+		d, err = c.derive(wire.Signature{Op: op}, nil, c.main.Dup)
 		return err
 	})
 	return d, err

@@ -126,8 +126,8 @@ func (c *Comm) KeepUnexpected(message memory.Span, source, tag int) error {
 // they agree.
 func (c *Comm) Meet(f wire.Signature) error {
 	c.takeOutside()
-	err := c.linger(f.String())
-	if err == nil && !c.agreed() {
+	err := c.awaitMeeting(f.String())
+	if err == nil && !c.meeter.Agreed() {
 		err = c.explain(f.String(), nil)
 	}
 	return status.In(f.Op, err)
@@ -135,7 +135,7 @@ func (c *Comm) Meet(f wire.Signature) error {
 
 // Broadcasted is Broadcast from where all ranks have met, on a rank other than root.
 func (c *Comm) Broadcasted(out *Array, root int64) (Result, error) {
-	h, along, err := c.unpackMetadata(bytesAt(c.board.Payload(int(root))), out)
+	h, along, err := c.unpackMetadata(bytesAt(c.meeter.Payload(int(root))), out)
 	if err != nil {
 		return Result{}, status.In("broadcast", err)
 	}

@@ -34,14 +34,13 @@ func (c *Comm) exchangeMetadata(f wire.Signature, mine error, root int64, told d
 			mine = err
 		}
 	}
-	if c.board == nil {
+	if c.meeter.Room() < metadataBytes {
 		return c.broadcastMetadata(f, mine, int(root), out)
 	}
 	if err := c.meetWith(f, mine, packed); err != nil {
 		return told.Header, nil, err
 	}
-	at, n := c.board.Payload(int(root))
-	return c.unpackMetadata(bytesAt(at, n), out)
+	return c.unpackMetadata(bytesAt(c.meeter.Payload(int(root))), out)
 }
 
 // packMetadata encodes a description, and the elements behind it where they fit.
@@ -49,10 +48,7 @@ func (c *Comm) packMetadata(told *description) (memory.Span, error) {
 	if err := c.needMetadataBuffer(); err != nil {
 		return memory.Span{}, err
 	}
-	room := metadataBytes
-	if c.board != nil {
-		room = board.MaxPayload
-	}
+	room := max(c.meeter.Room(), metadataBytes)
 	n := told.Size() + told.elements.Bytes()
 	if n > room {
 		told.Apart, n = true, told.Size()+len(told.offers)

@@ -2,6 +2,7 @@ package comm
 
 import (
 	"dtl/core/backend"
+	"dtl/core/comm/agreement"
 	"dtl/core/comm/unexpected"
 	"dtl/core/comm/wire"
 	"dtl/core/dtype"
@@ -113,22 +114,13 @@ func (c *Comm) first(op string, source, tag int64) (unexpected.Message, error) {
 // withdraw takes a receive into b back whose wait failed, and returns why. A message that comes in between is queued; a
 // buffer that cannot be had back stays with the operation.
 func (c *Comm) withdraw(r backend.Request, b *memory.Storage, why error) error {
-	switch st, over := takeBack(r); {
+	switch st, over := backend.TakeBack(r); {
 	case over && st.Cancelled:
 		c.scratch.put(b)
 	case over:
 		c.unexpected.Put(unexpected.Message{Buffer: b, Status: st})
 	}
 	return why
-}
-
-// takeBack cancels a receive whose wait failed, and reports whether it is over.
-func takeBack(r backend.Request) (backend.Status, bool) {
-	if r.Cancel() != nil {
-		return backend.Status{}, false
-	}
-	st, done, err := r.WaitFor(patience)
-	return st, done && err == nil
 }
 
 // unpack takes a message out of its buffer, or puts it in the unexpected-message queue where it does not fit.
@@ -183,7 +175,7 @@ func (c *Comm) recvApart(to *Result, head backend.Status, payloadTag int) error 
 	st, r, err := c.payload.RecvFor(to.Raw(), head.Source, payloadTag, begun())
 	if r != nil {
 		if st, err = c.await(r, waiting("recv", "source", int64(head.Source), int64(head.Tag))); err != nil {
-			if _, over := takeBack(r); !over {
+			if _, over := backend.TakeBack(r); !over {
 				to.Storage = nil // the memory stays with the operation
 			}
 		}
@@ -204,7 +196,7 @@ func (c *Comm) Irecv(out *Array, want Want, source, tag int64) (*Request, error)
 	if err != nil {
 		return nil, status.In("irecv", err)
 	}
-	return c.begin("irecv", t, posted{})
+	return c.begin("irecv", t, agreement.Start{})
 }
 
 // RecvInit makes a request that does what Irecv does each time it is started.

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"dtl/core/backend"
+	"dtl/core/comm/agreement"
 	"dtl/core/progress"
 	"dtl/core/status"
 	"dtl/core/watchdog"
@@ -17,7 +18,7 @@ type Request struct {
 	comm      *Comm
 	name      string // of the call
 	task      task
-	posted    posted
+	started   agreement.Start
 	mu        sync.Mutex
 	state     state
 	wait      backend.Request // what the task waits for while it is under way
@@ -57,11 +58,11 @@ type task interface {
 type ended struct{ error }
 
 // begin makes a request of a task and starts it.
-func (c *Comm) begin(name string, t task, p posted) (*Request, error) {
-	if p.enquiry != nil {
-		t = &enquired{task: t, enquiry: p.enquiry}
+func (c *Comm) begin(name string, t task, p agreement.Start) (*Request, error) {
+	if p.Pending != nil {
+		t = &pendingTask{task: t, pending: p.Pending}
 	}
-	r := &Request{comm: c, name: name, task: t, posted: p}
+	r := &Request{comm: c, name: name, task: t, started: p}
 	if err := r.Start(); err != nil {
 		return nil, err
 	}
@@ -105,7 +106,7 @@ func (r *Request) went(wait backend.Request, err error) {
 	}
 	r.enqueue(false)
 	r.state, r.err = over, err
-	if disagreed := r.posted.check(); r.err == nil {
+	if disagreed := r.started.Check(); r.err == nil {
 		r.err = disagreed
 	}
 	r.comm.active.Add(-1)
@@ -163,12 +164,12 @@ func (a *advancing) Advance() {
 // await waits for what the task waits for, and goes on. Its error is one of the waiting.
 func (r *Request) await() error {
 	r.enqueue(false) // nobody else goes on with it
-	watched := watched{r.wait, r.posted}
-	st, done, err := watched.WaitFor(begun())
+	checked := checked{r.wait, r.started}
+	st, done, err := checked.WaitFor(begun())
 	if !done && err == nil {
 		what := r.task.awaits()
-		what.posted = r.posted
-		st, err = r.comm.await(watched, what)
+		what.start = r.started
+		st, err = r.comm.await(checked, what)
 	}
 	if err != nil && !done {
 		if _, done, _ = r.wait.Test(); !done {
@@ -186,7 +187,7 @@ func (r *Request) lose(why error) error {
 		return why
 	}
 	if t, ok := r.task.(*receiving); ok && !t.opened {
-		if st, gone := takeBack(r.wait); gone {
+		if st, gone := backend.TakeBack(r.wait); gone {
 			if r.went(t.next(st, nil)); r.state == over && st.Cancelled {
 				r.err = why
 			}
@@ -194,7 +195,7 @@ func (r *Request) lose(why error) error {
 		}
 	}
 	r.enqueue(false)
-	r.comm.halfway.Store(true)
+	r.comm.keepsPayload.Store(true)
 	r.state, r.err = lost, why
 	r.comm.active.Add(-1)
 	r.comm.engine.Shut()
@@ -203,7 +204,7 @@ func (r *Request) lose(why error) error {
 
 // inVain says why the operation will never end, if so. It is asked often, and looks for absent ranks now and then.
 func (r *Request) inVain() error {
-	if err := r.posted.check(); err != nil {
+	if err := r.started.Check(); err != nil {
 		return err
 	}
 	if !r.absence.Due() {
@@ -211,7 +212,7 @@ func (r *Request) inVain() error {
 	}
 	r.comm.group.Listen()
 	what := r.task.awaits()
-	what.posted = r.posted
+	what.start = r.started
 	return r.absence.Check(r.comm.absent(what), what.call())
 }
 

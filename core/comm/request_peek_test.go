@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dtl/core/backend"
+	"dtl/core/comm/agreement"
 	"dtl/core/progress"
 	"dtl/core/watchdog"
 )
@@ -64,7 +65,7 @@ func staged(t *testing.T, tests ...int32) (*Request, []*native) {
 		task.left[i].tests.Store(n)
 	}
 	all := task.left
-	r, err := (&Comm{group: watchdog.NewGroup(0, 1, false, nil)}).begin("staged", task, posted{})
+	r, err := (&Comm{group: watchdog.NewGroup(0, 1, false, nil)}).begin("staged", task, agreement.Start{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dtl/core/backend"
+	"dtl/core/comm/agreement"
 	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/status"
@@ -102,7 +103,7 @@ func (c *Comm) checkPeer(name string, rank, tag int64) error {
 
 // Isend starts what Send does. value's elements stay as they are until the request is over.
 func (c *Comm) Isend(value Array, dest, tag int64) (*Request, error) {
-	return c.begin("isend", &sends{comm: c, value: value, dest: dest, tag: tag}, posted{})
+	return c.begin("isend", &sends{comm: c, value: value, dest: dest, tag: tag}, agreement.Start{})
 }
 
 // SendInit makes a request that does what Isend does each time it is started, with what value then holds.

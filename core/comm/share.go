@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"dtl/core/board"
+	"dtl/core/comm/agreement"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
@@ -47,7 +48,7 @@ const (
 	opened   = iota
 	near     // its memory is on this machine
 	trusts   // see trusting
-	enquires // see mayEnquire
+	compares // see comparesStarts
 	within   // this is rank 0's process
 	flags
 )
@@ -71,7 +72,7 @@ func (c *Comm) share(trust bool) error {
 	}
 	var b *board.Board
 	mine := make([]uint8, flags)
-	mine[trusts], mine[enquires], mine[within] = truth(trust), truth(c.mayEnquire()), truth(bytes.Equal(process, thisProcess()))
+	mine[trusts], mine[compares], mine[within] = truth(trust), truth(c.comparesStarts()), truth(bytes.Equal(process, thisProcess()))
 	if sharing.Load() {
 		b, _ = board.Open(string(name), c.rank, c.size) // in vain on another machine
 		mine[opened], mine[near] = truth(b != nil), truth(board.OnThisMachine(string(name)))
@@ -86,8 +87,7 @@ func (c *Comm) share(trust bool) error {
 			_ = b.Close() // of no use alone
 			b.Forsake()
 		}
-		c.useMessages(binary.LittleEndian.Uint64(number))
-		return errorOr(err, c.openEnquiries(err == nil && all[enquires] == 1 && !c.trusting))
+		return errorOr(err, c.useMessages(binary.LittleEndian.Uint64(number), err == nil && all[compares] == 1))
 	}
 	c.useBoard(b)
 	return nil
@@ -133,17 +133,25 @@ var thisProcess = sync.OnceValue(func() []byte {
 })
 
 // useMessages has the ranks meet by messages. The number is the communicator's, so that nobody takes what is left over of
-// another for a message of this one.
-func (c *Comm) useMessages(number uint64) {
+// another for a message of this one. compare says that they can compare their starts. Collective.
+func (c *Comm) useMessages(number uint64, compare bool) error {
 	c.messages = watchdog.NewMessages(watchdog.Link{
 		On: c.payload, Tag: c.lane(noticeLane), Number: number, Memory: c.memory,
-		Counts: func() (meetings, started uint64) { return c.gathering.number.Load(), c.posts.started() },
+		Counts: func() (meetings, started uint64) { return c.meeter.Number(), c.starts.Count() },
 	})
 	c.group = watchdog.NewGroup(c.rank, c.size, c.alike, c.messages)
-	c.gathering.number.Store(number)
-	if !c.trusting {
-		c.brief = shareBytes
+	meetings := agreement.NewMessages(agreement.Link{
+		On: c.payload, Tag: c.lane(meetingLane), Number: number, Memory: c.memory,
+		Patience: begun, Started: c.starts.Count, Departure: c.messages.Departure,
+	})
+	c.meeter, c.yield = meetings, board.Yield
+	if c.trusting {
+		return nil
 	}
+	if c.brief = meetings.Room(); compare {
+		return c.compareStarts()
+	}
+	return nil
 }
 
 // useBoard has the ranks meet on a board that all of them have open.
@@ -160,4 +168,6 @@ func (c *Comm) useBoard(b *board.Board) {
 	if c.alike {
 		c.spins, c.yield = 1, runtime.Gosched
 	}
+	c.starts.CompareShared(b)
+	c.meeter = agreement.NewShared(b, c.group, c.starts, c.spins, c.pause)
 }

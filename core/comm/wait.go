@@ -7,6 +7,7 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/board"
+	"dtl/core/comm/agreement"
 	"dtl/core/dtype"
 	"dtl/core/memory"
 	"dtl/core/progress"
@@ -31,9 +32,9 @@ func begun() time.Duration {
 
 // awaited is what a call waits for outside meetings.
 type awaited struct {
-	call   func() string
-	peer   int64  // the rank that must do something; backend.AnySource: one of the others; watchdog.NoPeer: that is not known
-	posted posted // a collective that all ranks must start
+	call  func() string
+	peer  int64           // the rank that must do something; backend.AnySource: one of the others; watchdog.NoPeer: that is not known
+	start agreement.Start // a collective that all ranks must start
 }
 
 // named is what a call waits for that depends on no one rank.
@@ -57,8 +58,8 @@ func wildcard(n, anyOf int64) string {
 
 // absent says which of the ranks that must do something have left, and how; "" if they have not.
 func (c *Comm) absent(what awaited) string {
-	if what.posted.comm != nil {
-		return c.group.AbsentFrom(what.posted.startedBy)
+	if what.start.Exists() {
+		return c.group.AbsentFrom(what.start.StartedBy)
 	}
 	return c.group.Absent(int(what.peer))
 }
@@ -68,13 +69,13 @@ type wait struct {
 	watchdog.Wait
 	comm    *Comm
 	what    awaited
-	on      int  // the rank that it waits for in a meeting; -1: none
+	meets   bool // it waits in a meeting
 	last    bool // the call closes the communicator
 	absence watchdog.Absence
 }
 
 func (c *Comm) beginWait(call string) *wait {
-	return &wait{Wait: c.group.Begin(call), comm: c, what: awaited{peer: watchdog.NoPeer}, on: -1}
+	return &wait{Wait: c.group.Begin(call), comm: c, what: awaited{peer: watchdog.NoPeer}}
 }
 
 // check is called again and again by who waits. An error says that it is in vain, or that this rank waits no longer.
@@ -91,19 +92,22 @@ func (w *wait) Closed() error {
 // InVain reports that what this rank waits for will not come.
 func (w *wait) InVain() error {
 	if p := w.comm.serves.Load(); p != nil {
-		if err := p.inVain(); err != nil {
+		if err := p.InVain(); err != nil {
 			return err
 		}
 	}
-	if w.on >= 0 {
-		return w.comm.meetsInVain(w.on, w.Call())
+	if w.meets {
+		if err := w.comm.broken(); err != nil {
+			return err
+		}
+		return w.comm.meeter.InVain(w.Call())
 	}
 	if w.absence.Due() {
 		if err := w.absence.Check(w.comm.absent(w.what), w.Call()); err != nil {
 			return err
 		}
 	}
-	return w.what.posted.crossed()
+	return w.comm.deadlock(w.what.start)
 }
 
 // await waits for a request, as all who wait for another rank do.
@@ -239,56 +243,27 @@ func pollFor(d time.Duration, ask func() (backend.Status, bool, error)) (backend
 	}
 }
 
-// linger waits until every rank has come to the meeting that this one is in. call says to which.
-func (c *Comm) linger(call string) (err error) {
+// awaitMeeting waits until every rank has come to the meeting that this one is in. call says to which.
+func (c *Comm) awaitMeeting(call string) error {
 	w := c.beginWait(call)
+	w.meets = true
 	defer w.End()
-	if c.board == nil {
-		err = w.gather()
-	} else {
-		err = w.meet()
-	}
-	if err != nil {
-		return c.giveUp(w.Call(), err)
-	}
-	return nil
-}
-
-// meet is linger on a board.
-func (w *wait) meet() error {
-	c, turn := w.comm, 0
-	for w.on = range c.size {
-		for !c.board.Arrived(w.on) {
-			turn++
-			c.pause(turn)
-			if turn%64 != 0 {
-				continue
-			}
-			if err := w.check(); err != nil && !c.board.Arrived(w.on) { // else this rank makes the call with all others, and is interrupted after it
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// gather is linger by messages.
-func (w *wait) gather() error {
-	g := &w.comm.gathering
-	for w.on = 0; ; {
+	for {
 		slice := watchdog.Interval
 		if progress.RunQueue() {
 			slice = progress.QueuePause
 		}
-		if done, err := g.goOn(slice); done || err != nil {
-			return err
+		if all, err := c.meeter.Wait(slice); err != nil {
+			return c.giveUp(w.Call(), err)
+		} else if all {
+			return nil
 		}
 		if err := w.check(); err != nil {
-			if done, _ := g.goOn(0); done {
+			if all, _ := c.meeter.Wait(0); all { // this rank makes the call with all others, and is interrupted after it
 				return nil
 			}
-			g.leave()
-			return err
+			c.meeter.Leave()
+			return c.giveUp(w.Call(), err)
 		}
 	}
 }
@@ -299,34 +274,6 @@ func (c *Comm) giveUp(call string, why error) error {
 		c.group.GiveUp(call + ": " + why.Error())
 	}
 	return why
-}
-
-// meetsInVain says why a rank will not come to the meeting.
-func (c *Comm) meetsInVain(rank int, call string) error {
-	if err := c.broken(); err != nil {
-		return err
-	}
-	if c.board == nil {
-		return c.gathersInVain(call)
-	}
-	if why := c.group.Left(rank); why != "" {
-		return doesNotCome(rank, why, call)
-	}
-	return c.overtaken(rank, call)
-}
-
-// gathersInVain is meetsInVain by messages: any rank that does not come keeps the others waiting for each other.
-func (c *Comm) gathersInVain(call string) error {
-	for rank := range c.size {
-		if d := c.messages.Departure(rank); d.Why != "" && d.Meetings < c.gathering.number.Load() {
-			return doesNotCome(rank, d.Why, call)
-		}
-	}
-	return nil
-}
-
-func doesNotCome(rank int, why, call string) error {
-	return watchdog.InVain(status.New(status.Communication, "rank %d %s, and does not come to %s", rank, why, call))
 }
 
 // broken is the error of a communicator on which a rank gave up.

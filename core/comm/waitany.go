@@ -47,14 +47,14 @@ func (a *anyRequest) awaits() awaited {
 		if !r.try() {
 			return named("waitany")
 		}
-		p, active := r.posted, r.state == underWay
+		p, active := r.started, r.state == underWay
 		r.unlock()
 		switch {
 		case !active:
-		case p.comm == nil:
+		case !p.Exists():
 			return named("waitany")
-		case what.posted.comm == nil || p.seq < what.posted.seq:
-			what.posted = p
+		case !what.start.Exists() || p.Number() < what.start.Number():
+			what.start = p
 		}
 	}
 	return what

@@ -5,6 +5,7 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/board"
+	"dtl/core/comm/agreement"
 	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
@@ -53,7 +54,7 @@ func (c *Comm) segment(f wire.Signature, bytes int) (mapped []byte, err error) {
 	if err := c.meetWith(f, mine, memory.Of(dtype.Uint8, name)); err != nil {
 		return nil, err
 	}
-	from, n := c.board.Payload(0)
+	from, n := c.meeter.Payload(0)
 	mapped, mine = board.OpenSegment(string(bytesAt(from, n)), bytes)
 	if err := c.meet(f, mine); err != nil {
 		if mine == nil {
@@ -87,7 +88,7 @@ func (c *Comm) Expose(op, what string, mem memory.Span) (w backend.Window, err e
 
 // Started returns the request of what begin starts, which is over at once where there is nothing to wait for.
 func (c *Comm) Started(name string, begin func() (backend.Request, error)) (*Request, error) {
-	return c.begin(name, &backendTask{name: name, start: begin}, posted{})
+	return c.begin(name, &backendTask{name: name, start: begin}, agreement.Start{})
 }
 
 // exposed is a window of the backend, for which somebody goes on beside the program, and whose calls may wait there.

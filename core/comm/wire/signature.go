@@ -89,19 +89,26 @@ func DecodeSignature(text string) Signature {
 	return Signature{Op: parts[0], Operator: parts[1], Type: dtype.Type(n[0]), Count: int(n[1]), Root: n[2], Extra: n[3]}
 }
 
+// Statement is what a rank states of a call.
+type Statement struct {
+	Fingerprint uint64
+	Want        uint64
+	Code        int32 // why the rank cannot make the call; 0: it can
+}
+
 // Agreement compares what ranks state of one call. It starts with the fingerprint that all of them must state.
 type Agreement struct {
 	Fingerprint uint64
 	Want        uint64 // of the ranks that have stated elements so far; 0: none has
 }
 
-// Includes reports whether one more rank agrees: it can make the call, which code 0 says, states the same fingerprint, and
-// the same elements as those that state any.
-func (a *Agreement) Includes(fingerprint, want uint64, code int32) bool {
-	if code != 0 || fingerprint != a.Fingerprint || want != 0 && a.Want != 0 && want != a.Want {
+// Includes reports whether one more rank agrees: it can make the call, states the same fingerprint, and the same elements
+// as those that state any.
+func (a *Agreement) Includes(s Statement) bool {
+	if s.Code != 0 || s.Fingerprint != a.Fingerprint || s.Want != 0 && a.Want != 0 && s.Want != a.Want {
 		return false
 	}
-	a.Want |= want
+	a.Want |= s.Want
 	return true
 }
 

@@ -50,25 +50,21 @@ func TestSignatureEncodes(t *testing.T) {
 }
 
 func TestAgreement(t *testing.T) {
-	type stated struct {
-		fingerprint, want uint64
-		code              int32
-	}
 	for name, row := range map[string]struct {
-		ranks  []stated
+		ranks  []Statement
 		agreed bool
 	}{
-		"alike":                  {[]stated{{1, 0, 0}, {1, 0, 0}}, true},
-		"another call":           {[]stated{{1, 0, 0}, {2, 0, 0}}, false},
-		"failed here":            {[]stated{{1, 0, 5}, {1, 0, 0}}, false},
-		"failed there":           {[]stated{{1, 0, 0}, {1, 0, 5}}, false},
-		"stated by some":         {[]stated{{1, 0, 0}, {1, 3, 0}, {1, 0, 0}, {1, 3, 0}}, true},
-		"stated, and others not": {[]stated{{1, 3, 0}, {1, 0, 0}, {1, 5, 0}}, false},
+		"alike":                  {[]Statement{{1, 0, 0}, {1, 0, 0}}, true},
+		"another call":           {[]Statement{{1, 0, 0}, {2, 0, 0}}, false},
+		"failed here":            {[]Statement{{1, 0, 5}, {1, 0, 0}}, false},
+		"failed there":           {[]Statement{{1, 0, 0}, {1, 0, 5}}, false},
+		"stated by some":         {[]Statement{{1, 0, 0}, {1, 3, 0}, {1, 0, 0}, {1, 3, 0}}, true},
+		"stated, and others not": {[]Statement{{1, 3, 0}, {1, 0, 0}, {1, 5, 0}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			agreement, agreed := Agreement{Fingerprint: row.ranks[0].fingerprint}, true
+			agreement, agreed := Agreement{Fingerprint: row.ranks[0].Fingerprint}, true
 			for _, r := range row.ranks {
-				agreed = agreed && agreement.Includes(r.fingerprint, r.want, r.code)
+				agreed = agreed && agreement.Includes(r)
 			}
 			assert.Equal(t, row.agreed, agreed)
 		})

@@ -1,0 +1,95 @@
+// Package agreement has the ranks of a communicator make sure that all of them make the same collective call, before anything
+// is moved. So ranks that call different things, pass other counts, or cannot make their call all get an error, and none
+// waits for ever or takes what was meant for another.
+//
+// Before a call that blocks, the ranks meet: each states which call it makes, and goes on when all have. A Meeter is how.
+// Where the statements differ, a second meeting brings the texts for the error, which is a Verdict.
+//
+// A collective that does not block cannot wait for the others when it starts. Starts compares what the ranks start, while
+// they go on.
+//
+// Both come in two implementations: in memory that the ranks share (core/board), and by messages.
+package agreement
+
+import (
+	"slices"
+	"time"
+	"unsafe"
+
+	"dtl/core/comm/wire"
+	"dtl/core/memory"
+	"dtl/core/status"
+	"dtl/core/watchdog"
+)
+
+// A Meeter has the ranks of a communicator meet. They all come to the same meetings in the same order. Its methods are for
+// one goroutine at a time, but for Number.
+type Meeter interface {
+	// Come comes to the next meeting with a statement, and with up to Room bytes that the others may read. It reports whether
+	// all others are there already; else Wait waits for them.
+	Come(s wire.Statement, payload memory.Span) (all bool, err error)
+	// Explain is Come to the meeting in which ranks that do not agree tell each other what they called, or why they cannot,
+	// which code says.
+	Explain(text string, code status.Code) (all bool, err error)
+	// Wait waits for the ranks that are missing for about so long, and reports whether all are there.
+	Wait(d time.Duration) (all bool, err error)
+	// InVain returns an error, which the watchdog's InVain has marked, if a rank that is missing will not come to this
+	// meeting, which call names.
+	InVain(call string) error
+	// Leave ends a meeting to which not all come. There is none after it.
+	Leave()
+
+	// The rest is of the meeting in which all are, until this rank comes to the next.
+
+	// Agreed reports whether all ranks make the same call, and none has failed.
+	Agreed() bool
+	// Payload returns what a rank brought along.
+	Payload(rank int) (unsafe.Pointer, int)
+	// Deadlock reports whether a rank came because it waits for a collective that does not block, which another has not
+	// started, and returns the number of the first start that not all ranks have made.
+	Deadlock() (yes bool, first uint64)
+	// Explained returns what each rank said in Explain.
+	Explained() ([]status.Code, []string)
+
+	// BlockedWithout reports whether a rank is in the next meeting already that has not made start number seq, or that came
+	// because it waits for one. No meeting is under way.
+	BlockedWithout(seq uint64) bool
+	// Number returns the number of the last meeting that this rank came to. It may be called from any goroutine where the
+	// ranks meet by messages.
+	Number() uint64
+	// Room returns how many bytes a rank may bring along.
+	Room() int
+	// Close gives memory back. Nobody comes to a meeting any more.
+	Close()
+}
+
+// DeadlockWant is what a rank wants that comes to the meeting of a call that it does not make, because it waits for a
+// collective that does not block and that a rank in that meeting has not started.
+var DeadlockWant = wire.Hash("deadlock") | 1
+
+// explaining is the fingerprint of the meeting that Explain comes to.
+const explaining = 1
+
+// doesNotCome is the error of a wait for a rank that has left.
+func doesNotCome(rank int, why, call string) error {
+	return watchdog.InVain(status.New(status.Communication, "rank %d %s, and does not come to %s", rank, why, call))
+}
+
+// Verdict returns the error of a rank that has not failed itself, from what each rank said: the first failure of another,
+// or that they called different things. That is one text on all ranks.
+func Verdict(codes []status.Code, texts []string) error {
+	if failed := slices.IndexFunc(codes, func(code status.Code) bool { return code != status.OK }); failed >= 0 {
+		return status.New(codes[failed], "rank %d: %s", failed, texts[failed])
+	}
+	return disagree(watchdog.ByRanks(texts, "called "))
+}
+
+// disagree is the error of ranks that make different calls.
+func disagree(calls string) *status.Error {
+	err := status.New(status.Mismatch, "ranks disagree: %s", calls)
+	err.Op = "collective call"
+	return err
+}
+
+// bytesAt is a span of n bytes at an address.
+func bytesAt(addr unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(addr), n) }
