@@ -6,7 +6,7 @@
 ``<!-- test: file NAME -->``
     a program, which console blocks run by that name; it does not run with the others
 ``<!-- test: ranks N -->``
-    a program by itself, on N ranks
+    a program by itself, on N ranks; those of a page run in one job, one after another
 ``<!-- test: any order -->``
     the lines of the output come in any order
 ``<!-- test: skip, REASON -->``
@@ -77,13 +77,13 @@ def blocks(page: Path) -> Iterator[Block]:
         yield Block(page, line, match["language"].strip(), match["text"], match["note"] or "")
 
 
-def to_run(*languages: str, note: str = "") -> list[Any]:
-    """Return the blocks of these languages that are to run, and have such a note, as parameters of a test."""
+def to_run(*languages: str) -> list[Any]:
+    """Return the blocks of these languages that are to run, as parameters of a test."""
     return [
         pytest.param(block, id=str(block))
         for page in PAGES
         for block in blocks(page)
-        if block.language in languages and not block.says("skip") and (not note or block.says(note))
+        if block.language in languages and not block.says("skip")
     ]
 
 
@@ -140,13 +140,25 @@ def test_python_of_a_page(page: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("block", to_run("python", note="ranks"))
-def test_program_on_several_ranks(block: Block, tmp_path: Path) -> None:
-    ranks = block.says("ranks")
+#: Runs programs one after another, each as the main program: a start takes longer than most of them.
+IN_TURN = "import runpy, sys\nfor program in sys.argv[1:]:\n    runpy.run_path(program, run_name='__main__')\n"
+
+
+@pytest.mark.parametrize(
+    ("page", "ranks"),
+    sorted({(block.page, block.says("ranks")) for page in PAGES for block in blocks(page) if block.says("ranks")}),
+    ids=lambda value: value if isinstance(value, str) else str(value.relative_to(ROOT)),
+)
+def test_programs_on_several_ranks(page: Path, ranks: str, tmp_path: Path) -> None:
     need_ranks(int(ranks))
-    (tmp_path / "program.py").write_text(block.text, encoding="utf-8")
-    done = run([sys.executable, "-m", "dtl", "run", "-n", ranks, "program.py"], tmp_path)
-    assert done.returncode == 0, f"{block}\n{done.stdout}"
+    programs = []
+    for block in blocks(page):
+        if block.language == "python" and block.says("ranks") == ranks:
+            programs.append(f"{page.stem}_{block.line}.py")
+            (tmp_path / programs[-1]).write_text(block.text, encoding="utf-8")
+    (tmp_path / "in_turn.py").write_text(IN_TURN, encoding="utf-8")
+    done = run([sys.executable, "-m", "dtl", "run", "-n", ranks, "in_turn.py", *programs], tmp_path)
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("block", to_run("console"))
