@@ -141,7 +141,7 @@ test-python: $(VENV)/.installed
 # The tests that start programs of their own, which are asleep for most of the time.
 test-jobs: $(VENV)/.installed
 	$(say) "pytest, programs that tests start, Open MPI"
-	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q -m jobs -n 3
+	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q -m jobs -n 4
 
 # Each number of ranks, and each library, once, with each value of each parameter; test-matrix has every pair and every
 # case.

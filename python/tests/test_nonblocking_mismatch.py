@@ -173,10 +173,10 @@ class TestWaitsInVain:
                 r"irecv: no end after 1s: .*rank 0 in irecv\(source 1, tag 5\)",
             ),
             (
-                "if last: time.sleep(5)\nelse: dtl.ibarrier(ctx).wait()",
+                "if last: time.sleep(3)\nelse: dtl.ibarrier(ctx).wait()",
                 r"ibarrier: no end after 1s: .*rank 0 in ibarrier",
             ),
-            ("if last: time.sleep(5)\nelse: dtl.iallreduce(ctx, 1.0).wait()", r"iallreduce: no end after 1s: "),
+            ("if last: time.sleep(3)\nelse: dtl.iallreduce(ctx, 1.0).wait()", r"iallreduce: no end after 1s: "),
             ("r = [dtl.irecv(ctx, 1 - rank, t) for t in (5, 6)]\ndtl.waitany(r)", r"waitany: no end after 1s: "),
             ("dtl.probe(ctx, 1 - rank, 3)", r"probe: no end after 1s: .*rank 0 in probe\(source 1, tag 3\)"),
         ],
@@ -188,7 +188,7 @@ class TestWaitsInVain:
 
     def test_request_goes_on_after_the_limit(self, tmp_path: Path) -> None:
         body = """if last:
-    time.sleep(3)
+    time.sleep(2)
     dtl.send(ctx, 7, 0)
 else:
     request = dtl.irecv(ctx, 1)
@@ -202,8 +202,8 @@ else:
         assert succeeded(self.job(tmp_path, body, DTL_TIMEOUT="1")).count("goes on") == 2
 
     def test_report(self, tmp_path: Path) -> None:
-        body = "if last: time.sleep(4)\ndtl.iallreduce(ctx, np.ones(3)).wait()"
-        ended = self.job(tmp_path, body, DTL_HANG_REPORT="1")
+        body = "if last: time.sleep(2)\ndtl.iallreduce(ctx, np.ones(3)).wait()"
+        ended = self.job(tmp_path, body, DTL_HANG_REPORT="0.5")
         assert succeeded(ended).count("goes on") == 2
         assert re.search(r"rank 0 in iallreduce.* at program\.py:\d+; rank 1 at program\.py:\d+", ended.err), ended
 

@@ -172,10 +172,10 @@ def test_who_waits_for_its_turn_is_reported_and_gives_up(tmp_path: Path) -> None
                 print(error)
             thread.join()
         else:
-            time.sleep(3)
+            time.sleep(2)
     """
-    ended = ranks(2, program, tmp_path, DTL_TIMEOUT="1.5", DTL_HANG_REPORT="0.7")
-    assert re.search(r"allreduce: no end after 1.5s: rank 0 in ", succeeded(ended)), ended
+    ended = ranks(2, program, tmp_path, DTL_TIMEOUT="1", DTL_HANG_REPORT="0.5")
+    assert re.search(r"allreduce: no end after 1s: rank 0 in ", succeeded(ended)), ended
     assert re.search(r"in allreduce, behind another thread's call at program.py:\d+", ended.err), ended
 
 

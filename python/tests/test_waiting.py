@@ -45,7 +45,7 @@ def job(folder: Path, body: str, count: int = 2, **variables: str) -> Ended:
 
 def test_report_of_a_long_wait(tmp_path: Path) -> None:
     """It names who waits where, and where the rank is that does not come; nothing fails."""
-    ended = job(tmp_path, "if last: time.sleep(4)\ndtl.allreduce(ctx, np.ones(3))", DTL_HANG_REPORT="1")
+    ended = job(tmp_path, "if last: time.sleep(2)\ndtl.allreduce(ctx, np.ones(3))", DTL_HANG_REPORT="0.5")
     out = succeeded(ended)
     assert out.count("goes on") == 2
     reports = re.findall(r"dtl: rank 0 of 2 waits for .*", ended.err)
@@ -59,11 +59,11 @@ def test_report_of_a_long_wait(tmp_path: Path) -> None:
     ("body", "text"),
     [
         (
-            "if last: time.sleep(8)\nelse: ctx.barrier()",
+            "if last: time.sleep(3)\nelse: ctx.barrier()",
             r"barrier: no end after 1s: rank 0 in barrier\(\) at program.py:\d+; rank 1 at ",
         ),
         (
-            "if last: time.sleep(8)\nelse: dtl.recv(ctx, 1, tag=5)",
+            "if last: time.sleep(3)\nelse: dtl.recv(ctx, 1, tag=5)",
             r"recv: no end after 1s: rank 0 in recv\(source 1, tag 5\) at ",
         ),
         ("dtl.recv(ctx, 1 - rank)", r"rank 0 in recv\(source 1, tag 0\) at .*; rank 1 in recv\(source 0, tag 0\) at "),
@@ -82,7 +82,7 @@ def test_limit_of_a_wait(tmp_path: Path, body: str, text: str) -> None:
 
 def test_given_up_meetings_fail_on_all_ranks(tmp_path: Path) -> None:
     """The rank that comes too late hears who gave up, and so does each later call."""
-    body = "if last: time.sleep(4)\ntry:\n    ctx.barrier()\nexcept dtl.CommunicationError: pass\nctx.barrier()"
+    body = "if last: time.sleep(2.5)\ntry:\n    ctx.barrier()\nexcept dtl.CommunicationError: pass\nctx.barrier()"
     out = job(tmp_path, body, DTL_TIMEOUT="1").out
     assert re.search(r"rank 1: barrier: rank 0 gave up in barrier\(\) at .*: no end after 1s", out), out
 
