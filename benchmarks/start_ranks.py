@@ -12,7 +12,7 @@ from pathlib import Path
 from blocks import Block, alternate
 from rows import at_most, deliver
 
-from dtl._cli import command, run
+from dtl._cli import command, start
 
 _ROUNDS = 11
 
@@ -26,15 +26,15 @@ _PROGRAMS = {
 def _job(script: Path) -> Block:
     """Return a block that runs a script on two ranks, by the launcher itself: ``dtl run`` would be a process more."""
     job = command.Job(ranks=2, program=[sys.executable, str(script)])
-    started = run._command(job, os.environ, verbose=False)
+    started = start.command_for(job, os.environ, print)
     environment = {**os.environ, **started.variables, "PYTHONPYCACHEPREFIX": str(script.parent / "bytecode")}
     # Installed packages come with bytecode. The first round, which does not count, writes it for all alike.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
 
     def block() -> float:
-        start = time.perf_counter()
+        before = time.perf_counter()
         subprocess.run(started.words, check=True, env=environment, cwd=str(script.parent))
-        return time.perf_counter() - start
+        return time.perf_counter() - before
 
     return block
 

@@ -25,6 +25,9 @@ _BANNERS = (
 _NAMES = ("mpiexec", "mpiexec.openmpi", "mpiexec.hydra", "mpiexec.mpich", "mpirun")
 
 
+_versions: dict[str, str] = {}  # what launchers have said: a notebook starts many jobs
+
+
 class Launcher(NamedTuple):
     """An mpiexec: its path, its family, and its version as numbers."""
 
@@ -69,7 +72,13 @@ def identify(path: str) -> Launcher | None:
 
 
 def _version(path: str) -> str:
-    """Return what a launcher prints where it is asked for its version, or why it prints nothing."""
+    """Return what a launcher prints where it is asked for its version, or why it prints nothing; it is asked once."""
+    if path not in _versions:
+        _versions[path] = _asked(path)
+    return _versions[path]
+
+
+def _asked(path: str) -> str:
     try:
         answer = subprocess.run(
             [path, "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=30, check=False

@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import time
-from typing import Iterator, NamedTuple
+from typing import Iterator, Mapping, NamedTuple
 
 _RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
 
@@ -85,7 +85,11 @@ def ranks(job: list[Process], interpreter: str) -> list[tuple[str, Process]]:
 
 def rank(process: Process) -> int | None:
     """Return the rank that a launcher gave to a process or to one that it descends from, or None."""
-    variables = dict(entry.partition("=")[::2] for entry in _environ(process.pid))
+    return rank_in(dict(entry.partition("=")[::2] for entry in _environ(process.pid)))
+
+
+def rank_in(variables: Mapping[str, str]) -> int | None:
+    """Return the rank that a launcher has written into an environment, or None."""
     return next((int(variables[name]) for name in _RANK_VARIABLES if name in variables), None)
 
 

