@@ -38,6 +38,7 @@ class Section(NamedTuple):
 _SECTIONS = (
     Section("Start", "start.py", 0, False),
     Section("Start on two ranks", "start_ranks.py", 0, True),
+    Section("Ranks from a program without any", "launch.py", 0, True),
     Section("Memory", "pages.py", 0, False),
     Section("Calls on one rank", "calls.py", 0, False),
     Section("Calls on two ranks", "calls.py", 2, True),

@@ -151,6 +151,8 @@ from .exceptions import OverflowError as OverflowError
 from .futures.combinators import when_all as when_all
 from .futures.combinators import when_any as when_any
 from .futures.future import Future as Future
+from .launching.ranks import Ranks as Ranks
+from .launching.ranks import launch as launch
 from .monitoring.progress_bar import progress as progress
 from .monitoring.trace import trace as trace
 from .ops import BAND as BAND

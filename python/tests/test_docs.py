@@ -168,9 +168,12 @@ def test_console(block: Block, tmp_path: Path) -> None:
             (tmp_path / other.says("file")).write_text(other.text, encoding="utf-8")
     for session in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, _, wanted = session.partition("\n")
-        ranks = re.search(r"(?:mpirun|mpiexec|dtl run) -n (\d+)", command)
+        programs = [path.read_text(encoding="utf-8") for path in tmp_path.glob("*.py") if path.name in command]
+        ranks = re.search(
+            r"(?:mpirun|mpiexec|dtl run) -n (\d+)|ranks=(\d+)|Ranks\((\d+)\)", "".join([command, *programs])
+        )
         if ranks:
-            need_ranks(int(ranks[1]))
+            need_ranks(int(next(filter(None, ranks.groups()))))
         got = run(command, tmp_path).stdout
         if block.note == "any order":
             wanted, got = ("".join(sorted(text.splitlines(keepends=True))) for text in (wanted, got))

@@ -35,6 +35,7 @@ ORDER = [
     ["backends", "nccl", "observe", "ordered", "redistribution", "seating", "tracing"],  # names of modules elsewhere
     ["__init__"],
     ["_cli", "__main__"],
+    ["launching"],  # starts ranks as dtl run does
 ]
 
 PLACE = {name: place for place, row in enumerate(ORDER) for name in row}
