@@ -8,6 +8,7 @@ The stub ``__init__.pyi`` says where each public name is. Type checkers read it,
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -27,6 +28,7 @@ def attach(package: str, eager: Iterable[str] = ()) -> tuple[Callable[[str], Any
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home = importlib.import_module(homes[name], package)
         value = home if homes[name] == f".{name}" else getattr(home, name)
+        say_public(value, package)
         setattr(module, name, value)
         return value
 
@@ -34,6 +36,17 @@ def attach(package: str, eager: Iterable[str] = ()) -> tuple[Callable[[str], Any
         if home in eager:
             load(name)
     return load, list(homes)
+
+
+def say_public(function: Any, module: str) -> None:
+    """Let a function of a package's module say that it is the module's that programs import it from.
+
+    So do pickles and help. A public class says so in its body, because its objects may come before its name.
+    """
+    while callable(function) and not isinstance(function, type) and function.__module__.count(".") > 1:
+        with contextlib.suppress(AttributeError):  # a Short has what the function behind it has
+            function.__module__ = module
+        function = getattr(function, "__wrapped__", None)
 
 
 def names_of(stub: str) -> dict[str, str]:

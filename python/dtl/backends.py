@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._lazy import say_public
 from .runtime.backends import (
     available,
     chosen,
@@ -29,3 +30,6 @@ __all__ = [
     "registered",
     "why_not",
 ]
+
+for _name in __all__:
+    say_public(globals()[_name], __name__)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
-from .monitoring.trace import Record, Trace, table, trace
+from ._lazy import say_public
+from .monitoring.records import Record, table
+from .monitoring.trace import Trace, trace
 
 __all__ = ["Record", "Trace", "table", "trace"]
+
+for _name in __all__:
+    say_public(globals()[_name], __name__)

@@ -22,7 +22,7 @@ def classes() -> Iterator[type]:
     for module in pkgutil.walk_packages(dtl.__path__, "dtl."):
         if not module.name.endswith("__main__"):
             for made in vars(importlib.import_module(module.name)).values():
-                if inspect.isclass(made) and made.__module__ == module.name and hasattr(made, "__del__"):
+                if inspect.isclass(made) and made.__module__.split(".")[0] == "dtl" and hasattr(made, "__del__"):
                     yield made
 
 

@@ -607,7 +607,7 @@ def public() -> set[str]:
         if issubclass(thing, BaseException):
             continue
         for cls in thing.__mro__:
-            if cls.__module__.startswith("dtl."):
+            if cls.__module__.split(".")[0] == "dtl":
                 names |= {
                     f"{cls.__name__}.{member}"
                     for member, value in vars(cls).items()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
+import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,6 +74,35 @@ def test_modules_are_importable_by_path() -> None:
     for module, names in BY_PATH.items():
         for name in names:
             assert hasattr(importlib.import_module(f"dtl.{module}"), name)
+
+
+@pytest.mark.parametrize(("module", "name"), [(module, name) for module in BY_PATH for name in BY_PATH[module]])
+def test_public_paths_by_module(module: str, name: str) -> None:
+    check_path(getattr(importlib.import_module(f"dtl.{module}"), name), f"dtl.{module}")
+
+
+@pytest.mark.parametrize("name", [name for name, home in imported() if home != f".{name}"])
+def test_public_paths(name: str) -> None:
+    check_path(getattr(dtl, name), "dtl")
+
+
+def check_path(thing: Any, module: str) -> None:
+    """Check that what pickles, help and tracebacks show of a thing is where programs import it from."""
+    if not callable(thing):
+        return
+    where = inspect.unwrap(thing).__module__
+    assert where == thing.__module__
+    assert where in {module, "dtl", *(f"dtl.{public}" for public in BY_PATH)}
+    assert pickle.loads(pickle.dumps(thing)) is thing
+    assert getattr(sys.modules[where], thing.__name__) is thing
+
+
+def test_values_are_pickled_by_public_paths() -> None:
+    """Also where nobody has asked for their classes by name."""
+    code = "import dtl, pickle; print(pickle.dumps(dtl.Context().topology.seats, 0))"
+    out = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE).stdout.decode()
+    assert "dtl.seating" in out
+    assert "affinity" not in out
 
 
 @pytest.mark.parametrize("name", ["nothing", "nothing_vector"])

@@ -70,6 +70,8 @@ class GroupBy:
     Until it is closed it keeps the order of the keys: about 9 bytes an element, and the distinct keys.
     """
 
+    __module__ = "dtl"
+
     _closed = True
 
     @collective

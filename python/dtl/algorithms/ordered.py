@@ -170,6 +170,9 @@ class Unique(NamedTuple):
     inverse: Any = None
 
 
+Unique.__module__ = "dtl.ordered"
+
+
 @algorithm
 def unique(c: DistributedContainer, *, return_counts: bool = False, return_inverse: bool = False) -> Any:
     """Return the distinct elements of a container, sorted, in a new vector. Collective.

@@ -44,6 +44,8 @@ class MessageInfo:
         The number of elements.
     """
 
+    __module__ = "dtl"
+
     __slots__ = ("count", "dtype", "shape", "source", "tag")
 
     def __init__(self, source: int, tag: int, dtype: np.dtype[Any] | None, shape: tuple[int, ...], count: int) -> None:

@@ -265,6 +265,8 @@ class Cart(Neighbours):
     (4, 2)
     """
 
+    __module__ = "dtl"
+
     _crosswise = 1
     _kind = "grid"
 
@@ -469,6 +471,8 @@ class Graph(Neighbours):
     ...     int(ring.neighbor_allgather(ctx.rank)[0]) == (ctx.rank - 1) % ctx.size
     True
     """
+
+    __module__ = "dtl"
 
     _kind = "graph"
 

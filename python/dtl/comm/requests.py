@@ -42,6 +42,8 @@ class Request:
     array([0, 1, 2])
     """
 
+    __module__ = "dtl"
+
     _held: bridge.Held | None = None
     _answer: tuple[bool, Any] | None = None  # test's, once it is always the same
 
@@ -219,6 +221,8 @@ class PersistentRequest(Request):
     ...     float(sums)
     6.0
     """
+
+    __module__ = "dtl"
 
     _before: Callable[[], Any] | None = None  # makes ready what is sent, where it is not sent as it lies
 

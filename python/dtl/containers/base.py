@@ -34,6 +34,8 @@ class DistributedContainer(Elementwise, Numbers, Deferrable):
     It is made by one of those classes. Operators and ufuncs of NumPy work on the local parts, and communicate nothing.
     """
 
+    __module__ = "dtl"
+
     _context: Context
     _dtype: np.dtype[Any]
     _ndim: int

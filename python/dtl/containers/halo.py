@@ -73,6 +73,8 @@ class Halo(Owner):
     array([-4.,  2.,  2.,  2.,  2., -4.])
     """
 
+    __module__ = "dtl"
+
     _container: DistributedContainer
     _width: tuple[tuple[int, int], ...]
     _periodic: tuple[bool, ...]

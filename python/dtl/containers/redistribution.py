@@ -46,6 +46,9 @@ class Traffic(NamedTuple):
         return "\n".join(lines)
 
 
+Traffic.__module__ = "dtl.redistribution"
+
+
 class RedistributionPlan(Owner):
     """A move of all elements of one container to another, planned once and made as often as wanted. Collective.
 
@@ -83,6 +86,8 @@ class RedistributionPlan(Owner):
     ...     print(dst[::2].gather_to(), plan.explain().bytes.sum())
     [0 2 4 6] 64
     """
+
+    __module__ = "dtl"
 
     @collective
     def __init__(self, src: DistributedContainer, dst: DistributedContainer, *, max_extra_bytes: int = 0) -> None:

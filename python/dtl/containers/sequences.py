@@ -137,6 +137,8 @@ class DistributedVector(OneDimensional):
     (5, [4, 0], 15)
     """
 
+    __module__ = "dtl"
+
     _family: ClassVar[int] = 0
     _op: ClassVar[str] = "vector"
 
@@ -229,6 +231,8 @@ class DistributedArray(OneDimensional):
     ...     float(dtl.allreduce(ctx, array.local_view().sum())), hasattr(array, "resize")
     (20.0, False)
     """
+
+    __module__ = "dtl"
 
     _family: ClassVar[int] = 1
     _op: ClassVar[str] = "array"

@@ -44,6 +44,8 @@ class DistributedSpan(Indexed):
     4 [0. 1. 1. 1. 1. 0.]
     """
 
+    __module__ = "dtl"
+
     _source: DistributedContainer
 
     def __init__(self, source: DistributedContainer) -> None:

@@ -67,6 +67,8 @@ class DistributedTensor(OwningContainer):
     ((3,), [1, 3, 5], 1)
     """
 
+    __module__ = "dtl"
+
     _family: ClassVar[int] = 2
     _op: ClassVar[str] = "tensor"
     _dims: ClassVar[int | None] = None

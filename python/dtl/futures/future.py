@@ -27,6 +27,8 @@ class Future(Pending):
     42
     """
 
+    __module__ = "dtl"
+
     __slots__ = ()
 
     #: Whether whoever has it may set it: it is not that of an operation.

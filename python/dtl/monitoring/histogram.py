@@ -31,6 +31,8 @@ class Histogram(Metric):
         As of Metric, or if the bounds do not grow.
     """
 
+    __module__ = "dtl.observe"
+
     kind = "histogram"
 
     def __init__(

@@ -28,6 +28,8 @@ class Registry:
     steps_total 1
     """
 
+    __module__ = "dtl.observe"
+
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._metrics: dict[str, Metric] = {}
@@ -100,6 +102,8 @@ class Metric:
         If name or a label cannot be one, or the registry has a metric of that name.
     """
 
+    __module__ = "dtl.observe"
+
     kind = "untyped"
 
     def __init__(
@@ -165,6 +169,8 @@ class Metric:
 class Counter(Metric):
     """A number that only grows: of calls, of bytes. Its parameters are those of Metric."""
 
+    __module__ = "dtl.observe"
+
     kind = "counter"
 
     def inc(self, by: SupportsFloat = 1.0, /, **labels: Any) -> None:
@@ -187,6 +193,8 @@ class Counter(Metric):
 
 class Gauge(Metric):
     """A number that goes up and down: elements held, a residual. Its parameters are those of Metric."""
+
+    __module__ = "dtl.observe"
 
     kind = "gauge"
 

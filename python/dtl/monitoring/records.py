@@ -49,6 +49,9 @@ class Record(NamedTuple):
         return f"{name}:{self.line}"
 
 
+Record.__module__ = "dtl.tracing"
+
+
 class Snapshot(NamedTuple):
     """What a trace holds at one moment. The field site of an event is an index into records."""
 

@@ -41,6 +41,8 @@ class Trace:
     It counts while its block runs, and goes on where the block is entered again. Its records can be read at any time.
     """
 
+    __module__ = "dtl.tracing"
+
     def __init__(self, max_events: int) -> None:
         self._recorder = bridge.Recorder(max_events, True, ())
         self._running = 0

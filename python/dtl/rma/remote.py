@@ -34,6 +34,8 @@ class Remote:
         Its global index.
     """
 
+    __module__ = "dtl"
+
     __slots__ = ("_container", "_dtype", "_offset", "_opened", "index", "owner")
 
     def __init__(

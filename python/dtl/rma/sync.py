@@ -46,6 +46,8 @@ class Lock:
     ...     lock.close()
     """
 
+    __module__ = "dtl"
+
     @collective
     def __init__(self, ctx: Context) -> None:
         check_context(ctx)
@@ -138,6 +140,8 @@ class Counter(bridge.Exposed):
     ...     done if ctx.size == 1 else [(0, 4), (4, 8), (8, 10)]
     [(0, 4), (4, 8), (8, 10)]
     """
+
+    __module__ = "dtl"
 
     @collective
     def __init__(self, ctx: Context, start: int = 0) -> None:

@@ -72,6 +72,8 @@ class Window(Epochs):
     array([0., 1., 2.])
     """
 
+    __module__ = "dtl"
+
     _array: np.ndarray[Any, Any] | None
     _held: bridge.Held | None = None  # base
     _base: int

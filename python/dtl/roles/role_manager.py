@@ -49,6 +49,8 @@ class RoleManager:
     array([0., 1., 2.])
     """
 
+    __module__ = "dtl"
+
     def __init__(self, ctx: Context) -> None:
         check_context(ctx)
         self._context = ctx

@@ -78,7 +78,7 @@ def _ranks(arguments: Iterable[Any]) -> Any:
 
 def _of_dtl(thing: Any) -> bool:
     """Say whether a thing's class is one of DTL's own, so that its attributes are."""
-    return type(thing).__module__.startswith("dtl.")
+    return f"{type(thing).__module__}.".startswith("dtl.")
 
 
 @contextmanager

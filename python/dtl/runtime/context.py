@@ -78,6 +78,8 @@ class Context(DeviceRanks):
     rank 0 of 1
     """
 
+    __module__ = "dtl"
+
     _streams: Any = None  # what runs asynchronous calls, where there have been any
     _topologies = 0  # how many grids and graphs of its ranks there are
 

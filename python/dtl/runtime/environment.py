@@ -33,6 +33,8 @@ class Environment(Owner):
     1
     """
 
+    __module__ = "dtl"
+
     def __init__(self) -> None:
         hang_monitor.configure(None)
         self._handle = library.environment_open()

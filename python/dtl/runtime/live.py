@@ -21,6 +21,9 @@ class LiveHandle(NamedTuple):
     )  #: the file and line that made it, such as "app.py:41"; None unless the checks are "full" on request
 
 
+LiveHandle.__module__ = "dtl"
+
+
 def live() -> list[LiveHandle]:
     """Return what of this process's native objects is open, the oldest first. Not collective.
 

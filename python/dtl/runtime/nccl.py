@@ -17,12 +17,16 @@ class _Number(enum.IntEnum):
 class Mode(_Number):
     """What a context with NCCL does with an operation that NCCL lacks."""
 
+    __module__ = "dtl.nccl"
+
     NATIVE_ONLY = 0
     HYBRID_PARITY = 1
 
 
 class Operation(_Number):
     """An operation to ask about."""
+
+    __module__ = "dtl.nccl"
 
     BARRIER = 0
     BROADCAST = 1

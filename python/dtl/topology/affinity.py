@@ -22,6 +22,8 @@ class ContextTopology:
     ``print`` shows it as a table.
     """
 
+    __module__ = "dtl.seating"
+
     def __init__(self, ctx: Context) -> None:
         self._context = ctx
         self._seats = seats_of(library.context_topology(ctx._handle))

@@ -37,6 +37,8 @@ class Topology:
     True
     """
 
+    __module__ = "dtl"
+
     @staticmethod
     def num_cpus() -> int:
         """Return how many CPUs (hardware threads) of its machine this process may use. Not collective.

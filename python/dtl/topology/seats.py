@@ -31,6 +31,9 @@ class Seat(NamedTuple):
     domains: dict[int, tuple[int, ...]]
 
 
+Seat.__module__ = "dtl.seating"
+
+
 def numbers(text: str) -> tuple[int, ...]:
     """Return numbers with commas in between."""
     return tuple(map(int, text.split(","))) if text else ()

@@ -62,6 +62,8 @@ class DistributedMap(Owner):
     (2, False, 2)
     """
 
+    __module__ = "dtl"
+
     @collective
     def __init__(self, ctx: Context, key_dtype: Any, value_dtype: Any) -> None:
         check_context(ctx)
