@@ -17,8 +17,7 @@ from ..exceptions import InvalidArgumentError
 from ..ops import MAX, PROD, SUM, Op
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
-from .axes import dimensions
-from .axis_reductions import container_of
+from .axis_reductions import container_of, dimensions
 from .exchange import share
 
 
