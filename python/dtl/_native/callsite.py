@@ -1,13 +1,20 @@
-"""Where in the user's program a call is made."""
+"""Where in the user's program a call is made, and warnings that name that line."""
 
 from __future__ import annotations
 
 import os
 import sys
+import warnings
 from types import FrameType, TracebackType
+from typing import Any, Callable
+
+import numpy as np
 
 #: The folder of the package.
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+# What is not the user's: DTL, and NumPy, whose functions and operators call DTL for the user.
+_INSIDE = (PACKAGE, os.path.dirname(os.path.abspath(np.__file__)) + os.sep, "<__array_function__ internals>")
 
 
 def own(frame: FrameType) -> bool:
@@ -21,14 +28,29 @@ def name(frame: FrameType, line: int | None = None) -> str:
 
 
 def caller(frame: FrameType | None) -> FrameType | None:
-    """Return the innermost frame, from one outwards, that is not DTL's own."""
-    while frame is not None and own(frame):
+    """Return the innermost frame, from one outwards, that is the user's."""
+    while frame is not None and frame.f_code.co_filename.startswith(_INSIDE):
         frame = frame.f_back
     return frame
 
 
+def warn(
+    text: str,
+    category: type[Warning],
+    source: Any = None,
+    issue: Callable[..., None] = warnings.warn,
+    frame_of: Callable[[], FrameType] = sys._getframe,
+    inside: tuple[str, ...] = _INSIDE,
+) -> None:
+    """Issue a warning that names the user's line. What destructors need at the interpreter's end is held here."""
+    frame, level = frame_of(), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):
+        frame, level = frame.f_back, level + 1
+    issue(text, category, level, source)
+
+
 def outside(frame: FrameType | None) -> str:
-    """Return the innermost place, from a frame outwards, that is not in DTL; empty if there is none."""
+    """Return the innermost place of the user's, from a frame outwards; empty if there is none."""
     frame = caller(frame)
     return "" if frame is None else name(frame)
 

@@ -1,4 +1,4 @@
-"""Calls that run later, as if they were made where the program made them."""
+"""Calls that are made for the program, as if they were made where the program called DTL."""
 
 from __future__ import annotations
 
@@ -25,13 +25,22 @@ class Site(NamedTuple):
 
 
 def here() -> Site:
-    """Return the innermost place of the calling thread that is not in DTL."""
+    """Return the innermost place of the user's in the calling thread."""
     frame = caller(sys._getframe(1))
     return Site("", 0, "") if frame is None else Site(frame.f_code.co_filename, frame.f_lineno, name(frame))
 
 
+def by_user(f: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Return what a function of NumPy returns. What it warns of names the line where the user called DTL."""
+    frame = caller(sys._getframe(1))
+    if frame is None:
+        return f(*args, **options)
+    code = _code(getattr(f, "__name__", "numpy"), frame.f_code.co_filename, frame.f_lineno)
+    return FunctionType(code, frame.f_globals)(f, *args, **options)
+
+
 # A frame belongs to the file and the line that its code names.
-_called: Any = lambda work: work()  # noqa: E731 - one line: the call is where the function begins
+_called: Any = lambda f, *args, **options: f(*args, **options)  # noqa: E731 - one line: where the function begins
 
 
 def _written(op: str, file: str, line: int) -> CodeType:

@@ -9,6 +9,7 @@ from typing import Any, Callable, Iterator
 import numpy as np
 
 from .._native.callsite import own
+from .._native.site import by_user
 from ..exceptions import CommunicationError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import tell_ranks
 from ..runtime.context import Context
@@ -55,7 +56,7 @@ def applied(f: Callable[..., Any], parts: tuple[Array, ...], elementwise: bool) 
         return np.empty(shape, np.bool_)
     if elementwise:
         return np.array([f(*elements) for elements in zip(*(part.flat for part in parts))]).reshape(shape)
-    values = np.asarray(f(*parts))
+    values = np.asarray(by_user(f, *parts) if isinstance(f, np.ufunc) else f(*parts))
     if values.shape != shape:
         raise InvalidArgumentError(
             f"the function gave shape {values.shape} for a part of shape {shape}; it must be the same, or the function "

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._native.arguments import dtype_number, operator_number
 from .._native.library import dtype_name
+from .._native.site import by_user
 from ..containers.base import DistributedContainer, check_container
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import BAND, BOR, BXOR, LAND, LOR, MAX, MIN, PROD, SUM, Op
@@ -142,7 +143,7 @@ def _combined(op: Op, values: Any) -> Any:
     """Return one rank's values combined, or None of none."""
     if not values.size:
         return None
-    one = _UFUNCS[op].reduce(values, axis=None)
+    one = by_user(_UFUNCS[op].reduce, values, axis=None)
     return values.dtype.type(one) if op in (LAND, LOR) else one
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import struct
-import warnings
 from typing import Any
 
 import numpy as np
 
 from .._lazy import reduced_along
+from .._native.callsite import warn
 from .._native.library import bridge
 from ..exceptions import InvalidTypeError
 from ..runtime.scheduler import algorithm
@@ -172,7 +172,7 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False,
     if axis is None and dtype is None and not keepdims and not reproducible:
         value = fold(a, exact_folds.MEAN)
         if not a.global_size:
-            warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=2)
+            warn("Mean of empty slice.", RuntimeWarning)
         return MEANS[a._dtype.num](value)
     return _along("mean", a, axis, dtype, keepdims, reproducible)
 
@@ -243,7 +243,7 @@ def _bits(a: Any, ddof: Any) -> int:
 def _quotient(squares: float, divisor: float) -> float:
     if divisor > 0:
         return squares / divisor
-    warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
+    warn("Degrees of freedom <= 0 for slice", RuntimeWarning)
     return math.inf if squares > 0 else math.nan
 
 

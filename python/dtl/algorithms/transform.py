@@ -6,6 +6,7 @@ from typing import Any, Callable
 
 import numpy as np
 
+from .._native.site import by_user
 from ..containers.base import DistributedContainer, check_alike, check_container
 from ..containers.indexing import element_store
 from ..containers.indexing.regions import copied, whole
@@ -113,7 +114,7 @@ def transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, ele
     with running(dst.context, "transform"):
         to, parts = dst.local_view(), tuple(source.local_view() for source in sources)
         if isinstance(f, np.ufunc) and f.nout == 1 and not elementwise:
-            f(*parts, out=to)
+            by_user(f, *parts, out=to)
         elif to.size:
             values = applied(f, parts, elementwise)
             if not np.can_cast(values.dtype, to.dtype, "same_kind"):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from _thread import allocate_lock
 from typing import Any, Callable, Sequence
 
 import numpy as np
 
 from .._native.arguments import listed
-from .._native.callsite import caller
+from .._native.callsite import caller, warn
 from .._native.library import bridge, closed
 from ..exceptions import BufferError, DTLError, InvalidArgumentError, InvalidTypeError
 from ..runtime import detached
@@ -185,7 +184,7 @@ class Request:
     # The interpreter's end takes the modules away first; what is under way then keeps its buffers for good.
     def __del__(
         self,
-        warn: Callable[..., None] = warnings.warn,
+        warn: Callable[..., None] = warn,
         keep: Callable[[bridge.Held], None] = detached.keep,
         finalizing: Callable[[], bool] = sys.is_finalizing,
     ) -> None:
@@ -199,7 +198,7 @@ class Request:
             keep(self._held)
             file, line = self._where
             text = f"{self!r} made at {os.path.basename(file)}:{line} was dropped; its buffers stay until it is over"
-            warn(text, ResourceWarning, source=self, stacklevel=2)
+            warn(text, ResourceWarning, self)
 
 
 class PersistentRequest(Request):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Callable
 
 import numpy as np
 
 from .._native import library
 from .._native.arguments import integer
+from .._native.callsite import warn
 from .._native.library import bridge
 from .._native.objects import Owner
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -93,14 +93,12 @@ class Halo(Owner):
     def _let_go(self, handle: int) -> None:
         library.halo_close(handle)
 
-    def _drop(
-        self, warn: Callable[..., None] = warnings.warn, keep: Callable[[int], None] = detached.keep_halo
-    ) -> None:
+    def _drop(self, warn: Callable[..., None] = warn, keep: Callable[[int], None] = detached.keep_halo) -> None:
         handle, self._handle = self._handle, 0
         if handle and not library.forked() and not library.halo_drop(handle):
             keep(handle)
             text = "a dtl.Halo was dropped while an exchange is under way; its buffers stay until it is over"
-            warn(text, ResourceWarning, source=self, stacklevel=2)
+            warn(text, ResourceWarning, self)
 
     def __repr__(self) -> str:
         state = "" if self._handle else ", closed"

@@ -11,6 +11,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .._lazy import matmul
 from .._native.arguments import dtype_number
+from .._native.site import by_user
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
 from ..runtime import scheduler
 from ..runtime.context import Context
@@ -117,7 +118,7 @@ class Elementwise(NDArrayOperatorsMixin):
             scheduler.wait_for(self)
         elements = self.local_view()
         result = self._like(wanted)
-        result.local_view()[...] = elements
+        by_user(np.copyto, result.local_view(), elements, casting="unsafe")
         return result
 
     def copy(self) -> Any:
@@ -183,7 +184,8 @@ def _apply(
     _see(results, views)
     if where is not True:
         options["where"] = views.get(id(where), where)
-    ufunc(
+    by_user(
+        ufunc,
         *(views.get(id(value), value) for value in inputs),
         out=tuple(views[id(result)] for result in results),
         **options,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import warnings
 import weakref
 from types import TracebackType
 from typing import Any, Callable
@@ -13,6 +12,7 @@ import numpy as np
 
 from .._native import library
 from .._native.arguments import check_output, dtype_number, integer
+from .._native.callsite import warn
 from .._native.library import bridge
 from ..containers.base import DistributedContainer
 from ..exceptions import DTLError, InvalidArgumentError, InvalidHandleError, InvalidTypeError
@@ -253,15 +253,13 @@ class Window(Epochs):
         return gone
 
     # The interpreter's end takes the modules away first, so what is used then is held here.
-    def __del__(
-        self, warn: Callable[..., None] = warnings.warn, finalizing: Callable[[], bool] = sys.is_finalizing
-    ) -> None:
+    def __del__(self, warn: Callable[..., None] = warn, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         if not self._handle or self._lasting or finalizing():
             return
         text = f"{self!r}{'' if self._kind == 'window' else f', of a {self._kind},'} was not closed"
         if not self._drop():
             end = "its context is closed" if self._context._handle else "the process ends, as its context does"
-            warn(f"{text}; its memory stays until {end}", ResourceWarning, source=self, stacklevel=2)
+            warn(f"{text}; its memory stays until {end}", ResourceWarning, self)
 
     def __repr__(self) -> str:
         state = "" if self.is_valid else ", closed"

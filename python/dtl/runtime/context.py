@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import warnings
 from types import TracebackType
 from typing import Any, Callable
 
 from .._native import library, process
 from .._native.arguments import integer, text
-from .._native.callsite import raised
+from .._native.callsite import raised, warn
 from .._native.library import bridge
 from ..exceptions import BufferError, CommunicationError, DTLError
 from ..runtime.short_calls import short
@@ -196,7 +195,7 @@ class Context(DeviceRanks):
     # The interpreter's end takes the modules away first, so what is used then is held here.
     def __del__(
         self,
-        warn: Callable[..., None] = warnings.warn,
+        warn: Callable[..., None] = warn,
         category: type[Warning] = ResourceWarning,
         finalizing: Callable[[], bool] = sys.is_finalizing,
     ) -> None:
@@ -207,7 +206,7 @@ class Context(DeviceRanks):
                 self.close()
         else:
             # Collected at different times on different ranks, so it may not communicate.
-            warn(f"{self!r} was not closed", category, source=self, stacklevel=2)
+            warn(f"{self!r} was not closed", category, self)
 
     def __repr__(self) -> str:
         state = "" if self._handle else ", closed"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections import Counter
 from typing import Any, Iterator, NamedTuple
 
 from .._native import library
-from .._native.callsite import own
+from .._native.callsite import warn
 
 
 class LiveHandle(NamedTuple):
@@ -67,12 +65,4 @@ def report(source: Any, since: float) -> None:
         f"{count} {kind}{'s' * (count > 1)}{f' made at {at}' if at else ''}" for (kind, at), count in counts.items()
     )
     hint = "" if all(handle.where for handle in left) else "; DTL_CHECK=full says where they were made"
-    warnings.warn(f"the last environment was closed, and left open: {named}{hint}", ResourceWarning, _depth(), source)
-
-
-def _depth() -> int:
-    """Return the stacklevel that names the user's line in a warning of the caller."""
-    frame, depth = sys._getframe(1), 1
-    while own(frame) and frame.f_back is not None:
-        frame, depth = frame.f_back, depth + 1
-    return depth
+    warn(f"the last environment was closed, and left open: {named}{hint}", ResourceWarning, source)
