@@ -1,0 +1,103 @@
+"""docs/architecture: the drawing is of the sources as they are, and the functions on the paths of calls exist."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "architecture.md"
+
+pytestmark = [
+    pytest.mark.alone("the sources are the same on every rank"),
+    pytest.mark.skipif(not PAGE.exists(), reason="the documentation is not here; runs in a clone"),
+]
+
+FILE = re.compile(r"[\w/]+\.(?:py|go|c)")
+
+
+def drawing() -> Any:
+    """Return docs/architecture.py as a module."""
+    spec = importlib.util.spec_from_file_location("architecture", ROOT / "docs" / "architecture.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def steps() -> list[str]:
+    """Return the steps on the paths of calls, each as one line."""
+    paths = PAGE.read_text(encoding="utf-8").split("## The path of a call")[1]
+    return [re.sub(r"\s+", " ", step) for step in re.findall(r"^\d+\. (?:.+\n)(?:   .+\n)*", paths, re.M)]
+
+
+def functions(file: str) -> set[str]:
+    """Return the functions that a file defines, methods with their types."""
+    source = (ROOT / file).read_text(encoding="utf-8")
+    if file.endswith(".go"):
+        found = re.findall(r"^func (?:\(\w* ?\*?(\w+)(?:\[\w+\])?\) )?(\w+)", source, re.M)
+        return {f"{of}.{name}" if of else name for of, name in found}
+    if file.endswith(".c"):
+        return set(re.findall(r"^[a-zA-Z].*?\b(\w+)\([^;]*\) \{$", source, re.M))
+    return set(defined(ast.parse(source), ""))
+
+
+def defined(tree: ast.AST, within: str) -> list[str]:
+    names = []
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef):
+            names.append(within + node.name)
+        elif isinstance(node, ast.ClassDef):
+            names += defined(node, f"{within}{node.name}.")
+    return names
+
+
+def missing(step: str) -> list[str]:
+    """Return what a step names that is not there: files, and functions that none of its files defines."""
+    named = re.findall(r"`([^`]+)`", step)
+    files = [name for name in named if FILE.fullmatch(name)]
+    gone = [file for file in files if not (ROOT / file).exists()]
+    there = set().union(*(functions(file) for file in files if file not in gone)) if files else set()
+    return gone + [name for name in named if name not in files and name not in there and not name.startswith("MPI_")]
+
+
+def test_drawing_is_of_the_sources() -> None:
+    module = drawing()
+    assert module.DRAWING.read_text(encoding="utf-8") == module.draw(), "run: python docs/architecture.py"
+
+
+def test_drawing_has_what_imports_say() -> None:
+    module = drawing()
+    graph = module.packages()
+    assert graph["core/comm"] >= {"core/backend", "core/memory", "core/status"}
+    assert "numpybridge" in graph["pydtl"]
+    assert "dtl._native" in graph["dtl.comm"]
+    assert module.direct({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == {"a": {"b"}, "b": {"c"}, "c": set()}
+    height = module.floors(graph)
+    assert all(height[package] > height[name] for package, names in graph.items() for name in names)
+
+
+def test_steps_name_functions_that_exist() -> None:
+    assert len(steps()) > 20
+    assert [problem for step in steps() for problem in missing(step)] == []
+
+
+@pytest.mark.parametrize(
+    ("step", "want"),
+    [
+        ("`core/status/status.go`: `New` makes an error, `Error.Unwrap` has its cause.", []),
+        ("`core/status/status.go`: `Old`", ["Old"]),
+        ("`core/status/gone.go`: `New`", ["core/status/gone.go", "New"]),
+        ("`numpybridge/call.c`: `perform`, with `MPI_Send`", []),
+        ("`python/dtl/exceptions.py`: `DTLError.nothing`", ["DTLError.nothing"]),
+        ("no file: `New`", ["New"]),
+    ],
+)
+def test_missing_functions_are_found(step: str, want: list[str]) -> None:
+    assert missing(step) == want
