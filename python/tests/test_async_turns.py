@@ -159,6 +159,17 @@ def test_policy_of_keywords(ctx: dtl.Context) -> None:
     there.close()
 
 
+def test_keywords_in_any_order(ctx: dtl.Context) -> None:
+    """A call is the same call on ranks that write its keyword arguments in different order."""
+    one = dtl.DistributedVector(ctx, SIZE, fill=2.0, execution=dtl.EXEC_ASYNC)
+    other = dtl.DistributedVector(ctx, SIZE, np.complex128, execution=dtl.EXEC_ASYNC)
+    for _ in range(2):  # the second time both have their streams
+        future = dtl.copy(src=one, dst=other) if ctx.rank % 2 else dtl.copy(dst=other, src=one)
+        assert isinstance(future, dtl.Future)
+        assert future.get() is None
+        assert_holds(other, np.full(SIZE, 2.0 + 0j))
+
+
 def test_error_holds_no_alias(ctx: dtl.Context) -> None:
     vec = vector(ctx, np.arange(float(SIZE)))
     error = dtl.async_reduce(vec, "nonsense").exception()

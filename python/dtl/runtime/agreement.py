@@ -47,8 +47,15 @@ def _telling(f: F, refuse: Callable[..., Any]) -> F:
 
 def in_order(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     """Return the arguments of a call in the order of the function's parameters, in whatever order keywords came."""
-    known = [name for name in f.__code__.co_varnames if name in kwargs]
-    return (*args, *(kwargs[name] for name in known), *(kwargs[name] for name in kwargs if name not in known))
+    return (*args, *keywords_in_order(f, kwargs).values())
+
+
+def keywords_in_order(f: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return keyword arguments in the order of the function's parameters: the ranks may write them in any order."""
+    if len(kwargs) < 2:
+        return kwargs
+    known = {name: kwargs[name] for name in f.__code__.co_varnames if name in kwargs}
+    return {**known, **kwargs}
 
 
 def tell(error: Exception, op: str, arguments: Iterable[Any], refuse: Callable[..., Any] | None = None) -> None:

@@ -21,7 +21,7 @@ from .._native.library import bridge
 from .._native.objects import Owner
 from ..exceptions import BufferError
 from ..policies import Execution
-from .agreement import in_order, tell
+from .agreement import keywords_in_order, tell
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -139,11 +139,12 @@ def _at_once(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     """Return the result of a call that blocks, in its turn."""
     if under_way:
         wait_for(args, kwargs)
+    kwargs = keywords_in_order(f, kwargs)
     held = hold(f.__name__, args, kwargs)
     try:
         return f(*args, **kwargs)
     except Exception as error:
-        tell(error, f.__name__, in_order(f, args, kwargs))
+        tell(error, f.__name__, (*args, *kwargs.values()))
         raise
     finally:
         if held:
@@ -170,7 +171,7 @@ def defer(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], 
         if under_way:
             wait_for(args, kwargs)
         return f(*args, **kwargs)
-    return submitted(name or f.__name__, f, *args, **kwargs)
+    return submitted(name or f.__name__, f, *args, **keywords_in_order(f, kwargs))
 
 
 class Deferrable(Owner):
