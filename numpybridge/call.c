@@ -78,7 +78,7 @@ taken take_call(const char *name, PyObject *const *args, Py_ssize_t nargs, dtl_c
         PyErr_Format(PyExc_TypeError, "%s takes 8 to %d arguments, not %zd", name, 8 + DTL_MAX_LISTS, nargs);
         return FAILED;
     }
-    if (disabled)
+    if (state.forked)
         return fail_forked(), FAILED;
     memset(call, 0, offsetof(dtl_call, shape));
     if (take_handle(args[1], &call->handle) != TAKEN)

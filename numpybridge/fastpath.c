@@ -176,7 +176,7 @@ static PyObject *folded(const ShortObject *s, fast_call *t) {
 static PyObject *attempt(const ShortObject *s, PyObject *const *args, Py_ssize_t count, PyObject *words) {
     PyObject *bound[MAX_PARAMETERS];
     fast_call t;
-    if (disabled || !bind(s, args, count, words, bound))
+    if (state.forked || !bind(s, args, count, words, bound))
         Py_RETURN_NOTIMPLEMENTED;
     if (s->answer == MET && PyObject_TypeCheck(bound[0], &RanksType))
         return fast_barrier(s, (RanksObject *)bound[0]);
@@ -187,7 +187,7 @@ static PyObject *attempt(const ShortObject *s, PyObject *const *args, Py_ssize_t
     if (!take_bound(s, bound, &t))
         Py_RETURN_NOTIMPLEMENTED;
     if (s->answer == FOLDED) {
-        if (under_way || ((HandleObject *)bound[0])->deferred) /* a handle, for it was taken */
+        if (state.under_way != 0 || ((HandleObject *)bound[0])->deferred) /* a handle, for it was taken */
             Py_RETURN_NOTIMPLEMENTED;
         return folded(s, &t);
     }
@@ -209,7 +209,7 @@ static void poll(void) {
 
 PyObject *short_vectorcall(PyObject *self, PyObject *const *args, size_t flagged, PyObject *words) {
     const ShortObject *s = (ShortObject *)self;
-    if (__atomic_load_n(polls, __ATOMIC_RELAXED) != 0 && !disabled)
+    if (__atomic_load_n(polls, __ATOMIC_RELAXED) != 0 && !state.forked)
         poll();
     PyObject *answer = attempt(s, args, PyVectorcall_NARGS(flagged), words);
     if (answer != Py_NotImplemented)

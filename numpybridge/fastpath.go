@@ -20,23 +20,25 @@ import (
 	"dtl/core/watchdog"
 )
 
-// dtl_lend returns where the board of a context is, or NULL if there is none that C may use.
+// dtl_fast_context sets who this rank of a context is and how many there are, and returns where the context's board is, or
+// NULL if there is none that C may use.
 //
-//export dtl_lend
-func dtl_lend(handle C.int64_t) (at unsafe.Pointer) {
+//export dtl_fast_context
+func dtl_fast_context(handle C.int64_t, rank, size *C.int32_t) (at unsafe.Pointer) {
 	defer guard(nil)
 	c := Call{Handle: int64(handle)}
 	_ = c.on(func(on *comm.Comm) error { // of a context that is closed, there is none
+		*rank, *size = C.int32_t(on.Rank()), C.int32_t(on.Size())
 		at = on.OpenFastPath(int64(handle))
 		return nil
 	})
 	return at
 }
 
-// dtl_expose returns where a window is, or NULL if C may not use it.
+// dtl_fast_window returns where a window is, or NULL if C may not use it.
 //
-//export dtl_expose
-func dtl_expose(handle C.int64_t) (at unsafe.Pointer) {
+//export dtl_fast_window
+func dtl_fast_window(handle C.int64_t) (at unsafe.Pointer) {
 	defer guard(nil)
 	c := Call{Handle: int64(handle)}
 	_ = c.window(func(w *rma.Window) error { // of one that is closed, there is none
@@ -46,10 +48,10 @@ func dtl_expose(handle C.int64_t) (at unsafe.Pointer) {
 	return at
 }
 
-// dtl_watch returns where a request is to be looked at, or NULL if C may not do so.
+// dtl_fast_request returns where a request is to be looked at, or NULL if C may not do so.
 //
-//export dtl_watch
-func dtl_watch(handle C.int64_t) (at unsafe.Pointer) {
+//export dtl_fast_request
+func dtl_fast_request(handle C.int64_t) (at unsafe.Pointer) {
 	defer guard(nil)
 	c := Call{Handle: int64(handle)}
 	_ = c.request(func(r *comm.Request) error { // of one that is closed, there is none
@@ -83,10 +85,10 @@ func dtl_poll() {
 	progress.Poll()
 }
 
-// dtl_print returns a number for an operation's name, or with by for an operator's.
+// dtl_hash returns a number for an operation's name, or with by for an operator's.
 //
-//export dtl_print
-func dtl_print(number C.int64_t, by C.int) (print C.uint64_t) {
+//export dtl_hash
+func dtl_hash(number C.int64_t, by C.int) (print C.uint64_t) {
 	defer guard(nil)
 	if by != 0 {
 		return C.uint64_t(wire.Hash(kernel.Op(number).String()))

@@ -93,6 +93,7 @@ typedef struct {
     dtl_board *board;
     dtl_brief brief;
     uint64_t print; /* of the operation's name */
+    int rank, size;
 } meeting;
 
 /* meeting_prepare learns the operators' fingerprints. */
@@ -129,10 +130,10 @@ PyObject *fast_collective(const ShortObject *s, fast_call *t, const RanksObject 
 /* ---- fastpath_offers.c ---- */
 
 /* offer_make offers elements to a rank, and returns the number; -1 where it cannot copy them, or too many are open. */
-int offer_make(const dtl_board *b, int dest, const void *data, int64_t bytes);
+int offer_make(const RanksObject *ranks, int dest, const void *data, int64_t bytes);
 
 /* offer_settled waits a moment for the elements to be copied, and says whether they were: then the offer is over. */
-int offer_settled(const dtl_board *b, int number, int64_t bytes);
+int offer_settled(const RanksObject *ranks, int number, int64_t bytes);
 
 /* offer_collect copies what a rank offers to an output, and returns 1; 0 where there is no such offer, and -1 with an
  * exception where the copy fails, which ends the offer. */

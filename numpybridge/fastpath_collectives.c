@@ -31,7 +31,7 @@ static PyObject *take_out(fast_call *t, int64_t type, int64_t count, int64_t ent
  * the result take it from there. */
 static PyObject *collective(const ShortObject *s, fast_call *t, const RanksObject *ranks, int here) {
     const dtl_array *in = &t->call.in;
-    int reduces = s->answer == LIKE, size = ranks->board->size;
+    int reduces = s->answer == LIKE, size = ranks->size;
     int64_t type = type_of(t)->number, bytes = in->count * type_of(t)->size;
     PyObject *out = NULL;
     meeting m;
@@ -119,7 +119,7 @@ static PyObject *broadcast_to(const ShortObject *s, fast_call *t, const RanksObj
 }
 
 PyObject *fast_collective(const ShortObject *s, fast_call *t, const RanksObject *ranks, int here) {
-    if (!numpy_known || (s->root >= 0 && (t->call.args[s->root] < 0 || t->call.args[s->root] >= ranks->board->size)))
+    if (!numpy_known || (s->root >= 0 && (t->call.args[s->root] < 0 || t->call.args[s->root] >= ranks->size)))
         Py_RETURN_NOTIMPLEMENTED;
     if (s->answer == SHARED)
         return here ? broadcast_from(s, t, ranks) : broadcast_to(s, t, ranks);

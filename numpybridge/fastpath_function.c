@@ -83,7 +83,7 @@ static PyObject *short_new(PyTypeObject *type, PyObject *args, PyObject *words) 
     s->vectorcall = short_vectorcall;
     s->prepare = Py_NewRef(prepare);
     s->code = number;
-    s->print = dtl_print(number, 0);
+    s->print = dtl_hash(number, 0);
     s->answer = answer;
     s->fold = fold;
     s->root = -1;

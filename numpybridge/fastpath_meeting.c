@@ -15,7 +15,7 @@ static int64_t type_double, type_long;
 
 void meeting_prepare(void) {
     for (int op = 0; op < DTL_OPERATORS; op++)
-        operators[op] = dtl_print(op, 1);
+        operators[op] = dtl_hash(op, 1);
     type_double = array_types[NDARRAY_DOUBLE].number;
     type_long = array_types[NDARRAY_LONG].number;
 }
@@ -29,6 +29,8 @@ int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t p
         return 0;
     m->board = board;
     m->print = print;
+    m->rank = ranks->rank;
+    m->size = ranks->size;
     m->brief = (dtl_brief){.handle = handle, .code = code, .op = -1};
     if (__atomic_load_n(&board->owner, __ATOMIC_ACQUIRE) == handle && *(volatile int64_t *)board->broken == 0)
         return 1;
@@ -39,9 +41,9 @@ int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t p
 void meeting_end(meeting *m) { __atomic_store_n(&m->board->turn, 0, __ATOMIC_RELEASE); }
 
 /* all_there looks for the other ranks' entries, so often as the board says. */
-static int all_there(const dtl_board *b) {
-    for (int rank = 0, spins = b->spins; rank < b->size; rank++)
-        while (!dtl_arrived(b, rank)) {
+static int all_there(const meeting *m) {
+    for (int rank = 0, spins = m->board->spins; rank < m->size; rank++)
+        while (!dtl_arrived(m->board, rank)) {
             if (--spins < 0)
                 return 0;
             dtl_pause();
@@ -51,8 +53,9 @@ static int all_there(const dtl_board *b) {
 
 int meeting_join(meeting *m, const void *head, int head_bytes, const void *elements, int bytes) {
     uint64_t by = m->brief.op >= 0 ? operators[m->brief.op] : 0;
-    dtl_lay_down(m->board, dtl_fingerprint(&m->brief, m->print, by), dtl_want(&m->brief), head, head_bytes, elements, bytes);
-    if (all_there(m->board) && dtl_all_agree(m->board))
+    dtl_lay_down(m->board, m->rank, dtl_fingerprint(&m->brief, m->print, by), dtl_want(&m->brief), head, head_bytes, elements,
+                 bytes);
+    if (all_there(m) && dtl_all_agree(m->board, m->size))
         return 0;
     char *error = NULL;
     Py_BEGIN_ALLOW_THREADS
@@ -76,7 +79,7 @@ void meeting_reduce(const meeting *m, void *into) {
     const dtl_brief *b = &m->brief;
     double *real = into;
     uint64_t *integer = into; /* in which overflow is defined: it wraps around */
-    for (int rank = 0, bytes; rank < m->board->size; rank++) {
+    for (int rank = 0, bytes; rank < m->size; rank++) {
         const char *laid = meeting_payload(m, rank, &bytes);
         if (rank == 0) {
             memcpy(into, laid, (size_t)b->count * 8);

@@ -49,7 +49,7 @@ PyObject *fast_send(fast_call *t, const RanksObject *ranks) {
     dtl_board *b = ranks->board;
     int64_t dest = t->call.args[0], tag = t->call.args[1];
     uint64_t request = 0;
-    if (b == NULL || !t->call.in.given || dest < 0 || dest >= b->size || tag < 0 || tag >= b->tags)
+    if (b == NULL || !t->call.in.given || dest < 0 || dest >= ranks->size || tag < 0 || tag >= b->tags)
         Py_RETURN_NOTIMPLEMENTED;
     int64_t bytes = t->call.in.count * type_of(t)->size;
     int64_t along = bytes <= DTL_EAGER - DTL_HEADER_MAX ? bytes : 0;
@@ -63,7 +63,7 @@ PyObject *fast_send(fast_call *t, const RanksObject *ranks) {
     if (along == bytes) {
         head = header_put(buffer, t);
         memcpy(buffer + head, t->call.in.data, (size_t)bytes);
-    } else if ((offer = offer_make(b, (int)dest, t->call.in.data, bytes)) >= 0) {
+    } else if ((offer = offer_make(ranks, (int)dest, t->call.in.data, bytes)) >= 0) {
         head = header_put_offer(buffer, t, offer);
     } else {
         leave(b);
@@ -71,7 +71,7 @@ PyObject *fast_send(fast_call *t, const RanksObject *ranks) {
         Py_RETURN_NOTIMPLEMENTED;
     }
     int rc = b->send_for(b->comm, buffer, head + along, DTL_BYTES, (int)dest, (int)tag, PATIENCE, &request);
-    if (rc != 0 || request != 0 || (offer >= 0 && !offer_settled(b, offer, bytes)))
+    if (rc != 0 || request != 0 || (offer >= 0 && !offer_settled(ranks, offer, bytes)))
         return finish_send(b, ranks, request, rc, offer, buffer, t);
     leave(b);
     free(buffer);
@@ -142,7 +142,7 @@ PyObject *fast_receive(fast_call *t, const RanksObject *ranks) {
     dtl_arrival arrival = {0};
     char *buffer, *error = NULL;
     int came = 0;
-    if (b == NULL || source < -1 || source >= b->size || tag < -1 || tag >= b->tags || t->call.args[2] != 0 ||
+    if (b == NULL || source < -1 || source >= ranks->size || tag < -1 || tag >= b->tags || t->call.args[2] != 0 ||
         t->call.args[3] != 0 || (t->out != Py_None && !ndarray_take(t->out, &t->call.out, NULL, 1)) || !enter(b, ranks))
         Py_RETURN_NOTIMPLEMENTED;
     if (__atomic_load_n(b->unexpected, __ATOMIC_ACQUIRE) == 0 && (buffer = take_room()) != NULL)

@@ -17,12 +17,13 @@ enum { SHORT_PART = 4 };
  * as that takes where the other runs. */
 enum { BRIEF_LOOKS = 20 * 1000 };
 
-static dtl_presences presences(const dtl_board *b) {
-    return (dtl_presences){b->slots + b->offers, b->stride, b->rank, b->size};
+static dtl_presences presences(const RanksObject *ranks) {
+    const dtl_board *b = ranks->board;
+    return (dtl_presences){b->slots + b->offers, b->stride, ranks->rank, ranks->size};
 }
 
-int offer_make(const dtl_board *b, int dest, const void *data, int64_t bytes) {
-    dtl_presences p = presences(b);
+int offer_make(const RanksObject *ranks, int dest, const void *data, int64_t bytes) {
+    dtl_presences p = presences(ranks);
     if (__atomic_load_n(&dtl_presence_of(&p, dest)->reads, __ATOMIC_RELAXED) == 0)
         return -1;
     return dtl_offer_make(&p, data, bytes);
@@ -37,13 +38,13 @@ static int settled(const dtl_presences *p, int number, int spins) {
     return 0;
 }
 
-int offer_settled(const dtl_board *b, int number, int64_t bytes) {
-    dtl_presences p = presences(b);
+int offer_settled(const RanksObject *ranks, int number, int64_t bytes) {
+    dtl_presences p = presences(ranks);
     if (bytes <= LONG)
-        return settled(&p, number, b->spins / SHORT_PART);
+        return settled(&p, number, ranks->board->spins / SHORT_PART);
     int over;
     Py_BEGIN_ALLOW_THREADS
-    over = settled(&p, number, b->spins);
+    over = settled(&p, number, ranks->board->spins);
     Py_END_ALLOW_THREADS
     return over;
 }
@@ -72,7 +73,7 @@ static int await(const RanksObject *ranks, dtl_offer *o, int rank, int number, i
 }
 
 int offer_collect(const RanksObject *ranks, int rank, uint32_t number, int tag, PyObject *out, const dtl_array *into) {
-    dtl_presences p = presences(ranks->board);
+    dtl_presences p = presences(ranks);
     int64_t bytes = into->count * into->itemsize;
     int failed = 0;
     if (number >= DTL_OFFERS)

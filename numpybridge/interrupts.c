@@ -24,20 +24,20 @@ void interrupts_setup(PyObject *where_) {
 }
 
 /* enter takes the interpreter's lock until leave, unless there is no interpreter any more. */
-static int enter(PyGILState_STATE *state) {
-    if (disabled || !Py_IsInitialized())
+static int enter(PyGILState_STATE *held) {
+    if (state.forked || !Py_IsInitialized())
         return 0;
     __atomic_add_fetch(&inside, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&ended, __ATOMIC_SEQ_CST)) {
         __atomic_sub_fetch(&inside, 1, __ATOMIC_SEQ_CST);
         return 0;
     }
-    *state = PyGILState_Ensure();
+    *held = PyGILState_Ensure();
     return 1;
 }
 
-static void leave(PyGILState_STATE state) {
-    PyGILState_Release(state);
+static void leave(PyGILState_STATE held) {
+    PyGILState_Release(held);
     __atomic_sub_fetch(&inside, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -51,7 +51,7 @@ PyObject *bridge_end(PyObject *module, PyObject *unused) {
     Py_BEGIN_ALLOW_THREADS
     while (__atomic_load_n(&inside, __ATOMIC_SEQ_CST) != 0)
         sched_yield();
-    if (!disabled)
+    if (!state.forked)
         dtl_end();
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
@@ -69,9 +69,9 @@ static void keep_raised(void) {
 static int was_raised(void) { return raised_type != NULL && raised_in == PyThread_get_thread_ident(); }
 
 int dtl_where(long thread, char *text, int size) {
-    PyGILState_STATE state;
+    PyGILState_STATE held;
     int length = 0;
-    if (!enter(&state))
+    if (!enter(&held))
         return 0;
     PyObject *place = where != NULL ? PyObject_CallFunction(where, "l", thread) : NULL;
     const char *utf8 = place != NULL ? PyUnicode_AsUTF8(place) : NULL;
@@ -82,18 +82,18 @@ int dtl_where(long thread, char *text, int size) {
         length = snprintf(text, (size_t)size, "%s", utf8);
     PyErr_Clear();
     Py_XDECREF(place);
-    leave(state);
+    leave(held);
     return length < size ? length : size - 1;
 }
 
 int dtl_interrupted(void) {
-    PyGILState_STATE state;
-    if (!enter(&state))
+    PyGILState_STATE held;
+    if (!enter(&held))
         return 0;
     if (PyErr_CheckSignals() < 0)
         keep_raised();
     int interrupted = was_raised();
-    leave(state);
+    leave(held);
     return interrupted;
 }
 

@@ -30,69 +30,46 @@ static PyObject *bridge_setup(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(disable_doc,
-"disable($module, /)\n--\n\n"
-"Refuse every call from now on: this process is a forked child.");
+PyDoc_STRVAR(attach_doc,
+"attach($module, ranks, /)\n--\n\n"
+"Tell ranks who this rank is and how many there are, and let short calls on them take the fast path, where there is one.");
 
-static PyObject *bridge_disable(PyObject *module, PyObject *unused) {
-    disabled = 1;
-    Py_RETURN_NONE;
-}
-
-PyDoc_STRVAR(lend_doc,
-"lend($module, ranks, /)\n--\n\n"
-"Let short calls on ranks take the way by the board in shared memory, if there is one.");
-
-static PyObject *bridge_lend(PyObject *module, PyObject *ranks) {
+static PyObject *bridge_attach(PyObject *module, PyObject *ranks) {
     if (!PyObject_TypeCheck(ranks, &RanksType))
-        return PyErr_Format(PyExc_TypeError, "lend takes Ranks, not %s", Py_TYPE(ranks)->tp_name);
+        return PyErr_Format(PyExc_TypeError, "attach takes Ranks, not %s", Py_TYPE(ranks)->tp_name);
     RanksObject *r = (RanksObject *)ranks;
-    if (!disabled)
-        r->board = dtl_lend(r->handle.handle);
+    if (!state.forked)
+        r->board = dtl_fast_context(r->handle.handle, &r->rank, &r->size);
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(expose_doc,
-"expose($module, window, /)\n--\n\n"
+PyDoc_STRVAR(attach_window_doc,
+"attach_window($module, window, /)\n--\n\n"
 "Let short accesses to a window go straight to its memory, if that is all in this process.");
 
-static PyObject *bridge_expose(PyObject *module, PyObject *window) {
+static PyObject *bridge_attach_window(PyObject *module, PyObject *window) {
     if (!PyObject_TypeCheck(window, &ExposedType))
-        return PyErr_Format(PyExc_TypeError, "expose takes Exposed, not %s", Py_TYPE(window)->tp_name);
+        return PyErr_Format(PyExc_TypeError, "attach_window takes Exposed, not %s", Py_TYPE(window)->tp_name);
     ExposedObject *w = (ExposedObject *)window;
-    if (!disabled)
-        w->window = dtl_expose(w->handle.handle);
-    Py_RETURN_NONE;
-}
-
-PyDoc_STRVAR(under_way_doc,
-"under_way($module, calls, /)\n--\n\n"
-"Say whether asynchronous calls are under way, so that calls on containers take no short way.");
-
-static PyObject *bridge_under_way(PyObject *module, PyObject *calls) {
-    int truth = PyObject_IsTrue(calls);
-    if (truth < 0)
-        return NULL;
-    under_way = truth;
+    if (!state.forked)
+        w->window = dtl_fast_window(w->handle.handle);
     Py_RETURN_NONE;
 }
 
 static PyMethodDef methods[] = {
+    {"attach", bridge_attach, METH_O, attach_doc},
+    {"attach_window", bridge_attach_window, METH_O, attach_window_doc},
     {"call", (PyCFunction)(void (*)(void))bridge_call, METH_FASTCALL, call_doc},
     {"clock", bridge_clock, METH_NOARGS, clock_doc},
-    {"disable", bridge_disable, METH_NOARGS, disable_doc},
     {"end", bridge_end, METH_NOARGS, end_doc},
-    {"expose", bridge_expose, METH_O, expose_doc},
     {"hold", bridge_hold, METH_VARARGS, hold_doc},
     {"interruption", bridge_interruption, METH_NOARGS, interruption_doc},
-    {"lend", bridge_lend, METH_O, lend_doc},
     {"let_go", bridge_let_go, METH_O, let_go_doc},
     {"note", bridge_note, METH_VARARGS, note_doc},
     {"outside", bridge_outside, METH_O, outside_doc},
     {"pends", bridge_pends, METH_O, pends_doc},
     {"setup", bridge_setup, METH_VARARGS, setup_doc},
     {"start", (PyCFunction)(void (*)(void))bridge_start, METH_FASTCALL, start_doc},
-    {"under_way", bridge_under_way, METH_O, under_way_doc},
     {"use_alternate_stack", bridge_use_alternate_stack, METH_O, use_alternate_stack_doc},
     {NULL},
 };
@@ -134,6 +111,11 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     for (int64_t code = 0; (key = dtl_operation(code)) != NULL; code++)
         if (PyModule_AddIntConstant(module, key, (long)code) < 0)
             goto failed;
+    if (add_type(module, "State", &StateType) < 0)
+        goto failed;
+    Py_INCREF(&state);
+    if (PyModule_AddObject(module, "state", (PyObject *)&state) < 0)
+        goto failed;
     HeldType.tp_base = RanksType.tp_base = ExposedType.tp_base = &HandleType;
     if (add_type(module, "Handle", &HandleType) < 0 || add_type(module, "Ranks", &RanksType) < 0 ||
         add_type(module, "Exposed", &ExposedType) < 0 ||

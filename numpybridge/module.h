@@ -31,11 +31,15 @@ static inline PyObject *Py_NewRef(PyObject *object) {
 /* Set once by setup(): the two NumPy types that tell kinds apart. */
 extern PyObject *ndarray_type, *generic_type;
 
-/* The Go runtime does not survive fork: in a child without exec no call may reach it. */
-extern int disabled;
+/* What C and Python both know of this process, in one place for both: Python sees it as _bridge.state. */
+typedef struct {
+    PyObject_HEAD
+    char forked;   /* the Go runtime does not survive fork: in a child without exec no call may reach it */
+    int under_way; /* asynchronous calls: while there are some, Python says when a call on a container may begin */
+} StateObject;
 
-/* Whether asynchronous calls are under way: then Python says when a call on a container may begin. */
-extern int under_way;
+extern PyTypeObject StateType;
+extern StateObject state;
 
 /* ---- errors.c ---- */
 
@@ -62,7 +66,7 @@ typedef struct {
 /* A handle that a group of ranks share. */
 typedef struct {
     HandleObject handle;
-    int rank, size;
+    int32_t rank, size; /* 0 of 1 until it is attached */
     dtl_board *board; /* where C may meet the other ranks; NULL: nowhere */
 } RanksObject;
 

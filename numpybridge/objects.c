@@ -24,8 +24,8 @@ PyTypeObject HandleType = {
 /* ---- Ranks: the base class of contexts ---- */
 
 static PyMemberDef ranks_members[] = {
-    {"_rank", T_INT, offsetof(RanksObject, rank), 0, "the caller's rank"},
-    {"_size", T_INT, offsetof(RanksObject, size), 0, "the number of ranks"},
+    {"_rank", T_INT, offsetof(RanksObject, rank), READONLY, "the caller's rank"},
+    {"_size", T_INT, offsetof(RanksObject, size), READONLY, "the number of ranks"},
     {NULL},
 };
 
@@ -41,7 +41,7 @@ PyTypeObject RanksType = {
     .tp_name = "dtl._native._bridge.Ranks",
     .tp_basicsize = sizeof(RanksObject),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-    .tp_doc = "A native handle that ranks share: rank 0 of 1 until it is told.",
+    .tp_doc = "A native handle that ranks share: rank 0 of 1 until it is attached.",
     .tp_members = ranks_members,
     .tp_new = ranks_new,
 };
@@ -93,7 +93,7 @@ static int buffer_get(PyObject *self, Py_buffer *view, int flags) {
 }
 
 static void buffer_dealloc(PyObject *self) {
-    if (!disabled)
+    if (!state.forked)
         dtl_release(((BufferObject *)self)->storage);
     Py_TYPE(self)->tp_free(self);
 }

@@ -85,14 +85,18 @@ func cGetHeader(b []byte) (h wire.Header, count int, way byte, ok bool) {
 }
 
 // cBoard is a board as C sees it.
-type cBoard struct{ at *C.dtl_board }
+type cBoard struct {
+	at         *C.dtl_board
+	rank, size C.int
+}
 
-func lent(b *board.Board) cBoard {
-	return cBoard{(*C.dtl_board)(b.OpenFastPath(1, 1, board.MaxPayload, board.Messages{}))}
+func inC(b *board.Board, rank, size int) cBoard {
+	at := b.OpenFastPath(1, 1, board.MaxPayload, board.Messages{})
+	return cBoard{(*C.dtl_board)(at), C.int(rank), C.int(size)}
 }
 
 func (b cBoard) lay(fingerprint, want uint64, head, elements []byte) {
-	C.dtl_lay_down(b.at, C.uint64_t(fingerprint), C.uint64_t(want), unsafe.Pointer(unsafe.SliceData(head)), C.int(len(head)),
+	C.dtl_lay_down(b.at, b.rank, C.uint64_t(fingerprint), C.uint64_t(want), unsafe.Pointer(unsafe.SliceData(head)), C.int(len(head)),
 		unsafe.Pointer(unsafe.SliceData(elements)), C.int(len(elements)))
 }
 
@@ -103,7 +107,7 @@ func (b cBoard) payload(rank int) []byte {
 	return C.GoBytes(unsafe.Pointer(C.dtl_payload(b.at, C.int(rank), &n)), n)
 }
 
-func (b cBoard) agree() bool { return C.dtl_all_agree(b.at) != 0 }
+func (b cBoard) agree() bool { return C.dtl_all_agree(b.at, b.size) != 0 }
 
 // part is what a window's rank knows of one target.
 type part struct {

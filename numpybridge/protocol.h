@@ -127,7 +127,7 @@ enum { DTL_OUTSIDE_GO = 1 };
 typedef struct {
     int64_t owner; /* the context's handle; 0: nobody's */
     uint64_t turn; /* who is in a collective call: DTL_OUTSIDE_GO, or a goroutine; 0: nobody */
-    int32_t rank, size, spins, brief;
+    int32_t spins, brief;
     uint64_t seq; /* of the rank's last meeting */
     uint64_t slots, broken;
     uint64_t stride, extra, offers, key;
@@ -159,12 +159,12 @@ static inline char *dtl_long_payload(const dtl_board *b, int rank) {
     return (char *)(b->slots + (uint64_t)rank * b->stride + b->extra) + (b->seq & 1) * DTL_PAYLOAD_BYTES;
 }
 
-/* dtl_lay_down lays down this rank's entry for the next meeting, with up to two pieces, DTL_PAYLOAD_BYTES in all. */
-static inline void dtl_lay_down(dtl_board *b, uint64_t fingerprint, uint64_t want, const void *head, int head_bytes,
+/* dtl_lay_down lays down a rank's entry for its next meeting, with up to two pieces, DTL_PAYLOAD_BYTES in all. */
+static inline void dtl_lay_down(dtl_board *b, int rank, uint64_t fingerprint, uint64_t want, const void *head, int head_bytes,
                                 const void *elements, int bytes) {
     uint64_t seq = ++b->seq;
-    dtl_entry *mine = dtl_entry_of(b, b->rank);
-    char *into = head_bytes + bytes <= DTL_ENTRY_BYTES ? mine->elements : dtl_long_payload(b, b->rank);
+    dtl_entry *mine = dtl_entry_of(b, rank);
+    char *into = head_bytes + bytes <= DTL_ENTRY_BYTES ? mine->elements : dtl_long_payload(b, rank);
     mine->fingerprint = fingerprint;
     mine->want = want;
     mine->code = 0;
@@ -188,10 +188,10 @@ static inline const char *dtl_payload(const dtl_board *b, int rank, int *bytes) 
     return *bytes <= DTL_ENTRY_BYTES ? e->elements : dtl_long_payload(b, rank);
 }
 
-/* dtl_all_agree says whether all ranks make the same call, and can: core/comm/wire.Agreement. */
-static inline int dtl_all_agree(const dtl_board *b) {
+/* dtl_all_agree says whether so many ranks make the same call, and can: core/comm/wire.Agreement. */
+static inline int dtl_all_agree(const dtl_board *b, int size) {
     uint64_t fingerprint = dtl_entry_of(b, 0)->fingerprint, want = 0;
-    for (int rank = 0; rank < b->size; rank++) {
+    for (int rank = 0; rank < size; rank++) {
         const dtl_entry *e = dtl_entry_of(b, rank);
         if (e->code != 0 || e->fingerprint != fingerprint || (e->want != 0 && want != 0 && e->want != want))
             return 0;

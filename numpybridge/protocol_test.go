@@ -183,7 +183,7 @@ func boards(t *testing.T, ranks int) (all []*board.Board) {
 // TestMeetingOfBothSides has one rank lay down its entries by C and one by Go, and each read the other's.
 func TestMeetingOfBothSides(t *testing.T) {
 	both := boards(t, 2)
-	c := lent(both[1])
+	c := inC(both[1], 1, 2)
 	for seq, n := range []int{0, 1, 8, 31, 32, 33, 1000, board.MaxPayload} {
 		bytes := make([]byte, n)
 		binary.LittleEndian.PutUint64(append(bytes, make([]byte, 8)...)[:8], uint64(seq))
@@ -207,7 +207,7 @@ func TestMeetingOfBothSides(t *testing.T) {
 
 func TestAgreementOfBothSides(t *testing.T) {
 	all := boards(t, 3)
-	c, agreed := lent(all[2]), 0
+	c, agreed := inC(all[2], 2, 3), 0
 	draws(500, func(r *rand.Rand) {
 		for _, b := range all {
 			b.Lay(oneOf[uint64](r, 5, 5, 5, 6), oneOf[uint64](r, 0, 7, 7, 8), oneOf[int32](r, 0, 0, 0, 0, 0, 0, 101), nil, 0)

@@ -20,7 +20,7 @@ typedef struct {
 
 static void held_dealloc(PyObject *self) {
     HeldObject *held = (HeldObject *)self;
-    if (held->handle == 0 || (!disabled && dtl_request_end(held->handle))) {
+    if (held->handle == 0 || (!state.forked && dtl_request_end(held->handle))) {
         PyBuffer_Release(&held->in);
         PyBuffer_Release(&held->out);
     }
@@ -78,7 +78,7 @@ static int peek(dtl_request_peek *s, int64_t handle) {
 PyObject *bridge_pends(PyObject *module, PyObject *object) {
     HeldObject *held = (HeldObject *)object;
     int under_way = 0;
-    if (Py_TYPE(object) != &HeldType || held->handle == 0 || tracing || disabled)
+    if (Py_TYPE(object) != &HeldType || held->handle == 0 || tracing || state.forked)
         Py_RETURN_FALSE;
     unsigned look = held->looks++ % LOOKS_OF_GO;
     if (look == 0)
@@ -86,7 +86,7 @@ PyObject *bridge_pends(PyObject *module, PyObject *object) {
     dtl_request_peek *at = held->peek;
     Py_BEGIN_ALLOW_THREADS /* what goes on meanwhile may need the lock */
     if (at == NULL && look == 1)
-        at = dtl_watch(held->handle);
+        at = dtl_fast_request(held->handle);
     if (at != NULL)
         under_way = peek(at, held->handle);
     Py_END_ALLOW_THREADS

@@ -16,7 +16,7 @@ PyObject *bridge_hold(PyObject *module, PyObject *args) {
     int first;
     if (!PyArg_ParseTuple(args, "O!s:hold", &HandleType, &ranks, &op))
         return NULL;
-    if (disabled)
+    if (state.forked)
         return fail_forked();
     handle = ranks->handle; /* which another thread may close meanwhile */
     Py_BEGIN_ALLOW_THREADS
@@ -36,7 +36,7 @@ PyObject *bridge_let_go(PyObject *module, PyObject *number) {
     int64_t handle = PyLong_AsLongLong(number);
     if (handle == -1 && PyErr_Occurred())
         return NULL;
-    if (disabled)
+    if (state.forked)
         Py_RETURN_NONE;
     Py_BEGIN_ALLOW_THREADS
     dtl_let_go(handle, &error);

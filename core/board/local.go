@@ -14,9 +14,7 @@ import (
 type Local struct {
 	owner         int64  // a number of the owner's; 0: the board is closed, or the fast path is not open
 	turn          uint64 // who is in a collective call here: a goroutine, or OutsideGo; 0: nobody
-	rank, size    int32
-	spins         int32
-	brief         int32
+	spins, brief  int32
 	seq           uint64
 	slots         uint64 // the address of the first
 	broken        uint64 // the address of head.broken
@@ -46,7 +44,7 @@ var locals memory.Fixed[Local]
 // describe has code outside Go find its way on the board.
 func (l *Local) describe(b *Board) {
 	first := uintptr(unsafe.Pointer(b.slot(0)))
-	l.rank, l.size, l.seq = int32(b.rank), int32(b.size), 0
+	l.seq = 0
 	l.slots, l.broken = uint64(first), uint64(uintptr(unsafe.Pointer(&b.head().broken)))
 	l.stride, l.extra = uint64(slotBytes), uint64(unsafe.Offsetof(slot{}.long))
 	l.offers = uint64(unsafe.Offsetof(slot{}.presence))

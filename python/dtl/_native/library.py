@@ -46,13 +46,12 @@ bridge = _bridge
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_forked = False
+#: What C and Python both know of this process.
+state = _bridge.state
 
 
 def _after_fork() -> None:
-    global _forked
-    _forked = True
-    _bridge.disable()
+    state.forked = True
 
 
 # The Go runtime does not survive fork without exec: say so rather than hang.
@@ -61,7 +60,7 @@ os.register_at_fork(after_in_child=_after_fork)
 
 def _call(function: Callable[..., Any], *args: Any, error_of: Callable[[str], Exception] = from_text) -> Any:
     """Call a function of the control plane, with its errors as DTL's exceptions."""
-    if _forked:
+    if state.forked:
         raise BackendError("DTL cannot be used in a forked child; start the child with the spawn method instead")
     try:
         return function(*args)
@@ -99,7 +98,7 @@ def _communicating(op: str, function: F) -> F:
 
 def forked() -> bool:
     """Say whether this process is a forked child, in which the native library is dead."""
-    return _forked
+    return state.forked
 
 
 def invalid(op: str, text: str, code: int = InvalidArgumentError.code) -> InvalidArgumentError:

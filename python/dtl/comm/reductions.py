@@ -8,7 +8,7 @@ import numpy as np
 
 from .._lazy import reduce_container
 from .._native.arguments import check_output, input_array, integer, operator_number, received
-from .._native.library import bridge
+from .._native.library import bridge, state
 from ..ops import MAXLOC, MINLOC, SUM, Op
 from ..runtime import scheduler
 from ..runtime.agreement import collective
@@ -138,7 +138,7 @@ def _of_container(c: Deferrable, *ops: Any) -> Any:
     op = ops[1] if ops[0] is None else ops[0]
     if c._deferred:
         return defer(reduce_container, (c, op), {}, depth=3, name="reduce")
-    if scheduler.under_way:
+    if state.under_way:
         scheduler.wait_for(c)
     return reduce_container(c, op)
 

@@ -258,7 +258,7 @@ class DistributedContainer(Elementwise, Numbers, Deferrable):
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """Return a copy of this rank's elements, of shape local_shape. Not collective."""
-        if scheduler.under_way:
+        if library.state.under_way:
             scheduler.wait_for(self)
         return self.local_view().copy()
 

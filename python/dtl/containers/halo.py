@@ -150,7 +150,7 @@ class Halo(Owner):
         CommunicationError
             If a message fails.
         """
-        if scheduler.under_way:
+        if library.state.under_way:
             scheduler.wait_for(self._container)
         _call(_EXCHANGE, self, None, None, 0, 0, 0, 0)
 
@@ -170,7 +170,7 @@ class Halo(Owner):
         CommunicationError
             If a message fails.
         """
-        if scheduler.under_way:
+        if library.state.under_way:
             scheduler.wait_for(self._container)
         _call(_BEGIN, self, None, None, 0, 0, 0, 0)
 

@@ -121,7 +121,7 @@ class RedistributionPlan(Owner):
         InvalidHandleError
             If the plan is closed, or one of the containers is, or was resized or redistributed since. On every rank.
         """
-        if scheduler.under_way:
+        if library.state.under_way:
             scheduler.wait_for(self._ends)
         if not self._handle:
             raise library.closed("plan")

@@ -11,6 +11,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .._lazy import matmul
 from .._native.arguments import dtype_number
+from .._native.library import state
 from .._native.site import by_user
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
 from ..runtime import scheduler
@@ -51,7 +52,7 @@ class Elementwise(NDArrayOperatorsMixin):
         where = options.pop("where", True)
         if any(_has_own_ufuncs(value) for value in (*inputs, *outputs)):
             return NotImplemented
-        if scheduler.under_way:
+        if state.under_way:
             scheduler.wait_for(inputs, outputs, where)
         name = f"np.{ufunc.__name__}"
         if method == "reduce" and ufunc in _REDUCTIONS and outputs[0] is None and where is True:
@@ -74,7 +75,7 @@ class Elementwise(NDArrayOperatorsMixin):
                 f"a container on {self.context.size} ranks does not become an array by itself: take this rank's part "
                 "with to_numpy() or local_view(), or the whole on one rank with gather_to(root)"
             )
-        if scheduler.under_way:
+        if state.under_way:
             scheduler.wait_for(self)
         view = self.local_view()
         wanted = view.dtype if dtype is None else np.dtype(dtype)
@@ -114,7 +115,7 @@ class Elementwise(NDArrayOperatorsMixin):
             raise InvalidTypeError(f"elements of {self.dtype} do not become {wanted} with casting {casting!r}")
         if wanted == self.dtype and not copy:
             return self
-        if scheduler.under_way:
+        if state.under_way:
             scheduler.wait_for(self)
         elements = self.local_view()
         result = self._like(wanted)

@@ -152,7 +152,7 @@ class Counter(bridge.Exposed):
         self._window = Window(ctx, size=8 if ctx.rank == 0 else 0)
         self._window._stand("counter")
         self._handle = self._window._handle
-        bridge.expose(self)
+        bridge.attach_window(self)
         if first:
             self._start(first)
 

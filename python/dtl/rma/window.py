@@ -98,7 +98,7 @@ class Window(Epochs):
             self._handle = self._held._handle
         facts = np.asarray(_call(bridge.WIN_FACTS, self, None, None, 0, 0, 0, 0)).tolist()
         self._near, self._base, self._sizes = bool(facts[0]), facts[1], facts[2:]
-        bridge.expose(self)
+        bridge.attach_window(self)
 
     @property
     def context(self) -> Context:

@@ -107,11 +107,9 @@ class Context(DeviceRanks):
 
     def _adopt(self, handle: int) -> None:
         self._handle = handle
-        self._rank = library.context_rank(handle)
-        self._size = library.context_size(handle)
+        bridge.attach(self)
         self._device = library.context_device(handle)
         self._backend = library.context_backend(handle)
-        bridge.lend(self)
         if self._size > 1:
             abort.install(self._rank)
             hang_monitor.start()

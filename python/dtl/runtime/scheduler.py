@@ -17,7 +17,7 @@ from typing import Any, Callable, Iterator, TypeVar, cast
 from .._lazy import submitted
 from .._native import library, threads
 from .._native.callsite import own
-from .._native.library import bridge
+from .._native.library import bridge, state
 from .._native.objects import Owner
 from ..exceptions import BufferError
 from ..policies import Execution
@@ -27,9 +27,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _ASYNC = Execution.ASYNC
 
-#: How many asynchronous calls of the process are under way.
-under_way = 0
-
 #: The future that each thread waits for, for those who ask where this process is.
 waiting: dict[int, Any] = {}
 
@@ -38,9 +35,7 @@ _thread = local()
 
 def count(calls: int) -> None:
     """Count asynchronous calls that begin, or that end. For one thread at a time."""
-    global under_way
-    under_way += calls
-    bridge.under_way(under_way > 0)
+    state.under_way += calls
 
 
 @contextmanager
@@ -137,7 +132,7 @@ class ShortAlgorithm:
 
 def _at_once(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result of a call that blocks, in its turn."""
-    if under_way:
+    if state.under_way:
         wait_for(args, kwargs)
     kwargs = keywords_in_order(f, kwargs)
     held = hold(f.__name__, args, kwargs)
@@ -168,7 +163,7 @@ def _asked(args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...]
 def defer(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], depth: int = 2, name: str = "") -> Any:
     """Return the future of a call that the program makes, or the result of one that DTL makes."""
     if own(sys._getframe(depth)):
-        if under_way:
+        if state.under_way:
             wait_for(args, kwargs)
         return f(*args, **kwargs)
     return submitted(name or f.__name__, f, *args, **keywords_in_order(f, kwargs))

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..._native.arguments import integer
-from ..._native.library import bridge
+from ..._native.library import bridge, state
 from ..._native.values import fingerprint, fitting, spread
 from ...exceptions import InvalidTypeError
 from ...policies import Partition
@@ -42,7 +42,7 @@ class Indexed(DistributedContainer):
 
     @collective
     def __getitem__(self, key: Any) -> Any:
-        if scheduler.under_way:
+        if state.under_way:
             scheduler.wait_for(self, key)
         # What the core takes as it is need not be read here.
         plain = key.__class__ is int or (key.__class__ is np.ndarray and key.dtype == np.int64)
@@ -62,7 +62,7 @@ class Indexed(DistributedContainer):
 
     @collective
     def __setitem__(self, key: Any, value: Any) -> None:
-        if scheduler.under_way:
+        if state.under_way:
             scheduler.wait_for(self, key, value)
         self._check_open()
         chosen = read(self, key)
@@ -115,7 +115,7 @@ class Indexed(DistributedContainer):
         ...     vec.get([ctx.rank, -1]).tolist()
         [0, 81]
         """
-        if scheduler.under_way:
+        if state.under_way:
             scheduler.wait_for(self)
         self._check_open()
         wanted = self._own(indices)
@@ -142,7 +142,7 @@ class Indexed(DistributedContainer):
         OverflowError
             If a value of any rank does not fit the element type. On every rank.
         """
-        if scheduler.under_way:
+        if state.under_way:
             scheduler.wait_for(self)
         self._check_open()
         wanted = self._own(indices)
@@ -170,7 +170,7 @@ class Indexed(DistributedContainer):
         MemoryError
             If root has no room for the elements. On every rank.
         """
-        if scheduler.under_way:
+        if state.under_way:
             scheduler.wait_for(self)
         self._check_open()
         number = integer("root", root)
