@@ -96,9 +96,9 @@ class LateMethod:
 
 # What lower packages call of higher ones.
 argsort = late(".algorithms.sort", "argsort")
-concurrent_of = late(".asynchronous.conversions", "concurrent_of")
-future_of = late(".asynchronous.conversions", "future_of")
-in_loop = late(".asynchronous.conversions", "in_loop")
+concurrent_of = late(".asynchronous.adapters", "concurrent_of")
+future_of = late(".asynchronous.adapters", "future_of")
+in_loop = late(".asynchronous.adapters", "in_loop")
 matmul = late(".algorithms.linalg", "matmul")
 plot_seats = late(".plotting", "plot_seats")
 reduce_container = late(".algorithms.reduce", "reduce_container")

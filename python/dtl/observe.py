@@ -20,8 +20,7 @@ from __future__ import annotations
 import threading
 
 from ._native.library import bridge
-from .monitoring.histogram import SECONDS, Histogram
-from .monitoring.metrics import Counter, Gauge, Metric, Registry, registry
+from .monitoring.metrics import SECONDS, Counter, Gauge, Histogram, Metric, Registry, registry
 
 __all__ = ["SECONDS", "Counter", "Gauge", "Histogram", "Metric", "Registry"]
 __all__ += ["bytes_moved", "calls", "failures", "registry", "seconds", "start", "stop"]

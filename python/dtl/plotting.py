@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .containers.base import check_container
 from .containers.display import colour, describe, label, picture
-from .topology.seats import Seat, rows_of
+from .topology.affinity import Seat, rows_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .topology.affinity import ContextTopology
-from .topology.seats import Seat
+from .topology.affinity import ContextTopology, Seat
 
 __all__ = ["ContextTopology", "Seat"]

@@ -11,7 +11,7 @@ from oracle import DTYPES, assert_same, values
 
 import dtl
 from dtl._native import library
-from dtl.topology import seats as _seats
+from dtl.topology import affinity
 
 DIMS = [(0,), (0, 0), (1, 0), (0, 1), (0, 0, 0)]
 
@@ -164,7 +164,7 @@ def test_parts_of_a_grid(ctx: dtl.Context) -> None:
 
 def test_reorder(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every second rank is on another machine, as if: those of one follow each other in the grid."""
-    seats = _seats.seats_of(library.topology_of_world()) * ctx.size
+    seats = affinity.seats_of(library.topology_of_world()) * ctx.size
     monkeypatch.setattr(ctx.topology, "_seats", [seat._replace(node=r % 2) for r, seat in enumerate(seats)][: ctx.size])
     with dtl.Cart(ctx, [0], reorder=True) as grid:
         assert grid.context is not ctx

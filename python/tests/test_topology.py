@@ -16,7 +16,7 @@ from refusals import refused
 import dtl
 from dtl._native import library
 from dtl.seating import ContextTopology, Seat
-from dtl.topology import seats as _seats
+from dtl.topology import affinity
 
 #: Two machines, of which the first has two domains of two cores; its ranks are bound, but one.
 MADE_UP = (
@@ -30,7 +30,7 @@ MADE_UP = (
 @pytest.fixture
 def made_up(alone: dtl.Context) -> ContextTopology:
     topology = ContextTopology(alone)
-    topology._seats = _seats.seats_of(MADE_UP)
+    topology._seats = affinity.seats_of(MADE_UP)
     return topology
 
 
@@ -71,7 +71,7 @@ def test_table_of_made_up_machines(made_up: ContextTopology) -> None:
 
 
 def test_rows_of_the_picture(made_up: ContextTopology) -> None:
-    rows = _seats.rows_of(made_up.seats)
+    rows = affinity.rows_of(made_up.seats)
     assert [row.name for row in rows] == ["north\nNUMA 0", "north\nNUMA 1", "south-of-it\nNUMA 0"]
     assert [row.ranks for row in rows] == [{0: [0, 3], 1: [3]}, {2: [2, 3], 3: [2, 3]}, {0: [1], 1: [1]}]
 
@@ -80,7 +80,7 @@ def test_rows_of_the_picture(made_up: ContextTopology) -> None:
 def test_picture(made_up: ContextTopology, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib").use("Agg")
     ax = made_up.plot()
-    assert [label.get_text() for label in ax.get_yticklabels()] == [row.name for row in _seats.rows_of(made_up.seats)]
+    assert [label.get_text() for label in ax.get_yticklabels()] == [row.name for row in affinity.rows_of(made_up.seats)]
     assert len([patch for patch in ax.patches if patch.get_edgecolor()[3] == 0]) == 9, "one a rank on a CPU"
     again = made_up.plot(ax)
     assert again is ax
@@ -294,6 +294,6 @@ def _binding() -> list[str]:
 
 
 def test_seats_are_read_as_the_core_writes_them() -> None:
-    seats: list[Any] = _seats.seats_of(library.topology_of_world())
+    seats: list[Any] = affinity.seats_of(library.topology_of_world())
     assert seats[0].hostname == os.uname().nodename
     assert set(seats[0].cpus) <= set(seats[0].allowed)

@@ -8,8 +8,7 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 
-from .._native.callsite import own
-from .._native.site import by_user
+from .._native.callsite import by_user, own
 from ..exceptions import CommunicationError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import tell_ranks
 from ..runtime.context import Context

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .._native.callsite import by_user
 from .._native.library import bridge
-from .._native.site import by_user
 from ..comm import collectives
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move, whole

@@ -7,8 +7,8 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native.arguments import dtype_number, operator_number
+from .._native.callsite import by_user
 from .._native.library import dtype_name
-from .._native.site import by_user
 from ..containers.base import DistributedContainer, check_container
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import BAND, BOR, BXOR, LAND, LOR, MAX, MIN, PROD, SUM, Op

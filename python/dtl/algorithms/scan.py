@@ -8,8 +8,8 @@ import numpy as np
 
 from .._native import library
 from .._native.arguments import dtype_number, operator_number
+from .._native.callsite import by_user
 from .._native.library import bridge
-from .._native.site import by_user
 from ..comm import vector_collectives
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move, whole

@@ -6,7 +6,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .._native.site import by_user
+from .._native.callsite import by_user
 from ..containers.base import DistributedContainer, check_alike, check_container
 from ..containers.indexing import element_store
 from ..containers.indexing.regions import copied, whole

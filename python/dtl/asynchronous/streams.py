@@ -13,11 +13,9 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Callable
 
 from .._native import library
-from .._native.callsite import own
-from .._native.site import Site
+from .._native.callsite import Site, own
 from ..exceptions import BackendError, InvalidArgumentError
-from ..futures.future import Future
-from ..futures.pending import DONE, FAILED
+from ..futures.future import DONE, FAILED, Future
 from ..runtime import scheduler
 from ..runtime.context import Context
 from ..runtime.environment import THREAD_MULTIPLE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from .._native import library
-from .._native.site import here
+from .._native.callsite import here
 from ..containers.base import DistributedContainer
 from ..exceptions import InvalidArgumentError
 from ..futures.future import Future

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from .._native.arguments import integer, operator_number, received
+from .._native.arguments import exchanged, integer, operator_number, received
 from .._native.library import bridge
-from .._native.rows import exchanged
 from ..ops import SUM, Op
 from ..runtime.agreement import starting
 from ..runtime.context import Context, this_rank

@@ -8,9 +8,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from .._native import library
-from .._native.arguments import fitting_out, flag, input_array, integer, received
+from .._native.arguments import fitting_out, flag, input_array, integer, integers, received, rows
 from .._native.library import bridge
-from .._native.rows import integers, rows
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import check_context, collective
 from ..runtime.context import Context

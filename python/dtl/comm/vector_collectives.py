@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._native.arguments import check_output, input_array, received
+from .._native.arguments import are_counts, check_output, count_array, exchanged, input_array, received, rows
 from .._native.library import bridge
-from .._native.rows import are_counts, count_array, exchanged, rows
 from ..runtime.agreement import check_context, collective, root_number
 from ..runtime.context import Context
 

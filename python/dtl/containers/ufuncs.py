@@ -11,8 +11,8 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .._lazy import matmul
 from .._native.arguments import dtype_number
+from .._native.callsite import by_user
 from .._native.library import state
-from .._native.site import by_user
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
 from ..runtime import scheduler
 from ..runtime.context import Context

@@ -7,8 +7,7 @@ from typing import Any, Callable
 
 from .._native.arguments import listed
 from ..exceptions import InvalidArgumentError, InvalidHandleError
-from .future import Future
-from .pending import CANCELLED, DONE
+from .future import CANCELLED, DONE, Future
 
 
 def when_all(*futures: Any) -> Future:

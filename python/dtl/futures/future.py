@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+from _thread import allocate_lock
 from typing import Any, Callable, ClassVar, Generator
 
 from .._lazy import concurrent_of, future_of, in_loop
-from ..exceptions import InvalidArgumentError, InvalidTypeError
-from .pending import CANCELLED, DONE, FAILED, PENDING, Pending, closed_future
+from ..exceptions import BufferError, InvalidArgumentError, InvalidHandleError, InvalidTypeError
+from . import callbacks
+
+PENDING, DONE, FAILED, CANCELLED = range(4)
 
 
-class Future(Pending):
+class Future:
     """A result that may not be there yet: of an asynchronous algorithm, or of what a program sets itself.
 
     ``dtl.async_sort`` and its like return futures. One that a program makes is a promise: somebody calls ``set`` or
@@ -29,10 +33,222 @@ class Future(Pending):
 
     __module__ = "dtl"
 
-    __slots__ = ()
+    __slots__ = (
+        "__weakref__",
+        "_asked",
+        "_calls",
+        "_closed",
+        "_error",
+        "_lock",
+        "_state",
+        "_telling",
+        "_trace",
+        "_value",
+    )
 
     #: Whether whoever has it may set it: it is not that of an operation.
     _promise: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        self._lock = allocate_lock()
+        self._state = PENDING
+        self._asked = self._closed = self._telling = False
+        self._calls: list[Callable[[Any], Any]] | None = None
+        self._value: Any = None
+        self._error: BaseException | None = None
+        self._trace: Any = None
+
+    def get(self, timeout: float | None = None) -> Any:
+        """Return the result, waiting for it. A second call returns it again.
+
+        Parameters
+        ----------
+        timeout
+            The seconds to wait at most; None for as long as it takes.
+
+        Raises
+        ------
+        TimeoutError
+            If the result is not there in time.
+        concurrent.futures.CancelledError
+            If the future was cancelled.
+        InvalidHandleError
+            If the future is closed.
+        BaseException
+            What the operation raised. Its traceback, and from Python 3.11 on a note, say where it was started.
+        """
+        if self._state != DONE and not self.wait(timeout):
+            raise TimeoutError(f"{self!r} has no result after {timeout} s")
+        if self._closed:
+            raise closed_future()
+        if self._state == DONE:
+            return self._value
+        error = self._failure()
+        try:
+            # Else its traceback grows with each who asks.
+            raise error.with_traceback(self._trace)
+        finally:
+            del error, self  # which the traceback would keep alive
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        """Return what get raises, waiting for it; None if it returns a result.
+
+        Raises
+        ------
+        TimeoutError
+            If the result is not there in time.
+        InvalidHandleError
+            If the future is closed.
+        """
+        if not self.wait(timeout):
+            raise TimeoutError(f"{self!r} has no result after {timeout} s")
+        if self._closed:
+            raise closed_future()
+        return None if self._state == DONE else self._failure()
+
+    def _failure(self) -> BaseException:
+        """Return the error of a future that has one; somebody knows of it from now on."""
+        self._asked = True
+        if self._state == CANCELLED:
+            from concurrent.futures import CancelledError
+
+            return CancelledError("the future was cancelled")
+        assert self._error is not None
+        return self._error
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until the result is there, or the operation has failed, and return whether that is so.
+
+        Parameters
+        ----------
+        timeout
+            The seconds to wait at most; None for as long as it takes.
+
+        Raises
+        ------
+        InvalidHandleError
+            If the future is closed.
+        InvalidArgumentError
+            If timeout is negative or no number.
+        """
+        if timeout is not None:
+            timeout = _seconds(timeout)
+        if self._closed:
+            raise closed_future()
+        return self._state != PENDING or self._await(timeout)
+
+    def _await(self, timeout: float | None) -> bool:
+        """Wait for the end of a future that was under way."""
+        callbacks.finish()  # of those that this thread has ended, one may be waited for
+        self._before_waiting()
+        over = allocate_lock()
+        over.acquire()
+
+        def wake(_: Future) -> None:
+            over.release()
+
+        if not self._when_over(wake):
+            return True
+        if over.acquire(True, -1 if timeout is None else timeout):
+            return True
+        with self._lock:
+            if self._state == PENDING and self._calls is not None:
+                self._calls.remove(wake)
+        return self._state != PENDING
+
+    def _before_waiting(self) -> None:
+        """Refuse to wait where that has no end."""
+
+    def _when_over(self, call: Callable[[Any], Any]) -> bool:
+        """Have something called with the future when it is over, by whoever ends it; return False if it is already."""
+        with self._lock:
+            if self._state != PENDING:
+                return False
+            if self._calls is None:
+                self._calls = [call]
+            else:
+                self._calls.append(call)
+            return True
+
+    def _end(self, state: int, value: Any = None, error: BaseException | None = None) -> bool:
+        """End the future, unless it is over."""
+        with self._lock:
+            if self._state != PENDING:
+                return False
+            self._value, self._error = value, error
+            if error is not None:
+                self._trace = error.__traceback__
+            self._state = state
+            calls, self._calls = self._calls, None
+            self._telling = calls is not None
+        if calls is not None:
+            callbacks.tell(self, calls)
+        return True
+
+    def _told(self) -> None:
+        """Let go of the result of a future that was closed while those who were to be told were told."""
+        with self._lock:
+            self._telling = False
+            if self._closed:
+                self._value = self._error = self._trace = None
+
+    def test(self) -> tuple[bool, Any]:
+        """Return whether the future is over, and its result if so, without waiting.
+
+        Returns
+        -------
+        done : bool
+            Whether it is over.
+        result
+            What get returns; None while the operation is under way.
+
+        Raises
+        ------
+        BaseException
+            What get raises, if the operation failed.
+        """
+        return (True, self.get()) if self.done else (False, None)
+
+    @property
+    def done(self) -> bool:
+        """Whether the future is over: get returns, or raises, at once."""
+        return self._state != PENDING
+
+    @property
+    def valid(self) -> bool:
+        """Whether the future has a result, or will have one: False once it was closed."""
+        return not self._closed
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the future was cancelled."""
+        return self._state == CANCELLED
+
+    def close(self) -> None:
+        """Let the result go. Then the future is not valid any more. A second call does nothing.
+
+        Raises
+        ------
+        BufferError
+            If the operation is under way.
+        """
+        if self._state == PENDING:
+            raise BufferError(f"{self!r} is under way; wait for it first")
+        with self._lock:
+            self._closed = self._asked = True
+            if not self._telling:
+                self._value = self._error = self._trace = None
+
+    def __reduce__(self) -> Any:
+        raise InvalidTypeError(f"{self!r} cannot be copied or pickled: somebody in this process ends it")
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else ("under way", "done", "failed", "cancelled")[self._state]
+        return f"<dtl.Future{self._origin()}, {state}>"
+
+    def _origin(self) -> str:
+        """Say of what this is the future."""
+        return ""
 
     @staticmethod
     def of(source: Any) -> Future:
@@ -148,3 +364,26 @@ class Future(Pending):
         if self._state == PENDING:
             yield from in_loop(self)
         return self.get()
+
+    # The interpreter's end takes the modules away first, so what is used then is held here.
+    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing, failed: int = FAILED) -> None:
+        if getattr(self, "_state", None) == failed and not self._asked and not finalizing():
+            self._asked = True
+            assert self._error is not None
+            raise self._error.with_traceback(self._trace)  # which the interpreter reports, and goes on
+
+
+def _seconds(timeout: Any) -> float:
+    """Return a time to wait, of at most what a lock waits."""
+    try:
+        seconds = float(timeout)
+    except (TypeError, ValueError):
+        raise InvalidTypeError(f"timeout must be a number of seconds or None, not {timeout!r}") from None
+    if not seconds >= 0:
+        raise InvalidArgumentError(f"timeout {timeout!r} is no number of seconds of at least 0")
+    return min(seconds, 1e6)
+
+
+def closed_future() -> InvalidHandleError:
+    """Return the error of using a future that was closed."""
+    return InvalidHandleError("the future is closed")

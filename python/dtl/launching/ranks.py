@@ -120,6 +120,8 @@ class Ranks:
     ['rank 0 of 1']
     """
 
+    __module__ = "dtl"
+
     def __init__(self, ranks: int = 4, *, timeout: float | None = None) -> None:
         self._timeout = timeout
         self._lock = threading.Lock()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._native import library
-from .seats import Seat, at, seats_of
+from .affinity import Seat, at, seats_of
 
 _world: list[Seat] = []
 
