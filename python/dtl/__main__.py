@@ -12,7 +12,7 @@ from ._lazy import late
 COMMANDS = ("run", "trace", "info")
 
 _HELP = """\
-usage: python -m dtl run -n RANKS [options] script.py [arguments]    run a program on several ranks
+usage: python -m dtl run [-n RANKS] [options] script.py [arguments]  run a program on several ranks
        python -m dtl trace [-o FILE] script.py [arguments]           run a program and say what its calls cost
        python -m dtl info                                            say what is here and what can be used
        python -m dtl run --help, python -m dtl trace --help          say more"""

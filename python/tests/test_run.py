@@ -44,6 +44,15 @@ def test_ranks_and_their_arguments(ranks: int, script: Path) -> None:
     assert f"'{script}' -n 7 -- 'two words' ''" in said[0]
 
 
+@pytest.mark.parametrize("ranks", [on(2), on(3)])
+def test_on_a_named_host(ranks: int, script: Path) -> None:
+    script.write_text("import sys, dtl\nctx = dtl.Context()\nsys.stdout.write(f'{ctx.rank} of {ctx.size}\\n')\n")
+    done = job.finish(job.start("run", "--timeout", str(job.SECONDS), "--hosts", f"localhost:{ranks}", str(script)))
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == [f"{rank} of {ranks}" for rank in range(ranks)]
+    assert f"  # {ranks} ranks: {ranks} on localhost\n" in done.stderr
+
+
 @ONE_AND_TWO
 def test_module(ranks: int, tmp_path: Path) -> None:
     (tmp_path / "walk.py").write_text("import sys\nprint(__name__, sys.argv[1:])\n")
@@ -196,7 +205,7 @@ def test_ranks_that_ignore_the_end_are_ended(ranks: int, script: Path) -> None:
         (["-n", "1"], "there is no program to run; name a script, or a module after -m"),
         (["-n", "1", "--", "--wdir"], "the launcher arguments after '--' need another '--' behind them"),
         (["-n", "1", "--no-such-option", __file__], "unrecognized arguments: --no-such-option"),
-        ([__file__], "the following arguments are required: -n/--ranks"),
+        ([__file__], "-n RANKS is needed, unless --hosts, --hostfile or an allocation of Slurm or PBS says how many"),
     ],
     ids=lambda value: " ".join(map(os.path.basename, value)) if isinstance(value, list) else "",
 )

@@ -7,10 +7,8 @@ import shlex
 import signal
 from typing import Mapping, NamedTuple, Sequence
 
+from . import allocation
 from .launcher import MPICH, OPEN_MPI, Launcher
-
-#: A resource manager that gave us nodes says so in one of these; the launcher then places the ranks itself.
-_ALLOCATIONS = ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_JOBID", "PE_HOSTFILE", "FLUX_URI", "COBALT_JOBID")
 
 _HOST_OPTIONS = {
     "host",
@@ -36,6 +34,8 @@ class Job(NamedTuple):
     prefix_output: bool = False
     hostfile: str | None = None
     hosts: str | None = None
+    local: bool = False  # whether all those hosts are this machine
+    where: str = ""  # the ranks' hosts in words, where the user or a resource manager has named some
     launcher_arguments: Sequence[str] = ()
     others: Sequence[tuple[int, Sequence[str]]] = ()  # programs beside it, each on so many further ranks
 
@@ -53,11 +53,13 @@ class Command(NamedTuple):
     # What it gets when this process is killed. Hydra ends the ranks when mpiexec is killed; that of Open MPI has
     # to be asked.
     last_signal: signal.Signals = signal.SIGKILL
+    where: str = ""
 
     def __str__(self) -> str:
-        """Return the command as a shell takes it."""
+        """Return the command as a shell takes it, with a comment that says on which hosts it starts ranks."""
         settings = [f"{name}={shlex.quote(value)}" for name, value in self.variables.items()]
-        return " ".join(settings + [shlex.quote(word) for word in self.words])
+        comment = [f" # {self.where}"] if self.where else []
+        return " ".join(settings + [shlex.quote(word) for word in self.words] + comment)
 
 
 def build(launcher: Launcher, job: Job, cores: int, environ: Mapping[str, str], root: bool) -> Command:
@@ -76,7 +78,7 @@ def build(launcher: Launcher, job: Job, cores: int, environ: Mapping[str, str], 
     hosts = _open_mpi_hosts(job) if launcher.family == OPEN_MPI else []  # of each program there, of the job elsewhere
     for ranks, program in job.others:
         words += [":", "-n", str(ranks), *hosts, *program]
-    return Command(words, variables, signal.SIGTERM if launcher.family == OPEN_MPI else signal.SIGKILL)
+    return Command(words, variables, signal.SIGTERM if launcher.family == OPEN_MPI else signal.SIGKILL, job.where)
 
 
 def spins(launcher: Launcher, job: Job, threads: int, environ: Mapping[str, str]) -> bool:
@@ -89,14 +91,20 @@ def _given(job: Job) -> set[str]:
     return {word.lstrip("-") for word in job.launcher_arguments if word.startswith("-")}
 
 
+def named(job: Job, environ: Mapping[str, str]) -> bool:
+    """Say whether the arguments for the launcher, or its parameters, name hosts."""
+    return bool(_given(job) & _HOST_OPTIONS) or any(
+        "hostfile" in name for name in environ if name.startswith(("OMPI_MCA_", "PRTE_MCA_"))
+    )
+
+
 def placed(job: Job, environ: Mapping[str, str]) -> bool:
     """Say whether somebody else decides on which hosts the ranks run."""
     return bool(
         job.hostfile
-        or job.hosts
-        or _given(job) & _HOST_OPTIONS
-        or any(name in environ for name in _ALLOCATIONS)
-        or any("hostfile" in name for name in environ if name.startswith(("OMPI_MCA_", "PRTE_MCA_")))
+        or (job.hosts and not job.local)
+        or named(job, environ)
+        or any(name in environ for name in allocation.VARIABLES)
     )
 
 

@@ -8,9 +8,9 @@ import os
 import sys
 from typing import NoReturn, Sequence
 
-from . import UsageError, command, start, supervise
+from . import UsageError, command, placement, start, supervise
 
-_USAGE = "python -m dtl run -n RANKS [options] [-- launcher arguments --] PROGRAM [: -n RANKS PROGRAM]..."
+_USAGE = "python -m dtl run [-n RANKS] [options] [-- launcher arguments --] PROGRAM [: -n RANKS PROGRAM]..."
 
 _ABOUT = """\
 Run a Python program on several ranks, with the launcher that belongs to the MPI library that DTL would use
@@ -18,7 +18,8 @@ and the options that it needs here: permission to run as root, more ranks than c
 one node. What the environment, a parameter file or the launcher arguments set stays as it is. The command is
 printed first. A PROGRAM is (SCRIPT | -m MODULE) [arguments]; after a colon comes another one of the same job."""
 
-_WITH_VALUE = {"-n", "--ranks", "--timeout", "--hostfile", "--host"}
+_COUNTS = ("-n", "-np", "--ranks")
+_WITH_VALUE = {*_COUNTS, "--timeout", "--hostfile", "--hosts", "--host"}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -34,7 +35,12 @@ def _parser() -> _Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("-n", "--ranks", required=True, metavar="RANKS", help="how many ranks to start")
+    parser.add_argument(
+        *_COUNTS,
+        dest="ranks",
+        metavar="RANKS",
+        help="how many ranks to start; unless hosts, or an allocation of Slurm or PBS, say how many",
+    )
     parser.add_argument(
         "-p",
         "--prefix-output",
@@ -46,8 +52,14 @@ def _parser() -> _Parser:
         metavar="SECONDS",
         help="end the job after this time, with exit code 124, and show where each rank on this machine was",
     )
-    parser.add_argument("--hostfile", metavar="FILE", help="the hosts to run on, in the launcher's own format")
-    parser.add_argument("--host", metavar="LIST", help="the hosts to run on, separated by commas")
+    parser.add_argument(
+        "--hosts", "--host", metavar="LIST", help="the hosts to run on, each with a number of ranks: a:2,b:2"
+    )
+    parser.add_argument(
+        "--hostfile",
+        metavar="FILE",
+        help="the hosts to run on, each on a line, with a number of ranks: a:2, or a slots=2",
+    )
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="say which library and launcher were found, and how"
     )
@@ -65,19 +77,16 @@ def main(arguments: Sequence[str]) -> int:
     own, launcher_arguments, rest = _divide(list(arguments))
     program, *others = _programs(rest)
     options = _parser().parse_args(own)
-    ranks = _positive_integer(options.ranks)
+    ranks = None if options.ranks is None else _positive_integer(options.ranks)
     timeout = None if options.timeout is None else _positive_seconds(options.timeout)
-    if options.hostfile is not None and not os.path.exists(options.hostfile):
-        raise UsageError(f"there is no hostfile {options.hostfile!r}")
     job = command.Job(
-        ranks=ranks,
+        ranks=ranks or 0,
         program=[sys.executable, *_checked(program)],
         others=[(ranks, [sys.executable, *_checked(program)]) for ranks, program in map(_counted, others)],
         prefix_output=options.prefix_output,
-        hostfile=options.hostfile,
-        hosts=options.host,
         launcher_arguments=launcher_arguments,
     )
+    job = placement.place(job, options.hosts, options.hostfile, os.environ)
     started = start.command_for(job, os.environ, _say, options.verbose)
     _say(str(started))
     environ = start.environment(started, os.environ)
@@ -118,7 +127,7 @@ def _programs(words: list[str]) -> list[list[str]]:
 
 def _counted(words: list[str]) -> tuple[int, list[str]]:
     """Return how many ranks a program after a colon has, and the program."""
-    if len(words) < 2 or words[0] not in ("-n", "--ranks"):
+    if len(words) < 2 or words[0] not in _COUNTS:
         raise UsageError("after ':' comes -n and a number of ranks, then a program")
     return _positive_integer(words[1]), words[2:]
 
