@@ -15,7 +15,7 @@ import (
 )
 
 func init() {
-	comm.Keeping()
+	comm.KeepTurns()
 	watchdog.Program.Where = func() string { return where(0) }
 	watchdog.Program.WhereIs = where
 	watchdog.Program.Interrupted = func() bool { return C.dtl_interrupted() != 0 }

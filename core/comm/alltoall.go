@@ -162,7 +162,7 @@ func (c *Comm) exchangeCounts(op string, p *exchangeBuffers, value *Array, sendC
 	}
 	bytes := sum(rowsOf(all)) * value.rowCount() * int64(value.Type.Size())
 	if slices.ContainsFunc(all, func(s Shared) bool { return s[sharedKnow] != 0 || s[sharedOut] != 0 }) {
-		bytes = agreed // what a rank stated may be wrong
+		bytes = checkRoomFrom // what a rank stated may be wrong
 	}
 	return got, p.ready(c, op, bytes, err)
 }

@@ -8,7 +8,7 @@ import (
 // Barrier returns when every rank has called it. Collective.
 func (c *Comm) Barrier() error {
 	return c.inTurn("barrier", func() error {
-		if c.apartAndTrusting() {
+		if c.skipsMeeting() {
 			return c.blocking(c.main.Barrier)
 		}
 		return c.meet(wire.Signature{Op: "barrier"}, nil)

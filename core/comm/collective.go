@@ -15,7 +15,7 @@ func (c *Comm) start(f wire.Signature, mine error, send memory.Span) (short bool
 		c.single = send.Addr
 		return true, mine
 	}
-	if c.apartAndTrusting() {
+	if c.skipsMeeting() {
 		return false, mine
 	}
 	if send.Bytes() > c.brief {

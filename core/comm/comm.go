@@ -46,19 +46,19 @@ type Comm struct {
 	}
 
 	// What collective calls need, which one goroutine makes at a time.
-	turn     turn
-	board    *board.Board    // where the ranks meet; nil: by messages
-	own      *board.Board    // of a rank alone, for code outside Go
-	byPath   bool            // some ranks open shared memory by its path alone
-	alike    bool            // all ranks are goroutines of one process
-	brief    int             // up to so many bytes a rank a collective call moves on the board
-	trusting bool            // collective calls of elements do not meet where there is no board
-	spins    int             // looks at another rank's entry before it yields
-	yield    func()          // lets whoever is waited for have the processor
-	op       string          // the call in turn
-	single   unsafe.Pointer  // what a rank alone lays down
-	metadata *memory.Storage // where root encodes what it tells of the elements; nil until it is needed
-	flat     [1]int64        // the shape of what goes to an output
+	turn       turn
+	board      *board.Board    // where the ranks meet; nil: by messages
+	own        *board.Board    // of a rank alone, for code outside Go
+	byPath     bool            // some ranks open shared memory by its path alone
+	oneProcess bool            // all ranks are goroutines of one process
+	brief      int             // up to so many bytes a rank a collective call moves on the board
+	trusting   bool            // collective calls of elements do not meet where there is no board
+	spins      int             // looks at another rank's entry before it yields
+	yield      func()          // lets whoever is waited for have the processor
+	op         string          // the call in turn
+	single     unsafe.Pointer  // what a rank alone lays down
+	metadata   *memory.Storage // where root encodes what it tells of the elements; nil until it is needed
+	flat       [1]int64        // the shape of what goes to an output
 }
 
 // New makes a Comm of a backend communicator, which it owns from then on, also when it fails. Results are
@@ -75,7 +75,7 @@ func newComm(main backend.ReducingCommunicator, mem memory.Allocator, trust bool
 		return nil, err
 	}
 	c := &Comm{main: main, payload: payload, rank: main.Rank(), size: main.Size(), memory: mem, brief: -1}
-	c.starts = agreement.NewStarts(c.size, c.watch)
+	c.starts = agreement.NewStarts(c.size, c.spin)
 	c.scratch.from = mem
 	c.turn.at = &c.turn.own
 	if err := progress.Heed(main); err != nil {

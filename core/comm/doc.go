@@ -6,7 +6,9 @@
 // An operation stands in one file with the form that does not block, and with the one in which ranks have different lengths:
 // send, recv, broadcast, alltoall and so on. What they have in common:
 //
-//   - comm.go, turn.go, close.go: a communicator, whose turn it is to call, and its end
+//   - comm.go, shared_memory.go, turn.go, close.go: a communicator, how its ranks find out whether they share memory, whose
+//     turn it is to call, and its end
+//   - meeting.go, agreement.go: how the ranks of a call make sure that all of them make it
 //   - collective.go: how a collective call begins, blocking or not; metadata.go: where root alone knows what travels
 //   - request.go, wait.go: what is under way, and the loops that wait for it
 //   - exchange.go: bare messages, of which both sides know the length

@@ -21,7 +21,7 @@ import (
 // OpenFastPath returns where the board is, for code outside Go that knows this Comm by a number; nil where there is none, or
 // where not every thread may make calls. It is called before the Comm is used.
 func (c *Comm) OpenFastPath(owner int64) unsafe.Pointer {
-	if c.gone.Load() || c.alike || progress.Limited() {
+	if c.gone.Load() || c.oneProcess || progress.Limited() {
 		return nil
 	}
 	b, brief := c.board, c.brief

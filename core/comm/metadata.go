@@ -102,14 +102,14 @@ func (c *Comm) unpackMetadata(raw []byte, out *Array) (wire.Header, unsafe.Point
 	return h, unsafe.Add(unsafe.Pointer(unsafe.SliceData(raw)), h.Size()), nil
 }
 
-// agreed is from how many bytes on ranks make sure that all of them have room. Below, the agreement would cost more
+// checkRoomFrom is from how many bytes on ranks make sure that all of them have room. Below, the agreement would cost more
 // than it is worth: a process that cannot get so little has no way on.
-const agreed = 1 << 20
+const checkRoomFrom = 1 << 20
 
 // ready returns nil if every rank that is to take what h describes says nil; else each gets an error. Nothing must be
 // sent then, for not all would receive it. Collective; mine alone where h is short.
 func (c *Comm) ready(h wire.Header, mine error) error {
-	if h.Bytes() < agreed {
+	if h.Bytes() < checkRoomFrom {
 		return mine
 	}
 	return c.meet(wire.Signature{Op: "room", Type: h.Type, Count: h.Count()}, mine)

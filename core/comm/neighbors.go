@@ -75,7 +75,7 @@ func (c *Comm) NeighborAllgather(value Array, n Neighbors, recv memory.Span) err
 			return nil
 		}
 		return c.apart(value.Span, recv, func(send memory.Span) error {
-			return c.alongEdges(n, slices.Repeat([]memory.Span{send}, len(n.Dests)), alike(recv, len(n.Sources)))
+			return c.alongEdges(n, slices.Repeat([]memory.Span{send}, len(n.Dests)), equalParts(recv, len(n.Sources)))
 		})
 	})
 }
@@ -98,7 +98,7 @@ func (c *Comm) NeighborAlltoall(value Array, n Neighbors, recv memory.Span) erro
 			return nil
 		}
 		return c.apart(value.Span, recv, func(send memory.Span) error {
-			return c.alongEdges(n, alike(send, len(n.Dests)), alike(recv, len(n.Sources)))
+			return c.alongEdges(n, equalParts(send, len(n.Dests)), equalParts(recv, len(n.Sources)))
 		})
 	})
 }
@@ -114,7 +114,7 @@ func (c *Comm) startEntries(op string, value *Array, n Neighbors, mine error) (s
 
 // takeEntries copies to recv what the sources laid down in the meeting: of each the entry that comes along an edge.
 func (c *Comm) takeEntries(n Neighbors, recv memory.Span, entry func(at int) int) {
-	for at, part := range alike(recv, len(n.Sources)) {
+	for at, part := range equalParts(recv, len(n.Sources)) {
 		if source := n.Sources[at]; source != backend.ProcNull {
 			memory.Copy(part, c.part(int(source), part.Type, entry(at)*part.Count, part.Count))
 		}
@@ -147,8 +147,8 @@ func (n *Neighbors) describe(op string, value *Array) Call {
 	return call
 }
 
-// alike divides a span in n parts.
-func alike(s memory.Span, n int) []memory.Span {
+// equalParts divides a span in n parts.
+func equalParts(s memory.Span, n int) []memory.Span {
 	parts := make([]memory.Span, n)
 	for i := range parts {
 		length := s.Count / n
@@ -210,7 +210,7 @@ func (c *Comm) NeighborAlltoallv(value Array, n Neighbors, sendCounts, recvCount
 	if err == nil {
 		p, err = c.newExchangeBuffers(&value, sum(got), out)
 	}
-	if err := p.ready(c, op, agreed, err); err != nil {
+	if err := p.ready(c, op, checkRoomFrom, err); err != nil {
 		return Result{}, err
 	}
 	defer p.end()
@@ -245,7 +245,7 @@ func (c *Comm) countsAlongEdges(n Neighbors, send []int64) ([]int64, error) {
 	numbers := memory.As[int64](both)
 	got := numbers[copy(numbers, send):]
 	clear(got)
-	err = c.alongEdges(n, alike(both.Slice(0, len(send)), len(send)), alike(both.Slice(len(send), all), len(got)))
+	err = c.alongEdges(n, equalParts(both.Slice(0, len(send)), len(send)), equalParts(both.Slice(len(send), all), len(got)))
 	return slices.Clone(got), err
 }
 

@@ -107,7 +107,7 @@ func (c *Comm) waitForTurn(op string, last bool) error {
 
 // release ends the turn.
 func (c *Comm) release() {
-	kept.forget(c)
+	keptTurns.forget(c)
 	c.turn.end()
 }
 
@@ -123,28 +123,28 @@ func (c *Comm) takeOutside() {
 	c.turn.level.Swap(watchdog.HandlerDepth(me))
 }
 
-// Keeping has each call of the program keep the turns that it takes until EndCall. Else each collective call of this
+// KeepTurns has each call of the program keep the turns that it takes until EndCall. Else each collective call of this
 // package has its own.
-func Keeping() { kept.wanted.Store(true) }
+func KeepTurns() { keptTurns.wanted.Store(true) }
 
 // EndCall ends the turns that the calling goroutine keeps. It is called at the end of each call of the program.
 func EndCall() {
-	if kept.n.Load() > 0 {
-		kept.end()
+	if keptTurns.n.Load() > 0 {
+		keptTurns.end()
 	}
 }
 
 // keep ends a turn, or leaves that to EndCall.
 func (c *Comm) keep() {
-	if kept.wanted.Load() {
-		kept.add(c)
+	if keptTurns.wanted.Load() {
+		keptTurns.add(c)
 	} else {
 		c.release()
 	}
 }
 
-// kept are the turns that calls keep.
-var kept keeping
+// keptTurns are the turns that calls keep.
+var keptTurns keeping
 
 type keeping struct {
 	wanted atomic.Bool

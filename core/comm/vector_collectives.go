@@ -193,7 +193,7 @@ func (c *Comm) newExchangeBuffers(value *Array, n int64, out *Array) (p exchange
 // ready returns nil if every rank is prepared; else it gives the result up. bytes is what all ranks together move: where
 // it is little, nobody asks the others, as in agree. Collective.
 func (p *exchangeBuffers) ready(c *Comm, op string, bytes int64, err error) error {
-	if bytes >= agreed {
+	if bytes >= checkRoomFrom {
 		err = c.shareError(op, err)
 	}
 	if err != nil {

@@ -132,7 +132,7 @@ func (c *Comm) await(r backend.Request, what awaited) (backend.Status, error) {
 // Until waits until ask says yes, as all who wait for another rank do. call says for what, which may change. An error
 // of ask ends the wait, too.
 func (c *Comm) Until(call func() string, ask func() (bool, error)) error {
-	const selfish, pause = 256, 50 * time.Microsecond
+	const looksBeforeSleep, sleep = 256, 50 * time.Microsecond
 	w := c.beginWait("")
 	defer w.End()
 	said := ""
@@ -141,8 +141,8 @@ func (c *Comm) Until(call func() string, ask func() (bool, error)) error {
 			return err
 		}
 		c.pause(turn)
-		if turn > selfish {
-			time.Sleep(pause)
+		if turn > looksBeforeSleep {
+			time.Sleep(sleep)
 		}
 		if turn%64 != 0 {
 			continue
@@ -190,15 +190,15 @@ func (l *pollRequest) Wait() (backend.Status, error) {
 
 // WaitFor looks until it is over, or d has gone. Meanwhile the backend goes on with what is under way.
 func (l *pollRequest) WaitFor(d time.Duration) (backend.Status, bool, error) {
-	return l.comm.watch(d, l.Test)
+	return l.comm.spin(d, l.Test)
 }
 
 // Cancel does nothing: only a receive is taken back.
 func (l *pollRequest) Cancel() error { return nil }
 
-// watch asks until the answer is yes, or d has gone.
-func (c *Comm) watch(d time.Duration, ask func() (backend.Status, bool, error)) (backend.Status, bool, error) {
-	const selfish = 100 * time.Microsecond
+// spin asks until the answer is yes, or d has gone.
+func (c *Comm) spin(d time.Duration, ask func() (backend.Status, bool, error)) (backend.Status, bool, error) {
+	const spinFor = 100 * time.Microsecond
 	looks, start := max(c.spins/8, 1), time.Time{}
 	for n := 1; ; n++ {
 		if st, over, err := ask(); over {
@@ -216,7 +216,7 @@ func (c *Comm) watch(d time.Duration, ask func() (backend.Status, bool, error)) 
 		if gone >= d {
 			return backend.Status{}, false, nil
 		}
-		if gone >= selfish || c.spins < patient {
+		if gone >= spinFor || c.spins < spinsBeforeYield {
 			c.yield()
 		}
 	}

@@ -23,7 +23,7 @@ func (c *Comm) Board() *board.Board { return c.board }
 func (c *Comm) Left(rank int) string { return c.group.Left(rank) }
 
 // OneProcess reports whether all ranks are goroutines of one process, and share memory.
-func (c *Comm) OneProcess() bool { return c.alike && c.board != nil || c.size == 1 }
+func (c *Comm) OneProcess() bool { return c.oneProcess && c.board != nil || c.size == 1 }
 
 // Segment returns zeroed memory of so many bytes, at least one, that all ranks have in common, to be unmapped by each.
 // All ask for equally many, and share a board or are one. Collective.

@@ -33,23 +33,23 @@ var trusting atomic.Bool
 // messages for it, or not. They do unless all of them say that they need not.
 func SetChecking(everywhere bool) { trusting.Store(!everywhere) }
 
-// apartAndTrusting reports whether calls of elements, of which every rank knows how many there are, begin at once.
-func (c *Comm) apartAndTrusting() bool { return c.trusting && c.board == nil && c.size > 1 }
+// skipsMeeting reports whether calls of elements, of which every rank knows how many there are, begin without a meeting.
+func (c *Comm) skipsMeeting() bool { return c.trusting && c.board == nil && c.size > 1 }
 
 const (
-	// patient is how many looks at another rank's entry a rank takes before it lets others have the processor.
-	patient = 2000
-	// hasty is the same where there are more ranks than processors: who is looked for may wait for this one.
-	hasty = 20
+	// spinsBeforeYield is how often a rank looks for another rank's entry before it lets others have the processor.
+	spinsBeforeYield = 2000
+	// spinsOversubscribed is the same where there are more ranks than processors, and the other rank may need this one's.
+	spinsOversubscribed = 20
 )
 
 // What a rank says of itself when all have tried to open a board.
 const (
-	opened   = iota
-	near     // its memory is on this machine
-	trusts   // see trusting
-	compares // see comparesStarts
-	within   // this is rank 0's process
+	opened      = iota
+	sameMachine // its memory is on this machine
+	trusts      // see trusting
+	compares    // see comparesStarts
+	sameProcess // this is rank 0's process
 	flags
 )
 
@@ -72,16 +72,16 @@ func (c *Comm) share(trust bool) error {
 	}
 	var b *board.Board
 	mine := make([]uint8, flags)
-	mine[trusts], mine[compares], mine[within] = truth(trust), truth(c.comparesStarts()), truth(bytes.Equal(process, thisProcess()))
+	mine[trusts], mine[compares], mine[sameProcess] = truth(trust), truth(c.comparesStarts()), truth(bytes.Equal(process, thisProcess()))
 	if sharing.Load() {
 		b, _ = board.Open(string(name), c.rank, c.size) // in vain on another machine
-		mine[opened], mine[near] = truth(b != nil), truth(board.OnThisMachine(string(name)))
+		mine[opened], mine[sameMachine] = truth(b != nil), truth(board.OnThisMachine(string(name)))
 	}
 	all, err := c.least(mine)
-	if err == nil && all[opened] == 0 && all[near] == 1 {
+	if err == nil && all[opened] == 0 && all[sameMachine] == 1 {
 		b, all[opened], err = c.shareByPath(made, b, string(name))
 	}
-	c.trusting, c.alike = all[trusts] == 1, all[within] == 1
+	c.trusting, c.oneProcess = all[trusts] == 1, all[sameProcess] == 1
 	if err != nil || all[opened] == 0 {
 		if b != nil {
 			_ = b.Close() // of no use alone
@@ -139,7 +139,7 @@ func (c *Comm) useMessages(number uint64, compare bool) error {
 		On: c.payload, Tag: c.lane(noticeLane), Number: number, Memory: c.memory,
 		Counts: func() (meetings, started uint64) { return c.meeter.Number(), c.starts.Count() },
 	})
-	c.group = watchdog.NewGroup(c.rank, c.size, c.alike, c.messages)
+	c.group = watchdog.NewGroup(c.rank, c.size, c.oneProcess, c.messages)
 	meetings := agreement.NewMessages(agreement.Link{
 		On: c.payload, Tag: c.lane(meetingLane), Number: number, Memory: c.memory,
 		Patience: begun, Started: c.starts.Count, Departure: c.messages.Departure,
@@ -157,15 +157,15 @@ func (c *Comm) useMessages(number uint64, compare bool) error {
 // useBoard has the ranks meet on a board that all of them have open.
 func (c *Comm) useBoard(b *board.Board) {
 	b.TryReading()
-	c.board, c.spins, c.yield = b, patient, board.Yield
+	c.board, c.spins, c.yield = b, spinsBeforeYield, board.Yield
 	c.shared = watchdog.NewShared(b, c.size)
-	c.group = watchdog.NewGroup(c.rank, c.size, c.alike, c.shared)
+	c.group = watchdog.NewGroup(c.rank, c.size, c.oneProcess, c.shared)
 	c.turn.at = b.Turn()
 	c.brief = min(board.MaxPayload, (64<<10)/c.size)
 	if len(topology.Kernel().Online()) < c.size { // this process may be bound to some of them
-		c.spins = hasty
+		c.spins = spinsOversubscribed
 	}
-	if c.alike {
+	if c.oneProcess {
 		c.spins, c.yield = 1, runtime.Gosched
 	}
 	c.starts.CompareShared(b)
