@@ -2,6 +2,7 @@ package lint
 
 import (
 	"go/ast"
+	"slices"
 	"strings"
 )
 
@@ -34,6 +35,47 @@ func dtypeSwitches(t *tree) (problems []string) {
 			}
 			return true
 		})
+	}
+	return problems
+}
+
+// wholeDtypeTables: each table of core/kernel has a row for every type that another has, nil where there is nothing, so that a
+// new type is forgotten in none.
+func wholeDtypeTables(t *tree) (problems []string) {
+	type table struct {
+		literal *ast.CompositeLit
+		types   map[string]bool
+	}
+	var tables []table
+	every := map[string]bool{}
+	for _, f := range t.goFiles("core/kernel/") {
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			literal, ok := n.(*ast.CompositeLit)
+			if !ok || !keyedByDtype(literal) {
+				return true
+			}
+			has := map[string]bool{}
+			for _, element := range literal.Elts {
+				if pair, ok := element.(*ast.KeyValueExpr); ok && isDtype(pair.Key) {
+					name := pair.Key.(*ast.SelectorExpr).Sel.Name
+					has[name], every[name] = true, true
+				}
+			}
+			tables = append(tables, table{literal, has})
+			return true
+		})
+	}
+	for _, one := range tables {
+		var missing []string
+		for name := range every {
+			if !one.types[name] {
+				missing = append(missing, name)
+			}
+		}
+		if len(missing) > 0 {
+			slices.Sort(missing)
+			problems = append(problems, t.problem(one.literal.Pos(), "a table of dtypes without %s", strings.Join(missing, ", ")))
+		}
 	}
 	return problems
 }

@@ -17,6 +17,7 @@ var rules = map[string]func(*tree) []string{
 	"gopy's signatures":             gopySignatures,
 	"guarded entries":               guarded,
 	"one table of dtypes":           dtypeSwitches,
+	"whole tables of dtypes":        wholeDtypeTables,
 	"destructors are local":         localDestructors,
 	"C files without circles":       cCircles,
 	"headers of imported packages":  cHeaders,

@@ -136,3 +136,12 @@ func TestDtypes(t *testing.T) {
 		{"another package", "core/comm/a.go", "package comm\nfunc f(t int) {\nswitch t {\ncase status.OK:\n}\n}", ""},
 	})
 }
+
+func TestWholeDtypeTables(t *testing.T) {
+	const whole = "var A = [dtype.N]func(){dtype.Int8: f, dtype.Bool: nil}\n"
+	check(t, wholeDtypeTables, []planted{
+		{"whole", "core/kernel/a.go", "package kernel\n" + whole + "var B = [dtype.N]int{dtype.Int8: 1, dtype.Bool: 2}", ""},
+		{"a type is missing", "core/kernel/fold/a.go", "package fold\n" + whole + "var B = [dtype.N]int{dtype.Int8: 1}", "without Bool"},
+		{"elsewhere", "core/comm/a.go", "package comm\n" + whole + "var B = [dtype.N]int{dtype.Int8: 1}", ""},
+	})
+}

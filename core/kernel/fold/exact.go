@@ -113,6 +113,15 @@ var exactProducts = [dtype.N]func(e *Exact, a, b memory.Span, conjugate, imagina
 	dtype.Float32:    exactFloats[float32],
 	dtype.Complex64:  exactComplex[complex64],
 	dtype.Complex128: exactComplex[complex128],
+	dtype.Int64:      nil,
+	dtype.Int32:      nil,
+	dtype.Int16:      nil,
+	dtype.Int8:       nil,
+	dtype.Uint64:     nil,
+	dtype.Uint32:     nil,
+	dtype.Uint16:     nil,
+	dtype.Uint8:      nil,
+	dtype.Bool:       nil,
 }
 
 // product adds a product and what rounding took from it.

@@ -57,17 +57,19 @@ func (b *Bins) Add(run, weights memory.Span) error {
 }
 
 var binners = [dtype.N]func(b *Bins, run memory.Span, w []float64){
-	dtype.Float64: binFloats[float64],
-	dtype.Float32: binFloats[float32],
-	dtype.Int64:   binIntegers[int64],
-	dtype.Int32:   binIntegers[int32],
-	dtype.Int16:   binIntegers[int16],
-	dtype.Int8:    binIntegers[int8],
-	dtype.Uint64:  binIntegers[uint64],
-	dtype.Uint32:  binIntegers[uint32],
-	dtype.Uint16:  binIntegers[uint16],
-	dtype.Uint8:   binIntegers[uint8],
-	dtype.Bool:    binIntegers[uint8],
+	dtype.Float64:    binFloats[float64],
+	dtype.Float32:    binFloats[float32],
+	dtype.Int64:      binIntegers[int64],
+	dtype.Int32:      binIntegers[int32],
+	dtype.Int16:      binIntegers[int16],
+	dtype.Int8:       binIntegers[int8],
+	dtype.Uint64:     binIntegers[uint64],
+	dtype.Uint32:     binIntegers[uint32],
+	dtype.Uint16:     binIntegers[uint16],
+	dtype.Uint8:      binIntegers[uint8],
+	dtype.Bool:       binIntegers[uint8],
+	dtype.Complex64:  nil,
+	dtype.Complex128: nil,
 }
 
 func binFloats[T kernel.Ordered](b *Bins, run memory.Span, w []float64) {

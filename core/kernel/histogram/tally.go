@@ -87,14 +87,19 @@ func (t *Tally) Length() int64 {
 }
 
 var tallies = [dtype.N]func(t *Tally, run memory.Span, w []float64) error{
-	dtype.Int64:  tally[int64],
-	dtype.Int32:  tally[int32],
-	dtype.Int16:  tally[int16],
-	dtype.Int8:   tally[int8],
-	dtype.Uint32: tally[uint32],
-	dtype.Uint16: tally[uint16],
-	dtype.Uint8:  tally[uint8],
-	dtype.Bool:   tally[uint8],
+	dtype.Int64:      tally[int64],
+	dtype.Int32:      tally[int32],
+	dtype.Int16:      tally[int16],
+	dtype.Int8:       tally[int8],
+	dtype.Uint32:     tally[uint32],
+	dtype.Uint16:     tally[uint16],
+	dtype.Uint8:      tally[uint8],
+	dtype.Bool:       tally[uint8],
+	dtype.Uint64:     nil,
+	dtype.Float64:    nil,
+	dtype.Float32:    nil,
+	dtype.Complex64:  nil,
+	dtype.Complex128: nil,
 }
 
 func tally[T kernel.Integer](t *Tally, run memory.Span, w []float64) error {

@@ -28,12 +28,12 @@ func NewOrder(t dtype.Type, descending bool) Order {
 		o.turn = full
 	}
 	top := uint64(1) << (width - 1)
-	if kind := kinds[t]; kind == signedKind {
+	if form := forms[t]; form.kind == signedKind {
 		o.sign = top
-	} else if kind == floatKind {
+	} else if form.kind == floatKind {
 		o.sign, o.flip, o.zero = top, full, top
-		infinity := infinities[t] ^ top       // its bits, turned
-		least := (infinities[t] | top) ^ full // those of -infinity
+		infinity := form.infinity ^ top       // its bits, turned
+		least := (form.infinity | top) ^ full // those of -infinity
 		o.last = infinity - least
 		o.add = -least & full
 		if descending {
@@ -55,14 +55,28 @@ const (
 	unsignedKind kind = iota
 	signedKind
 	floatKind
+	unordered
 )
 
-var kinds = [dtype.N]kind{
-	dtype.Float64: floatKind, dtype.Float32: floatKind,
-	dtype.Int64: signedKind, dtype.Int32: signedKind, dtype.Int16: signedKind, dtype.Int8: signedKind,
+// forms say how the bits of each type compare, and which are those of infinity.
+var forms = [dtype.N]struct {
+	kind     kind
+	infinity uint64
+}{
+	dtype.Float64:    {floatKind, 0x7ff0000000000000},
+	dtype.Float32:    {floatKind, 0x7f800000},
+	dtype.Int64:      {signedKind, 0},
+	dtype.Int32:      {signedKind, 0},
+	dtype.Int16:      {signedKind, 0},
+	dtype.Int8:       {signedKind, 0},
+	dtype.Uint64:     {unsignedKind, 0},
+	dtype.Uint32:     {unsignedKind, 0},
+	dtype.Uint16:     {unsignedKind, 0},
+	dtype.Uint8:      {unsignedKind, 0},
+	dtype.Bool:       {unsignedKind, 0},
+	dtype.Complex64:  {unordered, 0},
+	dtype.Complex128: {unordered, 0},
 }
-
-var infinities = [dtype.N]uint64{dtype.Float64: 0x7ff0000000000000, dtype.Float32: 0x7f800000}
 
 // key returns the key of an element's bits.
 func (o *Order) key(b uint64) uint64 {

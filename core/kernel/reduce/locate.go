@@ -22,17 +22,19 @@ func Locate(at, values, best memory.Span, here, none int64) error {
 }
 
 var locators = [dtype.N]func(at []int64, values, best memory.Span, here, none int64){
-	dtype.Float64: locate[float64],
-	dtype.Float32: locate[float32],
-	dtype.Int64:   locate[int64],
-	dtype.Int32:   locate[int32],
-	dtype.Int16:   locate[int16],
-	dtype.Int8:    locate[int8],
-	dtype.Uint64:  locate[uint64],
-	dtype.Uint32:  locate[uint32],
-	dtype.Uint16:  locate[uint16],
-	dtype.Uint8:   locate[uint8],
-	dtype.Bool:    locate[uint8],
+	dtype.Float64:    locate[float64],
+	dtype.Float32:    locate[float32],
+	dtype.Int64:      locate[int64],
+	dtype.Int32:      locate[int32],
+	dtype.Int16:      locate[int16],
+	dtype.Int8:       locate[int8],
+	dtype.Uint64:     locate[uint64],
+	dtype.Uint32:     locate[uint32],
+	dtype.Uint16:     locate[uint16],
+	dtype.Uint8:      locate[uint8],
+	dtype.Bool:       locate[uint8],
+	dtype.Complex64:  nil,
+	dtype.Complex128: nil,
 }
 
 func locate[T kernel.Ordered](at []int64, values, best memory.Span, here, none int64) {
