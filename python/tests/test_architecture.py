@@ -1,4 +1,4 @@
-"""docs/architecture: the drawing is of the sources as they are, and the functions on the paths of calls exist."""
+"""The drawing in docs is of the sources as they are; functions and files that it and CONTRIBUTING name exist."""
 
 from __future__ import annotations
 
@@ -65,6 +65,44 @@ def missing(step: str) -> list[str]:
     gone = [file for file in files if not (ROOT / file).exists()]
     there = set().union(*(functions(file) for file in files if file not in gone)) if files else set()
     return gone + [name for name in named if name not in files and name not in there and not name.startswith("MPI_")]
+
+
+def gone(text: str) -> list[str]:
+    """Return what files and folders of a paragraph are not there; a name alone is in one of its folders."""
+    named = re.findall(r"`([\w./*-]+)`", text)
+    paths = [name for name in named if "/" in name]
+    folders = {path if (ROOT / path).is_dir() else str(Path(path).parent) for path in paths}
+    alone = [name for name in named if re.fullmatch(r"\w+\.(go|c|h|pyi?|md)", name)]
+    lost = [path for path in paths if not any(ROOT.glob(path.rstrip("/")))]
+    return lost + [name for name in alone if not any((ROOT / folder / name).exists() for folder in folders)]
+
+
+ROOMS = [
+    "A dtype", "A collective", "A container", "An algorithm", "A partition", "A backend", "File I/O",
+    "Hang reporting", "The shared-memory fast path", "The order of asynchronous calls",
+]  # fmt: skip
+
+
+def test_contributing_names_rooms_that_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    changes = text.split("## Where to make a change")[1].split("## Rules")[0].strip().split("\n\n")
+    rooms = {re.match(r"\*\*(.+?)\.?\*\*", change)[1]: change for change in changes}  # type: ignore[index]
+    assert set(ROOMS) <= set(rooms)
+    assert [name for change in changes for name in gone(change)] == []
+    assert all(re.search(r"`[\w./*-]+/", rooms[room]) for room in ROOMS)
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("`core/dtype/dtype.go` and `dtype_test.go`", []),
+        ("`core/dtype/gone.go`", ["core/dtype/gone.go"]),
+        ("`core/kernel` with `wait.go`", ["wait.go"]),
+        ("`numpybridge/fast*.c`, `numpybridge/none*.c`", ["numpybridge/none*.c"]),
+    ],
+)
+def test_files_that_are_gone_are_found(text: str, want: list[str]) -> None:
+    assert gone(text) == want
 
 
 def test_drawing_is_of_the_sources() -> None:
