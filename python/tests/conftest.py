@@ -106,20 +106,16 @@ def _leave_to_us(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=f"needs {ranks} ranks"))
 
 
-def _choices(item: pytest.Item) -> set[tuple[Any, ...]]:
-    """Return which row a case has of each table of its test: of each ``parametrize``, and of fixtures' parameters."""
+def _choices(item: pytest.Item) -> set[tuple[str, int, str]]:
+    """Return which row a case has of each of its test's tables, by its id, which is the same on every rank."""
     case = getattr(item, "callspec", None)
-    if case is None:
-        return {(item.nodeid,)}
-    tables = [re.findall(r"\w+", str(mark.args[0])) for mark in item.iter_markers("parametrize")]
-    tables += [[name] for name in case.params if not any(name in names for names in tables)]
-    test = item.nodeid.partition("[")[0]
-    return {(test, *names, *(id(case.params[name]) for name in names)) for names in tables}
+    rows = getattr(case, "_idlist", [item.nodeid])  # of each parametrize; one id of all where pytest keeps no list
+    return {(item.nodeid.partition("[")[0], place, row) for place, row in enumerate(rows)}
 
 
 def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out cases of which every choice is made in another one, too; which, every rank draws alike."""
-    made: set[tuple[Any, ...]] = set()
+    made: set[tuple[str, int, str]] = set()
     kept = set()
 
     def drawn(item: pytest.Item) -> int:
