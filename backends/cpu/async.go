@@ -14,7 +14,7 @@ var _ backend.AsyncCommunicator = (*Comm)(nil)
 
 // beside returns the group of the collectives that do not block.
 func (g *group) beside() *group {
-	g.once.Do(func() { g.async = newGroup(len(g.inboxes)) })
+	g.once.Do(func() { g.async = newGroup(len(g.queues)) })
 	return g.async
 }
 

@@ -7,7 +7,7 @@ func (c *Comm) Barrier() error {
 	if c.Size() == 1 {
 		return nil
 	}
-	return c.collective(call{form: form{name: "Barrier"}}, func([]call) error { return nil })
+	return c.collective(call{signature: signature{name: "Barrier"}}, func([]call) error { return nil })
 }
 
 // alone does the work of every collective on one rank, a copy, and reports whether this is one. It is what
@@ -25,8 +25,8 @@ func (c *Comm) Broadcast(buf memory.Span, root int) error {
 	if c.Size() == 1 {
 		return nil
 	}
-	f := form{name: "Broadcast", root: root, count: buf.Count, typ: buf.Type}
-	return c.collective(call{form: f, send: buf}, func(calls []call) error {
+	f := signature{name: "Broadcast", root: root, count: buf.Count, typ: buf.Type}
+	return c.collective(call{signature: f, send: buf}, func(calls []call) error {
 		if c.rank != root {
 			memory.Copy(buf, calls[root].send)
 		}
@@ -39,8 +39,8 @@ func (c *Comm) Gather(send, recv memory.Span, root int) error {
 	if c.alone(send, recv) {
 		return nil
 	}
-	f := form{name: "Gather", root: root, count: send.Count, typ: send.Type}
-	return c.collective(call{form: f, send: send}, func(calls []call) error {
+	f := signature{name: "Gather", root: root, count: send.Count, typ: send.Type}
+	return c.collective(call{signature: f, send: send}, func(calls []call) error {
 		if c.rank == root {
 			concatenate(recv, calls)
 		}
@@ -53,8 +53,8 @@ func (c *Comm) Scatter(send, recv memory.Span, root int) error {
 	if c.alone(send, recv) {
 		return nil
 	}
-	f := form{name: "Scatter", root: root, count: recv.Count, typ: recv.Type}
-	return c.collective(call{form: f, send: send}, func(calls []call) error {
+	f := signature{name: "Scatter", root: root, count: recv.Count, typ: recv.Type}
+	return c.collective(call{signature: f, send: send}, func(calls []call) error {
 		memory.Copy(recv, part(calls[root].send, c.rank, recv.Count))
 		return nil
 	})
@@ -65,8 +65,8 @@ func (c *Comm) Allgather(send, recv memory.Span) error {
 	if c.alone(send, recv) {
 		return nil
 	}
-	f := form{name: "Allgather", count: send.Count, typ: send.Type}
-	return c.collective(call{form: f, send: send}, func(calls []call) error {
+	f := signature{name: "Allgather", count: send.Count, typ: send.Type}
+	return c.collective(call{signature: f, send: send}, func(calls []call) error {
 		concatenate(recv, calls)
 		return nil
 	})
@@ -78,8 +78,8 @@ func (c *Comm) Alltoall(send, recv memory.Span) error {
 		return nil
 	}
 	n := send.Count / c.Size()
-	f := form{name: "Alltoall", count: n, typ: send.Type}
-	return c.collective(call{form: f, send: send}, func(calls []call) error {
+	f := signature{name: "Alltoall", count: n, typ: send.Type}
+	return c.collective(call{signature: f, send: send}, func(calls []call) error {
 		for rank := range calls {
 			memory.Copy(part(recv, rank, n), part(calls[rank].send, c.rank, n))
 		}

@@ -19,7 +19,7 @@ var _ backend.ReducingCommunicator = (*Comm)(nil)
 
 // group is what the ranks of one communicator share.
 type group struct {
-	inboxes []inbox
+	queues  []matching
 	meeting meeting
 	lines   []requests.Line // by rank
 	once    sync.Once
@@ -27,10 +27,10 @@ type group struct {
 }
 
 func newGroup(n int) *group {
-	g := &group{inboxes: make([]inbox, n), lines: make([]requests.Line, n)}
+	g := &group{queues: make([]matching, n), lines: make([]requests.Line, n)}
 	g.meeting.open(n)
-	for i := range g.inboxes {
-		g.inboxes[i].changed.L = &g.inboxes[i].mu
+	for i := range g.queues {
+		g.queues[i].changed.L = &g.queues[i].mu
 	}
 	return g
 }
@@ -50,7 +50,7 @@ func Group(n int) []backend.ReducingCommunicator {
 func (c *Comm) Rank() int { return c.rank }
 
 // Size returns the number of ranks.
-func (c *Comm) Size() int { return len(c.group.inboxes) }
+func (c *Comm) Size() int { return len(c.group.queues) }
 
 // TagBound returns one more than the largest tag, which is MPI's usual one.
 func (c *Comm) TagBound() int { return math.MaxInt32 + 1 }

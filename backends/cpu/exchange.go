@@ -12,12 +12,12 @@ func (c *Comm) Exchange(send, recv []memory.Span, tag int) error {
 	pending := make([]*request, 0, size)
 	for step := 1; step < size; step++ {
 		if from := (me - step + size) % size; recv[from].Bytes() > 0 {
-			pending = append(pending, c.group.inboxes[me].post(recv[from], from, tag, false))
+			pending = append(pending, c.group.queues[me].post(recv[from], from, tag, false))
 		}
 	}
 	for step := 1; step < size; step++ {
 		if to := (me + step) % size; send[to].Bytes() > 0 {
-			c.group.inboxes[to].deliver(memory.As[byte](send[to].Raw()), me, tag)
+			c.group.queues[to].deliver(memory.As[byte](send[to].Raw()), me, tag)
 		}
 	}
 	memory.Copy(recv[me], send[me])

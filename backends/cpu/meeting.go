@@ -19,8 +19,8 @@ type meeting struct {
 	calls   []call // by rank; read between two barriers only
 }
 
-// form is what every rank must pass alike.
-type form struct {
+// signature is what every rank must pass alike.
+type signature struct {
 	name  string
 	root  int
 	op    kernel.Op
@@ -29,13 +29,13 @@ type form struct {
 }
 
 // String describes the call for an error.
-func (f form) String() string {
+func (f signature) String() string {
 	return fmt.Sprintf("%s(%d elements of %s, %s, root %d)", f.name, f.count, f.typ, f.op, f.root)
 }
 
 // call is one rank's part in a collective.
 type call struct {
-	form
+	signature
 	send, recv memory.Span
 	color, key int       // of Split
 	made       *group    // by Split
@@ -75,9 +75,9 @@ func (c *Comm) collective(mine call, act func(calls []call) error) error {
 	m.barrier()
 	defer m.barrier()
 	for rank := range m.calls {
-		if m.calls[rank].form != m.calls[0].form {
+		if m.calls[rank].signature != m.calls[0].signature {
 			return status.New(status.Communication, "rank %d called %s where rank 0 called %s",
-				rank, m.calls[rank].form, m.calls[0].form)
+				rank, m.calls[rank].signature, m.calls[0].signature)
 		}
 	}
 	return act(m.calls)

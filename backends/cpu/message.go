@@ -12,7 +12,7 @@ import (
 // SendFor copies buf and returns.
 func (c *Comm) SendFor(buf memory.Span, dest, tag int, _ time.Duration) (backend.Request, error) {
 	if dest != backend.ProcNull {
-		c.group.inboxes[dest].deliver(memory.As[byte](buf.Raw()), c.rank, tag)
+		c.group.queues[dest].deliver(memory.As[byte](buf.Raw()), c.rank, tag)
 	}
 	return nil, nil
 }
@@ -41,7 +41,7 @@ func (c *Comm) Irecv(buf memory.Span, source, tag int) (backend.Request, error) 
 	if source == backend.ProcNull {
 		return requests.FromNobody, nil
 	}
-	return c.group.inboxes[c.rank].post(buf, source, tag, c.Size() == 1), nil
+	return c.group.queues[c.rank].post(buf, source, tag, c.Size() == 1), nil
 }
 
 // TryRecv receives a message that is there already.
@@ -49,7 +49,7 @@ func (c *Comm) TryRecv(buf memory.Span, source, tag int) (backend.Status, bool, 
 	if source == backend.ProcNull {
 		return requests.FromNobody.Status, true, nil
 	}
-	in := &c.group.inboxes[c.rank]
+	in := &c.group.queues[c.rank]
 	r := request{in: in, buf: buf, source: source, tag: tag}
 	found := in.try(&r)
 	return r.status, found, r.err

@@ -14,8 +14,8 @@ func (c *Comm) Reduce(send, recv memory.Span, op kernel.Op, root int) error {
 	if c.alone(send, recv) {
 		return reduce.Settle(recv, op)
 	}
-	f := form{name: "Reduce", op: op, root: root, count: send.Count, typ: send.Type}
-	return c.collective(call{form: f, send: send}, func(calls []call) error {
+	f := signature{name: "Reduce", op: op, root: root, count: send.Count, typ: send.Type}
+	return c.collective(call{signature: f, send: send}, func(calls []call) error {
 		if c.rank != root {
 			return nil
 		}
@@ -32,8 +32,8 @@ func (c *Comm) Allreduce(send, recv memory.Span, op kernel.Op) error {
 	if c.alone(send, recv) {
 		return reduce.Settle(recv, op)
 	}
-	f := form{name: "Allreduce", op: op, count: send.Count, typ: send.Type}
-	return c.collective(call{form: f, send: send, recv: recv}, func(calls []call) error {
+	f := signature{name: "Allreduce", op: op, count: send.Count, typ: send.Type}
+	return c.collective(call{signature: f, send: send, recv: recv}, func(calls []call) error {
 		n := len(calls)
 		err := combine(block(recv, c.rank, n), calls, op, c.rank, n)
 		c.group.meeting.barrier()
@@ -67,8 +67,8 @@ func (c *Comm) fold(name string, send, recv memory.Span, op kernel.Op, n int) er
 	if c.alone(send, recv) {
 		return reduce.Settle(recv, op)
 	}
-	f := form{name: name, op: op, count: send.Count, typ: send.Type}
-	return c.collective(call{form: f, send: send}, func(calls []call) error {
+	f := signature{name: name, op: op, count: send.Count, typ: send.Type}
+	return c.collective(call{signature: f, send: send}, func(calls []call) error {
 		if n == 0 {
 			return nil
 		}
@@ -84,8 +84,8 @@ func (c *Comm) ReduceScatter(send, recv memory.Span, op kernel.Op) error {
 	if c.alone(send, recv) {
 		return reduce.Settle(recv, op)
 	}
-	f := form{name: "ReduceScatter", op: op, count: recv.Count, typ: send.Type}
-	return c.collective(call{form: f, send: send}, func(calls []call) error {
+	f := signature{name: "ReduceScatter", op: op, count: recv.Count, typ: send.Type}
+	return c.collective(call{signature: f, send: send}, func(calls []call) error {
 		return combine(recv, calls, op, c.rank, len(calls))
 	})
 }

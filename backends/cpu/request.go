@@ -10,7 +10,7 @@ import (
 
 // request is a receive; a send is complete when it starts.
 type request struct {
-	in          *inbox
+	in          *matching
 	buf         memory.Span
 	source, tag int
 	alone       bool // no other rank exists that could still send

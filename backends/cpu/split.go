@@ -11,7 +11,7 @@ import (
 // for a negative color. Collective.
 func (c *Comm) Split(color, key int) (backend.ReducingCommunicator, error) {
 	var members []int
-	mine := call{form: form{name: "Split"}, color: color, key: key}
+	mine := call{signature: signature{name: "Split"}, color: color, key: key}
 	err := c.collective(mine, func(calls []call) error {
 		members = withColor(calls, color)
 		if color >= 0 && members[0] == c.rank {

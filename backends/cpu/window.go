@@ -34,7 +34,7 @@ type window struct {
 
 // Expose opens mem to every rank. Collective.
 func (c *Comm) Expose(mem memory.Span) (backend.Window, error) {
-	err := c.collective(call{form: form{name: "Expose"}, send: mem}, func(calls []call) error {
+	err := c.collective(call{signature: signature{name: "Expose"}, send: mem}, func(calls []call) error {
 		if c.rank == 0 {
 			calls[0].exposed = newExposure(calls)
 		}

@@ -8,8 +8,8 @@ import (
 	"dtl/core/memory"
 )
 
-// inbox matches what was sent to one rank with what it receives, both in order, as MPI's rules demand.
-type inbox struct {
+// matching matches what was sent to one rank with what it receives, both in order, as MPI's rules demand.
+type matching struct {
 	mu      sync.Mutex
 	changed sync.Cond  // a message arrived or a receive completed
 	arrived []message  // not received yet
@@ -31,7 +31,7 @@ func (m message) status() backend.Status {
 }
 
 // deliver completes the first receive that waits for what data holds, or keeps a copy for a later one.
-func (in *inbox) deliver(data []byte, source, tag int) {
+func (in *matching) deliver(data []byte, source, tag int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	m := message{source: source, tag: tag, data: data}
@@ -47,7 +47,7 @@ func (in *inbox) deliver(data []byte, source, tag int) {
 }
 
 // post starts a receive, which is complete at once if its message is there.
-func (in *inbox) post(buf memory.Span, source, tag int, alone bool) *request {
+func (in *matching) post(buf memory.Span, source, tag int, alone bool) *request {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	r := &request{in: in, buf: buf, source: source, tag: tag, alone: alone}
@@ -61,12 +61,12 @@ func (in *inbox) post(buf memory.Span, source, tag int, alone bool) *request {
 }
 
 // find returns the place of the first message that matches, or -1. The caller holds the lock.
-func (in *inbox) find(source, tag int) int {
+func (in *matching) find(source, tag int) int {
 	return slices.IndexFunc(in.arrived, func(m message) bool { return m.matches(source, tag) })
 }
 
 // try completes a receive whose message is there, and reports whether it is.
-func (in *inbox) try(r *request) bool {
+func (in *matching) try(r *request) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	i := in.find(r.source, r.tag)
@@ -79,6 +79,6 @@ func (in *inbox) try(r *request) bool {
 }
 
 // withdraw takes a receive back. The caller holds the lock.
-func (in *inbox) withdraw(r *request) {
+func (in *matching) withdraw(r *request) {
 	in.posted = slices.DeleteFunc(in.posted, func(p *request) bool { return p == r })
 }
