@@ -92,18 +92,18 @@ def _supervise(child: subprocess.Popen[bytes], timeout: float | None, ranks: int
             code = _wait(child, reports, timeout, ranks)
         return _verdict(code, reports, ranks)
     except _NeverStartedError as error:
-        _be_deaf()
+        _ignore_signals()
         _say(f"{error}; ending the job")
         end(child, signal.SIGTERM)
         return 1
     except subprocess.TimeoutExpired:
-        _be_deaf()
+        _ignore_signals()
         _say(f"still running after {timeout:g} s; ending the job")
         _show_stacks(child)
         end(child, signal.SIGTERM)
         return TIMED_OUT
     except _SignalError as interrupted:
-        _be_deaf()
+        _ignore_signals()
         if interrupted.signum == signal.SIGINT:
             _interrupt_ranks(child)
         end(child, interrupted.signum)
@@ -224,7 +224,7 @@ def end_left(left: list[processes.Process]) -> None:
         processes.send(process, signal.SIGKILL)
 
 
-def _be_deaf() -> None:
+def _ignore_signals() -> None:
     """Let nothing interrupt the end of a job, which takes seconds at most."""
     for signum in _ENDING:
         signal.signal(signum, signal.SIG_IGN)

@@ -66,7 +66,7 @@ def reduced(
     words = f"axis {axis!r}" + (f", dtype {dtype}" if dtype else "") + (f", ddof {ddof}" if ddof else "")
     share(a, name, words + (", keepdims" if keepdims else ""))
     with np.errstate(all="ignore"):  # of a rank's part, where the whole may be well
-        return _parts(a, dims, by, bool(keepdims))
+        return _along(a, dims, by, bool(keepdims))
 
 
 def _checked(name: str, a: Any, dims: tuple[int, ...], dtype: Any, ddof: Any) -> Reduction:
@@ -103,7 +103,7 @@ def _dtype_of(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float64) if name in ("mean", "var", "std") else dtype
 
 
-def _parts(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdims: bool) -> Any:
+def _along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdims: bool) -> Any:
     """Reduce each rank's part, and bring the parts together. Collective."""
     view = a.local_view()
     indices = [a.local_indices(d) for d in range(a.ndim)]
@@ -163,14 +163,14 @@ def reduction(name: str, dtype: np.dtype[Any] | None, of: np.dtype[Any], ddof: f
     if name in ("sum", "prod"):
         return _accumulation(np.add if name == "sum" else np.multiply, result_dtype(name, dtype, of))
     if name in ("all", "any"):
-        return _plain(np.logical_and if name == "all" else np.logical_or, np.dtype(np.bool_))
+        return _of_ufunc(np.logical_and if name == "all" else np.logical_or, np.dtype(np.bool_))
     if name in ("min", "max"):
         return _extreme(np.minimum if name == "min" else np.maximum, of)
     if name in ("argmin", "argmax"):
-        return _place(name == "argmin", of)
+        return _arg_extreme(name == "argmin", of)
     if name == "mean":
         return _mean(result_dtype(name, dtype, of))
-    return _spread(result_dtype(name, dtype, of), ddof, name == "std")
+    return _variance(result_dtype(name, dtype, of), ddof, name == "std")
 
 
 def result_dtype(name: str, dtype: np.dtype[Any] | None, of: np.dtype[Any]) -> np.dtype[Any]:
@@ -186,16 +186,16 @@ def result_dtype(name: str, dtype: np.dtype[Any] | None, of: np.dtype[Any]) -> n
     return np.dtype(f"f{wanted.itemsize // 2}")
 
 
-def inner_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def accumulator_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype to add up in."""
     return np.dtype({"f": np.float64, "c": np.complex128}.get(dtype.kind, dtype))
 
 
 def _accumulation(ufunc: np.ufunc, result: np.dtype[Any]) -> Reduction:
-    return _plain(ufunc, inner_dtype(result), result)
+    return _of_ufunc(ufunc, accumulator_dtype(result), result)
 
 
-def _plain(ufunc: np.ufunc, inner: np.dtype[Any], result: np.dtype[Any] | None = None) -> Reduction:
+def _of_ufunc(ufunc: np.ufunc, inner: np.dtype[Any], result: np.dtype[Any] | None = None) -> Reduction:
     """Return the reduction of a ufunc that has an identity."""
 
     def start(view: Array, dims: tuple[int, ...], _: Array) -> Arrays:
@@ -207,7 +207,7 @@ def _plain(ufunc: np.ufunc, inner: np.dtype[Any], result: np.dtype[Any] | None =
     return Reduction(start, merge, lambda a, _: a[0].astype(result or inner, copy=False))
 
 
-def _worst(least: bool, of: np.dtype[Any]) -> Any:
+def _identity(least: bool, of: np.dtype[Any]) -> Any:
     """Return the element that is never less than any, or never greater."""
     if of.kind == "b":
         return least
@@ -217,7 +217,7 @@ def _worst(least: bool, of: np.dtype[Any]) -> Any:
 
 
 def _extreme(ufunc: np.ufunc, of: np.dtype[Any]) -> Reduction:
-    worst = _worst(ufunc is np.minimum, of)
+    worst = _identity(ufunc is np.minimum, of)
 
     def start(view: Array, dims: tuple[int, ...], _: Array) -> Arrays:
         return (np.asarray(ufunc.reduce(view, axis=dims, initial=worst)),)
@@ -225,8 +225,8 @@ def _extreme(ufunc: np.ufunc, of: np.dtype[Any]) -> Reduction:
     return Reduction(start, lambda a, b: (ufunc(a[0], b[0]),), lambda a, _: a[0].astype(of, copy=False))
 
 
-def _place(least: bool, of: np.dtype[Any]) -> Reduction:
-    worst = _worst(least, of)
+def _arg_extreme(least: bool, of: np.dtype[Any]) -> Reduction:
+    worst = _identity(least, of)
 
     def start(view: Array, dims: tuple[int, ...], indices: Array) -> Arrays:
         rest = tuple(extent for d, extent in enumerate(view.shape) if d != dims[0])
@@ -247,7 +247,7 @@ def _place(least: bool, of: np.dtype[Any]) -> Reduction:
 
 
 def _mean(result: np.dtype[Any]) -> Reduction:
-    total = _plain(np.add, inner_dtype(result))
+    total = _of_ufunc(np.add, accumulator_dtype(result))
 
     def finish(a: Arrays, count: int) -> Array:
         return np.true_divide(a[0], count).astype(result, copy=False)
@@ -255,7 +255,7 @@ def _mean(result: np.dtype[Any]) -> Reduction:
     return Reduction(total.start, total.merge, finish)
 
 
-def _spread(result: np.dtype[Any], ddof: float, root: bool) -> Reduction:
+def _variance(result: np.dtype[Any], ddof: float, root: bool) -> Reduction:
     """Return the reduction to a variance: parts are merged as in Chan, Golub and LeVeque 1979."""
 
     def start(view: Array, dims: tuple[int, ...], _: Array) -> Arrays:
@@ -285,7 +285,7 @@ def container_of(
     source: DistributedContainer, shape: tuple[int, ...], dtype: np.dtype[Any], divided: Division
 ) -> DistributedContainer:
     """Make a vector or a tensor for a result on the ranks of a container. Collective."""
-    kind: Any = DistributedVector if len(shape) == 1 else DistributedContainer._tensors
+    kind: Any = DistributedVector if len(shape) == 1 else DistributedContainer._tensor_class
     made: DistributedContainer = kind._created(source.context, shape, dtype, divided)
     made._run_as(source.execution_policy)
     return made

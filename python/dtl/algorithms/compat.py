@@ -13,7 +13,7 @@ from ..containers.base import DistributedContainer, check_container, linear_indi
 from ..runtime.agreement import collective
 from . import fill, reduce, search, sort, transform
 from . import scan as scanning
-from .functions import check_function
+from .user_functions import check_function
 
 #: How the names end.
 ENDS = ("_vector", "_array")

@@ -11,7 +11,7 @@ from ..containers.base import DistributedContainer, check_container, linear_indi
 from ..exceptions import InvalidTypeError
 from ..runtime.scheduler import algorithm
 from .exchange import share
-from .functions import applied, check_function, chosen, running
+from .user_functions import apply, check_function, evaluate_predicate, user_code
 
 
 @algorithm
@@ -107,8 +107,8 @@ def replace_if(c: DistributedContainer, f: Callable[..., Any], new: Any, *, elem
     c._check_open()
     check_function("f", f)
     number = filling(new, c.dtype)
-    with running(c.context, "replace_if"):
-        mask = chosen(f, c.local_view(), elementwise)
+    with user_code(c.context, "replace_if"):
+        mask = evaluate_predicate(f, c.local_view(), elementwise)
     share(c, "replace_if", f"by {new!r}")
     c.local_view()[mask] = number
 
@@ -180,8 +180,8 @@ def generate(c: DistributedContainer, f: Callable[..., Any], *, elementwise: boo
     check_container("c", c)
     c._check_open()
     check_function("f", f)
-    with running(c.context, "generate"):
-        values = applied(f, (linear_indices(c),), elementwise)
+    with user_code(c.context, "generate"):
+        values = apply(f, (linear_indices(c),), elementwise)
         if not np.can_cast(values.dtype, c.dtype, "same_kind"):
             raise InvalidTypeError(f"the function gave {values.dtype}, which may not be cast to {c.dtype}")
     share(c, "generate")

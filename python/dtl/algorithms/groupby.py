@@ -14,9 +14,9 @@ from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import Op
 from ..runtime.agreement import agree, collective
-from .axis_reductions import inner_dtype, result_dtype
+from .axis_reductions import accumulator_dtype, result_dtype
 from .exchange import share
-from .ordered import flat, starts
+from .ordered import flattened, run_starts
 from .sort import argsort, check_vector
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -84,11 +84,11 @@ class GroupBy:
         share(keys, "group_by")
         self._context = keys.context
         self._of = keys.dtype
-        with flat(keys) as work:
+        with flattened(keys) as work:
             work._run_as(keys.execution_policy)
             self._order: DistributedVector = argsort(work)
             part = work.get(self._order.local_view())
-        first = starts(self._context, part)
+        first = run_starts(self._context, part)
         distinct = part[first]
         self._keys = DistributedVector._from_parts(self._context, distinct)
         self._divide(first)
@@ -213,12 +213,12 @@ class GroupBy:
         if name in ("first", "last"):
             ends = self._begins if name == "first" else self._begins + self._lengths - 1
             runs = self._order.local_view()[ends]
-            return np.asarray(values.get(self._whole(runs, _former if name == "first" else _latter)))
+            return np.asarray(values.get(self._whole(runs, _first if name == "first" else _last)))
         ufunc, dtype = _UFUNCS[name], values.dtype
         if name in ("sum", "prod", "mean"):
             dtype = result_dtype(name, None, dtype)
         part = values.get(self._order.local_view())
-        runs = ufunc.reduceat(part, self._begins, dtype=inner_dtype(dtype))
+        runs = ufunc.reduceat(part, self._begins, dtype=accumulator_dtype(dtype))
         made = self._whole(runs, ufunc)
         if name == "mean":
             made = np.true_divide(made, self._whole(self._lengths, np.add))
@@ -233,11 +233,11 @@ class GroupBy:
         return made
 
 
-def _former(a: Array, b: Array) -> Array:
+def _first(a: Array, b: Array) -> Array:
     return a
 
 
-def _latter(a: Array, b: Array) -> Array:
+def _last(a: Array, b: Array) -> Array:
     return b
 
 

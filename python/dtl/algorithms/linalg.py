@@ -11,17 +11,17 @@ from .._native.callsite import by_user
 from .._native.library import bridge
 from ..comm import collectives
 from ..containers.base import DistributedContainer, check_container
-from ..containers.indexing.regions import move, whole
+from ..containers.indexing.regions import move, whole_region
 from ..containers.layout import BLOCK, Division
 from ..containers.owning import OwningContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.agreement import together
 from ..runtime.scheduler import algorithm
-from . import exact_folds, statistics
+from . import folds, statistics
 from .axis_reductions import combine, container_of, reduction
-from .exact_folds import OWN, REALS, fold
 from .exchange import share
+from .folds import ELEMENT_SCALARS, REAL_SCALARS, fold
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -104,7 +104,7 @@ def _inner(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> Any:
     value = bridge.call(bridge.DOT, a, None, None, b._handle, conjugate, exact, 0)
     if one.kind in "iu":
         return np.array(value & _WORD, np.uint64).astype(one)[()]
-    return OWN[one.num](value)
+    return ELEMENT_SCALARS[one.num](value)
 
 
 @algorithm
@@ -152,16 +152,16 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, r
         order = 2.0 if ord is None else float(ord)
         if reproducible and (order != 2 or axis is not None or keepdims):
             raise InvalidArgumentError("reproducible=True is for the norm of order 2 of all elements")
-    real = REALS[a.dtype.num]
+    real = REAL_SCALARS[a.dtype.num]
     if axis is not None or keepdims:
         return _along(a, order, axis, keepdims)
     if order == 2:
         exact = int(bool(reproducible) and a.dtype.kind in "fc")
-        return real(math.sqrt(fold(a, exact_folds.SQUARES, 0, exact)))
+        return real(math.sqrt(fold(a, folds.SQUARES, 0, exact)))
     if order == 1:
-        return real(fold(a, exact_folds.MAGNITUDES))
+        return real(fold(a, folds.MAGNITUDES))
     if order == 0:
-        return real(fold(a, exact_folds.TRUTHS))
+        return real(fold(a, folds.TRUTHS))
     return _along(a, order, None, False)
 
 
@@ -243,7 +243,7 @@ def _alike(b: DistributedContainer, a: DistributedContainer) -> DistributedConta
     if a._laid_out_as(b):
         return b
     made: DistributedContainer = a._like(b.dtype)
-    move(made, b, whole(b.shape).source())
+    move(made, b, whole_region(b.shape).source())
     return made
 
 
@@ -252,7 +252,7 @@ def _owned(a: DistributedContainer) -> DistributedContainer:
     if isinstance(a, OwningContainer):
         return a
     made = container_of(a, a.shape, a.dtype, BLOCK)
-    move(made, a, whole(a.shape).source())
+    move(made, a, whole_region(a.shape).source())
     return made
 
 
@@ -261,7 +261,7 @@ def _summa(a: DistributedContainer, b: DistributedContainer, dtype: np.dtype[Any
     grid = Division(Partition.BLOCK, grid=(p, q))
     if not isinstance(b, OwningContainer) or b.partition_policy is not Partition.BLOCK or b.grid != (p, q):
         moved = container_of(a, b.shape, b.dtype, grid)
-        move(moved, b, whole(b.shape).source())
+        move(moved, b, whole_region(b.shape).source())
         b = moved
     made = container_of(a, (a.shape[0], b.shape[1]), dtype, a._division if q == 1 else grid)
     if p == 1 or q == 1:
@@ -320,7 +320,7 @@ def _panel(ranks: Any, part: Array, dim: int, ends: list[int], lo: int, hi: int)
 def _with_vector(matrix: DistributedContainer, vector: DistributedContainer, dim: int, dtype: np.dtype[Any]) -> Any:
     """Return the product of a matrix and a vector, whose elements go with its indices along dim. Collective."""
     everywhere = container_of(matrix, vector.shape, vector.dtype, Division(Partition.REPLICATED))
-    move(everywhere, vector, whole(vector.shape).source())
+    move(everywhere, vector, whole_region(vector.shape).source())
     values = everywhere.local_view()[matrix.local_indices(dim)].astype(dtype, copy=False)
     part = matrix.local_view().astype(dtype, copy=False)
     partial = np.asarray(by_user(np.matmul, *((part, values) if dim else (values, part))))

@@ -145,12 +145,12 @@ def merge(a: DistributedContainer, b: DistributedContainer) -> DistributedVector
     if a.context is not b.context:
         raise InvalidArgumentError("a and b are containers of different contexts")
     share(a, "merge", also=(b,))
-    made = chained(a, b)
+    made = concatenated(a, b)
     sort(made)
     return made
 
 
-def chained(a: Any, b: Any) -> DistributedVector:
+def concatenated(a: Any, b: Any) -> DistributedVector:
     """Return a vector of the elements of two, one after the other. Collective."""
     dtype, n = np.result_type(a.dtype, b.dtype), a.shape[0]
     made = DistributedVector._created(a.context, (n + b.shape[0],), dtype, BLOCK)
@@ -216,14 +216,14 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
     if flag("return_inverse", return_inverse):
         check_vector("c, whose inverse is asked for,", c)
     share(c, "unique", f"return_counts {return_counts}, return_inverse {return_inverse}")
-    with flat(c) as work:
+    with flattened(c) as work:
         order: Any = argsort(work) if return_inverse else None
         if order is not None:
             permute(work, order)
         else:
             sort(work)
         ctx, part = c.context, work.local_view()
-        first = starts(ctx, part)
+        first = run_starts(ctx, part)
         before = int(collectives.allgather(ctx, int(first.sum()))[: ctx.rank].sum())
         values = DistributedVector._from_parts(ctx, part[first])
         counts = DistributedVector._from_parts(ctx, _lengths(ctx, first)) if return_counts else None
@@ -242,7 +242,7 @@ def _put(into: Any, places: Array, values: Array) -> None:
     into.put(places, values)
 
 
-def flat(c: Any) -> DistributedVector:
+def flattened(c: Any) -> DistributedVector:
     """Return a copy of all elements in a vector, each on one rank; of one dimension, by blocks in order. Collective."""
     if c.ndim == 1:
         work = DistributedVector._created(c.context, c.shape, c.dtype, BLOCK)
@@ -255,7 +255,7 @@ def flat(c: Any) -> DistributedVector:
     return DistributedVector._from_parts(c.context, part)
 
 
-def starts(ctx: Any, part: Array) -> Array:
+def run_starts(ctx: Any, part: Array) -> Array:
     """Return which of the ranks' sorted elements differ from the one before them, on whatever rank. Collective."""
     first = np.ones(len(part), np.bool_)
     np.not_equal(part[1:], part[:-1], out=first[1:])

@@ -15,8 +15,8 @@ from ..ops import BAND, BOR, BXOR, LAND, LOR, MAX, MIN, PROD, SUM, Op
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from .exchange import share
-from .functions import applied, check_function, running
 from .transform import check_all_alike
+from .user_functions import apply, check_function, user_code
 
 _UFUNCS: dict[int, np.ufunc] = {
     SUM: np.add,
@@ -39,8 +39,8 @@ def reduce_container(c: DistributedContainer, op: Any) -> Any:
     c._check_open()
     chosen = _operator(op)
     _check(chosen, c.dtype)
-    mine = _combined(chosen, c.local_view())
-    return _everyones("reduce", c, chosen, (), c.dtype, mine)
+    mine = _combine(chosen, c.local_view())
+    return _combine_ranks("reduce", c, chosen, (), c.dtype, mine)
 
 
 def reduce_local(c: DistributedContainer, op: Op | str = SUM) -> Any:
@@ -52,8 +52,8 @@ def reduce_local(c: DistributedContainer, op: Op | str = SUM) -> Any:
     c._check_open()
     chosen = _operator(op)
     _check(chosen, c.dtype)
-    mine = _combined(chosen, c.local_view())
-    return _of_nothing("reduce_local", chosen, c.dtype) if mine is None else mine
+    mine = _combine(chosen, c.local_view())
+    return _of_no_elements("reduce_local", chosen, c.dtype) if mine is None else mine
 
 
 @algorithm
@@ -105,13 +105,13 @@ def transform_reduce(src: Any, f: Callable[..., Any], op: Op | str = SUM, *, ele
     check_function("f", f)
     check_all_alike("src", sources, first)
     chosen = _operator(op)
-    with running(first.context, "transform_reduce"):
+    with user_code(first.context, "transform_reduce"):
         parts = tuple(source.local_view() for source in sources)
-        values = applied(f, parts, elementwise) if parts[0].size else np.empty(0)
+        values = apply(f, parts, elementwise) if parts[0].size else np.empty(0)
         dtype_number(values.dtype)
         _check(chosen, values.dtype if values.size else np.dtype(np.bool_))
-        mine = _combined(chosen, values)
-    return _everyones("transform_reduce", first, chosen, sources[1:], np.dtype(np.float64), mine)
+        mine = _combine(chosen, values)
+    return _combine_ranks("transform_reduce", first, chosen, sources[1:], np.dtype(np.float64), mine)
 
 
 @algorithm
@@ -139,7 +139,7 @@ def _check(op: Op, dtype: np.dtype[Any]) -> None:
         raise InvalidTypeError(f"{op.name} is not defined for {dtype}")
 
 
-def _combined(op: Op, values: Any) -> Any:
+def _combine(op: Op, values: Any) -> Any:
     """Return one rank's values combined, or None of none."""
     if not values.size:
         return None
@@ -147,7 +147,7 @@ def _combined(op: Op, values: Any) -> Any:
     return values.dtype.type(one) if op in (LAND, LOR) else one
 
 
-def _everyones(
+def _combine_ranks(
     name: str, c: DistributedContainer, op: Op, also: tuple[Any, ...], dtype: np.dtype[Any], mine: Any
 ) -> Any:
     """Return all ranks' values combined in the order of the ranks. Collective."""
@@ -162,13 +162,13 @@ def _everyones(
         dtypes = ", ".join(sorted(dtype_name(number) for number in numbers))
         raise InvalidTypeError(f"{name}: the function gave values of different types on different ranks: {dtypes}")
     if not numbers:
-        return _of_nothing(name, op, dtype)
+        return _of_no_elements(name, op, dtype)
     of = np.dtype(dtype_name(numbers.pop()))
     values = np.array([row[1:3].copy().view(np.uint8)[: of.itemsize].view(of)[0] for row in rows if row[0]])
-    return _combined(op, values)
+    return _combine(op, values)
 
 
-def _of_nothing(name: str, op: Op, dtype: np.dtype[Any]) -> Any:
+def _of_no_elements(name: str, op: Op, dtype: np.dtype[Any]) -> Any:
     if op in (SUM, PROD):
         return _UFUNCS[op].reduce(np.empty(0, dtype))
     if op in (LAND, LOR):

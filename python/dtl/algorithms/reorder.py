@@ -10,14 +10,14 @@ import numpy as np
 from .._native.arguments import integer
 from .._native.library import bridge
 from ..containers.base import DistributedContainer, check_container
-from ..containers.indexing.regions import Axis, Box, move, whole
+from ..containers.indexing.regions import Axis, Region, move, whole_region
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from .exchange import share
-from .functions import check_function, chosen, running
 from .sort import sort_by_key
+from .user_functions import check_function, evaluate_predicate, user_code
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -49,7 +49,7 @@ def reverse(c: DistributedContainer) -> None:
     check_container("c", c)
     c._check_open()
     axes = [Axis(d, extent - 1, -1, extent, True) for d, extent in enumerate(c.shape)]
-    move(c, c, Box(tuple(axes)).source())
+    move(c, c, Region(tuple(axes)).source())
 
 
 @algorithm
@@ -128,12 +128,12 @@ def partition_by(c: DistributedContainer, f: Callable[..., Any], *, elementwise:
     3 [1 3 5 0 2 4]
     """
     check_container("c", c)
-    _check_line(c)
+    _check_one_dimensional(c)
     check_function("f", f)
-    with in_order(c) as line:
-        with running(c.context, "partition_by"):
+    with in_global_order(c) as line:
+        with user_code(c.context, "partition_by"):
             view = line.local_view()
-            mask = chosen(f, view, elementwise)
+            mask = evaluate_predicate(f, view, elementwise)
             parts = view[mask], view[~mask]
         del view
         held = int(share(line, "partition_by", "", (len(parts[0]),))[:, 0].sum())
@@ -175,11 +175,11 @@ def adjacent_difference(c: DistributedContainer) -> Any:
     [ 3  2 -1  0]
     """
     check_container("c", c)
-    _check_line(c)
+    _check_one_dimensional(c)
     if c.dtype.kind == "b":
         raise InvalidArgumentError("truth values have no difference; convert to an integer dtype")
     result = c._like(c.dtype)
-    with in_order(c) as line:
+    with in_global_order(c) as line:
         view = line.local_view()
         last = view[-1:].tobytes().ljust(16, b"\0")
         rows = share(c, "adjacent_difference", "", (len(view), *np.frombuffer(last, np.int64).tolist()))
@@ -194,22 +194,22 @@ def adjacent_difference(c: DistributedContainer) -> Any:
             result.local_view()[...] = made
         else:
             line.local_view()[...] = made
-            move(result, line, whole(c.shape).source())
+            move(result, line, whole_region(c.shape).source())
     return result
 
 
 @contextmanager
-def in_order(c: DistributedContainer) -> Iterator[DistributedContainer]:
+def in_global_order(c: DistributedContainer) -> Iterator[DistributedContainer]:
     """Give a container's elements in the order of the ranks: as they are, or as a copy by blocks. Collective."""
     if c.partition_policy in (Partition.BLOCK, Partition.EXPLICIT):
         yield c
         return
     with DistributedVector(c.context, c.shape[0], dtype=c.dtype) as line:
-        move(line, c, whole(c.shape).source())
+        move(line, c, whole_region(c.shape).source())
         yield line
 
 
-def _check_line(c: DistributedContainer) -> None:
+def _check_one_dimensional(c: DistributedContainer) -> None:
     c._check_open()
     if c.ndim != 1:
         raise InvalidArgumentError(f"c of shape {c.shape} has {c.ndim} dimensions; it must have 1")

@@ -12,7 +12,7 @@ from .._native.callsite import by_user
 from .._native.library import bridge
 from ..comm import vector_collectives
 from ..containers.base import DistributedContainer, check_container
-from ..containers.indexing.regions import move, whole
+from ..containers.indexing.regions import move, whole_region
 from ..containers.layout import BLOCK
 from ..exceptions import InvalidArgumentError
 from ..ops import MAX, PROD, SUM, Op
@@ -152,7 +152,7 @@ def _cumulated(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive: Any
 def scanned(op: int, a: DistributedContainer, exclusive: Any = False) -> Any:
     """Return the scan of a container of one dimension by SUM, PROD, MIN or MAX. Collective."""
     handle = bridge.call(bridge.CUMULATE, a, None, None, op, int(bool(exclusive)), 0, 0)
-    return a._holding(handle, np.ones(1, a.dtype).cumsum().dtype if op in (SUM, PROD) else a.dtype)
+    return a._from_handle(handle, np.ones(1, a.dtype).cumsum().dtype if op in (SUM, PROD) else a.dtype)
 
 
 def _along(name: str, op: int, a: DistributedContainer, dim: int, exclusive: Any) -> Any:
@@ -209,11 +209,11 @@ def _exchanged(ctx: Any, flat: Any, counts: Any) -> Any:
 
 def _by_blocks(name: str, op: int, a: DistributedContainer, exclusive: Any) -> Any:
     blocks = container_of(a, a.shape, a.dtype, BLOCK)
-    box = whole(a.shape)
-    move(blocks, a, box.source())
+    region = whole_region(a.shape)
+    move(blocks, a, region.source())
     made = _along(name, op, blocks, 0, exclusive)
     result = a._like(made.dtype)
-    move(result, made, box.source())
+    move(result, made, region.source())
     made.close()
     blocks.close()
     return result

@@ -10,10 +10,10 @@ from .._native import library
 from .._native.values import element
 from ..containers.base import DistributedContainer, check_container
 from ..runtime.scheduler import algorithm
-from . import exact_folds, statistics
-from .exact_folds import fold
+from . import folds, statistics
 from .exchange import share, total
-from .functions import check_function, chosen, running
+from .folds import fold
+from .user_functions import check_function, evaluate_predicate, user_code
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -101,7 +101,7 @@ def find_if(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool
     ...     dtl.find_if(vec, np.isnan), dtl.count_if(vec, lambda a: a > 2)
     (1, 2)
     """
-    mask = _mask("find_if", c, f, elementwise).reshape(-1)
+    mask = _predicate_mask("find_if", c, f, elementwise).reshape(-1)
     return _first(c, "find_if", "", int(mask.argmax()) if mask.any() else None)
 
 
@@ -124,7 +124,7 @@ def count_if(c: DistributedContainer, f: Callable[..., Any], *, elementwise: boo
 
     Parameters and errors are as of ``find_if``.
     """
-    return _held("count_if", c, f, elementwise)
+    return _count_true("count_if", c, f, elementwise)
 
 
 @algorithm
@@ -133,7 +133,7 @@ def all_of(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool 
 
     Parameters and errors are as of ``find_if``.
     """
-    return _held("all_of", c, f, elementwise) == c.global_size
+    return _count_true("all_of", c, f, elementwise) == c.global_size
 
 
 @algorithm
@@ -142,7 +142,7 @@ def any_of(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool 
 
     Parameters and errors are as of ``find_if``.
     """
-    return _held("any_of", c, f, elementwise) > 0
+    return _count_true("any_of", c, f, elementwise) > 0
 
 
 @algorithm
@@ -151,7 +151,7 @@ def none_of(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool
 
     Parameters and errors are as of ``find_if``.
     """
-    return _held("none_of", c, f, elementwise) == 0
+    return _count_true("none_of", c, f, elementwise) == 0
 
 
 def _wanted(op: str, c: DistributedContainer, value: Any) -> Any:
@@ -168,16 +168,16 @@ def _compared(view: Array, value: Any) -> Any:
         yield at, rows[at : at + _CHUNK] == value
 
 
-def _mask(op: str, c: DistributedContainer, f: Any, elementwise: bool) -> Array:
+def _predicate_mask(op: str, c: DistributedContainer, f: Any, elementwise: bool) -> Array:
     check_container("c", c)
     c._check_open()
     check_function("f", f)
-    with running(c.context, op):
-        return chosen(f, c.local_view(), elementwise)
+    with user_code(c.context, op):
+        return evaluate_predicate(f, c.local_view(), elementwise)
 
 
-def _held(op: str, c: DistributedContainer, f: Any, elementwise: bool) -> int:
-    return total(c, op, "", int(np.count_nonzero(_mask(op, c, f, elementwise))))
+def _count_true(op: str, c: DistributedContainer, f: Any, elementwise: bool) -> int:
+    return total(c, op, "", int(np.count_nonzero(_predicate_mask(op, c, f, elementwise))))
 
 
 def _first(c: DistributedContainer, op: str, words: str, here: int | None) -> int | None:
@@ -218,7 +218,7 @@ def min_element(c: DistributedContainer) -> tuple[Any, int]:
     ...     print(*dtl.min_element(vec), *dtl.max_element(vec), *dtl.minmax(vec))
     1 1 4 2 1 4
     """
-    return _element(c, int(fold(c, exact_folds.ARGMIN + exact_folds.MIN_ELEMENT)))
+    return _element(c, int(fold(c, folds.ARGMIN + folds.MIN_ELEMENT)))
 
 
 @algorithm
@@ -227,7 +227,7 @@ def max_element(c: DistributedContainer) -> tuple[Any, int]:
 
     Parameters, result and errors are as of ``min_element``.
     """
-    return _element(c, int(fold(c, exact_folds.ARGMAX + exact_folds.MAX_ELEMENT)))
+    return _element(c, int(fold(c, folds.ARGMAX + folds.MAX_ELEMENT)))
 
 
 @algorithm

@@ -114,7 +114,7 @@ def argsort(c: DistributedContainer, reverse: bool = False, *, stable: bool = Tr
     """
     args = _arguments(c, reverse, stable, axis)
     if c.dtype.kind != "c":
-        return c._holding(_by_core(bridge.ARGSORT, c, args), np.int64)
+        return c._from_handle(_by_core(bridge.ARGSORT, c, args), np.int64)
     check_vector("c", c)
     return _argsort_complex(c, bool(reverse))
 
@@ -143,11 +143,11 @@ def _argsort_complex(c: DistributedContainer, reverse: bool) -> Any:
     for values, descending in ((imaginary, reverse), (real, reverse), (broken, False)):
         with c._like(values.dtype) as key:
             key.local_view()[...] = values
-            order = refined(order, key, descending)
+            order = refine_order(order, key, descending)
     return order
 
 
-def refined(order: Any, key: DistributedContainer, reverse: bool) -> Any:
+def refine_order(order: Any, key: DistributedContainer, reverse: bool) -> Any:
     """Return the indices that sort by a key what has an order already, or None. Closes the order. Collective."""
     if order is None:
         return argsort(key, reverse)
@@ -254,7 +254,7 @@ def lexsort(keys: Sequence[DistributedContainer]) -> Any:
     share(keys[0], "lexsort", f"{len(keys)} keys", also=keys[1:])
     order: Any = None
     for key in keys:
-        order = refined(order, key, False)
+        order = refine_order(order, key, False)
     return order
 
 

@@ -14,11 +14,11 @@ from .._native.library import bridge
 from ..exceptions import InvalidTypeError
 from ..runtime.scheduler import algorithm
 from ..runtime.short_calls import short
-from . import exact_folds
-from .exact_folds import MEANS, OWN, REALS, WIDE, fold
+from . import folds
+from .folds import ELEMENT_SCALARS, MEAN_SCALARS, REAL_SCALARS, SUM_SCALARS, fold
 
 
-@short(bridge.FOLD, "owner none none false false", "folded", exact_folds.SUM)
+@short(bridge.FOLD, "owner none none false false", "folded", folds.SUM)
 def sum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, reproducible: bool = False) -> Any:
     """Return the sum of the elements of a container. Collective.
 
@@ -68,12 +68,12 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, 
     (np.int64(10), np.int64(10), np.float32(10.0))
     """
     if axis is None and dtype is None and not keepdims and not reproducible:
-        total = fold(a, exact_folds.SUM)
-        return WIDE[a._dtype.num](total)
+        total = fold(a, folds.SUM)
+        return SUM_SCALARS[a._dtype.num](total)
     return _along("sum", a, axis, dtype, keepdims, reproducible)
 
 
-@short(bridge.FOLD, "owner none none false", "folded", exact_folds.PROD)
+@short(bridge.FOLD, "owner none none false", "folded", folds.PROD)
 def prod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
     """Return the product of the elements of a container. Collective.
 
@@ -87,12 +87,12 @@ def prod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False)
     120
     """
     if axis is None and dtype is None and not keepdims:
-        total = fold(a, exact_folds.PROD)
-        return WIDE[a._dtype.num](total)
+        total = fold(a, folds.PROD)
+        return SUM_SCALARS[a._dtype.num](total)
     return _along("prod", a, axis, dtype, keepdims)
 
 
-@short(bridge.FOLD, "owner none false", "folded", exact_folds.MIN)
+@short(bridge.FOLD, "owner none false", "folded", folds.MIN)
 def min(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the least element of a container, or NaN where there is one. Collective.
 
@@ -104,21 +104,21 @@ def min(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
         If there is no element, or the elements are complex, which have no order. On every rank.
     """
     if axis is None and not keepdims:
-        value = fold(a, exact_folds.MIN)
-        return OWN[a._dtype.num](value)
+        value = fold(a, folds.MIN)
+        return ELEMENT_SCALARS[a._dtype.num](value)
     return _along("min", a, axis, None, keepdims)
 
 
-@short(bridge.FOLD, "owner none false", "folded", exact_folds.MAX)
+@short(bridge.FOLD, "owner none false", "folded", folds.MAX)
 def max(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the greatest element of a container, or NaN where there is one. Collective. Else as :func:`min`."""
     if axis is None and not keepdims:
-        value = fold(a, exact_folds.MAX)
-        return OWN[a._dtype.num](value)
+        value = fold(a, folds.MAX)
+        return ELEMENT_SCALARS[a._dtype.num](value)
     return _along("max", a, axis, None, keepdims)
 
 
-@short(bridge.FOLD, "owner none false", "folded", exact_folds.ARGMIN)
+@short(bridge.FOLD, "owner none false", "folded", folds.ARGMIN)
 def argmin(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the index in C order of the first of the least elements, or of the first NaN. Collective.
 
@@ -134,15 +134,15 @@ def argmin(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     1 0
     """
     if axis is None and not keepdims:
-        return np.int64(fold(a, exact_folds.ARGMIN))
+        return np.int64(fold(a, folds.ARGMIN))
     return _along("argmin", a, axis, None, keepdims)
 
 
-@short(bridge.FOLD, "owner none false", "folded", exact_folds.ARGMAX)
+@short(bridge.FOLD, "owner none false", "folded", folds.ARGMAX)
 def argmax(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the index in C order of the first of the greatest elements, or of the first NaN. As :func:`argmin`."""
     if axis is None and not keepdims:
-        return np.int64(fold(a, exact_folds.ARGMAX))
+        return np.int64(fold(a, folds.ARGMAX))
     return _along("argmax", a, axis, None, keepdims)
 
 
@@ -150,7 +150,7 @@ def argmax(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
 def all(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Say whether all elements of a container are true: not zero. Collective. Else as :func:`sum`."""
     if axis is None and not keepdims:
-        return np.bool_(fold(a, exact_folds.TRUTHS + exact_folds.ALL) == a.global_size)
+        return np.bool_(fold(a, folds.TRUTHS + folds.ALL) == a.global_size)
     return _along("all", a, axis, None, keepdims)
 
 
@@ -158,7 +158,7 @@ def all(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
 def any(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Say whether any element of a container is true: not zero. Collective. Else as :func:`sum`."""
     if axis is None and not keepdims:
-        return np.bool_(fold(a, exact_folds.TRUTHS + exact_folds.ANY) != 0)
+        return np.bool_(fold(a, folds.TRUTHS + folds.ANY) != 0)
     return _along("any", a, axis, None, keepdims)
 
 
@@ -170,10 +170,10 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False,
     overflow. The mean of nothing is NaN, with a RuntimeWarning, as in NumPy.
     """
     if axis is None and dtype is None and not keepdims and not reproducible:
-        value = fold(a, exact_folds.MEAN)
+        value = fold(a, folds.MEAN)
         if not a.global_size:
             warn("Mean of empty slice.", RuntimeWarning)
-        return MEANS[a._dtype.num](value)
+        return MEAN_SCALARS[a._dtype.num](value)
     return _along("mean", a, axis, dtype, keepdims, reproducible)
 
 
@@ -209,8 +209,8 @@ def var(a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdim
     1.25 True
     """
     if axis is None and dtype is None and not keepdims:
-        squares = fold(a, exact_folds.MOMENT, _bits(a, ddof))
-        return REALS[a._dtype.num](_quotient(squares, a.global_size - ddof))
+        squares = fold(a, folds.MOMENT, _bits(a, ddof))
+        return REAL_SCALARS[a._dtype.num](_quotient(squares, a.global_size - ddof))
     return _along("var", a, axis, dtype, keepdims, ddof=ddof)
 
 
@@ -218,16 +218,16 @@ def var(a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdim
 def std(a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
     """Return the standard deviation of the elements of a container, the root of :func:`var`. Collective."""
     if axis is None and dtype is None and not keepdims:
-        squares = fold(a, exact_folds.MOMENT + exact_folds.STD, _bits(a, ddof))
-        return REALS[a._dtype.num](math.sqrt(_quotient(squares, a.global_size - ddof)))
+        squares = fold(a, folds.MOMENT + folds.STD, _bits(a, ddof))
+        return REAL_SCALARS[a._dtype.num](math.sqrt(_quotient(squares, a.global_size - ddof)))
     return _along("std", a, axis, dtype, keepdims, ddof=ddof)
 
 
 def exact(name: str, a: Any) -> Any:
     """Return the exact sum or mean of all elements, rounded once. Sums of integers are exact anyhow. Collective."""
     if name == "mean":
-        return MEANS[a.dtype.num](fold(a, exact_folds.MEAN, 0, 1))
-    return WIDE[a.dtype.num](fold(a, exact_folds.SUM, 0, int(a.dtype.kind in "fc")))
+        return MEAN_SCALARS[a.dtype.num](fold(a, folds.MEAN, 0, 1))
+    return SUM_SCALARS[a.dtype.num](fold(a, folds.SUM, 0, int(a.dtype.kind in "fc")))
 
 
 def _bits(a: Any, ddof: Any) -> int:

@@ -8,13 +8,13 @@ import numpy as np
 
 from .._native.callsite import by_user
 from ..containers.base import DistributedContainer, check_alike, check_container
-from ..containers.indexing import element_store
-from ..containers.indexing.regions import copied, whole
+from ..containers.indexing import assignment
+from ..containers.indexing.regions import copy_all, whole_region
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import together
 from ..runtime.scheduler import algorithm
 from .exchange import share
-from .functions import applied, check_function, running
+from .user_functions import apply, check_function, user_code
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -55,7 +55,7 @@ def for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwise: boo
     with together(c.context, "for_each"):
         c._check_open()
         check_function("f", f)
-    with running(c.context, "for_each"):
+    with user_code(c.context, "for_each"):
         view = c.local_view()
         if not elementwise and view.size:
             f(view)
@@ -111,12 +111,12 @@ def transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, ele
     check_function("f", f)
     check_all_alike("src", sources, dst)
     values = None
-    with running(dst.context, "transform"):
+    with user_code(dst.context, "transform"):
         to, parts = dst.local_view(), tuple(source.local_view() for source in sources)
         if isinstance(f, np.ufunc) and f.nout == 1 and not elementwise:
             by_user(f, *parts, out=to)
         elif to.size:
-            values = applied(f, parts, elementwise)
+            values = apply(f, parts, elementwise)
             if not np.can_cast(values.dtype, to.dtype, "same_kind"):
                 raise InvalidTypeError(f"the function gave {values.dtype}, which may not be cast to {to.dtype}")
     share(dst, "transform", also=sources)
@@ -158,7 +158,7 @@ def copy(src: DistributedContainer, dst: DistributedContainer) -> None:
     check_container("src", src)
     check_container("dst", dst)
     dst._check_open()
-    copied(element_store.converted(dst, whole(dst.shape), src), dst)
+    copy_all(assignment.converted(dst, whole_region(dst.shape), src), dst)
 
 
 def check_all_alike(name: str, containers: Any, other: DistributedContainer) -> None:

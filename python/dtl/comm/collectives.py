@@ -9,7 +9,7 @@ from .._native.library import bridge
 from ..runtime.agreement import check_context, collective
 from ..runtime.context import Context, this_rank
 from ..runtime.short_calls import short
-from .operands import broadcast_argument, check_place, gather_arguments, own_entry
+from .operands import broadcast_argument, check_in_place_root, gather_arguments, resolve_in_place_entry
 
 _call = bridge.call
 _BROADCAST, _SCATTER = bridge.BROADCAST, bridge.SCATTER
@@ -88,8 +88,8 @@ def gather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Any:
         If value has no dtype that can be sent.
     """
     here = this_rank(ctx) == (root := integer("root", root))
-    check_place(value, here, root)
-    array, result = gather_arguments(ctx, own_entry(ctx, value, out), out, here)
+    check_in_place_root(value, here, root)
+    array, result = gather_arguments(ctx, resolve_in_place_entry(ctx, value, out), out, here)
     _call(_GATHER, ctx, array, result, root, 0, 0, 0)
     return result
 
@@ -122,7 +122,7 @@ def allgather(ctx: Context, value: Any, *, out: Any = None) -> Any:
         If value has no dtype that can be sent.
     """
     this_rank(ctx)
-    array, result = gather_arguments(ctx, own_entry(ctx, value, out), out)
+    array, result = gather_arguments(ctx, resolve_in_place_entry(ctx, value, out), out)
     _call(_ALLGATHER, ctx, array, result, 0, 0, 0, 0)
     return result
 

@@ -9,8 +9,8 @@ from .._native.library import bridge
 from ..ops import SUM, Op
 from ..runtime.agreement import starting
 from ..runtime.context import Context, this_rank
-from .operands import broadcast_argument, gather_arguments, like, reduction_arguments
-from .requests import Request, begun
+from .operands import as_passed, broadcast_argument, gather_arguments, reduction_arguments
+from .requests import Request, new_request
 
 _start = bridge.start
 
@@ -29,7 +29,7 @@ def ibarrier(ctx: Context) -> Request:
     Request
         Over when every rank has started it. Its result is None.
     """
-    return begun(ctx, "ibarrier", _start(bridge.IBARRIER, ctx, None, None, 0, 0, 0, 0))
+    return new_request(ctx, "ibarrier", _start(bridge.IBARRIER, ctx, None, None, 0, 0, 0, 0))
 
 
 @starting
@@ -66,7 +66,7 @@ def iallreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None)
     number = operator_number(op)
     given, array, result = reduction_arguments(value, out, number)
     held = _start(bridge.IALLREDUCE, ctx, array, result, number, 0, 0, 0)
-    return begun(ctx, "iallreduce", held, lambda _: like(given, result) if out is None else out)
+    return new_request(ctx, "iallreduce", held, lambda _: as_passed(given, result) if out is None else out)
 
 
 @starting
@@ -97,7 +97,7 @@ def ibroadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = Non
     here = this_rank(ctx) == (root := integer("root", root))
     value = broadcast_argument(value, out, here)
     held = _start(bridge.IBROADCAST, ctx, value, out, root, 0, 0, 0)
-    return begun(ctx, "ibroadcast", held, _result(out, value if here else None))
+    return new_request(ctx, "ibroadcast", held, _result(out, value if here else None))
 
 
 @starting
@@ -124,7 +124,7 @@ def igather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Requ
     here = this_rank(ctx) == (root := integer("root", root))
     array, result = gather_arguments(ctx, value, out, here)
     held = _start(bridge.IGATHER, ctx, array, result, root, 0, 0, 0)
-    return begun(ctx, "igather", held, lambda _: result)
+    return new_request(ctx, "igather", held, lambda _: result)
 
 
 @starting
@@ -151,7 +151,7 @@ def iallgather(ctx: Context, value: Any, *, out: Any = None) -> Request:
     this_rank(ctx)
     array, result = gather_arguments(ctx, value, out)
     held = _start(bridge.IALLGATHER, ctx, array, result, 0, 0, 0, 0)
-    return begun(ctx, "iallgather", held, lambda _: result)
+    return new_request(ctx, "iallgather", held, lambda _: result)
 
 
 @starting
@@ -189,7 +189,7 @@ def ialltoallv(ctx: Context, send_data: Any, send_counts: Any, recv_counts: Any 
     this_rank(ctx)
     array, sent, expected = exchanged(send_data, send_counts, recv_counts, out)
     held = _start(bridge.IALLTOALLV, ctx, array, out, 0, 0, 0, 0, sent, expected)
-    return begun(ctx, "ialltoallv", held, _result(out, None))
+    return new_request(ctx, "ialltoallv", held, _result(out, None))
 
 
 def _result(out: Any, value: Any) -> Callable[[Any], Any]:

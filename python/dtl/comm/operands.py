@@ -21,8 +21,8 @@ def operand(value: Any, op: int) -> np.ndarray[Any, Any]:
     return array.astype(np.int64) if isinstance(value, bool) and op in (SUM, PROD) else array
 
 
-def own(value: Any, out: Any) -> Any:
-    """Return a rank's value: out where value is IN_PLACE."""
+def resolve_in_place(value: Any, out: Any) -> Any:
+    """Return a rank's value: that in out where value is IN_PLACE."""
     if value is not IN_PLACE:
         return value
     if out is None:
@@ -31,11 +31,11 @@ def own(value: Any, out: Any) -> Any:
     return out
 
 
-def own_entry(ctx: Context, value: Any, out: Any) -> Any:
+def resolve_in_place_entry(ctx: Context, value: Any, out: Any) -> Any:
     """Return a rank's value: its entry of out, which has one for each rank, where value is IN_PLACE."""
     if value is not IN_PLACE:
         return value
-    whole = own(value, out)
+    whole = resolve_in_place(value, out)
     if whole.size % ctx.size:
         raise InvalidArgumentError(f"out of shape {whole.shape} does not have one entry for each of {ctx.size} ranks")
     return whole.reshape(ctx.size, -1)[ctx.rank]
@@ -43,7 +43,7 @@ def own_entry(ctx: Context, value: Any, out: Any) -> Any:
 
 def reduction_arguments(value: Any, out: Any, op: int, here: bool = True) -> tuple[Any, np.ndarray[Any, Any], Any]:
     """Return a rank's value, its elements for a reduction, and where the result goes; None where that is not here."""
-    given = own(value, out)
+    given = resolve_in_place(value, out)
     array = operand(given, op)
     return given, array, fitting_out(out, array.shape, array.dtype) if here else None
 
@@ -65,14 +65,14 @@ def broadcast_argument(value: Any, out: Any, here: bool) -> Any:
     return value
 
 
-def check_place(value: Any, here: bool, root: Any) -> None:
-    """Refuse IN_PLACE where the result is on root, and that is not here."""
+def check_in_place_root(value: Any, here: bool, root: Any) -> None:
+    """Refuse IN_PLACE on a rank other than root where the result is on root alone."""
     if value is IN_PLACE and not here:
         raise InvalidArgumentError(f"value is IN_PLACE on a rank other than root, {root}: only root has an out")
 
 
-def check_two(out: Any) -> Any:
-    """Refuse an out for values and ranks that is no tuple of two."""
+def check_pair(out: Any) -> Any:
+    """Refuse an out of MINLOC and MAXLOC that is no tuple of two: for values and for ranks."""
     if not isinstance(out, tuple) or len(out) != 2:
         raise InvalidTypeError(f"out must be a tuple of two arrays, for values and for ranks, not {type(out).__name__}")
     return out
@@ -89,7 +89,7 @@ def check_ranks(ranks: Any, values: Any) -> None:
         raise InvalidArgumentError("out for the ranks shares memory with out for the values")
 
 
-def room_like(value: np.ndarray[Any, Any]) -> Any:
+def empty_like_or_none(value: np.ndarray[Any, Any]) -> Any:
     """Return an empty array like value; None where there is no memory, which the ranks find out together."""
     try:
         return np.empty_like(value)
@@ -97,7 +97,7 @@ def room_like(value: np.ndarray[Any, Any]) -> Any:
         return None
 
 
-def like(value: Any, result: Any) -> Any:
+def as_passed(value: Any, result: Any) -> Any:
     """Return a result as value was passed: an array, a NumPy scalar or a Python scalar."""
     if result.ndim == 0 and not isinstance(value, np.ndarray):
         return result[()] if isinstance(value, np.generic) else result.item()

@@ -12,7 +12,7 @@ from .._native.library import bridge
 from ..exceptions import InvalidTypeError
 from ..runtime.context import Context
 from ..runtime.short_calls import short
-from .requests import PersistentRequest, Request, begun, prepared
+from .requests import PersistentRequest, Request, new_persistent_request, new_request
 
 #: Receive from any rank.
 ANY_SOURCE = -1
@@ -164,11 +164,11 @@ def sendrecv(
     """
     result = _call(_SENDRECV, ctx, send_data, out, dest, send_tag, source, recv_tag)
     if result is NotImplemented:
-        prepared = input_value("send_data", send_data)
+        value = input_value("send_data", send_data)
         if out is not None:
             check_output(out)
         peers = integer("dest", dest), integer("send_tag", send_tag), integer("source", source)
-        result = _call(_SENDRECV, ctx, prepared, out, *peers, integer("recv_tag", recv_tag))
+        result = _call(_SENDRECV, ctx, value, out, *peers, integer("recv_tag", recv_tag))
     return received(result)
 
 
@@ -197,7 +197,7 @@ def isend(ctx: Context, data: Any, dest: int, tag: int = 0) -> Request:
     held = _start(_ISEND, ctx, data, None, dest, tag, 0, 0)
     if held is NotImplemented:
         held = _start(_ISEND, ctx, *_send_arguments(data, dest, tag))
-    return begun(ctx, "isend", held)
+    return new_request(ctx, "isend", held)
 
 
 def irecv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int = 0, *, out: Any = None) -> Request:
@@ -223,7 +223,7 @@ def irecv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int
     -----
     Not collective.
     """
-    return begun(ctx, "irecv", _receive(_start, _IRECV, ctx, source, tag, dtype, count, out), _into(out))
+    return new_request(ctx, "irecv", _receive(_start, _IRECV, ctx, source, tag, dtype, count, out), _result_maker(out))
 
 
 def send_init(ctx: Context, data: Any, dest: int, tag: int = 0) -> PersistentRequest:
@@ -256,12 +256,12 @@ def send_init(ctx: Context, data: Any, dest: int, tag: int = 0) -> PersistentReq
     args = integer("dest", dest), integer("tag", tag)
     held = _start(bridge.SEND_INIT, ctx, data, None, *args, 0, 0)
     if held is not NotImplemented:
-        return prepared(ctx, "send_init", held)
-    sent, shown = input_array("data", data), _shown(data)
+        return new_persistent_request(ctx, "send_init", held)
+    sent, shown = input_array("data", data), _array_of_buffer(data)
     if sent is shown:
         sent = sent.copy()
     held = _start(bridge.SEND_INIT, ctx, sent, None, *args, 0, 0)
-    return prepared(ctx, "send_init", held, before=lambda: np.copyto(sent, shown))
+    return new_persistent_request(ctx, "send_init", held, before=lambda: np.copyto(sent, shown))
 
 
 def recv_init(
@@ -288,8 +288,8 @@ def recv_init(
     -----
     Not collective.
     """
-    return prepared(
-        ctx, "recv_init", _receive(_start, bridge.RECV_INIT, ctx, source, tag, dtype, count, out), _into(out)
+    return new_persistent_request(
+        ctx, "recv_init", _receive(_start, bridge.RECV_INIT, ctx, source, tag, dtype, count, out), _result_maker(out)
     )
 
 
@@ -321,7 +321,7 @@ def probe(ctx: Context, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Message
     -----
     Not collective. The next receive that is made and matches gets the message.
     """
-    return _info(_probed(_PROBE, ctx, source, tag))
+    return _info(_probe_result(_PROBE, ctx, source, tag))
 
 
 def iprobe(ctx: Context, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> MessageInfo | None:
@@ -346,7 +346,7 @@ def iprobe(ctx: Context, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Messag
     -----
     Not collective. The next receive that is made and matches gets the message.
     """
-    result = _probed(_IPROBE, ctx, source, tag)
+    result = _probe_result(_IPROBE, ctx, source, tag)
     return None if result is None else _info(result)
 
 
@@ -370,12 +370,12 @@ def _receive(
     return result
 
 
-def _into(out: Any) -> Callable[[Any], Any]:
+def _result_maker(out: Any) -> Callable[[Any], Any]:
     """Return what makes the result of a receive."""
     return received if out is None else lambda result: out
 
 
-def _shown(data: Any) -> np.ndarray[Any, Any]:
+def _array_of_buffer(data: Any) -> np.ndarray[Any, Any]:
     """Return an array of what data holds whenever one looks."""
     try:
         with memoryview(data):
@@ -386,7 +386,7 @@ def _shown(data: Any) -> np.ndarray[Any, Any]:
         ) from None
 
 
-def _probed(code: int, ctx: Context, source: Any, tag: Any) -> Any:
+def _probe_result(code: int, ctx: Context, source: Any, tag: Any) -> Any:
     result = _call(code, ctx, None, None, source, tag, 0, 0)
     if result is NotImplemented:
         result = _call(code, ctx, None, None, integer("source", source), integer("tag", tag), 0, 0)

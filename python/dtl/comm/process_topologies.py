@@ -118,7 +118,7 @@ class Neighbours:
             return out
         self._check_open()
         array = input_array("value", value)
-        result = self._room(out, array.shape, array.dtype)
+        result = self._result_array(out, array.shape, array.dtype)
         self._exchange(bridge.NEIGHBOR_ALLGATHER, array, result)
         return result
 
@@ -155,7 +155,7 @@ class Neighbours:
             return out
         self._check_open()
         array = input_array("values", values)
-        result = self._room(out, array.shape[1:], array.dtype)
+        result = self._result_array(out, array.shape[1:], array.dtype)
         self._exchange(bridge.NEIGHBOR_ALLTOALL, array, result)
         return result
 
@@ -208,7 +208,7 @@ class Neighbours:
             raise library.invalid("neighbor_alltoallv", f"{name} has {len(array)} entries for {len(neighbours)} {kind}")
         return array
 
-    def _room(self, out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    def _result_array(self, out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
         """Return where the result goes."""
         result = fitting_out(out, (len(self._sources), *shape), dtype)
         if out is None and not self._whole:
@@ -273,7 +273,7 @@ class Cart(Neighbours):
     def __init__(self, ctx: Context, dims: Any, periods: Any = False, reorder: bool = False) -> None:
         check_context(ctx)
         extents = integers("dims", dims, "an axis")
-        truths = _truths(periods, len(extents))
+        truths = _booleans(periods, len(extents))
         wish = flag("reorder", reorder)
         numbers = np.concatenate([extents, truths])
         extents = np.asarray(bridge.call(bridge.CART, ctx, numbers, None, wish, 0, 0, 0))
@@ -281,7 +281,7 @@ class Cart(Neighbours):
         if wish:
             nodes = np.array([seat.node for seat in ctx.topology.seats], np.int64)
             order = np.asarray(bridge.call(bridge.CART_AT, ctx, grid, None, _REORDER, 0, 0, 0, nodes))
-            ctx = _part(ctx.split(0, int(order[ctx.rank])))
+            ctx = _own_part(ctx.split(0, int(order[ctx.rank])))
         self._begin(ctx, grid, owned=bool(wish))
 
     def _begin(self, ctx: Context, grid: Any, owned: bool) -> None:
@@ -392,11 +392,11 @@ class Cart(Neighbours):
         """
         ctx = self._context
         self._check_open()
-        kept = _truths(remain, self.ndim, "remain").astype(bool)
+        kept = _booleans(remain, self.ndim, "remain").astype(bool)
         here = np.array(self.coords(), np.int64)
         library.context_agree(ctx._handle, "cart.sub", f"remain {tuple(kept.tolist())}")
         here[kept] = 0  # the first rank of the part, which names it
-        part = _part(ctx.split(self.rank(here), ctx.rank))
+        part = _own_part(ctx.split(self.rank(here), ctx.rank))
         made = Cart.__new__(Cart)
         made._begin(part, self._grid[np.tile(kept, 2)], owned=True)
         return made
@@ -411,13 +411,13 @@ class Cart(Neighbours):
         return f"<dtl.Cart of {sizes} ranks, periods {self.periods}, rank {self._context.rank}{state}>"
 
 
-def _part(ctx: Context | None) -> Context:
+def _own_part(ctx: Context | None) -> Context:
     if ctx is None:
         raise AssertionError("a rank that gives a color is in a part")
     return ctx
 
 
-def _truths(values: Any, count: int, name: str = "periods") -> Any:
+def _booleans(values: Any, count: int, name: str = "periods") -> Any:
     """Return truths as numbers: one for each axis, of which one for all is made so many."""
     if isinstance(values, (bool, np.bool_)):
         values = [values] * count
@@ -478,9 +478,9 @@ class Graph(Neighbours):
     @collective
     def __init__(self, ctx: Context, sources: Any, destinations: Any) -> None:
         check_context(ctx)
-        before, behind = _ranks("sources", sources), _ranks("destinations", destinations)
-        bridge.call(bridge.GRAPH, ctx, None, None, 0, 0, 0, 0, edges_of(before, behind))
-        super().__init__(ctx, before, behind, owned=False)
+        senders, receivers = _ranks("sources", sources), _ranks("destinations", destinations)
+        bridge.call(bridge.GRAPH, ctx, None, None, 0, 0, 0, 0, edges_of(senders, receivers))
+        super().__init__(ctx, senders, receivers, owned=False)
 
     def __repr__(self) -> str:
         state = ", closed" if self._closed else ""

@@ -15,7 +15,15 @@ from ..runtime.agreement import collective
 from ..runtime.context import Context, this_rank
 from ..runtime.scheduler import Deferrable, defer
 from ..runtime.short_calls import short
-from .operands import SCALARS, check_place, check_ranks, check_two, like, reduction_arguments, room_like
+from .operands import (
+    SCALARS,
+    as_passed,
+    check_in_place_root,
+    check_pair,
+    check_ranks,
+    empty_like_or_none,
+    reduction_arguments,
+)
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -150,8 +158,8 @@ def _reduced(code: int, ctx: Context, value: Any, op: Any, root: Any, out: Any) 
     located = number in (MINLOC, MAXLOC)
     first = out if here else None
     if located and first is not None:
-        first = check_two(first)[0]
-    check_place(value, here, root)
+        first = check_pair(first)[0]
+    check_in_place_root(value, here, root)
     given, array, result = reduction_arguments(value, first, number, here)
     if located and first is not None:
         check_ranks(out[1], result)
@@ -162,9 +170,9 @@ def _reduced(code: int, ctx: Context, value: Any, op: Any, root: Any, out: Any) 
     if not here:
         return None
     if not located:
-        return result if out is not None else like(given, result)
+        return result if out is not None else as_passed(given, result)
     if out is None:
-        return like(given, result), like(given, np.asarray(ranks))
+        return as_passed(given, result), as_passed(given, np.asarray(ranks))
     out[1].reshape(-1)[...] = np.asarray(ranks).reshape(-1)
     return out
 
@@ -255,7 +263,7 @@ def _up_to(code: int, ctx: Context, value: Any, op: Any, out: Any) -> Any:
     """Run a scan. What needs no preparing goes to the bridge as it is."""
     result: Any = NotImplemented
     if value.__class__ is np.ndarray:
-        result = _call(code, ctx, value, room_like(value) if out is None else out, op, 0, 0, 0)
+        result = _call(code, ctx, value, empty_like_or_none(value) if out is None else out, op, 0, 0, 0)
     elif value.__class__ in SCALARS or isinstance(value, np.generic):
         result = _call(code, ctx, value, out, op, 0, 0, 0)
     if result is not NotImplemented:
@@ -264,7 +272,7 @@ def _up_to(code: int, ctx: Context, value: Any, op: Any, out: Any) -> Any:
     number = operator_number(op)
     given, array, result = reduction_arguments(value, out, number)
     _call(code, ctx, array, result, number, 0, 0, 0)
-    return like(given, result) if out is None else result
+    return as_passed(given, result) if out is None else result
 
 
 @collective

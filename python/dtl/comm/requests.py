@@ -235,7 +235,7 @@ class PersistentRequest(Request):
         InvalidHandleError
             If the request, or its context, is closed.
         """
-        if not self._taken():
+        if not self._acquire():
             raise InvalidArgumentError(f"start: {self!r} has been started already, and a thread waits for it")
         try:
             if self._before is not None and not self._active and self._held is not None:
@@ -259,7 +259,7 @@ class PersistentRequest(Request):
         BufferError
             If the operation is under way.
         """
-        if not self._taken():
+        if not self._acquire():
             raise BufferError(f"{self!r} is under way, and a thread waits for it")
         try:
             if self._active and not self._ask(_TEST):
@@ -268,12 +268,12 @@ class PersistentRequest(Request):
         finally:
             self._lock.release()
 
-    def _taken(self) -> bool:
+    def _acquire(self) -> bool:
         """Take the lock, and return whether that is done: a thread that waits keeps it until the operation is over."""
         return self._lock.acquire(False) or (not self._active and self._lock.acquire())
 
 
-def begun(ctx: Context, op: str, held: Any, give: Callable[[Any], Any] = lambda result: None) -> Request:
+def new_request(ctx: Context, op: str, held: Any, give: Callable[[Any], Any] = lambda result: None) -> Request:
     """Return the request of what the bridge has started. Give makes its result of what the bridge returns."""
     detached.settle()
     request = Request.__new__(Request)
@@ -281,7 +281,7 @@ def begun(ctx: Context, op: str, held: Any, give: Callable[[Any], Any] = lambda 
     return request
 
 
-def prepared(
+def new_persistent_request(
     ctx: Context,
     op: str,
     held: Any,

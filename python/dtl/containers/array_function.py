@@ -33,8 +33,8 @@ _FUNCTIONS[np.linalg.norm] = late(".algorithms.linalg", "norm")
 _ABSENT = {"out": None, "initial": np._NoValue, "where": np._NoValue}
 
 
-class Numbers:
-    """The numbers that can be made of a container's elements. All of it is collective."""
+class ReductionMethods:
+    """NumPy's reductions as methods: they make numbers, or smaller containers, of a container. All are collective."""
 
     if TYPE_CHECKING:
         sum = statistics.sum
@@ -85,7 +85,7 @@ class Numbers:
 
 def _as_arrays(value: Any) -> Any:
     """Return an argument of one of NumPy's functions with its containers as arrays."""
-    if isinstance(value, Numbers):
+    if isinstance(value, ReductionMethods):
         return np.asarray(value)
     if isinstance(value, (list, tuple)):
         return type(value)(_as_arrays(each) for each in value) if type(value) in (list, tuple) else value

@@ -17,7 +17,7 @@ from ..runtime import scheduler
 from ..runtime.agreement import collective, together
 from ..runtime.context import Context
 from ..runtime.scheduler import Deferrable
-from .array_function import Numbers
+from .array_function import ReductionMethods
 from .layout import Division
 from .ufuncs import Elementwise
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Self = TypeVar("Self", bound="DistributedContainer")
 
 
-class DistributedContainer(Elementwise, Numbers, Deferrable):
+class DistributedContainer(Elementwise, ReductionMethods, Deferrable):
     """An array whose elements are divided among the ranks of a context: what vectors, arrays, tensors and spans share.
 
     It is made by one of those classes. Operators and ufuncs of NumPy work on the local parts, and communicate nothing.
@@ -42,13 +42,13 @@ class DistributedContainer(Elementwise, Numbers, Deferrable):
     _division: Division
     _placement: Placement
 
-    #: The window behind what remote returns, open for all parts.
-    _remotes: Window | None = None
+    #: The window that pointers made by remote use; None before the first.
+    _cached_window: Window | None = None
 
-    #: The class of what is made of a container's elements in more than one dimension: that module says it.
-    _tensors: ClassVar[type[Any]]
+    #: DistributedTensor, for results of several dimensions. Its module sets it, which imports this one.
+    _tensor_class: ClassVar[type[Any]]
 
-    def _hold(self, handle: int, ctx: Context, dtype: np.dtype[Any], ndim: int, division: Division) -> None:
+    def _adopt(self, handle: int, ctx: Context, dtype: np.dtype[Any], ndim: int, division: Division) -> None:
         self._handle = handle
         self._context = ctx
         self._dtype = dtype
@@ -69,19 +69,19 @@ class DistributedContainer(Elementwise, Numbers, Deferrable):
         with together(ctx, "redistribute"):
             raise InvalidArgumentError(f"{self!r} cannot be divided anew: its structure is another container's")
 
-    def _own_class(self) -> type[Any]:
-        """Return the class of what is made of this container's elements."""
+    def _owning_class(self) -> type[Any]:
+        """Return the class of new containers made of this one's elements: its own, unless that owns none."""
         return type(self)
 
     def _like(self, dtype: Any) -> Any:
         """Return a container of zeros that is laid out as this one. Not collective."""
-        return self._holding(bridge.call(bridge.ALIKE, self, None, None, dtype_number(dtype), 0, 0, 0), dtype)
+        return self._from_handle(bridge.call(bridge.ALIKE, self, None, None, dtype_number(dtype), 0, 0, 0), dtype)
 
-    def _holding(self, handle: int, dtype: Any) -> Any:
+    def _from_handle(self, handle: int, dtype: Any) -> Any:
         """Return the container of a handle that the core made, laid out as this one. Not collective."""
-        kind: Any = self._own_class()
+        kind: Any = self._owning_class()
         made = kind.__new__(kind)
-        made._hold(handle, self._context, np.dtype(dtype), self._ndim, self._division)
+        made._adopt(handle, self._context, np.dtype(dtype), self._ndim, self._division)
         made._run_as(self._execution)
         return made
 

@@ -1,7 +1,8 @@
-"""Windows behind what remote returns: each ends when all ranks have let its container go.
+"""The windows that pointers made by ``remote`` use. A container has one, from the first pointer on.
 
-Containers close at different times on different ranks, and windows end on all ranks at once. So a window is noted here
-when it is made, and calls that all ranks make, and that need memory, ask which windows may end.
+A window is closed by all ranks together, but a container is closed, or collected, at different times on different
+ranks. So windows are kept here beyond their containers. Before all ranks make a new container or window they agree
+which windows belong to containers that none of them has any more, and close those.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from ..exceptions import BufferError
 from ..runtime.agreement import agree, together
 from ..runtime.context import Context, on_close
 
-_noted: dict[int, list[Standing]] = {}  # of each context, in the order in which all ranks made them
+_windows: dict[int, list[CachedWindow]] = {}  # of each context, in the order in which all ranks made them
 
 
-class Standing(bridge.Handle):
+class CachedWindow(bridge.Handle):
     """A window that is locked by lock_all until it ends. It keeps the window's memory, but not its context."""
 
     def __init__(self, container: Any, window: Any) -> None:
@@ -31,12 +32,12 @@ class Standing(bridge.Handle):
         self._window = weakref.ref(window)
 
     def let_go(self) -> bool:
-        """Say whether this rank has let the container go."""
+        """Say whether the container is closed or collected on this rank."""
         container = self._container()
         return container is None or not container._handle
 
     def end(self) -> None:
-        """End the window, or raise and leave it as it was. Collective."""
+        """Close the window, or raise and leave it as it was. Collective."""
         library.window_close(self._handle)
         self.forget()
         window = self._window()
@@ -48,28 +49,28 @@ class Standing(bridge.Handle):
         self._handle, self._memory = 0, None
 
 
-def note(container: Any, window: Any) -> None:
-    """Note the window of a container. Only this module ends it from now on."""
-    _noted.setdefault(container.context._handle, []).append(Standing(container, window))
+def add(container: Any, window: Any) -> None:
+    """Keep the window of a container. Only this module closes it from now on."""
+    _windows.setdefault(container.context._handle, []).append(CachedWindow(container, window))
 
 
-def settle(ctx: Context) -> None:
-    """End the windows whose containers all ranks have let go. Collective, where there are windows."""
-    noted = _noted.get(ctx._handle)
-    if not noted:
+def end_unused(ctx: Context) -> None:
+    """Close the windows whose containers are gone on all ranks. Collective, where there are windows."""
+    windows = _windows.get(ctx._handle)
+    if not windows:
         return
-    gone = allreduce(ctx, np.array([standing.let_go() for standing in noted]), "land")
-    for standing, ends in zip(list(noted), gone.tolist()):
+    gone = allreduce(ctx, np.array([cached.let_go() for cached in windows]), "land")
+    for cached, ends in zip(list(windows), gone.tolist()):
         if ends:
-            _end(ctx, standing)
+            _end(ctx, cached)
 
 
 def end(container: Any, op: str, words: str = "", *, idle: bool = True) -> None:
-    """End the window of a container whose structure is to change. Collective, where there is one.
+    """Close the window of a container whose structure is to change. Collective, where there is one.
 
     Words are the arguments of the call, op, that all ranks pass alike. With idle, views refuse it, as they would after.
     """
-    ctx, window = container.context, container._remotes
+    ctx, window = container.context, container._cached_window
     if window is None or not window.is_valid:
         return
     with together(ctx, op):
@@ -79,23 +80,23 @@ def end(container: Any, op: str, words: str = "", *, idle: bool = True) -> None:
             are = "1 view of the container is" if views == 1 else f"{views} views of the container are"
             raise BufferError(f"{op}: {are} out; delete {'it' if views == 1 else 'them'} first")
     agree(ctx, op, words)
-    _end(ctx, next(standing for standing in _noted[ctx._handle] if standing._window() is window))
-    container._remotes = None
+    _end(ctx, next(cached for cached in _windows[ctx._handle] if cached._window() is window))
+    container._cached_window = None
 
 
-def _end(ctx: Context, standing: Standing) -> None:
-    standing.end()
-    noted = _noted[ctx._handle]
-    noted.remove(standing)
-    if not noted:
-        del _noted[ctx._handle]
+def _end(ctx: Context, cached: CachedWindow) -> None:
+    cached.end()
+    windows = _windows[ctx._handle]
+    windows.remove(cached)
+    if not windows:
+        del _windows[ctx._handle]
 
 
 def close(ctx: int) -> None:
     """Let go of the windows of a context that is closed, which has ended them."""
-    for standing in _noted.pop(ctx, ()):
-        library.window_drop(standing._handle)
-        standing.forget()
+    for cached in _windows.pop(ctx, ()):
+        library.window_drop(cached._handle)
+        cached.forget()
 
 
 on_close.append(close)

@@ -85,7 +85,7 @@ class Halo(Owner):
         container._check_idle("halo")
         self._container = container
         self._width = _widths(width, container.ndim)
-        self._periodic = _circles(periodic, container.ndim)
+        self._periodic = _periodicity(periodic, container.ndim)
         numbers = [(*pair, circle) for pair, circle in zip(self._width, self._periodic)]
         cached_windows.end(container, "halo", f"widths {numbers}")
         self._handle = bridge.call(bridge.HALO_MAKE, container, np.array(numbers, np.int64).ravel(), None, 0, 0, 0, 0)
@@ -198,13 +198,13 @@ class Halo(Owner):
         super().close()
 
 
-def _listed(value: Any) -> bool:
+def _is_sequence(value: Any) -> bool:
     return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 
 def _entries(name: str, value: Any, ndim: int) -> list[Any]:
     """Return one entry for each dimension."""
-    if not _listed(value):
+    if not _is_sequence(value):
         return [value] * ndim
     if len(value) != ndim:
         hint = "; a pair (before, after) stands in a sequence with an entry a dimension" if name == "width" else ""
@@ -215,14 +215,14 @@ def _entries(name: str, value: Any, ndim: int) -> list[Any]:
 def _widths(width: Any, ndim: int) -> tuple[tuple[int, int], ...]:
     pairs = []
     for entry in _entries("width", width, ndim):
-        pair = list(entry) if _listed(entry) else [entry, entry]
+        pair = list(entry) if _is_sequence(entry) else [entry, entry]
         if len(pair) != 2:
             raise InvalidArgumentError(f"width {entry!r} has {len(pair)} entries where a pair (before, after) has 2")
         pairs.append((integer("width", pair[0]), integer("width", pair[1])))
     return tuple(pairs)
 
 
-def _circles(periodic: Any, ndim: int) -> tuple[bool, ...]:
+def _periodicity(periodic: Any, ndim: int) -> tuple[bool, ...]:
     circles = _entries("periodic", periodic, ndim)
     for circle in circles:
         if not isinstance(circle, (bool, np.bool_)):

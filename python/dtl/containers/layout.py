@@ -34,7 +34,7 @@ class Division(NamedTuple):
             text += f" {self.sizes}"
         return text if self.grid is None else f"grid {self.grid}"
 
-    def anew(self) -> Division:
+    def for_other_size(self) -> Division:
         """Return how a container of another size is divided likewise. Local sizes do not carry over: BLOCK does."""
         if self.partition is Partition.EXPLICIT:
             return BLOCK
@@ -88,8 +88,8 @@ def integers(name: str, values: Any) -> tuple[int, ...]:
         return (integer(name, values),)
 
 
-def host(placement: Any) -> Placement:
-    """Return where the elements come to lie."""
+def placement_of(placement: Any) -> Placement:
+    """Return the placement that a caller asks for, if there is memory of that kind."""
     try:
         placement = Placement(placement)
     except ValueError:

@@ -18,7 +18,7 @@ from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
 from . import cached_windows
 from .indexing.access import Indexed
-from .layout import Division, division, execution_policy, host
+from .layout import Division, division, execution_policy, placement_of
 
 Owning = TypeVar("Owning", bound="OwningContainer")
 
@@ -42,9 +42,9 @@ class OwningContainer(Indexed):
         execution: Execution = Execution.SEQ,
     ) -> None:
         """Make the native container, of zeros. Collective: the ranks agree on the shape, dtype and division."""
-        cached_windows.settle(ctx)
+        cached_windows.end_unused(ctx)
         spec = np.array([self._family, dtype_number(dtype), len(shape), *shape, *divided.numbers()], np.int64)
-        self._hold(bridge.call(bridge.CREATE, ctx, spec, None, 0, 0, 0, 0), ctx, dtype, len(shape), divided)
+        self._adopt(bridge.call(bridge.CREATE, ctx, spec, None, 0, 0, 0, 0), ctx, dtype, len(shape), divided)
         self._run_as(execution)
 
     @classmethod
@@ -68,7 +68,7 @@ class OwningContainer(Indexed):
         dtype_number(dtype)
         resolved = np.dtype(dtype)
         divided = division(*division_of)
-        host(placement)
+        placement_of(placement)
         execution = execution_policy(execution)
         value = None if fill is None else filling(fill, resolved)
         shape = extents()
@@ -96,7 +96,7 @@ class OwningContainer(Indexed):
         if not 0 <= number < ctx.size:
             raise BoundsError(f"root {number} outside [0, {ctx.size})")
         divided = division(*division_of)
-        host(placement)
+        placement_of(placement)
         execution = execution_policy(execution)
         if ctx.rank == number:
             given = cls._given("array", array)
@@ -194,7 +194,7 @@ class OwningContainer(Indexed):
 
 
 class _StreamAlias(Owner):
-    """A container on another context, for one call."""
+    """The same container on another context, such as a stream's, for one call."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle

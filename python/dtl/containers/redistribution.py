@@ -14,7 +14,7 @@ from ..exceptions import InvalidArgumentError
 from ..runtime import scheduler
 from ..runtime.agreement import collective
 from .base import DistributedContainer, check_container
-from .indexing.regions import whole
+from .indexing.regions import whole_region
 
 
 class Traffic(NamedTuple):
@@ -97,7 +97,7 @@ class RedistributionPlan(Owner):
         dst._check_open()
         if src.shape != dst.shape:
             raise InvalidArgumentError(f"src of shape {src.shape} and dst of shape {dst.shape}: they must be the same")
-        ends = np.array([dst._handle, *whole(src.shape).source()], np.int64)
+        ends = np.array([dst._handle, *whole_region(src.shape).source()], np.int64)
         limit = integer("max_extra_bytes", max_extra_bytes)
         self._handle = bridge.call(bridge.PLAN, src, ends, None, limit, 0, 0, 0)
         self._context = src.context

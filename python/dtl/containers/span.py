@@ -55,15 +55,15 @@ class DistributedSpan(Indexed):
     def _look_at(self, source: DistributedContainer, offset: int, count: int) -> None:
         handle = bridge.call(bridge.SPAN, source, None, None, offset, count, 0, 0)
         policy = Partition(library.container_kind(handle, 0))
-        self._hold(handle, source.context, source.dtype, source.ndim, source._division._replace(partition=policy))
+        self._adopt(handle, source.context, source.dtype, source.ndim, source._division._replace(partition=policy))
         self._run_as(source.execution_policy)
         self._source = source
 
     def _root(self) -> DistributedContainer:
         return self._source._root()
 
-    def _own_class(self) -> type[Any]:
-        own = self._source._own_class()
+    def _owning_class(self) -> type[Any]:
+        own = self._source._owning_class()
         return own if issubclass(own, DistributedTensor) else DistributedVector
 
     def subspan(self, offset: int, count: int) -> DistributedSpan:

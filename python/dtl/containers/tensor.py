@@ -179,4 +179,4 @@ class DistributedTensor(OwningContainer):
         self._redistribute((partition, block_size, grid), max_extra_bytes)
 
 
-DistributedContainer._tensors = DistributedTensor
+DistributedContainer._tensor_class = DistributedTensor

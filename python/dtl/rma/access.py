@@ -9,7 +9,7 @@ import numpy as np
 from .._native.arguments import check_output, dtype_number, input_array, integer, operator_number
 from .._native.library import bridge
 from .._native.values import fitting
-from ..comm.requests import Request, begun
+from ..comm.requests import Request, new_request
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..ops import SUM, Op
 from ..runtime.short_calls import short
@@ -128,7 +128,7 @@ def rma_rput(win: Window, target: int, offset: int, data: Any) -> Request:
     _check_window(win)
     number, at, array = integer("target", target), integer("offset", offset), input_array("data", data)
     held = bridge.start(bridge.WIN_RPUT, win, array, None, number, at, 0, 0)
-    return _noted(win, begun(win.context, "rma_rput", held))
+    return _noted(win, new_request(win.context, "rma_rput", held))
 
 
 def rma_rget(
@@ -159,7 +159,7 @@ def rma_rget(
     number, at = integer("target", target), integer("offset", offset)
     array = _room(win, number, at, size, dtype, out)
     held = bridge.start(bridge.WIN_RGET, win, None, array, number, at, 0, 0)
-    return _noted(win, begun(win.context, "rma_rget", held, lambda _: array))
+    return _noted(win, new_request(win.context, "rma_rget", held, lambda _: array))
 
 
 def _noted(win: Window, request: Request) -> Request:

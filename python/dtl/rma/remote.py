@@ -106,19 +106,19 @@ def _number(name: str, value: Any) -> Any:
 
 def remote(container: DistributedContainer, index: tuple[Any, ...]) -> Remote:
     """Return the pointer to a container's element."""
-    window = container._remotes
+    window = container._cached_window
     if window is None or not window.is_valid:
         with together(container.context, "remote"):
             container._check_open()
             if container.partition_policy is Partition.REPLICATED:
                 raise InvalidArgumentError("every rank holds each element of a container of PARTITION_REPLICATED")
         agree(container.context, "remote")  # else a rank that makes a Window of the container would fit
-        cached_windows.settle(container.context)
+        cached_windows.end_unused(container.context)
         window = Window(container)
-        window._lasting = True
-        window._stand("window")
-        cached_windows.note(container, window)
-        container._remotes = window
+        window._cached = True
+        window._lock_all_for("window")
+        cached_windows.add(container, window)
+        container._cached_window = window
     place = tuple(integer("index", i) for i in index)
     numbers = bridge.call(bridge.PLACE, container, np.array(place, np.int64), None, 0, 0, 0, 0)
     owner, at = np.asarray(numbers).tolist()

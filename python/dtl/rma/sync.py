@@ -150,7 +150,7 @@ class Counter(bridge.Exposed):
         self._context = ctx
         agree(ctx, "counter", f"start {first}")
         self._window = Window(ctx, size=8 if ctx.rank == 0 else 0)
-        self._window._stand("counter")
+        self._window._lock_all_for("counter")
         self._handle = self._window._handle
         bridge.attach_window(self)
         if first:

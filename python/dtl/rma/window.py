@@ -79,7 +79,7 @@ class Window(Epochs):
     _base: int
     _sizes: list[int]
     _requests: weakref.WeakSet[Any]  # under way, where they are not over at once
-    _lasting = False  # _standing ends it
+    _cached = False  # ended by containers.cached_windows, not by close
     _kind = "window"  # what errors say is closed
 
     @collective
@@ -213,8 +213,8 @@ class Window(Epochs):
                 with contextlib.suppress(DTLError):
                     request.wait()
 
-    def _stand(self, kind: str) -> None:
-        """Lock all parts, in shared mode, until the window ends, for what stands on it."""
+    def _lock_all_for(self, kind: str) -> None:
+        """Lock all parts, in shared mode, until the window ends. Errors call it by its kind, such as counter."""
         self.lock_all()
         _call(bridge.WIN_DETACH, self, None, None, 0, 0, 0, 0)
         self._kind = kind
@@ -254,7 +254,7 @@ class Window(Epochs):
 
     # The interpreter's end takes the modules away first, so what is used then is held here.
     def __del__(self, warn: Callable[..., None] = warn, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if not self._handle or self._lasting or finalizing():
+        if not self._handle or self._cached or finalizing():
             return
         text = f"{self!r}{'' if self._kind == 'window' else f', of a {self._kind},'} was not closed"
         if not self._drop():

@@ -16,8 +16,8 @@ from ...runtime import scheduler
 from ...runtime.agreement import agree, collective
 from ..base import DistributedContainer
 from ..layout import BLOCK, Division
-from . import element_store, masks
-from .regions import NONE, Box, move
+from . import assignment, masks
+from .regions import NEW_AXIS, Region, move
 from .subscript import Mask, Points, Where, read
 
 
@@ -49,16 +49,16 @@ class Indexed(DistributedContainer):
         if plain and self._ndim == 1 and self._handle:
             result = bridge.call(bridge.TAKE, self, key, None, 0, 0, 0, 0)
             if result is not NotImplemented:
-                return _taken(result)
+                return _as_numpy(result)
         self._check_open()
         chosen = read(self, key)
         if isinstance(chosen, Points):
-            return _taken(bridge.call(bridge.TAKE, self, chosen.indices, None, 0, 0, 0, 0))
-        if isinstance(chosen, Box):
-            return self._cut(chosen)
+            return _as_numpy(bridge.call(bridge.TAKE, self, chosen.indices, None, 0, 0, 0, 0))
+        if isinstance(chosen, Region):
+            return self._select_region(chosen)
         if isinstance(chosen, Mask):
-            return self._picked(chosen)
-        return masks.compressed(self, chosen.mask)
+            return self._select_mask(chosen)
+        return masks.select(self, chosen.mask)
 
     @collective
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -67,14 +67,14 @@ class Indexed(DistributedContainer):
         self._check_open()
         chosen = read(self, key)
         if isinstance(value, DistributedContainer):
-            value = element_store.converted(self, chosen, value)
+            value = assignment.converted(self, chosen, value)
         else:
             value = fitting("values", value, self._dtype)
             if not isinstance(chosen, Where):
-                value = spread("values", value, element_store.shape(chosen))
+                value = spread("values", value, assignment.selected_shape(chosen))
             elif value.size != 1:
                 value = masks.one_dimensional(value)
-        element_store.store(self, chosen, value)
+        assignment.assign_selected(self, chosen, value)
 
     def __iter__(self) -> NoReturn:
         raise InvalidTypeError(
@@ -118,8 +118,8 @@ class Indexed(DistributedContainer):
         if state.under_way:
             scheduler.wait_for(self)
         self._check_open()
-        wanted = self._own(indices)
-        return _taken(bridge.call(bridge.GET, self, wanted, None, 0, 0, 0, 0))
+        wanted = self._own_indices(indices)
+        return _as_numpy(bridge.call(bridge.GET, self, wanted, None, 0, 0, 0, 0))
 
     @collective
     def put(self, indices: Any, values: Any) -> None:
@@ -145,7 +145,7 @@ class Indexed(DistributedContainer):
         if state.under_way:
             scheduler.wait_for(self)
         self._check_open()
-        wanted = self._own(indices)
+        wanted = self._own_indices(indices)
         given = spread("values", fitting("values", values, self._dtype), wanted.shape)
         bridge.call(bridge.PUT, self, wanted, given, 0, 0, 0, 0)
 
@@ -178,7 +178,7 @@ class Indexed(DistributedContainer):
         bridge.call(bridge.GATHER_TO, self, None, out, number, 0, 0, 0)
         return out
 
-    def _own(self, indices: Any) -> np.ndarray[Any, Any]:
+    def _own_indices(self, indices: Any) -> np.ndarray[Any, Any]:
         """Return a rank's own list of indices, in C order."""
         chosen = read(self, indices)
         if not isinstance(chosen, Points):
@@ -186,37 +186,39 @@ class Indexed(DistributedContainer):
         indices_of: np.ndarray[Any, Any] = chosen.indices
         return indices_of
 
-    def _cut(self, box: Box) -> Any:
-        """Return a container with a copy of a box's elements. Collective."""
-        kind = self._own_class() if len(box.shape) == 1 else self._tensors
-        made = kind._created(self._context, box.shape, self._dtype, self._divided(box))
-        move(made, self, box.source())
+    def _select_region(self, region: Region) -> Any:
+        """Return a container with a copy of a region's elements. Collective."""
+        kind = self._owning_class() if len(region.shape) == 1 else self._tensor_class
+        made = kind._created(self._context, region.shape, self._dtype, self._division_of(region))
+        move(made, self, region.source())
         made._run_as(self._execution)
         return made
 
-    def _divided(self, box: Box) -> Division:
-        """Return how a copy of a box is divided."""
-        kept = [axis for axis in box.axes if axis.kept]
-        anew = self._division.anew()
-        if anew.partition is not Partition.BLOCK:
-            return anew if kept[0].dim == 0 else BLOCK
+    def _division_of(self, region: Region) -> Division:
+        """Return how a copy of a region is divided."""
+        kept = [axis for axis in region.axes if axis.kept]
+        divided = self._division.for_other_size()
+        if divided.partition is not Partition.BLOCK:
+            return divided if kept[0].dim == 0 else BLOCK
         old = self.grid
-        grid = tuple(1 if axis.dim == NONE else old[axis.dim] for axis in kept)
+        grid = tuple(1 if axis.dim == NEW_AXIS else old[axis.dim] for axis in kept)
         if math.prod(grid) == self._context.size and grid[0] != self._context.size:
             return Division(Partition.BLOCK, grid=grid)
         return BLOCK
 
-    def _picked(self, mask: Mask) -> Any:
+    def _select_mask(self, mask: Mask) -> Any:
         """Return a container with a copy of the elements that a NumPy mask chooses. Collective."""
         agree(self._context, "getitem", f"a mask with fingerprint {fingerprint(mask.chosen)}")
-        made = self._own_class()._created(self._context, mask.indices.shape, self._dtype, self._division.anew())
+        made = self._owning_class()._created(
+            self._context, mask.indices.shape, self._dtype, self._division.for_other_size()
+        )
         wanted = mask.indices[made.local_indices()]
         made.local_view()[...] = np.asarray(bridge.call(bridge.GET, self, wanted, None, 0, 0, 0, 0))
         made._run_as(self._execution)
         return made
 
 
-def _taken(result: Any) -> Any:
+def _as_numpy(result: Any) -> Any:
     """Return elements as NumPy's own indexing does: one alone as a scalar."""
     array = np.asarray(result)
     return array if array.ndim else array[()]

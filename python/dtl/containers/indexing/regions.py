@@ -1,4 +1,4 @@
-"""Boxes of containers, and moves between them."""
+"""Regions of containers, rectangles of indices with steps, and moves between them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from ..._native.library import bridge
 from ..base import DistributedContainer
 
-#: No dimension.
-NONE = -1
+#: In place of a dimension: an axis of extent 1 that the container does not have, as np.newaxis makes.
+NEW_AXIS = -1
 
 
 class Axis(NamedTuple):
-    """Indices start, start + step, ... of a dimension; or NONE, where an index array's None adds a dimension of one.
+    """Indices start, start + step, ... of a dimension; or NEW_AXIS, where None in a subscript adds a dimension of one.
 
     An integer index is not kept: it takes its dimension away.
     """
@@ -26,7 +26,7 @@ class Axis(NamedTuple):
     kept: bool
 
 
-class Box(NamedTuple):
+class Region(NamedTuple):
     """What a subscript of integers and slices selects."""
 
     axes: tuple[Axis, ...]
@@ -37,32 +37,32 @@ class Box(NamedTuple):
         return tuple(axis.extent for axis in self.axes if axis.kept)
 
     def source(self) -> list[int]:
-        """Return the rows that move the box to all of a container of its shape."""
+        """Return the rows, as the bridge takes them, that move the region to all of a container of its shape."""
         rows: list[int] = []
         to = 0
         for axis in self.axes:
-            rows += [axis.dim, axis.start, axis.step, to if axis.kept else NONE, 0, 1, axis.extent]
+            rows += [axis.dim, axis.start, axis.step, to if axis.kept else NEW_AXIS, 0, 1, axis.extent]
             to += axis.kept
         return rows
 
     def destination(self) -> list[int]:
-        """Return the rows that move all of a container of its shape to the box."""
+        """Return the rows, as the bridge takes them, that move all of a container of its shape to the region."""
         rows: list[int] = []
         origin = 0
         for axis in self.axes:
-            rows += [origin if axis.kept else NONE, 0, 1, axis.dim, axis.start, axis.step, axis.extent]
+            rows += [origin if axis.kept else NEW_AXIS, 0, 1, axis.dim, axis.start, axis.step, axis.extent]
             origin += axis.kept
         return rows
 
 
-def whole(shape: tuple[int, ...]) -> Box:
-    """Return the box that is everything."""
-    return Box(tuple(Axis(d, 0, 1, extent, True) for d, extent in enumerate(shape)))
+def whole_region(shape: tuple[int, ...]) -> Region:
+    """Return the region of all elements."""
+    return Region(tuple(Axis(d, 0, 1, extent, True) for d, extent in enumerate(shape)))
 
 
-def assign(to: DistributedContainer, box: Box, values: np.ndarray[Any, Any]) -> None:
-    """Write values, the same on every rank, to a box: one, or as many as it has. Collective."""
-    own = Box(tuple(axis for axis in box.axes if axis.dim != NONE))
+def assign(to: DistributedContainer, region: Region, values: np.ndarray[Any, Any]) -> None:
+    """Write values, the same on every rank, to a region: one, or as many as it has. Collective."""
+    own = Region(tuple(axis for axis in region.axes if axis.dim != NEW_AXIS))
     bridge.call(bridge.ASSIGN, to, np.array(own.destination(), np.int64), values, 0, 0, 0, 0)
 
 
@@ -71,7 +71,7 @@ def move(to: DistributedContainer, of: DistributedContainer, rows: list[int]) ->
     bridge.call(bridge.MOVE, to, np.array([of._handle, *rows], np.int64), None, 0, 0, 0, 0)
 
 
-def copied(of: DistributedContainer, to: DistributedContainer) -> None:
+def copy_all(of: DistributedContainer, to: DistributedContainer) -> None:
     """Copy all of one container to another of its shape. Collective over the ranks of the one that is read."""
-    ends = np.array([to._handle, *whole(of.shape).source()], np.int64)
+    ends = np.array([to._handle, *whole_region(of.shape).source()], np.int64)
     bridge.call(bridge.MOVE, of, ends, None, 0, 1, 0, 0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..base import DistributedContainer
-from .regions import NONE, Axis, Box
+from .regions import NEW_AXIS, Axis, Region
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -34,7 +34,7 @@ class Where(NamedTuple):
     mask: DistributedContainer
 
 
-Selection = Union[Points, Mask, Where, Box]
+Selection = Union[Points, Mask, Where, Region]
 
 
 def read(of: DistributedContainer, key: Any) -> Selection:
@@ -50,7 +50,7 @@ def read(of: DistributedContainer, key: Any) -> Selection:
         return Points(_combined(full, of.shape))
     if all(isinstance(entry, int) for entry in full):
         return Points(np.asarray(_combined(full, of.shape)))
-    return _box(full, of.shape)
+    return _region(full, of.shape)
 
 
 def _entry(entry: Any) -> Any:
@@ -169,11 +169,11 @@ def check_bounds(entry: Any, d: int, shape: tuple[int, ...]) -> None:
         raise BoundsError(f"index {outside[0]} outside [{-extent}, {extent}){of}")
 
 
-def _box(entries: list[Any], shape: tuple[int, ...]) -> Box:
+def _region(entries: list[Any], shape: tuple[int, ...]) -> Region:
     axes, d = [], 0
     for entry in entries:
         if entry is None:
-            axes.append(Axis(NONE, 0, 1, 1, True))
+            axes.append(Axis(NEW_AXIS, 0, 1, 1, True))
             continue
         if isinstance(entry, int):
             check_bounds(entry, d, shape)
@@ -181,7 +181,7 @@ def _box(entries: list[Any], shape: tuple[int, ...]) -> Box:
         else:
             axes.append(_slice(entry, d, shape[d]))
         d += 1
-    return Box(tuple(axes))
+    return Region(tuple(axes))
 
 
 def _slice(entry: slice, d: int, extent: int) -> Axis:

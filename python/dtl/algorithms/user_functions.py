@@ -1,4 +1,4 @@
-"""Functions that users pass to algorithms: called on a rank's own part, their failures told to all ranks."""
+"""Functions that users pass to algorithms: each rank calls them with its own part, and tells the others of an error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
 @contextmanager
-def running(ctx: Context, op: str) -> Iterator[None]:
+def user_code(ctx: Context, op: str) -> Iterator[None]:
     """Run a user's function before a collective call; where it raises here, the other ranks get its traceback.
 
     They raise CommunicationError in the call's agreement, which a rank that cannot make the call joins from here.
@@ -25,13 +25,13 @@ def running(ctx: Context, op: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        lines = traceback.format_exception(type(error), error, _outside(error))
+        lines = traceback.format_exception(type(error), error, _without_own_frames(error))
         text = f"the function raised\n{''.join(lines).rstrip()}"
         tell_ranks(ctx, op, error, CommunicationError.code, text)
         raise
 
 
-def _outside(error: Exception) -> Any:
+def _without_own_frames(error: Exception) -> Any:
     """Return an error's traceback without the outermost frames, which are DTL's own."""
     inner = error.__traceback__
     while inner and inner.tb_next and own(inner.tb_frame):
@@ -45,7 +45,7 @@ def check_function(name: str, f: Any) -> None:
         raise InvalidTypeError(f"{name} of type {type(f).__name__} is no function")
 
 
-def applied(f: Callable[..., Any], parts: tuple[Array, ...], elementwise: bool) -> Array:
+def apply(f: Callable[..., Any], parts: tuple[Array, ...], elementwise: bool) -> Array:
     """Return a function's values for parts of one shape, as an array of that shape.
 
     The function is called once with the parts; told elementwise, once with each element. It is not called for nothing.
@@ -64,9 +64,9 @@ def applied(f: Callable[..., Any], parts: tuple[Array, ...], elementwise: bool) 
     return values
 
 
-def chosen(f: Callable[..., Any], part: Array, elementwise: bool) -> Array:
+def evaluate_predicate(f: Callable[..., Any], part: Array, elementwise: bool) -> Array:
     """Return which elements of a part a predicate holds for, as an array of bool of its shape."""
-    values = applied(f, (part,), elementwise)
+    values = apply(f, (part,), elementwise)
     if values.dtype != np.bool_:
         raise InvalidTypeError(f"the predicate gave {values.dtype}; it must give bool")
     return values

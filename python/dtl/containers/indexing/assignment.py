@@ -1,4 +1,4 @@
-"""Assignments to what a subscript selects."""
+"""Assignment to what a subscript selects."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ...policies import Partition
 from ...runtime.agreement import agree
 from ..base import DistributedContainer, linear_indices
 from . import masks
-from .regions import Box, assign, move
+from .regions import Region, assign, move
 from .subscript import Mask, Points, Selection, Where
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
-def shape(chosen: Points | Mask | Box) -> tuple[int, ...]:
+def selected_shape(chosen: Points | Mask | Region) -> tuple[int, ...]:
     """Return the shape of what is assigned to."""
-    return chosen.shape if isinstance(chosen, Box) else chosen.indices.shape
+    return chosen.shape if isinstance(chosen, Region) else chosen.indices.shape
 
 
 def converted(to: DistributedContainer, chosen: Selection, value: DistributedContainer) -> DistributedContainer:
@@ -34,8 +34,8 @@ def converted(to: DistributedContainer, chosen: Selection, value: DistributedCon
             raise InvalidArgumentError(
                 f"a container of shape {value.shape} for what a mask selects; it must have 1 dimension"
             )
-    elif value.shape != shape(chosen):
-        raise InvalidArgumentError(f"a container of shape {value.shape} for what has shape {shape(chosen)}")
+    elif value.shape != selected_shape(chosen):
+        raise InvalidArgumentError(f"a container of shape {value.shape} for what has shape {selected_shape(chosen)}")
     if value.dtype == to.dtype:
         return value
     elements = fitting("values", value.local_view(), to.dtype)
@@ -44,16 +44,16 @@ def converted(to: DistributedContainer, chosen: Selection, value: DistributedCon
     return result
 
 
-def store(to: DistributedContainer, chosen: Selection, value: Any) -> None:
+def assign_selected(to: DistributedContainer, chosen: Selection, value: Any) -> None:
     """Assign prepared values, an array or a container, to what was selected. Collective."""
     if isinstance(chosen, Where):
-        masks.store(to, chosen.mask, value)
+        masks.assign(to, chosen.mask, value)
     elif isinstance(value, DistributedContainer):
-        if isinstance(chosen, Box):
+        if isinstance(chosen, Region):
             move(to, value, chosen.destination())
         else:
             _scatter(to, chosen.indices.reshape(-1), value)
-    elif isinstance(chosen, Box):
+    elif isinstance(chosen, Region):
         assign(to, chosen, value)
     else:
         bridge.call(bridge.GIVE, to, chosen.indices, value, 0, 0, 0, 0)
@@ -66,12 +66,12 @@ def _scatter(to: DistributedContainer, indices: Array, value: DistributedContain
         bridge.call(bridge.GIVE, to, indices, value.to_numpy().reshape(-1), 0, 0, 0, 0)
         return
     mine = linear_indices(value).reshape(-1)
-    mine_last = _last(indices, to.global_size)[mine]
+    mine_last = _last_occurrences(indices, to.global_size)[mine]
     chosen, values = indices[mine][mine_last], value.local_view().reshape(-1)[mine_last]
     bridge.call(bridge.PUT, to, chosen, values, 0, 0, 0, 0)
 
 
-def _last(indices: Array, size: int) -> Array:
+def _last_occurrences(indices: Array, size: int) -> Array:
     """Return a mask of the indices that do not occur again further on: in an assignment, the last stays."""
     places = np.where(indices < 0, indices + size, indices)
     last = np.zeros(len(indices), np.bool_)

@@ -1,4 +1,4 @@
-"""Numbers made of all elements of a container, as the core makes them, and their NumPy types."""
+"""Folds: numbers that the core makes of all elements of a container, and the NumPy types in which they are returned."""
 
 from __future__ import annotations
 
@@ -38,20 +38,22 @@ _COMPLEX = [("complex128", np.complex128), ("complex64", np.complex64)]
 _INTEGERS = "int8 int16 int32 int64"
 _NATURALS = "uint8 uint16 uint32 uint64"
 
-#: Of sums and products: integers and truth values are added up in 64 bits, as NumPy does.
-WIDE = _scalars(("bool " + _INTEGERS, np.int64), (_NATURALS, np.uint64), *_EXACT, *_COMPLEX)
+#: What makes scalars of sums and products: integers and bool are added up in 64 bits, as NumPy does.
+SUM_SCALARS = _scalars(("bool " + _INTEGERS, np.int64), (_NATURALS, np.uint64), *_EXACT, *_COMPLEX)
 
-#: Of elements.
-OWN = _scalars(
+#: What makes scalars of the elements' own type.
+ELEMENT_SCALARS = _scalars(
     *_EXACT, *_COMPLEX, ("bool", np.bool_), ("int8", np.int8), ("int16", np.int16), ("int32", np.int32),
     ("uint8", np.uint8), ("uint16", np.uint16), ("uint32", np.uint32),
 )  # fmt: skip
 
-#: Of means: those of integers are floats.
-MEANS = _scalars(("bool " + _INTEGERS + " " + _NATURALS + " float64", np.float64), ("float32", np.float32), *_COMPLEX)
+#: What makes scalars of means: those of integers are floats.
+MEAN_SCALARS = _scalars(
+    ("bool " + _INTEGERS + " " + _NATURALS + " float64", np.float64), ("float32", np.float32), *_COMPLEX
+)
 
-#: Of what is real whatever the elements are.
-REALS = _scalars(
+#: What makes scalars of results that are real for complex elements, too, such as variances.
+REAL_SCALARS = _scalars(
     ("bool " + _INTEGERS + " " + _NATURALS + " float64 complex128", np.float64), ("float32 complex64", np.float32)
 )
 
