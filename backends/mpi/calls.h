@@ -9,20 +9,19 @@
 
 enum { DTL_ANY_SOURCE = -1, DTL_ANY_TAG = -1, DTL_PROC_NULL = -2, DTL_EVERY = -1 };
 
+// The element types in the order of core/dtype, and MPI's. Of truth values, which are bytes that are 0 or 1, MIN and MAX
+// are AND and OR; of C_BOOL they are not defined.
+#define DTL_MPI_TYPES(X) \
+	X(FLOAT64, DOUBLE) X(FLOAT32, FLOAT) \
+	X(INT64, INT64_T) X(INT32, INT32_T) X(INT16, INT16_T) X(INT8, INT8_T) \
+	X(UINT64, UINT64_T) X(UINT32, UINT32_T) X(UINT16, UINT16_T) X(UINT8, UINT8_T) \
+	X(BOOL, UINT8_T) X(COMPLEX64, C_FLOAT_COMPLEX) X(COMPLEX128, C_DOUBLE_COMPLEX)
+
 enum {
-	DTL_FLOAT64 = 1,
-	DTL_FLOAT32,
-	DTL_INT64,
-	DTL_INT32,
-	DTL_INT16,
-	DTL_INT8,
-	DTL_UINT64,
-	DTL_UINT32,
-	DTL_UINT16,
-	DTL_UINT8,
-	DTL_BOOL,
-	DTL_COMPLEX64,
-	DTL_COMPLEX128,
+	DTL_NO_TYPE,
+#define DTL_MPI_TYPE(name, of_mpi) DTL_##name,
+	DTL_MPI_TYPES(DTL_MPI_TYPE)
+#undef DTL_MPI_TYPE
 	DTL_TYPES
 };
 

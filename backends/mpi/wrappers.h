@@ -38,19 +38,8 @@ static Op ops[DTL_TYPES][DTL_OPS];
 static Op window_ops[DTL_WINDOW_OPS]; // the library's own, which are all that windows take
 
 static void ready(void) {
-	types[DTL_FLOAT64] = DOUBLE;
-	types[DTL_FLOAT32] = FLOAT;
-	types[DTL_INT64] = INT64_T;
-	types[DTL_INT32] = INT32_T;
-	types[DTL_INT16] = INT16_T;
-	types[DTL_INT8] = INT8_T;
-	types[DTL_UINT64] = UINT64_T;
-	types[DTL_UINT32] = UINT32_T;
-	types[DTL_UINT16] = UINT16_T;
-	types[DTL_UINT8] = UINT8_T;
-	types[DTL_BOOL] = UINT8_T; // MIN and MAX of C_BOOL are not defined; of bytes that are 0 or 1 they are AND and OR
-	types[DTL_COMPLEX64] = C_FLOAT_COMPLEX;
-	types[DTL_COMPLEX128] = C_DOUBLE_COMPLEX;
+#define MAP_TYPE(name, of_mpi) types[DTL_##name] = of_mpi;
+	DTL_MPI_TYPES(MAP_TYPE)
 	window_ops[DTL_SUM] = SUM;
 	window_ops[DTL_PROD] = PROD;
 	window_ops[DTL_MIN] = MIN;

@@ -2,8 +2,11 @@ package lint
 
 import (
 	"go/ast"
+	"regexp"
 	"slices"
 	"strings"
+
+	"dtl/core/dtype"
 )
 
 // dtypeSwitches: an element type is told apart by a row in core/kernel, by core/dtype itself, and in one table of
@@ -106,4 +109,37 @@ func isDtype(e ast.Expr) bool {
 	}
 	of, ok := selector.X.(*ast.Ident)
 	return ok && of.Name == "dtype"
+}
+
+// dtypeRooms are where element types are listed: whoever adds one opens these, and no others.
+var dtypeRooms = []string{"core/dtype/", "core/kernel/", "backends/mpi/", "python/dtl/algorithms/folds.py"}
+
+var (
+	dtypeWord  = regexp.MustCompile(`[a-z]+[0-9]*`)
+	dtypeNames = func() (names []string) {
+		for _, t := range dtype.All() {
+			names = append(names, t.String())
+		}
+		return names
+	}()
+)
+
+// dtypeLists: an element type is added in few rooms. A file that names most types is a list of them, and outside those rooms a
+// new type would be forgotten. Tests have lists of their own, and so do the suites for backends.
+func dtypeLists(t *tree) (problems []string) {
+	for _, f := range t.files {
+		if f.test() || startsWithOne(f.path, append(dtypeRooms, "core/backend/backendtest/")) {
+			continue
+		}
+		named := map[string]bool{}
+		for _, word := range dtypeWord.FindAllString(strings.ToLower(string(f.source)), -1) {
+			if slices.Contains(dtypeNames, word) {
+				named[word] = true
+			}
+		}
+		if len(named) >= len(dtypeNames)-3 {
+			problems = append(problems, f.path+": a list of dtypes")
+		}
+	}
+	return problems
 }

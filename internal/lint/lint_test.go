@@ -18,6 +18,7 @@ var rules = map[string]func(*tree) []string{
 	"guarded entries":               guarded,
 	"one table of dtypes":           dtypeSwitches,
 	"whole tables of dtypes":        wholeDtypeTables,
+	"lists of dtypes in four rooms": dtypeLists,
 	"destructors are local":         localDestructors,
 	"C files without circles":       cCircles,
 	"headers of imported packages":  cHeaders,

@@ -145,3 +145,15 @@ func TestWholeDtypeTables(t *testing.T) {
 		{"elsewhere", "core/comm/a.go", "package comm\n" + whole + "var B = [dtype.N]int{dtype.Int8: 1}", ""},
 	})
 }
+
+func TestDtypeLists(t *testing.T) {
+	const all = "FLOAT64, DTL_FLOAT32, int64 int32 int16 int8 uint64 uint32 uint16 uint8 bool complex64 complex128"
+	check(t, dtypeLists, []planted{
+		{"in a room", "core/kernel/x.c", "// " + all, ""},
+		{"elsewhere", "numpybridge/x.c", "/* " + all + " */", "a list of dtypes"},
+		{"in Python", "python/dtl/comm/x.py", all, "a list of dtypes"},
+		{"in a test", "python/tests/x.py", all, ""},
+		{"some", "core/comm/x.c", "float64 float32 int64 uint8 bool complex128", ""},
+		{"other words", "core/comm/x.c", strings.NewReplacer("6", "6_", "nt", "nt_").Replace(all), ""},
+	})
+}

@@ -92,8 +92,8 @@ class DistributedVector(OneDimensional):
     size
         The number of elements over all ranks.
     dtype
-        The element type: float64, float32, int64, int32, int16, int8, uint64, uint32, uint16, uint8, bool,
-        complex64 or complex128, or anything that NumPy takes for one of them.
+        The element type: float64, float32, int64 to int8, uint64 to uint8, bool, complex64 or complex128, or
+        anything that NumPy takes for one of them.
     fill
         The value of every element on this rank; None leaves them zero, without touching their memory.
     partition
