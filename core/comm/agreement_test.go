@@ -94,8 +94,8 @@ func TestRefuse(t *testing.T) {
 	})
 }
 
-// TestLongAccounts has more text than is told.
-func TestLongAccounts(t *testing.T) {
+// TestLongExplanations has more text than the others are told.
+func TestLongExplanations(t *testing.T) {
 	long := strings.Repeat("all work and no play ", 100)
 	onRanks(t, 2, func(c *comm.Comm) {
 		var mine error
