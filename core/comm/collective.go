@@ -99,7 +99,7 @@ func (t *backendTask) more() bool { return false }
 
 func (t *backendTask) awaits() awaited { return named(t.name) }
 
-// startCollective starts a collective that form describes, unless this rank's arguments are refused, mine.
+// startCollective starts a collective that f describes, unless this rank's arguments are refused, mine.
 func (c *Comm) startCollective(f wire.Signature, mine error, start func(a backend.AsyncCommunicator) (backend.Request, error)) (*Request, error) {
 	return c.startCollectiveWith(f, nil, mine, start)
 }

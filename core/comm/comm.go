@@ -56,7 +56,7 @@ type Comm struct {
 	spins      int             // looks at another rank's entry before it yields
 	yield      func()          // lets whoever is waited for have the processor
 	op         string          // the call in turn
-	single     unsafe.Pointer  // what a rank alone lays down
+	single     unsafe.Pointer  // what a rank alone brings to its meetings
 	metadata   *memory.Storage // where root encodes what it tells of the elements; nil until it is needed
 	flat       [1]int64        // the shape of what goes to an output
 }

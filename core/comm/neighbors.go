@@ -66,7 +66,7 @@ func (c *Comm) NeighborAllgather(value Array, n Neighbors, recv memory.Span) err
 		if mine == nil {
 			mine = errorOr(checkArray("value", &value), checkOutput(recv, value.Span, len(n.Sources)*value.Count))
 		}
-		short, err := c.start(n.form(op, value.Span), mine, value.Span)
+		short, err := c.start(n.signature(op, value.Span), mine, value.Span)
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (c *Comm) NeighborAlltoall(value Array, n Neighbors, recv memory.Span) erro
 // grid every rank has as many; in a graph a source does not know which of the entries is whose.
 func (c *Comm) startEntries(op string, value *Array, n Neighbors, mine error) (short bool, err error) {
 	if n.Crosswise {
-		return c.start(n.form(op, value.Span), mine, value.Span)
+		return c.start(n.signature(op, value.Span), mine, value.Span)
 	}
 	return false, c.agree(n.describe(op, value), mine, Shared{}, nil)
 }
@@ -121,8 +121,8 @@ func (c *Comm) takeEntries(n Neighbors, recv memory.Span, entry func(at int) int
 	}
 }
 
-// form is the part of a call that ranks agree on where all have as many elements.
-func (n *Neighbors) form(op string, send memory.Span) wire.Signature {
+// signature is the part of a call that ranks agree on where all have as many elements.
+func (n *Neighbors) signature(op string, send memory.Span) wire.Signature {
 	return wire.Signature{Op: op, Operator: "topology " + strconv.FormatInt(n.Serial, 10), Type: send.Type, Count: send.Count}
 }
 
