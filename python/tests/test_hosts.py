@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dtl import __main__ as dtl_command
-from dtl._cli import UsageError, allocation, command, hosts, placement, start, supervise
+from dtl._cli import UsageError, allocation, command, hosts, launcher, library, placement, start, supervise
 from dtl._cli.command import Job
 from dtl._cli.hosts import Host
 from dtl._cli.launcher import MPICH, OPEN_MPI, Launcher
@@ -281,6 +281,30 @@ def test_a_name_of_the_domain_that_has_none(monkeypatch: pytest.MonkeyPatch, tmp
     alias.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     hosts.check([Host("nosuch.invalid")])
+
+
+def test_srun_that_does_not_fit() -> None:
+    """The error names what srun was told, and what this library needs."""
+    found = library.find(os.environ)
+    starter = launcher.find(found.path, os.environ) if found is not None else None
+    if starter is None:
+        pytest.skip("no MPI library with a launcher here; runs in the environments of `make setup`")
+    step = {"SLURM_STEP_ID": "0", "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "2"}
+    rows = [("none", {}), ("pmix", {"PMIX_RANK": "0", "PMIX_NAMESPACE": "slurm.pmix.1.0"})]
+    if starter.family == OPEN_MPI:
+        rows = [("none", {}), ("pmi2", {"PMI_RANK": "0", "PMI_SIZE": "2"})]
+    for kind, variables in rows:
+        done = subprocess.run(
+            [sys.executable, "-c", "import dtl; dtl.Context()"],
+            env={**os.environ, **step, **variables},
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+        said = done.stderr.decode().splitlines()[-1]
+        assert f"CommunicationError: context: Slurm's srun --mpi={kind} started 2 processes, but MPI " in said
+        fits = "pmix" if starter.family == OPEN_MPI else "pmi2"
+        assert f"; this library needs srun --mpi={fits}, if srun --mpi=list has it; or start it within the job" in said
 
 
 @pytest.mark.parametrize("option", [["-n", "2"], ["-np", "2"], ["--ranks", "2"], ["--ranks=2"]])
