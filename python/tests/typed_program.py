@@ -338,6 +338,14 @@ def one_sided(ctx: dtl.Context) -> None:
     assert_type(vec.remote(0), dtl.Remote)
 
 
+def launched() -> None:
+    """A program without ranks starts some; a rank starts none."""
+    try:
+        print(assert_type(dtl.launch(repr, ranks=1), "list[str]"))
+    except dtl.BackendError as error:
+        print(error)
+
+
 def main() -> None:
     """Call everything once."""
     with dtl.Environment() as env, env.make_world_context() as ctx:
@@ -366,6 +374,7 @@ def main() -> None:
         errors(ctx)
         with env.make_cpu_context() as own:
             assert own.size == 1
+    launched()
     for name, reason in questions().items():
         print(name, reason or "usable")
 
