@@ -11,7 +11,7 @@ from .topology.affinity import Seat, rows_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LEGIBLE = 4  # ranks side by side on one CPU
+_LEGIBLE = 4  # so many ranks side by side on one CPU still have their numbers
 
 
 def plot_partition(container: Any, ax: Axes | None = None) -> Axes:

@@ -21,7 +21,7 @@ from .exchange import share
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Arrays = Any  # tuple[Array, ...]
 
-#: What NumPy calls the reductions that nothing has no result of.
+#: NumPy's errors for reductions of no elements that have no result.
 _NO_IDENTITY = {
     "min": "zero-size array to reduction operation minimum which has no identity",
     "max": "zero-size array to reduction operation maximum which has no identity",
@@ -65,7 +65,7 @@ def reduced(
         return _whole(name, a, dtype, keepdims, reproducible, ddof)
     words = f"axis {axis!r}" + (f", dtype {dtype}" if dtype else "") + (f", ddof {ddof}" if ddof else "")
     share(a, name, words + (", keepdims" if keepdims else ""))
-    with np.errstate(all="ignore"):  # of a rank's part, where the whole may be well
+    with np.errstate(all="ignore"):  # a part may overflow, or divide by zero, where the whole does not
         return _along(a, dims, by, bool(keepdims))
 
 
@@ -114,7 +114,7 @@ def _along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdi
     box = tuple(1 if d in dims else len(indices[d]) for d in left)
     parts = tuple(part.reshape(box) for part in parts)
     dtype = by.finish(tuple(part[:0] for part in parts), 1).dtype
-    # A span's elements lie where its container's do, which no division says.
+    # A span's elements lie where its container has them, which is no division of the span's own shape.
     if a.context.size == 1 or (all(a.grid[d] == 1 for d in dims) and isinstance(a, OwningContainer)):
         made = container_of(a, shape, dtype, _divided(a, dims, left))
         made.local_view()[...] = by.finish(parts, count)

@@ -15,7 +15,7 @@ from . import fill, reduce, search, sort, transform
 from . import scan as scanning
 from .user_functions import check_function
 
-#: How the names end.
+#: The suffixes of the names.
 ENDS = ("_vector", "_array")
 
 
@@ -84,5 +84,5 @@ _ALGORITHMS: dict[str, Callable[..., Any]] = {
     "reduce_local": reduce.reduce_local,
 }
 
-#: The functions by their names.
+#: The functions by name.
 FUNCTIONS = {name + end: collective(function) for name, function in _ALGORITHMS.items() for end in ENDS}

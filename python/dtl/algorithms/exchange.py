@@ -1,4 +1,4 @@
-"""What each rank found in its own part of a container, told to all ranks in one agreement."""
+"""An agreement on a call, in which each rank also sends a few numbers to all, such as what it found in its part."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .._native.library import bridge
 from ..containers.base import DistributedContainer
 from ..policies import Partition
 
-#: How many numbers each rank tells.
+#: How many numbers each rank sends to all.
 WIDTH = 4
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from .._native.library import bridge
 from ..exceptions import InvalidTypeError
 
-#: The core's numbers of the folds.
+#: The folds by the numbers that the core has for them.
 SUM, PROD, MIN, MAX, ARGMIN, ARGMAX, MEAN, MOMENT, SQUARES, MAGNITUDES, TRUTHS = range(11)
 
 _WORD = 2**64 - 1
 
-#: Added to a fold's number by calls that make something else of it than the one that has its name.
+#: Added to a fold's number where another function uses it, so that ranks that call different ones disagree.
 ANY, ALL, STD, MIN_ELEMENT, MAX_ELEMENT = (256 * call for call in range(1, 6))
 
 

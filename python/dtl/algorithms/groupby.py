@@ -23,7 +23,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 _UFUNCS = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum, "mean": np.add}
 
-#: What the elements of a group are made into.
+#: How the elements of a group are aggregated.
 OPS = ("sum", "prod", "min", "max", "count", "mean", "first", "last")
 
 
@@ -79,7 +79,7 @@ class GroupBy:
         check_container("keys", keys)
         keys._check_open()
         check_vector("keys", keys)
-        #: Says how values must be divided, whatever becomes of the keys.
+        #: Divided as the keys are: values must be, also when the keys are closed or divided anew.
         self._layout = keys._like(np.bool_)
         share(keys, "group_by")
         self._context = keys.context
@@ -96,13 +96,13 @@ class GroupBy:
 
     def _divide(self, first: Array) -> None:
         """Find the runs of one key in this rank's part of the order, and who has the rest of the last. Collective."""
-        #: Whether the first run continues one of a rank before.
+        #: Whether the first run of equal keys began on an earlier rank.
         self._continues = bool(len(first) and not first[0])
         begins = np.flatnonzero(first)
         self._begins = np.append(0, begins) if self._continues else begins
         self._lengths = np.diff(np.append(self._begins, len(first))).astype(np.int64)
         rows = collectives.allgather(self._context, np.array([self._continues, len(begins)], np.int64))
-        #: The ranks on which this rank's last group goes on.
+        #: The later ranks that have more elements of this rank's last group.
         self._followers: list[int] = []
         for rank in range(self._context.rank + 1, self._context.size if len(begins) else 0):
             if rows[rank, 0]:
@@ -189,7 +189,7 @@ class GroupBy:
         if name in ("min", "max") and values.dtype.kind == "c":
             raise InvalidTypeError(f"values of {values.dtype} have no {name}: they have no order")
         share(values, "agg", name, also=(self._keys,))
-        # NumPy's warnings of overflow are for some ranks only, and would part them where warnings are errors.
+        # No warnings of overflow: where warnings are errors, they would raise on some ranks only.
         with np.errstate(all="ignore"):
             made = self._aggregates(values, name)
         result = self._keys._like(made.dtype)

@@ -161,7 +161,7 @@ def _pairs(ctx: Any, found: _Matches) -> tuple[DistributedVector, DistributedVec
         rows = np.arange(places[0], places[-1] + 1) if len(places) else np.empty(0, np.int64)
     indices, first, counts, before = (vec.get(rows) for vec in found[:4])
     with together(ctx, "join"):
-        # Of the pairs of a row, those of this rank: all, but for its first row and its last.
+        # This rank makes all pairs of its rows, but only some of its first row's and its last row's.
         skipped = np.maximum(start - before, 0)
         lengths = np.minimum(counts, stop - before) - skipped
         wanted, at = _wanted(first + skipped, lengths, lengths == counts)

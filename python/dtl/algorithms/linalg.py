@@ -27,7 +27,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 _WORD = 2**64 - 1
 
-#: The most bytes of a rank's panels at a time.
+#: The most bytes of the panels that a rank multiplies at a time.
 _PANELS = 64 << 20
 
 
@@ -332,7 +332,7 @@ def _with_vector(matrix: DistributedContainer, vector: DistributedContainer, dim
         made.local_view()[...] = partial
         return made
     made = container_of(matrix, (extent,), dtype, BLOCK)
-    # Of truth values, a sum is whether any is true.
+    # A product of bool matrices says whether any pair is true.
     by = reduction("any", None, dtype) if dtype.kind == "b" else reduction("sum", dtype, dtype)
     inner = by.start(partial[:0], (0,), partial)[0].dtype
     combine(made, 0, (partial.astype(inner),), [matrix.local_indices(other)], by, 1)

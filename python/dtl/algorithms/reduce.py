@@ -30,7 +30,7 @@ _UFUNCS: dict[int, np.ufunc] = {
     BXOR: np.bitwise_xor,
 }
 
-#: The bytes in which a rank tells its value: two numbers.
+#: The bytes in which a rank sends its value: two of the numbers of an exchange.
 _ROOM = 16
 
 

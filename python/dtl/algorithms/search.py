@@ -17,10 +17,10 @@ from .user_functions import check_function, evaluate_predicate, user_code
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
-#: How many elements are compared at a time, so that what is in between stays in the cache.
+#: How many elements are compared at a time, so that the results stay in the cache.
 _CHUNK = 1 << 14
 
-#: More than any index.
+#: In place of an index where a rank found nothing: more than any.
 _NOWHERE = np.iinfo(np.int64).max
 
 

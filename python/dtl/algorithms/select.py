@@ -20,12 +20,12 @@ from .exchange import share
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
-#: A part has at least so many times as many elements as are wanted of all, where they are found in one pass.
+#: topk passes over the elements once where a rank has on average at least so many times k of them.
 _FEW = 64
-#: How many elements are looked at at a time: they stay in the cache.
+#: How many elements are compared at a time, so that they stay in the cache.
 _CHUNK = 1 << 15
 
-#: NumPy's methods: of those that interpolate, alpha and beta.
+#: NumPy's methods that interpolate, with their parameters alpha and beta (Hyndman and Fan 1996).
 _BETWEEN = {
     "linear": (1.0, 1.0),
     "hazen": (0.5, 0.5),

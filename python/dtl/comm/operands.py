@@ -11,7 +11,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import IN_PLACE, PROD, SUM
 from ..runtime.context import Context
 
-#: Scalars that the bridge takes by value. Sums of truth values are integers, and so need preparing.
+#: Types of scalars that the bridge takes as they are. Not bool: its sums are integers, so it is converted first.
 SCALARS: frozenset[Any] = frozenset((float, int, complex))
 
 

@@ -1,4 +1,4 @@
-"""Objects as bytes: a head that describes the object, and parts that travel by themselves, without a copy.
+"""Objects as bytes: a head that describes the object, and its long buffers, parts, which are sent without a copy.
 
 The head is, in native byte order: its own length, the rank that made it, its ticket, the number of parts, and the
 length of each, as int64; then the pickle, unless that is long, when it is the first part.
@@ -16,7 +16,7 @@ from .._native.library import bridge
 from ..exceptions import InvalidTypeError
 from ..runtime.context import Context
 
-#: From how many bytes on a buffer travels by itself.
+#: A buffer of at least so many bytes is sent as a message of its own, not within the head.
 _APART = 1 << 14
 
 _FIXED = struct.Struct("=qqqq")

@@ -380,7 +380,7 @@ def _array_of_buffer(data: Any) -> np.ndarray[Any, Any]:
     try:
         with memoryview(data):
             return np.asarray(data)
-    except (TypeError, ValueError, BufferError):  # NumPy shows no array of dates as a buffer, but none is sent
+    except (TypeError, ValueError, BufferError):  # such as an array of dates: it has no buffer, nor can it be sent
         raise InvalidTypeError(
             f"data must be an array, not {type(data).__name__}: what is sent later must be there then"
         ) from None

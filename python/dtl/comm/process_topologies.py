@@ -395,7 +395,7 @@ class Cart(Neighbours):
         kept = _booleans(remain, self.ndim, "remain").astype(bool)
         here = np.array(self.coords(), np.int64)
         library.context_agree(ctx._handle, "cart.sub", f"remain {tuple(kept.tolist())}")
-        here[kept] = 0  # the first rank of the part, which names it
+        here[kept] = 0  # the coordinates of the part's first rank, whose number is the color of the part
         part = _own_part(ctx.split(self.rank(here), ctx.rank))
         made = Cart.__new__(Cart)
         made._begin(part, self._grid[np.tile(kept, 2)], owned=True)

@@ -44,7 +44,7 @@ class Request:
     __module__ = "dtl"
 
     _held: bridge.Held | None = None
-    _answer: tuple[bool, Any] | None = None  # test's, once it is always the same
+    _answer: tuple[bool, Any] | None = None  # what test returns once the operation is over
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise InvalidTypeError("requests are made by dtl.isend, dtl.irecv, dtl.iallreduce and their like")
@@ -52,7 +52,7 @@ class Request:
     def _begin(self, ctx: Context, op: str, held: bridge.Held, give: Callable[[Any], Any]) -> None:
         self._ctx = ctx
         self._op = op
-        self._give = give  # makes the result of what the bridge returns
+        self._give = give  # turns what the bridge returns into the result
         self._lock = allocate_lock()
         self._active = True
         self._cancelled = False
@@ -122,7 +122,8 @@ class Request:
         DTLError
             What wait raises, if the operation is over and failed.
         """
-        # Asked again and again, so the usual answers take no lock; no is also the core's while another thread waits.
+        # Programs poll, so the usual answers take no lock. While another thread waits, the core answers that it is not
+        # over.
         if (answer := self._answer) is not None:
             return answer
         if _pends(self._held):
@@ -181,7 +182,8 @@ class Request:
     def __reduce__(self) -> Any:
         raise InvalidTypeError(f"{self!r} cannot be copied or pickled: it stands for one operation of this process")
 
-    # The interpreter's end takes the modules away first; what is under way then keeps its buffers for good.
+    # At the interpreter's end modules are cleared first, so the defaults hold what is called. A request that is under
+    # way then keeps its buffers until the process ends.
     def __del__(
         self,
         warn: Callable[..., None] = warn,
@@ -223,7 +225,9 @@ class PersistentRequest(Request):
 
     __module__ = "dtl"
 
-    _before: Callable[[], Any] | None = None  # makes ready what is sent, where it is not sent as it lies
+    _before: Callable[[], Any] | None = (
+        None  # called before each start, to copy data that is not sent from where it lies
+    )
 
     def start(self) -> None:
         """Start the operation.

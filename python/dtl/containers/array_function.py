@@ -14,7 +14,7 @@ from ..runtime.scheduler import defer
 if TYPE_CHECKING:
     from ..algorithms import statistics
 
-#: NumPy's functions that there are for containers: the modules that have them, under the same names.
+#: The modules of the functions that NumPy's functions of the same names call for containers.
 _HOMES = {
     ".algorithms.statistics": "sum prod min max argmin argmax all any mean var std",
     ".algorithms.scan": "cumsum cumprod",
@@ -29,7 +29,7 @@ _FUNCTIONS = {getattr(np, name): late(home, name) for home, names in _HOMES.item
 _FUNCTIONS[np.amin], _FUNCTIONS[np.amax] = _FUNCTIONS[np.min], _FUNCTIONS[np.max]
 _FUNCTIONS[np.linalg.norm] = late(".algorithms.linalg", "norm")
 
-#: Parameters of NumPy's functions that containers' do not have, and what they are where a caller leaves them out.
+#: Parameters that NumPy's functions have and these do not, with NumPy's defaults: a call may pass these values.
 _ABSENT = {"out": None, "initial": np._NoValue, "where": np._NoValue}
 
 
@@ -79,7 +79,7 @@ class ReductionMethods:
         if func in _FUNCTIONS:
             known = _FUNCTIONS[func]
             return known(*args, **{key: v for key, v in kwargs.items() if _ABSENT.get(key, _ABSENT) is not v})
-        # On one rank a container is an array; on several, the conversion says what to do instead.
+        # Others get arrays. On one rank a container becomes one; on several the conversion raises, and says what to do.
         return func(*(_as_arrays(value) for value in args), **{key: _as_arrays(value) for key, value in kwargs.items()})
 
 

@@ -11,15 +11,20 @@ from .._native.library import bridge
 from ..exceptions import DTLError
 from ..policies import Partition
 
-#: The rank of a tile that every rank holds.
+#: In place of a tile's rank: all ranks hold the elements.
 EVERY = -1
 
 _CONTIGUOUS = (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
-_SHOWN = 3  # of the indices of a part that is no range
-_LOOKED_THROUGH = 1024  # indices, to find them
+_SHOWN = 3  # indices of a part that is no range are written out
+_LOOKED_THROUGH = 1024  # indices are searched for them
 _TILES, _TILES_EACH_WAY = 64, 16
-_WIDTH, _HEIGHT, _STRIP, _LEAST = 480, 320, 32, 2  # of the drawing, in pixels
-_ROOM = 16  # that a number needs
+_WIDTH, _HEIGHT, _STRIP, _LEAST = (
+    480,
+    320,
+    32,
+    2,
+)  # pixels of the drawing: its extents, a row's height, a tile's least extent
+_ROOM = 16  # pixels, below which a tile shows no number
 _LEGEND = 16
 _COLOURS = ["#8ecae6", "#ffb703", "#90be6d", "#f28482", "#cdb4db", "#f9dc5c", "#84a98c", "#fb8500", "#d4a373"]
 
@@ -49,7 +54,7 @@ class Picture(NamedTuple):
     rows: int
     columns: int
     whole: bool
-    line: bool  # of a container of one dimension
+    line: bool  # whether the container has one dimension
 
     def area(self, rows: Range, columns: Range) -> str:
         """Return the indices of a part, in words."""
@@ -159,7 +164,7 @@ def _runs(container: Any, d: int, most: int) -> Iterator[Range]:
 
     while start < n and most > 0:
         here, inside, stop = owner(start), start, min(start + longest, n)
-        while stop - inside > 1:  # the ranges before the first that is longer than this change the rank once
+        while stop - inside > 1:  # bisect: up to the longest range, the owner changes once
             middle = (inside + stop) // 2
             if owner(middle) == here:
                 inside = middle
@@ -176,7 +181,7 @@ def html(container: Any) -> str:
     text = f"<code>{escape(describe(container))}</code>"
     try:
         drawn = _svg(picture(container)) if container._handle else ""
-    except DTLError:  # which the description tells
+    except DTLError:  # the description has its text
         drawn = ""
     return f"<div>{text}{drawn}</div>"
 

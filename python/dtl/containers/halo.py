@@ -17,7 +17,7 @@ from ..runtime.agreement import collective
 from . import cached_windows
 from .base import DistributedContainer, check_container
 
-# Looked up once: an exchange of a few elements takes little longer than the look-up.
+# Looked up once: the look-up would take a good part of the time of a short exchange.
 _call, _EXCHANGE, _BEGIN, _END = bridge.call, bridge.HALO_EXCHANGE, bridge.HALO_BEGIN, bridge.HALO_END
 
 

@@ -22,7 +22,7 @@ from .layout import Division, division, execution_policy, placement_of
 
 Owning = TypeVar("Owning", bound="OwningContainer")
 
-#: NumPy's limit.
+#: The most dimensions of a NumPy array.
 _MAX_DIMS = 64
 
 
@@ -73,7 +73,7 @@ class OwningContainer(Indexed):
         value = None if fill is None else filling(fill, resolved)
         shape = extents()
         if value is not None and divided.partition is Partition.REPLICATED:
-            agree(ctx, self._op, f"fill {fill!r}")  # so that the copies are equal
+            agree(ctx, self._op, f"fill {fill!r}")  # each rank fills its own copy, so all must fill alike
         self._create(ctx, shape, resolved, divided, execution)
         if value is not None:
             self.local_view()[...] = value

@@ -133,7 +133,7 @@ class Elementwise(NDArrayOperatorsMixin):
         return self.copy()
 
 
-#: The ufuncs whose method reduce containers have, and the functions that it is.
+#: The ufuncs whose method reduce works on containers, and the function that it calls.
 _REDUCTIONS: Any = {
     np.add: "sum",
     np.multiply: "prod",

@@ -191,7 +191,7 @@ def _room(win: Window, target: int, offset: int, size: Any, dtype: Any, out: Any
     element, count = np.dtype(dtype), integer("size", size)
     if count < 0 or count % element.itemsize:
         raise InvalidArgumentError(f"size {count} is no whole number of {element} elements of {element.itemsize} bytes")
-    if 0 <= target < len(win.sizes) and count > win.sizes[target]:  # before there is room for it
+    if 0 <= target < len(win.sizes) and count > win.sizes[target]:  # before memory is allocated for it
         text = f"{count} bytes at offset {offset} outside [0, {win.sizes[target]}), which is rank {target}'s part"
         raise BoundsError(f"rma_get: {text}")
     made: np.ndarray[Any, Any] = np.empty(count // element.itemsize if 0 <= target < len(win.sizes) else 0, element)

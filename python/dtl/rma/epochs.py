@@ -23,8 +23,8 @@ class Epochs(bridge.Exposed):
     """What begins and ends epochs of a window."""
 
     _context: Context
-    _near: bool  # what is begun is over when the call returns
-    _kept: dict[int, list[Any]]  # what accesses use until they are over
+    _near: bool  # whether an access is complete when its call returns, as in shared memory
+    _kept: dict[int, list[Any]]  # of each target, the arrays that accesses under way read and write
 
     def fence(self) -> None:
         """End the epoch that the last fence began, and begin one, in which every rank may access every part.

@@ -112,7 +112,7 @@ def remote(container: DistributedContainer, index: tuple[Any, ...]) -> Remote:
             container._check_open()
             if container.partition_policy is Partition.REPLICATED:
                 raise InvalidArgumentError("every rank holds each element of a container of PARTITION_REPLICATED")
-        agree(container.context, "remote")  # else a rank that makes a Window of the container would fit
+        agree(container.context, "remote")  # else remote() on one rank would match Window(container) on another
         cached_windows.end_unused(container.context)
         window = Window(container)
         window._cached = True

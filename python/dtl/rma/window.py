@@ -75,12 +75,12 @@ class Window(Epochs):
     __module__ = "dtl"
 
     _array: np.ndarray[Any, Any] | None
-    _held: bridge.Held | None = None  # base
+    _held: bridge.Held | None = None  # keeps base alive
     _base: int
     _sizes: list[int]
-    _requests: weakref.WeakSet[Any]  # under way, where they are not over at once
+    _requests: weakref.WeakSet[Any]  # of rma_rput and rma_rget, where they can be under way
     _cached = False  # ended by containers.cached_windows, not by close
-    _kind = "window"  # what errors say is closed
+    _kind = "window"  # errors say that the window, lock or counter is closed
 
     @collective
     def __init__(self, owner: Any, size: Any = None, base: Any = None) -> None:
@@ -197,7 +197,9 @@ class Window(Epochs):
             If there are accesses since the last fence, locks, or requests, which the text names. On every rank, and the
             window stays open.
         """
-        if not self._context._handle:  # closed, with the window; or given up, and then the others are elsewhere
+        if (
+            not self._context._handle
+        ):  # closed together with its windows, or given up: then the other ranks do not take part
             self._drop()
             return
         if self._handle and not library.forked():
@@ -252,7 +254,7 @@ class Window(Epochs):
         self._end()
         return gone
 
-    # The interpreter's end takes the modules away first, so what is used then is held here.
+    # At the interpreter's end modules are cleared first, so the defaults hold what is called.
     def __del__(self, warn: Callable[..., None] = warn, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         if not self._handle or self._cached or finalizing():
             return

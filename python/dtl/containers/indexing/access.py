@@ -44,7 +44,7 @@ class Indexed(DistributedContainer):
     def __getitem__(self, key: Any) -> Any:
         if state.under_way:
             scheduler.wait_for(self, key)
-        # What the core takes as it is need not be read here.
+        # A fast path: the core takes these keys as they are.
         plain = key.__class__ is int or (key.__class__ is np.ndarray and key.dtype == np.int64)
         if plain and self._ndim == 1 and self._handle:
             result = bridge.call(bridge.TAKE, self, key, None, 0, 0, 0, 0)

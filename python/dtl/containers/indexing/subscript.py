@@ -191,6 +191,6 @@ def _slice(entry: slice, d: int, extent: int) -> Axis:
         raise InvalidTypeError(f"{entry}: {error}") from None
     except ValueError as error:
         raise InvalidArgumentError(f"{entry}: {error}") from None
-    # A step past the end is never taken, and may be any number.
+    # Of at most one index no step is taken, and it may be too large for the core.
     step = chosen.step if len(chosen) > 1 else 1
     return Axis(d, chosen.start if chosen else 0, step, len(chosen), True)

@@ -188,7 +188,7 @@ class DistributedMap(Owner):
     def __contains__(self, key: Any) -> bool:
         return self.contains(key)
 
-    # ---- Each rank's own list. Whatever one rank cannot do raises on every rank, and nothing is changed. ----
+    # ---- Each rank's own list of keys. An error of one rank raises on every rank, and nothing is changed. ----
 
     @collective
     def insert_many(self, keys: Any, values: Any) -> None:
@@ -328,7 +328,7 @@ class DistributedMap(Owner):
     def _many(self, name: str, values: Any, n: int) -> Array:
         """Return n values of the dtype."""
         if not n and isinstance(values, (list, tuple)) and not values:
-            return np.empty(0, self._dtype)  # which NumPy takes for floats
+            return np.empty(0, self._dtype)  # NumPy makes an empty list an array of floats
         if np.ndim(values) == 0:
             return np.full(n, self._one(name, values), self._dtype)
         given = fitting(name, values, self._dtype)

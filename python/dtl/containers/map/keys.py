@@ -13,7 +13,7 @@ from ...exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
-#: From here on, not every integer is a float64.
+#: Integers up to this are exact as float64.
 _EXACT = 2**53
 
 
