@@ -176,10 +176,10 @@ func dtl_operation_name(code C.int64_t) *C.char {
 	return names[code]
 }
 
-// dtl_lends says 1 for an operation whose result is memory that a container goes on using, else 0.
+// dtl_returns_view says 1 for an operation whose result is memory that a container goes on using, else 0.
 //
-//export dtl_lends
-func dtl_lends(code C.int64_t) C.int {
+//export dtl_returns_view
+func dtl_returns_view(code C.int64_t) C.int {
 	defer guard(nil)
 	if code == C.int64_t(View) || code == C.int64_t(HaloView) {
 		return 1

@@ -1,12 +1,12 @@
 //go:build cpython
 
 /*
- * The short way from a function of the package into Go.
+ * The fast path from a function of the package to the core.
  *
- * A Short stands in front of a function written in Python. It knows which of the function's parameters is the owner of
- * the handle, the input, the output, or an integer of the call, and what is to come back. Where the arguments are ready
- * it makes the call by itself; where one needs preparing, is missing, or is wrong, it calls the function with what it
- * was called with.
+ * A Short is called in place of a function written in Python. It knows which of the function's parameters is the owner of
+ * the handle, the input, the output, or an integer of the call, and what the call returns. Where the arguments need no
+ * preparing it makes the call by itself. Where one has to be prepared, is missing, or is wrong, it calls the function with the same
+ * arguments.
  */
 #include "fastpath.h"
 

@@ -1,11 +1,11 @@
 //go:build cpython
 
 /*
- * Meeting on the board without Go.
+ * Meetings without Go.
  *
- * Ranks of one machine start each collective call by laying down an entry on a board in memory that they share, and a
- * short call's elements with it (core/board, core/comm/meeting.go). A call into Go takes longer than that. So C does it
- * where that is all there is to do; Go waits for ranks that are late, and explains what they disagree about.
+ * Ranks of one machine start each collective call with a meeting: each writes an entry to memory that they share, with the
+ * elements of a short call, and reads those of the others (core/board, core/comm/meeting.go). C does that by itself, because a
+ * call into Go takes longer. Where a rank is late, or the ranks do not agree, Go waits and explains.
  */
 #include "fastpath.h"
 
@@ -40,7 +40,7 @@ int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t p
 
 void meeting_end(meeting *m) { __atomic_store_n(&m->board->turn, 0, __ATOMIC_RELEASE); }
 
-/* all_there looks for the other ranks' entries, so often as the board says. */
+/* all_there says whether all ranks have come. It looks as often as the board says. */
 static int all_there(const meeting *m) {
     for (int rank = 0, spins = m->board->spins; rank < m->size; rank++)
         while (!dtl_arrived(m->board, rank)) {

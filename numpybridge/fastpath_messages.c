@@ -1,17 +1,19 @@
 //go:build cpython
 
 /*
- * Short messages, sent and received without Go.
+ * Messages, sent and received without Go.
  *
- * What goes at once needs nobody to wait for it. What does not is Go's: a send that is under way is handed over, and a
- * receive to which nothing has come is taken back, and made again there.
+ * C calls the backend's own functions. Go takes over where a message has to be waited for: it waits for a send that has not
+ * gone within a moment. A receive to which no message has come within a moment is cancelled, and made again by Go.
  */
 #include "fastpath.h"
 
-/* How long a call looks for its message with the interpreter's lock held, in nanoseconds. */
-enum { PATIENCE = 20 * 1000 };
+/* How long a call waits for its message with the interpreter's lock held, and then without it, in nanoseconds. After that, it
+ * leaves the message to Go. */
+enum { PATIENCE = 20 * 1000, LONG_PATIENCE = 1000 * 1000 };
 
-/* enter keeps the communicator from being freed until leave, and says whether it is there, with nothing in the way. */
+/* enter keeps the communicator from being freed until leave. It returns 0 where the communicator is closed, or where only Go
+ * may send and receive: while it traces, or queued messages have to go first. */
 static int enter(dtl_board *b, const RanksObject *ranks) {
     if (b == NULL || ranks->handle.handle == 0 || b->send_for == NULL || tracing || !numpy_known ||
         __atomic_load_n(b->queued, __ATOMIC_RELAXED) != 0)
@@ -25,11 +27,8 @@ static int enter(dtl_board *b, const RanksObject *ranks) {
 
 static void leave(dtl_board *b) { __atomic_sub_fetch(&b->users, 1, __ATOMIC_RELEASE); }
 
-/* How long one without it does, before it is Go's. */
-enum { LONG_PATIENCE = 1000 * 1000 };
-
-/* finish_send waits for a send that is under way, and for the offer in it, if there is one; or says why it failed. Its buffer
- * stays with it if it fails. */
+/* finish_send has Go wait for a send that is under way, and for the offer in it, if there is one. Where the send fails, the
+ * buffer is not freed, because the library may still read it. */
 static PyObject *finish_send(dtl_board *b, const RanksObject *ranks, uint64_t request, int rc, int offer, char *buffer,
                              const fast_call *t) {
     char *error = NULL;
@@ -78,7 +77,7 @@ PyObject *fast_send(fast_call *t, const RanksObject *ranks) {
     Py_RETURN_NONE;
 }
 
-/* room is memory for a message that comes; NULL while a receive has it. The interpreter's lock guards it. */
+/* room is memory for an incoming message; NULL while a receive uses it. The interpreter's lock guards it. */
 static char *room;
 
 static char *take_room(void) {
@@ -94,8 +93,8 @@ static void give_room(char *taken) {
         free(taken);
 }
 
-/* receive receives a message that comes soon, and says whether it did: 1, or 0. It is -1 where that is not known: then the
- * buffer stays with the receive for good. */
+/* receive returns 1 where a message has come, 0 where none came soon, and -1 where the library does not say: then the buffer is
+ * not freed, because the library may still write to it. */
 static int receive(dtl_board *b, char *buffer, int source, int tag, dtl_arrival *arrival) {
     uint64_t request = 0;
     int done = 0, rc;
@@ -109,13 +108,13 @@ static int receive(dtl_board *b, char *buffer, int source, int tag, dtl_arrival 
     if (rc == 0 && done)
         return 1;
     if (rc == 0)
-        b->cancel(request); /* if it fails, the message is waited for */
+        b->cancel(request); /* where that fails, the message comes */
     while (rc == 0 && !done)
         rc = b->wait_for(&request, PATIENCE, &done, arrival);
     return rc != 0 ? -1 : !arrival->cancelled;
 }
 
-/* unpack puts what has come where it is to go, or returns NotImplemented where that takes more. */
+/* unpack returns a message's elements, in the output if there is one, or NotImplemented where C cannot unpack it. */
 static PyObject *unpack(fast_call *t, const RanksObject *ranks, const char *buffer, const dtl_arrival *arrival) {
     dtl_array *out = &t->call.out, *r = &t->call.result;
     int64_t bytes = arrival->bytes;

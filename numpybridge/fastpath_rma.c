@@ -1,18 +1,19 @@
 //go:build cpython
 
 /*
- * Access to windows without Go.
+ * One-sided access without Go.
  *
  * Where all parts of a window lie in this process's memory, an access is a copy, or an addition under the guard of the
- * target's part, which takes less than a call into Go. What Go knows of the window, its epochs and where the parts are,
- * lies where C finds it (core/rma/local.go). Go refuses what is wrong, and waits for a guard that others have for long.
+ * target's part. That takes less time than a call into Go. C reads the window's epochs and the places of its parts from memory
+ * that Go writes (core/rma/local.go). Where an access is refused, Go makes the call again and says why; where another
+ * rank keeps the guard for long, Go waits for it.
  */
 #include "fastpath.h"
 
 /* From so many bytes on, a copy lets other threads of the interpreter go on. */
 enum { LONG_COPY = 64 << 10 };
 
-/* enter says where a window is, and keeps it until leave; NULL where Go makes the call. */
+/* enter returns a window, and keeps it from being freed until leave; NULL where Go has to make the call. */
 static dtl_window *enter(PyObject *owner) {
     if (!PyObject_TypeCheck(owner, &ExposedType))
         return NULL;

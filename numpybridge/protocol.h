@@ -125,8 +125,8 @@ enum { DTL_BYTES = 10, DTL_EAGER = 4096 };
 /* Where a board is, and how messages go among the same ranks: core/board.Local. */
 enum { DTL_OUTSIDE_GO = 1 };
 typedef struct {
-    int64_t owner; /* the context's handle; 0: nobody's */
-    uint64_t turn; /* who is in a collective call: DTL_OUTSIDE_GO, or a goroutine; 0: nobody */
+    int64_t owner; /* the context's handle; 0: C may not meet or send here */
+    uint64_t turn; /* which thread makes a collective call: DTL_OUTSIDE_GO, or a goroutine; 0: none does */
     int32_t spins, brief;
     uint64_t seq; /* of the rank's last meeting */
     uint64_t slots, broken;
@@ -137,7 +137,7 @@ typedef struct {
                     dtl_arrival *arrival);
     int (*wait_for)(uint64_t *request, int64_t patience, int *done, dtl_arrival *arrival);
     int (*cancel)(uint64_t request);
-    const int32_t *queued, *unexpected; /* 0 where nothing keeps a message from going straight */
+    const int32_t *queued, *unexpected; /* how many messages C has to leave to Go because they come first */
     int32_t tags, unused;               /* the first tag that is too high */
     int32_t users, rest;                /* messages on their way */
 } dtl_board;
@@ -252,10 +252,10 @@ static inline dtl_reach dtl_window_reach(dtl_window *w, int64_t target, int64_t 
 
 /* Where the library is asked whether a request is over. */
 typedef struct {
-    int64_t owner; /* the request's handle; 0: nobody's */
+    int64_t owner; /* the request's handle; 0: C may not look */
     int (*test)(uint64_t request, int *over);
     uint64_t native; /* 0: ask Go */
-    uint32_t turn;   /* 1 while somebody is at the request */
+    uint32_t turn;   /* 1 while a thread uses the request */
     char rest[36];
 } dtl_request_peek;
 

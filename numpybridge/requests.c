@@ -3,9 +3,9 @@
 /*
  * Operations that go on after the call that starts them.
  *
- * Such a call returns a Held: the handle of the native request together with the buffers that it uses, so that nobody
- * resizes or frees them meanwhile. A Held that goes while its operation is under way leaves both where they are for
- * good, since the operation may still write there; Python keeps it until the operation is over.
+ * Such a call returns a Held: the handle of the native request together with the buffers that it uses, so that they are not
+ * resized or freed meanwhile. A Held that is freed while its operation is under way does not release them, since the operation
+ * may still write there; Python keeps it until the operation is over.
  */
 #include "module.h"
 
@@ -57,14 +57,14 @@ static taken take_both(HeldObject *held, dtl_call *call, PyObject *value, PyObje
     return TAKEN;
 }
 
-/* So often Go is asked: it finds out what else may end the request, and goes on with others. */
+/* Every so many looks, Go is asked: a request may end for other reasons, and Go makes progress with other requests. */
 enum { LOOKS_OF_GO = 32 };
 
 const char pends_doc[] = PyDoc_STR(
 "pends($module, request, /)\n--\n\n"
 "Return True where it is certain, without much ado, that a Held's operation is under way. Else call says.");
 
-/* peek asks the library itself, unless somebody is at the request. */
+/* peek asks the library itself, unless another thread uses the request. It returns 1 where the operation is under way. */
 static int peek(dtl_request_peek *s, int64_t handle) {
     uint32_t nobody = 0;
     int over = 1;

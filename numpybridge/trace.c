@@ -168,7 +168,7 @@ static PyObject *inside;
 /* What users call each operation, and whether its result is memory that stays where it is. */
 static struct {
     PyObject *name;
-    int lent;
+    int view;
 } *operations;
 static int64_t n_operations;
 
@@ -182,7 +182,7 @@ static int learn_operations(void) {
         return -1;
     }
     for (; n_operations < n && (name = dtl_operation_name(n_operations)) != NULL; n_operations++) {
-        operations[n_operations].lent = dtl_lends(n_operations);
+        operations[n_operations].view = dtl_returns_view(n_operations);
         if ((operations[n_operations].name = PyUnicode_InternFromString(name)) == NULL)
             return -1;
     }
@@ -287,7 +287,7 @@ void trace_perform(dtl_call *call) {
     t.failed = call->error != NULL;
     if (!t.failed) {
         t.bytes = size_of(&call->in) + size_of(&call->out);
-        if (call->result.given && !operations[call->code].lent)
+        if (call->result.given && !operations[call->code].view)
             t.bytes += call->result.count * call->result.itemsize;
     }
     tell(&t);
