@@ -90,7 +90,6 @@ def control_calls(ctx: int, self_communicator: int) -> Calls:
         "ContextSelf": lambda: close(n["ContextSelf"]()),
         "ContextOn": lambda: close(n["ContextOn"]("cpu", -1)),
         "ContextAdopt": lambda: close(n["ContextAdopt"](self_communicator, -1)),
-        "ContextRank": lambda: n["ContextRank"](ctx),
         "ContextSize": lambda: n["ContextSize"](ctx),
         "ContextDevice": lambda: n["ContextDevice"](ctx),
         "ContextBackend": lambda: n["ContextBackend"](ctx),

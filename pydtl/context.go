@@ -43,12 +43,6 @@ func ContextAdopt(communicator uintptr, device int64) (h int64, err error) {
 	return context(runtime.Adopt("mpi", communicator, int(device)))
 }
 
-// ContextRank returns the caller's rank.
-func ContextRank(ctx int64) (rank int64, err error) {
-	defer guard(&err)
-	return on(ctx, func(c *runtime.Context) (int64, error) { return int64(c.Rank()), nil })
-}
-
 // ContextSize returns the number of ranks.
 func ContextSize(ctx int64) (size int64, err error) {
 	defer guard(&err)

@@ -36,7 +36,6 @@ HANDLES = [0, 1, -1, 7, 2**32, 2**56, (2 << 56) | (1 << 32), 2**63 - 1, -(2**63)
 #: Functions of one handle and of further integers.
 ONE = [
     "EnvironmentClose",
-    "ContextRank",
     "ContextSize",
     "ContextDevice",
     "ContextBackend",
@@ -153,7 +152,7 @@ def test_handles_that_are_none_in_the_bridge(number: int, code: int) -> None:
 def test_handle_of_another_kind(alone: dtl.Context) -> None:
     with dtl.DistributedVector(alone, 3) as vec, dtl.Environment() as env:
         for name, number, text in (
-            ("ContextRank", vec._handle, "a container handle where a context is wanted"),
+            ("ContextSize", vec._handle, "a container handle where a context is wanted"),
             ("ContainerViews", alone._handle, "a context handle where a container is wanted"),
             ("EnvironmentClose", alone._handle, "a context handle where an environment is wanted"),
             ("ContainerClose", env._handle, "an environment handle where a container is wanted"),

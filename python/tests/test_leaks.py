@@ -114,7 +114,6 @@ def functions() -> dict[str, Callable[[], Any]]:
         "ContextGiveUp": closing(given_up, _dtl.pydtl_ContextClose),
         "ContextFence": lambda: _dtl.pydtl_ContextFence(c),
         "ContextOn": closing(lambda: _dtl.pydtl_ContextOn("cpu", -1), _dtl.pydtl_ContextClose),
-        "ContextRank": lambda: _dtl.pydtl_ContextRank(c),
         "ContextRefuse": lambda: _dtl.pydtl_ContextRefuse(c, 100, "op", "why"),
         "ContextRefuseStart": lambda: _dtl.pydtl_ContextRefuseStart(c, 100, "op", "why"),
         "ContextSelf": closing(_dtl.pydtl_ContextSelf, _dtl.pydtl_ContextClose),
