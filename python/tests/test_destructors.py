@@ -54,7 +54,7 @@ def alias(ctx: dtl.Context) -> Any:
 
 def stream(ctx: dtl.Context) -> Any:
     streams: Any = importlib.import_module("dtl.asynchronous.streams")
-    return streams._Own._adopt_handle(library.context_dup(ctx._handle))
+    return streams.StreamContext._adopt_handle(library.context_dup(ctx._handle))
 
 
 #: Each makes one of what there is. Where there are other ranks, those in LEFT warn when they are dropped, and those in

@@ -69,41 +69,41 @@ class RequestFuture(Future):
             raise BackendError("DTL cannot be used in a forked child; the request is not under way here")
         if self.done or not super()._when_over(call):
             return False
-        _watch(self)
+        _poll_until_over(self)
         return True
 
     def _origin(self) -> str:
         return f" of {self._request!r}"
 
 
-_watched: list[RequestFuture] = []
+_polled: list[RequestFuture] = []
 _lock = threading.Lock()
 _running = False
 
 
-def _watch(future: RequestFuture) -> None:
+def _poll_until_over(future: RequestFuture) -> None:
     """Have the thread ask for a future until it is over."""
     global _running
     with _lock:
-        if future not in _watched:
-            _watched.append(future)
+        if future not in _polled:
+            _polled.append(future)
         if not _running:
             _running = True
-            threading.Thread(target=_ask, name="dtl-requests", daemon=True).start()
+            threading.Thread(target=_poll, name="dtl-requests", daemon=True).start()
 
 
-def _ask() -> None:
+def _poll() -> None:
     """Ask for the futures until all are over."""
     global _running
     pause = _SOON
     while True:
         with _lock:
-            futures = list(_watched)
+            futures = list(_polled)
         over = [future for future in futures if _over(future)]
         del futures
         with _lock:
-            _watched[:] = [future for future in _watched if future not in over]
-            if not _watched:
+            _polled[:] = [future for future in _polled if future not in over]
+            if not _polled:
                 _running = False
                 return
         pause = _SOON if over else min(2 * pause, _LATE)

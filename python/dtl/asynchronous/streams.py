@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 #: How many streams a context has. Containers take them in turn.
 STREAMS = 4
 
-#: What a call counts on containers and streams, which threads end at any time.
-_books = threading.Lock()
+#: Guards the counts of calls under way, of containers and of streams: stream threads change them at any time.
+_lock = threading.Lock()
 
 
 class Operation(Future):
@@ -63,16 +63,16 @@ class Operation(Future):
             scheduler.waiting.pop(me, None)
 
     def _wait_in_stream(self) -> None:
-        """Wait in the thread of a stream, for a call that was made before the one that waits."""
+        """Wait, in a stream's thread, for a call of another stream that was submitted earlier."""
         over = allocate_lock()
         over.acquire()
         if self._when_over(lambda _: over.release()):
             over.acquire()
 
     def _report(self) -> None:
-        """Tell the user of a failure that nobody asked for."""
-        if not self._asked:
-            self._asked = True
+        """Print an error that the program never retrieved."""
+        if not self._retrieved:
+            self._retrieved = True
             import traceback
 
             error: Any = self._error
@@ -97,21 +97,21 @@ class Job:
         self._after: list[Operation] = []
 
     def begin(self, stream: Stream) -> None:
-        """Count the call, and learn what has to be over before; a context that is closed meanwhile takes none."""
-        with _books:
+        """Count the call, and note the earlier calls on its containers. Raises if the context was closed meanwhile."""
+        with _lock:
             if stream.of.closed:
                 raise library.closed("context")
             scheduler.count(1)
-            stream.of.flying += 1
+            stream.of.in_flight += 1
             stream.last = self.future
             for root in self._roots:
                 if root._last is not None and root._last not in self._after:
                     self._after.append(root._last)
                 root._last = self.future
-                root._flying += 1
+                root._in_flight += 1
 
     def run(self, stream: Stream) -> None:
-        """Do the work, when what it needs is over, and end the future."""
+        """Wait for the earlier calls on the containers, make the call, and end the future."""
         for operation in self._after:
             operation._wait_in_stream()
         future, state, value, error = self.future, DONE, None, None
@@ -120,7 +120,7 @@ class Job:
                 library.context_serve(stream.context._handle, stream.of.handle, self.number)
                 value = self._site.run(future._op, functools.partial(self._work, stream.context))
             except BaseException as raised:  # noqa: BLE001 - whoever asks gets it
-                state, error = FAILED, _told(raised, future)
+                state, error = FAILED, _with_call_site(raised, future)
                 _failed.add(future)
         self._work, self._after = _nothing, []
         self._end(stream)
@@ -128,30 +128,30 @@ class Job:
         del self, stream, future, value, error  # an error's frames keep this one alive, and would keep all of them
 
     def abandon(self, stream: Stream, error: BaseException) -> None:
-        """End a call that has begun and cannot be made; its caller has the error."""
+        """End the future of a call that was counted but could not be submitted. The caller raises the error."""
         self._end(stream)
-        self.future._asked = True
+        self.future._retrieved = True
         self.future._end(FAILED, error=error)
 
     def _end(self, stream: Stream) -> None:
-        """Take the call off the books, and let go of the containers."""
-        with _books:
+        """Count the call as over, and drop the references to its containers."""
+        with _lock:
             scheduler.count(-1)
-            stream.of.flying -= 1
+            stream.of.in_flight -= 1
             if stream.last is self.future:
                 stream.last = None
             for root in self._roots:
-                root._flying -= 1
+                root._in_flight -= 1
                 if root._last is self.future:
                     root._last = None
         self._roots = []
 
 
 def _nothing(_: Context) -> None:
-    """Stand for work that was done."""
+    """Replace the work of a call that is over, so that nothing keeps its arguments alive."""
 
 
-def _told(error: BaseException, future: Operation) -> BaseException:
+def _with_call_site(error: BaseException, future: Operation) -> BaseException:
     """Return an error with a traceback that begins where the call was made, and a note of that."""
     trace = error.__traceback__
     while trace is not None and own(trace.tb_frame):
@@ -161,16 +161,16 @@ def _told(error: BaseException, future: Operation) -> BaseException:
     return error.with_traceback(trace or error.__traceback__)
 
 
-class _Own(Context):
-    """A stream's context, which goes with that of the program."""
+class StreamContext(Context):
+    """A stream's context. It is closed with the program's context, so its destructor does not warn."""
 
     def __del__(self, _: Any = None, __: Any = None, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         if self._handle and self._backend == "cpu" and not finalizing():
             self.close()
 
 
-class Farewell:
-    """The last of a stream's jobs where an exception has ended the context: the other ranks are told."""
+class LeaveContext:
+    """The last job of a stream whose context an exception has ended: it tells the other ranks why."""
 
     def __init__(self, why: str) -> None:
         self._why = why
@@ -187,12 +187,12 @@ class Stream:
         self.of = of
         self.context = context
         self.last: Operation | None = None
-        self._jobs: SimpleQueue[tuple[Job | Farewell, Stream] | None] = SimpleQueue()
+        self._jobs: SimpleQueue[tuple[Job | LeaveContext, Stream] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
 
     def put(self, job: Job) -> None:
-        """Have a call made after those that were put before."""
-        if self.of.at_once:
+        """Append a call to the stream's queue; below MPI_THREAD_MULTIPLE, make it in the calling thread."""
+        if self.of.synchronous:
             job.run(self)
             return
         if self._thread is None:
@@ -201,26 +201,26 @@ class Stream:
         self._jobs.put((job, self))
 
     def give_up(self, why: str) -> None:
-        """Make the calls that were put, for which other ranks may wait, and then leave the context."""
+        """Leave the context after the calls in the queue, for which other ranks may wait."""
         if self._thread is None:
             self.context._give_up(why)
         else:
-            self._jobs.put((Farewell(why), self))
+            self._jobs.put((LeaveContext(why), self))
 
     def stop(self) -> None:
-        """Make the calls that were put, and end the thread."""
+        """Make the calls in the queue, and end the thread."""
         if self._thread is not None:
             self._jobs.put(None)
             self._thread.join()
             self._thread = None
 
 
-def _work(jobs: SimpleQueue[tuple[Job | Farewell, Stream] | None]) -> None:
-    """Make the calls of a stream, in a thread of their own."""
+def _work(jobs: SimpleQueue[tuple[Job | LeaveContext, Stream] | None]) -> None:
+    """Make the calls of a queue, one after the other: the body of a stream's thread."""
     while (put := jobs.get()) is not None:
         job, stream = put
         job.run(stream)
-        del put, job, stream  # while it waits for the next
+        del put, job, stream  # nothing is kept alive while this waits for the next call
 
 
 class Streams:
@@ -228,22 +228,22 @@ class Streams:
 
     def __init__(self, ctx: Context) -> None:
         self.handle = ctx._handle
-        self.flying = 0
-        self.closed = False  # no call begins any more
-        self._freed = False  # nor does a stream
+        self.in_flight = 0
+        self.closed = False  # whether new calls are refused
+        self._freed = False  # whether new streams are refused
         # Below MPI_THREAD_MULTIPLE no other thread may make calls; -1 is no MPI.
-        self.at_once = 0 <= library.mpi_thread_level() < THREAD_MULTIPLE
+        self.synchronous = 0 <= library.mpi_thread_level() < THREAD_MULTIPLE
         self._taken = 0
         self._all: list[Stream | None] = [None] * STREAMS
         _open.add(self)
 
     @property
     def upcoming(self) -> int:
-        """The number that next returns."""
+        """The number that ``next`` will return."""
         return self._taken % STREAMS
 
     def next(self) -> int:
-        """Return the number of the stream for what has none yet: the same on every rank."""
+        """Return the number of the stream for a container that has none, in turn. Every rank gets the same number."""
         self._taken += 1
         return (self._taken - 1) % STREAMS
 
@@ -251,26 +251,26 @@ class Streams:
         """Return a stream, which is made when it is first asked for. That is collective."""
         stream = self._all[number]
         if stream is None:
-            stream = Stream(self, _Own._adopt_handle(library.context_dup_for(self.handle, op)))
-            with _books:
+            stream = Stream(self, StreamContext._adopt_handle(library.context_dup_for(self.handle, op)))
+            with _lock:
                 freed = self._freed
                 if not freed:
                     self._all[number] = stream
-            if freed:  # the context was closed meanwhile, and the other ranks are to hear of it
+            if freed:  # the context was closed meanwhile; closing the stream tells the other ranks
                 stream.context.close()
                 raise library.closed("context")
         return stream
 
     def begin_close(self, op: str, wait: bool) -> None:
-        """Let no call begin any more when none is under way: refuse while there are any, or wait for them."""
+        """Refuse new calls from now on. If calls are under way, wait for them, or raise BufferError."""
         while True:
-            with _books:
-                if not self.flying:
+            with _lock:
+                if not self.in_flight:
                     self.closed = True
                     return
                 lasts = [stream.last for stream in self._all if stream is not None and stream.last is not None]
                 if not wait:
-                    scheduler.refuse(op, self.flying)
+                    scheduler.refuse(op, self.in_flight)
             for last in lasts:
                 last.wait()
             if not lasts:
@@ -278,7 +278,7 @@ class Streams:
 
     def stop(self) -> None:
         """Make all calls, and end the threads."""
-        with _books:
+        with _lock:
             self.closed = True
         for stream in self._all:
             if stream is not None:
@@ -293,7 +293,7 @@ class Streams:
     def close(self) -> None:
         """Free the streams' communicators. Collective."""
         self.stop()
-        with _books:
+        with _lock:
             self._freed = True
         for stream in self._all:
             if stream is not None:
@@ -302,7 +302,7 @@ class Streams:
         _open.discard(self)
 
 
-#: Futures of calls that failed. At the end of the program, those that nobody asked are reported.
+#: Futures of calls that failed. The end of the program reports those whose errors were never retrieved.
 _failed: weakref.WeakSet[Operation] = weakref.WeakSet()
 
 _open: weakref.WeakSet[Streams] = weakref.WeakSet()
@@ -318,7 +318,7 @@ def streams_of(ctx: Context) -> Streams:
 
 @atexit.register
 def _finish() -> None:
-    """Make the calls that are under way when the program ends: other ranks may wait for them."""
+    """Finish the calls that are under way when the program ends, because other ranks may wait for them."""
     if not library.forked():
         for streams in list(_open):
             streams.stop()

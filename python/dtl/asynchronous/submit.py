@@ -119,7 +119,7 @@ def _stream_alias(c: DistributedContainer, stream: Context) -> DistributedContai
     alias._handle = library.container_on(c._handle, stream._handle)
     alias._context = stream
     alias._run_as(Execution.SEQ if c._deferred else c._execution)
-    alias._stream, alias._last, alias._flying = None, None, 0
+    alias._stream, alias._last, alias._in_flight = None, None, 0
     return alias
 
 

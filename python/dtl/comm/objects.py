@@ -11,7 +11,7 @@ from .._native.library import bridge
 from ..exceptions import InvalidArgumentError
 from ..runtime.agreement import agree, check_context, collective, complete, root_number
 from ..runtime.context import Context
-from ..runtime.scheduler import whole
+from ..runtime.scheduler import in_one_turn
 from . import collectives, vector_collectives
 from .pickling import Head, Packed, pack, send_parts
 from .point_to_point import PROC_NULL
@@ -99,7 +99,7 @@ def recv_object(ctx: Context, source: int, tag: int = 0) -> Any:
     return head.unpack()
 
 
-@whole
+@in_one_turn
 @collective
 def broadcast_object(ctx: Context, obj: Any = None, root: int = 0) -> Any:
     """Send root's object to every rank. Collective (MPI_Bcast).
@@ -150,7 +150,7 @@ def broadcast_object(ctx: Context, obj: Any = None, root: int = 0) -> Any:
         return obj if packed else head.unpack()
 
 
-@whole
+@in_one_turn
 @collective
 def gather_object(ctx: Context, obj: Any, root: int = 0) -> list[Any] | None:
     """Collect every rank's object on root. Collective (MPI_Gather).
@@ -204,7 +204,7 @@ def gather_object(ctx: Context, obj: Any, root: int = 0) -> list[Any] | None:
         return [head.unpack() for head in heads]
 
 
-@whole
+@in_one_turn
 @collective
 def allgather_object(ctx: Context, obj: Any) -> list[Any]:
     """Collect every rank's object on every rank. Collective (MPI_Allgather).
@@ -248,7 +248,7 @@ def allgather_object(ctx: Context, obj: Any) -> list[Any]:
         return [head.unpack() for head in heads]
 
 
-@whole
+@in_one_turn
 @collective
 def scatter_object(ctx: Context, objs: Any = None, root: int = 0) -> Any:
     """Give each rank one of root's objects. Collective (MPI_Scatter).

@@ -1,4 +1,4 @@
-"""Who is told that a future is over: in a loop, as what they do may end others, and these yet others."""
+"""Callbacks of futures that are over. They run in a loop, not recursively: a callback may end further futures."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from typing import Any, Callable
 
 
 class _Queue(local):
-    """What a thread has yet to tell."""
+    """The callbacks that a thread has yet to run."""
 
     def __init__(self) -> None:
-        self.told: deque[tuple[Any, list[Callable[[Any], Any]]]] = deque()
-        self.telling = False
+        self.pending: deque[tuple[Any, list[Callable[[Any], Any]]]] = deque()
+        self.running = False
 
 
 _queue = _Queue()
 
 
-def tell(future: Any, calls: list[Callable[[Any], Any]]) -> None:
-    """Call something with a future that is over: at once, or after what the calling thread tells now."""
+def run(future: Any, calls: list[Callable[[Any], Any]]) -> None:
+    """Run the callbacks of a future that is over: now, or after those that the calling thread is running."""
     calls.reverse()
-    _queue.told.append((future, calls))
-    if not _queue.telling:
-        finish()
+    _queue.pending.append((future, calls))
+    if not _queue.running:
+        run_pending()
 
 
-def finish() -> None:
-    """Tell all that the calling thread has yet to tell."""
-    told = _queue.told
-    if not told:
+def run_pending() -> None:
+    """Run all callbacks that the calling thread has yet to run."""
+    pending = _queue.pending
+    if not pending:
         return
-    before, _queue.telling = _queue.telling, True
+    before, _queue.running = _queue.running, True
     try:
-        while told:
-            future, calls = told[0]
+        while pending:
+            future, calls = pending[0]
             if calls:
-                _tell(calls.pop(), future)
+                _run(calls.pop(), future)
             else:
-                told.popleft()
-                future._told()
+                pending.popleft()
+                future._called_back()
     finally:
-        _queue.telling = before
+        _queue.running = before
 
 
-def _tell(call: Callable[[Any], Any], future: Any) -> None:
-    """Call something with a future. No error of it keeps others from being told, or ends a thread."""
+def _run(call: Callable[[Any], Any], future: Any) -> None:
+    """Run one callback. An error is printed: it must not keep other callbacks from running, or end a thread."""
     try:
         call(future)
     except Exception:  # noqa: BLE001 - there is nobody to raise it to

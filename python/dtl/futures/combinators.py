@@ -67,7 +67,7 @@ def _gather(made: Future, parts: list[Any]) -> None:
     """End the future of all results."""
     failed = [part for part in parts if part._state != DONE]
     for part in failed:
-        part._asked = True
+        part._retrieved = True
     if failed:
         made._follow(failed[0])
     else:
@@ -122,7 +122,7 @@ def _win(part: Future, made: Future, index: int) -> None:
     if part._state == DONE:
         made._end(DONE, (index, part._value))
     elif made._end(part._state, error=part._error) and part._state != CANCELLED:
-        part._asked = True
+        part._retrieved = True
 
 
 def _after(part: Future, call: Callable[[Any], Any]) -> None:

@@ -35,13 +35,13 @@ class Future:
 
     __slots__ = (
         "__weakref__",
-        "_asked",
+        "_calling_back",
         "_calls",
         "_closed",
         "_error",
         "_lock",
+        "_retrieved",
         "_state",
-        "_telling",
         "_trace",
         "_value",
     )
@@ -52,7 +52,7 @@ class Future:
     def __init__(self) -> None:
         self._lock = allocate_lock()
         self._state = PENDING
-        self._asked = self._closed = self._telling = False
+        self._retrieved = self._closed = self._calling_back = False
         self._calls: list[Callable[[Any], Any]] | None = None
         self._value: Any = None
         self._error: BaseException | None = None
@@ -108,7 +108,7 @@ class Future:
 
     def _failure(self) -> BaseException:
         """Return the error of a future that has one; somebody knows of it from now on."""
-        self._asked = True
+        self._retrieved = True
         if self._state == CANCELLED:
             from concurrent.futures import CancelledError
 
@@ -139,7 +139,7 @@ class Future:
 
     def _await(self, timeout: float | None) -> bool:
         """Wait for the end of a future that was under way."""
-        callbacks.finish()  # of those that this thread has ended, one may be waited for
+        callbacks.run_pending()  # of those that this thread has ended, one may be waited for
         self._before_waiting()
         over = allocate_lock()
         over.acquire()
@@ -180,15 +180,15 @@ class Future:
                 self._trace = error.__traceback__
             self._state = state
             calls, self._calls = self._calls, None
-            self._telling = calls is not None
+            self._calling_back = calls is not None
         if calls is not None:
-            callbacks.tell(self, calls)
+            callbacks.run(self, calls)
         return True
 
-    def _told(self) -> None:
+    def _called_back(self) -> None:
         """Let go of the result of a future that was closed while those who were to be told were told."""
         with self._lock:
-            self._telling = False
+            self._calling_back = False
             if self._closed:
                 self._value = self._error = self._trace = None
 
@@ -235,8 +235,8 @@ class Future:
         if self._state == PENDING:
             raise BufferError(f"{self!r} is under way; wait for it first")
         with self._lock:
-            self._closed = self._asked = True
-            if not self._telling:
+            self._closed = self._retrieved = True
+            if not self._calling_back:
                 self._value = self._error = self._trace = None
 
     def __reduce__(self) -> Any:
@@ -310,7 +310,7 @@ class Future:
     def _follow(self, other: Future) -> None:
         """End as another future has ended."""
         if other._state == FAILED:
-            other._asked = True
+            other._retrieved = True
         self._end(other._state, other._value, other._error)
 
     def set(self, value: Any = None) -> None:
@@ -367,8 +367,8 @@ class Future:
 
     # The interpreter's end takes the modules away first, so what is used then is held here.
     def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing, failed: int = FAILED) -> None:
-        if getattr(self, "_state", None) == failed and not self._asked and not finalizing():
-            self._asked = True
+        if getattr(self, "_state", None) == failed and not self._retrieved and not finalizing():
+            self._retrieved = True
             assert self._error is not None
             raise self._error.with_traceback(self._trace)  # which the interpreter reports, and goes on
 

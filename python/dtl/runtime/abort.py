@@ -28,11 +28,11 @@ def _abort_job(kind: type[BaseException], error: BaseException, where: Traceback
     if library.forked():  # no rank: it ends alone, as it would without DTL
         _earlier_hook(kind, error, where)
         return
-    import traceback  # here, not at the top: few programs come this far, and every import counts
+    import traceback  # imported here: few programs need it
 
     lines = "".join(traceback.format_exception(kind, error, where)).splitlines()
     try:
-        hang_monitor.left_behind(error)
+        hang_monitor.wait_for_exit_code(error)
         with contextlib.suppress(AttributeError, OSError, ValueError):  # none, broken or closed: not what matters now
             sys.stdout.flush()
         sys.stderr.write("".join(f"[rank {_rank}] {line}\n" for line in lines))
@@ -41,13 +41,13 @@ def _abort_job(kind: type[BaseException], error: BaseException, where: Traceback
         sys.stderr.flush()
         if issubclass(kind, KeyboardInterrupt):
             hang_monitor.interrupted(where)
-        _let_out(sys.stderr)
+        _drain(sys.stderr)
     finally:
         library.mpi_abort(130 if issubclass(kind, KeyboardInterrupt) else 1)
 
 
-def _let_out(stream: TextIO) -> None:
-    """Wait, a second at most, until the launcher has taken what is in the stream's pipe: the abort ends it too."""
+def _drain(stream: TextIO) -> None:
+    """Wait until the launcher has read the stream's pipe, a second at most: the abort ends the launcher, too."""
     import array
     import fcntl
     import termios

@@ -1,4 +1,4 @@
-"""An error of one rank in a collective call, told to all: every entry point is ``collective``."""
+"""Errors of one rank in a collective call are raised on every rank: every entry point is ``collective``."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 def collective(f: F) -> F:
     """Let a collective call that fails on this rank raise on every rank.
 
-    The core tells the other ranks of what it finds wrong itself. This tells them of all else: of arguments that are
-    refused before the core sees them. They hear of it in the call that they make meanwhile, which starts with an
-    agreement of the ranks, and that is where this rank joins them.
+    Every collective call starts with an agreement of the ranks, in which the core reports the errors that it finds
+    itself. This wrapper reports all others, such as an argument that Python refuses: it takes part in the agreement in
+    place of the call that failed.
     """
-    return _telling(f, library.context_refuse)
+    return _telling_others(f, library.context_refuse)
 
 
 def starting(f: F) -> F:
-    """Do the same for a call that starts a collective, and does not block."""
-    return _telling(f, library.context_refuse_start)
+    """Do what ``collective`` does for a call that starts a collective operation and does not block."""
+    return _telling_others(f, library.context_refuse_start)
 
 
-def _telling(f: F, refuse: Callable[..., Any]) -> F:
+def _telling_others(f: F, refuse: Callable[..., Any]) -> F:
     family, _, name = f.__qualname__.rpartition(".")
     op = family.lower() if name == "__init__" else name.strip("_")
 
@@ -59,9 +59,9 @@ def keywords_in_order(f: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str
 
 
 def tell(error: Exception, op: str, arguments: Iterable[Any], refuse: Callable[..., Any] | None = None) -> None:
-    """Tell the other ranks of an error with which a call ends here, unless they know; a MemoryError becomes DTL's.
+    """Report an error that ends a call here to the other ranks, unless they know it. A MemoryError becomes DTL's.
 
-    They are those of the first argument that has ranks. If none has, nobody knows whom to tell.
+    The other ranks are those of the first argument that has ranks. If no argument has ranks, nobody is told.
     """
     if not getattr(error, "_told", False):
         ranks = _ranks(arguments)
@@ -105,7 +105,7 @@ def together(ctx: Any, op: str) -> Iterator[None]:
 
 @contextmanager
 def complete() -> Iterator[None]:
-    """Do what is left of a collective call that the other ranks have ended: where it fails, it concerns nobody else."""
+    """Do the last part of a collective call, after all communication: an error there is not reported to other ranks."""
     try:
         yield
     except Exception as error:
@@ -122,7 +122,7 @@ def agree(ctx: Any, op: str, words: str = "") -> None:
 
 
 def check_context(ctx: Any) -> None:
-    """Refuse what is no context: there is nobody to tell."""
+    """Raise InvalidTypeError unless ctx is a context."""
     if not isinstance(ctx, bridge.Ranks):
         raise InvalidTypeError(f"ctx must be a dtl.Context, not {type(ctx).__name__}")
 
@@ -144,7 +144,7 @@ def tell_ranks(
     text: str | None = None,
     refuse: Callable[..., Any] | None = None,
 ) -> None:
-    """Tell the other ranks of a context, where there are any, why this one does not make the call they make."""
+    """Report to the other ranks of a context why this rank does not make the call that they make."""
     error._told = True  # type: ignore[attr-defined]  # an exception of any class takes it
     if isinstance(ctx, bridge.Ranks) and ctx._size > 1 and ctx._handle and not library.forked():
         if code is None:
@@ -153,7 +153,7 @@ def tell_ranks(
 
 
 def _own(error: builtins.MemoryError, op: str) -> MemoryError:
-    """Return NumPy's MemoryError as DTL's. Whoever was to be told of it, has been."""
+    """Return NumPy's MemoryError as DTL's, which was reported already."""
     own = MemoryError(f"{op}: {error}")
     own._told = True
     return own

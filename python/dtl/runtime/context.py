@@ -326,10 +326,10 @@ class Context(DeviceRanks):
 def _reason(error: BaseException) -> str:
     """Return what the other ranks are told of a rank that an error takes out of a context."""
     if isinstance(error, SystemExit):
-        return hang_monitor.FAREWELL
+        return hang_monitor.PROGRAM_ENDED
     if isinstance(error, KeyboardInterrupt):
-        return f"was at {raised(error.__traceback__)}, and {hang_monitor.LEFT} KeyboardInterrupt"
-    return f"{hang_monitor.LEFT} {type(error).__name__}: {error}"[:LONGEST_REASON]
+        return f"was at {raised(error.__traceback__)}, and {hang_monitor.LEFT_CONTEXT} KeyboardInterrupt"
+    return f"{hang_monitor.LEFT_CONTEXT} {type(error).__name__}: {error}"[:LONGEST_REASON]
 
 
 def _mpi4py() -> Any:

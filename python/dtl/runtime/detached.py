@@ -1,4 +1,4 @@
-"""What nobody holds any more while other ranks may still use it: it stays until they do not."""
+"""Objects that the program dropped while other ranks still use them: they are kept until the others are done."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, Callable
 from .._native import library
 from .._native.library import bridge
 
-# Whoever appends does so from a destructor, at any time, also while another thread looks through these.
+# Destructors add to these at any time, also while another thread iterates over them.
 _operations: dict[int, Callable[[], Any]] = {}  # by handle: what says whether the operation is over
 _halos: list[int] = []  # those among the operations
 _windows: dict[int, Any] = {}  # by handle: the memory that other ranks reach for
 
 
 def keep(held: bridge.Held) -> None:
-    """Keep what an operation uses until it is over."""
+    """Keep the buffers of a request until it is over."""
     _operations[held._handle] = partial(bridge.call, bridge.TEST, held, None, None, 0, 0, 0, 0)
 
 
@@ -26,7 +26,7 @@ def keep_halo(halo: int) -> None:
 
 
 def settle(wait: bool = False) -> None:
-    """Let go of operations that are over; with wait, of halos when their exchanges are."""
+    """Release the operations that are over. With wait, wait for the exchanges of halos."""
     while wait and _halos:
         halo = _halos.pop()
         if _operations.pop(halo, None):
@@ -37,12 +37,12 @@ def settle(wait: bool = False) -> None:
 
 
 def keep_window(window: int, memory: Any) -> None:
-    """Keep the memory of a window that nobody has closed until its context is."""
+    """Keep the memory of a window that was dropped without a close, until its context is closed."""
     _windows[window] = memory
 
 
 def settle_windows() -> None:
-    """Let go of windows that their contexts have ended."""
+    """Release the windows whose contexts are closed."""
     for window in list(_windows):
         if library.window_drop(window):
             _windows.pop(window, None)

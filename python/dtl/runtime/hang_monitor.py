@@ -1,4 +1,8 @@
-"""Waiting with patience: how long a call may take, and what a rank that is in no call answers to those that wait."""
+"""The hang monitor: how long a call may wait before it is reported, and what a rank answers that is in no call.
+
+Where a call waits too long, the core asks the other ranks where they are. A rank that is in a call of DTL answers from
+there; for one that is not, the thread that start() starts answers with the line that the main thread is at.
+"""
 
 from __future__ import annotations
 
@@ -15,30 +19,32 @@ from ..exceptions import InvalidArgumentError
 from . import scheduler
 
 _REPORT_SECONDS = 30.0
-_LOOK_SECONDS = 0.5
+_POLL_SECONDS = 0.5
 
-# What a rank gets that was interrupted in a call, to find out where this one was.
-_LAST_WORDS_SECONDS = 1.2
+# How long an interrupted program goes on, so that other ranks can ask where it was.
+_AFTER_INTERRUPT_SECONDS = 1.2
 
-# What other ranks are told when this one's program ends, and how long the end may take: Python's, and that of MPI.
-FAREWELL = "has ended its program"
+#: What other ranks are told when this one's program ends.
+PROGRAM_ENDED = "has ended its program"
 
-#: What the others are told of a rank that an exception takes out of a context, before the exception.
-LEFT = "has left the context by"
-_LAST_EXIT_SECONDS = 2.0
+#: What other ranks are told of a rank that an exception takes out of a context; the exception follows.
+LEFT_CONTEXT = "has left the context by"
 
-#: What collective calls compare: all ranks, or those that share memory with each other.
+# How long the exit of another rank may take, of Python's and MPI's part together.
+_EXIT_SECONDS = 2.0
+
+#: Which ranks' collective calls are compared: all, or only where all ranks share memory.
 _CHECKS = ("full", "node")
 
-#: Who goes on with what is under way while a program computes, by core/comm's numbers.
+#: Who makes progress with requests while the program computes; core/comm numbers them in this order.
 _PROGRESS = ("none", "poll", "thread")
 
 _started = False
-_last_place = ""
+_interrupted_at = ""
 
 
 def configure(check: str | None, progress: str | None = None) -> None:
-    """Take over what the environment says now, what a new context compares, and who goes on with what it starts."""
+    """Apply the environment's settings, and a new context's check and progress."""
     source = "progress"
     if progress is None:
         source, progress = "DTL_PROGRESS", os.environ.get("DTL_PROGRESS") or _PROGRESS[0]
@@ -58,7 +64,7 @@ def configure(check: str | None, progress: str | None = None) -> None:
 
 
 def start() -> None:
-    """Begin to watch, once."""
+    """Start the monitor's thread, unless it runs."""
     global _started
     if not _started:
         _started = True
@@ -84,35 +90,35 @@ def _seconds(variable: str, default: float) -> float:
 
 
 def _watch(main: int) -> None:
-    """Tell where the main thread is whenever another rank asks."""
+    """Answer other ranks that ask where the main thread is."""
     while True:
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_POLL_SECONDS)
         if not library.forked() and library.asked():
             here = outside(sys._current_frames().get(main))
-            library.answer(_last_place or f"at {here}, {_awaited(main)}")
+            library.answer(_interrupted_at or f"at {here}, {_waits_for(main)}")
 
 
-def _awaited(thread: int) -> str:
-    """Return which asynchronous call a thread waits for, whose own thread is at work and not waiting itself."""
+def _waits_for(thread: int) -> str:
+    """Return which asynchronous call a thread waits for, in words."""
     future = scheduler.waiting.get(thread)
     return "in no call that waits" if future is None else f"waiting for{future._origin()[3:]}"
 
 
 def interrupted(where: TracebackType | None) -> None:
-    """Stay a little after an interrupt, before the job is aborted, for ranks that want to know where this one was."""
-    global _last_place
-    _last_place = f"was at {raised(where)}"
+    """Wait a little after an interrupt, before the job is aborted, so that other ranks can ask where this one was."""
+    global _interrupted_at
+    _interrupted_at = f"was at {raised(where)}"
     if _started:
-        time.sleep(_LAST_WORDS_SECONDS)
+        time.sleep(_AFTER_INTERRUPT_SECONDS)
 
 
-def left_behind(error: BaseException) -> None:
-    """Stay a little before a rank that has left is told of: its exit code, if any, ends the job and says enough."""
-    if FAREWELL in str(error) or LEFT in str(error):
-        time.sleep(_LAST_EXIT_SECONDS)
+def wait_for_exit_code(error: BaseException) -> None:
+    """Wait a little if the error is that another rank has left: that rank's exit code may end the job first."""
+    if PROGRAM_ENDED in str(error) or LEFT_CONTEXT in str(error):
+        time.sleep(_EXIT_SECONDS)
 
 
 def _leave() -> None:
     """Tell the other ranks that this one makes no more calls."""
     if not library.forked():
-        library.leave(FAREWELL)
+        library.leave(PROGRAM_ENDED)

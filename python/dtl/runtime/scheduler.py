@@ -27,20 +27,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _ASYNC = Execution.ASYNC
 
-#: The future that each thread waits for, for those who ask where this process is.
+#: The future that each thread waits for. The hang monitor tells other ranks of it.
 waiting: dict[int, Any] = {}
 
 _thread = local()
 
 
 def count(calls: int) -> None:
-    """Count asynchronous calls that begin, or that end. For one thread at a time."""
+    """Add to the number of asynchronous calls that are under way. The caller holds the lock of the streams."""
     state.under_way += calls
 
 
 @contextmanager
 def stream_thread() -> Iterator[None]:
-    """Mark what the calling thread does as an asynchronous call's."""
+    """Mark the calling thread as one that runs an asynchronous call, for the duration of the block."""
     _thread.depth = getattr(_thread, "depth", 0) + 1
     try:
         yield
@@ -49,15 +49,15 @@ def stream_thread() -> Iterator[None]:
 
 
 def in_stream() -> bool:
-    """Say whether the calling thread is in an asynchronous call."""
+    """Say whether the calling thread runs an asynchronous call."""
     return getattr(_thread, "depth", 0) > 0
 
 
 def wait_for(*values: Any) -> None:
     """Wait for the asynchronous calls that are under way on the containers in values.
 
-    All ranks have made these before the call that waits, so they end. What an asynchronous call itself calls waits for
-    none: it is part of it.
+    Every rank submitted them before the call that waits, so they do end. A call that is part of an asynchronous call
+    waits for nothing.
     """
     if in_stream():
         return
@@ -67,10 +67,10 @@ def wait_for(*values: Any) -> None:
             last._await(None)
 
 
-def hold(op: str, args: Any, kwargs: Any) -> int:
-    """Take the turn on the context of the first container among the arguments, for a call of several collective calls.
+def take_turn(op: str, args: Any, kwargs: Any) -> int:
+    """Keep other threads from the context of the first container among the arguments, for several collective calls.
 
-    Returns what ``bridge.let_go`` ends; 0 where there is nothing to end.
+    Returns a token for ``bridge.let_go``, which ends the turn; 0 where there is nothing to end.
     """
     for value in (*args, *kwargs.values()):
         first = value[0] if value.__class__ in (list, tuple) and value else value
@@ -80,8 +80,8 @@ def hold(op: str, args: Any, kwargs: Any) -> int:
     return 0
 
 
-def whole(f: F) -> F:
-    """Keep the turn on a context, the first argument, for a function that makes several collective calls."""
+def in_one_turn(f: F) -> F:
+    """Keep other threads from the context, the first argument, while a function makes several collective calls."""
 
     @functools.wraps(f)
     def call(ctx: Any, *args: Any, **kwargs: Any) -> Any:
@@ -98,22 +98,23 @@ def whole(f: F) -> F:
 def algorithm(f: F) -> F:
     """Let an algorithm return a future where its first container, or its second, asks for that.
 
-    DTL's own calls are answered at once: they are parts of others. A call that blocks waits for asynchronous ones that
-    are under way on its containers. What fails on one rank raises on all, as in every ``collective``.
+    A call that DTL itself makes is part of another call, and so it always blocks. A call that blocks first waits for
+    the asynchronous calls that are under way on its containers. An error on one rank is raised on all, as in every
+    ``collective``.
     """
     names = f.__code__.co_varnames[:2]
 
     @functools.wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if _asked(args, kwargs, names):
+        if _wants_future(args, kwargs, names):
             return defer(f, args, kwargs)
-        return _at_once(f, args, kwargs)
+        return _call_in_turn(f, args, kwargs)
 
     return cast("F", call)
 
 
 class ShortAlgorithm:
-    """An algorithm behind a short way, which reads its parameters."""
+    """An algorithm with the attributes of a function that ``bridge.Short`` reads: its code and its defaults."""
 
     def __init__(self, f: Callable[..., Any]) -> None:
         functools.update_wrapper(self, f)
@@ -125,17 +126,17 @@ class ShortAlgorithm:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Make the call, or return its future."""
-        if _asked(args, kwargs, self._names):
+        if _wants_future(args, kwargs, self._names):
             return defer(self._f, args, kwargs)
-        return _at_once(self._f, args, kwargs)
+        return _call_in_turn(self._f, args, kwargs)
 
 
-def _at_once(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the result of a call that blocks, in its turn."""
+def _call_in_turn(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Make a call that blocks, after the asynchronous calls on its containers and apart from other threads."""
     if state.under_way:
         wait_for(args, kwargs)
     kwargs = keywords_in_order(f, kwargs)
-    held = hold(f.__name__, args, kwargs)
+    held = take_turn(f.__name__, args, kwargs)
     try:
         return f(*args, **kwargs)
     except Exception as error:
@@ -146,8 +147,8 @@ def _at_once(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
             bridge.let_go(held)
 
 
-def _asked(args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...]) -> bool:
-    """Say whether the first two arguments, which have names, ask for a future."""
+def _wants_future(args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...]) -> bool:
+    """Say whether one of the first two arguments, of these parameters, is a container of policy EXEC_ASYNC."""
     if kwargs and len(args) < 2:
         args = (*args, *[kwargs.get(name) for name in names[len(args) :]])
     if not args:
@@ -170,17 +171,17 @@ def defer(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], 
 
 
 class Deferrable(Owner):
-    """A container, as asynchronous calls see it."""
+    """What asynchronous calls need of a container: its stream, its last call, and how many are under way."""
 
     _execution = Execution.SEQ
 
     # Of asynchronous calls: the stream that makes them, the last of them, and how many are under way.
     _stream: int | None = None
     _last: Any = None
-    _flying = 0
+    _in_flight = 0
 
     def _run_as(self, execution: Execution) -> None:
-        """Take an execution policy."""
+        """Set the execution policy."""
         parallel = execution is Execution.PAR
         if parallel is not (self._execution is Execution.PAR):
             if parallel:
@@ -202,7 +203,7 @@ class Deferrable(Owner):
         BufferError
             If there are any, without wait.
         """
-        if self._flying and not library.forked():
+        if self._in_flight and not library.forked():
             last = self._last
             if wait and last is not None:
                 last.wait()
@@ -213,22 +214,22 @@ class Deferrable(Owner):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        if error is None or not self._flying:  # else it goes when the calls are over
+        if error is None or not self._in_flight:  # else it goes when the calls are over
             self.close()
 
     def _check_open(self) -> None:
-        """Refuse a container that was closed on this rank: the core has nothing to agree about with the others."""
+        """Refuse a container that was closed on this rank. The core cannot: it knows no handle of it any more."""
         if not self._handle:
             raise library.closed("container")
 
     def _check_idle(self, op: str) -> None:
         """Refuse a container that is closed, or of which asynchronous calls are under way."""
         self._check_open()
-        if self._flying:
-            refuse(op, self._flying)
+        if self._in_flight:
+            refuse(op, self._in_flight)
 
 
-#: How deep containers lie in what an algorithm takes: in a sequence, say, that is one of its arguments.
+#: How many levels of tuples, lists and dictionaries are searched for containers.
 DEPTH = 4
 
 
@@ -253,8 +254,8 @@ def roots_of(containers: list[Any]) -> list[Any]:
     return roots
 
 
-def refuse(op: str, flying: int) -> None:
-    """Refuse what cannot be done while so many calls are under way."""
-    if flying:
-        what = "1 asynchronous call is" if flying == 1 else f"{flying} asynchronous calls are"
+def refuse(op: str, in_flight: int) -> None:
+    """Raise BufferError if asynchronous calls are under way."""
+    if in_flight:
+        what = "1 asynchronous call is" if in_flight == 1 else f"{in_flight} asynchronous calls are"
         raise BufferError(f"{op}: {what} under way; get their futures first")
