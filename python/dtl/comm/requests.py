@@ -225,9 +225,8 @@ class PersistentRequest(Request):
 
     __module__ = "dtl"
 
-    _before: Callable[[], Any] | None = (
-        None  # called before each start, to copy data that is not sent from where it lies
-    )
+    # Called before each start, to copy data that is not sent from where it lies.
+    _before: Callable[[], Any] | None = None
 
     def start(self) -> None:
         """Start the operation.

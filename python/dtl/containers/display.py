@@ -18,12 +18,8 @@ _CONTIGUOUS = (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
 _SHOWN = 3  # indices of a part that is no range are written out
 _LOOKED_THROUGH = 1024  # indices are searched for them
 _TILES, _TILES_EACH_WAY = 64, 16
-_WIDTH, _HEIGHT, _STRIP, _LEAST = (
-    480,
-    320,
-    32,
-    2,
-)  # pixels of the drawing: its extents, a row's height, a tile's least extent
+# Pixels of the drawing: its width, its greatest and its least height, and the least extent of a tile.
+_WIDTH, _HEIGHT, _STRIP, _LEAST = 480, 320, 32, 2
 _ROOM = 16  # pixels, below which a tile shows no number
 _LEGEND = 16
 _COLOURS = ["#8ecae6", "#ffb703", "#90be6d", "#f28482", "#cdb4db", "#f9dc5c", "#84a98c", "#fb8500", "#d4a373"]

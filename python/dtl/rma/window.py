@@ -197,9 +197,8 @@ class Window(Epochs):
             If there are accesses since the last fence, locks, or requests, which the text names. On every rank, and the
             window stays open.
         """
-        if (
-            not self._context._handle
-        ):  # closed together with its windows, or given up: then the other ranks do not take part
+        # A context that is closed has ended its windows. One that was given up has no other ranks that would take part.
+        if not self._context._handle:
             self._drop()
             return
         if self._handle and not library.forked():
