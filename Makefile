@@ -237,8 +237,8 @@ SEED = 1
 
 .PHONY: test-attacked
 test-attacked: setup
-	$(say) "half a minute of attacks"
-	$(call attack,30)
+	$(say) "a minute of attacks"
+	$(call attack,60)
 
 # Ten minutes of attacks, from SEED on. ATTACKS names some.
 test-attack: setup
