@@ -567,8 +567,8 @@ def _sent_object(ctx: dtl.Context) -> Callable[..., Any]:
 #: Calls that are tested as others, which they are, or whose arguments are those of the class that calls them.
 ALIASES = {
     **{name: name.rsplit("_", 1)[0] for name in compat.FUNCTIONS},
-    **{f"Numbers.{name}": name for name in ("all", "any", "argmax", "argmin", "cumprod", "cumsum", "dot")},
-    **{f"Numbers.{name}": name for name in ("max", "mean", "min", "prod", "std", "sum", "var")},
+    **{f"ReductionMethods.{name}": name for name in ("all", "any", "argmax", "argmin", "cumprod", "cumsum", "dot")},
+    **{f"ReductionMethods.{name}": name for name in ("max", "mean", "min", "prod", "std", "sum", "var")},
     "RoleManager.destroy": "RoleManager.initialize",
     "Neighbours.__init__": "Graph.__init__",
 }
@@ -577,6 +577,7 @@ ALIASES = {
 #: and NumPy's protocols, which have tests of their own.
 WITHOUT = {
     "get_num_threads", "has_cuda", "has_hip", "has_mpi", "has_nccl", "has_shmem", "live", "progress",
+    "launch", "Ranks.__init__", "Ranks.__len__", "Ranks.close", "Ranks.run",
     "Context.__init__", "Context.close", "Context.fence", "Context.to_mpi4py", "Counter.close",
     "DeviceRanks.split_nccl", "DeviceRanks.with_cuda", "DeviceRanks.with_nccl", "Neighbours.close",
     "Indexed.__iter__", "DistributedContainer.__len__", "DistributedContainer.local_view",
