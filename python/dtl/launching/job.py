@@ -36,10 +36,17 @@ _KILLED_SECONDS = 2.0
 # How much is kept of what the launcher itself says.
 _KEPT = 1 << 14
 
+# What Open MPI's launcher says at times on a busy machine, before it starts anything: it works a moment later.
+_PASSING = "listener thread failed to start"
+
 # What tells the socket of the calls from that of the reports.
 _CALLS = "-calls"
 
 _RUN = "import sys; sys.path.insert(0, {!r}); from dtl.launching.worker import main; main()"
+
+
+class TryAgainError(BackendError):
+    """A start that failed for a reason that passes."""
 
 
 class _Stream:
@@ -364,7 +371,8 @@ class Job:
                     key.data()
         said = self._launcher_said.decode(errors="replace").strip()
         code = self._child.returncode
-        raise BackendError(f"the launcher ended {self._doing}, with exit code {code}" + (f":\n{said}" if said else ""))
+        text = f"the launcher ended {self._doing}, with exit code {code}" + (f":\n{said}" if said else "")
+        raise TryAgainError(text) if not self._members and _PASSING in said else BackendError(text)
 
     def _drain(self) -> None:
         """Pass on what ranks have written until now."""
@@ -423,11 +431,12 @@ class Job:
             deadline = time.monotonic() + _KILLED_SECONDS
             while any(map(processes.alive, ranks)) and time.monotonic() < deadline:
                 time.sleep(0.005)
+            for key in self._selector.get_map().values():
+                if isinstance(key.fileobj, socket.socket):  # also of a rank that has not said which it is
+                    key.fileobj.close()
             for member in self._members:
-                member.channel.socket.close()
                 for stream in member.streams:
                     os.close(stream.descriptor)
-            self._listener.close()
             self._over.close()
             self._reports.close()
             self._selector.close()

@@ -12,9 +12,12 @@ from .._cli import processes
 from .._native.arguments import integer
 from ..exceptions import BackendError, InvalidArgumentError, InvalidHandleError, InvalidTypeError
 from . import channel, transport
-from .job import Job, Limit
+from .job import Job, Limit, TryAgainError
 
 T = TypeVar("T")
+
+#: How often ranks are started whose launcher fails for a reason that passes.
+_ATTEMPTS = 3
 
 
 def launch(
@@ -209,4 +212,9 @@ def _start(ranks: int, limit: Limit) -> Job:
             "launch: this process is a rank, or was started by one, and ranks start no others; "
             "ctx.split() gives some of the ranks a context of their own"
         )
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return Job(count, limit)
+        except TryAgainError:
+            continue
     return Job(count, limit)
