@@ -91,7 +91,7 @@ class Site(NamedTuple):
         """Return what work returns. Its caller is, to tracebacks, reports and traces, the site."""
         if not self.file:
             return work()
-        return FunctionType(_code(op, self.file, self.line), {}, op)(work)
+        return FunctionType(_code(op, self.file, self.line), {}, op)(work, (), {})
 
 
 def here() -> Site:
@@ -100,17 +100,20 @@ def here() -> Site:
     return Site("", 0, "") if frame is None else Site(frame.f_code.co_filename, frame.f_lineno, name(frame))
 
 
-def by_user(f: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Return what a function of NumPy returns. What it warns of names the line where the user called DTL."""
-    frame = caller(sys._getframe(1))
+def by_user(f: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any], depth: int = 1) -> Any:
+    """Return what a function of NumPy returns. What it warns of names the line where the user called DTL.
+
+    Depth is how many frames up the user is at the nearest. It saves looking at those below, which takes time.
+    """
+    frame = caller(sys._getframe(depth))
     if frame is None:
         return f(*args, **options)
-    code = _code(getattr(f, "__name__", "numpy"), frame.f_code.co_filename, frame.f_lineno)
-    return FunctionType(code, frame.f_globals)(f, *args, **options)
+    code = _code(f.__name__, frame.f_code.co_filename, frame.f_lineno)
+    return FunctionType(code, frame.f_globals)(f, args, options)
 
 
 # A frame belongs to the file and the line that its code names.
-_called: Any = lambda f, *args, **options: f(*args, **options)  # noqa: E731 - one line: where the function begins
+_called: Any = lambda f, args, options: f(*args, **options)  # noqa: E731 - one line: where the function begins
 
 
 def _written(op: str, file: str, line: int) -> CodeType:

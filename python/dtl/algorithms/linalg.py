@@ -290,9 +290,9 @@ def _multiply(made: Any, a: DistributedContainer, b: DistributedContainer, row: 
         x = _panel(row, left, 1, a_ends, lo, hi).astype(made.dtype, copy=False)
         y = _panel(column, right, 0, b_ends, lo, hi).astype(made.dtype, copy=False)
         if k == 0:
-            result[...] = by_user(np.matmul, x, y)
+            result[...] = by_user(np.matmul, (x, y), {})
         else:
-            by_user(np.add, result, by_user(np.matmul, x, y), out=result)
+            by_user(np.add, (result, by_user(np.matmul, (x, y), {})), {"out": result})
 
 
 def _ends(ranks: Any, extent: int) -> list[int]:
@@ -323,7 +323,7 @@ def _with_vector(matrix: DistributedContainer, vector: DistributedContainer, dim
     move(everywhere, vector, whole_region(vector.shape).source())
     values = everywhere.local_view()[matrix.local_indices(dim)].astype(dtype, copy=False)
     part = matrix.local_view().astype(dtype, copy=False)
-    partial = np.asarray(by_user(np.matmul, *((part, values) if dim else (values, part))))
+    partial = np.asarray(by_user(np.matmul, (part, values) if dim else (values, part), {}))
     other, extent = 1 - dim, matrix.shape[1 - dim]
     replicated = matrix.partition_policy is Partition.REPLICATED
     if matrix.grid[dim] == 1 or replicated:

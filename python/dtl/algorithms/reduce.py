@@ -143,7 +143,7 @@ def _combine(op: Op, values: Any) -> Any:
     """Return one rank's values combined, or None of none."""
     if not values.size:
         return None
-    one = by_user(_UFUNCS[op].reduce, values, axis=None)
+    one = by_user(_UFUNCS[op].reduce, (values,), {"axis": None})
     return values.dtype.type(one) if op in (LAND, LOR) else one
 
 

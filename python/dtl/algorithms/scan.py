@@ -165,7 +165,7 @@ def _along(name: str, op: int, a: DistributedContainer, dim: int, exclusive: Any
     view = a.local_view()
     made = a._like(dtype)
     result = made.local_view()
-    by_user(ufunc.accumulate, view, axis=dim, dtype=dtype, out=result)
+    by_user(ufunc.accumulate, (view,), {"axis": dim, "dtype": dtype, "out": result})
     divided = library.container_grid(a._handle, dim) > 1 and a.partition_policy is not Partition.REPLICATED
     carry = _before(a, dim, ufunc, result) if divided else None
     if exclusive:

@@ -114,7 +114,7 @@ def transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, ele
     with user_code(dst.context, "transform"):
         to, parts = dst.local_view(), tuple(source.local_view() for source in sources)
         if isinstance(f, np.ufunc) and f.nout == 1 and not elementwise:
-            by_user(f, *parts, out=to)
+            by_user(f, parts, {"out": to})
         elif to.size:
             values = apply(f, parts, elementwise)
             if not np.can_cast(values.dtype, to.dtype, "same_kind"):

@@ -55,7 +55,7 @@ def apply(f: Callable[..., Any], parts: tuple[Array, ...], elementwise: bool) ->
         return np.empty(shape, np.bool_)
     if elementwise:
         return np.array([f(*elements) for elements in zip(*(part.flat for part in parts))]).reshape(shape)
-    values = np.asarray(by_user(f, *parts) if isinstance(f, np.ufunc) else f(*parts))
+    values = np.asarray(by_user(f, parts, {}) if isinstance(f, np.ufunc) else f(*parts))
     if values.shape != shape:
         raise InvalidArgumentError(
             f"the function gave shape {values.shape} for a part of shape {shape}; it must be the same, or the function "

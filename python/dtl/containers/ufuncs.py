@@ -119,7 +119,7 @@ class Elementwise(NDArrayOperatorsMixin):
             scheduler.wait_for(self)
         elements = self.local_view()
         result = self._like(wanted)
-        by_user(np.copyto, result.local_view(), elements, casting="unsafe")
+        by_user(np.copyto, (result.local_view(), elements), {"casting": "unsafe"})
         return result
 
     def copy(self) -> Any:
@@ -185,12 +185,8 @@ def _apply(
     _see(results, views)
     if where is not True:
         options["where"] = views.get(id(where), where)
-    by_user(
-        ufunc,
-        *(views.get(id(value), value) for value in inputs),
-        out=tuple(views[id(result)] for result in results),
-        **options,
-    )
+    options["out"] = tuple([views[id(result)] for result in results])
+    by_user(ufunc, tuple([views.get(id(value), value) for value in inputs]), options, depth=3)
     return results[0] if len(results) == 1 else tuple(results)
 
 

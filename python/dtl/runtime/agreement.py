@@ -52,8 +52,6 @@ def in_order(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
 
 def keywords_in_order(f: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return keyword arguments in the order of the function's parameters: the ranks may write them in any order."""
-    if len(kwargs) < 2:
-        return kwargs
     known = {name: kwargs[name] for name in f.__code__.co_varnames if name in kwargs}
     return {**known, **kwargs}
 

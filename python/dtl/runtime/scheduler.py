@@ -135,7 +135,8 @@ def _call_in_turn(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     """Make a call that blocks, after the asynchronous calls on its containers and apart from other threads."""
     if state.under_way:
         wait_for(args, kwargs)
-    kwargs = keywords_in_order(f, kwargs)
+    if len(kwargs) > 1:
+        kwargs = keywords_in_order(f, kwargs)
     held = take_turn(f.__name__, args, kwargs)
     try:
         return f(*args, **kwargs)
