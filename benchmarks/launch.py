@@ -91,7 +91,7 @@ def main() -> None:
     calls = _calls()
     least = min(calls["dtl.Ranks"])
     rows = [
-        at_most("dtl.launch of an empty function, 4 ranks", starts, "dtl.launch", "launcher", 1.2),
+        at_most("dtl.launch of an empty function, 4 ranks", starts, "dtl.launch", "launcher", 1.25),
         Row(
             "call of an empty function, 4 ranks that stay",
             "≤ 1 ms",
