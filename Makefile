@@ -100,8 +100,8 @@ demo: setup
 
 # ---- Tests ----
 
-# The phases run at once where there are processors for them; the number is how many one keeps busy.
-PHASES = test-setup:! lint test-python docs test-go test-jobs test-types test-attacked \
+# The phases run at once where there are processors for them, the longest first; the number is how many one keeps busy.
+PHASES = test-setup:! test-go test-jobs test-python lint test-attacked test-types docs \
 	test-2-ranks:2 test-3-ranks:3 test-4-ranks:4 test-standard-abi:2
 
 # Ten minutes on two processors. Each phase is a target, too, and its output is in _build/test.
