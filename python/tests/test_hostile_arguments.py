@@ -18,7 +18,6 @@ from dtl.runtime import hang_monitor
 
 # Wrong numbers give what NumPy gives, which warns.
 pytestmark = [
-    pytest.mark.few("has one rank that is wrong, and one that is not"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
     pytest.mark.filterwarnings("ignore::UserWarning"),
 ]
