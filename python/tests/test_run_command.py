@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dtl._cli import UsageError, command, cores, launcher, library
+from dtl._cli import UsageError, command, cores, launcher, library, start
 from dtl._cli.command import Command, Job
 from dtl._cli.launcher import INTEL, MPICH, OPEN_MPI, Launcher
 
@@ -235,3 +235,25 @@ def test_named_library_comes_first(tmp_path: Path) -> None:
 def test_named_library_that_is_not_there() -> None:
     with pytest.raises(UsageError, match=r"DTL_MPI_LIB is '/nowhere/libmpi\.so', and there is no such library"):
         library.find({"DTL_MPI_LIB": "/nowhere/libmpi.so"})
+
+
+def test_a_launcher_gets_a_folder_of_its_own(home: dict[str, str]) -> None:
+    """Launchers that share one, as Open MPI's do, keep each other from starting now and then."""
+    built = build(OPEN_MPI_5, home)
+    with start.folder(built) as variables:
+        (path,) = variables.values()
+        assert variables == {"PRTE_MCA_prte_local_tmpdir_base": path}
+        assert Path(path).is_dir()
+        (Path(path) / "left").touch()
+    assert not Path(path).exists()
+
+
+@pytest.mark.parametrize("starter", [OPEN_MPI_4, MPICH_5, INTEL_2021], ids=str)
+def test_other_launchers_get_none(starter: Launcher, home: dict[str, str]) -> None:
+    with start.folder(build(starter, home)) as variables:
+        assert variables == {}
+
+
+def test_a_folder_that_the_user_chose_stays(home: dict[str, str]) -> None:
+    with start.folder(build(OPEN_MPI_5, {**home, "PRTE_MCA_prte_tmpdir_base": "/scratch"})) as variables:
+        assert variables == {}

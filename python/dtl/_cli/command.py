@@ -54,6 +54,9 @@ class Command(NamedTuple):
     # to be asked.
     last_signal: signal.Signals = signal.SIGKILL
     where: str = ""
+    # Open MPI's launchers keep their files in one folder, which each removes that finds it empty at its end. One that
+    # is about to start then fails. This variable, if there is one, gives a launcher a folder of its own.
+    folder_variable: str = ""
 
     def __str__(self) -> str:
         """Return the command as a shell takes it, with a comment that says on which hosts it starts ranks."""
@@ -78,7 +81,10 @@ def build(launcher: Launcher, job: Job, cores: int, environ: Mapping[str, str], 
     hosts = _open_mpi_hosts(job) if launcher.family == OPEN_MPI else []  # of each program there, of the job elsewhere
     for ranks, program in job.others:
         words += [":", "-n", str(ranks), *hosts, *program]
-    return Command(words, variables, signal.SIGTERM if launcher.family == OPEN_MPI else signal.SIGKILL, job.where)
+    if launcher.family != OPEN_MPI:
+        return Command(words, variables, signal.SIGKILL, job.where)
+    own = launcher.version >= (5,) and not any("tmpdir_base" in name for name in environ)
+    return Command(words, variables, signal.SIGTERM, job.where, "PRTE_MCA_prte_local_tmpdir_base" if own else "")
 
 
 def spins(launcher: Launcher, job: Job, threads: int, environ: Mapping[str, str]) -> bool:

@@ -93,7 +93,8 @@ def main(arguments: Sequence[str]) -> int:
     if timeout is not None:
         environ.setdefault("PYTHONFAULTHANDLER", "1")  # a rank that is aborted then prints its Python stack
     here = 0 if command.placed(job, os.environ) else job.all_ranks
-    return supervise.run(started.words, environ, timeout, here, started.last_signal)
+    with start.folder(started) as folder:
+        return supervise.run(started.words, {**environ, **folder}, timeout, here, started.last_signal)
 
 
 def _say(text: str) -> None:

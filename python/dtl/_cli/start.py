@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from typing import Callable, Mapping
+import shutil
+import tempfile
+from typing import Callable, Iterator, Mapping
 
 from .._native import process
 from . import UsageError, command, cores, launcher, library
@@ -55,3 +58,16 @@ def _what_is_missing(ranks: int, found: library.Library | None, environ: Mapping
 def environment(started: command.Command, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment in which the command starts ranks, also where a rank of another job asks for them."""
     return {name: value for name, value in {**environ, **started.variables}.items() if name != process.VARIABLE}
+
+
+@contextlib.contextmanager
+def folder(started: command.Command) -> Iterator[dict[str, str]]:
+    """Make a folder for the launcher's own files, if it takes one, for as long as it runs; give what names it."""
+    if not started.folder_variable:
+        yield {}
+        return
+    path = tempfile.mkdtemp(prefix="dtl-run-")
+    try:
+        yield {started.folder_variable: path}
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
