@@ -97,6 +97,8 @@ def run(command: list[str] | str, folder: Path) -> subprocess.CompletedProcess[s
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        # Launchers that share a folder for their files keep each other from starting now and then.
+        "PRTE_MCA_prte_local_tmpdir_base": str(folder),
     }
     return subprocess.run(
         command,

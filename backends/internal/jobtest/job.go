@@ -53,7 +53,9 @@ func (j Job) Run(t *testing.T, tests ...string) Result {
 	cmd := exec.CommandContext(ctx, j.Launcher, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // a launcher that is killed leaves its ranks
 	cmd.WaitDelay = 10 * time.Second
-	cmd.Env = append(append(os.Environ(), j.Env...), rankVariable+"="+j.Kind, marksVariable+"="+dir,
+	// Launchers of Open MPI that share a folder for their files keep each other from starting now and then.
+	cmd.Env = append(append(os.Environ(), j.Env...), "PRTE_MCA_prte_local_tmpdir_base="+t.TempDir(),
+		rankVariable+"="+j.Kind, marksVariable+"="+dir,
 		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
