@@ -37,8 +37,8 @@ def _launcher() -> float:
     job = command.Job(_RANKS, [sys.executable, "-c", "import dtl; dtl.Context()"])
     started = start.command_for(job, os.environ, lambda text: None)
     before = time.perf_counter()
-    environ = {**start.environment(started, os.environ), "PYTHONWARNINGS": "ignore"}
-    subprocess.run(started.words, check=True, env=environ)
+    with start.environment(started, os.environ) as environ:
+        subprocess.run(started.words, check=True, env={**environ, "PYTHONWARNINGS": "ignore"})
     return time.perf_counter() - before
 
 

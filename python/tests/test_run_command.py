@@ -240,9 +240,9 @@ def test_named_library_that_is_not_there() -> None:
 def test_a_launcher_gets_a_folder_of_its_own(home: dict[str, str]) -> None:
     """Launchers that share one, as Open MPI's do, keep each other from starting now and then."""
     built = build(OPEN_MPI_5, home)
-    with start.folder(built) as variables:
-        (path,) = variables.values()
-        assert variables == {"PRTE_MCA_prte_local_tmpdir_base": path}
+    with start.environment(built, home) as environ:
+        path = environ["PRTE_MCA_prte_local_tmpdir_base"]
+        assert environ == {**home, **built.variables, "PRTE_MCA_prte_local_tmpdir_base": path}
         assert Path(path).is_dir()
         (Path(path) / "left").touch()
     assert not Path(path).exists()
@@ -250,10 +250,13 @@ def test_a_launcher_gets_a_folder_of_its_own(home: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("starter", [OPEN_MPI_4, MPICH_5, INTEL_2021], ids=str)
 def test_other_launchers_get_none(starter: Launcher, home: dict[str, str]) -> None:
-    with start.folder(build(starter, home)) as variables:
-        assert variables == {}
+    built = build(starter, home)
+    with start.environment(built, home) as environ:
+        assert environ == {**home, **built.variables}
 
 
 def test_a_folder_that_the_user_chose_stays(home: dict[str, str]) -> None:
-    with start.folder(build(OPEN_MPI_5, {**home, "PRTE_MCA_prte_tmpdir_base": "/scratch"})) as variables:
-        assert variables == {}
+    chosen = {**home, "PRTE_MCA_prte_tmpdir_base": "/scratch"}
+    built = build(OPEN_MPI_5, chosen)
+    with start.environment(built, chosen) as environ:
+        assert environ == {**chosen, **built.variables}

@@ -89,12 +89,11 @@ def main(arguments: Sequence[str]) -> int:
     job = placement.place(job, options.hosts, options.hostfile, os.environ)
     started = start.command_for(job, os.environ, _say, options.verbose)
     _say(str(started))
-    environ = start.environment(started, os.environ)
-    if timeout is not None:
-        environ.setdefault("PYTHONFAULTHANDLER", "1")  # a rank that is aborted then prints its Python stack
     here = 0 if command.placed(job, os.environ) else job.all_ranks
-    with start.folder(started) as folder:
-        return supervise.run(started.words, {**environ, **folder}, timeout, here, started.last_signal)
+    with start.environment(started, os.environ) as environ:
+        if timeout is not None:
+            environ.setdefault("PYTHONFAULTHANDLER", "1")  # a rank that is aborted then prints its Python stack
+        return supervise.run(started.words, environ, timeout, here, started.last_signal)
 
 
 def _say(text: str) -> None:

@@ -55,19 +55,18 @@ def _what_is_missing(ranks: int, found: library.Library | None, environ: Mapping
     )
 
 
-def environment(started: command.Command, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment in which the command starts ranks, also where a rank of another job asks for them."""
-    return {name: value for name, value in {**environ, **started.variables}.items() if name != process.VARIABLE}
-
-
 @contextlib.contextmanager
-def folder(started: command.Command) -> Iterator[dict[str, str]]:
-    """Make a folder for the launcher's own files, if it takes one, for as long as it runs; give what names it."""
+def environment(started: command.Command, environ: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Give the environment in which the command starts ranks, also where a rank of another job asks for them.
+
+    The folder in it that the launcher has for its own files, if it takes one, is there while the block runs.
+    """
+    chosen = {name: value for name, value in {**environ, **started.variables}.items() if name != process.VARIABLE}
     if not started.folder_variable:
-        yield {}
+        yield chosen
         return
-    path = tempfile.mkdtemp(prefix="dtl-run-")
+    folder = tempfile.mkdtemp(prefix="dtl-run-")
     try:
-        yield {started.folder_variable: path}
+        yield {**chosen, started.folder_variable: folder}
     finally:
-        shutil.rmtree(path, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)

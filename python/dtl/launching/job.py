@@ -36,7 +36,8 @@ _KILLED_SECONDS = 2.0
 # How much is kept of what the launcher itself says.
 _KEPT = 1 << 14
 
-# What Open MPI's launcher says at times on a busy machine, before it starts anything: it works a moment later.
+# What Open MPI's launcher says at times, before it starts anything, where the user has chosen a folder that launchers
+# share: it works a moment later.
 _PASSING = "listener thread failed to start"
 
 # What tells the socket of the calls from that of the reports.
@@ -167,16 +168,19 @@ class Job:
             raise BackendUnavailableError(f"launch: {error}") from None
 
     def _start(self, started: command.Command) -> subprocess.Popen[bytes]:
-        environ = start.environment(started, os.environ)
-        environ.update({reports.VARIABLE: self._reports.name, channel.VARIABLE: self._reports.name + _CALLS})
-        return subprocess.Popen(
-            started.words,
-            env=environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C comes from here, once
-        )
+        with contextlib.ExitStack() as stack:
+            environ = stack.enter_context(start.environment(started, os.environ))
+            environ.update({reports.VARIABLE: self._reports.name, channel.VARIABLE: self._reports.name + _CALLS})
+            child = subprocess.Popen(
+                started.words,
+                env=environ,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,  # Ctrl-C comes from here, once
+            )
+            self._environment = stack.pop_all()
+        return child
 
     def call(self, body: bytes, name: str, limit: Limit, last: bool = False) -> list[bytes]:
         """Have every rank make a call, and return what each returned, as bytes.
@@ -428,6 +432,7 @@ class Job:
                 supervise.end(self._child, signal.SIGTERM)
                 supervise.end_left(processes.carrying(f"{reports.VARIABLE}={self._reports.name}"))
             self._child.wait()
+            self._environment.close()
             deadline = time.monotonic() + _KILLED_SECONDS
             while any(map(processes.alive, ranks)) and time.monotonic() < deadline:
                 time.sleep(0.005)
