@@ -120,10 +120,11 @@ class Job:
             return False
         return True
 
-    def wait_for(self, name: str, seconds: float) -> bool:
-        """Wait until every rank has written a file of this name and its number; say whether all have."""
+    def wait_for(self, name: str, seconds: float, rank: int | None = None) -> bool:
+        """Wait until a rank, or every rank, has written a file of this name and its number; say whether that is so."""
         deadline = time.monotonic() + seconds
-        while not all((self.folder / f"{name}{rank}").exists() for rank in range(self.ranks)):
+        ranks = range(self.ranks) if rank is None else [rank]
+        while not all((self.folder / f"{name}{rank}").exists() for rank in ranks):
             if time.monotonic() > deadline or self.code is not None:
                 return False
             time.sleep(0.02)

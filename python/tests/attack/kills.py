@@ -25,6 +25,7 @@ import dtl
 SECONDS = 15.0
 
 SECONDS_TO_START = 60.0
+SECONDS_TO_HARM = 60.0
 SECONDS_TO_END = 10.0
 
 #: The step from which on harm is done.
@@ -73,8 +74,10 @@ def trial(seed: int, python: str, seconds: float) -> tuple[str, list[str]]:
         if not job.wait_for("looping", SECONDS_TO_START) and harm not in WITHIN:
             return what, [f"did not start\n{job.where()}\n{job.essence()}"]
         if harm in WITHIN:
-            # The rank does it when it comes to the step.
-            limit = SECONDS_TO_END + 10
+            # The rank does it when it comes to the step: later where others use the processors.
+            if not job.wait_for("harmed", SECONDS_TO_HARM, victim):
+                return what, [f"did not come to step {step}\n{job.where()}\n{job.essence()}"]
+            limit = SECONDS_TO_END
         else:
             time.sleep(delay)
             _harm(job, harm, victim)
@@ -140,6 +143,7 @@ def main() -> None:
             if number == LOOPING:
                 log.reached("looping")
             if ctx.rank == victim and number == last:
+                log.reached("harmed")
                 exec(harm)  # of the table above
             steps.all[name]()
             number += 1
