@@ -98,6 +98,29 @@ def test_few_elements(ctx: dtl.Context, shape: tuple[int, int]) -> None:
                 check(number, t, whole, axis=axis)
 
 
+@pytest.mark.parametrize("number", sorted(ORDERED))
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_no_elements_along_axes(ctx: dtl.Context, dims: int, number: str) -> None:
+    """Where NumPy has a result, it is ours; where a dimension of no elements is reduced, NumPy's error is ours."""
+    several = [axes for count in range(dims + 1) for axes in itertools.combinations(range(dims), count)]
+    axes: list[Any] = [None, *range(dims)] + ([] if number[:3] == "arg" else several)
+    for shape in itertools.product((0, 1, 2), repeat=dims):
+        whole = elements("float64", int(np.prod(shape))).reshape(shape)
+        with tensor(ctx, whole) as t:
+            for axis in axes:
+                try:
+                    want = np.asarray(getattr(whole, number)(axis))
+                except ValueError as error:
+                    refused(lambda t=t, a=axis: getattr(t, number)(a), ARGUMENT, 100, str(error))
+                    continue
+                got = getattr(t, number)(axis)
+                if isinstance(got, dtl.DistributedContainer):
+                    assert_holds(got, want)
+                else:
+                    assert got == want
+                    assert want.shape == ()
+
+
 @pytest.mark.parametrize("number", NAMES)
 def test_nan(ctx: dtl.Context, number: str) -> None:
     whole = elements("float64", 48).reshape(8, 6)

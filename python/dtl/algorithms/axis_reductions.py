@@ -74,8 +74,7 @@ def _checked(name: str, a: Any, dims: tuple[int, ...], dtype: Any, ddof: Any) ->
     if name in _NO_IDENTITY:
         if a.dtype.kind == "c":
             raise InvalidArgumentError(f"{name} is not defined for {a.dtype}, which has no order")
-        kept = [extent for d, extent in enumerate(a.shape) if d not in dims]
-        if any(a.shape[d] == 0 for d in dims) and 0 not in kept:
+        if any(a.shape[d] == 0 for d in dims):  # as NumPy: also where the result would have no elements
             raise InvalidArgumentError(_NO_IDENTITY[name])
     if dtype is not None and a.dtype.kind == "c" and dtype.kind != "c":
         raise InvalidTypeError(f"{name} of {a.dtype} would not stay what it is as {dtype}; take the real part first")
