@@ -63,6 +63,13 @@ def test_a_counter_that_not_all_close(ctx: dtl.Context) -> None:
         ctx.barrier()
 
 
+@pytest.mark.parametrize("made", [dtl.Window, dtl.Counter])
+@pytest.mark.mpi(min_size=2)
+def test_a_lock_here_and_something_else_there(ctx: dtl.Context, made: Any) -> None:
+    with pytest.raises(dtl.CollectiveMismatchError, match="lock"):
+        dtl.Lock(ctx) if ctx.rank == 0 else made(ctx, 0)
+
+
 def test_counters_and_blocks_that_fail(ctx: dtl.Context) -> None:
     with ctx.dup() as own:
         with pytest.raises(KeyError), dtl.Counter(own) as counter:

@@ -51,6 +51,7 @@ class Lock:
     @collective
     def __init__(self, ctx: Context) -> None:
         check_context(ctx)
+        agree(ctx, "lock", "")
         self._window = Window(ctx, size=0)
         self._window._kind = "lock"
 
