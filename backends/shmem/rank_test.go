@@ -59,6 +59,8 @@ func TestRankWindowInSymmetricMemory(t *testing.T) {
 	backendtest.WindowIn(t, func(t *testing.T, body func(*testing.T, backend.ReducingCommunicator)) { body(t, c) }, symmetricSpace)
 }
 
+func symmetricSpace(backend.ReducingCommunicator) memory.Allocator { return shmem.Memory() }
+
 func TestRankMemorySpace(t *testing.T) {
 	rankWorld(t)
 	backendtest.MemorySpace(t, shmem.Memory())
@@ -97,7 +99,7 @@ func TestRankExitsWithACallUnderWay(t *testing.T) {
 	c := rankWorld(t)
 	if c.Rank() == 0 {
 		whole := memory.Of(dtype.Int64, make([]int64, c.Size()))
-		if _, err := c.(*Comm).Igather(whole.Slice(0, 1), whole, 0); err != nil {
+		if _, err := c.(backend.AsyncCommunicator).Igather(whole.Slice(0, 1), whole, 0); err != nil {
 			t.Fatal(err)
 		}
 	}

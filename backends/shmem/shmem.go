@@ -9,9 +9,10 @@ import (
 	"sync"
 
 	"dtl/backends/internal/supervisor"
-	"dtl/backends/shmem/heap"
+	"dtl/backends/internal/symmetric"
+	"dtl/backends/internal/symmetric/heap"
+	"dtl/backends/internal/symmetric/transport"
 	"dtl/backends/shmem/library"
-	"dtl/backends/shmem/transport"
 	"dtl/core/backend"
 	"dtl/core/status"
 )
@@ -26,8 +27,8 @@ type provider struct {
 	find func() (path string, err error)
 
 	mu    sync.Mutex
-	world *world // nil: not started
-	fault error  // that came after the library was started: it cannot be started again
+	world *symmetric.World // nil: not started
+	fault error            // that came after the library was started: it cannot be started again
 	ended bool
 }
 
@@ -62,7 +63,7 @@ func (p *provider) World() (backend.ReducingCommunicator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.comm().Dup()
+	return w.All()
 }
 
 // Adopt returns an error: OpenSHMEM has no communicators.
@@ -77,14 +78,14 @@ func (p *provider) Memory() backend.MemorySpace {
 	if p.world == nil {
 		return unopened
 	}
-	return p.world.heap
+	return p.world.Heap()
 }
 
 // unopened is the space of a process without symmetric memory.
 var unopened = heap.New(nil, 0, 0, library.SizeVariable)
 
 // start opens the library and initialises it, once.
-func (p *provider) start() (*world, error) {
+func (p *provider) start() (*symmetric.World, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended {
@@ -110,9 +111,9 @@ func (p *provider) start() (*world, error) {
 		p.fault = err
 		return nil, err
 	}
-	p.world = newWorld(l)
-	library.OnEnding(p.world.engine.End)
-	p.world.engine.Clear()
+	p.world = symmetric.New(l, library.SizeVariable)
+	library.OnEnding(p.world.End)
+	p.world.Clear()
 	l.Meet()
 	return p.world, nil
 }

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"dtl/backends/internal/dl"
-	"dtl/backends/shmem/transport"
+	"dtl/backends/internal/symmetric/transport"
 	"dtl/core/status"
 )
 

@@ -1,4 +1,4 @@
-package shmem
+package symmetric
 
 import (
 	"runtime"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"dtl/backends/shmem/transport"
+	"dtl/backends/internal/symmetric/transport"
 	"dtl/core/backend"
 	"dtl/core/backend/backendtest"
 	"dtl/core/memory"
@@ -30,10 +30,10 @@ type single struct {
 var _ transport.Fabric = single{}
 
 // worlds returns the engines of n processes.
-func worlds(n, heap int) []*world {
+func worlds(n, heap int) []*World {
 	rings := (transport.Layout(n).Bytes() + 4095) / 4096 * 4096
 	t := &together{size: rings + heap}
-	var all []*world
+	var all []*World
 	for range n {
 		words := make([]uint64, t.size/8+512)
 		t.keep = append(t.keep, words)
@@ -41,7 +41,7 @@ func worlds(n, heap int) []*world {
 		t.parts = append(t.parts, unsafe.Add(start, int(-uintptr(start)&4095)))
 	}
 	for i := range n {
-		all = append(all, newWorld(single{t, i}))
+		all = append(all, New(single{t, i}, "SIZE"))
 	}
 	return all
 }

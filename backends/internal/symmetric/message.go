@@ -1,10 +1,10 @@
-package shmem
+package symmetric
 
 import (
 	"time"
 
 	"dtl/backends/internal/requests"
-	"dtl/backends/shmem/transport"
+	"dtl/backends/internal/symmetric/transport"
 	"dtl/core/backend"
 	"dtl/core/memory"
 )

@@ -1,18 +1,23 @@
-package shmem
+// Package symmetric makes communicators of symmetric memory: as many bytes in each of some processes, which all of them
+// reach (transport.Fabric).
+//
+// Messages move through it (transport), windows open memory to other processes (window), and what is left of it is handed
+// out (heap). Communicators (split.go) and collectives (collective.go) are made of messages.
+package symmetric
 
 import (
 	"math"
 
 	"dtl/backends/internal/requests"
-	"dtl/backends/shmem/transport"
-	"dtl/backends/shmem/window"
+	"dtl/backends/internal/symmetric/transport"
+	"dtl/backends/internal/symmetric/window"
 	"dtl/core/backend"
 	"dtl/core/memory"
 )
 
-// Comm is some of the processes, in an order: OpenSHMEM itself knows processes only, so all of this is made of messages.
+// Comm is some of the processes, in an order. Symmetric memory knows processes only, so all of this is made of messages.
 type Comm struct {
-	world   *world
+	world   *World
 	members []int           // process of each rank
 	ranks   transport.Ranks // rank of each process
 	rank    int
@@ -27,7 +32,7 @@ var (
 	_ window.Group              = (*Comm)(nil)
 )
 
-func newComm(w *world, members []int, number uint32) *Comm {
+func newComm(w *World, members []int, number uint32) *Comm {
 	c := &Comm{
 		world: w, members: members, ranks: make(transport.Ranks, len(members)), number: number, line: &requests.Line{},
 	}

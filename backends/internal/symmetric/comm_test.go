@@ -1,4 +1,4 @@
-package shmem
+package symmetric
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"dtl/backends/shmem/transport"
-	"dtl/backends/shmem/window"
+	"dtl/backends/internal/symmetric/transport"
+	"dtl/backends/internal/symmetric/window"
 	"dtl/core/backend"
 	"dtl/core/backend/backendtest"
 	"dtl/core/dtype"

@@ -1,7 +1,7 @@
-package shmem
+package symmetric
 
 import (
-	"dtl/backends/shmem/transport"
+	"dtl/backends/internal/symmetric/transport"
 	"dtl/core/memory"
 )
 

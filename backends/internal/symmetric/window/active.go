@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"unsafe"
 
-	"dtl/backends/shmem/transport"
+	"dtl/backends/internal/symmetric/transport"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/kernel/reduce"

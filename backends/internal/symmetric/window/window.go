@@ -7,7 +7,7 @@ import (
 	"bytes"
 	"unsafe"
 
-	"dtl/backends/shmem/transport"
+	"dtl/backends/internal/symmetric/transport"
 	"dtl/core/backend"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
