@@ -1,6 +1,7 @@
 package pydtl
 
 import (
+	"dtl/backends/local"
 	"dtl/backends/mpi"
 	"dtl/backends/shmem"
 	"dtl/core/watchdog"
@@ -36,10 +37,10 @@ func MpiProgram() (number int64, err error) {
 	return int64(mpi.Program()), nil
 }
 
-// MpiAbort ends every process of the job with an exit status. It returns false if neither MPI nor OpenSHMEM is initialised.
+// MpiAbort ends every process of the job with an exit status. It returns false if this process is none of several.
 func MpiAbort(status int64) (aborted bool, err error) {
 	defer guard(&err)
-	if shmem.Abort(int(status)) {
+	if local.Abort(int(status)) || shmem.Abort(int(status)) {
 		return true, nil
 	}
 	return mpi.Abort(int(status))

@@ -35,7 +35,7 @@ def test_the_argument_comes_before_the_environment(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("name", ["nobody", "cuda", "", "MPI"])
 def test_names_of_none_that_connects_ranks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DTL_BACKEND", raising=False)
-    with pytest.raises(dtl.InvalidArgumentError, match="connects ranks; those are cpu, mpi, shmem"):
+    with pytest.raises(dtl.InvalidArgumentError, match="connects ranks; those are cpu, local, mpi, shmem"):
         dtl.Context(backend=name)
 
 

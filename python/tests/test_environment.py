@@ -56,7 +56,7 @@ def test_what_is_here(ctx: dtl.Context) -> None:
 
 
 def test_backends() -> None:
-    assert dtl.backends.registered() == ["cpu", "cuda", "hip", "mpi", "nccl", "shmem"]
+    assert dtl.backends.registered() == ["cpu", "cuda", "hip", "local", "mpi", "nccl", "shmem"]
     assert set(dtl.backends.available()) <= set(dtl.backends.registered())
     assert dtl.backends.count() == len(dtl.backends.available())
     assert "cpu" in dtl.backends.available()

@@ -78,7 +78,7 @@ func connect() {
 
 // rank returns the rank of this process, as the launchers that dtl run uses say it.
 func rank() string {
-	for _, name := range []string{"OMPI_COMM_WORLD_RANK", "PMI_RANK"} {
+	for _, name := range []string{"OMPI_COMM_WORLD_RANK", "PMI_RANK", "DTL_LOCAL_RANK"} {
 		if rank := environ.Get(name); rank != "" {
 			return rank
 		}

@@ -26,7 +26,7 @@ const CacheLine = 64
 const (
 	leastRing = 4 << 10
 	mostRing  = 64 << 10
-	allRings  = 32 << 20 // what all rings of a process take together, if none has to be smaller than the least
+	allRings  = 4 << 20 // what all rings of a process take together, if none has to be smaller than the least
 )
 
 // Layout chooses the size of the rings.

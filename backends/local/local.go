@@ -1,0 +1,97 @@
+// Package local connects the processes that dtl run starts on one machine, by memory that they share. It needs no library.
+//
+// The launcher makes a file in memory that has no name, and tells each process where it has that file open (job.go). The
+// processes map it (segment.go), and package symmetric makes communicators of it.
+package local
+
+import (
+	"os"
+	"sync"
+
+	"dtl/backends/internal/environ"
+	"dtl/backends/internal/supervisor"
+	"dtl/backends/internal/symmetric"
+	"dtl/core/backend"
+	"dtl/core/status"
+)
+
+func init() { backend.Register(local) }
+
+// local is the one Backend of this package: a process is one rank of one job.
+var local = &provider{}
+
+// provider is the backend. Its lock covers joining the job.
+type provider struct {
+	mu    sync.Mutex
+	world *symmetric.World // nil: not joined
+	fault error            // why it could not be joined, which does not change
+}
+
+var _ backend.CommunicatorProvider = (*provider)(nil)
+
+// Name returns "local".
+func (*provider) Name() string { return "local" }
+
+// Probe returns nil: every Linux has memory that processes share.
+func (*provider) Probe() error { return nil }
+
+// Active reports whether dtl run started this process as a rank that this backend connects.
+func (*provider) Active() bool { return launched(environ.Get) }
+
+// World returns a communicator of all processes of the job, or of this one alone where none was started. Collective.
+func (p *provider) World() (backend.ReducingCommunicator, error) {
+	w, err := p.join()
+	if err != nil {
+		return nil, err
+	}
+	return w.All()
+}
+
+// Adopt returns an error: nobody else has communicators of this backend.
+func (*provider) Adopt(native uintptr) (backend.ReducingCommunicator, error) {
+	return nil, status.New(status.Unsupported, "the backend local has no communicators of others; %#x cannot be one", native)
+}
+
+// join maps the job's memory, once, and waits until all processes have.
+func (p *provider) join() (*symmetric.World, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.world != nil || p.fault != nil {
+		return p.world, p.fault
+	}
+	j, err := jobOf(environ.Get)
+	if err != nil {
+		p.fault = err
+		return nil, err
+	}
+	var s *segment
+	if j.alone() {
+		s, err = private()
+	} else {
+		supervisor.Starting()
+		s, err = j.join()
+	}
+	if err != nil {
+		p.fault = err
+		return nil, err
+	}
+	if !j.alone() {
+		supervisor.Joined()
+	}
+	p.world = symmetric.New(s, "nothing") // of which no heap is left
+	return p.world, nil
+}
+
+// Abort ends this process with an exit code, upon which the launcher ends the others. It returns only if this process is
+// no rank of a job of several: false.
+func Abort(code int) bool {
+	local.mu.Lock()
+	joined := local.world != nil
+	local.mu.Unlock()
+	if !joined || !launched(environ.Get) {
+		return false
+	}
+	supervisor.Ended(code)
+	os.Exit(code)
+	return true
+}
