@@ -30,7 +30,7 @@ yielding = OMPI_MCA_mpi_yield_when_idle=1 MPIR_CVAR_POLLS_BEFORE_YIELD=10 MPIR_C
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = $(yielding) DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
-.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-matrix test-system-mpi test-shmem test-large test-attack test-types test-pythons bench docs develop build go clean
+.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-matrix test-system-mpi test-shmem test-hosts test-large test-attack test-types test-pythons bench docs develop build go clean
 .DELETE_ON_ERROR:
 
 all: setup
@@ -221,6 +221,13 @@ test-shmem: $(VENV)/.installed go
 	done
 	$(say) "pytest, 2 ranks, OpenSHMEM, by messages alone"
 	DTL_SHARED_MEMORY=0 DTL_TEST_RANKS=2 $(call oshrun,2) $(dir $(abspath $(PY)))pytest --with-mpi -q $(SHMEM_TESTS)
+
+# Two simulated hosts, as root: the Python tests with ranks on both, and with times beside mpi4py's. RANKS="2+2" for one
+# number of ranks, HOSTS="suites" for some of suites, ends and times, TESTS for some of the tests.
+test-hosts: setup
+	$(say) "two hosts"
+	$(yielding) PRTE_MCA_hwloc_default_binding_policy=none $(PY) python/tests/hosts --python $(PY) --python $(PY_MPICH) \
+		$(RANKS:%=--ranks %) $(HOSTS:%=--only %) $(TESTS)
 
 # Counts above 2^31: many minutes, and memory of which python/tests/large_counts.py says how much. FAMILIES names some.
 test-large: LIMIT = 3600
