@@ -44,7 +44,12 @@ func (c *Comm) agree(call Call, mine error, share Shared, all []Shared) error {
 		return mine
 	}
 	told := memory.Span{Addr: unsafe.Pointer(&share), Count: len(share), Type: dtype.Int64}
-	there, err := c.come(wire.Statement{Fingerprint: call.fingerprint()}, mine, told)
+	along := all != nil && c.meeter.Room(agreement.ToAll) >= told.Bytes()
+	var brought agreement.Elements
+	if along {
+		brought.Span = told
+	}
+	there, err := c.come(wire.Statement{Fingerprint: call.fingerprint()}, mine, brought)
 	if err == nil && !there {
 		err = c.awaitMeeting(call.String())
 	}
@@ -53,6 +58,10 @@ func (c *Comm) agree(call Call, mine error, share Shared, all []Shared) error {
 	}
 	if !c.meeter.Agreed() {
 		return c.explain(call.String(), mine)
+	}
+	if all != nil && !along {
+		into := memory.Span{Addr: unsafe.Pointer(unsafe.SliceData(all)), Count: len(share) * c.size, Type: dtype.Int64}
+		return c.blocking(func() error { return c.main.Allgather(told, into) })
 	}
 	for rank := range all {
 		all[rank] = *(*Shared)(c.brought(rank))

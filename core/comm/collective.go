@@ -2,15 +2,21 @@ package comm
 
 import (
 	"dtl/core/backend"
+	"dtl/core/comm/agreement"
 	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/status"
 	"dtl/core/watchdog"
 )
 
-// start meets for a call that moves send to other ranks, and reports whether every rank has it now: short ones are laid
-// down on the board, and a rank alone has its own.
+// start meets for a call that moves send to other ranks, and reports whether every rank has what it needs of it now: short
+// elements go with the meeting, and a rank alone has its own.
 func (c *Comm) start(f wire.Signature, mine error, send memory.Span) (short bool, err error) {
+	return c.startWith(f, mine, agreement.Elements{Span: send})
+}
+
+// startWith is start where elements may be combined on the way.
+func (c *Comm) startWith(f wire.Signature, mine error, send agreement.Elements) (short bool, err error) {
 	if c.size == 1 {
 		c.single = send.Addr
 		return true, mine
@@ -18,10 +24,15 @@ func (c *Comm) start(f wire.Signature, mine error, send memory.Span) (short bool
 	if c.skipsMeeting() {
 		return false, mine
 	}
-	if send.Bytes() > c.brief {
+	if !c.goAlong(send.Bytes(), send.Way) {
 		return false, c.meet(f, mine)
 	}
 	return true, c.meetWith(f, mine, send)
+}
+
+// goAlong reports whether a meeting has room for so many bytes of each rank.
+func (c *Comm) goAlong(bytes int, w agreement.Way) bool {
+	return c.size == 1 || !c.skipsMeeting() && bytes <= c.meeter.Room(w)
 }
 
 // blocking calls f, which is the backend's part of the collective call in turn. All ranks have come to it, but one that is

@@ -3,7 +3,6 @@ package comm
 import (
 	"dtl/core/comm/agreement"
 	"dtl/core/comm/wire"
-	"dtl/core/memory"
 	"dtl/core/watchdog"
 )
 
@@ -20,7 +19,7 @@ func (c *Comm) deadlock(start agreement.Start) error {
 		return nil
 	}
 	call := start.Signature.String()
-	all, err := c.come(wire.Statement{Fingerprint: start.Signature.Fingerprint(), Want: agreement.DeadlockWant}, nil, memory.Span{})
+	all, err := c.come(wire.Statement{Fingerprint: start.Signature.Fingerprint(), Want: agreement.DeadlockWant}, nil, agreement.Elements{})
 	if err == nil && !all {
 		err = c.awaitMeeting(call)
 	}

@@ -17,15 +17,17 @@ import (
 
 // meet returns nil on every rank if all of them make the call that f describes and none has an error of its own, mine;
 // else an error on every rank, its own or what they disagree in. Collective.
-func (c *Comm) meet(f wire.Signature, mine error) error { return c.meetWith(f, mine, memory.Span{}) }
+func (c *Comm) meet(f wire.Signature, mine error) error {
+	return c.meetWith(f, mine, agreement.Elements{})
+}
 
-// meetWith is meet where each rank brings elements, too, which the others may read until this rank's next meeting. There is
+// meetWith is meet where each rank brings elements, too, whose outcome is there until this rank's next meeting. There is
 // room for as many as the meeter says. Collective.
-func (c *Comm) meetWith(f wire.Signature, mine error, payload memory.Span) error {
+func (c *Comm) meetWith(f wire.Signature, mine error, brought agreement.Elements) error {
 	if c.size == 1 {
 		return mine
 	}
-	all, err := c.come(wire.Statement{Fingerprint: f.Fingerprint(), Want: f.Want()}, mine, payload)
+	all, err := c.come(wire.Statement{Fingerprint: f.Fingerprint(), Want: f.Want()}, mine, brought)
 	if err != nil {
 		return err
 	}
@@ -41,14 +43,14 @@ func (c *Comm) meetWith(f wire.Signature, mine error, payload memory.Span) error
 }
 
 // come comes to the next meeting, and reports whether all others are there already.
-func (c *Comm) come(s wire.Statement, mine error, payload memory.Span) (all bool, err error) {
+func (c *Comm) come(s wire.Statement, mine error, brought agreement.Elements) (all bool, err error) {
 	if mine != nil {
-		s.Code, payload = int32(status.CodeOf(mine)), memory.Span{}
+		s.Code, brought = int32(status.CodeOf(mine)), agreement.Elements{}
 	}
 	if err := c.broken(); err != nil {
 		return false, err
 	}
-	return c.meeter.Come(s, payload)
+	return c.meeter.Come(s, brought)
 }
 
 // part returns so many elements of what a rank brought to the meeting, from one of them on.

@@ -4,13 +4,10 @@ import (
 	"unsafe"
 
 	"dtl/core/board"
+	"dtl/core/comm/agreement"
 	"dtl/core/comm/wire"
 	"dtl/core/memory"
 )
-
-// metadataBytes is how many bytes root broadcasts where the ranks share no memory: every rank knows it, so nobody needs to
-// know the array's.
-const metadataBytes = 1024
 
 // description is what root tells the others in a call in which it alone knows what travels.
 type description struct {
@@ -34,10 +31,7 @@ func (c *Comm) exchangeMetadata(f wire.Signature, mine error, root int64, told d
 			mine = err
 		}
 	}
-	if c.meeter.Room() < metadataBytes {
-		return c.broadcastMetadata(f, mine, int(root), out)
-	}
-	if err := c.meetWith(f, mine, packed); err != nil {
+	if err := c.meetWith(f, mine, agreement.Elements{Span: packed, Way: agreement.FromRoot, Root: int(root)}); err != nil {
 		return told.Header, nil, err
 	}
 	return c.unpackMetadata(bytesAt(c.meeter.Payload(int(root))), out)
@@ -45,10 +39,13 @@ func (c *Comm) exchangeMetadata(f wire.Signature, mine error, root int64, told d
 
 // packMetadata encodes a description, and the elements behind it where they fit.
 func (c *Comm) packMetadata(told *description) (memory.Span, error) {
-	if err := c.needMetadataBuffer(); err != nil {
-		return memory.Span{}, err
+	if c.metadata == nil {
+		var err error
+		if c.metadata, err = memory.NewStorage(c.memory, board.MaxPayload, alignment); err != nil {
+			return memory.Span{}, err
+		}
 	}
-	room := max(c.meeter.Room(), metadataBytes)
+	room := c.meeter.Room(agreement.FromRoot)
 	n := told.Size() + told.elements.Bytes()
 	if n > room {
 		told.Apart, n = true, told.Size()+len(told.offers)
@@ -63,28 +60,6 @@ func (c *Comm) packMetadata(told *description) (memory.Span, error) {
 		copy(raw[told.Size():], bytesAt(told.elements.Addr, told.elements.Bytes()))
 	}
 	return span(c.metadata, n), nil
-}
-
-// needMetadataBuffer allocates the buffer where root encodes its description, and where it comes to by message.
-func (c *Comm) needMetadataBuffer() (err error) {
-	if c.metadata == nil {
-		c.metadata, err = memory.NewStorage(c.memory, board.MaxPayload, alignment)
-	}
-	return err
-}
-
-// broadcastMetadata is exchangeMetadata where the ranks share no memory.
-func (c *Comm) broadcastMetadata(f wire.Signature, mine error, root int, out *Array) (wire.Header, unsafe.Pointer, error) {
-	if mine == nil {
-		mine = c.needMetadataBuffer()
-	}
-	if err := c.meet(f, mine); err != nil {
-		return wire.Header{}, nil, err
-	}
-	if err := c.main.Broadcast(span(c.metadata, metadataBytes), root); err != nil {
-		return wire.Header{}, nil, err
-	}
-	return c.unpackMetadata(bytesAt(c.metadata.Addr(), metadataBytes), out)
 }
 
 // unpackMetadata reads a description, and says where the elements are that came along. Where they fit out, they are all in

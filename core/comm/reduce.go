@@ -1,7 +1,10 @@
 package comm
 
 import (
+	"unsafe"
+
 	"dtl/core/backend"
+	"dtl/core/comm/agreement"
 	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
@@ -17,12 +20,12 @@ func (c *Comm) Allreduce(send, recv memory.Span, op kernel.Op) error {
 
 func (c *Comm) allreduce(send, recv memory.Span, op kernel.Op) error {
 	f := wire.Signature{Op: "allreduce", Operator: op.String(), Type: send.Type, Count: send.Count}
-	short, err := c.start(f, checkReduction(send, recv, op), send)
+	short, err := c.startWith(f, checkReduction(send, recv, op), toCombine(send, op))
 	if err != nil {
 		return err
 	}
 	if short {
-		return c.fold(recv, op, 0, c.size)
+		return c.outcome(recv, op, 0)
 	}
 	return c.apart(send, recv, func(send memory.Span) error { return c.main.Allreduce(send, recv, op) })
 }
@@ -41,17 +44,33 @@ func (c *Comm) reduce(send, recv memory.Span, op kernel.Op, root int64) error {
 		mine = checkElements(send, op)
 	}
 	f := wire.Signature{Op: "reduce", Operator: op.String(), Type: send.Type, Count: send.Count, Root: wire.Rooted(root)}
-	short, err := c.start(f, mine, send)
+	short, err := c.startWith(f, mine, toCombine(send, op))
 	if err != nil || short && !here {
 		return err
 	}
 	if short {
-		return c.fold(recv, op, 0, c.size)
+		return c.outcome(recv, op, 0)
 	}
 	if !here {
 		return c.blocking(func() error { return c.main.Reduce(send, memory.Span{Type: send.Type}, op, int(root)) })
 	}
 	return c.apart(send, recv, func(send memory.Span) error { return c.main.Reduce(send, recv, op, int(root)) })
+}
+
+// toCombine is what a rank brings to a meeting where all ranks' elements are combined.
+func toCombine(send memory.Span, op kernel.Op) agreement.Elements {
+	return agreement.Elements{Span: send, Way: agreement.Combined, Op: op}
+}
+
+// outcome puts in recv what is combined of all ranks, from an element on.
+func (c *Comm) outcome(recv memory.Span, op kernel.Op, from int) error {
+	if c.size > 1 {
+		if at := c.meeter.Combination(); at != nil {
+			memory.Copy(recv, memory.Span{Addr: unsafe.Add(at, from*recv.Type.Size()), Count: recv.Count, Type: recv.Type})
+			return nil
+		}
+	}
+	return c.fold(recv, op, from, c.size)
 }
 
 // fold combines in recv what the first n ranks laid down, from an element on, in rank order, so that all ranks get the

@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"dtl/core/comm/agreement"
 	"dtl/core/comm/wire"
 	"dtl/core/kernel"
 	"dtl/core/kernel/reduce"
@@ -47,7 +48,8 @@ func (c *Comm) ReduceScatter(values, out *Array, op kernel.Op) (Result, error) {
 	return c.combine(combination{
 		name: "reduce_scatter", op: op, value: values, like: h, wrong: c.checkScatter(values, out),
 		run:   c.main.ReduceScatter,
-		short: func(recv memory.Span) error { return c.fold(recv, op, c.rank*recv.Count, c.size) },
+		way:   agreement.Combined,
+		short: func(recv memory.Span) error { return c.outcome(recv, op, c.rank*recv.Count) },
 	}, out)
 }
 
@@ -59,7 +61,8 @@ type combination struct {
 	like  wire.Header                                      // what comes out
 	wrong error                                            // with the arguments, beyond what every operation checks
 	run   func(send, recv memory.Span, op kernel.Op) error // of long values, in the backend
-	short func(recv memory.Span) error                     // of those that all ranks have laid down
+	way   agreement.Way                                    // of short values
+	short func(recv memory.Span) error                     // of those that have gone along with the meeting
 }
 
 func (c *Comm) combine(x combination, out *Array) (r Result, err error) {
@@ -79,14 +82,14 @@ func (c *Comm) combined(x combination, out *Array) (r Result, err error) {
 		r, wrong = c.place(x.like, out)
 	}
 	send := x.value.Span
-	if wrong == nil && send.Bytes() > c.brief && overlap(send, r.Span) {
+	if wrong == nil && !c.goAlong(send.Bytes(), x.way) && overlap(send, r.Span) {
 		var duplicate Result
 		duplicate, wrong = c.duplicate(send)
 		defer duplicate.release()
 		send = duplicate.Span
 	}
 	f := wire.Signature{Op: x.name, Operator: x.op.String(), Type: x.value.Type, Count: x.value.Count}
-	if short, e := c.start(f, wrong, send); short || e != nil {
+	if short, e := c.startWith(f, wrong, agreement.Elements{Span: send, Way: x.way, Op: x.op}); short || e != nil {
 		if err = e; err == nil {
 			err = x.short(r.Span)
 		}

@@ -141,14 +141,14 @@ func (c *Comm) useMessages(number uint64, compare bool) error {
 	})
 	c.group = watchdog.NewGroup(c.rank, c.size, c.oneProcess, c.messages)
 	meetings := agreement.NewMessages(agreement.Link{
-		On: c.payload, Tag: c.lane(meetingLane), Number: number, Memory: c.memory,
+		On: c.payload, Tag: c.lane(meetingLane), ExplainTag: c.lane(explainLane), Number: number, Memory: c.memory,
 		Patience: begun, Started: c.starts.Count, Departure: c.messages.Departure,
 	})
 	c.meeter, c.yield = meetings, board.Yield
 	if c.trusting {
 		return nil
 	}
-	if c.brief = meetings.Room(); compare {
+	if compare {
 		return c.compareStarts()
 	}
 	return nil

@@ -51,7 +51,7 @@ func (c *Comm) segment(f wire.Signature, bytes int) (mapped []byte, err error) {
 			}
 		}
 	}
-	if err := c.meetWith(f, mine, memory.Of(dtype.Uint8, name)); err != nil {
+	if err := c.meetWith(f, mine, agreement.Elements{Span: memory.Of(dtype.Uint8, name), Way: agreement.FromRoot}); err != nil {
 		return nil, err
 	}
 	from, n := c.meeter.Payload(0)

@@ -2,6 +2,7 @@ package agreement
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"dtl/core/board"
 	"dtl/core/comm/wire"
 	"dtl/core/dtype"
+	"dtl/core/kernel"
 	"dtl/core/memory"
 	"dtl/core/status"
 	"dtl/core/watchdog"
@@ -78,7 +80,7 @@ func byMessages(t *testing.T, size int) []*rank {
 		host := cpu.NewHost()
 		starts := NewStarts(size, poll)
 		starts.CompareByMessages(compares[n].(backend.AsyncCommunicator), host, departure)
-		m := NewMessages(Link{On: meets[n], Tag: 3, Number: 1 << 40, Memory: host, Started: starts.Count, Departure: departure,
+		m := NewMessages(Link{On: meets[n], Tag: 3, ExplainTag: 4, Number: 1 << 40, Memory: host, Started: starts.Count, Departure: departure,
 			Patience: func() time.Duration { return 0 }})
 		all[n] = &rank{Meeter: m, Starts: starts, t: t, n: n, size: size, leave: func(why string) {
 			mu.Lock()
@@ -119,7 +121,7 @@ func (r *rank) all(there bool, err error) {
 // meet comes to a meeting with a statement and this rank's number.
 func (r *rank) meet(s wire.Statement) {
 	payload := []int64{int64(r.n), 7}
-	r.all(r.Come(s, memory.Of(dtype.Int64, payload)))
+	r.all(r.Come(s, Elements{Span: memory.Of(dtype.Int64, payload)}))
 }
 
 func TestRanksMeet(t *testing.T) {
@@ -137,6 +139,48 @@ func TestRanksMeet(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestElementsFromRoot has root alone bring elements, which all get.
+func TestElementsFromRoot(t *testing.T) {
+	for size := 2; size <= 9; size++ {
+		onRanks(t, size, func(r *rank) {
+			for root := range size {
+				brought := Elements{Way: FromRoot, Root: root}
+				if r.n == root {
+					brought.Span = memory.Of(dtype.Int64, []int64{int64(root), 9, 3})
+				}
+				r.all(r.Come(wire.Statement{Fingerprint: 5}, brought))
+				assert.True(r.t, r.Agreed())
+				at, n := r.Payload(root)
+				assert.Equal(r.t, 24, n)
+				assert.Equal(r.t, [3]int64{int64(root), 9, 3}, *(*[3]int64)(at))
+			}
+		})
+	}
+}
+
+// TestElementsCombined adds numbers of which each order of additions gives other bits.
+func TestElementsCombined(t *testing.T) {
+	for size := 2; size <= 9; size++ {
+		var mu sync.Mutex
+		bits := map[float64]bool{}
+		onRanks(t, size, func(r *rank) {
+			mine := memory.Of(dtype.Float64, []float64{math.Pow(1.1, float64(5*r.n)), 1})
+			r.all(r.Come(wire.Statement{Fingerprint: 5}, Elements{Span: mine, Way: Combined, Op: kernel.Sum}))
+			assert.True(r.t, r.Agreed())
+			at := r.Combination()
+			if at == nil {
+				return // each rank's are there
+			}
+			sum := *(*[2]float64)(at)
+			assert.EqualValues(r.t, size, sum[1])
+			mu.Lock()
+			defer mu.Unlock()
+			bits[sum[0]] = true
+		})
+		assert.Len(t, bits, 1, "all ranks have the same bits")
 	}
 }
 
@@ -183,7 +227,7 @@ func TestRankThatHasLeft(t *testing.T) {
 			r.leave("has gone")
 			return
 		}
-		there, err := r.Come(wire.Statement{}, memory.Span{})
+		there, err := r.Come(wire.Statement{}, Elements{})
 		assert.False(r.t, there)
 		assert.NoError(r.t, err)
 		for err = r.InVain("barrier()"); err == nil; err = r.InVain("barrier()") {

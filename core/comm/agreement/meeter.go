@@ -17,6 +17,7 @@ import (
 	"unsafe"
 
 	"dtl/core/comm/wire"
+	"dtl/core/kernel"
 	"dtl/core/memory"
 	"dtl/core/status"
 	"dtl/core/watchdog"
@@ -25,9 +26,9 @@ import (
 // A Meeter has the ranks of a communicator meet. They all come to the same meetings in the same order. Its methods are for
 // one goroutine at a time, but for Number.
 type Meeter interface {
-	// Come comes to the next meeting with a statement, and with up to Room bytes that the others may read. It reports whether
-	// all others are there already; else Wait waits for them.
-	Come(s wire.Statement, payload memory.Span) (all bool, err error)
+	// Come comes to the next meeting with a statement, and with at most Room bytes of elements. It reports whether all others
+	// are there already; else Wait waits for them.
+	Come(s wire.Statement, brought Elements) (all bool, err error)
 	// Explain is Come to the meeting in which ranks that do not agree tell each other what they called, or why they cannot,
 	// which code says.
 	Explain(text string, code status.Code) (all bool, err error)
@@ -43,8 +44,10 @@ type Meeter interface {
 
 	// Agreed reports whether all ranks make the same call, and none has failed.
 	Agreed() bool
-	// Payload returns what a rank brought along.
+	// Payload returns what a rank brought along: root, where the elements are FromRoot, or any, where they are ToAll.
 	Payload(rank int) (unsafe.Pointer, int)
+	// Combination returns the address of the elements that are Combined; nil where Payload has those of every rank.
+	Combination() unsafe.Pointer
 	// Deadlock reports whether a rank came because it waits for a collective that does not block, which another has not
 	// started, and returns the number of the first start that not all ranks have made.
 	Deadlock() (yes bool, first uint64)
@@ -58,10 +61,28 @@ type Meeter interface {
 	// ranks meet by messages.
 	Number() uint64
 	// Room returns how many bytes a rank may bring along.
-	Room() int
+	Room(w Way) int
 	// Close gives memory back. Nobody comes to a meeting any more.
 	Close()
 }
+
+// Elements are what a rank brings to a meeting. All ranks of one call have them go one way.
+type Elements struct {
+	memory.Span
+	Way  Way
+	Op   kernel.Op // where they are Combined
+	Root int       // where they are FromRoot
+}
+
+// Way is what becomes of elements in a meeting.
+type Way int
+
+// The ways.
+const (
+	ToAll    Way = iota // every rank gets every rank's, of equally many bytes
+	Combined            // every rank gets them combined by an operator
+	FromRoot            // every rank gets root's
+)
 
 // DeadlockWant is what a rank wants that comes to the meeting of a call that it does not make, because it waits for a
 // collective that does not block and that a rank in that meeting has not started.

@@ -6,7 +6,6 @@ import (
 
 	"dtl/core/board"
 	"dtl/core/comm/wire"
-	"dtl/core/memory"
 	"dtl/core/status"
 	"dtl/core/watchdog"
 )
@@ -38,8 +37,8 @@ func NewShared(b *board.Board, group *watchdog.Group, starts *Starts, looks int,
 }
 
 // Come lays down an entry, and looks for those of the others.
-func (m *Shared) Come(s wire.Statement, payload memory.Span) (bool, error) {
-	m.board.Lay(s.Fingerprint, s.Want, s.Code, payload.Addr, payload.Bytes())
+func (m *Shared) Come(s wire.Statement, brought Elements) (bool, error) {
+	m.board.Lay(s.Fingerprint, s.Want, s.Code, brought.Addr, brought.Bytes())
 	for rank := range m.size {
 		for looks := m.looks; !m.board.Arrived(rank); looks-- {
 			if looks <= 0 {
@@ -54,7 +53,7 @@ func (m *Shared) Come(s wire.Statement, payload memory.Span) (bool, error) {
 // Explain lays down a text beside the entry.
 func (m *Shared) Explain(text string, code status.Code) (bool, error) {
 	m.board.Account(text)
-	return m.Come(wire.Statement{Fingerprint: explaining, Code: int32(code)}, memory.Span{})
+	return m.Come(wire.Statement{Fingerprint: explaining, Code: int32(code)}, Elements{})
 }
 
 // Wait looks for the entries that are missing: once where d is 0, else waitTurns times.
@@ -135,8 +134,16 @@ func (m *Shared) BlockedWithout(seq uint64) bool {
 // Number returns how often this rank has laid down an entry.
 func (m *Shared) Number() uint64 { return m.board.Meetings() }
 
-// Room is that of an entry.
-func (m *Shared) Room() int { return board.MaxPayload }
+// Combination is nil: every rank's elements are on the board.
+func (m *Shared) Combination() unsafe.Pointer { return nil }
+
+// Room is that of an entry, or less where many ranks would read long ones.
+func (m *Shared) Room(w Way) int {
+	if w == FromRoot {
+		return board.MaxPayload
+	}
+	return min(board.MaxPayload, (64<<10)/m.size)
+}
 
 // Close does nothing: the board is not this package's.
 func (m *Shared) Close() {}
