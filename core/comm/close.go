@@ -228,3 +228,13 @@ func (c *Comm) endDependents() error {
 	}
 	return err
 }
+
+// Asked reports whether another rank wants to know where this one is, which does not wait in a call. Local.
+func (c *Comm) Asked() bool { return c.size > 1 && !c.gone.Load() && c.group.Asked() }
+
+// Answer says so to those that asked. Local.
+func (c *Comm) Answer(place string) {
+	if c.size > 1 && !c.gone.Load() {
+		c.group.Answer(place)
+	}
+}

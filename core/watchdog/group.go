@@ -77,15 +77,29 @@ func (g *Group) Leave(why string) {
 // Asked reports whether another rank wants to know where this process is.
 func Asked() (asked bool) {
 	for _, g := range joined() {
-		asked = g.channel.Asked() || asked
+		if !g.oneProcess {
+			asked = g.channel.Asked() || asked
+		}
 	}
 	return asked
+}
+
+// Asked reports whether another rank of the group wants to know where this one is, which does not wait in a call on it.
+func (g *Group) Asked() bool { return g.channel != nil && g.channel.Asked() }
+
+// Answer says so to those that asked.
+func (g *Group) Answer(place string) {
+	if g.channel != nil {
+		g.channel.Answer(place)
+	}
 }
 
 // Answer tells who asked that this process is in no call, but at a place of the program.
 func Answer(place string) {
 	for _, g := range joined() {
-		g.channel.Answer(place)
+		if !g.oneProcess {
+			g.channel.Answer(place)
+		}
 	}
 }
 

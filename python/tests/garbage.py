@@ -1,6 +1,7 @@
 """Call the native library with whatever there is: ``python garbage.py SEED COUNT`` ends with 0 unless it crashes.
 
-Not called: MpiAbort, which ends the process; and ContextAdopt, whose argument MPI takes for an address.
+Not called: MpiAbort, which ends the process; ContextAdopt, whose argument MPI takes for an address; and
+ContextsOfThreads, which makes as many as it is told to.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dtl._native import _dtl, library
 
 bridge = library.bridge
 
-SKIPPED = {"pydtl_MpiAbort", "pydtl_ContextAdopt", "pydtl_ContextWithDevice"}
+SKIPPED = {"pydtl_MpiAbort", "pydtl_ContextAdopt", "pydtl_ContextWithDevice", "pydtl_ContextsOfThreads"}
 
 CODES = len([name for name in vars(bridge) if name.isupper()]) - len(("NDARRAY", "NUMPY_SCALAR", "PYTHON_SCALAR"))
 

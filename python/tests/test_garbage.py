@@ -37,6 +37,7 @@ HANDLES = [0, 1, -1, 7, 2**32, 2**56, (2 << 56) | (1 << 32), 2**63 - 1, -(2**63)
 ONE = [
     "EnvironmentClose",
     "ContextSize",
+    "ContextAsked",
     "ContextDevice",
     "ContextBackend",
     "ContextFence",
@@ -61,6 +62,7 @@ ONE = [
 ]
 MORE = {
     "ContextWithDevice": (0,),
+    "ContextAnswer": ("place",),
     "ContextSplit": (0, 0),
     "ContextDupFor": ("op",),
     "ContextGiveUp": ("why",),
@@ -87,6 +89,7 @@ NO_HANDLE = {
     "BackendWhyNot",
     "ContextAdopt",
     "ContextOn",
+    "ContextsOfThreads",
     "ContextSelf",
     "ContextWorld",
     "DtypeName",

@@ -102,6 +102,9 @@ def functions() -> dict[str, Callable[[], Any]]:
         "ContainerShape": lambda: _dtl.pydtl_ContainerShape(v, 0),
         "ContainerViews": lambda: _dtl.pydtl_ContainerViews(v),
         "ContextAgree": lambda: _dtl.pydtl_ContextAgree(c, "op", "words"),
+        "ContextAnswer": lambda: _dtl.pydtl_ContextAnswer(c, "place"),
+        "ContextAsked": lambda: _dtl.pydtl_ContextAsked(c),
+        "ContextsOfThreads": closing(lambda: int(_dtl.pydtl_ContextsOfThreads(1)), _dtl.pydtl_ContextClose),
         "ContextBackend": lambda: _dtl.pydtl_ContextBackend(c),
         "ContextClose": closing(_dtl.pydtl_ContextSelf, _dtl.pydtl_ContextClose),
         "ContextDevice": lambda: _dtl.pydtl_ContextDevice(c),
@@ -174,6 +177,7 @@ def failures() -> dict[str, Callable[[], Any]]:
         "ContainerOn": (0,),
         "ContainerSettle": (0,),
         "ContextAgree": ("op", "words"),
+        "ContextAnswer": ("place",),
         "ContextDefer": ("call", "place"),
         "ContextDupFor": ("op",),
         "ContextGiveUp": ("why",),
@@ -185,7 +189,7 @@ def failures() -> dict[str, Callable[[], Any]]:
         "MapCreate": (3, 8, False, 1),
         "MapSync": ("sync",),
     }
-    without = ("ContextSelf", "ContextWorld", "ContextOn", "ContextAdopt")
+    without = ("ContextsOfThreads", "ContextSelf", "ContextWorld", "ContextOn", "ContextAdopt")
     table = {}
     for name in names:
         short = name[len("pydtl_") :]
@@ -193,6 +197,7 @@ def failures() -> dict[str, Callable[[], Any]]:
             table[short + " fails"] = quietly(partial(getattr(_dtl, name), 12345, *more.get(short, ())))
     table["BackendName fails"] = quietly(lambda: _dtl.pydtl_BackendName(99))
     table["ContextOn fails"] = quietly(lambda: _dtl.pydtl_ContextOn("nobody", -1))
+    table["ContextsOfThreads fails"] = quietly(lambda: _dtl.pydtl_ContextsOfThreads(0))
     table["ContextWorld fails"] = quietly(lambda: _dtl.pydtl_ContextWorld(99_999))
     return table
 

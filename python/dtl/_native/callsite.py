@@ -14,8 +14,13 @@ import numpy as np
 #: The folder of the package.
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
-# What is not the user's: DTL, and NumPy, whose functions and operators call DTL for the user.
-_INSIDE = (PACKAGE, os.path.dirname(os.path.abspath(np.__file__)) + os.sep, "<__array_function__ internals>")
+# What is not the user's: DTL, and NumPy, whose functions and operators call DTL for the user; nor what begins a thread.
+_INSIDE = (
+    PACKAGE,
+    os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
+    "<__array_function__ internals>",
+    os.path.join(os.path.dirname(os.path.abspath(os.__file__)), "threading.py"),
+)
 
 
 def own(frame: FrameType) -> bool:

@@ -15,13 +15,14 @@ import sys
 import threading
 import time
 import warnings
-from typing import Any, Callable, Iterator, NamedTuple, NoReturn, TextIO
+from typing import Any, Callable, Iterator, NoReturn, TextIO
 
 from .._cli import UsageError, command, processes, reports, start, supervise
 from .._native.callsite import PACKAGE
 from ..exceptions import BackendError, BackendUnavailableError
 from . import channel, failures
 from .channel import Channel
+from .limit import Limit
 
 # What ranks get to answer after the first one has, before those that have are told to meet the others: ranks that wait
 # for them raise then.
@@ -89,18 +90,6 @@ class _Stream:
         with contextlib.suppress(AttributeError, OSError, ValueError):  # no stream, a broken one, or a closed one
             self._to().write(text)
             self._to().flush()
-
-
-class Limit(NamedTuple):
-    """How many seconds something may take, None for any, and when they are over."""
-
-    seconds: float | None
-    end: float
-
-    @classmethod
-    def of(cls, seconds: float | None) -> Limit:
-        """Return the limit that begins now."""
-        return cls(seconds, math.inf if seconds is None else time.monotonic() + seconds)
 
 
 class _Member:

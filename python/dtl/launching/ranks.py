@@ -12,7 +12,9 @@ from .._cli import processes
 from .._native.arguments import integer
 from ..exceptions import BackendError, InvalidArgumentError, InvalidHandleError, InvalidTypeError
 from . import channel, transport
-from .job import Job, Limit, TryAgainError
+from .job import Job, TryAgainError
+from .limit import Limit
+from .threads import Threads, in_rank, name_of
 
 T = TypeVar("T")
 
@@ -26,6 +28,8 @@ def launch(
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
     timeout: float | None = None,
+    *,
+    in_process: bool = False,
 ) -> list[T]:
     """Start ranks, have each call ``fn(ctx, *args, **kwargs)``, end them, and return what they returned, by rank.
 
@@ -43,11 +47,15 @@ def launch(
         More arguments of fn, the same for all ranks. They are pickled.
     timeout
         How many seconds all of it may take; None for any.
+    in_process
+        Whether the ranks are threads of this process instead: for a debugger, and for short tests. Nothing is started
+        or pickled then: fn, its arguments and what it returns are the same objects for all, and what is printed comes
+        as it is. Python runs one thread at a time.
 
     Returns
     -------
     list
-        What fn returned on each rank, pickled there.
+        What fn returned on each rank, pickled there unless in_process.
 
     Raises
     ------
@@ -57,7 +65,7 @@ def launch(
     InvalidTypeError
         If fn or an argument cannot be sent, before anything is started; or if a rank returned what cannot be.
     InvalidArgumentError
-        If ranks or timeout is not positive.
+        If ranks or timeout is not positive, or ranks is above 1024 in_process.
     TimeoutError
         If it takes longer than timeout. The text says where each rank was.
     BackendUnavailableError
@@ -73,8 +81,15 @@ def launch(
     >>> dtl.launch(total, ranks=1, args=(10,))  # on 4 ranks, [100, 100, 100, 100]
     [10]
     """
-    body, name = _packed(fn, args, kwargs or {})
     limit = _limit(timeout)
+    if in_process:
+        threads = Threads(_count(ranks))
+        try:
+            result: list[T] = threads.call(_callable(fn), args, kwargs or {}, limit)
+            return result
+        finally:
+            threads.close()
+    body, name = _packed(fn, args, kwargs or {})
     job = _start(ranks, limit)
     try:
         return [transport.unpack(answer) for answer in job.call(body, name, limit, last=True)]
@@ -95,6 +110,8 @@ class Ranks:
         How many, at least 1.
     timeout
         How many seconds the start, and each call, may take; None for any.
+    in_process
+        Whether the ranks are threads of this process, as ``dtl.launch`` has them.
 
     Raises
     ------
@@ -125,10 +142,11 @@ class Ranks:
 
     __module__ = "dtl"
 
-    def __init__(self, ranks: int = 4, *, timeout: float | None = None) -> None:
+    def __init__(self, ranks: int = 4, *, timeout: float | None = None, in_process: bool = False) -> None:
         self._timeout = timeout
         self._lock = threading.Lock()
-        self._job = _start(ranks, _limit(timeout))
+        limit = _limit(timeout)
+        self._job = Threads(_count(ranks)) if in_process else _start(ranks, limit)
         self._ending = weakref.finalize(self, self._job.close)
 
     def run(self, fn: Callable[..., T], *args: Any, **kwargs: Any) -> list[T]:
@@ -147,10 +165,13 @@ class Ranks:
         InvalidHandleError
             If no rank is left.
         """
-        body, name = _packed(fn, args, kwargs)
+        body, name = (b"", "") if isinstance(self._job, Threads) else _packed(fn, args, kwargs)
         with self._lock:
             if self._job.ended:
                 raise InvalidHandleError(f"the pool of ranks {self._job.why}")
+            if isinstance(self._job, Threads):
+                result: list[T] = self._job.call(_callable(fn), args, kwargs, _limit(self._timeout))
+                return result
             answers = self._job.call(body, name, _limit(self._timeout))
         return [transport.unpack(answer) for answer in answers]
 
@@ -187,13 +208,18 @@ def _packed(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, An
     InvalidTypeError
         If it cannot be sent.
     """
-    name = getattr(fn, "__qualname__", type(fn).__qualname__)
-    if not callable(fn):
-        raise InvalidTypeError(f"launch: fn is of type {type(fn).__name__}, which cannot be called")
+    name = name_of(_callable(fn))
     try:
         return transport.pack((fn, tuple(args), dict(kwargs))), name
     except InvalidTypeError as error:
         raise InvalidTypeError(f"launch: {name} or its arguments cannot be sent to ranks: {error}") from error
+
+
+def _callable(fn: Callable[..., T]) -> Callable[..., T]:
+    """Return fn, unless it cannot be called."""
+    if not callable(fn):
+        raise InvalidTypeError(f"launch: fn is of type {type(fn).__name__}, which cannot be called")
+    return fn
 
 
 def _limit(timeout: float | None) -> Limit:
@@ -202,16 +228,22 @@ def _limit(timeout: float | None) -> Limit:
     return Limit.of(timeout)
 
 
-def _start(ranks: int, limit: Limit) -> Job:
-    """Start so many ranks, unless this process is one."""
+def _count(ranks: int) -> int:
+    """Return how many ranks to start, unless this process, or this thread, is one."""
     count = integer("ranks", ranks)
     if count < 1:
         raise InvalidArgumentError(f"launch: {count} ranks; at least 1 is needed")
-    if channel.VARIABLE in os.environ or processes.rank_in(os.environ) is not None:
+    if in_rank() or channel.VARIABLE in os.environ or processes.rank_in(os.environ) is not None:
         raise BackendError(
             "launch: this process is a rank, or was started by one, and ranks start no others; "
             "ctx.split() gives some of the ranks a context of their own"
         )
+    return count
+
+
+def _start(ranks: int, limit: Limit) -> Job:
+    """Start so many ranks as processes."""
+    count = _count(ranks)
     for _ in range(_ATTEMPTS - 1):
         try:
             return Job(count, limit)

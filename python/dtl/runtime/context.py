@@ -11,7 +11,7 @@ from .._native import library, process
 from .._native.arguments import integer, text
 from .._native.callsite import raised, warn
 from .._native.library import bridge
-from ..exceptions import BufferError, CommunicationError, DTLError
+from ..exceptions import BufferError, CommunicationError, DTLError, InvalidArgumentError
 from ..runtime.short_calls import short
 from . import abort, backends, detached, hang_monitor
 from .agreement import collective
@@ -111,8 +111,15 @@ class Context(DeviceRanks):
         self._device = library.context_device(handle)
         self._backend = library.context_backend(handle)
         if self._size > 1:
-            abort.install(self._rank)
+            if self._backend != "cpu":  # whose ranks are threads of this process
+                abort.install(self._rank)
             hang_monitor.start()
+
+    @classmethod
+    def _of_threads(cls, ranks: int) -> list[Context]:
+        """Return the contexts of new ranks, each of which a thread of this process is to use. Not collective."""
+        hang_monitor.configure(None)
+        return [cls._adopt_handle(int(handle)) for handle in library.contexts_of_threads(ranks).split()]
 
     @classmethod
     def _adopt_handle(cls, handle: int) -> Context:
@@ -199,7 +206,7 @@ class Context(DeviceRanks):
     ) -> None:
         if not self._handle:
             return
-        if self._backend == "cpu":
+        if self._backend == "cpu" and self._size == 1:
             if not finalizing():
                 self.close()
         else:
@@ -302,7 +309,7 @@ class Context(DeviceRanks):
         BackendUnavailableError
             If mpi4py cannot be imported, or uses another MPI library.
         InvalidArgumentError
-            If OpenSHMEM connects the ranks.
+            If OpenSHMEM connects the ranks, or they are threads of this process.
         BackendError
             If MPI would be initialised in a process that a rank started, which is then no rank of the job.
 
@@ -319,6 +326,8 @@ class Context(DeviceRanks):
         if self.has_mpi:
             module = _mpi4py().mpi4py_module()
             return _mpi4py().communicator(module, library.context_export(self._handle))
+        if self._size > 1:
+            raise InvalidArgumentError("to_mpi4py: the ranks are threads of this process, which MPI does not connect")
         process.refuse_child()
         return _mpi4py().mpi4py_module().COMM_SELF.Dup()
 

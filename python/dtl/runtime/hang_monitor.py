@@ -7,15 +7,17 @@ there; for one that is not, the thread that start() starts answers with the line
 from __future__ import annotations
 
 import atexit
+import contextlib
 import math
 import os
 import sys
 import time
+from _thread import get_ident
 from types import TracebackType
 
 from .._native import library
 from .._native.callsite import outside, raised
-from ..exceptions import InvalidArgumentError
+from ..exceptions import InvalidArgumentError, InvalidHandleError
 from . import scheduler
 
 _REPORT_SECONDS = 30.0
@@ -40,6 +42,10 @@ _CHECKS = ("full", "node")
 _PROGRESS = ("none", "poll", "thread")
 
 _started = False
+
+# The threads that are ranks, by the handles of their contexts.
+_threads: dict[int, int] = {}
+
 _interrupted_at = ""
 
 
@@ -75,6 +81,16 @@ def start() -> None:
         threading.Thread(target=_watch, args=(main,), name="dtl-watch", daemon=True).start()
 
 
+def watch_thread(context: int) -> None:
+    """Have the calling thread watched as the rank that a context is of, until forget_thread."""
+    _threads[context] = get_ident()
+
+
+def forget_thread(context: int) -> None:
+    """Watch the thread no more that is the rank of a context."""
+    _threads.pop(context, None)
+
+
 def _seconds(variable: str, default: float) -> float:
     """Return a number of seconds from the environment, 0 for never."""
     text = os.environ.get(variable)
@@ -96,6 +112,10 @@ def _watch(main: int) -> None:
         if not library.forked() and library.asked():
             here = outside(sys._current_frames().get(main))
             library.answer(_interrupted_at or f"at {here}, {_waits_for(main)}")
+        for context, thread in list(_threads.items()):
+            with contextlib.suppress(InvalidHandleError):
+                if library.context_asked(context):
+                    library.context_answer(context, f"at {outside(sys._current_frames().get(thread))}")
 
 
 def _waits_for(thread: int) -> str:
