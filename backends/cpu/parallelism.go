@@ -9,7 +9,7 @@ import (
 )
 
 // localSize are the variables in which launchers say how many ranks there are on this machine.
-var localSize = []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PMIX_LOCAL_SIZE"}
+var localSize = []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PMIX_LOCAL_SIZE", "DTL_LOCAL_SIZE"}
 
 // SuggestedParallelism returns how many processors are this process's own: those that it is bound to, or, where it is
 // bound to none, the machine's divided among the ranks on it.

@@ -6,7 +6,9 @@ package local
 
 import (
 	"os"
+	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"dtl/backends/internal/environ"
 	"dtl/backends/internal/supervisor"
@@ -25,6 +27,8 @@ type provider struct {
 	mu    sync.Mutex
 	world *symmetric.World // nil: not joined
 	fault error            // why it could not be joined, which does not change
+
+	joined atomic.Bool // this process is one of several
 }
 
 var _ backend.CommunicatorProvider = (*provider)(nil)
@@ -77,18 +81,33 @@ func (p *provider) join() (*symmetric.World, error) {
 	}
 	if !j.alone() {
 		supervisor.Joined()
+		p.joined.Store(true)
 	}
 	p.world = symmetric.New(s, "nothing") // of which no heap is left
 	return p.world, nil
 }
 
-// Abort ends this process with an exit code, upon which the launcher ends the others. It returns only if this process is
-// no rank of a job of several: false.
+// Active reports whether dtl run started this process as a rank that this backend connects.
+func Active() bool { return local.Active() }
+
+// Joined reports whether this process is connected with others.
+func Joined() bool {
+	return local.joined.Load()
+}
+
+// Program returns which of the programs of the launcher's command this process runs, from 0, or -1 where it does not say.
+func Program() int {
+	number, err := strconv.Atoi(environ.Get(programVariable))
+	if err != nil || !launched(environ.Get) {
+		return -1
+	}
+	return number
+}
+
+// Abort ends this process with an exit code, upon which the launcher ends the others. It returns only where Joined says no:
+// false.
 func Abort(code int) bool {
-	local.mu.Lock()
-	joined := local.world != nil
-	local.mu.Unlock()
-	if !joined || !launched(environ.Get) {
+	if !Joined() {
 		return false
 	}
 	supervisor.Ended(code)

@@ -30,11 +30,16 @@ import numpy as np
 import pytest
 
 import dtl
+from dtl._cli import processes
 
 #: Each launcher says how many ranks it started. The communicator must agree.
-_LAUNCHED = os.environ.get("OMPI_COMM_WORLD_SIZE") or os.environ.get("PMI_SIZE") or "1"
-RANK = int(os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ.get("PMI_RANK") or "0")
+_LAUNCHED = next(
+    (os.environ[name] for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "DTL_LOCAL_SIZE") if name in os.environ), "1"
+)
+RANK = processes.rank_in(os.environ) or 0
 RANKS = int(os.environ.get("DTL_TEST_RANKS") or _LAUNCHED)
+#: Whether ranks are connected without MPI.
+LOCAL = "DTL_LOCAL_SIZE" in os.environ or os.environ.get("DTL_BACKEND") == "local"
 WHOLE = RANKS == 1 or os.environ.get("DTL_TEST_TABLES") == "whole"
 
 # Ranks draw the same examples: nothing may depend on time, on a database, or on what failed on one rank only.
@@ -87,7 +92,7 @@ def _mpi4py_fits() -> bool:
 
     Where other than MPI connects the ranks, it would start an MPI of its own.
     """
-    if os.environ.get("DTL_BACKEND", "mpi") != "mpi":
+    if LOCAL or os.environ.get("DTL_BACKEND", "mpi") != "mpi":
         return False
     try:
         importlib.import_module("mpi4py.MPI")

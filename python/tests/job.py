@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
-from dtl._cli import command, cores, launcher, library
+from dtl._cli import choice, command, cores, launcher, library
 
 #: Nothing takes this long. The job's own limit ends all its ranks, and shows where they were.
 SECONDS = 60
+
+#: Whether dtl run connects ranks without MPI here.
+LOCAL = choice.choose(command.Job(2, []), os.environ).backend == choice.LOCAL
 
 _library = library.find(os.environ)
 LAUNCHER = launcher.find(_library.path, os.environ) if _library is not None else None
@@ -51,11 +54,24 @@ def run(ranks: int, *arguments: str, **options: Any) -> subprocess.CompletedProc
 
 def on(ranks: int, *others: Any) -> Any:
     """Return a number of ranks, and more beside it, as parameters of a test, skipped where they cannot be started."""
-    reason = ""
-    if ranks > 1 and LAUNCHER is None:
-        reason = "no MPI library with a launcher here; runs in the environments of `make setup`"
-    elif LAUNCHER is not None:
-        threads = len(cores.hardware_threads())
-        if command.spins(LAUNCHER, command.Job(ranks, []), threads, os.environ):
-            reason = f"{ranks} ranks of {LAUNCHER.family} starve each other here; runs with Open MPI"
+    return _on(ranks, others, "" if LOCAL else _without_mpi(ranks))
+
+
+def on_mpi(ranks: int, *others: Any) -> Any:
+    """Return the same for what MPI's launchers alone do."""
+    reason = "ranks are connected without MPI here; runs where MPI does" if LOCAL else _without_mpi(ranks)
+    return _on(ranks, others, reason)
+
+
+def _without_mpi(ranks: int) -> str:
+    """Return why MPI cannot start so many ranks, "" if it can."""
+    if LAUNCHER is None:
+        return "no MPI library with a launcher here; runs in the environments of `make setup`" if ranks > 1 else ""
+    threads = len(cores.hardware_threads())
+    if command.spins(LAUNCHER, command.Job(ranks, []), threads, os.environ):
+        return f"{ranks} ranks of {LAUNCHER.family} starve each other here; runs with Open MPI"
+    return ""
+
+
+def _on(ranks: int, others: Any, reason: str) -> Any:
     return pytest.param(ranks, *others, marks=pytest.mark.skipif(bool(reason), reason=reason), id=f"{ranks} ranks")

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import RANKS
+from conftest import LOCAL, RANKS
 
 import dtl
 
@@ -19,7 +19,7 @@ def test_properties(ctx: dtl.Context) -> None:
     assert ctx.device_id == -1
     assert ctx.has_device is ctx.has_cuda is ctx.has_nccl is False
     assert ctx.nccl_mode == -1
-    assert ctx.has_mpi or ctx.has_shmem or ctx.size == 1
+    assert ctx.has_mpi or ctx.has_shmem or LOCAL or ctx.size == 1
     assert not (ctx.has_mpi and ctx.has_shmem)
 
 
@@ -28,7 +28,8 @@ def test_ranks_are_all_there_once(ctx: dtl.Context) -> None:
 
 
 def test_repr(ctx: dtl.Context) -> None:
-    backend = "mpi" if ctx.has_mpi else "shmem" if ctx.has_shmem else "cpu"
+    backend = "mpi" if ctx.has_mpi else "shmem" if ctx.has_shmem else "local" if LOCAL else "cpu"
+    assert ctx.backend == backend
     with ctx.dup() as other:
         assert repr(other) == f"<dtl.Context rank {ctx.rank} of {ctx.size}, {backend}>"
     assert repr(other) == f"<dtl.Context rank {ctx.rank} of {ctx.size}, {backend}, closed>"
@@ -161,7 +162,7 @@ def test_a_context_that_was_not_closed(ctx: dtl.Context) -> None:
         warnings.simplefilter("always")
         del other
         gc.collect()
-    if ctx.has_mpi or ctx.has_shmem:
+    if ctx.backend != "cpu":
         assert [w.category for w in caught] == [ResourceWarning]
         assert "was not closed" in str(caught[0].message)
         dtl._native.library.context_close(kept)

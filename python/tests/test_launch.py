@@ -264,6 +264,9 @@ def test_bad_numbers(ranks: int, timeout: float | None, text: str) -> None:
 
 def test_no_mpi(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "find", lambda environ: None)
+    monkeypatch.delenv("DTL_BACKEND", raising=False)
+    assert dtl.launch(launched.rank, 2, timeout=SECONDS) == [(0, 2), (1, 2)]
+    monkeypatch.setenv("DTL_BACKEND", "mpi")
     assert dtl.launch(launched.rank, 1, timeout=SECONDS) == [(0, 1)]
     with pytest.raises(dtl.BackendUnavailableError, match="launch: 3 ranks need an MPI library, and there is none"):
         dtl.launch(launched.rank, 3)

@@ -13,9 +13,9 @@ from typing import Callable
 
 import job
 import pytest
-from job import on
+from job import on, on_mpi
 
-from dtl._cli import processes, supervise
+from dtl._cli import command, processes, supervise
 
 pytestmark = pytest.mark.jobs("starts ranks itself")
 
@@ -37,7 +37,7 @@ if ctx.rank == {rank}:
 
 NOT_OPENED = """\
 import os, signal
-number = os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"]
+number = os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ.get("PMI_RANK") or os.environ["DTL_LOCAL_RANK"]
 if number == "{rank}":
     {leave}
 import dtl
@@ -205,10 +205,10 @@ def test_the_job_counts_and_not_how_the_launcher_ends() -> None:
         "rank.send(b'1 ended 3')\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    assert supervise.run([sys.executable, "-c", launcher], os.environ, None) == 3
+    assert supervise.run(command.Command([sys.executable, "-c", launcher], {}), os.environ, None) == 3
 
 
-@pytest.mark.parametrize("ranks", [on(2)])
+@pytest.mark.parametrize("ranks", [on_mpi(2)])
 def test_the_end_of_the_launcher_is_said(ranks: int, script: Path) -> None:
     process, family = started(ranks, STUCK.format(deaf=""), script)
     kill_launcher(process, family)

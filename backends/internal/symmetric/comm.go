@@ -29,6 +29,7 @@ type Comm struct {
 var (
 	_ backend.AsyncCommunicator = (*Comm)(nil)
 	_ backend.WindowProvider    = (*Comm)(nil)
+	_ backend.Advancer          = (*Comm)(nil)
 	_ window.Group              = (*Comm)(nil)
 )
 
@@ -62,6 +63,16 @@ func (c *Comm) Number() uint32 { return c.number }
 
 // TagBound returns one more than the largest tag that a record holds.
 func (c *Comm) TagBound() int { return math.MaxInt32 + 1 }
+
+// Advance moves what can be moved of all that is under way in the process.
+func (c *Comm) Advance() error {
+	e := c.world.engine
+	e.Lock()
+	defer e.Unlock()
+	e.Advance()
+	e.Progress()
+	return nil
+}
 
 // Expose opens mem to every rank. Collective.
 func (c *Comm) Expose(mem memory.Span) (backend.Window, error) {

@@ -37,6 +37,7 @@ class Job(NamedTuple):
     local: bool = False  # whether all those hosts are this machine
     where: str = ""  # the ranks' hosts in words, where the user or a resource manager has named some
     launcher_arguments: Sequence[str] = ()
+    mpi: bool = False  # whether MPI is to connect the ranks
     others: Sequence[tuple[int, Sequence[str]]] = ()  # programs beside it, each on so many further ranks
 
     @property
@@ -57,6 +58,9 @@ class Command(NamedTuple):
     # Open MPI's launchers keep their files in one folder, which each removes that finds it empty at its end. One that
     # is about to start then fails. This variable, if there is one, gives a launcher a folder of its own.
     folder_variable: str = ""
+    # Where no launcher is needed, how many ranks each program has, and its words.
+    programs: Sequence[tuple[int, Sequence[str]]] = ()
+    prefix_output: bool = False  # of those
 
     def __str__(self) -> str:
         """Return the command as a shell takes it, with a comment that says on which hosts it starts ranks."""
@@ -85,6 +89,17 @@ def build(launcher: Launcher, job: Job, cores: int, environ: Mapping[str, str], 
         return Command(words, variables, signal.SIGKILL, job.where)
     own = launcher.version >= (5,) and not any("tmpdir_base" in name for name in environ)
     return Command(words, variables, signal.SIGTERM, job.where, "PRTE_MCA_prte_local_tmpdir_base" if own else "")
+
+
+def without_mpi(job: Job) -> Command:
+    """Return what starts the job's ranks on this machine without MPI, which is no command."""
+    programs = [(job.ranks, job.program), *job.others]
+    words = list(job.program)
+    for ranks, program in job.others:
+        words += [":", "-n", str(ranks), *program]
+    number = f"{job.all_ranks} rank{'s' if job.all_ranks > 1 else ''}"
+    where = f"{job.where or number}, connected without MPI"
+    return Command(words, {}, where=where, programs=programs, prefix_output=job.prefix_output)
 
 
 def spins(launcher: Launcher, job: Job, threads: int, environ: Mapping[str, str]) -> bool:

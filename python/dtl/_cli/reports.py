@@ -39,12 +39,13 @@ class Reports:
             self._selector.register(listener, selectors.EVENT_READ, self._accept)
 
     def wake(self, event: socket.socket) -> None:
-        """Let take return when this socket can be read, and empty it."""
-        self._selector.register(event, selectors.EVENT_READ, _empty)
+        """Let take return when this socket can be read, and empty it; once where its other end closes."""
+        self._selector.register(event, selectors.EVENT_READ, self._empty)
 
     def sleep(self, event: socket.socket) -> None:
         """Undo wake."""
-        self._selector.unregister(event)
+        with contextlib.suppress(KeyError):
+            self._selector.unregister(event)
 
     def close(self) -> None:
         """Close all connections, which tells the ranks that the job has no supervisor any more."""
@@ -96,7 +97,7 @@ class Reports:
         if rank is not None and self.states[rank] != "ended" and not self.failure:
             self.lost.append(rank)
 
-
-def _empty(event: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        event.recv(4096)
+    def _empty(self, event: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            if not event.recv(4096):
+                self._selector.unregister(event)

@@ -13,10 +13,12 @@ from . import UsageError, command, placement, start, supervise
 _USAGE = "python -m dtl run [-n RANKS] [options] [-- launcher arguments --] PROGRAM [: -n RANKS PROGRAM]..."
 
 _ABOUT = """\
-Run a Python program on several ranks, with the launcher that belongs to the MPI library that DTL would use
-and the options that it needs here: permission to run as root, more ranks than cores, the fast transports of
-one node. What the environment, a parameter file or the launcher arguments set stays as it is. The command is
-printed first. A PROGRAM is (SCRIPT | -m MODULE) [arguments]; after a colon comes another one of the same job."""
+Run a Python program on several ranks. On one machine that needs no MPI: where mpi4py is not installed, ranks are
+plain processes that share memory. Else, with --mpi or on several hosts, the launcher starts them that belongs to
+the MPI library that DTL would use, with the options that it needs here: permission to run as root, more ranks than
+cores, the fast transports of one node. What the environment, a parameter file or the launcher arguments set stays
+as it is. The command is printed first. A PROGRAM is (SCRIPT | -m MODULE) [arguments]; after a colon comes another
+one of the same job."""
 
 _COUNTS = ("-n", "-np", "--ranks")
 _WITH_VALUE = {*_COUNTS, "--timeout", "--hostfile", "--hosts", "--host"}
@@ -61,6 +63,9 @@ def _parser() -> _Parser:
         help="the hosts to run on, each on a line, with a number of ranks: a:2, or a slots=2",
     )
     parser.add_argument(
+        "--mpi", action="store_true", help="let MPI connect the ranks, also where they are all on this machine"
+    )
+    parser.add_argument(
         "-v", "--verbose", action="store_true", help="say which library and launcher were found, and how"
     )
     return parser
@@ -85,6 +90,7 @@ def main(arguments: Sequence[str]) -> int:
         others=[(ranks, [sys.executable, *_checked(program)]) for ranks, program in map(_counted, others)],
         prefix_output=options.prefix_output,
         launcher_arguments=launcher_arguments,
+        mpi=options.mpi,
     )
     job = placement.place(job, options.hosts, options.hostfile, os.environ)
     started = start.command_for(job, os.environ, _say, options.verbose)
@@ -93,7 +99,7 @@ def main(arguments: Sequence[str]) -> int:
     with start.environment(started, os.environ) as environ:
         if timeout is not None:
             environ.setdefault("PYTHONFAULTHANDLER", "1")  # a rank that is aborted then prints its Python stack
-        return supervise.run(started.words, environ, timeout, here, started.last_signal)
+        return supervise.run(started, environ, timeout, here)
 
 
 def _say(text: str) -> None:

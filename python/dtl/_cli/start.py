@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import subprocess
 import tempfile
 from typing import Callable, Iterator, Mapping
 
 from .._native import process
-from . import UsageError, command, cores, launcher, library
+from . import UsageError, choice, command, cores, launcher, library, local
+from .started import Launcher, Started
 
 
 def command_for(
@@ -24,6 +26,12 @@ def command_for(
     UsageError
         If no MPI, or no launcher of it, is there for more than one rank.
     """
+    chosen = choice.choose(job, environ)
+    if verbose:
+        say(f"{chosen.backend} connects the ranks: {chosen.why}")
+    if chosen.backend == choice.LOCAL:
+        local.check_memory(job.all_ranks)
+        return command.without_mpi(job)
     found = library.find(environ)
     starter = launcher.find(found.path, environ) if found is not None else None
     if found is None or starter is None:
@@ -41,6 +49,42 @@ def command_for(
         )
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     return command.build(starter, job, cores.physical_cores(), environ, root)
+
+
+def begin(
+    started: command.Command,
+    environ: Mapping[str, str],
+    *,
+    keep_output: bool = False,
+    in_child: Callable[[], None] | None = None,
+) -> Started:
+    """Start the job.
+
+    Parameters
+    ----------
+    keep_output
+        Whether what is started gets pipes for what it writes, and nothing to read.
+    in_child
+        What each new process calls before its program.
+    """
+    if started.programs:
+        return local.Ranks(
+            started.programs,
+            environ,
+            prefix_output=started.prefix_output,
+            keep_output=keep_output,
+            in_rank=in_child,
+        )
+    to = subprocess.PIPE if keep_output else None
+    return Launcher(
+        started.words,
+        env=dict(environ),
+        stdin=subprocess.DEVNULL if keep_output else None,
+        stdout=to,
+        stderr=to,
+        start_new_session=True,  # Ctrl-C comes from here, once
+        preexec_fn=in_child,  # takes no lock
+    )
 
 
 def _what_is_missing(ranks: int, found: library.Library | None, environ: Mapping[str, str]) -> str:
@@ -62,6 +106,9 @@ def environment(started: command.Command, environ: Mapping[str, str]) -> Iterato
     The folder in it that the launcher has for its own files, if it takes one, is there while the block runs.
     """
     chosen = {name: value for name, value in {**environ, **started.variables}.items() if name != process.VARIABLE}
+    if started.programs:
+        chosen = local.without_rank(chosen)
+    chosen = {name: value for name, value in chosen.items() if name not in local.VARIABLES}
     if not started.folder_variable:
         yield chosen
         return

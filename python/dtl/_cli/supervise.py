@@ -12,10 +12,11 @@ import sys
 import time
 import warnings
 from types import FrameType
-from typing import Callable, Iterator, Mapping, NoReturn, Sequence
+from typing import Callable, Iterator, Mapping, NoReturn
 
-from . import processes
+from . import command, processes, start
 from .reports import VARIABLE, Reports
+from .started import Started
 
 #: The exit code of a job that ran out of time, as that of timeout(1).
 TIMED_OUT = 124
@@ -51,18 +52,12 @@ def _interrupt(signum: int, frame: FrameType | None) -> NoReturn:
     raise _SignalError(signum)
 
 
-def run(
-    words: Sequence[str],
-    environ: Mapping[str, str],
-    timeout: float | None,
-    ranks: int = 0,
-    last_signal: signal.Signals = signal.SIGKILL,
-) -> int:
+def run(job: command.Command, environ: Mapping[str, str], timeout: float | None, ranks: int = 0) -> int:
     """Run a command and return its exit code; 128 + the signal if one ended it, ``TIMED_OUT`` if time did.
 
     The command gets a session of its own, so that Ctrl-C reaches it once and from here. Whatever ends the
     wait, no process that the command started on this machine is left when this returns; and where this process is
-    killed, the command gets the last signal.
+    killed, the command gets its last signal.
 
     Parameters
     ----------
@@ -74,23 +69,19 @@ def run(
             warnings.simplefilter(
                 "ignore", DeprecationWarning
             )  # of Python 3.12: a fork beside Go's threads, before exec
-            child = subprocess.Popen(
-                list(words),
-                env={**environ, VARIABLE: reports.name},
-                start_new_session=True,
-                preexec_fn=_end_after(os.getpid(), last_signal),  # noqa: PLW1509  # takes no lock
-            )
+            in_child = _end_after(os.getpid(), job.last_signal)
+            child = start.begin(job, {**environ, VARIABLE: reports.name}, in_child=in_child)
         return _supervise(child, timeout, ranks, reports)
 
 
-def _supervise(child: subprocess.Popen[bytes], timeout: float | None, ranks: int, reports: Reports) -> int:
+def _supervise(child: Started, timeout: float | None, ranks: int, reports: Reports) -> int:
     # What we were started to ignore, as nohup does with SIGHUP, stays ignored.
     heeded = [signum for signum in _ENDING if signal.getsignal(signum) != signal.SIG_IGN]
     before = {signum: signal.signal(signum, _interrupt) for signum in heeded}
     try:
-        with _woken_by_children(reports):
+        with _woken_by_end(child, reports):
             code = _wait(child, reports, timeout, ranks)
-        return _verdict(code, reports, ranks)
+        return _verdict(code, child, reports, ranks)
     except _NeverStartedError as error:
         _ignore_signals()
         _say(f"{error}; ending the job")
@@ -126,13 +117,17 @@ def _end_after(parent: int, signum: int) -> Callable[[], None]:
 
 
 @contextlib.contextmanager
-def _woken_by_children(reports: Reports) -> Iterator[None]:
-    """Let the end of a child end a wait for reports."""
+def _woken_by_end(child: Started, reports: Reports) -> Iterator[None]:
+    """Let the end of the job end a wait for reports."""
     ours, systems = socket.socketpair()
     with ours, systems:
         ours.setblocking(False)
         systems.setblocking(False)
         reports.wake(ours)
+        if child.tell_of_end(systems):
+            yield
+            reports.sleep(ours)
+            return
         handler = signal.signal(signal.SIGCHLD, lambda signum, frame: None)
         before = signal.set_wakeup_fd(systems.fileno(), warn_on_full_buffer=False)
         try:
@@ -143,7 +138,7 @@ def _woken_by_children(reports: Reports) -> Iterator[None]:
             reports.sleep(ours)
 
 
-def _wait(child: subprocess.Popen[bytes], reports: Reports, timeout: float | None, ranks: int) -> int:
+def _wait(child: Started, reports: Reports, timeout: float | None, ranks: int) -> int:
     """Return the exit code of the child when it has ended.
 
     Raises
@@ -162,26 +157,31 @@ def _wait(child: subprocess.Popen[bytes], reports: Reports, timeout: float | Non
         reports.take(min(_STARTING_SECONDS, left or _STARTING_SECONDS) if waiting else left)
         if waiting:
             _check_start(child, reports, ranks)
+        if reports.lost:
+            child.lose(reports.lost[0])
     while reports.take(0.0):
         pass
     return int(child.returncode)
 
 
-def _check_start(child: subprocess.Popen[bytes], reports: Reports, ranks: int) -> None:
+def _check_start(child: Started, reports: Reports, ranks: int) -> None:
     """Raise _NeverStartedError if a rank that others wait for at their start has ended before its own."""
     waiting = reports.starting(_STARTING_SECONDS)
     missing = set(range(ranks)).difference(reports.states)
     if waiting and missing:
-        gone = missing.difference(map(processes.rank, processes.descendants(child.pid)))
+        gone = missing.difference(map(processes.rank, child.descendants()))
         if gone:
             raise _NeverStartedError(sorted(waiting), sorted(gone))
 
 
-def _verdict(code: int, reports: Reports, ranks: int) -> int:
+def _verdict(code: int, child: Started, reports: Reports, ranks: int) -> int:
     """Return the exit code of a job that has ended by itself, after a word about what its launcher does not say."""
     if code < 0:
         end_left(processes.carrying(f"{VARIABLE}={reports.name}"))
         _say(f"the command was ended by {signal.Signals(-code).name}")
+    if child.failure and ranks > 1 and child.failed not in reports.states:  # it has not said so itself
+        _say(child.failure)
+        return code
     if reports.failure:
         return reports.failure  # launchers return others, too, and Open MPI's may crash
     if code < 0:
@@ -230,20 +230,20 @@ def _ignore_signals() -> None:
         signal.signal(signum, signal.SIG_IGN)
 
 
-def _interrupt_ranks(child: subprocess.Popen[bytes]) -> None:
+def _interrupt_ranks(child: Started) -> None:
     """Interrupt each rank on this machine, which launchers do not, and let them say where they were."""
-    for _, process in processes.ranks(processes.descendants(child.pid), sys.executable):
+    for _, process in processes.ranks(child.descendants(), sys.executable):
         processes.send(process, signal.SIGINT)
     _ended(child, _LAST_WORDS_SECONDS)
 
 
-def stacks(child: subprocess.Popen[bytes]) -> Iterator[tuple[str, processes.Process, Iterator[str]]]:
+def stacks(child: Started) -> Iterator[tuple[str, processes.Process, Iterator[str]]]:
     """Yield each rank on this machine, and what it says of where it is when it is aborted; this ends them all.
 
     The launcher must not see the first rank go before the last one has spoken: it would end the others.
     """
-    itself = processes.look_up(child.pid)
-    job = ([itself] if itself is not None else []) + processes.descendants(child.pid)
+    child.hold_output()
+    job = child.family()
     ranks = processes.ranks(job, sys.executable)
     waiting = set(job).difference(process for _, process in ranks)
     for process in waiting:
@@ -254,7 +254,7 @@ def stacks(child: subprocess.Popen[bytes]) -> Iterator[tuple[str, processes.Proc
         processes.send(process, signal.SIGCONT)
 
 
-def _show_stacks(child: subprocess.Popen[bytes]) -> None:
+def _show_stacks(child: Started) -> None:
     """Print where each rank on this machine is, and end it."""
     for name, process, words in stacks(child):
         _say(f"{name} (process {process.pid}) was here:")
@@ -263,22 +263,21 @@ def _show_stacks(child: subprocess.Popen[bytes]) -> None:
         sys.stderr.flush()
 
 
-def end(child: subprocess.Popen[bytes], signum: int) -> None:
+def end(child: Started, signum: int) -> None:
     """Ask the launcher to end its ranks, then tell it, then end by force what is left."""
-    job = processes.descendants(child.pid)
+    job = child.descendants()
     child.send_signal(signum)
     if not _ended(child, _FIRST_SECONDS):
-        os.killpg(child.pid, signal.SIGTERM)
+        child.end_by_force(signal.SIGTERM)
         _ended(child, _SECOND_SECONDS)
-    job += processes.descendants(child.pid)
-    if child.poll() is None:
-        os.killpg(child.pid, signal.SIGKILL)
+    job += child.descendants()
+    child.end_by_force(signal.SIGKILL)
     for process in job:
         processes.send(process, signal.SIGKILL)
     child.wait()
 
 
-def _ended(child: subprocess.Popen[bytes], seconds: float) -> bool:
+def _ended(child: Started, seconds: float) -> bool:
     try:
         child.wait(seconds)
     except subprocess.TimeoutExpired:

@@ -27,7 +27,7 @@ its calls of DTL: how often, how many bytes and how long, by operation and line.
   -h, --help               print this"""
 
 #: Where launchers say which rank a process is.
-_RANK = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
+_RANK = ("DTL_LOCAL_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 
 
 class _Options(NamedTuple):
@@ -118,7 +118,7 @@ def _finish(trace: tracing.Trace, options: _Options, process: int, success: bool
 
     A child that the program forked is none of it. Ranks meet only where all have come to the end.
     """
-    if os.getpid() != process or (not success and library.mpi_active()):
+    if os.getpid() != process or (not success and (library.local_active() or library.mpi_active())):
         return True
     return _report(trace, options) or not success
 
@@ -126,7 +126,7 @@ def _finish(trace: tracing.Trace, options: _Options, process: int, success: bool
 def _report(trace: tracing.Trace, options: _Options) -> bool:
     """Print and write what was asked for, on rank 0, and say whether that could be done. Collective where MPI runs."""
     with contextlib.ExitStack() as stack:
-        if library.mpi_thread_level() >= 0:
+        if library.local_joined() or library.mpi_thread_level() >= 0:
             ctx = stack.enter_context(Context())
         elif next((os.environ[name] for name in _RANK if name in os.environ), "0") == "0":
             ctx = stack.enter_context(stack.enter_context(Environment()).make_cpu_context())

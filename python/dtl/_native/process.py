@@ -10,7 +10,10 @@ from ..exceptions import BackendError
 VARIABLE = "DTL_RANK_PROCESS"
 
 #: What tells one rank of one job from all others, as each family of launchers says it.
-_IDENTITY = ("PMIX_NAMESPACE", "PMIX_RANK", "PMI_PORT", "PMI_FD", "PMI_RANK", "SLURM_STEP_ID", "SLURM_PROCID")
+_IDENTITY = (
+    *("PMIX_NAMESPACE", "PMIX_RANK", "PMI_PORT", "PMI_FD", "PMI_RANK"),
+    *("SLURM_STEP_ID", "SLURM_PROCID", "DTL_LOCAL_MEMORY", "DTL_LOCAL_RANK"),
+)
 
 
 def _identity() -> str:
@@ -27,6 +30,6 @@ def refuse_child() -> None:
     process, _, identity = os.environ.get(VARIABLE, "").partition(" ")
     if process not in ("", str(os.getpid())) and identity == _identity():
         raise BackendError(
-            f"this process was started by process {process}, a rank of an MPI job, and is no rank of that job itself; "
+            f"this process was started by process {process}, a rank of a job, and is no rank of that job itself; "
             "dtl.Environment().make_cpu_context() gives it a context of its own"
         )

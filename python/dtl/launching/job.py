@@ -18,6 +18,7 @@ import warnings
 from typing import Any, Callable, Iterator, NoReturn, TextIO
 
 from .._cli import UsageError, command, processes, reports, start, supervise
+from .._cli.started import Started
 from .._native.callsite import PACKAGE
 from ..exceptions import BackendError, BackendUnavailableError
 from . import channel, failures
@@ -156,18 +157,11 @@ class Job:
         except UsageError as error:
             raise BackendUnavailableError(f"launch: {error}") from None
 
-    def _start(self, started: command.Command) -> subprocess.Popen[bytes]:
+    def _start(self, started: command.Command) -> Started:
         with contextlib.ExitStack() as stack:
             environ = stack.enter_context(start.environment(started, os.environ))
             environ.update({reports.VARIABLE: self._reports.name, channel.VARIABLE: self._reports.name + _CALLS})
-            child = subprocess.Popen(
-                started.words,
-                env=environ,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,  # Ctrl-C comes from here, once
-            )
+            child = start.begin(started, environ, keep_output=True)
             self._environment = stack.pop_all()
         return child
 
@@ -364,7 +358,10 @@ class Job:
                     key.data()
         said = self._launcher_said.decode(errors="replace").strip()
         code = self._child.returncode
-        text = f"the launcher ended {self._doing}, with exit code {code}" + (f":\n{said}" if said else "")
+        text = f"the launcher ended {self._doing}, with exit code {code}"
+        if self._child.failure:
+            text = f"{self._child.failure} {self._doing}"
+        text += f":\n{said}" if said else ""
         raise TryAgainError(text) if not self._members and _PASSING in said else BackendError(text)
 
     def _drain(self) -> None:
@@ -446,7 +443,7 @@ def _listen(name: str) -> socket.socket:
     return listener
 
 
-def _wait_for(child: subprocess.Popen[bytes], over: socket.socket) -> None:
+def _wait_for(child: Started, over: socket.socket) -> None:
     with over:
         child.wait()
 

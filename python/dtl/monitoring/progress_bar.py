@@ -20,7 +20,7 @@ _EVERY = 0.1
 _AFTER = 2.0
 
 #: What launchers call a rank's number.
-_RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
+_RANKS = ("DTL_LOCAL_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
 
 _shower: _Shower | None = None
 

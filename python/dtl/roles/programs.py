@@ -24,7 +24,7 @@ def role(names: Any) -> str:
     if names is None:
         return _script()
     names = _strings(names)
-    number = max(library.mpi_program(), 0)  # alone, a process runs the only one
+    number = max(library.local_program(), library.mpi_program(), 0)  # alone, a process runs the only one
     if number >= len(names):
         raise library.invalid(_OP, f"this is program {number} of the launcher's command, and names has {len(names)}")
     if not names[number]:

@@ -30,10 +30,14 @@ def count() -> int:
 def name() -> str:
     """Return the name of the backend that connects the ranks of ``dtl.Context()``.
 
-    What the environment's DTL_BACKEND says; where it says nothing, ``"mpi"`` in a process that a launcher started or
-    where MPI is initialised, else ``"cpu"``.
+    What the environment's DTL_BACKEND says; where it says nothing, ``"local"`` in a rank that ``dtl run`` started
+    without MPI, ``"mpi"`` in a process that a launcher started or where MPI is initialised, else ``"cpu"``.
     """
-    return chosen() or ("mpi" if library.mpi_active() else "cpu")
+    if chosen():
+        return chosen()
+    if library.local_active():
+        return "local"
+    return "mpi" if library.mpi_active() else "cpu"
 
 
 def chosen() -> str:

@@ -17,6 +17,8 @@ from . import abort, backends, detached, hang_monitor
 from .agreement import collective
 from .devices import DeviceRanks
 
+_WITH_MPI = "python -m dtl run --mpi has MPI connect them, as a program with mpi4py needs it"
+
 #: The most that the other ranks are told of the error by which a rank leaves.
 LONGEST_REASON = 200
 
@@ -35,9 +37,10 @@ class Context(DeviceRanks):
     device_id
         The number of the GPU to use; None for none.
     backend
-        The name of the backend that connects the ranks: ``"mpi"``, ``"shmem"`` (OpenSHMEM) or ``"cpu"`` (this process
-        alone). None for what the environment's DTL_BACKEND says; where it says nothing, MPI in a process that a
-        launcher started. Every rank names the same.
+        The name of the backend that connects the ranks: ``"local"`` (processes of one machine, which ``dtl run``
+        started), ``"mpi"``, ``"shmem"`` (OpenSHMEM) or ``"cpu"`` (this process alone). None for what the environment's
+        DTL_BACKEND says; where it says nothing, what the launcher meant that started this process. Every rank names
+        the same.
     check
         What the ranks compare of each collective call before it: ``"full"`` (all of them, also by messages), or
         ``"node"`` (only where all ranks share memory, where it costs next to nothing; a call that does not match may
@@ -103,6 +106,8 @@ class Context(DeviceRanks):
         elif backend not in (None, "mpi"):
             raise library.invalid("context", f"backend {backend!r} beside a communicator, which MPI connects")
         else:
+            if library.local_joined() or library.local_active():
+                _mpi4py().refuse_world(comm, f"the backend local connects the ranks of this job; {_WITH_MPI}")
             self._adopt(library.context_adopt(_mpi4py().native_communicator(comm), device))
 
     def _adopt(self, handle: int) -> None:
@@ -309,7 +314,7 @@ class Context(DeviceRanks):
         BackendUnavailableError
             If mpi4py cannot be imported, or uses another MPI library.
         InvalidArgumentError
-            If OpenSHMEM connects the ranks, or they are threads of this process.
+            If OpenSHMEM or the backend ``local`` connects the ranks, or they are threads of this process.
         BackendError
             If MPI would be initialised in a process that a rank started, which is then no rank of the job.
 
@@ -321,6 +326,8 @@ class Context(DeviceRanks):
         """
         if not self._handle:
             raise library.closed("context")
+        if self._backend == "local":
+            raise library.invalid("to_mpi4py", f"the backend local connects the ranks; {_WITH_MPI}")
         if self.has_shmem:
             library.context_export(self._handle)  # says why not
         if self.has_mpi:

@@ -29,6 +29,11 @@ class DeviceRanks(bridge.Ranks):
         raise NotImplementedError
 
     @property
+    def backend(self) -> str:
+        """The name of the backend that connects the ranks: ``"local"``, ``"mpi"``, ``"shmem"`` or ``"cpu"``."""
+        return self._backend
+
+    @property
     def has_mpi(self) -> bool:
         """Whether MPI connects the ranks."""
         return self._backend == "mpi"

@@ -22,6 +22,16 @@ def native_communicator(comm: Any) -> int:
     return handle % 2**64
 
 
+def refuse_world(comm: Any, why: str) -> None:
+    """Raise BackendUnavailableError for mpi4py's world: in a process that no launcher of MPI started, it has one rank.
+
+    Other communicators of one rank may be meant.
+    """
+    world = getattr(sys.modules.get(type(comm).__module__), "COMM_WORLD", None)
+    if world is not None and comm == world:
+        raise BackendUnavailableError(f"mpi4py's COMM_WORLD is this process alone, for {why}")
+
+
 def mpi4py_module() -> Any:
     """Return mpi4py's module MPI, which initialises MPI where nobody has."""
     try:

@@ -1,0 +1,328 @@
+"""Starts ranks without MPI: processes of this machine, which the backend ``local`` connects by memory they share."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import threading
+from typing import IO, Callable, Mapping, Sequence
+
+from . import UsageError, processes
+
+# What the backend reads in a rank's environment; see backends/local/job.go.
+RANK = "DTL_LOCAL_RANK"
+_SIZE = "DTL_LOCAL_SIZE"
+_MEMORY = "DTL_LOCAL_MEMORY"
+_PROGRAM = "DTL_LOCAL_PROGRAM"
+
+#: All of these.
+VARIABLES = (RANK, _SIZE, _MEMORY, _PROGRAM)
+
+# What launchers of MPI tell a process of its rank: a job within such a rank is another one.
+_FOREIGN = ("OMPI_COMM_WORLD_", "PMI_", "PMIX_", "MPI_LOCAL", "MV2_COMM_WORLD_")
+
+# What the other ranks get to end by themselves when one has failed, and then after a signal.
+_NOTICE_SECONDS = 0.2
+_END_SECONDS = 3.0
+
+# About what the interpreter, NumPy and this library take in a process of their own; what processes share is not in it.
+_RANK_BYTES = 24 << 20
+
+
+def without_rank(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without what tells a process that it is a rank."""
+    return {name: value for name, value in environ.items() if name not in VARIABLES and not name.startswith(_FOREIGN)}
+
+
+def check_memory(ranks: int) -> None:
+    """Refuse more ranks than there is memory for.
+
+    Raises
+    ------
+    UsageError
+        If the interpreters alone take more than is available.
+    """
+    available = _available()
+    if available is not None and ranks * _RANK_BYTES > available:
+        need = ranks * _RANK_BYTES
+        raise UsageError(
+            f"{ranks} ranks take at least {need >> 20} MiB of memory, and {available >> 20} MiB are available"
+        )
+
+
+def _available() -> int | None:
+    """Return how many bytes of memory are available, as the kernel says; None where it does not."""
+    try:
+        with open("/proc/meminfo") as file:
+            return next(int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        return None
+
+
+class Ranks:
+    """The ranks of a job, each a process. Of several, a rank that fails ends the others.
+
+    Parameters
+    ----------
+    programs
+        How many ranks each program has, and its words.
+    environ
+        The ranks' environment, without what tells them their ranks.
+    prefix_output
+        Whether each line that a rank writes begins with its rank.
+    keep_output
+        Whether ``stdout`` and ``stderr`` are pipes with what the ranks write.
+    in_rank
+        What each new process calls before the program.
+    """
+
+    def __init__(
+        self,
+        programs: Sequence[tuple[int, Sequence[str]]],
+        environ: Mapping[str, str],
+        *,
+        prefix_output: bool = False,
+        keep_output: bool = False,
+        in_rank: Callable[[], None] | None = None,
+    ) -> None:
+        self.args = [word for _, words in programs for word in words]
+        self.returncode: int | None = None
+        self.failure = ""  # what ended the job, if a rank has failed
+        self.failed = -1  # which one
+        self.stdout: IO[bytes] | None = None
+        self.stderr: IO[bytes] | None = None
+        self._told: socket.socket | None = None
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._stopping = threading.Event()  # no rank may go on alone
+        self._ranks: list[subprocess.Popen[bytes]] = []
+        self._code = 0
+        self._left = sum(ranks for ranks, _ in programs)
+        self._output = _Output() if prefix_output else None
+        token = os.urandom(8).hex()
+        self._memory = os.memfd_create(f"dtl-local-{token}", os.MFD_CLOEXEC)
+        shared = {_SIZE: str(self._left), _MEMORY: f"{os.getpid()}/{self._memory}/{token}"}
+        pipes = [os.pipe(), os.pipe()] if keep_output else []
+        if pipes:
+            self.stdout, self.stderr = (os.fdopen(pipe[0], "rb", 0) for pipe in pipes)
+        try:
+            for number, (ranks, words) in enumerate(programs):
+                for _ in range(ranks):
+                    own = {RANK: str(len(self._ranks)), _PROGRAM: str(number)}
+                    to = [pipe[1] for pipe in pipes] or self._prefixed(len(self._ranks))
+                    self._begin(words, {**environ, **shared, **own}, to, keep_output, in_rank)
+        except BaseException:
+            self.end_by_force(signal.SIGKILL)
+            for rank in self._ranks:
+                rank.wait()
+            os.close(self._memory)
+            raise
+        finally:
+            for pipe in pipes:
+                os.close(pipe[1])
+            if self._output is not None:
+                self._output.start()
+        for number, rank in enumerate(self._ranks):
+            name = f"dtl-rank-{number}"
+            threading.Thread(target=self._watch, args=(number, rank), name=name, daemon=True).start()
+
+    def _begin(
+        self,
+        words: Sequence[str],
+        environ: Mapping[str, str],
+        to: Sequence[int],
+        deaf: bool,
+        in_rank: Callable[[], None] | None,
+    ) -> None:
+        """Start the next rank. The first one reads what this process reads."""
+        self._ranks.append(
+            subprocess.Popen(
+                list(words),
+                env=dict(environ),
+                stdin=subprocess.DEVNULL if deaf or self._ranks else None,
+                stdout=to[0] if to else None,
+                stderr=to[1] if to else None,
+                start_new_session=True,
+                preexec_fn=in_rank,  # noqa: PLW1509  # takes no lock
+            )
+        )
+        if self._output is not None:
+            for end in to:
+                os.close(end)
+
+    def _prefixed(self, rank: int) -> list[int]:
+        if self._output is None:
+            return []
+        return [self._output.pipe(rank, 1), self._output.pipe(rank, 2)]
+
+    def _watch(self, number: int, rank: subprocess.Popen[bytes]) -> None:
+        """Wait for a rank's end, and end the others where it has failed."""
+        code = rank.wait()
+        with self._lock:
+            self._left -= 1
+            last = self._left == 0
+            failed = code != 0 and not self._stopping.is_set()
+            if failed:
+                self.failed, self.failure = number, _reason(number, code)
+                self._fail(128 - code if code < 0 else code)
+        if failed:
+            self._end_others()
+        if last:
+            self._finish()
+
+    def _fail(self, code: int) -> None:
+        if not self._stopping.is_set():
+            self._stopping.set()
+            self._code = code
+
+    def _end_others(self) -> None:
+        """End all ranks: those that end by themselves within a moment may say what they were at."""
+        if self._ended.wait(_NOTICE_SECONDS):
+            return
+        self.send_signal(signal.SIGTERM)
+        if not self._ended.wait(_END_SECONDS):
+            self.end_by_force(signal.SIGKILL)
+
+    def _finish(self) -> None:
+        if self._output is not None:
+            self._output.finish()
+        os.close(self._memory)
+        self.returncode = self._code
+        self._ended.set()
+        with self._lock:
+            if self._told is not None:
+                self._told.close()
+
+    def lose(self, rank: int) -> None:
+        """End the job: a rank has left without finishing, though its process may run on, or have ended well."""
+        threading.Thread(target=self._lose, args=(rank,), name="dtl-lost", daemon=True).start()
+
+    def _lose(self, rank: int) -> None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            if self._ranks[rank].wait(_NOTICE_SECONDS) != 0:
+                return  # whoever waits for it knows
+        with self._lock:
+            lost = not self._stopping.is_set()
+            self._fail(1)
+        if lost:
+            self._end_others()
+
+    def poll(self) -> int | None:
+        """Return the exit code of the job: that of the first rank that failed; None while a rank runs."""
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the last rank's end, and return the exit code of the job."""
+        if not self._ended.wait(timeout):
+            raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
+        return self._code
+
+    def send_signal(self, sig: int) -> None:
+        """Send a signal to each rank."""
+        with self._lock:
+            if sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                self._stopping.set()
+        for rank in self._ranks:
+            rank.send_signal(sig)
+
+    def tell_of_end(self, to: socket.socket) -> bool:
+        """Have a socket closed when the last rank has ended, and say that this will be done."""
+        with self._lock:
+            self._told = to
+            if self._ended.is_set():
+                to.close()
+        return True
+
+    def family(self) -> list[processes.Process]:
+        """Return the ranks, and what they have started."""
+        found = []
+        for rank in self._ranks:
+            process = processes.look_up(rank.pid) if rank.returncode is None else None
+            if process is not None:
+                found += [process, *processes.descendants(rank.pid)]
+        return found
+
+    def descendants(self) -> list[processes.Process]:
+        """Return the ranks, and what they have started."""
+        return self.family()
+
+    def end_by_force(self, sig: int) -> None:
+        """Send a signal to each rank, and to what it has started in its group."""
+        for rank in self._ranks:
+            if rank.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(rank.pid, sig)
+
+    def hold_output(self) -> None:
+        """Leave what ranks write from now on to somebody else."""
+        if self._output is not None:
+            self._output.hold()
+
+
+def _reason(rank: int, code: int) -> str:
+    if code < 0:
+        return f"rank {rank} was ended by {signal.Signals(-code).name}"
+    return f"rank {rank} ended with exit code {code}"
+
+
+class _Output:
+    """Passes on what ranks write, by lines that begin with their ranks."""
+
+    def __init__(self) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._thread = threading.Thread(target=self._pass_on, name="dtl-output", daemon=True)
+        self._held = False
+
+    def pipe(self, rank: int, to: int) -> int:
+        """Return where a rank writes what goes to one of our descriptors."""
+        read, write = os.pipe()
+        os.set_blocking(read, False)
+        self._selector.register(read, selectors.EVENT_READ, [f"[{rank}] ".encode(), to, b""])
+        return write
+
+    def start(self) -> None:
+        """Begin to pass on, once every rank has its pipes."""
+        self._thread.start()
+
+    def finish(self) -> None:
+        """Return when what ranks have written is passed on; processes that they left may keep the pipes open."""
+        self._thread.join(0.2)
+        self._held = True
+        self._thread.join(1.0)
+
+    def hold(self) -> None:
+        """Pass on nothing from now on."""
+        self._held = True
+        self._thread.join(1.0)
+
+    def _pass_on(self) -> None:
+        while self._selector.get_map() and not self._held:
+            for key, _ in self._selector.select(0.1):
+                self._take(key.fd, key.data)
+
+    def _take(self, descriptor: int, line: list[bytes | int]) -> None:
+        prefix, to, rest = line
+        assert isinstance(prefix, bytes)
+        assert isinstance(to, int)
+        assert isinstance(rest, bytes)
+        try:
+            data = os.read(descriptor, 1 << 16)
+        except BlockingIOError:
+            return
+        *lines, last = (rest + data).split(b"\n")
+        if not data:
+            self._selector.unregister(descriptor)
+            os.close(descriptor)
+            lines, last = ([last] if last else []), b""
+        line[2] = last
+        with contextlib.suppress(OSError):  # nobody reads it any more
+            _write(to, b"".join(prefix + text + b"\n" for text in lines))
+
+
+def _write(to: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(to, data) :]

@@ -1,0 +1,79 @@
+"""What has been started, as those who wait for it see it: a launcher of MPI here, or ranks, in ``local``."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+from typing import IO, Any, Protocol
+
+from . import processes
+
+
+class Started(Protocol):
+    """A job that has been started. The methods of ``subprocess.Popen`` are as there, for all of it."""
+
+    args: Any
+    returncode: int | Any
+    stdout: IO[bytes] | None
+    stderr: IO[bytes] | None
+    #: What ended the job, in words, and of which rank, if that is known.
+    failure: str
+    failed: int
+
+    def poll(self) -> int | None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+    def send_signal(self, sig: int) -> None: ...
+
+    def family(self) -> list[processes.Process]:
+        """Return the processes of the job on this machine, with what starts them, if that is not this process."""
+
+    def descendants(self) -> list[processes.Process]:
+        """Return the same without what starts them."""
+
+    def end_by_force(self, sig: int) -> None:
+        """Send a signal to all that was started directly, and to what shares a process group with it."""
+
+    def tell_of_end(self, to: socket.socket) -> bool:
+        """Have a socket closed when the job is over; say no where the end of a child is the end of the job."""
+
+    def hold_output(self) -> None:
+        """Leave what ranks write from now on to who reads it, where this process does."""
+
+    def lose(self, rank: int) -> None:
+        """End the job, unless what starts it does by itself: a rank has left without finishing."""
+
+
+class Launcher(subprocess.Popen):  # type: ignore[type-arg]  # of bytes
+    """A launcher of MPI, or a program alone."""
+
+    failure = ""
+    failed = -1
+
+    def family(self) -> list[processes.Process]:
+        """Return the launcher and its descendants."""
+        itself = processes.look_up(self.pid)
+        return ([itself] if itself is not None else []) + self.descendants()
+
+    def descendants(self) -> list[processes.Process]:
+        """Return the launcher's descendants."""
+        return processes.descendants(self.pid)
+
+    def end_by_force(self, sig: int) -> None:
+        """Send a signal to the launcher's group."""
+        if sig == signal.SIGKILL and self.poll() is not None:
+            return
+        os.killpg(self.pid, sig)
+
+    def tell_of_end(self, to: socket.socket) -> bool:
+        """Say no."""
+        return False
+
+    def hold_output(self) -> None:
+        """Do nothing: the launcher reads it, and can be stopped."""
+
+    def lose(self, rank: int) -> None:
+        """Leave it to the launcher."""
