@@ -43,6 +43,13 @@ def build(starter: Launcher, job: Job, environ: dict[str, str]) -> list[str]:
     return command.build(starter, job, cores=2, environ={"HOME": "/nowhere", **environ}, root=False).words[1:]
 
 
+def exported(starter: Launcher, *names: str) -> list[str]:
+    """Return the options by which ranks on other hosts get our variables; Hydra gives them all of the environment."""
+    if starter is MPICH_5:
+        return []
+    return [word for name in ("DTL_RUN", "DTL_RUN_ADDRESSES", *names) for word in ("-x", name)]
+
+
 def place(ranks: int, listed: str | None = None, hostfile: str | None = None, **environ: str) -> Job:
     return placement.place(Job(ranks, PROGRAM), listed, hostfile, environ)
 
@@ -135,7 +142,7 @@ def test_lists_of_slurm(names: str, found: list[str]) -> None:
 def test_hosts_of_the_user(starter: Launcher) -> None:
     job = place(0, "a:2,b:2")
     option = "--host" if starter is OPEN_MPI_5 else "-hosts"
-    assert build(starter, job, {}) == ["-n", "4", option, "a:2,b:2", *PROGRAM]
+    assert build(starter, job, {}) == ["-n", "4", option, "a:2,b:2", *exported(starter), *PROGRAM]
     assert job.where == "4 ranks: 2 on each of a, b"
 
 
@@ -150,13 +157,19 @@ def test_this_machine_by_name() -> None:
 
 
 @BOTH
+def test_our_variables_are_there_on_other_hosts(starter: Launcher) -> None:
+    words = build(starter, place(0, "a:2"), {"DTL_TIMEOUT": "5", "FOO": "1", "DTL_RANK_PROCESS": "7"})
+    assert words[4:-2] == exported(starter, "DTL_TIMEOUT")
+
+
+@BOTH
 def test_a_file_of_either_family_is_for_both(starter: Launcher, tmp_path: Path) -> None:
     path = tmp_path / "hosts"
     option = "--host" if starter is OPEN_MPI_5 else "-hosts"
     for text in ("a:2\nb:1\n", "a slots=2\nb slots=1\n"):
         path.write_text(text)
         job = place(0, hostfile=str(path))
-        assert build(starter, job, {}) == ["-n", "3", option, "a:2,b:1", *PROGRAM]
+        assert build(starter, job, {}) == ["-n", "3", option, "a:2,b:1", *exported(starter), *PROGRAM]
         assert job.where == "3 ranks: 2 on a, 1 on b"
 
 
@@ -166,7 +179,7 @@ def test_a_file_that_only_the_launcher_understands(starter: Launcher, tmp_path: 
     path.write_text("+n0 slots=2\n")
     option = "--hostfile" if starter is OPEN_MPI_5 else "-f"
     job = place(2, hostfile=str(path))
-    assert build(starter, job, {}) == ["-n", "2", option, str(path), *PROGRAM]
+    assert build(starter, job, {}) == ["-n", "2", option, str(path), *exported(starter), *PROGRAM]
     with pytest.raises(UsageError, match="-n RANKS is needed"):
         place(0, hostfile=str(path))
 
@@ -194,7 +207,7 @@ def test_tasks_of_slurm(starter: Launcher, environ: dict[str, str], ranks: int, 
     """The launcher itself learns the hosts from Slurm."""
     environ = {**SLURM, **environ}
     job = place(0, **environ)
-    assert build(starter, job, environ) == ["-n", str(ranks), *PROGRAM]
+    assert build(starter, job, environ) == ["-n", str(ranks), *exported(starter), *PROGRAM]
     assert job.where == where
 
 
@@ -215,7 +228,7 @@ def test_lines_of_pbs(starter: Launcher, ranks: int, tmp_path: Path) -> None:
     job = place(ranks, **environ)
     option = "--host" if starter is OPEN_MPI_5 else "-hosts"
     given = {0: "n1:2,n2:1", 2: "n1:2", 3: "n1:2,n2:1"}[ranks]
-    assert build(starter, job, environ) == ["-n", str(ranks or 3), option, given, *PROGRAM]
+    assert build(starter, job, environ) == ["-n", str(ranks or 3), option, given, *exported(starter), *PROGRAM]
     assert job.where.startswith(f"{ranks or 3} ranks in PBS's job 5.head: 2 on n1")
 
 
@@ -251,8 +264,8 @@ def test_several_programs_say_it_themselves() -> None:
         placement.place(job, None, None, SLURM)
     placed = placement.place(job._replace(ranks=2), "a:2,b:2", None, {})
     assert build(OPEN_MPI_5, placed, {}) == [
-        *["-n", "2", "--host", "a:2,b:1", *PROGRAM],
-        *[":", "-n", "1", "--host", "a:2,b:1", *PROGRAM],
+        *["-n", "2", "--host", "a:2,b:1", *exported(OPEN_MPI_5), *PROGRAM],
+        *[":", "-n", "1", "--host", "a:2,b:1", *exported(OPEN_MPI_5), *PROGRAM],
     ]
 
 
@@ -316,7 +329,7 @@ def test_words_for_the_number(option: list[str], monkeypatch: pytest.MonkeyPatch
         return command.Command(["true"], {})
 
     monkeypatch.setattr(start, "command_for", kept)
-    monkeypatch.setattr(supervise, "run", lambda *args: 0)
+    monkeypatch.setattr(supervise, "run", lambda *args, **more: 0)
     script = tmp_path / "script.py"
     script.touch()
     assert dtl_command.main(["run", *option, str(script), "-np", "7"]) == 0
@@ -328,7 +341,7 @@ def test_the_line_says_where(
 ) -> None:
     """A shell takes it for a comment."""
     monkeypatch.delenv("DTL_BACKEND", raising=False)
-    monkeypatch.setattr(supervise, "run", lambda *args: 0)
+    monkeypatch.setattr(supervise, "run", lambda *args, **more: 0)
     monkeypatch.setattr(start.library, "find", lambda environ: start.library.Library("/nowhere/libmpi.so.12", "here"))
     monkeypatch.setattr(start.launcher, "find", lambda path, environ: MPICH_5)
     for name in allocation.VARIABLES:

@@ -208,6 +208,37 @@ def test_the_job_counts_and_not_how_the_launcher_ends() -> None:
     assert supervise.run(command.Command([sys.executable, "-c", launcher], {}), os.environ, None) == 3
 
 
+def test_ranks_of_other_hosts_report(capfd: pytest.CaptureFixture[str]) -> None:
+    """One of them leaves, and the launcher goes on."""
+    launcher = (
+        "import os, socket, time\n"
+        "if not os.environ['DTL_RUN_ADDRESSES']:\n"
+        "    raise SystemExit(77)\n"
+        "host, _, port = os.environ['DTL_RUN_ADDRESSES'].split(',')[0].partition(':')\n"
+        "def rank(name, *records):\n"
+        "    s = socket.create_connection((host, int(port)))\n"
+        "    s.sendall((name + ' far').encode().ljust(128, b'\\0'))\n"
+        "    answer = s.recv(1)\n"
+        "    s.sendall(b''.join(record.ljust(128, b'\\0') for record in records))\n"
+        "    return s, answer\n"
+        "stranger, answer = rank('another job')\n"
+        "assert answer == b'', answer\n"
+        "first, answer = rank(os.environ['DTL_RUN'], b'1 starting 0', b'1 joined 0')\n"
+        "assert answer == b'!', answer\n"
+        "second, _ = rank(os.environ['DTL_RUN'], b'2 joined 0', b'2 ended 0')\n"
+        "second.close()\n"
+        "first.close()\n"
+        "time.sleep(60)\n"
+    )
+    code = supervise.run(command.Command([sys.executable, "-c", launcher], {}), os.environ, 50, elsewhere=True)
+    if code == 77:
+        pytest.skip("this machine has no network; runs on any that has one")
+    said = capfd.readouterr().err
+    assert code == 1, said
+    assert said.startswith("dtl run: rank 1 on far left the job without finishing: "), said
+    assert said.endswith("; ending the job\n"), said
+
+
 @pytest.mark.parametrize("ranks", [on_mpi(2)])
 def test_the_end_of_the_launcher_is_said(ranks: int, script: Path) -> None:
     process, family = started(ranks, STUCK.format(deaf=""), script)

@@ -15,6 +15,8 @@ from dtl._cli.launcher import INTEL, MPICH, OPEN_MPI, Launcher
 pytestmark = pytest.mark.alone("has nothing to do with ranks")
 
 PROGRAM = ["python", "script.py", "-n", "7"]
+# What gives ranks on other hosts our variables.
+EXPORTED = ["-x", "DTL_RUN", "-x", "DTL_RUN_ADDRESSES"]
 OPEN_MPI_5 = Launcher("/nowhere/bin/mpiexec", OPEN_MPI, (5, 0, 11))
 OPEN_MPI_4 = Launcher("/nowhere/bin/mpiexec", OPEN_MPI, (4, 1, 8))
 MPICH_5 = Launcher("/nowhere/bin/mpiexec", MPICH, (5, 0, 2))
@@ -78,7 +80,8 @@ def test_what_is_asked_for(starter: Launcher, options: list[str], home: dict[str
         hosts="a,b",
         launcher_arguments=["--verbose"],
     )
-    assert built.words == ["/nowhere/bin/mpiexec", "-n", "9", *options, "--verbose", *PROGRAM]
+    exported = EXPORTED if starter.family == OPEN_MPI else []
+    assert built.words == ["/nowhere/bin/mpiexec", "-n", "9", *options, "--verbose", *exported, *PROGRAM]
     assert built.variables == {}
 
 
@@ -125,14 +128,15 @@ def test_named_parameter_files_replace_the_others(tmp_path: Path) -> None:
 )
 def test_an_allocation_places_the_ranks(starter: Launcher, placed: dict[str, str], home: dict[str, str]) -> None:
     built = build(starter, {**home, **placed}, ranks=9)
-    assert (built.words, built.variables) == (["/nowhere/bin/mpiexec", "-n", "9", *PROGRAM], {})
+    assert (built.words, built.variables) == (["/nowhere/bin/mpiexec", "-n", "9", *EXPORTED, *PROGRAM], {})
 
 
 @OPEN
 @pytest.mark.parametrize("given", [["--map-by", "slot", "--bind-to", "core"], ["--host", "a"]])
 def test_placement_among_the_arguments_stays(starter: Launcher, given: list[str], home: dict[str, str]) -> None:
     words = build(starter, home, ranks=9, launcher_arguments=given).words
-    assert words == ["/nowhere/bin/mpiexec", "-n", "9", *given, *PROGRAM]
+    exported = EXPORTED if "--host" in given else []
+    assert words == ["/nowhere/bin/mpiexec", "-n", "9", *given, *exported, *PROGRAM]
 
 
 @OPEN

@@ -2,6 +2,10 @@
 #include "supervisor.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,7 +20,12 @@
 // The launcher gets a signal when the supervisor has gone, and ends its ranks better than they can themselves.
 enum { LAUNCHER_SECONDS = 3 };
 
+// How long an address of another host has to take a connection, and the supervisor there to answer; and after how long without a sign of
+// life, of which the system sends one in between, a host counts as gone.
+enum { CONNECT_MILLISECONDS = 1000, ANSWER_MILLISECONDS = 5000, SILENT_SECONDS = 15, QUIET_SECONDS = 5, BETWEEN_SECONDS = 2 };
+
 static int connection = -1;
+static int records; // the bytes of each record where the connection does not keep them apart; 0: it does
 static char rank[32];
 
 // A child that keeps the connection open would hide that the rank has gone.
@@ -27,7 +36,7 @@ static void in_child(void) {
 }
 
 static void *end_with_supervisor(void *unused) {
-	struct pollfd supervisor = {.fd = connection}; // no events asked for: a hangup is always told
+	struct pollfd supervisor = {.fd = connection, .events = POLLRDHUP};
 	(void)unused;
 	while (poll(&supervisor, 1, -1) < 0 && errno == EINTR) {
 	}
@@ -51,19 +60,80 @@ static void start_thread(void) {
 	pthread_attr_destroy(&small);
 }
 
-void dtl_supervisor_connect(const char *name, const char *of_rank) {
+// nearby connects with the abstract Unix socket of a name, and returns -1 where nobody listens.
+static int nearby(const char *name) {
 	struct sockaddr_un address = {.sun_family = AF_UNIX}; // an abstract name begins with a zero byte
 	size_t length = strlen(name);
 	if (length == 0 || length > sizeof address.sun_path - 1)
-		return;
+		return -1;
 	memcpy(address.sun_path + 1, name, length);
 	int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (s >= 0 && connect(s, (struct sockaddr *)&address, offsetof(struct sockaddr_un, sun_path) + 1 + length) != 0) {
+		close(s);
+		return -1;
+	}
+	return s;
+}
+
+// comes waits for an event on a socket.
+static int comes(int s, short event, int milliseconds) {
+	struct pollfd p = {.fd = s, .events = event};
+	int n;
+	while ((n = poll(&p, 1, milliseconds)) < 0 && errno == EINTR) {
+	}
+	return n == 1 && (p.revents & event) != 0;
+}
+
+static void set(int s, int level, int option, int value) { setsockopt(s, level, option, &value, sizeof value); }
+
+// greet says which job this process is of, and where it runs, and waits for the answer.
+static int greet(int s, const char *name) {
+	char hello[DTL_SUPERVISOR_RECORD] = {0}, answer, host[64] = {0};
+	gethostname(host, sizeof host - 1);
+	snprintf(hello, sizeof hello, "%s %s", name, host);
+	return send(s, hello, sizeof hello, MSG_NOSIGNAL) == sizeof hello && comes(s, POLLIN, ANSWER_MILLISECONDS) && recv(s, &answer, 1, 0) == 1;
+}
+
+// far connects with an address of another host, "10.0.0.1:7000", and returns -1 where the supervisor does not answer.
+static int far(char *at, const char *name) {
+	struct addrinfo want = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV}, *found;
+	char *port = strrchr(at, ':');
+	int failed = 1;
+	if (port == NULL)
+		return -1;
+	*port++ = 0;
+	if (getaddrinfo(at, port, &want, &found) != 0)
+		return -1;
+	int s = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (s >= 0) {
+		set(s, SOL_SOCKET, SO_KEEPALIVE, 1);
+		set(s, IPPROTO_TCP, TCP_KEEPIDLE, QUIET_SECONDS);
+		set(s, IPPROTO_TCP, TCP_KEEPINTVL, BETWEEN_SECONDS);
+		set(s, IPPROTO_TCP, TCP_KEEPCNT, (SILENT_SECONDS - QUIET_SECONDS) / BETWEEN_SECONDS);
+		set(s, IPPROTO_TCP, TCP_USER_TIMEOUT, SILENT_SECONDS * 1000);
+		set(s, IPPROTO_TCP, TCP_NODELAY, 1);
+		if (connect(s, found->ai_addr, found->ai_addrlen) == 0 || errno == EINPROGRESS) {
+			socklen_t size = sizeof failed;
+			failed = !comes(s, POLLOUT, CONNECT_MILLISECONDS) || getsockopt(s, SOL_SOCKET, SO_ERROR, &failed, &size) != 0 || failed || !greet(s, name);
+		}
+		if (failed)
+			close(s);
+	}
+	freeaddrinfo(found);
+	return failed ? -1 : s;
+}
+
+void dtl_supervisor_connect(const char *name, const char *addresses, const char *of_rank) {
+	int s = nearby(name);
+	if (s < 0 && *name != 0) {
+		char *list = strdup(addresses), *rest = list, *at;
+		while (s < 0 && list != NULL && (at = strsep(&rest, ",")) != NULL)
+			s = far(at, name);
+		free(list);
+		records = DTL_SUPERVISOR_RECORD;
+	}
 	if (s < 0)
 		return;
-	if (connect(s, (struct sockaddr *)&address, offsetof(struct sockaddr_un, sun_path) + 1 + length) != 0) {
-		close(s);
-		return;
-	}
 	snprintf(rank, sizeof rank, "%s", of_rank);
 	connection = s;
 	pthread_atfork(NULL, NULL, in_child);
@@ -71,11 +141,11 @@ void dtl_supervisor_connect(const char *name, const char *of_rank) {
 }
 
 void dtl_supervisor_report(const char *state, int code) {
-	char record[64];
+	char record[DTL_SUPERVISOR_RECORD] = {0};
 	if (connection < 0)
 		return;
 	int length = snprintf(record, sizeof record, "%s %s %d", rank, state, code);
-	(void)!send(connection, record, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
+	(void)!send(connection, record, (size_t)(records ? records : length), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static void at_exit(int status, void *unused) {

@@ -1,7 +1,7 @@
 // Package supervisor tells dtl run, which supervises the processes of a job, how this one fares: that it starts, that it has
 // joined the job, that it ends. A rank whose connection closes before it has said that it ends has left without
 // finishing, whatever the launcher makes of that; and a process whose supervisor has gone ends itself. Where none is,
-// as on other machines than dtl run's, nothing happens.
+// nothing happens.
 package supervisor
 
 // #include <stdlib.h>
@@ -70,10 +70,11 @@ func connect() {
 	if process != "" && process != strconv.Itoa(os.Getpid()) {
 		return
 	}
-	name, rank := C.CString(environ.Get("DTL_RUN")), C.CString(rank())
-	defer C.free(unsafe.Pointer(name))
-	defer C.free(unsafe.Pointer(rank))
-	C.dtl_supervisor_connect(name, rank)
+	name, addresses, rank := C.CString(environ.Get("DTL_RUN")), C.CString(environ.Get("DTL_RUN_ADDRESSES")), C.CString(rank())
+	for _, text := range []*C.char{name, addresses, rank} {
+		defer C.free(unsafe.Pointer(text))
+	}
+	C.dtl_supervisor_connect(name, addresses, rank)
 }
 
 // rank returns the rank of this process, as the launchers that dtl run uses say it.

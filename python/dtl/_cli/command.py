@@ -7,7 +7,8 @@ import shlex
 import signal
 from typing import Mapping, NamedTuple, Sequence
 
-from . import allocation
+from .._native import process
+from . import allocation, reports
 from .launcher import MPICH, OPEN_MPI, Launcher
 
 _HOST_OPTIONS = {
@@ -81,10 +82,11 @@ def build(launcher: Launcher, job: Job, cores: int, environ: Mapping[str, str], 
         options = _open_mpi_options(launcher, job, cores, environ)
     else:
         options = _hydra_options(job)
-    words = [launcher.path, "-n", str(job.ranks), *options, *job.launcher_arguments, *job.program]
+    exported = _exported(job, environ) if launcher.family == OPEN_MPI else []
+    words = [launcher.path, "-n", str(job.ranks), *options, *job.launcher_arguments, *exported, *job.program]
     hosts = _open_mpi_hosts(job) if launcher.family == OPEN_MPI else []  # of each program there, of the job elsewhere
     for ranks, program in job.others:
-        words += [":", "-n", str(ranks), *hosts, *program]
+        words += [":", "-n", str(ranks), *hosts, *exported, *program]
     if launcher.family != OPEN_MPI:
         return Command(words, variables, signal.SIGKILL, job.where)
     own = launcher.version >= (5,) and not any("tmpdir_base" in name for name in environ)
@@ -162,6 +164,15 @@ def _open_mpi_options(launcher: Launcher, job: Job, cores: int, environ: Mapping
     if job.prefix_output:
         options += ["--output", "tag"] if new else ["--tag-output"]
     return options + _open_mpi_hosts(job)
+
+
+def _exported(job: Job, environ: Mapping[str, str]) -> list[str]:
+    """Return the options that give ranks on other hosts our variables, which Hydra does by itself."""
+    if not placed(job, environ):
+        return []
+    ours = {name for name in environ if name.startswith("DTL_")} | {reports.VARIABLE, reports.ADDRESSES}
+    said = {word.partition("=")[0] for word in job.launcher_arguments}
+    return [word for name in sorted(ours - said - {process.VARIABLE}) for word in ("-x", name)]
 
 
 def _bound(environ: Mapping[str, str]) -> bool:

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Callable, Iterator, Mapping, NoReturn
 
 from . import command, processes, start
-from .reports import VARIABLE, Reports
+from .reports import ADDRESSES, VARIABLE, Reports
 from .started import Started
 
 #: The exit code of a job that ran out of time, as that of timeout(1).
@@ -31,6 +31,8 @@ _STACK_SECONDS = 2.0
 _LAST_WORDS_SECONDS = 2.5
 # What ranks get to end that a launcher has left behind.
 _LEFT_SECONDS = 2.0
+# What the launcher of ranks on several hosts gets to end a job by itself that a rank has left.
+_LOST_SECONDS = 3.0
 # After this without a new rank it is looked whether all that others wait for at their start are there.
 _STARTING_SECONDS = 1.0
 
@@ -48,11 +50,17 @@ class _NeverStartedError(Exception):
         super().__init__(f"{_names(gone)} ended without opening a context, for which {_names(waiting)} waited")
 
 
+class _LostError(Exception):
+    pass
+
+
 def _interrupt(signum: int, frame: FrameType | None) -> NoReturn:
     raise _SignalError(signum)
 
 
-def run(job: command.Command, environ: Mapping[str, str], timeout: float | None, ranks: int = 0) -> int:
+def run(
+    job: command.Command, environ: Mapping[str, str], timeout: float | None, ranks: int = 0, elsewhere: bool = False
+) -> int:
     """Run a command and return its exit code; 128 + the signal if one ended it, ``TIMED_OUT`` if time did.
 
     The command gets a session of its own, so that Ctrl-C reaches it once and from here. Whatever ends the
@@ -63,14 +71,17 @@ def run(job: command.Command, environ: Mapping[str, str], timeout: float | None,
     ----------
     ranks
         How many ranks the command starts on this machine, where it starts none on others; 0 where that is not known.
+    elsewhere
+        Whether it may start some on others, which report from there.
     """
-    with contextlib.closing(Reports()) as reports:
+    with contextlib.closing(Reports(elsewhere)) as reports:
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore", DeprecationWarning
             )  # of Python 3.12: a fork beside Go's threads, before exec
             in_child = _end_after(os.getpid(), job.last_signal)
-            child = start.begin(job, {**environ, VARIABLE: reports.name}, in_child=in_child)
+            variables = {**environ, VARIABLE: reports.name, ADDRESSES: reports.addresses}
+            child = start.begin(job, variables, in_child=in_child)
         return _supervise(child, timeout, ranks, reports)
 
 
@@ -82,6 +93,11 @@ def _supervise(child: Started, timeout: float | None, ranks: int, reports: Repor
         with _woken_by_end(child, reports):
             code = _wait(child, reports, timeout, ranks)
         return _verdict(code, child, reports, ranks)
+    except _LostError:
+        _ignore_signals()
+        _say(f"{_loss(reports, ranks)}; ending the job")
+        end(child, signal.SIGTERM)
+        return 1
     except _NeverStartedError as error:
         _ignore_signals()
         _say(f"{error}; ending the job")
@@ -147,12 +163,21 @@ def _wait(child: Started, reports: Reports, timeout: float | None, ranks: int) -
         If it has not within the time.
     _NeverStartedError
         If ranks wait at their start for one that has ended.
+    _LostError
+        If a rank has left a job on several hosts without finishing, and the launcher does not end it.
     """
     end = None if timeout is None else time.monotonic() + timeout
+    lost = None
     while child.poll() is None:
         left = None if end is None else max(0.0, end - time.monotonic())
         if left == 0.0:
             raise subprocess.TimeoutExpired(child.args, timeout or 0.0)
+        if lost is None and reports.addresses and reports.lost:
+            lost = time.monotonic() + _LOST_SECONDS
+        if lost is not None:
+            if time.monotonic() >= lost:
+                raise _LostError
+            left = min(left or _LOST_SECONDS, lost - time.monotonic())
         waiting = ranks > 0 and "starting" in reports.states.values()
         reports.take(min(_STARTING_SECONDS, left or _STARTING_SECONDS) if waiting else left)
         if waiting:
@@ -161,6 +186,9 @@ def _wait(child: Started, reports: Reports, timeout: float | None, ranks: int) -
             child.lose(reports.lost[0])
     while reports.take(0.0):
         pass
+    over = time.monotonic() + _LEFT_SECONDS
+    while child.returncode == 0 and reports.unfinished() and time.monotonic() < over:  # what launchers do not wait for
+        reports.take(over - time.monotonic())
     return int(child.returncode)
 
 
@@ -200,7 +228,13 @@ def _loss(reports: Reports, ranks: int) -> str:
         others = _names(sorted(reports.lost))
         return f"{_names(sorted(missing))} ended without opening a context, and {others} while starting"
     how = "it was killed, or called os._exit, or ran another program in its place"
-    if ranks == 0:  # those of other hosts report nothing
+    if first in reports.silent:
+        return (
+            f"rank {first} on {reports.hosts[first]} is not heard of any more: its host, or the network to it, is down"
+        )
+    if first in reports.hosts:
+        return f"rank {first} on {reports.hosts[first]} left the job without finishing: {how}"
+    if ranks == 0 and not reports.hosts:  # those of other hosts report nothing
         return f"rank {first} was the first on this host to leave the job without finishing: {how}"
     return f"rank {first} left the job without finishing: {how}"
 

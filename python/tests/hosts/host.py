@@ -140,7 +140,10 @@ def ssh(folder: Path, words: Sequence[str]) -> int:
         return 255
     with connection:
         begin(connection, ["sh", "-c", " ".join(command)], [0, 1, 2])
-        return result(connection)
+        code = result(connection)
+    if (folder / f"{name}.cut").exists():
+        signal.pause()  # a connection to a host without power does not end
+    return code
 
 
 if __name__ == "__main__":

@@ -142,6 +142,7 @@ class Hosts:
 
     def cut(self, name: str) -> None:
         """Take a host's power: nothing goes out from it any more, not even that its connections end."""
+        (self._folder / f"{name}.cut").touch()
         self.run(name, ["ip", "link", "set", "eth0", "down"])
         self.kill(name)
 
