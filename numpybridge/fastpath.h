@@ -102,8 +102,8 @@ void meeting_prepare(void);
 /* meeting_begin takes this rank's turn on the board for a call, and says whether it could; else Go makes the call. */
 int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t print);
 
-/* meeting_join lays down up to two pieces, and waits until all ranks have met. It returns -1 with an exception set where
- * they do not agree; then the turn is over. */
+/* meeting_join lays down up to two pieces, waits for whom the call waits, and returns 1. It returns -1 with an exception set
+ * where the ranks do not agree, and 0 where there is no room yet, so that Go has to make the call; then the turn is over. */
 int meeting_join(meeting *m, const void *head, int head_bytes, const void *elements, int bytes);
 
 /* meeting_payload returns what a rank laid down, and its length, until meeting_end. */

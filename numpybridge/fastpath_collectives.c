@@ -3,12 +3,16 @@
 /* The collective calls that C makes on the board: what fits there, of types and operators that C knows. */
 #include "fastpath.h"
 
+/* left_at is the answer of a call whose meeting is over without it: an exception is set, or the call is left to others. */
+static PyObject *left_at(int joined) { return joined < 0 ? NULL : Py_NewRef(Py_NotImplemented); }
+
 PyObject *fast_barrier(const ShortObject *s, const RanksObject *ranks) {
     meeting m;
     if (!meeting_begin(&m, ranks, s->code, s->print))
         Py_RETURN_NOTIMPLEMENTED;
-    if (meeting_join(&m, NULL, 0, NULL, 0) < 0)
-        return NULL;
+    int joined = meeting_join(&m, NULL, 0, NULL, 0);
+    if (joined <= 0)
+        return left_at(joined);
     meeting_end(&m);
     Py_RETURN_NONE;
 }
@@ -51,9 +55,11 @@ static PyObject *collective(const ShortObject *s, fast_call *t, const RanksObjec
     m.brief.type = type;
     m.brief.count = in->count;
     m.brief.root = s->root < 0 ? 0 : t->call.args[s->root] + 1;
-    if (meeting_join(&m, NULL, 0, in->data, (int)bytes) < 0) {
+    m.brief.waits = here ? DTL_FOR_ALL : DTL_FOR_NONE;
+    int joined = meeting_join(&m, NULL, 0, in->data, (int)bytes);
+    if (joined <= 0) {
         Py_XDECREF(out);
-        return NULL;
+        return left_at(joined);
     }
     if (here && reduces)
         meeting_reduce(&m, scalar_comes ? (void *)&t->result : t->call.out.data);
@@ -80,8 +86,10 @@ static PyObject *broadcast_from(const ShortObject *s, fast_call *t, const RanksO
     m.brief.root = t->call.args[s->root] + 1;
     m.brief.type = type_of(t)->number;
     m.brief.count = in->count;
-    if (meeting_join(&m, head, header_put(head, t), in->data, (int)bytes) < 0)
-        return NULL;
+    m.brief.waits = DTL_FOR_NONE;
+    int joined = meeting_join(&m, head, header_put(head, t), in->data, (int)bytes);
+    if (joined <= 0)
+        return left_at(joined);
     meeting_end(&m);
     return Py_NewRef(t->value);
 }
@@ -100,8 +108,10 @@ static PyObject *broadcast_to(const ShortObject *s, fast_call *t, const RanksObj
     m.brief.root = t->call.args[s->root] + 1;
     m.brief.type = states ? stated->type : 0;
     m.brief.count = states ? stated->count : 0;
-    if (meeting_join(&m, NULL, 0, NULL, 0) < 0)
-        return NULL;
+    m.brief.waits = DTL_FOR_ROOT;
+    int joined = meeting_join(&m, NULL, 0, NULL, 0);
+    if (joined <= 0)
+        return left_at(joined);
     const char *laid = meeting_payload(&m, (int)t->call.args[s->root], &bytes);
     PyObject *answer;
     if (!header_get(t, laid, bytes)) { /* the elements are too many to come along */

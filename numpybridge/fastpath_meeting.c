@@ -32,7 +32,8 @@ int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t p
     m->rank = ranks->rank;
     m->size = ranks->size;
     m->brief = (dtl_brief){.handle = handle, .code = code, .op = -1};
-    if (__atomic_load_n(&board->owner, __ATOMIC_ACQUIRE) == handle && *(volatile int64_t *)board->broken == 0)
+    const volatile uint64_t *broken = (const volatile uint64_t *)board->broken;
+    if (__atomic_load_n(&board->owner, __ATOMIC_ACQUIRE) == handle && broken[0] == 0 && broken[1] == board->split)
         return 1;
     meeting_end(m);
     return 0;
@@ -40,29 +41,63 @@ int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t p
 
 void meeting_end(meeting *m) { __atomic_store_n(&m->board->turn, 0, __ATOMIC_RELEASE); }
 
-/* all_there says whether all ranks have come. It looks as often as the board says. */
-static int all_there(const meeting *m) {
-    for (int rank = 0, spins = m->board->spins; rank < m->size; rank++)
-        while (!dtl_arrived(m->board, rank)) {
-            if (--spins < 0)
-                return 0;
-            dtl_pause();
+/* came says whether a rank has come. It looks as often as spins says. */
+static int came(const meeting *m, int rank, int *spins) {
+    while (!dtl_arrived(m->board, rank)) {
+        if (--*spins < 0)
+            return 0;
+        dtl_pause();
+    }
+    return 1;
+}
+
+/* met says whether all are there for whom this rank waits, and agree. */
+static int met(const meeting *m) {
+    int spins = m->board->spins;
+    if (m->brief.waits == DTL_FOR_NONE)
+        return 1;
+    if (m->brief.waits == DTL_FOR_ROOT) {
+        int root = (int)m->brief.root - 1;
+        if (!came(m, root, &spins))
+            return 0;
+        const dtl_entry *theirs = dtl_entry_of(m->board, root);
+        if (theirs->waits == DTL_FOR_NONE) {
+            dtl_learn(m->board, theirs);
+            return dtl_agree(dtl_entry_of(m->board, m->rank), theirs);
         }
+    }
+    for (int rank = 0; rank < m->size; rank++)
+        if (!came(m, rank, &spins))
+            return 0;
+    return dtl_all_agree(m->board, m->size);
+}
+
+/* has_room says whether the entry may be laid down. It looks as often as the board says. */
+static int has_room(const meeting *m, int bytes) {
+    for (int spins = m->board->spins; !dtl_make_room(m->board, m->rank, m->size, m->brief.waits, bytes); dtl_pause())
+        if (--spins < 0)
+            return 0;
     return 1;
 }
 
 int meeting_join(meeting *m, const void *head, int head_bytes, const void *elements, int bytes) {
     uint64_t by = m->brief.op >= 0 ? operators[m->brief.op] : 0;
-    dtl_lay_down(m->board, m->rank, dtl_fingerprint(&m->brief, m->print, by), dtl_want(&m->brief), head, head_bytes, elements,
-                 bytes);
-    if (all_there(m) && dtl_all_agree(m->board, m->size))
+    if (!has_room(m, head_bytes + bytes)) {
+        meeting_end(m);
         return 0;
+    }
+    if (m->brief.waits != DTL_FOR_ALL)
+        dtl_describe(m->board, m->rank, &m->brief, m->print, by);
+    dtl_lay_down(m->board, m->rank, dtl_fingerprint(&m->brief, m->print, by), dtl_want(&m->brief), m->brief.waits,
+                 m->brief.waits == DTL_FOR_ROOT ? (int)m->brief.root - 1 : 0, head, head_bytes, elements, bytes);
+    if (met(m))
+        return 1;
     char *error = NULL;
     Py_BEGIN_ALLOW_THREADS
     dtl_meet(&m->brief, &error);
     Py_END_ALLOW_THREADS
     if (error == NULL && !raise_interruption())
-        return 0;
+        return 1;
     meeting_end(m);
     if (error != NULL)
         fail_with(error);

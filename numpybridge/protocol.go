@@ -25,6 +25,7 @@ var cStructs = map[string]reflect.Type{
 	"dtl_arrival":      reflect.TypeFor[C.dtl_arrival](),
 	"dtl_board":        reflect.TypeFor[C.dtl_board](),
 	"dtl_entry":        reflect.TypeFor[C.dtl_entry](),
+	"dtl_call_laid":    reflect.TypeFor[C.dtl_call_laid](),
 	"dtl_target":       reflect.TypeFor[C.dtl_target](),
 	"dtl_window":       reflect.TypeFor[C.dtl_window](),
 	"dtl_request_peek": reflect.TypeFor[C.dtl_request_peek](),
@@ -39,7 +40,9 @@ var cConstants = map[string]int{
 	"DTL_PAYLOAD_BYTES": C.DTL_PAYLOAD_BYTES, "DTL_REACHED": C.DTL_REACHED, "DTL_NO_TARGET": C.DTL_NO_TARGET,
 	"DTL_NO_EPOCH": C.DTL_NO_EPOCH, "DTL_OUTSIDE": C.DTL_OUTSIDE, "DTL_UNFENCED": C.DTL_UNFENCED, "DTL_FENCED": C.DTL_FENCED,
 	"DTL_FENCE_USED": C.DTL_FENCE_USED, "DTL_UNLOCKED": C.DTL_UNLOCKED, "DTL_SHARED": C.DTL_SHARED, "DTL_EXCLUSIVE": C.DTL_EXCLUSIVE,
-	"DTL_TYPE_NUMBERS": C.DTL_TYPE_NUMBERS,
+	"DTL_TYPE_NUMBERS": C.DTL_TYPE_NUMBERS, "DTL_ENTRIES_KEPT": C.DTL_ENTRIES_KEPT, "DTL_LONG_BYTES": C.DTL_LONG_BYTES,
+	"DTL_PART_BYTES": C.DTL_PART_BYTES, "DTL_LONG_PARTS": C.DTL_LONG_PARTS, "DTL_FOR_ALL": C.DTL_FOR_ALL,
+	"DTL_FOR_NONE": C.DTL_FOR_NONE, "DTL_FOR_ROOT": C.DTL_FOR_ROOT,
 }
 
 // cFingerprint returns what C makes of a signature, whose operator is the op-th, if there is one.
@@ -95,9 +98,34 @@ func inC(b *board.Board, rank, size int) cBoard {
 	return cBoard{(*C.dtl_board)(at), C.int(rank), C.int(size)}
 }
 
-func (b cBoard) lay(fingerprint, want uint64, head, elements []byte) {
-	C.dtl_lay_down(b.at, b.rank, C.uint64_t(fingerprint), C.uint64_t(want), unsafe.Pointer(unsafe.SliceData(head)), C.int(len(head)),
-		unsafe.Pointer(unsafe.SliceData(elements)), C.int(len(elements)))
+func (b cBoard) lay(fingerprint, want uint64, waits board.Waits, root int, head, elements []byte) {
+	C.dtl_lay_down(b.at, b.rank, C.uint64_t(fingerprint), C.uint64_t(want), C.int(waits), C.int(root),
+		unsafe.Pointer(unsafe.SliceData(head)), C.int(len(head)), unsafe.Pointer(unsafe.SliceData(elements)), C.int(len(elements)))
+}
+
+func (b cBoard) describe(c board.Call) {
+	brief := C.dtl_brief{_type: C.int64_t(c.Type), count: C.int64_t(c.Count), root: C.int64_t(c.Root)}
+	C.dtl_describe(b.at, b.rank, &brief, C.uint64_t(c.Operation), C.uint64_t(c.Operator))
+}
+
+func (b cBoard) makeRoom(waits board.Waits, bytes int) bool {
+	return C.dtl_make_room(b.at, b.rank, b.size, C.int(waits), C.int(bytes)) != 0
+}
+
+func (b cBoard) learn(rank int) { C.dtl_learn(b.at, C.dtl_entry_of(b.at, C.int(rank))) }
+
+func (b cBoard) agrees(rank int) bool {
+	return C.dtl_agree(C.dtl_entry_of(b.at, b.rank), C.dtl_entry_of(b.at, C.int(rank))) != 0
+}
+
+// kept is what a rank keeps of its meetings.
+type kept struct {
+	seq, floor, history, at uint64
+	used                    [C.DTL_LONG_PARTS]C.uint64_t
+}
+
+func (b cBoard) kept() kept {
+	return kept{uint64(b.at.seq), uint64(b.at.floor), uint64(b.at.history), uint64(b.at.at), b.at.used}
 }
 
 func (b cBoard) arrived(rank int) bool { return C.dtl_arrived(b.at, C.int(rank)) != 0 }

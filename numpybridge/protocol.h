@@ -92,6 +92,7 @@ enum { DTL_SUM, DTL_PROD, DTL_OPERATORS };
 typedef struct {
     int64_t handle, code, op, type, count, root; /* op: -1 where there is none; root: one more than the rank, or 0 */
     int32_t loose; /* type and count must be alike only among ranks that state them */
+    int32_t waits; /* for whom */
 } dtl_brief;
 
 static inline uint64_t dtl_mix(uint64_t h, uint64_t v) {
@@ -123,6 +124,15 @@ typedef struct {
 /* The element type of bytes, and the longest message that travels as one. */
 enum { DTL_BYTES = 10, DTL_EAGER = 4096 };
 
+enum {
+    DTL_ENTRIES_KEPT = 32,
+    DTL_ENTRY_BYTES = 32,
+    DTL_PAYLOAD_BYTES = 8192,
+    DTL_LONG_BYTES = 2 * DTL_PAYLOAD_BYTES,
+    DTL_PART_BYTES = 2048,
+    DTL_LONG_PARTS = DTL_LONG_BYTES / DTL_PART_BYTES,
+};
+
 /* Where a board is, and how messages go among the same ranks: core/board.Local. */
 enum { DTL_OUTSIDE_GO = 1 };
 typedef struct {
@@ -130,7 +140,7 @@ typedef struct {
     uint64_t turn; /* which thread makes a collective call: DTL_OUTSIDE_GO, or a goroutine; 0: none does */
     int32_t spins, brief;
     uint64_t seq; /* of the rank's last meeting */
-    uint64_t slots, broken;
+    uint64_t slots, broken; /* behind the latter is the last disagreement */
     uint64_t stride, extra, offers, key;
     uint64_t comm;
     int (*send_for)(uint64_t comm, const void *buf, int64_t n, int type, int dest, int tag, int64_t patience, uint64_t *request);
@@ -140,40 +150,120 @@ typedef struct {
     int (*cancel)(uint64_t request);
     const int32_t *queued, *unexpected; /* how many messages C has to leave to Go because they come first */
     int32_t tags, unused;               /* the first tag that is too high */
+    uint64_t floor;                     /* a meeting to which all ranks have come, as far as this one knows */
+    uint64_t history;                   /* a hash of all calls */
+    uint64_t split;                     /* the last disagreement that this rank has heard of */
+    uint64_t at;                        /* where the next long payload goes */
+    uint64_t used[DTL_LONG_PARTS];      /* one more than the last meeting whose payload lies in each part */
     int32_t users, rest;                /* messages on their way */
 } dtl_board;
 
+/* For which ranks a rank waits: core/board.Waits. */
+enum { DTL_FOR_ALL, DTL_FOR_NONE, DTL_FOR_ROOT };
+
 /* What a rank lays down: core/board.Entry. */
-enum { DTL_ENTRY_BYTES = 32, DTL_PAYLOAD_BYTES = 8192 };
 typedef struct {
-    uint64_t seq, fingerprint, want;
-    int32_t code, bytes;
+    uint64_t seq, history, want;
+    int16_t code;
+    uint8_t waits, behind;
+    uint16_t bytes, root;
     char elements[DTL_ENTRY_BYTES];
 } dtl_entry;
 
-static inline dtl_entry *dtl_entry_of(const dtl_board *b, int rank) {
-    return (dtl_entry *)(b->slots + (uint64_t)rank * b->stride) + (b->seq & 1);
+/* What it lays down beside that, where it may have left the call when somebody asks which: core/board.Call. */
+typedef struct {
+    uint64_t operation, operator;
+    int64_t type, count, root;
+} dtl_call_laid;
+
+static inline dtl_entry *dtl_entries(const dtl_board *b, int rank) { return (dtl_entry *)(b->slots + (uint64_t)rank * b->stride); }
+
+static inline dtl_entry *dtl_entry_at(const dtl_board *b, int rank, uint64_t seq) {
+    return dtl_entries(b, rank) + seq % DTL_ENTRIES_KEPT;
 }
+
+static inline dtl_entry *dtl_entry_of(const dtl_board *b, int rank) { return dtl_entry_at(b, rank, b->seq); }
 
 /* dtl_long_payload returns where a rank lays down what has no room in its entry. */
-static inline char *dtl_long_payload(const dtl_board *b, int rank) {
-    return (char *)(b->slots + (uint64_t)rank * b->stride + b->extra) + (b->seq & 1) * DTL_PAYLOAD_BYTES;
+static inline char *dtl_long_payload(const dtl_board *b, int rank, uint32_t at) {
+    return (char *)(b->slots + (uint64_t)rank * b->stride + b->extra) + at;
 }
 
-/* dtl_lay_down lays down a rank's entry for its next meeting, with up to two pieces, DTL_PAYLOAD_BYTES in all. */
-static inline void dtl_lay_down(dtl_board *b, int rank, uint64_t fingerprint, uint64_t want, const void *head, int head_bytes,
-                                const void *elements, int bytes) {
-    uint64_t seq = ++b->seq;
-    dtl_entry *mine = dtl_entry_of(b, rank);
-    char *into = head_bytes + bytes <= DTL_ENTRY_BYTES ? mine->elements : dtl_long_payload(b, rank);
-    mine->fingerprint = fingerprint;
+/* dtl_describe says which call a rank's next entry is of. */
+static inline void dtl_describe(const dtl_board *b, int rank, const dtl_brief *brief, uint64_t operation, uint64_t operator) {
+    dtl_call_laid *calls = (dtl_call_laid *)(dtl_entries(b, rank) + DTL_ENTRIES_KEPT);
+    calls[(b->seq + 1) % DTL_ENTRIES_KEPT] = (dtl_call_laid){operation, operator, brief->type, brief->count, brief->root};
+}
+
+/* dtl_place returns where the next long payload goes: core/board.Local.place. */
+static inline uint32_t dtl_place(const dtl_board *b, int bytes) {
+    int at = (int)b->at, whole = DTL_PART_BYTES;
+    if (at % DTL_PART_BYTES != 0 && at % DTL_PART_BYTES + bytes <= DTL_PART_BYTES)
+        return (uint32_t)at;
+    while (whole < bytes)
+        whole *= 2;
+    at = (at + whole - 1) / whole * whole;
+    return at + whole > DTL_LONG_BYTES ? 0 : (uint32_t)at;
+}
+
+/* dtl_needed returns the meeting to which all ranks must have come before the next entry: core/board.Local.needed. */
+static inline uint64_t dtl_needed(const dtl_board *b, int waits, int bytes) {
+    uint64_t next = b->seq + 1 + (waits == DTL_FOR_NONE), floor = 0;
+    if (next >= DTL_ENTRIES_KEPT)
+        floor = next - DTL_ENTRIES_KEPT + 1;
+    if (bytes > DTL_ENTRY_BYTES) {
+        int at = (int)dtl_place(b, bytes);
+        for (int part = at / DTL_PART_BYTES; part * DTL_PART_BYTES < at + bytes && at % DTL_PART_BYTES == 0; part++)
+            floor = b->used[part] > floor ? b->used[part] : floor;
+    }
+    return floor;
+}
+
+/* dtl_make_room says whether the next entry may be laid down, as far as this rank sees at one look: core/board.MakeRoom. */
+static inline int dtl_make_room(dtl_board *b, int rank, int size, int waits, int bytes) {
+    uint64_t seq = dtl_needed(b, waits, bytes);
+    if (b->floor >= seq)
+        return 1;
+    if (b->seq > DTL_ENTRIES_KEPT / 2 && b->seq - DTL_ENTRIES_KEPT / 2 > seq)
+        seq = b->seq - DTL_ENTRIES_KEPT / 2;
+    for (int other = 0; other < size; other++) {
+        const dtl_entry *e = dtl_entry_at(b, other, seq);
+        uint64_t came = __atomic_load_n(&e->seq, __ATOMIC_ACQUIRE);
+        if (came < seq || (came == seq && e->history != dtl_entry_at(b, rank, seq)->history))
+            return 0;
+    }
+    b->floor = seq;
+    return 1;
+}
+
+/* dtl_lay_down lays down a rank's entry for its next meeting, with up to two pieces, DTL_PAYLOAD_BYTES in all. There is room. */
+static inline void dtl_lay_down(dtl_board *b, int rank, uint64_t fingerprint, uint64_t want, int waits, int root, const void *head,
+                                int head_bytes, const void *elements, int bytes) {
+    uint64_t seq = b->seq + 1, behind = seq - (b->floor < b->seq ? b->floor : b->seq);
+    dtl_entry *mine = dtl_entry_at(b, rank, seq);
+    char *into = mine->elements;
+    int all = head_bytes + bytes;
+    b->history = dtl_mix(b->history, fingerprint);
+    mine->history = b->history;
     mine->want = want;
     mine->code = 0;
-    mine->bytes = head_bytes + bytes;
+    mine->waits = (uint8_t)waits;
+    mine->behind = (uint8_t)(behind < 255 ? behind : 255);
+    mine->bytes = (uint16_t)all;
+    mine->root = (uint16_t)root;
+    if (all > DTL_ENTRY_BYTES) {
+        uint32_t at = dtl_place(b, all);
+        for (uint32_t part = at / DTL_PART_BYTES; part * DTL_PART_BYTES < at + (uint32_t)all; part++)
+            b->used[part] = seq + 1;
+        b->at = (at + (uint32_t)all + 63) / 64 * 64;
+        memcpy(into, &at, sizeof at);
+        into = dtl_long_payload(b, rank, at);
+    }
     if (head_bytes > 0)
         memcpy(into, head, (size_t)head_bytes);
     if (bytes > 0)
         memcpy(into + head_bytes, elements, (size_t)bytes);
+    b->seq = seq;
     __atomic_store_n(&mine->seq, seq, __ATOMIC_RELEASE);
 }
 
@@ -185,20 +275,37 @@ static inline int dtl_arrived(const dtl_board *b, int rank) {
 /* dtl_payload returns what a rank that has arrived laid down, and its length. */
 static inline const char *dtl_payload(const dtl_board *b, int rank, int *bytes) {
     const dtl_entry *e = dtl_entry_of(b, rank);
-    *bytes = e->bytes < 0 ? 0 : e->bytes > DTL_PAYLOAD_BYTES ? DTL_PAYLOAD_BYTES : e->bytes;
-    return *bytes <= DTL_ENTRY_BYTES ? e->elements : dtl_long_payload(b, rank);
+    uint32_t at;
+    *bytes = e->bytes > DTL_PAYLOAD_BYTES ? DTL_PAYLOAD_BYTES : e->bytes;
+    if (*bytes <= DTL_ENTRY_BYTES)
+        return e->elements;
+    memcpy(&at, e->elements, sizeof at);
+    return dtl_long_payload(b, rank, at + (uint32_t)*bytes > DTL_LONG_BYTES ? 0 : at);
+}
+
+/* dtl_agree says whether a rank that has come makes the same call as this one, and can. */
+static inline int dtl_agree(const dtl_entry *mine, const dtl_entry *theirs) {
+    return theirs->code == 0 && theirs->history == mine->history &&
+           (theirs->want == 0 || mine->want == 0 || theirs->want == mine->want);
 }
 
 /* dtl_all_agree says whether so many ranks make the same call, and can: core/comm/wire.Agreement. */
-static inline int dtl_all_agree(const dtl_board *b, int size) {
-    uint64_t fingerprint = dtl_entry_of(b, 0)->fingerprint, want = 0;
+static inline int dtl_all_agree(dtl_board *b, int size) {
+    uint64_t history = dtl_entry_of(b, 0)->history, want = 0;
     for (int rank = 0; rank < size; rank++) {
         const dtl_entry *e = dtl_entry_of(b, rank);
-        if (e->code != 0 || e->fingerprint != fingerprint || (e->want != 0 && want != 0 && e->want != want))
+        if (e->code != 0 || e->history != history || (e->want != 0 && want != 0 && e->want != want))
             return 0;
         want |= e->want;
     }
+    b->floor = b->seq;
     return 1;
+}
+
+/* dtl_learn takes over what a rank that has come knows of the others: core/board.Learn. */
+static inline void dtl_learn(dtl_board *b, const dtl_entry *theirs) {
+    if (theirs->behind <= b->seq && b->seq - theirs->behind > b->floor)
+        b->floor = b->seq - theirs->behind;
 }
 
 /* ---- Windows all of whose parts lie in this process: core/rma.Local and Target ---- */

@@ -33,6 +33,7 @@ var inGo = map[string]reflect.Type{
 	"dtl_arrival":      reflect.TypeFor[backend.DirectStatus](),
 	"dtl_board":        reflect.TypeFor[board.Local](),
 	"dtl_entry":        reflect.TypeFor[board.Entry](),
+	"dtl_call_laid":    reflect.TypeFor[board.Call](),
 	"dtl_target":       reflect.TypeFor[rma.Target](),
 	"dtl_window":       reflect.TypeFor[rma.Local](),
 	"dtl_request_peek": pointedTo(reflect.TypeFor[comm.Request](), "peek"),
@@ -88,7 +89,9 @@ func TestConstants(t *testing.T) {
 		"DTL_REACHED": int(rma.Reached), "DTL_NO_TARGET": int(rma.NoTarget), "DTL_NO_EPOCH": int(rma.NoEpoch),
 		"DTL_OUTSIDE": int(rma.Outside), "DTL_UNFENCED": int(rma.Unfenced), "DTL_FENCED": int(rma.Fenced),
 		"DTL_FENCE_USED": int(rma.FenceUsed), "DTL_UNLOCKED": int(rma.Unlocked), "DTL_SHARED": int(rma.Shared),
-		"DTL_EXCLUSIVE": int(rma.Exclusive),
+		"DTL_EXCLUSIVE": int(rma.Exclusive), "DTL_ENTRIES_KEPT": board.EntriesKept, "DTL_FOR_ALL": int(board.WaitsForAll),
+		"DTL_FOR_NONE": int(board.WaitsForNone), "DTL_FOR_ROOT": int(board.WaitsForRoot), "DTL_LONG_BYTES": 2 * board.MaxPayload,
+		"DTL_PART_BYTES": 2 * board.MaxPayload / len(kept{}.used), "DTL_LONG_PARTS": len(kept{}.used),
 	}
 	for name, value := range want {
 		assert.Equal(t, value, cConstants[name], name)
@@ -190,9 +193,9 @@ func TestMeetingOfBothSides(t *testing.T) {
 		for i := range bytes {
 			bytes[i] += byte(i)
 		}
-		both[0].Lay(uint64(seq), 7, 0, unsafe.Pointer(unsafe.SliceData(bytes)), n)
+		both[0].Lay(uint64(seq), board.Entry{Want: 7}, unsafe.Pointer(unsafe.SliceData(bytes)), n)
 		assert.False(t, both[0].Arrived(1))
-		c.lay(uint64(seq), 7, bytes[:n/3], bytes[n/3:])
+		c.lay(uint64(seq), 7, board.WaitsForAll, 0, bytes[:n/3], bytes[n/3:])
 		assert.True(t, both[0].Arrived(1))
 		assert.True(t, c.arrived(0))
 		assert.True(t, c.agree())
@@ -201,7 +204,8 @@ func TestMeetingOfBothSides(t *testing.T) {
 		assert.Equal(t, n, len(c.payload(0)))
 		assert.Equal(t, bytes, append([]byte{}, c.payload(0)...), "%d bytes", n)
 		e := both[0].Entry(1)
-		assert.Equal(t, []uint64{uint64(seq), 7, 0}, []uint64{e.Fingerprint, e.Want, uint64(e.Code)})
+		assert.Equal(t, []uint64{both[0].Entry(0).History, 7, 0}, []uint64{e.History, e.Want, uint64(e.Code)})
+		both[0].AllCame()
 	}
 }
 
@@ -210,20 +214,70 @@ func TestAgreementOfBothSides(t *testing.T) {
 	c, agreed := inC(all[2], 2, 3), 0
 	draws(500, func(r *rand.Rand) {
 		for _, b := range all {
-			b.Lay(oneOf[uint64](r, 5, 5, 5, 6), oneOf[uint64](r, 0, 7, 7, 8), oneOf[int32](r, 0, 0, 0, 0, 0, 0, 101), nil, 0)
+			b.Forget()
+			b.Lay(oneOf[uint64](r, 5, 5, 5, 6), board.Entry{
+				Want: oneOf[uint64](r, 0, 7, 7, 8), Code: oneOf[int16](r, 0, 0, 0, 0, 0, 0, 101),
+			}, nil, 0)
 		}
-		agreement, want := wire.Agreement{Fingerprint: all[0].Entry(0).Fingerprint}, true
-		for rank := range all {
+		statement := func(rank int) wire.Statement {
 			e := all[0].Entry(rank)
-			want = want && agreement.Includes(wire.Statement{Fingerprint: e.Fingerprint, Want: e.Want, Code: e.Code})
+			return wire.Statement{Fingerprint: e.History, Want: e.Want, Code: int32(e.Code)}
+		}
+		agreement, want := wire.Agreement{Fingerprint: statement(0).Fingerprint}, true
+		for rank := range all {
+			want = want && agreement.Includes(statement(rank))
 		}
 		assert.Equal(t, want, c.agree())
+		two := wire.Agreement{Fingerprint: statement(2).Fingerprint, Want: statement(2).Want}
+		assert.Equal(t, two.Includes(statement(1)), c.agrees(1))
 		if want {
 			agreed++
+		}
+		for _, b := range all {
+			b.AllCame()
 		}
 	})
 	assert.Greater(t, agreed, 20)
 	assert.Less(t, agreed, 400)
+}
+
+// TestRoomOfBothSides has a rank of C and one of Go go ahead of a third as far as they may, with the same entries.
+func TestRoomOfBothSides(t *testing.T) {
+	all := boards(t, 3)
+	inGo, c, third := all[0], inC(all[1], 1, 3), all[2]
+	state := inC(inGo, 0, 3)
+	refused, most := 0, uint64(0)
+	draws(5000, func(r *rand.Rand) {
+		n := oneOf(r, 0, 8, 32, 33, 100, 1000, 2048, 2049, 5000, board.MaxPayload)
+		waits := oneOf(r, board.WaitsForAll, board.WaitsForNone, board.WaitsForNone, board.WaitsForRoot)
+		made, _, _ := inGo.MakeRoom(waits, n)
+		require.Equal(t, made == board.Room, c.makeRoom(waits, n))
+		if made != board.Room || r.IntN(40) == 0 { // the third catches up
+			refused++
+			for range r.IntN(int(inGo.Meetings()-third.Meetings()) + 1) {
+				third.Lay(3, board.Entry{}, nil, 0)
+			}
+			return
+		}
+		bytes := make([]byte, n)
+		call := board.Call{Operation: r.Uint64(), Operator: 2, Type: 3, Count: 4, Root: 1}
+		inGo.Describe(call)
+		c.describe(call)
+		inGo.Lay(3, board.Entry{Want: 1, Waits: waits, Root: 2}, unsafe.Pointer(unsafe.SliceData(bytes)), n)
+		c.lay(3, 1, waits, 2, nil, bytes)
+		require.Equal(t, state.kept(), c.kept())
+		require.Equal(t, *inGo.Entry(0), *inGo.Entry(1))
+		require.Equal(t, call, inGo.CallOf(1, inGo.Meetings()))
+		most = max(most, inGo.Meetings()-third.Meetings())
+		if third.Meetings() == inGo.Meetings() {
+			inGo.Learn(1)
+			c.learn(0)
+			require.Equal(t, state.kept(), c.kept())
+		}
+	})
+	assert.Greater(t, refused, 100)
+	assert.Greater(t, most, uint64(board.EntriesKept/2))
+	assert.Less(t, most, uint64(board.EntriesKept))
 }
 
 func TestWindowsAreReachedAlike(t *testing.T) {

@@ -1,9 +1,12 @@
 // Package board is memory that the ranks of one machine share, where they meet.
 //
 // Each rank has a slot that it alone writes. In each meeting it lays down an entry: who it is that calls what, and up
-// to MaxPayload bytes that all may read. A rank that has seen every entry of a meeting may read them until it lays down
-// its next one. Two entries a slot are enough for that: nobody lays down the next but one before all have laid down
-// the next, and by then all have read this one.
+// to MaxPayload bytes that all may read. A rank that has seen the entries that it waits for may read them until it lays
+// down its next one.
+//
+// A slot has a ring of entries, because not every call waits for all ranks: who has laid down what the others need goes
+// on (WaitsForNone). An entry is written over only when all ranks have come to the meeting after it, so that all have read
+// it: see room.go. What ranks disagree about may show when some have gone on: see split.go.
 package board
 
 import (
@@ -19,14 +22,36 @@ const MaxPayload = 8192
 // inline is how many of them lie in the entry's own cache line, which travels in one piece.
 const inline = 32
 
+// Waits says for which ranks a rank waits that has come to a meeting.
+type Waits uint8
+
+const (
+	// WaitsForAll is of a rank that goes on when all have come.
+	WaitsForAll Waits = iota
+	// WaitsForNone is of a rank that goes on at once: root of a short broadcast, or who gives root of a reduction its elements.
+	WaitsForNone
+	// WaitsForRoot is of a rank that goes on when root has come; or all, if root waits for all.
+	WaitsForRoot
+)
+
 // Entry is what a rank lays down in a meeting.
 type Entry struct {
-	seq         uint64 // of the meeting; written last
-	Fingerprint uint64 // of the call
-	Want        uint64 // fingerprint of what the rank stated of the elements; 0: nothing
-	Code        int32  // why the rank cannot make the call; 0: it can
-	bytes       int32
-	elements    [inline]byte
+	seq      uint64 // of the meeting; written last
+	History  uint64 // of all calls up to this one: see Lay
+	Want     uint64 // fingerprint of what the rank stated of the elements; 0: nothing
+	Code     int16  // why the rank cannot make the call; 0: it can
+	Waits    Waits
+	behind   uint8 // how many meetings ago all ranks are known to have come
+	bytes    uint16
+	Root     uint16 // whom a rank waits for that waits for root
+	elements [inline]byte
+}
+
+// Call is what a rank lays down of a call that it may have left when somebody asks: hashes of the names of its operation and
+// operator, and what else tells it from others.
+type Call struct {
+	Operation, Operator uint64
+	Type, Count, Root   int64
 }
 
 // textBytes is the room for a text, with its length.
@@ -51,26 +76,29 @@ func (t *text) get() string {
 
 // slot is what one rank writes.
 type slot struct {
-	entries  [2]Entry
+	entries  [EntriesKept]Entry
+	calls    [EntriesKept]Call
+	split    split
 	state    int64  // of the status
 	compared uint64 // the last call whose posts the rank needs no more
 	started  uint64 // how many calls the rank has started, of which it may have posted fewer
-	_        [104]byte
+	_        [40]byte
 	presence cma.Presence
 	account  text // of its call, where the ranks disagree
 	status   text // where it is, where one of them asks
 	posts    [PostsKept]post
-	long     [2][MaxPayload]byte
+	long     [longBytes]byte
 }
 
 // head is what all ranks write, seldom.
 type head struct {
 	broken int64  // one more than the rank that gave up
+	split  uint64 // the last disagreement that some ranks had left: see split.go
 	asked  int64  // how often somebody asked where the ranks are
 	said   int64  // when a report was printed last, in the printing rank's nanoseconds
 	lost   uint64 // the first call that some ranks have started and others never will
 	fates  [fatesKept]uint64
-	_      [4064 - 8*fatesKept]byte
+	_      [4056 - 8*fatesKept]byte
 }
 
 const (
@@ -92,7 +120,7 @@ func (b *Board) Rank() int { return b.rank }
 // Size returns the number of ranks.
 func (b *Board) Size() int { return b.size }
 
-// Meetings returns how often this rank has laid down an entry.
+// Meetings returns the number of the last meeting that this rank came to.
 func (b *Board) Meetings() uint64 { return b.local.seq }
 
 func (b *Board) head() *head { return (*head)(unsafe.Pointer(unsafe.SliceData(b.memory))) }
@@ -101,43 +129,80 @@ func (b *Board) slot(rank int) *slot {
 	return (*slot)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b.memory)), headBytes+rank*slotBytes))
 }
 
+func (b *Board) entry(rank int, seq uint64) *Entry {
+	return &b.slot(rank).entries[seq%EntriesKept]
+}
+
 // Bytes returns how long the memory for so many ranks is.
 func Bytes(ranks int) int { return headBytes + ranks*slotBytes }
 
-// Lay lays down this rank's entry for the next meeting, with n bytes at payload, at most MaxPayload.
-func (b *Board) Lay(fingerprint, want uint64, code int32, payload unsafe.Pointer, n int) {
-	b.local.seq++
-	mine := b.slot(b.rank)
-	e := &mine.entries[b.local.seq&1]
-	e.Fingerprint, e.Want, e.Code, e.bytes = fingerprint, want, code, int32(n)
+// Lay lays down this rank's entry for the next meeting, for which there is Room: e's Want, Code, Waits and Root, and n bytes
+// at payload, at most MaxPayload. The fingerprint is the call's. The entry has that of all calls up to this one, so that
+// ranks that differed in a call, and went on without a look at each other, see so when they meet again.
+func (b *Board) Lay(fingerprint uint64, e Entry, payload unsafe.Pointer, n int) {
+	l := b.local
+	l.history = mix(l.history, fingerprint)
+	seq := l.seq + 1
+	mine := b.entry(b.rank, seq)
+	mine.History, mine.Want, mine.Code, mine.Waits, mine.Root = l.history, e.Want, e.Code, e.Waits, e.Root
+	mine.bytes, mine.behind = uint16(n), uint8(min(l.seq-min(l.floor, l.seq)+1, 255))
 	switch {
 	case n == 8 && uintptr(payload)&7 == 0:
-		*(*uint64)(unsafe.Pointer(&e.elements)) = *(*uint64)(payload)
+		*(*uint64)(unsafe.Pointer(&mine.elements)) = *(*uint64)(payload)
 	case n <= inline:
-		copy(e.elements[:n], unsafe.Slice((*byte)(payload), n))
+		copy(mine.elements[:n], unsafe.Slice((*byte)(payload), n))
 	default:
-		copy(mine.long[b.local.seq&1][:n], unsafe.Slice((*byte)(payload), n))
+		at := l.take(seq, n)
+		*(*uint32)(unsafe.Pointer(&mine.elements)) = uint32(at)
+		copy(b.slot(b.rank).long[at:at+n], unsafe.Slice((*byte)(payload), n))
 	}
-	atomic.StoreUint64(&e.seq, b.local.seq)
+	l.seq = seq
+	atomic.StoreUint64(&mine.seq, seq)
+}
+
+// mix adds a word to a hash.
+func mix(h, v uint64) uint64 {
+	h = (h ^ v) * 1099511628211
+	return h ^ h>>32
+}
+
+// Forget has all ranks, which are in the same meeting, take the calls up to it for alike.
+func (b *Board) Forget() { b.local.history = 0 }
+
+// Describe says which call this rank's next entry is of.
+func (b *Board) Describe(c Call) { b.slot(b.rank).calls[(b.local.seq+1)%EntriesKept] = c }
+
+// CallOf returns which call a rank described for a meeting.
+func (b *Board) CallOf(rank int, seq uint64) Call { return b.slot(rank).calls[seq%EntriesKept] }
+
+// Came reports whether a rank has come to a meeting that this rank has not left, or to a later one.
+func (b *Board) Came(rank int, seq uint64) bool {
+	return atomic.LoadUint64(&b.entry(rank, seq).seq) >= seq
 }
 
 // Arrived reports whether a rank has come to this meeting.
 func (b *Board) Arrived(rank int) bool {
-	return atomic.LoadUint64(&b.slot(rank).entries[b.local.seq&1].seq) == b.local.seq
+	return atomic.LoadUint64(&b.entry(rank, b.local.seq).seq) == b.local.seq
 }
 
 // Entry returns what a rank that has arrived laid down.
-func (b *Board) Entry(rank int) *Entry { return &b.slot(rank).entries[b.local.seq&1] }
+func (b *Board) Entry(rank int) *Entry { return b.entry(rank, b.local.seq) }
+
+// EntryOf returns what a rank laid down for a meeting, if that is still there.
+func (b *Board) EntryOf(rank int, seq uint64) (*Entry, bool) {
+	e := b.entry(rank, seq)
+	return e, atomic.LoadUint64(&e.seq) == seq
+}
 
 // Payload returns the bytes of a rank that has arrived.
 func (b *Board) Payload(rank int) (unsafe.Pointer, int) {
-	s := b.slot(rank)
-	e := &s.entries[b.local.seq&1]
-	n := min(max(int(e.bytes), 0), MaxPayload)
+	e := b.Entry(rank)
+	n := min(int(e.bytes), MaxPayload)
 	if n <= inline {
 		return unsafe.Pointer(&e.elements), n
 	}
-	return unsafe.Pointer(&s.long[b.local.seq&1]), n
+	at := min(int(*(*uint32)(unsafe.Pointer(&e.elements))), longBytes-n)
+	return unsafe.Pointer(&b.slot(rank).long[at]), n
 }
 
 // The offers begin on a cache line.

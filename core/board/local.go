@@ -22,7 +22,12 @@ type Local struct {
 	offers        uint64 // bytes from a slot to what its rank offers
 	key           uint64 // of this process, which other ranks try to read
 	messages      Messages
-	users         int32 // messages on their way
+	floor         uint64            // a meeting to which all ranks have come, as far as this one knows
+	history       uint64            // a hash of all calls
+	split         uint64            // the last disagreement that this rank has heard of
+	at            uint64            // where the next long payload goes
+	used          [longParts]uint64 // one more than the last meeting whose payload lies in each part
+	users         int32             // messages on their way
 	_             int32
 }
 
@@ -44,7 +49,7 @@ var locals memory.Fixed[Local]
 // describe has code outside Go find its way on the board.
 func (l *Local) describe(b *Board) {
 	first := uintptr(unsafe.Pointer(b.slot(0)))
-	l.seq = 0
+	l.seq, l.floor, l.history, l.split, l.at, l.used = 0, 0, 0, 0, 0, [longParts]uint64{}
 	l.slots, l.broken = uint64(first), uint64(uintptr(unsafe.Pointer(&b.head().broken)))
 	l.stride, l.extra = uint64(slotBytes), uint64(unsafe.Offsetof(slot{}.long))
 	l.offers = uint64(unsafe.Offsetof(slot{}.presence))

@@ -62,8 +62,7 @@ func (b *Board) Claim(since, now int64) bool {
 
 // Next returns what a rank has laid down for the meeting after this rank's last, if it has come there.
 func (b *Board) Next(rank int) (*Entry, bool) {
-	e := &b.slot(rank).entries[(b.local.seq+1)&1]
-	return e, atomic.LoadUint64(&e.seq) == b.local.seq+1
+	return b.EntryOf(rank, b.local.seq+1)
 }
 
 // Account tells the others what this rank called. They read it in the meeting after.

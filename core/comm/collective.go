@@ -2,6 +2,7 @@ package comm
 
 import (
 	"dtl/core/backend"
+	"dtl/core/board"
 	"dtl/core/comm/agreement"
 	"dtl/core/comm/wire"
 	"dtl/core/memory"
@@ -28,6 +29,15 @@ func (c *Comm) startWith(f wire.Signature, mine error, send agreement.Elements) 
 		return false, c.meet(f, mine)
 	}
 	return true, c.meetWith(f, mine, send)
+}
+
+// startTo is startWith for a call whose result goes to root alone. The others wait for nobody where the elements go along in
+// memory that they share.
+func (c *Comm) startTo(root int, f wire.Signature, mine error, send agreement.Elements) (short bool, err error) {
+	if c.near == nil || root == c.rank || !c.goAlong(send.Bytes(), send.Way) {
+		return c.startWith(f, mine, send)
+	}
+	return true, c.meetRooted(f, mine, send, board.WaitsForNone, 0)
 }
 
 // goAlong reports whether a meeting has room for so many bytes of each rank.

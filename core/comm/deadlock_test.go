@@ -28,8 +28,8 @@ var (
 			return c.Gather(floats(make([]float64, 70_000)), recv, 0)
 		},
 		"broadcast": func(c *comm.Comm) error {
-			a := array(ramp(0, 3))
-			_, err := c.Broadcast(&a, nil, 0)
+			a := array(ramp(0, 3)) // from another rank: root would not wait
+			_, err := c.Broadcast(&a, nil, int64((c.Rank()+1)%c.Size()))
 			return err
 		},
 		"vector": func(c *comm.Comm) error { return c.Agree(comm.Call{Op: "vector"}, nil) },

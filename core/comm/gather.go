@@ -2,6 +2,7 @@ package comm
 
 import (
 	"dtl/core/backend"
+	"dtl/core/comm/agreement"
 	"dtl/core/comm/wire"
 	"dtl/core/memory"
 )
@@ -22,7 +23,7 @@ func (c *Comm) gather(send, recv memory.Span, root int64) error {
 		mine = checkOutput(recv, send, send.Count*c.size)
 	}
 	f := wire.Signature{Op: "gather", Type: send.Type, Count: send.Count, Root: wire.Rooted(root)}
-	short, err := c.start(f, mine, send)
+	short, err := c.startTo(int(root), f, mine, agreement.Elements{Span: send})
 	if err != nil || short && !here {
 		return err
 	}

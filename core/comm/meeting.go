@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"dtl/core/board"
 	"dtl/core/comm/agreement"
 	"dtl/core/comm/wire"
 	"dtl/core/dtype"
@@ -42,6 +43,43 @@ func (c *Comm) meetWith(f wire.Signature, mine error, brought agreement.Elements
 	return c.explain(f.String(), mine)
 }
 
+// meetRooted is meetWith for a call with a root that waits for fewer ranks than all where they share memory.
+func (c *Comm) meetRooted(f wire.Signature, mine error, brought agreement.Elements, waits board.Waits, root int) error {
+	if c.size == 1 {
+		return mine
+	}
+	if c.near == nil || mine != nil && waits == board.WaitsForAll {
+		return c.meetWith(f, mine, brought)
+	}
+	if err := c.broken(); err != nil {
+		return err
+	}
+	if mine != nil && waits == board.WaitsForNone {
+		return c.refuse(f, mine)
+	}
+	s := wire.Statement{Fingerprint: f.Fingerprint(), Want: f.Want(), Code: int32(status.CodeOf(mine))}
+	all, err := c.near.ComeFor(agreement.Gone{Waits: waits, Root: root, Call: &f}, s, brought)
+	if err == nil && !all {
+		err = c.awaitMeeting(f.String())
+	}
+	if err != nil {
+		return errorOr(mine, err)
+	}
+	if c.near.Agreed() {
+		return nil
+	}
+	return c.explain(f.String(), mine)
+}
+
+// refuse tells the other ranks that this one cannot make a call in which it would wait for none, and returns why.
+func (c *Comm) refuse(f wire.Signature, mine error) error {
+	told, err := c.near.Refuse(mine.Error(), status.CodeOf(mine))
+	if err == nil && !told {
+		_ = c.awaitMeeting(f.String()) // the error is this rank's own in any case
+	}
+	return mine
+}
+
 // come comes to the next meeting, and reports whether all others are there already.
 func (c *Comm) come(s wire.Statement, mine error, brought agreement.Elements) (all bool, err error) {
 	if mine != nil {
@@ -77,6 +115,13 @@ func (c *Comm) explain(call string, mine error) error {
 		text += watchdog.Place()
 	}
 	all, err := false, c.broken()
+	if err == nil && c.near != nil && c.near.SomeGone() {
+		err = c.near.Split(text, status.CodeOf(mine))
+		if deadlock {
+			c.starts.Lose(first, err)
+		}
+		return errorOr(mine, err)
+	}
 	if err == nil {
 		all, err = c.meeter.Explain(text, status.CodeOf(mine))
 	}

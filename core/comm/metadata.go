@@ -16,7 +16,8 @@ type description struct {
 	offers      []byte      // else the number of the offer to each rank, if there are any
 }
 
-// exchangeMetadata meets for a call in which root alone knows what travels, told; elsewhere that is ignored. It returns
+// exchangeMetadata meets for a call in which root alone knows what travels, told; elsewhere that is ignored. Where it travels
+// along, root waits for nobody, and the others wait for root. It returns
 // root's header, and where the elements are, unless they are Apart; then it is where the numbers of root's offers are, if
 // there are any. Those stay until this rank's next meeting. Collective.
 func (c *Comm) exchangeMetadata(f wire.Signature, mine error, root int64, told description, out *Array) (wire.Header, unsafe.Pointer, error) {
@@ -31,7 +32,17 @@ func (c *Comm) exchangeMetadata(f wire.Signature, mine error, root int64, told d
 			mine = err
 		}
 	}
-	if err := c.meetWith(f, mine, agreement.Elements{Span: packed, Way: agreement.FromRoot, Root: int(root)}); err != nil {
+	brought := agreement.Elements{Span: packed, Way: agreement.FromRoot, Root: int(root)}
+	waits := board.WaitsForRoot
+	if here && told.Apart {
+		waits = board.WaitsForAll // before anything is moved by other means
+	} else if here {
+		waits = board.WaitsForNone
+	}
+	if here && mine != nil || c.checkRank("root", root) != nil {
+		waits = board.WaitsForAll
+	}
+	if err := c.meetRooted(f, mine, brought, waits, int(root)); err != nil {
 		return told.Header, nil, err
 	}
 	return c.unpackMetadata(bytesAt(c.meeter.Payload(int(root))), out)

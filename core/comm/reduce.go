@@ -44,7 +44,7 @@ func (c *Comm) reduce(send, recv memory.Span, op kernel.Op, root int64) error {
 		mine = checkElements(send, op)
 	}
 	f := wire.Signature{Op: "reduce", Operator: op.String(), Type: send.Type, Count: send.Count, Root: wire.Rooted(root)}
-	short, err := c.startWith(f, mine, toCombine(send, op))
+	short, err := c.startTo(int(root), f, mine, toCombine(send, op))
 	if err != nil || short && !here {
 		return err
 	}

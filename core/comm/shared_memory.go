@@ -169,5 +169,6 @@ func (c *Comm) useBoard(b *board.Board) {
 		c.spins, c.yield = 1, runtime.Gosched
 	}
 	c.starts.CompareShared(b)
-	c.meeter = agreement.NewShared(b, c.group, c.starts, c.spins, c.pause)
+	c.near = agreement.NewShared(b, c.group, c.starts, c.spins, c.pause)
+	c.meeter = c.near
 }

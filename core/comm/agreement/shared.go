@@ -11,6 +11,9 @@ import (
 )
 
 // Shared is the Meeter of ranks that share memory. Each lays down an entry on the board, and reads those of the others.
+//
+// Not every call waits for all ranks, here. ComeFor says for which; rooted.go has what follows where ranks disagree about
+// such a call.
 type Shared struct {
 	board      *board.Board
 	rank, size int
@@ -19,10 +22,22 @@ type Shared struct {
 	starts     *Starts
 	pause      func(turn int)
 
+	// What this rank is about to lay down, for the meeting of a number, until there is room.
+	pending struct {
+		number      uint64
+		fingerprint uint64
+		entry       board.Entry
+		call        board.Call
+		brought     Elements
+		refusal     string // why it cannot make its call, where it lays down nothing
+	}
+
 	// Of the wait in the meeting of a number, to which code outside Go may have come.
-	waitsIn uint64
-	missing int // the first rank that has not been seen
-	turn    int
+	waitsIn   uint64
+	seen      int    // so many ranks, from the first on, have come
+	missing   int    // the rank that is waited for; -1: none is
+	missingAt uint64 // where it has not come yet
+	turn      int
 }
 
 var _ Meeter = (*Shared)(nil)
@@ -33,56 +48,139 @@ const waitTurns = 64
 // NewShared returns the Meeter of a rank of a board, whose ranks are a group and compare what they start. looks is how
 // often Come looks for each other rank, and pause passes the time between two looks of Wait.
 func NewShared(b *board.Board, group *watchdog.Group, starts *Starts, looks int, pause func(turn int)) *Shared {
-	return &Shared{board: b, rank: b.Rank(), size: b.Size(), looks: looks, group: group, starts: starts, pause: pause}
+	return &Shared{board: b, rank: b.Rank(), size: b.Size(), looks: looks, group: group, starts: starts, pause: pause, missing: -1}
 }
 
 // Come lays down an entry, and looks for those of the others.
 func (m *Shared) Come(s wire.Statement, brought Elements) (bool, error) {
-	m.board.Lay(s.Fingerprint, s.Want, s.Code, brought.Addr, brought.Bytes())
-	for rank := range m.size {
-		for looks := m.looks; !m.board.Arrived(rank); looks-- {
-			if looks <= 0 {
-				return false, nil
-			}
-			board.Pause()
-		}
+	return m.come(s, board.Entry{}, brought)
+}
+
+func (m *Shared) come(s wire.Statement, e board.Entry, brought Elements) (bool, error) {
+	e.Want, e.Code = s.Want, int16(s.Code)
+	p := &m.pending
+	p.number, p.fingerprint, p.entry, p.brought = m.board.Meetings()+1, s.Fingerprint, e, brought
+	if err := m.heard(); err != nil {
+		return false, err
 	}
-	return true, nil
+	for looks := m.looks; ; looks-- {
+		if there, err := m.look(); there || err != nil || looks <= 0 {
+			return there, err
+		}
+		board.Pause()
+	}
 }
 
 // Explain lays down a text beside the entry.
 func (m *Shared) Explain(text string, code status.Code) (bool, error) {
 	m.board.Account(text)
+	m.board.Forget()
 	return m.Come(wire.Statement{Fingerprint: explaining, Code: int32(code)}, Elements{})
 }
 
 // Wait looks for the entries that are missing: once where d is 0, else waitTurns times.
 func (m *Shared) Wait(d time.Duration) (bool, error) {
-	if number := m.board.Meetings(); m.waitsIn != number {
-		m.waitsIn, m.missing, m.turn = number, 0, 0
+	if number := m.number(); m.waitsIn != number {
+		m.waitsIn, m.turn = number, 0
 	}
-	for turns := 0; m.missing < m.size; m.missing++ {
-		for !m.board.Arrived(m.missing) {
-			if d == 0 || turns == waitTurns {
-				return false, nil
-			}
-			turns++
-			m.turn++
-			m.pause(m.turn)
+	for turns := 0; ; turns++ {
+		if there, err := m.look(); there || err != nil {
+			return there, err
 		}
+		if err := m.heard(); err != nil || d == 0 || turns == waitTurns {
+			return err == nil && m.goneAstray(), err
+		}
+		m.turn++
+		m.pause(m.turn)
+	}
+}
+
+// number returns that of the meeting to which this rank comes, or has come.
+func (m *Shared) number() uint64 { return max(m.pending.number, m.board.Meetings()) }
+
+// look lays down the entry if there is room, and reports whether those are there that this rank waits for.
+func (m *Shared) look() (bool, error) {
+	if m.pending.number > m.board.Meetings() {
+		if m.pending.entry.Code != 0 && m.pending.entry.Waits == board.WaitsForNone {
+			return m.refuse(), nil
+		}
+		if room, err := m.makeRoom(); err != nil || !room {
+			return false, err
+		}
+		m.lay()
+	}
+	return m.complete(), nil
+}
+
+// makeRoom reports whether there is room for the entry, for which others may have to go on. An error says that one of them has
+// made other calls.
+func (m *Shared) makeRoom() (bool, error) {
+	waits, n := m.pending.entry.Waits, m.pending.brought.Bytes()
+	if m.board.HasRoom(waits, n) {
+		return true, nil
+	}
+	if rank := m.board.Unsettled(); rank >= 0 {
+		m.missing, m.missingAt = rank, m.pending.number
+		return false, nil
+	}
+	switch progress, rank, seq := m.board.MakeRoom(waits, n); progress {
+	case board.Behind:
+		m.missing, m.missingAt = rank, seq
+		return false, nil
+	case board.Astray:
+		return false, m.splitFrom(rank, seq)
 	}
 	return true, nil
 }
 
+func (m *Shared) lay() {
+	p := &m.pending
+	if p.entry.Waits != board.WaitsForAll {
+		m.board.Describe(p.call)
+	}
+	m.board.Lay(p.fingerprint, p.entry, p.brought.Addr, p.brought.Bytes())
+	p.brought = Elements{}
+	m.seen = 0
+}
+
+// complete reports whether all are there for which this rank waits.
+func (m *Shared) complete() bool {
+	b, mine := m.board, m.board.Entry(m.rank)
+	m.missing = -1
+	switch mine.Waits {
+	case board.WaitsForNone:
+		return true
+	case board.WaitsForRoot:
+		root := min(int(mine.Root), m.size-1)
+		if !b.Arrived(root) {
+			m.missing, m.missingAt = root, b.Meetings()
+			return false
+		}
+		if b.Entry(root).Waits == board.WaitsForNone {
+			b.Learn(root)
+			return true
+		}
+	}
+	for m.seen = 0; m.seen < m.size; m.seen++ {
+		if !b.Arrived(m.seen) {
+			m.missing, m.missingAt = m.seen, b.Meetings()
+			return false
+		}
+	}
+	b.AllCame()
+	return true
+}
+
 // InVain looks whether the rank that is missing has left, or has deferred a call that this rank has not.
 func (m *Shared) InVain(call string) error {
-	if m.missing == m.size {
+	if m.missing < 0 {
 		return nil
 	}
-	if why := m.group.Left(m.missing); why != "" {
+	came := func(rank int) bool { return m.board.Came(rank, m.missingAt) }
+	if why := m.group.Left(m.missing); why != "" && !came(m.missing) {
 		return doesNotCome(m.missing, why, call)
 	}
-	return m.starts.overtaken(m.missing, m.board.Arrived, m.rank, call)
+	return m.starts.overtaken(m.missing, came, m.rank, call)
 }
 
 // Leave does nothing: the others see that this rank has given up.
@@ -90,13 +188,34 @@ func (m *Shared) Leave() {}
 
 // Agreed compares the entries.
 func (m *Shared) Agreed() bool {
-	agreement := wire.Agreement{Fingerprint: m.board.Entry(0).Fingerprint}
+	mine := m.board.Entry(m.rank)
+	switch mine.Waits {
+	case board.WaitsForNone:
+		return true
+	case board.WaitsForRoot:
+		if root := min(int(mine.Root), m.size-1); m.board.Arrived(root) && m.board.Entry(root).Waits == board.WaitsForNone {
+			return m.agrees(root)
+		}
+	}
+	agreement := wire.Agreement{Fingerprint: mine.History}
 	for rank := range m.size {
-		if e := m.board.Entry(rank); !agreement.Includes(wire.Statement{Fingerprint: e.Fingerprint, Want: e.Want, Code: e.Code}) {
+		if !m.board.Arrived(rank) || !agreement.Includes(stated(m.board.Entry(rank))) {
 			return false
 		}
 	}
 	return true
+}
+
+// stated returns the statement of an entry. Its fingerprint is that of all calls up to this one.
+func stated(e *board.Entry) wire.Statement {
+	return wire.Statement{Fingerprint: e.History, Want: e.Want, Code: int32(e.Code)}
+}
+
+// agrees reports whether this rank and another one that has come make the same call.
+func (m *Shared) agrees(rank int) bool {
+	mine := m.board.Entry(m.rank)
+	agreement := wire.Agreement{Fingerprint: mine.History}
+	return agreement.Includes(stated(mine)) && agreement.Includes(stated(m.board.Entry(rank)))
 }
 
 // Payload returns where a rank's bytes are on the board.
@@ -106,7 +225,7 @@ func (m *Shared) Payload(rank int) (unsafe.Pointer, int) { return m.board.Payloa
 func (m *Shared) Deadlock() (yes bool, first uint64) {
 	least := m.board.StartedBy(0)
 	for rank := range m.size {
-		yes = yes || m.board.Entry(rank).Want == DeadlockWant
+		yes = yes || m.board.Arrived(rank) && m.board.Entry(rank).Want == DeadlockWant
 		least = min(least, m.board.StartedBy(rank))
 	}
 	return yes, least + 1
@@ -121,10 +240,14 @@ func (m *Shared) Explained() ([]status.Code, []string) {
 	return codes, texts
 }
 
-// BlockedWithout looks for entries of the next meeting.
+// BlockedWithout looks for entries of the next meeting, of ranks that wait there for this one.
 func (m *Shared) BlockedWithout(seq uint64) bool {
 	for rank := range m.size {
-		if e, there := m.board.Next(rank); there && (m.board.StartedBy(rank) < seq || e.Want == DeadlockWant) {
+		e, there := m.board.Next(rank)
+		if !there || e.Waits == board.WaitsForNone || e.Waits == board.WaitsForRoot && int(e.Root) != m.rank {
+			continue
+		}
+		if m.board.StartedBy(rank) < seq || e.Want == DeadlockWant {
 			return true
 		}
 	}
