@@ -74,6 +74,7 @@ def control_calls(ctx: int, self_communicator: int) -> Calls:
         "SetChecking": lambda: n["SetChecking"](True),
         "SetProgress": lambda: n["SetProgress"](0),
         "SetSharing": lambda: n["SetSharing"](True),
+        "PretendNodes": lambda: n["PretendNodes"](0),
         "SetThreads": lambda: n["SetThreads"](1),
         "Version": n["Version"],
         "DtypeName": lambda: n["DtypeName"](1),

@@ -12,6 +12,13 @@ func SetSharing(yes bool) (ok bool, err error) {
 	return true, nil
 }
 
+// PretendNodes has each so many ranks pretend to be on a node of their own; 0: none.
+func PretendNodes(ranks int64) (ok bool, err error) {
+	defer guard(&err)
+	comm.PretendNodes(ranks)
+	return true, nil
+}
+
 // SetChecking says whether ranks that share no memory compare their collective calls, too.
 func SetChecking(everywhere bool) (ok bool, err error) {
 	defer guard(&err)

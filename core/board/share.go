@@ -13,9 +13,15 @@ import (
 // Create makes the memory for so many ranks, whose name the others open.
 func Create(ranks int) (*Segment, error) { return CreateSegment(Bytes(ranks)) }
 
+// CreateBeside is Create with so many bytes more, which Beside returns.
+func CreateBeside(ranks, more int) (*Segment, error) { return CreateSegment(Bytes(ranks) + more) }
+
 // Open returns rank's view of a board that OpenSegment opens.
-func Open(name string, rank, ranks int) (*Board, error) {
-	memory, err := OpenSegment(name, Bytes(ranks))
+func Open(name string, rank, ranks int) (*Board, error) { return OpenBeside(name, rank, ranks, 0) }
+
+// OpenBeside is Open of what CreateBeside has made.
+func OpenBeside(name string, rank, ranks, more int) (*Board, error) {
+	memory, err := OpenSegment(name, Bytes(ranks)+more)
 	if err != nil {
 		return nil, err
 	}
@@ -43,6 +49,11 @@ func view(memory []byte, rank, ranks int) (*Board, error) {
 	local.describe(b)
 	b.slot(rank).presence.Introduce(os.Getpid(), &local.key)
 	return b, nil
+}
+
+// Beside returns the address of the memory behind the slots.
+func (b *Board) Beside() unsafe.Pointer {
+	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(b.memory)), Bytes(b.size))
 }
 
 // Close gives the memory back, unless offers are open. Nobody uses the board after it, but for Turn, Forsake, and those

@@ -81,7 +81,10 @@ func (c *Comm) Close() error {
 	if b == nil {
 		b = c.own
 	}
-	c.board, c.own = nil, nil
+	if b == nil {
+		b = c.node.board
+	}
+	c.board, c.own, c.node = nil, nil, node{}
 	c.release()
 	c.turn.at = &c.turn.own
 	if b != nil {
@@ -109,6 +112,9 @@ func (c *Comm) end() error {
 	}
 	if c.meeter != nil {
 		c.meeter.Close()
+	}
+	if c.node.board != nil {
+		_ = c.node.board.Close() // likewise
 	}
 	c.unexpected.Close()
 	c.scratch.close()

@@ -49,6 +49,8 @@ type Comm struct {
 	// What collective calls need, which one goroutine makes at a time.
 	turn       turn
 	board      *board.Board    // where the ranks meet; nil: by messages
+	node       node            // who shares memory with this rank, where not all do
+	pretended  int             // the node that this rank pretends to be on; -1: none
 	own        *board.Board    // of a rank alone, for code outside Go
 	byPath     bool            // some ranks open shared memory by its path alone
 	oneProcess bool            // all ranks are goroutines of one process
@@ -65,17 +67,17 @@ type Comm struct {
 // New makes a Comm of a backend communicator, which it owns from then on, also when it fails. Results are
 // allocated from mem. Collective.
 func New(main backend.ReducingCommunicator, mem memory.Allocator) (*Comm, error) {
-	return newComm(main, mem, trusting.Load())
+	return newComm(main, mem, trusting.Load(), pretendedNode(main.Rank()))
 }
 
-func newComm(main backend.ReducingCommunicator, mem memory.Allocator, trust bool) (*Comm, error) {
+func newComm(main backend.ReducingCommunicator, mem memory.Allocator, trust bool, pretended int) (*Comm, error) {
 	freeLeftByAll()
 	payload, err := main.Dup()
 	if err != nil {
 		_ = main.Close() // the first error is the one to report
 		return nil, err
 	}
-	c := &Comm{main: main, payload: payload, rank: main.Rank(), size: main.Size(), memory: mem, brief: -1}
+	c := &Comm{main: main, payload: payload, rank: main.Rank(), size: main.Size(), memory: mem, brief: -1, pretended: pretended}
 	c.starts = agreement.NewStarts(c.size, c.spin)
 	c.scratch.from = mem
 	c.turn.at = &c.turn.own
@@ -148,7 +150,7 @@ func (c *Comm) derive(f wire.Signature, mine error, make func() (backend.Reducin
 	err = c.blocking(func() error {
 		main, err := make()
 		if err == nil && main != nil {
-			d, err = newComm(main, c.memory, c.trusting)
+			d, err = newComm(main, c.memory, c.trusting, c.pretended)
 		}
 		return err
 	})
@@ -158,7 +160,7 @@ func (c *Comm) derive(f wire.Signature, mine error, make func() (backend.Reducin
 // SplitByNode returns a Comm of the ranks that share memory with this one, in their order. Collective.
 func (c *Comm) SplitByNode() (d *Comm, err error) {
 	err = c.inTurn("split_by_node", func() (err error) {
-		d, err = c.derive(wire.Signature{Op: "split_by_node"}, nil, c.main.SplitByNode)
+		d, err = c.derive(wire.Signature{Op: "split_by_node"}, nil, c.splitByNode)
 		return err
 	})
 	return d, err

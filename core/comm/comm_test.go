@@ -16,11 +16,16 @@ import (
 	"dtl/core/status"
 )
 
-// onRanks runs body as each of n ranks, which meet in shared memory and then by messages, and checks that no memory is
-// left in use.
+// onRanks runs body as each of n ranks, which meet in shared memory, then on nodes of so many ranks as there are ways, and then
+// by messages, and checks that no memory is left in use.
 func onRanks(t *testing.T, n int, body func(c *comm.Comm)) {
 	t.Helper()
 	meetingRanks(t, n, body)
+	for perNode := 1; perNode < n; perNode++ {
+		comm.PretendNodes(int64(perNode))
+		meetingRanks(t, n, body)
+	}
+	comm.PretendNodes(0)
 	comm.SetSharing(false)
 	defer comm.SetSharing(true)
 	meetingRanks(t, n, body)

@@ -294,7 +294,7 @@ func (t *receiving) open(m unexpected.Message) (backend.Request, error) {
 
 // collect copies what source offers, and returns the wait for its share where that takes long.
 func (t *receiving) collect(source int, h wire.Header) (backend.Request, error) {
-	rest, err := t.comm.board.Collect(source, int(h.Number), t.got.Addr, t.got.Bytes())
+	rest, err := t.comm.collect(source, h, t.got.Span)
 	if rest == nil {
 		if err != nil {
 			t.got.release()

@@ -7,6 +7,7 @@ import (
 	"dtl/core/board/cma"
 	"dtl/core/comm/wire"
 	"dtl/core/memory"
+	"dtl/core/status"
 )
 
 // Long elements between ranks that share a board are not sent: the header says under which number they are offered
@@ -14,17 +15,18 @@ import (
 
 // offer offers elements to dest, and returns the number; false where dest cannot copy them, or too many are open.
 func (c *Comm) offer(value memory.Span, dest int64) (seq uint32, ok bool) {
-	if c.board == nil || !c.board.Reads(int(dest)) {
+	b, place := c.near(int(dest))
+	if b == nil || !b.Reads(place) {
 		return 0, false
 	}
-	number, ok := c.board.Offer(value.Addr, value.Bytes())
+	number, ok := b.Offer(value.Addr, value.Bytes())
 	return uint32(number), ok
 }
 
 // collectOffer copies the elements that source offers in a header. Where it gives up while source copies, that rank may
 // write to them later: then nobody else may have the memory.
 func (c *Comm) collectOffer(to *Result, source int, h wire.Header, what awaited) error {
-	rest, err := c.board.Collect(source, int(h.Number), to.Addr, to.Bytes())
+	rest, err := c.collect(source, h, to.Span)
 	if rest != nil {
 		if _, err = c.await(c.pollRequest(rest.Test), what); err != nil {
 			to.retain(rest)
@@ -35,6 +37,15 @@ func (c *Comm) collectOffer(to *Result, source int, h wire.Header, what awaited)
 		*to = Result{Retained: to.Retained}
 	}
 	return err
+}
+
+// collect begins to copy what source offers in a header, and returns what is left to wait for, if anything is.
+func (c *Comm) collect(source int, h wire.Header, to memory.Span) (rest *cma.Collection, err error) {
+	b, place := c.near(source)
+	if b == nil {
+		return nil, status.New(status.Internal, "rank %d offers elements, and shares no memory with this one", source)
+	}
+	return b.Collect(place, int(h.Number), to.Addr, to.Bytes())
 }
 
 // retain gives a copy up whose wait failed, unless it is over after all.
@@ -55,7 +66,8 @@ type offering struct {
 
 // offering returns the request of what a header offers of value.
 func (c *Comm) offering(h wire.Header, value memory.Span) *offering {
-	o := &offering{board: c.board, value: value, number: int(h.Number)}
+	b, _ := c.near(c.rank)
+	o := &offering{board: b, value: value, number: int(h.Number)}
 	o.comm, o.ask = c, func() (bool, error) { return o.board.Settled(o.number) }
 	return o
 }

@@ -50,17 +50,19 @@ const (
 	trusts      // see trusting
 	compares    // see comparesStarts
 	sameProcess // this is rank 0's process
-	flags
+	mayShare    // see sharing
 )
 
 // share opens a board for the ranks of c if all of them can. trust is what this rank has to say of trusting. Collective.
 func (c *Comm) share(trust bool) error {
 	var made *board.Segment
-	told := make([]uint8, board.NameBytes+16)
-	name, number, process := told[:board.NameBytes], told[board.NameBytes:][:8], told[board.NameBytes+8:]
+	told := make([]uint8, board.NameBytes+24)
+	name, number, process := told[:board.NameBytes], told[board.NameBytes:][:8], told[board.NameBytes+8:][:8]
+	pretended := told[board.NameBytes+16:]
 	if c.rank == 0 {
 		_, _ = rand.Read(number) // never fails
 		copy(process, thisProcess())
+		binary.LittleEndian.PutUint64(pretended, uint64(c.pretended))
 		if sharing.Load() {
 			made, _ = board.Create(c.size) // where there is no room, the ranks meet by messages
 			defer made.Close()
@@ -71,9 +73,9 @@ func (c *Comm) share(trust bool) error {
 		return err
 	}
 	var b *board.Board
-	mine := make([]uint8, flags)
-	mine[trusts], mine[compares], mine[sameProcess] = truth(trust), truth(c.comparesStarts()), truth(bytes.Equal(process, thisProcess()))
-	if sharing.Load() {
+	mine := []uint8{trusts: truth(trust), compares: truth(c.comparesStarts()), sameProcess: truth(bytes.Equal(process, thisProcess())),
+		mayShare: truth(sharing.Load()), opened: 0}
+	if sharing.Load() && binary.LittleEndian.Uint64(pretended) == uint64(c.pretended) {
 		b, _ = board.Open(string(name), c.rank, c.size) // in vain on another machine
 		mine[opened], mine[sameMachine] = truth(b != nil), truth(board.OnThisMachine(string(name)))
 	}
@@ -87,7 +89,7 @@ func (c *Comm) share(trust bool) error {
 			_ = b.Close() // of no use alone
 			b.Forsake()
 		}
-		return errorOr(err, c.useMessages(binary.LittleEndian.Uint64(number), err == nil && all[compares] == 1))
+		return errorOr(err, c.useMessages(binary.LittleEndian.Uint64(number), all))
 	}
 	c.useBoard(b)
 	return nil
@@ -132,23 +134,33 @@ var thisProcess = sync.OnceValue(func() []byte {
 	return b
 })
 
-// useMessages has the ranks meet by messages. The number is the communicator's, so that nobody takes what is left over of
-// another for a message of this one. compare says that they can compare their starts. Collective.
-func (c *Comm) useMessages(number uint64, compare bool) error {
+// useMessages has the ranks meet by messages, but for those of a node, which share memory. The number is the communicator's,
+// so that nobody takes what is left over of another for a message of this one. all is what every rank says of itself.
+// Collective.
+func (c *Comm) useMessages(number uint64, all []uint8) error {
 	c.messages = watchdog.NewMessages(watchdog.Link{
 		On: c.payload, Tag: c.lane(noticeLane), Number: number, Memory: c.memory,
 		Counts: func() (meetings, started uint64) { return c.meeter.Number(), c.starts.Count() },
 	})
 	c.group = watchdog.NewGroup(c.rank, c.size, c.oneProcess, c.messages)
-	meetings := agreement.NewMessages(agreement.Link{
+	link := agreement.Link{
 		On: c.payload, Tag: c.lane(meetingLane), ExplainTag: c.lane(explainLane), Number: number, Memory: c.memory,
 		Patience: begun, Started: c.starts.Count, Departure: c.messages.Departure,
-	})
-	c.meeter, c.yield = meetings, board.Yield
+	}
+	c.meeter, c.yield = agreement.NewMessages(link), board.Yield
+	if all[mayShare] == 1 {
+		p, err := c.findNodes()
+		if err != nil {
+			return err
+		}
+		if len(p.Leaders) < c.size {
+			c.useNodes(link, p)
+		}
+	}
 	if c.trusting {
 		return nil
 	}
-	if compare {
+	if all[compares] == 1 {
 		return c.compareStarts()
 	}
 	return nil

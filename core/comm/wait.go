@@ -290,7 +290,7 @@ func (c *Comm) broken() error {
 
 // pause passes a moment, and lets the backend go on with what is under way: others may wait for that before they come.
 func (c *Comm) pause(turn int) {
-	if c.board == nil {
+	if c.board == nil && c.node.board == nil {
 		progress.RunQueue()
 		board.Yield()
 		return

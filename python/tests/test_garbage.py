@@ -119,6 +119,7 @@ NO_HANDLE = {
     "SetChecking",
     "SetProgress",
     "SetSharing",
+    "PretendNodes",
     "TopologyBind",
     "TopologyDevices",
     "TopologyOfWorld",

@@ -88,6 +88,7 @@ def functions() -> dict[str, Callable[[], Any]]:
         "SetChecking": lambda: _dtl.pydtl_SetChecking(True),
         "SetProgress": lambda: _dtl.pydtl_SetProgress(0),
         "SetSharing": lambda: _dtl.pydtl_SetSharing(True),
+        "PretendNodes": lambda: _dtl.pydtl_PretendNodes(0),
         "SetThreads": lambda: _dtl.pydtl_SetThreads(1),
         "BackendCount": _dtl.pydtl_BackendCount,
         "BackendName": lambda: _dtl.pydtl_BackendName(0),

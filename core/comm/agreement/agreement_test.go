@@ -64,28 +64,38 @@ func shared(t *testing.T, size int) []*rank {
 	return all
 }
 
-// byMessages returns ranks that share none.
-func byMessages(t *testing.T, size int) []*rank {
+// departures are those of ranks that share no memory.
+type departures struct {
+	mu   sync.Mutex
+	left []watchdog.Departure
+}
+
+func (d *departures) of(n int) watchdog.Departure {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.left[n]
+}
+
+func (d *departures) leave(n int, how watchdog.Departure) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.left[n] = how
+}
+
+// linked returns ranks that are connected by messages, each with the Meeter that meeter returns.
+func linked(t *testing.T, size int, meeter func(n int, link Link) Meeter) []*rank {
 	t.Helper()
-	var mu sync.Mutex
-	left := make([]watchdog.Departure, size)
-	departure := func(n int) watchdog.Departure {
-		mu.Lock()
-		defer mu.Unlock()
-		return left[n]
-	}
+	left := &departures{left: make([]watchdog.Departure, size)}
 	meets, compares := cpu.Group(size), cpu.Group(size)
 	all := make([]*rank, size)
 	for n := range all {
 		host := cpu.NewHost()
 		starts := NewStarts(size, poll)
-		starts.CompareByMessages(compares[n].(backend.AsyncCommunicator), host, departure)
-		m := NewMessages(Link{On: meets[n], Tag: 3, ExplainTag: 4, Number: 1 << 40, Memory: host, Started: starts.Count, Departure: departure,
-			Patience: func() time.Duration { return 0 }})
+		starts.CompareByMessages(compares[n].(backend.AsyncCommunicator), host, left.of)
+		m := meeter(n, Link{On: meets[n], Tag: 3, ExplainTag: 4, Number: 1 << 40, Memory: host, Started: starts.Count,
+			Departure: left.of, Patience: func() time.Duration { return 0 }})
 		all[n] = &rank{Meeter: m, Starts: starts, t: t, n: n, size: size, leave: func(why string) {
-			mu.Lock()
-			defer mu.Unlock()
-			left[n] = watchdog.Departure{Why: why, Meetings: m.Number(), Started: starts.Count()}
+			left.leave(n, watchdog.Departure{Why: why, Meetings: m.Number(), Started: starts.Count()})
 		}}
 		t.Cleanup(func() {
 			m.Close()
@@ -96,10 +106,49 @@ func byMessages(t *testing.T, size int) []*rank {
 	return all
 }
 
-// onRanks runs a test with ranks that share memory, and with ranks that do not.
+// byMessages returns ranks that share none.
+func byMessages(t *testing.T, size int) []*rank {
+	t.Helper()
+	return linked(t, size, func(_ int, link Link) Meeter { return NewMessages(link) })
+}
+
+// onNodes returns ranks of which two of a node share memory, where it has two: the first half of the ranks are the first of
+// their nodes.
+func onNodes(t *testing.T, size int) []*rank {
+	t.Helper()
+	nodes := (size + 1) / 2
+	made := make([]*board.Segment, nodes)
+	place := Place{Slots: make([]int, size)}
+	for n := range nodes {
+		var err error
+		made[n], err = board.CreateBeside(2, OutcomeBytes)
+		require.NoError(t, err)
+		defer made[n].Close()
+		place.Leaders = append(place.Leaders, n)
+		place.Slots[n] = 2 * n
+		if n+nodes < size {
+			place.Slots[n+nodes] = 2*n + 1
+		}
+	}
+	return linked(t, size, func(n int, link Link) Meeter {
+		at := place
+		if n%nodes+nodes < size {
+			b, err := board.OpenBeside(made[n%nodes].Name(), n/nodes, 2, OutcomeBytes)
+			require.NoError(t, err)
+			at.Board = b
+			t.Cleanup(func() {
+				assert.NoError(t, b.Close())
+				b.Forsake()
+			})
+		}
+		return NewNodes(link, at, 1, func(int) { runtime.Gosched() })
+	})
+}
+
+// onRanks runs a test with ranks that share memory, with ranks that do not, and with ranks of several nodes.
 func onRanks(t *testing.T, size int, body func(r *rank)) {
 	t.Helper()
-	for name, make := range map[string]func(t *testing.T, size int) []*rank{"shared": shared, "messages": byMessages} {
+	for name, make := range map[string]func(t *testing.T, size int) []*rank{"shared": shared, "messages": byMessages, "nodes": onNodes} {
 		t.Run(fmt.Sprint(name, "/", size), func(t *testing.T) {
 			var done sync.WaitGroup
 			for _, r := range make(t, size) {
@@ -165,7 +214,7 @@ func TestElementsFromRoot(t *testing.T) {
 func TestElementsCombined(t *testing.T) {
 	for size := 2; size <= 9; size++ {
 		var mu sync.Mutex
-		bits := map[float64]bool{}
+		bits := map[string]float64{}
 		onRanks(t, size, func(r *rank) {
 			mine := memory.Of(dtype.Float64, []float64{math.Pow(1.1, float64(5*r.n)), 1})
 			r.all(r.Come(wire.Statement{Fingerprint: 5}, Elements{Span: mine, Way: Combined, Op: kernel.Sum}))
@@ -178,9 +227,13 @@ func TestElementsCombined(t *testing.T) {
 			assert.EqualValues(r.t, size, sum[1])
 			mu.Lock()
 			defer mu.Unlock()
-			bits[sum[0]] = true
+			meeter := fmt.Sprintf("%T", r.Meeter)
+			if first, there := bits[meeter]; there {
+				assert.Equal(r.t, first, sum[0], "all ranks have the same bits")
+			}
+			bits[meeter] = sum[0]
 		})
-		assert.Len(t, bits, 1, "all ranks have the same bits")
+		assert.Len(t, bits, 2)
 	}
 }
 
@@ -348,7 +401,7 @@ func TestDeferredCalls(t *testing.T) {
 	onRanks(t, 2, func(r *rank) {
 		seq, err := r.Defer("sort", " at a:1")
 		assert.NoError(r.t, err)
-		if _, messages := r.Meeter.(*Messages); messages {
+		if _, onBoard := r.Meeter.(*Shared); !onBoard {
 			assert.Zero(r.t, seq, "they are not compared")
 			return
 		}

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"dtl/core/backend"
+	"dtl/core/board"
 	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/status"
@@ -98,9 +99,12 @@ func (m *Messages) Wait(d time.Duration) (bool, error) {
 }
 
 // InVain looks for ranks that left before this meeting: any of them keeps the others waiting for each other.
-func (m *Messages) InVain(call string) error {
-	for rank := range m.size {
-		if d := m.link.Departure(rank); d.Why != "" && d.Meetings < m.number.Load() {
+func (m *Messages) InVain(call string) error { return m.link.inVain(m.number.Load(), m.size, call) }
+
+// inVain returns an error if one of so many ranks left before a meeting.
+func (l *Link) inVain(number uint64, size int, call string) error {
+	for rank := range size {
+		if d := l.Departure(rank); d.Why != "" && d.Meetings < number {
 			return doesNotCome(rank, d.Why, call)
 		}
 	}
@@ -145,11 +149,13 @@ func (m *Messages) BlockedWithout(seq uint64) (yes bool) {
 func (m *Messages) Number() uint64 { return m.number.Load() }
 
 // Room is what a message carries, of which each rank has its part where all elements go to all.
-func (m *Messages) Room(w Way) int {
+func (m *Messages) Room(w Way) int { return roomOfMessages(w, m.size) }
+
+func roomOfMessages(w Way, size int) int {
 	if w == ToAll {
-		return MaxElements / m.size
+		return MaxElements / size
 	}
-	return MaxElements / 2
+	return board.MaxPayload
 }
 
 // Close gives the memory of messages back.

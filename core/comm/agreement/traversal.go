@@ -65,7 +65,7 @@ type summary struct {
 const (
 	summaryBytes = int(unsafe.Sizeof(summary{}))
 	// MaxElements is how many bytes of elements a message carries at most.
-	MaxElements  = 16 << 10
+	MaxElements  = 32 << 10
 	messageBytes = summaryBytes + MaxElements
 	alignment    = 64
 )

@@ -67,6 +67,7 @@ def configure(check: str | None, progress: str | None = None) -> None:
         library.keep_places(check == "full")
     library.set_wait_limits(_seconds("DTL_HANG_REPORT", _REPORT_SECONDS), _seconds("DTL_TIMEOUT", 0.0))
     library.set_sharing(os.environ.get("DTL_SHARED_MEMORY", "1") != "0")
+    library.pretend_nodes(_count("DTL_NODES_OF"))
 
 
 def start() -> None:
@@ -89,6 +90,16 @@ def watch_thread(context: int) -> None:
 def forget_thread(context: int) -> None:
     """Watch the thread no more that is the rank of a context."""
     _threads.pop(context, None)
+
+
+def _count(variable: str) -> int:
+    """Return a number from the environment that is at least 1, and 0 where there is none."""
+    text = os.environ.get(variable)
+    if not text:
+        return 0
+    if not text.isdecimal() or not 0 < int(text) < 2**31:
+        raise InvalidArgumentError(f"{variable} is {text!r}; it must be a number of ranks in [1, {2**31})")
+    return int(text)
 
 
 def _seconds(variable: str, default: float) -> float:

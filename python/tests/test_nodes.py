@@ -1,0 +1,80 @@
+"""Ranks of several nodes, which DTL_NODES_OF pretends on one: they meet on their nodes, and the nodes by messages."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from programs import alone, ranks, succeeded
+
+import dtl
+
+pytestmark = [
+    pytest.mark.jobs("starts ranks itself"),
+    pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup"),
+]
+
+CALLS = """
+import numpy as np
+import dtl
+
+with dtl.Context() as ctx:
+    with ctx.split_by_node() as node:
+        print(f"rank {ctx.rank} is {node.rank} of {node.size}\\n", end="", flush=True)  # in one write
+    with ctx.split(0, -ctx.rank) as turned:
+        for on in (ctx, turned, ctx.split(ctx.rank % 2)):
+            for count in (1, 100, 1000, 1024, 2000, 100_000):
+                mine = np.arange(count) + 1000.5 * on.rank
+                each = np.arange(count) + 1000.5 * np.arange(on.size)[:, None]
+                assert np.array_equal(dtl.allreduce(on, mine), each.sum(0))
+                assert np.array_equal(dtl.allreduce(on, mine, op=dtl.MAX), each.max(0))
+                assert np.array_equal(dtl.allgather(on, mine), each)
+                assert np.array_equal(dtl.scan(on, mine), each[: on.rank + 1].sum(0))
+                for root in range(on.size):
+                    got = dtl.broadcast(on, mine if on.rank == root else None, root=root)
+                    assert np.array_equal(got, each[root])
+                    got = dtl.scatter(on, each if on.rank == root else None, root=root)
+                    assert np.array_equal(got, mine)
+                    got = dtl.reduce(on, mine, root=root)
+                    assert on.rank != root or np.array_equal(got, each.sum(0))
+                right, left = (on.rank + 1) % on.size, (on.rank - 1) % on.size
+                assert np.array_equal(dtl.sendrecv(on, mine, dest=right, source=left), each[left])
+                on.barrier()
+"""
+
+DIFFER = """
+import dtl
+
+with dtl.Context() as ctx:
+    for odd in range(ctx.size):
+        try:
+            dtl.allreduce(ctx, 1 if ctx.rank == odd else 1.0)
+        except dtl.CollectiveMismatchError as error:
+            print(f"{odd}: {error}\\n", end="", flush=True)
+        assert dtl.allreduce(ctx, 1) == ctx.size
+"""
+
+
+@pytest.mark.parametrize(("count", "on_each"), [(3, 2), (4, 2), (5, 2), (4, 3)])
+def test_calls(tmp_path: Path, count: int, on_each: int) -> None:
+    out = succeeded(ranks(count, CALLS, tmp_path, DTL_NODES_OF=str(on_each)))
+    for rank in range(count):
+        size = min(on_each, count - rank // on_each * on_each)
+        assert f"rank {rank} is {rank % on_each} of {size}\n" in out
+
+
+def test_calls_that_differ(tmp_path: Path) -> None:
+    """Whichever rank differs, all get one error, which names the ranks, their calls and lines."""
+    out = succeeded(ranks(4, DIFFER, tmp_path, DTL_NODES_OF="2"))
+    for odd in range(4):
+        texts = re.findall(rf"{odd}: (collective call: .*)", out)
+        assert len(texts) == 4
+        assert len(set(texts)) == 1
+        assert f"rank {odd} called allreduce(1 element of int64, SUM) at program.py:7" in texts[0]
+
+
+@pytest.mark.parametrize("text", ["two", "0", "-1", "1.5"])
+def test_no_number_of_ranks(text: str) -> None:
+    ended = alone("import dtl; dtl.Context()", DTL_NODES_OF=text)
+    assert f"InvalidArgumentError: DTL_NODES_OF is '{text}'; it must be a number of ranks" in ended.err
