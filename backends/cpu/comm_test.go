@@ -21,19 +21,13 @@ func ranks(n int) backendtest.Run {
 }
 
 func TestCommunicator(t *testing.T) {
-	for n := 1; n <= 7; n++ {
-		if testing.Short() && n%3 != 1 {
-			continue
-		}
+	for _, n := range backendtest.Sizes(t, 7) {
 		t.Run(fmt.Sprintf("%d ranks", n), func(t *testing.T) { backendtest.Communicator(t, ranks(n)) })
 	}
 }
 
 func TestWindow(t *testing.T) {
-	for n := 1; n <= 5; n++ {
-		if testing.Short() && n%2 == 0 {
-			continue
-		}
+	for _, n := range backendtest.Sizes(t, 5) {
 		t.Run(fmt.Sprintf("%d ranks", n), func(t *testing.T) { backendtest.Window(t, ranks(n)) })
 	}
 }

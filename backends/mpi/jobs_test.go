@@ -69,23 +69,12 @@ func eachKind(t *testing.T, least int, test func(t *testing.T, j jobtest.Job)) {
 	}
 }
 
+// TestJobs starts one job for all that ranks can test one after the other: starting and ending MPI takes longest.
 func TestJobs(t *testing.T) {
 	eachKind(t, 1, func(t *testing.T, j jobtest.Job) {
 		j.Passes(t, "TestRankConformance", "TestRankConformanceOfLargeCounts", "TestRankSumOfPartsBeyondLimit",
 			"TestRankErrorsAreReturned", "TestRankAdopt", "TestRankNative",
-			"TestRankDescribe")
-	})
-}
-
-func TestJobsWindow(t *testing.T) {
-	eachKind(t, 1, func(t *testing.T, j jobtest.Job) { j.Passes(t, "TestRankWindow", "TestRankWindowOfLargeCounts") })
-}
-
-func TestJobsAfterFinalize(t *testing.T) {
-	eachKind(t, 2, func(t *testing.T, j jobtest.Job) {
-		if j.Ranks == 2 {
-			j.Passes(t, "TestRankAfterFinalize")
-		}
+			"TestRankDescribe", "TestRankWindow", "TestRankWindowOfLargeCounts", "TestRankAfterFinalize")
 	})
 }
 

@@ -45,12 +45,9 @@ func divisions(size int64, ranks int) []container.Division {
 
 var sizes = []int64{0, 1, 2, 7, 40}
 
-// everyDivision runs body for each division of vectors of several sizes on 1 to 7 ranks; with -short on 1, 4 and 7.
+// everyDivision runs body for each division of vectors of several sizes on 1 to 7 ranks; with -short, on some of them.
 func everyDivision(t *testing.T, body func(t *testing.T, on *runtime.Context, size int64, d container.Division)) {
-	for ranks := 1; ranks <= 7; ranks++ {
-		if testing.Short() && ranks%3 != 1 {
-			continue
-		}
+	for _, ranks := range backendtest.Sizes(t, 7) {
 		for _, size := range sizes {
 			for _, d := range divisions(size, ranks) {
 				t.Run(fmt.Sprintf("%d ranks, %d elements, %s", ranks, size, d), func(t *testing.T) {

@@ -42,12 +42,9 @@ func meetingRanks(t *testing.T, n int, body func(c *comm.Comm)) {
 	})
 }
 
-// everyGroup runs a test on 1 to 7 ranks.
+// everyGroup runs a test on 1 to 7 ranks; with -short, on some of them.
 func everyGroup(t *testing.T, body func(t *testing.T, n int)) {
-	for n := 1; n <= 7; n++ {
-		if testing.Short() && n%3 != 1 {
-			continue
-		}
+	for _, n := range backendtest.Sizes(t, 7) {
 		t.Run(fmt.Sprintf("%d ranks", n), func(t *testing.T) { body(t, n) })
 	}
 }

@@ -7,18 +7,16 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"dtl/core/backend"
+	"dtl/core/backend/backendtest"
 	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/status"
 )
 
-// upTo5 runs a test on 1 to 5 ranks.
+// upTo5 runs a test on 1 to 5 ranks; with -short, on some of them.
 func upTo5(t *testing.T, body func(c *comm.Comm)) {
 	t.Helper()
-	for n := 1; n <= 5; n++ {
-		if testing.Short() && n%2 == 0 {
-			continue
-		}
+	for _, n := range backendtest.Sizes(t, 5) {
 		onRanks(t, n, body)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"dtl/core/backend/backendtest"
 	"dtl/core/comm"
 	"dtl/core/container"
 	"dtl/core/dtype"
@@ -159,7 +160,7 @@ func margins(dims int, periodic bool, before, after int64) []halo.Margin {
 
 // TestHalosOfVectors has parts narrower than the ghosts, empty ones between others, and circles that close at once.
 func TestHalosOfVectors(t *testing.T) {
-	for ranks := 1; ranks <= 7; ranks++ {
+	for _, ranks := range backendtest.Sizes(t, 7) {
 		onRanks(t, ranks, func(on *runtime.Context) {
 			for _, size := range []int64{0, 1, 2, int64(ranks) - 1, int64(ranks), int64(ranks) + 1, 40} {
 				gaps := make([]int64, ranks)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"dtl/core/backend/backendtest"
 	"dtl/core/comm"
 	"dtl/core/container"
 	"dtl/core/dtype"
@@ -32,13 +33,10 @@ func divisions(size int64, ranks int) []container.Division {
 
 var sizes = []int64{0, 1, 2, 7, 40}
 
-// everyVector runs body with a vector of int64 of each division and several sizes on 1 to 5 ranks, whose elements are
-// ten times their global index.
+// everyVector runs body with a vector of int64 of each division and several sizes on 1 to 5 ranks, with
+// -short on some of them, whose elements are ten times their global index.
 func everyVector(t *testing.T, body func(t *testing.T, on *runtime.Context, v *container.Array, size int64)) {
-	for ranks := 1; ranks <= 5; ranks++ {
-		if testing.Short() && ranks%2 == 0 {
-			continue
-		}
+	for _, ranks := range backendtest.Sizes(t, 5) {
 		for _, size := range sizes {
 			for _, d := range divisions(size, ranks) {
 				t.Run(fmt.Sprintf("%d ranks, %d elements, %s", ranks, size, d), func(t *testing.T) {

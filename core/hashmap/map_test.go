@@ -145,7 +145,7 @@ func checkStep(t *testing.T, random *rand.Rand, on *runtime.Context, m *hashmap.
 }
 
 func TestMapAgainstMap(t *testing.T) {
-	for n := 1; n <= 7; n++ {
+	for _, n := range backendtest.Sizes(t, 7) {
 		for _, most := range []int{1, 100} {
 			t.Run(fmt.Sprintf("%d ranks, lists of %d", n, most), func(t *testing.T) {
 				withMap(t, n, int64s, func(on *runtime.Context, m *hashmap.Map) {

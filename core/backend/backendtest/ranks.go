@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"hash/fnv"
 	"sync"
 	"testing"
 
@@ -9,6 +10,22 @@ import (
 
 	"dtl/core/backend"
 )
+
+// Sizes returns the numbers of ranks that a test runs on: 1 to most, which is at least 3. With -short they are 1, and of
+// each half of the others one, which the test's name draws, so that each number has tests of its own.
+func Sizes(t *testing.T, most int) []int {
+	if !testing.Short() {
+		sizes := make([]int, most)
+		for i := range sizes {
+			sizes[i] = i + 1
+		}
+		return sizes
+	}
+	name := fnv.New32a()
+	_, _ = name.Write([]byte(t.Name()))
+	drawn, half := int(name.Sum32()>>1), (most-1)/2
+	return []int{1, 2 + drawn%half, 2 + half + drawn/half%(most-1-half)}
+}
 
 // OnRanks runs body as each of ranks at once, which are one communicator's, with the memory of this process. It
 // checks that none of that is left in use when all have ended. For tests of what stands on communicators.

@@ -22,12 +22,12 @@ func withSorters(f func()) {
 
 func sortersCase[T any](t *testing.T, typ dtype.Type) {
 	for name, pattern := range patterns {
-		for _, n := range []int{0, 1, few, few + 1, 1000, 70_000} {
-			if n > 1000 && typ != dtype.Float64 && typ != dtype.Uint32 {
+		for _, n := range []int{0, 1, few, few + 1, 1000, manyElements} {
+			if n == manyElements && !ofMany(typ, name) {
 				continue
 			}
 			for share := range 3 { // of specials: none, some, all
-				if testing.Short() && n > 1000 && share != 1 {
+				if testing.Short() && n == manyElements && share != 1 {
 					continue
 				}
 				r := rand.New(rand.NewPCG(7, uint64(n)))
