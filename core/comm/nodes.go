@@ -21,9 +21,9 @@ type node struct {
 	place []int32      // by rank: its number on the board; -1: it is on another node
 }
 
-// near returns the board that this rank has in common with another, and the number of that one there; nil where there is
+// boardWith returns the board that this rank has in common with another, and the number of that one there; nil where there is
 // none.
-func (c *Comm) near(rank int) (b *board.Board, place int) {
+func (c *Comm) boardWith(rank int) (b *board.Board, place int) {
 	if c.board != nil {
 		return c.board, rank
 	}

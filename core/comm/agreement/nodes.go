@@ -88,6 +88,7 @@ func (m *Nodes) Come(s wire.Statement, brought Elements) (bool, error) {
 	m.explains, m.way, m.speaks, m.missing, m.turn = false, brought.Way, false, 0, 0
 	number := m.number.Add(1)
 	if m.board == nil {
+		s.Fingerprint = wire.Mix(0, s.Fingerprint) // as an entry has it
 		if err := m.among.begin(summaryOf(s, number, m.link.Started()), brought); err != nil {
 			return false, err
 		}
@@ -95,7 +96,9 @@ func (m *Nodes) Come(s wire.Statement, brought Elements) (bool, error) {
 	}
 	m.brought = brought
 	m.board.Started(m.link.Started())
-	m.board.Lay(s.Fingerprint, s.Want, s.Code, brought.Addr, brought.Bytes())
+	m.board.AllCame() // to the last meeting, of which this rank has the outcome
+	m.board.Forget()  // so that an entry has this call's fingerprint alone
+	m.board.Lay(s.Fingerprint, board.Entry{Want: s.Want, Code: int16(s.Code)}, brought.Addr, brought.Bytes())
 	if m.among != nil {
 		return m.lead(m.link.Patience())
 	}
@@ -171,11 +174,9 @@ func (m *Nodes) lead(d time.Duration) (bool, error) {
 
 // speak begins the traversal with what the ranks of the node have laid down.
 func (m *Nodes) speak() error {
-	first := m.board.Entry(0)
-	s := summaryOf(wire.Statement{Fingerprint: first.Fingerprint, Want: first.Want, Code: first.Code}, m.number.Load(), m.board.StartedBy(0))
+	s := summaryOf(stated(m.board.Entry(0)), m.number.Load(), m.board.StartedBy(0))
 	for rank := 1; rank < m.board.Size(); rank++ {
-		e := m.board.Entry(rank)
-		s.add(summaryOf(wire.Statement{Fingerprint: e.Fingerprint, Want: e.Want, Code: e.Code}, s.number, m.board.StartedBy(rank)))
+		s.add(summaryOf(stated(m.board.Entry(rank)), s.number, m.board.StartedBy(rank)))
 	}
 	brought := m.brought
 	brought.Span = memory.Span{}
