@@ -32,7 +32,7 @@ yielding = OMPI_MCA_mpi_yield_when_idle=1 MPIR_CVAR_POLLS_BEFORE_YIELD=10 MPIR_C
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = $(yielding) DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
-.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-matrix test-system-mpi test-shmem test-hosts test-large test-attack test-types test-pythons bench docs develop build go clean
+.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-matrix test-system-mpi test-shmem test-hosts test-slurm test-large test-attack test-types test-pythons bench docs develop build go clean
 .DELETE_ON_ERROR:
 
 all: setup
@@ -237,6 +237,11 @@ test-hosts: setup
 	$(say) "two hosts"
 	$(yielding) PRTE_MCA_hwloc_default_binding_policy=none $(PY) python/tests/hosts --python $(PY) --python $(PY_MPICH) \
 		$(RANKS:%=--ranks %) $(HOSTS:%=--only %) $(TESTS)
+
+# A Slurm of one node beside this machine's own, as root: jobs of srun and sbatch. TESTS names some, as pytest does: "-k scancel".
+test-slurm: setup
+	$(say) "Slurm, Open MPI, MPICH, and no MPI"
+	$(PY) python/tests/slurm --python $(PY) --python $(PY_MPICH) $(TESTS:%=-- %)
 
 # Counts above 2^31: many minutes, and memory of which python/tests/large_counts.py says how much. FAMILIES names some.
 test-large: LIMIT = 3600

@@ -3,6 +3,7 @@ package pydtl
 import (
 	"time"
 
+	"dtl/backends/local"
 	"dtl/core/progress"
 	"dtl/core/watchdog"
 )
@@ -41,5 +42,6 @@ func Leave(why string) (ok bool, err error) {
 	defer guard(&err)
 	progress.Stop()
 	watchdog.Leave(why)
+	local.Leave()
 	return true, nil
 }

@@ -39,6 +39,11 @@ func launch(ranks string, command []string) int {
 		cmd := exec.Command(command[0], command[1:]...)
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		cmd.SysProcAttr = &unix.SysProcAttr{Pdeathsig: unix.SIGKILL}
+		if step := os.Getenv("DTL_TEST_STEP"); step != "" { // as srun --mpi=none does it
+			cmd.Env = append(os.Environ(), "SLURM_JOB_ID="+step, "SLURM_STEP_ID=0", "SLURM_STEP_NUM_NODES=1",
+				"SLURM_STEP_NUM_TASKS="+ranks, "SLURM_PROCID="+strconv.Itoa(rank))
+			return cmd
+		}
 		cmd.Env = append(os.Environ(), rankVariable+"="+strconv.Itoa(rank), sizeVariable+"="+ranks,
 			fmt.Sprintf("%s=%d/%d/%s", memoryVariable, os.Getpid(), fd, token))
 		return cmd

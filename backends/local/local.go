@@ -1,7 +1,7 @@
 // Package local connects the processes that dtl run starts on one machine, by memory that they share. It needs no library.
 //
-// The launcher makes a file in memory that has no name, and tells each process where it has that file open (job.go). The
-// processes map it (segment.go), and package symmetric makes communicators of it.
+// The launcher makes a file in memory that has no name, and tells each process where it has that file open (job.go); tasks
+// that Slurm starts without MPI hand it to each other (slurm.go). The processes map it (segment.go), and package symmetric makes communicators of it.
 package local
 
 import (
@@ -39,8 +39,8 @@ func (*provider) Name() string { return "local" }
 // Probe returns nil: every Linux has memory that processes share.
 func (*provider) Probe() error { return nil }
 
-// Active reports whether dtl run started this process as a rank that this backend connects.
-func (*provider) Active() bool { return launched(environ.Get) }
+// Active reports whether dtl run, or Slurm's srun --mpi=none, started this process as a rank that this backend connects.
+func (*provider) Active() bool { return launched(environ.Get) || stepOf(environ.Get).size > 0 }
 
 // World returns a communicator of all processes of the job, or of this one alone where none was started. Collective.
 func (p *provider) World() (backend.ReducingCommunicator, error) {
@@ -68,10 +68,15 @@ func (p *provider) join() (*symmetric.World, error) {
 		p.fault = err
 		return nil, err
 	}
+	t := stepOf(environ.Get)
+	alone := j.alone() && t.size == 0
 	var s *segment
-	if j.alone() {
+	switch {
+	case alone:
 		s, err = private()
-	} else {
+	case t.size > 0:
+		s, err = t.join()
+	default:
 		supervisor.Starting()
 		s, err = j.join()
 	}
@@ -79,7 +84,7 @@ func (p *provider) join() (*symmetric.World, error) {
 		p.fault = err
 		return nil, err
 	}
-	if !j.alone() {
+	if !alone {
 		supervisor.Joined()
 		p.joined.Store(true)
 	}
@@ -87,7 +92,7 @@ func (p *provider) join() (*symmetric.World, error) {
 	return p.world, nil
 }
 
-// Active reports whether dtl run started this process as a rank that this backend connects.
+// Active reports whether this process was started as a rank that this backend connects.
 func Active() bool { return local.Active() }
 
 // Joined reports whether this process is connected with others.
@@ -111,6 +116,7 @@ func Abort(code int) bool {
 		return false
 	}
 	supervisor.Ended(code)
+	say(told)
 	os.Exit(code)
 	return true
 }

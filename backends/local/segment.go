@@ -36,6 +36,8 @@ const (
 	absent int64 = iota
 	ready
 	failed // it has not got the memory for its part
+	left   // it has ended in order: see Leave
+	told   // it has not, and that has been said
 )
 
 // mostRanks is more than any machine has use for.
@@ -73,7 +75,13 @@ func (j job) join() (*segment, error) {
 	if err != nil {
 		return nil, err
 	}
+	return j.joinIn(file)
+}
+
+// joinIn is join in a file that is open, and that it closes.
+func (j job) joinIn(file *os.File) (*segment, error) {
 	defer file.Close()
+	var err error
 	first, part := layout(j.size)
 	total := first + j.size*part
 	if err = reserve(file, total, 0, first); err != nil {

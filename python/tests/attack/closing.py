@@ -195,7 +195,7 @@ def _close(case: Case, delay: float) -> list[str]:
                 wrong.append(f"a use raised {kind} {text}")
             if kind:
                 return
-            # Threads that come back to Python every microsecond pass its lock to each other, and others wait for seconds.
+            # Threads that come back to Python at once pass its lock to each other, and others wait for seconds.
             time.sleep(0.0001)
 
     def close() -> None:
