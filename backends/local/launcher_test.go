@@ -18,7 +18,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 3 && os.Args[1] == "-n" {
 		os.Exit(launch(os.Args[2], os.Args[3:]))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	Leave() // which Python's end does elsewhere
+	os.Exit(code)
 }
 
 // launch returns the exit code of the job: the first that is not 0, upon which it ends the others.
