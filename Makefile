@@ -32,7 +32,7 @@ yielding = OMPI_MCA_mpi_yield_when_idle=1 MPIR_CVAR_POLLS_BEFORE_YIELD=10 MPIR_C
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = $(yielding) DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
-.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-matrix test-system-mpi test-shmem test-hosts test-slurm test-large test-attack test-types test-pythons bench docs develop build go clean
+.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-local test-matrix test-system-mpi test-shmem test-hosts test-slurm test-large test-attack test-types test-pythons bench docs develop build go clean
 .DELETE_ON_ERROR:
 
 all: setup
@@ -104,7 +104,7 @@ demo: setup
 
 # The phases run at once where there are processors for them, the longest first; the number is how many one keeps busy.
 PHASES = test-setup:! test-go test-jobs test-python lint test-attacked test-types docs \
-	test-2-ranks:2 test-3-ranks:3 test-4-ranks:4 test-standard-abi:2
+	test-2-ranks:2 test-3-ranks:3 test-4-ranks:4 test-standard-abi:2 test-local:3
 
 # A quarter of an hour on two processors. Each phase is a target, too, and its output is in _build/test.
 test:
@@ -169,6 +169,14 @@ test-4-ranks: $(VENV)/.installed
 	$(say) "pytest, 4 ranks, Open MPI"
 	$(call pytest_ranks,$(PY),4)
 
+# Ranks that no MPI connects: of the calls of each kind, some here, and all of them in test-matrix.
+LOCAL_TESTS = $(addprefix python/tests/test_,$(addsuffix .py,context backend_choice reductions messages long_messages \
+	probe nonblocking pending objects variable vector sort map windows shared_counters roles close_mismatch absence))
+
+test-local: $(VENV)/.installed
+	$(say) "pytest, 3 ranks, without MPI"
+	DTL_BACKEND=local $(call pytest_ranks,$(PY),3) $(LOCAL_TESTS)
+
 test-standard-abi: $(VENV_MPICH)/.installed
 	$(say) "pytest, what goes through MPI, 2 ranks, MPICH through the standard ABI of MPI 5"
 	$(standard_abi) $(call pytest_ranks,$(PY_MPICH),2) $(MPI_TESTS)
@@ -177,10 +185,14 @@ test-matrix: export DTL_TEST_TABLES = whole
 test-matrix: setup go
 	$(foreach n,2 3 4,$(foreach with,$(PY) $(PY_MPICH),\
 		printf '\n== pytest, $(n) ranks, $(with)\n' && $(call pytest_ranks,$(with),$(n)) &&)) true
+	$(foreach n,2 3 4,\
+		printf '\n== pytest, $(n) ranks, without MPI\n' && DTL_BACKEND=local $(call pytest_ranks,$(PY),$(n)) &&) true
 	$(say) "pytest, 2 ranks, MPICH through the standard ABI of MPI 5"
 	$(standard_abi) $(call pytest_ranks,$(PY_MPICH),2)
 	$(say) "pytest, programs that tests start, MPICH"
 	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY_MPICH) -m pytest -q -m jobs $(JOB_TESTS)
+	$(say) "pytest, programs that tests start, without MPI"
+	DTL_BACKEND=local DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q -m jobs $(JOB_TESTS) $(LAUNCHED_TESTS)
 	$(say) "go test, every row of every table"
 	@$(with_go) $(go_test) ./...
 	$(say) "go test -race -short, of the ranks of MPI"
@@ -190,6 +202,8 @@ test-matrix: setup go
 JOB_TESTS = $(wildcard $(addprefix python/tests/test_,$(addsuffix .py,\
 	absence close_mismatch failed_sends left_by_exception lost_ranks mpi4py stopped_ranks thread_turns uncaught waiting \
 	waiting_inside window_jobs)))
+# Those that start ranks in other ways.
+LAUNCHED_TESTS = $(addprefix python/tests/test_,$(addsuffix .py,launch run local trace_command))
 
 # The library of the MPICH wheel that has the standard ABI, for dtl and for mpi4py.
 standard_abi = lib=$(abspath $(VENV_MPICH))/lib/libmpi_abi.so.1 && test -e $$lib && export DTL_MPI_LIB=$$lib MPI4PY_LIBMPI=$$lib &&

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import RANKS
+from conftest import LOCAL, RANKS
 from programs import alone, run, succeeded
 
 import dtl
@@ -68,6 +68,8 @@ def test_backend_in_use(ctx: dtl.Context) -> None:
     if ctx.has_mpi:
         assert dtl.backends.name() == "mpi"
         assert dtl.has_mpi()
+    elif LOCAL:
+        assert dtl.backends.name() == ctx.backend == "local"
     else:
         assert ctx.size == 1
         assert dtl.backends.name() == "cpu"
@@ -133,7 +135,7 @@ def test_thread_level(ctx: dtl.Context) -> None:
 
 def test_thread_level_is_what_mpi4py_sees(ctx: dtl.Context) -> None:
     if not ctx.has_mpi:
-        assert RANKS == 1
+        assert RANKS == 1 or LOCAL
         return
     try:
         mpi = importlib.import_module("mpi4py.MPI")

@@ -6,13 +6,17 @@ import os
 import signal
 import subprocess
 import sys
+import sysconfig
 import time
+import venv
 from pathlib import Path
 from typing import Any
 
 import job
+import numpy as np
 import pytest
 
+import dtl
 from dtl import __main__ as dtl_command
 from dtl._cli import UsageError, allocation, choice, command, library, local
 from dtl._cli.launcher import OPEN_MPI, Launcher
@@ -94,6 +98,36 @@ def test_more_ranks_than_memory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         monkeypatch.delenv(name, raising=False)
     assert dtl_command.main(["run", "-n", "1000000", __file__]) == 2
     assert "dtl run: 1000000 ranks take at least 24000000 MiB of memory, and " in capsys.readouterr().err
+
+
+def test_an_environment_without_mpi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of packages, NumPy and this one are enough."""
+    venv.create(tmp_path / "venv", symlinks=True)
+    packages = Path(sysconfig.get_path("purelib", vars={"base": str(tmp_path / "venv")}))
+    for package in (np, dtl):
+        folder = Path(package.__file__).parent
+        (packages / folder.name).symlink_to(folder)
+        if (folder.parent / f"{folder.name}.libs").exists():
+            (packages / f"{folder.name}.libs").symlink_to(folder.parent / f"{folder.name}.libs")
+    for name in ("DTL_BACKEND", "DTL_MPI_LIB", "PYTHONPATH", *allocation.VARIABLES):
+        monkeypatch.delenv(name, raising=False)
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import importlib.util, dtl, numpy as np\n"
+        "assert importlib.util.find_spec('mpi4py') is None\n"
+        "with dtl.Context() as ctx:\n"
+        "    total = dtl.allreduce(ctx, np.arange(3) + ctx.rank)\n"
+        "    if ctx.is_root:\n"
+        "        print(ctx.backend, total)\n"
+    )
+    done = subprocess.run(
+        [str(tmp_path / "venv" / "bin" / "python"), "-m", "dtl", "run", "-n", "4", str(program)],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=job.SECONDS,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "local [ 6 10 14]\n"), done.stderr
 
 
 @pytest.fixture

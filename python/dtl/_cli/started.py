@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 import subprocess
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, Sequence
 
 from . import processes
 
@@ -15,12 +15,14 @@ class Started(Protocol):
     """A job that has been started. The methods of ``subprocess.Popen`` are as there, for all of it."""
 
     args: Any
-    returncode: int | Any
     stdout: IO[bytes] | None
     stderr: IO[bytes] | None
     #: What ended the job, in words, and of which rank, if that is known.
     failure: str
     failed: int
+
+    @property
+    def returncode(self) -> int | Any: ...
 
     def poll(self) -> int | None: ...
 
@@ -47,26 +49,48 @@ class Started(Protocol):
         """End the job, unless what starts it does by itself: a rank has left without finishing."""
 
 
-class Launcher(subprocess.Popen):  # type: ignore[type-arg]  # of bytes
-    """A launcher of MPI, or a program alone."""
+class Launcher:
+    """A launcher of MPI, or a program alone: a process that is given to ``subprocess.Popen``."""
 
     failure = ""
     failed = -1
 
+    def __init__(self, words: Sequence[str], **options: Any) -> None:
+        self._process: subprocess.Popen[bytes] = subprocess.Popen(list(words), **options)
+        self.args = self._process.args
+        self.stdout, self.stderr = self._process.stdout, self._process.stderr
+
+    @property
+    def returncode(self) -> int | Any:
+        """The exit code, None before the end."""
+        return self._process.returncode
+
+    def poll(self) -> int | None:
+        """Return the exit code if the process has ended."""
+        return self._process.poll()
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end, and return the exit code."""
+        return self._process.wait(timeout)
+
+    def send_signal(self, sig: int) -> None:
+        """Send a signal to the process."""
+        self._process.send_signal(sig)
+
     def family(self) -> list[processes.Process]:
         """Return the launcher and its descendants."""
-        itself = processes.look_up(self.pid)
+        itself = processes.look_up(self._process.pid)
         return ([itself] if itself is not None else []) + self.descendants()
 
     def descendants(self) -> list[processes.Process]:
         """Return the launcher's descendants."""
-        return processes.descendants(self.pid)
+        return processes.descendants(self._process.pid)
 
     def end_by_force(self, sig: int) -> None:
         """Send a signal to the launcher's group."""
         if sig == signal.SIGKILL and self.poll() is not None:
             return
-        os.killpg(self.pid, sig)
+        os.killpg(self._process.pid, sig)
 
     def tell_of_end(self, to: socket.socket) -> bool:
         """Say no."""
