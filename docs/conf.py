@@ -26,7 +26,7 @@ napoleon_google_docstring = False
 
 def _find_sources() -> None:
     """Let everything public say which module has its source, where Sphinx looks for it, instead of its public one."""
-    for name in dtl.__all__:
+    for name in dir(dtl):
         getattr(dtl, name)  # says its public module for the first and last time
     folder = Path(dtl.__file__).parent
     for path in (folder / "__init__.pyi", *folder.glob("[a-z]*.py")):

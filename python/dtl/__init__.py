@@ -12,6 +12,7 @@ The same script runs alone with no MPI, and under ``mpirun`` with whatever MPI i
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 from ._lazy import attach
@@ -21,7 +22,7 @@ __version__ = version()
 version_info = (0, 1, 0)
 
 # What is imported at once is what most programs use: their first calls are not to wait for it.
-_load, __all__ = attach(
+_load, _public = attach(
     __name__,
     (
         ".comm.collectives",
@@ -33,11 +34,14 @@ _load, __all__ = attach(
         ".runtime.context",
     ),
 )
-__all__ += ["__version__", "version_info"]
+_public += ["__version__", "version_info"]
+
+# What ``from dtl import *`` brings along: nothing that Python has by that name, such as sum and MemoryError.
+__all__ = [name for name in _public if not hasattr(builtins, name)]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__ and name.endswith(("_vector", "_array")):
+    if name not in _public and name.endswith(("_vector", "_array")):
         from .algorithms.compat import FUNCTIONS  # names of existing programs
 
         if name in FUNCTIONS:
@@ -46,4 +50,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(_public)

@@ -15,7 +15,8 @@ _HELP = """\
 usage: python -m dtl run [-n RANKS] [options] script.py [arguments]  run a program on several ranks
        python -m dtl trace [-o FILE] script.py [arguments]           run a program and say what its calls cost
        python -m dtl info                                            say what is here and what can be used
-       python -m dtl run --help, python -m dtl trace --help          say more"""
+       python -m dtl run --help, python -m dtl trace --help          say more
+       python -m dtl --version                                       say which version this is"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,6 +26,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is None:
         arguments = sys.argv[1:]
+    if arguments and arguments[0] in ("-V", "--version"):
+        from . import __version__
+
+        print(f"dtl {__version__}")
+        return 0
     if not arguments or arguments[0] in ("-h", "--help"):
         print(_HELP, file=sys.stdout if arguments else sys.stderr)
         return 0 if arguments else 2

@@ -9,6 +9,8 @@ from typing import Final
 class Op(enum.IntEnum):
     """An operator that combines the ranks' elements. Functions also take its name, such as ``"sum"``.
 
+    They take NumPy's function, too, or its name: ``np.add`` and ``"add"`` are SUM.
+
     Notes
     -----
     SUM and PROD are defined for every dtype but bool, MIN and MAX for every dtype but complex. As in NumPy, integers

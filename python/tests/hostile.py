@@ -599,7 +599,7 @@ _SPECIAL = ("__init__", "__getitem__", "__setitem__", "__delitem__", "__contains
 def public() -> set[str]:
     """Return the names of everything public that is called: functions, and methods by the class that has them."""
     names: set[str] = set(compat.FUNCTIONS)
-    for name in dtl.__all__:
+    for name in dir(dtl):
         thing = getattr(dtl, name)
         if not inspect.isclass(thing):
             if callable(thing):

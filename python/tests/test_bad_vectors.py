@@ -112,3 +112,13 @@ def test_fill_that_is_no_number(ctx: dtl.Context, fill: Any) -> None:
 def test_truth_value_that_is_none(ctx: dtl.Context) -> None:
     with pytest.raises(dtl.OverflowError, match=r"fill 2 does not fit bool: outside \[0, 1\]"):
         dtl.DistributedVector(ctx, 3, dtype=bool, fill=2)
+
+
+def test_a_forgotten_context() -> None:
+    for call, text in (
+        (lambda: dtl.DistributedVector(10), r"DistributedVector: ctx, the context, is missing, .*: (ctx, 10)"),
+        (lambda: dtl.DistributedArray(size=10), "DistributedArray: ctx, the context, is missing"),
+        (lambda: dtl.DistributedTensor((3, 4)), "(ctx, (3, 4))"),
+        (lambda: dtl.DistributedTensor(shape=3), "(ctx, shape=3)"),
+    ):
+        refused(call, TYPE, 101, *text.split(".*"))

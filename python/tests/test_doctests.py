@@ -18,7 +18,7 @@ pytestmark = pytest.mark.alone("the examples show what one rank prints")
 def examples() -> Iterator[doctest.DocTest]:
     """Yield the examples of what is public by its public name, and those of modules."""
     finder = doctest.DocTestFinder(exclude_empty=True)
-    for name in dtl.__all__:
+    for name in dir(dtl):
         if not isinstance(getattr(dtl, name), (ModuleType, str, tuple)):
             yield from finder.find(getattr(dtl, name), f"dtl.{name}", module=False, globs={})
     for module in ["dtl", *(module.name for module in pkgutil.walk_packages(dtl.__path__, "dtl."))]:

@@ -160,8 +160,8 @@ def test_numbers_of_the_policies_and_constants() -> None:
 
 
 def test_everything_public_is_there() -> None:
-    for name in dtl.__all__:
+    for name in dir(dtl):
         assert getattr(dtl, name) is not None
     assert dtl.__version__ == "0.1.0a1"
     assert dtl.version_info == (0, 1, 0)
-    assert len(set(dtl.__all__)) == len(dtl.__all__)
+    assert len(set(dir(dtl))) == len(dir(dtl))

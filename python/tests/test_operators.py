@@ -43,9 +43,28 @@ def test_calls_that_return_no_ranks(ctx: dtl.Context, name: str) -> None:
 
 def test_unknown_operators(alone: dtl.Context) -> None:
     for call in CALLS.values():
-        for op in ("mean", "", None, 1.5, object(), dtl.IN_PLACE, [dtl.SUM]):
+        for op in ("mean", "", None, 1.5, object(), dtl.IN_PLACE, [dtl.SUM], np.subtract, len):
             text = "the ops are SUM, PROD, MIN, MAX, LAND, LOR, BAND, BOR, BXOR, MINLOC, MAXLOC"
             refused(lambda call=call, op=op: call(alone, [1.5], op=op), ARGUMENT, 100, f"unknown op {op!r}", text)
+
+
+def test_names_that_numpy_and_python_have(ctx: dtl.Context) -> None:
+    value = ctx.rank + 2
+    for op, others in {
+        dtl.SUM: ("add", np.add, np.sum, sum, "sum", "SUM"),
+        dtl.PROD: ("multiply", np.multiply, np.prod),
+        dtl.MIN: ("minimum", np.minimum, np.min, min),
+        dtl.MAX: ("maximum", np.maximum, np.max, max),
+        dtl.LAND: ("logical_and", np.logical_and),
+        dtl.LOR: ("logical_or", np.logical_or),
+        dtl.BAND: ("bitwise_and", np.bitwise_and),
+        dtl.BOR: ("bitwise_or", np.bitwise_or),
+        dtl.BXOR: ("bitwise_xor", np.bitwise_xor),
+    }.items():
+        expected = dtl.allreduce(ctx, value, op=op)
+        for other in others:
+            assert dtl.allreduce(ctx, value, op=other) == expected
+    assert dtl.reduce(dtl.DistributedVector(ctx, 5, fill=2.0), op=np.multiply) == 32
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import importlib
 import inspect
 import pickle
@@ -54,8 +55,8 @@ def test_the_stub_is_read_as_python_reads_it() -> None:
 def test_each_name_stands_once() -> None:
     names = [name for name, _ in imported()]
     assert len(names) == len(set(names)) > 200
-    assert sorted(dtl.__all__) == sorted([*names, "__version__", "version_info"])
-    assert set(names) <= set(dir(dtl))
+    assert dir(dtl) == sorted([*names, "__version__", "version_info"])
+    assert set(dir(dtl)) - set(dtl.__all__) == {name for name in names if hasattr(builtins, name)}
 
 
 @pytest.mark.parametrize(("name", "home"), imported())
@@ -65,7 +66,10 @@ def test_each_name_is_there(name: str, home: str) -> None:
 
 
 def test_star_import() -> None:
-    code = "from dtl import *; import dtl; assert all_of is dtl.all_of and observe is dtl.observe"
+    code = (
+        "import builtins; from dtl import *; import dtl; assert all_of is dtl.all_of and observe is dtl.observe; "
+        "assert sum is builtins.sum and MemoryError is builtins.MemoryError is not dtl.MemoryError"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -14,6 +14,7 @@ from job import on, on_mpi
 
 from dtl import __main__ as dtl_command
 from dtl._cli import library, processes
+from dtl._native.library import version
 
 pytestmark = pytest.mark.jobs("starts ranks itself")
 
@@ -275,3 +276,6 @@ def test_no_such_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "dtl: there is no command 'walk'; there are run, trace, info\n"
     assert dtl_command.main([]) == 2
     assert dtl_command.main(["--help"]) == 0
+    capsys.readouterr()
+    assert dtl_command.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"dtl {version()}\n"

@@ -21,5 +21,5 @@ def test_it_runs(ctx: dtl.Context, capsys: pytest.CaptureFixture[str]) -> None:
 def test_it_uses_every_public_function() -> None:
     tree = ast.parse(Path(typed_program.__file__).read_text())
     used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    functions = {name for name in dtl.__all__ if callable(getattr(dtl, name)) and name.islower()}
+    functions = {name for name in dir(dtl) if callable(getattr(dtl, name)) and name.islower()}
     assert functions <= used

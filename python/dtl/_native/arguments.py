@@ -68,16 +68,40 @@ def text(name: str, value: Any) -> str:
     return value
 
 
+# What NumPy and Python call the operators.
+_OPERATORS = {
+    "add": Op.SUM,
+    "multiply": Op.PROD,
+    "minimum": Op.MIN,
+    "maximum": Op.MAX,
+    "logical_and": Op.LAND,
+    "logical_or": Op.LOR,
+    "bitwise_and": Op.BAND,
+    "bitwise_or": Op.BOR,
+    "bitwise_xor": Op.BXOR,
+}
+_FUNCTIONS: dict[Any, Op] = {getattr(np, name): op for name, op in _OPERATORS.items()}
+_FUNCTIONS.update(
+    {sum: Op.SUM, min: Op.MIN, max: Op.MAX, np.sum: Op.SUM, np.prod: Op.PROD, np.min: Op.MIN, np.max: Op.MAX}
+)
+
+
 def operator_number(op: Any) -> int:
-    """Return the number of an operator given as a constant or as its name in any case."""
+    """Return the number of an operator given as a constant, as its name in any case, or as NumPy's or Python's."""
     if isinstance(op, str):
-        try:
-            return Op[op.upper()]
-        except KeyError:
-            pass
+        found = Op.__members__.get(op.upper(), _OPERATORS.get(op))
+        if found is not None:
+            return found
     elif isinstance(op, int):
         return integer("op", op)
-    raise InvalidArgumentError(f"unknown op {op!r}; the ops are {', '.join(Op.__members__)}")
+    elif callable(op):
+        try:
+            return _FUNCTIONS[op]
+        except (KeyError, TypeError):  # TypeError: it has no hash
+            pass
+    raise InvalidArgumentError(
+        f"unknown op {op!r}; the ops are {', '.join(Op.__members__)}, and NumPy's functions such as np.add"
+    )
 
 
 def input_array(name: str, value: Any) -> np.ndarray[Any, Any]:
@@ -100,7 +124,7 @@ def input_array(name: str, value: Any) -> np.ndarray[Any, Any]:
             raise InvalidTypeError(f"{name} cannot be IN_PLACE here: this call does not take the elements from out")
         raise InvalidTypeError(
             f"{name} of type {type(value).__name__} gives dtype {array.dtype}, which cannot be sent; "
-            f"the dtypes are {_names()}"
+            f"the dtypes are {_names()}; what has none of these goes by send_object, broadcast_object and so on"
         )
     return array
 

@@ -12,7 +12,7 @@ from .._native.library import bridge
 from .._native.objects import Owner
 from .._native.values import filling
 from ..comm import collectives
-from ..exceptions import BoundsError, InvalidArgumentError
+from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..policies import Execution, Partition, Placement
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
@@ -32,6 +32,15 @@ class OwningContainer(Indexed):
     _family: ClassVar[int]
     _op: ClassVar[str]
     _dims: ClassVar[int | None] = 1
+
+    def __new__(cls: type[Owning], *args: Any, **kwargs: Any) -> Owning:
+        """Make an object for __init__, unless the context is forgotten, which no other library's calls have."""
+        if "ctx" not in kwargs and (
+            (len(args) == 1 and not isinstance(args[0], bridge.Ranks)) or (kwargs and not args)
+        ):
+            given = ", ".join([*map(repr, args), *(f"{name}={value!r}" for name, value in kwargs.items())])
+            raise InvalidTypeError(f"{cls.__name__}: ctx, the context, is missing, which comes first: (ctx, {given})")
+        return super().__new__(cls)
 
     def _create(
         self,
