@@ -27,17 +27,12 @@ func TestOneReportByMessages(t *testing.T) {
 		watchdog.SetLimits(0, 0)
 		watchdog.Program.Report, watchdog.Program.Where = nil, nil
 	}()
-	asked := make(chan struct{})
-	go func() { // the watch of the process that is in no call
-		for !watchdog.Asked() {
-			time.Sleep(10 * time.Millisecond)
-		}
-		watchdog.Answer("at app.py:7, in no call that waits")
-		close(asked)
-	}()
 	meetingRanks(t, 3, func(c *comm.Comm) {
-		if c.Rank() == 2 {
-			<-asked
+		if c.Rank() == 2 { // it is in no call
+			for !c.Asked() {
+				time.Sleep(10 * time.Millisecond)
+			}
+			c.Answer("at app.py:7, in no call that waits")
 			text := <-reported
 			told.Do(func() {
 				assert.Regexp(t, `^dtl: rank [01] of 3 waits for [0-9.]+m?s: ranks 0-1 in barrier\(\) at app\.py:41; rank 2 at app\.py:7`, text)
