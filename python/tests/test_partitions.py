@@ -78,6 +78,25 @@ def test_policies_are_what_was_asked_for(ctx: dtl.Context, name: str) -> None:
             assert made.grid == (ctx.size,)
 
 
+@pytest.mark.parametrize("name", ["block", "cyclic", "block_cyclic", "hash", "replicated"])
+def test_policies_by_name(ctx: dtl.Context, name: str) -> None:
+    for family in FAMILIES:
+        with family(ctx, 200, partition=name, placement="host", execution="PAR") as made:
+            assert made.partition_policy is getattr(dtl, f"PARTITION_{name.upper()}")
+            assert made.execution_policy is dtl.EXEC_PAR
+            assert made.block_size == (64 if name == "block_cyclic" else None)
+    with dtl.DistributedVector(ctx, 200) as vec:
+        vec.redistribute(name)
+        assert vec.partition_policy is getattr(dtl, f"PARTITION_{name.upper()}")
+
+
+def test_names_of_no_policy(ctx: dtl.Context) -> None:
+    for policy in ("partition", "placement", "execution"):
+        for value in ("cyclical", "", "PARTITION_CYCLIC", 77, 1.0):
+            with pytest.raises(dtl.InvalidArgumentError, match=f"{policy} {value!r} is none of dtl"):
+                dtl.DistributedVector(ctx, 5, **{policy: value})
+
+
 def test_guide_example_of_cyclic(ctx: dtl.Context) -> None:
     """[0, ..., 7] on two ranks: rank 0 has [0, 2, 4, 6], rank 1 has [1, 3, 5, 7]."""
     with dtl.DistributedVector.from_numpy(ctx, np.arange(8), partition=dtl.PARTITION_CYCLIC) as vec:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from .._native import library
 from .._native.arguments import integer, listed
 from ..exceptions import BackendUnavailableError, InvalidArgumentError, InvalidTypeError
 from ..policies import Execution, Partition, Placement
+
+Policy = TypeVar("Policy", Partition, Placement, Execution)
 
 
 class Division(NamedTuple):
@@ -43,6 +45,9 @@ class Division(NamedTuple):
 
 BLOCK = Division(Partition.BLOCK)
 
+#: The block size of PARTITION_BLOCK_CYCLIC where nobody says one: what ScaLAPACK's guide suggests to start with.
+DEFAULT_BLOCK = 64
+
 
 def division(partition: Any, block_size: Any = None, grid: Any = None) -> Division:
     """Return the division that a caller asks for."""
@@ -54,23 +59,18 @@ def division(partition: Any, block_size: Any = None, grid: Any = None) -> Divisi
         policy = _policy(partition)
     block = 0
     if policy is Partition.BLOCK_CYCLIC:
-        if block_size is None:
-            raise InvalidArgumentError("PARTITION_BLOCK_CYCLIC needs a block_size, the elements of a block")
-        block = integer("block_size", block_size)
+        block = DEFAULT_BLOCK if block_size is None else integer("block_size", block_size)
     elif block_size is not None:
         raise InvalidArgumentError(f"block_size {block_size!r} is for PARTITION_BLOCK_CYCLIC, not for {policy.name}")
     return Division(policy, block, sizes, None if grid is None else integers("grid", grid))
 
 
 def _policy(partition: Any) -> Partition:
-    try:
-        if isinstance(partition, (bool, float)):
-            raise ValueError(partition)
-        policy = Partition(partition)
-    except ValueError:
+    policy = _member(Partition, partition)
+    if policy is None:
         raise InvalidArgumentError(
-            f"partition {partition!r} is none of dtl.PARTITION_*, nor the local size of each rank"
-        ) from None
+            f"partition {partition!r} is none of dtl.PARTITION_*, nor the name of one, nor the local size of each rank"
+        )
     if policy is Partition.EXPLICIT:
         raise InvalidArgumentError("PARTITION_EXPLICIT is said by the local size of each rank: partition=(3, 5, ...)")
     return policy
@@ -90,10 +90,10 @@ def integers(name: str, values: Any) -> tuple[int, ...]:
 
 def placement_of(placement: Any) -> Placement:
     """Return the placement that a caller asks for, if there is memory of that kind."""
-    try:
-        placement = Placement(placement)
-    except ValueError:
-        raise InvalidArgumentError(f"placement {placement!r} is none of dtl.PLACEMENT_*") from None
+    found = _member(Placement, placement)
+    if found is None:
+        raise InvalidArgumentError(f"placement {placement!r} is none of dtl.PLACEMENT_*, nor the name of one")
+    placement = found
     if placement in (Placement.HOST, Placement.DEVICE_PREFERRED):
         return Placement.HOST
     raise BackendUnavailableError(
@@ -103,7 +103,17 @@ def placement_of(placement: Any) -> Placement:
 
 def execution_policy(execution: Any) -> Execution:
     """Return how algorithms are to run."""
+    found = _member(Execution, execution)
+    if found is None:
+        raise InvalidArgumentError(f"execution {execution!r} is none of dtl.EXEC_*, nor the name of one")
+    return found
+
+
+def _member(policies: type[Policy], value: Any) -> Policy | None:
+    """Return the policy that a value is, or that it names, such as "cyclic"; None if there is none."""
+    if isinstance(value, str):
+        return policies.__members__.get(value.upper())
     try:
-        return Execution(execution)
+        return None if isinstance(value, (bool, float)) else policies(value)
     except ValueError:
-        raise InvalidArgumentError(f"execution {execution!r} is none of dtl.EXEC_*") from None
+        return None

@@ -100,9 +100,10 @@ class DistributedVector(OneDimensional):
         PARTITION_BLOCK: contiguous parts whose sizes differ by at most one, larger ones first. PARTITION_CYCLIC: dealt
         out one by one. PARTITION_BLOCK_CYCLIC: dealt out in blocks of block_size. PARTITION_HASH: by a hash of the
         index. PARTITION_REPLICATED: every rank has all. Or the local size of each rank, a sequence of integers that
-        add up to size: contiguous parts; the policy is PARTITION_EXPLICIT then.
+        add up to size: contiguous parts; the policy is PARTITION_EXPLICIT then. This, placement and execution are also
+        taken by their names in lower case: ``"cyclic"``.
     block_size
-        The elements of a block of PARTITION_BLOCK_CYCLIC, which needs it; None for other partitions.
+        The elements of a block of PARTITION_BLOCK_CYCLIC: None for 64, and for other partitions.
     placement
         PLACEMENT_HOST, or PLACEMENT_DEVICE_PREFERRED, which is the host where there is no GPU.
     execution

@@ -32,7 +32,7 @@ class DistributedTensor(OwningContainer):
     partition
         How dimension 0 is divided: as of a :class:`DistributedVector`.
     block_size
-        The indices of a block of PARTITION_BLOCK_CYCLIC, which needs it; None for other partitions.
+        The indices of a block of PARTITION_BLOCK_CYCLIC: None for 64, and for other partitions.
     grid
         How many parts the leading dimensions are divided into, in place of dimension 0 alone: by blocks, over a grid of
         ranks in C order, as in MPI_Cart_create. Its extents multiply to the number of ranks. It goes with
