@@ -53,6 +53,9 @@
 	X(Igather, (const void *, int, Datatype, void *, int, Datatype, int, Comm, Request *)) \
 	X(Iallgather, (const void *, int, Datatype, void *, int, Datatype, Comm, Request *)) \
 	X(Iallreduce, (const void *, void *, int, Datatype, Op, Comm, Request *)) \
+	X(Info_create, (Info *)) \
+	X(Info_set, (Info, const char *, const char *)) \
+	X(Info_free, (Info *)) \
 	X(Win_create, (void *, Aint, int, Info, Comm, Win *)) \
 	X(Win_free, (Win *)) \
 	X(Win_set_errhandler, (Win, Errhandler)) \

@@ -5,10 +5,20 @@
 
 static Win win_of(uint64_t handle) { return (Win)(uintptr_t)handle; }
 
-static int wrap_expose(uint64_t comm, uintptr_t base, int64_t bytes, uint64_t *win) {
+// Of words, each call moves one. Open MPI then combines them with the network's own operations; else it locks, reads, writes
+// and unlocks, which are four messages.
+static int wrap_expose(uint64_t comm, uintptr_t base, int64_t bytes, int words, uint64_t *win) {
 	Win made = WIN_NULL;
+	Info info = INFO_NULL;
 	REQUIRE_ALIVE();
-	RETURN_IF(mpi.Win_create((void *)base, (Aint)bytes, 1, INFO_NULL, comm_of(comm), &made));
+	if (words) {
+		RETURN_IF(mpi.Info_create(&info));
+		RETURN_IF(mpi.Info_set(info, "acc_single_intrinsic", "true"));
+	}
+	int rc = mpi.Win_create((void *)base, (Aint)bytes, 1, info, comm_of(comm), &made);
+	if (words)
+		mpi.Info_free(&info);
+	RETURN_IF(rc);
 	RETURN_IF(mpi.Win_set_errhandler(made, ERRORS_RETURN));
 	*win = (uint64_t)(uintptr_t)made;
 	return mpi.Win_lock_all(MODE_NOCHECK, made);

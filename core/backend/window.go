@@ -8,8 +8,8 @@ import (
 // WindowProvider is a Communicator whose ranks can reach each other's memory without the other's help in each call.
 type WindowProvider interface {
 	Communicator
-	// Expose opens mem, which may have no elements and lies where it is until the window is closed, to every rank.
-	// Collective.
+	// Expose opens mem, which may have no elements and lies where it is until the window is closed, to every rank. Where
+	// its elements are uint64 on every rank, each access is to one of them, whole. Collective.
 	Expose(mem memory.Span) (Window, error)
 }
 

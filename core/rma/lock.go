@@ -153,42 +153,63 @@ func (w *Window) acquire(op string, target int, alone bool) error {
 }
 
 func (w *Window) contend(op string, target int, alone bool) error {
-	claim := reader
+	c := &contender{w: w, target: target, alone: alone, claim: reader}
 	if alone {
-		claim = (uint64(w.comm.Rank()) + 1) * writer
+		c.claim = (uint64(w.comm.Rank()) + 1) * writer
 	}
-	tries, registered, seen := 0, false, uint64(0)
-	ask := func() (done bool, err error) {
-		if atomic.LoadInt32(&w.local.open) == 0 {
-			return false, closed()
-		}
-		if seen, err = w.words.load(target); err != nil {
-			return false, err
-		}
-		tries++
-		done, next := free(seen, alone, registered, tries > courtesy)
-		if done {
-			return w.words.swap(target, seen, next+claim)
-		}
-		if alone && !registered {
-			registered = true
-			return false, w.words.add(target, waiting)
-		}
-		if tries%64 == 0 {
-			return false, w.abandoned(target, seen)
-		}
-		return false, nil
-	}
-	if done, err := ask(); done {
+	if done, err := c.ask(); done {
 		return err
 	}
 	err := w.comm.Until(func() string {
-		return fmt.Sprintf("%s: waits for the lock of rank %d's part, held by %s", op, target, w.heldBy(target, seen))
-	}, ask)
-	if err != nil && registered {
+		return fmt.Sprintf("%s: waits for the lock of rank %d's part, held by %s", op, target, w.heldBy(target, c.seen))
+	}, c.ask)
+	if err != nil && c.registered {
 		_ = w.lower(target, waiting) // the first error is the one to report
 	}
 	return err
+}
+
+// contender is a call that takes a target's lock.
+type contender struct {
+	w          *Window
+	target     int
+	alone      bool
+	claim      uint64 // what it adds to the word
+	seen       uint64 // the word
+	tries      int
+	registered bool // among those who wait for it alone
+}
+
+// ask takes the lock if it is free, and reports whether it was.
+func (c *contender) ask() (done bool, err error) {
+	w := c.w
+	if atomic.LoadInt32(&w.local.open) == 0 {
+		return false, closed()
+	}
+	if c.tries > 0 { // at first it may be free: to find that out is to take it
+		if c.seen, err = w.words.load(c.target); err != nil {
+			return false, err
+		}
+	}
+	c.tries++
+	for {
+		done, next := free(c.seen, c.alone, c.registered, c.tries > courtesy)
+		if !done {
+			break
+		}
+		expected := c.seen
+		if c.seen, err = w.words.swap(c.target, expected, next+c.claim); err != nil || c.seen == expected {
+			return err == nil, err
+		}
+	}
+	if c.alone && !c.registered {
+		c.registered = true
+		return false, w.words.add(c.target, waiting)
+	}
+	if c.tries%64 == 0 {
+		return false, w.abandoned(c.target, c.seen)
+	}
+	return false, nil
 }
 
 // free reports whether a lock may be taken as its word is, and what is left of that without who waits.

@@ -233,8 +233,15 @@ func (n *near) load(target int) (uint64, error) {
 	return atomic.LoadUint64(&n.controls[target].lock), nil
 }
 
-func (n *near) swap(target int, old, new uint64) (bool, error) {
-	return atomic.CompareAndSwapUint64(&n.controls[target].lock, old, new), nil
+func (n *near) swap(target int, old, new uint64) (uint64, error) {
+	for {
+		if atomic.CompareAndSwapUint64(&n.controls[target].lock, old, new) {
+			return old, nil
+		}
+		if seen := atomic.LoadUint64(&n.controls[target].lock); seen != old {
+			return seen, nil
+		}
+	}
 }
 
 func (n *near) add(target int, delta uint64) error {

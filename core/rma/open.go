@@ -169,18 +169,20 @@ func (w *Window) openFar(mem memory.Allocator, part Part) (err error) {
 		}
 	}
 	if err == nil {
-		w.segment, err = memory.NewStorage(mem, 8, 64)
+		w.segment, err = memory.NewStorage(mem, 8*farSlots, 64)
 	}
 	if err := w.comm.Agree(comm.Call{Op: "window"}, err); err != nil {
 		return err
 	}
 	w.targets[w.comm.Rank()].addr = uint64(uintptr(part.Base.Addr))
-	if w.reach, err = w.comm.Expose("window", "part", part.Base.Raw()); err != nil {
+	exposed, err := w.comm.Expose("window", "part", part.Base.Raw())
+	if err != nil {
 		return err
 	}
+	w.reach = newFar(exposed, w.comm.Rank(), w.comm.Size())
 	lock := memory.Span{Addr: w.segment.Addr(), Count: 1, Type: dtype.Uint64}
-	w.control, err = w.comm.Expose("window", "lock", lock.Raw())
-	w.words = farWords{w.control, w.comm}
+	w.control, err = w.comm.Expose("window", "lock", lock)
+	w.words = newFarWords(w.control, w.comm, memory.As[uint64](memory.Span{Addr: lock.Addr, Count: farSlots, Type: dtype.Uint64}))
 	return err
 }
 
