@@ -61,7 +61,7 @@ func (s *argsorting) prepare(c container.Container) func(container.Part) error {
 			if !s.together(p) {
 				room += n * int64(p.Type().Size()+8) // a line, and its indices
 			}
-			s.tmp, err = memory.NewScratch(c.Context().Memory(), int(room), alignment)
+			s.tmp, err = memory.NewScratch(c.Context().Memory(), int(room), memory.Alignment)
 			return err
 		}
 		if s.blocks != nil {
@@ -70,7 +70,7 @@ func (s *argsorting) prepare(c container.Container) func(container.Part) error {
 			}
 		}
 		s.record = radix.RecordType(p.Type(), p.Layout().Dim(s.axis).GlobalSize())
-		s.tmp, err = memory.NewScratch(c.Context().Memory(), int(2*n)*s.record.Size(), alignment)
+		s.tmp, err = memory.NewScratch(c.Context().Memory(), int(2*n)*s.record.Size(), memory.Alignment)
 		return err
 	}
 }

@@ -24,7 +24,7 @@ func ask(over *comm.Comm, keys []uint64, owners []int32, answers []int64, answer
 		next[rank] = next[rank-1] + int(asked[rank-1])
 	}
 	count := len(keys) + int(sum(asking))
-	storage, err := memory.NewStorage(over.Memory(), 8*(count+1), alignment)
+	storage, err := memory.NewStorage(over.Memory(), 8*(count+1), memory.Alignment)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (m *merging) runWhole(sizes []int64, most int) error {
 	exchange := phase.Begin(m.op, "exchange", int64(m.mine.Bytes()))
 	defer exchange.End()
 	room := most * len(sizes)
-	work, err := memory.NewScratch(m.over.Memory(), 2*room*m.mine.Type.Size(), alignment)
+	work, err := memory.NewScratch(m.over.Memory(), 2*room*m.mine.Type.Size(), memory.Alignment)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func (s *searching) prepare(c container.Container) func(container.Part) error {
 		if err = inner(p); err != nil {
 			return err
 		}
-		s.result, err = memory.NewStorage(c.Context().Memory(), 8*s.values.Count+8, alignment)
+		s.result, err = memory.NewStorage(c.Context().Memory(), 8*s.values.Count+8, memory.Alignment)
 		return err
 	}
 }

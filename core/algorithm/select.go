@@ -61,7 +61,7 @@ func (s *selection) prepare(c container.Container, p container.Part, how Sorting
 	s.order = radix.NewOrder(p.Type(), how.Descending)
 	s.silent = p.Layout().Replicated() && c.Context().Rank() > 0
 	s.out = memory.Span{Count: len(s.places) + 1, Type: p.Type()}
-	if s.result, err = memory.NewStorage(c.Context().Memory(), s.out.Bytes(), alignment); err == nil {
+	if s.result, err = memory.NewStorage(c.Context().Memory(), s.out.Bytes(), memory.Alignment); err == nil {
 		s.out.Addr = s.result.Addr()
 	}
 	return err
@@ -142,7 +142,7 @@ func (s *selection) count(r radix.Range) (all, mine []int64, err error) {
 			return true
 		})
 	}
-	storage, err := memory.NewStorage(s.over.Memory(), 8*len(mine), alignment)
+	storage, err := memory.NewStorage(s.over.Memory(), 8*len(mine), memory.Alignment)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -159,7 +159,7 @@ func (s *selection) count(r radix.Range) (all, mine []int64, err error) {
 
 // among finds the places among the keys of a range, which are copied and sorted. Collective.
 func (s *selection) among(all []wanted, r radix.Range, before, count, mine int64) error {
-	storage, err := memory.NewStorage(s.over.Memory(), int(16*mine)+16, alignment)
+	storage, err := memory.NewStorage(s.over.Memory(), int(16*mine)+16, memory.Alignment)
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func (s *sorting) prepare(c container.Container) func(container.Part) error {
 		if s.alone(p) && !s.together(p) {
 			n *= 2 // a line that is not side by side is copied
 		}
-		s.tmp, err = memory.NewScratch(c.Context().Memory(), int(n)*p.Type().Size(), alignment)
+		s.tmp, err = memory.NewScratch(c.Context().Memory(), int(n)*p.Type().Size(), memory.Alignment)
 		return err
 	}
 }
@@ -99,9 +99,6 @@ func (s *sorting) count(c container.Container, p container.Part) (n int64, err e
 	s.blocks, err = inBlocks(c, p, p.Type())
 	return blockSize(p, c.Context().Rank()), err
 }
-
-// alignment of temporary memory: a cache line.
-const alignment = 64
 
 // check refuses what cannot be sorted.
 func (s *sorting) check(p container.Part) error {

@@ -120,7 +120,7 @@ func (s *splitting) conclude(ordered []uint64, counts []int64, wide int) (found 
 func (s *splitting) room(bytes int) (err error) {
 	if s.work == nil || s.work.Size() < bytes {
 		s.release()
-		s.work, err = memory.NewStorage(s.over.Memory(), bytes, alignment)
+		s.work, err = memory.NewStorage(s.over.Memory(), bytes, memory.Alignment)
 	}
 	return err
 }

@@ -21,7 +21,7 @@ func TestSplittersThatNobodyFinds(t *testing.T) {
 		backendtest.OnRanks(t, cpu.Group(ranks), func(main backend.ReducingCommunicator, mem backend.MemorySpace) {
 			over, err := comm.New(main, mem)
 			assert.NoError(t, err)
-			mine, err := memory.NewStorage(mem, 16, alignment)
+			mine, err := memory.NewStorage(mem, 16, memory.Alignment)
 			assert.NoError(t, err)
 			defer mine.Release()
 			s := splitting{

@@ -49,7 +49,7 @@ func (c *Comm) alltoall(send, recv memory.Span, mine error) error {
 // Counts tells rank r the r-th of send, and returns what each rank told this one. Collective.
 func (c *Comm) Counts(send []int64) ([]int64, error) {
 	n := c.Size()
-	storage, err := memory.NewStorage(c.memory, 16*n, alignment)
+	storage, err := memory.NewStorage(c.memory, 16*n, memory.Alignment)
 	if err != nil {
 		return nil, err
 	}
@@ -269,7 +269,7 @@ func (t *rowExchange) drop() {
 func (t *rowExchange) begin() (backend.Request, error) {
 	c := t.comm
 	var err error
-	if t.notes, err = memory.NewStorage(c.memory, 2*c.size*noteBytes, alignment); err != nil {
+	if t.notes, err = memory.NewStorage(c.memory, 2*c.size*noteBytes, memory.Alignment); err != nil {
 		return nil, err
 	}
 	for rank := range c.size {
@@ -360,7 +360,7 @@ func (t *rowExchange) open() error {
 // unwantedParts returns memory for rows that nobody wants.
 func (t *rowExchange) unwantedParts(bytes int) ([]memory.Span, error) {
 	var err error
-	if t.unwanted, err = memory.NewStorage(t.comm.memory, bytes, alignment); err != nil {
+	if t.unwanted, err = memory.NewStorage(t.comm.memory, bytes, memory.Alignment); err != nil {
 		return nil, err
 	}
 	parts, at := make([]memory.Span, t.comm.size), 0

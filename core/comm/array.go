@@ -36,12 +36,9 @@ func (r *Result) release() {
 
 func headerOf(a Array) wire.Header { return wire.Header{Kind: a.Kind, Type: a.Type, Shape: a.Shape} }
 
-// alignment of everything that is allocated: a cache line, and the widest vector register.
-const alignment = 64
-
 // newResult allocates memory for an array like h describes.
 func newResult(from memory.Allocator, h wire.Header) (Result, error) {
-	storage, err := memory.NewStorage(from, h.Bytes(), alignment)
+	storage, err := memory.NewStorage(from, h.Bytes(), memory.Alignment)
 	if err != nil {
 		return Result{}, err
 	}

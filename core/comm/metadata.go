@@ -52,7 +52,7 @@ func (c *Comm) exchangeMetadata(f wire.Signature, mine error, root int64, told d
 func (c *Comm) packMetadata(told *description) (memory.Span, error) {
 	if c.metadata == nil {
 		var err error
-		if c.metadata, err = memory.NewStorage(c.memory, board.MaxPayload, alignment); err != nil {
+		if c.metadata, err = memory.NewStorage(c.memory, board.MaxPayload, memory.Alignment); err != nil {
 			return memory.Span{}, err
 		}
 	}

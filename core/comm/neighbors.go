@@ -236,7 +236,7 @@ func checkEdgeCounts(value *Array, n Neighbors, sendCounts, recvCounts []int64) 
 // countsAlongEdges sends a number along each edge, and returns what comes along each; 0 along none.
 func (c *Comm) countsAlongEdges(n Neighbors, send []int64) ([]int64, error) {
 	all := len(n.Dests) + len(n.Sources)
-	storage, err := memory.NewStorage(c.memory, 8*all, alignment)
+	storage, err := memory.NewStorage(c.memory, 8*all, memory.Alignment)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func (s *scratch) get() (*memory.Storage, error) {
 		return b, nil
 	}
 	s.mu.Unlock()
-	return memory.NewStorage(s.from, eager, alignment)
+	return memory.NewStorage(s.from, eager, memory.Alignment)
 }
 
 func (s *scratch) put(b *memory.Storage) {

@@ -182,7 +182,7 @@ func (c *Comm) newExchangeBuffers(value *Array, n int64, out *Array) (p exchange
 	if !overlap(out.Span, value.Span) {
 		return p, nil
 	}
-	if p.duplicate, err = memory.NewStorage(c.memory, value.Bytes(), alignment); err != nil {
+	if p.duplicate, err = memory.NewStorage(c.memory, value.Bytes(), memory.Alignment); err != nil {
 		return p, err
 	}
 	p.send.Addr = p.duplicate.Addr()
@@ -397,7 +397,7 @@ func (c *Comm) checkScatterv(values *Array, counts []int64, out *Array) error {
 // broadcastCounts broadcasts the type and shape of root's rows and the counts. Elsewhere the array has no elements. Collective.
 func (c *Comm) broadcastCounts(values *Array, counts []int64, root int64) (like Array, all []int64, err error) {
 	n := c.Size()
-	storage, err := memory.NewStorage(c.memory, 8*(2+wire.MaxDims+n), alignment)
+	storage, err := memory.NewStorage(c.memory, 8*(2+wire.MaxDims+n), memory.Alignment)
 	if err != nil {
 		return like, nil, err
 	}

@@ -81,10 +81,10 @@ func (t *taking) prepare(index comm.Array) (err error) {
 		return err
 	}
 	size := t.part.typ.Size()
-	if t.result, err = memory.NewStorage(t.c.Memory(), (index.Count+1)*size, alignment); err != nil {
+	if t.result, err = memory.NewStorage(t.c.Memory(), (index.Count+1)*size, memory.Alignment); err != nil {
 		return err
 	}
-	t.work, err = newWorkspace(t.c.Memory(), 2*(min(index.Count, batch)+1)*size+2*alignment)
+	t.work, err = newWorkspace(t.c.Memory(), 2*(min(index.Count, batch)+1)*size+2*memory.Alignment)
 	return err
 }
 

@@ -70,7 +70,7 @@ func fits(on *runtime.Context, size int64, t dtype.Type) error {
 	if err != nil {
 		return err
 	}
-	storage, err := memory.NewStorage(on.Memory(), bytes, alignment)
+	storage, err := memory.NewStorage(on.Memory(), bytes, memory.Alignment)
 	if err == nil {
 		storage.Release()
 	}
@@ -121,7 +121,7 @@ func newState(on *runtime.Context, t dtype.Type, layout partition.Layout, change
 	if err != nil {
 		return nil, err
 	}
-	storage, err := room(on.Memory(), size, alignment)
+	storage, err := room(on.Memory(), size, memory.Alignment)
 	if err != nil {
 		return nil, err
 	}

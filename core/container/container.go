@@ -25,9 +25,6 @@ import (
 // Containers are the open containers.
 var Containers = handle.NewTable[Container](handle.Container)
 
-// alignment of every container's memory: a cache line, and the widest vector register.
-const alignment = 64
-
 // Container is what operations work on.
 type Container interface {
 	io.Closer

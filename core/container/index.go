@@ -115,7 +115,7 @@ type workspace struct {
 }
 
 func newWorkspace(from memory.Allocator, bytes int) (*workspace, error) {
-	storage, err := memory.NewStorage(from, bytes, alignment)
+	storage, err := memory.NewStorage(from, bytes, memory.Alignment)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func newWorkspace(from memory.Allocator, bytes int) (*workspace, error) {
 // take returns the next n bytes, as elements of a type.
 func (w *workspace) take(n int, t dtype.Type) memory.Span {
 	s := memory.Span{Addr: unsafe.Add(w.storage.Addr(), w.used), Count: n, Type: t}
-	w.used += (n*t.Size() + alignment - 1) &^ (alignment - 1)
+	w.used += (n*t.Size() + memory.Alignment - 1) &^ (memory.Alignment - 1)
 	return s
 }
 

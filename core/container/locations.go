@@ -24,7 +24,7 @@ func LocalIndices(of Container, d int64) (comm.Result, error) {
 	if err != nil {
 		return comm.Result{}, err
 	}
-	storage, err := memory.NewStorage(of.Context().Memory(), bytes, alignment)
+	storage, err := memory.NewStorage(of.Context().Memory(), bytes, memory.Alignment)
 	if err != nil {
 		return comm.Result{}, err
 	}

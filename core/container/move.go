@@ -64,7 +64,7 @@ func arranged(s *state, axes []Axis, end func(Axis) (int64, transfer.Slice)) tra
 // duplicate returns a copy of the part, in C order.
 func (s *state) duplicate(from memory.Allocator) (*state, error) {
 	twin := *s
-	storage, err := memory.NewStorage(from, int(product(s.shape))*s.typ.Size(), alignment)
+	storage, err := memory.NewStorage(from, int(product(s.shape))*s.typ.Size(), memory.Alignment)
 	if err != nil {
 		return nil, err
 	}

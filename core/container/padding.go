@@ -70,7 +70,7 @@ func (s *state) padded(from memory.Allocator, r *padding) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	storage, err := memory.NewStorage(from, bytes, alignment)
+	storage, err := memory.NewStorage(from, bytes, memory.Alignment)
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ func (r *request) prepare() (err error) {
 	if r.values != nil {
 		err = checkValues(*r.values, r.part.typ, r.index.Count)
 	} else {
-		r.result, err = memory.NewStorage(r.c.Memory(), (r.index.Count+1)*r.part.typ.Size(), alignment)
+		r.result, err = memory.NewStorage(r.c.Memory(), (r.index.Count+1)*r.part.typ.Size(), memory.Alignment)
 	}
 	n := min(r.index.Count, batch)
 	r.at = newLocator(r.part.state)
@@ -123,7 +123,7 @@ func (r *request) ask(k int) (*question, error) {
 		total += int(n)
 	}
 	size := r.part.typ.Size()
-	if q.work, err = newWorkspace(r.c.Memory(), (8+size)*(len(part)+total+2)+4*alignment); err != nil {
+	if q.work, err = newWorkspace(r.c.Memory(), (8+size)*(len(part)+total+2)+4*memory.Alignment); err != nil {
 		return nil, err
 	}
 	send, recv := q.work.take(len(part), dtype.Int64), q.work.take(total, dtype.Int64)

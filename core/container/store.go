@@ -47,7 +47,7 @@ func (r *request) value(k, n int) unsafe.Pointer {
 // storeAll is store where every rank has every element: all get all lists, in rank order.
 func (r *request) storeAll(k int) error {
 	part, size := r.x.part(k, r.globals), r.part.typ.Size()
-	work, err := newWorkspace(r.c.Memory(), (8+size)*len(part)+2*alignment)
+	work, err := newWorkspace(r.c.Memory(), (8+size)*len(part)+2*memory.Alignment)
 	if err != nil {
 		return err
 	}

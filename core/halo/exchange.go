@@ -33,9 +33,6 @@ type message struct {
 	patches []patch
 }
 
-// alignment of each message's buffer: a cache line.
-const alignment = 64
-
 // NewExchange prepares the exchange. The memory is the caller's, and stays for as long as rounds are made. Local.
 func NewExchange(over *comm.Comm, plan *Plan, m Memory) (*Exchange, error) {
 	in, out := m.group(plan.Recvs), m.group(plan.Sends)
@@ -45,7 +42,7 @@ func NewExchange(over *comm.Comm, plan *Plan, m Memory) (*Exchange, error) {
 			bytes += aligned(m.bytes(boxes))
 		}
 	}
-	buffer, err := memory.NewStorage(over.Memory(), bytes, alignment)
+	buffer, err := memory.NewStorage(over.Memory(), bytes, memory.Alignment)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +60,7 @@ func NewExchange(over *comm.Comm, plan *Plan, m Memory) (*Exchange, error) {
 	return e, nil
 }
 
-func aligned(bytes int) int { return (bytes + alignment - 1) &^ (alignment - 1) }
+func aligned(bytes int) int { return (bytes + memory.Alignment - 1) &^ (memory.Alignment - 1) }
 
 // apart is how many bytes a box has at least that travels by itself, and so perhaps without being copied. A message
 // costs about as much as copying this many.

@@ -72,7 +72,7 @@ func exchange(t *testing.T, plan *Plan, shape []int64, margins []Margin) (e *Exc
 		m := Memory{Item: 8}
 		m.Strides = m.dense(padded)
 		bytes := int(m.Strides[0] * padded[0])
-		storage, err := memory.NewStorage(mem, bytes, alignment)
+		storage, err := memory.NewStorage(mem, bytes, memory.Alignment)
 		assert.NoError(t, err)
 		m.Addr = storage.Addr()
 		for d := range margins {

@@ -11,12 +11,12 @@ import (
 
 // entriesHead is how many bytes come before the keys of entries: their number and where the values start, as int64, and
 // padding.
-const entriesHead = alignment
+const entriesHead = memory.Alignment
 
 // valuesAt returns where the values of n entries start: the next cache line after the keys.
 func (m *Map) valuesAt(n int) int { return entriesHead + lines(n*m.key.Bytes) }
 
-func lines(bytes int) int { return (bytes + alignment - 1) &^ (alignment - 1) }
+func lines(bytes int) int { return (bytes + memory.Alignment - 1) &^ (memory.Alignment - 1) }
 
 // LocalEntries returns a copy of this rank's entries as bytes: two int64, which are the number of entries and where the
 // values start, from byte 64 on the keys side by side, and then the values in the same order. The order is the table's: the same
@@ -39,7 +39,7 @@ func (m *Map) LocalEntries() (comm.Result, error) {
 
 func (m *Map) newEntries(from memory.Allocator, n int) (comm.Result, error) {
 	bytes := m.valuesAt(n) + n*m.value.Size()
-	storage, err := memory.NewStorage(from, bytes, alignment)
+	storage, err := memory.NewStorage(from, bytes, memory.Alignment)
 	if err != nil {
 		return comm.Result{}, err
 	}

@@ -76,7 +76,7 @@ func (x *exchange) announce() error {
 		return err
 	}
 	// A rank that gets not even this little, beside what it has got, has no way on; a longer list is agreed on.
-	storage, err := memory.NewStorage(x.c.Memory(), 16*ranges*ranks, alignment)
+	storage, err := memory.NewStorage(x.c.Memory(), 16*ranges*ranks, memory.Alignment)
 	if err == nil {
 		defer storage.Release()
 	}
@@ -150,7 +150,7 @@ func (x *exchange) allocate() (err error) {
 	}
 	from := x.m.small
 	if !x.few {
-		if x.storage, err = memory.NewStorage(x.c.Memory(), total, alignment); err != nil {
+		if x.storage, err = memory.NewStorage(x.c.Memory(), total, memory.Alignment); err != nil {
 			return err
 		}
 		from = x.storage

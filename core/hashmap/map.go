@@ -43,7 +43,7 @@ func New(on *runtime.Context, key Key, value dtype.Type) (*Map, error) {
 	table, mine := newTable(c, key, value)
 	var small *memory.Storage
 	if mine == nil {
-		small, mine = memory.NewStorage(c.Memory(), smallBytes, alignment)
+		small, mine = memory.NewStorage(c.Memory(), smallBytes, memory.Alignment)
 	}
 	m := &Map{context: on, key: key, value: value, table: table, small: small}
 	all := make([]comm.Shared, c.Size())

@@ -136,7 +136,7 @@ func (m *Map) run(t *task) error {
 // send exchanges the keys. The longest list of all ranks says into how many ranges.
 func (m *Map) send(c *comm.Comm, t *task, l list, longest, total int) error {
 	x := exchange{m: m, c: c, task: t, before: m.total}
-	x.few = total*(2*m.table.key+3*m.table.value+3)+areaCount*alignment <= smallBytes
+	x.few = total*(2*m.table.key+3*m.table.value+3)+areaCount*memory.Alignment <= smallBytes
 	x.round = roundKeys(m.table.key+m.table.value, c.Size())
 	ranges := 1
 	if longest > x.round {

@@ -66,7 +66,7 @@ func newList(from memory.Allocator, n int, s *scratch) (list, error) {
 	if n <= fewKeys {
 		return list{buckets: s.buckets[:n]}, nil
 	}
-	storage, err := memory.NewStorage(from, 4*n, alignment)
+	storage, err := memory.NewStorage(from, 4*n, memory.Alignment)
 	if err != nil {
 		return list{}, err
 	}

@@ -1,6 +1,10 @@
 package hashmap
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"dtl/core/memory"
+)
 
 // Prefetch reads the segments where the keys of one of so many equal ranges of hashes lie, from front to back, if a batch of
 // n keys is going to look at about every second cache line of them anyway. Memory is several times as fast that way, and
@@ -10,12 +14,12 @@ func (t *Table) Prefetch(of, ranges, n int) {
 	last := max(t.indexOf(of+1, ranges), first+1)
 	bytes := 0
 	t.between(first, last, func(s *segment) { bytes += s.bytes(&t.layout) })
-	if bytes > 2*alignment*n {
+	if bytes > 2*memory.Alignment*n {
 		return
 	}
 	t.between(first, last, func(s *segment) {
 		words := unsafe.Slice((*control)(s.base), s.bytes(&t.layout)/int(unsafe.Sizeof(t.at.warm)))
-		for i := 0; i < len(words); i += alignment / int(unsafe.Sizeof(t.at.warm)) {
+		for i := 0; i < len(words); i += memory.Alignment / int(unsafe.Sizeof(t.at.warm)) {
 			t.at.warm |= words[i]
 		}
 	})

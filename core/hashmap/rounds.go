@@ -36,7 +36,7 @@ func (x *exchange) run() error {
 // lengths returns how many keys each rank has in each range: a rank's ranges side by side.
 func (x *exchange) lengths() ([]int64, error) {
 	ranges, ranks := x.plan.ranges, x.plan.ranks
-	storage, err := memory.NewStorage(x.c.Memory(), 8*ranges*(ranks+1), alignment)
+	storage, err := memory.NewStorage(x.c.Memory(), 8*ranges*(ranks+1), memory.Alignment)
 	if err != nil {
 		return nil, err
 	}

@@ -41,8 +41,6 @@ type segment struct {
 }
 
 const (
-	// alignment of a segment: a cache line.
-	alignment = 64
 	// segmentBytes is the most that a segment has. A small part of a cache is enough to move one.
 	segmentBytes = 512 << 10
 	// leastGroups is how many a segment starts with.
@@ -59,7 +57,7 @@ func (l *layout) mostGroups() uint64 {
 }
 
 func newSegment(from memory.Allocator, l *layout, groups uint64, depth uint) (*segment, error) {
-	storage, err := memory.NewStorage(from, int(groups)*l.stride, alignment)
+	storage, err := memory.NewStorage(from, int(groups)*l.stride, memory.Alignment)
 	if err != nil {
 		return nil, err
 	}

@@ -48,6 +48,9 @@ type Storage struct {
 	users atomic.Int64
 }
 
+// Alignment is that of memory for elements and for messages: a cache line, and the widest vector register.
+const Alignment = 64
+
 // NewStorage allocates size bytes with one user, the caller.
 func NewStorage(from Allocator, size, alignment int) (*Storage, error) {
 	if err := CheckReserve(); err != nil {

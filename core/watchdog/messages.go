@@ -64,7 +64,6 @@ type statusMessage struct {
 
 const (
 	statusBytes = int(unsafe.Sizeof(statusMessage{}))
-	alignment   = 64
 )
 
 // The kinds of messages.
@@ -102,7 +101,7 @@ func (m *Messages) send(kind int32, text string, to ...int) {
 	if m.closed {
 		return
 	}
-	storage, err := memory.NewStorage(m.link.Memory, statusBytes, alignment)
+	storage, err := memory.NewStorage(m.link.Memory, statusBytes, memory.Alignment)
 	if err != nil {
 		return
 	}
@@ -170,7 +169,7 @@ func (m *Messages) receive() {
 		return
 	}
 	if m.room == nil {
-		storage, err := memory.NewStorage(m.link.Memory, statusBytes, alignment)
+		storage, err := memory.NewStorage(m.link.Memory, statusBytes, memory.Alignment)
 		if err != nil {
 			return
 		}

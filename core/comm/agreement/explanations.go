@@ -37,7 +37,7 @@ const explanationBytes = int(unsafe.Sizeof(explanation{}))
 // begin begins a meeting with what this rank says.
 func (x *explanations) begin(number uint64, text string, code status.Code) error {
 	if x.room == nil {
-		storage, err := memory.NewStorage(x.link.Memory, explanationBytes*x.size, alignment)
+		storage, err := memory.NewStorage(x.link.Memory, explanationBytes*x.size, memory.Alignment)
 		if err != nil {
 			return err
 		}

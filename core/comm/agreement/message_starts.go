@@ -48,7 +48,7 @@ type gathering struct {
 }
 
 func (c *messageStarts) state(s *Starts, post board.Post, mine error) (permission, error) {
-	room, err := memory.NewStorage(c.memory, startStatementBytes*(s.size+1), alignment)
+	room, err := memory.NewStorage(c.memory, startStatementBytes*(s.size+1), memory.Alignment)
 	if err != nil {
 		return nil, err
 	}

@@ -192,7 +192,7 @@ func (m *Nodes) speak() error {
 // gather returns what the ranks of the node bring, combined or one behind the other.
 func (m *Nodes) gather() (brought Elements, err error) {
 	if m.gathered == nil {
-		if m.gathered, err = memory.NewStorage(m.link.Memory, MaxElements, alignment); err != nil {
+		if m.gathered, err = memory.NewStorage(m.link.Memory, MaxElements, memory.Alignment); err != nil {
 			return brought, err
 		}
 	}

@@ -67,7 +67,6 @@ const (
 	// MaxElements is how many bytes of elements a message carries at most.
 	MaxElements  = 32 << 10
 	messageBytes = summaryBytes + MaxElements
-	alignment    = 64
 )
 
 // earlyMessage is one from a member that was in the next meeting already when this one looked.
@@ -113,7 +112,7 @@ func stepsOf(ranks []int, position int) (steps []step) {
 func (t *traversal) begin(s summary, brought Elements) error {
 	for _, buffer := range []**memory.Storage{&t.out, &t.in} {
 		if *buffer == nil {
-			storage, err := memory.NewStorage(t.memory, messageBytes, alignment)
+			storage, err := memory.NewStorage(t.memory, messageBytes, memory.Alignment)
 			if err != nil {
 				return err
 			}
@@ -225,7 +224,7 @@ func (t *traversal) tell(s *step) (err error) {
 	if !s.hears || !t.waits || t.notice != nil {
 		return nil
 	}
-	if t.notice, err = memory.NewStorage(t.memory, summaryBytes, alignment); err != nil {
+	if t.notice, err = memory.NewStorage(t.memory, summaryBytes, memory.Alignment); err != nil {
 		return err
 	}
 	o := (*summary)(t.notice.Addr())
@@ -346,7 +345,7 @@ func (t *traversal) leave() {
 // blockedWithout receives what has come of the next meeting, which stays until then.
 func (t *traversal) blockedWithout(next, seq uint64) (yes bool) {
 	for {
-		b, err := memory.NewStorage(t.memory, messageBytes, alignment)
+		b, err := memory.NewStorage(t.memory, messageBytes, memory.Alignment)
 		if err != nil {
 			return false
 		}
