@@ -32,7 +32,7 @@ yielding = OMPI_MCA_mpi_yield_when_idle=1 MPIR_CVAR_POLLS_BEFORE_YIELD=10 MPIR_C
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = $(yielding) DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
-.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-local test-matrix test-system-mpi test-shmem test-hosts test-slurm test-large test-attack test-types test-pythons bench docs develop build go clean
+.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-local test-nodes test-matrix test-system-mpi test-shmem test-hosts test-slurm test-large test-attack test-types test-pythons bench docs develop build go clean
 .DELETE_ON_ERROR:
 
 all: setup
@@ -177,6 +177,14 @@ test-local: $(VENV)/.installed
 	$(say) "pytest, 3 ranks, without MPI"
 	DTL_BACKEND=local $(call pytest_ranks,$(PY),3) $(LOCAL_TESTS)
 
+# Ranks of several nodes, which is pretended.
+NODES_TESTS = $(addprefix python/tests/test_,$(addsuffix .py,reductions scans families mismatch messages long_messages objects \
+	nonblocking requests map redistribute sort halo windows))
+
+test-nodes: $(VENV)/.installed
+	$(say) "pytest, 3 ranks on two nodes, Open MPI"
+	DTL_NODES_OF=2 $(call pytest_ranks,$(PY),3) $(NODES_TESTS)
+
 test-standard-abi: $(VENV_MPICH)/.installed
 	$(say) "pytest, what goes through MPI, 2 ranks, MPICH through the standard ABI of MPI 5"
 	$(standard_abi) $(call pytest_ranks,$(PY_MPICH),2) $(MPI_TESTS)
@@ -187,6 +195,8 @@ test-matrix: setup go
 		printf '\n== pytest, $(n) ranks, $(with)\n' && $(call pytest_ranks,$(with),$(n)) &&)) true
 	$(foreach n,2 3 4,\
 		printf '\n== pytest, $(n) ranks, without MPI\n' && DTL_BACKEND=local $(call pytest_ranks,$(PY),$(n)) &&) true
+	$(foreach with,$(PY) $(PY_MPICH),\
+		printf '\n== pytest, 4 ranks on two nodes, $(with)\n' && DTL_NODES_OF=2 $(call pytest_ranks,$(with),4) &&) true
 	$(say) "pytest, 2 ranks, MPICH through the standard ABI of MPI 5"
 	$(standard_abi) $(call pytest_ranks,$(PY_MPICH),2)
 	$(say) "pytest, programs that tests start, MPICH"
