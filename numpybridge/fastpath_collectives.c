@@ -39,7 +39,7 @@ static PyObject *collective(const ShortObject *s, fast_call *t, const RanksObjec
     int64_t type = type_of(t)->number, bytes = in->count * type_of(t)->size;
     PyObject *out = NULL;
     meeting m;
-    if (bytes > ranks->board->brief || (reduces && !meeting_reduces(t->call.args[0], type)))
+    if (bytes > (reduces && ranks->board->all != 0 ? DTL_PAYLOAD_BYTES : ranks->board->brief) || (reduces && !meeting_reduces(t->call.args[0], type)))
         Py_RETURN_NOTIMPLEMENTED;
     int scalar_comes = reduces && t->out == Py_None && in->kind != DTL_NDARRAY;
     if (here && !scalar_comes) {
@@ -77,10 +77,10 @@ static PyObject *broadcast_from(const ShortObject *s, fast_call *t, const RanksO
     const dtl_array *in = &t->call.in;
     char head[DTL_HEADER_MAX];
     meeting m;
-    if (!in->given || t->out != Py_None || in->count > DTL_INLINE)
+    if (!in->given || t->out != Py_None || in->count > DTL_PAYLOAD_BYTES)
         Py_RETURN_NOTIMPLEMENTED;
     int64_t bytes = in->count * type_of(t)->size;
-    if (bytes > DTL_INLINE || !meeting_begin(&m, ranks, s->code, s->print))
+    if (bytes > DTL_PAYLOAD_BYTES - DTL_HEADER_MAX || !meeting_begin(&m, ranks, s->code, s->print))
         Py_RETURN_NOTIMPLEMENTED;
     m.brief.loose = 1;
     m.brief.root = t->call.args[s->root] + 1;

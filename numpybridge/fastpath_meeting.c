@@ -66,6 +66,13 @@ static int met(const meeting *m) {
             return dtl_agree(dtl_entry_of(m->board, m->rank), theirs);
         }
     }
+    if (m->brief.waits == DTL_TOGETHER) {
+        for (; !dtl_together(m->board); dtl_pause())
+            if (--spins < 0)
+                return 0;
+        m->board->floor = m->board->seq;
+        return dtl_together_agree(m->board);
+    }
     for (int rank = 0; rank < m->size; rank++)
         if (!came(m, rank, &spins))
             return 0;
@@ -80,16 +87,38 @@ static int has_room(const meeting *m, int bytes) {
     return 1;
 }
 
+/* combine adds elements of a call to others, or multiplies them. */
+static void combine(const void *how, void *into, const void *from) {
+    const dtl_brief *b = how;
+    double *real = into;
+    uint64_t *integer = into; /* in which overflow is defined: it wraps around */
+    for (int64_t i = 0; i < b->count; i++) {
+        if (b->type == type_double) {
+            double value;
+            memcpy(&value, (const char *)from + 8 * i, 8);
+            real[i] = b->op == DTL_SUM ? real[i] + value : real[i] * value;
+        } else {
+            uint64_t value;
+            memcpy(&value, (const char *)from + 8 * i, 8);
+            integer[i] = b->op == DTL_SUM ? integer[i] + value : integer[i] * value;
+        }
+    }
+}
+
 int meeting_join(meeting *m, const void *head, int head_bytes, const void *elements, int bytes) {
     uint64_t by = m->brief.op >= 0 ? operators[m->brief.op] : 0;
+    if (m->brief.waits == DTL_FOR_ALL && m->brief.root == 0 && m->board->all != 0)
+        m->brief.waits = DTL_TOGETHER;
     if (!has_room(m, head_bytes + bytes)) {
         meeting_end(m);
         return 0;
     }
-    if (m->brief.waits != DTL_FOR_ALL)
+    if (m->brief.waits == DTL_FOR_NONE || m->brief.waits == DTL_FOR_ROOT)
         dtl_describe(m->board, m->rank, &m->brief, m->print, by);
     dtl_lay_down(m->board, m->rank, dtl_fingerprint(&m->brief, m->print, by), dtl_want(&m->brief), m->brief.waits,
                  m->brief.waits == DTL_FOR_ROOT ? (int)m->brief.root - 1 : 0, head, head_bytes, elements, bytes);
+    if (m->brief.waits == DTL_TOGETHER)
+        dtl_come_together(m->board, m->rank, m->size, m->brief.op >= 0 && m->brief.count > 0 ? combine : NULL, &m->brief);
     if (met(m))
         return 1;
     char *error = NULL;
@@ -111,25 +140,13 @@ int meeting_reduces(int64_t op, int64_t type) {
 }
 
 void meeting_reduce(const meeting *m, void *into) {
-    const dtl_brief *b = &m->brief;
-    double *real = into;
-    uint64_t *integer = into; /* in which overflow is defined: it wraps around */
-    for (int rank = 0, bytes; rank < m->size; rank++) {
-        const char *laid = meeting_payload(m, rank, &bytes);
-        if (rank == 0) {
-            memcpy(into, laid, (size_t)b->count * 8);
-            continue;
-        }
-        for (int64_t i = 0; i < b->count; i++) {
-            if (b->type == type_double) {
-                double value;
-                memcpy(&value, laid + 8 * i, 8);
-                real[i] = b->op == DTL_SUM ? real[i] + value : real[i] * value;
-            } else {
-                uint64_t value;
-                memcpy(&value, laid + 8 * i, 8);
-                integer[i] = b->op == DTL_SUM ? integer[i] + value : integer[i] * value;
-            }
-        }
+    const char *all = m->brief.waits == DTL_TOGETHER ? dtl_combination(m->board) : NULL;
+    int bytes;
+    if (all != NULL) {
+        memcpy(into, all, (size_t)m->brief.count * 8);
+        return;
     }
+    memcpy(into, meeting_payload(m, 0, &bytes), (size_t)m->brief.count * 8);
+    for (int rank = 1; rank < m->size; rank++)
+        combine(&m->brief, into, meeting_payload(m, rank, &bytes));
 }

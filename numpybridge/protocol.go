@@ -5,6 +5,9 @@ package numpybridge
 /*
 #include <stdlib.h>
 #include "protocol.h"
+
+static void add_number(const void *how, void *into, const void *from) { *(int64_t *)into += *(const int64_t *)from; }
+static dtl_combiner adder(void) { return add_number; }
 */
 import "C"
 
@@ -26,6 +29,7 @@ var cStructs = map[string]reflect.Type{
 	"dtl_board":        reflect.TypeFor[C.dtl_board](),
 	"dtl_entry":        reflect.TypeFor[C.dtl_entry](),
 	"dtl_call_laid":    reflect.TypeFor[C.dtl_call_laid](),
+	"dtl_group":        reflect.TypeFor[C.dtl_group](),
 	"dtl_target":       reflect.TypeFor[C.dtl_target](),
 	"dtl_window":       reflect.TypeFor[C.dtl_window](),
 	"dtl_request_peek": reflect.TypeFor[C.dtl_request_peek](),
@@ -42,7 +46,9 @@ var cConstants = map[string]int{
 	"DTL_FENCE_USED": C.DTL_FENCE_USED, "DTL_UNLOCKED": C.DTL_UNLOCKED, "DTL_SHARED": C.DTL_SHARED, "DTL_EXCLUSIVE": C.DTL_EXCLUSIVE,
 	"DTL_TYPE_NUMBERS": C.DTL_TYPE_NUMBERS, "DTL_ENTRIES_KEPT": C.DTL_ENTRIES_KEPT, "DTL_LONG_BYTES": C.DTL_LONG_BYTES,
 	"DTL_PART_BYTES": C.DTL_PART_BYTES, "DTL_LONG_PARTS": C.DTL_LONG_PARTS, "DTL_FOR_ALL": C.DTL_FOR_ALL,
-	"DTL_FOR_NONE": C.DTL_FOR_NONE, "DTL_FOR_ROOT": C.DTL_FOR_ROOT,
+	"DTL_FOR_NONE": C.DTL_FOR_NONE, "DTL_FOR_ROOT": C.DTL_FOR_ROOT, "DTL_TOGETHER": C.DTL_TOGETHER,
+	"DTL_GROUP_SIZE": C.DTL_GROUP_SIZE, "DTL_COUNT_BITS": C.DTL_COUNT_BITS, "DTL_DIFFER": C.DTL_DIFFER, "DTL_AGREE": C.DTL_AGREE,
+	"DTL_COMBINED": C.DTL_COMBINED,
 }
 
 // cFingerprint returns what C makes of a signature, whose operator is the op-th, if there is one.
@@ -116,6 +122,26 @@ func (b cBoard) learn(rank int) { C.dtl_learn(b.at, C.dtl_entry_of(b.at, C.int(r
 
 func (b cBoard) agrees(rank int) bool {
 	return C.dtl_agree(C.dtl_entry_of(b.at, b.rank), C.dtl_entry_of(b.at, C.int(rank))) != 0
+}
+
+// comeTogether adds numbers where adds says so.
+func (b cBoard) comeTogether(adds bool) {
+	var combine C.dtl_combiner
+	if adds {
+		combine = C.adder()
+	}
+	C.dtl_come_together(b.at, b.rank, b.size, combine, nil)
+}
+
+// together returns what the ranks have combined, if they have and agree.
+func (b cBoard) together() (there, agreed bool, number int64) {
+	if there = C.dtl_together(b.at) != 0; there {
+		agreed = C.dtl_together_agree(b.at) != 0
+	}
+	if at := C.dtl_combination(b.at); at != nil {
+		number = *(*int64)(unsafe.Pointer(at))
+	}
+	return there, agreed, number
 }
 
 // kept is what a rank keeps of its meetings.

@@ -127,10 +127,12 @@ enum { DTL_BYTES = 10, DTL_EAGER = 4096 };
 enum {
     DTL_ENTRIES_KEPT = 32,
     DTL_ENTRY_BYTES = 32,
-    DTL_PAYLOAD_BYTES = 8192,
+    DTL_PAYLOAD_BYTES = 10240,
     DTL_LONG_BYTES = 2 * DTL_PAYLOAD_BYTES,
-    DTL_PART_BYTES = 2048,
+    DTL_PART_BYTES = DTL_PAYLOAD_BYTES / 4,
     DTL_LONG_PARTS = DTL_LONG_BYTES / DTL_PART_BYTES,
+    DTL_GROUP_SIZE = 8,
+    DTL_COUNT_BITS = 16,
 };
 
 /* Where a board is, and how messages go among the same ranks: core/board.Local. */
@@ -155,11 +157,12 @@ typedef struct {
     uint64_t split;                     /* the last disagreement that this rank has heard of */
     uint64_t at;                        /* where the next long payload goes */
     uint64_t used[DTL_LONG_PARTS];      /* one more than the last meeting whose payload lies in each part */
+    uint64_t group, all;                /* where the first group is, and that of all ranks; 0: there are none */
     int32_t users, rest;                /* messages on their way */
 } dtl_board;
 
 /* For which ranks a rank waits: core/board.Waits. */
-enum { DTL_FOR_ALL, DTL_FOR_NONE, DTL_FOR_ROOT };
+enum { DTL_FOR_ALL, DTL_FOR_NONE, DTL_FOR_ROOT, DTL_TOGETHER };
 
 /* What a rank lays down: core/board.Entry. */
 typedef struct {
@@ -300,6 +303,98 @@ static inline int dtl_all_agree(dtl_board *b, int size) {
     }
     b->floor = b->seq;
     return 1;
+}
+
+/* What becomes of a group: core/board/together.go. */
+enum { DTL_DIFFER, DTL_AGREE, DTL_COMBINED };
+
+/* What its members share: core/board.group. */
+typedef struct {
+    uint64_t arrived;
+    char rest[56];
+    uint64_t seq, history, want;
+    int32_t state, bytes;
+    char elements[DTL_ENTRY_BYTES];
+    char payload[DTL_PAYLOAD_BYTES];
+} dtl_group;
+
+static inline dtl_group *dtl_group_at(const dtl_board *b, int n) { return (dtl_group *)b->group + n; }
+
+/* dtl_group_place returns where a group's elements are. */
+static inline char *dtl_group_place(dtl_group *g) { return g->bytes <= DTL_ENTRY_BYTES ? g->elements : g->payload; }
+
+/* dtl_group_come counts a member in for a meeting, and returns how many have come. */
+static inline int dtl_group_come(dtl_group *g, uint64_t seq) {
+    uint64_t now = __atomic_load_n(&g->arrived, __ATOMIC_ACQUIRE), next;
+    do {
+        if (now >> DTL_COUNT_BITS > seq)
+            return 0;
+        next = now >> DTL_COUNT_BITS == seq ? now + 1 : (seq << DTL_COUNT_BITS | 1);
+    } while (!__atomic_compare_exchange_n(&g->arrived, &now, next, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+    return (int)(next & ((1 << DTL_COUNT_BITS) - 1));
+}
+
+/* dtl_group_add takes a member into the outcome of a group. combine, if there is one, adds its elements. */
+typedef void (*dtl_combiner)(const void *how, void *into, const void *from);
+static inline void dtl_group_add(dtl_group *g, uint64_t history, uint64_t want, int32_t state, const char *elements, int bytes, int first,
+                                 dtl_combiner combine, const void *how) {
+    if (first) {
+        g->history = history;
+        g->want = want;
+        g->state = combine == NULL && state > DTL_AGREE ? DTL_AGREE : state;
+        g->bytes = bytes;
+        if (combine != NULL)
+            memcpy(dtl_group_place(g), elements, (size_t)bytes);
+        return;
+    }
+    g->state = state < g->state ? state : g->state;
+    if (history != g->history || (combine != NULL && bytes != g->bytes) || (want != 0 && g->want != 0 && want != g->want))
+        g->state = DTL_DIFFER;
+    g->want |= want;
+    if (g->state == DTL_COMBINED && combine != NULL)
+        combine(how, dtl_group_place(g), elements);
+}
+
+/* dtl_come_together counts a rank in that has laid down its entry, and does what the last one of a group does:
+ * core/board.ComeTogether. */
+static inline void dtl_come_together(dtl_board *b, int rank, int size, dtl_combiner combine, const void *how) {
+    int first = 0, below = -1, child = rank, children = size, bytes;
+    while (children > 1) {
+        int n = child / DTL_GROUP_SIZE, from = n * DTL_GROUP_SIZE;
+        int members = children - from < DTL_GROUP_SIZE ? children - from : DTL_GROUP_SIZE;
+        dtl_group *g = dtl_group_at(b, first + n);
+        if (dtl_group_come(g, b->seq) != members)
+            return;
+        for (int i = 0; i < members; i++) {
+            if (below >= 0) {
+                dtl_group *member = dtl_group_at(b, below + from + i);
+                dtl_group_add(g, member->history, member->want, member->state, dtl_group_place(member), member->bytes, i == 0, combine, how);
+            } else {
+                const dtl_entry *e = dtl_entry_of(b, from + i);
+                const char *laid = dtl_payload(b, from + i, &bytes);
+                dtl_group_add(g, e->history, e->want, e->code != 0 ? DTL_DIFFER : DTL_COMBINED, laid, bytes, i == 0, combine, how);
+            }
+        }
+        child = n;
+        children = (children + DTL_GROUP_SIZE - 1) / DTL_GROUP_SIZE;
+        below = first;
+        first += children;
+    }
+    __atomic_store_n(&dtl_group_at(b, first - 1)->seq, b->seq, __ATOMIC_RELEASE);
+}
+
+/* dtl_together says whether the outcome of this meeting is there. */
+static inline int dtl_together(const dtl_board *b) {
+    return __atomic_load_n(&((const dtl_group *)b->all)->seq, __ATOMIC_ACQUIRE) == b->seq;
+}
+
+/* dtl_together_agree says whether the ranks agree, whose outcome is there. */
+static inline int dtl_together_agree(const dtl_board *b) { return ((const dtl_group *)b->all)->state != DTL_DIFFER; }
+
+/* dtl_combination returns all ranks' elements, combined, where they are together; else NULL. */
+static inline const char *dtl_combination(const dtl_board *b) {
+    dtl_group *all = (dtl_group *)b->all;
+    return all != NULL && dtl_together(b) && all->state == DTL_COMBINED ? dtl_group_place(all) : NULL;
 }
 
 /* dtl_learn takes over what a rank that has come knows of the others: core/board.Learn. */

@@ -34,6 +34,7 @@ var inGo = map[string]reflect.Type{
 	"dtl_board":        reflect.TypeFor[board.Local](),
 	"dtl_entry":        reflect.TypeFor[board.Entry](),
 	"dtl_call_laid":    reflect.TypeFor[board.Call](),
+	"dtl_group":        reflect.TypeFor[board.Group](),
 	"dtl_target":       reflect.TypeFor[rma.Target](),
 	"dtl_window":       reflect.TypeFor[rma.Local](),
 	"dtl_request_peek": pointedTo(reflect.TypeFor[comm.Request](), "peek"),
@@ -92,6 +93,8 @@ func TestConstants(t *testing.T) {
 		"DTL_EXCLUSIVE": int(rma.Exclusive), "DTL_ENTRIES_KEPT": board.EntriesKept, "DTL_FOR_ALL": int(board.WaitsForAll),
 		"DTL_FOR_NONE": int(board.WaitsForNone), "DTL_FOR_ROOT": int(board.WaitsForRoot), "DTL_LONG_BYTES": 2 * board.MaxPayload,
 		"DTL_PART_BYTES": 2 * board.MaxPayload / len(kept{}.used), "DTL_LONG_PARTS": len(kept{}.used),
+		"DTL_TOGETHER": int(board.WaitsTogether), "DTL_GROUP_SIZE": board.GroupSize, "DTL_COUNT_BITS": 16,
+		"DTL_DIFFER": board.Differ, "DTL_AGREE": board.Agree, "DTL_COMBINED": board.Combined,
 	}
 	for name, value := range want {
 		assert.Equal(t, value, cConstants[name], name)
@@ -278,6 +281,64 @@ func TestRoomOfBothSides(t *testing.T) {
 	assert.Greater(t, refused, 100)
 	assert.Greater(t, most, uint64(board.EntriesKept/2))
 	assert.Less(t, most, uint64(board.EntriesKept))
+}
+
+// TestGroupsOfBothSides has ranks come together, in any order, some by C and some by Go.
+func TestGroupsOfBothSides(t *testing.T) {
+	for _, size := range []int{9, 16, 17, 64, 65, 130} {
+		all := boards(t, size)
+		c := make([]cBoard, size)
+		for rank, b := range all {
+			c[rank] = inC(b, rank, size)
+		}
+		draws(60, func(r *rand.Rand) {
+			adds, odd, failing := r.IntN(4) > 0, oneOf(r, -1, -1, r.IntN(size)), oneOf(r, -1, -1, -1, r.IntN(size))
+			var sum int64
+			for _, rank := range r.Perm(size) {
+				number, fingerprint, code := r.Int64(), uint64(5), int16(0)
+				if sum += number; rank == odd {
+					fingerprint++
+				}
+				if rank == failing {
+					code = 101
+				}
+				all[rank].Forget()
+				all[rank].Lay(fingerprint, board.Entry{Waits: board.WaitsTogether, Code: code}, unsafe.Pointer(&number), 8)
+				comeTogether(all[rank], c[rank], r.IntN(2) == 0, adds)
+			}
+			for rank, b := range all {
+				outcomeOfBothSides(t, b, c[rank], odd < 0 && failing < 0, adds, sum)
+				b.AllCame()
+			}
+		})
+	}
+}
+
+// comeTogether has a rank count itself in, by C or by Go, and add numbers or not.
+func comeTogether(b *board.Board, c cBoard, byC, adds bool) {
+	switch {
+	case byC:
+		c.comeTogether(adds)
+	case adds:
+		b.ComeTogether(func(into, from unsafe.Pointer) { *(*int64)(into) += *(*int64)(from) })
+	default:
+		b.ComeTogether(nil)
+	}
+}
+
+// outcomeOfBothSides checks what a rank reads of a meeting in groups.
+func outcomeOfBothSides(t *testing.T, b *board.Board, c cBoard, agrees, adds bool, sum int64) {
+	t.Helper()
+	there, agreed := b.Together()
+	assert.Equal(t, []bool{true, agrees}, []bool{there, agreed})
+	there, agreed, number := c.together()
+	assert.Equal(t, []bool{true, agrees}, []bool{there, agreed})
+	if at := b.Combination(); agrees && adds {
+		assert.Equal(t, []int64{sum, sum}, []int64{number, *(*int64)(at)})
+	} else {
+		assert.Nil(t, at)
+		assert.Zero(t, number)
+	}
 }
 
 func TestWindowsAreReachedAlike(t *testing.T) {

@@ -16,8 +16,9 @@ import (
 	"dtl/core/board/cma"
 )
 
-// MaxPayload is the most bytes that an entry carries.
-const MaxPayload = 8192
+// MaxPayload is the most bytes that an entry carries: 8 KiB of elements with the header of their array, in a ring of four parts
+// for each.
+const MaxPayload = 10240
 
 // inline is how many of them lie in the entry's own cache line, which travels in one piece.
 const inline = 32
@@ -32,6 +33,8 @@ const (
 	WaitsForNone
 	// WaitsForRoot is of a rank that goes on when root has come; or all, if root waits for all.
 	WaitsForRoot
+	// WaitsTogether is WaitsForAll where all ranks do, and count themselves in groups: see together.go.
+	WaitsTogether
 )
 
 // Entry is what a rank lays down in a meeting.
@@ -134,7 +137,7 @@ func (b *Board) entry(rank int, seq uint64) *Entry {
 }
 
 // Bytes returns how long the memory for so many ranks is.
-func Bytes(ranks int) int { return headBytes + ranks*slotBytes }
+func Bytes(ranks int) int { return headBytes + ranks*slotBytes + groups(ranks)*groupBytes }
 
 // Lay lays down this rank's entry for the next meeting, for which there is Room: e's Want, Code, Waits and Root, and n bytes
 // at payload, at most MaxPayload. The fingerprint is the call's. The entry has that of all calls up to this one, so that

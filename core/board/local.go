@@ -27,6 +27,7 @@ type Local struct {
 	split         uint64            // the last disagreement that this rank has heard of
 	at            uint64            // where the next long payload goes
 	used          [longParts]uint64 // one more than the last meeting whose payload lies in each part
+	group, all    uint64            // the addresses of the first group and of that of all ranks; 0: there are none
 	users         int32             // messages on their way
 	_             int32
 }
@@ -52,6 +53,10 @@ func (l *Local) describe(b *Board) {
 	l.seq, l.floor, l.history, l.split, l.at, l.used = 0, 0, 0, 0, 0, [longParts]uint64{}
 	l.slots, l.broken = uint64(first), uint64(uintptr(unsafe.Pointer(&b.head().broken)))
 	l.stride, l.extra = uint64(slotBytes), uint64(unsafe.Offsetof(slot{}.long))
+	if l.group, l.all = 0, 0; b.Groups() {
+		l.group = uint64(uintptr(unsafe.Pointer(b.group(0))))
+		l.all = uint64(uintptr(unsafe.Pointer(b.group(groups(b.size) - 1))))
+	}
 	l.offers = uint64(unsafe.Offsetof(slot{}.presence))
 }
 

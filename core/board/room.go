@@ -12,7 +12,7 @@ const (
 
 	// Long payloads lie in a ring, too, in parts that are given back one by one.
 	longBytes = 2 * MaxPayload
-	partBytes = 2048
+	partBytes = MaxPayload / 4
 	longParts = longBytes / partBytes
 )
 

@@ -34,10 +34,14 @@ func (c *Comm) startWith(f wire.Signature, mine error, send agreement.Elements) 
 // startTo is startWith for a call whose result goes to root alone. The others wait for nobody where the elements go along in
 // memory that they share.
 func (c *Comm) startTo(root int, f wire.Signature, mine error, send agreement.Elements) (short bool, err error) {
-	if c.near == nil || root == c.rank || !c.goAlong(send.Bytes(), send.Way) {
+	if c.near == nil || !c.goAlong(send.Bytes(), send.Way) {
 		return c.startWith(f, mine, send)
 	}
-	return true, c.meetRooted(f, mine, send, board.WaitsForNone, 0)
+	waits := board.WaitsForNone
+	if root == c.rank {
+		waits = board.WaitsForAll
+	}
+	return true, c.meetRooted(f, mine, send, waits, 0)
 }
 
 // goAlong reports whether a meeting has room for so many bytes of each rank.

@@ -172,7 +172,7 @@ func TestScatterGivesEachRankItsEntry(t *testing.T) {
 }
 
 func TestReductionsAndGathers(t *testing.T) {
-	everyGroup(t, func(t *testing.T, n int) {
+	reductionsAndGathers := func(t *testing.T, n int) {
 		onRanks(t, n, func(c *comm.Comm) {
 			send, recv := ramp(c.Rank(), 5), make([]float64, 5)
 			s, r := memory.Of(dtype.Float64, send), memory.Of(dtype.Float64, recv)
@@ -194,7 +194,11 @@ func TestReductionsAndGathers(t *testing.T) {
 			assert.NoError(t, c.Allreduce(s, s, kernel.Max), "in place")
 			assert.Equal(t, ramp(n-1, 5), send)
 		})
-	})
+	}
+	everyGroup(t, reductionsAndGathers)
+	for _, n := range []int{9, 18} { // more than 8 ranks that share memory meet in groups
+		t.Run(fmt.Sprintf("%d ranks", n), func(t *testing.T) { reductionsAndGathers(t, n) })
+	}
 }
 
 func TestArgumentsOutsideTheirRange(t *testing.T) {

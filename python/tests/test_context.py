@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -183,3 +185,33 @@ def test_left_by_an_exception_that_is_caught(ctx: dtl.Context) -> None:
         raise KeyError
     assert "closed" in repr(other)
     assert dtl.allreduce(ctx, 1) == ctx.size
+
+
+def _shared_bytes() -> int:
+    """Return how much memory of /dev/shm without a path this process has mapped."""
+    total = 0
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        if "/dev/shm/#" in line:
+            start, end = line.split()[0].split("-")
+            total += int(end, 16) - int(start, 16)
+    return total
+
+
+@pytest.mark.mpi(min_size=2)
+@pytest.mark.skipif(os.environ.get("DTL_SHARED_MEMORY") == "0", reason="the ranks share none; runs in all other jobs")
+def test_shared_memory_of_a_context(ctx: dtl.Context) -> None:
+    """What docs/guide/waiting.md says, also of a dup and of a stream; and all of it goes with the context."""
+    before = _shared_bytes()
+    most = 4096 + ctx.size * 44 * 1024 + (ctx.size > 8) * (ctx.size * 1536 + 4 * 10368)
+    with ctx.dup() as twin:
+        one = _shared_bytes() - before
+        assert 0 < one <= most
+        for _ in range(100):
+            dtl.broadcast(twin, 1.0)
+            dtl.allreduce(twin, np.ones(1000))
+        assert _shared_bytes() - before == one
+        with dtl.DistributedVector(twin, 10, fill=1.0) as vec:
+            held = _shared_bytes()
+            assert dtl.async_reduce(vec, "sum").get() == 10
+            assert _shared_bytes() - held <= most
+    assert _shared_bytes() == before

@@ -159,6 +159,14 @@ func onRanks(t *testing.T, size int, body func(r *rank)) {
 	}
 }
 
+// onSizes is onRanks with several numbers of ranks.
+func onSizes(t *testing.T, sizes []int, body func(r *rank)) {
+	t.Helper()
+	for _, size := range sizes {
+		onRanks(t, size, body)
+	}
+}
+
 // all waits until all ranks are in the meeting that Come or Explain has begun.
 func (r *rank) all(there bool, err error) {
 	for !there && assert.NoError(r.t, err) {
@@ -174,7 +182,7 @@ func (r *rank) meet(s wire.Statement) {
 }
 
 func TestRanksMeet(t *testing.T) {
-	for size := 2; size <= 7; size++ {
+	for _, size := range []int{2, 3, 4, 5, 6, 7, 9, 17, 66} {
 		onRanks(t, size, func(r *rank) {
 			first := r.Number()
 			for i := range 5 {
@@ -233,7 +241,7 @@ func TestElementsCombined(t *testing.T) {
 			}
 			bits[meeter] = sum[0]
 		})
-		assert.Len(t, bits, 2)
+		assert.Len(t, bits, 2+size/9, "more than 8 ranks that share memory combine their elements there, too")
 	}
 }
 
@@ -244,7 +252,7 @@ func TestRanksThatDiffer(t *testing.T) {
 		"a rank that cannot": func(s *wire.Statement) { s.Code = int32(status.OutOfMemory) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			onRanks(t, 3, func(r *rank) {
+			onSizes(t, []int{3, 9}, func(r *rank) {
 				for odd := range r.size {
 					s, text := wire.Statement{Fingerprint: 5, Want: 3}, "sort"
 					if r.n == odd {
@@ -274,7 +282,7 @@ func TestRanksThatDiffer(t *testing.T) {
 
 // TestRankThatHasLeft has the last rank leave after the first meeting: the others wait for it in vain in the next.
 func TestRankThatHasLeft(t *testing.T) {
-	onRanks(t, 3, func(r *rank) {
+	onSizes(t, []int{3, 9}, func(r *rank) {
 		r.meet(wire.Statement{})
 		if r.n == r.size-1 {
 			r.leave("has gone")
@@ -288,7 +296,7 @@ func TestRankThatHasLeft(t *testing.T) {
 			assert.NoError(r.t, waited)
 		}
 		assert.True(r.t, watchdog.IsInVain(err))
-		assert.ErrorContains(r.t, err, "rank 2 has gone, and does not come to barrier()")
+		assert.ErrorContains(r.t, err, fmt.Sprintf("rank %d has gone, and does not come to barrier()", r.size-1))
 		r.Leave()
 	})
 }

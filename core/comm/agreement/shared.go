@@ -6,6 +6,7 @@ import (
 
 	"dtl/core/board"
 	"dtl/core/comm/wire"
+	"dtl/core/kernel/reduce"
 	"dtl/core/status"
 	"dtl/core/watchdog"
 )
@@ -38,6 +39,7 @@ type Shared struct {
 	missing   int    // the rank that is waited for; -1: none is
 	missingAt uint64 // where it has not come yet
 	turn      int
+	looked    int
 }
 
 var _ Meeter = (*Shared)(nil)
@@ -53,7 +55,11 @@ func NewShared(b *board.Board, group *watchdog.Group, starts *Starts, looks int,
 
 // Come lays down an entry, and looks for those of the others.
 func (m *Shared) Come(s wire.Statement, brought Elements) (bool, error) {
-	return m.come(s, board.Entry{}, brought)
+	e := board.Entry{}
+	if m.board.Groups() {
+		e.Waits = board.WaitsTogether
+	}
+	return m.come(s, e, brought)
 }
 
 func (m *Shared) come(s wire.Statement, e board.Entry, brought Elements) (bool, error) {
@@ -75,7 +81,7 @@ func (m *Shared) come(s wire.Statement, e board.Entry, brought Elements) (bool, 
 func (m *Shared) Explain(text string, code status.Code) (bool, error) {
 	m.board.Account(text)
 	m.board.Forget()
-	return m.Come(wire.Statement{Fingerprint: explaining, Code: int32(code)}, Elements{})
+	return m.come(wire.Statement{Fingerprint: explaining, Code: int32(code)}, board.Entry{}, Elements{})
 }
 
 // Wait looks for the entries that are missing: once where d is 0, else waitTurns times.
@@ -135,12 +141,27 @@ func (m *Shared) makeRoom() (bool, error) {
 
 func (m *Shared) lay() {
 	p := &m.pending
-	if p.entry.Waits != board.WaitsForAll {
+	if p.entry.Waits == board.WaitsForNone || p.entry.Waits == board.WaitsForRoot {
 		m.board.Describe(p.call)
 	}
 	m.board.Lay(p.fingerprint, p.entry, p.brought.Addr, p.brought.Bytes())
+	if p.entry.Waits == board.WaitsTogether {
+		m.board.ComeTogether(combiner(p.brought))
+	}
 	p.brought = Elements{}
-	m.seen = 0
+	m.seen, m.looked = 0, 0
+}
+
+// combiner returns what adds elements to others where they are Combined, else nil.
+func combiner(e Elements) func(into, from unsafe.Pointer) {
+	if e.Way != Combined || e.Addr == nil {
+		return nil
+	}
+	return func(into, from unsafe.Pointer) {
+		to, more := e.Span, e.Span
+		to.Addr, more.Addr = into, from
+		_ = reduce.Accumulate(to, more, e.Op) // which the caller has checked
+	}
 }
 
 // complete reports whether all are there for which this rank waits.
@@ -160,12 +181,46 @@ func (m *Shared) complete() bool {
 			b.Learn(root)
 			return true
 		}
+	case board.WaitsTogether:
+		if there, agreed := b.Together(); there && agreed {
+			b.AllCame()
+			return true
+		}
+		if m.looked++; m.looked%looksAtEach != 0 {
+			return false
+		}
 	}
+	return m.each()
+}
+
+// looksAtEach is how often a rank that meets in groups looks before it looks at each rank, for one that may have made another
+// call.
+const looksAtEach = 64
+
+// together is the board's, where this rank waits for that.
+func (m *Shared) together() (there, agreed bool) {
+	if m.board.Entry(m.rank).Waits != board.WaitsTogether {
+		return true, false
+	}
+	return m.board.Together()
+}
+
+// each reports whether each rank has come.
+func (m *Shared) each() bool {
+	b := m.board
 	for m.seen = 0; m.seen < m.size; m.seen++ {
 		if !b.Arrived(m.seen) {
 			m.missing, m.missingAt = m.seen, b.Meetings()
 			return false
 		}
+	}
+	if there, _ := m.together(); !there && m.Agreed() { // the last one is about to publish the outcome, unless it has ended
+		for rank := range m.size {
+			if m.group.Left(rank) != "" {
+				m.missing, m.missingAt = rank, b.Meetings()+1
+			}
+		}
+		return false
 	}
 	b.AllCame()
 	return true
@@ -195,6 +250,10 @@ func (m *Shared) Agreed() bool {
 	case board.WaitsForRoot:
 		if root := min(int(mine.Root), m.size-1); m.board.Arrived(root) && m.board.Entry(root).Waits == board.WaitsForNone {
 			return m.agrees(root)
+		}
+	case board.WaitsTogether:
+		if there, agreed := m.together(); there {
+			return agreed
 		}
 	}
 	agreement := wire.Agreement{Fingerprint: mine.History}
@@ -257,12 +316,12 @@ func (m *Shared) BlockedWithout(seq uint64) bool {
 // Number returns how often this rank has laid down an entry.
 func (m *Shared) Number() uint64 { return m.board.Meetings() }
 
-// Combination is nil: every rank's elements are on the board.
-func (m *Shared) Combination() unsafe.Pointer { return nil }
+// Combination is there where the ranks meet in groups. Else it is nil: every rank's elements are on the board.
+func (m *Shared) Combination() unsafe.Pointer { return m.board.Combination() }
 
 // Room is that of an entry, or less where many ranks would read long ones.
 func (m *Shared) Room(w Way) int {
-	if w == FromRoot {
+	if w == FromRoot || w == Combined && m.board.Groups() {
 		return board.MaxPayload
 	}
 	return min(board.MaxPayload, (64<<10)/m.size)
