@@ -21,6 +21,18 @@ func TestCommunicator(t *testing.T) {
 	}
 }
 
+// TestReaders: processes that copy long messages from each other, and those that are not let.
+func TestReaders(t *testing.T) {
+	for name, fabric := range map[string]func(single) transport.Fabric{
+		"read":    func(s single) transport.Fabric { return reading{s} },
+		"refused": func(s single) transport.Fabric { return refusing{s} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			backendtest.Communicator(t, ranksOf(func() []*World { return worldsOf(3, 1<<20, fabric) }))
+		})
+	}
+}
+
 func TestMemorySpace(t *testing.T) { backendtest.MemorySpace(t, worlds(1, 64<<20)[0].heap) }
 
 func TestWindow(t *testing.T) {

@@ -29,8 +29,28 @@ type single struct {
 
 var _ transport.Fabric = single{}
 
-// worlds returns the engines of n processes.
+// reading is a single whose processes read each other's memory.
+type reading struct{ single }
+
+var _ transport.Reader = reading{}
+
+func (r reading) Read(_ int, from uint64, into unsafe.Pointer, n int) bool {
+	memory.Move(into, *(*unsafe.Pointer)(unsafe.Pointer(&from)), n)
+	return true
+}
+
+// refusing is one that finds out that it must not.
+type refusing struct{ single }
+
+func (refusing) Read(int, uint64, unsafe.Pointer, int) bool { return false }
+
+// worlds returns n processes.
 func worlds(n, heap int) []*World {
+	return worldsOf(n, heap, func(s single) transport.Fabric { return s })
+}
+
+// worldsOf returns n processes over a fabric each.
+func worldsOf(n, heap int, fabric func(single) transport.Fabric) []*World {
 	rings := (transport.Layout(n).Bytes() + 4095) / 4096 * 4096
 	t := &together{size: rings + heap}
 	var all []*World
@@ -41,7 +61,7 @@ func worlds(n, heap int) []*World {
 		t.parts = append(t.parts, unsafe.Add(start, int(-uintptr(start)&4095)))
 	}
 	for i := range n {
-		all = append(all, New(single{t, i}, "SIZE"))
+		all = append(all, New(fabric(single{t, i}), "SIZE"))
 	}
 	return all
 }
@@ -98,9 +118,13 @@ func (s single) CompareSwap(there, at int, cond, value uint64) uint64 {
 
 // ranks runs a body on the n ranks of a new communicator.
 func ranks(n int) backendtest.Run {
+	return ranksOf(func() []*World { return worlds(n, 16<<20) })
+}
+
+func ranksOf(worlds func() []*World) backendtest.Run {
 	return func(t *testing.T, body func(t *testing.T, c backend.ReducingCommunicator)) {
 		var all sync.WaitGroup
-		for _, w := range worlds(n, 16<<20) {
+		for _, w := range worlds() {
 			all.Go(func() { body(t, w.comm()) })
 		}
 		all.Wait()

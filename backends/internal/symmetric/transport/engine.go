@@ -3,6 +3,7 @@
 package transport
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,9 +22,12 @@ type Engine struct {
 	channels map[uint32]*matching // by channel
 	sends    map[uint64]*Request
 	receives map[uint64]*Request
-	lastID   uint64 // of sends, receives and active requests
-	stage    []byte // where a short record is put together
+	copies   []*Request // receives that copy from other processes
+	lastID   uint64     // of sends, receives and active requests
+	stage    []byte     // where a short record is put together
 	handlers [kinds]Handler
+	reader   Reader // the fabric, where it is one
+	patient  int    // looks at which a wait gives no processor to others
 }
 
 // Handler does what a record asks for. It holds the engine's lock.
@@ -36,9 +40,47 @@ func NewEngine(f Fabric) *Engine {
 		sends: map[uint64]*Request{}, receives: map[uint64]*Request{}, stage: make([]byte, staged),
 	}
 	e.handlers = [kinds]Handler{
-		eager: e.onMessage, readyToSend: e.onMessage, clearToSend: e.onClearToSend, fragment: e.onFragment,
+		eager: e.onMessage, readyToSend: e.onMessage, clearToSend: e.onClearToSend, fragment: e.onFragment, copied: e.onCopied,
+	}
+	e.reader, _ = f.(Reader)
+	if runtime.NumCPU() >= f.Processes() {
+		e.patient = brief
 	}
 	return e
+}
+
+// copyStep is how many bytes a process copies before it looks at what else there is.
+const copyStep = 1 << 20
+
+// copy goes on with what this process copies from others. The caller holds the lock.
+func (e *Engine) copy() {
+	kept := e.copies[:0]
+	for _, r := range e.copies {
+		if !e.copySome(r) {
+			kept = append(kept, r)
+		}
+	}
+	clear(e.copies[len(kept):])
+	e.copies = kept
+}
+
+// copySome copies a part of a message, and reports whether nothing is left to copy. Where that cannot be done, the sender
+// sends the message.
+func (e *Engine) copySome(r *Request) bool {
+	n := min(copyStep, min(r.status.Bytes, r.buf.Bytes())-r.filled)
+	if n > 0 && !e.reader.Read(r.process, r.address+uint64(r.filled), unsafe.Add(r.buf.Addr, r.filled), n) {
+		r.filled = 0
+		e.demand(r)
+		return true
+	}
+	r.filled += n
+	if r.filled < min(r.status.Bytes, r.buf.Bytes()) {
+		return false
+	}
+	r.filled = r.status.Bytes
+	r.finish()
+	e.SendRecord(r.process, Header{Kind: copied, ID: r.id}, nil)
+	return true
 }
 
 // Handle sets what is done with records of a kind, before any comes.
@@ -119,9 +161,12 @@ func (e *Engine) Progress() {
 	for to := range e.links {
 		e.flush(to)
 	}
+	e.copy()
 }
 
 const (
+	// brief is how many looks a wait takes before it gives the processor to others, where each process has one.
+	brief = 20
 	// spins is how many looks a wait takes before it lets time pass.
 	spins = 4000
 	// nap is how long that is.
@@ -133,7 +178,7 @@ func (e *Engine) Pause(look int) {
 	switch {
 	case look > spins:
 		time.Sleep(nap)
-	default:
+	case look > e.patient:
 		e.Yield()
 	}
 	if look%16 == 15 {

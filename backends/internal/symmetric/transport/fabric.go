@@ -32,3 +32,11 @@ type Fabric interface {
 	// Yield lets another process have the processor.
 	Yield()
 }
+
+// Reader is a Fabric whose processes copy from each other's memory, wherever that lies, where the system lets them. Then long
+// messages are copied once.
+type Reader interface {
+	Fabric
+	// Read copies n bytes from an address in another process, and reports whether it could.
+	Read(there int, from uint64, into unsafe.Pointer, n int) bool
+}

@@ -17,6 +17,7 @@ type matching struct {
 type envelope struct {
 	source, tag, bytes int
 	id                 uint64
+	address            uint64 // of a long one at its sender; 0: it sends the elements
 	data               []byte
 }
 
@@ -67,7 +68,19 @@ func (e *Engine) match(r *Request, m *envelope, data unsafe.Pointer) {
 		r.append(data, m.bytes)
 		return
 	}
+	r.process, r.id, r.address = m.source, m.id, m.address
+	if m.address == 0 || e.reader == nil {
+		e.demand(r)
+		return
+	}
+	if !e.copySome(r) {
+		e.copies = append(e.copies, r)
+	}
+}
+
+// demand has the sender of a long message send it.
+func (e *Engine) demand(r *Request) {
 	id := e.Number()
 	e.receives[id] = r
-	e.SendRecord(m.source, Header{Kind: clearToSend, ID: m.id, Bytes: id}, nil)
+	e.SendRecord(r.process, Header{Kind: clearToSend, ID: r.id, Bytes: id}, nil)
 }

@@ -22,7 +22,12 @@ func (e *Engine) Send(channel uint32, buf memory.Span, to, tag int) *Request {
 	}
 	h.Kind, h.ID = readyToSend, e.Number()
 	e.sends[h.ID] = r
-	e.SendRecord(to, h, nil)
+	var where unsafe.Pointer
+	if e.reader != nil {
+		address := uint64(uintptr(buf.Addr))
+		where, h.Size = unsafe.Pointer(&address), uint32(unsafe.Sizeof(address))
+	}
+	e.SendRecord(to, h, where)
 	return r
 }
 
@@ -54,6 +59,9 @@ func (e *Engine) receive(channel uint32, ranks Ranks, buf memory.Span, source, t
 // onMessage takes a short message, or the announcement of a long one.
 func (e *Engine) onMessage(from int, h Header, payload unsafe.Pointer) {
 	m := envelope{source: from, tag: int(h.Tag), bytes: int(h.Bytes), id: h.ID}
+	if h.Kind == readyToSend && h.Size > 0 {
+		m.address = *(*uint64)(payload)
+	}
 	e.matching(h.Channel).deliver(e, m, payload)
 }
 
@@ -64,6 +72,12 @@ func (e *Engine) onClearToSend(from int, h Header, _ unsafe.Pointer) {
 	e.enqueue(from, &outgoing{
 		Header: Header{Kind: fragment, ID: h.Bytes}, data: r.buf.Addr, total: r.buf.Bytes(), request: r,
 	})
+}
+
+// onCopied completes the send of a long message that its receiver has copied.
+func (e *Engine) onCopied(_ int, h Header, _ unsafe.Pointer) {
+	e.sends[h.ID].done = true
+	delete(e.sends, h.ID)
 }
 
 // onFragment takes elements of a long message.

@@ -17,6 +17,8 @@ type Request struct {
 	in          *matching // where it receives; nil: it sends
 	source, tag int       // a process, or backend.AnySource
 	filled      int       // bytes that came
+	process     int       // of a long message, who sends it, under which number, and where it lies there
+	id, address uint64
 	done        bool
 	status      backend.Status
 	err         error
@@ -30,9 +32,13 @@ func (r *Request) append(data unsafe.Pointer, n int) {
 		memory.Move(unsafe.Add(r.buf.Addr, r.filled), data, room)
 	}
 	r.filled += n
-	if r.filled < r.status.Bytes {
-		return
+	if r.filled == r.status.Bytes {
+		r.finish()
 	}
+}
+
+// finish completes a receive of which all has come.
+func (r *Request) finish() {
 	r.done = true
 	if r.filled > r.buf.Bytes() {
 		r.err = status.New(status.Communication, "message of %d bytes from rank %d with tag %d truncated: the buffer has %d",

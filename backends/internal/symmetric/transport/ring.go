@@ -14,8 +14,9 @@ import (
 //	credit   bytes read, in the sender's memory, written by the receiver
 //
 // In the ring are records, which do not wrap around its end. A short message is one record, sent eagerly. A long one is
-// announced by one; when its receiver has room it says so with another, and the elements follow in pieces. So nobody keeps
-// a long message for a receiver that does not want it yet, and no ring is full of it.
+// announced by one; when its receiver has room it says so with another, and the elements follow in pieces, unless the receiver
+// can copy them from where they lie, and says when it has. So nobody keeps a long message for a receiver that does not want
+// it yet, and no ring is full of it.
 
 // Rings say where they lie in the symmetric memory.
 type Rings struct{ processes, size int }
@@ -58,9 +59,10 @@ type Kind uint32
 const (
 	skip          Kind = iota // nothing, up to the end of the ring
 	eager                     // a short message
-	readyToSend               // announces a long message: ID is its sender's
+	readyToSend               // announces a long message: ID is its sender's; its address follows where others may read it
 	clearToSend               // of its receiver: ID is the sender's, Bytes the receiver's
 	fragment                  // of its elements: ID is the receiver's
+	copied                    // of its receiver, who has read it: ID is the sender's
 	ActiveRequest             // of a window, as package window says
 	ActiveReply               // to an active request: ID is the request's
 	kinds
