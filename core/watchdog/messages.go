@@ -22,12 +22,12 @@ type Messages struct {
 
 	mu       sync.Mutex
 	closed   bool
-	room     *memory.Storage // for a message that comes
-	gone     []Departure     // by rank
-	by       int             // who has given up; -1: nobody
+	room     *memory.Storage   // for a message that comes
+	gone     map[int]Departure // by rank
+	by       int               // who has given up; -1: nobody
 	why      string
-	asking   []int    // ranks that this one has not answered
-	places   []string // what the ranks answered, "" if they have not
+	asking   []int          // ranks that this one has not answered
+	places   map[int]string // what the ranks answered
 	reported time.Time
 	reporter int // who said last that it reports
 	sent     []sent
@@ -83,7 +83,7 @@ type sent struct {
 
 // NewMessages returns the Channel of the ranks of a communicator.
 func NewMessages(link Link) *Messages {
-	return &Messages{link: link, gone: make([]Departure, link.On.Size()), by: -1, places: make([]string, link.On.Size())}
+	return &Messages{link: link, gone: map[int]Departure{}, by: -1, places: map[int]string{}}
 }
 
 // span is the memory of a message.
@@ -289,7 +289,9 @@ func (m *Messages) Places() []string {
 	for deadline := time.Now().Add(answering); time.Now().Before(deadline) && slices.Contains(texts, ""); time.Sleep(10 * time.Millisecond) {
 		m.mu.Lock()
 		m.receive()
-		copy(texts, m.places)
+		for rank, text := range m.places {
+			texts[rank] = text
+		}
 		for rank, d := range m.gone {
 			if texts[rank] == "" {
 				texts[rank] = d.Why
@@ -329,11 +331,4 @@ func (m *Messages) Close(patience time.Duration) bool {
 }
 
 // alone reports whether all others have left. The caller holds the lock.
-func (m *Messages) alone() bool {
-	for rank, d := range m.gone {
-		if rank != m.link.On.Rank() && d.Why == "" {
-			return false
-		}
-	}
-	return true
-}
+func (m *Messages) alone() bool { return len(m.gone) == m.link.On.Size()-1 }
