@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"dtl/core/comm"
+	"dtl/core/comm/wire"
 	"dtl/core/dtype"
+	"dtl/core/kernel"
 	"dtl/core/kernel/radix"
 	"dtl/core/memory"
 	"dtl/core/phase"
@@ -140,23 +142,30 @@ func (m *merging) ends(sizes []int64) ([]int, error) {
 
 // earlier returns, for each splitter, how many elements equal to it the ranks before this one have. Collective.
 func (s *splitting) earlier() ([]int64, error) {
-	n, ranks := len(s.all), s.over.Size()
-	if err := s.room(8 * n * (ranks + 1)); err != nil {
-		return nil, err
-	}
-	send, recv := s.words(0, n), s.words(n, n*ranks)
-	send.Type, recv.Type = dtype.Int64, dtype.Int64
+	equal := make([]int64, len(s.all))
 	for i, x := range s.all {
-		memory.As[int64](send)[i] = int64(x.equal)
+		equal[i] = int64(x.equal)
 	}
-	if err := s.over.Allgather(send, recv); err != nil {
+	return s.before(equal)
+}
+
+// before returns the sums of what the ranks before this one give. Collective.
+func (s *splitting) before(mine []int64) ([]int64, error) {
+	n := len(mine)
+	if err := s.room(8 * 2 * n); err != nil {
 		return nil, err
 	}
-	sums := make([]int64, n)
-	for rank := range s.over.Rank() {
-		for i := range sums {
-			sums[i] += memory.As[int64](recv)[rank*n+i]
-		}
+	send, recv := s.words(0, n), s.words(n, n)
+	send.Type, recv.Type = dtype.Int64, dtype.Int64
+	copy(memory.As[int64](send), mine)
+	value, sums := alongOne(send), alongOne(recv)
+	if _, err := s.over.Exscan(&value, &sums, kernel.Sum); err != nil {
+		return nil, err
 	}
-	return sums, nil
+	return slices.Clone(memory.As[int64](recv)), nil
+}
+
+// alongOne returns elements as an array of one dimension.
+func alongOne(s memory.Span) comm.Array {
+	return comm.Array{Span: s, Shape: []int64{int64(s.Count)}, Kind: wire.NDArray}
 }

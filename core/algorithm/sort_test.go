@@ -60,14 +60,20 @@ func contents[T any](t *testing.T, on *runtime.Context, c *container.Array, n in
 	return all
 }
 
-func TestSortIsStableOnAllPartitions(t *testing.T) { sortAllPartitions(t) }
+func TestSortIsStableOnAllPartitions(t *testing.T) { sortAllPartitions(t, names) }
 
 func TestSortOfLittleFindsSplitters(t *testing.T) {
 	defer algorithm.SetFewBytes(0)()
-	sortAllPartitions(t)
+	sortAllPartitions(t, names)
 }
 
-func sortAllPartitions(t *testing.T) {
+func TestSortDrawsSplitters(t *testing.T) {
+	defer algorithm.SetFewBytes(0)()
+	defer algorithm.SetFewRanks(1)()
+	sortAllPartitions(t, []string{"random", "sorted", "two values"})
+}
+
+func sortAllPartitions(t *testing.T, names []string) {
 	everyDivision(t, func(t *testing.T, on *runtime.Context, size int64, d container.Division) {
 		for i, name := range names {
 			value := adversarial[name]

@@ -12,15 +12,14 @@ import (
 )
 
 // Splitters are found exactly: for each place in the order of all elements that a rank's share ends at, how many of each
-// rank's sorted elements come before it. In each round the ranks propose keys, evenly spaced over those of theirs that may
-// be the splitter's, and count how many elements are less than each proposal, and how many equal to it. So all that may
-// be is divided by the number of proposals in each round, whatever the elements are.
+// rank's sorted elements come before it. In each round some keys of elements that may be the splitter's are proposed, and
+// the ranks count how many elements are less than each proposal, and how many equal to it. Few ranks propose all of them,
+// each as many; of many ranks, the elements are drawn by lot, as many of all ranks together (see sampling.go).
 
 // proposals is how many of them all ranks make in a round, about, for a splitter.
 const proposals = 128
 
-// mostRounds is more than there are while no element changes: what may be on each rank is halved at least, each time.
-// All ranks count the same rounds.
+// mostRounds is more than there are while no element changes. All ranks count the same rounds.
 const mostRounds = 66
 
 // none is where a rank has no proposal: no rank counts it.
@@ -30,6 +29,7 @@ const none = ^uint64(0)
 type splitter struct {
 	place       int64 // how many of all ranks' elements come before it
 	lo, hi      int   // this rank's elements that may be the first after it
+	from, to    int64 // the same of all ranks' elements, in their order
 	key         uint64
 	less, equal int   // of this rank's elements: less than the key, and equal to it
 	before      int64 // of all ranks' elements: less than the key
@@ -51,7 +51,7 @@ func (s *splitting) run(total int64) error {
 	open := 0
 	for i := range s.all {
 		x := &s.all[i]
-		x.hi = s.mine.Count
+		x.hi, x.to = s.mine.Count, total
 		switch {
 		case x.place == 0 && !s.keyed:
 			x.found = true
@@ -65,7 +65,7 @@ func (s *splitting) run(total int64) error {
 		if rounds == mostRounds {
 			return status.New(status.InvalidArgument, "elements change while they are sorted")
 		}
-		n, err := s.round(open)
+		n, err := s.round(open, rounds)
 		if err != nil {
 			return err
 		}
@@ -74,13 +74,41 @@ func (s *splitting) run(total int64) error {
 	return nil
 }
 
-// round makes proposals for the splitters that are not found, and returns how many of them are now. Collective.
-func (s *splitting) round(open int) (found int, err error) {
-	ranks := s.over.Size()
-	each := max(1, proposals/ranks)
-	wide, width := each*ranks, open*each
-	if err := s.room(8 * width * (1 + 3*ranks)); err != nil {
+// round has keys proposed for the splitters that are not found, and returns how many of them are now. Collective.
+func (s *splitting) round(open, number int) (found int, err error) {
+	var ordered []uint64
+	if s.over.Size() <= fewRanks {
+		ordered, err = s.gathered(open)
+	} else {
+		ordered, err = s.drawn(open, number)
+	}
+	if err != nil {
 		return 0, err
+	}
+	if err := s.room(8 * 2 * len(ordered)); err != nil {
+		return 0, err
+	}
+	counts := s.words(0, 2*len(ordered))
+	counts.Type = dtype.Int64
+	wide := len(ordered) / open
+	s.tally(ordered, memory.As[int64](counts), wide)
+	if err := s.over.Allreduce(counts, counts, kernel.Sum); err != nil {
+		return 0, err
+	}
+	return s.conclude(ordered, memory.As[int64](counts), wide), nil
+}
+
+// fewRanks is of how many ranks each makes proposals for every splitter.
+var fewRanks = 64
+
+// gathered returns what all ranks propose for each splitter, sorted. Each proposes at least two keys, so what may be on it
+// is halved at least. Collective.
+func (s *splitting) gathered(open int) ([]uint64, error) {
+	ranks := s.over.Size()
+	each := max(2, proposals/ranks)
+	width := open * each
+	if err := s.room(8 * width * (1 + ranks)); err != nil {
+		return nil, err
 	}
 	send, keys := s.words(0, width), s.words(width, width*ranks)
 	at := 0
@@ -91,16 +119,9 @@ func (s *splitting) round(open int) (found int, err error) {
 		}
 	}
 	if err := s.over.Allgather(send, keys); err != nil {
-		return 0, err
+		return nil, err
 	}
-	ordered := s.arrange(memory.As[uint64](keys), open, each)
-	counts := s.words(width+width*ranks, 2*width*ranks)
-	counts.Type = dtype.Int64
-	s.tally(ordered, memory.As[int64](counts), wide)
-	if err := s.over.Allreduce(counts, counts, kernel.Sum); err != nil {
-		return 0, err
-	}
-	return s.conclude(ordered, memory.As[int64](counts), wide), nil
+	return s.arrange(memory.As[uint64](keys), open, each), nil
 }
 
 // conclude uses what all ranks have counted, and returns how many splitters that finds.
@@ -137,15 +158,18 @@ func (s *splitting) words(from, n int) memory.Span {
 	return memory.Span{Addr: s.work.Addr(), Count: s.work.Size() / 8, Type: dtype.Uint64}.Slice(from, from+n)
 }
 
-// propose fills in keys of this rank's elements that may be the splitter's.
+// propose fills in keys of this rank's elements that may be the splitter's. Where all ranks have alike elements, those of all
+// ranks together are evenly spaced.
 func (s *splitting) propose(x *splitter, keys []uint64) {
 	n := x.hi - x.lo
+	parts := int64(2 * s.over.Size())
 	for i := range keys {
 		keys[i] = none
 		if n <= len(keys) && i < n {
 			keys[i] = s.order.Key(s.mine, x.lo+i)
 		} else if n > len(keys) {
-			keys[i] = s.order.Key(s.mine, x.lo+int((2*int64(i)+1)*int64(n)/int64(2*len(keys))))
+			part := parts*int64(i) + int64(2*s.over.Rank()+1)
+			keys[i] = s.order.Key(s.mine, x.lo+int(part*int64(n)/(parts*int64(len(keys)))))
 		}
 	}
 }
@@ -182,9 +206,9 @@ func (s *splitting) narrow(x *splitter, ordered []uint64, counts []int64) {
 		less, upTo := counts[2*i], counts[2*i+1]
 		switch {
 		case upTo <= x.place: // the splitter is greater
-			x.lo = max(x.lo, radix.Search(s.mine, s.order, key, true))
+			x.lo, x.from = max(x.lo, radix.Search(s.mine, s.order, key, true)), max(x.from, upTo)
 		case less > x.place:
-			x.hi = min(x.hi, radix.Search(s.mine, s.order, key, false))
+			x.hi, x.to = min(x.hi, radix.Search(s.mine, s.order, key, false)), min(x.to, less)
 			return
 		default:
 			x.found, x.key, x.before = true, key, less
