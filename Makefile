@@ -208,6 +208,17 @@ test-matrix: setup go
 	$(say) "go test -race -short, of the ranks of MPI"
 	@$(with_go) $(go_test) -buildmode=default -race -short ./backends/mpi
 
+# Many more ranks than processors, each of which has its turn: of the calls of each kind, some.
+.PHONY: test-64
+MANY_TESTS = $(addprefix python/tests/test_,$(addsuffix .py,reductions objects vector sort map variable))
+test-64: LIMIT = 1200
+test-64: MANY = 16 32 64
+test-64: $(VENV)/.installed
+	@for ranks in $(MANY); do \
+		printf '\n== pytest, %s ranks, Open MPI\n' $$ranks; \
+		$(call pytest_ranks,$(PY),$$ranks) $(MANY_TESTS) || exit 1; \
+	done
+
 # Of the programs that tests start, those that end, wait or are ended in ways that MPI has a say in.
 JOB_TESTS = $(wildcard $(addprefix python/tests/test_,$(addsuffix .py,\
 	absence close_mismatch failed_sends left_by_exception lost_ranks mpi4py stopped_ranks thread_turns uncaught waiting \
@@ -321,6 +332,12 @@ smoke: $(PY)
 bench: setup
 	$(say) "benchmarks"
 	$(PY) benchmarks/run.py
+
+# What calls take on so many simulated ranks, which docs/scale.md is about.
+.PHONY: scale
+scale: MANY = 4 8 16 64
+scale: go
+	@$(with_go) go run ./internal/scale/table $(MANY)
 
 # ---- Documentation ----
 

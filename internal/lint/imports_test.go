@@ -17,6 +17,7 @@ var layers = []struct {
 	{"backends/", []string{"backends/internal/", "core/backend", "core/dtype", "core/kernel", "core/memory", "core/status"}},
 	{"numpybridge/", []string{"core/"}},
 	{"pydtl/", []string{"backends/", "core/", "numpybridge"}},
+	{"internal/scale/", []string{"backends/cpu", "core/"}},
 	{"internal/", nil},
 }
 
