@@ -15,7 +15,7 @@ DIVISIONS = ("block", "cyclic", "block_cyclic", "hash", "replicated", "explicit"
 def division(name: str, size: int, ranks: int) -> dict[str, Any]:
     """Return the keywords that divide size elements among the ranks."""
     if name == "explicit":
-        sizes = [size // 3 if rank % 2 else 0 for rank in range(ranks)]
+        sizes = [size // max(3, ranks // 2) if rank % 2 else 0 for rank in range(ranks)]
         sizes[-1] += size - sum(sizes)
         return {"partition": sizes}
     if name == "block_cyclic":
