@@ -47,7 +47,7 @@ def exported(starter: Launcher, *names: str) -> list[str]:
     """Return the options by which ranks on other hosts get our variables; Hydra gives them all of the environment."""
     if starter is MPICH_5:
         return []
-    return [word for name in ("DTL_RUN", "DTL_RUN_ADDRESSES", *names) for word in ("-x", name)]
+    return [word for name in ("DTL_RUN", "DTL_RUN_ADDRESSES", "DTL_RUN_VERSIONS", *names) for word in ("-x", name)]
 
 
 def place(ranks: int, listed: str | None = None, hostfile: str | None = None, **environ: str) -> Job:

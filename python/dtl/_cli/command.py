@@ -170,7 +170,8 @@ def _exported(job: Job, environ: Mapping[str, str]) -> list[str]:
     """Return the options that give ranks on other hosts our variables, which Hydra does by itself."""
     if not placed(job, environ):
         return []
-    ours = {name for name in environ if name.startswith("DTL_")} | {reports.VARIABLE, reports.ADDRESSES}
+    ours = {name for name in environ if name.startswith("DTL_")}
+    ours |= {reports.VARIABLE, reports.ADDRESSES, process.VERSIONS}
     said = {word.partition("=")[0] for word in job.launcher_arguments}
     return [word for name in sorted(ours - said - {process.VARIABLE}) for word in ("-x", name)]
 

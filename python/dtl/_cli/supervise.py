@@ -14,6 +14,7 @@ import warnings
 from types import FrameType
 from typing import Callable, Iterator, Mapping, NoReturn
 
+from .._native.process import VERSIONS, versions
 from . import command, processes, start
 from .reports import ADDRESSES, VARIABLE, Reports
 from .started import Started
@@ -33,6 +34,8 @@ _LAST_WORDS_SECONDS = 2.5
 _LEFT_SECONDS = 2.0
 # What the launcher of ranks on several hosts gets to end a job by itself that a rank has left.
 _LOST_SECONDS = 3.0
+# How many ranks of several hosts that leave one after the other are named: the next ones are ended by the launcher.
+_NAMED = 4
 # After this without a new rank it is looked whether all that others wait for at their start are there.
 _STARTING_SECONDS = 1.0
 
@@ -81,6 +84,7 @@ def run(
             )  # of Python 3.12: a fork beside Go's threads, before exec
             in_child = _end_after(os.getpid(), job.last_signal)
             variables = {**environ, VARIABLE: reports.name, ADDRESSES: reports.addresses}
+            variables[VERSIONS] = versions()
             child = start.begin(job, variables, in_child=in_child)
         return _supervise(child, timeout, ranks, reports)
 
@@ -229,14 +233,20 @@ def _loss(reports: Reports, ranks: int) -> str:
         return f"{_names(sorted(missing))} ended without opening a context, and {others} while starting"
     how = "it was killed, or called os._exit, or ran another program in its place"
     if first in reports.silent:
-        return (
-            f"rank {first} on {reports.hosts[first]} is not heard of any more: its host, or the network to it, is down"
+        return f"{_at(first, reports)} is not heard of any more: its host, or the network to it, is down"
+    if reports.hosts:  # whose news take different times
+        later = [_at(rank, reports) for rank in reports.lost[1:_NAMED]]
+        return f"{_at(first, reports)} left the job without finishing: {how}" + "".join(
+            f"; then {name}" for name in later
         )
-    if first in reports.hosts:
-        return f"rank {first} on {reports.hosts[first]} left the job without finishing: {how}"
-    if ranks == 0 and not reports.hosts:  # those of other hosts report nothing
+    if ranks == 0:  # those of other hosts have not reported
         return f"rank {first} was the first on this host to leave the job without finishing: {how}"
     return f"rank {first} left the job without finishing: {how}"
+
+
+def _at(rank: int, reports: Reports) -> str:
+    host = reports.hosts.get(rank)
+    return f"rank {rank}" + (f" on {host}" if host else "")
 
 
 def _say(text: str) -> None:

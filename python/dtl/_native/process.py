@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
+import sys
 
 from ..exceptions import BackendError
 
 #: Where a process that has joined a job says so, for its children to read.
 VARIABLE = "DTL_RANK_PROCESS"
+
+#: Where ``dtl run`` says of which versions it is, for ranks on other hosts to compare.
+VERSIONS = "DTL_RUN_VERSIONS"
+
+_RECORD = 128  # the bytes of a report from another host, as in backends/internal/supervisor
 
 #: What tells one rank of one job from all others, as each family of launchers says it.
 _IDENTITY = (
@@ -33,3 +41,33 @@ def refuse_child() -> None:
             f"this process was started by process {process}, a rank of a job, and is no rank of that job itself; "
             "dtl.Environment().make_cpu_context() gives it a context of its own"
         )
+
+
+def versions() -> str:
+    """Return the versions that all ranks of a job have to have."""
+    from .library import version
+
+    return f"dtl {version()} with Python {sys.version_info[0]}.{sys.version_info[1]}"
+
+
+def refuse_other_versions() -> None:
+    """Raise BackendError where this host has other versions than the one where ``dtl run`` has started the job."""
+    there, here = os.environ.get(VERSIONS, ""), versions()
+    if there not in ("", here):
+        _leave()
+        raise BackendError(
+            f"host {socket.gethostname()} has {here}, but dtl run, which has started this job, is of {there}; "
+            "all hosts need the same"
+        )
+
+
+def _leave() -> None:
+    """Tell ``dtl run`` on another host that this rank leaves: the others may wait for it inside MPI."""
+    rank = next((os.environ[name] for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK") if name in os.environ), "0")
+    for address in filter(None, os.environ.get("DTL_RUN_ADDRESSES", "").split(",")):
+        host, _, port = address.rpartition(":")
+        with contextlib.suppress(OSError), socket.create_connection((host, int(port)), 1.0) as connection:
+            connection.sendall(f"{os.environ.get('DTL_RUN')} {socket.gethostname()}".encode().ljust(_RECORD, b"\0"))
+            if connection.recv(1):
+                connection.sendall(f"{rank} starting 0".encode().ljust(_RECORD, b"\0"))
+                return

@@ -96,6 +96,7 @@ class Context(DeviceRanks):
     ) -> None:
         device = -1 if device_id is None else integer("device_id", device_id)
         hang_monitor.configure(check, progress)
+        process.refuse_other_versions()
         if comm is None:
             process.refuse_child()
             name = backends.chosen() if backend is None else text("backend", backend)

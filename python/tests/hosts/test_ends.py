@@ -121,3 +121,17 @@ def test_the_job_ends(hosts: simulated.Hosts, tmp_path: Path, wait: str, end: st
     assert ended.code != 0
     assert "went on" not in ended.out
     assert re.search(r"rank [23]\b", ended.out), "the rank, or another of its host that is gone, is named"
+
+
+def test_ranks_end_whose_supervisor_is_killed(hosts: simulated.Hosts, tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(textwrap.dedent(PROGRAM.format(wait=WAITS["allreduce"], end="time.sleep(100)")))
+    words = [sys.executable, "-m", "dtl", "run", "--hosts", "nodeA:2,nodeB:2", str(script)]
+    command = hosts.begin(simulated.NAMES[0], words, cwd=str(tmp_path), environ=hosts.environ)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "now").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    command.close()
+    for name in simulated.NAMES:
+        assert hosts.run(name, ["sh", "-c", NOTHING_LEFT]) == 0, f"something is left on {name}"
