@@ -210,7 +210,7 @@ test-matrix: setup go
 
 # Many more ranks than processors, each of which has its turn: of the calls of each kind, some.
 .PHONY: test-64
-MANY_TESTS = $(addprefix python/tests/test_,$(addsuffix .py,reductions objects sort))
+MANY_TESTS = $(addprefix python/tests/test_,$(addsuffix .py,reductions objects variable vector sort))
 test-64: LIMIT = 1200
 test-64: MANY = 16 32 64
 test-64: $(VENV)/.installed
