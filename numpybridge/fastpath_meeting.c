@@ -87,9 +87,8 @@ static int has_room(const meeting *m, int bytes) {
     return 1;
 }
 
-/* combine adds elements of a call to others, or multiplies them. */
-static void combine(const void *how, void *into, const void *from) {
-    const dtl_brief *b = how;
+/* fold adds elements of a call to others, or multiplies them. */
+static inline void fold(const dtl_brief *b, void *into, const void *from) {
     double *real = into;
     uint64_t *integer = into; /* in which overflow is defined: it wraps around */
     for (int64_t i = 0; i < b->count; i++) {
@@ -104,6 +103,9 @@ static void combine(const void *how, void *into, const void *from) {
         }
     }
 }
+
+/* combine is fold for groups of ranks. */
+static void combine(const void *how, void *into, const void *from) { fold(how, into, from); }
 
 int meeting_join(meeting *m, const void *head, int head_bytes, const void *elements, int bytes) {
     uint64_t by = m->brief.op >= 0 ? operators[m->brief.op] : 0;
@@ -148,5 +150,5 @@ void meeting_reduce(const meeting *m, void *into) {
     }
     memcpy(into, meeting_payload(m, 0, &bytes), (size_t)m->brief.count * 8);
     for (int rank = 1; rank < m->size; rank++)
-        combine(&m->brief, into, meeting_payload(m, rank, &bytes));
+        fold(&m->brief, into, meeting_payload(m, rank, &bytes));
 }

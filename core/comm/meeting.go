@@ -116,6 +116,9 @@ func (c *Comm) explain(call string, mine error) error {
 	}
 	all, err := false, c.broken()
 	if err == nil && c.near != nil && c.near.SomeGone() {
+		if deadlock {
+			c.starts.Lose(first, nil) // before the others hear of it
+		}
 		err = c.near.Split(text, status.CodeOf(mine))
 		if deadlock {
 			c.starts.Lose(first, err)

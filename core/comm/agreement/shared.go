@@ -299,11 +299,11 @@ func (m *Shared) Explained() ([]status.Code, []string) {
 	return codes, texts
 }
 
-// BlockedWithout looks for entries of the next meeting, of ranks that wait there for this one.
+// BlockedWithout looks for entries of the next meetings, of ranks that wait there for this one.
 func (m *Shared) BlockedWithout(seq uint64) bool {
 	for rank := range m.size {
-		e, there := m.board.Next(rank)
-		if !there || e.Waits == board.WaitsForNone || e.Waits == board.WaitsForRoot && int(e.Root) != m.rank {
+		e := m.last(rank)
+		if e == nil || e.Waits == board.WaitsForNone || e.Waits == board.WaitsForRoot && int(e.Root) != m.rank {
 			continue
 		}
 		if m.board.StartedBy(rank) < seq || e.Want == DeadlockWant {
@@ -311,6 +311,18 @@ func (m *Shared) BlockedWithout(seq uint64) bool {
 		}
 	}
 	return false
+}
+
+// last returns the last entry that a rank has laid down, which may have gone on from some, for meetings to which this one has
+// not come; nil if there is none.
+func (m *Shared) last(rank int) (last *board.Entry) {
+	for seq := m.board.Meetings() + 1; ; seq++ {
+		e, there := m.board.EntryOf(rank, seq)
+		if !there {
+			return last
+		}
+		last = e
+	}
 }
 
 // Number returns how often this rank has laid down an entry.

@@ -7,10 +7,11 @@ does not.
 
 from __future__ import annotations
 
+import functools
 import random
 import sys
 import warnings
-from typing import Any
+from typing import Any, Callable
 
 import rank
 from calls import Objects, starts, table
@@ -44,7 +45,9 @@ def main() -> None:
         log.begin(number, what)
         name = other if home.rank else one
         function, words, keywords = table(objects)[name]
-        ended = rank.raised(lambda f=function, w=words, k=keywords: f(*w, **k))  # type: ignore[misc]
+        made = functools.partial(function, *words, **keywords)
+        ended = rank.raised(functools.partial(_followed, made, objects.ctx) if GOING_ON & {one, other} else made)
+        ended = ended[0], ended[1].replace(" in an earlier call", "")
         ended += _after(objects.ctx, starts(one) or starts(other), ended[0])
         log.at(f"the exchange after {what}")
         everybody = log.exchange(ended)
@@ -67,6 +70,16 @@ SAME = (
     {"min", "minmax"},
     {"median", "quantile"},
 )
+
+
+#: Calls in which some ranks wait for none where they share memory: they hear in their next call of what was wrong.
+GOING_ON = {"broadcast", "broadcast_object", "gather", "gather_object", "reduce", "scatter", "scatter_object"}
+
+
+def _followed(call: Callable[[], Any], ctx: dtl.Context) -> Any:
+    result = call()
+    ctx.barrier()
+    return result
 
 
 def _after(ctx: Any, started: bool, error: str) -> Any:
