@@ -48,12 +48,12 @@ with dtl.Context() as ctx:
 LINE = PROGRAM.split("\n").index("        {call}") + 1
 
 CALLS = {
-    "lock": ("win.lock(target)", "fetch of rank 1's lock"),
+    "lock": ("win.lock(target)", "(fetch|swap) of rank 1's lock"),
     "flush": ("dtl.rma_get(win, target, 0, out=out); win.flush(target)", "flush of rank 1's part"),
     "flush_all": ("dtl.rma_get(win, target, 0, out=out); win.flush_all()", "flush of all parts"),
     "unlock": (
         "dtl.rma_put(win, target, 0, out); win.unlock(target)",
-        "(flush of rank 1's part|fetch of rank 1's lock)",
+        "(flush of rank 1's part|(fetch|swap) of rank 1's lock)",
     ),
     "fetch": ("dtl.rma_fetch_and_add(win, target, 0, 1, np.int64)", "fetch of rank 1's part"),
     "swap": ("dtl.rma_compare_and_swap(win, target, 0, 1, 2, np.int64)", "swap of rank 1's part"),
