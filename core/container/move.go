@@ -9,6 +9,9 @@ import (
 	"dtl/core/transfer"
 )
 
+// executes is what tells that a plan is executed from that one is made.
+const executes = -1
+
 // Execute moves the elements as they are now. Collective.
 func (m *Plan) Execute() error {
 	c, err := m.over.Context().Comm()
@@ -31,6 +34,9 @@ func (m *Plan) Execute() error {
 	if mine == nil {
 		call = m.call(to.state, from.state)
 	}
+	text := call.Text
+	call.Same = append(call.Same, executes)
+	call.Text = func() string { return text() + ", executed" }
 	return together(c, call, func() (*transfer.Transfer, error) {
 		if mine != nil {
 			return nil, mine

@@ -143,6 +143,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         marker = item.get_closest_marker("alone") or item.get_closest_marker("jobs")
         if marker is not None and RANKS > 1:
+            assert marker.args, f"{item.nodeid}: its mark {marker.name} has no reason"
             item.add_marker(pytest.mark.skip(reason=f"{marker.args[0]}; runs where there is one rank"))
         few = item.get_closest_marker("few")
         if few is not None and RANKS > 2 and not WHOLE:

@@ -53,6 +53,13 @@ def unraisable(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 _GOING_ON = {"broadcast", "broadcast_object", "gather", "gather_object", "reduce", "scatter"}
 
 
+def _next(stage: Stage, name: str) -> dtl.Context | None:
+    """Return the context on which all ranks meet after a call of that kind."""
+    if name in ("intergroup_broadcast", "intergroup_gather"):
+        return stage.roles.role_context("all")
+    return stage.ctx if name in _GOING_ON else None
+
+
 def _made(call: Call, arguments: dict[str, Any], following: dtl.Context | None = None) -> Exception | None:
     try:
         call.f(**arguments)
@@ -98,7 +105,7 @@ def test_one_rank_is_wrong(stage: Stage, unraisable: list[str], name: str) -> No
         arguments = dict(call.arguments)
         if ctx.rank == wrong:
             arguments[parameter] = VALUES[value](stage)
-        error = _made(call, arguments, ctx if name in _GOING_ON else None)
+        error = _made(call, arguments, _next(stage, name))
         what = f"{name}({parameter}={value}) on rank {wrong}"
         raised = dtl.allgather(ctx, error is not None)
         if error is None or isinstance(error, dtl.KeyNotFoundError):  # which is that rank's own

@@ -13,10 +13,7 @@ import pytest
 
 import dtl
 
-pytestmark = pytest.mark.skipif(
-    "int(__import__('os').environ.get('DTL_TEST_RANKS', '1')) > 1",
-    reason="a rank launches none; runs in test-python, on one process",
-)
+pytestmark = pytest.mark.alone("a rank launches none")
 
 SECONDS = 60.0
 SIZES = pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7])

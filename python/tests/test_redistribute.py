@@ -197,3 +197,12 @@ def test_temporary_memory_is_bounded(ctx: dtl.Context, alone: dtl.Context, to: s
     assert new <= library.memory_peak() - before <= new + bounded + slack
     assert (vec.local_view() == 1).all()
     filler.close()
+
+
+@pytest.mark.mpi(min_size=2)
+def test_a_plan_that_is_made_here_and_executed_there(ctx: dtl.Context) -> None:
+    vec, other = vector(ctx, np.arange(24.0)), vector(ctx, np.arange(24.0), "cyclic")
+    plan = dtl.RedistributionPlan(vec, other)
+    with pytest.raises(dtl.CollectiveMismatchError, match=r"redistribution\(.*, executed\)"):
+        plan.execute() if ctx.is_root else dtl.RedistributionPlan(vec, other)
+    plan.execute()

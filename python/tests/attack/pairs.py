@@ -7,14 +7,13 @@ does not.
 
 from __future__ import annotations
 
-import functools
 import random
 import sys
 import warnings
-from typing import Any, Callable
+from typing import Any
 
 import rank
-from calls import Objects, starts, table
+from calls import Objects, followed, starts, table
 from jobs import drawn
 
 import dtl
@@ -45,8 +44,7 @@ def main() -> None:
         log.begin(number, what)
         name = other if home.rank else one
         function, words, keywords = table(objects)[name]
-        made = functools.partial(function, *words, **keywords)
-        ended = rank.raised(functools.partial(_followed, made, objects.ctx) if GOING_ON & {one, other} else made)
+        ended = rank.raised(followed(function, words, keywords, objects.ctx, {one, other}))
         ended = ended[0], ended[1].replace(" in an earlier call", "")
         ended += _after(objects.ctx, starts(one) or starts(other), ended[0])
         log.at(f"the exchange after {what}")
@@ -70,16 +68,6 @@ SAME = (
     {"min", "minmax"},
     {"median", "quantile"},
 )
-
-
-#: Calls in which some ranks wait for none where they share memory: they hear in their next call of what was wrong.
-GOING_ON = {"broadcast", "broadcast_object", "gather", "gather_object", "reduce", "scatter", "scatter_object"}
-
-
-def _followed(call: Callable[[], Any], ctx: dtl.Context) -> Any:
-    result = call()
-    ctx.barrier()
-    return result
 
 
 def _after(ctx: Any, started: bool, error: str) -> Any:

@@ -13,7 +13,7 @@ import simulated
 from test_ends import NOTHING_LEFT, Ended
 
 pytestmark = [
-    pytest.mark.alone(reason="makes hosts of its own"),
+    pytest.mark.alone("makes hosts of its own"),
     pytest.mark.skipif("DTL_TEST_HOSTS" not in os.environ, reason="makes two hosts; runs in `make test-hosts`"),
 ]
 

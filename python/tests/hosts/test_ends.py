@@ -14,7 +14,7 @@ import pytest
 import simulated
 
 pytestmark = [
-    pytest.mark.alone(reason="makes hosts of its own"),
+    pytest.mark.alone("makes hosts of its own"),
     pytest.mark.skipif("DTL_TEST_HOSTS" not in os.environ, reason="makes two hosts; runs in `make test-hosts`"),
 ]
 
