@@ -164,6 +164,11 @@ typedef struct {
 /* For which ranks a rank waits: core/board.Waits. */
 enum { DTL_FOR_ALL, DTL_FOR_NONE, DTL_FOR_ROOT, DTL_TOGETHER };
 
+/* Whether a rank that needs no other goes on in a call with a root. Not yet: it hears of a disagreement in its next call on the
+ * same communicator only, and those that wait until it has heard wait for ever if it waits for them on another one. Go has the
+ * same switch (core/comm/meeting.go), which its tests turn on. */
+enum { DTL_GOES_ON = 0 };
+
 /* What a rank lays down: core/board.Entry. */
 typedef struct {
     uint64_t seq, history, want;

@@ -2,6 +2,7 @@ package comm
 
 import (
 	"fmt"
+	"sync/atomic"
 	"unsafe"
 
 	"dtl/core/board"
@@ -43,10 +44,16 @@ func (c *Comm) meetWith(f wire.Signature, mine error, brought agreement.Elements
 	return c.explain(f.String(), mine)
 }
 
+// goesOn says whether a rank that needs no other goes on in a call with a root: see DTL_GOES_ON in numpybridge/protocol.h.
+var goesOn atomic.Bool
+
 // meetRooted is meetWith for a call with a root that waits for fewer ranks than all where they share memory.
 func (c *Comm) meetRooted(f wire.Signature, mine error, brought agreement.Elements, waits board.Waits, root int) error {
 	if c.size == 1 {
 		return mine
+	}
+	if !goesOn.Load() {
+		waits = board.WaitsForAll
 	}
 	if c.near == nil || mine != nil && waits == board.WaitsForAll {
 		return c.meetWith(f, mine, brought)
