@@ -9,8 +9,14 @@ import (
 	"dtl/core/transfer"
 )
 
-// executes is what tells that a plan is executed from that one is made.
-const executes = -1
+// executed returns the call that executes a plan, which is another one than that which makes it.
+func executed(making comm.Call) comm.Call {
+	const executes = -1
+	text := making.Text
+	making.Same = append(making.Same, executes)
+	making.Text = func() string { return text() + ", executed" }
+	return making
+}
 
 // Execute moves the elements as they are now. Collective.
 func (m *Plan) Execute() error {
@@ -34,10 +40,7 @@ func (m *Plan) Execute() error {
 	if mine == nil {
 		call = m.call(to.state, from.state)
 	}
-	text := call.Text
-	call.Same = append(call.Same, executes)
-	call.Text = func() string { return text() + ", executed" }
-	return together(c, call, func() (*transfer.Transfer, error) {
+	return together(c, executed(call), func() (*transfer.Transfer, error) {
 		if mine != nil {
 			return nil, mine
 		}
