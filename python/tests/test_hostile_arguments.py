@@ -49,22 +49,9 @@ def unraisable(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-#: Calls in which some ranks wait for none where they share memory, and hear in their next call that another was wrong.
-_GOING_ON = {"broadcast", "broadcast_object", "gather", "gather_object", "reduce", "scatter"}
-
-
-def _next(stage: Stage, name: str) -> dtl.Context | None:
-    """Return the context on which all ranks meet after a call of that kind."""
-    if name in ("intergroup_broadcast", "intergroup_gather"):
-        return stage.roles.role_context("all")
-    return stage.ctx if name in _GOING_ON else None
-
-
-def _made(call: Call, arguments: dict[str, Any], following: dtl.Context | None = None) -> Exception | None:
+def _made(call: Call, arguments: dict[str, Any]) -> Exception | None:
     try:
         call.f(**arguments)
-        if following is not None:
-            following.barrier()
     except Exception as error:  # noqa: BLE001 - what it is, the test says
         return error
     return None
@@ -105,7 +92,7 @@ def test_one_rank_is_wrong(stage: Stage, unraisable: list[str], name: str) -> No
         arguments = dict(call.arguments)
         if ctx.rank == wrong:
             arguments[parameter] = VALUES[value](stage)
-        error = _made(call, arguments, _next(stage, name))
+        error = _made(call, arguments)
         what = f"{name}({parameter}={value}) on rank {wrong}"
         raised = dtl.allgather(ctx, error is not None)
         if error is None or isinstance(error, dtl.KeyNotFoundError):  # which is that rank's own

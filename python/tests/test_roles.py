@@ -194,12 +194,8 @@ def test_what_cannot_be_sent_is_refused_on_all_that_take_part(manager: dtl.RoleM
 
 @pytest.mark.mpi(min_size=3)
 def test_values_of_different_shapes_are_refused_on_all_that_take_part(manager: dtl.RoleManager) -> None:
-    def call() -> None:
-        dtl.intergroup_gather(manager, ("reader", 0), "worker", np.ones(manager._context.rank))
-        manager._context.barrier()  # in which a rank that need not wait hears of it
-
     with pytest.raises(dtl.CollectiveMismatchError):
-        call()
+        dtl.intergroup_gather(manager, ("reader", 0), "worker", np.ones(manager._context.rank))
 
 
 @pytest.mark.mpi(min_size=3)
