@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strconv"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"dtl/backends/internal/slurm"
 	"dtl/core/status"
 )
 
@@ -23,13 +23,10 @@ type step struct {
 	rank, size int
 }
 
-// firstSpecialStep is the least of the numbers that Slurm gives to steps that srun did not start.
-const firstSpecialStep = 0xfffffff0
-
 // connected are variables of what connects the tasks of a step otherwise.
 var connected = append([]string{memoryVariable, "PMIX_NAMESPACE", "MPI_LOCALNRANKS"}, inner...)
 
-// stepOf reads what srun says: see srun(1), "OUTPUT ENVIRONMENT VARIABLES".
+// stepOf reads what srun says.
 func stepOf(getenv func(string) string) step {
 	for _, name := range connected {
 		if getenv(name) != "" {
@@ -39,14 +36,11 @@ func stepOf(getenv func(string) string) step {
 	if kind := getenv("SLURM_MPI_TYPE"); kind != "" && kind != "none" {
 		return step{}
 	}
-	number, err := strconv.ParseUint(getenv("SLURM_STEP_ID"), 10, 32)
-	rank, noRank := strconv.Atoi(getenv("SLURM_PROCID"))
-	size, noSize := strconv.Atoi(getenv("SLURM_STEP_NUM_TASKS"))
-	if err != nil || noRank != nil || noSize != nil || number >= firstSpecialStep || getenv("SLURM_STEP_NUM_NODES") != "1" ||
-		size < 2 || size > mostRanks || rank < 0 || rank >= size {
+	s := slurm.StepOf(getenv)
+	if s.Nodes != 1 || s.Tasks < 2 || s.Tasks > mostRanks || s.Task >= s.Tasks {
 		return step{}
 	}
-	return step{fmt.Sprintf("@dtl-slurm-%s.%d-%d", getenv("SLURM_JOB_ID"), number, os.Getuid()), rank, size}
+	return step{fmt.Sprintf("@dtl-slurm-%s.%d-%d", s.Job, s.Number, os.Getuid()), s.Task, s.Tasks}
 }
 
 // stepSeconds is how long the tasks of a step may take to come to where they join it.

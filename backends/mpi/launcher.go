@@ -3,6 +3,8 @@ package mpi
 import (
 	"strconv"
 	"strings"
+
+	"dtl/backends/internal/slurm"
 )
 
 // Launcher is what the environment says started this process.
@@ -41,7 +43,7 @@ func launcher(getenv func(string) string) Launcher {
 // srun says what --mpi= it had, if Slurm's srun started this process as one of several; its size is 0 if it did not.
 // Launchers that srun starts on each node, and the processes of those, are in a step, too, but have variables of their own.
 func srun(getenv func(string) string) Launcher {
-	n := slurmTasks(getenv)
+	n := slurm.StepOf(getenv).Tasks
 	if getenv("OMPI_COMM_WORLD_SIZE") != "" || getenv("MPI_LOCALNRANKS") != "" || getenv("MV2_COMM_WORLD_SIZE") != "" {
 		return Launcher{}
 	}
@@ -78,20 +80,6 @@ func onOneMachine(getenv func(string) string) bool {
 		}
 	}
 	return false
-}
-
-// firstSpecialStep is the least of the numbers that Slurm gives to steps that srun did not start: batch
-// scripts, interactive shells, external processes.
-const firstSpecialStep = 0xfffffff0
-
-// slurmTasks returns the tasks of the job step that this process is one of, 0 if it is in none. The shell of
-// salloc or sbatch knows SLURM_NTASKS, but it is one process. A step of one task is one too.
-func slurmTasks(getenv func(string) string) int {
-	step, err := strconv.ParseUint(getenv("SLURM_STEP_ID"), 10, 32)
-	if err != nil || step >= firstSpecialStep || getenv("SLURM_PROCID") == "" {
-		return 0
-	}
-	return count(getenv("SLURM_STEP_NUM_TASKS"))
 }
 
 // count reads a number of processes; what is none is 0.
