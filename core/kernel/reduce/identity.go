@@ -53,7 +53,7 @@ func Settle(s memory.Span, op kernel.Op) error {
 		return err
 	}
 	if op == kernel.LAnd || op == kernel.LOr {
-		rows[s.Type][op](s, s)
+		rows[s.Type][op].run(s, s)
 	}
 	return nil
 }
