@@ -32,7 +32,7 @@ def short_calls(ctx: dtl.Context) -> Calls:
         "sendrecv of a NumPy scalar": lambda: dtl.sendrecv(ctx, array[0], peer, peer),
         "sendrecv of 8 KB": lambda: dtl.sendrecv(ctx, long, peer, peer),
         "allreduce of a list": lambda: dtl.allreduce(ctx, [1.0]),
-        "a Short": lambda: library.bridge.Short(prepare, 0, "owner in out", "like"),
+        "a ShortCall": lambda: library.bridge.ShortCall(prepare, 0, "owner in out", "like"),
     }
 
 

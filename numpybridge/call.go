@@ -10,18 +10,18 @@ import (
 // Call is one call from Python: what goes in and what comes out. It is used again for another one: whoever goes on
 // after the call copies what he needs.
 type Call struct {
-	Code   Code
-	Handle int64
-	Held   bool // the buffers stay where they are until the handle that the call returns is closed
-	Met    bool // all ranks have met for it
-	Args   [4]int64
-	HasIn  bool
-	In     comm.Array
-	HasOut bool
-	Out    comm.Array
-	Lists  [maxLists][]int64 // integers, such as counts; nil where there are none
-	Result comm.Result
-	Number fold.Number // the result where there is no other and its type is valid: a Python scalar, or,
+	Code         Code
+	Handle       int64
+	KeepsBuffers bool // the buffers stay where they are until the handle that the call returns is closed
+	Met          bool // all ranks have met for it
+	Args         [4]int64
+	HasIn        bool
+	In           comm.Array
+	HasOut       bool
+	Out          comm.Array
+	Lists        [maxLists][]int64 // integers, such as counts; nil where there are none
+	Result       comm.Result
+	Number       fold.Number // the result where there is no other and its type is valid: a Python scalar, or,
 	// if generic, a NumPy scalar
 	Generic bool
 	Alone   bool // the error is this rank's alone: no other has heard of it

@@ -3,7 +3,7 @@
 /*
  * The fast path from a function of the package to the core.
  *
- * A Short is called in place of a function written in Python. It knows which of the function's parameters is the owner of
+ * A ShortCall is called in place of a function written in Python. It knows which of the function's parameters is the owner of
  * the handle, the input, the output, or an integer of the call, and what the call returns. Where the arguments need no
  * preparing it makes the call by itself. Where one has to be prepared, is missing, or is wrong, it calls the function with the same
  * arguments.
@@ -21,7 +21,7 @@ void fastpath_prepare(void) {
 }
 
 /* bind puts each argument at its parameter, and says whether they are all there and none is too many. */
-static int bind(const ShortObject *s, PyObject *const *args, Py_ssize_t count, PyObject *words, PyObject **bound) {
+static int bind(const ShortCallObject *s, PyObject *const *args, Py_ssize_t count, PyObject *words, PyObject **bound) {
     if (count > s->positional)
         return 0;
     for (Py_ssize_t i = 0; i < s->count; i++)
@@ -42,7 +42,7 @@ static int bind(const ShortObject *s, PyObject *const *args, Py_ssize_t count, P
 }
 
 /* take_bound reads the handle and the integers, and finds the value and the output. */
-static int take_bound(const ShortObject *s, PyObject *const *bound, fast_call *t) {
+static int take_bound(const ShortCallObject *s, PyObject *const *bound, fast_call *t) {
     for (int i = 0; i < s->count; i++) {
         PyObject *argument = bound[i];
         int64_t *into = &t->call.args[s->parameters[i].argument];
@@ -113,7 +113,7 @@ static PyObject *made_out(fast_call *t, int64_t count) {
 }
 
 /* with_result makes the call of a reduction or collection, where the result comes to this rank if it is here. */
-static PyObject *with_result(const ShortObject *s, fast_call *t, int here, int size) {
+static PyObject *with_result(const ShortCallObject *s, fast_call *t, int here, int size) {
     if (!t->call.in.given || (s->answer == LIKE && (t->value == Py_True || t->value == Py_False)))
         Py_RETURN_NOTIMPLEMENTED; /* nothing to send is an error; sums of truth values are integers: Python's business */
     if (!here)
@@ -126,7 +126,7 @@ static PyObject *with_result(const ShortObject *s, fast_call *t, int here, int s
 }
 
 /* with_ranks makes a call in which it matters who this rank is, or how many there are. */
-static PyObject *with_ranks(const ShortObject *s, fast_call *t, const RanksObject *ranks) {
+static PyObject *with_ranks(const ShortCallObject *s, fast_call *t, const RanksObject *ranks) {
     int here = s->root < 0 || t->call.args[s->root] == ranks->rank;
     if (s->answer == DEALT && !here)
         return given_out(t);
@@ -150,7 +150,7 @@ static PyObject *with_ranks(const ShortObject *s, fast_call *t, const RanksObjec
 }
 
 /* message makes the call of a message. */
-static PyObject *message(const ShortObject *s, fast_call *t, PyObject *owner) {
+static PyObject *message(const ShortCallObject *s, fast_call *t, PyObject *owner) {
     if (!take_value(t))
         Py_RETURN_NOTIMPLEMENTED;
     if (s->answer != EXCHANGED && PyObject_TypeCheck(owner, &RanksType)) {
@@ -164,7 +164,7 @@ static PyObject *message(const ShortObject *s, fast_call *t, PyObject *owner) {
 }
 
 /* folded makes one scalar of a container's elements. */
-static PyObject *folded(const ShortObject *s, fast_call *t) {
+static PyObject *folded(const ShortCallObject *s, fast_call *t) {
     if (!numpy_known || t->call.handle == 0)
         Py_RETURN_NOTIMPLEMENTED;
     t->call.args[0] = s->fold;
@@ -173,7 +173,7 @@ static PyObject *folded(const ShortObject *s, fast_call *t) {
 }
 
 /* attempt makes the call if its arguments need no preparing, else returns NotImplemented. */
-static PyObject *attempt(const ShortObject *s, PyObject *const *args, Py_ssize_t count, PyObject *words) {
+static PyObject *attempt(const ShortCallObject *s, PyObject *const *args, Py_ssize_t count, PyObject *words) {
     PyObject *bound[MAX_PARAMETERS];
     fast_call t;
     if (state.forked || !bind(s, args, count, words, bound))
@@ -208,7 +208,7 @@ static void poll(void) {
 }
 
 PyObject *short_vectorcall(PyObject *self, PyObject *const *args, size_t flagged, PyObject *words) {
-    const ShortObject *s = (ShortObject *)self;
+    const ShortCallObject *s = (ShortCallObject *)self;
     if (__atomic_load_n(polls, __ATOMIC_RELAXED) != 0 && !state.forked)
         poll();
     PyObject *answer = attempt(s, args, PyVectorcall_NARGS(flagged), words);

@@ -1,4 +1,4 @@
-/* A Short: which of a function's parameters is what of a call, and what comes back. */
+/* A ShortCall: which of a function's parameters is what of a call, and what comes back. */
 #ifndef DTL_FASTPATH_H
 #define DTL_FASTPATH_H
 
@@ -45,7 +45,7 @@ typedef struct {
     int root; /* which integer is the root; -1: there is none */
     int count, positional;
     parameter parameters[MAX_PARAMETERS];
-} ShortObject;
+} ShortCallObject;
 
 /* One call on its way. */
 typedef struct {
@@ -121,11 +121,11 @@ void meeting_reduce(const meeting *m, void *into);
 /* ---- fastpath_collectives.c ---- */
 
 /* fast_barrier is a barrier by the board alone, or returns NotImplemented. */
-PyObject *fast_barrier(const ShortObject *s, const RanksObject *ranks);
+PyObject *fast_barrier(const ShortCallObject *s, const RanksObject *ranks);
 
 /* fast_collective makes a call by the board alone, or returns NotImplemented. here says whether this rank is the root, if
  * there is one. */
-PyObject *fast_collective(const ShortObject *s, fast_call *t, const RanksObject *ranks, int here);
+PyObject *fast_collective(const ShortCallObject *s, fast_call *t, const RanksObject *ranks, int here);
 
 /* ---- fastpath_offers.c ---- */
 
@@ -149,19 +149,19 @@ PyObject *fast_receive(fast_call *t, const RanksObject *ranks);
 /* ---- fastpath_rma.c ---- */
 
 /* fast_access accesses a window in this process's memory, or returns NotImplemented. */
-PyObject *fast_access(const ShortObject *s, fast_call *t, PyObject *owner);
+PyObject *fast_access(const ShortCallObject *s, fast_call *t, PyObject *owner);
 
 /* ---- fastpath.c ---- */
 
 /* fastpath_prepare learns what the core says once. */
 void fastpath_prepare(void);
 
-/* short_vectorcall calls a Short. */
+/* short_vectorcall calls a ShortCall. */
 PyObject *short_vectorcall(PyObject *self, PyObject *const *args, size_t flagged, PyObject *words);
 
 /* ---- fastpath_function.c ---- */
 
-extern PyTypeObject ShortType;
+extern PyTypeObject ShortCallType;
 
 #pragma GCC visibility pop
 

@@ -6,7 +6,7 @@
 /* left_at is the answer of a call whose meeting is over without it: an exception is set, or the call is left to others. */
 static PyObject *left_at(int joined) { return joined < 0 ? NULL : Py_NewRef(Py_NotImplemented); }
 
-PyObject *fast_barrier(const ShortObject *s, const RanksObject *ranks) {
+PyObject *fast_barrier(const ShortCallObject *s, const RanksObject *ranks) {
     meeting m;
     if (!meeting_begin(&m, ranks, s->code, s->print))
         Py_RETURN_NOTIMPLEMENTED;
@@ -33,7 +33,7 @@ static PyObject *take_out(fast_call *t, int64_t type, int64_t count, int64_t ent
 
 /* collective is allreduce, reduce, gather or allgather: every rank lays down its elements, and those that are to have
  * the result take it from there. */
-static PyObject *collective(const ShortObject *s, fast_call *t, const RanksObject *ranks, int here) {
+static PyObject *collective(const ShortCallObject *s, fast_call *t, const RanksObject *ranks, int here) {
     const dtl_array *in = &t->call.in;
     int reduces = s->answer == LIKE, size = ranks->size;
     int64_t type = type_of(t)->number, bytes = in->count * type_of(t)->size;
@@ -73,7 +73,7 @@ static PyObject *collective(const ShortObject *s, fast_call *t, const RanksObjec
     return scalar_comes ? scalar_result(t) : out;
 }
 
-static PyObject *broadcast_from(const ShortObject *s, fast_call *t, const RanksObject *ranks) {
+static PyObject *broadcast_from(const ShortCallObject *s, fast_call *t, const RanksObject *ranks) {
     const dtl_array *in = &t->call.in;
     char head[DTL_HEADER_MAX];
     meeting m;
@@ -94,7 +94,7 @@ static PyObject *broadcast_from(const ShortObject *s, fast_call *t, const RanksO
     return Py_NewRef(t->value);
 }
 
-static PyObject *broadcast_to(const ShortObject *s, fast_call *t, const RanksObject *ranks) {
+static PyObject *broadcast_to(const ShortCallObject *s, fast_call *t, const RanksObject *ranks) {
     dtl_array *out = &t->call.out;
     meeting m;
     int bytes;
@@ -128,7 +128,7 @@ static PyObject *broadcast_to(const ShortObject *s, fast_call *t, const RanksObj
     return answer;
 }
 
-PyObject *fast_collective(const ShortObject *s, fast_call *t, const RanksObject *ranks, int here) {
+PyObject *fast_collective(const ShortCallObject *s, fast_call *t, const RanksObject *ranks, int here) {
     if (!numpy_known || (s->root >= 0 && (t->call.args[s->root] < 0 || t->call.args[s->root] >= ranks->size)))
         Py_RETURN_NOTIMPLEMENTED;
     if (s->answer == SHARED)

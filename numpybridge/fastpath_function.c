@@ -1,6 +1,6 @@
 //go:build cpython
 
-/* The type Short. To all who look at one it is the function behind it. */
+/* The type ShortCall. To all who look at one it is the function behind it. */
 #include "fastpath.h"
 
 /* The words for what comes back. */
@@ -8,7 +8,7 @@ static const char *const answers[] = {"received", "sent",  "exchanged", "shared"
                                       "folded",   "written", "read",    "added",  "counted", "flushed", NULL};
 
 /* learn_place reads the word that says what a parameter is, and returns what follows it; NULL for no such word. */
-static const char *learn_place(ShortObject *s, parameter *p, const char *word) {
+static const char *learn_place(ShortCallObject *s, parameter *p, const char *word) {
     static const struct {
         const char *word;
         int place, numbered;
@@ -29,7 +29,7 @@ static const char *learn_place(ShortObject *s, parameter *p, const char *word) {
 }
 
 /* learn_parameters reads the names and defaults of the function's parameters, and their places. */
-static int learn_parameters(ShortObject *s, PyObject *code, const char *places) {
+static int learn_parameters(ShortCallObject *s, PyObject *code, const char *places) {
     int fits = 0;
     PyObject *names = PyObject_GetAttrString(code, "co_varnames"), *positional = PyObject_GetAttrString(code, "co_argcount"),
              *words = PyObject_GetAttrString(code, "co_kwonlyargcount"), *last = PyObject_GetAttrString(s->prepare, "__defaults__"),
@@ -70,14 +70,14 @@ static PyObject *short_new(PyTypeObject *type, PyObject *args, PyObject *words) 
     const char *places, *result;
     int answer = 0;
     if (words != NULL && PyDict_GET_SIZE(words) > 0)
-        return PyErr_SetString(PyExc_TypeError, "Short takes no keywords"), NULL;
-    if (!PyArg_ParseTuple(args, "OLss|L:Short", &prepare, &number, &places, &result, &fold))
+        return PyErr_SetString(PyExc_TypeError, "ShortCall takes no keywords"), NULL;
+    if (!PyArg_ParseTuple(args, "OLss|L:ShortCall", &prepare, &number, &places, &result, &fold))
         return NULL;
     while (answers[answer] != NULL && strcmp(answers[answer], result) != 0)
         answer++;
     if (answers[answer] == NULL)
         return PyErr_Format(PyExc_ValueError, "unknown answer %s", result);
-    ShortObject *s = (ShortObject *)type->tp_alloc(type, 0);
+    ShortCallObject *s = (ShortCallObject *)type->tp_alloc(type, 0);
     if (s == NULL)
         return NULL;
     s->vectorcall = short_vectorcall;
@@ -94,7 +94,7 @@ static PyObject *short_new(PyTypeObject *type, PyObject *args, PyObject *words) 
 }
 
 static int short_traverse(PyObject *self, visitproc visit, void *arg) {
-    ShortObject *s = (ShortObject *)self;
+    ShortCallObject *s = (ShortCallObject *)self;
     for (int i = 0; i < s->count; i++)
         Py_VISIT(s->parameters[i].standard);
     Py_VISIT(s->prepare);
@@ -102,7 +102,7 @@ static int short_traverse(PyObject *self, visitproc visit, void *arg) {
 }
 
 static void short_dealloc(PyObject *self) {
-    ShortObject *s = (ShortObject *)self;
+    ShortCallObject *s = (ShortCallObject *)self;
     PyObject_GC_UnTrack(self);
     if (s->weak != NULL)
         PyObject_ClearWeakRefs(self);
@@ -121,7 +121,7 @@ static PyObject *short_bind(PyObject *self, PyObject *object, PyObject *type) {
 
 /* The function's name is what pickle finds it by. */
 static PyObject *short_reduce(PyObject *self, PyObject *unused) {
-    return PyObject_GetAttrString(((ShortObject *)self)->prepare, "__qualname__");
+    return PyObject_GetAttrString(((ShortCallObject *)self)->prepare, "__qualname__");
 }
 
 static PyObject *short_repr(PyObject *self) {
@@ -133,7 +133,7 @@ static PyObject *short_repr(PyObject *self) {
 
 /* What a function says of itself, its own or the function's behind it. */
 static PyObject *short_get(PyObject *self, void *name) {
-    return PyObject_GetAttrString(((ShortObject *)self)->prepare, name);
+    return PyObject_GetAttrString(((ShortCallObject *)self)->prepare, name);
 }
 
 static PyGetSetDef short_attributes[] = {
@@ -146,7 +146,7 @@ static PyGetSetDef short_attributes[] = {
 };
 
 static PyMemberDef short_members[] = {
-    {"__wrapped__", T_OBJECT, offsetof(ShortObject, prepare), READONLY, "the function that prepares arguments"},
+    {"__wrapped__", T_OBJECT, offsetof(ShortCallObject, prepare), READONLY, "the function that prepares arguments"},
     {NULL},
 };
 
@@ -155,13 +155,13 @@ static PyMethodDef short_methods[] = {
     {NULL},
 };
 
-PyTypeObject ShortType = {
+PyTypeObject ShortCallType = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dtl._native._bridge.Short",
-    .tp_basicsize = sizeof(ShortObject),
+    .tp_name = "dtl._native._bridge.ShortCall",
+    .tp_basicsize = sizeof(ShortCallObject),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
     .tp_doc = PyDoc_STR(
-"Short(prepare, code, places, answer, fold=0, /)\n--\n\n"
+"ShortCall(prepare, code, places, answer, fold=0, /)\n--\n\n"
 "The short way to an operation, in front of the function in Python that prepares arguments for it. Places has a word\n"
 "for each parameter: owner, in, out, a digit for an integer of the call, which may follow root, size or dtype, or none\n"
 "or false for what has to be None or False. Answer says what comes back: received, sent, exchanged, shared, dealt,\n"
@@ -170,8 +170,8 @@ PyTypeObject ShortType = {
     .tp_dealloc = short_dealloc,
     .tp_traverse = short_traverse,
     .tp_call = PyVectorcall_Call,
-    .tp_vectorcall_offset = offsetof(ShortObject, vectorcall),
-    .tp_weaklistoffset = offsetof(ShortObject, weak),
+    .tp_vectorcall_offset = offsetof(ShortCallObject, vectorcall),
+    .tp_weaklistoffset = offsetof(ShortCallObject, weak),
     .tp_descr_get = short_bind,
     .tp_repr = short_repr,
     .tp_getset = short_attributes,

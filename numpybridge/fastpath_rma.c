@@ -171,7 +171,7 @@ static PyObject *nothing(int done) {
     Py_RETURN_NOTIMPLEMENTED;
 }
 
-PyObject *fast_access(const ShortObject *s, fast_call *t, PyObject *owner) {
+PyObject *fast_access(const ShortCallObject *s, fast_call *t, PyObject *owner) {
     PyObject *answer;
     dtl_window *w = enter(owner);
     if (w == NULL)

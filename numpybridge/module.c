@@ -116,12 +116,12 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     Py_INCREF(&state);
     if (PyModule_AddObject(module, "state", (PyObject *)&state) < 0)
         goto failed;
-    HeldType.tp_base = RanksType.tp_base = ExposedType.tp_base = &HandleType;
+    PendingCallType.tp_base = RanksType.tp_base = ExposedType.tp_base = &HandleType;
     if (add_type(module, "Handle", &HandleType) < 0 || add_type(module, "Ranks", &RanksType) < 0 ||
         add_type(module, "Exposed", &ExposedType) < 0 ||
-        add_type(module, "Buffer", &BufferType) < 0 || add_type(module, "Short", &ShortType) < 0 ||
+        add_type(module, "Buffer", &BufferType) < 0 || add_type(module, "ShortCall", &ShortCallType) < 0 ||
         add_type(module, "Collective", &CollectiveType) < 0 ||
-        add_type(module, "Recorder", &RecorderType) < 0 || add_type(module, "Held", &HeldType) < 0)
+        add_type(module, "Recorder", &RecorderType) < 0 || add_type(module, "PendingCall", &PendingCallType) < 0)
         goto failed;
     return module;
 failed:

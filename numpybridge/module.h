@@ -130,7 +130,7 @@ extern PyTypeObject CollectiveType;
 
 /* ---- requests.c ---- */
 
-extern PyTypeObject HeldType;
+extern PyTypeObject PendingCallType;
 
 extern const char start_doc[];
 extern const char pends_doc[];

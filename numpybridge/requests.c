@@ -3,8 +3,8 @@
 /*
  * Operations that go on after the call that starts them.
  *
- * Such a call returns a Held: the handle of the native request together with the buffers that it uses, so that they are not
- * resized or freed meanwhile. A Held that is freed while its operation is under way does not release them, since the operation
+ * Such a call returns a PendingCall: the handle of the native request together with the buffers that it uses, so that they are not
+ * resized or freed meanwhile. A PendingCall that is freed while its operation is under way does not release them, since the operation
  * may still write there; Python keeps it until the operation is over.
  */
 #include "module.h"
@@ -16,10 +16,10 @@ typedef struct {
     scalar input;
     dtl_request_peek *peek; /* where C may look at the request; NULL: nowhere, so far */
     unsigned looks;
-} HeldObject;
+} PendingCallObject;
 
 static void held_dealloc(PyObject *self) {
-    HeldObject *held = (HeldObject *)self;
+    PendingCallObject *held = (PendingCallObject *)self;
     if (held->handle == 0 || (!state.forked && dtl_request_end(held->handle))) {
         PyBuffer_Release(&held->in);
         PyBuffer_Release(&held->out);
@@ -27,10 +27,10 @@ static void held_dealloc(PyObject *self) {
     Py_TYPE(self)->tp_free(self);
 }
 
-PyTypeObject HeldType = {
+PyTypeObject PendingCallType = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dtl._native._bridge.Held",
-    .tp_basicsize = sizeof(HeldObject),
+    .tp_name = "dtl._native._bridge.PendingCall",
+    .tp_basicsize = sizeof(PendingCallObject),
     .tp_dealloc = held_dealloc,
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_doc = "An operation under way, and the buffers that it uses.",
@@ -48,7 +48,7 @@ static taken hold(PyObject *value, dtl_array *a, int64_t *shape, Py_buffer *view
 }
 
 /* take_both holds the buffers of a call. */
-static taken take_both(HeldObject *held, dtl_call *call, PyObject *value, PyObject *out) {
+static taken take_both(PendingCallObject *held, dtl_call *call, PyObject *value, PyObject *out) {
     if (value != Py_None && take_scalar(value, &call->in, &held->input) != TAKEN &&
         hold(value, &call->in, call->in_shape, &held->in, 0) != TAKEN)
         return UNSUITABLE;
@@ -62,7 +62,7 @@ enum { LOOKS_OF_GO = 32 };
 
 const char pends_doc[] = PyDoc_STR(
 "pends($module, request, /)\n--\n\n"
-"Return True where it is certain, without much ado, that a Held's operation is under way. Else call says.");
+"Return True where it is certain, without much ado, that a PendingCall's operation is under way. Else call says.");
 
 /* peek asks the library itself, unless another thread uses the request. It returns 1 where the operation is under way. */
 static int peek(dtl_request_peek *s, int64_t handle) {
@@ -76,9 +76,9 @@ static int peek(dtl_request_peek *s, int64_t handle) {
 }
 
 PyObject *bridge_pends(PyObject *module, PyObject *object) {
-    HeldObject *held = (HeldObject *)object;
+    PendingCallObject *held = (PendingCallObject *)object;
     int under_way = 0;
-    if (Py_TYPE(object) != &HeldType || held->handle == 0 || tracing || state.forked)
+    if (Py_TYPE(object) != &PendingCallType || held->handle == 0 || tracing || state.forked)
         Py_RETURN_FALSE;
     unsigned look = held->looks++ % LOOKS_OF_GO;
     if (look == 0)
@@ -97,7 +97,7 @@ PyObject *bridge_pends(PyObject *module, PyObject *object) {
 const char start_doc[] = PyDoc_STR(
 "start($module, code, owner, value, out, a, b, c, d, /, *lists)\n--\n\n"
 "Start an operation that goes on after the call, with arguments as for call, and up to two lists of integers, arrays of\n"
-"int64 or None. Returns a Held, or NotImplemented where an argument has to be prepared first.");
+"int64 or None. Returns a PendingCall, or NotImplemented where an argument has to be prepared first.");
 
 PyObject *bridge_start(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     dtl_call call;
@@ -107,7 +107,7 @@ PyObject *bridge_start(PyObject *module, PyObject *const *args, Py_ssize_t nargs
         return NULL;
     if (could == UNSUITABLE)
         Py_RETURN_NOTIMPLEMENTED;
-    HeldObject *held = (HeldObject *)HeldType.tp_alloc(&HeldType, 0);
+    PendingCallObject *held = (PendingCallObject *)PendingCallType.tp_alloc(&PendingCallType, 0);
     PyObject *answer = NULL;
     if (held != NULL) {
         call.held = 1;

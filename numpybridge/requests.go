@@ -14,7 +14,7 @@ import (
 // begin starts what f does on the communicator of the call's context, and answers with the handle of the request.
 func (c *Call) begin(f func(*comm.Comm) (*comm.Request, error)) error {
 	return c.on(func(on *comm.Comm) error {
-		if !c.Held {
+		if !c.KeepsBuffers {
 			return status.New(status.Internal, "the call would let its buffers go before the operation does")
 		}
 		r, err := f(on)

@@ -19,7 +19,7 @@ func winMake(c *Call) error {
 		part.Base = c.Out.Span
 	}
 	return c.on(func(on *comm.Comm) error {
-		if c.HasOut && !c.Held {
+		if c.HasOut && !c.KeepsBuffers {
 			return status.New(status.Internal, "the call would let its buffers go before the window does")
 		}
 		mem, err := hostMemory()
@@ -133,7 +133,7 @@ func winRget(c *Call) error {
 
 func (c *Call) started(f func(*rma.Window) (*comm.Request, error)) error {
 	return c.window(func(w *rma.Window) error {
-		if !c.Held {
+		if !c.KeepsBuffers {
 			return status.New(status.Internal, "the call would let its buffers go before the operation does")
 		}
 		r, err := f(w)

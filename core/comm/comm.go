@@ -55,7 +55,7 @@ type Comm struct {
 	byPath     bool            // some ranks open shared memory by its path alone
 	oneProcess bool            // all ranks are goroutines of one process
 	brief      int             // up to so many bytes a rank a collective call moves on the board
-	trusting   bool            // collective calls of elements do not meet where there is no board
+	unchecked  bool            // collective calls of elements do not meet where there is no board
 	spins      int             // looks at another rank's entry before it yields
 	yield      func()          // lets whoever is waited for have the processor
 	op         string          // the call in turn
@@ -67,10 +67,10 @@ type Comm struct {
 // New makes a Comm of a backend communicator, which it owns from then on, also when it fails. Results are
 // allocated from mem. Collective.
 func New(main backend.ReducingCommunicator, mem memory.Allocator) (*Comm, error) {
-	return newComm(main, mem, trusting.Load(), pretendedNode(main.Rank()))
+	return newComm(main, mem, unchecked.Load(), pretendedNode(main.Rank()))
 }
 
-func newComm(main backend.ReducingCommunicator, mem memory.Allocator, trust bool, pretended int) (*Comm, error) {
+func newComm(main backend.ReducingCommunicator, mem memory.Allocator, leave bool, pretended int) (*Comm, error) {
 	freeLeftByAll()
 	payload, err := main.Dup()
 	if err != nil {
@@ -89,7 +89,7 @@ func newComm(main backend.ReducingCommunicator, mem memory.Allocator, trust bool
 		return c, nil
 	}
 	c.engine = progress.For(main)
-	if err := c.share(trust); err != nil {
+	if err := c.share(leave); err != nil {
 		_ = errors.Join(payload.Close(), main.Close())
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (c *Comm) derive(f wire.Signature, mine error, make func() (backend.Reducin
 	err = c.blocking(func() error {
 		main, err := make()
 		if err == nil && main != nil {
-			d, err = newComm(main, c.memory, c.trusting, c.pretended)
+			d, err = newComm(main, c.memory, c.unchecked, c.pretended)
 		}
 		return err
 	})

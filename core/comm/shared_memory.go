@@ -26,15 +26,15 @@ func init() { sharing.Store(true) }
 // say the same, or at least one that they do not.
 func SetSharing(yes bool) { sharing.Store(yes) }
 
-// trusting says whether ranks that share no memory take it for granted that all of them make the same call.
-var trusting atomic.Bool
+// unchecked says whether ranks that share no memory take it for granted that all of them make the same call.
+var unchecked atomic.Bool
 
 // SetChecking has the ranks of communicators made from now on compare every collective call, also where they have to send
 // messages for it, or not. They do unless all of them say that they need not.
-func SetChecking(everywhere bool) { trusting.Store(!everywhere) }
+func SetChecking(everywhere bool) { unchecked.Store(!everywhere) }
 
 // skipsMeeting reports whether calls of elements, of which every rank knows how many there are, begin without a meeting.
-func (c *Comm) skipsMeeting() bool { return c.trusting && c.board == nil && c.size > 1 }
+func (c *Comm) skipsMeeting() bool { return c.unchecked && c.board == nil && c.size > 1 }
 
 const (
 	// spinsBeforeYield is how often a rank looks for another rank's entry before it lets others have the processor.
@@ -45,16 +45,16 @@ const (
 
 // What a rank says of itself when all have tried to open a board.
 const (
-	opened      = iota
-	sameMachine // its memory is on this machine
-	trusts      // see trusting
-	compares    // see comparesStarts
-	sameProcess // this is rank 0's process
-	mayShare    // see sharing
+	opened          = iota
+	sameMachine     // its memory is on this machine
+	leavesUnchecked // see unchecked
+	compares        // see comparesStarts
+	sameProcess     // this is rank 0's process
+	mayShare        // see sharing
 )
 
-// share opens a board for the ranks of c if all of them can. trust is what this rank has to say of trusting. Collective.
-func (c *Comm) share(trust bool) error {
+// share opens a board for the ranks of c if all of them can. leave is whether this rank would leave calls unchecked. Collective.
+func (c *Comm) share(leave bool) error {
 	var made *board.Segment
 	told := make([]uint8, board.NameBytes+24)
 	name, number, process := told[:board.NameBytes], told[board.NameBytes:][:8], told[board.NameBytes+8:][:8]
@@ -73,7 +73,7 @@ func (c *Comm) share(trust bool) error {
 		return err
 	}
 	var b *board.Board
-	mine := []uint8{trusts: truth(trust), compares: truth(c.comparesStarts()), sameProcess: truth(bytes.Equal(process, thisProcess())),
+	mine := []uint8{leavesUnchecked: truth(leave), compares: truth(c.comparesStarts()), sameProcess: truth(bytes.Equal(process, thisProcess())),
 		mayShare: truth(sharing.Load()), opened: 0}
 	if sharing.Load() && binary.LittleEndian.Uint64(pretended) == uint64(c.pretended) {
 		b, _ = board.Open(string(name), c.rank, c.size) // in vain on another machine
@@ -83,7 +83,7 @@ func (c *Comm) share(trust bool) error {
 	if err == nil && all[opened] == 0 && all[sameMachine] == 1 {
 		b, all[opened], err = c.shareByPath(made, b, string(name))
 	}
-	c.trusting, c.oneProcess = all[trusts] == 1, all[sameProcess] == 1
+	c.unchecked, c.oneProcess = all[leavesUnchecked] == 1, all[sameProcess] == 1
 	if err != nil || all[opened] == 0 {
 		if b != nil {
 			_ = b.Close() // of no use alone
@@ -157,7 +157,7 @@ func (c *Comm) useMessages(number uint64, all []uint8) error {
 			c.useNodes(link, p)
 		}
 	}
-	if c.trusting {
+	if c.unchecked {
 		return nil
 	}
 	if all[compares] == 1 {

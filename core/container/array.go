@@ -14,7 +14,7 @@ import (
 // Array is an n-dimensional container that owns its elements, which start at zero.
 type Array struct {
 	context *runtime.Context
-	mu      gate
+	mu      readersWriterLock
 	now     *state // nil once closed
 
 	parallel atomic.Bool
@@ -136,12 +136,12 @@ func (a *Array) Context() *runtime.Context { return a.context }
 
 // Use returns the array's part, which does not change until the caller calls Done.
 func (a *Array) Use() (Part, error) {
-	a.mu.enter()
+	a.mu.RLock()
 	if a.now == nil {
-		a.mu.leave()
+		a.mu.RUnlock()
 		return Part{}, closed()
 	}
-	return Part{state: a.now, gate: &a.mu, parallel: a.parallel.Load()}, nil
+	return Part{state: a.now, lock: &a.mu, parallel: a.parallel.Load()}, nil
 }
 
 func closed() error { return status.New(status.InvalidHandle, "the container is closed") }

@@ -40,7 +40,7 @@ type Container interface {
 // Part is one rank's part of a container as it is now.
 type Part struct {
 	*state
-	gate     *gate
+	lock     *readersWriterLock
 	parallel bool
 }
 
@@ -48,7 +48,7 @@ type Part struct {
 func (p Part) Parallel() bool { return p.parallel }
 
 // Done lets the container change again.
-func (p Part) Done() { p.gate.leave() }
+func (p Part) Done() { p.lock.RUnlock() }
 
 // state is what a container looks like until its structure changes.
 type state struct {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"time"
 
 	"dtl/backends/cpu"
 	"dtl/core/backend"
@@ -126,14 +127,8 @@ func HeapOfCommunicator(n Network, ranks int) (int64, error) {
 			return err
 		})
 	}
-	heap := func() int64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
 	// Two duplicates of the backend's are what a communicator has below it.
-	below, before := make([]backend.ReducingCommunicator, 2*ranks), heap()
+	below, before := make([]backend.ReducingCommunicator, 2*ranks), heapInUse()
 	err := each(all, func(rank int, r *Rank) (err error) {
 		if below[2*rank], err = r.main.Dup(); err == nil {
 			below[2*rank+1], err = below[2*rank].Dup()
@@ -143,12 +138,26 @@ func HeapOfCommunicator(n Network, ranks int) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	middle := heap()
+	middle := heapInUse()
 	if err := open(); err != nil {
 		return 0, err
 	}
-	after := heap()
+	after := heapInUse()
 	runtime.KeepAlive(below)
 	err = each(all, func(rank int, _ *Rank) error { return made[rank].Close() })
 	return ((after - middle) - (middle - before)) / int64(ranks), err
+}
+
+// heapInUse returns how many bytes of Go's heap are in use, when what earlier work has left behind is collected: pools
+// and finalizers keep some of it for several collections.
+func heapInUse() int64 {
+	var m runtime.MemStats
+	for last := uint64(0); ; last = m.HeapAlloc {
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		if m.HeapAlloc+1024 > last && last+1024 > m.HeapAlloc {
+			return int64(m.HeapAlloc)
+		}
+		time.Sleep(time.Millisecond)
+	}
 }

@@ -44,7 +44,7 @@ def say_public(function: Any, module: str) -> None:
     So do pickles and help. A public class says so in its body, because its objects may come before its name.
     """
     while callable(function) and not isinstance(function, type) and function.__module__.count(".") > 1:
-        with contextlib.suppress(AttributeError):  # a Short has what the function behind it has
+        with contextlib.suppress(AttributeError):  # a ShortCall has what the function behind it has
             function.__module__ = module
         function = getattr(function, "__wrapped__", None)
 

@@ -375,12 +375,12 @@ def test_ranks_say_what_the_core_says(alone: dtl.Context) -> None:
 )
 def test_places_that_are_not_the_functions(args: tuple[Any, ...]) -> None:
     with pytest.raises((TypeError, ValueError, AttributeError)):
-        bridge.Short(*args)
+        bridge.ShortCall(*args)
 
 
 def test_operations_that_are_none(alone: dtl.Context) -> None:
     for code in (-1, 10**6, 2**62):
-        short: Any = bridge.Short(lambda ctx, value: "prepared", code, "owner in", "received")
+        short: Any = bridge.ShortCall(lambda ctx, value: "prepared", code, "owner in", "received")
         with pytest.raises(dtl.DTLError, match="no operation has the code"):
             short(alone, 1.5)
         assert short(alone, [1]) == "prepared"

@@ -12,7 +12,7 @@ from ..containers.base import DistributedContainer, check_container
 from ..containers.layout import BLOCK
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..runtime.agreement import together
+from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
 from .exchange import share
 from .ordered import differ, searchsorted
@@ -74,7 +74,7 @@ def join(
     """
     known = left_keys if isinstance(left_keys, DistributedContainer) else right_keys
     check_container("left_keys", known)
-    with together(known.context, "join"):
+    with local_step(known.context, "join"):
         dtype = _compared(left_keys, right_keys)
     share(left_keys, "join", also=(right_keys,))
     found = _matched(left_keys, right_keys, dtype)
@@ -133,14 +133,14 @@ def _matched(left: Any, right: Any, dtype: np.dtype[Any]) -> _Matches:
     left_sorted, left_order = _sorted(left, dtype)
     right_sorted, right_order = _sorted(right, dtype)
     with left_sorted, left_order, right_sorted:
-        with together(ctx, "join"):
+        with local_step(ctx, "join"):
             keys = left_sorted.local_view()
             head = np.ones(len(keys), np.bool_)
             head[1:] = differ(keys[1:], keys[:-1])
             distinct = keys[head]
         low = searchsorted(right_sorted, distinct)
         high = searchsorted(right_sorted, distinct, "right")
-        with together(ctx, "join"):
+        with local_step(ctx, "join"):
             lengths = np.diff(np.append(np.flatnonzero(head), len(keys)))
             matching = (high > low) & ~np.isnan(distinct)
             indices = left_order.local_view()[np.repeat(matching, lengths)]
@@ -157,16 +157,16 @@ def _pairs(ctx: Any, found: _Matches) -> tuple[DistributedVector, DistributedVec
     start, stop = (found.pairs * rank // ctx.size for rank in (ctx.rank, ctx.rank + 1))
     ends = np.array([start, stop - 1][: 2 * (stop > start)], np.int64)
     places = searchsorted(found.before, ends, "right") - 1
-    with together(ctx, "join"):
+    with local_step(ctx, "join"):
         rows = np.arange(places[0], places[-1] + 1) if len(places) else np.empty(0, np.int64)
     indices, first, counts, before = (vec.get(rows) for vec in found[:4])
-    with together(ctx, "join"):
+    with local_step(ctx, "join"):
         # This rank makes all pairs of its rows, but only some of its first row's and its last row's.
         skipped = np.maximum(start - before, 0)
         lengths = np.minimum(counts, stop - before) - skipped
         wanted, at = _wanted(first + skipped, lengths, lengths == counts)
     rights = found.order.get(wanted)
-    with together(ctx, "join"):
+    with local_step(ctx, "join"):
         left, right = np.repeat(indices, lengths), rights[_ranges(at, lengths)]
     return DistributedVector._from_parts(ctx, left), DistributedVector._from_parts(ctx, right)
 

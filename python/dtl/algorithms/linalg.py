@@ -16,7 +16,7 @@ from ..containers.layout import BLOCK, Division
 from ..containers.owning import OwningContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
-from ..runtime.agreement import together
+from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
 from . import folds, statistics
 from .axis_reductions import combine, container_of, reduction
@@ -85,7 +85,7 @@ def vdot(a: Any, b: Any, *, reproducible: bool = False) -> Any:
 def _inner(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> Any:
     known = a if isinstance(a, DistributedContainer) else b
     check_container("a", known)
-    with together(known.context, name):
+    with local_step(known.context, name):
         for argument, value in (("a", a), ("b", b)):
             check_container(argument, value)
             value._check_open()
@@ -145,7 +145,7 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, r
     5.0 7.0 4.0
     """
     check_container("a", a)
-    with together(a.context, "norm"):
+    with local_step(a.context, "norm"):
         a._check_open()
         if ord is not None and not isinstance(ord, (int, float, np.integer, np.floating)):
             raise InvalidTypeError(f"ord must be a number, not {ord!r}")
@@ -217,7 +217,7 @@ def matmul(a: Any, b: Any) -> Any:
     """
     known = a if isinstance(a, DistributedContainer) else b
     check_container("a", known)
-    with together(known.context, "matmul"):
+    with local_step(known.context, "matmul"):
         for name, value in (("a", a), ("b", b)):
             check_container(name, value)
             value._check_open()

@@ -11,7 +11,7 @@ from ..containers.base import DistributedContainer, check_alike, check_container
 from ..containers.indexing import assignment
 from ..containers.indexing.regions import copy_all, whole_region
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..runtime.agreement import together
+from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
 from .exchange import share
 from .user_functions import apply, check_function, user_code
@@ -52,7 +52,7 @@ def for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwise: boo
     [2. 2. 2. 2.]
     """
     check_container("c", c)
-    with together(c.context, "for_each"):
+    with local_step(c.context, "for_each"):
         c._check_open()
         check_function("f", f)
     with user_code(c.context, "for_each"):

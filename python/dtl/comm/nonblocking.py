@@ -7,7 +7,7 @@ from typing import Any, Callable
 from .._native.arguments import exchanged, integer, operator_number, received
 from .._native.library import bridge
 from ..ops import SUM, Op
-from ..runtime.agreement import starting
+from ..runtime.agreement import collective_start
 from ..runtime.context import Context, this_rank
 from .operands import as_passed, broadcast_argument, gather_arguments, reduction_arguments
 from .requests import Request, new_request
@@ -15,7 +15,7 @@ from .requests import Request, new_request
 _start = bridge.start
 
 
-@starting
+@collective_start
 def ibarrier(ctx: Context) -> Request:
     """Start what Context.barrier does. Collective (MPI_Ibarrier).
 
@@ -32,7 +32,7 @@ def ibarrier(ctx: Context) -> Request:
     return new_request(ctx, "ibarrier", _start(bridge.IBARRIER, ctx, None, None, 0, 0, 0, 0))
 
 
-@starting
+@collective_start
 def iallreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) -> Request:
     """Start what allreduce does. Collective (MPI_Iallreduce).
 
@@ -69,7 +69,7 @@ def iallreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None)
     return new_request(ctx, "iallreduce", held, lambda _: as_passed(given, result) if out is None else out)
 
 
-@starting
+@collective_start
 def ibroadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None) -> Request:
     """Start what broadcast does. Collective (MPI_Ibcast).
 
@@ -100,7 +100,7 @@ def ibroadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = Non
     return new_request(ctx, "ibroadcast", held, _result(out, value if here else None))
 
 
-@starting
+@collective_start
 def igather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Request:
     """Start what gather does. Collective (MPI_Igather).
 
@@ -127,7 +127,7 @@ def igather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Requ
     return new_request(ctx, "igather", held, lambda _: result)
 
 
-@starting
+@collective_start
 def iallgather(ctx: Context, value: Any, *, out: Any = None) -> Request:
     """Start what allgather does. Collective (MPI_Iallgather).
 
@@ -154,7 +154,7 @@ def iallgather(ctx: Context, value: Any, *, out: Any = None) -> Request:
     return new_request(ctx, "iallgather", held, lambda _: result)
 
 
-@starting
+@collective_start
 def ialltoallv(ctx: Context, send_data: Any, send_counts: Any, recv_counts: Any = None, *, out: Any = None) -> Request:
     """Start to give each rank the next so many of every rank's rows. Collective (MPI_Ialltoallv).
 

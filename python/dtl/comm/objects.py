@@ -9,7 +9,7 @@ import numpy as np
 from .._native.arguments import integer, listed
 from .._native.library import bridge
 from ..exceptions import InvalidArgumentError
-from ..runtime.agreement import agree, check_context, collective, complete, root_number
+from ..runtime.agreement import agree, check_context, collective, last_step, root_number
 from ..runtime.context import Context
 from ..runtime.scheduler import in_one_turn
 from . import collectives, vector_collectives
@@ -146,7 +146,7 @@ def broadcast_object(ctx: Context, obj: Any = None, root: int = 0) -> Any:
             head.make_room()
         agree(ctx, op)
         _broadcast_parts(ctx, head, packed, root)
-    with complete():
+    with last_step():
         return obj if packed else head.unpack()
 
 
@@ -200,7 +200,7 @@ def gather_object(ctx: Context, obj: Any, root: int = 0) -> list[Any] | None:
         return None
     for head in heads:
         _receive(ctx, head, packed)
-    with complete():
+    with last_step():
         return [head.unpack() for head in heads]
 
 
@@ -244,7 +244,7 @@ def allgather_object(ctx: Context, obj: Any) -> list[Any]:
         agree(ctx, op)
         for source, head in enumerate(heads):
             _broadcast_parts(ctx, head, packed if source == ctx.rank else None, source)
-    with complete():
+    with last_step():
         return [head.unpack() for head in heads]
 
 
@@ -301,7 +301,7 @@ def scatter_object(ctx: Context, objs: Any = None, root: int = 0) -> Any:
             if rank != root:
                 send_parts(ctx, one, rank)
     _receive(ctx, head, packed[root] if packed else None)
-    with complete():
+    with last_step():
         return head.unpack()
 
 

@@ -43,13 +43,13 @@ class Request:
 
     __module__ = "dtl"
 
-    _held: bridge.Held | None = None
+    _held: bridge.PendingCall | None = None
     _answer: tuple[bool, Any] | None = None  # what test returns once the operation is over
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise InvalidTypeError("requests are made by dtl.isend, dtl.irecv, dtl.iallreduce and their like")
 
-    def _begin(self, ctx: Context, op: str, held: bridge.Held, give: Callable[[Any], Any]) -> None:
+    def _begin(self, ctx: Context, op: str, held: bridge.PendingCall, give: Callable[[Any], Any]) -> None:
         self._ctx = ctx
         self._op = op
         self._give = give  # turns what the bridge returns into the result
@@ -187,7 +187,7 @@ class Request:
     def __del__(
         self,
         warn: Callable[..., None] = warn,
-        keep: Callable[[bridge.Held], None] = detached.keep,
+        keep: Callable[[bridge.PendingCall], None] = detached.keep,
         finalizing: Callable[[], bool] = sys.is_finalizing,
     ) -> None:
         if self._held is None or not self._active or finalizing():

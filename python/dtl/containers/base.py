@@ -14,7 +14,7 @@ from .._native.library import bridge
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Execution, Partition, Placement
 from ..runtime import scheduler
-from ..runtime.agreement import collective, together
+from ..runtime.agreement import collective, local_step
 from ..runtime.context import Context
 from ..runtime.scheduler import Deferrable
 from .array_function import ReductionMethods
@@ -66,7 +66,7 @@ class DistributedContainer(Elementwise, ReductionMethods, Deferrable):
 
     def _redistribute_on(self, ctx: Context, division_of: tuple[Any, Any, Any], max_extra_bytes: Any) -> None:
         """Divide the container anew, by way of a duplicate of its context. Collective."""
-        with together(ctx, "redistribute"):
+        with local_step(ctx, "redistribute"):
             raise InvalidArgumentError(f"{self!r} cannot be divided anew: its structure is another container's")
 
     def _owning_class(self) -> type[Any]:

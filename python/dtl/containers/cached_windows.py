@@ -16,7 +16,7 @@ from .._native import library
 from .._native.library import bridge
 from ..comm.reductions import allreduce
 from ..exceptions import BufferError
-from ..runtime.agreement import agree, together
+from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context, on_close
 
 _windows: dict[int, list[CachedWindow]] = {}  # of each context, in the order in which all ranks made them
@@ -73,7 +73,7 @@ def end(container: Any, op: str, words: str = "", *, idle: bool = True) -> None:
     ctx, window = container.context, container._cached_window
     if window is None or not window.is_valid:
         return
-    with together(ctx, op):
+    with local_step(ctx, op):
         container._check_open()
         views = container.views_out - 1  # one is the window's
         if views and idle:

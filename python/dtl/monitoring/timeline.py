@@ -17,7 +17,7 @@ from ..comm.collectives import allgather, broadcast
 from ..comm.point_to_point import recv, send
 from ..comm.reductions import allreduce
 from ..ops import MIN, SUM
-from ..runtime.agreement import agree, check_context, together
+from ..runtime.agreement import agree, check_context, local_step
 from ..runtime.context import Context
 from .records import Record, Snapshot, by_seconds
 
@@ -112,7 +112,7 @@ def save(snapshot: Snapshot, path: str | os.PathLike[str], ctx: Context | None) 
     """Write the ranks' events to one file, on rank 0. Collective."""
     with _ranks(ctx) as ranks, contextlib.ExitStack() as opened:
         file: TextIO | None = None
-        with together(ranks, "save"):
+        with local_step(ranks, "save"):
             if ranks.is_root:
                 file = opened.enter_context(open(path, "w", encoding="utf-8"))
         agree(ranks, "save")
@@ -120,7 +120,7 @@ def save(snapshot: Snapshot, path: str | os.PathLike[str], ctx: Context | None) 
         origin = allreduce(ranks, snapshot.started + clock.offset, MIN)
         dropped = allreduce(ranks, snapshot.dropped, SUM)
         texts = _each(ranks, ",\n".join(_lines(snapshot, ranks, clock, origin)))
-        with together(ranks, "save"):
+        with local_step(ranks, "save"):
             if file is not None:
                 _write(file, texts, {"dtl": library.version(), "ranks": ranks.size, "dropped": dropped})
             else:

@@ -8,7 +8,7 @@ from typing import Any, Iterator, TypeVar
 from .._native.arguments import integer
 from .._native.library import bridge
 from ..exceptions import BoundsError, InvalidArgumentError
-from ..runtime.agreement import together
+from ..runtime.agreement import local_step
 from ..runtime.context import Context
 from ..runtime.short_calls import short
 
@@ -162,7 +162,7 @@ class Epochs(bridge.Exposed):
         Where the block raises on a rank, the others' fence raises, too.
         """
         self.fence()
-        with together(self._context, "fence"):
+        with local_step(self._context, "fence"):
             yield self
         self.fence()
 

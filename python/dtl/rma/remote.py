@@ -14,7 +14,7 @@ from ..containers.base import DistributedContainer
 from ..exceptions import InvalidArgumentError, InvalidHandleError, InvalidTypeError
 from ..ops import NO_OP, REPLACE
 from ..policies import Partition
-from ..runtime.agreement import agree, together
+from ..runtime.agreement import agree, local_step
 from .access import rma_compare_and_swap, rma_fetch_and_add, rma_fetch_and_op
 from .window import Window
 
@@ -108,7 +108,7 @@ def remote(container: DistributedContainer, index: tuple[Any, ...]) -> Remote:
     """Return the pointer to a container's element."""
     window = container._cached_window
     if window is None or not window.is_valid:
-        with together(container.context, "remote"):
+        with local_step(container.context, "remote"):
             container._check_open()
             if container.partition_policy is Partition.REPLICATED:
                 raise InvalidArgumentError("every rank holds each element of a container of PARTITION_REPLICATED")

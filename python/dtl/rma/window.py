@@ -17,7 +17,7 @@ from .._native.library import bridge
 from ..containers.base import DistributedContainer
 from ..exceptions import DTLError, InvalidArgumentError, InvalidHandleError, InvalidTypeError
 from ..runtime import detached
-from ..runtime.agreement import check_context, collective, together
+from ..runtime.agreement import check_context, collective, local_step
 from ..runtime.context import Context
 from .epochs import Epochs
 
@@ -75,7 +75,7 @@ class Window(Epochs):
     __module__ = "dtl"
 
     _array: np.ndarray[Any, Any] | None
-    _held: bridge.Held | None = None  # keeps base alive
+    _held: bridge.PendingCall | None = None  # keeps base alive
     _base: int
     _sizes: list[int]
     _requests: weakref.WeakSet[Any]  # of rma_rput and rma_rget, where they can be under way
@@ -86,7 +86,7 @@ class Window(Epochs):
     def __init__(self, owner: Any, size: Any = None, base: Any = None) -> None:
         ctx = owner.context if isinstance(owner, DistributedContainer) else owner
         check_context(ctx)
-        with together(ctx, "window"):
+        with local_step(ctx, "window"):
             self._array, count = _part(owner, size, base)
         self._kept = {}
         self._requests = weakref.WeakSet()
@@ -209,7 +209,7 @@ class Window(Epochs):
 
     def _settle(self) -> None:
         """Wait for this rank's requests; what fails tells whoever waits for it."""
-        with together(self._context, "close"):
+        with local_step(self._context, "close"):
             for request in list(self._requests):
                 with contextlib.suppress(DTLError):
                     request.wait()

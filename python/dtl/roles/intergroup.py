@@ -8,7 +8,7 @@ from .._native.arguments import input_value
 from .._native.library import invalid
 from ..comm import collectives, objects, point_to_point
 from ..exceptions import DTLError, InvalidTypeError, from_text
-from ..runtime.agreement import agree, tell_ranks, together
+from ..runtime.agreement import agree, local_step, tell_ranks
 from .role_manager import RoleManager
 
 # The tags of what one rank passes on to a role, or a role to one rank: elements, or why there are none.
@@ -144,7 +144,7 @@ def intergroup_broadcast(mgr: RoleManager, root: tuple[str, int], target_role: s
         _give(op, mgr, data, members[0])
         return data
     lane, value = mgr._lanes[target_role], data
-    with together(lane, op):
+    with local_step(lane, op):
         if source not in members and lane.rank == 0:
             value = _take(op, mgr, source)
     agree(lane, op, f"root {tuple(root)!r}")

@@ -12,7 +12,7 @@ from .._native import library
 from .._native.arguments import integer
 from ..comm import collectives, objects
 from ..exceptions import BoundsError, InvalidTypeError
-from ..runtime.agreement import agree, check_context, collective, together
+from ..runtime.agreement import agree, check_context, collective, local_step
 from ..runtime.context import Context
 from . import programs
 from .members import Predicate, among, check_alike, ranks_in_words, roles_in_words, seen_here
@@ -89,7 +89,7 @@ class RoleManager:
         The number of the program is MPI_APPNUM. (MPI standard, chapter "Process Creation and Management".)
         """
         manager = cls(ctx)
-        with together(ctx, "from_programs"):
+        with local_step(ctx, "from_programs"):
             mine = programs.role(names)
         agree(ctx, "from_programs")
         roles: dict[str, list[int]] = {}
@@ -158,7 +158,7 @@ class RoleManager:
         self._check_open()
         if self._members:
             raise library.invalid(op, "the roles have been given already")
-        with together(self._context, op):
+        with local_step(self._context, op):
             seen = seen_here(self._wanted, self._context.size)
         agree(self._context, op, roles_in_words(self._wanted))
         told = collectives.allgather(self._context, np.packbits(seen, axis=1))

@@ -25,7 +25,7 @@ def collective(f: F) -> F:
     return _telling_others(f, library.context_refuse)
 
 
-def starting(f: F) -> F:
+def collective_start(f: F) -> F:
     """Do what ``collective`` does for a call that starts a collective operation and does not block."""
     return _telling_others(f, library.context_refuse_start)
 
@@ -87,7 +87,7 @@ def _of_dtl(thing: Any) -> bool:
 
 
 @contextmanager
-def together(ctx: Any, op: str) -> Iterator[None]:
+def local_step(ctx: Any, op: str) -> Iterator[None]:
     """Do a step of a collective call that may fail on this rank alone, such as the preparation of arguments.
 
     Where it fails, the call raises on every rank of ctx. The block must make no collective call.
@@ -102,7 +102,7 @@ def together(ctx: Any, op: str) -> Iterator[None]:
 
 
 @contextmanager
-def complete() -> Iterator[None]:
+def last_step() -> Iterator[None]:
     """Do the last part of a collective call, after all communication: an error there is not reported to other ranks."""
     try:
         yield

@@ -14,7 +14,7 @@ _halos: list[int] = []  # those among the operations
 _windows: dict[int, Any] = {}  # by handle: the memory that other ranks reach for
 
 
-def keep(held: bridge.Held) -> None:
+def keep(held: bridge.PendingCall) -> None:
     """Keep the buffers of a request until it is over."""
     _operations[held._handle] = partial(bridge.call, bridge.TEST, held, None, None, 0, 0, 0, 0)
 

@@ -114,7 +114,7 @@ def algorithm(f: F) -> F:
 
 
 class ShortAlgorithm:
-    """An algorithm with the attributes of a function that ``bridge.Short`` reads: its code and its defaults."""
+    """An algorithm with the attributes of a function that ``bridge.ShortCall`` reads: its code and its defaults."""
 
     def __init__(self, f: Callable[..., Any]) -> None:
         functools.update_wrapper(self, f)
