@@ -54,9 +54,9 @@ func (f *inFlight) add(r *comm.Request, err error, check func(result []float64))
 func (f *inFlight) reduce(count int) {
 	want, out, inPlace := summed(f.c.Size(), count), make([]float64, count), ramp(f.c.Rank(), count)
 	r, err := f.c.Iallreduce(floats(ramp(f.c.Rank(), count)), floats(out), kernel.Sum)
-	f.add(r, err, func([]float64) { assert.Equal(f.t, want, out) })
+	f.add(r, err, func([]float64) { sameElements(f.t, want, out) })
 	r, err = f.c.Iallreduce(floats(inPlace), floats(inPlace), kernel.Sum)
-	f.add(r, err, func([]float64) { assert.Equal(f.t, want, inPlace) })
+	f.add(r, err, func([]float64) { sameElements(f.t, want, inPlace) })
 }
 
 // collect starts what brings count elements of every rank together.
@@ -67,11 +67,11 @@ func (f *inFlight) collect(count, root int) {
 	}
 	all, gathered := make([]float64, len(every)), make([]float64, len(every))
 	r, err := f.c.Iallgather(floats(ramp(f.c.Rank(), count)), floats(all))
-	f.add(r, err, func([]float64) { assert.Equal(f.t, every, all) })
+	f.add(r, err, func([]float64) { sameElements(f.t, every, all) })
 	r, err = f.c.Igather(floats(ramp(f.c.Rank(), count)), floats(gathered), int64(root))
 	f.add(r, err, func([]float64) {
 		if f.c.Rank() == root {
-			assert.Equal(f.t, every, gathered)
+			sameElements(f.t, every, gathered)
 		}
 	})
 }
@@ -85,7 +85,7 @@ func (f *inFlight) broadcast(count, root int) {
 	r, err := f.c.Ibroadcast(value, nil, int64(root))
 	f.add(r, err, func(result []float64) {
 		if f.c.Rank() != root {
-			assert.Equal(f.t, ramp(7, count), append([]float64{}, result...))
+			sameElements(f.t, ramp(7, count), append([]float64{}, result...))
 		}
 	})
 }
@@ -137,8 +137,8 @@ func TestIalltoallv(t *testing.T) {
 			first := begun(t)(c.Ialltoallv(value, counts, nil, nil))
 			second := begun(t)(c.Ialltoallv(value, counts, expected, &out))
 			done(t, second)
-			assert.Equal(t, append([]float64{}, want...), append([]float64{}, into...))
-			assert.Equal(t, append([]float64{}, want...), append([]float64{}, done(t, first)...))
+			sameElements(t, append([]float64{}, want...), append([]float64{}, into...))
+			sameElements(t, append([]float64{}, want...), append([]float64{}, done(t, first)...))
 		}
 	})
 }

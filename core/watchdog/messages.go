@@ -1,6 +1,7 @@
 package watchdog
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -316,6 +317,7 @@ func (m *Messages) Close(patience time.Duration) bool {
 	defer m.mu.Unlock()
 	m.closed = false
 	for until := time.Now().Add(patience); ; board.Yield() {
+		runtime.Gosched() // the other ranks may be goroutines of this process
 		m.receive()
 		if m.alone() || !time.Now().Before(until) {
 			break
