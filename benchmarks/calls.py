@@ -8,6 +8,7 @@ from blocks import Block, alternate, python_block
 from c_program import CProgram
 from mpi4py import MPI
 from rows import Row, Times, at_most, best, deliver, seconds
+from slowest import slowest
 
 import dtl
 
@@ -30,12 +31,8 @@ def main() -> None:
         deliver(rows, __doc__ or "")
 
 
-def _slowest(taken: float) -> float:
-    return float(_WORLD.allreduce(taken, MPI.MAX))
-
-
 def _compare(ours: Block, theirs: Block, **others: Block) -> Times:
-    return alternate({"DTL": ours, "mpi4py": theirs, **others}, _ROUNDS, _slowest)
+    return alternate({"DTL": ours, "mpi4py": theirs, **others}, _ROUNDS, slowest)
 
 
 def _views(ctx: dtl.Context) -> list[Row]:

@@ -9,6 +9,7 @@ import numpy as np
 from blocks import Block, alternate, python_block
 from mpi4py import MPI
 from rows import Row, at_most, deliver
+from slowest import slowest
 
 import dtl
 
@@ -18,10 +19,6 @@ _TINY = 1000
 _WORLD = MPI.COMM_WORLD
 
 _DTL, _NUMPY, _BY_HAND, _TABLE = "dtl", "NumPy", "mpi4py + NumPy by hand", "NumPy's bincount"
-
-
-def _slowest(taken: float) -> float:
-    return float(_WORLD.allreduce(taken, MPI.MAX))
 
 
 def _sum(part: Any) -> Any:
@@ -70,7 +67,7 @@ def _beside(ours: Callable[..., Any], vec: Any, theirs: str, other: Callable[...
         _DTL: python_block("f(v)", calls, f=ours, v=vec),
         theirs: python_block("f(v)", calls, f=other, v=vec.local_view()),
     }
-    return alternate(contenders, _ROUNDS, _slowest)
+    return alternate(contenders, _ROUNDS, slowest)
 
 
 def _floats(ctx: dtl.Context) -> list[Row]:
@@ -96,7 +93,7 @@ def _floats(ctx: dtl.Context) -> list[Row]:
         _DTL: python_block("v.sum(reproducible=True)", 2, v=vec),
         "the ordinary sum": python_block("v.sum()", 2, v=vec),
     }
-    rows.append(at_most("exact sum of 8 M float64", alternate(exact, _ROUNDS, _slowest), _DTL, "the ordinary sum"))
+    rows.append(at_most("exact sum of 8 M float64", alternate(exact, _ROUNDS, slowest), _DTL, "the ordinary sum"))
     times = _beside(operator.methodcaller("sum"), tiny, theirs, np.sum if one else _sum, 2000)
     rows.append(at_most("sum of 1000 float64", times, _DTL, theirs))
     taken = min(times[_DTL])
@@ -111,7 +108,7 @@ def _transform(vec: Any) -> Row:
             _NUMPY: python_block("square(v, out=to)", 2, v=vec.local_view(), to=to.local_view(), square=np.square),
         }
         return at_most(
-            "transform(np.square) of 8 M float64", alternate(contenders, _ROUNDS, _slowest), _DTL, _NUMPY, 1.05
+            "transform(np.square) of 8 M float64", alternate(contenders, _ROUNDS, slowest), _DTL, _NUMPY, 1.05
         )
 
 

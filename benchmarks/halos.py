@@ -8,6 +8,7 @@ import numpy as np
 from blocks import Block, alternate, python_block
 from mpi4py import MPI
 from rows import Row, at_most, deliver
+from slowest import slowest
 
 import dtl
 
@@ -27,16 +28,12 @@ def main() -> None:
         deliver(rows, __doc__ or "")
 
 
-def _slowest(taken: float) -> float:
-    return float(_WORLD.allreduce(taken, MPI.MAX))
-
-
 def _compare(halo: dtl.Halo, by_hand: Callable[[], Any], calls: int) -> dict[str, list[float]]:
     contenders: dict[str, Block] = {
         _DTL: python_block("f()", calls, f=halo.exchange),
         _MPI4PY: python_block("f()", calls, f=by_hand),
     }
-    return alternate(contenders, _ROUNDS, _slowest)
+    return alternate(contenders, _ROUNDS, slowest)
 
 
 def _neighbours(periodic: bool) -> tuple[int, int]:

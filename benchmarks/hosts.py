@@ -14,6 +14,7 @@ import numpy as np
 from blocks import Block, alternate, python_block
 from mpi4py import MPI
 from rows import Row, Times, at_most, deliver, seconds
+from slowest import slowest
 
 import dtl
 
@@ -28,10 +29,6 @@ _KEYS = 400_000
 _ACCESSES = 20
 
 
-def _slowest(taken: float) -> float:
-    return float(_WORLD.allreduce(taken, MPI.MAX))
-
-
 def _nodes() -> list[int]:
     """Return for each rank the first one that shares its memory."""
     near = _WORLD.Split_type(MPI.COMM_TYPE_SHARED)
@@ -41,7 +38,7 @@ def _nodes() -> list[int]:
 
 
 def _pair(ours: Block, theirs: Block, rounds: int, name: str = _MPI4PY) -> Times:
-    return alternate({_DTL: ours, name: theirs}, rounds, _slowest)
+    return alternate({_DTL: ours, name: theirs}, rounds, slowest)
 
 
 def _calls(ctx: dtl.Context) -> list[Row]:
@@ -86,7 +83,7 @@ def _bandwidth(nodes: list[int]) -> float:
         start = time.perf_counter()
         for _ in range(4):
             _WORLD.Sendrecv(a, partner, 0, b, partner, 0)
-        times.append(_slowest(time.perf_counter() - start))
+        times.append(slowest(time.perf_counter() - start))
     return 4 * min(len(here), len(there)) * a.nbytes / min(times)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from blocks import Block, alternate
 from mpi4py import MPI
 from rows import Row, at_most, deliver, seconds
+from slowest import slowest
 
 import dtl
 from dtl._native import library
@@ -21,10 +22,6 @@ _FLAT = 2.0
 _WORLD = MPI.COMM_WORLD
 
 _MAP, _DICT = "map", "dict"
-
-
-def _slowest(taken: float) -> float:
-    return float(_WORLD.allreduce(taken, MPI.MAX))
 
 
 def _keys(count: int) -> Any:
@@ -67,7 +64,7 @@ def _dict(keys: Any) -> Block:
 def _beside_dict(ctx: dtl.Context) -> Row:
     keys = _keys(_KEYS)
     contenders = {_MAP: _map(ctx, keys[ctx.rank :: ctx.size].copy()), _DICT: _dict(keys)}
-    times = alternate(contenders, _ROUNDS, _slowest)
+    times = alternate(contenders, _ROUNDS, slowest)
     return at_most("insert and find 1 M int64 keys", times, _MAP, _DICT, 1.0)
 
 
@@ -77,7 +74,7 @@ def _by_size(ctx: dtl.Context) -> Row:
         names[count]: _map(ctx, _keys(count)[ctx.rank :: ctx.size].copy(), max(1, 1_000_000 // count))
         for count in _SIZES
     }
-    times = alternate(contenders, _ROUNDS, _slowest)
+    times = alternate(contenders, _ROUNDS, slowest)
     costs = {name: statistics.median(times[name]) / count for count, name in names.items()}
     least, most = (costs[names[count]] for count in (_SIZES[0], _SIZES[-1]))
     detail = ", ".join(f"{name} keys {seconds(cost)} a key" for name, cost in costs.items())

@@ -9,6 +9,7 @@ from blocks import Block, alternate, python_block
 from c_program import CProgram
 from mpi4py import MPI
 from rows import Row, at_most, deliver
+from slowest import slowest
 
 import dtl
 
@@ -50,10 +51,6 @@ class ByHand:
         self.back()
 
 
-def _slowest(taken: float) -> float:
-    return float(_WORLD.allreduce(taken, MPI.MAX))
-
-
 def _cyclic(ctx: dtl.Context, c: CProgram) -> list[Row]:
     block = dtl.DistributedVector(ctx, _SIZE, fill=1.0)
     cyclic = dtl.DistributedVector(ctx, _SIZE, fill=1.0, partition=dtl.PARTITION_CYCLIC)
@@ -68,7 +65,7 @@ def _cyclic(ctx: dtl.Context, c: CProgram) -> list[Row]:
         _MPI4PY: python_block("f()", 4, f=ByHand(_SIZE).both),
         _C: lambda: 2 * native(),
     }
-    times = alternate(contenders, _ROUNDS, _slowest)
+    times = alternate(contenders, _ROUNDS, slowest)
     name = "BLOCK → CYCLIC → BLOCK of 8 M float64"
     return [
         at_most(f"{name}, planned", times, _PLAN, _C, 3.0),
@@ -89,7 +86,7 @@ def _quarters(ctx: dtl.Context) -> list[Row]:
     got = [sizes[0], 0] if ctx.rank == 0 else [sizes[0], 2 * sizes[0]]
     names = {"f": _WORLD.Alltoallv, "s": [source, sent], "r": [target, got]}
     contenders = {_PLAN: python_block("f()", 4, f=plan.execute), _MPI4PY: python_block("f(s, r)", 4, **names)}
-    times = alternate(contenders, _ROUNDS, _slowest)
+    times = alternate(contenders, _ROUNDS, slowest)
     return [at_most("halves → quarters of 8 M float64", times, _PLAN, _MPI4PY, 1.0)]
 
 
@@ -102,7 +99,7 @@ def _access(ctx: dtl.Context) -> list[Row]:
     numpy = python_block("a.take(i)", 4, a=whole, i=same)
 
     def beside(statement: str, **names: Any) -> Any:
-        return alternate({_DTL: python_block(statement, 4, v=vec, **names), _NUMPY: numpy}, _ROUNDS, _slowest)
+        return alternate({_DTL: python_block(statement, 4, v=vec, **names), _NUMPY: numpy}, _ROUNDS, slowest)
 
     count = "1 M random indices"
     return [

@@ -11,6 +11,7 @@ import numpy as np
 from blocks import Block, alternate, python_block
 from mpi4py import MPI
 from rows import Row, at_most, deliver
+from slowest import slowest
 
 import dtl
 
@@ -32,14 +33,10 @@ def main() -> None:
         ):
             for size, calls, bound in _SIZES:
                 text = f"{size >> 20} MB" if size >> 20 else f"{size >> 10} KB"
-                times = alternate(_exchanges(ours, theirs, size // 8, calls), _ROUNDS, _slowest)
+                times = alternate(_exchanges(ours, theirs, size // 8, calls), _ROUNDS, slowest)
                 rows.append(at_most(f"`{name}.neighbor_alltoall`, {text} an edge", times, "DTL", "mpi4py", bound))
     if _WORLD.rank == 0:
         deliver(rows, __doc__ or "")
-
-
-def _slowest(taken: float) -> float:
-    return float(_WORLD.allreduce(taken, MPI.MAX))
 
 
 def _exchanges(ours: Any, theirs: Any, count: int, calls: int) -> dict[str, Block]:

@@ -18,6 +18,7 @@ import torch
 from blocks import Block, alternate, python_block
 from mpi4py import MPI
 from rows import Row, at_most, deliver
+from slowest import slowest
 
 import dtl
 
@@ -31,10 +32,6 @@ _DTL, _HEAT = "dtl", f"Heat {heat.__version__}"
 
 #: Of the time that Heat's sort takes, of values and their indices.
 _BOUND = 0.005
-
-
-def _slowest(taken: float) -> float:
-    return float(_WORLD.allreduce(taken, MPI.MAX))
 
 
 def _pair(ctx: dtl.Context, size: int) -> tuple[Any, Any]:
@@ -53,7 +50,7 @@ def _numbers(ctx: dtl.Context) -> list[Row]:
             _HEAT: python_block("f(v, **k)", calls, f=theirs, v=array, k=given),
         }
         count = "8 M" if vec.global_size == _SIZE else str(vec.global_size)
-        return at_most(f"{name} of {count} float64", alternate(contenders, _ROUNDS, _slowest), _DTL, _HEAT)
+        return at_most(f"{name} of {count} float64", alternate(contenders, _ROUNDS, slowest), _DTL, _HEAT)
 
     large, tiny = _pair(ctx, _SIZE), _pair(ctx, _TINY)
     rows = [beside(name, *large, 2) for name in ("sum", "mean", "std", "cumsum")]
@@ -83,7 +80,7 @@ def _quarters(ctx: dtl.Context) -> Row:
         _DTL: timed(vec.copy, lambda v: v.redistribute(sizes)),
         _HEAT: timed(lambda: heat.copy(array), lambda a: a.redistribute_(target_map=target)),
     }
-    times = alternate(contenders, _ROUNDS, _slowest)
+    times = alternate(contenders, _ROUNDS, slowest)
     return at_most("halves → quarters of 8 M float64, `redistribute`", times, _DTL, _HEAT)
 
 
@@ -110,7 +107,7 @@ def _sorts(ctx: dtl.Context) -> list[Row]:
     def name(size: int) -> str:
         return f"sort of {size:_} float64".replace("_", " ")
 
-    times = {size: alternate(blocks(size), 3, _slowest) for size in _SORTED}
+    times = {size: alternate(blocks(size), 3, slowest) for size in _SORTED}
     return [at_most(name(size), times[size], _DTL, _HEAT, _BOUND if size == _SIZE else None) for size in _SORTED]
 
 

@@ -15,6 +15,7 @@ from blocks import Block, alternate
 from c_program import CProgram, CSort
 from mpi4py import MPI
 from rows import Row, at_most, best, deliver, seconds
+from slowest import slowest
 
 import dtl
 
@@ -39,10 +40,6 @@ for _ in sys.stdin:
     values.sort()
     print(time.perf_counter() - start, flush=True)
 """
-
-
-def _slowest(taken: float) -> float:
-    return float(_WORLD.allreduce(taken, MPI.MAX))
 
 
 def _timed(prepare: Callable[[], Any], work: Callable[[Any], Any]) -> Block:
@@ -158,7 +155,7 @@ def _several_ranks(ctx: dtl.Context, given: Any) -> list[Row]:
         sorting: _timed(given.copy, _by_hand({})),
         _C: lambda: c.sort(given)[0],
     }
-    times = alternate(contenders, _ROUNDS + 2, _slowest)
+    times = alternate(contenders, _ROUNDS + 2, slowest)
     faster = min((merging, sorting), key=lambda name: statistics.median(times[name]))
     name = f"sort of 8 M float64, {ctx.size} ranks"
     rows = [at_most(name, times, _DTL, faster, 0.35), at_most(name, times, _DTL, _C, 1.2)]
@@ -180,7 +177,7 @@ def _inputs(ctx: dtl.Context, given: Any) -> list[Row]:
         "two values": np.floor(2 * given),
         "skewed": given**20,
     }
-    times = alternate({name: _ours(ctx, values) for name, values in kinds.items()}, _ROUNDS, _slowest)
+    times = alternate({name: _ours(ctx, values) for name, values in kinds.items()}, _ROUNDS, slowest)
     return [at_most(f"sort of what is {name}", times, name, "uniform", 2.0) for name in kinds if name != "uniform"]
 
 
@@ -222,7 +219,7 @@ def _relatives(ctx: dtl.Context, given: Any) -> list[Row]:
         contenders = {_DTL: _ours(ctx, values, work=ours)}
         if ctx.size == 1:
             contenders[_NUMPY] = _timed(lambda values=values: values, theirs)
-        times = alternate(contenders, 3, _slowest)
+        times = alternate(contenders, 3, slowest)
         alone = Row(name, "", seconds(statistics.median(times[_DTL])), best(times), None)
         rows.append(at_most(name, times, _DTL, _NUMPY) if ctx.size == 1 else alone)
     return rows

@@ -9,6 +9,7 @@ from blocks import Block, alternate, python_block
 from c_program import CProgram
 from mpi4py import MPI
 from rows import Row, at_least, deliver
+from slowest import slowest
 
 import dtl
 
@@ -97,12 +98,8 @@ class Buffers:
         }
 
 
-def _slowest(taken: float) -> float:
-    return float(_WORLD.allreduce(taken, MPI.MAX))
-
-
 def _rows(name: str, contenders: dict[str, Block]) -> list[Row]:
-    times = alternate(contenders, _ROUNDS, _slowest)
+    times = alternate(contenders, _ROUNDS, slowest)
     return [
         at_least(f"{name} between containers", times, _CONTAINERS, _C, 0.97),
         at_least(f"{name} between NumPy arrays", times, _ARRAYS, _MPI4PY),
@@ -110,7 +107,7 @@ def _rows(name: str, contenders: dict[str, Block]) -> list[Row]:
 
 
 def _medium(name: str, contenders: dict[str, Block]) -> list[Row]:
-    times = alternate(contenders, _ROUNDS, _slowest)
+    times = alternate(contenders, _ROUNDS, slowest)
     return [
         at_least(f"{name} of 1 MB between containers", times, _CONTAINERS, _MPI4PY, 1.0),
         at_least(f"{name} of 1 MB between containers", times, _CONTAINERS, _C),
