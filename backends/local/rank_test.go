@@ -2,7 +2,6 @@ package local
 
 import (
 	"testing"
-	"time"
 
 	"dtl/backends/internal/jobtest"
 	"dtl/core/backend"
@@ -45,23 +44,10 @@ func TestRankExitsWithSuccess(t *testing.T) {
 	jobtest.Exit(0)
 }
 
-// TestRankExitsWithFailure leaves on one rank, while the others wait for it.
 func TestRankExitsWithFailure(t *testing.T) {
-	c := rankWorld(t)
-	if c.Rank() == 1 {
-		jobtest.Mark(t, "leaving")
-		jobtest.Exit(3)
-	}
-	_ = c.Barrier()
-	time.Sleep(time.Minute) // longer than the job may take: its end ends this rank
+	jobtest.EndRank1(t, rankWorld(t), func() { jobtest.Exit(3) })
 }
 
 func TestRankAborts(t *testing.T) {
-	c := rankWorld(t)
-	if c.Rank() == 1 {
-		jobtest.Mark(t, "leaving")
-		Abort(5)
-	}
-	_ = c.Barrier()
-	time.Sleep(time.Minute)
+	jobtest.EndRank1(t, rankWorld(t), func() { Abort(5) })
 }

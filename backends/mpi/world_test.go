@@ -224,25 +224,12 @@ func TestRankExitsWithSuccess(t *testing.T) {
 	jobtest.Exit(0)
 }
 
-// TestRankExitsWithFailure leaves on one rank, while the others wait for it.
 func TestRankExitsWithFailure(t *testing.T) {
-	c := rankWorld(t)
-	if c.Rank() == 1 {
-		jobtest.Mark(t, "leaving")
-		jobtest.Exit(3)
-	}
-	_ = c.Barrier()
-	time.Sleep(time.Minute) // longer than the job may take: the abort ends this rank
+	jobtest.EndRank1(t, rankWorld(t), func() { jobtest.Exit(3) })
 }
 
 func TestRankAborts(t *testing.T) {
-	c := rankWorld(t)
-	if c.Rank() == 1 {
-		jobtest.Mark(t, "leaving")
-		_, _ = Abort(5)
-	}
-	_ = c.Barrier()
-	time.Sleep(time.Minute)
+	jobtest.EndRank1(t, rankWorld(t), func() { _, _ = Abort(5) })
 }
 
 func TestRankLauncherDisagrees(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"testing"
-	"time"
 
 	"dtl/backends/internal/environ"
 	"dtl/backends/internal/jobtest"
@@ -108,23 +107,10 @@ func TestRankExitsWithACallUnderWay(t *testing.T) {
 	jobtest.Exit(0)
 }
 
-// TestRankExitsWithFailure leaves on one rank, while the others wait for it.
 func TestRankExitsWithFailure(t *testing.T) {
-	c := rankWorld(t)
-	if c.Rank() == 1 {
-		jobtest.Mark(t, "leaving")
-		jobtest.Exit(3)
-	}
-	_ = c.Barrier()
-	time.Sleep(time.Minute) // longer than the job may take: the abort ends this rank
+	jobtest.EndRank1(t, rankWorld(t), func() { jobtest.Exit(3) })
 }
 
 func TestRankAborts(t *testing.T) {
-	c := rankWorld(t)
-	if c.Rank() == 1 {
-		jobtest.Mark(t, "leaving")
-		Abort(5)
-	}
-	_ = c.Barrier()
-	time.Sleep(time.Minute)
+	jobtest.EndRank1(t, rankWorld(t), func() { Abort(5) })
 }
