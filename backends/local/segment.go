@@ -20,10 +20,9 @@ type segment struct {
 	memory  []byte
 	entries []entry
 	part    int // bytes of a process's part
-	refused atomic.Bool
 }
 
-var _ transport.Reader = (*segment)(nil)
+var _ transport.Fabric = (*segment)(nil)
 
 // entry is what a process says of itself before anything else, on a cache line of its own.
 type entry struct {
@@ -183,9 +182,6 @@ func (s *segment) Quiet() {
 
 func (s *segment) word(there, at int) *uint64 { return (*uint64)(s.at(there, at)) }
 
-// Post writes a number after all that was put before.
-func (s *segment) Post(there, at int, value uint64) { atomic.StoreUint64(s.word(there, at), value) }
-
 // Fetch reads a word.
 func (s *segment) Fetch(there, at int) uint64 { return atomic.LoadUint64(s.word(there, at)) }
 
@@ -211,27 +207,15 @@ func (s *segment) CompareSwap(there, at int, cond, value uint64) uint64 {
 	}
 }
 
-// Read copies from another process, until the system has refused that once. This process's own memory lies here.
-func (s *segment) Read(there int, from uint64, into unsafe.Pointer, n int) bool {
-	if there == s.rank {
-		memory.Move(into, *(*unsafe.Pointer)(unsafe.Pointer(&from)), n)
-		return true
-	}
-	process := int(s.entries[there].process.Load())
-	for done := 0; done < n && !s.refused.Load(); {
-		here := []unix.Iovec{{Base: (*byte)(unsafe.Add(into, done)), Len: uint64(n - done)}}
-		away := []unix.RemoteIovec{{Base: uintptr(from) + uintptr(done), Len: n - done}}
-		copied, err := unix.ProcessVMReadv(process, here, away, 0)
-		if err != nil || copied <= 0 {
-			s.refused.Store(true)
-		}
-		done += max(copied, 0)
-	}
-	return !s.refused.Load()
-}
-
 // Advance has nothing to do: what others have put is there.
 func (s *segment) Advance() {}
 
-// Yield lets another process have the processor.
-func (s *segment) Yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+// Native says where the parts are mapped, and which processes they are of.
+func (s *segment) Native() transport.Native {
+	var n transport.Native
+	for there := range s.entries {
+		n.Parts = append(n.Parts, s.at(there, 0))
+		n.IDs = append(n.IDs, s.entries[there].process.Load())
+	}
+	return n
+}

@@ -66,6 +66,7 @@ var cgoFiles = []string{
 	"backends/internal/jobtest/exit.go",
 	"backends/internal/gpu/call.go",
 	"backends/mpi/",
+	"backends/internal/symmetric/transport/",
 	"backends/shmem/library/library.go", "backends/shmem/internal/exporttest/export.go",
 	"core/board/cma/cma.go",
 	"numpybridge/bridge.go", "numpybridge/held.go", "numpybridge/fastpath.go", "numpybridge/interrupts.go",

@@ -9,7 +9,7 @@ import (
 // and says from whom it receives, so their messages need no tags.
 type channel struct {
 	*Comm
-	number  uint32
+	on      transport.Channel
 	scratch *scratch
 }
 
@@ -21,14 +21,14 @@ type scratch [2][]complex128 // aligned for every type
 const keepable = 4 << 20
 
 // blocking is the channel of collectives that block, and nonblocking that of those that do not.
-func (c *Comm) blocking() channel    { return channel{c, c.collectives(), &c.scratch[0]} }
-func (c *Comm) nonblocking() channel { return channel{c, c.background(), &c.scratch[1]} }
+func (c *Comm) blocking() channel    { return channel{c, transport.Collectives, &c.scratch[0]} }
+func (c *Comm) nonblocking() channel { return channel{c, transport.Background, &c.scratch[1]} }
 
 func (l channel) to(rank int, buf memory.Span) *transport.Request {
-	return l.isend(l.number, buf, rank, 0)
+	return l.group.Send(l.on, buf, rank, 0, begin)
 }
 func (l channel) from(rank int, buf memory.Span) *transport.Request {
-	return l.irecv(l.number, buf, rank, 0)
+	return l.group.Receive(l.on, buf, rank, 0, begin)
 }
 
 // all waits for requests, of which some may be nil, and returns the first error.

@@ -129,12 +129,12 @@ func (c *Comm) Exchange(send, recv []memory.Span, tag int) error {
 	var pending []*transport.Request
 	for step := 1; step < n; step++ {
 		if from := (me + n - step) % n; recv[from].Bytes() > 0 {
-			pending = append(pending, c.irecv(c.messages(), recv[from], from, tag))
+			pending = append(pending, c.group.Receive(transport.Messages, recv[from], from, tag, begin))
 		}
 	}
 	for step := 1; step < n; step++ {
 		if to := (me + step) % n; send[to].Bytes() > 0 {
-			pending = append(pending, c.isend(c.messages(), send[to], to, tag))
+			pending = append(pending, c.group.Send(transport.Messages, send[to], to, tag, begin))
 		}
 	}
 	memory.Copy(recv[me], send[me])

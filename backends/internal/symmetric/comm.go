@@ -7,6 +7,7 @@ package symmetric
 
 import (
 	"math"
+	"slices"
 
 	"dtl/backends/internal/requests"
 	"dtl/backends/internal/symmetric/transport"
@@ -18,8 +19,8 @@ import (
 // Comm is some of the processes, in an order. Symmetric memory knows processes only, so all of this is made of messages.
 type Comm struct {
 	world   *World
-	members []int           // process of each rank
-	ranks   transport.Ranks // rank of each process
+	members []int // process of each rank
+	group   *transport.Group
 	rank    int
 	number  uint32         // which no other communicator has that shares a process with this one
 	line    *requests.Line // of collectives that do not block
@@ -27,27 +28,19 @@ type Comm struct {
 }
 
 var (
-	_ backend.AsyncCommunicator = (*Comm)(nil)
-	_ backend.WindowProvider    = (*Comm)(nil)
-	_ backend.Advancer          = (*Comm)(nil)
-	_ window.Group              = (*Comm)(nil)
+	_ backend.AsyncCommunicator  = (*Comm)(nil)
+	_ backend.DirectCommunicator = (*Comm)(nil)
+	_ backend.WindowProvider     = (*Comm)(nil)
+	_ backend.Advancer           = (*Comm)(nil)
+	_ window.Group               = (*Comm)(nil)
 )
 
 func newComm(w *World, members []int, number uint32) *Comm {
-	c := &Comm{
-		world: w, members: members, ranks: make(transport.Ranks, len(members)), number: number, line: &requests.Line{},
+	return &Comm{
+		world: w, members: members, group: w.engine.NewGroup(members, number), number: number, line: &requests.Line{},
+		rank: slices.Index(members, w.engine.Me()),
 	}
-	for rank, process := range members {
-		c.ranks[process] = rank
-	}
-	c.rank = c.ranks[w.engine.Me()]
-	return c
 }
-
-// A communicator has three channels, whose traffic never meets.
-func (c *Comm) messages() uint32    { return c.number * 3 }
-func (c *Comm) collectives() uint32 { return c.number*3 + 1 }
-func (c *Comm) background() uint32  { return c.number*3 + 2 }
 
 // Rank returns the caller's rank.
 func (c *Comm) Rank() int { return c.rank }
@@ -85,6 +78,6 @@ func (c *Comm) Expose(mem memory.Span) (backend.Window, error) {
 
 // Close forgets the channels. Collective.
 func (c *Comm) Close() error {
-	c.world.engine.Forget(c.messages(), c.collectives(), c.background())
+	c.group.Close()
 	return nil
 }

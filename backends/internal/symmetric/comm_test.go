@@ -2,6 +2,7 @@ package symmetric
 
 import (
 	"fmt"
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,11 +22,12 @@ func TestCommunicator(t *testing.T) {
 	}
 }
 
-// TestReaders: processes that copy long messages from each other, and those that are not let.
-func TestReaders(t *testing.T) {
+// TestFabrics: processes that copy long messages from each other, those that are not let, and those that call a library.
+func TestFabrics(t *testing.T) {
 	for name, fabric := range map[string]func(single) transport.Fabric{
-		"read":    func(s single) transport.Fabric { return reading{s} },
-		"refused": func(s single) transport.Fabric { return refusing{s} },
+		"read":    func(s single) transport.Fabric { return reading{s, int64(os.Getpid())} },
+		"calls":   func(s single) transport.Fabric { return calling{s} },
+		"refused": func(s single) transport.Fabric { return reading{s, nobody} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			backendtest.Communicator(t, ranksOf(func() []*World { return worldsOf(3, 1<<20, fabric) }))
@@ -117,7 +119,7 @@ func TestLockOfAStoppedProcess(t *testing.T) {
 	<-fabric.found
 	one := memory.Of(dtype.Int64, make([]int64, 1))
 	for range 2 { // of which the second waits for who waits for the lock
-		sent := c.isend(c.messages(), one, 0, 7)
+		sent := c.group.Send(transport.Messages, one, 0, 7, begin)
 		if _, _, err := c.RecvFor(one, 0, 7, time.Minute); err != nil {
 			t.Error(err)
 		}
@@ -139,7 +141,7 @@ func TestLockOfAStoppedProcess(t *testing.T) {
 func TestEnd(t *testing.T) {
 	w := worlds(1, 1<<20)[0]
 	c := w.comm()
-	r := c.irecv(c.messages(), memory.Span{}, 0, 7)
+	r := c.group.Receive(transport.Messages, memory.Span{}, 0, 7, begin)
 	w.engine.End()
 	returned := make(chan struct{})
 	go func() {

@@ -1,13 +1,14 @@
 package symmetric
 
 import (
-	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"unsafe"
 
 	"dtl/backends/internal/symmetric/transport"
+	"dtl/backends/internal/symmetric/transport/remotetest"
 	"dtl/core/backend"
 	"dtl/core/backend/backendtest"
 	"dtl/core/memory"
@@ -29,20 +30,25 @@ type single struct {
 
 var _ transport.Fabric = single{}
 
-// reading is a single whose processes read each other's memory.
-type reading struct{ single }
-
-var _ transport.Reader = reading{}
-
-func (r reading) Read(_ int, from uint64, into unsafe.Pointer, n int) bool {
-	memory.Move(into, *(*unsafe.Pointer)(unsafe.Pointer(&from)), n)
-	return true
+// reading is a single whose processes read each other's memory, by the number that the system knows them by.
+type reading struct {
+	single
+	id int64
 }
 
-// refusing is one that finds out that it must not.
-type refusing struct{ single }
+func (r reading) Native() transport.Native {
+	n := r.single.Native()
+	n.IDs = slices.Repeat([]int64{r.id}, len(r.parts))
+	return n
+}
 
-func (refusing) Read(int, uint64, unsafe.Pointer, int) bool { return false }
+// calling is a single whose processes reach each other's memory by calls alone.
+type calling struct{ single }
+
+func (c calling) Native() transport.Native { return remotetest.Native(c.parts, c.size) }
+
+// nobody is the number of no process: the system refuses to read it.
+const nobody = 1 << 30
 
 // worlds returns n processes.
 func worlds(n, heap int) []*World {
@@ -70,7 +76,7 @@ func (s single) Me() int                       { return s.here }
 func (s single) Processes() int                { return len(s.parts) }
 func (s single) Memory() (unsafe.Pointer, int) { return s.parts[s.here], s.size }
 func (s single) Advance()                      {}
-func (s single) Yield()                        { runtime.Gosched() }
+func (s single) Native() transport.Native      { return transport.Native{Parts: s.parts} }
 func (s single) Quiet()                        {}
 
 func (s single) at(there, offset int) unsafe.Pointer { return unsafe.Add(s.parts[there], offset) }
@@ -80,10 +86,6 @@ func (s single) Get(there, at int, into unsafe.Pointer, n int) { memory.Move(int
 
 func (s single) BeginPut(there, at int, from unsafe.Pointer, n int) { s.Put(there, at, from, n) }
 func (s single) BeginGet(there, at int, into unsafe.Pointer, n int) { s.Get(there, at, into, n) }
-
-func (s single) Post(there, at int, value uint64) {
-	atomic.StoreUint64((*uint64)(s.at(there, at)), value)
-}
 
 // change makes one step of an atomic operation, of which all together make one at a time.
 func (s single) change(there, at int, to func(was uint64) uint64) uint64 {

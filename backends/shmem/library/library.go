@@ -9,7 +9,6 @@ package library
 #cgo noescape dtl_shmem_get
 #cgo nocallback dtl_shmem_put
 #cgo nocallback dtl_shmem_get
-#cgo nocallback dtl_shmem_post
 #cgo nocallback dtl_shmem_advance
 */
 import "C"
@@ -17,8 +16,6 @@ import "C"
 import (
 	"sync/atomic"
 	"unsafe"
-
-	"golang.org/x/sys/unix"
 
 	"dtl/backends/internal/dl"
 	"dtl/backends/internal/symmetric/transport"
@@ -135,11 +132,6 @@ func (l *Symmetric) Quiet() { C.dtl_shmem_quiet() }
 
 func (l *Symmetric) word(at int) *C.uint64_t { return (*C.uint64_t)(l.at(at)) }
 
-// Post writes a number after all that was put before to the same process.
-func (l *Symmetric) Post(there, at int, value uint64) {
-	C.dtl_shmem_post(l.word(at), C.uint64_t(value), C.int(there))
-}
-
 // Fetch reads a word.
 func (l *Symmetric) Fetch(there, at int) uint64 {
 	return uint64(C.dtl_shmem_fetch(l.word(at), C.int(there)))
@@ -163,5 +155,9 @@ func (l *Symmetric) CompareSwap(there, at int, cond, value uint64) uint64 {
 // Advance has the library move what others have sent.
 func (l *Symmetric) Advance() { C.dtl_shmem_advance() }
 
-// Yield lets another process have the processor.
-func (l *Symmetric) Yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+// Native returns the library's functions for what C writes.
+func (l *Symmetric) Native() transport.Native {
+	return transport.Native{
+		Put: unsafe.Pointer(C.dtl_shmem_put), Post: unsafe.Pointer(C.dtl_shmem_post), Advance: unsafe.Pointer(C.dtl_shmem_advance),
+	}
+}

@@ -9,6 +9,8 @@ type Fabric interface {
 	Processes() int
 	// Memory returns the bytes that lie in this process. They start at a multiple of 4096, and never move.
 	Memory() (start unsafe.Pointer, size int)
+	// Native says how C writes to the memory of processes. It is asked once.
+	Native() Native
 
 	// Put writes n bytes from here to there, and returns when from may be used again; Get reads, and returns when they
 	// have arrived.
@@ -18,8 +20,6 @@ type Fabric interface {
 	BeginPut(there, at int, from unsafe.Pointer, n int)
 	BeginGet(there, at int, into unsafe.Pointer, n int)
 	Quiet()
-	// Post writes a number that whoever sees it sees everything that was put before to the same process, too.
-	Post(there, at int, value uint64)
 
 	// The atomic operations are on words of 8 bytes, at a multiple of that, and return what was there.
 	Fetch(there, at int) uint64
@@ -29,14 +29,13 @@ type Fabric interface {
 
 	// Advance has the library move what others have sent, where it needs that.
 	Advance()
-	// Yield lets another process have the processor.
-	Yield()
 }
 
-// Reader is a Fabric whose processes copy from each other's memory, wherever that lies, where the system lets them. Then long
-// messages are copied once.
-type Reader interface {
-	Fabric
-	// Read copies n bytes from an address in another process, and reports whether it could.
-	Read(there int, from uint64, into unsafe.Pointer, n int) bool
+// Native is how C reaches the memory of processes: where it is mapped here, or by C functions whose signatures ring.h states.
+type Native struct {
+	Parts              []unsafe.Pointer // of each process, mapped here; nil: by the functions
+	Put, Post, Advance unsafe.Pointer   // Advance: nil where nothing needs that
+	// IDs are the system's numbers of the processes, which copy from each other's memory, wherever that lies, where the
+	// system lets them: then long messages are copied once. nil: they do not.
+	IDs []int64
 }
