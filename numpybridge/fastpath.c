@@ -132,7 +132,7 @@ static PyObject *with_ranks(const ShortCallObject *s, fast_call *t, const RanksO
         return given_out(t);
     if (!take_value(t) || (s->answer == DEALT && !t->call.in.given))
         Py_RETURN_NOTIMPLEMENTED;
-    if (ranks->board != NULL && s->answer != DEALT) {
+    if ((ranks->board != NULL || ranks->nodes != NULL) && s->answer != DEALT) {
         PyObject *answer = fast_collective(s, t, ranks, here);
         if (answer != Py_NotImplemented)
             return answer;

@@ -10,6 +10,7 @@ import (
 
 	_ "dtl/core/board/cma" // cma.h is included here
 	"dtl/core/comm"
+	_ "dtl/core/comm/agreement/nodes" // and nodes.h
 	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
@@ -21,15 +22,15 @@ import (
 )
 
 // dtl_fast_context sets who this rank of a context is and how many there are, and returns where the context's board is, or
-// NULL if there is none that C may use.
+// NULL if there is none that C may use. between is set where ranks of several nodes meet, or stays NULL.
 //
 //export dtl_fast_context
-func dtl_fast_context(handle C.int64_t, rank, size *C.int32_t) (at unsafe.Pointer) {
+func dtl_fast_context(handle C.int64_t, rank, size *C.int32_t, between *unsafe.Pointer) (at unsafe.Pointer) {
 	defer guard(nil)
 	c := Call{Handle: int64(handle)}
 	_ = c.on(func(on *comm.Comm) error { // of a context that is closed, there is none
 		*rank, *size = C.int32_t(on.Rank()), C.int32_t(on.Size())
-		at = on.OpenFastPath(int64(handle))
+		at, *between = on.OpenFastPath(int64(handle))
 		return nil
 	})
 	return at

@@ -88,9 +88,10 @@ int header_get_offer(const char *laid, int64_t bytes, const dtl_array *out, uint
 
 /* ---- fastpath_meeting.c ---- */
 
-/* A meeting of all ranks for one call, in the memory that they share. */
+/* A meeting of all ranks for one call, in the memory that they share, or of several nodes. */
 typedef struct {
-    dtl_board *board;
+    dtl_board *board; /* NULL: the ranks are on several nodes */
+    dtl_nodes *nodes;
     dtl_brief brief;
     uint64_t print; /* of the operation's name */
     int rank, size;
@@ -101,6 +102,9 @@ void meeting_prepare(void);
 
 /* meeting_begin takes this rank's turn on the board for a call, and says whether it could; else Go makes the call. */
 int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t print);
+
+/* meeting_room returns how many bytes a rank may lay down, which are combined where reduces says so. */
+int64_t meeting_room(const RanksObject *ranks, int reduces);
 
 /* meeting_join lays down up to two pieces, waits for whom the call waits, and returns 1. It returns -1 with an exception set
  * where the ranks do not agree, and 0 where there is no room yet, so that Go has to make the call; then the turn is over. */
@@ -117,6 +121,13 @@ int meeting_reduces(int64_t op, int64_t type);
 
 /* meeting_reduce combines what all ranks laid down in into, in rank order. */
 void meeting_reduce(const meeting *m, void *into);
+
+/* ---- fastpath_nodes.c ---- */
+
+/* The same of ranks on several nodes: what the functions above do where there is no board. */
+int nodes_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t print);
+void nodes_end(meeting *m);
+int nodes_come(meeting *m, uint64_t fingerprint, const void *head, int head_bytes, const void *elements, int bytes);
 
 /* ---- fastpath_collectives.c ---- */
 

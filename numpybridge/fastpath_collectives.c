@@ -39,7 +39,7 @@ static PyObject *collective(const ShortCallObject *s, fast_call *t, const RanksO
     int64_t type = type_of(t)->number, bytes = in->count * type_of(t)->size;
     PyObject *out = NULL;
     meeting m;
-    if (bytes > (reduces && ranks->board->all != 0 ? DTL_PAYLOAD_BYTES : ranks->board->brief) || (reduces && !meeting_reduces(t->call.args[0], type)))
+    if (bytes > meeting_room(ranks, reduces) || (reduces && !meeting_reduces(t->call.args[0], type)))
         Py_RETURN_NOTIMPLEMENTED;
     int scalar_comes = reduces && t->out == Py_None && in->kind != DTL_NDARRAY;
     if (here && !scalar_comes) {

@@ -24,7 +24,9 @@ int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t p
     dtl_board *board = ranks->board;
     uint64_t nobody = 0;
     int64_t handle = ranks->handle.handle;
-    if (board == NULL || handle == 0 || tracing || __atomic_load_n(&board->owner, __ATOMIC_ACQUIRE) != handle ||
+    if (board == NULL)
+        return nodes_begin(m, ranks, code, print);
+    if (handle == 0 || tracing || __atomic_load_n(&board->owner, __ATOMIC_ACQUIRE) != handle ||
         !__atomic_compare_exchange_n(&board->turn, &nobody, DTL_OUTSIDE_GO, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return 0;
     m->board = board;
@@ -39,7 +41,18 @@ int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t p
     return 0;
 }
 
-void meeting_end(meeting *m) { __atomic_store_n(&m->board->turn, 0, __ATOMIC_RELEASE); }
+void meeting_end(meeting *m) {
+    if (m->board == NULL)
+        nodes_end(m);
+    else
+        __atomic_store_n(&m->board->turn, 0, __ATOMIC_RELEASE);
+}
+
+int64_t meeting_room(const RanksObject *ranks, int reduces) {
+    if (ranks->board != NULL)
+        return reduces && ranks->board->all != 0 ? DTL_PAYLOAD_BYTES : ranks->board->brief;
+    return reduces || DTL_NODES_PAYLOAD < DTL_NODES_ELEMENTS / ranks->size ? DTL_NODES_PAYLOAD : DTL_NODES_ELEMENTS / ranks->size;
+}
 
 /* came says whether a rank has come. It looks as often as spins says. */
 static int came(const meeting *m, int rank, int *spins) {
@@ -109,6 +122,8 @@ static void combine(const void *how, void *into, const void *from) { fold(how, i
 
 int meeting_join(meeting *m, const void *head, int head_bytes, const void *elements, int bytes) {
     uint64_t by = m->brief.op >= 0 ? operators[m->brief.op] : 0;
+    if (m->board == NULL)
+        return nodes_come(m, dtl_fingerprint(&m->brief, m->print, by), head, head_bytes, elements, bytes);
     if (m->brief.waits == DTL_FOR_ALL && m->brief.root == 0 && m->board->all != 0)
         m->brief.waits = DTL_TOGETHER;
     if (!has_room(m, head_bytes + bytes)) {
@@ -135,14 +150,17 @@ int meeting_join(meeting *m, const void *head, int head_bytes, const void *eleme
     return -1;
 }
 
-const char *meeting_payload(const meeting *m, int rank, int *bytes) { return dtl_payload(m->board, rank, bytes); }
+const char *meeting_payload(const meeting *m, int rank, int *bytes) {
+    return m->board != NULL ? dtl_payload(m->board, rank, bytes) : dtl_nodes_brought(m->nodes, rank, bytes);
+}
 
 int meeting_reduces(int64_t op, int64_t type) {
     return op >= DTL_SUM && op < DTL_OPERATORS && type != 0 && (type == type_double || type == type_long);
 }
 
 void meeting_reduce(const meeting *m, void *into) {
-    const char *all = m->brief.waits == DTL_TOGETHER ? dtl_combination(m->board) : NULL;
+    const char *all = m->board == NULL ? dtl_nodes_outcome(m->nodes)->elements
+                      : m->brief.waits == DTL_TOGETHER ? dtl_combination(m->board) : NULL;
     int bytes;
     if (all != NULL) {
         memcpy(into, all, (size_t)m->brief.count * 8);

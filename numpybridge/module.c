@@ -39,7 +39,7 @@ static PyObject *bridge_attach(PyObject *module, PyObject *ranks) {
         return PyErr_Format(PyExc_TypeError, "attach takes Ranks, not %s", Py_TYPE(ranks)->tp_name);
     RanksObject *r = (RanksObject *)ranks;
     if (!state.forked)
-        r->board = dtl_fast_context(r->handle.handle, &r->rank, &r->size);
+        r->board = dtl_fast_context(r->handle.handle, &r->rank, &r->size, (void **)&r->nodes);
     Py_RETURN_NONE;
 }
 

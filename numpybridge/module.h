@@ -68,6 +68,7 @@ typedef struct {
     HandleObject handle;
     int32_t rank, size; /* 0 of 1 until it is attached */
     dtl_board *board; /* where C may meet the other ranks; NULL: nowhere */
+    dtl_nodes *nodes; /* the same where they are on several nodes */
 } RanksObject;
 
 /* A window's handle. */

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "../core/board/cma/cma.h"
+#include "../core/comm/agreement/nodes/nodes.h"
 
 /* ---- Headers of arrays that travel: core/comm/wire.Header ---- */
 

@@ -50,6 +50,9 @@ func (c *Comm) takeToClose() error {
 			return err
 		}
 	}
+	if c.between != nil {
+		onFastPath.Delete(c.between.Fast().CloseFastPath())
+	}
 	if b := c.fastPathBoard(); b != nil {
 		if err := c.closeFastPath(b); err != nil {
 			c.release()
@@ -124,6 +127,9 @@ func (c *Comm) end() error {
 // freeNow frees the communicators. One with a collective that not all ranks have started stays: messages of that may
 // still come, which the library would take for those of the next communicator that gets the same number.
 func (c *Comm) freeNow() error {
+	if c.between != nil {
+		c.between.Forsake()
+	}
 	err := errors.Join(c.starts.Free(), c.main.Close())
 	if c.keepsPayload.Load() {
 		return err

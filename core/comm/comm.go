@@ -37,6 +37,7 @@ type Comm struct {
 	starts       *agreement.Starts               // the collectives that do not block
 	meeter       agreement.Meeter                // nil: this rank is alone
 	near         *agreement.Shared               // the same where the ranks share memory, else nil
+	between      *agreement.Nodes                // the same where not all do, else nil
 	group        *watchdog.Group                 // the ranks, as reports of waits know them
 	messages     *watchdog.Messages              // how they tell each other what they do; nil where they share memory
 	shared       *watchdog.Shared                // the same there

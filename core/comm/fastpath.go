@@ -18,11 +18,15 @@ import (
 // The fast path makes short calls outside Go: C code lays down entries on the board by itself, and reads those of the other
 // ranks (numpybridge/fastpath*.c). What takes longer it asks for here, within its turn.
 
-// OpenFastPath returns where the board is, for code outside Go that knows this Comm by a number; nil where there is none, or
-// where not every thread may make calls. It is called before the Comm is used.
-func (c *Comm) OpenFastPath(owner int64) unsafe.Pointer {
+// OpenFastPath returns where the board is, for code outside Go that knows this Comm by a number, or where the ranks of several
+// nodes meet; nil where there is none, or where not every thread may make calls. It is called before the Comm is used.
+func (c *Comm) OpenFastPath(owner int64) (onBoard, between unsafe.Pointer) {
 	if c.gone.Load() || c.oneProcess || progress.Limited() {
-		return nil
+		return nil, nil
+	}
+	if c.between != nil && !c.unchecked {
+		onFastPath.Store(owner, c)
+		return nil, c.between.Fast().OpenFastPath(owner, progress.Queued())
 	}
 	b, brief := c.board, c.brief
 	if c.size == 1 {
@@ -34,7 +38,7 @@ func (c *Comm) OpenFastPath(owner int64) unsafe.Pointer {
 		b, brief = c.own, board.MaxPayload
 	}
 	if b == nil {
-		return nil
+		return nil, nil
 	}
 	var m board.Messages
 	if direct, ok := c.main.(backend.DirectCommunicator); ok {
@@ -47,7 +51,7 @@ func (c *Comm) OpenFastPath(owner int64) unsafe.Pointer {
 		c.pins.Pin(c) // C looks at the length of its unexpected-message queue
 	}
 	onFastPath.Store(owner, c)
-	return b.OpenFastPath(owner, c.spins, brief, m)
+	return b.OpenFastPath(owner, c.spins, brief, m), nil
 }
 
 // onFastPath are those that OpenFastPath has told of, by the number that code outside Go knows them by.

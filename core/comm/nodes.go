@@ -97,7 +97,7 @@ func openOnNode(on backend.ReducingCommunicator, byPath bool) (b *board.Board, e
 	var made *board.Segment
 	name := make([]uint8, board.NameBytes)
 	if on.Rank() == 0 {
-		made, _ = board.CreateBeside(on.Size(), agreement.OutcomeBytes) // in vain where there is no room
+		made, _ = board.CreateBeside(on.Size(), agreement.BesideBytes(on.Size())) // in vain where there is no room
 		defer made.Close()
 		if made != nil && (!byPath || made.Link() == nil) {
 			copy(name, made.Name())
@@ -106,7 +106,7 @@ func openOnNode(on backend.ReducingCommunicator, byPath bool) (b *board.Board, e
 	if err = on.Broadcast(memory.Of(dtype.Uint8, name), 0); err != nil {
 		return nil, err
 	}
-	b, _ = board.OpenBeside(string(name), on.Rank(), on.Size(), agreement.OutcomeBytes) // in vain on another machine
+	b, _ = board.OpenBeside(string(name), on.Rank(), on.Size(), agreement.BesideBytes(on.Size())) // in vain on another machine
 	opened, all := []uint8{truth(b != nil)}, []uint8{0}
 	err = on.Allreduce(memory.Of(dtype.Uint8, opened), memory.Of(dtype.Uint8, all), kernel.Min)
 	if b != nil && all[0] == 0 {
@@ -151,8 +151,8 @@ func (c *Comm) placeRanks(b *board.Board, leaders []int32) agreement.Place {
 // other nodes, too, which takes longer than to look again.
 const looksOnNode = 100
 
-// useNodes has the ranks meet on the boards of their nodes, and the leaders of these by messages.
-func (c *Comm) useNodes(link agreement.Link, p agreement.Place) {
+// useNodes has the ranks of each node meet in the memory that they share, and the first of each by messages.
+func (c *Comm) useNodes(link agreement.Link, p agreement.Place) (err error) {
 	looks := looksOnNode
 	if c.yield = board.Yield; c.oneProcess {
 		looks, c.yield = 1, runtime.Gosched
@@ -160,5 +160,9 @@ func (c *Comm) useNodes(link agreement.Link, p agreement.Place) {
 	if c.spins = spinsOversubscribed; p.Board != nil {
 		p.Board.TryReading()
 	}
-	c.meeter = agreement.NewNodes(link, p, looks, c.pause)
+	if c.between, err = agreement.NewNodes(link, p, looks, c.pause); err != nil {
+		return err
+	}
+	c.meeter, c.turn.at = c.between, c.between.Fast().Turn()
+	return nil
 }

@@ -139,26 +139,23 @@ var thisProcess = sync.OnceValue(func() []byte {
 // Collective.
 func (c *Comm) useMessages(number uint64, all []uint8) error {
 	c.messages = watchdog.NewMessages(watchdog.Link{
-		On: c.payload, Tag: c.lane(noticeLane), Number: number, Memory: c.memory,
+		On: c.payload, Tag: c.lane(noticeLane), Number: number, Memory: c.memory, Broken: func() { c.between.Fast().Break() },
 		Counts: func() (meetings, started uint64) { return c.meeter.Number(), c.starts.Count() },
 	})
 	c.group = watchdog.NewGroup(c.rank, c.size, c.oneProcess, c.messages)
 	link := agreement.Link{
 		On: c.payload, Tag: c.lane(meetingLane), ExplainTag: c.lane(explainLane), Number: number, Memory: c.memory,
-		Patience: begun, Started: c.starts.Count, Departure: c.messages.Departure,
+		Patience: begun, Departure: c.messages.Departure,
 	}
-	c.meeter, c.yield = agreement.NewMessages(link), board.Yield
+	place := agreement.Apart(c.size)
 	if all[mayShare] == 1 {
-		p, err := c.findNodes()
-		if err != nil {
+		var err error
+		if place, err = c.findNodes(); err != nil {
 			return err
 		}
-		if len(p.Leaders) < c.size {
-			c.useNodes(link, p)
-		}
 	}
-	if c.unchecked {
-		return nil
+	if err := c.useNodes(link, place); err != nil || c.unchecked {
+		return err
 	}
 	if all[compares] == 1 {
 		return c.compareStarts()

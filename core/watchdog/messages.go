@@ -42,6 +42,7 @@ type Link struct {
 	Tag    int    // of which no other message is
 	Number uint64 // the communicator's: another may have left messages behind that nobody received
 	Memory memory.Allocator
+	Broken func() // is called when a rank has given up
 	// Counts returns the number of the last meeting that this rank came to, and how many collectives that do not block it
 	// has started.
 	Counts func() (meetings, started uint64)
@@ -195,15 +196,21 @@ func (m *Messages) take(from int, came *statusMessage) {
 	case hasLeft:
 		m.gone[from] = Departure{Why: text, Meetings: came.meetings, Started: came.started}
 	case gaveUp:
-		if m.by < 0 {
-			m.by, m.why = from, text
-		}
+		m.breakBy(from, text)
 	case asks:
 		m.asking = append(m.asking, from)
 	case reports:
 		m.reported, m.reporter = time.Now(), from
 	case answers:
 		m.places[from] = text
+	}
+}
+
+// breakBy takes notice that a rank has given up. The caller holds the lock.
+func (m *Messages) breakBy(rank int, why string) {
+	if m.by < 0 {
+		m.by, m.why = rank, why
+		m.link.Broken()
 	}
 }
 
@@ -242,9 +249,7 @@ func (m *Messages) Departure(rank int) Departure {
 // GiveUp says that this rank has given up a collective call.
 func (m *Messages) GiveUp(why string) {
 	m.mu.Lock()
-	if m.by < 0 {
-		m.by, m.why = m.link.On.Rank(), why
-	}
+	m.breakBy(m.link.On.Rank(), why)
 	m.mu.Unlock()
 	m.send(gaveUp, why, m.others()...)
 }

@@ -68,7 +68,7 @@ var cgoFiles = []string{
 	"backends/mpi/",
 	"backends/internal/symmetric/transport/",
 	"backends/shmem/library/library.go", "backends/shmem/internal/exporttest/export.go",
-	"core/board/cma/cma.go",
+	"core/board/cma/cma.go", "core/comm/agreement/nodes/nodes.go",
 	"numpybridge/bridge.go", "numpybridge/held.go", "numpybridge/fastpath.go", "numpybridge/interrupts.go",
 	"numpybridge/numpy_sorts.go", "numpybridge/protocol.go",
 	"numpybridge/embedtest/embedtest.go",

@@ -82,23 +82,26 @@ func (d *departures) leave(n int, how watchdog.Departure) {
 	d.left[n] = how
 }
 
-// linked returns ranks that are connected by messages, each with the Meeter that meeter returns.
-func linked(t *testing.T, size int, meeter func(n int, link Link) Meeter) []*rank {
+// linked returns ranks that are connected by messages, each at the place that place returns.
+func linked(t *testing.T, size int, place func(n int) Place) []*rank {
 	t.Helper()
 	left := &departures{left: make([]watchdog.Departure, size)}
 	meets, compares := cpu.Group(size), cpu.Group(size)
 	all := make([]*rank, size)
 	for n := range all {
 		host := cpu.NewHost()
+		link := Link{On: meets[n], Tag: 3, ExplainTag: 4, Number: 1 << 40, Memory: host, Departure: left.of,
+			Patience: func() time.Duration { return 0 }}
+		m, err := NewNodes(link, place(n), 1, func(int) { runtime.Gosched() })
+		require.NoError(t, err)
 		starts := NewStarts(size, poll)
-		starts.CompareByMessages(compares[n].(backend.AsyncCommunicator), host, left.of)
-		m := meeter(n, Link{On: meets[n], Tag: 3, ExplainTag: 4, Number: 1 << 40, Memory: host, Started: starts.Count,
-			Departure: left.of, Patience: func() time.Duration { return 0 }})
+		starts.CompareByMessages(compares[n].(backend.AsyncCommunicator), host, left.of, m.Fast().Started())
 		all[n] = &rank{Meeter: m, Starts: starts, t: t, n: n, size: size, leave: func(why string) {
 			left.leave(n, watchdog.Departure{Why: why, Meetings: m.Number(), Started: starts.Count()})
 		}}
 		t.Cleanup(func() {
 			m.Close()
+			m.Forsake()
 			assert.NoError(t, starts.Free())
 			assert.NoError(t, meets[n].Close())
 		})
@@ -109,7 +112,7 @@ func linked(t *testing.T, size int, meeter func(n int, link Link) Meeter) []*ran
 // byMessages returns ranks that share none.
 func byMessages(t *testing.T, size int) []*rank {
 	t.Helper()
-	return linked(t, size, func(_ int, link Link) Meeter { return NewMessages(link) })
+	return linked(t, size, func(int) Place { return Apart(size) })
 }
 
 // onNodes returns ranks of which two of a node share memory, where it has two: the first half of the ranks are the first of
@@ -121,7 +124,7 @@ func onNodes(t *testing.T, size int) []*rank {
 	place := Place{Slots: make([]int, size)}
 	for n := range nodes {
 		var err error
-		made[n], err = board.CreateBeside(2, OutcomeBytes)
+		made[n], err = board.CreateBeside(2, BesideBytes(2))
 		require.NoError(t, err)
 		defer made[n].Close()
 		place.Leaders = append(place.Leaders, n)
@@ -130,10 +133,10 @@ func onNodes(t *testing.T, size int) []*rank {
 			place.Slots[n+nodes] = 2*n + 1
 		}
 	}
-	return linked(t, size, func(n int, link Link) Meeter {
+	return linked(t, size, func(n int) Place {
 		at := place
 		if n%nodes+nodes < size {
-			b, err := board.OpenBeside(made[n%nodes].Name(), n/nodes, 2, OutcomeBytes)
+			b, err := board.OpenBeside(made[n%nodes].Name(), n/nodes, 2, BesideBytes(2))
 			require.NoError(t, err)
 			at.Board = b
 			t.Cleanup(func() {
@@ -141,7 +144,7 @@ func onNodes(t *testing.T, size int) []*rank {
 				b.Forsake()
 			})
 		}
-		return NewNodes(link, at, 1, func(int) { runtime.Gosched() })
+		return at
 	})
 }
 
@@ -235,11 +238,10 @@ func TestElementsCombined(t *testing.T) {
 			assert.EqualValues(r.t, size, sum[1])
 			mu.Lock()
 			defer mu.Unlock()
-			meeter := fmt.Sprintf("%T", r.Meeter)
-			if first, there := bits[meeter]; there {
+			if first, there := bits[r.t.Name()]; there {
 				assert.Equal(r.t, first, sum[0], "all ranks have the same bits")
 			}
-			bits[meeter] = sum[0]
+			bits[r.t.Name()] = sum[0]
 		})
 		assert.Len(t, bits, 2+size/9, "more than 8 ranks that share memory combine their elements there, too")
 	}

@@ -19,15 +19,17 @@ type messageStarts struct {
 	on        backend.AsyncCommunicator
 	memory    memory.Allocator
 	departure func(rank int) watchdog.Departure
+	started   *uint64 // where meetings look how many there are
 	lost      atomic.Uint64
 }
 
 var _ comparer = (*messageStarts)(nil)
 
 // CompareByMessages has the ranks compare their starts by messages from now on, over a communicator that Free closes.
-// departure says how a rank has left.
-func (s *Starts) CompareByMessages(on backend.AsyncCommunicator, mem memory.Allocator, departure func(rank int) watchdog.Departure) {
-	s.by = &messageStarts{on: on, memory: mem, departure: departure}
+// departure says how a rank has left, and meetings look at started how many starts there are.
+func (s *Starts) CompareByMessages(on backend.AsyncCommunicator, mem memory.Allocator, departure func(rank int) watchdog.Departure,
+	started *uint64) {
+	s.by = &messageStarts{on: on, memory: mem, departure: departure, started: started}
 }
 
 // startStatement is what a rank states of a start.
@@ -62,6 +64,7 @@ func (c *messageStarts) state(s *Starts, post board.Post, mine error) (permissio
 		return nil, err
 	}
 	s.count++
+	atomic.StoreUint64(c.started, s.count)
 	return g, nil
 }
 

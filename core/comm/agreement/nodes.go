@@ -1,123 +1,130 @@
 package agreement
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 	"unsafe"
 
+	"dtl/core/backend"
 	"dtl/core/board"
+	"dtl/core/comm/agreement/nodes"
 	"dtl/core/comm/wire"
 	"dtl/core/dtype"
-	"dtl/core/kernel/reduce"
 	"dtl/core/memory"
 	"dtl/core/status"
+	"dtl/core/watchdog"
 )
 
-// Nodes is the Meeter of ranks of several nodes. Those of a node share memory: each lays down an entry on their board. The
-// first rank of each node, its leader, combines these, and speaks to the other leaders for all of them (traversal). Then it
-// lays down the outcome beside the board, where the others read it. What a rank brought is read there, too, until the leader
-// lays down the next outcome, which is when all ranks of the node have come to the next meeting.
+// Nodes is the Meeter of ranks that do not all share memory: those of a node may. Package nodes says how they meet. Here is
+// what takes longer than a call should: waits, messages of meetings that this rank has not come to, and messages of backends
+// that only Go calls.
 //
 // Where the ranks do not agree, the explanations of all ranks go to all by messages.
 type Nodes struct {
-	link       Link
-	rank, size int
-	board      *board.Board // of this rank's node; nil: no other rank is on it
-	slots      []int        // of each rank, where the elements of all are in the order of the nodes
-	looks      int
-	pause      func(turn int)
-	number     atomic.Uint64 // of the meeting
-	explained  explanations
-	explains   bool // the meeting is one of Explain
-	way        Way
-	missing    int  // on a leader: the first rank of the node that has not been seen
-	speaks     bool // on a leader: the traversal has begun
-	turn       int
+	link      Link
+	at        *nodes.Meeting
+	size      int
+	pause     func(turn int)
+	turn      int
+	explained explanations
 
-	among    *traversal // of the leaders; nil: this rank is none
-	brought  Elements
-	gathered *memory.Storage // on a leader of several ranks: the elements of its node
-	outcome  *outcome
+	early  []earlyMessage
+	notice *memory.Storage // the message that says where this rank is; nil: it has not been sent
+	told   backend.Request // the same, under way
+	send   backend.Request // where Go carries the messages, what is under way
+	recv   backend.Request
 }
 
 var _ Meeter = (*Nodes)(nil)
 
-// outcome is what a leader lays down for the ranks of its node.
-type outcome struct {
-	number   uint64 // of the meeting; written last
-	started  uint64
-	bytes    uint64
-	differs  uint32
-	deadlock uint32
-	_        [32]byte
-	elements [MaxElements]byte
+// earlyMessage is one from a leader that was in the next meeting already when this one looked.
+type earlyMessage struct {
+	from   int
+	bytes  int
+	buffer *memory.Storage
 }
 
-// OutcomeBytes is how much memory the ranks of a node need beside their board.
-const OutcomeBytes = int(unsafe.Sizeof(outcome{}))
+// Link is what the meetings of Nodes go over.
+type Link struct {
+	On         backend.Communicator
+	Tag        int    // of which no other message is
+	ExplainTag int    // the same, of explanations
+	Number     uint64 // before the first meeting: another communicator's messages may be left behind that nobody received
+	Memory     memory.Allocator
+	// Patience returns how long Come waits inside the backend.
+	Patience func() time.Duration
+	// Departure says how a rank has left, and how often it met before.
+	Departure func(rank int) watchdog.Departure
+}
 
 // Place says which node each rank is on.
 type Place struct {
-	Board   *board.Board // of this rank's node, with OutcomeBytes beside it; nil: no other rank is on it
+	Board   *board.Board // of this rank's node, with BesideBytes beside it; nil: no other rank is on it
 	Leaders []int        // the first rank of each node, in order
 	Slots   []int        // of each rank in the order of the nodes
 }
 
-// NewNodes returns the Meeter of ranks that are connected by a link, and of which some share memory. looks is how often Come
-// looks for each other rank, and pause passes the time between two looks of Wait.
-func NewNodes(link Link, place Place, looks int, pause func(turn int)) *Nodes {
-	m := &Nodes{link: link, rank: link.On.Rank(), size: link.On.Size(), board: place.Board, slots: place.Slots, looks: looks, pause: pause}
-	m.number.Store(link.Number)
-	m.explained = explanations{link: link, rank: m.rank, size: m.size}
-	for position, leader := range place.Leaders {
-		if leader == m.rank {
-			m.among = newTraversal(link, place.Leaders, position)
-		}
+// BesideBytes is how much memory so many ranks of a node need beside their board.
+func BesideBytes(ranks int) int { return nodes.SharedBytes(ranks) }
+
+// MinRoom is the least Room of a Meeter of few ranks.
+const MinRoom = 32
+
+// Apart is the Place of ranks of which each is on a node of its own.
+func Apart(ranks int) Place {
+	all := make([]int, ranks)
+	for rank := range all {
+		all[rank] = rank
 	}
-	if m.board != nil {
-		m.outcome = (*outcome)(m.board.Beside())
-	}
-	return m
+	return Place{Leaders: all, Slots: all}
 }
 
-// Come lays down an entry on the board of the node; a leader goes on with those of the others.
+// NewNodes returns the Meeter of ranks that are connected by a link, and of which some may share memory. looks is how often
+// to look for each other rank of the node at once, and pause passes the time between two looks of Wait.
+func NewNodes(link Link, place Place, looks int, pause func(turn int)) (*Nodes, error) {
+	l := nodes.Link{On: link.On, Tag: link.Tag, Number: link.Number, Memory: link.Memory, Leaders: place.Leaders, Slots: place.Slots, Looks: looks}
+	if b := place.Board; b != nil {
+		l.Shared, l.Place, l.Members = b.Beside(), b.Rank(), b.Size()
+	}
+	at, err := nodes.New(l)
+	if err != nil {
+		return nil, err
+	}
+	m := &Nodes{link: link, at: at, size: link.On.Size(), pause: pause}
+	m.explained = explanations{link: link, rank: link.On.Rank(), size: m.size}
+	return m, nil
+}
+
+// Fast returns what code outside Go may meet by, and what it shares with Go.
+func (m *Nodes) Fast() *nodes.Meeting { return m.at }
+
+// Come comes to the next meeting.
 func (m *Nodes) Come(s wire.Statement, brought Elements) (bool, error) {
-	if brought.Way == FromRoot && brought.Root != m.rank {
+	if err := m.at.Prepare(); err != nil {
+		return false, err
+	}
+	if brought.Way == FromRoot && brought.Root != m.link.On.Rank() {
 		brought.Span = memory.Span{}
 	}
-	m.explains, m.way, m.speaks, m.missing, m.turn = false, brought.Way, false, 0, 0
-	number := m.number.Add(1)
-	if m.board == nil {
-		s.Fingerprint = wire.Mix(0, s.Fingerprint) // as an entry has it
-		if err := m.among.begin(summaryOf(s, number, m.link.Started()), brought); err != nil {
-			return false, err
-		}
-		return m.among.goOn(m.link.Patience())
+	stated := nodes.Stated{Fingerprint: s.Fingerprint, Want: s.Want, Started: atomic.LoadUint64(m.at.Started())}
+	if s.Want == DeadlockWant {
+		stated.Deadlock = 1
 	}
-	m.brought = brought
-	m.board.Started(m.link.Started())
-	m.board.AllCame() // to the last meeting, of which this rank has the outcome
-	m.board.Forget()  // so that an entry has this call's fingerprint alone
-	m.board.Lay(s.Fingerprint, board.Entry{Want: s.Want, Code: int16(s.Code)}, brought.Addr, brought.Bytes())
-	if m.among != nil {
-		return m.lead(m.link.Patience())
+	if s.Code != 0 || s.Want == DeadlockWant {
+		stated.Differs = 1
 	}
-	for range m.looks {
-		if m.here() {
-			return true, nil
-		}
-		board.Pause()
-	}
-	return false, nil
+	m.turn = 0
+	m.at.Come(stated, brought.Span, ways[brought.Way], brought.Op)
+	return m.goOn(m.link.Patience(), false)
 }
 
-// here reports whether the outcome of the meeting is beside the board.
-func (m *Nodes) here() bool { return atomic.LoadUint64(&m.outcome.number) == m.number.Load() }
+// ways are those of package nodes.
+var ways = [...]int{ToAll: nodes.ToAll, Combined: nodes.Combined, FromRoot: nodes.FromRoot}
 
 // Explain begins the exchange of texts.
 func (m *Nodes) Explain(text string, code status.Code) (bool, error) {
-	m.explains = true
-	if err := m.explained.begin(m.number.Add(1), text, code); err != nil {
+	if err := m.explained.begin(m.at.Next(), text, code); err != nil {
 		return false, err
 	}
 	return m.explained.goOn(m.link.Patience())
@@ -125,179 +132,234 @@ func (m *Nodes) Explain(text string, code status.Code) (bool, error) {
 
 // Wait goes on with the meeting for about so long.
 func (m *Nodes) Wait(d time.Duration) (bool, error) {
-	switch {
-	case m.explains:
+	if m.at.Explains() {
 		return m.explained.goOn(d)
-	case m.board == nil:
-		return m.among.goOn(d)
-	case m.among == nil:
-		return m.look(d, m.here), nil
 	}
-	return m.lead(d)
+	return m.goOn(d, d > 0)
 }
 
-// look looks for what other ranks of the node do: once where d is 0, else for a while.
-func (m *Nodes) look(d time.Duration, there func() bool) bool {
-	for turns := 0; !there(); turns++ {
-		if d == 0 || turns == waitTurns {
-			return false
+// goOn goes on with the meeting for about so long in the backend, and reports whether all have come. Where this rank waits for
+// another one of its node, it looks once, or, where it stays, for a while.
+func (m *Nodes) goOn(d time.Duration, stays bool) (bool, error) {
+	for turns := 0; ; {
+		switch asked := m.at.GoOn(d); asked {
+		case nodes.Over:
+			return m.settle(d)
+		case nodes.Late:
+			if m.at.InBackend() {
+				return false, m.tell()
+			}
+			if turns++; !stays || turns > waitTurns {
+				return false, nil
+			}
+			m.turn++
+			m.pause(m.turn)
+		case nodes.Failed:
+			return false, m.link.On.(backend.DirectCommunicator).Failure(m.at.Code())
+		case nodes.Early:
+			m.takeEarly()
+		default:
+			if done, err := m.carry(asked, d); !done || err != nil {
+				return false, errorOr(err, m.tell())
+			}
 		}
-		m.turn++
-		m.pause(m.turn)
 	}
-	return true
 }
 
-// lead is Wait on a leader of several ranks.
-func (m *Nodes) lead(d time.Duration) (bool, error) {
-	for ; m.missing < m.board.Size(); m.missing++ {
-		here := func() bool { return m.board.Arrived(m.missing) }
-		for looks := m.looks; looks > 0 && !here(); looks-- {
-			board.Pause()
+// carry does what a step asks for where C cannot.
+func (m *Nodes) carry(asked int, d time.Duration) (done bool, err error) {
+	peer, _ := m.at.Step()
+	switch asked {
+	case nodes.Sends:
+		m.send, err = m.link.On.SendFor(m.at.Out(), peer, m.link.Tag, 0)
+		m.at.Sent(m.send != nil)
+		return true, err
+	case nodes.Receives:
+		if m.recv == nil {
+			_, m.recv, err = m.link.On.RecvFor(m.at.In(), peer, m.link.Tag, d)
+		} else if _, done, err = m.recv.WaitFor(d); done {
+			m.recv = nil
 		}
-		if !m.look(d, here) {
-			return false, nil
-		}
+		m.at.Receiving(m.recv != nil)
+		return m.recv == nil, err
 	}
-	if !m.speaks {
-		if err := m.speak(); err != nil {
+	if _, done, err = m.send.WaitFor(d); done {
+		m.send = nil
+		m.at.Sent(false)
+	}
+	return done, err
+}
+
+// tell tells the other leader of a step that this one waits for it, where it does not know: it may wait for this one in another
+// call.
+func (m *Nodes) tell() (err error) {
+	peer, hears := m.at.Step()
+	if !hears || m.notice != nil {
+		return nil
+	}
+	if m.notice, err = memory.NewStorage(m.link.Memory, noticeBytes, memory.Alignment); err != nil {
+		return err
+	}
+	o := (*nodes.Stated)(m.notice.Addr())
+	*o = *(*nodes.Stated)(m.at.Out().Addr)
+	o.Bytes, o.Only = 0, 1
+	m.told, err = m.link.On.SendFor(memory.Span{Addr: m.notice.Addr(), Count: noticeBytes, Type: dtype.Uint8}, peer, m.link.Tag, 0)
+	return err
+}
+
+const noticeBytes = int(unsafe.Sizeof(nodes.Stated{}))
+
+// settle ends what tell has begun, when all have come.
+func (m *Nodes) settle(d time.Duration) (bool, error) {
+	if m.notice == nil {
+		return true, nil
+	}
+	if m.told != nil {
+		if _, done, err := m.told.WaitFor(d); !done || err != nil {
 			return false, err
 		}
-		m.speaks = true
 	}
-	over, err := m.among.goOn(d)
-	if over {
-		m.layDown()
-	}
-	return over, err
+	m.notice.Release()
+	m.notice, m.told = nil, nil
+	return true, nil
 }
 
-// speak begins the traversal with what the ranks of the node have laid down.
-func (m *Nodes) speak() error {
-	s := summaryOf(stated(m.board.Entry(0)), m.number.Load(), m.board.StartedBy(0))
-	for rank := 1; rank < m.board.Size(); rank++ {
-		s.add(summaryOf(stated(m.board.Entry(rank)), s.number, m.board.StartedBy(rank)))
-	}
-	brought := m.brought
-	brought.Span = memory.Span{}
-	if s.differs == 0 {
-		var err error
-		if brought, err = m.gather(); err != nil {
-			return err
+// takeEarly takes what has come for a step before.
+func (m *Nodes) takeEarly() {
+	peer, _ := m.at.Step()
+	for {
+		i := slices.IndexFunc(m.early, func(e earlyMessage) bool { return e.from == peer })
+		if i < 0 {
+			m.at.Looked()
+			break
+		}
+		e := m.early[i]
+		m.early = slices.Delete(m.early, i, i+1)
+		copy(bytesAt(m.at.In().Addr, e.bytes), bytesAt(e.buffer.Addr(), e.bytes))
+		e.buffer.Release()
+		if o := (*nodes.Stated)(m.at.In().Addr); o.Number == m.at.Number() && o.Only == 0 {
+			break
 		}
 	}
-	return m.among.begin(s, brought)
-}
-
-// gather returns what the ranks of the node bring, combined or one behind the other.
-func (m *Nodes) gather() (brought Elements, err error) {
-	if m.gathered == nil {
-		if m.gathered, err = memory.NewStorage(m.link.Memory, MaxElements, memory.Alignment); err != nil {
-			return brought, err
-		}
-	}
-	brought = m.brought
-	bytes := 0
-	for rank := range m.board.Size() {
-		at, n := m.board.Payload(rank)
-		if m.way == Combined && rank > 0 {
-			into, from := m.brought.Span, m.brought.Span
-			into.Addr, from.Addr = m.gathered.Addr(), at
-			_ = reduce.Accumulate(into, from, m.brought.Op) // which has been checked
-			continue
-		}
-		bytes += copy(bytesAt(unsafe.Add(m.gathered.Addr(), bytes), n), bytesAt(at, n))
-	}
-	brought.Addr = m.gathered.Addr()
-	if m.way != Combined {
-		brought.Span = memory.Span{Addr: brought.Addr, Count: bytes, Type: dtype.Uint8}
-	}
-	return brought, nil
-}
-
-// layDown tells the other ranks of the node what has come of the meeting.
-func (m *Nodes) layDown() {
-	s, o := m.among.summary(), m.outcome
-	o.started, o.bytes, o.differs, o.deadlock = s.started, s.bytes, s.differs, s.deadlock
-	copy(o.elements[:s.bytes], bytesAt(m.among.elements(), int(s.bytes)))
-	atomic.StoreUint64(&o.number, s.number)
+	m.at.KeepEarly(len(m.early))
 }
 
 // InVain looks for ranks that left before this meeting: any of them keeps the others waiting for each other.
-func (m *Nodes) InVain(call string) error { return m.link.inVain(m.number.Load(), m.size, call) }
+func (m *Nodes) InVain(call string) error {
+	for rank := range m.size {
+		if d := m.link.Departure(rank); d.Why != "" && d.Meetings < m.at.Number() {
+			return doesNotCome(rank, d.Why, call)
+		}
+	}
+	return nil
+}
 
 // Leave takes back what is under way.
 func (m *Nodes) Leave() {
-	if m.among != nil {
-		m.among.leave()
+	m.at.Leave(backend.TakeBackWithin)
+	if m.recv != nil {
+		if _, over := backend.TakeBack(m.recv); !over {
+			m.at.Keep()
+		}
 	}
+	if m.send != nil {
+		if _, done, _ := m.send.WaitFor(backend.TakeBackWithin); !done {
+			m.at.Keep()
+		}
+	}
+	if m.told != nil {
+		if _, done, _ := m.told.WaitFor(backend.TakeBackWithin); !done {
+			m.notice = nil
+		}
+	}
+	m.recv, m.send, m.told = nil, nil, nil
 	m.explained.leave()
 }
 
-// result returns what has come of the meeting, and the elements.
-func (m *Nodes) result() (s summary, elements unsafe.Pointer) {
-	if m.among != nil {
-		return *m.among.summary(), m.among.elements()
-	}
-	o := m.outcome
-	return summary{number: o.number, started: o.started, differs: o.differs, deadlock: o.deadlock, bytes: o.bytes}, unsafe.Pointer(&o.elements)
-}
-
-// Agreed reports whether no two summaries differed.
+// Agreed reports whether no two ranks state what differs.
 func (m *Nodes) Agreed() bool {
-	s, _ := m.result()
-	return s.differs == 0
+	s, _ := m.at.Outcome()
+	return s.Differs == 0
 }
 
 // Payload returns a rank's part of what came of all, or root's elements.
-func (m *Nodes) Payload(rank int) (unsafe.Pointer, int) {
-	s, elements := m.result()
-	if m.way == FromRoot {
-		return elements, int(s.bytes)
-	}
-	bytes := int(s.bytes) / m.size
-	return unsafe.Add(elements, m.slots[rank]*bytes), bytes
-}
+func (m *Nodes) Payload(rank int) (unsafe.Pointer, int) { return m.at.Brought(rank) }
 
 // Combination returns where the elements were combined.
 func (m *Nodes) Combination() unsafe.Pointer {
-	_, elements := m.result()
+	_, elements := m.at.Outcome()
 	return elements
 }
 
-// Deadlock is part of the summary.
+// Deadlock is part of what all state.
 func (m *Nodes) Deadlock() (yes bool, first uint64) {
-	s, _ := m.result()
-	return s.deadlock != 0, s.started + 1
+	s, _ := m.at.Outcome()
+	return s.Deadlock != 0, s.Started + 1
 }
 
 // Explained reads the texts.
 func (m *Nodes) Explained() ([]status.Code, []string) { return m.explained.read() }
 
-// BlockedWithout looks for entries and messages of the next meeting.
-func (m *Nodes) BlockedWithout(seq uint64) bool {
-	for rank := 0; m.board != nil && rank < m.board.Size(); rank++ {
-		if e, there := m.board.Next(rank); there && (m.board.StartedBy(rank) < seq || e.Want == DeadlockWant) {
-			return true
-		}
+// BlockedWithout looks for what other ranks of the node have laid down for the next meeting, and for messages of it, which
+// stay until then.
+func (m *Nodes) BlockedWithout(seq uint64) (yes bool) {
+	without := func(s *nodes.Stated) bool { return s.Started < seq || s.Deadlock != 0 }
+	for place := range m.at.Members() {
+		s, there := m.at.EntryOf(place)
+		yes = yes || there && without(s)
 	}
-	return m.among != nil && m.among.blockedWithout(m.number.Load()+1, seq)
+	if !m.at.Leads() {
+		return yes
+	}
+	m.receiveEarly()
+	for _, e := range m.early {
+		s := (*nodes.Stated)(e.buffer.Addr())
+		yes = yes || s.Number == m.at.Number()+1 && without(s)
+	}
+	return yes
+}
+
+// receiveEarly receives what has come of the next meeting.
+func (m *Nodes) receiveEarly() {
+	for {
+		b, err := memory.NewStorage(m.link.Memory, nodes.MessageAt(nil).Count, memory.Alignment)
+		if err != nil {
+			return
+		}
+		st, there, err := m.link.On.TryRecv(nodes.MessageAt(b.Addr()), backend.AnySource, m.link.Tag)
+		if !there || err != nil {
+			b.Release()
+			return
+		}
+		m.early = append(m.early, earlyMessage{from: st.Source, bytes: st.Bytes, buffer: b})
+		m.at.KeepEarly(len(m.early))
+	}
 }
 
 // Number returns the number that the messages of the last meeting begin with.
-func (m *Nodes) Number() uint64 { return m.number.Load() }
+func (m *Nodes) Number() uint64 { return m.at.Number() }
 
-// Room is what an entry and a message carry.
-func (m *Nodes) Room(w Way) int { return min(roomOfMessages(w, m.size), board.MaxPayload) }
+// Room is what an entry and a message carry, of which each rank has its part where all elements go to all.
+func (m *Nodes) Room(w Way) int {
+	if w == ToAll {
+		return min(nodes.MaxElements/m.size, nodes.MaxPayload)
+	}
+	return nodes.MaxPayload
+}
 
 // Close gives the memory of messages back. The board is not this package's.
 func (m *Nodes) Close() {
-	if m.among != nil {
-		m.among.close()
+	for _, e := range m.early {
+		e.buffer.Release()
 	}
-	if m.gathered != nil {
-		m.gathered.Release()
-		m.gathered = nil
+	if m.notice != nil {
+		m.notice.Release()
 	}
+	m.early, m.notice = nil, nil
+	m.at.KeepEarly(0)
+	m.at.Close()
 	m.explained.close()
 }
+
+// Forsake lets others have what code outside Go looks at, after Close.
+func (m *Nodes) Forsake() { m.at.Forsake() }

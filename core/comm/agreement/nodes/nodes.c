@@ -1,0 +1,248 @@
+#include "nodes.h"
+
+#include <string.h>
+
+#include "_cgo_export.h"
+#include "../../../board/cma/cma.h"
+
+/* The numbers of core/dtype and core/kernel of what is combined here; Go combines the rest. */
+enum { BYTES = DTL_NODES_UINT8, REAL = DTL_NODES_FLOAT64, INTEGER = DTL_NODES_INT64, SUM = DTL_NODES_SUM, PROD = DTL_NODES_PROD };
+
+/* accumulate combines elements with others, which are on the right. */
+static void accumulate(const dtl_nodes_elements *b, void *into, const void *from) {
+    double *real = into;
+    uint64_t *integer = into; /* in which overflow is defined: it wraps around */
+    const uint64_t *other = from;
+    if ((b->op != SUM && b->op != PROD) || (b->type != REAL && b->type != INTEGER)) {
+        dtl_nodes_accumulate((uintptr_t)into, (uintptr_t)from, b->count, b->type, b->op);
+        return;
+    }
+    for (int64_t i = 0; i < b->count; i++) {
+        if (b->type == REAL)
+            real[i] = b->op == SUM ? real[i] + ((const double *)from)[i] : real[i] * ((const double *)from)[i];
+        else
+            integer[i] = b->op == SUM ? integer[i] + other[i] : integer[i] * other[i];
+    }
+}
+
+/* add includes what others state. */
+static void add(dtl_stated *s, const dtl_stated *o) {
+    if (o->differs != 0 || o->fingerprint != s->fingerprint || (s->want != 0 && o->want != 0 && s->want != o->want))
+        s->differs = 1;
+    s->want |= o->want;
+    s->deadlock |= o->deadlock;
+    s->started = o->started < s->started ? o->started : s->started;
+}
+
+void dtl_nodes_come(dtl_nodes *m, const dtl_stated *s, const dtl_nodes_elements *brought) {
+    uint64_t number = m->number + 1;
+    dtl_nodes_entry *mine = m->entries != NULL ? m->entries + m->place : (dtl_nodes_entry *)m->out;
+    __atomic_store_n(&m->number, number, __ATOMIC_RELAXED);
+    m->brought = *brought;
+    m->explains = m->missing = m->at = m->sent = m->looked = 0;
+    m->phase = m->entries == NULL ? DTL_NODES_STEPS : m->place > 0 ? DTL_NODES_AWAITS_LEADER : DTL_NODES_AWAITS_NODE;
+    mine->stated.fingerprint = s->fingerprint;
+    mine->stated.want = s->want;
+    mine->stated.started = s->started;
+    mine->stated.differs = s->differs;
+    mine->stated.deadlock = s->deadlock;
+    mine->stated.bytes = (uint64_t)brought->bytes;
+    mine->stated.only = mine->stated.rest = 0;
+    if (brought->bytes > 0)
+        memcpy(mine->elements, brought->at, (size_t)brought->bytes);
+    __atomic_store_n(&mine->stated.number, number, __ATOMIC_RELEASE);
+}
+
+/* there says whether what another rank of the node lays down is of this meeting. */
+static int there(const dtl_nodes *m, const uint64_t *number) {
+    for (int looks = m->looks; __atomic_load_n(number, __ATOMIC_ACQUIRE) != m->number; dtl_pause())
+        if (--looks <= 0)
+            return 0;
+    return 1;
+}
+
+/* speak begins the steps with what the ranks of the node have laid down. */
+static void speak(dtl_nodes *m) {
+    dtl_stated *s = &m->out->stated;
+    *s = m->entries[0].stated;
+    for (int place = 1; place < m->members; place++)
+        add(s, &m->entries[place].stated);
+    s->bytes = 0;
+    for (int place = 0; place < m->members && s->differs == 0; place++) {
+        const dtl_nodes_entry *e = m->entries + place;
+        if (place > 0 && m->brought.way == DTL_COMBINED_FOR_ALL) {
+            accumulate(&m->brought, m->out->elements, e->elements);
+            continue;
+        }
+        if (s->bytes + e->stated.bytes > DTL_NODES_ELEMENTS) /* of other calls that look like this one */
+            s->differs = 1;
+        else
+            memcpy(m->out->elements + s->bytes, e->elements, e->stated.bytes);
+        s->bytes = s->differs != 0 ? 0 : s->bytes + e->stated.bytes;
+    }
+    m->phase = DTL_NODES_STEPS;
+}
+
+/* lay_down tells the other ranks of the node what has come of the meeting. */
+static void lay_down(dtl_nodes *m) {
+    const dtl_nodes_message *out = m->out;
+    dtl_stated *s = &m->outcome->stated;
+    s->started = out->stated.started;
+    s->differs = out->stated.differs;
+    s->deadlock = out->stated.deadlock;
+    s->bytes = out->stated.bytes;
+    memcpy(m->outcome->elements, out->elements, out->stated.bytes);
+    __atomic_store_n(&s->number, m->number, __ATOMIC_RELEASE);
+}
+
+/* join puts what has come before or behind what is here. */
+static void join(dtl_nodes *m, int lower) {
+    dtl_stated *s = &m->out->stated;
+    uint64_t here = s->bytes, more = m->in->stated.bytes;
+    if (here + more > DTL_NODES_ELEMENTS) { /* of other calls that look like this one */
+        s->differs = 1;
+        return;
+    }
+    if (lower)
+        memmove(m->out->elements + more, m->out->elements, here);
+    memcpy(m->out->elements + (lower ? 0 : here), m->in->elements, more);
+    s->bytes = here + more;
+}
+
+/* include adds what has come to what is gathered. Of elements that are combined, those of the lower nodes are on the left on
+ * every rank, so all get the same bits. */
+static void include(dtl_nodes *m, const dtl_nodes_step *step) {
+    dtl_nodes_message *out = m->out, *in = m->in;
+    uint64_t bytes = in->stated.bytes;
+    if (step->final)
+        out->stated = in->stated;
+    else
+        add(&out->stated, &in->stated);
+    in->stated.number = 0; /* it is taken */
+    if (out->stated.differs != 0) {
+        out->stated.bytes = 0;
+    } else if (step->final || (m->brought.way == DTL_FROM_ROOT && bytes > 0)) {
+        memcpy(out->elements, in->elements, bytes);
+        out->stated.bytes = bytes;
+    } else if (m->brought.way == DTL_TO_ALL) {
+        join(m, step->lower);
+    } else if (m->brought.way == DTL_COMBINED_FOR_ALL && step->lower) {
+        accumulate(&m->brought, in->elements, out->elements);
+        memcpy(out->elements, in->elements, bytes);
+    } else if (m->brought.way == DTL_COMBINED_FOR_ALL) {
+        accumulate(&m->brought, out->elements, in->elements);
+    }
+}
+
+/* is_next says whether what has come last is the message of this step. */
+static int is_next(const dtl_nodes *m) { return m->recv == 0 && m->in->stated.number == m->number && m->in->stated.only == 0; }
+
+static int64_t message_bytes(const dtl_nodes *m) { return (int64_t)(sizeof(dtl_stated) + m->out->stated.bytes); }
+
+/* carried returns what a backend's function did: OVER if the operation is complete. */
+static int carried(dtl_nodes *m, int rc, uint64_t left) {
+    m->code = rc;
+    return rc != 0 ? DTL_NODES_FAILED : left != 0 ? DTL_NODES_LATE : DTL_NODES_OVER;
+}
+
+static int finish(dtl_nodes *m, uint64_t *request, int64_t patience) {
+    struct dtl_nodes_arrival arrival;
+    int done = 0, rc = m->wait_for(request, patience, &done, &arrival);
+    if (rc == 0 && done)
+        *request = 0;
+    return carried(m, rc, *request);
+}
+
+/* receive goes on with the receive of a step's message. One of another meeting was left behind. */
+static int receive(dtl_nodes *m, int peer, int64_t patience) {
+    struct dtl_nodes_arrival arrival;
+    while (!is_next(m)) {
+        int how;
+        if (m->early > 0 && m->looked != m->at + 1)
+            return DTL_NODES_EARLY;
+        if (m->recv_for == NULL)
+            return DTL_NODES_RECEIVES;
+        if (m->recv != 0)
+            how = finish(m, &m->recv, patience);
+        else
+            how = carried(m, m->recv_for(m->comm, m->in, sizeof *m->in, BYTES, peer, m->tag, patience, &m->recv, &arrival), m->recv);
+        if (how != DTL_NODES_OVER)
+            return how;
+    }
+    return DTL_NODES_OVER;
+}
+
+/* start starts a step's receive and sends its message. The former comes first: then the message goes where it is to be. */
+static int start(dtl_nodes *m, const dtl_nodes_step *step) {
+    struct dtl_nodes_arrival arrival;
+    int rc = 0;
+    if (step->sends && m->send_for == NULL)
+        return DTL_NODES_SENDS;
+    if (step->receives && m->recv_for != NULL && m->recv == 0 && m->early == 0 && !is_next(m))
+        rc = m->recv_for(m->comm, m->in, sizeof *m->in, BYTES, step->peer, m->tag, -1, &m->recv, &arrival);
+    if (rc == 0 && step->sends)
+        rc = m->send_for(m->comm, m->out, message_bytes(m), BYTES, step->peer, m->tag, -1, &m->send);
+    m->sent = rc == 0;
+    return carried(m, rc, 0);
+}
+
+/* go_through goes on with the steps. */
+static int go_through(dtl_nodes *m, int64_t patience) {
+    for (; m->at < m->step_count; m->at++, m->sent = 0) {
+        const dtl_nodes_step *step = m->steps + m->at;
+        int how = DTL_NODES_OVER;
+        if (!m->sent)
+            how = start(m, step);
+        if (how == DTL_NODES_OVER && step->receives)
+            how = receive(m, step->peer, patience);
+        if (how == DTL_NODES_OVER && m->send != 0)
+            how = m->wait_for == NULL ? DTL_NODES_SENDING : finish(m, &m->send, patience);
+        if (how != DTL_NODES_OVER)
+            return how;
+        if (step->receives)
+            include(m, step);
+    }
+    return DTL_NODES_OVER;
+}
+
+int dtl_nodes_go_on(dtl_nodes *m, int64_t patience) {
+    int how;
+    switch (m->phase) {
+    case DTL_NODES_AWAITS_LEADER:
+        if (!there(m, &m->outcome->stated.number))
+            return DTL_NODES_LATE;
+        break;
+    case DTL_NODES_AWAITS_NODE:
+        for (; m->missing < m->members; m->missing++)
+            if (!there(m, &m->entries[m->missing].stated.number))
+                return DTL_NODES_LATE;
+        speak(m); /* fallthrough */
+    case DTL_NODES_STEPS:
+        if ((how = go_through(m, patience)) != DTL_NODES_OVER)
+            return how;
+        if (m->entries != NULL)
+            lay_down(m);
+    }
+    m->phase = DTL_NODES_ALL_HAVE;
+    return DTL_NODES_OVER;
+}
+
+const char *dtl_nodes_brought(const dtl_nodes *m, int rank, int *bytes) {
+    const dtl_nodes_message *o = dtl_nodes_outcome(m);
+    if (m->brought.way == DTL_FROM_ROOT) {
+        *bytes = (int)o->stated.bytes;
+        return o->elements;
+    }
+    *bytes = (int)o->stated.bytes / m->size;
+    return o->elements + (int64_t)m->slots[rank] * *bytes;
+}
+
+int dtl_nodes_leave(dtl_nodes *m, int64_t patience) {
+    int over = 1;
+    if (m->wait_for != NULL && m->recv != 0)
+        over = m->cancel(m->recv) == 0 && finish(m, &m->recv, patience) == DTL_NODES_OVER;
+    if (m->wait_for != NULL && m->send != 0)
+        over = finish(m, &m->send, patience) == DTL_NODES_OVER && over;
+    m->phase = DTL_NODES_ALL_HAVE;
+    return over;
+}

@@ -1,0 +1,365 @@
+// Package nodes has the ranks of several nodes meet: nodes.h says how.
+package nodes
+
+/*
+#cgo noescape dtl_nodes_come_at
+#cgo nocallback dtl_nodes_come_at
+#cgo nocallback dtl_nodes_leave
+#include "nodes.h"
+
+// Numbers of core/dtype and core/kernel.
+enum {
+	DTL_NODES_FLOAT64 = 1, DTL_NODES_INT64 = 3, DTL_NODES_UINT8 = 10, DTL_NODES_SUM = 0, DTL_NODES_PROD = 1,
+};
+
+static inline int dtl_nodes_go_on_at(uintptr_t m, int64_t patience) { return dtl_nodes_go_on((dtl_nodes *)m, patience); }
+
+static inline void dtl_nodes_come_at(dtl_nodes *m, const dtl_stated *s, dtl_nodes_elements brought, uintptr_t at) {
+	brought.at = (const void *)at;
+	dtl_nodes_come(m, s, &brought);
+}
+
+static inline void dtl_nodes_connect(dtl_nodes *m, uint64_t comm, uintptr_t send_for, uintptr_t recv_for, uintptr_t wait_for,
+                                     uintptr_t cancel) {
+	m->comm = comm;
+	m->send_for = (void *)send_for;
+	m->recv_for = (void *)recv_for;
+	m->wait_for = (void *)wait_for;
+	m->cancel = (void *)cancel;
+}
+*/
+import "C"
+
+import (
+	"math/bits"
+	"slices"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"dtl/core/backend"
+	_ "dtl/core/board/cma" // whose header nodes.c includes
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/kernel/reduce"
+	"dtl/core/memory"
+)
+
+// The numbers of nodes.c are those of the core: a difference is a constant that does not fit.
+const (
+	_ = uint(C.DTL_NODES_FLOAT64-int(dtype.Float64)) + uint(int(dtype.Float64)-C.DTL_NODES_FLOAT64)
+	_ = uint(C.DTL_NODES_INT64-int(dtype.Int64)) + uint(int(dtype.Int64)-C.DTL_NODES_INT64)
+	_ = uint(C.DTL_NODES_UINT8-int(dtype.Uint8)) + uint(int(dtype.Uint8)-C.DTL_NODES_UINT8)
+	_ = uint(C.DTL_NODES_SUM-int(kernel.Sum)) + uint(int(kernel.Sum)-C.DTL_NODES_SUM)
+	_ = uint(C.DTL_NODES_PROD-int(kernel.Prod)) + uint(int(kernel.Prod)-C.DTL_NODES_PROD)
+)
+
+// MaxElements is how many bytes of elements a message carries at most, and MaxPayload how many a rank brings.
+const (
+	MaxElements = C.DTL_NODES_ELEMENTS
+	MaxPayload  = C.DTL_NODES_PAYLOAD
+)
+
+// The ways that elements go.
+const (
+	ToAll    = C.DTL_TO_ALL
+	Combined = C.DTL_COMBINED_FOR_ALL
+	FromRoot = C.DTL_FROM_ROOT
+)
+
+// What GoOn returns, beside what it asks of who carries the messages.
+const (
+	Over     = C.DTL_NODES_OVER
+	Late     = C.DTL_NODES_LATE
+	Failed   = C.DTL_NODES_FAILED
+	Early    = C.DTL_NODES_EARLY
+	Sends    = C.DTL_NODES_SENDS
+	Receives = C.DTL_NODES_RECEIVES
+	Sending  = C.DTL_NODES_SENDING
+)
+
+const (
+	statedBytes  = int(unsafe.Sizeof(Stated{}))
+	messageBytes = int(unsafe.Sizeof(C.dtl_nodes_message{}))
+	entryBytes   = int(unsafe.Sizeof(C.dtl_nodes_entry{}))
+)
+
+// Stated is what some ranks state of a call: dtl_stated.
+type Stated struct {
+	Number, Fingerprint, Want, Started uint64
+	Differs, Deadlock                  uint32
+	Bytes, Only                        uint64
+	_                                  uint64
+}
+
+// Both are as long.
+const _ = uint(unsafe.Sizeof(Stated{})-C.sizeof_dtl_stated) + uint(C.sizeof_dtl_stated-unsafe.Sizeof(Stated{}))
+
+// SharedBytes is how much memory so many ranks of a node share. It starts as zeros.
+func SharedBytes(ranks int) int { return messageBytes + ranks*entryBytes }
+
+// Meeting is one rank's view. Its methods are for one goroutine at a time, but for Number.
+type Meeting struct {
+	at   *C.dtl_nodes
+	room *memory.Storage // for messages, and what is as long as there are ranks; nil: this rank has not met yet
+	link Link
+}
+
+// Link is what the ranks of several nodes meet over.
+type Link struct {
+	On      backend.Communicator
+	Tag     int
+	Number  uint64 // before the first meeting
+	Memory  memory.Allocator
+	Leaders []int          // the first rank of each node, in order
+	Slots   []int          // of each rank in the order of the nodes
+	Shared  unsafe.Pointer // what the ranks of this node share; nil: this one is alone
+	Place   int            // of this rank on its node
+	Members int            // of the node
+	Looks   int            // how often to look for what another rank of the node lays down
+}
+
+// locals are those that no Meeting has.
+var locals memory.Fixed[C.dtl_nodes]
+
+// New returns a rank's Meeting over a link.
+func New(link Link) (*Meeting, error) {
+	at, err := locals.Get()
+	if err != nil {
+		return nil, err
+	}
+	*at = C.dtl_nodes{
+		number: C.uint64_t(link.Number), size: C.int32_t(link.On.Size()), looks: C.int32_t(link.Looks), members: 1, tag: C.int32_t(link.Tag),
+	}
+	if link.Shared != nil {
+		at.outcome = (*C.dtl_nodes_message)(link.Shared)
+		at.entries = (*C.dtl_nodes_entry)(unsafe.Add(link.Shared, messageBytes))
+		at.place, at.members = C.int32_t(link.Place), C.int32_t(link.Members)
+	}
+	if direct, ok := link.On.(backend.DirectCommunicator); ok {
+		d := direct.Direct()
+		C.dtl_nodes_connect(at, C.uint64_t(d.Comm), C.uintptr_t(d.SendFor), C.uintptr_t(d.RecvFor), C.uintptr_t(d.WaitFor), C.uintptr_t(d.Cancel))
+	}
+	return &Meeting{at: at, link: link}, nil
+}
+
+// Prepare gets the memory that meetings need, at the first.
+func (m *Meeting) Prepare() error {
+	if m.room != nil {
+		return nil
+	}
+	var steps []C.dtl_nodes_step
+	messages := 0
+	if m.Leads() {
+		steps, messages = stepsOf(m.link.Leaders, slices.Index(m.link.Leaders, m.link.On.Rank())), 2*messageBytes
+	}
+	slotsBytes, stepsBytes := 4*len(m.link.Slots), len(steps)*int(unsafe.Sizeof(C.dtl_nodes_step{}))
+	room, err := memory.NewStorage(m.link.Memory, messages+stepsBytes+slotsBytes, memory.Alignment)
+	if err != nil {
+		return err
+	}
+	m.room = room
+	if m.Leads() {
+		m.at.out, m.at.in = (*C.dtl_nodes_message)(room.Addr()), (*C.dtl_nodes_message)(unsafe.Add(room.Addr(), messageBytes))
+		m.at.out.stated, m.at.in.stated = C.dtl_stated{}, C.dtl_stated{}
+		m.at.steps, m.at.step_count = (*C.dtl_nodes_step)(unsafe.Add(room.Addr(), messages)), C.int32_t(len(steps))
+		copy(unsafe.Slice(m.at.steps, len(steps)), steps)
+	}
+	m.at.slots = (*C.int32_t)(unsafe.Add(room.Addr(), messages+stepsBytes))
+	for rank, slot := range m.link.Slots {
+		unsafe.Slice(m.at.slots, len(m.link.Slots))[rank] = C.int32_t(slot)
+	}
+	return nil
+}
+
+// stepsOf returns the steps of the member at a position among ranks. With m the greatest power of two that is not more than
+// their number, the first members stand in pairs, as many as there are beyond m: the first of a pair only tells the second.
+func stepsOf(ranks []int, position int) (steps []C.dtl_nodes_step) {
+	n := len(ranks)
+	m := 1 << (bits.Len(uint(n)) - 1)
+	pairs := n - m
+	doubling := func(v int) int { return v + min(v+1, pairs) } // the position of the v-th of those that double
+	if position < 2*pairs && position%2 == 0 {
+		peer := C.int32_t(ranks[position+1])
+		return []C.dtl_nodes_step{{peer: peer, sends: 1}, {peer: peer, receives: 1, final: 1}}
+	}
+	v := position - pairs
+	if position < 2*pairs {
+		v = position / 2
+		steps = append(steps, C.dtl_nodes_step{peer: C.int32_t(ranks[position-1]), receives: 1, lower: 1, hears: 1})
+	}
+	for width := 1; width < m; width *= 2 {
+		s := C.dtl_nodes_step{peer: C.int32_t(ranks[doubling(v^width)]), sends: 1, receives: 1}
+		if v^width < v {
+			s.lower = 1
+		}
+		steps = append(steps, s)
+	}
+	if position < 2*pairs {
+		steps = append(steps, C.dtl_nodes_step{peer: C.int32_t(ranks[position-1]), sends: 1})
+	}
+	return steps
+}
+
+// Leads reports whether this rank is the leader of its node.
+func (m *Meeting) Leads() bool { return m.at.place == 0 }
+
+// Come comes to the next meeting. Elements that are combined are combined with op.
+func (m *Meeting) Come(s Stated, elements memory.Span, way int, op kernel.Op) {
+	stated := (*C.dtl_stated)(unsafe.Pointer(&s))
+	brought := C.dtl_nodes_elements{
+		count: C.int64_t(elements.Count), bytes: C.int64_t(elements.Bytes()), way: C.int32_t(way), _type: C.int32_t(elements.Type),
+		op: C.int32_t(op),
+	}
+	C.dtl_nodes_come_at(m.at, stated, brought, C.uintptr_t(uintptr(elements.Addr)))
+}
+
+// GoOn goes on with the meeting, for at most about so long in the backend.
+func (m *Meeting) GoOn(patience time.Duration) int {
+	return int(C.dtl_nodes_go_on_at(C.uintptr_t(uintptr(unsafe.Pointer(m.at))), C.int64_t(patience)))
+}
+
+// InBackend reports whether the meeting waits for a message, rather than for another rank of the node.
+func (m *Meeting) InBackend() bool { return m.at.phase == C.DTL_NODES_STEPS }
+
+// Code returns the number of the backend's error.
+func (m *Meeting) Code() int { return int(m.at.code) }
+
+// Outcome returns what has come of the meeting, and where the elements are.
+func (m *Meeting) Outcome() (*Stated, unsafe.Pointer) {
+	o := C.dtl_nodes_outcome(m.at)
+	return (*Stated)(unsafe.Pointer(&o.stated)), unsafe.Pointer(&o.elements)
+}
+
+// Brought returns the elements that a rank brought, or root's.
+func (m *Meeting) Brought(rank int) (unsafe.Pointer, int) {
+	var bytes C.int
+	at := C.dtl_nodes_brought(m.at, C.int(rank), &bytes)
+	return unsafe.Pointer(at), int(bytes)
+}
+
+// Number returns the number of the last meeting. It may be called from any goroutine.
+func (m *Meeting) Number() uint64 { return atomic.LoadUint64((*uint64)(&m.at.number)) }
+
+// Next is the meeting after the last, of texts, which is the caller's.
+func (m *Meeting) Next() uint64 {
+	m.at.explains = 1
+	return atomic.AddUint64((*uint64)(&m.at.number), 1)
+}
+
+// Explains reports whether the last meeting was one of texts.
+func (m *Meeting) Explains() bool { return m.at.explains != 0 }
+
+// EntryOf returns what a rank of the node has laid down for the next meeting, if it has.
+func (m *Meeting) EntryOf(place int) (s *Stated, there bool) {
+	e := (*Stated)(unsafe.Pointer(&unsafe.Slice(m.at.entries, m.at.members)[place].stated))
+	return e, atomic.LoadUint64(&e.Number) == m.Number()+1
+}
+
+// Members returns how many ranks of the node share memory; 0: this one shares none.
+func (m *Meeting) Members() int {
+	if m.at.entries == nil {
+		return 0
+	}
+	return int(m.at.members)
+}
+
+// Step returns whom the step under way is with, and whether that one has not heard of this one before and sends something.
+func (m *Meeting) Step() (peer int, hears bool) {
+	s := unsafe.Slice(m.at.steps, m.at.step_count)[m.at.at]
+	return int(s.peer), s.hears != 0 && s.receives != 0
+}
+
+// What follows is for who carries the messages.
+
+// Out is the message that a step sends, and In where what it receives goes.
+func (m *Meeting) Out() memory.Span {
+	return memory.Span{Addr: unsafe.Pointer(m.at.out), Count: statedBytes + int(m.at.out.stated.bytes), Type: dtype.Uint8}
+}
+
+// In is where what a step receives goes.
+func (m *Meeting) In() memory.Span { return MessageAt(unsafe.Pointer(m.at.in)) }
+
+// MessageAt is the memory of a message.
+func MessageAt(at unsafe.Pointer) memory.Span {
+	return memory.Span{Addr: at, Count: messageBytes, Type: dtype.Uint8}
+}
+
+// Sent says that the step's message has been sent, and whether that goes on.
+func (m *Meeting) Sent(goesOn bool) { m.at.sent, m.at.send = 1, truth(goesOn) }
+
+// Receiving says whether the receive goes on.
+func (m *Meeting) Receiving(goesOn bool) { m.at.recv = truth(goesOn) }
+
+func truth(yes bool) C.uint64_t {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// KeepEarly says how many messages have been received before their meeting, and Looked that they have been looked at for
+// this step.
+func (m *Meeting) KeepEarly(n int) { m.at.early = C.int32_t(n) }
+
+// Looked says that the messages that came early have been looked at for this step.
+func (m *Meeting) Looked() { m.at.looked = m.at.at + 1 }
+
+// What follows is for code outside Go.
+
+// Turn returns where it says whose turn it is. It may be used until Forsake.
+func (m *Meeting) Turn() *uint64 { return (*uint64)(&m.at.turn) }
+
+// Started returns where it says how many collectives that do not block this rank has started.
+func (m *Meeting) Started() *uint64 { return (*uint64)(&m.at.started) }
+
+// Break says that there is no meeting any more.
+func (m *Meeting) Break() { atomic.StoreInt32((*int32)(&m.at.broken), 1) }
+
+// OpenFastPath lets code outside Go meet, which knows the owner by a number, and returns where; nil where Go carries the messages. No
+// meeting may be before messages that are queued.
+func (m *Meeting) OpenFastPath(owner int64, queued *atomic.Int32) unsafe.Pointer {
+	if m.at.send_for == nil || m.Prepare() != nil {
+		return nil
+	}
+	m.at.queued = (*C.int32_t)(unsafe.Pointer(queued))
+	atomic.StoreInt64((*int64)(&m.at.owner), owner)
+	return unsafe.Pointer(m.at)
+}
+
+// CloseFastPath has only Go meet from now on, and returns the owner's number; 0 where there was none.
+func (m *Meeting) CloseFastPath() (owner int64) { return atomic.SwapInt64((*int64)(&m.at.owner), 0) }
+
+// Leave takes back what is under way with the backend. What cannot be had back keeps the memory.
+func (m *Meeting) Leave(patience time.Duration) {
+	if C.dtl_nodes_leave(m.at, C.int64_t(patience)) == 0 {
+		m.room = nil
+	}
+}
+
+// Keep leaves the memory to what is under way.
+func (m *Meeting) Keep() { m.room = nil }
+
+// Close gives the memory back. Nobody meets any more.
+func (m *Meeting) Close() {
+	if m.room != nil {
+		m.room.Release()
+		m.room = nil
+	}
+}
+
+// Forsake lets another Meeting have what code outside Go looks at, after Close.
+func (m *Meeting) Forsake() {
+	*m.at = C.dtl_nodes{}
+	locals.Put(m.at)
+}
+
+//export dtl_nodes_accumulate
+func dtl_nodes_accumulate(into, from C.uintptr_t, count C.int64_t, elementType, op C.int32_t) {
+	dst := memory.Span{Addr: pointer(into), Count: int(count), Type: dtype.Type(elementType)}
+	src := memory.Span{Addr: pointer(from), Count: int(count), Type: dtype.Type(elementType)}
+	_ = reduce.Accumulate(dst, src, kernel.Op(op)) // which has been checked
+}
+
+// pointer returns an address of memory that is not Go's.
+func pointer(at C.uintptr_t) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&at)) }

@@ -1,0 +1,83 @@
+//go:build cpython
+
+/* Meetings without Go where ranks are on several nodes: core/comm/agreement/nodes. */
+#include <sched.h>
+#include <time.h>
+
+#include "fastpath.h"
+
+/* How long a call waits for the other ranks with the interpreter's lock held, and then without it, in nanoseconds. After that, it
+ * leaves the wait to Go. */
+enum { PATIENCE = 20 * 1000, LONG_PATIENCE = 1000 * 1000 };
+
+int nodes_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t print) {
+    dtl_nodes *n = ranks->nodes;
+    uint64_t nobody = 0;
+    int64_t handle = ranks->handle.handle;
+    if (n == NULL || handle == 0 || tracing || __atomic_load_n(&n->owner, __ATOMIC_ACQUIRE) != handle ||
+        !__atomic_compare_exchange_n(&n->turn, &nobody, DTL_OUTSIDE_GO, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return 0;
+    m->board = NULL;
+    m->nodes = n;
+    m->print = print;
+    m->rank = ranks->rank;
+    m->size = ranks->size;
+    m->brief = (dtl_brief){.handle = handle, .code = code, .op = -1};
+    if (__atomic_load_n(&n->owner, __ATOMIC_ACQUIRE) == handle && __atomic_load_n(&n->broken, __ATOMIC_RELAXED) == 0 &&
+        __atomic_load_n(n->queued, __ATOMIC_RELAXED) == 0)
+        return 1;
+    nodes_end(m);
+    return 0;
+}
+
+void nodes_end(meeting *m) { __atomic_store_n(&m->nodes->turn, 0, __ATOMIC_RELEASE); }
+
+static int64_t now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* come waits for the other ranks for about so long, and returns what dtl_nodes_go_on has said last. */
+static int come(dtl_nodes *n, int64_t patience) {
+    int how = dtl_nodes_go_on(n, PATIENCE);
+    if (how != DTL_NODES_LATE)
+        return how;
+    for (int64_t until = now() + patience; how == DTL_NODES_LATE && now() < until; how = dtl_nodes_go_on(n, PATIENCE))
+        sched_yield();
+    return how;
+}
+
+int nodes_come(meeting *m, uint64_t fingerprint, const void *head, int head_bytes, const void *elements, int bytes) {
+    dtl_nodes *n = m->nodes;
+    char together[DTL_NODES_PAYLOAD];
+    dtl_stated s = {.fingerprint = fingerprint, .want = dtl_want(&m->brief), .started = __atomic_load_n(&n->started, __ATOMIC_RELAXED)};
+    dtl_nodes_elements brought = {.at = elements, .count = m->brief.count, .bytes = bytes, .type = (int32_t)m->brief.type, .op = (int32_t)m->brief.op};
+    brought.way = m->brief.loose ? DTL_FROM_ROOT : m->brief.op >= 0 ? DTL_COMBINED_FOR_ALL : DTL_TO_ALL;
+    if (head_bytes > 0) {
+        memcpy(together, head, (size_t)head_bytes);
+        if (bytes > 0)
+            memcpy(together + head_bytes, elements, (size_t)bytes);
+        brought.at = together;
+        brought.bytes += head_bytes;
+    }
+    dtl_nodes_come(n, &s, &brought);
+    int how = come(n, 0);
+    if (how == DTL_NODES_LATE) {
+        Py_BEGIN_ALLOW_THREADS
+        how = come(n, LONG_PATIENCE);
+        Py_END_ALLOW_THREADS
+    }
+    if (how == DTL_NODES_OVER && dtl_nodes_outcome(n)->stated.differs == 0)
+        return 1;
+    char *error = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    dtl_meet(&m->brief, &error);
+    Py_END_ALLOW_THREADS
+    if (error == NULL && !raise_interruption())
+        return 1;
+    nodes_end(m);
+    if (error != NULL)
+        fail_with(error);
+    return -1;
+}
