@@ -214,3 +214,44 @@ class TestSites:
             dtl.async_sort(vec).get()
         assert line is not None
         assert {(r.file, r.line) for r in recorded if r.operation == "sort"} == {(__file__, line + 1)}
+
+
+@pytest.mark.alone("what one rank does with its own threads")
+def test_close_before_a_call_that_has_begun_is_in_its_stream() -> None:
+    ctx = dtl.Context().dup()
+    vec = dtl.DistributedVector(ctx, 10)
+    dtl.async_sort(vec).get()  # the stream's thread is there
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Late:
+        """A queue into which a call comes late."""
+
+        def __init__(self, queue: Any) -> None:
+            self._queue = queue
+
+        def put(self, item: Any) -> None:
+            if item is not None:
+                begun.set()
+                go_on.wait()
+            self._queue.put(item)
+
+    stream = ctx._streams._all[vec._stream]
+    stream._jobs = Late(stream._jobs)
+    came: list[Any] = []
+
+    def use() -> None:
+        try:
+            came.append(dtl.async_sort(vec).get(timeout=20))
+        except (dtl.DTLError, TimeoutError) as error:
+            came.append(error)
+
+    user, closer = threading.Thread(target=use), threading.Thread(target=ctx._streams.close)
+    user.start()
+    begun.wait()
+    closer.start()
+    closer.join(0.2)
+    go_on.set()
+    user.join()
+    closer.join()
+    assert not isinstance(came[0], TimeoutError)
+    ctx.close()

@@ -268,18 +268,26 @@ class Streams:
                 if not self.in_flight:
                     self.closed = True
                     return
-                lasts = [stream.last for stream in self._all if stream is not None and stream.last is not None]
                 if not wait:
                     scheduler.refuse(op, self.in_flight)
-            for last in lasts:
-                last.wait()
-            if not lasts:
-                time.sleep(0.001)  # one that has begun is not in its stream yet
+            self._await_calls()
+
+    def _await_calls(self) -> None:
+        """Wait for the calls that are under way now."""
+        with _lock:
+            lasts = [stream.last for stream in self._all if stream is not None and stream.last is not None]
+        for last in lasts:
+            if not last.done:
+                last._await(None)  # which does not mind that the program lets go of it meanwhile
+        if not lasts:
+            time.sleep(0.001)  # one that has begun is not in its stream yet
 
     def stop(self) -> None:
         """Make all calls, and end the threads."""
         with _lock:
             self.closed = True
+        while self.in_flight:  # one that has begun comes into its stream before that ends
+            self._await_calls()
         for stream in self._all:
             if stream is not None:
                 stream.stop()
