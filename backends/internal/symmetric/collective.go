@@ -1,6 +1,8 @@
 package symmetric
 
 import (
+	"errors"
+
 	"dtl/backends/internal/symmetric/transport"
 	"dtl/core/memory"
 )
@@ -9,119 +11,124 @@ import (
 // library, where nobody moves the messages that others wait for. So these are made of messages.
 
 // barrier is by dissemination: after round k each rank knows of the 2^k before it.
-func (l channel) barrier() error {
+func (l *collective) barrier() *collective {
 	n, none := l.Size(), memory.Span{}
 	for distance := 1; distance < n; distance *= 2 {
-		sent := l.to((l.rank+distance)%n, none)
-		if err := all(l.from((l.rank+n-distance)%n, none), sent); err != nil {
-			return err
-		}
+		l.Send(none, (l.rank+distance)%n)
+		l.Receive(none, (l.rank+n-distance)%n)
+		l.Await()
 	}
-	return nil
+	return l
 }
 
 // broadcast goes down a binomial tree whose ranks count from root.
-func (l channel) broadcast(buf memory.Span, root int) error {
+func (l *collective) broadcast(buf memory.Span, root int) *collective {
 	n := l.Size()
 	place := (l.rank + n - root) % n
 	mask := 1
 	for ; mask < n && place&mask == 0; mask *= 2 {
 	}
 	if place != 0 {
-		if err := all(l.from((place-mask+root)%n, buf)); err != nil {
-			return err
-		}
+		l.Receive(buf, (place-mask+root)%n)
+		l.Await()
 	}
-	var sent []*transport.Request
 	for mask /= 2; mask > 0; mask /= 2 {
 		if place+mask < n {
-			sent = append(sent, l.to((place+mask+root)%n, buf))
+			l.Send(buf, (place+mask+root)%n)
 		}
 	}
-	return all(sent...)
+	return l
 }
 
-func (l channel) gather(send, recv memory.Span, root int) error {
+func (l *collective) gather(send, recv memory.Span, root int) *collective {
 	if l.rank != root {
-		return all(l.to(root, send))
+		l.Send(send, root)
+		return l
 	}
-	pending := make([]*transport.Request, l.Size())
-	for rank := range pending {
+	for rank := range l.Size() {
 		if rank != root {
-			pending[rank] = l.from(rank, partOf(recv, rank, send.Count))
+			l.Receive(partOf(recv, rank, send.Count), rank)
 		}
 	}
-	memory.Copy(partOf(recv, root, send.Count), send)
-	return all(pending...)
+	l.Copy(partOf(recv, root, send.Count), send)
+	return l
 }
 
-func (l channel) scatter(send, recv memory.Span, root int) error {
+func (l *collective) scatter(send, recv memory.Span, root int) *collective {
 	if l.rank != root {
-		return all(l.from(root, recv))
+		l.Receive(recv, root)
+		return l
 	}
-	pending := make([]*transport.Request, l.Size())
-	for rank := range pending {
+	for rank := range l.Size() {
 		if rank != root {
-			pending[rank] = l.to(rank, partOf(send, rank, recv.Count))
+			l.Send(partOf(send, rank, recv.Count), rank)
 		}
 	}
-	memory.Copy(recv, partOf(send, root, recv.Count))
-	return all(pending...)
+	l.Copy(recv, partOf(send, root, recv.Count))
+	return l
 }
 
-func (l channel) allgather(send, recv memory.Span) error {
-	memory.Copy(partOf(recv, l.rank, send.Count), send)
+func (l *collective) allgather(send, recv memory.Span) *collective {
+	mine := partOf(recv, l.rank, send.Count)
+	if l.Size() == 2 { // which sends from where the elements are, and copies them meanwhile
+		l.Send(send, 1-l.rank)
+		l.Receive(partOf(recv, 1-l.rank, send.Count), 1-l.rank)
+		l.Copy(mine, send)
+		return l
+	}
+	l.Copy(mine, send)
 	return l.circulate(func(rank int) memory.Span { return partOf(recv, rank, send.Count) })
 }
 
 // circulate sends each rank's part round a ring until all have all.
-func (l channel) circulate(part func(rank int) memory.Span) error {
+func (l *collective) circulate(part func(rank int) memory.Span) *collective {
 	n := l.Size()
 	for step := range n - 1 {
-		sent := l.to((l.rank+1)%n, part((l.rank+n-step)%n))
-		if err := all(l.from((l.rank+n-1)%n, part((l.rank+n-step-1)%n)), sent); err != nil {
-			return err
-		}
+		l.Send(part((l.rank+n-step)%n), (l.rank+1)%n)
+		l.Receive(part((l.rank+n-step-1)%n), (l.rank+n-1)%n)
+		l.Await()
 	}
-	return nil
+	return l
 }
 
-func (l channel) alltoall(send, recv memory.Span) error {
+func (l *collective) alltoall(send, recv memory.Span) *collective {
 	n, count := l.Size(), send.Count/l.Size()
-	var pending []*transport.Request
 	for step := 1; step < n; step++ {
-		from := (l.rank + n - step) % n
-		pending = append(pending, l.from(from, partOf(recv, from, count)))
+		to, from := (l.rank+step)%n, (l.rank+n-step)%n
+		l.Send(partOf(send, to, count), to)
+		l.Receive(partOf(recv, from, count), from)
 	}
-	for step := 1; step < n; step++ {
-		to := (l.rank + step) % n
-		pending = append(pending, l.to(to, partOf(send, to, count)))
-	}
-	memory.Copy(partOf(recv, l.rank, count), partOf(send, l.rank, count))
-	return all(pending...)
+	l.Copy(partOf(recv, l.rank, count), partOf(send, l.rank, count))
+	return l
 }
 
 // Barrier returns when every rank has called it.
-func (c *Comm) Barrier() error { return c.blocking().barrier() }
+func (c *Comm) Barrier() error { return c.blocking(memory.Span{}, memory.Span{}).barrier().all() }
 
 // Broadcast copies root's buf to every other rank's.
-func (c *Comm) Broadcast(buf memory.Span, root int) error { return c.blocking().broadcast(buf, root) }
+func (c *Comm) Broadcast(buf memory.Span, root int) error {
+	return c.blocking(buf, memory.Span{}).broadcast(buf, root).all()
+}
 
 // Gather concatenates every rank's send in root's recv.
 func (c *Comm) Gather(send, recv memory.Span, root int) error {
-	return c.blocking().gather(send, recv, root)
+	return c.blocking(send, recv).gather(send, recv, root).all()
 }
 
 // Scatter gives rank r the r-th equal part of root's send.
 func (c *Comm) Scatter(send, recv memory.Span, root int) error {
-	return c.blocking().scatter(send, recv, root)
+	return c.blocking(send, recv).scatter(send, recv, root).all()
 }
 
 // Allgather concatenates every rank's send in every rank's recv.
-func (c *Comm) Allgather(send, recv memory.Span) error { return c.blocking().allgather(send, recv) }
+func (c *Comm) Allgather(send, recv memory.Span) error {
+	return c.blocking(send, recv).allgather(send, recv).all()
+}
 
 // Alltoall sends the r-th equal part of send to rank r.
-func (c *Comm) Alltoall(send, recv memory.Span) error { return c.blocking().alltoall(send, recv) }
+func (c *Comm) Alltoall(send, recv memory.Span) error {
+	return c.blocking(send, recv).alltoall(send, recv).all()
+}
 
 // Exchange sends send[r] to each rank r and fills recv[r] with what r sends here. Each rank starts with the one after it.
 func (c *Comm) Exchange(send, recv []memory.Span, tag int) error {
@@ -138,5 +145,10 @@ func (c *Comm) Exchange(send, recv []memory.Span, tag int) error {
 		}
 	}
 	memory.Copy(recv[me], send[me])
-	return all(pending...)
+	var failed error
+	for _, r := range pending {
+		_, err := r.Wait()
+		failed = errors.Join(failed, err)
+	}
+	return failed
 }

@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 
-	"dtl/backends/internal/requests"
 	"dtl/backends/internal/symmetric/transport"
 	"dtl/backends/internal/symmetric/window"
 	"dtl/core/backend"
@@ -22,9 +21,8 @@ type Comm struct {
 	members []int // process of each rank
 	group   *transport.Group
 	rank    int
-	number  uint32         // which no other communicator has that shares a process with this one
-	line    *requests.Line // of collectives that do not block
-	scratch [2]scratch     // of those that block, and of those that do not
+	number  uint32 // which no other communicator has that shares a process with this one
+	lines   [transport.Channels]channel
 }
 
 var (
@@ -36,10 +34,23 @@ var (
 )
 
 func newComm(w *World, members []int, number uint32) *Comm {
-	return &Comm{
-		world: w, members: members, group: w.engine.NewGroup(members, number), number: number, line: &requests.Line{},
+	c := &Comm{
+		world: w, members: members, group: w.engine.NewGroup(members, number), number: number,
 		rank: slices.Index(members, w.engine.Me()),
 	}
+	for on := range c.lines {
+		c.lines[on].Comm, c.lines[on].on = c, transport.Channel(on)
+	}
+	return c
+}
+
+// blocking begins a collective that blocks, and nonblocking one that does not, of these buffers.
+func (c *Comm) blocking(send, recv memory.Span) *collective {
+	return c.lines[transport.Collectives].begin(send, recv)
+}
+
+func (c *Comm) nonblocking(send, recv memory.Span) *collective {
+	return c.lines[transport.Background].begin(send, recv)
 }
 
 // Rank returns the caller's rank.

@@ -1,130 +1,204 @@
 package symmetric
 
 import (
-	"dtl/backends/internal/symmetric/transport"
+	"math/bits"
+
 	"dtl/core/kernel"
 	"dtl/core/kernel/reduce"
 	"dtl/core/memory"
 )
 
-// few is up to how many bytes a reduction goes up a tree, in which each rank sends once; of more, each rank combines one
-// block, in rank order.
-const few = 8 << 10
+// Elements are combined in an order that depends on the number of ranks alone. Of two operands the order does not matter where
+// one rank has the result, so what comes first comes into the result, and this rank's own are combined into it.
+
+const (
+	// few is up to how many bytes each rank combines all elements; of more, each rank combines one block.
+	few = 8 << 10
+	// piece is how many bytes are combined while they are in the cache, where they come from other ranks.
+	piece = 256 << 10
+)
+
+// pieces calls f for each piece of some elements, from one up to another.
+func pieces(s memory.Span, f func(from, to int)) {
+	each := max(piece/s.Type.Size(), 1)
+	for from := 0; from < s.Count || from == 0; from += each {
+		f(from, min(from+each, s.Count))
+	}
+}
+
+// sendPieces sends what a rank receives piece by piece.
+func (l *collective) sendPieces(s memory.Span, to int) {
+	pieces(s, func(lo, hi int) { l.Send(s.Slice(lo, hi), to) })
+}
+
+// receiveCombined receives another rank's elements into recv, and combines own into them.
+func (l *collective) receiveCombined(recv, own memory.Span, from int, op kernel.Op) {
+	pieces(recv, func(lo, hi int) {
+		l.Receive(recv.Slice(lo, hi), from)
+		l.Await()
+		l.Combine(recv.Slice(lo, hi), own.Slice(lo, hi), op)
+	})
+}
+
+// combineReceived receives another rank's elements, and combines them into recv.
+func (l *collective) combineReceived(recv memory.Span, from int, op kernel.Op) {
+	other := l.room(0, recv.Slice(0, min(recv.Count, max(piece/recv.Type.Size(), 1))))
+	pieces(recv, func(lo, hi int) {
+		l.Receive(other.Slice(0, hi-lo), from)
+		l.Await()
+		l.Combine(recv.Slice(lo, hi), other.Slice(0, hi-lo), op)
+	})
+}
 
 // reduceTree combines every rank's elements in rank 0's recv, up a binomial tree: always in the same order, lower ranks first.
-func (l channel) reduceTree(recv memory.Span, op kernel.Op) error {
-	other := l.room(0, recv)
+func (l *collective) reduceTree(recv memory.Span, op kernel.Op) {
 	for mask := 1; mask < l.Size(); mask *= 2 {
 		if l.rank&mask != 0 {
-			return all(l.to(l.rank-mask, recv))
+			l.sendPieces(recv, l.rank-mask)
+			return
 		}
-		if l.rank+mask >= l.Size() {
-			continue
-		}
-		if err := all(l.from(l.rank+mask, other)); err != nil {
-			return err
-		}
-		if err := reduce.Accumulate(recv, other, op); err != nil {
-			return err
+		if l.rank+mask < l.Size() {
+			l.combineReceived(recv, l.rank+mask, op)
 		}
 	}
-	return nil
+}
+
+// double combines a few elements of 2^k ranks, of which each exchanges what it has with one of the other half of twice as many
+// in each round. The lower half's come first.
+func (l *collective) double(send, recv memory.Span, op kernel.Op) {
+	rounds, count := bits.Len(uint(l.Size()))-1, send.Count
+	rooms := l.room(0, memory.Span{Type: send.Type, Count: 2 * rounds * count})
+	for round := range rounds {
+		other, next := partOf(rooms, 2*round, count), partOf(rooms, 2*round+1, count)
+		if round == rounds-1 {
+			next = recv
+		}
+		peer := l.rank ^ 1<<round
+		l.Send(send, peer)
+		if peer < l.rank {
+			l.receiveCombined(next, send, peer, op)
+		} else {
+			l.Receive(other, peer)
+			l.Copy(next, send)
+			l.Await()
+			l.Combine(next, other, op)
+		}
+		send = next
+	}
 }
 
 // combineBlock combines in recv, in rank order, what each rank has for this one: rank r's part(r) goes to rank r.
-func (l channel) combineBlock(recv memory.Span, part func(rank int) memory.Span, op kernel.Op) error {
+func (l *collective) combineBlock(recv memory.Span, part func(rank int) memory.Span, op kernel.Op) {
 	n := l.Size()
-	var sent []*transport.Request
 	for step := 1; step < n; step++ {
 		to := (l.rank + step) % n
-		sent = append(sent, l.to(to, part(to)))
+		l.sendPieces(part(to), to)
 	}
-	var failed error
-	other := l.room(0, recv)
-	for rank := range n {
-		from := other
-		if rank == 0 {
-			from = recv
-		}
+	own := part(l.rank)
+	next := 2 // of the ranks whose elements are not in recv
+	switch {
+	case l.rank == 0:
+		l.receiveCombined(recv, own, 1, op)
+	case l.rank == 1:
+		l.receiveCombined(recv, own, 0, op)
+	default:
+		pieces(recv, func(lo, hi int) { l.Receive(recv.Slice(lo, hi), 0) })
+		l.Await()
+		next = 1
+	}
+	for rank := next; rank < n; rank++ {
 		if rank == l.rank {
-			memory.Copy(from, part(rank))
-		} else if err := all(l.from(rank, from)); err != nil && failed == nil {
-			failed = err
-		}
-		if rank > 0 && failed == nil {
-			failed = reduce.Accumulate(recv, other, op)
+			l.Combine(recv, own, op)
+		} else {
+			l.combineReceived(recv, rank, op)
 		}
 	}
-	if err := all(sent...); failed == nil {
-		failed = err
-	}
-	return failed
 }
 
-func (l channel) allreduce(send, recv memory.Span, op kernel.Op) error {
-	if l.Size() == 1 {
-		memory.Copy(recv, send)
-		return reduce.Settle(recv, op)
-	}
-	if send.Bytes() <= few {
-		memory.Copy(recv, send)
-		if err := l.reduceTree(recv, op); err != nil {
-			return err
-		}
-		return l.broadcast(recv, 0)
-	}
+// allreduce is of several ranks.
+func (l *collective) allreduce(send, recv memory.Span, op kernel.Op) *collective {
 	n := l.Size()
-	err := l.combineBlock(block(recv, l.rank, n), func(rank int) memory.Span { return block(send, rank, n) }, op)
-	if err != nil {
-		return err
+	switch {
+	case send.Bytes() <= few && n&(n-1) == 0:
+		l.double(send, recv, op)
+	case send.Bytes() <= few:
+		l.Copy(recv, send)
+		l.reduceTree(recv, op)
+		l.broadcast(recv, 0)
+	default:
+		l.combineBlock(block(recv, l.rank, n), func(rank int) memory.Span { return block(send, rank, n) }, op)
+		l.circulate(func(rank int) memory.Span { return block(recv, rank, n) })
 	}
-	return l.circulate(func(rank int) memory.Span { return block(recv, rank, n) })
+	return l
 }
 
-func (l channel) reduce(send, recv memory.Span, op kernel.Op, root int) error {
+// reduce is of several ranks.
+func (l *collective) reduce(send, recv memory.Span, op kernel.Op, root int) *collective {
 	n := l.Size()
-	if n == 1 {
-		memory.Copy(recv, send)
-		return reduce.Settle(recv, op)
-	}
-	mine := l.room(1, block(send, l.rank, n))
-	if err := l.combineBlock(mine, func(rank int) memory.Span { return block(send, rank, n) }, op); err != nil {
-		return err
-	}
+	mine := func(rank int) memory.Span { return block(send, rank, n) }
 	if l.rank != root {
-		return all(l.to(root, mine))
+		combined := l.room(1, mine(l.rank))
+		l.combineBlock(combined, mine, op)
+		l.Send(combined, root)
+		return l
 	}
-	pending := make([]*transport.Request, n)
+	l.combineBlock(block(recv, root, n), mine, op)
 	for rank := range n {
 		if rank != root {
-			pending[rank] = l.from(rank, block(recv, rank, n))
+			l.Receive(block(recv, rank, n), rank)
 		}
 	}
-	memory.Copy(block(recv, root, n), mine)
-	return all(pending...)
+	return l
 }
 
-// prefix combines the sends of the ranks before this one in before, and with its own in through, each rank after the one
-// before it. Either may have no room: then it is not wanted.
-func (l channel) prefix(send, before, through memory.Span, op kernel.Op) error {
-	memory.Copy(through, send)
+// scan combines the sends of the ranks up to this one in recv, each rank after the one before it.
+func (l *collective) scan(send, recv memory.Span, op kernel.Op) *collective {
+	last := l.rank+1 == l.Size()
 	if l.rank == 0 {
-		if err := reduce.Settle(through, op); err != nil {
-			return err
+		if !last {
+			l.sendPieces(send, 1)
 		}
-	} else {
-		if err := all(l.from(l.rank-1, before)); err != nil {
-			return err
-		}
-		memory.Copy(through, before)
-		if err := reduce.Accumulate(through, send, op); err != nil {
-			return err
-		}
+		l.Copy(recv, send)
+		return l
 	}
-	if l.rank+1 == l.Size() {
-		return nil
+	pieces(recv, func(lo, hi int) {
+		l.Receive(recv.Slice(lo, hi), l.rank-1)
+		l.Await()
+		l.Combine(recv.Slice(lo, hi), send.Slice(lo, hi), op)
+		if !last {
+			l.Send(recv.Slice(lo, hi), l.rank+1)
+		}
+	})
+	return l
+}
+
+// exscan combines the sends of the ranks before this one in recv, which rank 0 lets be.
+func (l *collective) exscan(send, recv memory.Span, op kernel.Op) *collective {
+	last, through := l.rank+1 == l.Size(), send
+	if l.rank > 0 {
+		through = l.room(0, send)
 	}
-	return all(l.to(l.rank+1, through))
+	pieces(send, func(lo, hi int) {
+		if l.rank > 0 {
+			l.Receive(recv.Slice(lo, hi), l.rank-1)
+			l.Await()
+		}
+		if last {
+			return
+		}
+		if l.rank > 0 {
+			l.Copy(through.Slice(lo, hi), recv.Slice(lo, hi))
+			l.Combine(through.Slice(lo, hi), send.Slice(lo, hi), op)
+		}
+		l.Send(through.Slice(lo, hi), l.rank+1)
+	})
+	return l
+}
+
+// alone is a reduction of one rank.
+func alone(send, recv memory.Span, op kernel.Op) error {
+	memory.Copy(recv, send)
+	return reduce.Settle(recv, op)
 }
 
 // Reduce combines every rank's send in root's recv, in rank order.
@@ -132,7 +206,10 @@ func (c *Comm) Reduce(send, recv memory.Span, op kernel.Op, root int) error {
 	if err := op.Check(send.Type); err != nil {
 		return err // the same on every rank
 	}
-	return c.blocking().reduce(send, recv, op, root)
+	if c.Size() == 1 {
+		return alone(send, recv, op)
+	}
+	return c.blocking(send, recv).reduce(send, recv, op, root).all()
 }
 
 // Allreduce combines every rank's send in every rank's recv, in the same order for all of them.
@@ -140,7 +217,10 @@ func (c *Comm) Allreduce(send, recv memory.Span, op kernel.Op) error {
 	if err := op.Check(send.Type); err != nil {
 		return err // the same on every rank
 	}
-	return c.blocking().allreduce(send, recv, op)
+	if c.Size() == 1 {
+		return alone(send, recv, op)
+	}
+	return c.blocking(send, recv).allreduce(send, recv, op).all()
 }
 
 // Scan combines the sends of the ranks up to this one, in rank order.
@@ -148,8 +228,10 @@ func (c *Comm) Scan(send, recv memory.Span, op kernel.Op) error {
 	if err := op.Check(send.Type); err != nil {
 		return err // the same on every rank
 	}
-	l := c.blocking()
-	return l.prefix(send, l.room(0, send), recv, op)
+	if err := c.blocking(send, recv).scan(send, recv, op).all(); err != nil || c.rank > 0 {
+		return err
+	}
+	return reduce.Settle(recv, op)
 }
 
 // Exscan combines the sends of the ranks before this one, in rank order; rank 0's recv stays as it is.
@@ -157,11 +239,10 @@ func (c *Comm) Exscan(send, recv memory.Span, op kernel.Op) error {
 	if err := op.Check(send.Type); err != nil {
 		return err // the same on every rank
 	}
-	l := c.blocking()
-	if c.rank > 0 {
-		return l.prefix(send, recv, l.room(0, send), op)
+	if err := c.blocking(send, recv).exscan(send, recv, op).all(); err != nil || c.rank != 1 {
+		return err
 	}
-	return l.prefix(send, memory.Span{}, l.room(0, send), op)
+	return reduce.Settle(recv, op) // which is rank 0's send
 }
 
 // ReduceScatter combines the r-th equal part of every rank's send in rank r's recv, in rank order.
@@ -170,8 +251,9 @@ func (c *Comm) ReduceScatter(send, recv memory.Span, op kernel.Op) error {
 		return err // the same on every rank
 	}
 	if c.Size() == 1 {
-		memory.Copy(recv, send)
-		return reduce.Settle(recv, op)
+		return alone(send, recv, op)
 	}
-	return c.blocking().combineBlock(recv, func(rank int) memory.Span { return partOf(send, rank, recv.Count) }, op)
+	l := c.blocking(send, recv)
+	l.combineBlock(recv, func(rank int) memory.Span { return partOf(send, rank, recv.Count) }, op)
+	return l.all()
 }

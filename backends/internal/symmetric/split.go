@@ -21,7 +21,7 @@ func (c *Comm) ask(color, key int) ([]asked, error) {
 	w.engine.Guard(func() { free = int64(w.nextComm) })
 	mine := []int64{int64(color), int64(key), free}
 	of := make([]int64, 3*c.Size())
-	if err := c.blocking().allgather(memory.Of(dtype.Int64, mine), memory.Of(dtype.Int64, of)); err != nil {
+	if err := c.Allgather(memory.Of(dtype.Int64, mine), memory.Of(dtype.Int64, of)); err != nil {
 		return nil, err
 	}
 	said := make([]asked, c.Size())

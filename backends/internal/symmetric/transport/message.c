@@ -49,6 +49,9 @@ struct dtl_request {
 	int process;    // of a long message, who sends it, under which number, and where it lies there
 	uint64_t id, address;
 	int complete, queued, released;
+	dtl_task go_on; // what the request is of; NULL: a message
+	void *arg;
+	int rc; // how it has ended
 	struct dtl_arrived came;
 	struct outgoing record;
 };
@@ -64,8 +67,10 @@ struct dtl_engine {
 	int refused;     // the system has refused to read another process
 	int patient;     // looks at which a wait gives no processor to others
 	int queued;      // records that wait for room
+	int moved;       // something has happened since somebody looked
 	struct channel *channels[HASHES];
 	struct dtl_request *copies, **last_copy; // receives that copy from other processes
+	struct dtl_request *tasks, **last_task;
 	struct link {
 		struct dtl_link ring;
 		struct outgoing *first, **last;
@@ -273,6 +278,7 @@ static int copy_some(struct dtl_request *r) {
 		demand(r);
 		return 1;
 	}
+	e->moved = 1;
 	r->filled += n;
 	if (r->filled < all)
 		return 0;
@@ -414,17 +420,36 @@ static int heed(struct dtl_engine *e, int from, const struct dtl_record *h) {
 	}
 }
 
+// tasks_on goes on with tasks, which start sends and receives.
+static void tasks_on(struct dtl_engine *e) {
+	struct dtl_request **at = &e->tasks, *r;
+	while ((r = *at) != NULL) {
+		r->rc = r->go_on(r->arg);
+		if (r->rc == DTL_GOES_ON) {
+			at = &r->next;
+			continue;
+		}
+		*at = r->next;
+		complete(r);
+	}
+	e->last_task = at;
+}
+
 void dtl_progress(struct dtl_engine *e) {
 	for (int from = 0; from < e->fabric.processes; from++) {
 		struct dtl_link *ring = &e->links[from].ring;
 		const struct dtl_record *h;
-		while ((h = dtl_ring_next(&e->fabric, e->rings, ring, from)) != NULL && heed(e, from, h))
+		while ((h = dtl_ring_next(&e->fabric, e->rings, ring, from)) != NULL && heed(e, from, h)) {
 			dtl_ring_pass(ring, h);
+			e->moved = 1;
+		}
 	}
 	for (int to = 0; e->queued > 0 && to < e->fabric.processes; to++)
 		flush(e, to);
 	if (e->copies != NULL)
 		copy_on(e);
+	if (e->tasks != NULL)
+		tasks_on(e);
 }
 
 struct dtl_engine *dtl_engine_new(struct dtl_fabric f, const int64_t *ids, uintptr_t name) {
@@ -437,6 +462,7 @@ struct dtl_engine *dtl_engine_new(struct dtl_fabric f, const int64_t *ids, uintp
 	e->name = name;
 	e->patient = sysconf(_SC_NPROCESSORS_ONLN) >= f.processes ? BRIEF : 0;
 	e->last_copy = &e->copies;
+	e->last_task = &e->tasks;
 	for (int i = 0; i < f.processes; i++)
 		e->links[i].last = &e->links[i].first;
 	return e;
@@ -496,7 +522,14 @@ struct dtl_group *dtl_group_new(struct dtl_engine *e, const int *processes, int 
 }
 
 void dtl_group_free(struct dtl_group *g) {
+	struct dtl_request **task = &g->engine->tasks;
 	hold(g->engine);
+	while (*task != NULL)
+		if ((*task)->group == g)
+			*task = (*task)->next;
+		else
+			task = &(*task)->next;
+	g->engine->last_task = task;
 	for (int i = 0; i < DTL_CHANNELS; i++)
 		drop(take_out(g->engine, g->number + (uint32_t)i));
 	give(g->engine);
@@ -511,17 +544,20 @@ static int wait_for(struct dtl_request *r, int64_t patience, int *over) {
 	enum { LOOKS_A_CLOCK = 32 };
 	struct dtl_engine *e = r->engine;
 	int64_t start = 0;
-	for (int look = 0;; look++) {
+	for (int look = 0, looks = 0;; look++) {
 		if (!(*over = __atomic_load_n(&r->complete, __ATOMIC_ACQUIRE))) {
 			if (!take(e))
 				return DTL_ENDED;
+			e->moved = 0;
 			dtl_progress(e);
+			if (e->moved)
+				look = 0;
 			give(e);
 			*over = __atomic_load_n(&r->complete, __ATOMIC_ACQUIRE);
 		}
 		if (*over || patience <= 0)
 			return DTL_WELL;
-		if (look % LOOKS_A_CLOCK == LOOKS_A_CLOCK - 1 || look > e->patient) {
+		if (++looks % LOOKS_A_CLOCK == 0 || look > e->patient) {
 			int64_t now = nanoseconds();
 			if (start == 0)
 				start = now;
@@ -532,15 +568,13 @@ static int wait_for(struct dtl_request *r, int64_t patience, int *over) {
 	}
 }
 
-// release gives a complete request up, and says how it has ended.
-static int release(struct dtl_request *r, struct dtl_arrived *came) {
-	struct dtl_engine *e = r->engine;
-	int rc = r->receives && !r->came.cancelled && r->came.bytes > r->bytes ? DTL_TRUNCATED : DTL_WELL;
-	*came = r->came;
-	hold(e);
+// give_up frees a complete request as soon as nothing needs it, and returns how it has ended. The caller holds the lock.
+static int give_up(struct dtl_request *r) {
+	int rc = r->go_on != NULL ? r->rc : DTL_WELL;
+	if (r->receives && !r->came.cancelled && r->came.bytes > r->bytes)
+		rc = DTL_TRUNCATED;
 	r->released = 1;
 	forget(r);
-	give(e);
 	return rc;
 }
 
@@ -548,9 +582,21 @@ int dtl_wait(struct dtl_request **request, int64_t patience, int *over, struct d
 	int rc = wait_for(*request, patience, over);
 	if (rc != DTL_WELL || !*over)
 		return rc;
-	rc = release(*request, came);
+	struct dtl_engine *e = (*request)->engine;
+	*came = (*request)->came;
+	hold(e);
+	rc = give_up(*request);
+	give(e);
 	*request = NULL;
 	return rc;
+}
+
+int dtl_over(struct dtl_request **request, int *rc) {
+	if (*request != NULL && !(*request)->complete)
+		return 0;
+	*rc = *request != NULL ? give_up(*request) : DTL_WELL;
+	*request = NULL;
+	return 1;
 }
 
 // finish waits for what has been started.
@@ -570,25 +616,17 @@ static struct dtl_request *request_new(struct dtl_engine *e, const void *buf, in
 	return r;
 }
 
-int dtl_send(struct dtl_group *g, int channel, const void *buf, int64_t bytes, int dest, int tag, int64_t patience,
-             struct dtl_request **request) {
+int dtl_begin_send(struct dtl_group *g, int channel, const void *buf, int64_t bytes, int dest, int tag, struct dtl_request **request) {
 	struct dtl_engine *e = g->engine;
 	int to = g->processes[dest], brief = bytes <= dtl_rings_eager(e->rings);
 	struct dtl_record h = {.kind = brief ? DTL_SHORT : DTL_READY_TO_SEND, .channel = g->number + (uint32_t)channel, .tag = tag,
 	                       .size = brief ? (uint32_t)bytes : 0, .bytes = (uint64_t)bytes};
-	struct dtl_arrived unused;
 	*request = NULL;
-	if (!take(e))
-		return DTL_ENDED;
-	if (brief && e->links[to].first == NULL && dtl_ring_write(&e->fabric, e->rings, &e->links[to].ring, to, &h, buf)) {
-		give(e);
+	if (brief && e->links[to].first == NULL && dtl_ring_write(&e->fabric, e->rings, &e->links[to].ring, to, &h, buf))
 		return DTL_WELL;
-	}
 	struct dtl_request *r = request_new(e, buf, bytes);
-	if (r == NULL) {
-		give(e);
+	if (r == NULL)
 		return DTL_NO_MEMORY;
-	}
 	r->record = (struct outgoing){.head = h, .data = buf, .of = r};
 	if (!brief) {
 		r->record.head.id = (uint64_t)(uintptr_t)r;
@@ -597,8 +635,19 @@ int dtl_send(struct dtl_group *g, int channel, const void *buf, int64_t bytes, i
 		r->record.data = (const char *)&r->address;
 	}
 	put_out(e, to, &r->record);
-	give(e);
-	return finish(r, patience, request, &unused);
+	*request = r;
+	return DTL_WELL;
+}
+
+int dtl_send(struct dtl_group *g, int channel, const void *buf, int64_t bytes, int dest, int tag, int64_t patience,
+             struct dtl_request **request) {
+	struct dtl_arrived unused;
+	*request = NULL;
+	if (!take(g->engine))
+		return DTL_ENDED;
+	int rc = dtl_begin_send(g, channel, buf, bytes, dest, tag, request);
+	give(g->engine);
+	return *request != NULL ? finish(*request, patience, request, &unused) : rc;
 }
 
 // receive_new returns a receive that nobody knows yet.
@@ -613,24 +662,27 @@ static struct dtl_request *receive_new(struct dtl_group *g, void *buf, int64_t b
 	return r;
 }
 
-int dtl_receive(struct dtl_group *g, int channel, void *buf, int64_t bytes, int source, int tag, int64_t patience,
-                struct dtl_request **request, struct dtl_arrived *came) {
+int dtl_begin_receive(struct dtl_group *g, int channel, void *buf, int64_t bytes, int source, int tag, struct dtl_request **request) {
 	struct channel *c = g->channels[channel];
-	struct dtl_request *r = receive_new(g, buf, bytes, source, tag);
-	*request = NULL;
+	struct dtl_request *r = *request = receive_new(g, buf, bytes, source, tag);
 	if (r == NULL)
 		return DTL_NO_MEMORY;
-	if (!take(g->engine)) {
-		free(r);
-		return DTL_ENDED;
-	}
 	if (!take_unexpected(c, r)) {
 		r->posted = c;
 		*c->last_posted = r;
 		c->last_posted = &r->next;
 	}
+	return DTL_WELL;
+}
+
+int dtl_receive(struct dtl_group *g, int channel, void *buf, int64_t bytes, int source, int tag, int64_t patience,
+                struct dtl_request **request, struct dtl_arrived *came) {
+	*request = NULL;
+	if (!take(g->engine))
+		return DTL_ENDED;
+	int rc = dtl_begin_receive(g, channel, buf, bytes, source, tag, request);
 	give(g->engine);
-	return finish(r, patience, request, came);
+	return rc == DTL_WELL ? finish(*request, patience, request, came) : rc;
 }
 
 int dtl_try_receive(struct dtl_group *g, void *buf, int64_t bytes, int source, int tag, int *found, struct dtl_request **request,
@@ -651,6 +703,32 @@ int dtl_try_receive(struct dtl_group *g, void *buf, int64_t bytes, int source, i
 	}
 	give(g->engine);
 	return *found ? finish(*request, 0, request, came) : DTL_WELL;
+}
+
+void dtl_moved(struct dtl_group *g) { g->engine->moved = 1; }
+
+int dtl_begin(struct dtl_group *g, dtl_task go_on, void *arg, int64_t patience, struct dtl_request **request) {
+	struct dtl_engine *e = g->engine;
+	struct dtl_request *r = request_new(e, NULL, 0);
+	struct dtl_arrived unused;
+	*request = NULL;
+	if (r == NULL)
+		return DTL_NO_MEMORY;
+	if (!take(e)) {
+		free(r);
+		return DTL_ENDED;
+	}
+	r->group = g;
+	r->go_on = go_on;
+	r->arg = arg;
+	if ((r->rc = go_on(arg)) != DTL_GOES_ON) {
+		complete(r);
+	} else {
+		*e->last_task = r;
+		e->last_task = &r->next;
+	}
+	give(e);
+	return finish(r, patience, request, &unused);
 }
 
 int dtl_cancel(struct dtl_request *r) {

@@ -78,6 +78,23 @@ int dtl_wait(struct dtl_request **request, int64_t patience, int *complete, stru
 // dtl_cancel takes a receive back that no message has come to.
 int dtl_cancel(struct dtl_request *request);
 
+// dtl_begin_send and dtl_begin_receive are dtl_send and dtl_receive without waiting, by who holds the lock; dtl_over says whether what they left in request is complete, and frees it if so. They return what the operation has
+// come to, so far.
+int dtl_begin_send(struct dtl_group *g, int channel, const void *buf, int64_t bytes, int dest, int tag, struct dtl_request **request);
+int dtl_begin_receive(struct dtl_group *g, int channel, void *buf, int64_t bytes, int source, int tag, struct dtl_request **request);
+int dtl_over(struct dtl_request **request, int *rc);
+
+// What goes on in each call of dtl_progress until it has ended, under the lock. go_on does what can be done now, and returns
+// DTL_GOES_ON or how it has ended: then it is not called again. It is never called after its group is freed.
+enum { DTL_GOES_ON = -1 };
+typedef int (*dtl_task)(void *arg);
+
+// dtl_moved says, by a task, that it has done something that takes a while: who waits looks again at once.
+void dtl_moved(struct dtl_group *g);
+
+// dtl_begin starts such a task, and waits for about so many nanoseconds.
+int dtl_begin(struct dtl_group *g, dtl_task go_on, void *arg, int64_t patience, struct dtl_request **request);
+
 // These have the signatures that core/backend.Direct states.
 int dtl_direct_send(uint64_t group, const void *buf, int64_t n, int type, int dest, int tag, int64_t patience, uint64_t *request);
 int dtl_direct_receive(uint64_t group, void *buf, int64_t n, int type, int source, int tag, int64_t patience, uint64_t *request,

@@ -5,7 +5,8 @@ package transport
 #cgo noescape dtl_receive_at
 #cgo noescape dtl_try_receive_at
 #cgo noescape dtl_wait_at
-#include "message.h"
+#cgo noescape dtl_schedule_at
+#include "schedule.h"
 
 // What a call leaves, by value: Go need not keep memory for it.
 struct begun {
@@ -30,6 +31,13 @@ static struct begun dtl_receive_at(struct dtl_group *g, int channel, uintptr_t b
 static struct begun dtl_try_receive_at(struct dtl_group *g, uintptr_t buf, int64_t bytes, int source, int tag) {
 	struct begun b = {0};
 	b.rc = dtl_try_receive(g, (void *)buf, bytes, source, tag, &b.over, &b.request, &b.came);
+	return b;
+}
+
+static struct begun dtl_schedule_at(struct dtl_group *g, int channel, int tag, const struct dtl_step *steps, int64_t n,
+                                    int64_t patience) {
+	struct begun b = {0};
+	b.rc = dtl_schedule(g, channel, tag, steps, n, patience, &b.request);
 	return b;
 }
 
@@ -61,6 +69,7 @@ type Request struct {
 	status   backend.Status
 	err      error
 	kept     bool
+	ended    func() // called when somebody sees that it is complete; nil: nothing
 }
 
 var _ backend.NativeRequest = (*Request)(nil)
@@ -91,6 +100,19 @@ func (g *Group) TryReceive(buf memory.Span, source, tag int) (*Request, bool) {
 	return g.begun(b, buf, true), true
 }
 
+// Run starts a schedule, whose steps may be changed then, and waits for about patience. The messages have a tag that no other
+// schedule under way on the channel has. ended is called when somebody sees that all is done.
+func (g *Group) Run(on Channel, tag int, s *Schedule, patience time.Duration, ended func()) *Request {
+	b := C.dtl_schedule_at(g.c, C.int(on), C.int(tag), unsafe.SliceData(s.steps), C.int64_t(len(s.steps)), C.int64_t(patience))
+	r := g.begun(b, memory.Span{}, false)
+	if r.c == nil {
+		ended()
+	} else {
+		r.ended = ended
+	}
+	return r
+}
+
 // begun makes a request of what a call has left.
 func (g *Group) begun(b C.struct_begun, buf memory.Span, receives bool) *Request {
 	r := &Request{engine: g.engine, buf: buf, receives: receives, c: b.request}
@@ -107,6 +129,9 @@ func (r *Request) finish(rc C.int, came C.struct_dtl_arrived) {
 	}
 	r.c = nil
 	r.err = failure(rc)
+	if r.ended != nil {
+		r.ended()
+	}
 	if !r.receives {
 		return
 	}
