@@ -2,6 +2,9 @@ package cpu
 
 import "dtl/core/memory"
 
+// Flat says so: no rank is on a node, unless that is pretended.
+func (c *Comm) Flat() bool { return true }
+
 // Barrier returns when every rank has called it.
 func (c *Comm) Barrier() error {
 	if c.Size() == 1 {

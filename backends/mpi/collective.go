@@ -14,6 +14,9 @@ import "C"
 
 import "dtl/core/memory"
 
+// Flat says so of Open MPI. MPICH's collectives take no longer than two of its own.
+func (c *Comm) Flat() bool { return c.m.c == &C.dtl_mpi_openmpi }
+
 // Barrier returns when every rank has called it.
 func (c *Comm) Barrier() error { return c.m.failure("MPI_Barrier", C.dtl_mpi_barrier(c.m.c, c.handle)) }
 

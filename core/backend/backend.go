@@ -211,6 +211,13 @@ type ThreadLimit struct {
 	Main  func() (bool, error) // reports whether the caller is the single one; nil: each in turn
 }
 
+// Flat is a Communicator of a library whose collectives of long elements take no notice of which ranks share memory, or
+// little: it is faster to call them twice, among the ranks of each node and among the first ranks of all nodes.
+type Flat interface {
+	Communicator
+	Flat() bool
+}
+
 // AsyncCommunicator is a ReducingCommunicator with collectives that do not wait for the other ranks: a request each,
 // which may be under way beside others. All ranks start them in the same order, and complete them in any. Buffers are as
 // for the calls that block, and stay with the operation until it is complete. They keep apart from those calls.

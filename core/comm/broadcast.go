@@ -40,7 +40,7 @@ func (c *Comm) broadcast(value, out *Array, root int64) (Result, error) {
 	}
 	var d *broadcastOffers
 	if told.elements.Bytes() > board.MaxPayload {
-		if d = c.offerToAll(told.elements); d != nil {
+		if d = c.offerOn(c.board, told.elements); d != nil {
 			told.offers = d.numbers
 		}
 	}
@@ -62,7 +62,7 @@ func (c *Comm) broadcastFrom(value, out *Array, h wire.Header, d *broadcastOffer
 			d.revoke()
 			return err
 		}
-		if err := c.broadcastAll(value.Span, d); err != nil {
+		if err := c.broadcastAll(value, d); err != nil {
 			return err
 		}
 	}
@@ -73,9 +73,9 @@ func (c *Comm) broadcastFrom(value, out *Array, h wire.Header, d *broadcastOffer
 }
 
 // broadcastAll moves root's elements to all others: what it offers them, if anything.
-func (c *Comm) broadcastAll(value memory.Span, d *broadcastOffers) error {
+func (c *Comm) broadcastAll(value *Array, d *broadcastOffers) error {
 	if d == nil {
-		return c.blocking(func() error { return c.main.Broadcast(value.Raw(), c.rank) })
+		return c.broadcastApart(&Result{Array: *value}, c.rank)
 	}
 	return d.end("broadcast")
 }
@@ -96,7 +96,7 @@ func (c *Comm) broadcastTo(out *Array, h wire.Header, along unsafe.Pointer, root
 				return wire.Signature{Op: "broadcast", Root: wire.Rooted(int64(root))}.String()
 			}})
 		} else {
-			err = c.blocking(func() error { return c.main.Broadcast(r.Raw(), root) })
+			err = c.broadcastApart(&r, root)
 		}
 	case err == nil:
 		copy(bytesAt(r.Addr, h.Bytes()), bytesAt(along, h.Bytes()))

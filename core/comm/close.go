@@ -130,7 +130,7 @@ func (c *Comm) freeNow() error {
 	if c.between != nil {
 		c.between.Forsake()
 	}
-	err := errors.Join(c.starts.Free(), c.main.Close())
+	err := errors.Join(c.starts.Free(), c.levels.close(), c.main.Close())
 	if c.keepsPayload.Load() {
 		return err
 	}

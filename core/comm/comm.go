@@ -51,6 +51,7 @@ type Comm struct {
 	turn       turn
 	board      *board.Board    // where the ranks meet; nil: by messages
 	node       node            // who shares memory with this rank, where not all do
+	levels     *levels         // how long elements go there; nil until some do
 	pretended  int             // the node that this rank pretends to be on; -1: none
 	own        *board.Board    // of a rank alone, for code outside Go
 	byPath     bool            // some ranks open shared memory by its path alone

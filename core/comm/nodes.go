@@ -17,8 +17,10 @@ import (
 
 // node is the ranks of this rank's node in such a communicator.
 type node struct {
-	board *board.Board // nil: this rank is alone
-	place []int32      // by rank: its number on the board; -1: it is on another node
+	board    *board.Board // nil: this rank is alone
+	place    []int32      // by rank: its number on the board; -1: it is on another node
+	leaderOf []int32      // by rank: the first rank of its node
+	leaders  []int        // the first rank of each node, in order
 }
 
 // boardWith returns the board that this rank has in common with another, and the number of that one there; nil where there is
@@ -129,7 +131,7 @@ func (c *Comm) placeRanks(b *board.Board, leaders []int32) agreement.Place {
 		p.Slots[rank] = ofNode[leader]
 		ofNode[leader]++
 	}
-	c.node = node{board: b, place: make([]int32, c.size)}
+	c.node = node{board: b, place: make([]int32, c.size), leaderOf: leaders, leaders: p.Leaders}
 	for rank, leader := range leaders {
 		if c.node.place[rank] = -1; leader == leaders[c.rank] {
 			c.node.place[rank] = int32(p.Slots[rank])

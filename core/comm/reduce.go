@@ -20,14 +20,20 @@ func (c *Comm) Allreduce(send, recv memory.Span, op kernel.Op) error {
 
 func (c *Comm) allreduce(send, recv memory.Span, op kernel.Op) error {
 	f := wire.Signature{Op: "allreduce", Operator: op.String(), Type: send.Type, Count: send.Count}
-	short, err := c.startWith(f, checkReduction(send, recv, op), toCombine(send, op))
+	mine := checkReduction(send, recv, op)
+	var part Result
+	if mine == nil {
+		part, mine = c.ofNode(send)
+	}
+	defer part.release()
+	short, err := c.startWith(f, mine, toCombine(send, op))
 	if err != nil {
 		return err
 	}
 	if short {
 		return c.outcome(recv, op, 0)
 	}
-	return c.apart(send, recv, func(send memory.Span) error { return c.main.Allreduce(send, recv, op) })
+	return c.apart(send, recv, func(send memory.Span) error { return c.allreduceApart(send, recv, part.Span, op) })
 }
 
 // Reduce combines every rank's send elementwise in root's recv, which is ignored elsewhere. Collective.
@@ -43,6 +49,11 @@ func (c *Comm) reduce(send, recv memory.Span, op kernel.Op, root int64) error {
 	} else if mine == nil {
 		mine = checkElements(send, op)
 	}
+	var part Result
+	if mine == nil {
+		part, mine = c.ofNode(send)
+	}
+	defer part.release()
 	f := wire.Signature{Op: "reduce", Operator: op.String(), Type: send.Type, Count: send.Count, Root: wire.Rooted(root)}
 	short, err := c.startTo(int(root), f, mine, toCombine(send, op))
 	if err != nil || short && !here {
@@ -52,9 +63,9 @@ func (c *Comm) reduce(send, recv memory.Span, op kernel.Op, root int64) error {
 		return c.outcome(recv, op, 0)
 	}
 	if !here {
-		return c.blocking(func() error { return c.main.Reduce(send, memory.Span{Type: send.Type}, op, int(root)) })
+		return c.blocking(func() error { return c.reduceApart(send, memory.Span{Type: send.Type}, part.Span, op, int(root)) })
 	}
-	return c.apart(send, recv, func(send memory.Span) error { return c.main.Reduce(send, recv, op, int(root)) })
+	return c.apart(send, recv, func(send memory.Span) error { return c.reduceApart(send, recv, part.Span, op, int(root)) })
 }
 
 // toCombine is what a rank brings to a meeting where all ranks' elements are combined.

@@ -104,24 +104,27 @@ type broadcastOffers struct {
 	failed  error
 }
 
-// offerToAll offers elements to every other rank; nil where not all can copy them.
-func (c *Comm) offerToAll(value memory.Span) *broadcastOffers {
-	if c.board == nil || c.size-1 > cma.OffersKept/2 {
+// offerOn offers elements to every other rank of a board, if there is one; nil where not all can copy them.
+func (c *Comm) offerOn(b *board.Board, value memory.Span) *broadcastOffers {
+	if b == nil || b.Size()-1 > cma.OffersKept/2 {
 		return nil
 	}
-	d := &broadcastOffers{numbers: make([]byte, c.size)}
+	d := &broadcastOffers{numbers: make([]byte, b.Size())}
 	d.comm, d.ask = c, d.settled
-	for rank := range c.size {
-		if rank == c.rank {
+	for place := range b.Size() {
+		if place == b.Rank() {
 			continue
 		}
-		number, ok := c.offer(value, int64(rank))
+		number, ok := 0, b.Reads(place)
+		if ok {
+			number, ok = b.Offer(value.Addr, value.Bytes())
+		}
 		if !ok {
 			d.revoke()
 			return nil
 		}
-		d.numbers[rank] = byte(number)
-		d.offers = append(d.offers, c.offering(wire.Header{Number: number}, value))
+		d.numbers[place] = byte(number)
+		d.offers = append(d.offers, c.offering(wire.Header{Number: uint32(number)}, value))
 	}
 	d.left = len(d.offers)
 	return d

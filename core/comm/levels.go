@@ -1,0 +1,181 @@
+package comm
+
+import (
+	"errors"
+	"slices"
+
+	"dtl/core/backend"
+	"dtl/core/comm/wire"
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+)
+
+// Long elements go in two levels where ranks are on several nodes: from leader to leader, and on each node through its
+// memory. Libraries do that for short elements, and some of them not for long ones.
+
+// levels are the communicators for that.
+type levels struct {
+	node    backend.ReducingCommunicator // of this rank's node
+	leaders backend.ReducingCommunicator // of the first rank of each node; nil: this rank is none
+}
+
+// twoLevelsFrom is from how many bytes on they go in two levels: below, one operation of the library is as fast as two.
+const twoLevelsFrom = 1 << 20
+
+// inTwoLevels reports whether so many bytes go in two levels: not where each rank is on a node of its own, or where the library
+// does that by itself.
+func (c *Comm) inTwoLevels(bytes int) bool {
+	if bytes < twoLevelsFrom || len(c.node.leaders) < 2 || len(c.node.leaders) == c.size {
+		return false
+	}
+	f, ok := c.main.(backend.Flat)
+	return ok && f.Flat()
+}
+
+// byLevel returns the communicators, which are made at their first use. Collective.
+func (c *Comm) byLevel() (*levels, error) {
+	if c.levels != nil {
+		return c.levels, nil
+	}
+	var l levels
+	err := c.blocking(func() (err error) {
+		if l.node, err = c.main.Split(c.nodeOf(c.rank), c.rank); err != nil {
+			return err
+		}
+		color := Undefined
+		if c.leader(c.rank) == c.rank {
+			color = 0
+		}
+		l.leaders, err = c.main.Split(color, c.rank)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.levels = &l
+	return c.levels, nil
+}
+
+// leader returns the first rank of a rank's node.
+func (c *Comm) leader(rank int) int { return int(c.node.leaderOf[rank]) }
+
+// nodeOf returns the number of a rank's node.
+func (c *Comm) nodeOf(rank int) int {
+	n, _ := slices.BinarySearch(c.node.leaders, c.leader(rank))
+	return n
+}
+
+// close frees the communicators. Collective.
+func (l *levels) close() error {
+	if l == nil {
+		return nil
+	}
+	err := l.node.Close()
+	if l.leaders != nil {
+		err = errors.Join(err, l.leaders.Close())
+	}
+	return err
+}
+
+// broadcastApart gives every rank root's elements, of which all ranks know how many there are: to is where they are on root,
+// and go elsewhere. Collective.
+func (c *Comm) broadcastApart(to *Result, root int) error {
+	if !c.inTwoLevels(to.Bytes()) {
+		return c.blocking(func() error { return c.main.Broadcast(to.Raw(), root) })
+	}
+	l, err := c.byLevel()
+	if err != nil {
+		return err
+	}
+	ofRoot := c.leader(c.rank) == c.leader(root)
+	if ofRoot { // whose leader has to have them
+		if err = c.broadcastOnNode(to, root); err != nil {
+			return err
+		}
+	}
+	if l.leaders != nil {
+		if err = c.blocking(func() error { return l.leaders.Broadcast(to.Raw(), c.nodeOf(root)) }); err != nil {
+			return err
+		}
+	}
+	if ofRoot {
+		return nil
+	}
+	return c.broadcastOnNode(to, c.leader(c.rank))
+}
+
+// broadcastOnNode gives every rank of this rank's node the elements of one of them: each copies them from there, where all
+// can. Collective among them.
+func (c *Comm) broadcastOnNode(to *Result, from int) error {
+	l, here := c.levels, from == c.rank
+	place := int(c.node.place[from])
+	var offers *broadcastOffers
+	told := make([]uint8, l.node.Size()) // one more than the number of each rank's offer; 0: there is none
+	if here {
+		if offers = c.offerOn(c.node.board, to.Span); offers != nil {
+			for i, number := range offers.numbers {
+				told[i] = number + 1
+			}
+		}
+	}
+	err := c.blocking(func() error { return l.node.Broadcast(memory.Of(dtype.Uint8, told), place) })
+	switch {
+	case err != nil:
+		offers.revoke()
+		return err
+	case offers != nil:
+		return offers.end("broadcast")
+	case here || told[l.node.Rank()] == 0:
+		return c.blocking(func() error { return l.node.Broadcast(to.Raw(), place) })
+	}
+	h := wire.Header{Number: uint32(told[l.node.Rank()] - 1)}
+	return c.collectOffer(to, from, h, awaited{peer: int64(from), call: func() string { return "broadcast" }})
+}
+
+// ofNode returns memory for what is combined of this rank's node, on its leader, where so many elements are combined in two
+// levels.
+func (c *Comm) ofNode(like memory.Span) (Result, error) {
+	if !c.inTwoLevels(like.Bytes()) || c.leader(c.rank) != c.rank {
+		return Result{}, nil
+	}
+	return newResult(c.memory, wire.Header{Type: like.Type, Shape: []int64{int64(like.Count)}})
+}
+
+// allreduceApart combines every rank's send in every rank's recv. part is what ofNode returned. It is called within blocking.
+// Collective.
+func (c *Comm) allreduceApart(send, recv, part memory.Span, op kernel.Op) error {
+	if !c.inTwoLevels(send.Bytes()) {
+		return c.main.Allreduce(send, recv, op)
+	}
+	l, err := c.byLevel()
+	if err != nil {
+		return err
+	}
+	part.Type = send.Type
+	if err = l.node.Reduce(send, part, op, 0); err != nil {
+		return err
+	}
+	if l.leaders != nil {
+		if err = l.leaders.Allreduce(part, recv, op); err != nil {
+			return err
+		}
+	}
+	return l.node.Broadcast(recv.Raw(), 0)
+}
+
+// reduceApart is allreduceApart with the outcome on root alone. Where root is not its node's leader, all goes in one level.
+func (c *Comm) reduceApart(send, recv, part memory.Span, op kernel.Op, root int) error {
+	if !c.inTwoLevels(send.Bytes()) || c.leader(root) != root {
+		return c.main.Reduce(send, recv, op, root)
+	}
+	l, err := c.byLevel()
+	if err != nil {
+		return err
+	}
+	part.Type = send.Type
+	if err = l.node.Reduce(send, part, op, 0); err != nil || l.leaders == nil {
+		return err
+	}
+	return l.leaders.Reduce(part, recv, op, c.nodeOf(root))
+}
