@@ -73,6 +73,11 @@ func (c *Call) perform() error {
 		return status.In(row.name, err)
 	}
 	defer progress.Exit()
+	if !c.Code.meets() && !c.Code.local() {
+		if err := comm.Confirm(0); err != nil {
+			return status.In(row.name, err)
+		}
+	}
 	err := row.run(c)
 	c.Alone = c.Alone || c.Code.local()
 	if err != nil && c.Result.Storage != nil {

@@ -17,6 +17,7 @@ static const int32_t *polls = &nothing_to_poll;
 
 void fastpath_prepare(void) {
     polls = (const int32_t *)dtl_polls();
+    ahead_prepare();
     meeting_prepare();
 }
 

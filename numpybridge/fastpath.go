@@ -78,6 +78,14 @@ func dtl_polls() C.uintptr_t {
 	return C.uintptr_t(uintptr(unsafe.Pointer(progress.Polls()))) // which never moves
 }
 
+// dtl_ahead_of_others returns the address of what says of which ranks this process is ahead.
+//
+//export dtl_ahead_of_others
+func dtl_ahead_of_others() C.uintptr_t {
+	defer guard(nil)
+	return C.uintptr_t(uintptr(comm.AheadOfOthers())) // which never moves
+}
+
 // dtl_poll goes on with what is under way.
 //
 //export dtl_poll

@@ -86,6 +86,29 @@ int header_put_offer(char *head, const fast_call *t, int number);
 /* header_get_offer says whether elements are offered that an output has room for, and under which number. */
 int header_get_offer(const char *laid, int64_t bytes, const dtl_array *out, uint32_t *number);
 
+/* ---- fastpath_ahead.c ---- */
+
+/* Of which ranks this process is ahead. */
+extern dtl_ahead *ahead;
+
+/* ahead_prepare learns where that is. */
+void ahead_prepare(void);
+
+/* ahead_claim says whether a rank may go on from a call on a board. */
+int ahead_claim(const dtl_board *board, int rank, int size);
+
+/* ahead_end says that this process is not ahead on a board any more. */
+static inline void ahead_end(const dtl_board *board) { dtl_ahead_end(ahead, board); }
+
+/* ahead_confirm waits a moment until this process is ahead no more, and says whether it is not. Else Go makes the call. */
+int ahead_confirm(void);
+
+/* ahead_confirmed says that without waiting where this process is not ahead, or on a board on which it calls now; NULL: on none. */
+static inline int ahead_confirmed(const dtl_board *board) {
+    uint64_t on = __atomic_load_n(&ahead->board, __ATOMIC_RELAXED);
+    return on == 0 || on == (uint64_t)board || ahead_confirm();
+}
+
 /* ---- fastpath_meeting.c ---- */
 
 /* A meeting of all ranks for one call, in the memory that they share, or of several nodes. */
@@ -99,6 +122,9 @@ typedef struct {
 
 /* meeting_prepare learns the operators' fingerprints. */
 void meeting_prepare(void);
+
+/* meeting_may_go_on says whether this rank may go on from a call in which it needs no other. */
+int meeting_may_go_on(const meeting *m);
 
 /* meeting_begin takes this rank's turn on the board for a call, and says whether it could; else Go makes the call. */
 int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t print);

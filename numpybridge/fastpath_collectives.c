@@ -55,7 +55,7 @@ static PyObject *collective(const ShortCallObject *s, fast_call *t, const RanksO
     m.brief.type = type;
     m.brief.count = in->count;
     m.brief.root = s->root < 0 ? 0 : t->call.args[s->root] + 1;
-    m.brief.waits = here || !DTL_GOES_ON ? DTL_FOR_ALL : DTL_FOR_NONE;
+    m.brief.waits = !here && meeting_may_go_on(&m) ? DTL_FOR_NONE : DTL_FOR_ALL;
     int joined = meeting_join(&m, NULL, 0, in->data, (int)bytes);
     if (joined <= 0) {
         Py_XDECREF(out);
@@ -86,7 +86,7 @@ static PyObject *broadcast_from(const ShortCallObject *s, fast_call *t, const Ra
     m.brief.root = t->call.args[s->root] + 1;
     m.brief.type = type_of(t)->number;
     m.brief.count = in->count;
-    m.brief.waits = DTL_GOES_ON ? DTL_FOR_NONE : DTL_FOR_ALL;
+    m.brief.waits = meeting_may_go_on(&m) ? DTL_FOR_NONE : DTL_FOR_ALL;
     int joined = meeting_join(&m, head, header_put(head, t), in->data, (int)bytes);
     if (joined <= 0)
         return left_at(joined);
@@ -108,7 +108,7 @@ static PyObject *broadcast_to(const ShortCallObject *s, fast_call *t, const Rank
     m.brief.root = t->call.args[s->root] + 1;
     m.brief.type = states ? stated->type : 0;
     m.brief.count = states ? stated->count : 0;
-    m.brief.waits = DTL_GOES_ON ? DTL_FOR_ROOT : DTL_FOR_ALL;
+    m.brief.waits = meeting_may_go_on(&m) ? DTL_FOR_ROOT : DTL_FOR_ALL;
     int joined = meeting_join(&m, NULL, 0, NULL, 0);
     if (joined <= 0)
         return left_at(joined);

@@ -26,7 +26,7 @@ int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t p
     int64_t handle = ranks->handle.handle;
     if (board == NULL)
         return nodes_begin(m, ranks, code, print);
-    if (handle == 0 || tracing || __atomic_load_n(&board->owner, __ATOMIC_ACQUIRE) != handle ||
+    if (handle == 0 || tracing || __atomic_load_n(&board->owner, __ATOMIC_ACQUIRE) != handle || !ahead_confirmed(board) ||
         !__atomic_compare_exchange_n(&board->turn, &nobody, DTL_OUTSIDE_GO, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return 0;
     m->board = board;
@@ -40,6 +40,8 @@ int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t p
     meeting_end(m);
     return 0;
 }
+
+int meeting_may_go_on(const meeting *m) { return m->board != NULL && ahead_claim(m->board, m->rank, m->size); }
 
 void meeting_end(meeting *m) {
     if (m->board == NULL)
@@ -84,11 +86,13 @@ static int met(const meeting *m) {
             if (--spins < 0)
                 return 0;
         m->board->floor = m->board->seq;
+        ahead_end(m->board);
         return dtl_together_agree(m->board);
     }
     for (int rank = 0; rank < m->size; rank++)
         if (!came(m, rank, &spins))
             return 0;
+    ahead_end(m->board);
     return dtl_all_agree(m->board, m->size);
 }
 

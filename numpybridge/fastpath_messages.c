@@ -16,6 +16,7 @@ enum { PATIENCE = 20 * 1000, LONG_PATIENCE = 1000 * 1000 };
  * may send and receive: while it traces, or queued messages have to go first. */
 static int enter(dtl_board *b, const RanksObject *ranks) {
     if (b == NULL || ranks->handle.handle == 0 || b->send_for == NULL || tracing || !numpy_known ||
+        !ahead_confirmed(NULL) ||
         __atomic_load_n(b->queued, __ATOMIC_RELAXED) != 0)
         return 0;
     __atomic_add_fetch(&b->users, 1, __ATOMIC_SEQ_CST);

@@ -14,7 +14,8 @@ int nodes_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t pri
     dtl_nodes *n = ranks->nodes;
     uint64_t nobody = 0;
     int64_t handle = ranks->handle.handle;
-    if (n == NULL || handle == 0 || tracing || __atomic_load_n(&n->owner, __ATOMIC_ACQUIRE) != handle ||
+    if (n == NULL || handle == 0 || tracing || !ahead_confirmed(NULL) ||
+        __atomic_load_n(&n->owner, __ATOMIC_ACQUIRE) != handle ||
         !__atomic_compare_exchange_n(&n->turn, &nobody, DTL_OUTSIDE_GO, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return 0;
     m->board = NULL;

@@ -19,7 +19,7 @@ static dtl_window *enter(PyObject *owner) {
         return NULL;
     const ExposedObject *e = (ExposedObject *)owner;
     dtl_window *w = e->window;
-    if (w == NULL || e->handle.handle == 0 || tracing)
+    if (w == NULL || e->handle.handle == 0 || tracing || !ahead_confirmed(NULL))
         return NULL;
     __atomic_add_fetch(&w->users, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&w->owner, __ATOMIC_SEQ_CST) == e->handle.handle)

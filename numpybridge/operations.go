@@ -245,6 +245,16 @@ func (c Code) local() bool {
 	return false
 }
 
+// meets reports whether an operation is a collective call on a context that begins with a meeting of its ranks, in which they
+// see whether they agreed in those before.
+func (c Code) meets() bool {
+	switch c {
+	case Scan, Exscan, ReduceParts, Locate:
+		return true
+	}
+	return c <= Alltoallv
+}
+
 // row returns a code's operation, or nil for a number that is none.
 func (c Code) row() *operation {
 	if c < 0 || int(c) >= len(operations) {

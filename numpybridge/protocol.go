@@ -27,6 +27,7 @@ import (
 var cStructs = map[string]reflect.Type{
 	"dtl_arrival":      reflect.TypeFor[C.dtl_arrival](),
 	"dtl_board":        reflect.TypeFor[C.dtl_board](),
+	"dtl_ahead":        reflect.TypeFor[C.dtl_ahead](),
 	"dtl_entry":        reflect.TypeFor[C.dtl_entry](),
 	"dtl_call_laid":    reflect.TypeFor[C.dtl_call_laid](),
 	"dtl_group":        reflect.TypeFor[C.dtl_group](),
@@ -48,7 +49,7 @@ var cConstants = map[string]int{
 	"DTL_PART_BYTES": C.DTL_PART_BYTES, "DTL_LONG_PARTS": C.DTL_LONG_PARTS, "DTL_FOR_ALL": C.DTL_FOR_ALL,
 	"DTL_FOR_NONE": C.DTL_FOR_NONE, "DTL_FOR_ROOT": C.DTL_FOR_ROOT, "DTL_TOGETHER": C.DTL_TOGETHER,
 	"DTL_GROUP_SIZE": C.DTL_GROUP_SIZE, "DTL_COUNT_BITS": C.DTL_COUNT_BITS, "DTL_DIFFER": C.DTL_DIFFER, "DTL_AGREE": C.DTL_AGREE,
-	"DTL_COMBINED": C.DTL_COMBINED, "DTL_GOES_ON": C.DTL_GOES_ON,
+	"DTL_COMBINED": C.DTL_COMBINED,
 }
 
 // cFingerprint returns what C makes of a signature, whose operator is the op-th, if there is one.
@@ -100,7 +101,7 @@ type cBoard struct {
 }
 
 func inC(b *board.Board, rank, size int) cBoard {
-	at := b.OpenFastPath(1, 1, board.MaxPayload, board.Messages{})
+	at := b.OpenFastPath(1, 1, board.MaxPayload, true, board.Messages{})
 	return cBoard{(*C.dtl_board)(at), C.int(rank), C.int(size)}
 }
 

@@ -159,16 +159,44 @@ typedef struct {
     uint64_t at;                        /* where the next long payload goes */
     uint64_t used[DTL_LONG_PARTS];      /* one more than the last meeting whose payload lies in each part */
     uint64_t group, all;                /* where the first group is, and that of all ranks; 0: there are none */
-    int32_t users, rest;                /* messages on their way */
+    int32_t users;                      /* messages on their way */
+    int32_t goes_on;                    /* 1: who needs no other in a call with a root may go on */
 } dtl_board;
+
+/* Of which ranks this process is ahead: core/comm.Ahead. */
+typedef struct {
+    uint64_t board; /* where it has gone on from a call; 0: nowhere */
+    int64_t thread; /* which thread has */
+    int64_t other;  /* another one that made a call then: while it lives, no thread goes on; 0: none */
+    int32_t rank, size; /* among those of the board */
+} dtl_ahead;
+
+/* dtl_ahead_claim says whether this process may go on from a call on a board: it is ahead on no other. */
+static inline int dtl_ahead_claim(dtl_ahead *a, const dtl_board *b, int rank, int size, int64_t (*thread)(void)) {
+    uint64_t nowhere = 0, here = (uint64_t)b;
+    if (!b->goes_on || __atomic_load_n(&a->other, __ATOMIC_RELAXED) != 0)
+        return 0;
+    if (__atomic_load_n(&a->board, __ATOMIC_RELAXED) == here)
+        return 1;
+    if (!__atomic_compare_exchange_n(&a->board, &nowhere, here, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return 0;
+    __atomic_store_n(&a->rank, rank, __ATOMIC_RELAXED);
+    __atomic_store_n(&a->size, size, __ATOMIC_RELAXED);
+    __atomic_store_n(&a->thread, thread(), __ATOMIC_RELEASE);
+    return 1;
+}
+
+/* dtl_ahead_end says that this process is not ahead on a board any more. */
+static inline void dtl_ahead_end(dtl_ahead *a, const dtl_board *b) {
+    if (__atomic_load_n(&a->board, __ATOMIC_RELAXED) == (uint64_t)b) {
+        __atomic_store_n(&a->thread, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&a->board, 0, __ATOMIC_RELEASE);
+    }
+}
+
 
 /* For which ranks a rank waits: core/board.Waits. */
 enum { DTL_FOR_ALL, DTL_FOR_NONE, DTL_FOR_ROOT, DTL_TOGETHER };
-
-/* Whether a rank that needs no other goes on in a call with a root. Not yet: it hears of a disagreement in its next call on the
- * same communicator only, and those that wait until it has heard wait for ever if it waits for them on another one. Go has the
- * same switch (core/comm/meeting.go), which its tests turn on. */
-enum { DTL_GOES_ON = 0 };
 
 /* What a rank lays down: core/board.Entry. */
 typedef struct {
@@ -308,6 +336,14 @@ static inline int dtl_all_agree(dtl_board *b, int size) {
         want |= e->want;
     }
     b->floor = b->seq;
+    return 1;
+}
+
+/* dtl_all_came says whether so many ranks have come to this meeting. */
+static inline int dtl_all_came(const dtl_board *b, int size) {
+    for (int rank = 0; rank < size; rank++)
+        if (!dtl_arrived(b, rank))
+            return 0;
     return 1;
 }
 

@@ -32,6 +32,7 @@ import (
 var inGo = map[string]reflect.Type{
 	"dtl_arrival":      reflect.TypeFor[backend.DirectStatus](),
 	"dtl_board":        reflect.TypeFor[board.Local](),
+	"dtl_ahead":        reflect.TypeFor[comm.Ahead](),
 	"dtl_entry":        reflect.TypeFor[board.Entry](),
 	"dtl_call_laid":    reflect.TypeFor[board.Call](),
 	"dtl_group":        reflect.TypeFor[board.Group](),
@@ -95,7 +96,6 @@ func TestConstants(t *testing.T) {
 		"DTL_PART_BYTES": 2 * board.MaxPayload / len(kept{}.used), "DTL_LONG_PARTS": len(kept{}.used),
 		"DTL_TOGETHER": int(board.WaitsTogether), "DTL_GROUP_SIZE": board.GroupSize, "DTL_COUNT_BITS": 16,
 		"DTL_DIFFER": board.Differ, "DTL_AGREE": board.Agree, "DTL_COMBINED": board.Combined,
-		"DTL_GOES_ON": 0, // package comm does not either, but in its own tests
 	}
 	for name, value := range want {
 		assert.Equal(t, value, cConstants[name], name)

@@ -7,7 +7,7 @@
  * resized or freed meanwhile. A PendingCall that is freed while its operation is under way does not release them, since the operation
  * may still write there; Python keeps it until the operation is over.
  */
-#include "module.h"
+#include "fastpath.h"
 
 typedef struct {
     HandleObject base;
@@ -78,7 +78,7 @@ static int peek(dtl_request_peek *s, int64_t handle) {
 PyObject *bridge_pends(PyObject *module, PyObject *object) {
     PendingCallObject *held = (PendingCallObject *)object;
     int under_way = 0;
-    if (Py_TYPE(object) != &PendingCallType || held->handle == 0 || tracing || state.forked)
+    if (Py_TYPE(object) != &PendingCallType || held->handle == 0 || tracing || state.forked || !ahead_confirmed(NULL))
         Py_RETURN_FALSE;
     unsigned look = held->looks++ % LOOKS_OF_GO;
     if (look == 0)

@@ -1,6 +1,8 @@
 package pydtl
 
 import (
+	"time"
+
 	"dtl/core/comm"
 	"dtl/core/runtime"
 )
@@ -20,4 +22,11 @@ func ContextAgree(ctx int64, op, words string) (ok bool, err error) {
 		}
 		return true, over.Agree(comm.Call{Op: op, Same: same, Text: func() string { return words }}, nil)
 	})
+}
+
+// Confirm waits until all ranks have come to the call that this process has gone on from, if there is one, and made the same;
+// for so many milliseconds at most, unless that is 0.
+func Confirm(milliseconds int64) (ok bool, err error) {
+	defer guard(&err)
+	return true, comm.Confirm(time.Duration(milliseconds) * time.Millisecond)
 }

@@ -85,7 +85,8 @@ type slot struct {
 	state    int64  // of the status
 	compared uint64 // the last call whose posts the rank needs no more
 	started  uint64 // how many calls the rank has started, of which it may have posted fewer
-	_        [40]byte
+	confirms uint64 // the meeting that the rank has gone on from, and waits for all to come to; 0: none
+	_        [32]byte
 	presence cma.Presence
 	account  text // of its call, where the ranks disagree
 	status   text // where it is, where one of them asks

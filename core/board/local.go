@@ -29,7 +29,7 @@ type Local struct {
 	used          [longParts]uint64 // one more than the last meeting whose payload lies in each part
 	group, all    uint64            // the addresses of the first group and of that of all ranks; 0: there are none
 	users         int32             // messages on their way
-	_             int32
+	goesOn        int32             // 1: who needs no other in a call with a root may go on
 }
 
 // Messages is how code outside Go sends and receives short messages among the same ranks.
@@ -61,13 +61,21 @@ func (l *Local) describe(b *Board) {
 }
 
 // OpenFastPath tells code outside Go, which knows the owner by a number, where the board is, and how it is used: how often to
-// look for another rank before it waits in other ways, and how many bytes a call may lay down.
-func (b *Board) OpenFastPath(owner int64, spins, brief int, messages Messages) unsafe.Pointer {
+// look for another rank before it waits in other ways, how many bytes a call may lay down, and whether who needs no other may
+// go on.
+func (b *Board) OpenFastPath(owner int64, spins, brief int, goesOn bool, messages Messages) unsafe.Pointer {
 	b.local.messages = messages
+	b.local.goesOn = 0
+	if goesOn {
+		b.local.goesOn = 1
+	}
 	b.local.spins, b.local.brief = int32(spins), int32(brief)
 	atomic.StoreInt64(&b.local.owner, owner)
 	return unsafe.Pointer(b.local)
 }
+
+// Number returns a number that no other board of this process has while it is open: the address that OpenFastPath returns.
+func (b *Board) Number() uint64 { return uint64(uintptr(unsafe.Pointer(b.local))) }
 
 // CloseFastPath takes the board back, and returns the owner's number; 0 where nobody had it.
 func (b *Board) CloseFastPath() (owner int64) { return atomic.SwapInt64(&b.local.owner, 0) }

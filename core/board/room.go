@@ -102,6 +102,14 @@ func (b *Board) MakeRoom(waits Waits, n int) (p Progress, rank int, seq uint64) 
 	return Room, -1, seq
 }
 
+// Confirm says that this rank waits for all others to come to a meeting from which it has gone on; 0: to none.
+func (b *Board) Confirm(seq uint64) { atomic.StoreUint64(&b.slot(b.rank).confirms, seq) }
+
+// Confirms reports whether a rank waits for that.
+func (b *Board) Confirms(rank int, seq uint64) bool {
+	return atomic.LoadUint64(&b.slot(rank).confirms) == seq
+}
+
 // AllCame says that all ranks have come to this meeting.
 func (b *Board) AllCame() { b.local.floor = max(b.local.floor, b.local.seq) }
 

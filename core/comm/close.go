@@ -79,6 +79,7 @@ func (c *Comm) Close() error {
 		return nil
 	}
 	c.starts.Stop()
+	c.waitInAllCalls()
 	err := c.end()
 	b := c.board
 	if b == nil {
@@ -212,6 +213,9 @@ func (c *Comm) depending() []*dependent {
 // Closable is nil unless requests are under way here, or what depends on the communicator cannot end. Where something
 // depends on it, all ranks come here, and all get the error of one. Collective.
 func (c *Comm) Closable() error {
+	if err := c.ahead.confirm(nil, 0); err != nil {
+		return err
+	}
 	mine := c.Idle()
 	list := c.depending()
 	if len(list) == 0 {

@@ -41,6 +41,8 @@ type Comm struct {
 	group        *watchdog.Group                 // the ranks, as reports of waits know them
 	messages     *watchdog.Messages              // how they tell each other what they do; nil where they share memory
 	shared       *watchdog.Shared                // the same there
+	ahead        *Ahead                          // of whom this rank is ahead
+	goesOn       uint64                          // the number of the board, if this rank may be ahead there; 0: it may not
 	serves       atomic.Pointer[agreement.Start] // the deferred call that runs here
 	dependents   struct {                        // windows
 		mu   sync.Mutex
@@ -69,10 +71,11 @@ type Comm struct {
 // New makes a Comm of a backend communicator, which it owns from then on, also when it fails. Results are
 // allocated from mem. Collective.
 func New(main backend.ReducingCommunicator, mem memory.Allocator) (*Comm, error) {
-	return newComm(main, mem, unchecked.Load(), pretendedNode(main.Rank()))
+	return newComm(main, mem, unchecked.Load(), pretendedNode(main.Rank()), nil)
 }
 
-func newComm(main backend.ReducingCommunicator, mem memory.Allocator, leave bool, pretended int) (*Comm, error) {
+// newComm is New of what was made from another Comm; nil: from none.
+func newComm(main backend.ReducingCommunicator, mem memory.Allocator, leave bool, pretended int, of *Comm) (*Comm, error) {
 	freeLeftByAll()
 	payload, err := main.Dup()
 	if err != nil {
@@ -88,6 +91,7 @@ func newComm(main backend.ReducingCommunicator, mem memory.Allocator, leave bool
 	}
 	if c.size == 1 {
 		c.group = watchdog.NewGroup(0, 1, false, nil)
+		c.useAhead(of)
 		return c, nil
 	}
 	c.engine = progress.For(main)
@@ -95,6 +99,7 @@ func newComm(main backend.ReducingCommunicator, mem memory.Allocator, leave bool
 		_ = errors.Join(payload.Close(), main.Close())
 		return nil, err
 	}
+	c.useAhead(of)
 	c.group.Join()
 	return c, nil
 }
@@ -117,12 +122,17 @@ func (c *Comm) Dup() (d *Comm, err error) {
 	return d, err
 }
 
-// DupFor is Dup for calls that op stands for, which is what ranks that do not make the same call are told. Collective.
+// DupFor is Dup for calls that op stands for, which is what ranks that do not make the same call are told. On the duplicate,
+// ranks wait for each other in all calls. Collective.
 func (c *Comm) DupFor(op string) (d *Comm, err error) {
 	err = c.inTurn(op, func() (err error) {
 		d, err = c.derive(wire.Signature{Op: op}, nil, c.main.Dup)
 		return err
 	})
+	if d != nil {
+		d.waitInAllCalls()
+		d.goesOn = 0
+	}
 	return d, err
 }
 
@@ -152,7 +162,7 @@ func (c *Comm) derive(f wire.Signature, mine error, make func() (backend.Reducin
 	err = c.blocking(func() error {
 		main, err := make()
 		if err == nil && main != nil {
-			d, err = newComm(main, c.memory, c.unchecked, c.pretended)
+			d, err = newComm(main, c.memory, c.unchecked, c.pretended, c)
 		}
 		return err
 	})

@@ -5,8 +5,11 @@ package comm
 
 // Defer tells the other ranks of a call that is to run later, and returns its number. All ranks make the same deferred
 // calls in the same order, also among those that block. call says which, and place where in the program, for the error
-// of ranks that do not. It waits for nobody.
+// of ranks that do not. It waits for nobody, unless this rank has gone on from a call.
 func (c *Comm) Defer(call, place string) (seq uint64, err error) {
+	if err := c.ahead.confirm(nil, 0); err != nil {
+		return 0, err
+	}
 	if c.gone.Load() {
 		return 0, closed()
 	}

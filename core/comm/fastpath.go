@@ -51,7 +51,7 @@ func (c *Comm) OpenFastPath(owner int64) (onBoard, between unsafe.Pointer) {
 		c.pins.Pin(c) // C looks at the length of its unexpected-message queue
 	}
 	onFastPath.Store(owner, c)
-	return b.OpenFastPath(owner, c.spins, brief, m), nil
+	return b.OpenFastPath(owner, c.spins, brief, c.goesOn != 0, m), nil
 }
 
 // onFastPath are those that OpenFastPath has told of, by the number that code outside Go knows them by.

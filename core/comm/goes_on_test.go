@@ -1,4 +1,4 @@
 package comm
 
 // The tests of this package have ranks go on that need no other.
-func init() { goesOn.Store(true) }
+func init() { goOnInOneProcess = true }

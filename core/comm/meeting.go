@@ -2,7 +2,6 @@ package comm
 
 import (
 	"fmt"
-	"sync/atomic"
 	"unsafe"
 
 	"dtl/core/board"
@@ -30,29 +29,27 @@ func (c *Comm) meetWith(f wire.Signature, mine error, brought agreement.Elements
 		return mine
 	}
 	all, err := c.come(wire.Statement{Fingerprint: f.Fingerprint(), Want: f.Want()}, mine, brought)
-	if err != nil {
-		return err
+	if err == nil && !all {
+		err = c.awaitMeeting(f.String())
 	}
-	if !all {
-		if err := c.awaitMeeting(f.String()); err != nil {
-			return err
-		}
+	if err != nil {
+		return errorOr(mine, err)
 	}
 	if c.meeter.Agreed() {
+		if c.goesOn != 0 {
+			c.ahead.caughtUp(c.goesOn)
+		}
 		return nil
 	}
 	return c.explain(f.String(), mine)
 }
-
-// goesOn says whether a rank that needs no other goes on in a call with a root: see DTL_GOES_ON in numpybridge/protocol.h.
-var goesOn atomic.Bool
 
 // meetRooted is meetWith for a call with a root that waits for fewer ranks than all where they share memory.
 func (c *Comm) meetRooted(f wire.Signature, mine error, brought agreement.Elements, waits board.Waits, root int) error {
 	if c.size == 1 {
 		return mine
 	}
-	if !goesOn.Load() {
+	if !c.mayGoOn() {
 		waits = board.WaitsForAll
 	}
 	if c.near == nil || mine != nil && waits == board.WaitsForAll {
@@ -114,12 +111,17 @@ func (c *Comm) brought(rank int) unsafe.Pointer {
 
 // explain returns the error of ranks that do not agree. call is what this rank called, mine why it cannot.
 func (c *Comm) explain(call string, mine error) error {
+	if mine == nil {
+		call += watchdog.Place()
+	}
+	return c.explainAs(call, mine)
+}
+
+// explainAs is explain where call has the place of the call, or nobody knows that.
+func (c *Comm) explainAs(text string, mine error) error {
 	deadlock, first := c.meeter.Deadlock()
-	text := call
 	if mine != nil {
 		text = mine.Error()
-	} else {
-		text += watchdog.Place()
 	}
 	all, err := false, c.broken()
 	if err == nil && c.near != nil && c.near.SomeGone() {

@@ -54,6 +54,9 @@ func (c *Comm) inTurn(op string, f func() error) error {
 // take waits for the turn at a collective call, op, and reports whether it had to be taken: else the call is a part of the
 // one that has it.
 func (c *Comm) take(op string) (first bool, err error) {
+	if err := c.ahead.confirm(c, 0); err != nil {
+		return false, err
+	}
 	if c.tryTake() {
 		return true, nil
 	}

@@ -86,6 +86,9 @@ func Adopt(name string, native uintptr, device int) (*Context, error) {
 }
 
 func open(on backend.Backend, device int, connect func() (backend.ReducingCommunicator, error)) (*Context, error) {
+	if err := comm.Confirm(0); err != nil {
+		return nil, status.In("context", err)
+	}
 	host, err := backend.As[backend.MemoryProvider](backend.Local)
 	if err != nil {
 		return nil, status.In("context", err)

@@ -28,7 +28,12 @@ func Shut(h handle.Handle) error {
 // Settle waits until no request is active on the context that a handle names, so that Shut can be called. What the
 // requests brought can still be had.
 func Settle(h handle.Handle) error {
-	return status.In("close", with(h, func(c *Context) error { return settle(c.comm) }))
+	return status.In("close", with(h, func(c *Context) error {
+		if err := comm.Confirm(0); err != nil {
+			return err
+		}
+		return settle(c.comm)
+	}))
 }
 
 // with calls f with the context that a handle names.

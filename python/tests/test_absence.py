@@ -101,19 +101,20 @@ def test_the_other_has_ended(tmp_path: Path, sharing: str) -> None:
     assert succeeded(ranks(2, code, tmp_path, DTL_SHARED_MEMORY=sharing)).endswith("all raised")
 
 
-BLOCKING: dict[str, Callable[[dtl.Context], Any]] = {
-    "barrier": lambda ctx: ctx.barrier(),
-    "allreduce": lambda ctx: dtl.allreduce(ctx, np.ones(1000)),
-    "reduce": lambda ctx: dtl.reduce(ctx, 1.0),
-    "broadcast": lambda ctx: dtl.broadcast(ctx, 1.0),
-    "gather": lambda ctx: dtl.gather(ctx, 1.0),
-    "allgather": lambda ctx: dtl.allgather(ctx, np.ones(100_000)),
-    "scatter": lambda ctx: dtl.scatter(ctx, np.ones(ctx.size)),
-    "scan": lambda ctx: dtl.scan(ctx, 1.0),
-    "alltoallv": lambda ctx: dtl.alltoallv(ctx, np.ones(ctx.size), [1] * ctx.size),
-    "vector": lambda ctx: dtl.DistributedVector(ctx, 10),
-    "dup": lambda ctx: ctx.dup(),
-    "window": lambda ctx: dtl.Window(ctx, size=8),
+#: Calls that block, on a rank that makes them, here, while another is away.
+BLOCKING: dict[str, Callable[[dtl.Context, int, int], Any]] = {
+    "barrier": lambda ctx, here, away: ctx.barrier(),
+    "allreduce": lambda ctx, here, away: dtl.allreduce(ctx, np.ones(1000)),
+    "reduce": lambda ctx, here, away: dtl.reduce(ctx, 1.0, root=here),
+    "broadcast": lambda ctx, here, away: dtl.broadcast(ctx, 1.0, root=away),
+    "gather": lambda ctx, here, away: dtl.gather(ctx, 1.0, root=here),
+    "allgather": lambda ctx, here, away: dtl.allgather(ctx, np.ones(100_000)),
+    "scatter": lambda ctx, here, away: dtl.scatter(ctx, np.ones(ctx.size), root=away),
+    "scan": lambda ctx, here, away: dtl.scan(ctx, 1.0),
+    "alltoallv": lambda ctx, here, away: dtl.alltoallv(ctx, np.ones(ctx.size), [1] * ctx.size),
+    "vector": lambda ctx, here, away: dtl.DistributedVector(ctx, 10),
+    "dup": lambda ctx, here, away: ctx.dup(),
+    "window": lambda ctx, here, away: dtl.Window(ctx, size=8),
 }
 
 STARTING: dict[str, Callable[[dtl.Context, int], dtl.Request]] = {
@@ -139,10 +140,12 @@ def test_one_is_in_a_call_that_blocks(own: dtl.Context, call: str, name: str, fi
     """All ranks hear of it, and what blocks goes on."""
 
     def calls() -> None:
+        ends = (0, own.size - 1) if first else (own.size - 1, 0)
         if own.is_root == first:
-            BLOCKING[call](own)
+            BLOCKING[call](own, *ends)
         else:
-            STARTING[name](own, 0 if first else own.size - 1).wait()
+            STARTING[name](own, ends[0]).wait()
+        own.barrier()  # who gives root its value does not wait for it, and hears of it now
 
     with pytest.raises(dtl.CollectiveMismatchError) as caught:
         calls()

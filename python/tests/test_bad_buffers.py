@@ -109,11 +109,20 @@ def test_wrong_output_where_roots_value_arrives(ctx: dtl.Context) -> None:
         return
     for count in (3, 3000):
         out = np.full(count if ctx.is_root else 2, 5.0)
-        with pytest.raises(dtl.CollectiveMismatchError, match=_both("broadcast", count)):
+
+        def broadcast(count: int = count, out: Any = out) -> None:
             dtl.broadcast(ctx, np.zeros(count) if ctx.is_root else None, out=out)
-        with pytest.raises(dtl.CollectiveMismatchError, match=_both("scatter", count)):
+            ctx.barrier()  # root does not wait for the others, and hears of it now
+
+        def scatter(count: int = count, out: Any = out) -> None:
             dtl.scatter(ctx, np.zeros((ctx.size, count)) if ctx.is_root else None, out=None if ctx.is_root else out)
-        assert (out == 5).all()
+            ctx.barrier()
+
+        with pytest.raises(dtl.CollectiveMismatchError, match=_both("broadcast", count)):
+            broadcast()
+        with pytest.raises(dtl.CollectiveMismatchError, match=_both("scatter", count)):
+            scatter()
+        assert ctx.is_root or (out == 5).all()  # root had done its part
     assert dtl.allreduce(ctx, 1) == ctx.size
 
 

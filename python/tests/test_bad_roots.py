@@ -41,8 +41,13 @@ def test_templates_that_differ_from_roots_value(ctx: dtl.Context) -> None:
     if ctx.size == 1:
         return
     for mine in (np.zeros(4), np.zeros(3, np.float32)):
-        with pytest.raises(dtl.CollectiveMismatchError) as caught:
+
+        def calls(mine: np.ndarray[Any, Any] = mine) -> None:
             dtl.broadcast(ctx, np.zeros(3) if ctx.is_root else mine)
+            ctx.barrier()  # root does not wait for the others, and hears of it now
+
+        with pytest.raises(dtl.CollectiveMismatchError) as caught:
+            calls()
         assert "rank 0 called broadcast(3 elements of float64, root 0)" in str(caught.value)
         assert f"called broadcast({mine.size} elements of {mine.dtype}, root 0)" in str(caught.value)
     assert dtl.allreduce(ctx, 1) == ctx.size

@@ -87,6 +87,7 @@ NO_HANDLE = {
     "BackendCount",
     "BackendName",
     "BackendWhyNot",
+    "Confirm",
     "ContextAdopt",
     "ContextOn",
     "ContextsOfThreads",

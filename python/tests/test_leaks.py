@@ -107,6 +107,7 @@ def functions() -> dict[str, Callable[[], Any]]:
         "ContextAsked": lambda: _dtl.pydtl_ContextAsked(c),
         "ContextsOfThreads": closing(lambda: int(_dtl.pydtl_ContextsOfThreads(1)), _dtl.pydtl_ContextClose),
         "ContextBackend": lambda: _dtl.pydtl_ContextBackend(c),
+        "Confirm": lambda: _dtl.pydtl_Confirm(0),
         "ContextClose": closing(_dtl.pydtl_ContextSelf, _dtl.pydtl_ContextClose),
         "ContextDevice": lambda: _dtl.pydtl_ContextDevice(c),
         "ContextDup": closing(lambda: _dtl.pydtl_ContextDup(c), _dtl.pydtl_ContextClose),

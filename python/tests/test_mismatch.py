@@ -27,10 +27,18 @@ def on(request: pytest.FixtureRequest, ctx: dtl.Context) -> Iterator[dtl.Context
 
 
 def disagree(ctx: dtl.Context, call: Callable[[], Any]) -> str:
-    """Check that a call raises the same text on all ranks, and that the context goes on; return the text."""
-    with pytest.raises(dtl.CollectiveMismatchError) as caught:
+    """Check that a call raises the same text on all ranks, and that the context goes on; return the text.
+
+    Who does not wait in the call, such as root of a broadcast, may hear of it in the next.
+    """
+
+    def calls() -> None:
         call()
-    text = str(caught.value)
+        ctx.barrier()
+
+    with pytest.raises(dtl.CollectiveMismatchError) as caught:
+        calls()
+    text = str(caught.value).replace(" in an earlier call, from which this rank had gone on", "")
     assert text.startswith("collective call: ranks disagree: ")
     assert caught.value.code == 301
     heard = dtl.allgather(ctx, np.frombuffer(text.encode().ljust(2000)[:2000], np.uint8))
@@ -38,6 +46,9 @@ def disagree(ctx: dtl.Context, call: Callable[[], Any]) -> str:
     assert dtl.allreduce(ctx, 1) == ctx.size
     return text
 
+
+#: Calls in which some ranks wait for none where they share memory. So nobody knows the place of their calls.
+GOING_ON = {"reduce", "broadcast", "gather", "scatter"}
 
 CALLS: dict[str, Callable[[dtl.Context], Any]] = {
     "barrier": lambda ctx: ctx.barrier(),
@@ -71,7 +82,7 @@ def test_operations(on: dtl.Context, one: str, other: str) -> None:
         text = disagree(on, lambda name=name: CALLS[name](on))
         assert f"rank {odd} called {one}(" in text
         assert f"called {other}(" in text
-        assert text.count(" at test_mismatch.py:") >= 2
+        assert text.count(" at test_mismatch.py:") >= 2 or {one, other} & GOING_ON
 
 
 @pytest.mark.parametrize(
@@ -132,8 +143,8 @@ def test_operators(on: dtl.Context, name: str, count: int) -> None:
 def test_roots(on: dtl.Context, name: str, count: int) -> None:
     value, root = np.ones((on.size, count)), int(on.rank == 0)
     text = disagree(on, lambda: getattr(dtl, name)(on, value, root=root))
-    assert "root 1) at" in text
-    assert "root 0) at" in text
+    assert "root 1)" in text
+    assert "root 0)" in text
 
 
 @pytest.mark.parametrize("count", [3, 5000, 200_000])

@@ -54,10 +54,31 @@ func (m *Shared) refuse() bool {
 	return true
 }
 
+// BeginConfirm has Wait and Agreed go by all ranks in the meeting that this rank has gone on from, until EndConfirm. It returns
+// the name of the call, and the call. gone is false where this rank has not gone on.
+func (m *Shared) BeginConfirm() (op, call string, gone bool) {
+	seq := m.board.Meetings()
+	e, there := m.board.EntryOf(m.rank, seq)
+	if !there || e.Waits != board.WaitsForNone && e.Waits != board.WaitsForRoot {
+		return "", "", false
+	}
+	m.pending.number, m.waitsIn, m.missing = min(m.pending.number, seq), 0, -1
+	m.confirms = true
+	m.board.Confirm(seq)
+	s := m.described(m.rank, seq)
+	return s.Op, s.String(), true
+}
+
+// EndConfirm is the end of BeginConfirm.
+func (m *Shared) EndConfirm() {
+	m.confirms = false
+	m.board.Confirm(0)
+}
+
 // SomeGone reports whether ranks that do not agree cannot all explain themselves: a rank has gone on, from this call or from
 // an earlier one in which they differed.
 func (m *Shared) SomeGone() bool {
-	return m.differedBefore() >= 0 ||
+	return m.confirms || m.differedBefore() >= 0 ||
 		slices.ContainsFunc(m.others(), func(rank int) bool { return m.board.Entry(rank).Waits == board.WaitsForNone })
 }
 
@@ -119,7 +140,7 @@ func (m *Shared) Split(text string, code status.Code) error {
 	if at < 0 {
 		at = slices.IndexFunc(others, differs)
 	}
-	texts := make([]string, m.size)
+	texts := m.known(seq)
 	texts[m.rank] = text
 	if at >= 0 {
 		texts[others[at]] = m.describe(others[at], seq)
@@ -132,7 +153,7 @@ func (m *Shared) Split(text string, code status.Code) error {
 // and returns the error.
 func (m *Shared) splitFrom(rank int, seq uint64) error {
 	first := m.firstDifference(rank, seq)
-	texts := make([]string, m.size)
+	texts := m.known(first)
 	texts[m.rank], texts[rank] = m.describe(m.rank, first), m.describe(rank, first)
 	m.board.Split(first, int(status.Mismatch), watchdog.ByRanks(texts, "called "))
 	return m.told(m.number())
@@ -152,11 +173,28 @@ func (m *Shared) firstDifference(rank int, seq uint64) uint64 {
 	return seq
 }
 
+// known returns what each rank called that has come to a meeting and may have gone on from it.
+func (m *Shared) known(seq uint64) []string {
+	texts := make([]string, m.size)
+	for rank := range texts {
+		if e, there := m.board.EntryOf(rank, seq); there && (e.Waits == board.WaitsForNone || e.Waits == board.WaitsForRoot) {
+			texts[rank] = m.described(rank, seq).String()
+		}
+	}
+	return texts
+}
+
 // describe returns what a rank called.
 func (m *Shared) describe(rank int, seq uint64) string {
 	if e, there := m.board.EntryOf(rank, seq); !there || e.Waits == board.WaitsForAll {
 		return "another operation"
 	}
+	s := m.described(rank, seq)
+	return s.String()
+}
+
+// described returns what a rank called that may have gone on.
+func (m *Shared) described(rank int, seq uint64) wire.Signature {
 	c := m.board.CallOf(rank, seq)
 	s := wire.Signature{Op: "another operation", Type: dtype.Type(c.Type), Count: int(c.Count), Root: c.Root}
 	for _, name := range []string{"broadcast", "scatter", "gather", "reduce"} {
@@ -169,7 +207,7 @@ func (m *Shared) describe(rank int, seq uint64) string {
 			s.Operator = op.String()
 		}
 	}
-	return s.String()
+	return s
 }
 
 // heard returns the error that another rank tells all others, if this rank's call is meant or a later one, or if the rank that
@@ -201,8 +239,8 @@ func (m *Shared) told(number uint64) error {
 		return nil
 	}
 	when := ""
-	if number > from {
-		when = " in an earlier call"
+	if number > from || m.confirms {
+		when = " in an earlier call, from which this rank had gone on"
 	}
 	rank, code, why := m.board.Hear()
 	if status.Code(code) != status.Mismatch {

@@ -33,6 +33,8 @@ type Shared struct {
 		refusal     string // why it cannot make its call, where it lays down nothing
 	}
 
+	confirms bool // see BeginConfirm
+
 	// Of the wait in the meeting of a number, to which code outside Go may have come.
 	waitsIn   uint64
 	seen      int    // so many ranks, from the first on, have come
@@ -168,6 +170,9 @@ func combiner(e Elements) func(into, from unsafe.Pointer) {
 func (m *Shared) complete() bool {
 	b, mine := m.board, m.board.Entry(m.rank)
 	m.missing = -1
+	if m.confirms {
+		return m.each()
+	}
 	switch mine.Waits {
 	case board.WaitsForNone:
 		return true
@@ -244,6 +249,9 @@ func (m *Shared) Leave() {}
 // Agreed compares the entries.
 func (m *Shared) Agreed() bool {
 	mine := m.board.Entry(m.rank)
+	if m.confirms {
+		return m.allAgree()
+	}
 	switch mine.Waits {
 	case board.WaitsForNone:
 		return true
@@ -256,7 +264,12 @@ func (m *Shared) Agreed() bool {
 			return agreed
 		}
 	}
-	agreement := wire.Agreement{Fingerprint: mine.History}
+	return m.allAgree()
+}
+
+// allAgree compares the entries of all.
+func (m *Shared) allAgree() bool {
+	agreement := wire.Agreement{Fingerprint: m.board.Entry(m.rank).History}
 	for rank := range m.size {
 		if !m.board.Arrived(rank) || !agreement.Includes(stated(m.board.Entry(rank))) {
 			return false
@@ -302,8 +315,12 @@ func (m *Shared) Explained() ([]status.Code, []string) {
 // BlockedWithout looks for entries of the next meetings, of ranks that wait there for this one.
 func (m *Shared) BlockedWithout(seq uint64) bool {
 	for rank := range m.size {
-		e := m.last(rank)
-		if e == nil || e.Waits == board.WaitsForNone || e.Waits == board.WaitsForRoot && int(e.Root) != m.rank {
+		e, at := m.last(rank)
+		if e == nil {
+			continue
+		}
+		goesOn := e.Waits == board.WaitsForNone || e.Waits == board.WaitsForRoot && int(e.Root) != m.rank
+		if goesOn && !m.board.Confirms(rank, at) {
 			continue
 		}
 		if m.board.StartedBy(rank) < seq || e.Want == DeadlockWant {
@@ -314,12 +331,12 @@ func (m *Shared) BlockedWithout(seq uint64) bool {
 }
 
 // last returns the last entry that a rank has laid down, which may have gone on from some, for meetings to which this one has
-// not come; nil if there is none.
-func (m *Shared) last(rank int) (last *board.Entry) {
-	for seq := m.board.Meetings() + 1; ; seq++ {
-		e, there := m.board.EntryOf(rank, seq)
+// not come, and of which it is; nil if there is none.
+func (m *Shared) last(rank int) (last *board.Entry, seq uint64) {
+	for seq = m.board.Meetings(); ; seq++ {
+		e, there := m.board.EntryOf(rank, seq+1)
 		if !there {
-			return last
+			return last, seq
 		}
 		last = e
 	}

@@ -152,6 +152,7 @@ context_split = _communicating("split", _dtl.pydtl_ContextSplit)
 context_split_by_node = _communicating("split_by_node", _dtl.pydtl_ContextSplitByNode)
 context_export = _communicating("to_mpi4py", _dtl.pydtl_ContextExport)
 context_settle = _communicating("close", _dtl.pydtl_ContextSettle)
+confirm = functools.partial(_call, _dtl.pydtl_Confirm, error_of=from_call)
 context_give_up = _checked(_dtl.pydtl_ContextGiveUp)
 context_close = _communicating("close", _dtl.pydtl_ContextClose)
 

@@ -45,6 +45,11 @@ def broadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None
         If root is outside [0, size).
     InvalidArgumentError
         If root has no value that can be sent (on every rank), or value or out differs from it.
+
+    Notes
+    -----
+    Not a barrier. Where the ranks share memory, root of a short value does not wait for the others, and may hear of
+    their errors in its next call.
     """
     here = this_rank(ctx) == (root := integer("root", root))
     result: Any = NotImplemented
@@ -86,6 +91,11 @@ def gather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Any:
         If out does not fit.
     InvalidTypeError
         If value has no dtype that can be sent.
+
+    Notes
+    -----
+    Not a barrier. Where the ranks share memory, who gives root a short value does not wait for the others, and may hear
+    of their errors in its next call.
     """
     here = this_rank(ctx) == (root := integer("root", root))
     check_in_place_root(value, here, root)
@@ -154,6 +164,11 @@ def scatter(ctx: Context, values: Any = None, root: int = 0, *, out: Any = None)
         If root is outside [0, size).
     InvalidArgumentError
         If root has no values, or not one entry a rank (on every rank), or out does not fit.
+
+    Notes
+    -----
+    Not a barrier. Where the ranks share memory, root of short values does not wait for the others, and may hear of
+    their errors in its next call.
     """
     here = this_rank(ctx) == (root := integer("root", root))
     prepared = input_value("values", values) if here else None

@@ -128,6 +128,11 @@ def reduce(ctx: Any, value: Any = None, op: Any = SUM, root: int = 0, *, out: An
     InvalidArgumentError, InvalidTypeError
         As for allreduce. Also for MIN, MAX and operators on bits of a container that has no elements.
 
+    Notes
+    -----
+    Not a barrier. Where the ranks share memory, who gives root a short value does not wait for the others, and may hear
+    of their errors in its next call.
+
     Examples
     --------
     >>> import dtl

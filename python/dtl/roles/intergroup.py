@@ -8,7 +8,7 @@ from .._native.arguments import input_value
 from .._native.library import invalid
 from ..comm import collectives, objects, point_to_point
 from ..exceptions import DTLError, InvalidTypeError, from_text
-from ..runtime.agreement import agree, local_step, tell_ranks
+from ..runtime.agreement import agree, confirm, local_step, tell_ranks
 from .role_manager import RoleManager
 
 # The tags of what one rank passes on to a role, or a role to one rank: elements, or why there are none.
@@ -148,7 +148,9 @@ def intergroup_broadcast(mgr: RoleManager, root: tuple[str, int], target_role: s
         if source not in members and lane.rank == 0:
             value = _take(op, mgr, source)
     agree(lane, op, f"root {tuple(root)!r}")
-    return collectives.broadcast(lane, value, members.index(source) if source in members else 0)
+    result = collectives.broadcast(lane, value, members.index(source) if source in members else 0)
+    confirm()
+    return result
 
 
 def intergroup_gather(mgr: RoleManager, root: tuple[str, int], source_role: str, data: Any = None) -> Any:
@@ -192,6 +194,7 @@ def intergroup_gather(mgr: RoleManager, root: tuple[str, int], source_role: str,
     try:
         agree(lane, op, f"root {tuple(root)!r}")
         result = collectives.gather(lane, data, members.index(source) if inside else 0)
+        confirm()
     except DTLError as error:
         if not inside and lane.rank == 0:
             _refuse(mgr, error, source)

@@ -119,6 +119,15 @@ def agree(ctx: Any, op: str, words: str = "") -> None:
     library.context_agree(ctx._handle, op, words)
 
 
+def confirm() -> None:
+    """Wait until all ranks have come to the call that this one has gone on from, if there is one, and made the same.
+
+    A collective call whose last step is a broadcast, reduce, gather or scatter ends with it, so that it raises on every
+    rank.
+    """
+    library.confirm(0)
+
+
 def check_context(ctx: Any) -> None:
     """Raise InvalidTypeError unless ctx is a context."""
     if not isinstance(ctx, bridge.Ranks):

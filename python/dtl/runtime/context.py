@@ -11,7 +11,7 @@ from .._native import library, process
 from .._native.arguments import integer, text
 from .._native.callsite import raised, warn
 from .._native.library import bridge
-from ..exceptions import BufferError, CommunicationError, DTLError, InvalidArgumentError
+from ..exceptions import BufferError, CollectiveMismatchError, CommunicationError, DTLError, InvalidArgumentError
 from ..runtime.short_calls import short
 from . import abort, backends, detached, hang_monitor
 from .agreement import collective
@@ -186,7 +186,11 @@ class Context(DeviceRanks):
     ) -> None:
         # A rank that fails must not wait for the others to close: they may wait for it in another call.
         if error is None:
-            self.close()
+            try:
+                self.close()
+            except CollectiveMismatchError as mine:  # of an earlier call: a rank that raised it there has left
+                self._give_up(_reason(mine))
+                raise
         elif self._size > 1:
             self._give_up(_reason(error))
         else:

@@ -35,6 +35,9 @@ LEFT_CONTEXT = "has left the context by"
 # How long the exit of another rank may take, of Python's and MPI's part together.
 _EXIT_SECONDS = 2.0
 
+# How long a program that ends waits for the other ranks to come to the last call that it made, in milliseconds.
+_LAST_MOMENT = 1000
+
 #: Which ranks' collective calls are compared: all, or only where all ranks share memory.
 _CHECKS = ("full", "node")
 
@@ -151,5 +154,10 @@ def wait_for_exit_code(error: BaseException) -> None:
 
 def _leave() -> None:
     """Tell the other ranks that this one makes no more calls."""
-    if not library.forked():
+    if library.forked():
+        return
+    try:
+        if not hasattr(sys, "last_type"):  # else the program ends by an error of its own
+            library.confirm(_LAST_MOMENT)
+    finally:
         library.leave(PROGRAM_ENDED)

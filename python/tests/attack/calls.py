@@ -68,6 +68,23 @@ def starts(name: str) -> bool:
     )
 
 
+#: Calls in which some ranks wait for none where they share memory: they hear in their next call of what was wrong.
+GOING_ON = {"broadcast", "gather", "reduce", "scatter"}
+
+
+def followed(
+    f: Callable[..., Any], words: tuple[Any, ...], keywords: Mapping[str, Any], ctx: dtl.Context, names: set[str]
+) -> Callable[[], None]:
+    """Return a call that ends as all ranks know by then that it does, if ranks make those of these names."""
+
+    def call() -> None:
+        f(*words, **keywords)
+        if GOING_ON & names:
+            ctx.barrier()
+
+    return call
+
+
 def _elements(ctx: dtl.Context, n: int) -> dict[str, Call]:
     rows, ones = np.ones((n, 3)), np.ones(3)
     counts = [1] * n

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import rank
-from calls import Objects, starts, table
+from calls import Objects, followed, starts, table
 from jobs import drawn
 
 import dtl
@@ -130,7 +130,7 @@ def main() -> None:
         if home.rank == odd:
             words = tuple(arguments[what] if place == i else word for i, word in enumerate(words))
             keywords = {key: arguments[what] if place == key else word for key, word in keywords.items()}
-        ended = rank.raised(lambda f=function, w=words, k=keywords: f(*w, **k))  # type: ignore[misc]
+        ended = rank.raised(followed(function, words, keywords, objects.ctx, {name}))
         everybody = log.exchange(ended)
         wrong = _judged(everybody, starts(name) or name == "remote")
         if wrong and home.rank == 0:

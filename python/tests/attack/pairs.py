@@ -13,7 +13,7 @@ import warnings
 from typing import Any
 
 import rank
-from calls import Objects, starts, table
+from calls import Objects, followed, starts, table
 from jobs import drawn
 
 import dtl
@@ -44,7 +44,8 @@ def main() -> None:
         log.begin(number, what)
         name = other if home.rank else one
         function, words, keywords = table(objects)[name]
-        ended = rank.raised(lambda f=function, w=words, k=keywords: f(*w, **k))  # type: ignore[misc]
+        ended = rank.raised(followed(function, words, keywords, objects.ctx, {one, other}))
+        ended = ended[0], ended[1].replace(" in an earlier call, from which this rank had gone on", "")
         ended += _after(objects.ctx, starts(one) or starts(other), ended[0])
         log.at(f"the exchange after {what}")
         everybody = log.exchange(ended)

@@ -1,0 +1,171 @@
+package comm
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"dtl/core/goroutine"
+	"dtl/core/status"
+	"dtl/core/watchdog"
+)
+
+// In a call with a root, a rank that needs nothing of the others goes on before it has seen that they make the same call.
+// Until it has seen that, it is ahead of them. Further calls on the same communicator show what was wrong. Before
+// anything else that concerns other ranks, a rank that is ahead waits until it is not any more: it confirms the call that it has
+// gone on from. So who has gone on from a call that others do not make is never found waiting elsewhere, where nobody would
+// tell it, and has nothing begun there that others count on.
+
+// Ahead says of which ranks a process is ahead. Code outside Go looks at it, too.
+type Ahead struct {
+	board  uint64 // on which board it has gone on: Board.Number; 0: on none
+	thread int64  // which thread has: the system's number of it
+	other  int64  // another thread that made a call then: while it lives, no thread goes on; 0: none
+
+	rank, size int32 // among those of the board
+}
+
+// ofProcess is of this process, if that is one rank.
+var ofProcess Ahead
+
+// AheadOfOthers returns where it says of which ranks this process is ahead, for code outside Go. It never moves.
+func AheadOfOthers() unsafe.Pointer { return unsafe.Pointer(&ofProcess) }
+
+// goOnInOneProcess says whether ranks that are goroutines of one process go on. Only tests have them do so: what others tell
+// of messages and windows there knows of no Ahead but the process's.
+var goOnInOneProcess bool
+
+// onBoards are the communicators by the numbers of their boards.
+var onBoards sync.Map
+
+// useAhead has the ranks of a communicator go on where they need no others. of is who it was made from; nil: nobody.
+func (c *Comm) useAhead(of *Comm) {
+	c.ahead = &ofProcess
+	ofProcess.forgetEnded()
+	if c.oneProcess {
+		c.ahead = new(Ahead)
+		if of != nil {
+			c.ahead = of.ahead
+		}
+	}
+	if c.near != nil && (!c.oneProcess || goOnInOneProcess) {
+		c.goesOn = c.board.Number()
+		onBoards.Store(c.goesOn, c)
+	}
+}
+
+// waitInAllCalls is the end of useAhead.
+func (c *Comm) waitInAllCalls() {
+	if c.goesOn != 0 {
+		onBoards.Delete(c.goesOn)
+		c.ahead.caughtUp(c.goesOn)
+	}
+}
+
+// me returns the number of the calling thread.
+func (a *Ahead) me() int64 {
+	if a == &ofProcess {
+		return int64(unix.Gettid())
+	}
+	return int64(goroutine.ID())
+}
+
+// claim reports whether this rank may go on in a call on a board: it is ahead on no other one.
+func (a *Ahead) claim(board uint64, rank, size int) bool {
+	if atomic.LoadInt64(&a.other) != 0 {
+		return false
+	}
+	if atomic.LoadUint64(&a.board) == board {
+		return true
+	}
+	if !atomic.CompareAndSwapUint64(&a.board, 0, board) {
+		return false
+	}
+	atomic.StoreInt32(&a.rank, int32(rank))
+	atomic.StoreInt32(&a.size, int32(size))
+	atomic.StoreInt64(&a.thread, a.me())
+	return true
+}
+
+// forgetEnded has threads go on again if the other one has ended.
+func (a *Ahead) forgetEnded() {
+	other := atomic.LoadInt64(&a.other)
+	if other != 0 && unix.Tgkill(unix.Getpid(), int(other), 0) == unix.ESRCH {
+		atomic.CompareAndSwapInt64(&a.other, other, 0)
+	}
+}
+
+// caughtUp says that this rank is not ahead on a board any more.
+func (a *Ahead) caughtUp(board uint64) {
+	if atomic.LoadUint64(&a.board) == board {
+		atomic.StoreInt64(&a.thread, 0)
+		atomic.StoreUint64(&a.board, 0)
+	}
+}
+
+// Confirm waits, where this process has gone on from a call, until all ranks have come there, and not longer than patience,
+// unless that is 0. An error says that they do not make the same call.
+func Confirm(patience time.Duration) error { return ofProcess.confirm(nil, patience) }
+
+// confirm is Confirm before a call on a communicator that shows itself what was wrong with those before it; nil: on none.
+//
+// Another thread than the one that has gone on may be what other ranks wait for before they come to that call. So it waits for
+// a moment only, and once: from then on this rank waits in all calls, as long as that thread lives.
+func (a *Ahead) confirm(before *Comm, patience time.Duration) error {
+	board := atomic.LoadUint64(&a.board)
+	if board == 0 || before != nil && board == before.goesOn {
+		return nil
+	}
+	const moment = time.Second
+	if me := a.me(); atomic.LoadInt64(&a.thread) != me {
+		if !atomic.CompareAndSwapInt64(&a.other, 0, me) {
+			return nil
+		}
+		patience = moment
+	}
+	if c, ok := onBoards.Load(board); ok {
+		return c.(*Comm).confirm(patience)
+	}
+	a.caughtUp(board)
+	return nil
+}
+
+// confirm waits until all ranks have come to the last call that this rank has gone on from, and for no longer than its
+// patience, unless that is 0.
+func (c *Comm) confirm(patience time.Duration) error {
+	if c.tryTake() {
+		defer c.release()
+	} else if me := goroutine.ID(); atomic.LoadUint64(c.turn.at) != me || watchdog.HandlerDepth(me) > c.turn.level.Load() {
+		return nil // a call is under way there
+	}
+	if c.gone.Load() {
+		return nil
+	}
+	op, call, gone := c.near.BeginConfirm()
+	defer c.near.EndConfirm()
+	if !gone {
+		c.ahead.caughtUp(c.goesOn)
+		return nil
+	}
+	all, err := c.near.Wait(0)
+	for until := time.Now().Add(patience); patience > 0 && !all && err == nil; {
+		if time.Now().After(until) {
+			return nil
+		}
+		all, err = c.near.Wait(watchdog.Interval)
+	}
+	if !all && err == nil {
+		err = c.awaitMeeting(call)
+	}
+	if err == nil && !c.near.Agreed() {
+		err = c.explainAs(call, nil)
+	}
+	c.ahead.caughtUp(c.goesOn)
+	return status.In(op, err)
+}
+
+// mayGoOn reports whether this rank may go on in a call on the communicator in which it needs no other.
+func (c *Comm) mayGoOn() bool { return c.goesOn != 0 && c.ahead.claim(c.goesOn, c.rank, c.size) }
