@@ -2,19 +2,21 @@ package agreement
 
 import (
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"dtl/core/backend"
 	"dtl/core/board"
-	"dtl/core/comm/wire"
 	"dtl/core/dtype"
+	"dtl/core/kernel"
 	"dtl/core/memory"
 	"dtl/core/status"
 	"dtl/core/watchdog"
 )
 
-// messageStarts compares starts of ranks that share no memory. They gather what each is about to start, on a communicator
-// of their own. All see the same statements, so either all of them begin an operation or none does.
+// messageStarts compares starts of ranks that share no memory. A reduction over all ranks, on a communicator of their own, says
+// whether they state the same of a start. All see the same, so either all of them begin an operation or none does. Only where
+// they do not, each sends the others the text for the error.
 type messageStarts struct {
 	on        backend.AsyncCommunicator
 	memory    memory.Allocator
@@ -32,72 +34,179 @@ func (s *Starts) CompareByMessages(on backend.AsyncCommunicator, mem memory.Allo
 	s.by = &messageStarts{on: on, memory: mem, departure: departure, started: started}
 }
 
-// startStatement is what a rank states of a start.
-type startStatement struct {
-	stated wire.Statement
+// compared is what a rank states of a start. Of each number, the greatest that any rank states is found.
+type compared struct {
+	fingerprint, notFingerprint uint64 // the second has all bits turned: so the least is found, too
+	want, notWant               uint64 // both 0 of a rank that states no elements
+	fails                       uint64 // 1: it cannot
+}
+
+const comparedCount = int(unsafe.Sizeof(compared{}) / 8)
+
+// stating returns what a post states.
+func stating(post board.Post) compared {
+	c := compared{fingerprint: post.Fingerprint, notFingerprint: ^post.Fingerprint}
+	if post.Want != 0 {
+		c.want, c.notWant = post.Want, ^post.Want
+	}
+	if post.Code != 0 {
+		c.fails = 1
+	}
+	return c
+}
+
+// agrees reports whether all ranks state the same, of which these are the greatest numbers.
+func (c *compared) agrees() bool {
+	return c.fails == 0 && c.fingerprint == ^c.notFingerprint && (c.want == 0 || c.want == ^c.notWant)
+}
+
+// startText is what a rank says of a start in which the ranks differ.
+type startText struct {
+	code   int32
 	length int32
-	_      int32
 	text   [board.MaxPost]byte
 }
 
-const startStatementBytes = int(unsafe.Sizeof(startStatement{}))
+const (
+	startTextBytes = int(unsafe.Sizeof(startText{}))
+	// startTextTags is how many tags texts have, so that those of one start are not taken for those of another. Nothing else
+	// is sent on the communicator.
+	startTextTags = 1 << 14
+	// startTextGrace is how long texts are waited for: a rank that computes sends its own in its next call.
+	startTextGrace = time.Second
+)
 
-// gathering is a start in line until the statements of all ranks are here.
-type gathering struct {
-	size    int
-	room    *memory.Storage // for this rank's statement, and then for everybody's
+// comparing is a start in line until it is known what all ranks state of it.
+type comparing struct {
+	by      *messageStarts
+	room    *memory.Storage // for what this rank states, and the greatest of all
 	request backend.Request
+	post    board.Post
+	seq     uint64
+	known   bool        // what all state
+	texts   *startTexts // of all ranks, where they differ
 }
 
 func (c *messageStarts) state(s *Starts, post board.Post, mine error) (permission, error) {
-	room, err := memory.NewStorage(c.memory, startStatementBytes*(s.size+1), memory.Alignment)
+	room, err := memory.NewStorage(c.memory, 2*8*comparedCount, memory.Alignment)
 	if err != nil {
 		return nil, err
 	}
-	g := &gathering{size: s.size, room: room}
-	stated := g.of(-1)
-	stated.stated = wire.Statement{Fingerprint: post.Fingerprint, Want: post.Want, Code: post.Code}
-	stated.length = int32(copy(stated.text[:], post.Bytes))
-	whole := memory.Span{Addr: room.Addr(), Count: startStatementBytes * (s.size + 1), Type: dtype.Uint8}
-	if g.request, err = c.on.Iallgather(whole.Slice(0, startStatementBytes), whole.Slice(startStatementBytes, whole.Count)); err != nil {
+	g := &comparing{by: c, room: room, post: post, seq: s.count + 1}
+	*(*compared)(room.Addr()) = stating(post)
+	whole := memory.Span{Addr: room.Addr(), Count: 2 * comparedCount, Type: dtype.Uint64}
+	g.request, err = c.on.Iallreduce(whole.Slice(0, comparedCount), whole.Slice(comparedCount, whole.Count), kernel.Max)
+	if err != nil {
 		room.Release()
 		return nil, err
+	}
+	if post.Code != 0 { // this rank need not wait to hear that they differ, and may not
+		g.texts, _ = c.exchange(g.seq, post) // which is tried again, where it fails
 	}
 	s.count++
 	atomic.StoreUint64(c.started, s.count)
 	return g, nil
 }
 
-// of returns a rank's statement; this rank's own as it sends it is number -1.
-func (g *gathering) of(rank int) *startStatement {
-	return (*startStatement)(unsafe.Add(g.room.Addr(), (rank+1)*startStatementBytes))
+func (g *comparing) given() (bool, error) {
+	if !g.known {
+		_, done, err := g.request.Test()
+		if !done {
+			return false, nil
+		}
+		g.known = true
+		all := *(*compared)(unsafe.Add(g.room.Addr(), 8*comparedCount))
+		g.room.Release()
+		if err == nil && g.texts == nil && !all.agrees() {
+			g.texts, err = g.by.exchange(g.seq, g.post)
+		}
+		if err != nil || g.texts == nil {
+			return true, err
+		}
+		g.texts.until = time.Now().Add(startTextGrace)
+	}
+	return g.texts.verdict()
 }
 
-func (g *gathering) given() (bool, error) {
-	_, done, err := g.request.Test()
-	if !done {
-		return false, nil
-	}
-	defer g.room.Release()
-	return true, errorOr(err, g.disagreement())
+// startTexts are what all ranks say of a start in which they differ. Each sends its text to every other.
+type startTexts struct {
+	by    *messageStarts
+	room  *memory.Storage
+	recvs []backend.Request // by rank; nil: the text is here
+	sends []backend.Request
+	until time.Time // how long they are waited for
 }
 
-// disagreement is nil where the statements are alike.
-func (g *gathering) disagreement() error {
-	agreement, agreed := wire.Agreement{Fingerprint: g.of(0).stated.Fingerprint}, true
-	for rank := range g.size {
-		agreed = agreed && agreement.Includes(g.of(rank).stated)
+// exchange begins to exchange texts of a start.
+func (c *messageStarts) exchange(seq uint64, post board.Post) (*startTexts, error) {
+	tag := int(seq % startTextTags)
+	size, me := c.on.Size(), c.on.Rank()
+	room, err := memory.NewStorage(c.memory, startTextBytes*size, memory.Alignment)
+	if err != nil {
+		return nil, err
 	}
-	if agreed {
-		return nil
+	x := &startTexts{by: c, room: room, recvs: make([]backend.Request, size)}
+	mine := x.of(me)
+	mine.code, mine.length = post.Code, int32(copy(mine.text[:], post.Bytes))
+	whole := memory.Span{Addr: room.Addr(), Count: startTextBytes * size, Type: dtype.Uint8}
+	at := func(rank int) memory.Span { return whole.Slice(rank*startTextBytes, (rank+1)*startTextBytes) }
+	for step := 1; step < size; step++ {
+		from, to := (me-step+size)%size, (me+step)%size
+		*x.of(from) = startText{}
+		if x.recvs[from], err = c.on.Irecv(at(from), from, tag); err != nil {
+			return nil, err // the memory stays: what is under way may write there
+		}
+		sent, err := c.on.Isend(at(me), to, tag)
+		if err != nil {
+			return nil, err
+		}
+		x.sends = append(x.sends, sent)
 	}
-	codes, texts := make([]status.Code, g.size), make([]string, g.size)
+	return x, nil
+}
+
+// of returns a rank's text.
+func (x *startTexts) of(rank int) *startText {
+	return (*startText)(unsafe.Add(x.room.Addr(), rank*startTextBytes))
+}
+
+// verdict reports whether all texts are here, but for those of ranks that have left or take too long, and the error that they make.
+func (x *startTexts) verdict() (bool, error) {
+	whole := true
+	for rank, r := range x.recvs {
+		if r == nil {
+			continue
+		}
+		_, done, err := r.Test()
+		switch {
+		case err != nil:
+			return true, err
+		case done:
+			x.recvs[rank] = nil
+		case x.by.departure(rank).Why == "" && time.Now().Before(x.until):
+			return false, nil
+		default:
+			whole = false
+		}
+	}
+	for _, r := range x.sends {
+		if _, done, _ := r.Test(); !done {
+			whole = false
+		}
+	}
+	codes, texts := make([]status.Code, len(x.recvs)), make([]string, len(x.recvs))
 	for rank := range texts {
-		s := g.of(rank)
-		codes[rank] = status.Code(s.stated.Code)
-		texts[rank] = callOf(board.Post{Code: s.stated.Code, Bytes: s.text[:min(max(int(s.length), 0), len(s.text))]})
+		if t := x.of(rank); x.recvs[rank] == nil {
+			codes[rank] = status.Code(t.code)
+			texts[rank] = callOf(board.Post{Code: t.code, Bytes: t.text[:min(max(int(t.length), 0), len(t.text))]})
+		} else {
+			texts[rank] = "what it has not told yet"
+		}
 	}
-	return Verdict(codes, texts)
+	if whole { // else the memory stays: what is under way may use it
+		x.room.Release()
+	}
+	return true, Verdict(codes, texts)
 }
 
 func (c *messageStarts) lostFrom() uint64                      { return c.lost.Load() }
