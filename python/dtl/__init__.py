@@ -13,27 +13,25 @@ The same script runs alone with no MPI, and under ``mpirun`` with whatever MPI i
 from __future__ import annotations
 
 import builtins
+import sys
 from typing import Any
 
 from ._lazy import attach
-from ._native.library import version
 
-__version__ = version()
 version_info = (0, 1, 0)
 
-# What is imported at once is what most programs use: their first calls are not to wait for it.
-_load, _public = attach(
-    __name__,
-    (
-        ".comm.collectives",
-        ".comm.point_to_point",
-        ".comm.reductions",
-        ".exceptions",
-        ".ops",
-        ".policies",
-        ".runtime.context",
-    ),
+# What is imported at once is what most programs use: their first calls are not to wait for it. A command, such as
+# ``python -m dtl run``, is not to wait for what it may not use: Python says "-m" there while it imports this.
+_MOST = (
+    ".comm.collectives",
+    ".comm.point_to_point",
+    ".comm.reductions",
+    ".exceptions",
+    ".ops",
+    ".policies",
+    ".runtime.context",
 )
+_load, _public = attach(__name__, () if sys.argv[:1] == ["-m"] else _MOST)
 _public += ["__version__", "version_info"]
 
 # What ``from dtl import *`` brings along: nothing that Python has by that name, such as sum and MemoryError.
@@ -41,6 +39,11 @@ __all__ = [name for name in _public if not hasattr(builtins, name)]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from ._native.library import version
+
+        globals()[name] = version()
+        return globals()[name]
     if name not in _public and name.endswith(("_vector", "_array")):
         from .algorithms.compat import FUNCTIONS  # names of existing programs
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import subprocess
+import sys
 from pathlib import Path
 from typing import Iterator
 
@@ -137,6 +139,15 @@ def test_calls_upwards_lead_somewhere() -> None:
     assert late
     for f in late:
         assert callable(getattr(importlib.import_module(f.__module__), f.__name__))
+
+
+@pytest.mark.parametrize(
+    ("words", "numpy"), [(["-m", "dtl", "run", "-n", "1", "-m", "this"], False), (["-c", "import dtl"], True)]
+)
+def test_ranks_are_started_before_numpy_is_imported(words: list[str], numpy: bool) -> None:
+    command = [sys.executable, "-X", "importtime", *words]
+    done = subprocess.run(command, check=True, stderr=subprocess.PIPE, encoding="utf-8", timeout=60)
+    assert ("numpy._core" in done.stderr or "numpy.core" in done.stderr) == numpy
 
 
 def test_late_methods_are_the_functions() -> None:

@@ -84,7 +84,8 @@ def run(
             )  # of Python 3.12: a fork beside Go's threads, before exec
             in_child = _end_after(os.getpid(), job.last_signal)
             variables = {**environ, VARIABLE: reports.name, ADDRESSES: reports.addresses}
-            variables[VERSIONS] = versions()
+            if elsewhere:
+                variables[VERSIONS] = versions()
             child = start.begin(job, variables, in_child=in_child)
         return _supervise(child, timeout, ranks, reports)
 
