@@ -171,7 +171,7 @@ test-4-ranks: $(VENV)/.installed
 
 # Ranks that no MPI connects: of the calls of each kind, some here, and all of them in test-matrix.
 LOCAL_TESTS = $(addprefix python/tests/test_,$(addsuffix .py,context backend_choice reductions messages long_messages \
-	probe nonblocking pending objects variable vector sort map windows shared_counters roles close_mismatch absence))
+	probe nonblocking pending objects variable vector sort map windows shared_counters roles close_mismatch absence going_on))
 
 test-local: $(VENV)/.installed
 	$(say) "pytest, 3 ranks, without MPI"

@@ -248,6 +248,26 @@ def test_close_raises(ctx: dtl.Context) -> None:
 
 
 @pytest.mark.mpi(min_size=2)
+def test_a_circle(ctx: dtl.Context) -> None:
+    """One rank waits for a start of the others, who wait for it to come to the call before that."""
+    odd = ctx.rank == ctx.size - 1
+
+    def program() -> None:
+        if odd:
+            dtl.ibarrier(own).wait()
+            dtl.broadcast(own)
+        else:
+            dtl.broadcast(own, 1.0 if ctx.rank == 0 else None)
+            dtl.ibarrier(own).wait()
+
+    with ctx.dup() as own:
+        text = raised(program)
+        everybody = dtl.allgather_object(ctx, text)
+        assert all("called ibarrier()" in text and "called broadcast(" in text for text in everybody), everybody
+        assert dtl.allreduce(own, 1) == ctx.size
+
+
+@pytest.mark.mpi(min_size=2)
 def test_threads(stage: Stage) -> None:
     """A thread's call on another context does not wait for ranks that come to the first thread's call only after it."""
     over = threading.Event()

@@ -149,12 +149,15 @@ def test_roots(on: dtl.Context, name: str, count: int) -> None:
 
 @pytest.mark.parametrize("count", [3, 5000, 200_000])
 def test_stated_outputs(on: dtl.Context, count: int) -> None:
-    """What a rank states of root's value must be so; nothing is written where it is not."""
+    """What a rank states of root's value must be so; nothing is written where it is not.
+
+    Where it is, a rank may have gone on with the value, and hears of the others in its next call.
+    """
     out = np.full(2 if on.rank == 1 else count, 7.0)
     value = np.ones(count) if on.is_root else None
     text = disagree(on, lambda: dtl.broadcast(on, value, out=None if on.is_root else out))
     assert "rank 1 called broadcast(2 elements of float64, root 0) at test_mismatch.py:" in text
-    assert (out == 7).all()
+    assert (out == 7).all() or (on.rank > 1 and (out == 1).all())
 
 
 def test_one_rank_refuses(on: dtl.Context) -> None:
