@@ -102,7 +102,7 @@ func NewEngine(f Fabric) *Engine {
 	if n.IDs != nil {
 		ids = (*C.int64_t)(kept(unsafe.Pointer(unsafe.SliceData(n.IDs)), len(n.IDs)))
 	}
-	e.c = C.dtl_engine_new(c, ids, C.uintptr_t(cgo.NewHandle(e)))
+	e.c = C.dtl_engine_new(c, ids, C.uintptr_t(cgo.NewHandle(e)), C.int(runtime.NumCPU()))
 	if e.c == nil {
 		panic("out of memory")
 	}

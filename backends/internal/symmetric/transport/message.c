@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/uio.h>
 #include <time.h>
-#include <unistd.h>
 
 // What waits for room in a ring: a record, or the pieces of a long message.
 struct outgoing {
@@ -452,7 +451,7 @@ void dtl_progress(struct dtl_engine *e) {
 		tasks_on(e);
 }
 
-struct dtl_engine *dtl_engine_new(struct dtl_fabric f, const int64_t *ids, uintptr_t name) {
+struct dtl_engine *dtl_engine_new(struct dtl_fabric f, const int64_t *ids, uintptr_t name, int processors) {
 	struct dtl_engine *e = calloc(1, sizeof *e + (size_t)f.processes * sizeof e->links[0]);
 	if (e == NULL)
 		return NULL;
@@ -460,7 +459,7 @@ struct dtl_engine *dtl_engine_new(struct dtl_fabric f, const int64_t *ids, uintp
 	e->rings = dtl_rings_of(f.processes);
 	e->ids = ids;
 	e->name = name;
-	e->patient = sysconf(_SC_NPROCESSORS_ONLN) >= f.processes ? BRIEF : 0;
+	e->patient = processors >= f.processes ? BRIEF : 0;
 	e->last_copy = &e->copies;
 	e->last_task = &e->tasks;
 	for (int i = 0; i < f.processes; i++)

@@ -30,9 +30,9 @@ struct dtl_engine;
 struct dtl_request;
 
 // dtl_engine_new returns the engine of a process, whose rings are at the start of the symmetric memory; NULL without memory.
-// name is what dtl_active knows it by. It is never freed, and keeps f and ids, which are the system's numbers of the
+// name is what dtl_active knows it by, processors how many this process may run on. It is never freed, and keeps f and ids, which are the system's numbers of the
 // processes whose memory is read; NULL: none is.
-struct dtl_engine *dtl_engine_new(struct dtl_fabric f, const int64_t *ids, uintptr_t name);
+struct dtl_engine *dtl_engine_new(struct dtl_fabric f, const int64_t *ids, uintptr_t name, int processors);
 
 // dtl_engine_lock is the address of the lock's word, for dtl_lock's like in Go, and dtl_engine_over of the word that is 1 when
 // the library ends.
