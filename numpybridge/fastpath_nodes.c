@@ -51,17 +51,11 @@ static int come(dtl_nodes *n, int64_t patience) {
 
 int nodes_come(meeting *m, uint64_t fingerprint, const void *head, int head_bytes, const void *elements, int bytes) {
     dtl_nodes *n = m->nodes;
-    char together[DTL_NODES_PAYLOAD];
     dtl_stated s = {.fingerprint = fingerprint, .want = dtl_want(&m->brief), .started = __atomic_load_n(&n->started, __ATOMIC_RELAXED)};
     dtl_nodes_elements brought = {.at = elements, .count = m->brief.count, .bytes = bytes, .type = (int32_t)m->brief.type, .op = (int32_t)m->brief.op};
     brought.way = m->brief.loose ? DTL_FROM_ROOT : m->brief.op >= 0 ? DTL_COMBINED_FOR_ALL : DTL_TO_ALL;
-    if (head_bytes > 0) {
-        memcpy(together, head, (size_t)head_bytes);
-        if (bytes > 0)
-            memcpy(together + head_bytes, elements, (size_t)bytes);
-        brought.at = together;
-        brought.bytes += head_bytes;
-    }
+    brought.head = head;
+    brought.head_bytes = head_bytes;
     dtl_nodes_come(n, &s, &brought);
     int how = come(n, 0);
     if (how == DTL_NODES_LATE) {

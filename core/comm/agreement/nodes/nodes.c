@@ -46,10 +46,12 @@ void dtl_nodes_come(dtl_nodes *m, const dtl_stated *s, const dtl_nodes_elements 
     mine->stated.started = s->started;
     mine->stated.differs = s->differs;
     mine->stated.deadlock = s->deadlock;
-    mine->stated.bytes = (uint64_t)brought->bytes;
+    mine->stated.bytes = (uint64_t)(brought->head_bytes + brought->bytes);
     mine->stated.only = mine->stated.rest = 0;
+    if (brought->head_bytes > 0)
+        memcpy(mine->elements, brought->head, (size_t)brought->head_bytes);
     if (brought->bytes > 0)
-        memcpy(mine->elements, brought->at, (size_t)brought->bytes);
+        memcpy(mine->elements + brought->head_bytes, brought->at, (size_t)brought->bytes);
     __atomic_store_n(&mine->stated.number, number, __ATOMIC_RELEASE);
 }
 
@@ -109,6 +111,15 @@ static void join(dtl_nodes *m, int lower) {
     s->bytes = here + more;
 }
 
+/* exchange has what has come take the place of what is gathered. */
+static void exchange(dtl_nodes *m) {
+    dtl_nodes_message *out = m->out;
+    m->out = m->in;
+    m->in = out;
+    m->out->stated = out->stated;
+    out->stated.number = 0;
+}
+
 /* include adds what has come to what is gathered. Of elements that are combined, those of the lower nodes are on the left on
  * every rank, so all get the same bits. */
 static void include(dtl_nodes *m, const dtl_nodes_step *step) {
@@ -122,13 +133,13 @@ static void include(dtl_nodes *m, const dtl_nodes_step *step) {
     if (out->stated.differs != 0) {
         out->stated.bytes = 0;
     } else if (step->final || (m->brought.way == DTL_FROM_ROOT && bytes > 0)) {
-        memcpy(out->elements, in->elements, bytes);
         out->stated.bytes = bytes;
+        exchange(m);
     } else if (m->brought.way == DTL_TO_ALL) {
         join(m, step->lower);
     } else if (m->brought.way == DTL_COMBINED_FOR_ALL && step->lower) {
         accumulate(&m->brought, in->elements, out->elements);
-        memcpy(out->elements, in->elements, bytes);
+        exchange(m);
     } else if (m->brought.way == DTL_COMBINED_FOR_ALL) {
         accumulate(&m->brought, out->elements, in->elements);
     }

@@ -60,9 +60,10 @@ typedef struct {
     uint8_t rest[3];
 } dtl_nodes_step;
 
-/* The elements that a rank brings. All ranks of a call have them go one way. */
+/* The elements that a rank brings, behind what describes them, if anything does. All ranks of a call have them go one way. */
 typedef struct {
-    const void *at;
+    const void *head, *at;
+    int64_t head_bytes;
     int64_t count, bytes;
     int32_t way, type, op, unused; /* type and op: of elements that are combined */
 } dtl_nodes_elements;
