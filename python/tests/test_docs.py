@@ -37,7 +37,7 @@ PAGES = [ROOT / "README.md", *sorted((DOCS / "guide").rglob("*.md"))]
 PROSE = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
 
 RUN = ("python", "pycon", "console")
-SHOWN = ("go", "text", "{toctree}")
+SHOWN = ("go", "c", "text", "{toctree}")
 NOTES = r"file \S+|quotes \S+|ranks \d+|any order|skip, .+"
 LIKE_DOCTEST = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 SECONDS = 100
