@@ -90,13 +90,14 @@ def test_child(body: str, end: str) -> None:
     assert succeeded(ended) == "parent ended well\n", ended.err
 
 
-def test_spawned_child_may_use_it() -> None:
+@pytest.mark.parametrize("backend", ["", "local", "cpu"])
+def test_spawned_child_may_use_it(backend: str) -> None:
     code = """
     import subprocess, sys, dtl
     ctx = dtl.Context()
     print(subprocess.check_output([sys.executable, "-c", "import dtl; print(dtl.allreduce(dtl.Context(), 2.5))"]))
     """
-    assert succeeded(alone(code)) == "b'2.5\\n'\n"
+    assert succeeded(alone(code, DTL_BACKEND=backend)) == "b'2.5\\n'\n"
 
 
 @pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup")

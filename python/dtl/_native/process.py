@@ -29,8 +29,9 @@ def _identity() -> str:
 
 
 def claim() -> None:
-    """Say in the environment that this process is the rank that the launcher's variables name."""
-    os.environ[VARIABLE] = f"{os.getpid()} {_identity()}"
+    """Say in the environment that this process is the rank that the launcher's variables name, if there are any."""
+    if any(name in os.environ for name in _IDENTITY):  # else a child is alone, too
+        os.environ[VARIABLE] = f"{os.getpid()} {_identity()}"
 
 
 def refuse_child() -> None:
