@@ -104,14 +104,14 @@ static int receive(dtl_board *b, char *buffer, int source, int tag, dtl_arrival 
     if (request == 0)
         return 1;
     Py_BEGIN_ALLOW_THREADS
-    rc = b->wait_for(&request, LONG_PATIENCE, &done, arrival);
+    rc = b->wait_for(b->comm, &request, LONG_PATIENCE, &done, arrival);
     Py_END_ALLOW_THREADS
     if (rc == 0 && done)
         return 1;
     if (rc == 0)
         b->cancel(request); /* where that fails, the message comes */
     while (rc == 0 && !done)
-        rc = b->wait_for(&request, PATIENCE, &done, arrival);
+        rc = b->wait_for(b->comm, &request, PATIENCE, &done, arrival);
     return rc != 0 ? -1 : !arrival->cancelled;
 }
 

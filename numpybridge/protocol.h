@@ -149,7 +149,7 @@ typedef struct {
     int (*send_for)(uint64_t comm, const void *buf, int64_t n, int type, int dest, int tag, int64_t patience, uint64_t *request);
     int (*recv_for)(uint64_t comm, void *buf, int64_t n, int type, int source, int tag, int64_t patience, uint64_t *request,
                     dtl_arrival *arrival);
-    int (*wait_for)(uint64_t *request, int64_t patience, int *done, dtl_arrival *arrival);
+    int (*wait_for)(uint64_t comm, uint64_t *request, int64_t patience, int *done, dtl_arrival *arrival);
     int (*cancel)(uint64_t request);
     const int32_t *queued, *unexpected; /* how many messages C has to leave to Go because they come first */
     int32_t tags, unused;               /* the first tag that is too high */

@@ -62,6 +62,15 @@ struct dtl_part {
 	int64_t bytes;
 };
 
+// What messages have gone from a rank by a communicator, and come to it: of all ranks together as many have come as have
+// gone, unless some are under way. The functions for messages know a communicator by the address of its traffic, which is
+// 0 where a request is no receive.
+struct dtl_mpi_traffic {
+	uint64_t comm;
+	int64_t sent, received;
+	int64_t under_way, of_all; // of this rank, and of all
+};
+
 // X(name, (parameters), (arguments)). All return an error code of MPI; n counts elements. patience is for how many
 // nanoseconds a call waits, about, and negative for not to ask; what is then under way is left in request, else 0.
 #define DTL_MPI_CALLS(X) \
@@ -83,14 +92,16 @@ struct dtl_part {
 	X(split_by_node, (uint64_t comm, uint64_t *to), (comm, to)) \
 	X(free, (uint64_t comm), (comm)) \
 	X(advance, (int *found), (found)) \
-	X(send_for, (uint64_t comm, const void *buf, int64_t n, int type, int dest, int tag, int64_t patience, \
-	             uint64_t *request), (comm, buf, n, type, dest, tag, patience, request)) \
-	X(recv_for, (uint64_t comm, void *buf, int64_t n, int type, int source, int tag, int64_t patience, \
-	             uint64_t *request, struct dtl_status *st), (comm, buf, n, type, source, tag, patience, request, st)) \
-	X(try_recv, (uint64_t comm, void *buf, int64_t n, int type, int source, int tag, int *flag, struct dtl_status *st), \
-	  (comm, buf, n, type, source, tag, flag, st)) \
-	X(wait, (uint64_t *request, struct dtl_status *st), (request, st)) \
-	X(wait_for, (uint64_t *request, int64_t patience, int *flag, struct dtl_status *st), (request, patience, flag, st)) \
+	X(send_for, (uint64_t traffic, const void *buf, int64_t n, int type, int dest, int tag, int64_t patience, \
+	             uint64_t *request), (traffic, buf, n, type, dest, tag, patience, request)) \
+	X(recv_for, (uint64_t traffic, void *buf, int64_t n, int type, int source, int tag, int64_t patience, \
+	             uint64_t *request, struct dtl_status *st), (traffic, buf, n, type, source, tag, patience, request, st)) \
+	X(try_recv, (uint64_t traffic, void *buf, int64_t n, int type, int source, int tag, int *flag, struct dtl_status *st), \
+	  (traffic, buf, n, type, source, tag, flag, st)) \
+	X(drop, (uint64_t traffic, int *flag), (traffic, flag)) \
+	X(wait, (uint64_t traffic, uint64_t *request, struct dtl_status *st), (traffic, request, st)) \
+	X(wait_for, (uint64_t traffic, uint64_t *request, int64_t patience, int *flag, struct dtl_status *st), \
+	  (traffic, request, patience, flag, st)) \
 	X(peek, (uint64_t request, int *flag), (request, flag)) \
 	X(cancel, (uint64_t request), (request)) \
 	X(barrier, (uint64_t comm), (comm)) \
@@ -176,17 +187,17 @@ struct dtl_begun {
 	struct dtl_status st;
 };
 
-static inline struct dtl_begun dtl_mpi_send_at(uintptr_t m, uint64_t comm, uintptr_t buf, int64_t n, int type, int dest,
+static inline struct dtl_begun dtl_mpi_send_at(uintptr_t m, uint64_t traffic, uintptr_t buf, int64_t n, int type, int dest,
                                                int tag, int64_t patience) {
 	struct dtl_begun b = {0};
-	b.rc = dtl_mpi_send_for((const struct dtl_mpi *)m, comm, (const void *)buf, n, type, dest, tag, patience, &b.request);
+	b.rc = dtl_mpi_send_for((const struct dtl_mpi *)m, traffic, (const void *)buf, n, type, dest, tag, patience, &b.request);
 	return b;
 }
 
-static inline struct dtl_begun dtl_mpi_recv_at(uintptr_t m, uint64_t comm, uintptr_t buf, int64_t n, int type, int source,
+static inline struct dtl_begun dtl_mpi_recv_at(uintptr_t m, uint64_t traffic, uintptr_t buf, int64_t n, int type, int source,
                                                int tag, int64_t patience) {
 	struct dtl_begun b = {0};
-	b.rc = dtl_mpi_recv_for((const struct dtl_mpi *)m, comm, (void *)buf, n, type, source, tag, patience, &b.request, &b.st);
+	b.rc = dtl_mpi_recv_for((const struct dtl_mpi *)m, traffic, (void *)buf, n, type, source, tag, patience, &b.request, &b.st);
 	return b;
 }
 

@@ -1,6 +1,7 @@
 package mpi
 
 /*
+#include <stdlib.h>
 #include "calls.h"
 
 #cgo noescape dtl_mpi_describe
@@ -11,6 +12,7 @@ import "C"
 
 import (
 	"sync/atomic"
+	"unsafe"
 
 	"dtl/core/backend"
 	"dtl/core/status"
@@ -23,6 +25,8 @@ type Comm struct {
 	rank     int
 	size     int
 	tagBound int
+	traffic  *C.struct_dtl_mpi_traffic // nil once the communicator is freed
+	draining draining
 	freed    atomic.Bool
 }
 
@@ -40,7 +44,9 @@ func own(m calls, handle C.uint64_t) (*Comm, error) {
 	if rc := C.dtl_mpi_describe(m.c, handle, &rank, &size, &tags); rc != 0 {
 		return nil, m.failure("MPI_Comm_rank", rc)
 	}
-	return &Comm{m: m, handle: handle, rank: int(rank), size: int(size), tagBound: int(tags)}, nil
+	traffic := (*C.struct_dtl_mpi_traffic)(C.calloc(1, C.sizeof_struct_dtl_mpi_traffic))
+	traffic.comm = handle
+	return &Comm{m: m, handle: handle, rank: int(rank), size: int(size), tagBound: int(tags), traffic: traffic}, nil
 }
 
 // world returns a duplicate of MPI_COMM_WORLD.
@@ -140,7 +146,11 @@ func owned(m calls, handle C.uint64_t) (backend.ReducingCommunicator, error) {
 // Close frees the communicator; after MPI_Finalize there is nothing to free. A second Close does nothing.
 // Collective.
 func (c *Comm) Close() error {
-	if c.freed.Swap(true) || c.m.finalized() {
+	if c.freed.Swap(true) {
+		return nil
+	}
+	C.free(unsafe.Pointer(c.traffic))
+	if c.m.finalized() {
 		return nil
 	}
 	return c.m.failure("MPI_Comm_free", C.dtl_mpi_free(c.m.c, c.handle))

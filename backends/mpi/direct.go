@@ -15,7 +15,7 @@ var _ backend.DirectCommunicator = (*Comm)(nil)
 func (c *Comm) Direct() backend.Direct {
 	t := c.m.c
 	return backend.Direct{
-		Comm: uint64(c.handle), SendFor: uintptr(unsafe.Pointer(t.send_for)), RecvFor: uintptr(unsafe.Pointer(t.recv_for)),
+		Comm: uint64(c.messages()), SendFor: uintptr(unsafe.Pointer(t.send_for)), RecvFor: uintptr(unsafe.Pointer(t.recv_for)),
 		WaitFor: uintptr(unsafe.Pointer(t.wait_for)), Cancel: uintptr(unsafe.Pointer(t.cancel)),
 	}
 }

@@ -46,7 +46,7 @@ func (c *Comm) RecvFor(buf memory.Span, source, tag int, patience time.Duration)
 		return backend.Status{}, nil, c.m.failure("MPI_Irecv", b.rc)
 	}
 	if b.request != 0 {
-		return backend.Status{}, &request{m: c.m, call: "MPI_Irecv", native: b.request, receives: true}, nil
+		return backend.Status{}, &request{m: c.m, call: "MPI_Irecv", native: b.request, receives: c}, nil
 	}
 	return statusOf(&b.st), nil, nil
 }
@@ -66,16 +66,16 @@ func (c *Comm) Irecv(buf memory.Span, source, tag int) (backend.Request, error) 
 	if b.rc != 0 {
 		return nil, c.m.failure("MPI_Irecv", b.rc)
 	}
-	return &request{m: c.m, call: "MPI_Irecv", native: b.request, receives: true}, nil
+	return &request{m: c.m, call: "MPI_Irecv", native: b.request, receives: c}, nil
 }
 
 func (c *Comm) send(buf memory.Span, dest, tag int, patience time.Duration) C.struct_dtl_begun {
-	return C.dtl_mpi_send_at(c.m.at(), c.handle, C.uintptr_t(uintptr(buf.Addr)), C.int64_t(buf.Count), C.int(buf.Type),
+	return C.dtl_mpi_send_at(c.m.at(), c.messages(), C.uintptr_t(uintptr(buf.Addr)), C.int64_t(buf.Count), C.int(buf.Type),
 		C.int(dest), C.int(tag), C.int64_t(patience))
 }
 
 func (c *Comm) recv(buf memory.Span, source, tag int, patience time.Duration) C.struct_dtl_begun {
-	return C.dtl_mpi_recv_at(c.m.at(), c.handle, C.uintptr_t(uintptr(buf.Addr)), C.int64_t(buf.Count), C.int(buf.Type),
+	return C.dtl_mpi_recv_at(c.m.at(), c.messages(), C.uintptr_t(uintptr(buf.Addr)), C.int64_t(buf.Count), C.int(buf.Type),
 		C.int(source), C.int(tag), C.int64_t(patience))
 }
 
@@ -86,7 +86,7 @@ func (m calls) at() C.uintptr_t { return C.uintptr_t(uintptr(unsafe.Pointer(m.c)
 func (c *Comm) TryRecv(buf memory.Span, source, tag int) (backend.Status, bool, error) {
 	var st C.struct_dtl_status
 	var found C.int
-	rc := C.dtl_mpi_try_recv(c.m.c, c.handle, buf.Addr, C.int64_t(buf.Count), C.int(buf.Type), C.int(source), C.int(tag),
+	rc := C.dtl_mpi_try_recv(c.m.c, c.messages(), buf.Addr, C.int64_t(buf.Count), C.int(buf.Type), C.int(source), C.int(tag),
 		&found, &st)
 	if rc != 0 || found == 0 {
 		return backend.Status{}, false, c.m.failure("MPI_Improbe", rc)

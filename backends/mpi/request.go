@@ -17,7 +17,7 @@ import (
 type request struct {
 	m        calls
 	call     string
-	receives bool
+	receives *Comm      // the communicator of a receive; nil: the operation is none
 	mu       sync.Mutex // MPI allows one thread a request
 	native   C.uint64_t
 	done     bool
@@ -33,7 +33,7 @@ func (r *request) Wait() (backend.Status, error) {
 	defer r.mu.Unlock()
 	if !r.done {
 		var st C.struct_dtl_status
-		r.finish(C.dtl_mpi_wait(r.m.c, &r.native, &st), &st)
+		r.finish(C.dtl_mpi_wait(r.m.c, r.receives.messages(), &r.native, &st), &st)
 	}
 	return r.status, r.err
 }
@@ -58,7 +58,7 @@ func (r *request) look(patience time.Duration) (backend.Status, bool, error) {
 	if !r.done {
 		var st C.struct_dtl_status
 		var complete C.int
-		rc := C.dtl_mpi_wait_for(r.m.c, &r.native, C.int64_t(patience), &complete, &st)
+		rc := C.dtl_mpi_wait_for(r.m.c, r.receives.messages(), &r.native, C.int64_t(patience), &complete, &st)
 		if rc == 0 && complete == 0 {
 			return backend.Status{}, false, nil
 		}
@@ -69,7 +69,7 @@ func (r *request) look(patience time.Duration) (backend.Status, bool, error) {
 
 // Cancel asks MPI to take a receive back.
 func (r *request) Cancel() error {
-	if !r.receives {
+	if r.receives == nil {
 		return status.New(status.Unsupported, "only a receive can be cancelled")
 	}
 	r.mu.Lock()

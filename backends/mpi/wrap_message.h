@@ -1,12 +1,27 @@
 // Point to point. Part of wrappers.h.
 
-static int wrap_wait(uint64_t *request, struct dtl_status *st) {
+static struct dtl_mpi_traffic *traffic_of(uint64_t address) { return (struct dtl_mpi_traffic *)(uintptr_t)address; }
+
+// received counts a message that has come, unless nobody sent it.
+static void received(uint64_t traffic, const Status *native) {
+	if (traffic != 0 && native->source != PROC_NULL)
+		__atomic_fetch_add(&traffic_of(traffic)->received, 1, __ATOMIC_RELAXED);
+}
+
+// over says what came of a request that is complete.
+static int over(uint64_t traffic, const Status *native, struct dtl_status *st) {
+	RETURN_IF(mpi.Test_cancelled(native, &st->cancelled));
+	if (!st->cancelled)
+		received(traffic, native);
+	return status_out(native, st);
+}
+
+static int wrap_wait(uint64_t traffic, uint64_t *request, struct dtl_status *st) {
 	Request pending = (Request)(uintptr_t)*request;
 	Status native = {0};
 	REQUIRE_ALIVE();
 	RETURN_IF(mpi.Wait(&pending, &native));
-	RETURN_IF(mpi.Test_cancelled(&native, &st->cancelled));
-	return status_out(&native, st);
+	return over(traffic, &native, st);
 }
 
 static int64_t nanoseconds(void) {
@@ -40,15 +55,12 @@ static int wait_native(Request *pending, int64_t patience, int *flag, Status *na
 	return SUCCESS;
 }
 
-static int wrap_wait_for(uint64_t *request, int64_t patience, int *flag, struct dtl_status *st) {
+static int wrap_wait_for(uint64_t traffic, uint64_t *request, int64_t patience, int *flag, struct dtl_status *st) {
 	Request pending = (Request)(uintptr_t)*request;
 	Status native = {0};
 	REQUIRE_ALIVE();
 	RETURN_IF(wait_native(&pending, patience, flag, &native));
-	if (!*flag)
-		return SUCCESS;
-	RETURN_IF(mpi.Test_cancelled(&native, &st->cancelled));
-	return status_out(&native, st);
+	return *flag ? over(traffic, &native, st) : SUCCESS;
 }
 
 // wrap_peek leaves the operation as it is also where that is complete.
@@ -60,20 +72,22 @@ static int wrap_peek(uint64_t request, int *flag) {
 // left is what Go keeps of an operation: 0 if it is complete.
 static uint64_t left(Request pending, int complete) { return complete ? 0 : (uint64_t)(uintptr_t)pending; }
 
-static int wrap_send_for(uint64_t comm, const void *buf, int64_t n, int type, int dest, int tag, int64_t patience,
+static int wrap_send_for(uint64_t traffic, const void *buf, int64_t n, int type, int dest, int tag, int64_t patience,
                          uint64_t *request) {
 	struct elements e;
 	Request started = REQUEST_NULL;
 	int complete = 0;
 	REQUIRE_ALIVE();
 	RETURN_IF(elements_of(n, n, type, &e));
-	RETURN_IF(elements_done(&e, mpi.Isend(buf, e.count, e.type, rank_in(dest), tag, comm_of(comm), &started)));
+	RETURN_IF(elements_done(&e, mpi.Isend(buf, e.count, e.type, rank_in(dest), tag, comm_of(traffic_of(traffic)->comm), &started)));
+	if (dest != DTL_PROC_NULL)
+		__atomic_fetch_add(&traffic_of(traffic)->sent, 1, __ATOMIC_RELAXED);
 	int rc = wait_native(&started, patience, &complete, STATUS_IGNORE);
 	*request = left(started, complete); // also where a test failed: the message may be on its way
 	return rc;
 }
 
-static int wrap_recv_for(uint64_t comm, void *buf, int64_t n, int type, int source, int tag, int64_t patience,
+static int wrap_recv_for(uint64_t traffic, void *buf, int64_t n, int type, int source, int tag, int64_t patience,
                          uint64_t *request, struct dtl_status *st) {
 	struct elements e;
 	Request started = REQUEST_NULL;
@@ -82,24 +96,46 @@ static int wrap_recv_for(uint64_t comm, void *buf, int64_t n, int type, int sour
 	REQUIRE_ALIVE();
 	RETURN_IF(elements_of(n, n, type, &e));
 	RETURN_IF(elements_done(
-	    &e, mpi.Irecv(buf, e.count, e.type, rank_in(source), tag_in(tag), comm_of(comm), &started)));
+	    &e, mpi.Irecv(buf, e.count, e.type, rank_in(source), tag_in(tag), comm_of(traffic_of(traffic)->comm), &started)));
 	RETURN_IF(wait_native(&started, patience, &complete, &native));
 	*request = left(started, complete);
-	return complete ? status_out(&native, st) : SUCCESS;
+	if (!complete)
+		return SUCCESS;
+	received(traffic, &native);
+	return status_out(&native, st);
 }
 
-static int wrap_try_recv(uint64_t comm, void *buf, int64_t n, int type, int source, int tag, int *flag,
+static int wrap_try_recv(uint64_t traffic, void *buf, int64_t n, int type, int source, int tag, int *flag,
                          struct dtl_status *st) {
 	struct elements e;
 	Message message;
 	Status native = {0};
 	REQUIRE_ALIVE();
-	RETURN_IF(mpi.Improbe(rank_in(source), tag_in(tag), comm_of(comm), flag, &message, &native));
+	RETURN_IF(mpi.Improbe(rank_in(source), tag_in(tag), comm_of(traffic_of(traffic)->comm), flag, &message, &native));
 	if (!*flag)
 		return SUCCESS;
+	received(traffic, &native);
 	RETURN_IF(status_out(&native, st));
 	RETURN_IF(elements_of(n, n, type, &e));
 	return elements_done(&e, mpi.Mrecv(buf, e.count, e.type, &message, STATUS_IGNORE));
+}
+
+// The longest message that wrap_drop receives: a longer one may have to wait for its sender.
+enum { LONGEST_DROPPED = 4096 };
+
+// wrap_drop receives a message that has come, whatever it is, and forgets it.
+static int wrap_drop(uint64_t traffic, int *flag) {
+	char forgotten[LONGEST_DROPPED];
+	struct dtl_status st;
+	Status native = {0};
+	REQUIRE_ALIVE();
+	RETURN_IF(mpi.Iprobe(ANY_SOURCE, ANY_TAG, comm_of(traffic_of(traffic)->comm), flag, &native));
+	if (!*flag)
+		return SUCCESS;
+	RETURN_IF(status_out(&native, &st));
+	if (st.bytes > LONGEST_DROPPED)
+		return *flag = 0, SUCCESS;
+	return wrap_try_recv(traffic, forgotten, sizeof forgotten, DTL_UINT8, st.source, st.tag, flag, &st);
 }
 
 static int wrap_cancel(uint64_t request) {

@@ -168,7 +168,7 @@ type DirectCommunicator interface {
 }
 
 // Direct has the addresses of C functions, for a communicator that they know by a number. Their signatures are those
-// of send_for, recv_for, wait_for and cancel in backends/mpi/calls.h.
+// of send_for, recv_for, wait_for and cancel in backends/mpi/calls.h. WaitFor knows a send by the number 0.
 type Direct struct {
 	Comm                              uint64
 	SendFor, RecvFor, WaitFor, Cancel uintptr
@@ -178,6 +178,15 @@ type Direct struct {
 type DirectStatus struct {
 	Source, Tag, Cancelled int32
 	Bytes                  int64
+}
+
+// Drainer is a Communicator that must not be freed while messages are under way on it, because what comes late would be
+// taken for messages of a communicator that is made afterwards.
+type Drainer interface {
+	Communicator
+	// Drained drops messages that have come by this communicator and another one of the same ranks, and reports whether none
+	// is under way to any rank. It does not wait. All ranks ask until the answer is yes, when none sends any more. Collective.
+	Drained(other Communicator) (bool, error)
 }
 
 // NativeRequest is a Request that C can look at by itself.

@@ -81,12 +81,22 @@ func (c *Comm) compareStarts() error {
 	return nil
 }
 
-// drained reports whether nothing is in the line of starts any more. The communicator is closed, so nobody waits for what
-// begins only now, or cannot begin here any more.
+// drained reports whether nothing is in the line of starts any more, and no message is under way. The communicator is closed,
+// so nobody waits for what begins only now, or cannot begin here any more.
 func (c *Comm) drained() bool {
 	empty, begun := c.starts.Drain()
 	if begun {
 		c.keepsPayload.Store(true)
 	}
-	return empty
+	return empty && c.silent()
+}
+
+// silent reports whether no message is under way, as far as that matters to the backend.
+func (c *Comm) silent() bool {
+	on, ok := c.main.(backend.Drainer)
+	if !ok {
+		return true
+	}
+	over, err := on.Drained(c.payload)
+	return over && err == nil
 }

@@ -215,3 +215,16 @@ def test_shared_memory_of_a_context(ctx: dtl.Context) -> None:
             assert dtl.async_reduce(vec, "sum").get() == 10
             assert _shared_bytes() - held <= most
     assert _shared_bytes() == before
+
+
+def test_messages_of_a_closed_context_reach_no_other(ctx: dtl.Context) -> None:
+    """MPI gives the number of a communicator that was freed to the next one, on each rank by itself."""
+    for i in range(20):
+        old = ctx.dup()
+        for to in range(ctx.size):
+            dtl.isend(old, np.full(20, float(i)), to, tag=1).wait()
+        old.close()
+        new = ctx.dup()
+        assert [dtl.iprobe(new) for _ in range(10)] == [None] * 10
+        assert dtl.allreduce(new, 1) == ctx.size
+        new.close()

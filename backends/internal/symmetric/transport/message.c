@@ -757,7 +757,8 @@ int dtl_direct_receive(uint64_t group, void *buf, int64_t n, int type, int sourc
 	                   (struct dtl_request **)request, came);
 }
 
-int dtl_direct_wait(uint64_t *request, int64_t patience, int *over, struct dtl_arrived *came) {
+int dtl_direct_wait(uint64_t group, uint64_t *request, int64_t patience, int *over, struct dtl_arrived *came) {
+	(void)group;
 	return dtl_wait((struct dtl_request **)request, patience, over, came);
 }
 

@@ -99,7 +99,7 @@ int dtl_begin(struct dtl_group *g, dtl_task go_on, void *arg, int64_t patience, 
 int dtl_direct_send(uint64_t group, const void *buf, int64_t n, int type, int dest, int tag, int64_t patience, uint64_t *request);
 int dtl_direct_receive(uint64_t group, void *buf, int64_t n, int type, int source, int tag, int64_t patience, uint64_t *request,
                        struct dtl_arrived *came);
-int dtl_direct_wait(uint64_t *request, int64_t patience, int *complete, struct dtl_arrived *came);
+int dtl_direct_wait(uint64_t group, uint64_t *request, int64_t patience, int *complete, struct dtl_arrived *came);
 int dtl_direct_cancel(uint64_t request);
 int dtl_direct_peek(uint64_t request, int *complete);
 

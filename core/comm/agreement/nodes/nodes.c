@@ -156,9 +156,10 @@ static int carried(dtl_nodes *m, int rc, uint64_t left) {
     return rc != 0 ? DTL_NODES_FAILED : left != 0 ? DTL_NODES_LATE : DTL_NODES_OVER;
 }
 
+/* finish goes on with an operation. A receive is waited for by the communicator, which counts what has come; a send by 0. */
 static int finish(dtl_nodes *m, uint64_t *request, int64_t patience) {
     struct dtl_nodes_arrival arrival;
-    int done = 0, rc = m->wait_for(request, patience, &done, &arrival);
+    int done = 0, rc = m->wait_for(request == &m->recv ? m->comm : 0, request, patience, &done, &arrival);
     if (rc == 0 && done)
         *request = 0;
     return carried(m, rc, *request);

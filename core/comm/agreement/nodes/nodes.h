@@ -100,7 +100,7 @@ typedef struct {
     int (*send_for)(uint64_t comm, const void *buf, int64_t n, int type, int dest, int tag, int64_t patience, uint64_t *request);
     int (*recv_for)(uint64_t comm, void *buf, int64_t n, int type, int source, int tag, int64_t patience, uint64_t *request,
                     struct dtl_nodes_arrival *arrival);
-    int (*wait_for)(uint64_t *request, int64_t patience, int *done, struct dtl_nodes_arrival *arrival);
+    int (*wait_for)(uint64_t comm, uint64_t *request, int64_t patience, int *done, struct dtl_nodes_arrival *arrival);
     int (*cancel)(uint64_t request);
     dtl_nodes_message *out, *in; /* what is gathered so far, and what comes; NULL: this rank has not met yet */
     dtl_nodes_step *steps;       /* of a leader */
