@@ -103,6 +103,7 @@ class Ranks:
         self._code = 0
         self._left = sum(ranks for ranks, _ in programs)
         self._output = _Output() if prefix_output else None
+        self._apart = _has_terminal()
         token = os.urandom(8).hex()
         self._memory = os.memfd_create(f"dtl-local-{token}", os.MFD_CLOEXEC)
         shared = {_SIZE: str(self._left), _MEMORY: f"{os.getpid()}/{self._memory}/{token}"}
@@ -138,7 +139,13 @@ class Ranks:
         deaf: bool,
         in_rank: Callable[[], None] | None,
     ) -> None:
-        """Start the next rank. The first one reads what this process reads."""
+        """Start the next rank, in a process group of its own. The first one reads what this process reads."""
+
+        def in_group() -> None:
+            os.setpgid(0, 0)
+            if in_rank is not None:
+                in_rank()
+
         self._ranks.append(
             subprocess.Popen(
                 list(words),
@@ -146,8 +153,8 @@ class Ranks:
                 stdin=subprocess.DEVNULL if deaf or self._ranks else None,
                 stdout=to[0] if to else None,
                 stderr=to[1] if to else None,
-                start_new_session=True,
-                preexec_fn=in_rank,  # noqa: PLW1509  # takes no lock
+                start_new_session=self._apart,
+                preexec_fn=in_rank if self._apart else in_group,  # noqa: PLW1509  # takes no lock
             )
         )
         if self._output is not None:
@@ -261,6 +268,19 @@ class Ranks:
         """Leave what ranks write from now on to somebody else."""
         if self._output is not None:
             self._output.hold()
+
+
+def _has_terminal() -> bool:
+    """Say whether this process has a terminal, which stops what uses it out of its turn: then ranks get own sessions.
+
+    Elsewhere they share this one's. Linux may divide the processors among sessions first (``sched_autogroup_enabled``),
+    and a rank that gives its processor away would not give it to the others.
+    """
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
 
 
 def _reason(rank: int, code: int) -> str:
