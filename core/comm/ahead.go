@@ -167,5 +167,12 @@ func (c *Comm) confirm(patience time.Duration) error {
 	return status.In(op, err)
 }
 
+// hasHeard says that this rank knows what became of the calls that it has gone on from, or raises it now.
+func (c *Comm) hasHeard() {
+	if c.goesOn != 0 {
+		c.ahead.caughtUp(c.goesOn)
+	}
+}
+
 // mayGoOn reports whether this rank may go on in a call on the communicator in which it needs no other.
 func (c *Comm) mayGoOn() bool { return c.goesOn != 0 && c.ahead.claim(c.goesOn, c.rank, c.size) }

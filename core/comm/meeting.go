@@ -36,9 +36,7 @@ func (c *Comm) meetWith(f wire.Signature, mine error, brought agreement.Elements
 		return errorOr(mine, err)
 	}
 	if c.meeter.Agreed() {
-		if c.goesOn != 0 {
-			c.ahead.caughtUp(c.goesOn)
-		}
+		c.hasHeard()
 		return nil
 	}
 	return c.explain(f.String(), mine)

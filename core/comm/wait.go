@@ -270,6 +270,7 @@ func (c *Comm) awaitMeeting(call string) error {
 
 // giveUp ends a meeting for all ranks of the communicator, which is of no use from then on, unless others have.
 func (c *Comm) giveUp(call string, why error) error {
+	c.hasHeard()
 	if !watchdog.IsInVain(why) {
 		c.group.GiveUp(call + ": " + why.Error())
 	}
@@ -285,6 +286,7 @@ func (c *Comm) broken() error {
 	if rank < 0 {
 		return nil
 	}
+	c.hasHeard()
 	return watchdog.InVain(status.New(status.Communication, "rank %d gave up in %s", rank, why))
 }
 
