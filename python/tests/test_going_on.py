@@ -18,6 +18,14 @@ pytestmark = pytest.mark.skipif(
     reason="ranks go on where all share memory, as they do unless the environment says otherwise",
 )
 
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_machine() -> None:
+    with dtl.Context() as ctx, ctx.split_by_node() as near:
+        if near.size < ctx.size:
+            pytest.skip("ranks go on where all share memory; runs on one machine")
+
+
 GONE_ON = "in an earlier call, from which this rank had gone on"
 
 
