@@ -68,6 +68,30 @@ func TestDeferredCallsThatDoNot(t *testing.T) {
 	}
 }
 
+// TestBlockingAfterDeferredCallsThatDoNotFit has one rank defer two calls before the other defers one that is another: who is
+// told that does not take the second for a call that it should have made before it blocks.
+func TestBlockingAfterDeferredCallsThatDoNotFit(t *testing.T) {
+	ahead := make(chan struct{})
+	meetingRanks(t, 2, func(c *comm.Comm) {
+		stream, err := c.DupFor("later")
+		assert.NoError(t, err)
+		if c.Rank() == 0 {
+			first, err := c.Defer("sort", "a:1")
+			assert.NoError(t, err)
+			_, err = c.Defer("sort", "a:2")
+			assert.NoError(t, err)
+			close(ahead)
+			assert.ErrorIs(t, served(c, stream, first), status.Mismatch)
+		} else {
+			<-ahead
+			_, err := c.Defer("scan", "b:1")
+			assert.ErrorIs(t, err, status.Mismatch)
+		}
+		assert.NoError(t, c.Barrier(), "what blocks goes on")
+		assert.NoError(t, stream.Close())
+	})
+}
+
 // TestDeferredHereAndBlockingThere has one rank make a call that blocks where the others defer theirs, and wait for it.
 func TestDeferredHereAndBlockingThere(t *testing.T) {
 	for n := 2; n <= 3; n++ {

@@ -146,8 +146,12 @@ func (st Start) InVain() error {
 // this one has not: they wait for each other, or would. arrived reports whether a rank has come to the meeting.
 func (s *Starts) overtaken(rank int, arrived func(rank int) bool, me int, call string) error {
 	s.mu.Lock()
-	theirs, there := s.by.posted(rank, s.count+1)
+	next := s.count + 1
+	theirs, there := s.by.posted(rank, next)
 	s.mu.Unlock()
+	if first := s.by.lostFrom(); first != 0 && first < next {
+		return nil // theirs is called off
+	}
 	if !there || theirs.Want != deferredWant || arrived(rank) {
 		return nil
 	}
