@@ -343,9 +343,11 @@ class Walk:
         start = self.rng.choice([dtl.sort, lambda *a, **k: dtl.async_sort(*a, **k).get()])
         self.say(f"sort({c!r}, axis={axis}, reverse={reverse})")
         start(c, reverse=reverse, axis=axis)
-        m.sort(axis)
-        if reverse:
-            m[...] = np.flip(m, axis).copy()
+        if reverse and m.dtype.kind == "f":
+            m[...] = -np.sort(-m, axis)  # NaNs come last here, too
+        else:
+            m.sort(axis)
+            m[...] = np.flip(m, axis).copy() if reverse else m
         assert dtl.is_sorted(c, reverse=reverse, axis=axis) or np.isnan(m.astype(float)).any()
         self.skip_zeros(c, m)
 
