@@ -439,7 +439,8 @@ class Walk:
         self.keep(self.both(lambda: dtl.dot(c, c), lambda: np.dot(m, m), f"dot({c!r}, itself)"), exact=False)
         real = m.dtype.type if m.dtype.kind == "f" else np.float64
         # In double precision, where the squares of float32 do not overflow.
-        self.keep(self.both(lambda: dtl.norm(c), lambda: real(np.linalg.norm(m.astype(float))), f"norm({c!r})"), exact=False)
+        length = self.both(lambda: dtl.norm(c), lambda: real(np.linalg.norm(m.astype(float))), f"norm({c!r})")
+        self.keep(length, exact=False)
 
     def do_matmul(self) -> None:
         _, c, m = self.some(lambda c, m: m.ndim == 2 and m.dtype.kind in "fi")
