@@ -189,8 +189,10 @@ func (c *Comm) Export() (handle uintptr, err error) {
 		if err := c.meet(wire.Signature{Op: "to_mpi4py"}, nil); err != nil {
 			return err
 		}
-		handle, err = native.Export()
-		return err
+		return c.blocking(func() (err error) {
+			handle, err = native.Export()
+			return err
+		})
 	})
 	return handle, err
 }

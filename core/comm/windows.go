@@ -77,11 +77,13 @@ func (c *Comm) Expose(op, what string, mem memory.Span) (w backend.Window, err e
 		if err := c.meet(wire.Signature{Op: op}, err); err != nil {
 			return err
 		}
-		if w, err = p.Expose(mem); err == nil {
-			c.engine.Open()
-			w = &exposed{Window: w, comm: c, what: what}
-		}
-		return err
+		return c.blocking(func() (err error) {
+			if w, err = p.Expose(mem); err == nil {
+				c.engine.Open()
+				w = &exposed{Window: w, comm: c, what: what}
+			}
+			return err
+		})
 	})
 	return w, err
 }

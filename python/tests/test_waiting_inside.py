@@ -128,3 +128,19 @@ def test_another_thread(tmp_path: Path) -> None:
     succeeded(ended)
     report = r"rank 0 of 2 waits for [\d.]+m?s: rank 0 in barrier\(\) at program\.py:5; rank 1 "
     assert re.search(report, ended.err), ended
+
+
+def test_a_rank_is_stopped_while_windows_are_made(tmp_path: Path) -> None:
+    """Wherever in the making or closing of one it is, the other ends the job."""
+    code = """
+    import os, subprocess, dtl
+
+    ctx = dtl.Context()
+    if ctx.rank == 1:
+        stop = subprocess.Popen(["sh", "-c", f"sleep 1; kill -STOP {os.getpid()}"])
+    while True:
+        dtl.Window(ctx, size=4096).close()
+    """
+    ended = ranks(2, code, tmp_path, seconds=30, DTL_SHARED_MEMORY="0", DTL_TIMEOUT="2")
+    assert ended.code != 0
+    assert "no end" in ended.err, ended.err
