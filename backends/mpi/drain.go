@@ -48,30 +48,24 @@ func (c *Comm) Drained(other backend.Communicator) (bool, error) {
 	d := &c.draining
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for {
-		var underWay int64
-		for _, one := range both {
-			if err := one.drop(); err != nil {
-				return false, err
-			}
-			sent, received := (*int64)(&one.traffic.sent), (*int64)(&one.traffic.received)
-			underWay += atomic.LoadInt64(sent) - atomic.LoadInt64(received)
-		}
-		if d.round == nil {
-			c.traffic.under_way = C.int64_t(underWay)
-			round, err := c.Iallreduce(number(&c.traffic.under_way), number(&c.traffic.of_all), kernel.Sum)
-			if err != nil {
-				return false, err
-			}
-			d.round = round
-		}
-		if over, err := d.answered(); !over || err != nil {
+	var underWay int64
+	for _, one := range both {
+		if err := one.drop(); err != nil {
 			return false, err
 		}
-		if c.traffic.of_all == 0 {
-			return true, nil
-		}
+		sent, received := (*int64)(&one.traffic.sent), (*int64)(&one.traffic.received)
+		underWay += atomic.LoadInt64(sent) - atomic.LoadInt64(received)
 	}
+	if d.round == nil {
+		c.traffic.under_way = C.int64_t(underWay)
+		round, err := c.Iallreduce(number(&c.traffic.under_way), number(&c.traffic.of_all), kernel.Sum)
+		if err != nil {
+			return false, err
+		}
+		d.round = round
+	}
+	over, err := d.answered()
+	return over && c.traffic.of_all == 0, err
 }
 
 // answered reports whether the round is over.

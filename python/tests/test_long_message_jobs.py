@@ -95,3 +95,31 @@ def test_a_long_message_comes_while_its_receiver_is_in_a_collective_call(
     program = PENDING.format(waits=waits)
     ended = ranks(3, program, tmp_path, DTL_SHARED_MEMORY=shared, DTL_CHECK=check, DTL_TIMEOUT="10")
     assert succeeded(ended).count("all is there") == 3
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_close_while_another_thread_sends_what_nobody_receives(count: int, tmp_path: Path) -> None:
+    """The message stays with MPI, and so does the communicator; the thread and the program go on."""
+    code = """
+    import sys, threading, numpy as np, dtl
+
+    world, errors = dtl.Context(), []
+    for _ in range(3):
+        ctx = world.dup()
+
+        def send():
+            try:
+                dtl.send(ctx, np.zeros(1_000_000), (ctx.rank + 1) % ctx.size)
+            except dtl.DTLError as error:
+                errors.append(error)
+
+        thread = threading.Thread(target=send, daemon=True)
+        thread.start()
+        thread.join(0.1)
+        ctx.close()
+        thread.join(10)
+    assert len(errors) == 3, errors
+    assert dtl.allreduce(world, 1) == world.size
+    sys.stdout.write("all well\\n")
+    """
+    assert succeeded(ranks(count, code, tmp_path, DTL_SHARED_MEMORY="0")).count("all well") == count
