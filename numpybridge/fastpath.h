@@ -150,7 +150,8 @@ void meeting_reduce(const meeting *m, void *into);
 
 /* ---- fastpath_nodes.c ---- */
 
-/* The same of ranks on several nodes: what the functions above do where there is no board. */
+/* The same of ranks on several nodes: what the functions above do where there is no board. nodes_come says whether all have come
+ * soon, and agree. */
 int nodes_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t print);
 void nodes_end(meeting *m);
 int nodes_come(meeting *m, uint64_t fingerprint, const void *head, int head_bytes, const void *elements, int bytes);

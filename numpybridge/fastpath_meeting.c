@@ -124,10 +124,24 @@ static inline void fold(const dtl_brief *b, void *into, const void *from) {
 /* combine is fold for groups of ranks. */
 static void combine(const void *how, void *into, const void *from) { fold(how, into, from); }
 
+/* leave_to_go has Go wait for the others, and returns what meeting_join does. */
+static int leave_to_go(meeting *m) {
+    char *error = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    dtl_meet(&m->brief, &error);
+    Py_END_ALLOW_THREADS
+    if (error == NULL && !raise_interruption())
+        return 1;
+    meeting_end(m);
+    if (error != NULL)
+        fail_with(error);
+    return -1;
+}
+
 int meeting_join(meeting *m, const void *head, int head_bytes, const void *elements, int bytes) {
     uint64_t by = m->brief.op >= 0 ? operators[m->brief.op] : 0;
     if (m->board == NULL)
-        return nodes_come(m, dtl_fingerprint(&m->brief, m->print, by), head, head_bytes, elements, bytes);
+        return nodes_come(m, dtl_fingerprint(&m->brief, m->print, by), head, head_bytes, elements, bytes) ? 1 : leave_to_go(m);
     if (m->brief.waits == DTL_FOR_ALL && m->brief.root == 0 && m->board->all != 0)
         m->brief.waits = DTL_TOGETHER;
     if (!has_room(m, head_bytes + bytes)) {
@@ -140,18 +154,7 @@ int meeting_join(meeting *m, const void *head, int head_bytes, const void *eleme
                  m->brief.waits == DTL_FOR_ROOT ? (int)m->brief.root - 1 : 0, head, head_bytes, elements, bytes);
     if (m->brief.waits == DTL_TOGETHER)
         dtl_come_together(m->board, m->rank, m->size, m->brief.op >= 0 && m->brief.count > 0 ? combine : NULL, &m->brief);
-    if (met(m))
-        return 1;
-    char *error = NULL;
-    Py_BEGIN_ALLOW_THREADS
-    dtl_meet(&m->brief, &error);
-    Py_END_ALLOW_THREADS
-    if (error == NULL && !raise_interruption())
-        return 1;
-    meeting_end(m);
-    if (error != NULL)
-        fail_with(error);
-    return -1;
+    return met(m) ? 1 : leave_to_go(m);
 }
 
 const char *meeting_payload(const meeting *m, int rank, int *bytes) {

@@ -63,16 +63,5 @@ int nodes_come(meeting *m, uint64_t fingerprint, const void *head, int head_byte
         how = come(n, LONG_PATIENCE);
         Py_END_ALLOW_THREADS
     }
-    if (how == DTL_NODES_OVER && dtl_nodes_outcome(n)->stated.differs == 0)
-        return 1;
-    char *error = NULL;
-    Py_BEGIN_ALLOW_THREADS
-    dtl_meet(&m->brief, &error);
-    Py_END_ALLOW_THREADS
-    if (error == NULL && !raise_interruption())
-        return 1;
-    nodes_end(m);
-    if (error != NULL)
-        fail_with(error);
-    return -1;
+    return how == DTL_NODES_OVER && dtl_nodes_outcome(n)->stated.differs == 0;
 }
