@@ -25,7 +25,7 @@ type Comm struct {
 	rank     int
 	size     int
 	tagBound int
-	traffic  *C.struct_dtl_mpi_traffic // nil once the communicator is freed
+	traffic  *C.struct_dtl_mpi_traffic // is freed with the communicator
 	draining draining
 	freed    atomic.Bool
 }

@@ -23,6 +23,7 @@ type messageStarts struct {
 	departure func(rank int) watchdog.Departure
 	started   *uint64 // where meetings look how many there are
 	lost      atomic.Uint64
+	unsettled int // exchanges of texts of which something may be under way
 }
 
 var _ comparer = (*messageStarts)(nil)
@@ -145,6 +146,7 @@ func (c *messageStarts) exchange(seq uint64, post board.Post) (*startTexts, erro
 	if err != nil {
 		return nil, err
 	}
+	c.unsettled++
 	x := &startTexts{by: c, room: room, recvs: make([]backend.Request, size)}
 	mine := x.of(me)
 	mine.code, mine.length = post.Code, int32(copy(mine.text[:], post.Bytes))
@@ -204,6 +206,7 @@ func (x *startTexts) verdict() (bool, error) {
 		}
 	}
 	if whole { // else the memory stays: what is under way may use it
+		x.by.unsettled--
 		x.room.Release()
 	}
 	return true, Verdict(codes, texts)
@@ -215,4 +218,11 @@ func (c *messageStarts) startedBy(rank int) uint64             { return c.depart
 func (c *messageStarts) posted(int, uint64) (board.Post, bool) { return board.Post{}, false }
 func (c *messageStarts) defers() bool                          { return false }
 func (c *messageStarts) stop(*Starts)                          {} // the others may have begun what is in line
-func (c *messageStarts) free() error                           { return c.on.Close() }
+
+// free keeps a communicator on which a text may still come: see backend.Drainer.
+func (c *messageStarts) free() error {
+	if c.unsettled > 0 {
+		return nil
+	}
+	return c.on.Close()
+}

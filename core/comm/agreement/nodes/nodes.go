@@ -298,8 +298,7 @@ func truth(yes bool) C.uint64_t {
 	return 0
 }
 
-// KeepEarly says how many messages have been received before their meeting, and Looked that they have been looked at for
-// this step.
+// KeepEarly says how many messages have been received before their meeting.
 func (m *Meeting) KeepEarly(n int) { m.at.early = C.int32_t(n) }
 
 // Looked says that the messages that came early have been looked at for this step.
