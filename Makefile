@@ -18,6 +18,8 @@ PYTHONS = 3.8 3.11 3.13
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Some machines set it. Each process that tests start would compile the modules of the tests again.
 export PYTHONDONTWRITEBYTECODE =
+# Ranks share the processors: threads of BLAS, of which each rank would have as many, wait for each other.
+export OPENBLAS_NUM_THREADS ?= 1
 # The flags that code of a shared library has, so that what the wheel's build has compiled, the tests find in Go's cache.
 export GOFLAGS := $(strip $(GOFLAGS) -trimpath -buildmode=pie)
 say = @printf '\n== %s\n'
@@ -32,7 +34,7 @@ yielding = OMPI_MCA_mpi_yield_when_idle=1 MPIR_CVAR_POLLS_BEFORE_YIELD=10 MPIR_C
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = $(yielding) DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
-.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-local test-nodes test-matrix test-system-mpi test-shmem test-hosts test-slurm test-large test-attack test-types test-pythons bench docs develop build go clean
+.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-local test-nodes test-matrix test-system-mpi test-shmem test-gpu test-hosts test-slurm test-large test-attack test-types test-array-api test-pythons bench docs develop build go clean
 .DELETE_ON_ERROR:
 
 all: setup
@@ -106,7 +108,7 @@ demo: setup
 PHASES = test-setup:! test-go test-jobs test-python lint test-attacked test-types docs \
 	test-2-ranks:2 test-3-ranks:3 test-4-ranks:4 test-standard-abi:2 test-local:3
 
-# Twelve minutes on two processors. Each phase is a target, too, and its output is in _build/test.
+# Sixteen minutes on two processors. Each phase is a target, too, and its output is in _build/test.
 test:
 	@MAKE="$(MAKE)" $(PYTHON) python/tests/phases.py $(PHASES)
 	$(say) "every test passed"
@@ -266,6 +268,26 @@ test-shmem: $(VENV)/.installed go
 	$(say) "pytest, 2 ranks, OpenSHMEM, by messages alone"
 	DTL_SHARED_MEMORY=0 DTL_TEST_RANKS=2 $(call oshrun,2) $(dir $(abspath $(PY)))pytest --with-mpi -q $(SHMEM_TESTS)
 
+# What GPUs compute, as PTX, which their drivers compile. It needs Debian's clang-19: another one writes other registers.
+CLANG = clang-19
+KERNELS = backends/internal/gpu/kernels
+KERNEL_FLAGS = --target=nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx64 -nogpulib -O2 \
+	-ffp-contract=off -Wall -Werror -Wno-unknown-cuda-version
+KERNELS_OUT = $(KERNELS)
+.PHONY: kernels
+kernels: $(patsubst $(KERNELS)/%.c,$(KERNELS_OUT)/%.ptx,$(wildcard $(KERNELS)/*.c))
+
+$(KERNELS_OUT)/%.ptx: $(KERNELS)/%.c $(wildcard $(KERNELS)/*.h)
+	{ printf '// $(*F).c has sha256 %s\n' "$$(cat $(sort $(wildcard $(KERNELS)/*.h)) $< | sha256sum | cut -d' ' -f1)"; \
+	  $(CLANG) $(KERNEL_FLAGS) -S $< -o -; } > $@.new
+	mv $@.new $@
+
+# Containers on a GPU, with its real driver: what `make test` does with one of its own, and times, all of it in one file. Less than eight
+# minutes. The program needs no more than Python, the driver and the wheel: see there. GPU_REPORT="gpu.txt" for another file.
+GPU_REPORT = gpu.txt
+test-gpu: $(VENV)/.installed
+	$(PY) benchmarks/gpu.py --report $(GPU_REPORT)
+
 # Two simulated hosts, as root: the Python tests with ranks on both, and with times beside mpi4py's. RANKS="2+2" for one
 # number of ranks, HOSTS="suites" for some of suites, ends and times, TESTS for some of the tests.
 test-hosts: setup
@@ -303,10 +325,28 @@ test-attack: setup
 
 test-types: $(VENV)/.installed
 	$(say) "mypy --strict"
-	$(PY) -m mypy --strict python/dtl examples python/tests/typed_program.py
+	$(PY) -m mypy --strict python/dtl examples python/tests/typed_program.py python/tests/typed_expressions.py
 	$(say) "stubtest"
-	$(PY) -m mypy.stubtest dtl --allowlist python/tests/stubtest_allowed.txt
+	$(PY) -m mypy.stubtest dtl --mypy-config-file pyproject.toml --allowlist python/tests/stubtest_allowed.txt
 
+# The array API consortium's own suite, https://github.com/data-apis/array-api-tests, from a checkout with its submodule:
+# SUITE names it, EXAMPLES says how many each test draws, and the file of what does not pass says why.
+EXAMPLES = 20
+XFAILS = $(abspath python/tests/array_api_xfails.txt)
+suite = cd $(SUITE) && ARRAY_API_TESTS_MODULE="exec('import dtl; xp = dtl.array_api(dtl.Context())')" \
+	ARRAY_API_TESTS_VERSION=2025.12
+suite_options = -q -p no:cacheprovider -o addopts= --hypothesis-disable-deadline --hypothesis-derandomize \
+	--max-examples=$(EXAMPLES) --xfails-file=$(XFAILS) array_api_tests
+test-array-api: $(VENV)/.installed
+	@test -d "$(SUITE)/array-api/spec" || { echo "make test-array-api SUITE=<a checkout of array-api-tests, with its submodule>"; exit 1; }
+	$(PY) -m pip install --quiet 'ndindex>=1.8' pytest-json-report
+	$(say) "array-api-tests, 1 rank"
+	$(suite) timeout -k 10 $(LIMIT) $(abspath $(PY)) -m pytest $(suite_options)
+	$(say) "array-api-tests, 3 ranks, which draw the same examples"
+	$(suite) $(yielding) $(call ranks,$(abspath $(PY)),3) -m pytest $(suite_options)
+
+# Of the oldest Python the oldest NumPy, and what still goes with that.
+OLDEST_venv-3.8 = 'numpy==1.20.*' 'contourpy<1.1' 'pillow<10.3'
 # Each Python that the machine has builds its own extension and passes the tests on one process.
 test-pythons:
 	@for version in $(PYTHONS); do \
@@ -324,7 +364,7 @@ smoke: $(PY)
 	rm -rf $(VENV)/wheel
 	$(PY) -m pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel .
 	$(PY) -m pip install --quiet --force-reinstall --no-deps $(VENV)/wheel/*.whl
-	$(PY) -m pip install --quiet "$$(ls $(VENV)/wheel/*.whl)[test]"
+	$(PY) -m pip install --quiet "$$(ls $(VENV)/wheel/*.whl)[test]" $(OLDEST_$(notdir $(VENV)))
 	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q
 
 # ---- Measurements ----
@@ -339,6 +379,25 @@ scale: MANY = 4 8 16 64
 scale: go
 	@$(with_go) go run ./internal/scale/table $(MANY)
 
+# ---- Releases ----
+
+# Wheels in dist, of each Python that the machine has, checked in an environment of their own.
+.PHONY: wheels requirements
+$(VENV)-wheels/.installed: packaging/requirements.txt | $(PY)
+	$(say) "$(VENV)-wheels: what builds and checks wheels"
+	$(PY) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --require-hashes -r packaging/requirements.txt
+	touch $@
+
+wheels: $(VENV)-wheels/.installed
+	$(say) "wheels, in dist"
+	@$(VENV)-wheels/bin/python packaging/wheels.py $(PYTHONS)
+
+requirements: $(PY)
+	$(say) "packaging/requirements.txt"
+	$(PY) -m pip install --quiet pip-tools
+	cd packaging && $(abspath $(PY)) -m piptools compile --quiet --strip-extras --allow-unsafe --no-emit-find-links --generate-hashes requirements.in
+
 # ---- Documentation ----
 
 $(VENV)/.docs: $(VENV)/.installed
@@ -352,5 +411,5 @@ docs: $(VENV)/.docs
 
 clean:
 	chmod -R u+w _build 2>/dev/null || true
-	rm -rf _build build dist $(VENV) $(VENV_MPICH) python/pydtl.egg-info python/dtl/_native/_dtl*.so
+	rm -rf _build build dist $(VENV) $(VENV_MPICH) $(VENV)-wheels python/pydtl.egg-info python/dtl/_native/_dtl*.so
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,7 +1,8 @@
 """Run all benchmarks, one after the other, and write benchmarks/RESULTS.md.
 
 Run by an environment that holds DTL, mpi4py and Open MPI; one beside it named .venv-mpich adds MPICH's table, and one
-named .venv-heat, which holds Heat, mpi4py and Open MPI, the table beside Heat.
+named .venv-heat, which holds Heat, mpi4py and Open MPI, the table beside Heat; and one named .venv-dask, which holds
+Dask, the columns of Dask.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ _SECTIONS = (
     Section("Memory", "pages.py", 0, False),
     Section("Calls on one rank", "calls.py", 0, False),
     Section("Calls on two ranks", "calls.py", 2, True),
+    Section("What 16 ranks look at", "looks.py", 16, False),
+    Section("What 64 ranks look at", "looks.py", 64, False),
     Section("Transfers between two ranks", "transfers.py", 2, True),
     Section("Computation beside communication, on two ranks", "overlap.py", 2, True),
     Section("Progress of what is under way, on two ranks", "progress.py", 2, True),
@@ -57,6 +60,8 @@ _SECTIONS = (
     Section("Halo exchange on two ranks", "halos.py", 2, True),
     Section("Exchanges of neighbours on two ranks", "neighbours.py", 2, True),
     Section("Maps on two ranks", "maps.py", 2, True),
+    Section("Files on two ranks", "files.py", 2, True),
+    Section("A first hour", "first_hour.py", 0, False),
     Section("Leaks", "leaks.py", 0, False),
 )
 

@@ -5,19 +5,43 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib
+import sys
 from pathlib import Path
 
 import dtl
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import coverage
+import pictures
 
 project = "DTL for Python"
 author = copyright = "The DTL authors"
 release = version = dtl.__version__
 
 myst_heading_anchors = 2  # what links to a part of a page name
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
-exclude_patterns = ["_build"]
-html_theme = "alabaster"
-html_theme_options = {"page_width": "70em"}
+myst_enable_extensions = ["colon_fence", "deflist"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "notebooks",
+    "reference_pages",
+]
+exclude_patterns = ["_build", "pictures"]
+html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_title = f"DTL for Python {release}"
+html_theme_options = {"sidebar_hide_name": False, "navigation_with_keys": True}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+#: A type such as bytes is not the attribute of that name, of which there are two.
+suppress_warnings = ["ref.python"]
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
@@ -42,3 +66,5 @@ def _find_sources() -> None:
 
 
 _find_sources()
+pictures.draw()
+coverage.write()

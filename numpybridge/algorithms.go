@@ -20,6 +20,9 @@ func share(c *Call) error {
 	var found comm.Shared
 	numbers = numbers[copy(found[:], numbers):]
 	return c.container(func(of container.Container) error {
+		if c.Args[0] == 1 { // the elements may be on a device
+			of = container.Anywhere(of)
+		}
 		call, mine := spelled(numbers), error(nil)
 		for _, h := range c.Lists[0] {
 			call, mine = with(call, h, mine)

@@ -63,6 +63,7 @@ func dtl_perform(c *C.dtl_call) {
 	} else if call.Number.Type.Valid() {
 		giveNumber(c, &call.Number, call.Generic)
 	}
+	c.staged = C.int32_t(truth(call.Staged))
 	*call = Call{}
 	calls.Put(call)
 }
@@ -73,7 +74,11 @@ func dtl_perform(c *C.dtl_call) {
 func dtl_release(storage C.uintptr_t) {
 	defer guard(nil)
 	h := cgo.Handle(storage)
-	h.Value().(*memory.Storage).Release()
+	if s, ok := h.Value().(*memory.Storage); ok {
+		s.Release()
+	} else {
+		h.Value().(*comm.Result).Storage.Release()
+	}
 	h.Delete()
 }
 
@@ -206,6 +211,25 @@ var formats = func() (all [dtype.N]*C.char) {
 	return all
 }()
 
+// opaqueFormats has those of opaque elements, of the sizes that there were.
+var opaqueFormats sync.Map
+
+// formatOf returns a type's format, which stays.
+func formatOf(t dtype.Type) *C.char {
+	if !t.Opaque() {
+		return formats[t]
+	}
+	if known, ok := opaqueFormats.Load(t); ok {
+		return known.(*C.char)
+	}
+	made := C.CString(t.Format())
+	known, loaded := opaqueFormats.LoadOrStore(t, made)
+	if loaded {
+		C.free(unsafe.Pointer(made))
+	}
+	return known.(*C.char)
+}
+
 // giveNumber hands a number to C, as a Python scalar or a NumPy one.
 func giveNumber(c *C.dtl_call, n *fold.Number, generic bool) {
 	at, size := unsafe.Pointer(&c.inline_data[0]), n.Type.Size()
@@ -229,17 +253,24 @@ func handOver(c *C.dtl_call, r *comm.Result) {
 		given:    1,
 		_type:    C.int32_t(r.Type),
 		data:     r.Addr,
-		format:   formats[r.Type],
+		format:   formatOf(r.Type),
 		shape:    &c.shape[0],
 		itemsize: C.int64_t(r.Type.Size()),
 		count:    C.int64_t(r.Count),
 		ndim:     C.int32_t(len(r.Shape)),
 		kind:     C.int32_t(r.Kind),
 	}
-	if c.inline_result != 0 && r.Strides == nil && r.Bytes() <= len(c.inline_data)*8 {
+	if c.inline_result != 0 && r.Queue == nil && r.Strides == nil && r.Bytes() <= len(c.inline_data)*8 {
 		c.result.data = unsafe.Pointer(&c.inline_data[0])
 		memory.Move(c.result.data, r.Addr, r.Bytes())
 		r.Storage.Release()
+		return
+	}
+	if r.Queue != nil {
+		c.result.place = C.int32_t(r.Place)
+		c.stream = C.uintptr_t(r.Queue.Stream())
+		kept := *r
+		c.storage = C.uintptr_t(cgo.NewHandle(&kept))
 		return
 	}
 	c.storage = C.uintptr_t(cgo.NewHandle(r.Storage))

@@ -19,6 +19,7 @@ typedef struct {
     int64_t count;
     int32_t ndim;
     int32_t kind;
+    int32_t place; /* of a result: 0: the host may touch it; n: only device n - 1; -n: it and the host */
 } dtl_array;
 
 /* One call: what goes in, and what comes out. */
@@ -35,6 +36,8 @@ typedef struct {
     /* set by Go */
     int32_t unsuitable; /* an argument has no element type, or is missing: nothing was done */
     int32_t retained;   /* the call failed, but others may write to out after it: it is to stay for good */
+    int32_t staged; /* elements of a device went through the host for the call */
+    uintptr_t stream; /* of a result that is a device's: the driver's stream that it is worked on in */
     uintptr_t storage; /* owner of result.data, or 0: there is none, or the elements lie in inline_data */
     dtl_array result;
     char *error; /* "[code op] cause", from malloc, or NULL */

@@ -3,17 +3,6 @@
 /* The call that serves every operation. */
 #include "numpy.h"
 
-/* alone notes that the error which is set is this rank's alone, and returns NULL. */
-static PyObject *alone(void) {
-    PyObject *type, *error, *where;
-    PyErr_Fetch(&type, &error, &where);
-    PyErr_NormalizeException(&type, &error, &where);
-    if (PyObject_SetAttrString(error, "_told", Py_False) < 0)
-        PyErr_Clear();
-    PyErr_Restore(type, error, where);
-    return NULL;
-}
-
 /* perform makes the call with the GIL released, and returns its result: None where there is none. */
 PyObject *perform(dtl_call *call) {
     if (tracing) {
@@ -24,7 +13,7 @@ PyObject *perform(dtl_call *call) {
         Py_END_ALLOW_THREADS
     }
     if (call->error != NULL)
-        return fail_with(call->error), call->alone ? alone() : NULL;
+        return call->alone ? fail_alone(call->error) : fail_with(call->error);
     if (raise_interruption()) { /* it came too late to end the call */
         if (call->storage != 0)
             dtl_release(call->storage);
@@ -35,7 +24,7 @@ PyObject *perform(dtl_call *call) {
     if (!call->result.given)
         Py_RETURN_NONE;
     if (call->result.kind != DTL_PYTHON_SCALAR)
-        return call->inline_result ? array_of(call) : buffer_new(call);
+        return call->stream != 0 ? device_memory_new(call) : call->inline_result ? array_of(call) : buffer_new(call);
     PyObject *value = give_scalar(&call->result);
     if (call->storage != 0)
         dtl_release(call->storage);

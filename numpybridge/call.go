@@ -1,7 +1,10 @@
 package numpybridge
 
 import (
+	"slices"
+
 	"dtl/core/comm"
+	"dtl/core/dtype"
 	"dtl/core/kernel/fold"
 	"dtl/core/progress"
 	"dtl/core/status"
@@ -25,6 +28,7 @@ type Call struct {
 	// if generic, a NumPy scalar
 	Generic bool
 	Alone   bool // the error is this rank's alone: no other has heard of it
+	Staged  bool // elements of a device went through the host
 }
 
 const maxLists = 2
@@ -60,7 +64,12 @@ func (c *Call) suitable() bool {
 	if row := c.Code.row(); row != nil && (row.input && !c.HasIn || row.pair && !c.HasOut) {
 		return false
 	}
-	return (!c.HasIn || c.In.Type.Valid()) && (!c.HasOut || c.Out.Type.Valid())
+	return (!c.HasIn || c.takes(c.In.Type)) && (!c.HasOut || c.takes(c.Out.Type))
+}
+
+// takes reports whether the call has a meaning for elements of a type: of opaque ones, if it moves elements of a container.
+func (c *Call) takes(t dtype.Type) bool {
+	return t.Valid() || t.Opaque() && slices.Contains(moving, c.Code)
 }
 
 // perform runs the call on the native object that its handle names. There is no result where there is an error.

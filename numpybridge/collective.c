@@ -4,7 +4,8 @@
  * The type Collective: a function in Python that every rank calls.
  *
  * It calls the function, and that is all where the function returns: so it costs a short call next to nothing. Where the
- * function raises on this rank, it calls another one with the error and the arguments, which tells the other ranks.
+ * function raises on this rank, it calls another one with the error and the arguments, which tells the other ranks, or makes the
+ * call in another way: where it returns a tuple, that has the result.
  */
 #include "module.h"
 
@@ -14,8 +15,9 @@ typedef struct {
     PyObject *function, *failed, *attributes, *weak;
 } CollectiveObject;
 
-/* give_up calls the function for errors with the one that is set, which stays set unless that function raises another. */
-static void give_up(const CollectiveObject *c, PyObject *const *args, Py_ssize_t count, PyObject *words) {
+/* give_up calls the function for errors with the one that is set, which stays set unless that function raises another, or returns
+ * the result in a tuple. */
+static PyObject *give_up(const CollectiveObject *c, PyObject *const *args, Py_ssize_t count, PyObject *words) {
     PyObject *type, *error, *where, *arguments, *answer = NULL;
     PyErr_Fetch(&type, &error, &where);
     PyErr_NormalizeException(&type, &error, &where);
@@ -27,21 +29,26 @@ static void give_up(const CollectiveObject *c, PyObject *const *args, Py_ssize_t
         answer = PyObject_CallFunctionObjArgs(c->failed, error, arguments, words == NULL ? Py_None : words, NULL);
         Py_DECREF(arguments);
     }
-    if (answer != NULL) {
+    if (answer == Py_None) {
         PyErr_Restore(type, error, where);
         Py_DECREF(answer);
-        return;
+        return NULL;
     }
     Py_XDECREF(type);
     Py_XDECREF(error);
     Py_XDECREF(where);
+    if (answer == NULL)
+        return NULL;
+    PyObject *result = Py_NewRef(PyTuple_GET_ITEM(answer, 0));
+    Py_DECREF(answer);
+    return result;
 }
 
 static PyObject *collective_vectorcall(PyObject *self, PyObject *const *args, size_t flagged, PyObject *words) {
     const CollectiveObject *c = (CollectiveObject *)self;
     PyObject *result = PyObject_Vectorcall(c->function, args, flagged, words);
     if (result == NULL && PyErr_ExceptionMatches(PyExc_Exception)) /* a KeyboardInterrupt is not told */
-        give_up(c, args, PyVectorcall_NARGS(flagged) + (words == NULL ? 0 : PyTuple_GET_SIZE(words)), words);
+        result = give_up(c, args, PyVectorcall_NARGS(flagged) + (words == NULL ? 0 : PyTuple_GET_SIZE(words)), words);
     return result;
 }
 

@@ -1,6 +1,8 @@
 package numpybridge
 
 import (
+	"math"
+
 	"dtl/core/backend"
 	"dtl/core/comm"
 	"dtl/core/container"
@@ -18,6 +20,7 @@ func (c *Call) container(f func(container.Container) error) error {
 	known := false
 	err := withContainer(c.Handle, func(of container.Container) error {
 		known = true
+		c.staging(of)
 		return f(of)
 	})
 	if !known {
@@ -33,6 +36,25 @@ func withContainer(h int64, f func(container.Container) error) (err error) {
 	}
 	defer ref.End(&err)
 	return f(ref.Object)
+}
+
+// staging notes whether the call takes the elements of a container through the host.
+func (c *Call) staging(of container.Container) {
+	if !c.Code.stages() {
+		return
+	}
+	if p, err := of.Look(); err == nil {
+		c.Staged = c.Staged || p.Placement() == container.OnDevice
+		p.Done()
+	}
+}
+
+// stagingUnless notes that the call takes the elements of a container through the host, unless devices compute with their type.
+func (c *Call) stagingUnless(of container.Container, computes func(dtype.Type) bool) {
+	if p, err := of.Look(); err == nil {
+		c.Staged = c.Staged || p.Placement() == container.OnDevice && !computes(p.Type())
+		p.Done()
+	}
 }
 
 // array calls f with the container if it owns its elements.
@@ -120,10 +142,11 @@ func create(c *Call) (err error) {
 	if family < 0 || family >= int64(len(families)) {
 		return status.New(status.InvalidArgument, "family number %d does not exist", family)
 	}
-	spec := container.Spec{Family: families[family], Type: dtype.Type(min(uint64(l.one()), uint64(dtype.N))), Shape: l.many()}
+	spec := container.Spec{Family: families[family], Type: dtype.FromNumber(l.one()), Shape: l.many()}
 	if spec.Division, err = l.division(); err != nil {
 		return err
 	}
+	spec.Placement = container.Placement(l.one())
 	ref, err := runtime.Contexts.Acquire(handle.Handle(c.Handle))
 	if err != nil {
 		return c.unknown(err)
@@ -136,10 +159,22 @@ func create(c *Call) (err error) {
 	return c.answer(nil, int64(container.Containers.Put(a)))
 }
 
-// alike makes a container laid out as another is, of dtype args[0], and returns its handle.
+// alike makes a container laid out as another is, of dtype args[0], and returns its handle. Where args[1] is not 0, the elements are
+// anything, and where those of the container of that handle are, or on the host for -1.
 func alike(c *Call) error {
-	return c.container(func(of container.Container) error {
-		a, err := container.Alike(of, dtype.Type(min(uint64(c.Args[0]), uint64(dtype.N))))
+	return c.container(func(of container.Container) (err error) {
+		var a *container.Array
+		switch t := dtype.FromNumber(c.Args[0]); {
+		case c.Args[1] == 0:
+			a, err = container.Alike(of, t)
+		case c.Args[1] < 0:
+			a, err = container.BlankBeside(of, t, nil)
+		default:
+			err = withContainer(c.Args[1], func(other container.Container) (err error) {
+				a, err = container.BlankBeside(of, t, other)
+				return err
+			})
+		}
 		if err != nil {
 			return err
 		}
@@ -147,11 +182,64 @@ func alike(c *Call) error {
 	})
 }
 
-// view returns a container's local part as a result: its own memory, with one more use.
+// view returns a container's local part as a result: its own memory, with one more use; for work on its device where args[0]
+// is 1.
 func view(c *Call) error {
 	return c.container(func(of container.Container) (err error) {
-		c.Result, err = of.View()
+		if c.Args[0] == 1 {
+			c.Result, err = container.DeviceView(of)
+		} else {
+			c.Result, err = of.View()
+		}
 		return err
+	})
+}
+
+// fillPart gives every element of a local part the input's value.
+func fillPart(c *Call) error {
+	return c.container(func(of container.Container) error { return container.FillPart(of, c.In) })
+}
+
+// setPart writes the input to a local part.
+func setPart(c *Call) error {
+	return c.container(func(of container.Container) error { return container.SetPart(of, c.In) })
+}
+
+// copyPart writes the local part of the container whose handle is the input's to this one's.
+func copyPart(c *Call) error {
+	h, err := c.integers()
+	if err != nil {
+		return err
+	}
+	return c.container(func(to container.Container) error {
+		return withContainer(h[0], func(from container.Container) error { return container.CopyPart(to, from) })
+	})
+}
+
+// elementwise writes to the container what an operator makes of the operands, whose handles are in the first list, with 0 for a
+// number, whose bits are two of the words in the second. args[0] is their element type. The input is the operator's name.
+func elementwise(c *Call) error {
+	name := string(memory.As[uint8](c.In.Raw()))
+	var operands [3]container.Operand
+	var run func(i int, to container.Container) error
+	run = func(i int, to container.Container) error {
+		if i == len(operands) {
+			return container.Elementwise(name, dtype.FromNumber(c.Args[0]), to, operands)
+		}
+		operands[i].Number = [2]uint64{uint64(c.Lists[1][2*i]), uint64(c.Lists[1][2*i+1])}
+		if c.Lists[0][i] == 0 {
+			return run(i+1, to)
+		}
+		return withContainer(c.Lists[0][i], func(of container.Container) error {
+			operands[i].Of = of
+			return run(i+1, to)
+		})
+	}
+	return c.container(func(to container.Container) error {
+		if len(c.Lists[0]) != len(operands) || len(c.Lists[1]) != 2*len(operands) {
+			return status.New(status.Internal, "%d operands of %d", len(c.Lists[0]), len(operands))
+		}
+		return run(0, to)
 	})
 }
 
@@ -243,4 +331,27 @@ func hostMemory() (memory.Allocator, error) {
 		return nil, err
 	}
 	return p.Memory(), nil
+}
+
+// foldLines folds the container's part along dimensions, to the part of the container whose handle is the first of the input's, or, where
+// that is 0, to the output. args[0] is the fold, args[1] the bits of its divisor, and args[2] of what it is besides: a root, and of all.
+// After the handle comes for each dimension 1 if it goes.
+func foldLines(c *Call) error {
+	given, err := c.integers()
+	if err != nil {
+		return err
+	}
+	how := container.LineFold{Divisor: math.Float64frombits(uint64(c.Args[1])), Root: c.Args[2]&1 != 0, All: c.Args[2]&2 != 0}
+	if how.Fold, err = fold.Parse(c.Args[0]); err != nil {
+		return err
+	}
+	for _, goes := range given[1:] {
+		how.Along = append(how.Along, goes != 0)
+	}
+	return c.container(func(from container.Container) error {
+		if given[0] == 0 {
+			return container.FoldLinesTo(c.Out, from, how)
+		}
+		return withContainer(given[0], func(to container.Container) error { return container.FoldLines(to, from, how) })
+	})
 }

@@ -32,6 +32,17 @@ PyObject *fail_with(char *error) {
     return NULL;
 }
 
+PyObject *fail_alone(char *text) {
+    fail_with(text);
+    PyObject *type, *error, *where;
+    PyErr_Fetch(&type, &error, &where);
+    PyErr_NormalizeException(&type, &error, &where);
+    if (PyObject_SetAttrString(error, "_told", Py_False) < 0)
+        PyErr_Clear();
+    PyErr_Restore(type, error, where);
+    return NULL;
+}
+
 PyObject *fail_forked(void) {
     return fail("[400 ] DTL cannot be used in a forked child; start the child with the spawn method instead");
 }

@@ -97,6 +97,9 @@ void ahead_prepare(void);
 /* ahead_claim says whether a rank may go on from a call on a board. */
 int ahead_claim(const dtl_board *board, int rank, int size);
 
+/* ahead_claim_place is that where ranks on several nodes meet, which is known by a number. */
+int ahead_claim_place(uint64_t place, int rank, int size);
+
 /* ahead_end says that this process is not ahead on a board any more. */
 static inline void ahead_end(const dtl_board *board) { dtl_ahead_end(ahead, board); }
 
@@ -150,11 +153,12 @@ void meeting_reduce(const meeting *m, void *into);
 
 /* ---- fastpath_nodes.c ---- */
 
-/* The same of ranks on several nodes: what the functions above do where there is no board. nodes_come says whether all have come
- * soon, and agree. */
+/* The same of ranks on several nodes: what the functions above do where there is no board. nodes_come says whether this rank soon has
+ * what it waits for, and agrees, and nodes_have_room whether it may be called. */
 int nodes_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t print);
 void nodes_end(meeting *m);
-int nodes_come(meeting *m, uint64_t fingerprint, const void *head, int head_bytes, const void *elements, int bytes);
+int nodes_come(meeting *m, uint64_t fingerprint, uint64_t operator, const void *head, int head_bytes, const void *elements, int bytes);
+int nodes_have_room(const meeting *m);
 
 /* ---- fastpath_collectives.c ---- */
 

@@ -21,6 +21,20 @@ static int64_t thread(void) {
 
 int ahead_claim(const dtl_board *board, int rank, int size) { return dtl_ahead_claim(ahead, board, rank, size, thread); }
 
+int ahead_claim_place(uint64_t place, int rank, int size) {
+    uint64_t nowhere = 0;
+    if (__atomic_load_n(&ahead->other, __ATOMIC_RELAXED) != 0)
+        return 0;
+    if (__atomic_load_n(&ahead->board, __ATOMIC_RELAXED) == place)
+        return 1;
+    if (!__atomic_compare_exchange_n(&ahead->board, &nowhere, place, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return 0;
+    __atomic_store_n(&ahead->rank, rank, __ATOMIC_RELAXED);
+    __atomic_store_n(&ahead->size, size, __ATOMIC_RELAXED);
+    __atomic_store_n(&ahead->thread, thread(), __ATOMIC_RELEASE);
+    return 1;
+}
+
 /* all_made_it says whether all ranks have come to the call that this one has gone on from, and made the same. It looks as often as
  * the board says. The caller has the turn there. */
 static int all_made_it(dtl_board *b, int rank, int size) {
@@ -38,6 +52,8 @@ int ahead_confirm(void) {
     dtl_board *b = (dtl_board *)on;
     if (on == 0)
         return 1;
+    if ((on & 1) != 0) /* it is not on a board: see nodes_begin */
+        return 0;
     if (__atomic_load_n(&ahead->thread, __ATOMIC_ACQUIRE) != thread() ||
         !__atomic_compare_exchange_n(&b->turn, &nobody, DTL_OUTSIDE_GO, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return 0;

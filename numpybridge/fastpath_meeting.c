@@ -140,8 +140,12 @@ static int leave_to_go(meeting *m) {
 
 int meeting_join(meeting *m, const void *head, int head_bytes, const void *elements, int bytes) {
     uint64_t by = m->brief.op >= 0 ? operators[m->brief.op] : 0;
-    if (m->board == NULL)
-        return nodes_come(m, dtl_fingerprint(&m->brief, m->print, by), head, head_bytes, elements, bytes) ? 1 : leave_to_go(m);
+    if (m->board == NULL && nodes_have_room(m))
+        return nodes_come(m, dtl_fingerprint(&m->brief, m->print, by), by, head, head_bytes, elements, bytes) ? 1 : leave_to_go(m);
+    if (m->board == NULL) {
+        meeting_end(m);
+        return 0;
+    }
     if (m->brief.waits == DTL_FOR_ALL && m->brief.root == 0 && m->board->all != 0)
         m->brief.waits = DTL_TOGETHER;
     if (!has_room(m, head_bytes + bytes)) {
@@ -166,7 +170,7 @@ int meeting_reduces(int64_t op, int64_t type) {
 }
 
 void meeting_reduce(const meeting *m, void *into) {
-    const char *all = m->board == NULL ? dtl_nodes_outcome(m->nodes)->elements
+    const char *all = m->board == NULL ? dtl_nodes_combined(m->nodes)
                       : m->brief.waits == DTL_TOGETHER ? dtl_combination(m->board) : NULL;
     int bytes;
     if (all != NULL) {

@@ -49,7 +49,7 @@ PyObject *fast_send(fast_call *t, const RanksObject *ranks) {
     dtl_board *b = ranks->board;
     int64_t dest = t->call.args[0], tag = t->call.args[1];
     uint64_t request = 0;
-    if (b == NULL || !t->call.in.given || dest < 0 || dest >= ranks->size || tag < 0 || tag >= b->tags)
+    if (b == NULL || !t->call.in.given || dest < 0 || dest >= ranks->size || dest == ranks->rank || tag < 0 || tag >= b->tags)
         Py_RETURN_NOTIMPLEMENTED;
     int64_t bytes = t->call.in.count * type_of(t)->size;
     int64_t along = bytes <= DTL_EAGER - DTL_HEADER_MAX ? bytes : 0;

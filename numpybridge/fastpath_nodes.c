@@ -10,11 +10,14 @@
  * leaves the wait to Go. */
 enum { PATIENCE = 20 * 1000, LONG_PATIENCE = 1000 * 1000 };
 
+/* place returns what core/comm.Ahead knows ranks on several nodes by: odd, unlike a board. */
+static uint64_t place(const dtl_nodes *n) { return (uint64_t)(uintptr_t)n | 1; }
+
 int nodes_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t print) {
     dtl_nodes *n = ranks->nodes;
     uint64_t nobody = 0;
     int64_t handle = ranks->handle.handle;
-    if (n == NULL || handle == 0 || tracing || !ahead_confirmed(NULL) ||
+    if (n == NULL || handle == 0 || tracing || !ahead_confirmed((const dtl_board *)place(n)) ||
         __atomic_load_n(&n->owner, __ATOMIC_ACQUIRE) != handle ||
         !__atomic_compare_exchange_n(&n->turn, &nobody, DTL_OUTSIDE_GO, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return 0;
@@ -25,7 +28,7 @@ int nodes_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t pri
     m->size = ranks->size;
     m->brief = (dtl_brief){.handle = handle, .code = code, .op = -1};
     if (__atomic_load_n(&n->owner, __ATOMIC_ACQUIRE) == handle && __atomic_load_n(&n->broken, __ATOMIC_RELAXED) == 0 &&
-        __atomic_load_n(n->queued, __ATOMIC_RELAXED) == 0)
+        __atomic_load_n(n->queued, __ATOMIC_RELAXED) == 0 && (!n->goes_on || n->number - n->listened < DTL_NODES_AHEAD))
         return 1;
     nodes_end(m);
     return 0;
@@ -49,19 +52,62 @@ static int come(dtl_nodes *n, int64_t patience) {
     return how;
 }
 
-int nodes_come(meeting *m, uint64_t fingerprint, const void *head, int head_bytes, const void *elements, int bytes) {
-    dtl_nodes *n = m->nodes;
-    dtl_stated s = {.fingerprint = fingerprint, .want = dtl_want(&m->brief), .started = __atomic_load_n(&n->started, __ATOMIC_RELAXED)};
-    dtl_nodes_elements brought = {.at = elements, .count = m->brief.count, .bytes = bytes, .type = (int32_t)m->brief.type, .op = (int32_t)m->brief.op};
-    brought.way = m->brief.loose ? DTL_FROM_ROOT : m->brief.op >= 0 ? DTL_COMBINED_FOR_ALL : DTL_TO_ALL;
-    brought.head = head;
-    brought.head_bytes = head_bytes;
-    dtl_nodes_come(n, &s, &brought);
+/* wait_for_others waits without the interpreter's lock where it takes longer. */
+static int wait_for_others(dtl_nodes *n) {
     int how = come(n, 0);
     if (how == DTL_NODES_LATE) {
         Py_BEGIN_ALLOW_THREADS
         how = come(n, LONG_PATIENCE);
         Py_END_ALLOW_THREADS
     }
-    return how == DTL_NODES_OVER && dtl_nodes_outcome(n)->stated.differs == 0;
+    return how;
+}
+
+/* without_meeting says whether the call is one with a root that is made without a meeting. */
+static int without_meeting(const meeting *m) { return m->brief.root != 0 && dtl_nodes_without_meeting(m->nodes); }
+
+/* role returns what this rank does in such a call. */
+static uint8_t role(const meeting *m) {
+    int root = m->rank == (int)m->brief.root - 1;
+    if (m->brief.loose)
+        return root ? DTL_NODES_GIVES : DTL_NODES_TAKES;
+    return root ? DTL_NODES_COLLECTS : DTL_NODES_BRINGS;
+}
+
+/* pass makes a call without a meeting. */
+static int pass(meeting *m, uint64_t fingerprint, uint64_t operator, const dtl_nodes_elements *brought) {
+    dtl_nodes_record call = {.want = dtl_want(&m->brief), .operation = m->print, .operator = operator, .count = m->brief.count};
+    call.type = (int32_t)m->brief.type;
+    call.root = (int32_t)m->brief.root;
+    call.role = role(m);
+    dtl_nodes_pass(m->nodes, fingerprint, &call, brought);
+    return wait_for_others(m->nodes) == DTL_NODES_OVER;
+}
+
+int nodes_come(meeting *m, uint64_t fingerprint, uint64_t operator, const void *head, int head_bytes, const void *elements, int bytes) {
+    dtl_nodes *n = m->nodes;
+    dtl_stated s = {.fingerprint = fingerprint, .want = dtl_want(&m->brief), .started = __atomic_load_n(&n->started, __ATOMIC_RELAXED)};
+    dtl_nodes_elements brought = {.at = elements, .count = m->brief.count, .bytes = bytes, .type = (int32_t)m->brief.type, .op = (int32_t)m->brief.op};
+    brought.way = m->brief.loose ? DTL_FROM_ROOT : m->brief.op >= 0 ? DTL_COMBINED_FOR_ALL : DTL_TO_ALL;
+    brought.head = head;
+    brought.head_bytes = head_bytes;
+    if (without_meeting(m))
+        return pass(m, fingerprint, operator, &brought);
+    n->rooted = m->brief.root != 0 && n->goes_on;
+    dtl_nodes_come(n, &s, &brought);
+    if (wait_for_others(n) != DTL_NODES_OVER || dtl_nodes_outcome(n)->stated.differs != 0)
+        return 0;
+    if (__atomic_load_n(&ahead->board, __ATOMIC_RELAXED) == place(n)) {
+        __atomic_store_n(&ahead->thread, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&ahead->board, 0, __ATOMIC_RELEASE);
+    }
+    return 1;
+}
+
+/* nodes_have_room also says that somebody tells the others of the call, if this rank does not come by. */
+int nodes_have_room(const meeting *m) {
+    dtl_nodes *n = m->nodes;
+    if (!without_meeting(m))
+        return 1;
+    return n->awake && n->given != NULL && dtl_nodes_has_room(n) && ahead_claim_place(place(n), m->rank, m->size);
 }

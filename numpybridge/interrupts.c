@@ -18,6 +18,9 @@ static unsigned long raised_in;
  * asks for the interpreter's lock may never get it, or be ended in the middle of a call of Go's. */
 static int inside, ended;
 
+/* How often this thread is on its way into Python from Go: above 0, a handler that runs interrupts a call that waits. */
+static __thread int entered;
+
 void interrupts_setup(PyObject *where_) {
     Py_INCREF(where_);
     Py_XSETREF(where, where_);
@@ -33,10 +36,12 @@ static int enter(PyGILState_STATE *held) {
         return 0;
     }
     *held = PyGILState_Ensure();
+    entered++;
     return 1;
 }
 
 static void leave(PyGILState_STATE held) {
+    entered--;
     PyGILState_Release(held);
     __atomic_sub_fetch(&inside, 1, __ATOMIC_SEQ_CST);
 }
@@ -114,6 +119,12 @@ PyObject *bridge_interruption(PyObject *module, PyObject *unused) {
         return NULL;
     Py_RETURN_NONE;
 }
+
+const char waits_doc[] = PyDoc_STR(
+"waits($module, /)\n--\n\n"
+"Say whether what runs is called by a call of DTL that waits, as signal handlers are.");
+
+PyObject *bridge_waits(PyObject *module, PyObject *unused) { return PyBool_FromLong(entered > 0); }
 
 const char use_alternate_stack_doc[] = PyDoc_STR(
 "use_alternate_stack($module, number, /)\n--\n\n"

@@ -61,6 +61,8 @@ static PyMethodDef methods[] = {
     {"attach_window", bridge_attach_window, METH_O, attach_window_doc},
     {"call", (PyCFunction)(void (*)(void))bridge_call, METH_FASTCALL, call_doc},
     {"clock", bridge_clock, METH_NOARGS, clock_doc},
+    {"device_lend", bridge_device_lend, METH_VARARGS, device_lend_doc},
+    {"device_stream", bridge_device_stream, METH_O, device_stream_doc},
     {"end", bridge_end, METH_NOARGS, end_doc},
     {"hold", bridge_hold, METH_VARARGS, hold_doc},
     {"interruption", bridge_interruption, METH_NOARGS, interruption_doc},
@@ -70,7 +72,9 @@ static PyMethodDef methods[] = {
     {"pends", bridge_pends, METH_O, pends_doc},
     {"setup", bridge_setup, METH_VARARGS, setup_doc},
     {"start", (PyCFunction)(void (*)(void))bridge_start, METH_FASTCALL, start_doc},
+    {"take_dlpack", bridge_take_dlpack, METH_O, take_dlpack_doc},
     {"use_alternate_stack", bridge_use_alternate_stack, METH_O, use_alternate_stack_doc},
+    {"waits", bridge_waits, METH_NOARGS, waits_doc},
     {NULL},
 };
 
@@ -119,7 +123,8 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     PendingCallType.tp_base = RanksType.tp_base = ExposedType.tp_base = &HandleType;
     if (add_type(module, "Handle", &HandleType) < 0 || add_type(module, "Ranks", &RanksType) < 0 ||
         add_type(module, "Exposed", &ExposedType) < 0 ||
-        add_type(module, "Buffer", &BufferType) < 0 || add_type(module, "ShortCall", &ShortCallType) < 0 ||
+        add_type(module, "Buffer", &BufferType) < 0 || add_type(module, "DeviceMemory", &DeviceMemoryType) < 0 ||
+        add_type(module, "ShortCall", &ShortCallType) < 0 ||
         add_type(module, "Collective", &CollectiveType) < 0 ||
         add_type(module, "Recorder", &RecorderType) < 0 || add_type(module, "PendingCall", &PendingCallType) < 0)
         goto failed;

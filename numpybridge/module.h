@@ -52,6 +52,9 @@ PyObject *fail(const char *text);
 /* fail_with raises an error of Go's, frees it, and returns NULL. */
 PyObject *fail_with(char *error);
 
+/* fail_alone is fail_with of an error that no other rank knows of. */
+PyObject *fail_alone(char *error);
+
 /* fail_forked says that this process is a forked child, and returns NULL. */
 PyObject *fail_forked(void);
 
@@ -81,6 +84,18 @@ extern PyTypeObject HandleType, RanksType, BufferType, ExposedType;
 
 /* buffer_new makes a Buffer of a call's result. It takes over the storage, also when it fails. */
 PyObject *buffer_new(const dtl_call *call);
+
+/* ---- device_memory.c ---- */
+
+extern PyTypeObject DeviceMemoryType;
+
+/* device_memory_new makes a DeviceMemory of a call's result. It takes over the storage, also when it fails. */
+PyObject *device_memory_new(const dtl_call *call);
+
+extern const char device_lend_doc[], device_stream_doc[], take_dlpack_doc[];
+PyObject *bridge_device_lend(PyObject *module, PyObject *args);
+PyObject *bridge_device_stream(PyObject *module, PyObject *device);
+PyObject *bridge_take_dlpack(PyObject *module, PyObject *capsule);
 
 /* ---- arguments.c ---- */
 
@@ -155,6 +170,9 @@ PyObject *bridge_interruption(PyObject *module, PyObject *unused);
 
 extern const char use_alternate_stack_doc[];
 PyObject *bridge_use_alternate_stack(PyObject *module, PyObject *number);
+
+extern const char waits_doc[];
+PyObject *bridge_waits(PyObject *module, PyObject *unused);
 
 /* ---- turns.c ---- */
 

@@ -3,6 +3,7 @@ package numpybridge
 import (
 	"dtl/core/algorithm"
 	"dtl/core/container"
+	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/kernel/fold"
 	"dtl/core/status"
@@ -20,6 +21,10 @@ func foldElements(c *Call) error {
 		return err
 	}
 	return c.container(func(of container.Container) (err error) {
+		c.stagingUnless(of, func(t dtype.Type) bool {
+			_, there := f.Device(t)
+			return there
+		})
 		switch {
 		case c.Args[3] != 0:
 			c.Generic = true
@@ -51,6 +56,10 @@ func folding(f fold.Kind, n int64) (string, error) {
 // are conjugated, and with args[2], the sum is exact.
 func dot(c *Call) error {
 	return c.container(func(a container.Container) error {
+		c.stagingUnless(a, func(t dtype.Type) bool {
+			_, there := fold.DotOnDevice(t)
+			return there
+		})
 		return withContainer(c.Args[0], func(b container.Container) (err error) {
 			if c.Args[2] != 0 {
 				c.Number, err = algorithm.Exact(a, b, fold.Squares, c.Args[1] != 0)

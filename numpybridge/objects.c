@@ -65,7 +65,7 @@ typedef struct {
     void *data;
     Py_ssize_t itemsize, count;
     int ndim, kind, c_order;
-    char format[4];
+    char format[12];
     Py_ssize_t *strides;
     Py_ssize_t shape[1]; /* ndim of them, then as many strides */
 } BufferObject;

@@ -115,6 +115,12 @@ const (
 	WinSwap
 	WinRput
 	WinRget
+	FillPart
+	SetPart
+	CopyPart
+	Elementwise
+	FoldLines
+	Linked
 )
 
 // operation is what is known of one.
@@ -125,6 +131,9 @@ type operation struct {
 	pair  bool   // the second buffer is an input, too: nothing is written to it
 	run   func(*Call) error
 }
+
+// moving has the operations that only move a container's elements to or from an array.
+var moving = []Code{Give, Put, Assign, GatherTo, Distribute}
 
 // operations has a row for each code. The functions stand in a file for each family.
 var operations = [...]operation{
@@ -234,12 +243,27 @@ var operations = [...]operation{
 	WinSwap:      {"WIN_SWAP", "rma_compare_and_swap", true, false, winSwap},
 	WinRput:      {"WIN_RPUT", "rma_rput", true, false, winRput},
 	WinRget:      {"WIN_RGET", "rma_rget", false, false, winRget},
+	FillPart:     {"FILL_PART", "fill", true, false, fillPart},
+	SetPart:      {"SET_PART", "from_local", true, false, setPart},
+	CopyPart:     {"COPY_PART", "copy", true, false, copyPart},
+	Elementwise:  {"ELEMENTWISE", "ufunc", true, false, elementwise},
+	FoldLines:    {"FOLD_LINES", "reduction", true, false, foldLines},
+	Linked:       {"LINKED", "nccl", true, false, linked},
 }
 
 // local reports whether an operation concerns no other rank, so that none hears of its errors.
 func (c Code) local() bool {
 	switch c {
-	case Ticket, View, Alike, Indices, Owner, Span, PlanBytes, Equal, HaloView, CartAt, Place, WinFacts, WinView:
+	case Ticket, View, Alike, Indices, Owner, Span, PlanBytes, Equal, HaloView, CartAt, Place, WinFacts, WinView, FillPart, SetPart, CopyPart, Elementwise, FoldLines:
+		return true
+	}
+	return false
+}
+
+// stages reports whether an operation takes elements that a device alone reaches through the host.
+func (c Code) stages() bool {
+	switch c {
+	case Resize, Redistribute, Take, Give, Get, Put, Assign, GatherTo, Distribute:
 		return true
 	}
 	return false

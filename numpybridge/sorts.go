@@ -12,7 +12,10 @@ func (c *Call) sorting() algorithm.Sorting {
 
 // sortOf sorts a container in place.
 func sortOf(c *Call) error {
-	return c.container(func(of container.Container) error { return algorithm.Sort(of, c.sorting()) })
+	return c.container(func(of container.Container) error {
+		c.Staged = algorithm.MergesByHost(of)
+		return algorithm.Sort(of, c.sorting())
+	})
 }
 
 // argsort makes a container of the indices that sort another, and returns its handle.

@@ -168,6 +168,7 @@ static PyObject *inside;
 /* What users call each operation, and whether its result is memory that stays where it is. */
 static struct {
     PyObject *name;
+    PyObject *staged; /* its name where elements of a device go through the host for it; NULL before the first time */
     int view;
 } *operations;
 static int64_t n_operations;
@@ -272,6 +273,15 @@ static void tell(traced *t) {
     Py_XDECREF(t->file);
 }
 
+/* staged_name returns what a trace calls an operation that takes elements of a device through the host. */
+static PyObject *staged_name(int64_t code) {
+    if (operations[code].staged == NULL)
+        operations[code].staged = PyUnicode_FromFormat("%U (staged)", operations[code].name);
+    if (operations[code].staged == NULL)
+        PyErr_Clear();
+    return operations[code].staged != NULL ? operations[code].staged : operations[code].name;
+}
+
 static int64_t size_of(const dtl_array *a) { return a->given ? a->count * a->itemsize : 0; }
 
 void trace_perform(dtl_call *call) {
@@ -283,7 +293,7 @@ void trace_perform(dtl_call *call) {
     Py_END_ALLOW_THREADS
     if (call->unsuitable || call->code < 0 || call->code >= n_operations)
         return;
-    t.op = operations[call->code].name;
+    t.op = call->staged ? staged_name(call->code) : operations[call->code].name;
     t.failed = call->error != NULL;
     if (!t.failed) {
         t.bytes = size_of(&call->in) + size_of(&call->out);

@@ -1,14 +1,17 @@
 package pydtl
 
 import (
+	"fmt"
+	"strings"
+
 	"dtl/core/backend"
+	"dtl/core/runtime"
 	"dtl/core/status"
 
 	// The backends that exist: each registers itself.
 	_ "dtl/backends/cpu"
 	_ "dtl/backends/cuda"
 	_ "dtl/backends/hip"
-	_ "dtl/backends/nccl"
 )
 
 // BackendCount returns how many backends are registered, usable or not.
@@ -25,6 +28,27 @@ func BackendName(i int64) (name string, err error) {
 		return "", status.New(status.OutOfBounds, "backend %d outside [0, %d)", i, len(names))
 	}
 	return names[i], nil
+}
+
+// DeviceNames returns what their vendor calls the GPUs that this process can use, a line each. None is used for it.
+func DeviceNames() (names string, err error) {
+	defer guard(&err)
+	all, err := runtime.DeviceNames()
+	return strings.Join(all, "\n"), err
+}
+
+// ContextGpu returns which GPU the containers of a context are on: what tells it apart from all others, in 32 digits, its number and
+// its name. Local.
+func ContextGpu(ctx int64) (text string, err error) {
+	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (string, error) {
+		q, err := c.Queue()
+		if err != nil {
+			return "", err
+		}
+		d := q.Device()
+		return fmt.Sprintf("%x %d %s", d.UUID(), d.Number(), d.Name()), nil
+	})
 }
 
 // BackendWhyNot returns why the named backend cannot be used in this process, or "" if it can.

@@ -61,6 +61,19 @@ func ContainerViews(h int64) (n int64, err error) {
 	})
 }
 
+// ContainerPlacement returns the number of a container's placement, as it was resolved when it was made.
+func ContainerPlacement(h int64) (placement int64, err error) {
+	defer guard(&err)
+	return using(container.Containers, h, func(c container.Container) (int64, error) {
+		p, err := c.Look()
+		if err != nil {
+			return 0, err
+		}
+		defer p.Done()
+		return int64(p.Placement()), nil
+	})
+}
+
 // ContainerClose closes a container; its views stay valid. Its handle is invalid from then on. Local.
 func ContainerClose(h int64) (ok bool, err error) {
 	defer guard(&err)

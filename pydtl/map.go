@@ -33,12 +33,6 @@ func MapLen(m int64) (n int64, err error) {
 	return using(hashmap.Maps, m, (*hashmap.Map).Len)
 }
 
-// MapGlobalSize returns the number of entries on all ranks. Collective.
-func MapGlobalSize(m int64) (n int64, err error) {
-	defer guard(&err)
-	return using(hashmap.Maps, m, (*hashmap.Map).GlobalSize)
-}
-
 // MapSync returns when every rank has called it, by the same name. Collective.
 func MapSync(m int64, name string) (ok bool, err error) {
 	defer guard(&err)

@@ -1,6 +1,9 @@
 package pydtl
 
-import "dtl/core/backend"
+import (
+	"dtl/core/backend"
+	"dtl/core/runtime"
+)
 
 // hostMemory returns the memory that containers use.
 func hostMemory() (backend.MemorySpace, error) {
@@ -31,4 +34,20 @@ func MemoryPeak() (bytes int64, err error) {
 	}
 	_, bytes = m.InUse()
 	return bytes, nil
+}
+
+// PlacementWhyNot returns why containers cannot be placed on a GPU, or in memory that host and GPU both reach; "" if they can.
+// It begins to use the device.
+func PlacementWhyNot(unified bool) (reason string, err error) {
+	defer guard(&err)
+	if err := runtime.CheckPlacement(unified); err != nil {
+		return err.Error(), nil
+	}
+	return "", nil
+}
+
+// MemoryTrim gives memory of GPUs that is kept for later back to their drivers, and returns how many bytes.
+func MemoryTrim() (bytes int64, err error) {
+	defer guard(&err)
+	return runtime.Trim()
 }

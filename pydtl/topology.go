@@ -5,11 +5,18 @@ import (
 	"dtl/core/topology"
 )
 
-// ContextTopology describes where the ranks of a context are now, as topology.Table does. Collective.
+// ContextTopology describes where the ranks of a context were when it was made, or last found it out, as topology.Table
+// does. Local.
 func ContextTopology(ctx int64) (table string, err error) {
 	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (string, error) { return topology.Table(c.Places()), nil })
+}
+
+// ContextFindTopology describes where the ranks of a context are now, as topology.Table does. Collective.
+func ContextFindTopology(ctx int64) (table string, err error) {
+	defer guard(&err)
 	return on(ctx, func(c *runtime.Context) (string, error) {
-		places, err := c.Places()
+		places, err := c.FindPlaces()
 		if err != nil {
 			return "", err
 		}

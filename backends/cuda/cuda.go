@@ -1,4 +1,4 @@
-// Package cuda is the backend of NVIDIA's GPUs: so far, it knows whether this process sees any.
+// Package cuda is the backend of NVIDIA's GPUs: memory there, and work in queues.
 package cuda
 
 import (
@@ -15,6 +15,7 @@ var api = gpu.API{
 	Init:      "cuInit",
 	Count:     "cuDeviceGetCount",
 	ErrorText: "cuGetErrorString",
+	Driven:    true,
 }
 
 func init() { backend.Register(gpu.New(api, dl.Linker)) }

@@ -76,6 +76,8 @@ typedef struct Status {
 // What this ABI's library does that the calls make up for. Its vector code adds integers of 8 and 16 bits with
 // saturation, where C and NumPy wrap around.
 #define NARROW_SUMS_SATURATE 1
+// Its windows take a lock before they combine elements, but for a rank that has the part alone by MPI_Win_lock.
+#define WINDOWS_LOCK 1
 
 #define DATA(X) \
 	X(ompi_mpi_comm_null) \

@@ -98,6 +98,9 @@ struct dtl_mpi_traffic {
 	             uint64_t *request, struct dtl_status *st), (traffic, buf, n, type, source, tag, patience, request, st)) \
 	X(try_recv, (uint64_t traffic, void *buf, int64_t n, int type, int source, int tag, int *flag, struct dtl_status *st), \
 	  (traffic, buf, n, type, source, tag, flag, st)) \
+	X(match, (uint64_t traffic, int source, int tag, int *flag, uint64_t *message, struct dtl_status *st), \
+	  (traffic, source, tag, flag, message, st)) \
+	X(take, (uint64_t message, void *buf, int64_t n, int type), (message, buf, n, type)) \
 	X(drop, (uint64_t traffic, int *flag), (traffic, flag)) \
 	X(wait, (uint64_t traffic, uint64_t *request, struct dtl_status *st), (traffic, request, st)) \
 	X(wait_for, (uint64_t traffic, uint64_t *request, int64_t patience, int *flag, struct dtl_status *st), \
@@ -133,6 +136,7 @@ struct dtl_mpi_traffic {
 	               uint64_t *request), (comm, send, recv, n, size, type, request)) \
 	X(iallreduce, (uint64_t comm, const void *send, void *recv, int64_t n, int type, int op, uint64_t *request), \
 	  (comm, send, recv, n, type, op, request)) \
+	X(windows_lock, (int *lock), (lock)) \
 	X(expose, (uint64_t comm, uintptr_t base, int64_t bytes, int words, uint64_t *win), (comm, base, bytes, words, win)) \
 	X(close_window, (uint64_t win), (win)) \
 	X(put, (uint64_t win, uintptr_t from, int64_t n, int type, int target, int64_t offset), \

@@ -27,6 +27,7 @@ type Comm struct {
 	tagBound int
 	traffic  *C.struct_dtl_mpi_traffic // is freed with the communicator
 	draining draining
+	probes   *probes // nil: MPI completes receives from any source
 	freed    atomic.Bool
 }
 
@@ -55,7 +56,7 @@ func world(m calls) (*Comm, error) {
 	if rc := C.dtl_mpi_world(m.c, &handle); rc != 0 {
 		return nil, m.failure("MPI_COMM_WORLD", rc)
 	}
-	return duplicate(m, handle)
+	return probing(duplicate(m, handle))
 }
 
 // adopt returns a duplicate of somebody else's communicator.
@@ -71,7 +72,7 @@ func adopt(m calls, native uintptr) (*Comm, error) {
 	if inter != 0 {
 		return nil, status.New(status.InvalidArgument, "the communicator connects two groups; one of a single group is needed")
 	}
-	return duplicate(m, handle)
+	return probing(duplicate(m, handle))
 }
 
 func duplicate(m calls, handle C.uint64_t) (*Comm, error) {
@@ -96,6 +97,9 @@ func (c *Comm) Dup() (backend.ReducingCommunicator, error) {
 	d, err := duplicate(c.m, c.handle)
 	if err != nil {
 		return nil, err
+	}
+	if c.probes != nil {
+		d.probes = &probes{}
 	}
 	return d, nil
 }
@@ -122,7 +126,14 @@ func (c *Comm) Split(color, key int) (backend.ReducingCommunicator, error) {
 	if null != 0 {
 		return nil, nil
 	}
-	return owned(c.m, to)
+	part, err := own(c.m, to)
+	if err == nil && c.probes != nil {
+		part, err = probing(part, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return part, nil
 }
 
 // SplitByNode returns a communicator of the ranks that share memory with this one, in their order. Collective.

@@ -72,8 +72,8 @@ func eachKind(t *testing.T, least int, test func(t *testing.T, j jobtest.Job)) {
 // TestJobs starts one job for all that ranks can test one after the other: starting and ending MPI takes longest.
 func TestJobs(t *testing.T) {
 	eachKind(t, 1, func(t *testing.T, j jobtest.Job) {
-		j.Passes(t, "TestRankConformance", "TestRankConformanceOfLargeCounts", "TestRankSumOfPartsBeyondLimit",
-			"TestRankErrorsAreReturned", "TestRankAdopt", "TestRankNative",
+		j.Passes(t, "TestRankConformance", "TestRankConformanceOfLargeCounts",
+			"TestRankConformanceOfProbes", "TestRankSumOfPartsBeyondLimit", "TestRankErrorsAreReturned", "TestRankAdopt", "TestRankNative",
 			"TestRankDescribe", "TestRankWindow", "TestRankWindowOfLargeCounts", "TestRankAfterFinalize")
 	})
 }

@@ -41,6 +41,13 @@ func (c *Comm) SendFor(buf memory.Span, dest, tag int, patience time.Duration) (
 // RecvFor starts a receive and waits for it, at most about patience. Open MPI writes a message that is longer than buf
 // past its end, before it reports the truncation.
 func (c *Comm) RecvFor(buf memory.Span, source, tag int, patience time.Duration) (backend.Status, backend.Request, error) {
+	if p := c.probe(buf, source, tag); p != nil {
+		st, done, err := p.WaitFor(patience)
+		if done {
+			return st, nil, err
+		}
+		return backend.Status{}, p, nil
+	}
 	b := c.recv(buf, source, tag, max(patience, 0))
 	if b.rc != 0 {
 		return backend.Status{}, nil, c.m.failure("MPI_Irecv", b.rc)
@@ -62,6 +69,9 @@ func (c *Comm) Isend(buf memory.Span, dest, tag int) (backend.Request, error) {
 
 // Irecv starts a receive. buf is memory of C, or pinned, and stays with the operation until it is complete.
 func (c *Comm) Irecv(buf memory.Span, source, tag int) (backend.Request, error) {
+	if p := c.probe(buf, source, tag); p != nil {
+		return p, nil
+	}
 	b := c.recv(buf, source, tag, justStart)
 	if b.rc != 0 {
 		return nil, c.m.failure("MPI_Irecv", b.rc)
@@ -84,6 +94,9 @@ func (m calls) at() C.uintptr_t { return C.uintptr_t(uintptr(unsafe.Pointer(m.c)
 
 // TryRecv receives a message that is there already.
 func (c *Comm) TryRecv(buf memory.Span, source, tag int) (backend.Status, bool, error) {
+	if p := c.probe(buf, source, tag); p != nil {
+		return p.once()
+	}
 	var st C.struct_dtl_status
 	var found C.int
 	rc := C.dtl_mpi_try_recv(c.m.c, c.messages(), buf.Addr, C.int64_t(buf.Count), C.int(buf.Type), C.int(source), C.int(tag),

@@ -14,6 +14,7 @@ import (
 )
 
 var _ backend.WindowProvider = (*Comm)(nil)
+var _ backend.LockingWindow = (*window)(nil)
 
 // What stands for all targets in calls.h does so in the core: a difference is a constant that does not fit.
 const _ = uint(C.DTL_EVERY-backend.Every) + uint(backend.Every-C.DTL_EVERY)
@@ -36,6 +37,12 @@ func (c *Comm) Expose(mem memory.Span) (backend.Window, error) {
 		return nil, c.m.failure("MPI_Win_create", rc)
 	}
 	return w, nil
+}
+
+// CombinesUnderLock reports whether the library's windows have locks for what combines elements.
+func (w *window) CombinesUnderLock() bool {
+	var lock C.int
+	return C.dtl_mpi_windows_lock(w.m.c, &lock) == 0 && lock != 0
 }
 
 // address is a number: element memory is not Go's.

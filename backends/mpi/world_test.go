@@ -74,6 +74,13 @@ func TestRankConformanceOfLargeCounts(t *testing.T) {
 	backendtest.Communicator(t, func(t *testing.T, body func(*testing.T, backend.ReducingCommunicator)) { body(t, c) })
 }
 
+// TestRankConformanceOfProbes receives from any source as with MPICH on several nodes.
+func TestRankConformanceOfProbes(t *testing.T) {
+	c := rankWorld(t)
+	c.probes = &probes{}
+	backendtest.Messages(t, func(t *testing.T, body func(*testing.T, backend.ReducingCommunicator)) { body(t, c) })
+}
+
 func TestRankWindow(t *testing.T) {
 	c := rankWorld(t)
 	backendtest.Window(t, func(t *testing.T, body func(*testing.T, backend.ReducingCommunicator)) { body(t, c) })

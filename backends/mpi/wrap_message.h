@@ -105,19 +105,31 @@ static int wrap_recv_for(uint64_t traffic, void *buf, int64_t n, int type, int s
 	return status_out(&native, st);
 }
 
-static int wrap_try_recv(uint64_t traffic, void *buf, int64_t n, int type, int source, int tag, int *flag,
-                         struct dtl_status *st) {
-	struct elements e;
-	Message message;
+// wrap_match takes a message that has come out of what other receives match. wrap_take receives it.
+static int wrap_match(uint64_t traffic, int source, int tag, int *flag, uint64_t *message, struct dtl_status *st) {
+	Message matched;
 	Status native = {0};
 	REQUIRE_ALIVE();
-	RETURN_IF(mpi.Improbe(rank_in(source), tag_in(tag), comm_of(traffic_of(traffic)->comm), flag, &message, &native));
+	RETURN_IF(mpi.Improbe(rank_in(source), tag_in(tag), comm_of(traffic_of(traffic)->comm), flag, &matched, &native));
 	if (!*flag)
 		return SUCCESS;
+	*message = (uint64_t)(uintptr_t)matched;
 	received(traffic, &native);
-	RETURN_IF(status_out(&native, st));
+	return status_out(&native, st);
+}
+
+static int wrap_take(uint64_t message, void *buf, int64_t n, int type) {
+	struct elements e;
+	Message matched = (Message)(uintptr_t)message;
 	RETURN_IF(elements_of(n, n, type, &e));
-	return elements_done(&e, mpi.Mrecv(buf, e.count, e.type, &message, STATUS_IGNORE));
+	return elements_done(&e, mpi.Mrecv(buf, e.count, e.type, &matched, STATUS_IGNORE));
+}
+
+static int wrap_try_recv(uint64_t traffic, void *buf, int64_t n, int type, int source, int tag, int *flag,
+                         struct dtl_status *st) {
+	uint64_t message = 0;
+	RETURN_IF(wrap_match(traffic, source, tag, flag, &message, st));
+	return *flag ? wrap_take(message, buf, n, type) : SUCCESS;
 }
 
 // The longest message that wrap_drop receives: a longer one may have to wait for its sender.

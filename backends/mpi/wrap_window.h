@@ -5,8 +5,7 @@
 
 static Win win_of(uint64_t handle) { return (Win)(uintptr_t)handle; }
 
-// Of words, each call moves one. Open MPI then combines them with the network's own operations; else it locks, reads, writes
-// and unlocks, which are four messages.
+// Of words, each call moves one. Open MPI then combines them with the network's own operations.
 static int wrap_expose(uint64_t comm, uintptr_t base, int64_t bytes, int words, uint64_t *win) {
 	Win made = WIN_NULL;
 	Info info = INFO_NULL;
@@ -22,6 +21,12 @@ static int wrap_expose(uint64_t comm, uintptr_t base, int64_t bytes, int words, 
 	RETURN_IF(mpi.Win_set_errhandler(made, ERRORS_RETURN));
 	*win = (uint64_t)(uintptr_t)made;
 	return mpi.Win_lock_all(MODE_NOCHECK, made);
+}
+
+// Open MPI locks before it combines even a word of such a window, and unlocks: three messages over TCP.
+static int wrap_windows_lock(int *lock) {
+	*lock = WINDOWS_LOCK;
+	return SUCCESS;
 }
 
 static int wrap_close_window(uint64_t win) {

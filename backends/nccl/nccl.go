@@ -1,11 +1,15 @@
-// Package nccl is the backend of NVIDIA's collective library: so far, it knows whether this process can use it.
+// Package nccl is the backend of NVIDIA's collective library, which has the GPUs of several ranks exchange elements by
+// themselves.
 package nccl
 
 import (
+	"os"
+	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"dtl/backends/internal/dl"
-	"dtl/backends/internal/gpu"
+	"dtl/backends/internal/environ"
 	"dtl/core/backend"
 	"dtl/core/status"
 )
@@ -14,34 +18,88 @@ func init() {
 	backend.Register(newBackend(func() error { return backend.Probe("cuda") }, dl.Linker))
 }
 
-type nccl struct{ probe func() error }
+type nccl struct{ table func() (*table, error) }
+
+var _ backend.DeviceLinker = (*nccl)(nil)
 
 // newBackend returns a backend that looks for CUDA and the library once.
 func newBackend(cuda func() error, opener dl.Opener) *nccl {
-	return &nccl{sync.OnceValue(func() error { return look(cuda, opener) })}
+	return &nccl{sync.OnceValues(func() (*table, error) { return look(cuda, opener) })}
 }
 
 // Name returns "nccl".
 func (n *nccl) Name() string { return "nccl" }
 
 // Probe returns nil if CUDA is usable and the library answers.
-func (n *nccl) Probe() error { return n.probe() }
+func (n *nccl) Probe() error {
+	_, err := n.table()
+	return err
+}
 
-func look(cuda func() error, opener dl.Opener) error {
+// Version returns the library's.
+func (n *nccl) Version() (string, error) {
+	t, err := n.table()
+	if err != nil {
+		return "", err
+	}
+	return t.version() + " in " + t.library.Path(), nil
+}
+
+// SharesDevices reports whether the library and the environment allow several ranks on a GPU.
+func (n *nccl) SharesDevices() bool {
+	t, err := n.table()
+	return err == nil && t.number >= 23000 && environ.Get("NCCL_MULTI_RANK_GPU_ENABLE") == "1"
+}
+
+// NewKey returns NCCL's unique id.
+func (n *nccl) NewKey() ([]byte, error) {
+	t, err := n.table()
+	if err != nil {
+		return nil, err
+	}
+	return t.newKey()
+}
+
+// soname is the library's name, of which all versions 2 are compatible.
+const soname = "libnccl.so.2"
+
+// wheel is the folder of a library that is installed beside this package.
+var wheel atomic.Pointer[string]
+
+// LookInto says in which folder a library may be that is installed beside this package, before the first look for one.
+func LookInto(folder string) { wheel.Store(&folder) }
+
+// look finds the library: the one that DTL_NCCL_LIB names, else the one that is in the process, else the one that is installed
+// beside this package, else one of the default search path.
+func look(cuda func() error, opener dl.Opener) (*table, error) {
 	if err := cuda(); err != nil {
-		return status.New(status.BackendUnavailable, "NCCL needs CUDA: %w", err)
+		return nil, status.New(status.BackendUnavailable, "NCCL needs CUDA: %w", err)
 	}
-	library, err := opener.Open("libnccl.so.2")
-	if err != nil {
-		return status.New(status.BackendUnavailable, "no NCCL: %w", err)
+	if name := environ.Get("DTL_NCCL_LIB"); name != "" {
+		library, err := opener.Open(name)
+		if err != nil {
+			return nil, status.New(status.BackendUnavailable, "DTL_NCCL_LIB: %w", err)
+		}
+		return newTable(library)
 	}
-	version, err := library.Symbol("ncclGetVersion")
-	if err != nil {
-		return err
+	library, loaded := opener.Loaded(soname)
+	if !loaded {
+		var names []string
+		if folder := wheel.Load(); folder != nil {
+			if path := filepath.Join(*folder, soname); exists(path) {
+				names = append(names, path)
+			}
+		}
+		var err error
+		if library, err = opener.Open(append(names, soname)...); err != nil {
+			return nil, status.New(status.BackendUnavailable, "no NCCL: %w; install it (pip install nvidia-nccl-cu12), or set "+
+				"DTL_NCCL_LIB to its file", err)
+		}
 	}
-	if _, result := gpu.Integer(version); result != 0 {
-		return status.New(status.BackendUnavailable, "NCCL found (%s), but ncclGetVersion failed: error %d",
-			library.Path(), result)
-	}
-	return nil
+	return newTable(library)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

@@ -10,6 +10,8 @@ import (
 	"dtl/backends/internal/dl"
 	"dtl/backends/internal/gpu/gputest"
 	"dtl/core/backend"
+	"dtl/core/dtype"
+	"dtl/core/kernel"
 	"dtl/core/status"
 )
 
@@ -19,9 +21,15 @@ func TestProbe(t *testing.T) {
 	function := gputest.Function(t, `
 int version_ok(int *version) { *version = 22703; return 0; }
 int version_fails(int *version) { return 3; }
+const char *text(int result) { return "internal error"; }
 `)
 	with := func(stub string) dl.Fake {
-		return dl.Fake{"libnccl.so.2": {Symbols: map[string]unsafe.Pointer{"ncclGetVersion": function(stub)}}}
+		all := map[string]unsafe.Pointer{}
+		for _, name := range symbols() {
+			all[name] = function("text")
+		}
+		all["ncclGetVersion"] = function(stub)
+		return dl.Fake{"libnccl.so.2": {Symbols: all}}
 	}
 	noDriver := func() error { return status.New(status.BackendUnavailable, "no NVIDIA driver") }
 	rows := []struct {
@@ -33,8 +41,8 @@ int version_fails(int *version) { return 3; }
 		{"all there", usable, with("version_ok"), ""},
 		{"no CUDA", noDriver, with("version_ok"), "NCCL needs CUDA: no NVIDIA driver"},
 		{"library absent", usable, dl.Fake{}, "no NCCL: cannot open libnccl.so.2"},
-		{"symbol absent", usable, dl.Fake{"libnccl.so.2": {}}, "libnccl.so.2 has no symbol ncclGetVersion"},
-		{"version fails", usable, with("version_fails"), "ncclGetVersion failed: error 3"},
+		{"symbol absent", usable, dl.Fake{"libnccl.so.2": {}}, "which is too old: it has no ncclGetVersion"},
+		{"version fails", usable, with("version_fails"), "ncclGetVersion failed: error 3 (internal error)"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -68,5 +76,40 @@ func TestOnThisMachine(t *testing.T) {
 	}
 	if cuda := backend.Probe("cuda"); cuda != nil && (err == nil || !strings.Contains(err.Error(), cuda.Error())) {
 		t.Errorf("CUDA is unusable (%v), but nccl says %v", cuda, err)
+	}
+}
+
+func TestVersions(t *testing.T) {
+	for number, want := range map[int]string{2804: "2.8.4", 21400: "2.14.0", 22703: "2.27.3"} {
+		if got := (&table{number: number}).version(); got != want {
+			t.Errorf("%d: %s, want %s", number, got, want)
+		}
+	}
+}
+
+// TestWhatIsCombined holds that nothing is left to NCCL that it does in another way than the host.
+func TestWhatIsCombined(t *testing.T) {
+	rows := []struct {
+		typ  dtype.Type
+		op   kernel.Op
+		want bool
+	}{
+		{dtype.Float64, kernel.Sum, true},
+		{dtype.Float64, kernel.Min, false}, // it loses NaN
+		{dtype.Float32, kernel.Max, false},
+		{dtype.Int64, kernel.Max, true},
+		{dtype.Int16, kernel.Sum, false},
+		{dtype.Complex64, kernel.Sum, true},
+		{dtype.Complex64, kernel.Prod, false},
+		{dtype.Bool, kernel.LAnd, true},
+		{dtype.Bool, kernel.BXor, false},
+		{dtype.Int32, kernel.LAnd, false}, // 0 or 1, and not the least
+		{dtype.Int32, kernel.BAnd, false},
+		{dtype.Invalid, kernel.Sum, false},
+	}
+	for _, row := range rows {
+		if _, got := combining(row.typ, row.op); got != row.want {
+			t.Errorf("%s of %s: %v, want %v", row.op, row.typ, got, row.want)
+		}
 	}
 }

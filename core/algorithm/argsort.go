@@ -19,7 +19,10 @@ import (
 func Argsort(c container.Container, how Sorting) (*container.Array, error) {
 	s := argsorting{sorting: sorting{how: how}}
 	defer s.release()
-	err := on(c, how.call("argsort"), s.prepare(c), func(over *comm.Comm, p container.Part) error {
+	err := on(container.OnItsDevice(c), how.call("argsort"), s.prepare(c), func(over *comm.Comm, p container.Part) error {
+		if p.Placement() == container.OnDevice {
+			return s.argsortOnDevice(over, p)
+		}
 		return s.run(over, c, p)
 	})
 	if err != nil && s.result != nil {
@@ -49,6 +52,9 @@ func (s *argsorting) release() {
 // prepare checks the call, and allocates.
 func (s *argsorting) prepare(c container.Container) func(container.Part) error {
 	return func(p container.Part) (err error) {
+		if p.Placement() == container.OnDevice {
+			return s.prepareOnDevice(c, p)
+		}
 		n, err := s.count(c, p)
 		if err != nil {
 			return err

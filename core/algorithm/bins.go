@@ -35,12 +35,15 @@ func Histogram(c, weights container.Container, edges, out memory.Span, uniform b
 			return status.New(status.InvalidArgument, "`bins` must increase monotonically, when an array")
 		}
 		bins = histogram.NewBins(append([]float64(nil), memory.As[float64](edges)...), uniform, weights != nil)
+		if p.Placement() == container.OnDevice {
+			return p.Bins(bins.Counts, bins.Edges())
+		}
 		if all := pieces(p); all != nil && weights == nil && edges.Count <= pieceSize {
 			return binPieces(all, bins)
 		}
 		return weighted(p, weights, bins.Add)
 	}
-	return on(c, call, check, func(over *comm.Comm, p container.Part) error {
+	return on(unweighted(c, weights), call, check, func(over *comm.Comm, p container.Part) error {
 		return table(over, p, bins.Counts, bins.Sums, out)
 	})
 }
@@ -54,6 +57,7 @@ func Bincount(c, weights container.Container, length int64) (r comm.Result, err 
 	call = also(call, weights)
 	const limit = 1 << 28
 	tally := histogram.NewTally(weights != nil, limit)
+	c = unweighted(c, weights)
 	all, err := Share(c, call, func(p container.Part) (found comm.Shared, err error) {
 		if n := p.Layout().Dims(); n != 1 {
 			return found, status.New(status.InvalidArgument, "a container of %d dimensions; it must have 1", n)
@@ -83,6 +87,14 @@ func Bincount(c, weights container.Container, length int64) (r comm.Result, err 
 		return comm.Result{}, err
 	}
 	return r, err
+}
+
+// unweighted returns a container whose part is used on its device where there are no weights.
+func unweighted(c, weights container.Container) container.Container {
+	if weights != nil {
+		return c
+	}
+	return container.OnItsDevice(c)
 }
 
 // tableType is the type of a table of counts, or of sums of weights.
@@ -160,6 +172,9 @@ func binPieces(all []piece, bins *histogram.Bins) error {
 
 // tallyPart counts the elements of a part; of a parallel one, each worker has a table of its own.
 func tallyPart(p container.Part, weights container.Container, tally *histogram.Tally) error {
+	if p.Placement() == container.OnDevice {
+		return tallyOnDevice(p, tally)
+	}
 	all := pieces(p)
 	if all == nil || weights != nil {
 		return weighted(p, weights, tally.Add)

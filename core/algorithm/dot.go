@@ -20,10 +20,10 @@ func Dot(a, b container.Container, conjugate bool) (fold.Number, error) {
 	var folding *fold.Folding
 	var layout partition.Layout
 	call := also(comm.Call{Op: op, Text: func() string { return "" }}, b)
-	all, err := Share(a, call, func(p container.Part) (found comm.Shared, err error) {
-		mine, err := beside(p, b, func(q container.Part) (mine fold.Partial, err error) {
+	all, err := Share(container.OnItsDevice(a), call, func(p container.Part) (found comm.Shared, err error) {
+		mine, err := beside(p, container.OnItsDevice(b), func(q container.Part) (mine fold.Partial, err error) {
 			if folding, err = fold.DotFolding(p.Type()); err == nil {
-				err = dotParts(&mine, p, q, folding, conjugate)
+				err = dotParts(&mine, p, q, folding, conjugate, a.Context().Memory())
 			}
 			return mine, err
 		})
@@ -45,7 +45,10 @@ func Dot(a, b container.Container, conjugate bool) (fold.Number, error) {
 }
 
 // dotParts adds the products of two parts, piece by piece where the first is parallel.
-func dotParts(mine *fold.Partial, p, q container.Part, folding *fold.Folding, conjugate bool) error {
+func dotParts(mine *fold.Partial, p, q container.Part, folding *fold.Folding, conjugate bool, host memory.Allocator) error {
+	if p.Placement() == container.OnDevice {
+		return dotOnDevice(mine, p, q, conjugate, host)
+	}
 	x, y := pieces(p), pieces(q)
 	if len(x) == 0 || len(x) != len(y) {
 		return pairs(p, q, func(x, y memory.Span) error { return fold.Dot(mine, x, y, conjugate) })
@@ -94,6 +97,9 @@ func beside(p container.Part, other container.Container, f func(container.Part) 
 	defer q.Done()
 	if !p.Layout().Equal(q.Layout()) || p.Type() != q.Type() {
 		return fold.Partial{}, status.New(status.InvalidArgument, "%s and %s: they must be laid out alike, of one dtype", p, q)
+	}
+	if err := p.CheckBeside(q); err != nil {
+		return fold.Partial{}, err
 	}
 	return f(q)
 }

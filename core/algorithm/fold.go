@@ -35,13 +35,14 @@ func folded(op string, c container.Container, f fold.Kind, same int64) (n fold.N
 	if same != 0 {
 		call.Same = []int64{same}
 	}
-	all, err := Share(c, call, func(p container.Part) (found comm.Shared, err error) {
+	all, err := Share(container.OnItsDevice(c), call, func(p container.Part) (found comm.Shared, err error) {
 		t = p.Type()
 		if folding, err = f.Folding(t); err != nil {
 			return found, err
 		}
 		layout = p.Layout()
-		return comm.Shared(foldPart(p, folding, f)), nil
+		mine, err := foldPart(p, folding, f, c.Context().Memory())
+		return comm.Shared(mine), err
 	})
 	if err != nil {
 		return n, t, err
@@ -56,23 +57,33 @@ func folded(op string, c container.Container, f fold.Kind, same int64) (n fold.N
 	return n, t, status.In(op, err)
 }
 
-// foldPart folds this rank's part. What it says of indices is of the whole's.
-func foldPart(p container.Part, folding *fold.Folding, f fold.Kind) (mine fold.Partial) {
-	n := int64(0)
-	if all := pieces(p); all != nil {
-		mine = foldPieces(all, folding)
+// foldPart folds this rank's part. What it says of indices is of the whole's. Copies come from
+// host.
+func foldPart(p container.Part, folding *fold.Folding, f fold.Kind, host memory.Allocator) (mine fold.Partial, err error) {
+	if p.Placement() == container.OnDevice {
+		mine, err = foldOnDevice(p, folding, f, host)
 	} else {
-		p.Runs(func(run memory.Span) bool {
-			folding.Run(&mine, run, n)
-			n += int64(run.Count)
-			return true
-		})
+		mine = foldRuns(p, folding)
 	}
 	if f == fold.ArgMin || f == fold.ArgMax {
 		if index, is := mine.Where(); is {
 			mine.SetWhere(p.Index(index))
 		}
 	}
+	return mine, err
+}
+
+// foldRuns folds a part that the host reaches.
+func foldRuns(p container.Part, folding *fold.Folding) (mine fold.Partial) {
+	if all := pieces(p); all != nil {
+		return foldPieces(all, folding)
+	}
+	n := int64(0)
+	p.Runs(func(run memory.Span) bool {
+		folding.Run(&mine, run, n)
+		n += int64(run.Count)
+		return true
+	})
 	return mine
 }
 

@@ -1,6 +1,7 @@
 package algorithm
 
 import (
+	"dtl/core/backend"
 	"dtl/core/comm"
 	"dtl/core/container"
 	"dtl/core/dtype"
@@ -23,7 +24,7 @@ func Scan(c container.Container, op kernel.Op, exclusive bool) (*container.Array
 		op = kernel.Max + 1 // which no type has
 	}
 	name := append(scanNames[:], "scan")[op]
-	part, err := c.Use()
+	part, err := container.OnItsDevice(c).Use()
 	if err != nil || inOrder(part.Layout(), c.Context().Size()) {
 		if err == nil {
 			defer part.Done() // it stays until the scan is over
@@ -96,15 +97,20 @@ type scanning struct {
 	exclusive bool
 	loop      *scan.Scanning
 	made      *container.Array
-	totals    []fold.Partial // of a parallel part: what each of its pieces comes to
+	totals    []fold.Partial  // of a parallel part: what each of its pieces comes to
+	there     backend.Scanned // of a part that a device alone reaches
+}
+
+func (s *scanning) call() comm.Call {
+	return comm.Call{Op: s.name, Same: []int64{truth(s.exclusive)}, Text: func() string {
+		return map[bool]string{true: "exclusive"}[s.exclusive]
+	}}
 }
 
 func (s *scanning) run(c container.Container) (*container.Array, error) {
-	call := comm.Call{Op: s.name, Same: []int64{truth(s.exclusive)}, Text: func() string {
-		return map[bool]string{true: "exclusive"}[s.exclusive]
-	}}
-	alone := false
-	all, err := Share(c, call, func(p container.Part) (found comm.Shared, err error) {
+	call, alone := s.call(), false
+	defer s.release()
+	all, err := Share(container.OnItsDevice(c), call, func(p container.Part) (found comm.Shared, err error) {
 		if n := p.Layout().Dims(); n != 1 {
 			return found, status.New(status.Unsupported, "a container of %d dimensions needs an axis", n)
 		}
@@ -116,12 +122,14 @@ func (s *scanning) run(c container.Container) (*container.Array, error) {
 		}
 		alone = c.Context().Size() == 1 || p.Layout().Replicated()
 		total := fold.Partial{}
-		if all := pieces(p); all != nil {
+		if p.Placement() == container.OnDevice {
+			err = s.totalOnDevice(&total, p)
+		} else if all := pieces(p); all != nil {
 			s.total(&total, all)
 		} else if !alone {
 			p.Runs(func(run memory.Span) bool { s.loop.Total(&total, run); return true })
 		}
-		return comm.Shared(total), nil
+		return comm.Shared(total), err
 	})
 	if err == nil {
 		carry := fold.Partial{}
@@ -138,6 +146,12 @@ func (s *scanning) run(c container.Container) (*container.Array, error) {
 	return s.made, err
 }
 
+func (s *scanning) release() {
+	if s.there != nil {
+		s.there.Close()
+	}
+}
+
 func (s *scanning) result(t dtype.Type) dtype.Type {
 	if s.op == kernel.Min || s.op == kernel.Max {
 		return t
@@ -147,16 +161,19 @@ func (s *scanning) result(t dtype.Type) dtype.Type {
 
 // write scans this rank's part from what the ranks before it come to.
 func (s *scanning) write(c container.Container, carry *fold.Partial) error {
-	from, err := c.Use()
+	from, err := container.OnItsDevice(c).Use()
 	if err != nil {
 		return err
 	}
 	defer from.Done()
-	to, err := s.made.Use()
+	to, err := container.OnItsDevice(s.made).Use()
 	if err != nil {
 		return err
 	}
 	defer to.Done()
+	if s.there != nil {
+		return s.writeOnDevice(from, to, carry)
+	}
 	if x, y := pieces(from), pieces(to); s.totals != nil && len(x) == len(y) {
 		s.writePieces(x, y, carry)
 		return nil

@@ -35,8 +35,10 @@ func (how Sorting) call(op string) comm.Call {
 func Sort(c container.Container, how Sorting) error {
 	s := sorting{how: how}
 	defer s.release()
-	return on(c, how.call("sort"), s.prepare(c), func(over *comm.Comm, p container.Part) error {
+	return on(container.OnItsDevice(c), how.call("sort"), s.prepare(c), func(over *comm.Comm, p container.Part) error {
 		switch {
+		case p.Placement() == container.OnDevice:
+			return s.sortOnDevice(over, p)
 		case s.alone(p):
 			local := phase.Begin("sort", "local", held(p))
 			s.sortLines(p, local)
@@ -75,6 +77,9 @@ func (s *sorting) release() {
 // prepare checks the call, and allocates.
 func (s *sorting) prepare(c container.Container) func(container.Part) error {
 	return func(p container.Part) (err error) {
+		if p.Placement() == container.OnDevice {
+			return s.prepareOnDevice(c, p)
+		}
 		n, err := s.count(c, p)
 		if err != nil {
 			return err

@@ -298,10 +298,3 @@ type ExecutorProvider interface {
 	Backend
 	Executor() ParallelExecutor
 }
-
-// DeviceProvider is a Backend with devices of its own.
-type DeviceProvider interface {
-	Backend
-	// DeviceCount returns how many devices this process sees, whether or not the backend can use them.
-	DeviceCount() int
-}

@@ -20,6 +20,10 @@ func (f fake) Name() string     { return f.name }
 func (f fake) Probe() error     { return f.missing }
 func (f fake) DeviceCount() int { return 3 }
 
+func (f fake) DeviceName(int) (string, error) { return "fake", f.missing }
+
+func (f fake) Device(int) (backend.Device, error) { return nil, f.missing }
+
 type plain struct{ backend.Backend }
 
 func init() {

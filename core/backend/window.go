@@ -13,6 +13,15 @@ type WindowProvider interface {
 	Expose(mem memory.Span) (Window, error)
 }
 
+// LockingWindow is a Window of a library that may have a lock of its own for each part, which whoever combines elements
+// there takes and gives back by messages.
+type LockingWindow interface {
+	Window
+	// CombinesUnderLock reports whether it does: Accumulate and FetchAndOp then take three messages, where Put, Get and
+	// CompareAndSwap take one.
+	CombinesUnderLock() bool
+}
+
 // Every stands for all targets of a window.
 const Every = -1
 

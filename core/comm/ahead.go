@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -8,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"dtl/core/comm/agreement"
 	"dtl/core/goroutine"
 	"dtl/core/status"
 	"dtl/core/watchdog"
@@ -51,10 +53,30 @@ func (c *Comm) useAhead(of *Comm) {
 			c.ahead = of.ahead
 		}
 	}
-	if c.near != nil && (!c.oneProcess || goOnInOneProcess) {
+	switch {
+	case c.near != nil && (!c.oneProcess || goOnInOneProcess):
 		c.goesOn = c.board.Number()
-		onBoards.Store(c.goesOn, c)
+	case c.between != nil && c.between.GoesOn():
+		c.goesOn = c.between.Fast().Place()
+	default:
+		return
 	}
+	onBoards.Store(c.goesOn, c)
+}
+
+// mayBeAhead is what a rank that has gone on from a call asks of those that meet as it does.
+type mayBeAhead interface {
+	agreement.Meeter
+	BeginConfirm() (op, call string, gone bool)
+	EndConfirm()
+}
+
+// confirms returns that.
+func (c *Comm) confirms() mayBeAhead {
+	if c.near != nil {
+		return c.near
+	}
+	return c.between
 }
 
 // waitInAllCalls is the end of useAhead.
@@ -62,6 +84,9 @@ func (c *Comm) waitInAllCalls() {
 	if c.goesOn != 0 {
 		onBoards.Delete(c.goesOn)
 		c.ahead.caughtUp(c.goesOn)
+		if c.between != nil {
+			c.endTelling()
+		}
 	}
 }
 
@@ -136,7 +161,15 @@ func (a *Ahead) confirm(before *Comm, patience time.Duration) error {
 // confirm waits until all ranks have come to the last call that this rank has gone on from, and for no longer than its
 // patience, unless that is 0.
 func (c *Comm) confirm(patience time.Duration) error {
-	if c.tryTake() {
+	took := c.tryTake()
+	for !took {
+		if holder := atomic.LoadUint64(c.turn.at); holder != 0 && holder != c.tells.Load() {
+			break // a call has it
+		}
+		runtime.Gosched()
+		took = c.tryTake()
+	}
+	if took {
 		defer c.release()
 	} else if me := goroutine.ID(); atomic.LoadUint64(c.turn.at) != me || watchdog.HandlerDepth(me) > c.turn.level.Load() {
 		return nil // a call is under way there
@@ -144,23 +177,29 @@ func (c *Comm) confirm(patience time.Duration) error {
 	if c.gone.Load() {
 		return nil
 	}
-	op, call, gone := c.near.BeginConfirm()
-	defer c.near.EndConfirm()
+	return c.confirmInTurn(patience)
+}
+
+// confirmInTurn is confirm of who has the turn.
+func (c *Comm) confirmInTurn(patience time.Duration) error {
+	m := c.confirms()
+	op, call, gone := m.BeginConfirm()
+	defer m.EndConfirm()
 	if !gone {
 		c.ahead.caughtUp(c.goesOn)
 		return nil
 	}
-	all, err := c.near.Wait(0)
+	all, err := m.Wait(0)
 	for until := time.Now().Add(patience); patience > 0 && !all && err == nil; {
 		if time.Now().After(until) {
 			return nil
 		}
-		all, err = c.near.Wait(watchdog.Interval)
+		all, err = m.Wait(watchdog.Interval)
 	}
 	if !all && err == nil {
 		err = c.awaitMeeting(call)
 	}
-	if err == nil && !c.near.Agreed() {
+	if err == nil && !m.Agreed() {
 		err = c.explainAs(call, nil)
 	}
 	c.ahead.caughtUp(c.goesOn)
@@ -176,3 +215,65 @@ func (c *Comm) hasHeard() {
 
 // mayGoOn reports whether this rank may go on in a call on the communicator in which it needs no other.
 func (c *Comm) mayGoOn() bool { return c.goesOn != 0 && c.ahead.claim(c.goesOn, c.rank, c.size) }
+
+// Between nodes, the others learn from messages what a rank that has gone on has called, of which it sends one for several calls.
+// If it does not come by for a moment, because it computes, a goroutine sends them: others may wait for that.
+
+// teller is that goroutine.
+type teller struct {
+	stop, stopped chan struct{} // nil: there is none
+}
+
+// beginTelling has a goroutine tell the others of calls that this rank has gone on from. The caller has the turn.
+func (c *Comm) beginTelling() {
+	if c.between.Awake() {
+		return
+	}
+	c.endTelling()
+	c.between.Wake(true)
+	c.teller = teller{stop: make(chan struct{}), stopped: make(chan struct{})}
+	go c.tellWhileAhead(c.teller)
+}
+
+// tellWhileAhead tells the others until there is nothing more to tell.
+func (c *Comm) tellWhileAhead(t teller) {
+	const moment, idle = time.Millisecond, 20
+	defer close(t.stopped)
+	c.tells.Store(goroutine.ID())
+	defer c.tells.Store(0)
+	for last, quiet := uint64(0), 0; ; {
+		select {
+		case <-t.stop:
+			return
+		case <-time.After(moment):
+		}
+		if number := c.between.Number(); number != last {
+			last, quiet = number, 0
+			continue
+		}
+		if quiet++; !c.tryTake() {
+			continue
+		}
+		if c.between.Tell() {
+			quiet = 0
+		}
+		over := quiet >= idle
+		if over {
+			c.between.Wake(false)
+		}
+		c.release()
+		if over {
+			return
+		}
+	}
+}
+
+// endTelling ends the goroutine, if there is one.
+func (c *Comm) endTelling() {
+	if c.teller.stop != nil {
+		close(c.teller.stop)
+		<-c.teller.stopped
+		c.teller = teller{}
+		c.between.Wake(false)
+	}
+}

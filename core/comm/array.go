@@ -3,6 +3,7 @@ package comm
 import (
 	"unsafe"
 
+	"dtl/core/backend"
 	"dtl/core/comm/wire"
 	"dtl/core/memory"
 	"dtl/core/status"
@@ -21,6 +22,8 @@ type Result struct {
 	Array
 	Strides []int64 // in bytes; nil: the elements lie side by side in C order
 	Storage *memory.Storage
+	// Queue is of what is done with the elements on their device; nil where they are the host's to work on.
+	Queue backend.Queue
 	// Retained says that another process may write to the caller's memory after the call, which failed: it is to stay as
 	// it is for good.
 	Retained bool

@@ -104,6 +104,9 @@ func (c *Comm) end() error {
 	if !c.starts.InStep() {
 		c.keepsPayload.Store(true)
 	}
+	if c.between != nil && c.between.GoesOn() {
+		c.between.Tell()
+	}
 	c.group.Leave(why)
 	if b := c.board; b != nil {
 		c.shared.Close()
@@ -121,6 +124,7 @@ func (c *Comm) end() error {
 		_ = c.node.board.Close() // likewise
 	}
 	c.unexpected.Close()
+	c.settleOwn()
 	c.scratch.close()
 	return errors.Join(left, c.free())
 }

@@ -31,10 +31,9 @@ func (c *Comm) startWith(f wire.Signature, mine error, send agreement.Elements) 
 	return true, c.meetWith(f, mine, send)
 }
 
-// startTo is startWith for a call whose result goes to root alone. The others wait for nobody where the elements go along in
-// memory that they share.
+// startTo is startWith for a call whose result goes to root alone. The others wait for nobody where the elements go along.
 func (c *Comm) startTo(root int, f wire.Signature, mine error, send agreement.Elements) (short bool, err error) {
-	if c.near == nil || !c.goAlong(send.Bytes(), send.Way) {
+	if c.size == 1 || c.near == nil && !c.between.GoesOn() || !c.goAlong(send.Bytes(), send.Way) {
 		return c.startWith(f, mine, send)
 	}
 	waits := board.WaitsForNone

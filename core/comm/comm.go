@@ -27,6 +27,7 @@ type Comm struct {
 	rank, size   int
 	memory       memory.Allocator
 	scratch      scratch
+	toItself     toItself
 	unexpected   unexpected.Queue
 	seq          atomic.Uint32
 	active       atomic.Int64 // requests under way
@@ -42,7 +43,9 @@ type Comm struct {
 	messages     *watchdog.Messages              // how they tell each other what they do; nil where they share memory
 	shared       *watchdog.Shared                // the same there
 	ahead        *Ahead                          // of whom this rank is ahead
-	goesOn       uint64                          // the number of the board, if this rank may be ahead there; 0: it may not
+	goesOn       uint64                          // the number of the board or place, if this rank may be ahead there; 0: it may not
+	teller       teller                          // who tells others of calls that this rank has gone on from
+	tells        atomic.Uint64                   // its goroutine; 0: there is none
 	serves       atomic.Pointer[agreement.Start] // the deferred call that runs here
 	dependents   struct {                        // windows
 		mu   sync.Mutex
@@ -132,6 +135,9 @@ func (c *Comm) DupFor(op string) (d *Comm, err error) {
 	if d != nil {
 		d.waitInAllCalls()
 		d.goesOn = 0
+		if d.between != nil {
+			d.between.Fast().StayTogether()
+		}
 	}
 	return d, err
 }

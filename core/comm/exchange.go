@@ -9,13 +9,15 @@ import (
 
 // lanes are the tags of the payload communicator that no message from Send uses: messages there have no header, for
 // both sides know their length.
-const lanes = 68
+const lanes = 70
 
 // The lanes on which nothing is sent, and on which ranks that share no memory meet, and tell each other what they do.
 const (
 	idleLane = lanes - 1 - iota
 	meetingLane
 	explainLane
+	treeLane
+	recordLane
 	noticeLane
 )
 

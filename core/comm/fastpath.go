@@ -133,13 +133,15 @@ func (c *Comm) Meet(f wire.Signature) error {
 	err := c.awaitMeeting(f.String())
 	if err == nil && !c.meeter.Agreed() {
 		err = c.explain(f.String(), nil)
+	} else if err == nil && c.between != nil && !c.between.Ahead() {
+		c.hasHeard()
 	}
 	return status.In(f.Op, err)
 }
 
 // Broadcasted is Broadcast from where all ranks have met, on a rank other than root.
 func (c *Comm) Broadcasted(out *Array, root int64) (Result, error) {
-	h, along, err := c.unpackMetadata(bytesAt(c.meeter.Payload(int(root))), out)
+	h, along, err := c.metadataOf(wire.Signature{Op: "broadcast", Root: wire.Rooted(root), Loose: true}, int(root), out)
 	if err != nil {
 		return Result{}, status.In("broadcast", err)
 	}

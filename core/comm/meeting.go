@@ -47,6 +47,9 @@ func (c *Comm) meetRooted(f wire.Signature, mine error, brought agreement.Elemen
 	if c.size == 1 {
 		return mine
 	}
+	if c.between != nil {
+		return c.meetAcross(f, mine, brought, waits, root)
+	}
 	if !c.mayGoOn() {
 		waits = board.WaitsForAll
 	}
@@ -71,6 +74,37 @@ func (c *Comm) meetRooted(f wire.Signature, mine error, brought agreement.Elemen
 		return nil
 	}
 	return c.explain(f.String(), mine)
+}
+
+// meetAcross is meetRooted of ranks on several nodes.
+func (c *Comm) meetAcross(f wire.Signature, mine error, brought agreement.Elements, waits board.Waits, root int) error {
+	if err := c.broken(); err != nil {
+		return errorOr(mine, err)
+	}
+	goesOn := true
+	if c.between.WithoutMeeting() {
+		goesOn = c.mayGoOn()
+		c.beginTelling()
+	}
+	s := wire.Statement{Fingerprint: f.Fingerprint(), Want: f.Want()}
+	if mine != nil {
+		s.Code, brought = int32(status.CodeOf(mine)), agreement.Elements{}
+	}
+	all, err := c.between.ComeFor(agreement.Gone{Waits: waits, Root: root, Call: &f}, s, brought)
+	if err == nil && !all {
+		err = c.awaitMeeting(f.String())
+	}
+	switch {
+	case err != nil:
+		return errorOr(mine, err)
+	case mine != nil || !c.between.Agreed():
+		return c.explain(f.String(), mine)
+	case !c.between.Ahead():
+		c.hasHeard()
+	case !goesOn:
+		return c.confirmInTurn(0)
+	}
+	return nil
 }
 
 // refuse tells the other ranks that this one cannot make a call in which it would wait for none, and returns why.
@@ -117,10 +151,13 @@ func (c *Comm) explain(call string, mine error) error {
 
 // explainAs is explain where call has the place of the call, or nobody knows that.
 func (c *Comm) explainAs(text string, mine error) error {
-	deadlock, first := c.meeter.Deadlock()
 	if mine != nil {
 		text = mine.Error()
 	}
+	if c.between != nil && c.between.GoesOn() {
+		return c.settle(text, mine)
+	}
+	deadlock, first := c.meeter.Deadlock()
 	all, err := false, c.broken()
 	if err == nil && c.near != nil && c.near.SomeGone() {
 		if deadlock {
@@ -141,11 +178,34 @@ func (c *Comm) explainAs(text string, mine error) error {
 	if err != nil || mine != nil {
 		return errorOr(mine, err)
 	}
-	err = agreement.Verdict(c.meeter.Explained())
+	codes, texts := c.meeter.Explained()
+	err = agreement.Verdict(codes, texts, false)
 	if deadlock {
 		c.starts.Lose(first, err)
 	}
 	return err
+}
+
+// settle is explainAs of ranks on several nodes that may have gone on from the call in which they differ.
+func (c *Comm) settle(text string, mine error) error {
+	err := c.broken()
+	if err != nil {
+		return errorOr(mine, err)
+	}
+	all, err := c.between.Explain(text, status.CodeOf(mine))
+	if err == nil && !all {
+		err = c.awaitMeeting(text)
+	}
+	c.hasHeard()
+	if err != nil {
+		return errorOr(mine, err)
+	}
+	codes, texts, late, waiting, first := c.between.Settled()
+	verdict := agreement.Verdict(codes, texts, late)
+	if waiting {
+		c.starts.Lose(first, verdict)
+	}
+	return errorOr(mine, verdict)
 }
 
 // errorOr returns the first of two errors that there is.

@@ -45,7 +45,20 @@ func (c *Comm) exchangeMetadata(f wire.Signature, mine error, root int64, told d
 	if err := c.meetRooted(f, mine, brought, waits, int(root)); err != nil {
 		return told.Header, nil, err
 	}
-	return c.unpackMetadata(bytesAt(c.meeter.Payload(int(root))), out)
+	return c.metadataOf(f, int(root), out)
+}
+
+// metadataOf reads what root has told in a call that f describes. Before anything is moved by other means, all ranks meet.
+func (c *Comm) metadataOf(f wire.Signature, root int, out *Array) (wire.Header, unsafe.Pointer, error) {
+	h, along, err := c.unpackMetadata(bytesAt(c.meeter.Payload(root)), out)
+	if c.between == nil || err != nil || !h.Apart {
+		return h, along, err
+	}
+	if c.between.Passed() {
+		err = c.meet(f, nil)
+	}
+	c.between.EndRow()
+	return h, along, err
 }
 
 // packMetadata encodes a description, and the elements behind it where they fit.

@@ -23,9 +23,9 @@ type node struct {
 	leaders  []int        // the first rank of each node, in order
 }
 
-// boardWith returns the board that this rank has in common with another, and the number of that one there; nil where there is
+// BoardWith returns the board that this rank has in common with another, and the number of that one there; nil where there is
 // none.
-func (c *Comm) boardWith(rank int) (b *board.Board, place int) {
+func (c *Comm) BoardWith(rank int) (b *board.Board, place int) {
 	if c.board != nil {
 		return c.board, rank
 	}

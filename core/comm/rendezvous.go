@@ -15,7 +15,7 @@ import (
 
 // offer offers elements to dest, and returns the number; false where dest cannot copy them, or too many are open.
 func (c *Comm) offer(value memory.Span, dest int64) (seq uint32, ok bool) {
-	b, place := c.boardWith(int(dest))
+	b, place := c.BoardWith(int(dest))
 	if b == nil || !b.Reads(place) {
 		return 0, false
 	}
@@ -41,7 +41,7 @@ func (c *Comm) collectOffer(to *Result, source int, h wire.Header, what awaited)
 
 // collect begins to copy what source offers in a header, and returns what is left to wait for, if anything is.
 func (c *Comm) collect(source int, h wire.Header, to memory.Span) (rest *cma.Collection, err error) {
-	b, place := c.boardWith(source)
+	b, place := c.BoardWith(source)
 	if b == nil {
 		return nil, status.New(status.Internal, "rank %d offers elements, and shares no memory with this one", source)
 	}
@@ -66,7 +66,7 @@ type offering struct {
 
 // offering returns the request of what a header offers of value.
 func (c *Comm) offering(h wire.Header, value memory.Span) *offering {
-	b, _ := c.boardWith(c.rank)
+	b, _ := c.BoardWith(c.rank)
 	o := &offering{board: b, value: value, number: int(h.Number)}
 	o.comm, o.ask = c, func() (bool, error) { return o.board.Settled(o.number) }
 	return o

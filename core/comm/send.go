@@ -22,7 +22,7 @@ func (c *Comm) send(value Array, dest, tag int64) error {
 	if err := c.checkSend(&value, dest, tag); err != nil || dest == backend.ProcNull {
 		return err
 	}
-	b, err := c.scratch.get()
+	b, err := c.sendBuffer(dest)
 	if err != nil {
 		return err
 	}
@@ -37,6 +37,10 @@ func (c *Comm) send(value Array, dest, tag int64) error {
 		err = c.endOffer(h, value.Span, err, dest, tag)
 	case err == nil && h.Apart:
 		err = c.sendApart(value.Raw(), int(dest), c.payloadTag(h), tag)
+	}
+	if r != nil && dest == int64(c.rank) && !h.Apart {
+		c.leaveUnderWay(r, b)
+		return err
 	}
 	if r != nil {
 		if _, e := c.await(r, waiting("send", "dest", dest, tag)); e != nil {
@@ -130,7 +134,7 @@ func (c *Comm) startSend(value Array, dest, tag int64) (sending, error) {
 	if err := c.checkSend(&value, dest, tag); err != nil || dest == backend.ProcNull {
 		return sending{}, err
 	}
-	b, err := c.scratch.get()
+	b, err := c.sendBuffer(dest)
 	if err != nil {
 		return sending{}, err
 	}
@@ -189,6 +193,10 @@ func (s *sends) begin() (backend.Request, error) {
 	var err error
 	if s.sending, err = s.comm.startSend(s.value, s.dest, s.tag); err != nil {
 		return nil, err
+	}
+	if s.dest == int64(s.comm.rank) && s.requests[0] != nil && s.requests[1] == nil {
+		s.comm.leaveUnderWay(s.requests[0], s.buffer)
+		s.requests[0], s.buffer = nil, nil
 	}
 	s.at, s.failed = 0, nil
 	return s.next(backend.Status{}, nil)

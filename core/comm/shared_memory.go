@@ -8,11 +8,13 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"dtl/core/backend"
 	"dtl/core/board"
 	"dtl/core/comm/agreement"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
+	"dtl/core/progress"
 	"dtl/core/topology"
 	"dtl/core/watchdog"
 )
@@ -51,7 +53,11 @@ const (
 	compares        // see comparesStarts
 	sameProcess     // this is rank 0's process
 	mayShare        // see sharing
+	maySend         // code outside Go may send its messages, from any thread
 )
+
+// mostGoOn is how many ranks of several nodes may go on from calls with a root: each tells each other of its calls.
+const mostGoOn = 16
 
 // share opens a board for the ranks of c if all of them can. leave is whether this rank would leave calls unchecked. Collective.
 func (c *Comm) share(leave bool) error {
@@ -74,7 +80,7 @@ func (c *Comm) share(leave bool) error {
 	}
 	var b *board.Board
 	mine := []uint8{leavesUnchecked: truth(leave), compares: truth(c.comparesStarts()), sameProcess: truth(bytes.Equal(process, thisProcess())),
-		mayShare: truth(sharing.Load()), opened: 0}
+		mayShare: truth(sharing.Load()), maySend: truth(c.maySend()), opened: 0}
 	if sharing.Load() && binary.LittleEndian.Uint64(pretended) == uint64(c.pretended) {
 		b, _ = board.Open(string(name), c.rank, c.size) // in vain on another machine
 		mine[opened], mine[sameMachine] = truth(b != nil), truth(board.OnThisMachine(string(name)))
@@ -93,6 +99,12 @@ func (c *Comm) share(leave bool) error {
 	}
 	c.useBoard(b)
 	return nil
+}
+
+// maySend reports whether code outside Go may send messages, from any thread.
+func (c *Comm) maySend() bool {
+	_, direct := c.payload.(backend.DirectCommunicator)
+	return direct && !progress.Limited()
 }
 
 // shareByPath opens a board that some ranks could not: they are on this machine, but do not see rank 0's process.
@@ -144,7 +156,8 @@ func (c *Comm) useMessages(number uint64, all []uint8) error {
 	})
 	c.group = watchdog.NewGroup(c.rank, c.size, c.oneProcess, c.messages)
 	link := agreement.Link{
-		On: c.payload, Tag: c.lane(meetingLane), ExplainTag: c.lane(explainLane), Number: number, Memory: c.memory,
+		On: c.payload, Tag: c.lane(meetingLane), ExplainTag: c.lane(explainLane), TreeTag: c.lane(treeLane), RecordTag: c.lane(recordLane),
+		GoesOn: all[maySend] == 1 && !c.unchecked && !c.oneProcess && c.size <= mostGoOn, Number: number, Memory: c.memory,
 		Patience: begun, Departure: c.messages.Departure,
 	}
 	place := agreement.Apart(c.size)

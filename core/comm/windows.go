@@ -101,6 +101,14 @@ type exposed struct {
 	over bool
 }
 
+var _ backend.LockingWindow = (*exposed)(nil)
+
+// CombinesUnderLock reports whether the backend's window does.
+func (e *exposed) CombinesUnderLock() bool {
+	w, ok := e.Window.(backend.LockingWindow)
+	return ok && w.CombinesUnderLock()
+}
+
 func (e *exposed) call(op string, target int) *watchdog.BackendCall {
 	return &watchdog.BackendCall{Group: e.comm.group, Op: op, Of: e.what, Target: target}
 }

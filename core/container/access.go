@@ -21,7 +21,7 @@ func Take(from Container, index comm.Array) (comm.Result, error) {
 	if err != nil {
 		return comm.Result{}, status.In(op, err)
 	}
-	p, mine := from.Use()
+	p, mine := staged(from)
 	if mine == nil {
 		defer p.Done()
 	} else {
@@ -36,7 +36,7 @@ func Take(from Container, index comm.Array) (comm.Result, error) {
 	if mine == nil {
 		call = p.Named(call)
 	}
-	if index.Count == 1 && mine == nil {
+	if index.Count == 1 && mine == nil && p.typ.Size() <= int(unsafe.Sizeof(comm.Shared{})) {
 		err = t.one(call)
 	} else if err = c.Agree(call, mine); err == nil {
 		err = status.In(op, t.all())
@@ -179,7 +179,7 @@ func Give(to Container, index, values comm.Array) error {
 	if err != nil {
 		return status.In(op, err)
 	}
-	p, mine := to.Use()
+	p, mine := staged(to)
 	var x indices
 	if mine == nil {
 		defer p.Done()
@@ -203,7 +203,7 @@ func Give(to Container, index, values comm.Array) error {
 		at.offsets(part, offsets)
 		put(p.state, offsets[:len(part)], values, k*batch)
 	}
-	return nil
+	return status.In(op, p.put())
 }
 
 // checkValues refuses values of another type, or neither one nor one an index.

@@ -34,6 +34,7 @@ func New(on *runtime.Context, spec Spec) (*Array, error) {
 	if err != nil {
 		return nil, status.In(spec.Family, err)
 	}
+	spec.Placement = spec.Placement.resolved(on)
 	a, mine := Like(on, spec)
 	all := make([]comm.Shared, c.Size())
 	if err := c.AgreeSharing(spec.call(), mine, comm.Shared{made.Add(1)}, all); err != nil {
@@ -48,11 +49,15 @@ func New(on *runtime.Context, spec Spec) (*Array, error) {
 
 // Like is New on this rank alone, where all ranks are known to pass the same.
 func Like(on *runtime.Context, spec Spec) (*Array, error) {
-	if !spec.Type.Valid() {
+	if !spec.Type.Held() {
 		return nil, status.New(status.InvalidArgument, "dtype number %d is no element type", spec.Type)
 	}
+	at, err := spec.Placement.resolved(on).home(on)
+	if err != nil {
+		return nil, err
+	}
 	if spec.Kind == partition.KindHash && len(spec.Shape) > 0 {
-		if err := fits(on, spec.Shape[0], spec.Type); err != nil {
+		if err := fits(at, on.Size(), spec.Shape[0], spec.Type); err != nil {
 			return nil, err
 		}
 	}
@@ -60,17 +65,17 @@ func Like(on *runtime.Context, spec Spec) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newArray(on, spec.Type, layout, memory.NewStorage)
+	return newArray(on, at, spec.Type, layout, home.zeros)
 }
 
 // fits refuses what is too large to be dealt out by hash before each index is hashed: a rank's part is allocated, about
 // as large as it will be, and given back.
-func fits(on *runtime.Context, size int64, t dtype.Type) error {
-	bytes, err := bytesOf(max(size, 0)/int64(on.Size()), t)
+func fits(at home, ranks int, size int64, t dtype.Type) error {
+	bytes, err := bytesOf(max(size, 0)/int64(ranks), t)
 	if err != nil {
 		return err
 	}
-	storage, err := memory.NewStorage(on.Memory(), bytes, memory.Alignment)
+	storage, err := at.blank(bytes)
 	if err == nil {
 		storage.Release()
 	}
@@ -79,35 +84,60 @@ func fits(on *runtime.Context, size int64, t dtype.Type) error {
 
 // Alike makes an array of another element type that is laid out as a container is, and as parallel. It communicates nothing.
 func Alike(c Container, t dtype.Type) (*Array, error) {
-	return alike(c, t, memory.NewStorage)
+	return alike(c, t, home.zeros)
 }
 
 // Blank is Alike whose elements are anything: for a caller that writes all of them before anyone else sees them.
 func Blank(c Container, t dtype.Type) (*Array, error) {
-	return alike(c, t, memory.NewScratch)
+	return alike(c, t, home.blank)
 }
 
-func alike(c Container, t dtype.Type, room allocate) (*Array, error) {
-	if !t.Valid() {
-		return nil, status.New(status.InvalidArgument, "dtype number %d is no element type", t)
+// BlankBeside is Blank whose elements are where another container's are, or, where that is nil, on the host. To the ranks it
+// passes for the container itself: a call that is made with copies is the call that ranks agree on.
+func BlankBeside(c Container, t dtype.Type, other Container) (*Array, error) {
+	at := home{space: c.Context().Memory()}
+	if other != nil {
+		q, err := other.Look()
+		if err != nil {
+			return nil, err
+		}
+		at = q.home
+		q.Done()
 	}
-	p, err := c.Use()
+	p, err := c.Look()
 	if err != nil {
 		return nil, err
 	}
 	defer p.Done()
-	a, err := newArray(c.Context(), t, p.layout, room)
+	a, err := newArray(c.Context(), at, t, p.layout, home.blank)
+	if err == nil {
+		a.now.id = p.id
+		a.SetParallel(p.parallel)
+	}
+	return a, err
+}
+
+func alike(c Container, t dtype.Type, room allocate) (*Array, error) {
+	if !t.Held() {
+		return nil, status.New(status.InvalidArgument, "dtype number %d is no element type", t)
+	}
+	p, err := c.Look()
+	if err != nil {
+		return nil, err
+	}
+	defer p.Done()
+	a, err := newArray(c.Context(), p.home, t, p.layout, room)
 	if err == nil {
 		a.SetParallel(p.parallel)
 	}
 	return a, err
 }
 
-// allocate is memory.NewStorage or memory.NewScratch.
-type allocate func(from memory.Allocator, size, alignment int) (*memory.Storage, error)
+// allocate is home.zeros or home.blank.
+type allocate func(at home, size int) (*memory.Storage, error)
 
-func newArray(on *runtime.Context, t dtype.Type, layout partition.Layout, room allocate) (*Array, error) {
-	s, err := newState(on, t, layout, 0, room)
+func newArray(on *runtime.Context, at home, t dtype.Type, layout partition.Layout, room allocate) (*Array, error) {
+	s, err := newState(on, at, t, layout, 0, room)
 	if err != nil {
 		return nil, err
 	}
@@ -115,19 +145,19 @@ func newArray(on *runtime.Context, t dtype.Type, layout partition.Layout, room a
 }
 
 // newState allocates this rank's part of a layout.
-func newState(on *runtime.Context, t dtype.Type, layout partition.Layout, changes int, room allocate) (*state, error) {
+func newState(on *runtime.Context, at home, t dtype.Type, layout partition.Layout, changes int, room allocate) (*state, error) {
 	shape := layout.LocalShape(on.Rank())
 	size, err := bytesOf(product(shape), t)
 	if err != nil {
 		return nil, err
 	}
-	storage, err := room(on.Memory(), size, memory.Alignment)
+	storage, err := room(at, size)
 	if err != nil {
 		return nil, err
 	}
 	return &state{
-		print: layout.Fingerprint(), typ: t, layout: layout, rank: on.Rank(), storage: storage, addr: storage.Addr(),
-		shape: shape, strides: cOrder(shape, t.Size()), changes: changes,
+		print: layout.Fingerprint(), typ: t, layout: layout, rank: on.Rank(), home: at, storage: storage,
+		addr: storage.Addr(), shape: shape, strides: cOrder(shape, t.Size()), changes: changes,
 	}, nil
 }
 
@@ -135,7 +165,10 @@ func newState(on *runtime.Context, t dtype.Type, layout partition.Layout, change
 func (a *Array) Context() *runtime.Context { return a.context }
 
 // Use returns the array's part, which does not change until the caller calls Done.
-func (a *Array) Use() (Part, error) {
+func (a *Array) Use() (Part, error) { return ofHost(a.Look()) }
+
+// Look returns the array's part wherever it is.
+func (a *Array) Look() (Part, error) {
 	a.mu.RLock()
 	if a.now == nil {
 		a.mu.RUnlock()
@@ -148,17 +181,17 @@ func closed() error { return status.New(status.InvalidHandle, "the container is 
 
 // View returns the part with one more use of its memory.
 func (a *Array) View() (comm.Result, error) {
-	p, err := a.Use()
+	p, err := a.Look()
 	if err != nil {
 		return comm.Result{}, err
 	}
-	defer p.Done()
-	return p.view()
+	defer p.lock.RUnlock()
+	return p.viewOfHost()
 }
 
 // Views returns how many views of a container's memory are out; of a span's, those of all of it.
 func Views(c Container) (int64, error) {
-	p, err := c.Use()
+	p, err := c.Look()
 	if err != nil {
 		return 0, err
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"dtl/core/comm"
-	"dtl/core/memory"
 	"dtl/core/partition"
 	"dtl/core/runtime"
 	"dtl/core/status"
@@ -21,7 +20,7 @@ func (a *Array) Resize(n int64) error {
 		}
 		old := s.layout.Dim(0)
 		if old.Kind() == partition.KindHash {
-			if err := fits(a.context, n, s.typ); err != nil {
+			if err := fits(s.home, a.context.Size(), n, s.typ); err != nil {
 				return change{}, err
 			}
 		}
@@ -68,48 +67,66 @@ func (a *Array) change(on *runtime.Context, call comm.Call, to func(*state) (cha
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var next *state
+	var m restructuring
 	if a.now != nil {
 		call = a.now.Named(call)
 	}
 	err = together(c, call, func() (t *transfer.Transfer, err error) {
-		next, t, err = a.prepare(c, to, limit)
+		t, err = a.prepare(c, &m, to, limit)
 		return t, err
 	})
+	if err == nil && m.to != m.next {
+		err = status.In(call.Op, m.next.home.queue.Copy(m.next.span(), m.to.span()))
+	}
+	if m.from != a.now {
+		m.from.release()
+	}
+	if m.to != m.next {
+		m.to.release()
+	}
 	if err != nil {
-		next.release()
+		m.next.release()
 		return err
 	}
 	a.now.release()
-	a.now = next
+	a.now = m.next
 	return nil
 }
 
-// prepare allocates the new state, and what moves the elements there.
-func (a *Array) prepare(c *comm.Comm, to func(*state) (change, error), limit int64) (*state, *transfer.Transfer, error) {
+// restructuring is a change under way: the new state, and the old and the new one as the host reaches them, which are other states where
+// it does not.
+type restructuring struct{ next, from, to *state }
+
+// prepare allocates the new state, and what moves the elements there. What it allocated is in m, also where it fails.
+func (a *Array) prepare(c *comm.Comm, m *restructuring, to func(*state) (change, error), limit int64) (*transfer.Transfer, error) {
 	if a.now == nil {
-		return nil, nil, closed()
+		return nil, closed()
 	}
 	if err := a.now.checkViews(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	made, err := to(a.now)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	src := transfer.Side{Layout: a.now.layout, Window: made.window}
 	dst := transfer.Side{Layout: made.layout, Window: made.window}
 	plan, err := transfer.New(src, dst, a.now.typ.Size())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	next, err := newState(a.context, a.now.typ, made.layout, a.now.changes+1, memory.NewStorage)
+	m.next, err = newState(a.context, a.now.home, a.now.typ, made.layout, a.now.changes+1, home.zeros)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	next.id = a.now.id
-	t, err := plan.Prepare(c, a.now.memory(), next.memory(), limit)
-	return next, t, err
+	m.next.id = a.now.id
+	if m.from, err = a.now.onHost(a.context.Memory()); err != nil {
+		return nil, err
+	}
+	if m.to, err = m.next.onHost(a.context.Memory()); err != nil {
+		return nil, err
+	}
+	return plan.Prepare(c, m.from.memory(), m.to.memory(), limit)
 }
 
 // together runs a transfer when every rank has prepared its own, and agrees on the call.

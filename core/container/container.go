@@ -30,8 +30,11 @@ type Container interface {
 	io.Closer
 	// Context returns the ranks.
 	Context() *runtime.Context
-	// Use returns the container's part on this rank, which does not change until the caller calls Done.
+	// Use returns the container's part on this rank, which does not change until the caller calls Done. It refuses a part
+	// that the host does not reach: who asks about the layout alone, or works on the part's device, calls Look.
 	Use() (Part, error)
+	// Look is Use of a part wherever it is. What it returns goes by no pointer that the host follows.
+	Look() (Part, error)
 	// View returns the part with one more use of its memory, which the caller releases. So the part stays valid when
 	// the container has gone.
 	View() (comm.Result, error)
@@ -42,13 +45,19 @@ type Part struct {
 	*state
 	lock     *readersWriterLock
 	parallel bool
+	device   *state // of a copy on the host: the part itself, on its device; else nil
 }
 
 // Parallel reports whether what is computed of the part may use several threads, in pieces that do not depend on how many.
 func (p Part) Parallel() bool { return p.parallel }
 
 // Done lets the container change again.
-func (p Part) Done() { p.lock.RUnlock() }
+func (p Part) Done() {
+	if p.device != nil {
+		p.state.storage.Release()
+	}
+	p.lock.RUnlock()
+}
 
 // state is what a container looks like until its structure changes.
 type state struct {
@@ -57,6 +66,7 @@ type state struct {
 	typ     dtype.Type
 	layout  partition.Layout
 	rank    int
+	home    home
 	storage *memory.Storage
 	addr    unsafe.Pointer // of the first element
 	shape   []int64
@@ -92,7 +102,7 @@ func (s *state) Offset(d int) int64 {
 
 // span returns the part's elements where they lie side by side.
 func (s *state) span() memory.Span {
-	return memory.Span{Addr: s.addr, Count: int(product(s.shape)), Type: s.typ}
+	return memory.Span{Addr: s.addr, Count: int(product(s.shape)), Type: s.typ, Place: s.storage.Place()}
 }
 
 // memory returns the part as an end of a transfer.
@@ -145,7 +155,7 @@ func (s *state) Named(call comm.Call) comm.Call {
 
 // Beside adds a container to what all ranks pass alike in a call on another one. Local.
 func Beside(call comm.Call, c Container) (comm.Call, error) {
-	p, err := c.Use()
+	p, err := c.Look()
 	if err != nil {
 		return call, err
 	}
@@ -175,8 +185,13 @@ func (s *state) String() string {
 		strings.Join(dims, " x "), tuple(s.layout.Grid()))
 }
 
-// view returns the part with one more use of its memory.
-func (s *state) view() (comm.Result, error) {
+// viewOfHost returns the part with one more use of its memory, if the host reaches it.
+func (s *state) viewOfHost() (comm.Result, error) {
+	if s.home.queue != nil {
+		if err := s.reach(); err != nil {
+			return comm.Result{}, err
+		}
+	}
 	if err := s.storage.Retain(); err != nil {
 		return comm.Result{}, err
 	}
@@ -211,7 +226,7 @@ func (s *state) checkDimension(d int64) error {
 
 // Index returns the index in C order of the whole of the n-th local element in C order. Local.
 func Index(c Container, n int64) (int64, error) {
-	p, err := c.Use()
+	p, err := c.Look()
 	if err != nil {
 		return 0, err
 	}
@@ -230,7 +245,7 @@ type Extents struct {
 
 // Along returns what there is along one dimension.
 func Along(c Container, d int64) (Extents, error) {
-	p, err := c.Use()
+	p, err := c.Look()
 	if err != nil {
 		return Extents{}, err
 	}

@@ -131,7 +131,10 @@ func (a *Array) prepareHalo(c *comm.Comm, margins []halo.Margin) (h *Halo, next 
 		if err := a.now.checkViews(); err != nil {
 			return nil, nil, err
 		}
-		if next, err = a.now.padded(a.context.Memory(), a.now.padding.widened(want)); err != nil {
+		if err := a.now.reach(); err != nil {
+			return nil, nil, err
+		}
+		if next, err = a.now.padded(a.now.padding.widened(want)); err != nil {
 			return nil, nil, err
 		}
 	}

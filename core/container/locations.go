@@ -11,7 +11,7 @@ import (
 
 // LocalIndices returns the global index along a dimension of each local one. Local.
 func LocalIndices(of Container, d int64) (comm.Result, error) {
-	p, err := of.Use()
+	p, err := of.Look()
 	if err != nil {
 		return comm.Result{}, err
 	}
@@ -41,7 +41,7 @@ func LocalIndices(of Container, d int64) (comm.Result, error) {
 
 // Owner returns the rank that holds the element at the given indices, one a dimension: this rank where it does. Local.
 func Owner(of Container, index []int64) (int, error) {
-	p, err := of.Use()
+	p, err := of.Look()
 	if err != nil {
 		return 0, err
 	}
@@ -77,7 +77,7 @@ func (s *state) owner(index []int64) (int, error) {
 // Place returns the rank that holds the element at the given indices, one a dimension, and where it is in that rank's
 // part in C order. Local.
 func Place(of Container, index []int64) (rank int, at int64, err error) {
-	p, err := of.Use()
+	p, err := of.Look()
 	if err != nil {
 		return 0, 0, err
 	}
@@ -94,12 +94,12 @@ func Place(of Container, index []int64) (rank int, at int64, err error) {
 
 // Equal reports whether two containers are laid out alike, so that their parts correspond element by element.
 func Equal(a, b Container) (bool, error) {
-	p, err := a.Use()
+	p, err := a.Look()
 	if err != nil {
 		return false, err
 	}
 	defer p.Done()
-	q, err := b.Use()
+	q, err := b.Look()
 	if err != nil {
 		return false, err
 	}

@@ -24,13 +24,30 @@ func (m *Plan) Execute() error {
 	if err != nil {
 		return status.In(m.op, err)
 	}
+	if to, from, ok := m.direct(); ok {
+		return m.copyParts(c, to, from)
+	}
+	return m.transfer(c)
+}
+
+// stale refuses parts that are not as they were when the plan was made.
+func (m *Plan) stale(to, from Part) error {
+	if to.changes != m.toChanges || from.changes != m.fromChanges {
+		return status.New(status.InvalidHandle,
+			"the plan is stale: a container was resized, redistributed or given a halo since")
+	}
+	return nil
+}
+
+// transfer is Execute by way of the host. Collective.
+func (m *Plan) transfer(c *comm.Comm) error {
 	var twin *state
 	defer func() { twin.release() }()
-	to, mine := m.to.Use()
+	to, mine := staged(m.to)
 	if mine == nil {
 		defer to.Done()
 	}
-	from, err := m.from.Use()
+	from, err := staged(m.from)
 	if err == nil {
 		defer from.Done()
 	} else if mine == nil {
@@ -40,13 +57,12 @@ func (m *Plan) Execute() error {
 	if mine == nil {
 		call = m.call(to.state, from.state)
 	}
-	return together(c, executed(call), func() (*transfer.Transfer, error) {
+	err = together(c, executed(call), func() (*transfer.Transfer, error) {
 		if mine != nil {
 			return nil, mine
 		}
-		if to.changes != m.toChanges || from.changes != m.fromChanges {
-			return nil, status.New(status.InvalidHandle,
-				"the plan is stale: a container was resized, redistributed or given a halo since")
+		if err := m.stale(to, from); err != nil {
+			return nil, err
 		}
 		src := from.state
 		if src.storage == to.storage { // what is read must not have been written
@@ -57,6 +73,10 @@ func (m *Plan) Execute() error {
 		}
 		return m.move.Prepare(c, arranged(src, m.axes, Axis.source), arranged(to.state, m.axes, Axis.destination), m.limit)
 	})
+	if err == nil {
+		err = status.In(m.op, to.put())
+	}
+	return err
 }
 
 // arranged returns a part with the dimensions in the order of the axes.
@@ -107,7 +127,7 @@ func Assign(to Container, values comm.Array, axes []Axis) error {
 	if err != nil {
 		return status.In(m.op, err)
 	}
-	p, mine := to.Use()
+	p, mine := staged(to)
 	if mine == nil {
 		defer p.Done()
 	}
@@ -116,7 +136,7 @@ func Assign(to Container, values comm.Array, axes []Axis) error {
 	if mine == nil {
 		call = p.Named(call)
 	}
-	return together(c, call, func() (*transfer.Transfer, error) {
+	err = together(c, call, func() (*transfer.Transfer, error) {
 		if mine != nil {
 			return nil, mine
 		}
@@ -134,6 +154,10 @@ func Assign(to Container, values comm.Array, axes []Axis) error {
 		}
 		return move.Prepare(c, from, arranged(p.state, axes, Axis.destination), 0)
 	})
+	if err == nil {
+		err = status.In(m.op, p.put())
+	}
+	return err
 }
 
 // assignment returns both ends of an assignment: every rank has all values.

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"dtl/core/memory"
 	"dtl/core/status"
 )
 
@@ -61,7 +60,7 @@ func (r *padding) around(shape []int64) ([]int64, error) {
 }
 
 // padded returns a state like s in new memory, with room around the part. The elements are not in it yet.
-func (s *state) padded(from memory.Allocator, r *padding) (*state, error) {
+func (s *state) padded(r *padding) (*state, error) {
 	shape, err := r.around(s.shape)
 	if err != nil {
 		return nil, err
@@ -70,7 +69,7 @@ func (s *state) padded(from memory.Allocator, r *padding) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	storage, err := memory.NewStorage(from, bytes, memory.Alignment)
+	storage, err := s.home.zeros(bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +78,10 @@ func (s *state) padded(from memory.Allocator, r *padding) (*state, error) {
 	next.padding, next.changes = r, s.changes+1
 	for d, n := range r.before {
 		next.addr = unsafe.Add(next.addr, n*next.strides[d])
+	}
+	if err = next.reach(); err != nil {
+		next.release()
+		return nil, err
 	}
 	return &next, nil
 }

@@ -42,12 +42,12 @@ func Whole(to, from Container) ([]Axis, error) {
 }
 
 func shapes(to, from Container) (a, b []int64, err error) {
-	p, err := to.Use()
+	p, err := to.Look()
 	if err != nil {
 		return nil, nil, err
 	}
 	defer p.Done()
-	q, err := from.Use()
+	q, err := from.Look()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -157,12 +157,12 @@ func (m *Plan) sides() (src, dst transfer.Side, size int, parts []*state, err er
 	if m.limit < 0 {
 		return src, dst, 0, nil, status.New(status.InvalidArgument, "max_extra_bytes %d is negative", m.limit)
 	}
-	from, err := m.from.Use()
+	from, err := m.from.Look()
 	if err != nil {
 		return src, dst, 0, nil, err
 	}
 	defer from.Done()
-	to, err := m.to.Use()
+	to, err := m.to.Look()
 	if err != nil {
 		return src, dst, 0, nil, err
 	}

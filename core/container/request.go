@@ -55,7 +55,7 @@ func (r *request) run(on Container, round func(k int) error) error {
 	}
 	r.c = c
 	var mine error
-	if r.part, mine = on.Use(); mine == nil {
+	if r.part, mine = staged(on); mine == nil {
 		defer r.part.Done()
 		mine = r.prepare()
 	}
@@ -76,6 +76,9 @@ func (r *request) run(on Container, round func(k int) error) error {
 		if err := round(k); err != nil {
 			return status.In(r.op, err)
 		}
+	}
+	if r.values != nil {
+		return status.In(r.op, r.part.put())
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ var _ Container = (*Span)(nil)
 // NewSpan returns the indices [offset, offset+count) of a container's first dimension; all of it for a negative
 // count. Local.
 func NewSpan(of Container, offset, count int64) (*Span, error) {
-	p, err := of.Use()
+	p, err := of.Look()
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +64,11 @@ func (s *state) narrow(offset, count int64) {
 func (s *Span) Context() *runtime.Context { return s.context }
 
 // Use returns the span's part, or an error if the array is closed or its structure has changed.
-func (s *Span) Use() (Part, error) {
-	p, err := s.of.Use()
+func (s *Span) Use() (Part, error) { return ofHost(s.Look()) }
+
+// Look returns the span's part wherever it is.
+func (s *Span) Look() (Part, error) {
+	p, err := s.of.Look()
 	if err != nil {
 		return Part{}, status.New(status.InvalidHandle, "the span's container is closed")
 	}
@@ -79,12 +82,12 @@ func (s *Span) Use() (Part, error) {
 
 // View returns the part with one more use of the array's memory.
 func (s *Span) View() (comm.Result, error) {
-	p, err := s.Use()
+	p, err := s.Look()
 	if err != nil {
 		return comm.Result{}, err
 	}
 	defer p.Done()
-	return p.view()
+	return p.viewOfHost()
 }
 
 // Close does nothing: the memory is the array's.

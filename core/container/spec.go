@@ -19,6 +19,7 @@ type Spec struct {
 	Shape  []int64
 	Type   dtype.Type
 	Division
+	Placement Placement
 }
 
 // Division says how to divide.
@@ -156,7 +157,7 @@ func tuple(numbers []int64) string {
 
 // call is the spec as the ranks agree on it.
 func (s *Spec) call() comm.Call {
-	same := append([]int64{int64(s.Type), int64(len(s.Shape))}, s.Shape...)
+	same := append([]int64{int64(s.Type), int64(s.Placement), int64(len(s.Shape))}, s.Shape...)
 	return comm.Call{
 		Op:   s.Family,
 		Same: append(same, s.same()...),
@@ -165,7 +166,11 @@ func (s *Spec) call() comm.Call {
 			if s.Family != "tensor" && len(s.Shape) == 1 {
 				size = fmt.Sprint("size ", s.Shape[0])
 			}
-			return fmt.Sprintf("%s, dtype %s, %s", size, s.Type, s.Division)
+			text := fmt.Sprintf("%s, dtype %s, %s", size, s.Type, s.Division)
+			if s.Placement > OnHost && int(s.Placement) < len(placementNames) {
+				text += ", placement " + placementNames[s.Placement]
+			}
+			return text
 		},
 	}
 }

@@ -62,7 +62,7 @@ func (r *request) storeAll(k int) error {
 		return err
 	}
 	defer indices.Storage.Release()
-	all, err := r.c.Allgatherv(comm.Array{Span: values, Shape: []int64{int64(len(part))}}, nil)
+	all, err := r.c.Allgatherv(comm.Array{Span: values.Raw(), Shape: []int64{int64(values.Bytes())}}, nil)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func On(of Container, context *runtime.Context) (*StreamAlias, error) {
 	if alias, ok := of.(*StreamAlias); ok {
 		of = alias.of
 	}
-	p, err := of.Use()
+	p, err := of.Look()
 	if err != nil {
 		return nil, err
 	}
@@ -40,6 +40,9 @@ func (s *StreamAlias) Context() *runtime.Context { return s.context }
 
 // Use returns the container's part, which does not change until the caller calls Done.
 func (s *StreamAlias) Use() (Part, error) { return s.of.Use() }
+
+// Look returns the container's part wherever it is.
+func (s *StreamAlias) Look() (Part, error) { return s.of.Look() }
 
 // View returns the container's part with one more use of its memory.
 func (s *StreamAlias) View() (comm.Result, error) { return s.of.View() }

@@ -16,8 +16,11 @@ func GatherTo(from Container, out *comm.Array, root int64) error {
 
 // Distribute writes root's values, in C order, to a container; elsewhere they are ignored. Collective.
 func Distribute(to Container, values *comm.Array, root int64) error {
-	return atRoot("from_numpy", to, values, root, func(p Part, whole endpoint) (src, dst endpoint) { return whole, p.endpoint() })
+	return atRoot(distributes, to, values, root, func(p Part, whole endpoint) (src, dst endpoint) { return whole, p.endpoint() })
 }
+
+// distributes is the operation of the two that writes the container.
+const distributes = "from_numpy"
 
 // endpoint is one end of a transfer, with this rank's memory.
 type endpoint struct {
@@ -33,7 +36,7 @@ func atRoot(op string, on Container, array *comm.Array, root int64, direct func(
 	if err != nil {
 		return status.In(op, err)
 	}
-	p, mine := on.Use()
+	p, mine := staged(on)
 	if mine == nil {
 		defer p.Done()
 		mine = checkRoot(p.state, array, root, c)
@@ -42,7 +45,7 @@ func atRoot(op string, on Container, array *comm.Array, root int64, direct func(
 	if p.state != nil {
 		call = p.Named(call)
 	}
-	return together(c, call, func() (*transfer.Transfer, error) {
+	err = together(c, call, func() (*transfer.Transfer, error) {
 		if mine != nil {
 			return nil, mine
 		}
@@ -60,6 +63,10 @@ func atRoot(op string, on Container, array *comm.Array, root int64, direct func(
 		}
 		return move.Prepare(c, src.Memory, dst.Memory, 0)
 	})
+	if err == nil && op == distributes {
+		err = status.In(op, p.put())
+	}
+	return err
 }
 
 // on is the end that has everything on one rank, in C order; the address is missing.

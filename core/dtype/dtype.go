@@ -1,10 +1,36 @@
 // Package dtype names the element types of containers and messages.
 package dtype
 
-import "dtl/core/status"
+import (
+	"fmt"
+	"strconv"
 
-// Type is an element type. The zero value is no type.
-type Type uint8
+	"dtl/core/status"
+)
+
+// Type is an element type. The zero value is no type. Numbers beyond those of the types are opaque elements of any size,
+// which are moved as bytes: see OfSize.
+type Type uint32
+
+const (
+	opaque  Type = 1 << 8 // of size 0; the size is added
+	largest      = 1 << 24
+)
+
+// OfSize returns the type of elements of so many bytes of which nothing else is known; Invalid unless the size is in
+// [1, 2^24]. It is none of Valid's.
+func OfSize(bytes int) Type {
+	if bytes < 1 || bytes > largest {
+		return Invalid
+	}
+	return opaque + Type(bytes)
+}
+
+// Opaque reports whether elements are bytes of which nothing but their number is known.
+func (t Type) Opaque() bool { return t > opaque && t <= opaque+largest }
+
+// Held reports whether containers hold such elements: those of the element types, and opaque ones.
+func (t Type) Held() bool { return t.Valid() || t.Opaque() }
 
 // The element types. Their numbers travel in messages and over the bridge: append, never reorder.
 const (
@@ -60,13 +86,28 @@ func (t Type) info() info {
 }
 
 // Size returns the bytes of one element, 0 for an invalid type.
-func (t Type) Size() int { return t.info().size }
+func (t Type) Size() int {
+	if t > opaque && t <= opaque+largest {
+		return int(t - opaque)
+	}
+	return t.info().size
+}
 
 // String returns NumPy's name of the type.
-func (t Type) String() string { return t.info().name }
+func (t Type) String() string {
+	if t.Opaque() {
+		return fmt.Sprintf("elements of %d bytes", t.Size())
+	}
+	return t.info().name
+}
 
 // Format returns the PEP 3118 format of one element on a 64-bit Unix.
-func (t Type) Format() string { return t.info().format }
+func (t Type) Format() string {
+	if t.Opaque() {
+		return strconv.Itoa(t.Size()) + "s"
+	}
+	return t.info().format
+}
 
 // Complex reports whether the type has no order.
 func (t Type) Complex() bool { return t == Complex64 || t == Complex128 }
@@ -83,6 +124,14 @@ func All() []Type {
 	return all
 }
 
+// FromNumber returns the type of the given number, of which Held may be false.
+func FromNumber(n int64) Type {
+	if n < 0 || n > int64(opaque+largest) {
+		return Invalid
+	}
+	return Type(n)
+}
+
 // Parse returns the type of the given number, as it arrives from outside.
 func Parse(n int64) (Type, error) {
 	if n <= int64(Invalid) || n >= int64(N) {
@@ -92,10 +141,16 @@ func Parse(n int64) (Type, error) {
 }
 
 // FromFormat returns the type of a PEP 3118 format with the given item size, or Invalid. Byte orders other
-// than this machine's, structs and objects are Invalid.
+// than this machine's, structs and objects are Invalid; bytes, which NumPy writes as "5s", are opaque.
 func FromFormat(format string, size int) Type {
 	if format != "" && (format[0] == '@' || format[0] == '=' || format[0] == '<') {
 		format = format[1:]
+	}
+	if last := len(format) - 1; last > 0 && format[last] == 's' {
+		if n, err := strconv.Atoi(format[:last]); err == nil && n == size {
+			return OfSize(size)
+		}
+		return Invalid
 	}
 	switch len(format) {
 	case 1:

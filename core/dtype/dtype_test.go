@@ -75,7 +75,9 @@ func TestFromFormat(t *testing.T) {
 		{"complex long double", "Zg", 32, Invalid},
 		{"object", "O", 8, Invalid},
 		{"structure", "T{=d:a:@i:b:}", 12, Invalid},
-		{"string", "3s", 3, Invalid},
+		{"bytes of a size", "3s", 3, OfSize(3)},
+		{"bytes of another size", "3s", 4, Invalid},
+		{"bytes of no size", "0s", 0, Invalid},
 		{"characters", "2w", 8, Invalid},
 		{"bytes", "c", 1, Invalid},
 		{"two doubles", "2d", 16, Invalid},
@@ -111,7 +113,27 @@ func TestParse(t *testing.T) {
 func TestNoType(t *testing.T) {
 	for _, typ := range []Type{Invalid, N, 255} {
 		if typ.Valid() || typ.Size() != 0 || typ.String() != "invalid" || typ.Format() != "" || typ.Complex() {
-			t.Errorf("%d: %s, size %d, format %q", uint8(typ), typ, typ.Size(), typ.Format())
+			t.Errorf("%d: %s, size %d, format %q", uint32(typ), typ, typ.Size(), typ.Format())
+		}
+	}
+}
+
+func TestOpaque(t *testing.T) {
+	for _, size := range []int{1, 5, 16, 112, 1 << 24} {
+		typ := OfSize(size)
+		if typ.Size() != size || !typ.Opaque() || !typ.Held() || typ.Valid() || typ.Complex() || typ.Inexact() {
+			t.Errorf("%d bytes: %s, size %d", size, typ, typ.Size())
+		}
+		if FromFormat(typ.Format(), size) != typ || FromNumber(int64(typ)) != typ {
+			t.Errorf("%d bytes: format %q", size, typ.Format())
+		}
+		if _, err := Parse(int64(typ)); err == nil {
+			t.Errorf("%d bytes: taken for an element type", size)
+		}
+	}
+	for _, typ := range []Type{OfSize(0), OfSize(-1), OfSize(1<<24 + 1), FromNumber(-1), FromNumber(1 << 40), FromNumber(256)} {
+		if typ.Held() {
+			t.Errorf("%d is held", uint32(typ))
 		}
 	}
 }

@@ -106,14 +106,6 @@ func (m *Map) Len() (int64, error) {
 	return m.total, nil
 }
 
-// GlobalSize returns the number of entries on all ranks. Collective: the ranks add up what they have.
-func (m *Map) GlobalSize() (int64, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	sizes, err := m.sizes("global_size")
-	return sum(sizes), err
-}
-
 func sum(sizes []comm.Shared) int64 {
 	total := int64(0)
 	for _, n := range sizes {

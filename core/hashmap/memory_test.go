@@ -67,7 +67,7 @@ func TestOneRankWithoutMemory(t *testing.T) {
 			after, err := m.GlobalEntries()
 			assert.True(t, maps.Equal(want, entries(t, long.Bytes, after, err)), "after %d", left)
 			assert.NoError(t, m.UpdateMany(all, of(numbers), int64(kernel.Sum)))
-			n, err = m.GlobalSize()
+			n, err = m.Len()
 			assert.NoError(t, err)
 			assert.Equal(t, int64(12_000), n)
 		})

@@ -5,13 +5,15 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"dtl/core/dtype"
 	"dtl/core/status"
 )
 
 // Block is raw memory that an allocator handed out. Its address never moves.
 type Block struct {
-	Addr unsafe.Pointer
-	Size int // bytes asked for
+	Addr  unsafe.Pointer
+	Size  int // bytes asked for
+	Place Place
 }
 
 // Allocator hands out blocks and takes them back. Allocate returns zeroed memory, or an error that is
@@ -94,6 +96,14 @@ func withAvailable(from Allocator, err error) error {
 
 // Addr returns the first byte's address.
 func (s *Storage) Addr() unsafe.Pointer { return s.block.Addr }
+
+// Bytes returns the memory.
+func (s *Storage) Bytes() Span {
+	return Span{Addr: s.block.Addr, Count: s.block.Size, Type: dtype.Uint8, Place: s.block.Place}
+}
+
+// Place returns where the memory is.
+func (s *Storage) Place() Place { return s.block.Place }
 
 // Size returns the bytes that were asked for.
 func (s *Storage) Size() int { return s.block.Size }

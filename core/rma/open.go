@@ -56,7 +56,7 @@ func New(c *comm.Comm, mem memory.Allocator, part Part) (*Window, error) {
 	if err == nil && w.isNear(part) {
 		err = w.openNear(part, all)
 	} else if err == nil {
-		err = w.openFar(mem, part)
+		err = w.openFar(mem, part, all)
 	}
 	if err != nil {
 		w.giveUp()
@@ -162,7 +162,7 @@ func (w *Window) openNear(part Part, all []comm.Shared) error {
 }
 
 // openFar has the backend open this rank's part, and its lock. Collective.
-func (w *Window) openFar(mem memory.Allocator, part Part) (err error) {
+func (w *Window) openFar(mem memory.Allocator, part Part, all []comm.Shared) (err error) {
 	if part.Allocate {
 		if w.storage, err = memory.NewStorage(mem, int(max(part.Bytes, 1)), 4096); err == nil {
 			part.Base = memory.Span{Addr: w.storage.Addr(), Count: int(part.Bytes), Type: dtype.Uint8}
@@ -171,7 +171,8 @@ func (w *Window) openFar(mem memory.Allocator, part Part) (err error) {
 	if err == nil {
 		w.segment, err = memory.NewStorage(mem, 8*farSlots, 64)
 	}
-	if err := w.comm.Agree(comm.Call{Op: "window"}, err); err != nil {
+	said := comm.Shared{sharedAddress: int64(uintptr(part.Base.Addr))}
+	if err := w.comm.AgreeSharing(comm.Call{Op: "window"}, err, said, all); err != nil {
 		return err
 	}
 	w.targets[w.comm.Rank()].addr = uint64(uintptr(part.Base.Addr))
@@ -179,7 +180,7 @@ func (w *Window) openFar(mem memory.Allocator, part Part) (err error) {
 	if err != nil {
 		return err
 	}
-	w.reach = newFar(exposed, w.comm.Rank(), w.comm.Size())
+	w.reach = newFar(exposed, w.comm, w.targets, all)
 	lock := memory.Span{Addr: w.segment.Addr(), Count: 1, Type: dtype.Uint64}
 	w.control, err = w.comm.Expose("window", "lock", lock)
 	w.words = newFarWords(w.control, w.comm, memory.As[uint64](memory.Span{Addr: lock.Addr, Count: farSlots, Type: dtype.Uint64}))

@@ -32,14 +32,19 @@ func onRanks(t *testing.T, n int, body func(c *comm.Comm, mem backend.MemorySpac
 	})
 }
 
-// withWindow runs body on windows of each kind, of some words, one more for each rank; and again where the ranks share
-// no memory.
+// withWindow runs body on windows of each kind, of some words, one more for each rank; again where the ranks share no
+// memory; and again where those of each two do.
 func withWindow(t *testing.T, words int, body func(c *comm.Comm, w *rma.Window)) {
 	t.Helper()
 	defer comm.SetSharing(true)
 	for n := 1; n <= 5; n++ {
 		comm.SetSharing(true)
 		withWindows(t, n, words, body)
+		if n > 2 {
+			comm.PretendNodes(2)
+			withWindows(t, n, words, body)
+			comm.PretendNodes(0)
+		}
 		comm.SetSharing(false)
 		withWindows(t, n, words, body)
 	}

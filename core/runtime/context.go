@@ -2,6 +2,7 @@
 package runtime
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 	"dtl/core/backend"
 	"dtl/core/comm"
 	"dtl/core/status"
+	"dtl/core/topology"
 )
 
 // Context is a group of ranks and the memory they use. Containers keep a reference to theirs: a closed
@@ -21,6 +23,10 @@ type Context struct {
 	inner   bool   // what DTL does by itself runs here
 	closed  atomic.Bool
 	fences  atomic.Uint64
+	work    work
+	places  atomic.Pointer[[]topology.Place] // where the ranks are, as they last told each other; nil: nobody asked
+	cpus    []int                            // of one rank, those that it could run on when the context was made
+	linked  *comm.Devices                    // nil: no library connects the ranks' devices
 }
 
 // World returns a context of all processes that were started together, or of this process alone where no
@@ -69,8 +75,11 @@ func world(name string, device int) (*Context, error) {
 		return nil, status.In("context", err)
 	}
 	c, err := open(p, device, p.World)
-	if err != nil || name == backend.Local {
-		return c, err
+	switch {
+	case err != nil:
+		return nil, err
+	case name == backend.Local:
+		return c.located("context")
 	}
 	return c.met()
 }
@@ -82,7 +91,11 @@ func Adopt(name string, native uintptr, device int) (*Context, error) {
 	if err != nil {
 		return nil, status.In("context", err)
 	}
-	return open(p, device, func() (backend.ReducingCommunicator, error) { return p.Adopt(native) })
+	c, err := open(p, device, func() (backend.ReducingCommunicator, error) { return p.Adopt(native) })
+	if err != nil {
+		return nil, err
+	}
+	return c.located("context")
 }
 
 func open(on backend.Backend, device int, connect func() (backend.ReducingCommunicator, error)) (*Context, error) {
@@ -116,21 +129,6 @@ func New(name string, main backend.ReducingCommunicator, mem backend.MemorySpace
 	return &Context{comm: c, memory: mem, backend: name, device: device}, nil
 }
 
-// checkDevice refuses a device that no GPU backend has.
-func checkDevice(device int) error {
-	if device == NoDevice {
-		return nil
-	}
-	p, err := backend.As[backend.DeviceProvider]("cuda")
-	if err != nil {
-		return err
-	}
-	if device < 0 || device >= p.DeviceCount() {
-		return status.New(status.OutOfBounds, "device %d outside [0, %d)", device, p.DeviceCount())
-	}
-	return nil
-}
-
 // Rank returns the caller's rank.
 func (c *Context) Rank() int { return c.comm.Rank() }
 
@@ -156,16 +154,20 @@ func (c *Context) Comm() (*comm.Comm, error) {
 
 // Dup returns a context of the same ranks whose traffic never meets this one's. Collective.
 func (c *Context) Dup() (*Context, error) {
-	return c.derive(func(from *comm.Comm) (*comm.Comm, error) { return from.Dup() })
+	return c.derive("dup", c.device, (*comm.Comm).Dup)
 }
 
 // DupFor is Dup for calls that op stands for, which is what ranks that do not make the same call are told. Collective.
 func (c *Context) DupFor(op string) (*Context, error) {
-	d, err := c.derive(func(from *comm.Comm) (*comm.Comm, error) { return from.DupFor(op) })
-	if err == nil {
-		d.inner = true
+	from, err := c.Comm()
+	if err != nil {
+		return nil, err
 	}
-	return d, err
+	to, err := from.DupFor(op)
+	if err != nil {
+		return nil, err
+	}
+	return &Context{comm: to, memory: c.memory, backend: c.backend, device: c.device, inner: true}, nil
 }
 
 // Inner says that programs know nothing of the context. It implements handle.Insider.
@@ -179,11 +181,7 @@ func (c *Context) WithDevice(device int) (*Context, error) {
 	if err := checkDevice(device); err != nil {
 		return nil, status.In("with_cuda", err)
 	}
-	d, err := c.Dup()
-	if err == nil {
-		d.device = device
-	}
-	return d, err
+	return c.derive("dup", device, (*comm.Comm).Dup)
 }
 
 // Fence orders the caller's memory accesses before it against those after it. Local.
@@ -195,12 +193,12 @@ func (c *Context) Fence() error {
 // Split returns a context of the ranks that gave the same color, ordered by key and then by rank; nil for
 // comm.Undefined. Collective.
 func (c *Context) Split(color, key int) (*Context, error) {
-	return c.derive(func(from *comm.Comm) (*comm.Comm, error) { return from.Split(color, key) })
+	return c.derive("split", c.device, func(from *comm.Comm) (*comm.Comm, error) { return from.Split(color, key) })
 }
 
 // SplitByNode returns a context of the ranks that share memory with this one, in their order. Collective.
 func (c *Context) SplitByNode() (*Context, error) {
-	return c.derive(func(from *comm.Comm) (*comm.Comm, error) { return from.SplitByNode() })
+	return c.derive("split_by_node", c.device, (*comm.Comm).SplitByNode)
 }
 
 // Export returns the native handle of a duplicate of the communicator, which is the caller's to free. Collective.
@@ -212,7 +210,8 @@ func (c *Context) Export() (uintptr, error) {
 	return from.Export()
 }
 
-func (c *Context) derive(f func(*comm.Comm) (*comm.Comm, error)) (*Context, error) {
+// derive returns a context of what f makes of the communicator, with a device; nil where that is nil. Collective.
+func (c *Context) derive(op string, device int, f func(*comm.Comm) (*comm.Comm, error)) (*Context, error) {
 	from, err := c.Comm()
 	if err != nil {
 		return nil, err
@@ -221,7 +220,7 @@ func (c *Context) derive(f func(*comm.Comm) (*comm.Comm, error)) (*Context, erro
 	if err != nil || to == nil {
 		return nil, err
 	}
-	return &Context{comm: to, memory: c.memory, backend: c.backend, device: c.device}, nil
+	return (&Context{comm: to, memory: c.memory, backend: c.backend, device: device}).located(op)
 }
 
 // Close frees the communicator. Containers stay, their communication raises. A second Close does nothing.
@@ -229,6 +228,10 @@ func (c *Context) derive(f func(*comm.Comm) (*comm.Comm, error)) (*Context, erro
 func (c *Context) Close() error {
 	if c.closed.Swap(true) {
 		return nil
+	}
+	c.work.end()
+	if c.linked != nil {
+		return errors.Join(c.linked.Close(), c.comm.Close())
 	}
 	return c.comm.Close()
 }

@@ -17,10 +17,11 @@ import (
 // first is where the ranks of the first world were when they opened it.
 var first struct {
 	once   sync.Once
+	rank   atomic.Int64 // this process's
 	places atomic.Pointer[[]topology.Place]
 }
 
-// met returns a context of the world whose ranks, if it is the first, have told each other where they are. Collective.
+// met returns a context of the world whose ranks know where they are. Collective.
 func (c *Context) met() (*Context, error) {
 	var err error
 	first.once.Do(func() {
@@ -29,14 +30,63 @@ func (c *Context) met() (*Context, error) {
 		}
 		var places []topology.Place
 		if places, err = Gather(c.comm, topology.Here(c.device)); err == nil {
+			first.rank.Store(int64(c.Rank()))
 			first.places.Store(&places)
+			c.places.Store(&places)
 		}
 	})
+	if err == nil && c.places.Load() == nil {
+		return c.located("context")
+	}
 	if err != nil {
 		_ = c.Close() // the first error is the one to report
 		return nil, status.In("context", err)
 	}
 	return c, nil
+}
+
+// located returns a context whose ranks know where they are as it is made. What they told each other when the world was
+// opened is not told again, unless one of them has been bound to other CPUs since. Collective.
+func (c *Context) located(op string) (*Context, error) {
+	if c.Size() == 1 {
+		c.cpus, _ = topology.Mask()
+		return c, nil
+	}
+	places, err := c.known()
+	if err == nil && places == nil {
+		places, err = Gather(c.comm, topology.Here(c.device))
+	}
+	if err != nil {
+		_ = c.Close() // the first error is the one to report
+		return nil, status.In(op, err)
+	}
+	c.places.Store(&places)
+	return c, nil
+}
+
+// known returns where the ranks are by what they told each other when the world was opened; nil if that was not so, or one
+// of them is elsewhere by now. Collective.
+func (c *Context) known() ([]topology.Place, error) {
+	world, mine := first.places.Load(), comm.Shared{-1, int64(c.device)}
+	if world != nil {
+		place := (*world)[first.rank.Load()]
+		if cpus, err := topology.Mask(); err != nil || slices.Equal(cpus, place.CPUs) {
+			mine[0] = first.rank.Load()
+		}
+	}
+	all := make([]comm.Shared, c.Size())
+	if err := c.comm.AgreeSharing(comm.Call{Op: "topology"}, nil, mine, all); err != nil {
+		return nil, err
+	}
+	places := make([]topology.Place, len(all))
+	for rank, said := range all {
+		if said[0] < 0 || world == nil {
+			return nil, nil
+		}
+		places[rank] = (*world)[said[0]]
+		places[rank].Device = int(said[1])
+	}
+	return places, nil
 }
 
 // WorldPlaces returns where the ranks of the world are, as they told each other when they first opened it; of a process
@@ -48,15 +98,33 @@ func WorldPlaces() []topology.Place {
 	return []topology.Place{topology.Here(NoDevice)}
 }
 
-// Places returns where the ranks are now, with their NUMA domains, and the GPUs that their drivers see. Collective.
-func (c *Context) Places() ([]topology.Place, error) {
+// Places returns where the ranks were when the context was made, or last found it out. Local.
+func (c *Context) Places() []topology.Place {
+	if places := c.places.Load(); places != nil {
+		return *places
+	}
+	here := topology.Here(c.device) // of one rank, or of goroutines of this process
+	if c.cpus != nil {
+		here.CPUs = c.cpus
+	}
+	places := slices.Repeat([]topology.Place{here}, c.Size())
+	c.places.Store(&places)
+	return places
+}
+
+// FindPlaces returns where the ranks are now, and the GPUs that their drivers see. Collective.
+func (c *Context) FindPlaces() ([]topology.Place, error) {
 	on, err := c.Comm()
 	if err != nil {
 		return nil, err
 	}
 	here := topology.Here(c.device)
-	here.Domains, here.GPUs = topology.Kernel().Domains(here.Allowed), DeviceCount()
-	return Gather(on, here)
+	here.GPUs = DeviceCount()
+	places, err := Gather(on, here)
+	if err == nil {
+		c.places.Store(&places)
+	}
+	return places, err
 }
 
 // DeviceCount returns how many GPUs this process sees, of all backends that have some. The first call starts their

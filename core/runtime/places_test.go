@@ -43,12 +43,12 @@ func TestGatherOnMadeUpHosts(t *testing.T) {
 
 func TestPlaces(t *testing.T) {
 	onRanks(t, 3, func(c *runtime.Context) {
-		places, err := c.Places()
+		places, err := c.FindPlaces()
 		assert.NoError(t, err)
 		assert.Equal(t, []int{0, 0, 0}, topology.Nodes(places), "goroutines of one process")
 		assert.NotEmpty(t, places[0].Domains)
 		assert.NoError(t, c.Close())
-		_, err = c.Places()
+		_, err = c.FindPlaces()
 		assert.ErrorIs(t, err, status.InvalidHandle)
 	})
 	assert.Len(t, runtime.WorldPlaces(), 1, "no world was opened")
@@ -58,7 +58,7 @@ func TestPlacesWhereARankCallsSomethingElse(t *testing.T) {
 	onRanks(t, 2, func(c *runtime.Context) {
 		var err error
 		if c.Rank() == 0 {
-			_, err = c.Places()
+			_, err = c.FindPlaces()
 		} else {
 			on, _ := c.Comm()
 			err = on.Barrier()

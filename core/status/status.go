@@ -33,6 +33,9 @@ const (
 
 	Backend            Code = 400 // a backend failed outside communication
 	BackendUnavailable Code = 401 // a backend cannot be used in this process
+
+	File        Code = 500 // a file that is damaged, or cannot be read or written
+	FileMissing Code = 501 // a file that is not there
 )
 
 var names = map[Code]string{
@@ -51,6 +54,8 @@ var names = map[Code]string{
 	Mismatch:           "mismatch",
 	Backend:            "backend",
 	BackendUnavailable: "backend unavailable",
+	File:               "file",
+	FileMissing:        "file missing",
 }
 
 // String returns the code's name in words.

@@ -21,15 +21,16 @@ type Place struct {
 	Boot    string   // what tells machines of one name apart
 	CPUs    []int    // that the rank may run on
 	Allowed []int    // that it could be bound to
-	Domains []Domain // of those; nil where nobody asked
+	Domains []Domain // of those
 	GPUs    int      // that the rank sees
 	Device  int      // the number of the rank's own among them; NoDevice: it has chosen none
 }
 
-// Here returns the place of this process, quickly: with no domains, and the GPUs that the machine lists.
+// Here returns the place of this process, quickly: with the GPUs that the machine lists, for which no driver starts.
 func Here(device int) Place {
 	m := Kernel()
 	p := Place{Boot: m.Boot(), Allowed: Allowed(), GPUs: m.GPUs(os.Getenv), Device: device}
+	p.Domains = m.Domains(p.Allowed)
 	p.Host, _ = os.Hostname() // one without a name is told by the other
 	var err error
 	if p.CPUs, err = Mask(); err != nil {

@@ -123,7 +123,7 @@ func (c *BackendCall) String() string {
 // advice says what may be the matter.
 func (c *BackendCall) advice() string {
 	if c.Of == "" {
-		return "all ranks have come to it; " + c.Group.places()
+		return "all ranks have come to it; " + c.Group.places(c.String())
 	}
 	who := fmt.Sprintf("rank %d makes", c.Target)
 	if c.Target == backend.Every {

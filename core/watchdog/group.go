@@ -131,8 +131,9 @@ func (g *Group) Left(rank int) string {
 	return g.channel.Left(rank)
 }
 
-// places says where every rank is: "ranks 0-2 in allreduce(…) at app.py:41; rank 3 at app.py:37".
-func (g *Group) places() string {
+// places says where every rank is: "ranks 0-2 in allreduce(…) at app.py:41; rank 3 at app.py:37". Own is the call of this rank
+// where it is one inside the backend, of which no other place knows.
+func (g *Group) places(own string) string {
 	var texts []string
 	if g.channel == nil {
 		texts = make([]string, g.size)
@@ -143,7 +144,11 @@ func (g *Group) places() string {
 		texts = g.channel.Places()
 	}
 	for rank, text := range texts {
-		if text == "" {
+		switch {
+		case text != "":
+		case rank == g.rank && own != "":
+			texts[rank] = "in " + own
+		default:
 			texts[rank] = "does not answer"
 		}
 	}

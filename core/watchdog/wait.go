@@ -66,7 +66,7 @@ func (w *Wait) Check(by Waiter) error {
 	}
 	waited := now.Sub(w.started)
 	if limit := time.Duration(giveUpAfter.Load()); limit > 0 && waited > limit {
-		return status.New(status.Communication, "no end after %v: %s", limit, w.group.places())
+		return status.New(status.Communication, "no end after %v: %s", limit, w.group.places(""))
 	}
 	if w.reports > 0 && waited > w.reports {
 		w.group.report(waited, w.reports)
@@ -88,7 +88,7 @@ func (w *Wait) interrupted() error {
 // so long.
 func (g *Group) report(waited, since time.Duration) {
 	if g.channel == nil || g.channel.Claim(since) {
-		report(g.headline(waited) + g.places())
+		report(g.headline(waited) + g.places(""))
 	}
 }
 

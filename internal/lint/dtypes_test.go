@@ -112,7 +112,8 @@ func isDtype(e ast.Expr) bool {
 }
 
 // dtypeRooms are where element types are listed: whoever adds one opens these, and no others.
-var dtypeRooms = []string{"core/dtype/", "core/kernel/", "backends/mpi/", "python/dtl/algorithms/folds.py"}
+var dtypeRooms = []string{"backends/internal/gpu/kernels/", "core/dtype/", "core/kernel/", "backends/mpi/", "backends/nccl/table.go",
+	"python/dtl/algorithms/folds.py"}
 
 var (
 	dtypeWord  = regexp.MustCompile(`[a-z]+[0-9]*`)

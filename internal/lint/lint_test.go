@@ -18,10 +18,11 @@ var rules = map[string]func(*tree) []string{
 	"guarded entries":               guarded,
 	"one table of dtypes":           dtypeSwitches,
 	"whole tables of dtypes":        wholeDtypeTables,
-	"lists of dtypes in four rooms": dtypeLists,
+	"lists of dtypes in five rooms": dtypeLists,
 	"destructors are local":         localDestructors,
 	"C files without circles":       cCircles,
 	"headers of imported packages":  cHeaders,
+	"device memory has one door":    devicePointers,
 }
 
 func TestRepository(t *testing.T) {

@@ -16,7 +16,7 @@ import builtins
 import sys
 from typing import Any
 
-from ._lazy import attach
+from ._lazy import attach, late
 
 version_info = (0, 1, 0)
 
@@ -50,6 +50,16 @@ def __getattr__(name: str) -> Any:
         if name in FUNCTIONS:
             return FUNCTIONS[name]
     return _load(name)
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """Give a notebook the magics ``%%ranks`` and ``%ranks``: what ``%load_ext dtl`` calls."""
+    late(".launching.notebook", "load")(ipython)
+
+
+def unload_ipython_extension(ipython: Any) -> None:
+    """Take the magics away, and end their ranks: what ``%unload_ext dtl`` calls."""
+    late(".launching.notebook", "unload")(ipython)
 
 
 def __dir__() -> list[str]:

@@ -1,20 +1,25 @@
-"""``python -m dtl``: ``run`` a program on several ranks, ``trace`` its calls, or print ``info`` about what is here."""
+"""``python -m dtl``: ``run`` a program on ranks, ``trace`` or ``doctor`` it, or print ``info`` about what is here.
+
+``completion`` is for shells.
+"""
 
 from __future__ import annotations
 
 import sys
 from typing import Sequence
 
-from ._cli import UsageError
+from ._cli import ArgumentsError, UsageError
 from ._lazy import late
 
 #: The commands. Each is a module of _cli with a function main, which is imported when it is wanted.
-COMMANDS = ("run", "trace", "info")
+COMMANDS = ("run", "trace", "doctor", "info", "completion")
 
 _HELP = """\
 usage: python -m dtl run [-n RANKS] [options] script.py [arguments]  run a program on several ranks
        python -m dtl trace [-o FILE] script.py [arguments]           run a program and say what its calls cost
+       python -m dtl doctor script.py [arguments]                    run a program and say what would be faster
        python -m dtl info                                            say what is here and what can be used
+       python -m dtl completion (bash | zsh | fish)                  print what completes the command dtl in a shell
        python -m dtl run --help, python -m dtl trace --help          say more
        python -m dtl --version                                       say which version this is"""
 
@@ -36,11 +41,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0 if arguments else 2
     name = arguments[0]
     if name not in COMMANDS:
-        print(f"dtl: there is no command {name!r}; there are {', '.join(COMMANDS)}", file=sys.stderr)
+        print(f"dtl: there is no command {name!r}\n{_HELP}", file=sys.stderr)
         return 2
     try:
         code: int = late(f"._cli.{name}", "main")(arguments[1:])
         return code
+    except ArgumentsError as error:
+        usage = sys.modules[f"{__package__}._cli.{name}"].USAGE
+        print(f"dtl {name}: {error}\nusage: {usage}; --help says more", file=sys.stderr)
+        return 2
     except UsageError as error:
         print(f"dtl {name}: {error}", file=sys.stderr)
         return 2

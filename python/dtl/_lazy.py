@@ -25,7 +25,8 @@ def attach(package: str, eager: Iterable[str] = ()) -> tuple[Callable[[str], Any
 
     def load(name: str) -> Any:
         if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            text = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(text if name.startswith("_") else unknown_name(package, name, homes))
         home = importlib.import_module(homes[name], package)
         value = home if homes[name] == f".{name}" else getattr(home, name)
         say_public(value, package)
@@ -63,6 +64,16 @@ def names_of(stub: str) -> dict[str, str]:
     return homes
 
 
+def public(name: str) -> Any:
+    """Return what the package has by a public name; None if it has none."""
+    return getattr(sys.modules[__package__], name) if name in sys.modules[__package__].__dir__() else None
+
+
+def loaded(home: str, name: str) -> Any:
+    """Return what a module of the package has by a name. The module is imported if need be."""
+    return getattr(importlib.import_module(home, __package__), name)
+
+
 def late(home: str, name: str) -> Callable[..., Any]:
     """Return a function that calls one of another module, which is imported for the first call."""
     function: Callable[..., Any] | None = None
@@ -95,16 +106,28 @@ class LateMethod:
 
 
 # What lower packages call of higher ones.
+array_api = late(".array_standard.namespace", "array_api")
+assign_at = late(".algorithms.writing", "assign_at")
 argsort = late(".algorithms.sort", "argsort")
+by_host = late(".containers.host_copies", "by_host")
+by_host_copies = late(".containers.host_copies", "called")
+broadcast = late(".containers.broadcasting", "apply")
+computed_along = late(".algorithms.device_reductions", "computed")
 concurrent_of = late(".asynchronous.adapters", "concurrent_of")
+converted = late(".containers.kernels", "converted")
+copy_elements = late(".algorithms.transform", "copy")
 future_of = late(".asynchronous.adapters", "future_of")
 in_loop = late(".asynchronous.adapters", "in_loop")
-matmul = late(".algorithms.linalg", "matmul")
+matmul = late(".linalg.products", "matmul")
 plot_seats = late(".plotting", "plot_seats")
 reduce_container = late(".algorithms.reduce", "reduce_container")
 reduced_along = late(".algorithms.axis_reductions", "reduced")
+reduced_where = late(".algorithms.masked_reductions", "masked")
 remote = late(".rma.remote", "remote")
 sort = late(".algorithms.sort", "sort")
 submitted = late(".asynchronous.submit", "submitted")
+take = late(".algorithms.taking", "take")
 topology_of = late(".topology.affinity", "ContextTopology")
+ufunc_by_kernel = late(".containers.kernels", "ufunc_by_kernel")
+unknown_name = late(".runtime.hints", "unknown_name")
 window_of = late(".rma.window", "Window")

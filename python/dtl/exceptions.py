@@ -17,6 +17,8 @@ __all__ = [
     "CollectiveMismatchError",
     "CommunicationError",
     "DTLError",
+    "FileError",
+    "FileNotFoundError",
     "InvalidArgumentError",
     "InvalidHandleError",
     "InvalidTypeError",
@@ -108,6 +110,18 @@ class BackendUnavailableError(BackendError):
     code = 401
 
 
+class FileError(DTLError, OSError):
+    """A file that is damaged, of another format, or cannot be read or written."""
+
+    code = 500
+
+
+class FileNotFoundError(FileError, builtins.FileNotFoundError):
+    """A file that is not there."""
+
+    code = 501
+
+
 #: status.Unsupported: a combination that does not exist, such as MIN of complex.
 UNSUPPORTED = 104
 
@@ -127,6 +141,8 @@ _CLASSES: dict[int, type[DTLError]] = {
         CollectiveMismatchError,
         BackendError,
         BackendUnavailableError,
+        FileError,
+        FileNotFoundError,
     )
 }
 _CLASSES[UNSUPPORTED] = InvalidArgumentError

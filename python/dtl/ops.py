@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Final
+from typing import Any, Callable, Final, Literal, Union
 
 
 class Op(enum.IntEnum):
@@ -65,3 +65,14 @@ NO_OP: Final = Op.NO_OP
 
 #: Passed for a value, it says that this rank's elements are in out, which the result replaces.
 IN_PLACE: Final = InPlace.IN_PLACE
+
+# What functions take: an operator, its name, or NumPy's or Python's function of it.
+OpLike = Union[
+    Op,
+    Literal[
+        "sum", "prod", "min", "max", "land", "lor", "band", "bor", "bxor", "minloc", "maxloc", "replace", "no_op",
+        "add", "multiply", "minimum", "maximum", "logical_and", "logical_or",
+        "bitwise_and", "bitwise_or", "bitwise_xor",
+    ],
+    Callable[..., Any],
+]  # fmt: skip

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import enum
+from typing import TYPE_CHECKING, Any, Literal, Sequence, Union
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Partition(enum.IntEnum):
@@ -48,3 +52,10 @@ PLACEMENT_DEVICE_PREFERRED = Placement.DEVICE_PREFERRED
 EXEC_SEQ = Execution.SEQ
 EXEC_PAR = Execution.PAR
 EXEC_ASYNC = Execution.ASYNC
+
+# What functions take: a policy, or its name. The partition may also be the local size of each rank.
+PartitionLike = Union[
+    Partition, Literal["block", "cyclic", "block_cyclic", "hash", "replicated"], Sequence[int], "np.ndarray[Any, Any]"
+]
+PlacementLike = Union[Placement, Literal["host", "device", "unified", "device_preferred"]]
+ExecutionLike = Union[Execution, Literal["seq", "par", "async"]]

@@ -20,6 +20,7 @@ import importlib
 import os
 import re
 import shutil
+import socket
 import tempfile
 import zlib
 from typing import Any, Iterator
@@ -158,6 +159,14 @@ def ctx() -> Iterator[dtl.Context]:
 
 
 @pytest.fixture(scope="session")
+def neighbours(ctx: dtl.Context) -> list[int]:
+    """The ranks of this rank's node, itself among them. A node has a hostname, unless DTL_NODES_OF pretends it."""
+    pretended = int(os.environ.get("DTL_NODES_OF", "0"))
+    mine = ctx.rank // pretended if pretended else socket.gethostname()
+    return [rank for rank, node in enumerate(dtl.allgather_object(ctx, mine)) if node == mine]
+
+
+@pytest.fixture(scope="session")
 def mpi() -> Any:
     """mpi4py's MPI, for tests with the mark ``mpi``: the import initialises MPI, so not in a run on one rank."""
     if LOCAL:
@@ -173,6 +182,17 @@ def alone() -> Iterator[dtl.Context]:
     """This process alone, however many ranks there are: for calls of which one rank's failure is nobody else's."""
     with dtl.Environment() as environment, environment.make_cpu_context() as context:
         yield context
+
+
+@pytest.fixture
+def folder(ctx: dtl.Context) -> Iterator[str]:
+    """An empty folder, the same on every rank."""
+    made = tempfile.mkdtemp(prefix="dtl-files-") if ctx.is_root else None
+    path: str = dtl.broadcast_object(ctx, made)
+    yield path
+    ctx.barrier()
+    if ctx.is_root:
+        shutil.rmtree(path)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import importlib
 import inspect
+import os
+import shutil
+import tempfile
 from typing import Any, Callable, Iterator, NamedTuple
 
 import numpy as np
@@ -117,6 +123,18 @@ class Stage:
         self.roles.initialize()
         self.remote = self.w.remote(0)
         self.span = dtl.DistributedSpan(self.v)
+        self.folder = dtl.broadcast_object(ctx, tempfile.mkdtemp(prefix="dtl-files-") if ctx.is_root else None)
+        self.file = f"{self.folder}/v.npy"
+        dtl.save(self.v, self.file)
+        self.table = f"{self.folder}/v.csv"
+        self.parquet = f"{self.folder}/v.parquet"
+        self.columns, self.arrow = dtl.Columns(), None
+        with contextlib.suppress(dtl.BackendUnavailableError):  # without pyarrow, all calls of them fail
+            for path in (self.table, self.parquet):
+                dtl.save({"v": self.v}, path)
+            self.columns = dtl.read_csv(ctx, self.table)
+            self.arrow = importlib.import_module("pyarrow").table({"v": [1, 2]})
+        dtl.checkpoint(f"{self.folder}/all", {"step": 1}, ctx=ctx)
         self.closed = self.vector()
         self.closed.close()
         self.foreign = dtl.DistributedVector(self.other, 9)
@@ -138,6 +156,8 @@ class Stage:
         self.held.unlock_all()
         for thing in (self.window, self.held, self.cart, self.graph, self.counter, self.roles, self.groups, self.other):
             thing.close()
+        if self.ctx.is_root:
+            shutil.rmtree(self.folder)
 
 
 def waited(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -210,6 +230,10 @@ def collective(s: Stage) -> dict[str, Call]:
     division = {"partition": dtl.PARTITION_BLOCK, "block_size": None}
     made = {"dtype": np.float64, "fill": None, **division, "placement": dtl.PLACEMENT_HOST, "execution": dtl.EXEC_SEQ}
     gridded = {**made, "grid": None}
+    placed = {"placement": dtl.PLACEMENT_HOST, "execution": dtl.EXEC_SEQ}
+    shaped = {"dtype": np.float64, **division, "grid": None, **placed, "like": None}
+    line = {"dtype": np.float64, **division, **placed, "like": None}
+    along = {"axis": None, "keepdims": False}
 
     def on(f: Callable[..., Any], *first: Any) -> Callable[..., Any]:
         return lambda **kwargs: f(*first, **kwargs)
@@ -222,6 +246,65 @@ def collective(s: Stage) -> dict[str, Call]:
         return call
 
     return {
+        "zeros": Call(closing(on(dtl.zeros, ctx)), {"shape": (4, 3), **shaped}),
+        "ones": Call(closing(on(dtl.ones, ctx)), {"shape": (4, 3)}),
+        "empty": Call(closing(on(dtl.empty, ctx)), {"shape": 4}),
+        "full": Call(closing(on(dtl.full, ctx)), {"shape": 4, "fill_value": 1.0, "dtype": None}),
+        "arange": Call(closing(on(dtl.arange, ctx)), {"start": 0, "stop": 9, "step": 2, **line}),
+        "linspace": Call(closing(on(dtl.linspace, ctx)), {"start": 0, "stop": 1, "num": 5, "endpoint": True, **line}),
+        "eye": Call(closing(on(dtl.eye, ctx)), {"N": 3, "M": None, "k": 0, "dtype": np.float64}),
+        "asarray": Call(closing(on(dtl.asarray, ctx)), {"obj": rows, "dtype": None, "copy": None}),
+        "from_numpy": Call(closing(on(dtl.from_numpy, ctx)), {"array": rows, "root": 0, "grid": None, **division}),
+        "permute_dims": Call(on(dtl.permute_dims, t), {"axes": None}),
+        "matrix_transpose": Call(on(dtl.matrix_transpose, t), {}),
+        "ArrayMethods.diagonal": Call(t.diagonal, {"offset": 0}),
+        "ArrayMethods.trace": Call(t.trace, {"offset": 0}),
+        "ArrayMethods.item": Call(lambda *, index: t.item(index), {"index": 1}),
+        "ArrayMethods.partition": Call(t.partition, {"kth": 1, "axis": -1}),
+        "ArrayMethods.argpartition": Call(t.argpartition, {"kth": 1, "axis": None}),
+        "ArrayMethods.compress": Call(t.compress, {"condition": [True, False], "axis": 0}),
+        "ArrayMethods.choose": Call((t * 0).astype(np.int64).choose, {"choices": [1.0, 2.0], "mode": "raise"}),
+        "moveaxis": Call(on(dtl.moveaxis, t), {"source": 0, "destination": 1}),
+        "swapaxes": Call(on(dtl.swapaxes, t), {"axis1": 0, "axis2": 1}),
+        "reshape": Call(on(dtl.reshape, t), {"shape": (3, 4)}),
+        "ravel": Call(on(dtl.ravel, t), {}),
+        "flip": Call(on(dtl.flip, t), {"axis": None}),
+        "roll": Call(on(dtl.roll, v), {"shift": 1, "axis": None}),
+        "squeeze": Call(on(dtl.squeeze, t), {"axis": None}),
+        "expand_dims": Call(on(dtl.expand_dims, v), {"axis": 0}),
+        "concat": Call(lambda c: dtl.concat((v, c)), {"c": w}),
+        "stack": Call(lambda c: dtl.stack((v, c)), {"c": w}),
+        "unstack": Call(on(dtl.unstack, t), {"axis": 0}),
+        "split": Call(on(dtl.split, v), {"indices_or_sections": 3, "axis": 0}),
+        "array_split": Call(on(dtl.array_split, v), {"indices_or_sections": 2, "axis": 0}),
+        "broadcast_to": Call(on(dtl.broadcast_to, v), {"shape": (2, 9)}),
+        "meshgrid": Call(lambda c, **k: dtl.meshgrid(v, c, **k), {"c": w, "indexing": "xy"}),
+        "take": Call(on(dtl.take, v), {"indices": [0], "axis": None}),
+        "take_along_axis": Call(on(dtl.take_along_axis, v), {"indices": i, "axis": 0}),
+        "tile": Call(on(dtl.tile, v), {"reps": 2}),
+        "repeat": Call(on(dtl.repeat, v), {"repeats": 2, "axis": None}),
+        "allclose": Call(on(dtl.allclose, v), {"b": w}),
+        "array_equal": Call(on(dtl.array_equal, v), {"a2": w}),
+        "diff": Call(on(dtl.diff, v), {"n": 1, "axis": 0}),
+        "nonzero": Call(on(dtl.nonzero, v), {}),
+        "flatnonzero": Call(on(dtl.flatnonzero, v), {}),
+        "argwhere": Call(on(dtl.argwhere, v), {}),
+        "count_nonzero": Call(on(dtl.count_nonzero, t), along),
+        "isin": Call(on(dtl.isin, v), {"test_elements": [1.0], "invert": False}),
+        "percentile": Call(on(dtl.percentile, v), {"q": 50.0, "axis": None}),
+        "union1d": Call(on(dtl.union1d, v), {"ar2": w}),
+        "intersect1d": Call(on(dtl.intersect1d, v), {"ar2": w}),
+        "setdiff1d": Call(on(dtl.setdiff1d, v), {"ar2": w}),
+        "setxor1d": Call(on(dtl.setxor1d, v), {"ar2": w}),
+        **{
+            f"nan{name}": Call(on(getattr(dtl, f"nan{name}"), t), along)
+            for name in ("sum", "prod", "min", "max", "mean", "var", "std", "argmin", "argmax")
+        },
+        "nanquantile": Call(on(dtl.nanquantile, v), {"q": 0.5, "axis": None, "keepdims": False}),
+        "nanpercentile": Call(on(dtl.nanpercentile, t), {"q": 50.0, "axis": 0}),
+        "nanmedian": Call(on(dtl.nanmedian, t), along),
+        "nancumsum": Call(on(dtl.nancumsum, v), {"axis": None, "dtype": None}),
+        "nancumprod": Call(on(dtl.nancumprod, v), {"axis": None, "dtype": None}),
         "allreduce": Call(on(dtl.allreduce, ctx), {"value": a, "op": "sum", "out": None}),
         "reduce": Call(on(dtl.reduce, ctx), {"value": a, "op": "sum", "root": 0, "out": None}),
         "broadcast": Call(on(dtl.broadcast, ctx), {"value": a, "root": 0, "out": None}),
@@ -269,16 +352,19 @@ def collective(s: Stage) -> dict[str, Call]:
         ),
         "DistributedVector.redistribute": Call(fresh("redistribute"), {**division, "max_extra_bytes": 0}),
         "DistributedVector.resize": Call(fresh("resize"), {"size": 9}),
+        "Indexed.__contains__": Call(v.__contains__, {"value": 1}),
         "Indexed.__getitem__": Call(v.__getitem__, {"key": 1}),
         "Indexed.__setitem__": Call(
             by_key(lambda s, k, x: v.__setitem__(k, x), s, "key", "value"), {"key": 1, "value": 1}
         ),
         "Indexed.gather_to": Call(v.gather_to, {"root": 0}),
+        "Indexed.show": Call(v.show, {"root": 0}),
         "Indexed.get": Call(v.get, {"indices": [0]}),
         "Indexed.put": Call(v.put, {"indices": [0], "values": 1.0}),
         "DistributedContainer.window": Call(lambda: v.window().close(), {}),
         "DistributedMap.__init__": Call(
-            closing(on(dtl.DistributedMap, ctx)), {"key_dtype": np.int64, "value_dtype": np.float64}
+            closing(on(dtl.DistributedMap, ctx)),
+            {"key_dtype": np.int64, "value_dtype": np.float64, "partition": dtl.PARTITION_HASH, **placed},
         ),
         "DistributedMap.insert": Call(s.map.insert, {"key": 1, "value": 1.0}),
         "DistributedMap.find": Call(s.map.find, {"key": 1}),
@@ -328,6 +414,42 @@ def collective(s: Stage) -> dict[str, Call]:
         "intergroup_gather": Call(
             on(dtl.intergroup_gather, s.roles), {"root": ("all", 0), "source_role": "all", "data": a}
         ),
+        "load": Call(
+            closing(on(dtl.load, ctx)),
+            {
+                "path": s.file,
+                **dict.fromkeys(("format", "name", "dtype", "shape", "grid", "progress")),
+                "offset": 0,
+                **division,
+            },
+        ),
+        "Executor.__init__": Call(functools.partial(_executed, ctx), {"root": 0}),
+        "read_csv": Call(
+            closing(on(dtl.read_csv, ctx)),
+            {"path": s.table, "columns": None, "delimiter": ",", "dtypes": None, "progress": None, **division},
+        ),
+        "Columns.from_arrow": Call(closing(on(dtl.Columns.from_arrow, ctx)), {"table": s.arrow, **division}),
+        "Columns.gather_to": Call(s.columns.gather_to, {"root": 0}),
+        "Columns.take": Call(closing(s.columns.take), {"indices": i}),
+        "Columns.join": Call(s.columns.join, {"other": s.columns, "on": "v", "how": "inner", "other_on": None}),
+        "Columns.filled": Call(closing(s.columns.filled), {"name": "v", "value": 0}),
+        "Columns.drop_missing": Call(closing(s.columns.drop_missing), {"names": "v"}),
+        "Columns.sort_by": Call(closing(s.columns.sort_by), {"by": "v", "reverse": False}),
+        "read_parquet": Call(
+            closing(on(dtl.read_parquet, ctx)), {"path": s.parquet, "columns": None, "progress": None, **division}
+        ),
+        "save": Call(
+            on(dtl.save, v),
+            {"path": s.file, "format": None, "compression": None, "chunks": None, "append": False, "progress": None},
+        ),
+        "checkpoint": Call(
+            functools.partial(_checkpoint, s, dtl.checkpoint, ctx), {"path": "one", "contents": {"x": v}, "keep": 1}
+        ),
+        "async_checkpoint": Call(
+            in_lane(ctx, functools.partial(_checkpoint, s, dtl.async_checkpoint)),
+            {"path": "two", "contents": {"step": 1}, "keep": 1},
+        ),
+        "restore": Call(on(dtl.restore, ctx), {"path": f"{s.folder}/all", "number": None}),
         "fill": Call(on(dtl.fill, v), {"value": 1.0}),
         "iota": Call(on(dtl.iota, v), {"start": 0, "step": 1}),
         "replace": Call(on(dtl.replace, v), {"old": 1.0, "new": 2.0}),
@@ -362,7 +484,8 @@ def collective(s: Stage) -> dict[str, Call]:
         "searchsorted": Call(on(dtl.searchsorted, i), {"values": [1], "side": "left", "reverse": False}),
         "merge": Call(closing(dtl.merge), {"a": v, "b": w}),
         "unique": Call(on(dtl.unique, i), {"return_counts": False, "return_inverse": False}),
-        "join": Call(dtl.join, {"left_keys": i, "right_keys": i}),
+        "value_counts": Call(on(dtl.value_counts, i), {}),
+        "join": Call(dtl.join, {"left_keys": i, "right_keys": i, "how": "inner"}),
         "sort": Call(on(dtl.sort, v), {"reverse": False, "stable": True, "axis": -1}),
         "argsort": Call(closing(on(dtl.argsort, v)), {"reverse": False, "stable": True, "axis": -1}),
         "sort_by_key": Call(
@@ -372,7 +495,7 @@ def collective(s: Stage) -> dict[str, Call]:
         "lexsort": Call(lambda key: dtl.lexsort((v, key)), {"key": w}),
         "is_sorted": Call(on(dtl.is_sorted, i), {"reverse": False, "axis": -1}),
         "median": Call(on(dtl.median, v), {}),
-        "quantile": Call(on(dtl.quantile, v), {"q": 0.5, "method": "linear"}),
+        "quantile": Call(on(dtl.quantile, t), {"q": 0.5, "axis": 0, "method": "linear", "keepdims": False}),
         "topk": Call(on(dtl.topk, v), {"k": 2, "largest": True}),
         "shuffle": Call(on(dtl.shuffle, v), {"seed": 1}),
         "reverse": Call(on(dtl.reverse, v), {}),
@@ -387,20 +510,43 @@ def collective(s: Stage) -> dict[str, Call]:
         "histogram": Call(on(dtl.histogram, v), {"bins": 3, "range": (0.0, 1.0), "density": False, "weights": None}),
         "dot": Call(dtl.dot, {"a": v, "b": w, "reproducible": False}),
         "vdot": Call(dtl.vdot, {"a": v, "b": w, "reproducible": False}),
+        "vecdot": Call(
+            lambda **given: dtl.vecdot(given["x1"], given["x2"], axis=given["axis"]), {"x1": v, "x2": w, "axis": -1}
+        ),
+        "outer": Call(closing(dtl.outer), {"a": v, "b": w}),
+        "tensordot": Call(dtl.tensordot, {"a": v, "b": w, "axes": 1}),
+        "einsum": Call(lambda **given: dtl.einsum(given["subscripts"], v, w), {"subscripts": "i,i->"}),
         "norm": Call(on(dtl.norm, v), {"ord": None, "axis": None, "keepdims": False, "reproducible": False}),
         "matmul": Call(closing(dtl.matmul), {"a": t, "b": s.u}),
         "all": Call(on(dtl.all, t), {"axis": None, "keepdims": False}),
         "any": Call(on(dtl.any, t), {"axis": None, "keepdims": False}),
         "argmax": Call(on(dtl.argmax, t), {"axis": None, "keepdims": False}),
         "argmin": Call(on(dtl.argmin, t), {"axis": None, "keepdims": False}),
-        "max": Call(on(dtl.max, t), {"axis": None, "keepdims": False}),
-        "min": Call(on(dtl.min, t), {"axis": None, "keepdims": False}),
-        "sum": Call(on(dtl.sum, t), {"axis": None, "dtype": None, "keepdims": False, "reproducible": False}),
+        "max": Call(on(dtl.max, t), {**along, "out": None, "initial": None, "where": None}),
+        "min": Call(on(dtl.min, t), {**along, "out": None, "initial": None, "where": None}),
+        "sum": Call(
+            on(dtl.sum, t), {"axis": 0, "dtype": None, "out": None, "keepdims": False, "initial": None, "where": None}
+        ),
         "prod": Call(on(dtl.prod, t), {"axis": None, "dtype": None, "keepdims": False}),
         "mean": Call(on(dtl.mean, t), {"axis": None, "dtype": None, "keepdims": False, "reproducible": False}),
         "std": Call(on(dtl.std, t), {"axis": None, "dtype": None, "ddof": 0, "keepdims": False}),
-        "var": Call(on(dtl.var, t), {"axis": None, "dtype": None, "ddof": 0, "keepdims": False}),
+        "var": Call(on(dtl.var, t), {"axis": None, "dtype": None, "ddof": 0, "keepdims": False, "where": None}),
     }
+
+
+def _executed(ctx: dtl.Context, root: Any) -> None:
+    executor = dtl.Executor(ctx, root)
+    executor.shutdown()
+    executor.serve()
+
+
+def _checkpoint(s: Stage, f: Callable[..., Any], ctx: dtl.Context, path: Any, **kwargs: Any) -> Any:
+    """Make a checkpoint in the folder of the stage, also where the path is wrong but a path."""
+    if isinstance(path, str):
+        path = os.path.join(s.folder, path)
+    elif isinstance(path, bytes):
+        path = os.path.join(os.fsencode(s.folder), path)
+    return f(path, ctx=ctx, **kwargs)
 
 
 def _roles(ctx: dtl.Context, num_ranks: Any) -> None:
@@ -417,6 +563,8 @@ def local(s: Stage) -> dict[str, Call]:
     ctx, a = s.ctx, np.ones(3)
     window = {"win": s.held, "target": 0, "offset": 0}
     return {
+        "array_api": Call(lambda **k: dtl.array_api(ctx, **k), {"api_version": None}),
+        "ArrayObject.to_device": Call(by_key(s.v.to_device, dtl.PLACEMENT_HOST), {"stream": None}),
         "send": Call(_sent(dtl.send, ctx), {"data": a, "dest": ctx.rank, "tag": 5}),
         "isend": Call(_sent(waited(dtl.isend), ctx), {"data": a, "dest": ctx.rank, "tag": 5}),
         "send_init": Call(closing(lambda **k: dtl.send_init(ctx, **k)), {"data": a, "dest": ctx.rank, "tag": 5}),
@@ -460,9 +608,21 @@ def local(s: Stage) -> dict[str, Call]:
         "rma_fetch_and_add": Call(dtl.rma_fetch_and_add, {**window, "addend": 1, "dtype": np.int64}),
         "rma_fetch_and_op": Call(dtl.rma_fetch_and_op, {**window, "value": 1, "op": "sum", "dtype": np.int64}),
         "rma_compare_and_swap": Call(dtl.rma_compare_and_swap, {**window, "compare": 1, "swap": 2, "dtype": np.int64}),
+        "zeros_like": Call(dtl.zeros_like, {"a": s.v, "dtype": None}),
+        "ones_like": Call(dtl.ones_like, {"a": s.v, "dtype": None}),
+        "empty_like": Call(dtl.empty_like, {"a": s.v, "dtype": None}),
+        "full_like": Call(dtl.full_like, {"a": s.v, "fill_value": 1.0, "dtype": None}),
+        "tril": Call(dtl.tril, {"a": s.t, "k": 0}),
+        "triu": Call(dtl.triu, {"a": s.t, "k": 0}),
+        "where": Call(dtl.where, {"condition": s.v, "x": s.w, "y": 0.0}),
+        "clip": Call(dtl.clip, {"a": s.v, "a_min": 0.0, "a_max": 1.0, "out": None}),
+        "round": Call(dtl.round, {"a": s.v, "decimals": 0}),
+        "isclose": Call(dtl.isclose, {"a": s.v, "b": s.w}),
         "reduce_local": Call(dtl.reduce_local, {"c": s.v, "op": "sum"}),
+        "from_dlpack": Call(dtl.from_dlpack, {"x": a}),
         "placement_available": Call(dtl.placement_available, {"placement": dtl.PLACEMENT_HOST}),
         "set_num_threads": Call(dtl.set_num_threads, {"n": 1}),
+        "slow_paths": Call(dtl.slow_paths, {}),
         "trace": Call(dtl.trace, {"max_events": 10}),
         "group_by": Call(dtl.group_by, {"keys": None}),
         "Future.__init__": Call(dtl.Future, {"argument": 1}),  # takes none
@@ -521,7 +681,7 @@ _REFUSED = ("None", "an object", "text", "bytes", "2**63", "an array of dates", 
 
 #: Parameters that come first in their calls, whose containers say which ranks make the call: those of another context
 #: have other ranks.
-_NAMES_RANKS = ("src", "a", "left_keys", "keys")
+_NAMES_RANKS = ("src", "a", "x1", "left_keys", "keys")
 _OTHER_RANKS = (
     "a container of another context",
     "a closed container of another context",
@@ -564,11 +724,21 @@ def _sent_object(ctx: dtl.Context) -> Callable[..., Any]:
     return call
 
 
+#: Calls whose first argument may be an array where another is a container.
+BESIDE = {"allclose", "array_equal", "intersect1d", "setdiff1d", "setxor1d", "take_along_axis", "union1d"}
+
 #: Calls that are tested as others, which they are, or whose arguments are those of the class that calls them.
 ALIASES = {
     **{name: name.rsplit("_", 1)[0] for name in compat.FUNCTIONS},
     **{f"ReductionMethods.{name}": name for name in ("all", "any", "argmax", "argmin", "cumprod", "cumsum", "dot")},
     **{f"ReductionMethods.{name}": name for name in ("max", "mean", "min", "prod", "std", "sum", "var")},
+    **{
+        f"ReductionMethods.{name}": name for name in ("reshape", "ravel", "squeeze", "take", "clip", "round", "nonzero")
+    },
+    **{f"ArrayMethods.{name}": name for name in ("fill", "sort", "argsort", "searchsorted", "repeat")},
+    "ArrayMethods.swapaxes": "swapaxes",
+    "ReductionMethods.transpose": "permute_dims",
+    "ReductionMethods.flatten": "ravel",
     "RoleManager.destroy": "RoleManager.initialize",
     "Neighbours.__init__": "Graph.__init__",
 }
@@ -578,11 +748,18 @@ ALIASES = {
 WITHOUT = {
     "get_num_threads", "has_cuda", "has_hip", "has_mpi", "has_nccl", "has_shmem", "live", "progress",
     "launch", "Ranks.__init__", "Ranks.__len__", "Ranks.close", "Ranks.run",
+    "Columns.__getitem__", "Columns.__init__", "Columns.__iter__", "Columns.__len__", "Columns.close",
+    "Columns.local_text", "register_joblib", "ArrayMethods.conj", "ArrayMethods.conjugate", "ArrayMethods.tolist",
     "Context.__init__", "Context.close", "Context.fence", "Context.to_mpi4py", "Counter.close",
+    "DeviceArray.__getitem__", "DeviceArray.__init__", "DeviceArray.__iter__", "DeviceArray.__len__",
+    "DeviceArray.__setitem__", "DeviceArray.synchronize", "DeviceArray.to_numpy", "DeviceArray.wait_for",
+    "DistributedContainer.device_view", "Elementwise.device_view", "trim",
+    "Executor.map", "Executor.serve", "Executor.shutdown", "Executor.submit",
     "DeviceRanks.split_nccl", "DeviceRanks.with_cuda", "DeviceRanks.with_nccl", "Neighbours.close",
     "Indexed.__iter__", "DistributedContainer.__len__", "DistributedContainer.local_view",
     "DistributedContainer.to_numpy", "Elementwise.copy", "Elementwise.local_view", "Deferrable.close", "Owner.close",
-    "DistributedMap.__iter__", "DistributedMap.__len__", "DistributedMap.items", "DistributedMap.to_numpy",
+    "DistributedMap.__iter__", "DistributedMap.__len__", "DistributedMap.items", "DistributedMap.local_view",
+    "DistributedMap.to_numpy",
     "Environment.__init__", "Environment.close", "Environment.is_initialized", "Environment.make_cpu_context",
     "Environment.make_world_context", "Environment.ref_count", "Future.cancel", "Future.to_concurrent",
     "Future.close", "Future.test", "GroupBy.close", "Halo.begin", "Halo.close", "Halo.end", "Halo.view",

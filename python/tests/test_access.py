@@ -270,8 +270,7 @@ def test_containers_are_not_iterated(ctx: dtl.Context) -> None:
     for use in (iter, list, lambda vec: [*vec]):
         with pytest.raises(dtl.InvalidTypeError, match="local_view"):
             use(vec)
-    with pytest.raises(TypeError):
-        operator.contains(vec, 1.0)
+    assert operator.contains(vec, 0.0)  # which asks all elements, and iterates none
 
 
 def test_a_new_dimension_makes_a_tensor(ctx: dtl.Context) -> None:
@@ -317,3 +316,33 @@ def test_ranks_that_use_different_containers(ctx: dtl.Context) -> None:
             with pytest.raises(dtl.DTLError):
                 call()
     assert [int(x) for x in block[np.arange(10)]] == list(range(10))
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_assignments_by_containers_of_indices(ctx: dtl.Context, name: str) -> None:
+    whole, line = np.arange(24.0).reshape(6, 4), np.arange(6) * 10
+    i, j, order = np.array([5, 0, -2]), np.array([1, 3, 0]), ("cyclic", "block", "replicated")[len(name) % 3]
+    rows, columns = dtl.asarray(ctx, i, partition=order), dtl.asarray(ctx, j, partition=order)
+    for value in (7, [1, 2, 3], dtl.asarray(ctx, [4, 5, 6], partition="hash")):
+        raw = value.gather_to() if isinstance(value, dtl.DistributedContainer) else value
+        raw = dtl.broadcast_object(ctx, raw)
+        table = dtl.asarray(ctx, whole, **division(name, 6, ctx.size))
+        vec = dtl.asarray(ctx, line, **division(name, 6, ctx.size))
+        table[rows, columns], vec[rows] = value, value
+        expected, of_line = whole.copy(), line.copy()
+        expected[i, j], of_line[i] = raw, raw
+        assert_holds(table, expected)
+        assert_holds(vec, of_line)
+    table = dtl.asarray(ctx, whole, **division(name, 6, ctx.size))
+    expected = whole.copy()
+    table[rows], expected[i] = [9, 8, 7, 6], [9, 8, 7, 6]
+    assert_holds(table, expected)
+    table[rows], expected[i] = dtl.asarray(ctx, whole[:3], partition="cyclic"), whole[:3]
+    assert_holds(table, expected)
+    with pytest.raises(dtl.InvalidArgumentError, match="for what has shape"):
+        table[rows] = rows
+    with pytest.raises(dtl.BoundsError, match="outside"):
+        table[rows + 9] = 0
+    with pytest.raises(dtl.InvalidTypeError, match="would not stay"):
+        vec[rows] = 0.5
+    assert_holds(table, expected)

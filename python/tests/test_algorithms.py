@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Callable
 
 import numpy as np
@@ -86,6 +87,49 @@ def test_transform_and_copy(ctx: dtl.Context, dtype: str, name: str) -> None:
             moved = vector(ctx, np.zeros(size, dtype), other)
             dtl.copy(src, moved)
             assert_holds(moved, whole)
+
+
+def at_least_two(x: Any) -> Any:
+    return x if x > 2 else 2.0
+
+
+@every_division
+@pytest.mark.parametrize("size", [0, 1, 2, 7, 50])
+def test_functions_of_numbers(ctx: dtl.Context, name: str, size: int) -> None:
+    """They need not be announced, however few elements a rank has."""
+    whole = np.arange(size) * 0.75
+    src, dst = vector(ctx, whole, name), vector(ctx, np.zeros(size), name)
+    cases: list[tuple[Any, Any]] = [
+        (math.sqrt, np.sqrt(whole)),
+        (at_least_two, np.maximum(whole, 2)),
+        (lambda x: math.floor(x) + 0.5, np.floor(whole) + 0.5),
+        (lambda x: float(x.is_integer()), (whole == np.floor(whole)).astype(float)),
+    ]
+    for function, expected in cases:
+        dtl.transform(src, dst, function)
+        assert_holds(dst, expected)
+    dtl.transform((src, dst), dst, math.hypot)
+    assert_holds(dst, np.array([math.hypot(x, float(x.is_integer())) for x in whole], float))
+    assert dtl.count_if(src, lambda x: bool(1 < x < 3)) == np.count_nonzero((whole > 1) & (whole < 3))
+    seen: list[float] = []
+    dtl.for_each(src, lambda x: seen.append(math.sqrt(x)))
+    dtl.for_each(src, math.sqrt)
+    assert seen == [math.sqrt(x) for x in src.local_view()]
+
+
+def test_functions_that_fail_either_way(ctx: dtl.Context) -> None:
+    src, dst = vector(ctx, np.arange(8.0) - 1), vector(ctx, np.zeros(8))
+
+    def refuses(x: Any) -> Any:
+        raise ValueError(f"refused {np.ndim(x)}")
+
+    cases = [(refuses, "refused 1"), (math.sqrt, "math domain error"), (lambda x: x + np.ones(99), "broadcast")]
+    for function, text in cases:
+        with pytest.raises((ValueError, dtl.CommunicationError), match=text):
+            dtl.transform(src, dst, function)
+        assert_holds(dst, np.zeros(8))
+    with pytest.raises((ValueError, dtl.CommunicationError), match="refused 1"):
+        dtl.for_each(src, refuses)
 
 
 @every_division

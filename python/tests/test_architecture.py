@@ -78,7 +78,7 @@ def gone(text: str) -> list[str]:
 
 
 ROOMS = [
-    "A dtype", "A collective", "A container", "An algorithm", "A partition", "A backend", "File I/O",
+    "A dtype", "A collective", "A container", "An algorithm", "A partition", "A backend", "A format of files",
     "Hang reporting", "The shared-memory fast path", "The order of asynchronous calls",
 ]  # fmt: skip
 

@@ -20,26 +20,26 @@ def test_unknown_dtype(alone: dtl.Context, dtype: Any) -> None:
     assert isinstance(error, ValueError)
 
 
-NOT_HELD = [
-    "float16",
-    "longdouble",
-    "clongdouble",
-    ">f8",
-    ">i4",
-    "object",
-    "datetime64[s]",
-    "timedelta64[ms]",
-    "U5",
-    "S3",
-    "V4",
-    [("x", "f8"), ("y", "i4")],
-]
+NOT_HELD = ["longdouble", "clongdouble", ">f8", ">i4", "object"]
+OF_OTHER_SIZES = ["U5", "S3", [("x", "f8"), ("y", "i4")]]
+ONLY_IN_CONTAINERS = ["float16", "datetime64[s]", "timedelta64[ms]", "V4"]
 
 
 @pytest.mark.parametrize("dtype", NOT_HELD, ids=str)
 def test_dtype_that_is_not_held(alone: dtl.Context, dtype: Any) -> None:
     texts = [f"dtype {np.dtype(dtype)} is not held", "float64", "complex128"]
     refused(lambda: dtl.DistributedVector(alone, 3, dtype=dtype), ARGUMENT, 100, *texts)
+
+
+@pytest.mark.parametrize("dtype", ["U4194305", "S16777217", "V0"], ids=str)
+def test_size_that_is_not_held(alone: dtl.Context, dtype: Any) -> None:
+    texts = [f"dtype {np.dtype(dtype)} has {np.dtype(dtype).itemsize} bytes", "1 to 16777216 bytes"]
+    refused(lambda: dtl.DistributedVector(alone, 3, dtype=dtype), ARGUMENT, 100, *texts)
+
+
+@pytest.mark.parametrize("dtype", NOT_HELD + OF_OTHER_SIZES + ONLY_IN_CONTAINERS, ids=str)
+def test_dtype_that_is_not_received(alone: dtl.Context, dtype: Any) -> None:
+    texts = [f"dtype {np.dtype(dtype)} is not held", "float64", "complex128"]
     refused(lambda: dtl.recv(alone, 0, dtype=dtype), ARGUMENT, 100, *texts)
 
 

@@ -98,8 +98,8 @@ VECTOR, ARRAY, TENSOR = FAMILIES
 
 REFUSED: tuple[tuple[str, Any, type[dtl.DTLError], str], ...] = (
     ("no array", lambda ctx: VECTOR.from_numpy(ctx, None), TYPE, "object"),
-    ("texts", lambda ctx: VECTOR.from_numpy(ctx, ["a"]), TYPE, "<U1"),
-    ("half", lambda ctx: VECTOR.from_numpy(ctx, np.zeros(3, "f2")), TYPE, "float16"),
+    ("texts", lambda ctx: VECTOR.from_numpy(ctx, ["a", None]), TYPE, "object"),
+    ("objects", lambda ctx: VECTOR.from_numpy(ctx, np.zeros(3, "O")), TYPE, "object"),
     ("a number", lambda ctx: VECTOR.from_numpy(ctx, 5.0), ARGUMENT, r"\(\)"),
     (
         "a matrix",

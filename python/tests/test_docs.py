@@ -33,11 +33,11 @@ from dtl._cli import launcher, library
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted((DOCS / "guide").rglob("*.md"))]
+PAGES = [ROOT / "README.md", DOCS / "index.md", *sorted((DOCS / "guide").rglob("*.md"))]
 PROSE = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
 
 RUN = ("python", "pycon", "console")
-SHOWN = ("go", "c", "text", "{toctree}")
+SHOWN = ("go", "c", "text", "{toctree}", "{image}", "{include}")
 NOTES = r"file \S+|quotes \S+|ranks \d+|any order|skip, .+"
 LIKE_DOCTEST = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 SECONDS = 100
@@ -113,6 +113,17 @@ def run(command: list[str] | str, folder: Path) -> subprocess.CompletedProcess[s
     )
 
 
+def test_every_variable_is_described() -> None:
+    """Of those that a program's user may set; those of dtl run for its ranks have names of their own."""
+    page = (DOCS / "guide" / "environment.md").read_text(encoding="utf-8")
+    described = set(re.findall(r"^\| `(DTL_\w+)` ", page, re.MULTILINE))
+    asked = set()
+    for path in (ROOT / "python" / "dtl").rglob("*.py"):
+        asked |= set(re.findall(r"[\"'](DTL_[A-Z_]+)[\"']", path.read_text(encoding="utf-8")))
+    internal = {name for name in asked if re.match("DTL_(RUN|LOCAL|LAUNCH|RANK_PROCESS|TEST)", name)}
+    assert described == asked - internal
+
+
 def need_ranks(count: int) -> None:
     """Skip the test where this many ranks cannot be started, and say why."""
     found = library.find(os.environ)
@@ -130,7 +141,7 @@ def test_every_fence_is_a_block_that_runs_or_is_shown() -> None:
         fences = len(re.findall(r"^\s*```", page.read_text(encoding="utf-8"), re.MULTILINE))
         assert fences == 2 * len(found), f"{page}: a fence that is indented or not closed"
         for block in found:
-            assert block.language in RUN + SHOWN, f"{block}: language {block.language!r}"
+            assert block.language.split(" ")[0] in RUN + SHOWN, f"{block}: language {block.language!r}"
             assert not block.note or re.fullmatch(NOTES, block.note), f"{block}: {block.note!r}"
     for page in PAGES:
         assert any(param.values[0].page == page for param in to_run(*RUN)), f"{page}: no block runs"

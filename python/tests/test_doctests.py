@@ -5,10 +5,12 @@ from __future__ import annotations
 import doctest
 import importlib
 import pkgutil
+import re
 from types import ModuleType
 from typing import Iterator
 
 import pytest
+from older_numpy import VERSION
 
 import dtl
 
@@ -31,7 +33,11 @@ EXAMPLES = {test.name: test for test in examples() if test.examples}
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples(name: str) -> None:
-    assert doctest.DocTestRunner().run(EXAMPLES[name]).failed == 0
+    test = EXAMPLES[name]
+    if VERSION < "2.0.0":  # whose numbers do not show their types
+        for example in test.examples:
+            example.want = re.sub(r"np\.\w+\(([^()]*)\)", r"\1", example.want)
+    assert doctest.DocTestRunner().run(test).failed == 0
 
 
 def test_there_are_examples() -> None:

@@ -64,7 +64,7 @@ def same(ufunc: Callable[..., Any], given: list[Any], of: list[np.ndarray[Any, A
             ufunc(*given)
         return
     for one in expected if isinstance(expected, tuple) else (expected,):
-        if one.dtype.name not in DTYPES:
+        if one.dtype.name not in (*DTYPES, "float16"):
             with pytest.raises(dtl.InvalidTypeError, match=one.dtype.name):
                 ufunc(*given)
             return
@@ -137,7 +137,7 @@ def test_in_place(ctx: dtl.Context, name: str, dtype: str) -> None:
             try:
                 a = function(a, a if other is x else number)
             except TypeError:
-                with pytest.raises(dtl.InvalidTypeError, match="same_kind"):
+                with pytest.raises(dtl.InvalidTypeError, match=r"same_kind|No loop"):  # NumPy 1.20 says the latter
                     function(x, other)
             else:
                 assert function(x, other) is x

@@ -8,7 +8,8 @@ from typing import Any, Callable
 import numpy as np
 import pandas as pd
 import pytest
-from divisions import DIVISIONS, assert_holds, vector
+from divisions import assert_holds, vector
+from older_numpy import VERSION
 from refusals import ARGUMENT, TYPE, refused
 
 import dtl
@@ -16,36 +17,20 @@ import dtl
 pytestmark = pytest.mark.few("refused on each rank by itself")
 
 
-@pytest.mark.parametrize("name", DIVISIONS[1:])
-def test_different_partitions(ctx: dtl.Context, name: str) -> None:
-    """They are different on one rank, too, where the parts would fit: a program means the same on any number."""
-    x, y = vector(ctx, np.arange(10.0)), vector(ctx, np.arange(10.0), name)
-    if name == "explicit" and ctx.size == 1:
-        x += y  # one range on each rank, of equal sizes, is one partition whatever it is called
-        return
-    for one, other in ((x, y), (y, x)):
-        error = refused(lambda one=one, other=other: one + other, ARGUMENT, 100, "redistribute one of them first")
-        assert "BLOCK over" in str(error)
-    refused(lambda: np.add(x, 1, out=y), ARGUMENT, 100, "divided differently")
-    refused(lambda: np.add(x, 1, where=y > 0), ARGUMENT, 100, "divided differently")
-    with pytest.raises(ValueError, match="divided differently"):
-        x += y
-    assert_holds(x, np.arange(10.0))
-
-
-def test_blocks_of_another_size(ctx: dtl.Context) -> None:
-    options = {"partition": dtl.PARTITION_BLOCK_CYCLIC}
-    x = dtl.DistributedVector(ctx, 10, block_size=2, **options)
-    y = dtl.DistributedVector(ctx, 10, block_size=3, **options)
-    refused(lambda: x + y, ARGUMENT, 100, "BLOCK_CYCLIC of 2 over")
-
-
 def test_different_shapes(ctx: dtl.Context) -> None:
-    x, y = vector(ctx, np.arange(10.0)), vector(ctx, np.arange(1.0))
-    refused(lambda: x + y, ARGUMENT, 100, "np.add: the shapes (10,) and (1,) differ")
-    tensor = dtl.DistributedTensor(ctx, (10, 1))
-    refused(lambda: x + tensor, ARGUMENT, 100, "(10,) and (10, 1) differ")
-    refused(lambda: np.sqrt(x, out=y), ARGUMENT, 100, "differ")
+    x, y = vector(ctx, np.arange(10.0)), vector(ctx, np.arange(3.0))
+    refused(lambda: x + y, ARGUMENT, 100, "np.add: operands could not be broadcast together with shapes (10,) (3,)")
+    refused(lambda: x + np.ones(3), ARGUMENT, 100, "(10,) (3,)")
+    refused(lambda: np.sqrt(x, out=vector(ctx, np.arange(1.0))), ARGUMENT, 100, "out has shape (1,)")
+    refused(lambda: np.add(x, 1, where=np.ones(4, bool)), ARGUMENT, 100, "(4,)")
+    ragged = (ARGUMENT, 100, "an operand is no array") if VERSION >= "1.24.0" else (TYPE, 101, "holds object")
+    refused(lambda: np.add(x, [[1], [1, 2]]), *ragged)
+
+
+def test_several_results_divided_differently(ctx: dtl.Context) -> None:
+    x, y = vector(ctx, np.arange(10.0)), vector(ctx, np.arange(10.0), "cyclic")
+    refused(lambda: np.divmod(x, 2, out=(x, y)), ARGUMENT, 100, "divided differently")
+    assert_holds(x, np.arange(10.0))
 
 
 def test_different_contexts(ctx: dtl.Context) -> None:
@@ -54,18 +39,22 @@ def test_different_contexts(ctx: dtl.Context) -> None:
         refused(lambda: x + y, ARGUMENT, 100, "different contexts; dtl.RedistributionPlan")
 
 
-@pytest.mark.parametrize("array", [np.ones(10), np.ones(1), [1.0] * 10, (1,), np.ones((2, 5)), np.ma.masked], ids=repr)
-def test_what_every_rank_has_whole(ctx: dtl.Context, array: Any) -> None:
+@pytest.mark.parametrize(
+    "array",
+    [np.ma.masked, np.ma.array([1, 2], mask=[0, 1]), np.array(["a"]), np.array(["2020"], "M8"), ["a"]],
+    ids=repr,
+)
+def test_what_every_rank_has_whole_and_is_no_numbers(ctx: dtl.Context, array: Any) -> None:
     x = vector(ctx, np.arange(10.0))
     for function in (np.add, np.equal):
-        refused(lambda function=function: function(x, array), TYPE, 101, "make a container of it with from_numpy")
-        refused(lambda function=function: function(array, x), TYPE, 101, "from_numpy")
+        with pytest.raises(dtl.InvalidTypeError, match="an operand"):
+            function(x, array)
     assert_holds(x, np.arange(10.0))
 
 
 def test_array_that_a_container_is_added_to(ctx: dtl.Context) -> None:
     x, array = vector(ctx, np.arange(10.0)), np.ones(10)
-    with pytest.raises(TypeError, match="from_numpy"):
+    with pytest.raises(TypeError, match="out is of type ndarray; it must be a container"):
         array += x
     refused(lambda: np.add(x, 1, out=array), TYPE, 101, "out is of type ndarray; it must be a container")
     assert (array == 1).all()
@@ -103,11 +92,12 @@ def test_types_of_other_libraries_answer_for_themselves(ctx: dtl.Context) -> Non
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "bool"])
 def test_result_that_no_container_holds(ctx: dtl.Context, dtype: str) -> None:
     x = vector(ctx, np.ones(10, dtype))
-    refused(lambda: np.sqrt(x), TYPE, 101, "np.sqrt: the result is of float16, which no container holds; dtype=")
+    assert_holds(np.sqrt(x), np.ones(10, np.float16))
     y = vector(ctx, np.zeros(10, np.float32))
     np.sqrt(x, out=y)  # the result is cast to it
     assert_holds(y, np.ones(10, np.float32))
-    refused(lambda: np.add(x, 1, dtype=np.longdouble), TYPE, 101, np.dtype(np.longdouble).name)
+    no_container = "which no container holds; dtype= chooses another"
+    refused(lambda: np.add(x, 1, dtype=np.longdouble), TYPE, 101, np.dtype(np.longdouble).name, no_container)
     refused(lambda: np.add(x, 1, dtype=object), TYPE, 101, "object")
 
 
@@ -122,7 +112,7 @@ def test_casting(ctx: dtl.Context) -> None:
     x = vector(ctx, np.arange(10))
     with pytest.raises(TypeError, match="same_kind"):
         x += 1.5
-    with pytest.raises(TypeError, match="same_kind"):
+    with pytest.raises(TypeError, match=r"same_kind|No loop"):  # NumPy 1.20 says the latter
         x /= 2
     refused(lambda: np.add(x, 1, out=x, casting="no", dtype="i4"), TYPE, 101, "casting rule 'no'")
     assert_holds(x, np.arange(10))
@@ -155,15 +145,16 @@ def test_other_methods_of_ufuncs(ctx: dtl.Context, name: str, call: Callable[[An
     assert_holds(x, np.arange(10.0))
 
 
-def test_products_with_arrays(ctx: dtl.Context) -> None:
+def test_products_with_lists_and_outputs(ctx: dtl.Context) -> None:
     x: Any = dtl.DistributedTensor(ctx, (3, 3))
-    refused(lambda: x @ np.ones((3, 3)), TYPE, 101, "b must be a distributed container")
+    refused(lambda: x @ [[1.0, 2.0, 3.0]] * 3, TYPE, 101, "b must be a distributed container")
     refused(lambda: np.matmul(x, x, out=x), TYPE, 101, "np.matmul: no containers")
 
 
 def test_masks(ctx: dtl.Context) -> None:
     x = vector(ctx, np.arange(10.0))
-    refused(lambda: np.add(x, 1, where=np.ones(10, bool)), TYPE, 101, "it must be a container of bool")
+    refused(lambda: np.add(x, 1, where=3), TYPE, 101, "it must be a container or an array of bool")
+    refused(lambda: np.add(x, 1, where=np.ones(10)), TYPE, 101, "where holds float64; it must hold bool")
     refused(lambda: np.add(x, 1, where=x), TYPE, 101, "where holds float64; it must hold bool")
 
 
@@ -182,3 +173,12 @@ def test_truth(ctx: dtl.Context) -> None:
         error = refused(lambda use=use: use(x), ARGUMENT, 100, "neither true nor false")
         assert isinstance(error, ValueError)
     refused(lambda: bool(vector(ctx, np.zeros(0))), ARGUMENT, 100, "neither true nor false")
+
+
+def test_in(ctx: dtl.Context) -> None:
+    for name in ("block", "cyclic"):
+        x = vector(ctx, np.arange(10.0), name)
+        assert 9 in x
+        assert 10 not in x
+    with pytest.raises(dtl.InvalidTypeError, match="of type str"):
+        assert "9" in x

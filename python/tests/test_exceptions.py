@@ -32,6 +32,8 @@ BUILTINS = {
     dtl.CollectiveMismatchError: RuntimeError,
     dtl.BackendError: RuntimeError,
     dtl.BackendUnavailableError: RuntimeError,
+    dtl.FileError: OSError,
+    dtl.FileNotFoundError: builtins.FileNotFoundError,
 }
 
 #: Where the core gives each failure its number: the contract itself.
@@ -52,6 +54,8 @@ CLASSES = {
     "Mismatch": dtl.CollectiveMismatchError,
     "Backend": dtl.BackendError,
     "BackendUnavailable": dtl.BackendUnavailableError,
+    "File": dtl.FileError,
+    "FileMissing": dtl.FileNotFoundError,
 }
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import threading
+import time
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
@@ -12,19 +12,6 @@ import pytest
 from programs import ranks, succeeded
 
 import dtl
-
-pytestmark = pytest.mark.skipif(
-    os.environ.get("DTL_SHARED_MEMORY") == "0",
-    reason="ranks go on where all share memory, as they do unless the environment says otherwise",
-)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_machine() -> None:
-    with dtl.Context() as ctx, ctx.split_by_node() as near:
-        if near.size < ctx.size:
-            pytest.skip("ranks go on where all share memory; runs on one machine")
-
 
 GONE_ON = "in an earlier call, from which this rank had gone on"
 
@@ -45,6 +32,11 @@ class Stage:
                 assert dtl.broadcast(on, 7 if self.rank == 0 else None) == 7
                 assert dtl.reduce(on, 1) == (self.size if self.rank == 0 else None)
         self.b.barrier()
+
+    def lead(self) -> None:
+        """Make some calls that agree: between nodes, ranks go on from the second call with a root in a row."""
+        for n in range(3):
+            assert dtl.broadcast(self.a, n if self.rank == 0 else None) == n
 
     def close(self) -> None:
         self.window.close()
@@ -119,6 +111,7 @@ def together(s: Stage, odd: Callable[[Stage], Any], after: Callable[[Stage], Any
     """Have all ranks make a call, one a different one, and rank 0 go elsewhere; all catch one error, and go on."""
 
     def program() -> None:
+        s.lead()
         if s.rank == s.odd:
             odd(s)
         else:
@@ -138,6 +131,7 @@ def test_one_rank_differs(stage: Stage, what: str) -> None:
     odd, said = ODD[what]
 
     def program() -> None:
+        stage.lead()
         if stage.rank == stage.odd:
             odd(stage)
         else:
@@ -172,6 +166,8 @@ def test_leaves_have_gone_on(stage: Stage, name: str) -> None:
     for value in values.values():
 
         def program(value: Any = value) -> None:
+            for _ in range(3):
+                getattr(dtl, name)(stage.a, np.ones(3))
             getattr(dtl, name)(stage.a, value if stage.rank == stage.odd else np.ones(3))
             if stage.rank > 0:
                 dtl.send(stage.b, 1.0, 0)
@@ -187,6 +183,7 @@ def test_leaves_have_gone_on(stage: Stage, name: str) -> None:
 @pytest.mark.mpi(min_size=2)
 def test_scatter(stage: Stage) -> None:
     def program() -> None:
+        stage.lead()
         out = np.ones(4 if stage.rank == stage.odd else 3)
         dtl.scatter(stage.a, np.ones((stage.size, 3)) if stage.rank == 0 else None, out=out)
         stage.b.barrier()
@@ -201,6 +198,7 @@ def test_programs_that_catch_each_error_go_on(stage: Stage) -> None:
     """A call on one context and one on another, in one ``try``, many times, with a different rank odd each time."""
 
     def step(odd: bool) -> None:
+        stage.lead()
         dtl.broadcast(stage.a, 1.0 if stage.rank == 0 else np.ones(5) if odd else None)
         dtl.allreduce(stage.b, 1)
 
@@ -212,10 +210,10 @@ def test_programs_that_catch_each_error_go_on(stage: Stage) -> None:
 
 @pytest.mark.mpi(min_size=2)
 def test_an_error_after_many_calls(stage: Stage) -> None:
-    """Root may be many calls ahead. It has one error for them all, and so have the others."""
+    """Root may be many calls ahead, if not as many as these. It has one error for them all, and so have the others."""
 
     def program() -> None:
-        for n in range(200):
+        for n in range(1200):
             assert dtl.broadcast(stage.a, n if stage.rank == 0 else None) == n
         dtl.broadcast(stage.a, np.ones(3) if stage.rank == 0 else np.ones(4) if stage.rank == stage.odd else None)
         for n in range(40):
@@ -249,6 +247,7 @@ def test_close_raises(ctx: dtl.Context) -> None:
 
     def program() -> None:
         with ctx.dup() as own:
+            dtl.broadcast(own, 1.0 if ctx.rank == 0 else None)
             dtl.broadcast(own, np.ones(3) if ctx.rank == 0 else np.ones(4) if odd else None)
 
     everybody = heard(ctx, program)
@@ -261,6 +260,7 @@ def test_a_circle(ctx: dtl.Context) -> None:
     odd = ctx.rank == ctx.size - 1
 
     def program() -> None:
+        dtl.broadcast(own, 1.0 if ctx.rank == 0 else None)
         if odd:
             dtl.ibarrier(own).wait()
             dtl.broadcast(own)
@@ -287,6 +287,7 @@ def test_threads(stage: Stage) -> None:
             dtl.send(stage.b, 1.0, stage.odd)
 
     thread = threading.Thread(target=serve)
+    stage.lead()
     if stage.rank == 0:
         dtl.broadcast(stage.a, 1.0)
         thread.start()
@@ -299,6 +300,24 @@ def test_threads(stage: Stage) -> None:
     stage.settle()
 
 
+@pytest.mark.mpi(min_size=3)
+def test_a_rank_that_waits_outside_the_library(stage: Stage, tmp_path: Path) -> None:
+    """Who has gone on confirms also while a rank that came to the call waits for what no call tells it."""
+    sent = Path(dtl.broadcast_object(stage.b, str(tmp_path / "sent")))
+    stage.lead()
+    if stage.rank == 0:
+        dtl.send(stage.a, 1.0, 1)
+        sent.touch()
+    elif stage.rank == 1:
+        assert dtl.recv(stage.a, 0) == 1.0
+    else:
+        until = time.monotonic() + 20
+        while not sent.exists():
+            assert time.monotonic() < until
+            time.sleep(0.001)
+    stage.settle()
+
+
 ENDS = """
     import sys, time
     import numpy as np
@@ -308,6 +327,7 @@ ENDS = """
     ctx = dtl.Context()
     other = ctx.dup()
     odd = ctx.rank == ctx.size - 1
+    dtl.broadcast(ctx, 1.0 if ctx.rank == 0 else None)
     try:
         if odd and how == "exits":
             sys.exit(0)
@@ -323,10 +343,15 @@ ENDS = """
 """
 
 
+#: Where ranks meet: in memory that they share, and by messages.
+WHERE = [{}, {"DTL_SHARED_MEMORY": "0"}]
+
+
 @pytest.mark.jobs("starts ranks of its own")
+@pytest.mark.parametrize("where", WHERE, ids=str)
 @pytest.mark.parametrize("how", ["exits", "raises"])
-def test_one_rank_ends(tmp_path: Path, how: str) -> None:
-    ended = ranks(3, ENDS.format(how=how), tmp_path)
+def test_one_rank_ends(tmp_path: Path, how: str, where: dict[str, str]) -> None:
+    ended = ranks(3, ENDS.format(how=how), tmp_path, **where)
     lines = sorted(line for line in ended.out.splitlines() if line[:1].isdigit())
     assert [line[0] for line in lines] == (["0", "1"] if how == "exits" else ["0", "1", "2"]), ended
     assert all("rank 2" in line for line in lines[:2]), ended
@@ -337,6 +362,7 @@ AT_EXIT = """
     import dtl
 
     ctx = dtl.Context()
+    dtl.broadcast(ctx, 1.0)
     try:
         dtl.broadcast(ctx, np.ones(3) if ctx.rank == 0 else np.ones(4))
     except dtl.CollectiveMismatchError:
@@ -345,7 +371,8 @@ AT_EXIT = """
 
 
 @pytest.mark.jobs("starts ranks of its own")
-def test_a_program_that_ends_says_what_was_wrong(tmp_path: Path) -> None:
-    ended = ranks(2, AT_EXIT, tmp_path)
+@pytest.mark.parametrize("where", WHERE, ids=str)
+def test_a_program_that_ends_says_what_was_wrong(tmp_path: Path, where: dict[str, str]) -> None:
+    ended = ranks(2, AT_EXIT, tmp_path, **where)
     assert succeeded(ended).strip() == "caught"
     assert GONE_ON in ended.err

@@ -130,7 +130,10 @@ def test_every_rank_passes_what_has_no_ranks(stage: Stage, unraisable: list[str]
     for value in VALUES:
         if value in _FINE:
             continue
-        error = _made(Call(functools.partial(f, VALUES[value](stage)), {}), call.arguments)
+        given = VALUES[value](stage)
+        error = _made(Call(functools.partial(f, given), {}), call.arguments)
+        if error is None and name in hostile.BESIDE and isinstance(given, (list, np.ndarray)):
+            continue
         if error is None or _wrong_class(error):
             failures.append(f"{name}({first}={value}): {error!r}")
     assert not failures, "\n".join(failures)

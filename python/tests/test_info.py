@@ -50,5 +50,5 @@ def test_info_takes_no_arguments() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (
         2,
         "",
-        "dtl info: info takes no arguments, not '--all'\n",
+        "dtl info: info takes no arguments, not '--all'\nusage: python -m dtl info; --help says more\n",
     )

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dtl
+from dtl.algorithms.join import HOW
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -106,6 +107,44 @@ def test_what_is_hard_to_join(ctx: dtl.Context, left: Array, right: Array) -> No
 def test_drawn_keys(left: list[float], right: list[float], name: str, other: str) -> None:
     with dtl.Context() as ctx:
         check(ctx, np.array(left, np.float64), np.array(right, np.float64), (name, other))
+
+
+def lonely(of: Array, other: Array) -> Array:
+    """Return the indices of the elements that are equal to none of the others, in the order of the elements."""
+    order = np.argsort(of, kind="stable")
+    return np.array([i for i in order if not (of[i] == other).any()], np.int64)
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+def test_what_is_in_no_pair(ctx: dtl.Context, how: str, dtype: str) -> None:
+    for size, another in ((0, 5), (5, 0), (0, 0), (40, 7), (200, 300)):
+        left, right = keys(dtype, size, 1), keys(dtype, another, 2) + 20
+        with vector(ctx, left, "cyclic") as a, vector(ctx, right) as b:
+            found: Any = dtl.join(a, b, how)  # type: ignore[call-overload]
+        if how in ("semi", "anti"):
+            order = np.argsort(left, kind="stable")
+            alone = lonely(left, right)
+            expected = alone if how == "anti" else order[~np.isin(order, alone)]
+            assert found.dtype == np.int64
+            np.testing.assert_array_equal(whole(found), expected)
+            continue
+        pairs = naive(left, right)
+        none = np.zeros(0, np.int64)
+        lefts = lonely(left, right) if how in ("left", "outer") else none
+        rights = lonely(right, left) if how in ("right", "outer") else none
+        for vec, of_pairs, first, last in zip(
+            found, pairs, (lefts, -np.ones_like(lefts)), (-np.ones_like(rights), rights)
+        ):
+            assert vec.dtype == np.int64
+            np.testing.assert_array_equal(whole(vec), np.concatenate([of_pairs, first, last]))
+
+
+def test_no_such_join(ctx: dtl.Context) -> None:
+    with vector(ctx, np.arange(3)) as a:
+        for how in ("cross", 3, None):
+            with pytest.raises(dtl.InvalidArgumentError, match="is none of inner, left"):
+                dtl.join(a, a, how)  # type: ignore[call-overload]
 
 
 def test_against_pandas(ctx: dtl.Context) -> None:

@@ -208,3 +208,11 @@ def test_kmeans_leaves_an_empty_group_where_it_is(ctx: dtl.Context) -> None:
     assert groups.centres.tolist() == [[0.5], [30.0], [10.0]]
     assert groups.counts.tolist() == [2, 0, 1]
     assert groups.labels.tolist() == [0, 0, 2]
+
+
+@needs_sklearn
+def test_grid_search_on_ranks_is_the_one_on_root() -> None:
+    """With one rank root fits the models itself, with three the others do."""
+    first, again = (job.run(ranks, str(EXAMPLES / "gridsearch.py")) for ranks in (1, 3))
+    assert first.stdout.startswith("best penalty 1000, 0.9037 of the digits"), first.stderr
+    assert first.stdout == again.stdout, again.stderr

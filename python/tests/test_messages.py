@@ -246,3 +246,16 @@ def test_waiting_for_nobody_is_an_error_alone(alone: dtl.Context) -> None:
     ) as caught:
         dtl.recv(alone, 0, tag=3)
     assert (caught.value.code, caught.value.op) == (300, "recv")
+
+
+@pytest.mark.parametrize("numbers", [1, 100, 400])
+def test_short_messages_to_oneself(ctx: dtl.Context, numbers: int) -> None:
+    """They do not wait to be received, also where the library alone would."""
+    dtl.send(ctx, np.full(numbers, 5.0), ctx.rank, tag=2)
+    dtl.isend(ctx, np.full(numbers, 7), ctx.rank, tag=4).wait()
+    dtl.send_object(ctx, {"numbers": numbers}, ctx.rank, tag=3)
+    assert np.array_equal(dtl.recv(ctx, ctx.rank, 4), np.full(numbers, 7))
+    assert np.array_equal(dtl.recv(ctx, dtl.ANY_SOURCE, 2), np.full(numbers, 5.0))
+    assert dtl.recv_object(ctx, ctx.rank, 3) == {"numbers": numbers}
+    with ctx.dup() as dup:
+        dtl.send(dup, 1, dup.rank)  # which nobody receives

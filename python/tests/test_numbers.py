@@ -155,10 +155,10 @@ def test_functions_of_numpy(ctx: dtl.Context) -> None:
     assert np.maximum.reduce(vec, axis=None) == 9
     assert (np.shape(vec), np.ndim(vec), np.size(vec), np.amax(vec)) == ((10,), 1, 10, 9)
     assert np.sum(vec, out=None) == 45
-    with pytest.raises(TypeError, match="out"):
-        np.sum(vec, out=np.zeros(()))
-    if ctx.size > 1:
-        refused(lambda: np.sort_complex(vec), TYPE, 101, "gather_to(root)")
+    total = np.zeros(())
+    assert np.sum(vec, out=total) is total
+    assert total == 45
+    refused(lambda: np.packbits(vec), TYPE, 101, "gather_to(root)")
     assert {dtl.sum.__name__, type(vec).sum.__name__} == {"sum"}
 
 

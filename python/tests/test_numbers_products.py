@@ -142,9 +142,9 @@ def test_matrices_and_vectors_on_grids(ctx: dtl.Context, dtype: str) -> None:
 
 
 def test_panels_of_large_matrices(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dtl.algorithms import linalg
+    from dtl.linalg import summa
 
-    monkeypatch.setattr(linalg, "_PANELS", 1)
+    monkeypatch.setattr(summa, "_PANELS", 1)
     random = np.random.default_rng(3)
     one, other = random.normal(size=(30, 300)), random.normal(size=(300, 20))
     for g in grids(ctx.size, 2):
@@ -156,8 +156,28 @@ def test_panels_of_large_matrices(ctx: dtl.Context, monkeypatch: pytest.MonkeyPa
 def test_matrices_that_do_not_fit(ctx: dtl.Context) -> None:
     a, cube = tensor(ctx, np.ones((3, 4))), tensor(ctx, np.ones((2, 2, 2)))
     refused(lambda: a @ a, ARGUMENT, 100, "mismatch in its core dimension 0", "size 3 is different from 4")
-    refused(lambda: a @ cube, ARGUMENT, 100, "b has 3 dimensions")
-    refused(lambda: operator.matmul(a, np.ones((4, 2))), TYPE, 101, "b must be")
+    refused(lambda: a @ cube, ARGUMENT, 100, "size 2 is different from 4")
+    refused(lambda: dtl.matmul(a, [[1.0, 2.0]] * 4), TYPE, 101, "b must be")
+    refused(lambda: operator.matmul(a, np.ones((3, 2))), ARGUMENT, 100, "extents")
+    refused(lambda: operator.matmul(a, np.array(3.0)), TYPE, 101, "an array of numbers")
+
+
+def test_products_with_arrays(ctx: dtl.Context) -> None:
+    one, other, line = values("int64", (7, 5), 0), values("int64", (5, 4), 1), values("int64", (5,), 0)
+    for name in DIVISIONS:
+        a = tensor(ctx, one, **division(name, 7, ctx.size))
+        for got, want in ((a @ other, one @ other), (a @ line, one @ line), (one.T @ a, one.T @ one)):
+            whole = dtl.broadcast(ctx, got.gather_to(0))
+            np.testing.assert_array_equal(whole, want)
+            assert got.dtype == want.dtype
+        assert (vector(ctx, line, name) @ line) == line @ line
+
+
+@pytest.mark.mpi(min_size=2)
+def test_ranks_that_multiply_other_arrays(ctx: dtl.Context) -> None:
+    a = tensor(ctx, np.ones((3, 4)))
+    with pytest.raises(dtl.CollectiveMismatchError):
+        operator.matmul(a, np.full((4, 2), ctx.rank))
 
 
 @pytest.mark.mpi(min_size=2)

@@ -13,7 +13,7 @@ import pytest
 from job import on, on_mpi
 
 from dtl import __main__ as dtl_command
-from dtl._cli import library, processes
+from dtl._cli import library, processes, run
 from dtl._native.library import version
 
 pytestmark = pytest.mark.jobs("starts ranks itself")
@@ -162,6 +162,52 @@ def test_an_interrupted_job_leaves_nothing_behind(ranks: int, signum: signal.Sig
     assert all(gone(pid) for pid in pids)
 
 
+@pytest.mark.parametrize("by_name", [False, True], ids=["script", "module"])
+def test_a_syntax_error_is_told_once(by_name: bool, script: Path) -> None:
+    script.write_text("import dtl\nprint('begun'\n")
+    words = ["-m", script.stem] if by_name else [str(script)]
+    process = job.start("run", "-n", "3", *words, cwd=script.parent)
+    out, err = process.communicate(timeout=10)
+    assert process.returncode == 1
+    assert (out, err.count("SyntaxError"), err.count(str(script))) == ("", 1, 1)
+    assert "line 2" in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"script": "import numpy, os\nimport broken\nimport dtl\n", "broken": "def f(:\n"},
+        {"script": "from pack.age import name\n", "pack/__init__": "", "pack/age": "from . import broken\n",
+         "pack/broken": "'doc'\ndef f(:\n"},
+        {"script": "import dtl\nimport broken\n", "broken": "def f(:\n"},
+    ],
+    ids=["before dtl", "in a package", "after dtl"],
+)  # fmt: skip
+def test_a_syntax_error_in_a_module_is_told_once(files: dict[str, str], script: Path) -> None:
+    for name, text in files.items():
+        path = script if name == "script" else script.parent / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    process = job.start("run", "-n", "3", str(script), cwd=script.parent)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert (out, err.count("SyntaxError"), err.count("broken.py")) == ("", 1, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["try:\n    import broken\nexcept SyntaxError:\n    pass\n", "import sys\nif not sys:\n    import broken\n"],
+    ids=["caught", "not reached"],
+)
+def test_a_module_that_is_no_python_may_be_imported_in_vain(text: str, script: Path) -> None:
+    (script.parent / "broken.py").write_text("def f(:\n")
+    script.write_text(f"{text}print('whole')\n")
+    process = job.start("run", "-n", "2", str(script), cwd=script.parent)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out.split(), "SyntaxError" in err) == (0, ["whole"] * 2, False)
+
+
 @ONE_AND_TWO
 def test_a_signal_that_nohup_ignores_stays_ignored(ranks: int, script: Path) -> None:
     script.write_text(STUCK)
@@ -212,7 +258,11 @@ def test_ranks_that_ignore_the_end_are_ended(ranks: int, script: Path) -> None:
 )
 def test_bad_usage(arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert dtl_command.main(["run", *arguments]) == 2
-    assert capsys.readouterr() == ("", f"dtl run: {reason}\n")
+    out, err = capsys.readouterr()
+    said, *usage = err.splitlines()
+    assert (out, said) == ("", f"dtl run: {reason}")
+    missing = reason.startswith(("there is no file", "there is no module", "there is no hostfile"))
+    assert usage == ([] if missing else [f"usage: {run.USAGE}; --help says more"])
 
 
 def test_no_mpi(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -273,7 +323,7 @@ def test_without_a_home(ranks: int, script: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_no_such_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert dtl_command.main(["walk"]) == 2
-    assert capsys.readouterr().err == "dtl: there is no command 'walk'; there are run, trace, info\n"
+    assert capsys.readouterr().err.startswith("dtl: there is no command 'walk'\nusage: python -m dtl run ")
     assert dtl_command.main([]) == 2
     assert dtl_command.main(["--help"]) == 0
     capsys.readouterr()

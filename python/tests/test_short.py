@@ -178,7 +178,7 @@ def test_receive_states_its_dtype(ctx: dtl.Context) -> None:
 def test_looks_like_the_function_behind(function: Any) -> None:
     wrapped = behind(function)
     assert inspect.signature(function) == inspect.signature(wrapped)
-    assert typing.get_type_hints(function, {**vars(dtl), "Op": dtl.ops.Op}, {"Any": Any})
+    assert typing.get_type_hints(function, {**vars(dtl), "Op": dtl.ops.Op, "OpLike": dtl.ops.OpLike}, {"Any": Any})
     for name in ("__name__", "__qualname__", "__module__", "__doc__"):
         assert getattr(function, name) == getattr(wrapped, name)
     assert inspect.isroutine(function)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import older_numpy
 import pytest
 from divisions import DIVISIONS, assert_holds, vector
 from hypothesis import given
@@ -44,9 +45,10 @@ def test_quantiles(ctx: dtl.Context, dtype: str, name: str) -> None:
         elements = random(dtype, size)
         vec = vector(ctx, elements, name)
         for method in METHODS:
-            expected = np.quantile(elements.astype("float64"), q, method=method)  # type: ignore[call-overload]
+            expected = older_numpy.quantile(elements.astype("float64"), q, method)
             got = dtl.quantile(vec, q, method=method)
-            np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+            if expected is not None:
+                np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
             assert got.shape == (7,)
         assert dtl.median(vec) == np.median(elements)
         assert dtl.quantile(vec, 0.5).shape == ()
@@ -157,7 +159,7 @@ def test_drawn_quantiles(elements: list[float], q: float) -> None:
     array = np.array(elements)
     with dtl.Context() as ctx, vector(ctx, array) as vec:
         for method in ("lower", "higher"):
-            assert dtl.quantile(vec, q, method=method) == np.quantile(array, q, method=method)  # type: ignore[call-overload]
+            assert dtl.quantile(vec, q, method=method) == older_numpy.quantile(array, q, method)
 
 
 def test_refusals(ctx: dtl.Context) -> None:

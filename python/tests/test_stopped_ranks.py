@@ -154,8 +154,8 @@ def test_atomic_access(tmp_path: Path, access: str, how: str, text: str) -> None
 ones = np.ones(1 << 17, 'i8')
 guard = ctypes.c_uint32.from_address(win.shared_view(0).ctypes.data - 4096 + 8)
 win.lock_all()
-ctx.barrier()
-if rank == 1: guard.value = 2""",
+if rank == 1: guard.value = 2
+ctx.barrier()""",
         f"dtl.{access} if rank == 0 else leave_after('raised0')",
         "guard.value = 0",
         "ctx.barrier()\nwin.unlock_all()\nwin.close()",

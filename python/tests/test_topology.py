@@ -93,29 +93,32 @@ def test_ranks_of_this_run(ctx: dtl.Context) -> None:
     topology = ctx.topology
     assert topology is ctx.topology, "found out once"
     everyone = list(range(ctx.size))
-    assert topology.nodes == [everyone]  # the tests run on one machine
-    assert topology.hostnames == [os.uname().nodename]
+    hosts = dtl.allgather_object(ctx, os.uname().nodename)
+    assert topology.hostnames == list(dict.fromkeys(hosts))
+    assert topology.nodes == [[rank for rank in everyone if hosts[rank] == host] for host in topology.hostnames]
     if "DTL_NODES_OF" not in os.environ:  # which a topology does not pretend
         with ctx.split_by_node() as node:
-            assert topology.ranks_per_node == [node.size]
+            assert topology.ranks_per_node[topology.hostnames.index(os.uname().nodename)] == node.size
     masks = dtl.allgather_object(ctx, tuple(sorted(os.sched_getaffinity(0))))
     assert [topology.cpus(rank) for rank in everyone] == masks
     for rank in everyone:
         assert set(masks[rank]) <= {cpu for near in topology.numa_domains(rank).values() for cpu in near}
-        assert all(topology.is_local(rank, other) for other in everyone)
+        assert [topology.is_local(rank, other) for other in everyone] == [host == hosts[rank] for host in hosts]
         assert topology.gpu_id(rank) == (-1 if dtl.Topology.num_gpus() == 0 else rank % dtl.Topology.num_gpus())
     assert len(str(topology).splitlines()) == ctx.size + 1
 
 
 def test_world(ctx: dtl.Context) -> None:
     """The static functions answer on any rank, for any rank, without the others."""
-    world = dtl.Topology
+    world, everyone = dtl.Topology, range(ctx.size)
+    hosts = dtl.allgather_object(ctx, os.uname().nodename)
     if ctx.is_root:
-        assert [world.node_id(rank) for rank in range(ctx.size)] == [0] * ctx.size
-        assert all(world.is_local(a, b) for a in range(ctx.size) for b in range(ctx.size))
+        numbers = list(dict.fromkeys(hosts))
+        assert [world.node_id(rank) for rank in everyone] == [numbers.index(host) for host in hosts]
+        assert all(world.is_local(a, b) == (hosts[a] == hosts[b]) for a in everyone for b in everyone)
         assert world.num_cpus() >= len(os.sched_getaffinity(0))
         assert world.num_gpus() >= 0
-        for rank in range(ctx.size):
+        for rank in everyone:
             cpus = ctx.topology.cpus(rank) if ctx.size == 1 else None
             assert world.cpu_affinity(rank) == -1 or cpus is None or world.cpu_affinity(rank) == cpus[0]
     for call in (world.node_id, world.cpu_affinity, world.gpu_id):
@@ -130,7 +133,9 @@ def test_world(ctx: dtl.Context) -> None:
 
 def test_parts_have_their_own(ctx: dtl.Context) -> None:
     with ctx.split(ctx.rank % 2) as part:
-        assert part.topology.nodes == [list(range(part.size))]
+        assert sorted(rank for node in part.topology.nodes for rank in node) == list(range(part.size))
+        hosts = dtl.allgather_object(part, os.uname().nodename)
+        assert len(part.topology.nodes) == len(set(hosts))
         assert part.topology.cpus(part.rank) == tuple(sorted(os.sched_getaffinity(0)))
 
 
@@ -146,7 +151,7 @@ def test_closed_contexts(ctx: dtl.Context) -> None:
     with ctx.dup() as known, ctx.dup() as unknown:
         topology = known.topology
     assert known.topology is topology
-    assert topology.nodes == [list(range(ctx.size))]
+    assert sorted(rank for node in topology.nodes for rank in node) == list(range(ctx.size))
     with pytest.raises(dtl.InvalidHandleError):
         topology.refresh()
     with pytest.raises(dtl.InvalidHandleError):
@@ -156,7 +161,18 @@ def test_closed_contexts(ctx: dtl.Context) -> None:
 def test_ranks_that_call_something_else(ctx: dtl.Context) -> None:
     if ctx.size > 1:
         with ctx.dup() as twin, pytest.raises(dtl.CollectiveMismatchError, match="topology"):
-            _ = twin.topology if ctx.is_root else twin.barrier()
+            twin.topology.refresh() if ctx.is_root else twin.barrier()
+
+
+def test_any_rank_asks_alone(ctx: dtl.Context) -> None:
+    """A property does not communicate, so that a debugger and a rank's own branch may look at it."""
+    with ctx.dup() as twin, ctx.split(0, key=-ctx.rank) as turned:
+        if ctx.rank == ctx.size - 1:
+            assert sorted(rank for node in twin.topology.nodes for rank in node) == list(range(ctx.size))
+            assert [turned.topology.cpus(rank) for rank in range(ctx.size)] == [
+                twin.topology.cpus(ctx.size - 1 - rank) for rank in range(ctx.size)
+            ]
+        ctx.barrier()
 
 
 class TestBind:
@@ -179,6 +195,21 @@ class TestBind:
         assert self.masks() == {frozenset(everything)}
         topology.refresh()
         assert all(topology.cpu_affinity(rank) == -1 for rank in range(ctx.size))
+
+    def test_contexts_made_since(self, ctx: dtl.Context, unbound: set[int]) -> None:
+        one = max(unbound)
+        ones = dtl.allgather_object(ctx, one)
+        with ctx.dup() as before:
+            if ctx.is_root:
+                before.topology.bind(one)  # which one rank alone does
+            with ctx.dup() as after, ctx.split_by_node() as node:
+                assert after.topology.cpus(0) == (ones[0],)
+                assert set(node.topology.cpus(node.rank)) == os.sched_getaffinity(0)
+                if ctx.size > 1:
+                    assert after.topology.cpus(1) == before.topology.cpus(1)
+            assert set(before.topology.cpus(0)) >= {ones[0]}
+            if ctx.is_root:
+                before.topology.bind("all")
 
     def test_policies(self, ctx: dtl.Context, unbound: set[int]) -> None:
         topology = ctx.topology
@@ -294,7 +325,7 @@ def _binding() -> list[str]:
     )
 
 
-def test_seats_are_read_as_the_core_writes_them() -> None:
+def test_seats_are_read_as_the_core_writes_them(ctx: dtl.Context) -> None:
     seats: list[Any] = affinity.seats_of(library.topology_of_world())
-    assert seats[0].hostname == os.uname().nodename
+    assert seats[ctx.rank].hostname == os.uname().nodename
     assert set(seats[0].cpus) <= set(seats[0].allowed)

@@ -46,6 +46,8 @@ dtl.recv(ctx, 1)
 print("not reached")
 """
 
+BACKENDS = pytest.mark.parametrize("backend", ["mpi", "local"], ids=["with mpiexec", "without"])
+
 both = pytest.mark.parametrize("program", [PROGRAM, OUTSIDE], ids=["in with", "without with"])
 
 
@@ -70,6 +72,44 @@ def test_exception(tmp_path: Path, program: str, count: int) -> None:
     assert "[rank 0] Traceback" not in ended.err
 
 
+@BACKENDS
+@pytest.mark.parametrize("count", [2, 3])
+def test_ranks_that_raise_the_same_say_so_once(tmp_path: Path, count: int, backend: str) -> None:
+    program = """
+    import dtl
+    with dtl.Context() as ctx:
+        ctx.barrier()
+        raise ValueError("boom")
+    """
+    ended = ranks(count, program, tmp_path, DTL_BACKEND=backend)
+    assert ended.code == 1
+    lines = [line for line in ended.err.splitlines() if line.strip() and not line.startswith("dtl run: ")]
+    prefix = f"[ranks 0-{count - 1}] "
+    assert lines[0] == f"{prefix}Traceback (most recent call last):"
+    assert lines[-1] == f"{prefix}ValueError: boom"  # and nothing of the launcher
+    assert all(line.startswith(prefix) for line in lines)
+
+
+@BACKENDS
+def test_before_the_first_context(tmp_path: Path, backend: str) -> None:
+    ended = ranks(2, "import dtl\nimport nothing_of_that_name", tmp_path, DTL_BACKEND=backend)
+    assert ended.code == 1
+    assert ended.err.count("Traceback") == 1
+    assert "\n[ranks 0-1] ModuleNotFoundError: No module named 'nothing_of_that_name'\n" in ended.err
+
+
+@BACKENDS
+def test_a_child_of_a_rank_writes_to_its_own_standard_error(tmp_path: Path, backend: str) -> None:
+    program = """
+    import dtl, subprocess, sys
+    with dtl.Context() as ctx:
+        child = subprocess.run([sys.executable, "-c", "import dtl; 1 / 0"], stderr=subprocess.PIPE)
+        assert child.stderr.endswith(b"ZeroDivisionError: division by zero\\n"), child.stderr
+        assert child.returncode == 1
+    """
+    assert "Traceback" not in ranks(2, program, tmp_path, DTL_BACKEND=backend).err
+
+
 @both
 def test_exception_of_dtl(tmp_path: Path, program: str) -> None:
     ended = fail(program, "dtl.send(ctx, 1.0, 7)", tmp_path)
@@ -81,6 +121,7 @@ def test_exit_code(tmp_path: Path, program: str) -> None:
     ended = fail(program, "sys.exit(3)", tmp_path)
     assert ended.code == 3
     assert "Traceback" not in ended.err
+    assert "MPI_ABORT" not in ended.err
 
 
 @both

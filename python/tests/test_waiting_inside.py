@@ -82,7 +82,7 @@ def test_report(name: str, tmp_path: Path) -> None:
     if took(ended) < 1:
         assert name not in ("fence", "barrier")
         return
-    reports = re.findall(r"dtl: rank 0 of 2 waits for [\d.]+m?s: (.*)", ended.err)
+    reports = re.findall(rf"dtl: rank 0 of 2 waits for [\d.]+m?s: (.* at program\.py:{LINE}\b.*)", ended.err)
     assert 1 <= len(reports) <= 3, ended
     if name in ("fence", "barrier"):  # a meeting, which does not wait inside MPI
         expected = rf"{CALLS[name][1]}.* at program\.py:{LINE}; rank 1 does not answer"

@@ -7,6 +7,7 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
+from older_numpy import VERSION
 from programs import alone, succeeded
 
 import dtl
@@ -34,6 +35,8 @@ CALLS: dict[str, Callable[[dtl.Context], Any]] = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_warnings_name_the_users_line(ctx: dtl.Context, name: str) -> None:
+    if name in ("cast", "cumprod") and VERSION < "1.24.0":
+        pytest.skip("NumPy says nothing of these before 1.24; it runs with later ones")
     call = CALLS[name]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

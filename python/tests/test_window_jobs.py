@@ -109,6 +109,40 @@ def test_random_accesses_of_ranks_that_share_no_memory(count: int) -> None:
     succeeded(run(command, seconds=200, DTL_SHARED_MEMORY="0", DTL_TEST_RANKS=str(count)))
 
 
+@pytest.mark.jobs("starts ranks")
+@pytest.mark.skipif(sys.platform != "linux", reason="processes refuse by Linux's means; runs on Linux")
+@pytest.mark.parametrize("on_each", ["0", "2"], ids=["one node", "two nodes"])
+def test_a_process_that_refuses_one_of_its_node(on_each: str, tmp_path: Path) -> None:
+    """Rank 1 may reach rank 0's memory, and not the other way round: what rank 0 accesses there goes another way."""
+    program = """
+        import ctypes, dtl, numpy as np
+        LIBC, DUMPABLE, TRACE = ctypes.CDLL(None), 4, 1 << 19
+        with dtl.Context() as ctx:
+            if ctx.rank == 1:
+                assert LIBC.prctl(DUMPABLE, 0, 0, 0, 0) == 0
+            if ctx.rank == 0:
+                header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+                assert LIBC.capget(header, sets) == 0
+                sets[0] &= ~TRACE
+                assert LIBC.capset(header, sets) == 0
+            ctx.barrier()
+            part = np.zeros(ctx.size)
+            with ctx.dup() as twin, dtl.Window(twin, base=part) as win:
+                win.fence()
+                for target in range(ctx.size):
+                    dtl.rma_put(win, target, 8 * ctx.rank, np.full(1, 10.0 + ctx.rank))
+                win.fence()
+                assert part.tolist() == [10.0, 11.0, 12.0]
+                for target in range(ctx.size):
+                    got = dtl.rma_get(win, target, 16, 8, float)
+                    win.fence()
+                    assert got.tolist() == [12.0]
+            assert dtl.gather_object(ctx, "done") in (None, ["done"] * 3)
+    """
+    variables = {} if on_each == "0" else {"DTL_NODES_OF": on_each}
+    succeeded(ranks(3, program, tmp_path, **variables))
+
+
 def segments() -> set[str]:
     """Return the paths of shared memory that DTL has made."""
     return {str(path) for path in Path("/dev/shm").glob("dtl-*")}

@@ -68,7 +68,7 @@ def test_guides_transfer(ctx: dtl.Context) -> None:
 
 
 def test_guides_counter_again_and_again(ctx: dtl.Context) -> None:
-    for _ in range(30 if APART else 200):
+    for _ in range(10 if APART else 200):
         with ctx.dup() as own:
             counter = np.zeros(1, dtype=np.int64)
             win = dtl.Window(own, base=counter)

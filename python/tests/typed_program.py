@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -125,12 +126,18 @@ def traces(ctx: dtl.Context) -> None:
     with dtl.trace() as traced:
         ctx.barrier()
     print(len(traced.table()))
+    with dtl.slow_paths() as slow:
+        ctx.barrier()
+    assert_type(slow, dtl.tracing.SlowPaths)
+    assert dtl.tracing.report(slow) == "no slow paths"
 
 
 def vectors(ctx: dtl.Context) -> float:
     """The local part is a NumPy array."""
     with dtl.DistributedVector(ctx, size=1000, dtype=np.float32, fill=1.0, partition=dtl.PARTITION_BLOCK) as vec:
         local = vec.local_view()
+        if dtl.placement_available(dtl.PLACEMENT_DEVICE):
+            print(dtl.from_dlpack(vec.device_view()).device_id)
         local[:] = np.arange(len(local)) + vec.local_offset
         assert_type(vec.global_size, int)
         assert_type(vec.local_size + len(vec), int)
@@ -146,7 +153,7 @@ def vectors(ctx: dtl.Context) -> float:
 def whole_containers(ctx: dtl.Context) -> None:
     """Operators, ufuncs, and pictures."""
     with dtl.DistributedVector(ctx, 10, fill=1.0) as vec:
-        total: dtl.DistributedVector = np.sqrt(vec) + 2 * vec
+        total: dtl.DistributedVector = dtl.array_api(ctx).sqrt(vec) + 2 * vec
         total += vec
         large: dtl.DistributedVector = total > 3
         assert large.dtype == np.bool_
@@ -203,6 +210,68 @@ def numbers(ctx: dtl.Context) -> None:
     print(counts, edges, dtl.bincount(vec.astype(np.int64), minlength=4), np.sum(vec), vec.cumsum().dtype)
 
 
+def products(ctx: dtl.Context) -> None:
+    """Sums of products."""
+    x, table = dtl.arange(ctx, 6.0), dtl.ones(ctx, (4, 6))
+    print(dtl.einsum("ij,j->i", table, x).shape, dtl.tensordot(table, x, 1).shape, dtl.vecdot(table, x).shape)
+    assert dtl.outer(x, x).shape == (6, 6)
+    xp = dtl.array_api(ctx, api_version="2025.12")
+    assert x.__array_namespace__() is xp
+    where: dtl.DistributedVector = xp.zeros_like(x).to_device(x.device)
+    print(where.shape, xp.__array_namespace_info__().default_device())
+
+
+def files(ctx: dtl.Context) -> None:
+    """What is written and read again."""
+    with tempfile.TemporaryDirectory() as own:
+        folder = str(dtl.broadcast_object(ctx, own))
+        line = dtl.arange(ctx, 6.0)
+        dtl.save(line, f"{folder}/line.npy")
+        assert dtl.load(ctx, f"{folder}/line.npy", partition="cyclic").shape == (6,)
+        for name, read in (("table.csv", dtl.read_csv), ("table.parquet", dtl.read_parquet)):
+            dtl.save({"x": line}, f"{folder}/{name}")
+            with read(ctx, f"{folder}/{name}") as columns:
+                assert_type(columns, dtl.Columns)
+                values, counts, *_ = dtl.value_counts(columns["x"])
+                columns.join(columns, "x", "semi")
+                assert_type(columns.filled("x", 0), dtl.DistributedVector)
+                assert_type(columns.drop_missing("x"), dtl.Columns)
+                ordered = assert_type(columns.sort_by(["x"], reverse=True), dtl.Columns)
+                again = dtl.Columns.from_arrow(ctx, ordered.gather_to(0), partition="cyclic")
+                print(again.take([0])["x"])
+                assert values.shape == counts.shape == (6,)
+        dtl.register_joblib()
+        line.show()
+        dtl.checkpoint(f"{folder}/all", {"line": line, "step": 1})
+        dtl.async_checkpoint(f"{folder}/all", {"line": line, "step": 2}).get()
+        assert dtl.restore(ctx, f"{folder}/all")["step"] == 2
+        assert_type(dtl.trim(), int)
+        ctx.barrier()  # before a rank removes its folder
+
+
+def makes(ctx: dtl.Context) -> None:
+    """Containers of known elements, and of other shapes."""
+    line, table = dtl.arange(ctx, 6.0), dtl.full(ctx, (4, 6), 2.5, partition="cyclic")
+    made = [dtl.zeros(ctx, 3), dtl.ones(ctx, (2, 2)), dtl.empty(ctx, 2), dtl.eye(ctx, 3), dtl.linspace(ctx, 0, 1)]
+    made += [dtl.asarray(ctx, [1, 2]), dtl.from_numpy(ctx, np.ones(3)), dtl.tril(table), dtl.triu(table, k=1)]
+    made += [dtl.zeros_like(line), dtl.ones_like(line, int), dtl.empty_like(line), dtl.full_like(line, 3)]
+    made += [dtl.permute_dims(table), dtl.matrix_transpose(table), dtl.moveaxis(table, 0, 1), dtl.swapaxes(table, 0, 1)]
+    made += [dtl.reshape(line, (2, 3)), dtl.ravel(table), dtl.flip(line), dtl.roll(line, 1), dtl.squeeze(table[:1])]
+    made += [dtl.expand_dims(line, 0), dtl.concat([line, line]), dtl.stack([line, line]), *dtl.unstack(table)]
+    made += [*dtl.split(line, 2), *dtl.array_split(line, 4), dtl.broadcast_to(line, (2, 6)), *dtl.meshgrid(line, line)]
+    made += [dtl.take(line, [0, 1]), dtl.take_along_axis(line, dtl.argsort(line), 0), dtl.tile(line, 2)]
+    made += [dtl.repeat(line, 2), dtl.where(line > 1, line, 0), dtl.clip(line, 1, 2), dtl.round(line), table.T]
+    made += [dtl.isclose(line, 1.0), dtl.diff(line), *dtl.nonzero(line), dtl.flatnonzero(line), dtl.argwhere(line)]
+    made += [dtl.isin(line, [1.0]), dtl.union1d(line, line), dtl.intersect1d(line, line), dtl.setdiff1d(line, line)]
+    made += [dtl.setxor1d(line, line), dtl.nancumsum(line), dtl.nancumprod(line)]
+    print([c.shape for c in made], dtl.allclose(line, line), dtl.array_equal(line, line), dtl.count_nonzero(line))
+    print(dtl.nansum(line), dtl.nanprod(line), dtl.nanmin(line), dtl.nanmax(line), dtl.nanmean(line), dtl.nanvar(line))
+    print(dtl.nanmedian(line), dtl.nanquantile(line, 0.5), dtl.nanpercentile(line, 50))
+    print(dtl.nanstd(line), dtl.nanargmin(line), dtl.nanargmax(line), dtl.percentile(line, [10, 90]))
+    centred = table - table.mean(axis=1, keepdims=True) + line
+    assert centred.shape == (4, 6)
+
+
 def orders(ctx: dtl.Context) -> None:
     """Sorts, and what rests on order."""
     vec = dtl.DistributedVector.from_numpy(ctx, np.array([3, 1, 2, 1]))
@@ -219,7 +288,8 @@ def orders(ctx: dtl.Context) -> None:
     assert counts.max() == dtl.median(counts) + 1 == dtl.quantile(counts, 0.5) + 1 == 2
     with dtl.group_by(vec) as groups:
         keys, sums = assert_type(groups, dtl.GroupBy).agg(other, dtl.SUM)
-        assert assert_type(keys, dtl.DistributedVector).shape == groups.agg(other, "first")[1].shape == sums.shape
+        print(groups.agg(other, np.ptp), groups.agg(other, lambda values: float(values[0])))
+        assert assert_type(sums, dtl.DistributedVector).shape == keys.shape == groups.agg(other, "first")[1].shape
     values, indices = dtl.topk(vec, 1)
     print(values, indices)
 
@@ -364,6 +434,9 @@ def main() -> None:
         print(f"sum {vectors(ctx):.0f}")
         whole_containers(ctx)
         algorithms(ctx)
+        makes(ctx)
+        products(ctx)
+        files(ctx)
         numbers(ctx)
         orders(ctx)
         one_sided(ctx)

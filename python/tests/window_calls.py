@@ -20,9 +20,8 @@ def quietly(call: Callable[[], Any]) -> Callable[[], None]:
     return attempt
 
 
-def windows() -> dict[str, Callable[[], Any]]:
+def windows(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
     """Return calls on windows, and on what stands on them."""
-    ctx = dtl.Context()
     win, own, vec, base = dtl.Window(ctx, size=80), dtl.Window(ctx, size=8), dtl.DistributedVector(ctx, 10), np.ones(10)
     counter, lock, pointer, long = dtl.Counter(ctx), dtl.Lock(ctx), vec.remote(3), dtl.Window(ctx, size=1 << 17)
     win.lock_all()

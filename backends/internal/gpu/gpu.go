@@ -3,6 +3,7 @@ package gpu
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"dtl/backends/internal/dl"
@@ -18,54 +19,137 @@ type API struct {
 	Init      string   // int (unsigned int flags)
 	Count     string   // int (int *count)
 	ErrorText string   // int (int error, const char **text)
+	Driven    bool     // the functions of driver.h are there, under the names that it has
 }
 
-// noDevice is the error that both vendors give it: CUDA_ERROR_NO_DEVICE, hipErrorNoDevice.
-const noDevice = 100
-
-// Backend is a vendor's GPUs, as far as this process sees them. It neither holds memory there nor computes.
+// Backend is a vendor's GPUs.
 type Backend struct {
-	api  API
-	look func() (seen, error)
+	api     API
+	look    func() (seen, error)
+	mu      sync.Mutex
+	devices []*device // by number; nil before the first use
 }
 
 // seen is what was found out about a vendor's GPUs.
 type seen struct {
-	library string
+	library *dl.Library
 	devices int
+	table   *table // nil unless they can be used
+	why     error  // why not
 }
 
-var _ backend.DeviceProvider = (*Backend)(nil)
+var (
+	_ backend.DeviceProvider = (*Backend)(nil)
+	_ backend.Trimmer        = (*Backend)(nil)
+)
 
 // New returns a backend that opens the vendor's library when it is first asked about it, and asks it once.
 func New(api API, opener dl.Opener) *Backend {
-	return &Backend{api, sync.OnceValues(func() (seen, error) { return count(api, opener) })}
+	return &Backend{api: api, look: sync.OnceValues(func() (seen, error) { return find(api, opener) })}
 }
 
 // Name returns the backend's name.
 func (b *Backend) Name() string { return b.api.Name }
 
-// Probe returns why no device can be used: there is none, or DTL can do nothing with it so far, as nothing placed there
-// would work. The first call starts the driver, which has no other way to tell: from then on it ignores changes of
-// variables like CUDA_VISIBLE_DEVICES. No device is touched.
+// Probe returns why no device can be used. The first call starts the driver, which has no other way to tell: from then on it
+// ignores changes of variables like CUDA_VISIBLE_DEVICES. No device is touched.
 func (b *Backend) Probe() error {
 	s, err := b.look()
 	if err != nil {
 		return err
 	}
-	see := "sees 1 device"
-	if s.devices > 1 {
-		see = fmt.Sprintf("sees %d devices", s.devices)
-	}
-	return status.New(status.BackendUnavailable,
-		"%s found (%s), which %s, but this version of DTL neither holds memory on GPUs nor computes there",
-		b.api.Driver, s.library, see)
+	return s.why
 }
 
 // DeviceCount returns how many devices this process sees: 0 where there is no driver that works.
 func (b *Backend) DeviceCount() int {
 	s, _ := b.look()
 	return s.devices
+}
+
+// usable returns what was found, if device n can be asked about.
+func (b *Backend) usable(n int) (seen, error) {
+	if err := b.Probe(); err != nil {
+		return seen{}, err
+	}
+	s, err := b.look()
+	if n < 0 || n >= s.devices {
+		err = status.New(status.OutOfBounds, "device %d outside [0, %d)", n, s.devices)
+	}
+	return s, err
+}
+
+// DeviceName returns what the vendor calls a device, which is not used for it.
+func (b *Backend) DeviceName(n int) (string, error) {
+	s, err := b.usable(n)
+	if err != nil {
+		return "", err
+	}
+	return s.table.nameOf(n)
+}
+
+// Device returns a device, and begins to use it if nobody has.
+func (b *Backend) Device(n int) (backend.Device, error) {
+	s, err := b.usable(n)
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.devices == nil {
+		b.devices = make([]*device, s.devices)
+	}
+	if b.devices[n] == nil {
+		d, err := s.table.open(n)
+		if err != nil {
+			return nil, err
+		}
+		b.devices[n] = newDevice(n, d, b.inUse)
+	}
+	return b.devices[n], nil
+}
+
+// inUse returns the devices that this process uses.
+func (b *Backend) inUse() []*device {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(b.devices), func(d *device) bool { return d == nil })
+}
+
+// Trim gives memory that is kept for later back to the driver.
+func (b *Backend) Trim() (freed int64, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, d := range b.devices {
+		if d != nil {
+			n, failed := d.trim()
+			freed += n
+			if err == nil {
+				err = failed
+			}
+		}
+	}
+	return freed, err
+}
+
+// find looks for devices, and for what it takes to use them.
+func find(api API, opener dl.Opener) (seen, error) {
+	s, err := count(api, opener)
+	if err != nil {
+		return s, err
+	}
+	if api.Driven {
+		s.table, s.why = newTable(api, s.library)
+		return s, nil
+	}
+	see := "sees 1 device"
+	if s.devices > 1 {
+		see = fmt.Sprintf("sees %d devices", s.devices)
+	}
+	s.why = status.New(status.BackendUnavailable,
+		"%s found (%s), which %s, but this version of DTL neither holds memory on GPUs nor computes there",
+		api.Driver, s.library.Path(), see)
+	return s, nil
 }
 
 // count finds at least one device, or says why there is none.
@@ -92,7 +176,7 @@ func count(api API, opener dl.Opener) (seen, error) {
 	if n < 1 {
 		return seen{}, blind(api, library)
 	}
-	return seen{library.Path(), n}, nil
+	return seen{library: library, devices: n}, nil
 }
 
 // blind says that there is a driver but nothing to drive.

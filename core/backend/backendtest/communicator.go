@@ -19,17 +19,21 @@ import (
 // the same suite. Body reports with t.Errorf and never stops early, which would leave the others waiting.
 type Run func(t *testing.T, body func(t *testing.T, c backend.ReducingCommunicator))
 
-// suites are the parts of Communicator, in their order.
-var suites = []struct {
+// suite is a part of Communicator.
+type suite struct {
 	name string
 	body func(r *rank)
-}{
+}
+
+// messages are the suites of messages, in their order.
+var messages = []suite{
 	{"identity", identity},
 	{"every type to the next rank", ring},
 	{"messages keep their order", ordering},
 	{"tags select", tags},
 	{"largest tag", largestTag},
 	{"wildcards", wildcards},
+	{"the first receive that matches", firstOfReceives},
 	{"receive what is there", tryRecv},
 	{"shorter than the buffer", shorter},
 	{"no elements", empty},
@@ -40,6 +44,10 @@ var suites = []struct {
 	{"long sends", longSends},
 	{"cancel", cancel},
 	{"null process", nullProcess},
+}
+
+// groups are the suites of communicators that are made of others, and of their collectives.
+var groups = []suite{
 	{"dup is apart", dupApart},
 	{"split by color and key", split},
 	{"split with ranks left out", splitLeftOut},
@@ -61,6 +69,14 @@ var suites = []struct {
 // Communicator checks a backend's communicator against the contract of the interface: every element type,
 // sizes from none to far beyond what is sent eagerly, and every root. It ends with no message pending.
 func Communicator(t *testing.T, run Run) {
+	Messages(t, run)
+	pass(t, run, groups)
+}
+
+// Messages is the part of Communicator that is about messages.
+func Messages(t *testing.T, run Run) { pass(t, run, messages) }
+
+func pass(t *testing.T, run Run, suites []suite) {
 	for _, suite := range suites {
 		t.Run(suite.name, func(t *testing.T) {
 			run(t, func(t *testing.T, c backend.ReducingCommunicator) {

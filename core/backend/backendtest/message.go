@@ -76,6 +76,30 @@ func wildcards(r *rank) {
 	}
 }
 
+// firstOfReceives has messages that several receives match go to the receive that began first.
+func firstOfReceives(r *rank) {
+	wanted := []struct{ source, tag int }{
+		{backend.AnySource, 7}, {r.previous(), 7}, {r.previous(), backend.AnyTag}, {backend.AnySource, backend.AnyTag}, {r.previous(), 7},
+	}
+	in, reqs := make([]buffer, len(wanted)), make([]backend.Request, len(wanted))
+	for i, w := range wanted {
+		in[i] = r.room(dtype.Int32, 5)
+		req, err := r.c.Irecv(in[i].Span, w.source, w.tag)
+		r.ok("irecv", err)
+		reqs[i] = req
+	}
+	r.ok("barrier", r.c.Barrier())
+	for i := range wanted {
+		defer r.isend(r.filled(dtype.Int32, 5, uint64(i)), r.next(), 7)()
+	}
+	for i := len(wanted) - 1; i >= 0; i-- { // who waits for the last has the first go on, too
+		s, err := reqs[i].Wait()
+		r.ok("wait", err)
+		got(r, "status", s, backend.Status{Source: r.previous(), Tag: 7, Bytes: 20})
+		in[i].holds(r, "message", uint64(i))
+	}
+}
+
 // tryRecv takes the first of the messages that match, and only what is there.
 func tryRecv(r *rank) {
 	in := r.room(dtype.Int16, 11)

@@ -267,7 +267,7 @@ func TestRanksThatDiffer(t *testing.T) {
 					codes, texts := r.Explained()
 					assert.Equal(r.t, "scan", texts[odd])
 					assert.Equal(r.t, "sort", texts[(odd+1)%r.size])
-					err := Verdict(codes, texts)
+					err := Verdict(codes, texts, false)
 					if s.Code != 0 || codes[odd] != status.OK {
 						assert.EqualError(r.t, err, status.New(status.OutOfMemory, "rank %d: scan", odd).Error())
 					} else {
@@ -426,4 +426,11 @@ func TestDeferredCalls(t *testing.T) {
 		}
 		assert.ErrorContains(r.t, err, "rank 0 called scan by 0; rank 1 called scan by 1")
 	})
+}
+
+// TestMemoryBesideABoard holds what the documentation says (docs/guide/waiting.md) of a context that spans machines.
+func TestMemoryBesideABoard(t *testing.T) {
+	for ranks := 2; ranks <= 4096; ranks++ {
+		assert.LessOrEqual(t, BesideBytes(ranks), 33<<10+ranks*41<<8, "%d ranks", ranks)
+	}
 }

@@ -97,17 +97,26 @@ func doesNotCome(rank int, why, call string) error {
 }
 
 // Verdict returns the error of a rank that has not failed itself, from what each rank said: the first failure of another,
-// or that they called different things. That is one text on all ranks.
-func Verdict(codes []status.Code, texts []string) error {
+// or that they called different things. That is one text on all ranks, but for those that are late: they had gone on from the call.
+func Verdict(codes []status.Code, texts []string, late bool) error {
+	when := whenLate(late)
 	if failed := slices.IndexFunc(codes, func(code status.Code) bool { return code != status.OK }); failed >= 0 {
-		return status.New(codes[failed], "rank %d: %s", failed, texts[failed])
+		return status.New(codes[failed], "rank %d%s: %s", failed, when, texts[failed])
 	}
-	return disagree(watchdog.ByRanks(texts, "called "))
+	return disagree(when, watchdog.ByRanks(texts, "called "))
+}
+
+// whenLate says that a rank had gone on from the call in which it disagrees with others, where it had.
+func whenLate(late bool) string {
+	if late {
+		return " in an earlier call, from which this rank had gone on"
+	}
+	return ""
 }
 
 // disagree is the error of ranks that make different calls.
-func disagree(calls string) *status.Error {
-	err := status.New(status.Mismatch, "ranks disagree: %s", calls)
+func disagree(when, calls string) *status.Error {
+	err := status.New(status.Mismatch, "ranks disagree%s: %s", when, calls)
 	err.Op = "collective call"
 	return err
 }

@@ -28,12 +28,16 @@ type Nodes struct {
 	pause     func(turn int)
 	turn      int
 	explained explanations
+	rooted
 
-	early  []earlyMessage
-	notice *memory.Storage // the message that says where this rank is; nil: it has not been sent
-	told   backend.Request // the same, under way
-	send   backend.Request // where Go carries the messages, what is under way
-	recv   backend.Request
+	toldAt     uint64 // the call in which this rank has told the others that it waits
+	waitsIn    uint64 // the call in which it waits
+	waitsSince time.Time
+	early      []earlyMessage
+	notice     *memory.Storage // the message that says where this rank is; nil: it has not been sent
+	told       backend.Request // the same, under way
+	send       backend.Request // where Go carries the messages, what is under way
+	recv       backend.Request
 }
 
 var _ Meeter = (*Nodes)(nil)
@@ -50,6 +54,9 @@ type Link struct {
 	On         backend.Communicator
 	Tag        int    // of which no other message is
 	ExplainTag int    // the same, of explanations
+	TreeTag    int    // the same, of root's elements in calls without a meeting
+	RecordTag  int    // the same, of what ranks tell of their calls
+	GoesOn     bool   // ranks go on from calls with a root in which they need no other
 	Number     uint64 // before the first meeting: another communicator's messages may be left behind that nobody received
 	Memory     memory.Allocator
 	// Patience returns how long Come waits inside the backend.
@@ -83,7 +90,10 @@ func Apart(ranks int) Place {
 // NewNodes returns the Meeter of ranks that are connected by a link, and of which some may share memory. looks is how often
 // to look for each other rank of the node at once, and pause passes the time between two looks of Wait.
 func NewNodes(link Link, place Place, looks int, pause func(turn int)) (*Nodes, error) {
-	l := nodes.Link{On: link.On, Tag: link.Tag, Number: link.Number, Memory: link.Memory, Leaders: place.Leaders, Slots: place.Slots, Looks: looks}
+	l := nodes.Link{
+		On: link.On, Tag: link.Tag, TreeTag: link.TreeTag, GoesOn: link.GoesOn, Number: link.Number, Memory: link.Memory,
+		Leaders: place.Leaders, Slots: place.Slots, Looks: looks,
+	}
 	if b := place.Board; b != nil {
 		l.Shared, l.Place, l.Members = b.Beside(), b.Rank(), b.Size()
 	}
@@ -93,6 +103,9 @@ func NewNodes(link Link, place Place, looks int, pause func(turn int)) (*Nodes, 
 	}
 	m := &Nodes{link: link, at: at, size: link.On.Size(), pause: pause}
 	m.explained = explanations{link: link, rank: link.On.Rank(), size: m.size}
+	if link.GoesOn {
+		m.records = newRecords(link, at)
+	}
 	return m, nil
 }
 
@@ -114,7 +127,15 @@ func (m *Nodes) Come(s wire.Statement, brought Elements) (bool, error) {
 	if s.Code != 0 || s.Want == DeadlockWant {
 		stated.Differs = 1
 	}
-	m.turn = 0
+	m.turn, m.astray = 0, false
+	if m.records != nil {
+		m.settling = nil
+		if m.at.LongSince() {
+			if err := m.records.listen(); err != nil {
+				return false, err
+			}
+		}
+	}
 	m.at.Come(stated, brought.Span, ways[brought.Way], brought.Op)
 	return m.goOn(m.link.Patience(), false)
 }
@@ -124,6 +145,9 @@ var ways = [...]int{ToAll: nodes.ToAll, Combined: nodes.Combined, FromRoot: node
 
 // Explain begins the exchange of texts.
 func (m *Nodes) Explain(text string, code status.Code) (bool, error) {
+	if m.records != nil {
+		return m.beginSettling(text, code)
+	}
 	if err := m.explained.begin(m.at.Next(), text, code); err != nil {
 		return false, err
 	}
@@ -134,6 +158,9 @@ func (m *Nodes) Explain(text string, code status.Code) (bool, error) {
 func (m *Nodes) Wait(d time.Duration) (bool, error) {
 	if m.at.Explains() {
 		return m.explained.goOn(d)
+	}
+	if m.records != nil {
+		return m.waitTelling(d)
 	}
 	return m.goOn(d, d > 0)
 }
@@ -149,6 +176,9 @@ func (m *Nodes) goOn(d time.Duration, stays bool) (bool, error) {
 			if m.at.InBackend() {
 				return false, m.tell()
 			}
+			if m.at.InTree() {
+				return false, nil
+			}
 			if turns++; !stays || turns > waitTurns {
 				return false, nil
 			}
@@ -156,8 +186,16 @@ func (m *Nodes) goOn(d time.Duration, stays bool) (bool, error) {
 			m.pause(m.turn)
 		case nodes.Failed:
 			return false, m.link.On.(backend.DirectCommunicator).Failure(m.at.Code())
+		case nodes.Astray:
+			if !m.takeAstray() {
+				return true, nil
+			}
 		case nodes.Early:
-			m.takeEarly()
+			if m.at.InTree() {
+				m.takeHeld()
+			} else {
+				m.takeEarly()
+			}
 		default:
 			if done, err := m.carry(asked, d); !done || err != nil {
 				return false, errorOr(err, m.tell())
@@ -191,10 +229,10 @@ func (m *Nodes) carry(asked int, d time.Duration) (done bool, err error) {
 }
 
 // tell tells the other leader of a step that this one waits for it, where it does not know: it may wait for this one in another
-// call.
+// call. Ranks that go on tell all others.
 func (m *Nodes) tell() (err error) {
 	peer, hears := m.at.Step()
-	if !hears || m.notice != nil {
+	if !hears || m.notice != nil || m.records != nil {
 		return nil
 	}
 	if m.notice, err = memory.NewStorage(m.link.Memory, noticeBytes, memory.Alignment); err != nil {
@@ -247,7 +285,7 @@ func (m *Nodes) takeEarly() {
 // InVain looks for ranks that left before this meeting: any of them keeps the others waiting for each other.
 func (m *Nodes) InVain(call string) error {
 	for rank := range m.size {
-		if d := m.link.Departure(rank); d.Why != "" && d.Meetings < m.at.Number() {
+		if d := m.link.Departure(rank); d.Why != "" && d.Meetings < m.awaits() {
 			return doesNotCome(rank, d.Why, call)
 		}
 	}
@@ -273,11 +311,18 @@ func (m *Nodes) Leave() {
 		}
 	}
 	m.recv, m.send, m.told = nil, nil, nil
+	m.pending, m.settling = nil, nil
 	m.explained.leave()
 }
 
 // Agreed reports whether no two ranks state what differs.
 func (m *Nodes) Agreed() bool {
+	if m.records != nil && (m.astray || m.records.differs != 0) {
+		return false
+	}
+	if m.Passed() {
+		return true
+	}
 	s, _ := m.at.Outcome()
 	return s.Differs == 0
 }
@@ -286,10 +331,7 @@ func (m *Nodes) Agreed() bool {
 func (m *Nodes) Payload(rank int) (unsafe.Pointer, int) { return m.at.Brought(rank) }
 
 // Combination returns where the elements were combined.
-func (m *Nodes) Combination() unsafe.Pointer {
-	_, elements := m.at.Outcome()
-	return elements
-}
+func (m *Nodes) Combination() unsafe.Pointer { return m.at.Combined() }
 
 // Deadlock is part of what all state.
 func (m *Nodes) Deadlock() (yes bool, first uint64) {
@@ -298,12 +340,17 @@ func (m *Nodes) Deadlock() (yes bool, first uint64) {
 }
 
 // Explained reads the texts.
-func (m *Nodes) Explained() ([]status.Code, []string) { return m.explained.read() }
+func (m *Nodes) Explained() ([]status.Code, []string) {
+	return m.explained.read()
+}
 
 // BlockedWithout looks for what other ranks of the node have laid down for the next meeting, and for messages of it, which
 // stay until then.
 func (m *Nodes) BlockedWithout(seq uint64) (yes bool) {
 	without := func(s *nodes.Stated) bool { return s.Started < seq || s.Deadlock != 0 }
+	if m.records != nil && m.records.listen() == nil {
+		yes = m.records.blockedWithout(seq)
+	}
 	for place := range m.at.Members() {
 		s, there := m.at.EntryOf(place)
 		yes = yes || there && without(s)
@@ -349,9 +396,13 @@ func (m *Nodes) Room(w Way) int {
 
 // Close gives the memory of messages back. The board is not this package's.
 func (m *Nodes) Close() {
-	for _, e := range m.early {
+	for _, e := range append(m.early, m.held...) {
 		e.buffer.Release()
 	}
+	if m.records != nil {
+		m.records.close()
+	}
+	m.held = nil
 	if m.notice != nil {
 		m.notice.Release()
 	}

@@ -196,14 +196,19 @@ func (m *Shared) describe(rank int, seq uint64) string {
 // described returns what a rank called that may have gone on.
 func (m *Shared) described(rank int, seq uint64) wire.Signature {
 	c := m.board.CallOf(rank, seq)
-	s := wire.Signature{Op: "another operation", Type: dtype.Type(c.Type), Count: int(c.Count), Root: c.Root}
+	return signatureOf(c.Operation, c.Operator, c.Type, c.Count, c.Root)
+}
+
+// signatureOf returns a call from which its rank may have gone on, from the hashes of the names of its operation and operator.
+func signatureOf(operation, operator uint64, elementType, count, root int64) wire.Signature {
+	s := wire.Signature{Op: "another operation", Type: dtype.Type(elementType), Count: int(count), Root: root}
 	for _, name := range []string{"broadcast", "scatter", "gather", "reduce"} {
-		if wire.Hash(name) == c.Operation {
+		if wire.Hash(name) == operation {
 			s.Op = name
 		}
 	}
 	for op := range kernel.NOps {
-		if wire.Hash(op.String()) == c.Operator {
+		if wire.Hash(op.String()) == operator {
 			s.Operator = op.String()
 		}
 	}
@@ -238,15 +243,10 @@ func (m *Shared) told(number uint64) error {
 	if !yes {
 		return nil
 	}
-	when := ""
-	if number > from || m.confirms {
-		when = " in an earlier call, from which this rank had gone on"
-	}
+	when := whenLate(number > from || m.confirms)
 	rank, code, why := m.board.Hear()
 	if status.Code(code) != status.Mismatch {
 		return watchdog.InVain(status.New(status.Code(code), "rank %d%s: %s", rank, when, why))
 	}
-	err := status.New(status.Mismatch, "ranks disagree%s: %s", when, why)
-	err.Op = "collective call"
-	return watchdog.InVain(err)
+	return watchdog.InVain(disagree(when, why))
 }

@@ -155,7 +155,7 @@ func (s *Starts) overtaken(rank int, arrived func(rank int) bool, me int, call s
 	if !there || theirs.Want != deferredWant || arrived(rank) {
 		return nil
 	}
-	why := disagree(fmt.Sprintf("rank %d called %s; rank %d called %s", rank, theirs.Bytes, me, call))
+	why := disagree("", fmt.Sprintf("rank %d called %s; rank %d called %s", rank, theirs.Bytes, me, call))
 	_, _ = s.begin(board.Post{Code: int32(status.Mismatch), Bytes: []byte(why.Err.Error())}, why) // why is the error
 	return why
 }

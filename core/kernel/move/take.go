@@ -27,8 +27,10 @@ func Take(dst, base unsafe.Pointer, offsets []int64, size int) int {
 		return take[word4](dst, base, offsets)
 	case 8:
 		return take[word8](dst, base, offsets)
-	default:
+	case 16:
 		return take[word16](dst, base, offsets)
+	default:
+		return takeAny(dst, base, offsets, size)
 	}
 }
 
@@ -39,6 +41,18 @@ func take[T any](dst, base unsafe.Pointer, offsets []int64) int {
 	for _, at := range offsets {
 		out[n] = *(*T)(unsafe.Add(base, at&^(at>>63)))
 		n += int(^uint64(at) >> 63)
+	}
+	return n
+}
+
+// takeAny is Take for elements that are no words.
+func takeAny(dst, base unsafe.Pointer, offsets []int64, size int) int {
+	n := 0
+	for _, at := range offsets {
+		if at >= 0 {
+			memory.Move(unsafe.Add(dst, n*size), unsafe.Add(base, at), size)
+			n++
+		}
 	}
 	return n
 }
@@ -54,8 +68,14 @@ func Put(base unsafe.Pointer, offsets []int64, src unsafe.Pointer, size int) {
 		put[word4](base, offsets, src)
 	case 8:
 		put[word8](base, offsets, src)
-	default:
+	case 16:
 		put[word16](base, offsets, src)
+	default:
+		for i, at := range offsets {
+			if at >= 0 {
+				memory.Move(unsafe.Add(base, at), unsafe.Add(src, i*size), size)
+			}
+		}
 	}
 }
 
@@ -106,8 +126,13 @@ func UnpackByOwner(dst, src unsafe.Pointer, owners []int32, next []int, size int
 		unpack[word4](dst, src, owners, next)
 	case 8:
 		unpack[word8](dst, src, owners, next)
-	default:
+	case 16:
 		unpack[word16](dst, src, owners, next)
+	default:
+		for i, owner := range owners {
+			memory.Move(unsafe.Add(dst, i*size), unsafe.Add(src, next[owner]*size), size)
+			next[owner]++
+		}
 	}
 }
 
@@ -131,8 +156,13 @@ func PackByOwner(dst, src unsafe.Pointer, owners []int32, next []int, size int) 
 		pack[word4](dst, src, owners, next)
 	case 8:
 		pack[word8](dst, src, owners, next)
-	default:
+	case 16:
 		pack[word16](dst, src, owners, next)
+	default:
+		for i, owner := range owners {
+			memory.Move(unsafe.Add(dst, next[owner]*size), unsafe.Add(src, i*size), size)
+			next[owner]++
+		}
 	}
 }
 

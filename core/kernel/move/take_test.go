@@ -46,7 +46,7 @@ func TestByOwner(t *testing.T) {
 	for rank := range ranks {
 		counts[rank+1] += counts[rank]
 	}
-	for _, size := range []int{1, 2, 4, 8, 16} {
+	for _, size := range []int{1, 2, 4, 5, 8, 12, 16, 40} {
 		src, packed, back := make([]byte, n*size), make([]byte, n*size), make([]byte, n*size)
 		for i := range src {
 			src[i] = byte(random.Uint32())

@@ -2,4 +2,8 @@
 
 
 class UsageError(Exception):
-    """A mistake of the user, answered with exit code 2: the text is one sentence that names the value."""
+    """What the user asked for cannot be run, answered with exit code 2: the text is a sentence that names the value."""
+
+
+class ArgumentsError(UsageError):
+    """It is not written as the command takes it: the text is followed by the command's usage."""

@@ -62,6 +62,7 @@ class Command(NamedTuple):
     # Where no launcher is needed, how many ranks each program has, and its words.
     programs: Sequence[tuple[int, Sequence[str]]] = ()
     prefix_output: bool = False  # of those
+    launched: bool = False  # by a launcher of MPI
 
     def __str__(self) -> str:
         """Return the command as a shell takes it, with a comment that says on which hosts it starts ranks."""
@@ -88,9 +89,10 @@ def build(launcher: Launcher, job: Job, cores: int, environ: Mapping[str, str], 
     for ranks, program in job.others:
         words += [":", "-n", str(ranks), *hosts, *exported, *program]
     if launcher.family != OPEN_MPI:
-        return Command(words, variables, signal.SIGKILL, job.where)
+        return Command(words, variables, signal.SIGKILL, job.where, launched=True)
     own = launcher.version >= (5,) and not any("tmpdir_base" in name for name in environ)
-    return Command(words, variables, signal.SIGTERM, job.where, "PRTE_MCA_prte_local_tmpdir_base" if own else "")
+    folder = "PRTE_MCA_prte_local_tmpdir_base" if own else ""
+    return Command(words, variables, signal.SIGTERM, job.where, folder, launched=True)
 
 
 def without_mpi(job: Job) -> Command:

@@ -9,19 +9,22 @@ from typing import Iterator, Sequence
 import numpy as np
 
 from .. import __version__
+from .._native import library
 from .._native.callsite import PACKAGE
 from ..runtime import backends
 from ..runtime import mpi as _mpi
-from . import UsageError, choice, command, launcher
+from . import ArgumentsError, choice, command, launcher
+
+USAGE = "python -m dtl info"
 
 
 def main(arguments: Sequence[str]) -> int:
     """Print one line for each thing that a report of a problem should name; return 0 whatever is missing."""
     if arguments and arguments[0] in ("-h", "--help"):
-        print("usage: python -m dtl info\n\n" + (__doc__ or ""))
+        print(f"usage: {USAGE}\n\n{__doc__}")
         return 0
     if arguments:
-        raise UsageError(f"info takes no arguments, not {arguments[0]!r}")
+        raise ArgumentsError(f"info takes no arguments, not {arguments[0]!r}")
     for name, value in _lines():
         print(f"{name + ':':<14} {value}")
     return 0
@@ -34,6 +37,11 @@ def _lines() -> Iterator[tuple[str, str]]:
     usable = backends.available()
     yield "backends", ", ".join(usable)
     yield "in use", f"{backends.name()} connects the ranks of a program started as this one was"
+    if backends.has_cuda() or backends.has_hip():
+        names = library.device_names().splitlines()
+        yield "GPUs", ", ".join(f"{number}: {name}" for number, name in enumerate(names))
+    if backends.has_nccl():
+        yield "NCCL", library.nccl_version()
     chosen = choice.choose(command.Job(2, []), os.environ)
     yield "dtl run", f"{chosen.backend} connects ranks of one machine: {chosen.why}"
     for name in backends.registered():

@@ -264,6 +264,10 @@ class Ranks:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(rank.pid, sig)
 
+    def end_output(self, told: bool) -> bool:
+        """Say no: ranks write what they write, and nothing else is."""
+        return False
+
     def hold_output(self) -> None:
         """Leave what ranks write from now on to somebody else."""
         if self._output is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Mapping, Sequence
 
-from . import UsageError, allocation, command, hosts
+from . import ArgumentsError, allocation, command, hosts
 from .hosts import Host
 
 #: Of more hosts than these only the first ones are named.
@@ -63,7 +63,7 @@ def _ranks(job: command.Job, otherwise: int | None) -> int | None:
 def _counted(job: command.Job, ranks: int = 0) -> command.Job:
     """Return the job with a number of ranks, which somebody has to have said."""
     if not job.ranks and (job.others or not ranks):
-        raise UsageError(
+        raise ArgumentsError(
             "-n RANKS is needed, unless --hosts, --hostfile or an allocation of Slurm or PBS says how many"
             if not job.others
             else "-n RANKS is needed for each of several programs"

@@ -12,6 +12,8 @@ import socket
 import struct
 import time
 
+from .tracebacks import Tracebacks
+
 #: Where ranks find the name of the socket. It tells the processes of this job from all others, too.
 VARIABLE = "DTL_RUN"
 
@@ -35,11 +37,12 @@ class Reports:
     the addresses of another one, if there is to be one, and say the name.
     """
 
-    def __init__(self, elsewhere: bool = False) -> None:
+    def __init__(self, elsewhere: bool = False, tracebacks: int | None = None) -> None:
         self.name = f"dtl-run-{os.getpid()}-{os.urandom(8).hex()}"
         self.addresses = ""  # for ranks on other hosts; "" where they cannot report
         self.states: dict[int, str] = {}  # the last one that each rank reported
         # What came first is the cause of what follows: only one of these is set.
+        self.failed = -1  # the rank
         self.failure = 0  # the exit code of the first rank that ended with one that is not zero
         self.lost: list[int] = []  # ranks that left without saying so, in the order in which they did
         self.silent: list[int] = []  # those of them whose host answers no more
@@ -57,6 +60,8 @@ class Reports:
             self._selector.register(listener, selectors.EVENT_READ, self._accept)
             if elsewhere:
                 self._listen_to_others()
+        # Where somebody takes reports: of so many ranks, 0 if that is not known.
+        self.tracebacks = None if tracebacks is None else Tracebacks(self.name, self._selector, tracebacks)
 
     def _listen_to_others(self) -> None:
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -84,11 +89,19 @@ class Reports:
             key.fileobj.close()  # type: ignore[union-attr]  # a socket: only these are registered
         self._selector.close()
 
-    def take(self, seconds: float | None) -> bool:
-        """Wait, so long at most, until there is something, take it, and say whether there was anything."""
+    def take(self, seconds: float | None, tell: bool = True) -> bool:
+        """Wait, so long at most, until there is something, take it, and say whether there was anything.
+
+        Tell says whether to print the tracebacks that are due.
+        """
+        due = None if self.tracebacks is None or not tell else self.tracebacks.due(len(self._ranks))
+        if due is not None:
+            seconds = due if seconds is None else min(seconds, due)
         events = self._selector.select(seconds)
         for key, _ in events:
             key.data(key.fileobj)
+        if self.tracebacks is not None and tell:
+            self.tracebacks.tell(len(self._ranks))
         return bool(events)
 
     def starting(self, seconds: float) -> list[int]:
@@ -177,8 +190,8 @@ class Reports:
         number, state, code = record.split()
         rank = self._ranks[connection] = int(number)
         self.states[rank] = state
-        if not self.lost:
-            self.failure = self.failure or int(code)
+        if int(code) and not self.lost and not self.failure:
+            self.failed, self.failure = rank, int(code)
         self._since = time.monotonic()
 
     def _hung_up(self, connection: socket.socket) -> None:

@@ -6,11 +6,11 @@ import argparse
 import importlib.util
 import os
 import sys
-from typing import NoReturn, Sequence
+from typing import Iterator, NoReturn, Sequence
 
-from . import UsageError, command, placement, start, supervise
+from . import ArgumentsError, UsageError, command, placement, start, supervise, syntax
 
-_USAGE = "python -m dtl run [-n RANKS] [options] [-- launcher arguments --] PROGRAM [: -n RANKS PROGRAM]..."
+USAGE = "python -m dtl run [-n RANKS] [options] [-- launcher arguments --] PROGRAM [: -n RANKS PROGRAM]..."
 
 _ABOUT = """\
 Run a Python program on several ranks. On one machine that needs no MPI: where mpi4py is not installed, ranks are
@@ -26,13 +26,13 @@ _WITH_VALUE = {*_COUNTS, "--timeout", "--hostfile", "--hosts", "--host"}
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise UsageError(message)
+        raise ArgumentsError(message)
 
 
 def _parser() -> _Parser:
     parser = _Parser(
         prog="python -m dtl run",
-        usage=_USAGE,
+        usage=USAGE,
         description=_ABOUT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -71,6 +71,13 @@ def _parser() -> _Parser:
     return parser
 
 
+def options() -> Iterator[tuple[Sequence[str], bool, str]]:
+    """Yield the options for who completes them: how each is written, whether a value follows, and what it does."""
+    for action in _parser()._actions:
+        yield action.option_strings, action.nargs != 0, action.help or ""
+    yield ["-m"], True, "run a module"
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run the command with these arguments and return its exit code.
 
@@ -92,6 +99,10 @@ def main(arguments: Sequence[str]) -> int:
         launcher_arguments=launcher_arguments,
         mpi=options.mpi,
     )
+    wrong = [text for text in map(syntax.syntax_error, _programs_of(job)) if text]
+    if wrong:
+        sys.stderr.write("".join(dict.fromkeys(wrong)))
+        return 1
     job = placement.place(job, options.hosts, options.hostfile, os.environ)
     started = start.command_for(job, os.environ, _say, options.verbose)
     _say(str(started))
@@ -115,7 +126,7 @@ def _divide(words: list[str]) -> tuple[list[str], list[str], list[str]]:
     if rest[:1] != ["--"]:
         return own, [], rest
     if "--" not in rest[1:]:
-        raise UsageError("the launcher arguments after '--' need another '--' behind them")
+        raise ArgumentsError("the launcher arguments after '--' need another '--' behind them")
     second = rest.index("--", 1)
     return own, rest[1:second], rest[second + 1 :]
 
@@ -134,30 +145,35 @@ def _programs(words: list[str]) -> list[list[str]]:
 def _counted(words: list[str]) -> tuple[int, list[str]]:
     """Return how many ranks a program after a colon has, and the program."""
     if len(words) < 2 or words[0] not in _COUNTS:
-        raise UsageError("after ':' comes -n and a number of ranks, then a program")
+        raise ArgumentsError("after ':' comes -n and a number of ranks, then a program")
     return _positive_integer(words[1]), words[2:]
 
 
 def _checked(program: list[str]) -> list[str]:
     """Return the program as the interpreter takes it, if it is there."""
     if not program:
-        raise UsageError("there is no program to run; name a script, or a module after -m")
+        raise ArgumentsError("there is no program to run; name a script, or a module after -m")
     if program[0] != "-m":
         if not os.path.exists(program[0]):
             raise UsageError(f"there is no file {program[0]!r}")
         return program
     if len(program) == 1:
-        raise UsageError("-m needs the name of a module")
+        raise ArgumentsError("-m needs the name of a module")
     top = program[1].partition(".")[0]
     if not top or importlib.util.find_spec(top) is None:
         raise UsageError(f"there is no module {program[1]!r}")
     return program
 
 
+def _programs_of(job: command.Job) -> list[Sequence[str]]:
+    """Return the program of each part of a job, without the interpreter."""
+    return [program[1:] for program in (job.program, *(program for _, program in job.others))]
+
+
 def _positive_integer(text: str) -> int:
     number = int(text) if text.lstrip("+-").isdecimal() else 0
     if number < 1:
-        raise UsageError(f"-n takes a number of ranks of at least 1, not {text!r}")
+        raise ArgumentsError(f"-n takes a number of ranks of at least 1, not {text!r}")
     return number
 
 
@@ -167,5 +183,5 @@ def _positive_seconds(text: str) -> float:
     except ValueError:
         seconds = 0.0
     if not 0.0 < seconds < float("inf"):
-        raise UsageError(f"--timeout takes a number of seconds above 0, not {text!r}")
+        raise ArgumentsError(f"--timeout takes a number of seconds above 0, not {text!r}")
     return seconds

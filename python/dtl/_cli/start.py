@@ -13,6 +13,9 @@ from .._native import process
 from . import UsageError, choice, command, cores, launcher, library, local
 from .started import Launcher, Started
 
+#: What says how many threads the libraries that a rank calls compute on.
+THREADS = "OMP_NUM_THREADS"
+
 
 def command_for(
     job: command.Job, environ: Mapping[str, str], say: Callable[[str], None], verbose: bool = False
@@ -26,6 +29,23 @@ def command_for(
     UsageError
         If no MPI, or no launcher of it, is there for more than one rank.
     """
+    return _sharing_cores(_command_for(job, environ, say, verbose), job, environ)
+
+
+def _sharing_cores(started: command.Command, job: command.Job, environ: Mapping[str, str]) -> command.Command:
+    """Return the command with a variable that divides this machine's cores among the ranks, unless it is set.
+
+    Each rank's BLAS would have a thread on each core. OpenMP, OpenBLAS, MKL, BLIS and Arrow heed this one.
+    """
+    if job.all_ranks < 2 or THREADS in environ or command.placed(job, environ):
+        return started
+    threads = max(1, cores.physical_cores() // job.all_ranks)
+    return started._replace(variables={**started.variables, THREADS: str(threads)})
+
+
+def _command_for(
+    job: command.Job, environ: Mapping[str, str], say: Callable[[str], None], verbose: bool
+) -> command.Command:
     chosen = choice.choose(job, environ)
     if verbose:
         say(f"{chosen.backend} connects the ranks: {chosen.why}")
@@ -78,6 +98,7 @@ def begin(
     to = subprocess.PIPE if keep_output else None
     return Launcher(
         started.words,
+        brief=started.launched and not keep_output,
         env=dict(environ),
         stdin=subprocess.DEVNULL if keep_output else None,
         stdout=to,

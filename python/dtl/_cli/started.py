@@ -9,6 +9,7 @@ import subprocess
 from typing import IO, Any, Protocol, Sequence
 
 from . import processes
+from .epilogue import Epilogue
 
 
 class Started(Protocol):
@@ -45,18 +46,34 @@ class Started(Protocol):
     def hold_output(self) -> None:
         """Leave what ranks write from now on to who reads it, where this process does."""
 
+    def end_output(self, told: bool) -> bool:
+        """Return when all is passed on; say whether what is known already, if it is told, was left out."""
+
     def lose(self, rank: int) -> None:
         """End the job, unless what starts it does by itself: a rank has left without finishing."""
 
 
 class Launcher:
-    """A launcher of MPI, or a program alone: a process that is given to ``subprocess.Popen``."""
+    """A launcher of MPI, or a program alone: a process that is given to ``subprocess.Popen``.
+
+    Parameters
+    ----------
+    brief
+        Whether what a launcher says of the end is left out where somebody else tells it.
+    """
 
     failure = ""
     failed = -1
 
-    def __init__(self, words: Sequence[str], **options: Any) -> None:
-        self._process: subprocess.Popen[bytes] = subprocess.Popen(list(words), **options)
+    def __init__(self, words: Sequence[str], brief: bool = False, **options: Any) -> None:
+        self._process: subprocess.Popen[bytes]
+        self._epilogue = None
+        if brief:
+            self._process = _begin_brief(words, options)
+            assert self._process.stderr is not None
+            self._epilogue = Epilogue(self._process.stderr, 2)
+        else:
+            self._process = subprocess.Popen(list(words), **options)
         self.args = self._process.args
         self.stdout, self.stderr = self._process.stdout, self._process.stderr
 
@@ -99,5 +116,30 @@ class Launcher:
     def hold_output(self) -> None:
         """Do nothing: the launcher reads it, and can be stopped."""
 
+    def end_output(self, told: bool) -> bool:
+        """Return when what the launcher and the ranks wrote is passed on."""
+        if self._epilogue is None or self.stderr is None:
+            return False
+        self._epilogue.finish(not told)
+        return told
+
     def lose(self, rank: int) -> None:
         """Leave it to the launcher."""
+
+
+def _begin_brief(words: Sequence[str], options: dict[str, Any]) -> subprocess.Popen[bytes]:
+    """Start a launcher with a pipe for its errors, of which it has both ends.
+
+    When this process is killed, Open MPI's launcher says so while it ends its ranks. Without a reader that would end
+    the launcher itself, before them.
+    """
+    reading, writing = os.pipe()
+    try:
+        process = subprocess.Popen(list(words), **{**options, "stderr": writing, "pass_fds": (reading,)})
+    except BaseException:
+        os.close(reading)
+        raise
+    finally:
+        os.close(writing)
+    process.stderr = os.fdopen(reading, "rb", buffering=0)
+    return process

@@ -30,6 +30,9 @@ _SECOND_SECONDS = 2.0
 _STACK_SECONDS = 2.0
 # What ranks get after Ctrl-C to tell each other, and the user, where they were.
 _LAST_WORDS_SECONDS = 2.5
+# Before, what they get to say it to dtl run, which looks that often.
+_PLACES_SECONDS = 1.0
+_POLL_SECONDS = 0.05
 # What ranks get to end that a launcher has left behind.
 _LEFT_SECONDS = 2.0
 # What the launcher of ranks on several hosts gets to end a job by itself that a rank has left.
@@ -77,7 +80,7 @@ def run(
     elsewhere
         Whether it may start some on others, which report from there.
     """
-    with contextlib.closing(Reports(elsewhere)) as reports:
+    with contextlib.closing(Reports(elsewhere, tracebacks=None if ranks == 1 else ranks)) as reports:
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore", DeprecationWarning
@@ -117,10 +120,11 @@ def _supervise(child: Started, timeout: float | None, ranks: int, reports: Repor
     except _SignalError as interrupted:
         _ignore_signals()
         if interrupted.signum == signal.SIGINT:
-            _interrupt_ranks(child)
+            _interrupt_ranks(child, reports)
         end(child, interrupted.signum)
         return 128 + interrupted.signum
     finally:
+        child.end_output(True)
         for signum, handler in before.items():
             signal.signal(signum, handler)
 
@@ -146,8 +150,10 @@ def _woken_by_end(child: Started, reports: Reports) -> Iterator[None]:
         systems.setblocking(False)
         reports.wake(ours)
         if child.tell_of_end(systems):
-            yield
-            reports.sleep(ours)
+            try:
+                yield
+            finally:
+                reports.sleep(ours)
             return
         handler = signal.signal(signal.SIGCHLD, lambda signum, frame: None)
         before = signal.set_wakeup_fd(systems.fileno(), warn_on_full_buffer=False)
@@ -191,6 +197,8 @@ def _wait(child: Started, reports: Reports, timeout: float | None, ranks: int) -
             child.lose(reports.lost[0])
     while reports.take(0.0):
         pass
+    if reports.tracebacks is not None:
+        reports.tracebacks.tell(0, now=True)
     over = time.monotonic() + _LEFT_SECONDS
     while child.returncode == 0 and reports.unfinished() and time.monotonic() < over:  # what launchers do not wait for
         reports.take(over - time.monotonic())
@@ -212,6 +220,11 @@ def _verdict(code: int, child: Started, reports: Reports, ranks: int) -> int:
     if code < 0:
         end_left(processes.carrying(f"{VARIABLE}={reports.name}"))
         _say(f"the command was ended by {signal.Signals(-code).name}")
+    printed = set() if reports.tracebacks is None else reports.tracebacks.printed
+    if child.end_output(bool(printed or reports.failure or reports.lost)) and reports.failure and not printed:
+        _say(f"rank {reports.failed} ended with exit code {reports.failure}")
+    if printed and not reports.states:
+        return code if code > 0 else 1
     if child.failure and ranks > 1 and child.failed not in reports.states:  # it has not said so itself
         _say(child.failure)
         return code
@@ -275,10 +288,18 @@ def _ignore_signals() -> None:
         signal.signal(signum, signal.SIG_IGN)
 
 
-def _interrupt_ranks(child: Started) -> None:
-    """Interrupt each rank on this machine, which launchers do not, and let them say where they were."""
-    for _, process in processes.ranks(child.descendants(), sys.executable):
+def _interrupt_ranks(child: Started, reports: Reports) -> None:
+    """Interrupt each rank on this machine, which launchers do not, and say where they were in place of tracebacks."""
+    ranks = processes.ranks(child.descendants(), sys.executable)
+    for _, process in ranks:
         processes.send(process, signal.SIGINT)
+    told = reports.tracebacks
+    if told is not None:
+        begun = time.monotonic()
+        while told.count < len(ranks) and time.monotonic() - begun < _PLACES_SECONDS and child.poll() is None:
+            reports.take(_POLL_SECONDS, tell=False)
+        if told.count:
+            _say(f"KeyboardInterrupt: {told.tell_places()}")
     _ended(child, _LAST_WORDS_SECONDS)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError, MemoryError
 from ..ops import IN_PLACE, Op
-from . import library
+from . import library, slow_paths
 
 
 def _element_types() -> dict[str, int]:
@@ -29,15 +29,73 @@ def dtype_number(dtype: Any) -> int:
     try:
         resolved = np.dtype(dtype)
     except (TypeError, ValueError, SyntaxError) as error:
-        raise InvalidArgumentError(f"unknown dtype {dtype!r}: {error}") from None
+        hint = "; several extents are one argument, such as (2, 3)" if isinstance(dtype, int) else ""
+        raise InvalidArgumentError(f"unknown dtype {dtype!r}: {error}{hint}") from None
     number = _NUMBERS.get(resolved.str)
     if number is None:
         raise InvalidArgumentError(f"dtype {resolved} is not held; the dtypes are {_names()}")
     return number
 
 
+#: NumPy's kinds of elements that the core moves and does not know: dates, spans of time, bytes, str and records.
+_MOVED = "mMSUV"
+#: As which type of the core elements of so many bytes are moved; of other sizes, as bytes.
+_CARRIERS = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}
+#: The core's number of elements of no bytes, to which it adds their size, and the most that one may have.
+_OPAQUE, _LARGEST = 256, 2**24
+_OWN = frozenset(np.dtype(key).num for key in _NUMBERS)
+
+
+def carrier(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
+    """Return the type as which the core moves elements that it does not compute with; None for all other types."""
+    if dtype.num in _OWN or dtype.hasobject or dtype.subdtype is not None:
+        return None
+    if dtype.kind not in _MOVED and (dtype.kind, dtype.itemsize) != ("f", 2):
+        return None
+    if not 1 <= dtype.itemsize <= _LARGEST:
+        return None
+    return np.dtype(_CARRIERS.get(dtype.itemsize, f"S{dtype.itemsize}"))
+
+
+def stored_number(dtype: Any) -> int:
+    """Return the core's number of a dtype that containers hold, or of the type as which it moves the elements."""
+    try:
+        resolved = np.dtype(dtype)
+    except (TypeError, ValueError, SyntaxError):
+        return dtype_number(dtype)
+    moved = carrier(resolved)
+    if moved is not None and resolved.isnative:
+        return _NUMBERS[moved.str] if moved.kind != "S" else _OPAQUE + resolved.itemsize
+    if moved is None and resolved.kind in _MOVED and resolved.num not in _OWN:
+        raise InvalidArgumentError(
+            f"dtype {resolved} has {resolved.itemsize} bytes: bytes, str and records are held that have 1 to "
+            f"{_LARGEST} bytes and no objects in them"
+        )
+    return dtype_number(resolved)
+
+
+def stored_array(name: str, value: Any) -> np.ndarray[Any, Any]:
+    """Return value as ``input_array`` does, but also of a type whose elements containers hold and the core moves."""
+    if isinstance(value, (list, tuple)) and value:
+        try:
+            listed_there = np.asarray(value)
+        except (TypeError, ValueError, OverflowError):
+            return input_array(name, value)  # which says what is wrong with it
+        value = listed_there if listed_there.dtype.kind in "mMSU" else value
+    if isinstance(value, (np.ndarray, np.generic)) and not np.ma.is_masked(value):
+        native = value.dtype.newbyteorder("=")
+        if carrier(native) is not None:
+            return np.asarray(value, native, order="C")
+    return input_array(name, value)
+
+
+def element_types() -> list[np.dtype[Any]]:
+    """Return the dtypes that elements have."""
+    return [np.dtype(key) for key in _NUMBERS]
+
+
 def _names() -> str:
-    return ", ".join(np.dtype(key).name for key in _NUMBERS)
+    return ", ".join(dtype.name for dtype in element_types())
 
 
 def integer(name: str, value: Any) -> int:
@@ -110,12 +168,15 @@ def input_array(name: str, value: Any) -> np.ndarray[Any, Any]:
         integer(name, value)
     if isinstance(value, np.ndarray) and type(value) is not np.ndarray and np.ma.is_masked(value):
         raise InvalidArgumentError(f"{name} has masked elements, which would be sent like the others; fill it first")
+    started = slow_paths.clock() if slow_paths.listeners and slow_paths.is_long(value) else 0
     try:
         array = np.asarray(value, order="C")
     except ValueError as error:
         raise InvalidArgumentError(f"{name} is no array: {error}") from None
     except builtins.MemoryError as error:
         raise MemoryError(f"{name}: {error}") from None
+    if started:
+        slow_paths.tell(slow_paths.CONVERTED, name, array.nbytes, started)
     native = array.dtype.newbyteorder("=")
     if native.str in _NUMBERS and not array.dtype.isnative:
         return array.astype(native, order="C")

@@ -15,8 +15,16 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 import numpy as np
 
-from ..exceptions import BackendError, InvalidArgumentError, InvalidHandleError, from_call, from_text
-from . import _dtl
+from ..exceptions import (
+    BackendError,
+    CommunicationError,
+    DTLError,
+    InvalidArgumentError,
+    InvalidHandleError,
+    from_call,
+    from_text,
+)
+from . import _dtl, log
 from .callsite import place
 
 if TYPE_CHECKING:
@@ -35,7 +43,16 @@ else:
 
     _bridge = _load_bridge()
 
-_bridge.setup(np.zeros((2, 3)), np.generic, from_call, place)
+
+def _from_call(text: str) -> DTLError:
+    """Return the exception of a call of which the core tells the other ranks. That of a lost rank is logged."""
+    error = from_call(text)
+    if error.code == CommunicationError.code:
+        log.say("ranks", log.WARNING, "%s", error)
+    return error
+
+
+_bridge.setup(np.zeros((2, 3)), np.generic, _from_call, place)
 if sys.version_info < (3, 10):
     from . import signals
 
@@ -79,12 +96,12 @@ def _communicate(op: str, function: Callable[..., Any], *args: Any) -> Any:
     """Call a function of the control plane that communicates; those who trace see it as an operation."""
     start = _bridge.clock()
     if not start:
-        result = _call(function, *args, error_of=from_call)
+        result = _call(function, *args, error_of=_from_call)
         _bridge.interruption()  # which came too late to end the call
         return result
     failed = True
     try:
-        result = _call(function, *args, error_of=from_call)
+        result = _call(function, *args, error_of=_from_call)
         failed = False
     finally:
         _bridge.note(op, start, failed)
@@ -122,7 +139,11 @@ backend_count = _checked(_dtl.pydtl_BackendCount)
 backend_name = _checked(_dtl.pydtl_BackendName)
 backend_why_not = _checked(_dtl.pydtl_BackendWhyNot)
 memory_in_use = _checked(_dtl.pydtl_MemoryInUse)
+device_names = _checked(_dtl.pydtl_DeviceNames)
+context_gpu = _checked(_dtl.pydtl_ContextGpu)
 memory_peak = _checked(_dtl.pydtl_MemoryPeak)
+memory_trim = _checked(_dtl.pydtl_MemoryTrim)
+placement_why_not = _checked(_dtl.pydtl_PlacementWhyNot)
 
 environment_open = _checked(_dtl.pydtl_EnvironmentOpen)
 environment_close = _checked(_dtl.pydtl_EnvironmentClose)
@@ -143,6 +164,11 @@ context_size = _checked(_dtl.pydtl_ContextSize)
 context_device = _checked(_dtl.pydtl_ContextDevice)
 context_backend = _checked(_dtl.pydtl_ContextBackend)
 context_with_device = _communicating("with_cuda", _dtl.pydtl_ContextWithDevice)
+context_with_nccl = _communicating("with_nccl", _dtl.pydtl_ContextWithNccl)
+context_split_nccl = _communicating("split_nccl", _dtl.pydtl_ContextSplitNccl)
+context_nccl_combines = _checked(_dtl.pydtl_ContextNcclCombines)
+nccl_version = _checked(_dtl.pydtl_NcclVersion)
+nccl_search_in = _checked(_dtl.pydtl_NcclSearchIn)
 context_fence = _checked(_dtl.pydtl_ContextFence)
 context_dup = _communicating("dup", _dtl.pydtl_ContextDup)
 context_dup_for = _communicating("dup", _dtl.pydtl_ContextDupFor)
@@ -152,7 +178,7 @@ context_split = _communicating("split", _dtl.pydtl_ContextSplit)
 context_split_by_node = _communicating("split_by_node", _dtl.pydtl_ContextSplitByNode)
 context_export = _communicating("to_mpi4py", _dtl.pydtl_ContextExport)
 context_settle = _communicating("close", _dtl.pydtl_ContextSettle)
-confirm = functools.partial(_call, _dtl.pydtl_Confirm, error_of=from_call)
+confirm = functools.partial(_call, _dtl.pydtl_Confirm, error_of=_from_call)
 context_give_up = _checked(_dtl.pydtl_ContextGiveUp)
 context_close = _communicating("close", _dtl.pydtl_ContextClose)
 
@@ -180,11 +206,13 @@ container_grid = _checked(_dtl.pydtl_ContainerGrid)
 container_parallel = _checked(_dtl.pydtl_ContainerParallel)
 container_kind = _checked(_dtl.pydtl_ContainerKind)
 container_index = _checked(_dtl.pydtl_ContainerIndex)
+container_placement = _checked(_dtl.pydtl_ContainerPlacement)
 container_views = _checked(_dtl.pydtl_ContainerViews)
 container_on = _checked(_dtl.pydtl_ContainerOn)
 container_settle = _checked(_dtl.pydtl_ContainerSettle)
 container_close = _checked(_dtl.pydtl_ContainerClose)
-context_topology = _communicating("topology", _dtl.pydtl_ContextTopology)
+context_topology = _checked(_dtl.pydtl_ContextTopology)
+context_find_topology = _communicating("topology", _dtl.pydtl_ContextFindTopology)
 topology_of_world = _checked(_dtl.pydtl_TopologyOfWorld)
 topology_processors = _checked(_dtl.pydtl_TopologyProcessors)
 topology_devices = _checked(_dtl.pydtl_TopologyDevices)
@@ -197,7 +225,6 @@ halo_drop = _checked(_dtl.pydtl_HaloDrop)
 map_create = _communicating("map", _dtl.pydtl_MapCreate)
 map_local_size = _checked(_dtl.pydtl_MapLocalSize)
 map_len = _checked(_dtl.pydtl_MapLen)
-map_global_size = _communicating("global_size", _dtl.pydtl_MapGlobalSize)
 map_sync = _communicating("sync", _dtl.pydtl_MapSync)
 map_clear = _communicating("clear", _dtl.pydtl_MapClear)
 map_close = _checked(_dtl.pydtl_MapClose)

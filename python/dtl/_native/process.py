@@ -15,6 +15,10 @@ VARIABLE = "DTL_RANK_PROCESS"
 #: Where ``dtl run`` says of which versions it is, for ranks on other hosts to compare.
 VERSIONS = "DTL_RUN_VERSIONS"
 
+#: What a rank's report to ``dtl run`` begins with if it was interrupted: the place and a line end follow, and then the
+#: traceback.
+INTERRUPTED = "\0"
+
 _RECORD = 128  # the bytes of a report from another host, as in backends/internal/supervisor
 
 #: What tells one rank of one job from all others, as each family of launchers says it.

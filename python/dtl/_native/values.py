@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
+from . import slow_paths
+from .arguments import carrier
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -17,6 +19,8 @@ def filling(fill: Any, dtype: np.dtype[Any]) -> Array:
 
     np.full casts whatever it gets: 2**63 would become negative, and 1j lose its imaginary part.
     """
+    if carrier(dtype) is not None:
+        return _moved("fill", fill, dtype).reshape(())
     if isinstance(fill, memoryview):
         fill = np.asarray(fill)
     given = fill.item() if isinstance(fill, (np.ndarray, np.generic)) and fill.size == 1 else fill
@@ -52,6 +56,8 @@ def fitting(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
     Casting follows NumPy's rule "same_kind": no float becomes an integer, no complex number a float. Integers of
     any type become others, and True and False, if each value fits.
     """
+    if carrier(dtype) is not None:
+        return _moved(name, value, dtype)
     array = _array(name, value)
     if array.dtype == dtype:
         return np.ascontiguousarray(array)
@@ -71,13 +77,31 @@ def fitting(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
     return result
 
 
+def _moved(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
+    """Return values as elements of a type that the core moves and does not know. No text is cut off."""
+    array = _array(name, value)
+    alike = dtype.kind not in "SUV" or array.dtype.kind == dtype.kind
+    rule: Any = "safe" if dtype.kind in "SU" else "same_kind"
+    if not alike or not np.can_cast(array.dtype, dtype, rule):
+        raise InvalidTypeError(f"{name} of {array.dtype} would not stay what they are as {dtype}; convert them first")
+    with np.errstate(over="ignore"):
+        result = np.asarray(array.astype(dtype), order="C")
+    if dtype.kind == "f" and (np.isinf(result) & ~np.isinf(array)).any():
+        raise OverflowError(f"{name} do not fit {dtype}, whose largest is {np.finfo(dtype).max}")
+    return result
+
+
 def _array(name: str, value: Any) -> Array:
     if isinstance(value, np.ndarray) and type(value) is not np.ndarray and np.ma.is_masked(value):
         raise InvalidArgumentError(f"{name} have masked elements, which would count like the others; fill them first")
+    started = slow_paths.clock() if slow_paths.listeners and slow_paths.is_long(value) else 0
     try:
-        return np.asarray(value)
+        array = np.asarray(value)
     except (TypeError, ValueError) as error:
         raise InvalidTypeError(f"{name} of type {type(value).__name__} are no array: {error}") from None
+    if started:
+        slow_paths.tell(slow_paths.CONVERTED, name, array.nbytes, started)
+    return array
 
 
 def _large(name: str, array: Array, dtype: np.dtype[Any]) -> Array:

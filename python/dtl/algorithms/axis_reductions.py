@@ -7,22 +7,32 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
+from .._lazy import computed_along, late
 from .._native.arguments import dtype_number, integer
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, check_container
-from ..containers.layout import BLOCK, Division
+from ..containers.indexing.regions import move_all
+from ..containers.layout import BLOCK, REPLICATED, Division
 from ..containers.owning import OwningContainer
 from ..containers.sequences import DistributedVector
+from ..containers.tensor import DistributedTensor
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
-from ..policies import Partition
+from ..policies import Partition, Placement
 from . import statistics
 from .exchange import share
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Arrays = Any  # tuple[Array, ...]
 
+has_dates = late(".algorithms.date_reductions", "has")
+reduction_of_dates = late(".algorithms.date_reductions", "reduction")
+device_part = late(".algorithms.device_reductions", "DevicePart")
+moved_beside = late(".containers.host_copies", "moved_beside")
+
+_DEVICE = Placement.DEVICE
+
 #: NumPy's errors for reductions of no elements that have no result.
-_NO_IDENTITY = {
+NO_IDENTITY = {
     "min": "zero-size array to reduction operation minimum which has no identity",
     "max": "zero-size array to reduction operation maximum which has no identity",
     "argmin": "attempt to get argmin of an empty sequence",
@@ -52,6 +62,10 @@ def reduced(
     """Return what a reduction makes of a container, whatever the arguments. Collective."""
     check_container("a", a)
     a._check_open()
+    if not has_dates(name, a.dtype):
+        a._check_numbers(name)
+    elif dtype is not None or reproducible:
+        raise InvalidTypeError(f"{name} of {a.dtype} takes no dtype, and is exact")
     dims = dimensions(axis, a.ndim)
     if dtype is not None:
         dtype_number(dtype)
@@ -64,23 +78,27 @@ def reduced(
     if len(dims) == a.ndim and (axis is None or len(dims) > 0):
         return _whole(name, a, dtype, keepdims, reproducible, ddof)
     words = f"axis {axis!r}" + (f", dtype {dtype}" if dtype else "") + (f", ddof {ddof}" if ddof else "")
-    share(a, name, words + (", keepdims" if keepdims else ""))
+    there = a._placement is _DEVICE and computed_along(name, a, axis, dtype, reproducible)
+    share(a, name, words + (", keepdims" if keepdims else ""), anywhere=there)
     with np.errstate(all="ignore"):  # a part may overflow, or divide by zero, where the whole does not
-        return _along(a, dims, by, bool(keepdims))
+        return _along(a, dims, by, bool(keepdims), name, ddof)
 
 
 def _checked(name: str, a: Any, dims: tuple[int, ...], dtype: Any, ddof: Any) -> Reduction:
     """Return the reduction if it has a result."""
-    if name in _NO_IDENTITY:
+    if name in NO_IDENTITY:
         if a.dtype.kind == "c":
             raise InvalidArgumentError(f"{name} is not defined for {a.dtype}, which has no order")
         if any(a.shape[d] == 0 for d in dims):  # as NumPy: also where the result would have no elements
-            raise InvalidArgumentError(_NO_IDENTITY[name])
+            raise InvalidArgumentError(NO_IDENTITY[name])
     if dtype is not None and a.dtype.kind == "c" and dtype.kind != "c":
         raise InvalidTypeError(f"{name} of {a.dtype} would not stay what it is as {dtype}; take the real part first")
     if not isinstance(ddof, (int, float, np.integer, np.floating)):
         raise InvalidTypeError(f"ddof must be a number, not {ddof!r}")
-    return reduction(name, dtype, a.dtype, float(ddof))
+    by: Reduction = (
+        reduction_of_dates(name, a.dtype) if a.dtype.kind in "mM" else reduction(name, dtype, a.dtype, float(ddof))
+    )
+    return by
 
 
 def _whole(name: str, a: Any, dtype: Any, keepdims: Any, reproducible: Any, ddof: Any) -> Any:
@@ -102,31 +120,50 @@ def _dtype_of(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float64) if name in ("mean", "var", "std") else dtype
 
 
-def _along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdims: bool) -> Any:
+def _along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdims: bool, name: str, ddof: Any) -> Any:
     """Reduce each rank's part, and bring the parts together. Collective."""
-    view = a.local_view()
+    part: _Part = device_part(a, dims, by, name, ddof) if a._placement is _DEVICE else _Part(a, dims, by)
     indices = [a.local_indices(d) for d in range(a.ndim)]
-    parts = by.start(view, dims, indices[dims[0]] if dims else indices[0])
     count = int(np.prod([a.shape[d] for d in dims], dtype=np.int64))
     left = [d for d in range(a.ndim) if keepdims or d not in dims]
     shape = tuple(1 if d in dims else a.shape[d] for d in left)
-    box = tuple(1 if d in dims else len(indices[d]) for d in left)
-    parts = tuple(part.reshape(box) for part in parts)
-    dtype = by.finish(tuple(part[:0] for part in parts), 1).dtype
+    dtype = by.finish(part.sample(), 1).dtype
     # A span's elements lie where its container has them, which is no division of the span's own shape.
     if a.context.size == 1 or (all(a.grid[d] == 1 for d in dims) and isinstance(a, OwningContainer)):
         made = container_of(a, shape, dtype, _divided(a, dims, left))
-        made.local_view()[...] = by.finish(parts, count)
+        part.write(made, count)
         return made
     if a.partition_policy is Partition.REPLICATED:
-        made = container_of(a, shape, dtype, Division(Partition.REPLICATED))
-        made.local_view()[...] = by.finish(parts, count)
+        made = container_of(a, shape, dtype, REPLICATED)
+        part.write(made, count)
         return made
     dim = next(k for k, d in enumerate(left) if d not in dims)
-    made = container_of(a, shape, dtype, rows_over_ranks(a, shape, dim))
+    there = a._placement is _DEVICE
+    made = container_of(a, shape, dtype, rows_over_ranks(a, shape, dim), Placement.HOST if there else None)
     kept = [np.zeros(1, np.int64) if d in dims else indices[d] for d in left]
-    combine(made, dim, parts, kept, by, count)
-    return made
+    box = tuple(1 if d in dims else len(indices[d]) for d in left)
+    combine(made, dim, tuple(each.reshape(box) for each in part.parts()), kept, by, count)
+    return moved_beside(made, a) if there else made
+
+
+class _Part:
+    """A rank's part of a container, as a reduction sees it."""
+
+    def __init__(self, a: DistributedContainer, dims: tuple[int, ...], by: Reduction) -> None:
+        self._by = by
+        self._parts = by.start(a.local_view(), dims, a.local_indices(dims[0] if dims else 0))
+
+    def sample(self) -> Arrays:
+        """Return what the reduction makes of few elements, or of none."""
+        return tuple(part[:0] for part in self._parts)
+
+    def write(self, made: DistributedContainer, count: int) -> None:
+        """Write the results of whole lines to this rank's part of a container."""
+        made.local_view()[...] = self._by.finish(self._parts, count).reshape(made.local_shape)
+
+    def parts(self) -> Arrays:
+        """Return what parts of lines are reduced to."""
+        return self._parts
 
 
 def _divided(a: DistributedContainer, dims: tuple[int, ...], left: list[int]) -> Division:
@@ -166,7 +203,7 @@ def reduction(name: str, dtype: np.dtype[Any] | None, of: np.dtype[Any], ddof: f
     if name in ("min", "max"):
         return _extreme(np.minimum if name == "min" else np.maximum, of)
     if name in ("argmin", "argmax"):
-        return _arg_extreme(name == "argmin", of)
+        return arg_extreme(name == "argmin", of)
     if name == "mean":
         return _mean(result_dtype(name, dtype, of))
     return _variance(result_dtype(name, dtype, of), ddof, name == "std")
@@ -224,7 +261,8 @@ def _extreme(ufunc: np.ufunc, of: np.dtype[Any]) -> Reduction:
     return Reduction(start, lambda a, b: (ufunc(a[0], b[0]),), lambda a, _: a[0].astype(of, copy=False))
 
 
-def _arg_extreme(least: bool, of: np.dtype[Any]) -> Reduction:
+def arg_extreme(least: bool, of: np.dtype[Any]) -> Reduction:
+    """Return the reduction to the first index of the least elements, or of the greatest."""
     worst = _identity(least, of)
 
     def start(view: Array, dims: tuple[int, ...], indices: Array) -> Arrays:
@@ -281,19 +319,35 @@ def _variance(result: np.dtype[Any], ddof: float, root: bool) -> Reduction:
 
 
 def container_of(
-    source: DistributedContainer, shape: tuple[int, ...], dtype: np.dtype[Any], divided: Division
+    source: DistributedContainer,
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    divided: Division,
+    placement: Placement | None = None,
 ) -> DistributedContainer:
-    """Make a vector or a tensor for a result on the ranks of a container. Collective."""
-    kind: Any = DistributedVector if len(shape) == 1 else DistributedContainer._tensor_class
-    made: DistributedContainer = kind._created(source.context, shape, dtype, divided)
+    """Make a vector or a tensor for a result on the ranks of a container, and where that is. Collective."""
+    kind: Any = DistributedVector if len(shape) == 1 else DistributedTensor
+    where = source.placement_policy if placement is None else placement
+    made: DistributedContainer = kind._created(source.context, shape, dtype, divided, where)
     made._run_as(source.execution_policy)
+    return made
+
+
+def redivided(c: DistributedContainer, divided: Division) -> DistributedContainer:
+    """Return a copy of a container that is divided as it is said. Collective."""
+    made = container_of(c, c.shape, c.dtype, divided)
+    try:
+        move_all(made, c)
+    except BaseException:
+        made.close()
+        raise
     return made
 
 
 def rows_over_ranks(source: DistributedContainer, shape: tuple[int, ...], dim: int) -> Division:
     """Return the division of a shape by blocks of one dimension among all ranks."""
     if dim == 0:
-        return Division(Partition.BLOCK)
+        return BLOCK
     return Division(Partition.BLOCK, grid=tuple(source.context.size if d == dim else 1 for d in range(len(shape))))
 
 

@@ -20,6 +20,8 @@ def share(
     words: str = "",
     numbers: Sequence[int] = (),
     also: Sequence[DistributedContainer] = (),
+    *,
+    anywhere: bool = False,
 ) -> np.ndarray[Any, Any]:
     """Return what every rank found, a row a rank of WIDTH int64, where all ranks make the same call. Collective.
 
@@ -33,6 +35,8 @@ def share(
         What this rank found: at most WIDTH of them.
     also
         Further containers of the call: the same on every rank.
+    anywhere
+        Whether the elements may be on a GPU, which is refused else.
 
     Raises
     ------
@@ -47,7 +51,7 @@ def share(
     given[: len(numbers)] = numbers
     given[WIDTH:] = call
     others = np.array([c._handle for c in also], np.int64) if also else None
-    return np.asarray(bridge.call(bridge.SHARE, of, given, None, 0, 0, 0, 0, others))
+    return np.asarray(bridge.call(bridge.SHARE, of, given, None, int(anywhere), 0, 0, 0, others))
 
 
 def total(of: DistributedContainer, op: str, words: str, number: int) -> int:

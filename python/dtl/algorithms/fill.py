@@ -9,12 +9,13 @@ import numpy as np
 from .._native.values import element, filling
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..exceptions import InvalidTypeError
-from ..runtime.scheduler import algorithm
+from ..runtime.scheduler import algorithm, computed_on_devices, writes
 from .exchange import share
 from .user_functions import apply, check_function, evaluate_predicate, user_code
 
 
 @algorithm
+@computed_on_devices
 def fill(c: DistributedContainer, value: Any) -> None:
     """Give every element a value. Collective.
 
@@ -43,11 +44,13 @@ def fill(c: DistributedContainer, value: Any) -> None:
     check_container("c", c)
     c._check_open()
     number = filling(value, c.dtype)
-    share(c, "fill", f"value {value if isinstance(value, (int, float, complex, np.generic)) else number.item()!r}")
-    c.local_view()[...] = number
+    said = value if isinstance(value, (int, float, complex, np.generic)) else number.item()
+    share(c, "fill", f"value {said!r}", anywhere=True)
+    c._fill_part(number)
 
 
 @algorithm
+@writes("c")
 def replace(c: DistributedContainer, old: Any, new: Any) -> None:
     """Give the elements that equal a value another one. Collective.
 
@@ -77,6 +80,7 @@ def replace(c: DistributedContainer, old: Any, new: Any) -> None:
 
 
 @algorithm
+@writes("c")
 def replace_if(c: DistributedContainer, f: Callable[..., Any], new: Any, *, elementwise: bool = False) -> None:
     """Give the elements that a predicate holds for another value. Collective.
 
@@ -108,12 +112,13 @@ def replace_if(c: DistributedContainer, f: Callable[..., Any], new: Any, *, elem
     check_function("f", f)
     number = filling(new, c.dtype)
     with user_code(c.context, "replace_if"):
-        mask = evaluate_predicate(f, c.local_view(), elementwise)
+        mask = evaluate_predicate("replace_if", f, c.local_view(), elementwise)
     share(c, "replace_if", f"by {new!r}")
     c.local_view()[mask] = number
 
 
 @algorithm
+@writes("c")
 def iota(c: DistributedContainer, start: Any = 0, step: Any = 1) -> None:
     """Give each element the value start + step * its global index, in C order. Collective.
 
@@ -151,6 +156,7 @@ def iota(c: DistributedContainer, start: Any = 0, step: Any = 1) -> None:
 
 
 @algorithm
+@writes("c")
 def generate(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> None:
     """Give each element the value that a function has for its global index. Collective.
 
@@ -181,7 +187,7 @@ def generate(c: DistributedContainer, f: Callable[..., Any], *, elementwise: boo
     c._check_open()
     check_function("f", f)
     with user_code(c.context, "generate"):
-        values = apply(f, (linear_indices(c),), elementwise)
+        values = apply("generate", f, (linear_indices(c),), elementwise)
         if not np.can_cast(values.dtype, c.dtype, "same_kind"):
             raise InvalidTypeError(f"the function gave {values.dtype}, which may not be cast to {c.dtype}")
     share(c, "generate")

@@ -6,13 +6,19 @@ from typing import Any, Callable, NoReturn
 
 import numpy as np
 
+from .._lazy import late
 from .._native.library import bridge
 from ..exceptions import InvalidTypeError
+from ..runtime import hints
 
 #: The folds by the numbers that the core has for them.
 SUM, PROD, MIN, MAX, ARGMIN, ARGMAX, MEAN, MOMENT, SQUARES, MAGNITUDES, TRUTHS = range(11)
 
+NAMES = ("sum", "prod", "min", "max", "argmin", "argmax", "mean", "var", "sum", "sum", "all")
+
 _WORD = 2**64 - 1
+
+_folded_dates = late(".algorithms.date_reductions", "folded")
 
 #: Added to a fold's number where another function uses it, so that ranks that call different ones disagree.
 ANY, ALL, STD, MIN_ELEMENT, MAX_ELEMENT = (256 * call for call in range(1, 6))
@@ -30,7 +36,13 @@ def _scalars(*rows: tuple[str, Any]) -> list[Any]:
         for name in names.split():
             made = _unsigned(kind) if np.dtype(kind).kind == "u" else kind
             table[np.dtype(name).num] = made
+    for name in ("datetime64", "timedelta64"):  # whose folds are scalars already
+        table[np.dtype(name).num] = _itself
     return table
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 _EXACT = [("int64", np.int64), ("uint64", np.uint64), ("float64", np.float64), ("float32", np.float32)]
@@ -61,6 +73,10 @@ REAL_SCALARS = _scalars(
 def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
     """Return a number made of all elements; same is what all ranks must pass alike besides. Collective."""
     try:
+        if a._carrier is not None:
+            if a._dtype.kind in "mM":
+                return _folded_dates(a, kind)
+            a._check_numbers(NAMES[kind % ANY])
         if a._handle:
             return bridge.call(bridge.FOLD, a, None, None, kind, same, exact, 0)
     except AttributeError:
@@ -69,7 +85,7 @@ def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
 
 
 def _refuse(a: Any) -> NoReturn:
-    raise InvalidTypeError(f"a must be a distributed container, not {type(a).__name__}")
+    raise InvalidTypeError(hints.no_container("a", a))
 
 
 def _closed(a: Any) -> NoReturn:

@@ -2,40 +2,46 @@
 
 from __future__ import annotations
 
+import contextlib
 from types import TracebackType
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
 from .._native import library
+from .._native.arguments import dtype_number
 from ..comm import collectives
+from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..ops import Op
-from ..runtime.agreement import agree, collective
+from ..ops import Op, OpLike
+from ..runtime.agreement import agree, collective, local_step
 from .axis_reductions import accumulator_dtype, result_dtype
+from .counted_groups import counted
 from .exchange import share
-from .ordered import flattened, run_starts
-from .sort import argsort, check_vector
+from .ordered import changes, flattened, run_starts
+from .sort import argsort, check_keys, lexsort
+from .user_functions import user_code
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 _UFUNCS = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum, "mean": np.add}
 
 #: How the elements of a group are aggregated.
-OPS = ("sum", "prod", "min", "max", "count", "mean", "first", "last")
+OPS = ("sum", "prod", "min", "max", "count", "mean", "var", "std", "median", "nunique", "first", "last")
 
 
 @collective
-def group_by(keys: DistributedContainer) -> GroupBy:
+def group_by(keys: DistributedContainer | Sequence[DistributedContainer]) -> GroupBy:
     """Return the groups of equal keys, to aggregate other containers by. Collective.
 
     Parameters
     ----------
     keys
         A container of one dimension, the same on every rank, of any dtype and divided in any way. NaNs are equal to
-        each other, as for ``unique``. They are read now: what becomes of the container later changes nothing.
+        each other, as for ``unique``. They are read now: what becomes of the container later changes nothing. Or
+        several such, divided alike, in a list: a group is then of those elements of which all keys are equal.
 
     Returns
     -------
@@ -45,9 +51,9 @@ def group_by(keys: DistributedContainer) -> GroupBy:
     Raises
     ------
     InvalidTypeError
-        If keys is no container.
+        If keys is no container, nor a list of some.
     InvalidArgumentError
-        If it has more than one dimension. On every rank.
+        If it has more than one dimension, or one of several is divided otherwise than the first. On every rank.
     CollectiveMismatchError
         If ranks pass different containers.
 
@@ -56,10 +62,14 @@ def group_by(keys: DistributedContainer) -> GroupBy:
     >>> import dtl, numpy as np
     >>> with dtl.Context() as ctx:
     ...     shop = dtl.DistributedVector.from_numpy(ctx, np.array([2, 1, 2, 2]))
+    ...     day = dtl.DistributedVector.from_numpy(ctx, np.array([0, 0, 1, 0]))
     ...     price = dtl.DistributedVector.from_numpy(ctx, np.array([5.0, 3.0, 1.0, 3.0]))
     ...     shops, means = dtl.group_by(shop).agg(price, "mean")
     ...     print(shops.gather_to(), means.gather_to())
+    ...     (shops, days), means = dtl.group_by([shop, day]).agg(price, "mean")
+    ...     print(shops.gather_to(), days.gather_to(), means.gather_to())
     [1 2] [3. 3.]
+    [1 2 2] [0 0 1] [3. 4. 1.]
     """
     return GroupBy(keys)
 
@@ -67,32 +77,57 @@ def group_by(keys: DistributedContainer) -> GroupBy:
 class GroupBy:
     """The groups of equal keys, as ``group_by`` returns them. A context manager, which closes it.
 
-    Until it is closed it keeps the order of the keys: about 9 bytes an element, and the distinct keys.
+    Until it is closed it keeps the order of the keys: about 9 bytes an element, and the distinct keys. Where the keys
+    are integers of a small range, they are counted, and sorted only for an aggregate that needs it: it then keeps a
+    copy of them, too.
     """
 
     __module__ = "dtl"
 
     _closed = True
+    _sorted = False
+    _unsorted: Sequence[Any] = ()
 
     @collective
-    def __init__(self, keys: DistributedContainer) -> None:
-        check_container("keys", keys)
-        keys._check_open()
-        check_vector("keys", keys)
+    def __init__(self, keys: DistributedContainer | Sequence[DistributedContainer]) -> None:
+        self._several = isinstance(keys, (list, tuple))
+        if self._several and not keys:
+            raise InvalidArgumentError("keys is an empty list")
+        each: Any = keys if self._several else (keys,)
+        check_container("each of the keys" if self._several else "keys", each[0])
+        check_keys("the first of the keys" if self._several else "keys", *each)
+        for key in each:
+            key._check_numbers("group_by")
         #: Divided as the keys are: values must be, also when the keys are closed or divided anew.
-        self._layout = keys._like(np.bool_)
-        share(keys, "group_by")
-        self._context = keys.context
-        self._of = keys.dtype
-        with flattened(keys) as work:
-            work._run_as(keys.execution_policy)
-            self._order: DistributedVector = argsort(work)
-            part = work.get(self._order.local_view())
-        first = run_starts(self._context, part)
-        distinct = part[first]
-        self._keys = DistributedVector._from_parts(self._context, distinct)
-        self._divide(first)
+        self._layout = each[0]._like(np.bool_)
+        share(each[0], "group_by", f"{len(each)} keys" if self._several else "", also=each[1:])
+        self._context = each[0].context
+        self._of = ", ".join(str(key.dtype) for key in each)
+        with contextlib.ExitStack() as stack:
+            work = [stack.enter_context(flattened(key)) for key in each]
+            for key in work:
+                key._run_as(each[0].execution_policy)
+            self._counted = counted(each[0], work[0]) if len(work) == 1 else None
+            if self._counted is None:
+                self._sort(work)
+            else:
+                self._keys = [DistributedVector._from_parts(self._context, self._counted.keys)]
+                #: The keys by blocks, which an aggregate that needs their order sorts.
+                self._unsorted = work
+                stack.pop_all()
         self._closed = False
+
+    def _sort(self, work: Sequence[Any]) -> None:
+        """Find the order of the keys, and where its groups begin. Collective."""
+        self._order: DistributedVector = argsort(work[0]) if len(work) == 1 else lexsort(work[::-1])
+        parts = [key.get(self._order.local_view()) for key in work]
+        first = run_starts(self._context, parts[0])
+        for part in parts[1:]:
+            first |= changes(self._context, part)
+        if self._counted is None:
+            self._keys = [DistributedVector._from_parts(self._context, part[first]) for part in parts]
+        self._divide(first)
+        self._sorted = True
 
     def _divide(self, first: Array) -> None:
         """Find the runs of one key in this rank's part of the order, and who has the rest of the last. Collective."""
@@ -113,7 +148,7 @@ class GroupBy:
     def __repr__(self) -> str:
         if self._closed:
             return "<dtl.GroupBy, closed>"
-        return f"<dtl.GroupBy of {self._order.global_size} {self._of} in {self._keys.global_size} groups>"
+        return f"<dtl.GroupBy of {self._layout.global_size} {self._of} in {self._keys[0].global_size} groups>"
 
     def __enter__(self) -> GroupBy:
         return self
@@ -127,11 +162,11 @@ class GroupBy:
         """Let the order of the keys go. Not collective. A second call does nothing. What ``agg`` returned stays."""
         if not self._closed:
             self._closed = True
-            for vec in (self._layout, self._order, self._keys):
+            for vec in (self._layout, *self._unsorted, *([self._order] if self._sorted else []), *self._keys):
                 vec.close()
 
     @collective
-    def agg(self, values: DistributedContainer, op: Op | str) -> tuple[DistributedVector, DistributedVector]:
+    def agg(self, values: DistributedContainer, op: OpLike | str) -> tuple[Any, DistributedVector]:
         """Return the distinct keys, and what is made of the values of each. Collective.
 
         Parameters
@@ -141,22 +176,28 @@ class GroupBy:
             key of its index.
         op
             "sum", "prod", "min" or "max", or ``dtl.SUM`` and so on: as NumPy makes them, in its result types, and NaN
-            where one of a group is; "mean"; "count", how many there are, NaNs included; "first" or "last", the element
-            of the lowest or the highest index.
+            where one of a group is; "mean"; "var" or "std", as NumPy makes them with ddof 0; "count", how many there
+            are, NaNs included; "median", as NumPy makes it; "nunique", how many different ones there are, NaNs being
+            equal; "first" or "last", the element of the lowest or the highest index. Or a function of a group's values,
+            an array in the order of their indices, that returns one number, such as ``np.ptp``.
 
         Returns
         -------
         keys, aggregates : DistributedVector
             New vectors, both divided alike, by PARTITION_EXPLICIT: where the keys are in sorted order. The keys are in
-            ascending order, NaN last, as of ``unique``.
+            ascending order, NaN last, as of ``unique``. Of several keys, the first is a tuple of as many vectors, in
+            the order of the first key, then of the second, and so on.
 
         Raises
         ------
         InvalidTypeError
-            If values is no container, or op no operator or name; or if complex values are to be compared. On every
-            rank.
+            If values is no container, or op no operator, name or function; or if complex values are to be compared. On
+            every rank.
         InvalidArgumentError
-            If there is no such op, or values are divided otherwise than the keys. On every rank.
+            If there is no such op, values are divided otherwise than the keys, or a function returns something else
+            than a number that a vector holds. On every rank.
+        CommunicationError
+            On the ranks where a function does not raise that raises on another one.
         InvalidHandleError
             If this or values is closed. On every rank.
         CollectiveMismatchError
@@ -166,8 +207,11 @@ class GroupBy:
         -----
         The values travel to the ranks where their keys are in sorted order, in one exchange: those of a key that occurs
         very often to several, which add up their own first, so that no rank gets more than its even part. "count" moves
-        nothing, "first" and "last" one element a group. Floats are added up in float64, in an order that depends on
-        nothing but the number of ranks; float32 is rounded once.
+        nothing, "first" and "last" one element a group; "median" and "nunique" sort all values by group. A function is
+        called once a group, on the rank where the group begins, which has to have room for all of its values. Floats
+        are added up in float64, in an order that depends on the division and the number of ranks; float32 is rounded
+        once. Where the keys are integers of a small range, no value travels for "count", nor for "sum", "mean", "var"
+        and "std" of floats: the ranks add up sums.
 
         Examples
         --------
@@ -176,31 +220,40 @@ class GroupBy:
         ...     shop = dtl.DistributedVector.from_numpy(ctx, np.array([2, 1, 2, 2]))
         ...     price = dtl.DistributedVector.from_numpy(ctx, np.array([5, 3, 1, 4]))
         ...     with dtl.group_by(shop) as groups:
-        ...         for op in ("count", dtl.SUM, "last"):
+        ...         for op in ("count", dtl.SUM, "last", "median", np.ptp):
         ...             print(groups.agg(price, op)[1].gather_to())
         [1 3]
         [ 3 10]
         [3 4]
+        [3. 4.]
+        [0 4]
         """
         if self._closed:
             raise library.closed("group_by")
         name = _name(op)
         self._check_values(values)
-        if name in ("min", "max") and values.dtype.kind == "c":
+        if name in ("min", "max", "median") and values.dtype.kind == "c":
             raise InvalidTypeError(f"values of {values.dtype} have no {name}: they have no order")
-        share(values, "agg", name, also=(self._keys,))
-        # No warnings of overflow: where warnings are errors, they would raise on some ranks only.
-        with np.errstate(all="ignore"):
-            made = self._aggregates(values, name)
-        result = self._keys._like(made.dtype)
+        share(values, "agg", name, also=self._keys)
+        groups = self._counted if self._counted is not None and self._counted.has(values, name) else None
+        if not self._sorted and groups is None:
+            self._sort(self._unsorted)
+        if callable(op) and not isinstance(op, Op):
+            made = self._by_function(values, op)
+        else:
+            # No warnings of overflow: where warnings are errors, they would raise on some ranks only.
+            with np.errstate(all="ignore"):
+                made = groups.aggregates(values, name) if groups else self._aggregates(values, name)
+        result = self._keys[0]._like(made.dtype)
         result.local_view()[:] = made
-        keys: DistributedVector = self._keys.copy()
+        keys = tuple(key.copy() for key in self._keys)
         agree(self._context, "agg")
-        return keys, result
+        return keys if self._several else keys[0], result
 
     def _check_values(self, values: Any) -> None:
         check_container("values", values)
         values._check_open()
+        values._check_numbers("group_by")
         if values.context is not self._context:
             raise InvalidArgumentError("values is a container of another context than the keys")
         if values.shape != self._layout.shape or not self._layout._laid_out_as(values):
@@ -214,6 +267,10 @@ class GroupBy:
             ends = self._begins if name == "first" else self._begins + self._lengths - 1
             runs = self._order.local_view()[ends]
             return np.asarray(values.get(self._whole(runs, _first if name == "first" else _last)))
+        if name in ("var", "std"):
+            return self._variances(values, name)
+        if name in ("median", "nunique"):
+            return self._of_sorted_values(values, name)
         ufunc, dtype = _UFUNCS[name], values.dtype
         if name in ("sum", "prod", "mean"):
             dtype = result_dtype(name, None, dtype)
@@ -224,13 +281,74 @@ class GroupBy:
             made = np.true_divide(made, self._whole(self._lengths, np.add))
         return made.astype(dtype, copy=False)
 
+    def _variances(self, values: Any, name: str) -> Array:
+        """Return the variance or standard deviation of each group that starts on this rank. Collective."""
+        part = values.get(self._order.local_view()).astype(np.complex128 if values.dtype.kind == "c" else np.float64)
+        lengths = self._lengths[:, np.newaxis]
+        means = np.add.reduceat(part, self._begins)[:, np.newaxis] / lengths
+        away = np.abs(part - np.repeat(means[:, 0], self._lengths)) ** 2
+        runs = np.concatenate([lengths, means, np.add.reduceat(away, self._begins)[:, np.newaxis]], axis=1)
+        whole = self._whole(runs, _merged)
+        made = whole[:, 2].real / whole[:, 0].real
+        return (made if name == "var" else np.sqrt(made)).astype(result_dtype(name, None, values.dtype))
+
+    def _of_sorted_values(self, values: Any, name: str) -> Array:
+        """Return the median or number of different values of each group that starts on this rank. Collective."""
+        ctx, part = self._context, values.get(self._order.local_view())
+        starts = int(collectives.allgather(ctx, len(self._begins) - self._continues)[: ctx.rank].sum())
+        groups = np.repeat(np.arange(len(self._begins)) + starts - self._continues, self._lengths)
+        with contextlib.ExitStack() as stack:
+            by_key = stack.enter_context(DistributedVector._from_parts(ctx, part))
+            numbers = stack.enter_context(DistributedVector._from_parts(ctx, groups))
+            order = stack.enter_context(lexsort([by_key, numbers]))
+            part = by_key.get(order.local_view())  # each group where it was, its values in order
+            if name == "nunique":
+                new = changes(ctx, part) | changes(ctx, groups)
+                return self._whole(np.add.reduceat(new, self._begins, dtype=np.int64), np.add)
+            in_order = stack.enter_context(DistributedVector._from_parts(ctx, part))
+            first, count = self._ranges()
+            low, high, last = (
+                in_order.get(first + place).astype(np.float64) for place in ((count - 1) // 2, count // 2, count - 1)
+            )
+        made = np.where(np.isnan(last), last, np.where(low == high, low, (low + high) / 2))
+        return made.astype(result_dtype("mean", None, values.dtype))
+
+    def _ranges(self) -> tuple[Array, Array]:
+        """Return where each group that starts on this rank begins in the order, and how long it is. Collective."""
+        count = self._whole(self._lengths, np.add)
+        return self._order.local_offset + self._begins[int(self._continues) :], count
+
+    def _by_function(self, values: Any, f: Callable[[Array], Any]) -> Array:
+        """Return a function's value of each group that starts on this rank. Collective."""
+        ctx = self._context
+        first, count = self._ranges()
+        places = np.arange(first[0], first[0] + count.sum()) if len(first) else np.empty(0, np.int64)
+        part = values.get(self._order.get(places))
+        with user_code(ctx, "agg"):
+            made = np.array([f(group) for group in np.split(part, np.cumsum(count)[:-1])] if len(first) else [])
+        with local_step(ctx, "agg"):
+            if made.ndim > 1 or made.dtype.kind not in "biufc":
+                what = f"of {made.dtype} of shape {made.shape[1:]}"
+                raise InvalidArgumentError(f"the function gave values {what}; it must give one number a group")
+            dtype_number(made.dtype)
+        dtypes = [dtype for dtype in allgather_object(ctx, made.dtype.str if len(made) else "") if dtype]
+        return made.astype(np.result_type(*dtypes)) if dtypes else made
+
     def _whole(self, runs: Array, merge: Callable[[Array, Array], Array]) -> Array:
         """Return what is made of whole groups, given what is made of each run of this rank. Collective."""
-        firsts = collectives.allgather(self._context, runs[:1] if len(runs) else np.zeros(1, runs.dtype)).reshape(-1)
+        mine = runs[:1] if len(runs) else np.zeros((1, *runs.shape[1:]), runs.dtype)
+        firsts = collectives.allgather(self._context, mine).reshape(-1, *runs.shape[1:])
         made = runs[int(self._continues) :].copy()
         for rank in self._followers:
             made[-1] = merge(made[-1], firsts[rank])
         return made
+
+
+def _merged(a: Array, b: Array) -> Array:
+    """Return the counts, means and sums of squares about them of two parts together (Chan, Golub, LeVeque 1979)."""
+    count, between = a[0] + b[0], b[1] - a[1]
+    squares = a[2] + b[2] + np.abs(between) ** 2 * a[0] * b[0] / count
+    return np.array([count, a[1] + between * b[0] / count, squares])
 
 
 def _first(a: Array, b: Array) -> Array:
@@ -242,9 +360,11 @@ def _last(a: Array, b: Array) -> Array:
 
 
 def _name(op: Any) -> str:
-    """Return the name of an op, given as that or as an operator."""
+    """Return the name of an op, given as that, as an operator, or as a function."""
+    if callable(op) and not isinstance(op, Op):
+        return f"the function {getattr(op, '__qualname__', type(op).__name__)}"
     if not isinstance(op, (str, Op)):
-        raise InvalidTypeError(f"op must be a name or an operator, not {op!r} of type {type(op).__name__}")
+        raise InvalidTypeError(f"op must be a name, an operator or a function, not {op!r} of type {type(op).__name__}")
     name = op.name.lower() if isinstance(op, Op) else op.lower()
     if name not in OPS:
         raise InvalidArgumentError(f"unknown op {op!r}; the ops are {', '.join(OPS)}")

@@ -6,17 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from .._lazy import by_host_copies
 from .._native.arguments import integer, listed
 from .._native.library import bridge
 from ..containers.base import DistributedContainer, check_container
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..runtime.scheduler import algorithm
+from ..runtime.scheduler import algorithm, computed_on_devices, placed
 from . import statistics
+from .operands import together
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
 @algorithm
+@computed_on_devices
 def histogram(
     a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
 ) -> tuple[Array, Array]:
@@ -62,24 +65,18 @@ def histogram(
     ...     print(counts, edges)
     [2 1 1] [1. 2. 3. 4.]
     """
-    check_container("a", a)
-    a._check_open()
-    if a.dtype.kind == "c":
-        raise InvalidTypeError(f"histogram is not defined for {a.dtype}, which has no order")
-    if isinstance(bins, DistributedContainer):
-        raise InvalidTypeError("bins are a number, or edges that every rank has, not a container")
-    if np.iscomplexobj(np.asarray(bins)):
-        raise InvalidTypeError(f"bins {bins!r} are complex numbers, which have no order")
+    if weights is not None:
+        a, weights = together(a, weights)
+    if placed and weights is not None:
+        found: tuple[Array, Array] = by_host_copies(_histogram, (a, bins, range, density, weights), {}, "histogram")
+        return found
+    return _histogram(a, bins, range, density, weights)
+
+
+def _histogram(a: Any, bins: Any, range: Any, density: bool | None, weights: Any) -> tuple[Array, Array]:
+    edges = edges_of(a, bins, range)
     uniform, dense = np.ndim(bins) == 0, bool(density)
-    if isinstance(bins, str):
-        raise InvalidTypeError(f"bins {bins!r} is a name; give their number, or their edges")
-    limits = _limits(range) if uniform else None
     heavy, kind = _weights(a, weights)
-    if uniform and limits is None and a.global_size:
-        limits = (statistics.min(a), statistics.max(a))
-    edges = _edges(a, bins, limits)
-    if len(edges) < 2:
-        raise InvalidArgumentError(f"bins {bins!r}: {len(edges)} edges; there must be at least 2")
     out = np.empty(len(edges) - 1, np.int64 if heavy is None else np.float64)
     numbers = np.ascontiguousarray(edges, np.float64)
     handle = 0 if heavy is None else heavy._handle
@@ -88,6 +85,28 @@ def histogram(
     if dense:
         counts = counts / np.diff(edges).astype(np.float64) / counts.sum()
     return counts, edges
+
+
+def edges_of(a: Any, bins: Any, range: Any) -> Array:
+    """Return the edges of bins, from those of all elements where the call does not say them. Collective."""
+    check_container("a", a)
+    a._check_numbers("histogram")
+    a._check_open()
+    if a.dtype.kind == "c":
+        raise InvalidTypeError(f"histogram is not defined for {a.dtype}, which has no order")
+    if isinstance(bins, DistributedContainer):
+        raise InvalidTypeError("bins are a number, or edges that every rank has, not a container")
+    if np.iscomplexobj(np.asarray(bins)):
+        raise InvalidTypeError(f"bins {bins!r} are complex numbers, which have no order")
+    if isinstance(bins, str):
+        raise InvalidTypeError(f"bins {bins!r} is a name; give their number, or their edges")
+    limits = _limits(range) if np.ndim(bins) == 0 else None
+    if np.ndim(bins) == 0 and limits is None and a.global_size:
+        limits = (statistics.min(a), statistics.max(a))
+    edges = _edges(a, bins, limits)
+    if len(edges) < 2:
+        raise InvalidArgumentError(f"bins {bins!r}: {len(edges)} edges; there must be at least 2")
+    return edges
 
 
 def _limits(given: Any) -> Any:
@@ -128,6 +147,7 @@ def _weights(a: DistributedContainer, weights: Any) -> tuple[Any, Any]:
 
 
 @algorithm
+@computed_on_devices
 def bincount(a: Any, weights: Any = None, minlength: int = 0) -> Array:
     """Return how often each number from 0 on occurs in a container. Collective.
 
@@ -164,7 +184,16 @@ def bincount(a: Any, weights: Any = None, minlength: int = 0) -> Array:
     ...     print(dtl.bincount(vec))
     [0 2 0 1]
     """
+    if weights is not None:
+        a, weights = together(a, weights)
+    if placed and weights is not None:
+        return by_host_copies(_bincount, (a, weights, minlength), {}, "bincount")
+    return _bincount(a, weights, minlength)
+
+
+def _bincount(a: Any, weights: Any, minlength: int) -> Array:
     check_container("a", a)
+    a._check_numbers("bincount")
     a._check_open()
     length = integer("minlength", minlength)
     heavy, _ = _weights(a, weights)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, Tuple, overload
 
 import numpy as np
 
@@ -21,24 +21,49 @@ from .sort import argsort, check_vector, permute
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
-@algorithm
+#: What ``join`` returns beside the pairs of equal keys, or in their place.
+HOW = ("inner", "left", "right", "outer", "semi", "anti")
+
+
+Pairs = Tuple[DistributedVector, DistributedVector]
+
+
+@overload
 def join(
-    left_keys: DistributedContainer, right_keys: DistributedContainer
-) -> tuple[DistributedVector, DistributedVector]:
-    """Return the indices of all pairs of equal keys of two containers: an inner join. Collective.
+    left_keys: DistributedContainer,
+    right_keys: DistributedContainer,
+    how: Literal["inner", "left", "right", "outer"] = "inner",
+) -> Pairs: ...
+
+
+@overload
+def join(
+    left_keys: DistributedContainer, right_keys: DistributedContainer, how: Literal["semi", "anti"]
+) -> DistributedVector: ...
+
+
+@algorithm
+def join(left_keys: DistributedContainer, right_keys: DistributedContainer, how: str = "inner") -> Any:
+    """Return the indices of all pairs of equal keys of two containers. Collective.
 
     Parameters
     ----------
     left_keys, right_keys
         Containers of one dimension of real numbers, the same on every rank: of any sizes, each divided in any way, of
-        one dtype or of two that have a common one that holds both exactly. NaN is equal to nothing.
+        one dtype or of two that have a common one that holds both exactly. NaN is equal to nothing. What stands for
+        text in two :class:`Columns` is not comparable: their own ``join`` compares the texts.
+    how
+        "inner": the pairs. "left", "right", "outer": after them, the elements of the left side, of the right side or of
+        both, left first, that are in no pair, each beside -1. "semi", "anti": only which elements of the left side are
+        in a pair, each once, or in none.
 
     Returns
     -------
     left, right : DistributedVector
         Of int64, by PARTITION_EXPLICIT, both divided alike, as evenly as can be: the global indices of each pair, in
         ascending order of the key, then of the left index, then of the right one. ``columns.get(left.local_view())``
-        are the elements of a column that belong to a rank's pairs.
+        are the elements of a column that belong to a rank's pairs. What is in no pair is in ascending order of its key,
+        NaN last. For "semi" and "anti", only the first, in that order.
 
     Raises
     ------
@@ -46,7 +71,7 @@ def join(
         If one is no container, or the keys are complex, or of dtypes that are not compared exactly, such as int64 and
         float64. On every rank, if one is a container.
     InvalidArgumentError
-        If one has more than one dimension, or their contexts differ. On every rank.
+        If one has more than one dimension, their contexts differ, or there is no such how. On every rank.
     MemoryError
         If a rank has no room for its pairs. On every rank.
     CollectiveMismatchError
@@ -70,16 +95,30 @@ def join(
     ...     customers = dtl.DistributedVector.from_numpy(ctx, np.array([5, 7, 8]))
     ...     left, right = dtl.join(orders, customers)
     ...     print(left.gather_to(), right.gather_to())
+    ...     left, right = dtl.join(orders, customers, "left")
+    ...     print(left.gather_to(), right.gather_to())
     [1 0 3] [0 1 1]
+    [1 0 3 2] [ 0  1  1 -1]
     """
     known = left_keys if isinstance(left_keys, DistributedContainer) else right_keys
     check_container("left_keys", known)
     with local_step(known.context, "join"):
         dtype = _compared(left_keys, right_keys)
-    share(left_keys, "join", also=(right_keys,))
+        if not isinstance(how, str) or how not in HOW:
+            raise InvalidArgumentError(f"how {how!r} is none of {', '.join(HOW)}")
+    share(left_keys, "join", "" if how == "inner" else how, also=(right_keys,))
+    if how in ("semi", "anti"):
+        return _having(left_keys, right_keys, dtype, how == "semi")
     found = _matched(left_keys, right_keys, dtype)
     with contextlib.closing(found):
-        return _pairs(left_keys.context, found)
+        pairs = _pairs(left_keys.context, found)
+    if how == "inner":
+        return pairs
+    empty = DistributedVector._created(left_keys.context, (0,), np.int64, BLOCK)
+    lefts = _having(left_keys, right_keys, dtype, False) if how != "right" else empty
+    rights = _having(right_keys, left_keys, dtype, False) if how != "left" else empty
+    with pairs[0], pairs[1], empty, lefts, rights:
+        return _after(pairs[0], lefts, len(rights)), _after(pairs[1], len(lefts), rights)
 
 
 def _compared(left: Any, right: Any) -> np.dtype[Any]:
@@ -87,6 +126,7 @@ def _compared(left: Any, right: Any) -> np.dtype[Any]:
     for name, c in (("left_keys", left), ("right_keys", right)):
         check_container(name, c)
         c._check_open()
+        c._check_numbers("join")
         check_vector(name, c)
         if c.dtype.kind == "c":
             raise InvalidTypeError(f"{name} of {c.dtype}: complex numbers have no order; join real numbers")
@@ -150,6 +190,33 @@ def _matched(left: Any, right: Any, dtype: np.dtype[Any]) -> _Matches:
     before += int(totals[: ctx.rank].sum())
     rows = [DistributedVector._from_parts(ctx, part) for part in (indices, first, counts, before)]
     return _Matches(rows[0], rows[1], rows[2], rows[3], right_order, int(totals.sum()))
+
+
+def _having(left: Any, right: Any, dtype: np.dtype[Any], partners: bool) -> DistributedVector:
+    """Return which left elements are in a pair, or which are in none, in the order of their keys. Collective."""
+    ctx = left.context
+    left_sorted, left_order = _sorted(left, dtype)
+    right_sorted, right_order = _sorted(right, dtype)
+    with left_sorted, left_order, right_sorted, right_order:
+        keys = left_sorted.local_view()
+        low, high = (searchsorted(right_sorted, keys, side) for side in ("left", "right"))
+        with local_step(ctx, "join"):
+            chosen = left_order.local_view()[((high > low) & ~np.isnan(keys)) == partners]
+    return DistributedVector._from_parts(ctx, chosen)
+
+
+def _after(*parts: Any) -> DistributedVector:
+    """Return vectors one after the other, with -1 in place of each number of elements. Collective."""
+    of = next(part for part in parts if isinstance(part, DistributedVector))
+    sizes = [part if isinstance(part, int) else len(part) for part in parts]
+    made = DistributedVector._created(of.context, (sum(sizes),), np.int64, BLOCK)
+    made.local_view()[:] = -1
+    start = 0
+    for part, size in zip(parts, sizes):
+        if size and not isinstance(part, int):
+            made[start : start + size] = part
+        start += size
+    return made
 
 
 def _pairs(ctx: Any, found: _Matches) -> tuple[DistributedVector, DistributedVector]:

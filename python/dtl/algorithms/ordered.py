@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._native.arguments import flag
+from .._native.arguments import flag, stored_array
 from .._native.library import bridge
-from .._native.values import fitting
+from .._native.values import fingerprint, fitting
 from ..comm import collectives
 from ..containers.base import DistributedContainer, check_container
+from ..containers.broadcasting import elementwise
 from ..containers.layout import BLOCK
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
@@ -23,15 +24,17 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
 @algorithm
-def searchsorted(c: DistributedContainer, values: Any, side: str = "left", *, reverse: bool = False) -> Any:
+def searchsorted(c: Any, values: Any, side: str = "left", *, reverse: bool = False) -> Any:
     """Return where values belong in a sorted container, as ``np.searchsorted`` does. Collective.
 
     Parameters
     ----------
     c
         A container of one dimension of real numbers, the same on every rank, sorted: else the result means nothing.
+        Where the values are in a container, it may be an array that is the same on every rank.
     values
-        A number, or an array of any shape: each rank's own; an empty one will do.
+        A number, or an array of any shape: each rank's own; an empty one will do. Or a container, whose elements each
+        rank that has them looks up.
     side
         "left": before elements that are equal; "right": behind them. The same on every rank.
     reverse
@@ -39,8 +42,9 @@ def searchsorted(c: DistributedContainer, values: Any, side: str = "left", *, re
 
     Returns
     -------
-    ndarray or int
-        Global indices in [0, size], int64, in the shape of the values; an int for one number.
+    ndarray, int or container
+        Global indices in [0, size], int64, in the shape of the values; an int for one number; a container that is laid
+        out as the values are for a container.
 
     Raises
     ------
@@ -59,16 +63,39 @@ def searchsorted(c: DistributedContainer, values: Any, side: str = "left", *, re
     ...     print(dtl.searchsorted(vec, [5, 20, 99]), dtl.searchsorted(vec, 20, "right"))
     [0 1 4] 3
     """
+    if isinstance(values, DistributedContainer) and not isinstance(c, DistributedContainer):
+        return _placed_in(stored_array("c", c), values, side, flag("reverse", reverse))
     check_container("c", c)
     c._check_open()
+    c._check_numbers("searchsorted")
     if side not in ("left", "right"):
         raise InvalidArgumentError(f"side {side!r} must be 'left' or 'right'")
     check_vector("c", c)
+    if isinstance(values, DistributedContainer):
+        made = values._like(np.int64)
+        made.local_view()[...] = searchsorted(c, values.local_view(), side, reverse=reverse)
+        return made
     given = fitting("values", values, c.dtype)
     shape = np.shape(values)
     descending = flag("reverse", reverse)
     found = np.asarray(bridge.call(bridge.SEARCH, c, given, None, 0, descending, 1, int(side == "right")))
     return found.reshape(shape) if shape else int(found.item())
+
+
+def _placed_in(table: Any, values: Any, side: Any, descending: int) -> Any:
+    """Return where the elements of a container belong in an array, the same on every rank. Collective."""
+    if side not in ("left", "right"):
+        raise InvalidArgumentError(f"side {side!r} must be 'left' or 'right'")
+    if table.ndim != 1:
+        raise InvalidArgumentError(f"c of shape {table.shape} must have 1 dimension")
+    values._check_numbers("searchsorted")
+    share(values, "searchsorted", f"in an array with fingerprint {fingerprint(table)}, side {side}, {descending}")
+    if not descending:
+        return elementwise("np.searchsorted", lambda own: np.searchsorted(table, own, side), (values,), np.int64)
+    other: Any = "left" if side == "right" else "right"
+    return elementwise(
+        "np.searchsorted", lambda own: len(table) - np.searchsorted(table[::-1], own, other), (values,), np.int64
+    )
 
 
 @algorithm
@@ -141,6 +168,7 @@ def merge(a: DistributedContainer, b: DistributedContainer) -> DistributedVector
     check_container("b", b)
     for name, c in (("a", a), ("b", b)):
         c._check_open()
+        c._check_numbers("merge")
         check_vector(name, c)
     if a.context is not b.context:
         raise InvalidArgumentError("a and b are containers of different contexts")
@@ -212,6 +240,7 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
     """
     check_container("c", c)
     c._check_open()
+    c._check_numbers("unique")
     flag("return_counts", return_counts)
     if flag("return_inverse", return_inverse):
         check_vector("c, whose inverse is asked for,", c)
@@ -235,6 +264,50 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
             ids = before + np.cumsum(first) - 1
             _put(inverse, put, ids)
     return Unique(values, counts, inverse)
+
+
+@algorithm
+def value_counts(c: DistributedContainer) -> Unique:
+    """Return the distinct elements of a container and how often each occurs, the most frequent first. Collective.
+
+    Parameters
+    ----------
+    c
+        A container of real numbers, the same on every rank. NaNs are equal to each other. The codes of a column of text
+        are numbers, too.
+
+    Returns
+    -------
+    Unique
+        A named tuple of ``values``, and ``counts`` of int64, divided alike by blocks; ``inverse`` is None. Elements
+        that occur equally often are in ascending order.
+
+    Raises
+    ------
+    InvalidTypeError
+        If c is no container.
+    CollectiveMismatchError
+        If ranks pass different containers.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.array([3, 1, 3, 2, 1, 3]))
+    ...     values, counts, _ = dtl.value_counts(vec)
+    ...     print(values.gather_to(), counts.gather_to())
+    [3 1 2] [3 2 1]
+    """
+    check_container("c", c)
+    c._check_open()
+    share(c, "value_counts")
+    found = unique(c, return_counts=True)
+    with found.values, found.counts, argsort(found.counts, reverse=True) as order:
+        made = [DistributedVector._created(c.context, of.shape, of.dtype, BLOCK) for of in (found.values, found.counts)]
+        for of, to in zip((found.values, found.counts), made):
+            places = order.get(to.local_indices())
+            to.local_view()[:] = of.get(places)
+    return Unique(made[0], made[1])
 
 
 def _put(into: Any, places: Array, values: Array) -> None:
@@ -261,6 +334,18 @@ def run_starts(ctx: Any, part: Array) -> Array:
     np.not_equal(part[1:], part[:-1], out=first[1:])
     if len(part) and np.isnan(part[-1]):
         first[int(np.isnan(part).argmax()) + 1 :] = False  # NaNs come last
+    counts = collectives.allgather(ctx, len(part))
+    lasts = collectives.allgather(ctx, part[-1:] if len(part) else np.zeros(1, part.dtype))
+    earlier = np.flatnonzero(counts[: ctx.rank])
+    if len(part) and len(earlier):
+        first[0] = differ(part[:1], lasts[earlier[-1] : earlier[-1] + 1])[0]
+    return first
+
+
+def changes(ctx: Any, part: Array) -> Array:
+    """Return which of the ranks' elements, in any order, differ from the one before, on whatever rank. Collective."""
+    first = np.ones(len(part), np.bool_)
+    first[1:] = differ(part[1:], part[:-1])
     counts = collectives.allgather(ctx, len(part))
     lasts = collectives.allgather(ctx, part[-1:] if len(part) else np.zeros(1, part.dtype))
     earlier = np.flatnonzero(counts[: ctx.rank])

@@ -11,7 +11,7 @@ from .._native.callsite import by_user
 from .._native.library import dtype_name
 from ..containers.base import DistributedContainer, check_container
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..ops import BAND, BOR, BXOR, LAND, LOR, MAX, MIN, PROD, SUM, Op
+from ..ops import BAND, BOR, BXOR, LAND, LOR, MAX, MIN, PROD, SUM, Op, OpLike
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from .exchange import share
@@ -37,19 +37,21 @@ _ROOM = 16
 def reduce_container(c: DistributedContainer, op: Any) -> Any:
     """Combine the elements of a container: what ``reduce`` does of one. Collective."""
     c._check_open()
+    c._check_numbers("reduce_local")
     chosen = _operator(op)
     _check(chosen, c.dtype)
     mine = _combine(chosen, c.local_view())
     return _combine_ranks("reduce", c, chosen, (), c.dtype, mine)
 
 
-def reduce_local(c: DistributedContainer, op: Op | str = SUM) -> Any:
+def reduce_local(c: DistributedContainer, op: OpLike = SUM) -> Any:
     """Combine the elements of this rank's part alone. Not collective.
 
     Parameters, result and errors are as of ``reduce(c, op)``, for the local part.
     """
     check_container("c", c)
     c._check_open()
+    c._check_numbers("reduce_local")
     chosen = _operator(op)
     _check(chosen, c.dtype)
     mine = _combine(chosen, c.local_view())
@@ -57,7 +59,7 @@ def reduce_local(c: DistributedContainer, op: Op | str = SUM) -> Any:
 
 
 @algorithm
-def transform_reduce(src: Any, f: Callable[..., Any], op: Op | str = SUM, *, elementwise: bool = False) -> Any:
+def transform_reduce(src: Any, f: Callable[..., Any], op: OpLike = SUM, *, elementwise: bool = False) -> Any:
     """Combine a function's values for the elements of one container, or of several. Collective.
 
     Nothing is stored but each rank's values of its own part.
@@ -107,7 +109,7 @@ def transform_reduce(src: Any, f: Callable[..., Any], op: Op | str = SUM, *, ele
     chosen = _operator(op)
     with user_code(first.context, "transform_reduce"):
         parts = tuple(source.local_view() for source in sources)
-        values = apply(f, parts, elementwise) if parts[0].size else np.empty(0)
+        values = apply("transform_reduce", f, parts, elementwise) if parts[0].size else np.empty(0)
         dtype_number(values.dtype)
         _check(chosen, values.dtype if values.size else np.dtype(np.bool_))
         mine = _combine(chosen, values)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Iterator, overload
 
 import numpy as np
 
 from .._native.arguments import integer
 from .._native.library import bridge
 from ..containers.base import DistributedContainer, check_container
-from ..containers.indexing.regions import Axis, Region, move, whole_region
+from ..containers.indexing.regions import Axis, Region, move, move_all
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
-from ..runtime.scheduler import algorithm
+from ..runtime.scheduler import algorithm, writes
 from .exchange import share
 from .sort import sort_by_key
 from .user_functions import check_function, evaluate_predicate, user_code
+
+if TYPE_CHECKING:
+    from ..containers.types import Owned
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -25,6 +28,7 @@ _STEP = 0x9E3779B97F4A7C15
 
 
 @algorithm
+@writes("c")
 def reverse(c: DistributedContainer) -> None:
     """Reverse the order of the elements, in place; of more than one dimension, along each. Collective.
 
@@ -53,6 +57,7 @@ def reverse(c: DistributedContainer) -> None:
 
 
 @algorithm
+@writes("c")
 def rotate(c: DistributedContainer, by: int) -> None:
     """Rotate the elements to the left along dimension 0, in place. Collective.
 
@@ -97,6 +102,7 @@ def rotate(c: DistributedContainer, by: int) -> None:
 
 
 @algorithm
+@writes("c")
 def partition_by(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> int:
     """Put the elements that a predicate holds for before the others, in place. Collective.
 
@@ -133,7 +139,7 @@ def partition_by(c: DistributedContainer, f: Callable[..., Any], *, elementwise:
     with in_global_order(c) as line:
         with user_code(c.context, "partition_by"):
             view = line.local_view()
-            mask = evaluate_predicate(f, view, elementwise)
+            mask = evaluate_predicate("partition_by", f, view, elementwise)
             parts = view[mask], view[~mask]
         del view
         held = int(share(line, "partition_by", "", (len(parts[0]),))[:, 0].sum())
@@ -143,6 +149,10 @@ def partition_by(c: DistributedContainer, f: Callable[..., Any], *, elementwise:
     return held
 
 
+@overload
+def adjacent_difference(c: Owned) -> Owned: ...
+@overload
+def adjacent_difference(c: Any) -> Any: ...
 @algorithm
 def adjacent_difference(c: DistributedContainer) -> Any:
     """Return each element less the one before it, and the first as it is. Collective.
@@ -194,7 +204,7 @@ def adjacent_difference(c: DistributedContainer) -> Any:
             result.local_view()[...] = made
         else:
             line.local_view()[...] = made
-            move(result, line, whole_region(c.shape).source())
+            move_all(result, line)
     return result
 
 
@@ -205,7 +215,7 @@ def in_global_order(c: DistributedContainer) -> Iterator[DistributedContainer]:
         yield c
         return
     with DistributedVector(c.context, c.shape[0], dtype=c.dtype) as line:
-        move(line, c, whole_region(c.shape).source())
+        move_all(line, c)
         yield line
 
 
@@ -225,6 +235,7 @@ def _move_rows(
 
 
 @algorithm
+@writes("c")
 def shuffle(c: DistributedContainer, seed: int) -> None:
     """Put the elements in a random order, in place. Collective.
 

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from .._lazy import by_host_copies
 from .._native import library
 from .._native.arguments import dtype_number, operator_number
 from .._native.callsite import by_user
 from .._native.library import bridge
 from ..comm import vector_collectives
 from ..containers.base import DistributedContainer, check_container
-from ..containers.indexing.regions import move, whole_region
+from ..containers.indexing.regions import move_all
 from ..containers.layout import BLOCK
 from ..exceptions import InvalidArgumentError
-from ..ops import MAX, PROD, SUM, Op
+from ..ops import MAX, PROD, SUM, OpLike
 from ..policies import Partition
-from ..runtime.scheduler import algorithm
-from .axis_reductions import container_of, dimensions
+from ..runtime.scheduler import algorithm, computed_on_devices, placed
+from .axis_reductions import dimensions, redivided
 from .exchange import share
 
+if TYPE_CHECKING:
+    from ..containers.types import Owned
 
+
+@overload
+def inclusive_scan(c: Owned, op: OpLike = ...) -> Owned: ...
+@overload
+def inclusive_scan(c: Any, op: OpLike = ...) -> Any: ...
 @algorithm
-def inclusive_scan(c: DistributedContainer, op: Op | str = SUM) -> Any:
+@computed_on_devices
+def inclusive_scan(c: DistributedContainer, op: OpLike = SUM) -> Any:
     """Return for each element the combination of all elements up to it. Collective.
 
     Parameters
@@ -56,8 +65,13 @@ def inclusive_scan(c: DistributedContainer, op: Op | str = SUM) -> Any:
     return _scan("inclusive_scan", c, op, False)
 
 
+@overload
+def exclusive_scan(c: Owned, op: OpLike = ...) -> Owned: ...
+@overload
+def exclusive_scan(c: Any, op: OpLike = ...) -> Any: ...
 @algorithm
-def exclusive_scan(c: DistributedContainer, op: Op | str = SUM) -> Any:
+@computed_on_devices
+def exclusive_scan(c: DistributedContainer, op: OpLike = SUM) -> Any:
     """Return for each element the combination of all elements before it. Collective.
 
     The first is what the operator leaves every other as it is with: 0 of SUM, 1 of PROD, the largest number of the
@@ -74,10 +88,23 @@ def _scan(name: str, c: DistributedContainer, op: Any, exclusive: bool) -> Any:
         raise InvalidArgumentError(f"op {op!r} has no scan; SUM, PROD, MIN and MAX have")
     if c.ndim != 1:
         raise InvalidArgumentError(f"c of shape {c.shape} has {c.ndim} dimensions; it must have 1")
+    if placed and not _by_kernel(c):
+        return by_host_copies(scanned, (number, c, exclusive), {}, name)
     return scanned(number, c, exclusive)
 
 
+def _by_kernel(c: DistributedContainer) -> bool:
+    """Say whether a scan works on a container where its elements are: on a GPU, if each rank has one range of them."""
+    ranged = c.partition_policy in (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED) or c.context.size == 1
+    return c.ndim == 1 and ranged
+
+
+@overload
+def cumsum(a: Owned, axis: int | None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Owned: ...
+@overload
+def cumsum(a: Any, axis: int | None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Any: ...
 @algorithm
+@computed_on_devices
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
     """Return the cumulative sums of a container: for each element, the sum of it and all before it. Collective.
 
@@ -125,7 +152,12 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: boo
     return _cumulated("cumsum", SUM, a, axis, dtype, exclusive)
 
 
+@overload
+def cumprod(a: Owned, axis: int | None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Owned: ...
+@overload
+def cumprod(a: Any, axis: int | None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Any: ...
 @algorithm
+@computed_on_devices
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
     """Return the cumulative products of a container. Collective. Else as :func:`cumsum`; exclusive starts with 1."""
     return _cumulated("cumprod", PROD, a, axis, dtype, exclusive)
@@ -134,10 +166,17 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: bo
 def _cumulated(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive: Any) -> Any:
     check_container("a", a)
     a._check_open()
+    if placed and not _by_kernel(a):
+        return by_host_copies(_cumulated_here, (name, op, a, axis, dtype, exclusive), {}, name)
+    return _cumulated_here(name, op, a, axis, dtype, exclusive)
+
+
+def _cumulated_here(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive: Any) -> Any:
     if axis is None and a.ndim > 1:
         raise InvalidArgumentError(f"{name} of a container of {a.ndim} dimensions needs an axis")
     if isinstance(axis, (tuple, list)):
         raise InvalidArgumentError(f"axis {axis!r} must be one dimension")
+    a._check_numbers(name)
     dim = 0 if axis is None else dimensions(axis, a.ndim)[0]
     wanted = None
     if dtype is not None:
@@ -151,6 +190,7 @@ def _cumulated(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive: Any
 
 def scanned(op: int, a: DistributedContainer, exclusive: Any = False) -> Any:
     """Return the scan of a container of one dimension by SUM, PROD, MIN or MAX. Collective."""
+    a._check_numbers("a scan")
     handle = bridge.call(bridge.CUMULATE, a, None, None, op, int(bool(exclusive)), 0, 0)
     return a._from_handle(handle, np.ones(1, a.dtype).cumsum().dtype if op in (SUM, PROD) else a.dtype)
 
@@ -208,12 +248,10 @@ def _exchanged(ctx: Any, flat: Any, counts: Any) -> Any:
 
 
 def _by_blocks(name: str, op: int, a: DistributedContainer, exclusive: Any) -> Any:
-    blocks = container_of(a, a.shape, a.dtype, BLOCK)
-    region = whole_region(a.shape)
-    move(blocks, a, region.source())
+    blocks = redivided(a, BLOCK)
     made = _along(name, op, blocks, 0, exclusive)
     result = a._like(made.dtype)
-    move(result, made, region.source())
+    move_all(result, made)
     made.close()
     blocks.close()
     return result

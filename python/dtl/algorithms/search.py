@@ -158,6 +158,7 @@ def _wanted(op: str, c: DistributedContainer, value: Any) -> Any:
     """Return a value as an element; None where no element equals it."""
     check_container("c", c)
     c._check_open()
+    c._check_numbers(op)
     return element("value", value, c.dtype)
 
 
@@ -173,7 +174,7 @@ def _predicate_mask(op: str, c: DistributedContainer, f: Any, elementwise: bool)
     c._check_open()
     check_function("f", f)
     with user_code(c.context, op):
-        return evaluate_predicate(f, c.local_view(), elementwise)
+        return evaluate_predicate(op, f, c.local_view(), elementwise)
 
 
 def _count_true(op: str, c: DistributedContainer, f: Any, elementwise: bool) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
@@ -13,10 +13,14 @@ from .._native.threads import threads
 from .._native.values import fitting
 from ..comm.vector_collectives import allgatherv
 from ..containers.base import DistributedContainer, check_container
+from ..containers.layout import REPLICATED, Division
+from ..containers.owning import OwningContainer
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
+from .axis_reductions import container_of, dimensions, redivided, rows_over_ranks
 from .exchange import share
+from .manipulation import divided_dimensions
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -33,12 +37,16 @@ _BETWEEN = {
     "median_unbiased": (1 / 3, 1 / 3),
     "normal_unbiased": (3 / 8, 3 / 8),
 }
+#: What NumPy calls the parameter.
+_METHOD = "method" if np.lib.NumpyVersion(np.__version__) >= "1.22.0" else "interpolation"
 _METHODS = (*_BETWEEN, "lower", "higher", "nearest", "midpoint")
 
 
 @algorithm
-def quantile(c: DistributedContainer, q: Any, *, method: str = "linear") -> Any:
-    """Return exact quantiles of all elements, flat, as ``np.quantile`` does. Collective; nothing is sorted or moved.
+def quantile(
+    c: DistributedContainer, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False
+) -> Any:
+    """Return exact quantiles, as ``np.quantile`` does. Collective; of all elements, nothing is sorted or moved.
 
     Parameters
     ----------
@@ -46,15 +54,21 @@ def quantile(c: DistributedContainer, q: Any, *, method: str = "linear") -> Any:
         A container of real numbers, the same on every rank.
     q
         A number in [0, 1], or an array of them.
+    axis
+        The dimension, or several, to take them along; None is all.
     method
         One of NumPy's: "linear", "lower", "higher", "nearest", "midpoint", "hazen", "weibull", "median_unbiased" or
         "normal_unbiased".
+    keepdims
+        Whether the dimensions of axis stay, with an extent of 1.
 
     Returns
     -------
-    scalar or ndarray
-        In the shape of q, on every rank: of the dtype of c where that is of floats, or the method takes an element as
-        it is, else float64. NaN where an element is NaN.
+    scalar, ndarray or container
+        Of all elements in the shape of q, on every rank: of the dtype of c where that is of floats, or the method takes
+        an element as it is, else float64. NaN where an element is NaN. Along some dimensions a container, the shape of
+        q first: divided as c is, where no dimension of axis is, else by blocks of the first that is left, along which
+        the elements are moved.
 
     Raises
     ------
@@ -80,27 +94,55 @@ def quantile(c: DistributedContainer, q: Any, *, method: str = "linear") -> Any:
     """
     check_container("c", c)
     c._check_open()
-    wanted = _checked(c, q, method)
+    c._check_numbers("quantile")
+    wanted = checked_q(c, q, method)
+    dims = dimensions(axis, c.ndim)
+    if len(dims) < c.ndim:
+        words = f"q {np.array2string(wanted, threshold=20)}, axis {dims}, method {method!r}"
+        share(c, "quantile", words + (", keepdims" if keepdims else ""))
+        return quantiles_along(c, wanted, dims, method, bool(keepdims), np.quantile)
+    if not c.global_size:
+        raise InvalidArgumentError("no elements have no quantiles")
     places, weights = _places(wanted, c.global_size, method)
     both = np.stack([places, np.minimum(places + 1, c.global_size - 1)])
     share(c, "quantile", f"q {np.array2string(wanted, threshold=20)}, method {method!r}")
     low, high, broken = _elements(c, both)
-    return _between(low, high, weights, broken, method).reshape(wanted.shape)[()]
+    found = _between(low, high, weights, broken, method).reshape(wanted.shape)
+    return found.reshape(wanted.shape + (1,) * c.ndim) if keepdims else found[()]
 
 
 @algorithm
-def median(c: DistributedContainer) -> Any:
-    """Return the exact median of all elements, as ``np.median`` does. Collective; nothing is sorted or moved.
+def percentile(
+    c: DistributedContainer, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False
+) -> Any:
+    """Return exact percentiles: :func:`quantile` of numbers in [0, 100]. Collective.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     print(dtl.percentile(dtl.arange(ctx, 5.0), [25, 50]))
+    [1. 2.]
+    """
+    wanted = fitting("q", q, np.dtype(np.float64)).reshape(np.shape(q))
+    return quantile(c, wanted / 100, axis, method=method, keepdims=keepdims)
+
+
+@algorithm
+def median(c: DistributedContainer, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the exact median, as ``np.median`` does. Collective; of all elements, nothing is sorted or moved.
 
     Parameters
     ----------
     c
         A container of real numbers, the same on every rank.
+    axis, keepdims
+        As of ``quantile``.
 
     Returns
     -------
-    scalar
-        ``quantile(c, 0.5)``.
+    scalar or container
+        ``quantile(c, 0.5, axis)``.
 
     Raises
     ------
@@ -114,10 +156,10 @@ def median(c: DistributedContainer) -> Any:
     ...     print(dtl.median(dtl.DistributedVector.from_numpy(ctx, np.array([4, 1, 3]))))
     3.0
     """
-    return quantile(c, 0.5)
+    return quantile(c, 0.5, axis, keepdims=keepdims)
 
 
-def _checked(c: DistributedContainer, q: Any, method: Any) -> Array:
+def checked_q(c: DistributedContainer, q: Any, method: Any) -> Array:
     """Return q as an array of float64."""
     if c.dtype.kind in "bc":
         raise InvalidTypeError(f"elements of {c.dtype} have no quantiles")
@@ -127,9 +169,35 @@ def _checked(c: DistributedContainer, q: Any, method: Any) -> Array:
     outside = wanted[~((wanted >= 0) & (wanted <= 1))]
     if outside.size:
         raise InvalidArgumentError(f"q {outside.flat[0]} outside [0, 1]")
-    if not c.global_size:
-        raise InvalidArgumentError("no elements have no quantiles")
     return wanted
+
+
+def quantiles_along(
+    c: Any, q: Array, dims: tuple[int, ...], method: str, keepdims: bool, function: Callable[..., Any]
+) -> Any:
+    """Return quantiles along some dimensions: no rank may have a part of them only. Collective."""
+    left = [d for d in range(c.ndim) if d not in dims]
+    if any(c.shape[d] == 0 for d in dims):
+        raise InvalidArgumentError("no elements have no quantiles")
+    blocks = c.partition_policy is Partition.BLOCK
+    divided = not isinstance(c, OwningContainer) or divided_dimensions(c).intersection(dims) or (not blocks and q.ndim)
+    if c.partition_policy is Partition.REPLICATED:
+        work, divided_by = c, REPLICATED
+    elif divided or (not blocks and 0 in dims):
+        work = redivided(c, rows_over_ranks(c, c.shape, left[0]))
+        blocks = True
+    else:
+        work = c
+    with np.errstate(all="ignore"):
+        options: Any = {"axis": dims, "keepdims": keepdims, _METHOD: method}
+        found = function(work.local_view(), q, **options)
+    if c.partition_policy is not Partition.REPLICATED:
+        kept = [1 if d in dims else n for d, n in enumerate(work.grid) if keepdims or d not in dims]
+        divided_by = Division(Partition.BLOCK, grid=(*[1] * q.ndim, *kept)) if blocks else work._division
+    shape = (*q.shape, *(1 if d in dims else n for d, n in enumerate(c.shape) if keepdims or d not in dims))
+    made = container_of(c, shape, np.asarray(found).dtype, divided_by)
+    made.local_view()[...] = found
+    return made
 
 
 def _places(q: Array, size: int, method: str) -> tuple[Array, Array]:
@@ -213,6 +281,7 @@ def topk(c: DistributedContainer, k: int, largest: bool = True) -> tuple[Array, 
     """
     check_container("c", c)
     c._check_open()
+    c._check_numbers("topk")
     count, descending = integer("k", k), flag("largest", largest)
     if not 0 <= count <= c.global_size:
         raise BoundsError(f"k {count} outside [0, {c.global_size}]")

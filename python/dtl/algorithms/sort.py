@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence, overload
 
 import numpy as np
 
+from .._lazy import by_host_copies
 from .._native.arguments import flag, integer
 from .._native.library import bridge
 from .._native.phases import phases
 from .._native.threads import threads
 from ..containers.base import DistributedContainer, check_alike, check_container
 from ..exceptions import InvalidArgumentError
-from ..runtime.scheduler import algorithm
+from ..policies import Partition
+from ..runtime.scheduler import algorithm, computed_on_devices, placed, writes
 from .exchange import share
+from .order_keys import order_keys
+
+if TYPE_CHECKING:
+    from ..containers.sequences import DistributedVector
+    from ..containers.types import Owned
 
 
 @algorithm
+@computed_on_devices
 def sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True, axis: int = -1) -> None:
     """Sort a container in place. Collective.
 
@@ -65,7 +73,22 @@ def sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True,
     [ 3.  2.  1. nan]
     """
     args = _arguments(c, reverse, stable, axis)
-    if c.dtype.kind != "c":
+    if placed and not _by_kernel(c, c.context.size):
+        by_host_copies(_sort, (c, reverse, axis, args), {}, "sort")
+    else:
+        _sort(c, reverse, axis, args)
+
+
+def _by_kernel(c: DistributedContainer, ranks: int) -> bool:
+    """Say whether a GPU sorts a container whose elements are there: up to so many ranks' parts."""
+    replicated = c.partition_policy is Partition.REPLICATED or c.context.size == 1
+    ranged = replicated or (c.partition_policy in (Partition.BLOCK, Partition.EXPLICIT) and c.context.size <= ranks)
+    return c.ndim == 1 and ranged and c.dtype.kind != "c" and c._carrier is None
+
+
+@writes("c")
+def _sort(c: DistributedContainer, reverse: bool, axis: int, args: tuple[int, int, int, int]) -> None:
+    if c.dtype.kind != "c" and c._carrier is None:
         _by_core(bridge.SORT, c, args)
         return
     with argsort(c, reverse, axis=axis) as order:
@@ -79,7 +102,12 @@ def _arguments(c: DistributedContainer, reverse: Any, stable: Any, axis: Any) ->
     return integer("axis", axis), flag("reverse", reverse), threads(c.execution_policy), flag("stable", stable) & 0
 
 
+@overload
+def argsort(c: Owned, reverse: bool = ..., *, stable: bool = ..., axis: int = ...) -> Owned: ...
+@overload
+def argsort(c: Any, reverse: bool = ..., *, stable: bool = ..., axis: int = ...) -> Any: ...
 @algorithm
+@computed_on_devices
 def argsort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True, axis: int = -1) -> Any:
     """Return the indices that sort a container: ``c[argsort(c)]`` is in the order of ``sort``. Collective.
 
@@ -113,6 +141,15 @@ def argsort(c: DistributedContainer, reverse: bool = False, *, stable: bool = Tr
     [1 3 2 0]
     """
     args = _arguments(c, reverse, stable, axis)
+    if placed and not _by_kernel(c, 1):
+        return by_host_copies(_argsort, (c, reverse, args), {}, "argsort")
+    return _argsort(c, reverse, args)
+
+
+def _argsort(c: DistributedContainer, reverse: bool, args: tuple[int, int, int, int]) -> Any:
+    if c._carrier is not None:
+        check_vector("c", c)
+        return _argsort_by_keys(c, bool(reverse))
     if c.dtype.kind != "c":
         return c._from_handle(_by_core(bridge.ARGSORT, c, args), np.int64)
     check_vector("c", c)
@@ -147,6 +184,16 @@ def _argsort_complex(c: DistributedContainer, reverse: bool) -> Any:
     return order
 
 
+def _argsort_by_keys(c: DistributedContainer, reverse: bool) -> Any:
+    """Return the indices that sort elements that the core does not know, such as dates."""
+    order: Any = None
+    for values in reversed(order_keys(c.local_view(), reverse)):
+        with c._like(values.dtype) as key:
+            key.local_view()[...] = values
+            order = refine_order(order, key, reverse)
+    return order
+
+
 def refine_order(order: Any, key: DistributedContainer, reverse: bool) -> Any:
     """Return the indices that sort by a key what has an order already, or None. Closes the order. Collective."""
     if order is None:
@@ -165,6 +212,7 @@ def permute(c: Any, order: Any) -> None:
 
 
 @algorithm
+@writes("keys", "values")
 def sort_by_key(keys: DistributedContainer, *values: DistributedContainer, reverse: bool = False) -> None:
     """Sort keys in place, and put the elements of other containers in the same order. Collective, and stable.
 
@@ -216,7 +264,7 @@ def check_keys(name: str, first: DistributedContainer, *others: DistributedConta
 
 
 @algorithm
-def lexsort(keys: Sequence[DistributedContainer]) -> Any:
+def lexsort(keys: Sequence[DistributedContainer]) -> DistributedVector:
     """Return the indices that sort by several keys: by the last one, then by the one before it, and so on. Collective.
 
     Parameters
@@ -255,7 +303,8 @@ def lexsort(keys: Sequence[DistributedContainer]) -> Any:
     order: Any = None
     for key in keys:
         order = refine_order(order, key, False)
-    return order
+    indices: DistributedVector = order
+    return indices
 
 
 @algorithm
@@ -281,4 +330,5 @@ def is_sorted(c: DistributedContainer, reverse: bool = False, *, axis: int = -1)
     (True, False)
     """
     args = _arguments(c, reverse, True, axis)
+    c._check_numbers("is_sorted")
     return bool(bridge.call(bridge.IS_SORTED, c, None, None, *args))

@@ -4,22 +4,61 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from .._lazy import reduced_along
+from .._lazy import by_host_copies, computed_along, reduced_along, reduced_where
 from .._native.callsite import warn
 from .._native.library import bridge
 from ..exceptions import InvalidTypeError
-from ..runtime.scheduler import algorithm
+from ..runtime.scheduler import algorithm, computed_on_devices, placed
 from ..runtime.short_calls import short
 from . import folds
 from .folds import ELEMENT_SCALARS, MEAN_SCALARS, REAL_SCALARS, SUM_SCALARS, fold
 
+if TYPE_CHECKING:
+    from ..containers.tensor import DistributedTensor
+    from ..containers.types import Made
 
-@short(bridge.FOLD, "owner none none false false", "folded", folds.SUM)
-def sum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, reproducible: bool = False) -> Any:
+
+@overload
+def sum(
+    a: DistributedTensor,
+    axis: int,
+    dtype: Any = ...,
+    *,
+    out: Any = ...,
+    keepdims: bool = ...,
+    initial: Any = ...,
+    where: Any = ...,
+    reproducible: bool = ...,
+) -> Made: ...
+@overload
+def sum(
+    a: Any,
+    axis: Any = ...,
+    dtype: Any = ...,
+    *,
+    out: Any = ...,
+    keepdims: bool = ...,
+    initial: Any = ...,
+    where: Any = ...,
+    reproducible: bool = ...,
+) -> Any: ...
+@short(bridge.FOLD, "owner none none none false none none false", "folded", folds.SUM)
+@computed_on_devices
+def sum(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    *,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+    reproducible: bool = False,
+) -> Any:
     """Return the sum of the elements of a container. Collective.
 
     Parameters
@@ -31,8 +70,16 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, 
     dtype
         The element type to add up in; None is NumPy's choice: 64-bit integers for integers and bool, which wrap around,
         else that of the container.
+    out
+        A container of the result's shape that it is written to, cast by NumPy's rule "same_kind", and that is returned;
+        of a result that is a scalar, a NumPy array of shape ().
     keepdims
-        Whether the dimensions that are added up along stay, with an extent of 1.
+        Whether the dimensions that are added up along stay, with an extent of 1. With axis None, the result is a NumPy
+        array then, the same on every rank.
+    initial
+        A number to start with, the same on every rank.
+    where
+        Which elements count: a container or an array of bool that spreads to a's shape; None for all.
     reproducible
         Whether the sum of floats is to be the exact one, rounded once: the same bits for any number of ranks, any
         partition and any order. It takes a few times as long, and axis must be None.
@@ -67,14 +114,46 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, 
     ...     vec.sum(), np.sum(vec), dtl.sum(vec, dtype=np.float32)
     (np.int64(10), np.int64(10), np.float32(10.0))
     """
-    if axis is None and dtype is None and not keepdims and not reproducible:
+    if axis is None and dtype is None and out is initial is where is None and not keepdims and not reproducible:
         total = fold(a, folds.SUM)
         return SUM_SCALARS[a._dtype.num](total)
-    return _along("sum", a, axis, dtype, keepdims, reproducible)
+    return _along("sum", a, axis, dtype, keepdims, reproducible, out=out, initial=initial, where=where)
 
 
-@short(bridge.FOLD, "owner none none false", "folded", folds.PROD)
-def prod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+@overload
+def prod(
+    a: DistributedTensor,
+    axis: int,
+    dtype: Any = ...,
+    *,
+    out: Any = ...,
+    keepdims: bool = ...,
+    initial: Any = ...,
+    where: Any = ...,
+) -> Made: ...
+@overload
+def prod(
+    a: Any,
+    axis: Any = ...,
+    dtype: Any = ...,
+    *,
+    out: Any = ...,
+    keepdims: bool = ...,
+    initial: Any = ...,
+    where: Any = ...,
+) -> Any: ...
+@short(bridge.FOLD, "owner none none none false none none", "folded", folds.PROD)
+@computed_on_devices
+def prod(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    *,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Any:
     """Return the product of the elements of a container. Collective.
 
     Parameters, result and errors are those of :func:`sum`. Products of floats overflow only if the whole product does.
@@ -86,14 +165,25 @@ def prod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False)
     ...     print(dtl.DistributedVector.from_numpy(ctx, np.arange(1, 6)).prod())
     120
     """
-    if axis is None and dtype is None and not keepdims:
+    if axis is None and dtype is None and out is initial is where is None and not keepdims:
         total = fold(a, folds.PROD)
         return SUM_SCALARS[a._dtype.num](total)
-    return _along("prod", a, axis, dtype, keepdims)
+    return _along("prod", a, axis, dtype, keepdims, out=out, initial=initial, where=where)
 
 
-@short(bridge.FOLD, "owner none false", "folded", folds.MIN)
-def min(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+@overload
+def min(
+    a: DistributedTensor, axis: int, *, out: Any = ..., keepdims: bool = ..., initial: Any = ..., where: Any = ...
+) -> Made: ...
+@overload
+def min(
+    a: Any, axis: Any = ..., *, out: Any = ..., keepdims: bool = ..., initial: Any = ..., where: Any = ...
+) -> Any: ...
+@short(bridge.FOLD, "owner none none false none none", "folded", folds.MIN)
+@computed_on_devices
+def min(
+    a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
+) -> Any:
     """Return the least element of a container, or NaN where there is one. Collective.
 
     Parameters, result and errors are those of :func:`sum`; besides:
@@ -103,23 +193,39 @@ def min(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     InvalidArgumentError
         If there is no element, or the elements are complex, which have no order. On every rank.
     """
-    if axis is None and not keepdims:
+    if axis is None and out is initial is where is None and not keepdims:
         value = fold(a, folds.MIN)
         return ELEMENT_SCALARS[a._dtype.num](value)
-    return _along("min", a, axis, None, keepdims)
+    return _along("min", a, axis, None, keepdims, out=out, initial=initial, where=where)
 
 
-@short(bridge.FOLD, "owner none false", "folded", folds.MAX)
-def max(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+@overload
+def max(
+    a: DistributedTensor, axis: int, *, out: Any = ..., keepdims: bool = ..., initial: Any = ..., where: Any = ...
+) -> Made: ...
+@overload
+def max(
+    a: Any, axis: Any = ..., *, out: Any = ..., keepdims: bool = ..., initial: Any = ..., where: Any = ...
+) -> Any: ...
+@short(bridge.FOLD, "owner none none false none none", "folded", folds.MAX)
+@computed_on_devices
+def max(
+    a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
+) -> Any:
     """Return the greatest element of a container, or NaN where there is one. Collective. Else as :func:`min`."""
-    if axis is None and not keepdims:
+    if axis is None and out is initial is where is None and not keepdims:
         value = fold(a, folds.MAX)
         return ELEMENT_SCALARS[a._dtype.num](value)
-    return _along("max", a, axis, None, keepdims)
+    return _along("max", a, axis, None, keepdims, out=out, initial=initial, where=where)
 
 
-@short(bridge.FOLD, "owner none false", "folded", folds.ARGMIN)
-def argmin(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+@overload
+def argmin(a: DistributedTensor, axis: int, *, out: Any = ..., keepdims: bool = ...) -> Made: ...
+@overload
+def argmin(a: Any, axis: Any = ..., *, out: Any = ..., keepdims: bool = ...) -> Any: ...
+@short(bridge.FOLD, "owner none none false", "folded", folds.ARGMIN)
+@computed_on_devices
+def argmin(a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False) -> Any:
     """Return the index in C order of the first of the least elements, or of the first NaN. Collective.
 
     Parameters, result and errors are those of :func:`min`, but axis is one dimension or None. Along a dimension, the
@@ -133,57 +239,136 @@ def argmin(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     ...     print(vec.argmin(), vec.argmax())
     1 0
     """
-    if axis is None and not keepdims:
+    if axis is out is None and not keepdims:
         return np.int64(fold(a, folds.ARGMIN))
-    return _along("argmin", a, axis, None, keepdims)
+    return _along("argmin", a, axis, None, keepdims, out=out)
 
 
-@short(bridge.FOLD, "owner none false", "folded", folds.ARGMAX)
-def argmax(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+@overload
+def argmax(a: DistributedTensor, axis: int, *, out: Any = ..., keepdims: bool = ...) -> Made: ...
+@overload
+def argmax(a: Any, axis: Any = ..., *, out: Any = ..., keepdims: bool = ...) -> Any: ...
+@short(bridge.FOLD, "owner none none false", "folded", folds.ARGMAX)
+@computed_on_devices
+def argmax(a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False) -> Any:
     """Return the index in C order of the first of the greatest elements, or of the first NaN. As :func:`argmin`."""
-    if axis is None and not keepdims:
+    if axis is out is None and not keepdims:
         return np.int64(fold(a, folds.ARGMAX))
-    return _along("argmax", a, axis, None, keepdims)
+    return _along("argmax", a, axis, None, keepdims, out=out)
 
 
+@overload
+def all(a: DistributedTensor, axis: int, *, out: Any = ..., keepdims: bool = ..., where: Any = ...) -> Made: ...
+@overload
+def all(a: Any, axis: Any = ..., *, out: Any = ..., keepdims: bool = ..., where: Any = ...) -> Any: ...
 @algorithm
-def all(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+@computed_on_devices
+def all(a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False, where: Any = None) -> Any:
     """Say whether all elements of a container are true: not zero. Collective. Else as :func:`sum`."""
-    if axis is None and not keepdims:
+    if axis is out is where is None and not keepdims:
         return np.bool_(fold(a, folds.TRUTHS + folds.ALL) == a.global_size)
-    return _along("all", a, axis, None, keepdims)
+    return _along("all", a, axis, None, keepdims, out=out, where=where)
 
 
+@overload
+def any(a: DistributedTensor, axis: int, *, out: Any = ..., keepdims: bool = ..., where: Any = ...) -> Made: ...
+@overload
+def any(a: Any, axis: Any = ..., *, out: Any = ..., keepdims: bool = ..., where: Any = ...) -> Any: ...
 @algorithm
-def any(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+@computed_on_devices
+def any(a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False, where: Any = None) -> Any:
     """Say whether any element of a container is true: not zero. Collective. Else as :func:`sum`."""
-    if axis is None and not keepdims:
+    if axis is out is where is None and not keepdims:
         return np.bool_(fold(a, folds.TRUTHS + folds.ANY) != 0)
-    return _along("any", a, axis, None, keepdims)
+    return _along("any", a, axis, None, keepdims, out=out, where=where)
 
 
+@overload
+def mean(
+    a: DistributedTensor,
+    axis: int,
+    dtype: Any = ...,
+    *,
+    out: Any = ...,
+    keepdims: bool = ...,
+    where: Any = ...,
+    reproducible: bool = ...,
+) -> Made: ...
+@overload
+def mean(
+    a: Any,
+    axis: Any = ...,
+    dtype: Any = ...,
+    *,
+    out: Any = ...,
+    keepdims: bool = ...,
+    where: Any = ...,
+    reproducible: bool = ...,
+) -> Any: ...
 @algorithm
-def mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, reproducible: bool = False) -> Any:
+@computed_on_devices
+def mean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    *,
+    out: Any = None,
+    keepdims: bool = False,
+    where: Any = None,
+    reproducible: bool = False,
+) -> Any:
     """Return the arithmetic mean of the elements of a container. Collective.
 
     Parameters, result and errors are those of :func:`sum`; integers and bool have a mean of float64, which does not
     overflow. The mean of nothing is NaN, with a RuntimeWarning, as in NumPy.
     """
-    if axis is None and dtype is None and not keepdims and not reproducible:
+    if axis is dtype is out is where is None and not keepdims and not reproducible:
         value = fold(a, folds.MEAN)
         if not a.global_size:
             warn("Mean of empty slice.", RuntimeWarning)
         return MEAN_SCALARS[a._dtype.num](value)
-    return _along("mean", a, axis, dtype, keepdims, reproducible)
+    return _along("mean", a, axis, dtype, keepdims, reproducible, out=out, where=where)
 
 
+@overload
+def var(
+    a: DistributedTensor,
+    axis: int,
+    dtype: Any = ...,
+    *,
+    out: Any = ...,
+    ddof: float = ...,
+    keepdims: bool = ...,
+    where: Any = ...,
+) -> Made: ...
+@overload
+def var(
+    a: Any,
+    axis: Any = ...,
+    dtype: Any = ...,
+    *,
+    out: Any = ...,
+    ddof: float = ...,
+    keepdims: bool = ...,
+    where: Any = ...,
+) -> Any: ...
 @algorithm
-def var(a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
+@computed_on_devices
+def var(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    *,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    where: Any = None,
+) -> Any:
     """Return the variance of the elements of a container: the mean squared distance from the mean. Collective.
 
     Parameters
     ----------
-    a, axis, dtype, keepdims
+    a, axis, dtype, out, keepdims, where
         As of :func:`sum`; integers and bool have a variance of float64.
     ddof
         The sum of squares is divided by the number of elements less this.
@@ -208,19 +393,51 @@ def var(a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdim
     ...     print(vec.var(), vec.var(ddof=1) * 3 == 5)
     1.25 True
     """
-    if axis is None and dtype is None and not keepdims:
+    if axis is dtype is out is where is None and not keepdims:
         squares = fold(a, folds.MOMENT, _bits(a, ddof))
         return REAL_SCALARS[a._dtype.num](_quotient(squares, a.global_size - ddof))
-    return _along("var", a, axis, dtype, keepdims, ddof=ddof)
+    return _along("var", a, axis, dtype, keepdims, ddof=ddof, out=out, where=where)
 
 
+@overload
+def std(
+    a: DistributedTensor,
+    axis: int,
+    dtype: Any = ...,
+    *,
+    out: Any = ...,
+    ddof: float = ...,
+    keepdims: bool = ...,
+    where: Any = ...,
+) -> Made: ...
+@overload
+def std(
+    a: Any,
+    axis: Any = ...,
+    dtype: Any = ...,
+    *,
+    out: Any = ...,
+    ddof: float = ...,
+    keepdims: bool = ...,
+    where: Any = ...,
+) -> Any: ...
 @algorithm
-def std(a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
+@computed_on_devices
+def std(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    *,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    where: Any = None,
+) -> Any:
     """Return the standard deviation of the elements of a container, the root of :func:`var`. Collective."""
-    if axis is None and dtype is None and not keepdims:
+    if axis is dtype is out is where is None and not keepdims:
         squares = fold(a, folds.MOMENT + folds.STD, _bits(a, ddof))
         return REAL_SCALARS[a._dtype.num](math.sqrt(_quotient(squares, a.global_size - ddof)))
-    return _along("std", a, axis, dtype, keepdims, ddof=ddof)
+    return _along("std", a, axis, dtype, keepdims, ddof=ddof, out=out, where=where)
 
 
 def exact(name: str, a: Any) -> Any:
@@ -247,5 +464,40 @@ def _quotient(squares: float, divisor: float) -> float:
     return math.inf if squares > 0 else math.nan
 
 
-def _along(name: str, a: Any, axis: Any, dtype: Any, keepdims: Any, reproducible: bool = False, **options: Any) -> Any:
-    return reduced_along(name, a, axis, dtype, keepdims, reproducible, **options)
+def _along(
+    name: str,
+    a: Any,
+    axis: Any,
+    dtype: Any,
+    keepdims: Any,
+    reproducible: Any = False,
+    *,
+    ddof: float = 0,
+    out: Any = None,
+    initial: Any = None,
+    where: Any = None,
+) -> Any:
+    given = (name, a, axis, dtype, keepdims, reproducible, ddof, out, initial, where)
+    if not placed:
+        return _reduced(*given)
+    plain = out is initial is None and (where is None or where is True)
+    if plain and computed_along(name, a, axis, dtype, reproducible):
+        return _reduced(*given)
+    return by_host_copies(_reduced, given, {}, name)
+
+
+def _reduced(
+    name: str,
+    a: Any,
+    axis: Any,
+    dtype: Any,
+    keepdims: Any,
+    reproducible: Any,
+    ddof: float,
+    out: Any,
+    initial: Any,
+    where: Any,
+) -> Any:
+    if out is initial is None and (where is None or where is True):
+        return reduced_along(name, a, axis, dtype, keepdims, reproducible, ddof=ddof)
+    return reduced_where(name, a, axis, dtype, keepdims, reproducible, ddof, out, initial, where)

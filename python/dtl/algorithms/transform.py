@@ -6,20 +6,30 @@ from typing import Any, Callable
 
 import numpy as np
 
+from .._native import slow_paths
 from .._native.callsite import by_user
 from ..containers.base import DistributedContainer, check_alike, check_container
 from ..containers.indexing import assignment
 from ..containers.indexing.regions import copy_all, whole_region
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import local_step
-from ..runtime.scheduler import algorithm
+from ..runtime.scheduler import algorithm, computed_on_devices, writes
 from .exchange import share
-from .user_functions import apply, check_function, user_code
+from .user_functions import (
+    REFUSALS,
+    apply,
+    by_elements,
+    check_function,
+    takes_numbers,
+    tell_of_elements,
+    user_code,
+)
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
 @algorithm
+@writes("c")
 def for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> None:
     """Call a function with each rank's elements, which it may change. Collective.
 
@@ -29,7 +39,8 @@ def for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwise: boo
         A container, the same on every rank.
     f
         A function of an array, called once on each rank with the local view; what it returns is ignored. It is not
-        called where a rank has no elements.
+        called where a rank has no elements. One that does not take arrays, and so raises TypeError, ValueError or
+        AttributeError, is called with each element, as with elementwise.
     elementwise
         True if f is a function of one element, which is then called for each, in the order of the local view.
 
@@ -57,15 +68,23 @@ def for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwise: boo
         check_function("f", f)
     with user_code(c.context, "for_each"):
         view = c.local_view()
-        if not elementwise and view.size:
-            f(view)
-        elif elementwise:
+        started = slow_paths.clock() if slow_paths.listeners else 0
+        if elementwise or takes_numbers(f):
             for value in view.flat:
                 f(value)
+            tell_of_elements("for_each", (view,), started)
+        elif view.size:
+            try:
+                f(view)
+            except REFUSALS as error:
+                for _ in by_elements(f, (view,), error):
+                    pass
+                tell_of_elements("for_each", (view,), started)
     share(c, "for_each")
 
 
 @algorithm
+@writes("dst")
 def transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> None:
     """Write a function's values for the elements of one container, or of several, to another. Collective.
 
@@ -78,7 +97,8 @@ def transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, ele
     f
         A ufunc of NumPy, which writes straight into dst; or a function of as many arrays as there are containers, which
         is called once on each rank with the local views, and returns an array of their shape. It is not called where a
-        rank has no elements.
+        rank has no elements. One that does not take arrays, such as ``math.sqrt`` or ``lambda x: x if x > 0 else 0``,
+        is called with each element, as with elementwise: that is a hundred times slower than with arrays.
     elementwise
         True if f is a function of one element of each, which is then called for each.
 
@@ -116,7 +136,7 @@ def transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, ele
         if isinstance(f, np.ufunc) and f.nout == 1 and not elementwise:
             by_user(f, parts, {"out": to})
         elif to.size:
-            values = apply(f, parts, elementwise)
+            values = apply("transform", f, parts, elementwise)
             if not np.can_cast(values.dtype, to.dtype, "same_kind"):
                 raise InvalidTypeError(f"the function gave {values.dtype}, which may not be cast to {to.dtype}")
     share(dst, "transform", also=sources)
@@ -125,6 +145,7 @@ def transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, ele
 
 
 @algorithm
+@computed_on_devices
 def copy(src: DistributedContainer, dst: DistributedContainer) -> None:
     """Write the elements of one container to another, each to its global index. Collective.
 

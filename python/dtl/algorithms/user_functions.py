@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 
+from .._native import slow_paths
 from .._native.callsite import by_user, own
 from ..exceptions import CommunicationError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import tell_ranks
@@ -45,17 +46,29 @@ def check_function(name: str, f: Any) -> None:
         raise InvalidTypeError(f"{name} of type {type(f).__name__} is no function")
 
 
-def apply(f: Callable[..., Any], parts: tuple[Array, ...], elementwise: bool) -> Array:
+def apply(op: str, f: Callable[..., Any], parts: tuple[Array, ...], elementwise: bool) -> Array:
     """Return a function's values for parts of one shape, as an array of that shape.
 
-    The function is called once with the parts; told elementwise, once with each element. It is not called for nothing.
+    The function is called once with the parts. Told elementwise, or where it does not take arrays, it is called with
+    each element. It is not called for nothing.
     """
     shape = parts[0].shape
     if not parts[0].size:
         return np.empty(shape, np.bool_)
-    if elementwise:
-        return np.array([f(*elements) for elements in zip(*(part.flat for part in parts))]).reshape(shape)
-    values = np.asarray(by_user(f, parts, {}) if isinstance(f, np.ufunc) else f(*parts))
+    started = slow_paths.clock() if slow_paths.listeners else 0
+    if elementwise or takes_numbers(f):
+        values = np.array([f(*elements) for elements in zip(*(part.flat for part in parts))]).reshape(shape)
+        tell_of_elements(op, parts, started)
+        return values
+    try:
+        values = by_user(f, parts, {}) if isinstance(f, np.ufunc) else f(*parts)
+    except REFUSALS as error:
+        values = np.array(list(by_elements(f, parts, error))).reshape(shape)
+        tell_of_elements(op, parts, started)
+        return values
+    if shape != () and parts[0].size == 1 and isinstance(values, (bool, int, float, complex)):
+        values = np.full(shape, values)  # NumPy makes a number of an array of one element, where f wants a number
+    values = np.asarray(values)
     if values.shape != shape:
         raise InvalidArgumentError(
             f"the function gave shape {values.shape} for a part of shape {shape}; it must be the same, or the function "
@@ -64,9 +77,42 @@ def apply(f: Callable[..., Any], parts: tuple[Array, ...], elementwise: bool) ->
     return values
 
 
-def evaluate_predicate(f: Callable[..., Any], part: Array, elementwise: bool) -> Array:
+#: What a function of numbers raises of an array: TypeError where it wants a float, ValueError where it asks whether an
+#: array is true. NumPy deprecates to make a number of an array of one element.
+REFUSALS = (TypeError, ValueError, AttributeError, DeprecationWarning)
+
+
+def takes_numbers(f: Callable[..., Any]) -> bool:
+    """Say whether a function is known to take numbers only."""
+    return getattr(f, "__module__", None) in ("math", "cmath")
+
+
+def by_elements(f: Callable[..., Any], parts: tuple[Array, ...], error: Exception) -> Iterator[Any]:
+    """Yield the values of a function that refused arrays, for each element. One that refuses numbers, too, raises.
+
+    The error is then the one that it raised of the arrays, unless it is of another class.
+    """
+    for at, elements in enumerate(zip(*(part.flat for part in parts))):
+        try:
+            value = f(*elements)
+        except type(error):
+            if at:
+                raise
+            raise error from None
+        if np.ndim(value):
+            raise error
+        yield value
+
+
+def tell_of_elements(op: str, parts: tuple[Array, ...], started: int) -> None:
+    """Tell the ledger of slow paths, if it was open at the start, of a function that was called for each element."""
+    if started:
+        slow_paths.tell(slow_paths.BY_ELEMENTS, op, sum(part.nbytes for part in parts), started)
+
+
+def evaluate_predicate(op: str, f: Callable[..., Any], part: Array, elementwise: bool) -> Array:
     """Return which elements of a part a predicate holds for, as an array of bool of its shape."""
-    values = apply(f, (part,), elementwise)
+    values = apply(op, f, (part,), elementwise)
     if values.dtype != np.bool_:
         raise InvalidTypeError(f"the predicate gave {values.dtype}; it must give bool")
     return values

@@ -14,8 +14,8 @@ from ..containers.base import DistributedContainer, check_container
 from ..containers.halo import Halo
 from ..exceptions import InvalidTypeError
 from ..futures.future import Future
-from ..ops import SUM, Op
-from ..policies import Partition
+from ..ops import SUM, OpLike
+from ..policies import Partition, PartitionLike
 from ..runtime.context import Context
 from ..runtime.scheduler import containers_in
 from .submit import deferred, submitted
@@ -65,7 +65,7 @@ def async_transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], 
     return submitted("async_transform", transform, src, dst, f, elementwise=elementwise)
 
 
-def async_reduce(c: DistributedContainer, op: Op | str = SUM) -> Future:
+def async_reduce(c: DistributedContainer, op: OpLike = SUM) -> Future:
     """Start the reduction of a container's elements. Collective.
 
     Returns
@@ -107,7 +107,7 @@ def async_sort(c: DistributedContainer, reverse: bool = False, *, stable: bool =
     return submitted("async_sort", sort, c, reverse, stable=stable, axis=axis)
 
 
-def async_scan(c: DistributedContainer, op: Op | str = SUM, *, exclusive: bool = False) -> Future:
+def async_scan(c: DistributedContainer, op: OpLike = SUM, *, exclusive: bool = False) -> Future:
     """Start inclusive_scan, or exclusive_scan. Collective.
 
     Parameters
@@ -141,7 +141,7 @@ def _scan(c: DistributedContainer, op: Any, exclusive: Any) -> Any:
 
 def async_redistribute(
     c: DistributedContainer,
-    partition: Any = Partition.BLOCK,
+    partition: PartitionLike = Partition.BLOCK,
     *,
     block_size: int | None = None,
     grid: Any = None,

@@ -30,7 +30,8 @@ def submitted(op: str, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> F
         try:
             _check_context(op, containers)
             aliases.update((id(c), _stream_alias(c, stream)) for c in containers)
-            return _settled(f(*_put(args, aliases), **_put(kwargs, aliases)), ctx, stream, containers[0]._deferred)
+            later = containers[0]._execution is Execution.ASYNC
+            return _settled(f(*_put(args, aliases), **_put(kwargs, aliases)), ctx, stream, later)
         except BaseException:
             for alias in aliases.values():
                 alias.close()  # which the frames of the error would keep
@@ -118,7 +119,7 @@ def _stream_alias(c: DistributedContainer, stream: Context) -> DistributedContai
     alias.__dict__.update(c.__dict__)
     alias._handle = library.container_on(c._handle, stream._handle)
     alias._context = stream
-    alias._run_as(Execution.SEQ if c._deferred else c._execution)
+    alias._run_as(Execution.SEQ if c._execution is Execution.ASYNC else c._execution)
     alias._stream, alias._last, alias._in_flight = None, None, 0
     return alias
 

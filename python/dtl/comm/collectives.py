@@ -9,7 +9,9 @@ from .._native.library import bridge
 from ..runtime.agreement import check_context, collective
 from ..runtime.context import Context, this_rank
 from ..runtime.short_calls import short
+from .linked import refuse_linked
 from .operands import broadcast_argument, check_in_place_root, gather_arguments, resolve_in_place_entry
+from .staging import staged
 
 _call = bridge.call
 _BROADCAST, _SCATTER = bridge.BROADCAST, bridge.SCATTER
@@ -19,6 +21,7 @@ _ALLTOALL = bridge.ALLTOALL
 
 @short(bridge.BROADCAST, "owner in root0 out", "shared")
 @collective
+@staged
 def broadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None) -> Any:
     """Send root's value to every rank. Collective (MPI_Bcast).
 
@@ -56,6 +59,8 @@ def broadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None
     if here:
         result = _call(_BROADCAST, ctx, value, out, root, 0, 0, 0)
     if result is NotImplemented:
+        if not here and out is None:
+            refuse_linked(ctx, value)
         value = broadcast_argument(value, out, here)
         result = _call(_BROADCAST, ctx, value, out, root, 0, 0, 0)
     return value if here and out is None else received(result)
@@ -63,6 +68,7 @@ def broadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None
 
 @short(bridge.GATHER, "owner in root0 out", "stacked")
 @collective
+@staged
 def gather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Any:
     """Collect every rank's value on root. Collective (MPI_Gather).
 
@@ -106,6 +112,7 @@ def gather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Any:
 
 @short(bridge.ALLGATHER, "owner in out", "stacked")
 @collective
+@staged
 def allgather(ctx: Context, value: Any, *, out: Any = None) -> Any:
     """Collect every rank's value on every rank. Collective (MPI_Allgather).
 
@@ -139,6 +146,7 @@ def allgather(ctx: Context, value: Any, *, out: Any = None) -> Any:
 
 @short(bridge.SCATTER, "owner in root0 out", "dealt")
 @collective
+@staged
 def scatter(ctx: Context, values: Any = None, root: int = 0, *, out: Any = None) -> Any:
     """Give each rank its entry of root's values. Collective (MPI_Scatter).
 
@@ -178,6 +186,7 @@ def scatter(ctx: Context, values: Any = None, root: int = 0, *, out: Any = None)
 
 
 @collective
+@staged
 def alltoall(ctx: Context, values: Any, *, out: Any = None) -> Any:
     """Give rank r the r-th entry of each rank's values. Collective (MPI_Alltoall).
 

@@ -6,11 +6,12 @@ from typing import Any, Callable
 
 from .._native.arguments import exchanged, integer, operator_number, received
 from .._native.library import bridge
-from ..ops import SUM, Op
+from ..ops import SUM, OpLike
 from ..runtime.agreement import collective_start
 from ..runtime.context import Context, this_rank
 from .operands import as_passed, broadcast_argument, gather_arguments, reduction_arguments
 from .requests import Request, new_request
+from .staging import staged
 
 _start = bridge.start
 
@@ -33,7 +34,8 @@ def ibarrier(ctx: Context) -> Request:
 
 
 @collective_start
-def iallreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) -> Request:
+@staged
+def iallreduce(ctx: Context, value: Any, op: OpLike = SUM, *, out: Any = None) -> Request:
     """Start what allreduce does. Collective (MPI_Iallreduce).
 
     Parameters
@@ -70,6 +72,7 @@ def iallreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None)
 
 
 @collective_start
+@staged
 def ibroadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None) -> Request:
     """Start what broadcast does. Collective (MPI_Ibcast).
 
@@ -101,6 +104,7 @@ def ibroadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = Non
 
 
 @collective_start
+@staged
 def igather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Request:
     """Start what gather does. Collective (MPI_Igather).
 
@@ -128,6 +132,7 @@ def igather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Requ
 
 
 @collective_start
+@staged
 def iallgather(ctx: Context, value: Any, *, out: Any = None) -> Request:
     """Start what allgather does. Collective (MPI_Iallgather).
 
@@ -155,6 +160,7 @@ def iallgather(ctx: Context, value: Any, *, out: Any = None) -> Request:
 
 
 @collective_start
+@staged
 def ialltoallv(ctx: Context, send_data: Any, send_counts: Any, recv_counts: Any = None, *, out: Any = None) -> Request:
     """Start to give each rank the next so many of every rank's rows. Collective (MPI_Ialltoallv).
 

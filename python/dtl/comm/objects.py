@@ -9,7 +9,7 @@ import numpy as np
 from .._native.arguments import integer, listed
 from .._native.library import bridge
 from ..exceptions import InvalidArgumentError
-from ..runtime.agreement import agree, check_context, collective, last_step, root_number
+from ..runtime.agreement import agree, check_context, collective, last_step, on_context, root_number
 from ..runtime.context import Context
 from ..runtime.scheduler import in_one_turn
 from . import collectives, vector_collectives
@@ -17,6 +17,7 @@ from .pickling import Head, Packed, pack, send_parts
 from .point_to_point import PROC_NULL
 
 
+@on_context
 def send_object(ctx: Context, obj: Any, dest: int, tag: int = 0) -> None:
     """Send a Python object to one rank, which receives it with recv_object (MPI_Send).
 
@@ -52,12 +53,13 @@ def send_object(ctx: Context, obj: Any, dest: int, tag: int = 0) -> None:
     """
     check_context(ctx)
     dest = integer("dest", dest)
-    packed = pack(ctx, obj)
+    packed = pack(ctx, "send_object", obj)
     bridge.call(bridge.SEND_OBJECT, ctx, packed.head, None, dest, integer("tag", tag), 0, 0)
     if dest != PROC_NULL:
         send_parts(ctx, packed, dest)
 
 
+@on_context
 def recv_object(ctx: Context, source: int, tag: int = 0) -> Any:
     """Receive a Python object that one rank sent with send_object (MPI_Recv).
 
@@ -138,7 +140,7 @@ def broadcast_object(ctx: Context, obj: Any = None, root: int = 0) -> Any:
     root = root_number(ctx, root)
     packed = None
     if ctx.rank == root:
-        packed = pack(ctx, obj)
+        packed = pack(ctx, "broadcast_object", obj)
     agree(ctx, op, f"root {root}")
     head = Head(collectives.broadcast(ctx, packed.head if packed else None, root))
     if head.has_parts:
@@ -188,7 +190,7 @@ def gather_object(ctx: Context, obj: Any, root: int = 0) -> list[Any] | None:
     """
     op = "gather_object"
     root = root_number(ctx, root)
-    packed = pack(ctx, obj)
+    packed = pack(ctx, "gather_object", obj)
     agree(ctx, op, f"root {root}")
     gathered = vector_collectives.gatherv(ctx, packed.head, None, root)
     heads = _heads(gathered) if ctx.rank == root else []
@@ -235,7 +237,7 @@ def allgather_object(ctx: Context, obj: Any) -> list[Any]:
     """
     op = "allgather_object"
     check_context(ctx)
-    packed = pack(ctx, obj)
+    packed = pack(ctx, "allgather_object", obj)
     agree(ctx, op)
     heads = _heads(vector_collectives.allgatherv(ctx, packed.head))
     if any(head.has_parts for head in heads):
@@ -290,7 +292,7 @@ def scatter_object(ctx: Context, objs: Any = None, root: int = 0) -> Any:
     root = root_number(ctx, root)
     packed: list[Packed] = []
     if ctx.rank == root:
-        packed = [pack(ctx, obj, f"objs[{rank}]") for rank, obj in enumerate(_one_a_rank(ctx, objs))]
+        packed = [pack(ctx, "scatter_object", obj, f"objs[{rank}]") for rank, obj in enumerate(_one_a_rank(ctx, objs))]
     agree(ctx, op, f"root {root}")
     heads = np.concatenate([one.head for one in packed]) if packed else None
     head = Head(vector_collectives.scatterv(ctx, heads, [len(one.head) for one in packed], root))

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._native import slow_paths
 from .._native.library import bridge
 from ..exceptions import InvalidTypeError
 from ..runtime.context import Context
@@ -32,9 +33,10 @@ class Packed(NamedTuple):
     ticket: int
 
 
-def pack(ctx: Context, obj: Any, name: str = "obj") -> Packed:
+def pack(ctx: Context, op: str, obj: Any, name: str = "obj") -> Packed:
     """Pickle an object; its long buffers, such as those of NumPy arrays, are taken as they are."""
     parts: list[Any] = []
+    started = slow_paths.clock() if slow_paths.listeners else 0
 
     def keep(buffer: pickle.PickleBuffer) -> bool:
         try:
@@ -57,7 +59,16 @@ def pack(ctx: Context, obj: Any, name: str = "obj") -> Packed:
     lengths = struct.pack(f"={len(parts)}q", *[memoryview(part).nbytes for part in parts])
     size = _FIXED.size + len(lengths) + len(data)
     head = b"".join((_FIXED.pack(size, ctx.rank, ticket, len(parts)), lengths, data))
+    if started and is_array(obj):
+        slow_paths.tell(slow_paths.OBJECTS, op, size + sum(memoryview(part).nbytes for part in parts), started)
     return Packed(np.frombuffer(head, np.uint8), parts, ticket)
+
+
+def is_array(obj: Any) -> bool:
+    """Say whether an object is an array of numbers, or a long list that begins with one."""
+    if isinstance(obj, np.ndarray):
+        return obj.dtype.kind in "biufc"
+    return slow_paths.is_long(obj) and isinstance(obj[0], (int, float, complex, np.number))
 
 
 class Head:

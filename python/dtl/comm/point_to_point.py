@@ -10,9 +10,11 @@ from .._native import library
 from .._native.arguments import check_output, dtype_number, input_array, input_value, integer, received
 from .._native.library import bridge
 from ..exceptions import InvalidTypeError
+from ..runtime.agreement import check_context, on_context
 from ..runtime.context import Context
 from ..runtime.short_calls import short
 from .requests import PersistentRequest, Request, new_persistent_request, new_request
+from .staging import staged
 
 #: Receive from any rank.
 ANY_SOURCE = -1
@@ -60,6 +62,7 @@ class MessageInfo:
 
 
 @short(bridge.SEND, "owner in 0 1", "sent")
+@staged
 def send(ctx: Context, data: Any, dest: int, tag: int = 0) -> None:
     """Send an array or scalar to one rank (MPI_Send).
 
@@ -91,6 +94,7 @@ def send(ctx: Context, data: Any, dest: int, tag: int = 0) -> None:
 
 
 @short(bridge.RECV, "owner 0 1 dtype2 3 out", "received")
+@staged
 def recv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int = 0, *, out: Any = None) -> Any:
     """Receive an array or scalar from one rank (MPI_Recv).
 
@@ -127,6 +131,7 @@ def recv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int 
 
 
 @short(bridge.SENDRECV, "owner in 0 2 1 3 out", "exchanged")
+@staged
 def sendrecv(
     ctx: Context,
     send_data: Any,
@@ -172,6 +177,7 @@ def sendrecv(
     return received(result)
 
 
+@staged
 def isend(ctx: Context, data: Any, dest: int, tag: int = 0) -> Request:
     """Start to send an array or scalar to one rank (MPI_Isend).
 
@@ -200,6 +206,7 @@ def isend(ctx: Context, data: Any, dest: int, tag: int = 0) -> Request:
     return new_request(ctx, "isend", held)
 
 
+@staged
 def irecv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int = 0, *, out: Any = None) -> Request:
     """Start to receive an array or scalar from one rank (MPI_Irecv).
 
@@ -226,6 +233,7 @@ def irecv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int
     return new_request(ctx, "irecv", _receive(_start, _IRECV, ctx, source, tag, dtype, count, out), _result_maker(out))
 
 
+@on_context
 def send_init(ctx: Context, data: Any, dest: int, tag: int = 0) -> PersistentRequest:
     """Prepare to send an array to one rank again and again (MPI_Send_init).
 
@@ -264,6 +272,7 @@ def send_init(ctx: Context, data: Any, dest: int, tag: int = 0) -> PersistentReq
     return new_persistent_request(ctx, "send_init", held, before=lambda: np.copyto(sent, shown))
 
 
+@on_context
 def recv_init(
     ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int = 0, *, out: Any = None
 ) -> PersistentRequest:
@@ -387,7 +396,11 @@ def _array_of_buffer(data: Any) -> np.ndarray[Any, Any]:
 
 
 def _probe_result(code: int, ctx: Context, source: Any, tag: Any) -> Any:
-    result = _call(code, ctx, None, None, source, tag, 0, 0)
+    try:
+        result = _call(code, ctx, None, None, source, tag, 0, 0)
+    except InvalidTypeError:
+        check_context(ctx)
+        raise
     if result is NotImplemented:
         result = _call(code, ctx, None, None, integer("source", source), integer("tag", tag), 0, 0)
     return result

@@ -9,7 +9,8 @@ import numpy as np
 from .._lazy import reduce_container
 from .._native.arguments import check_output, input_array, integer, operator_number, received
 from .._native.library import bridge, state
-from ..ops import MAXLOC, MINLOC, SUM, Op
+from ..ops import MAXLOC, MINLOC, SUM, Op, OpLike
+from ..policies import Execution
 from ..runtime import scheduler
 from ..runtime.agreement import collective
 from ..runtime.context import Context, this_rank
@@ -24,6 +25,7 @@ from .operands import (
     empty_like_or_none,
     reduction_arguments,
 )
+from .staging import staged
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -40,12 +42,13 @@ Scalar = TypeVar("Scalar", bool, int, float, complex)
 @overload
 def allreduce(ctx: Context, value: Any, op: Literal[Op.MINLOC, Op.MAXLOC], *, out: Any = ...) -> tuple[Any, Any]: ...
 @overload
-def allreduce(ctx: Context, value: Scalar, op: Op | str = ...) -> Scalar: ...
+def allreduce(ctx: Context, value: Scalar, op: OpLike = ...) -> Scalar: ...
 @overload
-def allreduce(ctx: Context, value: Any, op: Op | str = ..., *, out: Any = ...) -> Any: ...
+def allreduce(ctx: Context, value: Any, op: OpLike = ..., *, out: Any = ...) -> Any: ...
 @short(bridge.ALLREDUCE, "owner in 0 out", "like")
 @collective
-def allreduce(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) -> Any:
+@staged
+def allreduce(ctx: Context, value: Any, op: OpLike = SUM, *, out: Any = None) -> Any:
     """Combine every rank's value elementwise, with the result on every rank. Collective (MPI_Allreduce).
 
     Parameters
@@ -92,15 +95,16 @@ def reduce(
     ctx: Context, value: Any, op: Literal[Op.MINLOC, Op.MAXLOC], root: int = ..., *, out: Any = ...
 ) -> tuple[Any, Any] | None: ...
 @overload
-def reduce(ctx: Context, value: Scalar, op: Op | str = ..., root: int = ...) -> Scalar | None: ...
+def reduce(ctx: Context, value: Scalar, op: OpLike = ..., root: int = ...) -> Scalar | None: ...
 @overload
-def reduce(ctx: Context, value: Any, op: Op | str = ..., root: int = ..., *, out: Any = ...) -> Any: ...
+def reduce(ctx: Context, value: Any, op: OpLike = ..., root: int = ..., *, out: Any = ...) -> Any: ...
 @overload
 def reduce(ctx: DistributedContainer, value: Op | str) -> Any: ...
 @overload
-def reduce(ctx: DistributedContainer, *, op: Op | str = ...) -> Any: ...
+def reduce(ctx: DistributedContainer, *, op: OpLike = ...) -> Any: ...
 @short(bridge.REDUCE, "owner in 0 root1 out", "like")
 @collective
+@staged
 def reduce(ctx: Any, value: Any = None, op: Any = SUM, root: int = 0, *, out: Any = None) -> Any:
     """Combine every rank's value elementwise, with the result on root; or all elements of a container. Collective.
 
@@ -149,8 +153,8 @@ def reduce(ctx: Any, value: Any = None, op: Any = SUM, root: int = 0, *, out: An
 def _of_container(c: Deferrable, *ops: Any) -> Any:
     """Combine a container's elements by the operator that was passed in its second place, or by name."""
     op = ops[1] if ops[0] is None else ops[0]
-    if c._deferred:
-        return defer(reduce_container, (c, op), {}, depth=3, name="reduce")
+    if c._execution is Execution.ASYNC:
+        return defer(reduce_container, (c, op), {}, depth=4, name="reduce")  # by way of staged
     if state.under_way:
         scheduler.wait_for(c)
     return reduce_container(c, op)
@@ -183,11 +187,12 @@ def _reduced(code: int, ctx: Context, value: Any, op: Any, root: Any, out: Any) 
 
 
 @overload
-def scan(ctx: Context, value: Scalar, op: Op | str = ...) -> Scalar: ...
+def scan(ctx: Context, value: Scalar, op: OpLike = ...) -> Scalar: ...
 @overload
-def scan(ctx: Context, value: Any, op: Op | str = ..., *, out: Any = ...) -> Any: ...
+def scan(ctx: Context, value: Any, op: OpLike = ..., *, out: Any = ...) -> Any: ...
 @collective
-def scan(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) -> Any:
+@staged
+def scan(ctx: Context, value: Any, op: OpLike = SUM, *, out: Any = None) -> Any:
     """Combine the values of the ranks up to each one elementwise: of 0, …, r on rank r. Collective (MPI_Scan).
 
     Parameters
@@ -226,11 +231,12 @@ def scan(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) -> An
 
 
 @overload
-def exscan(ctx: Context, value: Scalar, op: Op | str = ...) -> Scalar: ...
+def exscan(ctx: Context, value: Scalar, op: OpLike = ...) -> Scalar: ...
 @overload
-def exscan(ctx: Context, value: Any, op: Op | str = ..., *, out: Any = ...) -> Any: ...
+def exscan(ctx: Context, value: Any, op: OpLike = ..., *, out: Any = ...) -> Any: ...
 @collective
-def exscan(ctx: Context, value: Any, op: Op | str = SUM, *, out: Any = None) -> Any:
+@staged
+def exscan(ctx: Context, value: Any, op: OpLike = SUM, *, out: Any = None) -> Any:
     """Combine the values of the ranks before each one elementwise: of 0, …, r - 1 on rank r. Collective (MPI_Exscan).
 
     Rank 0, which has none before it, gets the operator's identity, where MPI leaves the result undefined: 0 for SUM,
@@ -281,7 +287,8 @@ def _up_to(code: int, ctx: Context, value: Any, op: Any, out: Any) -> Any:
 
 
 @collective
-def reduce_scatter(ctx: Context, values: Any, op: Op | str = SUM, *, out: Any = None) -> Any:
+@staged
+def reduce_scatter(ctx: Context, values: Any, op: OpLike = SUM, *, out: Any = None) -> Any:
     """Combine every rank's values elementwise, and give each rank its entry. Collective (MPI_Reduce_scatter_block).
 
     Parameters

@@ -8,6 +8,7 @@ from .._native.arguments import are_counts, check_output, count_array, exchanged
 from .._native.library import bridge
 from ..runtime.agreement import check_context, collective, root_number
 from ..runtime.context import Context
+from .staging import staged
 
 _call = bridge.call
 _ALLGATHERV, _GATHERV = bridge.ALLGATHERV, bridge.GATHERV
@@ -15,6 +16,7 @@ _SCATTERV, _ALLTOALLV = bridge.SCATTERV, bridge.ALLTOALLV
 
 
 @collective
+@staged
 def allgatherv(ctx: Context, value: Any, *, out: Any = None) -> Any:
     """Put every rank's rows one after the other, on every rank. Collective (MPI_Allgatherv).
 
@@ -59,6 +61,7 @@ def allgatherv(ctx: Context, value: Any, *, out: Any = None) -> Any:
 
 
 @collective
+@staged
 def gatherv(ctx: Context, data: Any, recvcounts: Any = None, root: int = 0, *, out: Any = None) -> Any:
     """Put every rank's rows one after the other, on root. Collective (MPI_Gatherv).
 
@@ -112,6 +115,7 @@ def gatherv(ctx: Context, data: Any, recvcounts: Any = None, root: int = 0, *, o
 
 
 @collective
+@staged
 def scatterv(ctx: Context, data: Any = None, sendcounts: Any = None, root: int = 0, *, out: Any = None) -> Any:
     """Give each rank the next so many of root's rows. Collective (MPI_Scatterv).
 
@@ -170,6 +174,7 @@ def scatterv(ctx: Context, data: Any = None, sendcounts: Any = None, root: int =
 
 
 @collective
+@staged
 def alltoallv(ctx: Context, send_data: Any, send_counts: Any, recv_counts: Any = None, *, out: Any = None) -> Any:
     """Give each rank the next so many of every rank's rows. Collective (MPI_Alltoallv).
 

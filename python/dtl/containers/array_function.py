@@ -2,39 +2,148 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Iterable
+import inspect
+from typing import TYPE_CHECKING, Any, Callable, Iterable, overload
 
 import numpy as np
 
 from .._lazy import LateMethod, late
-from .._lazy import argsort as _argsort
-from .._lazy import sort as _sort
+from ..exceptions import InvalidTypeError
+from ..policies import Execution
 from ..runtime.scheduler import defer
 
 if TYPE_CHECKING:
     from ..algorithms import statistics
+    from .operators import Transposed
+    from .types import Owned
+
+_ASYNC = Execution.ASYNC
 
 #: The modules of the functions that NumPy's functions of the same names call for containers.
 _HOMES = {
     ".algorithms.statistics": "sum prod min max argmin argmax all any mean var std",
     ".algorithms.scan": "cumsum cumprod",
-    ".algorithms.linalg": "dot vdot",
+    ".linalg": "dot vdot einsum tensordot outer trace diagonal cross",
+    ".linalg.numpy_forms": "inner kron polyfit einsum_path",
     ".algorithms.histogram": "histogram bincount",
-    ".algorithms.select": "median quantile",
+    ".algorithms.grid_counts": "histogram2d histogramdd histogram_bin_edges",
+    ".algorithms.select": "median quantile percentile",
     ".algorithms.ordered": "searchsorted",
-    ".containers.array_function": "shape ndim size sort argsort",
+    ".algorithms.creation": "zeros_like ones_like empty_like full_like tril triu",
+    ".algorithms.manipulation": "reshape ravel flip roll squeeze expand_dims moveaxis swapaxes broadcast_to "
+    "matrix_transpose meshgrid",
+    ".algorithms.concatenate": "stack unstack split array_split",
+    ".algorithms.taking": "take take_along_axis tile repeat",
+    ".algorithms.elementwise": "where clip round isclose allclose array_equal nonzero flatnonzero argwhere "
+    "count_nonzero isin",
+    ".algorithms.sets": "union1d intersect1d setxor1d setdiff1d",
+    ".algorithms.nan_reductions": "nansum nanprod nanmin nanmax nanmean nanvar nanstd nanargmin nanargmax nancumsum "
+    "nancumprod nanmedian nanquantile nanpercentile",
+    ".algorithms.neighbours": "gradient convolve correlate unwrap",
+    ".algorithms.polynomials": "polyval vander polyadd polysub polymul polyder polyint",
+    ".algorithms.diagonal_forms": "diag diagflat fill_diagonal diag_indices_from tril_indices_from triu_indices_from",
+    ".algorithms.writing": "put putmask place put_along_axis",
+    ".algorithms.lines": "apply_along_axis apply_over_axes piecewise",
+    ".algorithms.choices": "choose compress extract trim_zeros partition argpartition lexsort sort_complex ix_ "
+    "ravel_multi_index unravel_index block",
+    ".io.numpy_forms": "save savez",
+    ".array_standard.adapters": "unique_all unique_inverse cumulative_sum cumulative_prod",
+    ".algorithms.numpy_forms": "sort argsort shape ndim size copy fliplr flipud rot90 vstack hstack dstack "
+    "column_stack atleast_1d atleast_2d atleast_3d broadcast_arrays hsplit vsplit dsplit rollaxis ediff1d append "
+    "delete ptp average real imag angle nan_to_num isreal iscomplex isneginf isposinf sinc i0 fix digitize interp "
+    "diff unique unique_values unique_counts isrealobj iscomplexobj result_type can_cast min_scalar_type "
+    "common_type select trapezoid trapz cov corrcoef array_equiv copyto pad insert resize astype real_if_close "
+    "is_busday busday_offset busday_count datetime_as_string",
 }
 
-_FUNCTIONS = {getattr(np, name): late(home, name) for home, names in _HOMES.items() for name in names.split()}
-_FUNCTIONS[np.amin], _FUNCTIONS[np.amax] = _FUNCTIONS[np.min], _FUNCTIONS[np.max]
-_FUNCTIONS[np.linalg.norm] = late(".algorithms.linalg", "norm")
+#: Other names of the same.
+_NAMES = {
+    "amin": "min",
+    "amax": "max",
+    "around": "round",
+    "concatenate": ".algorithms.concatenate concat",
+    "concat": ".algorithms.concatenate concat",
+    "transpose": ".algorithms.manipulation permute_dims",
+    "permute_dims": ".algorithms.manipulation permute_dims",
+}
 
-#: Parameters that NumPy's functions have and these do not, with NumPy's defaults: a call may pass these values.
-_ABSENT = {"out": None, "initial": np._NoValue, "where": np._NoValue}
+
+#: The functions of numpy.linalg and of numpy.fft that dtl.linalg and dtl.fft have.
+_LINALG = (
+    "cholesky cond cross det diagonal eig eigh eigvals eigvalsh inv lstsq matmul matrix_norm matrix_power matrix_rank "
+    "matrix_transpose multi_dot norm outer pinv qr slogdet solve svd svdvals tensordot trace vecdot vector_norm"
+)
+_FFT = "fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2 rfftn"
+
+
+def _table() -> dict[Callable[..., Any], Callable[..., Any]]:
+    """Return what to call in place of each of NumPy's functions, of those that this NumPy has."""
+    table: dict[Callable[..., Any], Callable[..., Any]] = {}
+    for home, names in _HOMES.items():
+        for name in names.split():
+            if hasattr(np, name):
+                table[getattr(np, name)] = late(home, name)
+    for name, other in _NAMES.items():
+        if hasattr(np, name):
+            home, _, of = other.rpartition(" ")
+            table[getattr(np, name)] = late(home, of) if home else table[getattr(np, of)]
+    for module, home, names in (
+        (np.linalg, ".linalg", _LINALG),
+        (np.linalg, ".linalg.numpy_forms", "tensorinv tensorsolve"),
+        (np.fft, ".fft", _FFT),
+    ):
+        for name in names.split():
+            if hasattr(module, name):
+                table[getattr(module, name)] = late(home, name)
+    return table
+
+
+_FUNCTIONS = _table()
+
+#: NumPy's functions whose parameter like= takes a container.
+_LIKE = {
+    getattr(np, name): late(".algorithms.creation", name)
+    for name in ["zeros", "ones", "empty", "full", "arange", "eye", "asarray"]
+}
+
+#: What to use in place of functions of NumPy that take no containers.
+_INSTEAD = {
+    "savetxt": "dtl.save",
+    "savez_compressed": "dtl.save",
+}
+
+#: The modules of functions whose further parameters are passed by NumPy's names for them.
+_NAMED = frozenset(
+    f"dtl{home}" for home in (".algorithms.statistics", ".algorithms.select", ".algorithms.nan_reductions")
+)
+
+#: Parameters that NumPy's functions have and these do not: a call may pass these values.
+_ABSENT: dict[str, tuple[Any, ...]] = {
+    "out": (None,),
+    "initial": (np._NoValue,),
+    "where": (np._NoValue,),
+    "keepdims": (np._NoValue,),
+    "mean": (np._NoValue,),
+    "overwrite_input": (False,),
+    "weights": (None,),
+    "interpolation": (None,),
+    "mode": ("raise",),
+    "subok": (True, False),
+    "kind": (None,),
+    "equal_nan": (True,),
+    "order": ("C", "K", "A"),
+}
+
+
+def _is_absent(word: str, value: Any) -> bool:
+    """Say whether a keyword says what is so without it."""
+    return any(value is none or (isinstance(none, str) and value == none) for none in _ABSENT.get(word, ()))
 
 
 class ReductionMethods:
-    """NumPy's reductions as methods: they make numbers, or smaller containers, of a container. All are collective."""
+    """NumPy's methods and functions, which make numbers or other containers of containers. All are collective."""
+
+    _context: Any
 
     if TYPE_CHECKING:
         sum = statistics.sum
@@ -61,10 +170,18 @@ class ReductionMethods:
         var = LateMethod(".algorithms.statistics")
         std = LateMethod(".algorithms.statistics")
 
+    @overload
+    def cumsum(self: Owned, axis: int | None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    @overload
+    def cumsum(self, axis: int | None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Any: ...
     def cumsum(self, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
         """Return the cumulative sums. Collective; see :func:`dtl.cumsum`."""
         return _called(self, np.cumsum, axis, dtype, exclusive=exclusive)
 
+    @overload
+    def cumprod(self: Owned, axis: int | None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    @overload
+    def cumprod(self, axis: int | None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Any: ...
     def cumprod(self, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
         """Return the cumulative products. Collective; see :func:`dtl.cumprod`."""
         return _called(self, np.cumprod, axis, dtype, exclusive=exclusive)
@@ -73,58 +190,121 @@ class ReductionMethods:
         """Return the inner product with a vector, or the product of matrices. Collective; see :func:`dtl.dot`."""
         return _called(self, np.dot, b, reproducible=reproducible)
 
+    if TYPE_CHECKING:
+        T = mT = Transposed()  # noqa: N815 - NumPy's name
+    else:
+
+        @property
+        def T(self) -> Any:  # noqa: N802 - NumPy's name
+            """The transpose, with a copy of the elements. Collective; see :func:`dtl.permute_dims`."""
+            return _permute_dims(self)
+
+        @property
+        def mT(self) -> Any:  # noqa: N802 - NumPy's name
+            """The transpose of the last two dimensions. Collective; see :func:`dtl.permute_dims`."""
+            return _matrix_transpose(self)
+
+    @overload
+    def transpose(self: Owned, *axes: Any) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    @overload
+    def transpose(self, *axes: Any) -> Any: ...
+    def transpose(self, *axes: Any) -> Any:
+        """Return the dimensions in another order. Collective; see :func:`dtl.permute_dims`."""
+        return _permute_dims(self, _one_or_several(axes) if axes else None)
+
+    def reshape(self, *shape: Any) -> Any:
+        """Return a copy in another shape. Collective; see :func:`dtl.reshape`."""
+        return _reshape(self, _one_or_several(shape))
+
+    def ravel(self) -> Any:
+        """Return a vector of the elements in C order. Collective; see :func:`dtl.reshape`."""
+        return _ravel(self)
+
+    def flatten(self) -> Any:
+        """Return a vector of the elements in C order. Collective; see :func:`dtl.reshape`."""
+        return _ravel(self)
+
+    def squeeze(self, axis: Any = None) -> Any:
+        """Return a copy without dimensions of extent 1. Collective; see :func:`dtl.squeeze`."""
+        return _squeeze(self, axis)
+
+    def take(self, indices: Any, axis: int | None = None) -> Any:
+        """Return the elements, or rows, of given indices. Collective; see :func:`dtl.take`."""
+        return _take(self, indices, axis)
+
+    @overload
+    def clip(self: Owned, min: Any = ..., max: Any = ..., out: Any = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    @overload
+    def clip(self, min: Any = ..., max: Any = ..., out: Any = ...) -> Any: ...
+    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Any:
+        """Return elements between two bounds. See :func:`dtl.clip`."""
+        return _clip(self, min, max, out)
+
+    @overload
+    def round(self: Owned, decimals: int = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    @overload
+    def round(self, decimals: int = ...) -> Any: ...
+    def round(self, decimals: int = 0) -> Any:
+        """Return rounded elements. Not collective; see :func:`dtl.round`."""
+        return _round(self, decimals)
+
+    def nonzero(self) -> Any:
+        """Return the indices of the elements that are not zero. Collective; see :func:`dtl.nonzero`."""
+        return _nonzero(self)
+
     def __array_function__(
         self, func: Callable[..., Any], types: Iterable[type], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        if func in _FUNCTIONS:
-            known = _FUNCTIONS[func]
-            return known(*args, **{key: v for key, v in kwargs.items() if _ABSENT.get(key, _ABSENT) is not v})
-        # Others get arrays. On one rank a container becomes one; on several the conversion raises, and says what to do.
-        return func(*(_as_arrays(value) for value in args), **{key: _as_arrays(value) for key, value in kwargs.items()})
+        if not all(issubclass(kind, (ReductionMethods, np.ndarray)) for kind in types):
+            return NotImplemented
+        if func in _LIKE:  # np.zeros(3, like=c)
+            return _LIKE[func](self._context, *args, like=self, **kwargs)
+        known = _FUNCTIONS.get(func)
+        if known is None:
+            like = _LIKE.get(getattr(np, func.__name__, func))
+            if like is not None:  # NumPy before 1.25 passes another function of that name
+                given = {word: value for word, value in kwargs.items() if value is not None and word != "order"}
+                return like(self._context, *args, like=self, **given)
+            raise _no_meaning(func)
+        if len(args) > 2 and known.__module__ in _NAMED:
+            words = tuple(inspect.signature(func).parameters)
+            args, kwargs = args[:2], {**dict(zip(words[2:], args[2:])), **kwargs}
+        return known(*args, **{word: value for word, value in kwargs.items() if not _is_absent(word, value)})
 
 
-def _as_arrays(value: Any) -> Any:
-    """Return an argument of one of NumPy's functions with its containers as arrays."""
-    if isinstance(value, ReductionMethods):
-        return np.asarray(value)
-    if isinstance(value, (list, tuple)):
-        return type(value)(_as_arrays(each) for each in value) if type(value) in (list, tuple) else value
-    return value
+def _one_or_several(given: tuple[Any, ...]) -> Any:
+    """Return what a method was given, either as one argument or as several."""
+    return given[0] if len(given) == 1 else given
 
 
-def shape(a: Any) -> tuple[int, ...]:
-    """Return the extents of the whole."""
-    extents: tuple[int, ...] = a.shape
-    return extents
+_permute_dims = late(".algorithms.manipulation", "permute_dims")
+_matrix_transpose = late(".algorithms.manipulation", "matrix_transpose")
+_reshape = late(".algorithms.manipulation", "reshape")
+_ravel = late(".algorithms.manipulation", "ravel")
+_squeeze = late(".algorithms.manipulation", "squeeze")
+_take = late(".algorithms.taking", "take")
+_clip = late(".algorithms.elementwise", "clip")
+_round = late(".algorithms.elementwise", "round")
+_nonzero = late(".algorithms.elementwise", "nonzero")
 
 
-def ndim(a: Any) -> int:
-    """Return the number of dimensions."""
-    dims: int = a.ndim
-    return dims
-
-
-def size(a: Any, axis: int | None = None) -> int:
-    """Return the number of elements, or the extent of a dimension."""
-    number: int = a.global_size if axis is None else a.shape[axis]
-    return number
-
-
-def sort(a: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    """Return a sorted copy. Every sort here is stable, so it does not matter which kind is asked for."""
-    result = a.copy()
-    _sort(result, axis=axis)
-    return result
-
-
-def argsort(a: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    """Return the indices that sort."""
-    return _argsort(a, axis=axis)
+def _no_meaning(func: Callable[..., Any]) -> InvalidTypeError:
+    """Return the error of a function of NumPy that containers are not given to: the same on every number of ranks."""
+    home = getattr(func, "__module__", None) or "numpy"
+    name = f"{'np' + home[5:] if home.startswith('numpy') else home}.{getattr(func, '__name__', func)}"
+    instead = _INSTEAD.get(name[3:])
+    advice = f"use {instead}, or " if instead else ""
+    error = InvalidTypeError(
+        f"{name}: takes no containers, on any number of ranks, because their elements are divided among the ranks; "
+        f"{advice}give it this rank's part, local_view(), or the whole on one rank, gather_to(root)"
+    )
+    error.op = name
+    return error
 
 
 def _called(c: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
     """Return what one of NumPy's functions returns of a container, or its future, as its method does."""
     f = _FUNCTIONS[function]
-    if c._deferred:
+    if c._execution is _ASYNC:
         return defer(f, (c, *args), kwargs, depth=3)
     return f(c, *args, **kwargs)

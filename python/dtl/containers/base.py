@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+import sys
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, cast
 
 import numpy as np
 
 from .._lazy import remote, window_of
 from .._native import library
-from .._native.arguments import dtype_number, integer
+from .._native.arguments import carrier, integer, stored_number
 from .._native.library import bridge
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Execution, Partition, Placement
-from ..runtime import scheduler
+from ..runtime import hints, scheduler
 from ..runtime.agreement import collective, local_step
 from ..runtime.context import Context
+from ..runtime.device_array import DeviceArray
 from ..runtime.scheduler import Deferrable
+from .array_conversion import check_caller
 from .array_function import ReductionMethods
+from .array_methods import ArrayMethods
+from .array_object import ArrayObject
 from .layout import Division
 from .ufuncs import Elementwise
 
@@ -27,8 +32,11 @@ if TYPE_CHECKING:
 
 Self = TypeVar("Self", bound="DistributedContainer")
 
+#: Looked up once: members of enumerations are slow to get at.
+_DEVICE = Placement.DEVICE
 
-class DistributedContainer(Elementwise, ReductionMethods, Deferrable):
+
+class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObject, Deferrable):
     """An array whose elements are divided among the ranks of a context: what vectors, arrays, tensors and spans share.
 
     It is made by one of those classes. Operators and ufuncs of NumPy work on the local parts, and communicate nothing.
@@ -48,13 +56,22 @@ class DistributedContainer(Elementwise, ReductionMethods, Deferrable):
     #: DistributedTensor, for results of several dimensions. Its module sets it, which imports this one.
     _tensor_class: ClassVar[type[Any]]
 
-    def _adopt(self, handle: int, ctx: Context, dtype: np.dtype[Any], ndim: int, division: Division) -> None:
+    def _adopt(
+        self,
+        handle: int,
+        ctx: Context,
+        dtype: np.dtype[Any],
+        ndim: int,
+        division: Division,
+        placement: Placement = Placement.HOST,
+    ) -> None:
         self._handle = handle
         self._context = ctx
         self._dtype = dtype
         self._ndim = ndim
         self._division = division
-        self._placement = Placement.HOST
+        self._placement = placement
+        self._carrier = carrier(dtype)
         self._run_as(Execution.SEQ)
 
     def _let_go(self, handle: int) -> None:
@@ -75,13 +92,13 @@ class DistributedContainer(Elementwise, ReductionMethods, Deferrable):
 
     def _like(self, dtype: Any) -> Any:
         """Return a container of zeros that is laid out as this one. Not collective."""
-        return self._from_handle(bridge.call(bridge.ALIKE, self, None, None, dtype_number(dtype), 0, 0, 0), dtype)
+        return self._from_handle(bridge.call(bridge.ALIKE, self, None, None, stored_number(dtype), 0, 0, 0), dtype)
 
     def _from_handle(self, handle: int, dtype: Any) -> Any:
         """Return the container of a handle that the core made, laid out as this one. Not collective."""
         kind: Any = self._owning_class()
         made = kind.__new__(kind)
-        made._adopt(handle, self._context, np.dtype(dtype), self._ndim, self._division)
+        made._adopt(handle, self._context, np.dtype(dtype), self._ndim, self._division, self._placement)
         made._run_as(self._execution)
         return made
 
@@ -96,10 +113,22 @@ class DistributedContainer(Elementwise, ReductionMethods, Deferrable):
 
         return display.describe(self)
 
+    def __str__(self) -> str:
+        from . import display
+
+        return display.printed(self)
+
     def _repr_html_(self) -> str:
         from . import display
 
         return display.html(self)
+
+    def __reduce__(self) -> NoReturn:
+        raise InvalidTypeError(
+            f"a {type(self).__name__} is not pickled, because its elements are divided among the ranks: write it with "
+            "dtl.save(c, path), or several by their names with dtl.checkpoint(path, {...}), which dtl.load and "
+            "dtl.restore read on any number of ranks; or send what gather_to(root), or local_view(), returns"
+        )
 
     def __len__(self) -> int:
         return library.container_shape(self._handle, 0)
@@ -143,6 +172,11 @@ class DistributedContainer(Elementwise, ReductionMethods, Deferrable):
     def global_size(self) -> int:
         """The number of elements over all ranks."""
         return math.prod(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements over all ranks: another name of ``global_size``."""
+        return self.global_size
 
     @property
     def local_size(self) -> int:
@@ -212,14 +246,67 @@ class DistributedContainer(Elementwise, ReductionMethods, Deferrable):
         """
         return self.owner(*index) == self._context.rank
 
+    # Of a container on a device this is a DeviceArray. The type says what it is of nearly all containers: else every
+    # use of a view would have to tell the two apart.
     def local_view(self) -> np.ndarray[Any, Any]:
         """Return this rank's elements as an array of shape local_shape that shares their memory. Not collective.
 
         Nothing is copied. The view keeps the memory alive, also when the container is closed or collected. While it
         lives, ``resize`` and ``redistribute`` raise BufferError. It waits for nothing: while asynchronous calls on the
         container are under way, the elements are theirs.
+
+        Of placement DEVICE, it is a :class:`DeviceArray`. Of placement UNIFIED, it is an array of NumPy after all work
+        of the GPU has been waited for.
         """
-        return np.asarray(bridge.call(bridge.VIEW, self, None, None, 0, 0, 0, 0))
+        if self._placement is _DEVICE:
+            there: Any = self.device_view()
+            return cast("np.ndarray[Any, Any]", there)
+        view: np.ndarray[Any, Any] = np.asarray(bridge.call(bridge.VIEW, self, None, None, 0, 0, 0, 0))
+        return view if self._carrier is None else self._elements(view)
+
+    def _elements(self, of_core: Any) -> np.ndarray[Any, Any]:
+        """Return what the core gives of the elements, as elements."""
+        array: np.ndarray[Any, Any] = np.asarray(of_core)
+        return array if self._carrier is None else array.view(self._dtype)
+
+    def _for_core(self, elements: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return elements as the core takes them."""
+        return elements if self._carrier is None else elements.view(self._carrier)
+
+    def _check_numbers(self, op: str) -> None:
+        """Refuse elements that are moved, compared and sorted, and not computed with."""
+        if self._carrier is not None:
+            advice = "; astype makes numbers of them" if self._dtype.kind in "fmM" else ""
+            raise InvalidTypeError(
+                f"{op} is for numbers of 4 bytes or more, integers and bool: elements of {self._dtype} are moved, "
+                f"compared and sorted{advice}"
+            )
+
+    def device_view(self) -> DeviceArray:
+        """Return this rank's elements as an array on their GPU that shares their memory. Not collective.
+
+        What is said of ``local_view`` holds for it.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the elements are on the host: the container's placement is neither DEVICE nor UNIFIED.
+        """
+        return DeviceArray(bridge.call(bridge.VIEW, self, None, None, 1, 0, 0, 0), self._dtype)
+
+    def _set_part(self, values: np.ndarray[Any, Any]) -> None:
+        """Write this rank's elements, which the host has. Not collective."""
+        if self._placement is _DEVICE:
+            bridge.call(bridge.SET_PART, self, np.ascontiguousarray(values), None, 0, 0, 0, 0)
+        else:
+            self.local_view()[...] = values
+
+    def _fill_part(self, value: np.ndarray[Any, Any]) -> None:
+        """Give every element of this rank a value of the element type. Not collective."""
+        if self._placement is _DEVICE:
+            bridge.call(bridge.FILL_PART, self, value, None, 0, 0, 0, 0)
+        else:
+            self.local_view()[...] = value
 
     @collective
     def window(self) -> Window:
@@ -257,9 +344,18 @@ class DistributedContainer(Elementwise, ReductionMethods, Deferrable):
         return pointer
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
-        """Return a copy of this rank's elements, of shape local_shape. Not collective."""
+        """Return a copy of this rank's elements, of shape local_shape. Not collective.
+
+        Raises
+        ------
+        TypeError
+            If a library of plots or tables calls it, which takes the part for the whole, as ``plt.plot(vec)`` does.
+        """
+        check_caller(self, sys._getframe(1))
         if library.state.under_way:
             scheduler.wait_for(self)
+        if self._placement is _DEVICE:
+            return self.device_view().to_numpy()
         return self.local_view().copy()
 
     def local_indices(self, axis: int = 0) -> np.ndarray[Any, Any]:
@@ -283,7 +379,7 @@ class DistributedContainer(Elementwise, ReductionMethods, Deferrable):
 def check_container(name: str, value: Any) -> None:
     """Refuse what is no container."""
     if not isinstance(value, DistributedContainer):
-        raise InvalidTypeError(f"{name} must be a distributed container, not {type(value).__name__}")
+        raise InvalidTypeError(hints.no_container(name, value))
 
 
 def check_alike(name: str, c: DistributedContainer, other: DistributedContainer) -> None:
@@ -297,9 +393,12 @@ def check_alike(name: str, c: DistributedContainer, other: DistributedContainer)
         raise InvalidArgumentError(f"{name}, {c!r}, is divided otherwise than {other!r}; {text}")
 
 
-def linear_indices(of: DistributedContainer) -> np.ndarray[Any, Any]:
-    """Return the index in C order of each of this rank's elements, in the shape of its local view."""
+def linear_indices(of: DistributedContainer, dims: range | None = None) -> np.ndarray[Any, Any]:
+    """Return the index in C order of each of this rank's elements, in the shape of its local view.
+
+    With dims, it is the index among these dimensions, of each of this rank's indices along them.
+    """
     total = np.zeros((), np.int64)
-    for d, extent in enumerate(of.shape):
-        total = total[..., np.newaxis] * extent + of.local_indices(d)
+    for d in range(of.ndim) if dims is None else dims:
+        total = total[..., np.newaxis] * of.shape[d] + of.local_indices(d)
     return total

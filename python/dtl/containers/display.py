@@ -1,15 +1,21 @@
-"""Which rank holds what of a container: in words, as tiles, and as HTML. Nothing is communicated."""
+"""What a container shows of itself: its division in words, as tiles and as HTML, and its first and last values.
+
+Nothing is communicated, but by show.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Any, Callable, Iterator, NamedTuple
 
 import numpy as np
 
 from .._native import library
 from .._native.library import bridge
+from ..comm.objects import gather_object
 from ..exceptions import DTLError
 from ..policies import Partition
+from ..runtime.agreement import agree, local_step, root_number
 
 #: In place of a tile's rank: all ranks hold the elements.
 EVERY = -1
@@ -18,6 +24,8 @@ _CONTIGUOUS = (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
 _SHOWN = 3  # indices of a part that is no range are written out
 _LOOKED_THROUGH = 1024  # indices are searched for them
 _TILES, _TILES_EACH_WAY = 64, 16
+_RANKS = 16  # of which show says what they hold
+_COPIED = 1 << 20  # bytes of a part on a GPU, up to which it is copied to be shown
 # Pixels of the drawing: its width, its greatest and its least height, and the least extent of a tile.
 _WIDTH, _HEIGHT, _STRIP, _LEAST = 480, 320, 32, 2
 _ROOM = 16  # pixels, below which a tile shows no number
@@ -73,11 +81,71 @@ def describe(container: Any) -> str:
     if not container._handle:
         return f"<{kind}, closed>"
     try:
-        sizes = " x ".join(map(str, container.shape))
-        here = f"rank {container.context.rank} holds {_held(container)}"
-        return f"<{kind} of {sizes} {container.dtype}, {_division(container)}, {here}>"
+        return f"<{_whole(container)}, rank {container.context.rank} holds {_held(container)}>"
     except DTLError as error:  # of a span whose container has changed, or in a forked child
         return f"<{kind}, {error}>"
+
+
+def _whole(container: Any) -> str:
+    """Return what all ranks say of a container."""
+    sizes = " x ".join(map(str, container.shape))
+    return f"dtl.{type(container).__name__} of {sizes} {container.dtype}, {_division(container)}"
+
+
+def printed(container: Any) -> str:
+    """Return the ``str`` of a container: its description, and this rank's values as NumPy prints them."""
+    values = _own_values(container)
+    return f"{describe(container)}\n{values}" if values else describe(container)
+
+
+def _own_values(container: Any) -> str:
+    """Return this rank's values in words; "" of those that cannot be looked at now, and where there are none."""
+    if not container._handle or container._root()._in_flight:
+        return ""
+    try:
+        if 0 in container.local_shape:
+            return ""
+        view: Any = container.local_view()
+        if isinstance(view, np.ndarray):
+            return str(view)
+        return str(view.to_numpy()) if view.nbytes <= _COPIED else ""
+    except DTLError:  # the description has its text
+        return ""
+
+
+def show(container: Any, root: Any) -> None:
+    """Print a container's first and last values on one rank, with what each rank holds. Collective."""
+    ctx = container.context
+    with local_step(ctx, "show"):
+        container._check_open()
+        number = root_number(ctx, root)
+    agree(ctx, "show", f"root {number}")
+    values = _first_and_last(container, number)
+    held = gather_object(ctx, _held(container), number)
+    if held is not None:
+        lines = [f"rank {rank}: {indices}" for rank, indices in enumerate(held[:_RANKS])]
+        if len(held) > _RANKS:
+            lines.append(f"… and {len(held) - _RANKS} more ranks")
+        print(f"<{_whole(container)}>", values, *lines, sep="\n")
+
+
+def _first_and_last(container: Any, root: int) -> str:
+    """Return the values as NumPy prints an array of all of them, on root; "" elsewhere. Collective."""
+    shape, options = container.shape, np.get_printoptions()
+    wanted = np.empty(0, np.int64)
+    here = container.context.rank == root
+    shortened = math.prod(shape) > options["threshold"]
+    edge = options["edgeitems"]
+    if here and 0 not in shape:
+        # Where NumPy leaves values out, any one stands in the gap.
+        axes = [np.r_[: edge + 1, n - edge : n] if shortened and n > 2 * edge else np.arange(n) for n in shape]
+        wanted = np.ravel_multi_index(np.ix_(*axes), shape).astype(np.int64)
+    found = np.asarray(bridge.call(bridge.GET, container, np.ascontiguousarray(wanted), None, 0, 0, 0, 0))
+    if not here:
+        return ""
+    if 0 in shape:
+        return str(np.empty(shape, container.dtype))
+    return np.array2string(found.reshape(wanted.shape), threshold=0 if shortened else found.size, edgeitems=edge)
 
 
 def _division(container: Any) -> str:
@@ -171,10 +239,11 @@ def _runs(container: Any, d: int, most: int) -> Iterator[Range]:
 
 
 def html(container: Any) -> str:
-    """Return the ``_repr_html_`` of a container: its description, and a drawing of which rank holds what."""
+    """Return the ``_repr_html_`` of a container: its description, this rank's values, and which rank holds what."""
     from html import escape
 
-    text = f"<code>{escape(describe(container))}</code>"
+    values = _own_values(container)
+    text = f"<code>{escape(describe(container))}</code>" + (f"<pre>{escape(values)}</pre>" if values else "")
     try:
         drawn = _svg(picture(container)) if container._handle else ""
     except DTLError:  # the description has its text

@@ -131,7 +131,7 @@ class Halo(Owner):
         InvalidHandleError
             If the halo is stale or closed, or its container is closed.
         """
-        return np.asarray(_call(bridge.HALO_VIEW, self, None, None, 0, 0, 0, 0))
+        return self._container._elements(_call(bridge.HALO_VIEW, self, None, None, 0, 0, 0, 0))
 
     def exchange(self) -> None:
         """Fill the ghosts with the elements that they stand for, as these are now, corners included.

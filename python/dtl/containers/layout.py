@@ -7,9 +7,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .._native import library
 from .._native.arguments import integer, listed
-from ..exceptions import BackendUnavailableError, InvalidArgumentError, InvalidTypeError
+from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Execution, Partition, Placement
 
 Policy = TypeVar("Policy", Partition, Placement, Execution)
@@ -44,6 +43,7 @@ class Division(NamedTuple):
 
 
 BLOCK = Division(Partition.BLOCK)
+REPLICATED = Division(Partition.REPLICATED)
 
 #: The block size of PARTITION_BLOCK_CYCLIC where nobody says one: what ScaLAPACK's guide suggests to start with.
 DEFAULT_BLOCK = 64
@@ -89,16 +89,11 @@ def integers(name: str, values: Any) -> tuple[int, ...]:
 
 
 def placement_of(placement: Any) -> Placement:
-    """Return the placement that a caller asks for, if there is memory of that kind."""
+    """Return the placement that a caller asks for. Whether there is memory of that kind, the core knows."""
     found = _member(Placement, placement)
     if found is None:
         raise InvalidArgumentError(f"placement {placement!r} is none of dtl.PLACEMENT_*, nor the name of one")
-    placement = found
-    if placement in (Placement.HOST, Placement.DEVICE_PREFERRED):
-        return Placement.HOST
-    raise BackendUnavailableError(
-        f"placement {placement.name} needs a GPU. {library.backend_why_not('cuda')}; {library.backend_why_not('hip')}"
-    )
+    return found
 
 
 def execution_policy(execution: Any) -> Execution:

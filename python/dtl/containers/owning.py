@@ -7,16 +7,18 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from .._native import library
-from .._native.arguments import dtype_number, input_array, integer
+from .._native.arguments import carrier, integer, stored_array, stored_number
 from .._native.library import bridge
 from .._native.objects import Owner
 from .._native.values import filling
-from ..comm import collectives
-from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
-from ..policies import Execution, Partition, Placement
+from ..comm import collectives, objects
+from ..exceptions import BoundsError, InvalidArgumentError
+from ..policies import Execution, ExecutionLike, Partition, Placement, PlacementLike
+from ..runtime import scheduler
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
-from . import cached_windows
+from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
+from . import cached_windows, shared_devices
 from .indexing.access import Indexed
 from .layout import Division, division, execution_policy, placement_of
 
@@ -33,15 +35,6 @@ class OwningContainer(Indexed):
     _op: ClassVar[str]
     _dims: ClassVar[int | None] = 1
 
-    def __new__(cls: type[Owning], *args: Any, **kwargs: Any) -> Owning:
-        """Make an object for __init__, unless the context is forgotten, which no other library's calls have."""
-        if "ctx" not in kwargs and (
-            (len(args) == 1 and not isinstance(args[0], bridge.Ranks)) or (kwargs and not args)
-        ):
-            given = ", ".join([*map(repr, args), *(f"{name}={value!r}" for name, value in kwargs.items())])
-            raise InvalidTypeError(f"{cls.__name__}: ctx, the context, is missing, which comes first: (ctx, {given})")
-        return super().__new__(cls)
-
     def _create(
         self,
         ctx: Context,
@@ -49,17 +42,37 @@ class OwningContainer(Indexed):
         dtype: np.dtype[Any],
         divided: Division,
         execution: Execution = Execution.SEQ,
+        placement: Placement = Placement.HOST,
     ) -> None:
-        """Make the native container, of zeros. Collective: the ranks agree on the shape, dtype and division."""
+        """Make the native container, of zeros. Collective: the ranks agree on shape, dtype, division and placement."""
         cached_windows.end_unused(ctx)
-        spec = np.array([self._family, dtype_number(dtype), len(shape), *shape, *divided.numbers()], np.int64)
-        self._adopt(bridge.call(bridge.CREATE, ctx, spec, None, 0, 0, 0, 0), ctx, dtype, len(shape), divided)
+        number, dtype = stored_number(dtype), np.dtype(dtype)
+        if carrier(dtype) is not None:
+            if placement is not Placement.HOST:
+                raise InvalidArgumentError(f"elements of {dtype} are held on the host alone, not {placement.name}")
+            agree(ctx, self._op, f"dtype {dtype}")  # the core sees what carries them
+        numbers = [self._family, number, len(shape), *shape, *divided.numbers(), placement]
+        handle = bridge.call(bridge.CREATE, ctx, np.array(numbers, np.int64), None, 0, 0, 0, 0)
+        if placement is Placement.DEVICE_PREFERRED:
+            placement = Placement(library.container_placement(handle))
+        if placement is not Placement.HOST:
+            if placement is Placement.DEVICE:
+                scheduler.placed.add(True)
+            shared_devices.look_for(ctx)
+        self._adopt(handle, ctx, dtype, len(shape), divided, placement)
         self._run_as(execution)
 
     @classmethod
-    def _created(cls: type[Owning], ctx: Context, shape: tuple[int, ...], dtype: Any, divided: Division) -> Owning:
+    def _created(
+        cls: type[Owning],
+        ctx: Context,
+        shape: tuple[int, ...],
+        dtype: Any,
+        divided: Division,
+        placement: Placement = Placement.HOST,
+    ) -> Owning:
         made = cls.__new__(cls)
-        made._create(ctx, shape, dtype, divided)
+        made._create(ctx, shape, dtype, divided, placement=placement)
         return made
 
     def _construct(
@@ -69,23 +82,23 @@ class OwningContainer(Indexed):
         dtype: Any,
         fill: Any,
         division_of: tuple[Any, Any, Any],
-        placement: Placement,
-        execution: Execution,
+        placement: PlacementLike,
+        execution: ExecutionLike,
     ) -> None:
         """Do what the constructors do. Extents is called for the shape, since the check of one may fail, too."""
         check_context(ctx)
-        dtype_number(dtype)
+        stored_number(dtype)
         resolved = np.dtype(dtype)
         divided = division(*division_of)
-        placement_of(placement)
+        placement = placement_of(placement)
         execution = execution_policy(execution)
         value = None if fill is None else filling(fill, resolved)
         shape = extents()
         if value is not None and divided.partition is Partition.REPLICATED:
             agree(ctx, self._op, f"fill {fill!r}")  # each rank fills its own copy, so all must fill alike
-        self._create(ctx, shape, resolved, divided, execution)
+        self._create(ctx, shape, resolved, divided, execution, placement)
         if value is not None:
-            self.local_view()[...] = value
+            self._fill_part(value)
 
     @classmethod
     def _from_numpy(
@@ -94,8 +107,8 @@ class OwningContainer(Indexed):
         array: Any,
         root: int,
         division_of: tuple[Any, Any, Any],
-        placement: Placement,
-        execution: Execution,
+        placement: PlacementLike,
+        execution: ExecutionLike,
     ) -> Owning:
         op = "from_numpy"
         check_context(ctx)
@@ -105,17 +118,23 @@ class OwningContainer(Indexed):
         if not 0 <= number < ctx.size:
             raise BoundsError(f"root {number} outside [0, {ctx.size})")
         divided = division(*division_of)
-        placement_of(placement)
+        placement = placement_of(placement)
         execution = execution_policy(execution)
         if ctx.rank == number:
             given = cls._given("array", array)
-            header[: 2 + given.ndim] = (dtype_number(given.dtype), given.ndim, *given.shape)
+            number_of = stored_number(given.dtype) * (1 if carrier(given.dtype) is None else -1)
+            header[: 2 + given.ndim] = (number_of, given.ndim, *given.shape)
         agree(ctx, op, f"root {number}, {divided}")
         header = collectives.broadcast(ctx, header, number)
         made = cls.__new__(cls)
         shape = tuple(header[2 : 2 + header[1]].tolist())
-        made._create(ctx, shape, np.dtype(library.dtype_name(int(header[0]))), divided, execution)
-        bridge.call(bridge.DISTRIBUTE, made, given, None, number, 0, 0, 0)
+        if header[0] > 0:
+            dtype = np.dtype(library.dtype_name(int(header[0])))
+        else:  # the core has no number of it
+            dtype = objects.broadcast_object(ctx, None if given is None else given.dtype, number)
+        made._create(ctx, shape, dtype, divided, execution, placement)
+        elements = None if given is None else made._for_core(given)
+        bridge.call(bridge.DISTRIBUTE, made, elements, None, number, 0, 0, 0)
         return made
 
     @classmethod
@@ -134,7 +153,8 @@ class OwningContainer(Indexed):
         Returns
         -------
         container
-            Of partition policy PARTITION_EXPLICIT, with a copy of the array as this rank's part.
+            Of partition policy PARTITION_EXPLICIT, with a copy of the array as this rank's part: on the GPU if the
+            ranks' arrays are on one, DTL's or another library's.
 
         Raises
         ------
@@ -154,29 +174,43 @@ class OwningContainer(Indexed):
         1
         """
         check_context(ctx)
-        given = cls._given("local_array", local_array)
-        agree(ctx, "from_local", f"dtype {given.dtype}, shape {('*', *given.shape[1:])}".replace("'", ""))
+        if is_on_device(local_array):
+            given: Any = from_dlpack(local_array)
+            cls._check_dims("local_array", given)
+        else:
+            given = cls._given("local_array", local_array)
+        where = ", on a GPU" if isinstance(given, DeviceArray) else ""
+        agree(ctx, "from_local", f"dtype {given.dtype}, shape {('*', *given.shape[1:])}{where}".replace("'", ""))
         return cls._from_parts(ctx, given)
 
     @classmethod
-    def _from_parts(cls: type[Owning], ctx: Context, part: np.ndarray[Any, Any]) -> Owning:
+    def _from_parts(cls: type[Owning], ctx: Context, part: Any) -> Owning:
         """Return a container of the ranks' arrays, which are known to fit together. Collective."""
         sizes = tuple(collectives.allgather(ctx, len(part)).tolist())
         divided = Division(Partition.EXPLICIT, sizes=sizes)
-        made = cls._created(ctx, (sum(sizes), *part.shape[1:]), part.dtype, divided)
-        made.local_view()[...] = part
+        placement = Placement.DEVICE if isinstance(part, DeviceArray) else Placement.HOST
+        made = cls._created(ctx, (sum(sizes), *part.shape[1:]), part.dtype, divided, placement)
+        if isinstance(part, DeviceArray):
+            made.device_view()._memory.copy(part._memory)
+        else:
+            made.local_view()[...] = part
         return made
 
     @classmethod
     def _given(cls, name: str, array: Any) -> np.ndarray[Any, Any]:
         """Return an array whose elements the container can hold."""
-        given = input_array(name, array)
+        given = from_dlpack(array).to_numpy() if is_on_device(array) else stored_array(name, array)
+        cls._check_dims(name, given)
+        return given
+
+    @classmethod
+    def _check_dims(cls, name: str, given: Any) -> None:
+        """Refuse an array of dimensions that the container does not have."""
         if (cls._dims is not None and given.ndim != cls._dims) or given.ndim == 0:
             wanted = "1 dimension" if cls._dims == 1 else "1 dimension or more"
             raise InvalidArgumentError(
                 f"{name} of shape {given.shape} has {given.ndim} dimensions; it must have {wanted}"
             )
-        return given
 
     def _redistribute(self, division_of: tuple[Any, Any, Any], max_extra_bytes: int) -> None:
         self._check_idle("redistribute")

@@ -8,7 +8,8 @@ import numpy as np
 
 from .._native.arguments import integer
 from .._native.library import bridge
-from ..policies import Execution, Partition, Placement
+from ..exceptions import InvalidTypeError
+from ..policies import Execution, ExecutionLike, Partition, PartitionLike, Placement, PlacementLike
 from ..runtime.agreement import collective
 from ..runtime.context import Context
 from . import cached_windows
@@ -28,13 +29,13 @@ class OneDimensional(OwningContainer):
         dtype: Any = np.float64,
         fill: Any = None,
         *,
-        partition: Any = Partition.BLOCK,
+        partition: PartitionLike = Partition.BLOCK,
         block_size: int | None = None,
-        placement: Placement = Placement.HOST,
-        execution: Execution = Execution.SEQ,
+        placement: PlacementLike = Placement.HOST,
+        execution: ExecutionLike = Execution.SEQ,
     ) -> None:
         divided = (partition, block_size, None)
-        self._construct(ctx, lambda: (integer("size", size),), dtype, fill, divided, placement, execution)
+        self._construct(ctx, lambda: (_size(size),), dtype, fill, divided, placement, execution)
 
     @classmethod
     @collective
@@ -44,10 +45,10 @@ class OneDimensional(OwningContainer):
         array: Any = None,
         root: int = 0,
         *,
-        partition: Any = Partition.BLOCK,
+        partition: PartitionLike = Partition.BLOCK,
         block_size: int | None = None,
-        placement: Placement = Placement.HOST,
-        execution: Execution = Execution.SEQ,
+        placement: PlacementLike = Placement.HOST,
+        execution: ExecutionLike = Execution.SEQ,
     ) -> Line:
         """Divide one rank's array among all. Collective.
 
@@ -182,7 +183,9 @@ class DistributedVector(OneDimensional):
         bridge.call(bridge.RESIZE, self, None, None, number, 0, 0, 0)
 
     @collective
-    def redistribute(self, partition: Any, *, block_size: int | None = None, max_extra_bytes: int = 0) -> None:
+    def redistribute(
+        self, partition: PartitionLike, *, block_size: int | None = None, max_extra_bytes: int = 0
+    ) -> None:
         """Divide the elements anew, each keeping its global index and its value. Collective.
 
         Parameters
@@ -237,3 +240,14 @@ class DistributedArray(OneDimensional):
 
     _family: ClassVar[int] = 1
     _op: ClassVar[str] = "array"
+
+
+def _size(size: Any) -> int:
+    try:
+        return integer("size", size)
+    except InvalidTypeError as error:
+        if isinstance(size, tuple):
+            raise InvalidTypeError(f"{error}; dtl.DistributedTensor has several dimensions") from None
+        if isinstance(size, (list, np.ndarray)):
+            raise InvalidTypeError(f"{error}; dtl.asarray(ctx, values) makes a container of values") from None
+        raise

@@ -55,7 +55,8 @@ class DistributedSpan(Indexed):
     def _look_at(self, source: DistributedContainer, offset: int, count: int) -> None:
         handle = bridge.call(bridge.SPAN, source, None, None, offset, count, 0, 0)
         policy = Partition(library.container_kind(handle, 0))
-        self._adopt(handle, source.context, source.dtype, source.ndim, source._division._replace(partition=policy))
+        divided = source._division._replace(partition=policy)
+        self._adopt(handle, source.context, source.dtype, source.ndim, divided, source._placement)
         self._run_as(source.execution_policy)
         self._source = source
 

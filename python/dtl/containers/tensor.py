@@ -6,7 +6,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from ..policies import Execution, Partition, Placement
+from ..policies import Execution, ExecutionLike, Partition, PartitionLike, Placement, PlacementLike
 from ..runtime.agreement import collective
 from ..runtime.context import Context
 from .base import DistributedContainer
@@ -81,11 +81,11 @@ class DistributedTensor(OwningContainer):
         dtype: Any = np.float64,
         fill: Any = None,
         *,
-        partition: Any = Partition.BLOCK,
+        partition: PartitionLike = Partition.BLOCK,
         block_size: int | None = None,
         grid: Any = None,
-        placement: Placement = Placement.HOST,
-        execution: Execution = Execution.SEQ,
+        placement: PlacementLike = Placement.HOST,
+        execution: ExecutionLike = Execution.SEQ,
     ) -> None:
         divided = (partition, block_size, grid)
         self._construct(ctx, lambda: integers("shape", shape), dtype, fill, divided, placement, execution)
@@ -98,11 +98,11 @@ class DistributedTensor(OwningContainer):
         array: Any = None,
         root: int = 0,
         *,
-        partition: Any = Partition.BLOCK,
+        partition: PartitionLike = Partition.BLOCK,
         block_size: int | None = None,
         grid: Any = None,
-        placement: Placement = Placement.HOST,
-        execution: Execution = Execution.SEQ,
+        placement: PlacementLike = Placement.HOST,
+        execution: ExecutionLike = Execution.SEQ,
     ) -> Self:
         """Divide one rank's array among all. Collective.
 
@@ -139,7 +139,7 @@ class DistributedTensor(OwningContainer):
     @collective
     def redistribute(
         self,
-        partition: Any = Partition.BLOCK,
+        partition: PartitionLike = Partition.BLOCK,
         *,
         block_size: int | None = None,
         grid: Any = None,

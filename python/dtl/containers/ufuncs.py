@@ -1,28 +1,46 @@
-"""NumPy's ufuncs and operators on containers: each rank computes on its own part, and nothing is communicated."""
+"""NumPy's ufuncs and operators on containers: each rank computes on its own part.
+
+Where all containers are laid out alike, nothing is communicated. Else broadcasting.py brings the operands together.
+"""
 
 from __future__ import annotations
 
 import builtins
 from abc import abstractmethod
-from typing import Any, Iterable, NoReturn
+from typing import TYPE_CHECKING, Any, Iterable, NoReturn, overload
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from .._lazy import matmul
-from .._native.arguments import dtype_number
+from .._lazy import broadcast, by_host, converted, late, matmul, ufunc_by_kernel
+from .._native.arguments import carrier, stored_number
 from .._native.callsite import by_user
-from .._native.library import state
+from .._native.library import bridge, state
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
+from ..policies import Placement
 from ..runtime import scheduler
 from ..runtime.context import Context
+from ..runtime.device_array import DeviceArray
+from .operators import Operators
+
+if TYPE_CHECKING:
+    from .types import Owned
 
 
-class Elementwise(NDArrayOperatorsMixin):
-    """What makes a container a citizen of NumPy: ufuncs, operators, conversions and copies. None of it is collective.
+class Elementwise(Operators):
+    """What makes a container a citizen of NumPy: ufuncs, operators, conversions and copies.
+
+    None of it is collective, but for ufuncs and operators on containers that are divided differently.
 
     A container class has this as a base, and gives what is declared here.
     """
+
+    _handle: int
+    _placement: Placement
+    _carrier: np.dtype[Any] | None
+
+    @abstractmethod
+    def device_view(self) -> DeviceArray:
+        """Return this rank's elements, on their GPU."""
 
     @property
     @abstractmethod
@@ -57,38 +75,34 @@ class Elementwise(NDArrayOperatorsMixin):
         name = f"np.{ufunc.__name__}"
         if method == "reduce" and ufunc in _REDUCTIONS and outputs[0] is None and where is True:
             return _reduce(_REDUCTIONS[ufunc], *inputs, **options)
-        if ufunc is np.matmul and method == "__call__" and outputs[0] is None:
-            return matmul(*inputs, **options)
+        if ufunc in _PRODUCTS and method == "__call__" and outputs[0] is None:
+            return _PRODUCTS[ufunc](*inputs, **options)
         if method == "accumulate" and ufunc in (np.add, np.multiply) and outputs[0] is None:
             options.setdefault("axis", 0)
             return getattr(inputs[0], "cumsum" if ufunc is np.add else "cumprod")(*inputs[1:], **options)
         if method != "__call__":
             text = "no containers; use it on local_view(), and combine the ranks' results, as with dtl.allreduce"
-            raise _refusal(f"{name}.{method}", text)
+            raise refusal(f"{name}.{method}", text)
         if ufunc.signature is not None:
-            raise _refusal(name, "no containers, because it does not work element by element")
+            raise refusal(name, "no containers, because it does not work element by element")
         return _apply(name, ufunc, inputs, outputs, where, options)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        if self.context.size > 1:
-            raise InvalidTypeError(
-                f"a container on {self.context.size} ranks does not become an array by itself: take this rank's part "
-                "with to_numpy() or local_view(), or the whole on one rank with gather_to(root)"
-            )
-        if state.under_way:
-            scheduler.wait_for(self)
-        view = self.local_view()
-        wanted = view.dtype if dtype is None else np.dtype(dtype)
-        if copy is False and wanted != view.dtype:
-            raise InvalidArgumentError(f"elements of {view.dtype} become an array of {wanted} by a copy only")
-        return view.astype(wanted, copy=bool(copy))
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise InvalidTypeError(
+            "a container does not become an array by itself, on any number of ranks: take this rank's part with "
+            "local_view(), or with to_numpy() as a copy, or the whole on one rank with gather_to(root)"
+        )
 
     def __bool__(self) -> NoReturn:
         raise InvalidArgumentError(
-            "a container is neither true nor false; of its elements, combine local_view().any() or .all() with "
-            "dtl.allreduce, and for its size use len()"
+            "a container is neither true nor false: take c.any() or c.all() of its elements, & and | in place of and "
+            "and or, and len(c) for its size"
         )
 
+    @overload
+    def astype(self: Owned, dtype: Any, casting: Any = ..., *, copy: bool = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    @overload
+    def astype(self, dtype: Any, casting: Any = ..., *, copy: bool = ...) -> Any: ...
     def astype(self, dtype: Any, casting: Any = "unsafe", *, copy: bool = True) -> Any:
         """Return a container of another element type, laid out as this one. Not collective.
 
@@ -109,7 +123,7 @@ class Elementwise(NDArrayOperatorsMixin):
         InvalidTypeError
             If casting forbids the conversion.
         """
-        dtype_number(dtype)
+        stored_number(dtype)
         wanted = np.dtype(dtype)
         if not np.can_cast(self.dtype, wanted, casting):
             raise InvalidTypeError(f"elements of {self.dtype} do not become {wanted} with casting {casting!r}")
@@ -117,11 +131,21 @@ class Elementwise(NDArrayOperatorsMixin):
             return self
         if state.under_way:
             scheduler.wait_for(self)
-        elements = self.local_view()
+        if self._placement is _DEVICE and wanted != self.dtype:
+            made = converted(self, wanted)
+            return by_host("astype", Elementwise.astype, (self, wanted), {}) if made is None else made
+        elements: Any = self.local_view()
         result = self._like(wanted)
+        if self._placement is _DEVICE:
+            bridge.call(bridge.COPY_PART, result, np.array([self._handle]), None, 0, 0, 0, 0)
+            return result
         by_user(np.copyto, (result.local_view(), elements), {"casting": "unsafe"})
         return result
 
+    @overload
+    def copy(self: Owned) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    @overload
+    def copy(self) -> Any: ...
     def copy(self) -> Any:
         """Return a container of its own with the same elements, laid out as this one. Not collective."""
         return self.astype(self.dtype)
@@ -132,6 +156,22 @@ class Elementwise(NDArrayOperatorsMixin):
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return self.copy()
 
+
+_DEVICE = Placement.DEVICE
+
+#: The ufuncs of vectors and matrices, and the functions that they call. NumPy before 2.2 has fewer.
+_PRODUCTS: Any = {
+    np.matmul: matmul,
+    **{
+        getattr(np, name): late(home, name)
+        for home, name in (
+            (".linalg.contractions", "vecdot"),
+            (".linalg.numpy_forms", "matvec"),
+            (".linalg.numpy_forms", "vecmat"),
+        )
+        if hasattr(np, name)
+    },
+}
 
 #: The ufuncs whose method reduce works on containers, and the function that it calls.
 _REDUCTIONS: Any = {
@@ -151,7 +191,8 @@ def _reduce(name: str, a: Any, axis: Any = 0, dtype: Any = None, **options: Any)
     return getattr(a, name)(axis, **options)
 
 
-def _refusal(name: str, text: str, kind: type[DTLError] = InvalidTypeError) -> DTLError:
+def refusal(name: str, text: str, kind: type[DTLError] = InvalidTypeError) -> DTLError:
+    """Return the error of a function of NumPy that does not take what it is given."""
     error = kind(f"{name}: {text}")
     error.op = name
     return error
@@ -167,20 +208,26 @@ def _apply(
     name: str, ufunc: np.ufunc, inputs: tuple[Any, ...], outputs: tuple[Any, ...], where: Any, options: dict[str, Any]
 ) -> Any:
     """Call a ufunc on the local parts. All is checked before anything is written."""
-    for value in inputs:
-        _check_operand(name, value)
+    moved = moves(inputs)
+    inputs = tuple([operand(name, value, moved) for value in inputs])
     for value in outputs:
         if value is not None and not isinstance(value, Elementwise):
-            raise _refusal(name, f"out is of type {type(value).__name__}; it must be a container")
+            raise refusal(name, f"out is of type {type(value).__name__}; it must be a container")
     if where is not True:
-        _check_mask(name, where)
+        where = _mask(name, where)
     containers = [value for value in (*inputs, *outputs, where) if isinstance(value, Elementwise)]
+    if scheduler.placed and any([container._placement is _DEVICE for container in containers]):
+        return _on_device(name, ufunc, inputs, outputs, where, options)
     first = containers[0]
+    for value in (*inputs, where):
+        if value.__class__ is np.ndarray and value.ndim:
+            return broadcast(name, ufunc, inputs, outputs, where, options)
     for other in containers[1:]:
-        _check_alike(name, first, other)
+        if other is not first and not are_alike(first, other):
+            return broadcast(name, ufunc, inputs, outputs, where, options)
     views: dict[int, Any] = {}
     _see(containers, views)
-    dtypes = _dtypes(name, ufunc, inputs, outputs, options, int(0 not in first.shape))
+    dtypes = result_dtypes(name, ufunc, inputs, outputs, options, int(0 not in first.shape))
     results = [first._like(dtype) if out is None else out for out, dtype in zip(outputs, dtypes)]
     _see(results, views)
     if where is not True:
@@ -190,6 +237,18 @@ def _apply(
     return results[0] if len(results) == 1 else tuple(results)
 
 
+def _on_device(
+    name: str, ufunc: np.ufunc, inputs: tuple[Any, ...], outputs: tuple[Any, ...], where: Any, options: dict[str, Any]
+) -> Any:
+    """Have the GPU compute a ufunc on this rank's parts, or the host with copies of them."""
+    computed = None
+    if where is True and not options and len(inputs) <= 2 and len(outputs) == 1:
+        computed = ufunc_by_kernel(name, ufunc, inputs, outputs[0])
+    if computed is None:
+        return by_host(name, _apply, (name, ufunc, inputs, outputs, where, options), {}, outputs)
+    return computed
+
+
 def _see(containers: Iterable[Elementwise], views: dict[int, Any]) -> None:
     """Add the local views of the containers that are not there yet, by identity: containers have no hash."""
     for container in containers:
@@ -197,46 +256,66 @@ def _see(containers: Iterable[Elementwise], views: dict[int, Any]) -> None:
             views[id(container)] = container.local_view()
 
 
-def _check_operand(name: str, value: Any) -> None:
+def operand(name: str, value: Any, moved: bool = False) -> Any:
+    """Return an operand that ufuncs take: a container, a number, or an array, which every rank passes alike."""
     if isinstance(value, (Elementwise, bool, int, float, complex)):
-        return
-    if isinstance(value, (np.generic, np.ndarray)) and value.shape == () and not np.ma.is_masked(value):
-        if value.dtype.kind in "biufc":
-            return
-    elif isinstance(value, (list, tuple)) or hasattr(value, "__array__"):
-        raise _refusal(
-            name,
-            f"an operand is of type {type(value).__name__}, which is not divided among the ranks; make a "
-            "container of it with from_numpy, or compute with local_view()",
-        )
-    raise _refusal(name, f"an operand is of type {type(value).__name__}, neither a container nor a number")
+        return value
+    if isinstance(value, (list, tuple)):
+        try:
+            value = np.asarray(value)
+        except ValueError as error:
+            raise refusal(name, f"an operand is no array: {error}", InvalidArgumentError) from None
+    if moved and isinstance(value, (str, bytes)):
+        value = np.asarray(value)[()]
+    if isinstance(value, (np.generic, np.ndarray)) and not np.ma.is_masked(value) and _goes_along(value.dtype, moved):
+        return np.asarray(value) if value.ndim else value
+    if isinstance(value, np.ndarray):
+        what = "has masked elements" if np.ma.is_masked(value) else f"holds {value.dtype}"
+        raise refusal(name, f"an operand of type {type(value).__name__} {what}; containers go with numbers only")
+    raise refusal(
+        name,
+        f"an operand is of type {type(value).__name__}: operands are containers, numbers, and NumPy arrays of numbers "
+        "that are the same on every rank",
+    )
 
 
-def _check_mask(name: str, where: Any) -> None:
-    if isinstance(where, Elementwise):
-        if where.dtype != np.bool_:
-            raise _refusal(name, f"where holds {where.dtype}; it must hold bool")
-    elif not isinstance(where, (bool, np.bool_)):
-        raise _refusal(name, f"where is of type {type(where).__name__}; it must be a container of bool")
+def moves(operands: Iterable[Any]) -> bool:
+    """Say whether an operand is a container of elements that are moved, such as dates: then others may be, too."""
+    return any([isinstance(value, Elementwise) and value._carrier is not None for value in operands])
 
 
-def _check_alike(name: str, one: Any, other: Any) -> None:
+def _goes_along(dtype: np.dtype[Any], moved: bool) -> bool:
+    """Say whether elements go with those of containers: numbers, and what containers hold beside them."""
+    return dtype.kind in "biufc" or (moved and (dtype.kind in "mMSU" or carrier(dtype) is not None))
+
+
+def _mask(name: str, where: Any) -> Any:
+    """Return what says which elements a ufunc computes."""
+    if isinstance(where, (bool, np.bool_)):
+        return where
+    if isinstance(where, (list, tuple)):
+        where = np.asarray(where)
+    if not isinstance(where, (Elementwise, np.ndarray)):
+        raise refusal(name, f"where is of type {type(where).__name__}; it must be a container or an array of bool")
+    if where.dtype != np.bool_:
+        raise refusal(name, f"where holds {where.dtype}; it must hold bool")
+    return where
+
+
+def are_alike(one: Any, other: Any) -> bool:
+    """Say whether the local parts of two containers correspond element by element."""
+    return bool(one._laid_out_as(other)) and one.context is other.context
+
+
+def check_alike(name: str, one: Any, other: Any) -> None:
     """Refuse containers whose local parts do not correspond element by element."""
-    if one is other:
+    if one is other or are_alike(one, other):
         return
-    alike = one._laid_out_as(other)
-    if alike and one.context is other.context:
-        return
-    if one.shape != other.shape:
-        raise _refusal(name, f"the shapes {one.shape} and {other.shape} differ", InvalidArgumentError)
-    if alike:
-        text = "the containers belong to different contexts; dtl.RedistributionPlan moves elements between them"
-    else:
-        text = f"the containers are divided differently: {one!r} and {other!r}; redistribute one of them first"
-    raise _refusal(name, text, InvalidArgumentError)
+    text = f"the containers are divided differently: {one!r} and {other!r}; redistribute one of them first"
+    raise refusal(name, text, InvalidArgumentError)
 
 
-def _dtypes(
+def result_dtypes(
     name: str, ufunc: np.ufunc, inputs: Iterable[Any], outputs: Iterable[Any], options: dict[str, Any], count: int
 ) -> list[np.dtype[Any]]:
     """Return the element types of the results, from a try with count ones for each container: 1, or 0 if all are empty.
@@ -246,22 +325,23 @@ def _dtypes(
     """
 
     def sample(value: Any) -> Any:
-        return np.ones(count, value.dtype) if isinstance(value, Elementwise) else value
+        spreads = isinstance(value, Elementwise) or (value.__class__ is np.ndarray and value.ndim > 0)
+        return np.ones(count, value.dtype) if spreads else value
 
     try:
         with np.errstate(all="ignore"):
             tried = ufunc(*map(sample, inputs), out=tuple(map(sample, outputs)), **options)
     except builtins.OverflowError as error:
-        raise _refusal(name, str(error), OverflowError) from None
+        raise refusal(name, str(error), OverflowError) from None
     except TypeError as error:
-        raise _refusal(name, str(error)) from None
+        raise refusal(name, str(error)) from None
     except ValueError as error:
-        raise _refusal(name, str(error), InvalidArgumentError) from None
+        raise refusal(name, str(error), InvalidArgumentError) from None
     dtypes = [np.asarray(result).dtype for result in (tried if isinstance(tried, tuple) else (tried,))]
     for dtype in dtypes:
         try:
-            dtype_number(dtype)
+            stored_number(dtype)
         except InvalidArgumentError:
             text = f"the result is of {dtype}, which no container holds; dtype= chooses another"
-            raise _refusal(name, text) from None
+            raise refusal(name, text) from None
     return dtypes

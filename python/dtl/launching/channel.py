@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import array
 import os
+import select
 import socket
 import struct
 from collections import deque
@@ -21,11 +22,14 @@ READY = b"r"  # its context is open
 VALUE = b"v"  # what the function returned
 FAILED = b"f"  # what it raised, or what kept the rank from starting
 CLOSED = b"x"  # before an answer: the function has closed the context
+WAITS = b"s"  # it was interrupted in a call that waits for other ranks, which it goes on with until they leave theirs
+SHOWN = b"d"  # something for the user to see, beside what is written
 MET = b"m"  # all ranks are in step; without a body, its context is of no use any more
 
 # To a rank.
 PATHS = b"p"  # where to look for modules
 CALL = b"c"  # a function and its arguments
+LEAVE = b"l"  # end the call that waits, at the next interrupt: nobody will come to it
 MEET = b"w"  # wait for the other ranks
 RENEW = b"n"  # open another context
 QUIT = b"q"  # close the context and end
@@ -106,6 +110,10 @@ class Channel:
         """Send the first message, HELLO, and descriptors beside it."""
         rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))
         self.socket.sendmsg([_HEAD.pack(HELLO, len(body)) + body], [rights])
+
+    def pending(self) -> bool:
+        """Say whether something has come that nobody has received."""
+        return bool(select.select([self.socket], [], [], 0)[0])
 
     def receive(self) -> Message | None:
         """Return the next message, or None where the other end has gone."""

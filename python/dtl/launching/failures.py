@@ -80,6 +80,14 @@ def raised(failures: Sequence[Failure]) -> BaseException:
     return error
 
 
+def interrupted(failures: Sequence[Failure]) -> KeyboardInterrupt:
+    """Return the exception to raise for a call that the user has interrupted; its cause says where the ranks were."""
+    error = KeyboardInterrupt()
+    if failures:
+        error.__cause__ = RemoteTraceback(failures[0].rank, _told(failures))
+    return error
+
+
 def _told(failures: Sequence[Failure]) -> str:
     """Return the tracebacks, each once, with the ranks that have it."""
     ranks: dict[str, list[int]] = {}

@@ -21,8 +21,9 @@ from .._cli import UsageError, command, processes, reports, start, supervise
 from .._cli.started import Started
 from .._native.callsite import PACKAGE
 from ..exceptions import BackendError, BackendUnavailableError
-from . import channel, failures
+from . import channel, failures, interrupts
 from .channel import Channel
+from .interrupts import Interrupts
 from .limit import Limit
 
 # What ranks get to answer after the first one has, before those that have are told to meet the others: ranks that wait
@@ -103,9 +104,15 @@ class _Member:
         self.streams: list[_Stream] = []
         self.ready = False  # whether its context is open
         self.answer: bytes | failures.Failure | None = None
+        self.waits = False  # whether an interrupt has found it in a call that waits
         self.asked = False  # to meet the others, after its answer
         self.met = False
         self.usable = True  # its context
+
+    @property
+    def computes(self) -> bool:
+        """Whether it is at work, and not known to wait."""
+        return self.answer is None and not self.waits
 
     def __str__(self) -> str:
         return f"rank {self.rank} (process {self.pid})"
@@ -130,16 +137,19 @@ class Job:
         self._launcher_said = b""
         self._launcher_over = False
         self._stuck = False  # whether ranks wait for others that do not come
+        self.shown: Callable[[int, bytes], None] = lambda rank, body: None  # called with what ranks show
         started = self._command()
         self._selector = selectors.DefaultSelector()
         self._reports = reports.Reports()  # ranks end themselves when it closes
         self._listener = _listen(self._reports.name + _CALLS)
+        self._interrupts = Interrupts()
         self._over, over = socket.socketpair()
         with _deaf():
             self._child = self._start(started)
             threading.Thread(target=_wait_for, args=(self._child, over), name="dtl-launcher", daemon=True).start()
         self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
         self._selector.register(self._over, selectors.EVENT_READ, self._end_of_launcher)
+        self._selector.register(self._interrupts.event, selectors.EVENT_READ, self._interrupts.take)
         for pipe in (self._child.stdout, self._child.stderr):
             assert pipe is not None
             self._listen_to_launcher(pipe.fileno())
@@ -183,11 +193,12 @@ class Job:
             If it takes longer than the limit.
         """
         self._doing, self._limit = f"in {name}", limit
-        with self._ending_on_error():
+        with self._ending_on_error(), self._interrupts.heeded(not last):
             renew = not all(member.usable for member in self._members)
             self._failures = []
             for member in self._members:
                 member.answer, member.asked, member.met, member.usable = None, False, False, True
+                member.waits = False
                 if renew:
                     member.ready = False
                     member.channel.queue(channel.RENEW)
@@ -195,6 +206,8 @@ class Job:
                 self._send(member)
             self._collect(last)
             self._drain()
+        if self._interrupts.came:
+            raise failures.interrupted(self._failures)
         if self._failures:
             raise failures.raised(self._failures)
         return [member.answer for member in self._members if isinstance(member.answer, bytes)]
@@ -225,10 +238,16 @@ class Job:
             else:  # somebody waits for a message of one that waits here
                 interrupted = True
                 patience = time.monotonic() + _MEETING_SECONDS
-                for member in self._members:
-                    if member.asked and not member.met:
-                        with contextlib.suppress(ProcessLookupError):
-                            os.kill(member.pid, signal.SIGINT)
+                self._end_meeting()
+
+    def _end_meeting(self) -> None:
+        """Have ranks that meet give the context up, unless others will come: they compute, and are interrupted."""
+        if self._interrupts.came and any(member.computes for member in self._members):
+            return
+        for member in self._members:
+            if member.asked and not member.met:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(member.pid, signal.SIGINT)
 
     def _all_ready(self) -> bool:
         return len(self._members) == self.ranks and all(member.ready for member in self._members)
@@ -252,9 +271,23 @@ class Job:
             left = None if end == math.inf else end - time.monotonic()
             if left is not None and left <= 0:
                 return False
+            if self._interrupts.came:
+                self._interrupt()
+                left = min(left or interrupts.AGAIN_SECONDS, interrupts.AGAIN_SECONDS)
             for key, _ in self._selector.select(left):
                 key.data()
         return True
+
+    def _interrupt(self) -> None:
+        """Interrupt the ranks that have not answered; where all of them wait, have them leave the calls that do."""
+        left = [member for member in self._members if member.answer is None]
+        if left and self._interrupts.is_due(all(member.waits for member in left)):
+            for member in left:
+                if self._interrupts.leaves:
+                    member.channel.queue(channel.LEAVE)
+                    self._send(member)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(member.pid, signal.SIGINT)
 
     def _accept(self) -> None:
         connection, _ = self._listener.accept()
@@ -336,6 +369,10 @@ class Job:
             member.ready = True
         elif message.kind == channel.VALUE:
             member.answer = message.body
+        elif message.kind == channel.SHOWN:
+            self.shown(member.rank, message.body)
+        elif message.kind == channel.WAITS:
+            member.waits = True
         elif message.kind == channel.CLOSED:
             member.usable = False
         elif message.kind == channel.MET:
@@ -429,6 +466,7 @@ class Job:
                 for stream in member.streams:
                     os.close(stream.descriptor)
             self._over.close()
+            self._interrupts.close()
             self._reports.close()
             self._selector.close()
             for pipe in (self._child.stdout, self._child.stderr):

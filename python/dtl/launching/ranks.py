@@ -129,8 +129,8 @@ class Ranks:
     Where a function raises, the ranks stay. Where it raises on some ranks only and the others wait for them in a
     message, or where it closes the context, the ranks have another context from the next call on.
 
-    Whatever else goes wrong ends all ranks: a timeout, Ctrl-C, a rank that ends. Calls of several threads run one
-    after the other.
+    Ctrl-C interrupts the call, and the ranks stay, unless there is a second one before they have come back. A timeout
+    and a rank that ends end all ranks. Calls of several threads run one after the other.
 
     Examples
     --------
@@ -158,6 +158,8 @@ class Ranks:
             What fn raised on a rank, as ``dtl.launch`` raises it.
         InvalidTypeError
             If fn or an argument cannot be sent; or if a rank returned what cannot be.
+        KeyboardInterrupt
+            If the user interrupts it; the cause says where the ranks were.
         TimeoutError
             If it takes longer than the pool's timeout. The text says where each rank was, and no rank is left.
         BackendError

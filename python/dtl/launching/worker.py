@@ -18,11 +18,11 @@ from .._cli import processes
 from .._native import library
 from ..exceptions import CollectiveMismatchError, CommunicationError, DTLError, InvalidTypeError
 from ..runtime.context import Context
-from . import channel, failures, transport
+from . import cells, channel, failures, transport
 from .channel import Channel
 
 # The files whose frames are no part of what a function did.
-_OWN = (__file__, contextlib.__file__)
+_OWN = (__file__, contextlib.__file__, cells.__file__)
 
 # What a rank that is in a call gets to end by itself when the launching process has gone.
 _ORPHAN_SECONDS = 2.0
@@ -50,7 +50,8 @@ class _Worker:
         self._rank = rank
         self._context: Context | None = None
         self._raised: BaseException | None = None  # by the last call
-        self._heeds = False  # whether an interrupt is for what is done now
+        self._heeds = ""  # what an interrupt is for now: "call", "meeting" or nothing
+        self._waits = False  # whether the launching process knows that an interrupted call waits
         signal.signal(signal.SIGINT, self._interrupt)
 
     def introduce(self) -> None:
@@ -64,6 +65,7 @@ class _Worker:
             readable.append(ends[0])
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+        cells.show_with(lambda body: self._parent.send(channel.SHOWN, body))
         faulthandler.enable()  # a rank that is aborted prints its stack
         self._parent.greet(f"{self._rank} {os.getpid()}".encode(), readable)
         for end in readable:
@@ -97,16 +99,27 @@ class _Worker:
             self._parent.send(channel.READY)
 
     def _interrupt(self, signum: int, frame: FrameType | None) -> None:
-        if self._heeds:
+        """Raise, once, in what an interrupt is for.
+
+        A call of DTL that waits goes on: it raises when the other ranks leave theirs, and the context stays. Where none
+        does, the launching process says so.
+        """
+        if self._heeds == "call" and library.bridge.waits() and not self._parent.pending():
+            if not self._waits:
+                self._waits = True
+                self._parent.send(channel.WAITS)
+        elif self._heeds:
+            self._heeds = ""
             raise KeyboardInterrupt
 
     @contextlib.contextmanager
-    def _heeding(self) -> Iterator[None]:
-        self._heeds = True
+    def _heeding(self, what: str) -> Iterator[None]:
+        self._waits = False
+        self._heeds = what
         try:
             yield
         finally:
-            self._heeds = False
+            self._heeds = ""
 
     def _call(self, body: bytes) -> tuple[bytes, bytes]:
         """Call the function that the body holds, and return the kind and the body of the answer."""
@@ -114,7 +127,7 @@ class _Worker:
         self._raised = None
         with attempt:
             function, args, kwargs = transport.unpack_in_main(body)
-            with self._heeding():
+            with self._heeding("call"):
                 result = function(self._context, *args, **kwargs)
             try:
                 answer = transport.pack(result)
@@ -135,7 +148,7 @@ class _Worker:
         """Return when all ranks are here, and whether the context can be used; those that wait in a call raise."""
         while self._context is not None and self._context._handle:
             try:
-                with self._heeding():
+                with self._heeding("meeting"):
                     library.context_agree(self._context._handle, "end_of_function", "")
             except CollectiveMismatchError:
                 continue  # of a rank that waited; it comes here, too
@@ -178,9 +191,18 @@ class _Attempt:
         if error is not None:
             while where is not None and where.tb_next is not None and where.tb_frame.f_code.co_filename in _OWN:
                 where = where.tb_next
+            _end_before_handler(where)
             self.failure = failures.describe(self._rank, error, where)
             self.error = error.with_traceback(None)  # which holds what the function worked with
         return True
+
+
+def _end_before_handler(where: TracebackType | None) -> None:
+    """Let the traceback of an interrupt end where it came."""
+    while where is not None and where.tb_next is not None:
+        if where.tb_next.tb_frame.f_code is _Worker._interrupt.__code__:
+            where.tb_next = None
+        where = where.tb_next
 
 
 def _end_with(parent: socket.socket) -> None:

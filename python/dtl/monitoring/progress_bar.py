@@ -55,7 +55,7 @@ def progress(on: bool = True, *, anywhere: bool = False) -> None:
     if not on:
         return
     try:
-        from tqdm import tqdm  # type: ignore[import-untyped]
+        from tqdm import tqdm
     except ImportError as error:
         raise BackendUnavailableError(f"progress needs tqdm: pip install 'pydtl[progress]' ({error})") from None
     first = next((os.environ[name] for name in _RANKS if name in os.environ), "0") == "0"

@@ -1,11 +1,13 @@
-"""What traces know: calls by operation and call site, and a table of them."""
+"""What traces and the ledger of slow paths know: calls by operation and call site, and tables of them."""
 
 from __future__ import annotations
 
 import os
-from typing import Any, Iterable, NamedTuple
+from typing import Any, Iterable, NamedTuple, TypeVar
 
 import numpy as np
+
+from .advice import advice
 
 
 class Record(NamedTuple):
@@ -40,16 +42,75 @@ class Record(NamedTuple):
         return Record(*self[:3], *(a + b for a, b in zip(self[3:], other[3:])))  # type: ignore[arg-type]
 
     @property
+    def key(self) -> tuple[Any, ...]:
+        """What records of the same calls have in common."""
+        return self[:3]
+
+    @property
     def site(self) -> str:
         """The call site as ``file:line``, with the file relative to the current folder where it is inside."""
-        if not self.file:
-            return "?"
-        here = os.path.join(os.getcwd(), "")
-        name = self.file[len(here) :] if self.file.startswith(here) else self.file
-        return f"{name}:{self.line}"
+        return _site(self.file, self.line)
 
 
-Record.__module__ = "dtl.tracing"
+class SlowPath(NamedTuple):
+    """What the calls of one operation from one line came to, of which a faster way is known.
+
+    Attributes
+    ----------
+    kind
+        What is slow, in words.
+    operation
+        Its name, as in errors.
+    file, line
+        The call site: the innermost line of the program that is outside of DTL. "" and 0 where there is none.
+    times
+        How often it was done.
+    bytes
+        The bytes of the elements that went that way on this rank.
+    seconds
+        The time that this rank spent on it, waiting for other ranks included.
+    """
+
+    kind: str
+    operation: str
+    file: str
+    line: int
+    times: int
+    bytes: int
+    seconds: float
+
+    def plus(self, other: SlowPath) -> SlowPath:
+        """Return the record of what both stand for, with this one's kind, operation and call site."""
+        return SlowPath(*self[:4], *(a + b for a, b in zip(self[4:], other[4:])))  # type: ignore[arg-type]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What records of the same calls have in common."""
+        return self[:4]
+
+    @property
+    def site(self) -> str:
+        """The call site as ``file:line``, with the file relative to the current folder where it is inside."""
+        return _site(self.file, self.line)
+
+    @property
+    def faster(self) -> str:
+        """The faster way."""
+        return advice(self.kind, self.operation)
+
+
+for _kind in (Record, SlowPath):
+    _kind.__module__ = "dtl.tracing"
+
+AnyRecord = TypeVar("AnyRecord", Record, SlowPath)
+
+
+def _site(file: str, line: int) -> str:
+    if not file:
+        return "?"
+    here = os.path.join(os.getcwd(), "")
+    name = file[len(here) :] if file.startswith(here) else file
+    return f"{name}:{line}"
 
 
 class Snapshot(NamedTuple):
@@ -61,7 +122,7 @@ class Snapshot(NamedTuple):
     started: int
 
 
-def by_seconds(records: Iterable[Record]) -> list[Record]:
+def by_seconds(records: Iterable[AnyRecord]) -> list[AnyRecord]:
     """Return records with the most seconds first."""
     return sorted(records, key=lambda record: -record.seconds)
 

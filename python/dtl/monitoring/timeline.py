@@ -8,7 +8,7 @@ import os
 import threading
 import time
 import zlib
-from typing import Iterator, NamedTuple, TextIO
+from typing import Any, Iterator, NamedTuple, Sequence, TextIO
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..comm.reductions import allreduce
 from ..ops import MIN, SUM
 from ..runtime.agreement import agree, check_context, local_step
 from ..runtime.context import Context
-from .records import Record, Snapshot, by_seconds
+from .records import AnyRecord, Snapshot, by_seconds
 
 #: Messages there and back for the difference of two clocks.
 _ROUNDS = 10
@@ -49,15 +49,15 @@ def _each(ctx: Context, text: str) -> Iterator[str]:
 # ---- Records ----
 
 
-def sums(snapshot: Snapshot, ctx: Context | None) -> list[Record] | None:
-    """Return the sums of the ranks' records on rank 0, None elsewhere."""
+def sums(kind: type[AnyRecord], records: Sequence[AnyRecord], ctx: Context | None) -> list[AnyRecord] | None:
+    """Return the sums of the ranks' records of a kind on rank 0, None elsewhere."""
     with _ranks(ctx) as ranks:
-        summed: dict[tuple[str, str, int], Record] = {}
-        for text in _each(ranks, json.dumps(snapshot.records)):
+        summed: dict[tuple[Any, ...], AnyRecord] = {}
+        for text in _each(ranks, json.dumps(records)):
             for fields in json.loads(text):
-                record = Record(*fields)
-                before = summed.get(record[:3])
-                summed[record[:3]] = record if before is None else before.plus(record)
+                record = kind(*fields)
+                before = summed.get(record.key)
+                summed[record.key] = record if before is None else before.plus(record)
         return by_seconds(summed.values()) if ranks.is_root else None
 
 

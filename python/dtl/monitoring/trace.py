@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from types import TracebackType
 from typing import Iterator
 
 import numpy as np
@@ -16,6 +15,7 @@ from .._native.library import bridge
 from ..exceptions import BoundsError
 from ..runtime.context import Context
 from . import timeline
+from .recording import Recording
 from .records import Record, Snapshot, by_seconds, table
 
 __all__ = ["Record", "Trace", "table", "trace"]
@@ -35,7 +35,7 @@ _EVENT = np.dtype(
 )
 
 
-class Trace:
+class Trace(Recording):
     """Counts calls, bytes and seconds for each operation and call site, as a context manager. trace() makes one.
 
     It counts while its block runs, and goes on where the block is entered again. Its records can be read at any time.
@@ -44,27 +44,16 @@ class Trace:
     __module__ = "dtl.tracing"
 
     def __init__(self, max_events: int) -> None:
-        self._recorder = bridge.Recorder(max_events, True, ())
-        self._running = 0
+        super().__init__(max_events)
         self._started = 0
 
-    def __enter__(self) -> Trace:
-        self._running += 1
+    def _begin(self) -> None:
         if not self._started:
             self._started = time.monotonic_ns()
-        self._recorder.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        self._running -= 1
-        if not self._running:
-            self._recorder.stop()
+        super()._begin()
 
     def __repr__(self) -> str:
-        state = "running" if self._running else "stopped"
-        return f"<dtl.tracing.Trace of {sum(record.calls for record in self)} calls, {state}>"
+        return f"<dtl.tracing.Trace of {sum(record.calls for record in self)} calls, {self._state}>"
 
     def __str__(self) -> str:
         return self.table()
@@ -75,7 +64,7 @@ class Trace:
     @property
     def records(self) -> list[Record]:
         """The records of this rank, those with the most seconds first."""
-        return by_seconds(_records(self._recorder))
+        return by_seconds(records_of(self._recorder))
 
     @property
     def dropped(self) -> int:
@@ -99,7 +88,7 @@ class Trace:
         list of Record
             None on the other ranks. ``dtl.tracing.table`` makes a table of it.
         """
-        return timeline.sums(self._snapshot(), ctx)
+        return timeline.sums(Record, self.records, ctx)
 
     def save(self, path: str | os.PathLike[str], ctx: Context | None = None) -> None:
         """Write all ranks' calls, one by one, to a file that ui.perfetto.dev and chrome://tracing show. Collective.
@@ -127,7 +116,9 @@ class Trace:
 
     def _snapshot(self) -> Snapshot:
         events = np.frombuffer(self._recorder.events(), _EVENT)
-        return Snapshot(_records(self._recorder), events, self._recorder.dropped, self._started or time.monotonic_ns())
+        return Snapshot(
+            records_of(self._recorder), events, self._recorder.dropped, self._started or time.monotonic_ns()
+        )
 
 
 def trace(*, max_events: int = 100_000) -> Trace:
@@ -166,7 +157,8 @@ def trace(*, max_events: int = 100_000) -> Trace:
     return Trace(number)
 
 
-def _records(recorder: bridge.Recorder) -> list[Record]:
+def records_of(recorder: bridge.Recorder) -> list[Record]:
+    """Return what a recorder has counted."""
     return [
         Record(operation, file or "", line, calls, failed, size, nanoseconds * 1e-9)
         for operation, file, line, calls, failed, size, nanoseconds, _ in recorder.totals()

@@ -11,7 +11,7 @@ from .._native.library import bridge
 from .._native.values import fitting
 from ..comm.requests import Request, new_request
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
-from ..ops import SUM, Op
+from ..ops import SUM, OpLike
 from ..runtime.short_calls import short
 from .window import Window
 
@@ -198,7 +198,7 @@ def _room(win: Window, target: int, offset: int, size: Any, dtype: Any, out: Any
     return made
 
 
-def rma_accumulate(win: Window, target: int, offset: int, data: Any, op: Op | str = SUM) -> None:
+def rma_accumulate(win: Window, target: int, offset: int, data: Any, op: OpLike = SUM) -> None:
     """Combine elements with those of a rank's part of a window (MPI_Accumulate).
 
     Calls that combine or swap elements are atomic among themselves, element by element.
@@ -261,7 +261,7 @@ def rma_fetch_and_add(win: Window, target: int, offset: int, addend: Any, dtype:
     return rma_fetch_and_op(win, target, offset, addend, SUM, dtype)
 
 
-def rma_fetch_and_op(win: Window, target: int, offset: int, value: Any, op: Op | str, dtype: Any = None) -> Any:
+def rma_fetch_and_op(win: Window, target: int, offset: int, value: Any, op: OpLike, dtype: Any = None) -> Any:
     """Combine elements with those of a rank's part of a window, and return what they were (MPI_Get_accumulate).
 
     Parameters

@@ -87,6 +87,8 @@ class Window(Epochs):
         ctx = owner.context if isinstance(owner, DistributedContainer) else owner
         check_context(ctx)
         with local_step(ctx, "window"):
+            if isinstance(owner, DistributedContainer):
+                owner._check_numbers("window")
             self._array, count = _part(owner, size, base)
         self._kept = {}
         self._requests = weakref.WeakSet()

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from types import TracebackType
 from typing import TextIO
 
 from .._native import library
+from .._native.callsite import raised
+from .._native.process import INTERRUPTED
 from . import hang_monitor
 
 _rank: int | None = None
 _earlier_hook = sys.excepthook
+
+# How long dtl run may take to print a traceback, for which it waits for those of other ranks.
+_PRINTED_SECONDS = 5.0
 
 
 def install(rank: int) -> None:
@@ -19,8 +25,45 @@ def install(rank: int) -> None:
     global _rank, _earlier_hook
     if _rank is None:
         _rank = rank
-        _earlier_hook = sys.excepthook
+        if sys.excepthook is not _tell:
+            _earlier_hook = sys.excepthook
         sys.excepthook = _abort_job
+
+
+def install_for_dtl_run() -> None:
+    """Let dtl run print the traceback of what leaves the program before its first context."""
+    if "DTL_RUN" in os.environ and sys.excepthook is sys.__excepthook__:
+        sys.excepthook = _tell
+
+
+def _tell(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
+    import traceback
+
+    if not _printed_by_dtl_run(kind, where, "".join(traceback.format_exception(kind, error, where))):
+        _earlier_hook(kind, error, where)
+
+
+def _printed_by_dtl_run(kind: type[BaseException], where: TracebackType | None, text: str) -> bool:
+    """Have dtl run print a traceback, once for all ranks that raise it, and say whether it has.
+
+    It does not where there is none, where it is on another host, and where the program has put something else in the
+    place of standard error. Of ranks that it interrupts itself it prints where they were.
+    """
+    name = os.environ.get("DTL_RUN")
+    if not name or sys.stderr is not sys.__stderr__:
+        return False
+    import socket
+
+    if issubclass(kind, KeyboardInterrupt):
+        text = f"{INTERRUPTED}{raised(where)}\n{text}"
+
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(_PRINTED_SECONDS)
+        connection.connect(f"\0{name}-tracebacks")
+        connection.sendall(text.encode(errors="replace"))
+        connection.shutdown(socket.SHUT_WR)
+        return connection.recv(1) == b"!"
+    return False
 
 
 def _abort_job(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
@@ -30,12 +73,13 @@ def _abort_job(kind: type[BaseException], error: BaseException, where: Traceback
         return
     import traceback  # imported here: few programs need it
 
-    lines = "".join(traceback.format_exception(kind, error, where)).splitlines()
+    text = "".join(traceback.format_exception(kind, error, where))
     try:
         hang_monitor.wait_for_exit_code(error)
         with contextlib.suppress(AttributeError, OSError, ValueError):  # none, broken or closed: not what matters now
             sys.stdout.flush()
-        sys.stderr.write("".join(f"[rank {_rank}] {line}\n" for line in lines))
+        if not _printed_by_dtl_run(kind, where, text):
+            sys.stderr.write("".join(f"[rank {_rank}] {line}\n" for line in text.splitlines()))
         if _earlier_hook is not sys.__excepthook__:
             _earlier_hook(kind, error, where)
         sys.stderr.flush()
@@ -61,3 +105,6 @@ def _drain(stream: TextIO) -> None:
             if left[0] == 0:
                 break
             time.sleep(0.01)
+
+
+install_for_dtl_run()

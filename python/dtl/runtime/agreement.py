@@ -11,6 +11,7 @@ from .._native import library
 from .._native.arguments import integer
 from .._native.library import bridge
 from ..exceptions import BoundsError, DTLError, InvalidArgumentError, InvalidTypeError, MemoryError
+from . import hints
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,10 +36,13 @@ def _telling_others(f: F, refuse: Callable[..., Any]) -> F:
     op = family.lower() if name == "__init__" else name.strip("_")
 
     def failed(error: Exception, arguments: tuple[Any, ...], words: tuple[str, ...] | None) -> None:
+        better = hints.context_missing(f, error, arguments, words)
         if words:
             first = len(arguments) - len(words)
             arguments = in_order(f, arguments[:first], dict(zip(words, arguments[first:])))
-        tell(error, op, arguments, refuse)
+        tell(better or error, op, arguments, refuse)
+        if better is not None:
+            raise better from None
 
     call: Any = functools.update_wrapper(bridge.Collective(f, failed), f)
     call.__code__, call.__defaults__, call.__kwdefaults__ = f.__code__, f.__defaults__, f.__kwdefaults__
@@ -86,6 +90,19 @@ def _of_dtl(thing: Any) -> bool:
     return f"{type(thing).__module__}.".startswith("dtl.")
 
 
+def on_context(f: F) -> F:
+    """Let a call that concerns no rank but the caller, or one more, say that its context is missing, where it is."""
+
+    def failed(error: Exception, arguments: tuple[Any, ...], words: tuple[str, ...] | None) -> None:
+        better = hints.context_missing(f, error, arguments, words)
+        if better is not None:
+            raise better from None
+
+    call: Any = functools.update_wrapper(bridge.Collective(f, failed), f)
+    call.__code__, call.__defaults__, call.__kwdefaults__ = f.__code__, f.__defaults__, f.__kwdefaults__
+    return cast("F", call)
+
+
 @contextmanager
 def local_step(ctx: Any, op: str) -> Iterator[None]:
     """Do a step of a collective call that may fail on this rank alone, such as the preparation of arguments.
@@ -131,7 +148,7 @@ def confirm() -> None:
 def check_context(ctx: Any) -> None:
     """Raise InvalidTypeError unless ctx is a context."""
     if not isinstance(ctx, bridge.Ranks):
-        raise InvalidTypeError(f"ctx must be a dtl.Context, not {type(ctx).__name__}")
+        raise InvalidTypeError(hints.no_context(ctx))
 
 
 def root_number(ctx: Any, root: Any) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.util
 import os
 
 from .._native import library
@@ -19,6 +21,7 @@ def available() -> list[str]:
 
     The first call opens the libraries that it finds, and initialises none.
     """
+    find_nccl()
     return [name for name in registered() if not library.backend_why_not(name)]
 
 
@@ -56,7 +59,22 @@ def why_not(name: str) -> str | None:
     known = registered()
     if name not in known:
         raise InvalidArgumentError(f"no backend is called {name!r}; there are {', '.join(known)}")
+    if name == "nccl":
+        find_nccl()
     return library.backend_why_not(name) or None
+
+
+@functools.lru_cache(maxsize=None)
+def find_nccl() -> None:
+    """Look for a wheel that has NCCL, once, before the first look for the library; where there is no GPU, for none."""
+    if library.backend_why_not("cuda"):
+        return
+    try:
+        found = importlib.util.find_spec("nvidia.nccl")
+    except ImportError:
+        return
+    for folder in (found.submodule_search_locations or ()) if found is not None else ():
+        library.nccl_search_in(os.path.join(folder, "lib"))
 
 
 def has_mpi() -> bool:
@@ -75,7 +93,11 @@ def has_hip() -> bool:
 
 
 def has_nccl() -> bool:
-    """Say whether NCCL can be used in this process."""
+    """Say whether NCCL can be used in this process: a GPU is there, and the library.
+
+    That is looked for where ``DTL_NCCL_LIB`` says; else it is one that is in the process already, such as PyTorch's,
+    one that pip has installed, or one that the system finds.
+    """
     return why_not("nccl") is None
 
 
@@ -86,6 +108,8 @@ def has_shmem() -> bool:
 
 def placement_available(placement: Placement) -> bool:
     """Say whether containers can be placed there in this process: where it says no, the placement raises.
+
+    To know, it begins to use the GPU that the process usually takes, if there is one.
 
     Parameters
     ----------
@@ -100,4 +124,23 @@ def placement_available(placement: Placement) -> bool:
     placement = Placement(placement)
     if placement in (Placement.HOST, Placement.DEVICE_PREFERRED):
         return True
-    return has_cuda() or has_hip()
+    return not library.placement_why_not(placement is Placement.UNIFIED)
+
+
+def trim() -> int:
+    """Give memory of GPUs that DTL keeps for later containers back to their drivers. Not collective.
+
+    A closed container's memory is kept, since drivers take long to allocate. Before an allocation fails for lack of
+    memory, it is given back anyway: this call is for others that use the same GPU.
+
+    Returns
+    -------
+    int
+        How many bytes were given back; 0 where no GPU is used.
+
+    Raises
+    ------
+    BackendError
+        If the driver fails.
+    """
+    return library.memory_trim()

@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import sys
 from types import TracebackType
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
-from .._native import library, process
+from .._lazy import public
+from .._native import library, log, process, slow_paths
 from .._native.arguments import integer, text
 from .._native.callsite import raised, warn
 from .._native.library import bridge
 from ..exceptions import BufferError, CollectiveMismatchError, CommunicationError, DTLError, InvalidArgumentError
 from ..runtime.short_calls import short
-from . import abort, backends, detached, hang_monitor
+from . import abort, backends, detached, hang_monitor, hints
 from .agreement import collective
 from .devices import DeviceRanks
 
@@ -84,6 +85,7 @@ class Context(DeviceRanks):
 
     _streams: Any = None  # what runs asynchronous calls, where there have been any
     _topologies = 0  # how many grids and graphs of its ranks there are
+    _array_namespace: Any = None  # a weak reference to what dtl.array_api returns for it
 
     def __init__(
         self,
@@ -95,6 +97,7 @@ class Context(DeviceRanks):
         progress: str | None = None,
     ) -> None:
         device = -1 if device_id is None else integer("device_id", device_id)
+        log.configure()
         hang_monitor.configure(check, progress)
         process.refuse_other_versions()
         if comm is None:
@@ -104,6 +107,7 @@ class Context(DeviceRanks):
             self._adopt(library.context_world(device) if unsaid else library.context_on(name, device))
             if self._backend != "cpu":
                 process.claim()
+            _log_choice(self, backend, name)
         elif backend not in (None, "mpi"):
             raise library.invalid("context", f"backend {backend!r} beside a communicator, which MPI connects")
         else:
@@ -119,7 +123,11 @@ class Context(DeviceRanks):
         if self._size > 1:
             if self._backend != "cpu":  # whose ranks are threads of this process
                 abort.install(self._rank)
+                if log.state["rank"] is None:
+                    log.state["rank"] = self._rank
             hang_monitor.start()
+        log.say("context", log.DEBUG, "a context of %d ranks on %r", self._size, self._backend)
+        slow_paths.log_them()
 
     @classmethod
     def _of_threads(cls, ranks: int) -> list[Context]:
@@ -202,6 +210,7 @@ class Context(DeviceRanks):
         """Leave the context without the other ranks, and tell those that wait for this one why."""
         handle, self._handle = self._handle, 0
         if handle and not library.forked():
+            log.say("ranks", log.WARNING, "this rank leaves a context of %d: %s", self._size, why)
             with contextlib.suppress(DTLError):  # below MPI_THREAD_MULTIPLE, another thread may be in a call
                 library.context_give_up(handle, why)
                 if self._streams is not None:
@@ -222,6 +231,15 @@ class Context(DeviceRanks):
         else:
             # Collected at different times on different ranks, so it may not communicate.
             warn(f"{self!r} was not closed", category, self)
+
+    if not TYPE_CHECKING:  # which knows what there is
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what there is in place of an attribute that there is not."""
+            text = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if not name.startswith("_"):
+                text = hints.unknown_attribute(type(self).__name__, name, public)
+            raise AttributeError(text)
 
     def __repr__(self) -> str:
         state = "" if self._handle else ", closed"
@@ -342,6 +360,29 @@ class Context(DeviceRanks):
             raise InvalidArgumentError("to_mpi4py: the ranks are threads of this process, which MPI does not connect")
         process.refuse_child()
         return _mpi4py().mpi4py_module().COMM_SELF.Dup()
+
+
+def _log_choice(ctx: Context, argument: str | None, variable: str) -> None:
+    """Say which backend connects the ranks of the world, and why."""
+    if log.heard("context", log.INFO) is None:
+        return
+    if argument is not None:
+        why = f"backend={argument!r} says so"
+    elif variable:
+        why = f"DTL_BACKEND is {variable!r}"
+    elif ctx._backend == "local":
+        why = "dtl run has started them without MPI"
+    elif ctx._backend == "cpu":
+        why = "no launcher has started this process"
+    else:
+        why = "a launcher has started them, or MPI is initialised"
+    text = f"{ctx.size} ranks on {ctx.backend!r}: {why}"
+    if ctx.has_mpi:
+        from . import mpi
+
+        described = mpi.describe() or {}
+        text += "".join(f"; {described[part]}" for part in ("version", "path") if part in described)
+    log.say("context", log.INFO, "%s", text)
 
 
 def _reason(error: BaseException) -> str:

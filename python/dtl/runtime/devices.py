@@ -8,8 +8,9 @@ from .._lazy import topology_of
 from .._native import library
 from .._native.arguments import integer
 from .._native.library import bridge
-from ..exceptions import BackendUnavailableError
-from . import nccl
+from ..exceptions import BoundsError, InvalidArgumentError
+from . import backends, nccl
+from .agreement import collective
 
 if TYPE_CHECKING:
     from ..topology.affinity import ContextTopology
@@ -22,6 +23,8 @@ class DeviceRanks(bridge.Ranks):
     # What a context says of which __init__ failed, or never ran.
     _device: int = -1
     _backend: str = "no backend"
+    _nccl: int = -1
+    _compared_gpus = False
     _topology: ContextTopology | None = None
 
     @classmethod
@@ -40,14 +43,12 @@ class DeviceRanks(bridge.Ranks):
 
     @property
     def topology(self) -> ContextTopology:
-        """Where the ranks run. Collective when it is first asked for, and then what was found out is kept.
+        """Where the ranks ran when the context was made; ``refresh()`` finds out where they are now. Not collective.
 
         Raises
         ------
         InvalidHandleError
             If the context is closed, and it was not asked for before.
-        CollectiveMismatchError
-            If another rank calls something else.
         """
         if self._topology is None:
             self._topology = topology_of(self)
@@ -75,23 +76,24 @@ class DeviceRanks(bridge.Ranks):
 
     @property
     def has_nccl(self) -> bool:
-        """Whether NCCL connects the ranks' GPUs."""
-        return self._backend == "nccl"
+        """Whether NCCL connects the ranks' GPUs: ``with_nccl`` and ``split_nccl`` make such contexts."""
+        return self._nccl >= 0
 
     @property
     def nccl_mode(self) -> int:
         """One of ``dtl.DTL_NCCL_MODE_*``, or -1 without NCCL."""
-        return -1
+        return self._nccl
 
     def nccl_supports_native(self, op: int) -> bool:
-        """Say whether NCCL itself runs an operation, one of ``dtl.DTL_NCCL_OP_*``, on this context."""
-        nccl.Operation(op)
-        return False
+        """Say whether the GPUs run an operation, one of ``dtl.DTL_NCCL_OP_*``, on this context without the host."""
+        return nccl.Operation(op) in nccl.NATIVE and self._nccl >= 0
 
     def nccl_supports_hybrid(self, op: int) -> bool:
-        """Say whether an operation, one of ``dtl.DTL_NCCL_OP_*``, runs on this context with NCCL's help."""
-        nccl.Operation(op)
-        return False
+        """Say whether an operation, one of ``dtl.DTL_NCCL_OP_*``, runs on this context, if need be by way of the host.
+
+        So do all in mode HYBRID_PARITY, and in NATIVE_ONLY none but those that ``nccl_supports_native`` names.
+        """
+        return self.nccl_supports_native(op) or self._nccl == nccl.Mode.HYBRID_PARITY
 
     def with_cuda(self, device_id: int) -> Context:
         """Return a context of the same ranks with a GPU. Collective.
@@ -105,17 +107,47 @@ class DeviceRanks(bridge.Ranks):
         """
         return self._adopt_handle(library.context_with_device(self._handle, integer("device_id", device_id)))
 
+    @collective
     def with_nccl(self, device_id: int, mode: int = nccl.DTL_NCCL_MODE_HYBRID_PARITY) -> Context:
-        """Return a context whose GPUs NCCL connects. Collective.
+        """Return a context of the same ranks whose GPUs NCCL connects. Collective.
+
+        Its collectives of arrays on those GPUs go from GPU to GPU. All else is as on other contexts: collectives of
+        arrays on the host, messages, containers.
+
+        Parameters
+        ----------
+        device_id
+            The rank's GPU: one that no other rank has.
+        mode
+            What to do with a collective of arrays on GPUs that NCCL lacks: ``DTL_NCCL_MODE_HYBRID_PARITY`` takes the
+            elements through the host, ``DTL_NCCL_MODE_NATIVE_ONLY`` raises InvalidArgumentError.
 
         Raises
         ------
         BackendUnavailableError
             If NCCL cannot be used here; the text says what is missing.
-        """
-        integer("device_id", device_id)
-        raise self._no_nccl(mode)
+        BoundsError
+            If there is no GPU of that number.
+        InvalidArgumentError
+            If two ranks have the same GPU, or mode is none.
+        BackendError
+            If NCCL fails.
 
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     if dtl.has_nccl():
+        ...         with ctx.with_nccl(0) as gpus:
+        ...             assert gpus.nccl_supports_native(dtl.DTL_NCCL_OP_ALLREDUCE)
+        """
+        device, mode = integer("device_id", device_id), nccl.Mode(mode)
+        if device < 0:
+            raise BoundsError(f"with_nccl: device {device} is negative")
+        backends.find_nccl()
+        return self._linked(library.context_with_nccl(self._handle, device), mode)
+
+    @collective
     def split_nccl(
         self,
         color: int,
@@ -125,16 +157,35 @@ class DeviceRanks(bridge.Ranks):
     ) -> Context:
         """Split the context, and let NCCL connect each part's GPUs. Collective.
 
+        Parameters
+        ----------
+        color
+            Which part to join, at least 0.
+        key
+            The new ranks are ordered by key, then by rank.
+        device_id
+            The rank's GPU; by default the context's, or else the one that ``Topology.gpu_id`` names.
+        mode
+            As of ``with_nccl``.
+
         Raises
         ------
-        BackendUnavailableError
-            If NCCL cannot be used here; the text says what is missing.
+        InvalidArgumentError
+            If color or key is out of range, two ranks of a part have the same GPU, or mode is none.
+        BackendUnavailableError, BoundsError, BackendError
+            As for ``with_nccl``.
         """
-        integer("color", color)
-        integer("key", key)
-        raise self._no_nccl(mode)
+        color, key = integer("color", color), integer("key", key)
+        if color < 0:
+            raise InvalidArgumentError(f"split_nccl: color {color} is negative")
+        device = self._device if device_id is None else integer("device_id", device_id)
+        if device_id is not None and device < 0:
+            raise BoundsError(f"split_nccl: device {device} is negative")
+        mode = nccl.Mode(mode)
+        backends.find_nccl()
+        return self._linked(library.context_split_nccl(self._handle, color, key, device), mode)
 
-    def _no_nccl(self, mode: int) -> BackendUnavailableError:
-        nccl.Mode(mode)
-        reason = library.backend_why_not("nccl") or "this version of DTL finds NCCL but does not communicate through it"
-        return BackendUnavailableError(reason)
+    def _linked(self, handle: int, mode: int) -> Context:
+        made = self._adopt_handle(handle)
+        made._nccl = mode
+        return made

@@ -52,6 +52,10 @@ _threads: dict[int, int] = {}
 _interrupted_at = ""
 
 
+#: Whether ranks compare the arrays that they all pass to ufuncs: where a program has said check="full".
+state = {"compares_arrays": False}
+
+
 def configure(check: str | None, progress: str | None = None) -> None:
     """Apply the environment's settings, and a new context's check and progress."""
     source = "progress"
@@ -66,6 +70,7 @@ def configure(check: str | None, progress: str | None = None) -> None:
     if check is not None and check not in _CHECKS:
         raise InvalidArgumentError(f"{source} is {check!r}; it must be one of {', '.join(map(repr, _CHECKS))}")
     library.set_checking(check != "node")
+    state["compares_arrays"] = check == "full"
     if check is not None:
         library.keep_places(check == "full")
     library.set_wait_limits(_seconds("DTL_HANG_REPORT", _REPORT_SECONDS), _seconds("DTL_TIMEOUT", 0.0))

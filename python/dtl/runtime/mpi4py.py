@@ -15,10 +15,13 @@ def native_communicator(comm: Any) -> int:
         handle_of = getattr(sys.modules.get(type(comm).__module__), "_handleof", None)
         handle = handle_of(comm) if handle_of is not None else None
     if not isinstance(handle, int):
-        raise InvalidTypeError(
-            f"comm must be a communicator such as mpi4py's, with an integer handle, not {comm!r} "
-            f"of type {type(comm).__name__}"
-        )
+        text = f"comm must be a communicator such as mpi4py's, with an integer handle, not {comm!r} of type"
+        text += f" {type(comm).__name__}"
+        if isinstance(comm, int):
+            text += f"; how many ranks there are is said where they are started: python -m dtl run -n {comm} ..."
+        elif isinstance(comm, str):
+            text += f"; a backend is chosen with backend={comm!r}"
+        raise InvalidTypeError(text)
     return handle % 2**64
 
 

@@ -39,6 +39,9 @@ class Operation(_Number):
     SCAN = 8
 
 
+#: What GPUs do with NCCL and kernels of DTL's, and without the host.
+NATIVE = frozenset(set(Operation) - {Operation.BARRIER, Operation.SCAN})
+
 DTL_NCCL_MODE_NATIVE_ONLY = Mode.NATIVE_ONLY
 DTL_NCCL_MODE_HYBRID_PARITY = Mode.HYBRID_PARITY
 

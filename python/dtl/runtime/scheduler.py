@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Callable, Iterator, TypeVar, cast
 
-from .._lazy import submitted
+from .._lazy import by_host_copies, submitted
 from .._native import library, threads
 from .._native.callsite import own
 from .._native.library import bridge, state
@@ -29,6 +29,9 @@ _ASYNC = Execution.ASYNC
 
 #: The future that each thread waits for. The hang monitor tells other ranks of it.
 waiting: dict[int, Any] = {}
+
+#: Has a member once this process has made a container on a GPU. Before, no call looks for one.
+placed: set[bool] = set()
 
 _thread = local()
 
@@ -113,6 +116,32 @@ def algorithm(f: F) -> F:
     return cast("F", call)
 
 
+def writes(*names: str) -> Callable[[F], F]:
+    """Say which parameters of an algorithm are containers that it writes, besides ``out``."""
+
+    def said(f: F) -> F:
+        f.__dict__["written"] = names
+        return f
+
+    return said
+
+
+def computed_on_devices(f: F) -> F:
+    """Say that an algorithm takes containers on a GPU as they are."""
+    f.__dict__["computed_on_devices"] = True
+    return f
+
+
+def blocking(f: F) -> F:
+    """Let a call of several collective calls do what an algorithm does, but never return a future."""
+
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return _call_in_turn(f, args, kwargs)
+
+    return cast("F", call)
+
+
 class ShortAlgorithm:
     """An algorithm with the attributes of a function that ``bridge.ShortCall`` reads: its code and its defaults."""
 
@@ -139,6 +168,8 @@ def _call_in_turn(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
         kwargs = keywords_in_order(f, kwargs)
     held = take_turn(f.__name__, args, kwargs)
     try:
+        if placed:
+            return by_host_copies(f, args, kwargs)
         return f(*args, **kwargs)
     except Exception as error:
         tell(error, f.__name__, (*args, *kwargs.values()))
@@ -167,7 +198,9 @@ def defer(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], 
     if own(sys._getframe(depth)):
         if state.under_way:
             wait_for(args, kwargs)
-        return f(*args, **kwargs)
+        return by_host_copies(f, args, kwargs) if placed else f(*args, **kwargs)
+    if placed:
+        return submitted(name or f.__name__, by_host_copies, f, args, keywords_in_order(f, kwargs))
     return submitted(name or f.__name__, f, *args, **keywords_in_order(f, kwargs))
 
 
@@ -175,6 +208,10 @@ class Deferrable(Owner):
     """What asynchronous calls need of a container: its stream, its last call, and how many are under way."""
 
     _execution = Execution.SEQ
+
+    #: The type as which the core moves elements that it does not compute with; None where it does. Short calls, which
+    #: do not look at it, are not for those.
+    _carrier: Any = None
 
     # Of asynchronous calls: the stream that makes them, the last of them, and how many are under way.
     _stream: int | None = None
@@ -189,7 +226,7 @@ class Deferrable(Owner):
                 threads.get_num_threads()  # which tells the core how many
             library.container_parallel(self._handle, parallel)
         self._execution = execution
-        self._deferred = execution is Execution.ASYNC
+        self._deferred = execution is Execution.ASYNC or self._carrier is not None
 
     def close(self, *, wait: bool = False) -> None:
         """Let the elements go. Not collective. A second call does nothing. Views stay.

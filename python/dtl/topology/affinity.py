@@ -90,7 +90,7 @@ def rows_of(seats: list[Seat]) -> list[Row]:
 class ContextTopology:
     """Where the ranks of a context run, as :attr:`Context.topology` gives it. Nothing here is collective but `refresh`.
 
-    ``print`` shows it as a table.
+    It says where they ran when the context was made, until `refresh`. ``print`` shows it as a table.
     """
 
     __module__ = "dtl.seating"
@@ -100,7 +100,7 @@ class ContextTopology:
         self._seats = seats_of(library.context_topology(ctx._handle))
 
     def refresh(self) -> None:
-        """Find out again where all ranks are, such as after `bind`. Collective.
+        """Find out where all ranks are now, such as after `bind`, and how many GPUs their drivers see. Collective.
 
         Raises
         ------
@@ -109,7 +109,7 @@ class ContextTopology:
         CollectiveMismatchError
             If another rank calls something else.
         """
-        self._seats = seats_of(library.context_topology(self._context._handle))
+        self._seats = seats_of(library.context_find_topology(self._context._handle))
 
     @property
     def seats(self) -> list[Seat]:

@@ -25,7 +25,7 @@ class Topology:
     The ranks of the world told each other where they are when they opened their first context of it
     (``dtl.Context()``), and it is this that the functions say, whatever has been bound since. In a process without
     such a context, rank 0 is this process, and there is no other. For a context's own ranks, with their NUMA domains,
-    see :attr:`Context.topology`, which is collective.
+    see :attr:`Context.topology`.
 
     Examples
     --------

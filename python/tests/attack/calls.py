@@ -243,7 +243,6 @@ def _objects(o: Objects) -> dict[str, Call]:
         "erase": (o.map.erase, (5,), {}),
         "clear": (o.map.clear, (), {}),
         "global_view": (o.map.global_view, (), {}),
-        "global_size": (lambda: o.map.global_size, (), {}),
         "map sync": (o.map.sync, (), {}),
         "fence": (o.win.fence, (), {}),
         "Window.close": (o.win.close, (), {}),

@@ -3,9 +3,13 @@
 package gputest
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"unsafe"
 
@@ -32,4 +36,63 @@ func Function(t *testing.T, source string) func(name string) unsafe.Pointer {
 		}
 		return p
 	}
+}
+
+// compiled is the driver in driver, as a shared library.
+var compiled = sync.OnceValues(func() ([]byte, error) {
+	folder, err := os.MkdirTemp("", "fake-gpu")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	gpu, err := sources()
+	if err != nil {
+		return nil, err
+	}
+	made := filepath.Join(folder, "libcuda.so.1")
+	files, err := filepath.Glob(filepath.Join(gpu, "kernels", "*.c"))
+	if err != nil {
+		return nil, err
+	}
+	driver := filepath.Join(gpu, "gputest", "driver")
+	files = append(files, filepath.Join(driver, "cuda.c"), filepath.Join(driver, "errors.c"))
+	command := append([]string{"-g", "-O1", "-shared", "-fPIC", "-ffp-contract=off", "-Wall", "-Werror", "-o", made}, files...)
+	if out, err := exec.Command("cc", append(command, "-ldl", "-lm")...).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("cc: %w\n%s", err, out)
+	}
+	return os.ReadFile(made)
+})
+
+// sources returns the folder of the package above, from the nearest directory above the test that has a go.mod: paths of the
+// compiler may be without their beginning.
+func sources() (string, error) {
+	directory, err := os.Getwd()
+	for ; err == nil; directory = filepath.Dir(directory) {
+		if _, missing := os.Stat(filepath.Join(directory, "go.mod")); missing == nil {
+			return filepath.Join(directory, "backends", "internal", "gpu"), nil
+		}
+		if filepath.Dir(directory) == directory {
+			return "", errors.New("no go.mod above this test")
+		}
+	}
+	return "", err
+}
+
+// Driver opens the driver that tests have in place of a vendor's. It keeps its state for as long as the
+// process lives, so each test has one of its own.
+func Driver(t *testing.T) *dl.Library {
+	t.Helper()
+	file, err := compiled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "libcuda.so.1")
+	if err := os.WriteFile(path, file, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	library, err := dl.Linker.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return library
 }

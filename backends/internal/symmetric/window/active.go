@@ -51,7 +51,7 @@ func (o operation) tag() int32 {
 }
 
 func operationOf(tag int32) operation {
-	return operation{kernel.Op(tag), dtype.Type(tag >> 8), tag&(1<<16) != 0, tag&(1<<17) != 0}
+	return operation{kernel.Op(tag), dtype.Type(uint8(tag >> 8)), tag&(1<<16) != 0, tag&(1<<17) != 0}
 }
 
 // pending is a request without a reply.

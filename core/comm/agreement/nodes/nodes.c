@@ -34,25 +34,51 @@ static void add(dtl_stated *s, const dtl_stated *o) {
     s->started = o->started < s->started ? o->started : s->started;
 }
 
-void dtl_nodes_come(dtl_nodes *m, const dtl_stated *s, const dtl_nodes_elements *brought) {
+/* mix adds a word to a hash: core/comm/wire.Mix. */
+static uint64_t mix(uint64_t h, uint64_t v) {
+    h = (h ^ v) * UINT64_C(1099511628211);
+    return h ^ h >> 32;
+}
+
+/* note begins this rank's next call, and returns its record. */
+static dtl_nodes_record *note(dtl_nodes *m, uint64_t fingerprint, const dtl_nodes_elements *brought) {
     uint64_t number = m->number + 1;
-    dtl_nodes_entry *mine = m->entries != NULL ? m->entries + m->place : (dtl_nodes_entry *)m->out;
-    __atomic_store_n(&m->number, number, __ATOMIC_RELAXED);
+    dtl_nodes_record *r = dtl_nodes_record_of(m, number);
+    m->history = mix(m->history, fingerprint);
     m->brought = *brought;
     m->explains = m->missing = m->at = m->sent = m->looked = 0;
+    *r = (dtl_nodes_record){.number = number, .history = m->history};
+    __atomic_store_n(&m->number, number, __ATOMIC_RELAXED);
+    return r;
+}
+
+/* copy puts a rank's elements behind what describes them. */
+static void copy(char *into, const dtl_nodes_elements *brought) {
+    if (brought->head_bytes > 0)
+        memcpy(into, brought->head, (size_t)brought->head_bytes);
+    if (brought->bytes > 0)
+        memcpy(into + brought->head_bytes, brought->at, (size_t)brought->bytes);
+}
+
+void dtl_nodes_come(dtl_nodes *m, const dtl_stated *s, const dtl_nodes_elements *brought) {
+    dtl_nodes_entry *mine = m->entries != NULL ? m->entries + m->place : (dtl_nodes_entry *)m->out;
+    dtl_nodes_record *r = note(m, s->fingerprint, brought);
+    r->want = s->want;
+    r->differs = s->differs != 0;
+    r->deadlock = s->deadlock != 0;
+    m->role = DTL_NODES_MEETS;
+    m->row = m->rooted ? m->row + 1 : 0;
+    m->rooted = 0;
     m->phase = m->entries == NULL ? DTL_NODES_STEPS : m->place > 0 ? DTL_NODES_AWAITS_LEADER : DTL_NODES_AWAITS_NODE;
-    mine->stated.fingerprint = s->fingerprint;
+    mine->stated.fingerprint = r->history;
     mine->stated.want = s->want;
     mine->stated.started = s->started;
     mine->stated.differs = s->differs;
     mine->stated.deadlock = s->deadlock;
     mine->stated.bytes = (uint64_t)(brought->head_bytes + brought->bytes);
     mine->stated.only = mine->stated.rest = 0;
-    if (brought->head_bytes > 0)
-        memcpy(mine->elements, brought->head, (size_t)brought->head_bytes);
-    if (brought->bytes > 0)
-        memcpy(mine->elements + brought->head_bytes, brought->at, (size_t)brought->bytes);
-    __atomic_store_n(&mine->stated.number, number, __ATOMIC_RELEASE);
+    copy(mine->elements, brought);
+    __atomic_store_n(&mine->stated.number, r->number, __ATOMIC_RELEASE);
 }
 
 /* there says whether what another rank of the node lays down is of this meeting. */
@@ -159,7 +185,8 @@ static int carried(dtl_nodes *m, int rc, uint64_t left) {
 /* finish goes on with an operation. A receive is waited for by the communicator, which counts what has come; a send by 0. */
 static int finish(dtl_nodes *m, uint64_t *request, int64_t patience) {
     struct dtl_nodes_arrival arrival;
-    int done = 0, rc = m->wait_for(request == &m->recv ? m->comm : 0, request, patience, &done, &arrival);
+    int receives = request == &m->recv || request == &m->tree_recv;
+    int done = 0, rc = m->wait_for(receives ? m->comm : 0, request, patience, &done, &arrival);
     if (rc == 0 && done)
         *request = 0;
     return carried(m, rc, *request);
@@ -217,9 +244,122 @@ static int go_through(dtl_nodes *m, int64_t patience) {
     return DTL_NODES_OVER;
 }
 
+/* plan finds this rank's place in the tree of a root: a binomial tree of the ranks in the order of the nodes, from root's on.
+ * Where their number is a power of two, they are numbered so that those of a node stay together, as far as nodes do. */
+static void plan(dtl_nodes *m, int root) {
+    int size = m->size, here = m->slots[m->rank], from = m->slots[root], turned = (size & (size - 1)) == 0;
+    int at = turned ? here ^ from : (here - from + size) % size, width = 1;
+    while (at != 0 ? (at & width) == 0 : width < size)
+        width *= 2;
+    m->child_count = 0;
+    if (at != 0)
+        m->parent = m->ranks[turned ? (at - width) ^ from : (at - width + from) % size];
+    for (width /= 2; width > 0; width /= 2)
+        if (at + width < size && m->child_count < DTL_NODES_CHILDREN)
+            m->children[m->child_count++] = m->ranks[turned ? (at + width) ^ from : (at + width + from) % size];
+}
+
+void dtl_nodes_pass(dtl_nodes *m, uint64_t fingerprint, const dtl_nodes_record *call, const dtl_nodes_elements *brought) {
+    dtl_nodes_record *r = note(m, fingerprint, brought);
+    uint64_t number = r->number, history = r->history;
+    *r = *call;
+    r->number = number;
+    r->history = history;
+    m->row++;
+    m->role = call->role;
+    m->phase = DTL_NODES_TREE;
+    if (call->role == DTL_NODES_GIVES || call->role == DTL_NODES_TAKES)
+        plan(m, call->root - 1);
+    else
+        m->child_count = call->role == DTL_NODES_BRINGS;
+    if (call->role == DTL_NODES_BRINGS)
+        m->children[0] = call->root - 1;
+    if (call->role == DTL_NODES_COLLECTS)
+        m->parent = 0;
+    m->children_sent = m->has_taken = 0;
+    if (call->role == DTL_NODES_TAKES)
+        return;
+    m->given->stated = (dtl_stated){.number = number, .fingerprint = history, .want = call->want};
+    m->given->stated.bytes = (uint64_t)(brought->head_bytes + brought->bytes);
+    copy(m->given->elements, brought);
+}
+
+/* take goes on with the receive of elements. What is of earlier calls was left behind. */
+static int take(dtl_nodes *m, int64_t patience) {
+    const dtl_nodes_record *mine = dtl_nodes_record_of(m, m->number);
+    const dtl_stated *came = &m->taken->stated;
+    struct dtl_nodes_arrival arrival;
+    for (;;) {
+        int how;
+        if (m->held > 0 && m->looked == 0)
+            return DTL_NODES_EARLY;
+        if (came->number == m->number && m->tree_recv == 0)
+            break;
+        if (came->number > m->number && m->tree_recv == 0)
+            return DTL_NODES_ASTRAY;
+        if (m->tree_recv != 0)
+            how = finish(m, &m->tree_recv, patience);
+        else
+            how = carried(m, m->recv_for(m->comm, m->taken, sizeof *m->taken, BYTES, m->parent, m->tree_tag, patience, &m->tree_recv, &arrival),
+                          m->tree_recv);
+        if (how != DTL_NODES_OVER)
+            return how;
+    }
+    if (came->fingerprint != mine->history || (came->want != 0 && mine->want != 0 && came->want != mine->want))
+        return DTL_NODES_ASTRAY;
+    if (m->size == 2)
+        m->verified = m->number;
+    m->has_taken = 1;
+    return DTL_NODES_OVER;
+}
+
+/* collect takes what the other ranks bring, and puts or combines all in the order of the ranks. All make the call, then. */
+static int collect(dtl_nodes *m, int64_t patience) {
+    const dtl_nodes_elements *b = &m->brought;
+    for (; m->parent < m->size; m->parent++, m->has_taken = m->looked = 0) {
+        const char *from = m->parent == m->rank ? m->given->elements : m->taken->elements;
+        int how = m->parent == m->rank ? DTL_NODES_OVER : take(m, patience);
+        if (how != DTL_NODES_OVER)
+            return how;
+        if (b->way == DTL_COMBINED_FOR_ALL && m->parent > 0)
+            accumulate(b, m->collected, from);
+        else if (b->bytes > 0)
+            memcpy(m->collected + (b->way == DTL_TO_ALL ? m->parent * b->bytes : 0), from, (size_t)b->bytes);
+        m->taken->stated.number = 0; /* it is taken */
+    }
+    m->verified = m->number;
+    return DTL_NODES_OVER;
+}
+
+/* pass_on takes root's elements, where they are another's, and sends them to the children; or collects what others bring. */
+static int pass_on(dtl_nodes *m, int64_t patience) {
+    const dtl_nodes_entry *out = m->role == DTL_NODES_TAKES ? m->taken : m->given;
+    int how = DTL_NODES_OVER;
+    if (m->role == DTL_NODES_COLLECTS && (how = collect(m, patience)) != DTL_NODES_OVER)
+        return how;
+    if (m->role == DTL_NODES_TAKES && !m->has_taken && (how = take(m, patience)) != DTL_NODES_OVER)
+        return how;
+    int64_t bytes = (int64_t)(sizeof out->stated + out->stated.bytes);
+    for (; m->children_sent < m->child_count; m->children_sent++) {
+        uint64_t *request = m->tree_sends + m->children_sent;
+        how = carried(m, m->send_for(m->comm, out, bytes, BYTES, m->children[m->children_sent], m->tree_tag, 0, request), 0);
+        if (how != DTL_NODES_OVER)
+            return how;
+    }
+    for (int child = 0; child < m->child_count; child++)
+        if (m->tree_sends[child] != 0 && (how = finish(m, m->tree_sends + child, patience)) != DTL_NODES_OVER)
+            return how;
+    m->phase = DTL_NODES_ALL_HAVE;
+    return DTL_NODES_OVER;
+}
+
 int dtl_nodes_go_on(dtl_nodes *m, int64_t patience) {
     int how;
     switch (m->phase) {
+    case DTL_NODES_ALL_HAVE:
+        return DTL_NODES_OVER;
+    case DTL_NODES_TREE:
+        return pass_on(m, patience);
     case DTL_NODES_AWAITS_LEADER:
         if (!there(m, &m->outcome->stated.number))
             return DTL_NODES_LATE;
@@ -236,11 +376,22 @@ int dtl_nodes_go_on(dtl_nodes *m, int64_t patience) {
             lay_down(m);
     }
     m->phase = DTL_NODES_ALL_HAVE;
+    if (dtl_nodes_outcome(m)->stated.differs == 0)
+        m->verified = m->told = m->number;
     return DTL_NODES_OVER;
 }
 
 const char *dtl_nodes_brought(const dtl_nodes *m, int rank, int *bytes) {
     const dtl_nodes_message *o = dtl_nodes_outcome(m);
+    if (m->role == DTL_NODES_COLLECTS) {
+        *bytes = (int)m->brought.bytes;
+        return m->collected + rank * m->brought.bytes;
+    }
+    if (m->role != DTL_NODES_MEETS) {
+        const dtl_nodes_entry *e = m->role == DTL_NODES_GIVES ? m->given : m->taken;
+        *bytes = (int)e->stated.bytes;
+        return e->elements;
+    }
     if (m->brought.way == DTL_FROM_ROOT) {
         *bytes = (int)o->stated.bytes;
         return o->elements;
@@ -249,12 +400,21 @@ const char *dtl_nodes_brought(const dtl_nodes *m, int rank, int *bytes) {
     return o->elements + (int64_t)m->slots[rank] * *bytes;
 }
 
-int dtl_nodes_leave(dtl_nodes *m, int64_t patience) {
-    int over = 1;
-    if (m->wait_for != NULL && m->recv != 0)
-        over = m->cancel(m->recv) == 0 && finish(m, &m->recv, patience) == DTL_NODES_OVER;
-    if (m->wait_for != NULL && m->send != 0)
-        over = finish(m, &m->send, patience) == DTL_NODES_OVER && over;
+int dtl_nodes_abandon(dtl_nodes *m, int64_t patience) {
+    int left = 0;
     m->phase = DTL_NODES_ALL_HAVE;
-    return over;
+    if (m->wait_for == NULL)
+        return 0;
+    if (m->recv != 0 && (m->cancel(m->recv) != 0 || finish(m, &m->recv, patience) != DTL_NODES_OVER))
+        left |= 1;
+    if (m->tree_recv != 0 && (m->cancel(m->tree_recv) != 0 || finish(m, &m->tree_recv, patience) != DTL_NODES_OVER))
+        left |= 1;
+    if (m->send != 0 && finish(m, &m->send, patience) != DTL_NODES_OVER)
+        left |= 2;
+    for (int child = 0; child < DTL_NODES_CHILDREN; child++)
+        if (m->tree_sends[child] != 0 && finish(m, m->tree_sends + child, patience) != DTL_NODES_OVER)
+            left |= 2;
+    return left;
 }
+
+int dtl_nodes_leave(dtl_nodes *m, int64_t patience) { return dtl_nodes_abandon(m, patience) == 0; }

@@ -76,6 +76,7 @@ const (
 	Sends    = C.DTL_NODES_SENDS
 	Receives = C.DTL_NODES_RECEIVES
 	Sending  = C.DTL_NODES_SENDING
+	Astray   = C.DTL_NODES_ASTRAY
 )
 
 const (
@@ -102,6 +103,7 @@ func SharedBytes(ranks int) int { return messageBytes + ranks*entryBytes }
 type Meeting struct {
 	at   *C.dtl_nodes
 	room *memory.Storage // for messages, and what is as long as there are ranks; nil: this rank has not met yet
+	tree *memory.Storage // for what calls without a meeting need; nil: this rank has made none
 	link Link
 }
 
@@ -109,6 +111,8 @@ type Meeting struct {
 type Link struct {
 	On      backend.Communicator
 	Tag     int
+	TreeTag int    // of root's elements in calls without a meeting
+	GoesOn  bool   // there are such calls
 	Number  uint64 // before the first meeting
 	Memory  memory.Allocator
 	Leaders []int          // the first rank of each node, in order
@@ -130,7 +134,9 @@ func New(link Link) (*Meeting, error) {
 	}
 	*at = C.dtl_nodes{
 		number: C.uint64_t(link.Number), size: C.int32_t(link.On.Size()), looks: C.int32_t(link.Looks), members: 1, tag: C.int32_t(link.Tag),
+		rank: C.int32_t(link.On.Rank()), tree_tag: C.int32_t(link.TreeTag), goes_on: C.int32_t(truth(link.GoesOn)),
 	}
+	at.verified, at.told, at.listened = at.number, at.number, at.number
 	if link.Shared != nil {
 		at.outcome = (*C.dtl_nodes_message)(link.Shared)
 		at.entries = (*C.dtl_nodes_entry)(unsafe.Add(link.Shared, messageBytes))
@@ -154,7 +160,7 @@ func (m *Meeting) Prepare() error {
 		steps, messages = stepsOf(m.link.Leaders, slices.Index(m.link.Leaders, m.link.On.Rank())), 2*messageBytes
 	}
 	slotsBytes, stepsBytes := 4*len(m.link.Slots), len(steps)*int(unsafe.Sizeof(C.dtl_nodes_step{}))
-	room, err := memory.NewStorage(m.link.Memory, messages+stepsBytes+slotsBytes, memory.Alignment)
+	room, err := memory.NewStorage(m.link.Memory, messages+stepsBytes+2*slotsBytes, memory.Alignment)
 	if err != nil {
 		return err
 	}
@@ -166,8 +172,10 @@ func (m *Meeting) Prepare() error {
 		copy(unsafe.Slice(m.at.steps, len(steps)), steps)
 	}
 	m.at.slots = (*C.int32_t)(unsafe.Add(room.Addr(), messages+stepsBytes))
+	m.at.ranks = (*C.int32_t)(unsafe.Add(room.Addr(), messages+stepsBytes+slotsBytes))
 	for rank, slot := range m.link.Slots {
 		unsafe.Slice(m.at.slots, len(m.link.Slots))[rank] = C.int32_t(slot)
+		unsafe.Slice(m.at.ranks, len(m.link.Slots))[slot] = C.int32_t(rank)
 	}
 	return nil
 }
@@ -241,9 +249,9 @@ func (m *Meeting) Brought(rank int) (unsafe.Pointer, int) {
 // Number returns the number of the last meeting. It may be called from any goroutine.
 func (m *Meeting) Number() uint64 { return atomic.LoadUint64((*uint64)(&m.at.number)) }
 
-// Next is the meeting after the last, of texts, which is the caller's.
+// Next is the meeting after the last, of texts, which is the caller's. The calls before it count as alike.
 func (m *Meeting) Next() uint64 {
-	m.at.explains = 1
+	m.at.explains, m.at.history, m.at.row = 1, 0, 0
 	return atomic.AddUint64((*uint64)(&m.at.number), 1)
 }
 
@@ -332,19 +340,24 @@ func (m *Meeting) CloseFastPath() (owner int64) { return atomic.SwapInt64((*int6
 // Leave takes back what is under way with the backend. What cannot be had back keeps the memory.
 func (m *Meeting) Leave(patience time.Duration) {
 	if C.dtl_nodes_leave(m.at, C.int64_t(patience)) == 0 {
-		m.room = nil
+		m.Keep()
 	}
 }
 
 // Keep leaves the memory to what is under way.
-func (m *Meeting) Keep() { m.room = nil }
+func (m *Meeting) Keep() {
+	m.room, m.tree = nil, nil
+	m.at.given, m.at.taken, m.at.records = nil, nil, nil
+}
 
 // Close gives the memory back. Nobody meets any more.
 func (m *Meeting) Close() {
-	if m.room != nil {
-		m.room.Release()
-		m.room = nil
+	for _, room := range []*memory.Storage{m.room, m.tree} {
+		if room != nil {
+			room.Release()
+		}
 	}
+	m.Keep()
 }
 
 // Forsake lets another Meeting have what code outside Go looks at, after Close.

@@ -10,11 +10,16 @@
  * of two, some tell a neighbour before the steps, and hear the outcome after them. Two statements that differ make one that
  * says so, which goes on to all others.
  *
+ * Who needs nothing of the others in a call with a root does not meet: root's elements go down a tree of all ranks, and each rank
+ * goes on when it has what it needs; or each rank sends its own to root. Each keeps a record of its last calls, and sends them to the others now and then, or when it
+ * waits: core/comm/agreement/records.go. A statement has the hash of all calls so far, so a meeting compares these, too.
+ *
  * This is the one implementation: core/comm/agreement calls it for Go, and numpybridge for calls that it makes without Go.
  */
 #ifndef DTL_NODES_H
 #define DTL_NODES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)
@@ -50,6 +55,26 @@ typedef struct {
     char elements[DTL_NODES_PAYLOAD];
 } dtl_nodes_entry;
 
+enum {
+    DTL_NODES_KEPT = 1024, /* how many of its last calls a rank has records of: another may look for one of twice as many as follow */
+    DTL_NODES_AHEAD = 480, /* how many calls a rank may be ahead of what it knows of the others */
+    DTL_NODES_UNSENT = 48, /* how many records of calls without a meeting it may keep to itself */
+    DTL_NODES_CHILDREN = 6, /* and of how many ranks a rank is the parent at most, in a tree of 64 */
+};
+
+/* What a rank does in a call: it meets all others, gives its elements to the others as root, or takes them; or brings them to root,
+ * which collects them. */
+enum { DTL_NODES_MEETS, DTL_NODES_GIVES, DTL_NODES_TAKES, DTL_NODES_BRINGS, DTL_NODES_COLLECTS };
+
+/* What a rank keeps of one of its last calls: hashes of the names of its operation and operator, and what tells it from others.
+ * A call that meets all has its text elsewhere. */
+typedef struct {
+    uint64_t number, history, want, operation, operator;
+    int64_t count;
+    int32_t type, root; /* root: one more than the rank, or 0 */
+    uint8_t role, differs, deadlock, rest[5]; /* as in dtl_stated */
+} dtl_nodes_record;
+
 /* What a leader does with another one. */
 typedef struct {
     int32_t peer; /* the other's rank */
@@ -77,10 +102,11 @@ enum {
     DTL_NODES_SENDS,    /* where it carries the messages: it is to send out, and to set sent and send */
     DTL_NODES_RECEIVES, /* and to receive in, or to go on with that, and to set recv */
     DTL_NODES_SENDING,  /* and to wait for what it sends */
+    DTL_NODES_ASTRAY,   /* what has come from root is of another call */
 };
 
 /* Where a meeting is. */
-enum { DTL_NODES_ALL_HAVE, DTL_NODES_AWAITS_NODE, DTL_NODES_STEPS, DTL_NODES_AWAITS_LEADER };
+enum { DTL_NODES_ALL_HAVE, DTL_NODES_AWAITS_NODE, DTL_NODES_STEPS, DTL_NODES_AWAITS_LEADER, DTL_NODES_TREE };
 
 struct dtl_nodes_arrival {
     int source, tag, cancelled;
@@ -120,16 +146,59 @@ typedef struct {
     int32_t code;           /* why the backend failed */
     uint64_t send, recv;    /* under way; 0: nothing is */
     int32_t explains, unused; /* the meeting is one of texts, of which Go knows alone */
+
+    uint64_t history;         /* a hash of all calls */
+    uint64_t verified;        /* the last call that all are known to have made alike */
+    uint64_t told;            /* the last call whose record the others have been sent, or do not need */
+    uint64_t listened;        /* the last call in which this rank looked for records of others */
+    dtl_nodes_record *records; /* DTL_NODES_KEPT; NULL: this rank has gone on from no call yet */
+    dtl_nodes_record last;     /* in their place: all calls before it are known to have been alike */
+    int32_t goes_on;          /* 1: ranks go on in calls with a root */
+    int32_t rooted;           /* 1: the meeting that this rank comes to next is of such a call */
+    int32_t row;              /* how many such calls there were in a row; from the second on, they are without a meeting */
+    int32_t awake;            /* 1: somebody sends this rank's records to the others if it does not come by */
+    int32_t rank, tree_tag;
+    int32_t *ranks;           /* the ranks in the order of the nodes */
+    dtl_nodes_entry *given;   /* what this rank gives or brings */
+    dtl_nodes_entry *taken;   /* what has come of root, or of a rank that brings something */
+    char *collected;          /* what all have brought: DTL_NODES_ELEMENTS, by rank or combined */
+    int32_t role, parent, child_count, children_sent, has_taken, held;
+    int32_t children[DTL_NODES_CHILDREN];
+    uint64_t tree_recv, tree_sends[DTL_NODES_CHILDREN];
 } dtl_nodes;
 
 /* dtl_nodes_come comes to the next meeting. The elements are copied, and may be none. */
 void dtl_nodes_come(dtl_nodes *m, const dtl_stated *s, const dtl_nodes_elements *brought);
 
+/* dtl_nodes_without_meeting says whether a call with a root is to be made without a meeting. */
+static inline int dtl_nodes_without_meeting(const dtl_nodes *m) { return m->goes_on && m->row > 0; }
+
+/* dtl_nodes_record_of returns the record of one of this rank's last calls. */
+static inline dtl_nodes_record *dtl_nodes_record_of(dtl_nodes *m, uint64_t number) {
+    return m->records != NULL ? m->records + number % DTL_NODES_KEPT : &m->last;
+}
+
+/* dtl_nodes_has_room says whether it may be made now, as far as this rank knows of the others and they know of it. */
+static inline int dtl_nodes_has_room(const dtl_nodes *m) {
+    return m->number - m->told < DTL_NODES_UNSENT && m->number - m->verified < DTL_NODES_AHEAD;
+}
+
+/* dtl_nodes_pass makes the next call of this rank's without a meeting, as the call and its role say. The elements are copied. */
+void dtl_nodes_pass(dtl_nodes *m, uint64_t fingerprint, const dtl_nodes_record *call, const dtl_nodes_elements *brought);
+
 /* dtl_nodes_go_on goes on with the meeting, for at most about so many nanoseconds in the backend. */
 int dtl_nodes_go_on(dtl_nodes *m, int64_t patience);
 
+/* dtl_nodes_abandon ends a call that not all make, and says what is still under way: 1: a receive, 2: sends, or both. */
+int dtl_nodes_abandon(dtl_nodes *m, int64_t patience);
+
 /* dtl_nodes_outcome returns what has come of the meeting, in front of the elements, when all have come. */
 static inline const dtl_nodes_message *dtl_nodes_outcome(const dtl_nodes *m) { return m->place > 0 ? m->outcome : m->out; }
+
+/* dtl_nodes_combined returns where the elements are that were combined. */
+static inline const char *dtl_nodes_combined(const dtl_nodes *m) {
+    return m->role == DTL_NODES_COLLECTS ? m->collected : dtl_nodes_outcome(m)->elements;
+}
 
 /* dtl_nodes_brought returns a rank's elements, or root's, and their length, when all have come. */
 const char *dtl_nodes_brought(const dtl_nodes *m, int rank, int *bytes);

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import numpy as np
 
+from ..._lazy import assign_at, take
 from ..._native.arguments import integer
 from ..._native.library import bridge, state
 from ..._native.values import fingerprint, fitting, spread
@@ -14,11 +15,19 @@ from ...exceptions import InvalidTypeError
 from ...policies import Partition
 from ...runtime import scheduler
 from ...runtime.agreement import agree, collective
+from ...runtime.scheduler import blocking
 from ..base import DistributedContainer
+from ..display import show
 from ..layout import BLOCK, Division
-from . import assignment, masks
+from . import assignment, beside_slices, masks
+from .beside_slices import Mixed
 from .regions import NEW_AXIS, Region, move
-from .subscript import Mask, Points, Where, read
+from .subscript import Gathered, Mask, Points, Where, read
+
+if TYPE_CHECKING:
+    from types import EllipsisType
+
+    from ..types import Owned
 
 
 class Indexed(DistributedContainer):
@@ -28,18 +37,27 @@ class Indexed(DistributedContainer):
 
     - ``c[3]``, ``t[3, -1]``: the element, a NumPy scalar on every rank.
     - ``c[[5, 0, 5]]``, ``t[[0, 1], [2, 3]]``: a NumPy array of the elements on every rank, in the index arrays' shape.
+    - ``c[i]``, ``t[i, j]`` with a container of integers among the indices: a container of the elements, of its shape;
+      ``t[i]`` with one alone: of the rows.
     - ``c[a:b:s]``, ``t[1, ..., ::-1]``: a container of the same class, with a copy of the elements in NumPy's order.
+    - ``t[rows]``, ``t[:, [2, 0]]``, ``t[rows, 1:3]`` with index arrays and slices: a container of the elements, of
+      NumPy's shape. Where all rows stay, so do the elements, and nothing is communicated.
     - ``c[mask]``: likewise the elements where the mask is true: a NumPy array of bool that is the same on every rank,
       or a container of bool that is divided as this one.
+    - ``t[mask]`` with a mask of the first dimensions alone, as ``t[t[:, 0] > 0]``: the rows, however it is divided.
 
     What is made is divided by the same policy, with the same block size, and over the same grid if no dimension that
     the grid divides is taken away. In place of local sizes, and of such a grid, come blocks of dimension 0.
 
     An assignment takes a scalar, an array that is the same on every rank and spreads as NumPy's do, or a container of
-    the shape that is assigned to, divided in any way. Values are cast by NumPy's rule "same_kind", but no integer wraps
-    around.
+    the shape that is assigned to, divided in any way. Of an index that a container holds twice, one value stays. Values
+    are cast by NumPy's rule "same_kind", but no integer wraps around.
     """
 
+    @overload
+    def __getitem__(self: Owned, key: slice | EllipsisType | DistributedContainer) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
     @collective
     def __getitem__(self, key: Any) -> Any:
         if state.under_way:
@@ -49,16 +67,12 @@ class Indexed(DistributedContainer):
         if plain and self._ndim == 1 and self._handle:
             result = bridge.call(bridge.TAKE, self, key, None, 0, 0, 0, 0)
             if result is not NotImplemented:
-                return _as_numpy(result)
+                return _as_numpy(result if self._carrier is None else self._elements(result))
         self._check_open()
         chosen = read(self, key)
         if isinstance(chosen, Points):
-            return _as_numpy(bridge.call(bridge.TAKE, self, chosen.indices, None, 0, 0, 0, 0))
-        if isinstance(chosen, Region):
-            return self._select_region(chosen)
-        if isinstance(chosen, Mask):
-            return self._select_mask(chosen)
-        return masks.select(self, chosen.mask)
+            return _as_numpy(self._elements(bridge.call(bridge.TAKE, self, chosen.indices, None, 0, 0, 0, 0)))
+        return self._select(chosen)
 
     @collective
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -66,14 +80,15 @@ class Indexed(DistributedContainer):
             scheduler.wait_for(self, key, value)
         self._check_open()
         chosen = read(self, key)
+        if isinstance(chosen, Gathered):
+            assign_at(self, chosen.indices, value, chosen.rows)
+            return
         if isinstance(value, DistributedContainer):
             value = assignment.converted(self, chosen, value)
         else:
             value = fitting("values", value, self._dtype)
             if not isinstance(chosen, Where):
                 value = spread("values", value, assignment.selected_shape(chosen))
-            elif value.size != 1:
-                value = masks.one_dimensional(value)
         assignment.assign_selected(self, chosen, value)
 
     def __iter__(self) -> NoReturn:
@@ -84,6 +99,12 @@ class Indexed(DistributedContainer):
 
     def __reversed__(self) -> NoReturn:
         self.__iter__()
+
+    @collective
+    def __contains__(self, value: Any) -> bool:
+        """Say whether any element equals a number. Collective, as all subscripts are."""
+        with self == value as equal:
+            return bool(equal.any())
 
     @collective
     def get(self, indices: Any) -> Any:
@@ -119,7 +140,7 @@ class Indexed(DistributedContainer):
             scheduler.wait_for(self)
         self._check_open()
         wanted = self._own_indices(indices)
-        return _as_numpy(bridge.call(bridge.GET, self, wanted, None, 0, 0, 0, 0))
+        return _as_numpy(self._elements(bridge.call(bridge.GET, self, wanted, None, 0, 0, 0, 0)))
 
     @collective
     def put(self, indices: Any, values: Any) -> None:
@@ -147,10 +168,11 @@ class Indexed(DistributedContainer):
         self._check_open()
         wanted = self._own_indices(indices)
         given = spread("values", fitting("values", values, self._dtype), wanted.shape)
-        bridge.call(bridge.PUT, self, wanted, given, 0, 0, 0, 0)
+        bridge.call(bridge.PUT, self, wanted, self._for_core(given), 0, 0, 0, 0)
 
+    # None elsewhere is Any: programs ask whether the rank is root, which checkers do not take for an answer.
     @collective
-    def gather_to(self, root: int = 0) -> np.ndarray[Any, Any] | None:
+    def gather_to(self, root: int = 0) -> np.ndarray[Any, Any] | Any:
         """Collect all elements on one rank. Collective.
 
         Parameters
@@ -175,21 +197,62 @@ class Indexed(DistributedContainer):
         self._check_open()
         number = integer("root", root)
         out = np.empty(self.shape, self._dtype) if self._context.rank == number else None
-        bridge.call(bridge.GATHER_TO, self, None, out, number, 0, 0, 0)
+        bridge.call(bridge.GATHER_TO, self, None, None if out is None else self._for_core(out), number, 0, 0, 0)
         return out
+
+    @blocking
+    def show(self, root: int = 0) -> None:
+        """Print the first and last values of the whole on one rank, and which rank holds what. Collective.
+
+        The values are printed as NumPy prints an array of them, with its ``np.set_printoptions``; those that it leaves
+        out do not travel. ``print`` of a container shows this rank's own values, and is not collective.
+
+        Parameters
+        ----------
+        root
+            The rank that prints; the same on every rank.
+
+        Raises
+        ------
+        BoundsError
+            If root is outside [0, size).
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     dtl.arange(ctx, 5000).show()
+        <dtl.DistributedVector of 5000 int64, BLOCK over 1 rank>
+        [   0    1    2 ... 4997 4998 4999]
+        rank 0: [0, 5000)
+        """
+        show(self, root)
 
     def _own_indices(self, indices: Any) -> np.ndarray[Any, Any]:
         """Return a rank's own list of indices, in C order."""
-        chosen = read(self, indices)
+        given = indices if isinstance(indices, tuple) else (indices,)
+        chosen = None if any([isinstance(each, DistributedContainer) for each in given]) else read(self, indices)
         if not isinstance(chosen, Points):
             raise InvalidTypeError(f"indices are integers or integer arrays here, not {indices!r}")
         indices_of: np.ndarray[Any, Any] = chosen.indices
         return indices_of
 
+    def _select(self, chosen: Region | Mixed | Mask | Gathered | Where) -> Any:
+        """Return a container with a copy of the elements that a subscript selects. Collective."""
+        if isinstance(chosen, Region):
+            return self._select_region(chosen)
+        if isinstance(chosen, Mixed):
+            return beside_slices.select(self, chosen)
+        if isinstance(chosen, Mask):
+            return self._select_mask(chosen)
+        if isinstance(chosen, Gathered):
+            return beside_slices.rows(self, chosen.indices) if chosen.rows else take(self, chosen.indices)
+        return masks.select(self, chosen.mask)
+
     def _select_region(self, region: Region) -> Any:
         """Return a container with a copy of a region's elements. Collective."""
         kind = self._owning_class() if len(region.shape) == 1 else self._tensor_class
-        made = kind._created(self._context, region.shape, self._dtype, self._division_of(region))
+        made = kind._created(self._context, region.shape, self._dtype, self._division_of(region), self._placement)
         move(made, self, region.source())
         made._run_as(self._execution)
         return made
@@ -210,10 +273,10 @@ class Indexed(DistributedContainer):
         """Return a container with a copy of the elements that a NumPy mask chooses. Collective."""
         agree(self._context, "getitem", f"a mask with fingerprint {fingerprint(mask.chosen)}")
         made = self._owning_class()._created(
-            self._context, mask.indices.shape, self._dtype, self._division.for_other_size()
+            self._context, mask.indices.shape, self._dtype, self._division.for_other_size(), self._placement
         )
         wanted = mask.indices[made.local_indices()]
-        made.local_view()[...] = np.asarray(bridge.call(bridge.GET, self, wanted, None, 0, 0, 0, 0))
+        made._set_part(self._elements(bridge.call(bridge.GET, self, wanted, None, 0, 0, 0, 0)))
         made._run_as(self._execution)
         return made
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..._native.library import bridge
 from ..._native.values import fingerprint, fitting
 from ...exceptions import InvalidArgumentError
 from ...policies import Partition
 from ...runtime.agreement import agree
 from ..base import DistributedContainer, linear_indices
-from . import masks
+from ..indices import from_start, last_occurrences
+from . import beside_slices, masks
+from .beside_slices import Mixed
 from .regions import Region, assign, move
 from .subscript import Mask, Points, Selection, Where
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
-def selected_shape(chosen: Points | Mask | Region) -> tuple[int, ...]:
+def selected_shape(chosen: Points | Mask | Region | Mixed) -> tuple[int, ...]:
     """Return the shape of what is assigned to."""
-    return chosen.shape if isinstance(chosen, Region) else chosen.indices.shape
+    return chosen.shape if isinstance(chosen, (Region, Mixed)) else chosen.indices.shape
 
 
 def converted(to: DistributedContainer, chosen: Selection, value: DistributedContainer) -> DistributedContainer:
@@ -30,9 +30,11 @@ def converted(to: DistributedContainer, chosen: Selection, value: DistributedCon
     if value.context.size != to.context.size:
         raise InvalidArgumentError(f"a container on {value.context.size} ranks for one on {to.context.size}")
     if isinstance(chosen, Where):
-        if value.ndim != 1:
+        rest = to.shape[chosen.mask.ndim :]
+        if value.ndim != 1 + len(rest) or value.shape[1:] != rest:
+            beside = f" and then {rest}" if rest else ""
             raise InvalidArgumentError(
-                f"a container of shape {value.shape} for what a mask selects; it must have 1 dimension"
+                f"a container of shape {value.shape} for what a mask selects; it must have 1 dimension{beside}"
             )
     elif value.shape != selected_shape(chosen):
         raise InvalidArgumentError(f"a container of shape {value.shape} for what has shape {selected_shape(chosen)}")
@@ -51,30 +53,25 @@ def assign_selected(to: DistributedContainer, chosen: Selection, value: Any) -> 
     elif isinstance(value, DistributedContainer):
         if isinstance(chosen, Region):
             move(to, value, chosen.destination())
+        elif isinstance(chosen, Mixed):
+            beside_slices.assign_container(to, chosen, value)
         else:
             _scatter(to, chosen.indices.reshape(-1), value)
     elif isinstance(chosen, Region):
         assign(to, chosen, value)
+    elif isinstance(chosen, Mixed):
+        beside_slices.assign(to, chosen, value)
     else:
-        bridge.call(bridge.GIVE, to, chosen.indices, value, 0, 0, 0, 0)
+        bridge.call(bridge.GIVE, to, chosen.indices, to._for_core(value), 0, 0, 0, 0)
 
 
 def _scatter(to: DistributedContainer, indices: Array, value: DistributedContainer) -> None:
     """Assign a container to the elements of an index list that is the same on every rank. Collective."""
     agree(to.context, "setitem", f"indices with fingerprint {fingerprint(indices)}")
     if value.partition_policy is Partition.REPLICATED:
-        bridge.call(bridge.GIVE, to, indices, value.to_numpy().reshape(-1), 0, 0, 0, 0)
+        bridge.call(bridge.GIVE, to, indices, to._for_core(value.to_numpy()).reshape(-1), 0, 0, 0, 0)
         return
     mine = linear_indices(value).reshape(-1)
-    mine_last = _last_occurrences(indices, to.global_size)[mine]
+    mine_last = last_occurrences(from_start(indices, to.global_size))[mine]
     chosen, values = indices[mine][mine_last], value.local_view().reshape(-1)[mine_last]
-    bridge.call(bridge.PUT, to, chosen, values, 0, 0, 0, 0)
-
-
-def _last_occurrences(indices: Array, size: int) -> Array:
-    """Return a mask of the indices that do not occur again further on: in an assignment, the last stays."""
-    places = np.where(indices < 0, indices + size, indices)
-    last = np.zeros(len(indices), np.bool_)
-    _, first = np.unique(places[::-1], return_index=True)
-    last[len(indices) - 1 - first] = True
-    return last
+    bridge.call(bridge.PUT, to, chosen, to._for_core(values), 0, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""Containers of bool as masks.
+"""Containers of bool as masks, of all elements or of rows: of the first dimensions.
 
 No rank gathers the elements: where a container is not divided in rank order, the ranks move them to one that is, by
 blocks, and the result back.
@@ -6,61 +6,103 @@ blocks, and the result back.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import numpy as np
+
 from ..._native.library import bridge
-from ..._native.values import fingerprint
+from ..._native.values import fingerprint, spread
 from ...comm import collectives
 from ...exceptions import InvalidArgumentError
 from ...policies import Partition
 from ...runtime.agreement import agree
 from ..base import DistributedContainer, linear_indices
 from ..layout import BLOCK, Division
-from .regions import move, whole_region
+from .regions import move_all
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
 def select(of: DistributedContainer, mask: DistributedContainer) -> Any:
-    """Return a container of the elements for which a mask that is divided alike is true. Collective."""
+    """Return a container of the elements, or rows, for which a mask is true. Collective."""
     ctx = of.context
     agree(ctx, "getitem", "a container as a mask")
-    elements, chosen = _in_global_order(of), _in_global_order(mask)
+    elements = _in_global_order(of)
+    chosen = _in_global_order(mask)
+    if mask.ndim < of.ndim:
+        chosen = _beside(elements, chosen)
     part = elements.local_view()[chosen.local_view()]
     agree(ctx, "getitem", "a container as a mask")
-    made = of._owning_class()._from_parts(ctx, part)
+    kind = of._owning_class() if part.ndim == 1 else of._tensor_class
+    made = kind._from_parts(ctx, part)
     made._divide(of._division.for_other_size())
     made._run_as(of.execution_policy)
     return made
 
 
 def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> None:
-    """Assign to the elements for which a mask that is divided alike is true. Collective."""
+    """Assign to the elements, or rows, for which a mask is true. Collective."""
+    rest = of.shape[mask.ndim :]
     if isinstance(value, DistributedContainer):
         agree(of.context, "setitem", f"a container of {value.shape} where another is true")
         indices, counts = _selected(mask)
         _check_count(value.shape[0], sum(counts))
-        fitted = value._owning_class()._created(
-            of.context, value.shape, of.dtype, Division(Partition.EXPLICIT, 0, counts)
-        )
-        move(fitted, value, whole_region(value.shape).source())
-        bridge.call(bridge.PUT, of, indices, fitted.local_view(), 0, 0, 0, 0)
+        kind = value._owning_class() if value.ndim == 1 else value._tensor_class
+        fitted = kind._created(of.context, value.shape, of.dtype, Division(Partition.EXPLICIT, 0, counts))
+        move_all(fitted, value)
+        bridge.call(bridge.PUT, of, _rows(indices, rest), of._for_core(fitted.local_view()).reshape(-1), 0, 0, 0, 0)
         return
     agree(of.context, "setitem", f"values with fingerprint {fingerprint(value)} where a container is true")
-    if value.size == 1:
-        of.local_view()[mask.local_view()] = value.reshape(())
+    if value.ndim == 1 + len(rest) and len(value) == 1:
+        value = value[0]  # spreads over the rows
+    one_for_all = value.ndim <= len(rest) or value.size == 1
+    if not one_for_all and (value.ndim > 1 + len(rest) or (rest and value.shape[1:] != rest)):
+        shape = ", ".join(map(str, ("*", *rest)))
+        raise InvalidArgumentError(f"values of shape {value.shape} for what a mask selects, of shape ({shape})")
+    if one_for_all:
+        if value.size == 1:
+            value = value.reshape(())
+        else:
+            own = np.ix_(*[of.local_indices(d) for d in range(mask.ndim, of.ndim)])
+            value = spread("values", value, rest).reshape(rest)[own]
+        of.local_view()[_own(of, mask)] = value
         return
     indices, counts = _selected(mask)
-    _check_count(value.size, sum(counts))
+    _check_count(len(value), sum(counts))
     start = sum(counts[: of.context.rank])
-    bridge.call(bridge.PUT, of, indices, value[start : start + len(indices)], 0, 0, 0, 0)
+    given = np.ascontiguousarray(value[start : start + len(indices)])
+    bridge.call(bridge.PUT, of, _rows(indices, rest), of._for_core(given).reshape(-1), 0, 0, 0, 0)
 
 
-def one_dimensional(values: Array) -> Array:
-    """Return the values for what a mask selects, one for each element."""
-    if values.ndim != 1:
-        raise InvalidArgumentError(f"values of shape {values.shape} for what a mask selects, which has 1 dimension")
-    return values
+def _own(of: DistributedContainer, mask: DistributedContainer) -> Array:
+    """Return the mask of this rank's elements, or rows. Collective."""
+    if mask.ndim == of.ndim:
+        return mask.local_view()
+    wanted = linear_indices(of, range(mask.ndim))
+    got = mask._elements(bridge.call(bridge.GET, mask, wanted.reshape(-1), None, 0, 0, 0, 0))
+    return got.reshape(wanted.shape)
+
+
+def _rows(indices: Array, rest: tuple[int, ...]) -> Array:
+    """Return the index of each element of rows of a shape."""
+    if not rest:
+        return indices
+    size = math.prod(rest)
+    return (indices[:, np.newaxis] * size + np.arange(size)).reshape(-1)
+
+
+def _beside(elements: DistributedContainer, mask: DistributedContainer) -> DistributedContainer:
+    """Return a mask, of which each rank has what it has of the rows. Both are in rank order. Collective."""
+    ctx = elements.context
+    sizes = np.asarray(collectives.allgather(ctx, np.array([elements.local_shape[0], mask.local_shape[0]])))
+    if (sizes[:, 0] == sizes[:, 1]).all():
+        return mask
+    kind = mask._owning_class() if mask.ndim == 1 else mask._tensor_class
+    divided = Division(Partition.EXPLICIT, sizes=tuple(sizes[:, 0].tolist()))
+    moved: DistributedContainer = kind._created(ctx, mask.shape, mask.dtype, divided)
+    move_all(moved, mask)
+    return moved
 
 
 def _check_count(given: int, selected: int) -> None:
@@ -82,5 +124,5 @@ def _in_global_order(of: DistributedContainer) -> DistributedContainer:
     if of.context.size == 1 or (contiguous and of.grid[0] == of.context.size):
         return of
     copy: DistributedContainer = of._owning_class()._created(of.context, of.shape, of.dtype, BLOCK)
-    move(copy, of, whole_region(of.shape).source())
+    move_all(copy, of)
     return copy

@@ -63,12 +63,17 @@ def whole_region(shape: tuple[int, ...]) -> Region:
 def assign(to: DistributedContainer, region: Region, values: np.ndarray[Any, Any]) -> None:
     """Write values, the same on every rank, to a region: one, or as many as it has. Collective."""
     own = Region(tuple(axis for axis in region.axes if axis.dim != NEW_AXIS))
-    bridge.call(bridge.ASSIGN, to, np.array(own.destination(), np.int64), values, 0, 0, 0, 0)
+    bridge.call(bridge.ASSIGN, to, np.array(own.destination(), np.int64), to._for_core(values), 0, 0, 0, 0)
 
 
 def move(to: DistributedContainer, of: DistributedContainer, rows: list[int]) -> None:
     """Move elements of one container to another. Collective over the ranks of the one that is written to."""
     bridge.call(bridge.MOVE, to, np.array([of._handle, *rows], np.int64), None, 0, 0, 0, 0)
+
+
+def move_all(to: DistributedContainer, of: DistributedContainer) -> None:
+    """Move all of one container to another of its shape. Collective over the ranks of the one that is written to."""
+    move(to, of, whole_region(of.shape).source())
 
 
 def copy_all(of: DistributedContainer, to: DistributedContainer) -> None:

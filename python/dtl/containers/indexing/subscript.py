@@ -10,6 +10,8 @@ import numpy as np
 
 from ...exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..base import DistributedContainer
+from ..indices import check_inside, from_start
+from .beside_slices import Mixed, arranged
 from .regions import NEW_AXIS, Axis, Region
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -34,22 +36,31 @@ class Where(NamedTuple):
     mask: DistributedContainer
 
 
-Selection = Union[Points, Mask, Where, Region]
+class Gathered(NamedTuple):
+    """The elements, or rows, whose indices a container holds, some of them negative."""
+
+    indices: DistributedContainer
+    rows: bool = False
 
 
-def read(of: DistributedContainer, key: Any) -> Selection:
+Selection = Union[Points, Mask, Where, Region, Mixed]
+
+
+def read(of: DistributedContainer, key: Any) -> Selection | Gathered:
     """Return what a subscript selects."""
     entries = key if isinstance(key, tuple) else (key,)
-    if len(entries) == 1 and isinstance(entries[0], DistributedContainer):
-        return _where(of, entries[0])
+    if any([isinstance(entry, DistributedContainer) for entry in entries]):
+        if len(entries) == 1 and entries[0].dtype.kind not in "iu":
+            return _where(of, entries[0])
+        return _gathered(of, entries)
     read_entries = [_entry(entry) for entry in entries]
-    if len(entries) == 1 and _is_mask(read_entries[0]):
+    if len(entries) == 1 and _is_mask(read_entries[0]) and read_entries[0].ndim >= of.ndim:
         return _mask(of, read_entries[0])
-    full = _complete(read_entries, of.ndim)
-    if any(isinstance(entry, np.ndarray) for entry in full):
-        return Points(_combined(full, of.shape))
-    if all(isinstance(entry, int) for entry in full):
+    full = _complete(read_entries, of.shape)
+    if all(isinstance(entry, (int, np.ndarray)) for entry in full):
         return Points(np.asarray(_combined(full, of.shape)))
+    if any(isinstance(entry, np.ndarray) for entry in full):
+        return _mixed(full, of.shape)
     return _region(full, of.shape)
 
 
@@ -70,7 +81,7 @@ def _entry(entry: Any) -> Any:
 def _no_index(entry: Any) -> InvalidTypeError:
     return InvalidTypeError(
         f"index {entry!r} of type {type(entry).__name__}: indices are integers, slices, ..., None, integer arrays, and "
-        "a mask of the container's shape"
+        "masks"
     )
 
 
@@ -110,36 +121,99 @@ def _where(of: DistributedContainer, mask: DistributedContainer) -> Where:
     mask._check_open()
     if mask.dtype != np.bool_:
         raise InvalidTypeError(f"a container of {mask.dtype} is no index; as a mask it must hold bool")
-    if mask.shape != of.shape:
+    if mask.shape != of.shape[: mask.ndim]:
         raise BoundsError(f"a mask of shape {mask.shape} for a container of shape {of.shape}")
-    if not of._laid_out_as(mask):
+    if mask.context.size != of.context.size:
+        raise InvalidArgumentError(f"a mask on {mask.context.size} ranks for a container on {of.context.size}")
+    if mask.ndim == of.ndim and not of._laid_out_as(mask):
         raise InvalidArgumentError(
             f"the mask {mask!r} is divided otherwise than {of!r}; redistribute one of them first"
         )
     return Where(mask)
 
 
-def _complete(entries: list[Any], ndim: int) -> list[Any]:
-    """Return one entry for each dimension, and the Nones: what ... stands for is written out."""
-    given = sum(entry is not None and entry is not Ellipsis for entry in entries)
+def _gathered(of: DistributedContainer, entries: tuple[Any, ...]) -> Gathered:
+    """Return what containers of integers, index arrays and integers select together. Collective."""
+    whole = all(entry is Ellipsis or (isinstance(entry, slice) and entry == slice(None)) for entry in entries[1:])
+    if of.ndim > 1 and whole and len(entries) <= of.ndim + (Ellipsis in entries[1:]):
+        return Gathered(_checked(entries[0], 0, of.shape), rows=True)
+    if len(entries) != of.ndim:
+        raise BoundsError(f"{len(entries)} indices for {of.ndim} dimensions; beside a container there is one for each")
+    if of.ndim == 1:
+        return Gathered(_checked(entries[0], 0, of.shape))
+    linear: Any = 0
+    for d, extent in enumerate(of.shape):
+        index = _checked(entries[d], d, of.shape)
+        linear = linear * extent + (index + (index < 0) * extent)
+    return Gathered(linear)
+
+
+def _checked(entry: Any, d: int, shape: tuple[int, ...]) -> Any:
+    """Return a container of integers, an index array or an integer that is inside a dimension. Collective."""
+    extent = shape[d]
+    if not isinstance(entry, DistributedContainer):
+        index = _entry(entry)
+        if not isinstance(index, (int, np.ndarray)) or _is_mask(index):
+            raise InvalidTypeError("beside a container, indices are containers of integers, arrays and integers")
+        check_bounds(index, d, shape)
+        return index
+    if entry.dtype.kind not in "iu":
+        raise InvalidTypeError(f"a container of {entry.dtype} is no index beside others; it must hold integers")
+    entry._check_open()
+    given = entry.astype(np.int64, copy=False)
+    if given.global_size and bool(((given < -extent) | (given >= extent)).any()):
+        raise BoundsError(f"an index of dimension {d} is outside [{-extent}, {extent})")
+    return given
+
+
+def _complete(entries: list[Any], shape: tuple[int, ...]) -> list[Any]:
+    """Return one entry for each dimension, and the Nones: what ... stands for is written out, as are masks."""
+    ndim = len(shape)
+    given = sum(entry.ndim if _is_mask(entry) else entry is not None and entry is not Ellipsis for entry in entries)
     dots = [at for at, entry in enumerate(entries) if entry is Ellipsis]
     if given > ndim:
         raise BoundsError(f"{given} indices for {ndim} dimension{'s'[: ndim != 1]}")
     if len(dots) > 1:
         raise BoundsError("an index has ... more than once")
-    if any(_is_mask(entry) for entry in entries):
-        raise InvalidTypeError("a mask has the shape of the whole container, and stands alone")
     at = dots[0] if dots else len(entries)
-    return [*entries[:at], *[slice(None)] * (ndim - given), *entries[at + 1 :]]
+    full: list[Any] = []
+    d = 0
+    for entry in [*entries[:at], *[slice(None)] * (ndim - given), *entries[at + 1 :]]:
+        if _is_mask(entry):
+            if entry.shape != shape[d : d + entry.ndim]:
+                raise BoundsError(
+                    f"a mask of shape {entry.shape} for a container of shape {shape}, from dimension {d} on"
+                )
+            full += np.nonzero(entry)
+            d += entry.ndim
+        else:
+            full.append(entry)
+            d += entry is not None
+    return full
+
+
+def _mixed(entries: list[Any], shape: tuple[int, ...]) -> Mixed:
+    """Return what index arrays and integers select beside slices and Nones."""
+    arrays: dict[int, Array] = {}
+    axes: list[Axis] = []
+    before: list[int] = []
+    d = 0
+    for entry in entries:
+        if entry is None:
+            axes.append(Axis(NEW_AXIS, 0, 1, 1, True))
+            continue
+        if isinstance(entry, slice):
+            axes.append(_slice(entry, d, shape[d]))
+        else:
+            check_bounds(entry, d, shape, arrays_too=True)
+            arrays[d] = from_start(np.asarray(entry), shape[d])
+            before.append(len(axes))
+        d += 1
+    return arranged(shape, entries, arrays, axes, before)
 
 
 def _combined(entries: list[Any], shape: tuple[int, ...]) -> Array:
     """Return the index in C order of each element that integers and index arrays select together."""
-    if not all(isinstance(entry, (int, np.ndarray)) for entry in entries):
-        raise InvalidTypeError(
-            "index arrays stand with integers and other index arrays alone, one for each dimension; take slices of the "
-            "result, or write out the indices with np.ix_"
-        )
     for d, entry in enumerate(entries):
         check_bounds(entry, d, shape)
     if len(shape) == 1:
@@ -151,22 +225,16 @@ def _combined(entries: list[Any], shape: tuple[int, ...]) -> Array:
         raise BoundsError(f"index arrays of shapes {shapes} do not fit together") from None
     linear = np.zeros(together[0].shape, np.int64)
     for index, extent in zip(together, shape):
-        linear = linear * extent + np.where(index < 0, index + extent, index)
+        linear = linear * extent + from_start(index, extent)
     return linear
 
 
-def check_bounds(entry: Any, d: int, shape: tuple[int, ...]) -> None:
-    """Refuse what is outside a dimension. Of one dimension, the core does it for arrays."""
+def check_bounds(entry: Any, d: int, shape: tuple[int, ...], arrays_too: bool = False) -> None:
+    """Refuse what is outside a dimension. Of one dimension, the core does it for arrays that it gets as they are."""
     extent = shape[d]
-    if isinstance(entry, int):
-        outside = [] if -extent <= entry < extent else [entry]
-    elif len(shape) == 1:
+    if -extent <= entry < extent if isinstance(entry, int) else len(shape) == 1 and not arrays_too:
         return
-    else:
-        outside = entry[(entry < -extent) | (entry >= extent)]
-    if len(outside):
-        of = "" if len(shape) == 1 else f" of dimension {d}"
-        raise BoundsError(f"index {outside[0]} outside [{-extent}, {extent}){of}")
+    check_inside(np.asarray(entry), extent, "" if len(shape) == 1 else f" of dimension {d}")
 
 
 def _region(entries: list[Any], shape: tuple[int, ...]) -> Region:

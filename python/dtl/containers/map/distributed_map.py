@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator
+import sys
+from typing import Any, Iterator, NoReturn
 
 import numpy as np
 
@@ -11,10 +12,13 @@ from ..._native.arguments import dtype_number, operator_number
 from ..._native.library import bridge
 from ..._native.objects import Owner
 from ..._native.values import fitting
-from ...exceptions import InvalidArgumentError, KeyNotFoundError
-from ...ops import SUM, Op
+from ...exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundError
+from ...ops import SUM, OpLike
+from ...policies import Execution, ExecutionLike, Partition, PartitionLike, Placement, PlacementLike
 from ...runtime.agreement import check_context, collective
 from ...runtime.context import Context
+from ..array_conversion import check_caller
+from ..layout import division, execution_policy, placement_of
 from .keys import Keys
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -42,11 +46,17 @@ class DistributedMap(Owner):
         or ``"U<n>"`` for str, of at most n characters.
     value_dtype
         The type of values: an element type, as of a :class:`DistributedVector`.
+    partition
+        PARTITION_HASH, the only one of a map: the hash of a key says which rank has its entry.
+    placement
+        PLACEMENT_HOST, or PLACEMENT_DEVICE_PREFERRED, which is the host here: entries lie there.
+    execution
+        EXEC_SEQ or EXEC_PAR, which mean the same here: each rank goes through its own part of a batch.
 
     Raises
     ------
     InvalidArgumentError
-        If there are no such keys or values. On every rank.
+        If there are no such keys or values, or the map has no such policy. On every rank.
     InvalidTypeError
         If ctx is no context.
     CollectiveMismatchError
@@ -65,8 +75,27 @@ class DistributedMap(Owner):
     __module__ = "dtl"
 
     @collective
-    def __init__(self, ctx: Context, key_dtype: Any, value_dtype: Any) -> None:
+    def __init__(
+        self,
+        ctx: Context,
+        key_dtype: Any,
+        value_dtype: Any,
+        *,
+        partition: PartitionLike = Partition.HASH,
+        placement: PlacementLike = Placement.HOST,
+        execution: ExecutionLike = Execution.SEQ,
+    ) -> None:
         check_context(ctx)
+        if division(partition).partition is not Partition.HASH:
+            raise InvalidArgumentError(
+                f"partition {partition!r}: a map has PARTITION_HASH, since the hash of a key says which rank has it"
+            )
+        if placement_of(placement) not in (Placement.HOST, Placement.DEVICE_PREFERRED):
+            raise InvalidArgumentError(f"placement {placement!r}: the entries of a map lie on the host")
+        self._placement = Placement.HOST
+        self._execution = execution_policy(execution)
+        if self._execution is Execution.ASYNC:
+            raise InvalidArgumentError("a map has no execution EXEC_ASYNC: its calls return when they are complete")
         self._keys = Keys(key_dtype)
         number = dtype_number(value_dtype)
         self._dtype: np.dtype[Any] = np.dtype(value_dtype)
@@ -87,6 +116,13 @@ class DistributedMap(Owner):
             return "<dtl.DistributedMap, closed>"
         return f"<dtl.DistributedMap of {len(self)} {self._keys.name} to {self._dtype}, {self.local_size} here>"
 
+    def __reduce__(self) -> NoReturn:
+        raise InvalidTypeError(
+            "a DistributedMap is not pickled, because its entries are divided among the ranks: write it with "
+            "dtl.checkpoint(path, {...}), which dtl.restore reads on any number of ranks; or send what global_view() "
+            "returns"
+        )
+
     @property
     def context(self) -> Context:
         """The ranks."""
@@ -102,6 +138,21 @@ class DistributedMap(Owner):
         """The type of values."""
         return self._dtype
 
+    @property
+    def partition_policy(self) -> Partition:
+        """Which rank has which entry: PARTITION_HASH."""
+        return Partition.HASH
+
+    @property
+    def placement_policy(self) -> Placement:
+        """Where the entries lie: one of ``dtl.PLACEMENT_*``."""
+        return self._placement
+
+    @property
+    def execution_policy(self) -> Execution:
+        """How each rank goes through its part: EXEC_SEQ or EXEC_PAR."""
+        return self._execution
+
     # ---- Sizes ----
 
     def __len__(self) -> int:
@@ -114,21 +165,19 @@ class DistributedMap(Owner):
         return library.map_local_size(self._handle)
 
     @property
-    @collective
     def global_size(self) -> int:
-        """The number of entries on all ranks, which add up what they have. Collective."""
-        self._check_open()
-        return library.map_global_size(self._handle)
+        """The number of entries on all ranks, as ``len`` says it. Not collective."""
+        return library.map_len(self._handle)
 
     @property
     def size(self) -> int:
-        """The same as ``global_size``. Collective."""
-        return self.global_size
+        """The same as ``global_size``. Not collective."""
+        return library.map_len(self._handle)
 
     @property
     def empty(self) -> bool:
-        """Whether there is no entry on any rank. Collective."""
-        return self.global_size == 0
+        """Whether there is no entry on any rank. Not collective."""
+        return library.map_len(self._handle) == 0
 
     # ---- One key from each rank ----
 
@@ -230,7 +279,7 @@ class DistributedMap(Owner):
         bridge.call(bridge.MAP_INSERT, self, _plain(prepared), given, 0, 0, 0, 0)
 
     @collective
-    def update_many(self, keys: Any, values: Any, op: Op | str = SUM) -> None:
+    def update_many(self, keys: Any, values: Any, op: OpLike = SUM) -> None:
         """Combine values with those of this rank's own list of keys; a key that is new gets the value. Collective.
 
         Parameters
@@ -368,8 +417,32 @@ class DistributedMap(Owner):
         """Return a copy of this rank's entries: an array of keys and one of values. Not collective.
 
         Their order is the table's: the same calls on as many ranks give the same.
+
+        Raises
+        ------
+        TypeError
+            If a library of plots or tables calls it, which takes this rank's entries for all.
         """
+        check_caller(self, sys._getframe(1))
         return self._entries(0)
+
+    def local_view(self) -> tuple[Array, Array]:
+        """Return this rank's entries: an array of keys and one of values, neither of which can be written to.
+
+        Not collective. They are the entries as they are now: a map moves them as it grows, so that later changes do not
+        show.
+
+        Examples
+        --------
+        >>> import dtl, numpy as np
+        >>> with dtl.Context() as ctx, dtl.DistributedMap(ctx, np.int64, np.float64) as squares:
+        ...     squares.insert(3, 9.0)
+        ...     squares.local_view() if ctx.size == 1 else None
+        (array([3]), array([9.]))
+        """
+        keys, values = self._entries(0)
+        keys.flags.writeable = values.flags.writeable = False
+        return keys, values
 
     @collective
     def global_view(self) -> tuple[Array, Array]:
@@ -392,11 +465,11 @@ class DistributedMap(Owner):
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the keys on this rank, NumPy scalars, as they are now. Not collective."""
-        return iter(self.to_numpy()[0])
+        return iter(self._entries(0)[0])
 
     def items(self) -> Iterator[tuple[Any, Any]]:
         """Iterate over the keys on this rank with their values, NumPy scalars, as they are now. Not collective."""
-        return zip(*self.to_numpy())
+        return zip(*self._entries(0))
 
 
 def _plain(keys: Array) -> Array:

@@ -1,0 +1,160 @@
+/* Calls of a GPU driver. The current context belongs to the thread of the system, of which Go changes at will and on which
+ * Python may have another device current: each call has the device's context current for its own time only. */
+#include "driver.h"
+
+static const char *const symbols[] = {
+#define X(field, name, parameters) name,
+    GPU_FUNCTIONS(X)
+#undef X
+};
+
+enum {
+    FUNCTIONS = sizeof symbols / sizeof *symbols,
+    MANAGED_MEMORY = 83,  /* CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY */
+    CONCURRENT = 89,      /* CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS */
+    ATTACH_GLOBAL = 1,    /* CU_MEM_ATTACH_GLOBAL: every stream may touch it */
+    IS_MANAGED = 8,       /* CU_POINTER_ATTRIBUTE_IS_MANAGED */
+    DEVICE_ORDINAL = 9,   /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
+    PORTABLE = 1,         /* CU_MEMHOSTALLOC_PORTABLE: pinned for every context */
+    NON_BLOCKING = 1,     /* CU_STREAM_NON_BLOCKING */
+    DISABLE_TIMING = 2,   /* CU_EVENT_DISABLE_TIMING */
+};
+
+_Static_assert(sizeof(gpu_table) == FUNCTIONS * sizeof(void *), "a table is an array of addresses");
+
+const char *gpu_symbol(int i) { return i >= 0 && i < FUNCTIONS ? symbols[i] : NULL; }
+
+void gpu_set(gpu_table *table, int i, void *function) { ((void **)table)[i] = function; }
+
+int gpu_enter(const gpu_device *d, int *pushed) {
+    void *current = NULL;
+    *pushed = 0;
+    int rc = d->table->context_current(&current);
+    if (rc == 0 && current != d->context) {
+        rc = d->table->context_push(d->context);
+        *pushed = rc == 0;
+    }
+    return rc;
+}
+
+int gpu_leave(const gpu_device *d, int pushed, int rc) {
+    void *popped;
+    int failed = pushed ? d->table->context_pop(&popped) : 0;
+    return rc != 0 ? rc : failed;
+}
+
+/* WITHIN calls a function of the driver in the device's context, and returns its error. */
+#define WITHIN(d, call)                  \
+    do {                                 \
+        int pushed, rc = gpu_enter(d, &pushed); \
+        if (rc == 0)                     \
+            rc = (d)->table->call;       \
+        return gpu_leave(d, pushed, rc);     \
+    } while (0)
+
+int gpu_name(const gpu_table *t, int number, char name[128]) {
+    int device, rc = t->device_get(&device, number);
+    if (rc == 0)
+        rc = t->device_name(name, 128, device);
+    name[127] = 0;
+    return rc;
+}
+
+int gpu_open(const gpu_table *t, int number, gpu_device *d) {
+    d->table = t;
+    int rc = t->device_get(&d->number, number);
+    if (rc == 0)
+        rc = gpu_name(t, number, d->name);
+    if (rc == 0)
+        rc = t->device_attribute(&d->managed, MANAGED_MEMORY, d->number);
+    if (rc == 0)
+        rc = t->device_uuid(d->uuid, d->number);
+    if (rc == 0)
+        rc = t->device_attribute(&d->concurrent, CONCURRENT, d->number);
+    return rc == 0 ? t->context_retain(&d->context, d->number) : rc;
+}
+
+int gpu_memory_info(const gpu_device *d, size_t *left, size_t *total) { WITHIN(d, memory_info(left, total)); }
+
+int gpu_alloc(const gpu_device *d, size_t size, int managed, gpu_address *at) {
+    if (managed)
+        WITHIN(d, alloc_managed(at, size, ATTACH_GLOBAL));
+    WITHIN(d, alloc(at, size));
+}
+
+int gpu_release(const gpu_device *d, gpu_address at) { WITHIN(d, release(at)); }
+
+int gpu_host_alloc(const gpu_device *d, size_t size, void **at) { WITHIN(d, host_alloc(at, size, PORTABLE)); }
+
+int gpu_host_release(const gpu_device *d, void *at) { WITHIN(d, host_release(at)); }
+
+int gpu_synchronize(const gpu_device *d) { WITHIN(d, context_synchronize()); }
+
+int gpu_stream_create(const gpu_device *d, gpu_stream *stream) { WITHIN(d, stream_create((void **)stream, NON_BLOCKING, 0)); }
+
+int gpu_stream_synchronize(const gpu_device *d, gpu_stream stream) { WITHIN(d, stream_synchronize((void *)stream)); }
+
+int gpu_stream_query(const gpu_device *d, gpu_stream stream) { WITHIN(d, stream_query((void *)stream)); }
+
+int gpu_event_create(const gpu_device *d, gpu_event *event) { WITHIN(d, event_create((void **)event, DISABLE_TIMING)); }
+
+int gpu_event_destroy(const gpu_device *d, gpu_event event) { WITHIN(d, event_destroy((void *)event)); }
+
+int gpu_event_synchronize(const gpu_device *d, gpu_event event) { WITHIN(d, event_synchronize((void *)event)); }
+
+int gpu_copy(const gpu_device *d, gpu_stream stream, gpu_address to, gpu_address from, size_t size, gpu_event event) {
+    int pushed, rc = gpu_enter(d, &pushed);
+    if (rc == 0)
+        rc = d->table->copy(to, from, size, (void *)stream);
+    if (rc == 0 && event != 0)
+        rc = d->table->event_record((void *)event, (void *)stream);
+    return gpu_leave(d, pushed, rc);
+}
+
+int gpu_fill(const gpu_device *d, gpu_stream stream, gpu_address to, unsigned value, int item, size_t n) {
+    if (item == 1)
+        WITHIN(d, fill_8(to, (unsigned char)value, n, (void *)stream));
+    if (item == 2)
+        WITHIN(d, fill_16(to, (unsigned short)value, n, (void *)stream));
+    WITHIN(d, fill_32(to, value, n, (void *)stream));
+}
+
+int gpu_locate(const gpu_device *d, gpu_address at, int *number, int *managed) {
+    unsigned is = 0;
+    int pushed, rc = gpu_enter(d, &pushed);
+    if (rc == 0)
+        rc = d->table->pointer_attribute(number, DEVICE_ORDINAL, at);
+    if (rc == 0)
+        rc = d->table->pointer_attribute(&is, IS_MANAGED, at);
+    *managed = is != 0;
+    return gpu_leave(d, pushed, rc);
+}
+
+int gpu_order(const gpu_device *d, gpu_stream before, gpu_stream after) {
+    void *event = NULL;
+    int pushed, rc = gpu_enter(d, &pushed);
+    if (rc == 0)
+        rc = d->table->event_create(&event, DISABLE_TIMING);
+    if (rc == 0)
+        rc = d->table->event_record(event, (void *)before);
+    if (rc == 0)
+        rc = d->table->stream_wait((void *)after, event, 0);
+    if (event != NULL) {
+        int failed = d->table->event_destroy(event); /* the driver keeps it until the stream has come to it */
+        rc = rc != 0 ? rc : failed;
+    }
+    return gpu_leave(d, pushed, rc);
+}
+
+int gpu_load(const gpu_device *d, const void *image, uintptr_t *module) {
+    WITHIN(d, module_load((void **)module, image, 0, NULL, NULL));
+}
+
+int gpu_function(const gpu_device *d, uintptr_t module, const char *name, uintptr_t *function) {
+    WITHIN(d, module_function((void **)function, (void *)module, name));
+}
+
+int gpu_launch(const gpu_device *d, gpu_stream stream, uintptr_t function, unsigned blocks, unsigned threads, void *argument) {
+    void *arguments[] = {argument};
+    WITHIN(d, launch((void *)function, blocks, 1, 1, threads, 1, 1, 0, (void *)stream, arguments, NULL));
+}

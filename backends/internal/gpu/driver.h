@@ -1,0 +1,127 @@
+/* The functions of a GPU driver that this package calls, found by name at run time, and calls of them that have a context
+ * current for as long as they take.
+ *
+ * Every function below returns the driver's error, 0 for none. */
+#ifndef DTL_GPU_DRIVER_H
+#define DTL_GPU_DRIVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef unsigned long long gpu_address;
+
+/* Streams and events as Go passes them, whose pointers are not small numbers, as streams that others made may be. */
+typedef uintptr_t gpu_stream;
+typedef uintptr_t gpu_event;
+
+/* X(our name, the driver's, its parameters). */
+#define GPU_FUNCTIONS(X)                                                                        \
+    X(init, "cuInit", (unsigned flags))                                                         \
+    X(error_text, "cuGetErrorString", (int code, const char **text))                            \
+    X(device_count, "cuDeviceGetCount", (int *count))                                           \
+    X(device_get, "cuDeviceGet", (int *device, int number))                                     \
+    X(device_name, "cuDeviceGetName", (char *name, int length, int device))                     \
+    X(device_uuid, "cuDeviceGetUuid", (void *uuid, int device))                                 \
+    X(device_attribute, "cuDeviceGetAttribute", (int *value, int attribute, int device))        \
+    X(context_retain, "cuDevicePrimaryCtxRetain", (void **context, int device))                 \
+    X(context_current, "cuCtxGetCurrent", (void **context))                                     \
+    X(context_push, "cuCtxPushCurrent_v2", (void *context))                                     \
+    X(context_pop, "cuCtxPopCurrent_v2", (void **context))                                      \
+    X(context_synchronize, "cuCtxSynchronize", (void))                                          \
+    X(memory_info, "cuMemGetInfo_v2", (size_t *left, size_t *total))                            \
+    X(alloc, "cuMemAlloc_v2", (gpu_address *at, size_t size))                                   \
+    X(alloc_managed, "cuMemAllocManaged", (gpu_address *at, size_t size, unsigned flags))       \
+    X(release, "cuMemFree_v2", (gpu_address at))                                                \
+    X(host_alloc, "cuMemHostAlloc", (void **at, size_t size, unsigned flags))                   \
+    X(host_release, "cuMemFreeHost", (void *at))                                                \
+    X(copy, "cuMemcpyAsync", (gpu_address to, gpu_address from, size_t size, void *stream))     \
+    X(fill_8, "cuMemsetD8Async", (gpu_address to, unsigned char value, size_t n, void *stream)) \
+    X(fill_16, "cuMemsetD16Async", (gpu_address to, unsigned short value, size_t n, void *stream)) \
+    X(fill_32, "cuMemsetD32Async", (gpu_address to, unsigned value, size_t n, void *stream))    \
+    X(stream_create, "cuStreamCreateWithPriority", (void **stream, unsigned flags, int priority)) \
+    X(stream_synchronize, "cuStreamSynchronize", (void *stream))                                \
+    X(stream_query, "cuStreamQuery", (void *stream))                                            \
+    X(stream_wait, "cuStreamWaitEvent", (void *stream, void *event, unsigned flags))            \
+    X(event_create, "cuEventCreate", (void **event, unsigned flags))                            \
+    X(event_destroy, "cuEventDestroy_v2", (void *event))                                        \
+    X(event_record, "cuEventRecord", (void *event, void *stream))                               \
+    X(event_synchronize, "cuEventSynchronize", (void *event))                                   \
+    X(pointer_attribute, "cuPointerGetAttribute", (void *data, int attribute, gpu_address at))  \
+    X(module_load, "cuModuleLoadDataEx", (void **module, const void *image, unsigned n, int *options, void **values)) \
+    X(module_function, "cuModuleGetFunction", (void **function, void *module, const char *name)) \
+    X(launch, "cuLaunchKernel", (void *function, unsigned blocks, unsigned by, unsigned bz, unsigned threads, unsigned ty, \
+                                 unsigned tz, unsigned shared, void *stream, void **arguments, void **extra))
+
+typedef struct {
+#define X(field, name, parameters) int(*field) parameters;
+    GPU_FUNCTIONS(X)
+#undef X
+} gpu_table;
+
+/* gpu_symbol returns the driver's name of the i-th function, or NULL after the last. */
+const char *gpu_symbol(int i);
+
+/* gpu_set sets the i-th function. */
+void gpu_set(gpu_table *table, int i, void *function);
+
+/* A device of this process: its primary context, which other libraries of the process have in common with us. */
+typedef struct {
+    const gpu_table *table;
+    void *context;
+    int number;  /* the driver's */
+    int managed; /* 1: it has memory that processor and device both reach */
+    int concurrent; /* 1: and both at once */
+    char name[128];
+    unsigned char uuid[16]; /* the same for every process */
+} gpu_device;
+
+/* gpu_name writes what the vendor calls a device. */
+int gpu_name(const gpu_table *table, int number, char name[128]);
+
+/* gpu_open begins to use a device: its primary context is kept for as long as the process lives. */
+int gpu_open(const gpu_table *table, int number, gpu_device *device);
+
+int gpu_memory_info(const gpu_device *device, size_t *left, size_t *total);
+int gpu_alloc(const gpu_device *device, size_t size, int managed, gpu_address *at);
+int gpu_release(const gpu_device *device, gpu_address at);
+int gpu_host_alloc(const gpu_device *device, size_t size, void **at);
+int gpu_host_release(const gpu_device *device, void *at);
+
+/* gpu_synchronize waits for all that any library of the process has queued on the device. */
+int gpu_synchronize(const gpu_device *device);
+
+/* gpu_stream_create makes a stream that does not wait for the legacy default stream. */
+int gpu_stream_create(const gpu_device *device, gpu_stream *stream);
+int gpu_stream_synchronize(const gpu_device *device, gpu_stream stream);
+int gpu_stream_query(const gpu_device *device, gpu_stream stream);
+
+/* gpu_enter makes the device's context current for this thread of the system, and says in *pushed whether it was not already.
+ * gpu_leave makes the one current again that was. It returns rc, or else its own error. */
+int gpu_enter(const gpu_device *device, int *pushed);
+int gpu_leave(const gpu_device *device, int pushed, int rc);
+
+int gpu_event_create(const gpu_device *device, gpu_event *event);
+int gpu_event_destroy(const gpu_device *device, gpu_event event);
+int gpu_event_synchronize(const gpu_device *device, gpu_event event);
+
+/* gpu_copy queues a copy, and then, where event is not 0, the recording of it. */
+int gpu_copy(const gpu_device *device, gpu_stream stream, gpu_address to, gpu_address from, size_t size, gpu_event event);
+
+/* gpu_fill queues n items of 1, 2 or 4 bytes. */
+int gpu_fill(const gpu_device *device, gpu_stream stream, gpu_address to, unsigned value, int item, size_t n);
+
+/* gpu_locate writes which device the memory at an address belongs to, and whether it is managed. The error is 1 where it is none
+ * of a device. */
+int gpu_locate(const gpu_device *device, gpu_address at, int *number, int *managed);
+
+/* gpu_order has what is queued on one stream from now on run after what is on another one by now. */
+int gpu_order(const gpu_device *device, gpu_stream before, gpu_stream after);
+
+/* gpu_load loads kernels: PTX, a text. */
+int gpu_load(const gpu_device *device, const void *image, uintptr_t *module);
+int gpu_function(const gpu_device *device, uintptr_t module, const char *name, uintptr_t *function);
+
+/* gpu_launch queues a kernel on blocks of threads. Its only argument is a structure, which is copied. */
+int gpu_launch(const gpu_device *device, gpu_stream stream, uintptr_t function, unsigned blocks, unsigned threads, void *argument);
+
+#endif

@@ -1,0 +1,133 @@
+package gpu
+
+import (
+	"embed"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"dtl/core/backend"
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// ptx are what `make kernels` makes of the sources beside them. A driver compiles them for its device when they are loaded, and
+// keeps that on disk.
+//
+//go:embed kernels/*.ptx
+var ptx embed.FS
+
+// sources are the files of kernels.
+var sources = []string{"conversions", "elementwise", "histograms", "lines", "reductions", "scans", "sorts"}
+
+// images are the kernels by families, each the text of a module: those of a type, so that nobody waits for a driver that compiles
+// what is not needed. A kernel's family is what follows the last underscore of its name.
+var images = sync.OnceValue(func() map[string][]byte {
+	all := map[string][]byte{}
+	for _, source := range sources {
+		text, err := ptx.ReadFile("kernels/" + source + ".ptx")
+		if err != nil {
+			panic(err) // they are embedded
+		}
+		const entry = ".visible .entry "
+		parts := strings.Split(string(text), entry)
+		for _, kernel := range parts[1:] {
+			name, _, _ := strings.Cut(kernel, "(")
+			family := source + " " + familyOf(name)
+			if all[family] == nil {
+				all[family] = []byte(parts[0])
+			}
+			all[family] = append(append(all[family], entry...), kernel...)
+		}
+	}
+	for family := range all {
+		all[family] = append(all[family], 0)
+	}
+	return all
+})
+
+func familyOf(kernel string) string { return kernel[strings.LastIndexByte(kernel, '_')+1:] }
+
+// kernels are what a device can compute, loaded when first needed.
+type kernels struct {
+	mu      sync.Mutex
+	modules map[string]uintptr
+	byName  map[string]uintptr
+}
+
+// named returns a kernel of a source.
+func (k *kernels) named(on driven, source, name string) (uintptr, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if f, ok := k.byName[name]; ok {
+		return f, nil
+	}
+	module, err := k.module(on, source+" "+familyOf(name))
+	if err != nil {
+		return 0, err
+	}
+	known := module != 0
+	var f uintptr
+	if known {
+		if f, known, err = on.function(module, name); err != nil {
+			return 0, err
+		}
+	}
+	if !known {
+		return 0, status.New(status.Unsupported, "GPUs have no %s yet", name)
+	}
+	k.byName[name] = f
+	return f, nil
+}
+
+// module returns a family of kernels, or 0 if there is none. The caller holds the lock.
+func (k *kernels) module(on driven, family string) (uintptr, error) {
+	if k.modules == nil {
+		k.modules, k.byName = map[string]uintptr{}, map[string]uintptr{}
+	}
+	image := images()[family]
+	if m := k.modules[family]; m != 0 || image == nil {
+		return m, nil
+	}
+	m, err := on.load(image)
+	if err == nil {
+		k.modules[family] = m
+	}
+	return m, err
+}
+
+const (
+	blockThreads = 256
+	mostBlocks   = 4096 // of them: each thread takes as many elements as it has to
+)
+
+// carriers are the types as which elements are moved, by their bytes.
+var carriers = map[int]dtype.Type{1: dtype.Uint8, 2: dtype.Uint16, 4: dtype.Uint32, 8: dtype.Uint64, 16: dtype.Complex128}
+
+// word is an address as kernels take it.
+func word(at unsafe.Pointer) uint64 { return uint64(uintptr(at)) }
+
+// each queues a kernel that takes any number of threads for so many elements.
+func (q *queue) each(f uintptr, n int, words ...uint64) error {
+	return q.on.launch(q.stream, f, min((n+blockThreads-1)/blockThreads, mostBlocks), blockThreads, words)
+}
+
+// Elementwise queues a kernel of kernels/elementwise.c or kernels/conversions.c.
+func (q *queue) Elementwise(operator string, dst memory.Span, t dtype.Type, operands [3]backend.Operand) error {
+	source := "elementwise"
+	if strings.HasPrefix(operator, kernel.Conversion) {
+		source = "conversions"
+	}
+	if operator == kernel.Where {
+		t = carriers[t.Size()]
+	}
+	f, err := q.on.kernels.named(q.on.driven, source, operator+"_"+t.String())
+	if err != nil || dst.Count == 0 {
+		return err
+	}
+	a, b, c := operands[0], operands[1], operands[2]
+	return q.each(f, dst.Count, word(dst.Addr), word(a.Span.Addr), word(b.Span.Addr), word(c.Span.Addr), uint64(dst.Count),
+		a.Number[0], a.Number[1], b.Number[0], b.Number[1])
+}

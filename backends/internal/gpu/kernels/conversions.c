@@ -1,0 +1,65 @@
+/* Elements of one type as elements of another, as a cast of C has it where the type holds the number.
+ *
+ * A float that an integer does not hold becomes what its lowest bits are, as on most hosts; beyond 64 bits it becomes anything. */
+#include "elements.h"
+
+#define CONVERSION(name, S, D, expression)                                            \
+    KERNEL name(operands s);                                                          \
+    KERNEL name(operands s) {                                                         \
+        for (long long i = FIRST; i < s.n; i += STEP) {                               \
+            S x = ((const S *)s.a)[i];                                                \
+            ((D *)s.out)[i] = expression;                                             \
+        }                                                                             \
+    }
+
+static inline unsigned long long to_unsigned(double x) {
+    return x < 0x1p63 ? (unsigned long long)(long long)x : (unsigned long long)x;
+}
+
+/* Those that are alike for all sources. */
+#define TO_FLOATS(type, S)                                                            \
+    CONVERSION(as_bool_##type, S, boolean, x != 0)                                    \
+    CONVERSION(as_complex128_##type, S, complex128, ((complex128){x, 0}))             \
+    CONVERSION(as_complex64_##type, S, complex64, ((complex64){x, 0}))
+
+#define TO_INTEGERS(type, S)                                                          \
+    TO_FLOATS(type, S)                                                                \
+    CONVERSION(as_int64_##type, S, long long, x)                                      \
+    CONVERSION(as_int32_##type, S, int, x)                                            \
+    CONVERSION(as_int16_##type, S, short, x)                                          \
+    CONVERSION(as_int8_##type, S, signed char, x)                                     \
+    CONVERSION(as_uint64_##type, S, unsigned long long, x)                            \
+    CONVERSION(as_uint32_##type, S, unsigned, x)                                      \
+    CONVERSION(as_uint16_##type, S, unsigned short, x)                                \
+    CONVERSION(as_uint8_##type, S, unsigned char, x)                                  \
+    CONVERSION(as_float64_##type, S, double, x)                                       \
+    CONVERSION(as_float32_##type, S, float, x)
+
+#define FROM_FLOATS(type, S)                                                          \
+    TO_FLOATS(type, S)                                                                \
+    CONVERSION(as_int64_##type, S, long long, (long long)x)                           \
+    CONVERSION(as_int32_##type, S, int, (int)(long long)x)                            \
+    CONVERSION(as_int16_##type, S, short, (short)(long long)x)                        \
+    CONVERSION(as_int8_##type, S, signed char, (signed char)(long long)x)             \
+    CONVERSION(as_uint64_##type, S, unsigned long long, to_unsigned(x))               \
+    CONVERSION(as_uint32_##type, S, unsigned, (unsigned)(long long)x)                 \
+    CONVERSION(as_uint16_##type, S, unsigned short, (unsigned short)(long long)x)     \
+    CONVERSION(as_uint8_##type, S, unsigned char, (unsigned char)(long long)x)
+
+TO_INTEGERS(int64, long long)
+TO_INTEGERS(int32, int)
+TO_INTEGERS(int16, short)
+TO_INTEGERS(int8, signed char)
+TO_INTEGERS(uint64, unsigned long long)
+TO_INTEGERS(uint32, unsigned)
+TO_INTEGERS(uint16, unsigned short)
+TO_INTEGERS(uint8, unsigned char)
+TO_INTEGERS(bool, boolean)
+FROM_FLOATS(float64, double)
+FROM_FLOATS(float32, float)
+CONVERSION(as_float32_float64, double, float, (float)x)
+CONVERSION(as_float64_float32, float, double, (double)x)
+CONVERSION(as_complex64_complex128, complex128, complex64, ((complex64){(float)x.re, (float)x.im}))
+CONVERSION(as_complex128_complex64, complex64, complex128, ((complex128){(double)x.re, (double)x.im}))
+CONVERSION(as_bool_complex128, complex128, boolean, x.re != 0 || x.im != 0)
+CONVERSION(as_bool_complex64, complex64, boolean, x.re != 0 || x.im != 0)

@@ -1,0 +1,233 @@
+package gpu
+
+import (
+	"crypto/sha256"
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"dtl/core/backend"
+	"dtl/core/dtype"
+	"dtl/core/kernel/fold"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+func readPTX(t *testing.T, name string) string {
+	t.Helper()
+	text, err := ptx.ReadFile("kernels/" + name + ".ptx")
+	must(t, err)
+	return string(text)
+}
+
+// TestKernelsAreOfTheirSource holds where there is no clang that makes them, too.
+func TestKernelsAreOfTheirSource(t *testing.T) {
+	names, err := filepath.Glob("kernels/*.h")
+	must(t, err)
+	var headers []byte
+	for _, name := range names {
+		header, err := os.ReadFile(name)
+		must(t, err)
+		headers = append(headers, header...)
+	}
+	for _, name := range sources {
+		source, err := os.ReadFile("kernels/" + name + ".c")
+		must(t, err)
+		text := readPTX(t, name)
+		first, _, _ := strings.Cut(text, "\n")
+		if want := fmt.Sprintf("// %s.c has sha256 %x", name, sha256.Sum256(append(slices.Clone(headers), source...))); first != want {
+			t.Errorf("the PTX is of another source: make kernels\n%s\n%s", first, want)
+		}
+		if strings.Contains(text, "fma.") || strings.Contains(text, ".ftz") || strings.Contains(text, ".approx") {
+			t.Error("kernels round otherwise than the host")
+		}
+		if regexp.MustCompile(`(?m)^(\.visible )?\.(func|global|const)`).MatchString(text) {
+			t.Errorf("%s.ptx has more than entries, which a module of some of them would lack", name)
+		}
+	}
+}
+
+// TestKernelsAreMadeAnew makes the PTX as `make kernels` does.
+func TestKernelsAreMadeAnew(t *testing.T) {
+	clang := os.Getenv("DTL_CLANG")
+	if clang == "" {
+		clang = "clang-19"
+	}
+	if _, err := exec.LookPath(clang); err != nil {
+		t.Skipf("no %s, which Debian's package of that name has, or DTL_CLANG names; the fingerprint is compared in any case", clang)
+	}
+	folder := t.TempDir()
+	for _, name := range sources {
+		file := filepath.Join(folder, name+".ptx")
+		made := exec.Command("make", "-s", "-C", "../../..", "CLANG="+clang, "KERNELS_OUT="+folder, file)
+		if out, err := made.CombinedOutput(); err != nil {
+			t.Fatalf("make: %v\n%s", err, out)
+		}
+		got, err := os.ReadFile(file)
+		must(t, err)
+		if string(got) != readPTX(t, name) {
+			t.Errorf("%s.ptx is not what %s makes of its source: make kernels", name, clang)
+		}
+	}
+}
+
+// TestDriverHasTheSameKernels compares the PTX with what the host's compiler makes of the same source.
+func TestDriverHasTheSameKernels(t *testing.T) {
+	d := newDriver(t)
+	file, err := elf.Open(d.Path())
+	must(t, err)
+	defer file.Close()
+	symbols, err := file.DynamicSymbols()
+	must(t, err)
+	var compiled, entries []string
+	kernel := regexp.MustCompile(`^[a-z][a-z0-9_]*_((float|u?int|complex)(8|16|32|64|128)|bool)$|^merge_[a-z_]+$`)
+	for _, s := range symbols {
+		if kernel.MatchString(s.Name) {
+			compiled = append(compiled, s.Name)
+		}
+	}
+	for _, name := range sources {
+		for _, found := range regexp.MustCompile(`(?m)\.entry (\w+)\(`).FindAllStringSubmatch(readPTX(t, name), -1) {
+			entries = append(entries, found[1])
+		}
+	}
+	slices.Sort(compiled)
+	slices.Sort(entries)
+	if len(entries) < 500 || !slices.Equal(compiled, entries) {
+		t.Errorf("PTX has %v\nthe driver %v", entries, compiled)
+	}
+}
+
+func TestElementwise(t *testing.T) {
+	d := newDriver(t)
+	on := d.device(0)
+	q := queueOf(t, on)
+	for _, n := range []int{0, 1, 255, 256, 257, 2*mostBlocks*blockThreads + 3} {
+		a, first := span(t, on.Memory(), n, dtype.Int32)
+		out, second := span(t, on.Memory(), n, dtype.Int32)
+		given, got := make([]int32, n), make([]int32, n)
+		for i := range given {
+			given[i] = int32(i)
+		}
+		must(t, q.Copy(a, memory.Of(dtype.Int32, given)))
+		must(t, q.Elementwise("multiply", out, dtype.Int32, [3]backend.Operand{{Span: a}, {Number: [2]uint64{3}}}))
+		must(t, q.Elementwise("add", out, dtype.Int32, [3]backend.Operand{{Span: out}, {Span: a}}))
+		must(t, q.Copy(memory.Of(dtype.Int32, got), out))
+		for i := range got {
+			if got[i] != int32(4*i) {
+				t.Fatalf("of %d elements, number %d is %d", n, i, got[i])
+			}
+		}
+		first.Release()
+		second.Release()
+	}
+	there, _ := span(t, on.Memory(), 0, dtype.Int32)
+	err := q.Elementwise("sin", there, dtype.Int32, [3]backend.Operand{})
+	if status.CodeOf(err) != status.Unsupported || !strings.Contains(err.Error(), "sin_int32") {
+		t.Errorf("got %v, want that there is no sin_int32", err)
+	}
+}
+
+// TestEachFoldHasItsKernels looks for what core/kernel/fold names.
+func TestEachFoldHasItsKernels(t *testing.T) {
+	d := newDriver(t)
+	on := d.device(0)
+	for typ := range dtype.N {
+		for f := range fold.NKinds {
+			if how, ok := f.Device(typ); ok {
+				for _, name := range []string{how.Name + "_" + typ.String(), "merge_" + how.Merge} {
+					if _, err := on.kernels.named(on.driven, "reductions", name); err != nil {
+						t.Errorf("%s of %s: %v", f, typ, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// folded returns a fold of elements of int32.
+func folded(t *testing.T, q backend.Queue, a memory.Span, f fold.Kind) fold.Number {
+	t.Helper()
+	how, _ := f.Device(dtype.Int32)
+	found, err := q.Fold(backend.Reduction{Name: how.Name, Type: dtype.Int32, Merge: how.Merge}, a, memory.Span{})
+	must(t, err)
+	if len(found) > fewPartials {
+		t.Errorf("%d partials are left to the host", len(found))
+	}
+	p := how.Merged(found)
+	folding, err := f.Folding(dtype.Int32)
+	must(t, err)
+	number, err := folding.Finish(&p, int64(a.Count))
+	must(t, err)
+	return number
+}
+
+func TestFold(t *testing.T) {
+	d := newDriver(t)
+	on := d.device(0)
+	q := queueOf(t, on)
+	for _, n := range []int{1, 255, 256, 257, 4096, 4097, fewPartials * eachThread, 200*blockThreads*eachThread + 3} {
+		a, storage := span(t, on.Memory(), n, dtype.Int32)
+		given := make([]int32, n)
+		sum, least, at := int64(0), int32(1<<30), 0
+		for i := range given {
+			given[i] = int32(i*7919%n) - int32(n/3)
+			sum += int64(given[i])
+			if given[i] < least {
+				least, at = given[i], i
+			}
+		}
+		must(t, q.Copy(a, memory.Of(dtype.Int32, given)))
+		for f, want := range map[fold.Kind]fold.Number{
+			fold.Sum: fold.Integer(sum), fold.Min: fold.Integer(int64(least)), fold.ArgMin: fold.Integer(int64(at)),
+		} {
+			if got := folded(t, q, a, f); got != want {
+				t.Errorf("%s of %d elements is %v, want %v", f, n, got, want)
+			}
+		}
+		storage.Release()
+	}
+	a, _ := span(t, on.Memory(), 3, dtype.Complex64)
+	if _, err := q.Fold(backend.Reduction{Name: "sum", Type: dtype.Complex64, Merge: "floats"}, a, memory.Span{}); status.CodeOf(err) !=
+		status.Unsupported {
+		t.Errorf("got %v, want that there is no such kernel", err)
+	}
+}
+
+// TestLines folds lines in one piece and in many, beside each other and apart.
+func TestLines(t *testing.T) {
+	d := newDriver(t)
+	on := d.device(0)
+	q := queueOf(t, on)
+	for _, x := range [][4]int64{{1, 1, 1, 1}, {3, 31, 1, 1}, {1, 33, 3, 1}, {2, 20000, 1, 1}, {1, 3000, 40, 1}, {2, 30, 5, 20}, {0, 4, 5, 1}} {
+		lines, elements := x[0]*x[2], x[1]*x[3]
+		given, want := make([]int32, lines*elements), make([]int64, lines)
+		for i := range given {
+			given[i] = int32(i*7919%1000) - 300
+			outer, inner := int64(i)/(x[1]*x[2]*x[3]), int64(i)/x[3]%x[2]
+			want[outer*x[2]+inner] += int64(given[i])
+		}
+		a, first := span(t, on.Memory(), len(given), dtype.Int32)
+		out, second := span(t, on.Memory(), len(want), dtype.Int64)
+		must(t, q.Copy(a, memory.Of(dtype.Int32, given)))
+		how := backend.Lines{Name: "sum", Type: dtype.Int32, Merge: "integers", Extents: x, Result: backend.LineCount, Divisor: 1}
+		must(t, q.Lines(how, out, a, memory.Span{}))
+		got := make([]int64, lines)
+		must(t, q.Copy(memory.Of(dtype.Int64, got), out))
+		if !slices.Equal(got, want) {
+			t.Errorf("extents %v: got %v, want %v", x, got, want)
+		}
+		how.Name = "sine"
+		if err := q.Lines(how, out, a, memory.Span{}); status.CodeOf(err) != status.Unsupported {
+			t.Errorf("got %v, want that there is no such kernel", err)
+		}
+		first.Release()
+		second.Release()
+	}
+}

@@ -1,0 +1,163 @@
+package backend
+
+import (
+	"dtl/core/dtype"
+	"dtl/core/kernel/radix"
+	"dtl/core/memory"
+)
+
+// DeviceProvider is a Backend with devices of its own.
+type DeviceProvider interface {
+	Backend
+	// DeviceCount returns how many devices this process sees, whether or not the backend can use them.
+	DeviceCount() int
+	// DeviceName returns what the vendor calls a device, which is not used for it.
+	DeviceName(n int) (string, error)
+	// Device returns the device of a number in [0, DeviceCount()). The first call begins to use it. The error is
+	// status.BackendUnavailable.
+	Device(n int) (Device, error)
+}
+
+// Trimmer is a Backend that keeps memory for later.
+type Trimmer interface {
+	Backend
+	// Trim gives back what is kept by devices that are in use, and returns how many bytes.
+	Trim() (int64, error)
+}
+
+// Device is a GPU that this process uses.
+type Device interface {
+	// Number is the device's, from 0 on.
+	Number() int
+	// Name is what the vendor calls it.
+	Name() string
+	// UUID tells it apart from every other one, whichever process asks, and whatever number it has there.
+	UUID() [16]byte
+	// Memory is the device's own memory, which the host does not reach.
+	Memory() DeviceSpace
+	// Managed is memory that the host reaches, too, while nothing is queued on the device. The error is
+	// status.BackendUnavailable.
+	Managed() (DeviceSpace, error)
+	// NewQueue returns a queue that nobody else uses, until it is closed.
+	NewQueue() (Queue, error)
+	// Order has what is queued on one of the driver's streams from now on happen after what is on another one by now.
+	Order(before, after uintptr) error
+	// Within calls f on a thread of the system to which the device is current, as other libraries of the vendor's expect it.
+	Within(f func() error) error
+	// Synchronize returns when all is done that this process has queued on the device, by any library.
+	Synchronize() error
+	// Locate returns which device the memory at an address belongs to, whoever allocated it, and whether the host reaches it, too.
+	Locate(at uintptr) (number int, managed bool, err error)
+	// Settle returns when the host may touch managed memory, by what is queued now: on the device, and, where that does not share
+	// the memory with the host while it works, on all others of this process that do not.
+	Settle() error
+}
+
+// DeviceSpace is memory that a device reaches.
+type DeviceSpace interface {
+	MeteredSpace
+	memory.Reuser
+}
+
+// Operand is one of an elementwise operator's: a span on the device, or, where that has no address, the bits of a number for all
+// elements.
+type Operand struct {
+	Span   memory.Span
+	Number [2]uint64
+}
+
+// Reduction is what a device makes of many elements.
+type Reduction struct {
+	Name   string     // of the partials: "sum"
+	Type   dtype.Type // of the elements
+	Merge  string     // how partials are merged: "integers"
+	Number float64    // that the partials are made with, such as a mean
+}
+
+// LineResult is what a device writes of each line that it folds.
+type LineResult int64
+
+// The results, as backends/internal/gpu/kernels/lines.c has them.
+const (
+	LinePartial  LineResult = iota // for the device itself
+	LineNumber                     // what is added up or multiplied, divided by a number: float64 or float32
+	LineRoot                       // its square root
+	LineCount                      // what is added up or multiplied, of integers: int64 or uint64
+	LineNoneZero                   // whether as many were counted as there are
+	LineSome                       // whether any was counted
+	LineValue                      // an extreme, of the elements' type
+	LinePlace                      // where it is in the line: int64
+)
+
+// Lines is how a device folds each line of an array in C order, of which the dimensions are outer ones that stay, those of the lines,
+// inner ones that stay, and more of the lines. Each of these may have the extent 1.
+type Lines struct {
+	Name    string // of the partials: "sum"
+	Type    dtype.Type
+	Merge   string // how partials are merged: "integers"
+	Extents [4]int64
+	Result  LineResult
+	Divisor float64
+}
+
+// Scan is how a device combines each element with all before it.
+type Scan struct {
+	Operator  string     // "sum"
+	Type      dtype.Type // of the elements
+	Totals    dtype.Type // of what they are combined to
+	Exclusive bool       // an element's result is without itself
+}
+
+// Scanned is a scan of some elements in pieces, at most a few hundred.
+type Scanned interface {
+	// Totals returns what the pieces come to, in their order, as two words of what core/kernel/scan has.
+	Totals() [][2]int64
+	// Write writes each element's result to dst, in the queue's order, where before has for each piece what all elements before
+	// it come to.
+	Write(dst memory.Span, before [][2]int64) error
+	// Close gives up what is not written yet.
+	Close()
+}
+
+// Queue is work of one device that is done in the order in which it is queued.
+type Queue interface {
+	// Device is the one that does the work.
+	Device() Device
+	// Copy copies as many bytes as src has to dst. What is on a device is read and written in the queue's order; what is on
+	// the host alone has been read or written when Copy returns.
+	Copy(dst, src memory.Span) error
+	// Fill gives every element a value: that at element.
+	Fill(dst memory.Span, element []byte) error
+	// Elementwise gives each element of dst, which has the type kernel.Computed, what an operator of NumPy's, by its name, makes of
+	// the operands' elements of a type; the third is the condition of kernel.Where. The error is status.Unsupported where there
+	// is no such operator.
+	Elementwise(operator string, dst memory.Span, t dtype.Type, operands [3]Operand) error
+	// Fold makes partials of a span's elements, or of two spans', as core/kernel/fold has them: at most a few hundred, which the
+	// caller merges in their order. Spans of one length give partials of the same elements. The error is status.Unsupported
+	// where there is no such reduction of a type.
+	Fold(r Reduction, a, b memory.Span) ([][4]int64, error)
+	// Lines folds each line of src, which has elements, to one of dst. What is made of distances takes each line's mean, of float64,
+	// from a third span. Spans of equal extents give equal bits. The error is status.Unsupported where there is no such fold of a
+	// type.
+	Lines(how Lines, dst, src, means memory.Span) error
+	// Scan combines pieces of a span's elements, which are to stay until what it returns is written. The error is
+	// status.Unsupported where there is no such scan.
+	Scan(how Scan, src memory.Span) (Scanned, error)
+	// Sort sorts a span's elements in place, stably. The device needs as much memory again, and an eighth.
+	Sort(s memory.Span, keys radix.Keys) error
+	// Argsort writes the indices that sort a span's elements stably, of int64. The device needs twice the memory of the elements
+	// and that of the indices.
+	Argsort(indices, s memory.Span, keys radix.Keys) error
+	// Bins counts a span's elements between ascending edges, of which there is one more than counts, as core/kernel/histogram does.
+	Bins(counts []int64, s memory.Span, edges []float64) error
+	// Values counts how often each number from 0 on occurs among a span's elements, which are integers, all of them inside.
+	Values(counts []int64, s memory.Span) error
+	// Stream is the driver's number of the queue.
+	Stream() uintptr
+	// Synchronize returns when all is done that is queued here.
+	Synchronize() error
+	// Done reports whether all is done that is queued here. It does not wait.
+	Done() (bool, error)
+	// Close lets others have the queue. What is queued is done.
+	Close()
+}

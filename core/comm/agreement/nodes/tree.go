@@ -1,0 +1,196 @@
+package nodes
+
+/*
+#cgo noescape dtl_nodes_pass_at
+#cgo nocallback dtl_nodes_pass_at
+#include "nodes.h"
+
+static inline void dtl_nodes_pass_at(dtl_nodes *m, uint64_t fingerprint, const dtl_nodes_record *call, dtl_nodes_elements brought,
+                                     uintptr_t at) {
+	brought.at = (const void *)at;
+	dtl_nodes_pass(m, fingerprint, call, &brought);
+}
+*/
+import "C"
+
+import (
+	"time"
+	"unsafe"
+
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+)
+
+// Roles of ranks in calls.
+const (
+	Meets    = C.DTL_NODES_MEETS
+	Gives    = C.DTL_NODES_GIVES
+	Takes    = C.DTL_NODES_TAKES
+	Brings   = C.DTL_NODES_BRINGS
+	Collects = C.DTL_NODES_COLLECTS
+)
+
+const (
+	// Kept is of how many of its last calls a rank has records.
+	Kept = C.DTL_NODES_KEPT
+	// MaxRanks is how many ranks a tree has room for.
+	MaxRanks = 1 << C.DTL_NODES_CHILDREN
+)
+
+// Record is what a rank keeps of one of its last calls: dtl_nodes_record.
+type Record struct {
+	Number, History, Want, Operation, Operator uint64
+	Count                                      int64
+	Type, Root                                 int32
+	Role, Differs, Deadlock                    uint8
+	_                                          [5]uint8
+}
+
+// RecordBytes is how long a record is.
+const RecordBytes = int(unsafe.Sizeof(Record{}))
+
+// Both are as long.
+const _ = uint(unsafe.Sizeof(Record{})-C.sizeof_dtl_nodes_record) + uint(C.sizeof_dtl_nodes_record-unsafe.Sizeof(Record{}))
+
+// WithoutMeeting reports whether a call with a root is to be made without a meeting.
+func (m *Meeting) WithoutMeeting() bool { return C.dtl_nodes_without_meeting(m.at) != 0 }
+
+// StayTogether has all calls with a root meet all ranks from now on. All ranks say so.
+func (m *Meeting) StayTogether() { m.at.goes_on = 0 }
+
+// HasRoom reports whether it may be made now, as far as this rank knows of the others and they know of it.
+func (m *Meeting) HasRoom() bool { return C.dtl_nodes_has_room(m.at) != 0 }
+
+// Rooted says that the next meeting is of a call with a root.
+func (m *Meeting) Rooted() { m.at.rooted = 1 }
+
+// EndRow has the next call with a root meet all ranks.
+func (m *Meeting) EndRow() { m.at.row = 0 }
+
+// PrepareTree gets the memory that calls without a meeting need, at the first.
+func (m *Meeting) PrepareTree() error {
+	if m.tree != nil {
+		return nil
+	}
+	room, err := memory.NewStorage(m.link.Memory, 2*entryBytes+MaxElements+Kept*RecordBytes, memory.Alignment)
+	if err != nil {
+		return err
+	}
+	m.tree = room
+	m.at.given, m.at.taken = (*C.dtl_nodes_entry)(room.Addr()), (*C.dtl_nodes_entry)(unsafe.Add(room.Addr(), entryBytes))
+	m.at.collected = (*C.char)(unsafe.Add(room.Addr(), 2*entryBytes))
+	m.at.records = (*C.dtl_nodes_record)(unsafe.Add(room.Addr(), 2*entryBytes+MaxElements))
+	clear(unsafe.Slice(m.at.records, Kept))
+	m.at.given.stated, m.at.taken.stated = C.dtl_stated{}, C.dtl_stated{}
+	return nil
+}
+
+// Pass makes the next call of this rank's without a meeting. Of the call it needs all but number and history.
+func (m *Meeting) Pass(fingerprint uint64, call Record, elements memory.Span, way int, op kernel.Op) {
+	brought := C.dtl_nodes_elements{
+		count: C.int64_t(elements.Count), bytes: C.int64_t(elements.Bytes()), way: C.int32_t(way), _type: C.int32_t(elements.Type),
+		op: C.int32_t(op),
+	}
+	C.dtl_nodes_pass_at(m.at, C.uint64_t(fingerprint), (*C.dtl_nodes_record)(unsafe.Pointer(&call)), brought,
+		C.uintptr_t(uintptr(elements.Addr)))
+}
+
+// HasToldOf reports whether there is no record that this rank should tell the others of by now.
+func (m *Meeting) HasToldOf() bool { return m.at.number-m.at.told < C.DTL_NODES_UNSENT }
+
+// IsAhead reports whether this rank is further ahead of what it knows of the others than it may be; of one that has been, whether
+// it is by more than half of that.
+func (m *Meeting) IsAhead(been bool) bool {
+	bound := C.uint64_t(C.DTL_NODES_AHEAD)
+	if been {
+		bound /= 2
+	}
+	return m.at.number-m.at.verified >= bound
+}
+
+// Refuse is in the place of Pass for a rank that cannot make its call.
+func (m *Meeting) Refuse(fingerprint uint64) {
+	m.Pass(fingerprint, Record{Role: Meets, Root: 1, Differs: 1}, memory.Span{}, FromRoot, 0)
+	m.at.phase = C.DTL_NODES_ALL_HAVE
+}
+
+// InTree reports whether the call under way is one without a meeting.
+func (m *Meeting) InTree() bool { return m.at.phase == C.DTL_NODES_TREE }
+
+// Role is what this rank does in its last call.
+func (m *Meeting) Role() int { return int(m.at.role) }
+
+// Combined returns where the elements are that were combined.
+func (m *Meeting) Combined() unsafe.Pointer { return unsafe.Pointer(C.dtl_nodes_combined(m.at)) }
+
+// Parent returns the rank from which elements come.
+func (m *Meeting) Parent() int { return int(m.at.parent) }
+
+// Taken is where root's elements come, with what is stated of them; nil: this rank has made no call without a meeting.
+func (m *Meeting) Taken() (*Stated, memory.Span) {
+	if m.tree == nil {
+		return nil, memory.Span{}
+	}
+	return (*Stated)(unsafe.Pointer(&m.at.taken.stated)), memory.Span{Addr: unsafe.Pointer(m.at.taken), Count: entryBytes, Type: dtype.Uint8}
+}
+
+// Hold says how many of root's elements have come before their calls.
+func (m *Meeting) Hold(n int) { m.at.held = C.int32_t(n) }
+
+// LookedInTree says that those have been looked at for this call.
+func (m *Meeting) LookedInTree() { m.at.looked = 1 }
+
+// RecordOf returns the record of one of this rank's last calls.
+func (m *Meeting) RecordOf(number uint64) *Record {
+	return (*Record)(unsafe.Pointer(C.dtl_nodes_record_of(m.at, C.uint64_t(number))))
+}
+
+// Verified returns the last call that all ranks are known to have made alike.
+func (m *Meeting) Verified() uint64 { return uint64(m.at.verified) }
+
+// Verify says which that is.
+func (m *Meeting) Verify(number uint64) { m.at.verified = C.uint64_t(number) }
+
+// Told returns the last call whose record the others need not be sent any more.
+func (m *Meeting) Told() uint64 { return uint64(m.at.told) }
+
+// Tell says that the others have been sent the records up to the last call.
+func (m *Meeting) Tell() { m.at.told = m.at.number }
+
+// Listened says that this rank has looked for what others tell, and LongSince whether it should again.
+func (m *Meeting) Listened() { m.at.listened = m.at.number }
+
+// LongSince reports whether this rank should look for what others tell.
+func (m *Meeting) LongSince() bool { return m.at.number-m.at.listened >= C.DTL_NODES_UNSENT }
+
+// Wake says whether somebody sends this rank's records to the others if it does not come by.
+func (m *Meeting) Wake(yes bool) { m.at.awake = C.int32_t(truth(yes)) }
+
+// Awake reports that.
+func (m *Meeting) Awake() bool { return m.at.awake != 0 }
+
+// Place is what code outside Go knows the meeting by among those on which a process may be ahead: odd, unlike a board's number.
+func (m *Meeting) Place() uint64 { return uint64(uintptr(unsafe.Pointer(m.at))) | 1 }
+
+// PeerOfStep returns whom the step under way is with; -1: none is.
+func (m *Meeting) PeerOfStep() int {
+	if m.at.phase != C.DTL_NODES_STEPS || m.at.at >= m.at.step_count {
+		return -1
+	}
+	return int(unsafe.Slice(m.at.steps, m.at.step_count)[m.at.at].peer)
+}
+
+// Abandon ends a call that not all ranks make, and counts on from a number, with no calls before it. What is under way and cannot
+// be had back keeps its memory, which returns here.
+func (m *Meeting) Abandon(patience time.Duration, from uint64) (left []*memory.Storage) {
+	if C.dtl_nodes_abandon(m.at, C.int64_t(patience)) != 0 {
+		left = []*memory.Storage{m.room, m.tree}
+		m.Keep()
+		m.at.recv, m.at.send, m.at.tree_recv = 0, 0, 0
+		m.at.tree_sends = [C.DTL_NODES_CHILDREN]C.uint64_t{}
+	}
+	m.at.number, m.at.verified, m.at.told, m.at.listened = C.uint64_t(from), C.uint64_t(from), C.uint64_t(from), C.uint64_t(from)
+	m.at.history, m.at.row, m.at.rooted, m.at.role = 0, 0, 0, Meets
+	return left
+}

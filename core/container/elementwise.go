@@ -1,0 +1,145 @@
+package container
+
+import (
+	"cmp"
+
+	"dtl/core/backend"
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/kernel/radix"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// Operand is one of an elementwise operator's: a container, or, where that is nil, the bits of a number for all elements.
+type Operand struct {
+	Of     Container
+	Number [2]uint64
+}
+
+// Elementwise has a device write to each element of this rank's part of a container what an operator of NumPy's, by its name,
+// makes of the operands', which are laid out alike, on the same device and of one type; the third is a condition, of bool. Local.
+func Elementwise(operator string, t dtype.Type, to Container, operands [3]Operand) error {
+	p, err := to.Look()
+	if err != nil {
+		return err
+	}
+	defer p.Done()
+	if p.home.queue == nil || p.padding != nil || p.typ != kernel.Computed(operator, t) {
+		return status.New(status.Unsupported, "elements of %s %s take no results of a GPU's operator on %s", p.typ, p.storage.Place(), t)
+	}
+	if (operator == kernel.Where) != (operands[2].Of != nil) {
+		return status.New(status.Internal, "a condition belongs to %s, not to %s", kernel.Where, operator)
+	}
+	var given [3]backend.Operand
+	for i, o := range operands {
+		if given[i].Number = o.Number; o.Of == nil {
+			continue
+		}
+		q, err := o.Of.Look()
+		if err != nil {
+			return err
+		}
+		defer q.Done()
+		of := t
+		if i == 2 {
+			of = dtype.Bool
+		}
+		if err := p.beside(q.state, of); err != nil {
+			return err
+		}
+		defer func() { _ = p.after(q.state) }() // what failed before is the error to report
+		given[i].Span = q.span()
+	}
+	return p.home.queue.Elementwise(operator, p.span(), t, given)
+}
+
+// CheckBeside refuses a part that a device alone reaches beside one that is not there.
+func (p Part) CheckBeside(q Part) error {
+	if p.Placement() != q.Placement() && (p.Placement() == OnDevice || q.Placement() == OnDevice) {
+		return status.New(status.Unsupported, "an operand is %s, the other %s; copy one of them first, with dtl.copy",
+			q.storage.Place(), p.storage.Place())
+	}
+	return nil
+}
+
+// Fold has a device make partials of the elements, or of two parts', which are alike: see backend.Queue. Local.
+func (p Part) Fold(r backend.Reduction, with *Part) ([][4]int64, error) {
+	if with == nil {
+		return p.home.queue.Fold(r, p.span(), memory.Span{})
+	}
+	if err := p.beside(with.state, p.typ); err != nil {
+		return nil, err
+	}
+	found, err := p.home.queue.Fold(r, p.span(), with.span())
+	return found, cmp.Or(err, p.after(with.state))
+}
+
+// Scan has a device combine pieces of the elements: see backend.Queue. Local.
+func (p Part) Scan(how backend.Scan) (backend.Scanned, error) {
+	return p.home.queue.Scan(how, p.span())
+}
+
+// WriteScan has the part take the results of a scan of another one. Local.
+func (p Part) WriteScan(from Part, s backend.Scanned, before [][2]int64) error {
+	if err := p.beside(from.state, from.typ); err != nil {
+		return err
+	}
+	return s.Write(p.span(), before)
+}
+
+// Sort has a device sort the elements: see backend.Queue. Local.
+func (p Part) Sort(keys radix.Keys) error { return p.home.queue.Sort(p.span(), keys) }
+
+// Argsort has a device write the indices that sort another part's elements. Local.
+func (p Part) Argsort(of Part, keys radix.Keys) error {
+	if err := p.beside(of.state, of.typ); err != nil {
+		return err
+	}
+	return p.home.queue.Argsort(p.span(), of.span(), keys)
+}
+
+// Bins has a device count the elements between edges: see backend.Queue. Local.
+func (p Part) Bins(counts []int64, edges []float64) error {
+	return p.home.queue.Bins(counts, p.span(), edges)
+}
+
+// Values has a device count the elements of each value: see backend.Queue. Local.
+func (p Part) Values(counts []int64) error { return p.home.queue.Values(counts, p.span()) }
+
+// beside checks an operand, and has the part's queue wait for what is queued on it.
+func (s *state) beside(q *state, t dtype.Type) error {
+	if err := s.sameDevice(q); err != nil {
+		return err
+	}
+	if q.typ != t || product(q.shape) != product(s.shape) || q.padding != nil {
+		return status.New(status.Unsupported, "an operand of %d elements of %s for %d of %s, side by side", product(q.shape), q.typ,
+			product(s.shape), t)
+	}
+	return s.before(q)
+}
+
+// sameDevice refuses an operand that is not on the part's device.
+func (s *state) sameDevice(q *state) error {
+	if q.home.queue == nil || q.home.queue.Device() != s.home.queue.Device() {
+		return status.New(status.Unsupported, "an operand is %s, the other %s; copy one of them first, with dtl.copy",
+			q.storage.Place(), s.storage.Place())
+	}
+	return nil
+}
+
+// before has the part's queue wait for what is queued on an operand.
+func (s *state) before(q *state) error {
+	if q.home.queue.Stream() == s.home.queue.Stream() {
+		return nil
+	}
+	return s.home.queue.Device().Order(q.home.queue.Stream(), s.home.queue.Stream())
+}
+
+// after has later work on an operand wait for what is queued on the part.
+func (s *state) after(q *state) error {
+	if q.home.queue.Stream() == s.home.queue.Stream() {
+		return nil
+	}
+	return s.home.queue.Device().Order(s.home.queue.Stream(), q.home.queue.Stream())
+}

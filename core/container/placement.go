@@ -1,0 +1,367 @@
+package container
+
+import (
+	"dtl/core/backend"
+	"dtl/core/comm"
+	"dtl/core/memory"
+	"dtl/core/runtime"
+	"dtl/core/status"
+)
+
+// Placement is where a container's elements are to be, as its maker says it. All ranks say the same; which device it is, each
+// rank's context says.
+type Placement int64
+
+// The placements, in Python's order.
+const (
+	OnHost          Placement = iota
+	OnDevice                  // a device's own memory
+	Unified                   // memory that host and device both reach
+	DevicePreferred           // OnDevice where the context has a device, else OnHost
+)
+
+var placementNames = [...]string{"HOST", "DEVICE", "UNIFIED", "DEVICE_PREFERRED"}
+
+// resolved returns the placement that one stands for on a context.
+func (p Placement) resolved(on *runtime.Context) Placement {
+	switch {
+	case p != DevicePreferred:
+		return p
+	case on.Device() == runtime.NoDevice:
+		return OnHost
+	}
+	return OnDevice
+}
+
+// home is where a container's elements are.
+type home struct {
+	space memory.Allocator
+	queue backend.Queue // of what is done with them on their device; nil on the host
+}
+
+// home returns where elements of a placement are on a context.
+func (p Placement) home(on *runtime.Context) (home, error) {
+	if p == OnHost {
+		return home{space: on.Memory()}, nil
+	}
+	if p < 0 || int(p) >= len(placementNames) {
+		return home{}, status.New(status.InvalidArgument, "placement number %d does not exist", p)
+	}
+	q, err := on.Queue()
+	if err != nil {
+		return home{}, status.New(status.BackendUnavailable, "placement %s needs a GPU. %w", placementNames[p], err)
+	}
+	if p == Unified {
+		space, err := q.Device().Managed()
+		return home{space, q}, err
+	}
+	return home{q.Device().Memory(), q}, nil
+}
+
+// zeros returns memory whose elements are zero, and blank such that holds anything.
+func (h home) zeros(size int) (*memory.Storage, error) {
+	if h.queue == nil {
+		return memory.NewStorage(h.space, size, memory.Alignment)
+	}
+	storage, err := h.blank(size)
+	if err != nil {
+		return nil, err
+	}
+	if err = h.queue.Fill(storage.Bytes(), []byte{0}); err != nil {
+		storage.Release()
+		return nil, err
+	}
+	return storage, nil
+}
+
+func (h home) blank(size int) (*memory.Storage, error) {
+	return memory.NewScratch(h.space, size, memory.Alignment)
+}
+
+// Placement returns where the elements are.
+func (s *state) Placement() Placement {
+	switch place := s.storage.Place(); {
+	case place > memory.Host:
+		return OnDevice
+	case place < memory.Host:
+		return Unified
+	}
+	return OnHost
+}
+
+// ofHost returns a part for work of the host on its elements: where the host does not reach them it is refused, and where a
+// device may still work on them, that is waited for.
+func ofHost(p Part, err error) (Part, error) {
+	if err != nil || p.home.queue == nil {
+		return p, err
+	}
+	if err = p.reach(); err != nil {
+		p.Done()
+		return Part{}, err
+	}
+	return p, nil
+}
+
+func (s *state) reach() error {
+	switch place := s.storage.Place(); {
+	case place > memory.Host:
+		return status.New(status.Unsupported, "the elements are %s, where this call does not work yet; copy them to a container "+
+			"on the host with dtl.copy, or take this rank's with to_numpy()", place)
+	case place < memory.Host:
+		return s.home.queue.Device().Settle()
+	}
+	return nil
+}
+
+// staged returns a container's part for work of the host on its elements, wherever they are: of what a device alone reaches, a
+// copy. What is written there gets to the device by put. Done drops the copy.
+func staged(c Container) (Part, error) {
+	p, err := c.Look()
+	if err != nil || p.Placement() != OnDevice {
+		return ofHost(p, err)
+	}
+	copied, err := p.onHost(c.Context().Memory())
+	if err != nil {
+		p.Done()
+		return Part{}, err
+	}
+	p.device, p.state = p.state, copied
+	return p, nil
+}
+
+// onHost returns the part for work of the host on its elements: itself where the host reaches them, else a copy in other memory,
+// which the caller releases.
+func (s *state) onHost(from memory.Allocator) (*state, error) {
+	if s.Placement() != OnDevice {
+		return s, s.reach()
+	}
+	storage, err := memory.NewScratch(from, s.span().Bytes(), memory.Alignment)
+	if err != nil {
+		return nil, err
+	}
+	copied := *s
+	copied.home, copied.storage, copied.addr = home{space: from}, storage, storage.Addr()
+	if err = s.home.queue.Copy(copied.span(), s.span()); err != nil {
+		storage.Release()
+		return nil, err
+	}
+	return &copied, nil
+}
+
+// Anywhere returns a container whose parts may be used wherever they are, by calls that leave the elements to a device's queue.
+func Anywhere(c Container) Container { return anywhere{c} }
+
+type anywhere struct{ Container }
+
+// Use returns the part wherever it is.
+func (a anywhere) Use() (Part, error) { return a.Look() }
+
+// OnItsDevice returns a container of which a part that a device alone reaches is used there, by calls that have the device compute.
+func OnItsDevice(c Container) Container { return onItsDevice{c} }
+
+type onItsDevice struct{ Container }
+
+// Use returns the part: for work of the host where that reaches it.
+func (o onItsDevice) Use() (Part, error) {
+	p, err := o.Look()
+	if err == nil && p.Placement() == OnDevice {
+		return p, nil
+	}
+	return ofHost(p, err)
+}
+
+// ByHost calls f with a copy of the part in memory of the host, for reading.
+func (p Part) ByHost(from memory.Allocator, f func(Part) error) error {
+	copied, err := p.onHost(from)
+	if err != nil {
+		return err
+	}
+	defer copied.storage.Release()
+	p.state = copied
+	return f(p)
+}
+
+// ThroughHost is ByHost whose copy is written back, unless there is an error.
+func (p Part) ThroughHost(from memory.Allocator, f func(Part) error) error {
+	return p.ByHost(from, func(copied Part) error {
+		if err := f(copied); err != nil || p.Placement() != OnDevice {
+			return err
+		}
+		return p.home.queue.Copy(p.span(), copied.span())
+	})
+}
+
+// put writes a copy back that was staged.
+func (p Part) put() error {
+	if p.device == nil {
+		return nil
+	}
+	return p.device.home.queue.Copy(p.device.span(), p.span())
+}
+
+// DeviceView returns the part for work on its device, with one more use of its memory.
+func DeviceView(c Container) (comm.Result, error) {
+	p, err := c.Look()
+	if err != nil {
+		return comm.Result{}, err
+	}
+	defer p.Done()
+	if p.home.queue == nil {
+		return comm.Result{}, status.New(status.Unsupported, "the elements are on the host; containers of placement DEVICE and "+
+			"UNIFIED have a view for devices")
+	}
+	if p.padding != nil {
+		return comm.Result{}, status.New(status.Unsupported, "the elements do not lie side by side, because there is a halo around "+
+			"them, and a view for devices has no gaps")
+	}
+	if err := p.storage.Retain(); err != nil {
+		return comm.Result{}, err
+	}
+	span := comm.Array{Span: p.span(), Shape: p.shape}
+	return comm.Result{Array: span, Strides: p.strides, Storage: p.storage, Queue: p.home.queue}, nil
+}
+
+// FillPart gives every element of this rank's part a value, of the element type. Local.
+func FillPart(c Container, value comm.Array) error {
+	p, err := c.Look()
+	if err != nil {
+		return err
+	}
+	defer p.Done()
+	if err := checkValues(value, p.typ, 1); err != nil {
+		return err
+	}
+	if p.home.queue == nil {
+		return status.New(status.Unsupported, "the elements are on the host, which fills them by itself")
+	}
+	return p.home.queue.Fill(p.span(), memory.As[uint8](value.Raw()))
+}
+
+// SetPart writes this rank's part, of which the elements are given in C order. Local.
+func SetPart(c Container, values comm.Array) error {
+	p, err := c.Look()
+	if err != nil {
+		return err
+	}
+	defer p.Done()
+	if n := int(product(p.shape)); values.Type != p.typ || values.Count != n {
+		return status.New(status.InvalidArgument, "%d elements of %s for a part of %d of %s", values.Count, values.Type, n, p.typ)
+	}
+	if p.home.queue == nil {
+		return status.New(status.Unsupported, "the elements are on the host, which writes them by itself")
+	}
+	return p.home.queue.Copy(p.span(), values.Span)
+}
+
+// CopyPart writes the elements of this rank's part of a container to that of another, which is laid out alike. Of the host, the
+// elements lie side by side. Local.
+func CopyPart(to, from Container) error {
+	p, err := to.Look()
+	if err != nil {
+		return err
+	}
+	defer p.Done()
+	q, err := from.Look()
+	if err != nil {
+		return err
+	}
+	defer q.Done()
+	if p.typ != q.typ || product(p.shape) != product(q.shape) {
+		return status.New(status.InvalidArgument, "a part of %d elements of %s for one of %d of %s", product(q.shape), q.typ,
+			product(p.shape), p.typ)
+	}
+	return copyOnDevice(p.state, q.state)
+}
+
+// direct returns the parts of a move that a device makes by itself: all elements of a container go to where they are in another one
+// of the same context, which is laid out alike. That is so on every rank, or on none. The caller calls Done on both.
+func (m *Plan) direct() (to, from Part, ok bool) {
+	to, err := m.to.Look()
+	if err != nil {
+		return to, from, false
+	}
+	if from, err = m.from.Look(); err != nil {
+		to.Done()
+		return to, from, false
+	}
+	ok = (to.home.queue != nil || from.home.queue != nil) && to.storage != from.storage && to.padding == nil && from.padding == nil &&
+		m.to.Context() == m.from.Context() && to.layout.Equal(from.layout) && whole(m.axes, to.layout.Shape())
+	if !ok {
+		to.Done()
+		from.Done()
+	}
+	return to, from, ok
+}
+
+// copyParts has a device copy this rank's part, and is done with both. Collective.
+func (m *Plan) copyParts(c *comm.Comm, to, from Part) error {
+	defer to.Done()
+	defer from.Done()
+	if err := c.Agree(executed(m.call(to.state, from.state)), m.stale(to, from)); err != nil {
+		return err
+	}
+	return status.In(m.op, copyOnDevice(to.state, from.state))
+}
+
+// Staged reports whether elements that a device alone reaches move by way of the host.
+func (m *Plan) Staged() bool {
+	if to, from, ok := m.direct(); ok {
+		to.Done()
+		from.Done()
+		return false
+	}
+	for _, c := range []Container{m.to, m.from} {
+		if p, err := c.Look(); err == nil {
+			defer p.Done()
+			if p.Placement() == OnDevice {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Staged reports whether a move takes elements that a device alone reaches by way of the host.
+func Staged(to, from Container, axes []Axis) bool {
+	return (&Plan{to: to, from: from, axes: axes}).Staged()
+}
+
+// whole reports whether axes move all elements of a shape to the same place.
+func whole(axes []Axis, shape []int64) bool {
+	for d, a := range axes {
+		if a != (Axis{From: int64(d), FromStep: 1, To: int64(d), ToStep: 1, Count: shape[d]}) {
+			return false
+		}
+	}
+	return len(axes) == len(shape)
+}
+
+// copyOnDevice copies between parts, of which one is on a device, in the order of both queues.
+func copyOnDevice(to, from *state) error {
+	on, other := to.home.queue, from.home.queue
+	if on == nil {
+		on, other = other, nil
+	}
+	if on == nil {
+		return status.New(status.Unsupported, "the elements of both are on the host, which copies them by itself")
+	}
+	if other == nil || other.Stream() == on.Stream() {
+		return on.Copy(to.span(), from.span())
+	}
+	if on.Device() != other.Device() { // whose streams cannot wait for each other's events before both have been made ready
+		if err := other.Synchronize(); err != nil {
+			return err
+		}
+		if err := on.Copy(to.span(), from.span()); err != nil {
+			return err
+		}
+		return on.Synchronize()
+	}
+	if err := on.Device().Order(other.Stream(), on.Stream()); err != nil {
+		return err
+	}
+	if err := on.Copy(to.span(), from.span()); err != nil {
+		return err
+	}
+	return on.Device().Order(on.Stream(), other.Stream())
+}

@@ -1,0 +1,68 @@
+package runtime
+
+import (
+	"dtl/core/backend"
+	"dtl/core/comm"
+	"dtl/core/status"
+)
+
+// linker is the backend that connects the devices of ranks.
+const linker = "nccl"
+
+// WithLink is Dup with a GPU, which the library connects with those of the other ranks; NoDevice stands for the one that this
+// process usually takes. Collective.
+func (c *Context) WithLink(device int) (*Context, error) {
+	return linkedTo(device, c.Dup)
+}
+
+// SplitLinked is Split with what WithLink does in each part; nil for comm.Undefined. Collective.
+func (c *Context) SplitLinked(color, key, device int) (*Context, error) {
+	return linkedTo(device, func() (*Context, error) { return c.Split(color, key) })
+}
+
+func linkedTo(device int, derive func() (*Context, error)) (*Context, error) {
+	d, err := derive()
+	if err != nil || d == nil {
+		return nil, err
+	}
+	by, queue, mine := ofLink(device)
+	if mine == nil {
+		d.device = queue.Device().Number()
+	}
+	d.linked, err = comm.LinkDevices(d.comm, by, queue, mine)
+	if err != nil {
+		d.linked = nil
+		_ = d.Close() // the first error is the one to report
+		return nil, status.In("with_nccl", err)
+	}
+	return d, nil
+}
+
+// ofLink returns the backend that connects devices, and a queue of the device for it.
+func ofLink(device int) (backend.DeviceLinker, backend.Queue, error) {
+	if device < NoDevice {
+		return nil, nil, status.New(status.OutOfBounds, "device %d is negative", device)
+	}
+	by, err := backend.As[backend.DeviceLinker](linker)
+	if err != nil {
+		return nil, nil, err
+	}
+	on, err := useDevice(device)
+	if err != nil {
+		return nil, nil, err
+	}
+	queue, err := on.NewQueue()
+	return by, queue, err
+}
+
+// Linked returns what connects the ranks' devices; nil where nothing does.
+func (c *Context) Linked() *comm.Devices { return c.linked }
+
+// LinkerVersion returns the version of the library that connects devices, and its file. Local.
+func LinkerVersion() (string, error) {
+	by, err := backend.As[backend.DeviceLinker](linker)
+	if err != nil {
+		return "", err
+	}
+	return by.Version()
+}

@@ -1,0 +1,382 @@
+//go:build cpython
+
+/* Elements on a device, as other libraries take them. */
+#include "module.h"
+
+/* DLPack's structures, of its versions 0 and 1. https://dmlc.github.io/dlpack/latest/c_api.html */
+typedef struct {
+    int32_t type, id;
+} dl_device;
+
+typedef struct {
+    uint8_t code, bits;
+    uint16_t lanes;
+} dl_type;
+
+typedef struct {
+    void *data;
+    dl_device device;
+    int32_t ndim;
+    dl_type type;
+    int64_t *shape, *strides; /* in elements */
+    uint64_t byte_offset;
+} dl_tensor;
+
+typedef struct dl_managed {
+    dl_tensor tensor;
+    void *context;
+    void (*deleter)(struct dl_managed *);
+} dl_managed;
+
+typedef struct dl_versioned {
+    uint32_t major, minor;
+    void *context;
+    void (*deleter)(struct dl_versioned *);
+    uint64_t flags;
+    dl_tensor tensor;
+} dl_versioned;
+
+typedef struct {
+    PyObject_HEAD
+    uintptr_t storage;
+    unsigned long long address, stream;
+    int device, managed, ndim;
+    Py_ssize_t count, itemsize;
+    int64_t shape[DTL_MAX_DIMS], strides[DTL_MAX_DIMS]; /* in elements */
+    PyObject *owner; /* of another library's memory; else NULL */
+} DeviceMemoryObject;
+
+static PyObject *failed_or_none(char *error) {
+    if (error != NULL)
+        return fail_alone(error);
+    Py_RETURN_NONE;
+}
+
+/* copy copies between the elements and a buffer of the host. */
+static PyObject *copy(PyObject *self, PyObject *buffer, int flags, char *(*by)(uintptr_t, void *)) {
+    DeviceMemoryObject *d = (DeviceMemoryObject *)self;
+    if (state.forked)
+        return fail_forked();
+    Py_buffer view;
+    if (PyObject_GetBuffer(buffer, &view, PyBUF_C_CONTIGUOUS | flags) < 0)
+        return NULL;
+    if (view.len != d->count * d->itemsize) {
+        PyErr_Format(PyExc_ValueError, "a buffer of %zd bytes for %zd", view.len, d->count * d->itemsize);
+        PyBuffer_Release(&view);
+        return NULL;
+    }
+    char *error;
+    Py_BEGIN_ALLOW_THREADS
+    error = by(d->storage, view.buf);
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&view);
+    return failed_or_none(error);
+}
+
+static PyObject *device_read(PyObject *self, PyObject *out) { return copy(self, out, PyBUF_WRITABLE, dtl_device_read); }
+
+static PyObject *device_write(PyObject *self, PyObject *from) { return copy(self, from, 0, dtl_device_write); }
+
+static PyObject *device_copy(PyObject *self, PyObject *source) {
+    if (state.forked)
+        return fail_forked();
+    if (Py_TYPE(source) != &DeviceMemoryType)
+        return PyErr_Format(PyExc_TypeError, "DeviceMemory, not %s", Py_TYPE(source)->tp_name);
+    DeviceMemoryObject *to = (DeviceMemoryObject *)self, *from = (DeviceMemoryObject *)source;
+    if (to->count * to->itemsize != from->count * from->itemsize)
+        return PyErr_Format(PyExc_ValueError, "%zd bytes for %zd", from->count * from->itemsize, to->count * to->itemsize);
+    char *error;
+    Py_BEGIN_ALLOW_THREADS
+    error = dtl_device_copy(to->storage, from->storage);
+    Py_END_ALLOW_THREADS
+    return failed_or_none(error);
+}
+
+static PyObject *device_order(PyObject *self, PyObject *args) {
+    DeviceMemoryObject *d = (DeviceMemoryObject *)self;
+    unsigned long long stream;
+    int back;
+    if (!PyArg_ParseTuple(args, "Kp:order", &stream, &back))
+        return NULL;
+    if (state.forked)
+        return fail_forked();
+    char *error;
+    Py_BEGIN_ALLOW_THREADS
+    error = dtl_device_order(d->storage, (uintptr_t)stream, back);
+    Py_END_ALLOW_THREADS
+    return failed_or_none(error);
+}
+
+static PyObject *device_synchronize(PyObject *self, PyObject *unused) {
+    DeviceMemoryObject *d = (DeviceMemoryObject *)self;
+    if (state.forked)
+        return fail_forked();
+    char *error;
+    Py_BEGIN_ALLOW_THREADS
+    error = dtl_device_wait(d->storage);
+    Py_END_ALLOW_THREADS
+    return failed_or_none(error);
+}
+
+static void let_go(void *context) {
+    if (Py_IsInitialized()) {
+        PyGILState_STATE gil = PyGILState_Ensure();
+        Py_DECREF((PyObject *)context);
+        PyGILState_Release(gil);
+    }
+}
+
+static void delete_managed(dl_managed *m) {
+    let_go(m->context);
+    free(m);
+}
+
+static void delete_versioned(dl_versioned *m) {
+    let_go(m->context);
+    free(m);
+}
+
+/* A capsule that nobody took is renamed by nobody. */
+static void end_managed(PyObject *capsule) {
+    dl_managed *m = PyCapsule_IsValid(capsule, "dltensor") ? PyCapsule_GetPointer(capsule, "dltensor") : NULL;
+    if (m != NULL)
+        m->deleter(m);
+}
+
+static void end_versioned(PyObject *capsule) {
+    static const char name[] = "dltensor_versioned";
+    dl_versioned *m = PyCapsule_IsValid(capsule, name) ? PyCapsule_GetPointer(capsule, name) : NULL;
+    if (m != NULL)
+        m->deleter(m);
+}
+
+static PyObject *device_dlpack(PyObject *self, PyObject *args) {
+    DeviceMemoryObject *d = (DeviceMemoryObject *)self;
+    unsigned char code, bits;
+    int device_type, versioned;
+    if (!PyArg_ParseTuple(args, "bbip:dlpack", &code, &bits, &device_type, &versioned))
+        return NULL;
+    dl_tensor tensor = {
+        .data = (void *)(uintptr_t)d->address, .device = {device_type, d->device}, .ndim = d->ndim, .type = {code, bits, 1},
+        .shape = d->shape, .strides = d->strides,
+    };
+    PyObject *capsule;
+    if (versioned) {
+        dl_versioned *m = malloc(sizeof *m);
+        if (m == NULL)
+            return PyErr_NoMemory();
+        *m = (dl_versioned){1, 0, Py_NewRef(self), delete_versioned, 0, tensor};
+        capsule = PyCapsule_New(m, "dltensor_versioned", end_versioned);
+        if (capsule == NULL)
+            delete_versioned(m);
+    } else {
+        dl_managed *m = malloc(sizeof *m);
+        if (m == NULL)
+            return PyErr_NoMemory();
+        *m = (dl_managed){tensor, Py_NewRef(self), delete_managed};
+        capsule = PyCapsule_New(m, "dltensor", end_managed);
+        if (capsule == NULL)
+            delete_managed(m);
+    }
+    return capsule;
+}
+
+static PyObject *device_shape(PyObject *self, void *unused) {
+    DeviceMemoryObject *d = (DeviceMemoryObject *)self;
+    PyObject *shape = PyTuple_New(d->ndim);
+    for (int i = 0; shape != NULL && i < d->ndim; i++) {
+        PyObject *n = PyLong_FromLongLong(d->shape[i]);
+        if (n == NULL)
+            Py_CLEAR(shape);
+        else
+            PyTuple_SET_ITEM(shape, i, n);
+    }
+    return shape;
+}
+
+static void device_dealloc(PyObject *self) {
+    if (!state.forked)
+        dtl_release(((DeviceMemoryObject *)self)->storage);
+    Py_XDECREF(((DeviceMemoryObject *)self)->owner);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyMethodDef device_methods[] = {
+    {"read", device_read, METH_O, PyDoc_STR("read($self, out, /)\n--\n\nCopy the elements to a buffer of the host.")},
+    {"write", device_write, METH_O, PyDoc_STR("write($self, values, /)\n--\n\nCopy a buffer of the host to the elements.")},
+    {"copy", device_copy, METH_O, PyDoc_STR("copy($self, source, /)\n--\n\nCopy the elements of another DeviceMemory to these.")},
+    {"order", device_order, METH_VARARGS,
+     PyDoc_STR("order($self, stream, back, /)\n--\n\nHave a stream of the driver wait for what is queued here, or the reverse.")},
+    {"synchronize", device_synchronize, METH_NOARGS,
+     PyDoc_STR("synchronize($self, /)\n--\n\nReturn when all is done that is queued here.")},
+    {"dlpack", device_dlpack, METH_VARARGS,
+     PyDoc_STR("dlpack($self, code, bits, device_type, versioned, /)\n--\n\nReturn a capsule of DLPack.")},
+    {NULL},
+};
+
+static PyMemberDef device_members[] = {
+    {"address", T_ULONGLONG, offsetof(DeviceMemoryObject, address), READONLY, "of the first element, on the device"},
+    {"stream", T_ULONGLONG, offsetof(DeviceMemoryObject, stream), READONLY, "the driver's stream that works on them"},
+    {"device", T_INT, offsetof(DeviceMemoryObject, device), READONLY, "the device's number"},
+    {"managed", T_INT, offsetof(DeviceMemoryObject, managed), READONLY, "whether the host reaches them, too"},
+    {NULL},
+};
+
+static PyGetSetDef device_getters[] = {
+    {"shape", device_shape, NULL, "the extents", NULL},
+    {NULL},
+};
+
+PyTypeObject DeviceMemoryType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "dtl._native._bridge.DeviceMemory",
+    .tp_basicsize = sizeof(DeviceMemoryObject),
+    .tp_dealloc = device_dealloc,
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_doc = "Elements on a device, in C order. The memory lives as long as anything that looks at it.",
+    .tp_methods = device_methods,
+    .tp_members = device_members,
+    .tp_getset = device_getters,
+};
+
+PyObject *device_memory_new(const dtl_call *call) {
+    const dtl_array *r = &call->result;
+    DeviceMemoryObject *d = PyObject_New(DeviceMemoryObject, &DeviceMemoryType);
+    if (d == NULL) {
+        dtl_release(call->storage);
+        return NULL;
+    }
+    d->owner = NULL;
+    d->storage = call->storage;
+    d->address = (uintptr_t)r->data;
+    d->stream = call->stream;
+    d->managed = r->place < 0;
+    d->device = (r->place < 0 ? -r->place : r->place) - 1;
+    d->ndim = r->ndim;
+    d->count = r->count;
+    d->itemsize = r->itemsize;
+    int64_t stride = 1;
+    for (int i = r->ndim - 1; i >= 0; i--) {
+        d->shape[i] = r->shape[i];
+        d->strides[i] = stride;
+        stride *= r->shape[i] > 1 ? r->shape[i] : 1;
+    }
+    return (PyObject *)d;
+}
+
+const char device_lend_doc[] = PyDoc_STR("device_lend($module, address, itemsize, shape, owner, /)\n--\n\n"
+                                         "Return the DeviceMemory of memory that another object owns, in C order.");
+
+PyObject *bridge_device_lend(PyObject *module, PyObject *args) {
+    unsigned long long address;
+    Py_ssize_t itemsize;
+    PyObject *extents, *owner;
+    if (!PyArg_ParseTuple(args, "KnO!O:device_lend", &address, &itemsize, &PyTuple_Type, &extents, &owner))
+        return NULL;
+    if (state.forked)
+        return fail_forked();
+    dtl_call call = {0};
+    if (PyTuple_GET_SIZE(extents) > DTL_MAX_DIMS)
+        return PyErr_Format(PyExc_ValueError, "%zd dimensions, at most %d", PyTuple_GET_SIZE(extents), DTL_MAX_DIMS);
+    call.result.ndim = (int32_t)PyTuple_GET_SIZE(extents);
+    call.result.count = 1;
+    call.result.itemsize = itemsize;
+    call.result.shape = call.shape;
+    for (int i = 0; i < call.result.ndim; i++) {
+        call.shape[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(extents, i));
+        if (call.shape[i] == -1 && PyErr_Occurred())
+            return NULL;
+        call.result.count *= call.shape[i];
+    }
+    call.result.data = (void *)(uintptr_t)address;
+    char *error;
+    Py_BEGIN_ALLOW_THREADS
+    error = dtl_device_lend((uintptr_t)address, (uintptr_t)(call.result.count * itemsize), &call);
+    Py_END_ALLOW_THREADS
+    if (error != NULL)
+        return fail_alone(error);
+    PyObject *made = device_memory_new(&call);
+    if (made != NULL)
+        ((DeviceMemoryObject *)made)->owner = Py_NewRef(owner);
+    return made;
+}
+
+const char device_stream_doc[] = PyDoc_STR("device_stream($module, device, /)\n--\n\n"
+                                           "Return the driver's stream that works on other libraries' memory on a device.");
+
+PyObject *bridge_device_stream(PyObject *module, PyObject *device) {
+    uintptr_t stream = 0;
+    long number = PyLong_AsLong(device);
+    if (number == -1 && PyErr_Occurred())
+        return NULL;
+    if (state.forked)
+        return fail_forked();
+    char *error;
+    Py_BEGIN_ALLOW_THREADS
+    error = dtl_device_stream((int)number, &stream);
+    Py_END_ALLOW_THREADS
+    if (error != NULL)
+        return fail_alone(error);
+    return PyLong_FromUnsignedLongLong(stream);
+}
+
+static const char tensor_name[] = "dtl tensor";
+
+static void end_taken(PyObject *capsule) {
+    dl_managed *m = PyCapsule_GetPointer(capsule, tensor_name);
+    if (m != NULL && m->deleter != NULL)
+        m->deleter(m);
+}
+
+static void end_taken_versioned(PyObject *capsule) {
+    dl_versioned *m = PyCapsule_GetPointer(capsule, tensor_name);
+    if (m != NULL && m->deleter != NULL)
+        m->deleter(m);
+}
+
+/* in_c_order reports whether the elements lie side by side. */
+static int in_c_order(const dl_tensor *t) {
+    int64_t stride = 1;
+    for (int i = t->ndim - 1; t->strides != NULL && i >= 0; i--) {
+        if (t->shape[i] == 0)
+            return 1;
+        if (t->shape[i] > 1 && t->strides[i] != stride)
+            return 0;
+        stride *= t->shape[i];
+    }
+    return 1;
+}
+
+const char take_dlpack_doc[] = PyDoc_STR(
+    "take_dlpack($module, capsule, /)\n--\n\n"
+    "Take a tensor out of a capsule: address, kind of device, its number, code, bits, lanes, shape, whether it is in C order and may be\n"
+    "written, and its owner.");
+
+PyObject *bridge_take_dlpack(PyObject *module, PyObject *capsule) {
+    int versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
+    if (!versioned && !PyCapsule_IsValid(capsule, "dltensor"))
+        return PyErr_Format(PyExc_TypeError, "no capsule of DLPack that nobody has taken: %R", capsule);
+    void *held = PyCapsule_GetPointer(capsule, versioned ? "dltensor_versioned" : "dltensor");
+    const dl_versioned *v = versioned ? held : NULL;
+    if (v != NULL && v->major != 1)
+        return PyErr_Format(PyExc_ValueError, "version %u of DLPack; version 1 was asked for", v->major);
+    const dl_tensor *t = v != NULL ? &v->tensor : &((dl_managed *)held)->tensor;
+    PyObject *shape = PyTuple_New(t->ndim);
+    for (int i = 0; shape != NULL && i < t->ndim; i++) {
+        PyObject *n = PyLong_FromLongLong(t->shape[i]);
+        if (n == NULL)
+            Py_CLEAR(shape);
+        else
+            PyTuple_SET_ITEM(shape, i, n);
+    }
+    if (shape == NULL)
+        return NULL;
+    PyObject *owner = PyCapsule_New(held, tensor_name, versioned ? end_taken_versioned : end_taken);
+    if (owner == NULL || PyCapsule_SetName(capsule, versioned ? "used_dltensor_versioned" : "used_dltensor") < 0) {
+        Py_DECREF(shape);
+        Py_XDECREF(owner);
+        return NULL;
+    }
+    return Py_BuildValue("KiiiiiNiiN", (unsigned long long)((uintptr_t)t->data + t->byte_offset), t->device.type, t->device.id,
+                         t->type.code, t->type.bits, t->type.lanes, shape, in_c_order(t), v == NULL || !(v->flags & 1), owner);
+}

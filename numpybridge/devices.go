@@ -1,0 +1,142 @@
+//go:build cpython
+
+package numpybridge
+
+/*
+#include "bridge.h"
+*/
+import "C"
+
+import (
+	"runtime/cgo"
+	"unsafe"
+
+	"dtl/core/comm"
+	"dtl/core/dtype"
+	"dtl/core/memory"
+	"dtl/core/runtime"
+	"dtl/core/status"
+)
+
+// onDevice returns the elements of a device that a call returned.
+func onDevice(storage C.uintptr_t) *comm.Result { return cgo.Handle(storage).Value().(*comm.Result) }
+
+// failure returns an error as C takes it, or nil.
+func failure(op string, err error) *C.char {
+	if err == nil {
+		return nil
+	}
+	return C.CString(status.Encode(status.In(op, err)))
+}
+
+// dtl_device_read copies all elements that a storage stands for to memory of the host, after what is queued on them.
+//
+//export dtl_device_read
+func dtl_device_read(storage C.uintptr_t, to unsafe.Pointer) (failed *C.char) {
+	defer guard(&failed)
+	r := onDevice(storage)
+	bytes := r.Raw()
+	return failure("to_numpy", r.Queue.Copy(memory.Span{Addr: to, Count: bytes.Count, Type: dtype.Uint8}, bytes))
+}
+
+// dtl_device_write is dtl_device_read the other way round.
+//
+//export dtl_device_write
+func dtl_device_write(storage C.uintptr_t, from unsafe.Pointer) (failed *C.char) {
+	defer guard(&failed)
+	r := onDevice(storage)
+	bytes := r.Raw()
+	return failure("out", r.Queue.Copy(bytes, memory.Span{Addr: from, Count: bytes.Count, Type: dtype.Uint8}))
+}
+
+// dtl_device_order has what a stream of the driver does from now on happen after what is queued on the elements, or, if back is
+// 1, the reverse.
+//
+//export dtl_device_order
+func dtl_device_order(storage, stream C.uintptr_t, back C.int) (failed *C.char) {
+	defer guard(&failed)
+	r := onDevice(storage)
+	before, after := r.Queue.Stream(), uintptr(stream)
+	if back == 1 {
+		before, after = after, before
+	}
+	return failure("device_view", r.Queue.Device().Order(before, after))
+}
+
+// dtl_device_wait returns when all is done that is queued on the elements.
+//
+//export dtl_device_wait
+func dtl_device_wait(storage C.uintptr_t) (failed *C.char) {
+	defer guard(&failed)
+	return failure("synchronize", onDevice(storage).Queue.Synchronize())
+}
+
+// lent is memory of another library, which stays as long as the object that Python holds for it.
+type lent struct{ memory.Block }
+
+// Allocate returns the memory.
+func (l lent) Allocate(int, int) (memory.Block, error) { return l.Block, nil }
+
+// Deallocate does nothing: the memory goes with its owner.
+func (lent) Deallocate(memory.Block) {}
+
+// dtl_device_lend returns a storage of memory that another library holds on a device, in C order, and what else a DeviceMemory
+// says of it.
+//
+//export dtl_device_lend
+func dtl_device_lend(at, bytes C.uintptr_t, call *C.dtl_call) (failed *C.char) {
+	defer guard(&failed)
+	return failure("from_dlpack", lend(uintptr(at), int(bytes), call))
+}
+
+func lend(at uintptr, bytes int, call *C.dtl_call) error {
+	if bytes == 0 {
+		at = 0
+	}
+	place, err := runtime.Located(at)
+	if err != nil {
+		return err
+	}
+	q, err := runtime.OthersQueue(place.Device())
+	if err != nil {
+		return err
+	}
+	addr := *(*unsafe.Pointer)(unsafe.Pointer(&at)) // it is not Go's, and never followed
+	storage, err := memory.NewStorage(lent{memory.Block{Addr: addr, Size: bytes, Place: place}}, bytes, 1)
+	if err != nil {
+		return err
+	}
+	span := memory.Span{Addr: addr, Count: bytes, Type: dtype.Uint8, Place: place}
+	call.storage = C.uintptr_t(cgo.NewHandle(&comm.Result{Array: comm.Array{Span: span}, Storage: storage, Queue: q}))
+	call.stream = C.uintptr_t(q.Stream())
+	call.result.place = C.int32_t(place)
+	return nil
+}
+
+// dtl_device_stream returns the stream of what is done with other libraries' memory on a device.
+//
+//export dtl_device_stream
+func dtl_device_stream(device C.int, stream *C.uintptr_t) (failed *C.char) {
+	defer guard(&failed)
+	q, err := runtime.OthersQueue(int(device))
+	if err == nil {
+		*stream = C.uintptr_t(q.Stream())
+	}
+	return failure("from_dlpack", err)
+}
+
+// dtl_device_copy copies all elements of one storage to another, on whichever devices these are, and returns when that is done.
+//
+//export dtl_device_copy
+func dtl_device_copy(to, from C.uintptr_t) (failed *C.char) {
+	defer guard(&failed)
+	target, source := onDevice(to), onDevice(from)
+	err := source.Queue.Synchronize()
+	if err == nil {
+		err = target.Queue.Copy(target.Raw(), source.Raw())
+	}
+	if err == nil {
+		err = target.Queue.Synchronize()
+	}
+	return failure("copy", err)
+}

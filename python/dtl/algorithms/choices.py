@@ -1,0 +1,268 @@
+"""NumPy's functions that choose elements, or say where elements are, with NumPy's parameters."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator
+
+import numpy as np
+
+from .._native.arguments import integer
+from ..containers.base import DistributedContainer, check_container
+from ..containers.broadcasting import elementwise
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.scheduler import algorithm
+from . import sort as sorting
+from . import statistics
+from .concatenate import concat
+from .creation import asarray
+from .elementwise import flatnonzero
+from .exchange import share
+from .manipulation import dimension, ravel, reshape
+from .numpy_forms import sorted_copy, sorting_order
+from .operands import together
+from .taking import take
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+#: NumPy takes no more, either.
+_MOST_CHOICES = 64
+
+# ---- By conditions and numbers ----
+
+
+@algorithm
+def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
+    """Return for each entry of a container of integers the element of the choice of that number."""
+    if not isinstance(choices, (list, tuple, np.ndarray)) or len(choices) > _MOST_CHOICES:
+        raise InvalidTypeError(f"choices must be a sequence of at most {_MOST_CHOICES}, not {type(choices).__name__}")
+    a, *given = together(a, *choices)
+    check_container("a", a)
+    beside = [c for c in given if isinstance(c, DistributedContainer)]
+    share(a, "choose", f"{len(given)} choices, mode {mode!r}", also=beside)
+    if a.dtype.kind not in "iub":
+        raise InvalidTypeError(f"np.choose: a holds {a.dtype}; it must be integers")
+    if mode == "raise" and a.global_size:
+        least, most = statistics.min(a), statistics.max(a)
+        if least < 0 or most >= len(given):
+            raise InvalidArgumentError("invalid entry in choice array")
+    elif mode not in ("raise", "wrap", "clip"):
+        raise InvalidArgumentError(f"mode must be one of 'clip', 'raise', or 'wrap', not {mode!r}")
+    dtype = np.result_type(*(c.dtype if isinstance(c, DistributedContainer) else c for c in given))
+    made = elementwise("np.choose", lambda at, *of: _chosen(at, of, mode), (a, *given), dtype)
+    return _into(out, made)
+
+
+def _into(out: Any, made: Any) -> Any:
+    """Return what was made, in the container of the argument out where there is one."""
+    if out is None:
+        return made
+    out[...] = made
+    return out
+
+
+def _chosen(at: Array, of: tuple[Array, ...], mode: str) -> Array:
+    numbers = at % len(of) if mode == "wrap" else np.clip(at, 0, len(of) - 1)
+    shape = np.broadcast_shapes(np.shape(at), *(np.shape(each) for each in of))
+    result = np.empty(shape, np.result_type(*of))
+    for number, each in enumerate(of):
+        np.copyto(result, each, where=np.broadcast_to(numbers == number, shape))
+    return result
+
+
+@algorithm
+def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+    """Return what lies along a dimension where a condition is true; it may be shorter than the extent."""
+    a = together(condition, a)[1] if isinstance(condition, DistributedContainer) else a
+    check_container("a", a)
+    if np.ndim(condition) != 1:
+        raise InvalidArgumentError("condition must be a 1-d array")
+    if isinstance(condition, DistributedContainer):
+        share(a, "compress", f"axis {axis}", also=(condition,))
+        places: Any = flatnonzero(condition)
+        if axis is not None and a.ndim > 1:
+            places = places[np.arange(len(places))]  # as many as there are rows
+    else:
+        places = np.flatnonzero(np.asarray(condition))
+    return _into(out, take(ravel(a) if axis is None else a, places, 0 if axis is None else axis))
+
+
+@algorithm
+def extract(condition: Any, arr: Any) -> Any:
+    """Return the elements in C order where a condition is true."""
+    return compress(ravel(condition) if isinstance(condition, DistributedContainer) else np.ravel(condition), arr)
+
+
+@algorithm
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    """Return a container without the zeros at the ends of its dimensions, or of some."""
+    check_container("filt", filt)
+    ends = str(trim).lower()
+    if not ends or set(ends) - set("fb"):
+        raise InvalidArgumentError(f"unexpected character(s) in `trim`: {trim!r}")
+    dims = range(filt.ndim) if axis is None else [dimension(each, filt.ndim) for each in np.atleast_1d(axis).tolist()]
+    chosen = [slice(None)] * filt.ndim
+    places = flatnonzero(filt)
+    for d in dims:
+        inner = int(np.prod(filt.shape[d + 1 :], dtype=np.int64))
+        if not len(places):
+            chosen[d] = slice(0, 0)
+            continue
+        at = places // inner % filt.shape[d]
+        low = int(statistics.min(at)) if "f" in ends else 0
+        high = int(statistics.max(at)) + 1 if "b" in ends else filt.shape[d]
+        chosen[d] = slice(low, high)
+    return filt[tuple(chosen)]
+
+
+# ---- By order ----
+
+
+@algorithm
+def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
+    """Return a copy in which elements stand where they would if it were sorted: it is sorted."""
+    check_places(a, kth, axis)
+    return sorted_copy(a, axis)
+
+
+@algorithm
+def argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
+    """Return the indices of a copy that :func:`partition` makes."""
+    check_places(a, kth, axis)
+    return sorting_order(a, axis)
+
+
+def check_places(a: Any, kth: Any, axis: Any) -> None:
+    """Refuse places that a dimension does not have."""
+    check_container("a", a)
+    extent = a.global_size if axis is None else a.shape[dimension(axis, a.ndim)]
+    for place in np.atleast_1d(kth).tolist():
+        if not -extent <= integer("kth", place) < extent:
+            raise InvalidArgumentError(f"kth(={place}) out of bounds ({extent})")
+
+
+@algorithm
+def lexsort(keys: Any, axis: int = -1) -> Any:
+    """Return the indices that sort by several keys, the last one first."""
+    if isinstance(keys, DistributedContainer):
+        raise InvalidTypeError("np.lexsort: keys must be a sequence of vectors")
+    given = together(*keys)
+    check_container("each of the keys", given[0])
+    dimension(axis, given[0].ndim)
+    return sorting.lexsort(given)
+
+
+@algorithm
+def sort_complex(a: Any) -> Any:
+    """Return a sorted copy of complex elements."""
+    made = sorted_copy(a, -1)
+    if made.dtype.kind == "c":
+        return made
+    return made.astype(np.complex64 if made.dtype.char in "bhBH" else np.complex128)
+
+
+# ---- Indices ----
+
+
+@algorithm
+def ix_(*args: Any) -> tuple[Any, ...]:
+    """Return vectors of indices, each along a dimension of its own."""
+    like = next(c for c in args if isinstance(c, DistributedContainer))
+    made = []
+    for place, given in enumerate(args):
+        c = given if isinstance(given, DistributedContainer) else asarray(like.context, np.asarray(given))
+        if c.ndim != 1:
+            raise InvalidArgumentError("Cross index must be 1 dimensional")
+        if c.dtype.kind == "b":
+            c = flatnonzero(c)
+        made.append(reshape(c, tuple(c.shape[0] if d == place else 1 for d in range(len(args)))))
+    return tuple(made)
+
+
+@algorithm
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Any:
+    """Return the indices in C order of elements that have an index along each dimension."""
+    if isinstance(multi_index, DistributedContainer):
+        raise InvalidTypeError("np.ravel_multi_index: the indices are a tuple, one for each dimension")
+    _check_inside(multi_index, dims, mode)
+    return elementwise(
+        "np.ravel_multi_index", lambda *parts: _raveled(parts, dims, mode, order), tuple(multi_index), np.int64
+    )
+
+
+def _raveled(parts: tuple[Array, ...], dims: Any, mode: Any, order: Any) -> Array:
+    if not all(np.size(part) for part in parts):
+        return np.zeros(np.broadcast_shapes(*(np.shape(part) for part in parts)), np.int64)
+    return np.asarray(np.ravel_multi_index(parts, dims, mode, order))
+
+
+def _check_inside(indices: Any, dims: Any, mode: Any) -> None:
+    """Refuse on every rank indices that NumPy refuses on the rank that has them. Collective."""
+    for d, (index, extent) in enumerate(zip(indices, dims)):
+        own = mode if isinstance(mode, str) else mode[d]
+        given = own == "raise" and isinstance(index, DistributedContainer) and index.global_size
+        if given and (statistics.min(index) < 0 or statistics.max(index) >= extent):
+            raise InvalidArgumentError("invalid entry in coordinates array")
+
+
+@algorithm
+def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Any, ...]:
+    """Return the index along each dimension of elements that have one in C order."""
+    check_container("indices", indices)
+    extents = tuple(integer("shape", n) for n in np.atleast_1d(shape).tolist())
+    size = int(np.prod(extents, dtype=np.int64))
+    if indices.dtype.kind not in "iu":
+        raise InvalidTypeError("only int indices permitted")
+    if indices.global_size and (statistics.min(indices) < 0 or statistics.max(indices) >= size):
+        raise InvalidArgumentError(f"an index is out of bounds for array with size {size}")
+    return tuple(
+        elementwise(
+            "np.unravel_index", lambda part, d=d: np.unravel_index(part, extents, order)[d], (indices,), np.int64
+        )
+        for d in range(len(extents))
+    )
+
+
+# ---- Parts put together ----
+
+
+@algorithm
+def block(arrays: Any) -> Any:
+    """Return containers put together as their nesting in lists says: the innermost along the last dimension."""
+    depth = _depth(arrays)
+    leaves = together(*_leaves(arrays))
+    for c in leaves:
+        check_container("arrays", c)
+    ndim = max(depth, *(c.ndim for c in leaves))
+    arrays = _with_leaves(arrays, iter(leaves))
+    made = _joined(arrays, depth, ndim)
+    return made.copy() if isinstance(arrays, DistributedContainer) else made
+
+
+def _depth(arrays: Any) -> int:
+    if not isinstance(arrays, list):
+        return 0
+    if not arrays:
+        raise InvalidArgumentError("List at arrays cannot be empty")
+    depths = {_depth(each) for each in arrays}
+    if len(depths) > 1:
+        raise InvalidArgumentError("List depths are mismatched.")
+    return depths.pop() + 1
+
+
+def _leaves(arrays: Any) -> list[Any]:
+    if isinstance(arrays, list):
+        return [leaf for each in arrays for leaf in _leaves(each)]
+    return [arrays]
+
+
+def _with_leaves(arrays: Any, leaves: Iterator[Any]) -> Any:
+    """Return lists nested alike of other leaves."""
+    return [_with_leaves(each, leaves) for each in arrays] if isinstance(arrays, list) else next(leaves)
+
+
+def _joined(arrays: Any, depth: int, ndim: int) -> Any:
+    if not isinstance(arrays, list):
+        return arrays if arrays.ndim == ndim else reshape(arrays, (1,) * (ndim - arrays.ndim) + arrays.shape)
+    parts = [_joined(each, depth - 1, ndim) for each in arrays]
+    return concat(parts, ndim - depth) if len(parts) > 1 else parts[0]

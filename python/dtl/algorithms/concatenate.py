@@ -1,0 +1,290 @@
+"""Containers put together to one, and one taken apart: joins along a dimension, stacks and splits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Sequence, overload
+
+import numpy as np
+
+from .._native.arguments import integer
+from ..containers.base import DistributedContainer, check_container
+from ..containers.indexing.regions import Axis, Region, move
+from ..containers.layout import BLOCK, REPLICATED, Division, integers
+from ..containers.owning import OwningContainer
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..policies import Partition
+from ..runtime.scheduler import algorithm
+from .axis_reductions import container_of
+from .exchange import share
+from .manipulation import check_open, dimension, divided_dimensions, divided_like, reshaped
+from .operands import together
+
+if TYPE_CHECKING:
+    from ..containers.sequences import DistributedVector, OneDimensional
+    from ..containers.tensor import DistributedTensor
+    from ..containers.types import Owned
+
+#: A container is not split into more: each part is a container.
+_MOST_PARTS = 1 << 20
+
+
+def _containers(name: str, arrays: Any) -> list[Any]:
+    """Return the containers that are joined, all of one dtype."""
+    if isinstance(arrays, DistributedContainer) or not isinstance(arrays, Sequence):
+        raise InvalidTypeError(f"{name}: arrays must be a list or tuple of containers, not {type(arrays).__name__}")
+    given = together(*arrays)
+    if not given:
+        raise InvalidArgumentError(f"{name}: need at least one array")
+    for c in given:
+        check_open(c)
+        if c.context is not given[0].context:
+            raise InvalidArgumentError(f"{name}: the containers belong to different contexts")
+    dtype = np.result_type(*(c.dtype for c in given))
+    return [c.astype(dtype, copy=False) for c in given]
+
+
+@overload
+def concat(arrays: Sequence[OneDimensional], axis: int | None = ...) -> DistributedVector: ...
+@overload
+def concat(arrays: Sequence[DistributedTensor], axis: int = ...) -> DistributedTensor: ...
+@overload
+def concat(arrays: Any, axis: int | None = ...) -> Any: ...
+@algorithm
+def concat(arrays: Any, axis: int | None = 0) -> Any:
+    """Return the elements of containers one after the other along a dimension. Collective.
+
+    Parameters
+    ----------
+    arrays
+        A list or tuple of containers, the same on every rank, whose shapes differ along the dimension alone. Some may
+        be arrays that are the same on every rank.
+    axis
+        The dimension; None joins their elements in C order.
+
+    Returns
+    -------
+    container
+        Where the dimension is not divided and all are divided alike, as they are, and nothing is communicated. Else
+        by the policy of the first, or by blocks in place of local sizes and grids. Of the dtype that NumPy gives.
+
+    Raises
+    ------
+    InvalidTypeError
+        If something is neither a container nor an array, or nothing is a container. On every rank.
+    InvalidArgumentError, BoundsError
+        If there is none, the shapes do not fit, or there is no such dimension. On every rank.
+    CollectiveMismatchError
+        If ranks pass different containers or arguments.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     a, b = dtl.arange(ctx, 3), dtl.ones(ctx, 2)
+    ...     print(dtl.concat([a, b]).gather_to(), np.concatenate([b, b]).gather_to())
+    [0. 1. 2. 1. 1.] [1. 1. 1. 1.]
+    """
+    given = _containers("concat", arrays)
+    if axis is None:
+        given, axis = [reshaped(c, (c.global_size,)) for c in given], 0
+    first = given[0]
+    dim = dimension(axis, first.ndim)
+    for c in given:
+        if c.ndim != first.ndim or any(c.shape[d] != first.shape[d] for d in range(c.ndim) if d != dim):
+            raise InvalidArgumentError(
+                f"concat: shapes {first.shape} and {c.shape} differ in more than the extent along axis {dim}"
+            )
+    share(first, "concat", f"{len(given)} along axis {dim}", also=given)
+    return _joined(given, dim)
+
+
+def _joined(given: list[Any], dim: int) -> Any:
+    """Return containers one after the other along a dimension that they have. Collective."""
+    first, extents = given[0], [c.shape[dim] for c in given]
+    shape = tuple(sum(extents) if d == dim else extent for d, extent in enumerate(first.shape))
+    everywhere = all(c.partition_policy is Partition.REPLICATED for c in given)
+    divided = REPLICATED if everywhere else _division_of_all(first, given, dim)
+    if divided is not None:
+        made = container_of(first, shape, first.dtype, divided)
+        made.local_view()[...] = np.concatenate([c.local_view() for c in given], axis=dim)
+        return made
+    made = container_of(first, shape, first.dtype, divided_like(first))
+    start = 0
+    for c, extent in zip(given, extents):
+        axes = [Axis(d, start if d == dim else 0, 1, whole, True) for d, whole in enumerate(c.shape)]
+        move(made, c, Region(tuple(axes)).destination())
+        start += extent
+    return made
+
+
+def _division_of_all(first: Any, given: list[Any], dim: int) -> Division | None:
+    """Return how containers are divided that are divided alike, and not along a dimension; else None."""
+    if not all(isinstance(c, OwningContainer) and dim not in divided_dimensions(c) for c in given):
+        return None
+    for c in given:
+        if c.partition_policy is not first.partition_policy or c.grid != first.grid:
+            return None
+        if first.partition_policy is not Partition.BLOCK and c._division != first._division:
+            return None
+    if dim == 0 and first.partition_policy is not Partition.BLOCK:
+        return None  # on one rank too, where dimension 0 is not divided: the result is the same on any number
+    if first.partition_policy is Partition.BLOCK:
+        return Division(Partition.BLOCK, grid=first.grid)
+    divided: Division = first._division
+    return divided
+
+
+@overload
+def stack(arrays: Sequence[OwningContainer], axis: int = ...) -> DistributedTensor: ...
+@overload
+def stack(arrays: Any, axis: int = ...) -> Any: ...
+@algorithm
+def stack(arrays: Any, axis: int = 0) -> Any:
+    """Return containers of one shape one after the other along a new dimension. Collective.
+
+    Parameters
+    ----------
+    arrays
+        A list or tuple of containers of one shape, the same on every rank.
+    axis
+        Where in the result the new dimension is.
+
+    Returns
+    -------
+    DistributedTensor
+        Where all are divided alike, along the dimensions that they are divided along, and nothing is communicated; of
+        a partition other than blocks only where dimension 0 stays. Else by blocks of dimension 0. Of the dtype that
+        NumPy gives.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidArgumentError, BoundsError, CollectiveMismatchError
+        As of :func:`concat`.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     a = dtl.arange(ctx, 2)
+    ...     print(dtl.stack([a, a + 5]).gather_to().tolist(), dtl.stack([a, a + 5], axis=1).gather_to().tolist())
+    [[0, 1], [5, 6]] [[0, 5], [1, 6]]
+    """
+    given = _containers("stack", arrays)
+    first = given[0]
+    dim = dimension(axis, first.ndim + 1)
+    for c in given:
+        if c.shape != first.shape:
+            raise InvalidArgumentError(f"stack: shapes {first.shape} and {c.shape} differ")
+    share(first, "stack", f"{len(given)} along axis {dim}", also=given)
+    shape = (*first.shape[:dim], len(given), *first.shape[dim:])
+    if all(c.partition_policy is Partition.REPLICATED for c in given):
+        made = container_of(first, shape, first.dtype, REPLICATED)
+        made.local_view()[...] = np.stack([c.local_view() for c in given], axis=dim)
+        return made
+    if isinstance(first, OwningContainer) and all(first._laid_out_as(c) for c in given):
+        divided = None
+        if first.partition_policy is Partition.BLOCK:
+            divided = Division(Partition.BLOCK, grid=(*first.grid[:dim], 1, *first.grid[dim:]))
+        elif dim > 0:
+            divided = first._division
+        if divided is not None:
+            made = container_of(first, shape, first.dtype, divided)
+            made.local_view()[...] = np.stack([c.local_view() for c in given], axis=dim)
+            return made
+    made = container_of(first, shape, first.dtype, BLOCK)
+    for i, c in enumerate(given):
+        axes = [Axis(d, 0, 1, extent, True) for d, extent in enumerate(shape)]
+        axes[dim] = Axis(dim, i, 1, 1, False)
+        move(made, c, Region(tuple(axes)).destination())
+    return made
+
+
+@algorithm
+def unstack(a: Any, axis: int = 0) -> tuple[Any, ...]:
+    """Return a container for each index of a dimension, which they do not have. Collective.
+
+    Of one dimension, they are NumPy scalars. Each is divided as what a subscript makes.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     first, second = dtl.unstack(dtl.asarray(ctx, [[1, 2], [3, 4]]))
+    ...     print(second.gather_to(), dtl.unstack(second))
+    [3 4] (np.int64(3), np.int64(4))
+    """
+    check_container("a", a)
+    dim = dimension(axis, a.ndim)
+    a._check_open()
+    share(a, "unstack", f"axis {dim}")
+    if a.ndim == 1:
+        return tuple(a[np.arange(a.shape[0])])
+    return tuple(a[(slice(None),) * dim + (i,)] for i in range(a.shape[dim]))
+
+
+@overload
+def split(a: Owned, indices_or_sections: Any, axis: int = ...) -> list[Owned]: ...
+@overload
+def split(a: Any, indices_or_sections: Any, axis: int = ...) -> list[Any]: ...
+@algorithm
+def split(a: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Return consecutive parts of a container along a dimension, as ``np.split`` does. Collective.
+
+    Parameters
+    ----------
+    a
+        A container, the same on every rank.
+    indices_or_sections
+        How many parts of equal extents; or the indices at which the next part begins.
+    axis
+        The dimension.
+
+    Returns
+    -------
+    list of containers
+        Each divided as what a subscript makes.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the parts would not be equal. On every rank.
+    BoundsError
+        If there is no such dimension. On every rank.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     print([part.gather_to().tolist() for part in dtl.split(dtl.arange(ctx, 6), [2, 5])])
+    [[0, 1], [2, 3, 4], [5]]
+    """
+    check_container("a", a)
+    extent = a.shape[dimension(axis, a.ndim)]
+    if np.ndim(indices_or_sections) == 0:
+        parts = integer("indices_or_sections", indices_or_sections)
+        if parts < 1 or extent % parts:
+            raise InvalidArgumentError("array split does not result in an equal division")
+    return array_split(a, indices_or_sections, axis)
+
+
+@overload
+def array_split(a: Owned, indices_or_sections: Any, axis: int = ...) -> list[Owned]: ...
+@overload
+def array_split(a: Any, indices_or_sections: Any, axis: int = ...) -> list[Any]: ...
+@algorithm
+def array_split(a: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Return consecutive parts of a container, the first longer by one if need be. Collective. As :func:`split`."""
+    check_container("a", a)
+    dim = dimension(axis, a.ndim)
+    extent = a.shape[dim]
+    if np.ndim(indices_or_sections) == 0:
+        parts = integer("indices_or_sections", indices_or_sections)
+        if not 1 <= parts <= _MOST_PARTS:
+            raise InvalidArgumentError(f"number sections must be larger than 0, and at most {_MOST_PARTS}, not {parts}")
+        sizes = [extent // parts + (i < extent % parts) for i in range(parts)]
+        ends = [0, *np.cumsum(sizes).tolist()]
+    else:
+        ends = [0, *integers("indices_or_sections", indices_or_sections), extent]
+    a._check_open()
+    share(a, "split", f"at {ends[1:-1]} of axis {dim}")
+    return [a[(slice(None),) * dim + (slice(lo, hi),)] for lo, hi in zip(ends, ends[1:])]

@@ -1,0 +1,636 @@
+"""Containers of known elements, as NumPy makes arrays: each rank writes its own part."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Sequence, overload
+
+import numpy as np
+
+from .._native.arguments import dtype_number, integer, stored_array, stored_number
+from .._native.values import filling, fingerprint
+from ..containers.base import DistributedContainer, check_container
+from ..containers.layout import BLOCK, Division, division, execution_policy, integers, placement_of
+from ..containers.owning import OwningContainer
+from ..containers.sequences import DistributedVector
+from ..containers.tensor import DistributedTensor
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..policies import Execution, ExecutionLike, Partition, PartitionLike, Placement, PlacementLike
+from ..runtime.agreement import agree, check_context, collective
+from ..runtime.context import Context
+from ..runtime.device_array import from_dlpack, is_on_device
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ..containers.types import Extents, How, Made, OneExtent, Owned, SomeExtents
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+@overload
+def zeros(ctx: Context, shape: OneExtent, dtype: Any = ..., **how: Unpack[How]) -> DistributedVector: ...
+@overload
+def zeros(ctx: Context, shape: SomeExtents, dtype: Any = ..., **how: Unpack[How]) -> DistributedTensor: ...
+@overload
+def zeros(ctx: Context, shape: Extents, dtype: Any = ..., **how: Unpack[How]) -> Made: ...
+@collective
+def zeros(
+    ctx: Context,
+    shape: Any,
+    dtype: Any = np.float64,
+    *,
+    partition: PartitionLike = Partition.BLOCK,
+    block_size: int | None = None,
+    grid: Any = None,
+    placement: PlacementLike = Placement.HOST,
+    execution: ExecutionLike = Execution.SEQ,
+    like: Any = None,
+) -> Any:
+    """Return a container of zeros: a vector, or of several dimensions a tensor. Collective.
+
+    Parameters
+    ----------
+    ctx
+        The ranks. They all pass the same arguments, or all raise.
+    shape
+        The extent of the whole along each dimension, at least one; an integer stands for one dimension.
+    dtype
+        The element type, as of a :class:`DistributedVector`.
+    partition, block_size, grid, placement, execution
+        As of a :class:`DistributedTensor`.
+    like
+        A container whose partition policy, block size, placement and execution policy are taken in place of these;
+        local sizes and a grid only where the shape is the same.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidArgumentError, OverflowError, CollectiveMismatchError, MemoryError
+        As of a :class:`DistributedTensor`. On every rank.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     line, table = dtl.zeros(ctx, 5, partition="cyclic"), dtl.zeros(ctx, (2, 3), "int32")
+    ...     line, table.shape, table.dtype.name
+    (<dtl.DistributedVector of 5 float64, CYCLIC over 1 rank, rank 0 holds [0, 5)>, (2, 3), 'int32')
+    """
+    return _made(ctx, shape, dtype, (partition, block_size, grid), placement, execution, like)
+
+
+@overload
+def ones(ctx: Context, shape: OneExtent, dtype: Any = ..., **how: Unpack[How]) -> DistributedVector: ...
+@overload
+def ones(ctx: Context, shape: SomeExtents, dtype: Any = ..., **how: Unpack[How]) -> DistributedTensor: ...
+@overload
+def ones(ctx: Context, shape: Extents, dtype: Any = ..., **how: Unpack[How]) -> Made: ...
+@collective
+def ones(
+    ctx: Context,
+    shape: Any,
+    dtype: Any = np.float64,
+    *,
+    partition: PartitionLike = Partition.BLOCK,
+    block_size: int | None = None,
+    grid: Any = None,
+    placement: PlacementLike = Placement.HOST,
+    execution: ExecutionLike = Execution.SEQ,
+    like: Any = None,
+) -> Any:
+    """Return a container of ones. Collective. Parameters and errors are those of :func:`zeros`."""
+    made = _made(ctx, shape, dtype, (partition, block_size, grid), placement, execution, like)
+    made._fill_part(np.ones((), made.dtype))
+    return made
+
+
+@overload
+def empty(ctx: Context, shape: OneExtent, dtype: Any = ..., **how: Unpack[How]) -> DistributedVector: ...
+@overload
+def empty(ctx: Context, shape: SomeExtents, dtype: Any = ..., **how: Unpack[How]) -> DistributedTensor: ...
+@overload
+def empty(ctx: Context, shape: Extents, dtype: Any = ..., **how: Unpack[How]) -> Made: ...
+@collective
+def empty(
+    ctx: Context,
+    shape: Any,
+    dtype: Any = np.float64,
+    *,
+    partition: PartitionLike = Partition.BLOCK,
+    block_size: int | None = None,
+    grid: Any = None,
+    placement: PlacementLike = Placement.HOST,
+    execution: ExecutionLike = Execution.SEQ,
+    like: Any = None,
+) -> Any:
+    """Return a container to be written to: of zeros, whose memory is not touched. Collective. Else as :func:`zeros`."""
+    return _made(ctx, shape, dtype, (partition, block_size, grid), placement, execution, like)
+
+
+@overload
+def full(
+    ctx: Context, shape: OneExtent, fill_value: Any, dtype: Any = ..., **how: Unpack[How]
+) -> DistributedVector: ...
+@overload
+def full(
+    ctx: Context, shape: SomeExtents, fill_value: Any, dtype: Any = ..., **how: Unpack[How]
+) -> DistributedTensor: ...
+@overload
+def full(ctx: Context, shape: Extents, fill_value: Any, dtype: Any = ..., **how: Unpack[How]) -> Made: ...
+@collective
+def full(
+    ctx: Context,
+    shape: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    *,
+    partition: PartitionLike = Partition.BLOCK,
+    block_size: int | None = None,
+    grid: Any = None,
+    placement: PlacementLike = Placement.HOST,
+    execution: ExecutionLike = Execution.SEQ,
+    like: Any = None,
+) -> Any:
+    """Return a container of one value. Collective.
+
+    Parameters
+    ----------
+    fill_value
+        A number, the same on every rank.
+    dtype
+        The element type; None is that which NumPy gives the number.
+    ctx, shape, partition, block_size, grid, placement, execution, like
+        As of :func:`zeros`.
+
+    Raises
+    ------
+    InvalidArgumentError, OverflowError
+        If the element type does not hold the number. On every rank. Others as of :func:`zeros`.
+    CollectiveMismatchError
+        If ranks pass different numbers.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     print(dtl.full(ctx, 3, 7).gather_to())
+    [7 7 7]
+    """
+    check_context(ctx)
+    wanted = np.asarray(fill_value).dtype if dtype is None else dtype
+    stored_number(wanted)
+    value = filling(fill_value, np.dtype(wanted))
+    agree(ctx, "full", f"fill_value {value.item()!r}")
+    made = _made(ctx, shape, wanted, (partition, block_size, grid), placement, execution, like)
+    made._fill_part(value)
+    return made
+
+
+@collective
+def arange(
+    ctx: Context,
+    start: Any,
+    stop: Any = None,
+    step: Any = 1,
+    dtype: Any = None,
+    *,
+    partition: PartitionLike = Partition.BLOCK,
+    block_size: int | None = None,
+    placement: PlacementLike = Placement.HOST,
+    execution: ExecutionLike = Execution.SEQ,
+    like: Any = None,
+) -> DistributedVector:
+    """Return a vector of start, start + step, ... before stop, as ``np.arange`` does. Collective.
+
+    Parameters
+    ----------
+    start, stop, step
+        Numbers, the same on every rank; one alone is stop, and start is 0.
+    dtype
+        The element type; None is that which NumPy gives.
+    ctx, partition, block_size, placement, execution, like
+        As of :func:`zeros`.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidArgumentError
+        If start, stop or step is no number, or step is 0. On every rank. Others as of :func:`zeros`.
+    CollectiveMismatchError
+        If ranks pass different numbers.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     print(dtl.arange(ctx, 2, 10, 3).gather_to(), dtl.arange(ctx, 3.0).gather_to())
+    [2 5 8] [0. 1. 2.]
+    """
+    check_context(ctx)
+    if stop is None:
+        start, stop = 0, start
+    start, stop, step = (_number(name, value) for name, value in (("start", start), ("stop", stop), ("step", step)))
+    if not step:
+        raise InvalidArgumentError("step 0: it must not be 0")
+    try:
+        count = max(math.ceil((stop - start) / step), 0)
+    except (OverflowError, ValueError) as error:
+        raise InvalidArgumentError(f"from {start} to {stop} by {step}: {error}") from None
+    if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
+        count = len(range(start, stop, step))
+    wanted = np.result_type(*map(np.asarray, (start, stop, step))) if dtype is None else dtype
+    dtype_number(wanted)
+    wanted = np.dtype(wanted)
+    first = filling(start, wanted)
+    by = filling(start + step, wanted) - first if wanted.kind != "b" else np.bool_(True)
+    agree(ctx, "arange", f"start {start!r}, stop {stop!r}, step {step!r}")
+    made: DistributedVector = _made(ctx, (count,), wanted, (partition, block_size, None), placement, execution, like)
+    at = made.local_indices()
+    if wanted.kind == "b":
+        made._set_part((first + at * int(step)).astype(bool))
+    else:
+        made._set_part(first + at.astype(wanted) * by)
+    return made
+
+
+@collective
+def linspace(
+    ctx: Context,
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: Any = None,
+    *,
+    partition: PartitionLike = Partition.BLOCK,
+    block_size: int | None = None,
+    placement: PlacementLike = Placement.HOST,
+    execution: ExecutionLike = Execution.SEQ,
+    like: Any = None,
+) -> DistributedVector:
+    """Return a vector of evenly spaced numbers from start to stop, as ``np.linspace`` does. Collective.
+
+    Parameters
+    ----------
+    start, stop
+        Numbers, the same on every rank.
+    num
+        How many.
+    endpoint
+        Whether stop is the last; else it is the first that is left out.
+    dtype
+        The element type; None is float64, or complex128 of complex numbers.
+    ctx, partition, block_size, placement, execution, like
+        As of :func:`zeros`.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidArgumentError
+        If start, stop or num is no number, or num is negative. On every rank. Others as of :func:`zeros`.
+    CollectiveMismatchError
+        If ranks pass different numbers.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     print(dtl.linspace(ctx, 0, 1, 5).gather_to())
+    [0.   0.25 0.5  0.75 1.  ]
+    """
+    check_context(ctx)
+    start, stop = _number("start", start, True), _number("stop", stop, True)
+    count = integer("num", num)
+    if count < 0:
+        raise InvalidArgumentError(f"num {count} is negative")
+    inner = np.result_type(np.float64, np.asarray(start).dtype, np.asarray(stop).dtype)
+    wanted = inner if dtype is None else dtype
+    dtype_number(wanted)
+    wanted = np.dtype(wanted)
+    agree(ctx, "linspace", f"start {start!r}, stop {stop!r}, num {count}, endpoint {bool(endpoint)}")
+    made: DistributedVector = _made(ctx, (count,), wanted, (partition, block_size, None), placement, execution, like)
+    intervals = count - 1 if endpoint else count
+    at = made.local_indices().astype(np.float64)
+    across = stop - start
+    step = across / intervals if intervals > 0 else across
+    values = (at * step if step or intervals <= 0 else at / intervals * across) + start
+    if endpoint and count > 1:
+        values[at == count - 1] = stop
+    if wanted.kind in "iu":
+        values = np.floor(values)
+    made._set_part(values.astype(wanted, copy=False))
+    return made
+
+
+@collective
+def eye(
+    ctx: Context,
+    N: int,  # noqa: N803 - NumPy's names
+    M: int | None = None,  # noqa: N803
+    k: int = 0,
+    dtype: Any = np.float64,
+    *,
+    partition: PartitionLike = Partition.BLOCK,
+    block_size: int | None = None,
+    grid: Any = None,
+    placement: PlacementLike = Placement.HOST,
+    execution: ExecutionLike = Execution.SEQ,
+    like: Any = None,
+) -> DistributedTensor:
+    """Return a tensor of N rows and M columns with ones on a diagonal. Collective.
+
+    Parameters
+    ----------
+    N, M
+        The numbers of rows and columns; M is N where it is None.
+    k
+        Which diagonal: above the main one, or below it where k is negative.
+    ctx, dtype, partition, block_size, grid, placement, execution, like
+        As of :func:`zeros`.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     print(dtl.eye(ctx, 2, 3, k=1, dtype=int).gather_to().tolist())
+    [[0, 1, 0], [0, 0, 1]]
+    """
+    check_context(ctx)
+    extents = (integer("N", N), integer("N", N) if M is None else integer("M", M))
+    offset = integer("k", k)
+    agree(ctx, "eye", f"k {offset}")
+    made: DistributedTensor = _made(ctx, extents, dtype, (partition, block_size, grid), placement, execution, like)
+    rows, columns = made.local_indices(0), made.local_indices(1)
+    made._set_part((columns == rows[:, np.newaxis] + offset).astype(made.dtype))
+    return made
+
+
+@overload
+def asarray(ctx: Context, obj: Owned, dtype: Any = ..., *, copy: bool | None = ..., **how: Unpack[How]) -> Owned: ...
+@overload
+def asarray(
+    ctx: Context,
+    obj: np.ndarray[Any, Any] | Sequence[Any],
+    dtype: Any = ...,
+    *,
+    copy: bool | None = ...,
+    **how: Unpack[How],
+) -> Made: ...
+@overload
+def asarray(ctx: Context, obj: Any, dtype: Any = ..., *, copy: bool | None = ..., **how: Unpack[How]) -> Any: ...
+@collective
+def asarray(
+    ctx: Context,
+    obj: Any,
+    dtype: Any = None,
+    *,
+    copy: bool | None = None,
+    partition: PartitionLike = Partition.BLOCK,
+    block_size: int | None = None,
+    grid: Any = None,
+    placement: PlacementLike = Placement.HOST,
+    execution: ExecutionLike = Execution.SEQ,
+    like: Any = None,
+) -> Any:
+    """Return a container of an array that every rank has whole, each rank writing its own part. Collective.
+
+    Parameters
+    ----------
+    obj
+        An array or nested lists of numbers, of at least one dimension and the same on every rank; or a container, which
+        is returned as it is, or as a copy where dtype or copy asks for one.
+    dtype
+        The element type; None is that of the array.
+    copy
+        True: a container is copied, too. False: nothing may be, and so obj must be a container of that dtype.
+    ctx, partition, block_size, grid, placement, execution, like
+        As of :func:`zeros`, for what is no container.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidArgumentError
+        If obj has a dtype that is not held, or no dimension; or if copy is False and a copy is needed. On every rank.
+    CollectiveMismatchError
+        If the ranks' arrays differ.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     table = dtl.asarray(ctx, [[1, 2], [3, 4]], partition="cyclic")
+    ...     dtl.asarray(ctx, table) is table, table.sum()
+    (True, np.int64(10))
+    """
+    check_context(ctx)
+    if isinstance(obj, DistributedContainer):
+        wanted = obj.dtype if dtype is None else dtype
+        stored_number(wanted)
+        obj._check_open()
+        agree(ctx, "asarray", f"a container, as {np.dtype(wanted)}")
+        if copy is False and np.dtype(wanted) != obj.dtype:
+            raise InvalidArgumentError(f"elements of {obj.dtype} become {wanted} by a copy only")
+        return obj.astype(wanted, copy=bool(copy))
+    if copy is False:
+        raise InvalidArgumentError(f"a container of a {type(obj).__name__} is a copy, which copy=False forbids")
+    array = from_dlpack(obj).to_numpy() if is_on_device(obj) else stored_array("obj", obj)
+    if dtype is not None:
+        stored_number(dtype)
+        array = array.astype(dtype)
+    agree(ctx, "asarray", f"an array with fingerprint {fingerprint(array)}")
+    made = _made(ctx, array.shape, array.dtype, (partition, block_size, grid), placement, execution, like)
+    made._set_part(array[np.ix_(*(made.local_indices(d) for d in range(array.ndim)))])
+    return made
+
+
+def from_numpy(
+    ctx: Context,
+    array: Any = None,
+    root: int = 0,
+    *,
+    partition: PartitionLike = Partition.BLOCK,
+    block_size: int | None = None,
+    grid: Any = None,
+    placement: PlacementLike = Placement.HOST,
+    execution: ExecutionLike = Execution.SEQ,
+) -> DistributedTensor:
+    """Divide one rank's array among all. Collective. As :meth:`DistributedTensor.from_numpy`, of which the result is.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     print(dtl.from_numpy(ctx, np.eye(2)).shape)
+    (2, 2)
+    """
+    return DistributedTensor.from_numpy(
+        ctx,
+        array,
+        root,
+        partition=partition,
+        block_size=block_size,
+        grid=grid,
+        placement=placement,
+        execution=execution,
+    )
+
+
+@overload
+def zeros_like(a: Owned, dtype: Any = ...) -> Owned: ...
+@overload
+def zeros_like(a: Any, dtype: Any = ...) -> Any: ...
+def zeros_like(a: Any, dtype: Any = None) -> Any:
+    """Return a container of zeros that is laid out as another. Not collective.
+
+    Parameters
+    ----------
+    a
+        A container.
+    dtype
+        The element type; None is that of a.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a is no container.
+    InvalidArgumentError
+        If dtype is none that containers hold.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.full(ctx, 3, 2.5)
+    ...     print(dtl.zeros_like(vec).gather_to(), dtl.full_like(vec, 7, dtype=int).gather_to())
+    [0. 0. 0.] [7 7 7]
+    """
+    check_container("a", a)
+    a._check_open()
+    wanted = a.dtype if dtype is None else dtype
+    stored_number(wanted)
+    return a._like(wanted)
+
+
+@overload
+def empty_like(a: Owned, dtype: Any = ...) -> Owned: ...
+@overload
+def empty_like(a: Any, dtype: Any = ...) -> Any: ...
+def empty_like(a: Any, dtype: Any = None) -> Any:
+    """Return a container to be written to that is laid out as another. Not collective. As :func:`zeros_like`."""
+    return zeros_like(a, dtype)
+
+
+@overload
+def ones_like(a: Owned, dtype: Any = ...) -> Owned: ...
+@overload
+def ones_like(a: Any, dtype: Any = ...) -> Any: ...
+def ones_like(a: Any, dtype: Any = None) -> Any:
+    """Return a container of ones that is laid out as another. Not collective. Else as :func:`zeros_like`."""
+    return full_like(a, 1, dtype)
+
+
+@overload
+def full_like(a: Owned, fill_value: Any, dtype: Any = ...) -> Owned: ...
+@overload
+def full_like(a: Any, fill_value: Any, dtype: Any = ...) -> Any: ...
+def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """Return a container of one value that is laid out as another. Not collective. Else as :func:`zeros_like`.
+
+    Raises
+    ------
+    InvalidArgumentError, OverflowError
+        If the element type does not hold the value.
+    """
+    made = zeros_like(a, dtype)
+    made._fill_part(filling(fill_value, made.dtype))
+    return made
+
+
+@overload
+def tril(a: DistributedTensor, k: int = ...) -> DistributedTensor: ...
+@overload
+def tril(a: Any, k: int = ...) -> Any: ...
+def tril(a: Any, k: int = 0) -> Any:
+    """Return a copy with zeros above a diagonal of the last two dimensions. Not collective; laid out as a.
+
+    Parameters
+    ----------
+    a
+        A container of at least two dimensions.
+    k
+        Which diagonal: above the main one, or below it where k is negative.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a is no container, or k no integer.
+    InvalidArgumentError
+        If a has one dimension.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     table = dtl.ones(ctx, (2, 3), int)
+    ...     print(dtl.tril(table).gather_to().tolist(), dtl.triu(table, 1).gather_to().tolist())
+    [[1, 0, 0], [1, 1, 0]] [[0, 1, 1], [0, 0, 1]]
+    """
+    return _triangle("tril", a, k, True)
+
+
+@overload
+def triu(a: DistributedTensor, k: int = ...) -> DistributedTensor: ...
+@overload
+def triu(a: Any, k: int = ...) -> Any: ...
+def triu(a: Any, k: int = 0) -> Any:
+    """Return a copy with zeros below a diagonal of the last two dimensions. Not collective. Else as :func:`tril`."""
+    return _triangle("triu", a, k, False)
+
+
+def _triangle(name: str, a: Any, k: Any, lower: bool) -> Any:
+    check_container("a", a)
+    offset = integer("k", k)
+    if a.ndim < 2:
+        raise InvalidArgumentError(f"{name}: a has shape {a.shape}; it must have 2 dimensions or more")
+    made = a.copy()
+    rows, columns = a.local_indices(a.ndim - 2)[:, np.newaxis], a.local_indices(a.ndim - 1)
+    above = columns > rows + offset if lower else columns < rows + offset
+    np.copyto(made.local_view(), 0, where=above, casting="unsafe")
+    return made
+
+
+def division_for(a: Any, shape: tuple[int, ...]) -> Division:
+    """Return how a container of a shape is divided that is made after another: as that one, where it can be."""
+    if not isinstance(a, OwningContainer):
+        return BLOCK
+    if a.partition_policy is not Partition.BLOCK:
+        return a._division if shape == a.shape else a._division.for_other_size()
+    return Division(Partition.BLOCK, grid=a.grid) if shape == a.shape else BLOCK
+
+
+def _made(
+    ctx: Any, shape: Any, dtype: Any, division_of: tuple[Any, Any, Any], placement: Any, execution: Any, like: Any
+) -> Any:
+    """Make a vector or a tensor of zeros. Collective."""
+    check_context(ctx)
+    extents = integers("shape", shape)
+    stored_number(dtype)
+    lies = placement_of(placement)
+    runs = execution_policy(execution)
+    if like is None:
+        divided = division(*division_of)
+    else:
+        check_container("like", like)
+        divided, runs, lies = division_for(like, extents), like.execution_policy, like.placement_policy
+    if divided.grid is None and not extents:
+        raise InvalidArgumentError("shape () has no dimensions; a container has 1 or more")
+    kind: Any = DistributedVector if len(extents) == 1 else DistributedTensor
+    made = kind._created(ctx, extents, np.dtype(dtype), divided, lies)
+    made._run_as(runs)
+    return made
+
+
+def _number(name: str, value: Any, complex_too: bool = False) -> Any:
+    """Return a number as one of Python's, or of NumPy's floats of other sizes."""
+    given = value.item() if isinstance(value, (np.generic, np.ndarray)) and np.ndim(value) == 0 else value
+    kinds = (bool, int, float, complex) if complex_too else (bool, int, float)
+    if not isinstance(given, kinds):
+        raise InvalidTypeError(f"{name} must be a number, not {value!r} of type {type(value).__name__}")
+    return int(given) if isinstance(given, bool) else given

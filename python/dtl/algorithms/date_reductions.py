@@ -1,0 +1,95 @@
+"""Extremes of dates and spans of time, and sums and means of spans, as NumPy has them: of NaT and others, NaT.
+
+Ranks tell each other 64-bit integers, which dates are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._native.callsite import warn
+from ..containers.base import linear_indices
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..policies import Partition
+from . import folds
+from .axis_reductions import NO_IDENTITY, Reduction, arg_extreme
+from .exchange import share
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+Arrays = Any  # tuple[Array, ...]
+
+_NAMES = {
+    folds.SUM: "sum",
+    folds.MIN: "min",
+    folds.MAX: "max",
+    folds.ARGMIN: "argmin",
+    folds.ARGMAX: "argmax",
+    folds.MEAN: "mean",
+}
+_INT64 = np.iinfo(np.int64)
+
+
+def has(name: str, dtype: np.dtype[Any]) -> bool:
+    """Say whether a reduction has a meaning for elements: dates are not added up."""
+    return (dtype.kind == "m" and name in _NAMES.values()) or (
+        dtype.kind == "M" and name in ("min", "max", "argmin", "argmax")
+    )
+
+
+def reduction(name: str, of: np.dtype[Any]) -> Reduction:
+    """Return the reduction of a name."""
+    if name in ("argmin", "argmax"):
+        return _arg_extreme(name == "argmin")
+    ufunc = {"min": np.minimum, "max": np.maximum}.get(name, np.add)
+    worst = {"min": _INT64.max, "max": _INT64.min + 1}.get(name, 0)
+
+    def start(view: Array, dims: tuple[int, ...], _: Array) -> Arrays:
+        return (np.asarray(ufunc.reduce(view, axis=dims, initial=of.type(worst, np.datetime_data(of)))).view(np.int64),)
+
+    def merge(a: Arrays, b: Arrays) -> Arrays:
+        return (np.asarray(ufunc(a[0].view(of), b[0].view(of))).view(np.int64),)
+
+    def finish(a: Arrays, count: int) -> Array:
+        with np.errstate(all="ignore"):
+            found = np.asarray(a[0]).view(of)
+            return np.asarray(found / np.int64(count)) if name == "mean" else found
+
+    return Reduction(start, merge, finish)
+
+
+def _arg_extreme(least: bool) -> Reduction:
+    """Return the reduction to the index of the first NaT, or else of an extreme: of numbers in whose order they are."""
+    by = arg_extreme(least, np.dtype(np.uint64))
+
+    def start(view: Array, dims: tuple[int, ...], indices: Array) -> Arrays:
+        above = np.ascontiguousarray(view).view(np.uint64) ^ np.uint64(1 << 63)  # of NaT 0
+        return by.start(above if least else above - np.uint64(1), dims, indices)
+
+    return Reduction(start, by.merge, by.finish)
+
+
+def folded(a: Any, kind: int) -> Any:
+    """Return what a fold makes of all elements. Collective."""
+    name = _NAMES.get(kind % folds.ANY, "")
+    if not has(name, a.dtype) or kind >= folds.ANY:
+        a._check_numbers(folds.NAMES[kind % folds.ANY])
+        raise InvalidTypeError(f"{name} of {a.dtype}")
+    a._check_open()
+    if not a.global_size and name in NO_IDENTITY:
+        raise InvalidArgumentError(NO_IDENTITY[name])
+    by = reduction(name, a.dtype)
+    view = np.ascontiguousarray(a.local_view()).reshape(-1)
+    indices = linear_indices(a).reshape(-1) if name[:3] == "arg" else view[:0]
+    mine = [int(np.asarray(part).astype(np.uint64).view(np.int64)) for part in by.start(view, (0,), indices)]
+    rows = share(a, name, numbers=mine)
+    rows = rows[: 1 if a.partition_policy is Partition.REPLICATED else None]
+    types = (np.uint64, np.int64) if name[:3] == "arg" else (np.int64,)
+    found: Any = None
+    for row in rows:
+        parts = tuple(np.asarray(row[k]).view(kind) for k, kind in enumerate(types))
+        found = parts if found is None else by.merge(found, parts)
+    if name == "mean" and not a.global_size:
+        warn("Mean of empty slice.", RuntimeWarning)
+    return by.finish(found, a.global_size)[()]

@@ -1,0 +1,352 @@
+"""NumPy's functions of single elements that are no ufuncs: each rank computes its own part."""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+
+from .._native import slow_paths
+from .._native.arguments import flag, integer
+from .._native.values import fingerprint
+from ..comm import vector_collectives
+from ..containers.base import DistributedContainer, check_container, linear_indices
+from ..containers.broadcasting import elementwise
+from ..containers.kernels import chosen
+from ..containers.sequences import DistributedVector
+from ..containers.ufuncs import operand
+from ..exceptions import InvalidArgumentError
+from ..policies import Partition
+from ..runtime.agreement import agree
+from ..runtime.scheduler import algorithm
+from .concatenate import stack
+from .exchange import share
+from .manipulation import dimension, divided_dimensions
+from .operands import together
+from .sort import sort
+
+if TYPE_CHECKING:
+    from ..containers.tensor import DistributedTensor
+    from ..containers.types import Made, Owned
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+@overload
+def where(condition: DistributedContainer, x: None = ..., y: None = ...) -> tuple[DistributedVector, ...]: ...
+@overload
+def where(condition: Any, x: Any = ..., y: Any = ...) -> Any: ...
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """Return elements of x where a condition is true, and of y elsewhere.
+
+    Collective where operands are divided differently; with the condition alone, it is :func:`nonzero`.
+
+    Parameters
+    ----------
+    condition, x, y
+        Containers, numbers, and NumPy arrays that are the same on every rank, which spread against each other. One at
+        least is a container.
+
+    Returns
+    -------
+    container
+        Divided as what operators make of the operands.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidArgumentError
+        If an operand is none, shapes do not spread, or x is given without y.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.arange(ctx, 4)
+    ...     print(dtl.where(vec % 2 == 0, vec, -1).gather_to())
+    [ 0 -1  2 -1]
+    """
+    if x is None and y is None:
+        return nonzero(condition)
+    if x is None or y is None:
+        raise InvalidArgumentError("where: either both or neither of x and y should be given")
+    return elementwise("np.where", np.where, (condition, x, y), into=_choose, kernel=chosen)
+
+
+def _choose(out: Array, condition: Array, x: Array, y: Array) -> None:
+    """Write what ``np.where`` returns, with no temporary of the elements."""
+    np.copyto(out, y, casting="unsafe")
+    np.copyto(out, x, casting="unsafe", where=np.asarray(condition, np.bool_))
+
+
+@overload
+def clip(a: Owned, a_min: Any = ..., a_max: Any = ..., out: Any = ..., *, min: Any = ..., max: Any = ...) -> Owned: ...
+@overload
+def clip(a: Any, a_min: Any = ..., a_max: Any = ..., out: Any = ..., *, min: Any = ..., max: Any = ...) -> Any: ...
+def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None) -> Any:
+    """Return elements that are at least one bound and at most another. Collective where operands have to move.
+
+    Parameters
+    ----------
+    a
+        A container.
+    a_min, a_max
+        The bounds: numbers, or what spreads against a; None for no bound. ``min`` and ``max`` are other names of them.
+    out
+        A container that the result is written to.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     print(dtl.clip(dtl.arange(ctx, 5), 1, 3).gather_to())
+    [1 1 2 3 3]
+    """
+    low, high = a_min if min is None else min, a_max if max is None else max
+    if not isinstance(a, DistributedContainer):
+        a = together(a, low, high)[0]
+    check_container("a", a)
+    made = a
+    if low is not None:
+        made = np.maximum(made, low)
+    if high is not None:
+        made = np.minimum(made, high)
+    if out is not None:
+        return np.positive(made, out=out) if made.dtype.kind != "b" else np.logical_or(made, False, out=out)
+    return made.copy() if made is a else made
+
+
+@overload
+def round(a: Owned, decimals: int = ...) -> Owned: ...
+@overload
+def round(a: Any, decimals: int = ...) -> Any: ...
+def round(a: Any, decimals: int = 0) -> Any:
+    """Return elements rounded to a number of decimals, to even digits, as ``np.round`` does. Not collective.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     print(dtl.round(dtl.asarray(ctx, [0.125, 1.5, 2.5]), 1).gather_to())
+    [0.1 1.5 2.5]
+    """
+    check_container("a", a)
+    digits = integer("decimals", decimals)
+    digits = builtins.max(-999, builtins.min(digits, 999))  # beyond, nothing changes
+    return elementwise("np.round", lambda part: np.round(part, digits), (a,))
+
+
+@overload
+def isclose(a: Owned, b: Any, rtol: float = ..., atol: float = ..., equal_nan: bool = ...) -> Owned: ...
+@overload
+def isclose(a: Any, b: Any, rtol: float = ..., atol: float = ..., equal_nan: bool = ...) -> Any: ...
+def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+    """Return which elements are equal within tolerances. Collective where operands have to move."""
+    return elementwise("np.isclose", lambda x, y: np.isclose(x, y, rtol, atol, equal_nan), (a, b))
+
+
+@algorithm
+def allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Say whether all elements are equal within tolerances. Collective."""
+    a, b = together(a, b)
+    check_container("a", a)
+    return bool(isclose(a, b, rtol, atol, equal_nan).all())
+
+
+@algorithm
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
+    """Say whether two have the same shape and elements. Collective."""
+    if not isinstance(a1, DistributedContainer):
+        a1, a2 = a2, a1
+    check_container("a1", a1)
+    a1._check_open()
+    given = operand("np.array_equal", a2)
+    share(a1, "array_equal", f"shape {np.shape(given)}, equal_nan {bool(equal_nan)}")
+    if a1.shape != np.shape(given):
+        return False
+    same = elementwise("np.array_equal", np.equal, (a1, a2), np.bool_)
+    if equal_nan:
+        same = same | (np.isnan(a1) & np.isnan(a2))
+    return bool(same.all())
+
+
+@overload
+def diff(a: Owned, n: int = ..., axis: int = ...) -> Owned: ...
+@overload
+def diff(a: Any, n: int = ..., axis: int = ...) -> Any: ...
+@algorithm
+def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
+    """Return the differences of neighbours along a dimension, n times. Collective.
+
+    Parameters
+    ----------
+    a
+        A container, the same on every rank.
+    n
+        How often.
+    axis
+        The dimension.
+
+    Returns
+    -------
+    container
+        Shorter by n along the dimension; divided as what a subscript makes. Of bool, whether neighbours differ.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidArgumentError, BoundsError
+        If a is no container, n negative or no integer, or there is no such dimension. On every rank.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     print(dtl.diff(dtl.asarray(ctx, [1, 4, 9])).gather_to())
+    [3 5]
+    """
+    check_container("a", a)
+    times, dim = integer("n", n), dimension(axis, a.ndim)
+    if times < 0:
+        raise InvalidArgumentError(f"order must be non-negative but got {times}")
+    a._check_open()
+    share(a, "diff", f"n {times}, axis {dim}")
+    before = (slice(None),) * dim
+    for _ in range(builtins.min(times, a.shape[dim])):  # after as many as there are, nothing is left
+        later, former = a[(*before, slice(1, None))], a[(*before, slice(None, -1))]
+        a = np.not_equal(later, former) if a.dtype.kind == "b" else np.subtract(later, former)
+    return a if times else a.copy()
+
+
+@algorithm
+def nonzero(a: Any) -> tuple[Any, ...]:
+    """Return the indices of the elements that are not zero: a vector for each dimension. Collective.
+
+    Parameters
+    ----------
+    a
+        A container, the same on every rank.
+
+    Returns
+    -------
+    tuple of DistributedVector
+        Of int64, in C order. Of a container that is divided into ranges of dimension 0, each rank has the indices of
+        its own elements, and nothing is communicated but their numbers; else they are sorted.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a is no container. On every rank.
+    CollectiveMismatchError
+        If ranks pass different containers.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     (where,) = dtl.nonzero(dtl.asarray(ctx, [0, 5, 0, 7]))
+    ...     print(where.gather_to())
+    [1 3]
+    """
+    flat = flatnonzero(a)
+    rest: Any = flat
+    found = []
+    for extent in a.shape[:0:-1]:
+        rest, index = np.divmod(rest, max(extent, 1))
+        found.append(index)
+    return (rest, *found[::-1])
+
+
+@algorithm
+def flatnonzero(a: Any) -> DistributedVector:
+    """Return the indices in C order of the elements that are not zero. Collective."""
+    check_container("a", a)
+    a._check_open()
+    ctx = a.context
+    agree(ctx, "nonzero")
+    mine = linear_indices(a)[a.local_view() != 0]
+    if a.partition_policy is Partition.REPLICATED:
+        mine = mine[len(mine) * ctx.rank // ctx.size : len(mine) * (ctx.rank + 1) // ctx.size]
+    made = DistributedVector._from_parts(ctx, mine)
+    in_order = a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
+    if not (in_order and divided_dimensions(a) <= {0}):
+        sort(made)
+    return made
+
+
+@algorithm
+def argwhere(a: Any) -> DistributedTensor:
+    """Return the indices of the elements that are not zero, a row each. Collective."""
+    rows: DistributedTensor = stack(nonzero(a), axis=1)
+    return rows
+
+
+@overload
+def count_nonzero(a: Any, axis: None = ..., *, keepdims: Literal[False] = ...) -> int: ...
+@overload
+def count_nonzero(a: DistributedTensor, axis: int, *, keepdims: bool = ...) -> Made: ...
+@overload
+def count_nonzero(a: Any, axis: Any = ..., *, keepdims: bool = ...) -> Any: ...
+@algorithm
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Return how many elements are not zero. Collective; as ``sum`` of ``a != 0``."""
+    check_container("a", a)
+    total = (a != 0).sum(axis, keepdims=keepdims)
+    return int(total) if np.ndim(total) == 0 else total
+
+
+@overload
+def isin(element: Owned, test_elements: Any, *, assume_unique: bool = ..., invert: bool = ...) -> Owned: ...
+@overload
+def isin(element: Any, test_elements: Any, *, assume_unique: bool = ..., invert: bool = ...) -> Any: ...
+@algorithm
+def isin(element: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
+    """Return which elements are among others. Collective if those are in a container, which every rank gets whole.
+
+    Parameters
+    ----------
+    element
+        A container, whose elements are looked up.
+    test_elements
+        A container, or an array or list that is the same on every rank.
+    assume_unique
+        Ignored: it is as fast without.
+    invert
+        Whether to say which are not.
+
+    Returns
+    -------
+    container
+        Of bool, laid out as element.
+
+    Raises
+    ------
+    InvalidTypeError
+        If element is no container. On every rank.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     print(dtl.isin(dtl.arange(ctx, 4), [1, 3, 9]).gather_to())
+    [False  True False  True]
+    """
+    if not isinstance(element, DistributedContainer):
+        element = together(element, test_elements)[0]
+    check_container("element", element)
+    element._check_open()
+    flag("invert", invert)
+    if isinstance(test_elements, DistributedContainer):
+        others = test_elements
+        others._check_open()
+        share(element, "isin", also=(others,))
+        if others.partition_policy is Partition.REPLICATED:
+            wanted = others.local_view()
+        else:
+            started = slow_paths.clock() if slow_paths.listeners else 0
+            wanted = vector_collectives.allgatherv(others.context, np.unique(others.local_view()))
+            if started and others.context.size > 1:
+                slow_paths.tell(slow_paths.EVERYWHERE, "isin", wanted.nbytes, started)
+    else:
+        wanted = operand("isin", test_elements)
+        share(element, "isin", f"elements with fingerprint {fingerprint(np.asarray(wanted))}")
+    return elementwise("np.isin", lambda part: np.isin(part, wanted, invert=invert), (element,), np.bool_)

@@ -1,0 +1,121 @@
+"""Counts of points in the cells of a grid: NumPy's histograms of several dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._native.arguments import integer
+from .._native.values import fingerprint
+from ..comm import reductions
+from ..containers.base import DistributedContainer, check_container
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..policies import Partition
+from ..runtime.scheduler import algorithm
+from . import statistics
+from .exchange import share
+from .histogram import edges_of
+from .numpy_forms import laid_out_as
+from .operands import together
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+@algorithm
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
+    """Return the edges of the bins that a histogram of one dimension has: an array, the same on every rank."""
+    return edges_of(a, bins, range)
+
+
+@algorithm
+def histogram2d(
+    x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> tuple[Array, Array, Array]:
+    """Return how many points lie in each cell of a grid, and its edges: arrays, the same on every rank."""
+    if np.shape(x) != np.shape(y):
+        raise InvalidArgumentError("x and y must have the same length.")
+    if isinstance(bins, (list, tuple, np.ndarray)) and len(bins) not in (1, 2):
+        bins = [np.asarray(bins)] * 2
+    counts, edges = histogramdd((x, y), bins, range, density, weights)
+    return counts, edges[0], edges[1]
+
+
+@algorithm
+def histogramdd(
+    sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> tuple[Array, tuple[Array, ...]]:
+    """Return how many points lie in each cell of a grid, and its edges: arrays, the same on every rank.
+
+    The points are rows of a container, or a vector for each dimension.
+    """
+    points: Any = sample
+    if not isinstance(sample, DistributedContainer):
+        columns = together(*sample)
+    else:
+        columns = [points[:, d] for d in np.arange(points.shape[1]).tolist()] if points.ndim == 2 else [points]
+    first = columns[0]
+    for c in columns:
+        check_container("sample", c)
+        c._check_open()
+        c._check_numbers("histogramdd")
+        if c.ndim != 1 or c.shape != first.shape:
+            raise InvalidArgumentError(f"coordinates of shapes {[each.shape for each in columns]}")
+    edges = _edges(columns, bins, range)
+    heavy = None
+    if weights is not None:
+        weights = together(first, weights)[1]
+        check_container("weights", weights)
+        if weights.shape != first.shape:
+            raise InvalidArgumentError("the weights have another shape than the points")
+        heavy = laid_out_as(weights, first).local_view()
+    parts = [laid_out_as(c, first).local_view() for c in columns]
+    words = ", ".join(fingerprint(each) for each in edges)
+    share(first, "histogramdd", f"edges with fingerprints {words}", also=columns[1:])
+    counts = np.histogramdd(parts, edges, weights=heavy)[0]
+    if first.partition_policy is Partition.REPLICATED and first.context.rank:
+        counts = np.zeros_like(counts)
+    counts = np.asarray(reductions.allreduce(first.context, np.ascontiguousarray(counts)))
+    if density:
+        whole = counts.sum()
+        for d, each in enumerate(edges):
+            shape = [-1 if k == d else 1 for k in np.arange(len(edges)).tolist()]
+            counts = counts / np.diff(each).reshape(shape)
+        counts = counts / whole
+    return counts, tuple(edges)
+
+
+def _edges(columns: list[Any], bins: Any, limits: Any) -> list[Array]:
+    """Return the edges along each dimension. Collective."""
+    given = list(bins) if isinstance(bins, (list, tuple, np.ndarray)) else [bins] * len(columns)
+    if len(given) == 1 and len(columns) > 1:
+        given = given * len(columns)
+    if len(given) != len(columns):
+        raise InvalidArgumentError("The dimension of bins must be equal to the dimension of the sample x.")
+    ends = [None] * len(columns) if limits is None else list(limits)
+    if len(ends) != len(columns):
+        raise InvalidArgumentError("range argument must have one entry per dimension")
+    return [_along(c, n, of, d) for d, (c, n, of) in enumerate(zip(columns, given, ends))]
+
+
+def _along(c: Any, bins: Any, limits: Any, d: int) -> Array:
+    if isinstance(bins, DistributedContainer):
+        raise InvalidTypeError("bins are a number, or edges that every rank has, not a container")
+    if np.ndim(bins):
+        edges = np.asarray(bins)
+        if edges.ndim != 1 or (edges[:-1] > edges[1:]).any():
+            raise InvalidArgumentError(f"`bins[{d}]` must be monotonically increasing, when an array")
+        return edges
+    if integer(f"bins[{d}]", bins) < 1:
+        raise InvalidArgumentError(f"`bins[{d}]` must be positive, when an integer")
+    if limits is None:
+        low, high = (statistics.min(c), statistics.max(c)) if c.global_size else (0.0, 1.0)
+    else:
+        low, high = limits
+        if low > high:
+            raise InvalidArgumentError("max must be larger than min in range parameter.")
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise InvalidArgumentError(f"range [{low}, {high}] is not finite")
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    return np.linspace(low, high, bins + 1)

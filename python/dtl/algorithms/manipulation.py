@@ -1,0 +1,613 @@
+"""Other shapes and orders of a container's elements: transposes, flips and the like.
+
+Where each rank has the elements of its part of the result already, it copies them and nothing is communicated but the
+agreement; else there is one exchange.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Callable, overload
+
+import numpy as np
+
+from .._native.arguments import integer
+from .._native.library import bridge
+from ..comm import collectives, vector_collectives
+from ..containers.base import DistributedContainer, check_container, linear_indices
+from ..containers.broadcasting import spread_to
+from ..containers.indexing.regions import Axis, Region, move
+from ..containers.layout import BLOCK, REPLICATED, Division, integers
+from ..containers.owning import OwningContainer
+from ..exceptions import BoundsError, InvalidArgumentError
+from ..policies import Partition
+from ..runtime.scheduler import algorithm
+from .axis_reductions import container_of, dimensions, redivided
+from .exchange import share
+from .operands import together
+
+if TYPE_CHECKING:
+    from ..containers.tensor import DistributedTensor
+    from ..containers.types import Owned, SomeExtents
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+def divided_dimensions(a: DistributedContainer) -> set[int]:
+    """Return the dimensions along which the ranks have different indices. Not collective."""
+    if a.partition_policy is Partition.REPLICATED:
+        return set()
+    if a.partition_policy is not Partition.BLOCK or not isinstance(a, OwningContainer):
+        return {0} if max(a.grid[1:], default=1) == 1 else set(range(a.ndim))
+    return {d for d, parts in enumerate(a.grid) if parts > 1}
+
+
+def check_open(a: Any) -> None:
+    """Refuse what is no container, and one that is closed."""
+    check_container("a", a)
+    a._check_open()
+
+
+def _part_by_part(a: Any, f: Callable[[Array], Array]) -> Any:
+    """Return what a function makes of each rank's part, in a container laid out as a. Not collective."""
+    made = a._like(a.dtype)
+    made.local_view()[...] = f(a.local_view())
+    return made
+
+
+@overload
+def permute_dims(a: Owned, axes: Any = ...) -> Owned: ...
+@overload
+def permute_dims(a: Any, axes: Any = ...) -> Any: ...
+@algorithm
+def permute_dims(a: Any, axes: Any = None) -> Any:
+    """Return the transpose: the dimensions in another order. Collective.
+
+    Parameters
+    ----------
+    a
+        A container, the same on every rank.
+    axes
+        For each dimension of the result, that of a which it is; None reverses them.
+
+    Returns
+    -------
+    container
+        With a copy of the elements. Of blocks of one dimension, each rank transposes its own, and nothing is
+        communicated: the transpose of what is divided by rows is divided by columns. Other partitions stay where
+        dimension 0 does. Else the elements are moved to blocks of dimension 0 first.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a is no container.
+    InvalidArgumentError, BoundsError
+        If axes are not each dimension once. On every rank.
+    CollectiveMismatchError
+        If ranks pass different containers or arguments.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     table = dtl.asarray(ctx, [[1, 2, 3], [4, 5, 6]])
+    ...     print(table.T.gather_to().tolist(), dtl.permute_dims(table, (0, 1)).shape)
+    [[1, 4], [2, 5], [3, 6]] (2, 3)
+    """
+    check_open(a)
+    order = _axes(axes, a.ndim)
+    share(a, "permute_dims", f"axes {order}")
+    shape = tuple(a.shape[d] for d in order)
+    if order == tuple(range(a.ndim)):
+        return a.copy()
+    if a.partition_policy is Partition.REPLICATED:
+        divided = REPLICATED
+    elif isinstance(a, OwningContainer) and a.partition_policy is not Partition.BLOCK and order[0] == 0:
+        divided = a._division
+    else:
+        if a.partition_policy is not Partition.BLOCK or len(divided_dimensions(a)) > 1:
+            rows = redivided(a, BLOCK)
+            a = rows
+        divided = Division(Partition.BLOCK, grid=tuple(a.grid[d] for d in order))
+    made = container_of(a, shape, a.dtype, divided)
+    made.local_view()[...] = a.local_view().transpose(order)
+    return made
+
+
+def _axes(axes: Any, ndim: int) -> tuple[int, ...]:
+    if axes is None:
+        return tuple(range(ndim))[::-1]
+    order = tuple(dimension(axis, ndim) for axis in integers("axes", axes))
+    if sorted(order) != list(range(ndim)):
+        raise InvalidArgumentError(f"axes {axes!r} are not each of {ndim} dimensions once")
+    return order
+
+
+def dimension(axis: Any, ndim: int) -> int:
+    """Return the number of a dimension, counted from the first."""
+    d = integer("axis", axis)
+    if not -ndim <= d < ndim:
+        raise BoundsError(f"axis {d} is out of bounds for array of dimension {ndim}")
+    return d % ndim
+
+
+@overload
+def matrix_transpose(a: Owned) -> Owned: ...
+@overload
+def matrix_transpose(a: Any) -> Any: ...
+@algorithm
+def matrix_transpose(a: Any) -> Any:
+    """Return the transpose of the last two dimensions. Collective. Else as :func:`permute_dims`."""
+    check_container("a", a)
+    if a.ndim < 2:
+        raise InvalidArgumentError(f"a has shape {a.shape}; it must have 2 dimensions or more")
+    return permute_dims(a, (*range(a.ndim - 2), a.ndim - 1, a.ndim - 2))
+
+
+@overload
+def moveaxis(a: Owned, source: Any, destination: Any) -> Owned: ...
+@overload
+def moveaxis(a: Any, source: Any, destination: Any) -> Any: ...
+@algorithm
+def moveaxis(a: Any, source: Any, destination: Any) -> Any:
+    """Return a copy with some dimensions at other places. Collective.
+
+    Parameters
+    ----------
+    a
+        A container, the same on every rank.
+    source, destination
+        Dimensions, one or several, and where they go; the others stay in their order.
+
+    Returns
+    -------
+    container
+        As of :func:`permute_dims`, whose errors are also its own.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     dtl.moveaxis(dtl.zeros(ctx, (2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
+    check_container("a", a)
+    of = [dimension(axis, a.ndim) for axis in integers("source", source)]
+    to = [dimension(axis, a.ndim) for axis in integers("destination", destination)]
+    if len(of) != len(to) or len(set(of)) < len(of) or len(set(to)) < len(to):
+        raise InvalidArgumentError(f"source {source!r} and destination {destination!r} are not as many different ones")
+    order = [d for d in range(a.ndim) if d not in of]
+    for place, d in sorted(zip(to, of)):
+        order.insert(place, d)
+    return permute_dims(a, tuple(order))
+
+
+@overload
+def swapaxes(a: Owned, axis1: int, axis2: int) -> Owned: ...
+@overload
+def swapaxes(a: Any, axis1: int, axis2: int) -> Any: ...
+@algorithm
+def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+    """Return a copy with two dimensions exchanged. Collective. Result and errors are those of :func:`permute_dims`."""
+    check_container("a", a)
+    order = list(range(a.ndim))
+    one, other = dimension(axis1, a.ndim), dimension(axis2, a.ndim)
+    order[one], order[other] = other, one
+    return permute_dims(a, tuple(order))
+
+
+@overload
+def reshape(a: Any, shape: SomeExtents) -> DistributedTensor: ...
+@overload
+def reshape(a: Any, shape: Any) -> Any: ...
+@algorithm
+def reshape(a: Any, shape: Any) -> Any:
+    """Return a copy with the same elements, in C order, in another shape. Collective.
+
+    Parameters
+    ----------
+    a
+        A container, the same on every rank.
+    shape
+        The extents, whose product is the number of elements; one may be -1, which stands for what is left.
+
+    Returns
+    -------
+    container
+        Where dimension 0 keeps its extent and alone is divided, divided as a is, and nothing is communicated. Else by
+        blocks of dimension 0: of a container of blocks of dimension 0, each rank sends only what it does not keep.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a is no container, or an extent no integer.
+    InvalidArgumentError
+        If the shape has another number of elements, or no dimension. On every rank.
+    CollectiveMismatchError
+        If ranks pass different containers or shapes.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     print(dtl.arange(ctx, 6).reshape(2, -1).gather_to().tolist())
+    [[0, 1, 2], [3, 4, 5]]
+    """
+    check_open(a)
+    extents = _extents(shape, a.global_size)
+    share(a, "reshape", f"shape {extents}")
+    return reshaped(a, extents)
+
+
+def reshaped(a: Any, extents: tuple[int, ...]) -> Any:
+    """Return the elements in C order in another shape of as many. Collective."""
+    if extents == a.shape:
+        return a.copy()
+    divided = divided_dimensions(a)
+    if a.partition_policy is Partition.REPLICATED:
+        made = container_of(a, extents, a.dtype, REPLICATED)
+        made.local_view()[...] = a.local_view().reshape(extents)
+    elif divided <= {0} and extents[0] == a.shape[0] and isinstance(a, OwningContainer):
+        made = container_of(a, extents, a.dtype, a._division._replace(grid=None))
+        made.local_view()[...] = a.local_view().reshape(made.local_shape)
+    elif divided <= {0} and a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT):
+        made = container_of(a, extents, a.dtype, BLOCK)
+        _shift(made, a)
+    else:
+        made = container_of(a, extents, a.dtype, BLOCK)
+        gather_elements(made, a, linear_indices(made))
+    return made
+
+
+def gather_elements(made: Any, a: Any, indices: Array) -> None:
+    """Write the elements of indices in C order, this rank's own list, to this rank's part. Collective."""
+    wanted = np.ascontiguousarray(indices, np.int64)
+    got = a._elements(bridge.call(bridge.GET, a, wanted.reshape(-1), None, 0, 0, 0, 0))
+    made.local_view()[...] = got.reshape(made.local_shape)
+
+
+def _shift(made: Any, a: Any) -> None:
+    """Copy elements in C order between containers of which each rank has one range of them. Collective."""
+    ctx = made.context
+    inner = [math.prod(c.shape[1:]) for c in (a, made)]
+    mine = [(c.local_offset * n, c.local_size) for c, n in zip((a, made), inner)]
+    table = np.asarray(collectives.allgather(ctx, np.array(mine, np.int64).reshape(-1)))
+    start, stop = table[:, 0::2], table[:, 0::2] + table[:, 1::2]
+
+    def common(of: int, rank: int) -> Array:
+        """Return how many elements of this rank's range the others have in their range of the other container."""
+        lo = np.maximum(start[rank, of], start[:, 1 - of])
+        return np.maximum(np.minimum(stop[rank, of], stop[:, 1 - of]) - lo, 0)
+
+    if (start[:, 0] == start[:, 1]).all() and (stop[:, 0] == stop[:, 1]).all():  # each rank keeps what it has
+        made.local_view()[...] = a.local_view().reshape(made.local_shape)
+        return
+    flat = np.ascontiguousarray(a.local_view()).reshape(-1)
+    out = made.local_view().reshape(-1)
+    vector_collectives.alltoallv(ctx, flat, common(0, ctx.rank), common(1, ctx.rank), out=out)
+
+
+def _extents(shape: Any, size: int) -> tuple[int, ...]:
+    extents = integers("shape", shape)
+    missing = [d for d, extent in enumerate(extents) if extent == -1]
+    known = math.prod(extent for extent in extents if extent != -1)
+    if not extents:
+        raise InvalidArgumentError("shape () has no dimensions; a container has 1 or more")
+    if len(missing) == 1 and known > 0 and size % known == 0:
+        extents = tuple(size // known if extent == -1 else extent for extent in extents)
+    if any(extent < 0 for extent in extents) or math.prod(extents) != size:
+        raise InvalidArgumentError(f"cannot reshape array of size {size} into shape {extents}")
+    return extents
+
+
+@algorithm
+def ravel(a: Any) -> Any:
+    """Return a vector of the elements in C order. Collective. Result and errors are those of :func:`reshape`."""
+    return reshape(a, (-1,)) if getattr(a, "global_size", 1) else reshape(a, (0,))
+
+
+@overload
+def flip(a: Owned, axis: Any = ...) -> Owned: ...
+@overload
+def flip(a: Any, axis: Any = ...) -> Any: ...
+@algorithm
+def flip(a: Any, axis: Any = None) -> Any:
+    """Return a copy with the order of the elements reversed. Collective.
+
+    Parameters
+    ----------
+    a
+        A container, the same on every rank.
+    axis
+        The dimension, or several, that is reversed; None for all.
+
+    Returns
+    -------
+    container
+        Laid out as a. Nothing is communicated where none of the dimensions is divided.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a is no container.
+    BoundsError
+        If there is no such dimension. On every rank.
+    CollectiveMismatchError
+        If ranks pass different containers or arguments.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     print(dtl.flip(dtl.arange(ctx, 4)).gather_to())
+    [3 2 1 0]
+    """
+    check_open(a)
+    dims = dimensions(axis, a.ndim)
+    share(a, "flip", f"axis {dims}")
+    if not divided_dimensions(a).intersection(dims):
+        return _part_by_part(a, lambda part: np.flip(part, dims))
+    made = a._like(a.dtype)
+    axes = [
+        Axis(d, extent - 1, -1, extent, True) if d in dims and extent else Axis(d, 0, 1, extent, True)
+        for d, extent in enumerate(a.shape)
+    ]
+    move(made, a, Region(tuple(axes)).source())
+    return made
+
+
+@overload
+def roll(a: Owned, shift: Any, axis: Any = ...) -> Owned: ...
+@overload
+def roll(a: Any, shift: Any, axis: Any = ...) -> Any: ...
+@algorithm
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    """Return a copy with the elements moved along dimensions, those from the end to the beginning. Collective.
+
+    Parameters
+    ----------
+    a
+        A container, the same on every rank.
+    shift
+        How far, to higher indices; of several dimensions one for each, or one for all.
+    axis
+        The dimension, or several; None for the elements in C order.
+
+    Returns
+    -------
+    container
+        Laid out as a. Along dimensions that are not divided, nothing is communicated.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a is no container, or a shift no integer.
+    BoundsError, InvalidArgumentError
+        If there is no such dimension, or there are not as many shifts. On every rank.
+    CollectiveMismatchError
+        If ranks pass different containers or arguments.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     print(dtl.roll(dtl.arange(ctx, 5), 2).gather_to())
+    [3 4 0 1 2]
+    """
+    check_open(a)
+    if axis is None:
+        (by,) = _alone(integers("shift", shift))
+        share(a, "roll", f"shift {by}")
+        if a.ndim > 1:
+            flat = reshaped(a, (a.global_size,))
+            rolled = _rolled(flat, 0, by)
+            made = a._like(a.dtype)
+            gather_elements(made, rolled, linear_indices(made))
+            return made
+        return _rolled(a, 0, by)
+    axes = [dimension(each, a.ndim) for each in integers("axis", axis)]
+    shifts = integers("shift", shift)
+    if len(shifts) == 1:
+        shifts *= len(axes)
+    if len(axes) == 1:
+        axes *= len(shifts)
+    if len(shifts) != len(axes):
+        raise InvalidArgumentError(f"{len(shifts)} shifts for {len(axes)} dimensions")
+    share(a, "roll", f"shift {shifts}, axis {axes}")
+    local = [(by, d) for by, d in zip(shifts, axes) if d not in divided_dimensions(a)]
+    result = _part_by_part(a, lambda part: np.roll(part, [by for by, _ in local], [d for _, d in local]))
+    for by, d in zip(shifts, axes):
+        if d in divided_dimensions(a):
+            result = _rolled(result, d, by)
+    return result
+
+
+def _alone(values: tuple[int, ...]) -> tuple[int, ...]:
+    if len(values) != 1:
+        raise InvalidArgumentError(f"{len(values)} shifts, and no axis")
+    return values
+
+
+def _rolled(a: Any, dim: int, by: int) -> Any:
+    n = a.shape[dim]
+    by %= max(n, 1)
+    made = a._like(a.dtype)
+    for to, start, extent in ((by, 0, n - by), (0, n - by, by)):
+        if extent or not by:
+            rows: list[int] = []
+            for d, whole in enumerate(a.shape):
+                rows += [d, start, 1, d, to, 1, extent] if d == dim else [d, 0, 1, d, 0, 1, whole]
+            move(made, a, rows)
+    return made
+
+
+@algorithm
+def squeeze(a: Any, axis: Any = None) -> Any:
+    """Return a copy without dimensions of extent 1. Collective.
+
+    Parameters
+    ----------
+    a
+        A container, the same on every rank.
+    axis
+        The dimension, or several, to take away; None for all of extent 1.
+
+    Returns
+    -------
+    container or scalar
+        Divided as what a subscript makes; the element itself, if no dimension is left.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If an extent is not 1. On every rank.
+    BoundsError
+        If there is no such dimension. On every rank.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     dtl.squeeze(dtl.zeros(ctx, (3, 1, 2))).shape, dtl.expand_dims(dtl.zeros(ctx, 4), 0).shape
+    ((3, 2), (1, 4))
+    """
+    check_container("a", a)
+    given = dimensions(axis, a.ndim)
+    if axis is not None and any(a.shape[d] != 1 for d in given):
+        raise InvalidArgumentError("cannot select an axis to squeeze out which has size not equal to one")
+    gone = [d for d in given if a.shape[d] == 1]
+    return a[tuple(0 if d in gone else slice(None) for d in range(a.ndim))]
+
+
+@overload
+def expand_dims(a: OwningContainer, axis: Any) -> DistributedTensor: ...
+@overload
+def expand_dims(a: Any, axis: Any) -> Any: ...
+@algorithm
+def expand_dims(a: Any, axis: Any) -> Any:
+    """Return a copy with dimensions of extent 1 added. Collective.
+
+    Parameters
+    ----------
+    a
+        A container, the same on every rank.
+    axis
+        Where in the result the new dimension is, or several.
+
+    Returns
+    -------
+    DistributedTensor
+        Divided as what a subscript with None makes.
+
+    Raises
+    ------
+    BoundsError, InvalidArgumentError
+        If there is no such dimension, or one twice. On every rank.
+    """
+    check_container("a", a)
+    given = integers("axis", axis)
+    added = dimensions(given, a.ndim + len(given))
+    return a[tuple(None if d in added else slice(None) for d in range(a.ndim + len(given)))]
+
+
+def divided_like(first: Any) -> Division:
+    """Return how a container made of another one is divided, whose extents may differ from its."""
+    if not isinstance(first, OwningContainer) or first.partition_policy is Partition.REPLICATED:
+        return BLOCK
+    divided: Division = first._division.for_other_size()
+    return divided
+
+
+@overload
+def broadcast_to(a: Any, shape: SomeExtents) -> DistributedTensor: ...
+@overload
+def broadcast_to(a: Any, shape: Any) -> Any: ...
+@algorithm
+def broadcast_to(a: Any, shape: Any) -> Any:
+    """Return a container of a shape to which another spreads, with copies of its elements. Collective.
+
+    Parameters
+    ----------
+    a
+        A container, the same on every rank.
+    shape
+        The extents: of a, or where a has 1 or no such dimension, any.
+
+    Returns
+    -------
+    container
+        Divided as a is where none of its divided dimensions spreads; else by blocks of dimension 0.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a is no container, or an extent no integer.
+    InvalidArgumentError
+        If a does not spread to the shape. On every rank.
+    CollectiveMismatchError
+        If ranks pass different containers or shapes.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     print(dtl.broadcast_to(dtl.arange(ctx, 3), (2, 3)).gather_to().tolist())
+    [[0, 1, 2], [0, 1, 2]]
+    """
+    check_open(a)
+    extents = integers("shape", shape)
+    share(a, "broadcast_to", f"shape {extents}")
+    return spread_to(a, extents)
+
+
+@algorithm
+def meshgrid(*vectors: Any, indexing: str = "xy", sparse: bool = False) -> list[Any]:
+    """Return the coordinates of the points of a grid. Collective.
+
+    Parameters
+    ----------
+    *vectors
+        Containers of one dimension: the coordinates along each axis.
+    indexing
+        ``"xy"``: the first goes along dimension 1, and the second along dimension 0; ``"ij"``: each along its own.
+    sparse
+        Whether the extents other than a vector's own stay 1, for operations that spread them.
+
+    Returns
+    -------
+    list of DistributedTensor
+        One for each vector, divided as :func:`broadcast_to` does it.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidArgumentError
+        If something is no container of one dimension, or there is no such indexing. On every rank.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     x, y = dtl.meshgrid(dtl.arange(ctx, 3), dtl.arange(ctx, 2))
+    ...     print(x.gather_to().tolist(), y.gather_to().tolist())
+    [[0, 1, 2], [0, 1, 2]] [[0, 0, 0], [1, 1, 1]]
+    """
+    given = together(*vectors)
+    for c in given:
+        check_container("vectors", c)
+        c._check_open()
+        if c.ndim != 1:
+            raise InvalidArgumentError(f"a vector of shape {c.shape} must have 1 dimension")
+    if indexing not in ("xy", "ij"):
+        raise InvalidArgumentError(f"indexing {indexing!r} is neither 'xy' nor 'ij'")
+    if given:
+        share(given[0], "meshgrid", f"indexing {indexing}, sparse {bool(sparse)}", also=given)
+    places = list(range(len(given)))
+    if indexing == "xy":
+        places[:2] = places[:2][::-1]
+    whole = [0] * len(given)
+    for c, place in zip(given, places):
+        whole[place] = c.shape[0]
+    lines = [
+        reshape(c, tuple(c.shape[0] if d == place else 1 for d in range(len(given)))) for c, place in zip(given, places)
+    ]
+    return lines if sparse else [broadcast_to(line, tuple(whole)) for line in lines]

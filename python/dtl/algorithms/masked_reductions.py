@@ -1,0 +1,140 @@
+"""Reductions of some elements only, with a number to start with, and into a container: NumPy's keywords."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..containers.base import DistributedContainer, check_container
+from ..containers.broadcasting import elementwise
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from .axis_reductions import dimensions, reduced, result_dtype
+from .exchange import share
+from .transform import copy
+
+#: What an element is in the place of one that is left out.
+_NEUTRAL = {"sum": 0, "prod": 1, "all": True, "any": False}
+#: What combines the result with the value to start with.
+_UFUNCS: dict[str, Any] = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
+
+
+def masked(
+    name: str,
+    a: Any,
+    axis: Any,
+    dtype: Any,
+    keepdims: Any,
+    reproducible: Any,
+    ddof: float,
+    out: Any,
+    initial: Any,
+    where: Any,
+) -> Any:
+    """Return what a reduction makes of the elements where a mask is true. Collective."""
+    check_container("a", a)
+    a._check_numbers("a reduction")
+    a._check_open()
+    if initial is not None and np.ndim(initial):
+        raise InvalidArgumentError(f"{name}: initial must be one number, not {initial!r}")
+    if where is not None and where is not True and name in ("min", "max") and initial is None:
+        raise InvalidArgumentError(
+            f"reduction operation '{_UFUNCS[name].__name__}' does not have an identity, so to use a where mask one has "
+            "to specify 'initial'"
+        )
+    words = f"axis {axis!r}, keepdims {bool(keepdims)}, initial {initial!r}"
+    share(a, name, words + ("" if where is None or where is True else ", where") + ("" if out is None else ", out"))
+    if where is None or where is True:
+        value = _started(name, a, axis, dtype, keepdims, reproducible, ddof, initial)
+    elif name in ("mean", "var", "std"):
+        value = _moment(name, a, axis, dtype, keepdims, ddof, where)
+    else:
+        chosen = filled(a, where, neutral(name, a.dtype))
+        value = _started(name, chosen, axis, dtype, keepdims, reproducible, ddof, initial)
+    return value if out is None else _written(name, value, out)
+
+
+def neutral(name: str, dtype: np.dtype[Any]) -> Any:
+    """Return the element that changes no result of a reduction."""
+    if name in _NEUTRAL:
+        return _NEUTRAL[name]
+    if dtype.kind == "b":
+        return name == "min"
+    if dtype.kind == "f":
+        return np.inf if name == "min" else -np.inf
+    if dtype.kind == "c":
+        raise InvalidArgumentError(f"{name} is not defined for {dtype}, which has no order")
+    return np.iinfo(dtype).max if name == "min" else np.iinfo(dtype).min
+
+
+def filled(a: Any, where: Any, neutral: Any) -> Any:
+    """Return the elements, with a value in the place of those that a mask leaves out. Collective if the mask moves."""
+    if not isinstance(where, DistributedContainer):
+        where = np.asarray(where)
+    if where.dtype != np.bool_:
+        raise InvalidTypeError(f"where holds {where.dtype}; it must hold bool")
+    fill = np.asarray(neutral).astype(a.dtype)
+    made = elementwise("where", lambda mask, part: np.where(mask, part, fill), (where, a), a.dtype)
+    if made.shape != a.shape:
+        raise InvalidArgumentError(f"where of shape {where.shape} does not spread to shape {a.shape}")
+    return made
+
+
+def _started(
+    name: str, a: Any, axis: Any, dtype: Any, keepdims: Any, reproducible: Any, ddof: float, initial: Any
+) -> Any:
+    if initial is None:
+        return reduced(name, a, axis, dtype, keepdims, reproducible, ddof=ddof)
+    if name in ("min", "max") and any(a.shape[d] == 0 for d in dimensions(axis, a.ndim)):
+        value = reduced("sum", a, axis, None, keepdims).astype(a.dtype)  # zeros, of the shape
+        return value + np.asarray(initial).astype(a.dtype)[()]
+    value = reduced(name, a, axis, dtype, keepdims, reproducible)
+    return _UFUNCS[name](value, np.asarray(initial).astype(value.dtype)[()])
+
+
+def _moment(name: str, a: Any, axis: Any, dtype: Any, keepdims: Any, ddof: float, where: Any) -> Any:
+    """Return the mean, variance or standard deviation of the elements where a mask is true."""
+    result = result_dtype(name, None if dtype is None else np.dtype(dtype), a.dtype)
+    inner = np.dtype(np.complex128 if a.dtype.kind == "c" else np.float64)
+    chosen = filled(a.astype(inner, copy=False), where, 0)
+    count = reduced("sum", filled(_ones(a), where, False), axis, np.dtype(np.int64), True)
+    mean = reduced("sum", chosen, axis, inner, True) / count
+    value = mean
+    if name != "mean":
+        squares = np.square(np.abs(chosen - mean))
+        value = reduced("sum", filled(squares, where, 0), axis, np.dtype(np.float64), True)
+        value = value / np.maximum(count - ddof, 0)
+        value = np.sqrt(value) if name == "std" else value
+    value = value.astype(result)
+    if keepdims:
+        return value
+    dims = dimensions(axis, a.ndim)
+    if isinstance(value, np.ndarray):
+        return value.reshape(())[()]
+    return value[tuple(0 if d in dims else slice(None) for d in range(a.ndim))]
+
+
+def _ones(a: Any) -> Any:
+    made = a._like(np.bool_)
+    made.local_view()[...] = True
+    return made
+
+
+def _written(name: str, value: Any, out: Any) -> Any:
+    """Write a result to where the caller wants it. Collective if that is a container."""
+    if isinstance(value, DistributedContainer) != isinstance(out, DistributedContainer):
+        wanted = "a container" if isinstance(value, DistributedContainer) else "a NumPy array, the same on every rank"
+        raise InvalidTypeError(f"{name}: out is of type {type(out).__name__}; it must be {wanted}")
+    if isinstance(value, DistributedContainer):
+        if out.shape != value.shape:
+            raise InvalidArgumentError(f"{name}: out has shape {out.shape}, and the result shape {value.shape}")
+        if not np.can_cast(value.dtype, out.dtype, "same_kind"):
+            raise InvalidTypeError(f"{name}: the result of {value.dtype} may not be cast to {out.dtype}")
+        copy(value, out)
+        return out
+    if not isinstance(out, np.ndarray) or out.shape != np.shape(value):
+        raise InvalidArgumentError(f"{name}: out has shape {np.shape(out)}, and the result shape {np.shape(value)}")
+    if not np.can_cast(np.asarray(value).dtype, out.dtype, "same_kind"):
+        raise InvalidTypeError(f"{name}: the result of {np.asarray(value).dtype} may not be cast to {out.dtype}")
+    out[...] = value
+    return out

@@ -1,0 +1,221 @@
+"""Reductions and cumulative sums of the elements that are not NaN."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from .._native.callsite import warn
+from .._native.values import fitting
+from ..containers.base import DistributedContainer, check_container
+from ..containers.broadcasting import elementwise
+from ..exceptions import InvalidArgumentError
+from ..runtime.scheduler import algorithm
+from . import statistics
+from .axis_reductions import dimensions
+from .exchange import share
+from .manipulation import ravel
+from .masked_reductions import filled, neutral
+from .scan import cumprod, cumsum
+from .select import checked_q, quantile, quantiles_along
+
+if TYPE_CHECKING:
+    from ..containers.tensor import DistributedTensor
+    from ..containers.types import Made, Owned
+
+
+@overload
+def nansum(a: DistributedTensor, axis: int, dtype: Any = ..., *, keepdims: bool = ...) -> Made: ...
+@overload
+def nansum(a: Any, axis: Any = ..., dtype: Any = ..., *, keepdims: bool = ...) -> Any: ...
+@algorithm
+def nansum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the sum of the elements that are not NaN. Collective.
+
+    Parameters, result and errors are those of :func:`dtl.sum`. Where all are NaN, the sum is 0.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.asarray(ctx, [1.0, np.nan, 5.0])
+    ...     print(dtl.nansum(vec), np.nanmean(vec), dtl.nanargmax(vec))
+    6.0 3.0 2
+    """
+    return _reduced("sum", a, axis, keepdims, dtype=dtype)
+
+
+@overload
+def nanprod(a: DistributedTensor, axis: int, dtype: Any = ..., *, keepdims: bool = ...) -> Made: ...
+@overload
+def nanprod(a: Any, axis: Any = ..., dtype: Any = ..., *, keepdims: bool = ...) -> Any: ...
+@algorithm
+def nanprod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the product without NaNs. Collective."""
+    return _reduced("prod", a, axis, keepdims, dtype=dtype)
+
+
+@overload
+def nanmin(a: DistributedTensor, axis: int, *, keepdims: bool = ...) -> Made: ...
+@overload
+def nanmin(a: Any, axis: Any = ..., *, keepdims: bool = ...) -> Any: ...
+@algorithm
+def nanmin(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the least element that is not NaN. Collective."""
+    return _reduced("min", a, axis, keepdims)
+
+
+@overload
+def nanmax(a: DistributedTensor, axis: int, *, keepdims: bool = ...) -> Made: ...
+@overload
+def nanmax(a: Any, axis: Any = ..., *, keepdims: bool = ...) -> Any: ...
+@algorithm
+def nanmax(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the greatest element that is not NaN. Collective."""
+    return _reduced("max", a, axis, keepdims)
+
+
+@overload
+def nanargmin(a: DistributedTensor, axis: int, *, keepdims: bool = ...) -> Made: ...
+@overload
+def nanargmin(a: Any, axis: Any = ..., *, keepdims: bool = ...) -> Any: ...
+@algorithm
+def nanargmin(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the index of the least element that is not NaN. Collective."""
+    return _reduced("argmin", a, axis, keepdims)
+
+
+@overload
+def nanargmax(a: DistributedTensor, axis: int, *, keepdims: bool = ...) -> Made: ...
+@overload
+def nanargmax(a: Any, axis: Any = ..., *, keepdims: bool = ...) -> Any: ...
+@algorithm
+def nanargmax(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the index of the greatest element that is not NaN. Collective."""
+    return _reduced("argmax", a, axis, keepdims)
+
+
+@overload
+def nanmean(a: DistributedTensor, axis: int, dtype: Any = ..., *, keepdims: bool = ...) -> Made: ...
+@overload
+def nanmean(a: Any, axis: Any = ..., dtype: Any = ..., *, keepdims: bool = ...) -> Any: ...
+@algorithm
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the mean without NaNs. Collective."""
+    return _reduced("mean", a, axis, keepdims, dtype=dtype)
+
+
+@overload
+def nanvar(a: DistributedTensor, axis: int, dtype: Any = ..., *, ddof: float = ..., keepdims: bool = ...) -> Made: ...
+@overload
+def nanvar(a: Any, axis: Any = ..., dtype: Any = ..., *, ddof: float = ..., keepdims: bool = ...) -> Any: ...
+@algorithm
+def nanvar(a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
+    """Return the variance without NaNs. Collective."""
+    return _reduced("var", a, axis, keepdims, dtype=dtype, ddof=ddof)
+
+
+@overload
+def nanstd(a: DistributedTensor, axis: int, dtype: Any = ..., *, ddof: float = ..., keepdims: bool = ...) -> Made: ...
+@overload
+def nanstd(a: Any, axis: Any = ..., dtype: Any = ..., *, ddof: float = ..., keepdims: bool = ...) -> Any: ...
+@algorithm
+def nanstd(a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
+    """Return the standard deviation without NaNs. Collective."""
+    return _reduced("std", a, axis, keepdims, dtype=dtype, ddof=ddof)
+
+
+@overload
+def nancumsum(a: Owned, axis: Any = ..., dtype: Any = ...) -> Owned: ...
+@overload
+def nancumsum(a: Any, axis: Any = ..., dtype: Any = ...) -> Any: ...
+@algorithm
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None) -> Any:
+    """Return the cumulative sums, NaNs being 0. Collective."""
+    return cumsum(_numbers(a, 0), axis, dtype)
+
+
+@overload
+def nancumprod(a: Owned, axis: Any = ..., dtype: Any = ...) -> Owned: ...
+@overload
+def nancumprod(a: Any, axis: Any = ..., dtype: Any = ...) -> Any: ...
+@algorithm
+def nancumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
+    """Return the cumulative products, NaNs being 1. Collective."""
+    return cumprod(_numbers(a, 1), axis, dtype)
+
+
+def _numbers(a: Any, fill: int) -> Any:
+    check_container("a", a)
+    if a.dtype.kind not in "fc":
+        return a
+    return elementwise("np.nan_to_num", lambda part: np.where(np.isnan(part), part.dtype.type(fill), part), (a,))
+
+
+@algorithm
+def nanquantile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+    """Return exact quantiles of the elements that are not NaN. Collective.
+
+    Parameters, result and errors are those of :func:`dtl.quantile`. Where all are NaN, NaN with a RuntimeWarning.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.asarray(ctx, [1.0, np.nan, 5.0, 2.0])
+    ...     print(dtl.nanmedian(vec), dtl.nanquantile(vec, 0.25), dtl.nanpercentile(vec, 100))
+    2.0 1.5 5.0
+    """
+    check_container("a", a)
+    a._check_open()
+    if a.dtype.kind != "f":
+        return quantile(a, q, axis, method=method, keepdims=keepdims)
+    wanted, dims = checked_q(a, q, method), dimensions(axis, a.ndim)
+    share(a, "nanquantile", f"q {np.array2string(wanted, threshold=20)}, axis {dims}, {method!r}, {bool(keepdims)}")
+    if len(dims) < a.ndim:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of one rank's part; what it is of is in the result
+            return quantiles_along(a, wanted, dims, method, bool(keepdims), np.nanquantile)
+    flat = a if a.ndim == 1 else ravel(a)
+    numbers = flat[~np.isnan(flat)]
+    if numbers.global_size:
+        found = np.asarray(quantile(numbers, wanted, method=method))
+    else:
+        warn("All-NaN slice encountered", RuntimeWarning)
+        found = np.full(wanted.shape, np.nan, a.dtype)
+    return found.reshape(wanted.shape + (1,) * a.ndim) if keepdims else found[()]
+
+
+@algorithm
+def nanpercentile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+    """Return exact percentiles of the elements that are not NaN. Collective. Else as :func:`nanquantile`."""
+    wanted = fitting("q", q, np.dtype(np.float64)).reshape(np.shape(q))
+    return nanquantile(a, wanted / 100, axis, method=method, keepdims=keepdims)
+
+
+@algorithm
+def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the median of the elements that are not NaN. Collective. Else as :func:`nanquantile`."""
+    return nanquantile(a, 0.5, axis, keepdims=keepdims)
+
+
+def _reduced(name: str, a: Any, axis: Any, keepdims: Any = False, **options: Any) -> Any:
+    """Return what a reduction makes of the elements that are not NaN. Collective."""
+    check_container("a", a)
+    if a.dtype.kind not in "fc":
+        return getattr(statistics, name)(a, axis, keepdims=keepdims, **options)
+    numbers = ~np.isnan(a)
+    if name not in ("min", "max", "argmin", "argmax"):
+        return getattr(statistics, name)(a, axis, keepdims=keepdims, where=numbers, **options)
+    chosen = filled(a, numbers, neutral(name[-3:], a.dtype))
+    value = getattr(statistics, name)(chosen, axis, keepdims=keepdims, **options)
+    left = statistics.any(numbers, axis, keepdims=keepdims)
+    if name[:3] == "arg":
+        if not statistics.all(left) if isinstance(left, DistributedContainer) else not np.all(left):
+            raise InvalidArgumentError("All-NaN slice encountered")
+        return value
+    if isinstance(value, DistributedContainer):
+        return filled(value, left, np.nan)
+    return value if np.all(left) else np.full_like(value, np.nan)[()]

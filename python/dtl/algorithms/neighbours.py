@@ -1,0 +1,242 @@
+"""NumPy's functions of neighbours along a dimension: gradients, convolutions and phases without jumps.
+
+A rank computes its part of the result with its own elements and the few beyond their ends, which it gets from others.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Callable
+
+import numpy as np
+
+from .._native.library import bridge
+from .._native.values import fingerprint
+from ..containers.base import DistributedContainer, check_container
+from ..containers.layout import BLOCK
+from ..containers.owning import OwningContainer
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..policies import Partition
+from ..runtime.scheduler import algorithm
+from .axis_reductions import container_of, dimensions, redivided
+from .concatenate import concat
+from .creation import zeros
+from .elementwise import diff, where
+from .exchange import share
+from .manipulation import dimension, divided_dimensions, divided_like, flip
+from .numpy_forms import laid_out_as, undivided
+from .scan import cumsum
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+_np_gradient: Any = np.gradient  # whose overloads are for arrays of known dimensions
+
+#: What elements beyond the own ones a gradient needs: one on each side, and three at the ends of the whole.
+_MARGIN = 2
+
+
+def _rows(a: Any, start: int, stop: int) -> Array:
+    """Return this rank's own range of indices of dimension 0, wherever the elements are; what is outside is zero.
+
+    Collective: each rank names a range. Of a container divided into ranges of dimension 0, only what others hold moves.
+    """
+    extent, inner = a.shape[0], int(np.prod(a.shape[1:], dtype=np.int64))
+    rows = np.zeros((max(stop - start, 0), *a.shape[1:]), a.dtype)
+    first, last = max(start, 0), min(stop, extent)
+    wanted = np.arange(first, max(last, first), dtype=np.int64)
+    ranges = a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
+    if ranges and divided_dimensions(a) <= {0} and isinstance(a, OwningContainer):
+        low = a.local_offset
+        high = low + a.local_shape[0]
+        near, far = max(first, low), min(last, high)
+        if near < far:
+            rows[near - start : far - start] = a.local_view()[near - low : far - low]
+            wanted = wanted[(wanted < near) | (wanted >= far)]
+    places = (wanted[:, np.newaxis] * inner + np.arange(inner)).reshape(-1)
+    got = a._elements(bridge.call(bridge.GET, a, np.ascontiguousarray(places), None, 0, 0, 0, 0))
+    rows[wanted - start] = got.reshape(len(wanted), *a.shape[1:])
+    return rows
+
+
+def _whole(c: DistributedContainer) -> Array:
+    """Return all elements of a container, which are few, on every rank. Collective."""
+    return _rows(c, 0, c.shape[0])
+
+
+# ---- Gradients ----
+
+
+@algorithm
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """Return the gradient along each dimension that is asked for, from differences of neighbours."""
+    check_container("f", f)
+    f._check_open()
+    dims = list(range(f.ndim)) if axis is None else [dimension(each, f.ndim) for each in np.atleast_1d(axis).tolist()]
+    dimensions(tuple(dims), f.ndim)
+    if edge_order not in (1, 2):
+        raise InvalidArgumentError("'edge_order' greater than 2 not supported")
+    spacings = list(varargs) * len(dims) if len(varargs) == 1 and np.ndim(varargs[0]) == 0 else list(varargs or [1.0])
+    if not varargs:
+        spacings = [1.0] * len(dims)
+    if len(spacings) != len(dims):
+        raise InvalidTypeError("np.gradient: invalid number of arguments")
+    for d, spacing in zip(dims, spacings):
+        if np.ndim(spacing) and np.shape(spacing) != (f.shape[d],):
+            raise InvalidArgumentError("when 1d, distances must match the length of the corresponding dimension")
+        if f.shape[d] < edge_order + 1:
+            raise InvalidArgumentError(
+                "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are "
+                "required."
+            )
+    others = [spacing for spacing in spacings if isinstance(spacing, DistributedContainer)]
+    share(f, "gradient", f"axis {dims}, edge_order {edge_order}", also=others)
+    found = tuple(_gradient(f, d, spacing, edge_order) for d, spacing in zip(dims, spacings))
+    return found[0] if len(found) == 1 else found
+
+
+def _gradient(f: Any, dim: int, spacing: Any, edge_order: int) -> Any:
+    """Return the gradient along one dimension. Collective."""
+    result = _np_gradient(np.zeros(edge_order + 1, f.dtype), edge_order=edge_order).dtype
+    if dim == 0 and divided_dimensions(f) == {0}:
+        return _gradient_of_rows(f, spacing, edge_order, result)
+    whole = undivided(f, dim)
+    steps = _whole(spacing) if isinstance(spacing, DistributedContainer) else spacing
+    made = whole._like(result)
+    part = whole.local_view()
+    if part.size:
+        made.local_view()[...] = _np_gradient(part, steps, axis=dim, edge_order=edge_order)
+    return laid_out_as(made, f)
+
+
+def _gradient_of_rows(f: Any, spacing: Any, edge_order: int, result: np.dtype[Any]) -> Any:
+    source = _ranges(f)
+    made = source._like(result)
+    mine = source.local_indices(0)
+    low, high = (int(mine[0]), int(mine[-1]) + 1) if len(mine) else (0, 0)
+    start, stop = (max(low - _MARGIN, 0), min(high + _MARGIN, f.shape[0])) if len(mine) else (0, 0)
+    rows = _rows(source, start, stop)
+    steps = spacing
+    if isinstance(spacing, DistributedContainer):
+        steps = _rows(spacing, start, stop)
+    elif np.ndim(spacing):
+        steps = np.asarray(spacing)[start:stop]
+    if rows.size:
+        whole = _np_gradient(rows, steps, axis=0, edge_order=edge_order)
+        made.local_view()[...] = whole[low - start : high - start]
+    return laid_out_as(made, f)
+
+
+def _ranges(a: Any) -> Any:
+    """Return a container of the same elements of which each rank has a range of dimension 0. Collective."""
+    ranges = a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT) and isinstance(a, OwningContainer)
+    return a if ranges and divided_dimensions(a) <= {0} else redivided(a, BLOCK)
+
+
+# ---- Convolutions ----
+
+#: NumPy takes modes by number, by name, and by the name's first letter in any case.
+_MODES = ("valid", "same", "full")
+
+
+def _mode(mode: Any) -> str:
+    if isinstance(mode, str):
+        for name in _MODES:
+            if mode and name[0] == mode[0].lower():
+                return name
+    elif isinstance(mode, (int, np.integer)) and 0 <= mode < len(_MODES):
+        return _MODES[operator.index(mode)]
+    raise InvalidArgumentError(f"mode must be one of 'valid', 'same', or 'full', not {mode!r}")
+
+
+def _operands(name: str, a: Any, v: Any) -> tuple[Any, Any]:
+    """Return two vectors, an array as an array. One at least is a container."""
+    given = []
+    for word, value in (("a", a), ("v", v)):
+        c = value if isinstance(value, DistributedContainer) else np.atleast_1d(np.asarray(value))
+        if c.ndim != 1:
+            raise InvalidArgumentError(f"np.{name}: {word} has shape {c.shape}; it must have 1 dimension")
+        if not c.shape[0]:
+            raise InvalidArgumentError(f"{word} cannot be empty")
+        if isinstance(c, DistributedContainer):
+            c._check_open()
+        given.append(c)
+    return given[0], given[1]
+
+
+@algorithm
+def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
+    """Return the convolution of two vectors. The shorter one goes to every rank."""
+    long, short = _operands("convolve", a, v)
+    if short.shape[0] > long.shape[0]:
+        long, short = short, long
+    return _filtered("convolve", long, short, _mode(mode), lambda part, taps: np.convolve(part, taps, "valid"))
+
+
+@algorithm
+def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
+    """Return the cross-correlation of two vectors. The shorter one goes to every rank."""
+    one, other = _operands("correlate", a, v)
+    chosen = _mode(mode)
+    if other.shape[0] > one.shape[0]:
+        made = _filtered("correlate", other, one, chosen, _correlated)
+        return flip(np.conjugate(made) if made.dtype.kind == "c" else made)
+    return _filtered("correlate", one, other, chosen, _correlated)
+
+
+def _correlated(part: Array, taps: Array) -> Array:
+    return np.correlate(part, taps, "valid")
+
+
+def _filtered(name: str, long: Any, short: Any, mode: str, f: Callable[[Array, Array], Array]) -> DistributedContainer:
+    """Return what a filter makes of a vector that is at least as long. Collective."""
+    containers = [c for c in (long, short) if isinstance(c, DistributedContainer)]
+    given = [np.asarray(c) for c in (long, short) if not isinstance(c, DistributedContainer)]
+    first = containers[0]
+    words = "".join(f", an array with fingerprint {fingerprint(array)}" for array in given)
+    share(first, name, f"mode {mode}{words}", also=containers[1:])
+    taps = _whole(short) if isinstance(short, DistributedContainer) else np.asarray(short)
+    n, m = long.shape[0], len(taps)
+    before = {"full": m - 1, "same": m // 2, "valid": 0}[mode]
+    length = {"full": n + m - 1, "same": n, "valid": n - m + 1}[mode]
+    dtype = f(np.zeros(1, long.dtype), np.zeros(1, taps.dtype)).dtype
+    made = container_of(first, (length,), dtype, BLOCK)
+    low, count = made.local_offset, made.local_size
+    start, stop = (low - before, low - before + count + m - 1) if count else (0, 0)
+    if isinstance(long, DistributedContainer):
+        part = _rows(long, start, stop)
+    else:
+        part = np.concatenate([np.zeros(m - 1, long.dtype), long, np.zeros(m - 1, long.dtype)])[
+            start + m - 1 : stop + m - 1
+        ]
+    if count:
+        made.local_view()[...] = f(part, taps)
+    divided = divided_like(first)
+    return made if divided == BLOCK else redivided(made, divided)
+
+
+# ---- Phases ----
+
+
+@algorithm
+def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Any:
+    """Return phases to which multiples of the period are added, so that neighbours are not half a period apart."""
+    check_container("p", p)
+    dim = dimension(axis, p.ndim)
+    apart = diff(p, axis=dim)
+    limit = period / 2 if discont is None else discont
+    dtype = np.result_type(apart.dtype, period)
+    ambiguous = True
+    if dtype.kind in "iu":
+        high, rest = divmod(period, 2)
+        ambiguous = rest == 0
+    else:
+        high = period / 2
+    low = -high
+    turned = np.mod(apart - low, period) + low
+    if ambiguous:
+        turned = where((turned == low) & (apart > 0), high, turned)
+    correction = where(np.absolute(apart) < limit, 0, turned - apart)
+    extents = tuple(1 if d == dim else extent for d, extent in enumerate(p.shape))
+    first = zeros(p.context, extents, correction.dtype, like=p)
+    made = p + cumsum(concat([first, correction], dim), dim)
+    return laid_out_as(made.astype(dtype, copy=False), p)

@@ -1,0 +1,698 @@
+"""What NumPy's functions do with containers that have no function of their own in dtl, with NumPy's parameters."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._lazy import late
+from .._native.arguments import integer
+from .._native.callsite import warn
+from .._native.values import fingerprint
+from ..containers.base import DistributedContainer, check_container
+from ..containers.broadcasting import elementwise, spread_to
+from ..containers.indexing.access import Indexed
+from ..containers.indexing.regions import move_all
+from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
+from . import sort as sorting
+from .axis_reductions import redivided, rows_over_ranks
+from .concatenate import concat, split
+from .creation import asarray, full
+from .elementwise import diff as differences
+from .elementwise import where as choose
+from .exchange import share
+from .manipulation import dimension, divided_dimensions, flip, moveaxis, permute_dims, ravel, reshape
+from .operands import together
+from .ordered import unique as distinct
+from .statistics import max as greatest
+from .statistics import mean
+from .statistics import min as least
+from .statistics import sum as total
+from .taking import rearranged
+
+unique_all = late(".array_standard.adapters", "unique_all")
+
+# ---- What a container is ----
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """Return the extents of the whole."""
+    extents: tuple[int, ...] = a.shape
+    return extents
+
+
+def ndim(a: Any) -> int:
+    """Return the number of dimensions."""
+    dims: int = a.ndim
+    return dims
+
+
+def size(a: Any, axis: int | None = None) -> int:
+    """Return the number of elements, or the extent of a dimension."""
+    number: int = a.global_size if axis is None else a.shape[axis]
+    return number
+
+
+def isrealobj(x: Any) -> bool:
+    """Say whether the elements are not complex."""
+    return bool(x.dtype.kind != "c")
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Say whether the elements are complex."""
+    return bool(x.dtype.kind == "c")
+
+
+def _types(values: tuple[Any, ...]) -> list[Any]:
+    return [value.dtype if isinstance(value, DistributedContainer) else value for value in values]
+
+
+def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
+    """Return the dtype that NumPy gives values of several."""
+    dtype: np.dtype[Any] = np.result_type(*_types(arrays_and_dtypes))
+    return dtype
+
+
+def common_type(*arrays: Any) -> Any:
+    """Return the type of floats that is common to several."""
+    return np.common_type(*(np.empty(0, kind) for kind in _types(arrays)))
+
+
+def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
+    """Say whether elements may be cast to a dtype."""
+    return np.can_cast(_types((from_,))[0], to, casting)
+
+
+def min_scalar_type(a: Any) -> np.dtype[Any]:
+    """Return the dtype of the elements."""
+    dtype: np.dtype[Any] = a.dtype
+    return dtype
+
+
+# ---- Copies and orders ----
+
+
+def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
+    """Return a copy."""
+    return a.copy()
+
+
+def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    """Return a sorted copy. Every sort here is stable, so it does not matter which kind is asked for."""
+    return sorted_copy(a, axis)
+
+
+def sorted_copy(a: Any, axis: int | None, reverse: bool = False) -> Any:
+    """Return a copy that is sorted along any dimension, or in C order. Collective."""
+    if axis is None:
+        result, axis = ravel(a), -1
+    else:
+        result = undivided(a, dimension(axis, a.ndim))
+        result = a.copy() if result is a else result
+    sorting.sort(result, reverse, axis=axis)
+    return laid_out_as(result, a)
+
+
+def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    """Return the indices that sort."""
+    return sorting_order(a, axis)
+
+
+def sorting_order(a: Any, axis: int | None, reverse: bool = False) -> Any:
+    """Return the indices that sort along any dimension, or in C order. Collective."""
+    if axis is None:
+        return sorting.argsort(ravel(a), reverse)
+    return laid_out_as(sorting.argsort(undivided(a, dimension(axis, a.ndim)), reverse, axis=axis), a)
+
+
+def undivided(a: Any, dim: int) -> Any:
+    """Return a container of the same elements whose dimension is not divided, if it has several. Collective."""
+    if a.ndim == 1 or dim not in divided_dimensions(a):
+        return a
+    return redivided(a, rows_over_ranks(a, a.shape, 0 if dim else 1))
+
+
+def laid_out_as(result: Any, a: Any) -> Any:
+    """Return a result laid out as the container that it is of. Collective if it has to move."""
+    if result.shape != a.shape or a._laid_out_as(result):
+        return result
+    made = a._like(result.dtype)
+    move_all(made, result)
+    return made
+
+
+# ---- Shapes ----
+
+
+def fliplr(m: Any) -> Any:
+    """Reverse dimension 1."""
+    return flip(m, 1)
+
+
+def flipud(m: Any) -> Any:
+    """Reverse dimension 0."""
+    return flip(m, 0)
+
+
+def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
+    """Turn the plane of two dimensions by quarters."""
+    check_container("m", m)
+    one, other = (dimension(axis, m.ndim) for axis in axes)
+    if one == other:
+        raise InvalidArgumentError("Axes must be different.")
+    turns = integer("k", k) % 4
+    if turns == 0:
+        return m.copy()
+    if turns == 2:
+        return flip(m, (one, other))
+    order = list(range(m.ndim))
+    order[one], order[other] = other, one
+    return permute_dims(flip(m, other), order) if turns == 1 else flip(permute_dims(m, order), other)
+
+
+def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+    """Move a dimension before another."""
+    check_container("a", a)
+    of = dimension(axis, a.ndim)
+    to = start + a.ndim if start < 0 else start
+    return moveaxis(a, of, to - 1 if of < to else to)
+
+
+def atleast_1d(*arys: Any) -> Any:
+    """Return containers, which have one dimension at least."""
+    return arys[0] if len(arys) == 1 else tuple(arys)
+
+
+def atleast_2d(*arys: Any) -> Any:
+    """Return containers with two dimensions at least."""
+    made = tuple(reshape(a, (1, *a.shape)) if a.ndim == 1 else a for a in arys)
+    return made[0] if len(made) == 1 else made
+
+
+def atleast_3d(*arys: Any) -> Any:
+    """Return containers with three dimensions at least."""
+    made = tuple(_three(a) for a in arys)
+    return made[0] if len(made) == 1 else made
+
+
+def _three(a: Any) -> Any:
+    if a.ndim > 2:
+        return a
+    return reshape(a, (1, *a.shape, 1) if a.ndim == 1 else (*a.shape, 1))
+
+
+def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
+    """Join along dimension 0."""
+    return _cast(concat([atleast_2d(a) for a in together(*tup)], 0), dtype, casting)
+
+
+def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
+    """Join along dimension 1, and vectors along the one that they have."""
+    given = together(*tup)
+    return _cast(concat(given, 0 if given and given[0].ndim == 1 else 1), dtype, casting)
+
+
+def dstack(tup: Any) -> Any:
+    """Join along dimension 2."""
+    return concat([_three(a) for a in together(*tup)], 2)
+
+
+def column_stack(tup: Any) -> Any:
+    """Join along dimension 1, vectors being columns."""
+    return concat([reshape(a, (*a.shape, 1)) if a.ndim == 1 else a for a in together(*tup)], 1)
+
+
+def _cast(a: Any, dtype: Any, casting: Any) -> Any:
+    return a if dtype is None else a.astype(dtype, casting, copy=False)
+
+
+def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
+    """Spread containers against each other."""
+    given = together(*args)
+    for a in given:
+        check_container("args", a)
+    extents = tuple(np.broadcast_shapes(*(a.shape for a in given)))
+    return tuple(spread_to(a, extents) for a in given)
+
+
+def hsplit(ary: Any, indices_or_sections: Any) -> Any:
+    """Split along dimension 1, and a vector along the one that it has."""
+    return split(ary, indices_or_sections, 0 if ary.ndim == 1 else 1)
+
+
+def vsplit(ary: Any, indices_or_sections: Any) -> Any:
+    """Split along dimension 0."""
+    if ary.ndim < 2:
+        raise InvalidArgumentError("vsplit only works on arrays of 2 or more dimensions")
+    return split(ary, indices_or_sections, 0)
+
+
+def dsplit(ary: Any, indices_or_sections: Any) -> Any:
+    """Split along dimension 2."""
+    if ary.ndim < 3:
+        raise InvalidArgumentError("dsplit only works on arrays of 3 or more dimensions")
+    return split(ary, indices_or_sections, 2)
+
+
+def append(arr: Any, values: Any, axis: Any = None) -> Any:
+    """Join two, of which one may be an array, the same on every rank."""
+    return concat([np.atleast_1d(arr), np.atleast_1d(values)], axis)
+
+
+def _indices(obj: Any, extent: int) -> Any:
+    """Return what is inserted before, or deleted, as indices from 0 on: an integer, or an array of them."""
+    if isinstance(obj, DistributedContainer):
+        raise InvalidTypeError("obj must be an integer, a slice or an array, the same on every rank, not a container")
+    if isinstance(obj, slice):
+        return np.arange(*obj.indices(extent), dtype=np.int64)
+    given = np.asarray(obj)
+    if given.dtype.kind == "b":
+        return given
+    if given.size == 0 and not isinstance(obj, np.ndarray):
+        given = given.astype(np.int64)
+    if given.dtype.kind not in "iu":
+        raise InvalidTypeError(f"indices of {given.dtype}; they must be integers")
+    return given.astype(np.int64)
+
+
+def _inside(given: Any, low: int, high: int, extent: int) -> Any:
+    outside = given[(given < low) | (given > high)]
+    if outside.size:
+        raise BoundsError(f"index {outside.flat[0]} is out of bounds for axis with size {extent}")
+    return np.where(given < 0, given + extent, given)
+
+
+def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
+    """Leave indices out along a dimension. Each rank asks for what it keeps alone."""
+    check_container("arr", arr)
+    extent = arr.global_size if axis is None else arr.shape[dimension(axis, arr.ndim)]
+    given = _indices(obj, extent)
+    if given.dtype.kind == "b":
+        if given.shape != (extent,):
+            raise InvalidArgumentError(
+                f"boolean array argument obj to delete must be one dimensional and match the axis length of {extent}"
+            )
+        given = np.flatnonzero(given)
+    gone = np.unique(_inside(given, -extent, extent - 1, extent))
+    before = gone - np.arange(len(gone))  # how many of those that are kept stand before each
+    share(arr, "delete", f"indices with fingerprint {fingerprint(gone)}")
+    return rearranged(
+        arr, "delete", extent - len(gone), lambda places: places + np.searchsorted(before, places, "right"), axis
+    )
+
+
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
+    """Insert values along a dimension before indices, which are those of what is there before."""
+    check_container("arr", arr)
+    a = ravel(arr) if axis is None else arr
+    dim = 0 if axis is None else dimension(axis, a.ndim)
+    extent = a.shape[dim]
+    given = _indices(obj, extent)
+    if given.dtype.kind == "b":
+        raise InvalidTypeError("np.insert: obj is a mask; give the indices, np.flatnonzero(obj)")
+    if given.ndim > 1:
+        raise InvalidArgumentError("index array argument obj to insert must be one dimensional or scalar")
+    at = _inside(np.atleast_1d(given), -extent, extent, extent)
+    new = _inserted(a, values, dim, len(at), given.ndim == 0 or len(at) == 1)
+    count = new.shape[dim]
+    if given.ndim == 0 or len(at) == 1:
+        at = np.full(count, at[0])
+    order = np.argsort(at, kind="stable")
+    places = np.empty(count, np.int64)
+    places[order] = at[order] + np.arange(count)
+    share(a, "insert", f"indices with fingerprint {fingerprint(places)}")
+    taken = np.sort(places)
+    which = np.argsort(places, kind="stable")
+
+    def source(mine: Any) -> Any:
+        before = np.searchsorted(taken, mine, "left")
+        new_ones = (before < count) & (taken[np.minimum(before, max(count - 1, 0))] == mine) if count else mine < 0
+        here = mine - before
+        if count:
+            here = np.where(new_ones, extent + which[np.minimum(before, count - 1)], here)
+        return here
+
+    return rearranged(concat([a, new.astype(a.dtype)], dim), "insert", extent + count, source, dim)
+
+
+def _inserted(a: Any, values: Any, dim: int, count: int, one: bool) -> Any:
+    """Return a container of what is inserted: of a's extents, but along a dimension."""
+    if not isinstance(values, DistributedContainer):
+        array = np.array(values, copy=True, ndmin=a.ndim, dtype=a.dtype)
+        if one and a.ndim > 1 and np.ndim(values):
+            array = np.moveaxis(array, 0, dim) if count == 1 else array
+        extents = _with(a, dim, array.shape[dim] if one else count)
+        try:
+            return asarray(a.context, np.ascontiguousarray(np.broadcast_to(array, extents)), like=a)
+        except ValueError as error:
+            raise InvalidArgumentError(f"np.insert: {error}") from None
+    while values.ndim < a.ndim:
+        values = reshape(values, (1, *values.shape))
+    if one and a.ndim > 1:
+        values = moveaxis(values, 0, dim)
+    return spread_to(values, tuple(_with(a, dim, values.shape[dim] if one else count)))
+
+
+def _with(a: Any, dim: int, extent: int) -> list[int]:
+    """Return extents with another one along a dimension."""
+    return [extent if d == dim else of for d, of in enumerate(a.shape)]
+
+
+def resize(a: Any, new_shape: Any) -> Any:
+    """Return the elements in C order in any shape, again from the first where there are not enough."""
+    check_container("a", a)
+    extents = tuple(integer("new_shape", n) for n in np.atleast_1d(new_shape).tolist())
+    if any(extent < 0 for extent in extents):
+        raise InvalidArgumentError("all elements of `new_shape` must be non-negative")
+    size = math.prod(extents)
+    if size and not a.global_size:
+        return full(a.context, extents, 0, a.dtype)
+    n = max(a.global_size, 1)
+    return reshape(rearranged(a, "resize", size, lambda places: places % n, None), extents)
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    """Return a container of another element type."""
+    return x.astype(dtype, copy=copy)
+
+
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """Return the differences of neighbours along a dimension, n times, of what is joined first."""
+    before, a, after = together(prepend, a, append)
+    check_container("a", a)
+    dim = dimension(axis, a.ndim)
+    parts = [_as_long(each, a, dim) for each in (before, a, after) if each is not None]
+    return differences(concat(parts, dim) if len(parts) > 1 else a, n, dim)
+
+
+def _as_long(value: Any, a: Any, dim: int) -> Any:
+    """Return a container; of a number, one with as much in the other dimensions as another has, and 1 in one."""
+    if isinstance(value, DistributedContainer):
+        return value
+    if np.ndim(value):
+        raise InvalidTypeError("np.diff: what is joined must be a container, an array or a number")
+    extents = tuple(1 if d == dim else extent for d, extent in enumerate(a.shape))
+    return full(a.context, extents, value, np.result_type(a.dtype, value), like=a)
+
+
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
+    """Return the distinct elements, sorted, with what else is asked for."""
+    if axis is not None and ar.ndim > 1:
+        raise InvalidTypeError("np.unique: axis is not taken; use dtl.lexsort, or dtl.group_by")
+    special = ar.dtype.kind in "fc" and bool(np.isnan(ar).any())
+    if special and (return_index or not equal_nan):
+        raise InvalidTypeError("np.unique: return_index and equal_nan=False are not taken where there are NaN")
+    flat = ravel(ar) if return_inverse and ar.ndim > 1 else ar
+    if not (return_inverse or return_counts or return_index):
+        return distinct(flat)
+    if return_index:
+        found, index, inverse, counts = unique_all(ar)
+    else:
+        found, counts, inverse = distinct(flat, return_counts=return_counts, return_inverse=return_inverse)
+        inverse = inverse if flat is ar or inverse is None else reshape(inverse, ar.shape)
+        index = None
+    wanted = ((True, found), (return_index, index), (return_inverse, inverse), (return_counts, counts))
+    return tuple(value for asked, value in wanted if asked)
+
+
+def unique_values(x: Any) -> Any:
+    """Return the distinct elements, sorted."""
+    return distinct(x)
+
+
+def unique_counts(x: Any) -> Any:
+    """Return the distinct elements, sorted, and how often each occurs."""
+    values, counts = unique(x, return_counts=True)
+    return UniqueCounts(values, counts)
+
+
+class UniqueCounts(NamedTuple):
+    """What NumPy's function of the same name returns."""
+
+    values: Any
+    counts: Any
+
+
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    """Return the differences of neighbours in C order, between what is joined to both ends."""
+    ary, to_end, to_begin = together(ary, to_end, to_begin)
+    check_container("ary", ary)
+    flat = ravel(ary)
+    apart = flat[1:] - flat[:-1]
+    parts = [apart]
+    for name, ends, place in (("to_begin", to_begin, 0), ("to_end", to_end, 2)):
+        if ends is None:
+            continue
+        held = ravel(together(ary, np.atleast_1d(ends))[1])
+        if not np.can_cast(held.dtype, ary.dtype, "same_kind"):
+            raise InvalidTypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
+        parts.insert(place, held.astype(apart.dtype, "same_kind"))
+    return concat(parts) if len(parts) > 1 else apart
+
+
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """Return for each element that of the first choice whose condition is true."""
+    if len(condlist) != len(choicelist):
+        raise InvalidArgumentError("list of cases must be same length as list of conditions")
+    result = default
+    for condition, choice in zip(reversed(condlist), reversed(choicelist)):
+        result = choose(condition, choice, result)
+    return result
+
+
+# ---- Numbers ----
+
+
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """Return the greatest less the least element."""
+    return np.subtract(greatest(a, axis, keepdims=keepdims), least(a, axis, keepdims=keepdims))
+
+
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
+    """Return the mean, with weights where there are any."""
+    if weights is None:
+        if returned:
+            raise InvalidTypeError("average: returned=True goes with weights")
+        return mean(a, axis, keepdims=keepdims)
+    if np.shape(weights) != a.shape:
+        raise InvalidTypeError(f"average: weights of shape {np.shape(weights)} for shape {a.shape}")
+    spread = spread_to(weights, a.shape) if isinstance(weights, DistributedContainer) else (a * 0 + weights)
+    scale = total(spread, axis, keepdims=keepdims)
+    value = total(a * weights, axis, keepdims=keepdims) / scale
+    return (value, scale) if returned else value
+
+
+def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
+    """Return the integral by the trapezoidal rule."""
+    if x is not None:
+        y, x = together(y, x)
+    check_container("y", y)
+    dim = dimension(axis, y.ndim)
+    before = (slice(None),) * dim
+    middle = (y[(*before, slice(1, None))] + y[(*before, slice(None, -1))]) / 2.0
+    if x is None:
+        return total(middle * dx, dim)
+    steps = differences(x) if isinstance(x, DistributedContainer) else np.diff(x)
+    if np.ndim(x) == 1:
+        shaped = tuple(-1 if d == dim else 1 for d in range(y.ndim))
+        steps = reshape(steps, shaped) if isinstance(steps, DistributedContainer) else steps.reshape(shaped)
+    return total(middle * steps, dim)
+
+
+trapz = trapezoid
+
+
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: Any = None,
+) -> Any:
+    """Return the covariances of the rows, or of the columns: of one variable, a number."""
+    if fweights is not None or aweights is not None:
+        raise InvalidTypeError("np.cov: fweights and aweights are not taken")
+    if ddof is not None and ddof != int(ddof):
+        raise InvalidArgumentError("ddof must be integer")
+    if y is not None:
+        m, y = together(m, y)
+    observed = _variables(m, rowvar)
+    if y is not None:
+        observed = concat([observed, _variables(y, rowvar)], 0 if rowvar else 1)
+    along = 1 if rowvar else 0  # which dimension the observations are: no transpose is made of them
+    observed = observed.astype(np.result_type(observed.dtype, np.float64) if dtype is None else dtype, copy=False)
+    apart = observed - mean(observed, along, keepdims=True)
+    divisor = observed.shape[along] - (ddof if ddof is not None else 0 if bias else 1)
+    if divisor <= 0:
+        warn("Degrees of freedom <= 0 for slice", RuntimeWarning)
+    other = np.conjugate(apart) if apart.dtype.kind == "c" else apart
+    with np.errstate(all="ignore"):
+        found = np.tensordot(apart, other, (along, along)) / max(divisor, 0)
+    return found[0, 0] if found.shape == (1, 1) else found
+
+
+def _variables(m: Any, rowvar: bool) -> Any:
+    """Return observations in two dimensions; of one dimension, those of one variable."""
+    check_container("m", m)
+    if m.ndim > 2:
+        raise InvalidArgumentError("m has more than 2 dimensions")
+    if m.ndim == 2:
+        return m
+    return reshape(m, (1, m.shape[0]) if rowvar else (m.shape[0], 1))
+
+
+def corrcoef(
+    x: Any, y: Any = None, rowvar: bool = True, bias: Any = None, ddof: Any = None, *, dtype: Any = None
+) -> Any:
+    """Return the correlation coefficients of the rows, or of the columns."""
+    c = cov(x, y, rowvar, dtype=dtype)
+    if np.ndim(c) == 0:
+        return c / c
+    n = c.shape[0]
+    places = np.arange(n)
+    scale = np.sqrt(np.real(np.asarray(c.get((places, places)))))
+    return np.clip(c / scale[:, np.newaxis] / scale, -1, 1) if c.dtype.kind != "c" else c / scale[:, np.newaxis] / scale
+
+
+def array_equiv(a1: Any, a2: Any) -> bool:
+    """Say whether all elements are equal, where two spread against each other."""
+    try:
+        np.broadcast_shapes(np.shape(a1), np.shape(a2))
+    except ValueError:
+        return False
+    return bool((a1 == a2).all())
+
+
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    """Write elements to a container."""
+    check_container("dst", dst)
+    given = src.dtype if isinstance(src, (DistributedContainer, np.ndarray, np.generic)) else None
+    if given is not None and not np.can_cast(given, dst.dtype, casting):
+        raise InvalidTypeError(f"np.copyto: elements of {given} do not become {dst.dtype} with casting {casting!r}")
+    values = src if where is True else choose(where, src, dst)
+    if isinstance(values, DistributedContainer):
+        dst[...] = spread_to(values, dst.shape).astype(dst.dtype)
+    else:
+        dst[...] = values
+
+
+def _edge(places: Any, n: int) -> Any:
+    return np.clip(places, 0, n - 1)
+
+
+def _wrap(places: Any, n: int) -> Any:
+    return places % n
+
+
+def _symmetric(places: Any, n: int) -> Any:
+    around = places % (2 * n)
+    return np.where(around < n, around, 2 * n - 1 - around)
+
+
+def _reflect(places: Any, n: int) -> Any:
+    around = places % max(2 * n - 2, 1)
+    return np.where(around < n, around, 2 * n - 2 - around)
+
+
+#: What numpy.pad's modes put beyond the ends: the index of the element that is there, for each place from 0 on.
+_BEYOND = {"edge": _edge, "wrap": _wrap, "symmetric": _symmetric, "reflect": _reflect}
+
+
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+    """Join constants, or elements of the container, to each end of each dimension."""
+    check_container("array", array)
+    constant = kwargs.pop("constant_values", 0)
+    if kwargs.pop("reflect_type", "even") != "even" or kwargs or (mode != "constant" and mode not in _BEYOND):
+        raise InvalidTypeError(
+            f"np.pad: mode {mode!r}: containers take the modes constant, {', '.join(_BEYOND)}, the last of type 'even'"
+        )
+    widths = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2))
+    if widths.dtype.kind not in "iu":
+        raise InvalidTypeError("`pad_width` must be of integral type.")
+    if (widths < 0).any():
+        raise InvalidArgumentError("index can't contain negative values")
+    values = np.broadcast_to(np.asarray(constant), (array.ndim, 2))
+    result = array
+    for d, (before, after) in enumerate(widths.tolist()):
+        n = array.shape[d]
+        if mode == "constant":
+            result = _with_constants(result, d, (before, after), values[d])
+        elif before or after:
+            if not n:
+                raise InvalidArgumentError(f"can't extend empty axis {d} using modes other than 'constant' or 'empty'")
+            result = _with_own(result, d, (before, after), _BEYOND[mode])
+    return result.copy() if result is array else result
+
+
+def _with_own(a: Any, dim: int, widths: tuple[int, int], beyond: Any) -> Any:
+    n, (before, after) = a.shape[dim], widths
+    return rearranged(a, "pad", n + before + after, lambda places: beyond(places - before, n), dim)
+
+
+def _with_constants(a: Any, dim: int, widths: tuple[int, int], values: Any) -> Any:
+    parts = [a]
+    for side, (width, value) in enumerate(zip(widths, values)):
+        if width:
+            end = full(a.context, tuple(_with(a, dim, width)), value, a.dtype, like=a)
+            parts.insert(0 if side == 0 else len(parts), end)
+    return concat(parts, dim) if len(parts) > 1 else a
+
+
+# ---- Single elements ----
+
+
+def _by_parts(name: str) -> Any:
+    """Return NumPy's function for containers: it computes each element of its first argument by itself."""
+    function = getattr(np, name)
+
+    def call(x: Any, *args: Any, **kwargs: Any) -> Any:
+        for value in (*args, *kwargs.values()):
+            if isinstance(value, Indexed):
+                raise InvalidTypeError(f"np.{name}: its first argument alone may be a container")
+        return elementwise(f"np.{name}", lambda part: function(part, *args, **kwargs), (x,))
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+def real_if_close(a: Any, tol: float = 100) -> Any:
+    """Return the real parts of complex elements, if all imaginary parts are next to nothing. Collective."""
+    check_container("a", a)
+    if a.dtype.kind != "c":
+        return a.copy()
+    limit = tol * np.finfo(a.dtype).eps if tol > 1 else tol
+    return real(a) if bool((np.absolute(imag(a)) < limit).all()) else a.copy()
+
+
+real = _by_parts("real")
+imag = _by_parts("imag")
+angle = _by_parts("angle")
+nan_to_num = _by_parts("nan_to_num")
+isreal = _by_parts("isreal")
+iscomplex = _by_parts("iscomplex")
+isneginf = _by_parts("isneginf")
+isposinf = _by_parts("isposinf")
+sinc = _by_parts("sinc")
+i0 = _by_parts("i0")
+fix = _by_parts("fix")
+digitize = _by_parts("digitize")
+interp = _by_parts("interp")
+is_busday = _by_parts("is_busday")
+busday_offset = _by_parts("busday_offset")
+busday_count = _by_parts("busday_count")
+datetime_as_string = _by_parts("datetime_as_string")

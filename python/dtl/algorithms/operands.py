@@ -1,0 +1,29 @@
+"""Arrays as operands beside containers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..containers.base import DistributedContainer
+from .creation import asarray
+
+
+def together(*operands: Any) -> list[Any]:
+    """Return operands as containers, where one of them is one. Collective where another is not.
+
+    An array, or a nested sequence, is the same on every rank, as asarray checks, and becomes a container that is
+    divided as the first one is. What is neither stays, to be refused by name.
+    """
+    known = next((c for c in operands if isinstance(c, DistributedContainer)), None)
+    if known is None:
+        return list(operands)
+    return [asarray(known.context, each, like=known) if _is_array(each) else each for each in operands]
+
+
+def _is_array(value: Any) -> bool:
+    """Say whether a value is an array of at least one dimension, or what NumPy makes one of."""
+    if isinstance(value, DistributedContainer):
+        return False
+    return (isinstance(value, (list, tuple)) or hasattr(value, "__array__")) and np.ndim(value) > 0

@@ -1,0 +1,91 @@
+"""Whole rows: containers of which each rank has a range of rows, and rows that any rank takes from another."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any, Iterator, Sequence
+
+import numpy as np
+
+from ..comm import collectives, vector_collectives
+from ..containers.base import DistributedContainer
+from ..containers.indexing.regions import move_all
+from ..containers.layout import BLOCK, Division
+from ..containers.owning import OwningContainer
+from ..policies import Partition
+from .axis_reductions import container_of, redivided
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+def has_rows(c: DistributedContainer, blocks: bool = False) -> bool:
+    """Say whether each rank has a range of whole rows, in the order of the ranks; with blocks, of equal lengths."""
+    if not isinstance(c, OwningContainer):
+        return False
+    if c.partition_policy is Partition.EXPLICIT:
+        return not blocks
+    return c.partition_policy is Partition.BLOCK and c.grid[0] == c.context.size
+
+
+@contextmanager
+def by_rows(c: DistributedContainer, blocks: bool = False) -> Iterator[DistributedContainer]:
+    """Lend a container of the same elements of which each rank has a range of rows: c, or a copy. Collective."""
+    if has_rows(c, blocks):
+        yield c
+        return
+    with redivided(c, BLOCK) as lines:
+        yield lines
+
+
+def transposed(c: DistributedContainer, order: Sequence[int], divided: Division = BLOCK) -> DistributedContainer:
+    """Return a copy with the dimensions in another order, divided by blocks of rows or as it is said. Collective."""
+    shape = tuple(c.shape[d] for d in order)
+    one_divided = sum(parts > 1 for parts in c.grid) <= 1
+    if c.partition_policy is not Partition.BLOCK or not isinstance(c, OwningContainer) or not one_divided:
+        with redivided(c, BLOCK) as lines:
+            return transposed(lines, order, divided)
+    made = container_of(c, shape, c.dtype, Division(Partition.BLOCK, grid=tuple(c.grid[d] for d in order)))
+    made.local_view()[...] = c.local_view().transpose(order)
+    if divided == made._division or (divided == BLOCK and made.grid[0] == c.context.size):
+        return made
+    with made:
+        other = container_of(c, shape, c.dtype, divided)
+        move_all(other, made)
+        return other
+
+
+def take_rows(c: DistributedContainer, wanted: Array) -> Array:
+    """Return this rank's own list of rows of a container of which each rank has a range of rows. Collective."""
+    ctx, part = c.context, c.local_view()
+    if ctx.size == 1:
+        return part[wanted]
+    ends = np.cumsum(collectives.allgather(ctx, part.shape[0]))
+    owner = np.searchsorted(ends, wanted, side="right")
+    by = np.argsort(owner, kind="stable")
+    asked = np.bincount(owner, minlength=ctx.size)
+    asking = np.asarray(collectives.alltoall(ctx, asked))
+    indices = vector_collectives.alltoallv(ctx, wanted[by], asked, asking)
+    own_first = int(ends[ctx.rank]) - part.shape[0]
+    got = vector_collectives.alltoallv(ctx, part[indices - own_first], asking, asked)
+    rows = np.empty_like(got)
+    rows[by] = got
+    return rows
+
+
+def put_rows(c: DistributedContainer, indices: Array, rows: Array) -> None:
+    """Write this rank's rows to the rows of a container that an index each names. Collective.
+
+    Each rank of c has a range of rows, and no row is named twice.
+    """
+    ctx, part = c.context, c.local_view()
+    if ctx.size == 1:
+        part[indices] = rows
+        return
+    ends = np.cumsum(collectives.allgather(ctx, part.shape[0]))
+    owner = np.searchsorted(ends, indices, side="right")
+    by = np.argsort(owner, kind="stable")
+    counts = np.bincount(owner, minlength=ctx.size)
+    coming = np.asarray(collectives.alltoall(ctx, counts))
+    places = vector_collectives.alltoallv(ctx, indices[by], counts, coming)
+    came = vector_collectives.alltoallv(ctx, rows[by], counts, coming)
+    part[places - (int(ends[ctx.rank]) - part.shape[0])] = came

@@ -1,0 +1,100 @@
+"""Set operations on the elements of containers: sorted, each once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..containers.base import check_container
+from ..containers.sequences import DistributedVector
+from ..exceptions import InvalidArgumentError
+from ..runtime.scheduler import algorithm
+from .concatenate import concat
+from .exchange import share
+from .manipulation import ravel
+from .operands import together
+from .ordered import unique
+
+
+@algorithm
+def union1d(ar1: Any, ar2: Any) -> DistributedVector:
+    """Return the elements that are in one of two containers, sorted. Collective.
+
+    Parameters
+    ----------
+    ar1, ar2
+        Containers of real numbers, the same on every rank, of any shapes. One may be an array that every rank has.
+
+    Returns
+    -------
+    DistributedVector
+        Each element once, by PARTITION_EXPLICIT: where the elements are in sorted order.
+
+    Raises
+    ------
+    InvalidTypeError
+        If one is no container. On every rank.
+    CollectiveMismatchError
+        If ranks pass different containers.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     a, b = dtl.asarray(ctx, [3, 1, 2]), dtl.asarray(ctx, [5, 2, 2])
+    ...     print(dtl.union1d(a, b).gather_to(), dtl.intersect1d(a, b).gather_to())
+    ...     print(dtl.setdiff1d(a, b).gather_to(), dtl.setxor1d(a, b).gather_to())
+    [1 2 3 5] [2]
+    [1 3] [1 3 5]
+    """
+    made: DistributedVector = unique(concat(_agreed("union1d", ar1, ar2), axis=None))
+    return made
+
+
+@algorithm
+def intersect1d(ar1: Any, ar2: Any) -> DistributedVector:
+    """Return the elements that are in both of two containers, sorted. Collective. Else as :func:`union1d`."""
+    return _of_count(_once("intersect1d", ar1, ar2), 2)
+
+
+@algorithm
+def setxor1d(ar1: Any, ar2: Any) -> DistributedVector:
+    """Return the elements that are in one of two containers alone, sorted. Collective. Else as :func:`union1d`."""
+    return _of_count(_once("setxor1d", ar1, ar2), 1)
+
+
+@algorithm
+def setdiff1d(ar1: Any, ar2: Any) -> DistributedVector:
+    """Return the elements of the first of two containers that are not in the second, sorted. Collective.
+
+    Else as :func:`union1d`.
+    """
+    one, other = _once("setdiff1d", ar1, ar2)
+    made: DistributedVector = _of_count((one, other, other), 1).astype(one.dtype, copy=False)
+    return made
+
+
+def _agreed(name: str, ar1: Any, ar2: Any) -> tuple[Any, Any]:
+    """Start a call with two containers, of which one may be an array, and return them. Collective."""
+    ar1, ar2 = together(ar1, ar2)
+    check_container("ar1", ar1)
+    check_container("ar2", ar2)
+    for c in (ar1, ar2):
+        c._check_open()
+        if c.context is not ar1.context:
+            raise InvalidArgumentError(f"{name}: ar1 and ar2 are containers of different contexts")
+    share(ar1, name, also=(ar2,))
+    return ar1, ar2
+
+
+def _once(name: str, ar1: Any, ar2: Any) -> tuple[Any, Any]:
+    """Return the distinct elements of each. Collective."""
+    one, other = _agreed(name, ar1, ar2)
+    return unique(ravel(one)), unique(ravel(other))
+
+
+def _of_count(parts: tuple[Any, ...], count: int) -> DistributedVector:
+    """Return the elements that occur so often in several containers. Collective."""
+    found = unique(concat(parts), return_counts=True)
+    chosen = found.counts.local_view() == count
+    made: DistributedVector = DistributedVector._from_parts(found.values.context, found.values.local_view()[chosen])
+    return made

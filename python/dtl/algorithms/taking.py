@@ -1,0 +1,334 @@
+"""Elements of a container chosen by their indices, in any order and more than once."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Callable, Sequence, overload
+
+import numpy as np
+
+from .._native.arguments import stored_array
+from .._native.library import bridge
+from .._native.values import fingerprint
+from ..containers.base import DistributedContainer, check_container, linear_indices
+from ..containers.broadcasting import elementwise
+from ..containers.indices import check_inside, check_integers, from_start
+from ..containers.layout import Division, integers
+from ..containers.owning import OwningContainer
+from ..exceptions import InvalidArgumentError
+from ..policies import Partition
+from ..runtime.scheduler import algorithm
+from . import statistics
+from .axis_reductions import container_of
+from .exchange import share
+from .manipulation import check_open, dimension, divided_dimensions, divided_like, gather_elements, reshape
+from .operands import together
+
+if TYPE_CHECKING:
+    from ..containers.sequences import DistributedVector, OneDimensional
+    from ..containers.tensor import DistributedTensor
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+@overload
+def take(
+    a: OneDimensional, indices: Sequence[int] | np.ndarray[Any, Any], axis: int | None = ...
+) -> DistributedVector: ...
+@overload
+def take(a: Any, indices: Any, axis: int | None = ...) -> Any: ...
+@algorithm
+def take(a: Any, indices: Any, axis: int | None = None) -> Any:
+    """Return the elements, or rows, of given indices. Collective.
+
+    Parameters
+    ----------
+    a
+        A container, the same on every rank; or an array, which is a table that a container of indices is looked up in.
+    indices
+        Integers of one or more dimensions, negative ones counting from the end: an array that is the same on every
+        rank, or a container.
+    axis
+        The dimension; None takes elements by their index in C order.
+
+    Returns
+    -------
+    container or scalar
+        Of a's dimensions with that of the indices in place of axis; a NumPy scalar for one index of all elements.
+        Along a dimension that is not divided, divided as a is, and nothing is communicated; else as the container of
+        indices is, or by blocks of dimension 0.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a is no container, or the indices no integers. On every rank.
+    BoundsError
+        If an index or the axis is outside. On every rank.
+    CollectiveMismatchError
+        If ranks pass different containers or arguments.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.arange(ctx, 0, 50, 10)
+    ...     print(dtl.take(vec, [4, 0, -1]).gather_to(), dtl.take(vec, 2))
+    [40  0 40] 20
+    """
+    if isinstance(indices, DistributedContainer) and not isinstance(a, DistributedContainer):
+        return _looked_up(a, indices, axis)
+    check_open(a)
+    if isinstance(indices, DistributedContainer):
+        check_integers(indices.dtype)
+        if axis is not None and a.ndim > 1:
+            raise InvalidArgumentError("indices in a container take elements of all: axis None, or of one dimension")
+        share(a, "take", also=(indices,))
+        made = indices._like(a.dtype)
+        gather_elements(made, a, indices.local_view())
+        return made
+    chosen = np.asarray(indices)
+    if chosen.size == 0 and not isinstance(indices, np.ndarray):
+        chosen = chosen.astype(np.int64)
+    check_integers(chosen.dtype)
+    dim = None if axis is None else dimension(axis, a.ndim)
+    extent = a.global_size if dim is None else a.shape[dim]
+    check_inside(chosen, extent)
+    chosen = from_start(chosen, extent).astype(np.int64)
+    share(a, "take", f"axis {axis}, indices with fingerprint {fingerprint(chosen)}")
+    return _taken(a, chosen, dim)
+
+
+def _looked_up(a: Any, indices: Any, axis: Any) -> Any:
+    """Return the elements of an array, the same on every rank, whose indices a container holds. Collective."""
+    table = stored_array("a", a)
+    check_integers(indices.dtype)
+    if axis is not None and table.ndim > 1:
+        raise InvalidArgumentError("indices in a container take elements of all: axis None, or of one dimension")
+    share(indices, "take", f"of an array with fingerprint {fingerprint(table)}")
+    extent = table.size
+    if indices.global_size:
+        for bound in (statistics.min(indices), statistics.max(indices)):
+            check_inside(np.asarray(bound), extent)
+    flat = table.reshape(-1)
+    return elementwise("take", lambda own: flat[from_start(own, extent)], (indices,), table.dtype)
+
+
+def _taken(a: Any, chosen: Array, dim: int | None) -> Any:
+    """Return what indices, the same on every rank, choose. Collective."""
+    if not chosen.ndim and (dim is None or a.ndim == 1):
+        return a._elements(bridge.call(bridge.TAKE, a, chosen, None, 0, 0, 0, 0))[()]
+    return _rearranged(a, dim, chosen.shape, chosen.reshape(-1).__getitem__)
+
+
+def rearranged(a: Any, op: str, extent: int, of: Callable[[Array], Array], axis: int | None) -> Any:
+    """Return what lies along a dimension at the indices that a function gives. Collective.
+
+    Parameters
+    ----------
+    a
+        A container, the same on every rank.
+    op
+        What is called, for the error of ranks that call something else.
+    extent
+        How many indices there are.
+    of
+        A function of an array of places in the result, that returns for each the index of what it has of a, from 0 on.
+        Each rank calls it with its own places, so that no rank has a list of all.
+    axis
+        The dimension; None for the elements in C order.
+    """
+    check_open(a)
+    dim = None if axis is None else dimension(axis, a.ndim)
+    share(a, op, f"axis {axis}, {extent} indices")
+    return _rearranged(a, dim, (extent,), of)
+
+
+def _rearranged(a: Any, dim: int | None, inner: tuple[int, ...], of: Callable[[Array], Array]) -> Any:
+    """Return what indices choose, which a function gives for places among them, in C order. Collective."""
+    if dim is None:
+        made = container_of(a, inner, a.dtype, divided_like(a))
+        gather_elements(made, a, of(linear_indices(made)))
+        return made
+    shape = (*a.shape[:dim], *inner, *a.shape[dim + 1 :])
+    blocks, owns = a.partition_policy is Partition.BLOCK, isinstance(a, OwningContainer)
+    divided = None
+    if owns and blocks and dim and dim not in divided_dimensions(a):
+        divided = Division(Partition.BLOCK, grid=(*a.grid[:dim], *[1] * len(inner), *a.grid[dim + 1 :]))
+    elif owns and not blocks and dim:
+        divided = a._division
+    if divided is not None:
+        made = container_of(a, shape, a.dtype, divided)
+        chosen = of(np.arange(math.prod(inner))).reshape(inner)
+        made.local_view()[...] = a.local_view().take(chosen, axis=dim)
+        return made
+    made = container_of(a, shape, a.dtype, divided_like(a))
+    total: Array = np.zeros((), np.int64)
+    at = 0
+    for d, extent in enumerate(a.shape):
+        if d == dim:
+            index = of(linear_indices(made, range(at, at + len(inner))))
+            total, at = total[(..., *[np.newaxis] * len(inner))] * extent + index, at + len(inner)
+        else:
+            total = total[..., np.newaxis] * extent + made.local_indices(at)
+            at += 1
+    gather_elements(made, a, total)
+    return made
+
+
+@overload
+def take_along_axis(a: OneDimensional, indices: Any, axis: int = ...) -> DistributedVector: ...
+@overload
+def take_along_axis(a: DistributedTensor, indices: Any, axis: int = ...) -> DistributedTensor: ...
+@overload
+def take_along_axis(a: Any, indices: Any, axis: int = ...) -> Any: ...
+@algorithm
+def take_along_axis(a: Any, indices: Any, axis: int = -1) -> Any:
+    """Return for each entry of a container of indices the element of that index along a dimension. Collective.
+
+    Parameters
+    ----------
+    a
+        A container, the same on every rank.
+    indices
+        A container of integers, of as many dimensions; its extents but that along axis are a's.
+    axis
+        The dimension.
+
+    Returns
+    -------
+    container
+        Laid out as the indices are.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidArgumentError, BoundsError
+        If the indices are no integers, do not fit, or leave a. On every rank.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     table = dtl.asarray(ctx, [[3, 1, 2], [6, 5, 4]])
+    ...     print(dtl.take_along_axis(table, dtl.argmax(table, axis=1, keepdims=True), 1).gather_to().tolist())
+    [[3], [6]]
+    """
+    a, indices = together(a, indices)
+    check_open(a)
+    check_container("indices", indices)
+    indices._check_open()
+    dim = dimension(axis, a.ndim)
+    check_integers(indices.dtype)
+    if indices.ndim != a.ndim or any(indices.shape[d] != a.shape[d] for d in range(a.ndim) if d != dim):
+        raise InvalidArgumentError(f"indices of shape {indices.shape} for shape {a.shape} along axis {dim}")
+    share(a, "take_along_axis", f"axis {dim}", also=(indices,))
+    made = indices._like(a.dtype)
+    view = indices.local_view().astype(np.int64)
+    total: Array = np.zeros((), np.int64)
+    for d, extent in enumerate(a.shape):
+        lines = made.local_indices(d).reshape([-1 if k == d else 1 for k in range(a.ndim)])
+        if d == dim:
+            outside = (view < -extent) | (view >= extent)
+            # What is outside here is outside of all of a, so that every rank gets the error.
+            lines = np.where(outside, a.global_size, from_start(view, extent))
+        total = total * extent + lines
+    gather_elements(made, a, np.broadcast_to(total, view.shape))
+    return made
+
+
+@overload
+def tile(a: OneDimensional, reps: int) -> DistributedVector: ...
+@overload
+def tile(a: DistributedTensor, reps: Any) -> DistributedTensor: ...
+@overload
+def tile(a: Any, reps: Any) -> Any: ...
+@algorithm
+def tile(a: Any, reps: Any) -> Any:
+    """Return a container repeated along each dimension, as ``np.tile`` does. Collective.
+
+    Parameters
+    ----------
+    a
+        A container, the same on every rank.
+    reps
+        How often along each dimension, from the last; new dimensions come first.
+
+    Returns
+    -------
+    container
+        Divided as :func:`take` divides rows.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     print(dtl.tile(dtl.arange(ctx, 2), (2, 2)).gather_to().tolist())
+    [[0, 1, 0, 1], [0, 1, 0, 1]]
+    """
+    check_container("a", a)
+    times = integers("reps", reps)
+    if any(n < 0 for n in times):
+        raise InvalidArgumentError(f"reps {reps!r}: none may be negative")
+    a._check_open()
+    share(a, "tile", f"reps {times}")
+    ndim = max(a.ndim, len(times))
+    times = (1,) * (ndim - len(times)) + times
+    if ndim > a.ndim:
+        a = reshape(a, (1,) * (ndim - a.ndim) + a.shape)
+    result = a
+    for d, n in enumerate(times):
+        if n != 1:
+            result = _tiled(result, d, n)
+    return result.copy() if result is a else result
+
+
+def _tiled(a: Any, dim: int, times: int) -> Any:
+    extent = a.shape[dim]
+    return rearranged(a, "tile", extent * times, lambda places: places % max(extent, 1), dim)
+
+
+@overload
+def repeat(a: OneDimensional, repeats: Any, axis: int | None = ...) -> DistributedVector: ...
+@overload
+def repeat(a: DistributedTensor, repeats: Any, axis: None = ...) -> DistributedVector: ...
+@overload
+def repeat(a: DistributedTensor, repeats: Any, axis: int) -> DistributedTensor: ...
+@overload
+def repeat(a: Any, repeats: Any, axis: int | None = ...) -> Any: ...
+@algorithm
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
+    """Return a container with each element, or row, repeated. Collective.
+
+    Parameters
+    ----------
+    a
+        A container, the same on every rank.
+    repeats
+        How often: an integer, or one for each index along the dimension, the same on every rank.
+    axis
+        The dimension; None repeats the elements in C order.
+
+    Returns
+    -------
+    container
+        Divided as :func:`take` divides rows.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx:
+    ...     print(dtl.repeat(dtl.arange(ctx, 3), [1, 0, 2]).gather_to())
+    [0 2 2]
+    """
+    check_container("a", a)
+    times = np.array(integers("repeats", repeats), np.int64)
+    extent = a.global_size if axis is None else a.shape[dimension(axis, a.ndim)]
+    if (times < 0).any():
+        raise InvalidArgumentError(f"repeats {repeats!r}: none may be negative")
+    if len(times) not in (1, extent):
+        raise InvalidArgumentError(f"{len(times)} repeats for {extent} indices")
+    if len(times) == 1:
+        often = int(times[0])
+        return rearranged(a, "repeat", extent * often, lambda places: places // max(often, 1), axis)
+    ends = np.cumsum(times)
+    share(a, "repeat", f"repeats with fingerprint {fingerprint(times)}")
+    return rearranged(a, "repeat", int(ends[-1]), lambda places: np.searchsorted(ends, places, "right"), axis)

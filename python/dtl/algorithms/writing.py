@@ -1,0 +1,189 @@
+"""NumPy's functions that write elements of a container, chosen by indices or by a mask."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._native.library import bridge
+from .._native.values import fingerprint, fitting, spread
+from ..containers.base import DistributedContainer, check_container, linear_indices
+from ..containers.broadcasting import spread_to
+from ..containers.indices import check_inside, check_integers, from_start, last_occurrences
+from ..exceptions import InvalidArgumentError
+from ..policies import Partition
+from ..runtime.scheduler import algorithm, writes
+from .exchange import share
+from .manipulation import dimension, ravel
+from .numpy_forms import laid_out_as
+from .scan import cumsum
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+def _placed(indices: Array, extent: int, mode: Any) -> Array:
+    """Return indices inside an extent, by NumPy's mode for those that are not."""
+    if mode == "wrap":
+        return indices % max(extent, 1)
+    if mode == "clip":
+        return np.clip(indices, 0, max(extent - 1, 0))
+    if mode != "raise":
+        raise InvalidArgumentError(f"mode must be one of 'clip', 'raise', or 'wrap', not {mode!r}")
+    check_inside(indices, extent)
+    return from_start(indices, extent)
+
+
+@algorithm
+@writes("a")
+def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
+    """Write values to elements of indices in C order; values that are fewer are written again and again."""
+    check_container("a", a)
+    a._check_open()
+    extent = a.global_size
+    if isinstance(ind, DistributedContainer):
+        check_integers(ind.dtype)
+        share(a, "put", f"mode {mode}", also=(ind,))
+        own = _placed(ind.local_view().astype(np.int64).reshape(-1), extent, mode)
+        values = _again(a, v, linear_indices(ind).reshape(-1), ind.global_size)
+        if ind.partition_policy is Partition.REPLICATED and a.context.rank:
+            own, values = own[:0], values[:0]
+        bridge.call(bridge.PUT, a, own, a._for_core(values), 0, 0, 0, 0)
+        return
+    given = np.asarray(ind)
+    if given.size:
+        check_integers(given.dtype)
+    places = _placed(given.astype(np.int64).reshape(-1), extent, mode)
+    share(a, "put", f"mode {mode}, indices with fingerprint {fingerprint(places)}")
+    chosen = np.flatnonzero(last_occurrences(places))
+    mine = chosen[a.context.rank :: a.context.size]
+    values = _again(a, v, mine, len(places))
+    bridge.call(bridge.PUT, a, np.ascontiguousarray(places[mine]), a._for_core(values), 0, 0, 0, 0)
+
+
+def _again(a: Any, v: Any, places: Array, count: int) -> Array:
+    """Return the values for some places among those that are written to, which repeat. Collective."""
+    if isinstance(v, DistributedContainer):
+        wanted = np.ascontiguousarray(places % max(v.global_size, 1), np.int64)
+        if not v.global_size and count:
+            raise InvalidArgumentError("there are no values")
+        got = v._elements(bridge.call(bridge.GET, v, wanted, None, 0, 0, 0, 0))
+        return fitting("v", got, a.dtype)
+    values = fitting("v", v, a.dtype).reshape(-1)
+    share(a, "put", f"values with fingerprint {fingerprint(values)}")
+    if not values.size and count:
+        raise InvalidArgumentError("there are no values")
+    return np.ascontiguousarray(values[places % max(values.size, 1)])
+
+
+@algorithm
+@writes("a")
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    """Write values where a mask is true: of values that are fewer, that of its own index, counted again and again."""
+    check_container("a", a)
+    a._check_open()
+    chosen = _mask_of(a, mask)
+    places = linear_indices(a)[chosen]
+    a.local_view()[chosen] = _again(a, values, places, a.global_size)
+
+
+@algorithm
+@writes("arr")
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """Write values one after the other where a mask is true, in C order, and then again from the first."""
+    check_container("arr", arr)
+    arr._check_open()
+    chosen = _mask_of(arr, mask)
+    true = arr._like(np.bool_)
+    true.local_view()[...] = chosen
+    number = laid_out_as(cumsum(ravel(true)).reshape(arr.shape), arr)
+    places = number.local_view()[chosen] - 1
+    arr.local_view()[chosen] = _again(arr, vals, places, arr.global_size)
+
+
+def _mask_of(a: Any, mask: Any) -> Array:
+    """Return which of this rank's elements a mask of as many elements chooses. Collective where it has to move."""
+    if isinstance(mask, DistributedContainer):
+        if mask.shape != a.shape:
+            if mask.global_size != a.global_size:
+                raise InvalidArgumentError("the mask and the container must be the same size")
+            mask = mask.reshape(a.shape)
+        chosen: Array = laid_out_as(mask, a).local_view() != 0
+        return chosen
+    given = np.asarray(mask)
+    if given.size != a.global_size:
+        raise InvalidArgumentError("the mask and the container must be the same size")
+    share(a, "putmask", f"a mask with fingerprint {fingerprint(given)}")
+    return np.asarray(given.reshape(-1)[linear_indices(a)], np.bool_)
+
+
+@algorithm
+@writes("arr")
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
+    """Write for each entry of indices a value to the element of that index along a dimension."""
+    check_container("arr", arr)
+    check_container("indices", indices)
+    arr._check_open()
+    check_integers(indices.dtype)
+    if axis is None:
+        if indices.ndim != 1:
+            raise InvalidArgumentError("when axis=None, `indices` must have a single dimension.")
+        places = _placed(indices.local_view().astype(np.int64), arr.global_size, "raise")
+    else:
+        dim = dimension(axis, arr.ndim)
+        if indices.ndim != arr.ndim or any(indices.shape[d] != arr.shape[d] for d in range(arr.ndim) if d != dim):
+            raise InvalidArgumentError(f"indices of shape {indices.shape} for shape {arr.shape} along axis {dim}")
+        places = np.zeros((), np.int64)
+        for d, extent in enumerate(arr.shape):
+            lines = indices.local_indices(d).reshape([-1 if k == d else 1 for k in range(arr.ndim)])
+            own = _placed(indices.local_view().astype(np.int64), extent, "raise") if d == dim else lines
+            places = places * extent + own
+        places = np.broadcast_to(places, indices.local_shape)
+    also = (indices, values) if isinstance(values, DistributedContainer) else (indices,)
+    share(arr, "put_along_axis", f"axis {axis}", also=also)
+    if isinstance(values, DistributedContainer):
+        spreads = values if values.shape == indices.shape else spread_to(values, indices.shape)
+        given = fitting("values", laid_out_as(spreads, indices).local_view(), arr.dtype).reshape(-1)
+    else:
+        whole = fitting("values", values, arr.dtype)
+        spread("values", whole, indices.shape)
+        own_part = np.broadcast_to(whole, indices.shape)[
+            np.ix_(*(indices.local_indices(d) for d in range(indices.ndim)))
+        ]
+        given = np.ascontiguousarray(own_part).reshape(-1)
+    if indices.partition_policy is Partition.REPLICATED and arr.context.rank:
+        places, given = places.reshape(-1)[:0], given[:0]
+    wanted = np.ascontiguousarray(places, np.int64).reshape(-1)
+    bridge.call(bridge.PUT, arr, wanted, arr._for_core(given), 0, 0, 0, 0)
+
+
+@algorithm
+@writes("a")
+def assign_at(a: Any, indices: Any, value: Any, rows: bool = False) -> None:
+    """Write to the elements whose indices in C order a container holds, or to the rows of these indices. Collective.
+
+    The value is a number, an array that spreads to the shape of what is written to, or a container of that shape. Of an
+    index that occurs twice, one of the values stays.
+    """
+    also = (indices, value) if isinstance(value, DistributedContainer) else (indices,)
+    shape = (*indices.shape, *(a.shape[1:] if rows else ()))
+    if isinstance(value, DistributedContainer) and value.shape != shape:
+        raise InvalidArgumentError(f"a container of shape {value.shape} for what has shape {shape}")
+    share(a, "setitem", "rows" if rows else "", also=also)
+    mine, places = linear_indices(indices).reshape(-1), indices.local_view().astype(np.int64).reshape(-1)
+    if indices.partition_policy is Partition.REPLICATED and a.context.rank:
+        mine, places = mine[:0], places[:0]
+    if rows:
+        inner = np.arange(math.prod(a.shape[1:]))
+        mine = (mine[:, np.newaxis] * len(inner) + inner).reshape(-1)
+        places = (from_start(places, a.shape[0])[:, np.newaxis] * len(inner) + inner).reshape(-1)
+    if isinstance(value, DistributedContainer):
+        got = value._elements(bridge.call(bridge.GET, value, np.ascontiguousarray(mine), None, 0, 0, 0, 0))
+        given = fitting("values", got, a.dtype)
+    else:
+        whole = fitting("values", value, a.dtype)
+        share(a, "setitem", f"values with fingerprint {fingerprint(whole)}")
+        spreads = spread("values", whole, shape)
+        given = np.full(mine.size, spreads[0], a.dtype) if len(spreads) == 1 else spreads[mine]
+    bridge.call(bridge.PUT, a, np.ascontiguousarray(places), a._for_core(np.ascontiguousarray(given)), 0, 0, 0, 0)

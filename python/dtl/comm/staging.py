@@ -1,0 +1,85 @@
+"""Arrays on a GPU as arguments of collectives and messages: their elements go through the host, or NCCL takes them."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable, TypeVar, cast
+
+from .._native import log
+from .._native.library import bridge
+from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
+from ..runtime.hints import context_missing
+from .linked import linked
+from .requests import Request
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def staged(f: F) -> F:
+    """Let a function take arrays on a GPU, DTL's and other libraries', as values and as out.
+
+    The function fails for them, before other ranks hear of the call, and then it is called with copies on the host: so
+    arrays on the host pay nothing for it. Without an out, the result is on the host. Where NCCL connects the context's
+    GPUs and has the operation, it takes the arrays where they are.
+    """
+
+    def failed(error: Exception, arguments: tuple[Any, ...], words: tuple[str, ...] | None) -> tuple[Any] | None:
+        better = context_missing(f, error, arguments, words)
+        if better is not None:
+            raise better from None
+        if getattr(error, "_told", False) or not any(map(is_on_device, arguments)):
+            return None  # the error stays
+        first = len(arguments) - len(words or ())
+        args, kwargs = arguments[:first], dict(zip(words or (), arguments[first:]))
+        result = linked(f, args, kwargs)
+        return (_staged(f, args, kwargs) if result is NotImplemented else result,)
+
+    call: Any = functools.update_wrapper(bridge.Collective(f, failed), f)
+    call.__code__, call.__defaults__, call.__kwdefaults__ = f.__code__, f.__defaults__, f.__kwdefaults__
+    return cast("F", call)
+
+
+def _staged(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Make a call with copies on the host, and say so in traces."""
+    start, failed, count = bridge.clock(), True, 0
+    try:
+        values = (*args, *kwargs.values())
+        arrays = {id(value): from_dlpack(value) for value in values if is_on_device(value)}
+        count = sum(array.nbytes for array in arrays.values())
+        result = _by_host(f, args, kwargs, arrays)
+        failed = False
+    finally:
+        bridge.note(f"{f.__name__} (staged)", start, failed, 0, 0 if failed else count)
+        if not failed:
+            log.say_rarely(
+                "devices", log.INFO, f.__name__, "%s: %s of a GPU go through the host", f.__name__, log.size(count)
+            )
+    return result
+
+
+def _by_host(
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], arrays: dict[int, DeviceArray]
+) -> Any:
+    """Make a call with copies. Its out is written where the call returns it, or its request does."""
+
+    def copy(value: Any) -> Any:
+        return arrays[id(value)].to_numpy() if id(value) in arrays else value
+
+    copies = {name: copy(value) for name, value in kwargs.items()}
+    result = f(*map(copy, args), **copies)
+    out = kwargs.get("out")
+    if id(out) not in arrays:
+        return result
+    there, here = arrays[id(out)], copies["out"]
+
+    def give(received: Any) -> Any:
+        if received is not here:
+            return received
+        there._memory.write(here)
+        there.synchronize()
+        return out
+
+    if isinstance(result, Request):
+        result._then(give)
+        return result
+    return give(result)

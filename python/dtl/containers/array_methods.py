@@ -1,0 +1,148 @@
+"""NumPy's methods that are short for functions on containers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn, overload
+
+import numpy as np
+
+from .._lazy import late
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import collective
+
+if TYPE_CHECKING:
+    from .types import Owned
+
+_check_places = late(".algorithms.choices", "check_places")
+_real = late(".algorithms.numpy_forms", "real")
+_imag = late(".algorithms.numpy_forms", "imag")
+_argsort = late(".algorithms.numpy_forms", "argsort")
+_sort = late(".algorithms.sort", "sort")
+_sorted_copy = late(".algorithms.numpy_forms", "sort")
+_fill = late(".algorithms.fill", "fill")
+_repeat = late(".algorithms.taking", "repeat")
+_take = late(".algorithms.taking", "take")
+_swapaxes = late(".algorithms.manipulation", "swapaxes")
+_diagonal = late(".linalg", "diagonal")
+_trace = late(".linalg", "trace")
+_searchsorted = late(".algorithms.ordered", "searchsorted")
+
+
+class ArrayMethods:
+    """Methods that arrays have, too. All but those of elements by themselves are collective."""
+
+    shape: Any
+    ndim: Any
+    global_size: Any
+
+    @property
+    def real(self) -> Any:
+        """The real parts, a copy. Not collective."""
+        return _real(self)
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary parts, a copy. Not collective."""
+        return _imag(self)
+
+    @overload
+    def conj(self: Owned) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    @overload
+    def conj(self) -> Any: ...
+    def conj(self) -> Any:
+        """Return the complex conjugates. Not collective."""
+        return np.conjugate(self)  # type: ignore[call-overload]  # a container has NumPy's protocol of ufuncs
+
+    conjugate = conj
+
+    @collective
+    def item(self, *index: Any) -> Any:
+        """Return an element as a number of Python's: the only one, or that of an index. Collective.
+
+        Parameters
+        ----------
+        index
+            Nothing where there is one element; an index in C order; or one for each dimension.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there is no index, and not one element.
+        BoundsError
+            If the index is outside. On every rank.
+        """
+        if not index:
+            if self.global_size != 1:
+                raise InvalidArgumentError(f"item: one of {self.global_size} elements; say its index")
+            index = (0,)
+        if len(index) == 1 and not isinstance(index[0], tuple):
+            return _take(self, index[0]).item()
+        of: Any = self
+        return of[index[0] if len(index) == 1 else index].item()
+
+    def fill(self, value: Any) -> None:
+        """Give every element a value. Collective; see :func:`dtl.fill`."""
+        _fill(self, value)
+
+    def sort(self, axis: int = -1) -> None:
+        """Sort in place along a dimension. Collective; see :func:`dtl.sort`."""
+        of: Any = self
+        if self.ndim == 1 or axis in (-1, self.ndim - 1):
+            _sort(self, axis=axis)
+        else:
+            of[...] = _sorted_copy(self, axis)
+
+    def argsort(self, axis: int | None = -1) -> Any:
+        """Return the indices that sort along a dimension; None of all elements. Collective; see :func:`dtl.argsort`."""
+        return _argsort(self, axis)
+
+    def searchsorted(self, v: Any, side: str = "left") -> Any:
+        """Return where values belong in this sorted container. Collective; see :func:`dtl.searchsorted`."""
+        return _searchsorted(self, v, side)
+
+    @collective
+    def partition(self, kth: Any, axis: int = -1) -> None:
+        """Put the elements of some places of the sorted order there, and those before and behind them. Collective.
+
+        As ``ndarray.partition``. The whole is sorted, which is one of the orders that this allows.
+        """
+        _check_places(self, kth, axis)
+        self.sort(axis)
+
+    def argpartition(self, kth: Any, axis: int | None = -1) -> Any:
+        """Return the indices in an order as :meth:`partition` makes it. Collective."""
+        return np.argpartition(self, kth, axis)  # type: ignore[arg-type]
+
+    def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Any:
+        """Return what lies along a dimension where a condition is true. Collective; as ``ndarray.compress``."""
+        return np.compress(condition, self, axis, out)  # type: ignore[call-overload]
+
+    def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+        """Return for each element the element of the choice of that number. Collective; as ``ndarray.choose``."""
+        return np.choose(self, choices, out, mode)  # type: ignore[call-overload]
+
+    def tolist(self) -> NoReturn:
+        """Raise on any number of ranks: the elements are divided among them.
+
+        ``local_view().tolist()`` has this rank's, ``gather_to(root).tolist()`` the whole on one rank.
+        """
+        raise InvalidTypeError(
+            "a container does not become a list by itself, on any number of ranks: local_view().tolist() has this "
+            "rank's elements, and gather_to(root).tolist() on one rank the whole"
+        )
+
+    def repeat(self, repeats: Any, axis: int | None = None) -> Any:
+        """Return a container with each element, or row, repeated. Collective; see :func:`dtl.repeat`."""
+        return _repeat(self, repeats, axis)
+
+    def swapaxes(self, axis1: int, axis2: int) -> Any:
+        """Return a copy with two dimensions exchanged. Collective; see :func:`dtl.permute_dims`."""
+        return _swapaxes(self, axis1, axis2)
+
+    def diagonal(self, offset: int = 0) -> Any:
+        """Return a copy of a matrix's diagonal. Collective; see :func:`dtl.linalg.diagonal`."""
+        return _diagonal(self, offset=offset)
+
+    def trace(self, offset: int = 0) -> Any:
+        """Return the sum of a matrix's diagonal. Collective; see :func:`dtl.linalg.trace`."""
+        return _trace(self, offset=offset)

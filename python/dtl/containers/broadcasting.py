@@ -1,0 +1,302 @@
+"""Operands of several shapes and divisions, brought to where the elements of the result are.
+
+One container stays where it is, the others move: whole, or the part that each rank needs. All ranks know all shapes and
+divisions, so they decide alike, and nothing is agreed on before the moves themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple, Sequence
+
+import numpy as np
+
+from .._native import slow_paths
+from .._native.callsite import by_user
+from .._native.library import bridge
+from .._native.values import fingerprint
+from ..exceptions import InvalidArgumentError
+from ..policies import Partition
+from ..runtime import hang_monitor, scheduler
+from ..runtime.agreement import agree, tell
+from .base import DistributedContainer
+from .host_copies import by_host, on_device
+from .indexing.regions import move_all
+from .layout import BLOCK, REPLICATED, Division
+from .ufuncs import check_alike, moves, operand, refusal, result_dtypes
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+class Placed(NamedTuple):
+    """Operands as each rank computes with them.
+
+    Attributes
+    ----------
+    target
+        A container of the result's shape, which says where the elements of the result are.
+    made
+        Whether it was made for the result.
+    parts
+        Of each operand, what goes with this rank's part of the target, as arrays that NumPy spreads.
+    """
+
+    target: Any
+    made: bool
+    parts: list[Any]
+
+
+def apply(
+    name: str, ufunc: np.ufunc, inputs: tuple[Any, ...], outputs: tuple[Any, ...], where: Any, options: dict[str, Any]
+) -> Any:
+    """Call a ufunc with operands that are not laid out alike. Collective where one has to move."""
+    outs = [out for out in outputs if out is not None]
+    operands = [*inputs, *([] if where is True else [where])]
+    shape = result_shape(name, [*operands, *outs])
+    for out in outs:
+        if out.shape != shape:
+            text = f"out has shape {out.shape}, and the result shape {shape}"
+            raise refusal(name, text, InvalidArgumentError)
+        check_alike(name, outs[0], out)
+    dtypes = result_dtypes(name, ufunc, inputs, outputs, options, int(0 not in shape))
+    placed = place(name, operands, shape, dtypes[0], outs[0] if outs else None)
+    results, made = [], placed.made
+    for out, dtype in zip(outputs, dtypes):
+        new = out is None
+        results.append(out if not new else placed.target if made else placed.target._like(dtype))
+        made = made and not new
+    if where is not True:
+        options["where"] = placed.parts[-1]
+    options["out"] = tuple([result.local_view() for result in results])
+    by_user(ufunc, tuple(placed.parts[: len(inputs)]), options, depth=3)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def elementwise(
+    name: str,
+    f: Callable[..., Any],
+    operands: Sequence[Any],
+    dtype: Any = None,
+    into: Callable[..., None] | None = None,
+    kernel: Callable[..., Any] | None = None,
+) -> Any:
+    """Return the values of a function of arrays that computes each element by itself, and spreads them as NumPy does.
+
+    Collective where an operand has to move. The dtype is that which the function gives, unless it is said. Into is a
+    function that writes the values to an array, which comes first; kernel one that has a GPU compute them, or returns
+    None.
+    """
+    moved = moves(operands)
+    given = [operand(name, value, moved) for value in operands]
+    scheduler.wait_for(given)
+    if scheduler.placed and on_device(given):
+        made = None if kernel is None else kernel(*given)
+        return by_host(name, elementwise, (name, f, given, dtype, into), {}) if made is None else made
+    shape = result_shape(name, given)
+    if dtype is None:
+        with np.errstate(all="ignore"):
+            dtype = np.asarray(f(*(_sample(value) for value in given))).dtype
+    placed = place(name, given, shape, np.dtype(dtype))
+    result = placed.target if placed.made else placed.target._like(dtype)
+    view = result.local_view()
+    if into is None:
+        view[...] = by_user(f, tuple(placed.parts), {}, depth=3)
+    else:
+        into(view, *placed.parts)
+    return result
+
+
+def spread_to(a: Any, shape: tuple[int, ...]) -> Any:
+    """Return a container of a shape to which another spreads. Collective."""
+    if _spread_shape("broadcast_to", (a.shape, shape)) != shape:
+        raise InvalidArgumentError(f"broadcast_to: a container of shape {a.shape} does not spread to shape {shape}")
+    if shape == a.shape:
+        return a.copy()
+    made = _made(a, shape, a.dtype, _division([a], shape))
+    made.local_view()[...] = _part("broadcast_to", a, made)
+    return made
+
+
+def _sample(value: Any) -> Any:
+    """Return one element in the place of each of an operand's."""
+    return np.ones(1, value.dtype) if getattr(value, "ndim", 0) else value
+
+
+def result_shape(name: str, operands: Sequence[Any]) -> tuple[int, ...]:
+    """Return the shape that the operands spread to."""
+    return _spread_shape(name, [value.shape for value in operands if getattr(value, "ndim", 0)])
+
+
+def _spread_shape(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    try:
+        return tuple(np.broadcast_shapes(*shapes))
+    except ValueError:
+        text = " ".join(map(str, shapes))
+        raise refusal(
+            name, f"operands could not be broadcast together with shapes {text}", InvalidArgumentError
+        ) from None
+
+
+def place(
+    name: str, operands: Sequence[Any], shape: tuple[int, ...], dtype: np.dtype[Any], target: Any = None
+) -> Placed:
+    """Bring operands to where the result is: to the target, if there is one. Collective if any moves."""
+    containers = [value for value in operands if isinstance(value, DistributedContainer)]
+    first = target if target is not None else containers[0]
+    for other in containers:
+        if other.context is not first.context:
+            text = "the containers belong to different contexts; dtl.RedistributionPlan moves elements between them"
+            raise refusal(name, text, InvalidArgumentError)
+        other._check_open()
+    if target is None:
+        target = _staying(containers, shape)
+    held = scheduler.take_turn(name, containers, {})
+    try:
+        if hang_monitor.state["compares_arrays"]:
+            _compare(name, first.context, operands)
+        made = target is None
+        if made:
+            target = _made(first, shape, dtype, _division(containers, shape))
+        return Placed(target, made, [_part(name, value, target) for value in operands])
+    except Exception as error:
+        tell(error, name, containers)
+        raise
+    finally:
+        if held:
+            bridge.let_go(held)
+
+
+def _compare(name: str, ctx: Any, operands: Sequence[Any]) -> None:
+    """Raise where ranks pass different arrays. Collective."""
+    arrays = [value for value in operands if isinstance(value, np.ndarray) and value.ndim]
+    if arrays:
+        agree(ctx, name, ", ".join(f"an array with fingerprint {fingerprint(array)}" for array in arrays))
+
+
+def _made(like: Any, shape: tuple[int, ...], dtype: Any, division: Division) -> Any:
+    """Make a container. Collective."""
+    kind = like._owning_class() if len(shape) == like.ndim else like._tensor_class
+    made = kind._created(like.context, shape, dtype, division, like.placement_policy)
+    made._run_as(like._execution)
+    return made
+
+
+def _staying(containers: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """Return which container of the result's shape stays where it is: that for which the fewest bytes move."""
+    whole = [c for c in containers if c.shape == shape]
+    if not whole:
+        return None
+    return min(whole, key=lambda target: (_is_replicated(target), sum(_bytes_moved(c, target) for c in containers)))
+
+
+def _is_replicated(c: Any) -> bool:
+    return bool(c.partition_policy is Partition.REPLICATED)
+
+
+def _bytes_moved(c: Any, target: Any) -> int:
+    """Return how much would have to move for a target: the same on any number of ranks, so that the choice is."""
+    return 0 if _is_replicated(c) or _is_there(c, target) else int(c.nbytes)
+
+
+def _owns(c: Any) -> bool:
+    """Say whether a container's elements are where its division says; those of a span are where another has them."""
+    return bool(c._owning_class() is type(c))
+
+
+def _divided_as(c: Any) -> tuple[Any, ...]:
+    """Return what says where the indices of dimension 0 are, of a container that is not divided by blocks."""
+    return c.partition_policy, c.block_size, c._division.sizes
+
+
+def _is_there(c: Any, target: Any) -> bool:
+    """Say whether each rank has the elements of a container that its part of the target needs. Not collective."""
+    if c is target:
+        return True
+    if c.shape == target.shape:
+        return bool(target._laid_out_as(c))
+    if not (_owns(c) and _owns(target)):
+        return False
+    before = target.ndim - c.ndim
+    if target.partition_policy is not Partition.BLOCK or c.partition_policy is not Partition.BLOCK:
+        stale = target.partition_policy is Partition.EXPLICIT and sum(c._division.sizes) != c.shape[0]
+        return not stale and before == 0 and c.shape[0] == target.shape[0] and _divided_as(c) == _divided_as(target)
+    grid = (1,) * before + c.grid
+    extents = (1,) * before + c.shape
+    return all(
+        one == other and (extent == whole or other == 1)
+        for one, other, extent, whole in zip(grid, target.grid, extents, target.shape)
+    )
+
+
+def _beside(c: Any, target: Any) -> Division | None:
+    """Return the division with which a container of another one's shape is where the target needs it.
+
+    None stands for that of the target, whose shape it has.
+    """
+    if c.shape == target.shape:
+        return None
+    before = target.ndim - c.ndim
+    divided: Division = target._division
+    if not _owns(target) or _is_replicated(target):
+        return REPLICATED
+    if target.partition_policy is not Partition.BLOCK:
+        fits = before == 0 and c.shape[0] == target.shape[0]
+        stale = target.partition_policy is Partition.EXPLICIT and sum(divided.sizes) != c.shape[0]
+        return divided if fits and not stale else REPLICATED
+    extents = (1,) * before + c.shape
+    if all(parts == 1 or (d >= before and extents[d] == target.shape[d]) for d, parts in enumerate(target.grid)):
+        return Division(Partition.BLOCK, grid=target.grid[before:])
+    return REPLICATED
+
+
+def _division(containers: Sequence[Any], shape: tuple[int, ...]) -> Division:
+    """Return how a result is divided whose shape no operand has: as the largest of them, where that can be."""
+    divided = [c for c in containers if not _is_replicated(c)]
+    if not divided:
+        return REPLICATED
+    largest = max(divided, key=lambda c: int(c.global_size))
+    before = len(shape) - largest.ndim
+    extents = (1,) * before + largest.shape
+    if not _owns(largest):
+        return BLOCK
+    if largest.partition_policy is not Partition.BLOCK:
+        fits = before == 0 and largest.shape[0] == shape[0]
+        stale = largest.partition_policy is Partition.EXPLICIT and sum(largest._division.sizes) != shape[0]
+        return largest._division._replace(grid=None) if fits and not stale else BLOCK
+    grid = (1,) * before + largest.grid
+    if all(parts == 1 or extents[d] == shape[d] for d, parts in enumerate(grid)):
+        return Division(Partition.BLOCK, grid=grid)
+    return BLOCK
+
+
+def _part(name: str, value: Any, target: Any) -> Any:
+    """Return what of an operand goes with this rank's part of the target. Collective where the operand has to move."""
+    if not isinstance(value, DistributedContainer):
+        return _cut(value, target) if getattr(value, "ndim", 0) else value
+    if value is target or value.context.size == 1 or _is_there(value, target):
+        return value.local_view()
+    if _is_replicated(value):
+        return _cut(value.local_view(), target)
+    division = _beside(value, target)
+    started = slow_paths.clock() if slow_paths.listeners else 0
+    moved = target._like(value.dtype) if division is None else _made(value, value.shape, value.dtype, division)
+    move_all(moved, value)
+    if started:
+        kind = slow_paths.EVERYWHERE if division == REPLICATED else slow_paths.MOVED
+        slow_paths.tell(kind, name, value.nbytes, started)
+    return _cut(moved.local_view(), target) if division == REPLICATED else moved.local_view()
+
+
+def _cut(array: Array, target: Any) -> Array:
+    """Return the part of an array, which every rank has whole, that goes with this rank's part of the target."""
+    before = target.ndim - array.ndim
+    chosen: list[Any] = []
+    for d, extent in enumerate(array.shape):
+        if extent != target.shape[before + d]:
+            chosen.append(slice(None))
+            continue
+        mine = target.local_indices(before + d)
+        ends = (int(mine[0]), int(mine[-1]) + 1) if len(mine) else (0, 0)
+        chosen.append(slice(*ends) if ends[1] - ends[0] == len(mine) else mine)
+    for d, indices in enumerate(chosen):  # at most one is no range: that of the first dimension
+        array = array[(slice(None),) * d + (indices,)]
+    return array

@@ -1,0 +1,143 @@
+"""Calls on containers on a GPU that it does not compute: they are made with copies on the host.
+
+What a call writes is copied back, and a container that it returns lies on the GPU, too. A trace says ``(staged)``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Callable, Iterable
+
+import numpy as np
+
+from .._native import log
+from .._native.arguments import dtype_number
+from .._native.library import bridge
+from ..policies import Placement
+from ..runtime.scheduler import DEPTH, containers_in
+from .base import DistributedContainer
+from .ufuncs import refusal
+
+_DEVICE = Placement.DEVICE
+
+
+def on_device(values: Any) -> bool:
+    """Say whether elements of a container in values are on a GPU alone."""
+    return any(getattr(c, "_placement", None) is _DEVICE for c in containers_in(values))
+
+
+def called(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str = "") -> Any:
+    """Make a call of an algorithm, with copies where containers are on a GPU that does not compute it."""
+    if getattr(f, "computed_on_devices", False) or not on_device((args, kwargs)):
+        return f(*args, **kwargs)
+    try:
+        given = inspect.signature(f).bind(*args, **kwargs).arguments
+    except TypeError:
+        return f(*args, **kwargs)  # which says what is wrong with them
+    names = (*getattr(f, "written", ()), "out")
+    return by_host(name or f.__name__, f, args, kwargs, containers_in([given.get(name) for name in names]))
+
+
+def by_host(
+    name: str, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], written: Iterable[Any] = ()
+) -> Any:
+    """Call a function with copies of containers on a GPU, and copy back what it writes.
+
+    Raises
+    ------
+    InvalidTypeError
+        If there are containers on the host, too.
+    """
+    given = [c for c in containers_in((args, kwargs)) if isinstance(c, DistributedContainer)]
+    if not all(c._handle for c in given):
+        return f(*args, **kwargs)  # which says which one is closed
+    there = [c for c in given if c._placement is _DEVICE]
+    for c in given:
+        if c._placement is not _DEVICE:
+            place = f"on GPU {there[0].device_view().device_id}"
+            text = f"an operand is {place}, another of placement {c._placement.name}; copy one first, with dtl.copy"
+            raise refusal(name, text)
+    start, failed, moved = bridge.clock(), True, 0
+    copies: dict[int, Any] = {}
+    try:
+        for c in there:
+            if id(c) not in copies:
+                copies[id(c)] = _twin(c, None)
+                moved += _copied(c, copies[id(c)])
+        originals = {id(copies[id(c)]): c for c in there}
+        result = f(*_changed(args, copies), **_changed(kwargs, copies))
+        for c in written:
+            if id(c) in copies:
+                moved += _copied(copies[id(c)], c)
+        result = _Returned(there[0], originals).of(result)
+        failed = False
+    finally:
+        bridge.note(f"{name} (staged)", start, failed, 0, 0 if failed else moved)
+        if not failed:
+            log.say_rarely("devices", log.INFO, name, "%s: %s of a GPU go through the host", name, log.size(moved))
+        for copied in copies.values():
+            copied.close()
+    return result
+
+
+def _twin(c: Any, beside: Any) -> Any:
+    """Return a container that is laid out as one, whose elements are anything: where another's are, or on the host."""
+    home = -1 if beside is None else beside._handle
+    handle = bridge.call(bridge.ALIKE, c, None, None, dtype_number(c._dtype), home, 0, 0)
+    kind: Any = c._owning_class()
+    made = kind.__new__(kind)
+    placement = Placement.HOST if beside is None else beside._placement
+    made._adopt(handle, c._context, c._dtype, c._ndim, c._division, placement)
+    return made
+
+
+def _copied(source: Any, target: Any) -> int:
+    """Copy this rank's elements, and return how many bytes these are."""
+    bridge.call(bridge.COPY_PART, target, np.array([source._handle]), None, 0, 0, 0, 0)
+    return int(np.prod(source.local_shape) * source._dtype.itemsize)
+
+
+def _changed(value: Any, copies: dict[int, Any], depth: int = DEPTH) -> Any:
+    """Return a value with copies in the place of containers."""
+    if isinstance(value, DistributedContainer):
+        return copies.get(id(value), value)
+    if isinstance(value, dict) and depth:
+        return {key: _changed(item, copies, depth - 1) for key, item in value.items()}
+    if isinstance(value, (tuple, list)) and depth:
+        return _as(value, [_changed(item, copies, depth - 1) for item in value])
+    return value
+
+
+def _as(like: Any, items: list[Any]) -> Any:
+    """Return items as a list, a tuple or a tuple of names, whichever another one is."""
+    return type(like)(*items) if hasattr(like, "_fields") else type(like)(items)
+
+
+class _Returned:
+    """What a call returns, with containers on the GPU in the place of those on the host."""
+
+    def __init__(self, beside: Any, originals: dict[int, Any]) -> None:
+        self._beside = beside
+        self._originals = originals
+
+    def of(self, value: Any, depth: int = DEPTH) -> Any:
+        """Return a result as the caller gets it."""
+        if isinstance(value, DistributedContainer):
+            return self._originals[id(value)] if id(value) in self._originals else self._moved(value)
+        if isinstance(value, dict) and depth:
+            return {key: self.of(item, depth - 1) for key, item in value.items()}
+        if isinstance(value, (tuple, list)) and depth:
+            return _as(value, [self.of(item, depth - 1) for item in value])
+        return value
+
+    def _moved(self, made: Any) -> Any:
+        return moved_beside(made, self._beside)
+
+
+def moved_beside(made: Any, beside: Any) -> Any:
+    """Return a container with the elements of one on the host, which it closes, where another's are."""
+    there = _twin(made, beside)
+    there._run_as(made._execution)
+    _copied(made, there)
+    made.close()
+    return there

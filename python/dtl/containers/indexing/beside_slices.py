@@ -1,0 +1,191 @@
+"""Index arrays that stand beside slices, as in ``a[rows]``, ``a[:, columns]`` and ``a[mask, 0]``.
+
+What they select is a container, of which each rank looks up its own elements: no rank has the indices of all.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, NamedTuple
+
+import numpy as np
+
+from ..._native.library import bridge
+from ..._native.values import fingerprint
+from ...exceptions import BoundsError
+from ...policies import Partition, Placement
+from ...runtime.agreement import agree
+from ..base import DistributedContainer, linear_indices
+from ..indices import from_start, last_occurrences
+from .regions import NEW_AXIS, Axis
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+class Mixed(NamedTuple):
+    """Index arrays that spread against each other, and slices.
+
+    The dimensions of the arrays together come where the first of them stands, or first of all where something stands
+    between them, as in NumPy.
+    """
+
+    of: tuple[int, ...]  # the shape of the container
+    entries: tuple[Any, ...]  # one for each of its dimensions, and Nones
+    arrays: dict[int, Array]  # for each dimension that has one; of one shape, none negative
+    axes: tuple[Axis, ...]
+    place: int  # how many axes come before the dimensions of the arrays
+
+    @property
+    def together(self) -> tuple[int, ...]:
+        """The shape of the index arrays."""
+        return tuple(next(iter(self.arrays.values())).shape)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of what is selected."""
+        extents = [axis.extent for axis in self.axes]
+        return (*extents[: self.place], *self.together, *extents[self.place :])
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether dimension 0 is selected whole and comes first."""
+        first = self.axes[0] if self.axes and self.place else None
+        return first is not None and first[:4] == (0, 0, 1, self.of[0])
+
+    @property
+    def joint(self) -> Array:
+        """The container's index in C order of each tuple of indices of the arrays, where the others are 0."""
+        strides = self._strides()
+        return sum(array * strides[d] for d, array in self.arrays.items())
+
+    def _strides(self) -> Array:
+        return np.cumprod([1, *self.of[:0:-1]], dtype=np.int64)[::-1]
+
+    def linear(self, along: Callable[[int], Array]) -> Array:
+        """Return the container's index in C order of each element of a part of what is selected.
+
+        Parameters
+        ----------
+        along
+            Returns the indices of the part along a dimension of what is selected.
+        """
+        strides = self._strides()
+        count = len(self.together)
+        total = self.joint[np.ix_(*[along(self.place + d) for d in range(count)])]
+        ndim = len(self.axes) + count
+        total = total.reshape((*[1] * self.place, *total.shape, *[1] * (len(self.axes) - self.place)))
+        for number, axis in enumerate(self.axes):
+            at = number if number < self.place else number + count
+            stride = 0 if axis.dim == NEW_AXIS else strides[axis.dim]
+            index = (axis.start + axis.step * along(at)) * stride
+            total = total + index.reshape([-1 if k == at else 1 for k in range(ndim)])
+        return total
+
+    def __str__(self) -> str:
+        prints = ", ".join(f"{d}: {fingerprint(array)}" for d, array in self.arrays.items())
+        return f"{self.axes[: self.place]} index arrays with fingerprints {prints} {self.axes[self.place :]}"
+
+
+def arranged(
+    shape: tuple[int, ...], entries: list[Any], arrays: dict[int, Array], axes: list[Axis], before: list[int]
+) -> Mixed:
+    """Return entries of which some are arrays and integers, with the number of axes before each of these."""
+    try:
+        together = np.broadcast_arrays(*arrays.values())
+    except ValueError:
+        shapes = ", ".join(str(np.shape(array)) for array in arrays.values())
+        raise BoundsError(f"index arrays of shapes {shapes} do not fit together") from None
+    place = before[0] if before[0] == before[-1] else 0
+    return Mixed(shape, tuple(entries), dict(zip(arrays, together)), tuple(axes), place)
+
+
+def select(of: Any, chosen: Mixed) -> Any:
+    """Return a container of what is selected. Collective."""
+    agree(of.context, "getitem", str(chosen))
+    by_rows = of.partition_policy is not Partition.BLOCK or of.grid[0] == of.context.size
+    stays = chosen.keeps_rows and by_rows and of._placement is not Placement.DEVICE and of._owning_class() is type(of)
+    divided = of._division._replace(grid=None) if stays else of._division.for_other_size()
+    kind = of._owning_class() if len(chosen.shape) == 1 else of._tensor_class
+    made = kind._created(of.context, chosen.shape, of.dtype, divided, of._placement)
+    if stays:
+        made.local_view()[...] = of.local_view()[(slice(None), *chosen.entries[1:])]
+    else:
+        wanted = np.ascontiguousarray(chosen.linear(made.local_indices))
+        elements = of._elements(bridge.call(bridge.GET, of, wanted.reshape(-1), None, 0, 0, 0, 0))
+        made._set_part(elements.reshape(wanted.shape))
+    made._run_as(of.execution_policy)
+    return made
+
+
+def rows(of: Any, indices: Any) -> Any:
+    """Return a container of the rows whose indices a container holds. Collective."""
+    agree(of.context, "getitem", "rows of a container of indices")
+    made = of._tensor_class._created(
+        of.context, (*indices.shape, *of.shape[1:]), of.dtype, of._division.for_other_size(), of._placement
+    )
+    ahead = [made.local_indices(d) for d in range(indices.ndim)]
+    own = indices.get(np.ix_(*ahead) if indices.ndim > 1 else ahead[0])
+    inner = linear_indices(made, range(indices.ndim, made.ndim))
+    own = from_start(own, of.shape[0]).reshape((*own.shape, *[1] * inner.ndim))
+    wanted = np.ascontiguousarray(own * math.prod(of.shape[1:]) + inner)
+    elements = of._elements(bridge.call(bridge.GET, of, wanted.reshape(-1), None, 0, 0, 0, 0))
+    made._set_part(elements.reshape(wanted.shape))
+    made._run_as(of.execution_policy)
+    return made
+
+
+def assign(of: Any, chosen: Mixed, values: Array) -> None:
+    """Assign values, the same on every rank: one, or as many as are selected, in C order. Collective."""
+    agree(of.context, "setitem", f"{chosen} with values with fingerprint {fingerprint(values)}")
+    here = of.to_numpy() if of._placement is Placement.DEVICE else of.local_view()
+    to, selected = _own(of, chosen)
+    here[to] = values.reshape(()) if values.size == 1 else values.reshape(chosen.shape)[selected]
+    if of._placement is Placement.DEVICE:
+        of._set_part(here)
+
+
+def assign_container(of: Any, chosen: Mixed, value: DistributedContainer) -> None:
+    """Assign a container of the shape that is selected, divided in any way. Collective."""
+    agree(of.context, "setitem", f"{chosen} with a container of {value.dtype}, {value.partition_policy.name}")
+    if value.partition_policy is Partition.REPLICATED:
+        assign(of, chosen, np.ascontiguousarray(value.to_numpy()))
+        return
+    last = last_occurrences(chosen.joint)
+    count = last.ndim
+    stays = last[np.ix_(*[value.local_indices(chosen.place + d) for d in range(count)])]
+    rest = len(chosen.axes) - chosen.place
+    linear = chosen.linear(value.local_indices)
+    written = np.broadcast_to(stays.reshape((*[1] * chosen.place, *stays.shape, *[1] * rest)), linear.shape)
+    values = np.ascontiguousarray(value.to_numpy()[written])
+    bridge.call(bridge.PUT, of, linear[written], of._for_core(values), 0, 0, 0, 0)
+
+
+def _own(of: Any, chosen: Mixed) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
+    """Return where this rank's part has elements that are selected, and where these are in what is selected."""
+    inside: Array = np.ones(chosen.together, bool)
+    places: dict[int, Array] = {}
+    for d, array in chosen.arrays.items():
+        own = of.local_indices(d)
+        at: Array = np.searchsorted(own, array)
+        at[at == len(own)] = 0
+        inside = inside & (own[at] == array if len(own) else False)
+        places[d] = at
+    ndim = 1 + len(chosen.axes)
+
+    def spread(array: Array, dim: int) -> Array:
+        return array.reshape([-1 if k == dim else 1 for k in range(ndim)])
+
+    to: list[Array] = [np.zeros(0)] * len(chosen.of)
+    for d, at in places.items():
+        to[d] = spread(at[inside], 0)
+    selected = [spread(index, 0) for index in np.nonzero(inside)]
+    between = []
+    for number, axis in enumerate(chosen.axes):
+        if axis.dim == NEW_AXIS:
+            between.append(spread(np.zeros(1, np.int64), 1 + number))
+            continue
+        steps, rest = np.divmod(of.local_indices(axis.dim) - axis.start, axis.step)
+        own = np.flatnonzero((rest == 0) & (steps >= 0) & (steps < axis.extent))
+        to[axis.dim] = spread(own, 1 + number)
+        between.append(spread(steps[own], 1 + number))
+    return tuple(to), (*between[: chosen.place], *selected, *between[chosen.place :])

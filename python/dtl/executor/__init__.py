@@ -1,0 +1,1 @@
+"""Functions submitted by one rank and run by the others."""

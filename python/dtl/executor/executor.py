@@ -1,0 +1,314 @@
+"""An executor of ``concurrent.futures`` whose workers are the other ranks of a context."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import itertools
+import threading
+import time
+from collections import deque
+from concurrent import futures
+from types import TracebackType
+from typing import Any, Callable, ClassVar, Iterable, Iterator, NamedTuple
+
+from .._native.arguments import flag, integer
+from ..comm.objects import recv_object, send_object
+from ..comm.point_to_point import ANY_SOURCE, iprobe
+from ..exceptions import BackendError, InvalidArgumentError, InvalidTypeError
+from ..io.progress import bars
+from ..launching import failures, transport
+from ..runtime.agreement import agree, collective, root_number
+from ..runtime.context import Context
+
+#: The tags of messages on the executor's own context: calls to workers, and what became of them.
+_CALL, _RESULT = 1, 2
+
+#: How long a rank sleeps that finds no message: longer each time, so that it takes nothing from those that compute.
+_SLEEPS = (0.0, 0.00002, 0.0001, 0.0005, 0.001)
+
+
+class Executor(futures.Executor):
+    """An executor of ``concurrent.futures``: one rank submits functions, and the others run them.
+
+    Its ``with`` block is for root: there it yields the executor. On the other ranks it yields None when root has left
+    its block; until then they run what root submits.
+
+    Parameters
+    ----------
+    ctx
+        The ranks. Collective, and so is the beginning and the end of the ``with`` block.
+    root
+        The rank that submits; the same on every rank.
+
+    Raises
+    ------
+    InvalidTypeError
+        If ctx is no context.
+    BoundsError
+        If root is outside [0, size). On every rank.
+    CollectiveMismatchError
+        If ranks pass different roots. On every rank.
+
+    Notes
+    -----
+    Root keeps one queue, and a rank that has ended a call gets the next one, so that none waits while there is
+    something to do. Root itself runs nothing, but where it is alone: there a thread does. Functions, arguments and
+    results are pickled; lambdas and what a script or notebook defines need cloudpickle, which
+    ``pip install 'pydtl[launch]'`` brings. A function must make no collective call on ranks that serve.
+
+    What a function raises is raised by ``result`` of its future, with the traceback of its rank as the cause.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> with dtl.Context() as ctx, dtl.Executor(ctx) as executor:
+    ...     if executor is not None:
+    ...         list(executor.map(pow, [2, 3, 4], [10, 2, 2], chunksize=2))
+    [1024, 9, 16]
+    """
+
+    __module__ = "dtl"
+
+    #: Those whose blocks this process, as root, is in: the innermost last.
+    _entered: ClassVar[list[Executor]] = []
+
+    @collective
+    def __init__(self, ctx: Context, root: int = 0) -> None:
+        self._root = root_number(ctx, root)
+        agree(ctx, "executor", f"root {self._root}")
+        self._context = ctx.dup()
+        self._rank = ctx.rank
+        self._lock = threading.Lock()
+        self._waiting: deque[_Call] = deque()
+        self._running: dict[int, futures.Future[Any]] = {}
+        self._idle = [rank for rank in range(ctx.size - 1, -1, -1) if rank != self._root]
+        self._alone = ctx.size == 1
+        self._ending = False
+        self._thread: threading.Thread | None = None
+        if self._rank == self._root:
+            self._thread = threading.Thread(target=self._collect, name="dtl-executor", daemon=True)
+            self._thread.start()
+            atexit.register(self.shutdown)
+
+    @property
+    def num_workers(self) -> int:
+        """The number of calls that run at the same time."""
+        return max(1, self._context.size - 1)
+
+    def __repr__(self) -> str:
+        state = "ended" if self._ending or not self._context._handle else f"{len(self._running)} running"
+        return f"<dtl.Executor of root {self._root}, {state}>"
+
+    # ---- Root ----
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> futures.Future[Any]:
+        """Have a rank call a function, and return the future of its result. On root alone.
+
+        Parameters
+        ----------
+        fn
+            The function.
+        args, kwargs
+            Its arguments.
+
+        Raises
+        ------
+        InvalidTypeError
+            If the function or an argument cannot be pickled.
+        InvalidArgumentError
+            On another rank than root.
+        BackendError
+            After ``shutdown``. It is a RuntimeError.
+        """
+        if self._rank != self._root:
+            raise InvalidArgumentError(f"rank {self._rank} runs what rank {self._root} submits, and submits nothing")
+        if not callable(fn):
+            raise InvalidTypeError(f"fn must be a function, not {fn!r}")
+        call = _Call(transport.pack((fn, args, kwargs)), futures.Future())
+        with self._lock:
+            if self._ending:
+                raise BackendError("the executor was shut down; it takes no more calls")
+            self._waiting.append(call)
+            self._hand_out()
+        return call.future
+
+    def map(
+        self,
+        fn: Callable[..., Any],
+        *iterables: Iterable[Any],
+        timeout: float | None = None,
+        chunksize: int = 1,
+        progress: bool = False,
+    ) -> Iterator[Any]:
+        """Return the results of a function of each item of some iterables, in their order. On root alone.
+
+        Parameters
+        ----------
+        fn
+            A function of as many arguments as there are iterables, which are read at once.
+        iterables
+            The arguments. The shortest one says how many calls there are.
+        timeout
+            The seconds to wait for each next result at most, from the call on; None for as long as it takes.
+        chunksize
+            How many calls a rank gets at a time: more, where each is short.
+        progress
+            Whether to show a bar of tqdm on standard error, which moves with each result that is taken.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If chunksize is less than 1; or on another rank than root.
+        BackendUnavailableError
+            If there is to be a bar, and tqdm is missing; ``pip install 'pydtl[progress]'`` brings it.
+        TimeoutError
+            By the iterator, if a result is not there in time.
+        """
+        if integer("chunksize", chunksize) < 1:
+            raise InvalidArgumentError(f"chunksize {chunksize} is less than 1")
+        bar = bars(True) if flag("progress", progress) else None
+        calls = zip(*iterables)
+        chunks = list(iter(lambda: list(itertools.islice(calls, chunksize)), []))
+        of_chunks = super().map(functools.partial(_each, fn), chunks, timeout=timeout)
+        results = itertools.chain.from_iterable(of_chunks)
+        return results if bar is None else iter(bar(results, total=sum(map(len, chunks))))
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Take no more calls, and let the other ranks go when all are over. On root; elsewhere it does nothing.
+
+        Parameters
+        ----------
+        wait
+            Whether to return when all calls are over.
+        cancel_futures
+            Whether to cancel the calls that no rank has begun.
+        """
+        if self._thread is None:
+            return
+        with self._lock:
+            self._ending = True
+            given_up = [call.future for call in self._waiting] if cancel_futures else []
+        for future in given_up:
+            future.cancel()
+        if wait and threading.current_thread() is not self._thread:
+            self._thread.join()
+            atexit.unregister(self.shutdown)
+
+    def _hand_out(self) -> None:
+        """Send calls to ranks that have none. The caller holds the lock."""
+        while self._waiting and self._idle:
+            call = self._waiting.popleft()
+            if call.future.set_running_or_notify_cancel():
+                rank = self._idle.pop()
+                self._running[rank] = call.future
+                send_object(self._context, call.packed, rank, _CALL)
+
+    def _collect(self) -> None:
+        """Receive results until all calls are over and no more come. Root's thread runs this."""
+        nothing = 0
+        while True:
+            if self._one_over():
+                nothing = 0
+                continue
+            with self._lock:
+                self._hand_out()
+                if self._ending and not self._waiting and not self._running:
+                    break
+            time.sleep(_SLEEPS[min(nothing, len(_SLEEPS) - 1)])
+            nothing += 1
+        for rank in range(self._context.size):
+            if rank != self._root:
+                send_object(self._context, None, rank, _CALL)
+        self._context.close()
+
+    def _one_over(self) -> bool:
+        """End the future of a call that is over, if one is; where root is alone, make the call first."""
+        if self._alone:
+            with self._lock:
+                call = self._waiting.popleft() if self._waiting else None
+            if call is None:
+                return False
+            if call.future.set_running_or_notify_cancel():
+                _settle(call.future, _made(call.packed, self._rank))
+            return True
+        found = iprobe(self._context, ANY_SOURCE, _RESULT)
+        if found is None:
+            return False
+        outcome = recv_object(self._context, found.source, _RESULT)
+        with self._lock:
+            future = self._running.pop(found.source)
+            self._idle.append(found.source)
+            self._hand_out()
+        _settle(future, outcome)
+        return True
+
+    # ---- The other ranks ----
+
+    def serve(self) -> None:
+        """Run what root submits, until it has shut the executor down. On the other ranks; on root it does nothing."""
+        if self._rank == self._root:
+            return
+        nothing = 0
+        while True:
+            if iprobe(self._context, self._root, _CALL) is None:
+                time.sleep(_SLEEPS[min(nothing, len(_SLEEPS) - 1)])
+                nothing += 1
+                continue
+            packed = recv_object(self._context, self._root, _CALL)
+            if packed is None:
+                break
+            send_object(self._context, _made(packed, self._rank), self._root, _RESULT)
+            nothing = 0
+        self._context.close()
+
+    def __enter__(self) -> Any:
+        if self._rank == self._root:
+            Executor._entered.append(self)
+            return self
+        self.serve()
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if self in Executor._entered:
+            Executor._entered.remove(self)
+        self.shutdown(cancel_futures=error is not None)
+
+
+class _Call(NamedTuple):
+    """A call that was submitted."""
+
+    packed: bytes
+    future: futures.Future[Any]
+
+
+def _each(fn: Callable[..., Any], calls: list[Any]) -> list[Any]:
+    """Return the results of a function of several arguments each."""
+    return [fn(*args) for args in calls]
+
+
+def _made(packed: bytes, rank: int) -> bytes | failures.Failure:
+    """Make a call, and return its result, packed, or what it raised."""
+    try:
+        fn, args, kwargs = transport.unpack(packed)
+        return transport.pack(fn(*args, **kwargs))
+    except Exception as error:  # noqa: BLE001 - whoever asks the future gets it
+        where = error.__traceback__
+        return failures.describe(rank, error, where.tb_next if where is not None else None)
+
+
+def _settle(future: futures.Future[Any], outcome: bytes | failures.Failure) -> None:
+    """End a future with what became of its call."""
+    if isinstance(outcome, failures.Failure):
+        error = outcome.exception()
+        error.__cause__ = failures.RemoteTraceback(outcome.rank, outcome.trace)
+        future.set_exception(error)
+        return
+    try:
+        result = transport.unpack(outcome)
+    except Exception as error:  # noqa: BLE001 - of a class that is not here
+        future.set_exception(error)
+        return
+    future.set_result(result)

@@ -1,0 +1,191 @@
+"""Fourier transforms of vectors that are divided among the ranks."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..algorithms.axis_reductions import container_of
+from ..algorithms.rows import transposed
+from ..containers.base import DistributedContainer
+from ..containers.indexing.regions import move
+from ..containers.layout import BLOCK, REPLICATED, Division
+from ..policies import Partition
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: Up to so many elements, every rank transforms them all and keeps its own.
+_SHORT = 1 << 14
+
+
+def transformed(a: Any, name: str, n: int, norm: Any, dtype: np.dtype[Any], divided: Division) -> Any:
+    """Return a transform of a vector, by NumPy's name, cut or filled up with zeros to n elements. Collective."""
+    extent = n // 2 + 1 if name in ("rfft", "ihfft") else n
+    if a.context.size == 1 or n <= _SHORT:
+        taken = n // 2 + 1 if name in ("irfft", "hfft") else n
+        with _resized(a, min(taken, a.shape[0]), a.dtype, REPLICATED) as every:
+            whole = getattr(np.fft, name)(every.local_view(), n, -1, norm)
+        made = container_of(a, (extent,), dtype, divided)
+        made.local_view()[...] = whole[made.local_indices()]
+        return made
+    wide = np.dtype(np.result_type(dtype, np.complex64))
+    inverse = name in ("ifft", "irfft", "ihfft")
+    with (_hermitian if name in ("irfft", "hfft") else _resized)(a, n, wide, BLOCK) as values:
+        if inverse:  # the conjugate of the transform of the conjugate
+            _conjugate(values)
+        result = _forward(values, n, wide)
+    with result:
+        view = result.local_view()
+        factor = {"ortho": math.sqrt(n), "forward": 1 if inverse else n}.get(norm, n if inverse else 1)
+        if factor != 1:
+            view /= factor
+        if inverse:
+            np.conjugate(view, out=view)
+        made = container_of(a, (extent,), dtype, divided)
+        if dtype.kind == "c":
+            move(made, result, _first(extent))
+            return made
+        with container_of(a, (extent,), dtype, BLOCK) as parts:
+            parts.local_view()[...] = view.real
+            move(made, parts, _first(extent))
+        return made
+
+
+def _first(number: int) -> list[int]:
+    """Return the rows, as the bridge takes them, that move the first elements of a vector."""
+    return [0, 0, 1, 0, 0, 1, number]
+
+
+def _conjugate(c: DistributedContainer) -> None:
+    view = c.local_view()
+    np.conjugate(view, out=view)
+
+
+def _resized(a: DistributedContainer, n: int, dtype: np.dtype[Any], divided: Division) -> DistributedContainer:
+    """Return a copy of the first n elements, followed by zeros. Collective."""
+    source: Any = a
+    if a.dtype != dtype:
+        source = a.astype(dtype)
+    made = container_of(a, (n,), dtype, divided)
+    move(made, source, _first(min(n, a.shape[0])))
+    return made
+
+
+def _hermitian(a: DistributedContainer, n: int, dtype: np.dtype[Any], divided: Division) -> DistributedContainer:
+    """Return the n elements of which a has the first half, and the others are the conjugates. Collective."""
+    half = n // 2 + 1
+    made = _resized(a, half, dtype, divided)
+    with made:
+        whole = container_of(a, (n,), dtype, divided)
+        others = n - half
+        if others:
+            with container_of(a, (half,), dtype, divided) as turned:
+                turned.local_view()[...] = np.conjugate(made.local_view())
+                move(whole, turned, [0, others, -1, 0, half, 1, others])
+        move(whole, made, _first(half))
+    view, indices = whole.local_view(), whole.local_indices()
+    alone = (indices == 0) | (2 * indices == n)  # what is its own conjugate is real
+    view[alone] = view[alone].real
+    return whole
+
+
+def _forward(values: DistributedContainer, n: int, dtype: np.dtype[Any]) -> DistributedContainer:
+    """Return the transform of a vector of complex numbers, divided by blocks. Collective."""
+    rows = _divisor(n)
+    if rows < min(values.context.size, 8):
+        return _by_convolution(values, n, dtype)
+    return _by_matrix(values, rows, n // rows, dtype)
+
+
+def _divisor(n: int) -> int:
+    """Return the largest divisor up to the root."""
+    return next(k for k in range(math.isqrt(n), 0, -1) if n % k == 0)
+
+
+def _by_matrix(values: DistributedContainer, rows: int, columns: int, dtype: np.dtype[Any]) -> DistributedContainer:
+    """Transform the columns of a matrix of the elements in C order, turn them by their phases, transform the rows.
+
+    The results come in Fortran order. Between these steps all ranks exchange what they have: three times.
+    """
+    n, ctx = rows * columns, values.context
+    matrix = _as_matrix(values, rows, columns)
+    with matrix, container_of(values, (rows, columns), dtype, _over_columns(ctx)) as turned:
+        _move_all(turned, matrix)
+        view = turned.local_view()
+        view[...] = np.fft.fft(view, axis=0)
+        # Products of row and column are exact integers, and so is what they leave modulo n.
+        phases = np.arange(rows)[:, np.newaxis] * turned.local_indices(1) % n
+        view *= np.exp(phases * (-2j * np.pi / n))
+        _move_all(matrix, turned)
+        own = matrix.local_view()
+        own[...] = np.fft.fft(own, axis=1)
+        with transposed(matrix, (1, 0)) as result:
+            return _as_vector(result)
+
+
+def _over_columns(ctx: Any) -> Division:
+    return Division(Partition.BLOCK, grid=(1, ctx.size))
+
+
+def _move_all(to: DistributedContainer, of: DistributedContainer) -> None:
+    rows, columns = of.shape
+    move(to, of, [0, 0, 1, 0, 0, 1, rows, 1, 0, 1, 1, 0, 1, columns])
+
+
+def _sizes(matrix: DistributedContainer) -> Division:
+    """Return how a vector of a matrix's elements is divided where the rows are."""
+    rows, columns = matrix.shape
+    ctx = matrix.context
+    each, more = divmod(rows, ctx.size)
+    return Division(Partition.EXPLICIT, sizes=tuple((each + (rank < more)) * columns for rank in range(ctx.size)))
+
+
+def _as_matrix(values: DistributedContainer, rows: int, columns: int) -> DistributedContainer:
+    """Return a matrix of the elements of a vector, in C order, divided by rows. Collective."""
+    matrix = container_of(values, (rows, columns), values.dtype, BLOCK)
+    with container_of(values, (rows * columns,), values.dtype, _sizes(matrix)) as line:
+        move(line, values, _first(rows * columns))
+        matrix.local_view()[...] = line.local_view().reshape(matrix.local_shape)
+    return matrix
+
+
+def _as_vector(matrix: DistributedContainer) -> DistributedContainer:
+    """Return a vector of the elements of a matrix that is divided by rows, in C order. Collective."""
+    rows, columns = matrix.shape
+    made = container_of(matrix, (rows * columns,), matrix.dtype, BLOCK)
+    with container_of(matrix, (rows * columns,), matrix.dtype, _sizes(matrix)) as line:
+        line.local_view()[...] = matrix.local_view().reshape(-1)
+        move(made, line, _first(rows * columns))
+    return made
+
+
+def _by_convolution(values: DistributedContainer, n: int, dtype: np.dtype[Any]) -> DistributedContainer:
+    """Transform by a convolution with a chirp, whose length is a power of two. Collective."""
+    size = 1 << (2 * n - 1).bit_length()
+    chirp = _chirp(values.local_indices(), n)
+    with container_of(values, (n,), dtype, BLOCK) as turned:
+        turned.local_view()[...] = values.local_view() * chirp
+        with _resized(turned, size, dtype, BLOCK) as padded:
+            spectrum = _forward(padded, size, dtype)
+    with container_of(values, (size,), dtype, BLOCK) as kernel:
+        places = kernel.local_indices()
+        distance = np.minimum(places, size - places)
+        kernel.local_view()[...] = np.where(distance < n, np.conjugate(_chirp(distance, n)), 0)
+        other = _forward(kernel, size, dtype)
+    with spectrum, other:
+        product = spectrum.local_view()
+        product *= other.local_view()
+        np.conjugate(product, out=product)
+        with _forward(spectrum, size, dtype) as back:
+            made = _resized(back, n, dtype, BLOCK)
+    view = made.local_view()
+    np.conjugate(view, out=view)
+    view *= _chirp(made.local_indices(), n) / size
+    return made
+
+
+def _chirp(k: Array, n: int) -> Array:
+    """Return the roots of unity that k² turns by; squares are reduced before they lose digits."""
+    return np.exp((k.astype(np.int64) ** 2 % (2 * n)) * (-1j * np.pi / n))

@@ -1,0 +1,433 @@
+"""Fourier transforms along any dimensions: along one that is not divided NumPy's, else after an exchange, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence, overload
+
+import numpy as np
+
+from .._native.arguments import integer
+from ..algorithms.axis_reductions import container_of, dimensions, redivided
+from ..algorithms.exchange import share
+from ..containers.base import DistributedContainer, check_container
+from ..containers.layout import BLOCK, Division, integers
+from ..containers.owning import OwningContainer
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..policies import Partition
+from ..runtime.scheduler import algorithm
+from . import long_vectors
+
+if TYPE_CHECKING:
+    from ..containers.sequences import DistributedVector, OneDimensional
+    from ..containers.tensor import DistributedTensor
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+_NORMS = (None, "backward", "ortho", "forward")
+
+
+class _Step(NamedTuple):
+    """A transform along one dimension: NumPy's name of it, and how many elements it takes and gives."""
+
+    name: str
+    axis: int
+    n: int
+    extent: int
+
+
+@overload
+def fft(a: OneDimensional, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedVector: ...
+@overload
+def fft(a: DistributedTensor, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedTensor: ...
+@overload
+def fft(a: Any, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> Any: ...
+@algorithm
+def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+    """Return the discrete Fourier transform along a dimension. Collective.
+
+    Parameters
+    ----------
+    a
+        A container, divided in any way.
+    n
+        How many elements along the dimension are transformed: it is cut, or zeros are appended. None for all.
+    axis
+        The dimension.
+    norm
+        Where the result is divided by n: ``"backward"`` (None) in inverse transforms, ``"forward"`` in the others,
+        ``"ortho"`` in both, by its root.
+
+    Returns
+    -------
+    container
+        Divided as a is; by blocks, where a has local sizes that do not fit any more. Of complex128, or of complex64
+        where the elements are of float32 or complex64.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a is no container. On every rank.
+    BoundsError, InvalidArgumentError
+        If there is no such dimension, n is less than 1, or norm is another. On every rank.
+    MemoryError
+        If a rank has no room for its part of what is in between. On every rank.
+
+    Notes
+    -----
+    Along a dimension that is not divided, nothing moves. Else the elements move twice: to a division of another
+    dimension, and back. A vector is transformed as a matrix, by columns and by rows (Bailey 1990, "FFTs in external or
+    hierarchical memory"), one of a length with a large prime factor as a convolution (Bluestein 1970).
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     v = dtl.DistributedVector.from_numpy(ctx, np.array([1.0, 0.0, -1.0, 0.0]))
+    ...     print(np.round(dtl.fft.fft(v)[...].gather_to().real + 0.0, 3))
+    [0. 2. 0. 2.]
+    """
+    return _along(a, "fft", n, axis, norm)
+
+
+@overload
+def ifft(a: OneDimensional, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedVector: ...
+@overload
+def ifft(a: DistributedTensor, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedTensor: ...
+@overload
+def ifft(a: Any, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> Any: ...
+@algorithm
+def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+    """Return the inverse of :func:`fft`. Collective.
+
+    Parameters and errors are those of :func:`fft`.
+    """
+    return _along(a, "ifft", n, axis, norm)
+
+
+@overload
+def rfft(a: OneDimensional, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedVector: ...
+@overload
+def rfft(a: DistributedTensor, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedTensor: ...
+@overload
+def rfft(a: Any, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> Any: ...
+@algorithm
+def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+    """Return the transform of real elements: the half of it from which the other one follows. Collective.
+
+    Parameters and errors are those of :func:`fft`. The result has
+    ``n // 2 + 1`` elements along the dimension.
+    """
+    return _along(a, "rfft", n, axis, norm)
+
+
+@overload
+def irfft(a: OneDimensional, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedVector: ...
+@overload
+def irfft(a: DistributedTensor, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedTensor: ...
+@overload
+def irfft(a: Any, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> Any: ...
+@algorithm
+def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+    """Return the inverse of :func:`rfft`, of real elements. Collective.
+
+    Parameters and errors are those of :func:`fft`. n is how many there are, which the half
+    does not say: None for the even number.
+    """
+    return _along(a, "irfft", n, axis, norm)
+
+
+@overload
+def hfft(a: OneDimensional, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedVector: ...
+@overload
+def hfft(a: DistributedTensor, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedTensor: ...
+@overload
+def hfft(a: Any, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> Any: ...
+@algorithm
+def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+    """Return the real transform of what a half of it says that is Hermitian. Collective.
+
+    Parameters and errors are those of :func:`fft`. n is as of :func:`irfft`.
+    """
+    return _along(a, "hfft", n, axis, norm)
+
+
+@overload
+def ihfft(a: OneDimensional, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedVector: ...
+@overload
+def ihfft(a: DistributedTensor, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedTensor: ...
+@overload
+def ihfft(a: Any, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> Any: ...
+@algorithm
+def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+    """Return the inverse of :func:`hfft`. Collective.
+
+    Parameters and errors are those of :func:`fft`. The result is as of :func:`rfft`.
+    """
+    return _along(a, "ihfft", n, axis, norm)
+
+
+@overload
+def fftn(a: OneDimensional, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedVector: ...
+@overload
+def fftn(a: DistributedTensor, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedTensor: ...
+@overload
+def fftn(a: Any, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> Any: ...
+@algorithm
+def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
+    """Return the transform along several dimensions. Collective.
+
+    Parameters
+    ----------
+    a, norm
+        As of :func:`fft`.
+    s
+        How many elements are transformed along each of the axes, as n of :func:`fft`; None for all.
+    axes
+        The dimensions; None for all, or the last ``len(s)``.
+
+    Returns
+    -------
+    container
+        As of :func:`fft`.
+
+    Raises
+    ------
+    InvalidTypeError, BoundsError, InvalidArgumentError, MemoryError
+        As of :func:`fft`.
+    """
+    return _along_several(a, "fftn", s, axes, norm)
+
+
+@overload
+def ifftn(a: OneDimensional, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedVector: ...
+@overload
+def ifftn(a: DistributedTensor, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedTensor: ...
+@overload
+def ifftn(a: Any, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> Any: ...
+@algorithm
+def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
+    """Return the inverse of :func:`fftn`. Collective.
+
+    Parameters, result and errors are those of :func:`fftn`.
+    """
+    return _along_several(a, "ifftn", s, axes, norm)
+
+
+@overload
+def rfftn(a: OneDimensional, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedVector: ...
+@overload
+def rfftn(a: DistributedTensor, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedTensor: ...
+@overload
+def rfftn(a: Any, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> Any: ...
+@algorithm
+def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
+    """Return the transform along several dimensions of real elements. Collective.
+
+    Parameters and errors are those of :func:`fftn`. The last of the axes is halved, as by :func:`rfft`.
+    """
+    return _along_several(a, "rfftn", s, axes, norm)
+
+
+@overload
+def irfftn(a: OneDimensional, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedVector: ...
+@overload
+def irfftn(a: DistributedTensor, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedTensor: ...
+@overload
+def irfftn(a: Any, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> Any: ...
+@algorithm
+def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
+    """Return the inverse of :func:`rfftn`. Collective.
+
+    Parameters and errors are those of :func:`fftn`. The last of the axes was halved: how many elements there are along
+    it is as of :func:`irfft`.
+    """
+    return _along_several(a, "irfftn", s, axes, norm)
+
+
+@overload
+def fft2(a: DistributedTensor, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedTensor: ...
+@overload
+def fft2(a: Any, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> Any: ...
+@algorithm
+def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
+    """Return the transform along two dimensions. Collective.
+
+    Parameters, result and errors are those of :func:`fftn`.
+    """
+    return _along_several(a, "fft2", s, axes, norm)
+
+
+@overload
+def ifft2(a: DistributedTensor, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedTensor: ...
+@overload
+def ifft2(a: Any, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> Any: ...
+@algorithm
+def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
+    """Return the inverse of :func:`fft2`. Collective.
+
+    Parameters, result and errors are those of :func:`fftn`.
+    """
+    return _along_several(a, "ifft2", s, axes, norm)
+
+
+@overload
+def rfft2(a: DistributedTensor, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedTensor: ...
+@overload
+def rfft2(a: Any, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> Any: ...
+@algorithm
+def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
+    """Return the transform along two dimensions of real elements. Collective.
+
+    Parameters, result and errors are those of :func:`rfftn`.
+    """
+    return _along_several(a, "rfft2", s, axes, norm)
+
+
+@overload
+def irfft2(a: DistributedTensor, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedTensor: ...
+@overload
+def irfft2(a: Any, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> Any: ...
+@algorithm
+def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
+    """Return the inverse of :func:`rfft2`. Collective.
+
+    Parameters, result and errors are those of :func:`irfftn`.
+    """
+    return _along_several(a, "irfft2", s, axes, norm)
+
+
+#: NumPy's transforms, each with the one of the last dimension, and of the others.
+_SEVERAL = {"fft": ("fft", "fft"), "ifft": ("ifft", "ifft"), "rfft": ("rfft", "fft"), "irfft": ("irfft", "ifft")}
+
+
+def _checked(a: Any, norm: Any, real: bool) -> None:
+    check_container("a", a)
+    a._check_open()
+    if norm not in _NORMS:
+        raise InvalidArgumentError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
+    if real and a.dtype.kind == "c":
+        raise InvalidTypeError(f"elements of {a.dtype} are not real")
+
+
+def _step(name: str, axis: int, extent: int, n: Any) -> _Step:
+    """Return the step of a transform."""
+    halved = name in ("irfft", "hfft")
+    number = (2 * (extent - 1) if halved else extent) if n is None else integer("n", n)
+    if number < 1:
+        raise InvalidArgumentError(f"Invalid number of FFT data points ({number}) specified.")
+    return _Step(name, axis, number, number // 2 + 1 if name in ("rfft", "ihfft") else number)
+
+
+def _along(a: Any, name: str, n: Any, axis: Any, norm: Any) -> Any:
+    _checked(a, norm, name in ("rfft", "ihfft"))
+    (d,) = dimensions(integer("axis", axis), a.ndim)
+    step = _step(name, d, a.shape[d], n)
+    share(a, name, f"n {step.n}, axis {d}, norm {norm}")
+    return _transformed(a, [step], norm)
+
+
+def _along_several(a: Any, name: str, s: Any, axes: Any, norm: Any) -> Any:
+    _checked(a, norm, name.startswith("r"))
+    if axes is None:
+        chosen = list(range(a.ndim)) if s is None else list(range(a.ndim - len(integers("s", s)), a.ndim))
+    else:
+        chosen = list(integers("axes", axes))
+    dimensions(chosen, a.ndim)
+    chosen = [d % a.ndim for d in chosen]
+    numbers: Sequence[Any] = [None] * len(chosen) if s is None else integers("s", s)
+    if len(numbers) != len(chosen):
+        raise InvalidArgumentError("Shape and axes have different lengths.")
+    if not chosen:
+        raise InvalidArgumentError("at least 1 axis must be transformed")
+    last, others = _SEVERAL[name.rstrip("n2")]
+    steps = [_step(others, d, a.shape[d], n) for d, n in zip(chosen[:-1], numbers[:-1])]
+    end = _step(last, chosen[-1], a.shape[chosen[-1]], numbers[-1])
+    share(a, name, f"{steps}, {end}, norm {norm}")
+    return _transformed(a, [*steps, end] if last == "irfft" else [end, *steps], norm)
+
+
+def _dtype(name: str, of: np.dtype[Any]) -> np.dtype[Any]:
+    single = of in (np.dtype(np.float32), np.dtype(np.complex64))
+    if name in ("irfft", "hfft"):
+        return np.dtype(np.float32 if single else np.float64)
+    return np.dtype(np.complex64 if single else np.complex128)
+
+
+def _transformed(a: Any, steps: list[_Step], norm: Any) -> Any:
+    """Return what some transforms in turn make of a container. Collective."""
+    if a.ndim == 1:
+        return long_vectors.transformed(
+            a, steps[0].name, steps[0].n, norm, _dtype(steps[0].name, a.dtype), _kept(a, steps)
+        )
+    fixed = steps[:1] if steps[0].name == "rfft" else []
+    end = steps[-1:] if steps[-1].name == "irfft" and len(steps) > 1 else []
+    free = steps[len(fixed) : len(steps) - len(end)]
+    final = _kept(a, steps)
+    c = a
+    for group in (fixed, free, end):
+        left = sorted(group, key=lambda step: _is_divided(a, step.axis))
+        while left:
+            now = [step for step in left if not _is_divided(c, step.axis)]
+            if not now:
+                c = _replaced(c, a, redivided(c, _elsewhere(c, left)))
+                continue
+            c = _replaced(c, a, _local(c, now, norm))
+            left = [step for step in left if step not in now]
+    return c if _lies(c, final) else _replaced(c, a, redivided(c, final))
+
+
+def _replaced(old: Any, given: Any, new: Any) -> Any:
+    """Let what is in between go."""
+    if old is not given:
+        old.close()
+    return new
+
+
+def _is_divided(c: DistributedContainer, axis: int) -> bool:
+    """Say whether ranks have different indices of a dimension. A copy of a span is needed anyway."""
+    if not isinstance(c, OwningContainer):
+        return True
+    if c.partition_policy is Partition.REPLICATED:
+        return False
+    return axis == 0 if c.partition_policy is not Partition.BLOCK else c.grid[axis] > 1
+
+
+def _kept(a: Any, steps: Sequence[_Step]) -> Division:
+    """Return how the result is divided: as a is, if that can be."""
+    divided: Division = a._division
+    if not isinstance(a, OwningContainer):
+        return BLOCK
+    if divided.partition is Partition.EXPLICIT and any(s.axis == 0 and s.extent != a.shape[0] for s in steps):
+        return BLOCK
+    return divided
+
+
+def _lies(c: Any, division: Division) -> bool:
+    return bool(c._division == division or (division == BLOCK and _blocks(c)))
+
+
+def _blocks(c: Any) -> bool:
+    return bool(c.partition_policy is Partition.BLOCK and c.grid[0] == c.context.size)
+
+
+def _elsewhere(c: DistributedContainer, steps: Sequence[_Step]) -> Division:
+    """Return a division of a dimension that is not to be transformed, or not first."""
+    axes = [step.axis for step in steps]
+    others = [d for d in range(c.ndim) if d != axes[0]]
+    best = max(others, key=lambda d: (d not in axes, c.shape[d]))
+    return Division(Partition.BLOCK, grid=tuple(c.context.size if d == best else 1 for d in range(c.ndim)))
+
+
+def _local(c: DistributedContainer, steps: Sequence[_Step], norm: Any) -> DistributedContainer:
+    """Return what NumPy makes of each rank's part. Collective."""
+    x, shape, dtype = c.local_view(), list(c.shape), c.dtype
+    for step in steps:
+        x = getattr(np.fft, step.name)(x, step.n, step.axis, norm)
+        shape[step.axis] = step.extent
+        dtype = _dtype(step.name, dtype)
+    divided = c._division
+    if divided.partition is Partition.EXPLICIT and any(step.axis == 0 for step in steps):
+        divided = BLOCK
+    made = container_of(c, tuple(shape), dtype, divided)
+    made.local_view()[...] = x
+    return made

@@ -1,0 +1,1 @@
+"""Files: containers loaded and saved by all ranks at once, and checkpoints."""

@@ -1,0 +1,627 @@
+"""Checkpoints: all that a program is to go on with, in a folder that is written as a whole or not at all.
+
+A folder has one checkpoint a subfolder, by number. In it, each container's elements are an ``.npy`` file in global
+order, each map's entries are two, other values are pickles, and ``manifest.json`` says what is what, with the size and
+the CRC-32 of each file. A subfolder gets its number when it is complete and on the disk: until then its name begins
+with a dot.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import pickle
+import shutil
+import zlib
+from collections.abc import Mapping
+from typing import Any, Iterator, NamedTuple
+
+import numpy as np
+
+from .._native import log
+from .._native.arguments import integer
+from .._native.library import bridge, state
+from ..asynchronous.submit import deferred
+from ..comm import collectives
+from ..comm.objects import gather_object
+from ..containers.base import DistributedContainer
+from ..containers.indexing.regions import move_all
+from ..containers.layout import BLOCK, Division
+from ..containers.map.distributed_map import DistributedMap
+from ..containers.sequences import DistributedArray, DistributedVector
+from ..containers.tensor import DistributedTensor
+from ..exceptions import FileError, FileNotFoundError, InvalidArgumentError, InvalidTypeError
+from ..futures.future import Future
+from ..policies import Partition
+from ..runtime import scheduler
+from ..runtime.agreement import agree, check_context, collective, local_step
+from ..runtime.context import Context
+from ..runtime.scheduler import in_one_turn
+from .blocks import WINDOW, Block, blocks_of, evenly, fill, owning
+from .checksums import whole
+from .flat import FlatSink, FlatSource, make_room
+from .formats import Array, Spec
+from .npy import header
+from .progress import advance, check_shown, expect, shown
+from .steps import as_file_error, file_step, from_root, local_path_of, sync_folder
+
+_FORMAT, _VERSION, _MANIFEST = "dtl checkpoint", 1, "manifest.json"
+
+_CLASSES: dict[str, type[Any]] = {
+    kind.__name__: kind for kind in (DistributedVector, DistributedArray, DistributedTensor)
+}
+
+
+class _Part(NamedTuple):
+    """An array that the ranks write to a file of a checkpoint: its name and extents, and how to get its blocks."""
+
+    file: str
+    spec: Spec
+    container: DistributedContainer | None  # the elements in order; None where they are this rank's:
+    block: Block | None
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes of it this rank holds."""
+        if self.container is not None:
+            return self.container.local_size * self.container.itemsize
+        return 0 if self.block is None else int(self.block.elements.nbytes)
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield this rank's blocks. Collective where the container is not in order."""
+        if self.container is not None:
+            yield from blocks_of(self.container)
+        elif self.block is not None:
+            yield self.block
+
+
+class _Contents(NamedTuple):
+    """What a checkpoint is to hold: the manifest's entries, the arrays, and the pickles of the root."""
+
+    entries: dict[str, dict[str, Any]]
+    parts: list[_Part]
+    pickles: dict[str, bytes]
+
+
+def checkpoint(
+    path: Any,
+    contents: Mapping[str, Any],
+    *,
+    keep: int = 1,
+    ctx: Context | None = None,
+    progress: bool | None = None,
+) -> str:
+    """Write containers and other values to a folder, from which ``restore`` makes them again. Collective.
+
+    Parameters
+    ----------
+    path
+        The folder, which is made where there is none. All ranks must have it in common.
+    contents
+        A mapping of names to vectors, arrays, tensors, spans and maps, which are the same on every rank, and to any
+        other values, which are pickled: those of rank 0 are written, and every rank gets them back.
+    keep
+        How many checkpoints stay in the folder, with the new one; the oldest go.
+    ctx
+        The ranks: None for those of the containers. Without containers it must be given.
+    progress
+        As of :func:`save`.
+
+    Returns
+    -------
+    str
+        The subfolder that was written, ``path/00000001`` and so on.
+
+    Raises
+    ------
+    FileError
+        If a rank cannot write its part. The checkpoints that were there are as they were.
+    InvalidArgumentError
+        If there are no ranks, or keep is less than 1.
+    InvalidTypeError
+        If a name is no text, or a value cannot be pickled.
+    CollectiveMismatchError
+        If ranks pass different containers, names or paths.
+
+    All on every rank, also where one rank alone has the reason.
+
+    Notes
+    -----
+    At every moment, also when the program or the machine stops, the folder holds the old checkpoint or the new one,
+    complete. Elements are written in C order, and each rank writes its part, as of :func:`save`.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np, tempfile
+    >>> with dtl.Context() as ctx, tempfile.TemporaryDirectory() as folder:
+    ...     x = dtl.DistributedVector.from_numpy(ctx, np.arange(4), partition="cyclic")
+    ...     _ = dtl.checkpoint(folder, {"x": x, "step": 7})
+    ...     again = dtl.restore(ctx, folder)
+    ...     again["step"], again["x"].partition_policy.name, again["x"].gather_to().tolist()
+    (7, 'CYCLIC', [0, 1, 2, 3])
+    """
+    ranks = _ranks(contents, ctx)
+    held = bridge.hold(ranks, "checkpoint") if ranks.size > 1 else 0
+    try:
+        text, what = _prepared(ranks, "checkpoint", path, contents, keep, copied=False, progress=progress)
+        with shown(ranks, "checkpoint", progress):
+            return _write(ranks, "checkpoint", text, what, keep)
+    finally:
+        if held:
+            bridge.let_go(held)
+
+
+def async_checkpoint(path: Any, contents: Mapping[str, Any], *, keep: int = 1, ctx: Context | None = None) -> Future:
+    """Write a checkpoint while the program goes on, and return a future. Collective.
+
+    The call copies the elements and pickles the other values, so that all may be changed when it returns. They are
+    written in a thread.
+
+    Parameters
+    ----------
+    path, contents, keep, ctx
+        As of :func:`checkpoint`.
+
+    Returns
+    -------
+    Future
+        Of the subfolder that was written. What goes wrong in the thread is raised by its ``get``.
+
+    Raises
+    ------
+    MemoryError
+        If a rank has no room for the copies. On every rank.
+    InvalidArgumentError, InvalidTypeError, CollectiveMismatchError
+        As of :func:`checkpoint`.
+
+    Examples
+    --------
+    >>> import dtl, tempfile
+    >>> with dtl.Context() as ctx, tempfile.TemporaryDirectory() as folder:
+    ...     x = dtl.DistributedVector(ctx, 4, fill=1.0)
+    ...     future = dtl.async_checkpoint(folder, {"x": x})
+    ...     x.local_view()[:] = 2
+    ...     _ = future.get()
+    ...     dtl.restore(ctx, folder)["x"].gather_to().tolist()
+    [1.0, 1.0, 1.0, 1.0]
+    """
+    op = "async_checkpoint"
+    ranks = _ranks(contents, ctx)
+    held = bridge.hold(ranks, op) if ranks.size > 1 else 0
+    try:
+        text, what = _prepared(ranks, op, path, contents, keep, copied=True)
+        copies = [part.container for part in what.parts if part.container is not None]
+        carrier = copies or [DistributedVector._created(ranks, (0,), np.int8, BLOCK)]
+    finally:
+        if held:
+            bridge.let_go(held)
+    return deferred(op, carrier, lambda stream: _write(stream, op, text, what, keep))
+
+
+def _ranks(contents: Any, ctx: Context | None) -> Context:
+    """Return the context of a checkpoint: what was passed, or that of the first container."""
+    if ctx is not None:
+        check_context(ctx)
+        return ctx
+    if not isinstance(contents, Mapping):
+        raise InvalidTypeError(
+            f"contents must be a mapping of names, such as {{'x': x}}, not of type {type(contents).__name__}"
+        )
+    for value in contents.values():
+        if isinstance(value, (DistributedContainer, DistributedMap)):
+            return value.context
+    raise InvalidArgumentError("ctx is missing: no container says which ranks make the checkpoint")
+
+
+def _prepared(
+    ctx: Context, op: str, path: Any, contents: Any, keep: Any, copied: bool, progress: Any = None
+) -> tuple[str, _Contents]:
+    """Return the folder, and what is to be written, after the ranks have agreed on it. Collective."""
+    if state.under_way and isinstance(contents, Mapping):
+        scheduler.wait_for(dict(contents))
+    with local_step(ctx, op):
+        text = local_path_of(path)
+        if not isinstance(contents, Mapping):
+            raise InvalidTypeError(
+                f"contents must be a mapping of names, such as {{'x': x}}, not of type {type(contents).__name__}"
+            )
+        if integer("keep", keep) < 1:
+            raise InvalidArgumentError(f"keep {keep} is less than 1")
+        check_shown(progress)
+        described = [_described(ctx, name, value) for name, value in contents.items()]
+    all_of_it = "; ".join(described)
+    agree(ctx, op, f"path {text!r}, keep {keep}: {all_of_it[:500]} ({zlib.crc32(all_of_it.encode()):08x})")
+    what = _Contents({}, [], {})
+    for number, (name, value) in enumerate(contents.items()):
+        if isinstance(value, DistributedContainer):
+            _add_container(op, what, name, f"{number}.npy", value, copied)
+        elif isinstance(value, DistributedMap):
+            _add_map(ctx, op, what, name, str(number), value)
+        else:
+            what.entries[name] = {"kind": "value", "file": f"{number}.pickle"}
+            with local_step(ctx, op):
+                if ctx.rank == 0:
+                    what.pickles[f"{number}.pickle"] = _pickled(name, value)
+    agree(ctx, op)
+    return text, what
+
+
+def _described(ctx: Context, name: Any, value: Any) -> str:
+    """Return an entry in words, the same on every rank."""
+    if not isinstance(name, str):
+        raise InvalidTypeError(f"the name of a value must be text, not {name!r}")
+    if isinstance(value, (DistributedContainer, DistributedMap)):
+        value._check_open()
+        if value.context is not ctx:
+            raise InvalidArgumentError(f"{name!r} belongs to another context")
+    if isinstance(value, DistributedContainer):
+        value._check_numbers("checkpoint")
+        return f"{name!r} {value.dtype} {value.shape} {value._division}"
+    if isinstance(value, DistributedMap):
+        return f"{name!r} {value.key_dtype} to {value.value_dtype}"
+    return f"{name!r} {type(value).__qualname__}"
+
+
+def _pickled(name: str, value: Any) -> bytes:
+    try:
+        return pickle.dumps(value, 4)
+    except (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        raise InvalidTypeError(f"{name!r} of type {type(value).__name__} cannot be pickled: {error}") from None
+
+
+def _add_container(op: str, what: _Contents, name: str, file: str, c: DistributedContainer, copied: bool) -> None:
+    """Add a container to what is to be written, or a copy of it in which each rank has a range of rows. Collective."""
+    spec, divided = Spec(c.shape, c.dtype), c._division
+    sizes: tuple[int, ...] = ()
+    if c.partition_policy is Partition.EXPLICIT:
+        sizes = tuple(collectives.allgather(c.context, c.local_shape[0]).tolist())
+    what.entries[name] = {
+        "kind": c._owning_class().__name__,
+        "file": file,
+        "dtype": c.dtype.str,
+        "shape": c.shape,
+        "partition": divided.partition.name,
+        "block_size": divided.block_size,
+        "sizes": sizes,
+        "grid": divided.grid,
+    }
+    if copied:
+        own = Division(Partition.EXPLICIT, sizes=sizes) if sizes else BLOCK
+        copy = owning(c)._created(c.context, c.shape, c.dtype, own)
+        move_all(copy, c)
+        c = copy
+    what.parts.append(_Part(file, spec, c, None))
+
+
+def _add_map(ctx: Context, op: str, what: _Contents, name: str, file: str, m: DistributedMap) -> None:
+    """Add a map's entries, as they are now, to what is to be written. Collective."""
+    sizes = collectives.allgather(ctx, m.local_size)
+    with local_step(ctx, op):
+        both = m.to_numpy()
+    at = (int(sizes[: ctx.rank].sum()),)
+    what.entries[name] = {
+        "kind": "DistributedMap",
+        "keys": f"{file}.keys.npy",
+        "values": f"{file}.values.npy",
+        "key_dtype": m.key_dtype.str,
+        "value_dtype": m.value_dtype.str,
+        "size": int(sizes.sum()),
+    }
+    for half, array in zip(("keys", "values"), both):
+        spec = Spec((int(sizes.sum()),), array.dtype)
+        what.parts.append(_Part(f"{file}.{half}.npy", spec, None, Block(at, array)))
+
+
+def _write(ctx: Context, op: str, path: str, what: _Contents, keep: int) -> str:
+    """Write a checkpoint, and return its folder. Collective."""
+    temporary = ""
+    try:
+        temporary, heads = from_root(ctx, op, "write", path, lambda: _create(path, what))
+        files: dict[str, dict[str, int]] = {}
+        expect(sum(part.nbytes for part in what.parts))
+        for part in what.parts:
+            crc, size = _write_part(ctx, op, path, temporary, part, heads[part.file])
+            files[part.file] = {"size": size, "crc32": crc}
+        made = from_root(ctx, op, "write", path, lambda: _complete(path, temporary, what, files, ctx.size))
+    except BaseException:
+        if temporary and ctx.rank == 0:
+            shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    agree(ctx, op)
+    folder = os.path.join(path, made)
+    if ctx.rank == 0:
+        _drop_others(path, keep)
+        nbytes = log.size(sum(file["size"] for file in files.values()))
+        log.say("checkpoint", log.INFO, "%s written: %d values, %s", folder, len(what.entries), nbytes)
+    return folder
+
+
+def _create(path: str, what: _Contents) -> tuple[str, dict[str, int]]:
+    """Make a folder with files of the right sizes, and return it, and where the elements begin in each."""
+    if not os.path.isdir(path):
+        os.mkdir(path)
+        sync_folder(os.path.dirname(os.path.abspath(path)))
+    temporary = os.path.join(path, f".new-{os.urandom(4).hex()}")
+    os.mkdir(temporary)
+    heads = {}
+    try:
+        for part in what.parts:
+            head, name = header(part.spec), os.path.join(temporary, part.file)
+            with open(name, "xb"):
+                pass
+            make_room(name, head, len(head) + _size(part.spec))
+            heads[part.file] = len(head)
+        for file, data in what.pickles.items():
+            _write_whole(os.path.join(temporary, file), data)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    return temporary, heads
+
+
+def _size(spec: Spec) -> int:
+    return math.prod(spec.shape) * int(spec.dtype.itemsize)
+
+
+def _write_whole(name: str, data: bytes) -> None:
+    with open(name, "xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _write_part(ctx: Context, op: str, path: str, folder: str, part: _Part, offset: int) -> tuple[int, int]:
+    """Write an array, and return the checksum and size of its elements, on the root. Collective."""
+    sink = None
+    try:
+        with file_step(ctx, op, "write", path):
+            sink = FlatSink(os.path.join(folder, part.file), {"": (offset, part.spec)}, summed=True)
+        for at, elements in part.blocks():
+            with file_step(ctx, op, "write", path):
+                sink.write("", at, elements)
+                advance(elements.nbytes)
+        with file_step(ctx, op, "write", path):
+            sums = sink.finish()[""]
+    finally:
+        if sink is not None:
+            sink.close()
+    told = gather_object(ctx, sums, 0)
+    size = _size(part.spec)
+    with file_step(ctx, op, "write", path):
+        crc = 0 if told is None else whole((one for parts in told for one in parts), size)
+    return crc, size
+
+
+def _complete(path: str, temporary: str, what: _Contents, files: dict[str, Any], ranks: int) -> str:
+    """Write the manifest, and give the folder its number, when all of it is on the disk."""
+    for file, data in what.pickles.items():
+        files[file] = {"size": len(data), "crc32": zlib.crc32(data)}
+    manifest = {"format": _FORMAT, "version": _VERSION, "ranks": ranks, "entries": what.entries, "files": files}
+    text = json.dumps(manifest, indent=1)
+    _write_whole(os.path.join(temporary, _MANIFEST), f"{text}\n{zlib.crc32(text.encode()):08x}\n".encode())
+    sync_folder(temporary)
+    name = f"{max(numbers(path), default=0) + 1:08d}"
+    os.rename(temporary, os.path.join(path, name))
+    sync_folder(path)
+    return name
+
+
+def numbers(path: str) -> list[int]:
+    """Return the numbers of the checkpoints in a folder, in ascending order."""
+    return sorted(int(name) for name in os.listdir(path) if len(name) == 8 and name.isdigit())
+
+
+def _drop_others(path: str, keep: int) -> None:
+    """Remove all but the last checkpoints, and what programs that were killed have left."""
+    with contextlib.suppress(OSError):
+        for number in numbers(path)[:-keep]:
+            os.rename(os.path.join(path, f"{number:08d}"), os.path.join(path, f".old-{number:08d}"))
+        for name in os.listdir(path):
+            if name.startswith((".old-", ".new-")):
+                shutil.rmtree(os.path.join(path, name), ignore_errors=True)
+
+
+@in_one_turn
+@collective
+def restore(ctx: Context, path: Any, *, number: int | None = None, progress: bool | None = None) -> dict[str, Any]:
+    """Return what a checkpoint holds, on any number of ranks. Collective.
+
+    Parameters
+    ----------
+    ctx
+        The ranks.
+    path
+        The folder that was passed to ``checkpoint``.
+    number
+        Which checkpoint: None for the last one.
+    progress
+        As of :func:`load`.
+
+    Returns
+    -------
+    dict
+        The values by their names, in the order of the checkpoint. Containers are of the classes that were saved (a
+        span is a vector or a tensor), and are divided as they were. Local sizes and grids are kept for as many ranks as
+        there were; in their place come blocks for another number of ranks.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder or checkpoint.
+    FileError
+        If a file of it is missing, cut short or damaged, or it is of a later version.
+    CollectiveMismatchError
+        If ranks pass different arguments.
+    MemoryError
+        If a rank's part cannot be allocated.
+
+    All on every rank, also where one rank alone has the reason.
+
+    Notes
+    -----
+    Values that are no containers are unpickled, which runs what the file says: restore what you trust.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np, tempfile
+    >>> with dtl.Context() as ctx, tempfile.TemporaryDirectory() as folder:
+    ...     counts = dtl.DistributedMap(ctx, "U8", np.int64)
+    ...     counts.insert_many(["red", "blue"], 3)
+    ...     _ = dtl.checkpoint(folder, {"counts": counts})
+    ...     int(dtl.restore(ctx, folder)["counts"]["blue"])
+    3
+    """
+    op = "restore"
+    check_context(ctx)
+    text = local_path_of(path)
+    wanted = None if number is None else integer("number", number)
+    check_shown(progress)
+    agree(ctx, op, f"path {text!r}, number {wanted}")
+    folder, manifest = from_root(ctx, op, "read", text, lambda: _manifest(text, wanted))
+    made: dict[str, Any] = {}
+    try:
+        with shown(ctx, op, progress):
+            expect(sum(file["size"] for file in manifest["files"].values()) // ctx.size)
+            for name, entry in manifest["entries"].items():
+                made[name] = _restored(ctx, op, folder, entry, manifest)
+    except BaseException:
+        for value in made.values():
+            if isinstance(value, (DistributedContainer, DistributedMap)):
+                value.close()
+        raise
+    if ctx.rank == 0:
+        log.say("checkpoint", log.INFO, "%s restored: %d values", folder, len(made))
+    return made
+
+
+def _manifest(path: str, number: int | None) -> tuple[str, Any]:
+    """Return the folder of a checkpoint, and what its manifest says."""
+    there = numbers(path)
+    if not there or (number is not None and number not in there):
+        what = "no checkpoint" if number is None else f"no checkpoint {number}, only {there}"
+        raise FileNotFoundError(f"{path!r} holds {what}")
+    folder = os.path.join(path, f"{there[-1] if number is None else number:08d}")
+    name = os.path.join(folder, _MANIFEST)
+    with as_file_error("read", name), open(name, encoding="utf-8") as file:
+        text, _, crc = file.read().rstrip("\n").rpartition("\n")
+    if f"{zlib.crc32(text.encode()):08x}" != crc:
+        raise FileError(f"{_MANIFEST} of {folder!r} is damaged: its checksum is not that of what was written")
+    manifest = json.loads(text)
+    if manifest["format"] != _FORMAT or manifest["version"] != _VERSION:
+        raise FileError(f"{folder!r} is of version {manifest['version']}; this DTL reads version {_VERSION}")
+    return folder, manifest
+
+
+def _restored(ctx: Context, op: str, folder: str, entry: dict[str, Any], manifest: Any) -> Any:
+    """Return the value of an entry. Collective."""
+    if entry["kind"] == "value":
+        return _restored_value(ctx, op, folder, entry["file"], manifest)
+    if entry["kind"] == "DistributedMap":
+        return _restored_map(ctx, op, folder, entry, manifest)
+    spec = Spec(tuple(entry["shape"]), np.dtype(entry["dtype"]))
+    made = _CLASSES[entry["kind"]]._created(ctx, spec.shape, spec.dtype, _division(ctx, entry, manifest["ranks"]))
+    try:
+        source = _opened(ctx, op, folder, entry["file"], spec, manifest)
+        try:
+
+            def read(at: tuple[int, ...], out: Array) -> None:
+                with file_step(ctx, op, "read", folder):
+                    contiguous = np.ascontiguousarray(out)
+                    source.read(at, contiguous)
+                    advance(contiguous.nbytes)
+                    if contiguous is not out:
+                        out[...] = contiguous
+
+            fill(made, read)
+            _check(ctx, op, folder, entry["file"], source)
+        finally:
+            source.close()
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def _division(ctx: Context, entry: dict[str, Any], ranks: int) -> Division:
+    """Return how a container is divided that was divided otherwise, maybe among another number of ranks."""
+    partition = Partition[entry["partition"]]
+    if partition is Partition.EXPLICIT:
+        return Division(partition, sizes=tuple(entry["sizes"])) if ranks == ctx.size and entry["sizes"] else BLOCK
+    if entry["grid"] is not None:
+        return Division(partition, grid=tuple(entry["grid"])) if ranks == ctx.size else BLOCK
+    return Division(partition, entry["block_size"])
+
+
+def _opened(ctx: Context, op: str, folder: str, file: str, spec: Spec, manifest: Any) -> FlatSource:
+    """Return the elements of a file. Collective."""
+    with file_step(ctx, op, "read", os.path.join(folder, file)):
+        known = manifest["files"][file]
+        if known["size"] != _size(spec):
+            raise FileError(f"{file} of {folder!r} has {known['size']} bytes, in place of {_size(spec)}")
+        source = FlatSource(os.path.join(folder, file), len(header(spec)), spec, known["crc32"])
+    agree(ctx, op)
+    return source
+
+
+def _check(ctx: Context, op: str, folder: str, file: str, source: FlatSource) -> None:
+    """Raise FileError where what the ranks have read is not what was written. Collective."""
+    assert source.sums is not None
+    told = gather_object(ctx, source.sums.parts, 0)
+    with file_step(ctx, op, "read", os.path.join(folder, file)):
+        if told is not None:
+            size = _size(Spec(source.shape, source.dtype))
+            if whole((one for parts in told for one in parts), size) != source.crc:
+                raise FileError(f"{file} of {folder!r} is damaged: its checksum is not that of what was written")
+    agree(ctx, op)
+
+
+def _restored_value(ctx: Context, op: str, folder: str, file: str, manifest: Any) -> Any:
+    """Return a value that was pickled. Collective."""
+
+    def read() -> bytes:
+        with open(os.path.join(folder, file), "rb") as stream:
+            data = stream.read()
+        if manifest["files"][file] != {"size": len(data), "crc32": zlib.crc32(data)}:
+            raise FileError(f"{file} of {folder!r} is damaged: its checksum is not that of what was written")
+        return data
+
+    data = from_root(ctx, op, "read", os.path.join(folder, file), read)
+    with local_step(ctx, op):
+        try:
+            value = pickle.loads(data)
+        except (pickle.UnpicklingError, AttributeError, ImportError, LookupError, TypeError, ValueError) as error:
+            raise FileError(f"{file} of {folder!r} cannot be unpickled: {error}") from None
+    agree(ctx, op)
+    return value
+
+
+def _restored_map(ctx: Context, op: str, folder: str, entry: dict[str, Any], manifest: Any) -> Any:
+    """Return a map of the entries that were written. Collective."""
+    made = DistributedMap(ctx, entry["key_dtype"], entry["value_dtype"])
+    specs = [Spec((entry["size"],), np.dtype(entry[name])) for name in ("key_dtype", "value_dtype")]
+    sources: list[FlatSource] = []
+    try:
+        for name, spec in zip(("keys", "values"), specs):
+            sources.append(_opened(ctx, op, folder, entry[name], spec, manifest))
+        at_once = max(1, WINDOW // sum(spec.dtype.itemsize for spec in specs)) * ctx.size
+        for lo in range(0, entry["size"], at_once):
+            shares = evenly(ctx.size)(min(at_once, entry["size"] - lo))
+            start, count = lo + sum(shares[: ctx.rank]), shares[ctx.rank]
+            with file_step(ctx, op, "read", folder):
+                both = [np.empty(count, spec.dtype) for spec in specs]
+                for source, array in zip(sources, both):
+                    if count:
+                        source.read((start,), array)
+                        advance(array.nbytes)
+            made.insert_many(*both)
+        for name, source in zip(("keys", "values"), sources):
+            _check(ctx, op, folder, entry[name], source)
+    except BaseException:
+        made.close()
+        raise
+    finally:
+        for source in sources:
+            source.close()
+    return made

@@ -1,0 +1,513 @@
+"""Columns: vectors of one division by their names, with the text that codes stand for, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Iterator, Literal, TypeVar, overload
+
+import numpy as np
+
+from .._native.arguments import flag, listed
+from .._native.values import fitting
+from ..algorithms.elementwise import nonzero
+from ..algorithms.exchange import share
+from ..algorithms.join import Pairs, join
+from ..algorithms.sort import refine_order
+from ..algorithms.taking import take
+from ..containers.layout import division
+from ..containers.sequences import DistributedVector
+from ..exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundError
+from ..policies import Partition, PartitionLike
+from ..runtime.agreement import agree, check_context, collective
+from ..runtime.context import Context
+from .interchange import columns_of, gathered, local_table
+
+Self = TypeVar("Self", bound="Columns")
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript it
+    r"""Vectors of one division by their names, as ``read_csv`` and ``read_parquet`` return them: a read-only mapping.
+
+    A context manager, which closes the vectors. Libraries that know Arrow's PyCapsule interface take one as a table of
+    this rank's rows: ``pyarrow.table(columns)`` or ``polars.from_arrow(columns)``, which communicates nothing.
+
+    Attributes
+    ----------
+    categories : dict
+        Of each column of text, the list of its different texts in ascending order, the same on every rank. The vector
+        has their places in it, of int32, and -1 where there is none. Places in different lists are not comparable:
+        :meth:`join` compares the texts.
+    masks : dict
+        Of each column with missing values, a vector of bool, true where one is missing. A column of numbers or times
+        that has some is no vector: :meth:`filled` makes one of it, and :meth:`drop_missing` leaves out the rows.
+    times : dict
+        Of each column of dates or times, the NumPy dtype of what its vector's int64 are, such as ``datetime64[ns]``.
+
+    Examples
+    --------
+    >>> import dtl, os, tempfile
+    >>> with dtl.Context() as ctx, tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "prices.csv")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("what,price\napple,3\nplum,\napple,5\n")
+    ...     with dtl.read_csv(ctx, path) as columns:
+    ...         print(columns["what"].gather_to(), columns.categories["what"])
+    ...         print(columns.filled("price", 0).gather_to(), columns.masks["price"].gather_to())
+    ...         print(columns.drop_missing("price")["price"].mean())
+    [0 1 0] ['apple', 'plum']
+    [3 0 5] [False  True False]
+    4.0
+    """
+
+    __module__ = "dtl"
+
+    def __init__(self) -> None:
+        self._vectors: dict[str, DistributedVector] = {}
+        self.categories: dict[str, list[str]] = {}
+        self.masks: dict[str, DistributedVector] = {}
+        self.times: dict[str, str] = {}
+
+    @property
+    def _context(self) -> Context | None:
+        """The ranks, which hear of a call that fails here."""
+        return next((vec.context for vec in self._vectors.values()), None)
+
+    @classmethod
+    @collective
+    def from_arrow(
+        cls, ctx: Context, table: Any, *, partition: PartitionLike = Partition.BLOCK, block_size: int | None = None
+    ) -> Columns:
+        """Return the columns of what each rank has of a table. Collective.
+
+        Parameters
+        ----------
+        ctx
+            The ranks.
+        table
+            This rank's rows, which come after those of the ranks before it: of pyarrow, pandas, polars or whatever else
+            has Arrow's method ``__arrow_c_stream__``. None for no rows, as where one rank has all.
+        partition, block_size
+            How the vectors are divided, as of a :class:`DistributedVector`.
+
+        Raises
+        ------
+        InvalidTypeError
+            If a table is none, or a column is of a type that vectors do not hold.
+        InvalidArgumentError
+            If the ranks' tables have different columns, no rank has one, or two columns have one name.
+        CollectiveMismatchError
+            If ranks pass different partitions.
+        BackendUnavailableError
+            If pyarrow is missing, or older than 14; ``pip install 'pydtl[io]'`` brings it.
+
+        All on every rank, also where one rank alone has the reason.
+
+        Notes
+        -----
+        The elements are copied. The NaNs of pandas are missing values, as pandas itself says to Arrow; an index that is
+        more than the rows' numbers is a column.
+
+        Examples
+        --------
+        >>> import dtl, pyarrow
+        >>> with dtl.Context() as ctx:
+        ...     table = pyarrow.table({"what": ["plum", "fig", None], "price": [3, 2, 5]})
+        ...     columns = dtl.Columns.from_arrow(ctx, table if ctx.is_root else None)
+        ...     print(columns, columns["price"].gather_to(), columns.categories["what"])
+        <dtl.Columns: what text with missing values, price int64> [3 2 5] ['fig', 'plum']
+        """
+        check_context(ctx)
+        divided = division(partition, block_size)
+        agree(ctx, "from_arrow", f"{divided}")
+        return columns_of(ctx, "from_arrow", table, divided, cls())
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Return this rank's rows for libraries that know Arrow's PyCapsule interface. Not collective.
+
+        Numbers without missing values are those of the vectors' memory; the rest is copied.
+        """
+        return local_table(self).__arrow_c_stream__(requested_schema)
+
+    @collective
+    def gather_to(self, root: int = 0) -> Any:
+        """Collect all rows on one rank. Collective.
+
+        Parameters
+        ----------
+        root
+            The rank that gets them; the same on every rank.
+
+        Returns
+        -------
+        pyarrow.Table or None
+            On root, the table; ``to_pandas()`` makes a data frame of it. None elsewhere.
+
+        Raises
+        ------
+        BoundsError
+            If root is outside [0, size).
+        MemoryError
+            If root has no room for the elements. On every rank.
+        BackendUnavailableError
+            If pyarrow is missing; ``pip install 'pydtl[io]'`` brings it.
+        """
+        return gathered(self, "gather_to", root)
+
+    @collective
+    def take(self, indices: Any) -> Columns:
+        """Return the rows of given indices. Collective.
+
+        Parameters
+        ----------
+        indices
+            Global indices, as of :func:`take`: an array that is the same on every rank, or a container of one
+            dimension, such as ``join`` returns.
+
+        Returns
+        -------
+        Columns
+            New vectors, divided as the container of indices is, or by blocks.
+
+        Raises
+        ------
+        BoundsError, InvalidTypeError, CollectiveMismatchError
+            As of :func:`take`.
+
+        Examples
+        --------
+        >>> import dtl, pyarrow
+        >>> with dtl.Context() as ctx:
+        ...     columns = dtl.Columns.from_arrow(ctx, pyarrow.table({"a": ["x", "y"], "b": [1.5, 2.5]}))
+        ...     print(columns.take([1, 0, 1])["b"].gather_to())
+        [2.5 1.5 2.5]
+        """
+        made = Columns()
+        try:
+            for name, vec in self._vectors.items():
+                rows: Any = take(vec, indices)
+                if rows.ndim != 1:
+                    raise InvalidArgumentError("the indices of rows have one dimension")
+                made._vectors[name] = rows
+            for name, mask in self.masks.items():
+                made.masks[name] = take(mask, indices)
+        except BaseException:
+            made.close()
+            raise
+        made.categories, made.times = dict(self.categories), dict(self.times)
+        return made
+
+    @collective
+    def filled(self, name: str, value: Any = np.nan) -> DistributedVector:
+        """Return a column with a value in place of those that are missing. Collective.
+
+        Parameters
+        ----------
+        name
+            A column of numbers or times.
+        value
+            A number that the column's dtype holds; NaN, which makes float64 of integers and bool, and NaT of times.
+
+        Returns
+        -------
+        DistributedVector
+            A new vector, divided as the columns are.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidTypeError
+            If the column is of text, or the value of another kind.
+        OverflowError
+            If the column's dtype does not hold the value.
+        CollectiveMismatchError
+            If ranks pass different names or values.
+
+        Examples
+        --------
+        >>> import dtl, pyarrow
+        >>> with dtl.Context() as ctx:
+        ...     columns = dtl.Columns.from_arrow(ctx, pyarrow.table({"price": [3, None, 5]}))
+        ...     with columns.filled("price") as prices:
+        ...         print(prices.gather_to(), dtl.nanmean(prices))
+        [ 3. nan  5.] 4.0
+        """
+        vec = self._vector(name)
+        if name in self.categories:
+            raise InvalidTypeError(f"column {name!r} is of text, of which missing ones have the code -1")
+        dtype, given = vec.dtype, value
+        if isinstance(value, (float, np.floating)) and np.isnan(value):
+            if name in self.times:
+                given = np.iinfo(np.int64).min  # as NumPy has NaT
+            elif dtype.kind in "biu":
+                dtype = np.dtype(np.float64)
+        fitted = fitting("value", given, dtype)
+        if np.ndim(value):
+            raise InvalidTypeError(f"value has shape {np.shape(value)}; it must be one number")
+        agree(vec.context, "filled", f"{name!r} with {value!r}")
+        made: DistributedVector = vec._like(dtype)
+        made.local_view()[:] = vec.local_view()
+        if name in self.masks:
+            made.local_view()[self.masks[name].local_view()] = fitted
+        return made
+
+    @collective
+    def drop_missing(self, names: Any = None) -> Columns:
+        """Return the rows in which some columns have no missing values. Collective.
+
+        Parameters
+        ----------
+        names
+            The name of a column, or a list of names; None for all.
+
+        Returns
+        -------
+        Columns
+            New vectors, divided by the policy of these, in their order.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        CollectiveMismatchError
+            If ranks pass different names.
+
+        Examples
+        --------
+        >>> import dtl, pyarrow
+        >>> with dtl.Context() as ctx:
+        ...     columns = dtl.Columns.from_arrow(ctx, pyarrow.table({"price": [3, None, 5]}))
+        ...     print(columns.drop_missing()["price"].gather_to())
+        [3 5]
+        """
+        chosen = list(self._vectors) if names is None else _names("names", names)
+        vectors = [self._vector(name) for name in chosen]
+        if not vectors:
+            raise InvalidArgumentError("there are no columns to look at" if names is None else "names names no column")
+        share(vectors[0], "drop_missing", f"{chosen}", also=vectors[1:])
+        with vectors[0]._like(np.bool_) as whole:
+            whole.local_view()[:] = True
+            for name in self.masks.keys() & chosen:
+                whole.local_view()[self.masks[name].local_view()] = False
+            with nonzero(whole)[0] as rows:
+                rows._divide(whole._division.for_other_size())
+                made = self.take(rows)
+        for name in self.masks.keys() & chosen:
+            made.masks.pop(name).close()
+        return made
+
+    @collective
+    def sort_by(self, by: Any, *, reverse: Any = False) -> Columns:
+        """Return the rows in the order of some columns. Collective, and stable.
+
+        Parameters
+        ----------
+        by
+            The name of a column, or a list of names: rows that are equal in the first are in the order of the second,
+            and so on.
+        reverse
+            Whether in descending order: for all of the columns, or a list for each of them.
+
+        Returns
+        -------
+        Columns
+            New vectors, divided as these are. Text is in the order of Unicode. NaNs, and then missing values, come last
+            in either order.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError
+            If there are no columns to sort by, or reverse has another number.
+        CollectiveMismatchError
+            If ranks pass different columns or arguments.
+
+        Examples
+        --------
+        >>> import dtl, pyarrow
+        >>> with dtl.Context() as ctx:
+        ...     table = pyarrow.table({"what": ["plum", "fig", "fig"], "price": [3, 2, 5]})
+        ...     columns = dtl.Columns.from_arrow(ctx, table)
+        ...     print(columns.sort_by(["what", "price"], reverse=[False, True])["price"].gather_to())
+        [5 2 3]
+        """
+        names = _names("by", by)
+        if not names:
+            raise InvalidArgumentError("by names no column to sort by")
+        down = [flag("reverse", each) for each in (reverse if isinstance(reverse, (list, tuple)) else [reverse])]
+        down *= len(names) if not isinstance(reverse, (list, tuple)) else 1
+        if len(down) != len(names):
+            raise InvalidArgumentError(f"reverse has {len(down)} values for {len(names)} columns")
+        keys = [self._vector(name) for name in names]
+        share(keys[0], "sort_by", f"{names}, reverse {down}", also=keys[1:])
+        order: Any = None
+        for name, key, descending in zip(names[::-1], keys[::-1], down[::-1]):
+            order = refine_order(order, key, bool(descending))
+            if name in self.masks:
+                order = refine_order(order, self.masks[name], False)
+        with order:
+            return self.take(order)
+
+    @overload
+    def join(
+        self,
+        other: Columns,
+        on: str,
+        how: Literal["inner", "left", "right", "outer"] = "inner",
+        *,
+        other_on: str | None = None,
+    ) -> Pairs: ...
+
+    @overload
+    def join(
+        self, other: Columns, on: str, how: Literal["semi", "anti"], *, other_on: str | None = None
+    ) -> DistributedVector: ...
+
+    @collective
+    def join(self, other: Columns, on: str, how: Any = "inner", *, other_on: str | None = None) -> Any:
+        """Return which rows of two tables belong together, by a column of each. Collective.
+
+        Parameters
+        ----------
+        other
+            Columns of the same ranks, divided in any way.
+        on, other_on
+            The name of the column here, and there: None for the same. Both of text, or both of numbers or times without
+            missing values. Missing text is equal to nothing.
+        how
+            As of :func:`join`.
+
+        Returns
+        -------
+        left, right : DistributedVector
+            The numbers of the rows, as of :func:`join`: ``columns.take(left)`` and ``other.take(right)`` are the rows.
+            Text is in the order of the texts here, then of those that are only there.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidTypeError
+            If other is no Columns, or one column is of text or times and the other is not of the same.
+        InvalidArgumentError
+            If a column of numbers has missing values, or as :func:`join` says.
+
+        Examples
+        --------
+        >>> import dtl, pyarrow
+        >>> with dtl.Context() as ctx:
+        ...     fruit = dtl.Columns.from_arrow(ctx, pyarrow.table({"what": ["plum", "fig"]}))
+        ...     price = dtl.Columns.from_arrow(ctx, pyarrow.table({"what": ["kiwi", "plum"], "price": [1, 3]}))
+        ...     left, right = fruit.join(price, "what")
+        ...     print(left.gather_to(), price.take(right)["price"].gather_to())
+        [0] [3]
+        """
+        if not isinstance(other, Columns):
+            raise InvalidTypeError(f"other must be Columns, not {type(other).__name__}")
+        there = on if other_on is None else other_on
+        mine, others = self._vector(on), other._vector(there)
+        kinds = self._kind(on), other._kind(there)
+        if kinds[0] != kinds[1]:
+            raise InvalidTypeError(f"column {on!r} is of {kinds[0]}, and {there!r} of {kinds[1]}")
+        if kinds[0] != "text":
+            for name, masks in ((on, self.masks), (there, other.masks)):
+                if name in masks:
+                    raise InvalidArgumentError(f"column {name!r} has missing values; take the rows that have one first")
+            return join(mine, others, how)
+        places = {text: place for place, text in enumerate(self.categories[on])}
+        only = (text for text in other.categories[there] if text not in places)
+        places.update({text: len(places) + place for place, text in enumerate(list(only))})
+        to = np.array([*(places[text] for text in other.categories[there]), -2], np.int32)  # -1 is missing here
+        with mine._like(np.int32) as left, others._like(np.int32) as right:
+            left.local_view()[:] = mine.local_view()
+            right.local_view()[:] = to[others.local_view()]
+            return join(left, right, how)
+
+    def _kind(self, name: str) -> str:
+        """Return what is compared with values of a column."""
+        return "text" if name in self.categories else self.times.get(name, "numbers")
+
+    def __getitem__(self, name: str) -> DistributedVector:
+        vec = self._vector(name)
+        if name in self.masks and name not in self.categories:
+            raise InvalidArgumentError(
+                f"column {name!r} is {self._type(name)}, which a vector would have as 0: take filled({name!r}, value), "
+                f"filled({name!r}) with NaN, or drop_missing({name!r}) without those rows"
+            )
+        return vec
+
+    def _vector(self, name: str) -> DistributedVector:
+        """Return the vector of a column, with 0 for missing values, or -1 for missing text."""
+        if not isinstance(name, (str, int)):
+            raise InvalidTypeError(
+                f"a column's name is text, not of type {type(name).__name__}; the rows where a mask is true are "
+                "columns.take(dtl.nonzero(mask)[0])"
+            )
+        try:
+            return self._vectors[name]
+        except KeyError:
+            raise KeyNotFoundError(f"there is no column {name!r}; the columns are {list(self._vectors)}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._vectors)
+
+    def __len__(self) -> int:
+        return len(self._vectors)
+
+    def __repr__(self) -> str:
+        return f"<dtl.Columns: {', '.join(f'{name} {self._type(name)}' for name in self._vectors)}>"
+
+    def _type(self, name: str) -> str:
+        kind = "text" if name in self.categories else self.times.get(name, str(self._vectors[name].dtype))
+        return f"{kind} with missing values" if name in self.masks else kind
+
+    def _array(self, pa: Any, name: str, part: Array, mask: Array) -> Any:
+        """Return some elements of a column as an array of Arrow. Not collective."""
+        if name in self.categories:
+            return pa.DictionaryArray.from_arrays(
+                pa.array(part, mask=part < 0), pa.array(self.categories[name], pa.string())
+            )
+        return pa.array(part.view(self.times[name]) if name in self.times else part, mask=mask)
+
+    def local_text(self, name: str) -> Array:
+        """Return this rank's values of a column of text as an array of str; None where one is missing. Not collective.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column of text.
+        """
+        if name not in self.categories:
+            raise KeyNotFoundError(f"there is no column {name!r} of text; there are {list(self.categories)}")
+        return np.array([*self.categories[name], None], object)[self._vectors[name].local_view()]
+
+    def close(self) -> None:
+        """Close the vectors. Not collective."""
+        for vec in (*self._vectors.values(), *self.masks.values()):
+            vec.close()
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _names(what: str, names: Any) -> list[str]:
+    """Return the names of columns, given as one or as a list."""
+    if isinstance(names, bytes):
+        raise InvalidTypeError(f"{what} must be a name or a list of names, not {names!r}")
+    try:
+        found = [names] if isinstance(names, str) else list(listed(names))
+    except TypeError:
+        raise InvalidTypeError(f"{what} must be a name or a list of names, not {names!r}") from None
+    for name in found:
+        if not isinstance(name, str):
+            raise InvalidTypeError(f"the name of a column must be text, not {name!r}")
+    return found

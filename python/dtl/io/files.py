@@ -1,0 +1,486 @@
+"""Containers loaded from files and saved to them."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .._native.arguments import dtype_number, flag, integer
+from .._native.library import bridge, state
+from ..algorithms.exchange import share
+from ..comm.objects import gather_object
+from ..containers.base import DistributedContainer, check_container
+from ..containers.layout import Division, division, integers
+from ..containers.sequences import DistributedVector
+from ..containers.tensor import DistributedTensor
+from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
+from ..policies import Partition, PartitionLike
+from ..runtime import scheduler
+from ..runtime.agreement import agree, check_context, collective, local_step
+from ..runtime.context import Context
+from ..runtime.scheduler import algorithm, in_one_turn
+from .blocks import blocks_of, fill, fill_from_all, may_read_all, pieces, runs_of
+from .checksums import whole
+from .columns import Columns
+from .csv_lines import Csv
+from .formats import Array, Format, Options, Sink, Source, Spec, Unit, check_options
+from .hdf5 import Hdf5
+from .npy import Npy, Raw
+from .npz import Npz
+from .patterns import next_part, sources_of
+from .progress import STEP, advance, expect, is_shown, shown
+from .remote import replacement, suffix_of
+from .steps import file_step, from_root, is_remote, path_of
+from .tables import Arrow, Parquet, Written
+from .zarr_store import Zarr
+
+FORMATS: tuple[Format, ...] = (Npy(), Npz(), Raw(), Hdf5(), Zarr(), Parquet(), Arrow(), Csv())
+
+#: The bytes that are converted at a time, where a file's dtype is not the container's.
+_PIECE = 4 << 20
+
+
+@in_one_turn
+@collective
+def load(
+    ctx: Context,
+    path: Any,
+    *,
+    format: str | None = None,
+    name: str | None = None,
+    dtype: Any = None,
+    shape: Any = None,
+    offset: int = 0,
+    partition: PartitionLike = Partition.BLOCK,
+    block_size: int | None = None,
+    grid: Any = None,
+    progress: bool | None = None,
+) -> Any:
+    """Return a container of the elements of a file, of which each rank reads its part. Collective.
+
+    Parameters
+    ----------
+    ctx
+        The ranks. Each opens the file by itself, and all pass the same arguments.
+    path
+        The file. With ``*``, ``?`` or ``[`` in it, all files of such names, one after the other along dimension 0, in
+        the order of their names, where ``part-10`` comes after ``part-9``. Or a URL that fsspec knows, such as
+        ``https://…`` or ``s3://…``, of which ``?`` is a part and no pattern.
+    format
+        "npy", "npz", "raw", "hdf5", "zarr", "parquet", "arrow" or "csv"; None for what the path's suffix says:
+        ``.npy``, ``.npz``, ``.bin``, ``.raw`` or ``.dat``, ``.h5``, ``.hdf5`` or ``.hdf``, ``.zarr``, ``.parquet`` or
+        ``.pq``, ``.arrow`` or ``.feather``, ``.csv``.
+    name
+        Of a format with several arrays, the array, such as "group/x" of HDF5, or the column; None for all of them.
+    dtype
+        The element type of the container: None for the file's. Elements are cast by NumPy's rule "same_kind". Of raw
+        elements, which say nothing themselves, this is the type that they have, and must be given.
+    shape
+        Of raw elements alone, their shape: None for one dimension of as many as there are.
+    offset
+        Of raw elements alone, the byte where they begin.
+    partition, block_size, grid
+        How the container is divided, as of a :class:`DistributedTensor`. The file may have been written by any number
+        of ranks, or by NumPy.
+    progress
+        Whether rank 0 shows a bar of tqdm where the call takes more than 2 seconds: None for where its standard error
+        is a terminal, and tqdm is installed.
+
+    Returns
+    -------
+    DistributedVector, DistributedTensor or dict
+        A vector of one dimension, a tensor of more. Of a format with several arrays, without name: a dictionary of
+        such by their names; but a Zarr store that is one array gives that.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a rank finds no such file.
+    FileError
+        If a rank cannot read it; or it is of another format, cut short or damaged, or changes meanwhile.
+    InvalidArgumentError
+        If the format is unknown, the dtype is not held, or the elements cannot be divided so.
+    InvalidTypeError
+        If the file's elements may not be cast to the dtype; or a column has text, times or missing values, for which
+        there are :func:`read_csv` and :func:`read_parquet`.
+    BackendUnavailableError
+        If a package is missing; ``pip install 'pydtl[io]'`` brings it, and ``'pydtl[remote]'`` what URLs need.
+    CollectiveMismatchError
+        If ranks pass different arguments, or find different files at the path.
+    MemoryError
+        If a rank's part cannot be allocated.
+
+    All on every rank, also where one rank alone has the reason.
+
+    Notes
+    -----
+    No rank has more than its part in memory, and a few MiB. An array in Fortran order is read as it lies, at less
+    speed; one that is compressed is unpacked by every rank up to the end of its part. The checksums of an ``.npz`` are
+    compared, but not those of several files.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np, os, tempfile
+    >>> with dtl.Context() as ctx, tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "squares.npy")
+    ...     np.save(path, np.arange(6) ** 2)
+    ...     vec = dtl.load(ctx, path, partition="cyclic")
+    ...     print(vec.gather_to())
+    [ 0  1  4  9 16 25]
+    """
+    check_context(ctx)
+    text = path_of(path)
+    of = format_of(format, text)
+    divided = division(partition, block_size, grid)
+    kept = None if dtype is None else _dtype(dtype)
+    if name is not None and not isinstance(name, str):
+        raise InvalidTypeError(f"name must be text, not {name!r} of type {type(name).__name__}")
+    extents = None if shape is None else integers("shape", shape)
+    options = Options(kept, extents, integer("offset", offset), name)
+    check_options(options, of.loads, f"the format {of.name}")
+    if options.offset < 0 or any(extent < 0 for extent in extents or ()):
+        raise InvalidArgumentError(f"offset {options.offset} or shape {extents} is negative")
+    agree(ctx, "load", f"path {text!r}, format {of.name}, {divided}, {options}")
+    with shown(ctx, "load", progress):
+        if of.tabular:
+            return _numbers(of.read_columns(ctx, "load", text, None if name is None else (name,), divided), text, name)
+        return read_file(ctx, "load", text, of, divided, options)
+
+
+def _numbers(columns: Columns, path: str, name: str | None) -> Any:
+    """Return the vectors of a table, or one of them, where numbers are all that it has. Not collective."""
+    for problem, where in (("text", columns.categories), ("missing values", columns.masks), ("times", columns.times)):
+        if where:
+            columns.close()
+            raise InvalidTypeError(
+                f"the column {next(iter(where))!r} of {path!r} has {problem}; read_csv and read_parquet return it"
+            )
+    return dict(columns) if name is None else columns[name]
+
+
+def _dtype(dtype: Any) -> np.dtype[Any]:
+    """Return a dtype that containers hold, in the byte order that was said."""
+    try:
+        resolved = np.dtype(dtype)
+    except (TypeError, ValueError, SyntaxError) as error:
+        raise InvalidArgumentError(f"unknown dtype {dtype!r}: {error}") from None
+    dtype_number(resolved.newbyteorder("="))
+    checked: np.dtype[Any] = resolved
+    return checked
+
+
+def format_of(name: Any, path: str) -> Format:
+    """Return the format of that name, or that the path's suffix says."""
+    suffix = suffix_of(path)
+    for of in FORMATS:
+        if name == of.name if name is not None else suffix in of.suffixes:
+            return of
+    names = ", ".join(of.name for of in FORMATS)
+    if name is not None:
+        raise InvalidArgumentError(f"format {name!r} is none of {names}")
+    raise InvalidArgumentError(f"the suffix {suffix!r} of {path!r} is of no format; say which: format= one of {names}")
+
+
+def read_file(ctx: Context, op: str, path: str, of: Format, divided: Division, options: Options) -> Any:
+    """Return what is in a file, after the ranks have agreed on the call. Collective."""
+    sources: dict[str, Source] = {}
+    made: dict[str, Any] = {}
+    try:
+        with file_step(ctx, op, "read", path):
+            sources = sources_of(of, path, options)
+            if options.name is not None and options.name not in sources:
+                raise InvalidArgumentError(f"{path!r} has no array {options.name!r}")
+            targets = {name: _target(name, source, options) for name, source in sources.items()}
+        agree(ctx, op, _described(path, sources))
+        for name, source in sources.items():
+            made[name] = _read(ctx, op, path, source, divided, targets[name])
+    except BaseException:
+        for c in made.values():
+            c.close()
+        raise
+    finally:
+        for source in sources.values():
+            source.close()
+    return next(iter(made.values())) if options.name is not None or list(made) == [""] else made
+
+
+def _target(name: str, source: Source, options: Options) -> np.dtype[Any]:
+    """Return the dtype of the container for an array."""
+    what = f"the array {name!r}" if name else "the array"
+    if not source.shape:
+        raise InvalidArgumentError(f"{what} has no dimensions; containers have one or more")
+    wanted = source.dtype if options.dtype is None else options.dtype
+    target: np.dtype[Any] = wanted.newbyteorder("=")
+    dtype_number(target)
+    if not np.can_cast(source.dtype, target, "same_kind"):
+        raise InvalidTypeError(f"{what} of {source.dtype} may not be cast to {target}")
+    return target
+
+
+def _described(path: str, sources: dict[str, Source]) -> str:
+    """Return what a rank has found in a file, for the error of ranks that found something else."""
+    arrays = ", ".join(f"{name} {source.dtype} {source.shape} {source.crc}" for name, source in sources.items())
+    return f"found in {path!r}: {arrays[:200]} ({zlib.crc32(arrays.encode()):08x})"
+
+
+def _read(ctx: Context, op: str, path: str, source: Source, divided: Division, dtype: np.dtype[Any]) -> Any:
+    """Return a container of an array. Collective."""
+    kind: Any = DistributedVector if len(source.shape) == 1 else DistributedTensor
+    made = kind._created(ctx, source.shape, dtype, divided)
+    try:
+
+        def read(at: tuple[int, ...], out: Array) -> None:
+            with file_step(ctx, op, "read", path):
+                for place, piece in pieces(at, out, STEP) if is_shown() else ((at, out),):
+                    _read_as(source, place, piece)
+                    advance(piece.nbytes)
+
+        expect(made.local_view().nbytes)
+        runs = runs_of(made)
+        with file_step(ctx, op, "read", path):
+            done = runs is not None and source.read_runs(runs)
+        if not done:
+            (fill_from_all if source.cheap and may_read_all(made) else fill)(made, read)
+        if source.sums is not None:
+            _check_sums(ctx, op, path, source)
+        agree(ctx, op)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def _read_as(source: Source, at: tuple[int, ...], out: Array) -> None:
+    """Read elements in the dtype of an array, whose memory may have gaps."""
+    if source.dtype == out.dtype and out.flags.c_contiguous:
+        source.read(at, out)
+        return
+    for place, piece in pieces(at, out, _PIECE):
+        part = np.empty(piece.shape, source.dtype)
+        source.read(place, part)
+        piece[...] = part
+
+
+def _check_sums(ctx: Context, op: str, path: str, source: Source) -> None:
+    """Raise FileError where what the ranks have read is not what was written. Collective."""
+    told = gather_object(ctx, source.sums.parts if source.sums is not None else [], 0)
+    with file_step(ctx, op, "read", path):
+        if told is not None:
+            size = math.prod(source.shape) * source.dtype.itemsize
+            if whole((part for parts in told for part in parts), size) != source.crc:
+                raise FileError(f"{path!r} is damaged: its checksum is not that of what was written")
+
+
+@algorithm
+def save(
+    c: Any,
+    path: Any,
+    *,
+    format: str | None = None,
+    compression: Any = None,
+    chunks: Any = None,
+    append: bool = False,
+    progress: bool | None = None,
+) -> None:
+    """Write the elements of a container to a file, each rank its part. Collective.
+
+    The file takes the place of an old one when it is whole: until then, and where the call fails or the program is
+    killed, the old one is as it was.
+
+    Parameters
+    ----------
+    c
+        A container, the same on every rank, divided in any way; or, for a format with several arrays, a mapping of
+        names to containers. Of a format of tables, vectors of one size, or what ``read_csv`` and ``read_parquet``
+        return, with its text and missing values.
+    path
+        The file, whose folder all ranks must have in common; or a URL that fsspec knows. Such a file is made on the
+        first rank's machine and sent when it is whole.
+    format
+        As of :func:`load`.
+    compression
+        Of HDF5, "gzip", "lzf" or "szip"; of Zarr, "zstd", "gzip" or "blosc"; of Parquet, "snappy", "gzip", "brotli",
+        "lz4" or "zstd"; of Arrow, "lz4" or "zstd". None is none for HDF5 and Arrow, "snappy" for Parquet, and what zarr
+        takes by itself for Zarr; False is none.
+    chunks
+        Of HDF5 and Zarr, the extents of a chunk: None for an HDF5 dataset that lies side by side, and for chunks of
+        about 2 MiB of whole rows of Zarr.
+    append
+        Whether to add rows to the array of an ``.npy`` file, or elements to a raw one, after its last one, in place of
+        a new file. Until all are on the disk, an ``.npy`` file's array is what it was. Of HDF5, rows are added to the
+        datasets of these names, which were saved with chunks or compression; a program that is killed meanwhile may
+        leave them longer, or the file damaged, as HDF5 keeps no copy. Of Zarr, rows are added to the arrays
+        of these names, with the chunks and compression that they have: a reader finds each array as it was, or with all
+        of the new rows. Of a format of tables, the path is a folder, to which a file ``part-0.parquet`` and so on is
+        added; ``load`` takes the folder for one table.
+    progress
+        As of :func:`load`.
+
+    Raises
+    ------
+    FileError
+        If a rank cannot write its part, such as for want of room; or the path is a folder's.
+    FileNotFoundError
+        If there is no such folder.
+    InvalidArgumentError
+        If the format is unknown, or holds one array where several are given.
+    InvalidTypeError
+        If c is no container, or path no path, or a table would have complex numbers.
+    BackendUnavailableError
+        As of :func:`load`.
+    CollectiveMismatchError
+        If ranks pass different containers or paths.
+
+    All on every rank, also where one rank alone has the reason; the old file is as it was, and nothing is left of the
+    new one.
+
+    Notes
+    -----
+    Elements are written in C order, whatever the division, so that NumPy reads the file, and any number of ranks does.
+    Ranks whose elements are not a range of rows, as of PARTITION_CYCLIC or a grid, exchange them in windows of 2 MiB,
+    and each writes long ranges.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np, os, tempfile
+    >>> with dtl.Context() as ctx, tempfile.TemporaryDirectory() as folder:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.arange(4), partition="cyclic")
+    ...     dtl.save(vec, os.path.join(folder, "numbers.npy"))
+    ...     np.load(os.path.join(folder, "numbers.npy")).tolist()
+    [0, 1, 2, 3]
+    """
+    arrays = dict(c._vectors if isinstance(c, Columns) else c) if isinstance(c, Mapping) else {"": c}
+    known = next((value for value in arrays.values() if isinstance(value, DistributedContainer)), None)
+    check_container("c", known if isinstance(c, Mapping) and known is not None else c)
+    assert known is not None
+    ctx = known.context
+    with local_step(ctx, "save"):
+        text = path_of(path)
+        of = format_of(format, text)
+        arrays = _checked(arrays, of, isinstance(c, Mapping))
+        if compression is not None and compression is not False and not isinstance(compression, str):
+            raise InvalidTypeError(f"compression must be the name of one, not of type {type(compression).__name__}")
+        options = Options(compression=compression, chunks=None if chunks is None else integers("chunks", chunks))
+        flag("append", append)
+        check_options(options, of.saves, f"the format {of.name}")
+        of.check(options)
+        if append and not of.tabular and options != Options():
+            raise InvalidArgumentError("compression and chunks are not for append=True: they stay as they are")
+        written = Written(arrays, c if isinstance(c, Columns) else None) if of.tabular else None
+    if state.under_way:
+        scheduler.wait_for(arrays)
+    held = bridge.hold(ctx, "save") if ctx.size > 1 else 0
+    try:
+        words = f"path {text!r}, format {of.name}, names {list(arrays)}, {options}, append {append}"
+        share(known, "save", words, also=tuple(arrays.values()))
+        with shown(ctx, "save", progress):
+            if of.tabular:
+                name = from_root(ctx, "save", "write", text, lambda: next_part(text)) if append else text
+                of.write_columns(ctx, "save", name, written, options)
+            elif append:
+                append_to_file(ctx, "save", text, of, arrays)
+            else:
+                write_file(ctx, "save", text, of, arrays, options)
+    finally:
+        if held:
+            bridge.let_go(held)
+
+
+def _checked(arrays: dict[Any, Any], of: Format, named: bool) -> dict[str, DistributedContainer]:
+    """Return the containers to save by their names."""
+    if named and not of.named:
+        raise InvalidArgumentError(f"the format {of.name} holds one array, without a name; save {len(arrays)} of them")
+    if not named and not of.unnamed:
+        arrays = {"data": arrays[""]}
+    first = next(iter(arrays.values())).context
+    for name, value in arrays.items():
+        if not isinstance(name, str) or (named and not name):
+            raise InvalidTypeError(f"the name of an array must be text, not {name!r}")
+        check_container(name or "c", value)
+        value._check_open()
+        value._check_numbers("save")
+        if value.context is not first:
+            raise InvalidArgumentError(f"{name!r} belongs to another context than the container before it")
+    return arrays
+
+
+def write_file(ctx: Context, op: str, path: str, of: Format, arrays: dict[str, Any], options: Options) -> None:
+    """Write containers to a file, after the ranks have agreed on the call. Collective."""
+    with replacement(ctx, op, path, of.folder) as new:
+        specs = {name: Spec(c.shape, c.dtype) for name, c in arrays.items()}
+        layout = from_root(ctx, op, "write", path, lambda: of.create(new.name, specs, options))
+        everyones = _write_parts(ctx, op, path, new.name, of, arrays, layout, new.alone)
+        with file_step(ctx, op, "write", path):
+            if everyones is not None:
+                of.complete(new.name, layout, everyones)
+        new.commit()
+
+
+def append_to_file(ctx: Context, op: str, path: str, of: Format, arrays: dict[str, Any]) -> None:
+    """Write the elements of containers after those of a file, which knows of them when they are there. Collective."""
+    with local_step(ctx, op):
+        if is_remote(path):
+            raise InvalidArgumentError(f"append is not for files elsewhere, such as {path!r}")
+    specs = {name: Spec(c.shape, c.dtype) for name, c in arrays.items()}
+    layout, before, after = from_root(ctx, op, "write", path, lambda: of.extend(path, specs))
+    try:
+        _write_parts(ctx, op, path, path, of, arrays, layout)
+        agree(ctx, op)
+    except BaseException:
+        if ctx.rank == 0:
+            with contextlib.suppress(OSError):
+                of.withdraw(path, before)
+        raise
+    with file_step(ctx, op, "write", path):
+        if ctx.rank == 0:
+            of.confirm(path, after)
+    agree(ctx, op)
+
+
+def _write_parts(
+    ctx: Context, op: str, path: str, name: str, of: Format, arrays: dict[str, Any], layout: Any, alone: bool = False
+) -> list[Any] | None:
+    """Write each rank's parts, and return what the ranks tell of them, on the root. Collective.
+
+    Where the root is to be alone, it gets the parts of the others and writes all.
+    """
+    units = of.units(layout)
+    turns = ctx.size if of.takes_turns(layout) and not alone else 0
+    sink = Sink()
+    try:
+        with file_step(ctx, op, "write", path):
+            if ctx.rank == 0 or not alone:
+                sink = of.sink(name, layout)
+        expect(sum(c.nbytes if alone else c.local_view().nbytes for c in arrays.values()))
+        for key, c in arrays.items():
+            runs = None if alone else runs_of(c)
+            with file_step(ctx, op, "write", path):
+                done = runs is not None and sink.write_runs(key, runs)
+            if done:
+                continue
+            unit, first = units.get(key, Unit())
+            for at, elements in blocks_of(c, unit, alone, first):
+                if alone and ctx.rank:
+                    continue
+                for turn in range(turns):
+                    with file_step(ctx, op, "write", path):
+                        if turn == ctx.rank:
+                            sink.write(key, at, elements)
+                    agree(ctx, op)
+                split = is_shown() and not turns and key not in units
+                with file_step(ctx, op, "write", path):
+                    for place, piece in pieces(at, elements, STEP) if split else ((at, elements),):
+                        if not turns:
+                            sink.write(key, place, piece)
+                        advance(piece.nbytes)
+        with file_step(ctx, op, "write", path):
+            told = sink.finish()
+    finally:
+        sink.close()
+    everyones = gather_object(ctx, told, 0)
+    return everyones[:1] if alone and everyones is not None else everyones

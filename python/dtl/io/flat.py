@@ -1,0 +1,191 @@
+"""Arrays whose elements lie in a file in C order, side by side: every rank reads and writes its own bytes."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import FileError
+from .blocks import Runs, linear, pieces
+from .checksums import Checksum
+from .formats import Array, Sink, Source, Spec
+from .remote import RemoteFile
+from .steps import is_remote, open_file
+
+#: The most bytes of one call of the system, and the bytes of a piece that is summed while it is in the cache.
+_CALL, _PIECE = 1 << 30, 1 << 20
+
+
+def bytes_of(elements: Array) -> Array:
+    """Return the memory of a contiguous array, as an array of bytes."""
+    return elements.reshape(-1).view(np.uint8)
+
+
+class LocalFile:
+    """A file of a file system, of which ranges of bytes are read."""
+
+    def __init__(self, path: str) -> None:
+        self.descriptor = open_file(path)
+        self.state = self.look()
+        self.size = self.state[0]
+
+    def look(self) -> tuple[Any, ...]:
+        """Return the size, and what else changes with the file."""
+        state = os.fstat(self.descriptor)
+        return state.st_size, state.st_mtime_ns
+
+    def read_into(self, data: Array, place: int) -> None:
+        """Fill an array of bytes from a place of the file on."""
+        done = 0
+        while done < len(data):
+            got = os.preadv(self.descriptor, [data[done : done + _CALL]], place + done)
+            if not got:
+                raise FileError(f"the file ends at byte {place + done}, where {len(data) - done} more were wanted")
+            done += got
+
+    def close(self) -> None:
+        """Let the file go."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+
+def write_at(descriptor: int, data: Any, place: int) -> None:
+    """Write all of some bytes to a place of a file."""
+    data = memoryview(data)
+    done = 0
+    while done < len(data):
+        done += os.pwrite(descriptor, data[done : done + _CALL], place + done)
+
+
+class FlatSource(Source):
+    """An array from a byte of a file on, in C order."""
+
+    def __init__(self, path: str, offset: int, spec: Spec, crc: int | None = None) -> None:
+        self.shape, self.dtype = spec
+        self.crc = crc
+        self.sums = None if crc is None else Checksum()
+        self._offset = offset
+        self._path = path
+        self._file: Any = RemoteFile(path) if is_remote(path) else LocalFile(path)
+        self.cheap = crc is None and not is_remote(path)
+        wanted = offset + math.prod(self.shape) * self.dtype.itemsize
+        if self._file.size < wanted:
+            self.close()
+            raise FileError(f"{path!r} is cut short: it has {self._file.size} bytes of {wanted}")
+
+    def read(self, at: tuple[int, ...], out: Array) -> None:
+        """Fill a contiguous array with the elements from an index on."""
+        data, start = bytes_of(out), linear(at, self.shape) * self.dtype.itemsize
+        if self.sums is None:
+            self._file.read_into(data, self._offset + start)
+        else:
+            for lo in range(0, len(data), _PIECE):
+                piece = data[lo : lo + _PIECE]
+                self._file.read_into(piece, self._offset + start + lo)
+                self.sums.add(start + lo, piece)
+        self._check()
+
+    def _check(self) -> None:
+        if self._file.look() != self._file.state:
+            raise FileError(f"{self._path!r} changed while it was read")
+
+    def read_runs(self, runs: Runs) -> bool:
+        """Fill runs with their elements, where their memory is of the file's dtype."""
+        if self.sums is not None or runs.elements.dtype != self.dtype or not isinstance(self._file, LocalFile):
+            return False
+        for elements, starts in runs.slabs():
+            own = np.ascontiguousarray(elements)
+            data, step = memoryview(bytes_of(own)), own.nbytes // max(1, len(starts))
+            for lo, start in zip(range(0, len(data), max(1, step)), starts):
+                place = self._offset + start * self.dtype.itemsize
+                if os.preadv(self._file.descriptor, [data[lo : lo + step]], place) != step:
+                    self._file.read_into(bytes_of(own)[lo : lo + step], place)
+            if own is not elements:
+                elements[...] = own
+        self._check()
+        return True
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._file.close()
+
+
+class FortranSource(Source):
+    """An array from a byte of a file on, in Fortran order, of which each rank's elements lie apart."""
+
+    def __init__(self, path: str, offset: int, spec: Spec) -> None:
+        self.shape, self.dtype = spec
+        FlatSource(path, offset, spec).close()  # which looks whether it is complete
+        self._elements: Array = None
+        if math.prod(spec.shape) and is_remote(path):  # of which all is read, because no rank's elements lie together
+            whole = np.empty(math.prod(spec.shape), spec.dtype)
+            RemoteFile(path).read_into(bytes_of(whole), offset)
+            self._elements = whole.reshape(spec.shape, order="F")
+        elif math.prod(spec.shape):
+            self._elements = np.memmap(path, spec.dtype, "r", offset, spec.shape, "F")
+
+    def read(self, at: tuple[int, ...], out: Array) -> None:
+        """Fill an array with the elements from an index on."""
+        if self._elements is not None:
+            out[...] = self._elements[at[:-1]][at[-1] : at[-1] + len(out)]
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._elements = None
+
+
+class FlatSink(Sink):
+    """A file with arrays in C order, each from a byte on, of which every rank writes its part."""
+
+    def __init__(self, path: str, places: dict[str, tuple[int, Spec]], summed: bool = False) -> None:
+        self._places = places
+        self._sums = {name: Checksum() for name in places} if summed else {}
+        self._file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+
+    def write(self, name: str, at: tuple[int, ...], elements: Array) -> None:
+        """Write elements, from an index on."""
+        offset, spec = self._places[name]
+        sums = self._sums.get(name)
+        limit = _PIECE if sums is not None or not elements.flags.c_contiguous else max(elements.nbytes, 1)
+        for place, piece in pieces(at, elements, limit):
+            data, start = bytes_of(np.ascontiguousarray(piece)), linear(place, spec.shape) * spec.dtype.itemsize
+            write_at(self._file, data, offset + start)
+            if sums is not None:
+                sums.add(start, data)
+
+    def write_runs(self, name: str, runs: Runs) -> bool:
+        """Write runs, where no checksum is wanted."""
+        if self._sums:
+            return False
+        offset, spec = self._places[name]
+        for elements, starts in runs.slabs():
+            own = np.ascontiguousarray(elements)
+            data, step = memoryview(bytes_of(own)), own.nbytes // max(1, len(starts))
+            for lo, start in zip(range(0, len(data), max(1, step)), starts):
+                place = offset + start * spec.dtype.itemsize
+                if os.pwrite(self._file, data[lo : lo + step], place) != step:
+                    write_at(self._file, data[lo : lo + step], place)
+        return True
+
+    def finish(self) -> dict[str, Any]:
+        """Bring what was written to the disk, and return the checksums of this rank's parts."""
+        os.fsync(self._file)
+        self.close()
+        return {name: sums.parts for name, sums in self._sums.items()}
+
+    def close(self) -> None:
+        """Let the file go."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
+def make_room(path: str, head: bytes, size: int) -> None:
+    """Write the head of a file that exists, and give it its size."""
+    with open(path, "r+b") as file:
+        file.write(head)
+        file.truncate(size)

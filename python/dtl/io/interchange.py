@@ -1,0 +1,100 @@
+"""Columns of Arrow's tables in memory, such as those of pyarrow, pandas and polars, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..comm.objects import allgather_object
+from ..containers.layout import Division
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import local_step, root_number
+from ..runtime.context import Context
+from .arrow import Column, Table, completed, pyarrow
+from .formats import needs
+
+
+def _pyarrow() -> Any:
+    """Return the package, of a version that knows the PyCapsule interface."""
+    pa = pyarrow("Arrow")
+    if not hasattr(pa.Table, "__arrow_c_stream__"):
+        raise needs("pyarrow", "Arrow's PyCapsule interface", ImportError(f"pyarrow {pa.__version__} is older than 14"))
+    return pa
+
+
+def _table(pa: Any, table: Any) -> Any:
+    """Return a table of pyarrow's of what a rank passed."""
+    if hasattr(table, "__arrow_c_stream__") and not isinstance(table, type):
+        return pa.table(table)
+    if type(table).__module__.partition(".")[0] == "pandas" and hasattr(table, "columns"):  # older than 2.2
+        return pa.Table.from_pandas(table)
+    raise InvalidTypeError(f"table of type {type(table).__name__} has no method __arrow_c_stream__, as Arrow's have")
+
+
+def columns_of(ctx: Context, op: str, table: Any, divided: Division, made: Table) -> Table:
+    """Return columns, given as empty ones, of each rank's rows, one rank's after the other's. Collective."""
+    with local_step(ctx, op):
+        pa = _pyarrow()
+        mine = None if table is None else _table(pa, table)
+        fields = None if mine is None else [(field.name, field.type) for field in mine.schema]
+    found = [of_rank for of_rank in allgather_object(ctx, fields) if of_rank is not None]
+    with local_step(ctx, op):
+        kinds = _common(pa, found)
+        read = [Column(name, kind, 0 if mine is None else len(mine), pa) for name, kind in kinds]
+        if mine is not None:
+            for batch in mine.cast(pa.schema(kinds)).to_batches():
+                for each, array in zip(read, batch.columns):
+                    each.add(array)
+    return completed(ctx, op, read, {}, divided, made)
+
+
+def _common(pa: Any, found: list[list[tuple[str, Any]]]) -> list[tuple[str, Any]]:
+    """Return the names and types of the columns that the ranks' tables have, some of which may have no values."""
+    if not found or not found[0]:
+        raise InvalidArgumentError("no rank has a table with columns")
+    names = [name for name, _ in found[0]]
+    if len(set(names)) < len(names):
+        raise InvalidArgumentError(f"the table has two columns of one name: {names}")
+    kinds = [kind for _, kind in found[0]]
+    for other in found[1:]:
+        if [name for name, _ in other] != names:
+            raise InvalidArgumentError(
+                f"one rank's table has the columns {names}, another's {[each[0] for each in other]}"
+            )
+        for number, (name, kind) in enumerate(other):
+            if pa.types.is_null(kinds[number]):
+                kinds[number] = kind
+            elif kind != kinds[number] and not pa.types.is_null(kind):
+                raise InvalidArgumentError(
+                    f"the column {name!r} is of {kinds[number]} on one rank, and of {kind} on another"
+                )
+    return list(zip(names, kinds))
+
+
+def _decoded(pa: Any, columns: Any, parts: list[Any]) -> Any:
+    """Return the table of some rows, in which text is text."""
+    masks = dict(zip(columns.masks, parts[len(columns) :]))
+    arrays = {name: columns._array(pa, name, part, masks.get(name)) for name, part in zip(columns, parts)}
+    for name in columns.categories:
+        arrays[name] = arrays[name].dictionary_decode()
+    return pa.table(arrays)
+
+
+def local_table(columns: Any) -> Any:
+    """Return a table of this rank's rows. Not collective."""
+    return _decoded(_pyarrow(), columns, [vec.local_view() for vec in _vectors(columns)])
+
+
+def gathered(columns: Any, op: str, root: Any) -> Any:
+    """Return a table of all rows on root; None elsewhere. Collective."""
+    vectors = _vectors(columns)
+    if not vectors:
+        raise InvalidArgumentError("there are no columns")
+    number = root_number(vectors[0].context, root)
+    with local_step(vectors[0].context, op):
+        pa = pyarrow("Arrow")
+    parts = [vec.gather_to(number) for vec in vectors]
+    return _decoded(pa, columns, parts) if parts[0] is not None else None
+
+
+def _vectors(columns: Any) -> list[Any]:
+    return [*columns._vectors.values(), *columns.masks.values()]

@@ -1,0 +1,168 @@
+"""The formats of one array: NumPy's .npy, and elements without anything else."""
+
+from __future__ import annotations
+
+import ast
+import io
+import math
+import os
+import struct
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from ..exceptions import FileError, InvalidArgumentError
+from .flat import FlatSink, FlatSource, FortranSource, make_room
+from .formats import Format, Options, Source, Spec
+from .remote import open_binary, size_of
+
+_MAGIC = b"\x93NUMPY"
+
+#: The longest header that is read: NumPy's own are padded to a few hundred bytes.
+_LONGEST = 1 << 20
+
+
+def header(spec: Spec) -> bytes:
+    """Return what stands before the elements."""
+    out = io.BytesIO()
+    described = {"descr": np.lib.format.dtype_to_descr(spec.dtype), "fortran_order": False, "shape": spec.shape}
+    np.lib.format.write_array_header_1_0(out, described)
+    return out.getvalue()
+
+
+def read_header(file: BinaryIO) -> tuple[Spec, bool]:
+    """Return what the header before the elements says, and whether they are in Fortran order."""
+    start = file.read(8)
+    if len(start) < 8 or start[:6] != _MAGIC:
+        raise FileError(f"the file begins with {start[:6]!r}, not with {_MAGIC!r} as an array of NumPy's does")
+    form = {1: "<H", 2: "<I", 3: "<I"}.get(start[6])
+    if form is None:
+        raise FileError(f"version {start[6]}.{start[7]} of the format is not known")
+    length = struct.unpack(form, file.read(struct.calcsize(form)))[0]
+    if length > _LONGEST:
+        raise FileError(f"a header of {length} bytes; the longest has {_LONGEST}")
+    text = file.read(length)
+    if len(text) < length:
+        raise FileError(f"the file ends in the header, after {len(text)} bytes of {length}")
+    described: Any = ast.literal_eval(text.decode("utf-8" if start[6] == 3 else "latin-1").strip())
+    shape, descr, fortran = described["shape"], described["descr"], described["fortran_order"]
+    if not isinstance(shape, tuple) or not all(type(extent) is int and extent >= 0 for extent in shape):
+        raise FileError(f"the header says shape {shape!r}")
+    return Spec(shape, np.dtype(descr)), bool(fortran)
+
+
+class Npy(Format):
+    """NumPy's format of one array."""
+
+    name = "npy"
+    suffixes = (".npy",)
+
+    def sources(self, path: str, options: Options) -> dict[str, Source]:
+        """Return the array of a file."""
+        with open_binary(path) as file:
+            spec, fortran = read_header(file)
+            offset = file.tell()
+        if fortran and len(spec.shape) > 1:
+            return {"": FortranSource(path, offset, spec)}
+        return {"": FlatSource(path, offset, spec)}
+
+    def create(self, path: str, arrays: dict[str, Spec], options: Options) -> Any:
+        """Write the header."""
+        spec = arrays[""]
+        head = header(spec)
+        make_room(path, head, len(head) + math.prod(spec.shape) * spec.dtype.itemsize)
+        return {"": (len(head), spec)}
+
+    def extend(self, path: str, arrays: dict[str, Spec]) -> tuple[Any, int, bytes]:
+        """Return where further rows go: after those that there are, whose number the header says at the end."""
+        spec = arrays[""]
+        with open_binary(path) as file:
+            old, fortran = read_header(file)
+            offset = file.tell()
+        if (
+            (fortran and len(old.shape) > 1)
+            or old.dtype != spec.dtype
+            or old.shape[1:] != spec.shape[1:]
+            or not old.shape
+        ):
+            raise InvalidArgumentError(
+                f"{path!r} has an array of {old.dtype} of shape {old.shape}{' in Fortran order' * fortran}, to which "
+                f"{spec.dtype} of shape {spec.shape} cannot be appended"
+            )
+        head = header(Spec((old.shape[0] + spec.shape[0], *old.shape[1:]), old.dtype))
+        if len(head) != offset:
+            raise FileError(
+                f"the header of {path!r}, of {offset} bytes, has no room for the new shape; load and save it"
+            )
+        end = offset + _size(old)
+        return {"": (end, spec)}, end, head
+
+    def withdraw(self, path: str, before: int) -> None:
+        """Give the file the size that it had."""
+        os.truncate(path, before)
+
+    def confirm(self, path: str, after: bytes) -> None:
+        """Write the header that counts the new rows, if there is one."""
+        if after:
+            with open(path, "r+b", buffering=0) as file:
+                file.write(after)
+                os.fsync(file.fileno())
+
+    def sink(self, path: str, layout: Any) -> FlatSink:
+        """Return what this rank writes to."""
+        return FlatSink(path, layout)
+
+
+def _size(spec: Spec) -> int:
+    return math.prod(spec.shape) * int(spec.dtype.itemsize)
+
+
+class Raw(Format):
+    """Elements in C order and the machine's byte order, and nothing else."""
+
+    name = "raw"
+    suffixes = (".bin", ".raw", ".dat")
+    loads = ("dtype", "shape", "offset")
+
+    def sources(self, path: str, options: Options) -> dict[str, Source]:
+        """Return the elements of a file, of the shape that the caller says, or as many as there are."""
+        if options.dtype is None:
+            raise InvalidArgumentError("dtype is missing: a file of raw elements does not say it")
+        dtype, shape = np.dtype(options.dtype), options.shape
+        if shape is None:
+            size = size_of(path) - options.offset
+            if size < 0 or size % dtype.itemsize:
+                raise FileError(
+                    f"{path!r} has {size} bytes from {options.offset} on, which is no number of {dtype} elements"
+                )
+            shape = (size // dtype.itemsize,)
+        return {"": FlatSource(path, options.offset, Spec(shape, dtype))}
+
+    def extend(self, path: str, arrays: dict[str, Spec]) -> tuple[Any, int, bytes]:
+        """Return where further elements go: after those that there are."""
+        spec = arrays[""]
+        end = size_of(path)
+        if end % spec.dtype.itemsize:
+            raise InvalidArgumentError(f"{path!r} has {end} bytes, which is no number of {spec.dtype} elements")
+        return {"": (end, spec)}, end, b""
+
+    def create(self, path: str, arrays: dict[str, Spec], options: Options) -> Any:
+        """Give the file its size."""
+        spec = arrays[""]
+        make_room(path, b"", math.prod(spec.shape) * spec.dtype.itemsize)
+        return {"": (0, spec)}
+
+    def withdraw(self, path: str, before: int) -> None:
+        """Give the file the size that it had."""
+        os.truncate(path, before)
+
+    def confirm(self, path: str, after: bytes) -> None:
+        """Write the header that counts the new rows, if there is one."""
+        if after:
+            with open(path, "r+b", buffering=0) as file:
+                file.write(after)
+                os.fsync(file.fileno())
+
+    def sink(self, path: str, layout: Any) -> FlatSink:
+        """Return what this rank writes to."""
+        return FlatSink(path, layout)

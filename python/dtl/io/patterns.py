@@ -1,0 +1,125 @@
+"""Several files as one: a path with ``*``, ``?`` or ``[`` stands for all files of such names, one after the other."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from bisect import bisect_right
+from typing import Any, Callable, Iterator
+
+import numpy as np
+
+from ..exceptions import FileError, FileNotFoundError, InvalidArgumentError
+from .formats import Array, Format, Options, Source, Spec
+from .remote import remote_files, suffix_of
+from .steps import is_remote
+
+
+def files_of(path: str) -> list[str] | None:
+    """Return the files that a pattern stands for, numbers in their names in order; None where the path is a file's."""
+    if is_remote(path):
+        found = remote_files(path)
+    elif not glob.has_magic(path) or os.path.exists(path):
+        return None
+    else:
+        found = glob.glob(path)
+    if found is None:
+        return None
+    if not found:
+        raise FileNotFoundError(f"no file is called {path!r}")
+    return sorted(found, key=lambda name: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)])
+
+
+def table_files(path: str) -> list[str] | None:
+    """Return the files of a table that is a pattern, or a folder of such files; None where the path is a file's."""
+    if is_remote(path) or not os.path.isdir(path):
+        return files_of(path)
+    return files_of(f"{glob.escape(path)}/*{suffix_of(path)}")
+
+
+def next_part(path: str) -> str:
+    """Return the name of a further file of a table that is a folder, which is made where there is none."""
+    if is_remote(path):
+        raise InvalidArgumentError(f"append is not for files elsewhere, such as {path!r}")
+    if not os.path.isdir(path):
+        if os.path.lexists(path):
+            raise InvalidArgumentError(f"{path!r} is a file; tables are appended to a folder, as one more file there")
+        os.mkdir(path)
+    numbers = [re.fullmatch(r"part-(\d+)", os.path.splitext(name)[0]) for name in os.listdir(path)]
+    number = max((int(found[1]) for found in numbers if found), default=-1) + 1
+    return os.path.join(path, f"part-{number}{suffix_of(path)}")
+
+
+def sources_of(of: Format, path: str, options: Options) -> dict[str, Source]:
+    """Return the arrays of a file, or of the files of a pattern, joined along dimension 0."""
+    files = files_of(path)
+    if files is None:
+        return of.sources(path, options)
+    specs: list[dict[str, Spec]] = []
+    for file in files:
+        opened = of.sources(file, options)
+        specs.append({name: Spec(source.shape, source.dtype) for name, source in opened.items()})
+        for source in opened.values():
+            source.close()
+        if list(specs[-1]) != list(specs[0]):
+            raise FileError(f"{file!r} has the arrays {list(specs[-1])}, and {files[0]!r} {list(specs[0])}")
+    return {name: JoinedSource(of, files, [spec[name] for spec in specs], options, name) for name in specs[0]}
+
+
+class JoinedSource(Source):
+    """An array of several files. Each is opened while elements of it are read."""
+
+    def __init__(self, of: Format, files: list[str], specs: list[Spec], options: Options, name: str) -> None:
+        for file, spec in zip(files, specs):
+            if not spec.shape or spec.shape[1:] != specs[0].shape[1:] or spec.dtype != specs[0].dtype:
+                raise FileError(
+                    f"the array of {file!r}, {spec.dtype} of shape {spec.shape}, does not go with that of "
+                    f"{files[0]!r}, {specs[0].dtype} of shape {specs[0].shape}"
+                )
+        self._starts = np.cumsum([0, *(spec.shape[0] for spec in specs)]).tolist()
+        self._of, self._files, self._name = of, files, name
+        self._options = options._replace(name=name) if of.named and name else options
+        self.shape = (self._starts[-1], *specs[0].shape[1:])
+        self.dtype = specs[0].dtype
+
+    def read(self, at: tuple[int, ...], out: Array) -> None:
+        """Fill a contiguous array with the elements from an index on."""
+        number, done = bisect_right(self._starts, at[0]) - 1, 0
+        while done < len(out):
+            start, end = self._starts[number], self._starts[number + 1]
+            rows = len(out) if len(at) > 1 else min(len(out) - done, end - at[0] - done)
+            if rows:
+                opened = self._of.sources(self._files[number], self._options)
+                try:
+                    opened[self._name].read((at[0] + done - start, *at[1:]), out[done : done + rows])
+                finally:
+                    for source in opened.values():
+                        source.close()
+            done += rows
+            number += 1
+
+
+class JoinedTable:
+    """The groups of rows of several files."""
+
+    def __init__(self, opened: Callable[[str], Any], files: list[str]) -> None:
+        self._opened, self._files = opened, files
+        self._last: Any = (-1, None)
+        starts, self._groups = [0], []
+        for number, name in enumerate(files):
+            file = opened(name)
+            if number == 0:
+                self.schema, self._pa = file.schema, file._pa
+            if file.schema.names != self.schema.names or file.schema.types != self.schema.types:
+                raise FileError(f"the columns of {name!r} are not those of {files[0]!r}")
+            self._groups += [(number, group) for group in range(len(file.starts) - 1)]
+            starts += (starts[-1] + file.starts[1:]).tolist()
+        self.starts = np.array(starts)
+
+    def batches(self, number: int, names: list[str]) -> Iterator[Any]:
+        """Yield the rows of a group in batches."""
+        file, group = self._groups[number]
+        if self._last[0] != file:
+            self._last = (file, self._opened(self._files[file]))
+        yield from self._last[1].batches(group, names)

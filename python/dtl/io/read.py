@@ -1,0 +1,186 @@
+"""Tables read as columns, with their text and their missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._native.arguments import listed
+from ..containers.layout import Division, division
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..policies import Partition, PartitionLike
+from ..runtime.agreement import agree, check_context, collective
+from ..runtime.context import Context
+from ..runtime.scheduler import in_one_turn
+from .columns import Columns
+from .csv_lines import read_lines
+from .progress import shown
+from .steps import path_of
+from .tables import Parquet
+
+
+@in_one_turn
+@collective
+def read_parquet(
+    ctx: Context,
+    path: Any,
+    columns: Any = None,
+    *,
+    partition: PartitionLike = Partition.BLOCK,
+    block_size: int | None = None,
+    progress: bool | None = None,
+) -> Columns:
+    """Return the columns of a Parquet file as vectors, of which each rank reads its rows. Collective.
+
+    Parameters
+    ----------
+    ctx
+        The ranks. Each opens the file by itself, and all pass the same arguments.
+    path
+        The file, or a pattern of several, or a URL, as of :func:`load`.
+    columns
+        The names of the columns to read; None for all.
+    partition, block_size
+        How the vectors are divided, as of a :class:`DistributedVector`.
+    progress
+        Whether rank 0 shows a bar, as of :func:`load`.
+
+    Returns
+    -------
+    Columns
+        A mapping of names to vectors. Text comes as codes, dates and times as int64; where values are missing there is
+        a mask.
+
+    Raises
+    ------
+    FileNotFoundError, FileError
+        As of :func:`load`.
+    InvalidArgumentError
+        If there is no such column.
+    InvalidTypeError
+        If a column is of a type that vectors do not hold, such as lists or decimal numbers.
+    CollectiveMismatchError
+        If ranks pass different arguments, or find different files at the path.
+    BackendUnavailableError
+        If pyarrow is missing; ``pip install 'pydtl[io]'`` brings it.
+
+    All on every rank, also where one rank alone has the reason.
+
+    Notes
+    -----
+    Each rank reads the groups of rows in which its rows are: the group at the border of two ranks' parts is read by
+    both.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np, os, tempfile
+    >>> with dtl.Context() as ctx, tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "numbers.parquet")
+    ...     dtl.save({"n": dtl.DistributedVector.from_numpy(ctx, np.arange(4))}, path)
+    ...     with dtl.read_parquet(ctx, path) as columns:
+    ...         print(columns, columns["n"].gather_to())
+    <dtl.Columns: n int64> [0 1 2 3]
+    """
+    check_context(ctx)
+    text, names, divided = _arguments(path, columns, partition, block_size)
+    agree(ctx, "read_parquet", f"path {text!r}, columns {names}, {divided}")
+    with shown(ctx, "read_parquet", progress):
+        return Parquet().read_columns(ctx, "read_parquet", text, names, divided)
+
+
+@in_one_turn
+@collective
+def read_csv(
+    ctx: Context,
+    path: Any,
+    columns: Any = None,
+    *,
+    delimiter: str = ",",
+    dtypes: Any = None,
+    partition: PartitionLike = Partition.BLOCK,
+    block_size: int | None = None,
+    progress: bool | None = None,
+) -> Columns:
+    """Return the columns of a CSV file as vectors, of which each rank reads the lines in its share. Collective.
+
+    Parameters
+    ----------
+    ctx
+        The ranks. Each opens the file by itself, and all pass the same arguments.
+    path
+        The file, or a pattern of several, or a URL, as of :func:`load`. The first line of each has the names of the
+        columns.
+    columns
+        The names of the columns to read; None for all.
+    delimiter
+        What stands between values, one character.
+    dtypes
+        A mapping of names of columns to their dtypes, or to ``str`` for text. Other columns are of bool, int64,
+        float64, dates and times, or text, as all their values allow.
+    partition, block_size
+        How the vectors are divided, as of a :class:`DistributedVector`.
+    progress
+        Whether rank 0 shows a bar, as of :func:`load`.
+
+    Returns
+    -------
+    Columns
+        A mapping of names to vectors. Text comes as codes, dates and times as int64; where values are missing (an empty
+        field, NA, N/A, null, NULL or None that is not in quotes) there is a mask.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a rank finds no such file.
+    FileError
+        If a rank cannot read it; a line has more or fewer values than the first one; or a value is not of the dtype
+        that was said.
+    InvalidArgumentError, InvalidTypeError, CollectiveMismatchError, BackendUnavailableError
+        As of :func:`read_parquet`.
+
+    All on every rank, also where one rank alone has the reason.
+
+    Notes
+    -----
+    Values in quotes may have newlines: the ranks count the quotes, to know which newlines end a line. The types are
+    told from the beginning of each rank's lines, and again from all lines where a value does not fit.
+
+    Examples
+    --------
+    >>> import dtl, os, tempfile
+    >>> with dtl.Context() as ctx, tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "towns.csv")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write(os.linesep.join(["town,people", "Ulm,126", "Bonn,332", "Ulm,NA", ""]))
+    ...     with dtl.read_csv(ctx, path) as columns:
+    ...         print(columns["town"].gather_to(), columns.categories["town"], columns.masks["people"].gather_to())
+    [1 0 1] ['Bonn', 'Ulm'] [False False  True]
+    """
+    check_context(ctx)
+    text, names, divided = _arguments(path, columns, partition, block_size)
+    if not isinstance(delimiter, str) or len(delimiter.encode("utf-8", "replace")) != 1 or delimiter in '"\r\n\0':
+        raise InvalidArgumentError(
+            f"delimiter {delimiter!r} is not one character of ASCII other than a quote or newline"
+        )
+    if dtypes is not None and not isinstance(dtypes, Mapping):
+        raise InvalidTypeError(f"dtypes must be a mapping of names, not of type {type(dtypes).__name__}")
+    said = {} if dtypes is None else dict(dtypes)
+    agree(ctx, "read_csv", f"path {text!r}, columns {names}, delimiter {delimiter!r}, dtypes {said}, {divided}")
+    with shown(ctx, "read_csv", progress):
+        return read_lines(ctx, "read_csv", text, delimiter, names, said, divided)
+
+
+def _arguments(path: Any, columns: Any, partition: Any, block_size: Any) -> tuple[str, Any, Division]:
+    """Return the arguments that both have."""
+    names = None
+    if columns is not None:
+        if isinstance(columns, (str, bytes)):
+            raise InvalidTypeError(f"columns must be a list of names, not {columns!r}")
+        try:
+            names = tuple(listed(columns))
+        except TypeError:
+            raise InvalidTypeError(f"columns must be a list of names, not {columns!r}") from None
+        for name in names:
+            if not isinstance(name, str):
+                raise InvalidTypeError(f"the name of a column must be text, not {name!r}")
+    return path_of(path), names, division(partition, block_size)

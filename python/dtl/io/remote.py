@@ -1,0 +1,213 @@
+"""Files elsewhere, such as on web servers and in object stores, by fsspec: ``https://…``, ``s3://…``, ``memory://…``."""
+
+from __future__ import annotations
+
+import glob
+import io
+import os
+import re
+import shutil
+import tempfile
+from contextlib import contextmanager
+from typing import Any, BinaryIO, Iterator, cast
+
+import numpy as np
+
+from ..exceptions import BackendUnavailableError, DTLError, FileError
+from .formats import Array
+from .replacing import Replacement
+from .steps import is_remote, open_file
+
+#: The bytes of one request, and of a piece of a file that is looked at in pieces.
+_REQUEST, _BLOCK = 32 << 20, 4 << 20
+
+
+def suffix_of(path: str) -> str:
+    """Return what stands behind the last dot of a path's last part, in lower case."""
+    if is_remote(path):
+        path = re.split(r"[?#]", path, maxsplit=1)[0]
+    return os.path.splitext(path.rstrip("/"))[1].lower()
+
+
+@contextmanager
+def _asked(path: str) -> Iterator[None]:
+    """Raise what a store's library raises, which may be of any class, as an error of files."""
+    try:
+        yield
+    except (OSError, MemoryError, DTLError):
+        raise
+    except ImportError as error:
+        raise BackendUnavailableError(f"{path!r} needs a package: {error}") from None
+    except Exception as error:
+        raise OSError(f"{type(error).__name__}: {error}".rstrip(": ")) from error
+
+
+def store_of(path: str) -> tuple[Any, str]:
+    """Return the file system of a URL, and the name of the file there."""
+    try:
+        import fsspec  # type: ignore[import-untyped,import-not-found,unused-ignore]
+    except ImportError as error:
+        raise BackendUnavailableError(f"{path!r} needs fsspec: pip install 'pydtl[remote]' ({error})") from None
+    with _asked(path):
+        store, name = fsspec.core.url_to_fs(path)
+        return store, name
+
+
+class RemoteFile:
+    """A file elsewhere, of which ranges of bytes are read."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._store, self._name = store_of(path)
+        self.state = self.look()
+        self.size = self.state[0]
+
+    def look(self) -> tuple[Any, ...]:
+        """Return the size, and what else changes with the file."""
+        with _asked(self._path):
+            self._store.invalidate_cache()
+            found = self._store.info(self._name)
+        if found.get("type") == "directory":
+            raise OSError("is a directory")
+        if found.get("size") is None:
+            raise FileError(f"nobody says how many bytes {self._path!r} has")
+        return (found["size"], *(str(found.get(key)) for key in ("ETag", "mtime", "LastModified", "created")))
+
+    def read_into(self, data: Array, place: int) -> None:
+        """Fill an array of bytes from a place of the file on."""
+        for lo in range(0, len(data), _REQUEST):
+            hi = min(lo + _REQUEST, len(data))
+            with _asked(self._path):
+                got = self._store.cat_file(self._name, start=place + lo, end=place + hi)
+            if len(got) == self.size > hi - lo:  # of a server that sends all of it, whatever is asked for
+                got = memoryview(got)[place + lo : place + hi]
+            if len(got) != hi - lo:
+                raise FileError(f"{hi - lo} bytes from {place + lo} on were wanted, and {len(got)} came")
+            data[lo:hi] = np.frombuffer(got, np.uint8)
+
+    def close(self) -> None:
+        """Let the file go."""
+
+
+class RemoteBytes:
+    """The bytes of a file elsewhere as a sequence that is sliced, and keeps what it got."""
+
+    def __init__(self, path: str) -> None:
+        self._file = RemoteFile(path)
+        self._blocks: dict[int, Array] = {}
+
+    def __len__(self) -> int:
+        return int(self._file.size)
+
+    def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, slice):
+            return self[index : index + 1][0]
+        lo, hi, _ = index.indices(len(self))
+        made = np.empty(max(hi - lo, 0), np.uint8)
+        for number in range(lo // _BLOCK, -(-hi // _BLOCK)):
+            start = number * _BLOCK
+            if number not in self._blocks:
+                self._blocks[number] = np.empty(min(_BLOCK, len(self) - start), np.uint8)
+                self._file.read_into(self._blocks[number], start)
+            first, last = max(lo, start), min(hi, start + _BLOCK)
+            made[first - lo : last - lo] = self._blocks[number][first - start : last - start]
+        return made
+
+
+def open_binary(path: str) -> BinaryIO:
+    """Return a file for reading, here or elsewhere."""
+    if is_remote(path):
+        return cast("BinaryIO", io.BufferedReader(_Reader(path), 1 << 16))
+    return open(open_file(path), "rb")
+
+
+def size_of(path: str) -> int:
+    """Return how many bytes a file has."""
+    return int(RemoteFile(path).size) if is_remote(path) else os.stat(path).st_size
+
+
+def replacement(ctx: Any, op: str, path: str, folder: bool = False) -> Replacement:
+    """Return what becomes a file, here or elsewhere."""
+    return (Upload if is_remote(path) else Replacement)(ctx, op, path, folder)
+
+
+class _Reader(io.RawIOBase):
+    """A file elsewhere, as Python's libraries read files."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self._file, self._place = RemoteFile(path), 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._place = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: self._file.size}[whence]
+        return self._place
+
+    def tell(self) -> int:
+        return self._place
+
+    def readinto(self, buffer: Any) -> int:
+        data = np.frombuffer(buffer, np.uint8)[: max(self._file.size - self._place, 0)]
+        self._file.read_into(data, self._place)
+        self._place += len(data)
+        return len(data)
+
+
+def remote_files(path: str) -> list[str] | None:
+    """Return the files that a pattern stands for; None where the path is a file's."""
+    if not re.search(r"[*\[]", path):
+        return None
+    store, name = store_of(path)
+    with _asked(path):
+        return [store.unstrip_protocol(each) for each in store.glob(name)]
+
+
+def holds(path: str) -> bool:
+    """Say whether there is a file or folder of that URL."""
+    store, name = store_of(path)
+    with _asked(path):
+        return bool(store.exists(name))
+
+
+class Upload(Replacement):
+    """A file that is made in a folder of rank 0's machine, and sent to where it belongs when it is whole.
+
+    Only rank 0 writes to it: the others may be on machines that do not have the folder.
+    """
+
+    alone = True
+
+    def _create(self) -> tuple[str, str]:
+        store_of(self._path)
+        folder = tempfile.mkdtemp(prefix="dtl-upload-")
+        self.name = os.path.join(folder, f"file{suffix_of(self._path)}")
+        os.mkdir(self.name) if self._folder else open(self.name, "xb").close()
+        return self._path, self.name
+
+    def _put(self) -> None:
+        store, name = store_of(self._path)
+        with _asked(self._path):
+            if not self._folder:
+                _send(store, self.name, name)
+            else:
+                if store.exists(name):
+                    store.rm(name, recursive=True)
+                for found in sorted(glob.glob(f"{glob.escape(self.name)}/**", recursive=True)):
+                    if os.path.isfile(found):
+                        _send(store, found, f"{name.rstrip('/')}/{os.path.relpath(found, self.name)}")
+        self._drop()
+
+    def _drop(self) -> None:
+        shutil.rmtree(os.path.dirname(self.name), ignore_errors=True)
+
+
+def _send(store: Any, local: str, name: str) -> None:
+    """Copy a file to a store, which has it when it is there as a whole."""
+    store.makedirs(store._parent(name), exist_ok=True)
+    with store.transaction, open(local, "rb") as file, store.open(name, "wb") as out:
+        shutil.copyfileobj(file, out, _BLOCK)

@@ -1,0 +1,245 @@
+"""Columns by pyarrow: what becomes of Arrow's arrays, and the formats that say how many rows they have."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import zlib
+from typing import Any, Callable, Iterator
+
+import numpy as np
+
+from ..containers.layout import BLOCK, Division
+from ..containers.sequences import DistributedVector
+from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import agree
+from ..runtime.context import Context
+from .arrow import Column, completed, given_back, pyarrow
+from .blocks import of_root, windows_of
+from .columns import Columns
+from .formats import Array, Format, Options
+from .patterns import JoinedTable, table_files
+from .progress import advance, expect
+from .remote import open_binary, replacement
+from .steps import file_step, is_remote
+
+#: The rows that are read and written at a time at most, and the bytes of those that make a group of Parquet's, a batch
+#: of Arrow's, and of a piece of a column that is read.
+ROWS, _GROUP, _BATCH, _PIECE = 1 << 20, 12 << 20, 8 << 20, 1 << 20
+
+
+def wanted(path: str, names: list[str], columns: tuple[str, ...] | None) -> list[str]:
+    """Return the columns to read."""
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise FileError(f"{path!r} has two columns {twice!r}")
+    if columns is None:
+        columns = tuple(names)
+    if not columns:
+        raise InvalidArgumentError(f"no column of {path!r} is wanted; its columns are {names}")
+    missing = [name for name in columns if name not in names]
+    if missing:
+        raise InvalidArgumentError(f"{path!r} has no column {missing[0]!r}; its columns are {names}")
+    return list(columns)
+
+
+# ---- Parquet and Arrow ----
+
+
+class ParquetFile:
+    """A Parquet file: where its groups of rows begin, and the batches of a range of rows."""
+
+    def __init__(self, path: str) -> None:
+        self._pa = pyarrow("Parquet")
+        self._file = self._pa.parquet.ParquetFile(open_binary(path) if is_remote(path) else path, buffer_size=_PIECE)
+        groups = [self._file.metadata.row_group(i).num_rows for i in range(self._file.num_row_groups)]
+        self.starts = np.cumsum([0, *groups])
+        self.schema = self._file.schema_arrow
+
+    def batches(self, number: int, names: list[str]) -> Iterator[Any]:
+        """Yield the rows of a group in batches."""
+        return iter(self._file.iter_batches(min(ROWS, 1 << 14), row_groups=[number], columns=names, use_threads=False))
+
+
+class ArrowFile:
+    """A file of Arrow's IPC format, such as Feather: where its batches begin, and each of them."""
+
+    def __init__(self, path: str) -> None:
+        self._pa = pyarrow("Arrow")
+        self._map = self._pa.PythonFile(open_binary(path)) if is_remote(path) else self._pa.memory_map(path)
+        self._file = self._pa.ipc.open_file(self._map)
+        batches = [self._file.get_batch(i).num_rows for i in range(self._file.num_record_batches)]
+        self.starts = np.cumsum([0, *batches])
+        self.schema = self._file.schema
+        self._last: Any = (-1, None)
+
+    def batches(self, number: int, names: list[str]) -> Iterator[Any]:
+        """Yield one batch, which is kept for further columns."""
+        if self._last[0] != number:
+            self._last = (number, self._file.get_batch(number))
+        yield self._last[1]
+
+
+def read_rows(
+    ctx: Context, op: str, path: str, opened: Callable[[str], Any], columns: tuple[str, ...] | None, divided: Division
+) -> Columns:
+    """Return the columns of a file that says how many rows it has. Each rank reads a range of them. Collective."""
+    with file_step(ctx, op, "read", path):
+        files = table_files(path)
+        for name in files or [path]:
+            open_binary(name).close()
+        file = opened(path) if files is None else JoinedTable(opened, files)
+        names = wanted(path, file.schema.names, columns)
+        kinds = {name: file.schema.field(name).type for name in names}
+        total = int(file.starts[-1])
+        made = [Column(name, kind, 0, file._pa) for name, kind in kinds.items()]
+        schema = f"{total} rows, {', '.join(f'{name} {kind}' for name, kind in kinds.items())}"
+    agree(ctx, op, f"found in {path!r}: {schema[:200]} ({zlib.crc32(schema.encode()):08x})")
+    vectors = {each.name: DistributedVector._created(ctx, (total,), each.dtype, BLOCK) for each in made}
+    try:
+        with file_step(ctx, op, "read", path):
+            read = [Column(name, kind, 0, file._pa, vectors[name].local_view()) for name, kind in kinds.items()]
+            lo = next(iter(vectors.values())).local_offset
+            hi = lo + len(read[0].out)
+            expect(sum(each.out.nbytes for each in read))
+            first = max(0, int(np.searchsorted(file.starts, lo, "right")) - 1)
+            for number in range(first, len(file.starts) - 1):
+                place = int(file.starts[number])
+                if place >= hi:
+                    break
+                for each in read:  # one after the other: a reader holds as much of each column as a group has
+                    row = place
+                    for batch in file.batches(number, [each.name]):
+                        start, end = max(lo - row, 0), min(hi - row, batch.num_rows)
+                        if start < end:
+                            column = batch.column(batch.schema.get_field_index(each.name))
+                            each.add(column.slice(start, end - start))
+                            advance(each.dtype.itemsize * (end - start))
+                        row += batch.num_rows
+        return completed(ctx, op, read, vectors, divided, Columns())
+    except BaseException:
+        for vec in vectors.values():
+            vec.close()
+        raise
+
+
+# ---- Columns that are written ----
+
+
+class Written:
+    """The columns that are written: the vectors and masks in order, and the Arrow arrays of their rows."""
+
+    def __init__(self, arrays: dict[str, Any], known: Columns | None) -> None:
+        self._pa = pyarrow("a table")
+        self.known = Columns() if known is None else known
+        self.names = list(arrays)
+        self.vectors = [*arrays.values(), *self.known.masks.values()]
+        first = next(iter(arrays.items()))
+        for name, vec in arrays.items():
+            if vec.ndim != 1 or vec.shape != first[1].shape:
+                raise InvalidArgumentError(
+                    f"the column {name!r} has shape {vec.shape}, and {first[0]!r} {first[1].shape}; columns have one "
+                    "dimension and one size"
+                )
+            if vec.dtype.kind == "c":
+                raise InvalidTypeError(f"the column {name!r} of {vec.dtype}: tables have no complex numbers")
+
+    def batch(self, parts: list[Array]) -> Any:
+        """Return some rows as a batch of Arrow, given the parts of the vectors and masks."""
+        masks = dict(zip(self.known.masks, parts[len(self.names) :]))
+        columns = [self.known._array(self._pa, name, part, masks.get(name)) for name, part in zip(self.names, parts)]
+        return self._pa.RecordBatch.from_arrays(columns, self.names)
+
+    def windows(self, shares: Any, most: int) -> Iterator[list[Array]]:
+        """Yield this rank's share of the vectors and masks, rows of at most so many bytes at a time. Collective."""
+        rows = max(1, min(ROWS, most // sum(vec.itemsize for vec in self.vectors)))
+        each = [windows_of(vec, rows, shares) for vec in self.vectors]
+        for blocks in zip(*each):
+            yield [block.elements for block in blocks]
+
+
+def write_rows(
+    ctx: Context, op: str, path: str, written: Written, most: int, opened: Callable[[str, Any], Any]
+) -> None:
+    """Write columns to a file that one rank writes, which gets them from the others in windows. Collective."""
+    with replacement(ctx, op, path) as new:
+        writer = None
+        try:
+            empty = [np.empty(0, vec.dtype) for vec in written.vectors]
+            with file_step(ctx, op, "write", path):
+                if ctx.rank == 0:
+                    writer = opened(new.name, written.batch(empty).schema)
+            expect(sum(vec.itemsize * vec.global_size for vec in written.vectors))
+            for parts in written.windows(of_root(ctx.size), most):
+                with file_step(ctx, op, "write", path):
+                    if writer is not None:
+                        writer.write_batch(written.batch(parts))
+                advance(sum(part.nbytes for part in parts))
+            with file_step(ctx, op, "write", path):
+                if writer is not None:
+                    writer.close()
+                    with open(new.name, "rb") as file:
+                        os.fsync(file.fileno())
+        except BaseException:
+            if writer is not None:
+                with contextlib.suppress(OSError, RuntimeError, ValueError):
+                    writer.close()
+            raise
+        new.commit()
+
+
+class Parquet(Format):
+    """Parquet."""
+
+    name = "parquet"
+    suffixes = (".parquet", ".pq")
+    named, unnamed, tabular = True, False, True
+    loads, saves = ("name",), ("compression",)
+
+    def check(self, options: Options) -> None:
+        """Refuse compressions that there are not."""
+        known = (None, False, "snappy", "gzip", "brotli", "lz4", "zstd")
+        if options.compression not in known:
+            raise InvalidArgumentError(f"compression {options.compression!r} is none of {known[2:]} and False")
+
+    def read_columns(self, ctx: Context, op: str, path: str, columns: Any, divided: Division) -> Columns:
+        """Return the columns of a file. Collective."""
+        with given_back():
+            return read_rows(ctx, op, path, ParquetFile, columns, divided)
+
+    def write_columns(self, ctx: Context, op: str, path: str, written: Written, options: Options) -> None:
+        """Write columns to a file. Collective."""
+        how = "snappy" if options.compression is None else options.compression or "none"
+        parquet = pyarrow("Parquet").parquet
+
+        def opened(name: str, schema: Any) -> Any:
+            # A dictionary of floats is made for each group, and seldom of use: they rarely occur twice.
+            few = [field.name for field in schema if str(field.type) not in ("float", "double")]
+            return parquet.ParquetWriter(name, schema, compression=how, use_dictionary=few)
+
+        with given_back():
+            write_rows(ctx, op, path, written, _GROUP, opened)
+
+
+class Arrow(Format):
+    """Arrow's IPC format of files, which is Feather's version 2."""
+
+    name = "arrow"
+    suffixes = (".arrow", ".feather")
+    named, unnamed, tabular = True, False, True
+    loads, saves = ("name",), ("compression",)
+
+    def check(self, options: Options) -> None:
+        """Refuse compressions that there are not."""
+        if options.compression not in (None, False, "lz4", "zstd"):
+            raise InvalidArgumentError(f"compression {options.compression!r} is none of 'lz4', 'zstd' and False")
+
+    def read_columns(self, ctx: Context, op: str, path: str, columns: Any, divided: Division) -> Columns:
+        """Return the columns of a file. Collective."""
+        return read_rows(ctx, op, path, ArrowFile, columns, divided)
+
+    def write_columns(self, ctx: Context, op: str, path: str, written: Written, options: Options) -> None:
+        """Write columns to a file. Collective."""
+        ipc = pyarrow("Arrow").ipc
+        how = ipc.IpcWriteOptions(compression=options.compression or None)
+        write_rows(ctx, op, path, written, _BATCH, lambda name, schema: ipc.new_file(name, schema, options=how))

@@ -1,0 +1,306 @@
+"""Zarr, by zarr-python 3: each chunk is read and written by one rank.
+
+Two ranks that write to one chunk would each read it, change it and write it back, and one's elements would be lost. So
+the rows are dealt out by whole chunks, whatever the division of the container.
+
+Rows that are appended are written to chunks in a folder of their own. The first of these begins with the last rows of
+the store where those do not end with a chunk. When all are on the disk they are moved into the store, where no reader
+looks for rows beyond the shape; the new shape comes last.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+from typing import Any, NamedTuple
+
+from ..exceptions import FileError, InvalidArgumentError
+from .formats import Array, Format, Options, Sink, Source, Spec, Unit, needs
+from .remote import holds
+from .steps import is_remote, sync_folder
+
+#: The bytes of a chunk, about, where nobody says its extents; and the most that are read at a time.
+_CHUNK, _PIECE = 2 << 20, 8 << 20
+
+
+def _zarr() -> Any:
+    try:
+        import zarr  # type: ignore[import-untyped,import-not-found,unused-ignore]
+    except ImportError as error:
+        raise needs("zarr", "Zarr", error) from None
+    if not hasattr(zarr, "create_array"):
+        raise needs("zarr", "Zarr", ImportError(f"zarr {zarr.__version__} is older than 3"))
+    return zarr
+
+
+class ChunkedSource(Source):
+    """An array of a store."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+        self.shape, self.dtype = tuple(array.shape), array.dtype
+
+    def read(self, at: tuple[int, ...], out: Array) -> None:
+        """Fill a contiguous array with the elements from an index on."""
+        unit = self._array.chunks[len(at) - 1]
+        row = max(1, out[:1].nbytes)
+        most = max(1, _PIECE // (row * unit)) * unit
+        lo, end = at[-1], at[-1] + len(out)
+        while lo < end:
+            hi = min(end, (lo // unit) * unit + most)  # whole chunks but for the first and the last
+            out[lo - at[-1] : hi - at[-1]] = self._array[(*at[:-1], slice(lo, hi))]
+            lo = hi
+
+
+class Place(NamedTuple):
+    """Where an array is written: its folder, how many rows a chunk has, and how many come before appended ones."""
+
+    folder: str
+    unit: int
+    start: int | None = None
+
+
+class ChunkedSink(Sink):
+    """Arrays that every rank writes its chunks to."""
+
+    def __init__(self, places: dict[str, Place]) -> None:
+        zarr = _zarr()
+        self._arrays = {
+            name: (zarr.open_array(at.folder, mode="r+"), 0)
+            if at.start is None
+            else (_whole(zarr, at.folder), at.start)
+            for name, at in places.items()
+        }
+
+    def write(self, name: str, at: tuple[int, ...], elements: Array) -> None:
+        """Write elements, from an index on, which begin with a chunk."""
+        array, start = self._arrays[name]
+        if elements.size:
+            array[(*at[:-1], slice(start + at[-1], start + at[-1] + len(elements)))] = elements
+
+
+class Added(NamedTuple):
+    """What is to become of appended rows: the folder of each array's chunks, the array, and what it was."""
+
+    folder: str
+    arrays: list[tuple[str, str, str, bytes]]  # its folder there, the array's, the name and contents of its metadata
+    summaries: dict[str, bytes]  # the files of groups that repeat the metadata of their arrays
+
+
+class Zarr(Format):
+    """Zarr, version 3 of the format."""
+
+    name = "zarr"
+    suffixes = (".zarr",)
+    named = True
+    folder = True
+    loads = ("dtype", "name")
+    saves = ("compression", "chunks")
+
+    def sources(self, path: str, options: Options) -> dict[str, Source]:
+        """Return the arrays of a store, in groups too; the name of an array that is the whole store is ""."""
+        zarr = _zarr()
+        if is_remote(path):
+            if not holds(path):
+                raise FileNotFoundError(f"no store is called {path!r}")
+        elif not os.path.isdir(path):
+            os.stat(path)
+            raise FileError(f"{path!r} is no folder, as a Zarr store is")
+        try:
+            store = zarr.open(path, mode="r")
+        except FileNotFoundError:
+            raise FileError(f"{path!r} is no Zarr store") from None
+        if isinstance(store, zarr.Array):
+            return {"": ChunkedSource(store)}
+        found: dict[str, Source] = {}
+        for name, thing in sorted(store.members(max_depth=None)):
+            if isinstance(thing, zarr.Array) and options.name in (None, name):
+                found[name] = ChunkedSource(thing)
+        return found
+
+    def create(self, path: str, arrays: dict[str, Spec], options: Options) -> Any:
+        """Make the arrays, and return how many rows of each a chunk has."""
+        zarr = _zarr()
+        if "" not in arrays:
+            zarr.create_group(path, overwrite=True)
+        for name, spec in arrays.items():
+            if "/" in name:
+                zarr.open_group(path, mode="r+").require_group(os.path.dirname(name))
+            zarr.create_array(
+                os.path.join(path, name) if name else path,
+                shape=spec.shape,
+                dtype=spec.dtype,
+                chunks=chunks_of(spec, options),
+                compressors=_codec(zarr, options.compression),
+                overwrite=True,
+            )
+        return {
+            name: Place(os.path.join(path, name) if name else path, chunks_of(spec, options)[0])
+            for name, spec in arrays.items()
+        }
+
+    def extend(self, path: str, arrays: dict[str, Spec]) -> tuple[Any, Any, Any]:
+        """Make a folder for the new chunks, of arrays that are longer, with the rows of the last chunk of the old."""
+        zarr = _zarr()
+        if not os.path.isdir(path):
+            os.stat(path)
+            raise FileError(f"{path!r} is no folder, as a Zarr store is")
+        final = os.path.realpath(path)
+        head, base = os.path.split(final)
+        folder = os.path.join(head, f".{base[:200]}.{os.urandom(4).hex()}.tmp")
+        os.mkdir(folder)
+        try:
+            places, found = {}, []
+            for number, (name, spec) in enumerate(arrays.items()):
+                own, there = os.path.join(folder, str(number)), os.path.join(final, name) if name else final
+                old = _array(zarr, path, name, there, spec)
+                start, unit = old.shape[0], (getattr(old, "shards", None) or old.chunks)[0]
+                metadata = "zarr.json" if old.metadata.zarr_format == 3 else ".zarray"
+                with open(os.path.join(there, metadata), "rb") as file:
+                    before = file.read()
+                os.mkdir(own)
+                _write(os.path.join(own, metadata), _longer(before, start, spec.shape[0]))
+                places[name] = Place(own, unit, start)
+                found.append((own, there, metadata, before))
+                if start % unit:
+                    part = slice(start - start % unit, start)
+                    _whole(zarr, own)[part] = old[part]
+            added = Added(folder, found, _summaries(final, arrays))
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return places, folder, added
+
+    def withdraw(self, path: str, before: str) -> None:
+        """Remove the folder of the new chunks."""
+        shutil.rmtree(before, ignore_errors=True)
+
+    def confirm(self, path: str, after: Added) -> None:
+        """Move the new chunks into the store, and then the new shapes."""
+        try:
+            self.complete(after.folder, None, [])
+            for _, there, metadata, before in after.arrays:
+                with open(os.path.join(there, metadata), "rb") as file:
+                    if file.read() != before:
+                        raise FileError(f"{path!r} changed while rows were appended to it")
+            for own, there, metadata, _ in after.arrays:
+                for folder, _, files in os.walk(own):
+                    to = os.path.normpath(os.path.join(there, os.path.relpath(folder, own)))
+                    os.makedirs(to, exist_ok=True)
+                    for name in files:
+                        if folder != own or name != metadata:
+                            os.replace(os.path.join(folder, name), os.path.join(to, name))
+                    sync_folder(to)
+            for own, there, metadata, _ in after.arrays:
+                os.replace(os.path.join(own, metadata), os.path.join(there, metadata))
+                sync_folder(there)
+            for name, contents in after.summaries.items():
+                new = os.path.join(after.folder, "summary")
+                _write(new, contents)
+                os.replace(new, name)
+                sync_folder(os.path.dirname(name))
+        finally:
+            shutil.rmtree(after.folder, ignore_errors=True)
+
+    def sink(self, path: str, layout: dict[str, Place]) -> Sink:
+        """Return what this rank writes to."""
+        return ChunkedSink(layout)
+
+    def units(self, layout: dict[str, Place]) -> dict[str, Unit]:
+        """Return how many rows of each array are one rank's, and how many end the chunk that the rows begin in."""
+        return {name: Unit(place.unit, -(place.start or 0) % place.unit) for name, place in layout.items()}
+
+    def complete(self, path: str, layout: Any, told: list[Any]) -> None:
+        """Bring the folder to the disk."""
+        for folder, _, files in os.walk(path):
+            for name in (*files, ""):
+                file = os.open(os.path.join(folder, name), os.O_RDONLY | os.O_CLOEXEC)
+                try:
+                    os.fsync(file)
+                finally:
+                    os.close(file)
+
+    def check(self, options: Options) -> None:
+        """Refuse what there is not, before anything is written."""
+        _codec(_zarr(), options.compression)
+
+
+def _array(zarr: Any, path: str, name: str, folder: str, spec: Spec) -> Any:
+    """Return the array of a store that rows are appended to."""
+    try:
+        there = zarr.open_array(folder, mode="r")
+    except (FileNotFoundError, ValueError):
+        what = f"no array {name!r}" if name else "no array without a name"
+        raise InvalidArgumentError(f"{path!r} has {what}, to which rows could be appended") from None
+    if there.dtype != spec.dtype or there.ndim != len(spec.shape) or there.shape[1:] != spec.shape[1:]:
+        raise InvalidArgumentError(
+            f"{f'{name!r} of ' * bool(name)}{path!r} has {there.dtype} of shape {there.shape}, to which {spec.dtype} "
+            f"of shape {spec.shape} cannot be appended"
+        )
+    return there
+
+
+def _whole(zarr: Any, folder: str) -> Any:
+    """Return an array whose chunks of zeros are files too, as they may replace what a killed program has left."""
+    with zarr.config.set({"array.write_empty_chunks": True}):
+        return zarr.open_array(folder, mode="r+")
+
+
+def _longer(metadata: bytes, start: int, rows: int) -> bytes:
+    """Return an array's metadata, with more rows."""
+    described = json.loads(metadata)
+    described["shape"] = [start + rows, *described["shape"][1:]]
+    return json.dumps(described, indent=2).encode()
+
+
+def _summaries(store: str, arrays: dict[str, Spec]) -> dict[str, bytes]:
+    """Return the files of groups that repeat the metadata of their arrays, as they are with more rows."""
+    read: dict[str, Any] = {}
+    changed = set()
+    for name, spec in arrays.items():
+        parts = name.split("/")
+        for depth in range(len(parts)):
+            rest = "/".join(parts[depth:])
+            for base, key in (("zarr.json", rest), (".zmetadata", f"{rest}/.zarray")):
+                file = os.path.join(store, *parts[:depth], base)
+                if file not in read and os.path.isfile(file):
+                    with open(file, "rb") as opened:
+                        read[file] = json.load(opened)
+                known = read.get(file, {})
+                described = (known.get("consolidated_metadata") or known).get("metadata", {})
+                if key in described:
+                    described[key]["shape"][0] += spec.shape[0]
+                    changed.add(file)
+    return {file: json.dumps(read[file], indent=2).encode() for file in sorted(changed)}
+
+
+def _write(path: str, contents: bytes) -> None:
+    """Write a file to the disk."""
+    with open(path, "wb") as file:
+        file.write(contents)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def chunks_of(spec: Spec, options: Options) -> tuple[int, ...]:
+    """Return the extents of a chunk: rows of about 2 MiB, as they follow from the shape and the dtype alone."""
+    if options.chunks is not None:
+        if len(options.chunks) != len(spec.shape) or min(options.chunks) < 1:
+            raise InvalidArgumentError(f"chunks {options.chunks} for shape {spec.shape}; one extent of 1 or more each")
+        return options.chunks
+    row = max(1, math.prod(spec.shape[1:]) * int(spec.dtype.itemsize))
+    return (max(1, min(spec.shape[0], _CHUNK // row)), *[max(1, extent) for extent in spec.shape[1:]])
+
+
+def _codec(zarr: Any, compression: Any) -> Any:
+    """Return what zarr takes for a compression."""
+    if compression is None:
+        return "auto"
+    if compression is False:
+        return None
+    codecs = {"zstd": "ZstdCodec", "gzip": "GzipCodec", "blosc": "BloscCodec"}
+    if compression not in codecs:
+        raise InvalidArgumentError(f"compression {compression!r} is none of 'zstd', 'gzip', 'blosc' and False")
+    return getattr(zarr.codecs, codecs[compression])()

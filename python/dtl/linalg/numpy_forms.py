@@ -1,0 +1,155 @@
+"""What NumPy's functions of linear algebra do that have no function of their own in dtl, with NumPy's parameters."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._native.arguments import integer
+from .._native.callsite import warn
+from ..algorithms.manipulation import moveaxis, reshape
+from ..algorithms.operands import together
+from ..algorithms.polynomials import vander
+from ..algorithms.statistics import sum as total
+from ..containers.base import DistributedContainer, check_container
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.scheduler import algorithm
+from .contractions import contracted, tensordot
+from .errors import LinAlgError
+from .orthogonal import lstsq
+from .squares import inv, solve
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+@algorithm
+def inner(a: Any, b: Any) -> Any:
+    """Return the sums of products along the last dimensions of both."""
+    return tensordot(a, b, (-1, -1))
+
+
+@algorithm
+def kron(a: Any, b: Any) -> Any:
+    """Return the Kronecker product: the first's elements, each times all of the second. The smaller one goes to all."""
+    one, other = together(np.atleast_1d(a), np.atleast_1d(b))
+    ndim = max(one.ndim, other.ndim)
+    left = (1,) * (ndim - one.ndim) + one.shape
+    right = (1,) * (ndim - other.ndim) + other.shape
+    first = reshape(one, tuple(extent for n in left for extent in (n, 1)))
+    second = reshape(other, tuple(extent for n in right for extent in (1, n)))
+    return reshape(first * second, tuple(m * n for m, n in zip(left, right)))
+
+
+@algorithm
+def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False) -> Any:
+    """Return the coefficients of the polynomial that fits places and values best: arrays, the same on every rank."""
+    x, y = together(x, y)
+    order = _checked(x, y, deg)
+    places, values = x + 0.0, y + 0.0
+    threshold = len(x) * np.finfo(places.dtype).eps if rcond is None else rcond
+    powers = vander(places, order)
+    if w is not None:
+        powers, values = _weighted(powers, values, w)
+    scale = _few(np.sqrt(total(powers * powers, 0)))
+    powers = powers / scale
+    solution, residuals, rank, singular = lstsq(powers, values, threshold)
+    c = (_few(solution).T / scale).T
+    if rank != order and not full:
+        warn("Polyfit may be poorly conditioned", getattr(np, "exceptions", np).RankWarning)
+    if full:
+        return c, _few(residuals), rank, _few(singular), threshold
+    if not cov:
+        return c
+    base = np.linalg.inv(_few(tensordot(powers, powers, (0, 0)))) / np.outer(scale, scale)
+    factor: Any = 1
+    if not (isinstance(cov, str) and cov == "unscaled"):
+        if len(x) <= order:
+            raise InvalidArgumentError("the number of data points must exceed order to scale the covariance matrix")
+        factor = _few(residuals) / (len(x) - order)
+    return (c, base * factor) if y.ndim == 1 else (c, base[:, :, np.newaxis] * factor)
+
+
+def _checked(x: Any, y: Any, deg: Any) -> int:
+    """Return how many coefficients there are."""
+    check_container("x", x)
+    check_container("y", y)
+    order = integer("deg", deg) + 1
+    if order < 1:
+        raise InvalidArgumentError("expected deg >= 0")
+    if x.ndim != 1:
+        raise InvalidTypeError("expected 1D vector for x")
+    if not x.global_size:
+        raise InvalidTypeError("expected non-empty vector for x")
+    if not 1 <= y.ndim <= 2:
+        raise InvalidTypeError("expected 1D or 2D array for y")
+    if x.shape[0] != y.shape[0]:
+        raise InvalidTypeError("expected x and y to have same length")
+    return order
+
+
+def _weighted(powers: Any, values: Any, w: Any) -> tuple[Any, Any]:
+    heavy = w + 0.0 if isinstance(w, DistributedContainer) else np.asarray(w) + 0.0
+    if np.ndim(heavy) != 1:
+        raise InvalidTypeError("expected a 1-d array for weights")
+    if heavy.shape[0] != values.shape[0]:
+        raise InvalidTypeError("expected w and y to have the same length")
+    column = heavy[:, np.newaxis]
+    return powers * column, values * (column if values.ndim == 2 else heavy)
+
+
+def _few(c: Any) -> Array:
+    """Return elements that are few on every rank. Collective."""
+    return np.array(c[tuple(np.indices(c.shape))]) if c.ndim > 1 else np.array(c[np.arange(len(c))])
+
+
+@algorithm
+def matvec(x1: Any, x2: Any) -> Any:
+    """Return the products of matrices and vectors."""
+    return contracted("...ij,...j->...i", together(x1, x2))
+
+
+@algorithm
+def vecmat(x1: Any, x2: Any) -> Any:
+    """Return the products of vectors, conjugated, and matrices."""
+    left, right = together(x1, x2)
+    return contracted("...i,...ij->...j", (np.conjugate(left) if left.dtype.kind == "c" else left, right))
+
+
+@algorithm
+def tensorinv(a: Any, ind: int = 2) -> Any:
+    """Return the inverse of what tensordot with some dimensions does."""
+    check_container("a", a)
+    number = integer("ind", ind)
+    if number <= 0:
+        raise InvalidArgumentError("Invalid ind argument.")
+    before, after = a.shape[:number], a.shape[number:]
+    n = math.prod(after)
+    if n != math.prod(before):
+        raise LinAlgError("Last 2 dimensions of the array must be square")
+    return reshape(inv(reshape(a, (n, n))), (*after, *before))
+
+
+@algorithm
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+    """Return the x for which tensordot(a, x) with all of x's dimensions is b."""
+    a, b = together(a, b)
+    check_container("a", a)
+    check_container("b", b)
+    if axes is not None:
+        for axis in axes:
+            a = moveaxis(a, axis, -1)
+    shape = a.shape[b.ndim :]
+    n = math.prod(shape)
+    if a.global_size != n * n or b.global_size != n:
+        raise LinAlgError("Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])")
+    return reshape(solve(reshape(a, (n, n)), reshape(b, (n,))), shape)
+
+
+def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
+    """Return the order of products that NumPy would take, which follows from the shapes alone."""
+    shapes = [
+        np.broadcast_to(np.zeros((), c.dtype), c.shape) if isinstance(c, DistributedContainer) else c for c in operands
+    ]
+    return np.einsum_path(*shapes, optimize=optimize)

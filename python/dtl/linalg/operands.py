@@ -1,0 +1,143 @@
+"""What functions of matrices share: checks of their arguments, results of one rank's work, and containers for them."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator
+
+import numpy as np
+
+from .._native import slow_paths
+from .._native.library import bridge
+from ..algorithms.axis_reductions import container_of
+from ..comm import collectives, objects
+from ..containers.base import DistributedContainer, check_container
+from ..containers.layout import BLOCK, REPLICATED, Division
+from ..exceptions import MemoryError
+from ..runtime.agreement import local_step
+from .errors import LinAlgError
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: Bytes of a matrix, of which more are better not collected on one rank.
+_LARGE = 1 << 20
+
+
+def check_matrix(name: str, a: Any, square: bool = False) -> None:
+    """Refuse what is no open container of two dimensions, or of different extents where they must be the same."""
+    check_container(name, a)
+    a._check_open()
+    a._check_numbers("linear algebra")
+    if a.ndim != 2:
+        raise LinAlgError(f"{name} is a {a.ndim}-dimensional container. It must be two-dimensional")
+    if square and a.shape[0] != a.shape[1]:
+        raise LinAlgError(f"{name} of shape {a.shape} must be square")
+
+
+def inexact(*dtypes: Any) -> np.dtype[Any]:
+    """Return the dtype that NumPy's linear algebra works in: that of the elements, float64 for integers."""
+    common = np.result_type(*dtypes)
+    return common if common.kind in "fc" else np.dtype(np.float64)
+
+
+def real(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of the magnitudes of elements."""
+    return np.empty(0, dtype).real.dtype
+
+
+@contextmanager
+def as_lapack_error() -> Iterator[None]:
+    """Raise NumPy's LinAlgError as DTL's."""
+    try:
+        yield
+    except np.linalg.LinAlgError as error:
+        if isinstance(error, LinAlgError):
+            raise
+        raise LinAlgError(str(error)) from None
+
+
+def on_root(ctx: Any, op: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return what rank 0 computes: small arrays, the same bits on every rank. Collective.
+
+    A LinAlgError of rank 0 is raised on every rank.
+    """
+    if ctx.size == 1:
+        with as_lapack_error():
+            return compute()
+    found: Any = None
+    with local_step(ctx, op):
+        if ctx.rank == 0:
+            try:
+                found = compute()
+            except np.linalg.LinAlgError as error:
+                found = str(error)
+    found = objects.broadcast_object(ctx, found, 0)
+    if isinstance(found, str):
+        raise LinAlgError(found)
+    return tuple(found)
+
+
+def everywhere(source: DistributedContainer, array: Array) -> Any:
+    """Return a container of an array that every rank has. Collective."""
+    made = container_of(source, array.shape, array.dtype, REPLICATED)
+    made.local_view()[...] = array
+    return made
+
+
+def dealt(
+    source: DistributedContainer, shape: tuple[int, ...], dtype: Any, array: Any, divided: Division = BLOCK
+) -> Any:
+    """Return a container of an array that rank 0 has. Collective."""
+    made = container_of(source, shape, np.dtype(dtype), divided)
+    given = np.ascontiguousarray(array, dtype) if source.context.rank == 0 else None
+    bridge.call(bridge.DISTRIBUTE, made, given, None, 0, 0, 0, 0)
+    return made
+
+
+def gathered(a: DistributedContainer, op: str, copies: int) -> Any:
+    """Return the whole on rank 0, None elsewhere, if rank 0 has the memory for so many copies of it. Collective."""
+    with local_step(a.context, op):
+        if a.context.rank == 0:
+            check_room(op, a.nbytes * copies, f"{copies} copies of shape {a.shape}")
+    started = slow_paths.clock() if slow_paths.listeners else 0
+    whole = a.gather_to(0)  # type: ignore[attr-defined]
+    if started and a.context.size > 1 and a.nbytes >= _LARGE:
+        slow_paths.tell(slow_paths.GATHERED, op, a.nbytes, started)
+    return whole
+
+
+def check_room(op: str, size: int, what: str) -> None:
+    """Refuse what one rank's machine has not the memory for. Where the system does not say, everything is tried."""
+    free = available()
+    if free is not None and size > free:
+        raise MemoryError(
+            f"{op}: {what} take {size} bytes on one rank, whose machine has {free} left; this is no distributed "
+            "algorithm"
+        )
+
+
+def available() -> int | None:
+    """Return the bytes of memory that the machine has left; None where the system does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return None
+
+
+def local_parts(ctx: Any, op: str, compute: Callable[[], Any]) -> Any:
+    """Return what this rank computes of its own part; a LinAlgError of any rank is raised on every rank. Collective."""
+    result, failure = None, ""
+    with local_step(ctx, op):
+        try:
+            result = compute()
+        except np.linalg.LinAlgError as error:
+            failure = str(error)
+    texts = objects.allgather_object(ctx, failure) if int(collectives.allgather(ctx, bool(failure)).sum()) else []
+    for text in texts:
+        if text:
+            raise LinAlgError(text)
+    return result

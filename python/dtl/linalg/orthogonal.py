@@ -1,0 +1,522 @@
+"""Decompositions by orthogonal matrices, and what follows from them: QR, singular values, least squares."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+
+from ..algorithms.axis_reductions import container_of, redivided
+from ..algorithms.exchange import share
+from ..algorithms.operands import together
+from ..algorithms.rows import by_rows
+from ..containers.base import DistributedContainer, check_container
+from ..containers.layout import BLOCK, Division
+from ..exceptions import InvalidArgumentError
+from ..policies import Partition
+from ..runtime.agreement import last_step, local_step
+from ..runtime.scheduler import algorithm
+from . import operands, stacks, tall
+from .errors import LinAlgError
+from .operands import check_matrix, dealt, everywhere, inexact, on_root, real
+
+if TYPE_CHECKING:
+    from ..containers.tensor import DistributedTensor
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+class QRResult(NamedTuple):
+    """What ``qr`` returns."""
+
+    Q: Any
+    R: Any
+
+
+class SVDResult(NamedTuple):
+    """What ``svd`` returns."""
+
+    U: Any
+    S: Any
+    Vh: Any
+
+
+QRResult.__module__ = SVDResult.__module__ = "dtl.linalg"
+
+
+@algorithm
+def qr(a: Any, mode: str = "reduced") -> Any:
+    """Decompose a matrix into one of orthonormal columns and a triangular one, a = Q R. Collective.
+
+    Parameters
+    ----------
+    a
+        A container of shape (m, n), divided in any way.
+    mode
+        ``"reduced"`` for both factors, with k = min(m, n) columns and rows, or ``"r"`` for R alone.
+
+    Returns
+    -------
+    QRResult of containers, or a container
+        Q of shape (m, k), divided by rows: as a is, if its ranks have ranges of whole rows, else by blocks. R of shape
+        (k, n), on every rank (PARTITION_REPLICATED). R's diagonal is not negative, which makes both unique if a has
+        full rank: NumPy's may differ in signs.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a is no container. On every rank.
+    LinAlgError
+        If a has not two dimensions. On every rank.
+    InvalidArgumentError
+        If mode is another. On every rank.
+    MemoryError
+        If a rank has no room for R and its part of Q. On every rank.
+
+    Notes
+    -----
+    Of a tall matrix, each rank decomposes its rows and rank 0 their triangles, so that a few short messages are all
+    that moves (TSQR, Demmel and others 2012). Of others, panels of 64 columns are decomposed so, and made orthogonal to
+    those before them, twice.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     a = dtl.DistributedTensor.from_numpy(ctx, np.array([[3.0, 1.0], [4.0, 2.0], [0.0, 5.0]]))
+    ...     q, r = dtl.linalg.qr(a)
+    ...     print(q.shape, np.round(r.local_view(), 3).tolist())
+    (3, 2) [[5.0, 2.2], [0.0, 5.016]]
+    """
+    if mode not in ("reduced", "r"):
+        raise InvalidArgumentError(f"mode {mode!r} is neither 'reduced' nor 'r'")
+    if stacks.is_stack(a):
+        if mode == "r":
+            return stacks.each("qr", mode, (a,), lambda x: stacks.qr(x)[1])
+        return QRResult(*stacks.each("qr", mode, (a,), stacks.qr))
+    check_matrix("a", a)
+    share(a, "qr", f"mode {mode}")
+    dtype = inexact(a.dtype)
+    with by_rows(a) as lines:
+        part = lines.local_view()
+        if mode == "r" and tall.is_tall(a.context, a.shape):
+            (r,) = _of_triangle(a, "qr", part, dtype, lambda r: (tall.positive(r)[1],))
+            return everywhere(a, r)
+        q = container_of(a, (a.shape[0], min(a.shape)), dtype, _rows_of(lines))
+        r = tall.qr_of_rows(a.context, "qr", part, a.shape, q.local_view())
+    if mode == "r":
+        q.close()
+        return everywhere(a, r)
+    return QRResult(q, everywhere(a, r))
+
+
+def _of_triangle(a: Any, op: str, part: Array, dtype: Any, finish: tall.Finish) -> tuple[Any, ...]:
+    own: Any = None
+    with local_step(a.context, op):
+        own = tall.own_triangle(part, dtype)
+    return tall.whole_triangle(a.context, op, own, finish)
+
+
+def _rows_of(lines: DistributedContainer) -> Division:
+    """Return how a matrix of other columns is divided by the same rows."""
+    divided = lines._division
+    return BLOCK if divided.partition is Partition.BLOCK else divided
+
+
+def _oriented(u: Array, vh: Array) -> tuple[Array, Array]:
+    """Return both with signs, or phases, with which the largest entry of each row of vh is real and positive."""
+    if not vh.size:
+        return u, vh
+    at = np.abs(vh).argmax(axis=1)
+    largest = vh[np.arange(len(vh)), at]
+    size = np.abs(largest)
+    phase = np.where(size > 0, largest / np.where(size > 0, size, 1), 1).astype(vh.dtype)
+    return u * phase, vh * phase.conj()[:, np.newaxis]
+
+
+def _svd_of_triangle(r: Array) -> tuple[Array, ...]:
+    u, s, vh = np.linalg.svd(r, full_matrices=False)
+    u, vh = _oriented(u, vh)
+    return u, s, vh
+
+
+@algorithm
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+    """Decompose a matrix into singular values and vectors, a = U S Vh. Collective.
+
+    Parameters
+    ----------
+    a
+        A container of shape (m, n), divided in any way.
+    full_matrices
+        Whether U and Vh are square. For a tall matrix False is what there is memory for: U has as many columns as a.
+    compute_uv
+        Whether to compute U and Vh, or the singular values alone.
+
+    Returns
+    -------
+    SVDResult of containers, or a container
+        U of shape (m, k), S of shape (k,) in descending order, Vh of shape (k, n), with k = min(m, n). The singular
+        values are on every rank (PARTITION_REPLICATED), and so is the smaller one of U and Vh; the other one is divided
+        along its longer dimension. With full_matrices, U and Vh of a matrix that is not square are divided by blocks
+        of rows. The largest entry of each singular vector that is on every rank is positive.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a is no container. On every rank.
+    LinAlgError
+        If a has not two dimensions, or the computation does not converge. On every rank.
+    MemoryError
+        If full_matrices asks for more than rank 0 has memory for. On every rank.
+
+    Notes
+    -----
+    The singular values are those of the triangle of a QR decomposition (see :func:`qr`), which rank 0 finds. For all of
+    U and Vh of a matrix that is not square, rank 0 has the whole.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     a = dtl.DistributedTensor.from_numpy(ctx, np.array([[0.0, 2.0], [1.0, 0.0], [0.0, 0.0]]))
+    ...     u, s, vh = dtl.linalg.svd(a, full_matrices=False)
+    ...     print(u.shape, s.local_view(), vh.local_view().tolist())
+    (3, 2) [2. 1.] [[0.0, 1.0], [1.0, 0.0]]
+    """
+    if stacks.is_stack(a):
+        words = f"full_matrices {bool(full_matrices)}, compute_uv {bool(compute_uv)}"
+        if compute_uv:
+            return SVDResult(*stacks.each("svd", words, (a,), lambda x: stacks.svd(x, bool(full_matrices))))
+        return stacks.each("svd", words, (a,), lambda x: np.linalg.svd(x, compute_uv=False))
+    check_matrix("a", a)
+    full = bool(full_matrices) and bool(compute_uv) and a.shape[0] != a.shape[1]
+    share(a, "svd", f"full_matrices {bool(full_matrices)}, compute_uv {bool(compute_uv)}")
+    if not compute_uv:
+        return everywhere(a, _singular_values(a, "svd"))
+    if full:
+        return _full_svd(a)
+    u, s, vh, wide = _factors(a, "svd")
+    return SVDResult(everywhere(a, u) if wide else u, everywhere(a, s), vh if wide else everywhere(a, vh))
+
+
+def _factors(a: Any, op: str) -> tuple[Any, Array, Any, bool]:
+    """Return U, S and Vh, and whether a is wide. U is a container, or an array where a is wide, then Vh is one."""
+    dtype = inexact(a.dtype)
+    if a.shape[0] >= a.shape[1]:
+        with by_rows(a) as lines:
+            u = container_of(a, a.shape, dtype, _rows_of(lines))
+            s, vh = _svd_of_rows(a.context, op, lines.local_view(), a.shape, u.local_view())
+        return u, s, vh, False
+    with _by_columns(a) as columns:
+        made = container_of(a, a.shape, dtype, columns._division)
+        part = columns.local_view().T.conj()
+        out = np.empty(part.shape, dtype)
+        s, uh = _svd_of_rows(a.context, op, part, a.shape[::-1], out)
+        made.local_view()[...] = out.conj().T
+    return uh.conj().T, s, made, True
+
+
+def _by_columns(a: Any) -> Any:
+    """Return a copy of a matrix that is divided by blocks of columns. Collective."""
+    return redivided(a, columns_over_ranks(a))
+
+
+def columns_over_ranks(a: Any) -> Division:
+    """Return the division of a matrix by blocks of columns."""
+    return Division(Partition.BLOCK, grid=(1, a.context.size))
+
+
+def _svd_of_rows(ctx: Any, op: str, part: Array, shape: tuple[int, ...], out: Array) -> tuple[Array, Array]:
+    """Write this rank's rows of U, and return S and Vh. Collective."""
+    if tall.is_tall(ctx, shape):
+        s, vh = tall.tall_qr(ctx, op, part, out, _svd_of_triangle)
+        return s, vh
+    r = tall.qr_of_rows(ctx, op, part, shape, out)
+    u, s, vh = on_root(ctx, op, lambda: _svd_of_triangle(r))
+    out[...] = out @ u
+    return s, vh
+
+
+def _singular_values(a: Any, op: str) -> Array:
+    dtype = inexact(a.dtype)
+
+    def finish(r: Array) -> tuple[Array, ...]:
+        return (np.linalg.svd(r, compute_uv=False),)
+
+    wide = a.shape[0] < a.shape[1]
+    with _by_columns(a) if wide else by_rows(a) as lines:
+        part = lines.local_view().T if wide else lines.local_view()
+        shape = a.shape[::-1] if wide else a.shape
+        if tall.is_tall(a.context, shape):
+            return _of_triangle(a, op, part, dtype, finish)[0]
+        r = tall.qr_of_rows(a.context, op, part, shape, np.empty((part.shape[0], shape[1]), dtype))
+        return on_root(a.context, op, lambda: finish(r))[0]
+
+
+def _full_svd(a: Any) -> SVDResult:
+    m, n = a.shape
+    dtype = inexact(a.dtype)
+    with local_step(a.context, "svd"):
+        if a.context.rank == 0:
+            operands.check_room("svd", (m * m + n * n + 2 * m * n) * dtype.itemsize, "all singular vectors")
+    whole = operands.gathered(a, "svd", 1)
+    kept: list[Array] = []
+
+    def compute() -> tuple[Array, ...]:
+        u, s, vh = np.linalg.svd(whole.astype(dtype, copy=False))
+        k = min(m, n)
+        small, large = (u[:, :k], vh[:k]) if m >= n else (vh[:k].conj().T, u[:, :k].conj().T)
+        small, large = _oriented(small, large)
+        u[:, :k], vh[:k] = (small, large) if m >= n else (large.conj().T, small.conj().T)
+        kept.extend((u, vh))
+        return (s,)
+
+    (s,) = on_root(a.context, "svd", compute)
+    u, vh = kept or (None, None)
+    return SVDResult(dealt(a, (m, m), dtype, u), everywhere(a, s), dealt(a, (n, n), dtype, vh))
+
+
+@algorithm
+def svdvals(a: Any) -> Any:
+    """Return the singular values of a matrix, in descending order, on every rank. Collective.
+
+    Parameters and errors are those of :func:`svd`. Only a triangle is computed of a, and of that the values.
+    """
+    if stacks.is_stack(a):
+        return stacks.each("svdvals", "", (a,), lambda x: np.linalg.svd(x, compute_uv=False))
+    check_matrix("a", a)
+    share(a, "svdvals")
+    return everywhere(a, _singular_values(a, "svdvals"))
+
+
+@algorithm
+def matrix_rank(a: Any, tol: Any = None, *, rtol: Any = None) -> Any:
+    """Return how many singular values of a matrix are not zero. Collective.
+
+    Parameters
+    ----------
+    a
+        A container of shape (m, n), divided in any way.
+    tol
+        Those up to this count as zero; None for rtol times the largest.
+    rtol
+        None for max(m, n) times the precision of the dtype.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     print(dtl.linalg.matrix_rank(dtl.DistributedTensor(ctx, (4, 3), fill=1.0)))
+    1
+    """
+    limits = [None if each is None else float(each) for each in (tol, rtol)]
+
+    def count(s: Array) -> Array:
+        relative = max(a.shape[-2:]) * np.finfo(s.dtype).eps if limits[1] is None else limits[1]
+        least = relative * s.max(axis=-1, initial=0, keepdims=True) if limits[0] is None else limits[0]
+        return np.count_nonzero(s > least, axis=-1)
+
+    words = f"tol {limits[0]}, rtol {limits[1]}"
+    if stacks.is_stack(a):
+        return stacks.each("matrix_rank", words, (a,), lambda x: count(np.linalg.svd(x, compute_uv=False)))
+    check_matrix("a", a)
+    share(a, "matrix_rank", words)
+    return int(count(_singular_values(a, "matrix_rank")))
+
+
+@algorithm
+def cond(a: Any) -> Any:
+    """Return the condition number of a matrix: its largest singular value divided by its least one. Collective.
+
+    Parameters and errors are those of :func:`svd`. The result is a NumPy scalar, the same on every rank: infinite for a
+    matrix that has not full rank.
+    """
+    check_matrix("a", a)
+    if 0 in a.shape:
+        raise LinAlgError("cond is not defined on empty arrays")
+    share(a, "cond")
+    s = _singular_values(a, "cond")
+    with np.errstate(divide="ignore"):
+        return s[0] / s[-1]
+
+
+@overload
+def pinv(a: DistributedTensor, rtol: Any = ...) -> DistributedTensor: ...
+@overload
+def pinv(a: Any, rtol: Any = ...) -> Any: ...
+@algorithm
+def pinv(a: Any, rtol: Any = None) -> Any:
+    """Return the Moore-Penrose pseudo-inverse of a matrix. Collective.
+
+    Parameters
+    ----------
+    a
+        A container of shape (m, n), divided in any way.
+    rtol
+        Singular values up to this times the largest count as zero; None for max(m, n) times the precision of the
+        dtype, which is what the array API says; NumPy's default is 1e-15.
+
+    Returns
+    -------
+    container
+        Of shape (n, m), divided by blocks of the longer dimension.
+
+    Raises
+    ------
+    InvalidTypeError, LinAlgError
+        As of :func:`svd`.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     a = dtl.DistributedTensor.from_numpy(ctx, np.array([[2.0, 0.0], [0.0, 4.0], [0.0, 0.0]]))
+    ...     print(dtl.linalg.pinv(a)[...].gather_to())
+    [[0.5  0.   0.  ]
+     [0.   0.25 0.  ]]
+    """
+    check_container("a", a)
+    a._check_open()
+    relative = max(a.shape[-2:]) * float(np.finfo(real(inexact(a.dtype))).eps) if rtol is None else float(rtol)
+    if stacks.is_stack(a):
+        return stacks.each("pinv", f"rtol {relative}", (a,), lambda x: np.linalg.pinv(x, relative))
+    check_matrix("a", a)
+    share(a, "pinv", f"rtol {relative}")
+    m, n = a.shape
+    u, s, vh, wide = _factors(a, "pinv")
+    kept = s > relative * s.max(initial=0)
+    weights = np.where(kept, 1 / np.where(kept, s, 1), 0).astype(s.dtype)
+    divided = columns_over_ranks(a)
+    if wide:
+        made = container_of(a, (n, m), vh.dtype, BLOCK)
+        with vh:
+            made.local_view()[...] = vh.local_view().conj().T @ (weights[:, np.newaxis] * u.conj().T)
+        return made
+    with u, by_rows(u, blocks=True) as lines:
+        made = container_of(a, (n, m), u.dtype, divided)
+        np.matmul((vh.conj().T * weights), lines.local_view().conj().T, out=made.local_view())
+    return made
+
+
+@algorithm
+def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, int, Any]:
+    """Return the solution x that makes the norm of b - a x least, as ``numpy.linalg.lstsq`` does. Collective.
+
+    Parameters
+    ----------
+    a
+        A container of shape (m, n), divided in any way.
+    b
+        A container of shape (m,) or (m, k), divided in any way: without communication if each rank has the rows that it
+        has of a.
+    rcond
+        Singular values of a up to this times the largest count as zero; None for max(m, n) times the precision of the
+        dtype.
+
+    Returns
+    -------
+    x
+        A container of shape (n,) or (n, k), on every rank (PARTITION_REPLICATED). Where several fit as well, the one of
+        the least norm.
+    residuals
+        A container of the sums of the squared residuals, of shape (1,) or (k,); of shape (0,) where a has not full
+        rank, or m <= n. On every rank.
+    rank
+        The rank of a.
+    s
+        A container of the singular values of a, on every rank.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a or b is no container. On every rank.
+    LinAlgError
+        If a has not two dimensions, b not one or two, their rows differ, or the computation does not converge. On every
+        rank.
+    MemoryError
+        If a has more columns than rows, and rank 0 has not the memory for it. On every rank.
+
+    Notes
+    -----
+    Each rank decomposes its rows of a and b side by side; Q is not computed, and the triangles are all that moves. Rank
+    0 solves what is left.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     a = dtl.DistributedTensor.from_numpy(ctx, np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]))
+    ...     b = dtl.DistributedVector.from_numpy(ctx, np.array([1.0, 3.0, 5.0]))
+    ...     x, residuals, rank, s = dtl.linalg.lstsq(a, b)
+    ...     print(np.round(x.local_view(), 6), rank)
+    [1. 2.] 2
+    """
+    a, b = together(a, b)
+    check_matrix("a", a)
+    check_container("b", b)
+    b._check_open()
+    if b.ndim > 2:
+        raise LinAlgError(f"b is a {b.ndim}-dimensional container. It must be one- or two-dimensional")
+    if a.shape[0] != b.shape[0]:
+        raise LinAlgError(f"Incompatible dimensions: a has {a.shape[0]} rows, b {b.shape[0]}")
+    limit = None if rcond is None else float(rcond)
+    share(a, "lstsq", f"rcond {limit}", also=(b,))
+    dtype = inexact(a.dtype, b.dtype)
+    m, n = a.shape
+    if limit is None:
+        limit = max(m, n) * float(np.finfo(real(dtype)).eps)
+    if m < n:
+        x, squares, rank, s = _wide_lstsq(a, b, dtype, limit)
+    else:
+        x, squares, rank, s = _tall_lstsq(a, b, dtype, limit)
+    with last_step():
+        if b.ndim == 1:
+            x = x[:, 0]
+    return everywhere(a, x), everywhere(a, squares), int(rank), everywhere(a, s)
+
+
+def _tall_lstsq(a: Any, b: Any, dtype: Any, limit: float) -> tuple[Any, ...]:
+    n = a.shape[1]
+    with by_rows(a) as lines, _beside(lines, b) as right:
+        part = lines.local_view()
+        other = right.local_view().reshape(part.shape[0], math.prod(b.shape[1:]))
+        own: Any = None
+        with local_step(a.context, "lstsq"):
+            found = []
+            for lo, hi in tall.pieces(part.shape[0], n + other.shape[1]):
+                piece = np.empty((hi - lo, n + other.shape[1]), dtype)
+                piece[:, :n] = part[lo:hi]
+                piece[:, n:] = other[lo:hi]
+                found.append(np.linalg.qr(piece, mode="r"))
+            own = tall.triangle(found)
+
+    def finish(r: Array) -> tuple[Any, ...]:
+        x, _, rank, s = np.linalg.lstsq(r[:n, :n], r[:n, n:], rcond=limit)
+        left = (np.abs(r[n:, n:]) ** 2).sum(axis=0) if rank == n < a.shape[0] else np.zeros(0, s.dtype)
+        return x, left, int(rank), s
+
+    return tall.whole_triangle(a.context, "lstsq", own, finish)
+
+
+def _beside(lines: DistributedContainer, b: Any) -> Any:
+    """Lend b, or a copy, of which each rank has the rows that it has of lines. Collective."""
+    from contextlib import nullcontext
+
+    rows = lines._division if lines._division.partition is not Partition.BLOCK else BLOCK
+    with container_of(b, b.shape, b.dtype, rows) as like:
+        if like._laid_out_as(b):
+            return nullcontext(b)
+    return redivided(b, rows)
+
+
+def _wide_lstsq(a: Any, b: Any, dtype: Any, limit: float) -> tuple[Any, ...]:
+    left, right = operands.gathered(a, "lstsq", 3), operands.gathered(b, "lstsq", 2)
+
+    def compute() -> tuple[Any, ...]:
+        columns = right.reshape(len(right), math.prod(b.shape[1:])).astype(dtype, copy=False)
+        x, _, rank, s = np.linalg.lstsq(left.astype(dtype, copy=False), columns, rcond=limit)
+        return x, np.zeros(0, s.dtype), int(rank), s
+
+    return on_root(a.context, "lstsq", compute)

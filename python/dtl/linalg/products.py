@@ -1,0 +1,211 @@
+"""Inner products, and products of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._lazy import by_host_copies
+from .._native.library import bridge
+from .._native.values import fingerprint
+from ..algorithms.exchange import share
+from ..algorithms.folds import ELEMENT_SCALARS
+from ..algorithms.operands import together
+from ..containers.base import DistributedContainer, check_container
+from ..containers.indexing.regions import move_all
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import local_step
+from ..runtime.scheduler import algorithm, computed_on_devices, placed
+from . import summa
+from .contractions import contracted
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+_WORD = 2**64 - 1
+
+
+@algorithm
+@computed_on_devices
+def dot(a: Any, b: Any, *, reproducible: bool = False) -> Any:
+    """Return the inner product of two vectors, or the product of matrices. Collective.
+
+    Parameters
+    ----------
+    a, b
+        Containers that are divided alike, of one dimension; otherwise it is :func:`matmul`. One may be an array that
+        is the same on every rank.
+    reproducible
+        Whether the sum of floats is to be the exact one, rounded once: the same bits for any number of ranks, any
+        partition and any order.
+
+    Returns
+    -------
+    scalar or container
+        Of vectors, a NumPy scalar of the dtype that NumPy gives their product; the same bits on every rank.
+
+    Raises
+    ------
+    InvalidTypeError
+        If neither is a container, or one is no array.
+    InvalidArgumentError
+        If their shapes do not fit, or they are divided differently.
+    CollectiveMismatchError
+        If ranks pass different containers.
+
+    Notes
+    -----
+    Products of float32 are added up in float64. Exact sums are those of :func:`dtl.sum`, of products and what rounding
+    took from them; where that is too small for a float, the sum is as reproducible, but not exact.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.DistributedVector.from_numpy(ctx, np.arange(4.0))
+    ...     print(vec.dot(vec), np.dot(vec, vec))
+    14.0 14.0
+    """
+    return _inner("dot", a, b, 0, reproducible)
+
+
+@algorithm
+@computed_on_devices
+def vdot(a: Any, b: Any, *, reproducible: bool = False) -> Any:
+    """Return the inner product of all elements of two containers, the first's conjugated. Collective.
+
+    Parameters, result and errors are those of :func:`dot`, but for the shape, which is any.
+    """
+    return _inner("vdot", a, b, 1, reproducible)
+
+
+def _inner(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> Any:
+    if placed and reproducible:
+        return by_host_copies(_product, (name, a, b, conjugate, reproducible), {}, name)
+    return _product(name, a, b, conjugate, reproducible)
+
+
+def _product(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> Any:
+    a, b = together(a, b)
+    known = a if isinstance(a, DistributedContainer) else b
+    check_container("a", known)
+    with local_step(known.context, name):
+        for argument, value in (("a", a), ("b", b)):
+            check_container(argument, value)
+            value._check_open()
+            value._check_numbers(name)
+        if not conjugate and max(a.ndim, b.ndim) > 1:
+            one = None
+        elif a.shape != b.shape:
+            raise InvalidArgumentError(
+                f"shapes {a.shape} and {b.shape} not aligned: {a.shape[-1]} (dim 0) != {b.shape[0]} (dim 0)"
+            )
+        else:
+            one = np.result_type(a.dtype, b.dtype)
+    if one is None:
+        return matmul(a, b)
+    a, b = a.astype(one, copy=False), b.astype(one, copy=False)
+    exact = int(bool(reproducible) and one.kind in "fc")
+    value = bridge.call(bridge.DOT, a, None, None, b._handle, conjugate, exact, 0)
+    if one.kind in "iu":
+        return np.array(value & _WORD, np.uint64).astype(one)[()]
+    return ELEMENT_SCALARS[one.num](value)
+
+
+@algorithm
+def matmul(a: Any, b: Any) -> Any:
+    """Return the product of two matrices, of a matrix and a vector, or of two vectors: ``a @ b``. Collective.
+
+    Parameters
+    ----------
+    a, b
+        Containers of at least one dimension, divided in any way; one of them may be a NumPy array that is the same on
+        every rank, as the weights of a model are. A vector is a row on the left, a column on the right.
+        Of more than two dimensions, those before the last two number matrices, and spread as in NumPy.
+
+    Returns
+    -------
+    container or scalar
+        Of matrices, a tensor that is divided as a is: over a's grid, by blocks; or as a's first dimension, where that
+        is divided otherwise. Of a matrix and a vector, a vector: divided as the matrix's dimension where its other one
+        is not divided, else by blocks. Of two vectors, a NumPy scalar. Of more dimensions, and with an array, see
+        :func:`dtl.einsum`.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a or b is no container.
+    InvalidArgumentError
+        If the shapes do not fit.
+    CollectiveMismatchError
+        If ranks pass different containers.
+
+    Notes
+    -----
+    The rows of the grid gather panels of a, and its columns panels of b, and NumPy's BLAS multiplies them (after van de
+    Geijn and Watts 1997, "SUMMA: scalable universal matrix multiplication algorithm"), with at most 64 MiB of panels on
+    a rank: matrices that are smaller meet once. b is moved to a's grid before, if it is on another. A vector is copied
+    to every rank.
+    Where each rank has the columns of a whose rows it has of b, and the product is small beside them, as in X.T @ X of
+    a tall X that is divided by rows, the ranks multiply what they have, and add up the products.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     t = dtl.DistributedTensor.from_numpy(ctx, np.array([[1.0, 2.0], [3.0, 4.0]]))
+    ...     print((t @ t)[...].gather_to().tolist())
+    [[7.0, 10.0], [15.0, 22.0]]
+    """
+    known = a if isinstance(a, DistributedContainer) else b
+    check_container("a", known)
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return _with_array(known, a, b)
+    with local_step(known.context, "matmul"):
+        for name, value in (("a", a), ("b", b)):
+            check_container(name, value)
+            value._check_open()
+            value._check_numbers("matmul")
+        inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
+        if a.shape[-1] != inner:
+            raise InvalidArgumentError(
+                f"matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
+                f"(n?,k),(k,m?)->(n?,m?) (size {inner} is different from {a.shape[-1]})"
+            )
+        dtype = np.result_type(a.dtype, b.dtype)
+    share(a, "matmul", also=(b,))
+    if a.ndim == 1 and b.ndim == 1:
+        return dot(a, _alike(b, a))
+    if max(a.ndim, b.ndim) > 2:
+        return contracted(_formula(a, b), (a, b))
+    if a.ndim == 2 and b.ndim == 2:
+        return summa.product(summa.owned(a), b, dtype)
+    if b.ndim == 1:
+        return summa.with_vector(summa.owned(a), b, 1, dtype)
+    return summa.with_vector(summa.owned(b), a, 0, dtype)
+
+
+def _formula(a: Any, b: Any) -> str:
+    """Return in Einstein's notation what matmul does."""
+    left, right = "i" if a.ndim == 1 else "...ji", "i" if b.ndim == 1 else "...ik"
+    return f"{left},{right}->...{left[3:4]}{right[4:]}"
+
+
+def _with_array(known: DistributedContainer, a: Any, b: Any) -> Any:
+    """Return the product of a container and an array that every rank has. Collective."""
+    with local_step(known.context, "matmul"):
+        known._check_open()
+        array = b if known is a else a
+        if array.dtype.kind not in "biufc" or not array.ndim:
+            raise InvalidTypeError(f"matmul: an operand must be a container or an array of numbers, not {array!r}")
+    share(known, "matmul", f"an array with fingerprint {fingerprint(array)} of shape {array.shape}")
+    return contracted(_formula(a, b), (a, b))
+
+
+def _alike(b: DistributedContainer, a: DistributedContainer) -> DistributedContainer:
+    """Return a vector divided as another one is. Collective."""
+    if a._laid_out_as(b):
+        return b
+    made: DistributedContainer = a._like(b.dtype)
+    move_all(made, b)
+    return made

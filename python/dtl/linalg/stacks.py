@@ -1,0 +1,130 @@
+"""Stacks of matrices: containers of more than two dimensions, of which the last two are a matrix each.
+
+Each rank has whole matrices, and NumPy works on them all at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Sequence
+
+import numpy as np
+
+from ..algorithms.axis_reductions import container_of, redivided
+from ..algorithms.exchange import share
+from ..containers.base import DistributedContainer, check_container
+from ..containers.layout import BLOCK, Division
+from ..containers.owning import OwningContainer
+from ..policies import Partition
+from .errors import LinAlgError
+from .operands import inexact, local_parts
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+def is_stack(a: Any) -> bool:
+    """Say whether a is a container of more than one matrix."""
+    return isinstance(a, DistributedContainer) and a.ndim > 2
+
+
+def each(
+    op: str,
+    words: str,
+    given: Sequence[Any],
+    compute: Callable[..., Any],
+    square: bool = False,
+    keep: bool = False,
+) -> Any:
+    """Return what a function makes of each matrix of a stack, or of two: a container, or a tuple of them. Collective.
+
+    A LinAlgError of any matrix is raised on every rank. The function gets floats, unless it is to get what there is.
+    """
+    first = given[0]
+    for name, value in zip("ab", given):
+        check_container(name, value)
+        value._check_open()
+        if value.shape[:-2] != first.shape[:-2]:
+            raise LinAlgError(f"{name} of shape {value.shape} is no stack of as many matrices as a of {first.shape}")
+    if square and first.shape[-1] != first.shape[-2]:
+        raise LinAlgError(f"a of shape {first.shape}: its last two dimensions must be square")
+    share(first, op, words, also=given[1:])
+    whole = _with_whole_matrices(first, None)
+    others = [_with_whole_matrices(value, whole._division) for value in given[1:]]
+    parts = [c.local_view() for c in (whole, *others)]
+    if not keep:
+        parts = [part.astype(inexact(*(c.dtype for c in given)), copy=False) for part in parts]
+    found = local_parts(first.context, op, lambda: compute(*parts))
+    lead = first.ndim - 2
+    made = [_held(first, whole, lead, each) for each in (found if isinstance(found, tuple) else (found,))]
+    for c, value in zip((whole, *others), given):
+        if c is not value:
+            c.close()
+    return tuple(made) if isinstance(found, tuple) else made[0]
+
+
+def _with_whole_matrices(c: Any, divided: Division | None) -> Any:
+    """Return a container of which each rank has whole matrices, divided so if it is said: c, or a copy. Collective."""
+    owned = isinstance(c, OwningContainer)
+    if divided is None and owned and (c.partition_policy is not Partition.BLOCK or max(c.grid[-2:]) == 1):
+        return c
+    if owned and divided == c._division:
+        return c
+    return redivided(c, divided or BLOCK)
+
+
+def _held(a: Any, whole: Any, lead: int, part: Array) -> Any:
+    """Return a container of what each rank has of a result. Collective."""
+    divided = whole._division
+    if divided.partition is Partition.BLOCK:
+        divided = Division(Partition.BLOCK, grid=(*whole.grid[:lead], *[1] * (part.ndim - lead)))
+    made = container_of(a, (*a.shape[:lead], *part.shape[lead:]), part.dtype, divided)
+    made.local_view()[...] = part
+    return made
+
+
+def qr(a: Array) -> tuple[Array, Array]:
+    """Return Q and R, whose diagonals are not negative."""
+    q, r = _qr_of_each(a)
+    diagonal = np.diagonal(r, axis1=-2, axis2=-1)
+    size = np.abs(diagonal)
+    signs = np.ones(r.shape[:-1], r.dtype)
+    signs[..., : diagonal.shape[-1]] = np.where(size > 0, diagonal / np.where(size > 0, size, 1), 1)
+    return q * signs[..., np.newaxis, :], np.triu(signs.conj()[..., np.newaxis] * r)
+
+
+def _qr_of_each(a: Array) -> Any:
+    """Return Q and R of stacked matrices, which NumPy before 1.22 takes one by one."""
+    if np.lib.NumpyVersion(np.__version__) >= "1.22.0":
+        return np.linalg.qr(a)
+    rows, columns = a.shape[-2:]
+    k = min(rows, columns)
+    q, r = np.empty((*a.shape[:-1], k), a.dtype), np.empty((*a.shape[:-2], k, columns), a.dtype)
+    for at in np.ndindex(*a.shape[:-2]):
+        q[at], r[at] = np.linalg.qr(a[at])
+    return q, r
+
+
+def svd(a: Array, full: bool) -> tuple[Array, ...]:
+    """Return U, S and Vh, with the signs that ``dtl.linalg.svd`` gives a single matrix."""
+    u, s, vh = np.linalg.svd(a, full_matrices=full)
+    k = s.shape[-1]
+    tall = a.shape[-2] >= a.shape[-1]
+    vectors = vh[..., :k, :] if tall else np.swapaxes(u[..., :k], -1, -2).conj()
+    phase = _phases(vectors)
+    u[..., :k] *= phase[..., np.newaxis, :]
+    vh[..., :k, :] *= phase.conj()[..., np.newaxis]
+    return u, s, vh
+
+
+def oriented(values: Array, vectors: Array) -> tuple[Array, Array]:
+    """Return eigenvalues, and eigenvectors whose largest entry is real and positive."""
+    return values, vectors * _phases(np.swapaxes(vectors, -1, -2)).conj()[..., np.newaxis, :]
+
+
+def _phases(rows: Array) -> Array:
+    """Return the sign, or the phase, of the largest entry of each row."""
+    if not rows.size:
+        return np.ones(rows.shape[:-1], rows.dtype)
+    at = np.abs(rows).argmax(axis=-1)
+    largest = np.take_along_axis(rows, at[..., np.newaxis], -1)[..., 0]
+    size = np.abs(largest)
+    return np.where(size > 0, largest / np.where(size > 0, size, 1), 1).astype(rows.dtype)

@@ -1,0 +1,131 @@
+"""Products of matrices: SUMMA on the grid of ranks, with NumPy's BLAS on each, and products with vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._native.callsite import by_user
+from ..algorithms.axis_reductions import combine, container_of, redivided, reduction
+from ..comm import collectives, reductions, vector_collectives
+from ..containers.base import DistributedContainer
+from ..containers.indexing.regions import move_all
+from ..containers.layout import BLOCK, REPLICATED, Division
+from ..containers.owning import OwningContainer
+from ..policies import Partition
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: The most bytes of the panels that a rank multiplies at a time.
+_PANELS = 64 << 20
+
+
+def owned(a: DistributedContainer) -> DistributedContainer:
+    """Return a matrix that is no part of another. Collective."""
+    if isinstance(a, OwningContainer):
+        return a
+    return redivided(a, BLOCK)
+
+
+def product(a: DistributedContainer, b: DistributedContainer, dtype: np.dtype[Any]) -> Any:
+    """Return the product of two matrices, divided as the first is. Collective."""
+    ctx, (p, q) = a.context, a.grid
+    if _meet(a, b):
+        return _inner_product(a, b, dtype)
+    grid = Division(Partition.BLOCK, grid=(p, q))
+    if not isinstance(b, OwningContainer) or b.partition_policy is not Partition.BLOCK or b.grid != (p, q):
+        moved = container_of(a, b.shape, b.dtype, grid)
+        move_all(moved, b)
+        b = moved
+    made = container_of(a, (a.shape[0], b.shape[1]), dtype, a._division if q == 1 else grid)
+    if p == 1 or q == 1:
+        _multiply(made, a, b, ctx if q > 1 else None, ctx if p > 1 else None)
+        return made
+    row, column = ctx.split(ctx.rank // q), ctx.split(ctx.rank % q)
+    assert row is not None
+    assert column is not None
+    with row, column:
+        _multiply(made, a, b, row, column)
+    return made
+
+
+def _meet(a: DistributedContainer, b: DistributedContainer) -> bool:
+    """Say whether each rank has the columns of a whose rows it has of b, and the product is less than those."""
+    size = a.context.size
+    if size == 1 or not (a.partition_policy is b.partition_policy is Partition.BLOCK):
+        return False
+    fits = isinstance(b, OwningContainer) and a.grid == (1, size) and b.grid == (size, 1)
+    return fits and a.shape[0] * b.shape[1] * size <= a.shape[1] * max(a.shape[0], b.shape[1])
+
+
+def _inner_product(a: DistributedContainer, b: DistributedContainer, dtype: np.dtype[Any]) -> Any:
+    """Return the sum of the products of what each rank has: no element of a or b moves. Collective."""
+    x, y = a.local_view().astype(dtype, copy=False), b.local_view().astype(dtype, copy=False)
+    total = reductions.allreduce(a.context, by_user(np.matmul, (x, y), {}), "lor" if dtype.kind == "b" else "sum")
+    made = container_of(a, total.shape, dtype, a._division)
+    made.local_view()[...] = total[:, made.local_indices(1)]
+    return made
+
+
+def _multiply(made: Any, a: DistributedContainer, b: DistributedContainer, row: Any, column: Any) -> None:
+    """Add up the products of panels. Row and column are the ranks of this one's row and column of the grid, or None."""
+    left, right, result = a.local_view(), b.local_view(), made.local_view()
+    inner = a.shape[1]
+    width = max(inner, 1)
+    if row is not None or column is not None:
+        size = max((left.shape[0] + right.shape[1]) * made.itemsize, 1)
+        width = max(_PANELS // int(collectives.allgather(made.context, size).max()), 64)
+    a_range, b_range = _range(row, left.shape[1]), _range(column, right.shape[0])
+    for lo in range(0, inner, width):
+        hi = min(lo + width, inner)
+        x = _panel(row, left.T, a_range, lo, hi).T.astype(made.dtype, copy=False)
+        y = _panel(column, right, b_range, lo, hi).astype(made.dtype, copy=False)
+        if made.dtype.kind not in "fc":  # NumPy's own loops, which take longer where a row's elements lie apart
+            x = np.ascontiguousarray(x)
+        if lo == 0:
+            by_user(np.matmul, (x, y), {"out": result})
+        else:
+            by_user(np.add, (result, by_user(np.matmul, (x, y), {})), {"out": result})
+    if not inner:
+        result[...] = 0
+
+
+def _range(ranks: Any, extent: int) -> tuple[int, int]:
+    """Return which indices of the inner dimension this rank has. Collective over the ranks."""
+    if ranks is None:
+        return 0, extent
+    ends = np.cumsum(collectives.allgather(ranks, extent))
+    return int(ends[ranks.rank]) - extent, int(ends[ranks.rank])
+
+
+def _panel(ranks: Any, part: Array, own: tuple[int, int], lo: int, hi: int) -> Array:
+    """Return rows [lo, hi) of the inner dimension, of which each of the ranks has a range. Collective over these."""
+    first, last = (min(max(edge, own[0]), own[1]) - own[0] for edge in (lo, hi))
+    rows = part[first:last]
+    if ranks is None:
+        return rows
+    panel: Array = vector_collectives.allgatherv(ranks, np.ascontiguousarray(rows))
+    return panel
+
+
+def with_vector(matrix: DistributedContainer, vector: DistributedContainer, dim: int, dtype: np.dtype[Any]) -> Any:
+    """Return the product of a matrix and a vector, whose elements go with its indices along dim. Collective."""
+    everywhere = container_of(matrix, vector.shape, vector.dtype, REPLICATED)
+    move_all(everywhere, vector)
+    values = everywhere.local_view()[matrix.local_indices(dim)].astype(dtype, copy=False)
+    part = matrix.local_view().astype(dtype, copy=False)
+    partial = np.asarray(by_user(np.matmul, (part, values) if dim else (values, part), {}))
+    other, extent = 1 - dim, matrix.shape[1 - dim]
+    replicated = matrix.partition_policy is Partition.REPLICATED
+    if matrix.grid[dim] == 1 or replicated:
+        whole_rows = dim == 1 and matrix.partition_policy is not Partition.BLOCK
+        made = container_of(matrix, (extent,), dtype, matrix._division if whole_rows or replicated else BLOCK)
+        made.local_view()[...] = partial
+        return made
+    made = container_of(matrix, (extent,), dtype, BLOCK)
+    # A product of bool matrices says whether any pair is true.
+    by = reduction("any", None, dtype) if dtype.kind == "b" else reduction("sum", dtype, dtype)
+    inner = by.start(partial[:0], (0,), partial)[0].dtype
+    combine(made, 0, (partial.astype(inner),), [matrix.local_indices(other)], by, 1)
+    return made

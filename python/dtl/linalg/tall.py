@@ -1,0 +1,175 @@
+"""QR decompositions of matrices of which each rank has whole rows: the mechanism of qr, svd and lstsq.
+
+Demmel, Grigori, Hoemmen and Langou 2012, "Communication-optimal parallel and sequential QR and LU factorizations": each
+rank decomposes its rows, in pieces that stay in the cache, and rank 0 the triangles of all.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Tuple
+
+import numpy as np
+
+from ..comm import collectives, reductions, vector_collectives
+from .operands import on_root
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: The elements of a piece, which stays in a cache of the second level, and the most columns for which pieces pay.
+_PIECE, _NARROW = 1 << 16, 48
+
+#: The columns of a panel of matrices that are not tall.
+_PANEL = 64
+
+#: What rank 0 makes of the whole triangle: a factor that the columns of Q are multiplied by, and results for all.
+Finish = Callable[[Array], Tuple[Array, ...]]
+
+
+def pieces(rows: int, columns: int) -> list[tuple[int, int]]:
+    """Return the ranges of rows that are decomposed at a time."""
+    height = max(_PIECE // max(columns, 1), 4 * columns, 1)
+    number = max(rows // height, 1) if columns <= _NARROW else 1
+    cuts = [rows * k // number for k in range(number + 1)]
+    return list(zip(cuts, cuts[1:]))
+
+
+def triangle(parts: list[Array]) -> Array:
+    """Return the R of matrices one above the other."""
+    return parts[0] if len(parts) == 1 else np.linalg.qr(np.concatenate(parts), mode="r")
+
+
+def own_triangle(part: Array, dtype: Any) -> Array:
+    """Return the R of this rank's rows."""
+    found = [np.linalg.qr(part[lo:hi].astype(dtype, copy=False), mode="r") for lo, hi in pieces(*part.shape)]
+    return triangle(found)
+
+
+def whole_triangle(ctx: Any, op: str, own: Array, finish: Finish) -> tuple[Any, ...]:
+    """Return what rank 0 makes of the triangle of all ranks' rows. Collective."""
+    stacked = own if ctx.size == 1 else vector_collectives.gatherv(ctx, own)
+    return on_root(ctx, op, lambda: finish(triangle([stacked]) if ctx.size == 1 else np.linalg.qr(stacked, mode="r")))
+
+
+def tall_qr(ctx: Any, op: str, part: Array, out: Array, finish: Finish) -> tuple[Any, ...]:
+    """Decompose a matrix that has at least as many rows as columns. Collective.
+
+    Parameters
+    ----------
+    ctx, op
+        The ranks, and the name of the call for errors.
+    part, out
+        This rank's rows, and where those of the result go: Q times the first of what finish returns. They may not
+        overlap.
+    finish
+        Called on rank 0 with the triangle R.
+
+    Returns
+    -------
+    tuple
+        What finish returns but for the first, on every rank.
+    """
+    columns = part.shape[1]
+    ranges = pieces(*part.shape)
+    found, widths = [], []
+    for lo, hi in ranges:
+        q, r = np.linalg.qr(part[lo:hi].astype(out.dtype, copy=False))
+        out[lo:hi, : q.shape[1]] = q
+        found.append(r)
+        widths.append(q.shape[1])
+    first: Any = None
+    own = found[0]
+    if len(found) > 1:
+        first, own = np.linalg.qr(np.concatenate(found))
+    factor, results = _top(ctx, op, own, finish)
+    if first is not None:
+        factor = first @ factor
+    at = 0
+    for (lo, hi), width in zip(ranges, widths):
+        block = factor[at : at + width]
+        at += width
+        if not (width == columns and _is_identity(block)):
+            out[lo:hi] = out[lo:hi, :width] @ block
+    return results
+
+
+def _is_identity(block: Array) -> bool:
+    return bool(block.shape[0] == block.shape[1] and (block == np.eye(len(block), dtype=block.dtype)).all())
+
+
+def _top(ctx: Any, op: str, own: Array, finish: Finish) -> tuple[Array, tuple[Any, ...]]:
+    """Decompose the triangles of all ranks; return the factor of this rank's Q, and the results. Collective."""
+    if ctx.size == 1:
+        found = on_root(ctx, op, lambda: finish(own))
+        return found[0], found[1:]
+    counts = collectives.allgather(ctx, own.shape[0])
+    stacked = vector_collectives.gatherv(ctx, own)
+    kept: list[Array] = []
+
+    def decompose() -> tuple[Array, ...]:
+        q, r = np.linalg.qr(stacked)
+        factor, *results = finish(r)
+        kept.append(np.ascontiguousarray(q @ factor))
+        return tuple(results)
+
+    results = on_root(ctx, op, decompose)
+    factor = vector_collectives.scatterv(ctx, kept[0] if kept else None, counts)
+    return factor, results
+
+
+def positive(r: Array) -> tuple[Array, Array]:
+    """Return the signs that Q is multiplied by, as a matrix, and R with a diagonal that is not negative."""
+    diagonal = np.diagonal(r)
+    size = np.abs(diagonal)
+    signs = np.where(size > 0, diagonal / np.where(size > 0, size, 1), 1).astype(r.dtype)
+    rows = np.ones(len(r), r.dtype)
+    rows[: len(signs)] = signs
+    return np.diag(rows), np.triu(rows.conj()[:, np.newaxis] * r)
+
+
+def is_tall(ctx: Any, shape: tuple[int, ...]) -> bool:
+    """Say whether the triangles of all ranks are few rows beside the matrix, so that rank 0 may decompose them."""
+    rows, columns = shape
+    return rows >= columns and (ctx.size == 1 or columns <= _PANEL or 2 * columns * ctx.size <= rows)
+
+
+def qr_of_rows(ctx: Any, op: str, part: Array, shape: tuple[int, ...], out: Array) -> Array:
+    """Write this rank's rows of Q, and return R, whose diagonal is not negative. Collective."""
+    rows, columns = shape
+    if is_tall(ctx, shape):
+        return tall_qr(ctx, op, part, out, positive)[0]
+    if ctx.size == 1:
+        q, r = np.linalg.qr(part.astype(out.dtype, copy=False))
+        signs, r = positive(r)
+        np.multiply(q, np.diagonal(signs), out=out)
+        return r
+    return _by_panels(ctx, op, part, min(rows, columns), out)
+
+
+def _by_panels(ctx: Any, op: str, part: Array, rank: int, out: Array) -> Array:
+    """Decompose panel by panel, each made orthogonal to those before it until it is (block Gram-Schmidt, repeated).
+
+    Barlow and Smoktunowicz 2013, "Reorthogonalized block classical Gram-Schmidt": twice is enough, but where columns
+    depend on each other, a panel of what rounding left may need another turn.
+    """
+    columns = part.shape[1]
+    r = np.zeros((rank, columns), out.dtype)
+    for j in range(0, rank, _PANEL):
+        end = min(j + _PANEL, rank)
+        panel = part[:, j:end].astype(out.dtype)
+        block = np.eye(end - j, dtype=out.dtype)
+        for turn in range(5):
+            if j:
+                along = reductions.allreduce(ctx, out[:, :j].conj().T @ panel)
+                panel -= out[:, :j] @ along
+                r[:j, j:end] += along @ block
+            new = np.empty_like(panel)
+            (own,) = tall_qr(ctx, op, panel, new, positive)
+            block = own @ block
+            panel = new
+            if j == 0 or (turn and np.abs(np.diagonal(own)).min() > 0.5):
+                break
+        out[:, j:end] = panel
+        r[j:end, j:end] = block
+    if columns > rank:
+        r[:, rank:] = reductions.allreduce(ctx, out.conj().T @ part[:, rank:].astype(out.dtype))
+    return r

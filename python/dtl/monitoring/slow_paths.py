@@ -1,0 +1,138 @@
+"""The ledger of slow paths: what a program does in a way that has a faster one, and which that is."""
+
+from __future__ import annotations
+
+import threading
+from typing import Iterable, Iterator
+
+from .._native import slow_paths as told
+from ..runtime.context import Context
+from . import timeline
+from .advice import ELEMENTS, ONE_BY_ONE, STAGED
+from .recording import Recording
+from .records import Record, SlowPath, by_seconds
+from .trace import records_of
+
+__all__ = ["SlowPath", "SlowPaths", "report", "slow_paths"]
+
+#: So often at least, from one line: a loop.
+LOOP = 10
+#: At most so many bytes a call, index included: a few elements.
+FEW = 128
+
+#: What ends a trace's name of an operation that took elements of a device through the host.
+_STAGED = " (staged)"
+
+
+class SlowPaths(Recording):
+    """The ledger of slow paths, as a context manager. slow_paths() makes one.
+
+    It is kept while its block runs, and goes on where the block is entered again. Its records can be read at any time.
+    """
+
+    __module__ = "dtl.tracing"
+
+    def __init__(self) -> None:
+        super().__init__(max_events=0)
+        self._lock = threading.Lock()
+        self._told: dict[tuple[str, str, str, int], SlowPath] = {}
+
+    def _begin(self) -> None:
+        told.listeners.append(self._add)
+        super()._begin()
+
+    def _end(self) -> None:
+        super()._end()
+        told.listeners.remove(self._add)
+
+    def _add(self, kind: str, operation: str, file: str, line: int, size: int, seconds: float) -> None:
+        key = (kind, operation, file, line)
+        record = SlowPath(*key, 1, size, seconds)
+        with self._lock:
+            before = self._told.get(key)
+            self._told[key] = record if before is None else before.plus(record)
+
+    def __repr__(self) -> str:
+        return f"<dtl.tracing.SlowPaths with {len(self.records)} records, {self._state}>"
+
+    def __str__(self) -> str:
+        return report(self.records)
+
+    def __iter__(self) -> Iterator[SlowPath]:
+        return iter(self.records)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    @property
+    def records(self) -> list[SlowPath]:
+        """The records of this rank, those with the most seconds first."""
+        with self._lock:
+            known = list(self._told.values())
+        return by_seconds([*known, *_seen(records_of(self._recorder))])
+
+    def sums(self, ctx: Context | None = None) -> list[SlowPath] | None:
+        """Return the sums of all ranks' records on rank 0, those with the most seconds first. Collective.
+
+        Parameters
+        ----------
+        ctx
+            The ranks; None for all that a launcher started together, as of ``dtl.Context()``.
+
+        Returns
+        -------
+        list of SlowPath
+            None on the other ranks. ``dtl.tracing.report`` makes a text of it.
+        """
+        return timeline.sums(SlowPath, self.records, ctx)
+
+
+def slow_paths() -> SlowPaths:
+    """Return a ledger of slow paths: ``with dtl.slow_paths() as slow:`` keeps it, and ``print(slow)`` shows it.
+
+    It has what the block does in a way for which a faster one is known: elements read or written one by one in a loop,
+    operands of an operator that had to move between ranks, matrices collected on one rank, functions called for each
+    element, numbers sent as objects, long lists made arrays, and elements of a GPU taken through the host. Each record
+    is a :class:`dtl.tracing.SlowPath`. Not collective: each rank has its own.
+
+    Several ledgers at once each see everything. While there is none, nothing is looked for.
+
+    Examples
+    --------
+    >>> import dtl, math
+    >>> with dtl.Context() as ctx, dtl.slow_paths() as slow:
+    ...     vec = dtl.ones(ctx, 100)
+    ...     total = 0.0
+    ...     for i in range(100):
+    ...         total += vec[i]
+    ...     dtl.transform(vec, vec, math.sqrt)
+    >>> sorted((record.operation, record.times) for record in slow)
+    [('getitem', 100), ('transform', 1)]
+    """
+    return SlowPaths()
+
+
+def report(records: Iterable[SlowPath]) -> str:
+    """Return records in words, in their order: for each the place, what it is and what it took, and the faster way.
+
+    Parameters
+    ----------
+    records
+        The records, of one rank or summed over ranks.
+    """
+    lines: list[str] = []
+    for record in records:
+        often = "once" if record.times == 1 else f"{record.times} times"
+        lines.append(f"{record.site}: {record.operation}: {record.kind}")
+        lines.append(f"    {often}, {record.bytes} bytes, {record.seconds:.6f} s")
+        lines.append(f"    faster: {record.faster}")
+    return "\n".join(lines) if lines else "no slow paths"
+
+
+def _seen(calls: Iterable[Record]) -> Iterator[SlowPath]:
+    """Yield what is slow of calls that were counted."""
+    for operation, file, line, count, failed, size, seconds in calls:
+        if operation.endswith(_STAGED):
+            yield SlowPath(STAGED, operation[: -len(_STAGED)], file, line, count, size, seconds)
+        elif operation in ELEMENTS and count - failed >= LOOP and size <= FEW * (count - failed):
+            yield SlowPath(ONE_BY_ONE, operation, file, line, count, size, seconds)

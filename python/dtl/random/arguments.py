@@ -1,0 +1,40 @@
+"""What callers of random numbers say: parameters of distributions, and how a result is divided."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from ..containers.base import DistributedContainer
+from ..containers.layout import Division, division
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..policies import Partition
+
+
+def division_of(divided: dict[str, Any]) -> Division:
+    """Return the division that the keywords of a call ask for."""
+    unknown = set(divided) - {"partition", "block_size", "grid"}
+    if unknown:
+        raise InvalidTypeError(f"unexpected keyword argument {min(unknown)!r}")
+    return division(divided.get("partition", Partition.BLOCK), divided.get("block_size"), divided.get("grid"))
+
+
+def parameter(value: Any) -> Any:
+    """Return a parameter of a distribution: a number, or an array."""
+    if isinstance(value, DistributedContainer):
+        raise InvalidTypeError(
+            "parameters of a distribution are numbers or NumPy arrays that are the same on every rank, not containers; "
+            "scale and shift what a standard distribution returns"
+        )
+    return np.asarray(value) if isinstance(value, (list, tuple)) or np.ndim(value) else value
+
+
+def by_numpy(f: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Return what a function of NumPy returns, or raise what it raises as DTL's."""
+    try:
+        return f(*args, **options)
+    except TypeError as error:
+        raise InvalidTypeError(str(error)) from None
+    except ValueError as error:
+        raise InvalidArgumentError(str(error)) from None

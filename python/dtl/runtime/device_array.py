@@ -1,0 +1,308 @@
+"""Arrays on a GPU, as NumPy does not see them and other libraries do."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from .._native.arguments import dtype_number
+from .._native.library import bridge
+from ..exceptions import BufferError, InvalidArgumentError, InvalidTypeError
+
+if TYPE_CHECKING:
+    from .._native import _bridge
+
+#: DLPack's numbers of kinds of memory and of elements.
+_CUDA, _CUDA_MANAGED = 2, 13
+_DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+_DLPACK_KINDS = {code: kind for kind, code in _DLPACK_CODES.items()}
+
+#: Streams by the numbers that DLPack gives them: the default of the whole process, where nobody names one; none at all.
+_LEGACY, _NO_STREAM = 1, -1
+
+
+class OnDeviceError(InvalidTypeError, AttributeError):
+    """An attribute that NumPy's arrays have, and arrays on a GPU do not."""
+
+
+class DeviceArray(NDArrayOperatorsMixin):
+    """A rank's elements on a GPU: what ``local_view()`` of a container there returns.
+
+    It has no arithmetic of its own. Other libraries take it without a copy, by DLPack or by the CUDA array interface::
+
+        view = cupy.from_dlpack(vec.local_view())
+        view = torch.from_dlpack(vec.local_view())
+
+    and find the elements as the calls before left them: streams of the GPU are ordered by that. What they queue in turn
+    comes before DTL's next call only after a synchronisation of theirs, or with ``wait_for``. NumPy takes a copy, with
+    ``to_numpy()``; a conversion that nobody asked for raises. The array keeps the memory alive.
+    """
+
+    __module__ = "dtl"
+
+    def __init__(self, memory: _bridge.DeviceMemory, dtype: np.dtype[Any]) -> None:
+        self._memory = memory
+        self._dtype = dtype
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type."""
+        return self._dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents."""
+        return self._memory.shape
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The bytes from one index to the next along each dimension: those of C order."""
+        steps = [self._dtype.itemsize]
+        for extent in self.shape[:0:-1]:
+            steps.append(steps[-1] * max(extent, 1))
+        return tuple(reversed(steps))
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one element."""
+        return self._dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self.size * self._dtype.itemsize
+
+    @property
+    def device_id(self) -> int:
+        """The number of the GPU."""
+        return self._memory.device
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """Return a copy of the elements on the host, as the calls before left them. Not collective."""
+        out = np.empty(self.shape, self._dtype)
+        self._memory.read(out)
+        return out
+
+    def synchronize(self) -> None:
+        """Return when all calls before have done what they do with the elements. Not collective."""
+        self._memory.synchronize()
+
+    def wait_for(self, stream: int) -> None:
+        """Have later calls work on the elements after what a stream of the GPU has been given by now. Not collective.
+
+        Parameters
+        ----------
+        stream
+            The stream's address, such as ``cupy.cuda.get_current_stream().ptr`` or
+            ``torch.cuda.current_stream().cuda_stream``; 0 and 1 are the default stream.
+        """
+        self._memory.order(_stream(stream), True)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return DLPack's number of the kind of memory, and the GPU's."""
+        return (_CUDA_MANAGED if self._memory.managed else _CUDA), self._memory.device
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Return a capsule of DLPack. What the stream does from now on comes after what the calls before do.
+
+        Parameters
+        ----------
+        stream
+            The address of the one that is to read the elements; None for the default stream, -1 for none.
+        max_version
+            The newest version of DLPack that the caller knows; None for those before 1.0.
+        dl_device
+            Where the elements are to be: where they are.
+        copy
+            Whether to copy them: True is refused.
+
+        Raises
+        ------
+        BufferError
+            If that would need a copy.
+        """
+        if copy:
+            raise BufferError("a DeviceArray gives no copy of itself; copy what takes it")
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(f"the elements are on device {self.__dlpack_device__()}, not on {tuple(dl_device)}")
+        if stream != _NO_STREAM:
+            self._memory.order(_stream(_LEGACY if stream is None else stream), False)
+        code, bits = _DLPACK_CODES[self._dtype.kind], 8 * self._dtype.itemsize
+        newest = 0 if max_version is None else max_version[0]
+        return self._memory.dlpack(code, bits, self.__dlpack_device__()[0], newest >= 1)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The elements by the CUDA array interface, version 3, with the stream that their readers are to wait for."""
+        return {
+            "shape": self.shape,
+            "typestr": self._dtype.str,
+            "data": (self._memory.address if self.size else 0, False),
+            "version": 3,
+            "strides": None,
+            "stream": self._memory.stream,
+        }
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"<dtl.DeviceArray of shape {self.shape}, {self._dtype}, on GPU {self.device_id}>"
+
+    # ---- What NumPy would do with it ----
+
+    def _refusal(self, what: str, kind: type[InvalidTypeError] = InvalidTypeError) -> InvalidTypeError:
+        return kind(
+            f"{what}: the elements are on GPU {self.device_id}. Copy them with to_numpy(), or give the array to a "
+            "library for GPUs, such as cupy.from_dlpack or torch.from_dlpack"
+        )
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if hasattr(np.ndarray, name):
+            raise self._refusal(name, OnDeviceError)
+        raise AttributeError(f"'DeviceArray' object has no attribute {name!r}")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise self._refusal("conversion to an array of NumPy")
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> NoReturn:
+        raise self._refusal(f"np.{ufunc.__name__}")
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> NoReturn:
+        raise self._refusal(f"np.{function.__name__}")
+
+    def __getitem__(self, key: Any) -> NoReturn:
+        raise self._refusal("a subscript")
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise self._refusal("a subscript")
+
+    def __iter__(self) -> NoReturn:
+        raise self._refusal("iteration")
+
+    def __bool__(self) -> NoReturn:
+        raise self._refusal("a truth value")
+
+
+def _stream(number: Any) -> int:
+    """Return the address of a stream; 0, which some libraries send, is the default one."""
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise InvalidTypeError(f"stream must be the address of a stream, an integer, not {type(number).__name__}")
+    if number < 0:
+        raise InvalidArgumentError(f"stream {number} is negative")
+    return number or _LEGACY
+
+
+#: What is asked about most often, and never on a GPU.
+_HOST_TYPES = (np.ndarray, np.generic, int, float, complex, str, bytes, list, tuple, dict, type(None))
+
+
+def from_dlpack(x: Any) -> DeviceArray:
+    """Return another library's array on a GPU as a DeviceArray that shares its memory. Not collective.
+
+    Collective calls and messages take such an array as it is, too; ``from_local`` makes a container of it.
+
+    Parameters
+    ----------
+    x
+        An array of CuPy, PyTorch, JAX, Numba or the like, in C order, of an element type that containers have: what has
+        DLPack's ``__dlpack__``, or the CUDA array interface.
+
+    Returns
+    -------
+    DeviceArray
+        It keeps the memory alive. What its owner has queued comes before what DTL does with it; where that writes, it
+        returns when it is done.
+
+    Raises
+    ------
+    InvalidTypeError
+        If x has neither, or elements of another type.
+    BufferError
+        If x is on the host, read-only, or not in C order.
+    InvalidArgumentError
+        If its address is in no memory of a GPU.
+    BackendUnavailableError
+        If no GPU can be used here.
+    """
+    if isinstance(x, DeviceArray):
+        return x
+    if hasattr(type(x), "__dlpack__"):
+        return _of_dlpack(x)
+    if hasattr(x, "__cuda_array_interface__"):
+        return _of_interface(x.__cuda_array_interface__, x)
+    raise InvalidTypeError(f"x of type {type(x).__name__} has neither __dlpack__ nor __cuda_array_interface__")
+
+
+def is_on_device(x: Any) -> bool:
+    """Say whether x is an array on a GPU, DTL's or another library's."""
+    if isinstance(x, DeviceArray):
+        return True
+    if isinstance(x, _HOST_TYPES):
+        return False
+    if hasattr(type(x), "__dlpack_device__"):
+        return x.__dlpack_device__()[0] in (_CUDA, _CUDA_MANAGED)
+    return hasattr(x, "__cuda_array_interface__")
+
+
+def _of_dlpack(x: Any) -> DeviceArray:
+    kind, device = x.__dlpack_device__()
+    if kind not in (_CUDA, _CUDA_MANAGED):
+        raise BufferError(f"x is on device ({int(kind)}, {device}) of DLPack's, which is no GPU of NVIDIA's")
+    stream = bridge.device_stream(device)
+    try:
+        capsule = x.__dlpack__(stream=stream, max_version=(1, 0))
+    except TypeError:  # from before DLPack 1.0
+        capsule = x.__dlpack__(stream=stream)
+    address, _, _, code, bits, lanes, shape, ordered, writable, owner = bridge.take_dlpack(capsule)
+    if lanes != 1 or code not in _DLPACK_KINDS or bits % 8:
+        raise InvalidTypeError(f"x has elements of DLPack's type {(code, bits, lanes)}, which no container holds")
+    kinds = _DLPACK_KINDS[code]
+    dtype = np.dtype(np.bool_) if kinds == "b" else np.dtype(f"{kinds}{bits // 8}")
+    return _lent(address, dtype, shape, bool(ordered), bool(writable), owner)
+
+
+def _of_interface(told: Any, x: Any) -> DeviceArray:
+    dtype, shape = np.dtype(told["typestr"]), tuple(told["shape"])
+    address, read_only = told["data"]
+    strides, step = told.get("strides"), dtype.itemsize
+    ordered = told.get("mask") is None
+    for extent, stride in zip(shape[::-1], reversed(strides or ())):
+        ordered = ordered and (extent <= 1 or stride == step or 0 in shape)
+        step *= extent
+    made = _lent(address or 0, dtype, shape, ordered, not read_only, x)
+    if told.get("stream") is not None:
+        made.wait_for(int(told["stream"]))
+    return made
+
+
+def _lent(
+    address: int, dtype: np.dtype[Any], shape: tuple[int, ...], ordered: bool, writable: bool, owner: Any
+) -> DeviceArray:
+    """Return the array of memory that another object owns."""
+    dtype_number(dtype)
+    if not ordered:
+        raise BufferError("x is not in C order; make a contiguous copy of it")
+    if not writable:
+        raise BufferError("x is read-only; make a copy of it")
+    return DeviceArray(bridge.device_lend(address, dtype.itemsize, shape, owner), dtype)

@@ -1,0 +1,196 @@
+"""What GPUs compute, and what goes through the host, on any number of ranks. It is run as on_a_device.py is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from on_a_device import holds, made
+from oracle import DTYPES, values
+
+import dtl
+
+#: As they may with a real driver.
+pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+_FOLDS = (
+    dtl.sum,
+    dtl.prod,
+    dtl.min,
+    dtl.max,
+    dtl.argmin,
+    dtl.argmax,
+    dtl.any,
+    dtl.all,
+    dtl.mean,
+    dtl.var,
+    dtl.std,
+    dtl.norm,
+)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_reductions(ctx: dtl.Context, dtype: str) -> None:
+    """What the host makes of the same elements; the order of additions is another one."""
+    for whole in (values(dtype, (43,), 1), values(dtype, (9, 5), 3), np.ones(1, dtype), np.zeros(6, dtype)):
+        with made(ctx, whole, "cyclic") as there, made(ctx, whole, "cyclic", "host") as here:
+            for fold in (*_FOLDS, lambda a: dtl.vdot(a, a)):
+                if whole.dtype.kind == "c" and fold in (dtl.min, dtl.max, dtl.argmin, dtl.argmax):
+                    with pytest.raises(dtl.DTLError, match="no order"):
+                        fold(there)
+                    continue
+                got, want = fold(there), fold(here)
+                assert type(got) is type(want)
+                if whole.dtype.kind in "biu" and fold not in (dtl.var, dtl.std, dtl.norm, dtl.mean):
+                    assert got == want
+                np.testing.assert_allclose(got, want, rtol=1e-6 if whole.dtype.itemsize < 8 else 1e-12)
+                assert np.asarray(fold(there)).tobytes() == np.asarray(got).tobytes()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_reductions_of_special_numbers(ctx: dtl.Context, dtype: str) -> None:
+    inf, nan = np.inf, np.nan
+    for elements in (
+        [1, nan, -inf, nan], [inf, 2, 3], [inf, -inf, 1], [0.0, -0.0, 0.0], [-0.0, 0.0], [1e30, 1e30, 1e-30, 1e-30],
+        [5e-324, 2, 3], [0, inf, 1], [-1, 2, -3],
+    ):  # fmt: skip
+        whole = np.array(elements, dtype)
+        with made(ctx, whole) as there, made(ctx, whole, "block", "host") as here:
+            for fold in _FOLDS:
+                np.testing.assert_allclose(fold(there), fold(here), rtol=1e-6)
+                assert np.signbit(fold(there)) == np.signbit(fold(here)) or np.isnan(fold(here))
+    with dtl.DistributedVector(ctx, 0, dtype, placement="device") as empty:
+        assert (empty.sum(), empty.prod(), dtl.any(empty), dtl.all(empty)) == (0, 1, False, True)
+        assert np.isnan(empty.mean())
+        for fold in (dtl.min, dtl.argmax):
+            with pytest.raises(dtl.InvalidArgumentError, match=r"zero-size|empty sequence"):
+                fold(empty)
+
+
+def test_reductions_of_many(ctx: dtl.Context) -> None:
+    """More partials than the host merges."""
+    whole = (np.arange(30000 * ctx.size) * 7919 % 10007).astype(np.int32)
+    with made(ctx, whole) as vec:
+        assert (vec.sum(), vec.min(), vec.argmin(), vec.argmax()) == (whole.sum(), 0, whole.argmin(), whole.argmax())
+        np.testing.assert_allclose([vec.mean(), vec.var()], [whole.mean(), whole.var()], rtol=1e-12)
+        assert dtl.dot(vec, vec) == np.dot(whole, whole)
+        with dtl.trace() as trace:
+            vec.sum(), vec.var(), dtl.any(vec), dtl.dot(vec, vec)
+    assert not [record.operation for record in trace.records if "staged" in record.operation]
+
+
+_STAGED = {
+    "sum along an axis with a dtype": lambda a, b: dtl.sum(a, axis=0, dtype="float32"),
+    "exact sum": lambda a, b: dtl.sum(a, reproducible=True),
+    "exact dot": lambda a, b: dtl.vdot(a, b, reproducible=True),
+    "sin": lambda a, b: np.sin(a),
+    "divmod": lambda a, b: np.divmod(a, 2),
+    "where of ufuncs": lambda a, b: np.add(a, 1, where=a > 3, out=b.copy()),
+    "an array": lambda a, b: a * np.arange(a.shape[-1]),
+    "other shapes": lambda a, b: a - dtl.sum(a, axis=0, keepdims=True),
+    "round": lambda a, b: dtl.round(a / 3, 1),
+    "weights": lambda a, b: dtl.histogram(a, 3, (0.0, 12.0), weights=b),
+    "unique": lambda a, b: dtl.unique(a, return_counts=True),
+    "quantile": lambda a, b: dtl.quantile(a, [0.2, 0.5]),
+    "find": lambda a, b: (dtl.find(a, 3.0), dtl.count(a, 3.0), dtl.min_element(b)),
+    "concat": lambda a, b: dtl.concat([a, b]),
+    "take": lambda a, b: dtl.take(a, [1, 0], axis=0),
+    "transpose": lambda a, b: a.T,
+    "reshape": lambda a, b: dtl.ravel(a),
+    "roll": lambda a, b: dtl.roll(a, 2),
+    "transform_reduce": lambda a, b: dtl.transform_reduce((a, b), np.multiply),
+    "is_sorted": lambda a, b: dtl.is_sorted(a),
+    "split": lambda a, b: dtl.array_split(a, 2),
+}  # fmt: skip
+
+
+def same_results(there: Any, here: Any) -> None:
+    """Compare a result that was made of containers on a GPU with one that was made of those on the host."""
+    if isinstance(here, (tuple, list)):
+        assert type(there) is type(here)
+        assert len(there) == len(here)
+        for one, other in zip(there, here):
+            same_results(one, other)
+    elif isinstance(here, dtl.DistributedTensor) or hasattr(here, "local_view"):
+        assert type(there) is type(here)
+        assert there.placement_policy is dtl.PLACEMENT_DEVICE
+        assert (there.shape, there.dtype, there.partition_policy) == (here.shape, here.dtype, here.partition_policy)
+        np.testing.assert_allclose(there.to_numpy(), here.to_numpy())
+    elif here is not None:
+        assert type(there) is type(here)
+        np.testing.assert_allclose(there, here)
+
+
+@pytest.mark.parametrize("name", sorted(_STAGED))
+def test_what_goes_through_the_host(ctx: dtl.Context, name: str) -> None:
+    for shape in ((12,), (4, 3)):
+        whole = (np.arange(12.0) * 7 % 11).reshape(shape)
+        results = []
+        for placement in ("device", "host"):
+            with made(ctx, whole, "block", placement) as a, made(ctx, whole[::-1].copy(), "block", placement) as b:
+                with dtl.trace() as trace:
+                    results.append(_STAGED[name](a, b))
+                staged = any("staged" in record.operation for record in trace.records)
+                assert staged is (placement == "device")
+                holds(a, whole)
+        same_results(*results)
+
+
+def test_what_is_written_comes_back(ctx: dtl.Context) -> None:
+    whole = np.arange(12.0) * 7 % 11
+    with made(ctx, whole) as a, made(ctx, -whole) as b:
+        dtl.sort_by_key(a, b)
+        holds(a, np.sort(whole))
+        holds(b, -np.sort(whole))
+        dtl.sort(b)
+        holds(b, np.sort(-whole))
+        dtl.transform((a, b), b, lambda x, y: x + y)
+        holds(b, np.sort(whole) + np.sort(-whole))
+        dtl.iota(a, 3)
+        dtl.reverse(a)
+        holds(a, np.arange(14.0, 2, -1))
+        dtl.replace(a, 5, -5)
+        dtl.for_each(a, lambda view: view.__iadd__(1))
+        holds(a, np.where(np.arange(14.0, 2, -1) == 5, -5, np.arange(14.0, 2, -1)) + 1)
+        out = dtl.DistributedVector(ctx, 12, placement="device")
+        assert np.add(a, np.ones(12), out=out) is out
+        holds(out, a.gather_to(0) + 1 if ctx.size == 1 else dtl.broadcast(ctx, a.gather_to(0), 0) + 1)
+        with pytest.raises(ZeroDivisionError if ctx.size == 1 else Exception):  # nothing is written
+            dtl.transform(a, out, lambda x: 1 // 0)
+        dtl.generate(out, lambda i: i * 2)
+        holds(out, np.arange(12.0) * 2)
+        with dtl.DistributedSpan(out).subspan(3, 6) as span:
+            dtl.sort(span, reverse=True)
+        holds(out, np.concatenate([np.arange(3) * 2.0, np.arange(8, 2, -1) * 2.0, np.arange(9, 12) * 2.0]))
+        future = dtl.DistributedVector.from_numpy(
+            ctx, whole if ctx.rank == 0 else None, placement="device", execution="async"
+        )
+        dtl.sort(future).get()
+        assert dtl.sum(future).get() == whole.sum()
+        holds(future, np.sort(whole))
+
+
+def test_operators_in_place(ctx: dtl.Context) -> None:
+    whole = np.arange(100.0).reshape(20, 5)
+    with made(ctx, whole) as container, made(ctx, whole + 1) as b:
+        a = container
+        a += b
+        a *= 0.5
+        assert a is container
+        np.subtract(a, b, out=b)
+        holds(a, (2 * whole + 1) * 0.5)
+        holds(b, (2 * whole + 1) * 0.5 - whole - 1)
+        with ctx.dup() as twin, dtl.DistributedTensor(twin, (20, 5), fill=2.0, placement="device") as apart:
+            dtl.fill(apart, 3)  # on another stream
+            with pytest.raises(dtl.DTLError):
+                a + apart
+            holds(apart, np.full((20, 5), 3.0))
+        with dtl.DistributedTensor(ctx, (20, 5), fill=2.0) as host, pytest.raises(
+            dtl.InvalidTypeError, match="copy one first"
+        ):
+            a + host

@@ -1,0 +1,133 @@
+"""Containers of known elements, against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis
+import numpy as np
+import pytest
+from divisions import DIVISIONS, assert_holds, division
+from hypothesis import strategies as st
+from oracle import DTYPES, values
+from refusals import ARGUMENT, TYPE, refused
+
+import dtl
+
+NUMBERS = st.one_of(st.integers(-30, 30), st.floats(-9, 9).map(lambda x: round(x, 2)))
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+@pytest.mark.parametrize("shape", [(0,), (1,), (7,), (5, 3), (2, 0, 3), (4, 1, 2)])
+def test_constant(ctx: dtl.Context, name: str, shape: tuple[int, ...]) -> None:
+    options = division(name, shape[0], ctx.size)
+    kind = dtl.DistributedVector if len(shape) == 1 else dtl.DistributedTensor
+    for dtype in ("float64", "int8", "bool", "complex64"):
+        for made, want in (
+            (dtl.zeros(ctx, shape, dtype, **options), np.zeros(shape, dtype)),
+            (dtl.ones(ctx, shape, dtype, **options), np.ones(shape, dtype)),
+            (dtl.full(ctx, shape, 1, dtype, **options), np.full(shape, 1, dtype)),
+            (dtl.full_like(dtl.empty(ctx, shape, dtype, **options), 1), np.ones(shape, dtype)),
+            (dtl.zeros_like(dtl.ones(ctx, shape, dtype, **options)), np.zeros(shape, dtype)),
+            (dtl.ones_like(dtl.zeros(ctx, shape, **options), dtype=dtype), np.ones(shape, dtype)),
+            (dtl.empty_like(dtl.ones(ctx, shape, **options), dtype=dtype), np.zeros(shape, dtype)),
+        ):
+            assert type(made) is kind
+            assert_holds(made, want)
+
+
+def test_types_of_fills(ctx: dtl.Context) -> None:
+    for fill in (1, 1.5, True, 1j, np.float32(2), np.int8(3)):
+        assert_holds(dtl.full(ctx, 3, fill), np.full(3, fill))
+
+
+@hypothesis.given(NUMBERS, NUMBERS, NUMBERS, st.sampled_from(DIVISIONS[:5]))
+def test_arange(ctx: dtl.Context, start: Any, stop: Any, step: Any, name: str) -> None:
+    if step == 0 or abs((stop - start) / step) > 1000:
+        return
+    options = division(name, 1, ctx.size)
+    assert_holds(dtl.arange(ctx, start, stop, step, **options), np.arange(start, stop, step))
+    assert_holds(dtl.arange(ctx, stop, **options), np.arange(stop))
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in DTYPES if dtype != "bool"])
+def test_arange_of_dtypes(ctx: dtl.Context, dtype: str) -> None:
+    assert_holds(dtl.arange(ctx, 2, 40, 3, dtype=dtype), np.arange(2, 40, 3, dtype=dtype))
+
+
+@hypothesis.given(NUMBERS, NUMBERS, st.integers(0, 30), st.booleans())
+def test_linspace(ctx: dtl.Context, start: Any, stop: Any, num: int, endpoint: bool) -> None:
+    want = np.linspace(start, stop, num, endpoint)
+    assert_holds(dtl.linspace(ctx, start, stop, num, endpoint), want)
+    want = np.linspace(start, stop, num, endpoint, dtype=np.int32)
+    assert_holds(dtl.linspace(ctx, start, stop, num, endpoint, dtype=np.int32, partition="cyclic"), want)
+
+
+def test_linspace_of_complex(ctx: dtl.Context) -> None:
+    assert_holds(dtl.linspace(ctx, 1j, 4, 5), np.linspace(1j, 4, 5))
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (2, 5), (6, 1), (0, 2)])
+def test_eye_and_triangles(ctx: dtl.Context, shape: tuple[int, int]) -> None:
+    whole = values("float64", shape, 1)
+    table = dtl.asarray(ctx, whole)
+    for k in range(-3, 4):
+        assert_holds(dtl.eye(ctx, *shape, k=k, dtype=np.int16), np.eye(*shape, k=k, dtype=np.int16))
+        assert_holds(dtl.tril(table, k), np.tril(whole, k))
+        assert_holds(dtl.triu(table, k), np.triu(whole, k))
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_asarray(ctx: dtl.Context, name: str) -> None:
+    for shape in ((7,), (4, 3)):
+        for dtype in DTYPES:
+            whole = values(dtype, shape, 2)
+            made = dtl.asarray(ctx, whole, **division(name, shape[0], ctx.size))
+            assert_holds(made, whole)
+            assert dtl.asarray(ctx, made) is made
+            assert dtl.asarray(ctx, made, copy=False) is made
+            assert dtl.asarray(ctx, made, copy=True) is not made
+    assert_holds(dtl.asarray(ctx, [[1, 2], [3, 4]], np.float32), np.array([[1, 2], [3, 4]], np.float32))
+    assert_holds(dtl.asarray(ctx, np.arange(6, dtype=">i4")[::-1]), np.arange(6, dtype=np.int32)[::-1])
+    refused(lambda: dtl.asarray(ctx, [1], copy=False), ARGUMENT, 100, "which copy=False forbids")
+    refused(lambda: dtl.asarray(ctx, 3.0), ARGUMENT, 100, "has no dimensions")
+    refused(lambda: dtl.asarray(ctx, ["a", None]), TYPE, 101, "object")
+
+
+@pytest.mark.mpi(min_size=2)
+def test_ranks_that_differ(ctx: dtl.Context) -> None:
+    for call in (
+        lambda: dtl.asarray(ctx, [ctx.rank, 1]),
+        lambda: dtl.full(ctx, 3, ctx.rank),
+        lambda: dtl.arange(ctx, ctx.rank, 9),
+        lambda: dtl.linspace(ctx, 0, ctx.rank, 9),
+        lambda: dtl.zeros(ctx, (3, ctx.rank + 1)),
+        lambda: dtl.eye(ctx, 3, k=ctx.rank),
+    ):
+        with pytest.raises(dtl.CollectiveMismatchError):
+            call()
+
+
+def test_like(ctx: dtl.Context) -> None:
+    grid = dtl.zeros(ctx, (4, 6), grid=(1, ctx.size))
+    for like, shape, policy in (
+        (dtl.zeros(ctx, 9, partition="cyclic"), (3, 2), dtl.PARTITION_CYCLIC),
+        (dtl.zeros(ctx, 9, partition="block_cyclic", block_size=2), (5,), dtl.PARTITION_BLOCK_CYCLIC),
+        (grid, (4, 6), dtl.PARTITION_BLOCK),
+    ):
+        made = dtl.ones(ctx, shape, like=like)
+        assert made.partition_policy is policy
+        assert made.block_size == like.block_size
+        if made.shape == like.shape:
+            assert made.grid == like.grid
+        assert_holds(made, np.ones(shape))
+
+
+def test_refusals(ctx: dtl.Context) -> None:
+    refused(lambda: dtl.arange(ctx, 0, 3, 0), ARGUMENT, 100, "step 0")
+    refused(lambda: dtl.arange(ctx, "a"), TYPE, 101, "stop must be a number")
+    refused(lambda: dtl.linspace(ctx, 0, 1, -1), ARGUMENT, 100, "num -1 is negative")
+    refused(lambda: dtl.tril(dtl.ones(ctx, 3)), ARGUMENT, 100, "it must have 2 dimensions or more")
+    refused(lambda: dtl.zeros(ctx, ()), ARGUMENT, 100, "has no dimensions")
+    refused(lambda: dtl.full(ctx, 3, 300, np.int8), dtl.OverflowError, 105, "300")
+    refused(lambda: dtl.zeros(None, 3), TYPE, 101, "ctx must be a dtl.Context")  # type: ignore[arg-type]

@@ -1,0 +1,265 @@
+"""Containers on GPUs, with a driver that these tests compile: on_a_device.py, and programs where there is no GPU."""
+
+from __future__ import annotations
+
+import runpy
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from programs import Ended, alone, ranks, run, succeeded
+
+import dtl
+
+pytestmark = pytest.mark.jobs("starts programs that load a driver")
+
+HERE = Path(__file__).parent
+GPU = HERE.parents[1] / "backends" / "internal" / "gpu"
+SOURCES = [*(GPU / "gputest" / "driver").glob("*.c"), *(GPU / "kernels").glob("*.c")]
+
+#: What is run with the driver.
+FILES = [str(HERE / f"{name}_on_a_device.py".lstrip("_")) for name in ("", "computing", "kernels", "axes")]
+
+
+def compiled(folder: Path, *sources: Path, soname: str = "libcuda.so.1") -> str:
+    """Compile a driver or NCCL, and return the folder that it is in."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler; runs where the extension can be built")
+    command = [compiler, "-g", "-O1", "-shared", "-fPIC", "-ffp-contract=off", "-Wall", "-Werror"]
+    command += [f"-Wl,-soname,{soname}", *map(str, sources), "-ldl", "-lm"]
+    succeeded(run([*command, "-o", str(folder / soname)]))
+    return str(folder)
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return compiled(tmp_path_factory.mktemp("driver"), *SOURCES)
+
+
+@pytest.fixture(scope="session")
+def nccl(driver: str) -> str:
+    """Return the driver's folder, with NCCL beside it."""
+    folder = Path(driver)
+    return compiled(folder, GPU / "gputest" / "nccl" / "nccl.c", folder / "libcuda.so.1", soname="libnccl.so.2")
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_nccl(nccl: str, tmp_path: Path, count: int) -> None:
+    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", str(HERE / "nccl_on_devices.py")]
+    variables = {
+        "LD_LIBRARY_PATH": nccl,
+        "DTL_FAKE_GPU_COUNT": str(count + 1),
+        "DTL_FAKE_NCCL_FOLDER": str(tmp_path),
+        "DTL_TEST_RANKS": str(count),
+    }
+    if count == 2:
+        tests.append("--with-mpi")
+    elif count > 2:
+        variables["DTL_BACKEND"] = "local"
+    if count > 1:
+        tests = ["-m", "dtl", "run", "-n", str(count), *tests]
+    ended = run([sys.executable, *tests], 150, **variables)
+    assert "passed" in succeeded(ended)
+    assert "skipped" not in ended.out, ended.out
+
+
+def test_nccl_that_cannot_be_used(nccl: str, tmp_path: Path) -> None:
+    program = """
+        import dtl
+        assert dtl.has_cuda() and not dtl.has_nccl()
+        with dtl.Context() as ctx:
+            try:
+                ctx.with_nccl(0)
+            except dtl.BackendUnavailableError as error:
+                assert dtl.backends.why_not("nccl") in str(error)
+                print(error)
+    """
+    said = succeeded(alone(program, LD_LIBRARY_PATH=nccl, DTL_NCCL_LIB=str(tmp_path / "libabsent.so")))
+    assert "with_nccl: DTL_NCCL_LIB: cannot open" in said, said
+    source = tmp_path / "old.c"
+    source.write_text("int ncclGetVersion(int *version) { *version = 2408; return 0; }")
+    compiled(tmp_path, source, soname="libnccl.so.2")
+    said = succeeded(alone(program, LD_LIBRARY_PATH=nccl, DTL_NCCL_LIB=str(tmp_path / "libnccl.so.2")))
+    assert "libnccl.so.2), which is too old: it has no ncclGetUniqueId" in said, said
+    said = succeeded(alone(program, LD_LIBRARY_PATH=nccl, DTL_FAKE_NCCL_FAIL="ncclGetVersion:1:3"))
+    assert "ncclGetVersion failed: error 3 (internal error)" in said, said
+
+
+def test_info_names_nccl(nccl: str) -> None:
+    ended = run([sys.executable, "-m", "dtl", "info"], LD_LIBRARY_PATH=nccl)
+    assert f"NCCL:          2.27.3 in {nccl}/libnccl.so.2\n" in succeeded(ended)
+    assert "no nccl:" not in ended.out
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_containers_on_devices(driver: str, count: int) -> None:
+    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *FILES]
+    variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": str(count), "DTL_TEST_RANKS": str(count)}
+    if count == 2:  # without MPI, whose ranks take more of a processor to wait
+        variables["DTL_BACKEND"] = "local"
+    elif count > 2:
+        tests.append("--with-mpi")
+    if count > 1:
+        tests = ["-m", "dtl", "run", "-n", str(count), *tests]
+    ended = run([sys.executable, *tests], 150, **variables)
+    assert "passed" in succeeded(ended)
+    assert "skipped" not in ended.out, ended.out
+
+
+def test_ranks_that_share_a_device(driver: str, tmp_path: Path) -> None:
+    """The first of them says so, once."""
+    program = """
+        import dtl, warnings
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            with dtl.Context() as ctx:
+                for placement in (dtl.PLACEMENT_DEVICE, dtl.PLACEMENT_UNIFIED):
+                    dtl.DistributedVector(ctx, 5, placement=placement)
+                with ctx.dup() as twin:
+                    dtl.DistributedVector(twin, 5, placement=dtl.PLACEMENT_DEVICE)
+                texts = dtl.gather_object(ctx, [(str(one.message), one.filename == __file__) for one in said], root=0)
+        if ctx.rank == 0:
+            print(texts)
+    """
+    variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": "2", "DTL_BACKEND": "local"}
+    said = succeeded(ranks(3, program, tmp_path, **variables))
+    assert said.count("ranks 0, 2 share GPU 0 (Fake GPU 0)") == 1, said
+    assert said.count("True") == 1, said  # rank 1 has a GPU of its own
+
+
+#: What every placement that is not there does, for the reason that is printed.
+REFUSED = """
+    import dtl
+    why = dtl.backends.why_not("cuda")
+    assert not dtl.has_cuda() and not dtl.has_nccl() and "cuda" not in dtl.backends.available()
+    assert why in dtl.backends.why_not("nccl")
+    assert dtl.placement_available(dtl.PLACEMENT_DEVICE_PREFERRED)
+    assert dtl.trim() == 0
+    with dtl.Context() as ctx:
+        for placement in (dtl.PLACEMENT_DEVICE, dtl.PLACEMENT_UNIFIED):
+            assert not dtl.placement_available(placement)
+        for call in (
+            lambda: dtl.DistributedVector(ctx, 3, placement=dtl.PLACEMENT_DEVICE),
+            lambda: dtl.DistributedTensor(ctx, (3, 2), placement=dtl.PLACEMENT_UNIFIED),
+            lambda: dtl.DistributedArray.from_numpy(ctx, [1.0], placement=dtl.PLACEMENT_DEVICE),
+            lambda: dtl.Context(device_id=0),
+            lambda: ctx.with_cuda(0),
+            lambda: ctx.with_nccl(0),
+        ):
+            try:
+                call()
+            except dtl.BackendUnavailableError as error:
+                assert why in str(error), error
+            else:
+                raise AssertionError("no error")
+        with dtl.DistributedVector(ctx, 3, placement=dtl.PLACEMENT_DEVICE_PREFERRED, fill=1) as vec:
+            assert vec.placement_policy is dtl.PLACEMENT_HOST and vec.local_view().sum() == 3
+    print(why)
+"""
+
+OLD = """
+int cuInit(unsigned flags) { return 0; }
+int cuDeviceGetCount(int *n) { *n = 2; return 0; }
+int cuGetErrorString(int code, const char **text) { return 1; }
+"""
+
+
+def refused(**variables: str) -> str:
+    return succeeded(alone(REFUSED, **variables))
+
+
+def test_no_device(driver: str) -> None:
+    assert "but it sees no device" in refused(LD_LIBRARY_PATH=driver, DTL_FAKE_GPU_COUNT="0")
+
+
+def test_an_old_driver(tmp_path: Path) -> None:
+    source = tmp_path / "driver.c"
+    source.write_text(OLD)
+    said = refused(LD_LIBRARY_PATH=compiled(tmp_path, source))
+    assert "NVIDIA driver found" in said
+    assert "which is too old: it has no cuDeviceGet" in said
+
+
+def test_a_driver_that_does_not_start(driver: str) -> None:
+    said = refused(LD_LIBRARY_PATH=driver, DTL_FAKE_GPU_FAIL="cuInit:1:719")
+    assert "cuInit failed: error 719 (unspecified launch failure)" in said
+
+
+def test_devices_that_cannot_be_used(driver: str) -> None:
+    program = """
+        import dtl
+        assert dtl.has_cuda()
+        with dtl.Context() as ctx:
+            assert not dtl.placement_available(dtl.PLACEMENT_UNIFIED)
+            for placement in (dtl.PLACEMENT_UNIFIED, dtl.PLACEMENT_DEVICE):
+                try:
+                    dtl.DistributedVector(ctx, 3, placement=placement)
+                except dtl.BackendUnavailableError as error:
+                    print(error)
+    """
+    without: Ended = alone(program, LD_LIBRARY_PATH=driver, DTL_FAKE_GPU_MANAGED="0")
+    assert succeeded(without) == "vector: GPU 0 (Fake GPU 0) has no managed memory\n"
+    never = "cuDevicePrimaryCtxRetain:{0}:101"
+    failing = ",".join(never.format(n) for n in range(1, 6))
+    closed = succeeded(alone(program, LD_LIBRARY_PATH=driver, DTL_FAKE_GPU_FAIL=failing))
+    assert closed.count("GPU 0 cannot be used: error 101 (invalid device ordinal)") == 2
+
+
+def test_a_program_without_devices_starts_no_driver(driver: str) -> None:
+    program = """
+        import dtl
+        with dtl.Context() as ctx, dtl.DistributedVector(ctx, 3, fill=1) as vec:
+            vec.sum(), vec.local_view(), dtl.trim()
+        print(any("libcuda" in line for line in open("/proc/self/maps")))
+    """
+    assert succeeded(alone(program, LD_LIBRARY_PATH=driver)) == "False\n"
+
+
+def test_info_names_the_devices(driver: str) -> None:
+    ended = run([sys.executable, "-m", "dtl", "info"], LD_LIBRARY_PATH=driver, DTL_FAKE_GPU_COUNT="2")
+    assert "GPUs:          0: Fake GPU 0, 1: Fake GPU 1\n" in succeeded(ended)
+    assert dtl.has_cuda() or "no cuda:" not in ended.out
+
+
+EXAMPLES = HERE.parents[1] / "examples"
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("name", ["gpu_heat.py", "gpu_kmeans.py"])
+def test_examples_on_host_and_device(driver: str, count: int, name: str) -> None:
+    """They print what NumPy says, wherever the elements are."""
+    example = runpy.run_path(str(EXAMPLES / name))
+    want = heated(example) if name == "gpu_heat.py" else grouped(example)
+    for placement in ("host", "device"):
+        command = [str(EXAMPLES / name), placement]
+        if count > 1:
+            command = ["-m", "dtl", "run", "-n", str(count), *command]
+        ended = run(
+            [sys.executable, *command], LD_LIBRARY_PATH=driver, DTL_FAKE_GPU_COUNT=str(count), DTL_BACKEND="local"
+        )
+        assert succeeded(ended) == want
+
+
+def heated(example: dict[str, Any]) -> str:
+    """Return what the heat of the ring is by NumPy."""
+    u = np.zeros(example["POINTS"])
+    u[100:150] = 100.0
+    for _ in range(example["STEPS"]):
+        u = u + example["RATE"] * ((np.roll(u, 1) + np.roll(u, -1)) - 2 * u)
+    return f"hottest {u.max():.12f}, at {(u > 1).sum()} points more than 1 degree\n"
+
+
+def grouped(example: dict[str, Any]) -> str:
+    """Return what the groups of the points are by NumPy."""
+    given, centres, moved = example["points"]().T, None, example["FIRST"]
+    rounds = 0
+    while centres is None or not np.array_equal(moved, centres):
+        rounds, centres = rounds + 1, moved
+        labels = np.argmin([((given - centre) ** 2).sum(1) for centre in centres], 0)
+        moved = np.array([given[labels == k].mean(0) for k in range(len(centres))])
+    lines = [f"{(labels == k).sum()} points around {x:.9f}, {y:.9f}\n" for k, (x, y) in enumerate(centres)]
+    return f"{rounds} rounds\n{''.join(lines)}"

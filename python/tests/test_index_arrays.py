@@ -1,0 +1,149 @@
+"""Index arrays and masks beside slices, and masks of rows, against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from divisions import assert_holds
+
+import dtl
+
+CUBE = np.arange(7 * 5 * 3).reshape(7, 5, 3)
+TABLE = CUBE[:, :, 0].copy()
+ROWS, CELLS = TABLE[:, 0] > 20, TABLE % 2 == 0
+
+DIVIDED: tuple[Any, ...] = ("block", "cyclic", "replicated", "columns")
+
+KEYS: tuple[tuple[Any, Any], ...] = (
+    (TABLE, [3, 1, 1, -1]),
+    (TABLE, np.s_[:, [2, 0]]),
+    (TABLE, np.s_[[1, 2], 1:3]),
+    (TABLE, np.s_[::-2, [4, 4, 0]]),
+    (TABLE, (None, [1, 2])),
+    (TABLE, ([1, 2], None)),
+    (TABLE, (np.array([[0, 1], [2, 3]]), slice(1, 4, 2))),
+    (TABLE, ROWS),
+    (TABLE, np.s_[:, np.array([True, False, True, False, True])]),
+    (TABLE, []),
+    (TABLE, np.s_[3:3, [0, 1]]),
+    (TABLE, (..., [0, 1])),
+    (CUBE, np.s_[:, [1, 2], [0, 2]]),
+    (CUBE, np.s_[[1, 2], :, [0, 1]]),
+    (CUBE, np.s_[0, :, [0, 1]]),
+    (CUBE, CELLS),
+    (CUBE, np.s_[ROWS, :, 1]),
+    (CUBE, np.s_[::3, [[0], [1]], :]),
+    (CUBE, (None, [1], None, [0], slice(None))),
+    (CUBE, np.s_[1:6:2, [1, 2], -1]),
+)
+
+
+def tensor(ctx: dtl.Context, whole: Any, name: str) -> dtl.DistributedTensor:
+    if name == "columns":
+        return dtl.DistributedTensor.from_numpy(ctx, whole, grid=(1, ctx.size, *[1] * (whole.ndim - 2)))
+    return dtl.DistributedTensor.from_numpy(ctx, whole, partition=name)
+
+
+@pytest.mark.parametrize("name", DIVIDED)
+def test_selected_and_assigned(ctx: dtl.Context, name: str) -> None:
+    for whole, key in KEYS:
+        expected = whole.copy()
+        with tensor(ctx, whole, name) as of:
+            got = of[key]
+            selected = whole[key]
+            assert isinstance(got, dtl.DistributedVector if selected.ndim == 1 else dtl.DistributedTensor)
+            assert_holds(got, selected)
+            values = np.arange(selected.size).reshape(selected.shape) + 1000
+            for value in (-7, values):
+                of[key] = expected[key] = value
+                assert_holds(of, expected)
+            expected[key] = values[::-1]
+            of[key] = tensor(ctx, values[::-1], "columns" if values.ndim > 1 else "cyclic")
+            assert_holds(of, expected)
+
+
+@pytest.mark.parametrize("of_mask", DIVIDED)
+@pytest.mark.parametrize("name", DIVIDED)
+def test_masks_of_rows(ctx: dtl.Context, name: str, of_mask: str) -> None:
+    for chosen in (ROWS, TABLE[:, 0] < 0, CELLS):
+        if of_mask == "columns" and chosen.ndim == 1:
+            continue
+        expected = CUBE.copy()
+        with tensor(ctx, CUBE, name) as of, tensor(ctx, chosen, of_mask) as mask:
+            assert_holds(of[mask], CUBE[chosen])
+            row = np.arange(np.prod(CUBE.shape[chosen.ndim :])).reshape(CUBE.shape[chosen.ndim :])
+            for value in (-1, row, row[np.newaxis], CUBE[chosen][::-1]):
+                expected[chosen] = value
+                of[mask] = value
+                assert_holds(of, expected)
+            expected[chosen] = CUBE[chosen] * 3
+            of[mask] = tensor(ctx, CUBE[chosen] * 3, "cyclic")
+            assert_holds(of, expected)
+
+
+@pytest.mark.parametrize("name", DIVIDED)
+def test_rows_of_a_container_of_indices(ctx: dtl.Context, name: str) -> None:
+    for whole in (TABLE, CUBE):
+        with tensor(ctx, whole, name) as of:
+            for indices in (np.array([3, -1, 3, 0]), np.array([], np.int64), np.array([[1, 2], [6, 0]])):
+                given = dtl.asarray(ctx, indices)
+                for got in (of[given], of[given, ...], of[(given, *[slice(None)] * (whole.ndim - 1))]):
+                    assert_holds(got, whole[indices])
+
+
+def test_a_mask_beside_an_integer(ctx: dtl.Context) -> None:
+    of = tensor(ctx, TABLE, "block")
+    assert of[ROWS, 0].tolist() == TABLE[ROWS, 0].tolist()
+    expected = TABLE.copy()
+    of[ROWS, 0] = expected[ROWS, 0] = -1
+    assert_holds(of, expected)
+
+
+def test_the_same_index_more_than_once(ctx: dtl.Context) -> None:
+    """The last value stays, as in NumPy, whoever has it."""
+    expected = np.zeros((4, 3), np.int64)
+    of = dtl.DistributedTensor(ctx, (4, 3), dtype=np.int64)
+    key = np.s_[[2, 0, 2, 2], 1:]
+    values = np.arange(8).reshape(4, 2)
+    expected[key] = values
+    of[key] = tensor(ctx, values, "block")
+    assert_holds(of, expected)
+    of[...] = 0
+    of[key] = values
+    assert_holds(of, expected)
+
+
+REFUSED: tuple[tuple[Any, type[dtl.DTLError], str], ...] = (
+    (np.s_[[0, 7], :], dtl.BoundsError, r"index 7 outside \[-7, 7\) of dimension 0"),
+    (np.s_[:, [0], [0]], dtl.BoundsError, "3 indices for 2 dimensions"),
+    (np.s_[[0, 1], :, None, [0]], dtl.BoundsError, "3 indices for 2 dimensions"),
+    (np.s_[np.ones(3, bool), :], dtl.BoundsError, r"mask of shape \(3,\) .* from dimension 0 on"),
+    (np.s_[:, np.ones(7, bool)], dtl.BoundsError, r"mask of shape \(7,\) .* from dimension 1 on"),
+)
+
+
+@pytest.mark.parametrize(("key", "error", "text"), REFUSED, ids=str)
+def test_refused(ctx: dtl.Context, key: Any, error: type[dtl.DTLError], text: str) -> None:
+    of = tensor(ctx, TABLE, "block")
+    for use in (lambda: of[key], lambda: of.__setitem__(key, 1)):
+        with pytest.raises(error, match=text):
+            use()
+    assert_holds(of, TABLE)
+
+
+def test_values_that_do_not_fit(ctx: dtl.Context) -> None:
+    of = tensor(ctx, TABLE, "block")
+    mask = dtl.asarray(ctx, ROWS)
+    for key, value in (
+        ([0, 1], np.ones((3, 5), np.int64)),
+        (mask, np.ones((2, 5), np.int64)),
+        (mask, np.ones((1, 1, 5), np.int64)),
+        (mask, np.ones((int(ROWS.sum()), 4), np.int64)),
+        (mask, dtl.asarray(ctx, np.ones(int(ROWS.sum()), np.int64))),
+        (mask, dtl.asarray(ctx, np.ones((2, 5), np.int64))),
+    ):
+        with pytest.raises(dtl.InvalidArgumentError):
+            of[key] = value
+    assert_holds(of, TABLE)

@@ -1,0 +1,478 @@
+"""Linear algebra on containers, against NumPy."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from divisions import DIVISIONS, division, vector
+from refusals import ARGUMENT, TYPE, refused
+from test_numbers_axes import grids, tensor
+
+import dtl
+from dtl import linalg
+from dtl.linalg import LinAlgError
+
+KINDS = ("float64", "float32", "complex128", "int64")
+
+#: Shapes that divide among ranks and that do not: tall, square, wide, with more and with fewer rows than ranks.
+SHAPES = ((12, 4), (300, 7), (7, 7), (3, 8), (2, 1), (1, 1), (150, 130), (70, 200))
+
+
+def numbers(shape: tuple[int, ...], kind: str = "float64", seed: int = 1) -> Any:
+    rng = np.random.default_rng(seed)
+    if kind == "int64":
+        return rng.integers(-9, 10, shape)
+    values = rng.normal(size=shape)
+    return (values + 1j * rng.normal(size=shape)).astype(kind) if kind[0] == "c" else values.astype(kind)
+
+
+def gathered(c: Any) -> Any:
+    """Return the whole on every rank."""
+    if not isinstance(c, dtl.DistributedContainer):
+        return np.asarray(c)
+    whole = c[...].gather_to(0)  # type: ignore[index]
+    return dtl.broadcast(c.context, whole, 0)
+
+
+def close(got: Any, want: Any, kind: str = "float64") -> None:
+    """Compare dtype, shape and values, within rounding."""
+    whole, want = gathered(got), np.asarray(want)
+    assert whole.dtype == want.dtype
+    assert whole.shape == want.shape
+    limit = 2e-4 if np.dtype(kind) == np.float32 else 1e-8
+    np.testing.assert_allclose(whole, want, rtol=limit, atol=limit * max(1.0, float(np.abs(want).max(initial=0))))
+
+
+def hows(ctx: dtl.Context, rows: int) -> list[dict[str, Any]]:
+    """Return the keywords of every way to divide a matrix."""
+    return [division(name, rows, ctx.size) for name in DIVISIONS] + [{"grid": grid} for grid in grids(ctx.size, 2)]
+
+
+def is_on_every_rank(c: Any) -> bool:
+    return bool(c.partition_policy.name == "REPLICATED")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_qr(ctx: dtl.Context, shape: tuple[int, int], kind: str) -> None:
+    whole = numbers(shape, kind)
+    q, r = linalg.qr(tensor(ctx, whole))
+    assert is_on_every_rank(r)
+    want_q, want_r = np.linalg.qr(whole)
+    signs = np.diagonal(want_r) / np.abs(np.diagonal(want_r))
+    close(q, want_q * signs, kind)
+    close(r, signs.conj()[:, None] * want_r, kind)
+    np.testing.assert_array_equal(np.tril(r.local_view(), -1), 0)
+    close(linalg.qr(tensor(ctx, whole), mode="r"), signs.conj()[:, None] * want_r, kind)
+
+
+def test_qr_of_every_division(ctx: dtl.Context) -> None:
+    whole = numbers((40, 6))
+    want = np.abs(np.linalg.qr(whole)[1])
+    for how in hows(ctx, 40):
+        result = linalg.qr(tensor(ctx, whole, **how))
+        close(result.Q @ result.R, whole)
+        np.testing.assert_allclose(np.abs(result.R.local_view()), want, atol=1e-12)
+    span: Any = dtl.DistributedSpan(tensor(ctx, whole)).subspan(3, 30)
+    close(linalg.qr(span).Q @ linalg.qr(span).R, whole[3:33])
+
+
+@pytest.mark.parametrize("columns", [5, 100])
+def test_qr_of_columns_that_depend_on_each_other(ctx: dtl.Context, columns: int) -> None:
+    whole = numbers((130, columns))
+    whole[:, -1] = whole[:, 0]
+    whole[:, columns // 2] = 0
+    q, r = linalg.qr(tensor(ctx, whole))
+    close(q @ r, whole)
+    close(np.conjugate(linalg.matrix_transpose(q)) @ q, np.eye(columns))
+
+
+def test_qr_of_ill_conditioned_columns(ctx: dtl.Context) -> None:
+    whole = np.vander(np.linspace(0, 1, 200), 100)
+    q, _ = linalg.qr(tensor(ctx, whole))
+    close(linalg.matrix_transpose(q) @ q, np.eye(100))
+
+
+def test_qr_in_pieces(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dtl.linalg import tall
+
+    monkeypatch.setattr(tall, "_PIECE", 64)
+    whole = numbers((1000, 5))
+    q, r = linalg.qr(tensor(ctx, whole))
+    close(q @ r, whole)
+    close(linalg.matrix_transpose(q) @ q, np.eye(5))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_svd(ctx: dtl.Context, shape: tuple[int, int], kind: str) -> None:
+    whole = numbers(shape, kind)
+    want = np.linalg.svd(whole, full_matrices=False)[1]
+    for full in (False, True):
+        u, s, vh = linalg.svd(tensor(ctx, whole), full_matrices=full)
+        close(s, want, kind)
+        k = min(shape)
+        u, vh = gathered(u), gathered(vh)
+        assert (u.shape, vh.shape) == ((shape[0], shape[0] if full else k), (shape[1] if full else k, shape[1]))
+        close((u[:, :k] * gathered(s)) @ vh[:k], whole.astype(u.dtype), kind)
+        close(u.conj().T @ u, np.eye(u.shape[1], dtype=u.dtype), kind)
+        close(vh @ vh.conj().T, np.eye(vh.shape[0], dtype=u.dtype), kind)
+    close(linalg.svdvals(tensor(ctx, whole)), want, kind)
+    close(linalg.svd(tensor(ctx, whole), compute_uv=False), want, kind)
+
+
+def test_singular_vectors_do_not_depend_on_the_ranks(ctx: dtl.Context) -> None:
+    whole = numbers((60, 5))
+    u, _, vh = np.linalg.svd(whole, full_matrices=False)
+    signs = np.sign(vh[np.arange(5), np.abs(vh).argmax(axis=1)])
+    for how in hows(ctx, 60):
+        got = linalg.svd(tensor(ctx, whole, **how), full_matrices=False)
+        close(got.U, u * signs)
+        close(got.Vh, vh * signs[:, None])
+
+
+def test_ranks_and_conditions(ctx: dtl.Context) -> None:
+    for shape in SHAPES:
+        whole = numbers(shape)
+        assert linalg.matrix_rank(tensor(ctx, whole)) == np.linalg.matrix_rank(whole)
+        close(linalg.cond(tensor(ctx, whole)), np.linalg.cond(whole))
+    low = numbers((40, 3)) @ numbers((3, 20))
+    assert linalg.matrix_rank(tensor(ctx, low)) == 3
+    assert linalg.matrix_rank(tensor(ctx, low), tol=1e9) == 0
+    assert linalg.matrix_rank(tensor(ctx, np.zeros((4, 3)))) == 0
+    assert linalg.cond(tensor(ctx, np.diag([1.0, 0.0]))) == np.inf
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_pinv(ctx: dtl.Context, shape: tuple[int, int], kind: str) -> None:
+    whole = numbers(shape, kind)
+    close(linalg.pinv(tensor(ctx, whole)), np.linalg.pinv(whole), kind)
+    low = numbers((shape[0], 1), kind) @ numbers((1, shape[1]), kind)
+    close(linalg.pinv(tensor(ctx, low)), np.linalg.pinv(low, 1e-5), kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_lstsq(ctx: dtl.Context, shape: tuple[int, int], kind: str) -> None:
+    whole = numbers(shape, kind)
+    for right in (numbers(shape[:1], kind, 2), numbers((shape[0], 3), kind, 3)):
+        limit = max(shape) * float(np.finfo(np.linalg.svd(whole)[1].dtype).eps)
+        want = np.linalg.lstsq(whole, right, rcond=limit)
+        got = linalg.lstsq(tensor(ctx, whole), tensor(ctx, right))
+        for one, other in zip(got, want):
+            close(one, other, kind) if isinstance(one, dtl.DistributedContainer) else np.testing.assert_equal(
+                one, other
+            )
+        assert is_on_every_rank(got[0])
+        assert isinstance(got[2], int)
+
+
+def test_lstsq_of_other_divisions_and_low_rank(ctx: dtl.Context) -> None:
+    whole, right = numbers((40, 6)), numbers((40,), seed=5)
+    want = np.linalg.lstsq(whole, right, rcond=None)[0]
+    for how, name in itertools.product(hows(ctx, 40), DIVISIONS):
+        close(linalg.lstsq(tensor(ctx, whole, **how), vector(ctx, right, name))[0], want)
+    whole[:, 0] = whole[:, 1]
+    want_x, none, rank, _ = np.linalg.lstsq(whole, right, rcond=1e-10)
+    got = linalg.lstsq(tensor(ctx, whole), vector(ctx, right), rcond=1e-10)
+    close(got[0], want_x)
+    assert got[1].shape == none.shape == (0,)
+    assert got[2] == rank == 5
+
+
+SQUARES = (1, 2, 7, 64, 257, 300)
+
+
+def well(n: int, kind: str) -> Any:
+    """Return a square matrix that is far from singular, and needs pivots."""
+    whole = numbers((n, n), kind)
+    whole[np.arange(n), np.arange(n)[::-1]] += np.array(3 * int(np.sqrt(n)) + 3, whole.dtype)
+    return whole
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", SQUARES)
+def test_solutions_and_inverses(ctx: dtl.Context, n: int, kind: str) -> None:
+    whole = well(n, kind)
+    a = tensor(ctx, whole)
+    for right in (numbers((n,), kind, 2), numbers((n, 3), kind, 3)):
+        close(linalg.solve(a, tensor(ctx, right)), np.linalg.solve(whole, right), kind)
+    close(linalg.inv(a), np.linalg.inv(whole), kind)
+    close(linalg.slogdet(a).sign, np.linalg.slogdet(whole)[0], kind)
+    close(linalg.slogdet(a).logabsdet, np.linalg.slogdet(whole)[1], kind)
+    if n < 10:
+        np.testing.assert_allclose(linalg.det(a), np.linalg.det(whole), rtol=1e-3)
+
+
+def test_solutions_of_every_division(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dtl.linalg import squares
+
+    monkeypatch.setattr(squares, "_SMALL", 4)
+    whole, right = well(70, "float64"), numbers((70,))
+    for how, name in zip(itertools.cycle(hows(ctx, 70)), [*DIVISIONS, *DIVISIONS]):
+        a = tensor(ctx, whole, **how)
+        close(linalg.solve(a, vector(ctx, right, name)), np.linalg.solve(whole, right))
+        close(linalg.inv(a), np.linalg.inv(whole))
+        close(linalg.det(a) / np.linalg.det(whole), np.float64(1.0))
+        close(a, whole)
+
+
+def test_solutions_without_scipy(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dtl.linalg import squares
+
+    monkeypatch.setattr(squares, "_factor_panel", squares._factor_by_halves)
+    monkeypatch.setattr(squares, "_SMALL", 4)
+    for n in (5, 64, 150):
+        whole = well(n, "float64")
+        close(linalg.inv(tensor(ctx, whole)), np.linalg.inv(whole))
+        close(linalg.slogdet(tensor(ctx, whole)).logabsdet, np.linalg.slogdet(whole)[1])
+    whole[:, 70] = 0
+    refused(lambda: linalg.inv(tensor(ctx, whole)), LinAlgError, 100, "Singular matrix")
+
+
+@pytest.mark.parametrize("n", [3, 300])
+def test_singular_matrices(ctx: dtl.Context, n: int) -> None:
+    whole = np.zeros((n, n))
+    whole[: n - 1, : n - 1] = np.eye(n - 1)
+    a = tensor(ctx, whole)
+    for call in (linalg.inv, lambda m: linalg.solve(m, m)):
+        error = refused(lambda f=call: f(a), LinAlgError, 100, "Singular matrix")  # type: ignore[misc]
+        assert isinstance(error, np.linalg.LinAlgError)
+    assert issubclass(LinAlgError, dtl.InvalidArgumentError)
+    assert linalg.det(a) == 0
+    assert linalg.slogdet(a) == (0, -np.inf)
+    refused(lambda: linalg.cholesky(a), LinAlgError, 100, "not positive definite")
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "complex128"])
+@pytest.mark.parametrize("n", SQUARES)
+def test_cholesky(ctx: dtl.Context, n: int, kind: str) -> None:
+    whole = numbers((n, n), kind)
+    whole = whole @ whole.conj().T + n * np.eye(n, dtype=kind)
+    want = np.linalg.cholesky(whole)
+    lower = np.tril(whole) + np.triu(np.full_like(whole, 9), 1)
+    close(linalg.cholesky(tensor(ctx, lower)), want, kind)
+    close(linalg.cholesky(tensor(ctx, lower.conj().T), upper=True), want.conj().T, kind)
+    for how in hows(ctx, n)[:: 1 if n == 7 else 9]:
+        close(linalg.cholesky(tensor(ctx, whole, **how)), want, kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_eigenvalues(ctx: dtl.Context, kind: str) -> None:
+    for n in (1, 5, 60):
+        whole = numbers((n, n), kind)
+        even = whole + whole.conj().T
+        values, vectors = linalg.eigh(tensor(ctx, even))
+        close(values, np.linalg.eigvalsh(even), kind)
+        close(linalg.eigvalsh(tensor(ctx, np.triu(even)), "U"), np.linalg.eigvalsh(even), kind)
+        v = gathered(vectors)
+        close((v * gathered(values)) @ v.conj().T, even.astype(v.dtype), kind)
+        some, others = linalg.eig(tensor(ctx, whole))
+        w = gathered(others)
+        close(whole @ w, w * gathered(some), kind)
+        close(linalg.eigvals(tensor(ctx, whole)), gathered(some), kind)
+    assert is_on_every_rank(values)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "bool"])
+def test_contractions(ctx: dtl.Context, kind: str) -> None:
+    a, b = (
+        (numbers((7, 5), "int64") > 2, numbers((5, 6), "int64", 2) > 2)
+        if kind == "bool"
+        else (numbers((7, 5), kind), numbers((5, 6), kind, 2))
+    )
+    c, v = a[:, :3], a[0]
+    formulas: dict[str, tuple[Any, ...]] = {
+        "ij,jk->ik": (a, b),
+        "ij,jk->ki": (a, b),
+        "ij,ik->jk": (a, c),
+        "ij,jk": (a, b),
+        "ij,ij->": (a, a),
+        "ij,ij->j": (a, a),
+        "ij,kj->ik": (a, a),
+        "ij,j->i": (a, v),
+        "i,j->ij": (v, v),
+        "ij->ji": (a,),
+        "ij->j": (a,),
+        "ij->": (a,),
+        "...j,j->...": (a, v),
+        "ij,jk,kl->il": (a, b, b.T),
+        "ij,jk,lk,l->i": (a, b, b, v),
+    }
+    for formula, given in formulas.items():
+        want = np.einsum(formula, *given)
+        for how in hows(ctx, 7)[:: 3 if kind != "float64" else 1]:
+            fits = not isinstance(how.get("partition"), list)
+            made = [tensor(ctx, value, **(how if value.ndim > 1 and fits else {})) for value in given]
+            close(dtl.einsum(formula, *made), want, kind if kind != "bool" else "int64")
+    close(dtl.einsum("ij,jk->ik", a, tensor(ctx, b)), np.einsum("ij,jk->ik", a, b), "float32")
+
+
+def test_diagonals_in_formulas(ctx: dtl.Context) -> None:
+    square = numbers((6, 6))
+    for formula in ("ii->", "ii->i", "ij,jj->i", "ii,ij->j"):
+        given = (square,) if "," not in formula else (square, square)
+        close(dtl.einsum(formula, *(tensor(ctx, value) for value in given)), np.einsum(formula, *given))
+
+
+def test_products_of_tensors(ctx: dtl.Context) -> None:
+    a, b = numbers((4, 3, 5)), numbers((5, 3, 2))
+    x, y = tensor(ctx, a), tensor(ctx, b)
+    for axes in (1, ([1, 2], [1, 0]), ([2], [0]), ([1], [1]), 0):
+        close(dtl.tensordot(x, y, axes), np.tensordot(a, b, axes))
+    close(dtl.tensordot(x, b, 1), np.tensordot(a, b, 1))
+    close(dtl.tensordot(x, x, 3), np.tensordot(a, a, 3))
+    close(dtl.vecdot(x, x), (a * a).sum(-1))
+    close(dtl.vecdot(x, tensor(ctx, a[0]), axis=-2), (a * a[0]).sum(-2))
+    z = numbers((4, 3), "complex128")
+    close(dtl.vecdot(tensor(ctx, z), tensor(ctx, z)), (z.conj() * z).sum(-1))
+    close(dtl.outer(vector(ctx, a[0, 0]), vector(ctx, b[0, 0])), np.outer(a[0, 0], b[0, 0]))
+    for one, other in (((4, 3, 5), (4, 5, 2)), ((4, 3, 5), (5, 2)), ((4, 3, 5), (1, 5, 2)), ((3, 5), (2, 5, 4))):
+        left, right = numbers(one), numbers(other)
+        close(tensor(ctx, left) @ tensor(ctx, right), left @ right)
+    close(x @ vector(ctx, a[0, 0]), a @ a[0, 0])
+    close(vector(ctx, a[0, :, 0]) @ x, a[0, :, 0] @ a)
+
+
+def test_the_product_of_a_transpose_moves_sums_only(ctx: dtl.Context) -> None:
+    whole = numbers((5000, 4))
+    x = tensor(ctx, whole)
+    for result in (dtl.tensordot(x, x, (0, 0)), dtl.einsum("ij,ik->jk", x, x)):
+        close(result, whole.T @ whole)
+        assert is_on_every_rank(result)
+    with dtl.trace() as trace:
+        dtl.tensordot(x, x, (0, 0))
+    assert not any(record.operation in ("copy", "move", "broadcast") for record in trace.records)
+    close(linalg.matrix_transpose(x) @ x, whole.T @ whole)
+
+
+def test_diagonals(ctx: dtl.Context) -> None:
+    whole = numbers((6, 9), "int64")
+    for how in hows(ctx, 6):
+        a = tensor(ctx, whole, **how)
+        for offset in (0, 2, -3, 8, 20, -20):
+            close(linalg.diagonal(a, offset), np.diagonal(whole, offset))
+            close(linalg.trace(a, offset), np.trace(whole, offset))
+        close(linalg.matrix_transpose(a), whole.T)
+    close(linalg.trace(a, dtype=np.float32), np.trace(whole, dtype=np.float32), "float32")
+
+
+def test_powers_chains_and_crosses(ctx: dtl.Context) -> None:
+    whole = well(6, "float64") / 6
+    a = tensor(ctx, whole)
+    for n in (0, 1, 2, 5, -2):
+        close(linalg.matrix_power(a, n), np.linalg.matrix_power(whole, n))
+    chain = [numbers((4, 9)), numbers((9, 2)), numbers((2, 7)), numbers((7,))]
+    close(linalg.multi_dot([tensor(ctx, each) for each in chain]), np.linalg.multi_dot(chain))
+    for shape, axis in (((5, 3), -1), ((3, 4), 0), ((3,), 0), ((3, 2, 4), 0), ((2, 3, 4), 1)):
+        one, other = numbers(shape), numbers(shape, seed=2)
+        close(linalg.cross(tensor(ctx, one), tensor(ctx, other), axis=axis), np.cross(one, other, axis=axis))
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "complex128"])
+def test_stacks(ctx: dtl.Context, kind: str) -> None:
+    whole, right = numbers((5, 2, 4, 4), kind), numbers((5, 2, 4, 3), kind, 2)
+    even = whole @ np.swapaxes(whole, -1, -2).conj() + np.eye(4, dtype=kind)
+    divisions: list[dict[str, Any]] = [{}, {"partition": "cyclic"}, {"partition": "replicated"}]
+    divisions += [{"grid": (1, 1, 1, ctx.size)}, {"grid": (1, ctx.size, 1, 1)}]
+    for how in divisions:
+        a, b, c = tensor(ctx, whole, **how), tensor(ctx, right), tensor(ctx, even, **how)
+        close(linalg.solve(a, b), np.linalg.solve(whole, right), kind)
+        for name in ("inv", "det", "pinv", "matrix_rank"):
+            close(getattr(linalg, name)(a), getattr(np.linalg, name)(whole), kind)
+        for one, other in zip(linalg.slogdet(a), np.linalg.slogdet(whole)):
+            close(one, other, kind)
+        close(linalg.cholesky(c), np.linalg.cholesky(even), kind)
+        close(linalg.cholesky(c, upper=True), np.swapaxes(np.linalg.cholesky(even), -1, -2).conj(), kind)
+        close(linalg.svdvals(b), np.linalg.svd(right, compute_uv=False), kind)
+        close(linalg.eigvalsh(c), np.linalg.eigvalsh(even), kind)
+        assert linalg.eigvals(a).shape == (5, 2, 4)
+    for matrix in (whole, right, np.swapaxes(right, -1, -2)):
+        q, r = (gathered(each) for each in linalg.qr(tensor(ctx, matrix)))
+        close(q @ r, matrix, kind)
+        close(gathered(linalg.qr(tensor(ctx, matrix), "r")), r, kind)
+        for full in (False, True):
+            u, s, vh = linalg.svd(tensor(ctx, matrix), full_matrices=full)
+            first = linalg.svd(tensor(ctx, matrix[0, 0]), full_matrices=full)
+            close(gathered(u)[0, 0], gathered(first.U), kind) if not full else None
+            k = s.shape[-1]
+            close((gathered(u)[..., :k] * gathered(s)[..., None, :]) @ gathered(vh)[..., :k, :], matrix, kind)
+    values, vectors = (gathered(each) for each in linalg.eigh(tensor(ctx, even)))
+    close(even @ vectors, vectors * values[..., None, :], kind)
+    values, vectors = (gathered(each) for each in linalg.eig(tensor(ctx, whole)))
+    close(whole @ vectors, vectors * values[..., None, :], kind)
+    whole[3, 1] = 0
+    refused(lambda: linalg.inv(tensor(ctx, whole)), LinAlgError, 100, "Singular matrix")
+    refused(lambda: linalg.solve(tensor(ctx, whole), tensor(ctx, right[0])), LinAlgError, 100, "b must be a stack")
+
+
+def test_norms(ctx: dtl.Context) -> None:
+    orders: tuple[Any, ...] = (None, "fro", 2, 1, -2, "nuc", -1, np.inf, -np.inf)
+    whole = numbers((6, 4))
+    for how in hows(ctx, 6):
+        a = tensor(ctx, whole, **how)
+        for order in orders:
+            close(linalg.norm(a, order), np.linalg.norm(whole, order))
+            close(linalg.norm(a, order, keepdims=True), np.linalg.norm(whole, order, keepdims=True))
+    for order in orders:
+        close(linalg.matrix_norm(a, ord=order or "fro"), np.linalg.norm(whole, order))
+    stack = numbers((3, 4, 5))
+    for order in orders[::3]:
+        close(linalg.norm(tensor(ctx, stack), order, (1, 2)), np.linalg.norm(stack, order, (1, 2)))
+        close(linalg.norm(tensor(ctx, stack), order, (2, 0)), np.linalg.norm(stack, order, (2, 0)))
+    close(linalg.vector_norm(a), np.linalg.norm(whole))
+    close(linalg.vector_norm(a, axis=0, ord=3), np.linalg.norm(whole, 3, 0))
+    refused(lambda: linalg.norm(a, 3), ARGUMENT, 100, "Invalid norm order for matrices")
+    refused(lambda: linalg.norm(tensor(ctx, stack), 1), ARGUMENT, 100, "Improper number of dimensions")
+    refused(lambda: linalg.norm(vector(ctx, whole[0]), "nuc"), ARGUMENT, 100, "for vectors")
+    refused(lambda: linalg.norm(a, "max"), TYPE, 101, "'max'")
+
+
+def test_numpys_functions_lead_here(ctx: dtl.Context) -> None:
+    whole = well(5, "float64")
+    a = tensor(ctx, whole)
+    close(np.linalg.solve(a, a), np.eye(5))
+    assert isinstance(np.linalg.qr(a), linalg.QRResult)
+    close(np.linalg.svd(a, full_matrices=False)[1], np.linalg.svd(whole)[1])
+    close(np.linalg.norm(a, "nuc"), np.linalg.norm(whole, "nuc"))
+    close(np.fft.fft2(a), np.fft.fft2(whole))
+    close(a.T @ a, whole.T @ whole)
+
+
+def test_refusals(ctx: dtl.Context) -> None:
+    a, v, flat = tensor(ctx, numbers((4, 3))), vector(ctx, numbers((4,))), tensor(ctx, numbers((2, 2, 3)))
+    for name in ("qr", "svd", "svdvals", "pinv", "matrix_rank", "cond", "trace", "diagonal"):
+        refused(lambda name=name: getattr(linalg, name)(v), LinAlgError, 100, "1-dimensional")  # type: ignore[misc]
+        refused(lambda name=name: getattr(linalg, name)(np.eye(3)), TYPE, 101, "a must be")  # type: ignore[misc]
+    for name in ("inv", "det", "slogdet", "cholesky", "eigh", "eigvalsh", "eig", "eigvals"):
+        refused(lambda name=name: getattr(linalg, name)(a), LinAlgError, 100, "must be square")  # type: ignore[misc]
+        refused(lambda name=name: getattr(linalg, name)(flat), LinAlgError, 100, "must be square")  # type: ignore[misc]
+    refused(lambda: linalg.qr(a, "full"), ARGUMENT, 100, "mode 'full'")
+    refused(lambda: linalg.solve(tensor(ctx, np.eye(3)), v), LinAlgError, 100, "(4,)")
+    refused(lambda: linalg.lstsq(a, vector(ctx, np.ones(3))), LinAlgError, 100, "Incompatible dimensions")
+    refused(lambda: linalg.eigh(tensor(ctx, np.eye(3)), "M"), ARGUMENT, 100, "UPLO")
+    refused(lambda: dtl.einsum("ij,jk", a), ARGUMENT, 100, "2 operands")
+    refused(lambda: dtl.einsum("ijk", a), ARGUMENT, 100, "does not fit shape")
+    refused(lambda: dtl.einsum("ij,ij->ik", a, a), ARGUMENT, 100, "has output")
+    refused(lambda: dtl.einsum("ij,jk", a, a), ARGUMENT, 100, "extents")
+    refused(lambda: dtl.einsum("ij", np.eye(2)), TYPE, 101, "none of the operands")
+    refused(lambda: dtl.tensordot(a, a, 1), ARGUMENT, 100, "shape-mismatch")
+    refused(lambda: dtl.vecdot(a, v), ARGUMENT, 100, "extents")
+    refused(lambda: dtl.outer(a, v), ARGUMENT, 100, "1 dimension")
+    refused(lambda: linalg.multi_dot([a]), ARGUMENT, 100, "at least two")
+    refused(lambda: linalg.cross(v, v), ARGUMENT, 100, "3 elements")
+
+
+def test_more_than_one_rank_has_memory_for(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dtl.linalg import operands
+
+    monkeypatch.setattr(operands, "available", lambda: 1000)
+    a = tensor(ctx, numbers((300, 20)))
+    square = tensor(ctx, numbers((20, 20)))
+    for call in (lambda: linalg.svd(a), lambda: linalg.eigh(square)):
+        refused(call, dtl.MemoryError, 200, "1000 left")
+    assert linalg.svd(a, full_matrices=False).U.shape == (300, 20)

@@ -1,0 +1,178 @@
+"""Every public function of NumPy on containers: NumPy's result, or one refusal, and the same on any number of ranks."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+from divisions import DIVISIONS, assert_holds, division
+from numpy_calls import ARRAYS, CASES, ELSEWHERE, EVERYWHERE, LINALG_CASES, dispatched, held, outcome, same
+from older_numpy import VERSION
+from refusals import TYPE, refused
+
+import dtl
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_as_numpy_does(ctx: dtl.Context, name: str) -> None:
+    for place, case in enumerate(CASES[name]):
+        partition = DIVISIONS[(len(name) + place) % len(DIVISIONS)]
+        for chosen in ("block", partition) if place == 0 else (partition,):
+            same(case(held(ctx, chosen)), case(ARRAYS), name in EVERYWHERE)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda v, t: np.convolve(t, v), ValueError, "must have 1 dimension"),
+        (lambda v, t: np.convolve(v, [], "same"), ValueError, "cannot be empty"),
+        (lambda v, t: np.correlate(v, v, "middle"), ValueError, "mode must be one of"),
+        (lambda v, t: np.gradient(v[:1]), ValueError, "too small to calculate"),
+        (lambda v, t: np.gradient(t, 1.0, 2.0, 3.0), TypeError, "invalid number of arguments"),
+        (lambda v, t: np.gradient(v, [1.0, 2.0]), ValueError, "distances must match"),
+        (lambda v, t: np.put(v, [9], 1), IndexError, "index 9 outside"),
+        (lambda v, t: np.put(v, [0.5], 1), TypeError, "must be integers"),
+        (lambda v, t: np.put(v, [0], 1j), TypeError, "would not stay what they are"),
+        (lambda v, t: np.insert(v, 8, 1), IndexError, "out of bounds"),
+        (lambda v, t: np.delete(t, 5, axis=0), IndexError, "out of bounds"),
+        (lambda v, t: np.pad(v, -1), ValueError, "negative"),
+        (lambda v, t: np.pad(v, 1, "maximum"), TypeError, "containers take the modes"),
+        (lambda v, t: np.apply_along_axis(np.sort, 0, v), TypeError, "is one line"),
+        (lambda v, t: np.fill_diagonal(v, 1), ValueError, "at least 2-d"),
+        (lambda v, t: np.choose(v, [v, v]), TypeError, "must be integers"),
+        (lambda v, t: np.unravel_index(v.astype(int) * 99, (2, 2)), ValueError, "out of bounds"),
+        (lambda v, t: np.partition(v, 7), ValueError, "out of bounds"),
+        (lambda v, t: np.polyfit(v, t, 1), TypeError, "same length"),
+        (lambda v, t: np.histogram2d(v, v, 0), ValueError, "must be positive"),
+        (lambda v, t: np.kron(v, "text"), TypeError, "dtype"),
+    ],
+)
+def test_wrong_arguments(ctx: dtl.Context, call: Callable[[Any, Any], Any], error: type[Exception], text: str) -> None:
+    given = held(ctx, "block")
+    with pytest.raises(error, match=text):
+        call(given.v, given.t)
+
+
+def test_a_function_that_fails_on_one_rank(ctx: dtl.Context) -> None:
+    given = held(ctx, "block")
+
+    def line(values: Any) -> Any:
+        if values[0] == ARRAYS.t[0, 0]:  # the first line alone
+            raise KeyError("no such line")
+        return values.sum()
+
+    expected = KeyError if ctx.rank == 0 else dtl.CommunicationError
+    with pytest.raises(expected, match="no such line"):
+        np.apply_along_axis(line, 1, given.t)
+
+
+@pytest.mark.parametrize("name", LINALG_CASES)
+def test_linear_algebra_as_numpy_does(ctx: dtl.Context, name: str) -> None:
+    for partition in ("block", "cyclic"):
+        given = held(ctx, partition)
+        for case in LINALG_CASES[name]:
+            same(case(given), case(ARRAYS))
+
+
+def test_files_as_numpy_writes_them(ctx: dtl.Context, folder: str) -> None:
+    given = held(ctx, "cyclic")
+    one, several = f"{folder}/one", f"{folder}/several.npz"
+    np.save(one, given.t)
+    np.savez(several, given.v, names=given.i)
+    ctx.barrier()
+    np.testing.assert_array_equal(np.load(f"{one}.npy"), ARRAYS.t)
+    with np.load(several) as found:
+        np.testing.assert_array_equal(found["arr_0"], ARRAYS.v)
+        np.testing.assert_array_equal(found["names"], ARRAYS.i)
+    with open(f"{one}.npy", "rb") as file:
+        refused(lambda: np.save(file, given.t), TYPE, 101, "file must be a path")
+    ctx.barrier()
+
+
+@pytest.mark.parametrize("module", [np, np.linalg, np.fft], ids=lambda module: module.__name__)
+def test_all_others_refuse_alike(ctx: dtl.Context, module: types.ModuleType) -> None:
+    """There is no function that hands back an array on one rank and something else on several."""
+    from dtl.containers.array_function import _FUNCTIONS
+
+    refusing = 0
+    for name, function in dispatched(module).items():
+        if function in _FUNCTIONS:
+            # By identity, because older versions have several names of one function, such as round_.
+            cases = [other for other in (*CASES, *ELSEWHERE) if getattr(np, other, None) is function]
+            assert module is not np or cases, f"np.{name} has no case here"
+            continue
+        for container in (dtl.ones(ctx, 4), dtl.ones(ctx, (2, 2))):
+            error = outcome(function, container)
+            assert isinstance(error, dtl.InvalidTypeError), f"{name} gave {error!r}"
+            if name == "ravel_multi_index" and VERSION < "1.22.0":  # which asks for an index first
+                continue
+            texts = ("takes no containers, on any number of ranks", "does not become an array", "is not iterated")
+            assert any(text in str(error) for text in texts)
+            assert "gather_to(root)" in str(error)
+        refusing += 1
+    assert refusing > 10 or (module is not np and set(dispatched(module).values()) & set(_FUNCTIONS))
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        np.asarray,
+        np.array,
+        np.asanyarray,
+        np.ascontiguousarray,
+        np.asfortranarray,
+        np.asarray_chkfinite,
+        lambda c: np.asarray(c, np.float32),
+        lambda c: np.ones(4).dot(c),
+        lambda c: np.ones(4)[c],
+        lambda c: np.asarray([c, c]),
+        lambda c: np.ones(4).__setitem__(slice(None), c),
+        lambda c: np.testing.assert_array_equal(c, np.ones(4)),
+    ],
+)
+def test_no_conversion(ctx: dtl.Context, convert: Callable[[Any], Any]) -> None:
+    for name in DIVISIONS:
+        c = dtl.ones(ctx, 4, **division(name, 4, ctx.size))
+        refused(lambda c=c: convert(c), TYPE, 101, "does not become an array", "local_view()", "gather_to(root)")
+
+
+def test_the_refusal_names_what_fits(ctx: dtl.Context) -> None:
+    vec = dtl.ones(ctx, 4)
+    refused(
+        lambda: np.savetxt("nowhere", vec),
+        TYPE,
+        101,
+        "np.savetxt: takes no",
+        "use dtl.save, or",
+        op="np.savetxt",
+    )
+    refused(lambda: np.polydiv(vec, vec), TYPE, 101, "takes no containers", op="np.polydiv")
+
+
+def test_pictures_of_parts_are_refused(ctx: dtl.Context) -> None:
+    """Matplotlib asks any object for to_numpy(), and would draw this rank's part as if it were all."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    vec = dtl.ones(ctx, 4)
+    figure, axes = pyplot.subplots()
+    try:
+        for draw in (axes.plot, axes.hist, axes.boxplot):
+            with pytest.raises(TypeError, match=r"matplotlib asks for all elements .* gather_to\(root\)"):
+                draw(vec)
+        for picture in (lambda: axes.scatter(vec, vec), lambda: axes.imshow(dtl.ones(ctx, (2, 2)))):
+            with pytest.raises(TypeError, match=r"gather_to\(root\)"):
+                picture()
+        axes.plot(vec.local_view())
+    finally:
+        pyplot.close(figure)
+    assert vec.to_numpy().tolist() == [1.0] * vec.local_size
+
+
+def test_like(ctx: dtl.Context) -> None:
+    vec = dtl.ones(ctx, 4, partition="cyclic")
+    made: Any = np.zeros(6, like=vec)  # type: ignore[call-overload]
+    assert made.partition_policy is dtl.PARTITION_CYCLIC
+    assert_holds(made, np.zeros(6))
+    assert_holds(np.arange(2, 9, 3, like=vec), np.arange(2, 9, 3))  # type: ignore[call-overload]
+    assert_holds(np.asarray([[1, 2], [3, 4]], like=vec), np.array([[1, 2], [3, 4]]))  # type: ignore[call-overload]

@@ -1,0 +1,315 @@
+"""Random numbers: the same for every number of ranks and every partition, with NumPy's signatures and errors."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+from divisions import DIVISIONS, assert_holds, division
+from refusals import ARGUMENT, BOUNDS, TYPE, refused
+from test_numbers_axes import grids, tensor
+
+import dtl
+from dtl.random import Generator
+
+#: Each of NumPy's distributions with parameters.
+DISTRIBUTIONS: dict[str, tuple[Any, ...]] = {
+    "beta": (2.0, 3.0),
+    "binomial": (10, 0.3),
+    "chisquare": (3.0,),
+    "exponential": (2.0,),
+    "f": (3.0, 5.0),
+    "gamma": (2.0, 1.5),
+    "geometric": (0.25,),
+    "gumbel": (1.0, 2.0),
+    "hypergeometric": (5, 6, 4),
+    "integers": (3, 900),
+    "laplace": (1.0, 2.0),
+    "logistic": (1.0, 2.0),
+    "lognormal": (0.1, 0.2),
+    "logseries": (0.4,),
+    "negative_binomial": (3, 0.4),
+    "noncentral_chisquare": (3.0, 1.0),
+    "noncentral_f": (3.0, 5.0, 1.0),
+    "normal": (10.0, 2.0),
+    "pareto": (3.0,),
+    "poisson": (4.0,),
+    "power": (2.0,),
+    "random": (),
+    "rayleigh": (2.0,),
+    "standard_cauchy": (),
+    "standard_exponential": (),
+    "standard_gamma": (2.0,),
+    "standard_normal": (),
+    "standard_t": (5.0,),
+    "triangular": (0.0, 1.0, 3.0),
+    "uniform": (-1.0, 3.0),
+    "vonmises": (0.5, 2.0),
+    "wald": (1.0, 2.0),
+    "weibull": (1.5,),
+    "zipf": (2.5,),
+}
+
+
+@pytest.fixture(scope="module")
+def alone() -> Any:
+    """This rank by itself: what it draws is what all ranks together have to draw."""
+    with dtl.Environment() as environment, environment.make_cpu_context() as context:
+        yield context
+
+
+def whole(alone: dtl.Context, seed: Any, draw: Any) -> Any:
+    """Return what one rank draws, as an array."""
+    got = draw(Generator(alone, seed))
+    return got.local_view().copy() if isinstance(got, dtl.DistributedContainer) else got
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_numbers_do_not_depend_on_the_ranks(ctx: dtl.Context, alone: dtl.Context, name: str) -> None:
+    def draw(rng: Generator) -> Any:
+        rng.random(3)
+        return getattr(rng, name)(*DISTRIBUTIONS[name], size=1000)
+
+    want = whole(alone, 5, draw)
+    assert_holds(draw(Generator(ctx, 5)), want)
+    reference = getattr(np.random.default_rng(1), name)(*DISTRIBUTIONS[name], size=1000)
+    assert want.dtype == reference.dtype
+    assert abs(np.median(want) - np.median(reference)) < 0.2 * (reference.std() + 0.1) or name == "standard_cauchy"
+
+
+def test_every_distribution_of_numpy_is_there() -> None:
+    absent = {"bit_generator", "permuted"}
+    names = {name for name in dir(np.random.Generator) if not name.startswith("_")} - absent
+    assert names <= set(dir(Generator))
+    drawn = {"multinomial", "multivariate_hypergeometric", "dirichlet", "multivariate_normal"}
+    drawn |= {"bytes", "choice", "permutation", "shuffle", "spawn"}
+    assert names - drawn == set(DISTRIBUTIONS)
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_numbers_do_not_depend_on_the_partition(ctx: dtl.Context, alone: dtl.Context, name: str) -> None:
+    for size in (0, 1, 10, 70_000, 200_000):
+        want = whole(alone, 1, lambda rng, n=size: rng.normal(1.0, 2.0, n))
+        assert_holds(Generator(ctx, 1).normal(1.0, 2.0, size, **division(name, size, ctx.size)), want)
+    want = whole(alone, 1, lambda rng: rng.standard_normal((70_001, 3), dtype=np.float32))
+    got = Generator(ctx, 1).standard_normal((70_001, 3), np.float32, **division(name, 70_001, ctx.size))
+    assert_holds(got, want)
+    assert type(got) is dtl.DistributedTensor
+
+
+def test_numbers_do_not_depend_on_the_grid(ctx: dtl.Context, alone: dtl.Context) -> None:
+    for shape in ((5, 7), (300, 401)):
+        want = whole(alone, 9, lambda rng, s=shape: rng.integers(0, 256, s, dtype=np.uint8))
+        for grid in grids(ctx.size, 2):
+            assert_holds(Generator(ctx, 9).integers(0, 256, shape, np.uint8, grid=grid), want)
+
+
+def test_blocks_are_streams_of_their_own(ctx: dtl.Context) -> None:
+    drawn = Generator(ctx, 0).random(3 << 16, partition="replicated").local_view()
+    assert len(np.unique(drawn)) == len(drawn)
+    assert abs(drawn.mean() - 0.5) < 0.005
+    assert abs(np.corrcoef(drawn[: 1 << 16], drawn[1 << 16 : 2 << 16])[0, 1]) < 0.02
+
+
+def test_calls_seeds_and_children_differ(ctx: dtl.Context) -> None:
+    rng = Generator(ctx, [1, 2])
+    again = Generator(ctx, np.random.SeedSequence([1, 2]))
+    first, second = rng.random(), rng.random()
+    assert isinstance(first, float)
+    assert first != second
+    assert (again.random(), again.random()) == (first, second)
+    one, other = rng.spawn(2)
+    third = rng.spawn(1)[0]
+    assert len({one.random(), other.random(), third.random(), first}) == 4
+    assert again.spawn(1)[0].random() == Generator(ctx, np.random.SeedSequence([1, 2]).spawn(1)[0]).random()
+    assert "2 calls" in repr(again)
+    assert rng.context is ctx
+    unseeded = [Generator(ctx).random() for _ in range(2)]
+    assert unseeded[0] != unseeded[1]
+    assert set(dtl.allgather(ctx, unseeded[0]).tolist()) == {unseeded[0]}
+
+
+def test_scalars_are_numpys(ctx: dtl.Context) -> None:
+    for name, args in DISTRIBUTIONS.items():
+        got = getattr(Generator(ctx, 3), name)(*args)
+        assert type(got) is type(getattr(np.random.default_rng(), name)(*args))
+        assert len(set(dtl.allgather(ctx, float(got)).tolist())) == 1
+    assert Generator(ctx, 3).bytes(10) == Generator(ctx, 3).bytes(10)
+
+
+def test_parameters_spread(ctx: dtl.Context, alone: dtl.Context) -> None:
+    means, scales = np.arange(70_000.0)[:, None], np.array([1e-9, 1e-3])
+    want = whole(alone, 2, lambda rng: rng.normal(means, scales))
+    np.testing.assert_allclose(want - means, 0, atol=0.01)
+    assert_holds(Generator(ctx, 2).normal(means, scales), want)
+    assert_holds(Generator(ctx, 2).normal(means, scales, size=(70_000, 2), partition="cyclic"), want)
+    assert Generator(ctx, 2).poisson([1.0, 1000.0]).shape == (2,)
+    text = "Output size (3,) is not compatible with broadcast dimensions of inputs"
+    refused(lambda: Generator(ctx, 2).poisson([1.0, 2.0], size=3), ARGUMENT, 100)
+    refused(lambda: Generator(ctx, 2).poisson([[1.0], [2.0]], size=2), ARGUMENT, 100, text[:11])
+
+
+@pytest.mark.parametrize("name", ["multinomial", "dirichlet", "multivariate_normal", "multivariate_hypergeometric"])
+def test_rows(ctx: dtl.Context, alone: dtl.Context, name: str) -> None:
+    args: dict[str, tuple[Any, ...]] = {
+        "multinomial": (20, [0.2, 0.3, 0.5]),
+        "dirichlet": ([1.0, 2.0, 3.0],),
+        "multivariate_normal": ([1.0, 2.0, 3.0], [[2.0, 1.0, 0.0], [1.0, 3.0, 0.5], [0.0, 0.5, 1.0]]),
+        "multivariate_hypergeometric": ([5, 6, 7], 4),
+    }
+
+    def draw(rng: Generator, **how: Any) -> Any:
+        return getattr(rng, name)(*args[name], size=(30_000,), **how)
+
+    want = whole(alone, 4, draw)
+    assert want.shape == (30_000, 3)
+    np.testing.assert_allclose(
+        want.mean(axis=0), getattr(np.random.default_rng(), name)(*args[name], size=30_000).mean(axis=0), atol=0.1
+    )
+    for how in DIVISIONS:
+        assert_holds(draw(Generator(ctx, 4), **division(how, 30_000, ctx.size)), want)
+    assert getattr(Generator(ctx, 4), name)(*args[name]).shape == (3,)
+
+
+def test_covariances(ctx: dtl.Context) -> None:
+    cov = np.array([[2.0, 1.0], [1.0, 3.0]])
+    for method in ("svd", "eigh", "cholesky"):
+        drawn = Generator(ctx, 1).multivariate_normal([5.0, -5.0], cov, 40_000, method=method)
+        both = Generator(ctx, 1).multivariate_normal([5.0, -5.0], cov, 40_000, method=method, partition="replicated")
+        np.testing.assert_allclose(np.cov(both.local_view().T), cov, atol=0.1)
+        assert_holds(drawn, both.local_view())
+
+
+def test_choices(ctx: dtl.Context, alone: dtl.Context) -> None:
+    p = np.array([0.1, 0.0, 0.6, 0.3])
+    cases: list[dict[str, Any]] = [
+        {"a": 100, "size": 50},
+        {"a": 100, "size": (7, 3)},
+        {"a": 100, "size": 60, "replace": False},
+        {"a": 100_000, "size": 90_000, "replace": False},
+        {"a": 100_000, "size": 100, "replace": False},
+        {"a": 4, "size": 1000, "p": p},
+        {"a": 4, "size": 3, "p": p, "replace": False},
+        {"a": np.arange(10.0) + 0.5, "size": (4, 5)},
+        {"a": np.arange(20).reshape(2, 10), "size": 3, "axis": 1, "replace": False},
+    ]
+    for case in cases:
+        want = whole(alone, 8, lambda rng, c=case: rng.choice(**c))
+        got = Generator(ctx, 8).choice(**case)
+        assert_holds(got, want)
+        n = case["a"] if isinstance(case["a"], int) else case["a"].shape[case.get("axis", 0)]
+        if isinstance(case["a"], int):
+            assert want.min() >= 0
+            assert want.max() < n
+            assert case.get("replace", True) or len(np.unique(want)) == want.size
+        assert_holds(Generator(ctx, 8).choice(**case, partition="cyclic"), want)
+    drawn = Generator(ctx, 8).choice(4, 10_000, p=p, partition="replicated").local_view()
+    np.testing.assert_allclose(np.bincount(drawn, minlength=4) / 10_000, p, atol=0.03)
+    one = Generator(ctx, 8).choice(100)
+    assert isinstance(one, int)
+    assert Generator(ctx, 8).choice([5, 6, 7], p=[0, 1, 0]) == 6
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_choices_of_containers(ctx: dtl.Context, name: str) -> None:
+    numbers = np.arange(50) ** 2
+    vec = dtl.DistributedVector(ctx, 50, dtype=np.int64, **division(name, 50, ctx.size))
+    vec.local_view()[:] = numbers[vec.local_indices()]
+    picked = Generator(ctx, 2).choice(50, 30, replace=False, partition="replicated").local_view()
+    assert_holds(Generator(ctx, 2).choice(vec, 30, replace=False), numbers[picked])
+    assert Generator(ctx, 2).choice(vec) in numbers
+    table = np.arange(150).reshape(50, 3)
+    t = tensor(ctx, table, **division(name, 50, ctx.size))
+    assert_holds(Generator(ctx, 2).choice(t, 30, replace=False), table[picked])
+    columns = Generator(ctx, 2).choice(3, (2, 4), partition="replicated", grid=None).local_view()
+    assert_holds(Generator(ctx, 2).choice(t, (2, 4), axis=1), table[:, columns])
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_orders(ctx: dtl.Context, alone: dtl.Context, name: str) -> None:
+    for n in (0, 1, 7, 80_000):
+        want = whole(alone, 6, lambda rng, k=n: rng.permutation(k))
+        np.testing.assert_array_equal(np.sort(want), np.arange(n))
+        assert_holds(Generator(ctx, 6).permutation(n, **division(name, n, ctx.size)), want)
+    order = whole(alone, 6, lambda rng: rng.permutation(9))
+    table = np.arange(36).reshape(9, 4)
+    t = tensor(ctx, table, **division(name, 9, ctx.size))
+    got = Generator(ctx, 6).permutation(t)
+    assert_holds(got, table[order])
+    assert got.partition_policy is t.partition_policy
+    Generator(ctx, 6).shuffle(t)
+    assert_holds(t, table[order])
+    across = whole(alone, 6, lambda rng: rng.permutation(4))
+    t = tensor(ctx, table, **division(name, 9, ctx.size))
+    Generator(ctx, 6).shuffle(t, axis=-1)
+    assert_holds(t, table[:, across])
+
+
+def test_orders_are_all_likely(ctx: dtl.Context) -> None:
+    rng = Generator(ctx, 12)
+    counts = np.zeros((5, 5))
+    for _ in range(200):
+        counts[np.arange(5), rng.permutation(5, partition="replicated").local_view()] += 1
+    assert counts.min() > 20
+    assert counts.max() < 62
+
+
+def test_heavy_comes_first(ctx: dtl.Context) -> None:
+    p = np.array([0.9, 0.05, 0.05])
+    rng = Generator(ctx, 12)
+    firsts = [rng.choice(3, 2, replace=False, p=p, partition="replicated").local_view()[0] for _ in range(100)]
+    assert 80 <= firsts.count(0) <= 98
+
+
+def test_refusals(ctx: dtl.Context) -> None:
+    rng = Generator(ctx, 0)
+    nothing: Any = None
+    refused(lambda: Generator(nothing, 0), TYPE, 101, "ctx must be")
+    refused(lambda: Generator(ctx, -1), ARGUMENT, 100, "non-negative")
+    refused(lambda: Generator(ctx, "seven"), TYPE, 101)
+    refused(lambda: rng.normal(0, -1, size=10), ARGUMENT, 100, "scale < 0")
+    refused(lambda: rng.normal(0, -1), ARGUMENT, 100, "scale < 0")
+    refused(lambda: rng.normal(0, 1, size=-3), ARGUMENT, 100)
+    refused(lambda: rng.normal(0, 1, size=1.5), TYPE, 101)
+    refused(lambda: rng.integers(5, 5, size=10), ARGUMENT, 100, "low >= high")
+    refused(lambda: rng.random(5, dtype=np.int64), TYPE, 101, "Unsupported dtype")
+    refused(lambda: rng.random(5, partitions="cyclic"), TYPE, 101, "'partitions'")
+    refused(lambda: rng.normal(rng.random(5)), TYPE, 101, "not containers")
+    refused(lambda: rng.choice(0, 3), ARGUMENT, 100, "a must be a positive integer")
+    refused(lambda: rng.choice(3, 4, replace=False), ARGUMENT, 100, "larger sample than population")
+    refused(lambda: rng.choice(3, 4, p=[0.5, 0.5]), ARGUMENT, 100, "same size")
+    refused(lambda: rng.choice(2, 4, p=[0.5, 0.6]), ARGUMENT, 100, "do not sum to 1")
+    refused(lambda: rng.choice(2, 4, p=[1.5, -0.5]), ARGUMENT, 100, "not non-negative")
+    refused(lambda: rng.choice(3, 2, replace=False, p=[1.0, 0, 0]), ARGUMENT, 100, "Fewer non-zero")
+    refused(lambda: rng.permutation(-1), ARGUMENT, 100, "negative")
+    refused(lambda: rng.permutation(rng.random(4), partition="cyclic"), TYPE, 101)
+    refused(lambda: rng.shuffle(np.arange(3)), TYPE, 101, "x must be")
+    refused(lambda: rng.shuffle(rng.random(5), axis=1), BOUNDS, 103)
+    refused(lambda: rng.spawn(-1), ARGUMENT, 100, "negative")
+    assert isinstance(rng.random(), float)
+
+
+@pytest.mark.mpi(min_size=2)
+def test_ranks_that_draw_differently(ctx: dtl.Context) -> None:
+    calls: tuple[Any, ...] = (
+        lambda rng: rng.normal(float(ctx.rank), 1.0, 10),
+        lambda rng: rng.random(10 + ctx.rank),
+        lambda rng: rng.normal(np.full(3, float(ctx.rank))),
+        lambda rng: rng.choice(10, 3, replace=bool(ctx.rank)),
+    )
+    for call in calls:
+        with pytest.raises(dtl.CollectiveMismatchError):
+            call(Generator(ctx, 1))
+    with pytest.raises(dtl.CollectiveMismatchError):
+        Generator(ctx, ctx.rank)
+    with pytest.raises((dtl.CollectiveMismatchError, dtl.InvalidArgumentError)):
+        Generator(ctx, 1).normal(0, -1 if ctx.rank else 1, 10)
+
+
+def test_signatures_are_numpys() -> None:
+    for name in DISTRIBUTIONS:
+        ours = list(inspect.signature(getattr(Generator, name)).parameters)
+        assert ours[0] == "self"
+        assert "size" in ours
