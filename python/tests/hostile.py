@@ -724,7 +724,7 @@ def _sent_object(ctx: dtl.Context) -> Callable[..., Any]:
     return call
 
 
-#: Calls whose first argument may be an array where another is a container.
+#: Calls whose first argument may be an array or a number where another is a container.
 BESIDE = {"allclose", "array_equal", "intersect1d", "setdiff1d", "setxor1d", "take_along_axis", "union1d"}
 
 #: Calls that are tested as others, which they are, or whose arguments are those of the class that calls them.

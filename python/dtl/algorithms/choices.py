@@ -9,6 +9,7 @@ import numpy as np
 from .._native.arguments import integer
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
+from ..containers.ufuncs import moves, operand
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.scheduler import algorithm
 from . import sort as sorting
@@ -38,6 +39,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
         raise InvalidTypeError(f"choices must be a sequence of at most {_MOST_CHOICES}, not {type(choices).__name__}")
     a, *given = together(a, *choices)
     check_container("a", a)
+    given = [operand("np.choose", each, moves(given)) for each in given]
     beside = [c for c in given if isinstance(c, DistributedContainer)]
     share(a, "choose", f"{len(given)} choices, mode {mode!r}", also=beside)
     if a.dtype.kind not in "iub":

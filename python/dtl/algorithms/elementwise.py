@@ -149,7 +149,8 @@ def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan:
 def allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Say whether all elements are equal within tolerances. Collective."""
     a, b = together(a, b)
-    check_container("a", a)
+    if not isinstance(b, DistributedContainer):
+        check_container("a", a)
     return bool(isclose(a, b, rtol, atol, equal_nan).all())
 
 

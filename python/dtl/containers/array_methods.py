@@ -13,7 +13,10 @@ from ..runtime.agreement import collective
 if TYPE_CHECKING:
     from .types import Owned
 
+_argpartition = late(".algorithms.choices", "argpartition")
 _check_places = late(".algorithms.choices", "check_places")
+_choose = late(".algorithms.choices", "choose")
+_compress = late(".algorithms.choices", "compress")
 _real = late(".algorithms.numpy_forms", "real")
 _imag = late(".algorithms.numpy_forms", "imag")
 _argsort = late(".algorithms.numpy_forms", "argsort")
@@ -111,15 +114,15 @@ class ArrayMethods:
 
     def argpartition(self, kth: Any, axis: int | None = -1) -> Any:
         """Return the indices in an order as :meth:`partition` makes it. Collective."""
-        return np.argpartition(self, kth, axis)  # type: ignore[arg-type]
+        return _argpartition(self, kth, axis)
 
     def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Any:
         """Return what lies along a dimension where a condition is true. Collective; as ``ndarray.compress``."""
-        return np.compress(condition, self, axis, out)  # type: ignore[call-overload]
+        return _compress(condition, self, axis, out)
 
     def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> Any:
         """Return for each element the element of the choice of that number. Collective; as ``ndarray.choose``."""
-        return np.choose(self, choices, out, mode)  # type: ignore[call-overload]
+        return _choose(self, choices, out, mode)
 
     def tolist(self) -> NoReturn:
         """Raise on any number of ranks: the elements are divided among them.
