@@ -174,7 +174,7 @@ def test_refusals(ctx: dtl.Context) -> None:
     refused(lambda: dtl.squeeze(c, 0), ARGUMENT, 100, "size not equal to one")
     refused(lambda: dtl.concat([]), ARGUMENT, 100, "at least one")
     refused(lambda: dtl.concat(c), TYPE, 101, "a list or tuple")
-    refused(lambda: dtl.concat([c, np.ones((4, 3))]), TYPE, 101, "must be a distributed container")
+    refused(lambda: dtl.concat([c, 1.0]), TYPE, 101, "must be a distributed container")
     refused(lambda: dtl.concat([c, dtl.ones(ctx, (4, 2))]), ARGUMENT, 100, "(4, 3) and (4, 2)")
     refused(lambda: dtl.stack([c, dtl.ones(ctx, 4)]), ARGUMENT, 100, "differ")
     refused(lambda: dtl.take(c, [4], 0), BOUNDS, 103, "index 4 outside [-4, 4)")

@@ -38,7 +38,7 @@ def test_inner_products_of_two_types(ctx: dtl.Context) -> None:
     same(vector(ctx, one) @ vector(ctx, other), one @ other, False)
     same(vector(ctx, one) @ vector(ctx, one, "cyclic"), one @ one, True)
     refused(lambda: dtl.dot(vector(ctx, one), vector(ctx, one[1:])), ARGUMENT, 100, "not aligned")
-    refused(lambda: dtl.dot(vector(ctx, one), one), TYPE, 101, "b must be")
+    refused(lambda: dtl.dot(vector(ctx, one), "one"), TYPE, 101, "b must be")
     if ctx.size > 1:
         refused(lambda: dtl.dot(vector(ctx, one), vector(ctx, one, "cyclic")), ARGUMENT, 100, "laid out alike")
 
