@@ -1,4 +1,4 @@
-"""Collectives that move elements: every rank of the context calls them, with the same root."""
+"""Collectives that move elements. Every rank of the context calls them, with the same root."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ def broadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
     value
-        On root, an array of any shape, or a scalar. Elsewhere None, or anything: an array must be of root's
-        dtype and number of elements, and is not written to.
+        On root, an array of any shape, or a scalar. On the other ranks None, or a template: an array there must have
+        root's dtype and number of elements, and is not written to.
     root
-        The rank whose value it is.
+        The rank that sends its value; the same on every rank.
     out
-        A C-contiguous array for the elements, of root's dtype and number of elements.
+        A C-contiguous array that receives the elements, of root's dtype and number of elements.
 
     Returns
     -------
     ndarray or scalar
-        Root's value, with its shape and type, or out.
+        Root's value, with its shape and dtype; or out.
 
     Raises
     ------
     BoundsError
         If root is outside [0, size).
     InvalidArgumentError
-        If root has no value that can be sent (on every rank), or value or out differs from it.
+        If root's value cannot be sent, or if another rank's value or out does not match it. On every rank.
 
     Notes
     -----
-    Not a barrier. Where the ranks share memory, root of a short value does not wait for the others, and may hear of
-    their errors in its next call.
+    Not a barrier: if the ranks share memory, root does not wait for the others with a short value. Root may then see an
+    error of theirs in its next call instead of this one.
     """
     here = this_rank(ctx) == (root := integer("root", root))
     result: Any = NotImplemented
@@ -75,33 +75,35 @@ def gather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Any:
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
     value
-        An array of any shape, or a scalar; of the same dtype and shape on every rank. ``dtl.IN_PLACE`` on root if its
-        own entry is in out already.
+        An array of any shape, or a scalar, of the same dtype and shape on every rank. Root may pass ``dtl.IN_PLACE`` if
+        out already has its own entry.
     root
-        The rank that gets the result.
+        The rank that gets the result; the same on every rank.
     out
-        On root, a C-contiguous array for the result, of value's dtype and size times its elements; ignored elsewhere.
+        On root, a C-contiguous array that receives the result, of value's dtype and with size times its elements.
+        Ignored on the other ranks.
 
     Returns
     -------
-    ndarray
-        Of shape ``(size, *value.shape)``, in rank order, or out; None on the other ranks.
+    ndarray or None
+        On root, an array of shape ``(size, *value.shape)`` with the values in rank order, or out. None on the other
+        ranks.
 
     Raises
     ------
     BoundsError
         If root is outside [0, size).
     InvalidArgumentError
-        If out does not fit.
+        If out has the wrong dtype or number of elements.
     InvalidTypeError
         If value has no dtype that can be sent.
 
     Notes
     -----
-    Not a barrier. Where the ranks share memory, who gives root a short value does not wait for the others, and may hear
-    of their errors in its next call.
+    Not a barrier: if the ranks share memory, a rank that sends a short value to root does not wait for it. The rank may
+    then see an error of another rank in its next call instead of this one.
     """
     here = this_rank(ctx) == (root := integer("root", root))
     check_in_place_root(value, here, root)
@@ -119,22 +121,22 @@ def allgather(ctx: Context, value: Any, *, out: Any = None) -> Any:
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
     value
-        An array of any shape, or a scalar; of the same dtype and shape on every rank. ``dtl.IN_PLACE`` if the rank's
-        own entry is in out already.
+        An array of any shape, or a scalar, of the same dtype and shape on every rank. Pass ``dtl.IN_PLACE`` if out
+        already has this rank's own entry.
     out
-        A C-contiguous array for the result, of value's dtype and size times its elements.
+        A C-contiguous array that receives the result, of value's dtype and with size times its elements.
 
     Returns
     -------
     ndarray
-        Of shape ``(size, *value.shape)``, in rank order, or out.
+        An array of shape ``(size, *value.shape)`` with the values in rank order, or out.
 
     Raises
     ------
     InvalidArgumentError
-        If out does not fit.
+        If out has the wrong dtype or number of elements.
     InvalidTypeError
         If value has no dtype that can be sent.
     """
@@ -148,35 +150,35 @@ def allgather(ctx: Context, value: Any, *, out: Any = None) -> Any:
 @collective
 @staged
 def scatter(ctx: Context, values: Any = None, root: int = 0, *, out: Any = None) -> Any:
-    """Give each rank its entry of root's values. Collective (MPI_Scatter).
+    """Send entry ``values[r]`` of root to rank r. Collective (MPI_Scatter).
 
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
     values
-        On root, an array of shape (size, ...). Ignored elsewhere, so None will do.
+        On root, an array of shape ``(size, ...)``. Ignored on the other ranks, which may pass None.
     root
-        The rank whose values they are.
+        The rank that sends; the same on every rank.
     out
-        A C-contiguous array for this rank's entry, of the values' dtype.
+        A C-contiguous array that receives this rank's entry, of the dtype of values.
 
     Returns
     -------
     ndarray or scalar
-        Rank r gets values[r], of shape values.shape[1:]; a NumPy scalar where values is one-dimensional. Or out.
+        On rank r, ``values[r]``, of shape ``values.shape[1:]``: a NumPy scalar if values has one dimension. Or out.
 
     Raises
     ------
     BoundsError
         If root is outside [0, size).
     InvalidArgumentError
-        If root has no values, or not one entry a rank (on every rank), or out does not fit.
+        If root has no values, or not exactly one entry for each rank (on every rank); or if out does not match.
 
     Notes
     -----
-    Not a barrier. Where the ranks share memory, root of short values does not wait for the others, and may hear of
-    their errors in its next call.
+    Not a barrier: if the ranks share memory, root does not wait for the others with short values. Root may then see an
+    error of theirs in its next call instead of this one.
     """
     here = this_rank(ctx) == (root := integer("root", root))
     prepared = input_value("values", values) if here else None
@@ -188,26 +190,27 @@ def scatter(ctx: Context, values: Any = None, root: int = 0, *, out: Any = None)
 @collective
 @staged
 def alltoall(ctx: Context, values: Any, *, out: Any = None) -> Any:
-    """Give rank r the r-th entry of each rank's values. Collective (MPI_Alltoall).
+    """Send entry ``values[r]`` of each rank to rank r. Collective (MPI_Alltoall).
 
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
     values
-        An array of shape (size, ...), of the same dtype and shape on every rank.
+        An array of shape ``(size, ...)``, of the same dtype and shape on every rank.
     out
-        A C-contiguous array for the result, of the values' dtype and as many elements. It may be the values.
+        A C-contiguous array that receives the result, of the dtype and number of elements of values. It may be values
+        itself.
 
     Returns
     -------
     ndarray
-        Of the values' shape, or out: entry r is what rank r had for this rank.
+        An array of the shape of values, or out. Entry r is what rank r sent to this rank.
 
     Raises
     ------
     InvalidArgumentError
-        If a rank's values have not one entry a rank, or its out does not fit. On every rank.
+        If a rank has not exactly one entry for each rank, or its out does not match. On every rank.
     InvalidTypeError
         If a rank's values have no dtype that can be sent. On every rank.
 

@@ -1,4 +1,4 @@
-"""Collectives that are started, and waited for later: all ranks start them in the same order."""
+"""Non-blocking collectives: all ranks start them in the same order, and wait for them later."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _start = bridge.start
 
 @collective_start
 def ibarrier(ctx: Context) -> Request:
-    """Start what Context.barrier does. Collective (MPI_Ibarrier).
+    """Start a barrier, and return before the other ranks reach it. Collective (MPI_Ibarrier).
 
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
 
     Returns
     -------
     Request
-        Over when every rank has started it. Its result is None.
+        Complete when every rank has started the barrier. Its result is None.
     """
     return new_request(ctx, "ibarrier", _start(bridge.IBARRIER, ctx, None, None, 0, 0, 0, 0))
 
@@ -36,7 +36,7 @@ def ibarrier(ctx: Context) -> Request:
 @collective_start
 @staged
 def iallreduce(ctx: Context, value: Any, op: OpLike = SUM, *, out: Any = None) -> Request:
-    """Start what allreduce does. Collective (MPI_Iallreduce).
+    """Start an allreduce, and return before it is complete. Collective (MPI_Iallreduce).
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def iallreduce(ctx: Context, value: Any, op: OpLike = SUM, *, out: Any = None) -
     InvalidArgumentError, InvalidTypeError
         As for allreduce.
     CollectiveMismatchError
-        If another rank has started another collective, or with other arguments.
+        If another rank has started another collective, or the same one with other arguments.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def iallreduce(ctx: Context, value: Any, op: OpLike = SUM, *, out: Any = None) -
 @collective_start
 @staged
 def ibroadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None) -> Request:
-    """Start what broadcast does. Collective (MPI_Ibcast).
+    """Start a broadcast, and return before it is complete. Collective (MPI_Ibcast).
 
     Parameters
     ----------
@@ -91,11 +91,11 @@ def ibroadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = Non
     BoundsError, InvalidArgumentError
         As for broadcast.
     CollectiveMismatchError
-        If another rank has started another collective, or with other arguments.
+        If another rank has started another collective, or the same one with other arguments.
 
     Notes
     -----
-    Up to about 1 KB travel through the ranks; longer values go from root to each rank.
+    Values of up to about 1 KB are passed on from rank to rank. Longer values go from root straight to each rank.
     """
     here = this_rank(ctx) == (root := integer("root", root))
     value = broadcast_argument(value, out, here)
@@ -106,7 +106,7 @@ def ibroadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = Non
 @collective_start
 @staged
 def igather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Request:
-    """Start what gather does. Collective (MPI_Igather).
+    """Start a gather, and return before it is complete. Collective (MPI_Igather).
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def igather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Requ
     BoundsError, InvalidArgumentError, InvalidTypeError
         As for gather.
     CollectiveMismatchError
-        If another rank has started another collective, or with other arguments.
+        If another rank has started another collective, or the same one with other arguments.
     """
     here = this_rank(ctx) == (root := integer("root", root))
     array, result = gather_arguments(ctx, value, out, here)
@@ -134,7 +134,7 @@ def igather(ctx: Context, value: Any, root: int = 0, *, out: Any = None) -> Requ
 @collective_start
 @staged
 def iallgather(ctx: Context, value: Any, *, out: Any = None) -> Request:
-    """Start what allgather does. Collective (MPI_Iallgather).
+    """Start an allgather, and return before it is complete. Collective (MPI_Iallgather).
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def iallgather(ctx: Context, value: Any, *, out: Any = None) -> Request:
     InvalidArgumentError, InvalidTypeError
         As for allgather.
     CollectiveMismatchError
-        If another rank has started another collective, or with other arguments.
+        If another rank has started another collective, or the same one with other arguments.
     """
     this_rank(ctx)
     array, result = gather_arguments(ctx, value, out)
@@ -162,31 +162,33 @@ def iallgather(ctx: Context, value: Any, *, out: Any = None) -> Request:
 @collective_start
 @staged
 def ialltoallv(ctx: Context, send_data: Any, send_counts: Any, recv_counts: Any = None, *, out: Any = None) -> Request:
-    """Start to give each rank the next so many of every rank's rows. Collective (MPI_Ialltoallv).
+    """Start an alltoallv, and return before it is complete. Collective (MPI_Ialltoallv).
 
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
     send_data
-        An array of shape (k, ...): k rows, of the same dtype and shape on every rank. A scalar is one row.
+        An array of shape ``(k, ...)``, which is k rows. k may differ between the ranks; the dtype and the shape of a
+        row may not. A scalar is one row.
     send_counts
-        How many rows go to each rank, k in all.
+        How many rows go to each rank; the sum is k.
     recv_counts
-        How many rows must come from each rank; None takes what comes.
+        How many rows each rank has to send to this one. None accepts any number.
     out
-        A C-contiguous array for the result, of send_data's dtype and as many elements.
+        A C-contiguous array that receives the result, of send_data's dtype and with as many elements as all rows have.
 
     Returns
     -------
     Request
-        Its result is what came, in rank order, of shape ``(sum of recv_counts, ...)``, or out.
+        Its result is the rows that this rank received, in the order of the ranks that sent them, of shape
+        ``(sum of recv_counts, ...)``; or out.
 
     Raises
     ------
     InvalidArgumentError
-        If send_counts has not one entry a rank, or does not add up to the rows. That what comes is not what recv_counts
-        or out state, wait raises.
+        If send_counts has not exactly one entry for each rank, or does not add up to the number of rows. If the rows
+        that arrive differ from recv_counts or out, ``wait`` raises it.
     InvalidTypeError
         If send_data has no dtype that can be sent.
     CollectiveMismatchError

@@ -1,4 +1,4 @@
-"""Messages and collectives of Python objects, pickled on purpose: no other call ever pickles."""
+"""Messages and collectives of Python objects, which they pickle. Those of arrays never pickle."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from .point_to_point import PROC_NULL
 
 @on_context
 def send_object(ctx: Context, obj: Any, dest: int, tag: int = 0) -> None:
-    """Send a Python object to one rank, which receives it with recv_object (MPI_Send).
+    """Send a Python object to one rank, which receives it with recv_object (MPI_Send). Not collective.
 
     Parameters
     ----------
     ctx
         The context.
     obj
-        Anything that can be pickled. The memory of large NumPy arrays in it is sent as it is, without a copy.
+        Anything that can be pickled. Large NumPy arrays in it are sent from their own memory, without a copy.
     dest
-        The receiver's rank, or PROC_NULL.
+        The receiver's rank, or PROC_NULL, for which the call does nothing.
     tag
-        What the receiver can tell it by, at least 0.
+        A number, at least 0, by which the receiver can select the message.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def send_object(ctx: Context, obj: Any, dest: int, tag: int = 0) -> None:
 
     Notes
     -----
-    Not collective. Returns when obj may be changed again, as send does. Pickles with protocol 5 (PEP 574).
+    Returns when obj may be changed again, as ``send`` does. Pickles with protocol 5 (PEP 574).
 
     Examples
     --------
@@ -61,14 +61,14 @@ def send_object(ctx: Context, obj: Any, dest: int, tag: int = 0) -> None:
 
 @on_context
 def recv_object(ctx: Context, source: int, tag: int = 0) -> Any:
-    """Receive a Python object that one rank sent with send_object (MPI_Recv).
+    """Receive a Python object that one rank sent with send_object (MPI_Recv). Not collective; waits for the message.
 
     Parameters
     ----------
     ctx
         The context.
     source
-        The sender's rank, ANY_SOURCE, or PROC_NULL.
+        The sender's rank, ANY_SOURCE, or PROC_NULL, for which the call does nothing.
     tag
         The message's tag, or ANY_TAG.
 
@@ -80,15 +80,14 @@ def recv_object(ctx: Context, source: int, tag: int = 0) -> Any:
     Raises
     ------
     InvalidArgumentError
-        If the message is no object. It stays there to be received, by recv.
+        If the message is an array or scalar, not an object. It can still be received, with ``recv``.
     BoundsError
         If source or tag is outside its range.
 
     Notes
     -----
-    Not collective. Waits for the message. What unpickling raises, such as ImportError for a class that is not there, is
-    raised here; the message is gone then. Unpickling runs what the sender says, as pickle always does: the ranks of one
-    job trust each other.
+    If unpickling fails, for example because the class of the object cannot be imported here, that exception is raised,
+    and the message is lost. Unpickling can run any code that the sender chooses; the ranks of a job trust each other.
     """
     check_context(ctx)
     args = integer("source", source), integer("tag", tag)
@@ -109,16 +108,16 @@ def broadcast_object(ctx: Context, obj: Any = None, root: int = 0) -> Any:
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
     obj
-        On root, anything that can be pickled. Ignored elsewhere.
+        On root, anything that can be pickled. Ignored on the other ranks.
     root
-        The rank whose object it is.
+        The rank that sends its object; the same on every rank.
 
     Returns
     -------
     object
-        Obj itself on root, a copy elsewhere.
+        On root, obj itself; on the other ranks, a copy.
 
     Raises
     ------
@@ -127,7 +126,7 @@ def broadcast_object(ctx: Context, obj: Any = None, root: int = 0) -> Any:
     BoundsError
         If root is outside [0, size). On every rank.
     CollectiveMismatchError
-        If the ranks' roots differ. On every rank.
+        If the ranks pass different roots. On every rank.
 
     Examples
     --------
@@ -160,15 +159,15 @@ def gather_object(ctx: Context, obj: Any, root: int = 0) -> list[Any] | None:
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
     obj
         Anything that can be pickled.
     root
-        The rank that gets the result.
+        The rank that gets the result; the same on every rank.
 
     Returns
     -------
-    list
+    list or None
         On root, a copy of each rank's object, in rank order; None on the other ranks.
 
     Raises
@@ -178,7 +177,7 @@ def gather_object(ctx: Context, obj: Any, root: int = 0) -> list[Any] | None:
     BoundsError
         If root is outside [0, size). On every rank.
     CollectiveMismatchError
-        If the ranks' roots differ. On every rank.
+        If the ranks pass different roots. On every rank.
 
     Examples
     --------
@@ -214,7 +213,7 @@ def allgather_object(ctx: Context, obj: Any) -> list[Any]:
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
     obj
         Anything that can be pickled.
 
@@ -253,16 +252,16 @@ def allgather_object(ctx: Context, obj: Any) -> list[Any]:
 @in_one_turn
 @collective
 def scatter_object(ctx: Context, objs: Any = None, root: int = 0) -> Any:
-    """Give each rank one of root's objects. Collective (MPI_Scatter).
+    """Send object ``objs[r]`` of root to rank r. Collective (MPI_Scatter).
 
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
     objs
-        On root, a sequence of one object a rank, each of which can be pickled. Ignored elsewhere.
+        On root, a sequence with one object for each rank, each of which can be pickled. Ignored on the other ranks.
     root
-        The rank whose objects they are.
+        The rank that sends; the same on every rank.
 
     Returns
     -------
@@ -272,13 +271,13 @@ def scatter_object(ctx: Context, objs: Any = None, root: int = 0) -> Any:
     Raises
     ------
     InvalidArgumentError
-        If root has not one object a rank. On every rank.
+        If root has not exactly one object for each rank. On every rank.
     InvalidTypeError
-        If one of them cannot be pickled. On every rank.
+        If one of the objects cannot be pickled. On every rank.
     BoundsError
         If root is outside [0, size). On every rank.
     CollectiveMismatchError
-        If the ranks' roots differ. On every rank.
+        If the ranks pass different roots. On every rank.
 
     Examples
     --------

@@ -30,7 +30,7 @@ _PROBE, _IPROBE = bridge.PROBE, bridge.IPROBE
 
 
 class MessageInfo:
-    """What probe says of a message that has come.
+    """A message that ``probe`` or ``iprobe`` has found.
 
     Attributes
     ----------
@@ -39,11 +39,11 @@ class MessageInfo:
     tag : int
         The message's tag; ANY_TAG from PROC_NULL.
     dtype : numpy.dtype or None
-        Of its elements; None from PROC_NULL.
+        The dtype of its elements; None from PROC_NULL.
     shape : tuple of int
-        Of the array; ``()`` for a scalar.
+        The shape of its array; ``()`` for a scalar.
     count : int
-        The number of elements.
+        The number of its elements.
     """
 
     __module__ = "dtl"
@@ -64,18 +64,18 @@ class MessageInfo:
 @short(bridge.SEND, "owner in 0 1", "sent")
 @staged
 def send(ctx: Context, data: Any, dest: int, tag: int = 0) -> None:
-    """Send an array or scalar to one rank (MPI_Send).
+    """Send an array or scalar to one rank (MPI_Send). Not collective.
 
     Parameters
     ----------
     ctx
         The context.
     data
-        Of any shape. Its dtype and shape travel with it.
+        An array of any shape, or a scalar. Its dtype and shape are sent with it.
     dest
-        The receiver's rank, or PROC_NULL.
+        The receiver's rank, or PROC_NULL, for which the call does nothing.
     tag
-        What the receiver can tell it by, at least 0. At least 32768 tags are there.
+        A number, at least 0, by which the receiver can select the message. Tags up to 32767 are always available.
 
     Raises
     ------
@@ -86,8 +86,8 @@ def send(ctx: Context, data: Any, dest: int, tag: int = 0) -> None:
 
     Notes
     -----
-    Not collective. Returns when data may be used again: above 4 KiB, when the receiver takes it; below, as MPI
-    pleases. Two ranks that send to each other before they receive may wait for ever; sendrecv does not.
+    Returns when data may be changed again. Above 4 KiB, this is when the receiver takes the message; below, MPI
+    decides. If two ranks send to each other before they receive, both may wait forever; use ``sendrecv`` for that.
     """
     if _call(_SEND, ctx, data, None, dest, tag, 0, 0) is NotImplemented:
         _call(_SEND, ctx, *_send_arguments(data, dest, tag))
@@ -96,7 +96,7 @@ def send(ctx: Context, data: Any, dest: int, tag: int = 0) -> None:
 @short(bridge.RECV, "owner 0 1 dtype2 3 out", "received")
 @staged
 def recv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int = 0, *, out: Any = None) -> Any:
-    """Receive an array or scalar from one rank (MPI_Recv).
+    """Receive an array or scalar from one rank (MPI_Recv). Not collective; waits for the message.
 
     Parameters
     ----------
@@ -107,25 +107,22 @@ def recv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int 
     tag
         The message's tag, or ANY_TAG.
     dtype, count
-        What the message must be, where they are given. It brings its own dtype and shape, so neither is needed.
+        The dtype and the number of elements that the message has to have, as a check. Neither is needed: a message
+        brings its own dtype and shape.
     out
-        A C-contiguous array for the elements, of the message's dtype and number of elements.
+        A C-contiguous array that receives the elements, of the message's dtype and number of elements.
 
     Returns
     -------
-    ndarray or scalar
-        Like what was sent, or out, which PROC_NULL leaves as it is. Without out, None from PROC_NULL.
+    ndarray, scalar or None
+        A value with the dtype and shape that were sent; or out. From PROC_NULL, None, or out unchanged.
 
     Raises
     ------
     InvalidArgumentError
-        If the message is not what dtype, count or out states. It stays there to be received.
+        If the message does not match dtype, count or out. It can still be received.
     BoundsError
         If source or tag is outside its range.
-
-    Notes
-    -----
-    Not collective. Waits for the message.
     """
     return received(_receive(_call, _RECV, ctx, source, tag, dtype, count, out))
 
@@ -142,21 +139,21 @@ def sendrecv(
     *,
     out: Any = None,
 ) -> Any:
-    """Send to one rank and receive from another at once (MPI_Sendrecv).
+    """Send to one rank and receive from another in one call (MPI_Sendrecv). Not collective.
 
     Parameters
     ----------
     ctx
         The context.
     send_data, dest, send_tag
-        As for send.
+        As data, dest and tag of ``send``.
     source, recv_tag, out
-        As for recv.
+        As source, tag and out of ``recv``.
 
     Returns
     -------
-    ndarray or scalar
-        Like what source sent, or out, which PROC_NULL leaves as it is. Without out, None from PROC_NULL.
+    ndarray, scalar or None
+        A value with the dtype and shape that source sent; or out. From PROC_NULL, None, or out unchanged.
 
     Raises
     ------
@@ -165,7 +162,7 @@ def sendrecv(
 
     Notes
     -----
-    Not collective. Ranks that exchange never wait for each other in a circle, whatever the lengths.
+    Ranks that exchange messages by sendrecv cannot block each other, however long the messages are.
     """
     result = _call(_SENDRECV, ctx, send_data, out, dest, send_tag, source, recv_tag)
     if result is NotImplemented:
@@ -179,17 +176,17 @@ def sendrecv(
 
 @staged
 def isend(ctx: Context, data: Any, dest: int, tag: int = 0) -> Request:
-    """Start to send an array or scalar to one rank (MPI_Isend).
+    """Start to send an array or scalar to one rank, and return at once (MPI_Isend). Not collective.
 
     Parameters
     ----------
     ctx, data, dest, tag
-        As for send.
+        As for send. Do not change data until the request is complete.
 
     Returns
     -------
     Request
-        Over when data may change again. Its result is None.
+        Complete when data may be changed again. Its result is None.
 
     Raises
     ------
@@ -198,7 +195,7 @@ def isend(ctx: Context, data: Any, dest: int, tag: int = 0) -> Request:
 
     Notes
     -----
-    Not collective. What has to be copied first, such as a list or an array with strides, may change at once.
+    A list, or an array that is not contiguous, is copied first, and may be changed as soon as isend returns.
     """
     held = _start(_ISEND, ctx, data, None, dest, tag, 0, 0)
     if held is NotImplemented:
@@ -208,58 +205,51 @@ def isend(ctx: Context, data: Any, dest: int, tag: int = 0) -> Request:
 
 @staged
 def irecv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int = 0, *, out: Any = None) -> Request:
-    """Start to receive an array or scalar from one rank (MPI_Irecv).
+    """Start to receive an array or scalar from one rank, and return at once (MPI_Irecv). Not collective.
 
     Parameters
     ----------
     ctx, source, tag, dtype, count, out
-        As for recv.
+        As for recv. Do not use out until the request is complete.
 
     Returns
     -------
     Request
-        Its result is like what was sent, or out. Messages go to the requests that match in the order in which these
-        were made.
+        Its result is that of recv. If a message matches several requests, the one that was made first receives it.
 
     Raises
     ------
     BoundsError
-        If source or tag is outside its range. That the message is not what dtype, count or out state, wait raises.
-
-    Notes
-    -----
-    Not collective.
+        If source or tag is outside its range. If the message does not match dtype, count or out, ``wait`` raises
+        InvalidArgumentError.
     """
     return new_request(ctx, "irecv", _receive(_start, _IRECV, ctx, source, tag, dtype, count, out), _result_maker(out))
 
 
 @on_context
 def send_init(ctx: Context, data: Any, dest: int, tag: int = 0) -> PersistentRequest:
-    """Prepare to send an array to one rank again and again (MPI_Send_init).
+    """Prepare to send the same array to one rank many times (MPI_Send_init). Not collective.
 
     Parameters
     ----------
     ctx, dest, tag
         As for send.
     data
-        An array, or what shows its memory as one. What it holds when the request is started is what is sent. If it is
-        not C-contiguous, or in another byte order than this machine's, each start copies it.
+        An array, or an object whose memory can be used as one. Each start sends what it holds at that time. If it is
+        not C-contiguous or not in this machine's byte order, each start copies it.
 
     Returns
     -------
     PersistentRequest
-        As isend's, each time that it is started.
+        Each time that it is started, it is like a request of isend.
 
     Raises
     ------
     InvalidTypeError
-        If data is no array: what is sent later must be there then. Also as for send.
+        If data is not an array, or has no dtype that can be sent. A list is refused, since it would have to be copied
+        now.
     BoundsError
         As for send.
-
-    Notes
-    -----
-    Not collective.
     """
     args = integer("dest", dest), integer("tag", tag)
     held = _start(bridge.SEND_INIT, ctx, data, None, *args, 0, 0)
@@ -276,7 +266,7 @@ def send_init(ctx: Context, data: Any, dest: int, tag: int = 0) -> PersistentReq
 def recv_init(
     ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int = 0, *, out: Any = None
 ) -> PersistentRequest:
-    """Prepare to receive from one rank again and again (MPI_Recv_init).
+    """Prepare to receive from one rank many times (MPI_Recv_init). Not collective.
 
     Parameters
     ----------
@@ -286,16 +276,12 @@ def recv_init(
     Returns
     -------
     PersistentRequest
-        As irecv's, each time that it is started.
+        Each time that it is started, it is like a request of irecv.
 
     Raises
     ------
     BoundsError
         If source or tag is outside its range.
-
-    Notes
-    -----
-    Not collective.
     """
     return new_persistent_request(
         ctx, "recv_init", _receive(_start, bridge.RECV_INIT, ctx, source, tag, dtype, count, out), _result_maker(out)
@@ -303,7 +289,7 @@ def recv_init(
 
 
 def probe(ctx: Context, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> MessageInfo:
-    """Wait for a message, and describe it without receiving it (MPI_Probe).
+    """Wait for a message, and describe it without receiving it (MPI_Probe). Not collective.
 
     Parameters
     ----------
@@ -317,24 +303,25 @@ def probe(ctx: Context, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Message
     Returns
     -------
     MessageInfo
-        Its source, tag, dtype, shape and number of elements. From PROC_NULL comes nothing: no dtype, no elements.
+        The message's source, tag, dtype, shape and number of elements. From PROC_NULL, an empty message without a
+        dtype.
 
     Raises
     ------
     BoundsError
         If source or tag is outside its range.
     CommunicationError
-        If nobody else is there to send.
+        If the message can never come, because there is no other rank that could send it.
 
     Notes
     -----
-    Not collective. The next receive that is made and matches gets the message.
+    The next receive that matches gets this message.
     """
     return _info(_probe_result(_PROBE, ctx, source, tag))
 
 
 def iprobe(ctx: Context, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> MessageInfo | None:
-    """Describe a message that has come, without waiting for one (MPI_Iprobe).
+    """Describe a message that has arrived, without waiting for one (MPI_Iprobe). Not collective.
 
     Parameters
     ----------
@@ -344,7 +331,7 @@ def iprobe(ctx: Context, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Messag
     Returns
     -------
     MessageInfo or None
-        As for probe; None if no such message has come.
+        As for probe; None if no such message has arrived.
 
     Raises
     ------
@@ -353,7 +340,7 @@ def iprobe(ctx: Context, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Messag
 
     Notes
     -----
-    Not collective. The next receive that is made and matches gets the message.
+    The next receive that matches gets this message.
     """
     result = _probe_result(_IPROBE, ctx, source, tag)
     return None if result is None else _info(result)

@@ -49,32 +49,33 @@ def allreduce(ctx: Context, value: Any, op: OpLike = ..., *, out: Any = ...) -> 
 @collective
 @staged
 def allreduce(ctx: Context, value: Any, op: OpLike = SUM, *, out: Any = None) -> Any:
-    """Combine every rank's value elementwise, with the result on every rank. Collective (MPI_Allreduce).
+    """Combine the values of all ranks elementwise; every rank gets the result. Collective (MPI_Allreduce).
 
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
     value
-        An array of any shape, or a scalar; of the same dtype and shape on every rank. ``dtl.IN_PLACE`` for the elements
-        of out.
+        An array of any shape, or a scalar, of the same dtype and shape on every rank. ``dtl.IN_PLACE`` takes the
+        elements of out.
     op
-        An operator of ``dtl.ops.Op``, such as SUM, or its name. Sums and products of Python truth values are integers.
+        An operator, such as ``dtl.SUM``, or its name; ``dtl.ops.Op`` lists them. Sums and products of Python's True and
+        False are integers.
     out
-        A C-contiguous array for the result, of value's dtype and number of elements; may be value itself. With MINLOC
-        and MAXLOC a tuple of two, of which the second is for the ranks, of int64.
+        A C-contiguous array that receives the result, of value's dtype and number of elements. It may be value itself.
+        For MINLOC and MAXLOC, a tuple of two arrays; the second is of int64, and receives the ranks.
 
     Returns
     -------
     ndarray or scalar
-        Of value's shape and type, or out. With MINLOC and MAXLOC a tuple of two, the values and the ranks that have
-        them, of int64: the lowest rank where several have the same. NaN goes before every number, as in NumPy's
-        ``argmin``.
+        The combined elements, with value's shape and dtype; or out. For MINLOC and MAXLOC, a tuple of two: the smallest
+        or largest elements, and the ranks that have them, as int64. If several ranks have the same element, it is the
+        lowest of these ranks. The first NaN wins, as in NumPy's ``argmin``.
 
     Raises
     ------
     InvalidArgumentError
-        If op is unknown, value's dtype does not have it, or out does not fit.
+        If op is unknown or not defined for value's dtype, or if out does not match.
     InvalidTypeError
         If value has no dtype that can be sent.
 
@@ -106,36 +107,38 @@ def reduce(ctx: DistributedContainer, *, op: OpLike = ...) -> Any: ...
 @collective
 @staged
 def reduce(ctx: Any, value: Any = None, op: Any = SUM, root: int = 0, *, out: Any = None) -> Any:
-    """Combine every rank's value elementwise, with the result on root; or all elements of a container. Collective.
+    """Combine the values of all ranks elementwise on root, or all elements of a container. Collective.
 
-    ``reduce(ctx, value, op, root)`` is MPI_Reduce; ``reduce(container, op)`` has its result on every rank.
+    ``reduce(ctx, value, op, root)`` is MPI_Reduce: only root gets the result. ``reduce(container, op)`` combines the
+    elements of a container into one scalar, which every rank gets.
 
     Parameters
     ----------
     ctx, value, op
-        As for allreduce; IN_PLACE on root only. Or a container and the operator.
+        As for allreduce, but only root may pass ``dtl.IN_PLACE``. Or a container and the operator.
     root
-        The rank that gets the result; of a container, all do.
+        The rank that gets the result; the same on every rank. Has no meaning for a container.
     out
-        On root, as for allreduce; ignored elsewhere.
+        On root, as for allreduce. Ignored on the other ranks.
 
     Returns
     -------
-    ndarray or scalar
-        As of allreduce; None on the other ranks. Of a container a NumPy scalar on every rank, of the type that NumPy's
-        reduction has: sums and products of small integers are int64 or uint64.
+    ndarray, scalar or None
+        On root, as for allreduce; None on the other ranks. For a container, a NumPy scalar on every rank, of the dtype
+        of NumPy's reduction: sums and products of small integers are int64 or uint64.
 
     Raises
     ------
     BoundsError
         If root is outside [0, size).
     InvalidArgumentError, InvalidTypeError
-        As for allreduce. Also for MIN, MAX and operators on bits of a container that has no elements.
+        As for allreduce. InvalidArgumentError also for MIN, MAX and the bitwise operators if a container has no
+        elements.
 
     Notes
     -----
-    Not a barrier. Where the ranks share memory, who gives root a short value does not wait for the others, and may hear
-    of their errors in its next call.
+    Not a barrier: if the ranks share memory, a rank that sends a short value to root does not wait for it. The rank may
+    then see an error of another rank in its next call instead of this one.
 
     Examples
     --------
@@ -193,30 +196,30 @@ def scan(ctx: Context, value: Any, op: OpLike = ..., *, out: Any = ...) -> Any: 
 @collective
 @staged
 def scan(ctx: Context, value: Any, op: OpLike = SUM, *, out: Any = None) -> Any:
-    """Combine the values of the ranks up to each one elementwise: of 0, …, r on rank r. Collective (MPI_Scan).
+    """Combine the values of ranks 0 to r elementwise, on rank r. Collective (MPI_Scan).
 
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
     value
-        An array of any shape, or a scalar; of the same dtype and shape on every rank. ``dtl.IN_PLACE`` for the elements
-        of out.
+        An array of any shape, or a scalar, of the same dtype and shape on every rank. ``dtl.IN_PLACE`` takes the
+        elements of out.
     op
-        An operator of ``dtl.ops.Op`` other than MINLOC and MAXLOC, or its name. Sums and products of Python truth
-        values are integers.
+        An operator other than MINLOC and MAXLOC, or its name; ``dtl.ops.Op`` lists them. Sums and products of Python's
+        True and False are integers.
     out
-        A C-contiguous array for the result, of value's dtype and number of elements; may be value itself.
+        A C-contiguous array that receives the result, of value's dtype and number of elements. It may be value itself.
 
     Returns
     -------
     ndarray or scalar
-        Of value's shape and type, or out.
+        The combined elements, with value's shape and dtype; or out.
 
     Raises
     ------
     InvalidArgumentError
-        If op is unknown, value's dtype does not have it, or out does not fit.
+        If op is unknown or not defined for value's dtype, or if out does not match.
     InvalidTypeError
         If value has no dtype that can be sent.
 
@@ -237,11 +240,11 @@ def exscan(ctx: Context, value: Any, op: OpLike = ..., *, out: Any = ...) -> Any
 @collective
 @staged
 def exscan(ctx: Context, value: Any, op: OpLike = SUM, *, out: Any = None) -> Any:
-    """Combine the values of the ranks before each one elementwise: of 0, …, r - 1 on rank r. Collective (MPI_Exscan).
+    """Combine the values of ranks 0 to r - 1 elementwise, on rank r. Collective (MPI_Exscan).
 
-    Rank 0, which has none before it, gets the operator's identity, where MPI leaves the result undefined: 0 for SUM,
-    LOR, BOR and BXOR, 1 for PROD and LAND, all bits for BAND, the dtype's greatest value for MIN and its least for MAX,
-    which are the infinities of a floating-point dtype.
+    There are no ranks before rank 0. MPI leaves its result undefined; here it is the identity of the operator: 0 for
+    SUM, LOR, BOR and BXOR, 1 for PROD and LAND, all bits set for BAND, the largest value of the dtype for MIN, and the
+    smallest for MAX. For floating-point dtypes, these are the infinities.
 
     Parameters
     ----------
@@ -251,7 +254,7 @@ def exscan(ctx: Context, value: Any, op: OpLike = SUM, *, out: Any = None) -> An
     Returns
     -------
     ndarray or scalar
-        Of value's shape and type, or out.
+        The combined elements, with value's shape and dtype; or out.
 
     Raises
     ------
@@ -260,7 +263,7 @@ def exscan(ctx: Context, value: Any, op: OpLike = SUM, *, out: Any = None) -> An
 
     Examples
     --------
-    Where each rank's part of something begins, of which it has so many:
+    If each rank has 10 items, this is the number of the first item on this rank:
 
     >>> import dtl
     >>> with dtl.Context() as ctx:
@@ -289,31 +292,32 @@ def _up_to(code: int, ctx: Context, value: Any, op: Any, out: Any) -> Any:
 @collective
 @staged
 def reduce_scatter(ctx: Context, values: Any, op: OpLike = SUM, *, out: Any = None) -> Any:
-    """Combine every rank's values elementwise, and give each rank its entry. Collective (MPI_Reduce_scatter_block).
+    """Combine the values of all ranks elementwise; rank r gets entry r. Collective (MPI_Reduce_scatter_block).
 
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
     values
-        An array of shape (size, ...), of the same dtype and shape on every rank.
+        An array of shape ``(size, ...)``, of the same dtype and shape on every rank.
     op
         As for scan.
     out
-        A C-contiguous array for this rank's entry, of values' dtype. May lie in values.
+        A C-contiguous array that receives this rank's entry, of the dtype of values. It may be a part of values.
 
     Returns
     -------
     ndarray or scalar
-        Rank r gets the combination of every rank's values[r], of shape values.shape[1:]; a NumPy scalar where values is
-        one-dimensional. Or out.
+        On rank r, the combination of ``values[r]`` of every rank, of shape ``values.shape[1:]``: a NumPy scalar if
+        values has one dimension. Or out.
 
     Raises
     ------
     InvalidArgumentError
-        If values has not one entry a rank, op is unknown, values' dtype does not have it, or out does not fit.
+        If values has not exactly one entry for each rank, if op is unknown or not defined for the dtype, or if out does
+        not match.
     InvalidTypeError
-        If values have no dtype that can be sent.
+        If values has no dtype that can be sent.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Requests: messages and collectives under way, and waiting for several of them."""
+"""Requests stand for messages and collectives that are under way; functions that wait for several of them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ _WAIT, _TEST, _CANCEL, _START = bridge.WAIT, bridge.TEST, bridge.CANCEL, bridge.
 
 
 class Request:
-    """A message or collective call under way, as isend, irecv, iallreduce and their like return it.
+    """A message or collective that is under way. isend, irecv, iallreduce and similar calls return it.
 
-    Its buffers, the data that is sent and ``out``, belong to the operation until it is over: the data must not change,
-    ``out`` must not be touched, and neither can be resized. A request that is dropped before warns with a
-    ResourceWarning that says where it was made, and its buffers stay until it is over.
+    Until it is complete, its buffers (the data that is sent, and ``out``) belong to the operation: do not change the
+    data, do not use ``out``, and do not resize either. If you drop a request before it is complete, you get a
+    ResourceWarning that names the line where it was made; the operation goes on, and keeps its buffers until it is
+    complete.
 
-    A request may be waited for and tested from any thread.
+    Any thread may wait for a request or test it.
 
     Examples
     --------
@@ -73,20 +74,19 @@ class Request:
         return _call(code, self._held, None, None, 0, 0, 0, 0)
 
     def wait(self) -> Any:
-        """Return the operation's result when it is over: what was received, or None. A second call returns it again.
+        """Wait until the operation is complete, and return its result. Not collective.
+
+        The result is what was received, or None for a send. A second call returns the same result. While one request is
+        waited for, all others make progress too.
 
         Raises
         ------
         InvalidArgumentError
-            If the message is not what dtype, count or out of irecv state. It stays there to be received.
+            If the message does not match dtype, count or out of irecv. It can still be received.
         CollectiveMismatchError
-            If other ranks started another collective, or with other arguments.
+            If other ranks have started another collective, or the same one with other arguments.
         CommunicationError
-            If the operation fails, or nobody could end it.
-
-        Notes
-        -----
-        Not collective. Waiting for one request goes on with all others.
+            If the operation fails, or if no other rank exists that could complete it.
         """
         with self._lock:
             return self._collect()
@@ -113,19 +113,19 @@ class Request:
             self._answer = True, result
 
     def test(self) -> tuple[bool, Any]:
-        """Return whether the operation is over, and its result if so, without waiting.
+        """Return whether the operation is complete, and its result if it is, without waiting.
 
         Returns
         -------
         done : bool
-            False also while another thread waits.
+            Whether the operation is complete. Also False while another thread waits for it.
         result
-            What wait returns; None while the operation is under way.
+            What ``wait`` returns; None if the operation is not complete.
 
         Raises
         ------
         DTLError
-            What wait raises, if the operation is over and failed.
+            What ``wait`` raises, if the operation is complete and has failed.
         """
         # Programs poll, so the usual answers take no lock. While another thread waits, the core answers that it is not
         # over.
@@ -146,7 +146,7 @@ class Request:
 
     @property
     def done(self) -> bool:
-        """Whether the operation is over, so that wait returns, or raises, at once."""
+        """Whether the operation is complete, so that ``wait`` returns or raises at once."""
         if _pends(self._held):
             return False
         if not self._active:
@@ -159,10 +159,10 @@ class Request:
             self._lock.release()
 
     def cancel(self) -> bool:
-        """Take a receive back to which no message has come, and return whether that was so.
+        """Cancel a receive for which no message has arrived, and return whether it was cancelled.
 
-        A request that was cancelled is over, and its result is None. Sends and collectives are not cancelled: they
-        return False, and go on.
+        A cancelled request is complete, and its result is None. Sends and collectives cannot be cancelled: the call
+        returns False, and they go on.
         """
         if not self._lock.acquire(False):
             return False  # a thread waits for it
@@ -209,10 +209,10 @@ class Request:
 
 
 class PersistentRequest(Request):
-    """A message that is sent or received again and again, as send_init and recv_init return it.
+    """A message that can be sent or received many times. send_init and recv_init return it.
 
-    ``start()`` starts it, and ``wait()`` or a successful ``test()`` ends it; then it may be started again. Its buffers
-    are held until ``close()``, or until it is dropped.
+    ``start()`` starts the operation. ``wait()``, or a ``test()`` that returns True, completes it; then it can be
+    started again. The request keeps its buffers until it is closed or dropped.
 
     Examples
     --------
@@ -239,9 +239,9 @@ class PersistentRequest(Request):
         Raises
         ------
         InvalidArgumentError
-            If it has been started, and nobody has waited for it since.
+            If it has been started before, and has not been waited for since.
         InvalidHandleError
-            If the request, or its context, is closed.
+            If the request or its context is closed.
         """
         if not self._acquire():
             raise InvalidArgumentError(f"start: {self!r} has been started already, and a thread waits for it")
@@ -260,7 +260,7 @@ class PersistentRequest(Request):
             self._answer = True, result
 
     def close(self) -> None:
-        """Let the buffers go. A second call does nothing.
+        """Release the buffers. Closing twice does nothing.
 
         Raises
         ------
@@ -306,23 +306,24 @@ def new_persistent_request(
 
 
 def waitall(requests: Sequence[Request]) -> list[Any]:
-    """Wait for every request, and return their results in order (MPI_Waitall).
+    """Wait for every request, and return their results in the same order (MPI_Waitall). Not collective.
 
     Parameters
     ----------
     requests
-        Requests, also of different contexts.
+        Requests. They may belong to different contexts.
+
+    Returns
+    -------
+    list
+        The result of each request.
 
     Raises
     ------
     DTLError
-        What the first that fails raises, after all are over.
+        If requests fail: after all are complete, the error of the first of these in the list.
     InvalidTypeError
-        If one of them is no request; then nobody waits.
-
-    Notes
-    -----
-    Not collective.
+        If an element of the list is not a request. In that case, none is waited for.
     """
     results: list[Any] = []
     failed: DTLError | None = None
@@ -337,31 +338,27 @@ def waitall(requests: Sequence[Request]) -> list[Any]:
 
 
 def waitany(requests: Sequence[Request]) -> tuple[int | None, Any]:
-    """Wait until one of the requests is over, and return which, and its result (MPI_Waitany).
+    """Wait until one of the requests is complete, and return its index and result (MPI_Waitany). Not collective.
 
     Parameters
     ----------
     requests
-        Requests, also of different contexts. Those whose result somebody has had are passed over, so the same list
-        serves until all are over.
+        Requests. They may belong to different contexts. Requests whose result has already been returned are skipped, so
+        you can pass the same list until all are complete.
 
     Returns
     -------
     index : int or None
-        The request's place; None if the result of all has been had.
+        The index of the request in the list; None if all of them have been returned.
     result
-        What its wait returns.
+        The request's result.
 
     Raises
     ------
     DTLError
-        What its wait raises.
+        The error of the request, if it has failed.
     InvalidTypeError
-        If one of them is no request.
-
-    Notes
-    -----
-    Not collective.
+        If an element of the list is not a request.
     """
     active = [(i, r) for i, r in enumerate(_checked(requests)) if r._active and r._held is not None]
     if not active:
@@ -373,14 +370,15 @@ def waitany(requests: Sequence[Request]) -> tuple[int | None, Any]:
 
 
 def startall(requests: Sequence[PersistentRequest]) -> None:
-    """Start every request (MPI_Startall).
+    """Start every request (MPI_Startall). Not collective.
 
     Raises
     ------
     InvalidArgumentError
-        If one has been started, and nobody has waited for it since; those before it are started.
+        If a request has been started before, and has not been waited for since. Those before it in the list are
+        started.
     InvalidTypeError
-        If one of them is no persistent request.
+        If an element of the list is not a persistent request.
     """
     for request in _checked(requests, PersistentRequest):
         request.start()

@@ -1,4 +1,4 @@
-"""Collectives that move parts: rows along the first dimension, as many to or from each rank as it has."""
+"""Collectives in which each rank sends or receives its own number of rows: indices of the first dimension."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ _SCATTERV, _ALLTOALLV = bridge.SCATTERV, bridge.ALLTOALLV
 @collective
 @staged
 def allgatherv(ctx: Context, value: Any, *, out: Any = None) -> Any:
-    """Put every rank's rows one after the other, on every rank. Collective (MPI_Allgatherv).
+    """Concatenate the rows of all ranks, on every rank. Collective (MPI_Allgatherv).
 
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
     value
-        An array of shape (k, ...): k rows, of the same dtype and shape on every rank. k may differ between ranks,
-        and be 0. A scalar is one row.
+        An array of shape ``(k, ...)``, which is k rows. k may differ between the ranks, and may be 0; the dtype and the
+        shape of a row may not differ. A scalar is one row.
     out
-        A C-contiguous array for the result, of value's dtype and as many elements.
+        A C-contiguous array that receives the result, of value's dtype and with as many elements as all rows have.
 
     Returns
     -------
     ndarray
-        All rows, in rank order, of shape ``(sum of k, ...)``, or out.
+        All rows in rank order, of shape ``(sum of k, ...)``; or out.
 
     Raises
     ------
     InvalidArgumentError
-        If an out does not fit. On every rank.
+        If a rank's out does not match. On every rank.
     InvalidTypeError
-        If a value has no dtype that can be sent. On every rank.
+        If a rank's value has no dtype that can be sent. On every rank.
     CollectiveMismatchError
-        If the ranks' rows are of different dtypes or shapes. On every rank.
+        If the rows of the ranks differ in dtype or shape. On every rank.
 
     Examples
     --------
@@ -63,37 +63,39 @@ def allgatherv(ctx: Context, value: Any, *, out: Any = None) -> Any:
 @collective
 @staged
 def gatherv(ctx: Context, data: Any, recvcounts: Any = None, root: int = 0, *, out: Any = None) -> Any:
-    """Put every rank's rows one after the other, on root. Collective (MPI_Gatherv).
+    """Concatenate the rows of all ranks, on root. Collective (MPI_Gatherv).
 
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
     data
-        An array of shape (k, ...): k rows, of the same dtype and shape on every rank. k may differ between ranks,
-        and be 0. A scalar is one row.
+        An array of shape ``(k, ...)``, which is k rows. k may differ between the ranks, and may be 0; the dtype and the
+        shape of a row may not differ. A scalar is one row.
     recvcounts
-        On root, how many rows each rank must send; None takes what comes. Ignored elsewhere.
+        On root, how many rows each rank has to send, as a check. None accepts any number. Ignored on the other ranks.
     root
-        The rank that gets the result.
+        The rank that gets the result; the same on every rank.
     out
-        On root, a C-contiguous array for the result, of data's dtype and as many elements; ignored elsewhere.
+        On root, a C-contiguous array that receives the result, of data's dtype and with as many elements as all rows
+        have. Ignored on the other ranks.
 
     Returns
     -------
-    ndarray
-        On root all rows, in rank order, of shape ``(sum of k, ...)``, or out; None on the other ranks.
+    ndarray or None
+        On root, all rows in rank order, of shape ``(sum of k, ...)``; or out. None on the other ranks.
 
     Raises
     ------
     BoundsError
         If root is outside [0, size). On every rank.
     InvalidArgumentError
-        If recvcounts has not one entry a rank, or is not what the ranks send, or out does not fit. On every rank.
+        If recvcounts has not exactly one entry for each rank, or differs from what the ranks send, or if out does not
+        match. On every rank.
     InvalidTypeError
-        If data has no dtype that can be sent. On every rank.
+        If a rank's data has no dtype that can be sent. On every rank.
     CollectiveMismatchError
-        If the ranks' rows are of different dtypes or shapes, or their roots differ. On every rank.
+        If the rows of the ranks differ in dtype or shape, or if the ranks pass different roots. On every rank.
 
     Examples
     --------
@@ -117,37 +119,39 @@ def gatherv(ctx: Context, data: Any, recvcounts: Any = None, root: int = 0, *, o
 @collective
 @staged
 def scatterv(ctx: Context, data: Any = None, sendcounts: Any = None, root: int = 0, *, out: Any = None) -> Any:
-    """Give each rank the next so many of root's rows. Collective (MPI_Scatterv).
+    """Send the first ``sendcounts[0]`` rows of root to rank 0, the next ``sendcounts[1]`` to rank 1, and so on.
+
+    Collective (MPI_Scatterv).
 
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
     data
-        On root, an array of shape (k, ...): k rows. Ignored elsewhere, so None will do.
+        On root, an array of shape ``(k, ...)``, which is k rows. Ignored on the other ranks, which may pass None.
     sendcounts
-        On root, how many rows each rank gets, k in all. Ignored elsewhere, so None will do.
+        On root, how many rows each rank gets; the sum is k. Ignored on the other ranks, which may pass None.
     root
-        The rank whose rows they are.
+        The rank that sends; the same on every rank.
     out
-        A C-contiguous array for this rank's rows, of data's dtype and as many elements.
+        A C-contiguous array that receives this rank's rows, of data's dtype and with as many elements.
 
     Returns
     -------
     ndarray
-        This rank's rows, of shape ``(sendcounts[rank], ...)``, or out.
+        This rank's rows, of shape ``(sendcounts[rank], ...)``; or out.
 
     Raises
     ------
     BoundsError
         If root is outside [0, size). On every rank.
     InvalidArgumentError
-        If root has no data or sendcounts, or sendcounts has not one entry a rank, or does not add up to the rows, or
-        an out does not fit. On every rank.
+        If root has no data or no sendcounts, if sendcounts has not exactly one entry for each rank or does not add up
+        to the number of rows, or if a rank's out does not match. On every rank.
     InvalidTypeError
         If data has no dtype that can be sent. On every rank.
     CollectiveMismatchError
-        If the ranks' roots differ. On every rank.
+        If the ranks pass different roots. On every rank.
 
     Examples
     --------
@@ -176,39 +180,43 @@ def scatterv(ctx: Context, data: Any = None, sendcounts: Any = None, root: int =
 @collective
 @staged
 def alltoallv(ctx: Context, send_data: Any, send_counts: Any, recv_counts: Any = None, *, out: Any = None) -> Any:
-    """Give each rank the next so many of every rank's rows. Collective (MPI_Alltoallv).
+    """Send the first ``send_counts[0]`` rows of each rank to rank 0, the next ``send_counts[1]`` to rank 1, and so on.
+
+    Collective (MPI_Alltoallv).
 
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
     send_data
-        An array of shape (k, ...): k rows, of the same dtype and shape on every rank. A scalar is one row.
+        An array of shape ``(k, ...)``, which is k rows. k may differ between the ranks; the dtype and the shape of a
+        row may not. A scalar is one row.
     send_counts
-        How many rows go to each rank, k in all.
+        How many rows go to each rank; the sum is k.
     recv_counts
-        How many rows must come from each rank; None takes what comes.
+        How many rows each rank has to send to this one. None accepts any number.
     out
-        A C-contiguous array for the result, of send_data's dtype and as many elements.
+        A C-contiguous array that receives the result, of send_data's dtype and with as many elements as all rows have.
 
     Returns
     -------
     ndarray
-        What came, in rank order, of shape ``(sum of recv_counts, ...)``, or out.
+        The rows that this rank received, in the order of the ranks that sent them, of shape
+        ``(sum of recv_counts, ...)``; or out.
 
     Raises
     ------
     InvalidArgumentError
-        If a rank's counts have not one entry a rank, or do not add up to its rows, or are not what the ranks send, or
-        its out does not fit. On every rank.
+        If a rank's counts have not exactly one entry for each rank, do not add up to its number of rows, or differ from
+        what the ranks send, or if its out does not match. On every rank.
     InvalidTypeError
         If a rank's data has no dtype that can be sent. On every rank.
     CollectiveMismatchError
-        If the ranks' rows are of different dtypes or shapes. On every rank.
+        If the rows of the ranks differ in dtype or shape. On every rank.
 
     Notes
     -----
-    Where every rank passes recv_counts, the ranks need not tell each other first.
+    If every rank passes recv_counts, the ranks do not need an exchange of the counts before that of the rows.
 
     Examples
     --------

@@ -37,9 +37,10 @@ _DEVICE = Placement.DEVICE
 
 
 class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObject, Deferrable):
-    """An array whose elements are divided among the ranks of a context: what vectors, arrays, tensors and spans share.
+    """An array whose elements are divided among the ranks of a context: the base class of all containers but maps.
 
-    It is made by one of those classes. Operators and ufuncs of NumPy work on the local parts, and communicate nothing.
+    Make one of those classes, not this one. Operators and NumPy's ufuncs work on the local parts. They communicate only
+    if an operand has to be moved between ranks.
     """
 
     __module__ = "dtl"
@@ -135,22 +136,22 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
 
     @property
     def context(self) -> Context:
-        """The ranks."""
+        """The context that the container was made on."""
         return self._context
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The element type."""
+        """The type of the elements."""
         return self._dtype
 
     @property
     def itemsize(self) -> int:
-        """The bytes of one element."""
+        """The number of bytes of one element."""
         return self._dtype.itemsize
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all elements, each counted once."""
+        """The number of bytes of all elements on all ranks, each counted once."""
         return self.global_size * self._dtype.itemsize
 
     @property
@@ -170,12 +171,12 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
 
     @property
     def global_size(self) -> int:
-        """The number of elements over all ranks."""
+        """The number of elements on all ranks together."""
         return math.prod(self.shape)
 
     @property
     def size(self) -> int:
-        """The number of elements over all ranks: another name of ``global_size``."""
+        """The number of elements on all ranks together, as ``global_size``."""
         return self.global_size
 
     @property
@@ -185,27 +186,27 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
 
     @property
     def local_offset(self) -> int:
-        """The index along dimension 0 of this rank's first element; where it has none, of the first after it."""
+        """The global index along dimension 0 of this rank's first element, or of the next one if it has none."""
         return library.container_offset(self._handle, 0)
 
     @property
     def grid(self) -> tuple[int, ...]:
-        """The extent of the grid of ranks along each dimension. Ranks are numbered in C order."""
+        """The number of parts along each dimension. Ranks are numbered in C order."""
         return tuple(library.container_grid(self._handle, d) for d in range(self._ndim))
 
     @property
     def partition_policy(self) -> Partition:
-        """Which rank owns which element: one of ``dtl.PARTITION_*``."""
+        """Which rank holds which element: one of ``dtl.PARTITION_*``."""
         return self._division.partition
 
     @property
     def block_size(self) -> int | None:
-        """The elements of a block of PARTITION_BLOCK_CYCLIC; None for other partitions."""
+        """The number of elements in a block of PARTITION_BLOCK_CYCLIC; None for other partitions."""
         return self._division.block_size or None
 
     @property
     def placement_policy(self) -> Placement:
-        """Where the elements lie: one of ``dtl.PLACEMENT_*``."""
+        """Where the elements are: one of ``dtl.PLACEMENT_*``."""
         return self._placement
 
     @property
@@ -215,34 +216,34 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
 
     @property
     def views_out(self) -> int:
-        """How many views of this rank's memory are alive. While there are any, the structure cannot change."""
+        """How many views of this rank's memory exist. While there are any, the structure cannot change."""
         return library.container_views(self._handle)
 
     def owner(self, *index: int) -> int:
-        """Return the rank that holds the element of a global index, one for each dimension. Not collective.
+        """Return the rank that holds an element, given one global index for each dimension. Not collective.
 
-        Where every rank holds it (PARTITION_REPLICATED), that is the caller's.
+        If every rank holds it (PARTITION_REPLICATED), the result is this rank.
 
         Raises
         ------
         BoundsError
             If an index is outside the extent of its dimension.
         InvalidArgumentError
-            If there is not one for each dimension.
+            If there is not exactly one index for each dimension.
         """
         numbers = np.array([integer("index", i) for i in index], np.int64)
         rank: int = bridge.call(bridge.OWNER, self, numbers, None, 0, 0, 0, 0)
         return rank
 
     def is_local(self, *index: int) -> bool:
-        """Say whether this rank holds the element of a global index, one for each dimension. Not collective.
+        """Return whether this rank holds an element, given one global index for each dimension. Not collective.
 
         Raises
         ------
         BoundsError
             If an index is outside the extent of its dimension.
         InvalidArgumentError
-            If there is not one for each dimension.
+            If there is not exactly one index for each dimension.
         """
         return self.owner(*index) == self._context.rank
 
@@ -251,12 +252,14 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
     def local_view(self) -> np.ndarray[Any, Any]:
         """Return this rank's elements as an array of shape local_shape that shares their memory. Not collective.
 
-        Nothing is copied. The view keeps the memory alive, also when the container is closed or collected. While it
-        lives, ``resize`` and ``redistribute`` raise BufferError. It waits for nothing: while asynchronous calls on the
-        container are under way, the elements are theirs.
+        Nothing is copied. The view keeps the memory alive, even if the container is closed or deleted. While the view
+        exists, ``resize`` and ``redistribute`` raise BufferError.
 
-        Of placement DEVICE, it is a :class:`DeviceArray`. Of placement UNIFIED, it is an array of NumPy after all work
-        of the GPU has been waited for.
+        The call does not wait for asynchronous calls on the container. Do not use the elements while such calls are
+        under way.
+
+        If the placement is DEVICE, the result is a :class:`DeviceArray`. If it is UNIFIED, the call waits for all work
+        of the GPU, and the result is a NumPy array.
         """
         if self._placement is _DEVICE:
             there: Any = self.device_view()
@@ -285,7 +288,8 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
     def device_view(self) -> DeviceArray:
         """Return this rank's elements as an array on their GPU that shares their memory. Not collective.
 
-        What is said of ``local_view`` holds for it.
+        As with ``local_view``, nothing is copied, the view keeps the memory alive, and ``resize`` and ``redistribute``
+        raise BufferError while it exists.
 
         Raises
         ------
@@ -310,35 +314,37 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
 
     @collective
     def window(self) -> Window:
-        """Return a new window of the ranks' parts, which other ranks read and write. Collective.
+        """Return a new window, through which ranks read and write each other's parts. Collective.
 
-        It is the caller's to close. While it is open, ``resize`` and ``redistribute`` raise BufferError.
+        You have to close it. While it is open, ``resize`` and ``redistribute`` raise BufferError.
 
         Raises
         ------
         InvalidArgumentError
-            If the elements do not lie side by side on a rank, as in a span or with a halo. On every rank.
+            If the elements of a rank are not contiguous, as in a span or with a halo. On every rank.
         """
         made: Window = window_of(self)
         return made
 
     def remote(self, *index: int) -> Remote:
-        """Return a pointer to the element of a global index, one for each dimension, wherever it lies.
+        """Return a pointer to an element on any rank, given one global index for each dimension.
 
-        The first call on a container is collective: it makes a window of the parts. Later calls are not.
+        The first call on a container is collective, because it makes a window over the parts. Later calls are not.
 
-        ``resize``, ``redistribute`` and a halo end the window, and the pointers taken before are invalid: the next call
-        is collective again. When the container is closed or dropped on every rank, window and elements go with the next
-        container that is made on the context, the next first call of this function, or the context. A pointer keeps its
-        container.
+        ``resize``, ``redistribute`` and a halo end this window. Pointers that were made before become invalid, and the
+        next call is collective again.
+
+        A pointer keeps its container alive. After the container is closed or deleted on every rank, the window and the
+        elements are released when the next container is made on the context, when ``remote`` makes its next window, or
+        when the context is closed.
 
         Raises
         ------
         BoundsError
             If an index is outside the extent of its dimension.
         InvalidArgumentError
-            If there is not one for each dimension, every rank holds the element (PARTITION_REPLICATED), or the elements
-            do not lie side by side on a rank.
+            If there is not exactly one index for each dimension, if every rank holds the element
+            (PARTITION_REPLICATED), or if the elements of a rank are not contiguous.
         """
         pointer: Remote = remote(self, index)
         return pointer
@@ -349,7 +355,8 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
         Raises
         ------
         TypeError
-            If a library of plots or tables calls it, which takes the part for the whole, as ``plt.plot(vec)`` does.
+            If a plotting or table library calls it, as ``plt.plot(vec)`` does. It would take this part for the whole
+            array.
         """
         check_caller(self, sys._getframe(1))
         if library.state.under_way:
@@ -359,12 +366,12 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
         return self.local_view().copy()
 
     def local_indices(self, axis: int = 0) -> np.ndarray[Any, Any]:
-        """Return the global index along a dimension of each of this rank's elements there. Not collective.
+        """Return the global index along one dimension of each of this rank's elements. Not collective.
 
         Returns
         -------
         ndarray
-            int64, of shape ``(local_shape[axis],)``, in ascending order, as the elements lie in ``local_view()``.
+            int64, of shape ``(local_shape[axis],)``, in ascending order, as the elements are in ``local_view()``.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Containers that own their elements: how they are made, and how they are divided anew."""
+"""Containers that own their elements: how they are made, and how they are redistributed."""
 
 from __future__ import annotations
 
@@ -140,30 +140,30 @@ class OwningContainer(Indexed):
     @classmethod
     @collective
     def from_local(cls: type[Owning], ctx: Context, local_array: Any) -> Owning:
-        """Return a container of the ranks' arrays, one after the other in rank order. Collective.
+        """Concatenate an array from each rank, in rank order, as one container. Collective.
 
         Parameters
         ----------
         ctx
-            The ranks.
+            The context.
         local_array
-            This rank's elements. The first extent may differ between ranks, and may be 0; dtype and the other
-            extents may not.
+            This rank's elements, which are copied. The first extent may differ between the ranks, and may be 0. The
+            dtype and the other extents must be the same.
 
         Returns
         -------
         container
-            Of partition policy PARTITION_EXPLICIT, with a copy of the array as this rank's part: on the GPU if the
-            ranks' arrays are on one, DTL's or another library's.
+            A container of partition PARTITION_EXPLICIT, whose part on this rank is a copy of the array. It is on the
+            GPU if the arrays are, whether they are of DTL or of another library.
 
         Raises
         ------
         InvalidTypeError
-            If a rank's array has a dtype that is not held. On every rank.
+            If containers cannot hold the dtype of a rank's array. On every rank.
         InvalidArgumentError
-            If a rank's array has not the dimensions that the container has. On every rank.
+            If a rank's array has the wrong number of dimensions. On every rank.
         CollectiveMismatchError
-            If the ranks' arrays are of different dtypes, or differ beyond the first extent. On every rank.
+            If the arrays of the ranks differ in dtype, or in an extent other than the first. On every rank.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Containers of one dimension that own their elements: vectors, whose size can change, and arrays."""
+"""One-dimensional containers that own their elements: vectors, whose size can change, and arrays."""
 
 from __future__ import annotations
 
@@ -50,27 +50,28 @@ class OneDimensional(OwningContainer):
         placement: PlacementLike = Placement.HOST,
         execution: ExecutionLike = Execution.SEQ,
     ) -> Line:
-        """Divide one rank's array among all. Collective.
+        """Divide an array of one rank among all ranks. Collective.
 
         Parameters
         ----------
         ctx
-            The ranks.
+            The context.
         array
-            On root, an array of one dimension, whose elements are copied. Ignored elsewhere, so None will do.
+            On root, an array with one dimension, whose elements are copied. Ignored on the other ranks, which may pass
+            None.
         root
-            The rank whose array it is; the same on every rank.
+            The rank that has the array; the same on every rank.
         partition, block_size, placement, execution
-            As of the class.
+            As for the class.
 
         Raises
         ------
         BoundsError
             If root is outside [0, size).
         InvalidTypeError
-            If root's array has a dtype that is not held. On every rank.
+            If containers cannot hold the array's dtype. On every rank.
         InvalidArgumentError
-            If root's array has not one dimension, or a policy is none. On every rank.
+            If root's array has not exactly one dimension, or if a policy is unknown. On every rank.
 
         Examples
         --------
@@ -86,48 +87,59 @@ class OneDimensional(OwningContainer):
 class DistributedVector(OneDimensional):
     """A one-dimensional array whose elements are divided among the ranks of a context, and whose size can change.
 
+    Making one is collective: all ranks pass the same size, dtype and partition. An error on one rank is raised on all,
+    except for errors about ctx.
+
     Parameters
     ----------
     ctx
-        The ranks. They all pass the same size, dtype and partition, or all raise. Collective.
+        The context.
     size
-        The number of elements over all ranks.
+        The number of elements on all ranks together.
     dtype
-        The element type: float64, float32, int64 to int8, uint64 to uint8, bool, complex64 or complex128, or
-        anything that NumPy takes for one of them.
+        The type of the elements: float64, float32, int8 to int64, uint8 to uint64, bool, complex64 or complex128, or
+        anything that NumPy accepts for one of these. Also float16, dates, time spans, bytes, str and records, with
+        fewer operations.
     fill
-        The value of every element on this rank; None leaves them zero, without touching their memory.
+        The value of every element on this rank. None makes them zero, without touching their memory.
     partition
-        PARTITION_BLOCK: contiguous parts whose sizes differ by at most one, larger ones first. PARTITION_CYCLIC: dealt
-        out one by one. PARTITION_BLOCK_CYCLIC: dealt out in blocks of block_size. PARTITION_HASH: by a hash of the
-        index. PARTITION_REPLICATED: every rank has all. Or the local size of each rank, a sequence of integers that
-        add up to size: contiguous parts; the policy is PARTITION_EXPLICIT then. This, placement and execution are also
-        taken by their names in lower case: ``"cyclic"``.
+        Which rank holds which element:
+
+        - PARTITION_BLOCK: contiguous parts whose sizes differ by at most one, the larger ones first.
+        - PARTITION_CYCLIC: dealt out one by one.
+        - PARTITION_BLOCK_CYCLIC: dealt out in blocks of block_size.
+        - PARTITION_HASH: by a hash of the index.
+        - PARTITION_REPLICATED: every rank has all elements.
+        - A sequence of integers that add up to size: the local size of each rank, in contiguous parts. The partition
+          policy is then PARTITION_EXPLICIT.
+
+        You can also pass the names of policies in lower case, such as ``"cyclic"``, here and for placement and
+        execution.
     block_size
-        The elements of a block of PARTITION_BLOCK_CYCLIC: None for 64, and for other partitions.
+        The number of elements in a block of PARTITION_BLOCK_CYCLIC; None is 64. It must be None for other partitions.
     placement
-        PLACEMENT_HOST, or PLACEMENT_DEVICE_PREFERRED, which is the host where there is no GPU.
+        Where the elements are: PLACEMENT_HOST, PLACEMENT_DEVICE (in the memory of a GPU), PLACEMENT_UNIFIED (in memory
+        that both reach), or PLACEMENT_DEVICE_PREFERRED (on a GPU if the context has one, otherwise on the host).
     execution
-        How algorithms are to run on the local part: EXEC_SEQ or EXEC_PAR; or EXEC_ASYNC: they return futures.
+        How algorithms run on the local part: EXEC_SEQ on one thread, EXEC_PAR on several, EXEC_ASYNC in the background.
+        With EXEC_ASYNC, they return futures.
 
     Raises
     ------
     InvalidArgumentError
-        If size is negative, the dtype is unknown, fill is no such element, or a policy is none.
+        If size is negative, dtype or a policy is unknown, or fill is not a value of the dtype.
     InvalidTypeError
-        If ctx is no context, or size no integer.
+        If ctx is not a context, or size is not an integer.
     OverflowError
-        If fill is beyond the dtype.
+        If fill is outside the range of the dtype.
     InvalidHandleError
         If the context is closed.
     CollectiveMismatchError
-        If ranks pass different sizes, dtypes or partitions; the text says which rank passed what.
+        If the ranks pass different sizes, dtypes or partitions. The message says which rank passed what.
     MemoryError
-        If a rank's part cannot be allocated; the text says how many bytes were asked for.
+        If a rank's part cannot be allocated. The message says how many bytes were requested.
     BackendUnavailableError
-        If the placement needs a GPU that is not there.
-
-    All but those about ctx are raised on every rank, also where one rank alone has the reason.
+        If the placement needs a GPU, and there is none.
 
     Examples
     --------
@@ -146,28 +158,29 @@ class DistributedVector(OneDimensional):
 
     @collective
     def resize(self, size: int) -> None:
-        """Change the number of elements. Collective.
+        """Change the number of elements. Collective. If it raises, nothing has changed.
 
-        What fits keeps its global index and its value, also where it has to move to another rank; what is new is zero.
-        The partition policy stays; of local sizes, those at the end shrink or grow.
+        Elements that remain keep their global index and their value, and move to another rank if they have to. New
+        elements are zero. The partition policy stays the same. If the vector was made from local sizes, those of the
+        last ranks change.
 
         Parameters
         ----------
         size
-            The number of elements over all ranks; the same on every rank.
+            The number of elements on all ranks together; the same on every rank.
 
         Raises
         ------
         BufferError
-            If views of the vector are alive on any rank; the text says how many. On every rank.
+            If views of the vector exist on any rank. The message says how many. On every rank.
         InvalidArgumentError
-            If size is negative, or no integer.
+            If size is negative.
+        InvalidTypeError
+            If size is not an integer.
         CollectiveMismatchError
-            If ranks pass different sizes.
+            If the ranks pass different sizes.
         MemoryError
             If a rank's new part cannot be allocated. On every rank.
-
-        In each case, nothing changes.
 
         Examples
         --------
@@ -186,28 +199,29 @@ class DistributedVector(OneDimensional):
     def redistribute(
         self, partition: PartitionLike, *, block_size: int | None = None, max_extra_bytes: int = 0
     ) -> None:
-        """Divide the elements anew, each keeping its global index and its value. Collective.
+        """Divide the elements among the ranks in another way. Each keeps its global index and its value. Collective.
+
+        If it raises, nothing has changed.
 
         Parameters
         ----------
         partition, block_size
-            As of the class.
+            As for the class.
         max_extra_bytes
-            A bound on each rank's temporary memory, beside its old and its new part: the elements move in rounds. 0 is
-            a default of a few MiB. There is always room for four elements.
+            The largest temporary memory of each rank, in bytes, in addition to its old and its new part. With less
+            memory, the elements move in more rounds. 0 is a default of a few MiB. Room for four elements is always
+            used.
 
         Raises
         ------
         BufferError
-            If views of the vector are alive on any rank; the text says how many. On every rank.
+            If views of the vector exist on any rank. The message says how many. On every rank.
         InvalidArgumentError
-            If there is no such partition, or max_extra_bytes is negative.
+            If the partition is unknown, or max_extra_bytes is negative.
         CollectiveMismatchError
-            If ranks pass different partitions.
+            If the ranks pass different partitions.
         MemoryError
             If a rank's new part cannot be allocated. On every rank.
-
-        In each case, nothing changes.
 
         Examples
         --------
@@ -221,10 +235,10 @@ class DistributedVector(OneDimensional):
 
 
 class DistributedArray(OneDimensional):
-    """A one-dimensional array whose elements are divided among the ranks of a context, for good.
+    """A one-dimensional array whose elements are divided among the ranks of a context once and for all.
 
     It is a :class:`DistributedVector` without ``resize`` and ``redistribute``: which rank holds which element never
-    changes. Parameters and errors are those of the vector.
+    changes. It has the parameters and errors of the vector.
 
     Examples
     --------

@@ -16,23 +16,23 @@ from .tensor import DistributedTensor
 
 
 class DistributedSpan(Indexed):
-    """A range of a container's first dimension that shares its memory: it owns no elements. Not collective.
+    """A range of a container's first dimension, which shares the container's memory. Making one is not collective.
 
-    A span keeps its container alive, also one that has no other name. After the container was closed, or its
-    structure changed, each use of the span raises InvalidHandleError. What the span is asked, and its subscripts, are
-    those of a container of its shape; what its subscripts make is a vector or a tensor.
+    A span owns no elements. It keeps its container alive, even if nothing else refers to that. If the container is
+    closed or its structure changes, every use of the span raises InvalidHandleError. A span has the properties and
+    subscripts of a container of its shape. The result of a subscript is a vector or a tensor.
 
     Parameters
     ----------
     source
-        A vector, array, tensor or span. The span is all of it; ``subspan`` gives less.
+        A vector, array, tensor or span. The span covers all of it; ``subspan`` returns a smaller one.
 
     Raises
     ------
     InvalidTypeError
-        If source is no container.
+        If source is not a container.
     InvalidHandleError
-        If source is closed, or a span whose container has changed.
+        If source is closed, or is a span whose container has changed.
 
     Examples
     --------
@@ -73,16 +73,16 @@ class DistributedSpan(Indexed):
         Parameters
         ----------
         offset
-            The global index, counted from this span's start, at which it starts.
+            The first index, counted from the start of this span over all ranks.
         count
-            The number of indices; 0 gives an empty span.
+            The number of indices; 0 returns an empty span.
 
         Raises
         ------
         BoundsError
-            If that reaches outside this span.
+            If the indices are not all inside this span.
         InvalidHandleError
-            If the container is closed, or has changed.
+            If the container is closed, or its structure has changed.
         """
         start, number = integer("offset", offset), integer("count", count)
         if number < 0:

@@ -19,42 +19,46 @@ Self = TypeVar("Self", bound="DistributedTensor")
 class DistributedTensor(OwningContainer):
     """An n-dimensional array whose elements are divided among the ranks of a context.
 
+    Making one is collective: all ranks pass the same shape, dtype and partition. An error on one rank is raised on all,
+    except for errors about ctx.
+
     Parameters
     ----------
     ctx
-        The ranks. They all pass the same shape, dtype and partition, or all raise. Collective.
+        The context.
     shape
-        The extent of the whole along each dimension, at least one; an integer stands for one dimension.
+        The extent of the whole tensor along each dimension, of which there is at least one. An integer makes one
+        dimension.
     dtype
-        The element type, as of a :class:`DistributedVector`.
+        The type of the elements, as for :class:`DistributedVector`.
     fill
-        The value of every element on this rank; None leaves them zero, without touching their memory.
+        The value of every element on this rank. None makes them zero, without touching their memory.
     partition
-        How dimension 0 is divided: as of a :class:`DistributedVector`.
+        How dimension 0 is divided, as for :class:`DistributedVector`.
     block_size
-        The indices of a block of PARTITION_BLOCK_CYCLIC: None for 64, and for other partitions.
+        The number of indices in a block of PARTITION_BLOCK_CYCLIC; None is 64. It must be None for other partitions.
     grid
-        How many parts the leading dimensions are divided into, in place of dimension 0 alone: by blocks, over a grid of
-        ranks in C order, as in MPI_Cart_create. Its extents multiply to the number of ranks. It goes with
-        PARTITION_BLOCK.
+        Divides several dimensions by blocks instead of dimension 0 alone: the number of parts along each of the leading
+        dimensions. Their product is the number of ranks. Ranks are numbered in C order, as in MPI_Cart_create. Only
+        with PARTITION_BLOCK.
     placement, execution
-        As of a :class:`DistributedVector`.
+        As for :class:`DistributedVector`.
 
     Raises
     ------
     InvalidArgumentError
-        If an extent is negative, there is none, the dtype is unknown, fill is no such element, a policy is none, or the
-        grid does not multiply to the number of ranks, or has more dimensions than the shape.
+        If there is no extent or a negative one, if dtype or a policy is unknown, if fill is not a value of the dtype,
+        or if the grid's product is not the number of ranks or the grid has more dimensions than the shape.
     InvalidTypeError
-        If ctx is no context, or an extent no integer.
+        If ctx is not a context, or an extent is not an integer.
     OverflowError
-        If fill is beyond the dtype.
+        If fill is outside the range of the dtype.
     CollectiveMismatchError
-        If ranks pass different shapes, dtypes or partitions; the text says which rank passed what.
+        If the ranks pass different shapes, dtypes or partitions. The message says which rank passed what.
     MemoryError
-        If a rank's part cannot be allocated; the text says how many bytes were asked for.
-
-    All but those about ctx are raised on every rank, also where one rank alone has the reason.
+        If a rank's part cannot be allocated. The message says how many bytes were requested.
+    BackendUnavailableError
+        If the placement needs a GPU, and there is none.
 
     Examples
     --------
@@ -104,27 +108,28 @@ class DistributedTensor(OwningContainer):
         placement: PlacementLike = Placement.HOST,
         execution: ExecutionLike = Execution.SEQ,
     ) -> Self:
-        """Divide one rank's array among all. Collective.
+        """Divide an array of one rank among all ranks. Collective.
 
         Parameters
         ----------
         ctx
-            The ranks.
+            The context.
         array
-            On root, an array of at least one dimension, whose elements are copied. Ignored elsewhere, so None will do.
+            On root, an array with at least one dimension, whose elements are copied. Ignored on the other ranks, which
+            may pass None.
         root
-            The rank whose array it is; the same on every rank.
+            The rank that has the array; the same on every rank.
         partition, block_size, grid, placement, execution
-            As of the class.
+            As for the class.
 
         Raises
         ------
         BoundsError
             If root is outside [0, size).
         InvalidTypeError
-            If root's array has a dtype that is not held. On every rank.
+            If containers cannot hold the array's dtype. On every rank.
         InvalidArgumentError
-            If root's array has no dimension, or cannot be divided so. On every rank.
+            If root's array has no dimension, or if the partition or grid does not match it. On every rank.
 
         Examples
         --------
@@ -145,28 +150,29 @@ class DistributedTensor(OwningContainer):
         grid: Any = None,
         max_extra_bytes: int = 0,
     ) -> None:
-        """Divide the elements anew, each keeping its global index and its value. Collective.
+        """Divide the elements among the ranks in another way. Each keeps its global index and its value. Collective.
+
+        If it raises, nothing has changed.
 
         Parameters
         ----------
         partition, block_size, grid
-            As of the class.
+            As for the class.
         max_extra_bytes
-            A bound on each rank's temporary memory, beside its old and its new part: the elements move in rounds. 0 is
-            a default of a few MiB. There is always room for four elements.
+            The largest temporary memory of each rank, in bytes, in addition to its old and its new part. With less
+            memory, the elements move in more rounds. 0 is a default of a few MiB. Room for four elements is always
+            used.
 
         Raises
         ------
         BufferError
-            If views of the tensor are alive on any rank; the text says how many. On every rank.
+            If views of the tensor exist on any rank. The message says how many. On every rank.
         InvalidArgumentError
-            If there is no such partition or grid, or max_extra_bytes is negative.
+            If the partition or grid is unknown, or max_extra_bytes is negative.
         CollectiveMismatchError
-            If ranks pass different partitions.
+            If the ranks pass different partitions.
         MemoryError
             If a rank's new part cannot be allocated. On every rank.
-
-        In each case, nothing changes.
 
         Examples
         --------

@@ -29,35 +29,37 @@ _SLEEPS = (0.0, 0.00002, 0.0001, 0.0005, 0.001)
 
 
 class Executor(futures.Executor):
-    """An executor of ``concurrent.futures``: one rank submits functions, and the others run them.
+    """An executor of ``concurrent.futures``: root submits functions, and the other ranks run them.
 
-    Its ``with`` block is for root: there it yields the executor. On the other ranks it yields None when root has left
-    its block; until then they run what root submits.
+    Making one, and entering and leaving its ``with`` block, are collective. On root, the block gets the executor. On
+    the other ranks, ``with`` runs what root submits until root has left its block; then their block gets None.
 
     Parameters
     ----------
     ctx
-        The ranks. Collective, and so is the beginning and the end of the ``with`` block.
+        The context.
     root
         The rank that submits; the same on every rank.
 
     Raises
     ------
     InvalidTypeError
-        If ctx is no context.
+        If ctx is not a context.
     BoundsError
         If root is outside [0, size). On every rank.
     CollectiveMismatchError
-        If ranks pass different roots. On every rank.
+        If the ranks pass different roots. On every rank.
 
     Notes
     -----
-    Root keeps one queue, and a rank that has ended a call gets the next one, so that none waits while there is
-    something to do. Root itself runs nothing, but where it is alone: there a thread does. Functions, arguments and
-    results are pickled; lambdas and what a script or notebook defines need cloudpickle, which
-    ``pip install 'pydtl[launch]'`` brings. A function must make no collective call on ranks that serve.
+    Root keeps one queue of calls. A rank that has finished a call gets the next one, so no rank is idle while calls are
+    waiting. Root itself runs no calls, except on a context of one rank, where a thread of root runs them.
 
-    What a function raises is raised by ``result`` of its future, with the traceback of its rank as the cause.
+    Functions, arguments and results are pickled. Lambdas, and functions of a script or notebook, need cloudpickle:
+    ``pip install 'pydtl[launch]'``. A function must not make collective calls on a context of ranks that serve.
+
+    If a function raises, ``result`` of its future raises the same exception, with the traceback of the rank as its
+    cause.
 
     Examples
     --------
@@ -93,7 +95,7 @@ class Executor(futures.Executor):
 
     @property
     def num_workers(self) -> int:
-        """The number of calls that run at the same time."""
+        """The number of calls that can run at the same time."""
         return max(1, self._context.size - 1)
 
     def __repr__(self) -> str:
@@ -103,7 +105,7 @@ class Executor(futures.Executor):
     # ---- Root ----
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> futures.Future[Any]:
-        """Have a rank call a function, and return the future of its result. On root alone.
+        """Have a rank call ``fn(*args, **kwargs)``, and return a future of the result. On root only.
 
         Parameters
         ----------
@@ -112,12 +114,17 @@ class Executor(futures.Executor):
         args, kwargs
             Its arguments.
 
+        Returns
+        -------
+        concurrent.futures.Future
+            A future whose ``result`` is what the function returned.
+
         Raises
         ------
         InvalidTypeError
             If the function or an argument cannot be pickled.
         InvalidArgumentError
-            On another rank than root.
+            If this rank is not root.
         BackendError
             After ``shutdown``. It is a RuntimeError.
         """
@@ -141,29 +148,29 @@ class Executor(futures.Executor):
         chunksize: int = 1,
         progress: bool = False,
     ) -> Iterator[Any]:
-        """Return the results of a function of each item of some iterables, in their order. On root alone.
+        """Call a function for each item of the iterables, and iterate over the results in order. On root only.
 
         Parameters
         ----------
         fn
-            A function of as many arguments as there are iterables, which are read at once.
+            A function with as many arguments as there are iterables.
         iterables
-            The arguments. The shortest one says how many calls there are.
+            The arguments. They are read when ``map`` is called. The shortest one determines the number of calls.
         timeout
-            The seconds to wait for each next result at most, from the call on; None for as long as it takes.
+            The longest time in seconds, counted from this call, to wait for the next result; None for no limit.
         chunksize
-            How many calls a rank gets at a time: more, where each is short.
+            The number of calls that a rank gets at a time. Use more if calls are short.
         progress
-            Whether to show a bar of tqdm on standard error, which moves with each result that is taken.
+            Show a progress bar of tqdm on standard error. It advances when you take a result from the iterator.
 
         Raises
         ------
         InvalidArgumentError
-            If chunksize is less than 1; or on another rank than root.
+            If chunksize is less than 1, or if this rank is not root.
         BackendUnavailableError
-            If there is to be a bar, and tqdm is missing; ``pip install 'pydtl[progress]'`` brings it.
+            If a bar is wanted and tqdm is missing: ``pip install 'pydtl[progress]'``.
         TimeoutError
-            By the iterator, if a result is not there in time.
+            From the iterator, if a result is not available in time.
         """
         if integer("chunksize", chunksize) < 1:
             raise InvalidArgumentError(f"chunksize {chunksize} is less than 1")
@@ -175,14 +182,14 @@ class Executor(futures.Executor):
         return results if bar is None else iter(bar(results, total=sum(map(len, chunks))))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more calls, and let the other ranks go when all are over. On root; elsewhere it does nothing.
+        """Accept no more calls, and let the other ranks leave when all calls are finished. On other ranks, do nothing.
 
         Parameters
         ----------
         wait
-            Whether to return when all calls are over.
+            Return only when all calls are finished.
         cancel_futures
-            Whether to cancel the calls that no rank has begun.
+            Cancel the calls that no rank has begun.
         """
         if self._thread is None:
             return
@@ -246,7 +253,7 @@ class Executor(futures.Executor):
     # ---- The other ranks ----
 
     def serve(self) -> None:
-        """Run what root submits, until it has shut the executor down. On the other ranks; on root it does nothing."""
+        """Run what root submits, until root has shut the executor down. On root, do nothing."""
         if self._rank == self._root:
             return
         nothing = 0

@@ -12,22 +12,22 @@ from .executor import Executor
 
 
 def register_joblib() -> None:
-    """Make ranks a backend of joblib, called "dtl", for scikit-learn and whatever else uses joblib. Not collective.
+    """Make ranks a backend of joblib, called "dtl", for scikit-learn and others that use joblib. Not collective.
 
-    In the block of an :class:`Executor`, on root, ``joblib.parallel_config("dtl")`` then has the other ranks make the
-    calls of ``joblib.Parallel``. Where there are several executors, ``executor=`` says which; else it is the one whose
-    block was entered last.
+    Inside the block of an :class:`Executor`, on root, ``joblib.parallel_config("dtl")`` makes ``joblib.Parallel`` run
+    its calls on the other ranks. If there are several executors, ``executor=`` chooses one; the default is the one
+    whose block was entered last.
 
     Raises
     ------
     BackendUnavailableError
-        If joblib is not installed; ``pip install joblib`` brings it.
+        If joblib is not installed: ``pip install joblib``.
 
     Notes
     -----
-    All ranks but root work, as many as ``n_jobs`` says at most; with one rank alone, root calls the functions itself.
-    What they call in turn with joblib, they call one after the other. Each call takes its arguments along: a large
-    array is sent as often as there are calls.
+    All ranks but root work, or at most ``n_jobs`` of them. If there is only one rank, root calls the functions itself.
+    If a function uses joblib itself, its calls run one after the other. Each call sends its arguments, so a large array
+    is sent as often as there are calls.
 
     Examples
     --------

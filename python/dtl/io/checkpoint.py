@@ -1,9 +1,9 @@
-"""Checkpoints: all that a program is to go on with, in a folder that is written as a whole or not at all.
+"""Checkpoints: all that a program needs to continue, in a folder that is written completely or not at all.
 
-A folder has one checkpoint a subfolder, by number. In it, each container's elements are an ``.npy`` file in global
-order, each map's entries are two, other values are pickles, and ``manifest.json`` says what is what, with the size and
-the CRC-32 of each file. A subfolder gets its number when it is complete and on the disk: until then its name begins
-with a dot.
+The folder has a subfolder for each checkpoint, named by its number. In it, the elements of each container are an
+``.npy`` file in global order, the entries of each map are two, other values are pickles, and ``manifest.json`` says
+what they are, with the size and CRC-32 of each file. The name of a subfolder begins with a dot until it is complete and
+on the disk; then it gets its number.
 """
 
 from __future__ import annotations
@@ -98,39 +98,39 @@ def checkpoint(
     Parameters
     ----------
     path
-        The folder, which is made where there is none. All ranks must have it in common.
+        The folder, which is made if it does not exist. All ranks must be able to reach it.
     contents
-        A mapping of names to vectors, arrays, tensors, spans and maps, which are the same on every rank, and to any
-        other values, which are pickled: those of rank 0 are written, and every rank gets them back.
+        A mapping of names to values. Vectors, arrays, tensors, spans and maps are the same on every rank. Any other
+        value is pickled: that of rank 0 is written, and every rank gets it back.
     keep
-        How many checkpoints stay in the folder, with the new one; the oldest go.
+        How many checkpoints to keep in the folder, including the new one. The oldest are deleted.
     ctx
-        The ranks: None for those of the containers. Without containers it must be given.
+        The context; None for that of the containers. Needed if there are no containers.
     progress
-        As of :func:`save`.
+        As for :func:`save`.
 
     Returns
     -------
     str
-        The subfolder that was written, ``path/00000001`` and so on.
+        The subfolder that was written: ``path/00000001`` and so on.
 
     Raises
     ------
     FileError
-        If a rank cannot write its part. The checkpoints that were there are as they were.
+        If a rank cannot write its part. The existing checkpoints are unchanged.
     InvalidArgumentError
-        If there are no ranks, or keep is less than 1.
+        If there is neither a container nor ctx, or if keep is less than 1.
     InvalidTypeError
-        If a name is no text, or a value cannot be pickled.
+        If a name is not a str, or a value cannot be pickled.
     CollectiveMismatchError
-        If ranks pass different containers, names or paths.
-
-    All on every rank, also where one rank alone has the reason.
+        If the ranks pass different containers, names or paths.
 
     Notes
     -----
-    At every moment, also when the program or the machine stops, the folder holds the old checkpoint or the new one,
-    complete. Elements are written in C order, and each rank writes its part, as of :func:`save`.
+    Every error is raised on every rank, even if it occurs on one rank only.
+
+    At every moment, even if the program or the machine stops, the folder has the old checkpoint or the new one,
+    complete. Elements are written in C order, and each rank writes its part, as for :func:`save`.
 
     Examples
     --------
@@ -154,27 +154,27 @@ def checkpoint(
 
 
 def async_checkpoint(path: Any, contents: Mapping[str, Any], *, keep: int = 1, ctx: Context | None = None) -> Future:
-    """Write a checkpoint while the program goes on, and return a future. Collective.
+    """Write a checkpoint in the background, and return a future. Collective.
 
-    The call copies the elements and pickles the other values, so that all may be changed when it returns. They are
-    written in a thread.
+    The call copies the elements and pickles the other values, so you can change all of them when it returns. A thread
+    writes the copies.
 
     Parameters
     ----------
     path, contents, keep, ctx
-        As of :func:`checkpoint`.
+        As for :func:`checkpoint`.
 
     Returns
     -------
     Future
-        Of the subfolder that was written. What goes wrong in the thread is raised by its ``get``.
+        Its result is the subfolder that was written. ``get`` raises errors of the thread.
 
     Raises
     ------
     MemoryError
-        If a rank has no room for the copies. On every rank.
+        If a rank has no memory for the copies. On every rank.
     InvalidArgumentError, InvalidTypeError, CollectiveMismatchError
-        As of :func:`checkpoint`.
+        As for :func:`checkpoint`.
 
     Examples
     --------
@@ -426,42 +426,42 @@ def _drop_others(path: str, keep: int) -> None:
 @in_one_turn
 @collective
 def restore(ctx: Context, path: Any, *, number: int | None = None, progress: bool | None = None) -> dict[str, Any]:
-    """Return what a checkpoint holds, on any number of ranks. Collective.
+    """Return the contents of a checkpoint, on any number of ranks. Collective.
 
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
     path
         The folder that was passed to ``checkpoint``.
     number
-        Which checkpoint: None for the last one.
+        The number of the checkpoint; None for the last one.
     progress
-        As of :func:`load`.
+        As for :func:`load`.
 
     Returns
     -------
     dict
-        The values by their names, in the order of the checkpoint. Containers are of the classes that were saved (a
-        span is a vector or a tensor), and are divided as they were. Local sizes and grids are kept for as many ranks as
-        there were; in their place come blocks for another number of ranks.
+        The values by their names, in the order of the checkpoint. Containers have the class and the partition with
+        which they were saved, except that a span becomes a vector or a tensor. Local sizes and grids are restored on
+        the same number of ranks; on another number, the containers are divided by blocks.
 
     Raises
     ------
     FileNotFoundError
         If there is no such folder or checkpoint.
     FileError
-        If a file of it is missing, cut short or damaged, or it is of a later version.
+        If a file of the checkpoint is missing, truncated or damaged, or if a later version of dtl wrote it.
     CollectiveMismatchError
-        If ranks pass different arguments.
+        If the ranks pass different arguments.
     MemoryError
         If a rank's part cannot be allocated.
 
-    All on every rank, also where one rank alone has the reason.
-
     Notes
     -----
-    Values that are no containers are unpickled, which runs what the file says: restore what you trust.
+    Every error is raised on every rank, even if it occurs on one rank only.
+
+    Values other than containers are unpickled, which can run any code. Restore only files that you trust.
 
     Examples
     --------

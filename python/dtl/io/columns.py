@@ -1,4 +1,4 @@
-"""Columns: vectors of one division by their names, with the text that codes stand for, and what is missing."""
+"""Columns: vectors by their names, all divided in the same way, with the text of codes and with missing values."""
 
 from __future__ import annotations
 
@@ -29,22 +29,24 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
 class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript it
-    r"""Vectors of one division by their names, as ``read_csv`` and ``read_parquet`` return them: a read-only mapping.
+    r"""A read-only mapping of names to vectors, all divided in the same way. read_csv and read_parquet return it.
 
-    A context manager, which closes the vectors. Libraries that know Arrow's PyCapsule interface take one as a table of
-    this rank's rows: ``pyarrow.table(columns)`` or ``polars.from_arrow(columns)``, which communicates nothing.
+    As a context manager, it closes the vectors. Libraries that support Arrow's PyCapsule interface accept it as a table
+    of this rank's rows: ``pyarrow.table(columns)``, ``polars.from_arrow(columns)``. This communicates nothing.
 
     Attributes
     ----------
     categories : dict
-        Of each column of text, the list of its different texts in ascending order, the same on every rank. The vector
-        has their places in it, of int32, and -1 where there is none. Places in different lists are not comparable:
-        :meth:`join` compares the texts.
+        For each column of text, the list of its different texts in ascending order, the same on every rank. The vector
+        has the indices into this list, as int32, and -1 for a missing text. Indices into different lists cannot be
+        compared; :meth:`join` compares the texts.
     masks : dict
-        Of each column with missing values, a vector of bool, true where one is missing. A column of numbers or times
-        that has some is no vector: :meth:`filled` makes one of it, and :meth:`drop_missing` leaves out the rows.
+        For each column with missing values, a vector of bool that is true where a value is missing. Such a column of
+        numbers or times cannot be used as a vector: :meth:`filled` replaces the missing values, and
+        :meth:`drop_missing` removes their rows.
     times : dict
-        Of each column of dates or times, the NumPy dtype of what its vector's int64 are, such as ``datetime64[ns]``.
+        For each column of dates or times, the NumPy dtype that the int64 of its vector stand for, such as
+        ``datetime64[ns]``.
 
     Examples
     --------
@@ -80,35 +82,36 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
     def from_arrow(
         cls, ctx: Context, table: Any, *, partition: PartitionLike = Partition.BLOCK, block_size: int | None = None
     ) -> Columns:
-        """Return the columns of what each rank has of a table. Collective.
+        """Make columns from tables in memory, of which each rank passes its own rows. Collective.
 
         Parameters
         ----------
         ctx
-            The ranks.
+            The context.
         table
-            This rank's rows, which come after those of the ranks before it: of pyarrow, pandas, polars or whatever else
-            has Arrow's method ``__arrow_c_stream__``. None for no rows, as where one rank has all.
+            This rank's rows, which follow those of the ranks before it: a table of pyarrow, pandas, polars or any other
+            library with the method ``__arrow_c_stream__``. None means no rows, for example if one rank has all of them.
         partition, block_size
-            How the vectors are divided, as of a :class:`DistributedVector`.
+            How the vectors are divided, as for a :class:`DistributedVector`.
 
         Raises
         ------
         InvalidTypeError
-            If a table is none, or a column is of a type that vectors do not hold.
+            If table is not a table, or if vectors cannot hold the type of a column.
         InvalidArgumentError
-            If the ranks' tables have different columns, no rank has one, or two columns have one name.
+            If the tables of the ranks have different columns, if no rank has a table, or if two columns have the same
+            name.
         CollectiveMismatchError
-            If ranks pass different partitions.
+            If the ranks pass different partitions.
         BackendUnavailableError
-            If pyarrow is missing, or older than 14; ``pip install 'pydtl[io]'`` brings it.
-
-        All on every rank, also where one rank alone has the reason.
+            If pyarrow is missing or older than 14: ``pip install 'pydtl[io]'``.
 
         Notes
         -----
-        The elements are copied. The NaNs of pandas are missing values, as pandas itself says to Arrow; an index that is
-        more than the rows' numbers is a column.
+        Every error is raised on every rank, even if it occurs on one rank only.
+
+        The elements are copied. NaNs of pandas become missing values, because pandas tells Arrow so. An index of pandas
+        becomes a column, unless it is just the row numbers.
 
         Examples
         --------
@@ -125,15 +128,15 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
         return columns_of(ctx, "from_arrow", table, divided, cls())
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """Return this rank's rows for libraries that know Arrow's PyCapsule interface. Not collective.
+        """Return this rank's rows for libraries that support Arrow's PyCapsule interface. Not collective.
 
-        Numbers without missing values are those of the vectors' memory; the rest is copied.
+        Numbers without missing values share the memory of the vectors; everything else is copied.
         """
         return local_table(self).__arrow_c_stream__(requested_schema)
 
     @collective
     def gather_to(self, root: int = 0) -> Any:
-        """Collect all rows on one rank. Collective.
+        """Collect all rows on one rank, as a table. Collective.
 
         Parameters
         ----------
@@ -143,38 +146,38 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
         Returns
         -------
         pyarrow.Table or None
-            On root, the table; ``to_pandas()`` makes a data frame of it. None elsewhere.
+            On root, the table; its ``to_pandas()`` makes a data frame. None on the other ranks.
 
         Raises
         ------
         BoundsError
             If root is outside [0, size).
         MemoryError
-            If root has no room for the elements. On every rank.
+            If root has no memory for the elements. On every rank.
         BackendUnavailableError
-            If pyarrow is missing; ``pip install 'pydtl[io]'`` brings it.
+            If pyarrow is missing: ``pip install 'pydtl[io]'``.
         """
         return gathered(self, "gather_to", root)
 
     @collective
     def take(self, indices: Any) -> Columns:
-        """Return the rows of given indices. Collective.
+        """Return the rows with given indices. Collective.
 
         Parameters
         ----------
         indices
-            Global indices, as of :func:`take`: an array that is the same on every rank, or a container of one
-            dimension, such as ``join`` returns.
+            Global indices, as for :func:`take`: an array that is the same on every rank, or a one-dimensional
+            container, such as ``join`` returns.
 
         Returns
         -------
         Columns
-            New vectors, divided as the container of indices is, or by blocks.
+            New vectors, divided as the container of indices is, or by blocks if it is an array.
 
         Raises
         ------
         BoundsError, InvalidTypeError, CollectiveMismatchError
-            As of :func:`take`.
+            As for :func:`take`.
 
         Examples
         --------
@@ -201,14 +204,15 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
 
     @collective
     def filled(self, name: str, value: Any = np.nan) -> DistributedVector:
-        """Return a column with a value in place of those that are missing. Collective.
+        """Return a column with its missing values replaced by a value. Collective.
 
         Parameters
         ----------
         name
             A column of numbers or times.
         value
-            A number that the column's dtype holds; NaN, which makes float64 of integers and bool, and NaT of times.
+            A number that the column's dtype can hold. The default is NaN: integers and bool become float64, and missing
+            times become NaT.
 
         Returns
         -------
@@ -220,11 +224,11 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
         KeyNotFoundError
             If there is no such column.
         InvalidTypeError
-            If the column is of text, or the value of another kind.
+            If the column has text, or if the value is of another kind.
         OverflowError
-            If the column's dtype does not hold the value.
+            If the column's dtype cannot hold the value.
         CollectiveMismatchError
-            If ranks pass different names or values.
+            If the ranks pass different names or values.
 
         Examples
         --------
@@ -256,24 +260,24 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
 
     @collective
     def drop_missing(self, names: Any = None) -> Columns:
-        """Return the rows in which some columns have no missing values. Collective.
+        """Return the rows without missing values in some columns. Collective.
 
         Parameters
         ----------
         names
-            The name of a column, or a list of names; None for all.
+            The name of a column, or a list of names; None for all columns.
 
         Returns
         -------
         Columns
-            New vectors, divided by the policy of these, in their order.
+            New vectors, with the same partition policy and in the same order.
 
         Raises
         ------
         KeyNotFoundError
             If there is no such column.
         CollectiveMismatchError
-            If ranks pass different names.
+            If the ranks pass different names.
 
         Examples
         --------
@@ -301,30 +305,30 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
 
     @collective
     def sort_by(self, by: Any, *, reverse: Any = False) -> Columns:
-        """Return the rows in the order of some columns. Collective, and stable.
+        """Return the rows sorted by some columns. The sort is stable. Collective.
 
         Parameters
         ----------
         by
-            The name of a column, or a list of names: rows that are equal in the first are in the order of the second,
-            and so on.
+            The name of a column, or a list of names. Rows that are equal in the first are sorted by the second, and so
+            on.
         reverse
-            Whether in descending order: for all of the columns, or a list for each of them.
+            Whether to sort in descending order: for all columns, or a list with an entry for each.
 
         Returns
         -------
         Columns
-            New vectors, divided as these are. Text is in the order of Unicode. NaNs, and then missing values, come last
-            in either order.
+            New vectors, divided as these are. Text is sorted by Unicode code points. NaNs come last, and missing values
+            after them, in ascending and in descending order.
 
         Raises
         ------
         KeyNotFoundError
             If there is no such column.
         InvalidArgumentError
-            If there are no columns to sort by, or reverse has another number.
+            If by is empty, or if reverse has another length.
         CollectiveMismatchError
-            If ranks pass different columns or arguments.
+            If the ranks pass different columns or arguments.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Containers loaded from files and saved to them."""
+"""Load containers from files, and save them to files."""
 
 from __future__ import annotations
 
@@ -61,67 +61,68 @@ def load(
     grid: Any = None,
     progress: bool | None = None,
 ) -> Any:
-    """Return a container of the elements of a file, of which each rank reads its part. Collective.
+    """Return a container with the elements of a file, of which each rank reads its part. Collective.
 
     Parameters
     ----------
     ctx
-        The ranks. Each opens the file by itself, and all pass the same arguments.
+        The context. Each rank opens the file itself, and all pass the same arguments.
     path
-        The file. With ``*``, ``?`` or ``[`` in it, all files of such names, one after the other along dimension 0, in
-        the order of their names, where ``part-10`` comes after ``part-9``. Or a URL that fsspec knows, such as
-        ``https://…`` or ``s3://…``, of which ``?`` is a part and no pattern.
+        The file. A path with ``*``, ``?`` or ``[`` means all files with matching names, concatenated along dimension 0
+        in the order of their names; ``part-10`` comes after ``part-9``. A URL that fsspec supports, such as
+        ``https://…`` or ``s3://…``, is not a pattern: ``?`` is part of it.
     format
-        "npy", "npz", "raw", "hdf5", "zarr", "parquet", "arrow" or "csv"; None for what the path's suffix says:
-        ``.npy``, ``.npz``, ``.bin``, ``.raw`` or ``.dat``, ``.h5``, ``.hdf5`` or ``.hdf``, ``.zarr``, ``.parquet`` or
-        ``.pq``, ``.arrow`` or ``.feather``, ``.csv``.
+        "npy", "npz", "raw", "hdf5", "zarr", "parquet", "arrow" or "csv". None takes it from the path's suffix:
+        ``.npy``; ``.npz``; ``.bin``, ``.raw`` or ``.dat``; ``.h5``, ``.hdf5`` or ``.hdf``; ``.zarr``; ``.parquet`` or
+        ``.pq``; ``.arrow`` or ``.feather``; ``.csv``.
     name
-        Of a format with several arrays, the array, such as "group/x" of HDF5, or the column; None for all of them.
+        In formats with several arrays, the array or column to load, such as "group/x" in HDF5; None for all of them.
     dtype
-        The element type of the container: None for the file's. Elements are cast by NumPy's rule "same_kind". Of raw
-        elements, which say nothing themselves, this is the type that they have, and must be given.
+        The dtype of the container; None for that of the file. Elements are cast by NumPy's rule "same_kind". For raw
+        files, it is the dtype of the elements in the file, and must be given.
     shape
-        Of raw elements alone, their shape: None for one dimension of as many as there are.
+        For raw files only: the shape of the elements. None for one dimension, as long as the file allows.
     offset
-        Of raw elements alone, the byte where they begin.
+        For raw files only: the byte at which the elements begin.
     partition, block_size, grid
-        How the container is divided, as of a :class:`DistributedTensor`. The file may have been written by any number
-        of ranks, or by NumPy.
+        How the container is divided, as for a :class:`DistributedTensor`. It does not matter how many ranks wrote the
+        file, or whether NumPy did.
     progress
-        Whether rank 0 shows a bar of tqdm where the call takes more than 2 seconds: None for where its standard error
-        is a terminal, and tqdm is installed.
+        Show a progress bar of tqdm on rank 0 if the call takes more than 2 seconds. None shows it if standard error is
+        a terminal and tqdm is installed.
 
     Returns
     -------
     DistributedVector, DistributedTensor or dict
-        A vector of one dimension, a tensor of more. Of a format with several arrays, without name: a dictionary of
-        such by their names; but a Zarr store that is one array gives that.
+        A vector if there is one dimension, otherwise a tensor. For a format with several arrays and no name, a
+        dictionary of these; but for a Zarr store that is a single array, that array.
 
     Raises
     ------
     FileNotFoundError
-        If a rank finds no such file.
+        If a rank does not find the file.
     FileError
-        If a rank cannot read it; or it is of another format, cut short or damaged, or changes meanwhile.
+        If a rank cannot read the file, or if the file has another format, is truncated or damaged, or changes
+        meanwhile.
     InvalidArgumentError
-        If the format is unknown, the dtype is not held, or the elements cannot be divided so.
+        If the format is unknown, containers cannot hold the dtype, or the elements cannot be divided in this way.
     InvalidTypeError
-        If the file's elements may not be cast to the dtype; or a column has text, times or missing values, for which
-        there are :func:`read_csv` and :func:`read_parquet`.
+        If the elements cannot be cast to dtype, or if a column has text, times or missing values. Read such columns
+        with :func:`read_csv` or :func:`read_parquet`.
     BackendUnavailableError
-        If a package is missing; ``pip install 'pydtl[io]'`` brings it, and ``'pydtl[remote]'`` what URLs need.
+        If a package is missing: ``pip install 'pydtl[io]'``, and ``pip install 'pydtl[remote]'`` for URLs.
     CollectiveMismatchError
-        If ranks pass different arguments, or find different files at the path.
+        If the ranks pass different arguments, or find different files at the path.
     MemoryError
         If a rank's part cannot be allocated.
 
-    All on every rank, also where one rank alone has the reason.
-
     Notes
     -----
-    No rank has more than its part in memory, and a few MiB. An array in Fortran order is read as it lies, at less
-    speed; one that is compressed is unpacked by every rank up to the end of its part. The checksums of an ``.npz`` are
-    compared, but not those of several files.
+    Every error is raised on every rank, even if it occurs on one rank only.
+
+    Each rank uses memory for its part, and a few MiB. An array in Fortran order takes longer, because it is reordered
+    while it is read. If an array is compressed, every rank decompresses it up to the end of its part. The checksums of
+    an ``.npz`` file are verified, but not if the path is a pattern of several files.
 
     Examples
     --------
@@ -287,63 +288,65 @@ def save(
     append: bool = False,
     progress: bool | None = None,
 ) -> None:
-    """Write the elements of a container to a file, each rank its part. Collective.
+    """Write the elements of a container to a file; each rank writes its part. Collective.
 
-    The file takes the place of an old one when it is whole: until then, and where the call fails or the program is
-    killed, the old one is as it was.
+    The new file replaces an old one only when it is complete. Until then, and if the call fails or the program is
+    killed, the old file is unchanged.
 
     Parameters
     ----------
     c
-        A container, the same on every rank, divided in any way; or, for a format with several arrays, a mapping of
-        names to containers. Of a format of tables, vectors of one size, or what ``read_csv`` and ``read_parquet``
-        return, with its text and missing values.
+        A container, the same on every rank, divided in any way. For a format with several arrays, also a mapping of
+        names to containers. For a table format, vectors of one size, or the result of ``read_csv`` or ``read_parquet``
+        with its text and missing values.
     path
-        The file, whose folder all ranks must have in common; or a URL that fsspec knows. Such a file is made on the
-        first rank's machine and sent when it is whole.
+        The file, in a folder that all ranks can write to; or a URL that fsspec supports. A file for a URL is written on
+        the machine of rank 0 first, and sent when it is complete.
     format
-        As of :func:`load`.
+        As for :func:`load`.
     compression
-        Of HDF5, "gzip", "lzf" or "szip"; of Zarr, "zstd", "gzip" or "blosc"; of Parquet, "snappy", "gzip", "brotli",
-        "lz4" or "zstd"; of Arrow, "lz4" or "zstd". None is none for HDF5 and Arrow, "snappy" for Parquet, and what zarr
-        takes by itself for Zarr; False is none.
+        For HDF5 "gzip", "lzf" or "szip"; for Zarr "zstd", "gzip" or "blosc"; for Parquet "snappy", "gzip", "brotli",
+        "lz4" or "zstd"; for Arrow "lz4" or "zstd". False means no compression. None means none for HDF5 and Arrow,
+        "snappy" for Parquet, and zarr's own default for Zarr.
     chunks
-        Of HDF5 and Zarr, the extents of a chunk: None for an HDF5 dataset that lies side by side, and for chunks of
-        about 2 MiB of whole rows of Zarr.
+        For HDF5 and Zarr, the extents of a chunk. None makes a contiguous dataset in HDF5, and chunks of whole rows of
+        about 2 MiB in Zarr.
     append
-        Whether to add rows to the array of an ``.npy`` file, or elements to a raw one, after its last one, in place of
-        a new file. Until all are on the disk, an ``.npy`` file's array is what it was. Of HDF5, rows are added to the
-        datasets of these names, which were saved with chunks or compression; a program that is killed meanwhile may
-        leave them longer, or the file damaged, as HDF5 keeps no copy. Of Zarr, rows are added to the arrays
-        of these names, with the chunks and compression that they have: a reader finds each array as it was, or with all
-        of the new rows. Of a format of tables, the path is a folder, to which a file ``part-0.parquet`` and so on is
-        added; ``load`` takes the folder for one table.
+        Add to an existing file, instead of writing a new one:
+
+        - ``.npy``: rows are added to the array. The array in the file is unchanged until all of them are on the disk.
+        - raw: elements are added at the end.
+        - HDF5: rows are added to the datasets of these names, which must have been saved with chunks or compression. If
+          the program is killed meanwhile, datasets may be longer or the file may be damaged, since HDF5 keeps no copy.
+        - Zarr: rows are added to the arrays of these names, with their chunks and compression. A reader finds each
+          array as it was, or with all new rows.
+        - table formats: the path is a folder, to which a file ``part-0.parquet`` and so on is added. ``load`` reads the
+          folder as one table.
     progress
-        As of :func:`load`.
+        As for :func:`load`.
 
     Raises
     ------
     FileError
-        If a rank cannot write its part, such as for want of room; or the path is a folder's.
+        If a rank cannot write its part, for example because the disk is full, or if the path is a folder.
     FileNotFoundError
-        If there is no such folder.
+        If the folder of the path does not exist.
     InvalidArgumentError
-        If the format is unknown, or holds one array where several are given.
+        If the format is unknown, or if it holds one array and several are given.
     InvalidTypeError
-        If c is no container, or path no path, or a table would have complex numbers.
+        If c is not a container or path not a path, or if a table would have complex numbers.
     BackendUnavailableError
-        As of :func:`load`.
+        As for :func:`load`.
     CollectiveMismatchError
-        If ranks pass different containers or paths.
-
-    All on every rank, also where one rank alone has the reason; the old file is as it was, and nothing is left of the
-    new one.
+        If the ranks pass different containers or paths.
 
     Notes
     -----
-    Elements are written in C order, whatever the division, so that NumPy reads the file, and any number of ranks does.
-    Ranks whose elements are not a range of rows, as of PARTITION_CYCLIC or a grid, exchange them in windows of 2 MiB,
-    and each writes long ranges.
+    Every error is raised on every rank, even if it occurs on one rank only. Nothing is left of the new file.
+
+    The elements are written in C order, whatever the partition, so NumPy and any number of ranks can read the file. If
+    the elements of a rank are not a range of rows, as with PARTITION_CYCLIC or a grid, the ranks exchange them in
+    windows of 2 MiB first, so that each writes long ranges.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Tables read as columns, with their text and their missing values."""
+"""Read tables as columns, with their text and their missing values."""
 
 from __future__ import annotations
 
@@ -30,46 +30,45 @@ def read_parquet(
     block_size: int | None = None,
     progress: bool | None = None,
 ) -> Columns:
-    """Return the columns of a Parquet file as vectors, of which each rank reads its rows. Collective.
+    """Return the columns of a Parquet file as vectors; each rank reads its rows. Collective.
 
     Parameters
     ----------
     ctx
-        The ranks. Each opens the file by itself, and all pass the same arguments.
+        The context. Each rank opens the file itself, and all pass the same arguments.
     path
-        The file, or a pattern of several, or a URL, as of :func:`load`.
+        The file, a pattern of several files, or a URL, as for :func:`load`.
     columns
         The names of the columns to read; None for all.
     partition, block_size
-        How the vectors are divided, as of a :class:`DistributedVector`.
+        How the vectors are divided, as for a :class:`DistributedVector`.
     progress
-        Whether rank 0 shows a bar, as of :func:`load`.
+        Show a progress bar on rank 0, as for :func:`load`.
 
     Returns
     -------
     Columns
-        A mapping of names to vectors. Text comes as codes, dates and times as int64; where values are missing there is
-        a mask.
+        A mapping of names to vectors. Text is held as codes, and dates and times as int64. A column with missing values
+        has a mask.
 
     Raises
     ------
     FileNotFoundError, FileError
-        As of :func:`load`.
+        As for :func:`load`.
     InvalidArgumentError
         If there is no such column.
     InvalidTypeError
-        If a column is of a type that vectors do not hold, such as lists or decimal numbers.
+        If vectors cannot hold the type of a column, such as lists or decimal numbers.
     CollectiveMismatchError
-        If ranks pass different arguments, or find different files at the path.
+        If the ranks pass different arguments, or find different files at the path.
     BackendUnavailableError
-        If pyarrow is missing; ``pip install 'pydtl[io]'`` brings it.
-
-    All on every rank, also where one rank alone has the reason.
+        If pyarrow is missing: ``pip install 'pydtl[io]'``.
 
     Notes
     -----
-    Each rank reads the groups of rows in which its rows are: the group at the border of two ranks' parts is read by
-    both.
+    Every error is raised on every rank, even if it occurs on one rank only.
+
+    Each rank reads the row groups that contain its rows. If a row group belongs to two ranks, both read it.
 
     Examples
     --------
@@ -101,49 +100,50 @@ def read_csv(
     block_size: int | None = None,
     progress: bool | None = None,
 ) -> Columns:
-    """Return the columns of a CSV file as vectors, of which each rank reads the lines in its share. Collective.
+    """Return the columns of a CSV file as vectors; each rank reads a part of the lines. Collective.
 
     Parameters
     ----------
     ctx
-        The ranks. Each opens the file by itself, and all pass the same arguments.
+        The context. Each rank opens the file itself, and all pass the same arguments.
     path
-        The file, or a pattern of several, or a URL, as of :func:`load`. The first line of each has the names of the
-        columns.
+        The file, a pattern of several files, or a URL, as for :func:`load`. The first line of each file has the names
+        of the columns.
     columns
         The names of the columns to read; None for all.
     delimiter
-        What stands between values, one character.
+        The character between values.
     dtypes
-        A mapping of names of columns to their dtypes, or to ``str`` for text. Other columns are of bool, int64,
-        float64, dates and times, or text, as all their values allow.
+        A mapping of names of columns to their dtypes, or to ``str`` for text. The type of any other column is the first
+        of bool, int64, float64, dates and times, or text that all its values allow.
     partition, block_size
-        How the vectors are divided, as of a :class:`DistributedVector`.
+        How the vectors are divided, as for a :class:`DistributedVector`.
     progress
-        Whether rank 0 shows a bar, as of :func:`load`.
+        Show a progress bar on rank 0, as for :func:`load`.
 
     Returns
     -------
     Columns
-        A mapping of names to vectors. Text comes as codes, dates and times as int64; where values are missing (an empty
-        field, NA, N/A, null, NULL or None that is not in quotes) there is a mask.
+        A mapping of names to vectors. Text is held as codes, and dates and times as int64. A column with missing values
+        has a mask. A value is missing if its field is empty, or is NA, N/A, null, NULL or None without quotes.
 
     Raises
     ------
     FileNotFoundError
-        If a rank finds no such file.
+        If a rank does not find the file.
     FileError
-        If a rank cannot read it; a line has more or fewer values than the first one; or a value is not of the dtype
-        that was said.
+        If a rank cannot read the file, if a line has more or fewer values than the first one, or if a value does not
+        have the dtype given for it.
     InvalidArgumentError, InvalidTypeError, CollectiveMismatchError, BackendUnavailableError
-        As of :func:`read_parquet`.
-
-    All on every rank, also where one rank alone has the reason.
+        As for :func:`read_parquet`.
 
     Notes
     -----
-    Values in quotes may have newlines: the ranks count the quotes, to know which newlines end a line. The types are
-    told from the beginning of each rank's lines, and again from all lines where a value does not fit.
+    Every error is raised on every rank, even if it occurs on one rank only.
+
+    Values in quotes may contain newlines: the ranks count the quotes to find the newlines that end a line. The types
+    are determined from the first lines of each rank; if a later value does not match, they are determined again from
+    all lines.
 
     Examples
     --------

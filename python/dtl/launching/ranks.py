@@ -1,4 +1,4 @@
-"""``dtl.launch`` and ``dtl.Ranks``: functions on ranks that a program without ranks starts."""
+"""``dtl.launch`` and ``dtl.Ranks``: run functions on ranks from a process that is not a rank itself."""
 
 from __future__ import annotations
 
@@ -31,47 +31,48 @@ def launch(
     *,
     in_process: bool = False,
 ) -> list[T]:
-    """Start ranks, have each call ``fn(ctx, *args, **kwargs)``, end them, and return what they returned, by rank.
+    """Start ranks, call ``fn(ctx, *args, **kwargs)`` on each, end them, and return their results in rank order.
 
-    For scripts, tests and notebooks: for a process that is no rank itself. What ``dtl run`` would start a program with
-    starts the ranks, on this machine. What they print comes with ``[rank r]`` before each line.
+    Use it in scripts, tests and notebooks, in a process that is not a rank itself. The ranks run on this machine. Each
+    line that they print begins with ``[rank r]``.
 
     Parameters
     ----------
     fn
-        What each rank calls, with a context of all of them. Functions of modules travel by name, all others (of a
-        notebook, of a script, lambdas) by value, for which cloudpickle is needed: ``pip install 'pydtl[launch]'``.
+        The function. Its first argument is a context of all ranks. Functions of importable modules are sent by name.
+        All others (of a notebook or a script, and lambdas) are sent by value, for which cloudpickle is needed: ``pip
+        install 'pydtl[launch]'``.
     ranks
-        How many, at least 1.
+        The number of ranks, at least 1.
     args, kwargs
-        More arguments of fn, the same for all ranks. They are pickled.
+        Further arguments of fn, the same for all ranks. They are pickled.
     timeout
-        How many seconds all of it may take; None for any.
+        The time in seconds that the whole call may take; None for no limit.
     in_process
-        Whether the ranks are threads of this process instead: for a debugger, and for short tests. Nothing is started
-        or pickled then: fn, its arguments and what it returns are the same objects for all, and what is printed comes
-        as it is. Python runs one thread at a time.
+        Run the ranks as threads of this process, for debuggers and short tests. Nothing is started or pickled: all
+        ranks use the same objects as fn, arguments and results, and printed lines have no prefix. Python runs one
+        thread at a time.
 
     Returns
     -------
     list
-        What fn returned on each rank, pickled there unless in_process.
+        What fn returned on each rank. Results are pickled on the rank, unless in_process is true.
 
     Raises
     ------
     BaseException
-        What fn raised on a rank, as it was there; its cause has the tracebacks of all ranks on which it raised, the
-        first of which is that of the exception.
+        The exception that fn raised on a rank. Its cause has the tracebacks of all ranks that raised, beginning with
+        the rank of this exception.
     InvalidTypeError
-        If fn or an argument cannot be sent, before anything is started; or if a rank returned what cannot be.
+        If fn or an argument cannot be sent; then no rank is started. Or if a result cannot be sent back.
     InvalidArgumentError
-        If ranks or timeout is not positive, or ranks is above 1024 in_process.
+        If ranks or timeout is not positive, or if ranks is above 1024 with in_process.
     TimeoutError
-        If it takes longer than timeout. The text says where each rank was.
+        If the call takes longer than timeout. The message says where each rank was.
     BackendUnavailableError
-        If there is no MPI library, or no launcher of it, and more than one rank.
+        If more than one rank is wanted, and there is no MPI library or no launcher of it.
     BackendError
-        If a rank ends without returning, or this process is itself a rank.
+        If a rank ends without returning, or if this process is itself a rank.
 
     Examples
     --------
@@ -98,20 +99,20 @@ def launch(
 
 
 class Ranks:
-    """Ranks that stay between calls, for notebooks and for many short calls. A context manager.
+    """Ranks that stay alive between calls, for notebooks and for many short calls. A context manager.
 
-    ``run`` has each of them call a function, as ``dtl.launch`` does. The context stays the same, so that what one call
-    makes on it the next one can use; a global variable that a function of a notebook or a script sets stays in its
-    rank until the end.
+    ``run`` calls a function on each rank, as ``dtl.launch`` does. The context stays the same, so a call can use
+    containers that an earlier one made. If a function of a notebook or script sets a global variable, the variable
+    stays on its rank until the ranks end.
 
     Parameters
     ----------
     ranks
-        How many, at least 1.
+        The number of ranks, at least 1.
     timeout
-        How many seconds the start, and each call, may take; None for any.
+        The time in seconds that the start, and each call, may take; None for no limit.
     in_process
-        Whether the ranks are threads of this process, as ``dtl.launch`` has them.
+        Run the ranks as threads of this process, as for ``dtl.launch``.
 
     Raises
     ------
@@ -120,17 +121,17 @@ class Ranks:
     TimeoutError
         If the start takes longer than timeout.
     BackendUnavailableError
-        If there is no MPI library, or no launcher of it, and more than one rank.
+        If more than one rank is wanted, and there is no MPI library or no launcher of it.
     BackendError
-        If a rank ends at its start, or this process is itself a rank.
+        If a rank ends at its start, or if this process is itself a rank.
 
     Notes
     -----
-    Where a function raises, the ranks stay. Where it raises on some ranks only and the others wait for them in a
-    message, or where it closes the context, the ranks have another context from the next call on.
+    If a function raises, the ranks stay alive. They get a new context for the next call if the function closed the
+    context, or if it raised on some ranks while others wait for a message from them.
 
-    Ctrl-C interrupts the call, and the ranks stay, unless there is a second one before they have come back. A timeout
-    and a rank that ends end all ranks. Calls of several threads run one after the other.
+    Ctrl-C interrupts the call; the ranks stay alive, unless a second Ctrl-C comes before they have stopped. A timeout,
+    or one rank that ends, ends all ranks. If several threads make calls, these run one after the other.
 
     Examples
     --------
@@ -150,22 +151,23 @@ class Ranks:
         self._ending = weakref.finalize(self, self._job.close)
 
     def run(self, fn: Callable[..., T], *args: Any, **kwargs: Any) -> list[T]:
-        """Have each rank call ``fn(ctx, *args, **kwargs)``, and return what they returned, by rank.
+        """Call ``fn(ctx, *args, **kwargs)`` on each rank, and return the results in rank order.
 
         Raises
         ------
         BaseException
-            What fn raised on a rank, as ``dtl.launch`` raises it.
+            The exception that fn raised on a rank, as for ``dtl.launch``.
         InvalidTypeError
-            If fn or an argument cannot be sent; or if a rank returned what cannot be.
+            If fn or an argument cannot be sent, or if a result cannot be sent back.
         KeyboardInterrupt
-            If the user interrupts it; the cause says where the ranks were.
+            If the user interrupts the call. Its cause says where the ranks were.
         TimeoutError
-            If it takes longer than the pool's timeout. The text says where each rank was, and no rank is left.
+            If the call takes longer than the timeout of the pool. The message says where each rank was. All ranks have
+            ended.
         BackendError
-            If a rank ends without returning. No rank is left.
+            If a rank ends without returning. All ranks have ended.
         InvalidHandleError
-            If no rank is left.
+            If the ranks have ended before.
         """
         body, name = (b"", "") if isinstance(self._job, Threads) else _packed(fn, args, kwargs)
         with self._lock:
@@ -178,7 +180,7 @@ class Ranks:
         return [transport.unpack(answer) for answer in answers]
 
     def close(self) -> None:
-        """End the ranks. A second call does nothing."""
+        """End the ranks. Closing twice does nothing."""
         with self._lock:
             self._ending()
 
