@@ -1,7 +1,7 @@
 """The exceptions that DTL raises.
 
-Each also inherits the builtin that a user would catch. ``code`` is the number that the core gave the failure,
-``op`` the operation that failed (empty where the failure belongs to no operation).
+Each of them is also the built-in exception that a user would catch. ``code`` is the core's number of the kind of
+failure, and ``op`` the operation that failed; it is empty if the failure belongs to no operation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class DTLError(Exception):
-    """Base class of DTL's exceptions; by itself, a bug in DTL."""
+    """Base class of DTL's exceptions. If an exception is of this class itself, it is a bug in DTL."""
 
     code: int = 1
     op: str = ""
@@ -49,7 +49,7 @@ class InvalidTypeError(InvalidArgumentError, TypeError):
 
 
 class InvalidHandleError(InvalidArgumentError):
-    """Use of an object that was closed, or of one kind where another is wanted."""
+    """An object that was closed, or that is of another kind than the call accepts."""
 
     code = 102
 
@@ -67,7 +67,7 @@ class OverflowError(InvalidArgumentError, builtins.OverflowError):
 
 
 class BufferError(DTLError, builtins.BufferError):
-    """A change of a container's structure while views of its memory are out, or the end of what requests still use."""
+    """A change of a container's structure while views of its memory exist, or closing what requests still use."""
 
     code = 106
 
@@ -93,31 +93,31 @@ class CommunicationError(DTLError, RuntimeError):
 
 
 class CollectiveMismatchError(CommunicationError, InvalidArgumentError):
-    """Ranks made different calls, or passed different arguments, where all must do the same."""
+    """Ranks that made different calls, or passed different arguments, although all have to do the same."""
 
     code = 301
 
 
 class BackendError(DTLError, RuntimeError):
-    """A backend that failed outside communication."""
+    """A backend that failed in something other than communication."""
 
     code = 400
 
 
 class BackendUnavailableError(BackendError):
-    """A backend that cannot be used in this process; the text says what is missing."""
+    """A backend that cannot be used in this process. The message says what is missing."""
 
     code = 401
 
 
 class FileError(DTLError, OSError):
-    """A file that is damaged, of another format, or cannot be read or written."""
+    """A file that is damaged, has another format, or cannot be read or written."""
 
     code = 500
 
 
 class FileNotFoundError(FileError, builtins.FileNotFoundError):
-    """A file that is not there."""
+    """A file that does not exist."""
 
     code = 501
 

@@ -1,4 +1,4 @@
-"""The reduction operators, and the value that says that the elements are in out."""
+"""The reduction operators, and IN_PLACE, which stands for the elements of out."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from typing import Any, Callable, Final, Literal, Union
 
 
 class Op(enum.IntEnum):
-    """An operator that combines the ranks' elements. Functions also take its name, such as ``"sum"``.
+    """An operator that combines elements of the ranks.
 
-    They take NumPy's function, too, or its name: ``np.add`` and ``"add"`` are SUM.
+    Functions also accept its name, such as ``"sum"``, and the NumPy function of the same meaning or its name:
+    ``np.add`` and ``"add"`` are SUM.
 
     Notes
     -----
     SUM and PROD are defined for every dtype but bool, MIN and MAX for every dtype but complex. As in NumPy, integers
-    wrap around, and NaN is the minimum and the maximum where there is one.
+    wrap around, and if an element is NaN, so are the minimum and the maximum.
 
-    LAND and LOR are NumPy's ``logical_and`` and ``logical_or``: they take all but zeros for true, and give 0 and 1 of
-    the value's own dtype. BAND, BOR and BXOR work on the bits of integers and bool.
+    LAND and LOR are NumPy's ``logical_and`` and ``logical_or``: every element but zero is true, and the result is 0 or
+    1 in the dtype of the value. BAND, BOR and BXOR work on the bits of integers and bool.
 
-    MINLOC and MAXLOC give two results, the minimum or maximum and the rank that has it: the lowest, where several do.
-    ``allreduce`` and ``reduce`` take them. (MPI standard, section "Predefined Reduction Operations".)
+    MINLOC and MAXLOC have two results: the minimum or maximum, and the rank that has it, which is the lowest if several
+    ranks do. They work with ``allreduce`` and ``reduce``. (MPI standard, section "Predefined Reduction Operations".)
 
-    REPLACE and NO_OP are for windows: they write the element that comes, or leave the one that is there.
+    REPLACE and NO_OP are for windows: REPLACE writes the new element, and NO_OP leaves the old one.
     """
 
     SUM = 0

@@ -1,4 +1,4 @@
-"""Drawings with matplotlib, of the extra ``plot``."""
+"""Drawings with matplotlib, which the extra ``plot`` installs."""
 
 from __future__ import annotations
 
@@ -15,32 +15,34 @@ _LEGIBLE = 4  # so many ranks side by side on one CPU still have their numbers
 
 
 def plot_partition(container: Any, ax: Axes | None = None) -> Axes:
-    """Draw which rank holds what of a container. Not collective: a rank draws the picture for all.
+    """Draw which rank holds which elements of a container. Not collective: one rank draws the picture for all.
 
     Parameters
     ----------
     container
-        A vector, array, tensor or span. Of more than two dimensions the first two are drawn, at index 0 of the others.
+        A vector, array, tensor or span. If there are more than two dimensions, the first two are drawn, at index 0 of
+        the others.
     ax
-        Where to draw; None for a new figure.
+        The axes to draw on; None for a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
-        What was drawn on.
+        The axes that the picture is on.
 
     Raises
     ------
     ImportError
-        If there is no matplotlib.
+        If matplotlib is missing.
     InvalidTypeError
-        If container is none.
+        If container is not a container.
     InvalidHandleError
         If the container is closed.
 
     Notes
     -----
-    Of a container in more than 64 pieces along its one dimension, or 16 along each of two, the beginning is drawn.
+    If a container is divided into more than 64 pieces along one dimension, or 16 along each of two, only the beginning
+    is drawn.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Policies: how a container's elements are divided, where they lie, and how its algorithms run."""
+"""Policies: how a container's elements are divided, where they are, and how algorithms run on them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Partition(enum.IntEnum):
-    """Which rank owns which element."""
+    """Which rank holds which element."""
 
     BLOCK = 0
     CYCLIC = 1
@@ -21,7 +21,7 @@ class Partition(enum.IntEnum):
 
 
 class Placement(enum.IntEnum):
-    """Where elements lie."""
+    """Where the elements are: on the host, on a GPU, or in memory that both reach."""
 
     HOST = 0
     DEVICE = 1
@@ -30,7 +30,7 @@ class Placement(enum.IntEnum):
 
 
 class Execution(enum.IntEnum):
-    """How algorithms run on the local part."""
+    """How algorithms run on the local part: on one thread, on several, or in the background."""
 
     SEQ = 0
     PAR = 1

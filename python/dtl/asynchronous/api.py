@@ -1,4 +1,4 @@
-"""Algorithms that return futures: they run while the program goes on."""
+"""Algorithms that return futures, and run while the program goes on."""
 
 from __future__ import annotations
 
@@ -22,12 +22,17 @@ from .submit import deferred, submitted
 
 
 def async_for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> Future:
-    """Start for_each. Collective; the function is called by another thread.
+    """Start ``for_each``, and return a future. Collective. Another thread calls the function.
+
+    Parameters
+    ----------
+    c, f, elementwise
+        As for for_each. Do not use the elements of c until the future is complete.
 
     Returns
     -------
     Future
-        Of None. It fails with what for_each raises. Until it is over, the elements are the call's.
+        Its result is None. It has the errors that for_each raises.
 
     Examples
     --------
@@ -43,12 +48,17 @@ def async_for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwis
 
 
 def async_transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> Future:
-    """Start transform. Collective; the function is called by another thread.
+    """Start ``transform``, and return a future. Collective. Another thread calls the function.
+
+    Parameters
+    ----------
+    src, dst, f, elementwise
+        As for transform. Do not use the elements of any of the containers until the future is complete.
 
     Returns
     -------
     Future
-        Of None. It fails with what transform raises. Until it is over, the elements of all containers are the call's.
+        Its result is None. It has the errors that transform raises.
 
     Examples
     --------
@@ -66,13 +76,17 @@ def async_transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], 
 
 
 def async_reduce(c: DistributedContainer, op: OpLike = SUM) -> Future:
-    """Start the reduction of a container's elements. Collective.
+    """Start the reduction of all elements of a container, and return a future. Collective.
+
+    Parameters
+    ----------
+    c, op
+        As for ``reduce(c, op)``. Do not change the elements of c until the future is complete.
 
     Returns
     -------
     Future
-        Of what ``reduce(c, op)`` returns: the same on every rank. It fails with what that raises. Until it is over, the
-        elements must not change.
+        Its result is that of ``reduce(c, op)``, the same on every rank. It has the errors that reduce raises.
 
     Examples
     --------
@@ -86,12 +100,17 @@ def async_reduce(c: DistributedContainer, op: OpLike = SUM) -> Future:
 
 
 def async_sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True, axis: int = -1) -> Future:
-    """Start sort. Collective.
+    """Start ``sort``, and return a future. Collective.
+
+    Parameters
+    ----------
+    c, reverse, stable, axis
+        As for sort. Do not use the elements of c until the future is complete.
 
     Returns
     -------
     Future
-        Of None. It fails with what sort raises. Until it is over, the elements are the call's.
+        Its result is None. It has the errors that sort raises.
 
     Examples
     --------
@@ -108,20 +127,19 @@ def async_sort(c: DistributedContainer, reverse: bool = False, *, stable: bool =
 
 
 def async_scan(c: DistributedContainer, op: OpLike = SUM, *, exclusive: bool = False) -> Future:
-    """Start inclusive_scan, or exclusive_scan. Collective.
+    """Start ``inclusive_scan`` or ``exclusive_scan``, and return a future. Collective.
 
     Parameters
     ----------
     c, op
-        As of inclusive_scan.
+        As for inclusive_scan. Do not change the elements of c until the future is complete.
     exclusive
-        Whether each result is that of the elements before it, without its own.
+        Start exclusive_scan: each result combines the elements before it, without its own.
 
     Returns
     -------
     Future
-        Of a container of the results. It fails with what the scan raises. Until it is over, the elements must not
-        change.
+        Its result is a container of the results. It has the errors that the scan raises.
 
     Examples
     --------
@@ -147,20 +165,19 @@ def async_redistribute(
     grid: Any = None,
     max_extra_bytes: int = 0,
 ) -> Future:
-    """Start redistribute. Collective.
+    """Start ``redistribute`` of a container, and return a future. Collective.
 
     Parameters
     ----------
     c
-        A vector, array or tensor.
+        A vector, array or tensor. Until the future is complete, calls that use its elements or extents wait.
     partition, block_size, grid, max_extra_bytes
-        As of the container's redistribute. Vectors and arrays have no grid.
+        As for the container's redistribute. Vectors and arrays have no grid.
 
     Returns
     -------
     Future
-        Of None. It fails with what redistribute raises; views that are alive when it begins are one reason. Until it is
-        over, what asks for the container's elements or extents waits.
+        Its result is None. It has the errors that redistribute raises, for example if views exist when it begins.
 
     Examples
     --------
@@ -180,18 +197,22 @@ def async_redistribute(
 
 
 def async_halo(halo: Halo) -> Future:
-    """Start a halo's exchange. Collective in the sense that the exchange is.
+    """Start a halo's exchange, and return a future. Every rank has to call it, as for ``halo.exchange()``.
+
+    Parameters
+    ----------
+    halo
+        The halo. Until the future is complete, do not use the ghosts, and do not change the elements.
 
     Returns
     -------
     Future
-        Of None. It fails with what ``halo.exchange()`` raises. Until it is over, the ghosts mean nothing, and the
-        elements must not change.
+        Its result is None. It has the errors that ``halo.exchange()`` raises.
 
     Raises
     ------
     InvalidTypeError
-        If halo is no Halo.
+        If halo is not a Halo.
 
     Examples
     --------

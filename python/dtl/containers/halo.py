@@ -1,4 +1,4 @@
-"""Halos: each rank's part with the neighbouring elements around it, for stencils."""
+"""Halos: a rank's part together with copies of the neighbouring elements, for stencils."""
 
 from __future__ import annotations
 
@@ -22,43 +22,44 @@ _call, _EXCHANGE, _BEGIN, _END = bridge.call, bridge.HALO_EXCHANGE, bridge.HALO_
 
 
 class Halo(Owner):
-    """The elements around each rank's part of a container, its ghosts, in one array with the part.
+    """Each rank's part of a container, surrounded by copies of neighbouring elements, the ghosts. For stencils.
 
-    ``view()`` is that array: what lies inside is the container's own memory, and what lies around it is filled by
-    ``exchange()`` with the elements of other ranks that come there. So a stencil is one slicing expression.
+    ``view()`` is one array with the part in the middle, in the container's own memory, and the ghosts around it.
+    ``exchange()`` fills the ghosts with the elements of other ranks. So a stencil is one expression with slices.
 
-    Making a halo is a change of structure, like ``resize``: the part moves to memory with room for the ghosts, and
-    spans of the container become stale. A second halo on the container shares the room if it is no wider; a wider one
-    moves the part again, and makes the first stale. ``resize`` and ``redistribute`` make every halo stale. A stale
-    halo raises InvalidHandleError. Collective.
+    Making a halo is collective, and changes the structure of the container, as ``resize`` does: the part moves to
+    memory with room for the ghosts, and spans of the container become stale. A second halo shares the memory if it is
+    no wider. A wider one moves the part again, and makes the first halo stale. ``resize`` and ``redistribute`` make
+    every halo stale. A stale halo raises InvalidHandleError.
 
     Parameters
     ----------
     container
-        A vector, array or tensor whose parts are ranges: partition policy PARTITION_BLOCK or PARTITION_EXPLICIT, or a
-        grid. The halo keeps it alive, but not open.
+        A vector, array or tensor whose parts are ranges: its partition is PARTITION_BLOCK or PARTITION_EXPLICIT, or it
+        has a grid. The halo keeps the container alive, but ``close`` still closes it.
     width
-        How many elements along each dimension: an integer for all dimensions, or a sequence of one entry for each
-        dimension, an integer or a pair ``(before, after)``. A width may be larger than a neighbour's part.
+        The number of ghosts along each dimension: an integer for all dimensions, or a sequence with one entry for each,
+        an integer or a pair ``(before, after)``. A width may be larger than a neighbour's part.
     periodic
-        Whether a dimension is a circle, on which the first element follows the last: a bool for all dimensions, or a
-        sequence of one for each. On other dimensions, ghosts before the first element and after the last stand for no
-        element: they start at zero, and no exchange touches what is written to them. On a circle, a width may be
-        larger than the extent, up to 64 times.
+        Whether the first element of a dimension follows its last one: a bool for all dimensions, or a sequence with one
+        for each. If a dimension is periodic, a width may be larger than the extent, up to 64 times. If it is not, the
+        ghosts before the first element and after the last are no copies: they are zero at first, and you can set them;
+        no exchange changes them.
 
     Raises
     ------
     InvalidArgumentError
-        If the parts are no ranges (``redistribute`` to PARTITION_BLOCK first), the container is a span, or a width is
+        If the parts are not ranges (redistribute to PARTITION_BLOCK first), if container is a span, or if a width is
         negative or too large. On every rank.
     InvalidTypeError
-        If container is none, width no integers, or periodic no bools. On every rank, if container is a container.
+        If container is not a container, width has other values than integers, or periodic other values than bools. On
+        every rank, unless container is not a container.
     BufferError
-        If views of the container are out on any rank, and the part has to move. On every rank.
+        If the part has to move, and views of the container exist on any rank. On every rank.
     CollectiveMismatchError
-        If ranks pass different widths. On every rank.
+        If the ranks pass different widths. On every rank.
     MemoryError
-        If the memory cannot be allocated on any rank. On every rank.
+        If a rank cannot allocate the memory. On every rank.
 
     Examples
     --------
@@ -106,25 +107,26 @@ class Halo(Owner):
 
     @property
     def container(self) -> DistributedContainer:
-        """The container."""
+        """The container that the halo was made for."""
         return self._container
 
     @property
     def width(self) -> tuple[tuple[int, int], ...]:
-        """The number of ghosts before and after the part, along each dimension."""
+        """The numbers of ghosts before and after the part, as a pair for each dimension."""
         return self._width
 
     @property
     def periodic(self) -> tuple[bool, ...]:
-        """Whether each dimension is a circle."""
+        """Whether each dimension is periodic."""
         return self._periodic
 
     def view(self) -> np.ndarray[Any, Any]:
         """Return this rank's part with its ghosts, as an array that shares their memory. Not collective.
 
-        Its extent along a dimension is that of the part and both widths: with widths ``(b, a)``, index ``b`` is the
-        part's first element. Nothing is copied. The array keeps the memory alive, and counts among the views that
-        hinder a change of structure. It is right from one exchange to the next; there is no need to ask for it again.
+        With widths ``(b, a)`` along a dimension, the array is b + a longer than the part, and its index ``b`` is the
+        first element of the part. Nothing is copied. The array stays valid from one exchange to the next, so you need
+        to ask for it only once. It keeps the memory alive. While it exists, the structure of the container cannot
+        change.
 
         Raises
         ------
@@ -134,17 +136,17 @@ class Halo(Owner):
         return self._container._elements(_call(bridge.HALO_VIEW, self, None, None, 0, 0, 0, 0))
 
     def exchange(self) -> None:
-        """Fill the ghosts with the elements that they stand for, as these are now, corners included.
+        """Fill the ghosts, corners included, with the current values of the elements that they are copies of.
 
-        Collective, in that every rank calls it; a rank waits only for those whose elements it needs. One message goes
-        to each of those, but for large faces, which travel by themselves. Faces that lie side by side in memory are
-        not copied.
+        Every rank has to call it, but a rank waits only for the ranks whose elements it needs. It sends one message to
+        each of its neighbours, and further ones for large faces. Faces that are contiguous in memory are not copied
+        first.
 
         Raises
         ------
         InvalidHandleError
-            If the halo is stale or closed, or its container is closed. Where that is so on one rank alone, its
-            neighbours wait for it: there is no agreement before an exchange.
+            If the halo is stale or closed, or its container is closed. If that is so on one rank only, its neighbours
+            wait for it, because the ranks do not agree on the call before an exchange.
         InvalidArgumentError
             If an exchange has begun and not ended.
         CommunicationError
@@ -155,11 +157,11 @@ class Halo(Owner):
         _call(_EXCHANGE, self, None, None, 0, 0, 0, 0)
 
     def begin(self) -> None:
-        """Start what exchange does, and return without waiting for other ranks. Collective in the same sense.
+        """Start an exchange, and return without waiting for other ranks. Every rank has to call it.
 
-        Until ``end()`` returns, the ghosts mean nothing, and the elements that others need, those no further from the
-        part's edge than the widths, must not change. Reading them is fine, and so is changing those further inside. The
-        container refuses a change of structure until then.
+        Until ``end()`` returns, do not use the ghosts, and do not change the elements that other ranks need: those that
+        are no further from the edge of the part than the widths. You may read these, and read and change all others.
+        The structure of the container cannot change.
 
         Raises
         ------
@@ -175,7 +177,7 @@ class Halo(Owner):
         _call(_BEGIN, self, None, None, 0, 0, 0, 0)
 
     def end(self) -> None:
-        """Wait until the exchange that began has filled the ghosts. Collective in the same sense.
+        """Wait until the exchange that ``begin`` started has filled the ghosts. Every rank has to call it.
 
         Raises
         ------
@@ -189,11 +191,11 @@ class Halo(Owner):
         _call(_END, self, None, None, 0, 0, 0, 0)
 
     def close(self) -> None:
-        """Let the halo's buffers go. A second call does nothing. Views stay, and the container is as it was.
+        """Release the halo's buffers. Views stay valid, and the container is unchanged. Closing twice does nothing.
 
-        Not collective, unless an exchange has begun: it is ended first, as by ``end()``. A halo that is dropped, or
-        that an exception leaves, waits for nobody: with an exchange under way it warns with a ResourceWarning, and its
-        buffers stay until that is over.
+        Not collective, unless an exchange has begun: then the call ends it first, as ``end()`` does. If a halo is
+        deleted, or an exception leaves its ``with`` block, nothing waits for the exchange: you get a ResourceWarning,
+        and the buffers are released when the exchange is over.
         """
         super().close()
 

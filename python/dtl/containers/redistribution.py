@@ -1,4 +1,4 @@
-"""Moves between containers that are planned once."""
+"""Copies from one container to another with a different partition, planned once."""
 
 from __future__ import annotations
 
@@ -50,30 +50,27 @@ Traffic.__module__ = "dtl.redistribution"
 
 
 class RedistributionPlan(Owner):
-    """A move of all elements of one container to another, planned once and made as often as wanted. Collective.
+    """A copy of all elements of one container to another, planned once and executed many times. Collective.
 
     Parameters
     ----------
     src
-        The container that the elements are copied from.
+        The container to copy from.
     dst
-        The container that they are written to: of the same shape and dtype, divided in any way. Its context may be
-        another, if every process that has a rank in one has a rank in the other.
+        The container to copy to, of the same shape and dtype, divided in any way. It may be on another context, if all
+        processes that are ranks of one of the contexts are ranks of the other.
     max_extra_bytes
-        A bound on each rank's temporary memory: the elements move in rounds. It is never less than four elements; 0 is
-        a default of a few MiB. There is
-        always room for four elements.
+        The largest temporary memory of each rank, in bytes. With less memory, the elements move in more rounds. 0 is a
+        default of a few MiB. Room for four elements is always used.
 
     Raises
     ------
     InvalidTypeError
-        If src or dst is no container.
+        If src or dst is not a container. Only on this rank, since it has no context on which to tell the others.
     InvalidArgumentError
-        If their shapes or dtypes differ, or max_extra_bytes is negative.
+        If their shapes or dtypes differ, or max_extra_bytes is negative. On every rank.
     InvalidHandleError
-        If one of them is closed.
-
-    Each is raised on every rank, but where a rank passes no container at all: that rank knows nobody to tell.
+        If one of them is closed. On every rank.
 
     Examples
     --------
@@ -114,12 +111,13 @@ class RedistributionPlan(Owner):
 
     @collective
     def execute(self) -> None:
-        """Copy the elements as they are now. Collective.
+        """Copy the current values of the elements. Collective.
 
         Raises
         ------
         InvalidHandleError
-            If the plan is closed, or one of the containers is, or was resized or redistributed since. On every rank.
+            If the plan or one of the containers is closed, or if one of the containers has been resized or
+            redistributed since the plan was made. On every rank.
         """
         if library.state.under_way:
             scheduler.wait_for(self._ends)
@@ -128,7 +126,7 @@ class RedistributionPlan(Owner):
         bridge.call(bridge.PLAN_EXECUTE, self, None, None, 0, 0, 0, 0)
 
     def explain(self) -> Traffic:
-        r"""Return what ``execute`` moves: the bytes that each rank sends to each. Not collective.
+        r"""Return how many bytes each rank sends to each in one ``execute``. Not collective.
 
         Examples
         --------

@@ -1,1 +1,1 @@
-"""Futures, and what combines them."""
+"""Futures, and functions that combine them."""

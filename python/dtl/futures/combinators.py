@@ -1,4 +1,4 @@
-"""Several futures as one."""
+"""Futures of several futures."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from .future import CANCELLED, DONE, Future
 
 
 def when_all(*futures: Any) -> Future:
-    """Return the future of the list of all results. Not collective.
+    """Return a future of the list of all results. Not collective.
 
     Parameters
     ----------
     *futures
-        Futures, or one iterable of them: anything that ``Future.of`` takes. There may be none.
+        Futures, or one iterable of them: anything that ``Future.of`` accepts. There may be none.
 
     Returns
     -------
     Future
-        It is over when all of them are, so that nothing is under way any more. Where some failed, it fails with the
-        error of the first of those in the list. Cancelling it cancels none of them.
+        It is complete when all of them are. If some of them failed, it has the error of the first of these in the list.
+        Cancelling it cancels none of them.
 
     Raises
     ------
     InvalidTypeError
-        If something is no future.
+        If an argument is not a future.
     InvalidHandleError
         If one of them is closed.
 
@@ -75,25 +75,25 @@ def _gather(made: Future, parts: list[Any]) -> None:
 
 
 def when_any(*futures: Any) -> Future:
-    """Return the future of the first result, and of which it is. Not collective.
+    """Return a future of the first result, together with the index of its future. Not collective.
 
     Parameters
     ----------
     *futures
-        Futures, or one iterable of them: anything that ``Future.of`` takes.
+        Futures, or one iterable of them: anything that ``Future.of`` accepts.
 
     Returns
     -------
     Future
-        Of ``(index, value)``, where index counts the futures from 0. It is over when the first of them is, and fails if
-        that one did. The others go on.
+        A future of ``(index, value)``, where index counts the futures from 0. It is complete when the first of them is,
+        and fails if that one failed. The others go on.
 
     Raises
     ------
     InvalidArgumentError
         If there are none.
     InvalidTypeError
-        If something is no future.
+        If an argument is not a future.
     InvalidHandleError
         If one of them is closed.
 

@@ -1,4 +1,4 @@
-"""Futures: results that are not there yet."""
+"""Futures: results that are available later."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ PENDING, DONE, FAILED, CANCELLED = range(4)
 
 
 class Future:
-    """A result that may not be there yet: of an asynchronous algorithm, or of what a program sets itself.
+    """A result that is available later, of an asynchronous algorithm or of the program itself.
 
-    ``dtl.async_sort`` and its like return futures. One that a program makes is a promise: somebody calls ``set`` or
-    ``set_exception``, once. All methods may be called from any thread.
+    ``dtl.async_sort`` and similar calls return futures. A program can also make one, as a promise: some code calls
+    ``set`` or ``set_exception`` on it, once. All methods may be called from any thread.
 
-    A future that failed and was dropped before anybody asked it is reported as an exception that was ignored.
+    If a future has failed and is deleted before the error was asked for, Python reports an ignored exception.
 
     Examples
     --------
@@ -59,23 +59,24 @@ class Future:
         self._trace: Any = None
 
     def get(self, timeout: float | None = None) -> Any:
-        """Return the result, waiting for it. A second call returns it again.
+        """Wait for the result, and return it. A second call returns it again.
 
         Parameters
         ----------
         timeout
-            The seconds to wait at most; None for as long as it takes.
+            The longest time to wait, in seconds; None for no limit.
 
         Raises
         ------
         TimeoutError
-            If the result is not there in time.
+            If the result is not available in time.
         concurrent.futures.CancelledError
             If the future was cancelled.
         InvalidHandleError
             If the future is closed.
         BaseException
-            What the operation raised. Its traceback, and from Python 3.11 on a note, say where it was started.
+            The error of the operation. Its traceback says where the operation was started; from Python 3.11 on, so does
+            a note.
         """
         if self._state != DONE and not self.wait(timeout):
             raise TimeoutError(f"{self!r} has no result after {timeout} s")
@@ -91,12 +92,12 @@ class Future:
             del error, self  # which the traceback would keep alive
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        """Return what get raises, waiting for it; None if it returns a result.
+        """Wait, and return the error that ``get`` raises, or None if ``get`` returns a result.
 
         Raises
         ------
         TimeoutError
-            If the result is not there in time.
+            If the future is not complete in time.
         InvalidHandleError
             If the future is closed.
         """
@@ -117,19 +118,19 @@ class Future:
         return self._error
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the result is there, or the operation has failed, and return whether that is so.
+        """Wait until the future is complete, with a result or an error, and return whether it is.
 
         Parameters
         ----------
         timeout
-            The seconds to wait at most; None for as long as it takes.
+            The longest time to wait, in seconds; None for no limit.
 
         Raises
         ------
         InvalidHandleError
             If the future is closed.
         InvalidArgumentError
-            If timeout is negative or no number.
+            If timeout is negative or not a number.
         """
         if timeout is not None:
             timeout = _seconds(timeout)
@@ -193,30 +194,30 @@ class Future:
                 self._value = self._error = self._trace = None
 
     def test(self) -> tuple[bool, Any]:
-        """Return whether the future is over, and its result if so, without waiting.
+        """Return whether the future is complete, and its result if it is, without waiting.
 
         Returns
         -------
         done : bool
-            Whether it is over.
+            Whether the future is complete.
         result
-            What get returns; None while the operation is under way.
+            What ``get`` returns; None if the future is not complete.
 
         Raises
         ------
         BaseException
-            What get raises, if the operation failed.
+            What ``get`` raises, if the operation has failed.
         """
         return (True, self.get()) if self.done else (False, None)
 
     @property
     def done(self) -> bool:
-        """Whether the future is over: get returns, or raises, at once."""
+        """Whether the future is complete, so that ``get`` returns or raises at once."""
         return self._state != PENDING
 
     @property
     def valid(self) -> bool:
-        """Whether the future has a result, or will have one: False once it was closed."""
+        """Whether the future has a result or will have one. False after it was closed."""
         return not self._closed
 
     @property
@@ -225,7 +226,7 @@ class Future:
         return self._state == CANCELLED
 
     def close(self) -> None:
-        """Let the result go. Then the future is not valid any more. A second call does nothing.
+        """Release the result. The future is not valid any more. Closing twice does nothing.
 
         Raises
         ------
@@ -252,17 +253,17 @@ class Future:
 
     @staticmethod
     def of(source: Any) -> Future:
-        """Return the future of something that has a result later.
+        """Return a future of another object that has a result later.
 
         Parameters
         ----------
         source
-            A Request, a concurrent.futures.Future, or a Future, which is returned.
+            A Request, a concurrent.futures.Future, or a Future, which is returned itself.
 
         Raises
         ------
         InvalidTypeError
-            If it is something else.
+            If source is something else.
         """
         if isinstance(source, Future):
             return source
@@ -270,19 +271,19 @@ class Future:
         return made
 
     def then(self, f: Callable[[Any], Any]) -> Future:
-        """Return the future of a function of the result.
+        """Return a future of a function of the result.
 
         Parameters
         ----------
         f
-            A function of the result. It is called by the thread that ends the future, or at once if it is over, and so
-            it should be short, and make no collective call: the ranks come to it at different times. An error of the
-            operation travels on without it.
+            A function of the result. The thread that completes this future calls it; or this thread does, if it is
+            complete already. So it should be short, and must not make collective calls, because the ranks call it at
+            different times. If the operation fails, the function is not called, and the new future has the same error.
 
         Raises
         ------
         InvalidTypeError
-            If f is no function.
+            If f is not a function.
         InvalidHandleError
             If the future is closed.
         """
@@ -314,29 +315,29 @@ class Future:
         self._end(other._state, other._value, other._error)
 
     def set(self, value: Any = None) -> None:
-        """Give the future its result.
+        """Set the result.
 
         Raises
         ------
         InvalidArgumentError
-            If it has one, was cancelled, or is that of an operation.
+            If the future has a result, was cancelled, or belongs to an operation.
         """
         self._settle(DONE, value, None)
 
     def set_exception(self, error: BaseException) -> None:
-        """Let the future fail.
+        """Set an error in place of a result.
 
         Parameters
         ----------
         error
-            What get raises.
+            The exception that ``get`` raises.
 
         Raises
         ------
         InvalidArgumentError
-            If the future has a result, was cancelled, or is that of an operation.
+            If the future has a result, was cancelled, or belongs to an operation.
         InvalidTypeError
-            If error is no exception.
+            If error is not an exception.
         """
         if not isinstance(error, BaseException):
             raise InvalidTypeError(f"error must be an exception, not {error!r} of type {type(error).__name__}")
@@ -349,18 +350,18 @@ class Future:
             raise InvalidArgumentError(f"{self!r} is over: a future is set once")
 
     def cancel(self) -> bool:
-        """End the future without a result, unless it is over, and return whether that was done.
+        """Cancel the future if it is not complete, and return whether it was cancelled.
 
-        The future of an operation of several ranks is not cancelled: the others would wait for this one.
+        The future of an operation of several ranks cannot be cancelled, because the others would wait for this rank.
         """
         return self._end(CANCELLED)
 
     def to_concurrent(self) -> Any:
-        """Return a concurrent.futures.Future that ends as this one does; cancelling it cancels this one if it can."""
+        """Return a concurrent.futures.Future that completes as this one does. Cancelling it tries to cancel this one."""
         return concurrent_of(self)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        """Wait in an event loop of asyncio, in any thread, which goes on meanwhile."""
+        """Wait in an event loop of asyncio, in any thread. The loop runs other tasks meanwhile."""
         if self._state == PENDING:
             yield from in_loop(self)
         return self.get()

@@ -373,32 +373,33 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
 
     @collective
     def join(self, other: Columns, on: str, how: Any = "inner", *, other_on: str | None = None) -> Any:
-        """Return which rows of two tables belong together, by a column of each. Collective.
+        """Find the rows of two tables that belong together, by comparing a column of each. Collective.
 
         Parameters
         ----------
         other
-            Columns of the same ranks, divided in any way.
+            Columns on the same ranks, divided in any way.
         on, other_on
-            The name of the column here, and there: None for the same. Both of text, or both of numbers or times without
-            missing values. Missing text is equal to nothing.
+            The name of the column to compare, here and in other; None for the same name. Both columns have text, or
+            both have numbers or times without missing values. Missing text equals nothing.
         how
-            As of :func:`join`.
+            As for :func:`join`.
 
         Returns
         -------
         left, right : DistributedVector
-            The numbers of the rows, as of :func:`join`: ``columns.take(left)`` and ``other.take(right)`` are the rows.
-            Text is in the order of the texts here, then of those that are only there.
+            The indices of the rows here and in other, as for :func:`join`: ``columns.take(left)`` and
+            ``other.take(right)`` are the rows. Rows are in the order of this table's texts, followed by texts that only
+            other has.
 
         Raises
         ------
         KeyNotFoundError
             If there is no such column.
         InvalidTypeError
-            If other is no Columns, or one column is of text or times and the other is not of the same.
+            If other is not a Columns, or if only one of the columns has text or times.
         InvalidArgumentError
-            If a column of numbers has missing values, or as :func:`join` says.
+            If a column of numbers has missing values, or as for :func:`join`.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""A bar for operations that take long."""
+"""A progress bar for long operations."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _shower: _Shower | None = None
 
 
 def progress(on: bool = True, *, anywhere: bool = False) -> None:
-    """Say whether operations that take more than about 2 seconds show a bar of tqdm. Not collective.
+    """Choose whether operations that take more than about 2 seconds show a progress bar of tqdm. Not collective.
 
-    It shows the operation, its phase, and the bytes of it that are done on rank 0, on standard error: on rank 0 alone,
-    and only where that is a terminal. Sorts and moves between divisions have one.
+    The bar shows the operation, its phase, and how many bytes are done on rank 0. Only rank 0 shows it, on standard
+    error, if that is a terminal. Sorts and redistributions have a bar.
 
     Parameters
     ----------
     on
-        False for no bars any more.
+        Whether to show bars from now on.
     anywhere
-        True to show them where standard error is no terminal, too: many launchers put a pipe in between.
+        Show them even if standard error is not a terminal: many launchers put a pipe in between.
 
     Raises
     ------
     BackendUnavailableError
-        If tqdm is not installed; ``pip install 'pydtl[progress]'`` brings it.
+        If tqdm is not installed: ``pip install 'pydtl[progress]'``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The ledger of slow paths: what a program does in a way that has a faster one, and which that is."""
+"""The ledger of slow paths: calls of a program for which there is a faster way, and what that is."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _STAGED = " (staged)"
 
 
 class SlowPaths(Recording):
-    """The ledger of slow paths, as a context manager. slow_paths() makes one.
+    """A ledger of slow paths, as a context manager. ``slow_paths()`` makes one.
 
-    It is kept while its block runs, and goes on where the block is entered again. Its records can be read at any time.
+    It records while its block runs, and continues if the block is entered again. You can read its records at any time.
     """
 
     __module__ = "dtl.tracing"
@@ -66,36 +66,37 @@ class SlowPaths(Recording):
 
     @property
     def records(self) -> list[SlowPath]:
-        """The records of this rank, those with the most seconds first."""
+        """The records of this rank, beginning with those that took the most seconds."""
         with self._lock:
             known = list(self._told.values())
         return by_seconds([*known, *_seen(records_of(self._recorder))])
 
     def sums(self, ctx: Context | None = None) -> list[SlowPath] | None:
-        """Return the sums of all ranks' records on rank 0, those with the most seconds first. Collective.
+        """Return the records of all ranks added up, on rank 0; those with the most seconds first. Collective.
 
         Parameters
         ----------
         ctx
-            The ranks; None for all that a launcher started together, as of ``dtl.Context()``.
+            The context; None for all ranks that a launcher started together, as for ``dtl.Context()``.
 
         Returns
         -------
         list of SlowPath
-            None on the other ranks. ``dtl.tracing.report`` makes a text of it.
+            None on the other ranks. ``dtl.tracing.report`` turns it into a text.
         """
         return timeline.sums(SlowPath, self.records, ctx)
 
 
 def slow_paths() -> SlowPaths:
-    """Return a ledger of slow paths: ``with dtl.slow_paths() as slow:`` keeps it, and ``print(slow)`` shows it.
+    """Return a ledger of slow paths: ``with dtl.slow_paths() as slow:`` records them, and ``print(slow)`` shows them.
 
-    It has what the block does in a way for which a faster one is known: elements read or written one by one in a loop,
-    operands of an operator that had to move between ranks, matrices collected on one rank, functions called for each
-    element, numbers sent as objects, long lists made arrays, and elements of a GPU taken through the host. Each record
-    is a :class:`dtl.tracing.SlowPath`. Not collective: each rank has its own.
+    It lists what the block does although a faster way is known: elements read or written one by one in a loop, operands
+    of an operator that had to move between ranks, matrices collected on one rank, functions called for each element,
+    numbers sent as objects, long lists converted to arrays, and elements of a GPU copied to the host. Each record is a
+    :class:`dtl.tracing.SlowPath`. Not collective: each rank has its own records.
 
-    Several ledgers at once each see everything. While there is none, nothing is looked for.
+    If there are several ledgers at once, each records everything. If there is none, nothing is recorded, which costs
+    nothing.
 
     Examples
     --------
@@ -113,7 +114,7 @@ def slow_paths() -> SlowPaths:
 
 
 def report(records: Iterable[SlowPath]) -> str:
-    """Return records in words, in their order: for each the place, what it is and what it took, and the faster way.
+    """Return records as text, in their order: for each, the place, what it is, what it took, and the faster way.
 
     Parameters
     ----------

@@ -36,9 +36,9 @@ _EVENT = np.dtype(
 
 
 class Trace(Recording):
-    """Counts calls, bytes and seconds for each operation and call site, as a context manager. trace() makes one.
+    """Counts calls, bytes and seconds by operation and call site, as a context manager. ``trace()`` makes one.
 
-    It counts while its block runs, and goes on where the block is entered again. Its records can be read at any time.
+    It counts while its block runs, and continues if the block is entered again. You can read its records at any time.
     """
 
     __module__ = "dtl.tracing"
@@ -63,54 +63,54 @@ class Trace(Recording):
 
     @property
     def records(self) -> list[Record]:
-        """The records of this rank, those with the most seconds first."""
+        """The records of this rank, beginning with those that took the most seconds."""
         return by_seconds(records_of(self._recorder))
 
     @property
     def dropped(self) -> int:
-        """How many calls are counted in the records, but are not in the file that save writes."""
+        """The number of calls that the records count, but that the file written by ``save`` does not list."""
         return self._recorder.dropped
 
     def table(self) -> str:
-        """Return this rank's records as a table, those with the most seconds first. Not collective."""
+        """Return this rank's records as a table, beginning with those that took the most seconds. Not collective."""
         return table(self.records, self.dropped)
 
     def sums(self, ctx: Context | None = None) -> list[Record] | None:
-        """Return the sums of all ranks' records on rank 0, those with the most seconds first. Collective.
+        """Return the records of all ranks added up, on rank 0; those with the most seconds first. Collective.
 
         Parameters
         ----------
         ctx
-            The ranks; None for all that a launcher started together, as of ``dtl.Context()``.
+            The context; None for all ranks that a launcher started together, as for ``dtl.Context()``.
 
         Returns
         -------
         list of Record
-            None on the other ranks. ``dtl.tracing.table`` makes a table of it.
+            None on the other ranks. ``dtl.tracing.table`` turns it into a table.
         """
         return timeline.sums(Record, self.records, ctx)
 
     def save(self, path: str | os.PathLike[str], ctx: Context | None = None) -> None:
-        """Write all ranks' calls, one by one, to a file that ui.perfetto.dev and chrome://tracing show. Collective.
+        """Write every call of all ranks to a file that ui.perfetto.dev and chrome://tracing can show. Collective.
 
-        The file is JSON in the Trace Event Format, with a process for each rank and a track in it for each of its
-        threads. Rank 0 writes it, one rank after the other, so that it never holds the events of all.
+        The file is JSON in the Trace Event Format, with a process for each rank, and in it a track for each thread.
+        Rank 0 writes the ranks one after the other, so it never holds all calls in memory.
 
-        The times are of rank 0's clock. Ranks on one machine have one clock; for each rank elsewhere the difference is
-        measured by ten small messages there and back, of which the fastest counts, and its label in the file says how
-        large it is and how far it may be off: by half of the time that this message took.
+        Times are those of rank 0's clock. The ranks on its machine use the same clock. For each other rank, the
+        difference of the clocks is measured by ten small messages to the rank and back, of which the fastest counts.
+        The rank's label in the file states the difference, and its largest error: half of the time of that message.
 
         Parameters
         ----------
         path
-            Where to write. Rank 0's counts.
+            The file to write. That of rank 0 counts.
         ctx
-            The ranks; None for all that a launcher started together, as of ``dtl.Context()``.
+            The context; None for all ranks that a launcher started together, as for ``dtl.Context()``.
 
         Raises
         ------
         OSError
-            On rank 0, if the file cannot be written; InvalidArgumentError on the others.
+            On rank 0, if the file cannot be written. The other ranks raise InvalidArgumentError.
         """
         timeline.save(self._snapshot(), path, ctx)
 
@@ -124,18 +124,18 @@ class Trace(Recording):
 def trace(*, max_events: int = 100_000) -> Trace:
     """Return a trace: ``with dtl.trace() as t:`` counts what the block calls, and ``print(t)`` shows it.
 
-    Counted are the calls of all threads of this rank that communicate, or make or read a container: whatever moves
-    elements, and ``dup``, ``split`` and the like. An expression may make several of them. Several traces at once, also
-    inside each other, each see all calls.
+    It counts the calls of all threads of this rank that communicate, or that make or read a container: those that move
+    elements, and also ``dup``, ``split`` and similar ones. One expression may make several calls. If there are several
+    traces at once, even one within another, each counts all calls.
 
-    The bytes of a call are those of the arrays and scalars that this rank passes to it and of the result that it gets,
-    index arrays and ``out`` included: ``allreduce`` of 1000 float64 counts 16000. They are what the program handed over
-    and got back, not what went through the network. A local view counts none, and neither does a call that raises.
+    The bytes of a call are those of the arrays and scalars that this rank passes and gets back, index arrays and
+    ``out`` included: ``allreduce`` of 1000 float64 counts 16000. This is not what went through the network. A local
+    view counts no bytes, and neither does a call that raises.
 
     Parameters
     ----------
     max_events
-        How many calls to keep one by one for ``save``, at 40 bytes each. Those after are counted, but not kept.
+        How many calls to keep one by one for ``save``, at 40 bytes each. Later calls are counted, but not kept.
 
     Raises
     ------

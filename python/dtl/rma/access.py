@@ -1,4 +1,4 @@
-"""Access to windows: elements of other ranks read, written, and combined atomically."""
+"""Access to windows: read, write, and atomically combine elements of other ranks."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ _PUT, _GET = bridge.WIN_PUT, bridge.WIN_GET
 
 @short(bridge.WIN_PUT, "owner 0 1 in", "written")
 def rma_put(win: Window, target: int, offset: int, data: Any) -> None:
-    """Write elements to a rank's part of a window (MPI_Put).
+    """Write elements to a rank's part of a window (MPI_Put). Not collective: the target makes no call.
 
     Parameters
     ----------
     win
-        The window, with an epoch open for the target's part.
+        The window. An epoch has to be open for the target's part.
     target
-        Whose part.
+        The rank whose part it is.
     offset
-        Where it starts there, in bytes.
+        Where to write in the part, in bytes.
     data
-        An array or scalar, of any shape. It stays as it is until the epoch ends or a flush returns: on one machine,
-        that is when this call returns.
+        An array or scalar of any shape. Do not change it until the epoch ends or a flush returns. On one machine, you
+        may change it when this call returns.
 
     Raises
     ------
     BoundsError
-        If there is no such rank, or the elements do not fit in its part from there on.
+        If there is no such rank, or if the elements reach beyond the end of its part.
     InvalidArgumentError
         If no epoch is open for the part.
     InvalidTypeError
-        If win is no window, or data has no dtype that can be sent.
+        If win is not a window, or data has no dtype that can be sent.
     InvalidHandleError
         If the window is closed.
 
     Notes
     -----
-    Not collective: the target does nothing. Others see the elements after the epoch, or a flush.
+    Other ranks see the elements after the epoch or after a flush.
     """
     _check_window(win)
     number, at, array = integer("target", target), integer("offset", offset), input_array("data", data)
@@ -60,39 +60,35 @@ def rma_put(win: Window, target: int, offset: int, data: Any) -> None:
 def rma_get(
     win: Window, target: int, offset: int, size: int | None = None, dtype: Any = np.uint8, *, out: Any = None
 ) -> np.ndarray[Any, Any]:
-    """Read elements of a rank's part of a window (MPI_Get).
+    """Read elements of a rank's part of a window (MPI_Get). Not collective: the target makes no call.
 
     Parameters
     ----------
     win, target, offset
         As for rma_put.
     size
-        How many bytes; None for as many as out has.
+        How many bytes to read; None for the size of out.
     dtype
-        Of the elements; None for bytes.
+        The dtype of the result; None for bytes.
     out
-        A C-contiguous array for the elements, of any dtype.
+        A C-contiguous array of any dtype that receives the elements.
 
     Returns
     -------
     ndarray
-        Of one dimension and dtype, or out. On one machine, the elements are there; else they are when the epoch has
-        ended or a flush has returned.
+        A one-dimensional array of dtype; or out. On one machine, it has the elements when this call returns. Otherwise
+        it has them when the epoch has ended or a flush has returned.
 
     Raises
     ------
     BoundsError
-        If there is no such rank, or its part has no such bytes.
+        If there is no such rank, or if its part does not have these bytes.
     InvalidArgumentError
-        If no epoch is open for the part, or size is no whole number of elements.
+        If no epoch is open for the part, or if size is not a multiple of the size of an element.
     InvalidTypeError
-        If win is no window.
+        If win is not a window.
     InvalidHandleError
         If the window is closed.
-
-    Notes
-    -----
-    Not collective: the target does nothing.
     """
     _check_window(win)
     number, at = integer("target", target), integer("offset", offset)
@@ -103,7 +99,7 @@ def rma_get(
 
 
 def rma_rput(win: Window, target: int, offset: int, data: Any) -> Request:
-    """Start rma_put (MPI_Rput).
+    """Start an rma_put, and return a request for it (MPI_Rput). Not collective.
 
     Parameters
     ----------
@@ -113,17 +109,13 @@ def rma_rput(win: Window, target: int, offset: int, data: Any) -> Request:
     Returns
     -------
     Request
-        Over when data may change again. Its result is None. The elements are at the target when the epoch has ended or
-        a flush has returned.
+        Complete when data may be changed again. Its result is None. The target has the elements when the epoch has
+        ended or a flush has returned.
 
     Raises
     ------
     BoundsError, InvalidArgumentError, InvalidTypeError, InvalidHandleError
         As for rma_put.
-
-    Notes
-    -----
-    Not collective.
     """
     _check_window(win)
     number, at, array = integer("target", target), integer("offset", offset), input_array("data", data)
@@ -134,7 +126,7 @@ def rma_rput(win: Window, target: int, offset: int, data: Any) -> Request:
 def rma_rget(
     win: Window, target: int, offset: int, size: int | None = None, dtype: Any = np.uint8, *, out: Any = None
 ) -> Request:
-    """Start rma_get (MPI_Rget).
+    """Start an rma_get, and return a request for it (MPI_Rget). Not collective.
 
     Parameters
     ----------
@@ -144,16 +136,12 @@ def rma_rget(
     Returns
     -------
     Request
-        Its result is rma_get's, whose elements are there when it is over.
+        Its result is that of rma_get, with the elements in it.
 
     Raises
     ------
     BoundsError, InvalidArgumentError, InvalidTypeError, InvalidHandleError
         As for rma_get.
-
-    Notes
-    -----
-    Not collective.
     """
     _check_window(win)
     number, at = integer("target", target), integer("offset", offset)
@@ -199,29 +187,26 @@ def _room(win: Window, target: int, offset: int, size: Any, dtype: Any, out: Any
 
 
 def rma_accumulate(win: Window, target: int, offset: int, data: Any, op: OpLike = SUM) -> None:
-    """Combine elements with those of a rank's part of a window (MPI_Accumulate).
+    """Combine elements with those in a rank's part of a window (MPI_Accumulate). Not collective.
 
-    Calls that combine or swap elements are atomic among themselves, element by element.
+    All calls that combine or swap elements are atomic with respect to each other, for each element.
 
     Parameters
     ----------
     win, target, data
         As for rma_put.
     offset
-        As for rma_put; a multiple of the elements' size, or of 8 if that is less.
+        As for rma_put. It is a multiple of the size of an element, or of 8 if that is less.
     op
-        SUM, PROD, MIN, MAX, LAND, LOR, BAND, BOR, BXOR; REPLACE, which writes data; or NO_OP.
+        SUM, PROD, MIN, MAX, LAND, LOR, BAND, BOR or BXOR; REPLACE, which writes data; or NO_OP, which changes nothing.
 
     Raises
     ------
     BoundsError, InvalidTypeError, InvalidHandleError
         As for rma_put.
     InvalidArgumentError
-        If no epoch is open for the part, offset is no such multiple, or op is unknown or not defined for the dtype.
-
-    Notes
-    -----
-    Not collective: the target does nothing.
+        If no epoch is open for the part, if offset is not such a multiple, or if op is unknown or not defined for the
+        dtype.
     """
     _check_window(win)
     number, at, array = integer("target", target), integer("offset", offset), input_array("data", data)
@@ -231,7 +216,7 @@ def rma_accumulate(win: Window, target: int, offset: int, data: Any, op: OpLike 
 
 @short(bridge.WIN_FETCH, "owner 0 1 in dtype2", "added")
 def rma_fetch_and_add(win: Window, target: int, offset: int, addend: Any, dtype: Any = None) -> Any:
-    """Add to elements of a rank's part of a window, and return what they were (MPI_Fetch_and_op).
+    """Add to elements in a rank's part of a window, and return their old values (MPI_Fetch_and_op). Not collective.
 
     Parameters
     ----------
@@ -240,54 +225,48 @@ def rma_fetch_and_add(win: Window, target: int, offset: int, addend: Any, dtype:
     addend
         A scalar or an array.
     dtype
-        Of the elements; None for addend's.
+        The dtype of the elements; None for that of addend.
 
     Returns
     -------
     scalar or ndarray
-        What was there: a NumPy scalar, or an array of addend's shape. It is there when the call returns.
+        The old values: a NumPy scalar, or an array of addend's shape. They are valid when the call returns.
 
     Raises
     ------
     BoundsError, InvalidArgumentError, InvalidTypeError, InvalidHandleError
         As for rma_accumulate.
     OverflowError
-        If addend does not fit dtype.
-
-    Notes
-    -----
-    Not collective: the target does nothing.
+        If addend is outside the range of dtype.
     """
     return rma_fetch_and_op(win, target, offset, addend, SUM, dtype)
 
 
 def rma_fetch_and_op(win: Window, target: int, offset: int, value: Any, op: OpLike, dtype: Any = None) -> Any:
-    """Combine elements with those of a rank's part of a window, and return what they were (MPI_Get_accumulate).
+    """Combine elements with those in a rank's part of a window, and return the old values (MPI_Get_accumulate).
+
+    Not collective: the target makes no call.
 
     Parameters
     ----------
     win, target, offset, op
-        As for rma_accumulate. NO_OP reads the elements atomically, and REPLACE swaps them.
+        As for rma_accumulate. With NO_OP, the call only reads the elements; with REPLACE, it swaps them.
     value
         A scalar or an array.
     dtype
-        Of the elements; None for value's.
+        The dtype of the elements; None for that of value.
 
     Returns
     -------
     scalar or ndarray
-        What was there: a NumPy scalar, or an array of value's shape. It is there when the call returns.
+        The old values: a NumPy scalar, or an array of value's shape. They are valid when the call returns.
 
     Raises
     ------
     BoundsError, InvalidArgumentError, InvalidTypeError, InvalidHandleError
         As for rma_accumulate.
     OverflowError
-        If value does not fit dtype.
-
-    Notes
-    -----
-    Not collective: the target does nothing.
+        If value is outside the range of dtype.
     """
     _check_window(win)
     array = _elements("value", value, dtype)
@@ -299,34 +278,31 @@ def rma_fetch_and_op(win: Window, target: int, offset: int, value: Any, op: OpLi
 
 
 def rma_compare_and_swap(win: Window, target: int, offset: int, compare: Any, swap: Any, dtype: Any = None) -> Any:
-    """Write an element to a rank's part of a window if another one is there (MPI_Compare_and_swap).
+    """Replace an element in a rank's part of a window if it has a given value (MPI_Compare_and_swap). Not collective.
 
     Parameters
     ----------
     win, target, offset
         As for rma_accumulate.
     compare
-        The number that has to be there, bit for bit: 0.0 is not -0.0.
+        The value that the element has to have, bit for bit: 0.0 is not -0.0.
     swap
-        The number that is written then.
+        The new value.
     dtype
-        Of the elements; None for the one of both.
+        The dtype of the element; None for that of compare and swap.
 
     Returns
     -------
     scalar
-        What was there, a NumPy scalar: it was swapped if that equals compare. It is there when the call returns.
+        The old value, as a NumPy scalar. The element was replaced if this equals compare. It is valid when the call
+        returns.
 
     Raises
     ------
     BoundsError, InvalidArgumentError, InvalidTypeError, InvalidHandleError
         As for rma_accumulate.
     OverflowError
-        If compare or swap does not fit dtype.
-
-    Notes
-    -----
-    Not collective: the target does nothing.
+        If compare or swap is outside the range of dtype.
     """
     _check_window(win)
     if dtype is None:

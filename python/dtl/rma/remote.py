@@ -1,4 +1,4 @@
-"""Elements of containers that any rank reads and writes."""
+"""Pointers to elements of containers, by which any rank can read and write them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .window import Window
 
 
 class Remote:
-    """One element of a container, wherever it lies, as ``remote()`` of a container returns it: a global pointer.
+    """A global pointer: one element of a container, on any rank. ``remote()`` of a container returns it.
 
-    Its methods are not collective; the rank that holds the element does nothing. They are atomic among themselves. They
-    raise InvalidHandleError when the container or its context is closed, or the container has changed its structure
-    since.
+    Its methods are not collective; the rank that holds the element makes no call. They are atomic with respect to each
+    other. They raise InvalidHandleError if the container or its context is closed, or if the structure of the container
+    has changed since the pointer was made.
 
     Attributes
     ----------
@@ -59,36 +59,36 @@ class Remote:
         return window
 
     def get(self) -> Any:
-        """Return the element, a NumPy scalar."""
+        """Return the element, as a NumPy scalar."""
         return rma_fetch_and_op(self._window, self.owner, self._offset, self._dtype.type(0), NO_OP)
 
     def put(self, value: Any) -> None:
-        """Write a number to the element. It is there when the call returns.
+        """Write a number to the element. It is written when the call returns.
 
         Raises
         ------
         OverflowError, InvalidTypeError
-            If it is no number that fits the container's dtype.
+            If value is outside the range of the container's dtype, or not a number.
         """
         rma_fetch_and_op(self._window, self.owner, self._offset, _number("value", value), REPLACE, self._dtype)
 
     def fetch_add(self, addend: Any) -> Any:
-        """Add to the element, and return what it was, a NumPy scalar.
+        """Add to the element, and return its old value, as a NumPy scalar.
 
         Raises
         ------
         OverflowError, InvalidTypeError
-            If addend is no number that fits the container's dtype.
+            If addend is outside the range of the container's dtype, or not a number.
         """
         return rma_fetch_and_add(self._window, self.owner, self._offset, _number("addend", addend), self._dtype)
 
     def compare_swap(self, compare: Any, swap: Any) -> Any:
-        """Write swap to the element if it is compare, bit for bit, and return what it was, a NumPy scalar.
+        """Replace the element by swap if it equals compare, bit for bit, and return its old value, as a NumPy scalar.
 
         Raises
         ------
         OverflowError, InvalidTypeError
-            If compare or swap is no number that fits the container's dtype.
+            If compare or swap is outside the range of the container's dtype, or not a number.
         """
         old, new = _number("compare", compare), _number("swap", swap)
         return rma_compare_and_swap(self._window, self.owner, self._offset, old, new, self._dtype)

@@ -1,4 +1,4 @@
-"""What ranks synchronise by: a lock and a counter that they share."""
+"""A lock and a counter that ranks share."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from .window import Window
 
 
 class Lock:
-    """A lock that one rank of a context has at a time: ``with lock:`` waits until it is free, and gives it back.
+    """A lock that one rank of a context holds at a time: ``with lock:`` takes it, and releases it at the end.
+
+    Making a lock and closing it are collective; ``acquire`` and ``release`` are not.
 
     Parameters
     ----------
     ctx
-        The ranks. The lock lies at rank 0, which takes no part in the others' locking.
+        The context. The lock is in the memory of rank 0, which makes no call when others use it.
 
     Raises
     ------
     InvalidTypeError
-        If ctx is no context.
+        If ctx is not a context.
 
     Notes
     -----
-    Collective, and so is ``close``. ``acquire`` and ``release`` are not. A lock that is open when its context is
-    closed ends with it.
+    If a lock is open when its context is closed, it is closed too.
 
     Examples
     --------
@@ -61,35 +62,35 @@ class Lock:
         Raises
         ------
         InvalidArgumentError
-            If this rank has it already.
+            If this rank holds it already.
         CommunicationError
-            If the rank that has it has ended.
+            If the rank that holds it has ended.
         InvalidHandleError
-            If it is closed.
+            If the lock is closed.
         """
         self._window._check_open()
         self._window.lock(0)
 
     def release(self) -> None:
-        """Give the lock back. Not collective.
+        """Release the lock. Not collective.
 
         Raises
         ------
         InvalidArgumentError
-            If this rank does not have it.
+            If this rank does not hold it.
         InvalidHandleError
-            If it is closed.
+            If the lock is closed.
         """
         self._window._check_open()
         self._window.unlock(0)
 
     def close(self) -> None:
-        """Give the lock up. Collective. A second call does nothing.
+        """Close the lock. Collective. Closing twice does nothing.
 
         Raises
         ------
         BufferError
-            If a rank has it. On every rank.
+            If a rank holds it. On every rank.
         """
         self._window.close()
 
@@ -110,25 +111,23 @@ class Lock:
 
 
 class Counter(bridge.Exposed):
-    """A number that all ranks of a context count on, each number given out once: a shared queue of work.
+    """A counter that all ranks of a context share. It gives out each number once, so it can be a queue of work.
+
+    Making a counter, ``reset`` and ``close`` are collective; ``next`` is not.
 
     Parameters
     ----------
     ctx
-        The ranks. The number lies at rank 0, which takes no part in the others' counting.
+        The context. The counter is in the memory of rank 0, which makes no call when others use it.
     start
         The first number.
 
     Raises
     ------
     InvalidTypeError, InvalidArgumentError
-        If ctx is no context, or start no integer of 64 bits. On every rank, if ctx is a context.
+        If ctx is not a context, or start not an integer of 64 bits. On every rank, unless ctx is not a context.
     CollectiveMismatchError
-        If ranks pass different starts. On every rank.
-
-    Notes
-    -----
-    Collective, and so are ``reset`` and ``close``.
+        If the ranks pass different starts. On every rank.
 
     Examples
     --------
@@ -161,12 +160,12 @@ class Counter(bridge.Exposed):
     def next(self, n: int = 1) -> int:
         """Take the next n numbers, and return the first of them. Not collective.
 
-        Every call, whichever rank makes it, gets others.
+        No two calls, on any ranks, get the same number.
 
         Raises
         ------
         InvalidArgumentError
-            If n is no integer of 64 bits.
+            If n is not an integer of 64 bits.
         InvalidHandleError
             If the counter is closed.
         """
@@ -177,19 +176,19 @@ class Counter(bridge.Exposed):
 
     @property
     def value(self) -> int:
-        """The number that comes next, as it is now. Not collective."""
+        """The number that ``next`` would return now. Not collective."""
         return self._fetch(0, NO_OP)
 
     @collective
     def reset(self, start: int = 0) -> None:
-        """Let the counter start again, from a number that all ranks pass alike. Collective.
+        """Set the counter to a number, the same on every rank. Collective.
 
         Raises
         ------
         InvalidArgumentError, InvalidTypeError
-            If start is no integer of 64 bits. On every rank.
+            If start is not an integer of 64 bits. On every rank.
         CollectiveMismatchError
-            If ranks pass different starts. On every rank.
+            If the ranks pass different starts. On every rank.
         InvalidHandleError
             If the counter is closed.
         """
@@ -206,7 +205,7 @@ class Counter(bridge.Exposed):
         ctx.barrier()
 
     def close(self) -> None:
-        """Give the counter back. Collective. A second call does nothing."""
+        """Close the counter. Collective. Closing twice does nothing."""
         self._window.close()
         self._handle = 0
 

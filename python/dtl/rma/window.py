@@ -1,4 +1,4 @@
-"""Windows: memory of each rank that all ranks read and write, without the other's help."""
+"""Windows: memory of each rank that all ranks can read and write, without a call of the rank that it belongs to."""
 
 from __future__ import annotations
 
@@ -25,42 +25,45 @@ _call = bridge.call
 
 
 class Window(Epochs):
-    """Memory of each rank, its part, that all ranks of a context read and write (MPI_Win). A context manager.
+    """Memory of each rank that all ranks of a context can read and write (MPI_Win). A context manager.
+
+    Making a window, ``fence`` and ``close`` are collective. Each rank's memory is its *part* of the window.
 
     ``rma_put``, ``rma_get`` and the atomic ``rma_accumulate``, ``rma_fetch_and_add``, ``rma_fetch_and_op`` and
-    ``rma_compare_and_swap`` access it, in an *epoch*: between two calls of ``fence``, which every rank makes, or
-    between ``lock`` and ``unlock`` of the rank whose part it is, which only the caller makes. The forms
-    ``with win.epoch():`` and ``with win.locked(target):`` end what they begin.
+    ``rma_compare_and_swap`` access the parts, within an *epoch*. An epoch lies between two calls of ``fence``, which
+    every rank makes; or between ``lock`` and ``unlock`` of one rank's part, which only the accessing rank calls. ``with
+    win.epoch():`` and ``with win.locked(target):`` end what they begin.
 
     Parameters
     ----------
     owner
-        The context, or a container, whose local parts, uncopied, are the ranks' parts.
+        The context; or a container, whose local parts become the parts of the window, without a copy.
     size
-        How many bytes to allocate on this rank, zeroed: on one machine, in memory that all its ranks share. The ranks'
-        may differ, and be 0.
+        How many bytes to allocate on this rank, set to zero. On one machine, the memory is shared by all ranks. The
+        sizes of the ranks may differ, and be 0.
     base
-        This rank's part instead: a C-contiguous array that can be written to. The window keeps it alive and in place
-        until it is closed.
+        Instead of size, this rank's part: a C-contiguous array that can be written to. The window keeps it alive, and
+        in place, until the window is closed.
 
     Raises
     ------
     InvalidArgumentError
-        If there is not exactly one of size, base and a container, size is negative, or base cannot be a part. On
+        If there is not exactly one of size, base and a container, if size is negative, or if base cannot be used. On
         every rank.
     InvalidTypeError
-        If owner is neither context nor container, size no integer, or base no array. On every rank, if owner is fine.
+        If owner is neither a context nor a container, size not an integer, or base not an array. On every rank, if the
+        error is not about owner.
     CollectiveMismatchError
-        If some ranks give a size, and others memory. On every rank.
+        If some ranks pass a size, and others memory. On every rank.
     MemoryError
-        If the memory cannot be allocated on any rank. On every rank.
+        If a rank cannot allocate the memory. On every rank.
     BackendUnavailableError
-        If ranks share no memory, and the backend cannot reach it otherwise. On every rank.
+        If the ranks do not share memory, and the backend has no one-sided access. On every rank.
 
     Notes
     -----
-    Collective, and so are ``fence`` and ``close``. A window that is open when its context is closed ends with it; while
-    it is in use on any rank, the context stays open. (MPI standard, chapter "One-Sided Communications".)
+    If a window is open when its context is closed, it is closed too. While it is in use on any rank, the context stays
+    open. (MPI standard, chapter "One-Sided Communications".)
 
     Examples
     --------
@@ -104,45 +107,45 @@ class Window(Epochs):
 
     @property
     def context(self) -> Context:
-        """The ranks."""
+        """The context that the window was made on."""
         return self._context
 
     @property
     def size(self) -> int:
-        """The bytes of this rank's part."""
+        """The number of bytes of this rank's part."""
         return self._sizes[self._context.rank]
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The bytes of each rank's part."""
+        """The number of bytes of each rank's part."""
         return tuple(self._sizes)
 
     @property
     def base(self) -> int:
-        """The address of this rank's part. When the window is closed, there is none: InvalidHandleError."""
+        """The address of this rank's part. Raises InvalidHandleError if the window is closed."""
         self._check_open()
         return self._base
 
     @property
     def is_valid(self) -> bool:
-        """Whether neither the window nor its context is closed."""
+        """Whether both the window and its context are open."""
         return bool(self._handle and self._context._handle)
 
     def local_view(self, dtype: Any = None) -> np.ndarray[Any, Any]:
-        """Return this rank's part as an array of one dimension that shares its memory. Not collective.
+        """Return this rank's part as a one-dimensional array that shares its memory. Not collective.
 
-        The array keeps the memory, so it stays valid when the window is closed. What other ranks have written is there
-        after ``fence`` or ``sync``, or a lock of the part.
+        The array keeps the memory alive, so it stays valid when the window is closed. It shows what other ranks have
+        written after ``fence`` or ``sync``, or while this rank's part is locked.
 
         Parameters
         ----------
         dtype
-            Of the elements; None for base's, or bytes.
+            The dtype of the array; None for that of base, or bytes.
 
         Raises
         ------
         InvalidArgumentError
-            If the part is no whole number of elements.
+            If the part's size is not a multiple of the size of an element.
         InvalidHandleError
             If the window is closed.
         """
@@ -160,21 +163,22 @@ class Window(Epochs):
         return flat.view(element)
 
     def shared_view(self, rank: int, dtype: Any = None) -> np.ndarray[Any, Any]:
-        """Return a rank's part as an array of one dimension that shares its memory. Not collective.
+        """Return any rank's part as a one-dimensional array that shares its memory. Not collective.
 
-        Only memory that the window has allocated, on a machine that all ranks share, is seen by others than its rank.
+        This works for this rank's own part. It works for another rank's part if the window has allocated the memory and
+        all ranks are on one machine.
 
         Parameters
         ----------
         rank
-            Whose part.
+            The rank whose part it is.
         dtype
-            Of the elements; None for bytes.
+            The dtype of the array; None for bytes.
 
         Raises
         ------
         InvalidArgumentError
-            If the part is not in this process's memory, or no whole number of elements.
+            If this process cannot reach the part, or if its size is not a multiple of the size of an element.
         BoundsError
             If there is no such rank.
         InvalidHandleError
@@ -186,17 +190,17 @@ class Window(Epochs):
         return np.asarray(_call(bridge.WIN_VIEW, self, None, None, integer("rank", rank), number, 0, 0))
 
     def close(self, *, wait: bool = False) -> None:
-        """Give the window back. Collective (MPI_Win_free). A second call does nothing. Views keep their memory.
+        """Close the window. Collective (MPI_Win_free). Views keep their memory. Closing twice does nothing.
 
         Parameters
         ----------
         wait
-            Whether to wait for this rank's requests first. Their results can still be had.
+            Wait for this rank's requests first. You can still get their results afterwards.
 
         Raises
         ------
         BufferError
-            If there are accesses since the last fence, locks, or requests, which the text names. On every rank, and the
+            If there are accesses since the last fence, locks, or requests, which the message names. On every rank; the
             window stays open.
         """
         # A context that is closed has ended its windows. One that was given up has no other ranks that would take part.

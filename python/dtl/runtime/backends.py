@@ -1,4 +1,4 @@
-"""Which backends there are, which of them can be used in this process, and why not the others."""
+"""Which backends exist, which of them can be used in this process, and why the others cannot."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def registered() -> list[str]:
 def available() -> list[str]:
     """Return the names of the backends that can be used in this process.
 
-    The first call opens the libraries that it finds, and initialises none.
+    The first call opens the libraries that it finds, but initialises none of them.
     """
     find_nccl()
     return [name for name in registered() if not library.backend_why_not(name)]
@@ -33,8 +33,9 @@ def count() -> int:
 def name() -> str:
     """Return the name of the backend that connects the ranks of ``dtl.Context()``.
 
-    What the environment's DTL_BACKEND says; where it says nothing, ``"local"`` in a rank that ``dtl run`` started
-    without MPI, ``"mpi"`` in a process that a launcher started or where MPI is initialised, else ``"cpu"``.
+    It is the value of the environment variable DTL_BACKEND. If that is not set: ``"local"`` in a rank that ``dtl run``
+    started without MPI, ``"mpi"`` in a process that another launcher started or in which MPI is initialised, otherwise
+    ``"cpu"``.
     """
     if chosen():
         return chosen()
@@ -78,38 +79,38 @@ def find_nccl() -> None:
 
 
 def has_mpi() -> bool:
-    """Say whether an MPI library can be used in this process."""
+    """Return whether an MPI library can be used in this process."""
     return why_not("mpi") is None
 
 
 def has_cuda() -> bool:
-    """Say whether an NVIDIA GPU can be used in this process: no, as long as ``why_not("cuda")`` gives a reason."""
+    """Return whether an NVIDIA GPU can be used in this process. If not, ``dtl.backends.why_not("cuda")`` says why."""
     return why_not("cuda") is None
 
 
 def has_hip() -> bool:
-    """Say whether an AMD GPU can be used in this process: no, as long as ``why_not("hip")`` gives a reason."""
+    """Return whether an AMD GPU can be used in this process. If not, ``dtl.backends.why_not("hip")`` says why."""
     return why_not("hip") is None
 
 
 def has_nccl() -> bool:
-    """Say whether NCCL can be used in this process: a GPU is there, and the library.
+    """Return whether NCCL can be used in this process, which needs a GPU and the library.
 
-    That is looked for where ``DTL_NCCL_LIB`` says; else it is one that is in the process already, such as PyTorch's,
-    one that pip has installed, or one that the system finds.
+    If the environment variable ``DTL_NCCL_LIB`` is set, it names the library. Otherwise, the library is one that is
+    already in the process, such as PyTorch's, one that pip has installed, or one that the system finds.
     """
     return why_not("nccl") is None
 
 
 def has_shmem() -> bool:
-    """Say whether an OpenSHMEM library can be used in this process."""
+    """Return whether an OpenSHMEM library can be used in this process."""
     return why_not("shmem") is None
 
 
 def placement_available(placement: Placement) -> bool:
-    """Say whether containers can be placed there in this process: where it says no, the placement raises.
+    """Return whether containers can have a placement in this process. If not, making such a container raises.
 
-    To know, it begins to use the GPU that the process usually takes, if there is one.
+    To find out, the call begins to use the GPU that the process would use for containers, if there is one.
 
     Parameters
     ----------
@@ -119,7 +120,7 @@ def placement_available(placement: Placement) -> bool:
     Raises
     ------
     ValueError
-        If it is none of them.
+        If placement is not one of them.
     """
     placement = Placement(placement)
     if placement in (Placement.HOST, Placement.DEVICE_PREFERRED):
@@ -128,15 +129,15 @@ def placement_available(placement: Placement) -> bool:
 
 
 def trim() -> int:
-    """Give memory of GPUs that DTL keeps for later containers back to their drivers. Not collective.
+    """Release the memory of GPUs that DTL keeps for later containers. Not collective.
 
-    A closed container's memory is kept, since drivers take long to allocate. Before an allocation fails for lack of
-    memory, it is given back anyway: this call is for others that use the same GPU.
+    The memory of a closed container is kept, because drivers take long to allocate. If an allocation fails for lack of
+    memory, DTL releases it by itself; call this function if others use the same GPU.
 
     Returns
     -------
     int
-        How many bytes were given back; 0 where no GPU is used.
+        How many bytes were released; 0 if no GPU is used.
 
     Raises
     ------

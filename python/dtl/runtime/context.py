@@ -1,4 +1,4 @@
-"""Contexts: who works together."""
+"""Contexts: groups of ranks that work together."""
 
 from __future__ import annotations
 
@@ -28,50 +28,51 @@ on_close: list[Callable[[int], None]] = []
 
 
 class Context(DeviceRanks):
-    """A group of ranks: the way into containers and communication. A context manager.
+    """A group of ranks that work together, on which you make containers and call collectives. A context manager.
+
+    Making and closing a context is collective: every rank does both.
 
     Parameters
     ----------
     comm
-        A communicator of mpi4py, or anything with a ``handle``, to work on a duplicate of; the original stays
-        its owner's. None for all processes that a launcher started together, or this process alone where none did.
+        A communicator of mpi4py, or an object with a ``handle``; the context works on a duplicate of it, and never
+        frees the original. None for all processes that a launcher started together, or for this process alone if no
+        launcher did.
     device_id
         The number of the GPU to use; None for none.
     backend
-        The name of the backend that connects the ranks: ``"local"`` (processes of one machine, which ``dtl run``
-        started), ``"mpi"``, ``"shmem"`` (OpenSHMEM) or ``"cpu"`` (this process alone). None for what the environment's
-        DTL_BACKEND says; where it says nothing, what the launcher meant that started this process. Every rank names
-        the same.
+        The backend that connects the ranks, the same on every rank: ``"local"`` (processes of one machine, started by
+        ``dtl run``), ``"mpi"``, ``"shmem"`` (OpenSHMEM) or ``"cpu"`` (this process alone). None takes it from the
+        environment variable DTL_BACKEND, or else from the launcher that started this process.
     check
-        What the ranks compare of each collective call before it: ``"full"`` (all of them, also by messages), or
-        ``"node"`` (only where all ranks share memory, where it costs next to nothing; a call that does not match may
-        hang, or give wrong numbers, elsewhere). None for what the environment's DTL_CHECK says, else ``"full"``. Where
-        one of them says ``"full"``, dtl.live() also tells where what is made from then on was made.
+        Where the ranks compare each collective call before it begins. ``"full"``: always, by messages if necessary.
+        ``"node"``: only if all ranks share memory, which costs next to nothing; otherwise, calls that do not match may
+        hang or give wrong numbers. None takes it from the environment variable DTL_CHECK, or else ``"full"``. If you
+        say ``"full"`` in either way, ``dtl.live()`` also tells where later objects were made.
     progress
-        Who goes on with requests, and with what others want of this rank's windows, while the program computes:
-        ``"none"`` (what waits for another rank goes on with everything), ``"poll"`` (every call does), or ``"thread"``
-        (a thread beside the program, which is there while something is under way, and needs MPI_THREAD_MULTIPLE).
-        None for what the environment's DTL_PROGRESS says, else ``"none"``. It need not be the same on all ranks.
+        When requests of this rank, and accesses of other ranks to its windows, make progress. ``"none"``: in calls that
+        wait for another rank. ``"poll"``: in every call. ``"thread"``: all the time, by a thread that exists while
+        something is under way, and that needs MPI_THREAD_MULTIPLE. None takes it from the environment variable
+        DTL_PROGRESS, or else ``"none"``. The ranks may pass different ones.
 
     Raises
     ------
     InvalidArgumentError
-        If check or progress is something else, or backend is the name of none that connects ranks, or not ``"mpi"``
-        beside a comm.
+        If check or progress is unknown, if backend does not connect ranks, or if it is not ``"mpi"`` and there is a
+        comm.
     InvalidTypeError
-        If comm is no communicator, or backend no text.
+        If comm is not a communicator, or backend not a str.
     BackendUnavailableError
-        If MPI or OpenSHMEM is needed and cannot be opened, or there is no such GPU.
+        If MPI or OpenSHMEM is needed and cannot be opened, or if there is no such GPU.
     BackendError
-        If a rank started this process, which is then no rank of the job.
+        If a rank started this process, so that it is not a rank of the job itself.
     CommunicationError
-        If the launcher and the library disagree about how many ranks there are.
+        If the launcher started another number of processes than the library connects.
 
     Notes
     -----
-    Collective: every rank makes its context, and closes it. With no launcher and no comm, MPI is not even opened.
-    The communicator is a duplicate, so traffic of two contexts never meets. (MPI standard, chapter "Groups,
-    Contexts, Communicators, and Caching".)
+    Without a launcher and without comm, MPI is not even opened. Since the communicator is a duplicate, messages of
+    different contexts never meet. (MPI standard, chapter "Groups, Contexts, Communicators, and Caching".)
 
     Examples
     --------
@@ -142,23 +143,23 @@ class Context(DeviceRanks):
         return context
 
     def close(self, *, wait: bool = False) -> None:
-        """Free the communicator. Collective. A second call does nothing.
+        """Free the communicator. Collective. Closing twice does nothing.
 
-        Containers on the context stay: their views and local reads go on, their communication raises
-        InvalidHandleError. So do calls of other threads that wait on the context.
+        Containers on the context remain: you can still use their views and read local elements. Their calls that
+        communicate raise InvalidHandleError, and so do calls of other threads that wait on the context.
 
         Parameters
         ----------
         wait
-            Whether to wait for requests and asynchronous calls on the context that are under way here. Their results
-            can still be had.
+            Wait for requests and asynchronous calls of this rank that are under way on the context. You can still get
+            their results afterwards.
 
         Raises
         ------
         BufferError
-            If requests or asynchronous calls on the context are under way here, and wait is false: then it stays open
-            on this rank. Or if a window of the context is in use on any rank, which the text names: then it stays open
-            on every rank.
+            If requests or asynchronous calls are under way on this rank and wait is false; then the context stays open
+            on this rank. Or if a window of the context is in use on any rank, which the message names; then the context
+            stays open on every rank.
         """
         if self._handle:
             if not library.forked():
@@ -247,7 +248,7 @@ class Context(DeviceRanks):
 
     @property
     def rank(self) -> int:
-        """The caller's rank, in [0, size)."""
+        """The rank of this process, in [0, size)."""
         return self._rank
 
     @property
@@ -262,33 +263,33 @@ class Context(DeviceRanks):
 
     @short(bridge.BARRIER, "owner", "met")
     def barrier(self) -> None:
-        """Return when every rank has called it. Collective (MPI_Barrier)."""
+        """Wait until every rank has called it. Collective (MPI_Barrier)."""
         bridge.call(bridge.BARRIER, self, None, None, 0, 0, 0, 0)
 
     def fence(self) -> None:
-        """Order this process's memory accesses before it against those after it. Not collective."""
+        """Order this process's memory accesses before the call before those after it. Not collective."""
         library.context_fence(self._handle)
 
     @collective
     def dup(self) -> Context:
-        """Return a context of the same ranks whose traffic never meets this one's. Collective (MPI_Comm_dup)."""
+        """Return a context of the same ranks. Messages of the two never meet. Collective (MPI_Comm_dup)."""
         return Context._adopt_handle(library.context_dup(self._handle))
 
     @collective
     def split(self, color: int | None, key: int = 0) -> Context | None:
-        """Return a context of the ranks that gave the same color. Collective (MPI_Comm_split).
+        """Return a context of the ranks that passed the same color. Collective (MPI_Comm_split).
 
         Parameters
         ----------
         color
-            Which part to join, at least 0; None to join none.
+            A number, at least 0, for the group to join; None to join none.
         key
-            The new ranks are ordered by key, then by rank.
+            The ranks of the new context are ordered by key, and by their rank here if the keys are equal.
 
         Returns
         -------
         Context or None
-            None where color is None.
+            The new context; None if color is None.
 
         Raises
         ------
@@ -310,7 +311,7 @@ class Context(DeviceRanks):
         Returns
         -------
         Context
-            Its ranks are in the order that they have here. Of ranks that run on one machine, it holds all.
+            The ranks on this rank's machine, in the order that they have here.
 
         Examples
         --------
@@ -323,23 +324,23 @@ class Context(DeviceRanks):
 
     @collective
     def to_mpi4py(self) -> Any:
-        """Return a communicator of the same ranks for mpi4py. Collective (MPI_Comm_dup).
+        """Return a communicator of mpi4py with the same ranks. Collective (MPI_Comm_dup).
 
         Returns
         -------
         mpi4py.MPI.Intracomm
-            A duplicate, so that its traffic never meets this context's. It is the caller's: it stays valid when the
-            context is closed, and is freed with its ``Free()``, collectively, or with MPI itself. Of a context
-            without MPI, a duplicate of ``MPI.COMM_SELF``: mpi4py initialises MPI where nobody has.
+            A duplicate, whose messages never meet those of this context. It stays valid when the context is closed. You
+            free it with its ``Free()``, which is collective; otherwise it is freed with MPI itself. If the context does
+            not use MPI, it is a duplicate of ``MPI.COMM_SELF``, for which mpi4py initialises MPI if necessary.
 
         Raises
         ------
         BackendUnavailableError
             If mpi4py cannot be imported, or uses another MPI library.
         InvalidArgumentError
-            If OpenSHMEM or the backend ``local`` connects the ranks, or they are threads of this process.
+            If OpenSHMEM or the backend ``local`` connects the ranks, or if the ranks are threads of this process.
         BackendError
-            If MPI would be initialised in a process that a rank started, which is then no rank of the job.
+            If MPI would be initialised in a process that a rank started, so that it is not a rank of the job itself.
 
         Examples
         --------

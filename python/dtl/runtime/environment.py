@@ -1,4 +1,4 @@
-"""The environment: that somebody uses the library, and what it finds here."""
+"""The environment: what the library finds in this process, and who uses the library."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ THREAD_MULTIPLE = 3
 
 
 class Environment(Owner):
-    """A counted user of the library, as a context manager.
+    """A user of the library, as a context manager. It says what is available, and makes contexts.
 
-    Backends start at the first need and stop when the process ends, so an environment costs nothing and decides
-    nothing; it is the place to ask what there is, and to make contexts.
+    You do not need one: backends start when they are first needed, and stop when the process ends. Environments are
+    only counted.
 
     Examples
     --------
@@ -40,11 +40,11 @@ class Environment(Owner):
         self._handle = library.environment_open()
 
     def close(self) -> None:
-        """Leave the library. Not collective. A second call does nothing.
+        """Close the environment. Not collective. Closing twice does nothing.
 
-        When the last environment is closed, a ResourceWarning names what was made since the first of them and is still
-        open though nothing but its close lets it go: contexts over MPI, requests, windows. Once, and with the places
-        where they were made under ``DTL_CHECK=full``.
+        When the last environment is closed, a ResourceWarning names the objects that were made since the first one was
+        opened, are still open, and are released only by their ``close``: contexts over MPI, requests, windows. It does
+        so once. With ``DTL_CHECK=full``, it says where they were made.
         """
         if self._handle and not library.forked():
             since = library.environment_since()
@@ -76,7 +76,7 @@ class Environment(Owner):
 
     @staticmethod
     def is_initialized() -> bool:
-        """Say whether any environment is open."""
+        """Return whether any environment is open."""
         return Environment.ref_count() > 0
 
     @staticmethod
@@ -111,7 +111,7 @@ class Environment(Owner):
 
     @property
     def mpi_thread_level(self) -> int:
-        """The thread level that MPI gave, one of ``dtl.THREAD_*``, or -1 while MPI is not initialised."""
+        """The thread level that MPI has provided, one of ``dtl.THREAD_*``; -1 if MPI is not initialised."""
         return library.mpi_thread_level()
 
     def make_world_context(self, device_id: int | None = None) -> Context:

@@ -23,18 +23,18 @@ LiveHandle.__module__ = "dtl"
 
 
 def live() -> list[LiveHandle]:
-    """Return what of this process's native objects is open, the oldest first. Not collective.
+    """Return which native objects of this process are open, the oldest first. Not collective.
 
     Returns
     -------
     list of LiveHandle
-        Of each handle the kind, the age in seconds, and the place in the program that made it. Places are kept of what
-        is made after ``DTL_CHECK=full``, or ``Context(check="full")``, has asked for it; else they are None.
+        The kind, the age in seconds, and the place in the program that made each of them. The place is known if
+        ``DTL_CHECK=full`` or ``Context(check="full")`` asked for it before the object was made; otherwise it is None.
 
     Notes
     -----
-    An object that was closed is not listed, though it may go later, when its last user is done. (MPI standard, section
-    "Opaque Objects".)
+    A closed object is not listed, even if it still exists because something uses it. (MPI standard, section "Opaque
+    Objects".)
 
     Examples
     --------

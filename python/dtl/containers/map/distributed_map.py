@@ -1,4 +1,4 @@
-"""The distributed map: entries live on the rank that the hash of their key says."""
+"""The distributed map. Each entry is on the rank that the hash of its key determines."""
 
 from __future__ import annotations
 
@@ -25,42 +25,44 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
 class DistributedMap(Owner):
-    """A map whose entries live on the ranks of a context: each on the rank that the hash of its key says.
+    """A map whose entries are divided among the ranks of a context, by a hash of their keys.
 
-    Keys are integers, float64, or bytes or str of a fixed length; values are elements of one dtype. ``insert_many``,
-    ``update_many``, ``find_many``, ``contains_many`` and ``erase_many`` take NumPy arrays, each rank's own list, and
+    Keys are integers, float64, or bytes or str of a fixed length. Values are elements of one dtype. ``insert_many``,
+    ``update_many``, ``find_many``, ``contains_many`` and ``erase_many`` take NumPy arrays, a list from each rank, and
     send them in batches. ``m[k]``, ``insert``, ``find``, ``contains`` and ``erase`` do the same with one key.
 
-    **They are all collective, also those for one key**: every rank calls, each with its own key or all with the same.
-    A rank that has none passes an empty list to the form for many, which is the same call. A call is complete when it
-    returns: every later call of every rank sees it.
+    **All of these are collective, even those for one key**: every rank calls them, with its own key or with the same
+    one. A rank without a key calls the form for many with an empty list, which is the same call. A call is complete
+    when it returns: all later calls of all ranks see its effect.
 
     ``len(m)``, ``local_size``, iteration, ``items`` and ``to_numpy`` communicate nothing.
+
+    Making a map is collective: all ranks pass the same dtypes.
 
     Parameters
     ----------
     ctx
-        The ranks. They all pass the same dtypes, or all raise. Collective.
+        The context.
     key_dtype
-        The type of keys: an integer dtype; float64, where -0.0 is 0.0 and every NaN the same key; ``"S<n>"`` for bytes,
-        or ``"U<n>"`` for str, of at most n characters.
+        The type of the keys: an integer dtype; float64, for which -0.0 equals 0.0 and all NaNs are one key; ``"S<n>"``
+        for bytes or ``"U<n>"`` for str of at most n characters.
     value_dtype
-        The type of values: an element type, as of a :class:`DistributedVector`.
+        The type of the values, as for a :class:`DistributedVector`.
     partition
-        PARTITION_HASH, the only one of a map: the hash of a key says which rank has its entry.
+        PARTITION_HASH: maps have no other partition.
     placement
-        PLACEMENT_HOST, or PLACEMENT_DEVICE_PREFERRED, which is the host here: entries lie there.
+        PLACEMENT_HOST, or PLACEMENT_DEVICE_PREFERRED, which means the host for maps.
     execution
-        EXEC_SEQ or EXEC_PAR, which mean the same here: each rank goes through its own part of a batch.
+        EXEC_SEQ or EXEC_PAR. For maps they mean the same: each rank processes its part of a batch.
 
     Raises
     ------
     InvalidArgumentError
-        If there are no such keys or values, or the map has no such policy. On every rank.
+        If keys or values cannot have this dtype, or if maps do not support a policy. On every rank.
     InvalidTypeError
-        If ctx is no context.
+        If ctx is not a context.
     CollectiveMismatchError
-        If ranks pass different dtypes; the text says which rank passed what. On every rank.
+        If the ranks pass different dtypes. The message says which rank passed what. On every rank.
 
     Examples
     --------
@@ -125,17 +127,17 @@ class DistributedMap(Owner):
 
     @property
     def context(self) -> Context:
-        """The ranks."""
+        """The context that the map was made on."""
         return self._context
 
     @property
     def key_dtype(self) -> np.dtype[Any]:
-        """The type of keys."""
+        """The type of the keys."""
         return self._keys.dtype
 
     @property
     def value_dtype(self) -> np.dtype[Any]:
-        """The type of values."""
+        """The type of the values."""
         return self._dtype
 
     @property
@@ -145,18 +147,18 @@ class DistributedMap(Owner):
 
     @property
     def placement_policy(self) -> Placement:
-        """Where the entries lie: one of ``dtl.PLACEMENT_*``."""
+        """Where the entries are: one of ``dtl.PLACEMENT_*``."""
         return self._placement
 
     @property
     def execution_policy(self) -> Execution:
-        """How each rank goes through its part: EXEC_SEQ or EXEC_PAR."""
+        """How each rank processes its part of a batch: EXEC_SEQ or EXEC_PAR."""
         return self._execution
 
     # ---- Sizes ----
 
     def __len__(self) -> int:
-        """Return the number of entries on all ranks. Not collective: each call that changed it told every rank."""
+        """Return the number of entries on all ranks together. Not collective."""
         return library.map_len(self._handle)
 
     @property
@@ -166,61 +168,61 @@ class DistributedMap(Owner):
 
     @property
     def global_size(self) -> int:
-        """The number of entries on all ranks, as ``len`` says it. Not collective."""
+        """The number of entries on all ranks together, as ``len``. Not collective."""
         return library.map_len(self._handle)
 
     @property
     def size(self) -> int:
-        """The same as ``global_size``. Not collective."""
+        """The number of entries on all ranks together, as ``global_size``. Not collective."""
         return library.map_len(self._handle)
 
     @property
     def empty(self) -> bool:
-        """Whether there is no entry on any rank. Not collective."""
+        """Whether the map has no entries on any rank. Not collective."""
         return library.map_len(self._handle) == 0
 
     # ---- One key from each rank ----
 
     @collective
     def insert(self, key: Any, value: Any) -> None:
-        """Set the value of this rank's key. Collective: ``insert_many`` with one key.
+        """Set the value of this rank's key. Collective, as ``insert_many`` with one key.
 
         Raises
         ------
         InvalidTypeError
-            If the key or value of any rank is of another type. On every rank.
+            If a rank's key or value has another type than the map's. On every rank.
         OverflowError
-            If it does not fit its dtype. On every rank.
+            If a rank's key or value is outside the range of its dtype. On every rank.
         """
         keys = self._keys.one(key)
         self.insert_many(keys, value)
 
     @collective
     def find(self, key: Any, default: Any = None) -> Any:
-        """Return the value of this rank's key, a NumPy scalar, or default where the map has no such key. Collective."""
+        """Return the value of this rank's key, a NumPy scalar, or default if the map does not have it. Collective."""
         keys = self._keys.one(key)
         values, found = self.find_many(keys)
         return values[0] if found[0] else default
 
     @collective
     def contains(self, key: Any) -> bool:
-        """Say whether the map has this rank's key. Collective."""
+        """Return whether the map has this rank's key. Collective."""
         keys = self._keys.one(key)
         return bool(self.contains_many(keys)[0])
 
     @collective
     def erase(self, key: Any) -> bool:
-        """Remove this rank's key, and say whether it was there when the call began. Collective."""
+        """Remove this rank's key, and return whether the map had it when the call began. Collective."""
         keys = self._keys.one(key)
         return bool(self.erase_many(keys)[0])
 
     def __getitem__(self, key: Any) -> Any:
-        """Return the value of this rank's key. Collective.
+        """Return the value of this rank's key, as a NumPy scalar. Collective.
 
         Raises
         ------
         KeyNotFoundError
-            If the map does not have this rank's key: only here, the call is complete on every rank.
+            If the map does not have this rank's key. Only on this rank: the others get their values.
         """
         value = self.find(key)
         if value is None:
@@ -241,26 +243,26 @@ class DistributedMap(Owner):
 
     @collective
     def insert_many(self, keys: Any, values: Any) -> None:
-        """Set the values of this rank's own list of keys. Collective; an empty list will do.
+        """Set the values of the keys in this rank's list, which may be empty. Collective.
 
         Parameters
         ----------
         keys
-            An array or list of one dimension.
+            A one-dimensional array or list.
         values
-            As many, or a scalar for all. Of a key that occurs twice in the list, the last value stays. If several
-            ranks have it in theirs, that of the highest rank stays.
+            As many values, or a scalar for all keys. If a key occurs several times in a list, its last value counts. If
+            it is in the lists of several ranks, that of the highest rank counts.
 
         Raises
         ------
         InvalidTypeError
-            If keys or values of any rank are of another type. On every rank.
+            If a rank's keys or values have another type than the map's. On every rank.
         InvalidArgumentError
-            If any rank has not as many values as keys. On every rank.
+            If the number of a rank's values is not the number of its keys. On every rank.
         OverflowError
-            If a key or value of any rank does not fit its dtype. On every rank.
+            If one of a rank's keys or values is outside the range of its dtype. On every rank.
         MemoryError
-            If a rank has no room for more entries. On every rank, and the map is as it was.
+            If a rank has no memory for more entries. On every rank; the map is unchanged.
 
         Examples
         --------
@@ -280,24 +282,24 @@ class DistributedMap(Owner):
 
     @collective
     def update_many(self, keys: Any, values: Any, op: OpLike = SUM) -> None:
-        """Combine values with those of this rank's own list of keys; a key that is new gets the value. Collective.
+        """Combine the values of existing keys with new ones; keys that the map does not have are inserted. Collective.
 
         Parameters
         ----------
         keys, values
-            As of ``insert_many``. A key that occurs more than once, in one list or on several ranks, is combined with
-            each of its values, in the order of the ranks and of their lists.
+            This rank's lists, as for ``insert_many``. If a key occurs several times, in one list or on several ranks,
+            all its values are combined, in the order of the ranks and of their lists.
         op
-            An operator of ``dtl.ops.Op`` other than MINLOC and MAXLOC, or its name; the same on every rank.
+            An operator other than MINLOC and MAXLOC, or its name; the same on every rank. ``dtl.ops.Op`` lists them.
 
         Raises
         ------
         InvalidArgumentError
-            As of ``insert_many``, and if the operator is none or not defined for the dtype. On every rank.
+            As for ``insert_many``. Also if op is unknown or not defined for the dtype. On every rank.
         CollectiveMismatchError
-            If ranks pass different operators. On every rank.
+            If the ranks pass different operators. On every rank.
         InvalidTypeError, OverflowError, MemoryError
-            As of ``insert_many``.
+            As for ``insert_many``.
         """
         self._check_open()
         number = operator_number(op)
@@ -307,14 +309,14 @@ class DistributedMap(Owner):
 
     @collective
     def find_many(self, keys: Any, default: Any = 0) -> tuple[Array, Array]:
-        """Return the values of this rank's own list of keys, and which of them the map has. Collective.
+        """Return the values of the keys in this rank's list, and which of the keys the map has. Collective.
 
         Parameters
         ----------
         keys
-            As of ``insert_many``.
+            As for ``insert_many``.
         default
-            The value where the map does not have a key: a scalar, or one for each key.
+            The value for keys that the map does not have: a scalar, or one value for each key.
 
         Returns
         -------
@@ -326,7 +328,7 @@ class DistributedMap(Owner):
         Raises
         ------
         InvalidTypeError, InvalidArgumentError, OverflowError
-            If keys or the default of any rank are not as described. On every rank.
+            If a rank's keys or default are not as described. On every rank.
         """
         self._check_open()
         prepared = self._keys.many(keys)
@@ -348,25 +350,26 @@ class DistributedMap(Owner):
 
     @collective
     def contains_many(self, keys: Any) -> Array:
-        """Return which of this rank's own list of keys the map has, as an array of bool. Collective.
+        """Return which keys of this rank's list the map has, as an array of bool. Collective.
 
         Raises
         ------
         InvalidTypeError, InvalidArgumentError, OverflowError
-            If keys of any rank are not as ``insert_many`` wants them. On every rank.
+            If a rank's keys are not as described for ``insert_many``. On every rank.
         """
         return self._which("contains", bridge.MAP_CONTAINS, keys)
 
     @collective
     def erase_many(self, keys: Any) -> Array:
-        """Remove this rank's own list of keys, and return which of them the map had, as an array of bool. Collective.
+        """Remove the keys in this rank's list, and return which of them the map had, as an array of bool. Collective.
 
-        That is as it was when the call began, also of a key that occurs twice, in one list or on several ranks.
+        The result is for the time when the call began, even if a key occurs several times, in one list or on several
+        ranks.
 
         Raises
         ------
         InvalidTypeError, InvalidArgumentError, OverflowError
-            If keys of any rank are not as ``insert_many`` wants them. On every rank.
+            If a rank's keys are not as described for ``insert_many``. On every rank.
         """
         return self._which("erase", bridge.MAP_ERASE, keys)
 
@@ -391,22 +394,22 @@ class DistributedMap(Owner):
 
     @collective
     def clear(self) -> None:
-        """Remove all entries of all ranks, and give their memory back. Collective."""
+        """Remove all entries on all ranks, and release their memory. Collective."""
         self._check_open()
         library.map_clear(self._handle)
 
     @collective
     def sync(self) -> None:
-        """Return when every rank has called it. Collective.
+        """Wait until every rank has called it. Collective.
 
-        What any rank did before is there for every rank after. That holds for each single call, too, since calls are
-        complete when they return: there is nothing to be sent here, and this is a barrier.
+        All ranks then see what any rank has done before. Since every call on a map is complete when it returns, sync is
+        no more than a barrier.
         """
         self._meet("sync")
 
     @collective
     def flush(self) -> None:
-        """Do what ``sync`` does, since no call leaves anything to be sent. Collective."""
+        """Do the same as ``sync``. Collective."""
         self._meet("flush")
 
     def _meet(self, name: str) -> None:
@@ -414,23 +417,23 @@ class DistributedMap(Owner):
         library.map_sync(self._handle, name)
 
     def to_numpy(self) -> tuple[Array, Array]:
-        """Return a copy of this rank's entries: an array of keys and one of values. Not collective.
+        """Return a copy of this rank's entries, as an array of keys and an array of values. Not collective.
 
-        Their order is the table's: the same calls on as many ranks give the same.
+        The entries are in the order of the hash table. The same calls on the same number of ranks give the same order.
 
         Raises
         ------
         TypeError
-            If a library of plots or tables calls it, which takes this rank's entries for all.
+            If a plotting or table library calls it. It would take this rank's entries for all of them.
         """
         check_caller(self, sys._getframe(1))
         return self._entries(0)
 
     def local_view(self) -> tuple[Array, Array]:
-        """Return this rank's entries: an array of keys and one of values, neither of which can be written to.
+        """Return this rank's entries, as read-only arrays of keys and of values. Not collective.
 
-        Not collective. They are the entries as they are now: a map moves them as it grows, so that later changes do not
-        show.
+        The arrays have the entries of the present. The map moves its entries as it grows, so they do not show later
+        changes.
 
         Examples
         --------
@@ -446,14 +449,14 @@ class DistributedMap(Owner):
 
     @collective
     def global_view(self) -> tuple[Array, Array]:
-        """Return a copy of all ranks' entries on every rank: an array of keys and one of values. Collective.
+        """Return a copy of all entries on every rank, as an array of keys and an array of values. Collective.
 
-        The entries are in rank order, and those of each rank as ``to_numpy`` gives them.
+        The entries are in rank order, and those of each rank in the order of ``to_numpy``.
 
         Raises
         ------
         MemoryError
-            If a rank has no room for all entries. On every rank.
+            If a rank has no memory for all entries. On every rank.
         """
         self._check_open()
         return self._entries(1)
@@ -464,11 +467,11 @@ class DistributedMap(Owner):
         return raw[64 : 64 + n * self._keys.dtype.itemsize].view(self._keys.dtype), raw[start:].view(self._dtype)
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the keys on this rank, NumPy scalars, as they are now. Not collective."""
+        """Iterate over the keys that are on this rank now, as NumPy scalars. Not collective."""
         return iter(self._entries(0)[0])
 
     def items(self) -> Iterator[tuple[Any, Any]]:
-        """Iterate over the keys on this rank with their values, NumPy scalars, as they are now. Not collective."""
+        """Iterate over the keys that are on this rank now, with their values, as NumPy scalars. Not collective."""
         return zip(*self._entries(0))
 
 
