@@ -357,7 +357,7 @@ class Future:
         return self._end(CANCELLED)
 
     def to_concurrent(self) -> Any:
-        """Return a concurrent.futures.Future that completes as this one does. Cancelling it tries to cancel this one."""
+        """Return a concurrent.futures.Future that completes as this one does. Cancelling it tries to cancel this."""
         return concurrent_of(self)
 
     def __await__(self) -> Generator[Any, None, Any]:
