@@ -26,7 +26,7 @@ def set_num_threads(n: int) -> None:
     InvalidArgumentError
         If n is less than 1.
     InvalidTypeError
-        If n is no integer.
+        If n is not an integer.
 
     Notes
     -----
@@ -55,7 +55,7 @@ def get_num_threads() -> int:
     Raises
     ------
     InvalidArgumentError
-        If DTL_NUM_THREADS is no number of threads.
+        If DTL_NUM_THREADS is not a number of threads.
     """
     if _chosen is None:
         _choose(_from_environment() or library.suggested_threads())

@@ -1,4 +1,4 @@
-"""Containers put together to one, and one taken apart: joins along a dimension, stacks and splits."""
+"""Join containers, and split them."""
 
 from __future__ import annotations
 
@@ -51,30 +51,31 @@ def concat(arrays: Sequence[DistributedTensor], axis: int = ...) -> DistributedT
 def concat(arrays: Any, axis: int | None = ...) -> Any: ...
 @algorithm
 def concat(arrays: Any, axis: int | None = 0) -> Any:
-    """Return the elements of containers one after the other along a dimension. Collective.
+    """Concatenate containers along a dimension. Collective.
 
     Parameters
     ----------
     arrays
-        A list or tuple of containers, the same on every rank, whose shapes differ along the dimension alone. Some may
-        be arrays that are the same on every rank.
+        A list or tuple of containers, the same on every rank, whose shapes differ only in the dimension axis. Some of
+        them may be arrays that are the same on every rank.
     axis
-        The dimension; None joins their elements in C order.
+        The dimension; None concatenates the elements in C order.
 
     Returns
     -------
     container
-        Where the dimension is not divided and all are divided alike, as they are, and nothing is communicated. Else
-        by the policy of the first, or by blocks in place of local sizes and grids. Of the dtype that NumPy gives.
+        A container of NumPy's result dtype. If the dimension is not divided and all have the same partition, it has
+        this partition, and nothing is communicated. Otherwise, it has the partition policy of the first one, or blocks
+        if that has local sizes or a grid.
 
     Raises
     ------
     InvalidTypeError
-        If something is neither a container nor an array, or nothing is a container. On every rank.
+        If an argument is neither a container nor an array, or if none is a container. On every rank.
     InvalidArgumentError, BoundsError
-        If there is none, the shapes do not fit, or there is no such dimension. On every rank.
+        If the list is empty, if the shapes do not match, or if there is no such dimension. On every rank.
     CollectiveMismatchError
-        If ranks pass different containers or arguments.
+        If the ranks pass different containers or arguments.
 
     Examples
     --------
@@ -140,26 +141,26 @@ def stack(arrays: Sequence[OwningContainer], axis: int = ...) -> DistributedTens
 def stack(arrays: Any, axis: int = ...) -> Any: ...
 @algorithm
 def stack(arrays: Any, axis: int = 0) -> Any:
-    """Return containers of one shape one after the other along a new dimension. Collective.
+    """Join containers of one shape along a new dimension. Collective.
 
     Parameters
     ----------
     arrays
-        A list or tuple of containers of one shape, the same on every rank.
+        A list or tuple of containers of the same shape, the same on every rank.
     axis
-        Where in the result the new dimension is.
+        The index of the new dimension in the result.
 
     Returns
     -------
     DistributedTensor
-        Where all are divided alike, along the dimensions that they are divided along, and nothing is communicated; of
-        a partition other than blocks only where dimension 0 stays. Else by blocks of dimension 0. Of the dtype that
-        NumPy gives.
+        A tensor of NumPy's result dtype. If all containers have the same partition, it is divided along the same
+        dimensions as they are, and nothing is communicated; for partitions other than blocks, only if dimension 0 stays
+        the first. Otherwise, it is divided by blocks of dimension 0.
 
     Raises
     ------
     InvalidTypeError, InvalidArgumentError, BoundsError, CollectiveMismatchError
-        As of :func:`concat`.
+        As for :func:`concat`.
 
     Examples
     --------
@@ -201,9 +202,9 @@ def stack(arrays: Any, axis: int = 0) -> Any:
 
 @algorithm
 def unstack(a: Any, axis: int = 0) -> tuple[Any, ...]:
-    """Return a container for each index of a dimension, which they do not have. Collective.
+    """Return a tuple with a container for each index of a dimension, without that dimension. Collective.
 
-    Of one dimension, they are NumPy scalars. Each is divided as what a subscript makes.
+    Each is divided as the result of a subscript. If a has one dimension, the tuple has NumPy scalars.
 
     Examples
     --------
@@ -228,26 +229,26 @@ def split(a: Owned, indices_or_sections: Any, axis: int = ...) -> list[Owned]: .
 def split(a: Any, indices_or_sections: Any, axis: int = ...) -> list[Any]: ...
 @algorithm
 def split(a: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Return consecutive parts of a container along a dimension, as ``np.split`` does. Collective.
+    """Split a container into consecutive parts along a dimension, as ``np.split`` does. Collective.
 
     Parameters
     ----------
     a
         A container, the same on every rank.
     indices_or_sections
-        How many parts of equal extents; or the indices at which the next part begins.
+        The number of parts, of equal extent; or the indices at which the next part begins.
     axis
         The dimension.
 
     Returns
     -------
     list of containers
-        Each divided as what a subscript makes.
+        The parts, each divided as the result of a subscript.
 
     Raises
     ------
     InvalidArgumentError
-        If the parts would not be equal. On every rank.
+        If the parts would not have the same extent. On every rank.
     BoundsError
         If there is no such dimension. On every rank.
 
@@ -273,7 +274,7 @@ def array_split(a: Owned, indices_or_sections: Any, axis: int = ...) -> list[Own
 def array_split(a: Any, indices_or_sections: Any, axis: int = ...) -> list[Any]: ...
 @algorithm
 def array_split(a: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Return consecutive parts of a container, the first longer by one if need be. Collective. As :func:`split`."""
+    """Split a container into parts; the first parts are longer by one if necessary. Collective. As :func:`split`."""
     check_container("a", a)
     dim = dimension(axis, a.ndim)
     extent = a.shape[dim]

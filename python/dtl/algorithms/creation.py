@@ -1,4 +1,4 @@
-"""Containers of known elements, as NumPy makes arrays: each rank writes its own part."""
+"""Make containers with known elements, as NumPy makes arrays. Each rank writes its own part."""
 
 from __future__ import annotations
 
@@ -47,26 +47,27 @@ def zeros(
     execution: ExecutionLike = Execution.SEQ,
     like: Any = None,
 ) -> Any:
-    """Return a container of zeros: a vector, or of several dimensions a tensor. Collective.
+    """Return a container of zeros: a vector if it has one dimension, otherwise a tensor. Collective.
 
     Parameters
     ----------
     ctx
-        The ranks. They all pass the same arguments, or all raise.
+        The context. All ranks pass the same arguments.
     shape
-        The extent of the whole along each dimension, at least one; an integer stands for one dimension.
+        The extent of the whole container along each dimension, of which there is at least one. An integer makes one
+        dimension.
     dtype
-        The element type, as of a :class:`DistributedVector`.
+        The type of the elements, as for a :class:`DistributedVector`.
     partition, block_size, grid, placement, execution
-        As of a :class:`DistributedTensor`.
+        As for a :class:`DistributedTensor`.
     like
-        A container whose partition policy, block size, placement and execution policy are taken in place of these;
-        local sizes and a grid only where the shape is the same.
+        A container from which to take the partition policy, block size, placement and execution policy, instead of
+        passing them. Its local sizes and grid are taken only if the shape is the same.
 
     Raises
     ------
     InvalidTypeError, InvalidArgumentError, OverflowError, CollectiveMismatchError, MemoryError
-        As of a :class:`DistributedTensor`. On every rank.
+        As for a :class:`DistributedTensor`. On every rank.
 
     Examples
     --------
@@ -123,7 +124,7 @@ def empty(
     execution: ExecutionLike = Execution.SEQ,
     like: Any = None,
 ) -> Any:
-    """Return a container to be written to: of zeros, whose memory is not touched. Collective. Else as :func:`zeros`."""
+    """Return a container to write to. Its memory is zero, and not touched. Collective. Otherwise as :func:`zeros`."""
     return _made(ctx, shape, dtype, (partition, block_size, grid), placement, execution, like)
 
 
@@ -151,23 +152,23 @@ def full(
     execution: ExecutionLike = Execution.SEQ,
     like: Any = None,
 ) -> Any:
-    """Return a container of one value. Collective.
+    """Return a container whose elements have the same value. Collective.
 
     Parameters
     ----------
     fill_value
         A number, the same on every rank.
     dtype
-        The element type; None is that which NumPy gives the number.
+        The dtype; None is the one that NumPy gives the number.
     ctx, shape, partition, block_size, grid, placement, execution, like
-        As of :func:`zeros`.
+        As for :func:`zeros`.
 
     Raises
     ------
     InvalidArgumentError, OverflowError
-        If the element type does not hold the number. On every rank. Others as of :func:`zeros`.
+        If the dtype cannot hold the number. On every rank. Others as for :func:`zeros`.
     CollectiveMismatchError
-        If ranks pass different numbers.
+        If the ranks pass different numbers.
 
     Examples
     --------
@@ -200,23 +201,23 @@ def arange(
     execution: ExecutionLike = Execution.SEQ,
     like: Any = None,
 ) -> DistributedVector:
-    """Return a vector of start, start + step, ... before stop, as ``np.arange`` does. Collective.
+    """Return a vector of start, start + step, ... up to but without stop, as ``np.arange`` does. Collective.
 
     Parameters
     ----------
     start, stop, step
-        Numbers, the same on every rank; one alone is stop, and start is 0.
+        Numbers, the same on every rank. A single number is stop, and start is then 0.
     dtype
-        The element type; None is that which NumPy gives.
+        The dtype; None is NumPy's choice.
     ctx, partition, block_size, placement, execution, like
-        As of :func:`zeros`.
+        As for :func:`zeros`.
 
     Raises
     ------
     InvalidTypeError, InvalidArgumentError
-        If start, stop or step is no number, or step is 0. On every rank. Others as of :func:`zeros`.
+        If start, stop or step is not a number, or step is 0. On every rank. Others as for :func:`zeros`.
     CollectiveMismatchError
-        If ranks pass different numbers.
+        If the ranks pass different numbers.
 
     Examples
     --------
@@ -274,20 +275,20 @@ def linspace(
     start, stop
         Numbers, the same on every rank.
     num
-        How many.
+        The number of elements.
     endpoint
-        Whether stop is the last; else it is the first that is left out.
+        Whether stop is the last element. If not, the numbers end one step before it.
     dtype
-        The element type; None is float64, or complex128 of complex numbers.
+        The dtype; None is float64, or complex128 if a number is complex.
     ctx, partition, block_size, placement, execution, like
-        As of :func:`zeros`.
+        As for :func:`zeros`.
 
     Raises
     ------
     InvalidTypeError, InvalidArgumentError
-        If start, stop or num is no number, or num is negative. On every rank. Others as of :func:`zeros`.
+        If start, stop or num is not a number, or num is negative. On every rank. Others as for :func:`zeros`.
     CollectiveMismatchError
-        If ranks pass different numbers.
+        If the ranks pass different numbers.
 
     Examples
     --------
@@ -335,16 +336,16 @@ def eye(
     execution: ExecutionLike = Execution.SEQ,
     like: Any = None,
 ) -> DistributedTensor:
-    """Return a tensor of N rows and M columns with ones on a diagonal. Collective.
+    """Return a tensor of N rows and M columns with ones on a diagonal, and zeros elsewhere. Collective.
 
     Parameters
     ----------
     N, M
-        The numbers of rows and columns; M is N where it is None.
+        The numbers of rows and columns. If M is None, it is N.
     k
-        Which diagonal: above the main one, or below it where k is negative.
+        The diagonal: 0 is the main one, positive numbers are above it, negative ones below.
     ctx, dtype, partition, block_size, grid, placement, execution, like
-        As of :func:`zeros`.
+        As for :func:`zeros`. The errors are also those of :func:`zeros`.
 
     Examples
     --------
@@ -390,26 +391,29 @@ def asarray(
     execution: ExecutionLike = Execution.SEQ,
     like: Any = None,
 ) -> Any:
-    """Return a container of an array that every rank has whole, each rank writing its own part. Collective.
+    """Return a container with the elements of an array that every rank has whole. Collective.
+
+    Each rank copies its own part. The ranks compare fingerprints of their arrays, and send no elements.
 
     Parameters
     ----------
     obj
-        An array or nested lists of numbers, of at least one dimension and the same on every rank; or a container, which
-        is returned as it is, or as a copy where dtype or copy asks for one.
+        An array or nested lists of numbers, with at least one dimension, the same on every rank. Or a container, which
+        is returned itself, or as a copy if dtype or copy requires one.
     dtype
-        The element type; None is that of the array.
+        The dtype; None is that of the array.
     copy
-        True: a container is copied, too. False: nothing may be, and so obj must be a container of that dtype.
+        True copies containers too. False never copies, so obj must be a container of that dtype.
     ctx, partition, block_size, grid, placement, execution, like
-        As of :func:`zeros`, for what is no container.
+        As for :func:`zeros`, if obj is not a container.
 
     Raises
     ------
     InvalidTypeError, InvalidArgumentError
-        If obj has a dtype that is not held, or no dimension; or if copy is False and a copy is needed. On every rank.
+        If containers cannot hold the dtype of obj, if it has no dimension, or if copy is False and a copy is needed. On
+        every rank.
     CollectiveMismatchError
-        If the ranks' arrays differ.
+        If the arrays of the ranks differ.
 
     Examples
     --------
@@ -451,7 +455,7 @@ def from_numpy(
     placement: PlacementLike = Placement.HOST,
     execution: ExecutionLike = Execution.SEQ,
 ) -> DistributedTensor:
-    """Divide one rank's array among all. Collective. As :meth:`DistributedTensor.from_numpy`, of which the result is.
+    """Divide an array of one rank among all ranks. Collective. As :meth:`DistributedTensor.from_numpy`.
 
     Examples
     --------
@@ -477,21 +481,21 @@ def zeros_like(a: Owned, dtype: Any = ...) -> Owned: ...
 @overload
 def zeros_like(a: Any, dtype: Any = ...) -> Any: ...
 def zeros_like(a: Any, dtype: Any = None) -> Any:
-    """Return a container of zeros that is laid out as another. Not collective.
+    """Return a container of zeros with the shape and partition of another. Not collective.
 
     Parameters
     ----------
     a
         A container.
     dtype
-        The element type; None is that of a.
+        The dtype; None is that of a.
 
     Raises
     ------
     InvalidTypeError
-        If a is no container.
+        If a is not a container.
     InvalidArgumentError
-        If dtype is none that containers hold.
+        If containers cannot hold dtype.
 
     Examples
     --------
@@ -513,7 +517,7 @@ def empty_like(a: Owned, dtype: Any = ...) -> Owned: ...
 @overload
 def empty_like(a: Any, dtype: Any = ...) -> Any: ...
 def empty_like(a: Any, dtype: Any = None) -> Any:
-    """Return a container to be written to that is laid out as another. Not collective. As :func:`zeros_like`."""
+    """Return a container to write to, of the shape and partition of another. Not collective. As :func:`zeros_like`."""
     return zeros_like(a, dtype)
 
 
@@ -522,7 +526,7 @@ def ones_like(a: Owned, dtype: Any = ...) -> Owned: ...
 @overload
 def ones_like(a: Any, dtype: Any = ...) -> Any: ...
 def ones_like(a: Any, dtype: Any = None) -> Any:
-    """Return a container of ones that is laid out as another. Not collective. Else as :func:`zeros_like`."""
+    """Return a container of ones, of the shape and partition of another. Not collective. As :func:`zeros_like`."""
     return full_like(a, 1, dtype)
 
 
@@ -531,12 +535,12 @@ def full_like(a: Owned, fill_value: Any, dtype: Any = ...) -> Owned: ...
 @overload
 def full_like(a: Any, fill_value: Any, dtype: Any = ...) -> Any: ...
 def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
-    """Return a container of one value that is laid out as another. Not collective. Else as :func:`zeros_like`.
+    """Return a container of one value, of the shape and partition of another. Not collective. As :func:`zeros_like`.
 
     Raises
     ------
     InvalidArgumentError, OverflowError
-        If the element type does not hold the value.
+        If the dtype cannot hold the value.
     """
     made = zeros_like(a, dtype)
     made._fill_part(filling(fill_value, made.dtype))
@@ -548,19 +552,19 @@ def tril(a: DistributedTensor, k: int = ...) -> DistributedTensor: ...
 @overload
 def tril(a: Any, k: int = ...) -> Any: ...
 def tril(a: Any, k: int = 0) -> Any:
-    """Return a copy with zeros above a diagonal of the last two dimensions. Not collective; laid out as a.
+    """Return a copy with zeros above a diagonal of the last two dimensions. Not collective.
 
     Parameters
     ----------
     a
-        A container of at least two dimensions.
+        A container with at least two dimensions. The copy has its partition.
     k
-        Which diagonal: above the main one, or below it where k is negative.
+        The diagonal: 0 is the main one, positive numbers are above it, negative ones below.
 
     Raises
     ------
     InvalidTypeError
-        If a is no container, or k no integer.
+        If a is not a container, or k is not an integer.
     InvalidArgumentError
         If a has one dimension.
 
@@ -580,7 +584,7 @@ def triu(a: DistributedTensor, k: int = ...) -> DistributedTensor: ...
 @overload
 def triu(a: Any, k: int = ...) -> Any: ...
 def triu(a: Any, k: int = 0) -> Any:
-    """Return a copy with zeros below a diagonal of the last two dimensions. Not collective. Else as :func:`tril`."""
+    """Return a copy with zeros below a diagonal of the last two dimensions. Not collective. As :func:`tril`."""
     return _triangle("triu", a, k, False)
 
 

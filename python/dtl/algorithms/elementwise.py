@@ -1,4 +1,4 @@
-"""NumPy's functions of single elements that are no ufuncs: each rank computes its own part."""
+"""NumPy's functions of single elements that are not ufuncs. Each rank computes its own part."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ def where(condition: Any, x: Any = ..., y: Any = ...) -> Any: ...
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Return elements of x where a condition is true, and of y elsewhere.
 
-    Collective where operands are divided differently; with the condition alone, it is :func:`nonzero`.
+    Collective if the operands have different partitions. With the condition alone, it is :func:`nonzero`.
 
     Parameters
     ----------
     condition, x, y
-        Containers, numbers, and NumPy arrays that are the same on every rank, which spread against each other. One at
-        least is a container.
+        Containers, numbers, or NumPy arrays that are the same on every rank. They are broadcast. At least one is a
+        container.
 
     Returns
     -------
     container
-        Divided as what operators make of the operands.
+        The elements, divided as the result of an operator on the operands.
 
     Raises
     ------
     InvalidTypeError, InvalidArgumentError
-        If an operand is none, shapes do not spread, or x is given without y.
+        If an operand is of another type, if the shapes cannot be broadcast, or if x is given without y.
 
     Examples
     --------
@@ -84,16 +84,17 @@ def clip(a: Owned, a_min: Any = ..., a_max: Any = ..., out: Any = ..., *, min: A
 @overload
 def clip(a: Any, a_min: Any = ..., a_max: Any = ..., out: Any = ..., *, min: Any = ..., max: Any = ...) -> Any: ...
 def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None) -> Any:
-    """Return elements that are at least one bound and at most another. Collective where operands have to move.
+    """Return the elements limited to an interval. Collective if operands have to move.
 
     Parameters
     ----------
     a
         A container.
     a_min, a_max
-        The bounds: numbers, or what spreads against a; None for no bound. ``min`` and ``max`` are other names of them.
+        The smallest and the largest value: numbers, or containers or arrays that broadcast to a; None for no limit.
+        ``min`` and ``max`` are other names for them.
     out
-        A container that the result is written to.
+        A container that receives the result.
 
     Examples
     --------
@@ -121,7 +122,7 @@ def round(a: Owned, decimals: int = ...) -> Owned: ...
 @overload
 def round(a: Any, decimals: int = ...) -> Any: ...
 def round(a: Any, decimals: int = 0) -> Any:
-    """Return elements rounded to a number of decimals, to even digits, as ``np.round`` does. Not collective.
+    """Return the elements rounded to a number of decimals, halves to even, as ``np.round`` does. Not collective.
 
     Examples
     --------
@@ -141,13 +142,13 @@ def isclose(a: Owned, b: Any, rtol: float = ..., atol: float = ..., equal_nan: b
 @overload
 def isclose(a: Any, b: Any, rtol: float = ..., atol: float = ..., equal_nan: bool = ...) -> Any: ...
 def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
-    """Return which elements are equal within tolerances. Collective where operands have to move."""
+    """Return which elements are equal within tolerances. Collective if operands have to move."""
     return elementwise("np.isclose", lambda x, y: np.isclose(x, y, rtol, atol, equal_nan), (a, b))
 
 
 @algorithm
 def allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
-    """Say whether all elements are equal within tolerances. Collective."""
+    """Return whether all elements are equal within tolerances, as ``np.allclose`` does. Collective."""
     a, b = together(a, b)
     if not isinstance(b, DistributedContainer):
         check_container("a", a)
@@ -156,7 +157,7 @@ def allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan
 
 @algorithm
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
-    """Say whether two have the same shape and elements. Collective."""
+    """Return whether two containers have the same shape and elements. Collective."""
     if not isinstance(a1, DistributedContainer):
         a1, a2 = a2, a1
     check_container("a1", a1)
@@ -177,26 +178,27 @@ def diff(a: Owned, n: int = ..., axis: int = ...) -> Owned: ...
 def diff(a: Any, n: int = ..., axis: int = ...) -> Any: ...
 @algorithm
 def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
-    """Return the differences of neighbours along a dimension, n times. Collective.
+    """Return the differences between neighbours along a dimension, applied n times. Collective.
 
     Parameters
     ----------
     a
         A container, the same on every rank.
     n
-        How often.
+        How many times to take differences.
     axis
         The dimension.
 
     Returns
     -------
     container
-        Shorter by n along the dimension; divided as what a subscript makes. Of bool, whether neighbours differ.
+        The differences, shorter by n along the dimension, and divided as the result of a subscript. For bool, whether
+        neighbours differ.
 
     Raises
     ------
     InvalidTypeError, InvalidArgumentError, BoundsError
-        If a is no container, n negative or no integer, or there is no such dimension. On every rank.
+        If a is not a container, if n is negative or not an integer, or if there is no such dimension. On every rank.
 
     Examples
     --------
@@ -220,7 +222,7 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
 
 @algorithm
 def nonzero(a: Any) -> tuple[Any, ...]:
-    """Return the indices of the elements that are not zero: a vector for each dimension. Collective.
+    """Return the indices of the elements that are not zero, as a vector for each dimension. Collective.
 
     Parameters
     ----------
@@ -230,15 +232,15 @@ def nonzero(a: Any) -> tuple[Any, ...]:
     Returns
     -------
     tuple of DistributedVector
-        Of int64, in C order. Of a container that is divided into ranges of dimension 0, each rank has the indices of
-        its own elements, and nothing is communicated but their numbers; else they are sorted.
+        int64 indices, in C order. If each rank's part of the container is a range of dimension 0, each rank gets the
+        indices of its own elements, and only their numbers are communicated. Otherwise the indices are sorted.
 
     Raises
     ------
     InvalidTypeError
-        If a is no container. On every rank.
+        If a is not a container. On every rank.
     CollectiveMismatchError
-        If ranks pass different containers.
+        If the ranks pass different containers.
 
     Examples
     --------
@@ -259,7 +261,7 @@ def nonzero(a: Any) -> tuple[Any, ...]:
 
 @algorithm
 def flatnonzero(a: Any) -> DistributedVector:
-    """Return the indices in C order of the elements that are not zero. Collective."""
+    """Return the indices in C order of the elements that are not zero, as a vector. Collective."""
     check_container("a", a)
     a._check_open()
     ctx = a.context
@@ -276,7 +278,7 @@ def flatnonzero(a: Any) -> DistributedVector:
 
 @algorithm
 def argwhere(a: Any) -> DistributedTensor:
-    """Return the indices of the elements that are not zero, a row each. Collective."""
+    """Return the indices of the elements that are not zero, one row for each. Collective."""
     rows: DistributedTensor = stack(nonzero(a), axis=1)
     return rows
 
@@ -289,7 +291,7 @@ def count_nonzero(a: DistributedTensor, axis: int, *, keepdims: bool = ...) -> M
 def count_nonzero(a: Any, axis: Any = ..., *, keepdims: bool = ...) -> Any: ...
 @algorithm
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    """Return how many elements are not zero. Collective; as ``sum`` of ``a != 0``."""
+    """Return how many elements are not zero. Collective. Otherwise as :func:`sum` of ``a != 0``."""
     check_container("a", a)
     total = (a != 0).sum(axis, keepdims=keepdims)
     return int(total) if np.ndim(total) == 0 else total
@@ -301,28 +303,29 @@ def isin(element: Owned, test_elements: Any, *, assume_unique: bool = ..., inver
 def isin(element: Any, test_elements: Any, *, assume_unique: bool = ..., invert: bool = ...) -> Any: ...
 @algorithm
 def isin(element: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
-    """Return which elements are among others. Collective if those are in a container, which every rank gets whole.
+    """Return which elements of a container are among others. Collective if the others are in a container.
 
     Parameters
     ----------
     element
-        A container, whose elements are looked up.
+        The container whose elements are looked up.
     test_elements
-        A container, or an array or list that is the same on every rank.
+        The elements to look for: an array or list that is the same on every rank; or a container, which is collected on
+        every rank.
     assume_unique
-        Ignored: it is as fast without.
+        Ignored: the call is as fast without it.
     invert
-        Whether to say which are not.
+        Return which elements are not among the others.
 
     Returns
     -------
     container
-        Of bool, laid out as element.
+        A container of bool, with the shape and partition of element.
 
     Raises
     ------
     InvalidTypeError
-        If element is no container. On every rank.
+        If element is not a container. On every rank.
 
     Examples
     --------

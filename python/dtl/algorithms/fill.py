@@ -1,4 +1,4 @@
-"""Algorithms that give elements a value of their own: fill, replace, iota and generate."""
+"""Algorithms that set elements: fill, replace, iota and generate."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from .user_functions import apply, check_function, evaluate_predicate, user_code
 @algorithm
 @computed_on_devices
 def fill(c: DistributedContainer, value: Any) -> None:
-    """Give every element a value. Collective.
+    """Set every element to a value. Collective.
 
     Parameters
     ----------
     c
         A container, the same on every rank.
     value
-        A number that the element type holds, the same on every rank.
+        A number that the dtype can hold, the same on every rank.
 
     Raises
     ------
     InvalidArgumentError, OverflowError
-        If the element type does not hold the value. On every rank, and nothing is written.
+        If the dtype cannot hold the value. On every rank; nothing is written.
     CollectiveMismatchError
-        If ranks pass different containers or values.
+        If the ranks pass different containers or values.
 
     Examples
     --------
@@ -52,23 +52,23 @@ def fill(c: DistributedContainer, value: Any) -> None:
 @algorithm
 @writes("c")
 def replace(c: DistributedContainer, old: Any, new: Any) -> None:
-    """Give the elements that equal a value another one. Collective.
+    """Set the elements that equal a value to another value. Collective.
 
     Parameters
     ----------
     c
         A container, the same on every rank.
     old
-        A number; what equals it is as for ``find``.
+        A number, compared with the elements as in ``find``.
     new
-        A number that the element type holds.
+        A number that the dtype can hold.
 
     Raises
     ------
     InvalidArgumentError, OverflowError
-        If old is no number, or the element type does not hold new. On every rank, and nothing is written.
+        If old is not a number, or if the dtype cannot hold new. On every rank; nothing is written.
     CollectiveMismatchError
-        If ranks pass different containers or values.
+        If the ranks pass different containers or values.
     """
     check_container("c", c)
     c._check_open()
@@ -82,21 +82,21 @@ def replace(c: DistributedContainer, old: Any, new: Any) -> None:
 @algorithm
 @writes("c")
 def replace_if(c: DistributedContainer, f: Callable[..., Any], new: Any, *, elementwise: bool = False) -> None:
-    """Give the elements that a predicate holds for another value. Collective.
+    """Set the elements for which a predicate is true to a value. Collective.
 
     Parameters
     ----------
     c
         A container, the same on every rank.
     f, elementwise
-        As of ``find_if``.
+        As for ``find_if``.
     new
-        A number that the element type holds, the same on every rank.
+        A number that the dtype can hold, the same on every rank.
 
     Raises
     ------
     InvalidArgumentError, OverflowError, CommunicationError
-        As of ``fill`` and ``find_if``. On every rank, and nothing is written.
+        As for ``fill`` and ``find_if``. On every rank; nothing is written.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def replace_if(c: DistributedContainer, f: Callable[..., Any], new: Any, *, elem
 @algorithm
 @writes("c")
 def iota(c: DistributedContainer, start: Any = 0, step: Any = 1) -> None:
-    """Give each element the value start + step * its global index, in C order. Collective.
+    """Set each element to ``start + step * i``, where i is its global index in C order. Collective.
 
     Parameters
     ----------
@@ -132,9 +132,9 @@ def iota(c: DistributedContainer, start: Any = 0, step: Any = 1) -> None:
     Raises
     ------
     InvalidArgumentError, OverflowError
-        If the element type does not hold start, step or the last value. On every rank, and nothing is written.
+        If the dtype cannot hold start, step or the last value. On every rank; nothing is written.
     CollectiveMismatchError
-        If ranks pass different containers or numbers.
+        If the ranks pass different containers or numbers.
 
     Examples
     --------
@@ -158,22 +158,22 @@ def iota(c: DistributedContainer, start: Any = 0, step: Any = 1) -> None:
 @algorithm
 @writes("c")
 def generate(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> None:
-    """Give each element the value that a function has for its global index. Collective.
+    """Set each element to a function of its global index. Collective.
 
     Parameters
     ----------
     c
         A container, the same on every rank.
     f
-        A function of an array of int64, the global indices of a rank's elements in C order, in the shape of the local
-        view, that returns an array of that shape. It is called at most once on each rank.
+        A function of an int64 array: the global indices in C order of a rank's elements, in the shape of the local
+        view. It returns an array of that shape. It is called at most once on each rank.
     elementwise
-        True if f is a function of one index, which is then called for each.
+        True if f is a function of one index. It is then called for each.
 
     Raises
     ------
     InvalidTypeError, InvalidArgumentError, CommunicationError
-        As of ``transform``. Nothing is written.
+        As for ``transform``. Nothing is written.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Counts of a container's elements: by bins, and by number."""
+"""Count elements of a container: in bins, or by their values."""
 
 from __future__ import annotations
 
@@ -23,38 +23,40 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 def histogram(
     a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
 ) -> tuple[Array, Array]:
-    """Return how many elements of a container lie in each bin, and the bins' edges. Collective.
+    """Return how many elements of a container are in each bin, and the edges of the bins. Collective.
 
     Parameters
     ----------
     a
         A container of a dtype with an order, divided in any way.
     bins
-        The number of bins, equally wide; or their edges, which ascend. The same on every rank.
+        The number of bins, which have equal widths; or their edges in ascending order. The same on every rank.
     range
-        The least and the greatest element that are counted, where bins is a number; None is those of the container. The
-        same on every rank.
+        If bins is a number, the smallest and the largest element to count. None takes those of the container. The same
+        on every rank.
     density
-        Whether the counts become a probability density: their integral over the bins is 1.
+        Return a probability density instead of counts: its integral over the bins is 1.
     weights
-        A container of real numbers that is divided as a is: what each element counts for.
+        A container of real numbers with the partition of a: each element counts as much as its weight.
 
     Returns
     -------
     counts : ndarray
-        int64; of the weights' dtype where there are weights, and float64 with density. The same on every rank.
+        int64. With weights, it has their dtype; with density, it is float64. The same on every rank.
     edges : ndarray
-        The bins' edges, one more than there are bins. Bin i has the elements from edge i on that are less than edge
-        i + 1, and the last those that equal the last edge, too: each element is in the bin where NumPy counts it.
+        The edges of the bins, one more than there are bins. Bin i has the elements from edge i up to but without edge i
+        + 1; the last bin also has those that equal its last edge. Every element is in the bin in which NumPy counts it.
 
     Raises
     ------
     InvalidTypeError
-        If a or weights is no container, or complex; or bins is a name, which needs all elements in one place.
+        If a or weights is not a container, or is complex; or if bins is a name, which would need all elements in one
+        place.
     InvalidArgumentError
-        If the edges do not ascend, or there is no bin, or the range is not finite, or weights are divided otherwise.
+        If the edges do not ascend, if there are no bins, if the range is not finite, or if weights has another
+        partition.
     CollectiveMismatchError
-        If ranks pass different containers, edges or weights.
+        If the ranks pass different containers, edges or weights.
 
     Examples
     --------
@@ -149,32 +151,33 @@ def _weights(a: DistributedContainer, weights: Any) -> tuple[Any, Any]:
 @algorithm
 @computed_on_devices
 def bincount(a: Any, weights: Any = None, minlength: int = 0) -> Array:
-    """Return how often each number from 0 on occurs in a container. Collective.
+    """Return how often each of the numbers 0, 1, 2, … occurs in a container. Collective.
 
     Parameters
     ----------
     a
-        A container of one dimension, of integers that int64 holds, or bool; none is negative.
+        A one-dimensional container of bool, or of integers that int64 can hold, none of them negative.
     weights
-        A container of real numbers that is divided as a is: what each element counts for.
+        A container of real numbers with the partition of a: each element counts as much as its weight.
     minlength
-        The least length of the result; the same on every rank.
+        The smallest length of the result; the same on every rank.
 
     Returns
     -------
     ndarray
-        For each number from 0 to the greatest element, int64, or float64 with weights. The same on every rank.
+        The count of each number from 0 to the largest element, as int64; with weights, as float64. The same on every
+        rank.
 
     Raises
     ------
     InvalidTypeError
-        If a or weights is no container, or a holds no integers, or uint64.
+        If a or weights is not a container, or if a has uint64 or no integers.
     InvalidArgumentError
-        If an element is negative, or minlength, or weights are divided otherwise. On every rank.
+        If an element or minlength is negative, or if weights has another partition. On every rank.
     MemoryError
         If an element is 2²⁸ or more. On every rank.
     CollectiveMismatchError
-        If ranks pass different containers or arguments.
+        If the ranks pass different containers or arguments.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Other shapes and orders of a container's elements: transposes, flips and the like.
+"""Change the shape of containers, or the order of their elements.
 
-Where each rank has the elements of its part of the result already, it copies them and nothing is communicated but the
-agreement; else there is one exchange.
+If each rank already has the elements of its part of the result, it copies them, and the ranks only agree on the call.
+Otherwise there is one exchange.
 """
 
 from __future__ import annotations
@@ -61,30 +61,31 @@ def permute_dims(a: Owned, axes: Any = ...) -> Owned: ...
 def permute_dims(a: Any, axes: Any = ...) -> Any: ...
 @algorithm
 def permute_dims(a: Any, axes: Any = None) -> Any:
-    """Return the transpose: the dimensions in another order. Collective.
+    """Return a copy with the dimensions in another order: the transpose. Collective.
 
     Parameters
     ----------
     a
         A container, the same on every rank.
     axes
-        For each dimension of the result, that of a which it is; None reverses them.
+        For each dimension of the result, the dimension of a that it is; None reverses the dimensions.
 
     Returns
     -------
     container
-        With a copy of the elements. Of blocks of one dimension, each rank transposes its own, and nothing is
-        communicated: the transpose of what is divided by rows is divided by columns. Other partitions stay where
-        dimension 0 does. Else the elements are moved to blocks of dimension 0 first.
+        A container divided by blocks of one dimension remains divided along this dimension: each rank transposes its
+        own part, and nothing is communicated. So the transpose of a matrix divided by rows is divided by columns. Other
+        partitions remain if dimension 0 stays the first. Otherwise, the elements are moved to blocks of dimension 0
+        first.
 
     Raises
     ------
     InvalidTypeError
-        If a is no container.
+        If a is not a container.
     InvalidArgumentError, BoundsError
-        If axes are not each dimension once. On every rank.
+        If axes does not have each dimension once. On every rank.
     CollectiveMismatchError
-        If ranks pass different containers or arguments.
+        If the ranks pass different containers or arguments.
 
     Examples
     --------
@@ -137,7 +138,7 @@ def matrix_transpose(a: Owned) -> Owned: ...
 def matrix_transpose(a: Any) -> Any: ...
 @algorithm
 def matrix_transpose(a: Any) -> Any:
-    """Return the transpose of the last two dimensions. Collective. Else as :func:`permute_dims`."""
+    """Return a copy with the last two dimensions exchanged. Collective. Otherwise as :func:`permute_dims`."""
     check_container("a", a)
     if a.ndim < 2:
         raise InvalidArgumentError(f"a has shape {a.shape}; it must have 2 dimensions or more")
@@ -150,19 +151,19 @@ def moveaxis(a: Owned, source: Any, destination: Any) -> Owned: ...
 def moveaxis(a: Any, source: Any, destination: Any) -> Any: ...
 @algorithm
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
-    """Return a copy with some dimensions at other places. Collective.
+    """Return a copy with some dimensions moved. Collective.
 
     Parameters
     ----------
     a
         A container, the same on every rank.
     source, destination
-        Dimensions, one or several, and where they go; the others stay in their order.
+        One or several dimensions, and their new indices. The other dimensions keep their order.
 
     Returns
     -------
     container
-        As of :func:`permute_dims`, whose errors are also its own.
+        As for :func:`permute_dims`, which has the same errors.
 
     Examples
     --------
@@ -202,29 +203,30 @@ def reshape(a: Any, shape: SomeExtents) -> DistributedTensor: ...
 def reshape(a: Any, shape: Any) -> Any: ...
 @algorithm
 def reshape(a: Any, shape: Any) -> Any:
-    """Return a copy with the same elements, in C order, in another shape. Collective.
+    """Return a copy with the same elements, in C order, and another shape. Collective.
 
     Parameters
     ----------
     a
         A container, the same on every rank.
     shape
-        The extents, whose product is the number of elements; one may be -1, which stands for what is left.
+        The extents. Their product is the number of elements. One of them may be -1, and is then computed.
 
     Returns
     -------
     container
-        Where dimension 0 keeps its extent and alone is divided, divided as a is, and nothing is communicated. Else by
-        blocks of dimension 0: of a container of blocks of dimension 0, each rank sends only what it does not keep.
+        If dimension 0 keeps its extent, and no other dimension is divided, the result is divided as a is, and nothing
+        is communicated. Otherwise, it is divided by blocks of dimension 0; if a is too, each rank sends only the
+        elements that it does not keep.
 
     Raises
     ------
     InvalidTypeError
-        If a is no container, or an extent no integer.
+        If a is not a container, or an extent is not an integer.
     InvalidArgumentError
         If the shape has another number of elements, or no dimension. On every rank.
     CollectiveMismatchError
-        If ranks pass different containers or shapes.
+        If the ranks pass different containers or shapes.
 
     Examples
     --------
@@ -319,21 +321,21 @@ def flip(a: Any, axis: Any = None) -> Any:
     a
         A container, the same on every rank.
     axis
-        The dimension, or several, that is reversed; None for all.
+        The dimension, or a tuple of dimensions, to reverse; None for all.
 
     Returns
     -------
     container
-        Laid out as a. Nothing is communicated where none of the dimensions is divided.
+        A container with the partition of a. If none of the dimensions is divided, nothing is communicated.
 
     Raises
     ------
     InvalidTypeError
-        If a is no container.
+        If a is not a container.
     BoundsError
         If there is no such dimension. On every rank.
     CollectiveMismatchError
-        If ranks pass different containers or arguments.
+        If the ranks pass different containers or arguments.
 
     Examples
     --------
@@ -362,30 +364,30 @@ def roll(a: Owned, shift: Any, axis: Any = ...) -> Owned: ...
 def roll(a: Any, shift: Any, axis: Any = ...) -> Any: ...
 @algorithm
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
-    """Return a copy with the elements moved along dimensions, those from the end to the beginning. Collective.
+    """Return a copy with the elements shifted along dimensions, from the end to the beginning. Collective.
 
     Parameters
     ----------
     a
         A container, the same on every rank.
     shift
-        How far, to higher indices; of several dimensions one for each, or one for all.
+        How far to shift, towards higher indices: a number for all dimensions of axis, or one for each.
     axis
-        The dimension, or several; None for the elements in C order.
+        The dimension, or a tuple of dimensions; None shifts the elements in C order.
 
     Returns
     -------
     container
-        Laid out as a. Along dimensions that are not divided, nothing is communicated.
+        A container with the partition of a. If none of the dimensions is divided, nothing is communicated.
 
     Raises
     ------
     InvalidTypeError
-        If a is no container, or a shift no integer.
+        If a is not a container, or a shift is not an integer.
     BoundsError, InvalidArgumentError
-        If there is no such dimension, or there are not as many shifts. On every rank.
+        If there is no such dimension, or if there are not as many shifts as dimensions. On every rank.
     CollectiveMismatchError
-        If ranks pass different containers or arguments.
+        If the ranks pass different containers or arguments.
 
     Examples
     --------
@@ -450,17 +452,17 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     a
         A container, the same on every rank.
     axis
-        The dimension, or several, to take away; None for all of extent 1.
+        The dimension, or a tuple of dimensions, to remove; None for all of extent 1.
 
     Returns
     -------
     container or scalar
-        Divided as what a subscript makes; the element itself, if no dimension is left.
+        A container divided as the result of a subscript; or the element itself, if no dimension is left.
 
     Raises
     ------
     InvalidArgumentError
-        If an extent is not 1. On every rank.
+        If the extent of a dimension is not 1. On every rank.
     BoundsError
         If there is no such dimension. On every rank.
 
@@ -541,11 +543,11 @@ def broadcast_to(a: Any, shape: Any) -> Any:
     Raises
     ------
     InvalidTypeError
-        If a is no container, or an extent no integer.
+        If a is not a container, or an extent no integer.
     InvalidArgumentError
         If a does not spread to the shape. On every rank.
     CollectiveMismatchError
-        If ranks pass different containers or shapes.
+        If the ranks pass different containers or shapes.
 
     Examples
     --------
@@ -581,7 +583,7 @@ def meshgrid(*vectors: Any, indexing: str = "xy", sparse: bool = False) -> list[
     Raises
     ------
     InvalidTypeError, InvalidArgumentError
-        If something is no container of one dimension, or there is no such indexing. On every rank.
+        If an argument is not a container of one dimension, or there is no such indexing. On every rank.
 
     Examples
     --------

@@ -34,7 +34,7 @@ def nansum(a: Any, axis: Any = ..., dtype: Any = ..., *, keepdims: bool = ...) -
 def nansum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
     """Return the sum of the elements that are not NaN. Collective.
 
-    Parameters, result and errors are those of :func:`dtl.sum`. Where all are NaN, the sum is 0.
+    Parameters, result and errors are those of :func:`dtl.sum`. If all elements are NaN, the sum is 0.
 
     Examples
     --------
@@ -158,7 +158,8 @@ def _numbers(a: Any, fill: int) -> Any:
 def nanquantile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
     """Return exact quantiles of the elements that are not NaN. Collective.
 
-    Parameters, result and errors are those of :func:`dtl.quantile`. Where all are NaN, NaN with a RuntimeWarning.
+    Parameters, result and errors are those of :func:`dtl.quantile`. If all elements are NaN, the result is NaN, with a
+    RuntimeWarning.
 
     Examples
     --------
@@ -190,14 +191,14 @@ def nanquantile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", kee
 
 @algorithm
 def nanpercentile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
-    """Return exact percentiles of the elements that are not NaN. Collective. Else as :func:`nanquantile`."""
+    """Return exact percentiles of the elements that are not NaN. Collective. Otherwise as :func:`nanquantile`."""
     wanted = fitting("q", q, np.dtype(np.float64)).reshape(np.shape(q))
     return nanquantile(a, wanted / 100, axis, method=method, keepdims=keepdims)
 
 
 @algorithm
 def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    """Return the median of the elements that are not NaN. Collective. Else as :func:`nanquantile`."""
+    """Return the median of the elements that are not NaN. Collective. Otherwise as :func:`nanquantile`."""
     return nanquantile(a, 0.5, axis, keepdims=keepdims)
 
 

@@ -45,9 +45,9 @@ def reduce_container(c: DistributedContainer, op: Any) -> Any:
 
 
 def reduce_local(c: DistributedContainer, op: OpLike = SUM) -> Any:
-    """Combine the elements of this rank's part alone. Not collective.
+    """Combine the elements of this rank's part only. Not collective.
 
-    Parameters, result and errors are as of ``reduce(c, op)``, for the local part.
+    Parameters, result and errors are those of ``reduce(c, op)``, for the local part.
     """
     check_container("c", c)
     c._check_open()
@@ -60,38 +60,38 @@ def reduce_local(c: DistributedContainer, op: OpLike = SUM) -> Any:
 
 @algorithm
 def transform_reduce(src: Any, f: Callable[..., Any], op: OpLike = SUM, *, elementwise: bool = False) -> Any:
-    """Combine a function's values for the elements of one container, or of several. Collective.
+    """Apply a function to the elements of one or several containers, and combine its values. Collective.
 
-    Nothing is stored but each rank's values of its own part.
+    Each rank stores only the function's values for its own part.
 
     Parameters
     ----------
     src
-        A container, or a tuple of containers that are the function's arguments: of one shape, and divided alike.
+        A container; or a tuple of containers, which are the function's arguments, of the same shape and partition.
     f
-        A function of as many arrays as there are containers, called once on each rank with the local views, that
-        returns an array of their shape. It is not called where a rank has no elements.
+        A function of as many arrays as there are containers, which returns an array of their shape. It is called once
+        on each rank, with the local views, unless the rank has no elements.
     op
-        An operator of ``dtl.ops.Op`` but MINLOC and MAXLOC, or its name.
+        An operator other than MINLOC and MAXLOC, or its name; ``dtl.ops.Op`` lists them.
     elementwise
-        True if f is a function of one element of each, which is then called for each.
+        True if f is a function of one element of each container. It is then called for each.
 
     Returns
     -------
     scalar
-        On every rank; a NumPy scalar, of the type that NumPy's reduction of the values has. Where there are no
-        elements, what the operator leaves every number as it is with, as float64.
+        A NumPy scalar, the same on every rank, of the dtype of NumPy's reduction of the values. If there are no
+        elements, the identity of the operator, as float64.
 
     Raises
     ------
     InvalidTypeError, InvalidArgumentError
-        If something is no container, no function or no operator, if the values' type does not have the operator, or if
-        the containers are of different shapes or divided otherwise. Also if there are no elements and op is MIN, MAX
-        or works on bits.
+        If an argument is not a container, a function or an operator, if the operator is not defined for the values'
+        dtype, or if the containers differ in shape or partition. Also if there are no elements and op is MIN, MAX or
+        bitwise.
     CommunicationError
-        If f fails on another rank; the text has its traceback. On the rank itself, what f raised.
+        If f fails on another rank. The message has its traceback. The rank itself raises what f raised.
     CollectiveMismatchError
-        If ranks pass different containers or operators.
+        If the ranks pass different containers or operators.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def transform_reduce(src: Any, f: Callable[..., Any], op: OpLike = SUM, *, eleme
 def inner_product(a: DistributedContainer, b: DistributedContainer) -> Any:
     """Return the sum of the products of the elements of two containers. Collective.
 
-    Complex elements are not conjugated. Parameters, result and errors are as of
+    Complex elements are not conjugated. Parameters, result and errors are those of
     ``transform_reduce((a, b), np.multiply)``.
     """
     return transform_reduce((a, b), np.multiply)

@@ -1,4 +1,4 @@
-"""Algorithms that put elements in another order, also a random one, or combine neighbours, by global index."""
+"""Algorithms that reorder elements, or combine neighbours, by their global index."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _STEP = 0x9E3779B97F4A7C15
 @algorithm
 @writes("c")
 def reverse(c: DistributedContainer) -> None:
-    """Reverse the order of the elements, in place; of more than one dimension, along each. Collective.
+    """Reverse the order of the elements in place, along every dimension. Collective.
 
-    Takes temporary memory of the size of the local part.
+    Each rank needs temporary memory as large as its part.
 
     Raises
     ------
     MemoryError
-        If a rank has no room for it. On every rank, and nothing is changed.
+        If a rank has no such memory. On every rank; nothing is changed.
     CollectiveMismatchError
-        If ranks pass different containers.
+        If the ranks pass different containers.
 
     Examples
     --------
@@ -61,24 +61,24 @@ def reverse(c: DistributedContainer) -> None:
 def rotate(c: DistributedContainer, by: int) -> None:
     """Rotate the elements to the left along dimension 0, in place. Collective.
 
-    The element of index ``by`` becomes the first, and those before it the last: ``np.roll(a, -by, axis=0)``. Takes
-    temporary memory of the size of the local part.
+    The element of index ``by`` becomes the first, and those before it the last: ``np.roll(a, -by, axis=0)``. Each rank
+    needs temporary memory as large as its part.
 
     Parameters
     ----------
     c
         A container, the same on every rank.
     by
-        How far; any integer, negative ones to the right. The same on every rank.
+        How far to rotate, any integer; negative ones rotate to the right. The same on every rank.
 
     Raises
     ------
     InvalidTypeError
-        If by is no integer. On every rank.
+        If by is not an integer. On every rank.
     CollectiveMismatchError
-        If ranks pass different containers or distances.
+        If the ranks pass different containers or distances.
     MemoryError
-        If a rank has no room for the copy. On every rank, and nothing is changed.
+        If a rank has no such memory. On every rank; nothing is changed.
 
     Examples
     --------
@@ -104,26 +104,26 @@ def rotate(c: DistributedContainer, by: int) -> None:
 @algorithm
 @writes("c")
 def partition_by(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> int:
-    """Put the elements that a predicate holds for before the others, in place. Collective.
+    """Move the elements for which a predicate is true before the others, in place. Collective.
 
-    Among themselves, both keep their order. Takes temporary memory of the size of the local part.
+    Both groups keep their order. Each rank needs temporary memory as large as its part.
 
     Parameters
     ----------
     c
-        A container of one dimension, the same on every rank.
+        A one-dimensional container, the same on every rank.
     f, elementwise
-        As of ``find_if``.
+        As for ``find_if``.
 
     Returns
     -------
     int
-        For how many elements the predicate holds: the index of the first of the others.
+        The number of elements for which the predicate is true, which is the index of the first of the others.
 
     Raises
     ------
     InvalidTypeError, InvalidArgumentError, CommunicationError
-        As of ``find_if``, and if there is not one dimension. On every rank, and nothing is changed.
+        As for ``find_if``; also if c has more than one dimension. On every rank; nothing is changed.
 
     Examples
     --------
@@ -155,26 +155,26 @@ def adjacent_difference(c: Owned) -> Owned: ...
 def adjacent_difference(c: Any) -> Any: ...
 @algorithm
 def adjacent_difference(c: DistributedContainer) -> Any:
-    """Return each element less the one before it, and the first as it is. Collective.
+    """Return each element minus the one before it; the first element remains as it is. Collective.
 
-    ``np.diff(a, prepend=0)``, in the element type.
+    The result is ``np.diff(a, prepend=0)`` in the dtype of the elements.
 
     Parameters
     ----------
     c
-        A container of one dimension, the same on every rank.
+        A one-dimensional container, the same on every rank.
 
     Returns
     -------
     container
-        Of c's dtype, divided as it is.
+        The differences, with the dtype and partition of c.
 
     Raises
     ------
     InvalidArgumentError
-        If there is not one dimension, or elements are truth values. On every rank.
+        If c has more than one dimension, or if the elements are bool. On every rank.
     CollectiveMismatchError
-        If ranks pass different containers.
+        If the ranks pass different containers.
 
     Examples
     --------
@@ -239,32 +239,32 @@ def _move_rows(
 def shuffle(c: DistributedContainer, seed: int) -> None:
     """Put the elements in a random order, in place. Collective.
 
-    The order follows from the seed and the number of elements alone: it is the same on any number of ranks, and however
-    the container is divided. Each of the orders is as likely as the others.
+    The order depends only on the seed and the number of elements: it is the same on any number of ranks, and for any
+    partition. All orders are equally likely.
 
     Parameters
     ----------
     c
-        A container of one dimension, the same on every rank.
+        A one-dimensional container, the same on every rank.
     seed
         An integer in [0, 2**63), the same on every rank.
 
     Raises
     ------
     InvalidTypeError
-        If seed is no integer. On every rank.
+        If seed is not an integer. On every rank.
     InvalidArgumentError
-        If seed is negative, or there is not one dimension. On every rank.
+        If seed is negative, or if c has more than one dimension. On every rank.
     CollectiveMismatchError
-        If ranks pass different containers or seeds.
+        If the ranks pass different containers or seeds.
     MemoryError
-        If a rank has no room for what is in between: 40 bytes an element. On every rank, and nothing is changed.
+        If a rank has no memory for intermediate results, 40 bytes for each element. On every rank; nothing is changed.
 
     Notes
     -----
-    The elements are sorted by a random number of 64 bits each, which SplitMix64 of Steele, Lea and Flood (OOPSLA 2014)
-    makes of the seed and the global index. Two that have the same number keep their order; among a thousand million
-    elements, that is to be expected of one pair in forty such orders.
+    The elements are sorted by random numbers of 64 bits, which SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) makes
+    from the seed and the global index. Two elements with the same number keep their order. With a thousand million
+    elements, one pair in forty shuffles is expected to have the same number.
 
     Examples
     --------

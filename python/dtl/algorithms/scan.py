@@ -33,26 +33,27 @@ def inclusive_scan(c: Any, op: OpLike = ...) -> Any: ...
 @algorithm
 @computed_on_devices
 def inclusive_scan(c: DistributedContainer, op: OpLike = SUM) -> Any:
-    """Return for each element the combination of all elements up to it. Collective.
+    """Return for each element the combination of this element and all before it. Collective.
 
     Parameters
     ----------
     c
-        A container of one dimension, the same on every rank.
+        A one-dimensional container, the same on every rank.
     op
         SUM, PROD, MIN or MAX, or its name.
 
     Returns
     -------
     container
-        Divided as c is. Sums and products of small integers are int64 or uint64, as ``cumsum``'s; else of c's dtype.
+        The results, divided as c is. Sums and products of small integers are int64 or uint64, as for ``cumsum``; all
+        other results have the dtype of c.
 
     Raises
     ------
     InvalidArgumentError
-        If there is not one dimension, or the dtype does not have the operator. On every rank.
+        If c has more than one dimension, or if op is not defined for its dtype. On every rank.
     CollectiveMismatchError
-        If ranks pass different containers or operators.
+        If the ranks pass different containers or operators.
 
     Examples
     --------
@@ -74,8 +75,8 @@ def exclusive_scan(c: Any, op: OpLike = ...) -> Any: ...
 def exclusive_scan(c: DistributedContainer, op: OpLike = SUM) -> Any:
     """Return for each element the combination of all elements before it. Collective.
 
-    The first is what the operator leaves every other as it is with: 0 of SUM, 1 of PROD, the largest number of the
-    dtype of MIN, the smallest of MAX. Parameters, result and errors are as of ``inclusive_scan``.
+    The first result is the identity of the operator: 0 for SUM, 1 for PROD, the largest number of the dtype for MIN,
+    the smallest for MAX. Parameters, result and errors are those of ``inclusive_scan``.
     """
     return _scan("exclusive_scan", c, op, True)
 
@@ -113,33 +114,33 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: boo
     a
         A container, divided in any way.
     axis
-        The dimension to add up along. A container of more than one dimension needs it.
+        The dimension along which to add. Required if the container has more than one dimension.
     dtype
-        The element type to add up in; None is NumPy's choice: 64-bit integers for integers and bool, which wrap around,
-        else that of the container.
+        The dtype in which to add. None is NumPy's choice: 64-bit integers for integers and bool, which wrap around,
+        otherwise the dtype of the container.
     exclusive
-        Whether the element itself is left out: the first is 0 then.
+        Leave out the element itself. The first sum is then 0.
 
     Returns
     -------
     container
-        Of the same shape, divided as a is.
+        The sums, with the shape and partition of a.
 
     Raises
     ------
     InvalidTypeError
-        If a is no container.
+        If a is not a container.
     InvalidArgumentError
-        If a has several dimensions, and there is no axis.
+        If a has several dimensions and axis is None.
     BoundsError
         If there is no such dimension.
     CollectiveMismatchError
-        If ranks pass different containers or arguments.
+        If the ranks pass different containers or arguments.
 
     Notes
     -----
-    The ranks tell each other the sums of their parts, and each part is written once. float32 is added up in float64.
-    Where the partition gives no rank one range of the index, the elements are moved to blocks and back.
+    The ranks exchange the sums of their parts, and write each part once. float32 is added in float64. If the partition
+    does not give each rank one range of the index, the elements are moved to blocks and back.
 
     Examples
     --------
@@ -159,7 +160,7 @@ def cumprod(a: Any, axis: int | None = ..., dtype: Any = ..., *, exclusive: bool
 @algorithm
 @computed_on_devices
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
-    """Return the cumulative products of a container. Collective. Else as :func:`cumsum`; exclusive starts with 1."""
+    """Return the cumulative products of a container. Collective. As :func:`cumsum`, but exclusive begins with 1."""
     return _cumulated("cumprod", PROD, a, axis, dtype, exclusive)
 
 

@@ -1,4 +1,4 @@
-"""Searches of whole containers: where an element is, how many there are, and the least and the greatest."""
+"""Search whole containers: find and count elements, and find the smallest and largest."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ def find(c: DistributedContainer, value: Any) -> int | None:
     c
         A container, the same on every rank.
     value
-        A number, the same on every rank. For a container of floats it is rounded to the element type first; a
-        container of integers has nothing that equals 2.5. NaN equals nothing: see ``find_if(c, np.isnan)``.
+        A number, the same on every rank. If c has floats, it is rounded to their dtype first. If c has integers, no
+        element equals 2.5. No element equals NaN; use ``find_if(c, np.isnan)``.
 
     Returns
     -------
     int or None
-        On every rank the lowest index, in C order where there is more than one dimension
-        (``np.unravel_index(i, c.shape)`` makes it a tuple). None if no element equals the value.
+        The lowest index, the same on every rank; None if no element equals the value. With more than one dimension, the
+        index is in C order: ``np.unravel_index(i, c.shape)`` converts it to a tuple.
 
     Raises
     ------
     InvalidTypeError
-        If value is no number. On every rank.
+        If value is not a number. On every rank.
     CollectiveMismatchError
-        If ranks pass different containers or values.
+        If the ranks pass different containers or values.
 
     Examples
     --------
@@ -69,29 +69,29 @@ def find(c: DistributedContainer, value: Any) -> int | None:
 
 @algorithm
 def find_if(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> int | None:
-    """Return the global index of the first element that a predicate holds for. Collective.
+    """Return the global index of the first element for which a predicate is true. Collective.
 
     Parameters
     ----------
     c
         A container, the same on every rank.
     f
-        A function of an array that gives an array of bool of its shape. It is called at most once on each rank, with
-        the local view, and not where that is empty.
+        A function of an array, which returns an array of bool of the same shape. It is called at most once on each
+        rank, with the local view, and not if that is empty.
     elementwise
-        True if f is a function of one element, which is then called for each.
+        True if f is a function of one element. It is then called for each.
 
     Returns
     -------
     int or None
-        As of ``find``.
+        As for ``find``.
 
     Raises
     ------
     InvalidTypeError, InvalidArgumentError
-        If f is no function, or gives something else than bool, or another shape.
+        If f is not a function, or if it does not return bool, or returns another shape.
     CommunicationError
-        If f fails on another rank; the text has its traceback. On the rank itself, what f raised.
+        If f fails on another rank. The message has its traceback. The rank itself raises what f raised.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def find_if(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool
 def count(c: DistributedContainer, value: Any) -> int:
     """Return how many elements equal a value. Collective.
 
-    Parameters, errors and what equals what are as of ``find``.
+    Parameters and errors are those of ``find``. Elements are compared with the value as there.
     """
     wanted = _wanted("count", c, value)
     here = 0
@@ -120,36 +120,36 @@ def count(c: DistributedContainer, value: Any) -> int:
 
 @algorithm
 def count_if(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> int:
-    """Return how many elements a predicate holds for. Collective.
+    """Return for how many elements a predicate is true. Collective.
 
-    Parameters and errors are as of ``find_if``.
+    Parameters and errors are those of ``find_if``.
     """
     return _count_true("count_if", c, f, elementwise)
 
 
 @algorithm
 def all_of(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> bool:
-    """Say whether a predicate holds for every element; of none, it does. Collective.
+    """Return whether a predicate is true for every element. Without elements, it is. Collective.
 
-    Parameters and errors are as of ``find_if``.
+    Parameters and errors are those of ``find_if``.
     """
     return _count_true("all_of", c, f, elementwise) == c.global_size
 
 
 @algorithm
 def any_of(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> bool:
-    """Say whether a predicate holds for some element. Collective.
+    """Return whether a predicate is true for at least one element. Collective.
 
-    Parameters and errors are as of ``find_if``.
+    Parameters and errors are those of ``find_if``.
     """
     return _count_true("any_of", c, f, elementwise) > 0
 
 
 @algorithm
 def none_of(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> bool:
-    """Say whether a predicate holds for no element. Collective.
+    """Return whether a predicate is true for no element. Collective.
 
-    Parameters and errors are as of ``find_if``.
+    Parameters and errors are those of ``find_if``.
     """
     return _count_true("none_of", c, f, elementwise) == 0
 
@@ -190,7 +190,7 @@ def _first(c: DistributedContainer, op: str, words: str, here: int | None) -> in
 
 @algorithm
 def min_element(c: DistributedContainer) -> tuple[Any, int]:
-    """Return the least element and the first global index that it has. Collective.
+    """Return the smallest element, and its global index. Collective.
 
     Parameters
     ----------
@@ -200,16 +200,16 @@ def min_element(c: DistributedContainer) -> tuple[Any, int]:
     Returns
     -------
     value : scalar
-        A NumPy scalar of c's dtype; NaN where there is one, as NumPy's ``min``.
+        A NumPy scalar of c's dtype. If there are NaNs, NaN, as for NumPy's ``min``.
     index : int
-        In C order where there is more than one dimension.
+        The first index that has this value, in C order if there is more than one dimension.
 
     Raises
     ------
     InvalidArgumentError
         If there are no elements, or they are complex. On every rank.
     CollectiveMismatchError
-        If ranks pass different containers.
+        If the ranks pass different containers.
 
     Examples
     --------
@@ -224,18 +224,18 @@ def min_element(c: DistributedContainer) -> tuple[Any, int]:
 
 @algorithm
 def max_element(c: DistributedContainer) -> tuple[Any, int]:
-    """Return the greatest element and the first global index that it has. Collective.
+    """Return the largest element, and its global index. Collective.
 
-    Parameters, result and errors are as of ``min_element``.
+    Parameters, result and errors are those of ``min_element``.
     """
     return _element(c, int(fold(c, folds.ARGMAX + folds.MAX_ELEMENT)))
 
 
 @algorithm
 def minmax(c: DistributedContainer) -> tuple[Any, Any]:
-    """Return the least and the greatest element. Collective.
+    """Return the smallest and the largest element. Collective.
 
-    Parameters and errors are as of ``min_element``.
+    Parameters and errors are those of ``min_element``.
     """
     return statistics.min(c), statistics.max(c)
 

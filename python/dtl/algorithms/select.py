@@ -1,4 +1,4 @@
-"""Order statistics of whole containers, without a sort: quantiles, and the largest or smallest elements."""
+"""Order statistics of whole containers without a sort: quantiles, and the largest or smallest elements."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ _METHODS = (*_BETWEEN, "lower", "higher", "nearest", "midpoint")
 def quantile(
     c: DistributedContainer, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False
 ) -> Any:
-    """Return exact quantiles, as ``np.quantile`` does. Collective; of all elements, nothing is sorted or moved.
+    """Return exact quantiles, as ``np.quantile`` does. Collective.
+
+    Without axis, no element is sorted or moved.
 
     Parameters
     ----------
@@ -55,34 +57,36 @@ def quantile(
     q
         A number in [0, 1], or an array of them.
     axis
-        The dimension, or several, to take them along; None is all.
+        The dimension, or a tuple of dimensions, along which to take them; None for all elements.
     method
-        One of NumPy's: "linear", "lower", "higher", "nearest", "midpoint", "hazen", "weibull", "median_unbiased" or
+        A method of NumPy: "linear", "lower", "higher", "nearest", "midpoint", "hazen", "weibull", "median_unbiased" or
         "normal_unbiased".
     keepdims
-        Whether the dimensions of axis stay, with an extent of 1.
+        Keep the dimensions of axis, with an extent of 1.
 
     Returns
     -------
     scalar, ndarray or container
-        Of all elements in the shape of q, on every rank: of the dtype of c where that is of floats, or the method takes
-        an element as it is, else float64. NaN where an element is NaN. Along some dimensions a container, the shape of
-        q first: divided as c is, where no dimension of axis is, else by blocks of the first that is left, along which
-        the elements are moved.
+        Without axis, an array of q's shape or a scalar, the same on every rank. Its dtype is that of c if that is of
+        floats or if the method returns an element itself; otherwise float64. The result is NaN if an element is NaN.
+
+        With axis, a container whose first dimensions are those of q. It is divided as c is if no dimension of axis is
+        divided; otherwise it is divided by blocks of the first remaining dimension, and the elements are moved for
+        that.
 
     Raises
     ------
     InvalidArgumentError
-        If there is no element, a q is outside [0, 1], or there is no such method. On every rank.
+        If there are no elements, if q is outside [0, 1], or if the method is unknown. On every rank.
     InvalidTypeError
-        If the elements are complex or bool, or q is no number. On every rank.
+        If the elements are complex or bool, or if q is not a number. On every rank.
     CollectiveMismatchError
-        If ranks pass different containers or arguments.
+        If the ranks pass different containers or arguments.
 
     Notes
     -----
-    The ranks count their elements by the leading bits of their keys, until the few that may be the wanted ones are
-    left; only those are copied.
+    The ranks count their elements by the leading bits of their keys, until only a few candidates remain. Only those are
+    copied.
 
     Examples
     --------
@@ -130,14 +134,16 @@ def percentile(
 
 @algorithm
 def median(c: DistributedContainer, axis: Any = None, *, keepdims: bool = False) -> Any:
-    """Return the exact median, as ``np.median`` does. Collective; of all elements, nothing is sorted or moved.
+    """Return the exact median, as ``np.median`` does. Collective.
+
+    Without axis, no element is sorted or moved.
 
     Parameters
     ----------
     c
         A container of real numbers, the same on every rank.
     axis, keepdims
-        As of ``quantile``.
+        As for ``quantile``.
 
     Returns
     -------
@@ -147,7 +153,7 @@ def median(c: DistributedContainer, axis: Any = None, *, keepdims: bool = False)
     Raises
     ------
     InvalidArgumentError, InvalidTypeError, CollectiveMismatchError
-        As of ``quantile``.
+        As for ``quantile``.
 
     Examples
     --------
@@ -243,32 +249,32 @@ def _between(low: Array, high: Array, weights: Array, broken: bool, method: str)
 
 @algorithm
 def topk(c: DistributedContainer, k: int, largest: bool = True) -> tuple[Array, Array]:
-    """Return the k largest elements, or the smallest, and their indices. Collective; nothing is sorted or moved.
+    """Return the k largest or smallest elements, and their indices. Collective; no element is sorted or moved.
 
     Parameters
     ----------
     c
         A container of real numbers, the same on every rank.
     k
-        How many: from 0 to the number of elements.
+        How many, from 0 to the number of elements.
     largest
-        False asks for the smallest.
+        Whether to return the largest; False returns the smallest.
 
     Returns
     -------
     values, indices : ndarray
-        On every rank, of shape (k,): the elements in the order of ``sort``, descending for the largest, and their
-        global indices, int64, in C order where there is more than one dimension. Of equal elements those of lower
-        indices. NaNs come after all numbers, in either direction.
+        Two arrays of shape (k,), the same on every rank: the elements, in descending order for the largest and in
+        ascending order for the smallest; and their global indices, int64, in C order if there is more than one
+        dimension. Of equal elements, those with lower indices are taken. NaNs come after all numbers in both orders.
 
     Raises
     ------
     BoundsError
-        If k is negative, or more than there are elements. On every rank.
+        If k is negative, or larger than the number of elements. On every rank.
     InvalidTypeError
-        If k is no integer, or largest no bool; or if the elements are complex. On every rank.
+        If k is not an integer, largest is not a bool, or the elements are complex. On every rank.
     CollectiveMismatchError
-        If ranks pass different containers or arguments.
+        If the ranks pass different containers or arguments.
 
     Examples
     --------

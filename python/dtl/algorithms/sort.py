@@ -1,4 +1,4 @@
-"""Sorts of whole containers, in place and by index."""
+"""Sort whole containers, in place or by indices."""
 
 from __future__ import annotations
 
@@ -28,37 +28,37 @@ if TYPE_CHECKING:
 def sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True, axis: int = -1) -> None:
     """Sort a container in place. Collective.
 
-    Each rank keeps as many elements as it has. NaNs come last, also in descending order; -0.0 and 0.0 are equal.
-    Complex numbers are in NumPy's order: by their real parts, then by their imaginary parts.
+    Each rank keeps its number of elements. NaNs come last, in descending order too. -0.0 and 0.0 are equal. Complex
+    numbers are sorted as in NumPy, by their real and then their imaginary parts.
 
     Parameters
     ----------
     c
-        A container, the same on every rank, on any partition.
+        A container with any partition, the same on every rank.
     reverse
-        True sorts in descending order; equal elements keep their order all the same.
+        Sort in descending order. Elements that are equal keep their order.
     stable
-        Every sort here is stable: False is taken, and changes nothing.
+        Every sort is stable, so False changes nothing.
     axis
-        The dimension along which to sort. One that is divided among ranks must be the only one.
+        The dimension along which to sort. If it is divided among ranks, it must be the only dimension.
 
     Raises
     ------
     BoundsError
         If there is no such axis. On every rank.
     InvalidArgumentError
-        If the axis is divided, and not the only one. On every rank.
+        If the axis is divided, and there are other dimensions. On every rank.
     MemoryError
-        If a rank has no room. On every rank, and nothing is changed.
+        If a rank has not enough memory. On every rank; nothing is changed.
     CollectiveMismatchError
-        If ranks pass different containers or arguments.
+        If the ranks pass different containers or arguments.
 
     Notes
     -----
-    A rank sorts its own elements by their bits, with NumPy's vectorised sorts or by radix; on several threads where the
-    container's execution policy is EXEC_PAR. Then the ranks find out exactly which elements
-    belong on which, exchange them once, and merge. The temporary memory is that of the local part; and as much again on
-    partitions on which a rank's elements are not one range of indices.
+    Each rank sorts its own elements first, with NumPy's vectorised sorts or by radix, on several threads if the
+    execution policy of the container is EXEC_PAR. The ranks then find out exactly which elements belong on which rank,
+    exchange each element once, and merge. Each rank needs temporary memory as large as its part, or twice that if the
+    partition does not give it one range of indices.
 
     Examples
     --------
@@ -109,28 +109,28 @@ def argsort(c: Any, reverse: bool = ..., *, stable: bool = ..., axis: int = ...)
 @algorithm
 @computed_on_devices
 def argsort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True, axis: int = -1) -> Any:
-    """Return the indices that sort a container: ``c[argsort(c)]`` is in the order of ``sort``. Collective.
+    """Return the indices that sort a container: ``c[argsort(c)]`` has the order of ``sort``. Collective.
 
     Parameters
     ----------
     c, reverse, stable, axis
-        As of ``sort``. Of equal elements, the one of the lower index comes first.
+        As for ``sort``. Of equal elements, the one with the lower index comes first.
 
     Returns
     -------
     container
-        Of int64, of the shape of c, and divided as c is: global indices, or those along the axis where there is more
-        than one dimension.
+        int64 indices, with the shape and partition of c: global indices if there is one dimension, otherwise indices
+        along the axis.
 
     Raises
     ------
     BoundsError, InvalidArgumentError, MemoryError, CollectiveMismatchError
-        As of ``sort``.
+        As for ``sort``.
 
     Notes
     -----
-    Elements travel as records with their indices: of 8 bytes where the dtype has at most 4 and there are at most 2**32
-    elements, else of 16. The temporary memory is that of two records an element.
+    Each element is sent with its index, in a record of 8 bytes if the dtype has at most 4 bytes and there are at most
+    2**32 elements, otherwise of 16. The temporary memory of a rank is two records for each of its elements.
 
     Examples
     --------
@@ -214,25 +214,25 @@ def permute(c: Any, order: Any) -> None:
 @algorithm
 @writes("keys", "values")
 def sort_by_key(keys: DistributedContainer, *values: DistributedContainer, reverse: bool = False) -> None:
-    """Sort keys in place, and put the elements of other containers in the same order. Collective, and stable.
+    """Sort keys in place, and put the elements of other containers in the same order. Stable. Collective.
 
     Parameters
     ----------
     keys
-        A container of one dimension, the same on every rank.
+        A one-dimensional container, the same on every rank.
     values
-        Containers of its size, divided as it is, of any dtype.
+        Containers of the same size and partition as keys, of any dtype.
     reverse
-        True sorts in descending order.
+        Sort in descending order.
 
     Raises
     ------
     InvalidTypeError
-        If one is no container. On every rank.
+        If an argument is not a container. On every rank.
     InvalidArgumentError
-        If one has more than one dimension, or is divided otherwise than the keys. On every rank, with nothing changed.
+        If one has more than one dimension, or is divided otherwise than the keys. On every rank; nothing is changed.
     CollectiveMismatchError
-        If ranks pass different containers or arguments. On every rank, and nothing is changed.
+        If the ranks pass different containers or arguments. On every rank; nothing is changed.
 
     Examples
     --------
@@ -270,21 +270,21 @@ def lexsort(keys: Sequence[DistributedContainer]) -> DistributedVector:
     Parameters
     ----------
     keys
-        Containers of one dimension that are divided alike: the columns, the primary one last, as for ``np.lexsort``.
+        One-dimensional containers with the same partition. The last one is the primary key, as for ``np.lexsort``.
 
     Returns
     -------
     container
-        Of int64, divided as the keys are.
+        int64 indices, divided as the keys are.
 
     Raises
     ------
     InvalidTypeError
-        If keys is no sequence of containers. On every rank, if its first is a container.
+        If keys is not a sequence of containers. On every rank, if its first element is a container.
     InvalidArgumentError
-        If there is none, one has more than one dimension, or one is divided otherwise. On every rank.
+        If keys is empty, or if a key has more than one dimension or another partition. On every rank.
     CollectiveMismatchError
-        If ranks pass different containers.
+        If the ranks pass different containers.
 
     Examples
     --------
@@ -309,17 +309,17 @@ def lexsort(keys: Sequence[DistributedContainer]) -> DistributedVector:
 
 @algorithm
 def is_sorted(c: DistributedContainer, reverse: bool = False, *, axis: int = -1) -> bool:
-    """Say whether ``sort`` would leave a container as it is. Collective.
+    """Return whether a container is in the order of ``sort``. Collective.
 
     Parameters
     ----------
     c, reverse, axis
-        As of ``sort``. Complex numbers are not compared.
+        As for ``sort``. Complex numbers cannot be compared.
 
     Raises
     ------
     BoundsError, InvalidArgumentError, CollectiveMismatchError
-        As of ``sort``.
+        As for ``sort``.
 
     Examples
     --------

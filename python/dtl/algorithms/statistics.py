@@ -64,47 +64,47 @@ def sum(
     Parameters
     ----------
     a
-        A container of any dtype, divided in any way. Of one with PARTITION_REPLICATED, each element counts once.
+        A container of any dtype, divided in any way. With PARTITION_REPLICATED, each element counts once.
     axis
-        The dimension, or a tuple of dimensions, to add up along; None is all of them.
+        The dimension, or a tuple of dimensions, along which to add; None for all elements.
     dtype
-        The element type to add up in; None is NumPy's choice: 64-bit integers for integers and bool, which wrap around,
-        else that of the container.
+        The dtype in which to add. None is NumPy's choice: 64-bit integers for integers and bool, which wrap around,
+        otherwise the dtype of the container.
     out
-        A container of the result's shape that it is written to, cast by NumPy's rule "same_kind", and that is returned;
-        of a result that is a scalar, a NumPy array of shape ().
+        A container that receives the result, of the result's shape; values are cast by NumPy's rule "same_kind". It is
+        returned. If the result is a scalar, a NumPy array of shape ().
     keepdims
-        Whether the dimensions that are added up along stay, with an extent of 1. With axis None, the result is a NumPy
-        array then, the same on every rank.
+        Keep the dimensions along which to add, with an extent of 1. With axis None, the result is then a NumPy array,
+        the same on every rank.
     initial
         A number to start with, the same on every rank.
     where
-        Which elements count: a container or an array of bool that spreads to a's shape; None for all.
+        Which elements to add: a container or an array of bool that broadcasts to a's shape; None for all.
     reproducible
-        Whether the sum of floats is to be the exact one, rounded once: the same bits for any number of ranks, any
-        partition and any order. It takes a few times as long, and axis must be None.
+        Compute the exact sum of floats, rounded once: the same bits for any number of ranks, any partition and any
+        order. It takes a few times as long. axis must be None.
 
     Returns
     -------
     scalar or container
-        With axis None, a NumPy scalar, the same bits on every rank. Else a vector or tensor of the dimensions that are
-        left: divided as they were in the container where no dimension of axis is divided among ranks, else by blocks of
-        the first of them.
+        With axis None, a NumPy scalar with the same bits on every rank. Otherwise, a vector or tensor of the remaining
+        dimensions. It is divided as the container is, if no dimension of axis is divided among ranks; otherwise by
+        blocks of the first remaining dimension.
 
     Raises
     ------
     InvalidTypeError
-        If a is no container, or closed.
+        If a is not a container, or is closed.
     BoundsError
         If there is no such dimension.
     CollectiveMismatchError
-        If ranks pass different containers or arguments.
+        If the ranks pass different containers or arguments.
 
     Notes
     -----
-    Floats are added up in float64, in chunks whose sums lose nothing to rounding but at the end (Knuth, The Art of
-    Computer Programming, volume 2, section 4.2.2), and float32 is rounded once. The exact sum is made in a
-    superaccumulator (Neal 2015, "Fast exact summation using small and large superaccumulators").
+    Floats are added in float64, in chunks whose sums are rounded only at the end (Knuth, The Art of Computer
+    Programming, volume 2, section 4.2.2), and float32 is rounded once. The reproducible sum uses a superaccumulator
+    (Neal 2015, "Fast exact summation using small and large superaccumulators").
 
     Examples
     --------
@@ -156,7 +156,8 @@ def prod(
 ) -> Any:
     """Return the product of the elements of a container. Collective.
 
-    Parameters, result and errors are those of :func:`sum`. Products of floats overflow only if the whole product does.
+    Parameters, result and errors are those of :func:`sum`. A product of floats overflows only if the final product
+    does.
 
     Examples
     --------
@@ -184,14 +185,14 @@ def min(
 def min(
     a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
 ) -> Any:
-    """Return the least element of a container, or NaN where there is one. Collective.
+    """Return the smallest element of a container, or NaN if there is one. Collective.
 
-    Parameters, result and errors are those of :func:`sum`; besides:
+    Parameters, result and errors are those of :func:`sum`; in addition:
 
     Raises
     ------
     InvalidArgumentError
-        If there is no element, or the elements are complex, which have no order. On every rank.
+        If there are no elements, or they are complex and therefore have no order. On every rank.
     """
     if axis is None and out is initial is where is None and not keepdims:
         value = fold(a, folds.MIN)
@@ -212,7 +213,7 @@ def max(
 def max(
     a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
 ) -> Any:
-    """Return the greatest element of a container, or NaN where there is one. Collective. Else as :func:`min`."""
+    """Return the largest element of a container, or NaN if there is one. Collective. Otherwise as :func:`min`."""
     if axis is None and out is initial is where is None and not keepdims:
         value = fold(a, folds.MAX)
         return ELEMENT_SCALARS[a._dtype.num](value)
@@ -226,10 +227,10 @@ def argmin(a: Any, axis: Any = ..., *, out: Any = ..., keepdims: bool = ...) -> 
 @short(bridge.FOLD, "owner none none false", "folded", folds.ARGMIN)
 @computed_on_devices
 def argmin(a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False) -> Any:
-    """Return the index in C order of the first of the least elements, or of the first NaN. Collective.
+    """Return the index of the first of the smallest elements, or of the first NaN. Collective.
 
-    Parameters, result and errors are those of :func:`min`, but axis is one dimension or None. Along a dimension, the
-    indices are of that dimension.
+    Parameters, result and errors are those of :func:`min`, but axis is one dimension or None. With axis, the result has
+    indices along that dimension; without, it is an index in C order.
 
     Examples
     --------
@@ -251,7 +252,7 @@ def argmax(a: Any, axis: Any = ..., *, out: Any = ..., keepdims: bool = ...) -> 
 @short(bridge.FOLD, "owner none none false", "folded", folds.ARGMAX)
 @computed_on_devices
 def argmax(a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False) -> Any:
-    """Return the index in C order of the first of the greatest elements, or of the first NaN. As :func:`argmin`."""
+    """Return the index of the first of the largest elements, or of the first NaN. Collective. As :func:`argmin`."""
     if axis is out is None and not keepdims:
         return np.int64(fold(a, folds.ARGMAX))
     return _along("argmax", a, axis, None, keepdims, out=out)
@@ -264,7 +265,7 @@ def all(a: Any, axis: Any = ..., *, out: Any = ..., keepdims: bool = ..., where:
 @algorithm
 @computed_on_devices
 def all(a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False, where: Any = None) -> Any:
-    """Say whether all elements of a container are true: not zero. Collective. Else as :func:`sum`."""
+    """Return whether all elements of a container are true, that is, not zero. Collective. Otherwise as :func:`sum`."""
     if axis is out is where is None and not keepdims:
         return np.bool_(fold(a, folds.TRUTHS + folds.ALL) == a.global_size)
     return _along("all", a, axis, None, keepdims, out=out, where=where)
@@ -277,7 +278,7 @@ def any(a: Any, axis: Any = ..., *, out: Any = ..., keepdims: bool = ..., where:
 @algorithm
 @computed_on_devices
 def any(a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False, where: Any = None) -> Any:
-    """Say whether any element of a container is true: not zero. Collective. Else as :func:`sum`."""
+    """Return whether any element of a container is true, that is, not zero. Collective. Otherwise as :func:`sum`."""
     if axis is out is where is None and not keepdims:
         return np.bool_(fold(a, folds.TRUTHS + folds.ANY) != 0)
     return _along("any", a, axis, None, keepdims, out=out, where=where)
@@ -319,8 +320,8 @@ def mean(
 ) -> Any:
     """Return the arithmetic mean of the elements of a container. Collective.
 
-    Parameters, result and errors are those of :func:`sum`; integers and bool have a mean of float64, which does not
-    overflow. The mean of nothing is NaN, with a RuntimeWarning, as in NumPy.
+    Parameters, result and errors are those of :func:`sum`. The mean of integers and bool is float64, and does not
+    overflow. Without elements, it is NaN, with a RuntimeWarning, as in NumPy.
     """
     if axis is dtype is out is where is None and not keepdims and not reproducible:
         value = fold(a, folds.MEAN)
@@ -369,21 +370,21 @@ def var(
     Parameters
     ----------
     a, axis, dtype, out, keepdims, where
-        As of :func:`sum`; integers and bool have a variance of float64.
+        As for :func:`sum`. The variance of integers and bool is float64.
     ddof
-        The sum of squares is divided by the number of elements less this.
+        The sum of squares is divided by the number of elements minus ddof.
 
     Returns
     -------
     scalar or container
-        As of :func:`sum`; of complex elements it is real. Where the divisor is not positive, NaN or infinity with a
-        RuntimeWarning, as in NumPy.
+        As for :func:`sum`. For complex elements, it is real. If the divisor is not positive, the result is NaN or
+        infinity, with a RuntimeWarning, as in NumPy.
 
     Notes
     -----
-    One pass over the memory, stable also where the mean is large: blocks of elements are looked at twice while they lie
-    in the cache, and merged, as the ranks' parts are (Chan, Golub and LeVeque 1979, "Updating formulae and a pairwise
-    algorithm for computing sample variances").
+    The elements are read from memory once, and the result is accurate even if the mean is large: each block of elements
+    is processed twice while it is in the cache, and blocks and ranks are merged (Chan, Golub and LeVeque 1979,
+    "Updating formulae and a pairwise algorithm for computing sample variances").
 
     Examples
     --------

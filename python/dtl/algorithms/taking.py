@@ -1,4 +1,4 @@
-"""Elements of a container chosen by their indices, in any order and more than once."""
+"""Choose elements of a container by their indices, in any order and any number of times."""
 
 from __future__ import annotations
 
@@ -39,33 +39,33 @@ def take(
 def take(a: Any, indices: Any, axis: int | None = ...) -> Any: ...
 @algorithm
 def take(a: Any, indices: Any, axis: int | None = None) -> Any:
-    """Return the elements, or rows, of given indices. Collective.
+    """Return the elements, or rows, with given indices. Collective.
 
     Parameters
     ----------
     a
-        A container, the same on every rank; or an array, which is a table that a container of indices is looked up in.
+        A container, the same on every rank. If indices is a container, also an array that is the same on every rank.
     indices
-        Integers of one or more dimensions, negative ones counting from the end: an array that is the same on every
-        rank, or a container.
+        Integers in one or more dimensions; negative ones count from the end. An array that is the same on every rank,
+        or a container.
     axis
         The dimension; None takes elements by their index in C order.
 
     Returns
     -------
     container or scalar
-        Of a's dimensions with that of the indices in place of axis; a NumPy scalar for one index of all elements.
-        Along a dimension that is not divided, divided as a is, and nothing is communicated; else as the container of
-        indices is, or by blocks of dimension 0.
+        A container with the dimensions of a, in which those of indices replace axis. For a single index without axis, a
+        NumPy scalar. If the dimension is not divided, the result is divided as a is, and nothing is communicated.
+        Otherwise, it is divided as the container of indices is, or by blocks of dimension 0 if indices is an array.
 
     Raises
     ------
     InvalidTypeError
-        If a is no container, or the indices no integers. On every rank.
+        If a is not a container, or the indices are not integers. On every rank.
     BoundsError
-        If an index or the axis is outside. On every rank.
+        If an index or axis is out of range. On every rank.
     CollectiveMismatchError
-        If ranks pass different containers or arguments.
+        If the ranks pass different containers or arguments.
 
     Examples
     --------
@@ -183,26 +183,26 @@ def take_along_axis(a: DistributedTensor, indices: Any, axis: int = ...) -> Dist
 def take_along_axis(a: Any, indices: Any, axis: int = ...) -> Any: ...
 @algorithm
 def take_along_axis(a: Any, indices: Any, axis: int = -1) -> Any:
-    """Return for each entry of a container of indices the element of that index along a dimension. Collective.
+    """Return, for each entry of a container of indices, the element at that index along a dimension. Collective.
 
     Parameters
     ----------
     a
         A container, the same on every rank.
     indices
-        A container of integers, of as many dimensions; its extents but that along axis are a's.
+        A container of integers with as many dimensions as a. Its extents are those of a, except along axis.
     axis
         The dimension.
 
     Returns
     -------
     container
-        Laid out as the indices are.
+        The elements, with the shape and partition of indices.
 
     Raises
     ------
     InvalidTypeError, InvalidArgumentError, BoundsError
-        If the indices are no integers, do not fit, or leave a. On every rank.
+        If the indices are not integers, have another shape, or are out of range. On every rank.
 
     Examples
     --------
@@ -250,7 +250,8 @@ def tile(a: Any, reps: Any) -> Any:
     a
         A container, the same on every rank.
     reps
-        How often along each dimension, from the last; new dimensions come first.
+        How often to repeat it along each dimension, the last one last. If there are more numbers than dimensions, new
+        dimensions are put first.
 
     Returns
     -------
@@ -303,7 +304,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     a
         A container, the same on every rank.
     repeats
-        How often: an integer, or one for each index along the dimension, the same on every rank.
+        How often: an integer, or one for each index along the dimension; the same on every rank.
     axis
         The dimension; None repeats the elements in C order.
 

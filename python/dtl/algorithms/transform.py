@@ -1,4 +1,4 @@
-"""Algorithms from one container to another: for_each, transform and copy."""
+"""Algorithms that call a function with elements, or copy them: for_each, transform and copy."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ def for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwise: boo
     c
         A container, the same on every rank.
     f
-        A function of an array, called once on each rank with the local view; what it returns is ignored. It is not
-        called where a rank has no elements. One that does not take arrays, and so raises TypeError, ValueError or
-        AttributeError, is called with each element, as with elementwise.
+        A function of an array. It is called once on each rank, with the local view, unless the rank has no elements.
+        Its result is ignored. If it does not accept arrays (it raises TypeError, ValueError or AttributeError), it is
+        called with each element, as with elementwise.
     elementwise
-        True if f is a function of one element, which is then called for each, in the order of the local view.
+        True if f is a function of one element. It is then called for each, in the order of the local view.
 
     Raises
     ------
     InvalidTypeError
-        If f is no function. On every rank.
+        If f is not a function. On every rank.
     CommunicationError
-        If f fails on another rank; the text has its traceback. On the rank itself, what f raised. What f has changed
-        until then stays changed.
+        If f fails on another rank. The message has its traceback. The rank itself raises what f raised. Elements that f
+        has changed before stay changed.
     CollectiveMismatchError
-        If ranks pass different containers.
+        If the ranks pass different containers.
 
     Examples
     --------
@@ -86,34 +86,34 @@ def for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwise: boo
 @algorithm
 @writes("dst")
 def transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> None:
-    """Write a function's values for the elements of one container, or of several, to another. Collective.
+    """Write a function of the elements of one or several containers to another container. Collective.
 
     Parameters
     ----------
     src
-        A container, or a tuple of containers that are the function's arguments.
+        A container; or a tuple of containers, which are the function's arguments.
     dst
-        The container that is written to; may be src. All are of one shape, and divided alike.
+        The container to write to. It may be src. All containers have the same shape and partition.
     f
-        A ufunc of NumPy, which writes straight into dst; or a function of as many arrays as there are containers, which
-        is called once on each rank with the local views, and returns an array of their shape. It is not called where a
-        rank has no elements. One that does not take arrays, such as ``math.sqrt`` or ``lambda x: x if x > 0 else 0``,
-        is called with each element, as with elementwise: that is a hundred times slower than with arrays.
+        A ufunc of NumPy, which writes straight to dst. Or a function of as many arrays as there are containers, which
+        returns an array of their shape; it is called once on each rank, with the local views, unless the rank has no
+        elements. If it does not accept arrays, like ``math.sqrt`` or ``lambda x: x if x > 0 else 0``, it is called with
+        each element, as with elementwise. That takes a hundred times as long as with arrays.
     elementwise
-        True if f is a function of one element of each, which is then called for each.
+        True if f is a function of one element of each container. It is then called for each.
 
     Raises
     ------
     InvalidTypeError
-        If something is no container, f no function, or its values may not be cast to dst's elements (NumPy's rule
-        "same_kind").
+        If an argument is not a container, f is not a function, or its values cannot be cast to the dtype of dst by
+        NumPy's rule "same_kind".
     InvalidArgumentError
-        If the containers are of different shapes or divided otherwise, or f gives another shape.
+        If the containers differ in shape or partition, or if f returns another shape.
     CommunicationError
-        If f fails on another rank; the text has its traceback. On the rank itself, what f raised. dst is unchanged
-        on every rank, but where a ufunc has written to it.
+        If f fails on another rank. The message has its traceback. The rank itself raises what f raised. dst is
+        unchanged on every rank, except for what a ufunc has written.
     CollectiveMismatchError
-        If ranks pass different containers.
+        If the ranks pass different containers.
 
     Examples
     --------
@@ -147,24 +147,24 @@ def transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, ele
 @algorithm
 @computed_on_devices
 def copy(src: DistributedContainer, dst: DistributedContainer) -> None:
-    """Write the elements of one container to another, each to its global index. Collective.
+    """Copy the elements of one container to another, each to the same global index. Collective.
 
     Parameters
     ----------
     src
-        The container that is read.
+        The container to read.
     dst
-        A container of its shape, divided in any way. Values are cast by NumPy's rule "same_kind", but no integer wraps
-        around.
+        The container to write, of the same shape, divided in any way. Values are cast by NumPy's rule "same_kind", but
+        integers do not wrap around.
 
     Raises
     ------
     InvalidTypeError
-        If something is no container, or the elements may not be cast. On every rank.
+        If an argument is not a container, or the elements cannot be cast. On every rank; nothing is written.
     InvalidArgumentError
-        If the shapes differ. On every rank.
+        If the shapes differ. On every rank; nothing is written.
     OverflowError
-        If dst's element type does not hold an element. On every rank. In each case, nothing is written.
+        If the dtype of dst cannot hold an element. On every rank; nothing is written.
 
     Examples
     --------

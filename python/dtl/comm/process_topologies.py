@@ -242,7 +242,7 @@ class Cart(Neighbours):
         If the dims do not multiply to the number of ranks, one is negative, or there are not as many periods. On every
         rank.
     InvalidTypeError
-        If dims are no integers, or periods or reorder no truths. On every rank.
+        If dims are not integers, or periods or reorder no truths. On every rank.
     CollectiveMismatchError
         If the ranks pass different dims, periods, or reorder. On every rank.
 
@@ -332,7 +332,7 @@ class Cart(Neighbours):
         InvalidArgumentError
             If there is not one for each axis.
         InvalidTypeError
-            If they are no integers.
+            If they are not integers.
         InvalidHandleError
             If the grid or its context is closed.
         """
@@ -452,7 +452,7 @@ class Graph(Neighbours):
         If one end of an edge does not know of it: a rank has another among its destinations more or less often than
         that one has it among its sources. On every rank.
     InvalidTypeError
-        If the neighbours are no integers. On every rank.
+        If the neighbours are not integers. On every rank.
 
     Notes
     -----

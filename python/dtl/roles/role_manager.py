@@ -29,7 +29,7 @@ class RoleManager:
     Raises
     ------
     InvalidTypeError
-        If ctx is no context.
+        If ctx is not a context.
 
     Notes
     -----
@@ -82,7 +82,7 @@ class RoleManager:
         InvalidArgumentError
             If a rank's program has no name: names is too short, or there is no script. On every rank.
         InvalidTypeError
-            If names is no sequence of strings. On every rank.
+            If names is not a sequence of strings. On every rank.
 
         Notes
         -----
@@ -194,7 +194,7 @@ class RoleManager:
         return tuple(self._wanted)
 
     def has_role(self, name: str) -> bool:
-        """Say whether this rank has a role. Not collective; errors as role_size's."""
+        """Return whether this rank has a role. Not collective; errors as role_size's."""
         return self._context.rank in self._of("has_role", name)
 
     def role_size(self, name: str) -> int:

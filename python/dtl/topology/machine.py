@@ -93,7 +93,7 @@ class Topology:
 
     @staticmethod
     def is_local(rank_a: int, rank_b: int) -> bool:
-        """Say whether two ranks run on one machine. Not collective.
+        """Return whether two ranks run on one machine. Not collective.
 
         Parameters
         ----------

@@ -126,7 +126,7 @@ class Indexed(DistributedContainer):
         BoundsError
             If an index of any rank is outside. On every rank.
         InvalidTypeError
-            If those of any rank are no integers. On every rank.
+            If those of any rank are not integers. On every rank.
 
         Examples
         --------
@@ -149,7 +149,7 @@ class Indexed(DistributedContainer):
         Parameters
         ----------
         indices
-            As of ``get``.
+            As for ``get``.
         values
             A scalar, or an array that spreads over the indices. Of an index that occurs twice in the list, the last
             value stays. If several ranks have it in theirs, the value of one of them stays.
@@ -159,7 +159,7 @@ class Indexed(DistributedContainer):
         BoundsError
             If an index of any rank is outside. On every rank, and nothing is written.
         InvalidTypeError
-            If those of any rank are no integers, or the values may not be cast. On every rank.
+            If those of any rank are not integers, or the values may not be cast. On every rank.
         OverflowError
             If a value of any rank does not fit the element type. On every rank.
         """
