@@ -518,6 +518,9 @@ def collective(s: Stage) -> dict[str, Call]:
         "einsum": Call(lambda **given: dtl.einsum(given["subscripts"], v, w), {"subscripts": "i,i->"}),
         "norm": Call(on(dtl.norm, v), {"ord": None, "axis": None, "keepdims": False, "reproducible": False}),
         "matmul": Call(closing(dtl.matmul), {"a": t, "b": s.u}),
+        "linalg.svd_lowrank": Call(
+            on(dtl.linalg.svd_lowrank, t), {"k": 2, "oversampling": 1, "power_iterations": 1, "seed": 0}
+        ),
         "all": Call(on(dtl.all, t), {"axis": None, "keepdims": False}),
         "any": Call(on(dtl.any, t), {"axis": None, "keepdims": False}),
         "argmax": Call(on(dtl.argmax, t), {"axis": None, "keepdims": False}),
@@ -770,12 +773,15 @@ WITHOUT = {
     "Epochs.lock_all", "Epochs.sync", "Epochs.unlock_all",
 }  # fmt: skip
 
+#: Functions of dtl.linalg whose arguments are more than matrices, which are alike for all.
+OF_LINALG = {"linalg.svd_lowrank"}
+
 _SPECIAL = ("__init__", "__getitem__", "__setitem__", "__delitem__", "__contains__", "__len__", "__iter__")
 
 
 def public() -> set[str]:
     """Return the names of everything public that is called: functions, and methods by the class that has them."""
-    names: set[str] = set(compat.FUNCTIONS)
+    names: set[str] = set(compat.FUNCTIONS) | OF_LINALG
     for name in dir(dtl):
         thing = getattr(dtl, name)
         if not inspect.isclass(thing):

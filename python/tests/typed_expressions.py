@@ -268,6 +268,8 @@ def functions(v: DistributedVector, a: DistributedArray, t: DistributedTensor) -
     assert_type(dtl.linalg.cholesky(dtl.eye(v.context, 3)), DistributedTensor)
     assert_type(dtl.linalg.pinv(dtl.eye(v.context, 3)), DistributedTensor)
     assert_type(dtl.linalg.matrix_power(dtl.eye(v.context, 3), 2), DistributedTensor)
+    assert_type(dtl.linalg.svd_lowrank(dtl.eye(v.context, 3), 1).U, DistributedTensor)
+    assert_type(dtl.linalg.svd_lowrank(dtl.eye(v.context, 3), 1).Vh, DistributedTensor)
     assert_type(dtl.fft.fft(v), DistributedVector)
     assert_type(dtl.fft.rfft(v), DistributedVector)
     assert_type(dtl.fft.fft(a), DistributedVector)

@@ -17,6 +17,7 @@ from .eigen import eigh as eigh
 from .eigen import eigvals as eigvals
 from .eigen import eigvalsh as eigvalsh
 from .errors import LinAlgError as LinAlgError
+from .lowrank import svd_lowrank as svd_lowrank
 from .norms import matrix_norm as matrix_norm
 from .norms import norm as norm
 from .norms import vector_norm as vector_norm

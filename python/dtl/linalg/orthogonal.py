@@ -30,16 +30,16 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 class QRResult(NamedTuple):
     """What ``qr`` returns."""
 
-    Q: Any
-    R: Any
+    Q: DistributedTensor
+    R: DistributedTensor
 
 
 class SVDResult(NamedTuple):
-    """What ``svd`` returns."""
+    """What ``svd`` and ``svd_lowrank`` return. S is a vector, or a tensor where there are several matrices."""
 
-    U: Any
+    U: DistributedTensor
     S: Any
-    Vh: Any
+    Vh: DistributedTensor
 
 
 QRResult.__module__ = SVDResult.__module__ = "dtl.linalg"
@@ -103,7 +103,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
         if mode == "r" and tall.is_tall(a.context, a.shape):
             (r,) = _of_triangle(a, "qr", part, dtype, lambda r: (tall.positive(r)[1],))
             return everywhere(a, r)
-        q = container_of(a, (a.shape[0], min(a.shape)), dtype, _rows_of(lines))
+        q: Any = container_of(a, (a.shape[0], min(a.shape)), dtype, rows_of(lines))
         r = tall.qr_of_rows(a.context, "qr", part, a.shape, q.local_view())
     if mode == "r":
         q.close()
@@ -118,13 +118,13 @@ def _of_triangle(a: Any, op: str, part: Array, dtype: Any, finish: tall.Finish) 
     return tall.whole_triangle(a.context, op, own, finish)
 
 
-def _rows_of(lines: DistributedContainer) -> Division:
+def rows_of(lines: DistributedContainer) -> Division:
     """Return how a matrix of other columns is divided by the same rows."""
     divided = lines._division
     return BLOCK if divided.partition is Partition.BLOCK else divided
 
 
-def _oriented(u: Array, vh: Array) -> tuple[Array, Array]:
+def oriented(u: Array, vh: Array) -> tuple[Array, Array]:
     """Return both with signs, or phases, with which the largest entry of each row of vh is real and positive."""
     if not vh.size:
         return u, vh
@@ -137,7 +137,7 @@ def _oriented(u: Array, vh: Array) -> tuple[Array, Array]:
 
 def _svd_of_triangle(r: Array) -> tuple[Array, ...]:
     u, s, vh = np.linalg.svd(r, full_matrices=False)
-    u, vh = _oriented(u, vh)
+    u, vh = oriented(u, vh)
     return u, s, vh
 
 
@@ -206,10 +206,10 @@ def _factors(a: Any, op: str) -> tuple[Any, Array, Any, bool]:
     dtype = inexact(a.dtype)
     if a.shape[0] >= a.shape[1]:
         with by_rows(a) as lines:
-            u = container_of(a, a.shape, dtype, _rows_of(lines))
+            u = container_of(a, a.shape, dtype, rows_of(lines))
             s, vh = _svd_of_rows(a.context, op, lines.local_view(), a.shape, u.local_view())
         return u, s, vh, False
-    with _by_columns(a) as columns:
+    with by_columns(a) as columns:
         made = container_of(a, a.shape, dtype, columns._division)
         part = columns.local_view().T.conj()
         out = np.empty(part.shape, dtype)
@@ -218,7 +218,7 @@ def _factors(a: Any, op: str) -> tuple[Any, Array, Any, bool]:
     return uh.conj().T, s, made, True
 
 
-def _by_columns(a: Any) -> Any:
+def by_columns(a: Any) -> Any:
     """Return a copy of a matrix that is divided by blocks of columns. Collective."""
     return redivided(a, columns_over_ranks(a))
 
@@ -246,7 +246,7 @@ def _singular_values(a: Any, op: str) -> Array:
         return (np.linalg.svd(r, compute_uv=False),)
 
     wide = a.shape[0] < a.shape[1]
-    with _by_columns(a) if wide else by_rows(a) as lines:
+    with by_columns(a) if wide else by_rows(a) as lines:
         part = lines.local_view().T if wide else lines.local_view()
         shape = a.shape[::-1] if wide else a.shape
         if tall.is_tall(a.context, shape):
@@ -268,7 +268,7 @@ def _full_svd(a: Any) -> SVDResult:
         u, s, vh = np.linalg.svd(whole.astype(dtype, copy=False))
         k = min(m, n)
         small, large = (u[:, :k], vh[:k]) if m >= n else (vh[:k].conj().T, u[:, :k].conj().T)
-        small, large = _oriented(small, large)
+        small, large = oriented(small, large)
         u[:, :k], vh[:k] = (small, large) if m >= n else (large.conj().T, small.conj().T)
         kept.extend((u, vh))
         return (s,)

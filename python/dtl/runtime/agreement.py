@@ -173,7 +173,12 @@ def tell_ranks(
     if isinstance(ctx, bridge.Ranks) and ctx._size > 1 and ctx._handle and not library.forked():
         if code is None:
             code = error.code if isinstance(error, DTLError) else _code(error)
-        (refuse or library.context_refuse)(ctx._handle, code, op, str(error) if text is None else text)
+        (refuse or library.context_refuse)(ctx._handle, code, op, _sendable(str(error) if text is None else text))
+
+
+def _sendable(text: str) -> str:
+    """Return a text without what C has no text with: NUL and surrogates, which an error of NumPy's may quote."""
+    return text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _own(error: builtins.MemoryError, op: str) -> MemoryError:
