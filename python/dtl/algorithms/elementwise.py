@@ -10,18 +10,17 @@ import numpy as np
 from .._native import slow_paths
 from .._native.arguments import flag, integer
 from .._native.values import fingerprint
-from ..comm import vector_collectives
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise
 from ..containers.kernels import chosen
 from ..containers.sequences import DistributedVector
-from ..containers.ufuncs import operand
+from ..containers.ufuncs import moves, operand
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.agreement import agree
 from ..runtime.scheduler import algorithm
 from .concatenate import stack
-from .exchange import share
+from .exchange import gathered, share
 from .manipulation import dimension, divided_dimensions
 from .operands import together
 from .sort import sort
@@ -347,10 +346,10 @@ def isin(element: Any, test_elements: Any, *, assume_unique: bool = False, inver
             wanted = others.local_view()
         else:
             started = slow_paths.clock() if slow_paths.listeners else 0
-            wanted = vector_collectives.allgatherv(others.context, np.unique(others.local_view()))
+            wanted = gathered(others.context, np.unique(others.local_view()))
             if started and others.context.size > 1:
                 slow_paths.tell(slow_paths.EVERYWHERE, "isin", wanted.nbytes, started)
     else:
-        wanted = operand("isin", test_elements)
+        wanted = operand("isin", test_elements, moves((element,)))
         share(element, "isin", f"elements with fingerprint {fingerprint(np.asarray(wanted))}")
     return elementwise("np.isin", lambda part: np.isin(part, wanted, invert=invert), (element,), np.bool_)

@@ -1,4 +1,7 @@
-"""An agreement on a call, in which each rank also sends a few numbers to all, such as what it found in its part."""
+"""An agreement on a call, in which each rank also sends a few numbers to all, such as what it found in its part.
+
+And exchanges of elements of any type that containers hold, of which messages know some only.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,13 @@ from typing import Any, Sequence
 
 import numpy as np
 
+from .._native.arguments import carrier
 from .._native.library import bridge
+from ..comm.vector_collectives import allgatherv, alltoallv
 from ..containers.base import DistributedContainer
 from ..policies import Partition
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 #: How many numbers each rank sends to all.
 WIDTH = 4
@@ -58,6 +65,28 @@ def total(of: DistributedContainer, op: str, words: str, number: int) -> int:
     """Return the sum of what the ranks found, each element counted once. Collective."""
     rows = share(of, op, words, (number,))
     return int(rows[0, 0] if of.partition_policy is Partition.REPLICATED else rows[:, 0].sum())
+
+
+def gathered(ctx: Any, elements: Array) -> Array:
+    """Return the elements of all ranks, one after the other. Collective."""
+    return _of_rows(allgatherv(ctx, _as_rows(elements)), elements.dtype)
+
+
+def exchanged(ctx: Any, elements: Array, sent: Array, expected: Array) -> Array:
+    """Return what comes where each rank sends so many elements to each other one. Collective."""
+    return _of_rows(alltoallv(ctx, _as_rows(elements), sent, expected), elements.dtype)
+
+
+def _as_rows(elements: Array) -> Array:
+    """Return elements as messages take them: those that the core does not know as rows of bytes."""
+    if carrier(elements.dtype) is None:
+        return elements
+    return np.ascontiguousarray(elements).view(np.uint8).reshape(len(elements), elements.itemsize)
+
+
+def _of_rows(rows: Array, dtype: np.dtype[Any]) -> Array:
+    """Return what came as elements."""
+    return rows if carrier(dtype) is None else np.ascontiguousarray(rows).view(dtype).reshape(-1)
 
 
 def _spelled(op: str, words: str) -> np.ndarray[Any, Any]:

@@ -15,7 +15,8 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
 from .exchange import share
-from .ordered import differ, searchsorted
+from .order_keys import differ
+from .ordered import searchsorted
 from .sort import argsort, check_vector, permute
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

@@ -410,9 +410,9 @@ def unique(
     """Return the distinct elements, sorted, with what else is asked for."""
     if axis is not None and ar.ndim > 1:
         raise InvalidTypeError("np.unique: axis is not taken; use dtl.lexsort, or dtl.group_by")
-    special = ar.dtype.kind in "fc" and bool(np.isnan(ar).any())
+    special = ar.dtype.kind in "fcmM" and bool(np.isnan(ar).any())
     if special and (return_index or not equal_nan):
-        raise InvalidTypeError("np.unique: return_index and equal_nan=False are not taken where there are NaN")
+        raise InvalidTypeError("np.unique: return_index and equal_nan=False are not taken where there are NaN or NaT")
     flat = ravel(ar) if return_inverse and ar.ndim > 1 else ar
     if not (return_inverse or return_counts or return_index):
         return distinct(flat)

@@ -1,7 +1,8 @@
-"""Numbers that sort as elements do that the core does not know: dates, bytes, str, records and float16."""
+"""The order of elements that the core does not sort by itself: complex numbers, dates, bytes, str, records, float16."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,14 @@ def order_keys(part: Array, reverse: bool) -> list[Array]:
     """Return arrays of numbers in whose order elements sort, the primary one first. NaT comes last, as NaN does."""
     dtype = part.dtype
     if dtype.names is not None:
-        return [key for name in dtype.names for key in order_keys(np.ascontiguousarray(part[name]), reverse)]
+        return [key for name in dtype.names for key in _of_field(part, part[name], reverse)]
     if dtype.kind in "mM":
         above = np.ascontiguousarray(part).view(np.uint64) ^ np.uint64(1 << 63)  # of NaT 0
         return [above if reverse else above - np.uint64(1)]
-    if dtype.kind in "SU":
+    if dtype.kind in "SUV":
         return _words(part)
+    if dtype.kind == "c":
+        return _of_complex(part, reverse)
     if dtype.kind == "f" and carrier(dtype) is not None:
         return [part.astype(np.float32)]
     if dtype.kind in "biuf":
@@ -29,11 +32,27 @@ def order_keys(part: Array, reverse: bool) -> list[Array]:
     raise InvalidTypeError(f"elements of {dtype} have no order")
 
 
+def _of_field(part: Array, field: Array, reverse: bool) -> list[Array]:
+    """Return the keys of a field of records, which may be an array in each of them."""
+    columns = np.moveaxis(field.reshape(*part.shape, math.prod(field.shape[part.ndim :])), -1, 0)
+    return [key for column in columns for key in order_keys(np.ascontiguousarray(column), reverse)]
+
+
+def _of_complex(part: Array, reverse: bool) -> list[Array]:
+    """Return complex numbers as NumPy sorts them: those with a NaN last, by what is none."""
+    real, imaginary, broken = part.real.copy(), part.imag.copy(), np.zeros(part.shape, np.uint8)
+    broken[np.isnan(imaginary)] = 1
+    broken[np.isnan(real)] = 2
+    real[broken == 2] = 0
+    imaginary[broken == 1] = 0
+    return [2 - broken if reverse else broken, real, imaginary]
+
+
 def _words(part: Array) -> list[Array]:
     """Return text as numbers of 64 bits: eight bytes each, or two characters."""
-    step = 8 if part.dtype.kind == "S" else 2
-    length = max(part.dtype.itemsize // (1 if step == 8 else 4), 1)
-    whole = np.zeros((part.size, -(-length // step) * step), np.uint8 if step == 8 else np.uint32)
+    step = 2 if part.dtype.kind == "U" else 8
+    length = max(part.dtype.itemsize // (4 if step == 2 else 1), 1)
+    whole = np.zeros((part.size, -(-length // step) * step), np.uint32 if step == 2 else np.uint8)
     whole[:, :length] = np.ascontiguousarray(part).view(whole.dtype).reshape(part.size, length)
     bits = np.uint64(64 // step)
     keys = []
@@ -43,3 +62,44 @@ def _words(part: Array) -> list[Array]:
             word = (word << bits) | whole[:, k].astype(np.uint64)
         keys.append(word.reshape(part.shape))
     return keys
+
+
+def compared_in(name: str, *dtypes: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype in which elements of several are compared: numbers with numbers, dates with dates, and so on."""
+    kinds = {"number" if dtype.kind in "biufc" else dtype.kind for dtype in dtypes}
+    try:
+        if len(kinds) == 1:
+            common: np.dtype[Any] = np.result_type(*dtypes)
+            return common
+    except TypeError:  # records of other fields
+        pass
+    raise InvalidTypeError(f"{name}: elements of {' and '.join(str(dtype) for dtype in dtypes)} are not compared")
+
+
+def missing(elements: Array) -> Array:
+    """Return which elements are NaN or NaT, which sort last, as one value."""
+    return np.isnan(elements) if elements.dtype.kind in "fcmM" else np.zeros(elements.shape, np.bool_)
+
+
+def equal_to_none(elements: Array) -> Array:
+    """Return which elements are equal to nothing, also not to themselves: NaN and NaT, and records with such."""
+    other = elements
+    unequal: Array = elements != other
+    return unequal
+
+
+def differ(a: Array, b: Array) -> Array:
+    """Return which elements are not equal, NaNs being equal to each other."""
+    return (a != b) & ~(missing(a) & missing(b))
+
+
+def placed(part: Array, values: Array, side: Any, reverse: Any) -> Array:
+    """Return where values belong in sorted elements, as ``np.searchsorted`` does; NaN is last in either direction."""
+    if not reverse:
+        return np.searchsorted(part, values, side)
+    if part.dtype.names is not None:
+        raise InvalidTypeError("records are searched in ascending order; reverse is for numbers, dates and text")
+    kept = len(part) - int(np.count_nonzero(missing(part)))
+    other: Any = "left" if side == "right" else "right"
+    found = kept - np.searchsorted(part[:kept][::-1], values, other)
+    return np.where(missing(values), kept if side == "left" else len(part), found)

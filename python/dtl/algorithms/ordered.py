@@ -6,18 +6,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._native.arguments import flag, stored_array
+from .._native.arguments import carrier, flag, stored_array
 from .._native.library import bridge
 from .._native.values import fingerprint, fitting
 from ..comm import collectives
+from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
 from ..containers.layout import BLOCK
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
+from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
-from .exchange import share
+from .exchange import exchanged, gathered, share
+from .order_keys import compared_in, differ, placed
+from .reorder import in_global_order
 from .sort import argsort, check_vector, permute, sort
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -30,15 +34,15 @@ def searchsorted(c: Any, values: Any, side: str = "left", *, reverse: bool = Fal
     Parameters
     ----------
     c
-        A container of one dimension of real numbers, the same on every rank, sorted: else the result means nothing.
-        Where the values are in a container, it may be an array that is the same on every rank.
+        A container of one dimension, the same on every rank, sorted: else the result means nothing. Not of complex
+        numbers. Where the values are in a container, it may be an array that is the same on every rank.
     values
-        A number, or an array of any shape: each rank's own; an empty one will do. Or a container, whose elements each
-        rank that has them looks up.
+        A number, a date or a text, or an array of any shape: each rank's own; an empty one will do. Or a container,
+        whose elements each rank that has them looks up.
     side
         "left": before elements that are equal; "right": behind them. The same on every rank.
     reverse
-        True says that the container is in descending order.
+        True says that the container is in descending order, which is not for records.
 
     Returns
     -------
@@ -49,7 +53,8 @@ def searchsorted(c: Any, values: Any, side: str = "left", *, reverse: bool = Fal
     Raises
     ------
     InvalidTypeError, OverflowError
-        If a rank's values do not fit the dtype of c. On every rank.
+        If a rank's values do not fit the dtype of c. Dates, text and float16 are compared with values of other units
+        and lengths as NumPy compares them; dates are not compared with numbers, nor either with text. On every rank.
     InvalidArgumentError
         If side is neither, or c has more than one dimension. On every rank.
     CollectiveMismatchError
@@ -67,7 +72,6 @@ def searchsorted(c: Any, values: Any, side: str = "left", *, reverse: bool = Fal
         return _placed_in(stored_array("c", c), values, side, flag("reverse", reverse))
     check_container("c", c)
     c._check_open()
-    c._check_numbers("searchsorted")
     if side not in ("left", "right"):
         raise InvalidArgumentError(f"side {side!r} must be 'left' or 'right'")
     check_vector("c", c)
@@ -75,9 +79,11 @@ def searchsorted(c: Any, values: Any, side: str = "left", *, reverse: bool = Fal
         made = values._like(np.int64)
         made.local_view()[...] = searchsorted(c, values.local_view(), side, reverse=reverse)
         return made
+    descending = flag("reverse", reverse)
+    if c._carrier is not None:
+        return _placed_among(c, values, side, descending)
     given = fitting("values", values, c.dtype)
     shape = np.shape(values)
-    descending = flag("reverse", reverse)
     found = np.asarray(bridge.call(bridge.SEARCH, c, given, None, 0, descending, 1, int(side == "right")))
     return found.reshape(shape) if shape else int(found.item())
 
@@ -88,14 +94,36 @@ def _placed_in(table: Any, values: Any, side: Any, descending: int) -> Any:
         raise InvalidArgumentError(f"side {side!r} must be 'left' or 'right'")
     if table.ndim != 1:
         raise InvalidArgumentError(f"c of shape {table.shape} must have 1 dimension")
-    values._check_numbers("searchsorted")
+    compared_in("searchsorted", table.dtype, values.dtype)
     share(values, "searchsorted", f"in an array with fingerprint {fingerprint(table)}, side {side}, {descending}")
-    if not descending:
-        return elementwise("np.searchsorted", lambda own: np.searchsorted(table, own, side), (values,), np.int64)
-    other: Any = "left" if side == "right" else "right"
-    return elementwise(
-        "np.searchsorted", lambda own: len(table) - np.searchsorted(table[::-1], own, other), (values,), np.int64
-    )
+    return elementwise("np.searchsorted", lambda own: placed(table, own, side, descending), (values,), np.int64)
+
+
+def _placed_among(c: Any, values: Any, side: str, descending: int) -> Any:
+    """Return where values belong in a sorted container of elements that the core does not know. Collective."""
+    ctx, given = c.context, np.asarray(values)
+    share(c, "searchsorted", f"side {side}, {descending}")
+    dtypes = [dtype for dtype in allgather_object(ctx, given.dtype if given.size else None) if dtype is not None]
+    common = compared_in("searchsorted", c.dtype, *dtypes)
+    given = given.astype(common) if given.size else np.empty(given.shape, common)
+    if common != c.dtype:
+        with c.astype(common) as wider:
+            return searchsorted(wider, given, side, reverse=bool(descending))
+    with in_global_order(c) as line:
+        part, wanted = line.local_view(), given.reshape(-1)
+        sizes, firsts = collectives.allgather(ctx, len(part)), gathered(ctx, part[:1])
+        with local_step(ctx, "searchsorted"):
+            # A value belongs to the last rank that has an element before it, or else to the first one.
+            before = placed(firsts, wanted, side, descending)
+            owners = np.append(np.flatnonzero(sizes), 0)[np.maximum(before - 1, 0)]
+            order, sent = np.argsort(owners, kind="stable"), np.bincount(owners, minlength=ctx.size)
+        expected = collectives.alltoall(ctx, sent)
+        asked = exchanged(ctx, wanted[order], sent, expected)
+        found = np.empty(len(wanted), np.int64)
+        found[order] = exchanged(
+            ctx, int(sizes[: ctx.rank].sum()) + placed(part, asked, side, descending), expected, sent
+        )
+    return found.reshape(given.shape) if given.ndim else int(found.item())
 
 
 @algorithm
@@ -168,7 +196,6 @@ def merge(a: DistributedContainer, b: DistributedContainer) -> DistributedVector
     check_container("b", b)
     for name, c in (("a", a), ("b", b)):
         c._check_open()
-        c._check_numbers("merge")
         check_vector(name, c)
     if a.context is not b.context:
         raise InvalidArgumentError("a and b are containers of different contexts")
@@ -180,7 +207,7 @@ def merge(a: DistributedContainer, b: DistributedContainer) -> DistributedVector
 
 def concatenated(a: Any, b: Any) -> DistributedVector:
     """Return a vector of the elements of two, one after the other. Collective."""
-    dtype, n = np.result_type(a.dtype, b.dtype), a.shape[0]
+    dtype, n = compared_in("merge", a.dtype, b.dtype), a.shape[0]
     made = DistributedVector._created(a.context, (n + b.shape[0],), dtype, BLOCK)
     made[:n] = a
     made[n:] = b
@@ -208,7 +235,7 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
     Parameters
     ----------
     c
-        A container of real numbers, the same on every rank. NaNs are equal to each other.
+        A container, the same on every rank. NaNs are equal to each other, and NaTs are.
     return_counts, return_inverse
         Whether to return also how often each occurs, and which it is.
 
@@ -240,7 +267,6 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
     """
     check_container("c", c)
     c._check_open()
-    c._check_numbers("unique")
     flag("return_counts", return_counts)
     if flag("return_inverse", return_inverse):
         check_vector("c, whose inverse is asked for,", c)
@@ -273,8 +299,7 @@ def value_counts(c: DistributedContainer) -> Unique:
     Parameters
     ----------
     c
-        A container of real numbers, the same on every rank. NaNs are equal to each other. The codes of a column of text
-        are numbers, too.
+        A container, the same on every rank. NaNs are equal to each other, and NaTs are.
 
     Returns
     -------
@@ -330,33 +355,30 @@ def flattened(c: Any) -> DistributedVector:
 
 def run_starts(ctx: Any, part: Array) -> Array:
     """Return which of the ranks' sorted elements differ from the one before them, on whatever rank. Collective."""
+    if carrier(part.dtype) is not None:
+        return changes(ctx, part)
     first = np.ones(len(part), np.bool_)
     np.not_equal(part[1:], part[:-1], out=first[1:])
     if len(part) and np.isnan(part[-1]):
         first[int(np.isnan(part).argmax()) + 1 :] = False  # NaNs come last
-    counts = collectives.allgather(ctx, len(part))
-    lasts = collectives.allgather(ctx, part[-1:] if len(part) else np.zeros(1, part.dtype))
-    earlier = np.flatnonzero(counts[: ctx.rank])
-    if len(part) and len(earlier):
-        first[0] = differ(part[:1], lasts[earlier[-1] : earlier[-1] + 1])[0]
-    return first
+    return _after_earlier(ctx, part, first)
 
 
 def changes(ctx: Any, part: Array) -> Array:
     """Return which of the ranks' elements, in any order, differ from the one before, on whatever rank. Collective."""
     first = np.ones(len(part), np.bool_)
     first[1:] = differ(part[1:], part[:-1])
+    return _after_earlier(ctx, part, first)
+
+
+def _after_earlier(ctx: Any, part: Array, first: Array) -> Array:
+    """Return what differs from the one before, this rank's first element compared to an earlier rank's. Collective."""
     counts = collectives.allgather(ctx, len(part))
-    lasts = collectives.allgather(ctx, part[-1:] if len(part) else np.zeros(1, part.dtype))
+    lasts = gathered(ctx, part[-1:] if len(part) else np.zeros(1, part.dtype))
     earlier = np.flatnonzero(counts[: ctx.rank])
     if len(part) and len(earlier):
         first[0] = differ(part[:1], lasts[earlier[-1] : earlier[-1] + 1])[0]
     return first
-
-
-def differ(a: Array, b: Array) -> Array:
-    """Return which elements are not equal, NaNs being equal to each other."""
-    return (a != b) & ~(np.isnan(a) & np.isnan(b))
 
 
 def _lengths(ctx: Any, first: Array) -> Array:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..containers.base import check_container
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
@@ -12,6 +14,7 @@ from .concatenate import concat
 from .exchange import share
 from .manipulation import ravel
 from .operands import together
+from .order_keys import equal_to_none, missing
 from .ordered import unique
 
 
@@ -22,12 +25,13 @@ def union1d(ar1: Any, ar2: Any) -> DistributedVector:
     Parameters
     ----------
     ar1, ar2
-        Containers of real numbers, the same on every rank, of any shapes. One may be an array that every rank has.
+        Containers, the same on every rank, of any shapes. One may be an array that every rank has.
 
     Returns
     -------
     DistributedVector
-        Each element once, by PARTITION_EXPLICIT: where the elements are in sorted order.
+        Each element once, by PARTITION_EXPLICIT: where the elements are in sorted order. NaN and NaT are equal to
+        nothing but here: as in NumPy, they are in no intersection, and no difference is without them.
 
     Raises
     ------
@@ -69,6 +73,8 @@ def setdiff1d(ar1: Any, ar2: Any) -> DistributedVector:
     Else as :func:`union1d`.
     """
     one, other = _once("setdiff1d", ar1, ar2)
+    part = other.local_view()
+    other = DistributedVector._from_parts(other.context, part[~equal_to_none(part)])
     made: DistributedVector = _of_count((one, other, other), 1).astype(one.dtype, copy=False)
     return made
 
@@ -93,8 +99,9 @@ def _once(name: str, ar1: Any, ar2: Any) -> tuple[Any, Any]:
 
 
 def _of_count(parts: tuple[Any, ...], count: int) -> DistributedVector:
-    """Return the elements that occur so often in several containers. Collective."""
+    """Return the elements that occur so often in several containers, of which no two NaNs are one. Collective."""
     found = unique(concat(parts), return_counts=True)
-    chosen = found.counts.local_view() == count
-    made: DistributedVector = DistributedVector._from_parts(found.values.context, found.values.local_view()[chosen])
+    values, counts = found.values.local_view(), found.counts.local_view()
+    times = np.where(missing(values), counts if count == 1 else 0, counts == count)
+    made: DistributedVector = DistributedVector._from_parts(found.values.context, np.repeat(values, times))
     return made

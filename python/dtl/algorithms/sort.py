@@ -147,13 +147,10 @@ def argsort(c: DistributedContainer, reverse: bool = False, *, stable: bool = Tr
 
 
 def _argsort(c: DistributedContainer, reverse: bool, args: tuple[int, int, int, int]) -> Any:
-    if c._carrier is not None:
-        check_vector("c", c)
-        return _argsort_by_keys(c, bool(reverse))
-    if c.dtype.kind != "c":
+    if c.dtype.kind != "c" and c._carrier is None:
         return c._from_handle(_by_core(bridge.ARGSORT, c, args), np.int64)
     check_vector("c", c)
-    return _argsort_complex(c, bool(reverse))
+    return _argsort_by_keys(c, bool(reverse))
 
 
 def _by_core(code: int, c: DistributedContainer, args: tuple[int, int, int, int]) -> Any:
@@ -168,24 +165,8 @@ def check_vector(name: str, c: DistributedContainer) -> None:
         raise InvalidArgumentError(f"{name} has shape {c.shape}; it must have 1 dimension here")
 
 
-def _argsort_complex(c: DistributedContainer, reverse: bool) -> Any:
-    """Return the indices that sort complex numbers as NumPy does: those with a NaN last, by what is none."""
-    part = c.local_view()
-    real, imaginary, broken = part.real.copy(), part.imag.copy(), np.zeros(part.shape, np.uint8)
-    broken[np.isnan(imaginary)] = 1
-    broken[np.isnan(real)] = 2
-    real[broken == 2] = 0
-    imaginary[broken == 1] = 0
-    order: Any = None
-    for values, descending in ((imaginary, reverse), (real, reverse), (broken, False)):
-        with c._like(values.dtype) as key:
-            key.local_view()[...] = values
-            order = refine_order(order, key, descending)
-    return order
-
-
 def _argsort_by_keys(c: DistributedContainer, reverse: bool) -> Any:
-    """Return the indices that sort elements that the core does not know, such as dates."""
+    """Return the indices that sort elements that the core does not sort by itself, such as dates."""
     order: Any = None
     for values in reversed(order_keys(c.local_view(), reverse)):
         with c._like(values.dtype) as key:

@@ -189,7 +189,7 @@ def unique_all(x: Any, /) -> Any:
 
 def _is_special(x: Any) -> bool:
     """Say whether there are elements that are not equal to themselves, or in no order of numbers. Collective."""
-    return x.dtype.kind == "c" or (x.dtype.kind == "f" and bool(np.isnan(x).any()))
+    return x.dtype.kind == "c" or (x.dtype.kind in "fmM" and bool(np.isnan(x).any()))
 
 
 def _unique(x: Any) -> UniqueAll:

@@ -1,0 +1,135 @@
+"""Functions that rest on the order of elements, for dates, text, records and float16: each beside NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+from divisions import division, part
+from test_moved_elements import ARRAYS, divisions, same
+
+import dtl
+
+FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "unique": lambda a, b: np.unique(a),
+    "unique, with counts": lambda a, b: np.unique(a, return_counts=True),
+    "unique, with the inverse": lambda a, b: np.unique(a, return_inverse=True),
+    "union1d": np.union1d,
+    "intersect1d": np.intersect1d,
+    "setdiff1d": np.setdiff1d,
+    "setxor1d": np.setxor1d,
+    "isin": np.isin,
+    "isin, inverted": lambda a, b: np.isin(a, b, invert=True),
+    "searchsorted": lambda a, b: np.searchsorted(np.sort(a), b),
+    "searchsorted, on the right": lambda a, b: np.searchsorted(np.sort(a), b, "right"),
+}
+
+NONE = np.array(["2020-03-01", "2019-01-01"], "M8[D]")
+
+#: What is looked for among the elements of that name: some of them, and others, of another length or unit too.
+OTHERS: dict[str, Any] = {
+    "days": np.array(["2020-03-01T12", "1960-01-01", "NaT", "2020-03-01", "1970-01-01"], "M8[h]"),
+    "spans of time": np.array([7365, -1, 30000, 10000], "m8[D]"),
+    "float16": np.array([1.5, 0.0, np.nan, 3.25], np.float16),
+    "bytes": np.array([b"fig", b"a", b"zz\xff", b"figs"], "S4"),
+    "long text": np.array(["abcd", "abc", "abcdefg", "\U0001f600"], "U7"),
+}
+
+
+@pytest.fixture(params=list(ARRAYS), ids=lambda name: name.replace(" ", "-"))
+def arrays(request: pytest.FixtureRequest) -> tuple[Any, Any]:
+    array = ARRAYS[request.param]
+    return array, OTHERS.get(request.param, np.concatenate([array[2:4], array[5:], array[2:3]]))
+
+
+def assert_all_same(got: Any, wanted: Any) -> None:
+    """Check containers, or arrays, or tuples of them, against NumPy's results."""
+    several, others = (each if isinstance(each, tuple) else (each,) for each in (got, wanted))
+    assert len(several) == len(others)
+    for one, other in zip(several, others):
+        assert one.shape == other.shape
+        if isinstance(one, np.ndarray):  # as of values that are each rank's own
+            same(one, other)
+        else:
+            same(one.local_view(), part(one, other))
+
+
+@pytest.mark.parametrize("name", list(FUNCTIONS))
+def test_as_numpy(ctx: dtl.Context, arrays: tuple[Any, Any], name: str) -> None:
+    function, (array, other) = FUNCTIONS[name], arrays
+    wanted = function(array, other)
+    for partition in divisions(ctx):
+        vec = dtl.asarray(ctx, array, **division(partition, len(array), ctx.size))
+        assert_all_same(function(vec, dtl.asarray(ctx, other, partition="cyclic")), wanted)
+    assert_all_same(function(dtl.asarray(ctx, array), other), wanted)
+
+
+def test_a_table_that_every_rank_has(ctx: dtl.Context, arrays: tuple[Any, Any]) -> None:
+    array, other = arrays
+    for side in ("left", "right"):
+        got = dtl.searchsorted(np.sort(array), dtl.asarray(ctx, other, partition="cyclic"), side)
+        assert_all_same(got, np.searchsorted(np.sort(array), other, side))
+
+
+def test_searches_in_descending_order(ctx: dtl.Context, arrays: tuple[Any, Any]) -> None:
+    array, other = arrays
+    if array.dtype.names is not None:
+        with pytest.raises(dtl.InvalidTypeError, match="ascending"):
+            dtl.searchsorted(dtl.asarray(ctx, array), other, reverse=True)
+        return
+    present = array[~is_missing(array)]
+    vec = dtl.asarray(ctx, array, partition="cyclic")
+    dtl.sort(vec, reverse=True)
+    for value in other:
+        none = bool(is_missing(np.asarray(value)))
+        given: Any = (lambda x: x.tobytes()) if array.dtype.kind == "V" else (lambda x: x)
+        before = sum(bool(given(x) > given(value)) for x in present) if not none else len(present)
+        equal = sum(bool(x == value) for x in present) if not none else len(array) - len(present)
+        assert dtl.searchsorted(vec, value, reverse=True) == before
+        assert dtl.searchsorted(vec, value, "right", reverse=True) == before + equal
+
+
+def is_missing(array: Any) -> Any:
+    return np.isnan(array) if array.dtype.kind in "mMf" else np.zeros(array.shape, bool)
+
+
+def test_each_rank_looks_up_its_own(ctx: dtl.Context) -> None:
+    texts = dtl.asarray(ctx, np.array(["b", "dd", "dd", "f"]))
+    own = [["a", "dd"], "ddd", np.array([["g"], ["b"]]), []][ctx.rank % 4]
+    wanted = [[0, 1], 3, [[4], [0]], []][ctx.rank % 4]
+    np.testing.assert_array_equal(dtl.searchsorted(texts, own), wanted)
+    assert dtl.searchsorted(dtl.zeros(ctx, 0, "U2"), "a") == 0
+    assert dtl.lower_bound(texts, "dd") == 1
+
+
+def test_kinds_that_are_not_compared(ctx: dtl.Context) -> None:
+    days, texts = dtl.asarray(ctx, NONE), dtl.asarray(ctx, np.array(["b", "a"]))
+    for call in (
+        lambda: dtl.searchsorted(days, "2020-01-01"),
+        lambda: dtl.searchsorted(days, 3),
+        lambda: dtl.searchsorted(texts, b"a"),
+        lambda: dtl.searchsorted(np.array(["a"]), days),
+        lambda: dtl.merge(days, texts),
+    ):
+        with pytest.raises(dtl.InvalidTypeError, match="are not compared"):
+            call()
+    with pytest.raises(dtl.InvalidTypeError, match="are not compared"):
+        dtl.searchsorted(days, np.datetime64("2020-01-01") if ctx.rank else 5)
+
+
+def test_merge(ctx: dtl.Context, arrays: tuple[Any, Any]) -> None:
+    array, other = arrays
+    made = dtl.merge(dtl.asarray(ctx, array, partition="cyclic"), dtl.asarray(ctx, other))
+    assert_all_same(made, np.sort(np.concatenate([array, other]), kind="stable"))
+
+
+def test_distinct_values_of_the_standard(ctx: dtl.Context) -> None:
+    """Each NaT is distinct there, as each NaN is."""
+    for name in ("days", "text", "float16"):
+        array = ARRAYS[name]
+        x = dtl.asarray(ctx, array)
+        found = x.__array_namespace__().unique_all(x)
+        wanted = np.unique(array, return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
+        assert_all_same(found.values, wanted[0])
+        assert_all_same(found.counts, wanted[3])
