@@ -23,8 +23,15 @@ import numpy as np
 import dtl
 
 _TESTS = [
-    str(Path(__file__).parents[1] / "python" / "tests" / name)
-    for name in ("on_a_device.py", "computing_on_a_device.py", "nccl_on_devices.py")
+    str(Path(__file__).parents[1] / "python" / "tests" / f"{name}.py")
+    for name in (
+        "on_a_device",
+        "computing_on_a_device",
+        "kernels_on_a_device",
+        "axes_on_a_device",
+        "indexing_on_a_device",
+        "nccl_on_devices",
+    )
 ]
 _ROUNDS = 9
 

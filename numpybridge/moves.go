@@ -1,6 +1,7 @@
 package numpybridge
 
 import (
+	"dtl/core/comm"
 	"dtl/core/container"
 	"dtl/core/handle"
 )
@@ -29,6 +30,51 @@ func get(c *Call) error {
 // put writes the second buffer's values to the input's indices, each rank's own.
 func put(c *Call) error {
 	return c.container(func(of container.Container) error { return container.Set(of, c.In, c.Out) })
+}
+
+// takePart writes to a local part the elements of that of the container of handle args[0], by the input's places there.
+func takePart(c *Call) error {
+	return c.container(func(to container.Container) error {
+		return withContainer(c.Args[0], func(from container.Container) error { return container.TakePart(to, from, c.In) })
+	})
+}
+
+// putPart writes the second buffer's values to the input's places in a local part.
+func putPart(c *Call) error {
+	return c.container(func(to container.Container) error { return container.PutPart(to, c.In, c.Out) })
+}
+
+// putWhere writes the input's values, or those of the container of handle args[1], where the part of that of handle args[0] is
+// true.
+func putWhere(c *Call) error {
+	return c.container(func(to container.Container) error {
+		return withContainer(c.Args[0], func(mask container.Container) error {
+			if c.Args[1] == 0 {
+				return container.PutWhere(to, mask, nil, c.In)
+			}
+			return withContainer(c.Args[1], func(from container.Container) error {
+				return container.PutWhere(to, mask, from, comm.Array{})
+			})
+		})
+	})
+}
+
+// truths returns where a local part is true, on its device, counted from args[0] on.
+func truths(c *Call) error {
+	return c.container(func(of container.Container) (err error) {
+		c.Result, err = container.Truths(of, c.Args[0])
+		return err
+	})
+}
+
+// choose returns the elements of a local part, on its device, where that of the container of handle args[0] is true.
+func choose(c *Call) error {
+	return c.container(func(of container.Container) error {
+		return withContainer(c.Args[0], func(mask container.Container) (err error) {
+			c.Result, err = container.Choose(of, mask)
+			return err
+		})
+	})
 }
 
 // axes reads seven numbers for each: from, its start and step, to, its start and step, count.

@@ -120,6 +120,11 @@ const (
 	CopyPart
 	Elementwise
 	FoldLines
+	TakePart
+	PutPart
+	PutWhere
+	Truths
+	Choose
 	Linked
 )
 
@@ -133,7 +138,7 @@ type operation struct {
 }
 
 // moving has the operations that only move a container's elements to or from an array.
-var moving = []Code{Give, Put, Assign, GatherTo, Distribute}
+var moving = []Code{Give, Put, Assign, GatherTo, Distribute, PutPart, PutWhere}
 
 // operations has a row for each code. The functions stand in a file for each family.
 var operations = [...]operation{
@@ -248,13 +253,19 @@ var operations = [...]operation{
 	CopyPart:     {"COPY_PART", "copy", true, false, copyPart},
 	Elementwise:  {"ELEMENTWISE", "ufunc", true, false, elementwise},
 	FoldLines:    {"FOLD_LINES", "reduction", true, false, foldLines},
+	TakePart:     {"TAKE_PART", "getitem", true, false, takePart},
+	PutPart:      {"PUT_PART", "setitem", true, true, putPart},
+	PutWhere:     {"PUT_WHERE", "setitem", false, false, putWhere},
+	Truths:       {"TRUTHS", "nonzero", false, false, truths},
+	Choose:       {"CHOOSE", "getitem", false, false, choose},
 	Linked:       {"LINKED", "nccl", true, false, linked},
 }
 
 // local reports whether an operation concerns no other rank, so that none hears of its errors.
 func (c Code) local() bool {
 	switch c {
-	case Ticket, View, Alike, Indices, Owner, Span, PlanBytes, Equal, HaloView, CartAt, Place, WinFacts, WinView, FillPart, SetPart, CopyPart, Elementwise, FoldLines:
+	case Ticket, View, Alike, Indices, Owner, Span, PlanBytes, Equal, HaloView, CartAt, Place, WinFacts, WinView, FillPart, SetPart, CopyPart, Elementwise, FoldLines, TakePart,
+		PutPart, PutWhere, Truths, Choose:
 		return true
 	}
 	return false
@@ -263,7 +274,7 @@ func (c Code) local() bool {
 // stages reports whether an operation takes elements that a device alone reaches through the host.
 func (c Code) stages() bool {
 	switch c {
-	case Resize, Redistribute, Take, Give, Get, Put, Assign, GatherTo, Distribute:
+	case Resize, Redistribute, Assign, GatherTo, Distribute:
 		return true
 	}
 	return false

@@ -119,6 +119,16 @@ type Scanned interface {
 	Close()
 }
 
+// Places are where elements of Size bytes lie: numbers of int64, which count units of Scale bytes, on the host or on the device. A
+// span beside them says where they count from.
+type Places struct {
+	At          memory.Span
+	Size, Scale int
+}
+
+// Run is Count units of Unit bytes: where the first one goes to and comes from, and how many bytes further on each next one does.
+type Run struct{ To, From, ToStep, FromStep, Unit, Count int64 }
+
 // Queue is work of one device that is done in the order in which it is queued.
 type Queue interface {
 	// Device is the one that does the work.
@@ -152,6 +162,17 @@ type Queue interface {
 	Bins(counts []int64, s memory.Span, edges []float64) error
 	// Values counts how often each number from 0 on occurs among a span's elements, which are integers, all of them inside.
 	Values(counts []int64, s memory.Span) error
+	// Take copies the elements at places of src to where they lie side by side, on this device or on the host.
+	Take(dst, src memory.Span, p Places) error
+	// Put copies elements that lie side by side, on this device or on the host, to places of dst; one alone goes to all of them.
+	// No place occurs twice.
+	Put(dst, src memory.Span, p Places) error
+	// Runs copies runs of units between memories of this device, or of the host, whose bytes are copied as a whole then. What
+	// is written does not overlap.
+	Runs(dst, src memory.Span, all []Run) error
+	// Truths returns the places of the true elements of a mask in ascending order, as elements of int64 on this device, and how many
+	// there are. That of the first element is base.
+	Truths(mask memory.Span, base int64) (*memory.Storage, int, error)
 	// Stream is the driver's number of the queue.
 	Stream() uintptr
 	// Synchronize returns when all is done that is queued here.

@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"fmt"
 	"unsafe"
 
@@ -21,7 +22,7 @@ func Take(from Container, index comm.Array) (comm.Result, error) {
 	if err != nil {
 		return comm.Result{}, status.In(op, err)
 	}
-	p, mine := staged(from)
+	p, mine := inPlace(from)
 	if mine == nil {
 		defer p.Done()
 	} else {
@@ -73,6 +74,7 @@ type taking struct {
 	index  indices
 	result *memory.Storage
 	work   *workspace
+	failed error // of a device, after which the rank goes on with the others
 }
 
 // prepare checks the indices, and allocates what is needed.
@@ -100,9 +102,9 @@ func (t *taking) one(call comm.Call) error {
 	}
 	at.offsets(globals[:], offset[:])
 	var share comm.Shared
-	move.Take(unsafe.Pointer(&share), t.part.addr, offset[:t.here(offset[0])], size)
+	mine := t.part.take(unsafe.Pointer(&share), offset[:t.here(offset[0])])
 	all := make([]comm.Shared, t.c.Size())
-	if err := t.c.AgreeSharing(call, nil, share, all); err != nil {
+	if err := t.c.AgreeSharing(call, mine, share, all); err != nil {
 		return err
 	}
 	copy(unsafe.Slice((*byte)(t.result.Addr()), size), unsafe.Slice((*byte)(unsafe.Pointer(&all[owner[0]])), size))
@@ -128,7 +130,7 @@ func (t *taking) all() error {
 		out := unsafe.Add(t.result.Addr(), k*batch*size)
 		at.offsets(part, offsets)
 		if alone {
-			move.Take(out, t.part.addr, offsets[:len(part)], size)
+			t.failed = cmp.Or(t.failed, t.part.take(out, offsets[:len(part)]))
 			continue
 		}
 		t.owners(at, part, offsets, owners)
@@ -136,7 +138,7 @@ func (t *taking) all() error {
 			return err
 		}
 	}
-	return nil
+	return t.part.settled(t.c, "getitem", t.failed)
 }
 
 // owners sets the owner of each index. Of two ranks it is this one or the other.
@@ -158,7 +160,7 @@ func (t *taking) exchange(out unsafe.Pointer, offsets []int64, owners []int32) e
 	t.work.used = 0
 	all, own := t.work.take(len(owners)+1, t.part.typ), t.work.take(counts[me]+1, t.part.typ).Slice(0, counts[me])
 	if counts[me] > 0 {
-		move.Take(own.Addr, t.part.addr, offsets, size)
+		t.failed = cmp.Or(t.failed, t.part.take(own.Addr, offsets))
 	}
 	send := make([]memory.Span, len(counts))
 	for rank := range send {
@@ -179,7 +181,7 @@ func Give(to Container, index, values comm.Array) error {
 	if err != nil {
 		return status.In(op, err)
 	}
-	p, mine := staged(to)
+	p, mine := inPlace(to)
 	var x indices
 	if mine == nil {
 		defer p.Done()
@@ -201,9 +203,13 @@ func Give(to Container, index, values comm.Array) error {
 	for k := range batches(index.Count) {
 		part := x.part(k, globals)
 		at.offsets(part, offsets)
-		put(p.state, offsets[:len(part)], values, k*batch)
+		if values.Count == 1 {
+			err = cmp.Or(err, p.putOne(offsets[:len(part)], values.Addr))
+		} else {
+			err = cmp.Or(err, p.put(offsets[:len(part)], unsafe.Add(values.Addr, k*batch*p.typ.Size())))
+		}
 	}
-	return status.In(op, p.put())
+	return status.In(op, p.settled(c, op, err))
 }
 
 // checkValues refuses values of another type, or neither one nor one an index.
@@ -215,16 +221,4 @@ func checkValues(values comm.Array, t dtype.Type, n int) error {
 		return status.New(status.InvalidArgument, "%d values for %d indices", values.Count, n)
 	}
 	return nil
-}
-
-// put writes the values from the given one on, or the only one.
-func put(s *state, offsets []int64, values comm.Array, from int) {
-	size := s.typ.Size()
-	if values.Count > 1 {
-		move.Put(s.addr, offsets, unsafe.Add(values.Addr, from*size), size)
-		return
-	}
-	for i := range offsets {
-		move.Put(s.addr, offsets[i:i+1], values.Addr, size)
-	}
 }

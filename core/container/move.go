@@ -74,7 +74,7 @@ func (m *Plan) transfer(c *comm.Comm) error {
 		return m.move.Prepare(c, arranged(src, m.axes, Axis.source), arranged(to.state, m.axes, Axis.destination), m.limit)
 	})
 	if err == nil {
-		err = status.In(m.op, to.put())
+		err = status.In(m.op, to.putBack())
 	}
 	return err
 }
@@ -155,7 +155,7 @@ func Assign(to Container, values comm.Array, axes []Axis) error {
 		return move.Prepare(c, from, arranged(p.state, axes, Axis.destination), 0)
 	})
 	if err == nil {
-		err = status.In(m.op, p.put())
+		err = status.In(m.op, p.putBack())
 	}
 	return err
 }

@@ -114,7 +114,7 @@ func (s *state) reach() error {
 }
 
 // staged returns a container's part for work of the host on its elements, wherever they are: of what a device alone reaches, a
-// copy. What is written there gets to the device by put. Done drops the copy.
+// copy. What is written there gets to the device by putBack. Done drops the copy.
 func staged(c Container) (Part, error) {
 	p, err := c.Look()
 	if err != nil || p.Placement() != OnDevice {
@@ -191,8 +191,8 @@ func (p Part) ThroughHost(from memory.Allocator, f func(Part) error) error {
 	})
 }
 
-// put writes a copy back that was staged.
-func (p Part) put() error {
+// putBack writes a copy back that was staged.
+func (p Part) putBack() error {
 	if p.device == nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"unsafe"
 
 	"dtl/core/comm"
@@ -45,6 +46,7 @@ type request struct {
 	globals []int64
 	offsets []int64
 	owners  []int32
+	failed  error // of a device, after which the rank goes on with the others
 }
 
 // run agrees, and calls round as often as the rank with the longest list needs.
@@ -55,7 +57,7 @@ func (r *request) run(on Container, round func(k int) error) error {
 	}
 	r.c = c
 	var mine error
-	if r.part, mine = staged(on); mine == nil {
+	if r.part, mine = inPlace(on); mine == nil {
 		defer r.part.Done()
 		mine = r.prepare()
 	}
@@ -77,10 +79,7 @@ func (r *request) run(on Container, round func(k int) error) error {
 			return status.In(r.op, err)
 		}
 	}
-	if r.values != nil {
-		return status.In(r.op, r.part.put())
-	}
-	return nil
+	return status.In(r.op, r.part.settled(c, r.op, r.failed))
 }
 
 // prepare checks the arguments, and allocates.
@@ -171,7 +170,7 @@ func (r *request) fetch(k int) error {
 	send := q.work.take(len(q.offsets)+1, r.part.typ).Slice(0, len(q.offsets))
 	recv := q.work.take(n, r.part.typ)
 	if len(q.offsets) > 0 {
-		move.Take(send.Addr, r.part.addr, q.offsets, size)
+		r.failed = cmp.Or(r.failed, r.part.take(send.Addr, q.offsets))
 	}
 	if err := r.c.Exchange(streams(send, q.asking), streams(recv, q.asked)); err != nil {
 		return err

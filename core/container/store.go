@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"unsafe"
 
 	"dtl/core/comm"
@@ -27,7 +28,7 @@ func (r *request) store(k int) error {
 	if err := r.c.Exchange(streams(send, q.asked), streams(recv, q.asking)); err != nil {
 		return err
 	}
-	move.Put(r.part.addr, q.offsets, recv.Addr, size)
+	r.failed = cmp.Or(r.failed, r.part.put(q.offsets, recv.Addr))
 	return nil
 }
 
@@ -69,6 +70,6 @@ func (r *request) storeAll(k int) error {
 	defer all.Storage.Release()
 	offsets := make([]int64, indices.Count)
 	r.at.offsets(memory.As[int64](indices.Span), offsets)
-	move.Put(r.part.addr, offsets, all.Addr, size)
+	r.failed = cmp.Or(r.failed, r.part.put(offsets, all.Addr))
 	return nil
 }

@@ -64,7 +64,7 @@ func atRoot(op string, on Container, array *comm.Array, root int64, direct func(
 		return move.Prepare(c, src.Memory, dst.Memory, 0)
 	})
 	if err == nil && op == distributes {
-		err = status.In(op, p.put())
+		err = status.In(op, p.putBack())
 	}
 	return err
 }

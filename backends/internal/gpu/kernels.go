@@ -20,7 +20,7 @@ import (
 var ptx embed.FS
 
 // sources are the files of kernels.
-var sources = []string{"conversions", "elementwise", "histograms", "lines", "reductions", "scans", "sorts"}
+var sources = []string{"conversions", "elementwise", "histograms", "lines", "moves", "reductions", "scans", "sorts"}
 
 // images are the kernels by families, each the text of a module: those of a type, so that nobody waits for a driver that compiles
 // what is not needed. A kernel's family is what follows the last underscore of its name.

@@ -3,7 +3,6 @@ package gpu
 import (
 	"unsafe"
 
-	"dtl/core/backend"
 	"dtl/core/dtype"
 	"dtl/core/kernel/radix"
 	"dtl/core/memory"
@@ -100,17 +99,7 @@ func (s *sorting) pass(to, from, toIndex, fromIndex unsafe.Pointer, shift uint64
 	if err := s.q.on.launch(s.q.stream, s.count, blocks, blockThreads, words); err != nil {
 		return err
 	}
-	scan, err := s.q.Scan(backend.Scan{Operator: "sum", Type: dtype.Uint64, Totals: dtype.Uint64, Exclusive: true}, s.counts)
-	if err != nil {
-		return err
-	}
-	defer scan.Close()
-	before, sum := make([][2]int64, len(scan.Totals())), int64(0)
-	for i, total := range scan.Totals() {
-		before[i][0] = sum
-		sum += total[0]
-	}
-	if err := scan.Write(s.counts, before); err != nil {
+	if _, err := s.q.before(s.counts); err != nil {
 		return err
 	}
 	return s.q.on.launch(s.q.stream, s.move, blocks, blockThreads, words)

@@ -15,6 +15,7 @@ BROADCAST: int
 CANCEL: int
 CART: int
 CART_AT: int
+CHOOSE: int
 COPY_PART: int
 CREATE: int
 CUMULATE: int
@@ -67,6 +68,8 @@ PLAN_BYTES: int
 PLAN_EXECUTE: int
 PROBE: int
 PUT: int
+PUT_PART: int
+PUT_WHERE: int
 RECV: int
 RECV_INIT: int
 RECV_OBJECT: int
@@ -93,8 +96,10 @@ SELECT: int
 SPAN: int
 START: int
 TAKE: int
+TAKE_PART: int
 TEST: int
 TICKET: int
+TRUTHS: int
 VIEW: int
 WAIT: int
 WAIT_ANY: int

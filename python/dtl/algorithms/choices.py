@@ -6,12 +6,16 @@ from typing import Any, Iterator
 
 import numpy as np
 
+from .._lazy import check_placements
 from .._native.arguments import integer
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
+from ..containers.indexing import parts
+from ..containers.sequences import DistributedVector
 from ..containers.ufuncs import moves, operand
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..runtime.scheduler import algorithm
+from ..policies import Placement
+from ..runtime.scheduler import algorithm, computed_on_devices
 from . import sort as sorting
 from . import statistics
 from .concatenate import concat
@@ -73,6 +77,7 @@ def _chosen(at: Array, of: tuple[Array, ...], mode: str) -> Array:
 
 
 @algorithm
+@computed_on_devices
 def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     """Return what lies along a dimension where a condition is true; it may be shorter than the extent."""
     a = together(condition, a)[1] if isinstance(condition, DistributedContainer) else a
@@ -80,13 +85,22 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     if np.ndim(condition) != 1:
         raise InvalidArgumentError("condition must be a 1-d array")
     if isinstance(condition, DistributedContainer):
-        share(a, "compress", f"axis {axis}", also=(condition,))
+        check_placements("compress", (a, condition, out))
+        share(a, "compress", f"axis {axis}", also=(condition,), anywhere=True)
+        if _by_kernel(condition, a):
+            return _into(out, DistributedVector._from_parts(a.context, parts.chosen(a, condition)))
         places: Any = flatnonzero(condition)
         if axis is not None and a.ndim > 1:
             places = places[np.arange(len(places))]  # as many as there are rows
     else:
         places = np.flatnonzero(np.asarray(condition))
-    return _into(out, take(ravel(a) if axis is None else a, places, 0 if axis is None else axis))
+    return _into(out, take(ravel(a) if axis is None and a.ndim > 1 else a, places, 0 if axis is None else axis))
+
+
+def _by_kernel(condition: Any, a: Any) -> bool:
+    """Say whether each rank's GPU has the elements that its part of a condition chooses, in their order."""
+    alike = condition.dtype == np.bool_ and a.ndim == 1 and condition.shape == a.shape
+    return alike and a._placement is Placement.DEVICE and parts.is_a_range(a) and a._laid_out_as(condition)
 
 
 @algorithm

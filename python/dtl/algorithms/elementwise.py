@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from .._lazy import to_host
 from .._native import slow_paths
 from .._native.arguments import flag, integer
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise
-from ..containers.kernels import chosen
+from ..containers.indexing import parts
+from ..containers.kernels import chosen, converted
 from ..containers.sequences import DistributedVector
 from ..containers.ufuncs import moves, operand
 from ..exceptions import InvalidArgumentError
-from ..policies import Partition
+from ..policies import Partition, Placement
 from ..runtime.agreement import agree
-from ..runtime.scheduler import algorithm
+from ..runtime.scheduler import algorithm, computed_on_devices
 from .concatenate import stack
 from .exchange import gathered, share
 from .manipulation import dimension, divided_dimensions
@@ -220,6 +222,7 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
 
 
 @algorithm
+@computed_on_devices
 def nonzero(a: Any) -> tuple[Any, ...]:
     """Return the indices of the elements that are not zero, as a vector for each dimension. Collective.
 
@@ -253,26 +256,47 @@ def nonzero(a: Any) -> tuple[Any, ...]:
     rest: Any = flat
     found = []
     for extent in a.shape[:0:-1]:
-        rest, index = np.divmod(rest, max(extent, 1))
+        if rest.placement_policy is Placement.DEVICE:  # which has no kernel of two results
+            rest, index = rest // max(extent, 1), rest % max(extent, 1)
+        else:
+            rest, index = np.divmod(rest, max(extent, 1))
         found.append(index)
     return (rest, *found[::-1])
 
 
 @algorithm
+@computed_on_devices
 def flatnonzero(a: Any) -> DistributedVector:
     """Return the indices in C order of the elements that are not zero, as a vector. Collective."""
     check_container("a", a)
     a._check_open()
     ctx = a.context
     agree(ctx, "nonzero")
-    mine = linear_indices(a)[a.local_view() != 0]
+    if a._placement is Placement.DEVICE:
+        mine: Any = _true_on_device(a)
+    else:
+        mine = linear_indices(a)[a.local_view() != 0]
     if a.partition_policy is Partition.REPLICATED:
         mine = mine[len(mine) * ctx.rank // ctx.size : len(mine) * (ctx.rank + 1) // ctx.size]
-    made = DistributedVector._from_parts(ctx, mine)
+    made = DistributedVector._from_parts(ctx, mine, a._placement)
     in_order = a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
     if not (in_order and divided_dimensions(a) <= {0}):
         sort(made)
     return made
+
+
+def _true_on_device(a: Any) -> Any:
+    """Return the indices in C order of this rank's elements that are not zero, on its GPU if they are one range."""
+    mask = a if a.dtype == np.bool_ else converted(a, np.dtype(np.bool_))
+    if mask is None:  # of elements that are moved, and not computed with
+        return linear_indices(a)[to_host("nonzero", a) != 0]
+    try:
+        if a.partition_policy is Partition.REPLICATED or not parts.is_a_range(a):
+            return parts.true_indices(mask)
+        return parts.true_places(mask, a.local_offset * (a.global_size // max(a.shape[0], 1)))
+    finally:
+        if mask is not a:
+            mask.close()
 
 
 @algorithm

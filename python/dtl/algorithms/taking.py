@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence, overload
 
 import numpy as np
 
+from .._lazy import by_host_copies, check_placements, to_host
 from .._native.arguments import stored_array
 from .._native.library import bridge
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise
+from ..containers.indexing import parts
 from ..containers.indices import check_inside, check_integers, from_start
 from ..containers.layout import Division, integers
 from ..containers.owning import OwningContainer
 from ..exceptions import InvalidArgumentError
-from ..policies import Partition
-from ..runtime.scheduler import algorithm
+from ..policies import Partition, Placement
+from ..runtime.scheduler import algorithm, computed_on_devices, placed
 from . import statistics
 from .axis_reductions import container_of
 from .exchange import share
@@ -38,6 +40,7 @@ def take(
 @overload
 def take(a: Any, indices: Any, axis: int | None = ...) -> Any: ...
 @algorithm
+@computed_on_devices
 def take(a: Any, indices: Any, axis: int | None = None) -> Any:
     """Return the elements, or rows, with given indices. Collective.
 
@@ -76,15 +79,16 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
     [40  0 40] 20
     """
     if isinstance(indices, DistributedContainer) and not isinstance(a, DistributedContainer):
-        return _looked_up(a, indices, axis)
+        return by_host_copies(_looked_up, (a, indices, axis), {}, "take") if placed else _looked_up(a, indices, axis)
     check_open(a)
+    check_placements("take", (a, indices))
     if isinstance(indices, DistributedContainer):
         check_integers(indices.dtype)
         if axis is not None and a.ndim > 1:
             raise InvalidArgumentError("indices in a container take elements of all: axis None, or of one dimension")
-        share(a, "take", also=(indices,))
+        share(a, "take", also=(indices,), anywhere=True)
         made = indices._like(a.dtype)
-        gather_elements(made, a, indices.local_view())
+        gather_elements(made, a, to_host("take", indices))
         return made
     chosen = np.asarray(indices)
     if chosen.size == 0 and not isinstance(indices, np.ndarray):
@@ -94,7 +98,7 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
     extent = a.global_size if dim is None else a.shape[dim]
     check_inside(chosen, extent)
     chosen = from_start(chosen, extent).astype(np.int64)
-    share(a, "take", f"axis {axis}, indices with fingerprint {fingerprint(chosen)}")
+    share(a, "take", f"axis {axis}, indices with fingerprint {fingerprint(chosen)}", anywhere=True)
     return _taken(a, chosen, dim)
 
 
@@ -159,7 +163,10 @@ def _rearranged(a: Any, dim: int | None, inner: tuple[int, ...], of: Callable[[A
     if divided is not None:
         made = container_of(a, shape, a.dtype, divided)
         chosen = of(np.arange(math.prod(inner))).reshape(inner)
-        made.local_view()[...] = a.local_view().take(chosen, axis=dim)
+        if a._placement is Placement.DEVICE:
+            parts.take_places(made, a, parts.local_places(a).take(chosen, axis=dim))
+        else:
+            made.local_view()[...] = a.local_view().take(chosen, axis=dim)
         return made
     made = container_of(a, shape, a.dtype, divided_like(a))
     total: Array = np.zeros((), np.int64)

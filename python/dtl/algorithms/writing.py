@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._lazy import check_placements, to_host
 from .._native.library import bridge
 from .._native.values import fingerprint, fitting, spread
 from ..containers.base import DistributedContainer, check_container, linear_indices
@@ -14,7 +15,7 @@ from ..containers.broadcasting import spread_to
 from ..containers.indices import check_inside, check_integers, from_start, last_occurrences
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
-from ..runtime.scheduler import algorithm, writes
+from ..runtime.scheduler import algorithm, computed_on_devices, writes
 from .exchange import share
 from .manipulation import dimension, ravel
 from .numpy_forms import laid_out_as
@@ -36,16 +37,17 @@ def _placed(indices: Array, extent: int, mode: Any) -> Array:
 
 
 @algorithm
-@writes("a")
+@computed_on_devices
 def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     """Write values to elements of indices in C order; values that are fewer are written again and again."""
     check_container("a", a)
     a._check_open()
+    check_placements("put", (a, ind, v))
     extent = a.global_size
     if isinstance(ind, DistributedContainer):
         check_integers(ind.dtype)
-        share(a, "put", f"mode {mode}", also=(ind,))
-        own = _placed(ind.local_view().astype(np.int64).reshape(-1), extent, mode)
+        share(a, "put", f"mode {mode}", also=(ind,), anywhere=True)
+        own = _placed(to_host("put", ind).astype(np.int64).reshape(-1), extent, mode)
         values = _again(a, v, linear_indices(ind).reshape(-1), ind.global_size)
         if ind.partition_policy is Partition.REPLICATED and a.context.rank:
             own, values = own[:0], values[:0]
@@ -55,7 +57,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     if given.size:
         check_integers(given.dtype)
     places = _placed(given.astype(np.int64).reshape(-1), extent, mode)
-    share(a, "put", f"mode {mode}, indices with fingerprint {fingerprint(places)}")
+    share(a, "put", f"mode {mode}, indices with fingerprint {fingerprint(places)}", anywhere=True)
     chosen = np.flatnonzero(last_occurrences(places))
     mine = chosen[a.context.rank :: a.context.size]
     values = _again(a, v, mine, len(places))
@@ -71,7 +73,7 @@ def _again(a: Any, v: Any, places: Array, count: int) -> Array:
         got = v._elements(bridge.call(bridge.GET, v, wanted, None, 0, 0, 0, 0))
         return fitting("v", got, a.dtype)
     values = fitting("v", v, a.dtype).reshape(-1)
-    share(a, "put", f"values with fingerprint {fingerprint(values)}")
+    share(a, "put", f"values with fingerprint {fingerprint(values)}", anywhere=True)
     if not values.size and count:
         raise InvalidArgumentError("there are no values")
     return np.ascontiguousarray(values[places % max(values.size, 1)])
@@ -159,19 +161,20 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
 
 
 @algorithm
-@writes("a")
+@computed_on_devices
 def assign_at(a: Any, indices: Any, value: Any, rows: bool = False) -> None:
     """Write to the elements whose indices in C order a container holds, or to the rows of these indices. Collective.
 
     The value is a number, an array that spreads to the shape of what is written to, or a container of that shape. Of an
     index that occurs twice, one of the values stays.
     """
+    check_placements("setitem", (a, indices, value))
     also = (indices, value) if isinstance(value, DistributedContainer) else (indices,)
     shape = (*indices.shape, *(a.shape[1:] if rows else ()))
     if isinstance(value, DistributedContainer) and value.shape != shape:
         raise InvalidArgumentError(f"a container of shape {value.shape} for what has shape {shape}")
-    share(a, "setitem", "rows" if rows else "", also=also)
-    mine, places = linear_indices(indices).reshape(-1), indices.local_view().astype(np.int64).reshape(-1)
+    share(a, "setitem", "rows" if rows else "", also=also, anywhere=True)
+    mine, places = linear_indices(indices).reshape(-1), to_host("setitem", indices).astype(np.int64).reshape(-1)
     if indices.partition_policy is Partition.REPLICATED and a.context.rank:
         mine, places = mine[:0], places[:0]
     if rows:
@@ -183,7 +186,7 @@ def assign_at(a: Any, indices: Any, value: Any, rows: bool = False) -> None:
         given = fitting("values", got, a.dtype)
     else:
         whole = fitting("values", value, a.dtype)
-        share(a, "setitem", f"values with fingerprint {fingerprint(whole)}")
+        share(a, "setitem", f"values with fingerprint {fingerprint(whole)}", anywhere=True)
         spreads = spread("values", whole, shape)
         given = np.full(mine.size, spreads[0], a.dtype) if len(spreads) == 1 else spreads[mine]
     bridge.call(bridge.PUT, a, np.ascontiguousarray(places), a._for_core(np.ascontiguousarray(given)), 0, 0, 0, 0)

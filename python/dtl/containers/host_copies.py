@@ -52,11 +52,7 @@ def by_host(
     if not all(c._handle for c in given):
         return f(*args, **kwargs)  # which says which one is closed
     there = [c for c in given if c._placement is _DEVICE]
-    for c in given:
-        if c._placement is not _DEVICE:
-            place = f"on GPU {there[0].device_view().device_id}"
-            text = f"an operand is {place}, another of placement {c._placement.name}; copy one first, with dtl.copy"
-            raise refusal(name, text)
+    check_placements(name, given)
     start, failed, moved = bridge.clock(), True, 0
     copies: dict[int, Any] = {}
     try:
@@ -78,6 +74,29 @@ def by_host(
         for copied in copies.values():
             copied.close()
     return result
+
+
+def check_placements(name: str, given: Iterable[Any]) -> None:
+    """Refuse containers on a GPU beside others."""
+    there = [c for c in given if getattr(c, "_placement", None) is _DEVICE]
+    for c in given if there else ():
+        if getattr(c, "_placement", _DEVICE) is not _DEVICE:
+            place = f"on GPU {there[0].device_view().device_id}"
+            text = f"an operand is {place}, another of placement {c._placement.name}; copy one first, with dtl.copy"
+            raise refusal(name, text)
+
+
+def to_host(name: str, c: Any) -> Any:
+    """Return this rank's elements for reading on the host, of which a trace says for what. Not collective."""
+    if c._placement is not _DEVICE:
+        return c.local_view()
+    start, failed = bridge.clock(), True
+    try:
+        elements = c.to_numpy()
+        failed = False
+    finally:
+        bridge.note(f"{name} (staged)", start, failed, 0, 0 if failed else elements.nbytes)
+    return elements
 
 
 def _twin(c: Any, beside: Any) -> Any:

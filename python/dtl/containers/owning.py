@@ -184,16 +184,20 @@ class OwningContainer(Indexed):
         return cls._from_parts(ctx, given)
 
     @classmethod
-    def _from_parts(cls: type[Owning], ctx: Context, part: Any) -> Owning:
-        """Return a container of the ranks' arrays, which are known to fit together. Collective."""
+    def _from_parts(cls: type[Owning], ctx: Context, part: Any, placement: Placement = Placement.HOST) -> Owning:
+        """Return a container of the ranks' arrays, which are known to fit together. Collective.
+
+        Its placement is that of arrays on a GPU, else the one that is given.
+        """
         sizes = tuple(collectives.allgather(ctx, len(part)).tolist())
         divided = Division(Partition.EXPLICIT, sizes=sizes)
-        placement = Placement.DEVICE if isinstance(part, DeviceArray) else Placement.HOST
+        if isinstance(part, DeviceArray):
+            placement = Placement.DEVICE
         made = cls._created(ctx, (sum(sizes), *part.shape[1:]), part.dtype, divided, placement)
         if isinstance(part, DeviceArray):
             made.device_view()._memory.copy(part._memory)
         else:
-            made.local_view()[...] = part
+            made._set_part(part)
         return made
 
     @classmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._lazy import to_host
 from ..._native.library import bridge
 from ..._native.values import fingerprint, fitting
 from ...exceptions import InvalidArgumentError
@@ -11,7 +12,7 @@ from ...policies import Partition
 from ...runtime.agreement import agree
 from ..base import DistributedContainer, linear_indices
 from ..indices import from_start, last_occurrences
-from . import beside_slices, masks
+from . import beside_slices, masks, parts
 from .beside_slices import Mixed
 from .regions import Region, assign, move
 from .subscript import Mask, Points, Selection, Where
@@ -40,9 +41,9 @@ def converted(to: DistributedContainer, chosen: Selection, value: DistributedCon
         raise InvalidArgumentError(f"a container of shape {value.shape} for what has shape {selected_shape(chosen)}")
     if value.dtype == to.dtype:
         return value
-    elements = fitting("values", value.local_view(), to.dtype)
+    elements = fitting("values", to_host("setitem", value), to.dtype)
     result: DistributedContainer = value._like(to.dtype)
-    result.local_view()[...] = elements
+    result._set_part(elements)
     return result
 
 
@@ -69,9 +70,9 @@ def _scatter(to: DistributedContainer, indices: Array, value: DistributedContain
     """Assign a container to the elements of an index list that is the same on every rank. Collective."""
     agree(to.context, "setitem", f"indices with fingerprint {fingerprint(indices)}")
     if value.partition_policy is Partition.REPLICATED:
-        bridge.call(bridge.GIVE, to, indices, to._for_core(value.to_numpy()).reshape(-1), 0, 0, 0, 0)
+        bridge.call(bridge.GIVE, to, indices, to._for_core(to_host("setitem", value)).reshape(-1), 0, 0, 0, 0)
         return
     mine = linear_indices(value).reshape(-1)
     mine_last = last_occurrences(from_start(indices, to.global_size))[mine]
-    chosen, values = indices[mine][mine_last], value.local_view().reshape(-1)[mine_last]
+    chosen, values = indices[mine][mine_last], parts.own_elements(value, mine_last.reshape(value.local_shape))
     bridge.call(bridge.PUT, to, chosen, to._for_core(values), 0, 0, 0, 0)

@@ -10,6 +10,7 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
+from ..._lazy import to_host
 from ..._native.library import bridge
 from ..._native.values import fingerprint
 from ...exceptions import BoundsError
@@ -17,6 +18,7 @@ from ...policies import Partition, Placement
 from ...runtime.agreement import agree
 from ..base import DistributedContainer, linear_indices
 from ..indices import from_start, last_occurrences
+from . import parts
 from .regions import NEW_AXIS, Axis
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -103,11 +105,13 @@ def select(of: Any, chosen: Mixed) -> Any:
     """Return a container of what is selected. Collective."""
     agree(of.context, "getitem", str(chosen))
     by_rows = of.partition_policy is not Partition.BLOCK or of.grid[0] == of.context.size
-    stays = chosen.keeps_rows and by_rows and of._placement is not Placement.DEVICE and of._owning_class() is type(of)
+    stays = chosen.keeps_rows and by_rows and of._owning_class() is type(of)
     divided = of._division._replace(grid=None) if stays else of._division.for_other_size()
     kind = of._owning_class() if len(chosen.shape) == 1 else of._tensor_class
     made = kind._created(of.context, chosen.shape, of.dtype, divided, of._placement)
-    if stays:
+    if stays and of._placement is Placement.DEVICE:
+        parts.take_places(made, of, parts.local_places(of)[(slice(None), *chosen.entries[1:])])
+    elif stays:
         made.local_view()[...] = of.local_view()[(slice(None), *chosen.entries[1:])]
     else:
         wanted = np.ascontiguousarray(chosen.linear(made.local_indices))
@@ -137,18 +141,21 @@ def rows(of: Any, indices: Any) -> Any:
 def assign(of: Any, chosen: Mixed, values: Array) -> None:
     """Assign values, the same on every rank: one, or as many as are selected, in C order. Collective."""
     agree(of.context, "setitem", f"{chosen} with values with fingerprint {fingerprint(values)}")
-    here = of.to_numpy() if of._placement is Placement.DEVICE else of.local_view()
     to, selected = _own(of, chosen)
-    here[to] = values.reshape(()) if values.size == 1 else values.reshape(chosen.shape)[selected]
+    own = values.reshape(()) if values.size == 1 else values.reshape(chosen.shape)[selected]
     if of._placement is Placement.DEVICE:
-        of._set_part(here)
+        places = parts.local_places(of)[to]
+        parts.put_places(of, places, own if own.size == 1 else np.broadcast_to(own, places.shape))
+        agree(of.context, "setitem", f"{chosen} was assigned")
+    else:
+        of.local_view()[to] = own
 
 
 def assign_container(of: Any, chosen: Mixed, value: DistributedContainer) -> None:
     """Assign a container of the shape that is selected, divided in any way. Collective."""
     agree(of.context, "setitem", f"{chosen} with a container of {value.dtype}, {value.partition_policy.name}")
     if value.partition_policy is Partition.REPLICATED:
-        assign(of, chosen, np.ascontiguousarray(value.to_numpy()))
+        assign(of, chosen, np.ascontiguousarray(to_host("setitem", value)))
         return
     last = last_occurrences(chosen.joint)
     count = last.ndim
@@ -156,7 +163,7 @@ def assign_container(of: Any, chosen: Mixed, value: DistributedContainer) -> Non
     rest = len(chosen.axes) - chosen.place
     linear = chosen.linear(value.local_indices)
     written = np.broadcast_to(stays.reshape((*[1] * chosen.place, *stays.shape, *[1] * rest)), linear.shape)
-    values = np.ascontiguousarray(value.to_numpy()[written])
+    values = parts.own_elements(value, written)
     bridge.call(bridge.PUT, of, linear[written], of._for_core(values), 0, 0, 0, 0)
 
 

@@ -15,10 +15,11 @@ from ..._native.library import bridge
 from ..._native.values import fingerprint, spread
 from ...comm import collectives
 from ...exceptions import InvalidArgumentError
-from ...policies import Partition
+from ...policies import Partition, Placement
 from ...runtime.agreement import agree
 from ..base import DistributedContainer, linear_indices
 from ..layout import BLOCK, Division
+from . import parts
 from .regions import move_all
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -32,10 +33,11 @@ def select(of: DistributedContainer, mask: DistributedContainer) -> Any:
     chosen = _in_global_order(mask)
     if mask.ndim < of.ndim:
         chosen = _beside(elements, chosen)
-    part = elements.local_view()[chosen.local_view()]
+    on_device = of._placement is Placement.DEVICE
+    part: Any = parts.chosen(elements, chosen) if on_device else elements.local_view()[chosen.local_view()]
     agree(ctx, "getitem", "a container as a mask")
     kind = of._owning_class() if part.ndim == 1 else of._tensor_class
-    made = kind._from_parts(ctx, part)
+    made = kind._from_parts(ctx, part, of._placement)
     made._divide(of._division.for_other_size())
     made._run_as(of.execution_policy)
     return made
@@ -49,8 +51,15 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
         indices, counts = _selected(mask)
         _check_count(value.shape[0], sum(counts))
         kind = value._owning_class() if value.ndim == 1 else value._tensor_class
-        fitted = kind._created(of.context, value.shape, of.dtype, Division(Partition.EXPLICIT, 0, counts))
+        divided = Division(Partition.EXPLICIT, 0, counts)
+        by_kernel = _by_kernel(of, mask)
+        placement = of._placement if by_kernel else Placement.HOST
+        fitted = kind._created(of.context, value.shape, of.dtype, divided, placement)
         move_all(fitted, value)
+        if by_kernel:
+            parts.put_where(of, mask, fitted)
+            agree(of.context, "setitem", "a container was assigned")
+            return
         bridge.call(bridge.PUT, of, _rows(indices, rest), of._for_core(fitted.local_view()).reshape(-1), 0, 0, 0, 0)
         return
     agree(of.context, "setitem", f"values with fingerprint {fingerprint(value)} where a container is true")
@@ -66,13 +75,35 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
         else:
             own = np.ix_(*[of.local_indices(d) for d in range(mask.ndim, of.ndim)])
             value = spread("values", value, rest).reshape(rest)[own]
-        of.local_view()[_own(of, mask)] = value
+        _assign_own(of, mask, value)
         return
     indices, counts = _selected(mask)
     _check_count(len(value), sum(counts))
     start = sum(counts[: of.context.rank])
     given = np.ascontiguousarray(value[start : start + len(indices)])
+    if _by_kernel(of, mask):
+        parts.put_where(of, mask, given)
+        agree(of.context, "setitem", "values were assigned")
+        return
     bridge.call(bridge.PUT, of, _rows(indices, rest), of._for_core(given).reshape(-1), 0, 0, 0, 0)
+
+
+def _by_kernel(of: DistributedContainer, mask: DistributedContainer) -> bool:
+    """Say whether each rank's GPU has, in rank order, the elements that its part of the mask chooses."""
+    return of._placement is Placement.DEVICE and mask.ndim == of.ndim and parts.is_a_range(of)
+
+
+def _assign_own(of: DistributedContainer, mask: DistributedContainer, value: Array) -> None:
+    """Assign a number, or a row, where a mask is true. Collective."""
+    if of._placement is not Placement.DEVICE:
+        of.local_view()[_own(of, mask)] = value
+        return
+    if mask.ndim == of.ndim:
+        parts.put_where(of, mask, value.reshape(1))
+    else:
+        places = parts.local_places(of)[_own(of, mask)]
+        parts.put_places(of, places, value if value.size == 1 else np.broadcast_to(value, places.shape))
+    agree(of.context, "setitem", "a value was assigned")
 
 
 def _own(of: DistributedContainer, mask: DistributedContainer) -> Array:
@@ -100,7 +131,7 @@ def _beside(elements: DistributedContainer, mask: DistributedContainer) -> Distr
         return mask
     kind = mask._owning_class() if mask.ndim == 1 else mask._tensor_class
     divided = Division(Partition.EXPLICIT, sizes=tuple(sizes[:, 0].tolist()))
-    moved: DistributedContainer = kind._created(ctx, mask.shape, mask.dtype, divided)
+    moved: DistributedContainer = kind._created(ctx, mask.shape, mask.dtype, divided, mask._placement)
     move_all(moved, mask)
     return moved
 
@@ -113,7 +144,8 @@ def _check_count(given: int, selected: int) -> None:
 def _selected(mask: DistributedContainer) -> tuple[Array, tuple[int, ...]]:
     """Return the indices of a part of the true elements, and the number of each rank's, in order. Collective."""
     chosen = _in_global_order(mask)
-    indices = linear_indices(chosen)[chosen.local_view()]
+    on_device = chosen._placement is Placement.DEVICE
+    indices = parts.true_indices(chosen) if on_device else linear_indices(chosen)[chosen.local_view()]
     agree(mask.context, "setitem", "where a container is true")
     return indices, tuple(collectives.allgather(mask.context, len(indices)).tolist())
 
@@ -123,6 +155,6 @@ def _in_global_order(of: DistributedContainer) -> DistributedContainer:
     contiguous = of.partition_policy in (Partition.BLOCK, Partition.EXPLICIT)
     if of.context.size == 1 or (contiguous and of.grid[0] == of.context.size):
         return of
-    copy: DistributedContainer = of._owning_class()._created(of.context, of.shape, of.dtype, BLOCK)
+    copy: DistributedContainer = of._owning_class()._created(of.context, of.shape, of.dtype, BLOCK, of._placement)
     move_all(copy, of)
     return copy

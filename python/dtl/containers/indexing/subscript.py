@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Union
 
 import numpy as np
 
+from ..._lazy import check_placements
 from ...exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..base import DistributedContainer
 from ..indices import check_inside, from_start
@@ -125,6 +126,7 @@ def _where(of: DistributedContainer, mask: DistributedContainer) -> Where:
         raise BoundsError(f"a mask of shape {mask.shape} for a container of shape {of.shape}")
     if mask.context.size != of.context.size:
         raise InvalidArgumentError(f"a mask on {mask.context.size} ranks for a container on {of.context.size}")
+    check_placements("getitem", (of, mask))
     if mask.ndim == of.ndim and not of._laid_out_as(mask):
         raise InvalidArgumentError(
             f"the mask {mask!r} is divided otherwise than {of!r}; redistribute one of them first"

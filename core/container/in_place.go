@@ -1,0 +1,348 @@
+package container
+
+import (
+	"unsafe"
+
+	"dtl/core/backend"
+	"dtl/core/comm"
+	"dtl/core/dtype"
+	"dtl/core/kernel/move"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// inPlace returns a container's part for calls that reach its elements by take and put alone, which leave them where they are.
+func inPlace(c Container) (Part, error) {
+	p, err := c.Look()
+	if err != nil || p.Placement() == OnDevice {
+		return p, err
+	}
+	return ofHost(p, err)
+}
+
+// take copies the elements at offsets in bytes to memory of the host, side by side, as move.Take does.
+func (s *state) take(dst unsafe.Pointer, offsets []int64) error {
+	size := s.typ.Size()
+	if s.Placement() != OnDevice {
+		move.Take(dst, s.addr, offsets, size)
+		return nil
+	}
+	places := make([]int64, 0, len(offsets))
+	for _, at := range offsets {
+		if at >= 0 {
+			places = append(places, at/int64(size))
+		}
+	}
+	out := memory.Span{Addr: dst, Count: len(places), Type: s.typ}
+	return s.home.queue.Take(out, s.span(), placesOf(places, size))
+}
+
+// put copies elements, which lie side by side on the host, to offsets in bytes, as move.Put does.
+func (s *state) put(offsets []int64, src unsafe.Pointer) error {
+	size := s.typ.Size()
+	if s.Placement() != OnDevice {
+		move.Put(s.addr, offsets, src, size)
+		return nil
+	}
+	places, from := lastOfEach(offsets, size)
+	packed := make([]byte, (len(places)+1)*size)
+	move.Take(unsafe.Pointer(&packed[0]), src, from, size)
+	values := memory.Span{Addr: unsafe.Pointer(&packed[0]), Count: len(places), Type: s.typ}
+	return s.home.queue.Put(s.span(), values, placesOf(places, size))
+}
+
+// putOne copies one element to offsets in bytes.
+func (s *state) putOne(offsets []int64, src unsafe.Pointer) error {
+	size := s.typ.Size()
+	if s.Placement() != OnDevice {
+		for i := range offsets {
+			move.Put(s.addr, offsets[i:i+1], src, size)
+		}
+		return nil
+	}
+	places, _ := lastOfEach(offsets, size)
+	return s.home.queue.Put(s.span(), memory.Span{Addr: src, Count: 1, Type: s.typ}, placesOf(places, size))
+}
+
+func placesOf(places []int64, size int) backend.Places {
+	return backend.Places{At: memory.Of(dtype.Int64, places), Size: size, Scale: size}
+}
+
+// settled ends a call whose elements a device has moved: what failed on one rank is an error on every rank. Elsewhere nothing can have
+// failed. Collective.
+func (s *state) settled(c *comm.Comm, op string, failed error) error {
+	if s.Placement() != OnDevice {
+		return nil
+	}
+	call := comm.Call{Op: op, Text: func() string { return "its end" }}
+	return c.Agree(executed(s.Named(call)), failed)
+}
+
+// lastOfEach returns the places that offsets stand for, each once, and for each where the last value for it lies: threads of a device
+// write in no order. Negative offsets are left out.
+func lastOfEach(offsets []int64, size int) (places, from []int64) {
+	places, from = make([]int64, 0, len(offsets)), make([]int64, 0, len(offsets))
+	ascending := true
+	for i, at := range offsets {
+		if at < 0 {
+			continue
+		}
+		place := at / int64(size)
+		ascending = ascending && (len(places) == 0 || place > places[len(places)-1])
+		places, from = append(places, place), append(from, int64(i*size))
+	}
+	if ascending {
+		return places, from
+	}
+	last := make(map[int64]int, len(places))
+	for i, place := range places {
+		last[place] = i
+	}
+	n := 0
+	for i, place := range places {
+		if last[place] == i {
+			places[n], from[n] = place, from[i]
+			n++
+		}
+	}
+	return places[:n], from[:n]
+}
+
+// TakePart writes to this rank's part of a container the elements of another's on the same device, by their places in that part in C
+// order, of which there is one for each element. Local.
+func TakePart(to, from Container, places comm.Array) error {
+	p, err := to.Look()
+	if err != nil {
+		return err
+	}
+	defer p.Done()
+	q, err := from.Look()
+	if err != nil {
+		return err
+	}
+	defer q.Done()
+	if err := p.dense(); err != nil {
+		return err
+	}
+	if err := p.sameDevice(q.state); err != nil {
+		return err
+	}
+	if n := product(p.shape); p.typ != q.typ || int64(places.Count) != n {
+		return status.New(status.InvalidArgument, "%d places of elements of %s for %d of %s", places.Count, q.typ, n, p.typ)
+	}
+	at, err := q.localPlaces(places)
+	if err != nil {
+		return err
+	}
+	if err := p.before(q.state); err != nil {
+		return err
+	}
+	if err := p.home.queue.Take(p.span(), q.span(), placesOf(at, p.typ.Size())); err != nil {
+		return err
+	}
+	return p.after(q.state)
+}
+
+// PutPart writes values, one or one a place, to this rank's part of a container on a device, by their places there in C order. Where a
+// place occurs twice, the last value stays. Local.
+func PutPart(to Container, places, values comm.Array) error {
+	p, err := to.Look()
+	if err != nil {
+		return err
+	}
+	defer p.Done()
+	if err := checkValues(values, p.typ, places.Count); err != nil {
+		return err
+	}
+	at, err := p.localPlaces(places)
+	if err != nil || len(at) == 0 {
+		return err
+	}
+	for i := range at {
+		at[i] *= int64(p.typ.Size())
+	}
+	if values.Count == 1 {
+		return p.putOne(at, values.Addr)
+	}
+	return p.put(at, values.Addr)
+}
+
+// dense refuses a part that is not on a device, or whose elements do not lie side by side.
+func (s *state) dense() error {
+	if s.home.queue == nil || s.padding != nil {
+		return status.New(status.Unsupported, "the elements are %s, or have a halo around them", s.storage.Place())
+	}
+	return nil
+}
+
+// localPlaces returns places in a part in C order as how many elements from the first one they lie in memory.
+func (s *state) localPlaces(places comm.Array) ([]int64, error) {
+	if places.Type != dtype.Int64 {
+		return nil, status.New(status.InvalidType, "places have dtype %s; they must be int64", places.Type)
+	}
+	n, size := product(s.shape), int64(s.typ.Size())
+	at := append([]int64{}, memory.As[int64](places.Span)...)
+	for i, place := range at {
+		if place < 0 || place >= n {
+			return nil, status.New(status.OutOfBounds, "place %d outside [0, %d)", place, n)
+		}
+		if s.padding == nil {
+			continue
+		}
+		at[i] = 0
+		for d := len(s.shape) - 1; d >= 0; d-- {
+			at[i] += place % s.shape[d] * s.strides[d] / size
+			place /= s.shape[d]
+		}
+	}
+	return at, nil
+}
+
+// Truths returns where this rank's part of a container of bool on a device is true, as an array there: places in C order, counted from
+// base on. Local.
+func Truths(of Container, base int64) (comm.Result, error) {
+	p, err := of.Look()
+	if err != nil {
+		return comm.Result{}, err
+	}
+	defer p.Done()
+	found, n, err := p.truths(base)
+	if err != nil {
+		return comm.Result{}, err
+	}
+	return p.made(found, dtype.Int64, []int64{int64(n)}), nil
+}
+
+func (s *state) truths(base int64) (*memory.Storage, int, error) {
+	if err := s.dense(); err != nil {
+		return nil, 0, err
+	}
+	if s.typ != dtype.Bool {
+		return nil, 0, status.New(status.InvalidType, "a container of %s is no mask", s.typ)
+	}
+	return s.home.queue.Truths(s.span(), base)
+}
+
+// made returns what was made on the part's device as a result, which has it from then on.
+func (s *state) made(storage *memory.Storage, t dtype.Type, shape []int64) comm.Result {
+	span := memory.Span{Addr: storage.Addr(), Count: int(product(shape)), Type: t, Place: storage.Place()}
+	return comm.Result{
+		Array: comm.Array{Span: span, Shape: shape}, Strides: cOrder(shape, t.Size()), Storage: storage, Queue: s.home.queue,
+	}
+}
+
+// masked is a part on a device, with where a mask beside it is true.
+type masked struct {
+	part, mask Part
+	found      *memory.Storage
+	count      int
+	rest       []int64 // the extents of a row, which the mask chooses as a whole
+	row        int     // its bytes
+}
+
+// newMasked finds where a mask is true. The caller calls done.
+func newMasked(of, mask Container) (m *masked, err error) {
+	m = &masked{}
+	defer func() {
+		if err != nil {
+			m.done()
+		}
+	}()
+	if m.part, err = of.Look(); err != nil {
+		return m, err
+	}
+	if m.mask, err = mask.Look(); err != nil {
+		return m, err
+	}
+	if err = m.part.dense(); err == nil {
+		err = m.part.sameDevice(m.mask.state)
+	}
+	if err != nil {
+		return m, err
+	}
+	m.rest = m.part.shape[min(len(m.mask.shape), len(m.part.shape)):]
+	if product(m.mask.shape)*product(m.rest) != product(m.part.shape) {
+		return m, status.New(status.InvalidArgument, "a mask of %s for elements of %s", tuple(m.mask.shape), tuple(m.part.shape))
+	}
+	m.row = int(product(m.rest)) * m.part.typ.Size()
+	if m.found, m.count, err = m.mask.truths(0); err != nil {
+		return m, err
+	}
+	return m, m.part.before(m.mask.state)
+}
+
+// done lets go what a masked part has.
+func (m *masked) done() {
+	if m.found != nil {
+		m.found.Release()
+	}
+	for _, p := range []Part{m.mask, m.part} {
+		if p.state != nil {
+			p.Done()
+		}
+	}
+}
+
+// places are those of the rows that the mask chooses.
+func (m *masked) places() backend.Places {
+	at := memory.Span{Addr: m.found.Addr(), Count: m.count, Type: dtype.Int64, Place: m.found.Place()}
+	return backend.Places{At: at, Size: m.row, Scale: m.row}
+}
+
+// Choose returns the elements of this rank's part, or its rows, where that of a mask is true, as an array on the device that both are
+// on. A mask of fewer dimensions has those of the rows. Local.
+func Choose(of, mask Container) (comm.Result, error) {
+	m, err := newMasked(of, mask)
+	if err != nil {
+		return comm.Result{}, err
+	}
+	defer m.done()
+	out, err := m.part.home.blank(m.count * m.row)
+	if err != nil {
+		return comm.Result{}, err
+	}
+	made := m.part.made(out, m.part.typ, append([]int64{int64(m.count)}, m.rest...))
+	if err = m.part.home.queue.Take(made.Span, m.part.span(), m.places()); err != nil {
+		out.Release()
+		return comm.Result{}, err
+	}
+	return made, nil
+}
+
+// PutWhere writes values to the elements of this rank's part on a device, or to its rows, where that of a mask on it is true: one
+// element or row, which goes to all, or one for each. They are the host's, or, where from is not nil, those of its part on the
+// device. Local.
+func PutWhere(to, mask, from Container, values comm.Array) error {
+	m, err := newMasked(to, mask)
+	if err != nil {
+		return err
+	}
+	defer m.done()
+	given := values.Span
+	if from != nil {
+		q, err := from.Look()
+		if err != nil {
+			return err
+		}
+		defer q.Done()
+		if err = q.dense(); err == nil {
+			err = m.part.sameDevice(q.state)
+		}
+		if err == nil {
+			err = m.part.before(q.state)
+		}
+		if err != nil {
+			return err
+		}
+		defer func() { _ = m.part.after(q.state) }() // what failed before is the error to report
+		given = q.span()
+	}
+	if m.count == 0 || m.row == 0 {
+		return nil
+	}
+	if n := given.Bytes() / m.row; given.Type != m.part.typ || given.Bytes()%m.row != 0 || n != 1 && n != m.count {
+		return status.New(status.InvalidArgument, "%d values of %s for the %d of %s that the mask selects", n, given.Type, m.count,
+			m.part.typ)
+	}
+	return m.part.home.queue.Put(m.part.span(), given, m.places())
+}

@@ -1,0 +1,71 @@
+"""Elements of this rank's part on a GPU, which kernels take and put where they are. Not collective, but for one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._native.library import bridge
+from ...policies import Partition, Placement
+from ...runtime.device_array import DeviceArray
+from ..base import DistributedContainer, linear_indices
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+def true_places(mask: DistributedContainer, base: int = 0) -> DeviceArray:
+    """Return where this rank's part of bool is true, in C order, counted from base on."""
+    return DeviceArray(bridge.call(bridge.TRUTHS, mask, None, None, base, 0, 0, 0), np.dtype(np.int64))
+
+
+def chosen(of: DistributedContainer, mask: DistributedContainer) -> DeviceArray:
+    """Return the elements, or rows, where this rank's part of a mask is true."""
+    return DeviceArray(bridge.call(bridge.CHOOSE, of, None, None, mask._handle, 0, 0, 0), of.dtype)
+
+
+def put_where(to: DistributedContainer, mask: DistributedContainer, values: Array | DistributedContainer) -> None:
+    """Write values where this rank's part of a mask is true: one element, or row, for all, or one for each."""
+    if isinstance(values, DistributedContainer):
+        bridge.call(bridge.PUT_WHERE, to, None, None, mask._handle, values._handle, 0, 0)
+    else:
+        bridge.call(bridge.PUT_WHERE, to, to._for_core(values), None, mask._handle, 0, 0, 0)
+
+
+def take_places(made: DistributedContainer, of: DistributedContainer, places: Array) -> None:
+    """Write to this rank's part the elements of another part, by their places there in C order."""
+    bridge.call(bridge.TAKE_PART, made, np.ascontiguousarray(places, np.int64), None, of._handle, 0, 0, 0)
+
+
+def put_places(to: DistributedContainer, places: Array, values: Array) -> None:
+    """Write values, one or one a place, to places in this rank's part in C order; the last stays."""
+    wanted = np.ascontiguousarray(places, np.int64).reshape(-1)
+    bridge.call(bridge.PUT_PART, to, wanted, to._for_core(np.ascontiguousarray(values)).reshape(-1), 0, 0, 0, 0)
+
+
+def local_places(of: DistributedContainer) -> Array:
+    """Return the place in C order of each element of this rank's part, in the shape of the part."""
+    return np.arange(of.local_size, dtype=np.int64).reshape(of.local_shape)
+
+
+def is_a_range(of: DistributedContainer) -> bool:
+    """Say whether this rank's part is one range of the elements in C order."""
+    if of.partition_policy not in (Partition.BLOCK, Partition.EXPLICIT):
+        return of.context.size == 1
+    return of.grid[0] == of.context.size
+
+
+def true_indices(mask: DistributedContainer) -> Array:
+    """Return the index in C order of each true element of this rank's part."""
+    if is_a_range(mask):
+        first = mask.local_offset * (mask.global_size // max(mask.shape[0], 1))
+        return true_places(mask, first).to_numpy()
+    return linear_indices(mask).reshape(-1)[true_places(mask).to_numpy()]
+
+
+def own_elements(of: DistributedContainer, wanted: Array) -> Array:
+    """Return the elements of this rank's part that a mask of its shape chooses, on the host. Collective."""
+    if of._placement is not Placement.DEVICE:
+        return np.ascontiguousarray(of.local_view()[wanted])
+    indices = np.ascontiguousarray(linear_indices(of)[wanted])
+    return of._elements(bridge.call(bridge.GET, of, indices, None, 0, 0, 0, 0))

@@ -1,0 +1,325 @@
+"""Elements of containers on GPUs by their indices, and by masks, and that no part goes through the host for them.
+
+It is run as on_a_device.py is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from divisions import DIVISIONS
+from kernels_on_a_device import by_kernels
+from on_a_device import failing, fake, holds, made
+from oracle import DTYPES, values
+
+import dtl
+
+#: As they may with a real driver.
+pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
+
+__all__ = ["failing", "fake"]
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_elements(ctx: dtl.Context, dtype: str) -> None:
+    """Reads and writes of listed elements, of each size of element."""
+    whole = values(dtype, (29,), 1)
+    places = np.array([[3, -1, 3], [28, 0, 14]])
+    with made(ctx, whole, "cyclic") as vec, by_kernels():
+        assert vec[-2] == whole[-2]
+        np.testing.assert_array_equal(vec[places], whole[places])
+        np.testing.assert_array_equal(vec.get([ctx.rank, -1 - ctx.rank]), whole[[ctx.rank, -1 - ctx.rank]])
+        vec[[5, 7, 5, 20]] = whole[[1, 2, 3, 4]]
+        vec[9] = whole[6]
+        whole[[5, 7, 5, 20]], whole[9] = whole[[1, 2, 3, 4]].copy(), whole[6]
+        vec[[21, 23, 21]] = whole[8]
+        whole[[21, 23]] = whole[8]
+        holds(vec, whole)
+        vec.put([10 + ctx.rank, 10 + ctx.rank], whole[[0, ctx.rank + 1]])  # of which the last stays
+        whole[10 : 10 + ctx.size] = whole[1 : 1 + ctx.size].copy()
+        holds(vec, whole)
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_elements_of_each_division(ctx: dtl.Context, name: str) -> None:
+    whole = values("float32", (13, 3), 2)
+    with made(ctx, whole, name) as t, by_kernels():
+        assert t[4, 1] == whole[4, 1]
+        np.testing.assert_array_equal(t[[0, 12, 5], [2, -1, 0]], whole[[0, 12, 5], [2, -1, 0]])
+        t[[0, 12, 5], [2, -1, 0]] = [1, 2, 3]
+        whole[[0, 12, 5], [2, -1, 0]] = [1, 2, 3]
+        holds(t, whole)
+        t.put(([ctx.rank], [1]), 50 + ctx.rank)
+        if name != "replicated":
+            whole[: ctx.size, 1] = np.arange(50, 50 + ctx.size)
+        else:
+            whole[: ctx.size, 1] = np.arange(50, 50 + ctx.size)
+        holds(t, whole)
+
+
+def test_many_elements(ctx: dtl.Context) -> None:
+    """More than one exchange has, so that a later batch comes after an earlier one."""
+    whole = np.arange(70000) * 7
+    order = np.random.default_rng(1).permutation(np.repeat(np.arange(70000), 2))
+    given = np.arange(order.size)
+    with made(ctx, whole, "cyclic") as vec, by_kernels():
+        np.testing.assert_array_equal(vec[order], whole[order])
+        mine = np.random.default_rng(ctx.rank).permutation(70000)
+        np.testing.assert_array_equal(vec.get(mine), whole[mine])
+        vec[order] = given
+        whole[order] = given
+        holds(vec, whole)
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+@pytest.mark.parametrize("placement", ["device", "unified"])
+def test_masks(ctx: dtl.Context, name: str, placement: str) -> None:
+    """A container of bool as a mask: what it selects, and where that is."""
+    for shape in ((1,), (37,), (300 * ctx.size,)):
+        whole = values("int16", shape, 3)
+        with made(ctx, whole, name, placement) as vec, vec > 0 as mask:
+            with vec[mask] as some:
+                assert some.placement_policy is vec.placement_policy
+                np.testing.assert_array_equal(_gathered(some), whole[whole > 0])
+            with vec[vec > 30000] as none:
+                assert none.shape == (int((whole > 30000).sum()),)
+            vec[mask] = 5
+            expected = np.where(whole > 0, 5, whole)
+            holds(vec, expected)
+            many = np.arange((whole > 0).sum(), dtype=np.int16)
+            vec[mask] = many
+            expected[whole > 0] = many
+            holds(vec, expected)
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_masks_of_two_dimensions(ctx: dtl.Context, name: str) -> None:
+    whole = values("complex128", (17, 3), 3)
+    truth = np.arange(51).reshape(17, 3) % 4 == 1
+    with made(ctx, whole, name) as t, made(ctx, truth, name) as mask:
+        with t[mask] as some:
+            assert some.placement_policy is dtl.PLACEMENT_DEVICE
+            np.testing.assert_array_equal(_gathered(some), whole[truth])
+        t[mask] = 1j
+        whole[truth] = 1j
+        holds(t, whole)
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_masks_of_rows(ctx: dtl.Context, name: str) -> None:
+    whole = values("float64", (19, 4), 3)
+    truth = whole[:, 0] > 0
+    with made(ctx, whole, name) as t, made(ctx, truth, "block") as mask:
+        with t[mask] as some:
+            assert some.placement_policy is dtl.PLACEMENT_DEVICE
+            np.testing.assert_array_equal(_gathered(some), whole[truth])
+        t[mask] = 7
+        whole[truth] = 7
+        holds(t, whole)
+        t[mask] = [1, 2, 3, 4]
+        whole[truth] = [1, 2, 3, 4]
+        holds(t, whole)
+        rows = np.arange(4.0 * truth.sum()).reshape(-1, 4)
+        t[mask] = rows
+        whole[truth] = rows
+        holds(t, whole)
+
+
+@pytest.mark.parametrize("name", ["block", "cyclic"])
+def test_containers_where_a_mask_is_true(ctx: dtl.Context, name: str) -> None:
+    whole = values("float64", (23,), 3)
+    truth = whole > 0
+    given = np.arange(float(truth.sum())) * -1
+    with made(ctx, whole, name) as vec, made(ctx, given) as some, vec > 0 as mask:
+        vec[mask] = some
+        whole[truth] = given
+        holds(vec, whole)
+    with made(ctx, np.zeros(5)) as vec, made(ctx, np.ones(5, bool), placement="host") as mask:
+        with pytest.raises(dtl.InvalidTypeError, match=r"on GPU \d.*another of placement HOST"):
+            vec[mask]
+        with pytest.raises(dtl.InvalidTypeError, match=r"on GPU \d.*another of placement HOST"):
+            vec[mask] = 1
+        holds(vec, np.zeros(5))
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_rows_and_columns(ctx: dtl.Context, name: str) -> None:
+    """Index arrays beside slices."""
+    whole = values("int32", (15, 5), 1)
+    with made(ctx, whole, name) as t, by_kernels():
+        for key in (
+            (slice(None), [4, 0, 0]),
+            ([3, -1, 3],),
+            (slice(2, 9, 3), [1, 2]),
+            ([0, 14], slice(None, None, -1)),
+        ):
+            with t[key] as some:
+                assert some.placement_policy is dtl.PLACEMENT_DEVICE
+                holds_whole(some, whole[key])
+        t[:, [3, 0, 3]] = 9
+        whole[:, [3, 0]] = 9
+        holds(t, whole)
+        given = np.arange(45).reshape(15, 3)
+        t[:, [1, 2, 1]] = given
+        whole[:, [1, 2, 1]] = given
+        holds(t, whole)
+        t[[2, 14]] = [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]
+        whole[[2, 14]] = [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]
+        holds(t, whole)
+
+
+def test_rows_and_columns_by_containers(ctx: dtl.Context) -> None:
+    whole = values("float64", (12, 3), 1)
+    rows = np.array([5, -1, 0, 5])
+    with made(ctx, whole) as t, made(ctx, rows) as at:
+        with t[at] as some:
+            holds_whole(some, whole[rows])
+        with made(ctx, np.arange(4.0 * 3).reshape(4, 3), "cyclic") as given, made(ctx, np.arange(4)) as four:
+            t[four] = given
+            whole[:4] = np.arange(12.0).reshape(4, 3)
+            holds(t, whole)
+            t[[6, 7, 8, 9]] = given
+            whole[6:10] = np.arange(12.0).reshape(4, 3)
+            holds(t, whole)
+        with made(ctx, np.arange(24).reshape(12, 2)) as ints, dtl.trace() as trace:
+            t[:, [2, 0]] = ints  # which become floats on the host
+            whole[:, [2, 0]] = np.arange(24).reshape(12, 2)
+            holds(t, whole)
+        assert "setitem (staged)" in {record.operation for record in trace.records}
+    with made(ctx, np.arange(9.0), "cyclic") as vec, made(ctx, np.array([8, 0, -6])) as at, vec[at] as some:
+        holds_whole(some, np.array([8.0, 0, 3]))
+    with made(ctx, np.arange(9.0), "cyclic") as vec, made(ctx, np.array([0.5, 1.5, 2.5])) as given, by_kernels():
+        vec[[8, 0, 8]] = given
+        expected = np.arange(9.0)
+        expected[[8, 0, 8]] = [0.5, 1.5, 2.5]
+        holds(vec, expected)
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_takes(ctx: dtl.Context, name: str) -> None:
+    whole = values("int64", (14, 3), 1)
+    places = np.array([2, -1, 2, 0])
+    with made(ctx, whole, name) as t, by_kernels():
+        assert dtl.take(t, 4) == whole.take(4)
+        for axis in (None, 0, 1):
+            wanted = places % 3 if axis else places
+            with np.take(t, wanted, axis) as some:
+                assert some.placement_policy is dtl.PLACEMENT_DEVICE
+                holds_whole(some, whole.take(wanted, axis))
+    with made(ctx, whole[:, 0].copy(), name) as vec, made(ctx, places) as at:
+        with np.take(vec, at) as some:
+            assert some.placement_policy is dtl.PLACEMENT_DEVICE
+            holds_whole(some, whole[:, 0].take(places))
+        with made(ctx, places, placement="host") as here, pytest.raises(
+            dtl.InvalidTypeError, match="another of placement HOST"
+        ):
+            np.take(vec, here)
+        with dtl.take(np.arange(20) * 2, at) as some:
+            holds_whole(some, places % 20 * 2)
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_puts(ctx: dtl.Context, name: str) -> None:
+    whole = values("float32", (14, 3), 1)
+    with made(ctx, whole, name) as t:
+        with by_kernels():
+            np.put(t, [3, -1, 3, 20], [1, 2, 3])
+            np.put(whole, [3, -1, 3, 20], [1, 2, 3])
+            holds(t, whole)
+            np.put(t, [50, -60], 8, mode="clip")
+            np.put(whole, [50, -60], 8, mode="clip")
+            holds(t, whole)
+        with made(ctx, np.array([5, 9, 40])) as at, made(ctx, np.array([1, 2], np.float32)) as given:
+            np.put(t, at, given)
+            np.put(whole, [5, 9, 40], [1, 2])
+            holds(t, whole)
+        with made(ctx, np.array([5]), placement="host") as here, pytest.raises(
+            dtl.InvalidTypeError, match="placement HOST"
+        ):
+            np.put(t, here, 0)
+        with pytest.raises(dtl.BoundsError):
+            np.put(t, [1, 42], 0)
+        holds(t, whole)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_where_elements_are_not_zero(ctx: dtl.Context, dtype: str) -> None:
+    flat = values(dtype, (200 * ctx.size,), 1)
+    flat[::3] = 0
+    for name in ("block", "cyclic", "replicated"):
+        for whole in (flat, flat.reshape(-1, 4), flat[:1], flat[:0]):
+            with made(ctx, whole, name) as c:
+                with dtl.trace() as trace:
+                    found = np.nonzero(c)
+                sorts = name == "cyclic" and ctx.size > 1  # whose parts merge on the host
+                assert sorts or not any("staged" in record.operation for record in trace.records)
+                for got, want in zip(found, np.nonzero(whole)):
+                    assert got.placement_policy is dtl.PLACEMENT_DEVICE
+                    np.testing.assert_array_equal(_gathered(got), want)
+                assert len(found) == whole.ndim
+
+
+def test_what_a_condition_leaves(ctx: dtl.Context) -> None:
+    whole = values("uint16", (31,), 1)
+    truth = np.arange(31) % 3 == 1
+    with made(ctx, whole) as vec, made(ctx, truth) as condition:
+        with by_kernels():
+            with np.compress(condition, vec) as some:
+                assert some.placement_policy is dtl.PLACEMENT_DEVICE
+                holds_whole(some, whole[truth])
+            with np.compress(truth[:7], vec) as some:
+                holds_whole(some, np.compress(truth[:7], whole))
+        with made(ctx, truth, placement="host") as here, pytest.raises(dtl.InvalidTypeError, match="placement HOST"):
+            np.compress(here, vec)
+        with np.extract(condition, vec) as some:
+            holds_whole(some, whole[truth])
+    with made(ctx, whole, "cyclic") as vec, made(ctx, truth) as condition, np.compress(condition, vec) as some:
+        holds_whole(some, whole[truth])
+    square = whole[:30].reshape(10, 3)
+    with made(ctx, square) as t, made(ctx, truth[:10]) as condition, np.compress(condition, t, axis=0) as some:
+        holds_whole(some, square[truth[:10]])
+
+
+@pytest.mark.parametrize("symbol", ["cuLaunchKernel", "cuMemcpyAsync"])
+def test_a_kernel_that_fails(ctx: dtl.Context, failing: Any, symbol: str) -> None:
+    """On one rank: every rank gets the error, and what comes next is right."""
+    whole = np.arange(40.0)
+    with made(ctx, whole, "cyclic") as vec, vec > 3 as mask:
+        calls = {
+            "take": lambda: vec[[3, 1, 2]],
+            "one": lambda: vec[ctx.size - 1],
+            "get": lambda: vec.get([0, 1, 2, 3]),
+            "give": lambda: vec.__setitem__([3, 1, 2], [3.0, 1.0, 2.0]),
+            "put": lambda: vec.put([0, 1, 2, 3], [0.0, 1, 2, 3]),
+            "select": lambda: dtl.sum(vec[mask]),
+            "assign": lambda: vec.__setitem__(mask, 5),
+            "nonzero": lambda: len(np.nonzero(vec)[0]),
+        }
+        for call in calls.values():
+            ctx.barrier()
+            if ctx.rank == ctx.size - 1:
+                failing(f"{symbol}:1:719")
+            with pytest.raises(dtl.DTLError, match=r"failed: error 719|rank"):
+                call()
+            failing("")
+            vec[...] = whole
+            holds(vec, whole)
+
+
+def holds_whole(container: Any, whole: Array) -> None:
+    """Check all elements, however they are divided."""
+    assert container.dtype == whole.dtype
+    np.testing.assert_array_equal(_gathered(container), whole)
+
+
+def _gathered(container: Any) -> Array:
+    """Return all elements, without gather_to, for which parts go through the host."""
+    mine = [container.local_indices(d) for d in range(container.ndim)], container.to_numpy()
+    whole = np.zeros(container.shape, container.dtype)
+    for indices, elements in dtl.allgather_object(container.context, mine):
+        whole[np.ix_(*indices)] = elements
+    return whole
