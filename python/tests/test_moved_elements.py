@@ -201,7 +201,7 @@ OF_DATES = (dtl.max, dtl.argmin, greatest_along)
         dtl.sum, dtl.max, dtl.argmin, dtl.mean, dtl.var, dtl.all, dtl.cumsum, dtl.median, dtl.is_sorted,
         lambda v: v.sum(), greatest_along, lambda v: dtl.topk(v, 1),
         dtl.histogram, lambda v: dtl.dot(v, v), lambda v: v @ v, lambda v: dtl.reduce(v, "max"),
-        dtl.Window, dtl.group_by, lambda v: dtl.join(v, v),
+        dtl.Window,
         lambda v: dtl.save(v, "none.npy"), lambda v: dtl.checkpoint("none", {"v": v}), lambda v: v.remote(0),
     ],
 )  # fmt: skip

@@ -111,6 +111,7 @@ def test_kinds_that_are_not_compared(ctx: dtl.Context) -> None:
         lambda: dtl.searchsorted(texts, b"a"),
         lambda: dtl.searchsorted(np.array(["a"]), days),
         lambda: dtl.merge(days, texts),
+        lambda: dtl.join(days, texts),
     ):
         with pytest.raises(dtl.InvalidTypeError, match="are not compared"):
             call()
@@ -133,3 +134,88 @@ def test_distinct_values_of_the_standard(ctx: dtl.Context) -> None:
         wanted = np.unique(array, return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
         assert_all_same(found.values, wanted[0])
         assert_all_same(found.counts, wanted[3])
+
+
+#: To which group each of the seven elements belongs.
+GROUPS = np.array([2, 1, 2, 2, 0, 1, 2])
+
+
+@pytest.mark.parametrize("several", [False, True], ids=["one-key", "several-keys"])
+def test_they_are_keys(ctx: dtl.Context, arrays: tuple[Any, Any], several: bool) -> None:
+    array, _ = arrays
+    which = np.unique(array, return_inverse=True)[1].reshape(-1)
+    if array.dtype.names is not None:  # NaT in a record is equal to none, and sorts by what comes behind it
+        assert len(np.unique(which)) == len(np.unique(array))
+    groups = np.unique(which * 3 + GROUPS if several else which, return_inverse=True)[1]
+    firsts = np.array([np.flatnonzero(groups == k)[0] for k in range(groups.max() + 1)])
+    values = np.arange(7.0) ** 2
+    for partition in divisions(ctx):
+        own = division(partition, 7, ctx.size)
+        key, other = dtl.asarray(ctx, array, **own), dtl.asarray(ctx, GROUPS, **own)
+        with dtl.group_by([key, other] if several else key) as by:
+            keys, sums = by.agg(dtl.asarray(ctx, values, **own), "sum")
+            assert_all_same(keys[0] if several else keys, array[firsts])
+            assert_all_same(sums, np.bincount(groups, values))
+            assert_all_same(by.agg(other, "count")[1], np.bincount(groups))
+        if not several:
+            order = np.argsort(-np.bincount(groups), kind="stable")
+            found = dtl.value_counts(key)
+            assert_all_same((found.values, found.counts), (array[firsts][order], np.bincount(groups)[order]))
+
+
+AGGREGATES: dict[str, Callable[[Any], Any]] = {
+    "first": lambda group: group[0],
+    "last": lambda group: group[-1],
+    "count": len,
+    "nunique": lambda group: len(np.unique(group)),
+    **{name: getattr(np, name) for name in ("sum", "prod", "min", "max", "mean", "var", "std", "median")},
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, of float16 that overflow
+@pytest.mark.parametrize("op", list(AGGREGATES))
+def test_they_are_aggregated_where_numpy_does(ctx: dtl.Context, arrays: tuple[Any, Any], op: str) -> None:
+    array, _ = arrays
+    if array.dtype == np.float16 and op in ("var", "std"):
+        array = np.minimum(array, np.float16(9))  # of larger ones NumPy's squares are infinite
+    vec, groups = dtl.asarray(ctx, array), dtl.asarray(ctx, GROUPS)
+    try:
+        wanted = np.array([AGGREGATES[op](array[k == GROUPS]) for k in range(3)])
+        wanted = wanted.astype(array.dtype) if op in ("first", "last") else wanted
+    except TypeError:
+        with dtl.group_by(groups) as by, pytest.raises(dtl.InvalidTypeError, match=f"{op} is for numbers"):
+            by.agg(vec, op)
+        return
+    with dtl.group_by(groups) as by:
+        made = by.agg(vec, op)[1]
+    if array.dtype.kind == "f" and op in ("mean", "var", "std"):  # which NumPy computes in fewer digits
+        np.testing.assert_allclose(made.local_view(), part(made, wanted), rtol=2e-3)
+        assert made.dtype == wanted.dtype
+    else:
+        assert_all_same(made, wanted)
+
+
+def test_aggregates_by_functions(ctx: dtl.Context, arrays: tuple[Any, Any]) -> None:
+    array, _ = arrays
+    with dtl.group_by(dtl.asarray(ctx, GROUPS)) as by:
+        made = by.agg(dtl.asarray(ctx, array), lambda group: group[len(group) // 2])[1]
+    assert_all_same(made, np.array([array[k == GROUPS][np.sum(k == GROUPS) // 2] for k in range(3)]))
+
+
+@pytest.mark.parametrize("how", ["inner", "semi", "anti"])
+def test_joins(ctx: dtl.Context, arrays: tuple[Any, Any], how: str) -> None:
+    left, right = arrays
+    place = np.unique(np.concatenate([left, right]), return_inverse=True)[1].reshape(-1)
+    pairs = [(place[i], i, j) for i in range(len(left)) for j in range(len(right)) if left[i] == right[j]]
+    inside = {i for _, i, _ in pairs}
+    ordered = [i for _, i in sorted((place[i], i) for i in range(len(left)))]
+    wanted = {
+        "inner": tuple(np.array([pair[k] for pair in sorted(pairs)], np.int64) for k in (1, 2)),
+        "semi": np.array([i for i in ordered if i in inside], np.int64),
+        "anti": np.array([i for i in ordered if i not in inside], np.int64),
+    }
+    for partition in divisions(ctx):
+        found = dtl.join(
+            dtl.asarray(ctx, left, **division(partition, len(left), ctx.size)), dtl.asarray(ctx, right), how
+        )
+        assert_all_same(found, wanted[how])

@@ -9,7 +9,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from .._native import library
-from .._native.arguments import dtype_number
+from .._native.arguments import stored_number
 from ..comm import collectives
 from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container
@@ -17,9 +17,9 @@ from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import Op, OpLike
 from ..runtime.agreement import agree, collective, local_step
-from .axis_reductions import accumulator_dtype, result_dtype
+from .axis_reductions import accumulator_dtype, has_dates, result_dtype
 from .counted_groups import counted
-from .exchange import share
+from .exchange import gathered, share
 from .ordered import changes, flattened, run_starts
 from .sort import argsort, check_keys, lexsort
 from .user_functions import user_code
@@ -40,8 +40,9 @@ def group_by(keys: DistributedContainer | Sequence[DistributedContainer]) -> Gro
     ----------
     keys
         A container of one dimension, the same on every rank, of any dtype and divided in any way. NaNs are equal to
-        each other, as for ``unique``. They are read now: what becomes of the container later changes nothing. Or
-        several such, divided alike, in a list: a group is then of those elements of which all keys are equal.
+        each other, and NaTs are, as for ``unique``. They are read now: what becomes of the container later changes
+        nothing. Or several such, divided alike, in a list: a group is then of those elements of which all keys are
+        equal.
 
     Returns
     -------
@@ -96,8 +97,6 @@ class GroupBy:
         each: Any = keys if self._several else (keys,)
         check_container("each of the keys" if self._several else "keys", each[0])
         check_keys("the first of the keys" if self._several else "keys", *each)
-        for key in each:
-            key._check_numbers("group_by")
         #: Divided as the keys are: values must be, also when the keys are closed or divided anew.
         self._layout = each[0]._like(np.bool_)
         share(each[0], "group_by", f"{len(each)} keys" if self._several else "", also=each[1:])
@@ -179,7 +178,9 @@ class GroupBy:
             where one of a group is; "mean"; "var" or "std", as NumPy makes them with ddof 0; "count", how many there
             are, NaNs included; "median", as NumPy makes it; "nunique", how many different ones there are, NaNs being
             equal; "first" or "last", the element of the lowest or the highest index. Or a function of a group's values,
-            an array in the order of their indices, that returns one number, such as ``np.ptp``.
+            an array in the order of their indices, that returns one element, such as ``np.ptp``. Values that are no
+            numbers have those that NumPy has for them: dates "min" and "max", spans of time also "sum", "mean" and
+            "median", text none but "count", "nunique", "first" and "last".
 
         Returns
         -------
@@ -191,11 +192,11 @@ class GroupBy:
         Raises
         ------
         InvalidTypeError
-            If values is no container, or op no operator, name or function; or if complex values are to be compared. On
-            every rank.
+            If values is no container, or op no operator, name or function; if complex values are to be compared, or
+            there is no such aggregate of the values' dtype. On every rank.
         InvalidArgumentError
             If there is no such op, values are divided otherwise than the keys, or a function returns something else
-            than a number that a vector holds. On every rank.
+            than an element that a vector holds. On every rank.
         CommunicationError
             On the ranks where a function does not raise that raises on another one.
         InvalidHandleError
@@ -231,7 +232,7 @@ class GroupBy:
         if self._closed:
             raise library.closed("group_by")
         name = _name(op)
-        self._check_values(values)
+        self._check_values(values, name)
         if name in ("min", "max", "median") and values.dtype.kind == "c":
             raise InvalidTypeError(f"values of {values.dtype} have no {name}: they have no order")
         share(values, "agg", name, also=self._keys)
@@ -250,10 +251,13 @@ class GroupBy:
         agree(self._context, "agg")
         return keys if self._several else keys[0], result
 
-    def _check_values(self, values: Any) -> None:
+    def _check_values(self, values: Any, name: str) -> None:
         check_container("values", values)
         values._check_open()
-        values._check_numbers("group_by")
+        if name in _UFUNCS or name in ("var", "std", "median"):
+            of_dates = "sum" if name == "median" else name  # a median of dates needs their sum
+            if values.dtype != np.float16 and not has_dates(of_dates, values.dtype):
+                values._check_numbers(name)
         if values.context is not self._context:
             raise InvalidArgumentError("values is a container of another context than the keys")
         if values.shape != self._layout.shape or not self._layout._laid_out_as(values):
@@ -275,7 +279,8 @@ class GroupBy:
         if name in ("sum", "prod", "mean"):
             dtype = result_dtype(name, None, dtype)
         part = values.get(self._order.local_view())
-        runs = ufunc.reduceat(part, self._begins, dtype=accumulator_dtype(dtype))
+        inner = None if dtype.kind in "mM" else accumulator_dtype(dtype)  # ufuncs take no units
+        runs = ufunc.reduceat(part, self._begins, dtype=inner)
         made = self._whole(runs, ufunc)
         if name == "mean":
             made = np.true_divide(made, self._whole(self._lengths, np.add))
@@ -307,9 +312,9 @@ class GroupBy:
                 return self._whole(np.add.reduceat(new, self._begins, dtype=np.int64), np.add)
             in_order = stack.enter_context(DistributedVector._from_parts(ctx, part))
             first, count = self._ranges()
-            low, high, last = (
-                in_order.get(first + place).astype(np.float64) for place in ((count - 1) // 2, count // 2, count - 1)
-            )
+            low, high, last = (in_order.get(first + place) for place in ((count - 1) // 2, count // 2, count - 1))
+        if part.dtype.kind != "m":
+            low, high, last = (each.astype(np.float64) for each in (low, high, last))
         made = np.where(np.isnan(last), last, np.where(low == high, low, (low + high) / 2))
         return made.astype(result_dtype("mean", None, values.dtype))
 
@@ -327,17 +332,17 @@ class GroupBy:
         with user_code(ctx, "agg"):
             made = np.array([f(group) for group in np.split(part, np.cumsum(count)[:-1])] if len(first) else [])
         with local_step(ctx, "agg"):
-            if made.ndim > 1 or made.dtype.kind not in "biufc":
+            if made.ndim > 1 or made.dtype.kind not in "biufcmMSUV":
                 what = f"of {made.dtype} of shape {made.shape[1:]}"
-                raise InvalidArgumentError(f"the function gave values {what}; it must give one number a group")
-            dtype_number(made.dtype)
-        dtypes = [dtype for dtype in allgather_object(ctx, made.dtype.str if len(made) else "") if dtype]
+                raise InvalidArgumentError(f"the function gave values {what}; it must give one element a group")
+            stored_number(made.dtype)
+        dtypes = [dtype for dtype in allgather_object(ctx, made.dtype if len(made) else None) if dtype is not None]
         return made.astype(np.result_type(*dtypes)) if dtypes else made
 
     def _whole(self, runs: Array, merge: Callable[[Array, Array], Array]) -> Array:
         """Return what is made of whole groups, given what is made of each run of this rank. Collective."""
         mine = runs[:1] if len(runs) else np.zeros((1, *runs.shape[1:]), runs.dtype)
-        firsts = collectives.allgather(self._context, mine).reshape(-1, *runs.shape[1:])
+        firsts = gathered(self._context, mine)
         made = runs[int(self._continues) :].copy()
         for rank in self._followers:
             made[-1] = merge(made[-1], firsts[rank])

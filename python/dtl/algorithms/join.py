@@ -15,7 +15,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
 from .exchange import share
-from .order_keys import differ
+from .order_keys import compared_in, differ, equal_to_none
 from .ordered import searchsorted
 from .sort import argsort, check_vector, permute
 
@@ -50,9 +50,9 @@ def join(left_keys: DistributedContainer, right_keys: DistributedContainer, how:
     Parameters
     ----------
     left_keys, right_keys
-        Containers of one dimension of real numbers, the same on every rank: of any sizes, each divided in any way, of
-        one dtype or of two that have a common one that holds both exactly. NaN is equal to nothing. What stands for
-        text in two :class:`Columns` is not comparable: their own ``join`` compares the texts.
+        Containers of one dimension, not of complex numbers, the same on every rank: of any sizes, each divided in any
+        way, of one dtype or of two that have a common one that holds both exactly. NaN and NaT are equal to nothing.
+        What stands for text in two :class:`Columns` is not comparable: their own ``join`` compares the texts.
     how
         "inner": the pairs. "left", "right", "outer": after them, the elements of the left side, of the right side or of
         both, left first, that are in no pair, each beside -1. "semi", "anti": only which elements of the left side are
@@ -70,7 +70,7 @@ def join(left_keys: DistributedContainer, right_keys: DistributedContainer, how:
     ------
     InvalidTypeError
         If one is no container, or the keys are complex, or of dtypes that are not compared exactly, such as int64 and
-        float64. On every rank, if one is a container.
+        float64, or not at all, such as dates and text. On every rank, if one is a container.
     InvalidArgumentError
         If one has more than one dimension, their contexts differ, or there is no such how. On every rank.
     MemoryError
@@ -127,13 +127,12 @@ def _compared(left: Any, right: Any) -> np.dtype[Any]:
     for name, c in (("left_keys", left), ("right_keys", right)):
         check_container(name, c)
         c._check_open()
-        c._check_numbers("join")
         check_vector(name, c)
         if c.dtype.kind == "c":
             raise InvalidTypeError(f"{name} of {c.dtype}: complex numbers have no order; join real numbers")
     if left.context is not right.context:
         raise InvalidArgumentError("left_keys and right_keys are containers of different contexts")
-    dtype: np.dtype[Any] = np.result_type(left.dtype, right.dtype)
+    dtype = compared_in("join", left.dtype, right.dtype)
     for c in (left, right):
         if dtype.kind == "f" and c.dtype.kind in "iu" and c.itemsize == 8:
             raise InvalidTypeError(
@@ -162,7 +161,7 @@ def _sorted(c: Any, dtype: np.dtype[Any]) -> tuple[DistributedVector, Any]:
     """Return the elements in order, by blocks, and the index of each. Collective."""
     keys = DistributedVector._created(c.context, c.shape, dtype, BLOCK)
     keys._run_as(c.execution_policy)
-    keys[:] = c
+    keys[:] = c if c.dtype == dtype else c.astype(dtype)
     order = argsort(keys)
     permute(keys, order)
     return keys, order
@@ -183,7 +182,7 @@ def _matched(left: Any, right: Any, dtype: np.dtype[Any]) -> _Matches:
         high = searchsorted(right_sorted, distinct, "right")
         with local_step(ctx, "join"):
             lengths = np.diff(np.append(np.flatnonzero(head), len(keys)))
-            matching = (high > low) & ~np.isnan(distinct)
+            matching = (high > low) & ~equal_to_none(distinct)
             indices = left_order.local_view()[np.repeat(matching, lengths)]
             first, counts = (np.repeat(each[matching], lengths[matching]) for each in (low, high - low))
             before = np.cumsum(counts) - counts
@@ -202,7 +201,7 @@ def _having(left: Any, right: Any, dtype: np.dtype[Any], partners: bool) -> Dist
         keys = left_sorted.local_view()
         low, high = (searchsorted(right_sorted, keys, side) for side in ("left", "right"))
         with local_step(ctx, "join"):
-            chosen = left_order.local_view()[((high > low) & ~np.isnan(keys)) == partners]
+            chosen = left_order.local_view()[((high > low) & ~equal_to_none(keys)) == partners]
     return DistributedVector._from_parts(ctx, chosen)
 
 
