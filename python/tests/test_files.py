@@ -160,8 +160,6 @@ def test_casts(ctx: dtl.Context, folder: str) -> None:
     write(ctx, path, lambda path: np.save(path, np.arange(9.0, dtype=np.float16)))
     with dtl.load(ctx, path, dtype="float32", partition="cyclic") as vec:
         assert_holds(vec, np.arange(9, dtype=np.float32))
-    with pytest.raises(dtl.InvalidArgumentError, match="float16 is not held"):
-        dtl.load(ctx, path)
     with pytest.raises(dtl.InvalidTypeError, match="may not be cast to int64"):
         dtl.load(ctx, path, dtype=int)
 
@@ -418,9 +416,9 @@ def test_cut_short(ctx: dtl.Context, folder: str) -> None:
 
 def test_what_no_array_is(ctx: dtl.Context, folder: str) -> None:
     write(ctx, f"{folder}/o.npy", lambda path: np.save(path, np.array([None, 1], object), allow_pickle=True))
-    write(ctx, f"{folder}/s.npy", lambda path: np.save(path, np.array(["a", "bc"])))
+    write(ctx, f"{folder}/s.npy", lambda path: np.save(path, np.array([1, 2], "g")))
     write(ctx, f"{folder}/0.npy", lambda path: np.save(path, np.float64(3)))
-    for name, text in (("o", "object"), ("s", "<U2 is not held"), ("0", "no dimensions")):
+    for name, text in (("o", "object"), ("s", "float128 is not held"), ("0", "no dimensions")):
         with pytest.raises(dtl.InvalidArgumentError, match=text):
             dtl.load(ctx, f"{folder}/{name}.npy")
     os.mkfifo(f"{folder}/pipe.npy") if ctx.is_root else None
@@ -446,7 +444,7 @@ def test_arguments(ctx: dtl.Context, folder: str) -> None:
             (lambda: dtl.load(ctx, f"{folder}/a.npy", shape=3), "shape .3,. is not for the format npy"),
             (lambda: dtl.load(ctx, f"{folder}/a.npy", name="x"), "name 'x' is not for"),
             (lambda: dtl.load(ctx, f"{folder}/a.npy", dtype="nothing"), "unknown dtype"),
-            (lambda: dtl.load(ctx, f"{folder}/a.npy", dtype="U3"), "not held"),
+            (lambda: dtl.load(ctx, f"{folder}/a.npy", dtype="g"), "not held"),
             (lambda: dtl.load(ctx, f"{folder}/a.npy", partition="none"), "partition"),
             (lambda: dtl.load(ctx, f"{folder}/a.bin", dtype=int, offset=-1), "negative"),
         ):

@@ -80,15 +80,19 @@ def fitting(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
 def _moved(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
     """Return values as elements of a type that the core moves and does not know. No text is cut off."""
     array = _array(name, value)
-    alike = dtype.kind not in "SUV" or array.dtype.kind == dtype.kind
-    rule: Any = "safe" if dtype.kind in "SU" else "same_kind"
-    if not alike or not np.can_cast(array.dtype, dtype, rule):
+    if not stays(array.dtype, dtype):
         raise InvalidTypeError(f"{name} of {array.dtype} would not stay what they are as {dtype}; convert them first")
     with np.errstate(over="ignore"):
         result = np.asarray(array.astype(dtype), order="C")
     if dtype.kind == "f" and (np.isinf(result) & ~np.isinf(array)).any():
         raise OverflowError(f"{name} do not fit {dtype}, whose largest is {np.finfo(dtype).max}")
     return result
+
+
+def stays(of: np.dtype[Any], dtype: np.dtype[Any]) -> bool:
+    """Say whether elements of one dtype become those of another by NumPy's rule "same_kind", and no text is cut off."""
+    alike = dtype.kind not in "SUV" or of.kind == dtype.kind
+    return alike and np.can_cast(of, dtype, "safe" if dtype.kind in "SU" else "same_kind")
 
 
 def _array(name: str, value: Any) -> Array:

@@ -8,6 +8,7 @@ on the disk; then it gets its number.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import json
 import math
@@ -257,7 +258,6 @@ def _described(ctx: Context, name: Any, value: Any) -> str:
         if value.context is not ctx:
             raise InvalidArgumentError(f"{name!r} belongs to another context")
     if isinstance(value, DistributedContainer):
-        value._check_numbers("checkpoint")
         return f"{name!r} {value.dtype} {value.shape} {value._division}"
     if isinstance(value, DistributedMap):
         return f"{name!r} {value.key_dtype} to {value.value_dtype}"
@@ -280,7 +280,7 @@ def _add_container(op: str, what: _Contents, name: str, file: str, c: Distribute
     what.entries[name] = {
         "kind": c._owning_class().__name__,
         "file": file,
-        "dtype": c.dtype.str,
+        "dtype": _dtype_text(c.dtype),
         "shape": c.shape,
         "partition": divided.partition.name,
         "block_size": divided.block_size,
@@ -520,7 +520,7 @@ def _restored(ctx: Context, op: str, folder: str, entry: dict[str, Any], manifes
         return _restored_value(ctx, op, folder, entry["file"], manifest)
     if entry["kind"] == "DistributedMap":
         return _restored_map(ctx, op, folder, entry, manifest)
-    spec = Spec(tuple(entry["shape"]), np.dtype(entry["dtype"]))
+    spec = Spec(tuple(entry["shape"]), _dtype_of(entry["dtype"]))
     made = _CLASSES[entry["kind"]]._created(ctx, spec.shape, spec.dtype, _division(ctx, entry, manifest["ranks"]))
     try:
         source = _opened(ctx, op, folder, entry["file"], spec, manifest)
@@ -542,6 +542,19 @@ def _restored(ctx: Context, op: str, folder: str, entry: dict[str, Any], manifes
         made.close()
         raise
     return made
+
+
+def _dtype_text(dtype: np.dtype[Any]) -> str:
+    """Return a dtype as text: of records, the list of their fields."""
+    described: Any = np.lib.format.dtype_to_descr(dtype)
+    return described if isinstance(described, str) else repr(described)
+
+
+def _dtype_of(text: str) -> np.dtype[Any]:
+    """Return the dtype of a text."""
+    described: Any = ast.literal_eval(text) if text.startswith("[") else text
+    dtype: np.dtype[Any] = np.lib.format.descr_to_dtype(described)
+    return dtype
 
 
 def _division(ctx: Context, entry: dict[str, Any], ranks: int) -> Division:

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .._native.arguments import dtype_number, flag, integer
+from .._native.arguments import flag, integer, stored_number
 from .._native.library import bridge, state
+from .._native.values import stays
 from ..algorithms.exchange import share
 from ..comm.objects import gather_object
 from ..containers.base import DistributedContainer, check_container
@@ -170,7 +171,7 @@ def _dtype(dtype: Any) -> np.dtype[Any]:
         resolved = np.dtype(dtype)
     except (TypeError, ValueError, SyntaxError) as error:
         raise InvalidArgumentError(f"unknown dtype {dtype!r}: {error}") from None
-    dtype_number(resolved.newbyteorder("="))
+    stored_number(resolved.newbyteorder("="))
     checked: np.dtype[Any] = resolved
     return checked
 
@@ -217,8 +218,8 @@ def _target(name: str, source: Source, options: Options) -> np.dtype[Any]:
         raise InvalidArgumentError(f"{what} has no dimensions; containers have one or more")
     wanted = source.dtype if options.dtype is None else options.dtype
     target: np.dtype[Any] = wanted.newbyteorder("=")
-    dtype_number(target)
-    if not np.can_cast(source.dtype, target, "same_kind"):
+    stored_number(target)
+    if not stays(source.dtype, target):
         raise InvalidTypeError(f"{what} of {source.dtype} may not be cast to {target}")
     return target
 
@@ -334,7 +335,8 @@ def save(
     InvalidArgumentError
         If the format is unknown, or if it holds one array and several are given.
     InvalidTypeError
-        If c is not a container or path not a path, or if a table would have complex numbers.
+        If c is not a container or path not a path, if a table would have complex numbers, or if the format does not
+        have the elements: dates, text, records and float16 are for "npy", "npz" and "raw".
     BackendUnavailableError
         As for :func:`load`.
     CollectiveMismatchError
@@ -406,7 +408,8 @@ def _checked(arrays: dict[Any, Any], of: Format, named: bool) -> dict[str, Distr
             raise InvalidTypeError(f"the name of an array must be text, not {name!r}")
         check_container(name or "c", value)
         value._check_open()
-        value._check_numbers("save")
+        if not of.of_any_dtype:
+            value._check_numbers(f"save in the format {of.name}")
         if value.context is not first:
             raise InvalidArgumentError(f"{name!r} belongs to another context than the container before it")
     return arrays

@@ -90,6 +90,9 @@ class Format:
     #: Whether a file has arrays by their names, and whether it may be one array without a name.
     named, unnamed = False, True
 
+    #: Whether it has elements of all dtypes that containers hold, and not of those alone that the core knows.
+    of_any_dtype = False
+
     #: Whether it is a folder; and whether its arrays are columns of one table, for which it has functions of its own.
     folder = tabular = False
 

@@ -26,7 +26,10 @@ def header(spec: Spec) -> bytes:
     """Return what stands before the elements."""
     out = io.BytesIO()
     described = {"descr": np.lib.format.dtype_to_descr(spec.dtype), "fortran_order": False, "shape": spec.shape}
-    np.lib.format.write_array_header_1_0(out, described)
+    try:
+        np.lib.format.write_array_header_1_0(out, described)
+    except ValueError as error:
+        raise InvalidArgumentError(f"elements of {spec.dtype} have no place in the header of a file: {error}") from None
     return out.getvalue()
 
 
@@ -48,7 +51,7 @@ def read_header(file: BinaryIO) -> tuple[Spec, bool]:
     shape, descr, fortran = described["shape"], described["descr"], described["fortran_order"]
     if not isinstance(shape, tuple) or not all(type(extent) is int and extent >= 0 for extent in shape):
         raise FileError(f"the header says shape {shape!r}")
-    return Spec(shape, np.dtype(descr)), bool(fortran)
+    return Spec(shape, np.lib.format.descr_to_dtype(descr)), bool(fortran)
 
 
 class Npy(Format):
@@ -56,6 +59,7 @@ class Npy(Format):
 
     name = "npy"
     suffixes = (".npy",)
+    of_any_dtype = True
 
     def sources(self, path: str, options: Options) -> dict[str, Source]:
         """Return the array of a file."""
@@ -122,6 +126,7 @@ class Raw(Format):
 
     name = "raw"
     suffixes = (".bin", ".raw", ".dat")
+    of_any_dtype = True
     loads = ("dtype", "shape", "offset")
 
     def sources(self, path: str, options: Options) -> dict[str, Source]:

@@ -121,6 +121,7 @@ class Npz(Format):
     name = "npz"
     suffixes = (".npz",)
     named, unnamed = True, False
+    of_any_dtype = True
     loads = ("dtype", "name")
 
     def sources(self, path: str, options: Options) -> dict[str, Source]:
