@@ -14,12 +14,12 @@ _stated = False  # by the program, not found out
 
 
 def set_num_threads(n: int) -> None:
-    """Say on how many threads this rank computes where the execution policy is EXEC_PAR. Not collective.
+    """Set the number of threads that this rank uses if the execution policy is EXEC_PAR. Not collective.
 
     Parameters
     ----------
     n
-        The number, at least 1. More than there are processors is of no use.
+        The number of threads, at least 1. More than there are processors are of no use.
 
     Raises
     ------
@@ -30,9 +30,9 @@ def set_num_threads(n: int) -> None:
 
     Notes
     -----
-    The environment variable DTL_NUM_THREADS says so for a whole program. Without either, it is the processors that the
-    launcher, or ``ctx.topology.bind``, has bound the rank to; where it is bound to none, the machine's, divided among
-    the ranks on it.
+    The environment variable DTL_NUM_THREADS sets the number for a whole program. Without either, it is the number of
+    processors that the launcher, or ``ctx.topology.bind``, has bound the rank to. If the rank is not bound, it is the
+    number of processors of the machine, divided by the number of ranks on it.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def set_num_threads(n: int) -> None:
 
 
 def get_num_threads() -> int:
-    """Return on how many threads this rank computes where the execution policy is EXEC_PAR. Not collective.
+    """Return the number of threads that this rank uses if the execution policy is EXEC_PAR. Not collective.
 
     Raises
     ------

@@ -161,29 +161,30 @@ class Extension:
 def array_api(ctx: Context, *, api_version: str | None = None) -> Namespace:
     """Return the namespace of the array API standard for the ranks of a context. Not collective.
 
-    It is what ``x.__array_namespace__()`` of a container returns, by which functions that are written for the standard
-    take containers. Its functions are as collective as those of dtl that they stand for; those that make arrays
-    (``zeros``, ``asarray``) are collective.
+    ``x.__array_namespace__()`` of a container returns this namespace, so that functions written for the standard accept
+    containers. Its functions are as collective as the functions of dtl that they stand for. Those that make arrays,
+    such as ``zeros`` and ``asarray``, are collective.
 
     Parameters
     ----------
     ctx
-        The ranks that arrays are made on.
+        The context on which arrays are made.
     api_version
-        A version of the standard; None for the newest that is there, 2025.12. Names that are newer are there too.
+        A version of the standard; None for the newest one that is supported, 2025.12. The namespace also has newer
+        names.
 
     Returns
     -------
     namespace
-        One object for a context, as long as it is in use. What has no dimensions is a NumPy scalar or array, the same
-        on every rank.
+        The same object for a context as long as it is in use. Values without dimensions are NumPy scalars or arrays,
+        the same on every rank.
 
     Raises
     ------
     InvalidTypeError
-        If ctx is no context.
+        If ctx is not a context.
     InvalidArgumentError
-        If there is no such version.
+        If the version is not supported.
 
     Examples
     --------

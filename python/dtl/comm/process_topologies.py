@@ -26,7 +26,7 @@ def edges_of(sources: list[int], destinations: list[int]) -> Any:
 
 
 class Neighbours:
-    """Ranks that know with whom they exchange. The exchanges are collective over all ranks of the context."""
+    """Ranks that know their neighbours. The exchanges with them are collective over all ranks of the context."""
 
     _crosswise = 0
     _kind: ClassVar[str]
@@ -41,28 +41,28 @@ class Neighbours:
 
     @property
     def context(self) -> Context:
-        """The context of the ranks, in their order here."""
+        """The context of the ranks. They have the same order in it."""
         return self._context
 
     @property
     def sources(self) -> list[int]:
-        """The ranks that this one receives from, in the order of its received parts."""
+        """The ranks that this one receives from, in the order of the parts that it receives."""
         return list(self._sources)
 
     @property
     def destinations(self) -> list[int]:
-        """The ranks that this one sends to, in the order of its sent parts."""
+        """The ranks that this one sends to, in the order of the parts that it sends."""
         return list(self._destinations)
 
     def close(self) -> None:
-        """End the exchanges. Collective. A second call does nothing.
+        """Close the grid or graph. Collective. Closing twice does nothing.
 
-        The context that reorder and ``sub`` have made is closed; the one that the caller gave stays open.
+        If ``reorder`` or ``sub`` has made a context for it, that is closed too. The context that you passed stays open.
 
         Raises
         ------
         BufferError
-            If requests on the context that is closed are active. Then nothing is.
+            If requests on the context to be closed are under way. Nothing is closed then.
         """
         if self._owned:
             self._context.close()
@@ -87,29 +87,29 @@ class Neighbours:
 
     @collective
     def neighbor_allgather(self, value: Any, *, out: Any = None) -> Any:
-        """Send value to each destination. Collective (MPI_Neighbor_allgather).
+        """Send a value to each destination. Collective (MPI_Neighbor_allgather).
 
         Parameters
         ----------
         value
             An array or a scalar, of the same dtype and shape on every rank.
         out
-            A C-contiguous array for the result, of value's dtype and as many elements.
+            A C-contiguous array that receives the result, of value's dtype and with len(sources) times its elements.
 
         Returns
         -------
         ndarray
-            Of shape ``(len(sources), *value.shape)``, or out: entry k is the value of source k. Where that is
-            PROC_NULL, out keeps what it has there; without out there are zeros.
+            An array of shape ``(len(sources), *value.shape)``, or out. Entry k is the value of source k. If that is
+            PROC_NULL, the entry of out is unchanged; without out, it is zero.
 
         Raises
         ------
         InvalidArgumentError
-            If an out does not fit. On every rank.
+            If a rank's out does not match. On every rank.
         InvalidTypeError
-            If a value has no dtype that can be sent. On every rank.
+            If a rank's value has no dtype that can be sent. On every rank.
         CollectiveMismatchError
-            If the ranks' values are of different dtypes or lengths. On every rank.
+            If the values of the ranks differ in dtype or length. On every rank.
         InvalidHandleError
             If this or its context is closed.
         """
@@ -129,24 +129,25 @@ class Neighbours:
         Parameters
         ----------
         values
-            An array of shape ``(len(destinations), ...)``, whose entries are of the same dtype and shape on every rank.
+            An array of shape ``(len(destinations), ...)``, whose entries have the same dtype and shape on every rank.
         out
-            A C-contiguous array for the result, of the values' dtype and as many elements. It may be the values.
+            A C-contiguous array that receives the result, of the dtype of values and with len(sources) entries. It may
+            be values itself.
 
         Returns
         -------
         ndarray
-            Of shape ``(len(sources), ...)``, or out: entry k is what source k has sent here. Where that is PROC_NULL,
-            out keeps what it has there; without out there are zeros.
+            An array of shape ``(len(sources), ...)``, or out. Entry k is what source k sent to this rank. If that is
+            PROC_NULL, the entry of out is unchanged; without out, it is zero.
 
         Raises
         ------
         InvalidArgumentError
-            If a rank's values have not one entry a destination, or its out does not fit. On every rank.
+            If a rank has not exactly one entry for each destination, or its out does not match. On every rank.
         InvalidTypeError
             If a rank's values have no dtype that can be sent. On every rank.
         CollectiveMismatchError
-            If the ranks' entries are of different dtypes or lengths. On every rank.
+            If the entries of the ranks differ in dtype or length. On every rank.
         InvalidHandleError
             If this or its context is closed.
         """
@@ -161,33 +162,36 @@ class Neighbours:
 
     @collective
     def neighbor_alltoallv(self, data: Any, send_counts: Any, recv_counts: Any = None, *, out: Any = None) -> Any:
-        """Send the next so many rows to each destination. Collective (MPI_Neighbor_alltoallv).
+        """Send the first ``send_counts[0]`` rows to the first destination, the next ones to the second, and so on.
+
+        Collective (MPI_Neighbor_alltoallv).
 
         Parameters
         ----------
         data
-            An array of shape (n, ...): n rows, of the same dtype and shape on every rank.
+            An array of shape ``(n, ...)``, which is n rows. n may differ between the ranks; the dtype and the shape of
+            a row may not.
         send_counts
-            How many rows go to each destination, n in all. Those for PROC_NULL go nowhere.
+            How many rows go to each destination; the sum is n. Rows for PROC_NULL are not sent.
         recv_counts
-            How many rows must come from each source; None takes what comes.
+            How many rows each source has to send to this rank. None accepts any number.
         out
-            A C-contiguous array for the result, of data's dtype and as many elements.
+            A C-contiguous array that receives the result, of data's dtype and with as many elements as all rows have.
 
         Returns
         -------
         ndarray
-            The rows of all sources, one after the other, of shape ``(sum of recv_counts, ...)``, or out.
+            The rows of all sources, one after the other, of shape ``(sum of recv_counts, ...)``; or out.
 
         Raises
         ------
         InvalidArgumentError
-            If a rank's counts have not one entry a neighbour, or do not add up to its rows, or are not what its
-            neighbours send, or its out does not fit. On every rank.
+            If a rank's counts have not exactly one entry for each neighbour, do not add up to its number of rows, or
+            differ from what its neighbours send, or if its out does not match. On every rank.
         InvalidTypeError
             If a rank's data has no dtype that can be sent. On every rank.
         CollectiveMismatchError
-            If the ranks' rows are of different dtypes or shapes. On every rank.
+            If the rows of the ranks differ in dtype or shape. On every rank.
         InvalidHandleError
             If this or its context is closed.
         """
@@ -225,33 +229,36 @@ class Cart(Neighbours):
     Parameters
     ----------
     ctx
-        The ranks, all of which are in the grid.
+        The context. All its ranks are in the grid.
     dims
-        How many ranks there are along each axis. 0 is chosen, so that these are as equal as they can be, the larger
-        ones first (MPI_Dims_create).
+        The number of ranks along each axis. Zeros are chosen so that these extents are as equal as possible, in
+        descending order (MPI_Dims_create).
     periods
-        Whether the ends of each axis are neighbours; one for all axes, or one for each.
+        Whether the first and last ranks of an axis are neighbours: one value for all axes, or one for each.
     reorder
-        Whether ranks may stand elsewhere in the grid, so that those of one machine are neighbours: where the machines
-        have as many ranks each, and blocks of that many tile the grid, each gets one, else they follow each other. Then
-        the grid has a context of its own.
+        Whether ranks may be placed in the grid so that those of one machine are neighbours. If all machines have the
+        same number of ranks, and blocks of this size tile the grid, each machine gets a block; otherwise, the machines
+        follow each other. The grid then has a context of its own.
 
     Raises
     ------
     InvalidArgumentError
-        If the dims do not multiply to the number of ranks, one is negative, or there are not as many periods. On every
-        rank.
+        If the product of dims is not the number of ranks, if one of them is negative, or if there are not as many
+        periods as axes. On every rank.
     InvalidTypeError
-        If dims are not integers, or periods or reorder no truths. On every rank.
+        If dims are not integers, or if periods or reorder are not bools. On every rank.
     CollectiveMismatchError
-        If the ranks pass different dims, periods, or reorder. On every rank.
+        If the ranks pass different dims, periods or reorder. On every rank.
 
     Notes
     -----
-    The last axis runs fastest: rank 1 is at (0, …, 0, 1). The neighbours are, of each axis, the one before and the one
-    behind, in this order, and `PROC_NULL` beyond an end. Along a period of one or two ranks, both are the same; what is
-    sent backwards comes from ahead there, too. Without reorder the context stays the caller's, and open for as long as
-    the grid is used; ``close`` closes the grid alone. (MPI standard, chapter "Virtual Topologies for MPI Processes".)
+    The last axis runs fastest: rank 1 is at (0, …, 0, 1). The neighbours are, for each axis, the rank before and the
+    rank after, in this order; beyond an end, they are PROC_NULL. On a periodic axis of one or two ranks, both
+    neighbours are the same rank, and what that rank sends to its neighbour before it arrives here from the neighbour
+    after.
+
+    Without reorder, the grid uses your context, which has to stay open; ``close`` closes only the grid. (MPI standard,
+    chapter "Virtual Topologies for MPI Processes".)
 
     Examples
     --------
@@ -291,26 +298,26 @@ class Cart(Neighbours):
 
     @property
     def ndim(self) -> int:
-        """How many axes there are."""
+        """The number of axes."""
         return len(self._grid) // 2
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """How many ranks there are along each axis."""
+        """The number of ranks along each axis."""
         return tuple(self._grid[: self.ndim].tolist())
 
     @property
     def periods(self) -> tuple[bool, ...]:
-        """Whether the ends of each axis are neighbours."""
+        """Whether each axis is periodic."""
         return tuple(map(bool, self._grid[self.ndim :]))
 
     def coords(self, rank: int | None = None) -> tuple[int, ...]:
-        """Return where a rank is; None for this one. Not collective (MPI_Cart_coords).
+        """Return the coordinates of a rank; None is this rank. Not collective (MPI_Cart_coords).
 
         Raises
         ------
         BoundsError
-            If the rank is outside [0, size).
+            If rank is outside [0, size).
         InvalidHandleError
             If the grid or its context is closed.
         """
@@ -318,21 +325,21 @@ class Cart(Neighbours):
         return tuple(np.asarray(self._ask(_COORDS, number)).tolist())
 
     def rank(self, coords: Any) -> int:
-        """Return which rank is at some coordinates. Not collective (MPI_Cart_rank).
+        """Return the rank with given coordinates. Not collective (MPI_Cart_rank).
 
         Parameters
         ----------
         coords
-            One for each axis. Along an axis with a period any number will do.
+            A coordinate for each axis. On a periodic axis, it may be any integer.
 
         Raises
         ------
         BoundsError
-            If one is beyond an end.
+            If a coordinate is beyond an end.
         InvalidArgumentError
-            If there is not one for each axis.
+            If there is not exactly one coordinate for each axis.
         InvalidTypeError
-            If they are not integers.
+            If the coordinates are not integers.
         InvalidHandleError
             If the grid or its context is closed.
         """
@@ -340,19 +347,19 @@ class Cart(Neighbours):
         return number
 
     def shift(self, axis: int, displacement: int = 1) -> tuple[int, int]:
-        """Return whom this rank receives from and sends to if all send along an axis. Not collective (MPI_Cart_shift).
+        """Return this rank's source and destination in a shift along an axis. Not collective (MPI_Cart_shift).
 
         Parameters
         ----------
         axis
-            In [0, ndim).
+            The axis, in [0, ndim).
         displacement
-            How far; backwards where it is negative.
+            How far to shift; negative numbers shift backwards.
 
         Returns
         -------
         source, dest : int
-            `PROC_NULL` beyond an end.
+            The two ranks; PROC_NULL beyond an end.
 
         Raises
         ------
@@ -372,21 +379,21 @@ class Cart(Neighbours):
         Parameters
         ----------
         remain
-            Whether each axis is kept. The ranks that differ in the others are in different parts.
+            For each axis, whether to keep it. Ranks that differ in the other coordinates are in different parts.
 
         Returns
         -------
         Cart
-            Of the axes that are kept, in their order. Close it as you close a context.
+            A grid of the kept axes, in their order. Close it as you close a context.
 
         Raises
         ------
         InvalidArgumentError
-            If remain has not one entry for each axis. On every rank.
+            If remain has not exactly one entry for each axis. On every rank.
         InvalidTypeError
-            If it holds no truths. On every rank.
+            If the entries are not bools. On every rank.
         CollectiveMismatchError
-            If the ranks pass different ones. On every rank.
+            If the ranks pass different entries. On every rank.
         InvalidHandleError
             If the grid or its context is closed.
         """
@@ -433,14 +440,14 @@ def _booleans(values: Any, count: int, name: str = "periods") -> Any:
 
 
 class Graph(Neighbours):
-    """A graph of ranks, of which each knows its neighbours. Collective (MPI_Dist_graph_create_adjacent).
+    """A graph of ranks, in which each rank states its neighbours. Collective (MPI_Dist_graph_create_adjacent).
 
     Parameters
     ----------
     ctx
-        The ranks.
+        The context.
     sources
-        The ranks that this one receives from. A rank may stand there several times, and be this one.
+        The ranks that this one receives from. A rank may occur several times, and may be this one.
     destinations
         The ranks that this one sends to.
 
@@ -449,16 +456,15 @@ class Graph(Neighbours):
     BoundsError
         If a neighbour is outside [0, size). On every rank.
     InvalidArgumentError
-        If one end of an edge does not know of it: a rank has another among its destinations more or less often than
-        that one has it among its sources. On every rank.
+        If the two ends of an edge do not agree: a rank names another among its destinations more or less often than
+        that names it among its sources. On every rank.
     InvalidTypeError
         If the neighbours are not integers. On every rank.
 
     Notes
     -----
-    Of several edges from one rank to another, the first that it sends along is the first that the other receives from,
-    and so on. The context stays the caller's, and open for as long as the graph is used. (MPI standard, chapter
-    "Virtual Topologies for MPI Processes".)
+    If there are several edges from one rank to another, both use them in the same order. The graph uses your context,
+    which has to stay open. (MPI standard, chapter "Virtual Topologies for MPI Processes".)
 
     Examples
     --------

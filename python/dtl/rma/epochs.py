@@ -1,4 +1,4 @@
-"""Epochs of windows: from when to when parts are accessed."""
+"""Epochs of windows: the times between which parts may be accessed."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _MODES = {"exclusive": 1, "shared": 0}
 
 
 class Epochs(bridge.Exposed):
-    """What begins and ends epochs of a window."""
+    """The methods of a window that begin and end epochs."""
 
     _context: Context
     _near: bool  # whether an access is complete when its call returns, as in shared memory
     _kept: dict[int, list[Any]]  # of each target, the arrays that accesses under way read and write
 
     def fence(self) -> None:
-        """End the epoch that the last fence began, and begin one, in which every rank may access every part.
+        """End the epoch that the last fence began, and begin one in which every rank may access every part.
 
-        What was begun before it has happened everywhere when it returns. Collective (MPI_Win_fence).
+        When it returns, all earlier accesses are complete on all ranks. Collective (MPI_Win_fence).
 
         Raises
         ------
         InvalidArgumentError
-            If a part is locked here. On every rank.
+            If this rank has locked a part. On every rank.
         InvalidHandleError
             If the window is closed.
         """
@@ -42,21 +42,22 @@ class Epochs(bridge.Exposed):
         self._kept.clear()
 
     def lock(self, target: int, mode: str = "exclusive") -> None:
-        """Begin an epoch for one rank's part (MPI_Win_lock). Not collective: the target does nothing.
+        """Begin an epoch for one rank's part (MPI_Win_lock). Not collective: the target makes no call.
 
-        Waits until those unlock the part that have locked it otherwise.
+        Waits until ranks that hold a conflicting lock release it.
 
         Parameters
         ----------
         target
-            Whose part.
+            The rank whose part it is.
         mode
-            ``"exclusive"``: nobody else has locked the part; or ``"shared"``: others may have, in this mode.
+            ``"exclusive"``: no other rank may lock the part at the same time; ``"shared"``: others may, in this mode.
 
         Raises
         ------
         InvalidArgumentError
-            If this rank has locked the part already, there were accesses since the last fence, or mode is unknown.
+            If this rank has locked the part already, if there were accesses since the last fence, or if mode is
+            unknown.
         BoundsError
             If there is no such rank.
         CommunicationError
@@ -67,12 +68,12 @@ class Epochs(bridge.Exposed):
         _call(bridge.WIN_LOCK, self, None, None, self._rank("lock", target), _MODES[mode], 0, 0)
 
     def unlock(self, target: int) -> None:
-        """End the epoch of ``lock``, when all of it has happened at the target (MPI_Win_unlock). Not collective.
+        """End the epoch of ``lock``, when all its accesses are complete at the target (MPI_Win_unlock). Not collective.
 
         Raises
         ------
         InvalidArgumentError
-            If the part is not locked.
+            If this rank has not locked the part.
         BoundsError
             If there is no such rank.
         """
@@ -85,24 +86,24 @@ class Epochs(bridge.Exposed):
         Raises
         ------
         InvalidArgumentError
-            If a part is locked here, or there were accesses since the last fence.
+            If this rank has locked a part, or if there were accesses since the last fence.
         """
         _call(bridge.WIN_LOCK, self, None, None, _EVERY, 0, 0, 0)
 
     def unlock_all(self) -> None:
-        """End the epoch of ``lock_all``, when all of it has happened (MPI_Win_unlock_all). Not collective.
+        """End the epoch of ``lock_all``, when all its accesses are complete (MPI_Win_unlock_all). Not collective.
 
         Raises
         ------
         InvalidArgumentError
-            If ``lock_all`` has not begun one.
+            If there is no epoch of ``lock_all``.
         """
         _call(bridge.WIN_UNLOCK, self, None, None, _EVERY, 0, 0, 0)
         self._kept.clear()
 
     @short(bridge.WIN_FLUSH, "owner 0", "flushed")
     def flush(self, target: int) -> None:
-        """Return when what was begun towards a target has happened there (MPI_Win_flush). Not collective.
+        """Wait until all accesses to a target that have begun are complete there (MPI_Win_flush). Not collective.
 
         Raises
         ------
@@ -115,7 +116,7 @@ class Epochs(bridge.Exposed):
         self._let_go(target)
 
     def flush_all(self) -> None:
-        """Return when all that was begun has happened (MPI_Win_flush_all). Not collective.
+        """Wait until all accesses that have begun are complete (MPI_Win_flush_all). Not collective.
 
         Raises
         ------
@@ -126,7 +127,7 @@ class Epochs(bridge.Exposed):
         self._kept.clear()
 
     def flush_local(self, target: int) -> None:
-        """Return when data that is put may change again, and what is got is there (MPI_Win_flush_local).
+        """Wait until data of puts may be changed again, and results of gets are available (MPI_Win_flush_local).
 
         Not collective.
 
@@ -141,7 +142,7 @@ class Epochs(bridge.Exposed):
         self._let_go(target)
 
     def flush_local_all(self) -> None:
-        """Do flush_local for all targets (MPI_Win_flush_local_all). Not collective.
+        """Do ``flush_local`` for all targets (MPI_Win_flush_local_all). Not collective.
 
         Raises
         ------
@@ -152,14 +153,14 @@ class Epochs(bridge.Exposed):
         self._kept.clear()
 
     def sync(self) -> None:
-        """Let this rank's part show what others have written and completed (MPI_Win_sync). Not collective."""
+        """Make completed writes of other ranks visible in this rank's part (MPI_Win_sync). Not collective."""
         _call(bridge.WIN_SYNC, self, None, None, 0, 0, 0, 0)
 
     @contextmanager
     def epoch(self: Self) -> Iterator[Self]:
-        """Call fence before and after a block. Collective.
+        """Call ``fence`` before and after a block. Collective.
 
-        Where the block raises on a rank, the others' fence raises, too.
+        If the block raises on a rank, the ``fence`` of the other ranks raises, too.
         """
         self.fence()
         with local_step(self._context, "fence"):
@@ -168,7 +169,7 @@ class Epochs(bridge.Exposed):
 
     @contextmanager
     def locked(self: Self, target: int, mode: str = "exclusive") -> Iterator[Self]:
-        """Lock one rank's part for a block. Not collective. Parameters and errors are lock's."""
+        """Lock one rank's part for a block. Not collective. Parameters and errors are those of ``lock``."""
         self.lock(target, mode)
         try:
             yield self

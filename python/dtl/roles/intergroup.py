@@ -16,23 +16,23 @@ _ELEMENTS, _REFUSAL = 0, 1
 
 
 def intergroup_send(mgr: RoleManager, target_role: str, target_rank: int, data: Any, tag: int = 0) -> None:
-    """Send an array or scalar to one rank of a role (MPI_Send).
+    """Send an array or scalar to one rank of a role (MPI_Send). Not collective.
 
     Parameters
     ----------
     mgr
-        The roles.
+        The manager of the roles.
     target_role, target_rank
-        The receiver: its role, and its rank among those that have the role, in [0, mgr.role_size(target_role)).
+        The receiver: its role, and its rank among the ranks of that role, in [0, mgr.role_size(target_role)).
     data
-        Of any shape. Its dtype and shape travel with it.
+        An array of any shape, or a scalar. Its dtype and shape are sent with it.
     tag
-        What the receiver can tell it by, at least 0.
+        A number, at least 0, by which the receiver can select the message.
 
     Raises
     ------
     InvalidArgumentError
-        If there is no such role, or the manager is not initialised.
+        If there is no such role, or if the manager is not initialised.
     BoundsError
         If target_rank or tag is outside its range.
     InvalidTypeError
@@ -42,7 +42,7 @@ def intergroup_send(mgr: RoleManager, target_role: str, target_rank: int, data: 
 
     Notes
     -----
-    Not collective. Returns as send does. Every rank may send, whatever its roles.
+    Returns when data may be changed again, as ``send`` does. Every rank may send, whatever its roles.
     """
     dest = _manager(mgr)._one("intergroup_send", "target_rank", target_role, target_rank)
     point_to_point.send(mgr._messages, data, dest, tag)
@@ -58,39 +58,38 @@ def intergroup_recv(
     *,
     out: Any = None,
 ) -> Any:
-    """Receive an array or scalar that one rank of a role sent with intergroup_send (MPI_Recv).
+    """Receive an array or scalar that one rank of a role sent with intergroup_send (MPI_Recv). Not collective.
+
+    Waits for the message.
 
     Parameters
     ----------
     mgr
-        The roles.
+        The manager of the roles.
     source_role, source_rank
-        The sender: its role, and its rank among those that have the role, in [0, mgr.role_size(source_role)).
+        The sender: its role, and its rank among the ranks of that role, in [0, mgr.role_size(source_role)).
     count, dtype
-        What the message must be, where they are given. It brings its own dtype and shape, so neither is needed.
+        The number of elements and the dtype that the message has to have, as a check. Neither is needed: a message
+        brings its own dtype and shape.
     tag
         The message's tag, or ANY_TAG.
     out
-        A C-contiguous array for the elements, of the message's dtype and number of elements.
+        A C-contiguous array that receives the elements, of the message's dtype and number of elements.
 
     Returns
     -------
     ndarray or scalar
-        Like what was sent, or out.
+        A value with the dtype and shape that were sent; or out.
 
     Raises
     ------
     InvalidArgumentError
-        If the message is not what count, dtype or out state; it stays there to be received. If there is no such role,
-        or the manager is not initialised.
+        If the message does not match count, dtype or out; it can still be received. Also if there is no such role, or
+        if the manager is not initialised.
     BoundsError
         If source_rank or tag is outside its range.
     InvalidHandleError
         If the manager is destroyed.
-
-    Notes
-    -----
-    Not collective. Waits for the message.
 
     Examples
     --------
@@ -107,34 +106,34 @@ def intergroup_recv(
 
 
 def intergroup_broadcast(mgr: RoleManager, root: tuple[str, int], target_role: str, data: Any = None) -> Any:
-    """Send one rank's value to every rank of a role. Collective over root and the role's ranks (MPI_Bcast).
+    """Send a value of one rank to every rank of a role. Collective over root and the ranks of the role (MPI_Bcast).
 
     Parameters
     ----------
     mgr
-        The roles.
+        The manager of the roles.
     root
-        Whose value it is: a role, and a rank among those that have it. It may have target_role itself.
+        The rank that sends: a pair of a role and a rank among the ranks of that role. It may have target_role itself.
     target_role
-        The role whose ranks get the value.
+        The role whose ranks receive the value.
     data
-        On root, an array of any shape, or a scalar. Ignored elsewhere.
+        On root, an array of any shape, or a scalar. Ignored on the other ranks.
 
     Returns
     -------
     ndarray or scalar
-        Root's value, with its shape and type; on root, data itself.
+        Root's value, with its shape and dtype; on root, data itself.
 
     Raises
     ------
     InvalidArgumentError
-        If there is no such role, target_role has no ranks, or this rank is neither root nor has target_role.
+        If there is no such role, if target_role has no ranks, or if this rank is neither root nor has target_role.
     InvalidTypeError
-        If root is no pair, or its data has no dtype that can be sent; on all ranks that take part.
+        If root is not a pair, or if its data has no dtype that can be sent. On all ranks that take part.
     BoundsError
-        If root's rank is outside its range.
+        If the rank of root is outside its range.
     CollectiveMismatchError
-        If ranks of target_role name different roots. On all of these.
+        If ranks of target_role pass different roots. On all of these.
     InvalidHandleError
         If the manager is destroyed.
     """
@@ -154,34 +153,37 @@ def intergroup_broadcast(mgr: RoleManager, root: tuple[str, int], target_role: s
 
 
 def intergroup_gather(mgr: RoleManager, root: tuple[str, int], source_role: str, data: Any = None) -> Any:
-    """Collect the values of a role's ranks on one rank. Collective over root and the role's ranks (MPI_Gather).
+    """Collect values of a role's ranks on one rank. Collective over root and the ranks of the role (MPI_Gather).
 
     Parameters
     ----------
     mgr
-        The roles.
+        The manager of the roles.
     root
-        Who gets the result: a role, and a rank among those that have it. It may have source_role itself.
+        The rank that gets the result: a pair of a role and a rank among the ranks of that role. It may have source_role
+        itself.
     source_role
-        The role whose ranks give their values.
+        The role whose ranks send their values.
     data
-        On these, an array of any shape, or a scalar; of the same dtype and shape on each. Ignored elsewhere.
+        On these ranks, an array of any shape, or a scalar, of the same dtype and shape on each. Ignored on the other
+        ranks.
 
     Returns
     -------
-    ndarray
-        On root, of shape ``(mgr.role_size(source_role), *data.shape)``, in rank order; None elsewhere.
+    ndarray or None
+        On root, an array of shape ``(mgr.role_size(source_role), *data.shape)``, in rank order. None on the other
+        ranks.
 
     Raises
     ------
     InvalidArgumentError
-        If there is no such role, source_role has no ranks, or this rank is neither root nor has source_role.
+        If there is no such role, if source_role has no ranks, or if this rank is neither root nor has source_role.
     InvalidTypeError
-        If root is no pair, or a rank's data has no dtype that can be sent; on all ranks that take part.
+        If root is not a pair, or if a rank's data has no dtype that can be sent. On all ranks that take part.
     BoundsError
-        If root's rank is outside its range.
+        If the rank of root is outside its range.
     CollectiveMismatchError
-        If the values differ in dtype or shape, on all ranks that take part; if ranks of source_role name different
+        If the values differ in dtype or shape, on all ranks that take part. Also if ranks of source_role pass different
         roots.
     InvalidHandleError
         If the manager is destroyed.

@@ -19,12 +19,15 @@ from .members import Predicate, among, check_alike, ranks_in_words, roles_in_wor
 
 
 class RoleManager:
-    """Which ranks have which roles, with a context for each role and messages between them. A context manager.
+    """Assigns roles to ranks, with a context for each role, and messages between roles. A context manager.
+
+    Name the roles with ``add_role``, or take the programs that the launcher started as roles with ``from_programs``.
+    Then ``initialize``, which is collective, assigns them. A rank may have one role, several or none.
 
     Parameters
     ----------
     ctx
-        The ranks. It stays the caller's to close, and may be used for anything else.
+        The context. You close it yourself, and may use it for anything else.
 
     Raises
     ------
@@ -33,9 +36,7 @@ class RoleManager:
 
     Notes
     -----
-    Roles are named with ``add_role``, or by the programs that the launcher started with ``from_programs``. Then
-    ``initialize``, which is collective, gives them to the ranks. A rank may have one role, several or none. Messages
-    travel on a duplicate of ctx, so that they never meet other traffic.
+    Messages between roles use a duplicate of ctx, so they never meet other messages.
 
     Examples
     --------
@@ -62,25 +63,26 @@ class RoleManager:
     @classmethod
     @collective
     def from_programs(cls, ctx: Context, names: Sequence[str] | None = None) -> RoleManager:
-        """Return a manager, initialised, whose roles are the programs of ``mpirun -n 1 a.py : -n 3 b.py``. Collective.
+        """Return an initialised manager whose roles are the programs of ``mpirun -n 1 a.py : -n 3 b.py``. Collective.
 
         Parameters
         ----------
         ctx
-            The ranks.
+            The context.
         names
-            The roles of the programs, in the order of the launcher's command. None for the names of the scripts
-            without ``.py``, so that the same script with other hosts or options has the same role.
+            The roles of the programs, in the order of the launcher's command. None takes the names of the scripts
+            without ``.py``: the same script with other hosts or options then has the same role.
 
         Returns
         -------
         RoleManager
-            With the roles in the order of their first ranks. The environment variable DTL_ROLE of a rank goes first.
+            A manager with the roles in the order of their first ranks. If a rank has the environment variable DTL_ROLE,
+            that is its role.
 
         Raises
         ------
         InvalidArgumentError
-            If a rank's program has no name: names is too short, or there is no script. On every rank.
+            If the program of a rank has no name, because names is too short or there is no script. On every rank.
         InvalidTypeError
             If names is not a sequence of strings. On every rank.
 
@@ -101,23 +103,25 @@ class RoleManager:
         return manager
 
     def add_role(self, name: str, num_ranks: int | Predicate) -> None:
-        """Name a role, before initialize. Not collective, but every rank names the same roles in the same order.
+        """Name a role, before ``initialize``. Every rank has to name the same roles in the same order.
+
+        Not collective: the call does not wait for other ranks.
 
         Parameters
         ----------
         name
-            Its name.
+            The name of the role.
         num_ranks
-            How many ranks have it, at least 1: roles with a number take one rank after the other, from 0 on. Or a
-            function of a rank and the number of ranks that says, by True or False, whether that rank has it; every rank
-            asks it about all ranks, and it must answer the same everywhere.
+            The number of its ranks, at least 1: roles with a number get one rank after the other, from 0 on. Or a
+            function of a rank and the number of ranks, which returns True if that rank has the role and False if not.
+            Every rank calls it for all ranks, and it must return the same on every rank.
 
         Raises
         ------
         InvalidTypeError
-            If name is no string, or num_ranks neither an integer nor a function.
+            If name is not a str, or if num_ranks is neither an integer nor a function.
         InvalidArgumentError
-            If name is empty or taken, num_ranks less than 1, or the manager initialised.
+            If name is empty or in use, if num_ranks is less than 1, or if the manager is initialised.
         InvalidHandleError
             If the manager is destroyed.
         """
@@ -137,22 +141,23 @@ class RoleManager:
 
     @collective
     def initialize(self) -> None:
-        """Give the roles to the ranks, and make their contexts. Collective (MPI_Comm_dup, MPI_Comm_split).
+        """Assign the roles to the ranks, and make their contexts. Collective (MPI_Comm_dup, MPI_Comm_split).
 
         Raises
         ------
         InvalidArgumentError
-            If there are no roles, or there are fewer ranks than their numbers need; or if the manager is initialised.
+            If there are no roles, if the roles need more ranks than there are, or if the manager is initialised.
         InvalidTypeError
-            If a predicate says neither True nor False. On every rank.
+            If a function returns neither True nor False. On every rank.
         CollectiveMismatchError
-            If ranks have named other roles, or a predicate says different things on different ranks. On every rank.
+            If the ranks have named different roles, or if a function returns different results on different ranks. On
+            every rank.
         InvalidHandleError
-            If the manager is destroyed, or its context closed.
+            If the manager is destroyed, or its context is closed.
 
         Notes
         -----
-        What a predicate raises on a rank is raised there, and as a DTLError on the others.
+        If a function raises on a rank, the rank raises that exception, and the others a DTLError.
         """
         op = "initialize"
         self._check_open()
@@ -185,7 +190,7 @@ class RoleManager:
 
     @property
     def initialized(self) -> bool:
-        """Whether the ranks have their roles."""
+        """Whether the roles have been assigned."""
         return bool(self._members) and not self._closed
 
     @property
@@ -194,7 +199,7 @@ class RoleManager:
         return tuple(self._wanted)
 
     def has_role(self, name: str) -> bool:
-        """Return whether this rank has a role. Not collective; errors as role_size's."""
+        """Return whether this rank has a role. Not collective. Errors are those of ``role_size``."""
         return self._context.rank in self._of("has_role", name)
 
     def role_size(self, name: str) -> int:
@@ -210,12 +215,12 @@ class RoleManager:
         return len(self._of("role_size", name))
 
     def role_rank(self, name: str) -> int:
-        """Return this rank's number among those that have a role, in [0, role_size). Not collective.
+        """Return this rank's number among the ranks of a role, in [0, role_size). Not collective.
 
         Raises
         ------
         InvalidArgumentError
-            If this rank has not the role; else as role_size.
+            If this rank does not have the role; otherwise as for ``role_size``.
         InvalidHandleError
             If the manager is destroyed.
         """
@@ -224,17 +229,17 @@ class RoleManager:
         return ranks.index(self._context.rank)
 
     def role_context(self, name: str) -> Context:
-        """Return the context of the ranks that have a role, which this rank has. Not collective.
+        """Return the context of the ranks of a role that this rank has. Not collective.
 
         Returns
         -------
         Context
-            Its ranks are those of role_rank. The manager owns it: it is closed when the manager is.
+            A context with the ranks of ``role_rank``. It is closed with the manager.
 
         Raises
         ------
         InvalidArgumentError
-            If this rank has not the role; else as role_size.
+            If this rank does not have the role; otherwise as for ``role_size``.
         InvalidHandleError
             If the manager is destroyed.
         """
@@ -271,12 +276,12 @@ class RoleManager:
             raise library.closed("role manager")
 
     def destroy(self) -> None:
-        """Close the roles' contexts and the channels between them. Collective. A second call does nothing.
+        """Close the contexts of the roles, and the channels between them. Collective. Destroying twice does nothing.
 
         Raises
         ------
         BufferError
-            If requests on one of them are active here. Then that one stays open, and the call can be repeated.
+            If requests on one of them are under way on this rank. That one stays open, and the call can be repeated.
         """
         while self._open:
             self._open[-1].close()

@@ -22,10 +22,10 @@ def _world_seats() -> list[Seat]:
 class Topology:
     """Where the ranks of the world run. Nothing here is collective: each function answers at once, on any rank.
 
-    The ranks of the world told each other where they are when they opened their first context of it
-    (``dtl.Context()``), and it is this that the functions say, whatever has been bound since. In a process without
-    such a context, rank 0 is this process, and there is no other. For a context's own ranks, with their NUMA domains,
-    see :attr:`Context.topology`.
+    The ranks of the world exchanged their places when they opened their first context (``dtl.Context()``). The
+    functions return these places, even if ranks have been bound to other processors since. In a process without such a
+    context, rank 0 is this process, and there are no others. For the ranks of a context, and their NUMA domains, see
+    :attr:`Context.topology`.
 
     Examples
     --------
@@ -43,8 +43,8 @@ class Topology:
     def num_cpus() -> int:
         """Return how many CPUs (hardware threads) of its machine this process may use. Not collective.
 
-        They are those that the process could be bound to: what its container or job leaves of the machine, whether or
-        not it is bound to some of them now.
+        These are the CPUs that the process could be bound to: those that its container or job has of the machine,
+        whether or not the process is bound to some of them now.
         """
         number: int = library.topology_processors()
         return number
@@ -73,11 +73,11 @@ class Topology:
 
     @staticmethod
     def gpu_id(rank: int) -> int:
-        """Return the number of a rank's GPU, as it counts those that it sees; -1 if it sees none. Not collective.
+        """Return the number of a rank's GPU, among those that the rank sees; -1 if it sees none. Not collective.
 
-        It is the ``device_id`` of the rank's first context of the world; without one, the ranks of a machine take the
-        GPUs in turn. What a rank sees is what its machine lists, and CUDA_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES leave:
-        no driver is started for it.
+        It is the ``device_id`` of the rank's first context of the world. Without a ``device_id``, the ranks of a
+        machine take its GPUs in turn. A rank sees the GPUs that its machine lists and that CUDA_VISIBLE_DEVICES or
+        HIP_VISIBLE_DEVICES allow; the call starts no driver.
 
         Parameters
         ----------
@@ -110,9 +110,9 @@ class Topology:
 
     @staticmethod
     def node_id(rank: int) -> int:
-        """Return the number of a rank's machine, from 0, in the order of their first ranks. Not collective.
+        """Return the number of a rank's machine; machines are in the order of their first ranks. Not collective.
 
-        Ranks are on one machine if its name and its running kernel are the same.
+        Two ranks are on one machine if its name and its running kernel are the same.
 
         Parameters
         ----------

@@ -33,25 +33,27 @@ if TYPE_CHECKING:
 class Indexed(DistributedContainer):
     """A container whose elements are read and written by global index, with NumPy's subscripts.
 
-    All of it is collective: each rank uses the same subscript, whoever holds the elements.
+    All subscripts are collective: every rank uses the same one, whichever rank has the elements.
 
-    - ``c[3]``, ``t[3, -1]``: the element, a NumPy scalar on every rank.
-    - ``c[[5, 0, 5]]``, ``t[[0, 1], [2, 3]]``: a NumPy array of the elements on every rank, in the index arrays' shape.
-    - ``c[i]``, ``t[i, j]`` with a container of integers among the indices: a container of the elements, of its shape;
-      ``t[i]`` with one alone: of the rows.
+    - ``c[3]``, ``t[3, -1]``: the element, as a NumPy scalar on every rank.
+    - ``c[[5, 0, 5]]``, ``t[[0, 1], [2, 3]]``: a NumPy array of the elements on every rank, in the shape of the index
+      arrays.
+    - ``c[i]``, ``t[i, j]``, if an index is a container of integers: a container of the elements, of its shape. ``t[i]``
+      with one such container: a container of the rows.
     - ``c[a:b:s]``, ``t[1, ..., ::-1]``: a container of the same class, with a copy of the elements in NumPy's order.
-    - ``t[rows]``, ``t[:, [2, 0]]``, ``t[rows, 1:3]`` with index arrays and slices: a container of the elements, of
-      NumPy's shape. Where all rows stay, so do the elements, and nothing is communicated.
-    - ``c[mask]``: likewise the elements where the mask is true: a NumPy array of bool that is the same on every rank,
-      or a container of bool that is divided as this one.
-    - ``t[mask]`` with a mask of the first dimensions alone, as ``t[t[:, 0] > 0]``: the rows, however it is divided.
+    - ``t[rows]``, ``t[:, [2, 0]]``, ``t[rows, 1:3]``, with index arrays and slices: a container of the elements, of
+      NumPy's shape. If all rows are selected, they stay where they are, and nothing is communicated.
+    - ``c[mask]``: a container of the elements where the mask is true. The mask is a NumPy array of bool that is the
+      same on every rank, or a container of bool with the partition of this one.
+    - ``t[mask]``, with a mask of the first dimensions, as in ``t[t[:, 0] > 0]``: a container of the rows, with any
+      partition.
 
-    What is made is divided by the same policy, with the same block size, and over the same grid if no dimension that
-    the grid divides is taken away. In place of local sizes, and of such a grid, come blocks of dimension 0.
+    The result has the partition policy and block size of the container, and its grid if no dimension that the grid
+    divides is removed. Instead of local sizes, or of a grid that loses a dimension, it has blocks of dimension 0.
 
-    An assignment takes a scalar, an array that is the same on every rank and spreads as NumPy's do, or a container of
-    the shape that is assigned to, divided in any way. Of an index that a container holds twice, one value stays. Values
-    are cast by NumPy's rule "same_kind", but no integer wraps around.
+    You can assign a scalar; an array that is the same on every rank, which is broadcast; or a container of the shape
+    that is assigned to, divided in any way. If a container of indices has an index twice, one of the values is kept.
+    Values are cast by NumPy's rule "same_kind", but integers do not wrap around.
     """
 
     @overload
@@ -108,25 +110,25 @@ class Indexed(DistributedContainer):
 
     @collective
     def get(self, indices: Any) -> Any:
-        """Return the elements of this rank's own list of indices. Collective; an empty list will do.
+        """Return the elements at this rank's own list of indices, which may be empty. Collective.
 
         Parameters
         ----------
         indices
-            An integer, or a list or array of integers of any shape; negative ones count from the end. Of more than one
-            dimension, a tuple with one for each, which spread against each other.
+            An integer, or a list or array of integers of any shape; negative ones count from the end. If there is more
+            than one dimension, a tuple with one of these for each, which are broadcast.
 
         Returns
         -------
         ndarray or scalar
-            The elements, in the shape of the indices; a NumPy scalar for one integer.
+            The elements, in the shape of the indices; a NumPy scalar for a single integer.
 
         Raises
         ------
         BoundsError
-            If an index of any rank is outside. On every rank.
+            If an index of any rank is out of range. On every rank.
         InvalidTypeError
-            If those of any rank are not integers. On every rank.
+            If the indices of any rank are not integers. On every rank.
 
         Examples
         --------
@@ -144,24 +146,24 @@ class Indexed(DistributedContainer):
 
     @collective
     def put(self, indices: Any, values: Any) -> None:
-        """Write values to the elements of this rank's own list of indices. Collective, as ``get`` is.
+        """Write values to the elements at this rank's own list of indices, which may be empty. Collective.
 
         Parameters
         ----------
         indices
             As for ``get``.
         values
-            A scalar, or an array that spreads over the indices. Of an index that occurs twice in the list, the last
-            value stays. If several ranks have it in theirs, the value of one of them stays.
+            A scalar, or an array that broadcasts to the shape of the indices. If an index occurs several times in a
+            list, its last value is kept. If several ranks have it in their lists, the value of one of them is kept.
 
         Raises
         ------
         BoundsError
-            If an index of any rank is outside. On every rank, and nothing is written.
+            If an index of any rank is out of range. On every rank; nothing is written.
         InvalidTypeError
-            If those of any rank are not integers, or the values may not be cast. On every rank.
+            If the indices of any rank are not integers, or the values cannot be cast. On every rank.
         OverflowError
-            If a value of any rank does not fit the element type. On every rank.
+            If a value of any rank is outside the range of the dtype. On every rank.
         """
         if state.under_way:
             scheduler.wait_for(self)
@@ -183,14 +185,14 @@ class Indexed(DistributedContainer):
         Returns
         -------
         ndarray or None
-            On root, an array of the container's shape; None elsewhere.
+            On root, an array of the container's shape. None on the other ranks.
 
         Raises
         ------
         BoundsError
             If root is outside [0, size).
         MemoryError
-            If root has no room for the elements. On every rank.
+            If root has no memory for the elements. On every rank.
         """
         if state.under_way:
             scheduler.wait_for(self)
@@ -202,10 +204,10 @@ class Indexed(DistributedContainer):
 
     @blocking
     def show(self, root: int = 0) -> None:
-        """Print the first and last values of the whole on one rank, and which rank holds what. Collective.
+        """Print the first and last elements of the whole container on one rank, and which rank holds what. Collective.
 
-        The values are printed as NumPy prints an array of them, with its ``np.set_printoptions``; those that it leaves
-        out do not travel. ``print`` of a container shows this rank's own values, and is not collective.
+        The elements are printed as NumPy prints an array of them, with its ``np.set_printoptions``. Those that it
+        leaves out are not sent. ``print`` of a container shows this rank's own elements, and is not collective.
 
         Parameters
         ----------
