@@ -30,6 +30,7 @@ _TESTS = [
         "kernels_on_a_device",
         "axes_on_a_device",
         "indexing_on_a_device",
+        "moves_on_a_device",
         "nccl_on_devices",
     )
 ]

@@ -20,7 +20,6 @@ func (c *Call) container(f func(container.Container) error) error {
 	known := false
 	err := withContainer(c.Handle, func(of container.Container) error {
 		known = true
-		c.staging(of)
 		return f(of)
 	})
 	if !known {
@@ -36,17 +35,6 @@ func withContainer(h int64, f func(container.Container) error) (err error) {
 	}
 	defer ref.End(&err)
 	return f(ref.Object)
-}
-
-// staging notes whether the call takes the elements of a container through the host.
-func (c *Call) staging(of container.Container) {
-	if !c.Code.stages() {
-		return
-	}
-	if p, err := of.Look(); err == nil {
-		c.Staged = c.Staged || p.Placement() == container.OnDevice
-		p.Done()
-	}
 }
 
 // stagingUnless notes that the call takes the elements of a container through the host, unless devices compute with their type.

@@ -142,7 +142,6 @@ func move(c *Call) error {
 		f = container.Copy
 	}
 	return c.ends(source, func(to, from container.Container, axes []container.Axis) error {
-		c.Staged = container.Staged(to, from, axes)
 		return f(to, from, axes, c.Args[0])
 	})
 }
@@ -168,10 +167,7 @@ func (c *Call) plan(f func(*container.Plan) error) (err error) {
 }
 
 func planExecute(c *Call) error {
-	return c.plan(func(p *container.Plan) error {
-		c.Staged = p.Staged()
-		return p.Execute()
-	})
+	return c.plan(func(p *container.Plan) error { return p.Execute() })
 }
 
 // planBytes returns a square array of the bytes that each rank (row) sends to each (column), and below it a row whose

@@ -271,15 +271,6 @@ func (c Code) local() bool {
 	return false
 }
 
-// stages reports whether an operation takes elements that a device alone reaches through the host.
-func (c Code) stages() bool {
-	switch c {
-	case Resize, Redistribute, Assign, GatherTo, Distribute:
-		return true
-	}
-	return false
-}
-
 // meets reports whether an operation is a collective call on a context that begins with a meeting of its ranks, in which they
 // see whether they agreed in those before.
 func (c Code) meets() bool {

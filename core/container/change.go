@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"fmt"
 
 	"dtl/core/comm"
@@ -67,38 +68,25 @@ func (a *Array) change(on *runtime.Context, call comm.Call, to func(*state) (cha
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var m restructuring
+	var next *state
 	if a.now != nil {
 		call = a.now.Named(call)
 	}
 	err = together(c, call, func() (t *transfer.Transfer, err error) {
-		t, err = a.prepare(c, &m, to, limit)
+		t, err = a.prepare(c, &next, to, limit)
 		return t, err
 	})
-	if err == nil && m.to != m.next {
-		err = status.In(call.Op, m.next.home.queue.Copy(m.next.span(), m.to.span()))
-	}
-	if m.from != a.now {
-		m.from.release()
-	}
-	if m.to != m.next {
-		m.to.release()
-	}
 	if err != nil {
-		m.next.release()
+		next.release()
 		return err
 	}
 	a.now.release()
-	a.now = m.next
+	a.now = next
 	return nil
 }
 
-// restructuring is a change under way: the new state, and the old and the new one as the host reaches them, which are other states where
-// it does not.
-type restructuring struct{ next, from, to *state }
-
-// prepare allocates the new state, and what moves the elements there. What it allocated is in m, also where it fails.
-func (a *Array) prepare(c *comm.Comm, m *restructuring, to func(*state) (change, error), limit int64) (*transfer.Transfer, error) {
+// prepare allocates the new state, and what moves the elements there. What it allocated is in next, also where it fails.
+func (a *Array) prepare(c *comm.Comm, next **state, to func(*state) (change, error), limit int64) (*transfer.Transfer, error) {
 	if a.now == nil {
 		return nil, closed()
 	}
@@ -115,18 +103,20 @@ func (a *Array) prepare(c *comm.Comm, m *restructuring, to func(*state) (change,
 	if err != nil {
 		return nil, err
 	}
-	m.next, err = newState(a.context, a.now.home, a.now.typ, made.layout, a.now.changes+1, home.zeros)
+	fresh, err := newState(a.context, a.now.home, a.now.typ, made.layout, a.now.changes+1, home.zeros)
 	if err != nil {
 		return nil, err
 	}
-	m.next.id = a.now.id
-	if m.from, err = a.now.onHost(a.context.Memory()); err != nil {
+	*next, fresh.id = fresh, a.now.id
+	for _, s := range []*state{a.now, fresh} {
+		if s.Placement() != OnDevice {
+			err = cmp.Or(err, s.reach())
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
-	if m.to, err = m.next.onHost(a.context.Memory()); err != nil {
-		return nil, err
-	}
-	return plan.Prepare(c, m.from.memory(), m.to.memory(), limit)
+	return plan.OnDevices(fresh.Placement() == OnDevice).Prepare(c, a.now.memory(), fresh.memory(), limit)
 }
 
 // together runs a transfer when every rank has prepared its own, and agrees on the call.
@@ -138,7 +128,12 @@ func together(c *comm.Comm, call comm.Call, prepare func() (*transfer.Transfer, 
 		}
 		return err
 	}
-	return status.In(call.Op, t.Run())
+	onDevice := t.OnDevice()
+	err := status.In(call.Op, t.Run())
+	if !onDevice {
+		return err
+	}
+	return c.Agree(executed(call), err) // what a device failed at is an error on every rank
 }
 
 func (s *state) release() {

@@ -45,19 +45,13 @@ type Part struct {
 	*state
 	lock     *readersWriterLock
 	parallel bool
-	device   *state // of a copy on the host: the part itself, on its device; else nil
 }
 
 // Parallel reports whether what is computed of the part may use several threads, in pieces that do not depend on how many.
 func (p Part) Parallel() bool { return p.parallel }
 
 // Done lets the container change again.
-func (p Part) Done() {
-	if p.device != nil {
-		p.state.storage.Release()
-	}
-	p.lock.RUnlock()
-}
+func (p Part) Done() { p.lock.RUnlock() }
 
 // state is what a container looks like until its structure changes.
 type state struct {
@@ -106,7 +100,15 @@ func (s *state) span() memory.Span {
 }
 
 // memory returns the part as an end of a transfer.
-func (s *state) memory() transfer.Memory { return transfer.Memory{Addr: s.addr, Strides: s.strides} }
+func (s *state) memory() transfer.Memory { return s.memoryOf(s.strides) }
+
+func (s *state) memoryOf(strides []int64) transfer.Memory {
+	m := transfer.Memory{Addr: s.addr, Strides: strides}
+	if s.Placement() == OnDevice {
+		m.Queue, m.Place = s.home.queue, s.storage.Place()
+	}
+	return m
+}
 
 // Runs calls f with the elements in C order, in as few runs as lie side by side, until it returns false.
 func (s *state) Runs(f func(run memory.Span) bool) {

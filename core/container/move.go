@@ -25,7 +25,7 @@ func (m *Plan) Execute() error {
 		return status.In(m.op, err)
 	}
 	if to, from, ok := m.direct(); ok {
-		return m.copyParts(c, to, from)
+		return m.copyAlike(c, to, from)
 	}
 	return m.transfer(c)
 }
@@ -39,15 +39,15 @@ func (m *Plan) stale(to, from Part) error {
 	return nil
 }
 
-// transfer is Execute by way of the host. Collective.
+// transfer is Execute where the layouts differ. Collective.
 func (m *Plan) transfer(c *comm.Comm) error {
 	var twin *state
 	defer func() { twin.release() }()
-	to, mine := staged(m.to)
+	to, mine := inPlace(m.to)
 	if mine == nil {
 		defer to.Done()
 	}
-	from, err := staged(m.from)
+	from, err := inPlace(m.from)
 	if err == nil {
 		defer from.Done()
 	} else if mine == nil {
@@ -57,7 +57,7 @@ func (m *Plan) transfer(c *comm.Comm) error {
 	if mine == nil {
 		call = m.call(to.state, from.state)
 	}
-	err = together(c, executed(call), func() (*transfer.Transfer, error) {
+	return together(c, executed(call), func() (*transfer.Transfer, error) {
 		if mine != nil {
 			return nil, mine
 		}
@@ -73,10 +73,6 @@ func (m *Plan) transfer(c *comm.Comm) error {
 		}
 		return m.move.Prepare(c, arranged(src, m.axes, Axis.source), arranged(to.state, m.axes, Axis.destination), m.limit)
 	})
-	if err == nil {
-		err = status.In(m.op, to.putBack())
-	}
-	return err
 }
 
 // arranged returns a part with the dimensions in the order of the axes.
@@ -87,17 +83,31 @@ func arranged(s *state, axes []Axis, end func(Axis) (int64, transfer.Slice)) tra
 			strides[i] = s.strides[d]
 		}
 	}
-	return transfer.Memory{Addr: s.addr, Strides: strides}
+	return s.memoryOf(strides)
 }
 
 // duplicate returns a copy of the part, in C order.
 func (s *state) duplicate(from memory.Allocator) (*state, error) {
 	twin := *s
-	storage, err := memory.NewStorage(from, int(product(s.shape))*s.typ.Size(), memory.Alignment)
+	bytes := int(product(s.shape)) * s.typ.Size()
+	twin.strides = cOrder(s.shape, s.typ.Size())
+	if s.Placement() == OnDevice {
+		storage, err := s.home.blank(bytes)
+		if err != nil {
+			return nil, err
+		}
+		twin.storage, twin.addr, twin.padding = storage, storage.Addr(), nil
+		if err = copyParts(&twin, s); err != nil {
+			storage.Release()
+			return nil, err
+		}
+		return &twin, nil
+	}
+	storage, err := memory.NewStorage(from, bytes, memory.Alignment)
 	if err != nil {
 		return nil, err
 	}
-	twin.storage, twin.addr, twin.strides = storage, storage.Addr(), cOrder(s.shape, s.typ.Size())
+	twin.storage, twin.addr = storage, storage.Addr()
 	copyPart(twin.addr, s.addr, s.shape, twin.strides, s.strides, s.typ.Size())
 	return &twin, nil
 }
@@ -127,7 +137,7 @@ func Assign(to Container, values comm.Array, axes []Axis) error {
 	if err != nil {
 		return status.In(m.op, err)
 	}
-	p, mine := staged(to)
+	p, mine := inPlace(to)
 	if mine == nil {
 		defer p.Done()
 	}
@@ -136,7 +146,7 @@ func Assign(to Container, values comm.Array, axes []Axis) error {
 	if mine == nil {
 		call = p.Named(call)
 	}
-	err = together(c, call, func() (*transfer.Transfer, error) {
+	return together(c, call, func() (*transfer.Transfer, error) {
 		if mine != nil {
 			return nil, mine
 		}
@@ -152,12 +162,8 @@ func Assign(to Container, values comm.Array, axes []Axis) error {
 		if values.Count > 1 {
 			from.Strides = cOrder(src.Layout.Shape(), values.Type.Size())
 		}
-		return move.Prepare(c, from, arranged(p.state, axes, Axis.destination), 0)
+		return move.OnDevices(p.Placement() == OnDevice).Prepare(c, from, arranged(p.state, axes, Axis.destination), 0)
 	})
-	if err == nil {
-		err = status.In(m.op, p.putBack())
-	}
-	return err
 }
 
 // assignment returns both ends of an assignment: every rank has all values.

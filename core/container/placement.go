@@ -113,22 +113,6 @@ func (s *state) reach() error {
 	return nil
 }
 
-// staged returns a container's part for work of the host on its elements, wherever they are: of what a device alone reaches, a
-// copy. What is written there gets to the device by putBack. Done drops the copy.
-func staged(c Container) (Part, error) {
-	p, err := c.Look()
-	if err != nil || p.Placement() != OnDevice {
-		return ofHost(p, err)
-	}
-	copied, err := p.onHost(c.Context().Memory())
-	if err != nil {
-		p.Done()
-		return Part{}, err
-	}
-	p.device, p.state = p.state, copied
-	return p, nil
-}
-
 // onHost returns the part for work of the host on its elements: itself where the host reaches them, else a copy in other memory,
 // which the caller releases.
 func (s *state) onHost(from memory.Allocator) (*state, error) {
@@ -189,14 +173,6 @@ func (p Part) ThroughHost(from memory.Allocator, f func(Part) error) error {
 		}
 		return p.home.queue.Copy(p.span(), copied.span())
 	})
-}
-
-// putBack writes a copy back that was staged.
-func (p Part) putBack() error {
-	if p.device == nil {
-		return nil
-	}
-	return p.device.home.queue.Copy(p.device.span(), p.span())
 }
 
 // DeviceView returns the part for work on its device, with one more use of its memory.
@@ -293,37 +269,14 @@ func (m *Plan) direct() (to, from Part, ok bool) {
 	return to, from, ok
 }
 
-// copyParts has a device copy this rank's part, and is done with both. Collective.
-func (m *Plan) copyParts(c *comm.Comm, to, from Part) error {
+// copyAlike has a device copy this rank's part, and is done with both. Collective.
+func (m *Plan) copyAlike(c *comm.Comm, to, from Part) error {
 	defer to.Done()
 	defer from.Done()
 	if err := c.Agree(executed(m.call(to.state, from.state)), m.stale(to, from)); err != nil {
 		return err
 	}
 	return status.In(m.op, copyOnDevice(to.state, from.state))
-}
-
-// Staged reports whether elements that a device alone reaches move by way of the host.
-func (m *Plan) Staged() bool {
-	if to, from, ok := m.direct(); ok {
-		to.Done()
-		from.Done()
-		return false
-	}
-	for _, c := range []Container{m.to, m.from} {
-		if p, err := c.Look(); err == nil {
-			defer p.Done()
-			if p.Placement() == OnDevice {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// Staged reports whether a move takes elements that a device alone reaches by way of the host.
-func Staged(to, from Container, axes []Axis) bool {
-	return (&Plan{to: to, from: from, axes: axes}).Staged()
 }
 
 // whole reports whether axes move all elements of a shape to the same place.

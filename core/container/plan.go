@@ -94,7 +94,9 @@ func (m *Plan) agree() error {
 	if *ranks, err = counterparts(all); err != nil {
 		return status.In(m.op, err)
 	}
-	m.move, err = transfer.New(src, dst, size)
+	if m.move, err = transfer.New(src, dst, size); err == nil {
+		m.move.OnDevices(parts[0].Placement() == OnDevice || parts[1].Placement() == OnDevice)
+	}
 	return status.In(m.op, err)
 }
 

@@ -36,7 +36,7 @@ func atRoot(op string, on Container, array *comm.Array, root int64, direct func(
 	if err != nil {
 		return status.In(op, err)
 	}
-	p, mine := staged(on)
+	p, mine := inPlace(on)
 	if mine == nil {
 		defer p.Done()
 		mine = checkRoot(p.state, array, root, c)
@@ -45,7 +45,7 @@ func atRoot(op string, on Container, array *comm.Array, root int64, direct func(
 	if p.state != nil {
 		call = p.Named(call)
 	}
-	err = together(c, call, func() (*transfer.Transfer, error) {
+	return together(c, call, func() (*transfer.Transfer, error) {
 		if mine != nil {
 			return nil, mine
 		}
@@ -61,12 +61,8 @@ func atRoot(op string, on Container, array *comm.Array, root int64, direct func(
 		if err != nil {
 			return nil, err
 		}
-		return move.Prepare(c, src.Memory, dst.Memory, 0)
+		return move.OnDevices(p.Placement() == OnDevice).Prepare(c, src.Memory, dst.Memory, 0)
 	})
-	if err == nil && op == distributes {
-		err = status.In(op, p.putBack())
-	}
-	return err
 }
 
 // on is the end that has everything on one rank, in C order; the address is missing.

@@ -7,10 +7,29 @@ const DefaultLimit = 4 * chunk
 // chunkOf returns the most bytes of a message: the limit is divided among two buffers each way. It is the same on all
 // ranks. Less than one element cannot be sent, so a limit of less than four is taken for four.
 func (p *Plan) chunkOf(limit int64) int64 {
-	if limit == 0 || limit > DefaultLimit {
-		limit = DefaultLimit
+	most := int64(DefaultLimit)
+	if p.onDevices {
+		most = 4 * deviceChunk
+	}
+	if limit == 0 || limit > most {
+		limit = most
 	}
 	return max(limit/4/p.item, 1) * p.item
+}
+
+// OnDevices says that a side of a plan is on devices, which is so on all ranks or on none: messages are of a size for those. It returns
+// the plan.
+func (p *Plan) OnDevices(are bool) *Plan {
+	p.onDevices = are
+	return p
+}
+
+// bare is the most bytes of a message that neither side packs; on a device, all are.
+func (p *Plan) bare() int64 {
+	if p.onDevices {
+		return 0
+	}
+	return bare
 }
 
 // buffers counts what memory the packed messages of one direction need.
@@ -59,7 +78,7 @@ func (p *Plan) Extra(limit int64) int64 {
 			for side, r := range [2]*buffers{&send[from], &recv[to]} {
 				r.chunk = chunk
 				f := q.newFlow(side, 0, Memory{Strides: q.dense(side)}, chunk)
-				f.packed = f.packed || len(p.dims) > 1
+				f.packed = f.packed || len(p.dims) > 1 || p.onDevices
 				r.add(f)
 			}
 		}

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"errors"
+	"unsafe"
 
 	"dtl/core/comm"
 	"dtl/core/memory"
@@ -16,6 +17,7 @@ type Transfer struct {
 	own     *pair   // what stays on this rank
 	out, in []*flow // by how far the other rank is ahead or behind; nil where nothing goes
 	storage *memory.Storage
+	middle  unsafe.Pointer // of what stays on this rank, on its way between a device and the host
 	send    sender
 	recv    receiver
 	bytes   int64 // of this rank's part that arrive
@@ -87,7 +89,8 @@ func (t *Transfer) allocate(send, recv buffers) error {
 	t.send = sender{queue: queue{comm: t.comm, flows: t.out, slot: send.slot, slots: send.slots()}}
 	t.recv = receiver{queue: queue{comm: t.comm, flows: t.in, slot: recv.slot, slots: recv.slots()}}
 	ahead := t.send.slot * t.send.slots
-	bytes := ahead + t.recv.slot*t.recv.slots
+	within := ahead + t.recv.slot*t.recv.slots
+	bytes := within + t.between()
 	if bytes == 0 {
 		return nil
 	}
@@ -96,7 +99,7 @@ func (t *Transfer) allocate(send, recv buffers) error {
 		return err
 	}
 	t.storage = storage
-	t.send.buffer, t.recv.buffer = at(storage, 0), at(storage, ahead)
+	t.send.buffer, t.recv.buffer, t.middle = at(storage, 0), at(storage, ahead), at(storage, within)
 	return nil
 }
 
@@ -121,10 +124,7 @@ func (t *Transfer) Run() error {
 	defer t.recv.phase.End()
 	t.recv.fill()
 	t.send.ahead()
-	if t.own != nil {
-		strides := [2][]int64{t.memory[0].Strides, t.memory[1].Strides}
-		t.own.walk(t.own.grain(strides), strides).copy(t.memory[1].Addr, t.memory[0].Addr, t.own.bytes)
-	}
+	kept := t.keep()
 	for k := range t.in {
 		for n := 0; ; n++ {
 			t.send.reach(k, n)
@@ -136,5 +136,5 @@ func (t *Transfer) Run() error {
 		}
 	}
 	t.send.finish()
-	return errors.Join(t.send.failed, t.recv.failed)
+	return errors.Join(kept, t.send.failed, t.recv.failed)
 }

@@ -1,6 +1,11 @@
 package transfer
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"dtl/core/backend"
+	"dtl/core/memory"
+)
 
 const (
 	// chunk is the most bytes of a message. What is packed stays in the processor's cache until it is sent.
@@ -13,9 +18,13 @@ const (
 
 // Memory is one rank's part of a side: where the first element lies and how far apart neighbours are, in bytes, in
 // each dimension. A rank that has no part, or no elements, passes the zero Memory.
+//
+// Of elements that a device alone reaches, Queue is of what is done with them there, and Place says where they are.
 type Memory struct {
 	Addr    unsafe.Pointer
 	Strides []int64
+	Queue   backend.Queue
+	Place   memory.Place
 }
 
 // flow is one direction between this rank and another: a stream that both cut into messages at the same places.
@@ -39,9 +48,9 @@ func (q *pair) newFlow(side, peer int, mine Memory, chunk int64) *flow {
 	f := &flow{pair: q, side: side, peer: peer, memory: mine, chunk: chunk, left: q.bytes}
 	f.own = q.grain(f.strides())
 	if _, f.apart = q.stretches(); f.apart && len(q.dims) == 1 {
-		f.chunk = bare // no part of one dimension has gaps, so neither side packs
+		f.chunk = max(chunk, q.plan.bare()) // no part of one dimension has gaps, so neither side packs
 	}
-	f.packed = f.own.kept > 0 && !(f.apart && f.aligned())
+	f.packed = mine.Queue != nil || f.own.kept > 0 && !(f.apart && f.aligned())
 	return f
 }
 
@@ -122,13 +131,17 @@ func (f *flow) cutter() *walker {
 }
 
 // move packs the next n bytes into buffer, or unpacks them from it.
-func (f *flow) move(buffer unsafe.Pointer, n int64) {
+func (f *flow) move(buffer unsafe.Pointer, n int64) error {
 	if f.walk == nil {
 		f.walk = f.pair.walk(f.own, f.strides())
 	}
-	if f.side == 0 {
+	switch {
+	case f.memory.Queue != nil:
+		return f.moveOnDevice(buffer, n)
+	case f.side == 0:
 		f.walk.pack(buffer, f.memory.Addr, n)
-	} else {
+	default:
 		f.walk.unpack(f.memory.Addr, buffer, n)
 	}
+	return nil
 }

@@ -26,6 +26,8 @@ type Plan struct {
 	owner [2][]int // the layout's rank of each of the communicator's, or -1; nil: the same
 	dims  []dimension
 	item  int64
+
+	onDevices bool
 }
 
 // New plans to move the i-th element of src's window to the i-th of dst's. The windows have as many dimensions, and

@@ -65,11 +65,16 @@ func (q *queue) cut(f *flow) item {
 	return it
 }
 
-// put records what was started, or why it was not: then the item is complete, and holds nothing.
-func (q *queue) put(it item, request backend.Request, err error) {
+// note keeps an error for the end.
+func (q *queue) note(err error) {
 	if err != nil {
 		q.failed = errors.Join(q.failed, err)
 	}
+}
+
+// put records what was started, or why it was not: then the item is complete, and holds nothing.
+func (q *queue) put(it item, request backend.Request, err error) {
+	q.note(err)
 	it.request = request
 	q.out = append(q.out, it)
 }
@@ -85,9 +90,7 @@ func (q *queue) pop() (it item, ok bool) {
 		return it, false
 	}
 	_, err := q.comm.Await(it.request)
-	if err != nil {
-		q.failed = errors.Join(q.failed, err)
-	}
+	q.note(err)
 	return it, err == nil
 }
 
@@ -116,7 +119,7 @@ func (s *sender) post(f *flow) {
 	s.number++
 	it := s.cut(f)
 	if it.packed {
-		f.move(it.addr, it.n)
+		s.note(f.move(it.addr, it.n)) // and sends what is there, for the other rank waits for it
 	}
 	request, err := s.comm.StartSend(it.span(), f.peer, lane)
 	s.put(it, request, err)
@@ -189,7 +192,7 @@ func (r *receiver) take(k int) bool {
 	}
 	it, ok := r.pop()
 	if it.packed && ok {
-		it.flow.move(it.addr, it.n)
+		r.note(it.flow.move(it.addr, it.n))
 	}
 	r.phase.Add(it.n)
 	return true

@@ -81,7 +81,7 @@ def test_masks(ctx: dtl.Context, name: str, placement: str) -> None:
     """A container of bool as a mask: what it selects, and where that is."""
     for shape in ((1,), (37,), (300 * ctx.size,)):
         whole = values("int16", shape, 3)
-        with made(ctx, whole, name, placement) as vec, vec > 0 as mask:
+        with made(ctx, whole, name, placement) as vec, vec > 0 as mask, by_kernels():
             with vec[mask] as some:
                 assert some.placement_policy is vec.placement_policy
                 np.testing.assert_array_equal(_gathered(some), whole[whole > 0])
@@ -100,7 +100,7 @@ def test_masks(ctx: dtl.Context, name: str, placement: str) -> None:
 def test_masks_of_two_dimensions(ctx: dtl.Context, name: str) -> None:
     whole = values("complex128", (17, 3), 3)
     truth = np.arange(51).reshape(17, 3) % 4 == 1
-    with made(ctx, whole, name) as t, made(ctx, truth, name) as mask:
+    with made(ctx, whole, name) as t, made(ctx, truth, name) as mask, by_kernels():
         with t[mask] as some:
             assert some.placement_policy is dtl.PLACEMENT_DEVICE
             np.testing.assert_array_equal(_gathered(some), whole[truth])
@@ -113,7 +113,7 @@ def test_masks_of_two_dimensions(ctx: dtl.Context, name: str) -> None:
 def test_masks_of_rows(ctx: dtl.Context, name: str) -> None:
     whole = values("float64", (19, 4), 3)
     truth = whole[:, 0] > 0
-    with made(ctx, whole, name) as t, made(ctx, truth, "block") as mask:
+    with made(ctx, whole, name) as t, made(ctx, truth, "block") as mask, by_kernels():
         with t[mask] as some:
             assert some.placement_policy is dtl.PLACEMENT_DEVICE
             np.testing.assert_array_equal(_gathered(some), whole[truth])
@@ -134,7 +134,7 @@ def test_containers_where_a_mask_is_true(ctx: dtl.Context, name: str) -> None:
     whole = values("float64", (23,), 3)
     truth = whole > 0
     given = np.arange(float(truth.sum())) * -1
-    with made(ctx, whole, name) as vec, made(ctx, given) as some, vec > 0 as mask:
+    with made(ctx, whole, name) as vec, made(ctx, given) as some, vec > 0 as mask, by_kernels():
         vec[mask] = some
         whole[truth] = given
         holds(vec, whole)

@@ -21,7 +21,10 @@ GPU = HERE.parents[1] / "backends" / "internal" / "gpu"
 SOURCES = [*(GPU / "gputest" / "driver").glob("*.c"), *(GPU / "kernels").glob("*.c")]
 
 #: What is run with the driver.
-FILES = [str(HERE / f"{name}_on_a_device.py".lstrip("_")) for name in ("", "computing", "kernels", "axes", "indexing")]
+FILES = [
+    str(HERE / f"{name}_on_a_device.py".lstrip("_"))
+    for name in ("", "computing", "kernels", "axes", "indexing", "moves")
+]
 
 
 def compiled(folder: Path, *sources: Path, soname: str = "libcuda.so.1") -> str:

@@ -84,8 +84,13 @@ func (q *queue) places(what string, to, from unsafe.Pointer, p backend.Places, e
 	})
 }
 
-// Runs queues a kernel of kernels/moves.c.
+// Runs queues a kernel of kernels/moves.c, or a copy where all bytes lie side by side.
 func (q *queue) Runs(dst, src memory.Span, all []backend.Run) error {
+	if len(all) == 1 && (all[0].Count == 1 || all[0].ToStep == all[0].Unit && all[0].FromStep == all[0].Unit) {
+		r := all[0]
+		n := int(r.Count * r.Unit)
+		return q.Copy(bytesAt(unsafe.Add(dst.Addr, r.To), n, dst.Place), bytesAt(unsafe.Add(src.Addr, r.From), n, src.Place))
+	}
 	return q.onDevice(src, func(from unsafe.Pointer) error {
 		return q.toward(dst, func(to unsafe.Pointer) error { return q.runs(to, from, all) })
 	})

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from .._lazy import to_host
 from .._native import slow_paths
 from .._native.arguments import flag, integer
 from .._native.values import fingerprint
@@ -288,8 +287,6 @@ def flatnonzero(a: Any) -> DistributedVector:
 def _true_on_device(a: Any) -> Any:
     """Return the indices in C order of this rank's elements that are not zero, on its GPU if they are one range."""
     mask = a if a.dtype == np.bool_ else converted(a, np.dtype(np.bool_))
-    if mask is None:  # of elements that are moved, and not computed with
-        return linear_indices(a)[to_host("nonzero", a) != 0]
     try:
         if a.partition_policy is Partition.REPLICATED or not parts.is_a_range(a):
             return parts.true_indices(mask)

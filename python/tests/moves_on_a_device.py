@@ -1,0 +1,198 @@
+"""Elements of containers on GPUs that move between ranks and divisions, of which only what travels is on the host.
+
+It is run as on_a_device.py is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from divisions import DIVISIONS, division
+from kernels_on_a_device import by_kernels
+from on_a_device import failing, fake, holds, made
+from oracle import DTYPES, values
+
+import dtl
+
+#: As they may with a real driver.
+pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
+
+__all__ = ["failing", "fake"]
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+@pytest.mark.parametrize("source", DIVISIONS)
+@pytest.mark.parametrize("target", DIVISIONS)
+def test_redistributions(ctx: dtl.Context, source: str, target: str) -> None:
+    for n in (0, 1, 19, 500):
+        whole = values("int32", (n,), 1)
+        with made(ctx, whole, source) as vec, by_kernels():
+            vec.redistribute(**division(target, n, ctx.size))
+            assert vec.placement_policy is dtl.PLACEMENT_DEVICE
+            holds(vec, whole)
+    rows = values("float64", (17, 3), 2)
+    with made(ctx, rows, source) as t, by_kernels():
+        t.redistribute(**division(target, 17, ctx.size))
+        holds(t, rows)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_size_of_element(ctx: dtl.Context, dtype: str) -> None:
+    whole = values(dtype, (101,), 1)
+    with made(ctx, whole) as vec, by_kernels():
+        vec.redistribute("cyclic")
+        holds(vec, whole)
+        vec.redistribute("block_cyclic", block_size=3)
+        holds(vec, whole)
+        with vec[90:10:-7] as some:
+            assert some.placement_policy is dtl.PLACEMENT_DEVICE
+            holds(some, whole[90:10:-7])
+
+
+def test_grids(ctx: dtl.Context) -> None:
+    for shape in ((6, 8), (5, 7, 4), (2, 3, 2, 5)):
+        whole = values("float32", shape, 1)
+        with made(ctx, whole) as t, by_kernels():
+            for grid in ((1, ctx.size), (ctx.size, 1), (1, ctx.size)):
+                t.redistribute(grid=(*grid, *[1] * (len(shape) - 2)))
+                holds(t, whole)
+            t.redistribute(grid=(*[1] * (len(shape) - 1), ctx.size))
+            holds(t, whole)
+            key = (slice(1, None), slice(None, None, -2))
+            with t[key] as some:
+                holds(some, whole[key])
+            with t[0] as some:
+                holds(some, whole[0])
+            t[key] = 3
+            whole[key] = 3
+            holds(t, whole)
+            row = np.arange(float(shape[-1]))
+            t[1] = row
+            whole[1] = row
+            holds(t, whole)
+
+
+def test_more_than_a_message_has(ctx: dtl.Context) -> None:
+    """Several messages from each rank to each, with and without strides."""
+    whole = np.arange(400_000 * ctx.size, dtype=np.int64)
+    with made(ctx, whole) as vec, by_kernels():
+        vec.redistribute("cyclic")
+        holds(vec, whole)
+        vec.redistribute("block_cyclic", block_size=1000)
+        holds(vec, whole)
+        vec.redistribute("block", max_extra_bytes=100_000)
+        holds(vec, whole)
+        np.testing.assert_array_equal(dtl.broadcast_object(ctx, vec.gather_to(0), 0), whole)
+
+
+@pytest.mark.parametrize("source", ["host", "device", "unified"])
+@pytest.mark.parametrize("target", ["host", "device", "unified"])
+def test_copies_between_divisions_and_places(ctx: dtl.Context, source: str, target: str) -> None:
+    whole = values("float64", (300, 5), 1)
+    for one, other in (
+        ("block", "cyclic"),
+        ("cyclic", "replicated"),
+        ("replicated", "hash"),
+        ("block_cyclic", "block"),
+    ):
+        with made(ctx, whole, one, source) as a, made(ctx, whole * 0, other, target) as b, by_kernels():
+            dtl.copy(a, b)
+            holds(b, whole)
+            a[2:50:3] = b[3:51:3]
+            expected = whole.copy()
+            expected[2:50:3] = whole[3:51:3]
+            holds(a, expected)
+            b[:, 1] = a[:, 4]
+            wanted = whole.copy()
+            wanted[:, 1] = expected[:, 4]
+            holds(b, wanted)
+
+
+def test_many_bytes_between_places(ctx: dtl.Context) -> None:
+    whole = np.arange(500_000 * ctx.size) * 3
+    with made(ctx, whole, "cyclic", "host") as a, made(ctx, whole * 0, "block") as b, made(
+        ctx, whole * 0, "block", "host"
+    ) as c, by_kernels():
+        dtl.copy(a, b)
+        holds(b, whole)
+        dtl.copy(b, c)
+        holds(c, whole)
+    with dtl.DistributedVector.from_numpy(ctx, whole if ctx.rank == 0 else None, placement="device") as vec:
+        holds(vec, whole)
+
+
+def test_overlaps(ctx: dtl.Context) -> None:
+    """What is read has not been written."""
+    whole = values("int16", (40, 3), 1)
+    for name in ("block", "cyclic"):
+        with made(ctx, whole, name) as t, by_kernels():
+            span = dtl.DistributedSpan(t)
+            dtl.copy(span.subspan(0, 30), span.subspan(10, 30))
+            expected = whole.copy()
+            expected[10:] = whole[:30]
+            holds(t, expected)
+            t[::-1] = t
+            holds(t, expected[::-1])
+
+
+def test_plans(ctx: dtl.Context) -> None:
+    whole = values("float32", (64,), 1)
+    with made(ctx, whole, "cyclic") as a, made(ctx, whole * 0) as b, by_kernels():
+        plan = dtl.RedistributionPlan(a, b)
+        for n in range(3):
+            dtl.fill(a, n)
+            plan.execute()
+            holds(b, np.full(64, n, np.float32))
+        plan.close()
+
+
+def test_contexts(ctx: dtl.Context) -> None:
+    """Of another stream of the same GPU, and of another GPU."""
+    whole = values("float64", (50,), 1)
+    last = dtl.Topology.num_gpus() - 1
+    with ctx.dup() as twin, dtl.Context(device_id=last) as other:
+        for context in (twin, other):
+            with made(ctx, whole, "cyclic") as a, made(context, whole * 0) as b, by_kernels():
+                dtl.copy(a, b)
+                dtl.fill(a, 0)
+                holds(b, whole)
+                dtl.copy(b, a)
+                holds(a, whole)
+
+
+@pytest.mark.parametrize(
+    "symbol", ["cuLaunchKernel", "cuMemcpyAsync", "cuMemAlloc_v2", "cuStreamWaitEvent", "cuEventRecord"]
+)
+def test_moves_that_fail(ctx: dtl.Context, failing: Any, symbol: str) -> None:
+    """On one rank, at each call of the driver in turn: every rank raises, or none, and what comes next is right."""
+    whole = np.arange(3000.0 * ctx.size)
+    raised = 0
+    with made(ctx, whole) as vec, made(ctx, whole * 0, "cyclic") as to:
+        calls = (
+            lambda: vec.redistribute("cyclic"),
+            lambda: vec.redistribute("block"),
+            lambda: dtl.copy(vec, to),
+            lambda: vec.__setitem__(slice(None, None, 2), whole[::2]),
+        )
+        for call in calls:
+            for n in (1, 2, 3):
+                dtl.trim()
+                ctx.barrier()
+                if ctx.rank == ctx.size - 1:
+                    failing(f"{symbol}:{n}:719")
+                failed = False
+                try:
+                    call()
+                except dtl.DTLError:
+                    failed = True
+                failing("")
+                assert set(dtl.allgather_object(ctx, failed)) == {failed}
+                raised += failed
+                vec[...] = whole
+                dtl.copy(vec, to)
+                holds(vec, whole)
+                holds(to, whole)
+    assert raised or symbol.startswith(("cuStream", "cuEvent"))
