@@ -426,9 +426,19 @@ def collective(s: Stage) -> dict[str, Call]:
         "Executor.__init__": Call(functools.partial(_executed, ctx), {"root": 0}),
         "read_csv": Call(
             closing(on(dtl.read_csv, ctx)),
-            {"path": s.table, "columns": None, "delimiter": ",", "dtypes": None, "progress": None, **division},
+            {
+                "path": s.table,
+                "columns": None,
+                "delimiter": ",",
+                "dtypes": None,
+                "strings": None,
+                "progress": None,
+                **division,
+            },
         ),
-        "Columns.from_arrow": Call(closing(on(dtl.Columns.from_arrow, ctx)), {"table": s.arrow, **division}),
+        "Columns.from_arrow": Call(
+            closing(on(dtl.Columns.from_arrow, ctx)), {"table": s.arrow, "strings": None, **division}
+        ),
         "Columns.gather_to": Call(s.columns.gather_to, {"root": 0}),
         "Columns.take": Call(closing(s.columns.take), {"indices": i}),
         "Columns.join": Call(s.columns.join, {"other": s.columns, "on": "v", "how": "inner", "other_on": None}),
@@ -436,7 +446,8 @@ def collective(s: Stage) -> dict[str, Call]:
         "Columns.drop_missing": Call(closing(s.columns.drop_missing), {"names": "v"}),
         "Columns.sort_by": Call(closing(s.columns.sort_by), {"by": "v", "reverse": False}),
         "read_parquet": Call(
-            closing(on(dtl.read_parquet, ctx)), {"path": s.parquet, "columns": None, "progress": None, **division}
+            closing(on(dtl.read_parquet, ctx)),
+            {"path": s.parquet, "columns": None, "strings": None, "progress": None, **division},
         ),
         "save": Call(
             on(dtl.save, v),

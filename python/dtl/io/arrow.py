@@ -12,12 +12,14 @@ from .._native.arguments import dtype_number
 from ..comm.objects import allgather_object
 from ..containers.layout import Division
 from ..containers.sequences import DistributedVector
-from ..exceptions import InvalidTypeError
-from ..runtime.agreement import agree
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from .formats import Array, needs
 
 Table = TypeVar("Table", bound=Any)
+
+Strings = Any  # bool, or the names of columns: a tuple of str
 
 
 def pyarrow(what: str) -> Any:
@@ -56,17 +58,25 @@ def given_back() -> Iterator[None]:
 
 
 class Column:
-    """The values of a column on this rank, while they are read."""
+    """The values of a column on this rank, while they are read.
 
-    def __init__(self, name: str, kind: Any, rows: int, pa: Any, out: Array = None) -> None:
+    Strings says of which columns of text the elements are to be str, in place of codes: of all, or of those it names.
+    """
+
+    def __init__(self, name: str, kind: Any, rows: int, pa: Any, strings: Strings = False, out: Array = None) -> None:
         self.name = name
         self._pa = pa
-        self.text = _is_text(pa, kind)
-        if pa.types.is_dictionary(kind) and not self.text:
+        text = _is_text(pa, kind)
+        if not text and strings is not True and strings and name in strings:
+            raise InvalidTypeError(f"strings names the column {name!r}, which is of {kind}")
+        self.strings = text and bool(strings is True or (strings and name in strings))
+        self.text = text and not self.strings
+        self._parts: list[Any] = []  # of strings
+        if pa.types.is_dictionary(kind) and not text:
             kind = kind.value_type
         self.kind = kind
         self.time = _time_of(pa, kind)
-        self.dtype = np.dtype(np.int32 if self.text else np.int64 if self.time else _held(name, kind, pa))
+        self.dtype = np.dtype(np.int32 if text else np.int64 if self.time else _held(name, kind, pa))
         self.out = np.empty(rows, self.dtype) if out is None else out
         self.mask: Array = None
         self.codes: dict[str, int] = {}
@@ -79,7 +89,9 @@ class Column:
             if self.mask is None:
                 self.mask = np.zeros(len(self.out), np.bool_)
             self.mask[lo:hi] = array.is_null().to_numpy(zero_copy_only=False)
-        if self.text:
+        if self.strings:
+            self._parts.append(array.dictionary_decode() if pa.types.is_dictionary(array.type) else array)
+        elif self.text:
             if not pa.types.is_dictionary(array.type):
                 array = array.dictionary_encode()
             known = self.codes
@@ -98,6 +110,29 @@ class Column:
                 array = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
             self.out[lo:hi] = array.to_numpy(zero_copy_only=False)
         self.rows = hi
+
+    def longest(self) -> int:
+        """Return how many characters the longest of the strings has."""
+        compute = self._pa.compute
+        return max((compute.max(compute.utf8_length(part)).as_py() or 0 for part in self._parts), default=0)
+
+    def as_strings(self, length: int) -> Array:
+        """Return the strings as an array of str of a length, "" where one is missing, and let the others go."""
+        out, row = np.empty(self.rows, f"U{length}"), 0
+        while self._parts:
+            part = self._parts.pop(0)
+            if self._pa.compute.any(self._pa.compute.ends_with(part, "\0")).as_py():
+                raise InvalidTypeError(f"the column {self.name!r} has text that ends in NUL, which str of NumPy lose")
+            out[row : row + len(part)] = part.fill_null("").to_numpy(zero_copy_only=False)
+            row += len(part)
+        return out
+
+
+def check_strings(strings: Strings, names: list[str]) -> None:
+    """Refuse names of columns that are not read."""
+    missing = [] if isinstance(strings, bool) else [name for name in strings if name not in names]
+    if missing:
+        raise InvalidArgumentError(f"strings names the column {missing[0]!r}; the columns are {names}")
 
 
 def _is_text(pa: Any, kind: Any) -> bool:
@@ -137,7 +172,9 @@ def completed(
 
     Collective. Where vectors are given, their memory is what was read to.
     """
-    found = allgather_object(ctx, {each.name: (each.mask is not None, list(each.codes)) for each in read})
+    with local_step(ctx, op):
+        mine = {each.name: (each.mask is not None, list(each.codes), each.longest()) for each in read}
+    found = allgather_object(ctx, mine)
     try:
         for each in read:
             if each.text:
@@ -149,6 +186,13 @@ def completed(
             if each.time:
                 made.times[each.name] = each.time
             vec = vectors.pop(each.name, None)
+            if each.strings:
+                if vec is not None:
+                    vec.close()
+                with local_step(ctx, op):
+                    text = each.as_strings(max(1, *(of_rank[each.name][2] for of_rank in found)))
+                vec = DistributedVector._from_parts(ctx, text)
+                del text
             if vec is None:
                 vec = DistributedVector._from_parts(ctx, each.out[: each.rows])
             made._vectors[each.name] = vec

@@ -39,7 +39,8 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
     categories : dict
         For each column of text, the list of its different texts in ascending order, the same on every rank. The vector
         has the indices into this list, as int32, and -1 for a missing text. Indices into different lists cannot be
-        compared; :meth:`join` compares the texts.
+        compared; :meth:`join` compares the texts. Columns read with ``strings=`` are not in it: their vectors have the
+        texts themselves, as str.
     masks : dict
         For each column with missing values, a vector of bool that is true where a value is missing. Such a column of
         numbers or times cannot be used as a vector: :meth:`filled` replaces the missing values, and
@@ -80,7 +81,13 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
     @classmethod
     @collective
     def from_arrow(
-        cls, ctx: Context, table: Any, *, partition: PartitionLike = Partition.BLOCK, block_size: int | None = None
+        cls,
+        ctx: Context,
+        table: Any,
+        *,
+        strings: Any = None,
+        partition: PartitionLike = Partition.BLOCK,
+        block_size: int | None = None,
     ) -> Columns:
         """Make columns from tables in memory, of which each rank passes its own rows. Collective.
 
@@ -91,6 +98,8 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
         table
             This rank's rows, which follow those of the ranks before it: a table of pyarrow, pandas, polars or any other
             library with the method ``__arrow_c_stream__``. None means no rows, for example if one rank has all of them.
+        strings
+            Which columns of text become vectors of str, as for :func:`read_parquet`.
         partition, block_size
             How the vectors are divided, as for a :class:`DistributedVector`.
 
@@ -123,9 +132,9 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
         <dtl.Columns: what text with missing values, price int64> [3 2 5] ['fig', 'plum']
         """
         check_context(ctx)
-        divided = division(partition, block_size)
-        agree(ctx, "from_arrow", f"{divided}")
-        return columns_of(ctx, "from_arrow", table, divided, cls())
+        divided, held = division(partition, block_size), strings_of(strings)
+        agree(ctx, "from_arrow", f"{divided}, strings {held}")
+        return columns_of(ctx, "from_arrow", table, divided, cls(), held)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Return this rank's rows for libraries that support Arrow's PyCapsule interface. Not collective.
@@ -209,10 +218,10 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
         Parameters
         ----------
         name
-            A column of numbers or times.
+            A column of numbers, times or str.
         value
             A number that the column's dtype can hold. The default is NaN: integers and bool become float64, and missing
-            times become NaT.
+            times become NaT. For a column of str, a text of any length.
 
         Returns
         -------
@@ -224,7 +233,7 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
         KeyNotFoundError
             If there is no such column.
         InvalidTypeError
-            If the column has text, or if the value is of another kind.
+            If the column has codes of text, or if the value is of another kind.
         OverflowError
             If the column's dtype cannot hold the value.
         CollectiveMismatchError
@@ -248,6 +257,8 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
                 given = np.iinfo(np.int64).min  # as NumPy has NaT
             elif dtype.kind in "biu":
                 dtype = np.dtype(np.float64)
+        elif dtype.kind == "U" and isinstance(value, str):
+            dtype = np.promote_types(dtype, np.asarray(value).dtype)
         fitted = fitting("value", given, dtype)
         if np.ndim(value):
             raise InvalidTypeError(f"value has shape {np.shape(value)}; it must be one number")
@@ -434,14 +445,17 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
 
     def _kind(self, name: str) -> str:
         """Return what is compared with values of a column."""
+        if self._vectors[name].dtype.kind == "U":
+            return "str"
         return "text" if name in self.categories else self.times.get(name, "numbers")
 
     def __getitem__(self, name: str) -> DistributedVector:
         vec = self._vector(name)
         if name in self.masks and name not in self.categories:
+            absent, nan = ("''", "") if vec.dtype.kind == "U" else ("0", f"filled({name!r}) with NaN, ")
             raise InvalidArgumentError(
-                f"column {name!r} is {self._type(name)}, which a vector would have as 0: take filled({name!r}, value), "
-                f"filled({name!r}) with NaN, or drop_missing({name!r}) without those rows"
+                f"column {name!r} is {self._type(name)}, which a vector would have as {absent}: take "
+                f"filled({name!r}, value), {nan}or drop_missing({name!r}) without those rows"
             )
         return vec
 
@@ -467,7 +481,8 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
         return f"<dtl.Columns: {', '.join(f'{name} {self._type(name)}' for name in self._vectors)}>"
 
     def _type(self, name: str) -> str:
-        kind = "text" if name in self.categories else self.times.get(name, str(self._vectors[name].dtype))
+        dtype = self._vectors[name].dtype
+        kind = "text" if name in self.categories else "str" if dtype.kind == "U" else self.times.get(name, str(dtype))
         return f"{kind} with missing values" if name in self.masks else kind
 
     def _array(self, pa: Any, name: str, part: Array, mask: Array) -> Any:
@@ -486,9 +501,16 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
         KeyNotFoundError
             If there is no such column of text.
         """
-        if name not in self.categories:
-            raise KeyNotFoundError(f"there is no column {name!r} of text; there are {list(self.categories)}")
-        return np.array([*self.categories[name], None], object)[self._vectors[name].local_view()]
+        texts = [each for each in self._vectors if self._kind(each) in ("text", "str")]
+        if name not in texts:
+            raise KeyNotFoundError(f"there is no column {name!r} of text; there are {texts}")
+        part = self._vectors[name].local_view()
+        if name in self.categories:
+            return np.array([*self.categories[name], None], object)[part]
+        found = part.astype(object)
+        if name in self.masks:
+            found[self.masks[name].local_view()] = None
+        return found
 
     def close(self) -> None:
         """Close the vectors. Not collective."""
@@ -502,6 +524,13 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         self.close()
+
+
+def strings_of(strings: Any) -> bool | tuple[str, ...]:
+    """Return which columns of text become vectors of str: all, or those of some names."""
+    if strings is None or isinstance(strings, (bool, np.bool_)):
+        return bool(strings)
+    return tuple(_names("strings", strings))
 
 
 def _names(what: str, names: Any) -> list[str]:

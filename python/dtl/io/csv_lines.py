@@ -14,7 +14,7 @@ from ..containers.layout import Division
 from ..exceptions import FileError, InvalidTypeError
 from ..runtime.agreement import agree
 from ..runtime.context import Context
-from .arrow import Column, completed, given_back, pyarrow
+from .arrow import Column, Strings, check_strings, completed, given_back, pyarrow
 from .blocks import evenly, of_root
 from .columns import Columns
 from .flat import write_at
@@ -207,11 +207,11 @@ def _kinds(files: list[_Csv], pieces: list[Piece], sample: int | None) -> list[A
     return kinds
 
 
-def _read(files: list[_Csv], pieces: list[Piece], kinds: list[Any]) -> list[Column] | None:
+def _read(files: list[_Csv], pieces: list[Piece], kinds: list[Any], strings: Strings) -> list[Column] | None:
     """Return the columns of this rank's lines; None where a value is not of its column's type."""
     expect(sum(piece.end - piece.start for piece in pieces))
     rows = sum(_count(files[piece.number].data, piece.start, piece.end, _NEWLINE) + 1 for piece in pieces)
-    read = [Column(name, kind, rows, files[0].pa) for name, kind in zip(files[0].names, kinds)]
+    read = [Column(name, kind, rows, files[0].pa, strings) for name, kind in zip(files[0].names, kinds)]
     return read if all(files[piece.number].read(piece.start, piece.end, read) for piece in pieces) else None
 
 
@@ -224,11 +224,13 @@ def read_lines(
     columns: tuple[str, ...] | None,
     dtypes: dict[str, Any],
     divided: Division,
+    strings: Strings = False,
 ) -> Columns:
     """Return the columns of a CSV file, or of several, one after the other. Collective."""
     with file_step(ctx, op, "read", path):
         names = table_files(path) or [path]
         files = [_Csv(name, delimiter, columns, dtypes) for name in names]
+        check_strings(strings, files[0].names)
         for name, file in zip(names, files):
             if file.all_names != files[0].all_names:
                 raise FileError(
@@ -246,7 +248,7 @@ def read_lines(
             kinds = mine
             for of_rank in everyones:
                 kinds = [_unified(pa, one, other) for one, other in zip(kinds, of_rank)]
-            read = _read(files, pieces, kinds)
+            read = _read(files, pieces, kinds, strings)
         if collectives.allgather(ctx, read is not None).all():
             break
         with file_step(ctx, op, "read", path):  # once more, with the types that all lines look like

@@ -408,7 +408,7 @@ def _checked(arrays: dict[Any, Any], of: Format, named: bool) -> dict[str, Distr
             raise InvalidTypeError(f"the name of an array must be text, not {name!r}")
         check_container(name or "c", value)
         value._check_open()
-        if not of.of_any_dtype:
+        if not (of.of_any_dtype or (of.tabular and value.dtype.kind == "U")):
             value._check_numbers(f"save in the format {of.name}")
         if value.context is not first:
             raise InvalidArgumentError(f"{name!r} belongs to another context than the container before it")

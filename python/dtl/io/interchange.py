@@ -9,7 +9,7 @@ from ..containers.layout import Division
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import local_step, root_number
 from ..runtime.context import Context
-from .arrow import Column, Table, completed, pyarrow
+from .arrow import Column, Strings, Table, check_strings, completed, pyarrow
 from .formats import needs
 
 
@@ -30,7 +30,7 @@ def _table(pa: Any, table: Any) -> Any:
     raise InvalidTypeError(f"table of type {type(table).__name__} has no method __arrow_c_stream__, as Arrow's have")
 
 
-def columns_of(ctx: Context, op: str, table: Any, divided: Division, made: Table) -> Table:
+def columns_of(ctx: Context, op: str, table: Any, divided: Division, made: Table, strings: Strings) -> Table:
     """Return columns, given as empty ones, of each rank's rows, one rank's after the other's. Collective."""
     with local_step(ctx, op):
         pa = _pyarrow()
@@ -39,7 +39,8 @@ def columns_of(ctx: Context, op: str, table: Any, divided: Division, made: Table
     found = [of_rank for of_rank in allgather_object(ctx, fields) if of_rank is not None]
     with local_step(ctx, op):
         kinds = _common(pa, found)
-        read = [Column(name, kind, 0 if mine is None else len(mine), pa) for name, kind in kinds]
+        check_strings(strings, [name for name, _ in kinds])
+        read = [Column(name, kind, 0 if mine is None else len(mine), pa, strings) for name, kind in kinds]
         if mine is not None:
             for batch in mine.cast(pa.schema(kinds)).to_batches():
                 for each, array in zip(read, batch.columns):

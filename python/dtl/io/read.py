@@ -12,7 +12,7 @@ from ..policies import Partition, PartitionLike
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
 from ..runtime.scheduler import in_one_turn
-from .columns import Columns
+from .columns import Columns, strings_of
 from .csv_lines import read_lines
 from .progress import shown
 from .steps import path_of
@@ -26,6 +26,7 @@ def read_parquet(
     path: Any,
     columns: Any = None,
     *,
+    strings: Any = None,
     partition: PartitionLike = Partition.BLOCK,
     block_size: int | None = None,
     progress: bool | None = None,
@@ -40,6 +41,10 @@ def read_parquet(
         The file, a pattern of several files, or a URL, as for :func:`load`.
     columns
         The names of the columns to read; None for all.
+    strings
+        The names of the columns of text whose vectors are to have the texts themselves, as str of the length of the
+        longest; True for all columns of text. The default is codes, of which the list of different texts is on every
+        rank: if most texts are different, that list is longer than a rank's part.
     partition, block_size
         How the vectors are divided, as for a :class:`DistributedVector`.
     progress
@@ -48,8 +53,8 @@ def read_parquet(
     Returns
     -------
     Columns
-        A mapping of names to vectors. Text is held as codes, and dates and times as int64. A column with missing values
-        has a mask.
+        A mapping of names to vectors. Text is held as codes or as str, and dates and times as int64. A column with
+        missing values has a mask.
 
     Raises
     ------
@@ -82,9 +87,10 @@ def read_parquet(
     """
     check_context(ctx)
     text, names, divided = _arguments(path, columns, partition, block_size)
-    agree(ctx, "read_parquet", f"path {text!r}, columns {names}, {divided}")
+    held = strings_of(strings)
+    agree(ctx, "read_parquet", f"path {text!r}, columns {names}, strings {held}, {divided}")
     with shown(ctx, "read_parquet", progress):
-        return Parquet().read_columns(ctx, "read_parquet", text, names, divided)
+        return Parquet().read_columns(ctx, "read_parquet", text, names, divided, held)
 
 
 @in_one_turn
@@ -96,6 +102,7 @@ def read_csv(
     *,
     delimiter: str = ",",
     dtypes: Any = None,
+    strings: Any = None,
     partition: PartitionLike = Partition.BLOCK,
     block_size: int | None = None,
     progress: bool | None = None,
@@ -116,6 +123,8 @@ def read_csv(
     dtypes
         A mapping of names of columns to their dtypes, or to ``str`` for text. The type of any other column is the first
         of bool, int64, float64, dates and times, or text that all its values allow.
+    strings
+        Which columns of text become vectors of str, as for :func:`read_parquet`. Columns that it names are text.
     partition, block_size
         How the vectors are divided, as for a :class:`DistributedVector`.
     progress
@@ -124,8 +133,9 @@ def read_csv(
     Returns
     -------
     Columns
-        A mapping of names to vectors. Text is held as codes, and dates and times as int64. A column with missing values
-        has a mask. A value is missing if its field is empty, or is NA, N/A, null, NULL or None without quotes.
+        A mapping of names to vectors. Text is held as codes or as str, and dates and times as int64. A column with
+        missing values has a mask. A value is missing if its field is empty, or is NA, N/A, null, NULL or None without
+        quotes.
 
     Raises
     ------
@@ -164,10 +174,15 @@ def read_csv(
         )
     if dtypes is not None and not isinstance(dtypes, Mapping):
         raise InvalidTypeError(f"dtypes must be a mapping of names, not of type {type(dtypes).__name__}")
-    said = {} if dtypes is None else dict(dtypes)
-    agree(ctx, "read_csv", f"path {text!r}, columns {names}, delimiter {delimiter!r}, dtypes {said}, {divided}")
+    held = strings_of(strings)
+    said = {**dict.fromkeys(() if isinstance(held, bool) else held, str), **({} if dtypes is None else dtypes)}
+    agree(
+        ctx,
+        "read_csv",
+        f"path {text!r}, columns {names}, delimiter {delimiter!r}, dtypes {said}, strings {held}, {divided}",
+    )
     with shown(ctx, "read_csv", progress):
-        return read_lines(ctx, "read_csv", text, delimiter, names, said, divided)
+        return read_lines(ctx, "read_csv", text, delimiter, names, said, divided, held)
 
 
 def _arguments(path: Any, columns: Any, partition: Any, block_size: Any) -> tuple[str, Any, Division]:

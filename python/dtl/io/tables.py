@@ -14,7 +14,7 @@ from ..containers.sequences import DistributedVector
 from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree
 from ..runtime.context import Context
-from .arrow import Column, completed, given_back, pyarrow
+from .arrow import Column, Strings, check_strings, completed, given_back, pyarrow
 from .blocks import of_root, windows_of
 from .columns import Columns
 from .formats import Array, Format, Options
@@ -81,7 +81,13 @@ class ArrowFile:
 
 
 def read_rows(
-    ctx: Context, op: str, path: str, opened: Callable[[str], Any], columns: tuple[str, ...] | None, divided: Division
+    ctx: Context,
+    op: str,
+    path: str,
+    opened: Callable[[str], Any],
+    columns: tuple[str, ...] | None,
+    divided: Division,
+    strings: Strings = False,
 ) -> Columns:
     """Return the columns of a file that says how many rows it has. Each rank reads a range of them. Collective."""
     with file_step(ctx, op, "read", path):
@@ -92,13 +98,16 @@ def read_rows(
         names = wanted(path, file.schema.names, columns)
         kinds = {name: file.schema.field(name).type for name in names}
         total = int(file.starts[-1])
-        made = [Column(name, kind, 0, file._pa) for name, kind in kinds.items()]
+        check_strings(strings, names)
+        made = [Column(name, kind, 0, file._pa, strings) for name, kind in kinds.items()]
         schema = f"{total} rows, {', '.join(f'{name} {kind}' for name, kind in kinds.items())}"
     agree(ctx, op, f"found in {path!r}: {schema[:200]} ({zlib.crc32(schema.encode()):08x})")
     vectors = {each.name: DistributedVector._created(ctx, (total,), each.dtype, BLOCK) for each in made}
     try:
         with file_step(ctx, op, "read", path):
-            read = [Column(name, kind, 0, file._pa, vectors[name].local_view()) for name, kind in kinds.items()]
+            read = [
+                Column(name, kind, 0, file._pa, strings, vectors[name].local_view()) for name, kind in kinds.items()
+            ]
             lo = next(iter(vectors.values())).local_offset
             hi = lo + len(read[0].out)
             expect(sum(each.out.nbytes for each in read))
@@ -202,10 +211,12 @@ class Parquet(Format):
         if options.compression not in known:
             raise InvalidArgumentError(f"compression {options.compression!r} is none of {known[2:]} and False")
 
-    def read_columns(self, ctx: Context, op: str, path: str, columns: Any, divided: Division) -> Columns:
+    def read_columns(
+        self, ctx: Context, op: str, path: str, columns: Any, divided: Division, strings: Strings = False
+    ) -> Columns:
         """Return the columns of a file. Collective."""
         with given_back():
-            return read_rows(ctx, op, path, ParquetFile, columns, divided)
+            return read_rows(ctx, op, path, ParquetFile, columns, divided, strings)
 
     def write_columns(self, ctx: Context, op: str, path: str, written: Written, options: Options) -> None:
         """Write columns to a file. Collective."""
