@@ -11,7 +11,8 @@ from typing import Any, Iterator
 import hostile
 import numpy as np
 import pytest
-from hostile import ALIASES, VALUES, WITHOUT, Call, Stage
+from hostile import ALIASES, WITHOUT, Call, Stage
+from hostile_values import VALUES
 
 import dtl
 from dtl.runtime import hang_monitor
