@@ -1,7 +1,7 @@
 // Package numpybridge is the data plane: calls that move elements between Python's buffers and the core.
 //
-// The C files beside it are the module _bridge; they borrow the buffers and fill in a Call. Everything that knows what
-// an operation is stands here.
+// The C files beside it are the module _bridge; they borrow the buffers and fill in a Call. Everything that depends on
+// the operation is in Go.
 package numpybridge
 
 // Code is an operation. Python sees each as a constant of _bridge, which learns them from here.

@@ -1,8 +1,8 @@
-// Package pydtl is the control plane: what Python creates, closes and asks, as flat functions over handles.
+// Package pydtl is the control plane: what Python creates, closes and queries, as flat functions on handles.
 //
-// gopy exports every function here. It mishandles most of Go, so parameters are int64, uintptr, float64, bool or
-// string, results are one scalar, or one scalar and an error, and each function starts with the guard: a panic
-// would end the interpreter. A test holds the package to this.
+// gopy exports every function here, but mishandles most of Go. So parameters are int64, uintptr, float64, bool or
+// string, and results are one scalar, or one scalar and an error. Each function begins with the guard, because a panic
+// would end the interpreter. A test checks the package for this.
 package pydtl
 
 import (

@@ -1,7 +1,9 @@
-// Package local connects the processes that dtl run starts on one machine, by memory that they share. It needs no library.
+// Package local connects the processes that dtl run starts on one machine, by memory that they share. It needs no
+// library.
 //
-// The launcher makes a file in memory that has no name, and tells each process where it has that file open (job.go); tasks
-// that Slurm starts without MPI hand it to each other (slurm.go). The processes map it (segment.go), and package symmetric makes communicators of it.
+// The launcher makes a file in memory without a name, and tells each process where it has the file open (job.go).
+// Tasks that Slurm starts without MPI pass it to each other (slurm.go). The processes map it (segment.go), and package
+// symmetric makes communicators of it.
 package local
 
 import (

@@ -1,7 +1,7 @@
-// Package mpi connects processes with whatever MPI library is there when one is needed.
+// Package mpi connects processes with the MPI library that is installed.
 //
-// No MPI is needed to build it. At the first use it finds a library (search.go), sees which of three ABIs it
-// has, and fills that ABI's table of calls (calls.h, compiled once for each abi_*.h) with its functions.
+// It is built without MPI. When it is first used, it finds a library (search.go), determines which of three ABIs the
+// library has, and fills that ABI's table of calls (calls.h, compiled once for each abi_*.h) with its functions.
 package mpi
 
 import (

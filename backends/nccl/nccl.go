@@ -1,5 +1,5 @@
-// Package nccl is the backend of NVIDIA's collective library, which has the GPUs of several ranks exchange elements by
-// themselves.
+// Package nccl is the backend of NVIDIA's collective library, with which the GPUs of several ranks exchange elements
+// without the host.
 package nccl
 
 import (

@@ -1,8 +1,8 @@
-// Package shmem connects processes with whatever OpenSHMEM library is there, where a program asks for it.
+// Package shmem connects processes with the OpenSHMEM library that is installed, if a program asks for it.
 //
-// No OpenSHMEM is needed to build it. The library is opened when the first communicator is made. Of the library it
-// uses symmetric memory (transport.Fabric): puts, gets and atomic operations. Messages (transport), windows (window),
-// communicators (split.go) and collectives (collective.go) are made of those.
+// It is built without OpenSHMEM. The library is opened when the first communicator is made. Only its symmetric memory
+// is used (transport.Fabric): puts, gets and atomic operations. Messages (transport), windows (window), communicators
+// (split.go) and collectives (collective.go) are made of these.
 package shmem
 
 import (

@@ -1,9 +1,9 @@
-// Package algorithm holds what is computed of whole containers: each rank works on its own part, and one meeting of the
-// ranks, or few, make a result of all parts.
+// Package algorithm has computations on whole containers: each rank works on its own part, and one meeting of the
+// ranks, or a few, combine the results of all parts.
 //
-// Every algorithm starts with the ranks' agreement on what they call, on which container, and that each of them can.
-// Nothing is written before. Results do not depend on how many ranks there are or who holds what, but for the rounding of
-// floating-point sums.
+// Every algorithm begins with an agreement of the ranks on what they call, on which container, and that each of them
+// can. Nothing is written before that. Results do not depend on the number of ranks or on the partition, except for
+// the rounding of floating-point sums.
 package algorithm
 
 import (

@@ -1,7 +1,7 @@
-// Package backend states what the core asks of a backend, and keeps the registry of those that exist.
+// Package backend states what the core asks of a backend, and keeps the registry of backends.
 //
-// A backend is one way to communicate, compute or hold memory. It implements Backend, and shows what it
-// offers beyond that by also implementing provider interfaces, which the core finds by type assertion.
+// A backend is one way to communicate, compute or hold memory. It implements Backend. If it offers more, it also
+// implements provider interfaces, which the core finds by type assertion.
 package backend
 
 import (
@@ -15,22 +15,22 @@ import (
 type Backend interface {
 	// Name is the registry's key: "cpu", "mpi", "cuda".
 	Name() string
-	// Probe returns nil if the backend can be used in this process, else an error that is
-	// status.BackendUnavailable and says what is missing. It may open a library; it initialises nothing.
+	// Probe returns nil if the backend can be used in this process. Otherwise it returns an error with the code
+	// status.BackendUnavailable, which says what is missing. It may open a library, but initialises nothing.
 	Probe() error
 }
 
 // CommunicatorProvider is a Backend that connects processes.
 type CommunicatorProvider interface {
 	Backend
-	// Active reports whether this process is one of several that World would connect: a launcher says so in
-	// the environment, or the library is in the process and initialised already. It opens nothing.
+	// Active reports whether this process is one of several that World would connect: a launcher says so in the
+	// environment, or the library is loaded and initialised already. It opens nothing.
 	Active() bool
 	// World returns a communicator of all processes that were started together. The caller closes it.
 	// Collective.
 	World() (ReducingCommunicator, error)
-	// Adopt duplicates a communicator that somebody else owns, given its native handle. The caller closes
-	// the duplicate; the original is never freed. Collective over the original.
+	// Adopt duplicates a communicator of another owner, given its native handle. The caller closes the duplicate; the
+	// original is never freed. Collective over the original.
 	Adopt(native uintptr) (ReducingCommunicator, error)
 }
 
@@ -49,28 +49,28 @@ type Status struct {
 	Source int
 	Tag    int
 	Bytes  int
-	// Cancelled says that nothing arrived, for the receive was taken back.
+	// Cancelled says that nothing arrived, because the receive was cancelled.
 	Cancelled bool
 }
 
-// Request is an operation under way. Its buffers stay with the operation until Wait returns or Test says true.
+// Request is an operation under way. It uses its buffers until Wait returns or Test says true.
 type Request interface {
 	// Wait blocks until the operation is complete. A second Wait returns the same result.
 	Wait() (Status, error)
-	// WaitFor is Wait that gives up after about d; the operation goes on. It says whether it is complete.
+	// WaitFor is Wait with a limit of about d. It reports whether the operation is complete; if not, it goes on.
 	WaitFor(d time.Duration) (Status, bool, error)
 	// Test reports whether the operation is complete, and its result if so. It never blocks.
 	Test() (Status, bool, error)
-	// Cancel asks to take a receive back that no message has come to. The operation is complete soon after, and its
-	// status says whether it was cancelled. Other operations are not cancelled, which may be an error.
+	// Cancel asks to cancel a receive for which no message has arrived. The operation is complete soon after, and its
+	// status says whether it was cancelled. Other operations are not cancelled; the call may return an error for them.
 	Cancel() error
 }
 
 // TakeBackWithin is how long TakeBack waits for a receive that it has cancelled.
 const TakeBackWithin = time.Millisecond
 
-// TakeBack cancels a receive that nobody waits for any more, and reports whether it is over: its status says whether a
-// message came all the same. Else the buffer stays with the operation.
+// TakeBack cancels a receive for which nobody waits any more, and reports whether it is complete. If so, its status says
+// whether a message has arrived all the same. If not, the operation still uses the buffer.
 func TakeBack(r Request) (Status, bool) {
 	if r.Cancel() != nil {
 		return Status{}, false
@@ -79,27 +79,28 @@ func TakeBack(r Request) (Status, bool) {
 	return st, done && err == nil
 }
 
-// Communicator is a group of ranks that exchange messages. Messages between two ranks with the same tag
-// arrive in the order they were sent. Spans with no elements are messages too. ProcNull as a destination or
-// source completes at once with no data.
+// Communicator is a group of ranks that exchange messages. Messages between two ranks with the same tag arrive in the
+// order in which they were sent. Spans without elements are messages, too. ProcNull as a destination or source completes
+// at once, without data.
 //
-// Whoever receives has room for the message, whatever its sender does: a longer one may be written past the end of the
-// buffer before it is an error.
+// The caller makes sure that a receive has room for the message, whatever the sender does: a longer one may be written
+// past the end of the buffer before it is an error.
 type Communicator interface {
 	Rank() int
 	Size() int
 	// TagBound is one more than the largest tag.
 	TagBound() int
-	// SendFor returns nil when buf may be used again, which can be before the message is received; or, after about
-	// patience, the send that is still under way: also with an error, where it is unknown what becomes of the message.
+	// SendFor returns nil when buf may be used again, which can be before the message is received. After about patience,
+	// it returns the send that is still under way; it also does so with an error after which it is unknown what becomes of
+	// the message.
 	SendFor(buf memory.Span, dest, tag int, patience time.Duration) (Request, error)
-	// RecvFor fills the front of buf with a message of at most its length; or returns, after about patience, the
-	// receive that is still under way.
+	// RecvFor fills the front of buf with a message of at most its length. After about patience, it returns the receive
+	// that is still under way.
 	RecvFor(buf memory.Span, source, tag int, patience time.Duration) (Status, Request, error)
 	// Isend and Irecv return at once.
 	Isend(buf memory.Span, dest, tag int) (Request, error)
 	Irecv(buf memory.Span, source, tag int) (Request, error)
-	// TryRecv is RecvFor of a message that is there already. It reports whether one was.
+	// TryRecv is RecvFor for a message that has arrived already. It reports whether there was one.
 	TryRecv(buf memory.Span, source, tag int) (Status, bool, error)
 	// Dup returns a communicator of the same ranks whose traffic never meets this one's. Collective.
 	Dup() (ReducingCommunicator, error)
@@ -128,9 +129,9 @@ type CollectiveCommunicator interface {
 	Allgather(send, recv memory.Span) error
 	// Alltoall sends the r-th equal part of send to rank r, and concatenates what arrives in rank order.
 	Alltoall(send, recv memory.Span) error
-	// Exchange sends send[r] to each rank r and fills recv[r] with what r sends here, whose length both know; the
-	// lengths may differ between ranks. What is this rank's own is copied; spans without elements are not sent. The
-	// messages have the given tag, which no other message between these ranks has meanwhile.
+	// Exchange sends send[r] to each rank r and fills recv[r] with what r sends to this rank. Both know the length, which
+	// may differ between ranks. This rank's own elements are copied; spans without elements are not sent. The messages
+	// have the given tag, which no other message between these ranks has meanwhile.
 	Exchange(send, recv []memory.Span, tag int) error
 }
 
@@ -142,22 +143,22 @@ type ReducingCommunicator interface {
 	Reduce(send, recv memory.Span, op kernel.Op, root int) error
 	// Allreduce is Reduce with the result on every rank.
 	Allreduce(send, recv memory.Span, op kernel.Op) error
-	// Scan combines in recv the sends of the ranks up to this one.
+	// Scan combines in recv the sends of ranks 0 to this one.
 	Scan(send, recv memory.Span, op kernel.Op) error
-	// Exscan combines in recv the sends of the ranks before this one; what recv holds then on rank 0 is not defined.
+	// Exscan combines in recv the sends of the ranks before this one. On rank 0, recv is undefined afterwards.
 	Exscan(send, recv memory.Span, op kernel.Op) error
 	// ReduceScatter combines in rank r's recv the r-th equal part of every rank's send.
 	ReduceScatter(send, recv memory.Span, op kernel.Op) error
 }
 
-// NativeCommunicator is a Communicator of a library that others in the process use, too.
+// NativeCommunicator is a Communicator of a library that other code in the process uses, too.
 type NativeCommunicator interface {
 	Communicator
-	// Export returns the native handle of a duplicate, which is the caller's to free. Collective.
+	// Export returns the native handle of a duplicate, which the caller frees. Collective.
 	Export() (uintptr, error)
 }
 
-// DirectCommunicator is a Communicator whose short messages C can send and receive by itself.
+// DirectCommunicator is a Communicator whose short messages C can send and receive without Go.
 type DirectCommunicator interface {
 	Communicator
 	Direct() Direct
@@ -180,37 +181,37 @@ type DirectStatus struct {
 	Bytes                  int64
 }
 
-// Drainer is a Communicator that must not be freed while messages are under way on it, because what comes late would be
-// taken for messages of a communicator that is made afterwards.
+// Drainer is a Communicator that must not be freed while messages are under way on it: messages that arrive late would be
+// taken for those of a communicator that is made afterwards.
 type Drainer interface {
 	Communicator
-	// Drained drops messages that have come by this communicator and another one of the same ranks, and reports whether none
-	// is under way to any rank. It does not wait. All ranks ask until the answer is yes, when none sends any more. Collective.
+	// Drained drops messages that have arrived on this communicator and on another one of the same ranks, and reports
+	// whether none is under way to any rank. It does not wait. All ranks call it, when none sends any more, until it
+	// returns true. Collective.
 	Drained(other Communicator) (bool, error)
 }
 
-// NativeRequest is a Request that C can look at by itself.
+// NativeRequest is a Request that C can test without Go.
 type NativeRequest interface {
 	Request
-	// Native returns a number of the operation for a C function that says whether it is complete, and no more: its
-	// signature is that of peek in backends/mpi/calls.h. The number holds until a method says that the operation is
-	// complete; then it is 0.
+	// Native returns a number of the operation, and a C function that reports whether it is complete. The signature is that
+	// of peek in backends/mpi/calls.h. The number is valid until a method says that the operation is complete; then it is 0.
 	Native() (number uint64, peek uintptr)
 }
 
-// Advancer is a Communicator of a library that goes on with what is under way in its calls only, also with what other
-// ranks want of this one's memory.
+// Advancer is a Communicator of a library that makes progress only within its calls, even with accesses of other ranks to
+// this rank's memory.
 type Advancer interface {
 	Communicator
-	// Advance is such a call, which does nothing else and does not wait. It goes on with all that is under way in the
-	// process, and may be called beside every other call.
+	// Advance makes progress with everything that is under way in the process. It does nothing else, does not wait, and may
+	// be called at the same time as every other call.
 	Advance() error
 }
 
-// ThreadLimited is a Communicator of a library that may allow calls from some threads of the process only.
+// ThreadLimited is a Communicator of a library that may accept calls from some threads of the process only.
 type ThreadLimited interface {
 	Communicator
-	// ThreadLimit says which threads those are; nil: all.
+	// ThreadLimit says which threads these are; nil means all.
 	ThreadLimit() (*ThreadLimit, error)
 }
 
@@ -220,16 +221,17 @@ type ThreadLimit struct {
 	Main  func() (bool, error) // reports whether the caller is the single one; nil: each in turn
 }
 
-// Flat is a Communicator of a library whose collectives of long elements take no notice of which ranks share memory, or
-// little: it is faster to call them twice, among the ranks of each node and among the first ranks of all nodes.
+// Flat is a Communicator of a library whose collectives of long elements make little use of the memory that ranks share.
+// It is then faster to call them twice: among the ranks of each node, and among the first ranks of all nodes.
 type Flat interface {
 	Communicator
 	Flat() bool
 }
 
-// AsyncCommunicator is a ReducingCommunicator with collectives that do not wait for the other ranks: a request each,
-// which may be under way beside others. All ranks start them in the same order, and complete them in any. Buffers are as
-// for the calls that block, and stay with the operation until it is complete. They keep apart from those calls.
+// AsyncCommunicator is a ReducingCommunicator with collectives that do not wait for the other ranks. Each returns a
+// request, and several may be under way. All ranks start them in the same order, and complete them in any order. Buffers
+// are as for the blocking calls, and are used until the operation is complete. These collectives never meet the blocking
+// ones.
 type AsyncCommunicator interface {
 	ReducingCommunicator
 	Ibarrier() (Request, error)
@@ -243,7 +245,7 @@ type AsyncCommunicator interface {
 type Properties struct {
 	HostAccessible   bool // the CPU can dereference its addresses
 	DeviceAccessible bool // a GPU can
-	Unified          bool // both can, coherently
+	Unified          bool // both can, and see the same values
 	SupportsAtomics  bool
 	Pageable         bool // the system may move or swap it
 	Alignment        int  // every block starts at a multiple of this
@@ -258,7 +260,7 @@ type MemorySpace interface {
 	InUse() (current, peak int64)
 }
 
-// MeteredSpace is a MemorySpace that knows how much there is left, which the error of an allocation that fails says.
+// MeteredSpace is a MemorySpace that knows how much memory is free. The error of a failed allocation says so.
 type MeteredSpace interface {
 	MemorySpace
 	memory.Meter
@@ -282,14 +284,14 @@ type Executor interface {
 // ParallelExecutor is an Executor that divides loops.
 type ParallelExecutor interface {
 	Executor
-	// ParallelFor calls body on disjoint ranges that cover [0, n), and returns when all calls have: a range a
-	// chunk, not a call an element. A body that panics makes ParallelFor panic with the same value, after the
-	// others have ended. It may be called from within a body.
+	// ParallelFor calls body once for each of some disjoint ranges that cover [0, n), and returns when all calls have
+	// returned. If a body panics, ParallelFor panics with the same value after the others have ended. It may be called
+	// from within a body.
 	ParallelFor(n int, body func(lo, hi int)) error
 	// MaxParallelism returns how many bodies may run at once.
 	MaxParallelism() int
-	// SuggestedParallelism returns how many are worth running at once, at least 1 and at most MaxParallelism: fewer where
-	// other processes compute beside this one. It may change when the process is bound to other processors.
+	// SuggestedParallelism returns how many are worth running at once, at least 1 and at most MaxParallelism: fewer if
+	// other processes compute on the same machine. It may change when the process is bound to other processors.
 	SuggestedParallelism() int
 }
 

@@ -1,12 +1,12 @@
-// Package board is memory that the ranks of one machine share, where they meet.
+// Package board is memory that the ranks of one machine share, and in which they meet.
 //
-// Each rank has a slot that it alone writes. In each meeting it lays down an entry: who it is that calls what, and up
-// to MaxPayload bytes that all may read. A rank that has seen the entries that it waits for may read them until it lays
-// down its next one.
+// Each rank has a slot, which only it writes. In each meeting it writes an entry: what it calls, and up to MaxPayload
+// bytes that all ranks may read. A rank that has seen the entries that it waits for may read them until it writes its
+// next one.
 //
-// A slot has a ring of entries, because not every call waits for all ranks: who has laid down what the others need goes
-// on (WaitsForNone). An entry is written over only when all ranks have come to the meeting after it, so that all have read
-// it: see room.go. What ranks disagree about may show when some have gone on: see split.go.
+// A slot has a ring of entries, because not every call waits for all ranks: a rank that has written what the others
+// need goes on (WaitsForNone). An entry is overwritten only when all ranks have come to the following meeting, so that
+// all have read it: see room.go. A disagreement may be found when some ranks have gone on already: see split.go.
 package board
 
 import (

@@ -1,4 +1,4 @@
-// Package clock is the clock that all processes of a machine share, and traces use.
+// Package clock is a clock that all processes of a machine share. Traces use it.
 package clock
 
 import "golang.org/x/sys/unix"

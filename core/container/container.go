@@ -1,8 +1,8 @@
-// Package container holds the distributed containers: a layout says which rank holds which element, and each rank holds
-// its own.
+// Package container has the distributed containers: a layout says which rank holds which element, and each rank stores
+// its own elements.
 //
-// An Array owns its elements; vectors, arrays and tensors of Python are Arrays. A Span looks at some of another
-// container's. Operations take either.
+// An Array owns its elements; Python's vectors, arrays and tensors are Arrays. A Span refers to some elements of
+// another container. Operations accept either.
 package container
 
 import (

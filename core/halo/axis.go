@@ -1,8 +1,8 @@
-// Package halo fills the ghosts around each rank's part with the elements of other parts that they stand for.
+// Package halo fills the ghosts around each rank's part with the elements of other parts that they are copies of.
 //
-// A Plan says which box of elements goes where: index arithmetic alone. An Exchange moves them, as often as wanted.
-// Ghosts of one side may be elements of several ranks, of the rank itself, or of the same rank more than once: the
-// ranges decide, and no rank is anybody's left or right neighbour.
+// A Plan says which box of elements goes where; it is only index arithmetic. An Exchange moves the elements, as often
+// as needed. The ghosts of one side may be elements of several ranks, of the rank itself, or of the same rank more
+// than once. Only the ranges decide: no rank has a fixed left or right neighbour.
 package halo
 
 import (

@@ -1,5 +1,5 @@
-// Package handle gives native objects names that survive a trip through another language: integers that stay
-// harmless when they are stale, of another kind, or made up.
+// Package handle gives native objects names that can be passed through another language: integers that do no harm if
+// they are stale, of another kind, or invented.
 package handle
 
 import (

@@ -1,7 +1,8 @@
-// Package hashmap holds the distributed map: a hash says which rank owns a key, and there a table finds it.
+// Package hashmap has the distributed map: a hash of the key says which rank owns it, and a table on that rank finds
+// it.
 //
-// A Table is one rank's, a Map all ranks' together. Keys are strings of bytes of one length, and values elements of one
-// type; both lie outside the Go heap, and no entry is a Go object.
+// A Table belongs to one rank; a Map consists of the tables of all ranks. Keys are byte strings of one length, and
+// values elements of one type. Both are outside the Go heap, and no entry is a Go object.
 package hashmap
 
 import (

@@ -1,6 +1,6 @@
 // Package memory describes element memory: Span borrows it, Storage owns it and counts its users.
 //
-// Element memory never lies in the Go heap, so foreign code may hold its address for as long as the Storage lives.
+// Element memory is never in the Go heap, so foreign code may keep its address as long as the Storage exists.
 package memory
 
 import (

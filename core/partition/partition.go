@@ -1,8 +1,8 @@
-// Package partition says which rank holds which element: index arithmetic, and nothing else.
+// Package partition says which rank holds which element. It is only index arithmetic.
 //
-// A Partition divides one dimension; a Layout combines one for each dimension over a grid of ranks. Every rank keeps
-// its elements in ascending order of their global index, so a range of global indices is a range of each rank's local
-// ones.
+// A Partition divides one dimension; a Layout combines one for each dimension, over a grid of ranks. Every rank keeps
+// its elements in ascending order of their global index, so a range of global indices is a range of local indices on
+// each rank.
 package partition
 
 import (

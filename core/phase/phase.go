@@ -1,4 +1,4 @@
-// Package phase says how far long operations of this process are, to whoever asks meanwhile or afterwards.
+// Package phase records how far the long operations of this process are, for code that asks meanwhile or afterwards.
 package phase
 
 import (

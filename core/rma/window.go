@@ -1,8 +1,9 @@
-// Package rma is one-sided access: windows, memory of each rank that all ranks read and write without the other's help.
+// Package rma is one-sided access: windows, which are memory of each rank that all ranks read and write without a call
+// of its owner.
 //
-// A Window keeps track of epochs and locks, and checks ranges, so that they are the same everywhere. How parts are
-// reached is a backend.Window: that of this package on one machine, whatever connects the ranks, and the backend's where
-// they share no memory.
+// A Window keeps track of epochs and locks, and checks ranges, in the same way everywhere. A backend.Window accesses
+// the parts: that of this package on one machine, whatever backend connects the ranks, and that of the backend if they
+// share no memory.
 package rma
 
 import (

@@ -1,4 +1,4 @@
-// Package runtime holds what a program opens first: the environment, and contexts that say who works together.
+// Package runtime has what a program opens first: the environment, and contexts, which say which ranks work together.
 package runtime
 
 import (

@@ -1,5 +1,5 @@
-// Package status holds the one error type that crosses every layer: a code that callers branch on, the
-// operation that failed, and the cause.
+// Package status has the one error type that crosses every layer: a code on which callers branch, the operation that
+// failed, and the cause.
 package status
 
 import (

@@ -1,6 +1,6 @@
-// Package topology says where ranks run, on which CPUs and beside which GPUs, and in which grids and graphs they
-// neighbour each other. It communicates nothing: ranks exchange their places as lines of text, and the rest follows from
-// all of them.
+// Package topology says where ranks run, on which CPUs and beside which GPUs, and which neighbours they have in grids
+// and graphs. It communicates nothing: ranks exchange their places as lines of text, and everything else is computed
+// from these.
 package topology
 
 import (

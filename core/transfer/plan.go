@@ -1,8 +1,9 @@
 // Package transfer moves elements between any two distributions: from the ranks of one layout to those of another,
-// all of them or a window in steps. Redistribution, slices, resizing, gathering and handing out are all transfers.
+// either all elements or a window with steps. Redistribution, slices, resizing, gathering and scattering are all
+// transfers.
 //
-// The window's indices, in C order, are one sequence, and each pair of ranks has its own part of it: a stream of
-// elements that sender and receiver both work out from the layouts alone. Only elements travel.
+// The indices of the window, in C order, are one sequence. Each pair of ranks has its own part of this sequence: a
+// stream of elements that sender and receiver both compute from the layouts. So only elements are sent.
 package transfer
 
 import (

@@ -1,18 +1,19 @@
-// Package watchdog watches calls that wait for other ranks. When a wait takes long it reports where all ranks are; when it
-// takes too long, or cannot end any more, it fails the call.
+// Package watchdog watches calls that wait for other ranks. If a wait takes long, it reports where all ranks are. If
+// it takes too long, or cannot end any more, the call fails.
 //
 // A call waits in one of two ways:
-//   - It looks again and again for what it waits for. Then it has a Wait, and calls Check between two looks, which reports,
-//     runs signal handlers, and says when to give up.
-//   - It is inside the library that connects the ranks, which does not return meanwhile. Then it is a BackendCall: a goroutine
-//     beside looks at the clock, and can end the job, but not the call.
 //
-// To say where all ranks are, they have to tell each other. The ranks of a communicator are a Group, and tell each other over
-// a Channel: Shared where they share memory, Messages where they do not. A rank that waits in a call tells in which. A
-// rank that does not is asked, and answers beside its program: that is what Asked and Answer are for.
+//   - It looks again and again for what it waits for. Then it has a Wait, and calls Check between two looks, which
+//     reports, runs signal handlers, and says when to give up.
+//   - It is inside the library that connects the ranks, which does not return meanwhile. Then it is a BackendCall: a
+//     goroutine looks at the clock, and can end the job, but not the call.
 //
-// A rank that has closed the communicator or ended its program has left. A wait for what only such ranks can do is in vain;
-// Absence finds that out.
+// To report where all ranks are, the ranks have to tell each other. The ranks of a communicator are a Group, and
+// communicate over a Channel: Shared if they share memory, Messages if not. A rank that waits in a call reports in
+// which one. A rank that does not wait is asked, and answers beside its program, with Asked and Answer.
+//
+// A rank that has closed the communicator or ended its program has left. A wait for something that only such ranks can
+// do is in vain; Absence finds this out.
 package watchdog
 
 import (

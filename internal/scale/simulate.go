@@ -1,9 +1,9 @@
-// Package scale counts what calls take on many ranks: messages, bytes, messages one after the other, and memory. The ranks
-// are goroutines of one process that run the code of core as it is, over a communicator that counts. A network in the LogGP
-// model turns the counts into times.
+// Package scale counts what calls take on many ranks: messages, bytes, messages one after the other, and memory. The
+// ranks are goroutines of one process that run the code of core as it is, over a communicator that counts. A network
+// in the LogGP model turns the counts into times.
 //
-// Ranks share no memory here, whichever node they are on. The forms in docs/scale.json say how the counts grow beyond what
-// can be run; tests hold them against the counts.
+// Ranks share no memory here, even if they are on one node. The forms in docs/scale.json say how the counts grow
+// beyond what can be run; tests compare them with the counts.
 package scale
 
 import (

@@ -1,5 +1,5 @@
-// Package alloc divides memory into blocks, for the memory spaces of backends: where there is free memory (Free), and which
-// blocks are out (Ledger). Whoever uses them holds a lock.
+// Package alloc divides memory into blocks, for the memory spaces of backends: Free knows which memory is free, and
+// Ledger which blocks are in use. The caller holds a lock.
 package alloc
 
 import "unsafe"

@@ -1,5 +1,5 @@
-// Package environ is the environment as libraries in C see it: Go's own copy is as old as the process, and Python changes
-// C's.
+// Package environ reads and changes the environment that libraries in C see. Go's own copy was made when the process
+// started, and Python changes C's.
 package environ
 
 /*

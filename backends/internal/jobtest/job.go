@@ -1,5 +1,5 @@
-// Package jobtest runs tests of a backend as the ranks of a job. The tests called TestRank… are one rank; a test without
-// a launcher starts the same binary under one, and looks at how far its ranks came and how it ended.
+// Package jobtest runs tests of a backend as the ranks of a job. Tests called TestRank… are one rank. A test without a
+// launcher starts the same binary under one, and checks how far its ranks came and how the job ended.
 package jobtest
 
 import (

@@ -1,4 +1,4 @@
-// Package requests has the requests of backends whose libraries have none.
+// Package requests has requests for backends whose libraries have none.
 package requests
 
 import (

@@ -1,6 +1,6 @@
-// Package supervisor tells dtl run, which supervises the processes of a job, how this one fares: that it starts, that it has
-// joined the job, that it ends. A rank whose connection closes before it has said that it ends has left without
-// finishing, whatever the launcher makes of that; and a process whose supervisor has gone ends itself. Where none is,
+// Package supervisor reports to dtl run, which supervises the processes of a job: that this process starts, that it
+// has joined the job, that it ends. If the connection of a rank closes before the rank has said that it ends, it
+// counts as lost, whatever the launcher says. If the supervisor ends, the process ends itself. Without a supervisor,
 // nothing happens.
 package supervisor
 

@@ -1,8 +1,8 @@
-// Package symmetric makes communicators of symmetric memory: as many bytes in each of some processes, which all of them
-// reach (transport.Fabric).
+// Package symmetric makes communicators of symmetric memory: each of some processes has the same number of bytes,
+// which all of them can access (transport.Fabric).
 //
-// Messages move through it (transport), windows open memory to other processes (window), and what is left of it is handed
-// out (heap). Communicators (split.go) and collectives (collective.go) are made of messages.
+// Messages move through this memory (transport), windows open memory to other processes (window), and the rest of it
+// is a heap (heap). Communicators (split.go) and collectives (collective.go) are made of messages.
 package symmetric
 
 import (

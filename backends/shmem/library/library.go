@@ -1,5 +1,5 @@
-// Package library finds, starts and ends an OpenSHMEM library, and makes the calls that a transport.Fabric is made of. A
-// process has one.
+// Package library finds, starts and ends an OpenSHMEM library, of which a process has one, and implements
+// transport.Fabric with its calls.
 package library
 
 /*

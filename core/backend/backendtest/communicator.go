@@ -1,5 +1,5 @@
-// Package backendtest holds the suites that every backend passes unchanged. A backend's own test is one call
-// for each thing it provides.
+// Package backendtest has the suites that every backend passes unchanged. A backend's own test is one call for each
+// contract that it implements.
 package backendtest
 
 import (

@@ -1,9 +1,9 @@
-// Package cma is cross-memory attach: long elements are copied by the kernel from the process that has them to the one
-// that wants them, where one may reach the other's memory.
+// Package cma is cross-memory attach: the kernel copies long elements from the process that has them to the one that
+// needs them, if it may access the other's memory.
 //
-// What ranks write for each other there is laid out in cma.h, and cma.c acts on it: for this package, and for the code
-// outside Go that sends and receives messages by itself. A call into C takes longer than one of Go's, but not beside a
-// copy by the kernel.
+// What ranks write for each other for this is laid out in cma.h, and processed in cma.c, both for this package and for
+// the code outside Go that sends and receives messages itself. A call into C takes longer than one of Go's, which does
+// not matter beside a copy by the kernel.
 package cma
 
 /*

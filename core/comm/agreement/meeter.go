@@ -1,14 +1,14 @@
-// Package agreement has the ranks of a communicator make sure that all of them make the same collective call, before anything
-// is moved. So ranks that call different things, pass other counts, or cannot make their call all get an error, and none
-// waits for ever or takes what was meant for another.
+// Package agreement makes sure that all ranks of a communicator make the same collective call, before anything is
+// moved. If ranks call different things, pass different counts, or cannot make their call, all of them get an error.
+// None waits forever, or receives what was meant for another.
 //
-// Before a call that blocks, the ranks meet: each states which call it makes, and goes on when all have. A Meeter is how.
-// Where the statements differ, a second meeting brings the texts for the error, which is a Verdict.
+// Before a blocking call, the ranks meet, by a Meeter: each states which call it makes, and goes on when all have. If
+// the statements differ, a second meeting exchanges the texts for the error, which is a Verdict.
 //
-// A collective that does not block cannot wait for the others when it starts. Starts compares what the ranks start, while
-// they go on.
+// A collective that does not block cannot wait for the others when it starts. Starts compares what the ranks start,
+// while they go on.
 //
-// Both come in two implementations: in memory that the ranks share (core/board), and by messages.
+// Both have two implementations: in memory that the ranks share (core/board), and by messages.
 package agreement
 
 import (

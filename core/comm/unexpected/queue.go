@@ -1,5 +1,5 @@
-// Package unexpected is the unexpected-message queue of a communicator: messages that have come, and that the receive or
-// the probe that got them did not take.
+// Package unexpected is the unexpected-message queue of a communicator: messages that have arrived, but that did not
+// match the receive or probe that got them.
 package unexpected
 
 import (

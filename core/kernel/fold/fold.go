@@ -1,4 +1,5 @@
-// Package fold makes one number of many elements: sums, products, extremes, moments, dot products, and sums without rounding.
+// Package fold combines many elements into one number: sums, products, extremes, moments, dot products, and sums
+// without rounding.
 package fold
 
 import (

@@ -1,4 +1,4 @@
-// Package heap hands out this process's part of the symmetric heap.
+// Package heap allocates blocks of this process's part of the symmetric heap.
 package heap
 
 import (

@@ -1,6 +1,6 @@
-// Package transport moves messages through symmetric memory: rings of records between processes (ring.h), the matching of
-// messages with receives and what progresses both (message.h). That is C, so that code outside Go sends and receives by the
-// same functions; here is what the rest of Go sees of it.
+// Package transport moves messages through symmetric memory. It has rings of records between processes (ring.h), the
+// matching of messages with receives, and the progress of both (message.h). These are written in C, so that code
+// outside Go sends and receives with the same functions. The Go files are what the rest of Go sees of them.
 package transport
 
 /*

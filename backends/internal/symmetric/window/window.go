@@ -1,6 +1,6 @@
-// Package window opens memory of each rank to the others. What lies in the symmetric heap is reached by the library
-// (atomics.go); what lies elsewhere, no other process can reach, so its owner is asked (active.go), and does it whenever it
-// is in a call.
+// Package window opens memory of each rank to the others. The library accesses memory in the symmetric heap directly
+// (atomics.go). No other process can access memory elsewhere, so its owner is asked (active.go), and does it whenever
+// it is in a call.
 package window
 
 import (

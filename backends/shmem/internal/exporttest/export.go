@@ -1,4 +1,4 @@
-// Package exporttest has a test program export where its data end, as Python does: Open MPI's OpenSHMEM wants to know.
+// Package exporttest lets a test program export the end of its data, as Python does. Open MPI's OpenSHMEM needs it.
 package exporttest
 
 // #cgo LDFLAGS: -rdynamic

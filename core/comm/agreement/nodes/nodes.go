@@ -1,4 +1,4 @@
-// Package nodes has the ranks of several nodes meet: nodes.h says how.
+// Package nodes lets the ranks of several nodes meet: nodes.h says how.
 package nodes
 
 /*

@@ -1,4 +1,5 @@
-// Package remotetest has, for tests, what a library has whose processes reach each other by calls alone, where they are goroutines.
+// Package remotetest has functions for tests that stand for a library whose processes access each other's memory only
+// by calls. Here, the processes are goroutines.
 package remotetest
 
 /*
