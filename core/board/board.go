@@ -29,15 +29,16 @@ type Waits uint8
 const (
 	// WaitsForAll is of a rank that goes on when all have come.
 	WaitsForAll Waits = iota
-	// WaitsForNone is of a rank that goes on at once: root of a short broadcast, or who gives root of a reduction its elements.
+	// WaitsForNone is of a rank that goes on at once: root of a short broadcast, or a rank that sends root its elements for a
+	// short reduction.
 	WaitsForNone
-	// WaitsForRoot is of a rank that goes on when root has come; or all, if root waits for all.
+	// WaitsForRoot is of a rank that goes on when root has come; or when all have, if root waits for all.
 	WaitsForRoot
-	// WaitsTogether is WaitsForAll where all ranks do, and count themselves in groups: see together.go.
+	// WaitsTogether is WaitsForAll in calls in which all ranks count themselves in groups: see together.go.
 	WaitsTogether
 )
 
-// Entry is what a rank lays down in a meeting.
+// Entry is what a rank writes in a meeting.
 type Entry struct {
 	seq      uint64 // of the meeting; written last
 	History  uint64 // of all calls up to this one: see Lay
@@ -46,12 +47,12 @@ type Entry struct {
 	Waits    Waits
 	behind   uint8 // how many meetings ago all ranks are known to have come
 	bytes    uint16
-	Root     uint16 // whom a rank waits for that waits for root
+	Root     uint16 // the root for which a rank with WaitsForRoot waits
 	elements [inline]byte
 }
 
-// Call is what a rank lays down of a call that it may have left when somebody asks: hashes of the names of its operation and
-// operator, and what else tells it from others.
+// Call describes a call for other ranks, which may need it when this rank has left the call: hashes of the names of its
+// operation and operator, and what else tells it from others.
 type Call struct {
 	Operation, Operator uint64
 	Type, Count, Root   int64

@@ -8,12 +8,12 @@ import (
 )
 
 // Local is what the threads of one rank share of a board: whose turn it is, and which meeting the rank came to last. It
-// lies where it never moves, in memory that is never given back, because code that is not Go looks there too: it may
-// look late, and then finds another owner or none. Who looks late counts itself among the users for a moment, so that the
-// count is never set, also where another board takes the Local over.
+// never moves, and its memory is never released, because code outside Go looks there, too. That code may look when the
+// board is closed, and then finds another owner or none. It counts itself among the users for a moment, even then. So the
+// count is never set, even if another board takes the Local over.
 type Local struct {
 	owner         int64  // a number of the owner's; 0: the board is closed, or the fast path is not open
-	turn          uint64 // who is in a collective call here: a goroutine, or OutsideGo; 0: nobody
+	turn          uint64 // which goroutine is in a collective call here, or OutsideGo; 0: none
 	spins, brief  int32
 	seq           uint64
 	slots         uint64 // the address of the first
@@ -24,30 +24,30 @@ type Local struct {
 	messages      Messages
 	floor         uint64            // a meeting to which all ranks have come, as far as this one knows
 	history       uint64            // a hash of all calls
-	split         uint64            // the last disagreement that this rank has heard of
+	split         uint64            // the last disagreement of which this rank has learned
 	at            uint64            // where the next long payload goes
-	used          [longParts]uint64 // one more than the last meeting whose payload lies in each part
+	used          [longParts]uint64 // one more than the last meeting whose payload is in each part
 	group, all    uint64            // the addresses of the first group and of that of all ranks; 0: there are none
-	users         int32             // messages on their way
-	goesOn        int32             // 1: who needs no other in a call with a root may go on
+	users         int32             // messages that are being sent or received
+	goesOn        int32             // 1: a rank that needs no other in a call with a root may go on
 }
 
 // Messages is how code outside Go sends and receives short messages among the same ranks.
 type Messages struct {
 	Comm                              uint64 // the communicator, for these C functions
 	SendFor, RecvFor, WaitFor, Cancel uintptr
-	Queued, Unexpected                uintptr // of int32 that are 0 where nothing keeps a message from going straight
+	Queued, Unexpected                uintptr // of int32 that are 0 if messages can be sent and received at once
 	Tags                              int32   // the first that is too high
 	_                                 int32
 }
 
-// OutsideGo has the turn in a call that is made by code outside Go.
+// OutsideGo stands for the goroutine in a call that is made by code outside Go.
 const OutsideGo = 1
 
 // locals are those that have no board.
 var locals memory.Fixed[Local]
 
-// describe has code outside Go find its way on the board.
+// describe writes down what code outside Go needs to know of the board.
 func (l *Local) describe(b *Board) {
 	first := uintptr(unsafe.Pointer(b.slot(0)))
 	l.seq, l.floor, l.history, l.split, l.at, l.used = 0, 0, 0, 0, 0, [longParts]uint64{}
@@ -60,9 +60,9 @@ func (l *Local) describe(b *Board) {
 	l.offers = uint64(unsafe.Offsetof(slot{}.presence))
 }
 
-// OpenFastPath tells code outside Go, which knows the owner by a number, where the board is, and how it is used: how often to
-// look for another rank before it waits in other ways, how many bytes a call may lay down, and whether who needs no other may
-// go on.
+// OpenFastPath tells code outside Go, which knows the owner by a number, where the board is and how to use it: how often to
+// look for another rank before it waits in other ways, how many bytes a call may write, and whether a rank that needs no
+// other may go on.
 func (b *Board) OpenFastPath(owner int64, spins, brief int, goesOn bool, messages Messages) unsafe.Pointer {
 	b.local.messages = messages
 	b.local.goesOn = 0
@@ -77,14 +77,14 @@ func (b *Board) OpenFastPath(owner int64, spins, brief int, goesOn bool, message
 // Number returns a number that no other board of this process has while it is open: the address that OpenFastPath returns.
 func (b *Board) Number() uint64 { return uint64(uintptr(unsafe.Pointer(b.local))) }
 
-// CloseFastPath takes the board back, and returns the owner's number; 0 where nobody had it.
+// CloseFastPath ends this, and returns the owner's number; 0 if there was none.
 func (b *Board) CloseFastPath() (owner int64) { return atomic.SwapInt64(&b.local.owner, 0) }
 
-// InUse reports whether a message is on its way that the fast path has sent.
+// InUse reports whether the fast path is sending or receiving a message.
 func (b *Board) InUse() bool { return atomic.LoadInt32(&b.local.users) != 0 }
 
-// Turn returns where it says who is in a collective call. It may be used until Forsake.
+// Turn returns the address of the word that says which goroutine is in a collective call. It is valid until Forsake.
 func (b *Board) Turn() *uint64 { return &b.local.turn }
 
-// Forsake lets another board have what this one shared between threads, after Close.
+// Forsake lets another board use the Local of this one, after Close.
 func (b *Board) Forsake() { locals.Put(b.local) }

@@ -2,13 +2,13 @@ package board
 
 import "sync/atomic"
 
-// Posts tell of calls that a rank starts without waiting for the others, which look at them when they start the same
-// call: the ranks count them. A rank keeps its last few, and writes over one only when all others have compared it.
+// A post describes a call that a rank starts without waiting for the others. They look at the post when they start the call
+// of the same number. A rank keeps its last few posts, and overwrites one only when all others have compared it.
 
 const (
 	// PostsKept is how many posts a rank keeps.
 	PostsKept = 64
-	fatesKept = 4 * PostsKept // words: no two ranks are further apart than a rank keeps posts
+	fatesKept = 4 * PostsKept // words: two ranks are at most as far apart as a rank keeps posts
 	// MaxPost is the most bytes that a post carries.
 	MaxPost = 216
 )
@@ -30,8 +30,8 @@ type Post struct {
 	Bytes             []byte
 }
 
-// Post tells of this rank's call number seq, which is at least 1. All others have compared the one PostsKept calls before.
-// Bytes beyond the most are left out.
+// Post posts this rank's call number seq, which is at least 1. All others have compared the one PostsKept calls before.
+// Bytes beyond MaxPost are left out.
 func (b *Board) Post(seq uint64, p Post) {
 	e := &b.slot(b.rank).posts[seq%PostsKept]
 	e.fingerprint, e.want, e.code = p.Fingerprint, p.Want, p.Code
@@ -39,7 +39,7 @@ func (b *Board) Post(seq uint64, p Post) {
 	atomic.StoreUint64(&e.seq, seq)
 }
 
-// PostOf returns what a rank told of its call number seq, and whether it has told. It stays as it is until this rank says
+// PostOf returns a rank's post of its call number seq, and whether there is one. It stays unchanged until this rank says
 // that it has compared it.
 func (b *Board) PostOf(rank int, seq uint64) (Post, bool) {
 	e := &b.slot(rank).posts[seq%PostsKept]
@@ -55,7 +55,7 @@ func (b *Board) Started(calls uint64) { atomic.StoreUint64(&b.slot(b.rank).start
 // StartedBy returns how many a rank has.
 func (b *Board) StartedBy(rank int) uint64 { return atomic.LoadUint64(&b.slot(rank).started) }
 
-// Compared says that this rank looks at no post of call number seq any more, nor of those before it.
+// Compared says that this rank will not look again at posts of call number seq and of those before it.
 func (b *Board) Compared(seq uint64) { atomic.StoreUint64(&b.slot(b.rank).compared, seq) }
 
 // ComparedBy returns up to which call a rank has compared posts.
@@ -71,11 +71,11 @@ func (b *Board) Lose(seq uint64) {
 	}
 }
 
-// Lost returns the first call that not all ranks will start though some have; 0: there is none.
+// Lost returns the first call that some ranks have started and others never will; 0: there is none.
 func (b *Board) Lost() uint64 { return atomic.LoadUint64(&b.head().lost) }
 
-// A call's fate is one word, so that whoever changes it knows what went before: the call's number, whether it is off,
-// and how many ranks have joined it.
+// The fate of a call is one word, so that it changes as a whole: the number of the call, whether it is cancelled, and how
+// many ranks have joined it.
 const (
 	offFlag   = 1 << 31
 	joinsMask = offFlag - 1
@@ -93,7 +93,8 @@ func (b *Board) fate(seq uint64) (at *uint64, now uint64) {
 	}
 }
 
-// Join counts this rank among those that start call number seq, and reports false if it is off: then nobody else joins.
+// Join counts this rank among those that start call number seq. It returns false if the call is cancelled: then no further
+// rank joins it.
 func (b *Board) Join(seq uint64) bool {
 	for {
 		at, now := b.fate(seq)
@@ -106,7 +107,7 @@ func (b *Board) Join(seq uint64) bool {
 	}
 }
 
-// CallOff ends call number seq for those that have not joined it, and returns how many have.
+// CallOff cancels call number seq for the ranks that have not joined it, and returns how many have.
 func (b *Board) CallOff(seq uint64) (joined int) {
 	for {
 		at, now := b.fate(seq)

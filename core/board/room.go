@@ -2,22 +2,22 @@ package board
 
 import "sync/atomic"
 
-// A rank may be ahead of others by as many meetings as a slot has entries. It writes over an entry when all have come to the
-// meeting after it. It learns of that from meetings in which all wait for all, from the entries of those who know, and by a
-// look at all slots, which is taken once in several meetings.
+// A rank may be ahead of others by as many meetings as a slot has entries. It overwrites an entry when all ranks have come
+// to the following meeting. It learns this from meetings in which all wait for all, from the entries of ranks that know it,
+// and by looking at all slots, which it does once in several meetings.
 
 const (
 	// EntriesKept is how many entries a slot has.
 	EntriesKept = 32
 
-	// Long payloads lie in a ring, too, in parts that are given back one by one.
+	// Long payloads are in a ring, too, in parts that become free one by one.
 	longBytes = 2 * MaxPayload
 	partBytes = MaxPayload / 4
 	longParts = longBytes / partBytes
 )
 
-// needed returns the meeting to which all ranks must have come before this one lays down its next entry with n bytes. Who does
-// not wait looks one meeting further, so that those who wait for it need not look for themselves.
+// needed returns the meeting to which all ranks must have come before this rank writes its next entry with n bytes. A rank
+// that does not wait looks one meeting further, so that the ranks that wait for it need not look themselves.
 func (l *Local) needed(waits Waits, n int) (floor uint64) {
 	next := l.seq + 1
 	if waits == WaitsForNone {
@@ -35,8 +35,8 @@ func (l *Local) needed(waits Waits, n int) (floor uint64) {
 	return floor
 }
 
-// place returns where the next long payload goes: behind the last one, if it fits into the same part; else to a part, or
-// several, of its own.
+// place returns where the next long payload goes: behind the last one, if it fits into the same part; otherwise to one or
+// several parts of its own.
 func (l *Local) place(n int) int {
 	at, whole := int(l.at), partBytes
 	if at%partBytes != 0 && at%partBytes+n <= partBytes {

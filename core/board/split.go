@@ -2,23 +2,23 @@ package board
 
 import "sync/atomic"
 
-// Ranks that disagree about a call from which some have gone on cannot meet to say what they have called. Who finds that out
-// tells all: it says from which meeting on nothing holds, and why. Each rank hears of it when it comes to that meeting or a
-// later one. Nobody comes to any further meeting before all have heard of it; the next one has a number above all those
-// to which somebody may have come.
+// If ranks disagree about a call from which some have gone on, they cannot meet to say what they have called. The rank that
+// finds the disagreement tells all others from which meeting on nothing is valid, and why. Each rank learns of it when it
+// comes to that meeting or a later one. No rank comes to a further meeting before all have learned of it. The next meeting
+// has a number above all those to which a rank may have come.
 
 // split is what a rank tells of ranks that disagree.
 type split struct {
-	from  uint64 // the meeting from which on nothing holds
+	from  uint64 // the meeting from which on nothing is valid
 	code  int64  // of the error
-	heard uint64 // the last number from which meetings go on, of which this rank has heard
+	heard uint64 // the last number, of which this rank has learned, from which meetings go on
 	_     [40]byte
 }
 
 const rankBits = 16 // of the rank that told, below the number from which meetings go on
 
-// Split tells the ranks that nothing holds from a meeting on, to which this rank has come or is about to come, and why. If
-// another rank tells, too, and first, that stands.
+// Split tells the ranks that nothing is valid from a meeting on, and why. This rank has come to the meeting or is about to.
+// If another rank has told something first, that counts.
 func (b *Board) Split(from uint64, code int, why string) {
 	mine, l := b.slot(b.rank), b.local
 	if atomic.LoadUint64(&b.head().split) != l.split {
@@ -30,7 +30,7 @@ func (b *Board) Split(from uint64, code int, why string) {
 	atomic.CompareAndSwapUint64(&b.head().split, l.split, goOn<<rankBits|uint64(b.rank))
 }
 
-// IsSplit returns the meeting from which on nothing holds, if ranks disagreed and this rank has not heard of it yet.
+// IsSplit returns the meeting from which on nothing is valid, if ranks disagreed and Hear has not been called since.
 func (b *Board) IsSplit() (from uint64, yes bool) {
 	now := atomic.LoadUint64(&b.head().split)
 	if now == b.local.split {
@@ -41,13 +41,13 @@ func (b *Board) IsSplit() (from uint64, yes bool) {
 
 func (b *Board) teller(split uint64) int { return min(int(split&(1<<rankBits-1)), b.size-1) }
 
-// HasHeard reports whether a rank has heard of what IsSplit tells this one: it comes to no meeting before that from which
-// they go on.
+// HasHeard reports whether a rank has learned of the disagreement that IsSplit reports: it then comes to no meeting before
+// the one from which they go on.
 func (b *Board) HasHeard(rank int) bool {
 	return atomic.LoadUint64(&b.slot(rank).split.heard) == atomic.LoadUint64(&b.head().split)
 }
 
-// Hear returns what ranks disagreed about, which IsSplit has told, and has this rank go on with the meetings after it.
+// Hear returns the disagreement that IsSplit reports, and lets this rank go on with the meetings after it.
 func (b *Board) Hear() (rank, code int, why string) {
 	l, now := b.local, atomic.LoadUint64(&b.head().split)
 	rank = b.teller(now)

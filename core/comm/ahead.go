@@ -15,17 +15,17 @@ import (
 	"dtl/core/watchdog"
 )
 
-// In a call with a root, a rank that needs nothing of the others goes on before it has seen that they make the same call.
-// Until it has seen that, it is ahead of them. Further calls on the same communicator show what was wrong. Before
-// anything else that concerns other ranks, a rank that is ahead waits until it is not any more: it confirms the call that it has
-// gone on from. So who has gone on from a call that others do not make is never found waiting elsewhere, where nobody would
-// tell it, and has nothing begun there that others count on.
+// In a call with a root, a rank that needs nothing from the others goes on before it has seen that they make the same call.
+// Until it has seen that, it is ahead of them. Further calls on the same communicator show what was wrong. Before anything
+// else that involves other ranks, a rank that is ahead confirms the call that it has left: it waits until it is not ahead any
+// more. So a rank that has left a call that others do not make never waits elsewhere, where it would not learn of the error,
+// and has begun nothing there on which others rely.
 
 // Ahead says of which ranks a process is ahead. Code outside Go looks at it, too.
 type Ahead struct {
-	board  uint64 // on which board it has gone on: Board.Number; 0: on none
-	thread int64  // which thread has: the system's number of it
-	other  int64  // another thread that made a call then: while it lives, no thread goes on; 0: none
+	board  uint64 // the board on which it has gone on, by Board.Number; 0: none
+	thread int64  // the thread that has, by the system's number
+	other  int64  // another thread that made a call then: while it exists, no thread goes on; 0: none
 
 	rank, size int32 // among those of the board
 }
@@ -33,17 +33,18 @@ type Ahead struct {
 // ofProcess is of this process, if that is one rank.
 var ofProcess Ahead
 
-// AheadOfOthers returns where it says of which ranks this process is ahead, for code outside Go. It never moves.
+// AheadOfOthers returns the address of this process's Ahead, for code outside Go. It never moves.
 func AheadOfOthers() unsafe.Pointer { return unsafe.Pointer(&ofProcess) }
 
-// goOnInOneProcess says whether ranks that are goroutines of one process go on. Only tests have them do so: what others tell
-// of messages and windows there knows of no Ahead but the process's.
+// goOnInOneProcess says whether ranks that are goroutines of one process go on. Only tests set it, because messages and
+// windows know only the Ahead of the process.
 var goOnInOneProcess bool
 
 // onBoards are the communicators by the numbers of their boards.
 var onBoards sync.Map
 
-// useAhead has the ranks of a communicator go on where they need no others. of is who it was made from; nil: nobody.
+// useAhead lets the ranks of a communicator go on in calls in which they need no others. of is the communicator from which it
+// was made, or nil.
 func (c *Comm) useAhead(of *Comm) {
 	c.ahead = &ofProcess
 	ofProcess.forgetEnded()
@@ -64,7 +65,7 @@ func (c *Comm) useAhead(of *Comm) {
 	onBoards.Store(c.goesOn, c)
 }
 
-// mayBeAhead is what a rank that has gone on from a call asks of those that meet as it does.
+// mayBeAhead is a Meeter of which a rank that has gone on from a call can ask whether all have come to it.
 type mayBeAhead interface {
 	agreement.Meeter
 	BeginConfirm() (op, call string, gone bool)
@@ -131,14 +132,15 @@ func (a *Ahead) caughtUp(board uint64) {
 	}
 }
 
-// Confirm waits, where this process has gone on from a call, until all ranks have come there, and not longer than patience,
-// unless that is 0. An error says that they do not make the same call.
+// Confirm waits, if this process has gone on from a call, until all ranks have come to it, but not longer than patience unless
+// that is 0. An error says that they do not make the same call.
 func Confirm(patience time.Duration) error { return ofProcess.confirm(nil, patience) }
 
-// confirm is Confirm before a call on a communicator that shows itself what was wrong with those before it; nil: on none.
+// confirm is Confirm before a call on a communicator. Such a call shows itself what was wrong with earlier ones on the same
+// communicator. before is nil for anything else.
 //
-// Another thread than the one that has gone on may be what other ranks wait for before they come to that call. So it waits for
-// a moment only, and once: from then on this rank waits in all calls, as long as that thread lives.
+// Other ranks may need what this thread is about to do before they can come to the call that another thread has left. So this
+// thread waits only for a moment, and only once: from then on, this rank waits in all calls, as long as this thread exists.
 func (a *Ahead) confirm(before *Comm, patience time.Duration) error {
 	board := atomic.LoadUint64(&a.board)
 	if board == 0 || before != nil && board == before.goesOn {
@@ -158,8 +160,8 @@ func (a *Ahead) confirm(before *Comm, patience time.Duration) error {
 	return nil
 }
 
-// confirm waits until all ranks have come to the last call that this rank has gone on from, and for no longer than its
-// patience, unless that is 0.
+// confirm waits until all ranks have come to the last call that this rank has left, but not longer than patience unless that is
+// 0.
 func (c *Comm) confirm(patience time.Duration) error {
 	took := c.tryTake()
 	for !took {
@@ -180,7 +182,7 @@ func (c *Comm) confirm(patience time.Duration) error {
 	return c.confirmInTurn(patience)
 }
 
-// confirmInTurn is confirm of who has the turn.
+// confirmInTurn is confirm for a caller that has the turn.
 func (c *Comm) confirmInTurn(patience time.Duration) error {
 	m := c.confirms()
 	op, call, gone := m.BeginConfirm()
@@ -206,7 +208,7 @@ func (c *Comm) confirmInTurn(patience time.Duration) error {
 	return status.In(op, err)
 }
 
-// hasHeard says that this rank knows what became of the calls that it has gone on from, or raises it now.
+// hasHeard says that this rank knows what became of the calls that it has left, or raises an error about them now.
 func (c *Comm) hasHeard() {
 	if c.goesOn != 0 {
 		c.ahead.caughtUp(c.goesOn)
@@ -216,10 +218,10 @@ func (c *Comm) hasHeard() {
 // mayGoOn reports whether this rank may go on in a call on the communicator in which it needs no other.
 func (c *Comm) mayGoOn() bool { return c.goesOn != 0 && c.ahead.claim(c.goesOn, c.rank, c.size) }
 
-// Between nodes, the others learn from messages what a rank that has gone on has called, of which it sends one for several calls.
-// If it does not come by for a moment, because it computes, a goroutine sends them: others may wait for that.
+// Between nodes, a rank that goes on tells the others by messages what it has called, several calls in one message. If it
+// makes no call for a moment, because it computes, a goroutine sends them: others may wait for them.
 
-// teller is that goroutine.
+// teller is this goroutine.
 type teller struct {
 	stop, stopped chan struct{} // nil: there is none
 }

@@ -6,10 +6,10 @@ import (
 	"dtl/core/watchdog"
 )
 
-// deadlock returns an error if this rank waits for ever: for a collective that does not block, while another rank is in a
-// call that blocks and has not started that collective. Each waits for the other, then. This rank finds that out, for it
-// sees who has come to the meeting of the call that blocks. It comes there, too, to say what it has called instead, so all
-// ranks hear of it.
+// deadlock returns an error if this rank would wait forever: it waits for a collective that does not block, and another rank,
+// which has not started it, is in a blocking call. Each then waits for the other. This rank can find that out, because it sees
+// which ranks have come to the meeting of the blocking call. It joins that meeting to say what it has called itself, so all
+// ranks learn of it.
 func (c *Comm) deadlock(start agreement.Start) error {
 	if !start.Exists() || !c.tryTake() { // another thread of this rank may be in the same call
 		return nil

@@ -13,21 +13,21 @@ import (
 	"dtl/core/watchdog"
 )
 
-// Threads of a rank take turns at the collective calls of a communicator. A call keeps its turn until it ends, with all
-// its parts: a part of another thread's call in between would meet the next part of this one on the other ranks. The
-// goroutine that has the turn may make further calls, which are parts of its own; a signal handler that runs while the
-// call waits may not, for it would do so on one rank alone, in the middle of the call.
+// Threads of a rank take turns at the collective calls of a communicator. A call keeps its turn until it ends, with all its
+// parts: otherwise, a part of another thread's call would meet the next part of this one on the other ranks. The goroutine
+// that has the turn may make further calls, which are parts of its own call. A signal handler that runs while the call waits
+// may not, because it would do so on one rank only, in the middle of the call.
 
 // turn says whose turn it is.
 type turn struct {
-	at  *uint64 // the goroutine, or board.OutsideGo; 0: nobody. On the board, where code outside Go looks, too
-	own uint64  // where at points if there is no board
-	// How many signal handlers the goroutine was in when it took the turn. Who ends a turn sets it and who takes one looks,
-	// which is what Go's memory model goes by: at may point where it does not look.
+	at  *uint64 // the goroutine, or board.OutsideGo; 0: none. On the board if there is one, for code outside Go
+	own uint64  // what at points to if there is no board
+	// How many signal handlers the goroutine was in when it took the turn. It is set at the end of a turn and read at the
+	// beginning of the next one, which orders them for Go's memory model: at may point to memory that is not Go's.
 	level atomic.Int32
 }
 
-// inTurn calls f, which is a collective call as users know it by op, or a part of one: one at a time. The calls that it
+// inTurn calls f in the caller's turn. f is a collective call, which users know as op, or a part of one. The calls that f
 // makes are parts of it.
 func (c *Comm) inTurn(op string, f func() error) error {
 	if err := progress.Enter(); err != nil {
@@ -51,8 +51,8 @@ func (c *Comm) inTurn(op string, f func() error) error {
 	return status.In(op, f())
 }
 
-// take waits for the turn at a collective call, op, and reports whether it had to be taken: else the call is a part of the
-// one that has it.
+// take waits for the turn at a collective call, op, and reports whether it was taken. If not, the call is a part of the one
+// that has the turn.
 func (c *Comm) take(op string) (first bool, err error) {
 	if err := c.ahead.confirm(c, 0); err != nil {
 		return false, err
@@ -119,15 +119,15 @@ func (t *turn) end() {
 	atomic.StoreUint64(t.at, 0)
 }
 
-// takeOutside is told that the caller's thread has the turn already, by code outside Go.
+// takeOutside says that the caller's thread has the turn already, because code outside Go took it.
 func (c *Comm) takeOutside() {
 	me := goroutine.ID()
 	atomic.StoreUint64(c.turn.at, me)
 	c.turn.level.Swap(watchdog.HandlerDepth(me))
 }
 
-// KeepTurns has each call of the program keep the turns that it takes until EndCall. Else each collective call of this
-// package has its own.
+// KeepTurns lets each call of the program keep its turns until EndCall. Without it, each collective call of this package has
+// its own turn.
 func KeepTurns() { keptTurns.wanted.Store(true) }
 
 // EndCall ends the turns that the calling goroutine keeps. It is called at the end of each call of the program.

@@ -9,15 +9,15 @@ import (
 	"dtl/core/status"
 )
 
-// callers says which threads may make calls, where a communicator of this process is of a library that not all of them
-// may call at once. It is refused, not waited for: who waits for a turn may keep other ranks waiting for ever.
+// callers says which threads may make calls, if a communicator of this process is of a library that not all threads may call
+// at once. A call of another thread is refused and does not wait, because waiting could make other ranks wait forever.
 var callers struct {
 	limit atomic.Pointer[backend.ThreadLimit] // nil: all
 	owner atomic.Int64                        // the thread that is in a call
 	depth int                                 // how often it has entered
 }
 
-// Heed has all calls from now on keep to what a backend's library allows.
+// Heed makes all calls from now on respect the limit of a backend's library.
 func Heed(main backend.Communicator) error {
 	l, ok := main.(backend.ThreadLimited)
 	if !ok {

@@ -6,16 +6,15 @@ import (
 	"time"
 )
 
-// A Task is under way, and has something left to start when what it waits for is there: a receive whose elements come by
-// themselves, for which the sender waits.
+// A Task is under way, and has another step to start when what it waits for has arrived: a receive whose elements come in a
+// message of their own, for which the sender waits.
 type Task interface {
-	// Advance goes on with the task as far as it goes without waiting, unless somebody else is at it.
+	// Advance executes the task as far as possible without waiting, unless another thread does so.
 	Advance()
 }
 
-// queue holds the tasks of the whole process, for what a rank needs on one communicator may keep it from coming to
-// another. Who waits for another rank runs them meanwhile, so that no rank is held up by one that waits for something else
-// first.
+// queue has the tasks of the whole process, because a rank that waits on one communicator may be needed on another. Calls that
+// wait for another rank run them meanwhile, so that no rank is delayed by one that waits for something else first.
 var queue struct {
 	n    atomic.Int32 // so that the usual case takes no lock
 	mu   sync.Mutex
@@ -24,9 +23,9 @@ var queue struct {
 }
 
 const (
-	// tasksAtOnce is how many of them one run looks at.
+	// tasksAtOnce is how many tasks one run executes.
 	tasksAtOnce = 64
-	// QueuePause is how long a wait goes on between runs.
+	// QueuePause is the time between runs in a wait.
 	QueuePause = 100 * time.Microsecond
 )
 
@@ -34,7 +33,7 @@ const (
 type Entry struct {
 	task   Task
 	queued bool
-	at     int // which the queue's lock guards
+	at     int // guarded by the queue's lock
 }
 
 // Set takes a task into the queue, or out of it. One goroutine at a time calls it.
@@ -59,10 +58,10 @@ func (e *Entry) Set(t Task, queued bool) {
 	queue.n.Store(int32(len(queue.list)))
 }
 
-// Queued returns where it says how many tasks are in the queue, also for code outside Go.
+// Queued returns the number of tasks in the queue, also for code outside Go.
 func Queued() *atomic.Int32 { return &queue.n }
 
-// RunQueue goes on with some tasks as far as they go without waiting, and reports whether there are any.
+// RunQueue executes some tasks as far as possible without waiting, and reports whether there are any.
 func RunQueue() bool {
 	if queue.n.Load() == 0 {
 		return false
@@ -86,8 +85,9 @@ func takeTasks(some []Task) []Task {
 	return some
 }
 
-// RunQueueBeside has another thread run the queue, if there is anything in it, until the caller calls what it returns: for
-// calls that wait in the backend, where this one cannot. It does nothing where the library allows no other thread.
+// RunQueueBeside lets another thread run the queue, if there is anything in it, until the caller calls the function that it
+// returns. Calls that wait in the backend use it, because they cannot run the queue themselves. It does nothing if the library
+// accepts no other thread.
 func RunQueueBeside() (end func()) {
 	if queue.n.Load() == 0 || Limited() {
 		return func() {}

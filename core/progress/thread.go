@@ -9,21 +9,22 @@ import (
 	"dtl/core/status"
 )
 
-// Mode says who goes on with what is under way while a program does something else: MPI does in its calls only.
+// Mode says when operations that are under way make progress while a program does something else. MPI makes progress only
+// within its calls.
 type Mode int64
 
 // The numbers travel over the bridge.
 const (
-	ByWaiting Mode = iota // who waits for another rank, and nobody else
-	ByCalls               // every call, before its own work
-	ByThread              // a thread beside the program, which is there while something is under way
+	ByWaiting Mode = iota // only in calls that wait for another rank
+	ByCalls               // in every call, before its own work
+	ByThread              // all the time, by a thread that exists while something is under way
 	modes
 )
 
 // mode is the Mode of communicators made from now on.
 var mode atomic.Int64
 
-// SetMode says who goes on with what is under way on communicators made from now on. Ranks may differ.
+// SetMode sets the Mode of communicators made from now on. Ranks may set different ones.
 func SetMode(number int64) error {
 	if number < 0 || number >= int64(modes) {
 		return status.New(status.InvalidArgument, "progress number %d outside [0, %d)", number, int(modes))
@@ -32,10 +33,10 @@ func SetMode(number int64) error {
 	return nil
 }
 
-// Engine is who goes on with what is under way on one communicator. Of the zero Engine nobody needs to.
+// Engine makes progress with the operations on one communicator. The zero Engine does nothing.
 type Engine struct {
 	Mode     Mode
-	advancer backend.Advancer // nil: nobody needs to
+	advancer backend.Advancer // nil: not needed
 }
 
 // For returns the Engine of a communicator of a backend.
@@ -46,8 +47,8 @@ func For(main backend.Communicator) Engine {
 	return Engine{}
 }
 
-// Open says that something is under way that needs this rank although nobody waits for it here: a request, or a
-// window that others reach into. Shut says that it is over.
+// Open says that something is under way that needs this rank although nothing waits for it here: a request, or a window
+// that others access. Shut says that it is over.
 func (e *Engine) Open() {
 	switch {
 	case e.advancer == nil:
@@ -70,25 +71,25 @@ func (e *Engine) Shut() {
 	}
 }
 
-// polled is what calls go on with. All communicators of a process are of one library, so any of them will do.
+// polled is what calls make progress with. All communicators of a process are of one library, so any of them will do.
 var polled struct {
 	open     atomic.Int32
 	advancer atomic.Pointer[backend.Advancer]
 }
 
-// poll goes on with what is under way, if calls do.
+// poll makes progress, if there is a communicator with the mode ByCalls.
 func poll() {
 	if polled.open.Load() > 0 {
-		_ = (*polled.advancer.Load()).Advance() // what fails is told to who asks for it
+		_ = (*polled.advancer.Load()).Advance() // an operation that fails reports it when it is waited for
 		RunQueue()
 	}
 }
 
-// Polls returns where it says how much is under way that calls go on with, for code outside Go: before a call of its own,
-// it makes one of Poll where that is not 0.
+// Polls returns the number of operations with which calls make progress, for code outside Go: if it is not 0, that code calls
+// Poll before a call of its own.
 func Polls() *atomic.Int32 { return &polled.open }
 
-// Poll is what each call begins with.
+// Poll is called at the beginning of each call.
 func Poll() {
 	if !Limited() {
 		poll()
@@ -98,7 +99,7 @@ func Poll() {
 // progressThread is the thread that all communicators of the process share.
 var progressThread thread
 
-// thread goes on with what is under way, in a goroutine that ends when nothing has been for a while.
+// thread makes progress in a goroutine, which ends when nothing has been under way for a while.
 type thread struct {
 	open  atomic.Int32
 	alive atomic.Bool
@@ -107,14 +108,14 @@ type thread struct {
 }
 
 const (
-	// shortPause is how long the thread sleeps after something has happened, and twice as long after each look at which
-	// nothing did, up to longPause: what needs this rank waits about so long for it.
+	// shortPause is how long the thread sleeps after something has happened. After each look at which nothing happened, it
+	// sleeps twice as long, up to longPause. Operations that need this rank wait about that long for it.
 	shortPause, longPause = 50 * time.Microsecond, 200 * time.Microsecond
-	// busy is from how long a step takes that something happened in it.
+	// busy is the least time of a step in which something happened.
 	busy = 1500 * time.Nanosecond
-	// hopeful is how long the thread goes on after something has happened, and atOnce how long at all without a pause.
+	// hopeful is how long the thread goes on without a pause after something has happened, and atOnce how long at most.
 	hopeful, atOnce = 30 * time.Microsecond, 2 * time.Millisecond
-	// staying is how long the thread stays when nothing is under way: to begin another costs as much as a short message.
+	// staying is how long the thread stays when nothing is under way: starting another costs as much as a short message.
 	staying = 20 * time.Millisecond
 )
 
@@ -170,7 +171,7 @@ func (t *thread) look(a backend.Advancer) (happened, ok bool) {
 	}
 }
 
-// step goes on with what is under way as far as it goes without waiting, unless the process makes no more calls.
+// step makes progress as far as possible without waiting, unless the process makes no more calls.
 func (t *thread) step(a backend.Advancer) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -188,7 +189,7 @@ func (t *thread) leaves() bool {
 	return t.open.Load() == 0 || t.alive.Swap(true)
 }
 
-// Stop ends the thread for good, for the library it calls may end. It returns when it makes no more calls.
+// Stop ends the thread for good, because the library that it calls may end. It returns when the thread makes no more calls.
 func Stop() {
 	progressThread.over.Store(true)
 	progressThread.mu.Lock()

@@ -12,10 +12,10 @@ import (
 	"dtl/core/watchdog"
 )
 
-// Calls with a root do not wait for all ranks where these share memory. Root of a short broadcast lays down its elements and
-// goes on, as do all but root of a short reduction. So when ranks disagree, some may have gone on, and cannot come to a
-// meeting to say what they have called. Who finds out tells all others at once (board.Split). It knows what a rank that
-// has gone on called from what that has left on the board.
+// If ranks share memory, calls with a root do not wait for all of them. Root of a short broadcast writes its elements and goes
+// on, and so do all ranks but root in a short reduction. So if ranks disagree, some may have gone on, and cannot come to a
+// meeting to say what they have called. The rank that finds the disagreement tells all others at once (board.Split). It reads
+// on the board what a rank that has gone on has called.
 
 // Gone says for whom a rank waits in a call with a root, and which call that is.
 type Gone struct {
@@ -35,13 +35,13 @@ func (m *Shared) ComeFor(g Gone, s wire.Statement, brought Elements) (bool, erro
 	return m.come(s, board.Entry{Waits: g.Waits, Root: uint16(g.Root)}, brought)
 }
 
-// Refuse is in the place of ComeFor for a rank that would wait for none, and cannot make its call: all others get its error.
+// Refuse replaces ComeFor for a rank that would wait for none and cannot make its call. All others get its error.
 func (m *Shared) Refuse(text string, code status.Code) (bool, error) {
 	m.pending.refusal = text
 	return m.come(wire.Statement{Code: int32(code)}, board.Entry{Waits: board.WaitsForNone}, Elements{})
 }
 
-// refuse is the end of Refuse, unless some rank has not heard of an earlier disagreement.
+// refuse completes Refuse, unless a rank has not yet learned of an earlier disagreement.
 func (m *Shared) refuse() bool {
 	if rank := m.board.Unsettled(); rank >= 0 {
 		m.missing, m.missingAt = rank, m.pending.number
@@ -54,8 +54,8 @@ func (m *Shared) refuse() bool {
 	return true
 }
 
-// BeginConfirm has Wait and Agreed go by all ranks in the meeting that this rank has gone on from, until EndConfirm. It returns
-// the name of the call, and the call. gone is false where this rank has not gone on.
+// BeginConfirm makes Wait and Agreed look at all ranks in the meeting that this rank has left, until EndConfirm. It returns the
+// name of the call, and the call. gone is false if this rank has not gone on.
 func (m *Shared) BeginConfirm() (op, call string, gone bool) {
 	seq := m.board.Meetings()
 	e, there := m.board.EntryOf(m.rank, seq)

@@ -8,12 +8,12 @@ import (
 	"dtl/core/status"
 )
 
-// sharedStarts compares starts of ranks that share memory. Each posts on the board what it is about to start, under the
-// start's number, and compares it with what the others have posted. Who finds that it does not fit calls the start off;
-// those that have begun it before see that while they wait.
+// sharedStarts compares starts of ranks that share memory. Each rank posts on the board what it is about to start, under the
+// start's number, and compares it with the posts of the others. A rank that finds a difference cancels the start; ranks that
+// have begun it before notice that while they wait.
 //
-// No rank is more than board.PostsKept starts ahead of another: a post would have to be written over that the other has
-// not compared. What a rank starts beyond that gets in line until the others have come closer.
+// No rank is more than board.PostsKept starts ahead of another, because it would overwrite a post that the other has not
+// compared. Further starts are queued until the others have come closer.
 type sharedStarts struct {
 	board *board.Board
 	limit uint64 // up to which start this rank may post, as far as it knows
@@ -21,7 +21,7 @@ type sharedStarts struct {
 
 var _ comparer = (*sharedStarts)(nil)
 
-// CompareShared has the ranks of a board compare their starts there from now on.
+// CompareShared makes the ranks of a board compare their starts there from now on.
 func (s *Starts) CompareShared(b *board.Board) { s.by = &sharedStarts{board: b} }
 
 func (c *sharedStarts) state(s *Starts, post board.Post, mine error) (permission, error) {
@@ -33,7 +33,7 @@ func (c *sharedStarts) state(s *Starts, post board.Post, mine error) (permission
 	return nil, c.publish(s, s.count, post, mine)
 }
 
-// mayPost reports whether all other ranks have compared the post that this one will be written over.
+// mayPost reports whether all other ranks have compared the post that this one overwrites.
 func (c *sharedStarts) mayPost(seq uint64) bool {
 	if seq > c.limit {
 		least := seq - 1

@@ -15,11 +15,10 @@ import (
 // Starts are the collectives that a rank starts without waiting for the others. All ranks start them in the same order, so
 // they are numbered from 1 on, and compared number by number.
 //
-// Where some ranks have begun an operation and others never will, the ranks are out of step from its number on: whoever
-// waits for it gets an error, and so does each later start. Calls that block go on.
+// If some ranks have begun an operation and others never will, the ranks are out of step from its number on: a wait for it
+// returns an error, and so does each later start. Blocking calls still work.
 //
-// A start that may not begin yet gets in line. Operations begin in the order of the calls, whichever the program waits for
-// first.
+// A start that may not begin yet is queued. Operations begin in the order of the calls, whichever the program waits for first.
 type Starts struct {
 	size    int
 	watch   Watch
@@ -32,22 +31,22 @@ type Starts struct {
 	line  []*Pending
 }
 
-// Watch asks until the answer is yes, or d has gone, and lets the backend go on with what is under way.
+// Watch calls ask until it returns true, or d has passed, and lets the backend make progress meanwhile.
 type Watch func(d time.Duration, ask func() (backend.Status, bool, error)) (backend.Status, bool, error)
 
 // comparer is how ranks compare what they start. The caller of its methods holds the lock of s, but for lostFrom and
 // startedBy.
 type comparer interface {
-	// state tells the other ranks of this rank's next start, which it counts unless they cannot be told. mine is why this rank
-	// cannot make it. It returns what the start has to wait for; without that, an error says that it must not begin.
+	// state tells the other ranks of this rank's next start, and counts it unless they cannot be told. mine says why this rank
+	// cannot make it. It returns what the start has to wait for. If that is nil, an error says that the start must not begin.
 	state(s *Starts, post board.Post, mine error) (permission, error)
-	// lostFrom returns the first start that not all ranks will make though some have; 0: there is none.
+	// lostFrom returns the first start that some ranks have made and others never will; 0: there is none.
 	lostFrom() uint64
 	// lose says that there is one.
 	lose(seq uint64)
 	// startedBy returns how many starts a rank has made that has left.
 	startedBy(rank int) uint64
-	// posted returns what a rank has stated of a start, where this rank can look at that.
+	// posted returns what a rank has stated of a start, if this rank can look at it.
 	posted(rank int, seq uint64) (board.Post, bool)
 	// defers reports whether deferred calls are compared, too.
 	defers() bool
@@ -56,7 +55,7 @@ type comparer interface {
 	free() error
 }
 
-// A permission is what a start in line waits for.
+// A permission is what a queued start waits for.
 type permission interface {
 	// given reports whether it is known if the operation may begin; an error says that it must not.
 	given() (bool, error)
