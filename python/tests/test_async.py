@@ -239,7 +239,7 @@ def test_nothing_is_left(ctx: dtl.Context) -> None:
         dtl.when_all([call() for call in calls]).exception()
 
     def grown() -> int:
-        """Return by how much memory has grown in thirty rounds, when the streams' threads have let go of the results."""
+        """Return by how much memory has grown in thirty rounds, when the streams have let go of the results."""
         before = dtl._native.library.memory_in_use()
         for _ in range(30):
             once()
