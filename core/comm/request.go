@@ -12,8 +12,8 @@ import (
 	"dtl/core/watchdog"
 )
 
-// Request is a message or a collective call under way. Its buffers belong to the operation until that is over. All
-// methods may be called from any goroutine; they take turns.
+// Request is a message or a collective call under way. The operation uses its buffers until it is complete. All methods may
+// be called from any goroutine; they take turns.
 type Request struct {
 	comm      *Comm
 	name      string // of the call
@@ -22,39 +22,39 @@ type Request struct {
 	mu        sync.Mutex
 	state     state
 	wait      backend.Request // what the task waits for while it is under way
-	err       error           // of what is over
+	err       error           // of the operation that is complete
 	cancelled bool
-	waiters   atomic.Int32     // who has the lock for as long as it takes, or wants it
+	waiters   atomic.Int32     // how many goroutines hold the lock while they wait, or want it
 	queued    progress.Entry   // in the progress queue
 	peek      *requestPeek     // of code outside Go that looks at it; nil: there is none
 	absence   watchdog.Absence // of the rank that it waits for
 }
 
-// state says where a request is. One that may be started again goes round.
+// state says where a request is. A request that may be started again goes through the states again.
 type state int
 
 const (
-	resting  state = iota // nothing is under way, and nothing to be had
+	resting  state = iota // nothing is under way, and there is no result
 	underWay              // task waits
-	over                  // the result is there to be had
-	lost                  // nobody waits any more for what will never end
+	over                  // the result is available
+	lost                  // the operation will never be complete, and nothing waits for it any more
 )
 
-// task is what a request does, in stages that wait for one operation of the backend each.
+// task is what a request does, in stages that each wait for one operation of the backend.
 type task interface {
-	// begin starts it, and returns what it waits for first; nil if it is over.
+	// begin starts it, and returns what it waits for first; nil if it is complete.
 	begin() (backend.Request, error)
-	// next is told how that has ended, and returns what it waits for next; nil if it is over.
+	// next is told how that has ended, and returns what it waits for next; nil if it is complete.
 	next(st backend.Status, err error) (backend.Request, error)
-	// result hands over what came, once.
+	// result returns what was received, once.
 	result() Result
-	// more reports whether something is left to start when what it waits for is there.
+	// more reports whether there is another step to start when what it waits for has arrived.
 	more() bool
 	// awaits says what it waits for.
 	awaits() awaited
 }
 
-// ended is the error of a task that could begin, and is over at once with what it wraps.
+// ended is the error of a task that could begin and is complete at once, with the error that it wraps.
 type ended struct{ error }
 
 // begin makes a request of a task and starts it.
@@ -69,7 +69,7 @@ func (c *Comm) begin(name string, t task, p agreement.Start) (*Request, error) {
 	return r, nil
 }
 
-// Start starts a request that rests.
+// Start starts a request of which nothing is under way.
 func (r *Request) Start() error {
 	r.lock()
 	defer r.unlock()
@@ -113,8 +113,8 @@ func (r *Request) went(wait backend.Request, err error) {
 	r.comm.engine.Shut()
 }
 
-// Wait returns the result when the operation is over; then the request rests. The caller owns the result. An error of
-// the waiting itself leaves the operation under way.
+// Wait returns the result when the operation is complete; the request can then be started again. The caller owns the result.
+// After an error of the wait itself, the operation is still under way.
 func (r *Request) Wait() (Result, error) {
 	r.waiters.Add(1)
 	r.lock()
@@ -136,7 +136,7 @@ func (r *Request) Wait() (Result, error) {
 	return r.task.result(), nil
 }
 
-// settled waits until the request is not under way. Its error is one of the waiting.
+// settled waits until the request is not under way. Its error is one of the wait itself.
 func (r *Request) settled() error {
 	for r.state == underWay {
 		if err := r.await(); err != nil {
@@ -147,13 +147,13 @@ func (r *Request) settled() error {
 	return nil
 }
 
-// enqueue takes the request into the progress queue, or out of it. The caller holds its lock.
+// enqueue puts the request into the progress queue, or takes it out. The caller holds its lock.
 func (r *Request) enqueue(yes bool) { r.queued.Set((*advancing)(r), yes) }
 
 // advancing is a request as a task of the progress queue.
 type advancing Request
 
-// Advance goes on with the request unless somebody else does.
+// Advance executes the request as far as possible, unless another goroutine does so.
 func (a *advancing) Advance() {
 	if r := (*Request)(a); r.tryLock() {
 		r.goOn(backend.Request.Test)
@@ -161,9 +161,9 @@ func (a *advancing) Advance() {
 	}
 }
 
-// await waits for what the task waits for, and goes on. Its error is one of the waiting.
+// await waits for what the task waits for, and continues the task. Its error is one of the wait itself.
 func (r *Request) await() error {
-	r.enqueue(false) // nobody else goes on with it
+	r.enqueue(false) // no other goroutine continues it
 	checked := checked{r.wait, r.started}
 	st, done, err := checked.WaitFor(begun())
 	if !done && err == nil {
@@ -180,8 +180,8 @@ func (r *Request) await() error {
 	return nil
 }
 
-// lose gives the operation up if it will never end, which why says where it is inVain, and returns what who waits for it
-// gets now. A receive is taken back; the buffers of anything else stay with it.
+// lose gives the operation up if it will never be complete, which why says if it is inVain, and returns the error for the wait.
+// A receive is cancelled; any other operation keeps its buffers.
 func (r *Request) lose(why error) error {
 	if !watchdog.IsInVain(why) {
 		return why
@@ -202,7 +202,7 @@ func (r *Request) lose(why error) error {
 	return why
 }
 
-// inVain says why the operation will never end, if so. It is asked often, and looks for absent ranks now and then.
+// inVain says why the operation will never be complete, if so. It is called often, and looks for absent ranks now and then.
 func (r *Request) inVain() error {
 	if err := r.started.Check(); err != nil {
 		return err
@@ -219,17 +219,17 @@ func (r *Request) inVain() error {
 // Test reports whether Wait would return at once. It never waits, and says no while another goroutine waits.
 func (r *Request) Test() bool { return r.look(backend.Request.Test) != underWay }
 
-// look goes on with a request as far as it goes without waiting, and says where it is then.
+// look continues a request as far as possible without waiting, and returns its state then.
 func (r *Request) look(test test) state {
 	if !r.try() {
-		return underWay // somebody else waits for it
+		return underWay // another goroutine waits for it
 	}
 	defer r.unlock()
 	r.goOn(test)
 	return r.state
 }
 
-// try takes the lock unless somebody waits for the request. Who runs the progress queue has it for a moment only.
+// try takes the lock unless a goroutine waits for the request. One that runs the progress queue holds it only for a moment.
 func (r *Request) try() bool {
 	for !r.tryLock() {
 		if r.waiters.Load() > 0 {
@@ -243,7 +243,7 @@ func (r *Request) try() bool {
 // test asks a request of the backend whether it is complete.
 type test func(backend.Request) (backend.Status, bool, error)
 
-// goOn goes as far as it can without waiting.
+// goOn continues the task as far as possible without waiting.
 func (r *Request) goOn(test test) {
 	for r.state == underWay {
 		st, done, err := test(r.wait)
@@ -257,10 +257,10 @@ func (r *Request) goOn(test test) {
 	}
 }
 
-// Cancel takes a receive back to which no message has come, and reports whether it could.
+// Cancel cancels a receive for which no message has arrived, and reports whether it could.
 func (r *Request) Cancel() (bool, error) {
 	if !r.try() {
-		return false, nil // somebody waits for it
+		return false, nil // a goroutine waits for it
 	}
 	defer r.unlock()
 	receive, ok := r.task.(*receiving)
@@ -277,7 +277,7 @@ func (r *Request) Cancel() (bool, error) {
 	return r.cancelled, nil
 }
 
-// Active reports whether the operation is under way, as of the last time that somebody asked.
+// Active reports whether the operation was under way when it was last tested.
 func (r *Request) Active() bool {
 	if !r.try() {
 		return true
@@ -286,7 +286,8 @@ func (r *Request) Active() bool {
 	return r.state == underWay
 }
 
-// Close gives up a result that nobody has asked for. What is under way keeps its buffers for good: an error.
+// Close drops a result that nobody has asked for. If the operation is under way, it keeps its buffers for good, and Close
+// returns an error.
 func (r *Request) Close() error {
 	r.lock()
 	defer r.unlock()
@@ -305,8 +306,8 @@ func (r *Request) Close() error {
 // Active returns how many requests, and operations like them, are under way.
 func (c *Comm) Active() int { return int(c.active.Load()) }
 
-// Engage counts n more operations as under way that are no Requests, such as exchanges of halos; n is negative when they
-// are over.
+// Engage counts n more operations as under way that are not Requests, such as exchanges of halos. n is negative when they are
+// complete.
 func (c *Comm) Engage(n int) { c.active.Add(int64(n)) }
 
 // Idle is nil unless requests are under way.
@@ -321,8 +322,8 @@ func (c *Comm) Idle() error {
 	}
 }
 
-// SettleOn waits until the request is not under way, if it is one of c's. What it brought, or how it failed, stays for
-// Wait to say; an error is one of the waiting.
+// SettleOn waits until the request is not under way, if it is one of c's. Wait still returns its result or its error; an error
+// of SettleOn is one of the wait itself.
 func (r *Request) SettleOn(c *Comm) error {
 	if r.comm != c {
 		return nil
@@ -334,5 +335,5 @@ func (r *Request) SettleOn(c *Comm) error {
 	return status.In(r.name, r.settled())
 }
 
-// Holds reports that a request is somebody's to wait for.
+// Holds reports that a program can wait for the request.
 func (*Request) Holds() bool { return true }

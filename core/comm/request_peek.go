@@ -11,25 +11,24 @@ import (
 	"dtl/core/progress"
 )
 
-// A program that computes beside a request tests again and again whether it is over, and the way into Go takes several
-// times as long as MPI's answer. So code outside Go may peek at the request: it asks MPI by itself, and calls Go only when
-// the answer is not that the operation is under way. It calls Go every so often all the same, for MPI does not know all that
-// a request does.
+// A program that computes beside a request tests again and again whether it is complete. A call into Go takes several times as
+// long as MPI's answer. So code outside Go may peek at the request: it asks MPI itself, and calls Go only if the answer is not
+// that the operation is under way. Every so often it calls Go all the same, because MPI does not know all that a request does.
 
 // requestPeek is what such code sees of a request.
 type requestPeek struct {
-	owner  int64  // a number of the owner's; 0: nobody's
+	owner  int64  // a number of the owner; 0: none
 	test   uint64 // the address of the C function that asks MPI
 	native uint64 // what the request waits for, as that knows it; 0: ask Go
-	turn   uint32 // 1 while somebody is at the request: who is outside Go does not wait for it
+	turn   uint32 // 1 while a thread uses the request: code outside Go does not wait for this
 	_      [36]byte
 }
 
-// freePeeks are those that no request has. Code outside Go may look at one late, so their memory is never given back.
+// freePeeks are those that no request has. Code outside Go may look at one late, so their memory is never released.
 var freePeeks memory.Fixed[requestPeek]
 
-// OpenPeek returns where the request is to be looked at, for code that knows it by a number; nil where there is no such place,
-// or where not every thread may make calls.
+// OpenPeek returns the requestPeek of a request, for code that knows the request by a number. It returns nil if there is none,
+// or if not every thread may make calls.
 func (r *Request) OpenPeek(owner int64) unsafe.Pointer {
 	if progress.Limited() || r.comm.engine.Mode == progress.ByCalls || !r.try() {
 		return nil
@@ -50,7 +49,7 @@ func (r *Request) OpenPeek(owner int64) unsafe.Pointer {
 	return unsafe.Pointer(r.peek)
 }
 
-// lock takes the request for whoever goes on with it.
+// lock takes the request for a goroutine that continues it.
 func (r *Request) lock() {
 	r.mu.Lock()
 	r.peek.take()
@@ -87,7 +86,7 @@ func (r *Request) closePeek() {
 	}
 }
 
-// take waits for whoever looks outside Go, which takes one call of MPI.
+// take waits for code outside Go that looks at the request, which takes one call of MPI.
 func (s *requestPeek) take() {
 	if s == nil {
 		return

@@ -15,13 +15,13 @@ import (
 	"dtl/core/watchdog"
 )
 
-// The loops in which a call waits for other ranks. Each looks for what it waits for, runs the progress queue and lets the
-// backend go on meanwhile, and has the watchdog check now and then whether to go on waiting.
+// These are the loops in which a call waits for other ranks. Each looks for what it waits for. Meanwhile it runs the progress
+// queue, lets the backend make progress, and lets the watchdog check now and then whether to go on waiting.
 
-// patience is how long a call waits in the backend before it waits in the ways of await, which cost more.
+// patience is how long a call waits in the backend before it waits by await, which costs more.
 const patience = time.Millisecond
 
-// begun is patience, or less where the progress queue is to be run.
+// begun is patience, or less if the progress queue has to be run.
 func begun() time.Duration {
 	const queuePatience = 20 * time.Microsecond
 	if progress.Queued().Load() > 0 {
@@ -33,11 +33,11 @@ func begun() time.Duration {
 // awaited is what a call waits for outside meetings.
 type awaited struct {
 	call  func() string
-	peer  int64           // the rank that must do something; backend.AnySource: one of the others; watchdog.NoPeer: that is not known
-	start agreement.Start // a collective that all ranks must start
+	peer  int64           // the rank that has to do something; backend.AnySource: one of the others; watchdog.NoPeer: unknown
+	start agreement.Start // a collective that all ranks have to start
 }
 
-// named is what a call waits for that depends on no one rank.
+// named is what a call waits for if that depends on no particular rank.
 func named(call string) awaited {
 	return awaited{peer: watchdog.NoPeer, call: func() string { return call }}
 }
@@ -56,7 +56,7 @@ func wildcard(n, anyOf int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// absent says which of the ranks that must do something have left, and how; "" if they have not.
+// absent says which of the ranks that have to do something have left, and how; "" if none has.
 func (c *Comm) absent(what awaited) string {
 	if what.start.Exists() {
 		return c.group.AbsentFrom(what.start.StartedBy)
@@ -78,7 +78,7 @@ func (c *Comm) beginWait(call string) *wait {
 	return &wait{Wait: c.group.Begin(call), comm: c, what: awaited{peer: watchdog.NoPeer}}
 }
 
-// check is called again and again by who waits. An error says that it is in vain, or that this rank waits no longer.
+// check is called repeatedly during a wait. An error says that the wait is in vain, or that this rank does not wait any longer.
 func (w *wait) check() error { return w.Check(w) }
 
 // Closed is the error of a call that waits on a communicator that is about to be closed.
@@ -110,7 +110,7 @@ func (w *wait) InVain() error {
 	return w.comm.deadlock(w.what.start)
 }
 
-// await waits for a request, as all who wait for another rank do.
+// await waits for a request, in the same way as all waits for other ranks.
 func (c *Comm) await(r backend.Request, what awaited) (backend.Status, error) {
 	w := c.beginWait(what.call())
 	w.what = what
@@ -129,8 +129,8 @@ func (c *Comm) await(r backend.Request, what awaited) (backend.Status, error) {
 	}
 }
 
-// Until waits until ask says yes, as all who wait for another rank do. call says for what, which may change. An error
-// of ask ends the wait, too.
+// Until waits until ask returns true, in the same way as all waits for other ranks. call says for what, which may change. An
+// error of ask ends the wait, too.
 func (c *Comm) Until(call func() string, ask func() (bool, error)) error {
 	const looksBeforeSleep, sleep = 256, 50 * time.Microsecond
 	w := c.beginWait("")
@@ -157,10 +157,10 @@ func (c *Comm) Until(call func() string, ask func() (bool, error)) error {
 	}
 }
 
-// pollRequest is a wait for what other ranks do in memory that they share, in the manner of a request of the backend.
+// pollRequest is a wait for what other ranks do in memory that they share, as a request of the backend.
 type pollRequest struct {
 	comm *Comm
-	ask  func() (over bool, err error) // nobody asks again when it is over
+	ask  func() (over bool, err error) // not called again when it is over
 	over bool
 	err  error
 }
@@ -188,15 +188,15 @@ func (l *pollRequest) Wait() (backend.Status, error) {
 	}
 }
 
-// WaitFor looks until it is over, or d has gone. Meanwhile the backend goes on with what is under way.
+// WaitFor looks until it is over, or d has passed. Meanwhile the backend makes progress.
 func (l *pollRequest) WaitFor(d time.Duration) (backend.Status, bool, error) {
 	return l.comm.spin(d, l.Test)
 }
 
-// Cancel does nothing: only a receive is taken back.
+// Cancel does nothing: only a receive can be cancelled.
 func (l *pollRequest) Cancel() error { return nil }
 
-// spin asks until the answer is yes, or d has gone.
+// spin asks until the answer is yes, or d has passed.
 func (c *Comm) spin(d time.Duration, ask func() (backend.Status, bool, error)) (backend.Status, bool, error) {
 	const spinFor = 100 * time.Microsecond
 	looks, start := max(c.spins/8, 1), time.Time{}
@@ -222,7 +222,7 @@ func (c *Comm) spin(d time.Duration, ask func() (backend.Status, bool, error)) (
 	}
 }
 
-// pollFor asks until the answer is yes, or d has gone: at first as fast as it can, after a while now and then.
+// pollFor asks until the answer is yes, or d has passed: at first as fast as it can, after a while now and then.
 func pollFor(d time.Duration, ask func() (backend.Status, bool, error)) (backend.Status, bool, error) {
 	const fast, looks = time.Millisecond, 32
 	start := time.Now()
@@ -243,7 +243,7 @@ func pollFor(d time.Duration, ask func() (backend.Status, bool, error)) (backend
 	}
 }
 
-// awaitMeeting waits until every rank has come to the meeting that this one is in. call says to which.
+// awaitMeeting waits until every rank has come to the meeting that this one is in. call describes it.
 func (c *Comm) awaitMeeting(call string) error {
 	w := c.beginWait(call)
 	w.meets = true
@@ -268,7 +268,7 @@ func (c *Comm) awaitMeeting(call string) error {
 	}
 }
 
-// giveUp ends a meeting for all ranks of the communicator, which is of no use from then on, unless others have.
+// giveUp ends a meeting for all ranks of the communicator, unless another rank has. The communicator cannot be used any more.
 func (c *Comm) giveUp(call string, why error) error {
 	c.hasHeard()
 	if !watchdog.IsInVain(why) {
@@ -290,7 +290,7 @@ func (c *Comm) broken() error {
 	return watchdog.InVain(status.New(status.Communication, "rank %d gave up in %s", rank, why))
 }
 
-// pause passes a moment, and lets the backend go on with what is under way: others may wait for that before they come.
+// pause passes a moment, and lets the backend make progress: others may need that before they come.
 func (c *Comm) pause(turn int) {
 	if c.board == nil && c.node.board == nil {
 		progress.RunQueue()
@@ -304,7 +304,7 @@ func (c *Comm) pause(turn int) {
 	c.yield()
 }
 
-// progress lets the backend go on with what is under way.
+// progress lets the backend make progress.
 func (c *Comm) progress() {
 	_, _, _ = c.payload.TryRecv(memory.Span{Type: dtype.Uint8}, backend.AnySource, c.lane(idleLane))
 }

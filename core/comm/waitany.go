@@ -7,8 +7,8 @@ import (
 	"dtl/core/status"
 )
 
-// WaitAny returns the place of a request that is over, when there is one. Its caller then gets the result from Wait.
-// Requests that rest are passed over; -1 says that all of them do.
+// WaitAny waits until a request is complete, and returns its index. The caller then gets the result from Wait. Requests of
+// which nothing is under way are skipped; -1 says that this is so for all.
 func (c *Comm) WaitAny(requests []*Request) (int, error) {
 	a := &anyRequest{requests: requests}
 	if a.look(backend.Request.Test); a.over >= 0 || a.resting == len(requests) {
@@ -18,11 +18,11 @@ func (c *Comm) WaitAny(requests []*Request) (int, error) {
 	return a.over, status.In("waitany", err)
 }
 
-// anyRequest is a wait for any of some requests, in the manner of a request of the backend.
+// anyRequest is a wait for any of some requests, as a request of the backend.
 type anyRequest struct {
 	requests []*Request
-	over     int // the place of one that is over, or -1
-	resting  int // how many are
+	over     int // the index of one that is complete, or -1
+	resting  int // of how many nothing is under way
 }
 
 var _ backend.Request = (*anyRequest)(nil)
@@ -40,7 +40,7 @@ func (a *anyRequest) look(test test) {
 	}
 }
 
-// awaits is of the first collective, if that is all there is to wait for: its request is over before the others'.
+// awaits is that of the first collective, if there are only collectives: its request is complete before the others.
 func (a *anyRequest) awaits() awaited {
 	what := named("waitany")
 	for _, r := range a.requests {
@@ -60,7 +60,7 @@ func (a *anyRequest) awaits() awaited {
 	return what
 }
 
-// Wait looks until one is over.
+// Wait looks until one is complete.
 func (a *anyRequest) Wait() (backend.Status, error) {
 	for {
 		if st, done, err := a.WaitFor(time.Second); done {
@@ -69,16 +69,16 @@ func (a *anyRequest) Wait() (backend.Status, error) {
 	}
 }
 
-// WaitFor looks until one is over, or d has gone.
+// WaitFor looks until one is complete, or d has passed.
 func (a *anyRequest) WaitFor(d time.Duration) (backend.Status, bool, error) {
 	return pollFor(d, a.Test)
 }
 
-// Test looks once, in the way in which a backend says that waiting would never end.
+// Test looks once. Like a backend, it returns an error if waiting would never end.
 func (a *anyRequest) Test() (backend.Status, bool, error) {
 	a.look(func(r backend.Request) (backend.Status, bool, error) { return r.WaitFor(0) })
 	return backend.Status{}, a.over >= 0 || a.resting == len(a.requests), nil
 }
 
-// Cancel does nothing: what is waited for goes on.
+// Cancel does nothing: the requests go on.
 func (a *anyRequest) Cancel() error { return nil }

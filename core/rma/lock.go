@@ -9,15 +9,15 @@ import (
 	"dtl/core/status"
 )
 
-// The lock of a part is a word: how many ranks have it in shared mode, how many wait for it alone, and one more than the
-// rank that has it so. Readers that come let those who wait go first, but not for ever.
+// The lock of a part is a word: how many ranks have it in shared mode, how many wait to have it alone, and one more than the
+// rank that has it alone. New readers let waiting writers go first, but not forever.
 const (
 	readerBits, waitingBits = 20, 20
 	reader                  = uint64(1)
 	waiting                 = uint64(1) << readerBits
 	writer                  = uint64(1) << (readerBits + waitingBits)
 	readersMask             = waiting - 1
-	// courtesy is how often a reader lets those who wait go first.
+	// courtesy is how often a reader lets waiting writers go first.
 	courtesy = 32
 )
 
@@ -29,7 +29,7 @@ func (w *Window) holders(target int, word uint64) []int {
 	return w.words.sharers(target)
 }
 
-// heldBy describes who has a lock.
+// heldBy describes which ranks have a lock.
 func (w *Window) heldBy(target int, word uint64) string {
 	ranks, mode := w.holders(target, word), " in shared mode"
 	if word >= writer {
@@ -47,8 +47,8 @@ func (w *Window) heldBy(target int, word uint64) string {
 	}
 }
 
-// Lock begins accesses to a target's part, alone or together with others that share it; to all parts, together with
-// others, where target is Every. It waits until whoever has locked the part otherwise unlocks it.
+// Lock begins accesses to a target's part, alone or shared with other ranks. If target is Every, it begins shared accesses to
+// all parts. It waits until ranks with a conflicting lock unlock the part.
 func (w *Window) Lock(target int64, alone bool) error {
 	return w.using(named("lock", target), func() error {
 		if target == backend.Every {
@@ -95,7 +95,7 @@ func (w *Window) mayLock(target int) error {
 	return status.New(status.InvalidArgument, "rank %d's part is locked already; unlock it first", target)
 }
 
-// checkFence refuses a lock after accesses that only the next fence ends.
+// checkFence refuses a lock after accesses that only the next fence completes.
 func (w *Window) checkFence() error {
 	if atomic.LoadInt32(&w.local.fence) == FenceUsed {
 		return status.New(status.InvalidArgument, "there were accesses since the last fence; end them by another one first")
@@ -130,7 +130,7 @@ func (w *Window) lockAll() error {
 	return nil
 }
 
-// checkUnlocked refuses what cannot be done while parts are locked.
+// checkUnlocked refuses calls that are not allowed while parts are locked.
 func (w *Window) checkUnlocked(op string) error {
 	if atomic.LoadInt32(&w.local.everywhere) != 0 {
 		return status.New(status.InvalidArgument, "all parts are locked; unlock_all them before %s", op)
@@ -143,7 +143,7 @@ func (w *Window) checkUnlocked(op string) error {
 	return nil
 }
 
-// acquire takes a target's lock for a call, and waits for it.
+// acquire waits for a target's lock and takes it for a call.
 func (w *Window) acquire(op string, target int, alone bool) error {
 	err := w.contend(op, target, alone)
 	if err == nil && !alone {
@@ -177,7 +177,7 @@ type contender struct {
 	claim      uint64 // what it adds to the word
 	seen       uint64 // the word
 	tries      int
-	registered bool // among those who wait for it alone
+	registered bool // as waiting for it alone
 }
 
 // ask takes the lock if it is free, and reports whether it was.
@@ -186,7 +186,7 @@ func (c *contender) ask() (done bool, err error) {
 	if atomic.LoadInt32(&w.local.open) == 0 {
 		return false, closed()
 	}
-	if c.tries > 0 { // at first it may be free: to find that out is to take it
+	if c.tries > 0 { // the first time it may be free, and taking it finds that out
 		if c.seen, err = w.words.load(c.target); err != nil {
 			return false, err
 		}
@@ -212,7 +212,7 @@ func (c *contender) ask() (done bool, err error) {
 	return false, nil
 }
 
-// free reports whether a lock may be taken as its word is, and what is left of that without who waits.
+// free reports whether a lock with this word may be taken, and returns the word without this rank's registration as waiting.
 func free(word uint64, alone, registered, impatient bool) (bool, uint64) {
 	switch {
 	case !alone:
@@ -224,7 +224,7 @@ func free(word uint64, alone, registered, impatient bool) (bool, uint64) {
 	}
 }
 
-// abandoned reports that a rank that has a lock does not give it back any more.
+// abandoned reports that a rank that has a lock will not release it any more.
 func (w *Window) abandoned(target int, word uint64) error {
 	for _, rank := range w.holders(target, word) {
 		if rank == w.comm.Rank() {
@@ -237,8 +237,8 @@ func (w *Window) abandoned(target int, word uint64) error {
 	return nil
 }
 
-// Unlock ends the accesses that Lock began, when they have happened at the target; with Every, those to all parts. Other
-// threads begin none any more meanwhile: the wait for what is under way might never end.
+// Unlock ends the accesses that Lock began, when they are complete at the target; with Every, those to all parts. Other threads
+// cannot begin any meanwhile, because the wait for accesses under way might then never end.
 func (w *Window) Unlock(target int64) error {
 	return w.using(named("unlock", target), func() error {
 		if target == backend.Every {
@@ -261,7 +261,7 @@ func (w *Window) Unlock(target int64) error {
 	})
 }
 
-// free gives a target's lock back.
+// free releases a target's lock.
 func (w *Window) free(target int, held int32) error {
 	if held == Exclusive {
 		return w.lower(target, (uint64(w.comm.Rank())+1)*writer)
