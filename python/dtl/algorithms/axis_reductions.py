@@ -20,6 +20,7 @@ from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..policies import Partition, Placement
 from . import statistics
 from .exchange import share
+from .half_precision import reduced_in_float32
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Arrays = Any  # tuple[Array, ...]
@@ -62,6 +63,10 @@ def reduced(
     """Return what a reduction makes of a container, whatever the arguments. Collective."""
     check_container("a", a)
     a._check_open()
+    if a.dtype == np.float16:
+        return reduced_in_float32(
+            lambda wider, wanted: reduced(name, wider, axis, wanted, keepdims, reproducible, ddof=ddof), a, dtype
+        )
     if not has_dates(name, a.dtype):
         a._check_numbers(name)
     elif dtype is not None or reproducible:

@@ -596,7 +596,7 @@ def _triangle(name: str, a: Any, k: Any, lower: bool) -> Any:
     made = a.copy()
     rows, columns = a.local_indices(a.ndim - 2)[:, np.newaxis], a.local_indices(a.ndim - 1)
     above = columns > rows + offset if lower else columns < rows + offset
-    np.copyto(made.local_view(), 0, where=above, casting="unsafe")
+    np.copyto(made.local_view(), np.zeros((), made.dtype), where=above)
     return made
 
 

@@ -5,6 +5,7 @@ And exchanges of elements of any type that containers hold, of which messages kn
 
 from __future__ import annotations
 
+import math
 from typing import Any, Sequence
 
 import numpy as np
@@ -69,24 +70,27 @@ def total(of: DistributedContainer, op: str, words: str, number: int) -> int:
 
 def gathered(ctx: Any, elements: Array) -> Array:
     """Return the elements of all ranks, one after the other. Collective."""
-    return _of_rows(allgatherv(ctx, _as_rows(elements)), elements.dtype)
+    return _of_rows(allgatherv(ctx, as_rows(elements)), elements)
 
 
 def exchanged(ctx: Any, elements: Array, sent: Array, expected: Array) -> Array:
-    """Return what comes where each rank sends so many elements to each other one. Collective."""
-    return _of_rows(alltoallv(ctx, _as_rows(elements), sent, expected), elements.dtype)
+    """Return what comes where each rank sends so many elements, or rows of some, to each other one. Collective."""
+    return _of_rows(alltoallv(ctx, as_rows(elements), sent, expected), elements)
 
 
-def _as_rows(elements: Array) -> Array:
-    """Return elements as messages take them: those that the core does not know as rows of bytes."""
+def as_rows(elements: Array) -> Array:
+    """Return elements as messages take them: those that the core does not know as rows of their bytes."""
     if carrier(elements.dtype) is None:
         return elements
-    return np.ascontiguousarray(elements).view(np.uint8).reshape(len(elements), elements.itemsize)
+    size = math.prod(elements.shape[1:]) * elements.itemsize
+    return np.ascontiguousarray(elements).view(np.uint8).reshape(len(elements), size)
 
 
-def _of_rows(rows: Array, dtype: np.dtype[Any]) -> Array:
+def _of_rows(rows: Array, like: Array) -> Array:
     """Return what came as elements."""
-    return rows if carrier(dtype) is None else np.ascontiguousarray(rows).view(dtype).reshape(-1)
+    if carrier(like.dtype) is None:
+        return rows
+    return np.ascontiguousarray(rows).reshape(-1).view(like.dtype).reshape(len(rows), *like.shape[1:])
 
 
 def _spelled(op: str, words: str) -> np.ndarray[Any, Any]:

@@ -45,7 +45,8 @@ def _itself(value: Any) -> Any:
     return value
 
 
-_EXACT = [("int64", np.int64), ("uint64", np.uint64), ("float64", np.float64), ("float32", np.float32)]
+_HALF = ("float16", np.float16)
+_EXACT = [("int64", np.int64), ("uint64", np.uint64), ("float64", np.float64), ("float32", np.float32), _HALF]
 _COMPLEX = [("complex128", np.complex128), ("complex64", np.complex64)]
 _INTEGERS = "int8 int16 int32 int64"
 _NATURALS = "uint8 uint16 uint32 uint64"
@@ -61,12 +62,14 @@ ELEMENT_SCALARS = _scalars(
 
 #: What makes scalars of means: those of integers are floats.
 MEAN_SCALARS = _scalars(
-    ("bool " + _INTEGERS + " " + _NATURALS + " float64", np.float64), ("float32", np.float32), *_COMPLEX
+    ("bool " + _INTEGERS + " " + _NATURALS + " float64", np.float64), ("float32", np.float32), _HALF, *_COMPLEX
 )
 
 #: What makes scalars of results that are real for complex elements, too, such as variances.
 REAL_SCALARS = _scalars(
-    ("bool " + _INTEGERS + " " + _NATURALS + " float64 complex128", np.float64), ("float32 complex64", np.float32)
+    ("bool " + _INTEGERS + " " + _NATURALS + " float64 complex128", np.float64),
+    ("float32 complex64", np.float32),
+    _HALF,
 )
 
 
@@ -76,6 +79,9 @@ def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
         if a._carrier is not None:
             if a._dtype.kind in "mM":
                 return _folded_dates(a, kind)
+            if a._dtype == np.float16 and a._handle:
+                with a.astype(np.float32) as wider:
+                    return bridge.call(bridge.FOLD, wider, None, None, kind, same, exact, 0)
             a._check_numbers(NAMES[kind % ANY])
         if a._handle:
             return bridge.call(bridge.FOLD, a, None, None, kind, same, exact, 0)

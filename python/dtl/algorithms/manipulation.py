@@ -23,7 +23,7 @@ from ..exceptions import BoundsError, InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from .axis_reductions import container_of, dimensions, redivided
-from .exchange import share
+from .exchange import as_rows, share
 from .operands import together
 
 if TYPE_CHECKING:
@@ -286,7 +286,7 @@ def _shift(made: Any, a: Any) -> None:
         return
     flat = np.ascontiguousarray(a.local_view()).reshape(-1)
     out = made.local_view().reshape(-1)
-    vector_collectives.alltoallv(ctx, flat, common(0, ctx.rank), common(1, ctx.rank), out=out)
+    vector_collectives.alltoallv(ctx, as_rows(flat), common(0, ctx.rank), common(1, ctx.rank), out=as_rows(out))
 
 
 def _extents(shape: Any, size: int) -> tuple[int, ...]:

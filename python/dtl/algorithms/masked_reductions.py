@@ -11,6 +11,7 @@ from ..containers.broadcasting import elementwise
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from .axis_reductions import dimensions, reduced, result_dtype
 from .exchange import share
+from .half_precision import reduced_in_float32
 from .transform import copy
 
 #: What an element is in the place of one that is left out.
@@ -33,8 +34,12 @@ def masked(
 ) -> Any:
     """Return what a reduction makes of the elements where a mask is true. Collective."""
     check_container("a", a)
-    a._check_numbers("a reduction")
     a._check_open()
+    if a.dtype == np.float16:
+        more = (keepdims, reproducible, ddof, None, initial, where)
+        value = reduced_in_float32(lambda wider, wanted: masked(name, wider, axis, wanted, *more), a, dtype)
+        return value if out is None else _written(name, value, out)
+    a._check_numbers("a reduction")
     if initial is not None and np.ndim(initial):
         raise InvalidArgumentError(f"{name}: initial must be one number, not {initial!r}")
     if where is not None and where is not True and name in ("min", "max") and initial is None:

@@ -16,10 +16,11 @@ from ..runtime.scheduler import algorithm
 from . import statistics
 from .axis_reductions import dimensions
 from .exchange import share
+from .half_precision import in_float32
 from .manipulation import ravel
 from .masked_reductions import filled, neutral
 from .scan import cumprod, cumsum
-from .select import checked_q, quantile, quantiles_along
+from .select import checked_q, halfway, nothing, quantile, quantiles_along
 
 if TYPE_CHECKING:
     from ..containers.tensor import DistributedTensor
@@ -171,7 +172,9 @@ def nanquantile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", kee
     """
     check_container("a", a)
     a._check_open()
-    if a.dtype.kind != "f":
+    if a.dtype == np.float16:
+        return in_float32(nanquantile, a, q, axis, method=method, keepdims=keepdims)
+    if a.dtype.kind not in "fmM":
         return quantile(a, q, axis, method=method, keepdims=keepdims)
     wanted, dims = checked_q(a, q, method), dimensions(axis, a.ndim)
     share(a, "nanquantile", f"q {np.array2string(wanted, threshold=20)}, axis {dims}, {method!r}, {bool(keepdims)}")
@@ -185,7 +188,7 @@ def nanquantile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", kee
         found = np.asarray(quantile(numbers, wanted, method=method))
     else:
         warn("All-NaN slice encountered", RuntimeWarning)
-        found = np.full(wanted.shape, np.nan, a.dtype)
+        found = nothing(wanted.shape, a.dtype)
     return found.reshape(wanted.shape + (1,) * a.ndim) if keepdims else found[()]
 
 
@@ -199,7 +202,8 @@ def nanpercentile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", k
 @algorithm
 def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the median of the elements that are not NaN. Collective. Otherwise as :func:`nanquantile`."""
-    return nanquantile(a, 0.5, axis, keepdims=keepdims)
+    check_container("a", a)
+    return halfway(nanquantile, a, axis, keepdims)
 
 
 def _reduced(name: str, a: Any, axis: Any, keepdims: Any = False, **options: Any) -> Any:

@@ -32,6 +32,11 @@ def order_keys(part: Array, reverse: bool) -> list[Array]:
     raise InvalidTypeError(f"elements of {dtype} have no order")
 
 
+def dates_of(keys: Array, dtype: np.dtype[Any]) -> Array:
+    """Return the dates or spans of time that have ascending keys."""
+    return ((keys + np.uint64(1)) ^ np.uint64(1 << 63)).view(dtype)
+
+
 def _of_field(part: Array, field: Array, reverse: bool) -> list[Array]:
     """Return the keys of a field of records, which may be an array in each of them."""
     columns = np.moveaxis(field.reshape(*part.shape, math.prod(field.shape[part.ndim :])), -1, 0)

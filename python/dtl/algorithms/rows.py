@@ -14,6 +14,7 @@ from ..containers.layout import BLOCK, Division
 from ..containers.owning import OwningContainer
 from ..policies import Partition
 from .axis_reductions import container_of, redivided
+from .exchange import exchanged
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -66,7 +67,7 @@ def take_rows(c: DistributedContainer, wanted: Array) -> Array:
     asking = np.asarray(collectives.alltoall(ctx, asked))
     indices = vector_collectives.alltoallv(ctx, wanted[by], asked, asking)
     own_first = int(ends[ctx.rank]) - part.shape[0]
-    got = vector_collectives.alltoallv(ctx, part[indices - own_first], asking, asked)
+    got = exchanged(ctx, part[indices - own_first], asking, asked)
     rows = np.empty_like(got)
     rows[by] = got
     return rows
@@ -87,5 +88,5 @@ def put_rows(c: DistributedContainer, indices: Array, rows: Array) -> None:
     counts = np.bincount(owner, minlength=ctx.size)
     coming = np.asarray(collectives.alltoall(ctx, counts))
     places = vector_collectives.alltoallv(ctx, indices[by], counts, coming)
-    came = vector_collectives.alltoallv(ctx, rows[by], counts, coming)
+    came = exchanged(ctx, rows[by], counts, coming)
     part[places - (int(ends[ctx.rank]) - part.shape[0])] = came

@@ -20,7 +20,9 @@ from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from .axis_reductions import container_of, dimensions, redivided, rows_over_ranks
 from .exchange import share
+from .half_precision import in_float32
 from .manipulation import divided_dimensions
+from .order_keys import dates_of, order_keys
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -53,7 +55,7 @@ def quantile(
     Parameters
     ----------
     c
-        A container of real numbers, the same on every rank.
+        A container of real numbers, dates or spans of time, the same on every rank.
     q
         A number in [0, 1], or an array of them.
     axis
@@ -68,7 +70,8 @@ def quantile(
     -------
     scalar, ndarray or container
         Without axis, an array of q's shape or a scalar, the same on every rank. Its dtype is that of c if that is of
-        floats or if the method returns an element itself; otherwise float64. The result is NaN if an element is NaN.
+        floats, dates or spans of time, or if the method returns an element itself; otherwise float64. The result is
+        NaN if an element is NaN, and NaT if one is NaT.
 
         With axis, a container whose first dimensions are those of q. It is divided as c is if no dimension of axis is
         divided; otherwise it is divided by blocks of the first remaining dimension, and the elements are moved for
@@ -98,7 +101,10 @@ def quantile(
     """
     check_container("c", c)
     c._check_open()
-    c._check_numbers("quantile")
+    if c.dtype == np.float16:
+        return in_float32(quantile, c, q, axis, method=method, keepdims=keepdims)
+    if c.dtype.kind not in "mM":
+        c._check_numbers("quantile")
     wanted = checked_q(c, q, method)
     dims = dimensions(axis, c.ndim)
     if len(dims) < c.ndim:
@@ -141,7 +147,8 @@ def median(c: DistributedContainer, axis: Any = None, *, keepdims: bool = False)
     Parameters
     ----------
     c
-        A container of real numbers, the same on every rank.
+        A container of real numbers or spans of time, the same on every rank. Dates have no median, as in NumPy: take
+        their ``quantile``.
     axis, keepdims
         As for ``quantile``.
 
@@ -162,7 +169,18 @@ def median(c: DistributedContainer, axis: Any = None, *, keepdims: bool = False)
     ...     print(dtl.median(dtl.DistributedVector.from_numpy(ctx, np.array([4, 1, 3]))))
     3.0
     """
-    return quantile(c, 0.5, axis, keepdims=keepdims)
+    check_container("c", c)
+    return halfway(quantile, c, axis, keepdims)
+
+
+def halfway(quantiles: Callable[..., Any], c: Any, axis: Any, keepdims: bool) -> Any:
+    """Return the median, given a function for quantiles: of spans of time the mean of two, as NumPy. Collective."""
+    if c.dtype.kind == "M":  # whose mean needs their sum
+        c._check_numbers("median")
+    if c.dtype.kind != "m":
+        return quantiles(c, 0.5, axis, keepdims=keepdims)
+    low, high = (quantiles(c, 0.5, axis, method=method, keepdims=keepdims) for method in ("lower", "higher"))
+    return (low + high) / 2
 
 
 def checked_q(c: DistributedContainer, q: Any, method: Any) -> Array:
@@ -194,15 +212,17 @@ def quantiles_along(
         blocks = True
     else:
         work = c
+    part, options = work.local_view(), {"axis": dims, "keepdims": keepdims, _METHOD: method}
     with np.errstate(all="ignore"):
-        options: Any = {"axis": dims, "keepdims": keepdims, _METHOD: method}
-        found = function(work.local_view(), q, **options)
+        # Of no elements, functions give a dtype of their own; and of numbers of a few bytes, that of q.
+        sample = np.asarray(function(np.zeros((1,) * c.ndim, c.dtype), q, **options))
+        found = function(part, q, **options) if part.size else part.ravel()
     if c.partition_policy is not Partition.REPLICATED:
         kept = [1 if d in dims else n for d, n in enumerate(work.grid) if keepdims or d not in dims]
         divided_by = Division(Partition.BLOCK, grid=(*[1] * q.ndim, *kept)) if blocks else work._division
     shape = (*q.shape, *(1 if d in dims else n for d, n in enumerate(c.shape) if keepdims or d not in dims))
-    made = container_of(c, shape, np.asarray(found).dtype, divided_by)
-    made.local_view()[...] = found
+    made = container_of(c, shape, c.dtype if c.dtype.kind == "f" else sample.dtype, divided_by)
+    made.local_view()[...] = np.reshape(found, made.local_shape)
     return made
 
 
@@ -227,17 +247,31 @@ def _places(q: Array, size: int, method: str) -> tuple[Array, Array]:
 
 def _elements(c: DistributedContainer, places: Array) -> tuple[Array, Array, bool]:
     """Return the elements at two rows of places in sorted order, and whether any element is NaN. Collective."""
-    found = np.asarray(bridge.call(bridge.SELECT, c, places.ravel(), None, 0, 0, threads(c.execution_policy), 0))
+    if c.dtype.kind in "mM":
+        with c._like(np.uint64) as keys:
+            keys.local_view()[...] = order_keys(c.local_view(), False)[0]
+            last = np.append(places, c.global_size - 1)  # where NaT is, if there is one
+            found = dates_of(_selected(keys, last)[:-1], c.dtype)
+    else:
+        found = _selected(c, places)
     rows = found[:-1].reshape(places.shape)
     return rows[0], rows[1], bool(np.isnan(found[-1:]).any())
+
+
+def _selected(c: DistributedContainer, places: Array) -> Array:
+    """Return the elements at places in sorted order, and a NaN if there is one. Collective."""
+    return np.asarray(bridge.call(bridge.SELECT, c, places.ravel(), None, 0, 0, threads(c.execution_policy), 0))
 
 
 def _between(low: Array, high: Array, weights: Array, broken: bool, method: str) -> Array:
     """Return what lies between pairs of elements, by NumPy's formula."""
     if broken:
-        return np.full(low.shape, np.nan, low.dtype)
+        return nothing(low.shape, low.dtype)
     if method in ("lower", "higher", "nearest"):
         return np.where(weights > 0, high, low)
+    if low.dtype.kind in "mM":  # of which float64 has not all
+        apart = high - low
+        return np.where(weights >= 0.5, high - apart * (1 - weights), low + apart * weights)
     dtype = low.dtype if low.dtype.kind == "f" else np.dtype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         difference = high.astype(np.float64) - low.astype(np.float64)
@@ -245,6 +279,11 @@ def _between(low: Array, high: Array, weights: Array, broken: bool, method: str)
         result = np.where(weights >= 0.5, high - difference * (1 - weights), ahead)
     exact = (weights == 0) | (low == high)
     return np.where(exact, low, result).astype(dtype)
+
+
+def nothing(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Return NaNs or NaTs."""
+    return np.full(shape, "NaT" if dtype.kind in "mM" else np.nan, dtype)
 
 
 @algorithm

@@ -103,8 +103,8 @@ def sum(
     Notes
     -----
     Floats are added in float64, in chunks whose sums are rounded only at the end (Knuth, The Art of Computer
-    Programming, volume 2, section 4.2.2), and float32 is rounded once. The reproducible sum uses a superaccumulator
-    (Neal 2015, "Fast exact summation using small and large superaccumulators").
+    Programming, volume 2, section 4.2.2), and float32 and float16 are rounded once. The reproducible sum uses a
+    superaccumulator (Neal 2015, "Fast exact summation using small and large superaccumulators").
 
     Examples
     --------

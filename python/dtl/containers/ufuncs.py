@@ -6,12 +6,13 @@ Where all containers are laid out alike, nothing is communicated. Else broadcast
 from __future__ import annotations
 
 import builtins
+import operator
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Iterable, NoReturn, overload
 
 import numpy as np
 
-from .._lazy import broadcast, by_host, converted, late, matmul, ufunc_by_kernel
+from .._lazy import broadcast, by_host, converted, elementwise, late, matmul, ufunc_by_kernel
 from .._native.arguments import carrier, stored_number
 from .._native.callsite import by_user
 from .._native.library import bridge, state
@@ -204,11 +205,17 @@ def _has_own_ufuncs(value: Any) -> bool:
     return getattr(type(value), "__array_ufunc__", None) not in known
 
 
+#: Operators of NumPy that compare records, and text before NumPy 1.23, for which there are no loops of ufuncs.
+_COMPARED: dict[np.ufunc, Any] = {np.equal: operator.eq, np.not_equal: operator.ne}
+
+
 def _apply(
     name: str, ufunc: np.ufunc, inputs: tuple[Any, ...], outputs: tuple[Any, ...], where: Any, options: dict[str, Any]
 ) -> Any:
     """Call a ufunc on the local parts. All is checked before anything is written."""
     moved = moves(inputs)
+    if moved and ufunc in _COMPARED and where is True and not options and outputs == (None,):
+        return elementwise(name, _COMPARED[ufunc], inputs, np.bool_)
     inputs = tuple([operand(name, value, moved) for value in inputs])
     for value in outputs:
         if value is not None and not isinstance(value, Elementwise):

@@ -1,0 +1,161 @@
+"""Reductions of float16, and quantiles of dates, spans of time and float16, beside NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+from divisions import division, part
+from test_moved_elements import ARRAYS, divisions
+
+import dtl
+
+DAYS = ARRAYS["days"][~np.isnat(ARRAYS["days"])]
+
+#: Elements of float16, whose squares have no overflow.
+HALVES: dict[str, Any] = {
+    "numbers": np.array([1.5, 0.1, -2.25, 12.5, 9.0, -0.0, 1.5, 3.0], np.float16),
+    "with NaN": np.array([1.5, np.nan, -2.25, 12.5, 9.0, -0.0, 1.5, 3.0], np.float16),
+    "one": np.array([0.1], np.float16),
+}
+
+REDUCTIONS = [
+    "sum", "prod", "min", "max", "mean", "var", "std", "all", "any", "argmin", "argmax", "ptp", "median",
+    "nansum", "nanprod", "nanmin", "nanmax", "nanmean", "nanvar", "nanstd", "nanmedian", "nanargmin", "nanargmax",
+]  # fmt: skip
+
+
+def assert_close(got: Any, wanted: Any) -> None:
+    """Check dtype, shape and elements, within what rounding makes of float16."""
+    wanted = np.asarray(wanted)
+    assert got.dtype == wanted.dtype
+    assert got.shape == wanted.shape
+    if isinstance(got, dtl.DistributedContainer):
+        got, wanted = got.local_view(), part(got, wanted)
+    if wanted.dtype == np.float16:  # NumPy rounds each step of a variance, and dtl the result
+        np.testing.assert_allclose(got, wanted, rtol=5e-3)
+    else:
+        np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+@pytest.mark.parametrize("array", list(HALVES))
+def test_reductions_of_float16(ctx: dtl.Context, array: str, name: str) -> None:
+    numbers, function = HALVES[array], getattr(np, name)
+    table = np.stack([numbers, numbers[::-1], numbers + np.float16(1)])
+    for partition in divisions(ctx):
+        assert_close(
+            function(dtl.asarray(ctx, numbers, **division(partition, len(numbers), ctx.size))), function(numbers)
+        )
+        several = dtl.asarray(ctx, table, **division(partition, 3, ctx.size))
+        assert_close(function(several), function(table))
+        for axis in (0, 1):
+            assert_close(function(several, axis=axis), function(table, axis=axis))
+
+
+def test_a_sum_has_more_digits_on_the_way(ctx: dtl.Context) -> None:
+    """As NumPy's: one by one, in float16, the sum of these stays 2048."""
+    ones = np.ones(5000, np.float16)
+    for partition in divisions(ctx):
+        vec = dtl.asarray(ctx, ones, **division(partition, len(ones), ctx.size))
+        assert vec.sum() == ones.sum() == 5000
+        assert (vec * 100).mean() == (ones * 100).mean() == 100
+        assert vec.sum(reproducible=True) == 5000
+
+
+def test_options_of_reductions_of_float16(ctx: dtl.Context) -> None:
+    numbers = HALVES["numbers"].reshape(2, 4)
+    table, mask = dtl.asarray(ctx, numbers), numbers > 1
+    calls: list[Callable[[Any, Any], Any]] = [
+        lambda a, mask: np.sum(a, dtype=np.float64),
+        lambda a, mask: np.sum(a, 1, dtype=np.float32),
+        lambda a, mask: np.mean(a, dtype=np.float16),
+        lambda a, mask: np.sum(a, 0, where=mask),
+        lambda a, mask: np.mean(a, where=mask),
+        lambda a, mask: np.max(a, 1, initial=5, where=mask),
+        lambda a, mask: np.sum(a, 1, keepdims=True),
+        lambda a, mask: np.sum(a, keepdims=True),
+        lambda a, mask: np.std(a, ddof=1),
+        lambda a, mask: np.var(a, 1, ddof=1),
+    ]
+    for call in calls:
+        assert_close(call(table, dtl.asarray(ctx, mask)), call(numbers, mask))
+    out = dtl.zeros(ctx, 4, np.float16)
+    assert table.sum(0, out=out) is out
+    assert_close(out, numbers.sum(0))
+    for dtype in ("nothing", "g"):
+        with pytest.raises(dtl.InvalidArgumentError, match="dtype"):
+            table.sum(dtype=dtype)
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        assert np.isinf(dtl.sum(dtl.full(ctx, 9, 60000, dtype=np.float16)))
+    with pytest.raises(dtl.InvalidArgumentError, match="no identity"):
+        dtl.zeros(ctx, 0, np.float16).min()
+
+
+ORDERED: dict[str, Any] = {
+    "dates": DAYS,
+    "dates with NaT": ARRAYS["days"],
+    "nanoseconds": DAYS[:3].astype("M8[ns]"),
+    "spans of time": DAYS - DAYS[0],
+    "spans of time with NaT": ARRAYS["days"] - DAYS[0],
+    "even spans of time": np.array([3, 8, 1, 6], "m8[s]"),
+    **HALVES,
+}
+
+METHODS = ["linear", "lower", "higher", "nearest", "midpoint", "hazen", "weibull", "median_unbiased", "normal_unbiased"]
+
+
+@pytest.mark.filterwarnings("ignore:All-NaN:RuntimeWarning")
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", list(ORDERED))
+def test_quantiles(ctx: dtl.Context, name: str, method: str) -> None:
+    array = ORDERED[name]
+    table = np.stack([array, array[::-1], array])
+    for function in (np.quantile, np.nanquantile):
+        for q in (0.3, [0.0, 0.25, 0.5, 1.0]):
+            for partition in divisions(ctx):
+                vec = dtl.asarray(ctx, array, **division(partition, len(array), ctx.size))
+                assert_close(function(vec, q, method=method), typed(function(array, q, method=method), array))
+            several = dtl.asarray(ctx, table)
+            for axis in (0, 1):
+                wanted = typed(function(table, q, axis=axis, method=method), array)
+                assert_close(function(several, q, axis=axis, method=method), wanted)
+            wanted = typed(function(table, q, method=method, keepdims=True), array)
+            assert_close(function(several, q, method=method, keepdims=True), wanted)
+
+
+def typed(wanted: Any, array: Any) -> Any:
+    """Return quantiles in the dtype of the elements, which NumPy's of float16 have for some q only."""
+    return np.asarray(wanted).astype(array.dtype)
+
+
+def test_percentiles_and_medians(ctx: dtl.Context) -> None:
+    for name, array in ORDERED.items():
+        for partition in divisions(ctx):
+            vec = dtl.asarray(ctx, array, **division(partition, len(array), ctx.size))
+            assert_close(np.percentile(vec, 30), typed(np.percentile(array, 30), array))
+            for function in (np.median, np.nanmedian):
+                if array.dtype.kind == "M":
+                    with pytest.raises(TypeError):
+                        function(array)
+                    with pytest.raises(dtl.InvalidTypeError, match="median is for numbers"):
+                        function(vec)
+                else:
+                    assert_close(function(vec), function(array))
+        if "span" in name:
+            table = np.stack([array, array[::-1], array])
+            for axis in (0, 1):
+                several = dtl.asarray(ctx, table)
+                assert_close(np.median(several, axis=axis), np.median(table, axis=axis))
+
+
+def test_quantiles_of_none(ctx: dtl.Context) -> None:
+    with pytest.raises(dtl.InvalidArgumentError, match="no elements"):
+        dtl.quantile(dtl.zeros(ctx, 0, "M8[s]"), 0.5)
+    with pytest.warns(RuntimeWarning, match="All-NaN"):
+        found = dtl.nanquantile(dtl.full(ctx, 3, np.datetime64("NaT", "D"), dtype="M8[D]"), 0.5)
+    assert np.isnat(found)
+    for name in ("text", "records"):
+        with pytest.raises(dtl.InvalidTypeError, match="quantile is for numbers"):
+            dtl.quantile(dtl.asarray(ctx, ARRAYS[name]), 0.5, method="lower")
