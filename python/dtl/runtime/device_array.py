@@ -1,4 +1,4 @@
-"""Arrays on a GPU, as NumPy does not see them and other libraries do."""
+"""Arrays on a GPU, for libraries other than NumPy."""
 
 from __future__ import annotations
 
@@ -29,16 +29,17 @@ class OnDeviceError(InvalidTypeError, AttributeError):
 
 
 class DeviceArray(NDArrayOperatorsMixin):
-    """A rank's elements on a GPU: what ``local_view()`` of a container there returns.
+    """A rank's elements on a GPU. ``local_view()`` of a container on a GPU returns it.
 
-    It has no arithmetic of its own. Other libraries take it without a copy, by DLPack or by the CUDA array interface::
+    It has no arithmetic of its own. Other libraries can use it without a copy, by DLPack or by the CUDA array
+    interface::
 
         view = cupy.from_dlpack(vec.local_view())
         view = torch.from_dlpack(vec.local_view())
 
-    and find the elements as the calls before left them: streams of the GPU are ordered by that. What they queue in turn
-    comes before DTL's next call only after a synchronisation of theirs, or with ``wait_for``. NumPy takes a copy, with
-    ``to_numpy()``; a conversion that nobody asked for raises. The array keeps the memory alive.
+    These libraries see the elements as earlier calls of DTL leave them, because the streams of the GPU are ordered. To
+    make DTL's later calls see what a library has queued, synchronise the library, or call ``wait_for``. For NumPy,
+    ``to_numpy()`` makes a copy; an implicit conversion raises. The array keeps the memory alive.
     """
 
     __module__ = "dtl"
@@ -49,17 +50,17 @@ class DeviceArray(NDArrayOperatorsMixin):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The element type."""
+        """The type of the elements."""
         return self._dtype
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The extents."""
+        """The extent along each dimension."""
         return self._memory.shape
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """The bytes from one index to the next along each dimension: those of C order."""
+        """The number of bytes from one index to the next along each dimension, in C order."""
         steps = [self._dtype.itemsize]
         for extent in self.shape[:0:-1]:
             steps.append(steps[-1] * max(extent, 1))
@@ -77,12 +78,12 @@ class DeviceArray(NDArrayOperatorsMixin):
 
     @property
     def itemsize(self) -> int:
-        """The bytes of one element."""
+        """The number of bytes of one element."""
         return self._dtype.itemsize
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all elements."""
+        """The number of bytes of all elements."""
         return self.size * self._dtype.itemsize
 
     @property
@@ -91,28 +92,28 @@ class DeviceArray(NDArrayOperatorsMixin):
         return self._memory.device
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
-        """Return a copy of the elements on the host, as the calls before left them. Not collective."""
+        """Return a copy of the elements on the host, after all earlier calls of DTL. Not collective."""
         out = np.empty(self.shape, self._dtype)
         self._memory.read(out)
         return out
 
     def synchronize(self) -> None:
-        """Return when all calls before have done what they do with the elements. Not collective."""
+        """Wait until all earlier calls of DTL on the elements are complete. Not collective."""
         self._memory.synchronize()
 
     def wait_for(self, stream: int) -> None:
-        """Have later calls work on the elements after what a stream of the GPU has been given by now. Not collective.
+        """Make later calls of DTL on the elements wait for earlier work of a stream of the GPU. Not collective.
 
         Parameters
         ----------
         stream
-            The stream's address, such as ``cupy.cuda.get_current_stream().ptr`` or
+            The address of the stream, such as ``cupy.cuda.get_current_stream().ptr`` or
             ``torch.cuda.current_stream().cuda_stream``; 0 and 1 are the default stream.
         """
         self._memory.order(_stream(stream), True)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Return DLPack's number of the kind of memory, and the GPU's."""
+        """Return DLPack's number for the kind of memory, and the number of the GPU."""
         return (_CUDA_MANAGED if self._memory.managed else _CUDA), self._memory.device
 
     def __dlpack__(
@@ -123,23 +124,23 @@ class DeviceArray(NDArrayOperatorsMixin):
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """Return a capsule of DLPack. What the stream does from now on comes after what the calls before do.
+        """Return a capsule of DLPack. Later work of the stream comes after earlier calls of DTL.
 
         Parameters
         ----------
         stream
-            The address of the one that is to read the elements; None for the default stream, -1 for none.
+            The address of the stream that will read the elements; None for the default stream, -1 for none.
         max_version
-            The newest version of DLPack that the caller knows; None for those before 1.0.
+            The newest version of DLPack that the caller supports; None for versions before 1.0.
         dl_device
-            Where the elements are to be: where they are.
+            Where the elements have to be. Only the place where they are is accepted.
         copy
-            Whether to copy them: True is refused.
+            Whether to copy them. True is refused.
 
         Raises
         ------
         BufferError
-            If that would need a copy.
+            If the request would need a copy.
         """
         if copy:
             raise BufferError("a DeviceArray gives no copy of itself; copy what takes it")
@@ -153,7 +154,7 @@ class DeviceArray(NDArrayOperatorsMixin):
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """The elements by the CUDA array interface, version 3, with the stream that their readers are to wait for."""
+        """The elements by the CUDA array interface, version 3, with the stream for which readers have to wait."""
         return {
             "shape": self.shape,
             "typestr": self._dtype.str,
@@ -218,30 +219,30 @@ _HOST_TYPES = (np.ndarray, np.generic, int, float, complex, str, bytes, list, tu
 
 
 def from_dlpack(x: Any) -> DeviceArray:
-    """Return another library's array on a GPU as a DeviceArray that shares its memory. Not collective.
+    """Return an array of another library on a GPU as a DeviceArray that shares its memory. Not collective.
 
-    Collective calls and messages take such an array as it is, too; ``from_local`` makes a container of it.
+    Collective calls and messages accept such an array directly, and ``from_local`` makes a container of it.
 
     Parameters
     ----------
     x
-        An array of CuPy, PyTorch, JAX, Numba or the like, in C order, of an element type that containers have: what has
-        DLPack's ``__dlpack__``, or the CUDA array interface.
+        An array of CuPy, PyTorch, JAX, Numba or a similar library, in C order, of a dtype that containers can hold. It
+        has DLPack's ``__dlpack__`` or the CUDA array interface.
 
     Returns
     -------
     DeviceArray
-        It keeps the memory alive. What its owner has queued comes before what DTL does with it; where that writes, it
-        returns when it is done.
+        An array that keeps the memory alive. DTL's calls on it come after what its owner has queued. Calls that write
+        to it return when they are complete.
 
     Raises
     ------
     InvalidTypeError
-        If x has neither, or elements of another type.
+        If x has neither interface, or elements of another type.
     BufferError
         If x is on the host, read-only, or not in C order.
     InvalidArgumentError
-        If its address is in no memory of a GPU.
+        If its address is not in the memory of a GPU.
     BackendUnavailableError
         If no GPU can be used here.
     """

@@ -1,4 +1,4 @@
-"""What ranks are on: machines, backends and GPUs."""
+"""The machines, backends and GPUs of ranks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class DeviceRanks(bridge.Ranks):
         Raises
         ------
         InvalidHandleError
-            If the context is closed, and it was not asked for before.
+            If the context is closed, and ``topology`` was not used before.
         """
         if self._topology is None:
             self._topology = topology_of(self)
@@ -61,7 +61,7 @@ class DeviceRanks(bridge.Ranks):
 
     @property
     def device_id(self) -> int:
-        """The number of the GPU, or -1."""
+        """The number of the GPU; -1 if the context has none."""
         return self._device
 
     @property
@@ -76,34 +76,40 @@ class DeviceRanks(bridge.Ranks):
 
     @property
     def has_nccl(self) -> bool:
-        """Whether NCCL connects the ranks' GPUs: ``with_nccl`` and ``split_nccl`` make such contexts."""
+        """Whether NCCL connects the ranks' GPUs. ``with_nccl`` and ``split_nccl`` make such contexts."""
         return self._nccl >= 0
 
     @property
     def nccl_mode(self) -> int:
-        """One of ``dtl.DTL_NCCL_MODE_*``, or -1 without NCCL."""
+        """The mode of NCCL, one of ``dtl.DTL_NCCL_MODE_*``; -1 without NCCL."""
         return self._nccl
 
     def nccl_supports_native(self, op: int) -> bool:
-        """Say whether the GPUs run an operation, one of ``dtl.DTL_NCCL_OP_*``, on this context without the host."""
+        """Return whether the GPUs execute an operation, one of ``dtl.DTL_NCCL_OP_*``, without the host."""
         return nccl.Operation(op) in nccl.NATIVE and self._nccl >= 0
 
     def nccl_supports_hybrid(self, op: int) -> bool:
-        """Say whether an operation, one of ``dtl.DTL_NCCL_OP_*``, runs on this context, if need be by way of the host.
+        """Return whether an operation, one of ``dtl.DTL_NCCL_OP_*``, works here, through the host if necessary.
 
-        So do all in mode HYBRID_PARITY, and in NATIVE_ONLY none but those that ``nccl_supports_native`` names.
+        In mode HYBRID_PARITY, all operations do. In mode NATIVE_ONLY, only those that ``nccl_supports_native`` names
+        do.
         """
         return self.nccl_supports_native(op) or self._nccl == nccl.Mode.HYBRID_PARITY
 
     def with_cuda(self, device_id: int) -> Context:
         """Return a context of the same ranks with a GPU. Collective.
 
+        Parameters
+        ----------
+        device_id
+            The number of the GPU.
+
         Raises
         ------
         BackendUnavailableError
             If there is no NVIDIA GPU.
         BoundsError
-            If there is no GPU of that number.
+            If there is no GPU with this number.
         """
         return self._adopt_handle(library.context_with_device(self._handle, integer("device_id", device_id)))
 
@@ -111,25 +117,25 @@ class DeviceRanks(bridge.Ranks):
     def with_nccl(self, device_id: int, mode: int = nccl.DTL_NCCL_MODE_HYBRID_PARITY) -> Context:
         """Return a context of the same ranks whose GPUs NCCL connects. Collective.
 
-        Its collectives of arrays on those GPUs go from GPU to GPU. All else is as on other contexts: collectives of
-        arrays on the host, messages, containers.
+        Its collectives of arrays on these GPUs go from GPU to GPU. Everything else is as on other contexts: collectives
+        of arrays on the host, messages, containers.
 
         Parameters
         ----------
         device_id
-            The rank's GPU: one that no other rank has.
+            This rank's GPU. No other rank may have the same one.
         mode
-            What to do with a collective of arrays on GPUs that NCCL lacks: ``DTL_NCCL_MODE_HYBRID_PARITY`` takes the
-            elements through the host, ``DTL_NCCL_MODE_NATIVE_ONLY`` raises InvalidArgumentError.
+            What happens in a collective of arrays on GPUs that NCCL lacks: with ``DTL_NCCL_MODE_HYBRID_PARITY``, the
+            elements go through the host; with ``DTL_NCCL_MODE_NATIVE_ONLY``, it raises InvalidArgumentError.
 
         Raises
         ------
         BackendUnavailableError
-            If NCCL cannot be used here; the text says what is missing.
+            If NCCL cannot be used here. The message says what is missing.
         BoundsError
-            If there is no GPU of that number.
+            If there is no GPU with this number.
         InvalidArgumentError
-            If two ranks have the same GPU, or mode is none.
+            If two ranks have the same GPU, or if mode is unknown.
         BackendError
             If NCCL fails.
 
@@ -155,23 +161,23 @@ class DeviceRanks(bridge.Ranks):
         device_id: int | None = None,
         mode: int = nccl.DTL_NCCL_MODE_HYBRID_PARITY,
     ) -> Context:
-        """Split the context, and let NCCL connect each part's GPUs. Collective.
+        """Split the context, and let NCCL connect the GPUs of each part. Collective.
 
         Parameters
         ----------
         color
-            Which part to join, at least 0.
+            A number, at least 0, for the group to join.
         key
-            The new ranks are ordered by key, then by rank.
+            The ranks of the new context are ordered by key, and by their rank here if the keys are equal.
         device_id
-            The rank's GPU; by default the context's, or else the one that ``Topology.gpu_id`` names.
+            This rank's GPU. The default is that of the context, or else the one that ``Topology.gpu_id`` names.
         mode
-            As of ``with_nccl``.
+            As for ``with_nccl``.
 
         Raises
         ------
         InvalidArgumentError
-            If color or key is out of range, two ranks of a part have the same GPU, or mode is none.
+            If color or key is out of range, if two ranks of a part have the same GPU, or if mode is unknown.
         BackendUnavailableError, BoundsError, BackendError
             As for ``with_nccl``.
         """

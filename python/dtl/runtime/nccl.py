@@ -24,7 +24,7 @@ class Mode(_Number):
 
 
 class Operation(_Number):
-    """An operation to ask about."""
+    """An operation that ``nccl_supports_native`` and ``nccl_supports_hybrid`` can be asked about."""
 
     __module__ = "dtl.nccl"
 

@@ -88,9 +88,9 @@ def rows_of(seats: list[Seat]) -> list[Row]:
 
 
 class ContextTopology:
-    """Where the ranks of a context run, as :attr:`Context.topology` gives it. Nothing here is collective but `refresh`.
+    """Where the ranks of a context run, as :attr:`Context.topology`. Nothing here is collective, except ``refresh``.
 
-    It says where they ran when the context was made, until `refresh`. ``print`` shows it as a table.
+    It says where they ran when the context was made, or at the last ``refresh``. ``print`` shows it as a table.
     """
 
     __module__ = "dtl.seating"
@@ -100,14 +100,14 @@ class ContextTopology:
         self._seats = seats_of(library.context_topology(ctx._handle))
 
     def refresh(self) -> None:
-        """Find out where all ranks are now, such as after `bind`, and how many GPUs their drivers see. Collective.
+        """Find out where all ranks are now, and how many GPUs their drivers see. Collective. Call it after ``bind``.
 
         Raises
         ------
         InvalidHandleError
             If the context is closed.
         CollectiveMismatchError
-            If another rank calls something else.
+            If another rank makes another call.
         """
         self._seats = seats_of(library.context_find_topology(self._context._handle))
 
@@ -124,7 +124,7 @@ class ContextTopology:
 
     @property
     def ranks_per_node(self) -> list[int]:
-        """How many ranks each machine has."""
+        """The number of ranks on each machine."""
         return [len(ranks) for ranks in self.nodes]
 
     @property
@@ -134,12 +134,12 @@ class ContextTopology:
 
     @property
     def num_cpus(self) -> list[int]:
-        """How many CPUs of each machine its first rank may use."""
+        """The number of CPUs of each machine that its first rank may use."""
         return [len(self._seats[ranks[0]].allowed) for ranks in self.nodes]
 
     @property
     def num_gpus(self) -> list[int]:
-        """How many GPUs the first rank of each machine sees."""
+        """The number of GPUs that the first rank of each machine sees."""
         return [self._seats[ranks[0]].gpus for ranks in self.nodes]
 
     def cpus(self, rank: int) -> tuple[int, ...]:
@@ -175,7 +175,7 @@ class ContextTopology:
     def gpu_id(self, rank: int) -> int:
         """Return the number of a rank's GPU; -1 if it sees none.
 
-        It is the context's ``device_id`` there; without one, the ranks of a machine take the GPUs in turn.
+        It is the ``device_id`` of the context on that rank. Without one, the ranks of a machine take its GPUs in turn.
 
         Raises
         ------
@@ -185,7 +185,7 @@ class ContextTopology:
         return at(self._seats, "rank", rank).gpu
 
     def is_local(self, rank_a: int, rank_b: int) -> bool:
-        """Say whether two ranks run on one machine.
+        """Return whether two ranks run on one machine.
 
         Raises
         ------
@@ -195,7 +195,7 @@ class ContextTopology:
         return at(self._seats, "rank_a", rank_a).node == at(self._seats, "rank_b", rank_b).node
 
     def node_id(self, rank: int) -> int:
-        """Return the number of a rank's machine, from 0, in the order of their first ranks.
+        """Return the number of a rank's machine. Machines are numbered from 0, in the order of their first ranks.
 
         Raises
         ------
@@ -205,19 +205,18 @@ class ContextTopology:
         return at(self._seats, "rank", rank).node
 
     def bind(self, to: Any = "share", *, domain: int | None = None) -> tuple[int, ...]:
-        """Have every thread of this process run on some CPUs alone, and return these. Not collective.
+        """Bind every thread of this process to some CPUs, and return these. Not collective.
 
         Parameters
         ----------
         to
-            One of
+            One of:
 
-            - ``"share"``: as many cores as the other ranks of the machine, neighbouring ones; at least one.
-            - ``"core"``: one core with all its hardware threads, the ranks of the machine in turn.
-            - ``"numa"``: one NUMA domain, which the ranks of the machine fill evenly, neighbours together.
-            - ``"all"``: all that this process may use; it is bound to none then.
-            - numbers of CPUs, one or several.
-
+            - ``"share"``: as many neighbouring cores as each other rank of the machine gets; at least one.
+            - ``"core"``: one core with all its hardware threads; the ranks of the machine take the cores in turn.
+            - ``"numa"``: one NUMA domain; the ranks of the machine are spread evenly, with neighbouring ranks together.
+            - ``"all"``: all CPUs that this process may use; it is then not bound.
+            - The number of a CPU, or several numbers.
         domain
             With ``"numa"``, the number of the domain.
 
@@ -229,7 +228,7 @@ class ContextTopology:
         Raises
         ------
         BoundsError
-            If this process may not use such a CPU, or there is no such domain.
+            If this process may not use such a CPU, or if there is no such domain.
         InvalidArgumentError
             If to is none of these, or names no CPU.
         InvalidTypeError
@@ -239,10 +238,11 @@ class ContextTopology:
 
         Notes
         -----
-        Threads that other libraries have started are bound, too, such as those of NumPy's BLAS, and those that they
-        start later do as the thread that starts them. What the launcher has bound the process to does not matter, what
-        its container or job leaves of the machine does. How many threads DTL computes on follows, unless the program or
-        DTL_NUM_THREADS says so (`set_num_threads`). The table of this object is of before; `refresh` renews it.
+        Threads that other libraries have started, such as those of NumPy's BLAS, are bound, too. Threads that are
+        started later have the binding of the thread that starts them. The CPUs are those that the process's container
+        or job has of the machine; an earlier binding by the launcher does not matter. The number of threads that DTL
+        uses changes with the binding, unless the program or DTL_NUM_THREADS has set it (`set_num_threads`). The table
+        of this object shows the state before; `refresh` updates it.
 
         Examples
         --------
@@ -272,22 +272,22 @@ class ContextTopology:
         return f"<dtl topology: {_some(len(self._seats), 'rank')} on {_some(nodes, 'node')}>"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw which ranks may run on which CPU of each machine. Not collective: a rank draws the picture for all.
+        """Draw which ranks may run on which CPU of each machine. Not collective: one rank draws the picture for all.
 
         Parameters
         ----------
         ax
-            Where to draw; None for a new figure.
+            The axes to draw on; None for a new figure.
 
         Returns
         -------
         matplotlib.axes.Axes
-            What was drawn on: a row of CPUs for each NUMA domain of each machine, in the colours of their ranks.
+            The axes, with a row of CPUs for each NUMA domain of each machine, in the colours of their ranks.
 
         Raises
         ------
         ImportError
-            If there is no matplotlib.
+            If matplotlib is missing.
         """
         drawn: Axes = plot_seats(self._seats, ax)
         return drawn
