@@ -1,4 +1,4 @@
-"""NumPy's methods that are short for functions on containers."""
+"""Methods of containers with NumPy's names, which call the functions of the same name."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _searchsorted = late(".algorithms.ordered", "searchsorted")
 
 
 class ArrayMethods:
-    """Methods that arrays have, too. All but those of elements by themselves are collective."""
+    """NumPy's methods of arrays. All are collective, except for those that work on each element alone."""
 
     shape: Any
     ndim: Any
@@ -40,12 +40,12 @@ class ArrayMethods:
 
     @property
     def real(self) -> Any:
-        """The real parts, a copy. Not collective."""
+        """The real parts, as a copy. Not collective."""
         return _real(self)
 
     @property
     def imag(self) -> Any:
-        """The imaginary parts, a copy. Not collective."""
+        """The imaginary parts, as a copy. Not collective."""
         return _imag(self)
 
     @overload
@@ -60,19 +60,19 @@ class ArrayMethods:
 
     @collective
     def item(self, *index: Any) -> Any:
-        """Return an element as a number of Python's: the only one, or that of an index. Collective.
+        """Return an element as a Python number: the only one, or the one with a given index. Collective.
 
         Parameters
         ----------
         index
-            Nothing where there is one element; an index in C order; or one for each dimension.
+            Nothing if there is only one element; an index in C order; or one index for each dimension.
 
         Raises
         ------
         InvalidArgumentError
-            If there is no index, and not one element.
+            If there is no index, and the container has not exactly one element.
         BoundsError
-            If the index is outside. On every rank.
+            If the index is out of range. On every rank.
         """
         if not index:
             if self.global_size != 1:
@@ -84,7 +84,7 @@ class ArrayMethods:
         return of[index[0] if len(index) == 1 else index].item()
 
     def fill(self, value: Any) -> None:
-        """Give every element a value. Collective; see :func:`dtl.fill`."""
+        """Set every element to a value. Collective; see :func:`dtl.fill`."""
         _fill(self, value)
 
     def sort(self, axis: int = -1) -> None:
@@ -96,7 +96,7 @@ class ArrayMethods:
             of[...] = _sorted_copy(self, axis)
 
     def argsort(self, axis: int | None = -1) -> Any:
-        """Return the indices that sort along a dimension; None of all elements. Collective; see :func:`dtl.argsort`."""
+        """Return the indices that sort along a dimension; None for all. Collective; see :func:`dtl.argsort`."""
         return _argsort(self, axis)
 
     def searchsorted(self, v: Any, side: str = "left") -> Any:
@@ -105,9 +105,9 @@ class ArrayMethods:
 
     @collective
     def partition(self, kth: Any, axis: int = -1) -> None:
-        """Put the elements of some places of the sorted order there, and those before and behind them. Collective.
+        """Put some elements in their sorted places, with smaller ones before and larger ones behind. Collective.
 
-        As ``ndarray.partition``. The whole is sorted, which is one of the orders that this allows.
+        As ``ndarray.partition``. All elements are sorted, which is one of the orders that this allows.
         """
         _check_places(self, kth, axis)
         self.sort(axis)
@@ -125,9 +125,9 @@ class ArrayMethods:
         return _choose(self, choices, out, mode)
 
     def tolist(self) -> NoReturn:
-        """Raise on any number of ranks: the elements are divided among them.
+        """Raise an error on any number of ranks, because the elements are divided among them.
 
-        ``local_view().tolist()`` has this rank's, ``gather_to(root).tolist()`` the whole on one rank.
+        Use ``local_view().tolist()`` for this rank's elements, or ``gather_to(root).tolist()`` for all on one rank.
         """
         raise InvalidTypeError(
             "a container does not become a list by itself, on any number of ranks: local_view().tolist() has this "

@@ -1,4 +1,4 @@
-"""What the array API standard asks of an array, beside the operators: its namespace, its device, and DLPack."""
+"""The array API standard's methods of arrays other than operators: namespace, device, and DLPack."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CPU = (1, 0)
 
 
 class ArrayObject:
-    """The attributes and methods of arrays by which functions that are written for the standard take containers."""
+    """The attributes and methods of arrays by which functions that are written for the standard accept containers."""
 
     context: Any
     placement_policy: Any
@@ -26,24 +26,24 @@ class ArrayObject:
 
     @property
     def device(self) -> Placement:
-        """Where the elements lie, by the name of the array API standard: ``placement_policy``."""
+        """Where the elements are, under the name of the array API standard: the same as ``placement_policy``."""
         lies: Placement = self.placement_policy
         return lies
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
-        """Return the container if it is of a placement already, else a copy there. Collective.
+        """Return the container if it has a placement already, otherwise a copy with that placement. Collective.
 
         Parameters
         ----------
         device
             One of ``dtl.PLACEMENT_*``, such as the device of another container.
         stream
-            None: the order of calls is kept anyway.
+            Must be None: calls are in order anyway.
 
         Raises
         ------
         InvalidArgumentError
-            If there is no such placement, or a stream is named.
+            If there is no such placement, or if stream is not None.
         BackendUnavailableError
             If there is no memory of that kind. On every rank.
         """
@@ -60,7 +60,7 @@ class ArrayObject:
         return made
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Return DLPack's number of the kind of memory that this rank's elements are in, and of the device."""
+        """Return DLPack's numbers for the kind of memory of this rank's elements, and for the device."""
         if self.placement_policy in (Placement.DEVICE, Placement.UNIFIED):
             of: Any = self
             kind, number = of.device_view().__dlpack_device__()
@@ -75,17 +75,17 @@ class ArrayObject:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """Return a capsule of DLPack of all elements, which are replicated, in their own memory. Not collective.
+        """Return a DLPack capsule of a replicated container, with all elements in their own memory. Not collective.
 
         Parameters
         ----------
         stream, max_version, dl_device, copy
-            As of NumPy's arrays, or of a :class:`DeviceArray`.
+            As for NumPy's arrays, or for a :class:`DeviceArray`.
 
         Raises
         ------
         BufferError
-            If the container is divided, on any number of ranks: a part does not pass for the whole.
+            If the container is divided, on any number of ranks: a capsule must have all elements.
         """
         if self.partition_policy is not Partition.REPLICATED:
             raise BufferError(

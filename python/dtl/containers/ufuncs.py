@@ -28,11 +28,10 @@ if TYPE_CHECKING:
 
 
 class Elementwise(Operators):
-    """What makes a container a citizen of NumPy: ufuncs, operators, conversions and copies.
+    """NumPy's protocol for containers: ufuncs, operators, conversions and copies.
 
-    None of it is collective, but for ufuncs and operators on containers that are divided differently.
-
-    A container class has this as a base, and gives what is declared here.
+    None of this is collective, except for ufuncs and operators on containers with different partitions. A container
+    class has this as a base class, and implements what is declared here.
     """
 
     _handle: int
@@ -46,17 +45,17 @@ class Elementwise(Operators):
     @property
     @abstractmethod
     def context(self) -> Context:
-        """The ranks."""
+        """The context."""
 
     @property
     @abstractmethod
     def dtype(self) -> np.dtype[Any]:
-        """The element type."""
+        """The type of the elements."""
 
     @property
     @abstractmethod
     def shape(self) -> tuple[int, ...]:
-        """The extent of the whole along each dimension."""
+        """The extent of the whole container along each dimension."""
 
     @abstractmethod
     def local_view(self) -> np.ndarray[Any, Any]:
@@ -105,22 +104,22 @@ class Elementwise(Operators):
     @overload
     def astype(self, dtype: Any, casting: Any = ..., *, copy: bool = ...) -> Any: ...
     def astype(self, dtype: Any, casting: Any = "unsafe", *, copy: bool = True) -> Any:
-        """Return a container of another element type, laid out as this one. Not collective.
+        """Return a container of another dtype, with the shape and partition of this one. Not collective.
 
         Parameters
         ----------
         dtype
-            The element type of the result.
+            The dtype of the result.
         casting
-            What may happen to the elements, as in NumPy: ``"no"``, ``"equiv"``, ``"safe"``, ``"same_kind"`` or
+            Which conversions are allowed, as in NumPy: ``"no"``, ``"equiv"``, ``"safe"``, ``"same_kind"`` or
             ``"unsafe"``.
         copy
-            False gives the container itself if it has that type already.
+            False returns the container itself if it has that dtype already.
 
         Raises
         ------
         InvalidArgumentError
-            If dtype is none that containers hold.
+            If containers cannot hold dtype.
         InvalidTypeError
             If casting forbids the conversion.
         """
@@ -148,7 +147,7 @@ class Elementwise(Operators):
     @overload
     def copy(self) -> Any: ...
     def copy(self) -> Any:
-        """Return a container of its own with the same elements, laid out as this one. Not collective."""
+        """Return a copy of the container, with its shape and partition. Not collective."""
         return self.astype(self.dtype)
 
     def __copy__(self) -> Any:

@@ -1,4 +1,4 @@
-"""Metrics, and registries of them that a monitoring system reads."""
+"""Metrics, and registries from which a monitoring system reads them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Registry:
         Raises
         ------
         InvalidArgumentError
-            If there is one of its name.
+            If the registry has a metric of this name.
         """
         with self._lock:
             if metric.name in self._metrics:
@@ -55,12 +55,12 @@ class Registry:
             self._metrics[metric.name] = metric
 
     def before_reading(self, source: Callable[[], None]) -> None:
-        """Call a function, which brings metrics up to date, whenever one of the registry is about to be read."""
+        """Call a function, which updates metrics, each time before a metric of the registry is read."""
         with self._lock:
             self._sources.append(source)
 
     def update(self) -> None:
-        """Bring the metrics up to date. Whatever reads one does that first."""
+        """Update the metrics. Everything that reads one does this first."""
         with self._lock:
             for source in self._sources:
                 source()
@@ -71,10 +71,11 @@ class Registry:
         return "".join(line + "\n" for metric in self for line in metric.lines())
 
     def snapshot(self) -> dict[str, Any]:
-        """Return all metrics as what JSON can hold.
+        """Return all metrics as objects that JSON can represent.
 
-        By name, a list of dicts with ``labels`` and ``value``. The value of a histogram is a dict of ``count``, ``sum``
-        and ``buckets``: pairs of a bound and how many values were at most that, the last bound being None.
+        The result has, for each name, a list of dicts with ``labels`` and ``value``. The value of a histogram is a dict
+        of ``count``, ``sum`` and ``buckets``. The buckets are pairs of a bound and the number of values up to it; the
+        last bound is None.
         """
         self.update()
         return {metric.name: metric.samples() for metric in self}
@@ -85,23 +86,23 @@ registry = Registry()
 
 
 class Metric:
-    """What all metrics have in common. Any thread may read and write one.
+    """The base class of metrics. Any thread may read and write them.
 
     Parameters
     ----------
     name
-        Letters, digits, ``_`` and ``:``, as Prometheus has it. By convention a counter's ends in ``_total``.
+        Letters, digits, ``_`` and ``:``, as in Prometheus. By convention, the name of a counter ends in ``_total``.
     help
-        What it counts or measures, in a sentence.
+        A sentence that says what it counts or measures.
     labels
-        The names of its labels. It holds a value for each combination of their values.
+        The names of its labels. It has a value for each combination of their values.
     registry
-        What it joins; None for none.
+        The registry to join; None for none.
 
     Raises
     ------
     InvalidArgumentError
-        If name or a label cannot be one, or the registry has a metric of that name.
+        If name or a label has other characters, or if the registry has a metric of this name.
     """
 
     __module__ = "dtl.observe"
@@ -126,7 +127,7 @@ class Metric:
             registry.register(self)
 
     def samples(self) -> list[dict[str, Any]]:
-        """Return its values as a registry's snapshot shows them."""
+        """Return its values in the form of ``Registry.snapshot``."""
         with self._lock:
             return [
                 {"labels": dict(zip(self.labels, key)), "value": self._shown(value)}
@@ -169,53 +170,53 @@ class Metric:
 
 
 class Counter(Metric):
-    """A number that only grows: of calls, of bytes. Its parameters are those of Metric."""
+    """A number that only grows, such as a number of calls or bytes. Its parameters are those of Metric."""
 
     __module__ = "dtl.observe"
 
     kind = "counter"
 
     def inc(self, by: SupportsFloat = 1.0, /, **labels: Any) -> None:
-        """Add to it.
+        """Add to the counter.
 
         Raises
         ------
         InvalidArgumentError
-            If by is negative or NaN, or the labels are not the metric's.
+            If by is negative or NaN, or if the labels are not those of the metric.
         """
         if not real(by) >= 0:
             raise InvalidArgumentError(f"{self.name} cannot grow by {by}")
         self._add(labels, real(by))
 
     def value(self, **labels: Any) -> float:
-        """Return what it has come to."""
+        """Return the current value."""
         value: float = self._read(labels)
         return value
 
 
 class Gauge(Metric):
-    """A number that goes up and down: elements held, a residual. Its parameters are those of Metric."""
+    """A number that goes up and down, such as a residual. Its parameters are those of Metric."""
 
     __module__ = "dtl.observe"
 
     kind = "gauge"
 
     def set(self, to: SupportsFloat, /, **labels: Any) -> None:
-        """Set it."""
+        """Set the value."""
         key, value = self._key(labels), real(to)
         with self._lock:
             self._values[key] = value
 
     def inc(self, by: SupportsFloat = 1.0, /, **labels: Any) -> None:
-        """Add to it."""
+        """Add to the value."""
         self._add(labels, real(by))
 
     def dec(self, by: SupportsFloat = 1.0, /, **labels: Any) -> None:
-        """Take from it."""
+        """Subtract from the value."""
         self._add(labels, -real(by))
 
     def value(self, **labels: Any) -> float:
-        """Return what it is."""
+        """Return the current value."""
         value: float = self._read(labels)
         return value
 
@@ -248,20 +249,20 @@ SECONDS = (*(float(f"{digits}e{power}") for power in range(-6, 1) for digits in 
 
 
 class Histogram(Metric):
-    """How many values there were between given bounds, and their sum: of times, of lengths of messages.
+    """How many values were between given bounds, and their sum: for example of times, or of lengths of messages.
 
     Parameters
     ----------
     name, help, labels, registry
-        As of Metric.
+        As for Metric.
     bounds
-        Up to which each count goes, growing. The last count has none. By default 1, 2.5 and 5 times each power of ten
-        from 1 µs to 10 s.
+        The upper bound of each count, in ascending order; a further count has no upper bound. The default is 1, 2.5 and
+        5 times each power of ten from 1 µs to 10 s.
 
     Raises
     ------
     InvalidArgumentError
-        As of Metric, or if the bounds do not grow.
+        As for Metric; also if the bounds do not ascend.
     """
 
     __module__ = "dtl.observe"
@@ -289,7 +290,7 @@ class Histogram(Metric):
         self.merge(counts, value, **labels)
 
     def merge(self, counts: Sequence[int], total: SupportsFloat, /, **labels: Any) -> None:
-        """Count many values at once, of which the sum is total: so many up to each bound, and above the one before."""
+        """Count many values at once: how many lie between each bound and the one before, and the sum of all."""
         if len(counts) != len(self.bounds) + 1:
             raise InvalidArgumentError(f"{len(counts)} counts for {len(self.bounds)} bounds of {self.name}")
         key, more = self._key(labels), real(total)
@@ -298,7 +299,7 @@ class Histogram(Metric):
             self._values[key] = [a + int(b) for a, b in zip(held, counts)], before + more
 
     def count(self, **labels: Any) -> int:
-        """Return how many values there were."""
+        """Return how many values have been counted."""
         counts: list[int] = self._read(labels)[0]
         return sum(counts)
 

@@ -1,4 +1,4 @@
-"""What traces and the ledger of slow paths know: calls by operation and call site, and tables of them."""
+"""The records of traces and of the ledger of slow paths: calls by operation and call site, and tables of them."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from .advice import advice
 
 
 class Record(NamedTuple):
-    """What the calls of one operation from one line came to.
+    """The calls of one operation from one line, added up.
 
     Attributes
     ----------
     operation
-        Its name, as in errors.
+        The name of the operation, as in errors.
     file, line
-        The call site: the innermost line of the program that is outside of DTL. "" and 0 where there is none.
+        The call site: the innermost line of the program that is outside of DTL. "" and 0 if there is none.
     calls
-        How many there were, those that raised included.
+        The number of calls, including those that raised.
     failed
-        How many raised.
+        The number of calls that raised.
     bytes
-        The bytes of the arrays and scalars that this rank gave to the calls and got from them; see trace.
+        The bytes of the arrays and scalars that this rank passed to the calls and got back; see ``trace``.
     seconds
-        The time that this rank spent in the calls, waiting for other ranks included.
+        The time in seconds that this rank spent in the calls, including the time that it waited for other ranks.
     """
 
     operation: str
@@ -38,7 +38,7 @@ class Record(NamedTuple):
     seconds: float
 
     def plus(self, other: Record) -> Record:
-        """Return the record of both records' calls, with this one's operation and call site."""
+        """Return the sum of two records, with the operation and call site of this one."""
         return Record(*self[:3], *(a + b for a, b in zip(self[3:], other[3:])))  # type: ignore[arg-type]
 
     @property
@@ -48,27 +48,27 @@ class Record(NamedTuple):
 
     @property
     def site(self) -> str:
-        """The call site as ``file:line``, with the file relative to the current folder where it is inside."""
+        """The call site as ``file:line``. The file is relative to the current folder if it is inside."""
         return _site(self.file, self.line)
 
 
 class SlowPath(NamedTuple):
-    """What the calls of one operation from one line came to, of which a faster way is known.
+    """The calls of one operation from one line for which a faster way is known, added up.
 
     Attributes
     ----------
     kind
         What is slow, in words.
     operation
-        Its name, as in errors.
+        The name of the operation, as in errors.
     file, line
-        The call site: the innermost line of the program that is outside of DTL. "" and 0 where there is none.
+        The call site: the innermost line of the program that is outside of DTL. "" and 0 if there is none.
     times
-        How often it was done.
+        How many times it happened.
     bytes
-        The bytes of the elements that went that way on this rank.
+        The bytes of the elements that took the slow path on this rank.
     seconds
-        The time that this rank spent on it, waiting for other ranks included.
+        The time in seconds that this rank spent on it, including the time that it waited for other ranks.
     """
 
     kind: str
@@ -80,7 +80,7 @@ class SlowPath(NamedTuple):
     seconds: float
 
     def plus(self, other: SlowPath) -> SlowPath:
-        """Return the record of what both stand for, with this one's kind, operation and call site."""
+        """Return the sum of two records, with the kind, operation and call site of this one."""
         return SlowPath(*self[:4], *(a + b for a, b in zip(self[4:], other[4:])))  # type: ignore[arg-type]
 
     @property
@@ -90,7 +90,7 @@ class SlowPath(NamedTuple):
 
     @property
     def site(self) -> str:
-        """The call site as ``file:line``, with the file relative to the current folder where it is inside."""
+        """The call site as ``file:line``. The file is relative to the current folder if it is inside."""
         return _site(self.file, self.line)
 
     @property
@@ -135,7 +135,7 @@ def table(records: Iterable[Record], dropped: int = 0) -> str:
     records
         The records, of one rank or summed over ranks.
     dropped
-        How many calls the file of ``save`` lacks, to be said below the table.
+        The number of calls that the file of ``save`` does not list, which the line below the table states.
     """
     cells: list[tuple[str, ...]] = [("operation", "call site", "calls", "bytes", "seconds", "µs a call", "MB/s")]
     whole = Record("total", "", 0, 0, 0, 0, 0.0)

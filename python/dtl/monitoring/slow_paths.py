@@ -95,8 +95,7 @@ def slow_paths() -> SlowPaths:
     numbers sent as objects, long lists converted to arrays, and elements of a GPU copied to the host. Each record is a
     :class:`dtl.tracing.SlowPath`. Not collective: each rank has its own records.
 
-    If there are several ledgers at once, each records everything. If there is none, nothing is recorded, which costs
-    nothing.
+    If there are several ledgers at once, each records everything. If there is none, nothing is recorded.
 
     Examples
     --------
