@@ -31,6 +31,7 @@ _TESTS = [
         "axes_on_a_device",
         "indexing_on_a_device",
         "moves_on_a_device",
+        "halos_on_a_device",
         "nccl_on_devices",
     )
 ]

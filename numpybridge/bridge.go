@@ -12,6 +12,7 @@ import "C"
 
 import (
 	"runtime/cgo"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -270,10 +271,11 @@ func handOver(c *C.dtl_call, r *comm.Result) {
 		c.result.place = C.int32_t(r.Place)
 		c.stream = C.uintptr_t(r.Queue.Stream())
 		kept := *r
+		kept.Shape, kept.Strides = slices.Clone(r.Shape), slices.Clone(r.Strides)
 		c.storage = C.uintptr_t(cgo.NewHandle(&kept))
-		return
+	} else {
+		c.storage = C.uintptr_t(cgo.NewHandle(r.Storage))
 	}
-	c.storage = C.uintptr_t(cgo.NewHandle(r.Storage))
 	if r.Strides != nil {
 		for i, n := range r.Strides {
 			c.strides[i] = C.int64_t(n)

@@ -181,17 +181,26 @@ static PyObject *device_dlpack(PyObject *self, PyObject *args) {
     return capsule;
 }
 
+static PyObject *numbers(const int64_t *given, int count) {
+    PyObject *made = PyTuple_New(count);
+    for (int i = 0; made != NULL && i < count; i++) {
+        PyObject *n = PyLong_FromLongLong(given[i]);
+        if (n == NULL)
+            Py_CLEAR(made);
+        else
+            PyTuple_SET_ITEM(made, i, n);
+    }
+    return made;
+}
+
 static PyObject *device_shape(PyObject *self, void *unused) {
     DeviceMemoryObject *d = (DeviceMemoryObject *)self;
-    PyObject *shape = PyTuple_New(d->ndim);
-    for (int i = 0; shape != NULL && i < d->ndim; i++) {
-        PyObject *n = PyLong_FromLongLong(d->shape[i]);
-        if (n == NULL)
-            Py_CLEAR(shape);
-        else
-            PyTuple_SET_ITEM(shape, i, n);
-    }
-    return shape;
+    return numbers(d->shape, d->ndim);
+}
+
+static PyObject *device_strides(PyObject *self, void *unused) {
+    DeviceMemoryObject *d = (DeviceMemoryObject *)self;
+    return numbers(d->strides, d->ndim);
 }
 
 static void device_dealloc(PyObject *self) {
@@ -224,6 +233,7 @@ static PyMemberDef device_members[] = {
 
 static PyGetSetDef device_getters[] = {
     {"shape", device_shape, NULL, "the extents", NULL},
+    {"strides", device_strides, NULL, "the elements from one index to the next along each dimension", NULL},
     {NULL},
 };
 
@@ -233,7 +243,7 @@ PyTypeObject DeviceMemoryType = {
     .tp_basicsize = sizeof(DeviceMemoryObject),
     .tp_dealloc = device_dealloc,
     .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_doc = "Elements on a device, in C order. The memory lives as long as anything that looks at it.",
+    .tp_doc = "Elements on a device. The memory lives as long as anything that looks at it.",
     .tp_methods = device_methods,
     .tp_members = device_members,
     .tp_getset = device_getters,
@@ -258,7 +268,7 @@ PyObject *device_memory_new(const dtl_call *call) {
     int64_t stride = 1;
     for (int i = r->ndim - 1; i >= 0; i--) {
         d->shape[i] = r->shape[i];
-        d->strides[i] = stride;
+        d->strides[i] = r->strides != NULL ? r->strides[i] / r->itemsize : stride;
         stride *= r->shape[i] > 1 ? r->shape[i] : 1;
     }
     return (PyObject *)d;

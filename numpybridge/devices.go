@@ -11,6 +11,7 @@ import (
 	"runtime/cgo"
 	"unsafe"
 
+	"dtl/core/backend"
 	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/memory"
@@ -36,7 +37,7 @@ func dtl_device_read(storage C.uintptr_t, to unsafe.Pointer) (failed *C.char) {
 	defer guard(&failed)
 	r := onDevice(storage)
 	bytes := r.Raw()
-	return failure("to_numpy", r.Queue.Copy(memory.Span{Addr: to, Count: bytes.Count, Type: dtype.Uint8}, bytes))
+	return failure("to_numpy", copyBetween(r.Queue, memory.Span{Addr: to, Count: bytes.Count, Type: dtype.Uint8}, bytes, nil, r))
 }
 
 // dtl_device_write is dtl_device_read the other way round.
@@ -46,7 +47,50 @@ func dtl_device_write(storage C.uintptr_t, from unsafe.Pointer) (failed *C.char)
 	defer guard(&failed)
 	r := onDevice(storage)
 	bytes := r.Raw()
-	return failure("out", r.Queue.Copy(bytes, memory.Span{Addr: from, Count: bytes.Count, Type: dtype.Uint8}))
+	return failure("out", copyBetween(r.Queue, bytes, memory.Span{Addr: from, Count: bytes.Count, Type: dtype.Uint8}, r, nil))
+}
+
+// copyBetween copies bytes, of which those of a result lie as its strides say, and others side by side.
+func copyBetween(q backend.Queue, to, from memory.Span, target, source *comm.Result) error {
+	strides := [2][]int64{apart(target), apart(source)}
+	known := target
+	switch {
+	case strides[0] == nil && strides[1] == nil:
+		return q.Copy(to, from)
+	case target != nil && source != nil && target.Queue.Device() != source.Queue.Device():
+		return status.New(status.Unsupported, "elements that do not lie side by side, because of a halo, go to no other GPU")
+	case strides[0] == nil:
+		known = source
+	}
+	item := known.Type.Size()
+	for i := range strides {
+		if strides[i] == nil {
+			strides[i] = denseStrides(known.Shape, item)
+		}
+	}
+	return q.Runs(to, from, backend.BoxRuns(known.Shape, strides[0], strides[1], item))
+}
+
+// apart returns the strides of a result whose elements do not lie side by side, else nil.
+func apart(r *comm.Result) []int64 {
+	if r == nil || r.Count == 0 || r.Strides == nil {
+		return nil
+	}
+	for d, n := range denseStrides(r.Shape, r.Type.Size()) {
+		if r.Shape[d] > 1 && r.Strides[d] != n {
+			return r.Strides
+		}
+	}
+	return nil
+}
+
+// denseStrides are those of elements side by side in C order.
+func denseStrides(shape []int64, item int) []int64 {
+	strides, next := make([]int64, len(shape)), int64(item)
+	for d := len(shape) - 1; d >= 0; d-- {
+		strides[d], next = next, next*shape[d]
+	}
+	return strides
 }
 
 // dtl_device_order has what a stream of the driver does from now on happen after what is queued on the elements, or, if back is
@@ -133,7 +177,7 @@ func dtl_device_copy(to, from C.uintptr_t) (failed *C.char) {
 	target, source := onDevice(to), onDevice(from)
 	err := source.Queue.Synchronize()
 	if err == nil {
-		err = target.Queue.Copy(target.Raw(), source.Raw())
+		err = copyBetween(target.Queue, target.Raw(), source.Raw(), target, source)
 	}
 	if err == nil {
 		err = target.Queue.Synchronize()

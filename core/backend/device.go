@@ -129,6 +129,29 @@ type Places struct {
 // Run is Count units of Unit bytes: where the first one goes to and comes from, and how many bytes further on each next one does.
 type Run struct{ To, From, ToStep, FromStep, Unit, Count int64 }
 
+// BoxRuns returns the runs that copy a box of elements between memories of different strides, which are in bytes.
+func BoxRuns(shape, to, from []int64, itemSize int) []Run {
+	r, last := Run{Unit: int64(itemSize), Count: 1}, len(shape)-1
+	for ; last >= 0 && (shape[last] == 1 || to[last] == r.Unit && from[last] == r.Unit); last-- {
+		r.Unit *= shape[last]
+	}
+	if last >= 0 {
+		r.Count, r.ToStep, r.FromStep = shape[last], to[last], from[last]
+	}
+	all := []Run{r}
+	for d := last - 1; d >= 0; d-- {
+		inner := all
+		all = make([]Run, 0, int(shape[d])*len(inner))
+		for i := range shape[d] {
+			for _, r := range inner {
+				r.To, r.From = r.To+i*to[d], r.From+i*from[d]
+				all = append(all, r)
+			}
+		}
+	}
+	return all
+}
+
 // Queue is work of one device that is done in the order in which it is queued.
 type Queue interface {
 	// Device is the one that does the work.

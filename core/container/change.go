@@ -109,9 +109,7 @@ func (a *Array) prepare(c *comm.Comm, next **state, to func(*state) (change, err
 	}
 	*next, fresh.id = fresh, a.now.id
 	for _, s := range []*state{a.now, fresh} {
-		if s.Placement() != OnDevice {
-			err = cmp.Or(err, s.reach())
-		}
+		err = cmp.Or(err, s.settle())
 	}
 	if err != nil {
 		return nil, err

@@ -45,13 +45,19 @@ type Part struct {
 	*state
 	lock     *readersWriterLock
 	parallel bool
+	copied   *memory.Storage // of a copy that stands for the part; nil where it is the part itself
 }
 
 // Parallel reports whether what is computed of the part may use several threads, in pieces that do not depend on how many.
 func (p Part) Parallel() bool { return p.parallel }
 
 // Done lets the container change again.
-func (p Part) Done() { p.lock.RUnlock() }
+func (p Part) Done() {
+	if p.copied != nil {
+		p.copied.Release()
+	}
+	p.lock.RUnlock()
+}
 
 // state is what a container looks like until its structure changes.
 type state struct {

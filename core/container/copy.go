@@ -4,7 +4,6 @@ import (
 	"unsafe"
 
 	"dtl/core/backend"
-	"dtl/core/dtype"
 	"dtl/core/memory"
 )
 
@@ -22,38 +21,63 @@ func copyPart(dst, src unsafe.Pointer, shape, dstStrides, srcStrides []int64, it
 	}
 }
 
-// copyParts has a device copy the elements of a part to those of another on it, whatever lies around them, in the order of the queue
-// of the one that is written.
-func copyParts(to, from *state) error {
-	bytes := memory.Span{Count: int(product(to.shape)) * to.typ.Size(), Type: dtype.Uint8, Place: to.storage.Place()}
-	dst, src := bytes, bytes
-	dst.Addr, src.Addr = to.addr, from.addr
-	return to.home.queue.Runs(dst, src, runsOf(to.shape, to.strides, from.strides, to.typ.Size()))
+// sideBySide reports whether the part's elements follow each other in C order.
+func (s *state) sideBySide() bool {
+	next := int64(s.typ.Size())
+	for d := len(s.shape) - 1; d >= 0; d-- {
+		if s.shape[d] == 0 {
+			return true
+		}
+		if s.shape[d] > 1 && s.strides[d] != next {
+			return false
+		}
+		next *= s.shape[d]
+	}
+	return true
 }
 
-// runsOf returns the runs that copy an n-dimensional box between memories of different strides.
-func runsOf(shape, dst, src []int64, itemSize int) []backend.Run {
-	r := backend.Run{Unit: int64(itemSize), Count: 1}
-	last := len(shape) - 1
-	for ; last >= 0 && (shape[last] == 1 || dst[last] == r.Unit && src[last] == r.Unit); last-- {
-		r.Unit *= shape[last]
+// copyParts has a queue copy the elements of a part to those of another, whatever lies around them. On the host, they lie side by side.
+func copyParts(q backend.Queue, to, from *state) error {
+	if to.sideBySide() && from.sideBySide() {
+		return q.Copy(to.span(), from.span())
 	}
-	if product(shape) == 0 {
-		return nil
+	return q.Runs(to.span().Raw(), from.span().Raw(), backend.BoxRuns(to.shape, to.strides, from.strides, to.typ.Size()))
+}
+
+// duplicateThere returns a copy of a part on a device, side by side in memory there.
+func (s *state) duplicateThere() (*state, error) {
+	storage, err := s.home.blank(int(product(s.shape)) * s.typ.Size())
+	if err != nil {
+		return nil, err
 	}
-	if last >= 0 {
-		r.Count, r.ToStep, r.FromStep = shape[last], dst[last], src[last]
+	twin := *s
+	twin.storage, twin.addr, twin.strides, twin.padding = storage, storage.Addr(), cOrder(s.shape, s.typ.Size()), nil
+	if err = copyParts(s.home.queue, &twin, s); err != nil {
+		storage.Release()
+		return nil, err
 	}
-	all := []backend.Run{r}
-	for d := last - 1; d >= 0; d-- {
-		inner := all
-		all = make([]backend.Run, 0, int(shape[d])*len(inner))
-		for i := range shape[d] {
-			for _, r := range inner {
-				r.To, r.From = r.To+i*dst[d], r.From+i*src[d]
-				all = append(all, r)
-			}
-		}
+	return &twin, nil
+}
+
+// readable returns a part on a device with its elements side by side: itself, or, where a halo is between them, a copy. done lets
+// that go.
+func (s *state) readable() (flat *state, done func(), err error) {
+	if s.sideBySide() {
+		return s, func() {}, nil
 	}
-	return all
+	twin, err := s.duplicateThere()
+	return twin, twin.release, err
+}
+
+// flat calls f with the part on a device where its elements lie side by side, as readable has it, and copies them back where f writes.
+func (s *state) flat(writes bool, f func(*state) error) error {
+	flat, done, err := s.readable()
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err = f(flat); err != nil || !writes || flat == s {
+		return err
+	}
+	return copyParts(s.home.queue, s, flat)
 }

@@ -25,33 +25,36 @@ func Elementwise(operator string, t dtype.Type, to Container, operands [3]Operan
 		return err
 	}
 	defer p.Done()
-	if p.home.queue == nil || p.padding != nil || p.typ != kernel.Computed(operator, t) {
+	if p.home.queue == nil || p.typ != kernel.Computed(operator, t) {
 		return status.New(status.Unsupported, "elements of %s %s take no results of a GPU's operator on %s", p.typ, p.storage.Place(), t)
 	}
 	if (operator == kernel.Where) != (operands[2].Of != nil) {
 		return status.New(status.Internal, "a condition belongs to %s, not to %s", kernel.Where, operator)
 	}
-	var given [3]backend.Operand
-	for i, o := range operands {
-		if given[i].Number = o.Number; o.Of == nil {
-			continue
+	return p.flat(true, func(out *state) error {
+		var given [3]backend.Operand
+		for i, o := range operands {
+			if given[i].Number = o.Number; o.Of == nil {
+				continue
+			}
+			q, err := o.Of.Look()
+			if err != nil {
+				return err
+			}
+			defer q.Done()
+			operand, done, err := q.readable()
+			if err != nil {
+				return err
+			}
+			defer done()
+			if err := out.beside(operand, [...]dtype.Type{t, t, dtype.Bool}[i]); err != nil {
+				return err
+			}
+			defer func() { _ = out.after(operand) }() // what failed before is the error to report
+			given[i].Span = operand.span()
 		}
-		q, err := o.Of.Look()
-		if err != nil {
-			return err
-		}
-		defer q.Done()
-		of := t
-		if i == 2 {
-			of = dtype.Bool
-		}
-		if err := p.beside(q.state, of); err != nil {
-			return err
-		}
-		defer func() { _ = p.after(q.state) }() // what failed before is the error to report
-		given[i].Span = q.span()
-	}
-	return p.home.queue.Elementwise(operator, p.span(), t, given)
+		return out.home.queue.Elementwise(operator, out.span(), t, given)
+	})
 }
 
 // CheckBeside refuses a part that a device alone reaches beside one that is not there.
@@ -112,7 +115,7 @@ func (s *state) beside(q *state, t dtype.Type) error {
 	if err := s.sameDevice(q); err != nil {
 		return err
 	}
-	if q.typ != t || product(q.shape) != product(s.shape) || q.padding != nil {
+	if q.typ != t || product(q.shape) != product(s.shape) || !q.sideBySide() {
 		return status.New(status.Unsupported, "an operand of %d elements of %s for %d of %s, side by side", product(q.shape), q.typ,
 			product(s.shape), t)
 	}

@@ -31,7 +31,7 @@ func FoldLines(to, from Container, how LineFold) error {
 		return err
 	}
 	defer q.Done()
-	if p.Placement() != OnDevice || p.padding != nil {
+	if p.Placement() != OnDevice || !p.sideBySide() {
 		return status.New(status.Unsupported, "what a GPU folds is written where it is, not %s", p.storage.Place())
 	}
 	if err := p.sameDevice(q.state); err != nil {
@@ -41,7 +41,7 @@ func FoldLines(to, from Container, how LineFold) error {
 		return err
 	}
 	defer func() { _ = p.after(q.state) }() // what failed before is the error to report
-	return q.foldLines(p.home, p.span(), how)
+	return q.flat(false, func(from *state) error { return from.foldLines(p.home, p.span(), how) })
 }
 
 // FoldLinesTo is FoldLines with an array of the host's for the results.
@@ -61,7 +61,7 @@ func FoldLinesTo(to comm.Array, from Container, how LineFold) error {
 	defer storage.Release()
 	there := storage.Bytes()
 	there.Type, there.Count = to.Type, to.Count
-	if err := q.foldLines(q.home, there, how); err != nil {
+	if err := q.flat(false, func(from *state) error { return from.foldLines(q.home, there, how) }); err != nil {
 		return err
 	}
 	return q.home.queue.Copy(to.Span, there)
@@ -98,7 +98,7 @@ func (s *state) foldLines(with home, to memory.Span, how LineFold) error {
 // lines returns how a device makes results of a type, or why it does not.
 func (s *state) lines(result dtype.Type, how LineFold) (made backend.Lines, err error) {
 	device, ok := how.Fold.Device(s.typ)
-	if !ok || s.padding != nil || s.home.queue == nil {
+	if !ok || s.home.queue == nil {
 		return made, status.New(status.Unsupported, "GPUs have no %s of %s along dimensions", how.Fold, s.typ)
 	}
 	made = backend.Lines{Name: device.Name, Type: s.typ, Merge: device.Merge, Divisor: 1}

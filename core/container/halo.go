@@ -76,12 +76,28 @@ func NewHalo(of Container, margins []halo.Margin) (*Halo, error) {
 		return nil, err
 	}
 	h.lane = nextLane(all)
-	if next != a.now {
-		copyPart(next.addr, a.now.addr, next.shape, next.strides, a.now.strides, next.typ.Size())
-		a.now.release()
-		a.now = next
+	if err := a.moveTo(next, c, call); err != nil {
+		a.abandon(h, next)
+		return nil, err
 	}
 	return h, nil
+}
+
+// moveTo has the array's elements in a state's memory from now on, unless it is theirs. Collective.
+func (a *Array) moveTo(next *state, c *comm.Comm, call comm.Call) error {
+	switch {
+	case next == a.now:
+		return nil
+	case next.Placement() == OnDevice:
+		if err := c.Agree(executed(call), copyParts(next.home.queue, next, a.now)); err != nil {
+			return err
+		}
+	default:
+		copyPart(next.addr, a.now.addr, next.shape, next.strides, a.now.strides, next.typ.Size())
+	}
+	a.now.release()
+	a.now = next
+	return nil
 }
 
 func truth(b bool) int64 {
@@ -131,7 +147,7 @@ func (a *Array) prepareHalo(c *comm.Comm, margins []halo.Margin) (h *Halo, next 
 		if err := a.now.checkViews(); err != nil {
 			return nil, nil, err
 		}
-		if err := a.now.reach(); err != nil {
+		if err := a.now.settle(); err != nil {
 			return nil, nil, err
 		}
 		if next, err = a.now.padded(a.now.padding.widened(want)); err != nil {
@@ -140,7 +156,9 @@ func (a *Array) prepareHalo(c *comm.Comm, margins []halo.Margin) (h *Halo, next 
 	}
 	h = &Halo{of: a, changes: next.changes, addr: next.addr}
 	if h.shape, err = want.around(next.shape); err == nil {
-		h.exchange, err = halo.NewExchange(c, plan, halo.Memory{Addr: next.addr, Strides: next.strides, Item: next.typ.Size()})
+		at := next.memory()
+		m := halo.Memory{Addr: at.Addr, Strides: at.Strides, Item: next.typ.Size(), Queue: at.Queue, Place: at.Place}
+		h.exchange, err = halo.NewExchange(c, plan, m)
 	}
 	if err != nil {
 		a.abandon(nil, next)
@@ -164,7 +182,7 @@ func (a *Array) abandon(h *Halo, next *state) {
 
 // use returns the array's part, or an error if the array is closed or its structure has changed.
 func (h *Halo) use() (Part, error) {
-	p, err := h.of.Use()
+	p, err := inPlace(h.of)
 	if err != nil {
 		return Part{}, status.New(status.InvalidHandle, "the halo's container is closed")
 	}
@@ -186,8 +204,14 @@ func (h *Halo) View() (comm.Result, error) {
 	if err := p.storage.Retain(); err != nil {
 		return comm.Result{}, err
 	}
-	span := memory.Span{Addr: h.addr, Count: int(product(h.shape)), Type: p.typ}
-	return comm.Result{Array: comm.Array{Span: span, Shape: h.shape}, Strides: p.strides, Storage: p.storage}, nil
+	span := memory.Span{Addr: h.addr, Count: int(product(h.shape)), Type: p.typ, Place: p.storage.Place()}
+	made := comm.Result{Array: comm.Array{Span: span, Shape: h.shape}, Strides: p.strides, Storage: p.storage}
+	if p.Placement() == OnDevice {
+		made.Queue = p.home.queue
+	} else {
+		made.Place = memory.Host // for work of the host
+	}
+	return made, nil
 }
 
 // Exchange fills the ghosts with the elements that they stand for, as these are now; ghosts that stand for nothing stay.

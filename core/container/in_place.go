@@ -121,8 +121,8 @@ func TakePart(to, from Container, places comm.Array) error {
 		return err
 	}
 	defer q.Done()
-	if err := p.dense(); err != nil {
-		return err
+	if p.home.queue == nil {
+		return p.notThere()
 	}
 	if err := p.sameDevice(q.state); err != nil {
 		return err
@@ -137,7 +137,8 @@ func TakePart(to, from Container, places comm.Array) error {
 	if err := p.before(q.state); err != nil {
 		return err
 	}
-	if err := p.home.queue.Take(p.span(), q.span(), placesOf(at, p.typ.Size())); err != nil {
+	err = p.flat(true, func(out *state) error { return p.home.queue.Take(out.span(), q.span(), placesOf(at, p.typ.Size())) })
+	if err != nil {
 		return err
 	}
 	return p.after(q.state)
@@ -167,12 +168,9 @@ func PutPart(to Container, places, values comm.Array) error {
 	return p.put(at, values.Addr)
 }
 
-// dense refuses a part that is not on a device, or whose elements do not lie side by side.
-func (s *state) dense() error {
-	if s.home.queue == nil || s.padding != nil {
-		return status.New(status.Unsupported, "the elements are %s, or have a halo around them", s.storage.Place())
-	}
-	return nil
+// notThere is the error of a part that is not on a device.
+func (s *state) notThere() error {
+	return status.New(status.Unsupported, "the elements are %s, where this call does nothing", s.storage.Place())
 }
 
 // localPlaces returns places in a part in C order as how many elements from the first one they lie in memory.
@@ -186,7 +184,7 @@ func (s *state) localPlaces(places comm.Array) ([]int64, error) {
 		if place < 0 || place >= n {
 			return nil, status.New(status.OutOfBounds, "place %d outside [0, %d)", place, n)
 		}
-		if s.padding == nil {
+		if s.sideBySide() {
 			continue
 		}
 		at[i] = 0
@@ -213,14 +211,18 @@ func Truths(of Container, base int64) (comm.Result, error) {
 	return p.made(found, dtype.Int64, []int64{int64(n)}), nil
 }
 
-func (s *state) truths(base int64) (*memory.Storage, int, error) {
-	if err := s.dense(); err != nil {
-		return nil, 0, err
+func (s *state) truths(base int64) (found *memory.Storage, n int, err error) {
+	if s.home.queue == nil {
+		return nil, 0, s.notThere()
 	}
 	if s.typ != dtype.Bool {
 		return nil, 0, status.New(status.InvalidType, "a container of %s is no mask", s.typ)
 	}
-	return s.home.queue.Truths(s.span(), base)
+	err = s.flat(false, func(flat *state) error {
+		found, n, err = s.home.queue.Truths(flat.span(), base)
+		return err
+	})
+	return found, n, err
 }
 
 // made returns what was made on the part's device as a result, which has it from then on.
@@ -254,10 +256,10 @@ func newMasked(of, mask Container) (m *masked, err error) {
 	if m.mask, err = mask.Look(); err != nil {
 		return m, err
 	}
-	if err = m.part.dense(); err == nil {
-		err = m.part.sameDevice(m.mask.state)
+	if m.part.home.queue == nil {
+		return m, m.part.notThere()
 	}
-	if err != nil {
+	if err = m.part.sameDevice(m.mask.state); err != nil {
 		return m, err
 	}
 	m.rest = m.part.shape[min(len(m.mask.shape), len(m.part.shape)):]
@@ -302,11 +304,31 @@ func Choose(of, mask Container) (comm.Result, error) {
 		return comm.Result{}, err
 	}
 	made := m.part.made(out, m.part.typ, append([]int64{int64(m.count)}, m.rest...))
-	if err = m.part.home.queue.Take(made.Span, m.part.span(), m.places()); err != nil {
+	err = m.part.flat(false, func(from *state) error { return m.part.home.queue.Take(made.Span, from.span(), m.places()) })
+	if err != nil {
 		out.Release()
 		return comm.Result{}, err
 	}
 	return made, nil
+}
+
+// beside returns another part on the device, for reading in the order of the masked part's queue. done lets it go.
+func (m *masked) beside(q *state) (values *state, done func(), err error) {
+	if err = m.part.sameDevice(q); err != nil {
+		return nil, nil, err
+	}
+	values, free, err := q.readable()
+	if err != nil {
+		return nil, nil, err
+	}
+	done = func() {
+		_ = m.part.after(values) // what failed before is the error to report
+		free()
+	}
+	if err = m.part.before(values); err != nil {
+		done()
+	}
+	return values, done, err
 }
 
 // PutWhere writes values to the elements of this rank's part on a device, or to its rows, where that of a mask on it is true: one
@@ -325,17 +347,12 @@ func PutWhere(to, mask, from Container, values comm.Array) error {
 			return err
 		}
 		defer q.Done()
-		if err = q.dense(); err == nil {
-			err = m.part.sameDevice(q.state)
-		}
-		if err == nil {
-			err = m.part.before(q.state)
-		}
+		values, done, err := m.beside(q.state)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = m.part.after(q.state) }() // what failed before is the error to report
-		given = q.span()
+		defer done()
+		given = values.span()
 	}
 	if m.count == 0 || m.row == 0 {
 		return nil
@@ -344,5 +361,5 @@ func PutWhere(to, mask, from Container, values comm.Array) error {
 		return status.New(status.InvalidArgument, "%d values of %s for the %d of %s that the mask selects", n, given.Type, m.count,
 			m.part.typ)
 	}
-	return m.part.home.queue.Put(m.part.span(), given, m.places())
+	return m.part.flat(true, func(to *state) error { return m.part.home.queue.Put(to.span(), given, m.places()) })
 }

@@ -88,21 +88,12 @@ func arranged(s *state, axes []Axis, end func(Axis) (int64, transfer.Slice)) tra
 
 // duplicate returns a copy of the part, in C order.
 func (s *state) duplicate(from memory.Allocator) (*state, error) {
+	if s.Placement() == OnDevice {
+		return s.duplicateThere()
+	}
 	twin := *s
 	bytes := int(product(s.shape)) * s.typ.Size()
 	twin.strides = cOrder(s.shape, s.typ.Size())
-	if s.Placement() == OnDevice {
-		storage, err := s.home.blank(bytes)
-		if err != nil {
-			return nil, err
-		}
-		twin.storage, twin.addr, twin.padding = storage, storage.Addr(), nil
-		if err = copyParts(&twin, s); err != nil {
-			storage.Release()
-			return nil, err
-		}
-		return &twin, nil
-	}
 	storage, err := memory.NewStorage(from, bytes, memory.Alignment)
 	if err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ func (s *state) padded(r *padding) (*state, error) {
 	for d, n := range r.before {
 		next.addr = unsafe.Add(next.addr, n*next.strides[d])
 	}
-	if err = next.reach(); err != nil {
+	if err = next.settle(); err != nil {
 		next.release()
 		return nil, err
 	}

@@ -113,6 +113,14 @@ func (s *state) reach() error {
 	return nil
 }
 
+// settle waits until the host may touch the elements, where it reaches them.
+func (s *state) settle() error {
+	if s.Placement() == OnDevice {
+		return nil
+	}
+	return s.reach()
+}
+
 // onHost returns the part for work of the host on its elements: itself where the host reaches them, else a copy in other memory,
 // which the caller releases.
 func (s *state) onHost(from memory.Allocator) (*state, error) {
@@ -125,7 +133,8 @@ func (s *state) onHost(from memory.Allocator) (*state, error) {
 	}
 	copied := *s
 	copied.home, copied.storage, copied.addr = home{space: from}, storage, storage.Addr()
-	if err = s.home.queue.Copy(copied.span(), s.span()); err != nil {
+	copied.strides, copied.padding = cOrder(s.shape, s.typ.Size()), nil
+	if err = copyParts(s.home.queue, &copied, s); err != nil {
 		storage.Release()
 		return nil, err
 	}
@@ -145,13 +154,21 @@ func OnItsDevice(c Container) Container { return onItsDevice{c} }
 
 type onItsDevice struct{ Container }
 
-// Use returns the part: for work of the host where that reaches it.
+// Use returns the part: for work of the host where that reaches it. Where a halo is between the elements, it is a copy, for reading.
 func (o onItsDevice) Use() (Part, error) {
 	p, err := o.Look()
-	if err == nil && p.Placement() == OnDevice {
-		return p, nil
+	if err != nil || p.Placement() != OnDevice {
+		return ofHost(p, err)
 	}
-	return ofHost(p, err)
+	if !p.sideBySide() {
+		twin, err := p.duplicateThere()
+		if err != nil {
+			p.Done()
+			return Part{}, err
+		}
+		p.state, p.copied = twin, twin.storage
+	}
+	return p, nil
 }
 
 // ByHost calls f with a copy of the part in memory of the host, for reading.
@@ -171,7 +188,7 @@ func (p Part) ThroughHost(from memory.Allocator, f func(Part) error) error {
 		if err := f(copied); err != nil || p.Placement() != OnDevice {
 			return err
 		}
-		return p.home.queue.Copy(p.span(), copied.span())
+		return copyParts(p.home.queue, p.state, copied.state)
 	})
 }
 
@@ -185,10 +202,6 @@ func DeviceView(c Container) (comm.Result, error) {
 	if p.home.queue == nil {
 		return comm.Result{}, status.New(status.Unsupported, "the elements are on the host; containers of placement DEVICE and "+
 			"UNIFIED have a view for devices")
-	}
-	if p.padding != nil {
-		return comm.Result{}, status.New(status.Unsupported, "the elements do not lie side by side, because there is a halo around "+
-			"them, and a view for devices has no gaps")
 	}
 	if err := p.storage.Retain(); err != nil {
 		return comm.Result{}, err
@@ -210,7 +223,11 @@ func FillPart(c Container, value comm.Array) error {
 	if p.home.queue == nil {
 		return status.New(status.Unsupported, "the elements are on the host, which fills them by itself")
 	}
-	return p.home.queue.Fill(p.span(), memory.As[uint8](value.Raw()))
+	if p.sideBySide() {
+		return p.home.queue.Fill(p.span(), memory.As[uint8](value.Raw()))
+	}
+	all := backend.BoxRuns(p.shape, p.strides, make([]int64, len(p.shape)), p.typ.Size())
+	return p.home.queue.Runs(p.span().Raw(), value.Raw(), all)
 }
 
 // SetPart writes this rank's part, of which the elements are given in C order. Local.
@@ -226,7 +243,10 @@ func SetPart(c Container, values comm.Array) error {
 	if p.home.queue == nil {
 		return status.New(status.Unsupported, "the elements are on the host, which writes them by itself")
 	}
-	return p.home.queue.Copy(p.span(), values.Span)
+	if p.sideBySide() {
+		return p.home.queue.Copy(p.span(), values.Span)
+	}
+	return p.home.queue.Runs(p.span().Raw(), values.Raw(), backend.BoxRuns(p.shape, p.strides, cOrder(p.shape, p.typ.Size()), p.typ.Size()))
 }
 
 // CopyPart writes the elements of this rank's part of a container to that of another, which is laid out alike. Of the host, the
@@ -299,13 +319,17 @@ func copyOnDevice(to, from *state) error {
 		return status.New(status.Unsupported, "the elements of both are on the host, which copies them by itself")
 	}
 	if other == nil || other.Stream() == on.Stream() {
-		return on.Copy(to.span(), from.span())
+		return copyParts(on, to, from)
+	}
+	if on.Device() != other.Device() && !(to.sideBySide() && from.sideBySide()) {
+		return status.New(status.Unsupported, "the elements of one GPU do not lie side by side, because there is a halo around them, and "+
+			"go to another GPU; copy them to a container without a halo first")
 	}
 	if on.Device() != other.Device() { // whose streams cannot wait for each other's events before both have been made ready
 		if err := other.Synchronize(); err != nil {
 			return err
 		}
-		if err := on.Copy(to.span(), from.span()); err != nil {
+		if err := copyParts(on, to, from); err != nil {
 			return err
 		}
 		return on.Synchronize()
@@ -313,7 +337,7 @@ func copyOnDevice(to, from *state) error {
 	if err := on.Device().Order(other.Stream(), on.Stream()); err != nil {
 		return err
 	}
-	if err := on.Copy(to.span(), from.span()); err != nil {
+	if err := copyParts(on, to, from); err != nil {
 		return err
 	}
 	return on.Device().Order(on.Stream(), other.Stream())

@@ -14,6 +14,8 @@ type Memory struct {
 	Addr    unsafe.Pointer // of the part's first element
 	Strides []int64        // in bytes
 	Item    int            // bytes of an element
+	Queue   backend.Queue  // of what is done with elements that a device alone reaches; nil on the host
+	Place   memory.Place
 }
 
 // Exchange moves what a plan says, as often as wanted. Everything is prepared: a round allocates only what the backend's
@@ -24,6 +26,7 @@ type Exchange struct {
 	copies       []patch
 	buffer       *memory.Storage   // of messages that do not lie side by side in the part's memory
 	pending      []backend.Request // one a message, receives first; nil where it is not under way
+	device       device
 }
 
 // message is what travels between two ranks at once: memory of the part, or a buffer that patches fill or empty.
@@ -31,6 +34,7 @@ type message struct {
 	peer    int
 	span    memory.Span
 	patches []patch
+	runs    []backend.Run // in place of patches, of a device: between the part and the buffer of all messages
 }
 
 // NewExchange prepares the exchange. The memory is the caller's, and stays for as long as rounds are made. Local.
@@ -48,6 +52,10 @@ func NewExchange(over *comm.Comm, plan *Plan, m Memory) (*Exchange, error) {
 	}
 	e := &Exchange{over: over, buffer: buffer, pending: make([]backend.Request, len(in)+len(out))}
 	at := buffer.Addr()
+	if m.Queue != nil {
+		e.prepareDevice(m, in, out, plan.Copies)
+		return e, nil
+	}
 	for _, boxes := range in {
 		e.recvs = append(e.recvs, m.message(boxes, &at, true))
 	}
@@ -111,6 +119,9 @@ func (m Memory) place(at []int64) place {
 
 // sideBySide reports whether a message is a stretch of the part's memory.
 func (m Memory) sideBySide(boxes []Box) bool {
+	if m.Queue != nil {
+		return false // which no message is sent from
+	}
 	here := m.place(boxes[0].At)
 	return len(boxes) == 1 && len(newPatch(here, here, boxes[0].Shape, m.Item).loops) == 0
 }

@@ -1,6 +1,10 @@
 package halo
 
-import "errors"
+import (
+	"errors"
+
+	"dtl/core/backend"
+)
 
 // Start starts a round on a lane of the communicator, the same on all ranks. Until Finish returns, the ghosts must not
 // be touched, nor the elements changed that are sent from where they lie. What cannot be started is in the error, and
@@ -15,6 +19,7 @@ func (e *Exchange) Start(lane int) error {
 		}
 		e.pending[i] = r
 	}
+	failed = errors.Join(failed, e.pack()) // and sends what is there, for others wait for it
 	for i := range e.sends {
 		m := &e.sends[i]
 		for k := range m.patches {
@@ -27,15 +32,13 @@ func (e *Exchange) Start(lane int) error {
 		}
 		e.pending[len(e.recvs)+i] = r
 	}
-	for i := range e.copies {
-		e.copies[i].run()
-	}
-	return failed
+	return errors.Join(failed, e.copyOwn())
 }
 
 // Finish waits until the ghosts are there and what was sent may change. Where nothing is under way it does nothing.
 func (e *Exchange) Finish() error {
 	var failed error
+	var arrived []backend.Run
 	for i, r := range e.pending {
 		if r == nil {
 			continue
@@ -49,9 +52,10 @@ func (e *Exchange) Finish() error {
 			for k := range e.recvs[i].patches {
 				e.recvs[i].patches[k].run()
 			}
+			arrived = append(arrived, e.recvs[i].runs...)
 		}
 	}
-	return failed
+	return errors.Join(failed, e.unpack(arrived))
 }
 
 // Over reports whether Finish would not wait. It goes on with what is under way, and does not wait.

@@ -20,11 +20,9 @@ HERE = Path(__file__).parent
 GPU = HERE.parents[1] / "backends" / "internal" / "gpu"
 SOURCES = [*(GPU / "gputest" / "driver").glob("*.c"), *(GPU / "kernels").glob("*.c")]
 
-#: What is run with the driver.
-FILES = [
-    str(HERE / f"{name}_on_a_device.py".lstrip("_"))
-    for name in ("", "computing", "kernels", "axes", "indexing", "moves")
-]
+#: What is run with the driver: two programs, so that neither takes long.
+COMPUTING = [str(HERE / f"{name}on_a_device.py") for name in ("", "computing_", "kernels_", "axes_")]
+MOVING = [str(HERE / f"{name}on_a_device.py") for name in ("indexing_", "moves_", "halos_")]
 
 
 def compiled(folder: Path, *sources: Path, soname: str = "libcuda.so.1") -> str:
@@ -98,9 +96,10 @@ def test_info_names_nccl(nccl: str) -> None:
     assert "no nccl:" not in ended.out
 
 
+@pytest.mark.parametrize("files", [COMPUTING, MOVING], ids=["computing", "moving"])
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_containers_on_devices(driver: str, count: int) -> None:
-    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *FILES]
+def test_containers_on_devices(driver: str, count: int, files: list[str]) -> None:
+    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": str(count), "DTL_TEST_RANKS": str(count)}
     if count == 2:  # without MPI, whose ranks take more of a processor to wait
         variables["DTL_BACKEND"] = "local"

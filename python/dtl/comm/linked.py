@@ -10,7 +10,7 @@ import numpy as np
 from .._native import library
 from .._native.arguments import check_output, dtype_number, input_array, integer, operator_number, received
 from .._native.library import bridge
-from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..exceptions import BufferError, InvalidArgumentError, InvalidTypeError
 from ..ops import IN_PLACE
 from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
@@ -190,7 +190,10 @@ class _Entry:
 def _array(name: str, x: Any) -> Any:
     """Return a DeviceArray of an array on a GPU, and an array of NumPy's of all else."""
     if is_on_device(x):
-        return from_dlpack(x)
+        array = from_dlpack(x)
+        if not array._in_c_order:
+            raise BufferError(f"{name} does not lie side by side, because of a halo; NCCL takes arrays in C order")
+        return array
     if name == "out":
         check_output(x)
         return x

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, cast
 
 import numpy as np
 
@@ -12,8 +12,10 @@ from .._native.callsite import warn
 from .._native.library import bridge
 from .._native.objects import Owner
 from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..policies import Placement
 from ..runtime import detached, scheduler
 from ..runtime.agreement import collective
+from ..runtime.device_array import DeviceArray
 from . import cached_windows
 from .base import DistributedContainer, check_container
 
@@ -126,14 +128,18 @@ class Halo(Owner):
         With widths ``(b, a)`` along a dimension, the array is b + a longer than the part, and its index ``b`` is the
         first element of the part. Nothing is copied. The array stays valid from one exchange to the next, so you need
         to ask for it only once. It keeps the memory alive. While it exists, the structure of the container cannot
-        change.
+        change. If the placement of the container is DEVICE, the array is a :class:`DeviceArray`.
 
         Raises
         ------
         InvalidHandleError
             If the halo is stale or closed, or its container is closed.
         """
-        return self._container._elements(_call(bridge.HALO_VIEW, self, None, None, 0, 0, 0, 0))
+        made = _call(bridge.HALO_VIEW, self, None, None, 0, 0, 0, 0)
+        if self._container._placement is Placement.DEVICE:
+            there: Any = DeviceArray(made, self._container.dtype)
+            return cast("np.ndarray[Any, Any]", there)
+        return self._container._elements(made)
 
     def exchange(self) -> None:
         """Fill the ghosts, corners included, with the current values of the elements that they are copies of.

@@ -60,11 +60,21 @@ class DeviceArray(NDArrayOperatorsMixin):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """The number of bytes from one index to the next along each dimension, in C order."""
-        steps = [self._dtype.itemsize]
-        for extent in self.shape[:0:-1]:
-            steps.append(steps[-1] * max(extent, 1))
-        return tuple(reversed(steps))
+        """The number of bytes from one index to the next along each dimension.
+
+        They are those of C order, unless the container has a halo.
+        """
+        return tuple([n * self._dtype.itemsize for n in self._memory.strides])
+
+    @property
+    def _in_c_order(self) -> bool:
+        """Whether the elements lie side by side."""
+        step = self._dtype.itemsize
+        for extent, stride in zip(self.shape[::-1], self.strides[::-1]):
+            if extent > 1 and stride != step:
+                return self.size == 0
+            step *= extent
+        return True
 
     @property
     def ndim(self) -> int:
@@ -160,7 +170,7 @@ class DeviceArray(NDArrayOperatorsMixin):
             "typestr": self._dtype.str,
             "data": (self._memory.address if self.size else 0, False),
             "version": 3,
-            "strides": None,
+            "strides": None if self._in_c_order else self.strides,
             "stream": self._memory.stream,
         }
 
