@@ -119,7 +119,8 @@ func (l *list) division() (container.Division, error) {
 
 var families = [...]string{"vector", "array", "tensor"}
 
-// create makes a container on the call's context: family, dtype, shape, division. It returns the handle.
+// create makes a container on the call's context: family, dtype, shape, division. With args[0], the elements are anything. It returns
+// the handle.
 func create(c *Call) (err error) {
 	numbers, err := c.integers()
 	if err != nil {
@@ -135,6 +136,7 @@ func create(c *Call) (err error) {
 		return err
 	}
 	spec.Placement = container.Placement(l.one())
+	spec.Blank = c.Args[0] != 0
 	ref, err := runtime.Contexts.Acquire(handle.Handle(c.Handle))
 	if err != nil {
 		return c.unknown(err)

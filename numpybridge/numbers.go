@@ -6,6 +6,7 @@ import (
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/kernel/fold"
+	"dtl/core/kernel/random"
 	"dtl/core/status"
 )
 
@@ -112,4 +113,22 @@ func bincount(c *Call) error {
 			return err
 		})
 	})
+}
+
+// draw fills the output with random numbers of the kind args[0], from args[1] on, as wide as args[2], of which the first args[3] are left
+// out. The input has the number of a block, and the words that each block starts from.
+func draw(c *Call) error {
+	given, err := c.integers()
+	if err != nil {
+		return err
+	}
+	if !c.HasOut || len(given) == 0 {
+		return status.New(status.InvalidArgument, "random numbers need an output, and blocks to come from")
+	}
+	starts := make(random.Starts, len(given)-1)
+	for i := range starts {
+		starts[i] = uint64(given[i+1])
+	}
+	r := random.Range{Kind: random.Kind(c.Args[0]), Least: uint64(c.Args[1]), Width: uint64(c.Args[2])}
+	return random.Fill(c.Out.Span, r, starts, int(given[0]), int(c.Args[3]))
 }

@@ -126,6 +126,7 @@ const (
 	Truths
 	Choose
 	Linked
+	Draw
 )
 
 // operation is what is known of one.
@@ -259,13 +260,14 @@ var operations = [...]operation{
 	Truths:       {"TRUTHS", "nonzero", false, false, truths},
 	Choose:       {"CHOOSE", "getitem", false, false, choose},
 	Linked:       {"LINKED", "nccl", true, false, linked},
+	Draw:         {"DRAW", "random", true, false, draw},
 }
 
 // local reports whether an operation concerns no other rank, so that none hears of its errors.
 func (c Code) local() bool {
 	switch c {
 	case Ticket, View, Alike, Indices, Owner, Span, PlanBytes, Equal, HaloView, CartAt, Place, WinFacts, WinView, FillPart, SetPart, CopyPart, Elementwise, FoldLines, TakePart,
-		PutPart, PutWhere, Truths, Choose:
+		PutPart, PutWhere, Truths, Choose, Draw:
 		return true
 	}
 	return false

@@ -28,7 +28,7 @@ var _ Container = (*Array)(nil)
 // made counts the arrays that this process made together with others; the count of rank 0 names an array on all ranks.
 var made atomic.Int64
 
-// New makes an array over the context's ranks. It touches no page of its memory. Collective.
+// New makes an array over the context's ranks, of zeros unless the specification says otherwise. It touches no page of its memory. Collective.
 func New(on *runtime.Context, spec Spec) (*Array, error) {
 	c, err := on.Comm()
 	if err != nil {
@@ -65,7 +65,11 @@ func Like(on *runtime.Context, spec Spec) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newArray(on, at, spec.Type, layout, home.zeros)
+	room := home.zeros
+	if spec.Blank {
+		room = home.blank
+	}
+	return newArray(on, at, spec.Type, layout, room)
 }
 
 // fits refuses what is too large to be dealt out by hash before each index is hashed: a rank's part is allocated, about

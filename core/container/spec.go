@@ -20,6 +20,7 @@ type Spec struct {
 	Type   dtype.Type
 	Division
 	Placement Placement
+	Blank     bool // the elements are anything: for a caller that writes all of them before anyone else sees them
 }
 
 // Division says how to divide.

@@ -714,15 +714,12 @@ WITHOUT = {
     "Epochs.lock_all", "Epochs.sync", "Epochs.unlock_all",
 }  # fmt: skip
 
-#: Functions of dtl.linalg whose arguments are more than matrices, which are alike for all.
-OF_LINALG = {"linalg.svd_lowrank"}
-
 _SPECIAL = ("__init__", "__getitem__", "__setitem__", "__delitem__", "__contains__", "__len__", "__iter__")
 
 
 def public() -> set[str]:
     """Return the names of everything public that is called: functions, and methods by the class that has them."""
-    names: set[str] = set(compat.FUNCTIONS) | OF_LINALG
+    names: set[str] = {*compat.FUNCTIONS, "linalg.svd_lowrank"}
     for name in dir(dtl):
         thing = getattr(dtl, name)
         if not inspect.isclass(thing):

@@ -12,7 +12,7 @@ from refusals import ARGUMENT, BOUNDS, TYPE, refused
 from test_numbers_axes import grids, tensor
 
 import dtl
-from dtl.random import Generator
+from dtl.random import Generator, permutations
 
 #: Each of NumPy's distributions with parameters.
 DISTRIBUTIONS: dict[str, tuple[Any, ...]] = {
@@ -97,6 +97,59 @@ def test_numbers_do_not_depend_on_the_partition(ctx: dtl.Context, alone: dtl.Con
     got = Generator(ctx, 1).standard_normal((70_001, 3), np.float32, **division(name, 70_001, ctx.size))
     assert_holds(got, want)
     assert type(got) is dtl.DistributedTensor
+
+
+#: What the core draws, in each of its ways: bits of 8, 16, 32 and 64, halves of words, whole words, and floats.
+RANGES: tuple[tuple[str, tuple[Any, ...], dict[str, Any]], ...] = (
+    ("integers", (0, 2), {"dtype": np.bool_}),
+    ("integers", (-128, 128), {"dtype": np.int8}),
+    ("integers", (5,), {"dtype": np.uint8, "endpoint": True}),
+    ("integers", (-1000, 1000), {"dtype": np.int16}),
+    ("integers", (0, 1 << 16), {"dtype": np.uint16}),
+    ("integers", (7, 8), {}),
+    ("integers", (np.int32(-5), 6), {"dtype": np.int32}),
+    ("integers", (1 << 31, 1 << 32), {"dtype": np.uint32}),
+    ("integers", (0, 3 << 30), {"dtype": np.uint32}),
+    ("integers", (-(1 << 63), (1 << 63) - 1), {"endpoint": True}),
+    ("integers", (-(1 << 62), 1 << 62), {}),
+    ("integers", ((1 << 63) + 5, (1 << 64) - 9), {"dtype": np.uint64}),
+    ("integers", (0, 10**12), {}),
+    ("random", (), {}),
+    ("random", (), {"dtype": np.float32}),
+    ("uniform", (-3, 5.5), {}),
+)
+
+
+@pytest.mark.parametrize(("name", "args", "options"), RANGES)
+def test_ranges(ctx: dtl.Context, alone: dtl.Context, name: str, args: Any, options: Any) -> None:
+    def draw(rng: Generator, size: int, **how: Any) -> Any:
+        return getattr(rng, name)(*args, size=size, **options, **how)
+
+    numpys = getattr(np.random.default_rng(1), name)(*args, size=1000, **options)
+    for size in (0, 1, 7, 1000, 65_536, 150_001):
+        want = whole(alone, 3, lambda rng, n=size: draw(rng, n))
+        assert want.dtype == numpys.dtype
+        assert_holds(draw(Generator(ctx, 3), size), want)
+        assert_holds(draw(Generator(ctx, 3), size, partition="cyclic"), want)
+        np.testing.assert_array_equal(want[: min(size, 7)], whole(alone, 3, lambda rng: draw(rng, 7))[: min(size, 7)])
+    low, high = {"random": (0.0, 1.0), "uniform": (-3.0, 5.5)}.get(name, (0, 0))
+    if name == "integers":
+        low, high = (0, *(int(x) for x in args))[-2:]
+        high += bool(options.get("endpoint"))
+    assert low <= int(want.min()) if name == "integers" else want.min() >= low
+    assert int(want.max()) < high if name == "integers" else want.max() < high
+    where = (want.astype(np.float64) - low) / (float(high) - low)  # each tenth of the range has its share
+    counts = np.histogram(where, bins=10, range=(0.0, 1.0))[0]
+    steps = min(int(high - low), 10**6) if name == "integers" else 10**6
+    shares = np.histogram(np.arange(steps) / steps, bins=10, range=(0.0, 1.0))[0] / steps
+    np.testing.assert_allclose(counts / len(want), shares, atol=0.006)
+
+
+def test_arguments_that_are_no_integers_are_numpys(ctx: dtl.Context) -> None:
+    for args in ((0.0, 5.0), (np.array(3), 9), ([1, 2], 9)):
+        drawn = Generator(ctx, 1).integers(*args, size=2, partition="replicated").local_view()
+        assert drawn.dtype == np.int64
+        assert (drawn < 9).all()
 
 
 def test_numbers_do_not_depend_on_the_grid(ctx: dtl.Context, alone: dtl.Context) -> None:
@@ -190,6 +243,7 @@ def test_choices(ctx: dtl.Context, alone: dtl.Context) -> None:
         {"a": 100, "size": 60, "replace": False},
         {"a": 100_000, "size": 90_000, "replace": False},
         {"a": 100_000, "size": 100, "replace": False},
+        {"a": 300_000, "size": 40_000, "replace": False},
         {"a": 4, "size": 1000, "p": p},
         {"a": 4, "size": 3, "p": p, "replace": False},
         {"a": np.arange(10.0) + 0.5, "size": (4, 5)},
@@ -245,6 +299,78 @@ def test_orders(ctx: dtl.Context, alone: dtl.Context, name: str) -> None:
     t = tensor(ctx, table, **division(name, 9, ctx.size))
     Generator(ctx, 6).shuffle(t, axis=-1)
     assert_holds(t, table[:, across])
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_choices_of_large_containers(ctx: dtl.Context, name: str) -> None:
+    """Rows that are drawn are those of the indices that the same call draws, however both containers are divided."""
+    table = np.arange(140_000).reshape(70_000, 2)
+    t, v = (tensor(ctx, a, **division(name, 70_000, ctx.size)) for a in (table, table[:, 0].copy()))
+    weights = np.arange(70_000.0)
+    weights /= weights.sum()
+    everywhere = {"partition": "replicated"}
+    for size, options in (
+        (90_000, {}),
+        ((3, 5), {}),
+        (30_000, {"replace": False}),
+        (69_000, {"replace": False}),
+        (0, {}),
+        (80_000, {"p": weights}),
+        (20_000, {"p": weights, "replace": False}),
+    ):
+        drawn = Generator(ctx, 2).choice(70_000, size, **options, **everywhere).local_view()
+        assert_holds(Generator(ctx, 2).choice(t, size, **options), table[drawn])
+        assert_holds(Generator(ctx, 2).choice(v, size, **options), table[drawn, 0])
+        assert_holds(Generator(ctx, 2).choice(table, size, **options, **everywhere), table[drawn])
+        assert_holds(Generator(ctx, 2).choice(v, size, **options, partition="cyclic"), table[drawn, 0])
+        if isinstance(size, int) and size:
+            sizes = [size // 3, *[0] * (ctx.size - 1)]
+            sizes[-1] += size - sum(sizes)
+            assert_holds(Generator(ctx, 2).choice(t, size, **options, partition=sizes), table[drawn])
+
+
+def test_orders_of_dates(ctx: dtl.Context) -> None:
+    dates = np.arange("2020-01-01", "2020-03-01", dtype="datetime64[D]")
+    vec = dtl.DistributedVector.from_numpy(ctx, dates)
+    everywhere: Any = {"partition": "replicated"}
+    drawn = Generator(ctx, 2).choice(60, 100, **everywhere).local_view()
+    assert_holds(Generator(ctx, 2).choice(vec, 100), dates[drawn])
+    order = Generator(ctx, 2).permutation(60, **everywhere).local_view()
+    assert_holds(Generator(ctx, 2).permutation(vec), dates[order])
+    Generator(ctx, 2).shuffle(vec)
+    assert_holds(vec, dates[order])
+
+
+def test_ways_to_an_order_agree(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of an order are found without the others; many things are sorted by whole words."""
+
+    def drawn(number: int) -> Any:
+        return Generator(ctx, 4).choice(100_000, number, replace=False, partition="replicated").local_view().copy()
+
+    few = drawn(30_000)
+    monkeypatch.setattr(permutations, "_MOST_SORTED", -1.0)
+    np.testing.assert_array_equal(drawn(30_000), few)
+    order = Generator(ctx, 4).permutation(100_000, partition="replicated").local_view().copy()
+    np.testing.assert_array_equal(order[:30_000], few)
+    monkeypatch.setattr(permutations, "_PACKED", 1000)
+    np.testing.assert_array_equal(drawn(30_000), few)  # the words are the same, and none are equal in 47 bits
+    monkeypatch.undo()
+    monkeypatch.setattr(permutations.math, "sqrt", lambda x: -0.1 * x)  # a limit below which there are too few
+    np.testing.assert_array_equal(drawn(30_000), few)
+
+
+def test_orders_of_many_are_all_likely(ctx: dtl.Context) -> None:
+    """Where an element comes to is independent of where it was, and neighbours come in either order."""
+    order = Generator(ctx, 5).permutation(200_000, partition="replicated").local_view()
+    assert abs(np.corrcoef(order, np.arange(200_000))[0, 1]) < 0.012
+    assert abs(np.count_nonzero(np.diff(order) > 0) - 100_000) < 800
+    cells = np.histogram2d(order, np.arange(200_000), bins=20)[0]
+    assert 260 < ((cells - 500) ** 2 / 500).sum() < 470  # chi-squared of 361 degrees of freedom
+    fixed = 0
+    for seed in range(40):
+        order = Generator(ctx, seed).permutation(5000, partition="replicated").local_view()
+        fixed += np.count_nonzero(order == np.arange(5000))
+    assert 15 < fixed < 70
 
 
 def test_orders_are_all_likely(ctx: dtl.Context) -> None:

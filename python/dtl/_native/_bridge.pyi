@@ -21,6 +21,7 @@ CREATE: int
 CUMULATE: int
 DISTRIBUTE: int
 DOT: int
+DRAW: int
 ELEMENTWISE: int
 EQUAL: int
 EXSCAN: int

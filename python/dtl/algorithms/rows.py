@@ -55,11 +55,14 @@ def transposed(c: DistributedContainer, order: Sequence[int], divided: Division 
         return other
 
 
-def take_rows(c: DistributedContainer, wanted: Array) -> Array:
-    """Return this rank's own list of rows of a container of which each rank has a range of rows. Collective."""
+def take_rows(c: DistributedContainer, wanted: Array, out: Array | None = None) -> Array:
+    """Return this rank's own list of rows of a container of which each rank has a range of rows. Collective.
+
+    With out, an array without gaps for so many rows of the dtype, they are written there.
+    """
     ctx, part = c.context, c.local_view()
     if ctx.size == 1:
-        return part[wanted]
+        return part[wanted] if out is None else part.take(wanted, axis=0, out=out, mode="clip")  # "raise" would copy
     ends = np.cumsum(collectives.allgather(ctx, part.shape[0]))
     owner = np.searchsorted(ends, wanted, side="right")
     by = np.argsort(owner, kind="stable")
@@ -68,7 +71,7 @@ def take_rows(c: DistributedContainer, wanted: Array) -> Array:
     indices = vector_collectives.alltoallv(ctx, wanted[by], asked, asking)
     own_first = int(ends[ctx.rank]) - part.shape[0]
     got = exchanged(ctx, part[indices - own_first], asking, asked)
-    rows = np.empty_like(got)
+    rows = np.empty_like(got) if out is None else out
     rows[by] = got
     return rows
 

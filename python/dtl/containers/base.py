@@ -91,9 +91,13 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
         """Return the class of new containers made of this one's elements: its own, unless that owns none."""
         return type(self)
 
-    def _like(self, dtype: Any) -> Any:
-        """Return a container of zeros that is laid out as this one. Not collective."""
-        return self._from_handle(bridge.call(bridge.ALIKE, self, None, None, stored_number(dtype), 0, 0, 0), dtype)
+    def _like(self, dtype: Any, blank: bool = False) -> Any:
+        """Return a container of zeros that is laid out as this one. Not collective.
+
+        Blank elements, which those of the host can be, are anything: for a caller that writes all of them.
+        """
+        home = -1 if blank and self._placement is Placement.HOST else 0
+        return self._from_handle(bridge.call(bridge.ALIKE, self, None, None, stored_number(dtype), home, 0, 0), dtype)
 
     def _from_handle(self, handle: int, dtype: Any) -> Any:
         """Return the container of a handle that the core made, laid out as this one. Not collective."""

@@ -43,8 +43,12 @@ class OwningContainer(Indexed):
         divided: Division,
         execution: Execution = Execution.SEQ,
         placement: Placement = Placement.HOST,
+        blank: bool = False,
     ) -> None:
-        """Make the native container, of zeros. Collective: the ranks agree on shape, dtype, division and placement."""
+        """Make the native container, of zeros. Collective: the ranks agree on shape, dtype, division and placement.
+
+        Blank elements are anything: for a caller that writes all of them before anyone else sees them.
+        """
         cached_windows.end_unused(ctx)
         number, dtype = stored_number(dtype), np.dtype(dtype)
         if carrier(dtype) is not None:
@@ -52,7 +56,7 @@ class OwningContainer(Indexed):
                 raise InvalidArgumentError(f"elements of {dtype} are held on the host alone, not {placement.name}")
             agree(ctx, self._op, f"dtype {dtype}")  # the core sees what carries them
         numbers = [self._family, number, len(shape), *shape, *divided.numbers(), placement]
-        handle = bridge.call(bridge.CREATE, ctx, np.array(numbers, np.int64), None, 0, 0, 0, 0)
+        handle = bridge.call(bridge.CREATE, ctx, np.array(numbers, np.int64), None, int(blank), 0, 0, 0)
         if placement is Placement.DEVICE_PREFERRED:
             placement = Placement(library.container_placement(handle))
         if placement is not Placement.HOST:
@@ -70,9 +74,10 @@ class OwningContainer(Indexed):
         dtype: Any,
         divided: Division,
         placement: Placement = Placement.HOST,
+        blank: bool = False,
     ) -> Owning:
         made = cls.__new__(cls)
-        made._create(ctx, shape, dtype, divided, placement=placement)
+        made._create(ctx, shape, dtype, divided, placement=placement, blank=blank)
         return made
 
     def _construct(

@@ -7,13 +7,15 @@ from typing import Any, Callable
 import numpy as np
 
 from ..containers.base import DistributedContainer
-from ..containers.layout import Division, division
+from ..containers.layout import BLOCK, Division, division
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 
 
 def division_of(divided: dict[str, Any]) -> Division:
     """Return the division that the keywords of a call ask for."""
+    if not divided:
+        return BLOCK
     unknown = set(divided) - {"partition", "block_size", "grid"}
     if unknown:
         raise InvalidTypeError(f"unexpected keyword argument {min(unknown)!r}")

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._native.arguments import integer
 from ..algorithms.axis_reductions import dimensions
-from ..algorithms.rows import by_rows, take_rows, transposed
-from ..algorithms.sort import argsort
+from ..algorithms.rows import by_rows, has_rows, take_rows, transposed
+from ..algorithms.sort import argsort, sort
+from ..comm import collectives
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move, move_all, whole_region
 from ..containers.layout import BLOCK, Division, integers
+from ..containers.owning import OwningContainer
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..policies import Partition
 from . import streams
 from .arguments import division_of
+from .source import Fill, before, is_one_run
 
 if TYPE_CHECKING:
     from .generator import Generator
@@ -26,6 +31,15 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 #: Up to so many are drawn by every rank, from at least _SPARSE times as many: what NumPy does by a set.
 _FEW, _SPARSE = 1 << 20, 50
+
+#: The part of all of which the first ones in a random order are sorted alone.
+_MOST_SORTED = 0.9
+
+#: The most things whose order is that of random bits above their indices: 40 bits or more, of which few are equal.
+_PACKED = (1 << 24) - 1
+
+#: Words of 64 random bits.
+_WORDS = streams.integers(-(1 << 63), (1 << 63) - 1)
 
 #: The widest difference from 1 of the sum of probabilities that NumPy accepts.
 _TOLERANCE = float(np.sqrt(np.finfo(np.float64).eps))
@@ -39,7 +53,7 @@ def choice(rng: Generator, a: Any, size: Any, replace: Any, p: Any, axis: Any, d
     axis = 0 if isinstance(a, int) else dimensions(integer("axis", axis), a.ndim)[0]
     n = a if isinstance(a, int) else a.shape[axis]
     shape = () if size is None else integers("size", size)
-    number = int(np.prod(shape, dtype=np.int64))
+    number = math.prod(shape)
     if n < 0 or (n == 0 and number > 0):
         raise InvalidArgumentError("a must be a positive integer unless no samples are taken")
     weights = None if p is None else _probabilities(p, n)
@@ -52,12 +66,80 @@ def choice(rng: Generator, a: Any, size: Any, replace: Any, p: Any, axis: Any, d
     rng._agree("choice", call, shape, given)
     if isinstance(a, int) and (replace or len(shape) == 1):
         return _indices(rng, call, n, shape, replace, weights, wanted)
+    of_one = () if isinstance(a, int) else (*a.shape[:axis], *a.shape[axis + 1 :])
+    if axis == 0 and not isinstance(a, int):
+        whole = (*shape, *of_one)
+        kind: Any = DistributedVector if len(whole) == 1 else DistributedTensor
+        result = kind._created(rng.context, whole, a.dtype, wanted, blank=True)
+        if is_one_run(result):
+            _take_drawn(rng, call, a, result, len(shape), replace, weights)
+            return result
+        result.close()
     flat = _indices(rng, call, n, (number,), replace, weights, BLOCK)
     with flat:
         rows = flat.local_view() if isinstance(a, int) else _taken(a, axis, flat.local_view())
-        of_one = () if isinstance(a, int) else (*a.shape[:axis], *a.shape[axis + 1 :])
         dtype = np.dtype(np.int64) if isinstance(a, int) else a.dtype
         return _shaped(rng, rows, shape, of_one, dtype, axis, wanted)
+
+
+def _take_drawn(rng: Generator, call: int, a: Any, result: Any, dims: int, replace: Any, weights: Any) -> None:
+    """Write the rows that are drawn to a result: each rank its range of them. They are numbered by so many dimensions.
+
+    Collective.
+    """
+    rows = result.local_view()
+    count = math.prod(rows.shape[:dims])
+    rows = rows.reshape(count, *rows.shape[dims:])
+    start = 0 if result.partition_policy is Partition.REPLICATED else before(result, dims)
+    here = not isinstance(a, DistributedContainer) or a.context.size == 1 or _is_replicated(a)
+    n = a.shape[0]
+    if not replace:
+        number = math.prod(result.shape[:dims])
+        wanted = _own_of_order(rng, call, n, number, weights, start, count)
+    elif not here:
+        wanted = np.empty(count, np.int64)
+        _with_replacement(rng, call, n, weights)(wanted, start)
+    if not here:
+        with by_rows(a) as lines:
+            take_rows(lines, wanted, rows)
+        return
+    part = a.local_view() if isinstance(a, DistributedContainer) else a
+    if not replace:
+        part.take(wanted, axis=0, out=rows, mode="clip")
+        return
+    draw, some, at = _with_replacement(rng, call, n, weights), np.empty(min(streams.BLOCK, count), np.int64), 0
+    while at < count:  # a block at a time: its indices stay in the cache
+        wanted = some[: min(streams.BLOCK - (start + at) % streams.BLOCK, count - at)]
+        draw(wanted, start + at)
+        part.take(wanted, axis=0, out=rows[at : at + len(wanted)], mode="clip")
+        at += len(wanted)
+
+
+def _is_replicated(c: Any) -> bool:
+    return isinstance(c, OwningContainer) and c.partition_policy is Partition.REPLICATED
+
+
+def _own_of_order(rng: Generator, call: int, n: int, number: int, weights: Any, start: int, count: int) -> Array:
+    """Return this rank's range of so many indices that are drawn without replacement. Collective."""
+    if _are_few(n, number, weights):
+        few: Array = rng._streams.at(call).choice(n, number, replace=False)
+        return few[start : start + count]
+    with _order(rng, call, n, weights, number) as order:
+        if rng.context.size == 1:
+            return np.array(order.local_view()[start : start + count])
+        return take_rows(order, np.arange(start, start + count))
+
+
+def _are_few(n: int, number: int, weights: Any) -> bool:
+    """Say whether every rank draws all that are drawn without replacement."""
+    return weights is None and (n <= streams.BLOCK or (number <= _FEW and number <= n // _SPARSE))
+
+
+def _with_replacement(rng: Generator, call: int, n: int, weights: Any) -> Fill:
+    """Return what fills an array with indices that are drawn with replacement."""
+    if weights is None:
+        return rng.in_range(call, streams.integers(0, n - 1))
+    return rng.by_numpy(call, lambda g, _, number: _by_weight(weights, g.random(number)))
 
 
 def _probabilities(p: Any, n: int) -> Array:
@@ -110,18 +192,16 @@ def _indices(
     rng: Generator, call: int, n: int, shape: tuple[int, ...], replace: Any, weights: Any, wanted: Division
 ) -> Any:
     """Return a container of the indices that are drawn. Collective."""
-    if replace and weights is None:
-        return rng.made(call, shape, np.int64, wanted, lambda g, _, number: g.integers(n, size=number))
     if replace:
-        return rng.made(call, shape, np.int64, wanted, lambda g, _, number: _by_weight(weights, g.random(number)))
+        return rng.made(call, shape, np.int64, wanted, _with_replacement(rng, call, n, weights))
     number = shape[0]
-    if weights is None and (n <= streams.BLOCK or (number <= _FEW and number <= n // _SPARSE)):
+    if _are_few(n, number, weights):
         few = rng._streams.at(call).choice(n, number, replace=False)
-        made: Any = DistributedVector._created(rng.context, shape, np.int64, wanted)
-        made.local_view()[...] = few[made.local_indices()]
+        made: Any = DistributedVector._created(rng.context, shape, np.int64, wanted, blank=True)
+        made.local_view()[...] = few if made.local_view().shape == shape else few[made.local_indices()]
         return made
-    with _order(rng, call, n, weights) as order:
-        made = DistributedVector._created(rng.context, shape, np.int64, wanted)
+    with _order(rng, call, n, weights, number) as order:
+        made = DistributedVector._created(rng.context, shape, np.int64, wanted, blank=True)
         move(made, order, _first(number))
         return made
 
@@ -131,19 +211,72 @@ def _first(number: int) -> list[int]:
     return whole_region((number,)).source()
 
 
-def _order(rng: Generator, call: int, n: int, weights: Any = None) -> Any:
-    """Return a random order of n things, divided by blocks; with weights, the heavier the sooner. Collective."""
+def _order(rng: Generator, call: int, n: int, weights: Any = None, number: int | None = None) -> Any:
+    """Return a random order of n things, divided by blocks; with weights, the heavier the sooner. Collective.
 
-    def words(g: np.random.Generator, first: int, number: int) -> Array:
-        return g.integers(0, 1 << 64, size=number, dtype=np.uint64)
+    With a number, only so many are needed, and those after them may be missing.
+    """
 
     def waits(g: np.random.Generator, first: int, number: int) -> Array:
         with np.errstate(divide="ignore"):
             return g.standard_exponential(number) / weights[first : first + number]
 
-    draw, dtype = (words, np.dtype(np.uint64)) if weights is None else (waits, np.dtype(np.float64))
-    with rng.made(call, (n,), dtype, BLOCK, draw) as keys:
+    if weights is None:
+        words = None if number is None or n > _PACKED else _first_words(rng, call, n, number)
+        if words is None:
+            words = rng.made(call, (n,), np.dtype(np.int64), BLOCK, rng.in_range(call, _WORDS))
+            if n > _PACKED:
+                with words:
+                    return argsort(words)
+            _put_indices(words, n)
+        sort(words)
+        order = words.local_view()
+        order &= _index_bits(n)
+        return words
+    with rng.made(call, (n,), np.dtype(np.float64), BLOCK, rng.by_numpy(call, waits)) as keys:
         return argsort(keys)
+
+
+def _index_bits(n: int) -> int:
+    """Return the bits of a word that are an index below n. The others stay random."""
+    return (1 << n.bit_length()) - 1
+
+
+def _put_indices(words: Any, n: int) -> None:
+    """Write to the lowest bits of random words what their indices are, so that the sorted words have the order."""
+    part, first = words.local_view(), words.local_offset
+    for at in range(0, len(part), streams.BLOCK):
+        some = part[at : at + streams.BLOCK]
+        some &= ~_index_bits(n)
+        some |= np.arange(first + at, first + at + len(some))
+
+
+def _first_words(rng: Generator, call: int, n: int, number: int) -> Any:
+    """Return a container of random words with their indices, at least so many and those that come first when sorted.
+
+    They are those below a limit. None where these are most, or, by chance, too few. Collective.
+    """
+    ctx = rng.context
+    share = (number + 6.0 * math.sqrt(number) + 10.0) / max(n, 1)
+    if share > _MOST_SORTED:
+        return None
+    limit, mask = int(share * 2.0**64) - (1 << 63), _index_bits(n)
+    blocks, draw = -(-n // streams.BLOCK), rng.in_range(call, _WORDS)
+    start, end = (min(blocks * k // ctx.size * streams.BLOCK, n) for k in (ctx.rank, ctx.rank + 1))
+    some, kept = np.empty(streams.BLOCK, np.int64), [np.empty(0, np.int64)]
+    for at in range(start, end, streams.BLOCK):
+        block = some[: min(streams.BLOCK, end - at)]
+        draw(block, at)
+        below = np.flatnonzero(block < limit)
+        words = block[below]
+        words &= ~mask
+        below += at
+        words |= below
+        kept.append(words)
+    mine = np.concatenate(kept)
+    if int(collectives.allgather(ctx, len(mine)).sum()) < number:
+        return None
+    return DistributedVector.from_local(ctx, mine)
 
 
 def _taken(a: Any, axis: int, wanted: Array) -> Array:
@@ -167,7 +300,7 @@ def _shaped(
     rng: Generator, rows: Array, shape: tuple[int, ...], row: tuple[int, ...], dtype: Any, axis: int, wanted: Division
 ) -> Any:
     """Return a container of the rows that were drawn: size in place of the dimension that they are drawn along."""
-    ctx, number = rng.context, int(np.prod(shape, dtype=np.int64))
+    ctx, number = rng.context, math.prod(shape)
     whole = (*row[:axis], *shape, *row[axis:])
     kind: Any = DistributedVector if len(whole) == 1 else DistributedTensor
     result = kind._created(ctx, whole, dtype, wanted)
@@ -198,8 +331,15 @@ def permutation(rng: Generator, x: Any, axis: Any, divided: dict[str, Any]) -> A
                 "a container is permuted where it is: partition, block_size and grid go with an integer"
             )
         x._check_open()
-        dimensions(integer("axis", axis), x.ndim)
-        made: Any = x.copy()
+        dim = dimensions(integer("axis", axis), x.ndim)[0]
+        if dim == 0 and has_rows(x, blocks=True):
+            call = rng._next()
+            rng._agree("permutation", call, x.shape, (0,))
+            made: Any = x._like(x.dtype, blank=True)
+            with _order(rng, call, x.shape[0]) as order:
+                take_rows(x, order.local_view(), made.local_view())
+            return made
+        made = x.copy()
         shuffle(rng, made, axis)
         return made
     wanted = division_of(divided)
@@ -227,7 +367,8 @@ def shuffle(rng: Generator, x: Any, axis: Any) -> None:
     with _order(rng, call, x.shape[dim]) as order:
         if dim == 0:
             with by_rows(x, blocks=True) as lines:
-                lines.local_view()[...] = take_rows(lines, order.local_view())
+                with lines._like(lines.dtype, blank=True) as taken:
+                    lines.local_view()[...] = take_rows(lines, order.local_view(), taken.local_view())
                 if lines is not x:
                     move_all(x, lines)
             return

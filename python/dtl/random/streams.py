@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
+
+from .._native.library import bridge
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -29,12 +31,16 @@ class Streams:
 
     def at(self, call: int, block: int = 0) -> np.random.Generator:
         """Return NumPy's generator at the start of a block of a call."""
-        self._counter["state"]["counter"][:] = (0, block, call, 0)
-        self._philox.state = self._counter
-        self._start["state"]["state"][:3] = self._philox.random_raw(3)
+        self._start["state"]["state"][:3] = self.starts(call, block)[0]
         self._start["state"]["state"][3] = 1
         self._bits.state = self._start
         return self.generator
+
+    def starts(self, call: int, block: int, number: int = 1) -> Array:
+        """Return the words that SFC64 starts from in blocks that follow each other, three a block."""
+        self._counter["state"]["counter"][:] = (block, 0, call, 0)
+        self._philox.state = self._counter
+        return self._philox.random_raw(4 * number).reshape(number, 4)[:, :3]
 
 
 #: The numbers that are drawn at a time to be copied: they stay in the cache.
@@ -80,3 +86,37 @@ def fill(
             if hi > at:
                 out[at - start : hi - start] = values[at - lo : hi - lo]
                 at = hi
+
+
+class Range(NamedTuple):
+    """Numbers that the core draws: integers from least to least + width, or floats in [least, least + width)."""
+
+    kind: int
+    least: int
+    width: int
+
+
+def integers(least: int, most: int) -> Range:
+    """Return the range of integers that includes both."""
+    return Range(0, _signed(least), _signed(most - least))
+
+
+def floats(least: float, width: float) -> Range:
+    """Return the range of floats from least on."""
+    return Range(1, *np.array([least, width], np.float64).view(np.int64).tolist())
+
+
+def _signed(number: int) -> int:
+    """Return the number of 64 bits with a sign that has the same bits."""
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def fill_range(ctx: Any, streams: Streams, call: int, numbers: Range, out: Array, start: int) -> None:
+    """Write the numbers of a range, from that of index start on, to an array without gaps."""
+    first = start // BLOCK
+    blocks = -(-(start + out.size) // BLOCK) - first
+    given = np.empty(1 + 3 * blocks, np.int64)
+    given[0] = BLOCK
+    given[1:] = streams.starts(call, first, blocks).view(np.int64).reshape(-1)
+    if out.size:
+        bridge.call(bridge.DRAW, ctx, given, out, *numbers, start - first * BLOCK)

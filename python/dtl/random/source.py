@@ -1,0 +1,225 @@
+"""Where random numbers come from: calls that are numbered, agreed on, and drawn in blocks into containers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Sequence
+
+import numpy as np
+
+from .._native.values import fingerprint
+from ..containers.base import DistributedContainer, linear_indices
+from ..containers.indexing.regions import move_all
+from ..containers.layout import BLOCK, Division, integers
+from ..containers.sequences import DistributedVector
+from ..containers.tensor import DistributedTensor
+from ..exceptions import InvalidArgumentError
+from ..policies import Partition
+from ..runtime.agreement import agree
+from ..runtime.context import Context
+from . import streams
+from .arguments import by_numpy, division_of, parameter
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+Size = Any  # int | Sequence[int] | None
+
+#: The distributions that NumPy writes to an array that it is given.
+_WITH_OUT = ("standard_normal", "standard_exponential", "standard_gamma")
+
+#: The distributions that are another one of these times a number, the last parameter, plus another, the first of two.
+_SCALED = {"exponential": "standard_exponential", "normal": "standard_normal"}
+
+#: What writes numbers, or rows of numbers, to an array: those from the index on that is given.
+Fill = Callable[[Array, int], None]
+
+
+class Source:
+    """What a generator draws from: the ranks, the seed, and how many calls there have been."""
+
+    _context: Context
+    _seed: np.random.SeedSequence
+
+    def _begin(self) -> None:
+        self._streams = streams.Streams(self._seed)
+        self._calls = 0
+
+    def _next(self) -> int:
+        """Return the number of a call, which is that of its stream."""
+        self._calls += 1
+        return self._calls
+
+    def _draw(
+        self,
+        name: str,
+        args: tuple[Any, ...],
+        size: Size,
+        divided: dict[str, Any],
+        options: dict[str, Any] | None = None,
+    ) -> Any:
+        """Return numbers of one of NumPy's distributions: a container, or a scalar without size."""
+        options = options or {}
+        wanted = division_of(divided)
+        args = tuple(parameter(value) for value in args)
+        arrays = any(isinstance(value, np.ndarray) for value in args)
+        shape = None if size is None else integers("size", size)
+        call = self._next()
+        asks = bool(shape) and not arrays  # NumPy for what it says of the arguments, and of which dtype it draws
+        f = getattr(self._streams.generator if asks else self._streams.at(call), name)
+        sample = by_numpy(f, *args, size=None if arrays or not shape else 1, **options)
+        if shape is None and arrays:
+            shape = np.shape(sample)
+        if not shape:
+            return sample
+        if arrays and _spread(np.shape(sample), shape) != shape:
+            raise InvalidArgumentError(
+                f"Output size {shape} is not compatible with broadcast dimensions of inputs {np.shape(sample)}."
+            )
+        self._agree(name, call, shape, (*args, *options.values()))
+
+        given = None if arrays else _range(name, args, options)
+        dtype = np.asarray(sample).dtype
+        if given is not None:
+            return self.made(call, shape, dtype, wanted, self.in_range(call, given))
+
+        def draw(generator: np.random.Generator, first: int, number: int) -> Array:
+            if arrays:
+                own = [np.broadcast_to(value, shape).flat[first : first + number] for value in args]
+                return np.asarray(getattr(generator, name)(*own, **options))
+            return np.asarray(getattr(generator, name)(*args, size=number, **options))
+
+        def draw_into(generator: np.random.Generator, out: Array) -> None:
+            if name in _SCALED:
+                getattr(generator, _SCALED[name])(out=out)
+                out *= float(args[-1])
+                if len(args) > 1:
+                    out += float(args[0])
+            else:
+                getattr(generator, name)(*args, out=out, **options)
+
+        into = draw_into if not arrays and (name in _WITH_OUT or name in _SCALED) else None
+        return self.made(call, shape, dtype, wanted, self.by_numpy(call, draw, draw_into=into))
+
+    def _draw_rows(
+        self,
+        name: str,
+        args: tuple[Any, ...],
+        size: Size,
+        divided: dict[str, Any],
+        options: dict[str, Any] | None = None,
+    ) -> Any:
+        """Return rows of numbers of one of NumPy's distributions: a container, or one row without size."""
+        options = options or {}
+        wanted = division_of(divided)
+        args = tuple(parameter(value) for value in args)
+        shape = () if size is None else integers("size", size)
+        call = self._next()
+        sample = by_numpy(getattr(self._streams.at(call), name), *args, **options)
+        if np.ndim(sample) != 1:
+            raise InvalidArgumentError(f"{name} draws from one distribution here, not from {np.shape(sample)[:-1]}")
+        if not shape:
+            return sample
+        self._agree(name, call, shape, (*args, *options.values()))
+        if name == "multivariate_normal":
+            mean, root = (
+                np.asarray(args[0], np.float64),
+                _square_root(np.asarray(args[1], np.float64), options["method"]),
+            )
+
+        def draw(generator: np.random.Generator, first: int, number: int) -> Array:
+            if name == "multivariate_normal":
+                return generator.standard_normal((number, len(mean))) @ root + mean
+            return np.asarray(getattr(generator, name)(*args, size=number, **options))
+
+        fill = self.by_numpy(call, draw, len(sample), math.prod(shape))
+        return self.made(call, shape, sample.dtype, wanted, fill, sample.shape)
+
+    def _agree(self, name: str, call: int, shape: tuple[int, ...], arguments: Sequence[Any]) -> None:
+        """Raise on every rank if ranks draw differently."""
+        words = [
+            f"an array with fingerprint {fingerprint(v)}" if isinstance(v, np.ndarray) else repr(v) for v in arguments
+        ]
+        agree(self._context, name, f"size {shape}, draw {call} from seed {self._seed.entropy}: {', '.join(words)}")
+
+    def by_numpy(
+        self,
+        call: int,
+        draw: streams.Draw,
+        width: int = 1,
+        total: int | None = None,
+        draw_into: streams.DrawInto | None = None,
+    ) -> Fill:
+        """Return what fills rows with the numbers of a call that NumPy draws, of which each row has so many.
+
+        With total, the number of all rows, blocks are drawn to their end.
+        """
+        block = max(streams.BLOCK // max(width, 1), 1)
+        return lambda out, start: streams.fill(self._streams, call, draw, out, start, block, total, draw_into)
+
+    def in_range(self, call: int, numbers: streams.Range) -> Fill:
+        """Return what fills an array with the numbers of a call that the core draws."""
+        return lambda out, start: streams.fill_range(self._context, self._streams, call, numbers, out, start)
+
+    def made(
+        self, call: int, shape: tuple[int, ...], dtype: Any, divided: Division, fill: Fill, row: tuple[int, ...] = ()
+    ) -> Any:
+        """Return a container of the numbers of a call, or of rows of a shape. Collective."""
+        kind: Any = DistributedVector if len(shape) + len(row) == 1 else DistributedTensor
+        result = kind._created(self._context, (*shape, *row), dtype, divided, blank=True)
+        rows = math.prod(shape)
+        width = math.prod(row)
+        if is_one_run(result):
+            start = 0 if divided.partition is Partition.REPLICATED else before(result, len(shape))
+            fill(result.local_view().reshape(-1, *row), start)
+        elif rows * width <= streams.BLOCK:
+            whole = np.empty((rows, *row), dtype)
+            fill(whole, 0)
+            result.local_view()[...] = whole.reshape(-1)[linear_indices(result)]
+        else:
+            with kind._created(self._context, (*shape, *row), dtype, BLOCK, blank=True) as lines:
+                fill(lines.local_view().reshape(-1, *row), before(lines, len(shape)))
+                move_all(result, lines)
+        return result
+
+
+def _range(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> streams.Range | None:
+    """Return the range of a distribution that the core draws; None for the others. NumPy has seen the arguments."""
+    if name == "random":
+        return streams.floats(0.0, 1.0)
+    if name == "uniform":
+        low, high = (float(value) for value in args)
+        return streams.floats(low, high - low)
+    if name == "integers" and all(isinstance(value, (int, np.integer)) for value in args):
+        low, high = (0, *(int(value) for value in args))[-2:]
+        return streams.integers(low, high if options["endpoint"] else high - 1)
+    return None
+
+
+def _spread(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the shape that two shapes spread to; None if they do not fit."""
+    try:
+        return np.broadcast(np.broadcast_to(0, one), np.broadcast_to(0, other)).shape
+    except ValueError:
+        return None
+
+
+def is_one_run(c: DistributedContainer) -> bool:
+    """Say whether this rank's elements follow each other in the order of all."""
+    if c.context.size == 1 or c.partition_policy in (Partition.EXPLICIT, Partition.REPLICATED):
+        return True
+    return c.partition_policy is Partition.BLOCK and c.grid[0] == c.context.size
+
+
+def before(c: DistributedContainer, dims: int) -> int:
+    """Return how many numbers come before this rank's first, in rows of all but the first dims dimensions."""
+    return c.local_offset * math.prod(c.shape[1:dims])
+
+
+def _square_root(cov: Array, method: str) -> Array:
+    """Return a matrix whose product with its transpose, from the left, is a covariance matrix."""
+    if method == "cholesky":
+        return np.linalg.cholesky(cov).T
+    if method == "eigh":
+        values, vectors = np.linalg.eigh(cov)
+        return (vectors * np.sqrt(np.abs(values))).T
+    _, values, vectors = np.linalg.svd(cov)
+    return np.sqrt(values)[:, np.newaxis] * vectors
