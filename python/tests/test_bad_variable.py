@@ -137,7 +137,7 @@ class Failing:
 BAD_VALUES: list[Any] = [
     ("text", TYPE, "cannot be sent"),
     (object(), TYPE, "cannot be sent"),
-    (np.zeros(3, np.float16), TYPE, "float16, which cannot be sent"),
+    (np.zeros(3, np.longdouble), TYPE, "which cannot be sent"),
     ([[1], [1, 2]], *((ARGUMENT, "is no array") if VERSION >= "1.24.0" else (TYPE, "dtype object"))),
     (np.ma.masked_array([1.0, 2.0], [True, False]), ARGUMENT, "masked"),
 ]

@@ -88,7 +88,7 @@ def test_outs_that_hold_no_value(alone: dtl.Context) -> None:
             ([1.0], TYPE),
             (1.5, TYPE),
             (dtl.IN_PLACE, TYPE),
-            (np.zeros(2, np.float16), TYPE),
+            (np.zeros(2, np.longdouble), TYPE),
         ):
             refused(lambda call=call, out=out: call(alone, dtl.IN_PLACE, out=out), error, error.code, "out")
 

@@ -7,9 +7,11 @@ from typing import Any, Callable, TypeVar, cast
 
 from .._native import log
 from .._native.library import bridge
+from ..exceptions import InvalidTypeError
 from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
 from ..runtime.hints import context_missing
 from .linked import linked
+from .moved import moved
 from .requests import Request
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -27,10 +29,13 @@ def staged(f: F) -> F:
         better = context_missing(f, error, arguments, words)
         if better is not None:
             raise better from None
-        if getattr(error, "_told", False) or not any(map(is_on_device, arguments)):
+        if getattr(error, "_told", False):
             return None  # the error stays
         first = len(arguments) - len(words or ())
         args, kwargs = arguments[:first], dict(zip(words or (), arguments[first:]))
+        if not any(map(is_on_device, arguments)):
+            result = moved(f, args, kwargs) if isinstance(error, InvalidTypeError) else NotImplemented
+            return None if result is NotImplemented else (result,)
         result = linked(f, args, kwargs)
         return (_staged(f, args, kwargs) if result is NotImplemented else result,)
 
