@@ -163,6 +163,50 @@ def test_contexts(ctx: dtl.Context) -> None:
                 holds(a, whole)
 
 
+def copied(fake: Any, call: Any) -> tuple[int, int]:
+    """Return how many bytes a call has copied from the GPU to the host, and back."""
+    before = fake.fake_outstanding(7), fake.fake_outstanding(8)
+    call()
+    return fake.fake_outstanding(7) - before[0], fake.fake_outstanding(8) - before[1]
+
+
+def test_that_only_what_travels_is_on_the_host(ctx: dtl.Context, fake: Any) -> None:
+    """Counted by the driver. A table of runs goes to the GPU with what is packed there."""
+    n = 30_000 * ctx.size
+    whole = np.arange(n)
+    rank, size = ctx.rank, ctx.size
+    few = 100_000  # of tables and of places
+    with made(ctx, whole) as vec, made(ctx, whole * 0, "cyclic") as to:
+        plan = dtl.RedistributionPlan(vec, to)
+        moved = plan.explain().bytes
+        plan.close()
+        leaves, comes = int(moved[rank].sum() - moved[rank, rank]), int(moved[:, rank].sum() - moved[rank, rank])
+        for call in (lambda: dtl.copy(vec, to), lambda: vec.redistribute("cyclic")):
+            out, back = copied(fake, call)
+            assert out == (leaves if size > 1 else 0)
+            assert comes <= back <= comes + few
+        holds(vec, whole)
+        holds(to, whole)
+        out, _ = copied(fake, lambda: vec[[3, 4, 5, -1]])
+        assert out == 8 * int((np.array([3, 4, 5, n - 1]) % size == rank).sum())
+        out, back = copied(fake, lambda: vec.put([rank], [5]))
+        assert out == 0
+        assert back <= 1000
+        mask = vec > n - 10
+        out, back = copied(fake, lambda: vec.__setitem__(mask, 7))
+        assert out + back <= few
+        mask.close()
+
+
+def test_that_only_edges_are_on_the_host(ctx: dtl.Context, fake: Any) -> None:
+    whole = np.arange(1000.0 * ctx.size).reshape(-1, 50)
+    with made(ctx, whole) as t, dtl.Halo(t, 1) as halo:
+        sides = (ctx.rank > 0) + (ctx.rank < ctx.size - 1)
+        out, back = copied(fake, halo.exchange)
+        assert 8 * 50 * sides <= out <= 8 * 64 * sides  # each message begins at a multiple of 64 bytes
+        assert out <= back <= out + 1000
+
+
 @pytest.mark.parametrize(
     "symbol", ["cuLaunchKernel", "cuMemcpyAsync", "cuMemAlloc_v2", "cuStreamWaitEvent", "cuEventRecord"]
 )

@@ -90,6 +90,7 @@ typedef struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static device devices[MOST_DEVICES];
 static int started, pinned;
+static long copied[2]; /* bytes from devices to the host, and back */
 static stream *streams;
 static block *blocks;
 static int events;
@@ -570,6 +571,8 @@ int cuMemcpyAsync(unsigned long long to, unsigned long long from, size_t n, void
     char *dst = (char *)(uintptr_t)to, *src = (char *)(uintptr_t)from;
     if (n > 0 && (seen(dst, n) == NULL || seen(src, n) == NULL))
         LEAVE(INVALID_VALUE);
+    copied[0] += block_of(dst) == NULL ? (long)n : 0;
+    copied[1] += block_of(src) == NULL ? (long)n : 0;
     LEAVE(queue(on, in, (op){.kind = COPY, .to = dst, .from = src, .count = n}));
 }
 
@@ -777,7 +780,8 @@ int fake_peek(void *to, unsigned long long from, size_t n) {
 }
 
 /* fake_outstanding counts what was made and not given back: 0 blocks of memory, 1 their bytes, 2 streams, 3 events, 4 pinned
- * blocks, 5 contexts that this thread has not popped, 6 operations that nobody has waited for. */
+ * blocks, 5 contexts that this thread has not popped, 6 operations that nobody has waited for. Of bytes that were copied, it is all
+ * so far: 7 to the host, 8 from it. */
 long fake_outstanding(int what) {
     pthread_mutex_lock(&lock);
     long n = 0;
@@ -788,7 +792,7 @@ long fake_outstanding(int what) {
         for (op *o = s->first; what == 6 && o != NULL; o = o->next)
             n++;
     }
-    n += what == 3 ? events : what == 4 ? pinned : what == 5 ? depth : 0;
+    n += what == 3 ? events : what == 4 ? pinned : what == 5 ? depth : what >= 7 ? copied[what - 7] : 0;
     pthread_mutex_unlock(&lock);
     return n;
 }
