@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import hypothesis
@@ -12,7 +13,24 @@ from oracle import DTYPES, OPS, has, reduced
 
 import dtl
 
-KEYS = ("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8", "float64", "S5", "S8", "U1", "U7")
+KEYS = (
+    "int64",
+    "int32",
+    "int16",
+    "int8",
+    "uint64",
+    "uint32",
+    "uint16",
+    "uint8",
+    "float64",
+    "S5",
+    "S8",
+    "U1",
+    "U7",
+    "M8[D]",
+    "M8[s]",
+    "m8[ms]",
+)
 
 
 def some_keys(dtype: str, numbers: Any) -> Any:
@@ -21,6 +39,8 @@ def some_keys(dtype: str, numbers: Any) -> Any:
     if kind.kind in "SU":
         letters = [f"{n:x}" if kind.itemsize > 4 else chr(0x4E00 + n) for n in numbers]
         return np.array(letters, "U").astype(dtype) if letters else np.empty(0, dtype)
+    if kind.kind in "mM":
+        return (np.array(numbers, np.int64) * 1000 - 5000).astype(dtype)
     if kind.kind == "f":
         return np.array(numbers, float) / 8 - 5
     if kind.kind == "i":
@@ -287,3 +307,39 @@ def test_local_view(ctx: dtl.Context) -> None:
                 array[:] = 0
         m.clear()
         assert len(m.local_view()[0]) == 0
+
+
+def test_dates_are_keys(ctx: dtl.Context, folder: str) -> None:
+    noon = datetime.datetime(2024, 2, 29, 12)
+    with dtl.DistributedMap(ctx, "M8[s]", np.int64) as m:
+        m.insert_many(np.array(["2024-02-29", "NaT", "1969-12-31"], "M8[D]"), [1, 2, 3])
+        m.insert(noon, 4)
+        assert m[datetime.date(2024, 2, 29)] == m[np.datetime64("2024-02-29T00:00:00.000")] == 1
+        assert m[np.datetime64("NaT")] == 2
+        assert m[np.datetime64("2024-02-29T12", "h")] == 4
+        assert len(m) == 4
+        assert m.contains_many([noon, datetime.date(1970, 1, 1)]).tolist() == [True, False]
+        for key in ("2024-02-29", 5, np.timedelta64(5, "s"), None, 0.5):
+            with pytest.raises(dtl.InvalidTypeError, match=r"is not of datetime64\[s\]"):
+                m.insert(key, 1)
+            with pytest.raises(dtl.InvalidTypeError, match=r"(is|are) not of datetime64\[s\]"):
+                m.insert_many([key], 1)
+        with pytest.raises(dtl.InvalidTypeError, match="it would become"):
+            m.insert(np.datetime64("2024-02-29T12:00:00.5"), 1)
+        dtl.checkpoint(folder, {"m": m})
+        again = dtl.restore(ctx, folder)["m"]
+        assert again.key_dtype == m.key_dtype
+        assert contents(again) == contents(m)
+    with dtl.DistributedMap(ctx, "U5", np.int64) as m, pytest.raises(
+        dtl.InvalidTypeError, match="NoneType is not of U5"
+    ):
+        m.insert_many(["a", None], 1)
+    with dtl.DistributedMap(ctx, "M8[ns]", np.int64) as m, pytest.raises(dtl.InvalidTypeError, match="it would become"):
+        m.insert(np.datetime64("9999-01-01", "D"), 1)
+
+
+@pytest.mark.mpi(min_size=2)
+def test_ranks_with_other_units_disagree(ctx: dtl.Context) -> None:
+    for other in ("M8[ms]", "m8[s]", "i8"):
+        with pytest.raises(dtl.CollectiveMismatchError):
+            dtl.DistributedMap(ctx, other if ctx.rank else "M8[s]", np.int64)

@@ -15,7 +15,7 @@ from ..._native.values import fitting
 from ...exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundError
 from ...ops import SUM, OpLike
 from ...policies import Execution, ExecutionLike, Partition, PartitionLike, Placement, PlacementLike
-from ...runtime.agreement import check_context, collective
+from ...runtime.agreement import agree, check_context, collective
 from ...runtime.context import Context
 from ..array_conversion import check_caller
 from ..layout import division, execution_policy, placement_of
@@ -44,8 +44,9 @@ class DistributedMap(Owner):
     ctx
         The context.
     key_dtype
-        The type of the keys: an integer dtype; float64, for which -0.0 equals 0.0 and all NaNs are one key; ``"S<n>"``
-        for bytes or ``"U<n>"`` for str of at most n characters.
+        The type of the keys: an integer dtype; float64, for which -0.0 equals 0.0 and all NaNs are one key; a
+        dtype of dates or spans of time with a unit, such as ``"M8[s]"``, for which all NaTs are one key; ``"S<n>"`` for
+        bytes or ``"U<n>"`` for str of at most n characters.
     value_dtype
         The type of the values, as for a :class:`DistributedVector`.
     partition
@@ -102,6 +103,8 @@ class DistributedMap(Owner):
         number = dtype_number(value_dtype)
         self._dtype: np.dtype[Any] = np.dtype(value_dtype)
         keys = self._keys.dtype
+        if keys.kind in "mM":  # whose units the core does not see
+            agree(ctx, "map", f"keys of {keys}")
         self._handle = library.map_create(ctx._handle, self._keys.number, keys.itemsize, keys.kind == "U", number)
         self._context = ctx
 
@@ -477,6 +480,8 @@ class DistributedMap(Owner):
 
 def _plain(keys: Array) -> Array:
     """Return keys in a type that the bridge knows."""
+    if keys.dtype.kind in "mM":
+        return keys.view(np.int64)
     return keys.view(np.uint8) if keys.dtype.kind in "SU" else keys
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import operator
 from typing import Any
 
@@ -12,6 +13,12 @@ from ..._native.values import fitting
 from ...exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: Python's and NumPy's types of a date and of a span of time, by NumPy's kind.
+_DATES: dict[str, Any] = {
+    "M": (np.datetime64, datetime.date),  # of which datetime.datetime is one
+    "m": (np.timedelta64, datetime.timedelta),
+}
 
 #: Integers up to this are exact as float64.
 _EXACT = 2**53
@@ -32,11 +39,16 @@ class Keys:
         if kind in "SU":
             if not self.dtype.itemsize:
                 raise InvalidArgumentError(f"key_dtype {dtype!r} has no length; {kind}20 has 20 characters")
+        elif kind in "mM":
+            if np.datetime_data(self.dtype)[0] == "generic":
+                raise InvalidArgumentError(f"key_dtype {dtype!r} has no unit; {kind}8[s] has seconds")
+            self.number = dtype_number(np.int64)
         elif kind in "iu" or self.dtype == np.float64:
             self.number = dtype_number(self.dtype)
         else:
             raise InvalidArgumentError(
-                f"key_dtype {self.dtype} is none of keys: they are integers, float64, bytes S<n> or str U<n>"
+                f"key_dtype {self.dtype} is none of keys: they are integers, float64, dates, spans of time, "
+                "bytes S<n> or str U<n>"
             )
 
     def many(self, keys: Any) -> Array:
@@ -48,6 +60,8 @@ class Keys:
             return np.empty(0, self.dtype)
         if self.dtype.kind in "SU":
             return self._strings(given)
+        if self.dtype.kind in "mM":
+            return self._dates(given)
         if given.dtype.kind not in ("iu" if self.dtype.kind in "iu" else "iuf"):
             raise InvalidTypeError(f"keys of {_name(given.dtype)} are not of {self.name}, as the map's are")
         if self.dtype.kind == "f" and given.dtype.kind in "iu":
@@ -64,6 +78,10 @@ class Keys:
             if not isinstance(key, (bytes if self.dtype.kind == "S" else str)):
                 raise self._another(key)
             return self.many([key])
+        if self.dtype.kind in "mM":
+            if not isinstance(key, _DATES[self.dtype.kind]):
+                raise self._another(key)
+            return self.many(np.array([key]))
         if isinstance(key, (bool, np.bool_)):
             raise self._another(key)
         if self.dtype.kind == "f" and isinstance(key, (float, np.floating)):
@@ -100,9 +118,7 @@ class Keys:
         kind = self.dtype.kind
         if given.dtype.kind not in "SU":
             wanted = bytes if kind == "S" else str
-            other = next((key for key in given if not isinstance(key, wanted)), None)
-            if other is not None:
-                raise self._another(other)
+            self._check_each(given, wanted)
             cut = next((key for key in given if key[-1:] in (b"\0", "\0")), None)
             if cut is not None:
                 raise InvalidArgumentError(f"key {cut!r} ends in NUL, which {self.name} does not keep")
@@ -116,6 +132,26 @@ class Keys:
                 key = given[lengths.argmax()].item()
                 raise OverflowError(f"key {key!r} of {lengths.max()} characters is longer than {most}")
         return np.ascontiguousarray(given, self.dtype)
+
+    def _check_each(self, given: Array, wanted: Any) -> None:
+        """Refuse keys of other types of Python's."""
+        for key in given:
+            if not isinstance(key, wanted):
+                raise self._another(key)
+
+    def _dates(self, given: Array) -> Array:
+        """Return dates or spans of time of the type. One between its units is an error: it would be another."""
+        kind = self.dtype.kind
+        if given.dtype.kind == "O":
+            self._check_each(given, _DATES[kind])
+            given = given.astype(f"{kind}8")
+        if given.dtype.kind != kind:
+            raise InvalidTypeError(f"keys of {_name(given.dtype)} are not of {self.name}, as the map's are")
+        made = given.astype(self.dtype, order="C")
+        changed = (made.astype(given.dtype) != given) & ~np.isnat(given)
+        if changed.any():
+            raise InvalidTypeError(f"key {given[changed][0]} is no {self.name}: it would become {made[changed][0]}")
+        return made
 
 
 def _name(dtype: np.dtype[Any]) -> str:
