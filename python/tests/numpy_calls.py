@@ -290,6 +290,11 @@ CASES: dict[str, list[Case]] = {
         lambda g: np.polyfit(g.v[:5], g.t, 1),
         lambda g: np.polyfit(g.v, g.w, 2, cov=True),
     ],
+    "polydiv": [
+        lambda g: np.polydiv(g.v, [1, 0, 2]),
+        lambda g: np.polydiv(g.i, g.v[:3]),
+        lambda g: np.polydiv(2.0, g.z),
+    ],
     "polyint": [lambda g: np.polyint(g.v), lambda g: np.polyint(g.i, 2, [3, 4])],
     "polymul": [lambda g: np.polymul(g.v, [1, 0, 2]), lambda g: np.polymul(g.v[:3], g.w)],
     "polysub": [lambda g: np.polysub([1, 2], g.v)],

@@ -45,6 +45,8 @@ def test_as_numpy_does(ctx: dtl.Context, name: str) -> None:
         (lambda v, t: np.unravel_index(v.astype(int) * 99, (2, 2)), ValueError, "out of bounds"),
         (lambda v, t: np.partition(v, 7), ValueError, "out of bounds"),
         (lambda v, t: np.polyfit(v, t, 1), TypeError, "same length"),
+        (np.polydiv, ValueError, "1 dimension"),
+        (lambda v, t: np.polydiv(v, v.astype("S8")), TypeError, "np.polydiv"),
         (lambda v, t: np.histogram2d(v, v, 0), ValueError, "must be positive"),
         (lambda v, t: np.kron(v, "text"), TypeError, "dtype"),
     ],
@@ -148,7 +150,7 @@ def test_the_refusal_names_what_fits(ctx: dtl.Context) -> None:
         "use dtl.save, or",
         op="np.savetxt",
     )
-    refused(lambda: np.polydiv(vec, vec), TYPE, 101, "takes no containers", op="np.polydiv")
+    refused(lambda: np.packbits(vec), TYPE, 101, "takes no containers", op="np.packbits")
 
 
 def test_pictures_of_parts_are_refused(ctx: dtl.Context) -> None:

@@ -51,7 +51,7 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:  # noqa: N80
     return made
 
 
-def _coefficients(name: str, *given: Any) -> list[Any]:
+def coefficients(name: str, *given: Any) -> list[Any]:
     """Return coefficients as containers of one dimension; a number, or an array, as one of a container's kind."""
     like = next(c for c in given if isinstance(c, DistributedContainer))
     made = []
@@ -69,7 +69,7 @@ def _coefficients(name: str, *given: Any) -> list[Any]:
 
 
 def _sum(name: str, ufunc: np.ufunc, a1: Any, a2: Any) -> Any:
-    one, other = _coefficients(name, a1, a2)
+    one, other = coefficients(name, a1, a2)
     apart = one.shape[0] - other.shape[0]
     if apart < 0:
         one = concat([full(one.context, -apart, 0, one.dtype, like=one), one])
@@ -93,7 +93,7 @@ def polysub(a1: Any, a2: Any) -> Any:
 @algorithm
 def polymul(a1: Any, a2: Any) -> Any:
     """Return the coefficients of a product."""
-    one, other = _coefficients("polymul", a1, a2)
+    one, other = coefficients("polymul", a1, a2)
     return convolve(_trimmed(one), _trimmed(other))
 
 
@@ -109,7 +109,7 @@ def polyder(p: Any, m: int = 1) -> Any:
     times = integer("m", m)
     if times < 0:
         raise InvalidArgumentError("Order of derivative must be positive (see polyint)")
-    (value,) = _coefficients("polyder", p)
+    (value,) = coefficients("polyder", p)
     for _ in range(min(times, value.shape[0])):
         n = value.shape[0] - 1
         value = value[:n] * arange(value.context, n, 0, -1, like=value)
@@ -127,7 +127,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
         constants = constants[0] * np.ones(times)
     if len(constants) < times:
         raise InvalidArgumentError("k must be a scalar or a rank-1 array of length 1 or >m.")
-    (value,) = _coefficients("polyint", p)
+    (value,) = coefficients("polyint", p)
     for constant in constants[:times]:
         n = value.shape[0]
         divided = np.true_divide(value, arange(value.context, n, 0, -1, like=value))

@@ -24,7 +24,7 @@ _HOMES = {
     ".algorithms.statistics": "sum prod min max argmin argmax all any mean var std",
     ".algorithms.scan": "cumsum cumprod",
     ".linalg": "dot vdot einsum tensordot outer trace diagonal cross",
-    ".linalg.numpy_forms": "inner kron polyfit einsum_path",
+    ".linalg.numpy_forms": "inner kron polyfit polydiv einsum_path",
     ".algorithms.histogram": "histogram bincount",
     ".algorithms.grid_counts": "histogram2d histogramdd histogram_bin_edges",
     ".algorithms.select": "median quantile percentile",

@@ -9,13 +9,15 @@ import numpy as np
 
 from .._native.arguments import integer
 from .._native.callsite import warn
+from ..algorithms.exchange import share
 from ..algorithms.manipulation import moveaxis, reshape
 from ..algorithms.operands import together
-from ..algorithms.polynomials import vander
+from ..algorithms.polynomials import coefficients, vander
 from ..algorithms.statistics import sum as total
 from ..containers.base import DistributedContainer, check_container
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.scheduler import algorithm
+from . import operands
 from .contractions import contracted, tensordot
 from .errors import LinAlgError
 from .orthogonal import lstsq
@@ -145,6 +147,20 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     if a.global_size != n * n or b.global_size != n:
         raise LinAlgError("Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])")
     return reshape(solve(reshape(a, (n, n)), reshape(b, (n,))), shape)
+
+
+@algorithm
+def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
+    """Return the coefficients of the quotient and of the rest of two polynomials, on every rank. Rank 0 divides."""
+    one, other = coefficients("polydiv", u, v)
+    for c in (one, other):
+        c._check_open()
+        c._check_numbers("np.polydiv")
+    share(one, "polydiv", also=(other,))
+    left, right = (operands.gathered(c, "polydiv", 4) for c in (one, other))
+    with np.errstate(all="ignore"):
+        quotient, rest = operands.on_root(one.context, "polydiv", lambda: np.polydiv(left, right))
+    return operands.everywhere(one, quotient), operands.everywhere(one, rest)
 
 
 def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
