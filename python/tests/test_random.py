@@ -392,9 +392,12 @@ def test_heavy_comes_first(ctx: dtl.Context) -> None:
 def test_refusals(ctx: dtl.Context) -> None:
     rng = Generator(ctx, 0)
     nothing: Any = None
+    endless: list[Any] = [1]
+    endless.append(endless)
     refused(lambda: Generator(nothing, 0), TYPE, 101, "ctx must be")
     refused(lambda: Generator(ctx, -1), ARGUMENT, 100, "non-negative")
     refused(lambda: Generator(ctx, "seven"), TYPE, 101)
+    refused(lambda: Generator(ctx, endless), ARGUMENT, 100, "seed is a list in more than 30 others")
     refused(lambda: rng.normal(0, -1, size=10), ARGUMENT, 100, "scale < 0")
     refused(lambda: rng.normal(0, -1), ARGUMENT, 100, "scale < 0")
     refused(lambda: rng.normal(0, 1, size=-3), ARGUMENT, 100)

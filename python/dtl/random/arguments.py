@@ -11,6 +11,9 @@ from ..containers.layout import BLOCK, Division, division
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 
+#: A seed may be a list in so many others.
+_DEEPEST = 30
+
 
 def division_of(divided: dict[str, Any]) -> Division:
     """Return the division that the keywords of a call ask for."""
@@ -20,6 +23,15 @@ def division_of(divided: dict[str, Any]) -> Division:
     if unknown:
         raise InvalidTypeError(f"unexpected keyword argument {min(unknown)!r}")
     return division(divided.get("partition", Partition.BLOCK), divided.get("block_size"), divided.get("grid"))
+
+
+def check_seed(seed: Any, depth: int = 0) -> None:
+    """Refuse lists in lists without an end, on which NumPy uses up the stack."""
+    if isinstance(seed, (list, tuple)):
+        if depth > _DEEPEST:
+            raise InvalidArgumentError(f"seed is a list in more than {_DEEPEST} others")
+        for each in seed:
+            check_seed(each, depth + 1)
 
 
 def parameter(value: Any) -> Any:

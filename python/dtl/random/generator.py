@@ -13,7 +13,7 @@ from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
 from ..runtime.scheduler import blocking
 from . import permutations
-from .arguments import by_numpy
+from .arguments import by_numpy, check_seed
 from .distributions import Distributions
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Generator(Distributions):
     InvalidTypeError
         If ctx is no context, or seed nothing to seed with. On every rank.
     InvalidArgumentError
-        If seed is negative. On every rank.
+        If seed is negative, or a list that holds itself. On every rank.
     CollectiveMismatchError
         If ranks pass different seeds.
 
@@ -83,6 +83,7 @@ class Generator(Distributions):
         if seed is None:
             own = np.random.SeedSequence().generate_state(4, np.uint32)
             seed = collectives.broadcast(ctx, own, 0).tolist()
+        check_seed(seed)
         self._seed = seed if isinstance(seed, np.random.SeedSequence) else by_numpy(np.random.SeedSequence, seed)
         agree(ctx, "Generator", f"seed {self._seed.entropy}, spawn_key {self._seed.spawn_key}")
         self._begin()
