@@ -7,7 +7,7 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
-from .._lazy import computed_along, late
+from .._lazy import computed_along, elementwise, late
 from .._native.arguments import dtype_number, integer
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, check_container
@@ -21,6 +21,7 @@ from ..policies import Partition, Placement
 from . import statistics
 from .exchange import share
 from .half_precision import reduced_in_float32
+from .order_keys import truths
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Arrays = Any  # tuple[Array, ...]
@@ -63,6 +64,8 @@ def reduced(
     """Return what a reduction makes of a container, whatever the arguments. Collective."""
     check_container("a", a)
     a._check_open()
+    if a._carrier is not None and name in ("all", "any"):
+        return reduced(name, elementwise(name, truths, (a,), np.bool_), axis, dtype, keepdims, reproducible)
     if a.dtype == np.float16:
         return reduced_in_float32(
             lambda wider, wanted: reduced(name, wider, axis, wanted, keepdims, reproducible, ddof=ddof), a, dtype

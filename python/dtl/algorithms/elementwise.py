@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -24,6 +25,7 @@ from .concatenate import stack
 from .exchange import gathered, share
 from .manipulation import dimension, divided_dimensions
 from .operands import together
+from .order_keys import truths
 from .sort import sort
 
 if TYPE_CHECKING:
@@ -166,7 +168,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     share(a1, "array_equal", f"shape {np.shape(given)}, equal_nan {bool(equal_nan)}")
     if a1.shape != np.shape(given):
         return False
-    same = elementwise("np.array_equal", np.equal, (a1, a2), np.bool_)
+    same = elementwise("np.array_equal", operator.eq, (a1, a2), np.bool_)
     if equal_nan:
         same = same | (np.isnan(a1) & np.isnan(a2))
     return bool(same.all())
@@ -274,7 +276,7 @@ def flatnonzero(a: Any) -> DistributedVector:
     if a._placement is Placement.DEVICE:
         mine: Any = _true_on_device(a)
     else:
-        mine = linear_indices(a)[a.local_view() != 0]
+        mine = linear_indices(a)[truths(a.local_view())]
     if a.partition_policy is Partition.REPLICATED:
         mine = mine[len(mine) * ctx.rank // ctx.size : len(mine) * (ctx.rank + 1) // ctx.size]
     made = DistributedVector._from_parts(ctx, mine, a._placement)
@@ -313,7 +315,8 @@ def count_nonzero(a: Any, axis: Any = ..., *, keepdims: bool = ...) -> Any: ...
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return how many elements are not zero. Collective. Otherwise as :func:`sum` of ``a != 0``."""
     check_container("a", a)
-    total = (a != 0).sum(axis, keepdims=keepdims)
+    true = elementwise("np.count_nonzero", truths, (a,), np.bool_) if a._carrier is not None else a != 0
+    total = true.sum(axis, keepdims=keepdims)
     return int(total) if np.ndim(total) == 0 else total
 
 

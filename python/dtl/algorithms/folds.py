@@ -6,10 +6,12 @@ from typing import Any, Callable, NoReturn
 
 import numpy as np
 
+from .._lazy import elementwise as _elementwise
 from .._lazy import late
 from .._native.library import bridge
 from ..exceptions import InvalidTypeError
 from ..runtime import hints
+from .order_keys import truths
 
 #: The folds by the numbers that the core has for them.
 SUM, PROD, MIN, MAX, ARGMIN, ARGMAX, MEAN, MOMENT, SQUARES, MAGNITUDES, TRUTHS = range(11)
@@ -77,6 +79,9 @@ def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
     """Return a number made of all elements; same is what all ranks must pass alike besides. Collective."""
     try:
         if a._carrier is not None:
+            if kind % ANY == TRUTHS:
+                with _elementwise(NAMES[TRUTHS], truths, (a,), np.bool_) as true:
+                    return bridge.call(bridge.FOLD, true, None, None, kind, same, exact, 0)
             if a._dtype.kind in "mM":
                 return _folded_dates(a, kind)
             if a._dtype == np.float16 and a._handle:

@@ -67,6 +67,8 @@ def neutral(name: str, dtype: np.dtype[Any]) -> Any:
         return name == "min"
     if dtype.kind == "f":
         return np.inf if name == "min" else -np.inf
+    if dtype.kind in "mM":  # whose least integer is NaT
+        return np.iinfo(np.int64).max if name == "min" else np.iinfo(np.int64).min + 1
     if dtype.kind == "c":
         raise InvalidArgumentError(f"{name} is not defined for {dtype}, which has no order")
     return np.iinfo(dtype).max if name == "min" else np.iinfo(dtype).min

@@ -209,7 +209,7 @@ def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
 def _reduced(name: str, a: Any, axis: Any, keepdims: Any = False, **options: Any) -> Any:
     """Return what a reduction makes of the elements that are not NaN. Collective."""
     check_container("a", a)
-    if a.dtype.kind not in "fc":
+    if a.dtype.kind not in "fc" and not (a.dtype.kind in "mM" and name in ("min", "max")):
         return getattr(statistics, name)(a, axis, keepdims=keepdims, **options)
     numbers = ~np.isnan(a)
     if name not in ("min", "max", "argmin", "argmax"):
@@ -222,5 +222,5 @@ def _reduced(name: str, a: Any, axis: Any, keepdims: Any = False, **options: Any
             raise InvalidArgumentError("All-NaN slice encountered")
         return value
     if isinstance(value, DistributedContainer):
-        return filled(value, left, np.nan)
-    return value if np.all(left) else np.full_like(value, np.nan)[()]
+        return filled(value, left, nothing((), value.dtype))
+    return value if np.all(left) else nothing(np.shape(value), value.dtype)[()]

@@ -86,6 +86,15 @@ def missing(elements: Array) -> Array:
     return np.isnan(elements) if elements.dtype.kind in "fcmM" else np.zeros(elements.shape, np.bool_)
 
 
+def truths(part: Array) -> Array:
+    """Return which elements are true, as ``np.nonzero`` has them: neither zero nor empty text."""
+    if carrier(part.dtype) is None:
+        return part != 0
+    true = np.zeros(part.shape, np.bool_)
+    true[np.nonzero(part)] = True
+    return true
+
+
 def equal_to_none(elements: Array) -> Array:
     """Return which elements are equal to nothing, also not to themselves: NaN and NaT, and records with such."""
     other = elements
