@@ -5,6 +5,7 @@ It is run as on_a_device.py is.
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
@@ -131,13 +132,23 @@ def test_masks_of_rows(ctx: dtl.Context, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["block", "cyclic"])
 def test_containers_where_a_mask_is_true(ctx: dtl.Context, name: str) -> None:
-    whole = values("float64", (23,), 3)
-    truth = whole > 0
-    given = np.arange(float(truth.sum())) * -1
-    with made(ctx, whole, name) as vec, made(ctx, given) as some, vec > 0 as mask, by_kernels():
-        vec[mask] = some
-        whole[truth] = given
-        holds(vec, whole)
+    for shape in ((23,), (23, 3)):
+        whole = values("float64", shape, 3)
+        truth = np.arange(whole.size).reshape(shape) % 3 == 1
+        given = np.arange(float(truth.sum())) * -1
+        with made(ctx, whole, name) as c, made(ctx, given, "cyclic") as some, made(ctx, truth, name) as mask:
+            with dtl.trace() as trace:
+                c[mask] = some
+            staged = [record.operation for record in trace.records if "staged" in record.operation]
+            assert staged == (["setitem (staged)"] if name == "cyclic" and ctx.size > 1 else [])
+            whole[truth] = given
+            holds(c, whole)
+    rows = np.arange(12.0).reshape(4, 3)
+    truth = np.arange(23) % 6 == 2
+    with made(ctx, whole, name) as t, made(ctx, rows) as some, made(ctx, truth) as mask:
+        t[mask] = some
+        whole[truth] = rows
+        holds(t, whole)
     with made(ctx, np.zeros(5)) as vec, made(ctx, np.ones(5, bool), placement="host") as mask:
         with pytest.raises(dtl.InvalidTypeError, match=r"on GPU \d.*another of placement HOST"):
             vec[mask]
@@ -282,6 +293,50 @@ def test_what_a_condition_leaves(ctx: dtl.Context) -> None:
     square = whole[:30].reshape(10, 3)
     with made(ctx, square) as t, made(ctx, truth[:10]) as condition, np.compress(condition, t, axis=0) as some:
         holds_whole(some, square[truth[:10]])
+
+
+@pytest.mark.parametrize("symbol", ["cuLaunchKernel", "cuMemcpyAsync", "cuMemAlloc_v2"])
+def test_nothing_is_kept(ctx: dtl.Context, fake: Any, failing: Any, symbol: str) -> None:
+    """Memory of the GPU that calls take is given back, also when they fail, at whichever call of the driver.
+
+    On one rank alone: of what fails on a rank where nobody else takes part, the others do not hear.
+    """
+    whole = np.arange(60.0).reshape(20, 3)
+
+    def work(t: Any) -> None:
+        with t > 7 as mask, t[mask] as some, t[:, [0, 2]] as columns, np.take(t, [1, 2], 0) as rows:
+            t[mask] = 3
+            for container in (*np.nonzero(t), some, columns, rows):
+                container.close()
+        t.redistribute("cyclic")
+        t.redistribute("block")
+        with dtl.Halo(t, 1) as halo:
+            halo.exchange()
+            t[::-1] = t
+            np.add(t, 1, out=t)
+        with t.copy() as other:
+            dtl.copy(t, other)
+        t.get(([ctx.rank], [1]))
+
+    def used() -> int:
+        gc.collect()
+        dtl.trim()
+        return int(fake.fake_outstanding(1))
+
+    with made(ctx, whole) as t:
+        work(t)  # and loads what stays
+    before = used()
+    for n in range(60 if ctx.size == 1 else 1):
+        with made(ctx, whole) as t:
+            if n:
+                dtl.trim()
+                failing(f"{symbol}:{n}:719")
+            try:
+                work(t)
+            except dtl.DTLError:
+                assert n
+            failing("")
+    assert used() == before
 
 
 @pytest.mark.parametrize("symbol", ["cuLaunchKernel", "cuMemcpyAsync"])

@@ -154,11 +154,12 @@ func (q *queue) Truths(mask memory.Span, base int64) (*memory.Storage, int, erro
 			return err
 		}
 		words[2] = word(found.Addr())
-		if err = q.on.launch(q.stream, place, blocks, blockThreads, words); err != nil {
-			found.Release()
-		}
-		return err
+		return q.on.launch(q.stream, place, blocks, blockThreads, words)
 	})
+	if err != nil && found != nil {
+		found.Release()
+		found = nil
+	}
 	return found, n, err
 }
 

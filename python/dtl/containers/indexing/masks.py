@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._lazy import to_host
 from ..._native.library import bridge
 from ..._native.values import fingerprint, spread
 from ...comm import collectives
@@ -52,15 +53,15 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
         _check_count(value.shape[0], sum(counts))
         kind = value._owning_class() if value.ndim == 1 else value._tensor_class
         divided = Division(Partition.EXPLICIT, 0, counts)
-        by_kernel = _by_kernel(of, mask)
-        placement = of._placement if by_kernel else Placement.HOST
-        fitted = kind._created(of.context, value.shape, of.dtype, divided, placement)
+        fitted = kind._created(of.context, value.shape, of.dtype, divided, of._placement)
         move_all(fitted, value)
-        if by_kernel:
+        if _by_kernel(of, mask):
             parts.put_where(of, mask, fitted)
             agree(of.context, "setitem", "a container was assigned")
             return
-        bridge.call(bridge.PUT, of, _rows(indices, rest), of._for_core(fitted.local_view()).reshape(-1), 0, 0, 0, 0)
+        bridge.call(
+            bridge.PUT, of, _rows(indices, rest), of._for_core(to_host("setitem", fitted)).reshape(-1), 0, 0, 0, 0
+        )
         return
     agree(of.context, "setitem", f"values with fingerprint {fingerprint(value)} where a container is true")
     if value.ndim == 1 + len(rest) and len(value) == 1:
