@@ -64,8 +64,8 @@ def take_rows(c: DistributedContainer, wanted: Array, out: Array | None = None) 
     if ctx.size == 1:
         return part[wanted] if out is None else part.take(wanted, axis=0, out=out, mode="clip")  # "raise" would copy
     ends = np.cumsum(collectives.allgather(ctx, part.shape[0]))
-    owner = np.searchsorted(ends, wanted, side="right")
-    by = np.argsort(owner, kind="stable")
+    owner = np.searchsorted(ends, wanted, side="right").astype(np.min_scalar_type(ctx.size))
+    by = np.argsort(owner, kind="stable")  # by radix, as the numbers of few ranks have one byte or two
     asked = np.bincount(owner, minlength=ctx.size)
     asking = np.asarray(collectives.alltoall(ctx, asked))
     indices = vector_collectives.alltoallv(ctx, wanted[by], asked, asking)
@@ -86,7 +86,7 @@ def put_rows(c: DistributedContainer, indices: Array, rows: Array) -> None:
         part[indices] = rows
         return
     ends = np.cumsum(collectives.allgather(ctx, part.shape[0]))
-    owner = np.searchsorted(ends, indices, side="right")
+    owner = np.searchsorted(ends, indices, side="right").astype(np.min_scalar_type(ctx.size))
     by = np.argsort(owner, kind="stable")
     counts = np.bincount(owner, minlength=ctx.size)
     coming = np.asarray(collectives.alltoall(ctx, counts))
