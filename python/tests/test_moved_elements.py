@@ -165,6 +165,25 @@ def test_they_are_sorted(ctx: dtl.Context, array: Any) -> None:
             assert_same(vec, array[order])
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_tables_are_sorted_along_what_is_not_divided(ctx: dtl.Context, array: Any, reverse: bool) -> None:
+    table = np.stack([array, array[::-1], np.roll(array, 1)])
+    order = np.stack([in_order(row, reverse) for row in table])
+    for name in divisions(ctx):
+        made = dtl.asarray(ctx, table, **division(name, 3, ctx.size))
+        assert_holds(dtl.argsort(made, reverse), order)
+        dtl.sort(made, reverse)
+        assert_same(made, np.take_along_axis(table, order, 1))
+    columns = dtl.asarray(ctx, table.T, grid=(1, ctx.size))
+    dtl.sort(columns, reverse, axis=0)
+    assert_same(columns, np.take_along_axis(table, order, 1).T)
+    with pytest.raises(dtl.BoundsError, match="axis 2"):
+        dtl.sort(columns, axis=2)
+    if ctx.size > 1:
+        with pytest.raises(dtl.InvalidArgumentError, match="is divided among"):
+            dtl.argsort(columns, axis=1)
+
+
 def test_they_are_compared(ctx: dtl.Context, array: Any) -> None:
     vec = dtl.asarray(ctx, array)
     other = dtl.asarray(ctx, array[::-1], partition="cyclic")

@@ -88,6 +88,17 @@ def test_complex_numbers_with_nans(ctx: dtl.Context, reverse: bool) -> None:
         assert_holds(vec, expected)
 
 
+def test_tables_of_complex_numbers(ctx: dtl.Context) -> None:
+    parts = np.array([0.0, 1.0, -1.0, np.nan, np.inf])
+    whole = (
+        np.array([[1j, 1, np.nan, -1, 1 - 1j], [2, 1 + 2j, 1 + 1j, 2, 0]]) * np.ones((3, 1, 1)) + parts[:3, None, None]
+    )
+    table = dtl.asarray(ctx, whole)
+    assert_holds(dtl.argsort(table), np.argsort(whole, kind="stable"))
+    dtl.sort(table, axis=1)
+    assert_holds(table, np.sort(whole, axis=1, kind="stable"))
+
+
 def test_large_numbers_are_exact(ctx: dtl.Context) -> None:
     whole = np.array([2**63 - 1, -(2**63), 2**53 + 1, 2**53, 0, -1])
     vec = vector(ctx, whole)

@@ -12,7 +12,7 @@ from .._native.library import bridge
 from .._native.phases import phases
 from .._native.threads import threads
 from ..containers.base import DistributedContainer, check_alike, check_container
-from ..exceptions import InvalidArgumentError
+from ..exceptions import BoundsError, InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm, computed_on_devices, placed, writes
 from .exchange import share
@@ -91,6 +91,10 @@ def _sort(c: DistributedContainer, reverse: bool, axis: int, args: tuple[int, in
     if c.dtype.kind != "c" and c._carrier is None:
         _by_core(bridge.SORT, c, args)
         return
+    if c.ndim > 1:
+        order, part = _order_along(c, "sort", reverse, axis), c.local_view()
+        part[...] = np.take_along_axis(part, order, axis)
+        return
     with argsort(c, reverse, axis=axis) as order:
         permute(c, order)
 
@@ -149,7 +153,11 @@ def argsort(c: DistributedContainer, reverse: bool = False, *, stable: bool = Tr
 def _argsort(c: DistributedContainer, reverse: bool, args: tuple[int, int, int, int]) -> Any:
     if c.dtype.kind != "c" and c._carrier is None:
         return c._from_handle(_by_core(bridge.ARGSORT, c, args), np.int64)
-    check_vector("c", c)
+    if c.ndim > 1:
+        order = _order_along(c, "argsort", reverse, args[0])
+        made = c._like(np.int64)
+        made.local_view()[...] = order
+        return made
     return _argsort_by_keys(c, bool(reverse))
 
 
@@ -173,6 +181,22 @@ def _argsort_by_keys(c: DistributedContainer, reverse: bool) -> Any:
             key.local_view()[...] = values
             order = refine_order(order, key, reverse)
     return order
+
+
+def _order_along(c: DistributedContainer, op: str, reverse: bool, axis: int) -> Any:
+    """Return the indices along a dimension that sort this rank's part, of which it has all along there. Collective."""
+    if not -c.ndim <= axis < c.ndim:
+        raise BoundsError(f"axis {axis} outside [{-c.ndim}, {c.ndim})")
+    whole = c.local_shape[axis] == c.shape[axis]
+    if not share(c, op, f"axis {axis}, reverse {reverse}", (int(whole),))[:, 0].all():
+        raise InvalidArgumentError(
+            f"axis {axis} of a container of {c.ndim} dimensions is divided among ranks; sort along one that is not, or "
+            "redistribute it"
+        )
+    keys = order_keys(c.local_view(), reverse)
+    if reverse:
+        keys = [-key if key.dtype.kind == "f" else ~key for key in keys]
+    return np.lexsort(keys[::-1], axis=axis)
 
 
 def refine_order(order: Any, key: DistributedContainer, reverse: bool) -> Any:
