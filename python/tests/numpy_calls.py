@@ -272,6 +272,13 @@ CASES: dict[str, list[Case]] = {
     "nonzero": [lambda g: np.nonzero(g.t > 3), lambda g: np.nonzero(g.b)],
     "ones_like": [lambda g: np.ones_like(g.t)],
     "outer": [lambda g: np.outer(g.v, g.w)],
+    "packbits": [
+        lambda g: np.packbits(g.b),
+        lambda g: np.packbits(g.t > 2, bitorder="little"),
+        lambda g: np.packbits(g.u % 3, 0),
+        lambda g: np.packbits(g.t > 3, axis=-1),
+        lambda g: np.packbits(np.concatenate([g.i, g.i, g.i, g.i - 1]), axis=0),
+    ],
     "partition": [lambda g: np.partition(g.v, 3)[3], lambda g: np.partition(g.t, 1, axis=0)[1]],
     "piecewise": [
         lambda g: np.piecewise(g.v, [g.v < 0, g.v > 3], [-1, np.sqrt, 0.5]),
@@ -298,6 +305,13 @@ CASES: dict[str, list[Case]] = {
     "polyint": [lambda g: np.polyint(g.v), lambda g: np.polyint(g.i, 2, [3, 4])],
     "polymul": [lambda g: np.polymul(g.v, [1, 0, 2]), lambda g: np.polymul(g.v[:3], g.w)],
     "polysub": [lambda g: np.polysub([1, 2], g.v)],
+    "unpackbits": [
+        lambda g: np.unpackbits(g.i.astype(np.uint8)),
+        lambda g: np.unpackbits(g.t.astype(np.uint8), axis=0, bitorder="little"),
+        lambda g: np.unpackbits(g.t.astype(np.uint8), axis=1, count=5),
+        lambda g: np.unpackbits(g.i.astype(np.uint8), count=-3),
+        lambda g: np.unpackbits(g.i.astype(np.uint8), count=70),
+    ],
     "put": [
         lambda g: changed(np.put, g.v, [0, -1, 0], [1, 2, 3]),
         lambda g: changed(np.put, g.t, [17, 3, 30], g.v, mode="wrap"),

@@ -49,6 +49,11 @@ def test_as_numpy_does(ctx: dtl.Context, name: str) -> None:
         (lambda v, t: np.polydiv(v, v.astype("S8")), TypeError, "np.polydiv"),
         (lambda v, t: np.histogram2d(v, v, 0), ValueError, "must be positive"),
         (lambda v, t: np.kron(v, "text"), TypeError, "dtype"),
+        (lambda v, t: np.packbits(v), TypeError, "integer or boolean"),
+        (lambda v, t: np.packbits(v > 0, bitorder="middle"), ValueError, "'little' or 'big'"),
+        (lambda v, t: np.packbits(v > 0, axis=1), IndexError, "out of bounds"),
+        (lambda v, t: np.unpackbits(v.astype(np.int8)), TypeError, "unsigned byte"),
+        (lambda v, t: np.unpackbits(v.astype(np.uint8), count=-57), ValueError, "-57 of 56"),
     ],
 )
 def test_wrong_arguments(ctx: dtl.Context, call: Callable[[Any, Any], Any], error: type[Exception], text: str) -> None:
@@ -150,7 +155,7 @@ def test_the_refusal_names_what_fits(ctx: dtl.Context) -> None:
         "use dtl.save, or",
         op="np.savetxt",
     )
-    refused(lambda: np.packbits(vec), TYPE, 101, "takes no containers", op="np.packbits")
+    refused(lambda: np.shares_memory(vec, vec), TYPE, 101, "takes no containers", op="np.shares_memory")
 
 
 def test_pictures_of_parts_are_refused(ctx: dtl.Context) -> None:

@@ -42,6 +42,7 @@ _HOMES = {
     ".algorithms.neighbours": "gradient convolve correlate unwrap",
     ".algorithms.polynomials": "polyval vander polyadd polysub polymul polyder polyint",
     ".algorithms.diagonal_forms": "diag diagflat fill_diagonal diag_indices_from tril_indices_from triu_indices_from",
+    ".algorithms.bits": "packbits unpackbits",
     ".algorithms.writing": "put putmask place put_along_axis",
     ".algorithms.lines": "apply_along_axis apply_over_axes piecewise",
     ".algorithms.choices": "choose compress extract trim_zeros partition argpartition lexsort sort_complex ix_ "

@@ -1,0 +1,79 @@
+"""What NumPy's packbits and unpackbits do: elements as the bits of bytes, and bytes as elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._native.arguments import integer
+from ..containers.base import check_container
+from ..containers.layout import BLOCK
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.scheduler import algorithm
+from .axis_reductions import container_of, dimensions
+from .exchange import share
+from .manipulation import ravel
+from .rows import by_rows, take_rows
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+@algorithm
+def packbits(a: Any, axis: Any = None, bitorder: Any = "big") -> Any:
+    """Return bytes of eight elements each: whether these are not 0. Divided by blocks of the first dimension."""
+    _check(a, "biu", "an input array of integer or boolean data type", bitorder)
+    line, dim = _line(a, axis)
+    share(a, "packbits", f"axis {axis}, bitorder {bitorder}")
+    extent = line.shape[dim]
+    made: Any = container_of(line, _with_extent(line, dim, -(-extent // 8)), np.dtype(np.uint8), BLOCK)
+    with by_rows(line, blocks=True) as lines:
+        part = lines.local_view()
+        if dim == 0:
+            first = made.local_offset
+            part = take_rows(lines, np.arange(8 * first, min(8 * (first + made.local_view().shape[0]), extent)))
+        made.local_view()[...] = np.packbits(part, dim, bitorder)
+    return made
+
+
+@algorithm
+def unpackbits(a: Any, axis: Any = None, count: Any = None, bitorder: Any = "big") -> Any:
+    """Return the bits of bytes as an element each. Divided by blocks of the first dimension."""
+    _check(a, "u", "an input array of unsigned byte data type", bitorder)
+    if a.dtype != np.uint8:
+        raise InvalidTypeError("Expected an input array of unsigned byte data type")
+    line, dim = _line(a, axis)
+    bits = 8 * line.shape[dim]
+    number = bits if count is None else integer("count", count)
+    share(a, "unpackbits", f"axis {axis}, count {number}, bitorder {bitorder}")
+    if number < -bits:
+        raise InvalidArgumentError(f"-count larger than number of elements: count {number} of {bits}")
+    extent = number if number >= 0 else bits + number
+    made: Any = container_of(line, _with_extent(line, dim, extent), np.dtype(np.uint8), BLOCK)
+    with by_rows(line, blocks=True) as lines:
+        if dim:
+            made.local_view()[...] = np.unpackbits(lines.local_view(), dim, extent, bitorder)
+        else:
+            part, first = made.local_view(), made.local_offset
+            last = min(-(-(first + part.shape[0]) // 8), line.shape[0])
+            rows = take_rows(lines, np.arange(min(first // 8, last), last))
+            part[...] = np.unpackbits(rows, 0, first % 8 + part.shape[0], bitorder)[first % 8 :]
+    return made
+
+
+def _check(a: Any, kinds: str, expected: str, bitorder: Any) -> None:
+    check_container("a", a)
+    a._check_open()
+    if a.dtype.kind not in kinds:
+        raise InvalidTypeError(f"Expected {expected}, not {a.dtype}")
+    if bitorder not in ("big", "little"):
+        raise InvalidArgumentError(f"'order' must be either 'little' or 'big', not {bitorder!r}")
+
+
+def _line(a: Any, axis: Any) -> tuple[Any, int]:
+    """Return a container and which of its dimensions has the bits: all elements in one line where none is said."""
+    return (ravel(a), 0) if axis is None else (a, dimensions(integer("axis", axis), a.ndim)[0])
+
+
+def _with_extent(c: Any, dim: int, extent: int) -> tuple[int, ...]:
+    return (*c.shape[:dim], extent, *c.shape[dim + 1 :])
