@@ -3,9 +3,9 @@
     python examples/gpu_heat.py host
     python -m dtl run -n 2 examples/gpu_heat.py device
 
-Neighbours come with ``dtl.roll``, which moves elements by way of the host, and all arithmetic is that of whole
-containers, which a GPU computes where they lie. Every temperature is the same, bit for bit, on the host and on GPUs, on
-any number of ranks.
+Neighbours come with ``dtl.roll``, of which only the elements that other ranks need leave a GPU, and all arithmetic is
+that of whole containers, which a GPU computes where they lie. Every temperature is the same, bit for bit, on the host
+and on GPUs, on any number of ranks.
 """
 
 from __future__ import annotations

@@ -101,7 +101,6 @@ _STAGED = {
     "concat": lambda a, b: dtl.concat([a, b]),
     "transpose": lambda a, b: a.T,
     "reshape": lambda a, b: dtl.ravel(a),
-    "roll": lambda a, b: dtl.roll(a, 2),
     "transform_reduce": lambda a, b: dtl.transform_reduce((a, b), np.multiply),
     "is_sorted": lambda a, b: dtl.is_sorted(a),
     "split": lambda a, b: dtl.array_split(a, 2),

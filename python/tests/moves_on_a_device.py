@@ -163,6 +163,23 @@ def test_contexts(ctx: dtl.Context) -> None:
                 holds(a, whole)
 
 
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_shifts_and_reversals(ctx: dtl.Context, name: str) -> None:
+    flat, rows = values("float64", (23,), 1), values("int16", (9, 4), 2)
+    with made(ctx, flat, name) as vec, made(ctx, rows, name) as t, by_kernels():
+        for by in (0, 1, -2, 30):
+            holds(dtl.roll(vec, by), np.roll(flat, by))
+            for axis in (0, 1, (0, 1), ()):
+                shifts = (by, 1)[: len(np.atleast_1d(axis))]
+                holds(dtl.roll(t, shifts, axis), np.roll(rows, shifts, axis))
+        holds(dtl.flip(vec), flat[::-1])
+        for axis in (None, 0, 1):
+            holds(dtl.flip(t, axis), np.flip(rows, axis))
+    with made(ctx, rows, name) as t, dtl.trace() as trace:
+        holds(dtl.roll(t, 5), np.roll(rows, 5))
+    assert "roll (staged)" in {record.operation for record in trace.records}
+
+
 def copied(fake: Any, call: Any) -> tuple[int, int]:
     """Return how many bytes a call has copied from the GPU to the host, and back."""
     before = fake.fake_outstanding(7), fake.fake_outstanding(8)

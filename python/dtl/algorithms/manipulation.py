@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, overload
 
 import numpy as np
 
+from .._lazy import by_host_copies
 from .._native.arguments import integer
 from .._native.library import bridge
 from ..comm import collectives, vector_collectives
@@ -20,8 +21,8 @@ from ..containers.indexing.regions import Axis, Region, move
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
 from ..containers.owning import OwningContainer
 from ..exceptions import BoundsError, InvalidArgumentError
-from ..policies import Partition
-from ..runtime.scheduler import algorithm
+from ..policies import Partition, Placement
+from ..runtime.scheduler import algorithm, computed_on_devices, placed
 from .axis_reductions import container_of, dimensions, redivided
 from .exchange import as_rows, share
 from .operands import together
@@ -313,6 +314,7 @@ def flip(a: Owned, axis: Any = ...) -> Owned: ...
 @overload
 def flip(a: Any, axis: Any = ...) -> Any: ...
 @algorithm
+@computed_on_devices
 def flip(a: Any, axis: Any = None) -> Any:
     """Return a copy with the order of the elements reversed. Collective.
 
@@ -346,8 +348,8 @@ def flip(a: Any, axis: Any = None) -> Any:
     """
     check_open(a)
     dims = dimensions(axis, a.ndim)
-    share(a, "flip", f"axis {dims}")
-    if not divided_dimensions(a).intersection(dims):
+    share(a, "flip", f"axis {dims}", anywhere=True)
+    if a._placement is not Placement.DEVICE and not divided_dimensions(a).intersection(dims):
         return _part_by_part(a, lambda part: np.flip(part, dims))
     made = a._like(a.dtype)
     axes = [
@@ -363,6 +365,7 @@ def roll(a: Owned, shift: Any, axis: Any = ...) -> Owned: ...
 @overload
 def roll(a: Any, shift: Any, axis: Any = ...) -> Any: ...
 @algorithm
+@computed_on_devices
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """Return a copy with the elements shifted along dimensions, from the end to the beginning. Collective.
 
@@ -399,13 +402,9 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     check_open(a)
     if axis is None:
         (by,) = _alone(integers("shift", shift))
-        share(a, "roll", f"shift {by}")
+        share(a, "roll", f"shift {by}", anywhere=True)
         if a.ndim > 1:
-            flat = reshaped(a, (a.global_size,))
-            rolled = _rolled(flat, 0, by)
-            made = a._like(a.dtype)
-            gather_elements(made, rolled, linear_indices(made))
-            return made
+            return by_host_copies(_rolled_flat, (a, by), {}, "roll") if placed else _rolled_flat(a, by)
         return _rolled(a, 0, by)
     axes = [dimension(each, a.ndim) for each in integers("axis", axis)]
     shifts = integers("shift", shift)
@@ -415,13 +414,25 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
         axes *= len(shifts)
     if len(shifts) != len(axes):
         raise InvalidArgumentError(f"{len(shifts)} shifts for {len(axes)} dimensions")
-    share(a, "roll", f"shift {shifts}, axis {axes}")
-    local = [(by, d) for by, d in zip(shifts, axes) if d not in divided_dimensions(a)]
-    result = _part_by_part(a, lambda part: np.roll(part, [by for by, _ in local], [d for _, d in local]))
+    share(a, "roll", f"shift {shifts}, axis {axes}", anywhere=True)
+    moving = set(axes) if a._placement is Placement.DEVICE else divided_dimensions(a)
+    if a._placement is Placement.DEVICE or (axes and moving.issuperset(axes)):
+        result = a
+    else:
+        local = [(by, d) for by, d in zip(shifts, axes) if d not in moving]
+        result = _part_by_part(a, lambda part: np.roll(part, [by for by, _ in local], [d for _, d in local]))
     for by, d in zip(shifts, axes):
-        if d in divided_dimensions(a):
+        if d in moving:
             result = _rolled(result, d, by)
-    return result
+    return a.copy() if result is a else result
+
+
+def _rolled_flat(a: Any, by: int) -> Any:
+    """Shift the elements in C order, of several dimensions. Collective."""
+    rolled = _rolled(reshaped(a, (a.global_size,)), 0, by)
+    made = a._like(a.dtype)
+    gather_elements(made, rolled, linear_indices(made))
+    return made
 
 
 def _alone(values: tuple[int, ...]) -> tuple[int, ...]:
