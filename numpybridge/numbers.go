@@ -4,9 +4,11 @@ import (
 	"dtl/core/algorithm"
 	"dtl/core/container"
 	"dtl/core/dtype"
+	"dtl/core/handle"
 	"dtl/core/kernel"
 	"dtl/core/kernel/fold"
 	"dtl/core/kernel/random"
+	"dtl/core/runtime"
 	"dtl/core/status"
 )
 
@@ -116,8 +118,13 @@ func bincount(c *Call) error {
 }
 
 // draw fills the output with random numbers of the kind args[0], from args[1] on, as wide as args[2], of which the first args[3] are left
-// out. The input has the number of a block, and the words that each block starts from.
-func draw(c *Call) error {
+// out, for the call's context. The input has the number of a block, and the words that each block starts from.
+func draw(c *Call) (err error) {
+	ref, err := runtime.Contexts.Acquire(handle.Handle(c.Handle))
+	if err != nil {
+		return c.unknown(err)
+	}
+	defer ref.End(&err)
 	given, err := c.integers()
 	if err != nil {
 		return err

@@ -21,6 +21,9 @@ const (
 	kinds
 )
 
+// largest is the most numbers of a block: those that are left out take memory.
+const largest = 1 << 24
+
 // Range is which numbers are drawn.
 type Range struct {
 	Kind  Kind
@@ -41,7 +44,7 @@ func Fill(dst memory.Span, r Range, starts Starts, block, skip int) error {
 	if draw == nil {
 		return status.New(status.InvalidType, "random numbers of kind %d are not of %s", r.Kind, dst.Type)
 	}
-	if block < 1 || skip < 0 || skip >= block || dst.Count > block*(len(starts)/3)-skip {
+	if block < 1 || block > largest || skip < 0 || skip >= block || dst.Count > block*(len(starts)/3)-skip {
 		return status.New(status.InvalidArgument, "%d numbers after %d do not fit %d blocks of %d", dst.Count, skip, len(starts)/3, block)
 	}
 	for at := 0; at < dst.Count; starts = starts[3:] {

@@ -158,6 +158,7 @@ func TestWhatIsRefused(t *testing.T) {
 		"too few blocks":     Fill(span, Range{Kind: Floats}, starts[:3], 21, 0),
 		"skip a block":       Fill(span, Range{Kind: Floats}, starts, 21, 21),
 		"skip less than 0":   Fill(span, Range{Kind: Floats}, starts, 21, -1),
+		"too large a block":  Fill(span, Range{Kind: Floats}, starts, largest+1, largest),
 		"blocks of nothing":  Fill(span, Range{Kind: Floats}, starts, 0, 0),
 	} {
 		if err == nil {
