@@ -47,7 +47,7 @@ def _itself(value: Any) -> Any:
     return value
 
 
-_HALF = ("float16", np.float16)
+_HALF: tuple[str, Any] = ("float16", np.float16)
 _EXACT = [("int64", np.int64), ("uint64", np.uint64), ("float64", np.float64), ("float32", np.float32), _HALF]
 _COMPLEX = [("complex128", np.complex128), ("complex64", np.complex64)]
 _INTEGERS = "int8 int16 int32 int64"
