@@ -158,7 +158,7 @@ def test_functions_of_numpy(ctx: dtl.Context) -> None:
     total = np.zeros(())
     assert np.sum(vec, out=total) is total
     assert total == 45
-    refused(lambda: np.packbits(vec), TYPE, 101, "gather_to(root)")
+    refused(lambda: np.shares_memory(vec, vec), TYPE, 101, "gather_to(root)")
     assert {dtl.sum.__name__, type(vec).sum.__name__} == {"sum"}
 
 
