@@ -95,7 +95,7 @@ def test_elements_are_cast_where_they_stay(ctx: dtl.Context, folder: str) -> Non
 
 @pytest.mark.parametrize("suffix", ["h5", "zarr", "parquet", "arrow", "csv"])
 def test_other_formats_refuse_them(ctx: dtl.Context, folder: str, suffix: str) -> None:
-    for name in ("days", "text", "records", "float16"):
+    for name in ("days", "bytes", "records", "float16", *(["text"] if suffix in ("h5", "zarr") else [])):
         vec = dtl.asarray(ctx, ARRAYS[name])
         with pytest.raises(dtl.InvalidTypeError, match=r"save in the format \w+ is for numbers"):
             dtl.save({"x": vec}, f"{folder}/a.{suffix}")

@@ -336,7 +336,7 @@ def save(
         If the format is unknown, or if it holds one array and several are given.
     InvalidTypeError
         If c is not a container or path not a path, if a table would have complex numbers, or if the format does not
-        have the elements: dates, text, records and float16 are for "npy", "npz" and "raw".
+        have the elements: dates, bytes, records and float16 are for "npy", "npz" and "raw", and str for tables, too.
     BackendUnavailableError
         As for :func:`load`.
     CollectiveMismatchError
