@@ -74,15 +74,16 @@ def test_arrays_of_such_a_dtype(alone: dtl.Context, dtype: Any) -> None:
 
 @pytest.mark.parametrize("value", [None, "text", object(), {1: 2}, {3}, len, [None, 1], ["a"], np.datetime64("2020")])
 def test_values_that_are_no_arrays(alone: dtl.Context, value: Any) -> None:
-    for call in (
+    calls = [
         lambda: dtl.allreduce(alone, value),
         lambda: dtl.allreduce(alone, value, out=np.zeros(1)),
         lambda: dtl.reduce(alone, value),
-        lambda: dtl.gather(alone, value),
-        lambda: dtl.allgather(alone, value),
         lambda: dtl.send(alone, value, 0),
         lambda: dtl.sendrecv(alone, value, 0, 0),
-    ):
+    ]
+    if not isinstance(value, np.datetime64):  # which is gathered
+        calls += [lambda: dtl.gather(alone, value), lambda: dtl.allgather(alone, value)]
+    for call in calls:
         error = refused(call, TYPE, 101, f"of type {type(value).__name__}", "float64")
         assert isinstance(error, TypeError)
 
