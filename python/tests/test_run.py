@@ -6,6 +6,8 @@ import functools
 import os
 import re
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import job
@@ -160,6 +162,36 @@ def test_an_interrupted_job_leaves_nothing_behind(ranks: int, signum: signal.Sig
     process.communicate(timeout=10)
     assert process.returncode == 128 + signum
     assert all(gone(pid) for pid in pids)
+
+
+AT_A_BAD_TIME = """\
+import os, signal, subprocess, sys
+from dtl.__main__ import main
+
+poll = subprocess.Popen.poll
+
+def interrupted(process):
+    if not callable(signal.getsignal(signal.SIGTERM)):
+        return poll(process)
+    subprocess.Popen.poll = poll
+    process._waitpid_lock.acquire()  # as poll does, for a moment
+    os.kill(os.getpid(), signal.SIGTERM)
+    process._waitpid_lock.release()
+    return poll(process)
+
+subprocess.Popen.poll = interrupted
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("ranks", [on_mpi(2)])
+def test_a_signal_while_the_launcher_is_looked_at(ranks: int, script: Path, tmp_path: Path) -> None:
+    script.write_text(STUCK)
+    wrapper = tmp_path / "wrapper.py"
+    wrapper.write_text(AT_A_BAD_TIME)
+    command = [sys.executable, str(wrapper), "run", "-n", str(ranks), str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 128 + signal.SIGTERM, done.stderr
 
 
 @pytest.mark.parametrize("by_name", [False, True], ids=["script", "module"])

@@ -12,7 +12,7 @@ import sys
 import time
 import warnings
 from types import FrameType
-from typing import Callable, Iterator, Mapping, NoReturn
+from typing import Callable, Iterator, Mapping
 
 from .._native.process import VERSIONS, versions
 from . import command, processes, start
@@ -60,8 +60,24 @@ class _LostError(Exception):
     pass
 
 
-def _interrupt(signum: int, frame: FrameType | None) -> NoReturn:
-    raise _SignalError(signum)
+class _Signals:
+    """The first signal that is to end the job.
+
+    Its handler only takes note of it: an exception could come between any two lines, such as in ``Popen.poll``, whose
+    lock would stay taken.
+    """
+
+    def __init__(self) -> None:
+        self._first = 0
+
+    def note(self, signum: int, frame: FrameType | None) -> None:
+        """Take note of a signal: a handler."""
+        self._first = self._first or signum
+
+    def check(self) -> None:
+        """Raise _SignalError if there was one."""
+        if self._first:
+            raise _SignalError(self._first)
 
 
 def run(
@@ -96,10 +112,11 @@ def run(
 def _supervise(child: Started, timeout: float | None, ranks: int, reports: Reports) -> int:
     # What we were started to ignore, as nohup does with SIGHUP, stays ignored.
     heeded = [signum for signum in _ENDING if signal.getsignal(signum) != signal.SIG_IGN]
-    before = {signum: signal.signal(signum, _interrupt) for signum in heeded}
+    signals = _Signals()
+    before = {signum: signal.signal(signum, signals.note) for signum in heeded}
     try:
-        with _woken_by_end(child, reports):
-            code = _wait(child, reports, timeout, ranks)
+        with _woken(child, reports):
+            code = _wait(child, reports, timeout, ranks, signals)
         return _verdict(code, child, reports, ranks)
     except _LostError:
         _ignore_signals()
@@ -142,30 +159,25 @@ def _end_after(parent: int, signum: int) -> Callable[[], None]:
 
 
 @contextlib.contextmanager
-def _woken_by_end(child: Started, reports: Reports) -> Iterator[None]:
-    """Let the end of the job end a wait for reports."""
-    ours, systems = socket.socketpair()
-    with ours, systems:
-        ours.setblocking(False)
-        systems.setblocking(False)
-        reports.wake(ours)
-        if child.tell_of_end(systems):
-            try:
-                yield
-            finally:
-                reports.sleep(ours)
-            return
-        handler = signal.signal(signal.SIGCHLD, lambda signum, frame: None)
-        before = signal.set_wakeup_fd(systems.fileno(), warn_on_full_buffer=False)
-        try:
-            yield
-        finally:
-            signal.set_wakeup_fd(before)
-            signal.signal(signal.SIGCHLD, handler)
-            reports.sleep(ours)
+def _woken(child: Started, reports: Reports) -> Iterator[None]:
+    """Let the end of the job, and each signal, end a wait for reports."""
+    with contextlib.ExitStack() as left:
+
+        def waker() -> socket.socket:
+            ours, other = (left.enter_context(each) for each in socket.socketpair())
+            ours.setblocking(False)
+            other.setblocking(False)
+            reports.wake(ours)
+            left.callback(reports.sleep, ours)
+            return other
+
+        if not child.tell_of_end(waker()):
+            left.callback(signal.signal, signal.SIGCHLD, signal.signal(signal.SIGCHLD, lambda signum, frame: None))
+        left.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(waker().fileno(), warn_on_full_buffer=False))
+        yield
 
 
-def _wait(child: Started, reports: Reports, timeout: float | None, ranks: int) -> int:
+def _wait(child: Started, reports: Reports, timeout: float | None, ranks: int, signals: _Signals) -> int:
     """Return the exit code of the child when it has ended.
 
     Raises
@@ -176,10 +188,13 @@ def _wait(child: Started, reports: Reports, timeout: float | None, ranks: int) -
         If ranks wait at their start for one that has ended.
     _LostError
         If a rank has left a job on several hosts without finishing, and the launcher does not end it.
+    _SignalError
+        If a signal is to end the job.
     """
     end = None if timeout is None else time.monotonic() + timeout
     lost = None
     while child.poll() is None:
+        signals.check()
         left = None if end is None else max(0.0, end - time.monotonic())
         if left == 0.0:
             raise subprocess.TimeoutExpired(child.args, timeout or 0.0)
@@ -195,6 +210,7 @@ def _wait(child: Started, reports: Reports, timeout: float | None, ranks: int) -
             _check_start(child, reports, ranks)
         if reports.lost:
             child.lose(reports.lost[0])
+    signals.check()
     while reports.take(0.0):
         pass
     if reports.tracebacks is not None:
