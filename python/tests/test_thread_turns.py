@@ -218,7 +218,7 @@ def test_a_signal_handler_makes_no_collective_call_within_one(tmp_path: Path) ->
 
 
 CLOSING = """
-import threading, time
+import pathlib, threading, time
 import numpy as np
 import dtl
 
@@ -235,11 +235,14 @@ if ctx.rank == 0:
     thread = threading.Thread(target=call)
     thread.start()
     time.sleep(1)  # it waits
+    pathlib.Path({closing!r}).touch()
     ctx.close()
     thread.join(5)
     print("ended" if not thread.is_alive() else "waits for ever")
 else:
-    time.sleep(1.5)
+    while not pathlib.Path({closing!r}).exists():
+        time.sleep(0.01)
+    time.sleep(0.5)
     try:
         ctx.barrier()
     except dtl.CommunicationError as error:
@@ -259,7 +262,7 @@ CALLS = {
 
 @pytest.mark.parametrize("op", list(CALLS))
 def test_a_close_ends_the_calls_of_other_threads(tmp_path: Path, op: str) -> None:
-    out = succeeded(ranks(2, CLOSING.format(call=CALLS[op]), tmp_path))
+    out = succeeded(ranks(2, CLOSING.format(call=CALLS[op], closing=str(tmp_path / "closing")), tmp_path))
     assert f"InvalidHandleError: {op}: another thread has closed the context" in out
     assert "ended" in out
     assert "rank 1 hears" in out
