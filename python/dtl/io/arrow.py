@@ -67,9 +67,10 @@ class Column:
         self.name = name
         self._pa = pa
         text = _is_text(pa, kind)
-        if not text and strings is not True and strings and name in strings:
+        named = not isinstance(strings, bool) and name in strings
+        if named and not text:
             raise InvalidTypeError(f"strings names the column {name!r}, which is of {kind}")
-        self.strings = text and bool(strings is True or (strings and name in strings))
+        self.strings = text and (named or strings is True)
         self.text = text and not self.strings
         self._parts: list[Any] = []  # of strings
         if pa.types.is_dictionary(kind) and not text:

@@ -54,7 +54,26 @@ def read_header(file: BinaryIO) -> tuple[Spec, bool]:
     return Spec(shape, np.lib.format.descr_to_dtype(descr)), bool(fortran)
 
 
-class Npy(Format):
+class _OneArray(Format):
+    """A file of one array, whose elements lie side by side."""
+
+    def withdraw(self, path: str, before: int) -> None:
+        """Give the file the size that it had."""
+        os.truncate(path, before)
+
+    def confirm(self, path: str, after: bytes) -> None:
+        """Write the header that counts the new rows, if there is one."""
+        if after:
+            with open(path, "r+b", buffering=0) as file:
+                file.write(after)
+                os.fsync(file.fileno())
+
+    def sink(self, path: str, layout: Any) -> FlatSink:
+        """Return what this rank writes to."""
+        return FlatSink(path, layout)
+
+
+class Npy(_OneArray):
     """NumPy's format of one array."""
 
     name = "npy"
@@ -101,27 +120,12 @@ class Npy(Format):
         end = offset + _size(old)
         return {"": (end, spec)}, end, head
 
-    def withdraw(self, path: str, before: int) -> None:
-        """Give the file the size that it had."""
-        os.truncate(path, before)
-
-    def confirm(self, path: str, after: bytes) -> None:
-        """Write the header that counts the new rows, if there is one."""
-        if after:
-            with open(path, "r+b", buffering=0) as file:
-                file.write(after)
-                os.fsync(file.fileno())
-
-    def sink(self, path: str, layout: Any) -> FlatSink:
-        """Return what this rank writes to."""
-        return FlatSink(path, layout)
-
 
 def _size(spec: Spec) -> int:
     return math.prod(spec.shape) * int(spec.dtype.itemsize)
 
 
-class Raw(Format):
+class Raw(_OneArray):
     """Elements in C order and the machine's byte order, and nothing else."""
 
     name = "raw"
@@ -156,18 +160,3 @@ class Raw(Format):
         spec = arrays[""]
         make_room(path, b"", math.prod(spec.shape) * spec.dtype.itemsize)
         return {"": (0, spec)}
-
-    def withdraw(self, path: str, before: int) -> None:
-        """Give the file the size that it had."""
-        os.truncate(path, before)
-
-    def confirm(self, path: str, after: bytes) -> None:
-        """Write the header that counts the new rows, if there is one."""
-        if after:
-            with open(path, "r+b", buffering=0) as file:
-                file.write(after)
-                os.fsync(file.fileno())
-
-    def sink(self, path: str, layout: Any) -> FlatSink:
-        """Return what this rank writes to."""
-        return FlatSink(path, layout)
