@@ -43,7 +43,7 @@ func Scan(c container.Container, op kernel.Op, exclusive bool) (*container.Array
 	})
 }
 
-// refuse tells the other ranks why this one does not go on; all ranks find the same reason.
+// refuse tells the other ranks why this one does not go on, if it does not.
 func refuse(c container.Container, op string, why error) error {
 	over, err := c.Context().Comm()
 	if err != nil {
@@ -97,6 +97,8 @@ type scanning struct {
 	exclusive bool
 	loop      *scan.Scanning
 	made      *container.Array
+	alone     bool // each rank has all elements
+	onDevice  bool
 	totals    []fold.Partial  // of a parallel part: what each of its pieces comes to
 	there     backend.Scanned // of a part that a device alone reaches
 }
@@ -108,7 +110,7 @@ func (s *scanning) call() comm.Call {
 }
 
 func (s *scanning) run(c container.Container) (*container.Array, error) {
-	call, alone := s.call(), false
+	call := s.call()
 	defer s.release()
 	all, err := Share(container.OnItsDevice(c), call, func(p container.Part) (found comm.Shared, err error) {
 		if n := p.Layout().Dims(); n != 1 {
@@ -120,30 +122,42 @@ func (s *scanning) run(c container.Container) (*container.Array, error) {
 		if s.made, err = container.Blank(c, s.result(p.Type())); err != nil {
 			return found, err
 		}
-		alone = c.Context().Size() == 1 || p.Layout().Replicated()
+		s.alone = c.Context().Size() == 1 || p.Layout().Replicated()
+		s.onDevice = p.Placement() == container.OnDevice
 		total := fold.Partial{}
-		if p.Placement() == container.OnDevice {
+		if s.onDevice {
 			err = s.totalOnDevice(&total, p)
 		} else if all := pieces(p); all != nil {
 			s.total(&total, all)
-		} else if !alone {
+		} else if !s.alone {
 			p.Runs(func(run memory.Span) bool { s.loop.Total(&total, run); return true })
 		}
 		return comm.Shared(total), err
 	})
 	if err == nil {
-		carry := fold.Partial{}
-		for _, found := range all[:c.Context().Rank()*int(1-truth(alone))] {
-			before := fold.Partial(found)
-			s.loop.Merge(&carry, &before)
-		}
-		err = status.In(s.name, s.write(c, &carry))
+		err = s.finish(c, all)
 	}
 	if err != nil && s.made != nil {
 		_ = s.made.Close() // it never fails
 		return nil, err
 	}
 	return s.made, err
+}
+
+// finish scans this rank's part from what those of the ranks before it come to. Collective where it is on a device, which may fail.
+func (s *scanning) finish(c container.Container, all []comm.Shared) error {
+	carry := fold.Partial{}
+	if !s.alone {
+		for _, found := range all[:c.Context().Rank()] {
+			before := fold.Partial(found)
+			s.loop.Merge(&carry, &before)
+		}
+	}
+	err := status.In(s.name, s.write(c, &carry))
+	if s.onDevice {
+		return refuse(c, s.name, err)
+	}
+	return err
 }
 
 func (s *scanning) release() {

@@ -41,11 +41,11 @@ func (s *sorting) prepareOnDevice(c container.Container, p container.Part) (err 
 
 // sortOnDevice has a device sort this rank's part. Those of several ranks are merged on the host. Collective.
 func (s *sorting) sortOnDevice(over *comm.Comm, p container.Part) error {
-	met, err := false, p.Sort(radix.KeysOf(p.Type(), s.how.Descending, false))
+	told, err := false, p.Sort(radix.KeysOf(p.Type(), s.how.Descending, false))
 	if err == nil && !s.alone(p) {
 		err = p.ThroughHost(over.Memory(), func(copied container.Part) error {
-			met = true
 			if err := over.Agree(comm.Call{Op: "sort"}, nil); err != nil {
+				told = true
 				return err
 			}
 			mine := s.whole(copied)
@@ -54,10 +54,10 @@ func (s *sorting) sortOnDevice(over *comm.Comm, p container.Part) error {
 			return m.run(sizes(p.Layout()))
 		})
 	}
-	if met {
+	if told {
 		return err
 	}
-	return over.Agree(comm.Call{Op: "sort"}, err) // a device may have had no room
+	return over.Agree(comm.Call{Op: "sort"}, err) // a device may have had no room, or not have taken the elements back
 }
 
 // prepareOnDevice checks the call, and makes the result.

@@ -27,7 +27,8 @@ type Halo struct {
 	exchange *halo.Exchange
 	lane     int
 	stage    atomic.Int32
-	held     Part // of a round under way, whose memory has one more use
+	held     Part  // of a round under way, whose memory has one more use
+	failed   error // of its beginning, on a device: its end says so
 }
 
 // The stages of a halo.
@@ -215,7 +216,7 @@ func (h *Halo) View() (comm.Result, error) {
 }
 
 // Exchange fills the ghosts with the elements that they stand for, as these are now; ghosts that stand for nothing stay.
-// Collective among ranks that hold each other's ghosts.
+// Collective among ranks that hold each other's ghosts, and on devices among all.
 func (h *Halo) Exchange() error {
 	if err := h.take(resting); err != nil {
 		return err
@@ -226,7 +227,20 @@ func (h *Halo) Exchange() error {
 		return err
 	}
 	defer p.Done()
-	return errors.Join(h.exchange.Start(h.lane), h.exchange.Finish())
+	return h.settled(p.state, errors.Join(h.exchange.Start(h.lane), h.exchange.Finish()))
+}
+
+// settled returns the error of a round. On devices the ranks agree on it, and each gets an error where one has: a kernel may
+// fail on one rank alone, whose neighbours then have ghosts that are not its elements.
+func (h *Halo) settled(of *state, err error) error {
+	if of.Placement() != OnDevice {
+		return err
+	}
+	c, closed := h.of.context.Comm()
+	if closed != nil {
+		return errors.Join(err, closed)
+	}
+	return c.Agree(of.Named(comm.Call{Op: "halo.exchange"}), err)
 }
 
 // ready returns the array's part if the ranks can communicate.
@@ -273,8 +287,9 @@ func (h *Halo) Begin() error {
 	}
 	h.held = Part{state: p.state}
 	h.exchange.Engage(1)
-	if err := h.exchange.Start(h.lane); err != nil {
-		return errors.Join(err, h.finish())
+	h.failed = h.exchange.Start(h.lane)
+	if h.failed != nil && p.Placement() != OnDevice {
+		return h.finish(h.alone)
 	}
 	h.stage.Store(begun)
 	return nil
@@ -285,12 +300,16 @@ func (h *Halo) End() error {
 	if err := h.take(begun); err != nil {
 		return err
 	}
-	return h.finish()
+	return h.finish(h.settled)
 }
 
+// alone returns the error of a round, of which no other rank is told.
+func (h *Halo) alone(_ *state, err error) error { return err }
+
 // finish ends the round that began.
-func (h *Halo) finish() error {
-	err := h.exchange.Finish()
+func (h *Halo) finish(settled func(*state, error) error) error {
+	err := settled(h.held.state, errors.Join(h.failed, h.exchange.Finish()))
+	h.failed = nil
 	h.exchange.Engage(-1)
 	if h.held.padding != nil {
 		h.held.padding.exchanges.Add(-1)
@@ -308,7 +327,7 @@ func (h *Halo) Messages() int { return h.exchange.Messages() }
 func (h *Halo) Close() error {
 	var err error
 	if h.stage.CompareAndSwap(begun, moving) {
-		err = h.finish()
+		err = h.finish(h.settled)
 	}
 	if h.stage.CompareAndSwap(resting, gone) {
 		h.exchange.Release()
@@ -332,10 +351,13 @@ func DropHalo(named handle.Handle) (dropped bool, err error) {
 		if !h.exchange.Over() {
 			return false, ref.Release()
 		}
+		if h.stage.CompareAndSwap(begun, moving) {
+			_ = h.finish(h.alone) // of a halo that nobody has any more, an exchange that failed is nobody's error
+		}
 	}
 	if err := ref.Release(); err != nil {
 		return false, err
 	}
-	_ = Halos.Close(named) // of a halo that nobody has any more, an exchange that failed is nobody's error
+	_ = Halos.Close(named)
 	return true, nil
 }

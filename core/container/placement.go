@@ -293,10 +293,11 @@ func (m *Plan) direct() (to, from Part, ok bool) {
 func (m *Plan) copyAlike(c *comm.Comm, to, from Part) error {
 	defer to.Done()
 	defer from.Done()
-	if err := c.Agree(executed(m.call(to.state, from.state)), m.stale(to, from)); err != nil {
+	call := m.call(to.state, from.state)
+	if err := c.Agree(executed(call), m.stale(to, from)); err != nil {
 		return err
 	}
-	return status.In(m.op, copyOnDevice(to.state, from.state))
+	return c.Agree(executed(call), status.In(m.op, copyOnDevice(to.state, from.state))) // on every rank, what failed on one
 }
 
 // whole reports whether axes move all elements of a shape to the same place.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
@@ -159,25 +160,70 @@ def test_halos_of_unified_containers(ctx: dtl.Context) -> None:
         holds(t * 2, whole * 2)
 
 
+def _exchanged(halo: dtl.Halo) -> None:
+    halo.exchange()
+
+
+def _ended(halo: dtl.Halo) -> None:
+    halo.begin()
+    halo.end()
+
+
+def _closed(halo: dtl.Halo) -> None:
+    halo.begin()
+    halo.close()
+
+
 @pytest.mark.parametrize("symbol", ["cuLaunchKernel", "cuMemcpyAsync"])
-def test_an_exchange_that_fails(ctx: dtl.Context, failing: Any, symbol: str) -> None:
-    """On one rank, which alone gets the error: no rank waits for ever, and the next exchange is right."""
+def test_a_halo_that_cannot_be_made(ctx: dtl.Context, failing: Any, symbol: str) -> None:
     whole = numbers((9, 30))
     with made(ctx, whole) as t:
         if ctx.rank == ctx.size - 1:
             failing(f"{symbol}:1:719")
-        with pytest.raises(dtl.DTLError, match=r"error 719|rank"):  # on every rank, because it is a change of structure
+        with pytest.raises(dtl.BackendError, match="error 719"):  # on every rank
             dtl.Halo(t, 1)
         failing("")
         holds(t, whole)
-        with dtl.Halo(t, 1, periodic=True) as halo:
-            ctx.barrier()
-            if ctx.rank == ctx.size - 1:
-                failing(f"{symbol}:1:719")
-                with pytest.raises(dtl.BackendError, match="error 719"):
-                    halo.exchange()
+
+
+@pytest.mark.parametrize("call", [_exchanged, _ended, _closed])
+@pytest.mark.parametrize("symbol", ["cuLaunchKernel", "cuMemcpyAsync", "cuEventSynchronize"])
+def test_an_exchange_that_fails(ctx: dtl.Context, failing: Any, symbol: str, call: Any) -> None:
+    """On one rank, whichever call of the driver: every rank gets the error, and the next exchange is right."""
+    whole = numbers((9, 30))
+    last = ctx.rank == ctx.size - 1
+    with made(ctx, whole) as t:
+        for n in range(1, 20):
+            with dtl.Halo(t, 1, periodic=True) as halo:
+                if last:
+                    failing(f"{symbol}:{n}:719")
+                failed = ""
+                try:
+                    call(halo)
+                except dtl.BackendError as error:
+                    failed = str(error)
                 failing("")
-            else:
-                halo.exchange()
-            ctx.barrier()
+                told = dtl.allgather_object(ctx, failed)
+                assert all(told) or not any(told), told
+                assert all("error 719" in each for each in told if each), told
+            with dtl.Halo(t, 1, periodic=True) as halo:
+                filled(t, halo, whole)
+            if not failed:
+                break
+        assert 1 < n < 19, "it fails at none, or at more than there are"
+
+
+def test_an_exchange_that_one_rank_leaves(ctx: dtl.Context) -> None:
+    """The others, which wait for it to say that all went well, are told what it calls instead."""
+    if ctx.size == 1:
+        return
+    whole = numbers((9, 30))
+    with made(ctx, whole) as t:
+        halo = dtl.Halo(t, 1)
+        halo.begin()
+        with pytest.raises(dtl.CollectiveMismatchError, match=r"halo\.exchange.*barrier|barrier.*halo\.exchange"):
+            ctx.barrier() if ctx.rank == 0 else halo.end()
+        del halo  # which waits for nobody
+        gc.collect()
+        with dtl.Halo(t, 1) as halo:
             filled(t, halo, whole)

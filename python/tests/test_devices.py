@@ -20,9 +20,10 @@ HERE = Path(__file__).parent
 GPU = HERE.parents[1] / "backends" / "internal" / "gpu"
 SOURCES = [*(GPU / "gputest" / "driver").glob("*.c"), *(GPU / "kernels").glob("*.c")]
 
-#: What is run with the driver: two programs, so that neither takes long.
+#: What is run with the driver: three programs, so that none takes long.
 COMPUTING = [str(HERE / f"{name}on_a_device.py") for name in ("", "computing_", "kernels_", "axes_")]
 MOVING = [str(HERE / f"{name}on_a_device.py") for name in ("indexing_", "moves_", "halos_")]
+FAILING = [str(HERE / "failing_on_a_device.py")]
 
 
 def compiled(folder: Path, *sources: Path, soname: str = "libcuda.so.1") -> str:
@@ -96,7 +97,7 @@ def test_info_names_nccl(nccl: str) -> None:
     assert "no nccl:" not in ended.out
 
 
-@pytest.mark.parametrize("files", [COMPUTING, MOVING], ids=["computing", "moving"])
+@pytest.mark.parametrize("files", [COMPUTING, MOVING, FAILING], ids=["computing", "moving", "failing"])
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_containers_on_devices(driver: str, count: int, files: list[str]) -> None:
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]

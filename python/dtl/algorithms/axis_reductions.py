@@ -140,10 +140,12 @@ def _along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdi
     if a.context.size == 1 or (all(a.grid[d] == 1 for d in dims) and isinstance(a, OwningContainer)):
         made = container_of(a, shape, dtype, _divided(a, dims, left))
         part.write(made, count)
+        made._end_write(name)
         return made
     if a.partition_policy is Partition.REPLICATED:
         made = container_of(a, shape, dtype, REPLICATED)
         part.write(made, count)
+        made._end_write(name)
         return made
     dim = next(k for k, d in enumerate(left) if d not in dims)
     there = a._placement is _DEVICE
@@ -151,7 +153,10 @@ def _along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdi
     kept = [np.zeros(1, np.int64) if d in dims else indices[d] for d in left]
     box = tuple(1 if d in dims else len(indices[d]) for d in left)
     combine(made, dim, tuple(each.reshape(box) for each in part.parts()), kept, by, count)
-    return moved_beside(made, a) if there else made
+    if there:
+        made = moved_beside(made, a)
+        made._end_write(name)
+    return made
 
 
 class _Part:

@@ -102,6 +102,7 @@ def ones(
     """Return a container of ones. Collective. Parameters and errors are those of :func:`zeros`."""
     made = _made(ctx, shape, dtype, (partition, block_size, grid), placement, execution, like)
     made._fill_part(np.ones((), made.dtype))
+    made._end_write("ones")
     return made
 
 
@@ -184,6 +185,7 @@ def full(
     agree(ctx, "full", f"fill_value {value.item()!r}")
     made = _made(ctx, shape, wanted, (partition, block_size, grid), placement, execution, like)
     made._fill_part(value)
+    made._end_write("full")
     return made
 
 
@@ -250,6 +252,7 @@ def arange(
         made._set_part((first + at * int(step)).astype(bool))
     else:
         made._set_part(first + at.astype(wanted) * by)
+    made._end_write("arange")
     return made
 
 
@@ -318,6 +321,7 @@ def linspace(
     if wanted.kind in "iu":
         values = np.floor(values)
     made._set_part(values.astype(wanted, copy=False))
+    made._end_write("linspace")
     return made
 
 
@@ -361,6 +365,7 @@ def eye(
     made: DistributedTensor = _made(ctx, extents, dtype, (partition, block_size, grid), placement, execution, like)
     rows, columns = made.local_indices(0), made.local_indices(1)
     made._set_part((columns == rows[:, np.newaxis] + offset).astype(made.dtype))
+    made._end_write("eye")
     return made
 
 
@@ -441,6 +446,7 @@ def asarray(
     agree(ctx, "asarray", f"an array with fingerprint {fingerprint(array)}")
     made = _made(ctx, array.shape, array.dtype, (partition, block_size, grid), placement, execution, like)
     made._set_part(array[np.ix_(*(made.local_indices(d) for d in range(array.ndim)))])
+    made._end_write("asarray")
     return made
 
 

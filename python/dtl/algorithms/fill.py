@@ -47,6 +47,7 @@ def fill(c: DistributedContainer, value: Any) -> None:
     said = value if isinstance(value, (int, float, complex, np.generic)) else number.item()
     share(c, "fill", f"value {said!r}", anywhere=True)
     c._fill_part(number)
+    c._end_write("fill")
 
 
 @algorithm

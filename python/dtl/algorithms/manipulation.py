@@ -267,6 +267,7 @@ def gather_elements(made: Any, a: Any, indices: Array) -> None:
     wanted = np.ascontiguousarray(indices, np.int64)
     got = a._elements(bridge.call(bridge.GET, a, wanted.reshape(-1), None, 0, 0, 0, 0))
     made._set_part(got.reshape(made.local_shape))
+    made._end_write("take")
 
 
 def _shift(made: Any, a: Any) -> None:

@@ -165,6 +165,7 @@ def _rearranged(a: Any, dim: int | None, inner: tuple[int, ...], of: Callable[[A
         chosen = of(np.arange(math.prod(inner))).reshape(inner)
         if a._placement is Placement.DEVICE:
             parts.take_places(made, a, parts.local_places(a).take(chosen, axis=dim))
+            made._end_write("take")
         else:
             made.local_view()[...] = a.local_view().take(chosen, axis=dim)
         return made

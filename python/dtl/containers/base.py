@@ -15,7 +15,7 @@ from .._native.library import bridge
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Execution, Partition, Placement
 from ..runtime import hints, scheduler
-from ..runtime.agreement import collective, local_step
+from ..runtime.agreement import agree, collective, local_step
 from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray
 from ..runtime.scheduler import Deferrable
@@ -315,6 +315,14 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
             bridge.call(bridge.FILL_PART, self, value, None, 0, 0, 0, 0)
         else:
             self.local_view()[...] = value
+
+    def _end_write(self, op: str) -> None:
+        """End a collective call whose last step has written elements of this container on each rank. Collective.
+
+        A GPU may fail at it on one rank alone: then the call raises on every rank.
+        """
+        if self._placement is _DEVICE:
+            agree(self._context, op, "elements were written")
 
     @collective
     def window(self) -> Window:

@@ -144,9 +144,9 @@ class Halo(Owner):
     def exchange(self) -> None:
         """Fill the ghosts, corners included, with the current values of the elements that they are copies of.
 
-        Every rank has to call it, but a rank waits only for the ranks whose elements it needs. It sends one message to
-        each of its neighbours, and further ones for large faces. Faces that are contiguous in memory are not copied
-        first.
+        Every rank has to call it, but a rank waits only for the ranks whose elements it needs. If the placement is
+        DEVICE, it waits for all, which agree that no kernel has failed. It sends one message to each of its neighbours,
+        and further ones for large faces. Faces that are contiguous in memory are not copied first.
 
         Raises
         ------
@@ -157,6 +157,8 @@ class Halo(Owner):
             If an exchange has begun and not ended.
         CommunicationError
             If a message fails.
+        BackendError
+            If a kernel or a copy fails on the GPU of a rank. On every rank; the ghosts are undefined then.
         """
         if library.state.under_way:
             scheduler.wait_for(self._container)
@@ -167,7 +169,7 @@ class Halo(Owner):
 
         Until ``end()`` returns, do not use the ghosts, and do not change the elements that other ranks need: those that
         are no further from the edge of the part than the widths. You may read these, and read and change all others.
-        The structure of the container cannot change.
+        The structure of the container cannot change. If the placement is DEVICE, ``end()`` raises what fails here.
 
         Raises
         ------
@@ -193,6 +195,8 @@ class Halo(Owner):
             If no exchange has begun.
         CommunicationError
             If a message fails.
+        BackendError
+            If a kernel or a copy fails on the GPU of a rank. On every rank; the ghosts are undefined then.
         """
         _call(_END, self, None, None, 0, 0, 0, 0)
 

@@ -35,7 +35,13 @@ def called(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
     except TypeError:
         return f(*args, **kwargs)  # which says what is wrong with them
     names = (*getattr(f, "written", ()), "out")
-    return by_host(name or f.__name__, f, args, kwargs, containers_in([given.get(name) for name in names]))
+    op, written = name or f.__name__, containers_in([given.get(name) for name in names])
+    result = by_host(op, f, args, kwargs, written)
+    for c in (*written, *containers_in([result])):
+        if getattr(c, "_placement", None) is _DEVICE:
+            c._end_write(op)
+            break
+    return result
 
 
 def by_host(

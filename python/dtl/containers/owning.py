@@ -104,6 +104,7 @@ class OwningContainer(Indexed):
         self._create(ctx, shape, resolved, divided, execution, placement)
         if value is not None:
             self._fill_part(value)
+            self._end_write(self._op)
 
     @classmethod
     def _from_numpy(
@@ -203,6 +204,7 @@ class OwningContainer(Indexed):
             made.device_view()._memory.copy(part._memory)
         else:
             made._set_part(part)
+        made._end_write("from_local")
         return made
 
     @classmethod

@@ -279,6 +279,7 @@ class Indexed(DistributedContainer):
         )
         wanted = mask.indices[made.local_indices()]
         made._set_part(self._elements(bridge.call(bridge.GET, self, wanted, None, 0, 0, 0, 0)))
+        made._end_write("getitem")
         made._run_as(self._execution)
         return made
 

@@ -117,6 +117,7 @@ def select(of: Any, chosen: Mixed) -> Any:
         wanted = np.ascontiguousarray(chosen.linear(made.local_indices))
         elements = of._elements(bridge.call(bridge.GET, of, wanted.reshape(-1), None, 0, 0, 0, 0))
         made._set_part(elements.reshape(wanted.shape))
+    made._end_write("getitem")
     made._run_as(of.execution_policy)
     return made
 
@@ -134,6 +135,7 @@ def rows(of: Any, indices: Any) -> Any:
     wanted = np.ascontiguousarray(own * math.prod(of.shape[1:]) + inner)
     elements = of._elements(bridge.call(bridge.GET, of, wanted.reshape(-1), None, 0, 0, 0, 0))
     made._set_part(elements.reshape(wanted.shape))
+    made._end_write("getitem")
     made._run_as(of.execution_policy)
     return made
 
