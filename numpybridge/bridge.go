@@ -212,19 +212,19 @@ var formats = func() (all [dtype.N]*C.char) {
 	return all
 }()
 
-// opaqueFormats has those of opaque elements, of the sizes that there were.
-var opaqueFormats sync.Map
+// otherFormats has those of opaque elements and of named ones, of the types that there were.
+var otherFormats sync.Map
 
 // formatOf returns a type's format, which stays.
 func formatOf(t dtype.Type) *C.char {
-	if !t.Opaque() {
+	if t.Valid() {
 		return formats[t]
 	}
-	if known, ok := opaqueFormats.Load(t); ok {
+	if known, ok := otherFormats.Load(t); ok {
 		return known.(*C.char)
 	}
 	made := C.CString(t.Format())
-	known, loaded := opaqueFormats.LoadOrStore(t, made)
+	known, loaded := otherFormats.LoadOrStore(t, made)
 	if loaded {
 		C.free(unsafe.Pointer(made))
 	}
@@ -261,7 +261,7 @@ func handOver(c *C.dtl_call, r *comm.Result) {
 		ndim:     C.int32_t(len(r.Shape)),
 		kind:     C.int32_t(r.Kind),
 	}
-	if c.inline_result != 0 && r.Queue == nil && r.Strides == nil && r.Bytes() <= len(c.inline_data)*8 {
+	if c.inline_result != 0 && !r.Type.Named() && r.Queue == nil && r.Strides == nil && r.Bytes() <= len(c.inline_data)*8 {
 		c.result.data = unsafe.Pointer(&c.inline_data[0])
 		memory.Move(c.result.data, r.Addr, r.Bytes())
 		r.Storage.Release()

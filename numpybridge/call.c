@@ -23,6 +23,8 @@ PyObject *perform(dtl_call *call) {
         Py_RETURN_NOTIMPLEMENTED;
     if (!call->result.given)
         Py_RETURN_NONE;
+    if (call->result.format[0] == 'T') /* a record: only named types have such formats */
+        return named_array(call);
     if (call->result.kind != DTL_PYTHON_SCALAR)
         return call->stream != 0 ? device_memory_new(call) : call->inline_result ? array_of(call) : buffer_new(call);
     PyObject *value = give_scalar(&call->result);

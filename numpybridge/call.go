@@ -67,9 +67,10 @@ func (c *Call) suitable() bool {
 	return (!c.HasIn || c.takes(c.In.Type)) && (!c.HasOut || c.takes(c.Out.Type))
 }
 
-// takes reports whether the call has a meaning for elements of a type: of opaque ones, if it moves elements of a container.
+// takes reports whether the call has a meaning for elements of a type: of opaque ones, if it moves elements of a container, and
+// of named ones, if it sends them.
 func (c *Call) takes(t dtype.Type) bool {
-	return t.Valid() || t.Opaque() && slices.Contains(moving, c.Code)
+	return t.Valid() || t.Opaque() && slices.Contains(moving, c.Code) || t.Named() && slices.Contains(sending, c.Code)
 }
 
 // perform runs the call on the native object that its handle names. There is no result where there is an error.

@@ -85,6 +85,12 @@ extern PyTypeObject HandleType, RanksType, BufferType, ExposedType;
 /* buffer_new makes a Buffer of a call's result. It takes over the storage, also when it fails. */
 PyObject *buffer_new(const dtl_call *call);
 
+/* named_setup takes the function that makes an array of a Buffer whose format names the elements. */
+void named_setup(PyObject *make_array);
+
+/* named_array makes an array or a scalar of a call's result of a named type. It takes over the storage, also when it fails. */
+PyObject *named_array(const dtl_call *call);
+
 /* ---- device_memory.c ---- */
 
 extern PyTypeObject DeviceMemoryType;

@@ -65,7 +65,7 @@ typedef struct {
     void *data;
     Py_ssize_t itemsize, count;
     int ndim, kind, c_order;
-    char format[12];
+    const char *format; /* stays */
     Py_ssize_t *strides;
     Py_ssize_t shape[1]; /* ndim of them, then as many strides */
 } BufferObject;
@@ -84,7 +84,7 @@ static int buffer_get(PyObject *self, Py_buffer *view, int flags) {
     view->itemsize = b->itemsize;
     view->readonly = 0;
     view->ndim = b->ndim;
-    view->format = (flags & PyBUF_FORMAT) ? b->format : NULL;
+    view->format = (flags & PyBUF_FORMAT) ? (char *)b->format : NULL;
     view->shape = b->ndim > 0 && (flags & PyBUF_ND) ? b->shape : NULL;
     view->strides = b->ndim > 0 && (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? b->strides : NULL;
     view->suboffsets = NULL;
@@ -117,6 +117,24 @@ PyTypeObject BufferType = {
     .tp_members = buffer_members,
 };
 
+/* Python's function that makes an array of a Buffer whose format names the elements. */
+static PyObject *array_of_named;
+
+void named_setup(PyObject *make_array) {
+    Py_INCREF(make_array);
+    Py_XSETREF(array_of_named, make_array);
+}
+
+PyObject *named_array(const dtl_call *call) {
+    PyObject *buffer = buffer_new(call);
+    if (buffer == NULL)
+        return NULL;
+    PyObject *scalar = call->result.kind == DTL_NUMPY_SCALAR ? Py_True : Py_False;
+    PyObject *array = PyObject_CallFunctionObjArgs(array_of_named, buffer, scalar, NULL);
+    Py_DECREF(buffer);
+    return array;
+}
+
 /* buffer_new takes over the result's storage, also when it fails. */
 PyObject *buffer_new(const dtl_call *call) {
     const dtl_array *r = &call->result;
@@ -131,8 +149,7 @@ PyObject *buffer_new(const dtl_call *call) {
     b->count = r->count;
     b->ndim = r->ndim;
     b->kind = r->kind;
-    strncpy(b->format, r->format, sizeof b->format - 1);
-    b->format[sizeof b->format - 1] = 0;
+    b->format = r->format;
     b->strides = b->shape + r->ndim;
     b->c_order = 1;
     Py_ssize_t stride = r->itemsize;

@@ -141,6 +141,12 @@ type operation struct {
 // moving has the operations that only move a container's elements to or from an array.
 var moving = []Code{Give, Put, Assign, GatherTo, Distribute, PutPart, PutWhere}
 
+// sending has the operations that only move the elements of arrays between ranks.
+var sending = []Code{
+	Broadcast, Gather, Scatter, Allgather, Allgatherv, Gatherv, Scatterv, Alltoall, Alltoallv, Send, Recv, Sendrecv, Isend, Irecv,
+	SendInit, RecvInit, Ibroadcast, Igather, Iallgather, Ialltoallv,
+}
+
 // operations has a row for each code. The functions stand in a file for each family.
 var operations = [...]operation{
 	Barrier:      {"BARRIER", "barrier", false, false, barrier},

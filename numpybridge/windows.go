@@ -54,10 +54,10 @@ func winFacts(c *Call) error {
 
 // winView returns the part of rank args[0] as elements of type args[1].
 func winView(c *Call) error {
-	return c.window(func(w *rma.Window) error {
-		t, err := dtype.Parse(c.Args[1])
-		if err != nil {
-			return err
+	return c.window(func(w *rma.Window) (err error) {
+		t := dtype.FromNumber(c.Args[1])
+		if !t.Held() {
+			return status.New(status.Internal, "no type of elements has the number %d", c.Args[1])
 		}
 		c.Result, err = w.View(c.Args[0], memory.Span{Type: t})
 		return err

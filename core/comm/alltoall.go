@@ -37,7 +37,7 @@ func (c *Comm) alltoall(send, recv memory.Span, mine error) error {
 		return err
 	}
 	if !short {
-		return c.apart(send, recv, func(send memory.Span) error { return c.main.Alltoall(send, recv) })
+		return c.apart(send, recv, func(send memory.Span) error { return c.main.Alltoall(known(send), known(recv)) })
 	}
 	n := recv.Count / c.size
 	for rank := range c.size {
@@ -206,11 +206,12 @@ type note struct {
 	typ  int64
 	rows int64
 	row  int64 // elements of one
+	size int64 // bytes of one element
 }
 
 const noteBytes = int(unsafe.Sizeof(note{}))
 
-func (n note) bytes() int { return int(n.rows*n.row) * dtype.Type(n.typ).Size() }
+func (n note) bytes() int { return int(n.rows * n.row * n.size) }
 
 func (n *note) raw() memory.Span {
 	return memory.Span{Addr: unsafe.Pointer(n), Count: noteBytes, Type: dtype.Uint8}
@@ -273,7 +274,7 @@ func (t *rowExchange) begin() (backend.Request, error) {
 		return nil, err
 	}
 	for rank := range c.size {
-		*t.note(rank, false) = note{int64(t.value.Type), t.sends[rank], t.row}
+		*t.note(rank, false) = note{int64(t.value.Type), t.sends[rank], t.row, int64(t.value.Type.Size())}
 		*t.note(rank, true) = *t.note(c.rank, false)
 	}
 	for step := 1; step < c.size; step++ {

@@ -51,7 +51,7 @@ func newResult(from memory.Allocator, h wire.Header) (Result, error) {
 
 // checkType refuses elements without a type: objects, structs, other byte orders.
 func checkType(name string, s memory.Span) error {
-	if !s.Type.Valid() {
+	if !s.Type.Sent() {
 		return status.New(status.InvalidType, "%s has no element type that can be sent", name)
 	}
 	return nil
@@ -62,7 +62,22 @@ func checkArray(name string, a *Array) error {
 	if len(a.Shape) > wire.MaxDims {
 		return status.New(status.InvalidArgument, "%s has %d dimensions; at most %d can be sent", name, len(a.Shape), wire.MaxDims)
 	}
-	return checkType(name, a.Span)
+	if err := checkType(name, a.Span); err != nil || !a.Type.Named() {
+		return err
+	}
+	if n := headerOf(*a).Size(); n > wire.LongestHeader {
+		return status.New(status.InvalidArgument, "%s has a dtype and a shape whose description takes %d bytes; at most %d can be sent",
+			name, n, wire.LongestHeader)
+	}
+	return nil
+}
+
+// known returns elements as a backend knows them: those of named types as their bytes.
+func known(s memory.Span) memory.Span {
+	if s.Type.Named() {
+		return s.Raw()
+	}
+	return s
 }
 
 // checkOutput refuses an output whose type or count is not what the operation produces.

@@ -120,7 +120,7 @@ func checkBroadcast(value, out *Array) error {
 
 // blockBytes is what a broadcast that does not block sends first: the longest header, and the elements where they fit
 // beside it.
-const blockBytes = 1024
+const blockBytes = wire.LongestHeader
 
 // Ibroadcast starts what Broadcast does. Longer values go from root straight to each rank: who passes on what comes
 // would have to make a call first, and may be waiting in another. Collective.

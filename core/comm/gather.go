@@ -32,9 +32,9 @@ func (c *Comm) gather(send, recv memory.Span, root int64) error {
 		return nil
 	}
 	if !here {
-		return c.blocking(func() error { return c.main.Gather(send, memory.Span{Type: send.Type}, int(root)) })
+		return c.blocking(func() error { return c.main.Gather(known(send), known(memory.Span{Type: send.Type}), int(root)) })
 	}
-	return c.apart(send, recv, func(send memory.Span) error { return c.main.Gather(send, recv, int(root)) })
+	return c.apart(send, recv, func(send memory.Span) error { return c.main.Gather(known(send), known(recv), int(root)) })
 }
 
 // concatenate copies to recv what every rank laid down in the meeting.
@@ -63,7 +63,7 @@ func (c *Comm) allgather(send, recv memory.Span) error {
 		c.concatenate(recv)
 		return nil
 	}
-	return c.apart(send, recv, func(send memory.Span) error { return c.main.Allgather(send, recv) })
+	return c.apart(send, recv, func(send memory.Span) error { return c.main.Allgather(known(send), known(recv)) })
 }
 
 // Igather starts what Gather does. Collective.
@@ -82,7 +82,7 @@ func (c *Comm) Igather(send, recv memory.Span, root int64) (*Request, error) {
 		recv = memory.Span{Type: send.Type}
 	}
 	return c.startCollectiveWith(f, duplicate, mine, func(a backend.AsyncCommunicator) (backend.Request, error) {
-		return a.Igather(send, recv, int(root))
+		return a.Igather(known(send), known(recv), int(root))
 	})
 }
 
@@ -98,6 +98,6 @@ func (c *Comm) Iallgather(send, recv memory.Span) (*Request, error) {
 		send, duplicate, mine = c.withoutOverlap(send, recv)
 	}
 	return c.startCollectiveWith(f, duplicate, mine, func(a backend.AsyncCommunicator) (backend.Request, error) {
-		return a.Iallgather(send, recv)
+		return a.Iallgather(known(send), known(recv))
 	})
 }

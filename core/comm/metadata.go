@@ -89,10 +89,10 @@ func (c *Comm) packMetadata(told *description) (memory.Span, error) {
 // unpackMetadata reads a description, and says where the elements are that came along. Where they fit out, they are all in
 // one dimension.
 func (c *Comm) unpackMetadata(raw []byte, out *Array) (wire.Header, unsafe.Pointer, error) {
-	if h, dims, err := wire.ParseFixed(raw); err == nil && out != nil && !h.Apart && out.Type == h.Type && out.Count == wire.CountIn(raw) {
+	if h, _, err := wire.ParseFixed(raw); err == nil && out != nil && !h.Apart && out.Type == h.Type && out.Count == wire.CountIn(raw) {
 		c.flat[0] = int64(out.Count)
 		h.Shape = c.flat[:] // as many elements; nobody asks how they are arranged
-		return h, unsafe.Add(unsafe.Pointer(unsafe.SliceData(raw)), wire.HeaderBytes(dims)), nil
+		return h, unsafe.Add(unsafe.Pointer(unsafe.SliceData(raw)), wire.SizeIn(raw)), nil
 	}
 	h, err := wire.ParseHeader(raw)
 	if err != nil || h.Apart && !h.Offer {

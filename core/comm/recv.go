@@ -28,7 +28,7 @@ func (w Want) check(h wire.Header, out *Array) error {
 			return err
 		}
 	}
-	if w.Type.Valid() && w.Type != h.Type {
+	if w.Type.Sent() && w.Type != h.Type {
 		return status.New(status.InvalidArgument, "dtype %s was asked for, but the message has %d elements of %s",
 			w.Type, h.Count(), h.Type)
 	}
@@ -152,7 +152,7 @@ func (c *Comm) open(m unexpected.Message, out *Array, want Want) (Result, wire.H
 		return Result{}, h, err
 	}
 	if !h.Apart {
-		copy(bytesAt(r.Addr, r.Bytes()), raw[wire.HeaderBytes(int(raw[2])):])
+		copy(bytesAt(r.Addr, r.Bytes()), raw[wire.SizeIn(raw):])
 	}
 	c.scratch.put(m.Buffer)
 	return r, h, nil

@@ -40,7 +40,7 @@ func (c *Comm) scatter(values, out *Array, root int64) (Result, error) {
 	if h.Apart {
 		if err = c.ready(h, err); err == nil {
 			send.Type = h.Type
-			err = c.apart(send, r.Span, func(send memory.Span) error { return c.main.Scatter(send, r.Span, int(root)) })
+			err = c.apart(send, r.Span, func(send memory.Span) error { return c.main.Scatter(known(send), known(r.Span), int(root)) })
 		}
 	} else if err == nil {
 		copy(bytesAt(r.Addr, h.Bytes()), bytesAt(unsafe.Add(along, c.rank*h.Bytes()), h.Bytes()))

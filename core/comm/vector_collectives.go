@@ -5,9 +5,9 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"unsafe"
 
 	"dtl/core/comm/wire"
-	"dtl/core/dtype"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -397,18 +397,18 @@ func (c *Comm) checkScatterv(values *Array, counts []int64, out *Array) error {
 // broadcastCounts broadcasts the type and shape of root's rows and the counts. Elsewhere the array has no elements. Collective.
 func (c *Comm) broadcastCounts(values *Array, counts []int64, root int64) (like Array, all []int64, err error) {
 	n := c.Size()
-	storage, err := memory.NewStorage(c.memory, 8*(2+wire.MaxDims+n), memory.Alignment)
+	storage, err := memory.NewStorage(c.memory, wire.LongestHeader+8*n, memory.Alignment)
 	if err != nil {
 		return like, nil, err
 	}
 	defer storage.Release()
-	told := memory.Span{Addr: storage.Addr(), Count: 2 + wire.MaxDims + n, Type: dtype.Int64}
-	numbers := memory.As[int64](told)
+	told := span(storage, wire.LongestHeader+8*n)
+	raw := memory.As[byte](told)
+	numbers := unsafe.Slice((*int64)(unsafe.Pointer(&raw[wire.LongestHeader])), n)
 	if int(root) == c.Rank() {
 		_, row := values.rows()
-		numbers[0], numbers[1] = int64(values.Type), int64(len(row))
-		copy(numbers[2:], row)
-		copy(numbers[2+wire.MaxDims:], counts)
+		wire.Header{Type: values.Type, Shape: row}.Put(raw)
+		copy(numbers, counts)
 	}
 	if err := c.main.Broadcast(told, int(root)); err != nil || int(root) == c.Rank() {
 		if err != nil {
@@ -416,7 +416,10 @@ func (c *Comm) broadcastCounts(values *Array, counts []int64, root int64) (like 
 		}
 		return *values, counts, nil
 	}
-	like.Type = dtype.Type(numbers[0])
-	like.Shape = append([]int64{0}, numbers[2:2+numbers[1]]...)
-	return like, append([]int64{}, numbers[2+wire.MaxDims:]...), nil
+	h, err := wire.ParseHeader(raw)
+	if err != nil {
+		return like, nil, err
+	}
+	like.Type, like.Shape = h.Type, append([]int64{0}, h.Shape...)
+	return like, slices.Clone(numbers), nil
 }

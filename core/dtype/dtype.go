@@ -9,7 +9,7 @@ import (
 )
 
 // Type is an element type. The zero value is no type. Numbers beyond those of the types are opaque elements of any size,
-// which are moved as bytes: see OfSize.
+// which are moved as bytes: see OfSize and Named.
 type Type uint32
 
 const (
@@ -85,16 +85,22 @@ func (t Type) info() info {
 	return infos[t]
 }
 
-// Size returns the bytes of one element, 0 for an invalid type.
+// Size returns the bytes of one element, 0 for an invalid type and for a named one that this process has not met.
 func (t Type) Size() int {
-	if t > opaque && t <= opaque+largest {
+	if t.Opaque() {
 		return int(t - opaque)
+	}
+	if t.Named() {
+		return t.description().size
 	}
 	return t.info().size
 }
 
 // String returns NumPy's name of the type.
 func (t Type) String() string {
+	if t.Named() {
+		return t.description().name
+	}
 	if t.Opaque() {
 		return fmt.Sprintf("elements of %d bytes", t.Size())
 	}
@@ -103,6 +109,9 @@ func (t Type) String() string {
 
 // Format returns the PEP 3118 format of one element on a 64-bit Unix.
 func (t Type) Format() string {
+	if t.Named() {
+		return t.description().format()
+	}
 	if t.Opaque() {
 		return strconv.Itoa(t.Size()) + "s"
 	}
@@ -126,7 +135,7 @@ func All() []Type {
 
 // FromNumber returns the type of the given number, of which Held may be false.
 func FromNumber(n int64) Type {
-	if n < 0 || n > int64(opaque+largest) {
+	if n < 0 || n > int64(opaque+largest) && n>>30 != 1 {
 		return Invalid
 	}
 	return Type(n)
@@ -141,8 +150,12 @@ func Parse(n int64) (Type, error) {
 }
 
 // FromFormat returns the type of a PEP 3118 format with the given item size, or Invalid. Byte orders other
-// than this machine's, structs and objects are Invalid; bytes, which NumPy writes as "5s", are opaque.
+// than this machine's, structs and objects are Invalid; bytes, which NumPy writes as "5s", are opaque; Format's of named types
+// are those.
 func FromFormat(format string, size int) Type {
+	if len(format) > 2 && format[:2] == "T{" {
+		return fromRecord(format, size)
+	}
 	if format != "" && (format[0] == '@' || format[0] == '=' || format[0] == '<') {
 		format = format[1:]
 	}

@@ -115,6 +115,7 @@ def functions(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
         "ContextGpu": quietly(lambda: _dtl.pydtl_ContextGpu(c)),
         "DeviceNames": quietly(_dtl.pydtl_DeviceNames),  # there may be no driver
         "DtypeName": lambda: _dtl.pydtl_DtypeName(1),
+        "DtypeNamed": lambda: _dtl.pydtl_DtypeNamed("<M8[D]", 8),
         "EnvironmentClose": closing(_dtl.pydtl_EnvironmentOpen, _dtl.pydtl_EnvironmentClose),
         "EnvironmentCount": _dtl.pydtl_EnvironmentCount,
         "EnvironmentOpen": closing(_dtl.pydtl_EnvironmentOpen, _dtl.pydtl_EnvironmentClose),

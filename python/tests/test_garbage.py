@@ -100,6 +100,7 @@ NO_HANDLE = {
     "ContextWorld",
     "DeviceNames",
     "DtypeName",
+    "DtypeNamed",
     "EnvironmentCount",
     "EnvironmentOpen",
     "EnvironmentSince",

@@ -1,4 +1,4 @@
-"""Collectives of dates, text, records and float16, in which every rank has elements."""
+"""Collectives and messages of dates, text, records and float16."""
 
 from __future__ import annotations
 
@@ -81,13 +81,13 @@ def test_other_byte_orders(ctx: dtl.Context) -> None:
     same(dtl.allgatherv(ctx, days.astype(">M8[D]")), np.tile(days, ctx.size))
 
 
-ONE_SENDS: list[Callable[..., Any]] = [dtl.broadcast, dtl.scatter, dtl.scatterv, dtl.allreduce]
+REDUCTIONS: list[Callable[..., Any]] = [dtl.allreduce, dtl.reduce, dtl.scan, dtl.exscan, dtl.iallreduce]
 
 
-@pytest.mark.parametrize("call", ONE_SENDS)
-def test_where_one_rank_has_elements_they_are_refused(ctx: dtl.Context, call: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("call", REDUCTIONS)
+def test_operators_do_not_take_them(ctx: dtl.Context, call: Callable[..., Any]) -> None:
     with pytest.raises(dtl.InvalidTypeError, match="cannot be sent"):
-        call(ctx, np.stack([ARRAYS["days"]] * ctx.size))
+        call(ctx, ARRAYS["days"])
 
 
 def together(ctx: dtl.Context, call: Callable[..., Any], mine: Any) -> None:
@@ -105,3 +105,209 @@ def test_ranks_with_other_dtypes_disagree(ctx: dtl.Context) -> None:
                 together(ctx, call, mine)
         with pytest.raises(dtl.CollectiveMismatchError):
             dtl.alltoallv(ctx, mine, [1] * ctx.size)
+
+
+#: So many times an array's elements: beside the header, in a message of their own, and where ranks make sure of room.
+LENGTHS = 1, 200, 100_000
+
+
+def long(array: Any, times: int) -> Any:
+    return np.tile(array, times if array.dtype.itemsize < 32 else times // 10 + 1)
+
+
+@pytest.mark.parametrize("times", LENGTHS)
+def test_roots_elements(ctx: dtl.Context, array: Any, times: int) -> None:
+    """Ranks that state nothing get root's dtype."""
+    array = long(array, times)
+    for root in {0, ctx.size - 1}:
+        here = ctx.rank == root
+        same(dtl.broadcast(ctx, array if here else None, root), array)
+        same(dtl.ibroadcast(ctx, array if here else None, root).wait(), array)
+        every = np.stack([np.roll(array, rank) for rank in range(ctx.size)])
+        same(dtl.scatter(ctx, every if here else None, root), every[ctx.rank])
+        rows = np.concatenate([np.roll(array, rank)[: rank + 1] for rank in range(ctx.size)])
+        counts = list(range(1, ctx.size + 1))
+        mine = np.roll(array, ctx.rank)[: ctx.rank + 1]
+        same(dtl.scatterv(ctx, rows if here else None, counts if here else None, root), mine)
+
+
+def test_roots_outputs(ctx: dtl.Context, array: Any) -> None:
+    every = np.stack([np.roll(array, rank) for rank in range(ctx.size)])
+    out = np.zeros_like(array)
+    for _ in range(2):
+        assert dtl.broadcast(ctx, array if ctx.is_root else None, out=out) is out
+        same(out, array)
+        out[:] = array[3]
+        assert dtl.ibroadcast(ctx, array if ctx.is_root else None, out=out).wait() is out
+        same(out, array)
+        assert dtl.scatter(ctx, every if ctx.is_root else None, out=out) is out
+        same(out, every[ctx.rank])
+        counts = [len(array)] * ctx.size if ctx.is_root else None
+        assert dtl.scatterv(ctx, every.reshape(-1) if ctx.is_root else None, counts, out=out) is out
+        same(out, every[ctx.rank])
+    same(dtl.broadcast(ctx, array if ctx.is_root else np.zeros_like(array)), array)
+
+
+def test_scalars_come_as_scalars(ctx: dtl.Context) -> None:
+    for value in (
+        np.datetime64("2024-02-29"),
+        np.timedelta64(3, "h"),
+        np.str_("\u00e4b"),
+        np.bytes_(b"abc"),
+        np.float16(2),
+    ):
+        got = dtl.broadcast(ctx, value if ctx.is_root else None)
+        assert type(got) is type(value)
+        assert got == value
+        assert got.dtype == value.dtype
+        got = dtl.scatter(ctx, np.array([value] * ctx.size) if ctx.is_root else None)
+        assert type(got) is type(value)
+        assert got == value
+    record = ARRAYS["records"][0]
+    got = dtl.broadcast(ctx, record if ctx.is_root else None)
+    assert type(got) is np.void
+    assert got == record
+    assert got.dtype == record.dtype
+
+
+@pytest.mark.parametrize("times", LENGTHS)
+def test_messages(ctx: dtl.Context, array: Any, times: int) -> None:
+    array = long(array, times)
+    to, of = (ctx.rank + 1) % ctx.size, (ctx.rank - 1) % ctx.size
+    mine, wanted = np.roll(array, ctx.rank), np.roll(array, of)
+    same(dtl.sendrecv(ctx, mine, to, of), wanted)
+    out = np.zeros_like(array)
+    assert dtl.sendrecv(ctx, mine, to, of, out=out) is out
+    same(out, wanted)
+    for receive in (
+        lambda: dtl.recv(ctx, of),
+        lambda: dtl.recv(ctx, of, dtype=array.dtype, count=array.size),
+        lambda: dtl.recv(ctx, of, out=np.zeros_like(array)),
+        lambda: dtl.irecv(ctx, of).wait(),
+        lambda: dtl.irecv(ctx, of, out=np.zeros_like(array)).wait(),
+        lambda: dtl.irecv(ctx, of, dtype=array.dtype).wait(),
+    ):
+        sent = dtl.isend(ctx, mine, to)
+        same(receive(), wanted)
+        assert sent.wait() is None
+    if ctx.size > 1:
+        dtl.send(ctx, mine, to) if ctx.rank == 0 else same(dtl.recv(ctx, of), wanted)
+        dtl.send(ctx, mine, to) if ctx.rank else same(dtl.recv(ctx, of), wanted)
+    sent = dtl.isend(ctx, mine.reshape(-1, 1)[::-1], to)
+    found = dtl.probe(ctx, of)
+    assert (found.dtype, found.shape, found.count) == (array.dtype, (array.size, 1), array.size)
+    same(dtl.recv(ctx, of), wanted.reshape(-1, 1)[::-1])
+    sent.wait()
+
+
+def test_persistent_messages(ctx: dtl.Context, array: Any) -> None:
+    to, of = (ctx.rank + 1) % ctx.size, (ctx.rank - 1) % ctx.size
+    data, out = np.zeros_like(array), np.zeros_like(array)
+    sends, receives = dtl.send_init(ctx, data, to), dtl.recv_init(ctx, of, out=out)
+    for turn in range(3):
+        data[:] = np.roll(array, ctx.rank + turn)
+        sends.start()
+        receives.start()
+        assert receives.wait() is out
+        sends.wait()
+        same(out, np.roll(array, of + turn))
+
+
+def test_other_nonblocking_collectives(ctx: dtl.Context, array: Any) -> None:
+    every = np.stack([np.roll(array, rank) for rank in range(ctx.size)])
+    same(dtl.iallgather(ctx, every[ctx.rank]).wait(), every)
+    gathered = dtl.igather(ctx, every[ctx.rank]).wait()
+    same(gathered, every) if ctx.is_root else None
+    out = np.zeros_like(every)
+    assert dtl.iallgather(ctx, every[ctx.rank], out=out).wait() is out
+    same(out, every)
+    same(dtl.ialltoallv(ctx, every, [1] * ctx.size).wait(), np.stack([every[ctx.rank]] * ctx.size))
+
+
+OTHERS = (
+    ("M8[s]", "M8[ms]"),
+    ("S5", "S6"),
+    ("M8[s]", "f8"),
+    ("f2", "u2"),
+    ("U2", "S8"),
+    ("f8", "M8[s]"),
+    ("m8[s]", "M8[s]"),
+)
+
+
+@pytest.mark.parametrize(("sent", "wanted"), OTHERS)
+def test_messages_of_other_dtypes_are_refused_and_stay(ctx: dtl.Context, sent: str, wanted: str) -> None:
+    to, of = (ctx.rank + 1) % ctx.size, (ctx.rank - 1) % ctx.size
+    data = np.zeros(3, sent)
+    request = dtl.isend(ctx, data, to)
+    for refused in (
+        lambda: dtl.recv(ctx, of, out=np.zeros(3, wanted)),
+        lambda: dtl.recv(ctx, of, dtype=wanted),
+        lambda: dtl.recv(ctx, of, out=np.zeros(2, sent)),
+        lambda: dtl.irecv(ctx, of, out=np.zeros(3, wanted)).wait(),
+    ):
+        with pytest.raises(dtl.InvalidArgumentError, match="the message has 3"):
+            refused()
+    same(dtl.recv(ctx, of), data)
+    request.wait()
+
+
+@pytest.mark.mpi(min_size=2)
+@pytest.mark.parametrize(("sent", "wanted"), OTHERS)
+def test_outputs_of_other_dtypes_than_roots(ctx: dtl.Context, sent: str, wanted: str) -> None:
+    every = np.zeros((ctx.size, 3), sent)
+
+    def broadcast() -> None:
+        dtl.broadcast(ctx, every) if ctx.is_root else dtl.broadcast(ctx, out=np.zeros((ctx.size, 3), wanted))
+        ctx.barrier()  # root does not wait for the others, and hears of it now
+
+    def scatter() -> None:
+        dtl.scatter(ctx, every) if ctx.is_root else dtl.scatter(ctx, out=np.zeros(3, wanted))
+        ctx.barrier()
+
+    def scatterv() -> None:
+        dtl.scatterv(ctx, every, [1] * ctx.size) if ctx.is_root else dtl.scatterv(ctx, out=np.zeros(3, wanted))
+
+    with pytest.raises(dtl.CollectiveMismatchError):
+        broadcast()
+    with pytest.raises(dtl.CollectiveMismatchError):
+        scatter()
+    with pytest.raises(dtl.InvalidArgumentError):
+        scatterv()
+
+
+def test_outputs_that_cannot_be_written(ctx: dtl.Context) -> None:
+    days = ARRAYS["days"]
+    fixed = days.copy()
+    fixed.flags.writeable = False
+    for out, why in (
+        (fixed, "read-only"),
+        (np.tile(days, 2)[::2], "not C-contiguous"),
+        (days.astype(">M8[D]"), "received"),
+    ):
+        with pytest.raises(dtl.InvalidArgumentError, match=why):
+            dtl.broadcast(ctx, days, out=out)
+        with pytest.raises(dtl.InvalidArgumentError, match=why):
+            dtl.recv(ctx, ctx.rank, out=out)
+
+
+def test_elements_that_have_no_name_are_refused(ctx: dtl.Context) -> None:
+    overlapping = np.dtype({"names": ["a", "b"], "formats": ["i4", "i2"], "offsets": [0, 2]})
+    many = np.dtype([(f"field_{i}", "i4") for i in range(80)])
+    for dtype in (overlapping, many):
+        with pytest.raises(dtl.InvalidArgumentError, match="gives dtype"):
+            dtl.broadcast(ctx, np.zeros(2, dtype) if ctx.is_root else None)
+        same(dtl.allgather(ctx, np.zeros(2, dtype)), np.zeros((ctx.size, 2), dtype))
+        same(dtl.allgatherv(ctx, np.zeros(2, dtype)), np.zeros(2 * ctx.size, dtype))
+        same(dtl.alltoallv(ctx, np.zeros(ctx.size, dtype), [1] * ctx.size), np.zeros(ctx.size, dtype))
+    long = np.dtype([(f"field_{i}", "i4") for i in range(40)])
+    same(dtl.broadcast(ctx, np.zeros(2, long) if ctx.is_root else None), np.zeros(2, long))
+    with pytest.raises(dtl.InvalidArgumentError, match="at most 1024 can be sent"):
+        dtl.broadcast(ctx, np.zeros((1,) * 30, long) if ctx.is_root else None)
+
+
+def test_names_of_fields(ctx: dtl.Context) -> None:
+    odd = np.array([(1, 2.5, "x")], [("a:b", "i4"), ("\u00e9}", "f8"), ("'\"\\", "U1")])
+    same(dtl.broadcast(ctx, odd if ctx.is_root else None), odd)
+    aligned = np.zeros(2, np.dtype([("a", "i1"), ("b", "f8"), ("c", "i2", (2, 2))], align=True))
+    same(dtl.broadcast(ctx, aligned if ctx.is_root else None), aligned)

@@ -328,7 +328,7 @@ REFUSED = {
     "no integer": (lambda ctx: dtl.irecv(ctx, "0"), dtl.InvalidTypeError),
     "object": (lambda ctx: dtl.isend(ctx, object(), 0), dtl.InvalidTypeError),
     "count negative": (lambda ctx: dtl.irecv(ctx, 0, count=-1), dtl.InvalidArgumentError),
-    "dtype not held": (lambda ctx: dtl.irecv(ctx, 0, dtype=np.float16), dtl.InvalidArgumentError),
+    "dtype not held": (lambda ctx: dtl.irecv(ctx, 0, dtype=object), dtl.InvalidArgumentError),
     "out read-only": (lambda ctx: dtl.irecv(ctx, 0, out=np.broadcast_to(1.0, 3)), dtl.InvalidArgumentError),
     "out a list": (lambda ctx: dtl.irecv(ctx, 0, out=[1.0]), dtl.InvalidTypeError),
     "list for later": (lambda ctx: dtl.send_init(ctx, [1, 2], 0), dtl.InvalidTypeError),

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"unsafe"
 
 	"dtl/core/dtype"
 	"dtl/core/memory"
@@ -26,7 +27,9 @@ const (
 //	kind u8 | dtype u8 | ndim u8 | way u8 | number u32 | shape ndim × i64
 //
 // little-endian and a multiple of 8 bytes long. The elements follow it (way 0), or travel in a message of their own
-// (way 1), or are offered in shared memory (way 2).
+// (way 1), or are offered in shared memory (way 2). Where the type is a named one, its number is 255, and behind the shape are
+//
+//	bytes of an element u32 | bytes of the name u32 | name, filled up to a multiple of 8
 type Header struct {
 	Kind   Kind
 	Type   dtype.Type
@@ -41,17 +44,29 @@ const (
 	FixedBytes = 8
 	// MaxDims is the most dimensions that an array may have: NumPy's limit from 2.0 on.
 	MaxDims = 64
-	// MaxHeaderBytes is the length of the longest header.
+	// MaxHeaderBytes is the length of the longest header of the element types.
 	MaxHeaderBytes = FixedBytes + 8*MaxDims
+	// LongestHeader is that of the longest header of any type.
+	LongestHeader = 1024
 
 	wayApart, wayOffer = 1, 2
+	namedType          = 255
 )
 
-// HeaderBytes returns how many bytes the encoded header of an array of so many dimensions has.
-func HeaderBytes(dims int) int { return FixedBytes + 8*dims }
+// headerBytes returns how many bytes precede what comes behind the shape of so many dimensions.
+func headerBytes(dims int) int { return FixedBytes + 8*dims }
+
+// nameBytes returns how many bytes a name of so many bytes takes, with what precedes it.
+func nameBytes(name int) int { return 8 + (name+7)/8*8 }
 
 // Size returns how many bytes the encoded header has.
-func (h Header) Size() int { return HeaderBytes(len(h.Shape)) }
+func (h Header) Size() int {
+	n := headerBytes(len(h.Shape))
+	if h.Type.Named() {
+		n += nameBytes(len(h.Type.String()))
+	}
+	return n
+}
 
 // Count returns the number of elements.
 func (h Header) Count() int {
@@ -68,6 +83,13 @@ func (h Header) Bytes() int { return h.Count() * h.Type.Size() }
 // Put encodes the header at the front of b, which has room for it.
 func (h Header) Put(b []byte) {
 	b[0], b[1], b[2], b[3] = byte(h.Kind), byte(h.Type), byte(len(h.Shape)), 0
+	if h.Type.Named() {
+		b[1] = namedType
+		name, behind := h.Type.String(), b[headerBytes(len(h.Shape)):]
+		binary.LittleEndian.PutUint32(behind, uint32(h.Type.Size()))
+		binary.LittleEndian.PutUint32(behind[4:], uint32(len(name)))
+		copy(behind[8:], name)
+	}
 	switch {
 	case h.Offer:
 		b[3] = wayOffer
@@ -76,7 +98,7 @@ func (h Header) Put(b []byte) {
 	}
 	binary.LittleEndian.PutUint32(b[4:], h.Number)
 	for i, d := range h.Shape {
-		binary.LittleEndian.PutUint64(b[HeaderBytes(i):], uint64(d))
+		binary.LittleEndian.PutUint64(b[headerBytes(i):], uint64(d))
 	}
 }
 
@@ -105,15 +127,15 @@ func ParseHeader(b []byte) (Header, error) {
 
 // ParseFixed is ParseHeader without the shape, which it checks and whose length it returns. It allocates nothing.
 func ParseFixed(b []byte) (h Header, dims int, err error) {
-	if len(b) < FixedBytes || len(b) < HeaderBytes(int(b[2])) {
+	if len(b) < FixedBytes || len(b) < headerBytes(int(b[2])) {
 		return Header{}, 0, status.New(status.Communication, "message of %d bytes is shorter than its header", len(b))
 	}
 	h = Header{
-		Kind: Kind(b[0]), Type: dtype.Type(b[1]), Apart: b[3] != 0, Offer: b[3] == wayOffer,
+		Kind: Kind(b[0]), Type: typeIn(b), Apart: b[3] != 0, Offer: b[3] == wayOffer,
 		Number: binary.LittleEndian.Uint32(b[4:]),
 	}
 	dims = int(b[2])
-	if h.Kind > Object || !h.Type.Valid() || dims > MaxDims {
+	if h.Kind > Object || !h.Type.Sent() || dims > MaxDims {
 		return Header{}, 0, status.New(status.Communication, "message does not start with a header")
 	}
 	total := uint64(h.Type.Size())
@@ -127,6 +149,31 @@ func ParseFixed(b []byte) (h Header, dims int, err error) {
 	return h, dims, nil
 }
 
+// typeIn returns the type of the header at the front of b, which has room for the shape; Invalid where it has none.
+func typeIn(b []byte) dtype.Type {
+	if b[1] != namedType {
+		return dtype.Type(b[1])
+	}
+	behind := b[headerBytes(int(b[2])):]
+	if len(behind) < 8 {
+		return dtype.Invalid
+	}
+	size, n := binary.LittleEndian.Uint32(behind), binary.LittleEndian.Uint32(behind[4:])
+	if n == 0 || n > dtype.MaxName || len(behind) < nameBytes(int(n)) {
+		return dtype.Invalid
+	}
+	return dtype.Named(unsafe.String(&behind[8], int(n)), int(size))
+}
+
+// SizeIn returns how many bytes the header at the front of b has, which ParseFixed has accepted.
+func SizeIn(b []byte) int {
+	n := headerBytes(int(b[2]))
+	if b[1] == namedType {
+		n += nameBytes(int(binary.LittleEndian.Uint32(b[n+4:])))
+	}
+	return n
+}
+
 // CountIn returns the number of elements that the header at the front of b states, which ParseFixed has accepted.
 func CountIn(b []byte) int {
 	n := 1
@@ -137,4 +184,4 @@ func CountIn(b []byte) int {
 }
 
 // extent returns the i-th extent of the header at the front of b.
-func extent(b []byte, i int) int64 { return int64(binary.LittleEndian.Uint64(b[HeaderBytes(i):])) }
+func extent(b []byte, i int) int64 { return int64(binary.LittleEndian.Uint64(b[headerBytes(i):])) }

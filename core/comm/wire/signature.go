@@ -25,7 +25,7 @@ func Rooted(root int64) int64 { return root + 1 }
 // String describes the call for an error: "reduce(8 elements of float64, SUM, root 0)".
 func (s Signature) String() string {
 	var parts []string
-	if s.Type.Valid() {
+	if s.Type.Sent() {
 		parts = append(parts, elements(s.Count)+" of "+s.Type.String())
 	}
 	if s.Operator != "" {
@@ -61,7 +61,7 @@ func (s *Signature) Fingerprint() uint64 {
 
 // Want returns a number for the elements that a rank of a loose signature states; 0: it states none.
 func (s *Signature) Want() uint64 {
-	if !s.Loose || !s.Type.Valid() {
+	if !s.Loose || !s.Type.Sent() {
 		return 0
 	}
 	return Mix(uint64(s.Type), uint64(s.Count)) | 1

@@ -11,6 +11,7 @@ import numpy as np
 from ..exceptions import InvalidArgumentError, InvalidTypeError, MemoryError
 from ..ops import IN_PLACE, Op
 from . import library, slow_paths
+from .named_types import dtype_called, is_made_of, is_record, name_of, record
 
 
 def _element_types() -> dict[str, int]:
@@ -57,6 +58,32 @@ def carrier(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
     return np.dtype(_CARRIERS.get(dtype.itemsize, f"S{dtype.itemsize}"))
 
 
+def sent_as(dtype: np.dtype[Any], known: bool = False) -> np.dtype[Any] | None:
+    """Return the record as which elements travel that the core moves and does not know; None for all other types.
+
+    If the receivers do not know the dtype, it needs a name that it can be made of.
+    """
+    if carrier(dtype) is None or not dtype.isnative or not (known or is_made_of(name_of(dtype))):
+        return None
+    return record(dtype)
+
+
+def sent_number(dtype: Any) -> int:
+    """Return the core's number of a dtype that messages can have."""
+    try:
+        resolved = np.dtype(dtype)
+    except (TypeError, ValueError, SyntaxError):
+        return dtype_number(dtype)
+    if sent_as(resolved, known=True) is None:
+        return dtype_number(dtype)
+    return library.dtype_named(name_of(resolved), resolved.itemsize)
+
+
+def dtype_numbered(number: int) -> np.dtype[Any]:
+    """Return the dtype of a number that a message's elements have."""
+    return dtype_called(library.dtype_name(number))
+
+
 def stored_number(dtype: Any) -> int:
     """Return the core's number of a dtype that containers hold, or of the type as which it moves the elements."""
     try:
@@ -87,6 +114,21 @@ def stored_array(name: str, value: Any) -> np.ndarray[Any, Any]:
         if carrier(native) is not None:
             return np.asarray(value, native, order="C")
     return input_array(name, value)
+
+
+def moved_array(name: str, value: Any) -> np.ndarray[Any, Any]:
+    """Return value as ``input_array`` does, but elements that the core moves and does not know as their bytes."""
+    array: np.ndarray[Any, Any] = as_bytes(stored_array(name, value))
+    return array
+
+
+def as_bytes(array: Any) -> Any:
+    """Return an array of elements that the core moves and does not know as their bytes; anything else as it is."""
+    if not isinstance(array, np.ndarray) or not array.dtype.isnative or carrier(array.dtype) is None:
+        return array
+    if not array.flags.c_contiguous:
+        return array.view(record(array.dtype))  # as which it is refused for the reason that it has
+    return array.reshape(-1).view(np.uint8)
 
 
 def element_types() -> list[np.dtype[Any]]:
@@ -177,6 +219,8 @@ def input_array(name: str, value: Any) -> np.ndarray[Any, Any]:
         raise MemoryError(f"{name}: {error}") from None
     if started:
         slow_paths.tell(slow_paths.CONVERTED, name, array.nbytes, started)
+    if is_record(array.dtype):
+        return array
     native = array.dtype.newbyteorder("=")
     if native.str in _NUMBERS and not array.dtype.isnative:
         return array.astype(native, order="C")
@@ -209,7 +253,7 @@ def check_output(out: Any) -> None:
             f"out has dtype {out.dtype}, which is not in this machine's byte order: what is received is not converted; "
             f"the dtypes are {_names()}"
         )
-    if out.dtype.str not in _NUMBERS:
+    if out.dtype.str not in _NUMBERS and not is_record(out.dtype):
         raise InvalidTypeError(f"out has dtype {out.dtype}, which cannot be received; the dtypes are {_names()}")
     if not out.flags.writeable:
         raise InvalidArgumentError(f"out of shape {out.shape} is read-only")

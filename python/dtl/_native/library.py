@@ -24,7 +24,7 @@ from ..exceptions import (
     from_call,
     from_text,
 )
-from . import _dtl, log
+from . import _dtl, log, named_types
 from .callsite import place
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _from_call(text: str) -> DTLError:
     return error
 
 
-_bridge.setup(np.zeros((2, 3)), np.generic, _from_call, place)
+_bridge.setup(np.zeros((2, 3)), np.generic, _from_call, place, named_types.array_of)
 if sys.version_info < (3, 10):
     from . import signals
 
@@ -133,6 +133,7 @@ def closed(kind: str) -> InvalidHandleError:
 
 version = _checked(_dtl.pydtl_Version)
 dtype_name = _checked(_dtl.pydtl_DtypeName)
+dtype_named = _checked(_dtl.pydtl_DtypeNamed)
 op_name = _checked(_dtl.pydtl_OpName)
 
 backend_count = _checked(_dtl.pydtl_BackendCount)

@@ -1,79 +1,96 @@
-"""Elements that the core does not know, such as dates and text, as arguments of collectives: their bytes travel.
+"""Elements that the core moves and does not know, such as dates and text, as arguments of messages and collectives.
 
-Every rank has elements in these collectives, and so knows the dtype of what comes. Where one rank alone has, as in a
-broadcast, the others would not.
+They travel under NumPy's name of their dtype, so a receiver who states nothing gets the like.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import Any, Callable
 
 import numpy as np
 
-from .._native.arguments import carrier
+from .._native.arguments import sent_as
 from .._native.library import bridge
-from ..exceptions import InvalidArgumentError
-from ..ops import IN_PLACE
-from ..runtime.agreement import agree
-from ..runtime.context import this_rank
+from .._native.named_types import is_record
+from .requests import Request
 
-Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
-
-#: The collectives, and what they call a rank's elements.
+#: The calls that only move elements, and what they call a rank's own; None where it has none.
 _ELEMENTS = {
+    "broadcast": "value",
     "gather": "value",
     "allgather": "value",
+    "scatter": "values",
     "alltoall": "values",
     "gatherv": "data",
     "allgatherv": "value",
+    "scatterv": "data",
     "alltoallv": "send_data",
+    "ibroadcast": "value",
+    "igather": "value",
+    "iallgather": "value",
+    "ialltoallv": "send_data",
+    "send": "data",
+    "isend": "data",
+    "sendrecv": "send_data",
+    "recv": None,
+    "irecv": None,
 }
+
+#: Those in which every rank has elements, and so knows the dtype of all.
+_ALIKE = {
+    "gather",
+    "allgather",
+    "alltoall",
+    "gatherv",
+    "allgatherv",
+    "alltoallv",
+    "igather",
+    "iallgather",
+    "ialltoallv",
+}
+
+_signature = functools.lru_cache(maxsize=None)(inspect.signature)
 
 
 def moved(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Make a call with the bytes of a rank's elements; NotImplemented where they are none of these. Collective.
+    """Make a call with such elements by their name; NotImplemented where there are none of them."""
+    if f.__name__ not in _ELEMENTS:
+        return NotImplemented
+    call = _signature(f).bind(*args, **kwargs).arguments
+    if not isinstance(next(iter(call.values())), bridge.Ranks):
+        return NotImplemented
+    given = {name: call[name] for name in (_ELEMENTS[f.__name__], "out") if name in call}
+    made = {name: records(value, name == "out", f.__name__ in _ALIKE) for name, value in given.items()}
+    dtypes = [given[name].dtype.newbyteorder("=") for name in made if made[name] is not given[name]]
+    if not dtypes:
+        return NotImplemented
+    call.update(made)
 
-    Raises
-    ------
-    InvalidArgumentError
-        If out is no contiguous array of the elements' dtype.
-    CollectiveMismatchError
-        If the ranks' elements are of different dtypes.
-    """
-    name = _ELEMENTS.get(f.__name__)
-    if name is None:
-        return NotImplemented
-    call = inspect.signature(f).bind(*args, **kwargs).arguments
-    ctx, given, out = call["ctx"], call[name], call.get("out")
-    of = out if given is IN_PLACE else given
-    if not isinstance(ctx, bridge.Ranks) or not isinstance(of, (np.ndarray, np.generic)):
-        return NotImplemented
-    dtype = of.dtype.newbyteorder("=")
-    if carrier(dtype) is None or np.ma.is_masked(of):
-        return NotImplemented
-    if given is IN_PLACE and of.size % ctx._size:
-        raise InvalidArgumentError(f"out of shape {of.shape} does not have one entry for each of {ctx._size} ranks")
-    if given is not IN_PLACE:
-        elements = np.asarray(given, dtype)
-        call[name] = _bytes(elements if elements.ndim or not f.__name__.endswith("v") else elements.reshape(1))
-    if out is not None:
-        call["out"] = _bytes_of_out(out, dtype) if "root" not in call or this_rank(ctx) == call["root"] else None
-    agree(ctx, f.__name__, f"elements of {dtype}")
+    def give(result: Any) -> Any:
+        for name, value in made.items():
+            if result is value:
+                return given[name]
+        return result.view(dtypes[0]) if isinstance(result, np.ndarray) and is_record(result.dtype) else result
+
     result = f(**call)
-    if result is None or out is not None:
-        return None if result is None else out
-    return result.reshape(-1).view(dtype).reshape(result.shape[:-1])
+    if not isinstance(result, Request):
+        return give(result)
+    result._then(give)
+    return result
 
 
-def _bytes(elements: Array) -> Array:
-    """Return the bytes of elements, along a last dimension."""
-    flat = np.asarray(elements, order="C").reshape(-1)
-    return flat.view(np.uint8).reshape(*elements.shape, elements.dtype.itemsize)
+def records(value: Any, in_place: bool = False, known: bool = False) -> Any:
+    """Return such elements as they go to the bridge, in their own memory if that is to be used; others as they are.
 
-
-def _bytes_of_out(out: Any, dtype: np.dtype[Any]) -> Array:
-    if not isinstance(out, np.ndarray) or out.dtype != dtype or not out.flags.c_contiguous:
-        what = f"dtype {out.dtype}" if isinstance(out, np.ndarray) else f"type {type(out).__name__}"
-        raise InvalidArgumentError(f"out of {what} must be a C-contiguous array of {dtype}, as what is sent")
-    return _bytes(out)
+    If the receivers know the dtype, any will do.
+    """
+    if not isinstance(value, (np.ndarray, np.generic)) or np.ma.is_masked(value):
+        return value
+    native = value.dtype.newbyteorder("=")
+    sent = sent_as(native, known)
+    if sent is None or (in_place and not (isinstance(value, np.ndarray) and value.dtype.isnative)):
+        return value
+    array = np.asarray(value) if in_place else np.asarray(value, native, order="C")
+    return array.view(sent) if isinstance(value, np.ndarray) else array.view(sent)[()]

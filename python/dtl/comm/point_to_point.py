@@ -6,13 +6,21 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .._native import library
-from .._native.arguments import check_output, dtype_number, input_array, input_value, integer, received
+from .._native.arguments import (
+    check_output,
+    dtype_numbered,
+    input_array,
+    input_value,
+    integer,
+    received,
+    sent_number,
+)
 from .._native.library import bridge
 from ..exceptions import InvalidTypeError
 from ..runtime.agreement import check_context, on_context
 from ..runtime.context import Context
 from ..runtime.short_calls import short
+from .moved import records
 from .requests import PersistentRequest, Request, new_persistent_request, new_request
 from .staging import staged
 
@@ -252,6 +260,7 @@ def send_init(ctx: Context, data: Any, dest: int, tag: int = 0) -> PersistentReq
         As for send.
     """
     args = integer("dest", dest), integer("tag", tag)
+    data = records(data, in_place=True)
     held = _start(bridge.SEND_INIT, ctx, data, None, *args, 0, 0)
     if held is not NotImplemented:
         return new_persistent_request(ctx, "send_init", held)
@@ -283,9 +292,8 @@ def recv_init(
     BoundsError
         If source or tag is outside its range.
     """
-    return new_persistent_request(
-        ctx, "recv_init", _receive(_start, bridge.RECV_INIT, ctx, source, tag, dtype, count, out), _result_maker(out)
-    )
+    held = _receive(_start, bridge.RECV_INIT, ctx, source, tag, dtype, count, records(out, in_place=True))
+    return new_persistent_request(ctx, "recv_init", held, _result_maker(out))
 
 
 def probe(ctx: Context, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> MessageInfo:
@@ -355,7 +363,7 @@ def _receive(
     run: Callable[..., Any], code: int, ctx: Context, source: Any, tag: Any, dtype: Any, count: Any, out: Any
 ) -> Any:
     """Make a receive, or start it, as run does of the bridge."""
-    number = 0 if dtype is None else dtype_number(dtype)
+    number = 0 if dtype is None else sent_number(dtype)
     result = run(code, ctx, None, out, source, tag, number, count)
     if result is NotImplemented:
         if out is not None:
@@ -400,4 +408,4 @@ def _info(numbers: Any) -> MessageInfo:
     count = 1
     for extent in shape:
         count *= extent
-    return MessageInfo(source, tag, np.dtype(library.dtype_name(number)), tuple(shape), count)
+    return MessageInfo(source, tag, dtype_numbered(number), tuple(shape), count)

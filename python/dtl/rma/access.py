@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from .._native.arguments import check_output, dtype_number, input_array, integer, operator_number
+from .._native.arguments import (
+    as_bytes,
+    check_output,
+    dtype_number,
+    input_array,
+    integer,
+    moved_array,
+    operator_number,
+    stored_number,
+)
 from .._native.library import bridge
 from .._native.values import fitting
 from ..comm.requests import Request, new_request
@@ -51,7 +60,7 @@ def rma_put(win: Window, target: int, offset: int, data: Any) -> None:
     Other ranks see the elements after the epoch or after a flush.
     """
     _check_window(win)
-    number, at, array = integer("target", target), integer("offset", offset), input_array("data", data)
+    number, at, array = integer("target", target), integer("offset", offset), moved_array("data", data)
     _call(_PUT, win, array, None, number, at, 0, 0)
     win._keep(number, array)
 
@@ -93,7 +102,7 @@ def rma_get(
     _check_window(win)
     number, at = integer("target", target), integer("offset", offset)
     array = _room(win, number, at, size, dtype, out)
-    _call(_GET, win, None, array, number, at, 0, 0)
+    _call(_GET, win, None, as_bytes(array), number, at, 0, 0)
     win._keep(number, array)
     return array
 
@@ -118,7 +127,7 @@ def rma_rput(win: Window, target: int, offset: int, data: Any) -> Request:
         As for rma_put.
     """
     _check_window(win)
-    number, at, array = integer("target", target), integer("offset", offset), input_array("data", data)
+    number, at, array = integer("target", target), integer("offset", offset), moved_array("data", data)
     held = bridge.start(bridge.WIN_RPUT, win, array, None, number, at, 0, 0)
     return _noted(win, new_request(win.context, "rma_rput", held))
 
@@ -146,7 +155,7 @@ def rma_rget(
     _check_window(win)
     number, at = integer("target", target), integer("offset", offset)
     array = _room(win, number, at, size, dtype, out)
-    held = bridge.start(bridge.WIN_RGET, win, None, array, number, at, 0, 0)
+    held = bridge.start(bridge.WIN_RGET, win, None, as_bytes(array), number, at, 0, 0)
     return _noted(win, new_request(win.context, "rma_rget", held, lambda _: array))
 
 
@@ -167,15 +176,15 @@ def _check_window(win: Any) -> None:
 def _room(win: Window, target: int, offset: int, size: Any, dtype: Any, out: Any) -> np.ndarray[Any, Any]:
     """Return the array for what is read."""
     if out is not None:
-        check_output(out)
         array: np.ndarray[Any, Any] = out
+        check_output(as_bytes(out))
         if size is not None and integer("size", size) != array.nbytes:
             raise InvalidArgumentError(f"size {size} is not that of out, which has {array.nbytes} bytes")
         return array
     if size is None:
         raise InvalidArgumentError("size, the number of bytes, is missing, and there is no out")
     dtype = np.uint8 if dtype is None else dtype
-    dtype_number(dtype)
+    stored_number(dtype)
     element, count = np.dtype(dtype), integer("size", size)
     if count < 0 or count % element.itemsize:
         raise InvalidArgumentError(f"size {count} is no whole number of {element} elements of {element.itemsize} bytes")

@@ -11,7 +11,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native import library
-from .._native.arguments import check_output, dtype_number, integer
+from .._native.arguments import as_bytes, check_output, integer, stored_number
 from .._native.callsite import warn
 from .._native.library import bridge
 from ..containers.base import DistributedContainer
@@ -90,8 +90,6 @@ class Window(Epochs):
         ctx = owner.context if isinstance(owner, DistributedContainer) else owner
         check_context(ctx)
         with local_step(ctx, "window"):
-            if isinstance(owner, DistributedContainer):
-                owner._check_numbers("window")
             self._array, count = _part(owner, size, base)
         self._kept = {}
         self._requests = weakref.WeakSet()
@@ -99,7 +97,7 @@ class Window(Epochs):
         if self._array is None:
             self._handle = _call(bridge.WIN_MAKE, ctx, None, None, count, 0, 0, 0)
         else:
-            self._held = bridge.start(bridge.WIN_MAKE, ctx, None, self._array, 0, 0, 0, 0)
+            self._held = bridge.start(bridge.WIN_MAKE, ctx, None, as_bytes(self._array), 0, 0, 0, 0)
             self._handle = self._held._handle
         facts = np.asarray(_call(bridge.WIN_FACTS, self, None, None, 0, 0, 0, 0)).tolist()
         self._near, self._base, self._sizes = bool(facts[0]), facts[1], facts[2:]
@@ -155,7 +153,7 @@ class Window(Epochs):
         flat = self._array.reshape(-1)
         if dtype is None:
             return flat
-        dtype_number(dtype)
+        stored_number(dtype)
         element = np.dtype(dtype)
         if self.size % element.itemsize:
             text = f"the part of {self.size} bytes is no whole number of {element} elements of {element.itemsize} bytes"
@@ -184,10 +182,12 @@ class Window(Epochs):
         InvalidHandleError
             If the window is closed.
         """
-        number = dtype_number(np.uint8 if dtype is None else dtype)
+        element = np.dtype(np.uint8) if dtype is None else dtype
+        number = stored_number(element)
         if self._array is not None and rank == self._context.rank:
-            return self.local_view(np.uint8 if dtype is None else dtype)
-        return np.asarray(_call(bridge.WIN_VIEW, self, None, None, integer("rank", rank), number, 0, 0))
+            return self.local_view(element)
+        view = np.asarray(_call(bridge.WIN_VIEW, self, None, None, integer("rank", rank), number, 0, 0))
+        return view.view(element)
 
     def close(self, *, wait: bool = False) -> None:
         """Close the window. Collective (MPI_Win_free). Views keep their memory. Closing twice does nothing.
@@ -291,7 +291,7 @@ def _part(owner: Any, size: Any, base: Any) -> tuple[np.ndarray[Any, Any] | None
         raise InvalidArgumentError("base is a masked array, whose mask a window has no place for; fill it first")
     array = _exposed(owner) if base is None else base
     try:
-        check_output(array)
+        check_output(as_bytes(array))
     except InvalidArgumentError as error:
         raise type(error)(
             str(error).replace("out ", "base " if base is not None else "the container's part ", 1)
