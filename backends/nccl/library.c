@@ -2,7 +2,7 @@
 #include "library.h"
 
 static const char *const symbols[] = {
-#define X(field, name, result, parameters) name,
+#define X(field, name, result, parameters) #name,
     NCCL_FUNCTIONS(X)
 #undef X
 };

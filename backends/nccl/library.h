@@ -22,27 +22,27 @@ typedef struct {
 
 /* X(our name, NCCL's, its result, its parameters). */
 #define NCCL_FUNCTIONS(X)                                                                                              \
-    X(version, "ncclGetVersion", int, (int *version))                                                                  \
-    X(new_key, "ncclGetUniqueId", int, (nccl_key * key))                                                               \
-    X(init, "ncclCommInitRankConfig", int, (void **comm, int size, nccl_key key, int rank, nccl_config *config))       \
-    X(finalize, "ncclCommFinalize", int, (void *comm))                                                                 \
-    X(destroy, "ncclCommDestroy", int, (void *comm))                                                                   \
-    X(abort, "ncclCommAbort", int, (void *comm))                                                                       \
-    X(state, "ncclCommGetAsyncError", int, (void *comm, int *result))                                                  \
-    X(error_text, "ncclGetErrorString", const char *, (int result))                                                    \
-    X(last_error, "ncclGetLastError", const char *, (void *comm))                                                      \
-    X(group_start, "ncclGroupStart", int, (void))                                                                      \
-    X(group_end, "ncclGroupEnd", int, (void))                                                                          \
-    X(all_reduce, "ncclAllReduce", int,                                                                                \
+    X(version, ncclGetVersion, int, (int *version))                                                                  \
+    X(new_key, ncclGetUniqueId, int, (nccl_key * key))                                                               \
+    X(init, ncclCommInitRankConfig, int, (void **comm, int size, nccl_key key, int rank, nccl_config *config))       \
+    X(finalize, ncclCommFinalize, int, (void *comm))                                                                 \
+    X(destroy, ncclCommDestroy, int, (void *comm))                                                                   \
+    X(abort, ncclCommAbort, int, (void *comm))                                                                       \
+    X(state, ncclCommGetAsyncError, int, (void *comm, int *result))                                                  \
+    X(error_text, ncclGetErrorString, const char *, (int result))                                                    \
+    X(last_error, ncclGetLastError, const char *, (void *comm))                                                      \
+    X(group_start, ncclGroupStart, int, (void))                                                                      \
+    X(group_end, ncclGroupEnd, int, (void))                                                                          \
+    X(all_reduce, ncclAllReduce, int,                                                                                \
       (const void *send, void *recv, size_t n, int type, int op, void *comm, void *stream))                            \
-    X(reduce, "ncclReduce", int,                                                                                       \
+    X(reduce, ncclReduce, int,                                                                                       \
       (const void *send, void *recv, size_t n, int type, int op, int root, void *comm, void *stream))                  \
-    X(reduce_scatter, "ncclReduceScatter", int,                                                                        \
+    X(reduce_scatter, ncclReduceScatter, int,                                                                        \
       (const void *send, void *recv, size_t n, int type, int op, void *comm, void *stream))                            \
-    X(broadcast, "ncclBroadcast", int, (const void *send, void *recv, size_t n, int type, int root, void *comm, void *stream)) \
-    X(all_gather, "ncclAllGather", int, (const void *send, void *recv, size_t n, int type, void *comm, void *stream))  \
-    X(send, "ncclSend", int, (const void *from, size_t n, int type, int peer, void *comm, void *stream))               \
-    X(recv, "ncclRecv", int, (void *to, size_t n, int type, int peer, void *comm, void *stream))
+    X(broadcast, ncclBroadcast, int, (const void *send, void *recv, size_t n, int type, int root, void *comm, void *stream)) \
+    X(all_gather, ncclAllGather, int, (const void *send, void *recv, size_t n, int type, void *comm, void *stream))  \
+    X(send, ncclSend, int, (const void *from, size_t n, int type, int peer, void *comm, void *stream))               \
+    X(recv, ncclRecv, int, (void *to, size_t n, int type, int peer, void *comm, void *stream))
 
 typedef struct {
 #define X(field, name, result, parameters) result(*field) parameters;
