@@ -1,7 +1,6 @@
 package nccl
 
 import (
-	"cmp"
 	"time"
 
 	"dtl/core/backend"
@@ -123,10 +122,12 @@ func (l *link) Close() error {
 			err = status.New(status.Communication, "NCCL: another rank has not closed its communicator in %v", orderly)
 		}
 	}
-	if err != nil {
-		l.Abort()
-		return err
+	if err == nil {
+		err = l.within(l.destroy)
 	}
-	defer func() { l.gone = true }()
-	return cmp.Or(err, l.within(l.destroy))
+	if err != nil {
+		l.Abort() // which frees what it has
+	}
+	l.gone = true
+	return err
 }

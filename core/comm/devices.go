@@ -102,10 +102,14 @@ func (d *Devices) apart(all []Shared) error {
 	return nil
 }
 
-// Close ends the link. All ranks close it, unless it has failed.
+// Close ends the link. All ranks close it, unless it has failed, also on another one, for which this one does not wait then.
 func (d *Devices) Close() error {
 	defer d.queue.Close()
 	if d.link == nil || d.failed != nil {
+		return nil
+	}
+	if d.on.size > 1 && d.on.broken() != nil {
+		d.link.Abort()
 		return nil
 	}
 	return d.link.Close()

@@ -6,8 +6,11 @@ With the driver and the NCCL that test_devices.py compiles, or with real ones.
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
+import re
 import time
+from pathlib import Path
 from typing import Any, Iterator
 
 import numpy as np
@@ -301,6 +304,59 @@ def test_calls_that_fail(ctx: dtl.Context, failing: Any, symbol: str, later: boo
         with pytest.raises(dtl.DTLError, match=r"NCCL connects the ranks' GPUs no more|gave up"):
             dtl.allreduce(gpus, there)
     gpus.close()
+
+
+HEADER = Path(__file__).parents[2] / "backends" / "nccl" / "library.h"
+
+#: All functions of NCCL that DTL calls, but the version's, which is asked for once (test_devices.py).
+FUNCTIONS = sorted(set(re.findall(r"X\(\w+, (nccl\w+),", HEADER.read_text())) - {"ncclGetVersion"})
+
+
+#: Functions that are called when another one has failed, and change nothing of the error but its words.
+AFTER_ERRORS = ("ncclGetErrorString", "ncclGetLastError", "ncclCommAbort")
+
+
+def _all_collectives(ctx: dtl.Context, there: Any) -> None:
+    for call in CALLS.values():
+        call(ctx, there)
+    ctx.barrier()  # of the last one, a rank may have had its result when another one gives up
+
+
+@pytest.mark.parametrize("symbol", FUNCTIONS)
+def test_whichever_call_of_the_library_fails(ctx: dtl.Context, failing: Any, fake: Any, symbol: str) -> None:
+    """On one rank: all ranks get an error in the same step, nobody waits for ever, and nothing is left."""
+    last = ctx.rank == ctx.size - 1
+    for n in range(1, 200):
+        before = fake.fake_nccl_open(0)
+        told: list[Any] = []
+        if last or symbol == "ncclGetUniqueId":  # which only rank 0 calls
+            failing(f"{symbol}:{n}:3" + ",ncclAllReduce:1:3" * (symbol in AFTER_ERRORS))
+        gpus = _attempt(told, "link", lambda: ctx.with_nccl(ctx.rank))
+        if gpus is not None:
+            with There(gpus, np.ones((ctx.size, 2))) as there:
+                _attempt(told, "collectives", functools.partial(_all_collectives, gpus, there))
+            _attempt(told, "close", gpus.close)
+        failing("")
+        all_told = dtl.allgather_object(ctx, told)
+        steps = [[step for step, _ in each if step != "close"] for each in all_told]  # from which ranks return alone
+        assert all(each == steps[0] for each in steps), all_told
+        assert fake.fake_nccl_open(0) == before + (symbol == "ncclCommAbort" and last)
+        if symbol in AFTER_ERRORS:
+            assert steps[0] == ["collectives"]
+            return
+        if not any(all_told):
+            assert n > 1 or ctx.size == 1, "it is never called"
+            return
+    raise AssertionError("it is never complete")
+
+
+def _attempt(told: list[Any], step: str, call: Any) -> Any:
+    """Make a call, and take note of its error."""
+    try:
+        return call()
+    except dtl.DTLError as error:
+        told.append((step, str(error)))
+        return None
 
 
 def test_a_rank_that_does_not_come(ctx: dtl.Context, failing: Any) -> None:

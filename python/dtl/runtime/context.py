@@ -12,7 +12,14 @@ from .._native import library, log, process, slow_paths
 from .._native.arguments import integer, text
 from .._native.callsite import raised, warn
 from .._native.library import bridge
-from ..exceptions import BufferError, CollectiveMismatchError, CommunicationError, DTLError, InvalidArgumentError
+from ..exceptions import (
+    BackendError,
+    BufferError,
+    CollectiveMismatchError,
+    CommunicationError,
+    DTLError,
+    InvalidArgumentError,
+)
 from ..runtime.short_calls import short
 from . import abort, backends, detached, hang_monitor, hints
 from .agreement import collective
@@ -160,6 +167,9 @@ class Context(DeviceRanks):
             If requests or asynchronous calls are under way on this rank and wait is false; then the context stays open
             on this rank. Or if a window of the context is in use on any rank, which the message names; then the context
             stays open on every rank.
+        BackendError
+            If what connects the ranks, such as NCCL's communicator, cannot be freed on this rank. The context is
+            closed.
         """
         if self._handle:
             if not library.forked():
@@ -175,6 +185,9 @@ class Context(DeviceRanks):
                     except CommunicationError as error:
                         if type(error) is CommunicationError:  # without the other ranks nobody can close it
                             self._give_up(_reason(error))
+                        raise
+                    except BackendError:  # the context is closed, but not all that it had could be freed
+                        self._handle = 0
                         raise
                 except BaseException:
                     if streams is not None and self._handle:  # it stays open

@@ -411,6 +411,8 @@ int ncclCommAbort(comm *c) {
 
 const char *ncclGetErrorString(int result);
 const char *ncclGetErrorString(int result) {
+    if (failing(__func__) != SUCCESS)
+        return NULL;
     static const char *const texts[] = {
         "no error", "unhandled cuda error", "unhandled system error", "internal error", "invalid argument", "invalid usage",
         "remote process exited or there was a network error", "operation in progress",
@@ -419,7 +421,7 @@ const char *ncclGetErrorString(int result) {
 }
 
 const char *ncclGetLastError(const comm *c);
-const char *ncclGetLastError(const comm *c) { return c->last; }
+const char *ncclGetLastError(const comm *c) { return failing(__func__) != SUCCESS ? NULL : c->last; }
 
 int ncclGroupStart(void);
 int ncclGroupStart(void) {
