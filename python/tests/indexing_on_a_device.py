@@ -295,6 +295,33 @@ def test_what_a_condition_leaves(ctx: dtl.Context) -> None:
         holds_whole(some, square[truth[:10]])
 
 
+def test_indices_of_what_is_not_zero_as_rows(ctx: dtl.Context) -> None:
+    for whole in (np.arange(60).reshape(20, 3) % 4, np.arange(31) % 3, np.zeros((4, 2)), np.zeros((0, 3))):
+        with made(ctx, whole) as c, by_kernels(), np.argwhere(c) as rows:
+            assert rows.placement_policy is dtl.PLACEMENT_DEVICE
+            holds_whole(rows, np.argwhere(whole))
+
+
+@pytest.mark.parametrize("name", ["block", "explicit"])
+def test_what_is_extracted(ctx: dtl.Context, name: str) -> None:
+    whole = np.arange(60.0).reshape(20, 3)
+    numbers = np.arange(60).reshape(20, 3) % 4
+    for given, condition in ((whole, numbers > 1), (whole, numbers), (whole[:, 0].copy(), numbers[:, 0].copy())):
+        with made(ctx, given, name) as c, made(ctx, condition, name) as at, by_kernels(), np.extract(at, c) as some:
+            assert type(some) is dtl.DistributedVector
+            assert some.placement_policy is dtl.PLACEMENT_DEVICE
+            holds_whole(some, np.extract(condition, given))
+    for other in ("cyclic", "replicated"):
+        with made(ctx, whole, name) as c, made(ctx, numbers, other) as where, np.extract(where, c) as some:
+            holds_whole(some, np.extract(numbers, whole))  # by way of the host
+    with made(ctx, whole[:, 0].copy(), name) as c, by_kernels(), np.extract(numbers[:, 0] > 1, c) as some:
+        holds_whole(some, np.extract(numbers[:, 0] > 1, whole[:, 0]))
+    with made(ctx, whole) as c, made(ctx, numbers, placement="host") as where, pytest.raises(
+        dtl.InvalidTypeError, match="placement HOST"
+    ):
+        np.extract(where, c)
+
+
 @pytest.mark.parametrize("symbol", ["cuLaunchKernel", "cuMemcpyAsync", "cuMemAlloc_v2"])
 def test_nothing_is_kept(ctx: dtl.Context, fake: Any, failing: Any, symbol: str) -> None:
     """Memory of the GPU that calls take is given back, also when they fail, at whichever call of the driver.

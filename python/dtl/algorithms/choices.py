@@ -99,13 +99,21 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
 
 def _by_kernel(condition: Any, a: Any) -> bool:
     """Say whether each rank's GPU has the elements that its part of a condition chooses, in their order."""
-    alike = condition.dtype == np.bool_ and a.ndim == 1 and condition.shape == a.shape
+    alike = condition.dtype == np.bool_ and condition.shape == a.shape
     return alike and a._placement is Placement.DEVICE and parts.is_a_range(a) and a._laid_out_as(condition)
 
 
 @algorithm
+@computed_on_devices
 def extract(condition: Any, arr: Any) -> Any:
     """Return the elements in C order where a condition is true."""
+    if isinstance(condition, DistributedContainer):
+        check_placements("extract", (arr, condition))
+        if getattr(arr, "_placement", None) is Placement.DEVICE:
+            share(arr, "extract", also=(condition,), anywhere=True)
+            truth = condition if condition.dtype == np.bool_ else condition != 0
+            if _by_kernel(truth, arr):
+                return DistributedVector._from_parts(arr.context, parts.chosen(arr, truth))
     return compress(ravel(condition) if isinstance(condition, DistributedContainer) else np.ravel(condition), arr)
 
 

@@ -299,10 +299,20 @@ def _true_on_device(a: Any) -> Any:
 
 
 @algorithm
+@computed_on_devices
 def argwhere(a: Any) -> DistributedTensor:
     """Return the indices of the elements that are not zero, one row for each. Collective."""
-    rows: DistributedTensor = stack(nonzero(a), axis=1)
-    return rows
+    found = nonzero(a)
+    if a._placement is not Placement.DEVICE:
+        rows: DistributedTensor = stack(found, axis=1)
+        return rows
+    first: Any = found[0]
+    shape = (len(first), a.ndim)
+    made: DistributedTensor = a._tensor_class._created(a.context, shape, np.int64, first._division, Placement.DEVICE)
+    for d, indices in enumerate(found):
+        made[:, d] = indices
+        indices.close()
+    return made
 
 
 @overload
