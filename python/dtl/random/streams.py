@@ -106,6 +106,10 @@ def floats(least: float, width: float) -> Range:
     return Range(1, *np.array([least, width], np.float64).view(np.int64).tolist())
 
 
+#: That of random().
+UNIT = floats(0.0, 1.0)
+
+
 def _signed(number: int) -> int:
     """Return the number of 64 bits with a sign that has the same bits."""
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
@@ -115,8 +119,9 @@ def fill_range(ctx: Any, streams: Streams, call: int, numbers: Range, out: Array
     """Write the numbers of a range, from that of index start on, to an array without gaps."""
     first = start // BLOCK
     blocks = -(-(start + out.size) // BLOCK) - first
-    given = np.empty(1 + 3 * blocks, np.int64)
+    given = np.empty(1 + 3 * blocks, np.uint64)
     given[0] = BLOCK
-    given[1:] = streams.starts(call, first, blocks).view(np.int64).reshape(-1)
+    given[1:].reshape(blocks, 3)[:] = streams.starts(call, first, blocks)
+    given = given.view(np.int64)
     if out.size:
         bridge.call(bridge.DRAW, ctx, given, out, *numbers, start - first * BLOCK)
