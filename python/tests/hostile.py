@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from typing import Any, Callable, Iterator, NamedTuple
 
+import hostile_draws
 import numpy as np
 from hostile_values import VALUES
 
@@ -78,6 +79,7 @@ class Stage:
         self.request = dtl.isend(ctx, 1.0, ctx.rank)
         dtl.recv(ctx, ctx.rank)
         self.request.wait()
+        self.generator = dtl.random.Generator(ctx, 1)
 
     def vector(self, ctx: dtl.Context | None = None) -> dtl.DistributedVector:
         return dtl.DistributedVector(self.ctx if ctx is None else ctx, 9, fill=1.0)
@@ -475,6 +477,7 @@ def collective(s: Stage) -> dict[str, Call]:
         "mean": Call(on(dtl.mean, t), {"axis": None, "dtype": None, "keepdims": False, "reproducible": False}),
         "std": Call(on(dtl.std, t), {"axis": None, "dtype": None, "ddof": 0, "keepdims": False}),
         "var": Call(on(dtl.var, t), {"axis": None, "dtype": None, "ddof": 0, "keepdims": False, "where": None}),
+        **{name: Call(*row) for name, row in hostile_draws.draws(ctx).items()},
     }
 
 
@@ -508,6 +511,7 @@ def local(s: Stage) -> dict[str, Call]:
     window = {"win": s.held, "target": 0, "offset": 0}
     return {
         "array_api": Call(lambda **k: dtl.array_api(ctx, **k), {"api_version": None}),
+        "random.bytes": Call(s.generator.bytes, {"length": 9}),
         "ArrayObject.to_device": Call(by_key(s.v.to_device, dtl.PLACEMENT_HOST), {"stream": None}),
         "send": Call(_sent(dtl.send, ctx), {"data": a, "dest": ctx.rank, "tag": 5}),
         "isend": Call(_sent(waited(dtl.isend), ctx), {"data": a, "dest": ctx.rank, "tag": 5}),
@@ -719,7 +723,12 @@ _SPECIAL = ("__init__", "__getitem__", "__setitem__", "__delitem__", "__contains
 
 def public() -> set[str]:
     """Return the names of everything public that is called: functions, and methods by the class that has them."""
-    names: set[str] = {*compat.FUNCTIONS, "linalg.svd_lowrank"}
+    names: set[str] = {
+        *compat.FUNCTIONS,
+        "linalg.svd_lowrank",
+        "random.bytes",
+        *(f"random.{name}" for name in hostile_draws.DRAWS),
+    }
     for name in dir(dtl):
         thing = getattr(dtl, name)
         if not inspect.isclass(thing):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any, Callable
 
 import numpy as np
 
 from ..containers.base import DistributedContainer
 from ..containers.layout import BLOCK, Division, division
-from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from ..policies import Partition
 
 #: A seed may be a list in so many others.
@@ -50,5 +51,7 @@ def by_numpy(f: Callable[..., Any], *args: Any, **options: Any) -> Any:
         return f(*args, **options)
     except TypeError as error:
         raise InvalidTypeError(str(error)) from None
+    except builtins.OverflowError as error:
+        raise OverflowError(str(error)) from None
     except ValueError as error:
         raise InvalidArgumentError(str(error)) from None
