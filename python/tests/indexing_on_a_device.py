@@ -274,6 +274,33 @@ def test_where_elements_are_not_zero(ctx: dtl.Context, dtype: str) -> None:
                 assert len(found) == whole.ndim
 
 
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_takes_along_an_axis(ctx: dtl.Context, name: str) -> None:
+    """The indices are read by the host; the elements stay where they are."""
+    whole = values("float64", (14, 3), 1)
+    for axis, places in ((1, np.arange(42).reshape(14, 3)[:, ::-1] % 3), (0, np.array([[5, -1, 0], [13, 2, 2]]))):
+        with made(ctx, whole, name) as t, made(ctx, places) as at:
+            with dtl.trace() as trace:
+                some = np.take_along_axis(t, at, axis)
+            assert some.placement_policy is dtl.PLACEMENT_DEVICE
+            holds_whole(some, np.take_along_axis(whole, places, axis))
+            some.close()
+        staged = [(record.calls, record.bytes) for record in trace.records if "staged" in record.operation]
+        assert staged == [(1, 8 * at_size(places, ctx))], staged
+    with made(ctx, whole) as t, made(ctx, places + 14) as outside, pytest.raises(dtl.BoundsError):
+        np.take_along_axis(t, outside, 0)
+    with made(ctx, whole) as t, made(ctx, places, placement="host") as at, pytest.raises(
+        dtl.InvalidTypeError, match="placement HOST"
+    ):
+        np.take_along_axis(t, at, 0)
+
+
+def at_size(whole: Array, ctx: dtl.Context) -> int:
+    """Return how many elements this rank has of an array that is divided by blocks of rows."""
+    rows, ranks = len(whole), ctx.size
+    return (rows // ranks + (ctx.rank < rows % ranks)) * int(np.prod(whole.shape[1:]))
+
+
 def test_what_a_condition_leaves(ctx: dtl.Context) -> None:
     whole = values("uint16", (31,), 1)
     truth = np.arange(31) % 3 == 1

@@ -190,6 +190,7 @@ def take_along_axis(a: DistributedTensor, indices: Any, axis: int = ...) -> Dist
 @overload
 def take_along_axis(a: Any, indices: Any, axis: int = ...) -> Any: ...
 @algorithm
+@computed_on_devices
 def take_along_axis(a: Any, indices: Any, axis: int = -1) -> Any:
     """Return, for each entry of a container of indices, the element at that index along a dimension. Collective.
 
@@ -228,9 +229,10 @@ def take_along_axis(a: Any, indices: Any, axis: int = -1) -> Any:
     check_integers(indices.dtype)
     if indices.ndim != a.ndim or any(indices.shape[d] != a.shape[d] for d in range(a.ndim) if d != dim):
         raise InvalidArgumentError(f"indices of shape {indices.shape} for shape {a.shape} along axis {dim}")
-    share(a, "take_along_axis", f"axis {dim}", also=(indices,))
+    check_placements("take_along_axis", (a, indices))
+    share(a, "take_along_axis", f"axis {dim}", also=(indices,), anywhere=True)
     made = indices._like(a.dtype)
-    view = indices.local_view().astype(np.int64)
+    view = to_host("take_along_axis", indices).astype(np.int64)
     total: Array = np.zeros((), np.int64)
     for d, extent in enumerate(a.shape):
         lines = made.local_indices(d).reshape([-1 if k == d else 1 for k in range(a.ndim)])
