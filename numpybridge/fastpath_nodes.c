@@ -28,7 +28,7 @@ int nodes_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t pri
     m->size = ranks->size;
     m->brief = (dtl_brief){.handle = handle, .code = code, .op = -1};
     if (__atomic_load_n(&n->owner, __ATOMIC_ACQUIRE) == handle && __atomic_load_n(&n->broken, __ATOMIC_RELAXED) == 0 &&
-        __atomic_load_n(n->queued, __ATOMIC_RELAXED) == 0 && (!n->goes_on || n->number - n->listened < DTL_NODES_AHEAD))
+        (!n->goes_on || n->number - n->listened < DTL_NODES_AHEAD))
         return 1;
     nodes_end(m);
     return 0;
@@ -52,10 +52,11 @@ static int come(dtl_nodes *n, int64_t patience) {
     return how;
 }
 
-/* wait_for_others waits without the interpreter's lock where it takes longer. */
+/* wait_for_others waits without the interpreter's lock where it takes longer. Where something else is under way, Go goes on with it
+ * while this rank waits. */
 static int wait_for_others(dtl_nodes *n) {
     int how = come(n, 0);
-    if (how == DTL_NODES_LATE) {
+    if (how == DTL_NODES_LATE && __atomic_load_n(n->queued, __ATOMIC_RELAXED) == 0) {
         Py_BEGIN_ALLOW_THREADS
         how = come(n, LONG_PATIENCE);
         Py_END_ALLOW_THREADS

@@ -137,7 +137,8 @@ struct dtl_mpi_traffic {
 	X(iallreduce, (uint64_t comm, const void *send, void *recv, int64_t n, int type, int op, uint64_t *request), \
 	  (comm, send, recv, n, type, op, request)) \
 	X(windows_lock, (int *lock), (lock)) \
-	X(expose, (uint64_t comm, uintptr_t base, int64_t bytes, int words, uint64_t *win), (comm, base, bytes, words, win)) \
+	X(expose, (uint64_t comm, uintptr_t base, int64_t bytes, uint64_t *win), (comm, base, bytes, win)) \
+	X(expose_word, (uint64_t comm, uint64_t *win), (comm, win)) \
 	X(close_window, (uint64_t win), (win)) \
 	X(put, (uint64_t win, uintptr_t from, int64_t n, int type, int target, int64_t offset), \
 	  (win, from, n, type, target, offset)) \

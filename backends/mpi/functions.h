@@ -57,6 +57,7 @@
 	X(Info_set, (Info, const char *, const char *)) \
 	X(Info_free, (Info *)) \
 	X(Win_create, (void *, Aint, int, Info, Comm, Win *)) \
+	X(Win_allocate, (Aint, int, Info, Comm, void *, Win *)) \
 	X(Win_free, (Win *)) \
 	X(Win_set_errhandler, (Win, Errhandler)) \
 	X(Win_lock_all, (int, Win)) \

@@ -29,12 +29,18 @@ type window struct {
 
 // Expose opens mem to every rank, with MPI_Win_create. Collective.
 func (c *Comm) Expose(mem memory.Span) (backend.Window, error) {
-	w, words := &window{m: c.m}, C.int(0)
-	if mem.Type == dtype.Uint64 {
-		words = 1
-	}
-	if rc := C.dtl_mpi_expose(c.m.c, c.handle, address(mem), C.int64_t(mem.Bytes()), words, &w.handle); rc != 0 {
+	w := &window{m: c.m}
+	if rc := C.dtl_mpi_expose(c.m.c, c.handle, address(mem), C.int64_t(mem.Bytes()), &w.handle); rc != 0 {
 		return nil, c.m.failure("MPI_Win_create", rc)
+	}
+	return w, nil
+}
+
+// ExposeWord opens a word of each rank, with MPI_Win_allocate. Collective.
+func (c *Comm) ExposeWord() (backend.Window, error) {
+	w := &window{m: c.m}
+	if rc := C.dtl_mpi_expose_word(c.m.c, c.handle, &w.handle); rc != 0 {
+		return nil, c.m.failure("MPI_Win_allocate", rc)
 	}
 	return w, nil
 }

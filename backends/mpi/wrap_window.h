@@ -5,22 +5,36 @@
 
 static Win win_of(uint64_t handle) { return (Win)(uintptr_t)handle; }
 
-// Of words, each call moves one. Open MPI then combines them with the network's own operations.
-static int wrap_expose(uint64_t comm, uintptr_t base, int64_t bytes, int words, uint64_t *win) {
-	Win made = WIN_NULL;
-	Info info = INFO_NULL;
-	REQUIRE_ALIVE();
-	if (words) {
-		RETURN_IF(mpi.Info_create(&info));
-		RETURN_IF(mpi.Info_set(info, "acc_single_intrinsic", "true"));
-	}
-	int rc = mpi.Win_create((void *)base, (Aint)bytes, 1, info, comm_of(comm), &made);
-	if (words)
-		mpi.Info_free(&info);
-	RETURN_IF(rc);
+static int open_to_all(Win made, uint64_t *win) {
 	RETURN_IF(mpi.Win_set_errhandler(made, ERRORS_RETURN));
 	*win = (uint64_t)(uintptr_t)made;
 	return mpi.Win_lock_all(MODE_NOCHECK, made);
+}
+
+static int wrap_expose(uint64_t comm, uintptr_t base, int64_t bytes, uint64_t *win) {
+	Win made = WIN_NULL;
+	REQUIRE_ALIVE();
+	RETURN_IF(mpi.Win_create((void *)base, (Aint)bytes, 1, INFO_NULL, comm_of(comm), &made));
+	return open_to_all(made, win);
+}
+
+// The library has the memory of a word, which ranks of one machine then share. Each call moves the whole word, so Open MPI
+// combines it with the network's own operations.
+static int wrap_expose_word(uint64_t comm, uint64_t *win) {
+	Win made = WIN_NULL;
+	Info info = INFO_NULL;
+	uint64_t *word = NULL;
+	REQUIRE_ALIVE();
+	RETURN_IF(mpi.Info_create(&info));
+	int rc = mpi.Info_set(info, "acc_single_intrinsic", "true");
+	if (rc == SUCCESS)
+		rc = mpi.Win_allocate(sizeof *word, 1, info, comm_of(comm), &word, &made);
+	mpi.Info_free(&info);
+	RETURN_IF(rc);
+	*word = 0;
+	RETURN_IF(open_to_all(made, win));
+	RETURN_IF(mpi.Win_sync(made));
+	return mpi.Barrier(comm_of(comm)); // only then is it 0 everywhere
 }
 
 // Open MPI locks before it combines even a word of such a window, and unlocks: three messages over TCP.

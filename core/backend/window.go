@@ -8,9 +8,16 @@ import (
 // WindowProvider is a Communicator whose ranks can access each other's memory without a call of its owner.
 type WindowProvider interface {
 	Communicator
-	// Expose opens mem to every rank. mem may have no elements, and stays in place until the window is closed. If its
-	// elements are uint64 on every rank, each access is to exactly one of them. Collective.
+	// Expose opens mem to every rank. mem may have no elements, and stays in place until the window is closed. Collective.
 	Expose(mem memory.Span) (Window, error)
+}
+
+// WordProvider is a WindowProvider whose ranks reach memory of the library's own sooner than other memory.
+type WordProvider interface {
+	WindowProvider
+	// ExposeWord opens one uint64 of each rank, which is 0 at first and which only the window reaches. Each access is to the
+	// whole of it. Collective.
+	ExposeWord() (Window, error)
 }
 
 // LockingWindow is a Window of a library that may have a lock of its own for each part, which a rank that combines elements

@@ -67,7 +67,24 @@ func (c *Comm) segment(f wire.Signature, bytes int) (mapped []byte, err error) {
 
 // Expose opens memory to all ranks by the backend's own means. what says what is each rank's there, for reports of ranks
 // that wait for it: "part". Collective.
-func (c *Comm) Expose(op, what string, mem memory.Span) (w backend.Window, err error) {
+func (c *Comm) Expose(op, what string, mem memory.Span) (backend.Window, error) {
+	return c.expose(op, what, func(p backend.WindowProvider) (backend.Window, error) { return p.Expose(mem) })
+}
+
+// ExposeWord opens a uint64 of each rank, which is 0 at first, and which only the window reaches: in mem, unless the backend
+// has memory of its own for it. Collective.
+func (c *Comm) ExposeWord(op, what string, mem memory.Span) (backend.Window, error) {
+	return c.expose(op, what, func(p backend.WindowProvider) (backend.Window, error) {
+		if own, ok := p.(backend.WordProvider); ok {
+			return own.ExposeWord()
+		}
+		return p.Expose(mem)
+	})
+}
+
+func (c *Comm) expose(
+	op, what string, open func(backend.WindowProvider) (backend.Window, error),
+) (w backend.Window, err error) {
 	err = c.inTurn(op, func() (err error) {
 		p, ok := c.main.(backend.WindowProvider)
 		if !ok {
@@ -78,7 +95,7 @@ func (c *Comm) Expose(op, what string, mem memory.Span) (w backend.Window, err e
 			return err
 		}
 		return c.blocking(func() (err error) {
-			if w, err = p.Expose(mem); err == nil {
+			if w, err = open(p); err == nil {
 				c.engine.Open()
 				w = &exposed{Window: w, comm: c, what: what}
 			}
@@ -86,6 +103,14 @@ func (c *Comm) Expose(op, what string, mem memory.Span) (w backend.Window, err e
 		})
 	})
 	return w, err
+}
+
+// Advance goes on with what other ranks ask of this one, if the backend does so in its calls only.
+func (c *Comm) Advance() error {
+	if a, ok := c.main.(backend.Advancer); ok {
+		return a.Advance()
+	}
+	return nil
 }
 
 // Started returns the request of what begin starts, which is over at once where there is nothing to wait for.

@@ -2,110 +2,21 @@ package rma
 
 import (
 	"bytes"
-	"slices"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 
 	"dtl/core/backend"
 	"dtl/core/comm"
-	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/kernel/reduce"
 	"dtl/core/memory"
 )
-
-// words are the locks of all parts, one a rank.
-type words interface {
-	load(target int) (uint64, error)
-	// swap writes new where old is there, and returns what was.
-	swap(target int, old, new uint64) (uint64, error)
-	add(target int, delta uint64) error
-	// share notes whether this rank has a lock in shared mode, and sharers returns the ranks that have, where that is
-	// known.
-	share(target int, yes bool)
-	sharers(target int) []int
-	// ended returns how a rank has ended; "" if it may go on, or that is unknown.
-	ended(rank int) string
-}
-
-var _, _ words = (*near)(nil), farWords{}
-
-// farWords are locks in memory that the backend opens: a word of each rank.
-type farWords struct {
-	backend.Window
-	comm  *comm.Comm
-	swaps bool // to swap takes fewer messages than to add
-	// What giving a lock back adds to a word, in memory that stays: nobody waits until it has got there.
-	releases []uint64
-}
-
-// farSlots is how many words of memory a rank needs for its lock, and for what it adds to those of others.
-const farSlots = 3
-
-func newFarWords(w backend.Window, c *comm.Comm, slots []uint64) farWords {
-	releases := slots[1:]
-	for at, claim := range []uint64{(uint64(c.Rank()) + 1) * writer, reader} {
-		releases[at] = -claim
-	}
-	return farWords{w, c, combinesUnderLock(w), releases}
-}
 
 // combinesUnderLock reports whether a window of the backend takes locks of its own for what combines elements.
 func combinesUnderLock(w backend.Window) bool {
 	l, ok := w.(backend.LockingWindow)
 	return ok && l.CombinesUnderLock()
 }
-
-func (f farWords) fetch(target int, operand uint64, op kernel.Op) (uint64, error) {
-	old := []uint64{0}
-	err := f.FetchAndOp(memory.Of(dtype.Uint64, []uint64{operand}), memory.Of(dtype.Uint64, old), target, 0, op)
-	return old[0], err
-}
-
-func (f farWords) load(target int) (uint64, error) { return f.fetch(target, 0, kernel.NoOp) }
-
-func (f farWords) swap(target int, old, new uint64) (uint64, error) {
-	seen := []uint64{0}
-	err := f.CompareAndSwap(memory.Of(dtype.Uint64, []uint64{old}), memory.Of(dtype.Uint64, []uint64{new}),
-		memory.Of(dtype.Uint64, seen), target, 0)
-	return seen[0], err
-}
-
-func (f farWords) add(target int, delta uint64) error {
-	if at := slices.Index(f.releases, delta); at >= 0 {
-		if done, err := f.swapBack(target, delta); done || err != nil {
-			return err
-		}
-		if err := f.Accumulate(memory.Of(dtype.Uint64, f.releases[at:at+1]), target, 0, kernel.Sum); err != nil {
-			return err
-		}
-		return f.FlushLocal(target) // the message goes out, whatever this rank does next
-	}
-	_, err := f.fetch(target, delta, kernel.Sum)
-	return err
-}
-
-// swapBack gives a lock back by a swap, where that takes fewer messages, and reports whether it has. The first tries the
-// word of a lock that nobody else has or waits for, and the second what that has brought.
-func (f farWords) swapBack(target int, delta uint64) (bool, error) {
-	if !f.swaps {
-		return false, nil
-	}
-	word := -delta
-	for range 2 {
-		seen, err := f.swap(target, word, word+delta)
-		if err != nil || seen == word {
-			return err == nil, err
-		}
-		word = seen
-	}
-	return false, nil
-}
-
-func (farWords) share(int, bool)         {}
-func (farWords) sharers(int) []int       { return nil }
-func (f farWords) ended(rank int) string { return f.comm.Left(rank) }
 
 // far reaches parts by the backend, and flushes only what there is to flush: some libraries send a message for that and wait
 // for the answer. A fetch is over when it returns. Parts of ranks on this rank's node are copied to and from without the
@@ -114,11 +25,19 @@ func (f farWords) ended(rank int) string { return f.comm.Left(rank) }
 type far struct {
 	backend.Window
 	comm           *comm.Comm
-	swaps          bool            // to get and to swap takes fewer messages than to fetch
+	swaps          bool            // to swap takes fewer messages than to fetch
 	targets        []Target        // which of them this rank has locked alone
-	combining      sync.Mutex      // where swaps is set: threads of this rank that combine elements
+	combining      sync.Mutex      // threads of this rank that combine elements in ways that are not atomic
+	last           fetched         // guarded by combining
 	away           []uint64        // by rank: where a part that is copied lies in its process; 0: the backend reaches it
 	begun, flushed []atomic.Uint64 // how many accesses have begun towards each target, and how many of them are over
+}
+
+// fetched is what this rank last left of an element of at most eight bytes, which it had locked alone.
+type fetched struct {
+	target int
+	offset int64
+	bytes  [8]byte
 }
 
 // newFar returns what reaches the parts of w, whose ranks have told each other where they lie.
@@ -176,46 +95,98 @@ func (f *far) write(from memory.Span, target int, addr uint64) error {
 	return b.Write(place, from.Addr, addr, from.Bytes())
 }
 
+// alone reports whether this rank has locked a target's part alone, so that nobody else changes it.
+func (f *far) alone(target int) bool { return atomic.LoadInt32(&f.targets[target].held) == Exclusive }
+
 // Accumulate starts to combine the target's elements with those of from.
 func (f *far) Accumulate(from memory.Span, target int, offset int64, op kernel.Op) error {
-	if f.swaps {
+	if f.takesTurns(target) {
 		f.combining.Lock()
 		defer f.combining.Unlock()
+		if f.away[target] != 0 && f.alone(target) {
+			return f.update(from, scratch(from), target, offset, op)
+		}
 	}
 	return f.begin(target, f.Window.Accumulate(from, target, offset, op))
 }
 
-// FetchAndOp combines, and fetches what was there. Of a part that this rank has locked alone it gets an element and swaps it,
-// where that takes fewer messages: nobody else changes it meanwhile but this rank's threads, which take turns.
+// FetchAndOp combines, and fetches what was there. Of a part that this rank has locked alone it swaps an element, where that
+// takes fewer messages, or copies the elements here and back, where the backend is not needed for that: nobody else changes
+// them meanwhile but this rank's threads, which take turns.
 func (f *far) FetchAndOp(from, into memory.Span, target int, offset int64, op kernel.Op) error {
-	if !f.swaps {
+	if !f.takesTurns(target) {
 		return f.Window.FetchAndOp(from, into, target, offset, op)
 	}
 	f.combining.Lock()
 	defer f.combining.Unlock()
-	if into.Count != 1 || into.Type.Size() > 8 || op != kernel.Sum && op != kernel.Replace ||
-		atomic.LoadInt32(&f.targets[target].held) != Exclusive {
-		return f.Window.FetchAndOp(from, into, target, offset, op)
+	switch {
+	case !f.alone(target):
+	case f.away[target] != 0:
+		return f.update(from, into, target, offset, op)
+	case f.swaps && into.Count == 1 && into.Type.Size() <= 8 && (op == kernel.Sum || op == kernel.Replace):
+		return f.swapIn(from, into, target, offset, op)
 	}
-	if f.begun[target].Load() != f.flushed[target].Load() { // what this rank combined before comes first
-		if err := f.Flush(target); err != nil {
+	return f.Window.FetchAndOp(from, into, target, offset, op)
+}
+
+// CompareAndSwap writes swap's element if the target's is that of compare.
+func (f *far) CompareAndSwap(compare, swap, into memory.Span, target int, offset int64) error {
+	if f.away[target] != 0 {
+		f.combining.Lock()
+		defer f.combining.Unlock()
+		if f.alone(target) {
+			at := f.away[target] + uint64(offset)
+			err := f.read(into, target, at)
+			if err == nil && bytes.Equal(memory.As[byte](into.Raw()), memory.As[byte](compare.Raw())) {
+				err = f.write(swap, target, at)
+			}
 			return err
 		}
 	}
-	if err := f.Window.Get(into, target, offset); err != nil {
-		return err
-	}
-	if err := f.Window.FlushLocal(target); err != nil {
-		return err
-	}
-	return f.swapIn(from, into, target, offset, op)
+	return f.Window.CompareAndSwap(compare, swap, into, target, offset)
 }
 
-// swapIn swaps an element, which into has got, for what an operator makes of it and from.
+// takesTurns reports whether this rank's threads take turns to combine elements of a target's part.
+func (f *far) takesTurns(target int) bool { return f.swaps || f.away[target] != 0 }
+
+// scratch returns new memory for as many elements as s has, aligned for every type.
+func scratch(s memory.Span) memory.Span {
+	m := memory.Of(s.Type, make([]complex128, (s.Bytes()+15)/16))
+	m.Count = s.Count
+	return m
+}
+
+// update combines elements on this node with those of from, and reads into into what was there.
+func (f *far) update(from, into memory.Span, target int, offset int64, op kernel.Op) error {
+	if into.Count == 0 {
+		return nil
+	}
+	at := f.away[target] + uint64(offset)
+	if err := f.read(into, target, at); err != nil || op == kernel.NoOp {
+		return err
+	}
+	next := scratch(into)
+	memory.Copy(next, into)
+	if err := reduce.Update(next, from, op); err != nil {
+		return err
+	}
+	return f.write(next, target, at)
+}
+
+// swapIn swaps an element for what an operator makes of it and from. It first tries the value that this rank has left there:
+// if that is still there, one message is enough. What this rank has begun to combine comes first.
 func (f *far) swapIn(from, into memory.Span, target int, offset int64, op kernel.Op) error {
-	words := make([]uint64, 2)
-	next := memory.Span{Addr: unsafe.Pointer(&words[0]), Count: 1, Type: into.Type}
-	seen := memory.Span{Addr: unsafe.Pointer(&words[1]), Count: 1, Type: into.Type}
+	if f.begun[target].Load() != f.flushed[target].Load() {
+		if err := f.flush(target); err != nil {
+			return err
+		}
+	}
+	next, seen := scratch(into), scratch(into)
+	was, will, found := memory.As[byte](into.Raw()), memory.As[byte](next.Raw()), memory.As[byte](seen.Raw())
+	clear(was)
+	if f.last.target == target && f.last.offset == offset {
+		copy(was, f.last.bytes[:])
+	}
 	for {
 		memory.Copy(next, into)
 		if err := reduce.Update(next, from, op); err != nil {
@@ -224,10 +195,12 @@ func (f *far) swapIn(from, into memory.Span, target int, offset int64, op kernel
 		if err := f.Window.CompareAndSwap(into, next, seen, target, offset); err != nil {
 			return err
 		}
-		if bytes.Equal(memory.As[byte](seen.Raw()), memory.As[byte](into.Raw())) {
+		if bytes.Equal(found, was) {
+			f.last = fetched{target: target, offset: offset}
+			copy(f.last.bytes[:], will)
 			return nil
 		}
-		memory.Copy(into, seen)
+		copy(was, found)
 	}
 }
 
@@ -236,6 +209,14 @@ func (f *far) Flush(target int) error {
 	if target == backend.Every {
 		return f.flushAll()
 	}
+	if f.takesTurns(target) { // other threads end what they combine here: a lock may be given back after this
+		f.combining.Lock()
+		defer f.combining.Unlock()
+	}
+	return f.flush(target)
+}
+
+func (f *far) flush(target int) error {
 	begun := f.begun[target].Load()
 	if begun == f.flushed[target].Load() && target != f.comm.Rank() { // this rank's processor may have something to do
 		return nil

@@ -155,15 +155,14 @@ func TestWhatIsOverIsNotFlushed(t *testing.T) {
 }
 
 // TestOfALibraryThatLocks has ranks combine in a window that says that its library locks: a rank that has locked a part alone
-// then gets and swaps, and gives its lock back by a swap.
+// then swaps what it fetches, and gives its lock back by a swap.
 func TestOfALibraryThatLocks(t *testing.T) {
 	const times = 50
 	layouts(t, func(t *testing.T, n, perNode int) {
 		onNodes(t, n, perNode, true, func(c *comm.Comm, w *Window, asked *counted) {
-			f, locks := w.reach.(*far), w.words.(farWords)
-			f.swaps, locks.swaps = true, true
+			f, locks := w.reach.(*far), w.words.(*farWords)
 			words := &counted{locks.Window, make([]int, n), make([]int, n), make([]int, n)}
-			locks.Window, w.words = words, locks
+			f.swaps, locks.swaps, locks.Window = true, true, words
 			if c.Rank() == 0 {
 				assert.NoError(t, w.Lock(1, true))
 				assert.NoError(t, w.Unlock(1))
@@ -202,7 +201,10 @@ func comesFirst(t *testing.T, w *Window, asked *counted) {
 	flushes := asked.flushes[1]
 	assert.NoError(t, w.FetchAndOp(one, memory.Of(dtype.Int64, old), 1, 8, kernel.Sum))
 	assert.Equal(t, int64(8), old[0])
-	assert.Equal(t, flushes+1, asked.flushes[1])
+	if w.reach.(*far).away[1] == 0 { // on this node all of it happens at once
+		flushes++
+	}
+	assert.Equal(t, flushes, asked.flushes[1])
 	var all sync.WaitGroup
 	for range threads {
 		all.Go(func() {

@@ -169,7 +169,7 @@ func (w *Window) openFar(mem memory.Allocator, part Part, all []comm.Shared) (er
 		}
 	}
 	if err == nil {
-		w.segment, err = memory.NewStorage(mem, 8*farSlots, 64)
+		w.segment, err = memory.NewStorage(mem, farWordsBytes, 64)
 	}
 	said := comm.Shared{sharedAddress: int64(uintptr(part.Base.Addr))}
 	if err := w.comm.AgreeSharing(comm.Call{Op: "window"}, err, said, all); err != nil {
@@ -181,9 +181,8 @@ func (w *Window) openFar(mem memory.Allocator, part Part, all []comm.Shared) (er
 		return err
 	}
 	w.reach = newFar(exposed, w.comm, w.targets, all)
-	lock := memory.Span{Addr: w.segment.Addr(), Count: 1, Type: dtype.Uint64}
-	w.control, err = w.comm.Expose("window", "lock", lock)
-	w.words = newFarWords(w.control, w.comm, memory.As[uint64](memory.Span{Addr: lock.Addr, Count: farSlots, Type: dtype.Uint64}))
+	locks, err := newFarWords(w.comm, w.segment.Addr())
+	w.control, w.words = locks.Window, locks
 	return err
 }
 

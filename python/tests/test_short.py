@@ -142,6 +142,15 @@ def test_ready_arguments_take_the_short_way(ctx: dtl.Context, value: Any) -> Non
     assert goes_behind(dtl.allreduce, ctx, value, "max" if kind.kind != "c" else "sum")
 
 
+def test_short_calls_beside_a_message_that_has_not_come(ctx: dtl.Context) -> None:
+    with ctx.dup() as other:
+        request = dtl.irecv(other, source=other.rank, tag=7)  # of any length, so it has a second step
+        for _ in range(3):
+            assert not goes_behind(dtl.Context.barrier, ctx)
+        dtl.send(other, 5, dest=other.rank, tag=7)
+        assert request.wait() == 5
+
+
 def test_long_results_keep_their_memory(ctx: dtl.Context) -> None:
     for _ in range(3):
         got = dtl.sendrecv(ctx, LONG, ctx.rank, ctx.rank)

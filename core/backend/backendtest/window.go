@@ -37,6 +37,7 @@ var windowSuites = []struct {
 	{"tickets", tickets},
 	{"totals", totals},
 	{"compare and swap beside sums", swapsBesideSums},
+	{"words", words},
 }
 
 // Window checks a communicator's windows against the contract of the interface.
@@ -260,6 +261,40 @@ func outlives(r *rank, p backend.WindowProvider) {
 	w.meet()
 	w.part.holds(r, "what was put", 5)
 	w.close()
+}
+
+// words has all ranks count in the word of each rank, which the backend has the memory for, and which is 0 at first: by swaps
+// and by sums.
+func words(r *rank, p backend.WindowProvider) {
+	own, ok := p.(backend.WordProvider)
+	if !ok {
+		return
+	}
+	w, err := own.ExposeWord()
+	r.ok("expose a word", err)
+	now, next, found := r.zeros(dtype.Uint64, 1), r.zeros(dtype.Uint64, 1), r.zeros(dtype.Uint64, 1)
+	value := func(b buffer) *uint64 { return &memory.As[uint64](b.Span)[0] }
+	for target := range r.c.Size() {
+		*value(next) = 1
+		for range turns {
+			r.ok("fetch and op", w.FetchAndOp(next.Span, found.Span, target, 0, kernel.Sum))
+		}
+		for done := 0; done < turns; *value(now) = *value(found) {
+			*value(next) = *value(now) + 1
+			r.ok("compare and swap", w.CompareAndSwap(now.Span, next.Span, found.Span, target, 0))
+			if *value(found) == *value(now) {
+				done++
+			}
+		}
+		*value(now) = 0
+	}
+	r.ok("barrier", r.c.Barrier())
+	for target := range r.c.Size() {
+		r.ok("fetch", w.FetchAndOp(found.Span, found.Span, target, 0, kernel.NoOp))
+		got(r, "total", *value(found), uint64(2*turns*r.c.Size()))
+	}
+	r.ok("barrier", r.c.Barrier())
+	r.ok("close", w.Close())
 }
 
 // has reports whether an operation that some windows lack is there: else err says that it is not.

@@ -323,8 +323,8 @@ func (m *Meeting) Started() *uint64 { return (*uint64)(&m.at.started) }
 // Break says that there is no meeting any more.
 func (m *Meeting) Break() { atomic.StoreInt32((*int32)(&m.at.broken), 1) }
 
-// OpenFastPath lets code outside Go meet, which knows the owner by a number, and returns where; nil where Go carries the messages. No
-// meeting may be before messages that are queued.
+// OpenFastPath lets code outside Go meet, which knows the owner by a number, and returns where; nil where Go carries the messages. Where
+// something is queued, it leaves long waits to Go.
 func (m *Meeting) OpenFastPath(owner int64, queued *atomic.Int32) unsafe.Pointer {
 	if m.at.send_for == nil || m.Prepare() != nil {
 		return nil

@@ -120,7 +120,7 @@ typedef struct {
     int32_t broken; /* 1: a rank has given up a call; there is none after it */
     int32_t early;  /* how many messages of the next meeting have been received */
     uint64_t started;  /* how many collectives that do not block this rank has started */
-    const int32_t *queued; /* where it is not 0, others' messages have to go first */
+    const int32_t *queued; /* where it is not 0, Go waits for the other ranks, and goes on with what is under way meanwhile */
 
     uint64_t comm; /* of the backend's functions; these are NULL where the caller carries the messages */
     int (*send_for)(uint64_t comm, const void *buf, int64_t n, int type, int dest, int tag, int64_t patience, uint64_t *request);
