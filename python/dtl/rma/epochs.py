@@ -188,7 +188,8 @@ class Epochs(bridge.Exposed):
     def _keep(self, target: int, array: Any) -> None:
         """Keep what an access uses until it is over."""
         if not self._near:
-            self._kept.setdefault(target, []).append(memoryview(array))
+            whole = memoryview(array.reshape(-1).view("u1"))  # there is no buffer of dates
+            self._kept.setdefault(target, []).append(whole)
 
     def _let_go(self, target: int) -> None:
         if self._kept:
