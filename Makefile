@@ -34,7 +34,7 @@ yielding = OMPI_MCA_mpi_yield_when_idle=1 MPIR_CVAR_POLLS_BEFORE_YIELD=10 MPIR_C
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = $(yielding) DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
-.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-local test-nodes test-matrix test-system-mpi test-shmem test-gpu test-hosts test-slurm test-large test-attack test-types test-array-api test-pythons bench docs develop build go clean
+.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-local test-nodes test-matrix test-system-mpi test-shmem test-gpu test-headers test-hosts test-slurm test-large test-attack test-types test-array-api test-pythons bench docs develop build go clean
 .DELETE_ON_ERROR:
 
 all: setup
@@ -131,9 +131,22 @@ lint: $(VENV)/.installed go
 # ranks of MPI are processes, which share little with their own goroutines: they have the detector in test-matrix.
 RACING = $(filter-out ./backends/mpi/,$(addprefix ./,$(sort $(dir $(shell grep -rlE --include='*.go' --exclude='*_test.go' '^(import )?\s*"sync(/atomic)?"$$' backends core)))))
 
+# The vendors' headers, of their wheels. That of CUDA has 3.5 MB; that of NCCL is large.
+CUDA_HEADERS = $(CURDIR)/_build/headers/cuda
+NCCL_HEADERS = $(CURDIR)/_build/headers/nccl
+$(CUDA_HEADERS): WHEEL = nvidia-cuda-runtime-cu12==12.9.79
+$(NCCL_HEADERS): WHEEL = nvidia-nccl-cu12==2.27.7
+$(CUDA_HEADERS) $(NCCL_HEADERS): | $(PY)
+	$(say) "the headers of $(WHEEL)"
+	@mkdir -p $(@D) && wheel=$$(mktemp -d $@.XXXXXX) && trap 'rm -rf "$$wheel"' EXIT && \
+		$(PY) -m pip download --quiet --no-cache-dir --no-deps --only-binary :all: --dest "$$wheel" $(WHEEL) && \
+		$(PY) -c 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); z.extractall(sys.argv[2], [n for n in z.namelist() if "/include/" in n])' \
+			"$$wheel"/*.whl "$$wheel" && mv "$$wheel"/nvidia/*/include $@
+
 # Vet has looked at all of it: make lint.
 go_test = go test -vet=off -timeout 900s
-test-go: $(VENV)/.installed go
+test-go: export DTL_CUDA_INCLUDE = $(CUDA_HEADERS)
+test-go: $(VENV)/.installed $(CUDA_HEADERS) go
 	$(say) "go test -race -short, of the packages that import sync"
 	@$(with_go) $(go_test) -buildmode=default -race -short $(RACING)
 	$(say) "go test, of the others"
@@ -287,6 +300,12 @@ $(KERNELS_OUT)/%.ptx: $(KERNELS)/%.c $(wildcard $(KERNELS)/*.h)
 GPU_REPORT = gpu.txt
 test-gpu: $(VENV)/.installed
 	$(PY) benchmarks/gpu.py --report $(GPU_REPORT)
+
+# What this repository declares of the driver and of NCCL, compared with the vendors' headers. Of them, test-go has CUDA's.
+test-headers: $(CUDA_HEADERS) $(NCCL_HEADERS) go
+	$(say) "go test, beside cuda.h and nccl.h"
+	@$(with_go) DTL_CUDA_INCLUDE=$(CUDA_HEADERS) DTL_NCCL_INCLUDE=$(NCCL_HEADERS) \
+		go test -vet=off -count 1 -v -run TestTableIsTheVendors ./backends/internal/gpu ./backends/nccl
 
 # Two simulated hosts, as root: the Python tests with ranks on both, and with times beside mpi4py's. RANKS="2+2" for one
 # number of ranks, HOSTS="suites" for some of suites, ends and times, TESTS for some of the tests.
