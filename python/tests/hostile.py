@@ -464,6 +464,8 @@ def collective(s: Stage) -> dict[str, Call]:
         "linalg.svd_lowrank": Call(
             on(dtl.linalg.svd_lowrank, t), {"k": 2, "oversampling": 1, "power_iterations": 1, "seed": 0}
         ),
+        "linalg.matrix_norm": Call(on(dtl.linalg.matrix_norm, t), {"keepdims": False, "ord": "fro"}),
+        "linalg.vector_norm": Call(on(dtl.linalg.vector_norm, t), {"axis": 0, "keepdims": False, "ord": 2}),
         "all": Call(on(dtl.all, t), {"axis": None, "keepdims": False}),
         "any": Call(on(dtl.any, t), {"axis": None, "keepdims": False}),
         "argmax": Call(on(dtl.argmax, t), {"axis": None, "keepdims": False}),
@@ -725,7 +727,9 @@ def public() -> set[str]:
     """Return the names of everything public that is called: functions, and methods by the class that has them."""
     names: set[str] = {
         *compat.FUNCTIONS,
+        "linalg.matrix_norm",
         "linalg.svd_lowrank",
+        "linalg.vector_norm",
         "random.bytes",
         *(f"random.{name}" for name in hostile_draws.DRAWS),
     }

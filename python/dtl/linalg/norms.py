@@ -51,7 +51,7 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, r
     Raises
     ------
     InvalidTypeError
-        If a is no container, or ord no number or name. On every rank.
+        If a is no container, ord no number or name, or keepdims neither true nor false. On every rank.
     InvalidArgumentError
         If a matrix has no norm of that order, a container of more dimensions is given an order and no axis, or
         reproducible is asked for with another order than 2, or an axis. On every rank.
@@ -72,6 +72,7 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, r
         a._check_open()
         if not (ord is None or ord in _NAMES) and not isinstance(ord, (int, float, np.integer, np.floating)):
             raise InvalidTypeError(f"ord must be a number, 'fro' or 'nuc', not {ord!r}")
+        keepdims = _truth("keepdims", keepdims)
         pair = _matrix_axes(a, ord, axis)
         order = 2.0 if ord is None or ord in _NAMES else float(ord)
         if reproducible and (order != 2 or ord in _NAMES or axis is not None or keepdims or pair):
@@ -89,6 +90,14 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, r
     if order == 0:
         return real(fold(a, folds.TRUTHS))
     return _along(a, order, None, False)
+
+
+def _truth(name: str, value: Any) -> bool:
+    """Return whether a value is true, and refuse what is neither, such as an array of several elements."""
+    try:
+        return bool(value)
+    except (TypeError, ValueError):
+        raise InvalidTypeError(f"{name} must be True or False, not {value!r}") from None
 
 
 def _matrix_axes(a: Any, ord: Any, axis: Any) -> tuple[int, ...]:
@@ -118,7 +127,7 @@ def _matrix_axes(a: Any, ord: Any, axis: Any) -> tuple[int, ...]:
     return pair
 
 
-def _of_matrices(a: Any, ord: Any, pair: tuple[int, ...], keepdims: Any) -> Any:
+def _of_matrices(a: Any, ord: Any, pair: tuple[int, ...], keepdims: bool) -> Any:
     """Return norms of matrices. Collective."""
     if ord in (None, "fro"):
         return _along(a, 2.0, None, keepdims)
@@ -136,7 +145,7 @@ def _of_matrices(a: Any, ord: Any, pair: tuple[int, ...], keepdims: Any) -> Any:
     return extreme(sums, None if a.ndim == 2 else pair)
 
 
-def _along(a: Any, order: float, axis: Any, keepdims: Any) -> Any:
+def _along(a: Any, order: float, axis: Any, keepdims: bool) -> Any:
     magnitudes = np.abs(a if a.dtype.kind in "fc" else a.astype(np.float64))
     if math.isinf(order):
         extreme = statistics.max if order > 0 else statistics.min
@@ -164,13 +173,15 @@ def vector_norm(a: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 
     Raises
     ------
     InvalidTypeError, BoundsError
-        If a is no container, ord no number, or there is no such dimension. On every rank.
+        If a is no container, ord no number, keepdims neither true nor false, or there is no such dimension. On every
+        rank.
     """
     check_container("a", a)
     with local_step(a.context, "vector_norm"):
         a._check_open()
         if not isinstance(ord, (int, float, np.integer, np.floating)):
             raise InvalidTypeError(f"ord must be a number, not {ord!r}")
+        keepdims = _truth("keepdims", keepdims)
         dims = dimensions(axis, a.ndim)
     if len(dims) == a.ndim and not keepdims and ord == 2:
         return norm(a)
