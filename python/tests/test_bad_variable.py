@@ -114,7 +114,7 @@ BAD_OUTS: list[Any] = [
     (np.zeros(20)[::2], ARGUMENT, "is not C-contiguous"),
     (np.broadcast_to(np.float64(0), (4,)), ARGUMENT, "read-only"),
     ([0.0], TYPE, "out must be a NumPy array, not list"),
-    (np.zeros(3, np.float16), TYPE, "cannot be received"),
+    (np.zeros(3, np.longdouble), TYPE, "cannot be received"),
 ]
 
 

@@ -258,7 +258,7 @@ OF_FLOATS = [
     "call",
     [
         *OF_FLOATS, dtl.cumsum, dtl.is_sorted, lambda v: dtl.topk(v, 1), dtl.histogram, lambda v: dtl.dot(v, v),
-        lambda v: v @ v, lambda v: dtl.reduce(v, "max"), dtl.Window, lambda v: v.remote(0),
+        lambda v: v @ v, lambda v: dtl.reduce(v, "max"), lambda v: v.remote(0),
     ],
 )  # fmt: skip
 def test_what_needs_numbers_says_so(ctx: dtl.Context, call: Callable[[Any], Any]) -> None:

@@ -357,6 +357,8 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
         InvalidArgumentError
             If there is not exactly one index for each dimension, if every rank holds the element
             (PARTITION_REPLICATED), or if the elements of a rank are not contiguous.
+        InvalidTypeError
+            If the elements are moved, compared and sorted, and not computed with, as dates, text and records are.
         """
         pointer: Remote = remote(self, index)
         return pointer

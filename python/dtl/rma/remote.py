@@ -110,6 +110,7 @@ def remote(container: DistributedContainer, index: tuple[Any, ...]) -> Remote:
     if window is None or not window.is_valid:
         with local_step(container.context, "remote"):
             container._check_open()
+            container._check_numbers("remote")
             if container.partition_policy is Partition.REPLICATED:
                 raise InvalidArgumentError("every rank holds each element of a container of PARTITION_REPLICATED")
         agree(container.context, "remote")  # else remote() on one rank would match Window(container) on another
