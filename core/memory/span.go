@@ -66,6 +66,13 @@ func Of[T any](t dtype.Type, elements []T) Span {
 	return Span{Addr: unsafe.Pointer(unsafe.SliceData(elements)), Count: len(elements), Type: t}
 }
 
+// Scratch returns new Go memory for as many elements as s has, aligned for every type.
+func Scratch(s Span) Span {
+	m := Of(s.Type, make([]complex128, (s.Bytes()+15)/16))
+	m.Count = s.Count
+	return m
+}
+
 // Copy copies min(dst, src) bytes of memory that the host reaches, and returns how many; the spans may overlap.
 func Copy(dst, src Span) int {
 	if dst.Place > Host || src.Place > Host {

@@ -21,7 +21,7 @@ func combinesUnderLock(w backend.Window) bool {
 // far reaches parts by the backend, and flushes only what there is to flush: some libraries send a message for that and wait
 // for the answer. A fetch is over when it returns. Parts of ranks on this rank's node are copied to and from without the
 // backend, where the kernel lets it; what is combined or swapped there goes by the backend, which is atomic with what comes of
-// other nodes.
+// other nodes, unless this rank has locked the part alone.
 type far struct {
 	backend.Window
 	comm           *comm.Comm
@@ -104,7 +104,7 @@ func (f *far) Accumulate(from memory.Span, target int, offset int64, op kernel.O
 		f.combining.Lock()
 		defer f.combining.Unlock()
 		if f.away[target] != 0 && f.alone(target) {
-			return f.update(from, scratch(from), target, offset, op)
+			return f.update(from, memory.Scratch(from), target, offset, op)
 		}
 	}
 	return f.begin(target, f.Window.Accumulate(from, target, offset, op))
@@ -149,13 +149,6 @@ func (f *far) CompareAndSwap(compare, swap, into memory.Span, target int, offset
 // takesTurns reports whether this rank's threads take turns to combine elements of a target's part.
 func (f *far) takesTurns(target int) bool { return f.swaps || f.away[target] != 0 }
 
-// scratch returns new memory for as many elements as s has, aligned for every type.
-func scratch(s memory.Span) memory.Span {
-	m := memory.Of(s.Type, make([]complex128, (s.Bytes()+15)/16))
-	m.Count = s.Count
-	return m
-}
-
 // update combines elements on this node with those of from, and reads into into what was there.
 func (f *far) update(from, into memory.Span, target int, offset int64, op kernel.Op) error {
 	if into.Count == 0 {
@@ -165,7 +158,7 @@ func (f *far) update(from, into memory.Span, target int, offset int64, op kernel
 	if err := f.read(into, target, at); err != nil || op == kernel.NoOp {
 		return err
 	}
-	next := scratch(into)
+	next := memory.Scratch(into)
 	memory.Copy(next, into)
 	if err := reduce.Update(next, from, op); err != nil {
 		return err
@@ -181,7 +174,7 @@ func (f *far) swapIn(from, into memory.Span, target int, offset int64, op kernel
 			return err
 		}
 	}
-	next, seen := scratch(into), scratch(into)
+	next, seen := memory.Scratch(into), memory.Scratch(into)
 	was, will, found := memory.As[byte](into.Raw()), memory.As[byte](next.Raw()), memory.As[byte](seen.Raw())
 	clear(was)
 	if f.last.target == target && f.last.offset == offset {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import Any, Iterator, TypeVar
 
-from .._native.arguments import integer
+from .._native.arguments import as_bytes, integer
 from .._native.library import bridge
 from ..exceptions import BoundsError, InvalidArgumentError
 from ..runtime.agreement import local_step
@@ -188,8 +188,7 @@ class Epochs(bridge.Exposed):
     def _keep(self, target: int, array: Any) -> None:
         """Keep what an access uses until it is over."""
         if not self._near:
-            whole = memoryview(array.reshape(-1).view("u1"))  # there is no buffer of dates
-            self._kept.setdefault(target, []).append(whole)
+            self._kept.setdefault(target, []).append(memoryview(as_bytes(array)))
 
     def _let_go(self, target: int) -> None:
         if self._kept:

@@ -110,7 +110,7 @@ func (a *Active) execute(from int, h transport.Header, data unsafe.Pointer) {
 	there := memory.Span{Addr: unsafe.Add(own.Addr, int(h.Bytes)), Count: n, Type: o.typ}
 	var was memory.Span
 	if o.fetching {
-		was = scratch(there)
+		was = memory.Scratch(there)
 		memory.Copy(was, there)
 	}
 	switch {
@@ -131,12 +131,4 @@ func (a *Active) complete(_ int, h transport.Header, data unsafe.Pointer) {
 		memory.Move(p.into.Addr, data, int(h.Size))
 	}
 	p.window.waiting[p.target]--
-}
-
-// scratch returns new memory for as many elements as s has, aligned for every type.
-func scratch(s memory.Span) memory.Span {
-	words := make([]complex128, (s.Bytes()+15)/16)
-	m := memory.Of(s.Type, words)
-	m.Count = s.Count
-	return m
 }

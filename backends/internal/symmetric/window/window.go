@@ -159,7 +159,7 @@ func (w *Window) CompareAndSwap(compare, swap, into memory.Span, target int, off
 			return was, nil
 		})
 	}
-	both := scratch(memory.Span{Count: 2, Type: swap.Type})
+	both := memory.Scratch(memory.Span{Count: 2, Type: swap.Type})
 	memory.Copy(both.Slice(0, 1), compare)
 	memory.Copy(both.Slice(1, 2), swap)
 	w.request(both, into, target, offset, kernel.Replace, true)
