@@ -33,6 +33,7 @@ _TESTS = [
         "moves_on_a_device",
         "halos_on_a_device",
         "nccl_on_devices",
+        "moves_by_nccl",
     )
 ]
 _ROUNDS = 9
@@ -168,7 +169,7 @@ def _times(size: int) -> list[str]:
             ("dot", 2, lambda: dtl.dot(a, b)),
             ("to_numpy", 1, lambda: view._memory.read(host)),
             ("from NumPy", 1, waited(lambda: view._memory.write(host))),
-            ("sort, through the host", 1, lambda: dtl.sort(b)),
+            ("sort", 1, lambda: dtl.sort(b)),
         ]
         for name, moved, f in rows:
             took = _middle(f)

@@ -1,8 +1,8 @@
 """Run all benchmarks, one after the other, and write benchmarks/RESULTS.md.
 
 Run by an environment that holds DTL, mpi4py and Open MPI; one beside it named .venv-mpich adds MPICH's table, and one
-named .venv-heat, which holds Heat, mpi4py and Open MPI, the table beside Heat; and one named .venv-dask, which holds
-Dask, the columns of Dask.
+named .venv-heat, which holds Heat, Dask, mpi4py and Open MPI, the table beside Heat; and one named .venv-dask, which
+holds Dask, the columns of Dask.
 """
 
 from __future__ import annotations
@@ -52,6 +52,11 @@ _SECTIONS = (
     Section("Redistribution and access on two ranks", "moves.py", 2, True),
     Section("Numbers on one rank", "folds.py", 0, False),
     Section("Numbers on two ranks", "folds.py", 2, True),
+    Section("Arrays on one rank", "arrays.py", 0, False),
+    Section("Arrays on two ranks", "arrays.py", 2, True),
+    Section("Arrays on four ranks on two cores", "arrays.py", 4, False),
+    Section("Matrices on one rank", "matrices.py", 0, False),
+    Section("Matrices on two ranks", "matrices.py", 2, True),
     Section("Sorts on one rank", "sorts.py", 0, False),
     Section("Sorts on two ranks", "sorts.py", 2, True),
     Section("Scaling", "scaling.py", 0, False),

@@ -23,7 +23,7 @@ static PyObject *bridge_setup(PyObject *module, PyObject *args) {
     errors_setup(make);
     named_setup(make_array);
     ndarray_learn(sample);
-    numpy_sorts_learn();
+    numpy_loops_learn();
     fastpath_prepare();
     Py_INCREF(Py_TYPE(sample));
     Py_XSETREF(ndarray_type, (PyObject *)Py_TYPE(sample));

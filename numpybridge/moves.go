@@ -59,6 +59,24 @@ func putWhere(c *Call) error {
 	})
 }
 
+// takeWhere writes to a local part the elements of that of the container of handle args[0], at the places that args[1] has, where
+// args[2] is true.
+func takeWhere(c *Call) error { return c.picked(container.TakeWhere) }
+
+// putAt writes to a local part the elements of args[0], at the places that args[1] has, where args[2] is true.
+func putAt(c *Call) error { return c.picked(container.PutAt) }
+
+// picked calls f with the container and those of handles args[0] to args[2].
+func (c *Call) picked(f func(to, values, places, mask container.Container) error) error {
+	return c.container(func(to container.Container) error {
+		return withContainer(c.Args[0], func(values container.Container) error {
+			return withContainer(c.Args[1], func(places container.Container) error {
+				return withContainer(c.Args[2], func(mask container.Container) error { return f(to, values, places, mask) })
+			})
+		})
+	})
+}
+
 // truths returns where a local part is true, on its device, counted from args[0] on.
 func truths(c *Call) error {
 	return c.container(func(of container.Container) (err error) {

@@ -116,10 +116,10 @@ PyObject *generic_new(const ndarray_descr *descr, void *data);
 /* dtype_take reads the core's number of a NumPy dtype or scalar type: 0 of None, -1 of anything that takes more. */
 int dtype_take(PyObject *dtype);
 
-/* ---- numpy_sorts.c ---- */
+/* ---- numpy_loops.c ---- */
 
-/* numpy_sorts_learn gives the core those of NumPy's sorts that are faster than its own. */
-void numpy_sorts_learn(void);
+/* numpy_loops_learn gives the core those of NumPy's loops that are faster than its own. */
+void numpy_loops_learn(void);
 
 #pragma GCC visibility pop
 

@@ -123,6 +123,8 @@ const (
 	TakePart
 	PutPart
 	PutWhere
+	TakeWhere
+	PutAt
 	Truths
 	Choose
 	Linked
@@ -144,7 +146,7 @@ var moving = []Code{Give, Put, Assign, GatherTo, Distribute, PutPart, PutWhere}
 // sending has the operations that only move the elements of arrays between ranks.
 var sending = []Code{
 	Broadcast, Gather, Scatter, Allgather, Allgatherv, Gatherv, Scatterv, Alltoall, Alltoallv, Send, Recv, Sendrecv, Isend, Irecv,
-	SendInit, RecvInit, Ibroadcast, Igather, Iallgather, Ialltoallv,
+	SendInit, RecvInit, Ibroadcast, Igather, Iallgather, Ialltoallv, NearGather, NearAll, NearAllv,
 }
 
 // operations has a row for each code. The functions stand in a file for each family.
@@ -263,6 +265,8 @@ var operations = [...]operation{
 	TakePart:     {"TAKE_PART", "getitem", true, false, takePart},
 	PutPart:      {"PUT_PART", "setitem", true, true, putPart},
 	PutWhere:     {"PUT_WHERE", "setitem", false, false, putWhere},
+	TakeWhere:    {"TAKE_WHERE", "getitem", false, false, takeWhere},
+	PutAt:        {"PUT_AT", "setitem", false, false, putAt},
 	Truths:       {"TRUTHS", "nonzero", false, false, truths},
 	Choose:       {"CHOOSE", "getitem", false, false, choose},
 	Linked:       {"LINKED", "nccl", true, false, linked},
@@ -273,7 +277,7 @@ var operations = [...]operation{
 func (c Code) local() bool {
 	switch c {
 	case Ticket, View, Alike, Indices, Owner, Span, PlanBytes, Equal, HaloView, CartAt, Place, WinFacts, WinView, FillPart, SetPart, CopyPart, Elementwise, FoldLines, TakePart,
-		PutPart, PutWhere, Truths, Choose, Draw:
+		PutPart, PutWhere, TakeWhere, PutAt, Truths, Choose, Draw:
 		return true
 	}
 	return false

@@ -13,7 +13,6 @@ func (c *Call) sorting() algorithm.Sorting {
 // sortOf sorts a container in place.
 func sortOf(c *Call) error {
 	return c.container(func(of container.Container) error {
-		c.Staged = algorithm.MergesByHost(of)
 		return algorithm.Sort(of, c.sorting())
 	})
 }

@@ -37,6 +37,15 @@ func DeviceNames() (names string, err error) {
 	return strings.Join(all, "\n"), err
 }
 
+// DeviceLending returns why processes of a machine cannot reach each other's memory of GPUs; nothing if they can.
+func DeviceLending() (why string, err error) {
+	defer guard(&err)
+	if refused := runtime.DeviceLending(); refused != nil {
+		why = refused.Error()
+	}
+	return why, nil
+}
+
 // ContextGpu returns which GPU the containers of a context are on: what tells it apart from all others, in 32 digits, its number and
 // its name. Local.
 func ContextGpu(ctx int64) (text string, err error) {

@@ -99,6 +99,10 @@ func (h *Host) take(size, alignment int, again bool) (p unsafe.Pointer, used boo
 	if size >= ownMapping || alignment > hugePage {
 		at.size = roundUp(max(size, 1), hugePage)
 		p, err = reserve(at.size, max(alignment, hugePage))
+		if err != nil && h.spares.bytes > 0 { // which may be the address space that lacks
+			h.trim(0)
+			p, err = reserve(at.size, max(alignment, hugePage))
+		}
 	} else {
 		at.size = roundUp(max(size, 1), cacheLine)
 		at.chunk, at.off, used, err = h.arena.take(at.size, alignment)

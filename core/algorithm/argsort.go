@@ -21,7 +21,7 @@ func Argsort(c container.Container, how Sorting) (*container.Array, error) {
 	defer s.release()
 	err := on(container.OnItsDevice(c), how.call("argsort"), s.prepare(c), func(over *comm.Comm, p container.Part) error {
 		if p.Placement() == container.OnDevice {
-			return s.argsortOnDevice(over, p)
+			return s.argsortOnDevice(over, c, p)
 		}
 		return s.run(over, c, p)
 	})
@@ -39,13 +39,16 @@ type argsorting struct {
 	sorting
 	record  dtype.Type
 	result  *container.Array
-	indices *container.Array // by blocks, where the result is not one range a rank
+	indices *container.Array   // by blocks, where the result is not one range a rank
+	more    []*container.Array // on devices, what comes from other ranks, and what is ordered
 }
 
 func (s *argsorting) release() {
 	s.sorting.release()
-	if s.indices != nil {
-		_ = s.indices.Close() // it never fails
+	for _, made := range append(s.more, s.indices) {
+		if made != nil {
+			_ = made.Close() // it never fails
+		}
 	}
 }
 

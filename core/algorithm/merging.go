@@ -29,18 +29,8 @@ func (m *merging) run(sizes []int64) error {
 	}
 	bytes := int64(m.mine.Bytes())
 	splitters := phase.Begin(m.op, "splitters", bytes)
-	ends, err := m.ends(sizes)
+	sendCounts, counts, err := shares(m.over, inMemory{m.mine, m.order}, sizes)
 	splitters.End()
-	if err != nil {
-		return err
-	}
-	sendCounts := make([]int64, len(sizes))
-	last := 0
-	for rank, end := range ends {
-		sendCounts[rank] = int64(end - last)
-		last = end
-	}
-	counts, err := m.over.Counts(sendCounts)
 	if err != nil {
 		return err
 	}
@@ -116,9 +106,10 @@ func divided(s memory.Span, counts []int64) []memory.Span {
 	return all
 }
 
-// ends returns where in this rank's elements those end that belong on each rank. Collective.
-func (m *merging) ends(sizes []int64) ([]int, error) {
-	s := splitting{over: m.over, order: m.order, mine: m.mine, all: make([]splitter, len(sizes))}
+// shares returns how many of this rank's sorted elements belong on each rank, and how many of each rank's belong here, where each rank
+// keeps as many as it has. Of equal ones, those of lower ranks come first. Collective.
+func shares(over *comm.Comm, mine sequence, sizes []int64) (sent, comes []int64, err error) {
+	s := splitting{over: over, mine: mine, all: make([]splitter, len(sizes))}
 	defer s.release()
 	total := int64(0)
 	for rank, n := range sizes {
@@ -126,18 +117,20 @@ func (m *merging) ends(sizes []int64) ([]int, error) {
 		s.all[rank].place = total
 	}
 	if err := s.run(total); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	earlier, err := s.earlier()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	ends := make([]int, len(sizes))
+	sent, last := make([]int64, len(sizes)), int64(0)
 	for i := range s.all {
 		x := &s.all[i]
-		ends[i] = x.less + int(min(max(x.place-x.before-earlier[i], 0), int64(x.equal)))
+		end := int64(x.less) + min(max(x.place-x.before-earlier[i], 0), int64(x.equal))
+		sent[i], last = end-last, end
 	}
-	return ends, nil
+	comes, err = over.Counts(sent)
+	return sent, comes, err
 }
 
 // earlier returns, for each splitter, how many elements equal to it the ranks before this one have. Collective.

@@ -35,12 +35,15 @@ func (s *splitting) drawn(open, round int) ([]uint64, error) {
 	keys := s.words(0, open*each)
 	all := memory.As[uint64](keys)
 	random := rand.NewPCG(uint64(round), 0) // alike on all ranks
-	at := 0
+	places, at := make([]int, 0, len(all)), 0
 	for i := range s.all {
 		if x := &s.all[i]; !x.found {
-			s.draw(x, first[at], random, all[at*each:(at+1)*each])
+			places = x.draw(first[at], random, places, each)
 			at++
 		}
+	}
+	if err := s.settled(s.mine.keys(all, places)); err != nil {
+		return nil, err
 	}
 	if err := s.over.Allreduce(keys, keys, kernel.Min); err != nil {
 		return nil, err
@@ -51,17 +54,20 @@ func (s *splitting) drawn(open, round int) ([]uint64, error) {
 	return slices.Clone(all), nil
 }
 
-// draw fills in the keys of those places that are this rank's, whose elements stand in line from first on.
-func (s *splitting) draw(x *splitter, first int64, random *rand.PCG, keys []uint64) {
+// draw adds as many places in the line of all ranks, as places of this rank's elements, which stand there from first on; those of
+// other ranks are negative.
+func (x *splitter) draw(first int64, random *rand.PCG, places []int, each int) []int {
 	line := x.to - x.from
-	for i := range keys {
-		keys[i] = none
+	for i := range each {
 		place := int64(i)
-		if line > int64(len(keys)) {
+		if line > int64(each) {
 			place = int64(random.Uint64() % uint64(line))
 		}
 		if place -= first; place >= 0 && place < int64(x.hi-x.lo) {
-			keys[i] = s.order.Key(s.mine, x.lo+int(place))
+			places = append(places, x.lo+int(place))
+		} else {
+			places = append(places, -1)
 		}
 	}
+	return places
 }

@@ -175,7 +175,7 @@ func (s *selection) among(all []wanted, r radix.Range, before, count, mine int64
 	}
 	order := radix.NewOrder(dtype.Uint64, false)
 	radix.Sort(keys, tmp, order, radix.Workers{})
-	x := splitting{over: s.over, order: order, mine: keys, all: make([]splitter, len(all)), keyed: true}
+	x := splitting{over: s.over, mine: inMemory{keys, order}, all: make([]splitter, len(all)), keyed: true}
 	defer x.release()
 	for i, w := range all {
 		x.all[i].place = w.place - before

@@ -38,7 +38,7 @@ func Sort(c container.Container, how Sorting) error {
 	return on(container.OnItsDevice(c), how.call("sort"), s.prepare(c), func(over *comm.Comm, p container.Part) error {
 		switch {
 		case p.Placement() == container.OnDevice:
-			return s.sortOnDevice(over, p)
+			return s.sortOnDevice(over, c, p)
 		case s.alone(p):
 			local := phase.Begin("sort", "local", held(p))
 			s.sortLines(p, local)
@@ -62,6 +62,8 @@ type sorting struct {
 	axis    int
 	workers radix.Workers
 	blocks  *container.Array // the elements by blocks, where the container has them in another way
+	arrived *container.Array // on devices, what comes from other ranks
+	link    *comm.Devices    // what connects the devices, if anything does
 	tmp     *memory.Storage
 }
 
@@ -69,8 +71,10 @@ func (s *sorting) release() {
 	if s.tmp != nil {
 		s.tmp.Release()
 	}
-	if s.blocks != nil {
-		_ = s.blocks.Close() // it never fails
+	for _, made := range []*container.Array{s.blocks, s.arrived} {
+		if made != nil {
+			_ = made.Close() // it never fails
+		}
 	}
 }
 
@@ -146,9 +150,14 @@ func ranged(l partition.Layout) bool {
 	return kind == partition.KindBlock || kind == partition.KindExplicit
 }
 
-// inBlocks makes a vector for a container's elements, by blocks. It communicates nothing.
+// inBlocks makes a vector for a container's elements, by blocks: on the host, but for those that a device alone reaches. It communicates
+// nothing.
 func inBlocks(c container.Container, p container.Part, t dtype.Type) (*container.Array, error) {
-	return container.Like(c.Context(), container.Spec{Family: "vector", Shape: p.Layout().Shape(), Type: t})
+	spec := container.Spec{Family: "vector", Shape: p.Layout().Shape(), Type: t}
+	if p.Placement() == container.OnDevice {
+		spec.Placement = container.OnDevice
+	}
+	return container.Like(c.Context(), spec)
 }
 
 func blockSize(p container.Part, rank int) int64 {
@@ -189,7 +198,7 @@ func (s *sorting) byBlocks(c container.Container, f func(container.Part) error) 
 	if err := moveAll(s.blocks, c); err != nil {
 		return err
 	}
-	p, err := s.blocks.Use()
+	p, err := container.OnItsDevice(s.blocks).Use()
 	if err != nil {
 		return err
 	}

@@ -36,14 +36,60 @@ type splitter struct {
 	found       bool
 }
 
+// sequence is a rank's sorted elements. Only of those on a device is there an error.
+type sequence interface {
+	length() int
+	// keys writes the keys of the elements at places, and none for negative places.
+	keys(into []uint64, places []int) error
+	// search counts for each key the elements that are less, at 2i, and those that are not greater, at 2i+1.
+	search(counts []int64, keys []uint64) error
+}
+
+// inMemory is a sequence that the host reaches.
+type inMemory struct {
+	elements memory.Span
+	order    radix.Order
+}
+
+func (m inMemory) length() int { return m.elements.Count }
+
+func (m inMemory) keys(into []uint64, places []int) error {
+	for i, place := range places {
+		into[i] = none
+		if place >= 0 {
+			into[i] = m.order.Key(m.elements, place)
+		}
+	}
+	return nil
+}
+
+func (m inMemory) search(counts []int64, keys []uint64) error {
+	for i, key := range keys {
+		if i > 0 && key == keys[i-1] {
+			counts[2*i], counts[2*i+1] = counts[2*i-2], counts[2*i-1]
+			continue
+		}
+		counts[2*i] = int64(radix.Search(m.elements, m.order, key, false))
+		counts[2*i+1] = int64(radix.Search(m.elements, m.order, key, true))
+	}
+	return nil
+}
+
 // splitting finds splitters among sorted elements.
 type splitting struct {
 	over  *comm.Comm
-	order radix.Order
-	mine  memory.Span
+	mine  sequence
 	all   []splitter
 	keyed bool // the key of each place is wanted, also of the first
 	work  *memory.Storage
+}
+
+// settled makes what a device failed at an error on every rank; on the host, nothing can have failed. Collective.
+func (s *splitting) settled(failed error) error {
+	if _, host := s.mine.(inMemory); host {
+		return failed
+	}
+	return s.over.Agree(comm.Call{Op: "sort"}, failed)
 }
 
 // run finds all splitters. Collective.
@@ -51,12 +97,12 @@ func (s *splitting) run(total int64) error {
 	open := 0
 	for i := range s.all {
 		x := &s.all[i]
-		x.hi, x.to = s.mine.Count, total
+		x.hi, x.to = s.mine.length(), total
 		switch {
 		case x.place == 0 && !s.keyed:
 			x.found = true
 		case x.place == total:
-			x.found, x.less, x.before = true, s.mine.Count, total
+			x.found, x.less, x.before = true, s.mine.length(), total
 		default:
 			open++
 		}
@@ -90,12 +136,14 @@ func (s *splitting) round(open, number int) (found int, err error) {
 	}
 	counts := s.words(0, 2*len(ordered))
 	counts.Type = dtype.Int64
-	wide := len(ordered) / open
-	s.tally(ordered, memory.As[int64](counts), wide)
+	if err := s.settled(s.mine.search(memory.As[int64](counts), ordered)); err != nil {
+		return 0, err
+	}
+	mine := slices.Clone(memory.As[int64](counts))
 	if err := s.over.Allreduce(counts, counts, kernel.Sum); err != nil {
 		return 0, err
 	}
-	return s.conclude(ordered, memory.As[int64](counts), wide), nil
+	return s.conclude(ordered, memory.As[int64](counts), mine, len(ordered)/open), nil
 }
 
 // fewRanks is of how many ranks each makes proposals for every splitter.
@@ -111,12 +159,14 @@ func (s *splitting) gathered(open int) ([]uint64, error) {
 		return nil, err
 	}
 	send, keys := s.words(0, width), s.words(width, width*ranks)
-	at := 0
+	places := make([]int, 0, width)
 	for i := range s.all {
 		if x := &s.all[i]; !x.found {
-			s.propose(x, memory.As[uint64](send)[at:at+each])
-			at += each
+			places = s.propose(x, places, each)
 		}
+	}
+	if err := s.settled(s.mine.keys(memory.As[uint64](send), places)); err != nil {
+		return nil, err
 	}
 	if err := s.over.Allgather(send, keys); err != nil {
 		return nil, err
@@ -124,12 +174,12 @@ func (s *splitting) gathered(open int) ([]uint64, error) {
 	return s.arrange(memory.As[uint64](keys), open, each), nil
 }
 
-// conclude uses what all ranks have counted, and returns how many splitters that finds.
-func (s *splitting) conclude(ordered []uint64, counts []int64, wide int) (found int) {
+// conclude uses what all ranks have counted, and this one, and returns how many splitters that finds.
+func (s *splitting) conclude(ordered []uint64, counts, mine []int64, wide int) (found int) {
 	n := 0
 	for i := range s.all {
 		if x := &s.all[i]; !x.found {
-			s.narrow(x, ordered[n*wide:(n+1)*wide], counts[2*n*wide:2*(n+1)*wide])
+			x.narrow(ordered[n*wide:(n+1)*wide], counts[2*n*wide:2*(n+1)*wide], mine[2*n*wide:2*(n+1)*wide])
 			n++
 			found += int(truth(x.found))
 		}
@@ -158,20 +208,22 @@ func (s *splitting) words(from, n int) memory.Span {
 	return memory.Span{Addr: s.work.Addr(), Count: s.work.Size() / 8, Type: dtype.Uint64}.Slice(from, from+n)
 }
 
-// propose fills in keys of this rank's elements that may be the splitter's. Where all ranks have alike elements, those of all
-// ranks together are evenly spaced.
-func (s *splitting) propose(x *splitter, keys []uint64) {
+// propose adds the places of as many of this rank's elements that may be the splitter's, negative ones where there are fewer. Where
+// all ranks have alike elements, those of all ranks together are evenly spaced.
+func (s *splitting) propose(x *splitter, places []int, each int) []int {
 	n := x.hi - x.lo
 	parts := int64(2 * s.over.Size())
-	for i := range keys {
-		keys[i] = none
-		if n <= len(keys) && i < n {
-			keys[i] = s.order.Key(s.mine, x.lo+i)
-		} else if n > len(keys) {
+	for i := range each {
+		place := -1
+		if n <= each && i < n {
+			place = x.lo + i
+		} else if n > each {
 			part := parts*int64(i) + int64(2*s.over.Rank()+1)
-			keys[i] = s.order.Key(s.mine, x.lo+int(part*int64(n)/(parts*int64(len(keys)))))
+			place = x.lo + int(part*int64(n)/(parts*int64(each)))
 		}
+		places = append(places, place)
 	}
+	return places
 }
 
 // arrange returns all proposals for each splitter, sorted.
@@ -188,32 +240,20 @@ func (s *splitting) arrange(keys []uint64, open, each int) []uint64 {
 	return ordered
 }
 
-// tally counts this rank's elements that are less than each proposal, and those that are not greater.
-func (s *splitting) tally(ordered []uint64, counts []int64, wide int) {
-	for i, key := range ordered {
-		if i%wide > 0 && key == ordered[i-1] {
-			counts[2*i], counts[2*i+1] = counts[2*i-2], counts[2*i-1]
-			continue
-		}
-		counts[2*i] = int64(radix.Search(s.mine, s.order, key, false))
-		counts[2*i+1] = int64(radix.Search(s.mine, s.order, key, true))
-	}
-}
-
-// narrow leaves fewer elements that may be the splitter's, or finds it.
-func (s *splitting) narrow(x *splitter, ordered []uint64, counts []int64) {
+// narrow leaves fewer elements that may be the splitter's, or finds it, by how many elements all ranks and this one have up to each key.
+func (x *splitter) narrow(ordered []uint64, counts, mine []int64) {
 	for i, key := range ordered {
 		less, upTo := counts[2*i], counts[2*i+1]
 		switch {
 		case upTo <= x.place: // the splitter is greater
-			x.lo, x.from = max(x.lo, radix.Search(s.mine, s.order, key, true)), max(x.from, upTo)
+			x.lo, x.from = max(x.lo, int(mine[2*i+1])), max(x.from, upTo)
 		case less > x.place:
-			x.hi, x.to = min(x.hi, radix.Search(s.mine, s.order, key, false)), min(x.to, less)
+			x.hi, x.to = min(x.hi, int(mine[2*i])), min(x.to, less)
 			return
 		default:
 			x.found, x.key, x.before = true, key, less
-			x.less = radix.Search(s.mine, s.order, key, false)
-			x.equal = radix.Search(s.mine, s.order, key, true) - x.less
+			x.less = int(mine[2*i])
+			x.equal = int(mine[2*i+1]) - x.less
 			return
 		}
 	}

@@ -1,6 +1,8 @@
 package backend
 
 import (
+	"unsafe"
+
 	"dtl/core/dtype"
 	"dtl/core/kernel/radix"
 	"dtl/core/memory"
@@ -13,6 +15,8 @@ type DeviceProvider interface {
 	DeviceCount() int
 	// DeviceName returns what the vendor calls a device, which is not used for it.
 	DeviceName(n int) (string, error)
+	// Lends returns nil if processes of a machine can reach each other's memory of devices, or says why they cannot.
+	Lends() error
 	// Device returns the device of a number in [0, DeviceCount()). The first call begins to use it. The error is
 	// status.BackendUnavailable.
 	Device(n int) (Device, error)
@@ -48,10 +52,18 @@ type Device interface {
 	Synchronize() error
 	// Locate returns which device the memory at an address belongs to, whoever allocated it, and whether the host reaches it, too.
 	Locate(at uintptr) (number int, managed bool, err error)
+	// Lend returns what another process of the machine needs to reach memory that was allocated here, from its first byte on: LentKey
+	// bytes. The memory is never freed.
+	Lend(at unsafe.Pointer) (key []byte, err error)
+	// Borrow returns where this device finds memory that another process lends, for as long as this one lives.
+	Borrow(key []byte) (at unsafe.Pointer, err error)
 	// Settle returns when the host may touch managed memory, by what is queued now: on the device, and, where that does not share
 	// the memory with the host while it works, on all others of this process that do not.
 	Settle() error
 }
+
+// LentKey is how many bytes the key of memory has that a process lends to others.
+const LentKey = 64
 
 // DeviceSpace is memory that a device reaches.
 type DeviceSpace interface {
@@ -181,6 +193,9 @@ type Queue interface {
 	// Argsort writes the indices that sort a span's elements stably, of int64. The device needs twice the memory of the elements
 	// and that of the indices.
 	Argsort(indices, s memory.Span, keys radix.Keys) error
+	// Search counts for each key the elements of a sorted span that are less, at 2i of counts, and those that are not greater, at
+	// 2i+1.
+	Search(counts []int64, wanted []uint64, sorted memory.Span, keys radix.Keys) error
 	// Bins counts a span's elements between ascending edges, of which there is one more than counts, as core/kernel/histogram does.
 	Bins(counts []int64, s memory.Span, edges []float64) error
 	// Values counts how often each number from 0 on occurs among a span's elements, which are integers, all of them inside.
@@ -188,7 +203,7 @@ type Queue interface {
 	// Take copies the elements at places of src to where they lie side by side, on this device or on the host.
 	Take(dst, src memory.Span, p Places) error
 	// Put copies elements that lie side by side, on this device or on the host, to places of dst; one alone goes to all of them.
-	// No place occurs twice.
+	// Of a place that occurs twice, one element stays, if they have no more than eight bytes; else none occurs twice.
 	Put(dst, src memory.Span, p Places) error
 	// Runs copies runs of units between memories of this device, or of the host, whose bytes are copied as a whole then. What
 	// is written does not overlap.

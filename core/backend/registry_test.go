@@ -22,6 +22,9 @@ func (f fake) DeviceCount() int { return 3 }
 
 func (f fake) DeviceName(int) (string, error) { return "fake", f.missing }
 
+// Lends says that it can.
+func (f fake) Lends() error { return f.missing }
+
 func (f fake) Device(int) (backend.Device, error) { return nil, f.missing }
 
 type plain struct{ backend.Backend }

@@ -118,9 +118,18 @@ func checkBroadcast(value, out *Array) error {
 	return checkOutput(out.Span, value.Span, value.Count)
 }
 
-// blockBytes is what a broadcast that does not block sends first: the longest header, and the elements where they fit
-// beside it.
-const blockBytes = wire.LongestHeader
+// blockBytes is what a broadcast that does not block sends first: the header, and the elements where they fit beside it. Only
+// root knows how long that is, so it is no longer than most headers need.
+const blockBytes = 1024
+
+// checkBlock refuses what has a header that is longer.
+func checkBlock(value *Array) error {
+	if n := headerOf(*value).Size(); n > blockBytes {
+		return status.New(status.InvalidArgument, "value has a dtype and a shape whose description takes %d bytes; ibroadcast sends at most %d, "+
+			"broadcast %d", n, blockBytes, wire.LongestHeader)
+	}
+	return nil
+}
 
 // Ibroadcast starts what Broadcast does. Longer values go from root straight to each rank: who passes on what comes
 // would have to make a call first, and may be waiting in another. Collective.
@@ -130,7 +139,9 @@ func (c *Comm) Ibroadcast(value, out *Array, root int64) (*Request, error) {
 	here := mine == nil && int(root) == c.rank
 	f := wire.Signature{Op: op, Root: wire.Rooted(root), Loose: true}
 	if here {
-		mine = checkBroadcast(value, out)
+		if mine = checkBroadcast(value, out); mine == nil {
+			mine = checkBlock(value)
+		}
 		stateElements(&f, value)
 	} else if out != nil {
 		stateElements(&f, out)

@@ -198,15 +198,7 @@ func (d *Devices) run(call *deviceCall, mine error) error {
 		if send.Count == 0 && recv.Count == 0 {
 			return nil
 		}
-		err := call.queue(send, recv)
-		if err == nil {
-			err = d.settle(call.name)
-		}
-		if err = d.on.agree(Call{Op: call.name + " is queued"}, err, Shared{}, nil); err != nil {
-			return d.broke(err)
-		}
-		if err := d.wait(call.name); err != nil {
-			d.giveUp(call.name, err)
+		if err := d.through(call.name, func() error { return call.queue(send, recv) }); err != nil {
 			return err
 		}
 		if call.recv.Place == memory.Host && recv.Count > 0 {
@@ -214,6 +206,21 @@ func (d *Devices) run(call *deviceCall, mine error) error {
 		}
 		return nil
 	})
+}
+
+// through has all ranks queue what they have agreed on, and returns when it is done on this rank's device.
+func (d *Devices) through(name string, queue func() error) error {
+	err := queue()
+	if err == nil {
+		err = d.settle(name)
+	}
+	if err = d.on.agree(Call{Op: name + " is queued"}, err, Shared{}, nil); err != nil {
+		return d.broke(err)
+	}
+	if err = d.wait(name); err != nil {
+		d.giveUp(name, err)
+	}
+	return err
 }
 
 // described is what all ranks must pass alike: a part's length where they differ.

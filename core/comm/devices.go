@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -132,6 +133,23 @@ func (d *Devices) broke(err error) error {
 		d.failed = status.New(status.CodeOf(err), "NCCL connects the ranks' GPUs no more, since a call failed: %w", err)
 	}
 	return err
+}
+
+// Ready is that of an Exchanger.
+func (d *Devices) Ready() (bool, error) { return true, nil }
+
+// Exchange is that of an Exchanger. If a rank cannot go on, the library is asked for nothing.
+func (d *Devices) Exchange(call Call, mine error, streams []uintptr, send, recv []memory.Span) error {
+	return d.on.inTurn(call.Op, func() error {
+		mine = cmp.Or(mine, d.failed)
+		if mine == nil {
+			mine = follow(d.queue, streams)
+		}
+		if err := d.on.agree(call, mine, Shared{}, nil); err != nil || d.on.size == 1 {
+			return err
+		}
+		return d.through(call.Op, func() error { return d.link.Exchange(send, recv) })
+	})
 }
 
 // giveUp is broke of an error that the other ranks do not know of, who may wait for this one.

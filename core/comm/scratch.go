@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/memory"
 )
@@ -14,6 +15,8 @@ const eager = Eager
 
 // Eager is eager for code outside Go.
 const Eager = 4096
+
+const _ = uint(eager - wire.LongestHeader) // which every such buffer has room for
 
 // scratch keeps buffers of eager bytes outside the Go heap, where a non-blocking call may hold their address.
 type scratch struct {

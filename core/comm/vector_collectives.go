@@ -55,8 +55,12 @@ const (
 	sharedChecksum        // whether that is how many do: see countChecksum
 )
 
-// In scatterv, where only root knows the type of the rows, the third is the type of the output.
-const sharedType = sharedKnow
+// In scatterv, where only root knows the type of the rows, the third is the type of the output, and the fourth how long the
+// header is that describes root's.
+const (
+	sharedType   = sharedKnow
+	sharedHeader = sharedChecksum
+)
 
 // shares is what a rank with this value and output shares.
 func shares(value, out *Array) (s Shared) {
@@ -339,6 +343,9 @@ func (c *Comm) Scatterv(values *Array, counts []int64, out *Array, root int64) (
 		mine = c.checkScatterv(values, counts, out)
 	}
 	share := Shared{}
+	if here && mine == nil {
+		share[sharedHeader] = int64(values.rowHeader().Size())
+	}
 	if out != nil {
 		share[sharedOut], share[sharedType] = int64(out.Count)+1, int64(out.Type)
 	}
@@ -347,7 +354,7 @@ func (c *Comm) Scatterv(values *Array, counts []int64, out *Array, root int64) (
 	if err := c.AgreeSharing(call, mine, share, all); err != nil {
 		return Result{}, err
 	}
-	like, counts, err := c.broadcastCounts(values, counts, root)
+	like, counts, err := c.broadcastCounts(values, counts, root, int(all[root][sharedHeader]))
 	if err != nil {
 		return Result{}, status.In(op, err)
 	}
@@ -394,20 +401,26 @@ func (c *Comm) checkScatterv(values *Array, counts []int64, out *Array) error {
 	return c.checkCounts("sendcounts", values, counts)
 }
 
-// broadcastCounts broadcasts the type and shape of root's rows and the counts. Elsewhere the array has no elements. Collective.
-func (c *Comm) broadcastCounts(values *Array, counts []int64, root int64) (like Array, all []int64, err error) {
+// rowHeader describes a row of an array.
+func (a *Array) rowHeader() wire.Header {
+	_, row := a.rows()
+	return wire.Header{Type: a.Type, Shape: row}
+}
+
+// broadcastCounts broadcasts the type and shape of root's rows, in a header of a length that all know, and the counts. Elsewhere
+// the array has no elements. Collective.
+func (c *Comm) broadcastCounts(values *Array, counts []int64, root int64, header int) (like Array, all []int64, err error) {
 	n := c.Size()
-	storage, err := memory.NewStorage(c.memory, wire.LongestHeader+8*n, memory.Alignment)
+	storage, err := memory.NewStorage(c.memory, header+8*n, memory.Alignment)
 	if err != nil {
 		return like, nil, err
 	}
 	defer storage.Release()
-	told := span(storage, wire.LongestHeader+8*n)
+	told := span(storage, header+8*n)
 	raw := memory.As[byte](told)
-	numbers := unsafe.Slice((*int64)(unsafe.Pointer(&raw[wire.LongestHeader])), n)
+	numbers := unsafe.Slice((*int64)(unsafe.Pointer(&raw[header])), n)
 	if int(root) == c.Rank() {
-		_, row := values.rows()
-		wire.Header{Type: values.Type, Shape: row}.Put(raw)
+		values.rowHeader().Put(raw)
 		copy(numbers, counts)
 	}
 	if err := c.main.Broadcast(told, int(root)); err != nil || int(root) == c.Rank() {

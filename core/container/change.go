@@ -73,7 +73,7 @@ func (a *Array) change(on *runtime.Context, call comm.Call, to func(*state) (cha
 		call = a.now.Named(call)
 	}
 	err = together(c, call, func() (t *transfer.Transfer, err error) {
-		t, err = a.prepare(c, &next, to, limit)
+		t, err = a.prepare(on, c, &next, to, limit)
 		return t, err
 	})
 	if err != nil {
@@ -86,7 +86,9 @@ func (a *Array) change(on *runtime.Context, call comm.Call, to func(*state) (cha
 }
 
 // prepare allocates the new state, and what moves the elements there. What it allocated is in next, also where it fails.
-func (a *Array) prepare(c *comm.Comm, next **state, to func(*state) (change, error), limit int64) (*transfer.Transfer, error) {
+func (a *Array) prepare(on *runtime.Context, c *comm.Comm, next **state, to func(*state) (change, error), limit int64) (
+	*transfer.Transfer, error,
+) {
 	if a.now == nil {
 		return nil, closed()
 	}
@@ -103,7 +105,11 @@ func (a *Array) prepare(c *comm.Comm, next **state, to func(*state) (change, err
 	if err != nil {
 		return nil, err
 	}
-	fresh, err := newState(a.context, a.now.home, a.now.typ, made.layout, a.now.changes+1, home.zeros)
+	room := home.blank
+	if made.window != nil {
+		room = home.zeros
+	}
+	fresh, err := newState(a.context, a.now.home, a.now.typ, made.layout, a.now.changes+1, room)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +120,8 @@ func (a *Array) prepare(c *comm.Comm, next **state, to func(*state) (change, err
 	if err != nil {
 		return nil, err
 	}
-	return plan.OnDevices(fresh.Placement() == OnDevice).Prepare(c, a.now.memory(), fresh.memory(), limit)
+	plan.OnDevices(fresh.Placement() == OnDevice).LinkedBy(linking(on, fresh))
+	return plan.Prepare(c, a.now.memory(), fresh.memory(), limit)
 }
 
 // together runs a transfer when every rank has prepared its own, and agrees on the call.
@@ -128,7 +135,7 @@ func together(c *comm.Comm, call comm.Call, prepare func() (*transfer.Transfer, 
 	}
 	onDevice := t.OnDevice()
 	err := status.In(call.Op, t.Run())
-	if !onDevice {
+	if !onDevice || t.Known() {
 		return err
 	}
 	return c.Agree(executed(call), err) // what a device failed at is an error on every rank

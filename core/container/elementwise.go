@@ -102,6 +102,45 @@ func (p Part) Argsort(of Part, keys radix.Keys) error {
 	return p.home.queue.Argsort(p.span(), of.span(), keys)
 }
 
+// Search has a device find where keys belong among the elements, which are sorted: see backend.Queue. Local.
+func (p Part) Search(counts []int64, wanted []uint64, keys radix.Keys) error {
+	return p.home.queue.Search(counts, wanted, p.span(), keys)
+}
+
+// Take has a device write the elements of another part at places, which a third one has, one for each. Local.
+func (p Part) Take(from, places Part) error {
+	if err := p.beside(places.state, dtype.Int64); err != nil {
+		return err
+	}
+	if err := p.sameDevice(from.state); err != nil {
+		return err
+	}
+	size := p.typ.Size()
+	return p.home.queue.Take(p.span(), from.span(), backend.Places{At: places.span(), Size: size, Scale: size})
+}
+
+// ReadAt has a device copy the elements at places to memory of the host, side by side. Local.
+func (p Part) ReadAt(into memory.Span, places []int64) error {
+	return p.home.queue.Take(into, p.span(), placesOf(places, p.typ.Size()))
+}
+
+// Add has a device add a number to each element, of int64. Local.
+func (p Part) Add(number int64) error {
+	given := [3]backend.Operand{{Span: p.span()}, {Number: [2]uint64{uint64(number)}}}
+	return p.home.queue.Elementwise("add", p.span(), dtype.Int64, given)
+}
+
+// Elements returns some of the elements, which are side by side, for Copy.
+func (p Part) Elements(from, to int) memory.Span { return p.span().Slice(from, to) }
+
+// Copy has a device copy elements of a part there to those of another one, or of the host, or the other way. Local.
+func (p Part) Copy(to, from memory.Span) error {
+	if from.Count == 0 {
+		return nil
+	}
+	return p.home.queue.Copy(to, from)
+}
+
 // Bins has a device count the elements between edges: see backend.Queue. Local.
 func (p Part) Bins(counts []int64, edges []float64) error {
 	return p.home.queue.Bins(counts, p.span(), edges)

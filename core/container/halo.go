@@ -67,7 +67,11 @@ func NewHalo(of Container, margins []halo.Margin) (*Halo, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	h, next, mine := a.prepareHalo(c, margins)
+	link, err := a.ready()
+	if err != nil {
+		return nil, status.In(op, err)
+	}
+	h, next, mine := a.prepareHalo(c, margins, link)
 	if mine == nil {
 		call = next.Named(call)
 	}
@@ -82,6 +86,22 @@ func NewHalo(of Container, margins []halo.Margin) (*Halo, error) {
 		return nil, err
 	}
 	return h, nil
+}
+
+// ready returns what exchanges elements of the ranks' devices that the array is on; nil where nothing does. Collective.
+func (a *Array) ready() (comm.Exchanger, error) {
+	if a.now == nil {
+		return nil, nil
+	}
+	link := linking(a.context, a.now)
+	if link == nil {
+		return nil, nil
+	}
+	ready, err := link.Ready()
+	if !ready {
+		link = nil
+	}
+	return link, err
 }
 
 // moveTo has the array's elements in a state's memory from now on, unless it is theirs. Collective.
@@ -132,7 +152,7 @@ func nextLane(all []comm.Shared) int {
 }
 
 // prepareHalo returns the halo, and the array's state with room for it: the present one if that has it already.
-func (a *Array) prepareHalo(c *comm.Comm, margins []halo.Margin) (h *Halo, next *state, err error) {
+func (a *Array) prepareHalo(c *comm.Comm, margins []halo.Margin, link comm.Exchanger) (h *Halo, next *state, err error) {
 	if a.now == nil {
 		return nil, nil, closed()
 	}
@@ -159,6 +179,7 @@ func (a *Array) prepareHalo(c *comm.Comm, margins []halo.Margin) (h *Halo, next 
 	if h.shape, err = want.around(next.shape); err == nil {
 		at := next.memory()
 		m := halo.Memory{Addr: at.Addr, Strides: at.Strides, Item: next.typ.Size(), Queue: at.Queue, Place: at.Place}
+		m.Link = link
 		h.exchange, err = halo.NewExchange(c, plan, m)
 	}
 	if err != nil {
@@ -227,20 +248,25 @@ func (h *Halo) Exchange() error {
 		return err
 	}
 	defer p.Done()
-	return h.settled(p.state, errors.Join(h.exchange.Start(h.lane), h.exchange.Finish()))
+	return h.settled(p.state, h.exchange.Start(h.lane))
 }
 
-// settled returns the error of a round. On devices the ranks agree on it, and each gets an error where one has: a kernel may
-// fail on one rank alone, whose neighbours then have ghosts that are not its elements.
-func (h *Halo) settled(of *state, err error) error {
-	if of.Placement() != OnDevice {
+// call is what all ranks make together, on devices.
+func (h *Halo) call(of *state) comm.Call { return of.Named(comm.Call{Op: "halo.exchange"}) }
+
+// settled waits for a round that began with an error or none, and returns its error. On devices the ranks agree on it, and each gets an
+// error where one has: a kernel may fail on one rank alone, whose neighbours then have ghosts that are not its elements.
+func (h *Halo) settled(of *state, began error) error {
+	known, err := h.exchange.Finish(h.call(of))
+	err = errors.Join(began, err)
+	if known || of.Placement() != OnDevice {
 		return err
 	}
 	c, closed := h.of.context.Comm()
 	if closed != nil {
 		return errors.Join(err, closed)
 	}
-	return c.Agree(of.Named(comm.Call{Op: "halo.exchange"}), err)
+	return c.Agree(h.call(of), err)
 }
 
 // ready returns the array's part if the ranks can communicate.
@@ -289,7 +315,7 @@ func (h *Halo) Begin() error {
 	h.exchange.Engage(1)
 	h.failed = h.exchange.Start(h.lane)
 	if h.failed != nil && p.Placement() != OnDevice {
-		return h.finish(h.alone)
+		return h.drop()
 	}
 	h.stage.Store(begun)
 	return nil
@@ -300,15 +326,19 @@ func (h *Halo) End() error {
 	if err := h.take(begun); err != nil {
 		return err
 	}
-	return h.finish(h.settled)
+	return h.finish()
 }
 
-// alone returns the error of a round, of which no other rank is told.
-func (h *Halo) alone(_ *state, err error) error { return err }
+// finish ends the round that began, with all ranks that make it.
+func (h *Halo) finish() error {
+	return h.over(h.settled(h.held.state, h.failed))
+}
 
-// finish ends the round that began.
-func (h *Halo) finish(settled func(*state, error) error) error {
-	err := settled(h.held.state, errors.Join(h.failed, h.exchange.Finish()))
+// drop ends the round that began, of which no other rank is told.
+func (h *Halo) drop() error { return h.over(errors.Join(h.failed, h.exchange.Drop())) }
+
+// over lets what the round that began needed go, and returns its error.
+func (h *Halo) over(err error) error {
 	h.failed = nil
 	h.exchange.Engage(-1)
 	if h.held.padding != nil {
@@ -327,7 +357,7 @@ func (h *Halo) Messages() int { return h.exchange.Messages() }
 func (h *Halo) Close() error {
 	var err error
 	if h.stage.CompareAndSwap(begun, moving) {
-		err = h.finish(h.settled)
+		err = h.finish()
 	}
 	if h.stage.CompareAndSwap(resting, gone) {
 		h.exchange.Release()
@@ -352,7 +382,7 @@ func DropHalo(named handle.Handle) (dropped bool, err error) {
 			return false, ref.Release()
 		}
 		if h.stage.CompareAndSwap(begun, moving) {
-			_ = h.finish(h.alone) // of a halo that nobody has any more, an exchange that failed is nobody's error
+			_ = h.drop() // of a halo that nobody has any more, an exchange that failed is nobody's error
 		}
 	}
 	if err := ref.Release(); err != nil {

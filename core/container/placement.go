@@ -33,6 +33,28 @@ func (p Placement) resolved(on *runtime.Context) Placement {
 	return OnDevice
 }
 
+// linking returns what exchanges elements of the ranks' devices, if parts of a context's containers are on them; nil where nothing does. It
+// is alike on all ranks.
+func linking(on *runtime.Context, parts ...*state) comm.Exchanger {
+	for _, s := range parts {
+		if s.Placement() != OnDevice {
+			return nil
+		}
+	}
+	return on.Exchanger()
+}
+
+// Linking returns what connects the ranks' devices, if a container's parts are on them.
+func Linking(c Container, p Part) *comm.Devices {
+	if p.Placement() != OnDevice {
+		return nil
+	}
+	return c.Context().Linked()
+}
+
+// Stream is the driver's number of the queue of what is done with the elements on their device.
+func (p Part) Stream() uintptr { return p.home.queue.Stream() }
+
 // home is where a container's elements are.
 type home struct {
 	space memory.Allocator

@@ -65,6 +65,7 @@ type Plan struct {
 	toChanges   int
 	fromChanges int
 	move        *transfer.Plan
+	link        comm.Exchanger // of the devices that the elements are on
 }
 
 // NewPlan plans a move. The contexts may differ, if each process has a rank in both. limit bounds the temporary memory
@@ -82,6 +83,9 @@ func (m *Plan) agree() error {
 		return status.In(m.op, err)
 	}
 	src, dst, size, parts, mine := m.sides()
+	if mine == nil && m.to.Context() == m.from.Context() {
+		m.link = linking(m.to.Context(), parts...)
+	}
 	other, ranks := m.from.Context(), &src.Ranks
 	if m.over == m.from {
 		other, ranks = m.to.Context(), &dst.Ranks
@@ -95,14 +99,14 @@ func (m *Plan) agree() error {
 		return status.In(m.op, err)
 	}
 	if m.move, err = transfer.New(src, dst, size); err == nil {
-		m.move.OnDevices(parts[0].Placement() == OnDevice || parts[1].Placement() == OnDevice)
+		m.move.OnDevices(parts[0].Placement() == OnDevice || parts[1].Placement() == OnDevice).LinkedBy(m.link)
 	}
 	return status.In(m.op, err)
 }
 
 // call is the move as the ranks agree on it, of the parts that are known.
 func (m *Plan) call(parts ...*state) comm.Call {
-	same := []int64{m.limit}
+	same := []int64{m.limit, truth(m.link != nil)}
 	for _, p := range parts {
 		of := p.same()
 		same = append(same, of[:]...)

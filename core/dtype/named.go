@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// Named types are of elements of which the core knows the size, and what the caller calls them, such as "<M8[D]". Two are
+// Named types are of elements of which the core knows the size, and what the caller calls them, such as "datetime64[D]". Two are
 // equal where both are: a type's number is a hash of them, the same in all processes.
 const named Type = 1 << 30
 
 // MaxName is the length of the longest name.
-const MaxName = 960
+const MaxName = 4032
 
 // description is what is known of a named type.
 type description struct {

@@ -10,15 +10,15 @@ import (
 )
 
 func TestNamedTypes(t *testing.T) {
-	days := dtype.Named("<M8[D]", 8)
+	days := dtype.Named("datetime64[D]", 8)
 	assert.True(t, days.Named() && days.Sent())
 	assert.False(t, days.Valid() || days.Opaque() || days.Held())
-	assert.Equal(t, "<M8[D]", days.String())
+	assert.Equal(t, "datetime64[D]", days.String())
 	assert.Equal(t, 8, days.Size())
-	assert.Equal(t, days, dtype.Named("<M8[D]", 8))
+	assert.Equal(t, days, dtype.Named("datetime64[D]", 8))
 	assert.Equal(t, days, dtype.FromFormat(days.Format(), 8))
-	assert.NotEqual(t, days, dtype.Named("<M8[s]", 8))
-	assert.NotEqual(t, days, dtype.Named("<M8[D]", 4))
+	assert.NotEqual(t, days, dtype.Named("datetime64[s]", 8))
+	assert.NotEqual(t, days, dtype.Named("datetime64[D]", 4))
 	for _, other := range []dtype.Type{dtype.Float64, dtype.Uint64, dtype.OfSize(8), dtype.OfSize(1 << 24)} {
 		assert.False(t, other.Named(), other)
 	}

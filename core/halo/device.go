@@ -1,9 +1,8 @@
 package halo
 
 import (
-	"unsafe"
-
 	"dtl/core/backend"
+	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/memory"
 )
@@ -11,9 +10,11 @@ import (
 // device is an exchange of elements that a device alone reaches. It packs the messages of a round at once, in memory of its own, which
 // is copied to the buffer that they are sent from; and unpacks those that have arrived at once, too.
 type device struct {
-	queue    backend.Queue // nil where the host reaches the elements
-	part     memory.Span   // from its first element on
-	received memory.Span   // what messages are received in, one after the other
+	queue    backend.Queue  // nil where the host reaches the elements
+	link     comm.Exchanger // nil where messages go by way of the host
+	failed   error          // of the beginning of a round, which a link has all ranks know before it sends
+	part     memory.Span    // from its first element on
+	received memory.Span    // what messages are received in, one after the other
 	sent     memory.Span
 	copies   []backend.Run
 }
@@ -22,9 +23,10 @@ type device struct {
 func (e *Exchange) prepareDevice(m Memory, in, out [][]Box, copies []Copy) {
 	d := &e.device
 	d.queue, d.part = m.Queue, memory.Span{Addr: m.Addr, Count: 1, Type: dtype.Uint8, Place: m.Place}
-	at := e.buffer.Addr()
-	e.recvs, d.received = m.messages(in, at, true)
-	e.sends, d.sent = m.messages(out, unsafe.Add(at, d.received.Count), false)
+	d.link = m.Link
+	buffer := e.buffer.Bytes()
+	e.recvs, d.received = m.messages(in, buffer, true)
+	e.sends, d.sent = m.messages(out, buffer.Slice(d.received.Count, buffer.Count), false)
 	for _, c := range copies {
 		for _, r := range backend.BoxRuns(c.Shape, m.Strides, m.Strides, m.Item) {
 			r.To, r.From = r.To+m.offset(c.To), r.From+m.offset(c.From)
@@ -34,11 +36,11 @@ func (e *Exchange) prepareDevice(m Memory, in, out [][]Box, copies []Copy) {
 }
 
 // messages makes those of one direction, in a buffer of which it returns what they take.
-func (m Memory) messages(all [][]Box, at unsafe.Pointer, incoming bool) (made []message, within memory.Span) {
-	within = memory.Span{Addr: at, Type: dtype.Uint8}
+func (m Memory) messages(all [][]Box, buffer memory.Span, incoming bool) (made []message, within memory.Span) {
+	taken := 0
 	for _, boxes := range all {
-		msg := message{peer: boxes[0].Peer, span: memory.Span{Addr: unsafe.Add(at, within.Count), Count: m.bytes(boxes), Type: dtype.Uint8}}
-		packed := int64(within.Count)
+		msg := message{peer: boxes[0].Peer, span: buffer.Slice(taken, taken+m.bytes(boxes))}
+		packed := int64(taken)
 		for i, b := range boxes {
 			to, from, start, first := m.dense(b.Shape), m.Strides, packed, m.offset(b.At)
 			if incoming {
@@ -50,10 +52,31 @@ func (m Memory) messages(all [][]Box, at unsafe.Pointer, incoming bool) (made []
 			}
 			packed += int64(m.bytes(boxes[i : i+1]))
 		}
-		within.Count += aligned(msg.span.Count)
+		taken += aligned(msg.span.Count)
 		made = append(made, msg)
 	}
-	return made, within
+	return made, buffer.Slice(0, taken)
+}
+
+// linked has the devices of all ranks exchange the messages that are packed; call is what all ranks agree on. It says whether they know
+// of an error.
+func (e *Exchange) linked(call comm.Call) (known bool, err error) {
+	d, size := &e.device, e.over.Size()
+	send, recv := make([]memory.Span, size), make([]memory.Span, size)
+	for i := range e.sends {
+		send[e.sends[i].peer] = e.sends[i].span
+	}
+	var arrived []backend.Run
+	for i := range e.recvs {
+		recv[e.recvs[i].peer] = e.recvs[i].span
+		arrived = append(arrived, e.recvs[i].runs...)
+	}
+	failed := d.failed
+	d.failed = nil
+	if err := d.link.Exchange(call, failed, []uintptr{d.queue.Stream()}, send, recv); err != nil {
+		return true, err
+	}
+	return false, e.unpack(arrived)
 }
 
 // offset returns how many bytes from the part's first element on the one of an index lies.

@@ -16,6 +16,7 @@ type Memory struct {
 	Item    int            // bytes of an element
 	Queue   backend.Queue  // of what is done with elements that a device alone reaches; nil on the host
 	Place   memory.Place
+	Link    comm.Exchanger // of the devices of all ranks; nil: messages go by way of the host
 }
 
 // Exchange moves what a plan says, as often as wanted. Everything is prepared: a round allocates only what the backend's
@@ -46,7 +47,7 @@ func NewExchange(over *comm.Comm, plan *Plan, m Memory) (*Exchange, error) {
 			bytes += aligned(m.bytes(boxes))
 		}
 	}
-	buffer, err := memory.NewStorage(over.Memory(), bytes, memory.Alignment)
+	buffer, err := m.buffer(over, bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +69,14 @@ func NewExchange(over *comm.Comm, plan *Plan, m Memory) (*Exchange, error) {
 	return e, nil
 }
 
+// buffer returns memory that messages are sent from and received in.
+func (m Memory) buffer(over *comm.Comm, bytes int) (*memory.Storage, error) {
+	if m.Link != nil {
+		return memory.NewScratch(m.Queue.Device().Memory(), bytes, memory.Alignment)
+	}
+	return memory.NewStorage(over.Memory(), bytes, memory.Alignment)
+}
+
 func aligned(bytes int) int { return (bytes + memory.Alignment - 1) &^ (memory.Alignment - 1) }
 
 // apart is how many bytes a box has at least that travels by itself, and so perhaps without being copied. A message
@@ -75,14 +84,14 @@ func aligned(bytes int) int { return (bytes + memory.Alignment - 1) &^ (memory.A
 const apart = 1 << 14
 
 // group divides boxes, which come peer by peer, into messages: the smaller ones of a peer together, the others each
-// by itself. Both ends divide alike, for they have the same boxes.
+// by itself; all of a peer together, if a library connects the devices. Both ends divide alike, for they have the same boxes.
 func (m Memory) group(boxes []Box) (messages [][]Box) {
 	together := -1 // the message of the peer's smaller boxes
 	for i, b := range boxes {
 		if i > 0 && boxes[i-1].Peer != b.Peer {
 			together = -1
 		}
-		small := m.bytes(boxes[i:i+1]) < apart
+		small := m.Link != nil || m.bytes(boxes[i:i+1]) < apart
 		if small && together >= 0 {
 			messages[together] = append(messages[together], b)
 			continue

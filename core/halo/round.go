@@ -4,12 +4,19 @@ import (
 	"errors"
 
 	"dtl/core/backend"
+	"dtl/core/comm"
 )
 
 // Start starts a round on a lane of the communicator, the same on all ranks. Until Finish returns, the ghosts must not
 // be touched, nor the elements changed that are sent from where they lie. What cannot be started is in the error, and
 // Finish waits for the rest. It does not wait for other ranks.
+//
+// If a library connects the devices of all ranks, it only packs, and Finish sends.
 func (e *Exchange) Start(lane int) error {
+	if e.device.link != nil {
+		e.device.failed = errors.Join(e.pack(), e.copyOwn())
+		return nil
+	}
 	var failed error
 	for i := range e.recvs {
 		r, err := e.over.StartRecv(e.recvs[i].span, e.recvs[i].peer, lane)
@@ -35,8 +42,17 @@ func (e *Exchange) Start(lane int) error {
 	return errors.Join(failed, e.copyOwn())
 }
 
-// Finish waits until the ghosts are there and what was sent may change. Where nothing is under way it does nothing.
-func (e *Exchange) Finish() error {
+// Finish waits until the ghosts are there and what was sent may change. Of a round that has not begun, there is nothing to wait for. It is
+// collective, as a call, if a library connects the devices of all ranks: then an error may be known to all.
+func (e *Exchange) Finish(call comm.Call) (known bool, err error) {
+	if e.device.link != nil {
+		return e.linked(call)
+	}
+	return false, e.Drop()
+}
+
+// Drop is Finish on this rank alone, of a round that nobody wants: a library that connects the devices sends nothing.
+func (e *Exchange) Drop() error {
 	var failed error
 	var arrived []backend.Run
 	for i, r := range e.pending {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"dtl/core/backend"
+	"dtl/core/comm"
 	"dtl/core/memory"
 	"dtl/core/status"
 	"dtl/core/topology"
@@ -71,6 +72,15 @@ func DeviceNames() (names []string, err error) {
 	return names, nil
 }
 
+// DeviceLending returns why processes of a machine cannot reach each other's memory of GPUs; nil if they can. Local.
+func DeviceLending() error {
+	p, err := gpus()
+	if err != nil {
+		return err
+	}
+	return p.Lends()
+}
+
 // useDevice begins to use a device; NoDevice stands for the one that this process usually takes.
 func useDevice(n int) (backend.Device, error) {
 	p, err := gpus()
@@ -97,6 +107,8 @@ func CheckPlacement(unified bool) error {
 type work struct {
 	mu    sync.Mutex
 	queue backend.Queue // nil before the first need, and once the context is closed
+
+	lending *comm.Lending // nil before the first need, and where ranks lend each other nothing
 }
 
 // Queue returns the queue of the context's containers on its device; where the context has none, on the one that this process
@@ -119,6 +131,9 @@ func (c *Context) Queue() (backend.Queue, error) {
 func (w *work) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.lending != nil {
+		w.lending.Close()
+	}
 	if w.queue != nil {
 		w.queue.Close()
 		w.queue = nil

@@ -58,6 +58,22 @@ func ofLink(device int) (backend.DeviceLinker, backend.Queue, error) {
 // Linked returns what connects the ranks' devices; nil where nothing does.
 func (c *Context) Linked() *comm.Devices { return c.linked }
 
+// Exchanger returns what has the ranks' devices exchange elements without the host; nil where nothing does, on all ranks.
+func (c *Context) Exchanger() comm.Exchanger {
+	if c.linked != nil {
+		return c.linked
+	}
+	c.work.mu.Lock()
+	defer c.work.mu.Unlock()
+	if c.work.lending == nil {
+		c.work.lending = comm.NewLending(c.comm, c.Queue)
+	}
+	if c.work.lending == nil {
+		return nil
+	}
+	return c.work.lending
+}
+
 // LinkerVersion returns the version of the library that connects devices, and its file. Local.
 func LinkerVersion() (string, error) {
 	by, err := backend.As[backend.DeviceLinker](linker)

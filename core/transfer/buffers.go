@@ -1,5 +1,7 @@
 package transfer
 
+import "dtl/core/comm"
+
 // DefaultLimit is how many bytes of temporary memory a transfer takes at most where the caller states no limit. A
 // higher limit changes nothing: the memory would not stay in the cache.
 const DefaultLimit = 4 * chunk
@@ -11,16 +13,28 @@ func (p *Plan) chunkOf(limit int64) int64 {
 	if p.onDevices {
 		most = 4 * deviceChunk
 	}
+	return p.pieces(limit, most, 4)
+}
+
+// pieces returns how many bytes each of some buffers has, which a limit that is at most so many bytes is divided among.
+func (p *Plan) pieces(limit, most, among int64) int64 {
 	if limit == 0 || limit > most {
 		limit = most
 	}
-	return max(limit/4/p.item, 1) * p.item
+	return max(limit/among/p.item, 1) * p.item
 }
 
 // OnDevices says that a side of a plan is on devices, which is so on all ranks or on none: messages are of a size for those. It returns
 // the plan.
 func (p *Plan) OnDevices(are bool) *Plan {
 	p.onDevices = are
+	return p
+}
+
+// LinkedBy says what exchanges elements of the devices of all ranks, which both sides are on, or nil if nothing does: alike on all ranks. It
+// returns the plan.
+func (p *Plan) LinkedBy(link comm.Exchanger) *Plan {
+	p.link = link
 	return p
 }
 
@@ -69,6 +83,9 @@ func (p *Plan) Extra(limit int64) int64 {
 	n, chunk := p.ranks(), p.chunkOf(limit)
 	send, recv := make([]buffers, n), make([]buffers, n)
 	most := int64(0)
+	if p.link != nil {
+		most = p.extraLinked(limit)
+	}
 	for from := range n {
 		for to := range n {
 			q, ok := p.pair(from, to)

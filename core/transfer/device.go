@@ -43,7 +43,7 @@ func (f *flow) moveOnDevice(buffer unsafe.Pointer, n int64) error {
 	for n > 0 {
 		dense := [2]bool{f.side != 0, f.side != 1}
 		all, bytes := f.walk.runs(n, dense)
-		packed := memory.Span{Addr: buffer, Count: int(bytes), Type: dtype.Uint8}
+		packed := memory.Span{Addr: buffer, Count: int(bytes), Type: dtype.Uint8, Place: f.buffer}
 		dst, src := packed, f.memory.span(bytes)
 		if f.side == 1 {
 			dst, src = src, dst
@@ -83,6 +83,9 @@ func (t *Transfer) between() int64 {
 
 // OnDevice reports whether memory of this rank is on a device.
 func (t *Transfer) OnDevice() bool { return t.memory[0].Queue != nil || t.memory[1].Queue != nil }
+
+// Known reports whether all ranks know of the error that Run returned, since a library that connects their devices has them agree.
+func (t *Transfer) Known() bool { return t.known }
 
 // keep moves what stays on this rank.
 func (t *Transfer) keep() error {

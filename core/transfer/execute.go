@@ -13,6 +13,8 @@ import (
 // Transfer is a plan with the memory to execute it on one rank, once.
 type Transfer struct {
 	comm    *comm.Comm
+	plan    *Plan
+	limit   int64
 	memory  [2]Memory
 	own     *pair   // what stays on this rank
 	out, in []*flow // by how far the other rank is ahead or behind; nil where nothing goes
@@ -21,6 +23,9 @@ type Transfer struct {
 	send    sender
 	recv    receiver
 	bytes   int64 // of this rank's part that arrive
+	known   bool
+	sent    buffers // what of the messages that go by way of the host are packed
+	arrived buffers
 }
 
 // Execute moves the elements. src and dst are this rank's parts, which do not overlap; limit, the same on all ranks,
@@ -47,7 +52,7 @@ func (p *Plan) Prepare(c *comm.Comm, src, dst Memory, limit int64) (*Transfer, e
 	if n := p.ranks(); n > c.Size() {
 		return nil, status.New(status.InvalidArgument, "plan for %d ranks executed on %d", n, c.Size())
 	}
-	t := &Transfer{comm: c, memory: [2]Memory{src, dst}}
+	t := &Transfer{comm: c, plan: p, limit: limit, memory: [2]Memory{src, dst}}
 	size, me, chunk := c.Size(), c.Rank(), p.chunkOf(limit)
 	send, recv := buffers{chunk: chunk}, buffers{chunk: chunk}
 	t.own, _ = p.pair(me, me)
@@ -67,7 +72,11 @@ func (p *Plan) Prepare(c *comm.Comm, src, dst Memory, limit int64) (*Transfer, e
 			t.bytes += q.bytes
 		}
 	}
-	if err := t.allocate(send, recv); err != nil {
+	t.sent, t.arrived = send, recv
+	if p.link != nil { // only Run knows whether they are needed
+		return t, nil
+	}
+	if err := t.allocate(); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -85,7 +94,8 @@ func (p *Plan) check(me int, memory [2]Memory) error {
 }
 
 // allocate gets all buffers at once.
-func (t *Transfer) allocate(send, recv buffers) error {
+func (t *Transfer) allocate() error {
+	send, recv := t.sent, t.arrived
 	t.send = sender{queue: queue{comm: t.comm, flows: t.out, slot: send.slot, slots: send.slots()}}
 	t.recv = receiver{queue: queue{comm: t.comm, flows: t.in, slot: recv.slot, slots: recv.slots()}}
 	ahead := t.send.slot * t.send.slots
@@ -122,6 +132,18 @@ func (t *Transfer) Run() error {
 	defer t.Release()
 	t.recv.phase = phase.Begin("redistribution", "exchange", t.bytes)
 	defer t.recv.phase.End()
+	if t.plan.link != nil {
+		ready, err := t.plan.link.Ready()
+		if err == nil && ready {
+			return t.runLinked()
+		}
+		if err == nil {
+			err = t.comm.Agree(comm.Call{Op: "buffers of a transfer"}, t.allocate())
+		}
+		if t.known = err != nil; t.known {
+			return err
+		}
+	}
 	t.recv.fill()
 	t.send.ahead()
 	kept := t.keep()

@@ -37,6 +37,7 @@ type flow struct {
 	own    grain
 	apart  bool // messages are stretches, cut where either side's dense memory has a gap; else all but the last are full
 	packed bool // messages go through a buffer
+	buffer memory.Place
 
 	left int64   // bytes that no message has
 	cuts *walker // finds the stretches

@@ -9,6 +9,7 @@ package transfer
 import (
 	"math"
 
+	"dtl/core/comm"
 	"dtl/core/partition"
 	"dtl/core/status"
 )
@@ -29,6 +30,7 @@ type Plan struct {
 	item  int64
 
 	onDevices bool
+	link      comm.Exchanger // of the devices that both sides are on; nil: messages go by way of the host
 }
 
 // New plans to move the i-th element of src's window to the i-th of dst's. The windows have as many dimensions, and

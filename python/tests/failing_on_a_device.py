@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from on_a_device import failing, fake, holds, made
+from on_a_device import failing, fake, holds, made, told_by_all
 
 import dtl
 
@@ -29,12 +29,20 @@ CALLS: Any = {
     "var along an axis": lambda vec, to, t: t.var(1),
     "cumsum": lambda vec, to, t: vec.cumsum(),
     "sort": lambda vec, to, t: dtl.sort(vec),
+    "sort of what moves": lambda vec, to, t: dtl.sort(vec, reverse=True),
+    "argsort of what moves": lambda vec, to, t: dtl.argsort(vec, reverse=True),
+    "sort by a key": lambda vec, to, t: dtl.sort_by_key(vec, to, reverse=True),
     "argsort": lambda vec, to, t: dtl.argsort(vec),
     "histogram": lambda vec, to, t: dtl.histogram(vec, 4, (0, 10)),
     "fill": lambda vec, to, t: dtl.fill(vec, 3),
     "copy": lambda vec, to, t: dtl.copy(vec, to),
     "columns": lambda vec, to, t: t[:, [2, 0]],
     "elements": lambda vec, to, t: np.take(vec, [5, 20, 3]),
+    "values along an axis": lambda vec, to, t: np.put_along_axis(t, t.argmin(0, keepdims=True), 3, 0),
+    "elements of a container": lambda vec, to, t: dtl.take(vec, t.argmin(0)),
+    "values of a container": lambda vec, to, t: vec.__setitem__(t.argmin(0), [1, 2, 3]),
+    "values where true": lambda vec, to, t: np.place(vec, to, vec),
+    "where a cyclic one is true": lambda vec, to, t: (vec.redistribute("cyclic"), np.extract(vec, vec)),
     "where true": lambda vec, to, t: vec[np.arange(24) % 5 == 1],
     "staged": lambda vec, to, t: dtl.median(vec),
     "staged, written": lambda vec, to, t: dtl.replace(vec, 3, 4),
@@ -54,14 +62,7 @@ def test_collective_calls(ctx: dtl.Context, failing: Any, name: str, symbol: str
             dtl.trim()
             if ctx.rank == ctx.size - 1:
                 failing(f"{symbol}:{n}:2")
-            failed = ""
-            try:
-                CALLS[name](vec, to, t)
-            except dtl.DTLError as error:
-                failed = str(error)
-            failing("")
-            told = dtl.allgather_object(ctx, failed)
-            assert all(told) or not any(told), told
+            failed = told_by_all(ctx, failing, lambda v=vec, to=to, t=t: CALLS[name](v, to, t))[0]
             dtl.fill(vec, 4)
             holds(vec, np.full(24, 4.0))
         if not failed:

@@ -12,6 +12,7 @@ import tempfile
 from typing import Any, Callable, Iterator, NamedTuple
 
 import hostile_draws
+import hostile_linalg
 import numpy as np
 from hostile_values import VALUES
 
@@ -80,6 +81,7 @@ class Stage:
         dtl.recv(ctx, ctx.rank)
         self.request.wait()
         self.generator = dtl.random.Generator(ctx, 1)
+        self.linalg = hostile_linalg.rows(ctx)
 
     def vector(self, ctx: dtl.Context | None = None) -> dtl.DistributedVector:
         return dtl.DistributedVector(self.ctx if ctx is None else ctx, 9, fill=1.0)
@@ -461,11 +463,6 @@ def collective(s: Stage) -> dict[str, Call]:
         "einsum": Call(lambda **given: dtl.einsum(given["subscripts"], v, w), {"subscripts": "i,i->"}),
         "norm": Call(on(dtl.norm, v), {"ord": None, "axis": None, "keepdims": False, "reproducible": False}),
         "matmul": Call(closing(dtl.matmul), {"a": t, "b": s.u}),
-        "linalg.svd_lowrank": Call(
-            on(dtl.linalg.svd_lowrank, t), {"k": 2, "oversampling": 1, "power_iterations": 1, "seed": 0}
-        ),
-        "linalg.matrix_norm": Call(on(dtl.linalg.matrix_norm, t), {"keepdims": False, "ord": "fro"}),
-        "linalg.vector_norm": Call(on(dtl.linalg.vector_norm, t), {"axis": 0, "keepdims": False, "ord": 2}),
         "all": Call(on(dtl.all, t), {"axis": None, "keepdims": False}),
         "any": Call(on(dtl.any, t), {"axis": None, "keepdims": False}),
         "argmax": Call(on(dtl.argmax, t), {"axis": None, "keepdims": False}),
@@ -479,7 +476,7 @@ def collective(s: Stage) -> dict[str, Call]:
         "mean": Call(on(dtl.mean, t), {"axis": None, "dtype": None, "keepdims": False, "reproducible": False}),
         "std": Call(on(dtl.std, t), {"axis": None, "dtype": None, "ddof": 0, "keepdims": False}),
         "var": Call(on(dtl.var, t), {"axis": None, "dtype": None, "ddof": 0, "keepdims": False, "where": None}),
-        **{name: Call(*row) for name, row in hostile_draws.draws(ctx).items()},
+        **{name: Call(*row) for name, row in (*hostile_draws.draws(ctx).items(), *s.linalg.items())},
     }
 
 
@@ -727,9 +724,7 @@ def public() -> set[str]:
     """Return the names of everything public that is called: functions, and methods by the class that has them."""
     names: set[str] = {
         *compat.FUNCTIONS,
-        "linalg.matrix_norm",
-        "linalg.svd_lowrank",
-        "linalg.vector_norm",
+        *hostile_linalg.names(),
         "random.bytes",
         *(f"random.{name}" for name in hostile_draws.DRAWS),
     }

@@ -201,13 +201,53 @@ def test_rows_and_columns_by_containers(ctx: dtl.Context) -> None:
             whole[:, [2, 0]] = np.arange(24).reshape(12, 2)
             holds(t, whole)
         assert "setitem (staged)" in {record.operation for record in trace.records}
-    with made(ctx, np.arange(9.0), "cyclic") as vec, made(ctx, np.array([8, 0, -6])) as at, vec[at] as some:
+    vec, at = made(ctx, np.arange(9.0), "cyclic"), made(ctx, np.array([8, 0, -6]))
+    with vec, at, dtl.trace() as trace, vec[at] as some:
         holds_whole(some, np.array([8.0, 0, 3]))
+    staged = [record.operation for record in trace.records if "staged" in record.operation]
+    assert staged == ["take (staged)"] * (ctx.size > 1)
     with made(ctx, np.arange(9.0), "cyclic") as vec, made(ctx, np.array([0.5, 1.5, 2.5])) as given, by_kernels():
         vec[[8, 0, 8]] = given
         expected = np.arange(9.0)
         expected[[8, 0, 8]] = [0.5, 1.5, 2.5]
         holds(vec, expected)
+
+
+@pytest.mark.parametrize("name", ["block", "explicit", "replicated"])
+@pytest.mark.parametrize("dtype", ["float32", "int8", "complex128"])
+def test_indices_in_a_container(ctx: dtl.Context, name: str, dtype: str) -> None:
+    """They stay on the GPU; only elements of other ranks, and their indices, travel."""
+    for shape in ((40,), (10, 4)):
+        whole = values(dtype, shape, 1)
+        for places in (np.arange(30) * 7 % 40 - 20, np.arange(12).reshape(6, 2) * 3, np.zeros(0, int), np.array([39])):
+            flat = whole.reshape(-1)
+            for other in ("block", "cyclic", "replicated"):
+                with made(ctx, whole, name) as c, made(ctx, places, other) as at, by_kernels(), dtl.take(c, at) as some:
+                    assert some.placement_policy is dtl.PLACEMENT_DEVICE
+                    holds(some, flat[places])
+            if len(shape) > 1:
+                continue
+            with made(ctx, whole, name) as c, made(ctx, places.astype(np.int16)) as at, made(ctx, places) as wide:
+                with by_kernels(), c[at] as some:
+                    holds_whole(some, flat[places])
+                given = values(dtype, places.shape, 3)
+                kept = dtype == "complex128" or (name == "replicated" and ctx.size > 1)
+                with dtl.trace() as trace, made(ctx, given, "cyclic") as other_values:
+                    c[wide] = 1
+                    c[wide] = given
+                    c[at] = other_values
+                assert kept or not any("staged" in record.operation for record in trace.records)
+                want = flat.copy()
+                want[places] = given
+                holds(c, want)
+                c[wide] = 3
+                want[places] = 3
+                holds(c, want)
+    with made(ctx, whole.reshape(-1), name) as c, made(ctx, np.array([3, 40])) as outside:
+        for call in (lambda: dtl.take(c, outside), lambda: c[outside], lambda: c.__setitem__(outside, 1)):
+            with pytest.raises(dtl.BoundsError):
+                call()
+        holds(c, whole.reshape(-1))
 
 
 @pytest.mark.parametrize("name", DIVISIONS)
@@ -264,10 +304,8 @@ def test_where_elements_are_not_zero(ctx: dtl.Context, dtype: str) -> None:
     for name in ("block", "cyclic", "replicated"):
         for whole in (flat, flat.reshape(-1, 4), flat[:1], flat[:0]):
             with made(ctx, whole, name) as c:
-                with dtl.trace() as trace:
+                with by_kernels():
                     found = np.nonzero(c)
-                sorts = name == "cyclic" and ctx.size > 1  # whose parts merge on the host
-                assert sorts or not any("staged" in record.operation for record in trace.records)
                 for got, want in zip(found, np.nonzero(whole)):
                     assert got.placement_policy is dtl.PLACEMENT_DEVICE
                     np.testing.assert_array_equal(_gathered(got), want)
@@ -295,6 +333,62 @@ def test_takes_along_an_axis(ctx: dtl.Context, name: str) -> None:
         np.take_along_axis(t, at, 0)
 
 
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_puts_along_an_axis(ctx: dtl.Context, name: str) -> None:
+    """The indices are read by the host; of the elements, only those that are written go there."""
+    for axis, places in ((1, np.arange(42).reshape(14, 3)[:, ::-1] % 3), (0, np.array([[5, -1, 0], [13, 2, 2]]))):
+        whole = values("float64", (14, 3), 1)
+        given = np.arange(float(places.size)).reshape(places.shape)
+        with made(ctx, whole, name) as t, made(ctx, places) as at, made(ctx, given, "cyclic") as some:
+            with dtl.trace() as trace:
+                np.put_along_axis(t, at, given, axis)
+                np.put_along_axis(t, at, some + 1, axis)
+            np.put_along_axis(whole, places, given + 1, axis)
+            holds(t, whole)
+            staged = [(record.calls, record.bytes) for record in trace.records if "staged" in record.operation]
+            assert staged == 2 * [(1, 8 * at_size(places, ctx))], staged
+            with made(ctx, np.arange(3.0)) as row:
+                np.put_along_axis(t, at, row, axis)
+                np.put_along_axis(whole, places, np.arange(3.0), axis)
+                holds(t, whole)
+            with made(ctx, places + 14) as outside, pytest.raises(dtl.BoundsError):
+                np.put_along_axis(t, outside, 0, axis)
+            holds(t, whole)
+    flat = np.array([3, -1, 40])
+    with made(ctx, whole, name) as t, made(ctx, flat) as at:
+        np.put_along_axis(t, at, 9, None)
+        whole.reshape(-1)[flat] = 9
+        holds(t, whole)
+        with made(ctx, flat, placement="host") as here, pytest.raises(dtl.InvalidTypeError, match="placement HOST"):
+            np.put_along_axis(t, here, 0, None)
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+@pytest.mark.parametrize("function", [np.putmask, np.place])
+def test_puts_by_masks(ctx: dtl.Context, name: str, function: Any) -> None:
+    """No part goes through the host: of elements, only values that are written."""
+    for shape in ((31,), (11, 3)):
+        whole = values("int32", shape, 1)
+        truth = np.arange(whole.size).reshape(shape) % 4 == 1
+        with made(ctx, whole, name) as c, made(ctx, truth, name) as mask, made(ctx, 1 * truth, "block") as ones:
+            with made(ctx, np.arange(5, dtype=np.int32), "cyclic") as some, by_kernels():
+                for true in (mask, ones, truth):
+                    for given in (7, [3, 2, 1], some):
+                        function(c, true, given)
+                        function(whole, truth, np.arange(5, dtype=np.int32) if given is some else given)
+                        holds(c, whole)
+            for refused in (truth.reshape(-1)[1:], mask.ravel()[1:]):
+                with pytest.raises(dtl.InvalidArgumentError, match="same size"):
+                    function(c, refused, 1)
+            with pytest.raises(dtl.InvalidArgumentError, match="no values"):
+                function(c, mask, [])
+            with made(ctx, truth, placement="host") as here, pytest.raises(
+                dtl.InvalidTypeError, match="placement HOST"
+            ):
+                function(c, here, 1)
+            holds(c, whole)
+
+
 def at_size(whole: Array, ctx: dtl.Context) -> int:
     """Return how many elements this rank has of an array that is divided by blocks of rows."""
     rows, ranks = len(whole), ctx.size
@@ -315,8 +409,10 @@ def test_what_a_condition_leaves(ctx: dtl.Context) -> None:
             np.compress(here, vec)
         with np.extract(condition, vec) as some:
             holds_whole(some, whole[truth])
-    with made(ctx, whole, "cyclic") as vec, made(ctx, truth) as condition, np.compress(condition, vec) as some:
-        holds_whole(some, whole[truth])
+    for name in DIVISIONS:
+        with made(ctx, whole, name) as vec, made(ctx, truth) as at, by_kernels(), np.compress(at, vec) as some:
+            assert some.placement_policy is dtl.PLACEMENT_DEVICE
+            holds_whole(some, whole[truth])
     square = whole[:30].reshape(10, 3)
     with made(ctx, square) as t, made(ctx, truth[:10]) as condition, np.compress(condition, t, axis=0) as some:
         holds_whole(some, square[truth[:10]])
@@ -329,7 +425,7 @@ def test_indices_of_what_is_not_zero_as_rows(ctx: dtl.Context) -> None:
             holds_whole(rows, np.argwhere(whole))
 
 
-@pytest.mark.parametrize("name", ["block", "explicit"])
+@pytest.mark.parametrize("name", DIVISIONS)
 def test_what_is_extracted(ctx: dtl.Context, name: str) -> None:
     whole = np.arange(60.0).reshape(20, 3)
     numbers = np.arange(60).reshape(20, 3) % 4
@@ -339,8 +435,10 @@ def test_what_is_extracted(ctx: dtl.Context, name: str) -> None:
             assert some.placement_policy is dtl.PLACEMENT_DEVICE
             holds_whole(some, np.extract(condition, given))
     for other in ("cyclic", "replicated"):
-        with made(ctx, whole, name) as c, made(ctx, numbers, other) as where, np.extract(where, c) as some:
-            holds_whole(some, np.extract(numbers, whole))  # by way of the host
+        with made(ctx, whole, name) as c, made(ctx, numbers, other) as where, by_kernels(), np.extract(
+            where, c
+        ) as some:
+            holds_whole(some, np.extract(numbers, whole))
     with made(ctx, whole[:, 0].copy(), name) as c, by_kernels(), np.extract(numbers[:, 0] > 1, c) as some:
         holds_whole(some, np.extract(numbers[:, 0] > 1, whole[:, 0]))
     with made(ctx, whole) as c, made(ctx, numbers, placement="host") as where, pytest.raises(

@@ -113,9 +113,10 @@ def functions(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
         "ContextSplitByNode": closing(lambda: _dtl.pydtl_ContextSplitByNode(c), _dtl.pydtl_ContextClose),
         "ContextWorld": closing(lambda: _dtl.pydtl_ContextWorld(-1), _dtl.pydtl_ContextClose),
         "ContextGpu": quietly(lambda: _dtl.pydtl_ContextGpu(c)),
+        "DeviceLending": _dtl.pydtl_DeviceLending,
         "DeviceNames": quietly(_dtl.pydtl_DeviceNames),  # there may be no driver
         "DtypeName": lambda: _dtl.pydtl_DtypeName(1),
-        "DtypeNamed": lambda: _dtl.pydtl_DtypeNamed("<M8[D]", 8),
+        "DtypeNamed": lambda: _dtl.pydtl_DtypeNamed("datetime64[D]", 8),
         "EnvironmentClose": closing(_dtl.pydtl_EnvironmentOpen, _dtl.pydtl_EnvironmentClose),
         "EnvironmentCount": _dtl.pydtl_EnvironmentCount,
         "EnvironmentOpen": closing(_dtl.pydtl_EnvironmentOpen, _dtl.pydtl_EnvironmentClose),

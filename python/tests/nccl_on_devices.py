@@ -15,6 +15,7 @@ from typing import Any, Iterator
 
 import numpy as np
 import pytest
+from on_a_device import linked
 from oracle import DTYPES, values
 
 import dtl
@@ -28,11 +29,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 @pytest.fixture(scope="module")
 def gpus(ctx: dtl.Context) -> Iterator[dtl.Context]:
-    if not dtl.has_nccl():
-        pytest.skip(f"{dtl.backends.why_not('nccl')}; runs with the NCCL that test_devices.py compiles")
-    if dtl.Topology.num_gpus() < ctx.size:
-        pytest.skip("NCCL needs a GPU a rank; runs with the driver that test_devices.py compiles")
-    with ctx.with_nccl(ctx.rank) as made:
+    with linked(ctx) as made:
         yield made
 
 

@@ -42,6 +42,28 @@ def failing(fake: Any) -> Iterator[Any]:
     fake.fake_fail(b"")
 
 
+def told_by_all(ctx: dtl.Context, failing: Any, call: Any) -> Any:
+    """Return what each rank is told of a call that fails on all ranks, or on none. After it, nothing fails any more."""
+    told = ""
+    try:
+        call()
+    except dtl.DTLError as error:
+        told = str(error) or repr(error)
+    failing("")
+    all_told = dtl.allgather_object(ctx, told)
+    assert all(all_told) or not any(all_told), all_told
+    return all_told
+
+
+def linked(ctx: dtl.Context) -> dtl.Context:
+    """Return a context of all ranks, whose GPUs NCCL connects."""
+    if not dtl.has_nccl():
+        pytest.skip(f"{dtl.backends.why_not('nccl')}; runs with the NCCL that test_devices.py compiles")
+    if dtl.Topology.num_gpus() < ctx.size:
+        pytest.skip("NCCL needs a GPU a rank; runs with the driver that test_devices.py compiles")
+    return ctx.with_nccl(ctx.rank)
+
+
 def holds(container: Any, whole: Array) -> None:
     """Check dtype, shape and this rank's elements."""
     assert container.dtype == whole.dtype
@@ -384,6 +406,7 @@ def test_other_collectives_by_way_of_the_host(ctx: dtl.Context) -> None:
     size, root = ctx.size, ctx.size - 1
     mine = np.arange(3 * size, dtype=np.float32).reshape(size, 3) + 10 * ctx.rank
     ones = np.ones(size, np.int64)
+    all_ranks = dtl.Graph(ctx, range(size), range(size))
     calls: Any = {
         "alltoall": lambda a, **out: dtl.alltoall(ctx, a, **out),
         "scan": lambda a, **out: dtl.scan(ctx, a, **out),
@@ -392,11 +415,14 @@ def test_other_collectives_by_way_of_the_host(ctx: dtl.Context) -> None:
         "iallreduce": lambda a, **out: dtl.iallreduce(ctx, a, **out).wait(),
         "ibroadcast": lambda a, **out: dtl.ibroadcast(ctx, a, root, **out).wait(),
         "ialltoallv": lambda a, **out: dtl.ialltoallv(ctx, a, ones, ones, **out).wait(),
+        "neighbor_alltoall": all_ranks.neighbor_alltoall,
+        "neighbor_alltoallv": lambda a, **out: all_ranks.neighbor_alltoallv(a, ones, ones, **out),
         "scatterv": lambda a: dtl.scatterv(ctx, a, ones, root),
         "allgatherv": lambda a: dtl.allgatherv(ctx, a),
         "gatherv": lambda a: dtl.gatherv(ctx, a, None, root),
         "iallgather": lambda a: dtl.iallgather(ctx, a).wait(),
         "igather": lambda a: dtl.igather(ctx, a, root).wait(),
+        "neighbor_allgather": all_ranks.neighbor_allgather,
     }
     with dtl.DistributedTensor.from_local(ctx, mine) as host, made(ctx, np.zeros((size * size, 3), np.float32)) as vec:
         dtl.copy(host, vec)
@@ -410,7 +436,7 @@ def test_other_collectives_by_way_of_the_host(ctx: dtl.Context) -> None:
             assert type(got) is type(want)
             if want is not None:
                 np.testing.assert_array_equal(got, want)
-            if np.shape(want) == mine.shape and name in list(calls)[:7]:
+            if np.shape(want) == mine.shape and name in list(calls)[:9]:
                 with dtl.DistributedTensor.from_local(ctx, view) as there:
                     out: Any = there.local_view()
                     if name == "ibroadcast":

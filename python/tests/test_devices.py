@@ -26,13 +26,13 @@ MOVING = [str(HERE / f"{name}on_a_device.py") for name in ("indexing_", "moves_"
 FAILING = [str(HERE / "failing_on_a_device.py")]
 
 
-def compiled(folder: Path, *sources: Path, soname: str = "libcuda.so.1") -> str:
+def compiled(folder: Path, *sources: Path, soname: str = "libcuda.so.1", define: tuple[str, ...] = ()) -> str:
     """Compile a driver or NCCL, and return the folder that it is in."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler; runs where the extension can be built")
     command = [compiler, "-g", "-O1", "-shared", "-fPIC", "-ffp-contract=off", "-Wall", "-Werror"]
-    command += [f"-Wl,-soname,{soname}", *map(str, sources), "-ldl", "-lm"]
+    command += [f"-Wl,-soname,{soname}", *(f"-D{each}" for each in define), *map(str, sources), "-ldl", "-lm"]
     succeeded(run([*command, "-o", str(folder / soname)]))
     return str(folder)
 
@@ -49,9 +49,10 @@ def nccl(driver: str) -> str:
     return compiled(folder, GPU / "gputest" / "nccl" / "nccl.c", folder / "libcuda.so.1", soname="libnccl.so.2")
 
 
+@pytest.mark.parametrize("name", ["nccl_on_devices.py", "moves_by_nccl.py"])
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_nccl(nccl: str, tmp_path: Path, count: int) -> None:
-    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", str(HERE / "nccl_on_devices.py")]
+def test_nccl(nccl: str, tmp_path: Path, count: int, name: str) -> None:
+    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", str(HERE / name)]
     variables = {
         "LD_LIBRARY_PATH": nccl,
         "DTL_FAKE_GPU_COUNT": str(count + 1),
@@ -97,11 +98,16 @@ def test_info_names_nccl(nccl: str) -> None:
     assert "no nccl:" not in ended.out
 
 
-@pytest.mark.parametrize("files", [COMPUTING, MOVING, FAILING], ids=["computing", "moving", "failing"])
+@pytest.mark.parametrize("name", ["computing", "moving", "staged", "failing"])
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_containers_on_devices(driver: str, count: int, files: list[str]) -> None:
+def test_containers_on_devices(driver: str, count: int, name: str) -> None:
+    files = {"computing": COMPUTING, "failing": FAILING}.get(name, MOVING)
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": str(count), "DTL_TEST_RANKS": str(count)}
+    if name == "staged":  # processes that share no memory lend each other none either
+        if count == 1:
+            return
+        variables["DTL_SHARED_MEMORY"] = "0"
     if count == 2:  # without MPI, whose ranks take more of a processor to wait
         variables["DTL_BACKEND"] = "local"
     elif count > 2:
@@ -111,6 +117,50 @@ def test_containers_on_devices(driver: str, count: int, files: list[str]) -> Non
     ended = run([sys.executable, *tests], 150, **variables)
     assert "passed" in succeeded(ended)
     assert "skipped" not in ended.out, ended.out
+
+
+#: Prints how many bytes of a redistribution go through the host, on each rank; the last one's FAIL fails.
+LENDING = """
+    import ctypes, os
+    import numpy as np
+    import dtl
+    driver = ctypes.CDLL("libcuda.so.1")
+    driver.fake_outstanding.restype = ctypes.c_long
+    with dtl.Context() as ctx:
+        for n in range(2):
+            with dtl.DistributedVector(ctx, 900, np.float64, placement="device") as vec:
+                vec[...] = np.arange(900.0)
+                if ctx.rank == ctx.size - 1 and n == 0:
+                    driver.fake_fail(os.environ.get("FAIL", "").encode())
+                before = driver.fake_outstanding(7)
+                vec.redistribute("cyclic")
+                copied = driver.fake_outstanding(7) - before
+                driver.fake_fail(b"")
+                assert (vec.to_numpy() == vec.local_indices()).all()
+            with dtl.DistributedVector(ctx, 90, np.float64, fill=ctx.rank, placement="device") as vec:
+                halo = dtl.Halo(vec, 1, periodic=True)
+                halo.exchange()
+                halo.close()
+            told = dtl.gather_object(ctx, copied, root=0)
+            if ctx.rank == 0:
+                print(told)
+"""
+
+
+@pytest.mark.parametrize("gpus", [1, 3])
+def test_memory_that_processes_lend(driver: str, tmp_path: Path, gpus: int) -> None:
+    """On one GPU, and on several. If one rank cannot, or has an old driver, elements go through the host on all."""
+    nothing, all_but_own = "[0, 0, 0]\n" * 2, "[1600, 1600, 1600]\n" * 2
+    variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": str(gpus), "DTL_BACKEND": "local"}
+    assert succeeded(ranks(3, LENDING, tmp_path, **variables)) == nothing
+    assert succeeded(ranks(3, LENDING, tmp_path, DTL_SHARED_MEMORY="0", **variables)) == all_but_own
+    for symbol in ("cuIpcGetMemHandle", "cuIpcOpenMemHandle_v2"):
+        assert succeeded(ranks(3, LENDING, tmp_path, FAIL=f"{symbol}:1:201", **variables)) == all_but_own
+    old = compiled(tmp_path, *SOURCES, define=("cuIpcOpenMemHandle_v2=fake_nothing",))
+    variables["LD_LIBRARY_PATH"] = old
+    assert succeeded(ranks(3, LENDING, tmp_path, **variables)) == all_but_own
+    said = succeeded(run([sys.executable, "-m", "dtl", "info"], LD_LIBRARY_PATH=old))
+    assert "goes through the host: NVIDIA driver lacks cuIpcGetMemHandle or" in said
 
 
 def test_ranks_that_share_a_device(driver: str, tmp_path: Path) -> None:
@@ -225,6 +275,7 @@ def test_a_program_without_devices_starts_no_driver(driver: str) -> None:
 def test_info_names_the_devices(driver: str) -> None:
     ended = run([sys.executable, "-m", "dtl", "info"], LD_LIBRARY_PATH=driver, DTL_FAKE_GPU_COUNT="2")
     assert "GPUs:          0: Fake GPU 0, 1: Fake GPU 1\n" in succeeded(ended)
+    assert "processes of one machine move goes from GPU to GPU" in ended.out
     assert dtl.has_cuda() or "no cuda:" not in ended.out
 
 

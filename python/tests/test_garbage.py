@@ -98,6 +98,7 @@ NO_HANDLE = {
     "ContextsOfThreads",
     "ContextSelf",
     "ContextWorld",
+    "DeviceLending",
     "DeviceNames",
     "DtypeName",
     "DtypeNamed",

@@ -30,29 +30,42 @@ KEYS = (
     "M8[D]",
     "M8[s]",
     "m8[ms]",
+    "float16",
+    "i4,S3",
+    "U2,(2,)f4,M8[s],?",
 )
 
 
 def some_keys(dtype: str, numbers: Any) -> Any:
     """Return different keys for numbers below 100."""
     kind = np.dtype(dtype)
+    if kind.names is not None:
+        made = np.zeros(len(numbers), dtype)
+        made[kind.names[0]] = np.array(numbers, int) // 5
+        made[kind.names[1]] = (np.array(numbers, int) % 5).reshape(-1, *[1] * len(kind[1].shape))
+        return made
     if kind.kind in "SU":
         letters = [f"{n:x}" if kind.itemsize > 4 else chr(0x4E00 + n) for n in numbers]
         return np.array(letters, "U").astype(dtype) if letters else np.empty(0, dtype)
     if kind.kind in "mM":
         return (np.array(numbers, np.int64) * 1000 - 5000).astype(dtype)
     if kind.kind == "f":
-        return np.array(numbers, float) / 8 - 5
+        return (np.array(numbers, float) / 8 - 5).astype(dtype)
     if kind.kind == "i":
         return (np.array(numbers, np.int64) + np.iinfo(dtype).min).astype(dtype)
     return (np.array(numbers, np.uint64) + np.uint64(np.iinfo(dtype).max - 100)).astype(dtype)
+
+
+def listed(keys: Any) -> list[Any]:
+    """Return keys as Python's, of which equal ones are equal: records that hold arrays as bytes."""
+    return keys.tolist() if keys.dtype.names is None else [key.tobytes() for key in keys]
 
 
 def contents(m: dtl.DistributedMap) -> dict[Any, Any]:
     keys, values = m.global_view()
     assert keys.dtype == m.key_dtype
     assert values.dtype == m.value_dtype
-    everything = dict(zip(keys.tolist(), values.tolist()))
+    everything = dict(zip(listed(keys), values.tolist()))
     assert len(everything) == len(keys) == len(values) == len(m)
     return everything
 
@@ -63,16 +76,16 @@ def test_every_type_of_keys(ctx: dtl.Context, key_dtype: str) -> None:
     mine = everyones[ctx.rank]
     with dtl.DistributedMap(ctx, key_dtype, np.int32) as m:
         m.insert_many(mine, np.full(len(mine), ctx.rank))
-        want = {key: rank for rank, keys in enumerate(everyones) for key in keys.tolist()}
+        want = {key: rank for rank, keys in enumerate(everyones) for key in listed(keys)}
         assert contents(m) == want
         for form in (mine, mine.tolist()):
             values, found = m.find_many(form)
-            assert values.tolist() == [want[key] for key in mine.tolist()]
+            assert values.tolist() == [want[key] for key in listed(mine)]
             assert found.all()
         assert not m.contains_many(some_keys(key_dtype, range(61, 90))).any()
         for key in mine[:3], mine.tolist()[:3]:
             for one in key:
-                assert m[one] == want[np.asarray(one).tolist()]
+                assert m[one] == want[listed(np.array([one], m.key_dtype))[0]]
                 assert one in m
 
 
@@ -216,6 +229,81 @@ def test_floats_that_are_one_key(ctx: dtl.Context) -> None:
         assert not np.signbit(keys[keys == 0]).any()
 
 
+def test_halves_that_are_one_key(ctx: dtl.Context) -> None:
+    with dtl.DistributedMap(ctx, np.float16, np.int64) as m:
+        m.insert_many([-0.0, np.nan, np.inf, 0.5], [1, 2, 3, 4])
+        other_nan = np.array([0xFE01, 0x8000], np.uint16).view(np.float16)
+        assert m.find_many(other_nan)[0].tolist() == [2, 1]
+        assert m.find_many(np.array([0.5, np.inf], np.float32))[0].tolist() == [4, 3]
+        assert m[0] == m[0.0] == m[np.float16(-0.0)] == 1
+        assert len(m) == 4
+        for key in (0.1, 1e6, 2049, 10**6, np.float32(0.1)):
+            with pytest.raises(dtl.InvalidTypeError, match="is no float16: it would become"):
+                m.insert(key, 1)
+            with pytest.raises(dtl.InvalidTypeError, match="is no float16: it would become"):
+                m.insert_many([1.0, key], 1)
+        with pytest.raises(dtl.InvalidTypeError, match="is not of float16"):
+            m.insert(True, 1)
+        with pytest.raises(dtl.InvalidTypeError, match="are not of float16"):
+            m.insert_many(["a"], 1)
+
+
+def test_records_that_are_one_key(ctx: dtl.Context, folder: str) -> None:
+    """Gaps are no part of a key, nor are signs of zeros and NaNs; nested fields are."""
+    inner = np.dtype([("when", "M8[s]"), ("z", "c8")])
+    dtype = np.dtype([("flag", "?"), ("x", "f8"), ("h", "f2", (2,)), ("in", inner)], align=True)
+    raw = np.frombuffer(bytes([1]) + bytes(range(1, dtype.itemsize)), dtype)  # with gaps that are not zero
+    keys = np.concatenate([raw, np.zeros(3, dtype)])
+    keys["flag"] = True
+    keys["x"] = [1.5, -0.0, np.nan, 7]
+    keys["h"] = [[1, -0.0], [0, np.nan], [0, 0], [0, 0]]
+    keys["in"]["when"] = np.array(["2024-01-01", "NaT", "NaT", "NaT"], "M8[s]")
+    keys["in"]["z"] = [complex(-0.0, np.nan), 0, 0, 0]
+    with dtl.DistributedMap(ctx, dtype, np.int64) as m:
+        m.insert_many(keys, [1, 2, 3, 4])
+        same = np.array(
+            [
+                (True, 1.5, (1, 0.0), (np.datetime64("2024-01-01"), complex(0, -np.nan))),
+                (True, 0.0, (-0.0, -np.nan), (np.datetime64("NaT"), -0j)),
+                (True, -np.nan, (0, 0), (np.datetime64("NaT"), 0)),
+            ],
+            dtype.newbyteorder(),
+        )
+        assert m.find_many(same)[0].tolist() == [1, 2, 3]
+        assert m[same[0]] == 1
+        assert m[True, -0.0, (0, np.nan), (np.datetime64("NaT"), 0)] == 2
+        assert m.contains_many([same[1], (True, 7.0, [0, 0], (np.datetime64("NaT"), 0))]).all()
+        assert len(m) == 4
+        dtl.checkpoint(folder, {"m": m})
+        again = dtl.restore(ctx, folder)["m"]
+        assert again.key_dtype.names == dtype.names
+        assert again.find_many(keys)[0].tolist() == [1, 2, 3, 4]
+    with dtl.DistributedMap(ctx, [("name", "U3"), ("n", "i1"), ("f", "f4"), ("s", "S2", (2,))], np.int64) as m:
+        m.insert(("abc", 5, 0.5, (b"x", b"y")), 1)
+        assert m["abc", np.int64(5), 0.5, [b"x", b"y"]] == 1
+        for bad in (
+            ("abcd", 5, 0.5, (b"x", b"y")),
+            ("abc", 300, 0.5, (b"x", b"y")),
+            ("abc", 5, 0.1, (b"x", b"y")),
+            ("abc", 5, None, (b"x", b"y")),
+            ("abc", 5, 0.5, (b"x", b"yyy")),
+            ("abc", 5, 0.5),
+            ("abc\0", 5, 0.5, (b"x", b"y")),
+            "abc",
+            5,
+            None,
+            np.zeros(1, "U3,i1,f4,S2")[0],
+        ):
+            with pytest.raises(dtl.InvalidTypeError, match=r"is not of \[\('name'"):
+                m.find(bad)
+            with pytest.raises(dtl.InvalidTypeError, match=r"is not of \[\('name'"):
+                m.find_many([bad])
+        for keys in (np.zeros(2, "U3,i1,f4,S2"), np.zeros(2)):
+            with pytest.raises(dtl.InvalidTypeError, match=r"are not of \[\('name'"):
+                m.find_many(keys)
+        assert len(m) == 1
+
+
 #: What a call does with a list of (key, value) from each rank.
 CALLS = ("insert", "update", "erase", "find")
 LISTS = st.lists(st.tuples(st.integers(-4, 4), st.integers(-100, 100)), max_size=12)
@@ -340,6 +428,10 @@ def test_dates_are_keys(ctx: dtl.Context, folder: str) -> None:
 
 @pytest.mark.mpi(min_size=2)
 def test_ranks_with_other_units_disagree(ctx: dtl.Context) -> None:
+    fields = [(f"field_{i}", "i4") for i in range(80)]
+    for one, other in (("f2", "u2"), ("i4,i4", "i8"), ("i4,i4", "i4,u4"), (fields, fields[::-1]), (fields, "S320")):
+        with pytest.raises(dtl.CollectiveMismatchError):
+            dtl.DistributedMap(ctx, other if ctx.rank else one, np.int64)
     for other in ("M8[ms]", "m8[s]", "i8"):
         with pytest.raises(dtl.CollectiveMismatchError):
             dtl.DistributedMap(ctx, other if ctx.rank else "M8[s]", np.int64)

@@ -100,8 +100,12 @@ def test_one_rank_alone_is_refused(ctx: dtl.Context, row: Any) -> None:
         ("?", "f8", "key_dtype bool is none of keys"),
         ("c16", "f8", "key_dtype complex128 is none of keys"),
         ("O", "f8", "key_dtype object is none of keys"),
-        ("f2", "f8", "key_dtype float16 is none of keys"),
-        ([("a", "i8")], "f8", "is none of keys"),
+        ("f4", "f8", "they are integers, float64, float16, dates, spans of time, bytes S<n>, str U<n> or records"),
+        ("V8", "f8", "is none of keys"),
+        ([("a", "i8"), ("b", "O")], "f8", "has a field of objects"),
+        ([("a", "i8"), ("b", [("c", "g", 2)])], "f8", "or of long floats"),
+        ([], "f8", "has no elements in its fields"),
+        (np.dtype({"names": ["a", "b"], "formats": ["i4", "i2"], "offsets": [0, 2]}), "f8", "fields that overlap"),
         ("M8", "f8", "has no unit"),
         (str, "f8", "has no length; U20 has 20 characters"),
         ("S", "f8", "has no length; S20 has 20 characters"),
@@ -117,6 +121,11 @@ def test_dtypes_that_a_map_cannot_have(ctx: dtl.Context, key_dtype: Any, value_d
     if ctx.size > 1:
         mine = (key_dtype, value_dtype) if ctx.rank == 0 else ("i8", "f8")
         refused(lambda: dtl.DistributedMap(ctx, *mine), ARGUMENT, 100, text)
+
+
+def test_records_that_are_too_long(ctx: dtl.Context) -> None:
+    text = "keys of 2000000 bytes: they must have 1 to 1048576"
+    refused(lambda: dtl.DistributedMap(ctx, [("a", "S2000000")], "f8"), ARGUMENT, 100, text)
 
 
 def test_no_context() -> None:

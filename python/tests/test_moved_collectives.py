@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Callable
 
 import numpy as np
@@ -48,6 +49,61 @@ def test_exchanges(ctx: dtl.Context, array: Any) -> None:
     wanted = np.concatenate([np.roll(array, of + ctx.rank)[np.newaxis].repeat(2, 0) for of in range(ctx.size)])
     same(dtl.alltoallv(ctx, rows, [2] * ctx.size), wanted)
     same(dtl.alltoallv(ctx, rows, [2] * ctx.size, [2] * ctx.size), wanted)
+
+
+def test_neighbours_in_a_grid(ctx: dtl.Context, array: Any) -> None:
+    """What comes from beyond an end is zero, and keeps an out as it is."""
+    row = dtl.Cart(ctx, (ctx.size,))
+    nothing = np.zeros_like(array)
+    mine = np.stack([np.roll(array, 2 * ctx.rank), np.roll(array, 2 * ctx.rank + 1)])  # backwards, and ahead
+    near = [rank for rank in row.sources if rank != dtl.PROC_NULL]
+    gathered = [nothing if rank == dtl.PROC_NULL else np.roll(array, rank) for rank in row.sources]
+    came = [
+        nothing if rank == dtl.PROC_NULL else np.roll(array, 2 * rank + 1 - at) for at, rank in enumerate(row.sources)
+    ]
+    for name, value, expected in (
+        ("neighbor_allgather", np.roll(array, ctx.rank), np.stack(gathered)),
+        ("neighbor_alltoall", mine, np.stack(came)),
+    ):
+        call = getattr(row, name)
+        same(call(value), expected)
+        same(call(value.astype(array.dtype.newbyteorder())), expected)
+        out = np.stack([array, array])
+        assert call(value, out=out) is out
+        for at, rank in enumerate(row.sources):
+            same(out[at], array if rank == dtl.PROC_NULL else expected[at])
+        with pytest.raises(dtl.InvalidArgumentError, match="elements where the result has"):
+            call(value, out=np.zeros((2, 2), array.dtype))
+        with pytest.raises((dtl.InvalidArgumentError, dtl.InvalidTypeError), match=r"received|where the result has"):
+            call(value, out=np.zeros(out.shape, "M8[Y]") if ctx.rank == 0 else out)
+    counts = [2 if rank == dtl.PROC_NULL else rank + 1 for rank in row.destinations]
+    sent = np.concatenate([of_rank(array, ctx.rank)[:1].repeat(count) for count in counts])
+    came = [of_rank(array, rank)[:1].repeat(ctx.rank + 1) for rank in near]
+    same(row.neighbor_alltoallv(sent, counts), np.concatenate([array[:0], *came]))
+
+
+def test_neighbours_in_a_graph(ctx: dtl.Context, array: Any) -> None:
+    """One of which rank 0 has no part."""
+    edges = [(rank, to) for rank in range(1, ctx.size) for to in range(1, ctx.size)]
+    sources, destinations = [a for a, b in edges if b == ctx.rank], [b for a, b in edges if a == ctx.rank]
+    graph = dtl.Graph(ctx, sources, destinations)
+    for times in LENGTHS[:2]:
+        mine = np.roll(long(array, times), ctx.rank)
+        every = [np.roll(long(array, times), rank) for rank in sources]
+        same(graph.neighbor_allgather(mine), np.array(every, array.dtype).reshape(len(every), len(mine)))
+        sent = np.array([np.roll(mine, to) for to in destinations], array.dtype).reshape(len(destinations), len(mine))
+        came = np.array([np.roll(one, ctx.rank) for one in every], array.dtype).reshape(len(every), len(mine))
+        same(graph.neighbor_alltoall(sent), came)
+        got = graph.neighbor_alltoallv(sent, [1] * len(destinations), [1] * len(sources))
+        same(got, came)
+
+
+def test_neighbours_in_a_closed_grid(ctx: dtl.Context) -> None:
+    row = dtl.Cart(ctx, (ctx.size,))
+    row.close()
+    for call in (row.neighbor_allgather, row.neighbor_alltoall, lambda v: row.neighbor_alltoallv(v, [1, 1])):
+        with pytest.raises(dtl.InvalidHandleError):
+            call(ARRAYS["days"][:2])
 
 
 def test_outputs(ctx: dtl.Context, array: Any) -> None:
@@ -105,6 +161,13 @@ def test_ranks_with_other_dtypes_disagree(ctx: dtl.Context) -> None:
                 together(ctx, call, mine)
         with pytest.raises(dtl.CollectiveMismatchError):
             dtl.alltoallv(ctx, mine, [1] * ctx.size)
+        graph = dtl.Graph(ctx, [], [])
+        with pytest.raises(dtl.CollectiveMismatchError):
+            graph.neighbor_allgather(mine)
+        with pytest.raises(dtl.CollectiveMismatchError):
+            graph.neighbor_alltoall(mine[:0])
+        with pytest.raises(dtl.CollectiveMismatchError):
+            graph.neighbor_alltoallv(mine[:0], [])
 
 
 #: So many times an array's elements: beside the header, in a message of their own, and where ranks make sure of room.
@@ -293,17 +356,52 @@ def test_outputs_that_cannot_be_written(ctx: dtl.Context) -> None:
 
 def test_elements_that_have_no_name_are_refused(ctx: dtl.Context) -> None:
     overlapping = np.dtype({"names": ["a", "b"], "formats": ["i4", "i2"], "offsets": [0, 2]})
-    many = np.dtype([(f"field_{i}", "i4") for i in range(80)])
+    many = np.dtype([(f"field_{i}", "i4") for i in range(300)])
     for dtype in (overlapping, many):
         with pytest.raises(dtl.InvalidArgumentError, match="gives dtype"):
             dtl.broadcast(ctx, np.zeros(2, dtype) if ctx.is_root else None)
         same(dtl.allgather(ctx, np.zeros(2, dtype)), np.zeros((ctx.size, 2), dtype))
         same(dtl.allgatherv(ctx, np.zeros(2, dtype)), np.zeros(2 * ctx.size, dtype))
         same(dtl.alltoallv(ctx, np.zeros(ctx.size, dtype), [1] * ctx.size), np.zeros(ctx.size, dtype))
-    long = np.dtype([(f"field_{i}", "i4") for i in range(40)])
-    same(dtl.broadcast(ctx, np.zeros(2, long) if ctx.is_root else None), np.zeros(2, long))
-    with pytest.raises(dtl.InvalidArgumentError, match="at most 1024 can be sent"):
-        dtl.broadcast(ctx, np.zeros((1,) * 30, long) if ctx.is_root else None)
+        with dtl.Cart(ctx, (ctx.size,), periods=True) as ring:
+            same(ring.neighbor_alltoall(np.zeros((2, 3), dtype)), np.zeros((2, 3), dtype))
+    long = np.dtype([(f"field_{i}", "i4") for i in range(180)])
+    with pytest.raises(dtl.InvalidArgumentError, match="at most 4096 can be sent"):
+        dtl.broadcast(ctx, np.zeros((1,) * 60, long) if ctx.is_root else None)
+    with ctx.dup() as other, pytest.raises(dtl.InvalidArgumentError, match="ibroadcast sends at most 1024"):
+        dtl.ibroadcast(other, np.zeros(2, long) if ctx.is_root else None).wait()
+
+
+@pytest.mark.parametrize("count", [1, 40, 180])
+@pytest.mark.parametrize("length", [0, 1, 5, 3000])
+def test_many_fields(ctx: dtl.Context, count: int, length: int) -> None:
+    """Calls in which some ranks have no elements that say the dtype."""
+    dtype = np.dtype([(f"field_{i}", "i4") for i in range(count)])
+    rows = np.zeros((ctx.size, length), dtype)
+    for at, name in enumerate(dtype.names or ()):
+        rows[name] = at + np.arange(length) + 1000 * np.arange(ctx.size)[:, np.newaxis]
+    root = ctx.size - 1
+    every = rows if ctx.rank == root else None
+    same(dtl.broadcast(ctx, every, root), rows)
+    same(dtl.scatter(ctx, every, root), rows[ctx.rank])
+    same(dtl.scatterv(ctx, every, [1] * ctx.size, root), rows[ctx.rank : ctx.rank + 1])
+    if count < 180:
+        same(dtl.ibroadcast(ctx, every, root).wait(), rows)
+    to, of = (ctx.rank + 1) % ctx.size, (ctx.rank - 1) % ctx.size
+    same(dtl.sendrecv(ctx, rows[ctx.rank], to, of), rows[of])
+    request = dtl.isend(ctx, rows[ctx.rank], to)
+    found = dtl.probe(ctx, of)
+    assert (found.dtype, found.shape) == (dtype, (length,))
+    same(dtl.recv(ctx, of), rows[of])
+    request.wait()
+
+
+def test_errors_name_dtypes_as_numpy_does(ctx: dtl.Context) -> None:
+    for dtype in ("f2", "M8[25s]", "m8[D]", "M8", "S5", "U2", "V3"):
+        for given, other in ((dtype, "f8"), ("f8", dtype)):
+            named, wanted = re.escape(str(np.dtype(other))), re.escape(str(np.dtype(given)))
+            with pytest.raises(dtl.InvalidArgumentError, match=f"out has dtype {named} where the result has {wanted}"):
+                dtl.allgather(ctx, np.zeros(3, given), out=np.zeros((ctx.size, 3), other))
 
 
 def test_names_of_fields(ctx: dtl.Context) -> None:

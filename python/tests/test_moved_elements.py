@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from typing import Any, Callable
 
 import numpy as np
@@ -250,14 +251,15 @@ OF_DATES = (dtl.max, dtl.argmin, greatest_along)
 
 #: What float16 has.
 OF_FLOATS = [
-    dtl.sum, dtl.max, dtl.argmin, dtl.mean, dtl.var, dtl.median, lambda v: v.sum(), greatest_along,
+    dtl.sum, dtl.max, dtl.argmin, dtl.mean, dtl.var, dtl.median, lambda v: v.sum(), greatest_along, dtl.cumsum,
+    dtl.inclusive_scan,
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        *OF_FLOATS, dtl.cumsum, dtl.is_sorted, lambda v: dtl.topk(v, 1), dtl.histogram, lambda v: dtl.dot(v, v),
+        *OF_FLOATS, dtl.is_sorted, lambda v: dtl.topk(v, 1), dtl.histogram, lambda v: dtl.dot(v, v),
         lambda v: v @ v, lambda v: dtl.reduce(v, "max"), lambda v: v.remote(0),
     ],
 )  # fmt: skip
@@ -342,3 +344,16 @@ def assert_same(got: Any, wanted: Any) -> None:
     view = got.local_view()
     assert view.dtype == wanted.dtype
     assert np.ascontiguousarray(view).tobytes() == np.ascontiguousarray(wanted[indices]).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("f2", "u2"), ("f2", "f8"), ("M8[s]", "M8[D]"), ("M8[s]", "u8"), ("S8", "U2")]
+)
+def test_plans_between_other_elements_are_refused(ctx: dtl.Context, one: str, other: str) -> None:
+    """Also where the core moves both as the same type."""
+    a, b = dtl.zeros(ctx, 4, one), dtl.zeros(ctx, 4, other)
+    for src, dst in ((a, b), (b, a)):
+        text = f"elements of {src.dtype} cannot move to elements of {dst.dtype}"
+        with pytest.raises(dtl.InvalidArgumentError, match=re.escape(text)):
+            dtl.RedistributionPlan(src, dst)
+    dtl.RedistributionPlan(a, dtl.zeros(ctx, 4, one)).execute()

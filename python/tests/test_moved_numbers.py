@@ -1,4 +1,4 @@
-"""Reductions of float16, and quantiles of dates, spans of time and float16, beside NumPy's."""
+"""Reductions and scans of float16, and quantiles of dates, spans of time and float16, beside NumPy's."""
 
 from __future__ import annotations
 
@@ -91,6 +91,60 @@ def test_options_of_reductions_of_float16(ctx: dtl.Context) -> None:
         assert np.isinf(dtl.sum(dtl.full(ctx, 9, 60000, dtype=np.float16)))
     with pytest.raises(dtl.InvalidArgumentError, match="no identity"):
         dtl.zeros(ctx, 0, np.float16).min()
+
+
+def in_float32(function: Callable[..., Any], array: Any, **options: Any) -> Any:
+    """Return what a scan of NumPy's makes of float16 in float32, rounded at the end."""
+    with np.errstate(over="ignore"):
+        return function(array.astype(np.float32), **options).astype(np.float16)
+
+
+def assert_rounded(got: Any, wanted: Any) -> None:
+    """Check dtype, shape and this rank's elements, of which the last digit follows from the order of additions."""
+    assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
+    np.testing.assert_allclose(got.local_view(), part(got, wanted), rtol=1e-3)
+
+
+@pytest.mark.parametrize("array", list(HALVES))
+def test_scans_of_float16(ctx: dtl.Context, array: str) -> None:
+    numbers = HALVES[array]
+    table = np.stack([numbers, numbers[::-1], numbers + np.float16(1)])
+    steps = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
+    for partition in divisions(ctx):
+        vec = dtl.asarray(ctx, numbers, **division(partition, len(numbers), ctx.size))
+        several = dtl.asarray(ctx, table, **division(partition, 3, ctx.size))
+        for function in (np.cumsum, np.cumprod, np.nancumsum, np.nancumprod):
+            assert_rounded(function(vec), in_float32(function, numbers))
+            assert_rounded(function(vec, dtype=np.float16), in_float32(function, numbers))
+            assert_rounded(function(vec, dtype=np.float64), function(numbers, dtype=np.float64))
+            assert_rounded(function(several[0]), in_float32(function, table[0]))
+            for axis in (0, 1):
+                assert_rounded(function(several, axis=axis), in_float32(function, table, axis=axis))
+        assert_rounded(vec.cumsum(exclusive=True), np.append(np.float16(0), in_float32(np.cumsum, numbers[:-1])))
+        for op, ufunc in steps.items():
+            wanted = in_float32(ufunc.accumulate, numbers)
+            first = {"sum": 0, "prod": 1, "min": np.inf, "max": -np.inf}[op]
+            assert_rounded(dtl.inclusive_scan(vec, op), wanted)
+            assert_rounded(dtl.exclusive_scan(vec, op), np.append(np.float16(first), wanted[:-1]))
+        wanted = in_float32(np.cumsum, numbers)
+        assert_rounded(dtl.array_api(ctx).cumulative_sum(vec, include_initial=True), np.append(np.float16(0), wanted))
+    assert_rounded(np.add.accumulate(vec), wanted)
+    assert_rounded(dtl.async_scan(vec).get(), wanted)
+
+
+def test_scans_in_float16(ctx: dtl.Context) -> None:
+    """Sums of other numbers in float16, and sums that NumPy's float16 does not reach, or not come back from."""
+    assert_rounded(np.cumsum(dtl.arange(ctx, 9), dtype="f2"), np.cumsum(np.arange(9), dtype="f2"))
+    assert_rounded(np.cumsum(dtl.ones(ctx, 3000, dtype="f2")), np.arange(1, 3001).astype("f2"))
+    far = np.array([60000, 60000, -60000], np.float16)
+    assert_rounded(np.cumsum(dtl.asarray(ctx, far)), np.array([60000, np.inf, 60000], np.float16))
+    assert_rounded(np.cumsum(dtl.zeros(ctx, 0, "f2")), np.zeros(0, "f2"))
+    for dtype in ("nothing", "g", "M8[s]", "S4"):
+        with pytest.raises(dtl.InvalidArgumentError, match="dtype"):
+            np.cumsum(dtl.zeros(ctx, 3, "f2"), dtype=dtype)
+    for axis in (1, -2):
+        with pytest.raises(dtl.BoundsError, match="axis"):
+            np.cumsum(dtl.zeros(ctx, 3, "f2"), axis=axis)
 
 
 ORDERED: dict[str, Any] = {

@@ -417,6 +417,7 @@ def test_refusals(ctx: dtl.Context) -> None:
     refused(lambda: rng.shuffle(np.arange(3)), TYPE, 101, "x must be")
     refused(lambda: rng.shuffle(rng.random(5), axis=1), BOUNDS, 103)
     refused(lambda: rng.spawn(-1), ARGUMENT, 100, "negative")
+    refused(lambda: rng.spawn(2**50), ARGUMENT, 100, "n_children 1125899906842624 outside [0, 1048576]")
     assert isinstance(rng.random(), float)
 
 

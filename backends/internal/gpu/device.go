@@ -3,6 +3,7 @@ package gpu
 import (
 	"cmp"
 	"sync"
+	"unsafe"
 
 	"dtl/core/backend"
 	"dtl/core/memory"
@@ -65,6 +66,12 @@ func (d *device) Synchronize() error { return d.synchronize() }
 
 // Locate returns which device memory belongs to, and whether it is managed.
 func (d *device) Locate(at uintptr) (number int, managed bool, err error) { return d.locate(at) }
+
+// Lend returns what another process of the machine needs to reach memory of this device's, from its first byte on.
+func (d *device) Lend(at unsafe.Pointer) ([]byte, error) { return d.lend(at) }
+
+// Borrow returns where this device finds memory that another process lends, for as long as this one lives.
+func (d *device) Borrow(key []byte) (unsafe.Pointer, error) { return d.borrow(key) }
 
 // Settle returns when the host may touch managed memory. A device that cannot share it while it works has all of it to itself then,
 // whichever device it was allocated for.

@@ -5,11 +5,16 @@
 static const char *const symbols[] = {
 #define X(field, name, parameters) name,
     GPU_FUNCTIONS(X)
+    GPU_OPTIONAL(X)
 #undef X
 };
 
 enum {
     FUNCTIONS = sizeof symbols / sizeof *symbols,
+#define X(field, name, parameters) + 1
+    REQUIRED = 0 GPU_FUNCTIONS(X),
+#undef X
+    LAZY_PEER_ACCESS = 1, /* CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS */
     MANAGED_MEMORY = 83,  /* CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY */
     CONCURRENT = 89,      /* CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS */
     ATTACH_GLOBAL = 1,    /* CU_MEM_ATTACH_GLOBAL: every stream may touch it */
@@ -23,6 +28,8 @@ enum {
 _Static_assert(sizeof(gpu_table) == FUNCTIONS * sizeof(void *), "a table is an array of addresses");
 
 const char *gpu_symbol(int i) { return i >= 0 && i < FUNCTIONS ? symbols[i] : NULL; }
+
+int gpu_required(void) { return REQUIRED; }
 
 void gpu_set(gpu_table *table, int i, void *function) { ((void **)table)[i] = function; }
 
@@ -128,6 +135,14 @@ int gpu_locate(const gpu_device *d, gpu_address at, int *number, int *managed) {
         rc = d->table->pointer_attribute(&is, IS_MANAGED, at);
     *managed = is != 0;
     return gpu_leave(d, pushed, rc);
+}
+
+int gpu_lends(const gpu_table *t) { return t->lend != NULL && t->borrow != NULL; }
+
+int gpu_lend(const gpu_device *d, gpu_address at, gpu_handle *handle) { WITHIN(d, lend(handle, at)); }
+
+int gpu_borrow(const gpu_device *d, const gpu_handle *handle, gpu_address *at) {
+    WITHIN(d, borrow(at, *handle, LAZY_PEER_ACCESS));
 }
 
 int gpu_order(const gpu_device *d, gpu_stream before, gpu_stream after) {

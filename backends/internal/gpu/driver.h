@@ -10,6 +10,11 @@
 
 typedef unsigned long long gpu_address;
 
+/* CUipcMemHandle, which the driver takes by value. */
+typedef struct {
+    char bytes[64];
+} gpu_handle;
+
 /* Streams and events as Go passes them, whose pointers are not small numbers, as streams that others made may be. */
 typedef uintptr_t gpu_stream;
 typedef uintptr_t gpu_event;
@@ -52,14 +57,23 @@ typedef uintptr_t gpu_event;
     X(launch, "cuLaunchKernel", (void *function, unsigned blocks, unsigned by, unsigned bz, unsigned threads, unsigned ty, \
                                  unsigned tz, unsigned shared, void *stream, void **arguments, void **extra))
 
+/* Those that a driver may lack: NULL. */
+#define GPU_OPTIONAL(X)                                                                         \
+    X(lend, "cuIpcGetMemHandle", (gpu_handle *handle, gpu_address at))                          \
+    X(borrow, "cuIpcOpenMemHandle_v2", (gpu_address *at, gpu_handle handle, unsigned flags))
+
 typedef struct {
 #define X(field, name, parameters) int(*field) parameters;
     GPU_FUNCTIONS(X)
+    GPU_OPTIONAL(X)
 #undef X
 } gpu_table;
 
 /* gpu_symbol returns the driver's name of the i-th function, or NULL after the last. */
 const char *gpu_symbol(int i);
+
+/* gpu_required returns how many of the functions, from the first on, every driver must have. */
+int gpu_required(void);
 
 /* gpu_set sets the i-th function. */
 void gpu_set(gpu_table *table, int i, void *function);
@@ -113,6 +127,13 @@ int gpu_fill(const gpu_device *device, gpu_stream stream, gpu_address to, unsign
 /* gpu_locate writes which device the memory at an address belongs to, and whether it is managed. The error is 1 where it is none
  * of a device. */
 int gpu_locate(const gpu_device *device, gpu_address at, int *number, int *managed);
+
+/* gpu_lends says whether the driver has the functions by which processes of a machine reach each other's memory of devices. gpu_lend
+ * writes what another process needs to reach memory that begins at an address, and gpu_borrow where this one's device finds memory that
+ * another process lends. */
+int gpu_lends(const gpu_table *table);
+int gpu_lend(const gpu_device *device, gpu_address at, gpu_handle *handle);
+int gpu_borrow(const gpu_device *device, const gpu_handle *handle, gpu_address *at);
 
 /* gpu_order has what is queued on one stream from now on run after what is on another one by now. */
 int gpu_order(const gpu_device *device, gpu_stream before, gpu_stream after);

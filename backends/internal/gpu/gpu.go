@@ -88,6 +88,15 @@ func (b *Backend) DeviceName(n int) (string, error) {
 	return s.table.nameOf(n)
 }
 
+// Lends returns nil if the driver lets processes of a machine reach each other's memory of devices.
+func (b *Backend) Lends() error {
+	s, err := b.usable(0)
+	if err != nil {
+		return err
+	}
+	return s.table.lends()
+}
+
 // Device returns a device, and begins to use it if nobody has.
 func (b *Backend) Device(n int) (backend.Device, error) {
 	s, err := b.usable(n)

@@ -20,7 +20,7 @@ func TestTableIsTheVendors(t *testing.T) {
 	text, err := os.ReadFile("driver.h")
 	must(t, err)
 	var source strings.Builder
-	source.WriteString("#include <cuda.h>\ntypedef unsigned long long gpu_address;\n")
+	source.WriteString("#include <cuda.h>\ntypedef unsigned long long gpu_address;\ntypedef CUipcMemHandle gpu_handle;\n")
 	flat := strings.ReplaceAll(string(text), "\\\n", " ")
 	rows := regexp.MustCompile(`X\((\w+), "(\w+)",\s*(\([^)]*\))\)`).FindAllStringSubmatch(flat, -1)
 	if len(rows) != len(symbols()) {
@@ -63,5 +63,7 @@ SAME(CUDA_ERROR_NO_DEVICE, 100);
 SAME(CUDA_ERROR_NOT_FOUND, 500);
 SAME(sizeof(CUdeviceptr), 8);
 SAME(sizeof(CUresult), 4);
+SAME(sizeof(CUipcMemHandle), 64);
+SAME(CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, 1);
 SAME(sizeof(CUuuid), 16);
 `

@@ -88,13 +88,30 @@ func (s *sorting) run(turns [2]unsafe.Pointer, from unsafe.Pointer, indices [2]u
 	return nil
 }
 
+// Search queues the kernel of kernels/sorts.c that finds where keys belong.
+func (q *queue) Search(counts []int64, wanted []uint64, sorted memory.Span, keys radix.Keys) error {
+	f, err := q.on.kernels.named(q.on.driven, "sorts", "search_keys_"+carriers[sorted.Type.Size()].String())
+	if err != nil || len(wanted) == 0 {
+		return err
+	}
+	return q.onDevice(memory.Of(dtype.Uint64, wanted), func(from unsafe.Pointer) error {
+		return q.toward(memory.Of(dtype.Int64, counts), func(to unsafe.Pointer) error {
+			words := []uint64{word(to), word(from), uint64(len(counts)), word(sorted.Addr), uint64(sorted.Count)}
+			return q.each(f, len(counts), append(words, wordsOf(keys)...)...)
+		})
+	})
+}
+
+// wordsOf returns keys as kernels take them.
+func wordsOf(o radix.Keys) []uint64 {
+	return []uint64{o.Top, o.Flip, o.Sign, o.Zero, o.Turn, o.Add, o.Full, o.Most}
+}
+
 // pass sorts by one digit.
 func (s *sorting) pass(to, from, toIndex, fromIndex unsafe.Pointer, shift uint64) error {
-	o := s.keys
-	words := []uint64{
+	words := append([]uint64{
 		word(to), word(from), word(toIndex), word(fromIndex), word(s.counts.Addr), uint64(s.n), uint64(s.each), shift,
-		o.Top, o.Flip, o.Sign, o.Zero, o.Turn, o.Add, o.Full, o.Most,
-	}
+	}, wordsOf(s.keys)...)
 	blocks := (s.counts.Count/digitCounts + blockThreads - 1) / blockThreads
 	if err := s.q.on.launch(s.q.stream, s.count, blocks, blockThreads, words); err != nil {
 		return err

@@ -36,6 +36,9 @@ func newTable(api API, library *dl.Library) (*table, error) {
 	t := &table{api, library, (*C.gpu_table)(C.calloc(1, C.sizeof_gpu_table))}
 	for i, name := range symbols() {
 		function, err := library.Symbol(name)
+		if err != nil && i >= int(C.gpu_required()) {
+			continue
+		}
 		if err != nil {
 			C.free(unsafe.Pointer(t.c))
 			return nil, status.New(status.BackendUnavailable, "%s found (%s), which is too old: it has no %s",
@@ -245,6 +248,34 @@ func (d driven) locate(at uintptr) (number int, managed bool, err error) {
 		return 0, false, status.New(status.InvalidArgument, "address %#x is in no memory of a GPU", at)
 	}
 	return int(n), is != 0, d.check("asking where memory is", rc)
+}
+
+// lends returns nil if the driver has what lend and borrow call.
+func (t *table) lends() error {
+	if C.gpu_lends(t.c) == 0 {
+		return status.New(status.Unsupported, "%s lacks cuIpcGetMemHandle or cuIpcOpenMemHandle_v2", t.api.Driver)
+	}
+	return nil
+}
+
+// lend returns what another process of the machine needs to reach memory that begins at an address.
+func (d driven) lend(at unsafe.Pointer) ([]byte, error) {
+	if err := d.lends(); err != nil {
+		return nil, err
+	}
+	var handle C.gpu_handle
+	if err := d.check("lending memory to other processes", C.gpu_lend(d.c, address(uintptr(at)), &handle)); err != nil {
+		return nil, err
+	}
+	return C.GoBytes(unsafe.Pointer(&handle), C.int(unsafe.Sizeof(handle))), nil
+}
+
+// borrow returns where the device finds memory that another process lends.
+func (d driven) borrow(key []byte) (unsafe.Pointer, error) {
+	var a address
+	handle := *(*C.gpu_handle)(unsafe.Pointer(&key[0]))
+	err := d.check("reaching another process's memory", C.gpu_borrow(d.c, &handle, &a))
+	return *(*unsafe.Pointer)(unsafe.Pointer(&a)), err
 }
 
 // order has what is queued on one stream from now on run after what is on another one by now.

@@ -72,6 +72,10 @@ func (j Job) Run(t *testing.T, tests ...string) Result {
 func (j Job) Passes(t *testing.T, tests ...string) {
 	t.Helper()
 	r := j.Run(t, tests...)
+	if r.Code == killed && r.passed(t, j.Ranks, tests) {
+		t.Logf("all ranks have passed, and one was killed as it ended; once more:\n%s", r.Output)
+		r = j.Run(t, tests...)
+	}
 	if r.Code != 0 {
 		t.Errorf("exit status %d", r.Code)
 	}
@@ -83,6 +87,21 @@ func (j Job) Passes(t *testing.T, tests ...string) {
 	if t.Failed() {
 		t.Log(r.Output)
 	}
+}
+
+// killed is the exit status of MPICH's launcher where a rank got SIGKILL. About once in some hundred jobs that happens to a rank that
+// has finalised MPI and is about to end. Who sends it is not known; nothing here does.
+const killed = 9
+
+// passed reports whether all ranks have passed all tests.
+func (r Result) passed(t *testing.T, ranks int, tests []string) bool {
+	t.Helper()
+	for _, test := range tests {
+		if r.Count(t, test, passed) != ranks {
+			return false
+		}
+	}
+	return true
 }
 
 // Ends runs a test that ends its process: so many ranks mark that they are "leaving", and the launcher's exit status is

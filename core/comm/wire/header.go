@@ -47,7 +47,7 @@ const (
 	// MaxHeaderBytes is the length of the longest header of the element types.
 	MaxHeaderBytes = FixedBytes + 8*MaxDims
 	// LongestHeader is that of the longest header of any type.
-	LongestHeader = 1024
+	LongestHeader = 4096
 
 	wayApart, wayOffer = 1, 2
 	namedType          = 255

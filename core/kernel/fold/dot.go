@@ -43,6 +43,9 @@ var dots = [dtype.N]func(p *Partial, a, b memory.Span, conjugate bool){
 }
 
 func dotFloats[T float32 | float64](p *Partial, a, b memory.Span, _ bool) {
+	if dotByLent(p, a, b) {
+		return
+	}
 	x, y := memory.Pair[T](a, b)
 	if a.Addr == b.Addr {
 		InStreams(x, sumChunk, func(s *Streams[T]) { twoSum(p.floats(0), squaresOf(s)) })

@@ -133,7 +133,7 @@ func more[A kernel.Ordered](v, than A) bool { return v > than || v != v && than 
 
 // extreme finds a value.
 func extreme[T kernel.Ordered, A wide | float64](
-	find func([]T) T, before func(v, than A) bool, result dtype.Type, name string,
+	find func(memory.Span) T, before func(v, than A) bool, result dtype.Type, name string,
 ) *Folding {
 	take := func(p, other *Partial) {
 		if p[extremeFound] == 0 || before(*(*A)(other.accumulator()), *(*A)(p.accumulator())) {
@@ -142,9 +142,9 @@ func extreme[T kernel.Ordered, A wide | float64](
 	}
 	return &Folding{
 		Run: func(p *Partial, run memory.Span, _ int64) {
-			if x := memory.As[T](run); len(x) > 0 {
+			if run.Count > 0 {
 				mine := Partial{extremeFound: 1}
-				*(*A)(mine.accumulator()) = A(find(x))
+				*(*A)(mine.accumulator()) = A(find(run))
 				take(p, &mine)
 			}
 		},

@@ -175,7 +175,8 @@ func floatFolds[T float32 | float64]() foldRow {
 // realFolds are those of types with an order. A holds each element.
 func realFolds[T kernel.Ordered, A wide | float64](result dtype.Type) foldRow {
 	return foldRow{
-		Min: extreme(leastValue[T], less[A], result, "minimum"), Max: extreme(greatestValue[T], more[A], result, "maximum"),
+		Min:    extreme(valueBy(false, leastValue[T]), less[A], result, "minimum"),
+		Max:    extreme(valueBy(true, greatestValue[T]), more[A], result, "maximum"),
 		ArgMin: place(least[T], less[A], "argmin"), ArgMax: place(greatest[T], more[A], "argmax"),
 		Mean:       floatSum(sumOf[T], average),
 		Moment:     moments(momentsOf[T]),

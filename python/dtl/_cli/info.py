@@ -40,6 +40,9 @@ def _lines() -> Iterator[tuple[str, str]]:
     if backends.has_cuda() or backends.has_hip():
         names = library.device_names().splitlines()
         yield "GPUs", ", ".join(f"{number}: {name}" for number, name in enumerate(names))
+        why_not = library.device_lending()
+        lending = f"through the host: {why_not}" if why_not else "from GPU to GPU, if they share memory"
+        yield "GPU to GPU", f"what processes of one machine move goes {lending}"
     if backends.has_nccl():
         yield "NCCL", library.nccl_version()
     chosen = choice.choose(command.Job(2, []), os.environ)

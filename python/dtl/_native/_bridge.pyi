@@ -69,6 +69,7 @@ PLAN_BYTES: int
 PLAN_EXECUTE: int
 PROBE: int
 PUT: int
+PUT_AT: int
 PUT_PART: int
 PUT_WHERE: int
 RECV: int
@@ -98,6 +99,7 @@ SPAN: int
 START: int
 TAKE: int
 TAKE_PART: int
+TAKE_WHERE: int
 TEST: int
 TICKET: int
 TRUTHS: int

@@ -24,6 +24,9 @@ def _element_types() -> dict[str, int]:
 
 _NUMBERS = _element_types()
 
+#: The same by NumPy's numbers of the types, in native byte order: of several that are one type here, of each.
+_OF_NUMPYS = {np.dtype(c).num: _NUMBERS[np.dtype(c).str] for c in np.typecodes["All"] if np.dtype(c).str in _NUMBERS}
+
 
 def dtype_number(dtype: Any) -> int:
     """Return the core's number of a NumPy dtype, or of anything that NumPy takes for one."""
@@ -44,12 +47,11 @@ _MOVED = "mMSUV"
 _CARRIERS = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}
 #: The core's number of elements of no bytes, to which it adds their size, and the most that one may have.
 _OPAQUE, _LARGEST = 256, 2**24
-_OWN = frozenset(np.dtype(key).num for key in _NUMBERS)
 
 
 def carrier(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
     """Return the type as which the core moves elements that it does not compute with; None for all other types."""
-    if dtype.num in _OWN or dtype.hasobject or dtype.subdtype is not None:
+    if dtype.num in _OF_NUMPYS or dtype.hasobject or dtype.subdtype is not None:
         return None
     if dtype.kind not in _MOVED and (dtype.kind, dtype.itemsize) != ("f", 2):
         return None
@@ -90,10 +92,13 @@ def stored_number(dtype: Any) -> int:
         resolved = np.dtype(dtype)
     except (TypeError, ValueError, SyntaxError):
         return dtype_number(dtype)
+    number = _OF_NUMPYS.get(resolved.num)
+    if number is not None and resolved.isnative:
+        return number
     moved = carrier(resolved)
     if moved is not None and resolved.isnative:
         return _NUMBERS[moved.str] if moved.kind != "S" else _OPAQUE + resolved.itemsize
-    if moved is None and resolved.kind in _MOVED and resolved.num not in _OWN:
+    if moved is None and resolved.kind in _MOVED and resolved.num not in _OF_NUMPYS:
         raise InvalidArgumentError(
             f"dtype {resolved} has {resolved.itemsize} bytes: bytes, str and records are held that have 1 to "
             f"{_LARGEST} bytes and no objects in them"

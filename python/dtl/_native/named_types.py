@@ -14,7 +14,7 @@ import numpy as np
 
 _MARK, _HASH = "\x01", "#"
 #: The most characters that the core takes as a name.
-LONGEST = 960
+LONGEST = 4032
 
 
 @functools.lru_cache(maxsize=256)
@@ -24,7 +24,7 @@ def name_of(dtype: np.dtype[Any]) -> str:
     Where there is no such text, or it is longer than the core's names, this is a hash of the dtype: see ``is_made_of``.
     """
     if dtype.names is None:
-        return dtype.str
+        return str(dtype)  # as errors name it: float16 and datetime64[D], where dtype.str is <f2 and <M8[D]
     try:
         name = ascii(dtype.descr).replace(":", "\\x3a")
         if len(name) <= LONGEST and dtype_called(name) == dtype:

@@ -33,6 +33,9 @@ moved_beside = late(".containers.host_copies", "moved_beside")
 
 _DEVICE = Placement.DEVICE
 
+#: How many bytes of temporaries a reduction has at a time, which stay in the cache.
+_CACHED = 1 << 18
+
 #: NumPy's errors for reductions of no elements that have no result.
 NO_IDENTITY = {
     "min": "zero-size array to reduction operation minimum which has no identity",
@@ -305,6 +308,24 @@ def _mean(result: np.dtype[Any]) -> Reduction:
     return Reduction(total.start, total.merge, finish)
 
 
+def _squares_about(mean: Array, view: Array, dims: tuple[int, ...]) -> Array:
+    """Return the sums of the squared distances from a mean, of as many rows at a time as the cache holds."""
+    row = view[:1].size * mean.itemsize
+    count = max(min(_CACHED // max(row, 1), len(view)), 1)
+    room = np.empty((count, *view.shape[1:]), mean.dtype)
+    sums = np.zeros(mean.shape, mean.real.dtype)
+    for first in range(0, len(view), count):
+        rows = slice(first, first + count)
+        along = slice(None) if 0 in dims else rows
+        apart = np.subtract(view[rows], mean[along], out=room[: len(view) - first])
+        if apart.dtype.kind == "c":
+            squares = np.square(apart.real) + np.square(apart.imag)
+        else:
+            squares = np.square(apart, out=apart)
+        sums[along] += squares.sum(axis=dims, keepdims=True)
+    return sums.squeeze(dims)
+
+
 def _variance(result: np.dtype[Any], ddof: float, root: bool) -> Reduction:
     """Return the reduction to a variance: parts are merged as in Chan, Golub and LeVeque 1979."""
 
@@ -315,7 +336,7 @@ def _variance(result: np.dtype[Any], ddof: float, root: bool) -> Reduction:
             zero = np.asarray(view.sum(axis=dims, dtype=inner))
             return np.zeros(zero.shape), zero, np.zeros(zero.shape)
         mean = view.mean(axis=dims, dtype=inner, keepdims=True)
-        squares = np.asarray(np.square(np.abs(view - mean)).sum(axis=dims))
+        squares = _squares_about(mean, view, dims)
         return np.full(squares.shape, float(n)), mean.reshape(squares.shape), squares
 
     def merge(a: Arrays, b: Arrays) -> Arrays:
@@ -337,18 +358,22 @@ def container_of(
     dtype: np.dtype[Any],
     divided: Division,
     placement: Placement | None = None,
+    blank: bool = False,
 ) -> DistributedContainer:
-    """Make a vector or a tensor for a result on the ranks of a container, and where that is. Collective."""
+    """Make a vector or a tensor for a result on the ranks of a container, and where that is. Collective.
+
+    It is of zeros, or blank, which is anything, for a caller that writes all elements.
+    """
     kind: Any = DistributedVector if len(shape) == 1 else DistributedTensor
     where = source.placement_policy if placement is None else placement
-    made: DistributedContainer = kind._created(source.context, shape, dtype, divided, where)
+    made: DistributedContainer = kind._created(source.context, shape, dtype, divided, where, blank)
     made._run_as(source.execution_policy)
     return made
 
 
 def redivided(c: DistributedContainer, divided: Division) -> DistributedContainer:
     """Return a copy of a container that is divided as it is said. Collective."""
-    made = container_of(c, c.shape, c.dtype, divided)
+    made = container_of(c, c.shape, c.dtype, divided, blank=True)
     try:
         move_all(made, c)
     except BaseException:

@@ -10,7 +10,7 @@ from .._lazy import check_placements
 from .._native.arguments import integer
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
-from ..containers.indexing import parts
+from ..containers.indexing import masks, parts
 from ..containers.sequences import DistributedVector
 from ..containers.ufuncs import moves, operand
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -23,9 +23,10 @@ from .creation import asarray
 from .elementwise import flatnonzero
 from .exchange import share
 from .manipulation import dimension, ravel, reshape
-from .numpy_forms import sorted_copy, sorting_order
+from .numpy_forms import laid_out_as, sorted_copy, sorting_order
 from .operands import together
 from .taking import take
+from .writing import truth_of
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -87,8 +88,8 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     if isinstance(condition, DistributedContainer):
         check_placements("compress", (a, condition, out))
         share(a, "compress", f"axis {axis}", also=(condition,), anywhere=True)
-        if _by_kernel(condition, a):
-            return _into(out, DistributedVector._from_parts(a.context, parts.chosen(a, condition)))
+        if a._placement is Placement.DEVICE and condition.dtype == np.bool_ and condition.shape == a.shape:
+            return _into(out, _chosen_there(a, condition))
         places: Any = flatnonzero(condition)
         if axis is not None and a.ndim > 1:
             places = places[np.arange(len(places))]  # as many as there are rows
@@ -97,10 +98,10 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     return _into(out, take(ravel(a) if axis is None and a.ndim > 1 else a, places, 0 if axis is None else axis))
 
 
-def _by_kernel(condition: Any, a: Any) -> bool:
-    """Say whether each rank's GPU has the elements that its part of a condition chooses, in their order."""
-    alike = condition.dtype == np.bool_ and condition.shape == a.shape
-    return alike and a._placement is Placement.DEVICE and parts.is_a_range(a) and a._laid_out_as(condition)
+def _chosen_there(a: Any, condition: Any) -> Any:
+    """Return the elements on GPUs where a condition of their shape is true, in C order. Collective."""
+    elements, true = masks.in_global_order(a), masks.in_global_order(laid_out_as(condition, a))
+    return DistributedVector._from_parts(a.context, parts.chosen(elements, true))
 
 
 @algorithm
@@ -111,9 +112,8 @@ def extract(condition: Any, arr: Any) -> Any:
         check_placements("extract", (arr, condition))
         if getattr(arr, "_placement", None) is Placement.DEVICE:
             share(arr, "extract", also=(condition,), anywhere=True)
-            truth = condition if condition.dtype == np.bool_ else condition != 0
-            if _by_kernel(truth, arr):
-                return DistributedVector._from_parts(arr.context, parts.chosen(arr, truth))
+            if condition.shape == arr.shape:
+                return _chosen_there(arr, truth_of(condition))
     return compress(ravel(condition) if isinstance(condition, DistributedContainer) else np.ravel(condition), arr)
 
 

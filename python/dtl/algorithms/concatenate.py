@@ -106,10 +106,10 @@ def _joined(given: list[Any], dim: int) -> Any:
     everywhere = all(c.partition_policy is Partition.REPLICATED for c in given)
     divided = REPLICATED if everywhere else _division_of_all(first, given, dim)
     if divided is not None:
-        made = container_of(first, shape, first.dtype, divided)
-        made.local_view()[...] = np.concatenate([c.local_view() for c in given], axis=dim)
+        made = container_of(first, shape, first.dtype, divided, blank=True)
+        np.concatenate([c.local_view() for c in given], axis=dim, out=made.local_view())
         return made
-    made = container_of(first, shape, first.dtype, divided_like(first))
+    made = container_of(first, shape, first.dtype, divided_like(first), blank=True)
     start = 0
     for c, extent in zip(given, extents):
         axes = [Axis(d, start if d == dim else 0, 1, whole, True) for d, whole in enumerate(c.shape)]
@@ -179,8 +179,8 @@ def stack(arrays: Any, axis: int = 0) -> Any:
     share(first, "stack", f"{len(given)} along axis {dim}", also=given)
     shape = (*first.shape[:dim], len(given), *first.shape[dim:])
     if all(c.partition_policy is Partition.REPLICATED for c in given):
-        made = container_of(first, shape, first.dtype, REPLICATED)
-        made.local_view()[...] = np.stack([c.local_view() for c in given], axis=dim)
+        made = container_of(first, shape, first.dtype, REPLICATED, blank=True)
+        np.stack([c.local_view() for c in given], axis=dim, out=made.local_view())
         return made
     if isinstance(first, OwningContainer) and all(first._laid_out_as(c) for c in given):
         divided = None
@@ -189,10 +189,10 @@ def stack(arrays: Any, axis: int = 0) -> Any:
         elif dim > 0:
             divided = first._division
         if divided is not None:
-            made = container_of(first, shape, first.dtype, divided)
-            made.local_view()[...] = np.stack([c.local_view() for c in given], axis=dim)
+            made = container_of(first, shape, first.dtype, divided, blank=True)
+            np.stack([c.local_view() for c in given], axis=dim, out=made.local_view())
             return made
-    made = container_of(first, shape, first.dtype, BLOCK)
+    made = container_of(first, shape, first.dtype, BLOCK, blank=True)
     for i, c in enumerate(given):
         axes = [Axis(d, 0, 1, extent, True) for d, extent in enumerate(shape)]
         axes[dim] = Axis(dim, i, 1, 1, False)

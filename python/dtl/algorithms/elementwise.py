@@ -10,17 +10,20 @@ import numpy as np
 
 from .._native import slow_paths
 from .._native.arguments import flag, integer
+from .._native.callsite import by_user
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise
 from ..containers.indexing import parts
 from ..containers.kernels import chosen, converted
+from ..containers.owning import OwningContainer
 from ..containers.sequences import DistributedVector
 from ..containers.ufuncs import moves, operand
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
 from ..runtime.scheduler import algorithm, computed_on_devices
+from .axis_reductions import container_of
 from .concatenate import stack
 from .exchange import gathered, share
 from .manipulation import dimension, divided_dimensions
@@ -217,9 +220,52 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
     share(a, "diff", f"n {times}, axis {dim}")
     before = (slice(None),) * dim
     for _ in range(builtins.min(times, a.shape[dim])):  # after as many as there are, nothing is left
-        later, former = a[(*before, slice(1, None))], a[(*before, slice(None, -1))]
-        a = np.not_equal(later, former) if a.dtype.kind == "b" else np.subtract(later, former)
+        f = np.not_equal if a.dtype.kind == "b" else np.subtract
+        if a.dtype.kind in "biufc" and _is_whole_along(a, dim):
+            a = _differences(f, a, before)
+        elif a.dtype.kind in "biufc" and a.ndim == 1 and _is_line_of_blocks(a):
+            a = _line_differences(f, a)
+        else:
+            a = f(a[(*before, slice(1, None))], a[(*before, slice(None, -1))])
     return a if times else a.copy()
+
+
+def _is_whole_along(a: Any, dim: int) -> bool:
+    """Say whether each rank has all of a dimension on the host, and blocks of the others."""
+    blocks = a.partition_policy is Partition.BLOCK and isinstance(a, OwningContainer)
+    return a._placement is not Placement.DEVICE and (a.context.size == 1 or (blocks and a.grid[dim] == 1))
+
+
+def _is_line_of_blocks(a: Any) -> bool:
+    """Say whether each rank has a range of a vector's elements on the host."""
+    return a._placement is not Placement.DEVICE and a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT)
+
+
+def _line_differences(f: np.ufunc, a: Any) -> Any:
+    """Return what a ufunc makes of neighbours: the latter move, and of the former each rank's first. Collective."""
+    later = a[1:]
+    first = a.get([later.local_offset] if later.local_size else [])
+    with later:
+        part = later.local_view()
+        made = later._like(f(np.ones(1, a.dtype), np.ones(1, a.dtype)).dtype, blank=True)
+        out = made.local_view()
+        by_user(f, (part[:1], first), {"out": out[:1]})
+        by_user(f, (part[1:], part[:-1]), {"out": out[1:]})
+        del part, out
+    return made
+
+
+def _differences(f: np.ufunc, a: Any, before: tuple[slice, ...]) -> Any:
+    """Return what a ufunc makes of neighbours along a dimension of which this rank has all, which go before."""
+    later, former = (a.local_view()[(*before, chosen)] for chosen in (slice(1, None), slice(None, -1)))
+    dtype = f(np.ones(1, a.dtype), np.ones(1, a.dtype)).dtype
+    shape = tuple(extent - (d == len(before)) for d, extent in enumerate(a.shape))
+    divided = a._division.for_other_size()
+    if a.partition_policy is Partition.BLOCK and a.grid[0] != a.context.size:
+        divided = a._division
+    made = container_of(a, shape, dtype, divided, blank=True)
+    by_user(f, (later, former), {"out": made.local_view()})
+    return made
 
 
 @algorithm

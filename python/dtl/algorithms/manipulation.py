@@ -111,7 +111,7 @@ def permute_dims(a: Any, axes: Any = None) -> Any:
             rows = redivided(a, BLOCK)
             a = rows
         divided = Division(Partition.BLOCK, grid=tuple(a.grid[d] for d in order))
-    made = container_of(a, shape, a.dtype, divided)
+    made = container_of(a, shape, a.dtype, divided, blank=True)
     made.local_view()[...] = a.local_view().transpose(order)
     return made
 
@@ -248,16 +248,16 @@ def reshaped(a: Any, extents: tuple[int, ...]) -> Any:
         return a.copy()
     divided = divided_dimensions(a)
     if a.partition_policy is Partition.REPLICATED:
-        made = container_of(a, extents, a.dtype, REPLICATED)
+        made = container_of(a, extents, a.dtype, REPLICATED, blank=True)
         made.local_view()[...] = a.local_view().reshape(extents)
     elif divided <= {0} and extents[0] == a.shape[0] and isinstance(a, OwningContainer):
-        made = container_of(a, extents, a.dtype, a._division._replace(grid=None))
+        made = container_of(a, extents, a.dtype, a._division._replace(grid=None), blank=True)
         made.local_view()[...] = a.local_view().reshape(made.local_shape)
     elif divided <= {0} and a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT):
-        made = container_of(a, extents, a.dtype, BLOCK)
+        made = container_of(a, extents, a.dtype, BLOCK, blank=True)
         _shift(made, a)
     else:
-        made = container_of(a, extents, a.dtype, BLOCK)
+        made = container_of(a, extents, a.dtype, BLOCK, blank=True)
         gather_elements(made, a, linear_indices(made))
     return made
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._lazy import by_host_copies
 from .._native import library
-from .._native.arguments import dtype_number, operator_number
+from .._native.arguments import dtype_number, operator_number, stored_number
 from .._native.callsite import by_user
 from .._native.library import bridge
 from ..comm import vector_collectives
@@ -21,6 +21,7 @@ from ..policies import Partition
 from ..runtime.scheduler import algorithm, computed_on_devices, placed
 from .axis_reductions import dimensions, redivided
 from .exchange import share
+from .half_precision import in_float32
 
 if TYPE_CHECKING:
     from ..containers.types import Owned
@@ -54,6 +55,10 @@ def inclusive_scan(c: DistributedContainer, op: OpLike = SUM) -> Any:
         If c has more than one dimension, or if op is not defined for its dtype. On every rank.
     CollectiveMismatchError
         If the ranks pass different containers or operators.
+
+    Notes
+    -----
+    Sums and products of float32 are made in float64, and those of float16 in float32, which each is rounded from.
 
     Examples
     --------
@@ -139,8 +144,9 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: boo
 
     Notes
     -----
-    The ranks exchange the sums of their parts, and write each part once. float32 is added in float64. If the partition
-    does not give each rank one range of the index, the elements are moved to blocks and back.
+    The ranks exchange the sums of their parts, and write each part once. float32 is added in float64, and float16 in a
+    copy of float32, from which each sum is rounded: where NumPy's sum has overflowed, this one may come back. If the
+    partition does not give each rank one range of the index, the elements are moved to blocks and back.
 
     Examples
     --------
@@ -177,20 +183,29 @@ def _cumulated_here(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive
         raise InvalidArgumentError(f"{name} of a container of {a.ndim} dimensions needs an axis")
     if isinstance(axis, (tuple, list)):
         raise InvalidArgumentError(f"axis {axis!r} must be one dimension")
-    a._check_numbers(name)
+    if a.dtype != np.float16:
+        a._check_numbers(name)
     dim = 0 if axis is None else dimensions(axis, a.ndim)[0]
-    wanted = None
-    if dtype is not None:
-        dtype_number(dtype)
-        wanted = np.dtype(dtype)
+    wanted = None if dtype is None else _asked_for(dtype)
     if wanted is not None and wanted != a.dtype:
         a = a.astype(wanted)
     made = scanned(op, a, exclusive) if a.ndim == 1 else _along(name, op, a, dim, exclusive)
     return made if wanted is None or made.dtype == wanted else made.astype(wanted)
 
 
+def _asked_for(dtype: Any) -> np.dtype[Any]:
+    """Return the dtype of sums that was asked for, which has to be one that elements are computed in."""
+    stored_number(dtype)
+    asked: np.dtype[Any] = np.dtype(dtype)
+    if asked != np.float16:
+        dtype_number(asked)
+    return asked
+
+
 def scanned(op: int, a: DistributedContainer, exclusive: Any = False) -> Any:
     """Return the scan of a container of one dimension by SUM, PROD, MIN or MAX. Collective."""
+    if a.dtype == np.float16:
+        return in_float32(lambda wider: scanned(op, wider, exclusive), a)
     a._check_numbers("a scan")
     handle = bridge.call(bridge.CUMULATE, a, None, None, op, int(bool(exclusive)), 0, 0)
     return a._from_handle(handle, np.ones(1, a.dtype).cumsum().dtype if op in (SUM, PROD) else a.dtype)
@@ -198,6 +213,8 @@ def scanned(op: int, a: DistributedContainer, exclusive: Any = False) -> Any:
 
 def _along(name: str, op: int, a: DistributedContainer, dim: int, exclusive: Any) -> Any:
     """Scan along one dimension of several: NumPy scans each rank's part, and the ranks share what those come to."""
+    if a.dtype == np.float16:
+        return in_float32(lambda wider: _along(name, op, wider, dim, exclusive), a)
     share(a, name, f"axis {dim}" + (", exclusive" if exclusive else ""))
     ufunc: Any = np.add if op == SUM else np.multiply
     dtype = np.ones(1, a.dtype).cumsum().dtype

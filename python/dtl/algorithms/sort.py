@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any, Sequence, overload
 
 import numpy as np
 
-from .._lazy import by_host_copies
+from .._lazy import by_host_copies, check_placements, take
 from .._native.arguments import flag, integer
 from .._native.library import bridge
 from .._native.phases import phases
 from .._native.threads import threads
 from ..containers.base import DistributedContainer, check_alike, check_container
+from ..containers.indexing import parts
+from ..containers.indexing.regions import move_all
 from ..exceptions import BoundsError, InvalidArgumentError
-from ..policies import Partition
+from ..policies import Partition, Placement
 from ..runtime.scheduler import algorithm, computed_on_devices, placed, writes
 from .exchange import share
 from .order_keys import order_keys
@@ -73,17 +75,15 @@ def sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True,
     [ 3.  2.  1. nan]
     """
     args = _arguments(c, reverse, stable, axis)
-    if placed and not _by_kernel(c, c.context.size):
+    if placed and not _by_kernel(c):
         by_host_copies(_sort, (c, reverse, axis, args), {}, "sort")
     else:
         _sort(c, reverse, axis, args)
 
 
-def _by_kernel(c: DistributedContainer, ranks: int) -> bool:
-    """Say whether a GPU sorts a container whose elements are there: up to so many ranks' parts."""
-    replicated = c.partition_policy is Partition.REPLICATED or c.context.size == 1
-    ranged = replicated or (c.partition_policy in (Partition.BLOCK, Partition.EXPLICIT) and c.context.size <= ranks)
-    return c.ndim == 1 and ranged and c.dtype.kind != "c" and c._carrier is None
+def _by_kernel(c: DistributedContainer) -> bool:
+    """Say whether GPUs sort a container whose elements are there."""
+    return c.ndim == 1 and c.dtype.kind != "c" and c._carrier is None
 
 
 @writes("c")
@@ -145,7 +145,7 @@ def argsort(c: DistributedContainer, reverse: bool = False, *, stable: bool = Tr
     [1 3 2 0]
     """
     args = _arguments(c, reverse, stable, axis)
-    if placed and not _by_kernel(c, 1):
+    if placed and not _by_kernel(c):
         return by_host_copies(_argsort, (c, reverse, args), {}, "argsort")
     return _argsort(c, reverse, args)
 
@@ -203,6 +203,9 @@ def refine_order(order: Any, key: DistributedContainer, reverse: bool) -> Any:
     """Return the indices that sort by a key what has an order already, or None. Closes the order. Collective."""
     if order is None:
         return argsort(key, reverse)
+    if key._placement is Placement.DEVICE:
+        with order, take(key, order) as ordered, argsort(ordered, reverse) as again:
+            return take(order, again)
     with order, key._like(key.dtype) as ordered:
         ordered.local_view()[...] = key.get(order.local_view())  # type: ignore[attr-defined]
         with argsort(ordered, reverse) as again:
@@ -213,11 +216,15 @@ def refine_order(order: Any, key: DistributedContainer, reverse: bool) -> Any:
 
 def permute(c: Any, order: Any) -> None:
     """Put in each place the element whose index an order has there. Collective."""
+    if c._placement is Placement.DEVICE:
+        with take(c, order) as moved:
+            move_all(c, moved)
+        return
     c.local_view()[...] = c.get(order.local_view())
 
 
 @algorithm
-@writes("keys", "values")
+@computed_on_devices
 def sort_by_key(keys: DistributedContainer, *values: DistributedContainer, reverse: bool = False) -> None:
     """Sort keys in place, and put the elements of other containers in the same order. Stable. Collective.
 
@@ -251,8 +258,23 @@ def sort_by_key(keys: DistributedContainer, *values: DistributedContainer, rever
     """
     check_container("keys", keys)
     check_keys("keys", keys, *values)
+    check_placements("sort_by_key", (keys, *values))
     flag("reverse", reverse)
-    share(keys, "sort_by_key", f"reverse {reverse}", also=values)
+    if placed and not _ordered_there((keys,)):
+        by_host_copies(_sort_by_key, (keys, values, reverse), {}, "sort_by_key")
+    else:
+        _sort_by_key(keys, values, reverse)
+
+
+def _ordered_there(keys: Sequence[DistributedContainer]) -> bool:
+    """Say whether GPUs find the order of keys, and put elements in it, of which each has one range, or all."""
+    whole = keys[0].partition_policy is Partition.REPLICATED
+    return all(_by_kernel(key) for key in keys) and (whole or parts.is_a_range(keys[0]))
+
+
+@writes("keys", "values")
+def _sort_by_key(keys: DistributedContainer, values: Sequence[DistributedContainer], reverse: bool) -> None:
+    share(keys, "sort_by_key", f"reverse {reverse}", also=values, anywhere=True)
     with argsort(keys, reverse) as order:
         for c in (keys, *values):
             permute(c, order)
@@ -269,6 +291,7 @@ def check_keys(name: str, first: DistributedContainer, *others: DistributedConta
 
 
 @algorithm
+@computed_on_devices
 def lexsort(keys: Sequence[DistributedContainer]) -> DistributedVector:
     """Return the indices that sort by several keys: by the last one, then by the one before it, and so on. Collective.
 
@@ -304,12 +327,21 @@ def lexsort(keys: Sequence[DistributedContainer]) -> DistributedVector:
         raise InvalidArgumentError(f"keys {keys!r} is no sequence of containers, or an empty one")
     check_container("each of the keys", keys[0])
     check_keys("the first of the keys", *keys)
-    share(keys[0], "lexsort", f"{len(keys)} keys", also=keys[1:])
+    check_placements("lexsort", keys)
+    indices: DistributedVector
+    if placed and not _ordered_there(keys):
+        indices = by_host_copies(_lexsort, (keys,), {}, "lexsort")
+    else:
+        indices = _lexsort(keys)
+    return indices
+
+
+def _lexsort(keys: Sequence[DistributedContainer]) -> Any:
+    share(keys[0], "lexsort", f"{len(keys)} keys", also=keys[1:], anywhere=True)
     order: Any = None
     for key in keys:
         order = refine_order(order, key, False)
-    indices: DistributedVector = order
-    return indices
+    return order
 
 
 @algorithm

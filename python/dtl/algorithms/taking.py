@@ -20,7 +20,7 @@ from ..containers.owning import OwningContainer
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.scheduler import algorithm, computed_on_devices, placed
-from . import statistics
+from . import located, statistics
 from .axis_reductions import container_of
 from .exchange import share
 from .manipulation import check_open, dimension, divided_dimensions, divided_like, gather_elements, reshape
@@ -88,7 +88,10 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
             raise InvalidArgumentError("indices in a container take elements of all: axis None, or of one dimension")
         share(a, "take", also=(indices,), anywhere=True)
         made = indices._like(a.dtype)
-        gather_elements(made, a, to_host("take", indices))
+        if located.takes(a):
+            located.Located(a, indices).take(made)
+        else:
+            gather_elements(made, a, to_host("take", indices))
         return made
     chosen = np.asarray(indices)
     if chosen.size == 0 and not isinstance(indices, np.ndarray):

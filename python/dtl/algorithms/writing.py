@@ -7,17 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from .._lazy import check_placements, to_host
+from .._lazy import by_host_copies, check_placements, to_host
 from .._native.library import bridge
 from .._native.values import fingerprint, fitting, spread
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import spread_to
+from ..containers.indexing import masks, parts
 from ..containers.indices import check_inside, check_integers, from_start, last_occurrences
 from ..exceptions import InvalidArgumentError
-from ..policies import Partition
-from ..runtime.scheduler import algorithm, computed_on_devices, writes
+from ..policies import Partition, Placement
+from ..runtime.scheduler import algorithm, computed_on_devices
+from . import located
 from .exchange import share
-from .manipulation import dimension, ravel
+from .fill import fill
+from .manipulation import dimension, ravel, reshape
 from .numpy_forms import laid_out_as
 from .scan import cumsum
 
@@ -80,22 +83,30 @@ def _again(a: Any, v: Any, places: Array, count: int) -> Array:
 
 
 @algorithm
-@writes("a")
+@computed_on_devices
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """Write values where a mask is true: of values that are fewer, that of its own index, counted again and again."""
     check_container("a", a)
     a._check_open()
+    check_placements("putmask", (a, mask, values))
+    if a._placement is Placement.DEVICE:
+        _write_on_device("putmask", a, mask, values, in_turn=False)
+        return
     chosen = _mask_of(a, mask)
     places = linear_indices(a)[chosen]
     a.local_view()[chosen] = _again(a, values, places, a.global_size)
 
 
 @algorithm
-@writes("arr")
+@computed_on_devices
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """Write values one after the other where a mask is true, in C order, and then again from the first."""
     check_container("arr", arr)
     arr._check_open()
+    check_placements("place", (arr, mask, vals))
+    if arr._placement is Placement.DEVICE:
+        _write_on_device("place", arr, mask, vals, in_turn=True)
+        return
     chosen = _mask_of(arr, mask)
     true = arr._like(np.bool_)
     true.local_view()[...] = chosen
@@ -104,60 +115,105 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     arr.local_view()[chosen] = _again(arr, vals, places, arr.global_size)
 
 
+def _write_on_device(op: str, a: Any, mask: Any, values: Any, in_turn: bool) -> None:
+    """Write to elements on a GPU where a mask is true: the values in turn, or to each that of its index. Collective."""
+    if isinstance(mask, DistributedContainer):
+        _write_where_true(a, laid_out_as(truth_of(_shaped_as(a, mask)), a), values, in_turn)
+    else:
+        chosen = _mask_of(a, mask).reshape(-1)
+        indices = linear_indices(a).reshape(-1)[chosen]
+        numbers = np.cumsum(np.asarray(mask, np.bool_))[indices] - 1 if in_turn else indices
+        parts.put_places(a, np.flatnonzero(chosen), _again(a, values, numbers, a.global_size))
+    a._end_write(op)
+
+
+def _write_where_true(a: Any, mask: Any, values: Any, in_turn: bool) -> None:
+    """Write where a mask is true that is on the GPU, too, laid out alike. Collective."""
+    if not isinstance(values, DistributedContainer) and np.size(values) == 1:
+        parts.put_where(a, mask, _again(a, values, np.zeros(1, np.int64), a.global_size))
+        return
+    indices, counts = masks.selected(mask)
+    numbers = indices
+    if in_turn:
+        numbers = sum(counts[: a.context.rank]) + np.arange(len(indices))
+    given = _again(a, values, numbers, a.global_size)
+    if masks.by_kernel(a, mask):
+        parts.put_where(a, mask, given)
+    else:
+        bridge.call(bridge.PUT, a, indices, a._for_core(given), 0, 0, 0, 0)
+
+
+def truth_of(mask: Any) -> Any:
+    """Return a container of bool: which elements are not zero."""
+    return mask if mask.dtype == np.bool_ else mask != 0
+
+
+def _shaped_as(a: Any, mask: DistributedContainer) -> Any:
+    """Return a mask of as many elements in the shape of a container. Collective where it has another one."""
+    if mask.shape == a.shape:
+        return mask
+    if mask.global_size != a.global_size:
+        raise InvalidArgumentError("the mask and the container must be the same size")
+    return reshape(mask, a.shape)
+
+
 def _mask_of(a: Any, mask: Any) -> Array:
     """Return which of this rank's elements a mask of as many elements chooses. Collective where it has to move."""
     if isinstance(mask, DistributedContainer):
-        if mask.shape != a.shape:
-            if mask.global_size != a.global_size:
-                raise InvalidArgumentError("the mask and the container must be the same size")
-            mask = mask.reshape(a.shape)
-        chosen: Array = laid_out_as(mask, a).local_view() != 0
+        chosen: Array = laid_out_as(_shaped_as(a, mask), a).local_view() != 0
         return chosen
     given = np.asarray(mask)
     if given.size != a.global_size:
         raise InvalidArgumentError("the mask and the container must be the same size")
-    share(a, "putmask", f"a mask with fingerprint {fingerprint(given)}")
+    share(a, "putmask", f"a mask with fingerprint {fingerprint(given)}", anywhere=True)
     return np.asarray(given.reshape(-1)[linear_indices(a)], np.bool_)
 
 
 @algorithm
-@writes("arr")
+@computed_on_devices
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """Write for each entry of indices a value to the element of that index along a dimension."""
     check_container("arr", arr)
     check_container("indices", indices)
     arr._check_open()
     check_integers(indices.dtype)
-    if axis is None:
-        if indices.ndim != 1:
-            raise InvalidArgumentError("when axis=None, `indices` must have a single dimension.")
-        places = _placed(indices.local_view().astype(np.int64), arr.global_size, "raise")
-    else:
-        dim = dimension(axis, arr.ndim)
-        if indices.ndim != arr.ndim or any(indices.shape[d] != arr.shape[d] for d in range(arr.ndim) if d != dim):
-            raise InvalidArgumentError(f"indices of shape {indices.shape} for shape {arr.shape} along axis {dim}")
-        places = np.zeros((), np.int64)
-        for d, extent in enumerate(arr.shape):
-            lines = indices.local_indices(d).reshape([-1 if k == d else 1 for k in range(arr.ndim)])
-            own = _placed(indices.local_view().astype(np.int64), extent, "raise") if d == dim else lines
-            places = places * extent + own
-        places = np.broadcast_to(places, indices.local_shape)
+    check_placements("put_along_axis", (arr, indices, values))
+    dim = None if axis is None else dimension(axis, arr.ndim)
+    if dim is None and indices.ndim != 1:
+        raise InvalidArgumentError("when axis=None, `indices` must have a single dimension.")
+    if dim is not None and (
+        indices.ndim != arr.ndim or any(indices.shape[d] != arr.shape[d] for d in range(arr.ndim) if d != dim)
+    ):
+        raise InvalidArgumentError(f"indices of shape {indices.shape} for shape {arr.shape} along axis {dim}")
     also = (indices, values) if isinstance(values, DistributedContainer) else (indices,)
-    share(arr, "put_along_axis", f"axis {axis}", also=also)
-    if isinstance(values, DistributedContainer):
-        spreads = values if values.shape == indices.shape else spread_to(values, indices.shape)
-        given = fitting("values", laid_out_as(spreads, indices).local_view(), arr.dtype).reshape(-1)
-    else:
-        whole = fitting("values", values, arr.dtype)
-        spread("values", whole, indices.shape)
-        own_part = np.broadcast_to(whole, indices.shape)[
-            np.ix_(*(indices.local_indices(d) for d in range(indices.ndim)))
-        ]
-        given = np.ascontiguousarray(own_part).reshape(-1)
+    share(arr, "put_along_axis", f"axis {axis}", also=also, anywhere=True)
+    entries = to_host("put_along_axis", indices).astype(np.int64)
+    places: Array = np.zeros((), np.int64)
+    if dim is None:
+        places = _placed(entries, arr.global_size, "raise")
+    for d, extent in enumerate(arr.shape if dim is not None else ()):
+        lines = indices.local_indices(d).reshape([-1 if k == d else 1 for k in range(arr.ndim)])
+        places = places * extent + (_placed(entries, extent, "raise") if d == dim else lines)
+    places = np.broadcast_to(places, indices.local_shape)
+    given = _beside_indices(arr, indices, values)
     if indices.partition_policy is Partition.REPLICATED and arr.context.rank:
         places, given = places.reshape(-1)[:0], given[:0]
     wanted = np.ascontiguousarray(places, np.int64).reshape(-1)
     bridge.call(bridge.PUT, arr, wanted, arr._for_core(given), 0, 0, 0, 0)
+
+
+def _beside_indices(a: Any, indices: Any, values: Any) -> Array:
+    """Return the values that go with this rank's entries of a container of indices. Collective."""
+    if not isinstance(values, DistributedContainer):
+        whole = fitting("values", values, a.dtype)
+        spread("values", whole, indices.shape)
+        own = np.ix_(*(indices.local_indices(d) for d in range(indices.ndim)))
+        return np.ascontiguousarray(np.broadcast_to(whole, indices.shape)[own]).reshape(-1)
+    if values.shape != indices.shape:
+        values = by_host_copies(spread_to, (values, indices.shape), {}, "put_along_axis")
+    laid = laid_out_as(values, indices)
+    mine = laid.to_numpy() if laid._placement is Placement.DEVICE else laid.local_view()
+    return fitting("values", mine, a.dtype).reshape(-1)
 
 
 @algorithm
@@ -174,6 +230,8 @@ def assign_at(a: Any, indices: Any, value: Any, rows: bool = False) -> None:
     if isinstance(value, DistributedContainer) and value.shape != shape:
         raise InvalidArgumentError(f"a container of shape {value.shape} for what has shape {shape}")
     share(a, "setitem", "rows" if rows else "", also=also, anywhere=True)
+    if not rows and _assigned_there(a, indices, value):
+        return
     mine, places = linear_indices(indices).reshape(-1), to_host("setitem", indices).astype(np.int64).reshape(-1)
     if indices.partition_policy is Partition.REPLICATED and a.context.rank:
         mine, places = mine[:0], places[:0]
@@ -190,3 +248,24 @@ def assign_at(a: Any, indices: Any, value: Any, rows: bool = False) -> None:
         spreads = spread("values", whole, shape)
         given = np.full(mine.size, spreads[0], a.dtype) if len(spreads) == 1 else spreads[mine]
     bridge.call(bridge.PUT, a, np.ascontiguousarray(places), a._for_core(np.ascontiguousarray(given)), 0, 0, 0, 0)
+
+
+def _assigned_there(a: Any, indices: Any, value: Any) -> bool:
+    """Write to elements on GPUs whose indices are in a container there, and say whether kernels do. Collective."""
+    if isinstance(value, DistributedContainer):
+        if value.dtype != a.dtype or not located.puts(a, same=False):
+            return False
+        given = laid_out_as(value, indices)
+    else:
+        whole = fitting("values", value, a.dtype)
+        if not located.puts(a, same=whole.size == 1):
+            return False
+        share(a, "setitem", f"values with fingerprint {fingerprint(whole)}", anywhere=True)
+        spreads = spread("values", whole, indices.shape)
+        given = indices._like(a.dtype)
+        if len(spreads) == 1:
+            fill(given, spreads[0])
+        else:
+            given._set_part(spreads[linear_indices(indices)])
+    located.Located(a, indices).put(given)
+    return True

@@ -34,6 +34,9 @@ _ELEMENTS = {
     "send": "data",
     "isend": "data",
     "sendrecv": "send_data",
+    "neighbor_allgather": "value",
+    "neighbor_alltoall": "values",
+    "neighbor_alltoallv": "data",
     "recv": None,
     "irecv": None,
 }
@@ -49,6 +52,9 @@ _ALIKE = {
     "igather",
     "iallgather",
     "ialltoallv",
+    "neighbor_allgather",
+    "neighbor_alltoall",
+    "neighbor_alltoallv",
 }
 
 _signature = functools.lru_cache(maxsize=None)(inspect.signature)
@@ -59,7 +65,7 @@ def moved(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if f.__name__ not in _ELEMENTS:
         return NotImplemented
     call = _signature(f).bind(*args, **kwargs).arguments
-    if not isinstance(next(iter(call.values())), bridge.Ranks):
+    if "ctx" in call and not isinstance(call["ctx"], bridge.Ranks):
         return NotImplemented
     given = {name: call[name] for name in (_ELEMENTS[f.__name__], "out") if name in call}
     made = {name: records(value, name == "out", f.__name__ in _ALIKE) for name, value in given.items()}

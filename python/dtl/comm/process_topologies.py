@@ -14,6 +14,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import check_context, collective
 from ..runtime.context import Context
 from .point_to_point import PROC_NULL
+from .staging import staged
 
 Self = TypeVar("Self", bound="Neighbours")
 
@@ -86,6 +87,7 @@ class Neighbours:
         raise InvalidTypeError(f"{self!r} cannot be copied or pickled: its ranks are this job's")
 
     @collective
+    @staged
     def neighbor_allgather(self, value: Any, *, out: Any = None) -> Any:
         """Send a value to each destination. Collective (MPI_Neighbor_allgather).
 
@@ -123,6 +125,7 @@ class Neighbours:
         return result
 
     @collective
+    @staged
     def neighbor_alltoall(self, values: Any, *, out: Any = None) -> Any:
         """Send entry k of values to destination k. Collective (MPI_Neighbor_alltoall).
 
@@ -161,6 +164,7 @@ class Neighbours:
         return result
 
     @collective
+    @staged
     def neighbor_alltoallv(self, data: Any, send_counts: Any, recv_counts: Any = None, *, out: Any = None) -> Any:
         """Send the first ``send_counts[0]`` rows to the first destination, the next ones to the second, and so on.
 
@@ -216,7 +220,7 @@ class Neighbours:
         """Return where the result goes."""
         result = fitting_out(out, (len(self._sources), *shape), dtype)
         if out is None and not self._whole:
-            result[...] = 0
+            result[...] = np.zeros((), dtype)  # of text, too, of which 0 is a character
         return result
 
     def _exchange(self, code: int, array: Any, result: Any) -> Any:

@@ -58,11 +58,12 @@ def apply(
             raise refusal(name, text, InvalidArgumentError)
         check_alike(name, outs[0], out)
     dtypes = result_dtypes(name, ufunc, inputs, outputs, options, int(0 not in shape))
-    placed = place(name, operands, shape, dtypes[0], outs[0] if outs else None)
+    whole = where is True
+    placed = place(name, operands, shape, dtypes[0], outs[0] if outs else None, whole)
     results, made = [], placed.made
     for out, dtype in zip(outputs, dtypes):
         new = out is None
-        results.append(out if not new else placed.target if made else placed.target._like(dtype))
+        results.append(out if not new else placed.target if made else placed.target._like(dtype, whole))
         made = made and not new
     if where is not True:
         options["where"] = placed.parts[-1]
@@ -96,7 +97,7 @@ def elementwise(
         with np.errstate(all="ignore"):
             dtype = np.asarray(f(*(_sample(value) for value in given))).dtype
     placed = place(name, given, shape, np.dtype(dtype))
-    result = placed.target if placed.made else placed.target._like(dtype)
+    result = placed.target if placed.made else placed.target._like(dtype, blank=True)
     view = result.local_view()
     if into is None:
         view[...] = by_user(f, tuple(placed.parts), {}, depth=3)
@@ -137,9 +138,17 @@ def _spread_shape(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ..
 
 
 def place(
-    name: str, operands: Sequence[Any], shape: tuple[int, ...], dtype: np.dtype[Any], target: Any = None
+    name: str,
+    operands: Sequence[Any],
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    target: Any = None,
+    blank: bool = True,
 ) -> Placed:
-    """Bring operands to where the result is: to the target, if there is one. Collective if any moves."""
+    """Bring operands to where the result is: to the target, if there is one. Collective if any moves.
+
+    A target that is made here is blank, for a caller that writes all elements, or zero.
+    """
     containers = [value for value in operands if isinstance(value, DistributedContainer)]
     first = target if target is not None else containers[0]
     for other in containers:
@@ -155,7 +164,7 @@ def place(
             _compare(name, first.context, operands)
         made = target is None
         if made:
-            target = _made(first, shape, dtype, _division(containers, shape))
+            target = _made(first, shape, dtype, _division(containers, shape), blank)
         return Placed(target, made, [_part(name, value, target) for value in operands])
     except Exception as error:
         tell(error, name, containers)
@@ -172,10 +181,10 @@ def _compare(name: str, ctx: Any, operands: Sequence[Any]) -> None:
         agree(ctx, name, ", ".join(f"an array with fingerprint {fingerprint(array)}" for array in arrays))
 
 
-def _made(like: Any, shape: tuple[int, ...], dtype: Any, division: Division) -> Any:
+def _made(like: Any, shape: tuple[int, ...], dtype: Any, division: Division, blank: bool = True) -> Any:
     """Make a container. Collective."""
     kind = like._owning_class() if len(shape) == like.ndim else like._tensor_class
-    made = kind._created(like.context, shape, dtype, division, like.placement_policy)
+    made = kind._created(like.context, shape, dtype, division, like.placement_policy, blank=blank)
     made._run_as(like._execution)
     return made
 
@@ -278,7 +287,10 @@ def _part(name: str, value: Any, target: Any) -> Any:
         return _cut(value.local_view(), target)
     division = _beside(value, target)
     started = slow_paths.clock() if slow_paths.listeners else 0
-    moved = target._like(value.dtype) if division is None else _made(value, value.shape, value.dtype, division)
+    if division is None:
+        moved = target._like(value.dtype, blank=True)
+    else:
+        moved = _made(value, value.shape, value.dtype, division)
     move_all(moved, value)
     if started:
         kind = slow_paths.EVERYWHERE if division == REPLICATED else slow_paths.MOVED

@@ -51,6 +51,8 @@ DEFAULT_BLOCK = 64
 
 def division(partition: Any, block_size: Any = None, grid: Any = None) -> Division:
     """Return the division that a caller asks for."""
+    if partition is Partition.BLOCK and block_size is None and grid is None:
+        return BLOCK
     sizes: tuple[int, ...] = ()
     if isinstance(partition, (Sequence, np.ndarray)) and not isinstance(partition, (str, bytes)):
         policy = Partition.EXPLICIT
@@ -106,6 +108,8 @@ def execution_policy(execution: Any) -> Execution:
 
 def _member(policies: type[Policy], value: Any) -> Policy | None:
     """Return the policy that a value is, or that it names, such as "cyclic"; None if there is none."""
+    if value.__class__ is policies:
+        return value
     if isinstance(value, str):
         return policies.__members__.get(value.upper())
     try:

@@ -61,7 +61,8 @@ class RedistributionPlan(Owner):
         processes that are ranks of one of the contexts are ranks of the other.
     max_extra_bytes
         The largest temporary memory of each rank, in bytes. With less memory, the elements move in more rounds. 0 is a
-        default of a few MiB. Room for four elements is always used.
+        default of a few MiB. Room for four elements is always used; if NCCL moves them, for one to and one from each
+        other rank.
 
     Raises
     ------
@@ -94,6 +95,10 @@ class RedistributionPlan(Owner):
         dst._check_open()
         if src.shape != dst.shape:
             raise InvalidArgumentError(f"src of shape {src.shape} and dst of shape {dst.shape}: they must be the same")
+        if src.dtype != dst.dtype and (src._carrier is not None or dst._carrier is not None):  # unknown to the core
+            raise InvalidArgumentError(
+                f"redistribution: elements of {src.dtype} cannot move to elements of {dst.dtype}; convert them first"
+            )
         ends = np.array([dst._handle, *whole_region(src.shape).source()], np.int64)
         limit = integer("max_extra_bytes", max_extra_bytes)
         self._handle = bridge.call(bridge.PLAN, src, ends, None, limit, 0, 0, 0)

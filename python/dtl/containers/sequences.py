@@ -210,7 +210,7 @@ class DistributedVector(OneDimensional):
         max_extra_bytes
             The largest temporary memory of each rank, in bytes, in addition to its old and its new part. With less
             memory, the elements move in more rounds. 0 is a default of a few MiB. Room for four elements is always
-            used.
+            used; if NCCL moves them, for one to and one from each other rank.
 
         Raises
         ------

@@ -62,8 +62,8 @@ class Elementwise(Operators):
         """Return this rank's elements, in their own memory."""
 
     @abstractmethod
-    def _like(self, dtype: Any) -> Any:
-        """Return a container of zeros that is laid out as this one."""
+    def _like(self, dtype: Any, blank: bool = False) -> Any:
+        """Return a container that is laid out as this one, of zeros, or of anything for a caller that writes all."""
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         outputs = options.pop("out", (None,) * ufunc.nout)
@@ -135,7 +135,7 @@ class Elementwise(Operators):
             made = converted(self, wanted)
             return by_host("astype", Elementwise.astype, (self, wanted), {}) if made is None else made
         elements: Any = self.local_view()
-        result = self._like(wanted)
+        result = self._like(wanted, blank=True)
         if self._placement is _DEVICE:
             bridge.call(bridge.COPY_PART, result, np.array([self._handle]), None, 0, 0, 0, 0)
             return result
@@ -234,7 +234,8 @@ def _apply(
     views: dict[int, Any] = {}
     _see(containers, views)
     dtypes = result_dtypes(name, ufunc, inputs, outputs, options, int(0 not in first.shape))
-    results = [first._like(dtype) if out is None else out for out, dtype in zip(outputs, dtypes)]
+    whole = where is True
+    results = [first._like(dtype, blank=whole) if out is None else out for out, dtype in zip(outputs, dtypes)]
     _see(results, views)
     if where is not True:
         options["where"] = views.get(id(where), where)
@@ -329,6 +330,10 @@ def result_dtypes(
     So a scalar that NumPy refuses, and a result that may not be cast to its output, raise on every rank alike, also
     where a rank has no element, and before anything is written.
     """
+    key = None if options or not count or any([out is not None for out in outputs]) else _kinds(ufunc, inputs)
+    known = None if key is None else _known_results.get(key)
+    if known is not None:
+        return known
 
     def sample(value: Any) -> Any:
         spreads = isinstance(value, Elementwise) or (value.__class__ is np.ndarray and value.ndim > 0)
@@ -350,4 +355,29 @@ def result_dtypes(
         except InvalidArgumentError:
             text = f"the result is of {dtype}, which no container holds; dtype= chooses another"
             raise refusal(name, text) from None
+    if key is not None:
+        if len(_known_results) >= _MOST_KNOWN:
+            _known_results.clear()
+        _known_results[key] = dtypes
     return dtypes
+
+
+#: What results were of, by what :func:`_kinds` returns, and how many of these are kept.
+_known_results: dict[Any, list[np.dtype[Any]]] = {}
+_MOST_KNOWN = 1000
+
+#: Numbers of which the value has no effect on the dtype of a result; before NumPy 2 that of any has.
+_WEAK = (bool, float, complex) if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else (bool,)
+
+
+def _kinds(ufunc: np.ufunc, inputs: Iterable[Any]) -> Any:
+    """Return all that the dtypes of a ufunc's results depend on, or None where values of numbers are part of it."""
+    key: list[Any] = [ufunc]
+    for value in inputs:
+        if isinstance(value, Elementwise):
+            key.append(value.dtype)
+        elif value.__class__ in _WEAK:
+            key.append(value.__class__)
+        else:
+            return None
+    return tuple(key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence, overload
 
 import numpy as np
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 _NORMS = (None, "backward", "ortho", "forward")
+
+#: Those of NumPy's transforms that write to an array of the caller's, all with the dtype that _dtype says.
+_WRITING = ("fft", "ifft", "rfft", "irfft") if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else ()
 
 
 class _Step(NamedTuple):
@@ -420,14 +424,21 @@ def _elsewhere(c: DistributedContainer, steps: Sequence[_Step]) -> Division:
 
 def _local(c: DistributedContainer, steps: Sequence[_Step], norm: Any) -> DistributedContainer:
     """Return what NumPy makes of each rank's part. Collective."""
-    x, shape, dtype = c.local_view(), list(c.shape), c.dtype
+    shape, dtype = list(c.shape), c.dtype
     for step in steps:
-        x = getattr(np.fft, step.name)(x, step.n, step.axis, norm)
         shape[step.axis] = step.extent
         dtype = _dtype(step.name, dtype)
     divided = c._division
     if divided.partition is Partition.EXPLICIT and any(step.axis == 0 for step in steps):
         divided = BLOCK
-    made = container_of(c, tuple(shape), dtype, divided)
-    made.local_view()[...] = x
+    x = c.local_view()
+    for step in steps[:-1]:
+        x = getattr(np.fft, step.name)(x, step.n, step.axis, norm)
+    last = steps[-1]
+    transform = functools.partial(getattr(np.fft, last.name), x, last.n, last.axis, norm)
+    made = container_of(c, tuple(shape), dtype, divided, blank=True)
+    if last.name in _WRITING and dtype == _dtype(last.name, x.dtype):
+        transform(out=made.local_view())
+    else:
+        made.local_view()[...] = transform()
     return made

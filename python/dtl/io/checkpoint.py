@@ -305,7 +305,7 @@ def _add_map(ctx: Context, op: str, what: _Contents, name: str, file: str, m: Di
         "kind": "DistributedMap",
         "keys": f"{file}.keys.npy",
         "values": f"{file}.values.npy",
-        "key_dtype": m.key_dtype.str,
+        "key_dtype": _dtype_text(m.key_dtype),
         "value_dtype": m.value_dtype.str,
         "size": int(sizes.sum()),
     }
@@ -612,8 +612,9 @@ def _restored_value(ctx: Context, op: str, folder: str, file: str, manifest: Any
 
 def _restored_map(ctx: Context, op: str, folder: str, entry: dict[str, Any], manifest: Any) -> Any:
     """Return a map of the entries that were written. Collective."""
-    made = DistributedMap(ctx, entry["key_dtype"], entry["value_dtype"])
-    specs = [Spec((entry["size"],), np.dtype(entry[name])) for name in ("key_dtype", "value_dtype")]
+    dtypes = [_dtype_of(entry[name]) for name in ("key_dtype", "value_dtype")]
+    made = DistributedMap(ctx, *dtypes)
+    specs = [Spec((entry["size"],), dtype) for dtype in dtypes]
     sources: list[FlatSource] = []
     try:
         for name, spec in zip(("keys", "values"), specs):

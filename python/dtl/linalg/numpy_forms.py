@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from typing import Any
 
 import numpy as np
 
-from .._native.arguments import integer
+from .._native.arguments import input_array, integer
 from .._native.callsite import warn
+from .._native.values import fingerprint
 from ..algorithms.exchange import share
 from ..algorithms.manipulation import moveaxis, reshape
 from ..algorithms.operands import together
@@ -49,11 +51,18 @@ def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: 
     """Return the coefficients of the polynomial that fits places and values best: arrays, the same on every rank."""
     x, y = together(x, y)
     order = _checked(x, y, deg)
+    limit = None if rcond is None else _number("rcond", rcond)
+    full, scaled, cov = bool(full), not (isinstance(cov, str) and cov == "unscaled"), bool(cov)
+    heavy = None if w is None else _weights(w, y)
+    also = [c for c in (y, heavy) if isinstance(c, DistributedContainer)]
+    words = f"deg {order - 1}, rcond {limit}, full {full}, cov {cov}, scaled {scaled}"
+    share(x, "polyfit", words if len(also) == 1 + (w is not None) else f"{words}, w {fingerprint(heavy)}", also=also)
     places, values = x + 0.0, y + 0.0
-    threshold = len(x) * np.finfo(places.dtype).eps if rcond is None else rcond
+    threshold = len(x) * np.finfo(places.dtype).eps if limit is None else limit
     powers = vander(places, order)
-    if w is not None:
-        powers, values = _weighted(powers, values, w)
+    if heavy is not None:
+        column = heavy[:, np.newaxis]
+        powers, values = powers * column, values * (column if values.ndim == 2 else heavy)
     scale = _few(np.sqrt(total(powers * powers, 0)))
     powers = powers / scale
     solution, residuals, rank, singular = lstsq(powers, values, threshold)
@@ -66,7 +75,7 @@ def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: 
         return c
     base = np.linalg.inv(_few(tensordot(powers, powers, (0, 0)))) / np.outer(scale, scale)
     factor: Any = 1
-    if not (isinstance(cov, str) and cov == "unscaled"):
+    if scaled:
         if len(x) <= order:
             raise InvalidArgumentError("the number of data points must exceed order to scale the covariance matrix")
         factor = _few(residuals) / (len(x) - order)
@@ -91,14 +100,21 @@ def _checked(x: Any, y: Any, deg: Any) -> int:
     return order
 
 
-def _weighted(powers: Any, values: Any, w: Any) -> tuple[Any, Any]:
-    heavy = w + 0.0 if isinstance(w, DistributedContainer) else np.asarray(w) + 0.0
-    if np.ndim(heavy) != 1:
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, builtins.OverflowError) as error:
+        raise InvalidTypeError(f"{name} {value!r} is no number: {error}") from None
+
+
+def _weights(w: Any, y: Any) -> Any:
+    """Return weights, one for each value."""
+    heavy = w if isinstance(w, DistributedContainer) else input_array("w", w)
+    if heavy.ndim != 1:
         raise InvalidTypeError("expected a 1-d array for weights")
-    if heavy.shape[0] != values.shape[0]:
+    if heavy.shape[0] != y.shape[0]:
         raise InvalidTypeError("expected w and y to have the same length")
-    column = heavy[:, np.newaxis]
-    return powers * column, values * (column if values.ndim == 2 else heavy)
+    return heavy
 
 
 def _few(c: Any) -> Array:

@@ -35,10 +35,10 @@ def product(a: DistributedContainer, b: DistributedContainer, dtype: np.dtype[An
         return _inner_product(a, b, dtype)
     grid = Division(Partition.BLOCK, grid=(p, q))
     if not isinstance(b, OwningContainer) or b.partition_policy is not Partition.BLOCK or b.grid != (p, q):
-        moved = container_of(a, b.shape, b.dtype, grid)
+        moved = container_of(a, b.shape, b.dtype, grid, blank=True)
         move_all(moved, b)
         b = moved
-    made = container_of(a, (a.shape[0], b.shape[1]), dtype, a._division if q == 1 else grid)
+    made = container_of(a, (a.shape[0], b.shape[1]), dtype, a._division if q == 1 else grid, blank=True)
     if p == 1 or q == 1:
         _multiply(made, a, b, ctx if q > 1 else None, ctx if p > 1 else None)
         return made

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 Size = Any  # int | Sequence[int] | None
 
+#: So many are made in some seconds. More are a mistake, and would take all memory first.
+_MOST_CHILDREN = 2**20
+
 
 class Generator(Distributions):
     """A source of random numbers that are the same for every number of ranks, and however they are divided.
@@ -103,12 +106,12 @@ class Generator(Distributions):
         Parameters
         ----------
         n_children
-            How many; the same on every rank.
+            How many, at most 2**20 at a time; the same on every rank.
 
         Raises
         ------
         InvalidTypeError, InvalidArgumentError
-            If n_children is no integer, or negative. On every rank.
+            If n_children is no integer, or negative, or too large. On every rank.
         CollectiveMismatchError
             If ranks ask for different numbers of them.
 
@@ -123,6 +126,8 @@ class Generator(Distributions):
         number = integer("n_children", n_children)
         if number < 0:
             raise InvalidArgumentError(f"n_children {number} is negative")
+        if number > _MOST_CHILDREN:
+            raise InvalidArgumentError(f"n_children {number} outside [0, {_MOST_CHILDREN}]: spawn them in turns")
         agree(self._context, "spawn", f"{number} of {self!r}")
         return [self._child(seed) for seed in self._seed.spawn(number)]
 

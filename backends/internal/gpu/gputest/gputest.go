@@ -54,8 +54,11 @@ var compiled = sync.OnceValues(func() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	driver := filepath.Join(gpu, "gputest", "driver")
-	files = append(files, filepath.Join(driver, "cuda.c"), filepath.Join(driver, "errors.c"))
+	driver, err := filepath.Glob(filepath.Join(gpu, "gputest", "driver", "*.c"))
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, driver...)
 	command := append([]string{"-g", "-O1", "-shared", "-fPIC", "-ffp-contract=off", "-Wall", "-Werror", "-o", made}, files...)
 	if out, err := exec.Command("cc", append(command, "-ldl", "-lm")...).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("cc: %w\n%s", err, out)

@@ -1,10 +1,15 @@
 /* A stable radix sort, without threads that wait for each other: for each digit of the keys, each thread counts the digits of a piece,
- * the counts are scanned (scans.c), and each thread moves the elements of its piece to their places.
+ * the counts are scanned (scans.c), and each thread moves the elements of its piece to their places. And searches in what is sorted.
  *
  * Keys are those of core/kernel/radix: unsigned numbers that compare as the elements do. */
 #include "elements.h"
 
 typedef unsigned long long word;
+
+/* An Order of core/kernel/radix, and the greatest key. */
+typedef struct {
+    word top, flip, sign, zero, turn, add, full, most;
+} order;
 
 typedef struct {
     void *to;
@@ -14,18 +19,44 @@ typedef struct {
     word *counts; /* of each digit, of each piece */
     long long n, each;
     word shift; /* of the digit in the key */
-    word top, flip, sign, zero, turn, add, full, most; /* an Order of core/kernel/radix, and the greatest key */
+    order keys;
 } sort;
+
+typedef struct {
+    long long *counts; /* of the elements less than a key, and of those not greater */
+    const word *wanted; /* the keys */
+    long long n; /* of the counts */
+    const void *from; /* elements that are sorted */
+    long long length;
+    order keys;
+} search;
 
 enum { DIGITS = 16 };
 
 #define SORT(type, T)                                                                 \
-    static inline unsigned digit_##type(const sort *s, T v) {                         \
+    static inline word key_##type(const order *o, T v) {                              \
         word b = v, k;                                                                \
-        b = b == s->zero ? 0 : b;                                                     \
-        k = (((b ^ (((0 - (b >> s->top)) & s->flip) | s->sign)) ^ s->turn) + s->add) & s->full; \
-        k = k < s->most ? k : s->most;                                                \
-        return (unsigned)(k >> s->shift) % DIGITS;                                    \
+        b = b == o->zero ? 0 : b;                                                     \
+        k = (((b ^ (((0 - (b >> o->top)) & o->flip) | o->sign)) ^ o->turn) + o->add) & o->full; \
+        return k < o->most ? k : o->most;                                             \
+    }                                                                                 \
+    static inline unsigned digit_##type(const sort *s, T v) {                         \
+        return (unsigned)(key_##type(&s->keys, v) >> s->shift) % DIGITS;              \
+    }                                                                                 \
+    KERNEL search_keys_##type(search s);                                              \
+    KERNEL search_keys_##type(search s) {                                             \
+        for (long long i = FIRST; i < s.n; i += STEP) {                               \
+            long long from = 0, end = s.length;                                       \
+            while (from < end) {                                                      \
+                const long long middle = from + (end - from) / 2;                     \
+                const word k = key_##type(&s.keys, ((const T *)s.from)[middle]);      \
+                if (k < s.wanted[i / 2] || (i % 2 == 1 && k == s.wanted[i / 2]))      \
+                    from = middle + 1;                                                \
+                else                                                                  \
+                    end = middle;                                                     \
+            }                                                                         \
+            s.counts[i] = from;                                                       \
+        }                                                                             \
     }                                                                                 \
     KERNEL count_digits_##type(sort s);                                               \
     KERNEL count_digits_##type(sort s) {                                              \

@@ -254,7 +254,8 @@ class Indexed(DistributedContainer):
     def _select_region(self, region: Region) -> Any:
         """Return a container with a copy of a region's elements. Collective."""
         kind = self._owning_class() if len(region.shape) == 1 else self._tensor_class
-        made = kind._created(self._context, region.shape, self._dtype, self._division_of(region), self._placement)
+        divided = self._division_of(region)
+        made = kind._created(self._context, region.shape, self._dtype, divided, self._placement, blank=True)
         move(made, self, region.source())
         made._run_as(self._execution)
         return made
@@ -275,7 +276,12 @@ class Indexed(DistributedContainer):
         """Return a container with a copy of the elements that a NumPy mask chooses. Collective."""
         agree(self._context, "getitem", f"a mask with fingerprint {fingerprint(mask.chosen)}")
         made = self._owning_class()._created(
-            self._context, mask.indices.shape, self._dtype, self._division.for_other_size(), self._placement
+            self._context,
+            mask.indices.shape,
+            self._dtype,
+            self._division.for_other_size(),
+            self._placement,
+            blank=True,
         )
         wanted = mask.indices[made.local_indices()]
         made._set_part(self._elements(bridge.call(bridge.GET, self, wanted, None, 0, 0, 0, 0)))

@@ -30,8 +30,8 @@ def select(of: DistributedContainer, mask: DistributedContainer) -> Any:
     """Return a container of the elements, or rows, for which a mask is true. Collective."""
     ctx = of.context
     agree(ctx, "getitem", "a container as a mask")
-    elements = _in_global_order(of)
-    chosen = _in_global_order(mask)
+    elements = in_global_order(of)
+    chosen = in_global_order(mask)
     if mask.ndim < of.ndim:
         chosen = _beside(elements, chosen)
     on_device = of._placement is Placement.DEVICE
@@ -49,13 +49,13 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
     rest = of.shape[mask.ndim :]
     if isinstance(value, DistributedContainer):
         agree(of.context, "setitem", f"a container of {value.shape} where another is true")
-        indices, counts = _selected(mask)
+        indices, counts = selected(mask)
         _check_count(value.shape[0], sum(counts))
         kind = value._owning_class() if value.ndim == 1 else value._tensor_class
         divided = Division(Partition.EXPLICIT, 0, counts)
-        fitted = kind._created(of.context, value.shape, of.dtype, divided, of._placement)
+        fitted = kind._created(of.context, value.shape, of.dtype, divided, of._placement, True)
         move_all(fitted, value)
-        if _by_kernel(of, mask):
+        if by_kernel(of, mask):
             parts.put_where(of, mask, fitted)
             agree(of.context, "setitem", "a container was assigned")
             return
@@ -78,18 +78,18 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
             value = spread("values", value, rest).reshape(rest)[own]
         _assign_own(of, mask, value)
         return
-    indices, counts = _selected(mask)
+    indices, counts = selected(mask)
     _check_count(len(value), sum(counts))
     start = sum(counts[: of.context.rank])
     given = np.ascontiguousarray(value[start : start + len(indices)])
-    if _by_kernel(of, mask):
+    if by_kernel(of, mask):
         parts.put_where(of, mask, given)
         agree(of.context, "setitem", "values were assigned")
         return
     bridge.call(bridge.PUT, of, _rows(indices, rest), of._for_core(given).reshape(-1), 0, 0, 0, 0)
 
 
-def _by_kernel(of: DistributedContainer, mask: DistributedContainer) -> bool:
+def by_kernel(of: DistributedContainer, mask: DistributedContainer) -> bool:
     """Say whether each rank's GPU has, in rank order, the elements that its part of the mask chooses."""
     return of._placement is Placement.DEVICE and mask.ndim == of.ndim and parts.is_a_range(of)
 
@@ -132,7 +132,7 @@ def _beside(elements: DistributedContainer, mask: DistributedContainer) -> Distr
         return mask
     kind = mask._owning_class() if mask.ndim == 1 else mask._tensor_class
     divided = Division(Partition.EXPLICIT, sizes=tuple(sizes[:, 0].tolist()))
-    moved: DistributedContainer = kind._created(ctx, mask.shape, mask.dtype, divided, mask._placement)
+    moved: DistributedContainer = kind._created(ctx, mask.shape, mask.dtype, divided, mask._placement, True)
     move_all(moved, mask)
     return moved
 
@@ -142,20 +142,21 @@ def _check_count(given: int, selected: int) -> None:
         raise InvalidArgumentError(f"{given} values for the {selected} elements that the mask selects")
 
 
-def _selected(mask: DistributedContainer) -> tuple[Array, tuple[int, ...]]:
+def selected(mask: DistributedContainer) -> tuple[Array, tuple[int, ...]]:
     """Return the indices of a part of the true elements, and the number of each rank's, in order. Collective."""
-    chosen = _in_global_order(mask)
+    chosen = in_global_order(mask)
     on_device = chosen._placement is Placement.DEVICE
     indices = parts.true_indices(chosen) if on_device else linear_indices(chosen)[chosen.local_view()]
     agree(mask.context, "setitem", "where a container is true")
     return indices, tuple(collectives.allgather(mask.context, len(indices)).tolist())
 
 
-def _in_global_order(of: DistributedContainer) -> DistributedContainer:
+def in_global_order(of: DistributedContainer) -> DistributedContainer:
     """Return a container with the same elements, of which each rank has some, in rank order. Collective."""
     contiguous = of.partition_policy in (Partition.BLOCK, Partition.EXPLICIT)
     if of.context.size == 1 or (contiguous and of.grid[0] == of.context.size):
         return of
-    copy: DistributedContainer = of._owning_class()._created(of.context, of.shape, of.dtype, BLOCK, of._placement)
+    kind = of._owning_class()
+    copy: DistributedContainer = kind._created(of.context, of.shape, of.dtype, BLOCK, of._placement, blank=True)
     move_all(copy, of)
     return copy

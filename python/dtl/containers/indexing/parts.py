@@ -43,6 +43,16 @@ def put_places(to: DistributedContainer, places: Array, values: Array) -> None:
     bridge.call(bridge.PUT_PART, to, wanted, to._for_core(np.ascontiguousarray(values)).reshape(-1), 0, 0, 0, 0)
 
 
+def take_where(made: DistributedContainer, of: DistributedContainer, places: Any, mask: Any) -> None:
+    """Write to this rank's part, where a mask is true, elements of another part, whose places there a container has."""
+    bridge.call(bridge.TAKE_WHERE, made, None, None, of._handle, places._handle, mask._handle, 0)
+
+
+def put_at(to: DistributedContainer, values: Any, places: Any, mask: Any) -> None:
+    """Write to this rank's part, at the places that a container has, the elements of another where a mask is true."""
+    bridge.call(bridge.PUT_AT, to, None, None, values._handle, places._handle, mask._handle, 0)
+
+
 def local_places(of: DistributedContainer) -> Array:
     """Return the place in C order of each element of this rank's part, in the shape of the part."""
     return np.arange(of.local_size, dtype=np.int64).reshape(of.local_shape)

@@ -27,9 +27,10 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 class DistributedMap(Owner):
     """A map whose entries are divided among the ranks of a context, by a hash of their keys.
 
-    Keys are integers, float64, or bytes or str of a fixed length. Values are elements of one dtype. ``insert_many``,
-    ``update_many``, ``find_many``, ``contains_many`` and ``erase_many`` take NumPy arrays, a list from each rank, and
-    send them in batches. ``m[k]``, ``insert``, ``find``, ``contains`` and ``erase`` do the same with one key.
+    Keys are integers, floats, dates, bytes or str of a fixed length, or records of these. Values are elements of one
+    dtype. ``insert_many``, ``update_many``, ``find_many``, ``contains_many`` and ``erase_many`` take NumPy arrays, a
+    list from each rank, and send them in batches. ``m[k]``, ``insert``, ``find``, ``contains`` and ``erase`` do the
+    same with one key.
 
     **All of these are collective, even those for one key**: every rank calls them, with its own key or with the same
     one. A rank without a key calls the form for many with an empty list, which is the same call. A call is complete
@@ -44,9 +45,10 @@ class DistributedMap(Owner):
     ctx
         The context.
     key_dtype
-        The type of the keys: an integer dtype; float64, for which -0.0 equals 0.0 and all NaNs are one key; a
-        dtype of dates or spans of time with a unit, such as ``"M8[s]"``, for which all NaTs are one key; ``"S<n>"`` for
-        bytes or ``"U<n>"`` for str of at most n characters.
+        The type of the keys: an integer dtype; float64 or float16, for which -0.0 equals 0.0 and all NaNs are one key;
+        a dtype of dates or spans of time with a unit, such as ``"M8[s]"``, for which all NaTs are one key; ``"S<n>"``
+        for bytes or ``"U<n>"`` for str of at most n characters; or a dtype of records, which are one key if all their
+        fields are. A record may be given as a tuple.
     value_dtype
         The type of the values, as for a :class:`DistributedVector`.
     partition
@@ -103,7 +105,7 @@ class DistributedMap(Owner):
         number = dtype_number(value_dtype)
         self._dtype: np.dtype[Any] = np.dtype(value_dtype)
         keys = self._keys.dtype
-        if keys.kind in "mM":  # whose units the core does not see
+        if self._keys.unknown:
             agree(ctx, "map", f"keys of {keys}")
         self._handle = library.map_create(ctx._handle, self._keys.number, keys.itemsize, keys.kind == "U", number)
         self._context = ctx
@@ -482,7 +484,9 @@ def _plain(keys: Array) -> Array:
     """Return keys in a type that the bridge knows."""
     if keys.dtype.kind in "mM":
         return keys.view(np.int64)
-    return keys.view(np.uint8) if keys.dtype.kind in "SU" else keys
+    if keys.dtype == np.float16:
+        return keys.view(np.uint16)
+    return keys.view(np.uint8) if keys.dtype.kind in "SUV" else keys
 
 
 def _missing(op: str, key: Any) -> KeyNotFoundError:

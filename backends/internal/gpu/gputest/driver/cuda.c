@@ -22,12 +22,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "parts.h"
+
 enum {
     OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, NO_DEVICE = 100, INVALID_DEVICE = 101,
     INVALID_IMAGE = 200, INVALID_CONTEXT = 201, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700,
 };
 enum { MANAGED_MEMORY = 83, CONCURRENT_MANAGED = 89, MULTIPROCESSORS = 16, CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
-enum { MOST_DEVICES = 8, GRAIN = 512, DEEPEST = 16, MOST_FAILURES = 16 };
+enum { MOST_DEVICES = 8, GRAIN = 512, DEEPEST = 16 };
 
 typedef struct stream stream;
 
@@ -83,6 +85,7 @@ typedef struct block {
 typedef struct {
     int retained;
     char *outer, *inner; /* the same memory: for the program, and for the driver */
+    int file;            /* which has it, for other processes, too */
     size_t size, next;   /* where the search for room begins */
     stream legacy;
 } device;
@@ -97,12 +100,6 @@ static int events;
 static _Thread_local device *current[DEEPEST];
 static _Thread_local int depth;
 
-static struct {
-    char symbol[48];
-    int nth, code, seen;
-} failures[MOST_FAILURES];
-static int failure_count;
-
 static long variable(const char *name, long otherwise) {
     const char *text = getenv(name);
     return text != NULL && *text ? atol(text) : otherwise;
@@ -113,25 +110,7 @@ static int count(void) {
     return n > MOST_DEVICES ? MOST_DEVICES : (int)n;
 }
 
-/* fake_fail has calls fail, in the form of DTL_FAKE_GPU_FAIL, instead of those that were to fail. */
-void fake_fail(const char *text) {
-    pthread_mutex_lock(&lock);
-    failure_count = 0;
-    for (; text != NULL && *text && failure_count < MOST_FAILURES; failure_count++) {
-        memset(&failures[failure_count], 0, sizeof failures[0]);
-        if (sscanf(text, "%47[^:]:%d:%d", failures[failure_count].symbol, &failures[failure_count].nth,
-                   &failures[failure_count].code) != 3) {
-            fprintf(stderr, "DTL_FAKE_GPU_FAIL: %s is not symbol:n:error\n", text);
-            abort();
-        }
-        text = strchr(text, ',');
-        text = text != NULL ? text + 1 : NULL;
-    }
-    pthread_mutex_unlock(&lock);
-}
-
 __attribute__((constructor)) static void begin(void) {
-    fake_fail(getenv("DTL_FAKE_GPU_FAIL"));
     for (int i = 0; i < MOST_DEVICES; i++) {
         devices[i].legacy.device = i;
         devices[i].legacy.last = &devices[i].legacy.first;
@@ -140,11 +119,8 @@ __attribute__((constructor)) static void begin(void) {
 
 /* failing returns the error of a call that is to fail. The caller holds the lock. */
 static int failing(const char *symbol) {
-    int code = started ? OK : NOT_INITIALIZED;
-    for (int i = 0; i < failure_count; i++)
-        if (strcmp(failures[i].symbol, symbol) == 0 && ++failures[i].seen == failures[i].nth)
-            code = failures[i].code;
-    return code;
+    int code = fake_failing(symbol);
+    return code != OK ? code : started ? OK : NOT_INITIALIZED;
 }
 
 /* Every function of the driver begins with ENTER, and ends with LEAVE. */
@@ -184,8 +160,15 @@ static char *seen(const char *at, size_t n) {
             return b != NULL && at + n <= b->at + b->size ? d->inner + (at - d->outer) : NULL;
         }
     }
+    if (fake_loan(at) != NULL)
+        return fake_loaned(at, n);
     block *b = block_of(at);
     return b != NULL && at + n > b->at + b->size ? NULL : (char *)at;
+}
+
+/* of_host says whether an address is none of a device's. */
+static int of_host(const char *at) {
+    return block_of(at) == NULL && fake_loan(at) == NULL;
 }
 
 static int idle(void) {
@@ -405,7 +388,7 @@ int cuDevicePrimaryCtxRetain(void **context, int which) {
             LEAVE(OUT_OF_MEMORY);
         d->outer = mmap(NULL, d->size, PROT_NONE, MAP_SHARED, file, 0);
         d->inner = mmap(NULL, d->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-        close(file);
+        d->file = file;
     }
     d->retained++;
     *context = d;
@@ -500,6 +483,25 @@ int cuMemAllocManaged(unsigned long long *at, size_t size, unsigned flags) {
     LEAVE(OK);
 }
 
+int cuIpcGetMemHandle(handle *made, unsigned long long at) {
+    ENTER();
+    NEED_CONTEXT();
+    (void)on;
+    const block *b = block_of((char *)(uintptr_t)at);
+    if (b == NULL || b->managed)
+        LEAVE(INVALID_VALUE);
+    *made = fake_lend(devices[b->device].file, (size_t)(b->at - devices[b->device].outer), b->size);
+    LEAVE(OK);
+}
+
+int cuIpcOpenMemHandle_v2(unsigned long long *at, handle given, unsigned flags) {
+    ENTER();
+    NEED_CONTEXT();
+    (void)on;
+    *at = (unsigned long long)(uintptr_t)(flags == 1 ? fake_borrow(&given) : NULL);
+    LEAVE(*at != 0 ? OK : INVALID_VALUE);
+}
+
 int cuMemFree_v2(unsigned long long at) {
     ENTER();
     NEED_CONTEXT();
@@ -571,8 +573,8 @@ int cuMemcpyAsync(unsigned long long to, unsigned long long from, size_t n, void
     char *dst = (char *)(uintptr_t)to, *src = (char *)(uintptr_t)from;
     if (n > 0 && (seen(dst, n) == NULL || seen(src, n) == NULL))
         LEAVE(INVALID_VALUE);
-    copied[0] += block_of(dst) == NULL ? (long)n : 0;
-    copied[1] += block_of(src) == NULL ? (long)n : 0;
+    copied[0] += of_host(dst) ? (long)n : 0;
+    copied[1] += of_host(src) ? (long)n : 0;
     LEAVE(queue(on, in, (op){.kind = COPY, .to = dst, .from = src, .count = n}));
 }
 

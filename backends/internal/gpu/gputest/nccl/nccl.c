@@ -12,8 +12,9 @@
  *
  * Functions that begin with fake_ are for tests. */
 #define _GNU_SOURCE
+#include "../failures.h"
+
 #include <math.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@
 
 enum { SUCCESS = 0, CUDA_ERROR = 1, SYSTEM_ERROR = 2, INVALID_ARGUMENT = 4, INVALID_USAGE = 5, IN_PROGRESS = 7 };
 enum { READY = 0, NOT_READY = 600, STALL = 1000, LATER = 2000 };
-enum { MOST_RANKS = 16, MOST_FAILURES = 8 };
+enum { MOST_RANKS = 16 };
 
 /* Of the driver. */
 int cuCtxGetCurrent(void **context);
@@ -80,45 +81,14 @@ struct comm {
     char last[200];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local int depth;
 static _Thread_local work *group;
 static int comms;
 
-static struct {
-    char symbol[40];
-    int nth, code, seen;
-} failures[MOST_FAILURES];
-static int failure_count;
-
 void fake_nccl_fail(const char *text);
-void fake_nccl_fail(const char *text) {
-    pthread_mutex_lock(&lock);
-    failure_count = 0;
-    for (; text != NULL && *text && failure_count < MOST_FAILURES; failure_count++) {
-        memset(&failures[failure_count], 0, sizeof failures[0]);
-        if (sscanf(text, "%39[^:]:%d:%d", failures[failure_count].symbol, &failures[failure_count].nth,
-                   &failures[failure_count].code) != 3) {
-            fprintf(stderr, "DTL_FAKE_NCCL_FAIL: %s is not symbol:n:result\n", text);
-            abort();
-        }
-        text = strchr(text, ',');
-        text = text != NULL ? text + 1 : NULL;
-    }
-    pthread_mutex_unlock(&lock);
-}
+void fake_nccl_fail(const char *text) { fail("DTL_FAKE_NCCL_FAIL", text); }
 
 __attribute__((constructor)) static void begin(void) { fake_nccl_fail(getenv("DTL_FAKE_NCCL_FAIL")); }
-
-static int failing(const char *symbol) {
-    int code = SUCCESS;
-    pthread_mutex_lock(&lock);
-    for (int i = 0; i < failure_count; i++)
-        if (strcmp(failures[i].symbol, symbol) == 0 && ++failures[i].seen == failures[i].nth)
-            code = failures[i].code;
-    pthread_mutex_unlock(&lock);
-    return code;
-}
 
 /* FAIL returns the result of a call that is to fail. */
 #define FAIL()                            \

@@ -1,0 +1,28 @@
+/* Parts of the tests' driver that know nothing of its streams. */
+#ifndef FAKE_PARTS_H
+#define FAKE_PARTS_H
+
+#include <stddef.h>
+
+/* fake_failing returns the error of a call that is to fail, or 0. */
+int fake_failing(const char *symbol);
+
+/* What a process tells others of memory that it lends: where it is in which of its files. */
+typedef struct {
+    int process, file;
+    size_t offset, size;
+    char rest[64 - 2 * sizeof(int) - 2 * sizeof(size_t)];
+} handle;
+
+typedef struct loan loan;
+
+handle fake_lend(int file, size_t offset, size_t size);
+
+/* fake_borrow returns where the program finds memory that another process lends; NULL if it cannot, or if it is its own. */
+char *fake_borrow(const handle *given);
+
+/* fake_loan returns what an address is in; NULL if that is not lent. fake_loaned returns where the driver finds n bytes there. */
+const loan *fake_loan(const char *at);
+char *fake_loaned(const char *at, size_t n);
+
+#endif

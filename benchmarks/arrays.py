@@ -1,0 +1,143 @@
+"""What NumPy users write, on containers: against NumPy on one rank, and mpi4py with NumPy by hand on several."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+from blocks import Block, alternate, python_block
+from mpi4py import MPI
+from rows import Row, at_most, deliver
+from slowest import slowest
+
+import dtl
+
+_ROUNDS = 9
+_SIZE = 8_000_000
+_EDGE = 2_000
+_WORLD = MPI.COMM_WORLD
+
+_DTL, _NUMPY, _BY_HAND = "dtl", "NumPy", "mpi4py + NumPy by hand"
+
+#: Statements of Python, with containers and with arrays alike.
+_CHAINS = {
+    "`x + x` of 8 M float64": "x + x",
+    "`a * b + c` of 8 M float64": "a * b + c",
+    "`np.sqrt(a * a + b * b) / (c + 1.0)` of 8 M float64": "np.sqrt(a * a + b * b) / (c + 1.0)",
+    "`x[1:] - x[:-1]` of 8 M float64": "x[1:] - x[:-1]",
+    "`T.var(0)` of 2000 x 2000 float64": "T.var(0)",
+    "`T - T.mean(axis=0)` of 2000 x 2000 float64": "T - T.mean(axis=0)",
+}
+
+
+#: Statements whose results are copies: with containers, and with arrays.
+_COPIES = {
+    "`x[1:]` of 8 M float64, and a copy of NumPy's": ("x[1:]", "x[1:].copy()"),
+    "`np.diff(x)` of 8 M float64": ("np.diff(x)", "np.diff(x)"),
+    "`np.concatenate([a, b])` of 8 M float64 each": ("np.concatenate([a, b])", "np.concatenate([a, b])"),
+    "`T.T` of 2000 x 2000 float64, and a copy of NumPy's": ("T.T", "T.T.copy()"),
+}
+
+
+def _names(ctx: dtl.Context) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the operands of the statements: containers, and the whole of each as an array."""
+    arrays: dict[str, Any] = {name: np.random.default_rng(k).random(_SIZE) for k, name in enumerate("abcx")}
+    arrays["T"] = np.random.default_rng(9).random((_EDGE, _EDGE))
+    containers = {name: dtl.asarray(ctx, array) for name, array in arrays.items()}
+    return {**containers, "np": np}, {**arrays, "np": np}
+
+
+def _chains(ctx: dtl.Context, ours: dict[str, Any], theirs: dict[str, Any]) -> list[Row]:
+    """Beside NumPy with the whole, as it is on one rank and on each of several at the same time."""
+    bound = {1: 1.0, 2: 0.6}.get(ctx.size)
+    rows = []
+    statements = {**{name: (text, text) for name, text in _CHAINS.items()}, **_COPIES}
+    for name, (mine, numpys) in statements.items():
+        contenders = {_DTL: python_block(mine, 2, **ours), _NUMPY: python_block(numpys, 2, **theirs)}
+        rows.append(at_most(name, alternate(contenders, _ROUNDS, slowest), _DTL, _NUMPY, bound))
+    return rows
+
+
+def _parts(ctx: dtl.Context, ours: dict[str, Any]) -> list[Row]:
+    """Beside arrays of the rank's own part, which a user of mpi4py has."""
+    a, b, c = (ours[name] for name in "abc")
+    mine = {name: ours[name].local_view().copy() for name in "abc"}
+    statement = "a += b + 3.0 * c"
+    contenders = {_DTL: python_block(statement, 2, a=a, b=b, c=c), _BY_HAND: python_block(statement, 2, **mine)}
+    rows = [at_most("`A += B + 3.0 * C` of 8 M float64", alternate(contenders, _ROUNDS, slowest), _DTL, _BY_HAND, 1.0)]
+    if ctx.size > 1 and _EDGE % ctx.size == 0:
+        rows.append(_transposed(ctx, ours["T"]))
+    return rows
+
+
+def _transposed(ctx: dtl.Context, matrix: Any) -> Row:
+    other = matrix.copy()
+    own = matrix.local_view().copy()
+    sum_ = own.copy()
+    rows = _EDGE // ctx.size
+    sent = np.empty((ctx.size, rows, rows))
+    received = np.empty_like(sent)
+
+    def by_hand() -> None:
+        sent[:] = own.reshape(rows, ctx.size, rows).transpose(1, 0, 2)
+        _WORLD.Alltoall(sent, received)
+        total = sum_.reshape(rows, ctx.size, rows)
+        total += received.transpose(2, 0, 1)
+
+    contenders = {
+        _DTL: python_block("b += a.T", 1, a=matrix, b=other),
+        _BY_HAND: python_block("f()", 1, f=by_hand),
+    }
+    name = f"`B += A.T` of {_EDGE} x {_EDGE} float64, divided by rows"
+    return at_most(name, alternate(contenders, _ROUNDS, slowest), _DTL, _BY_HAND, 0.9)
+
+
+def _folds(ctx: dtl.Context, vec: Any, other: Any) -> list[Row]:
+    def hand(f: Callable[..., Any], op: Any) -> Callable[..., Any]:
+        return f if ctx.size == 1 else lambda *parts: _WORLD.allreduce(f(*parts), op)
+
+    theirs = _NUMPY if ctx.size == 1 else _BY_HAND
+    parts = vec.local_view(), other.local_view()
+    rows = []
+    for name, f, op, count in (("max", np.max, MPI.MAX, 1), ("dot", np.dot, MPI.SUM, 2)):
+        contenders: dict[str, Block] = {
+            _DTL: python_block("f(*v)", 2, f=f, v=(vec, other)[:count]),
+            theirs: python_block("f(*v)", 2, f=hand(f, op), v=parts[:count]),
+        }
+        rows.append(at_most(f"{name} of 8 M float64", alternate(contenders, 15, slowest), _DTL, theirs, 1.0))
+    return rows
+
+
+def _short(ctx: dtl.Context) -> list[Row]:
+    tiny = dtl.zeros(ctx, 1_000)
+    blocks: dict[str, tuple[str, float, Block]] = {
+        "create and close a vector of 1,000 float64": (
+            "≤ 8 µs",
+            8e-6,
+            python_block("f(ctx, 1000).close()", 2000, f=dtl.DistributedVector, ctx=ctx),
+        ),
+        "`v[i]` of an element of this rank": (
+            "≤ 3 µs",
+            3e-6,
+            python_block("v[i]", 2000, v=tiny, i=tiny.local_offset),
+        ),
+    }
+    rows = []
+    for name, (target, bound, block) in blocks.items():
+        taken = min(slowest(block()) for _ in range(_ROUNDS))
+        rows.append(Row(name, target, f"{taken * 1e6:.2f} µs", "the fastest block", taken <= bound))
+    return rows
+
+
+def main() -> None:
+    """Measure, and let rank 0 report."""
+    with dtl.Context(comm=_WORLD) as ctx:
+        ours, theirs = _names(ctx)
+        rows = [*_chains(ctx, ours, theirs), *_parts(ctx, ours), *_folds(ctx, ours["x"], ours["a"])]
+        rows += _short(ctx) if ctx.size == 1 else []
+    if ctx.rank == 0:
+        deliver(rows, __doc__ or "")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,232 @@
+package comm
+
+import (
+	"cmp"
+	"sync"
+	"unsafe"
+
+	"dtl/core/backend"
+	"dtl/core/dtype"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// Exchanger has the devices of all ranks exchange elements without the host.
+type Exchanger interface {
+	// Ready reports whether the devices can, which all ranks know then. Collective.
+	Ready() (bool, error)
+	// Exchange sends send[r], which is on this rank's device, to each rank r, and has recv[r] hold what that sends here; spans
+	// without elements are not sent, and both ends of each have the same number of bytes. It comes after what is queued on streams of the
+	// driver's by now. If a rank cannot go on, which mine says, every rank gets an error. Collective.
+	Exchange(call Call, mine error, streams []uintptr, send, recv []memory.Span) error
+}
+
+// follow has a queue go on after what is queued on streams by now.
+func follow(q backend.Queue, streams []uintptr) error {
+	for _, before := range streams {
+		if before == q.Stream() {
+			continue
+		}
+		if err := q.Device().Order(before, q.Stream()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Lending is the Exchanger of processes of one machine. Each lends the others some memory of its device, where it puts what they
+// copy to their own.
+type Lending struct {
+	on    *Comm
+	begin func() (backend.Queue, error)
+
+	asked, works bool
+	queue        backend.Queue
+	lent         *window
+	others       []unsafe.Pointer // where this rank's device finds what the others lend
+}
+
+// windowBytes is how much memory a rank lends the others of a communicator.
+const windowBytes = 8 << 20
+
+// window is memory of a device that is lent, or kept for a later communicator: it cannot be freed while other processes reach it.
+type window struct {
+	memory.Span
+	key []byte
+}
+
+// loan is memory that another process lends a device of this one.
+type loan struct {
+	device int
+	key    [backend.LentKey]byte
+	by     uint64 // the process
+}
+
+var (
+	lendings sync.Mutex
+	windows  = map[int][]*window{} // by device, those that no communicator has
+	borrowed = map[loan]unsafe.Pointer{}
+)
+
+// NewLending returns the one of a communicator whose ranks are processes of one machine, which share memory; nil of others, on all
+// ranks. begin returns the queue of this rank's device.
+func NewLending(on *Comm, begin func() (backend.Queue, error)) *Lending {
+	if on.size == 1 || on.board == nil || on.oneProcess {
+		return nil
+	}
+	return &Lending{on: on, begin: begin}
+}
+
+// newWindow returns memory of a device that is lent.
+func newWindow(on backend.Device) (*window, error) {
+	lendings.Lock()
+	defer lendings.Unlock()
+	if kept := windows[on.Number()]; len(kept) > 0 {
+		windows[on.Number()] = kept[1:]
+		return kept[0], nil
+	}
+	storage, err := memory.NewScratch(on.Memory(), windowBytes, memory.Alignment)
+	if err != nil {
+		return nil, err
+	}
+	key, err := on.Lend(storage.Addr())
+	if err != nil {
+		storage.Release()
+		return nil, err
+	}
+	return &window{Span: storage.Bytes(), key: key}, nil
+}
+
+// borrow returns where a device finds memory that another process lends.
+func borrow(on backend.Device, key []byte, by uint64) (unsafe.Pointer, error) {
+	lendings.Lock()
+	defer lendings.Unlock()
+	of := loan{on.Number(), [backend.LentKey]byte(key), by}
+	if at := borrowed[of]; at != nil {
+		return at, nil
+	}
+	at, err := on.Borrow(key)
+	if err == nil {
+		borrowed[of] = at
+	}
+	return at, err
+}
+
+// Ready is that of an Exchanger. The first call has all ranks lend each other memory; if one cannot, none does.
+func (l *Lending) Ready() (bool, error) {
+	const op = "lending memory of GPUs"
+	err := l.on.inTurn(op, func() error {
+		if l.asked {
+			return nil
+		}
+		queue, failed := l.begin()
+		if l.queue = queue; failed == nil {
+			l.lent, failed = newWindow(queue.Device())
+		}
+		told := make([]uint8, backend.LentKey+16)
+		if failed == nil {
+			copy(told, l.lent.key)
+			told[backend.LentKey] = 1
+		}
+		copy(told[backend.LentKey+8:], thisProcess())
+		all := make([]uint8, l.on.size*len(told))
+		if err := l.on.Allgather(memory.Of(dtype.Uint8, told), memory.Of(dtype.Uint8, all)); err != nil {
+			return err
+		}
+		for rank := range l.on.size {
+			failed = cmp.Or(failed, l.reach(rank, all[rank*len(told):][:len(told)]))
+		}
+		shares := make([]Shared, l.on.size)
+		if err := l.on.agree(Call{Op: op}, nil, Shared{int64(truth(failed == nil))}, shares); err != nil {
+			return err
+		}
+		l.asked, l.works = true, true
+		for _, share := range shares {
+			l.works = l.works && share[0] == 1
+		}
+		return nil
+	})
+	return l.works, err
+}
+
+// reach finds what a rank lends, of which it has told.
+func (l *Lending) reach(rank int, told []uint8) error {
+	var at unsafe.Pointer
+	var err error
+	switch {
+	case told[backend.LentKey] == 0:
+		err = status.New(status.Unsupported, "rank %d lends nothing", rank)
+	case rank != l.on.rank && l.lent != nil:
+		at, err = borrow(l.queue.Device(), told[:backend.LentKey], *(*uint64)(unsafe.Pointer(&told[backend.LentKey+8])))
+	}
+	l.others = append(l.others, at)
+	return err
+}
+
+// slot is how many bytes a window has for each rank.
+func (l *Lending) slot() int { return windowBytes / l.on.size &^ (memory.Alignment - 1) }
+
+// Exchange is that of an Exchanger, in as many pieces as the longest message of all ranks has.
+func (l *Lending) Exchange(call Call, mine error, streams []uintptr, send, recv []memory.Span) error {
+	return l.on.inTurn(call.Op, func() error {
+		if mine == nil {
+			mine = follow(l.queue, streams)
+		}
+		longest := int64(0)
+		for rank := range send {
+			longest = max(longest, int64(send[rank].Bytes()))
+		}
+		all := make([]Shared, l.on.size)
+		if err := l.on.agree(call, mine, Shared{longest}, all); err != nil {
+			return err
+		}
+		for _, share := range all {
+			longest = max(longest, share[0])
+		}
+		for done := 0; done < int(longest); done += l.slot() {
+			if err := l.piece(call.Op, done, send, recv); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// piece exchanges a slot's bytes of each message, after those that are done.
+func (l *Lending) piece(op string, done int, send, recv []memory.Span) error {
+	err := l.copy(send, done, func(rank int, part memory.Span) error {
+		return l.queue.Copy(l.lent.Slice(rank*l.slot(), rank*l.slot()+part.Count), part)
+	})
+	if err = l.on.agree(Call{Op: op + " is there"}, err, Shared{}, nil); err != nil {
+		return err
+	}
+	err = l.copy(recv, done, func(rank int, part memory.Span) error {
+		from := part
+		from.Addr = unsafe.Add(l.others[rank], l.on.rank*l.slot())
+		return l.queue.Copy(part, from)
+	})
+	return l.on.agree(Call{Op: op + " is copied"}, err, Shared{}, nil)
+}
+
+// copy makes copies of parts of spans, and waits for them.
+func (l *Lending) copy(spans []memory.Span, done int, each func(rank int, part memory.Span) error) (err error) {
+	for rank, s := range spans {
+		if rank == l.on.rank || s.Count <= done || err != nil {
+			continue
+		}
+		err = each(rank, s.Slice(done, min(done+l.slot(), s.Count)))
+	}
+	return cmp.Or(err, l.queue.Synchronize())
+}
+
+// Close keeps the memory for another communicator. The other ranks have copied what was there, unless a call has failed. Local.
+func (l *Lending) Close() {
+	if l.lent == nil || l.on.broken() != nil {
+		return
+	}
+	lendings.Lock()
+	defer lendings.Unlock()
+	device := l.queue.Device().Number()
+	windows[device] = append(windows[device], l.lent)
+	l.lent = nil
+}

@@ -1,0 +1,79 @@
+package fold
+
+import (
+	"unsafe"
+
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+)
+
+// ExtremeLoop has found, an element, become the extreme of itself and n others, which lie side by side. If any is NaN, it is.
+type ExtremeLoop func(first unsafe.Pointer, n int, found unsafe.Pointer)
+
+// DotLoop returns the sum of the products of n float64.
+type DotLoop func(a, b unsafe.Pointer, n int) float64
+
+const (
+	// fewest is how many elements are worth the call of a loop that is lent.
+	fewest = 512
+	// dotChunk is how many products a loop adds up, before their sum is added to that of the others without losing what
+	// rounding takes away there.
+	dotChunk = 1 << 18
+)
+
+// What a library has lent: loops that use wider registers, or more threads, than those of this package.
+var (
+	lentExtremes [dtype.N][2]ExtremeLoop
+	lentDot      DotLoop
+)
+
+// SetExtreme says how else to find the least, or the greatest, of elements of a type. Nil takes that back. Nothing may be
+// folded meanwhile. Results are the same.
+func SetExtreme(t dtype.Type, greatest bool, loop ExtremeLoop) {
+	lentExtremes[t][sideOf(greatest)] = loop
+}
+
+// SetDot says how else to multiply vectors of float64. Nil takes that back. Nothing may be folded meanwhile.
+func SetDot(loop DotLoop) { lentDot = loop }
+
+// HasDot says whether a loop for a type is lent.
+func HasDot(t dtype.Type) bool { return lentDot != nil && t == dtype.Float64 }
+
+func sideOf(greatest bool) int {
+	if greatest {
+		return 1
+	}
+	return 0
+}
+
+// valueBy returns find, or a loop that is lent where there is one, and find where that does not say which of several it
+// found: NaNs are not alike, nor are zeros of floats.
+func valueBy[T kernel.Ordered](greatest bool, find func([]T) T) func(memory.Span) T {
+	floats := T(1)/2 != 0
+	return func(run memory.Span) T {
+		x := memory.As[T](run)
+		loop := lentExtremes[run.Type][sideOf(greatest)]
+		if loop == nil || len(x) < fewest {
+			return find(x)
+		}
+		m := x[0]
+		loop(run.Addr, run.Count, unsafe.Pointer(&m))
+		if m != m || floats && m == 0 {
+			return find(x)
+		}
+		return m
+	}
+}
+
+// dotByLent adds the products of two runs to p, and says whether a loop for that is lent.
+func dotByLent(p *Partial, a, b memory.Span) bool {
+	if !HasDot(a.Type) || a.Count < fewest {
+		return false
+	}
+	for at := 0; at < a.Count; at += dotChunk {
+		n := min(dotChunk, a.Count-at)
+		twoSum(p.floats(0), lentDot(a.Slice(at, at+n).Addr, b.Slice(at, at+n).Addr, n))
+	}
+	return true
+}

@@ -1,0 +1,93 @@
+package fold_test
+
+import (
+	"math"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+
+	"dtl/core/dtype"
+	"dtl/core/kernel/fold"
+	"dtl/core/memory"
+)
+
+// many is as many elements as are folded by a loop that is lent.
+const many = 1000
+
+func folded(t *testing.T, kind fold.Kind, run memory.Span) fold.Number {
+	t.Helper()
+	folding, err := kind.Folding(run.Type)
+	assert.NoError(t, err)
+	var p fold.Partial
+	folding.Run(&p, run, 0)
+	n, err := folding.Finish(&p, int64(run.Count))
+	assert.NoError(t, err)
+	return n
+}
+
+func TestExtremesByLoopsThatAreLent(t *testing.T) {
+	calls := 0
+	fold.SetExtreme(dtype.Float64, true, func(first unsafe.Pointer, n int, found unsafe.Pointer) {
+		calls++
+		m := (*float64)(found)
+		for _, v := range unsafe.Slice((*float64)(first), n) {
+			if v > *m || v != v {
+				*m = v
+			}
+		}
+	})
+	defer fold.SetExtreme(dtype.Float64, true, nil)
+	x := make([]float64, many)
+	run := memory.Of(dtype.Float64, x)
+	negative := math.Copysign(0, -1)
+	for i := range x {
+		x[i] = negative
+	}
+	x[many-1] = 0
+	n := folded(t, fold.Max, run)
+	assert.True(t, math.Signbit(n.Float()), "of zeros, which are equal, it is the first")
+	x[many/2] = 7
+	n = folded(t, fold.Max, run)
+	assert.Equal(t, 7.0, n.Float())
+	first := math.Float64frombits(0xfff8000000000001)
+	x[3], x[4] = first, math.NaN()
+	n = folded(t, fold.Max, run)
+	assert.Equal(t, math.Float64bits(first), math.Float64bits(n.Float()), "of NaNs, it is the first")
+	assert.Equal(t, 3, calls)
+	n = folded(t, fold.Max, run.Slice(5, 9))
+	assert.True(t, math.Signbit(n.Float()))
+	n = folded(t, fold.Min, run.Slice(5, many))
+	assert.Equal(t, 0.0, n.Float())
+	assert.Equal(t, 3, calls, "few elements, and those of which the least is wanted, are not its affair")
+}
+
+func TestProductsByALoopThatIsLent(t *testing.T) {
+	most := 0
+	fold.SetDot(func(a, b unsafe.Pointer, n int) (sum float64) {
+		most = max(most, n)
+		x, y := unsafe.Slice((*float64)(a), n), unsafe.Slice((*float64)(b), n)
+		for i := range x {
+			sum += x[i] * y[i]
+		}
+		return sum
+	})
+	defer fold.SetDot(nil)
+	assert.True(t, fold.HasDot(dtype.Float64))
+	assert.False(t, fold.HasDot(dtype.Float32))
+	x, y := make([]float64, 600_001), make([]float64, 600_001)
+	wanted := 0.0
+	for i := range x {
+		x[i], y[i] = float64(i%10), float64(i%7)
+		wanted += x[i] * y[i]
+	}
+	folding, err := fold.DotFolding(dtype.Float64)
+	assert.NoError(t, err)
+	var p fold.Partial
+	assert.NoError(t, fold.Dot(&p, memory.Of(dtype.Float64, x), memory.Of(dtype.Float64, y), false))
+	n, err := folding.Finish(&p, int64(len(x)))
+	assert.NoError(t, err)
+	assert.Equal(t, wanted, n.Float())
+	assert.Positive(t, most)
+	assert.Less(t, most, len(x), "sums of chunks lose less than one sum")
+}

@@ -1,0 +1,134 @@
+//go:build cpython
+
+/* NumPy's loops, where they are faster than the core's: they use wide registers, and BLAS. Each is tried before it is taken. */
+#include "numpy.h"
+
+enum { VERSION_2 = 0x02000000, ARRAY_FUNCTIONS = 365 };
+
+/* What a type's table has: its casts, and after them functions, of which some are wanted here. */
+enum { CASTS = 21, DOT = CASTS + 6, SORT = CASTS + 12 };
+
+/* functions_of returns a type's table, or NULL where NumPy is not of version 2. */
+static void **functions_of(const array_type *type) {
+    void **table = numpy_functions();
+    if (table == NULL || ((unsigned (*)(void))table[0])() != VERSION_2)
+        return NULL;
+    return ((void **(*)(const ndarray_descr *))table[ARRAY_FUNCTIONS])(type->descr);
+}
+
+/* has_feature says whether NumPy uses one of a processor's features, which it calls by one name or another. */
+static int has_feature(PyObject *features, const char *name, const char *other) {
+    PyObject *one = PyDict_GetItemString(features, name), *two = PyDict_GetItemString(features, other);
+    return one == Py_True || two == Py_True;
+}
+
+/* sorts says whether a function sorts numbers of a size, some of which are many and some equal. */
+static int sorts(int (*sort)(void *, Py_ssize_t, void *), int size) {
+    enum { COUNT = 300 };
+    uint64_t words[COUNT], state = 1;
+    uint32_t *halves = (uint32_t *)words;
+    for (int i = 0; i < COUNT; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        uint64_t word = i % 7 == 0 ? UINT64_MAX : state;
+        if (size == 8)
+            words[i] = word;
+        else
+            halves[i] = (uint32_t)(word >> 32);
+    }
+    if (sort(words, COUNT, NULL) < 0)
+        return 0;
+    for (int i = 1; i < COUNT; i++)
+        if (size == 8 ? words[i] < words[i - 1] : halves[i] < halves[i - 1])
+            return 0;
+    return 1;
+}
+
+/* learn_sorts learns sorts of unsigned numbers, where the processor has the registers that make them faster. */
+static void learn_sorts(void) {
+    PyObject *features = PyObject_GetAttrString(numpy_module(), "__cpu_features__");
+    int wide = features != NULL && PyDict_Check(features) &&
+               (has_feature(features, "X86_V4", "AVX512_SKX") || has_feature(features, "X86_V3", "AVX2"));
+    Py_XDECREF(features);
+    PyErr_Clear();
+    for (int type = 0; wide && type < NDARRAY_TYPES; type++) {
+        const array_type *known = &array_types[type];
+        if (known->number == 0 || strchr("ILQ", known->format[0]) == NULL)
+            continue;
+        void **functions = functions_of(known);
+        int (*sort)(void *, Py_ssize_t, void *) = functions == NULL ? NULL : functions[SORT];
+        if (sort != NULL && sorts(sort, known->size))
+            dtl_sorter(known->size, (void *)sort);
+    }
+}
+
+/* The beginning of a ufunc of NumPy's, which is part of its C interface. */
+typedef struct {
+    PyObject_HEAD
+    int inputs, outputs, arguments, identity;
+    void **loops;
+    void *const *data;
+    int count, unused;
+    const char *name, *types;
+} ufunc;
+
+/* finds says whether a loop finds the one element of many that is unlike the others: the least is zero, the greatest the
+ * smallest number above it. */
+static int finds(dtl_extreme_loop loop, int size, int greatest) {
+    enum { COUNT = 300, WIDEST = 16 };
+    _Alignas(WIDEST) unsigned char sample[COUNT * WIDEST] = {0}, found[WIDEST] = {0};
+    for (int i = 0; i < COUNT; i++)
+        sample[i * size] = (i == COUNT / 2) == greatest;
+    memcpy(found, sample, (size_t)size);
+    dtl_extreme(loop, sample, COUNT, size, found);
+    return memcmp(found, sample + COUNT / 2 * size, (size_t)size) == 0;
+}
+
+/* learn_extremes learns the loops of np.minimum or np.maximum. */
+static void learn_extremes(PyTypeObject *kind, const char *name, int greatest) {
+    PyObject *object = PyObject_GetAttrString(numpy_module(), name);
+    if (object != NULL && Py_TYPE(object) == kind) {
+        const ufunc *f = (const ufunc *)object;
+        for (int i = 0; f->arguments == 3 && i < f->count; i++) {
+            unsigned type = (unsigned char)f->types[3 * i];
+            const array_type *known = type < NDARRAY_TYPES ? &array_types[type] : NULL;
+            int real = known != NULL && known->number != 0 && strchr("bBhHiIlLqQfd", known->format[0]) != NULL;
+            if (real && f->types[3 * i + 1] == (char)type && f->types[3 * i + 2] == (char)type && f->data[i] == NULL &&
+                finds((dtl_extreme_loop)f->loops[i], known->size, greatest))
+                dtl_extremes(known->number, greatest, f->loops[i]);
+        }
+    }
+    Py_XDECREF(object); /* the module keeps it */
+    PyErr_Clear();
+}
+
+/* learn_dot learns the product of vectors of float64, which is that of BLAS. */
+static void learn_dot(void) {
+    enum { COUNT = 300 };
+    double numbers[COUNT], product = 0;
+    for (int i = 0; i < COUNT; i++)
+        numbers[i] = i;
+    for (int type = 0; type < NDARRAY_TYPES; type++) {
+        if (array_types[type].number == 0 || strcmp(array_types[type].format, "d") != 0)
+            continue;
+        void **functions = functions_of(&array_types[type]);
+        if (functions == NULL || functions[DOT] == NULL)
+            return;
+        product = dtl_dot((dtl_dot_loop)functions[DOT], numbers, numbers, COUNT);
+        if (product == (COUNT - 1.0) * COUNT * (2 * COUNT - 1) / 6)
+            dtl_dot_by(functions[DOT]);
+    }
+}
+
+void numpy_loops_learn(void) {
+    PyObject *module = numpy_known ? PyImport_ImportModule("numpy") : NULL;
+    PyObject *kind = module == NULL ? NULL : PyObject_GetAttrString(module, "ufunc");
+    if (kind != NULL && PyType_Check(kind)) {
+        learn_sorts();
+        learn_extremes((PyTypeObject *)kind, "minimum", 0);
+        learn_extremes((PyTypeObject *)kind, "maximum", 1);
+        learn_dot();
+    }
+    Py_XDECREF(kind);
+    Py_XDECREF(module);
+    PyErr_Clear();
+}

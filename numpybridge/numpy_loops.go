@@ -1,0 +1,46 @@
+//go:build cpython
+
+package numpybridge
+
+// #include "numpy_loops.h"
+import "C"
+
+import (
+	"unsafe"
+
+	"dtl/core/dtype"
+	"dtl/core/kernel/fold"
+	"dtl/core/kernel/radix"
+)
+
+// dtl_sorter gives the core a function of NumPy that sorts unsigned numbers of size bytes, and needs neither the GIL nor
+// more memory.
+//
+//export dtl_sorter
+func dtl_sorter(size C.int, sort unsafe.Pointer) {
+	defer guard(nil)
+	radix.SetSorter(int(size), func(first unsafe.Pointer, n int) {
+		C.dtl_sort(C.dtl_sort_loop(sort), first, C.ptrdiff_t(n))
+	})
+}
+
+// dtl_extremes gives the core a loop of NumPy that finds the least, or the greatest, of many elements of a type.
+//
+//export dtl_extremes
+func dtl_extremes(number, greatest C.int, loop unsafe.Pointer) {
+	defer guard(nil)
+	t := dtype.Type(number)
+	fold.SetExtreme(t, greatest != 0, func(first unsafe.Pointer, n int, found unsafe.Pointer) {
+		C.dtl_extreme(C.dtl_extreme_loop(loop), first, C.ptrdiff_t(n), C.ptrdiff_t(t.Size()), found)
+	})
+}
+
+// dtl_dot_by gives the core the product of vectors of float64.
+//
+//export dtl_dot_by
+func dtl_dot_by(loop unsafe.Pointer) {
+	defer guard(nil)
+	fold.SetDot(func(a, b unsafe.Pointer, n int) float64 {
+		return float64(C.dtl_dot(C.dtl_dot_loop(loop), a, b, C.ptrdiff_t(n)))
+	})
+}

@@ -1,0 +1,74 @@
+"""Linear algebra and orders of random numbers, with right arguments, in the manner of hostile.py."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable
+
+import numpy as np
+from hostile_draws import Rows
+
+import dtl
+
+#: The functions of dtl.linalg that are of no other name, by name: their arguments besides the matrix.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "cholesky": {"upper": False},
+    "cond": {},
+    "det": {},
+    "diagonal": {"offset": 0},
+    "eig": {},
+    "eigh": {"UPLO": "L"},
+    "eigvals": {},
+    "eigvalsh": {"UPLO": "L"},
+    "inv": {},
+    "matrix_norm": {"keepdims": False, "ord": "fro"},
+    "matrix_power": {"n": 2},
+    "matrix_rank": {"tol": None, "rtol": None},
+    "pinv": {"rtol": None},
+    "qr": {"mode": "reduced"},
+    "slogdet": {},
+    "svd": {"full_matrices": True, "compute_uv": True},
+    "svd_lowrank": {"k": 2, "oversampling": 1, "power_iterations": 1, "seed": 0},
+    "svdvals": {},
+    "vector_norm": {"axis": 0, "keepdims": False, "ord": 2},
+}
+
+#: Those whose other arguments are not of the matrix.
+OTHERS = ("cross", "lstsq", "multi_dot", "solve")
+
+#: What a generator does besides drawing.
+ORDERS = ("permutation", "shuffle", "spawn")
+
+
+def names() -> set[str]:
+    """Return the names of what has a row."""
+    return {f"linalg.{name}" for name in (*OPTIONS, *OTHERS)} | {f"random.{name}" for name in ORDERS} | {"np.polyfit"}
+
+
+def rows(ctx: dtl.Context) -> Rows:
+    """Return what computes with a small matrix, the same for each call, which only shuffle changes, in a copy."""
+    whole = 4 * np.eye(4) + np.arange(16).reshape(4, 4) / 16
+    square = dtl.asarray(ctx, whole + whole.T)
+    three = dtl.asarray(ctx, np.ones((4, 3)))
+    column = dtl.asarray(ctx, np.arange(4.0))
+    made: Rows = {
+        f"linalg.{name}": (functools.partial(getattr(dtl.linalg, name), square), options)
+        for name, options in OPTIONS.items()
+    }
+    made["linalg.cross"] = (dtl.linalg.cross, {"a": three, "b": three, "axis": -1})
+    made["linalg.lstsq"] = (functools.partial(dtl.linalg.lstsq, three), {"b": column, "rcond": None})
+    made["linalg.multi_dot"] = (lambda **given: dtl.linalg.multi_dot([square, given["second"]]), {"second": square})
+    options = {"deg": 1, "rcond": None, "full": False, "w": None, "cov": False}
+    made["np.polyfit"] = (functools.partial(np.polyfit, column, column), options)
+    made["linalg.solve"] = (functools.partial(dtl.linalg.solve, square), {"b": column})
+
+    def of_generator(name: str) -> Callable[..., Any]:
+        def call(**given: Any) -> Any:
+            return getattr(dtl.random.Generator(ctx, 1), name)(**given)
+
+        return call
+
+    made["random.permutation"] = (of_generator("permutation"), {"x": 9, "axis": 0})
+    made["random.shuffle"] = (of_generator("shuffle"), {"x": square.copy(), "axis": 0})
+    made["random.spawn"] = (of_generator("spawn"), {"n_children": 2})
+    return made
