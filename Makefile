@@ -144,7 +144,7 @@ $(CUDA_HEADERS) $(NCCL_HEADERS): | $(PY)
 			"$$wheel"/*.whl "$$wheel" && mv "$$wheel"/nvidia/*/include $@
 
 # Vet has looked at all of it: make lint.
-go_test = go test -vet=off -timeout 900s
+go_test = go test -vet=off -timeout 1800s
 test-go: export DTL_CUDA_INCLUDE = $(CUDA_HEADERS)
 test-go: $(VENV)/.installed $(CUDA_HEADERS) go
 	$(say) "go test -race -short, of the packages that import sync"

@@ -49,7 +49,7 @@ var kinds = []struct {
 // job returns this binary as so many ranks on a library, by a launcher with its flags.
 func job(launcher string, flags []string, abi ABI, library string, ranks int) jobtest.Job {
 	return jobtest.Job{Launcher: launcher, Flags: flags, Kind: string(abi), Env: []string{"DTL_MPI_LIB=" + library},
-		Ranks: ranks, Limit: 2 * time.Minute}
+		Ranks: ranks, Limit: 5 * time.Minute}
 }
 
 // eachKind runs a test on every library, with every number of ranks of at least the given one.
