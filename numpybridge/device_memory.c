@@ -224,6 +224,7 @@ static PyMethodDef device_methods[] = {
 };
 
 static PyMemberDef device_members[] = {
+    {"storage", T_ULONGLONG, offsetof(DeviceMemoryObject, storage), READONLY, "the number by which calls know the elements"},
     {"address", T_ULONGLONG, offsetof(DeviceMemoryObject, address), READONLY, "of the first element, on the device"},
     {"stream", T_ULONGLONG, offsetof(DeviceMemoryObject, stream), READONLY, "the driver's stream that works on them"},
     {"device", T_INT, offsetof(DeviceMemoryObject, device), READONLY, "the device's number"},

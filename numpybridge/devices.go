@@ -19,8 +19,8 @@ import (
 	"dtl/core/status"
 )
 
-// onDevice returns the elements of a device that a call returned.
-func onDevice(storage C.uintptr_t) *comm.Result { return cgo.Handle(storage).Value().(*comm.Result) }
+// ofStorage returns the elements of a device that a call returned.
+func ofStorage(storage C.uintptr_t) *comm.Result { return onDevice(int64(storage)) }
 
 // failure returns an error as C takes it, or nil.
 func failure(op string, err error) *C.char {
@@ -35,7 +35,7 @@ func failure(op string, err error) *C.char {
 //export dtl_device_read
 func dtl_device_read(storage C.uintptr_t, to unsafe.Pointer) (failed *C.char) {
 	defer guard(&failed)
-	r := onDevice(storage)
+	r := ofStorage(storage)
 	bytes := r.Raw()
 	return failure("to_numpy", copyBetween(r.Queue, memory.Span{Addr: to, Count: bytes.Count, Type: dtype.Uint8}, bytes, nil, r))
 }
@@ -45,7 +45,7 @@ func dtl_device_read(storage C.uintptr_t, to unsafe.Pointer) (failed *C.char) {
 //export dtl_device_write
 func dtl_device_write(storage C.uintptr_t, from unsafe.Pointer) (failed *C.char) {
 	defer guard(&failed)
-	r := onDevice(storage)
+	r := ofStorage(storage)
 	bytes := r.Raw()
 	return failure("out", copyBetween(r.Queue, bytes, memory.Span{Addr: from, Count: bytes.Count, Type: dtype.Uint8}, r, nil))
 }
@@ -99,7 +99,7 @@ func denseStrides(shape []int64, item int) []int64 {
 //export dtl_device_order
 func dtl_device_order(storage, stream C.uintptr_t, back C.int) (failed *C.char) {
 	defer guard(&failed)
-	r := onDevice(storage)
+	r := ofStorage(storage)
 	before, after := r.Queue.Stream(), uintptr(stream)
 	if back == 1 {
 		before, after = after, before
@@ -112,7 +112,7 @@ func dtl_device_order(storage, stream C.uintptr_t, back C.int) (failed *C.char) 
 //export dtl_device_wait
 func dtl_device_wait(storage C.uintptr_t) (failed *C.char) {
 	defer guard(&failed)
-	return failure("synchronize", onDevice(storage).Queue.Synchronize())
+	return failure("synchronize", ofStorage(storage).Queue.Synchronize())
 }
 
 // lent is memory of another library, which stays as long as the object that Python holds for it.
@@ -174,7 +174,7 @@ func dtl_device_stream(device C.int, stream *C.uintptr_t) (failed *C.char) {
 //export dtl_device_copy
 func dtl_device_copy(to, from C.uintptr_t) (failed *C.char) {
 	defer guard(&failed)
-	target, source := onDevice(to), onDevice(from)
+	target, source := ofStorage(to), ofStorage(from)
 	err := source.Queue.Synchronize()
 	if err == nil {
 		err = copyBetween(target.Queue, target.Raw(), source.Raw(), target, source)

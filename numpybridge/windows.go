@@ -1,6 +1,8 @@
 package numpybridge
 
 import (
+	"runtime/cgo"
+
 	"dtl/core/comm"
 	"dtl/core/container"
 	"dtl/core/dtype"
@@ -12,11 +14,16 @@ import (
 	"dtl/core/status"
 )
 
-// winMake makes a window of the output's memory, or of args[0] bytes that it allocates, and returns its handle.
+// winMake makes a window of the output's memory, or of args[0] bytes that it allocates, and returns its handle. args[1] names the same
+// memory where a device reaches it, alone if there is no output; 0: none does.
 func winMake(c *Call) error {
-	part := rma.Part{Bytes: c.Args[0], Allocate: !c.HasOut}
+	part := rma.Part{Bytes: c.Args[0], Allocate: !c.HasOut && c.Args[1] == 0}
 	if c.HasOut {
 		part.Base = c.Out.Span
+	}
+	if c.Args[1] != 0 {
+		r := onDevice(c.Args[1])
+		part.Base, part.Storage, part.Queue = r.Raw(), r.Storage, r.Queue
 	}
 	return c.on(func(on *comm.Comm) error {
 		if c.HasOut && !c.KeepsBuffers {
@@ -32,6 +39,25 @@ func winMake(c *Call) error {
 		}
 		return c.answer(nil, int64(rma.Windows.Put(w)))
 	})
+}
+
+// onDevice returns elements that a device reaches, by their number in Python.
+func onDevice(number int64) *comm.Result { return cgo.Handle(uintptr(number)).Value().(*comm.Result) }
+
+// buffer returns the elements of an access, which are those of a buffer, or, if args[3] is 1, on a device: then the input has their
+// number and their type. What is queued on them is done.
+func (c *Call) buffer(of comm.Array) (memory.Span, error) {
+	if c.Args[3] == 0 {
+		return of.Span, nil
+	}
+	words, err := c.integers()
+	if err != nil {
+		return memory.Span{}, err
+	}
+	r, t := onDevice(words[0]), dtype.Type(words[1])
+	span := r.Raw()
+	span.Count, span.Type = span.Count/t.Size(), t
+	return span, r.Queue.Synchronize()
 }
 
 // window calls f with the window that the call's handle names.
@@ -82,14 +108,23 @@ func winFlush(c *Call) error {
 	return c.window(func(w *rma.Window) error { return w.Flush(c.Args[0], c.Args[1] != 0) })
 }
 
-// Accesses have the target in args[0], the offset in args[1], and the operator in args[2].
+// Accesses have the target in args[0], the offset in args[1], and the operator in args[2]. Put, get and accumulate may be given elements
+// on a device.
 
 func winPut(c *Call) error {
-	return c.window(func(w *rma.Window) error { return w.Put(c.In.Span, c.Args[0], c.Args[1]) })
+	from, err := c.buffer(c.In)
+	if err != nil {
+		return err
+	}
+	return c.window(func(w *rma.Window) error { return w.Put(from, c.Args[0], c.Args[1]) })
 }
 
 func winGet(c *Call) error {
-	return c.window(func(w *rma.Window) error { return w.Get(c.Out.Span, c.Args[0], c.Args[1]) })
+	into, err := c.buffer(c.Out)
+	if err != nil {
+		return err
+	}
+	return c.window(func(w *rma.Window) error { return w.Get(into, c.Args[0], c.Args[1]) })
 }
 
 func winCombine(c *Call) error {
@@ -98,7 +133,11 @@ func winCombine(c *Call) error {
 		if err != nil {
 			return err
 		}
-		return w.Accumulate(c.In.Span, c.Args[0], c.Args[1], op)
+		from, err := c.buffer(c.In)
+		if err != nil {
+			return err
+		}
+		return w.Accumulate(from, c.Args[0], c.Args[1], op)
 	})
 }
 
@@ -124,11 +163,19 @@ func winSwap(c *Call) error {
 
 // winRput and winRget return the handle of a request.
 func winRput(c *Call) error {
-	return c.started(func(w *rma.Window) (*comm.Request, error) { return w.Rput(c.In.Span, c.Args[0], c.Args[1]) })
+	from, err := c.buffer(c.In)
+	if err != nil {
+		return err
+	}
+	return c.started(func(w *rma.Window) (*comm.Request, error) { return w.Rput(from, c.Args[0], c.Args[1]) })
 }
 
 func winRget(c *Call) error {
-	return c.started(func(w *rma.Window) (*comm.Request, error) { return w.Rget(c.Out.Span, c.Args[0], c.Args[1]) })
+	into, err := c.buffer(c.Out)
+	if err != nil {
+		return err
+	}
+	return c.started(func(w *rma.Window) (*comm.Request, error) { return w.Rget(into, c.Args[0], c.Args[1]) })
 }
 
 func (c *Call) started(f func(*rma.Window) (*comm.Request, error)) error {

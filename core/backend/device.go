@@ -52,8 +52,9 @@ type Device interface {
 	Synchronize() error
 	// Locate returns which device the memory at an address belongs to, whoever allocated it, and whether the host reaches it, too.
 	Locate(at uintptr) (number int, managed bool, err error)
-	// Lend returns what another process of the machine needs to reach memory that was allocated here, from its first byte on: LentKey
-	// bytes. The memory is never freed.
+	// Lend returns what another process of the machine needs to reach a block of this device's Memory, from its first byte on: LentKey
+	// bytes. The driver does not get the block back; it is kept for others when it is deallocated. The error is
+	// status.InvalidArgument for memory that was not allocated there.
 	Lend(at unsafe.Pointer) (key []byte, err error)
 	// Borrow returns where this device finds memory that another process lends, for as long as this one lives.
 	Borrow(key []byte) (at unsafe.Pointer, err error)

@@ -203,6 +203,9 @@ var folds = map[kernel.Op]string{
 	kernel.BAnd: "bitwise_and", kernel.BOr: "bitwise_or", kernel.BXor: "bitwise_xor",
 }
 
+// Elementwise returns the elementwise operator of devices that combines as an operator does; "" where there is none.
+func Elementwise(op kernel.Op) string { return folds[op] }
+
 // Combining returns how elements of a type are combined.
 func (d *Devices) Combining(t dtype.Type, op kernel.Op) Way {
 	switch {

@@ -123,19 +123,21 @@ func (l *Lending) Ready() (bool, error) {
 		if l.queue = queue; failed == nil {
 			l.lent, failed = newWindow(queue.Device())
 		}
-		told := make([]uint8, backend.LentKey+16)
+		var key []byte
+		var on backend.Device
 		if failed == nil {
-			copy(told, l.lent.key)
-			told[backend.LentKey] = 1
+			key, on = l.lent.key, queue.Device()
 		}
-		copy(told[backend.LentKey+8:], thisProcess())
-		all := make([]uint8, l.on.size*len(told))
-		if err := l.on.Allgather(memory.Of(dtype.Uint8, told), memory.Of(dtype.Uint8, all)); err != nil {
+		others, missed, err := l.on.borrowAll(on, key)
+		if err != nil {
 			return err
 		}
-		for rank := range l.on.size {
-			failed = cmp.Or(failed, l.reach(rank, all[rank*len(told):][:len(told)]))
+		for rank := range others {
+			if rank != l.on.rank && others[rank] == nil && missed == nil {
+				missed = status.New(status.Unsupported, "rank %d lends nothing", rank)
+			}
 		}
+		l.others, failed = others, cmp.Or(failed, missed)
 		shares := make([]Shared, l.on.size)
 		if err := l.on.agree(Call{Op: op}, nil, Shared{int64(truth(failed == nil))}, shares); err != nil {
 			return err
@@ -149,18 +151,40 @@ func (l *Lending) Ready() (bool, error) {
 	return l.works, err
 }
 
-// reach finds what a rank lends, of which it has told.
-func (l *Lending) reach(rank int, told []uint8) error {
-	var at unsafe.Pointer
-	var err error
-	switch {
-	case told[backend.LentKey] == 0:
-		err = status.New(status.Unsupported, "rank %d lends nothing", rank)
-	case rank != l.on.rank && l.lent != nil:
-		at, err = borrow(l.queue.Device(), told[:backend.LentKey], *(*uint64)(unsafe.Pointer(&told[backend.LentKey+8])))
+// borrowAll tells the other ranks, which are processes of one machine, the key of memory that this rank lends, which may be nil, and
+// returns where its device finds what they lend; nil of those that lend nothing, and of itself. failed says what it could not reach.
+// Collective.
+func (c *Comm) borrowAll(on backend.Device, key []byte) (others []unsafe.Pointer, failed, err error) {
+	told := make([]uint8, backend.LentKey+16)
+	copy(told, key)
+	told[backend.LentKey] = truth(key != nil)
+	copy(told[backend.LentKey+8:], thisProcess())
+	all := make([]uint8, c.size*len(told))
+	if err := c.Allgather(memory.Of(dtype.Uint8, told), memory.Of(dtype.Uint8, all)); err != nil {
+		return nil, nil, err
 	}
-	l.others = append(l.others, at)
-	return err
+	others = make([]unsafe.Pointer, c.size)
+	for rank := range others {
+		of := all[rank*len(told):][:len(told)]
+		if rank == c.rank || of[backend.LentKey] == 0 || on == nil || failed != nil {
+			continue
+		}
+		others[rank], failed = borrow(on, of[:backend.LentKey], *(*uint64)(unsafe.Pointer(&of[backend.LentKey+8])))
+	}
+	return others, failed, nil
+}
+
+// Borrow has the ranks, which are processes of one machine, reach memory that they lend each other: a rank passes its device and the
+// key of its own, or nil, and gets where the device finds that of each other rank. Collective.
+func (c *Comm) Borrow(op string, on backend.Device, key []byte) (others []unsafe.Pointer, err error) {
+	err = c.inTurn(op, func() error {
+		var failed error
+		if others, failed, err = c.borrowAll(on, key); err != nil {
+			return err
+		}
+		return c.agree(Call{Op: op + " of memory on GPUs"}, failed, Shared{}, nil)
+	})
+	return others, err
 }
 
 // slot is how many bytes a window has for each rank.

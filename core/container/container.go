@@ -51,10 +51,14 @@ type Part struct {
 // Parallel reports whether what is computed of the part may use several threads, in pieces that do not depend on how many.
 func (p Part) Parallel() bool { return p.parallel }
 
-// Done lets the container change again.
+// Done lets the container change again. What is queued on elements that other ranks reach by themselves is done then: they cannot wait
+// for this rank's device. If it fails, the device says so to whoever uses it next.
 func (p Part) Done() {
 	if p.copied != nil {
 		p.copied.Release()
+	}
+	if p.home.queue != nil && p.storage.Exposed() {
+		_ = p.home.queue.Synchronize()
 	}
 	p.lock.RUnlock()
 }

@@ -45,9 +45,10 @@ type Meter interface {
 // Storage owns a block and counts its users: the container that asked for it and every view that is out.
 // The memory goes back when the last user releases it.
 type Storage struct {
-	block Block
-	from  Allocator
-	users atomic.Int64
+	block   Block
+	from    Allocator
+	users   atomic.Int64
+	exposed atomic.Int64
 }
 
 // Alignment is that of memory for elements and for messages: a cache line, and the widest vector register.
@@ -110,6 +111,16 @@ func (s *Storage) Size() int { return s.block.Size }
 
 // Users returns how many hold the storage now.
 func (s *Storage) Users() int64 { return s.users.Load() }
+
+// Expose says that other ranks reach the memory without a call of this one, until Conceal is called as often. Who leaves work on it to a
+// device waits for that while it is exposed.
+func (s *Storage) Expose() { s.exposed.Add(1) }
+
+// Conceal takes an Expose back.
+func (s *Storage) Conceal() { s.exposed.Add(-1) }
+
+// Exposed reports whether other ranks reach the memory.
+func (s *Storage) Exposed() bool { return s.exposed.Load() > 0 }
 
 // Retain adds a user. It fails when the last one has gone already.
 func (s *Storage) Retain() error {

@@ -198,18 +198,23 @@ func (w *Window) View(rank int64, elements memory.Span) (r comm.Result, err erro
 			return err
 		}
 		t := w.targets[rank]
-		if w.storage == nil || t.addr == 0 {
+		storage, at, q := w.storage, pointer(t.addr), backend.Queue(nil)
+		if lent := w.lent; lent.Storage != nil && rank == int64(w.comm.Rank()) {
+			storage, at, q = lent.Storage, lent.Base.Addr, lent.Queue
+			elements.Place = lent.Base.Place
+		}
+		if storage == nil || at == nil && t.bytes > 0 {
 			return status.New(status.Unsupported, "rank %d's part is not in this process's memory", rank)
 		}
 		if size := int64(max(elements.Type.Size(), 1)); t.bytes%size != 0 {
 			return status.New(status.InvalidArgument, "rank %d's part of %d bytes is no whole number of %s elements of %d bytes",
 				rank, t.bytes, elements.Type, size)
 		}
-		if err := w.storage.Retain(); err != nil {
+		if err := storage.Retain(); err != nil {
 			return err
 		}
-		elements.Addr, elements.Count = pointer(t.addr), int(t.bytes)/elements.Type.Size()
-		r = comm.Result{Array: comm.Array{Span: elements, Shape: []int64{int64(elements.Count)}}, Storage: w.storage}
+		elements.Addr, elements.Count = at, int(t.bytes)/elements.Type.Size()
+		r = comm.Result{Array: comm.Array{Span: elements, Shape: []int64{int64(elements.Count)}}, Storage: storage, Queue: q}
 		return nil
 	})
 	return r, err

@@ -25,12 +25,14 @@ type control struct {
 const controlBytes = int(unsafe.Sizeof(control{}))
 
 // near reaches parts on the same machine: those in this process at their addresses, others by the kernel's copying
-// between processes. What begins is over when the call returns.
+// between processes, and those on devices by copies of this rank's. What begins is over when the call returns.
 type near struct {
 	comm     *comm.Comm
 	board    *board.Board // nil where no part is in another process
 	targets  []Target
-	away     []uint64 // the addresses of parts in their own processes
+	away     []uint64       // the addresses of parts in their own processes; of parts on devices, those that this rank's device knows
+	places   []memory.Place // of parts that devices alone reach; else nil
+	queue    backend.Queue  // of the device that reaches this rank's part; nil where none does
 	controls []control
 	sharing  []uint32 // for each rank, a bit for each part that it has locked in shared mode
 }
@@ -65,28 +67,40 @@ func pointer(addr uint64) (p unsafe.Pointer) {
 }
 
 // read copies from a target, and write to it.
-func (n *near) read(into unsafe.Pointer, target int, offset int64, length int) error {
-	if at := n.here(target, offset); at != nil || length == 0 {
-		memory.Move(into, at, length)
-		return nil
+func (n *near) read(into memory.Span, target int, offset int64) error {
+	if n.places != nil {
+		return n.copyThere(into, n.there(into, target, offset))
 	}
-	return n.board.Read(target, into, n.away[target]+uint64(offset), length)
+	if at := n.here(target, offset); at != nil || into.Count == 0 {
+		err := n.settle()
+		if err == nil {
+			memory.Move(into.Addr, at, into.Bytes())
+		}
+		return err
+	}
+	return n.board.Read(target, into.Addr, n.away[target]+uint64(offset), into.Bytes())
 }
 
-func (n *near) write(from unsafe.Pointer, target int, offset int64, length int) error {
-	if at := n.here(target, offset); at != nil || length == 0 {
-		memory.Move(at, from, length)
-		return nil
+func (n *near) write(from memory.Span, target int, offset int64) error {
+	if n.places != nil {
+		return n.copyThere(n.there(from, target, offset), from)
 	}
-	return n.board.Write(target, from, n.away[target]+uint64(offset), length)
+	if at := n.here(target, offset); at != nil || from.Count == 0 {
+		err := n.settle()
+		if err == nil {
+			memory.Move(at, from.Addr, from.Bytes())
+		}
+		return err
+	}
+	return n.board.Write(target, from.Addr, n.away[target]+uint64(offset), from.Bytes())
 }
 
 func (n *near) Put(from memory.Span, target int, offset int64) error {
-	return n.write(from.Addr, target, offset, from.Bytes())
+	return n.write(from, target, offset)
 }
 
 func (n *near) Get(into memory.Span, target int, offset int64) error {
-	return n.read(into.Addr, target, offset, into.Bytes())
+	return n.read(into, target, offset)
 }
 
 // guarded is how many bytes are combined before others get a turn.
@@ -98,6 +112,9 @@ func (n *near) Accumulate(from memory.Span, target int, offset int64, op kernel.
 
 // FetchAndOp fetches nothing where into has no elements.
 func (n *near) FetchAndOp(from, into memory.Span, target int, offset int64, op kernel.Op) error {
+	if !from.Place.OfHost() {
+		return n.accumulateThere(from, target, offset, op)
+	}
 	step := guarded / max(from.Type.Size(), 1)
 	var there []byte
 	for lo := 0; lo < from.Count; lo += step {
@@ -129,8 +146,13 @@ func (n *near) combine(at, from, old memory.Span, target int, offset int64, op k
 	}
 	defer n.release(target)
 	away := n.targets[target].addr == 0
+	if !away {
+		if err := n.settle(); err != nil {
+			return err
+		}
+	}
 	if away && (op != kernel.Replace || old.Count > 0) {
-		if err := n.read(at.Addr, target, offset, at.Bytes()); err != nil {
+		if err := n.read(at, target, offset); err != nil {
 			return err
 		}
 	}
@@ -148,7 +170,7 @@ func (n *near) combine(at, from, old memory.Span, target int, offset int64, op k
 	if !away {
 		return nil
 	}
-	return n.write(at.Addr, target, offset, at.Bytes())
+	return n.write(at, target, offset)
 }
 
 func (n *near) CompareAndSwap(compare, swap, into memory.Span, target int, offset int64) error {
@@ -156,18 +178,16 @@ func (n *near) CompareAndSwap(compare, swap, into memory.Span, target int, offse
 		return err
 	}
 	defer n.release(target)
-	var there [16]byte
-	size := compare.Bytes()
-	if err := n.read(unsafe.Pointer(&there), target, offset, size); err != nil {
+	there := memory.Scratch(compare)
+	if err := n.read(there, target, offset); err != nil {
 		return err
 	}
-	expected := memory.As[byte](compare.Raw())
-	equal := bytes.Equal(there[:size], expected)
-	copy(memory.As[byte](into.Raw()), there[:size])
+	equal := bytes.Equal(memory.As[byte](there.Raw()), memory.As[byte](compare.Raw()))
+	memory.Copy(into, there)
 	if !equal {
 		return nil
 	}
-	return n.write(swap.Addr, target, offset, size)
+	return n.write(swap, target, offset)
 }
 
 // take waits for the guard of a target's part, and release gives it back.
@@ -219,11 +239,11 @@ func (n *near) FlushLocal(int) error { return nil }
 // Flush has nothing to wait for, but for this processor.
 func (n *near) Flush(int) error { return n.Sync() }
 
-// Sync has this processor do what it has begun.
+// Sync has this processor do what it has begun, and this rank's device.
 func (n *near) Sync() error {
 	var barrier int32
 	atomic.AddInt32(&barrier, 1)
-	return nil
+	return n.settle()
 }
 
 // Close has nothing to give back: the memory is the window's.

@@ -1,11 +1,13 @@
 package rma
 
 import (
+	"cmp"
 	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
+	"dtl/core/backend"
 	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/memory"
@@ -13,11 +15,15 @@ import (
 )
 
 // Part is what one rank brings to a window: memory of its own, which stays where it is until the window is closed, or
-// bytes to allocate.
+// bytes to allocate. Of memory that a device reaches, Storage has it, and Queue works on it.
 type Part struct {
 	Base     memory.Span
 	Bytes    int64
 	Allocate bool
+	Storage  *memory.Storage
+	Queue    backend.Queue
+
+	key []byte // by which other processes reach it
 }
 
 // made is how many windows this process has made; ranks that share a process share it, too.
@@ -25,9 +31,10 @@ var made atomic.Int64
 
 // What ranks share when they make a window.
 const (
-	sharedBytes = iota
-	sharedAddress
+	sharedBytes   = iota
+	sharedAddress // of a part that is lent to other processes, how far it is from the first byte
 	sharedMade
+	sharedPlace
 )
 
 // New makes a window of the parts of all ranks, which all allocate, or all bring memory. What it needs beyond them comes
@@ -42,29 +49,59 @@ func New(c *comm.Comm, mem memory.Allocator, part Part) (*Window, error) {
 		part.Bytes = int64(part.Base.Bytes())
 	}
 	how, same := "base", int64(0)
-	if part.Allocate {
+	switch {
+	case part.Allocate:
 		how, same = "size", 1
+	case !part.Base.Place.OfHost():
+		how, same = "elements on GPUs", 2
 	}
 	call := comm.Call{Op: op, Same: []int64{same}, Text: func() string { return how }}
 	all := make([]comm.Shared, c.Size())
-	said := comm.Shared{part.Bytes, int64(uintptr(part.Base.Addr)), made.Load()}
+	said := comm.Shared{part.Bytes, int64(uintptr(part.Base.Addr)), made.Load(), int64(part.Base.Place)}
+	if !part.Base.Place.OfHost() {
+		var offset int64
+		if part.key, offset, mine = part.lend(); !c.OneProcess() {
+			said[sharedAddress] = offset
+		}
+	}
+	if part.Queue != nil { // others may look at what is queued on the part as soon as there is a window
+		mine = cmp.Or(mine, part.Queue.Synchronize())
+	}
 	if err := c.AgreeSharing(call, mine, said, all); err != nil {
 		return nil, err
 	}
 	w := &Window{comm: c, id: number(all)}
-	err := w.prepare(mem, part, all)
-	if err == nil && w.isNear(part) {
-		err = w.openNear(part, all)
-	} else if err == nil {
-		err = w.openFar(mem, part, all)
-	}
-	if err != nil {
+	if err := w.open(mem, part, all); err != nil {
 		w.giveUp()
 		return nil, status.In(op, err)
 	}
 	atomic.StoreInt32(&w.local.open, 1)
 	w.forget = c.OnClose(w.unfinished, w.end)
 	return w, nil
+}
+
+// open finds out how to reach the parts. Collective.
+func (w *Window) open(mem memory.Allocator, part Part, all []comm.Shared) error {
+	if err := w.prepare(mem, part, all); err != nil {
+		return err
+	}
+	w.base = uint64(uintptr(part.Base.Addr))
+	if part.Storage != nil {
+		if !part.Base.Place.OfHost() { // other memory its owner keeps
+			if err := part.Storage.Retain(); err != nil {
+				return err
+			}
+		}
+		w.lent = part
+		part.Storage.Expose()
+	}
+	if err := w.checkNear(part); err != nil {
+		return err
+	}
+	if w.isNear(part) {
+		return w.openNear(part, all)
+	}
+	return w.openFar(mem, part, all)
 }
 
 // number returns the same number on every rank, which told each other how many windows they have made.
@@ -100,7 +137,7 @@ func (w *Window) isNear(part Part) bool {
 	if w.comm.OneProcess() {
 		return true
 	}
-	if b == nil || part.Allocate {
+	if b == nil || part.Allocate || !part.Base.Place.OfHost() {
 		return b != nil
 	}
 	for rank := range w.targets {
@@ -142,23 +179,38 @@ func (w *Window) openNear(part Part, all []comm.Shared) error {
 	base := w.segment.Addr()
 	n := &near{comm: w.comm, board: w.comm.Board(), targets: w.targets, away: make([]uint64, len(all))}
 	n.openAt(base, len(all))
-	w.local.direct = 1
+	n.queue = part.Queue
 	for rank := range all {
-		t := &w.targets[rank]
-		t.guard = uint64(uintptr(unsafe.Pointer(&n.controls[rank].guard)))
-		switch n.away[rank] = uint64(all[rank][sharedAddress]); {
-		case part.Allocate:
-			t.addr = uint64(uintptr(unsafe.Add(base, starts[rank])))
-		case w.comm.OneProcess() || rank == w.comm.Rank():
-			t.addr = n.away[rank]
-		default:
-			w.local.direct = 0
-		}
+		w.targets[rank].guard = uint64(uintptr(unsafe.Pointer(&n.controls[rank].guard)))
 	}
-	if w.reach, w.words = n, n; part.Allocate {
+	if w.reach, w.words = n, n; !part.Base.Place.OfHost() {
+		return n.reachDevices(part, all)
+	}
+	w.local.direct = n.find(base, part, starts, all)
+	if part.Allocate {
 		w.storage = w.segment
 	}
 	return nil
+}
+
+// find notes where the host finds the parts, and returns 1 if others may go there by themselves, without this package.
+func (n *near) find(base unsafe.Pointer, part Part, starts []int, all []comm.Shared) int32 {
+	direct := int32(1)
+	if n.queue != nil { // who reaches a part waits for the device
+		direct = 0
+	}
+	for rank := range all {
+		t := &n.targets[rank]
+		switch n.away[rank] = uint64(all[rank][sharedAddress]); {
+		case part.Allocate:
+			t.addr = uint64(uintptr(unsafe.Add(base, starts[rank])))
+		case n.comm.OneProcess() || rank == n.comm.Rank():
+			t.addr = n.away[rank]
+		default:
+			direct = 0
+		}
+	}
+	return direct
 }
 
 // openFar has the backend open this rank's part, and its lock. Collective.

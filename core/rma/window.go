@@ -7,6 +7,7 @@
 package rma
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"sync"
@@ -34,6 +35,8 @@ type Window struct {
 	storage  *memory.Storage // of parts that the window has allocated: all on one machine, else this rank's; or nil
 	segment  *memory.Storage // what the ranks share to keep each other off, or this rank's part of it
 	table    *memory.Storage // of targets
+	base     uint64          // of this rank's part, if the window has not allocated it
+	lent     Part            // of this rank, if a device reaches it
 	control  backend.Window  // of the locks; nil: they are in the segment
 	forget   func()          // that the window ends with the communicator
 	mu       sync.Mutex      // of beginning an epoch
@@ -51,6 +54,12 @@ func (w *Window) release() {
 	for _, s := range []*memory.Storage{w.segment, w.table} {
 		if s != nil {
 			s.Release()
+		}
+	}
+	if w.lent.Storage != nil {
+		w.lent.Storage.Conceal()
+		if !w.lent.Base.Place.OfHost() {
+			w.lent.Storage.Release()
 		}
 	}
 }
@@ -81,7 +90,7 @@ func (w *Window) Base() uint64 {
 		return 0
 	}
 	defer w.local.leave()
-	return w.targets[w.comm.Rank()].addr
+	return cmp.Or(w.targets[w.comm.Rank()].addr, w.base)
 }
 
 // Sizes returns the bytes of each rank's part.

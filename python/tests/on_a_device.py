@@ -280,16 +280,6 @@ def test_no_conversion_that_nobody_asked_for(ctx: dtl.Context) -> None:
             view.carrier  # noqa: B018
 
 
-def test_what_is_not_there_yet(ctx: dtl.Context) -> None:
-    whole = np.arange(12.0)
-    with made(ctx, whole) as vec:
-        for call in (vec.window, lambda: vec.remote(1)):
-            with pytest.raises(dtl.InvalidArgumentError, match=r"on GPU \d"):
-                call()
-            ctx.barrier()
-        holds(vec, whole)
-
-
 def test_places_do_not_mix(ctx: dtl.Context) -> None:
     whole = np.arange(12.0)
     with made(ctx, whole) as vec, dtl.DistributedVector(ctx, 12, fill=1.0) as host:

@@ -24,6 +24,7 @@ SOURCES = [*(GPU / "gputest" / "driver").glob("*.c"), *(GPU / "kernels").glob("*
 COMPUTING = [str(HERE / f"{name}on_a_device.py") for name in ("", "computing_", "kernels_", "axes_")]
 MOVING = [str(HERE / f"{name}on_a_device.py") for name in ("indexing_", "moves_", "halos_")]
 FAILING = [str(HERE / "failing_on_a_device.py")]
+WINDOWS = [str(HERE / "windows_on_a_device.py")]
 
 
 def compiled(folder: Path, *sources: Path, soname: str = "libcuda.so.1", define: tuple[str, ...] = ()) -> str:
@@ -98,10 +99,10 @@ def test_info_names_nccl(nccl: str) -> None:
     assert "no nccl:" not in ended.out
 
 
-@pytest.mark.parametrize("name", ["computing", "moving", "staged", "failing"])
+@pytest.mark.parametrize("name", ["computing", "moving", "staged", "failing", "windows"])
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_containers_on_devices(driver: str, count: int, name: str) -> None:
-    files = {"computing": COMPUTING, "failing": FAILING}.get(name, MOVING)
+    files = {"computing": COMPUTING, "failing": FAILING, "windows": WINDOWS}.get(name, MOVING)
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": str(count), "DTL_TEST_RANKS": str(count)}
     if name == "staged":  # processes that share no memory lend each other none either
@@ -161,6 +162,37 @@ def test_memory_that_processes_lend(driver: str, tmp_path: Path, gpus: int) -> N
     assert succeeded(ranks(3, LENDING, tmp_path, **variables)) == all_but_own
     said = succeeded(run([sys.executable, "-m", "dtl", "info"], LD_LIBRARY_PATH=old))
     assert "goes through the host: NVIDIA driver lacks cuIpcGetMemHandle or" in said
+
+
+@pytest.mark.parametrize("variables", [{"DTL_SHARED_MEMORY": "0"}, {"DTL_NODES_OF": "2"}, {"OLD": "1"}])
+def test_windows_that_cannot_be(driver: str, tmp_path: Path, variables: dict[str, str]) -> None:
+    """Ranks that share no memory, or whose driver lends none, reach no GPU of another rank. All say so, and go on."""
+    program = """
+        import os
+        import dtl
+        with dtl.Context() as ctx, dtl.DistributedVector(ctx, 7, fill=1, placement="device") as vec:
+            for call in (vec.window, lambda: vec.remote(3), lambda: dtl.Window(ctx, base=vec.local_view())):
+                try:
+                    call()
+                except dtl.DTLError as error:
+                    kind, text = type(error).__name__, str(error)
+                else:
+                    raise AssertionError("no error")
+                told = dtl.allgather_object(ctx, (kind, "copy the elements to a container" in text))
+                assert told == [(kind, True)] * ctx.size, text
+            host = dtl.DistributedVector(ctx, 7)
+            dtl.copy(vec, host)
+            with host.window() as win, win.epoch():
+                dtl.rma_put(win, ctx.rank, 0, vec.local_view())
+            assert vec.sum() == host.sum() == 7
+            if ctx.rank == 0:
+                print(kind)
+    """
+    folder = driver
+    if "OLD" in variables:
+        folder = compiled(tmp_path, *SOURCES, define=("cuIpcOpenMemHandle_v2=fake_nothing",))
+    said = succeeded(ranks(3, program, tmp_path, LD_LIBRARY_PATH=folder, **variables))
+    assert said == ("InvalidArgumentError\n" if "OLD" in variables else "BackendUnavailableError\n")
 
 
 def test_ranks_that_share_a_device(driver: str, tmp_path: Path) -> None:

@@ -35,5 +35,11 @@ func (l *Ledger[P]) Leave(block unsafe.Pointer) (place P, out bool) {
 	return e.place, out
 }
 
+// Has reports whether a block starts at an address.
+func (l *Ledger[P]) Has(block unsafe.Pointer) bool {
+	_, out := l.blocks[block]
+	return out
+}
+
 // InUse returns the bytes that are out, and the most that ever were.
 func (l *Ledger[P]) InUse() (current, peak int64) { return l.current, l.peak }

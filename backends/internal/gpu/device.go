@@ -67,8 +67,8 @@ func (d *device) Synchronize() error { return d.synchronize() }
 // Locate returns which device memory belongs to, and whether it is managed.
 func (d *device) Locate(at uintptr) (number int, managed bool, err error) { return d.locate(at) }
 
-// Lend returns what another process of the machine needs to reach memory of this device's, from its first byte on.
-func (d *device) Lend(at unsafe.Pointer) ([]byte, error) { return d.lend(at) }
+// Lend returns what another process of the machine needs to reach a block of this device's memory, from its first byte on.
+func (d *device) Lend(at unsafe.Pointer) ([]byte, error) { return d.own.lend(at) }
 
 // Borrow returns where this device finds memory that another process lends, for as long as this one lives.
 func (d *device) Borrow(key []byte) (unsafe.Pointer, error) { return d.borrow(key) }

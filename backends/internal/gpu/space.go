@@ -27,6 +27,7 @@ type space struct {
 	kept   int64             // their sum
 	given  uint64            // how many blocks were given back
 	done   uint64            // how many of these before the device was last waited for
+	lent   map[unsafe.Pointer][]byte
 }
 
 // spare is a block that nobody has. The device may still work on it.
@@ -38,7 +39,8 @@ type spare struct {
 var _ backend.DeviceSpace = (*space)(nil)
 
 func newSpace(on *device, place memory.Place) *space {
-	return &space{on: on, place: place, blocks: alloc.NewLedger[int](), spare: map[int][]spare{}}
+	return &space{on: on, place: place, blocks: alloc.NewLedger[int](), spare: map[int][]spare{},
+		lent: map[unsafe.Pointer][]byte{}}
 }
 
 // Name returns "device" or "managed".
@@ -179,12 +181,33 @@ func (s *space) reuse(size int) (unsafe.Pointer, error) {
 	return found.at, nil
 }
 
-// trim frees what is kept, and returns how many bytes that were. What the driver does not free stays.
+// lend returns the key of a block, which is never freed from then on: nobody knows whether other processes still reach it. A later
+// block in its memory has the same key.
+func (s *space) lend(at unsafe.Pointer) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if key := s.lent[at]; key != nil {
+		return key, nil
+	}
+	if !s.blocks.Has(at) {
+		return nil, status.New(status.InvalidArgument, "the memory on GPU %d is another library's, which may free it", s.on.number)
+	}
+	key, err := s.on.lend(at)
+	if err == nil {
+		s.lent[at] = key
+	}
+	return key, err
+}
+
+// trim frees what is kept and not lent, and returns how many bytes that were. What the driver does not free stays.
 func (s *space) trim() (freed int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for size, list := range s.spare {
 		s.spare[size] = slices.DeleteFunc(list, func(b spare) bool {
+			if s.lent[b.at] != nil {
+				return false
+			}
 			failed := s.on.release(b.at)
 			err = cmp.Or(failed, err)
 			if failed == nil {

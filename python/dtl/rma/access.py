@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ..comm.requests import Request, new_request
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..ops import SUM, OpLike
 from ..runtime.short_calls import short
+from . import device_buffers
 from .window import Window
 
 _call = bridge.call
@@ -41,8 +42,8 @@ def rma_put(win: Window, target: int, offset: int, data: Any) -> None:
     offset
         Where to write in the part, in bytes.
     data
-        An array or scalar of any shape. Do not change it until the epoch ends or a flush returns. On one machine, you
-        may change it when this call returns.
+        An array or scalar of any shape, also on a GPU. Do not change it until the epoch ends or a flush returns. On one
+        machine, and on a GPU, you may change it when this call returns.
 
     Raises
     ------
@@ -60,7 +61,12 @@ def rma_put(win: Window, target: int, offset: int, data: Any) -> None:
     Other ranks see the elements after the epoch or after a flush.
     """
     _check_window(win)
-    number, at, array = integer("target", target), integer("offset", offset), moved_array("data", data)
+    number, at = integer("target", target), integer("offset", offset)
+    if device_buffers.is_on_device(data):
+        if device_buffers.put(_PUT, _call, win, number, at, data) is not NotImplemented:
+            return
+        data = device_buffers.to_host("rma_put", data)
+    array = moved_array("data", data)
     _call(_PUT, win, array, None, number, at, 0, 0)
     win._keep(number, array)
 
@@ -80,13 +86,13 @@ def rma_get(
     dtype
         The dtype of the result; None for bytes.
     out
-        A C-contiguous array of any dtype that receives the elements.
+        A C-contiguous array of any dtype that receives the elements; or an array on a GPU.
 
     Returns
     -------
     ndarray
-        A one-dimensional array of dtype; or out. On one machine, it has the elements when this call returns. Otherwise
-        it has them when the epoch has ended or a flush has returned.
+        A one-dimensional array of dtype; or out. On one machine, and on a GPU, it has the elements when this call
+        returns. Otherwise it has them when the epoch has ended or a flush has returned.
 
     Raises
     ------
@@ -101,10 +107,24 @@ def rma_get(
     """
     _check_window(win)
     number, at = integer("target", target), integer("offset", offset)
+    if device_buffers.is_on_device(out):
+        return cast("np.ndarray[Any, Any]", _get_to_device(win, number, at, size, out))
     array = _room(win, number, at, size, dtype, out)
     _call(_GET, win, None, as_bytes(array), number, at, 0, 0)
     win._keep(number, array)
     return array
+
+
+def _get_to_device(win: Window, target: int, offset: int, size: Any, out: Any) -> Any:
+    """Read elements to an array on a GPU, which has them when this returns."""
+    device_buffers.check_size(None if size is None else integer("size", size), device_buffers.from_dlpack(out).nbytes)
+    if device_buffers.read_into(_GET, _call, win, target, offset, out) is NotImplemented:
+        array = np.empty(device_buffers.from_dlpack(out).nbytes, np.uint8)
+        _call(_GET, win, None, array, target, offset, 0, 0)
+        if not win._near:
+            _call(bridge.WIN_FLUSH, win, None, None, target, 1, 0, 0)
+        device_buffers.give("rma_get", out, array)
+    return out
 
 
 def rma_rput(win: Window, target: int, offset: int, data: Any) -> Request:
@@ -127,8 +147,14 @@ def rma_rput(win: Window, target: int, offset: int, data: Any) -> Request:
         As for rma_put.
     """
     _check_window(win)
-    number, at, array = integer("target", target), integer("offset", offset), moved_array("data", data)
-    held = bridge.start(bridge.WIN_RPUT, win, array, None, number, at, 0, 0)
+    number, at = integer("target", target), integer("offset", offset)
+    held: Any = NotImplemented
+    if device_buffers.is_on_device(data):
+        held = device_buffers.put(bridge.WIN_RPUT, bridge.start, win, number, at, data)
+        if held is NotImplemented:
+            data = device_buffers.to_host("rma_rput", data)
+    if held is NotImplemented:
+        held = bridge.start(bridge.WIN_RPUT, win, moved_array("data", data), None, number, at, 0, 0)
     return _noted(win, new_request(win.context, "rma_rput", held))
 
 
@@ -154,9 +180,23 @@ def rma_rget(
     """
     _check_window(win)
     number, at = integer("target", target), integer("offset", offset)
-    array = _room(win, number, at, size, dtype, out)
+    there = device_buffers.is_on_device(out)
+    if there:
+        count = device_buffers.from_dlpack(out).nbytes
+        device_buffers.check_size(None if size is None else integer("size", size), count)
+        held = device_buffers.read_into(bridge.WIN_RGET, bridge.start, win, number, at, out)
+        if held is not NotImplemented:
+            return new_request(win.context, "rma_rget", held, lambda _: out)
+    array = np.empty(count, np.uint8) if there else _room(win, number, at, size, dtype, out)
     held = bridge.start(bridge.WIN_RGET, win, None, as_bytes(array), number, at, 0, 0)
-    return _noted(win, new_request(win.context, "rma_rget", held, lambda _: array))
+
+    def received(_: Any) -> Any:
+        if not there:
+            return array
+        device_buffers.give("rma_rget", out, array)
+        return out
+
+    return _noted(win, new_request(win.context, "rma_rget", held, received))
 
 
 def _noted(win: Window, request: Request) -> Request:
@@ -218,8 +258,13 @@ def rma_accumulate(win: Window, target: int, offset: int, data: Any, op: OpLike 
         dtype.
     """
     _check_window(win)
-    number, at, array = integer("target", target), integer("offset", offset), input_array("data", data)
-    _call(bridge.WIN_COMBINE, win, array, None, number, at, operator_number(op), 0)
+    number, at, how = integer("target", target), integer("offset", offset), operator_number(op)
+    if device_buffers.is_on_device(data):
+        if device_buffers.put(bridge.WIN_COMBINE, _call, win, number, at, data, how) is not NotImplemented:
+            return
+        data = device_buffers.to_host("rma_accumulate", data)
+    array = input_array("data", data)
+    _call(bridge.WIN_COMBINE, win, array, None, number, at, how, 0)
     win._keep(number, array)
 
 
@@ -278,7 +323,7 @@ def rma_fetch_and_op(win: Window, target: int, offset: int, value: Any, op: OpLi
         If value is outside the range of dtype.
     """
     _check_window(win)
-    array = _elements("value", value, dtype)
+    array = _elements("value", device_buffers.to_host("rma_fetch_and_op", value), dtype)
     old = np.empty(array.shape, array.dtype)
     _call(
         bridge.WIN_FETCH, win, array, old, integer("target", target), integer("offset", offset), operator_number(op), 0
@@ -314,6 +359,7 @@ def rma_compare_and_swap(win: Window, target: int, offset: int, compare: Any, sw
         If compare or swap is outside the range of dtype.
     """
     _check_window(win)
+    compare, swap = (device_buffers.to_host("rma_compare_and_swap", one) for one in (compare, swap))
     if dtype is None:
         dtype = np.result_type(input_array("compare", compare), input_array("swap", swap))
     pair = np.array([_one("compare", compare, dtype), _one("swap", swap, dtype)])

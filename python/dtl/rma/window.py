@@ -6,7 +6,7 @@ import contextlib
 import sys
 import weakref
 from types import TracebackType
-from typing import Any, Callable
+from typing import Any, Callable, cast
 
 import numpy as np
 
@@ -16,9 +16,11 @@ from .._native.callsite import warn
 from .._native.library import bridge
 from ..containers.base import DistributedContainer
 from ..exceptions import DTLError, InvalidArgumentError, InvalidHandleError, InvalidTypeError
+from ..policies import Placement
 from ..runtime import detached
 from ..runtime.agreement import check_context, collective, local_step
 from ..runtime.context import Context
+from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
 from .epochs import Epochs
 
 _call = bridge.call
@@ -37,13 +39,14 @@ class Window(Epochs):
     Parameters
     ----------
     owner
-        The context; or a container, whose local parts become the parts of the window, without a copy.
+        The context; or a container, whose local parts become the parts of the window, without a copy. They may be on
+        GPUs, if all ranks are on one machine and share memory.
     size
         How many bytes to allocate on this rank, set to zero. On one machine, the memory is shared by all ranks. The
         sizes of the ranks may differ, and be 0.
     base
-        Instead of size, this rank's part: a C-contiguous array that can be written to. The window keeps it alive, and
-        in place, until the window is closed.
+        Instead of size, this rank's part: a C-contiguous array that can be written to, or a :class:`DeviceArray` of a
+        container. The window keeps it alive, and in place, until the window is closed.
 
     Raises
     ------
@@ -54,11 +57,12 @@ class Window(Epochs):
         If owner is neither a context nor a container, size not an integer, or base not an array. On every rank, if the
         error is not about owner.
     CollectiveMismatchError
-        If some ranks pass a size, and others memory. On every rank.
+        If some ranks pass a size, and others memory, or memory of GPUs. On every rank.
     MemoryError
         If a rank cannot allocate the memory. On every rank.
     BackendUnavailableError
-        If the ranks do not share memory, and the backend has no one-sided access. On every rank.
+        If the ranks do not share memory, and the backend has no one-sided access, or the elements are on GPUs. On every
+        rank.
 
     Notes
     -----
@@ -78,6 +82,7 @@ class Window(Epochs):
     __module__ = "dtl"
 
     _array: np.ndarray[Any, Any] | None
+    _device_dtype: np.dtype[Any] | None = None  # of the part, if a GPU alone reaches it
     _held: bridge.PendingCall | None = None  # keeps base alive
     _base: int
     _sizes: list[int]
@@ -90,14 +95,16 @@ class Window(Epochs):
         ctx = owner.context if isinstance(owner, DistributedContainer) else owner
         check_context(ctx)
         with local_step(ctx, "window"):
-            self._array, count = _part(owner, size, base)
+            self._array, there, count = _part(owner, size, base)
         self._kept = {}
         self._requests = weakref.WeakSet()
         self._context = ctx
+        storage = 0 if there is None else there._memory.storage
         if self._array is None:
-            self._handle = _call(bridge.WIN_MAKE, ctx, None, None, count, 0, 0, 0)
+            self._device_dtype = None if there is None else there.dtype
+            self._handle = _call(bridge.WIN_MAKE, ctx, None, None, count, storage, 0, 0)
         else:
-            self._held = bridge.start(bridge.WIN_MAKE, ctx, None, as_bytes(self._array), 0, 0, 0, 0)
+            self._held = bridge.start(bridge.WIN_MAKE, ctx, None, as_bytes(self._array), 0, storage, 0, 0)
             self._handle = self._held._handle
         facts = np.asarray(_call(bridge.WIN_FACTS, self, None, None, 0, 0, 0, 0)).tolist()
         self._near, self._base, self._sizes = bool(facts[0]), facts[1], facts[2:]
@@ -133,7 +140,8 @@ class Window(Epochs):
         """Return this rank's part as a one-dimensional array that shares its memory. Not collective.
 
         The array keeps the memory alive, so it stays valid when the window is closed. It shows what other ranks have
-        written after ``fence`` or ``sync``, or while this rank's part is locked.
+        written after ``fence`` or ``sync``, or while this rank's part is locked. Of a part on a GPU, it is a
+        :class:`DeviceArray`.
 
         Parameters
         ----------
@@ -149,7 +157,7 @@ class Window(Epochs):
         """
         self._check_open()
         if self._array is None:
-            return self.shared_view(self._context.rank, dtype)
+            return self.shared_view(self._context.rank, self._device_dtype if dtype is None else dtype)
         flat = self._array.reshape(-1)
         if dtype is None:
             return flat
@@ -186,8 +194,11 @@ class Window(Epochs):
         number = stored_number(element)
         if self._array is not None and rank == self._context.rank:
             return self.local_view(element)
-        view = np.asarray(_call(bridge.WIN_VIEW, self, None, None, integer("rank", rank), number, 0, 0))
-        return view.view(element)
+        view = _call(bridge.WIN_VIEW, self, None, None, integer("rank", rank), number, 0, 0)
+        if self._device_dtype is not None:
+            there: Any = DeviceArray(view, np.dtype(element))
+            return cast("np.ndarray[Any, Any]", there)
+        return np.asarray(view).view(element)
 
     def close(self, *, wait: bool = False) -> None:
         """Close the window. Collective (MPI_Win_free). Views keep their memory. Closing twice does nothing.
@@ -273,8 +284,8 @@ class Window(Epochs):
         return f"<dtl.Window of {self.size} bytes on rank {self._context.rank} of {self._context.size}{state}>"
 
 
-def _part(owner: Any, size: Any, base: Any) -> tuple[np.ndarray[Any, Any] | None, int]:
-    """Return the memory that a rank brings to a window, or how many bytes to allocate."""
+def _part(owner: Any, size: Any, base: Any) -> tuple[np.ndarray[Any, Any] | None, DeviceArray | None, int]:
+    """Return the memory that a rank brings to a window, for the host and for a GPU, or how many bytes to allocate."""
     given = [size is not None, base is not None, isinstance(owner, DistributedContainer)]
     if sum(given) != 1:
         raise InvalidArgumentError(
@@ -284,27 +295,51 @@ def _part(owner: Any, size: Any, base: Any) -> tuple[np.ndarray[Any, Any] | None
         count = integer("size", size)
         if count < 0:
             raise InvalidArgumentError(f"size {count} is negative")
-        return None, count
-    if base is not None and not isinstance(base, np.ndarray):
-        raise InvalidTypeError(f"base must be a NumPy array, not {type(base).__name__}")
+        return None, None, count
+    if base is None:
+        return (*_exposed(owner), 0)
+    if is_on_device(base):
+        array = _side_by_side(from_dlpack(base), "base")
+        if array._foreign or array._memory.managed:
+            what = "in managed memory" if array._memory.managed else "another library's, which may free it"
+            raise InvalidArgumentError(f"base is {what}; copy it to a container, as from_local does, and pass that")
+        return None, array, 0
+    if not isinstance(base, np.ndarray):
+        raise InvalidTypeError(f"base must be a NumPy array or a DeviceArray, not {type(base).__name__}")
     if isinstance(base, np.ma.MaskedArray):
         raise InvalidArgumentError("base is a masked array, whose mask a window has no place for; fill it first")
-    array = _exposed(owner) if base is None else base
+    return _writable(base, "base "), None, 0
+
+
+def _exposed(container: DistributedContainer) -> tuple[np.ndarray[Any, Any] | None, DeviceArray | None]:
+    """Return a container's local part, whose elements have to lie side by side, for the host and for a GPU."""
+    there = None
+    if container._placement is not Placement.HOST:
+        there = _side_by_side(container.device_view(), repr(container))
+    if container._placement is Placement.DEVICE:
+        return None, there
+    elements = container.local_view()
+    if not elements.flags.c_contiguous:
+        raise _apart(repr(container))
+    return _writable(elements, "the container's part "), there
+
+
+def _writable(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
     try:
         check_output(as_bytes(array))
     except InvalidArgumentError as error:
-        raise type(error)(
-            str(error).replace("out ", "base " if base is not None else "the container's part ", 1)
-        ) from None
-    return array, 0
+        raise type(error)(str(error).replace("out ", name, 1)) from None
+    return array
 
 
-def _exposed(container: DistributedContainer) -> np.ndarray[Any, Any]:
-    """Return a container's local part, whose elements have to lie side by side."""
-    elements = container.local_view()
-    if not elements.flags.c_contiguous:
-        raise InvalidArgumentError(
-            f"the elements of {container!r} do not lie side by side here, as with a halo or in a span, so they are no "
-            "part of a window"
-        )
-    return elements
+def _side_by_side(array: DeviceArray, name: str) -> DeviceArray:
+    if not array._in_c_order:
+        raise _apart(name)
+    return array
+
+
+def _apart(name: str) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"the elements of {name} do not lie side by side here, as with a halo or in a span, so they are no part of a "
+        "window"
+    )

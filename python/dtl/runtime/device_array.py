@@ -44,6 +44,8 @@ class DeviceArray(NDArrayOperatorsMixin):
 
     __module__ = "dtl"
 
+    _foreign = False  # whether another library has the memory
+
     def __init__(self, memory: _bridge.DeviceMemory, dtype: np.dtype[Any]) -> None:
         self._memory = memory
         self._dtype = dtype
@@ -316,4 +318,6 @@ def _lent(
         raise BufferError("x is not in C order; make a contiguous copy of it")
     if not writable:
         raise BufferError("x is read-only; make a copy of it")
-    return DeviceArray(bridge.device_lend(address, dtype.itemsize, shape, owner), dtype)
+    made = DeviceArray(bridge.device_lend(address, dtype.itemsize, shape, owner), dtype)
+    made._foreign = True
+    return made

@@ -215,9 +215,10 @@ static int run(const op *o) {
     for (int i = 0; i < MOST_DEVICES; i++)
         if (devices[i].outer != NULL)
             mprotect(devices[i].outer, devices[i].size, PROT_READ | PROT_WRITE);
-    fake_threads = o->threads;
-    for (fake_thread = 0; fake_thread < fake_threads; fake_thread++)
+    fake_allow_loans(PROT_READ | PROT_WRITE);
+    for (fake_threads = o->threads, fake_thread = 0; fake_thread < fake_threads; fake_thread++)
         function(argument);
+    fake_allow_loans(PROT_NONE);
     for (int i = 0; i < MOST_DEVICES; i++)
         if (devices[i].outer != NULL)
             mprotect(devices[i].outer, devices[i].size, PROT_NONE);
@@ -781,9 +782,8 @@ int fake_peek(void *to, unsigned long long from, size_t n) {
     return at == NULL;
 }
 
-/* fake_outstanding counts what was made and not given back: 0 blocks of memory, 1 their bytes, 2 streams, 3 events, 4 pinned
- * blocks, 5 contexts that this thread has not popped, 6 operations that nobody has waited for. Of bytes that were copied, it is all
- * so far: 7 to the host, 8 from it. */
+/* fake_outstanding counts what was made and not given back: 0 blocks of memory, 1 their bytes, 2 streams, 3 events, 4 pinned blocks,
+ * 5 contexts that this thread has not popped, 6 operations nobody has waited for; or bytes copied so far: 7 to the host, 8 from it. */
 long fake_outstanding(int what) {
     pthread_mutex_lock(&lock);
     long n = 0;

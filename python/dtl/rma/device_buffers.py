@@ -1,0 +1,80 @@
+"""Arrays on a GPU as data and results of accesses to windows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._native import log
+from .._native.arguments import dtype_number
+from .._native.library import bridge
+from ..exceptions import InvalidArgumentError
+from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
+from .window import Window
+
+__all__ = ["check_size", "from_dlpack", "give", "is_on_device", "put", "read_into", "to_host"]
+
+#: What stands for elements whose type does not matter.
+_BYTES = dtype_number(np.uint8)
+
+
+def words(array: DeviceArray, dtype: Any = None) -> np.ndarray[Any, Any]:
+    """Describe an array for the bridge; its elements are bytes if there is no dtype."""
+    return np.array([array._memory.storage, _BYTES if dtype is None else dtype_number(dtype)], np.int64)
+
+
+def put(code: int, call: Any, win: Window, target: int, offset: int, data: Any, op: int = 0) -> Any:
+    """Make a call that takes elements on a GPU and gives them to a part on a GPU; NotImplemented for all others."""
+    array = from_dlpack(data)
+    if win._device_dtype is None or not array._in_c_order:
+        return NotImplemented
+    described = words(array, array.dtype if code == bridge.WIN_COMBINE else None)
+    return call(code, win, described, None, target, offset, op, 1)
+
+
+def read_into(code: int, call: Any, win: Window, target: int, offset: int, out: Any) -> Any:
+    """Make a call that takes elements of a part on a GPU to an array on a GPU; NotImplemented for all others."""
+    array = from_dlpack(out)
+    if win._device_dtype is None or not array._in_c_order:
+        return NotImplemented
+    return call(code, win, words(array), None, target, offset, 0, 1)
+
+
+def to_host(name: str, data: Any) -> Any:
+    """Return a copy of an array on a GPU on the host, and say so in traces; anything else as it is."""
+    if not is_on_device(data):
+        return data
+    start, failed, count = bridge.clock(), True, 0
+    try:
+        array = from_dlpack(data)
+        copied = array.to_numpy()
+        failed, count = False, array.nbytes
+    finally:
+        said(name, start, failed, count)
+    return copied
+
+
+def said(name: str, start: int, failed: bool, count: int) -> None:
+    """Note elements that go through the host."""
+    bridge.note(f"{name} (staged)", start, failed, 0, count)
+    if not failed:
+        log.say_rarely("devices", log.INFO, name, "%s: %s of a GPU go through the host", name, log.size(count))
+
+
+def give(name: str, out: Any, elements: np.ndarray[Any, Any]) -> None:
+    """Write what has come to an array on a GPU."""
+    start, failed = bridge.clock(), True
+    try:
+        array = from_dlpack(out)
+        array._memory.write(np.ascontiguousarray(elements))
+        array.synchronize()
+        failed = False
+    finally:
+        said(name, start, failed, 0 if failed else elements.nbytes)
+
+
+def check_size(size: int | None, count: int) -> None:
+    """Refuse a size that is not that of out."""
+    if size is not None and size != count:
+        raise InvalidArgumentError(f"size {size} is not that of out, which has {count} bytes")
