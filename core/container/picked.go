@@ -7,16 +7,17 @@ import (
 	"dtl/core/status"
 )
 
-// picked are the elements of a part on a device of which another part there has the places, where a mask beside those is true.
+// picked are the elements, or rows, of a part on a device of which another part there has the places, where a mask beside those is true.
 type picked struct {
 	*masked // the part that has the places, as its rows
 	other   Part
 	at      *memory.Storage
+	unit    int // the elements that go to a place: one, or a row's
 }
 
 // newPicked finds the places. The caller calls done.
 func newPicked(of, places, mask Container) (x *picked, err error) {
-	x = &picked{}
+	x = &picked{unit: 1}
 	if x.masked, err = newMasked(places, mask); err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func (x *picked) done() {
 }
 
 // TakeWhere writes to this rank's part of a container on a device, where a mask beside it is true, the elements of another part there whose
-// places in C order a third part has. The caller has checked the places. Local.
+// places in C order a third part has, or its rows, of which there is room for one a place. The caller has checked the places. Local.
 func TakeWhere(to, from, places, mask Container) error {
 	x, err := newPicked(from, places, mask)
 	if err != nil {
@@ -79,8 +80,8 @@ func TakeWhere(to, from, places, mask Container) error {
 }
 
 // PutAt writes to this rank's part of a container on a device, at places in C order that another part there has, where a mask beside that is
-// true, the elements of a third part. The caller has checked the places. Of a place that occurs twice, one of the elements stays, if
-// they have no more than eight bytes. Local.
+// true, the elements of a third part, or its rows, if it has one a place. The caller has checked the places. Of a place that occurs twice,
+// one of the elements stays, if they have no more than eight bytes. Local.
 func PutAt(to, values, places, mask Container) error {
 	x, err := newPicked(to, places, mask)
 	if err != nil {
@@ -97,15 +98,15 @@ func PutAt(to, values, places, mask Container) error {
 	})
 }
 
-// size returns the bytes of an element that is taken or put.
-func (x *picked) size() int { return x.other.typ.Size() }
+// size returns the bytes that are taken from a place or put there.
+func (x *picked) size() int { return x.unit * x.other.typ.Size() }
 
 // of returns the places of elements that are taken or put.
 func (x *picked) of(at memory.Span) backend.Places {
 	return backend.Places{At: at, Size: x.size(), Scale: x.size()}
 }
 
-// beside calls f with a part that has an element for each place, and memory for those where the mask is true.
+// beside calls f with a part that has an element, or a row, for each place, and memory for those where the mask is true.
 func (x *picked) beside(c Container, t dtype.Type, writes bool, f func(*state, memory.Span) error) error {
 	p, err := c.Look()
 	if err != nil {
@@ -115,11 +116,15 @@ func (x *picked) beside(c Container, t dtype.Type, writes bool, f func(*state, m
 	if err := x.part.sameDevice(p.state); err != nil {
 		return err
 	}
-	if p.typ != t || product(p.shape) != product(x.part.shape) {
-		return status.New(status.InvalidArgument, "%d elements of %s beside %d places of elements of %s", product(p.shape), p.typ,
-			product(x.part.shape), t)
+	all, row := product(x.part.shape), product(x.other.shape[1:])
+	if product(p.shape) == all*row {
+		x.unit = int(row)
 	}
-	if err := x.part.before(p.state); err != nil || x.count == 0 {
+	if p.typ != t || product(p.shape) != all*int64(x.unit) {
+		return status.New(status.InvalidArgument, "%d elements of %s beside %d places of elements of %s", product(p.shape), p.typ,
+			all, t)
+	}
+	if err := x.part.before(p.state); err != nil || x.count*x.unit == 0 {
 		return err
 	}
 	some, err := x.part.home.blank(x.count * x.size())
@@ -127,7 +132,7 @@ func (x *picked) beside(c Container, t dtype.Type, writes bool, f func(*state, m
 		return err
 	}
 	defer some.Release()
-	values := memory.Span{Addr: some.Addr(), Count: x.count, Type: t, Place: some.Place()}
+	values := memory.Span{Addr: some.Addr(), Count: x.count * x.unit, Type: t, Place: some.Place()}
 	if err := p.flat(writes, func(flat *state) error { return f(flat, values) }); err != nil {
 		return err
 	}

@@ -2,52 +2,149 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from .._native.library import bridge
+from ..containers.base import DistributedContainer
 from ..containers.indexing import parts
+from ..containers.indexing.regions import move_all
 from ..containers.indices import check_inside
+from ..containers.layout import Division
 from ..policies import Partition, Placement
 from . import statistics
+from .axis_reductions import container_of
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
+#: How many bytes a thread writes at once: of more, to one place, a part may come from each of two threads.
+_AT_ONCE = 8
+
 
 class Located:
-    """Where the elements of a container are whose indices another one has: in this rank's part, or in others."""
+    """Where the elements, or rows, of a container are whose indices another one has: in this rank's part, or in others.
 
-    def __init__(self, of: Any, indices: Any) -> None:
-        size = of.global_size
-        if indices.global_size:
-            for bound in (statistics.min(indices), statistics.max(indices)):
-                check_inside(np.asarray(bound), size)
-        given = indices.astype(np.int64, copy=False)
-        first = 0 if _whole(of) else of.local_offset * (size // max(of.shape[0], 1))
+    The indices are of elements in C order, or of rows, from 0 on, or as in ``from_start``.
+    """
+
+    def __init__(self, of: Any, indices: Any, rows: bool = False) -> None:
+        row = of.global_size // max(of.shape[0], 1)
+        first = 0 if _whole(of) else of.local_offset * (1 if rows else row)
         self._of = of
-        self._indices = np.where(given < 0, given + size, given)
-        self._places = self._indices - first
-        self._here = (self._places >= 0) & (self._places < of.local_size)
+        self._row = row if rows else 1
+        self._indices = indices
+        self._places = indices - first
+        self._here = (self._places >= 0) & (self._places < (of.local_shape[0] if rows else of.local_size))
         self._away = ~self._here
 
-    def take(self, made: Any) -> None:
-        """Write the elements to a container that is laid out as the indices are. Collective."""
+    def take(self, made: Any, op: str = "take") -> None:
+        """Write the elements to a container that is laid out as the indices are, with rows beside them. Collective."""
         parts.take_where(made, self._of, self._places, self._here)
         if not _whole(self._of):
-            wanted = parts.chosen(self._indices, self._away).to_numpy()
-            got = self._of._elements(bridge.call(bridge.GET, self._of, wanted, None, 0, 0, 0, 0))
+            got = self._of._elements(bridge.call(bridge.GET, self._of, self._elsewhere(), None, 0, 0, 0, 0))
             parts.put_where(made, self._away, got)
-        made._end_write("take")
+        made._end_write(op)
 
-    def put(self, values: Any) -> None:
-        """Write the values of a container that is laid out as the indices are to the elements. Collective."""
+    def put(self, values: Any, op: str = "setitem", *, same: bool = False) -> None:
+        """Write the values of a container that is laid out as the indices are, with rows beside them. Collective.
+
+        They are the same for all indices, or one of those stays whose indices are alike.
+        """
+        if not same and self._row * self._of.dtype.itemsize > _AT_ONCE:
+            self._here = self._last()
         parts.put_at(self._of, values, self._places, self._here)
         if not _whole(self._indices):  # else each rank has written what it has
-            wanted = parts.chosen(self._indices, self._away).to_numpy()
-            given = self._of._for_core(parts.chosen(values, self._away).to_numpy())
-            bridge.call(bridge.PUT, self._of, wanted, given, 0, 0, 0, 0)
-        self._of._end_write("setitem")
+            given = self._of._for_core(parts.chosen(values, self._away).to_numpy().reshape(-1))
+            bridge.call(bridge.PUT, self._of, self._elsewhere(), given, 0, 0, 0, 0)
+        self._of._end_write(op)
+
+    def _last(self) -> Any:
+        """Return where indices of this rank's part are, of several alike one: threads write in no order."""
+        of, numbers = self._of, _numbered(self._indices, 0)
+        one = Division(of._division.partition, of._division.block_size, of._division.sizes)
+        written = of._like(numbers.dtype) if self._row == 1 else container_of(of, of.shape[:1], numbers.dtype, one)
+        seen = self._indices._like(numbers.dtype)
+        parts.put_at(written, numbers, self._places, self._here)
+        parts.take_where(seen, written, self._places, self._here)
+        return self._here & (seen == numbers)
+
+    def _elsewhere(self) -> Array:
+        """Return the indices in C order of the elements that other ranks have."""
+        wanted = parts.chosen(self._indices, self._away).to_numpy()
+        if self._row == 1:
+            return wanted
+        return (wanted[:, np.newaxis] * self._row + np.arange(self._row)).reshape(-1)
+
+
+def from_start(indices: Any, extent: int) -> Any:
+    """Return a container's indices from 0 on, of int64. They are on the GPU, and inside the extent, or it raises."""
+    if indices.global_size:
+        for bound in (statistics.min(indices), statistics.max(indices)):
+            check_inside(np.asarray(bound), extent)
+    given = indices.astype(np.int64, copy=False)
+    return np.where(given < 0, given + extent, given)
+
+
+def along(a: Any, indices: Any, dim: int) -> Any:
+    """Return the indices in C order of what a container's indices along a dimension choose, line by line."""
+    given = from_start(indices, a.shape[dim])
+    inner = math.prod(a.shape[dim + 1 :])
+    first = 0 if _whole(indices) else indices.local_offset * (indices.global_size // max(indices.shape[0], 1))
+    at = _numbered(indices, first)  # the index in C order among all
+    before = at // max(indices.shape[dim] * inner, 1)
+    return (before * a.shape[dim] + given) * inner + at % max(inner, 1)
+
+
+def _numbered(like: Any, first: int) -> Any:
+    """Return a container of the places of elements in this rank's part, counted from a first one, which a GPU makes."""
+    true, made = like._like(np.dtype(np.bool_)), like._like(np.dtype(np.int64))
+    true._fill_part(np.ones(1, np.bool_))
+    made.device_view()._memory.copy(parts.true_places(true, first)._memory)
+    return made
+
+
+def rows(made: Any, of: Any, indices: Any) -> bool:
+    """Write the rows whose indices a container holds, and say whether kernels find them. Collective.
+
+    The indices are inside, and some negative. The first dimensions of what is made are theirs.
+    """
+    if not (takes(of) and _has_rows(made, indices)):
+        return False
+    _rows_at(of, indices).take(made, "getitem")
+    return True
+
+
+def put_rows(of: Any, indices: Any, value: Any) -> bool:
+    """Write rows, an array or a container that spreads to them, and say whether kernels do. Collective."""
+    if not puts(of):
+        return False
+    given = container_of(of, (*indices.shape, *of.shape[1:]), of.dtype, of._division.for_other_size())
+    if not _has_rows(given, indices):
+        return False
+    if isinstance(value, DistributedContainer):
+        move_all(given, value)
+    elif value.size == 1:
+        given._fill_part(value.reshape(1))
+    else:
+        mine = np.ix_(*(given.local_indices(d) for d in range(given.ndim)))
+        given._set_part(np.ascontiguousarray(np.broadcast_to(value, given.shape)[mine]))
+    same = not isinstance(value, DistributedContainer) and value.size == 1
+    _rows_at(of, indices).put(given, same=same)
+    return True
+
+
+def _has_rows(made: Any, indices: Any) -> bool:
+    """Say whether each rank has whole rows of a container, which lie side by side, for indices on a GPU."""
+    return indices._placement is Placement.DEVICE and (_whole(made) or parts.is_a_range(made))
+
+
+def _rows_at(of: Any, indices: Any) -> Located:
+    """Return where rows are whose indices a container has: divided as rows beside it are, of all dimensions."""
+    moved = container_of(of, indices.shape, np.dtype(np.int64), of._division.for_other_size())
+    move_all(moved, indices.astype(np.int64, copy=False))
+    return Located(of, np.where(moved < 0, moved + of.shape[0], moved), rows=True)
 
 
 def _whole(c: Any) -> bool:
@@ -60,10 +157,11 @@ def takes(a: Any) -> bool:
     return a._placement is Placement.DEVICE and (_whole(a) or parts.is_a_range(a))
 
 
-def puts(a: Any, same: bool) -> bool:
-    """Say whether kernels write to such elements, of which one value, or one of several that are not the same, stays.
+def lines(a: Any, indices: Any) -> bool:
+    """Say whether kernels find where elements are of which a container there has the indices along a dimension."""
+    return takes(a) and (_whole(indices) or parts.is_a_range(indices))
 
-    Threads write at the same time, and more than eight bytes not at once.
-    """
-    divided = a.context.size == 1 or a.partition_policy is not Partition.REPLICATED
-    return takes(a) and divided and (same or a.dtype.itemsize <= 8)
+
+def puts(a: Any) -> bool:
+    """Say whether kernels write to such elements."""
+    return takes(a) and (a.context.size == 1 or a.partition_policy is not Partition.REPLICATED)

@@ -89,7 +89,7 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
         share(a, "take", also=(indices,), anywhere=True)
         made = indices._like(a.dtype)
         if located.takes(a):
-            located.Located(a, indices).take(made)
+            located.Located(a, located.from_start(indices, a.global_size)).take(made)
         else:
             gather_elements(made, a, to_host("take", indices))
         return made
@@ -235,6 +235,9 @@ def take_along_axis(a: Any, indices: Any, axis: int = -1) -> Any:
     check_placements("take_along_axis", (a, indices))
     share(a, "take_along_axis", f"axis {dim}", also=(indices,), anywhere=True)
     made = indices._like(a.dtype)
+    if located.lines(a, indices):
+        located.Located(a, located.along(a, indices, dim)).take(made, "take_along_axis")
+        return made
     view = to_host("take_along_axis", indices).astype(np.int64)
     total: Array = np.zeros((), np.int64)
     for d, extent in enumerate(a.shape):

@@ -187,6 +187,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
         raise InvalidArgumentError(f"indices of shape {indices.shape} for shape {arr.shape} along axis {dim}")
     also = (indices, values) if isinstance(values, DistributedContainer) else (indices,)
     share(arr, "put_along_axis", f"axis {axis}", also=also, anywhere=True)
+    if located.lines(arr, indices) and _put_there(arr, indices, values, dim):
+        return
     entries = to_host("put_along_axis", indices).astype(np.int64)
     places: Array = np.zeros((), np.int64)
     if dim is None:
@@ -230,7 +232,7 @@ def assign_at(a: Any, indices: Any, value: Any, rows: bool = False) -> None:
     if isinstance(value, DistributedContainer) and value.shape != shape:
         raise InvalidArgumentError(f"a container of shape {value.shape} for what has shape {shape}")
     share(a, "setitem", "rows" if rows else "", also=also, anywhere=True)
-    if not rows and _assigned_there(a, indices, value):
+    if _rows_assigned_there(a, indices, value, shape) if rows else _assigned_there(a, indices, value):
         return
     mine, places = linear_indices(indices).reshape(-1), to_host("setitem", indices).astype(np.int64).reshape(-1)
     if indices.partition_policy is Partition.REPLICATED and a.context.rank:
@@ -252,20 +254,50 @@ def assign_at(a: Any, indices: Any, value: Any, rows: bool = False) -> None:
 
 def _assigned_there(a: Any, indices: Any, value: Any) -> bool:
     """Write to elements on GPUs whose indices are in a container there, and say whether kernels do. Collective."""
-    if isinstance(value, DistributedContainer):
-        if value.dtype != a.dtype or not located.puts(a, same=False):
-            return False
-        given = laid_out_as(value, indices)
-    else:
-        whole = fitting("values", value, a.dtype)
-        if not located.puts(a, same=whole.size == 1):
-            return False
-        share(a, "setitem", f"values with fingerprint {fingerprint(whole)}", anywhere=True)
-        spreads = spread("values", whole, indices.shape)
-        given = indices._like(a.dtype)
-        if len(spreads) == 1:
-            fill(given, spreads[0])
-        else:
-            given._set_part(spreads[linear_indices(indices)])
-    located.Located(a, indices).put(given)
+    given = _beside_there("setitem", a, indices, value)
+    if given is None:
+        return False
+    located.Located(a, located.from_start(indices, a.global_size)).put(given)
     return True
+
+
+def _rows_assigned_there(a: Any, indices: Any, value: Any, shape: tuple[int, ...]) -> bool:
+    """Write to rows on GPUs whose indices are in a container there, and say whether kernels do. Collective."""
+    if not located.puts(a) or (isinstance(value, DistributedContainer) and value.dtype != a.dtype):
+        return False
+    if not isinstance(value, DistributedContainer):
+        value = fitting("values", value, a.dtype)
+        share(a, "setitem", f"values with fingerprint {fingerprint(value)}", anywhere=True)
+        spread("values", value, shape)
+    return located.put_rows(a, indices, value)
+
+
+def _put_there(a: Any, indices: Any, values: Any, dim: int | None) -> bool:
+    """Do put_along_axis for elements and indices on GPUs, and say whether kernels do. Collective."""
+    if isinstance(values, DistributedContainer) and values.shape != indices.shape:
+        return False
+    given = _beside_there("put_along_axis", a, indices, values)
+    if given is None:
+        return False
+    at = located.from_start(indices, a.global_size) if dim is None else located.along(a, indices, dim)
+    located.Located(a, at).put(given, "put_along_axis")
+    return True
+
+
+def _beside_there(op: str, a: Any, indices: Any, value: Any) -> Any:
+    """Return values for elements on GPUs beside their indices there; None if no kernel puts them. Collective."""
+    if isinstance(value, DistributedContainer):
+        if value.dtype != a.dtype or not located.puts(a):
+            return None
+        return laid_out_as(value, indices)
+    whole = fitting("values", value, a.dtype)
+    if not located.puts(a):
+        return None
+    share(a, op, f"values with fingerprint {fingerprint(whole)}", anywhere=True)
+    spreads = spread("values", whole, indices.shape)
+    given = indices._like(a.dtype)
+    if len(spreads) == 1:
+        fill(given, spreads[0])
+    else:
+        given._set_part(spreads[linear_indices(indices)])
+    return given

@@ -10,7 +10,7 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
-from ..._lazy import to_host
+from ..._lazy import late, to_host
 from ..._native.library import bridge
 from ..._native.values import fingerprint
 from ...exceptions import BoundsError
@@ -22,6 +22,8 @@ from . import parts
 from .regions import NEW_AXIS, Axis
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+located_rows = late(".algorithms.located", "rows")
 
 
 class Mixed(NamedTuple):
@@ -128,6 +130,9 @@ def rows(of: Any, indices: Any) -> Any:
     made = of._tensor_class._created(
         of.context, (*indices.shape, *of.shape[1:]), of.dtype, of._division.for_other_size(), of._placement
     )
+    if located_rows(made, of, indices):
+        made._run_as(of.execution_policy)
+        return made
     ahead = [made.local_indices(d) for d in range(indices.ndim)]
     own = indices.get(np.ix_(*ahead) if indices.ndim > 1 else ahead[0])
     inner = linear_indices(made, range(indices.ndim, made.ndim))
