@@ -421,9 +421,17 @@ def test_norms(ctx: dtl.Context) -> None:
     for order in orders:
         close(linalg.matrix_norm(a, ord=order or "fro"), np.linalg.norm(whole, order))
     stack = numbers((3, 4, 5))
-    for order in orders[::3]:
-        close(linalg.norm(tensor(ctx, stack), order, (1, 2)), np.linalg.norm(stack, order, (1, 2)))
-        close(linalg.norm(tensor(ctx, stack), order, (2, 0)), np.linalg.norm(stack, order, (2, 0)))
+    for order in orders:
+        for axes in (1, 2), (2, 0), (-3, 1):
+            close(gathered(linalg.norm(tensor(ctx, stack), order, axes)), np.linalg.norm(stack, order, axes))
+            kept = gathered(linalg.norm(tensor(ctx, stack), order, axes, keepdims=True))
+            close(kept, np.linalg.norm(stack, order, axes, keepdims=True))
+            assert kept.ndim == 3
+    for shape in (2, 0, 3), (0, 2, 3), (0, 3):
+        none, axes = tensor(ctx, np.zeros(shape)), (-2, -1)
+        for order in (2, 1, np.inf, "nuc"):
+            np.testing.assert_array_equal(gathered(linalg.norm(none, order, axes)), np.zeros(shape[:-2]))
+    refused(lambda: linalg.norm(none, -2), ARGUMENT, 100, "shape (0, 3), has no norm of order -2")
     close(linalg.vector_norm(a), np.linalg.norm(whole))
     close(linalg.vector_norm(a, axis=0, ord=3), np.linalg.norm(whole, 3, 0))
     refused(lambda: linalg.norm(a, 3), ARGUMENT, 100, "Invalid norm order for matrices")

@@ -67,6 +67,9 @@ def test_joins(ctx: dtl.Context, shape: Any, held_as: Any, data: Any) -> None:
         given.append(held(ctx, arrays[-1], *holder))
     assert_holds(dtl.concat(given, axis), np.concatenate(arrays, axis))
     assert_holds(dtl.concat(given, None), np.concatenate(arrays, None))
+    scalars = [np.int8(1), *given, np.array(2.5), 3]
+    assert_holds(dtl.concat(scalars, None), np.concatenate([np.int8(1), *arrays, np.array(2.5), 3], None))
+    refused(lambda: dtl.concat(scalars), TYPE, 101, "int8")
     same = [elements(shape, seed) for seed in range(len(held_as))]
     at = data.draw(st.integers(0, len(shape)))
     assert_holds(dtl.stack([held(ctx, each, *how) for each, how in zip(same, held_as)], at), np.stack(same, at))

@@ -44,5 +44,5 @@ class Owner(bridge.Handle):
 
     # The interpreter's end takes the modules away first; there is nothing to let go any more.
     def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if not finalizing():
+        if self._handle and not finalizing():
             self._drop()

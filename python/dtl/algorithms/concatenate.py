@@ -43,6 +43,10 @@ def _containers(name: str, arrays: Any) -> list[Any]:
     return [c.astype(dtype, copy=False) for c in given]
 
 
+def _is_scalar(value: Any) -> bool:
+    return np.isscalar(value) or (isinstance(value, np.ndarray) and value.ndim == 0)
+
+
 @overload
 def concat(arrays: Sequence[OneDimensional], axis: int | None = ...) -> DistributedVector: ...
 @overload
@@ -59,7 +63,7 @@ def concat(arrays: Any, axis: int | None = 0) -> Any:
         A list or tuple of containers, the same on every rank, whose shapes differ only in the dimension axis. Some of
         them may be arrays that are the same on every rank.
     axis
-        The dimension; None concatenates the elements in C order.
+        The dimension; None concatenates the elements in C order, among which scalars may be.
 
     Returns
     -------
@@ -85,6 +89,8 @@ def concat(arrays: Any, axis: int | None = 0) -> Any:
     ...     print(dtl.concat([a, b]).gather_to(), np.concatenate([b, b]).gather_to())
     [0. 1. 2. 1. 1.] [1. 1. 1. 1.]
     """
+    if axis is None and isinstance(arrays, (list, tuple)):
+        arrays = [np.reshape(each, 1) if _is_scalar(each) else each for each in arrays]
     given = _containers("concat", arrays)
     if axis is None:
         given, axis = [reshaped(c, (c.global_size,)) for c in given], 0

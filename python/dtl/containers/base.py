@@ -65,6 +65,7 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
         ndim: int,
         division: Division,
         placement: Placement = Placement.HOST,
+        execution: Execution = Execution.SEQ,
     ) -> None:
         self._handle = handle
         self._context = ctx
@@ -73,7 +74,7 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
         self._division = division
         self._placement = placement
         self._carrier = carrier(dtype)
-        self._run_as(Execution.SEQ)
+        self._run_as(execution)
 
     def _let_go(self, handle: int) -> None:
         library.container_close(handle)
@@ -103,8 +104,9 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
         """Return the container of a handle that the core made, laid out as this one. Not collective."""
         kind: Any = self._owning_class()
         made = kind.__new__(kind)
-        made._adopt(handle, self._context, np.dtype(dtype), self._ndim, self._division, self._placement)
-        made._run_as(self._execution)
+        made._adopt(
+            handle, self._context, np.dtype(dtype), self._ndim, self._division, self._placement, self._execution
+        )
         return made
 
     def _laid_out_as(self, other: DistributedContainer) -> bool:

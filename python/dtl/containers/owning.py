@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array as packed_array
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -50,21 +51,20 @@ class OwningContainer(Indexed):
         Blank elements are anything: for a caller that writes all of them before anyone else sees them.
         """
         cached_windows.end_unused(ctx)
-        number, dtype = stored_number(dtype), np.dtype(dtype)
+        number = stored_number(dtype)
         if carrier(dtype) is not None:
             if placement is not Placement.HOST:
                 raise InvalidArgumentError(f"elements of {dtype} are held on the host alone, not {placement.name}")
             agree(ctx, self._op, f"dtype {dtype}")  # the core sees what carries them
         numbers = [self._family, number, len(shape), *shape, *divided.numbers(), placement]
-        handle = bridge.call(bridge.CREATE, ctx, np.array(numbers, np.int64), None, int(blank), 0, 0, 0)
+        handle = bridge.call(bridge.CREATE, ctx, packed_array("q", numbers), None, int(blank), 0, 0, 0)
         if placement is Placement.DEVICE_PREFERRED:
             placement = Placement(library.container_placement(handle))
         if placement is not Placement.HOST:
             if placement is Placement.DEVICE:
                 scheduler.placed.add(True)
             shared_devices.look_for(ctx)
-        self._adopt(handle, ctx, dtype, len(shape), divided, placement)
-        self._run_as(execution)
+        self._adopt(handle, ctx, dtype, len(shape), divided, placement, execution)
 
     @classmethod
     def _created(
@@ -77,7 +77,7 @@ class OwningContainer(Indexed):
         blank: bool = False,
     ) -> Owning:
         made = cls.__new__(cls)
-        made._create(ctx, shape, dtype, divided, placement=placement, blank=blank)
+        made._create(ctx, shape, np.dtype(dtype), divided, placement=placement, blank=blank)
         return made
 
     def _construct(

@@ -56,8 +56,9 @@ class DistributedSpan(Indexed):
         handle = bridge.call(bridge.SPAN, source, None, None, offset, count, 0, 0)
         policy = Partition(library.container_kind(handle, 0))
         divided = source._division._replace(partition=policy)
-        self._adopt(handle, source.context, source.dtype, source.ndim, divided, source._placement)
-        self._run_as(source.execution_policy)
+        self._adopt(
+            handle, source.context, source.dtype, source.ndim, divided, source._placement, source.execution_policy
+        )
         self._source = source
 
     def _root(self) -> DistributedContainer:

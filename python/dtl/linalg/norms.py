@@ -10,10 +10,12 @@ import numpy as np
 from ..algorithms import folds, statistics
 from ..algorithms.axis_reductions import dimensions
 from ..algorithms.folds import REAL_SCALARS, fold
+from ..algorithms.manipulation import expand_dims, moveaxis
 from ..containers.base import check_container
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
+from . import stacks
 from .orthogonal import svdvals
 
 #: The orders of matrix norms that are names.
@@ -120,8 +122,8 @@ def _matrix_axes(a: Any, ord: Any, axis: Any) -> tuple[int, ...]:
         pair = ()
     if pair and ord not in (None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise InvalidArgumentError("Invalid norm order for matrices.")
-    if pair and a.ndim > 2 and ord in ("nuc", 2, -2):
-        raise InvalidArgumentError(f"norms of order {ord!r} are of one matrix here, not of a stack of them")
+    if pair and ord == -2 and 0 in (a.shape[d] for d in pair):
+        raise InvalidArgumentError(f"a matrix without elements, of shape {a.shape}, has no norm of order {ord!r}")
     if not pair and ord in _NAMES:
         raise InvalidArgumentError(f"Invalid norm order '{ord}' for vectors")
     return pair
@@ -132,17 +134,32 @@ def _of_matrices(a: Any, ord: Any, pair: tuple[int, ...], keepdims: bool) -> Any
     if ord in (None, "fro"):
         return _along(a, 2.0, None, keepdims)
     if ord in ("nuc", 2, -2):
-        with svdvals(a) as values:
-            s = values.local_view()
-            value = s.sum() if ord == "nuc" else s.max() if ord == 2 else s.min()
-        return np.full((1, 1), value) if keepdims else value
+        return _of_singular_values(a, ord, pair, keepdims)
     rows, columns = pair
     along, across = (rows, columns) if ord in (1, -1) else (columns, rows)
     extreme = statistics.max if ord > 0 else statistics.min
     sums = _along(a, 1.0, along, True)
+    least: Any = (
+        {"initial": 0} if ord > 0 and 0 in (a.shape[d] for d in pair) else {}
+    )  # of no elements, as NumPy has it
     if keepdims:
-        return extreme(sums, across, keepdims=True)
-    return extreme(sums, None if a.ndim == 2 else pair)
+        return extreme(sums, across, keepdims=True, **least)
+    return extreme(sums, None if a.ndim == 2 else pair, **least)
+
+
+def _of_singular_values(a: Any, ord: Any, pair: tuple[int, ...], keepdims: bool) -> Any:
+    """Return the norms of matrices that are the greatest or least singular value, or the sum of all. Collective."""
+
+    def found(s: Any) -> Any:
+        return s.sum(axis=-1) if ord == "nuc" else s.max(axis=-1, initial=0) if ord == 2 else s.min(axis=-1)
+
+    if a.ndim == 2:
+        with svdvals(a) as values:
+            value = found(values.local_view())
+        return np.full((1, 1), value) if keepdims else value
+    matrices = moveaxis(a, pair, (-2, -1))
+    norms = stacks.each("norm", f"order {ord!r}", (matrices,), lambda x: found(np.linalg.svd(x, compute_uv=False)))
+    return expand_dims(norms, pair) if keepdims else norms
 
 
 def _along(a: Any, order: float, axis: Any, keepdims: bool) -> Any:
