@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 from blocks import Block, alternate, python_block
@@ -92,22 +92,6 @@ def _transposed(ctx: dtl.Context, matrix: Any) -> Row:
     return at_most(name, alternate(contenders, _ROUNDS, slowest), _DTL, _BY_HAND, 0.9)
 
 
-def _folds(ctx: dtl.Context, vec: Any, other: Any) -> list[Row]:
-    def hand(f: Callable[..., Any], op: Any) -> Callable[..., Any]:
-        return f if ctx.size == 1 else lambda *parts: _WORLD.allreduce(f(*parts), op)
-
-    theirs = _NUMPY if ctx.size == 1 else _BY_HAND
-    parts = vec.local_view(), other.local_view()
-    rows = []
-    for name, f, op, count in (("max", np.max, MPI.MAX, 1), ("dot", np.dot, MPI.SUM, 2)):
-        contenders: dict[str, Block] = {
-            _DTL: python_block("f(*v)", 2, f=f, v=(vec, other)[:count]),
-            theirs: python_block("f(*v)", 2, f=hand(f, op), v=parts[:count]),
-        }
-        rows.append(at_most(f"{name} of 8 M float64", alternate(contenders, 15, slowest), _DTL, theirs, 1.0))
-    return rows
-
-
 def _short(ctx: dtl.Context) -> list[Row]:
     tiny = dtl.zeros(ctx, 1_000)
     blocks: dict[str, tuple[str, float, Block]] = {
@@ -133,7 +117,7 @@ def main() -> None:
     """Measure, and let rank 0 report."""
     with dtl.Context(comm=_WORLD) as ctx:
         ours, theirs = _names(ctx)
-        rows = [*_chains(ctx, ours, theirs), *_parts(ctx, ours), *_folds(ctx, ours["x"], ours["a"])]
+        rows = [*_chains(ctx, ours, theirs), *_parts(ctx, ours)]
         rows += _short(ctx) if ctx.size == 1 else []
     if ctx.rank == 0:
         deliver(rows, __doc__ or "")

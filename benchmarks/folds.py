@@ -80,8 +80,8 @@ def _floats(ctx: dtl.Context) -> list[Row]:
         ("sum", dtl.sum, np.sum, _sum, 1.0),
         ("mean", dtl.mean, np.mean, _mean, 1.0),
         ("std", dtl.std, np.std, _std, 0.4),
-        ("max", dtl.max, np.max, _max, None),
-        ("dot with itself", lambda v: v.dot(v), lambda v: v.dot(v), _dot, None),
+        ("max", dtl.max, np.max, _max, 1.0),
+        ("dot with itself", lambda v: v.dot(v), lambda v: v.dot(v), _dot, 1.0),
         ("cumsum", dtl.cumsum, np.cumsum, _cumsum, 0.35 if one else 1.0),
     ]
     rows = [
