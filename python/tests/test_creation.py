@@ -75,6 +75,11 @@ def test_eye_and_triangles(ctx: dtl.Context, shape: tuple[int, int]) -> None:
         assert_holds(dtl.eye(ctx, *shape, k=k, dtype=np.int16), np.eye(*shape, k=k, dtype=np.int16))
         assert_holds(dtl.tril(table, k), np.tril(whole, k))
         assert_holds(dtl.triu(table, k), np.triu(whole, k))
+    for k in 2**63 - 1, 2**70:  # NumPy takes no integer beyond 64 bits
+        assert_holds(dtl.eye(ctx, *shape, k=k), np.zeros(shape))
+        assert_holds(dtl.tril(table, k), whole)
+        assert_holds(dtl.triu(table, -k), whole)
+        assert_holds(dtl.tril(table, -k), np.zeros(shape))
 
 
 @pytest.mark.parametrize("name", DIVISIONS)

@@ -67,6 +67,11 @@ def test_qr(ctx: dtl.Context, shape: tuple[int, int], kind: str) -> None:
     close(r, signs.conj()[:, None] * want_r, kind)
     np.testing.assert_array_equal(np.tril(r.local_view(), -1), 0)
     close(linalg.qr(tensor(ctx, whole), mode="r"), signs.conj()[:, None] * want_r, kind)
+    q, r = linalg.qr(tensor(ctx, whole), "complete")
+    assert (q.shape, r.shape) == ((shape[0], shape[0]), shape)
+    close(q @ r, whole.astype(q.dtype), kind)
+    close(gathered(q).conj().T @ gathered(q), np.eye(shape[0], dtype=q.dtype), kind)
+    close(gathered(r)[: min(shape)], signs.conj()[:, None] * want_r, kind)
 
 
 def test_qr_of_every_division(ctx: dtl.Context) -> None:
@@ -357,6 +362,9 @@ def test_diagonals(ctx: dtl.Context) -> None:
         for offset in (0, 2, -3, 8, 20, -20):
             close(linalg.diagonal(a, offset), np.diagonal(whole, offset))
             close(linalg.trace(a, offset), np.trace(whole, offset))
+        for offset in (2**70, -(2**63)):  # of which NumPy takes no more than 32 bits
+            assert linalg.diagonal(a, offset).shape == (0,)
+            assert linalg.trace(a, offset) == 0
         close(linalg.matrix_transpose(a), whole.T)
     close(linalg.trace(a, dtype=np.float32), np.trace(whole, dtype=np.float32), "float32")
 
@@ -382,6 +390,14 @@ def test_stacks(ctx: dtl.Context, kind: str) -> None:
     for how in divisions:
         a, b, c = tensor(ctx, whole, **how), tensor(ctx, right), tensor(ctx, even, **how)
         close(linalg.solve(a, b), np.linalg.solve(whole, right), kind)
+        for one, other in ((whole, right[0]), (whole, right[0, 0]), (whole[0, 0], right), (whole[:, :1], right)):
+            close(
+                linalg.solve(tensor(ctx, one, **(how if one is whole else {})), other),
+                np.linalg.solve(one, other),
+                kind,
+            )
+        wanted = np.linalg.solve(whole, right[0, 0, :, :1])[..., 0]
+        close(linalg.solve(a, vector(ctx, right[0, 0, :, 0])), wanted, kind)
         for name in ("inv", "det", "pinv", "matrix_rank"):
             close(getattr(linalg, name)(a), getattr(np.linalg, name)(whole), kind)
         for one, other in zip(linalg.slogdet(a), np.linalg.slogdet(whole)):
@@ -392,6 +408,9 @@ def test_stacks(ctx: dtl.Context, kind: str) -> None:
         close(linalg.eigvalsh(c), np.linalg.eigvalsh(even), kind)
         assert linalg.eigvals(a).shape == (5, 2, 4)
     for matrix in (whole, right, np.swapaxes(right, -1, -2)):
+        q, r = (gathered(each) for each in linalg.qr(tensor(ctx, matrix), "complete"))
+        assert q.shape[-1] == q.shape[-2] == r.shape[-2]
+        close(q @ r, matrix, kind)
         q, r = (gathered(each) for each in linalg.qr(tensor(ctx, matrix)))
         close(q @ r, matrix, kind)
         close(gathered(linalg.qr(tensor(ctx, matrix), "r")), r, kind)
@@ -407,7 +426,9 @@ def test_stacks(ctx: dtl.Context, kind: str) -> None:
     close(whole @ vectors, vectors * values[..., None, :], kind)
     whole[3, 1] = 0
     refused(lambda: linalg.inv(tensor(ctx, whole)), LinAlgError, 100, "Singular matrix")
-    refused(lambda: linalg.solve(tensor(ctx, whole), tensor(ctx, right[0])), LinAlgError, 100, "b must be a stack")
+    refused(
+        lambda: linalg.solve(tensor(ctx, whole), tensor(ctx, right[0, :, :3])), LinAlgError, 100, "b must have a's rows"
+    )
 
 
 def test_norms(ctx: dtl.Context) -> None:

@@ -40,6 +40,29 @@ def test_scans(ctx: dtl.Context, dtype: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DIVISIONS)
+@pytest.mark.parametrize("dtype", ["f8", "i2", "?", "f2", "m8[s]", "M8[D]"])
+def test_accumulate(ctx: dtl.Context, dtype: str, name: str) -> None:
+    for size in SIZES:
+        whole = (values("i8", (size,), 1) % 7).astype(dtype)
+        if size > 3 and np.dtype(dtype).kind in "fmM":
+            whole[size // 2] = "NaT" if np.dtype(dtype).kind in "mM" else np.nan
+        for ufunc in UFUNCS.values():
+            try:
+                with np.errstate(over="ignore"):
+                    expected = ufunc.accumulate(whole)
+            except TypeError:  # sums of dates, and products of dates and of spans of time
+                with pytest.raises(TypeError):
+                    ufunc.accumulate(vector(ctx, whole, name))
+                continue
+            if dtype != "f2" or ufunc in (np.minimum, np.maximum):  # sums and products are rounded once
+                assert_holds(ufunc.accumulate(vector(ctx, whole, name)), expected)
+    rows = values("i8", (6, 4), 1).astype(dtype)
+    for how in {}, {"partition": "cyclic"}, {"grid": (1, ctx.size)}:
+        for axis in 0, 1:
+            assert_holds(np.maximum.accumulate(dtl.asarray(ctx, rows, **how), axis), np.maximum.accumulate(rows, axis))
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
 @pytest.mark.parametrize("dtype", [dtype for dtype in DTYPES if np.dtype(dtype).kind != "c"])
 def test_extremes(ctx: dtl.Context, dtype: str, name: str) -> None:
     for size in SIZES:

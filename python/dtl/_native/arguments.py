@@ -156,6 +156,17 @@ def integer(name: str, value: Any) -> int:
     return number
 
 
+#: How far from the main diagonal no matrix reaches: sums of this and an index fit 64 bits.
+_OUTSIDE = 2**62
+
+
+def diagonal_number(name: str, value: Any) -> int:
+    """Return the number of a diagonal, for which any integer does: the far ones are outside of every matrix."""
+    if isinstance(value, int):
+        value = max(-_OUTSIDE, min(value, _OUTSIDE))
+    return integer(name, value)
+
+
 def listed(values: Any) -> list[Any]:
     """Return the items of what can be iterated over. Else this raises TypeError, also for a memoryview of complex."""
     try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Sequence, overload
 
 import numpy as np
 
-from .._native.arguments import dtype_number, integer, stored_array, stored_number
+from .._native.arguments import diagonal_number, dtype_number, integer, stored_array, stored_number
 from .._native.values import filling, fingerprint
 from ..containers.base import DistributedContainer, check_container
 from ..containers.layout import BLOCK, Division, division, execution_policy, integers, placement_of
@@ -360,7 +360,7 @@ def eye(
     """
     check_context(ctx)
     extents = (integer("N", N), integer("N", N) if M is None else integer("M", M))
-    offset = integer("k", k)
+    offset = diagonal_number("k", k)
     agree(ctx, "eye", f"k {offset}")
     made: DistributedTensor = _made(ctx, extents, dtype, (partition, block_size, grid), placement, execution, like)
     rows, columns = made.local_indices(0), made.local_indices(1)
@@ -596,7 +596,7 @@ def triu(a: Any, k: int = 0) -> Any:
 
 def _triangle(name: str, a: Any, k: Any, lower: bool) -> Any:
     check_container("a", a)
-    offset = integer("k", k)
+    offset = diagonal_number("k", k)
     if a.ndim < 2:
         raise InvalidArgumentError(f"{name}: a has shape {a.shape}; it must have 2 dimensions or more")
     made = a.copy()

@@ -92,13 +92,13 @@ def diag_indices_from(arr: Any) -> Any:
 @algorithm
 def tril_indices_from(arr: Any, k: int = 0) -> Any:
     """Return the indices of the lower triangle of a matrix: two vectors."""
-    return nonzero(tril(_all(arr), integer("k", k)))
+    return nonzero(tril(_all(arr), k))
 
 
 @algorithm
 def triu_indices_from(arr: Any, k: int = 0) -> Any:
     """Return the indices of the upper triangle of a matrix: two vectors."""
-    return nonzero(triu(_all(arr), integer("k", k)))
+    return nonzero(triu(_all(arr), k))
 
 
 def _all(arr: Any) -> Any:

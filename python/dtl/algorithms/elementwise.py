@@ -111,7 +111,8 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: 
     low, high = a_min if min is None else min, a_max if max is None else max
     if not isinstance(a, DistributedContainer):
         a = together(a, low, high)[0]
-    check_container("a", a)
+    if not any(isinstance(value, DistributedContainer) and np.isscalar(a) for value in (low, high)):
+        check_container("a", a)
     made = a
     if low is not None:
         made = np.maximum(made, low)

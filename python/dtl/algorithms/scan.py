@@ -8,23 +8,28 @@ import numpy as np
 
 from .._lazy import by_host_copies
 from .._native import library
-from .._native.arguments import dtype_number, operator_number, stored_number
+from .._native.arguments import carrier, dtype_number, operator_number, stored_number
 from .._native.callsite import by_user
 from .._native.library import bridge
 from ..comm import vector_collectives
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move_all
 from ..containers.layout import BLOCK
-from ..exceptions import InvalidArgumentError
-from ..ops import MAX, PROD, SUM, OpLike
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..ops import MAX, MIN, PROD, SUM, OpLike
 from ..policies import Partition
 from ..runtime.scheduler import algorithm, computed_on_devices, placed
 from .axis_reductions import dimensions, redivided
 from .exchange import share
 from .half_precision import in_float32
+from .masked_reductions import neutral
 
 if TYPE_CHECKING:
     from ..containers.types import Owned
+
+#: The operators that have scans: NumPy's functions of them, and the reductions of the same meaning.
+_UFUNCS: dict[int, Any] = {SUM: np.add, PROD: np.multiply, MIN: np.minimum, MAX: np.maximum}
+_REDUCTIONS: dict[int, str] = {SUM: "sum", PROD: "prod", MIN: "min", MAX: "max"}
 
 
 @overload
@@ -170,6 +175,15 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: bo
     return _cumulated("cumprod", PROD, a, axis, dtype, exclusive)
 
 
+@algorithm
+@computed_on_devices
+def accumulated(ufunc: np.ufunc, a: Any, axis: Any = 0, dtype: Any = None) -> Any:
+    """Return what ``ufunc.accumulate`` makes of a container, for add, multiply, minimum and maximum. Collective."""
+    op = next(op for op, known in _UFUNCS.items() if known is ufunc)
+    name = "cumsum" if op == SUM else "cumprod" if op == PROD else f"{ufunc.__name__}.accumulate"
+    return _cumulated(name, op, a, axis, dtype, False)
+
+
 def _cumulated(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive: Any) -> Any:
     check_container("a", a)
     a._check_open()
@@ -183,14 +197,23 @@ def _cumulated_here(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive
         raise InvalidArgumentError(f"{name} of a container of {a.ndim} dimensions needs an axis")
     if isinstance(axis, (tuple, list)):
         raise InvalidArgumentError(f"axis {axis!r} must be one dimension")
-    if a.dtype != np.float16:
+    if not _has_scan(op, a.dtype):
         a._check_numbers(name)
+        raise InvalidTypeError(f"{name} of {a.dtype}")
     dim = 0 if axis is None else dimensions(axis, a.ndim)[0]
     wanted = None if dtype is None else _asked_for(dtype)
     if wanted is not None and wanted != a.dtype:
         a = a.astype(wanted)
-    made = scanned(op, a, exclusive) if a.ndim == 1 else _along(name, op, a, dim, exclusive)
+    known = a.ndim == 1 and a.dtype.kind not in "mM"
+    made = scanned(op, a, exclusive) if known else _along(name, op, a, dim, exclusive)
     return made if wanted is None or made.dtype == wanted else made.astype(wanted)
+
+
+def _has_scan(op: int, dtype: np.dtype[Any]) -> bool:
+    """Say whether a scan has a meaning for elements: dates are compared, and spans of time also added up."""
+    if dtype.kind in "mM":
+        return op in (MIN, MAX) or (op == SUM and dtype.kind == "m")
+    return dtype == np.float16 or carrier(dtype) is None
 
 
 def _asked_for(dtype: Any) -> np.dtype[Any]:
@@ -216,32 +239,33 @@ def _along(name: str, op: int, a: DistributedContainer, dim: int, exclusive: Any
     if a.dtype == np.float16:
         return in_float32(lambda wider: _along(name, op, wider, dim, exclusive), a)
     share(a, name, f"axis {dim}" + (", exclusive" if exclusive else ""))
-    ufunc: Any = np.add if op == SUM else np.multiply
-    dtype = np.ones(1, a.dtype).cumsum().dtype
+    ufunc = _UFUNCS[op]
+    dtype = ufunc.accumulate(np.zeros(1, a.dtype)).dtype
+    identity = neutral(_REDUCTIONS[op], dtype)
     if a.partition_policy not in (Partition.BLOCK, Partition.REPLICATED) and dim == 0 and a.context.size > 1:
         return _by_blocks(name, op, a, exclusive)
     view = a.local_view()
     made = a._like(dtype)
     result = made.local_view()
-    by_user(ufunc.accumulate, (view,), {"axis": dim, "dtype": dtype, "out": result})
+    by_user(ufunc.accumulate, (view,), {"axis": dim, "out": result})
     divided = library.container_grid(a._handle, dim) > 1 and a.partition_policy is not Partition.REPLICATED
-    carry = _before(a, dim, ufunc, result) if divided else None
+    carry = _before(a, dim, ufunc, identity, result) if divided else None
     if exclusive:
         later: list[Any] = [slice(None)] * a.ndim
         former, first = list(later), list(later)
         later[dim], former[dim], first[dim] = slice(1, None), slice(None, -1), slice(0, 1)
         result[tuple(later)] = result[tuple(former)].copy()
-        result[tuple(first)] = ufunc.identity
+        result[tuple(first)] = identity
     if carry is not None:
         ufunc(result, np.expand_dims(carry, dim), out=result)
     return made
 
 
-def _before(a: DistributedContainer, dim: int, ufunc: Any, result: Any) -> Any:
+def _before(a: DistributedContainer, dim: int, ufunc: Any, identity: Any, result: Any) -> Any:
     """Return what the ranks before this one along a dimension come to. Collective."""
     extent = result.shape[dim]
     rest = tuple(n for d, n in enumerate(result.shape) if d != dim)
-    mine = result.take(extent - 1, axis=dim) if extent else np.full(rest, ufunc.identity, result.dtype)
+    mine = result.take(extent - 1, axis=dim) if extent else np.full(rest, identity, result.dtype)
     ctx = a.context
     at = np.unravel_index(ctx.rank, a.grid)
     line = [rank for rank in range(ctx.size) if _on_line(np.unravel_index(rank, a.grid), at, dim)]
@@ -249,8 +273,9 @@ def _before(a: DistributedContainer, dim: int, ufunc: Any, result: Any) -> Any:
     flat = np.ascontiguousarray(mine).reshape(-1)
     counts = np.zeros(ctx.size, np.int64)
     counts[line[grid_rank + 1 :]] = flat.size
-    got = _exchanged(ctx, flat, counts)
-    carry = np.full(rest, ufunc.identity, result.dtype)
+    number = result.dtype if carrier(result.dtype) is None else np.dtype(np.int64)  # of dates
+    got = _exchanged(ctx, flat.view(number), counts).view(result.dtype)
+    carry = np.full(rest, identity, result.dtype)
     for part in got.reshape(grid_rank, *rest) if grid_rank else ():
         ufunc(carry, part, out=carry)
     return carry

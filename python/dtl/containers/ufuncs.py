@@ -77,9 +77,8 @@ class Elementwise(Operators):
             return _reduce(_REDUCTIONS[ufunc], *inputs, **options)
         if ufunc in _PRODUCTS and method == "__call__" and outputs[0] is None:
             return _PRODUCTS[ufunc](*inputs, **options)
-        if method == "accumulate" and ufunc in (np.add, np.multiply) and outputs[0] is None:
-            options.setdefault("axis", 0)
-            return getattr(inputs[0], "cumsum" if ufunc is np.add else "cumprod")(*inputs[1:], **options)
+        if method == "accumulate" and ufunc in _SCANS and outputs[0] is None:
+            return _accumulated(ufunc, *inputs, **options)
         if method != "__call__":
             text = "no containers; use it on local_view(), and combine the ranks' results, as with dtl.allreduce"
             raise refusal(f"{name}.{method}", text)
@@ -172,6 +171,10 @@ _PRODUCTS: Any = {
         if hasattr(np, name)
     },
 }
+
+#: The ufuncs whose method accumulate works on containers, and the function that does it.
+_SCANS = (np.add, np.multiply, np.minimum, np.maximum)
+_accumulated = late(".algorithms.scan", "accumulated")
 
 #: The ufuncs whose method reduce works on containers, and the function that it calls.
 _REDUCTIONS: Any = {

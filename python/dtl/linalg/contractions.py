@@ -217,6 +217,10 @@ def vecdot(x1: Any, x2: Any, *, axis: int = -1) -> Any:
             raise InvalidArgumentError(f"axis {axis} is out of bounds for array of dimension {least}")
         if d >= 0:
             d -= least
+        if given[0].shape[d] != given[1].shape[d]:
+            raise InvalidArgumentError(
+                f"vecdot: shapes {given[0].shape} and {given[1].shape} differ in the extents along axis {axis}"
+            )
     tail = string.ascii_lowercase[: -d - 1]
     formula = f"...z{tail},...z{tail}->...{tail}"
     _share(known, "vecdot", formula, given)

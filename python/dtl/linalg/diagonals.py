@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from .._native.arguments import integer
+from .._native.arguments import diagonal_number, integer
 from ..algorithms.axis_reductions import container_of, dimensions
 from ..algorithms.exchange import share
 from ..algorithms.operands import together
@@ -65,7 +65,7 @@ def diagonal(a: Any, offset: int = 0) -> Any:
     [1 5]
     """
     check_matrix("a", a)
-    number = integer("offset", offset)
+    number = diagonal_number("offset", offset)
     share(a, "diagonal", f"offset {number}")
     m, n = a.shape
     length = max(0, min(m + min(number, 0), n - max(number, 0)))
@@ -102,7 +102,7 @@ def trace(a: Any, offset: int = 0, *, dtype: Any = None) -> Any:
     12
     """
     check_matrix("a", a)
-    number = integer("offset", offset)
+    number = diagonal_number("offset", offset)
     share(a, "trace", f"offset {number}, dtype {dtype}")
     values, _ = _own_diagonal(a, number)
     if a.partition_policy is Partition.REPLICATED and a.context.rank:

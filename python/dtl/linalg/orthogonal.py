@@ -54,14 +54,15 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     a
         A container of shape (m, n), divided in any way.
     mode
-        ``"reduced"`` for both factors, with k = min(m, n) columns and rows, or ``"r"`` for R alone.
+        ``"reduced"`` for both factors, with k = min(m, n) columns and rows, ``"r"`` for R alone, or ``"complete"`` for
+        both with k = m.
 
     Returns
     -------
     QRResult of containers, or a container
         Q of shape (m, k), divided by rows: as a is, if its ranks have ranges of whole rows, else by blocks. R of shape
         (k, n), on every rank (PARTITION_REPLICATED). R's diagonal is not negative, which makes both unique if a has
-        full rank: NumPy's may differ in signs.
+        full rank: NumPy's may differ in signs. If ``"complete"`` adds columns to Q, both are divided by blocks of rows.
 
     Raises
     ------
@@ -72,13 +73,13 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     InvalidArgumentError
         If mode is another. On every rank.
     MemoryError
-        If a rank has no room for R and its part of Q. On every rank.
+        If a rank has no room for R and its part of Q, or rank 0 for a Q that is ``"complete"``. On every rank.
 
     Notes
     -----
     Of a tall matrix, each rank decomposes its rows and rank 0 their triangles, so that a few short messages are all
     that moves (TSQR, Demmel and others 2012). Of others, panels of 64 columns are decomposed so, and made orthogonal to
-    those before them, twice.
+    those before them, twice. For columns that ``"complete"`` adds to Q, rank 0 has the whole.
 
     Examples
     --------
@@ -89,14 +90,16 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     ...     print(q.shape, np.round(r.local_view(), 3).tolist())
     (3, 2) [[5.0, 2.2], [0.0, 5.016]]
     """
-    if mode not in ("reduced", "r"):
-        raise InvalidArgumentError(f"mode {mode!r} is neither 'reduced' nor 'r'")
+    if mode not in ("reduced", "complete", "r"):
+        raise InvalidArgumentError(f"mode {mode!r} is none of 'reduced', 'complete' and 'r'")
     if stacks.is_stack(a):
         if mode == "r":
             return stacks.each("qr", mode, (a,), lambda x: stacks.qr(x)[1])
-        return QRResult(*stacks.each("qr", mode, (a,), stacks.qr))
+        return QRResult(*stacks.each("qr", mode, (a,), lambda x: stacks.qr(x, mode)))
     check_matrix("a", a)
     share(a, "qr", f"mode {mode}")
+    if mode == "complete" and a.shape[0] > a.shape[1]:
+        return _complete_qr(a)
     dtype = inexact(a.dtype)
     with by_rows(a) as lines:
         part = lines.local_view()
@@ -109,6 +112,21 @@ def qr(a: Any, mode: str = "reduced") -> Any:
         q.close()
         return everywhere(a, r)
     return QRResult(q, everywhere(a, r))
+
+
+def _complete_qr(a: Any) -> QRResult:
+    """Return a square Q, and R, of a tall matrix."""
+    m, n = a.shape
+    dtype = inexact(a.dtype)
+    with local_step(a.context, "qr"):
+        if a.context.rank == 0:
+            operands.check_room("qr", (m * m + 3 * m * n) * dtype.itemsize, "a complete Q")
+    whole = operands.gathered(a, "qr", 1)
+    q, r = None, None
+    with local_step(a.context, "qr"):
+        if a.context.rank == 0:
+            q, r = stacks.qr(whole.astype(dtype, copy=False), "complete")
+    return QRResult(dealt(a, (m, m), dtype, q), dealt(a, (m, n), dtype, r))
 
 
 def _of_triangle(a: Any, op: str, part: Array, dtype: Any, finish: tall.Finish) -> tuple[Any, ...]:

@@ -16,6 +16,7 @@ import numpy as np
 from .._native.callsite import by_user
 from ..algorithms.axis_reductions import container_of, redivided
 from ..algorithms.exchange import share
+from ..algorithms.manipulation import broadcast_to
 from ..algorithms.operands import together
 from ..algorithms.rows import put_rows, transposed
 from ..comm import collectives, vector_collectives
@@ -95,10 +96,8 @@ def solve(a: Any, b: Any) -> Any:
     [0.8 1.4]
     """
     a, b = together(a, b)
-    if stacks.is_stack(a):
-        if getattr(b, "ndim", 0) != a.ndim:
-            raise LinAlgError(f"b must be a stack of as many matrices as a of shape {a.shape}")
-        return stacks.each("solve", "", (a, b), np.linalg.solve, square=True)
+    if stacks.is_stack(a) or stacks.is_stack(b):
+        return _solved_each(a, b)
     check_matrix("a", a, square=True)
     check_container("b", b)
     b._check_open()
@@ -108,6 +107,31 @@ def solve(a: Any, b: Any) -> Any:
         )
     share(a, "solve", also=(b,))
     return _solved(a, b, inexact(a.dtype, b.dtype), "solve")
+
+
+def _solved_each(a: Any, b: Any) -> Any:
+    """Solve the equations of each matrix of a stack: of the matrix beside it, or all of the same ones."""
+    for name, value in ("a", a), ("b", b):
+        check_container(name, value)
+        value._check_open()
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise LinAlgError(f"a of shape {a.shape}: its last two dimensions must be square")
+    if a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
+        raise LinAlgError(f"a of shape {a.shape} and b of shape {b.shape}: b must have a's rows")
+    alone = b.ndim == 1
+    if alone:
+        b = b.reshape(b.shape[0], 1)
+    try:
+        many = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    except ValueError:
+        raise LinAlgError(f"a of shape {a.shape} and b of shape {b.shape}: the stacks do not broadcast") from None
+    a, b = (c if c.shape[:-2] == many else broadcast_to(c, (*many, *c.shape[-2:])) for c in (a, b))
+    return stacks.each("solve", "", (a, b), lambda x, y: _solved_stack(x, y, alone), square=True)
+
+
+def _solved_stack(a: Array, b: Array, alone: bool) -> Array:
+    solved = np.linalg.solve(a, b)
+    return solved[..., 0] if alone else solved
 
 
 @overload

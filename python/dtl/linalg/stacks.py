@@ -81,9 +81,9 @@ def _held(a: Any, whole: Any, lead: int, part: Array) -> Any:
     return made
 
 
-def qr(a: Array) -> tuple[Array, Array]:
+def qr(a: Array, mode: str = "reduced") -> tuple[Array, Array]:
     """Return Q and R, whose diagonals are not negative."""
-    q, r = _qr_of_each(a)
+    q, r = _qr_of_each(a, mode)
     diagonal = np.diagonal(r, axis1=-2, axis2=-1)
     size = np.abs(diagonal)
     signs = np.ones(r.shape[:-1], r.dtype)
@@ -91,15 +91,15 @@ def qr(a: Array) -> tuple[Array, Array]:
     return q * signs[..., np.newaxis, :], np.triu(signs.conj()[..., np.newaxis] * r)
 
 
-def _qr_of_each(a: Array) -> Any:
+def _qr_of_each(a: Array, mode: Any) -> Any:
     """Return Q and R of stacked matrices, which NumPy before 1.22 takes one by one."""
     if np.lib.NumpyVersion(np.__version__) >= "1.22.0":
-        return np.linalg.qr(a)
+        return np.linalg.qr(a, mode)
     rows, columns = a.shape[-2:]
-    k = min(rows, columns)
+    k = rows if mode == "complete" else min(rows, columns)
     q, r = np.empty((*a.shape[:-1], k), a.dtype), np.empty((*a.shape[:-2], k, columns), a.dtype)
     for at in np.ndindex(*a.shape[:-2]):
-        q[at], r[at] = np.linalg.qr(a[at])
+        q[at], r[at] = np.linalg.qr(a[at], mode)
     return q, r
 
 
