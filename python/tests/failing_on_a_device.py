@@ -18,6 +18,8 @@ __all__ = ["failing", "fake"]
 
 SYMBOLS = ["cuLaunchKernel", "cuMemcpyAsync", "cuMemAlloc_v2", "cuEventSynchronize"]
 
+SOME = np.arange(24) % 5 > 1
+
 #: Collective calls, of a vector, of which each GPU has one range, of another one, and of a matrix.
 CALLS: Any = {
     "sum": lambda vec, to, t: vec.sum(),
@@ -27,6 +29,9 @@ CALLS: Any = {
     "dot": lambda vec, to, t: dtl.dot(vec, to),
     "sum along an axis": lambda vec, to, t: t.sum(0),
     "var along an axis": lambda vec, to, t: t.var(1),
+    "sum of another dtype": lambda vec, to, t: t.sum(0, dtype="float32"),
+    "std of some": lambda vec, to, t: t.std(0, where=SOME.reshape(8, 3)),
+    "max of some": lambda vec, to, t: vec.max(where=SOME, initial=9),
     "cumsum": lambda vec, to, t: vec.cumsum(),
     "sort": lambda vec, to, t: dtl.sort(vec),
     "sort of what moves": lambda vec, to, t: dtl.sort(vec, reverse=True),

@@ -20,8 +20,9 @@ HERE = Path(__file__).parent
 GPU = HERE.parents[1] / "backends" / "internal" / "gpu"
 SOURCES = [*(GPU / "gputest" / "driver").glob("*.c"), *(GPU / "kernels").glob("*.c")]
 
-#: What is run with the driver: three programs, so that none takes long.
-COMPUTING = [str(HERE / f"{name}on_a_device.py") for name in ("", "computing_", "kernels_", "axes_")]
+#: What is run with the driver: several programs, so that none takes long.
+COMPUTING = [str(HERE / f"{name}on_a_device.py") for name in ("", "computing_", "kernels_")]
+REDUCING = [str(HERE / "axes_on_a_device.py")]
 MOVING = [str(HERE / f"{name}on_a_device.py") for name in ("indexing_", "moves_", "halos_")]
 FAILING = [str(HERE / "failing_on_a_device.py")]
 WINDOWS = [str(HERE / "windows_on_a_device.py")]
@@ -99,10 +100,11 @@ def test_info_names_nccl(nccl: str) -> None:
     assert "no nccl:" not in ended.out
 
 
-@pytest.mark.parametrize("name", ["computing", "moving", "staged", "failing", "windows"])
+@pytest.mark.parametrize("name", ["computing", "reducing", "moving", "staged", "failing", "windows"])
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_containers_on_devices(driver: str, count: int, name: str) -> None:
-    files = {"computing": COMPUTING, "failing": FAILING, "windows": WINDOWS}.get(name, MOVING)
+    groups = {"computing": COMPUTING, "reducing": REDUCING, "failing": FAILING, "windows": WINDOWS}
+    files = groups.get(name, MOVING)
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": str(count), "DTL_TEST_RANKS": str(count)}
     if name == "staged":  # processes that share no memory lend each other none either

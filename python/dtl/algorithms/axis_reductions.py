@@ -29,6 +29,7 @@ Arrays = Any  # tuple[Array, ...]
 has_dates = late(".algorithms.date_reductions", "has")
 reduction_of_dates = late(".algorithms.date_reductions", "reduction")
 device_part = late(".algorithms.device_reductions", "DevicePart")
+in_another = late(".algorithms.device_reductions", "in_another")
 moved_beside = late(".containers.host_copies", "moved_beside")
 
 _DEVICE = Placement.DEVICE
@@ -91,6 +92,8 @@ def reduced(
     words = f"axis {axis!r}" + (f", dtype {dtype}" if dtype else "") + (f", ddof {ddof}" if ddof else "")
     there = a._placement is _DEVICE and computed_along(name, a, axis, dtype, reproducible)
     share(a, name, words + (", keepdims" if keepdims else ""), anywhere=there)
+    if there and dtype is not None:
+        return in_another(name, a, axis, dtype, keepdims, ddof)
     with np.errstate(all="ignore"):  # a part may overflow, or divide by zero, where the whole does not
         return _along(a, dims, by, bool(keepdims), name, ddof)
 

@@ -13,7 +13,8 @@ from ..containers.owning import OwningContainer
 from ..exceptions import DTLError
 from ..policies import Placement
 from . import folds
-from .axis_reductions import Reduction, dimensions
+from .axis_reductions import Reduction, accumulator_dtype, dimensions, reduced, result_dtype
+from .located import takes
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Arrays = Any  # tuple[Array, ...]
@@ -40,13 +41,48 @@ def computed(name: str, a: Any, axis: Any, dtype: Any, reproducible: Any) -> boo
     """Say whether a GPU computes a reduction, or whether its arguments are wrong, which it finds out."""
     if not isinstance(a, OwningContainer) or a._placement is not Placement.DEVICE or not a._handle:
         return False
-    if a._carrier is not None or a._dtype.kind == "c" or dtype is not None or reproducible or name not in _FOLDS:
+    if a._carrier is not None or a._dtype.kind == "c" or reproducible or name not in _FOLDS:
+        return False
+    if dtype is not None and not _converts(dtype):
         return False
     try:
         dims = dimensions(axis, a._ndim)
     except DTLError:
         return True
     return len(dims) > 0 and _groups(dims, a._ndim) <= 4
+
+
+def _converts(dtype: Any) -> bool:
+    """Say whether a GPU adds up in a type, or whether it is none."""
+    try:
+        wanted = np.dtype(dtype)
+    except TypeError:
+        return True
+    return wanted.kind in "iuf" and wanted != np.float16
+
+
+def computed_where(name: str, a: Any, axis: Any, out: Any, where: Any) -> bool:
+    """Say whether a GPU that computes a reduction does so of what a mask chooses, and into what is given."""
+    if isinstance(out, DistributedContainer) and out._placement is not Placement.DEVICE:
+        return False
+    if where is None or where is True:
+        return True
+    if isinstance(where, DistributedContainer) and (where._placement is not Placement.DEVICE or where.shape != a.shape):
+        return False
+    return name not in ("var", "std") or axis is None or takes(a)
+
+
+def in_another(name: str, a: Any, axis: Any, dtype: np.dtype[Any], keepdims: Any, ddof: float) -> Any:
+    """Return a reduction along axes of elements that are converted to another type first, as the host adds up in it."""
+    result = result_dtype(name, dtype, a.dtype)
+    with a.astype(accumulator_dtype(result)) as wide:
+        made = reduced(name, wide, axis, None, keepdims, ddof=ddof)
+    if made.dtype == result:
+        return made
+    with made:
+        given = made.astype(result)
+    given._end_write(name)
+    return given
 
 
 def _groups(dims: tuple[int, ...], ndim: int) -> int:

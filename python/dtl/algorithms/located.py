@@ -12,10 +12,10 @@ from ..containers.base import DistributedContainer
 from ..containers.indexing import parts
 from ..containers.indexing.regions import move_all
 from ..containers.indices import check_inside
-from ..containers.layout import Division
+from ..containers.layout import REPLICATED, Division
 from ..policies import Partition, Placement
 from . import statistics
-from .axis_reductions import container_of
+from .axis_reductions import container_of, redivided
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -91,10 +91,28 @@ def along(a: Any, indices: Any, dim: int) -> Any:
     """Return the indices in C order of what a container's indices along a dimension choose, line by line."""
     given = from_start(indices, a.shape[dim])
     inner = math.prod(a.shape[dim + 1 :])
-    first = 0 if _whole(indices) else indices.local_offset * (indices.global_size // max(indices.shape[0], 1))
-    at = _numbered(indices, first)  # the index in C order among all
+    at = _numbered(indices, _first(indices))  # the index in C order among all
     before = at // max(indices.shape[dim] * inner, 1)
     return (before * a.shape[dim] + given) * inner + at % max(inner, 1)
+
+
+def spread_lines(of: Any, like: Any, dims: tuple[int, ...]) -> Any:
+    """Return a container of one extent along some dimensions, spread along these over another one. Collective."""
+    at: Any = _numbered(like, _first(like))
+    place, stride, inner = at * 0, 1, 1
+    for d in reversed(range(like.ndim)):
+        if d not in dims:
+            place = place + at // inner % like.shape[d] * stride
+            stride *= like.shape[d]
+        inner *= max(like.shape[d], 1)
+    made = like._like(of.dtype)
+    Located(of if _whole(of) else redivided(of, REPLICATED), place).take(made)
+    return made
+
+
+def _first(of: Any) -> int:
+    """Return the index in C order of this rank's first element."""
+    return 0 if _whole(of) else int(of.local_offset * (of.global_size // max(of.shape[0], 1)))
 
 
 def _numbered(like: Any, first: int) -> Any:

@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
 from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..policies import Placement
 from .axis_reductions import dimensions, reduced, result_dtype
 from .exchange import share
 from .half_precision import reduced_in_float32
+from .located import spread_lines
+from .numpy_forms import laid_out_as
 from .transform import copy
 
 #: What an element is in the place of one that is left out.
@@ -48,7 +52,8 @@ def masked(
             "to specify 'initial'"
         )
     words = f"axis {axis!r}, keepdims {bool(keepdims)}, initial {initial!r}"
-    share(a, name, words + ("" if where is None or where is True else ", where") + ("" if out is None else ", out"))
+    words += ("" if where is None or where is True else ", where") + ("" if out is None else ", out")
+    share(a, name, words, anywhere=True)  # what is on a GPU comes here only where that computes it
     if where is None or where is True:
         value = _started(name, a, axis, dtype, keepdims, reproducible, ddof, initial)
     elif name in ("mean", "var", "std"):
@@ -56,6 +61,8 @@ def masked(
     else:
         chosen = filled(a, where, neutral(name, a.dtype))
         value = _started(name, chosen, axis, dtype, keepdims, reproducible, ddof, initial)
+    if isinstance(value, DistributedContainer):
+        value._end_write(name)
     return value if out is None else _written(name, value, out)
 
 
@@ -81,10 +88,26 @@ def filled(a: Any, where: Any, neutral: Any) -> Any:
     if where.dtype != np.bool_:
         raise InvalidTypeError(f"where holds {where.dtype}; it must hold bool")
     fill = np.asarray(neutral).astype(a.dtype)
-    made = elementwise("where", lambda mask, part: np.where(mask, part, fill), (where, a), a.dtype)
+    if a._placement is Placement.DEVICE:
+        return np.where(_beside(a, where), a, fill[()])
+    made = elementwise("where", lambda part, mask: np.where(mask, part, fill), (a, where), a.dtype)
     if made.shape != a.shape:
         raise InvalidArgumentError(f"where of shape {where.shape} does not spread to shape {a.shape}")
     return made
+
+
+def _beside(a: Any, where: Any) -> Any:
+    """Return a mask for elements on a GPU, laid out as they are. Collective."""
+    if isinstance(where, DistributedContainer):
+        return laid_out_as(where, a)
+    try:
+        whole = np.broadcast_to(where, a.shape)
+    except ValueError:
+        raise InvalidArgumentError(f"where of shape {where.shape} does not spread to shape {a.shape}") from None
+    share(a, "where", f"with fingerprint {fingerprint(where)}", anywhere=True)
+    mask = a._like(np.dtype(np.bool_))
+    mask._set_part(np.ascontiguousarray(whole[np.ix_(*(a.local_indices(d) for d in range(a.ndim)))]))
+    return mask
 
 
 def _started(
@@ -108,6 +131,12 @@ def _moment(name: str, a: Any, axis: Any, dtype: Any, keepdims: Any, ddof: float
     mean = reduced("sum", chosen, axis, inner, True) / count
     value = mean
     if name != "mean":
+        if a._placement is Placement.DEVICE:
+            mean = (
+                mean.reshape(())[()]
+                if isinstance(mean, np.ndarray)
+                else spread_lines(mean, a, dimensions(axis, a.ndim))
+            )
         squares = np.square(np.abs(chosen - mean))
         value = reduced("sum", filled(squares, where, 0), axis, np.dtype(np.float64), True)
         value = value / np.maximum(count - ddof, 0)
@@ -122,8 +151,8 @@ def _moment(name: str, a: Any, axis: Any, dtype: Any, keepdims: Any, ddof: float
 
 
 def _ones(a: Any) -> Any:
-    made = a._like(np.bool_)
-    made.local_view()[...] = True
+    made = a._like(np.dtype(np.bool_))
+    made._fill_part(np.ones(1, np.bool_))
     return made
 
 
@@ -137,7 +166,7 @@ def _written(name: str, value: Any, out: Any) -> Any:
             raise InvalidArgumentError(f"{name}: out has shape {out.shape}, and the result shape {value.shape}")
         if not np.can_cast(value.dtype, out.dtype, "same_kind"):
             raise InvalidTypeError(f"{name}: the result of {value.dtype} may not be cast to {out.dtype}")
-        copy(value, out)
+        copy(value if value.dtype == out.dtype else value.astype(out.dtype), out)
         return out
     if not isinstance(out, np.ndarray) or out.shape != np.shape(value):
         raise InvalidArgumentError(f"{name}: out has shape {np.shape(out)}, and the result shape {np.shape(value)}")

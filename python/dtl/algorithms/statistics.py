@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from .._lazy import by_host_copies, computed_along, reduced_along, reduced_where
+from .._lazy import by_host_copies, computed_along, computed_where, reduced_along, reduced_where
 from .._native.callsite import warn
 from .._native.library import bridge
 from ..exceptions import InvalidTypeError
@@ -481,8 +481,7 @@ def _along(
     given = (name, a, axis, dtype, keepdims, reproducible, ddof, out, initial, where)
     if not placed:
         return _reduced(*given)
-    plain = out is initial is None and (where is None or where is True)
-    if plain and computed_along(name, a, axis, dtype, reproducible):
+    if computed_along(name, a, axis, dtype, reproducible) and computed_where(name, a, axis, out, where):
         return _reduced(*given)
     return by_host_copies(_reduced, given, {}, name)
 
