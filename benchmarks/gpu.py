@@ -32,6 +32,7 @@ _TESTS = [
         "indexing_on_a_device",
         "moves_on_a_device",
         "halos_on_a_device",
+        "windows_on_a_device",
         "nccl_on_devices",
         "moves_by_nccl",
     )
