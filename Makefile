@@ -354,6 +354,8 @@ EXAMPLES = 20
 XFAILS = $(abspath python/tests/array_api_xfails.txt)
 suite = cd $(SUITE) && ARRAY_API_TESTS_MODULE="exec('import dtl; xp = dtl.array_api(dtl.Context())')" \
 	ARRAY_API_TESTS_VERSION=2025.12
+suite_divided = cd $(SUITE) && PYTHONPATH=$(abspath python/tests) ARRAY_API_TESTS_VERSION=2025.12 \
+	ARRAY_API_TESTS_MODULE="exec('import array_api_divided; xp = array_api_divided.xp')"
 suite_options = -q -p no:cacheprovider -o addopts= --hypothesis-disable-deadline --hypothesis-derandomize \
 	--max-examples=$(EXAMPLES) --xfails-file=$(XFAILS) array_api_tests
 test-array-api: $(VENV)/.installed
@@ -363,6 +365,8 @@ test-array-api: $(VENV)/.installed
 	$(suite) timeout -k 10 $(LIMIT) $(abspath $(PY)) -m pytest $(suite_options)
 	$(say) "array-api-tests, 3 ranks, which draw the same examples"
 	$(suite) $(yielding) $(call ranks,$(abspath $(PY)),3) -m pytest $(suite_options)
+	$(say) "array-api-tests, 2 ranks, with arrays that are divided in every way"
+	$(suite_divided) $(yielding) $(call ranks,$(abspath $(PY)),2) -m pytest $(suite_options)
 
 # Of the oldest Python the oldest NumPy, and what still goes with that.
 OLDEST_venv-3.8 = 'numpy==1.20.*' 'contourpy<1.1' 'pillow<10.3'
