@@ -34,7 +34,7 @@ yielding = OMPI_MCA_mpi_yield_when_idle=1 MPIR_CVAR_POLLS_BEFORE_YIELD=10 MPIR_C
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = $(yielding) DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
-.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-local test-nodes test-matrix test-system-mpi test-shmem test-gpu test-headers test-hosts test-slurm test-large test-attack test-types test-array-api test-pythons bench docs develop build go clean
+.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-local test-nodes test-matrix test-system-mpi test-shmem test-gpu test-hip test-headers test-hosts test-slurm test-large test-attack test-types test-array-api test-pythons bench docs develop build go clean
 .DELETE_ON_ERROR:
 
 all: setup
@@ -281,25 +281,45 @@ test-shmem: $(VENV)/.installed go
 	$(say) "pytest, 2 ranks, OpenSHMEM, by messages alone"
 	DTL_SHARED_MEMORY=0 DTL_TEST_RANKS=2 $(call oshrun,2) $(dir $(abspath $(PY)))pytest --with-mpi -q $(SHMEM_TESTS)
 
-# What GPUs compute, as PTX, which their drivers compile. It needs Debian's clang-19: another one writes other registers.
+# What GPUs compute, as PTX, which NVIDIA's drivers compile. It needs Debian's clang-19: another one writes other registers. And as code
+# objects of AMD's chips, which git does not have: what is built after `make kernels-amd` has them. That needs lld-19, too.
 CLANG = clang-19
 KERNELS = backends/internal/gpu/kernels
-KERNEL_FLAGS = --target=nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx64 -nogpulib -O2 \
-	-ffp-contract=off -Wall -Werror -Wno-unknown-cuda-version
+KERNEL_FLAGS = -nogpulib -O2 -ffp-contract=off -Wall -Werror
+PTX_FLAGS = --target=nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx64 -Wno-unknown-cuda-version
+CODE_FLAGS = --target=amdgcn-amd-amdhsa -fvisibility=default -Wl,--strip-all
+CHIPS = gfx90a gfx942 gfx1100
 KERNELS_OUT = $(KERNELS)
-.PHONY: kernels
-kernels: $(patsubst $(KERNELS)/%.c,$(KERNELS_OUT)/%.ptx,$(wildcard $(KERNELS)/*.c))
+CODES_OUT = $(KERNELS)/amd
+KERNEL_SOURCES = $(wildcard $(KERNELS)/*.c)
+# The line before what is made of a source, by which a test knows that it is of that one.
+fingerprint = printf '// %s has sha256 %s\n' $(<F) "$$(cat $(sort $(wildcard $(KERNELS)/*.h)) $< | sha256sum | cut -d' ' -f1)"
+.PHONY: kernels kernels-amd
+kernels: $(patsubst $(KERNELS)/%.c,$(KERNELS_OUT)/%.ptx,$(KERNEL_SOURCES))
+kernels-amd: $(foreach chip,$(CHIPS),$(patsubst $(KERNELS)/%.c,$(CODES_OUT)/%.$(chip).co.gz,$(KERNEL_SOURCES)))
 
 $(KERNELS_OUT)/%.ptx: $(KERNELS)/%.c $(wildcard $(KERNELS)/*.h)
-	{ printf '// $(*F).c has sha256 %s\n' "$$(cat $(sort $(wildcard $(KERNELS)/*.h)) $< | sha256sum | cut -d' ' -f1)"; \
-	  $(CLANG) $(KERNEL_FLAGS) -S $< -o -; } > $@.new
+	{ $(fingerprint); $(CLANG) $(PTX_FLAGS) $(KERNEL_FLAGS) -S $< -o -; } > $@.new
 	mv $@.new $@
+
+define code_objects
+$$(CODES_OUT)/%.$(1).co.gz: $$(KERNELS)/%.c $$(wildcard $$(KERNELS)/*.h)
+	$$(CLANG) $$(CODE_FLAGS) -mcpu=$(1) $$(KERNEL_FLAGS) $$< -o $$@.code
+	{ $$(fingerprint); cat $$@.code; } | gzip -9n > $$@.new
+	rm $$@.code
+	mv $$@.new $$@
+endef
+$(foreach chip,$(CHIPS),$(eval $(call code_objects,$(chip))))
 
 # Containers on a GPU, with its real driver: what `make test` does with one of its own, and times, all of it in one file. Less than eight
 # minutes. The program needs no more than Python, the driver and the wheel: see there. GPU_REPORT="gpu.txt" for another file.
 GPU_REPORT = gpu.txt
 test-gpu: $(VENV)/.installed
 	$(PY) benchmarks/gpu.py --report $(GPU_REPORT)
+
+# The Python tests of containers on GPUs with the pretended driver of AMD's: all of those that `make test` runs with NVIDIA's.
+test-hip: $(VENV)/.installed
+	DTL_TEST_HIP=1 $(dir $(abspath $(PY)))pytest -q -m jobs -k amd python/tests/test_devices.py
 
 # What this repository declares of the driver and of NCCL, compared with the vendors' headers. Of them, test-go has CUDA's.
 test-headers: $(CUDA_HEADERS) $(NCCL_HEADERS) go

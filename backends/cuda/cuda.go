@@ -15,7 +15,6 @@ var api = gpu.API{
 	Init:      "cuInit",
 	Count:     "cuDeviceGetCount",
 	ErrorText: "cuGetErrorString",
-	Driven:    true,
 }
 
 func init() { backend.Register(gpu.New(api, dl.Linker)) }

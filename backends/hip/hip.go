@@ -1,4 +1,4 @@
-// Package hip is the backend of AMD's GPUs: so far, it knows whether this process sees any.
+// Package hip is the backend of AMD's GPUs: memory there, and work in queues.
 package hip
 
 import (
@@ -7,6 +7,7 @@ import (
 	"dtl/core/backend"
 )
 
+// api is that of the runtime, which stands for a driver here: what is under it has no interface that is kept.
 var api = gpu.API{
 	Name:      "hip",
 	Driver:    "ROCm runtime",

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import re
+from pathlib import Path
 from typing import Any, Iterator
 
 import numpy as np
@@ -21,13 +23,31 @@ pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarnin
 
 PLACES = ("device", "unified")
 
+#: Whose driver is used, and which names HIP has for CUDA's functions in the driver that test_devices.py compiles.
+DRIVERS = {"cuda": "libcuda.so.1", "hip": "libamdhip64.so.6"}
+VENDOR = "hip" if dtl.has_hip() and not dtl.has_cuda() else "cuda"
+NAMES = Path(__file__).parents[2] / "backends" / "internal" / "gpu" / "gputest" / "driver" / "hip" / "names.h"
+OTHERWISE = {"fake_copy": "hipMemcpyAsync", "fake_push": "hipGetDevice", "fake_pop": "hipSetDevice"}
+
+#: DLPack's numbers of memory of a GPU, and of managed memory.
+KINDS = {"cuda": (2, 13), "hip": (10, 10)}[VENDOR]
+
+
+def vendors(text: str) -> str:
+    """Return a text that names functions of CUDA with the names that the driver has for them."""
+    if VENDOR == "hip":
+        for cuda, hip in re.findall(r"#define (cu\w+) (\w+)", NAMES.read_text()):
+            text = re.sub(rf"\b{cuda}\b", OTHERWISE.get(hip, hip), text)
+    return text
+
+
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
 @pytest.fixture(scope="session")
 def fake() -> Any:
     """The driver, with the functions that it has for tests."""
-    driver = ctypes.CDLL("libcuda.so.1")
+    driver = ctypes.CDLL(DRIVERS[VENDOR])
     if not hasattr(driver, "fake_peek"):
         pytest.skip("the driver is a real one; runs with the one that test_devices.py compiles")
     driver.fake_peek.argtypes = [ctypes.c_void_p, ctypes.c_ulonglong, ctypes.c_size_t]
@@ -38,7 +58,7 @@ def fake() -> Any:
 @pytest.fixture
 def failing(fake: Any) -> Iterator[Any]:
     """Have calls of the driver fail until the test ends: symbol:n:error."""
-    yield lambda text: fake.fake_fail(text.encode())
+    yield lambda text: fake.fake_fail(vendors(text).encode())
     fake.fake_fail(b"")
 
 
@@ -81,8 +101,8 @@ def made(ctx: dtl.Context, whole: Array, name: str = "block", placement: Any = "
 
 
 def test_that_there_is_a_device(ctx: dtl.Context) -> None:
-    assert dtl.has_cuda()
-    assert dtl.backends.why_not("cuda") is None
+    assert dtl.has_cuda() or dtl.has_hip()
+    assert dtl.backends.why_not(VENDOR) is None
     assert all(dtl.placement_available(placement) for placement in dtl.policies.Placement)
 
 
@@ -158,7 +178,7 @@ def test_what_a_view_says(ctx: dtl.Context) -> None:
         assert (told["version"], told["shape"], told["typestr"], told["strides"]) == (3, like.shape, "<i2", None)
         assert told["data"][1] is False
         assert (told["data"][0] != 0) is (like.size > 0)
-        assert view.__dlpack_device__() == (2, view.device_id)
+        assert view.__dlpack_device__() == (KINDS[0], view.device_id)
         assert repr(view) == f"<dtl.DeviceArray of shape {like.shape}, int16, on GPU {view.device_id}>"
         view.synchronize()
 
@@ -202,7 +222,7 @@ def test_dlpack(ctx: dtl.Context, version: tuple[int, int] | None) -> None:
                 whole = _Versioned.from_address(pointer(capsule, b"dltensor_versioned"))
                 assert tuple(whole.version) == (1, 0)
                 found = whole.tensor
-            assert (found.kind, found.device, found.ndim) == (2, view.device_id, 2)
+            assert (found.kind, found.device, found.ndim) == (KINDS[0], view.device_id, 2)
             assert (found.code, found.bits, found.lanes) == (code, 8 * view.itemsize, 1)
             assert (tuple(found.shape[:2]), tuple(found.strides[:2])) == (view.shape, (5, 1))
             if view.size:
@@ -229,6 +249,19 @@ def test_dlpack_refuses_copies(ctx: dtl.Context) -> None:
         assert view.__dlpack__(stream=0, dl_device=view.__dlpack_device__(), copy=False) is not None
 
 
+def wait_for_the_default_stream(fake: Any, device: int) -> None:
+    if VENDOR == "hip":
+        assert fake.hipSetDevice(device) == 0
+        assert fake.hipStreamSynchronize(None) == 0
+        assert fake.hipSetDevice(0) == 0
+        return
+    context = ctypes.c_void_p()
+    assert fake.cuDevicePrimaryCtxRetain(ctypes.byref(context), device) == 0
+    assert fake.cuCtxPushCurrent_v2(context) == 0
+    assert fake.cuStreamSynchronize(ctypes.c_void_p(1)) == 0
+    assert fake.cuCtxPopCurrent_v2(ctypes.byref(context)) == 0
+
+
 def test_streams_are_ordered(ctx: dtl.Context, fake: Any) -> None:
     with dtl.DistributedVector(ctx, 4 * ctx.size, dtype=np.uint8, placement="device") as vec:
         view: Any = vec.local_view()
@@ -243,12 +276,8 @@ def test_streams_are_ordered(ctx: dtl.Context, fake: Any) -> None:
         assert now() == bytes(4)  # it is queued
         view.__dlpack__(stream=1)
         assert now() == bytes(4)
-        context = ctypes.c_void_p()
-        assert fake.cuDevicePrimaryCtxRetain(ctypes.byref(context), view.device_id) == 0
-        assert fake.cuCtxPushCurrent_v2(context) == 0
-        assert fake.cuStreamSynchronize(ctypes.c_void_p(1)) == 0
+        wait_for_the_default_stream(fake, view.device_id)
         assert now() == bytes([7] * 4)  # the stream that was named has waited for it
-        assert fake.cuCtxPopCurrent_v2(ctypes.byref(context)) == 0
         view.wait_for(0)
         np.testing.assert_array_equal(view.to_numpy(), [7] * 4)
         assert fake.fake_outstanding(5) == 0
@@ -573,7 +602,7 @@ def test_unified_memory_is_as_the_hosts(ctx: dtl.Context) -> None:
             dtl.sort(twice, reverse=True)
             holds(twice, (whole * 2 + 4)[::-1])
         view = vec.device_view()
-        assert view.__dlpack_device__()[0] == 13
+        assert view.__dlpack_device__()[0] == KINDS[1]
         np.testing.assert_array_equal(view.to_numpy(), part(vec, whole + 2))
         with vec.window():
             pass
@@ -601,7 +630,7 @@ def test_devices_of_contexts(ctx: dtl.Context) -> None:
         assert vec.placement_policy is dtl.PLACEMENT_HOST
     with dtl.Context(device_id=count - 1) as on, ctx.with_cuda(count - 1) as also:
         for context in (on, also):
-            assert (context.device_id, context.has_device, context.has_cuda) == (count - 1, True, True)
+            assert (context.device_id, context.has_device, context.has_cuda) == (count - 1, True, VENDOR == "cuda")
             with dtl.DistributedVector(context, 3, placement="device_preferred") as vec:
                 assert vec.placement_policy is dtl.PLACEMENT_DEVICE
                 view = vec.local_view()
@@ -646,7 +675,7 @@ def test_array_api(ctx: dtl.Context) -> None:
     x = xp.asarray(whole).to_device(dtl.PLACEMENT_DEVICE)
     assert x.device == dtl.PLACEMENT_DEVICE
     assert x.to_device(x.device) is x
-    assert x.__dlpack_device__()[0] == 2
+    assert x.__dlpack_device__()[0] == KINDS[0]
     assert dtl.PLACEMENT_DEVICE in xp.__array_namespace_info__().devices()
     holds(x, whole)
     holds(xp.add(x, xp.ones(9, device=x.device)), whole + 1)

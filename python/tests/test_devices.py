@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 import shutil
 import sys
@@ -18,7 +19,15 @@ pytestmark = pytest.mark.jobs("starts programs that load a driver")
 
 HERE = Path(__file__).parent
 GPU = HERE.parents[1] / "backends" / "internal" / "gpu"
-SOURCES = [*(GPU / "gputest" / "driver").glob("*.c"), *(GPU / "kernels").glob("*.c")]
+DRIVER = GPU / "gputest" / "driver"
+
+
+def sources(vendor: str) -> list[Path]:
+    """Return what a driver is compiled of, "cuda" or "hip"."""
+    return [*DRIVER.glob("*.c"), *(DRIVER / vendor).glob("*.c"), *(GPU / "kernels").glob("*.c")]
+
+
+SOURCES = sources("cuda")
 
 #: What is run with the driver: several programs, so that none takes long.
 COMPUTING = [str(HERE / f"{name}on_a_device.py") for name in ("", "computing_", "kernels_")]
@@ -34,7 +43,14 @@ def compiled(folder: Path, *sources: Path, soname: str = "libcuda.so.1", define:
     if compiler is None:
         pytest.skip("no C compiler; runs where the extension can be built")
     command = [compiler, "-g", "-O1", "-shared", "-fPIC", "-ffp-contract=off", "-Wall", "-Werror"]
-    command += [f"-Wl,-soname,{soname}", *(f"-D{each}" for each in define), *map(str, sources), "-ldl", "-lm"]
+    command += [
+        f"-I{DRIVER / ('hip' if 'hip' in soname else 'cuda')}",
+        f"-Wl,-soname,{soname}",
+        *(f"-D{each}" for each in define),
+        *map(str, sources),
+        "-ldl",
+        "-lm",
+    ]
     succeeded(run([*command, "-o", str(folder / soname)]))
     return str(folder)
 
@@ -42,6 +58,11 @@ def compiled(folder: Path, *sources: Path, soname: str = "libcuda.so.1", define:
 @pytest.fixture(scope="session")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> str:
     return compiled(tmp_path_factory.mktemp("driver"), *SOURCES)
+
+
+@pytest.fixture(scope="session")
+def hip(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return compiled(tmp_path_factory.mktemp("hip"), *sources("hip"), soname="libamdhip64.so.6")
 
 
 @pytest.fixture(scope="session")
@@ -120,6 +141,42 @@ def test_containers_on_devices(driver: str, count: int, name: str) -> None:
     ended = run([sys.executable, *tests], 150, **variables)
     assert "passed" in succeeded(ended)
     assert "skipped" not in ended.out, ended.out
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_containers_on_devices_of_amd(hip: str, count: int) -> None:
+    """The same tests with HIP's driver: where DTL_TEST_HIP is set, all of them (``make test-hip``)."""
+    files = COMPUTING[:1] if count == 1 else [str(HERE / "halos_on_a_device.py")]
+    if os.environ.get("DTL_TEST_HIP"):
+        files = [*COMPUTING, *MOVING, *FAILING]
+    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
+    if count > 1:
+        tests = ["-m", "dtl", "run", "-n", str(count), *tests]
+    variables = {"LD_LIBRARY_PATH": hip, "DTL_FAKE_GPU_COUNT": str(count), "DTL_TEST_RANKS": str(count)}
+    ended = run([sys.executable, *tests], 500, DTL_BACKEND="local", **variables)
+    assert "passed" in succeeded(ended)
+    assert "skipped" not in ended.out, ended.out
+
+
+def test_info_names_devices_of_amd(hip: str) -> None:
+    ended = run([sys.executable, "-m", "dtl", "info"], LD_LIBRARY_PATH=hip, DTL_FAKE_GPU_COUNT="2")
+    assert "GPUs:          0: Fake GPU 0, 1: Fake GPU 1\n" in succeeded(ended)
+    assert "no hip:" not in ended.out
+    assert "no cuda:" in ended.out
+
+
+def test_a_chip_without_kernels(hip: str) -> None:
+    program = """
+        import dtl
+        assert dtl.has_hip() and not dtl.has_cuda() and not dtl.placement_available(dtl.PLACEMENT_DEVICE)
+        with dtl.Context() as ctx:
+            try:
+                dtl.DistributedVector(ctx, 3, placement=dtl.PLACEMENT_DEVICE)
+            except dtl.BackendUnavailableError as error:
+                print(error)
+    """
+    said = succeeded(alone(program, LD_LIBRARY_PATH=hip, DTL_FAKE_GPU_ARCH="gfx1030"))
+    assert "it is a gfx1030, and this version of DTL has kernels for gfx90a, gfx942, gfx1100" in said, said
 
 
 #: Prints how many bytes of a redistribution go through the host, on each rank; the last one's FAIL fails.

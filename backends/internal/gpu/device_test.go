@@ -22,7 +22,8 @@ import (
 
 // driver is a fake driver, and what tests ask it.
 type driver struct {
-	t *testing.T
+	t   *testing.T
+	api API
 	*dl.Library
 	*Backend
 }
@@ -34,15 +35,22 @@ func (p preset) Open(...string) (*dl.Library, error)       { return p.library, n
 func (p preset) OpenGlobal(...string) (*dl.Library, error) { return p.library, nil }
 func (p preset) Loaded(string) (*dl.Library, bool)         { return p.library, true }
 
-var driven1 = API{
-	Name: "cuda", Driver: "NVIDIA driver", Libraries: []string{"libcuda.so.1"},
-	Init: "cuInit", Count: "cuDeviceGetCount", ErrorText: "cuGetErrorString", Driven: true,
+var amd = API{
+	Name: "hip", Driver: "ROCm runtime", Libraries: []string{"libamdhip64.so.6"},
+	Init: "hipInit", Count: "hipGetDeviceCount", ErrorText: "hipDrvGetErrorString",
 }
 
-func newDriver(t *testing.T) driver {
+func newDriver(t *testing.T, api API) driver {
 	t.Helper()
-	library := gputest.Driver(t)
-	return driver{t, library, New(driven1, preset{library})}
+	library := gputest.Driver(t, api.Name)
+	return driver{t, api, library, New(api, preset{library})}
+}
+
+// onEach does a test with each vendor's driver.
+func onEach(t *testing.T, test func(t *testing.T, d driver)) {
+	for _, api := range []API{vendor, amd} {
+		t.Run(api.Name, func(t *testing.T) { test(t, newDriver(t, api)) })
+	}
 }
 
 func (d driver) device(n int) *device {
@@ -107,8 +115,9 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func TestCopiesOfAllLengths(t *testing.T) {
-	d := newDriver(t)
+func TestCopiesOfAllLengths(t *testing.T) { onEach(t, testCopiesOfAllLengths) }
+
+func testCopiesOfAllLengths(t *testing.T, d driver) {
 	on := d.device(0)
 	q := queueOf(t, on)
 	for _, n := range []int{0, 1, 3, 4096, piece - 1, piece, piece + 1, 2 * piece, 5*piece + 7} {
@@ -135,8 +144,9 @@ func TestCopiesOfAllLengths(t *testing.T) {
 	}
 }
 
-func TestFill(t *testing.T) {
-	d := newDriver(t)
+func TestFill(t *testing.T) { onEach(t, testFill) }
+
+func testFill(t *testing.T, d driver) {
 	on := d.device(0)
 	q := queueOf(t, on)
 	for _, element := range [][]byte{
@@ -156,8 +166,9 @@ func TestFill(t *testing.T) {
 	}
 }
 
-func TestWorkIsQueued(t *testing.T) {
-	d := newDriver(t)
+func TestWorkIsQueued(t *testing.T) { onEach(t, testWorkIsQueued) }
+
+func testWorkIsQueued(t *testing.T, d driver) {
 	q := queueOf(t, d.device(0))
 	there, _ := span(t, d.device(0).Memory(), 1000, dtype.Uint8)
 	must(t, q.Fill(there, []byte{1}))
@@ -170,8 +181,9 @@ func TestWorkIsQueued(t *testing.T) {
 	}
 }
 
-func TestOrderOfTwoQueues(t *testing.T) {
-	d := newDriver(t)
+func TestOrderOfTwoQueues(t *testing.T) { onEach(t, testOrderOfTwoQueues) }
+
+func testOrderOfTwoQueues(t *testing.T, d driver) {
 	on := d.device(0)
 	first, second := queueOf(t, on), queueOf(t, on)
 	there, _ := span(t, on.Memory(), 64, dtype.Uint8)
@@ -190,8 +202,9 @@ func TestOrderOfTwoQueues(t *testing.T) {
 	}
 }
 
-func TestMemoryIsKeptAndTrimmed(t *testing.T) {
-	d := newDriver(t)
+func TestMemoryIsKeptAndTrimmed(t *testing.T) { onEach(t, testMemoryIsKeptAndTrimmed) }
+
+func testMemoryIsKeptAndTrimmed(t *testing.T, d driver) {
 	on := d.device(0)
 	_, storage := span(t, on.Memory(), 1000, dtype.Float64)
 	at := storage.Addr()
@@ -210,8 +223,9 @@ func TestMemoryIsKeptAndTrimmed(t *testing.T) {
 	}
 }
 
-func TestAFullDevice(t *testing.T) {
-	d := newDriver(t)
+func TestAFullDevice(t *testing.T) { onEach(t, testAFullDevice) }
+
+func testAFullDevice(t *testing.T, d driver) {
 	on := d.device(0)
 	for range 3 { // what is kept of other sizes makes room
 		_, storage := span(t, on.Memory(), 40<<20, dtype.Uint8)
@@ -230,8 +244,9 @@ func TestAFullDevice(t *testing.T) {
 	}
 }
 
-func TestManagedMemory(t *testing.T) {
-	d := newDriver(t)
+func TestManagedMemory(t *testing.T) { onEach(t, testManagedMemory) }
+
+func testManagedMemory(t *testing.T, d driver) {
 	on := d.device(0)
 	space, err := on.Managed()
 	must(t, err)
@@ -324,23 +339,34 @@ func negated(q backend.Queue, s memory.Span) error {
 	return q.Elementwise("negative", s, s.Type, [3]backend.Operand{{Span: s}})
 }
 
-// quiet are the symbols whose failure nobody has to hear of: a name for an error, what is asked only for another error's text, and what
-// only several processes call.
+// quiet are the functions whose failure nobody has to hear of, by CUDA's names: a name for an error, what is asked only for another
+// error's text, and what only several processes call.
 var quiet = []string{"cuGetErrorString", "cuMemGetInfo_v2", "cuMemFree_v2", "cuMemFreeHost", "cuIpcGetMemHandle",
 	"cuIpcOpenMemHandle_v2"}
 
+// unreturned are those whose failure leaves what nobody can give back.
+var unreturned = []string{"cuEventDestroy_v2", "cuCtxPopCurrent_v2", "hipEventDestroy", "hipSetDevice"}
+
 // TestEachFailure has each call of the driver fail, one at a time, and then finds everything in order.
 func TestEachFailure(t *testing.T) {
-	d := newDriver(t)
-	// What these do not give back, nobody can.
-	last := newDriver(t)
-	for _, symbol := range symbols() {
+	t.Setenv("DTL_FAKE_GPU_COUNT", "2")
+	onEach(t, testEachFailure)
+}
+
+func testEachFailure(t *testing.T, d driver) {
+	last := newDriver(t, d.api)
+	names := vendor.symbols()
+	for i, symbol := range d.api.symbols() {
+		if symbol == "" {
+			continue
+		}
 		on := d
-		if symbol == "cuEventDestroy_v2" || symbol == "cuCtxPopCurrent_v2" {
+		if slices.Contains(unreturned, symbol) {
 			on = last
 		}
+		heard := !slices.Contains(quiet, names[i])
 		for nth := 1; nth <= 3; nth++ {
-			t.Run(fmt.Sprint(symbol, " ", nth), func(t *testing.T) { oneFailure(t, on, symbol, nth) })
+			t.Run(fmt.Sprint(symbol, " ", nth), func(t *testing.T) { oneFailure(t, on, symbol, nth, heard) })
 		}
 	}
 	for what, name := range map[int]string{blocks: "blocks", pinned: "pinned blocks", events: "events", contexts: "contexts"} {
@@ -351,22 +377,22 @@ func TestEachFailure(t *testing.T) {
 }
 
 // oneFailure has a call fail from the search for devices on, and then does all again.
-func oneFailure(t *testing.T, d driver, symbol string, nth int) {
+func oneFailure(t *testing.T, d driver, symbol string, nth int, heard bool) {
 	d.fail(fmt.Sprintf("%s:%d:719", symbol, nth))
-	b := New(driven1, preset{d.Library})
+	b := New(d.api, preset{d.Library})
 	err := used(b)
 	d.fail("")
 	if err != nil && !strings.Contains(err.Error(), "719 (unspecified launch failure)") {
 		t.Errorf("got %v, which does not say what failed", err)
 	}
-	if nth == 1 && err == nil && !slices.Contains(quiet, symbol) {
+	if nth == 1 && err == nil && heard {
 		t.Error("nobody heard of it")
 	}
 	if b.Probe() != nil { // a driver that did not start is not started again
-		b = New(driven1, preset{d.Library})
+		b = New(d.api, preset{d.Library})
 	}
 	must(t, used(b))
-	on, err := b.Device(0)
+	on, err := b.Device(1)
 	must(t, err)
 	if current, _ := on.Memory().InUse(); current != 0 {
 		t.Errorf("%d bytes were not given back", current)
@@ -374,9 +400,9 @@ func oneFailure(t *testing.T, d driver, symbol string, nth int) {
 	must(t, on.(*device).end())
 }
 
-// used does everything on a backend's first device.
+// used does everything on a backend's second device, which is current for no thread at first.
 func used(b *Backend) error {
-	on, err := b.Device(0)
+	on, err := b.Device(1)
 	if err != nil {
 		return err
 	}
@@ -397,8 +423,9 @@ func (d *device) end() error {
 	return err
 }
 
-func TestManyThreads(t *testing.T) {
-	d := newDriver(t)
+func TestManyThreads(t *testing.T) { onEach(t, testManyThreads) }
+
+func testManyThreads(t *testing.T, d driver) {
 	on := d.device(0)
 	var all sync.WaitGroup
 	for k := range 8 {

@@ -1,62 +1,48 @@
 /* Calls of a GPU driver. The current context belongs to the thread of the system, of which Go changes at will and on which
  * Python may have another device current: each call has the device's context current for its own time only. */
-#include "driver.h"
-
-static const char *const symbols[] = {
-#define X(field, name, parameters) name,
-    GPU_FUNCTIONS(X)
-    GPU_OPTIONAL(X)
-#undef X
-};
+#include "vendors.h"
 
 enum {
-    FUNCTIONS = sizeof symbols / sizeof *symbols,
-#define X(field, name, parameters) + 1
-    REQUIRED = 0 GPU_FUNCTIONS(X),
+#define X(field, cuda, hip, parameters) + 1
+    REQUIRED = 0 GPU_FUNCTIONS(X) GPU_OWN(X),
+    FUNCTIONS = REQUIRED GPU_OPTIONAL(X),
 #undef X
+    /* What both drivers have by the same number. */
     LAZY_PEER_ACCESS = 1, /* CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS */
-    MANAGED_MEMORY = 83,  /* CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY */
-    CONCURRENT = 89,      /* CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS */
     ATTACH_GLOBAL = 1,    /* CU_MEM_ATTACH_GLOBAL: every stream may touch it */
     IS_MANAGED = 8,       /* CU_POINTER_ATTRIBUTE_IS_MANAGED */
     DEVICE_ORDINAL = 9,   /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
     PORTABLE = 1,         /* CU_MEMHOSTALLOC_PORTABLE: pinned for every context */
     NON_BLOCKING = 1,     /* CU_STREAM_NON_BLOCKING */
     DISABLE_TIMING = 2,   /* CU_EVENT_DISABLE_TIMING */
+    DEFAULT_STREAM = 1,   /* CU_STREAM_LEGACY, and for all of this repository the default stream of HIP, too */
 };
 
-_Static_assert(sizeof(gpu_table) == FUNCTIONS * sizeof(void *), "a table is an array of addresses");
+_Static_assert(offsetof(gpu_table, driver) == FUNCTIONS * sizeof(void *), "a table begins with an array of addresses");
 
-const char *gpu_symbol(int i) { return i >= 0 && i < FUNCTIONS ? symbols[i] : NULL; }
+const char *gpu_symbol(const gpu_driver *driver, int i) { return i >= 0 && i < FUNCTIONS ? driver->symbols[i] : NULL; }
 
 int gpu_required(void) { return REQUIRED; }
 
 void gpu_set(gpu_table *table, int i, void *function) { ((void **)table)[i] = function; }
 
-int gpu_enter(const gpu_device *d, int *pushed) {
-    void *current = NULL;
-    *pushed = 0;
-    int rc = d->table->context_current(&current);
-    if (rc == 0 && current != d->context) {
-        rc = d->table->context_push(d->context);
-        *pushed = rc == 0;
-    }
-    return rc;
+int gpu_enter(const gpu_device *d, int *outer) {
+    *outer = 0;
+    return d->table->driver->enter(d, outer);
 }
 
-int gpu_leave(const gpu_device *d, int pushed, int rc) {
-    void *popped;
-    int failed = pushed ? d->table->context_pop(&popped) : 0;
+int gpu_leave(const gpu_device *d, int outer, int rc) {
+    int failed = outer != 0 ? d->table->driver->leave(d, outer) : 0;
     return rc != 0 ? rc : failed;
 }
 
-/* WITHIN calls a function of the driver in the device's context, and returns its error. */
+/* WITHIN calls a function of the driver while the device is current, and returns its error. */
 #define WITHIN(d, call)                  \
     do {                                 \
-        int pushed, rc = gpu_enter(d, &pushed); \
+        int outer, rc = gpu_enter(d, &outer); \
         if (rc == 0)                     \
             rc = (d)->table->call;       \
-        return gpu_leave(d, pushed, rc);     \
+        return gpu_leave(d, outer, rc);  \
     } while (0)
 
 int gpu_name(const gpu_table *t, int number, char name[128]) {
@@ -73,12 +59,12 @@ int gpu_open(const gpu_table *t, int number, gpu_device *d) {
     if (rc == 0)
         rc = gpu_name(t, number, d->name);
     if (rc == 0)
-        rc = t->device_attribute(&d->managed, MANAGED_MEMORY, d->number);
+        rc = t->device_attribute(&d->managed, t->driver->managed_memory, d->number);
     if (rc == 0)
         rc = t->device_uuid(d->uuid, d->number);
     if (rc == 0)
-        rc = t->device_attribute(&d->concurrent, CONCURRENT, d->number);
-    return rc == 0 ? t->context_retain(&d->context, d->number) : rc;
+        rc = t->device_attribute(&d->concurrent, t->driver->concurrent, d->number);
+    return rc == 0 ? t->driver->begin(d) : rc;
 }
 
 int gpu_memory_info(const gpu_device *d, size_t *left, size_t *total) { WITHIN(d, memory_info(left, total)); }
@@ -110,12 +96,12 @@ int gpu_event_destroy(const gpu_device *d, gpu_event event) { WITHIN(d, event_de
 int gpu_event_synchronize(const gpu_device *d, gpu_event event) { WITHIN(d, event_synchronize((void *)event)); }
 
 int gpu_copy(const gpu_device *d, gpu_stream stream, gpu_address to, gpu_address from, size_t size, gpu_event event) {
-    int pushed, rc = gpu_enter(d, &pushed);
+    int outer, rc = gpu_enter(d, &outer);
     if (rc == 0)
-        rc = d->table->copy(to, from, size, (void *)stream);
+        rc = d->table->driver->copy(d->table, to, from, size, (void *)stream);
     if (rc == 0 && event != 0)
         rc = d->table->event_record((void *)event, (void *)stream);
-    return gpu_leave(d, pushed, rc);
+    return gpu_leave(d, outer, rc);
 }
 
 int gpu_fill(const gpu_device *d, gpu_stream stream, gpu_address to, unsigned value, int item, size_t n) {
@@ -128,13 +114,13 @@ int gpu_fill(const gpu_device *d, gpu_stream stream, gpu_address to, unsigned va
 
 int gpu_locate(const gpu_device *d, gpu_address at, int *number, int *managed) {
     unsigned is = 0;
-    int pushed, rc = gpu_enter(d, &pushed);
+    int outer, rc = gpu_enter(d, &outer);
     if (rc == 0)
         rc = d->table->pointer_attribute(number, DEVICE_ORDINAL, at);
     if (rc == 0)
         rc = d->table->pointer_attribute(&is, IS_MANAGED, at);
     *managed = is != 0;
-    return gpu_leave(d, pushed, rc);
+    return gpu_leave(d, outer, rc);
 }
 
 int gpu_lends(const gpu_table *t) { return t->lend != NULL && t->borrow != NULL; }
@@ -145,20 +131,25 @@ int gpu_borrow(const gpu_device *d, const gpu_handle *handle, gpu_address *at) {
     WITHIN(d, borrow(at, *handle, LAZY_PEER_ACCESS));
 }
 
+/* as_known returns a stream as the driver knows it. */
+static void *as_known(const gpu_device *d, gpu_stream stream) {
+    return (void *)(stream == DEFAULT_STREAM ? d->table->driver->default_stream : stream);
+}
+
 int gpu_order(const gpu_device *d, gpu_stream before, gpu_stream after) {
     void *event = NULL;
-    int pushed, rc = gpu_enter(d, &pushed);
+    int outer, rc = gpu_enter(d, &outer);
     if (rc == 0)
         rc = d->table->event_create(&event, DISABLE_TIMING);
     if (rc == 0)
-        rc = d->table->event_record(event, (void *)before);
+        rc = d->table->event_record(event, as_known(d, before));
     if (rc == 0)
-        rc = d->table->stream_wait((void *)after, event, 0);
+        rc = d->table->stream_wait(as_known(d, after), event, 0);
     if (event != NULL) {
         int failed = d->table->event_destroy(event); /* the driver keeps it until the stream has come to it */
         rc = rc != 0 ? rc : failed;
     }
-    return gpu_leave(d, pushed, rc);
+    return gpu_leave(d, outer, rc);
 }
 
 int gpu_load(const gpu_device *d, const void *image, uintptr_t *module) {

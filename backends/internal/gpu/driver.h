@@ -19,60 +19,76 @@ typedef struct {
 typedef uintptr_t gpu_stream;
 typedef uintptr_t gpu_event;
 
-/* X(our name, the driver's, its parameters). */
-#define GPU_FUNCTIONS(X)                                                                        \
-    X(init, "cuInit", (unsigned flags))                                                         \
-    X(error_text, "cuGetErrorString", (int code, const char **text))                            \
-    X(device_count, "cuDeviceGetCount", (int *count))                                           \
-    X(device_get, "cuDeviceGet", (int *device, int number))                                     \
-    X(device_name, "cuDeviceGetName", (char *name, int length, int device))                     \
-    X(device_uuid, "cuDeviceGetUuid", (void *uuid, int device))                                 \
-    X(device_attribute, "cuDeviceGetAttribute", (int *value, int attribute, int device))        \
-    X(context_retain, "cuDevicePrimaryCtxRetain", (void **context, int device))                 \
-    X(context_current, "cuCtxGetCurrent", (void **context))                                     \
-    X(context_push, "cuCtxPushCurrent_v2", (void *context))                                     \
-    X(context_pop, "cuCtxPopCurrent_v2", (void **context))                                      \
-    X(context_synchronize, "cuCtxSynchronize", (void))                                          \
-    X(memory_info, "cuMemGetInfo_v2", (size_t *left, size_t *total))                            \
-    X(alloc, "cuMemAlloc_v2", (gpu_address *at, size_t size))                                   \
-    X(alloc_managed, "cuMemAllocManaged", (gpu_address *at, size_t size, unsigned flags))       \
-    X(release, "cuMemFree_v2", (gpu_address at))                                                \
-    X(host_alloc, "cuMemHostAlloc", (void **at, size_t size, unsigned flags))                   \
-    X(host_release, "cuMemFreeHost", (void *at))                                                \
-    X(copy, "cuMemcpyAsync", (gpu_address to, gpu_address from, size_t size, void *stream))     \
-    X(fill_8, "cuMemsetD8Async", (gpu_address to, unsigned char value, size_t n, void *stream)) \
-    X(fill_16, "cuMemsetD16Async", (gpu_address to, unsigned short value, size_t n, void *stream)) \
-    X(fill_32, "cuMemsetD32Async", (gpu_address to, unsigned value, size_t n, void *stream))    \
-    X(stream_create, "cuStreamCreateWithPriority", (void **stream, unsigned flags, int priority)) \
-    X(stream_synchronize, "cuStreamSynchronize", (void *stream))                                \
-    X(stream_query, "cuStreamQuery", (void *stream))                                            \
-    X(stream_wait, "cuStreamWaitEvent", (void *stream, void *event, unsigned flags))            \
-    X(event_create, "cuEventCreate", (void **event, unsigned flags))                            \
-    X(event_destroy, "cuEventDestroy_v2", (void *event))                                        \
-    X(event_record, "cuEventRecord", (void *event, void *stream))                               \
-    X(event_synchronize, "cuEventSynchronize", (void *event))                                   \
-    X(pointer_attribute, "cuPointerGetAttribute", (void *data, int attribute, gpu_address at))  \
-    X(module_load, "cuModuleLoadDataEx", (void **module, const void *image, unsigned n, int *options, void **values)) \
-    X(module_function, "cuModuleGetFunction", (void **function, void *module, const char *name)) \
-    X(launch, "cuLaunchKernel", (void *function, unsigned blocks, unsigned by, unsigned bz, unsigned threads, unsigned ty, \
-                                 unsigned tz, unsigned shared, void *stream, void **arguments, void **extra))
+/* X(our name, CUDA's, HIP's, its parameters). An address is an integer in CUDA and a pointer in HIP, which are passed alike. */
+#define GPU_FUNCTIONS(X) \
+    X(init, "cuInit", "hipInit", (unsigned flags)) \
+    X(error_text, "cuGetErrorString", "hipDrvGetErrorString", (int code, const char **text)) \
+    X(device_count, "cuDeviceGetCount", "hipGetDeviceCount", (int *count)) \
+    X(device_get, "cuDeviceGet", "hipDeviceGet", (int *device, int number)) \
+    X(device_name, "cuDeviceGetName", "hipDeviceGetName", (char *name, int length, int device)) \
+    X(device_uuid, "cuDeviceGetUuid", "hipDeviceGetUuid", (void *uuid, int device)) \
+    X(device_attribute, "cuDeviceGetAttribute", "hipDeviceGetAttribute", (int *value, int attribute, int device)) \
+    X(context_synchronize, "cuCtxSynchronize", "hipDeviceSynchronize", (void)) \
+    X(memory_info, "cuMemGetInfo_v2", "hipMemGetInfo", (size_t *left, size_t *total)) \
+    X(alloc, "cuMemAlloc_v2", "hipMalloc", (gpu_address *at, size_t size)) \
+    X(alloc_managed, "cuMemAllocManaged", "hipMallocManaged", (gpu_address *at, size_t size, unsigned flags)) \
+    X(release, "cuMemFree_v2", "hipFree", (gpu_address at)) \
+    X(host_alloc, "cuMemHostAlloc", "hipHostMalloc", (void **at, size_t size, unsigned flags)) \
+    X(host_release, "cuMemFreeHost", "hipHostFree", (void *at)) \
+    X(fill_8, "cuMemsetD8Async", "hipMemsetD8Async", (gpu_address to, unsigned char value, size_t n, void *stream)) \
+    X(fill_16, "cuMemsetD16Async", "hipMemsetD16Async", (gpu_address to, unsigned short value, size_t n, void *stream)) \
+    X(fill_32, "cuMemsetD32Async", "hipMemsetD32Async", (gpu_address to, unsigned value, size_t n, void *stream)) \
+    X(stream_create, "cuStreamCreateWithPriority", "hipStreamCreateWithPriority", (void **stream, unsigned flags, \
+        int priority)) \
+    X(stream_synchronize, "cuStreamSynchronize", "hipStreamSynchronize", (void *stream)) \
+    X(stream_query, "cuStreamQuery", "hipStreamQuery", (void *stream)) \
+    X(stream_wait, "cuStreamWaitEvent", "hipStreamWaitEvent", (void *stream, void *event, unsigned flags)) \
+    X(event_create, "cuEventCreate", "hipEventCreateWithFlags", (void **event, unsigned flags)) \
+    X(event_destroy, "cuEventDestroy_v2", "hipEventDestroy", (void *event)) \
+    X(event_record, "cuEventRecord", "hipEventRecord", (void *event, void *stream)) \
+    X(event_synchronize, "cuEventSynchronize", "hipEventSynchronize", (void *event)) \
+    X(pointer_attribute, "cuPointerGetAttribute", "hipPointerGetAttribute", (void *data, int attribute, gpu_address at)) \
+    X(module_load, "cuModuleLoadDataEx", "hipModuleLoadDataEx", (void **module, const void *image, unsigned n, \
+        int *options, void **values)) \
+    X(module_function, "cuModuleGetFunction", "hipModuleGetFunction", (void **function, void *module, const char *name)) \
+    X(launch, "cuLaunchKernel", "hipModuleLaunchKernel", (void *function, unsigned blocks, unsigned by, unsigned bz, \
+        unsigned threads, unsigned ty, unsigned tz, unsigned shared, void *stream, void **arguments, void **extra))
+
+/* Those that only one of the two has, or that have other parameters there. */
+#define GPU_OWN(X) \
+    X(context_retain, "cuDevicePrimaryCtxRetain", "", (void **context, int device)) \
+    X(context_current, "cuCtxGetCurrent", "", (void **context)) \
+    X(context_push, "cuCtxPushCurrent_v2", "", (void *context)) \
+    X(context_pop, "cuCtxPopCurrent_v2", "", (void **context)) \
+    X(copy, "cuMemcpyAsync", "", (gpu_address to, gpu_address from, size_t size, void *stream)) \
+    X(device_current, "", "hipGetDevice", (int *device)) \
+    X(device_choose, "", "hipSetDevice", (int device)) \
+    X(copy_of_kind, "", "hipMemcpyAsync", (gpu_address to, gpu_address from, size_t size, int kind, void *stream)) \
+    X(properties, "", "hipGetDevicePropertiesR0600", (void *properties, int device))
 
 /* Those that a driver may lack: NULL. */
-#define GPU_OPTIONAL(X)                                                                         \
-    X(lend, "cuIpcGetMemHandle", (gpu_handle *handle, gpu_address at))                          \
-    X(borrow, "cuIpcOpenMemHandle_v2", (gpu_address *at, gpu_handle handle, unsigned flags))
+#define GPU_OPTIONAL(X) \
+    X(lend, "cuIpcGetMemHandle", "hipIpcGetMemHandle", (gpu_handle *handle, gpu_address at)) \
+    X(borrow, "cuIpcOpenMemHandle_v2", "hipIpcOpenMemHandle", (gpu_address *at, gpu_handle handle, unsigned flags))
+
+typedef struct gpu_driver gpu_driver;
 
 typedef struct {
-#define X(field, name, parameters) int(*field) parameters;
+#define X(field, cuda, hip, parameters) int(*field) parameters;
     GPU_FUNCTIONS(X)
+    GPU_OWN(X)
     GPU_OPTIONAL(X)
 #undef X
+    const gpu_driver *driver;
 } gpu_table;
 
-/* gpu_symbol returns the driver's name of the i-th function, or NULL after the last. */
-const char *gpu_symbol(int i);
+/* gpu_driver_of returns the description of a driver, "cuda" or "hip"; NULL of another one. */
+const gpu_driver *gpu_driver_of(const char *name);
 
-/* gpu_required returns how many of the functions, from the first on, every driver must have. */
+/* gpu_symbol returns the driver's name of the i-th function, "" of one that it has not, or NULL after the last. */
+const char *gpu_symbol(const gpu_driver *driver, int i);
+
+/* gpu_required returns how many of the functions, from the first on, the driver must have. */
 int gpu_required(void);
 
 /* gpu_set sets the i-th function. */
@@ -81,11 +97,12 @@ void gpu_set(gpu_table *table, int i, void *function);
 /* A device of this process: its primary context, which other libraries of the process have in common with us. */
 typedef struct {
     const gpu_table *table;
-    void *context;
-    int number;  /* the driver's */
+    void *context; /* of CUDA */
+    int number;    /* the driver's */
     int managed; /* 1: it has memory that processor and device both reach */
     int concurrent; /* 1: and both at once */
     char name[128];
+    char architecture[64];  /* such as gfx90a:sramecc+:xnack-; nothing where the driver compiles for its devices */
     unsigned char uuid[16]; /* the same for every process */
 } gpu_device;
 
@@ -109,10 +126,10 @@ int gpu_stream_create(const gpu_device *device, gpu_stream *stream);
 int gpu_stream_synchronize(const gpu_device *device, gpu_stream stream);
 int gpu_stream_query(const gpu_device *device, gpu_stream stream);
 
-/* gpu_enter makes the device's context current for this thread of the system, and says in *pushed whether it was not already.
- * gpu_leave makes the one current again that was. It returns rc, or else its own error. */
-int gpu_enter(const gpu_device *device, int *pushed);
-int gpu_leave(const gpu_device *device, int pushed, int rc);
+/* gpu_enter makes the device current for this thread of the system, and says in *outer what was; 0 if it was itself.
+ * gpu_leave makes that current again. It returns rc, or else its own error. */
+int gpu_enter(const gpu_device *device, int *outer);
+int gpu_leave(const gpu_device *device, int outer, int rc);
 
 int gpu_event_create(const gpu_device *device, gpu_event *event);
 int gpu_event_destroy(const gpu_device *device, gpu_event event);
@@ -135,10 +152,10 @@ int gpu_lends(const gpu_table *table);
 int gpu_lend(const gpu_device *device, gpu_address at, gpu_handle *handle);
 int gpu_borrow(const gpu_device *device, const gpu_handle *handle, gpu_address *at);
 
-/* gpu_order has what is queued on one stream from now on run after what is on another one by now. */
+/* gpu_order, where 1 is the default stream, has what is queued on one stream from now on run after what is on another one by now. */
 int gpu_order(const gpu_device *device, gpu_stream before, gpu_stream after);
 
-/* gpu_load loads kernels: PTX, a text. */
+/* gpu_load loads kernels: of CUDA PTX, a text; of HIP a code object. */
 int gpu_load(const gpu_device *device, const void *image, uintptr_t *module);
 int gpu_function(const gpu_device *device, uintptr_t module, const char *name, uintptr_t *function);
 

@@ -13,13 +13,12 @@ import (
 
 // API says what one vendor calls the functions that the backend uses. Each symbol is of C linkage.
 type API struct {
-	Name      string   // the backend's
+	Name      string   // the backend's, by which driver.h knows the driver
 	Driver    string   // what a user installs, as in "no NVIDIA driver"
 	Libraries []string // file names, the preferred first
 	Init      string   // int (unsigned int flags)
 	Count     string   // int (int *count)
 	ErrorText string   // int (int error, const char **text)
-	Driven    bool     // the functions of driver.h are there, under the names that it has
 }
 
 // Backend is a vendor's GPUs.
@@ -147,17 +146,7 @@ func find(api API, opener dl.Opener) (seen, error) {
 	if err != nil {
 		return s, err
 	}
-	if api.Driven {
-		s.table, s.why = newTable(api, s.library)
-		return s, nil
-	}
-	see := "sees 1 device"
-	if s.devices > 1 {
-		see = fmt.Sprintf("sees %d devices", s.devices)
-	}
-	s.why = status.New(status.BackendUnavailable,
-		"%s found (%s), which %s, but this version of DTL neither holds memory on GPUs nor computes there",
-		api.Driver, s.library.Path(), see)
+	s.table, s.why = newTable(api, s.library)
 	return s, nil
 }
 

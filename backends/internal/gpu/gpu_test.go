@@ -41,8 +41,8 @@ func TestProbe(t *testing.T) {
 		devices           int
 		want              string
 	}{
-		{"all there", "init_ok", "count_two", "text_ok", 2, "NVIDIA driver found (libcuda.so.1), which sees 2 devices, but this version of DTL neither"},
-		{"no text for errors, none needed", "init_ok", "count_two", "", 2, "which sees 2 devices"},
+		{"all there", "init_ok", "count_two", "text_ok", 2, "NVIDIA driver found (libcuda.so.1), which is too old: it has no cuDeviceGet"},
+		{"no text for errors, none needed", "init_ok", "count_two", "", 2, "which is too old"},
 		{"no init", "", "count_two", "text_ok", 0, "libcuda.so.1 has no symbol cuInit"},
 		{"no count", "init_ok", "", "text_ok", 0, "libcuda.so.1 has no symbol cuDeviceGetCount"},
 		{"init sees no device", "init_no_device", "count_two", "text_ok", 0, "(libcuda.so.1), but it sees no device"},
@@ -71,8 +71,7 @@ func TestProbeWithoutLibrary(t *testing.T) {
 	wantProbe(t, New(vendor, dl.Fake{"libcuda.so.1": {Broken: "wrong ELF class"}}), 0, "wrong ELF class")
 }
 
-// wantProbe checks that a backend sees so many devices, and is unavailable for the reason: what is there, too, is of no
-// use yet.
+// wantProbe checks that a backend sees so many devices, and is unavailable for the reason.
 func wantProbe(t *testing.T, b *Backend, devices int, reason string) {
 	t.Helper()
 	if n := b.DeviceCount(); n != devices {
@@ -91,7 +90,7 @@ func TestProbeAsksOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if err := b.Probe(); !strings.Contains(err.Error(), "which sees 1 device, but") {
+			if err := b.Probe(); !strings.Contains(err.Error(), "which is too old") {
 				t.Error(err)
 			}
 		})

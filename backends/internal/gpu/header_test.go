@@ -10,33 +10,57 @@ import (
 	"testing"
 )
 
+// header is a vendor's.
+type header struct {
+	api                          API
+	variable, advice, text, same string // the variable with its folder, where that comes from, how it begins, and what it numbers
+	name                         int    // which of a row's names is the vendor's
+}
+
+var headers = []header{
+	{vendor, "DTL_CUDA_INCLUDE", "cuda.h; runs where DTL_CUDA_INCLUDE names its folder, such as that of the wheel nvidia-cuda-runtime-cu12",
+		"#include <cuda.h>\ntypedef unsigned long long gpu_address;\ntypedef CUipcMemHandle gpu_handle;\n", constants, 2},
+	{amd, "DTL_HIP_INCLUDE", "hip/hip_runtime_api.h; runs where DTL_HIP_INCLUDE names its folder, of ROCm 6 or later",
+		"#define __HIP_PLATFORM_AMD__\n#include <hip/hip_runtime_api.h>\ntypedef void *gpu_address;\ntypedef hipIpcMemHandle_t gpu_handle;\n",
+		constantsOfHIP, 3},
+}
+
 // TestTableIsTheVendors compiles calls of the functions by the vendor's own header, with the parameters that driver.h has for them:
 // as many, pointers where it has pointers, and integers that are no wider.
 func TestTableIsTheVendors(t *testing.T) {
-	folder := os.Getenv("DTL_CUDA_INCLUDE")
+	for _, h := range headers {
+		t.Run(h.api.Name, func(t *testing.T) { tableIsTheVendors(t, h) })
+	}
+}
+
+func tableIsTheVendors(t *testing.T, h header) {
+	folder := os.Getenv(h.variable)
 	if folder == "" {
-		t.Skip("no cuda.h; runs where DTL_CUDA_INCLUDE names its folder, such as that of the wheel nvidia-cuda-runtime-cu12")
+		t.Skipf("no %s", h.advice)
 	}
 	text, err := os.ReadFile("driver.h")
 	must(t, err)
 	var source strings.Builder
-	source.WriteString("#include <cuda.h>\ntypedef unsigned long long gpu_address;\ntypedef CUipcMemHandle gpu_handle;\n")
+	source.WriteString(h.text)
 	flat := strings.ReplaceAll(string(text), "\\\n", " ")
-	rows := regexp.MustCompile(`X\((\w+), "(\w+)",\s*(\([^)]*\))\)`).FindAllStringSubmatch(flat, -1)
-	if len(rows) != len(symbols()) {
-		t.Fatalf("%d functions were found in driver.h, and %d are in the table", len(rows), len(symbols()))
+	rows := regexp.MustCompile(`X\((\w+), "(\w*)", "(\w*)",\s*(\([^)]*\))\)`).FindAllStringSubmatch(flat, -1)
+	if len(rows) != len(h.api.symbols()) {
+		t.Fatalf("%d functions were found in driver.h, and %d are in the table", len(rows), len(h.api.symbols()))
 	}
 	last := regexp.MustCompile(`(\w+)\s*(?:,|\)$)`)
 	for _, row := range rows {
+		if row[h.name] == "" {
+			continue
+		}
 		var names []string
-		for _, found := range last.FindAllStringSubmatch(row[3], -1) {
+		for _, found := range last.FindAllStringSubmatch(row[4], -1) {
 			if found[1] != "void" {
 				names = append(names, found[1])
 			}
 		}
-		fmt.Fprintf(&source, "int check_%s%s { return (int)%s(%s); }\n", row[1], row[3], row[2], strings.Join(names, ", "))
+		fmt.Fprintf(&source, "int check_%s%s { return (int)%s(%s); }\n", row[1], row[4], row[h.name], strings.Join(names, ", "))
 	}
-	source.WriteString(constants)
+	source.WriteString(h.same)
 	made := exec.Command("cc", "-c", "-x", "c", "-", "-I", folder, "-o", filepath.Join(t.TempDir(), "calls.o"), "-Werror=int-conversion",
 		"-Werror=implicit-function-declaration", "-Wno-incompatible-pointer-types")
 	made.Stdin = strings.NewReader(source.String())
@@ -45,7 +69,7 @@ func TestTableIsTheVendors(t *testing.T) {
 	}
 }
 
-// constants are those that driver.c and table.go have by number.
+// constants are those that driver.c, vendors.c and table.go have by number.
 const constants = `
 #define SAME(name, number) _Static_assert((int)(name) == (number), #name)
 SAME(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 83);
@@ -66,4 +90,32 @@ SAME(sizeof(CUresult), 4);
 SAME(sizeof(CUipcMemHandle), 64);
 SAME(CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, 1);
 SAME(sizeof(CUuuid), 16);
+`
+
+const constantsOfHIP = `
+#define SAME(name, number) _Static_assert((int)(name) == (number), #name)
+SAME(hipDeviceAttributeManagedMemory, 24);
+SAME(hipDeviceAttributeConcurrentManagedAccess, 9);
+SAME(HIP_POINTER_ATTRIBUTE_IS_MANAGED, 8);
+SAME(HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL, 9);
+SAME(hipMemAttachGlobal, 1);
+SAME(hipHostMallocPortable, 1);
+SAME(hipStreamNonBlocking, 1);
+SAME(hipEventDisableTiming, 2);
+SAME(hipMemcpyDefault, 4);
+SAME(hipErrorInvalidValue, 1);
+SAME(hipErrorOutOfMemory, 2);
+SAME(hipErrorDeinitialized, 4);
+SAME(hipErrorNoDevice, 100);
+SAME(hipErrorNoBinaryForGpu, 209);
+SAME(hipErrorNotFound, 500);
+SAME(hipErrorNotReady, 600);
+SAME(sizeof(hipDeviceptr_t), 8);
+SAME(sizeof(hipError_t), 4);
+SAME(sizeof(hipIpcMemHandle_t), 64);
+SAME(hipIpcMemLazyEnablePeerAccess, 1);
+SAME(sizeof(hipUUID), 16);
+SAME(sizeof(hipDeviceProp_tR0600), 1472);
+SAME(__builtin_offsetof(hipDeviceProp_tR0600, gcnArchName), 1160);
+SAME(sizeof(((hipDeviceProp_tR0600 *)0)->gcnArchName), 256);
 `

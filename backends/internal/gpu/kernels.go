@@ -1,7 +1,6 @@
 package gpu
 
 import (
-	"embed"
 	"strings"
 	"sync"
 	"unsafe"
@@ -12,43 +11,6 @@ import (
 	"dtl/core/memory"
 	"dtl/core/status"
 )
-
-// ptx are what `make kernels` makes of the sources beside them. A driver compiles them for its device when they are loaded, and
-// keeps that on disk.
-//
-//go:embed kernels/*.ptx
-var ptx embed.FS
-
-// sources are the files of kernels.
-var sources = []string{"conversions", "elementwise", "histograms", "lines", "moves", "reductions", "scans", "sorts"}
-
-// images are the kernels by families, each the text of a module: those of a type, so that nobody waits for a driver that compiles
-// what is not needed. A kernel's family is what follows the last underscore of its name.
-var images = sync.OnceValue(func() map[string][]byte {
-	all := map[string][]byte{}
-	for _, source := range sources {
-		text, err := ptx.ReadFile("kernels/" + source + ".ptx")
-		if err != nil {
-			panic(err) // they are embedded
-		}
-		const entry = ".visible .entry "
-		parts := strings.Split(string(text), entry)
-		for _, kernel := range parts[1:] {
-			name, _, _ := strings.Cut(kernel, "(")
-			family := source + " " + familyOf(name)
-			if all[family] == nil {
-				all[family] = []byte(parts[0])
-			}
-			all[family] = append(append(all[family], entry...), kernel...)
-		}
-	}
-	for family := range all {
-		all[family] = append(all[family], 0)
-	}
-	return all
-})
-
-func familyOf(kernel string) string { return kernel[strings.LastIndexByte(kernel, '_')+1:] }
 
 // kernels are what a device can compute, loaded when first needed.
 type kernels struct {
@@ -64,7 +26,7 @@ func (k *kernels) named(on driven, source, name string) (uintptr, error) {
 	if f, ok := k.byName[name]; ok {
 		return f, nil
 	}
-	module, err := k.module(on, source+" "+familyOf(name))
+	module, err := k.module(on, source, name)
 	if err != nil {
 		return 0, err
 	}
@@ -82,18 +44,22 @@ func (k *kernels) named(on driven, source, name string) (uintptr, error) {
 	return f, nil
 }
 
-// module returns a family of kernels, or 0 if there is none. The caller holds the lock.
-func (k *kernels) module(on driven, family string) (uintptr, error) {
+// module returns the module of a kernel, or 0 if there is none. The caller holds the lock.
+func (k *kernels) module(on driven, source, name string) (uintptr, error) {
 	if k.modules == nil {
 		k.modules, k.byName = map[string]uintptr{}, map[string]uintptr{}
 	}
-	image := images()[family]
-	if m := k.modules[family]; m != 0 || image == nil {
+	of := imageOf(on.architecture(), source, name)
+	if m := k.modules[of.key]; m != 0 {
 		return m, nil
 	}
-	m, err := on.load(image)
+	code, err := of.read()
+	if err != nil || code == nil {
+		return 0, err
+	}
+	m, err := on.load(code)
 	if err == nil {
-		k.modules[family] = m
+		k.modules[of.key] = m
 	}
 	return m, err
 }

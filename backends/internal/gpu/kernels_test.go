@@ -1,9 +1,13 @@
 package gpu
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"debug/elf"
+	"encoding/binary"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +25,7 @@ import (
 
 func readPTX(t *testing.T, name string) string {
 	t.Helper()
-	text, err := ptx.ReadFile("kernels/" + name + ".ptx")
+	text, err := made.ReadFile("kernels/" + name + ".ptx")
 	must(t, err)
 	return string(text)
 }
@@ -40,8 +44,8 @@ func TestKernelsAreOfTheirSource(t *testing.T) {
 		source, err := os.ReadFile("kernels/" + name + ".c")
 		must(t, err)
 		text := readPTX(t, name)
-		first, _, _ := strings.Cut(text, "\n")
-		if want := fmt.Sprintf("// %s.c has sha256 %x", name, sha256.Sum256(append(slices.Clone(headers), source...))); first != want {
+		want := fmt.Sprintf("// %s.c has sha256 %x", name, sha256.Sum256(append(slices.Clone(headers), source...)))
+		if first, _, _ := strings.Cut(text, "\n"); first != want {
 			t.Errorf("the PTX is of another source: make kernels\n%s\n%s", first, want)
 		}
 		if strings.Contains(text, "fma.") || strings.Contains(text, ".ftz") || strings.Contains(text, ".approx") {
@@ -53,7 +57,7 @@ func TestKernelsAreOfTheirSource(t *testing.T) {
 	}
 }
 
-// TestKernelsAreMadeAnew makes the PTX as `make kernels` does.
+// TestKernelsAreMadeAnew makes them as `make kernels` does.
 func TestKernelsAreMadeAnew(t *testing.T) {
 	clang := os.Getenv("DTL_CLANG")
 	if clang == "" {
@@ -64,22 +68,124 @@ func TestKernelsAreMadeAnew(t *testing.T) {
 	}
 	folder := t.TempDir()
 	for _, name := range sources {
-		file := filepath.Join(folder, name+".ptx")
-		made := exec.Command("make", "-s", "-C", "../../..", "CLANG="+clang, "KERNELS_OUT="+folder, file)
-		if out, err := made.CombinedOutput(); err != nil {
-			t.Fatalf("make: %v\n%s", err, out)
-		}
-		got, err := os.ReadFile(file)
-		must(t, err)
-		if string(got) != readPTX(t, name) {
+		if got := string(anew(t, clang, folder, name+".ptx")); got != readPTX(t, name) {
 			t.Errorf("%s.ptx is not what %s makes of its source: make kernels", name, clang)
 		}
 	}
 }
 
+// withCodes has the code objects of a chip be made, and be those of this package until the test ends.
+func withCodes(t *testing.T, chip string) string {
+	t.Helper()
+	clang := cmp.Or(os.Getenv("DTL_CLANG"), "clang-19")
+	if exec.Command(clang, "--target=amdgcn-amd-amdhsa", "-nogpulib", "-x", "c", os.DevNull, "-o", os.DevNull).Run() != nil {
+		t.Skipf("no %s that links code of AMD's chips, which needs Debian's clang-19 and lld-19", clang)
+	}
+	folder, before := t.TempDir(), codes
+	for _, name := range sources {
+		anew(t, clang, folder, codeOf(name, chip))
+	}
+	codes = func() fs.FS { return os.DirFS(folder) }
+	t.Cleanup(func() { codes = before })
+	return folder
+}
+
+// anew returns a file of kernels that is made in a folder.
+func anew(t *testing.T, clang, folder, name string) []byte {
+	t.Helper()
+	file := filepath.Join(folder, name)
+	made := exec.Command("make", "-s", "-C", "../../..", "CLANG="+clang, "KERNELS_OUT="+folder, "CODES_OUT="+folder, file)
+	if out, err := made.CombinedOutput(); err != nil {
+		t.Fatalf("make: %v\n%s", err, out)
+	}
+	got, err := os.ReadFile(file)
+	must(t, err)
+	return got
+}
+
+// descriptors returns those of an AMD chip's kernels in code, by the kernels' names: 64 bytes of LLVM's amdhsa.kernel_descriptor_t.
+func descriptors(t *testing.T, code []byte) map[string][]byte {
+	t.Helper()
+	file, err := elf.NewFile(bytes.NewReader(code))
+	must(t, err)
+	symbols, err := file.DynamicSymbols()
+	must(t, err)
+	found := map[string][]byte{}
+	for _, s := range symbols {
+		if name, is := strings.CutSuffix(s.Name, ".kd"); is {
+			in := file.Sections[s.Section]
+			content, err := in.Data()
+			must(t, err)
+			found[name] = content[s.Value-in.Addr:][:64]
+		}
+	}
+	return found
+}
+
+// TestChips makes code objects of each chip, has the driver compute with one, and compares them with the PTX.
+func TestChips(t *testing.T) {
+	for _, chip := range chips {
+		t.Run(chip, func(t *testing.T) {
+			withCodes(t, chip)
+			for _, name := range sources {
+				sameKernels(t, name, chip)
+			}
+			t.Setenv("DTL_FAKE_GPU_ARCH", chip+":sramecc+:xnack-")
+			must(t, everything(newDriver(t, amd).device(0)))
+			t.Setenv("DTL_FAKE_GPU_ARCH", "gfx1030")
+			_, err := newDriver(t, amd).Device(0)
+			want := "GPU 0 (Fake GPU 0) cannot be used: it is a gfx1030, and this version of DTL has kernels for gfx90a, gfx942, gfx1100"
+			if status.CodeOf(err) != status.BackendUnavailable || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		})
+	}
+}
+
+// sameKernels holds that code computes as the host does: kernels ask for nothing that the driver is not told to give them, round to
+// nearest, and keep the smallest numbers.
+func sameKernels(t *testing.T, name, chip string) {
+	t.Helper()
+	code, err := codeObject(codeOf(name, chip))
+	must(t, err)
+	found := descriptors(t, code)
+	entries := regexp.MustCompile(`(?m)\.entry (\w+)\([^\[]*\[(\d+)\]`).FindAllStringSubmatch(readPTX(t, name), -1)
+	if len(found) != len(entries) || len(entries) == 0 {
+		t.Errorf("%s.c has %d kernels for %s and %d in PTX", name, len(found), chip, len(entries))
+	}
+	for _, entry := range entries {
+		d, want := found[entry[1]], 0
+		if d == nil {
+			t.Errorf("%s has no %s", chip, entry[1])
+			continue
+		}
+		_, err := fmt.Sscan(entry[2], &want)
+		must(t, err)
+		word := func(at int) int { return int(binary.LittleEndian.Uint32(d[at:])) }
+		if own := word(8) % 256; own != want || word(0) != 0 {
+			t.Errorf("%s of %s takes %d bytes and shares %d, want %d and none", entry[1], chip, own, word(0), want)
+		}
+		if modes := word(48) >> 12 & 0xff; modes != 0xf0 {
+			t.Errorf("%s of %s computes in mode %#x", entry[1], chip, modes)
+		}
+	}
+}
+
+func TestABuildWithoutCodes(t *testing.T) {
+	before := codes
+	codes = func() fs.FS { return os.DirFS(t.TempDir()) }
+	defer func() { codes = before }()
+	t.Setenv("DTL_FAKE_GPU_ARCH", "gfx942:sramecc+:xnack-")
+	_, err := newDriver(t, amd).Device(0)
+	if status.CodeOf(err) != status.BackendUnavailable || !strings.Contains(err.Error(), "has no kernels for AMD's chips, which `make kernels-amd`") {
+		t.Errorf("got %v, want that there are no kernels", err)
+	}
+}
+
 // TestDriverHasTheSameKernels compares the PTX with what the host's compiler makes of the same source.
-func TestDriverHasTheSameKernels(t *testing.T) {
-	d := newDriver(t)
+func TestDriverHasTheSameKernels(t *testing.T) { onEach(t, testDriverHasTheSameKernels) }
+
+func testDriverHasTheSameKernels(t *testing.T, d driver) {
 	file, err := elf.Open(d.Path())
 	must(t, err)
 	defer file.Close()
@@ -104,8 +210,9 @@ func TestDriverHasTheSameKernels(t *testing.T) {
 	}
 }
 
-func TestElementwise(t *testing.T) {
-	d := newDriver(t)
+func TestElementwise(t *testing.T) { onEach(t, testElementwise) }
+
+func testElementwise(t *testing.T, d driver) {
 	on := d.device(0)
 	q := queueOf(t, on)
 	for _, n := range []int{0, 1, 255, 256, 257, 2*mostBlocks*blockThreads + 3} {
@@ -135,8 +242,9 @@ func TestElementwise(t *testing.T) {
 }
 
 // TestEachFoldHasItsKernels looks for what core/kernel/fold names.
-func TestEachFoldHasItsKernels(t *testing.T) {
-	d := newDriver(t)
+func TestEachFoldHasItsKernels(t *testing.T) { onEach(t, testEachFoldHasItsKernels) }
+
+func testEachFoldHasItsKernels(t *testing.T, d driver) {
 	on := d.device(0)
 	for typ := range dtype.N {
 		for f := range fold.NKinds {
@@ -168,8 +276,9 @@ func folded(t *testing.T, q backend.Queue, a memory.Span, f fold.Kind) fold.Numb
 	return number
 }
 
-func TestFold(t *testing.T) {
-	d := newDriver(t)
+func TestFold(t *testing.T) { onEach(t, testFold) }
+
+func testFold(t *testing.T, d driver) {
 	on := d.device(0)
 	q := queueOf(t, on)
 	for _, n := range []int{1, 255, 256, 257, 4096, 4097, fewPartials * eachThread, 200*blockThreads*eachThread + 3} {
@@ -201,8 +310,9 @@ func TestFold(t *testing.T) {
 }
 
 // TestLines folds lines in one piece and in many, beside each other and apart.
-func TestLines(t *testing.T) {
-	d := newDriver(t)
+func TestLines(t *testing.T) { onEach(t, testLines) }
+
+func testLines(t *testing.T, d driver) {
 	on := d.device(0)
 	q := queueOf(t, on)
 	for _, x := range [][4]int64{{1, 1, 1, 1}, {3, 31, 1, 1}, {1, 33, 3, 1}, {2, 20000, 1, 1}, {1, 3000, 40, 1}, {2, 30, 5, 20}, {0, 4, 5, 1}} {

@@ -68,8 +68,9 @@ func checkPlaces(t *testing.T, q backend.Queue, on *device, size, n int) {
 }
 
 // TestPlaces takes elements of all sizes from places, and puts them there, on the device and by way of the host.
-func TestPlaces(t *testing.T) {
-	d := newDriver(t)
+func TestPlaces(t *testing.T) { onEach(t, testPlaces) }
+
+func testPlaces(t *testing.T, d driver) {
 	on := d.device(0)
 	q := queueOf(t, on)
 	for _, size := range []int{1, 2, 4, 8, 16, 3, 12, 40} {
@@ -106,8 +107,9 @@ func randomRuns(random *rand.Rand, unit int64, n int) (all []backend.Run, to int
 }
 
 // TestRuns moves runs of many kinds, at addresses that no wide word begins at, too.
-func TestRuns(t *testing.T) {
-	d := newDriver(t)
+func TestRuns(t *testing.T) { onEach(t, testRuns) }
+
+func testRuns(t *testing.T, d driver) {
 	on := d.device(0)
 	q := queueOf(t, on)
 	random := rand.New(rand.NewPCG(4, 5))
@@ -143,8 +145,9 @@ func TestRuns(t *testing.T) {
 }
 
 // TestTruths has masks of one piece and of many, and of more totals than the host combines.
-func TestTruths(t *testing.T) {
-	d := newDriver(t)
+func TestTruths(t *testing.T) { onEach(t, testTruths) }
+
+func testTruths(t *testing.T, d driver) {
 	on := d.device(0)
 	q := queueOf(t, on)
 	for _, n := range []int{0, 1, 63, 64, 65, 5000, 70 * leastPiece * eachThread} {

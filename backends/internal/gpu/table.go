@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"fmt"
 	"runtime"
+	"strings"
 	"unsafe"
 
 	"dtl/backends/internal/dl"
@@ -23,10 +24,18 @@ type table struct {
 	c       *C.gpu_table
 }
 
-// symbols returns the driver's names of the functions, in the table's order.
-func symbols() (names []string) {
-	for i := C.int(0); C.gpu_symbol(i) != nil; i++ {
-		names = append(names, C.GoString(C.gpu_symbol(i)))
+// described returns the description of a driver.
+func (api API) described() *C.gpu_driver {
+	name := C.CString(api.Name)
+	defer C.free(unsafe.Pointer(name))
+	return C.gpu_driver_of(name)
+}
+
+// symbols returns the driver's names of the functions, in the table's order: "" of one that it has not.
+func (api API) symbols() (names []string) {
+	driver := api.described()
+	for i := C.int(0); C.gpu_symbol(driver, i) != nil; i++ {
+		names = append(names, C.GoString(C.gpu_symbol(driver, i)))
 	}
 	return names
 }
@@ -34,7 +43,11 @@ func symbols() (names []string) {
 // newTable finds every function, or says which one is missing.
 func newTable(api API, library *dl.Library) (*table, error) {
 	t := &table{api, library, (*C.gpu_table)(C.calloc(1, C.sizeof_gpu_table))}
-	for i, name := range symbols() {
+	t.c.driver = api.described()
+	for i, name := range api.symbols() {
+		if name == "" {
+			continue
+		}
 		function, err := library.Symbol(name)
 		if err != nil && i >= int(C.gpu_required()) {
 			continue
@@ -92,6 +105,11 @@ func (t *table) open(number int) (driven, error) {
 		C.free(unsafe.Pointer(d.c))
 		return driven{}, status.New(status.BackendUnavailable, "GPU %d cannot be used: %s", number, t.explain(int(rc)))
 	}
+	if err := checkChip(d.architecture()); err != nil {
+		name := d.name()
+		C.free(unsafe.Pointer(d.c))
+		return driven{}, status.New(status.BackendUnavailable, "GPU %d (%s) cannot be used: %w", number, name, err)
+	}
 	return d, nil
 }
 
@@ -114,6 +132,9 @@ func (d driven) ended(what string, result C.int) error {
 func (d driven) uuid() [16]byte { return *(*[16]byte)(unsafe.Pointer(&d.c.uuid)) }
 
 func (d driven) name() string { return C.GoString(&d.c.name[0]) }
+
+// architecture returns what code the device runs; "" where the driver compiles.
+func (d driven) architecture() string { return C.GoString(&d.c.architecture[0]) }
 
 func (d driven) hasManaged() bool { return d.c.managed != 0 }
 
@@ -200,12 +221,12 @@ func (d driven) done(s stream) (bool, error) {
 func (d driven) within(f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	var pushed C.int
-	if rc := C.gpu_enter(d.c, &pushed); rc != 0 {
+	var outer C.int
+	if rc := C.gpu_enter(d.c, &outer); rc != 0 {
 		return d.check("making it current", rc)
 	}
 	err := f()
-	return cmp.Or(err, d.ended("making another one current", C.gpu_leave(d.c, pushed, 0)))
+	return cmp.Or(err, d.ended("making another one current", C.gpu_leave(d.c, outer, 0)))
 }
 
 func (d driven) newEvent() (event, error) {
@@ -253,7 +274,8 @@ func (d driven) locate(at uintptr) (number int, managed bool, err error) {
 // lends returns nil if the driver has what lend and borrow call.
 func (t *table) lends() error {
 	if C.gpu_lends(t.c) == 0 {
-		return status.New(status.Unsupported, "%s lacks cuIpcGetMemHandle or cuIpcOpenMemHandle_v2", t.api.Driver)
+		names := t.api.symbols()[C.gpu_required():]
+		return status.New(status.Unsupported, "%s lacks %s", t.api.Driver, strings.Join(names, " or "))
 	}
 	return nil
 }
@@ -283,7 +305,7 @@ func (d driven) order(before, after stream) error {
 	return d.check("ordering streams", C.gpu_order(d.c, C.gpu_stream(before), C.gpu_stream(after)))
 }
 
-// load loads kernels, which end in a zero.
+// load loads kernels: a text that ends in a zero, or a code object.
 func (d driven) load(image []byte) (module uintptr, err error) {
 	var m C.uintptr_t
 	err = d.check("loading kernels", C.gpu_load(d.c, unsafe.Pointer(&image[0]), &m))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from .._native import library
 from .._native.arguments import dtype_number
 from .._native.library import bridge
 from ..exceptions import BufferError, InvalidArgumentError, InvalidTypeError
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from .._native import _bridge
 
 #: DLPack's numbers of kinds of memory and of elements.
-_CUDA, _CUDA_MANAGED = 2, 13
+_CUDA, _ROCM, _CUDA_MANAGED = 2, 10, 13
 _DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 _DLPACK_KINDS = {code: kind for kind, code in _DLPACK_CODES.items()}
 
@@ -126,7 +128,8 @@ class DeviceArray(NDArrayOperatorsMixin):
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return DLPack's number for the kind of memory, and the number of the GPU."""
-        return (_CUDA_MANAGED if self._memory.managed else _CUDA), self._memory.device
+        own, managed = _own_kinds()
+        return (managed if self._memory.managed else own), self._memory.device
 
     def __dlpack__(
         self,
@@ -217,6 +220,12 @@ class DeviceArray(NDArrayOperatorsMixin):
         raise self._refusal("a truth value")
 
 
+@functools.lru_cache(maxsize=None)
+def _own_kinds() -> tuple[int, int]:
+    """Return DLPack's numbers for the memory of this process's GPUs, and for what it shares with the host."""
+    return (_ROCM, _ROCM) if library.backend_why_not("cuda") else (_CUDA, _CUDA_MANAGED)
+
+
 def _stream(number: Any) -> int:
     """Return the address of a stream; 0, which some libraries send, is the default one."""
     if isinstance(number, bool) or not isinstance(number, int):
@@ -274,14 +283,14 @@ def is_on_device(x: Any) -> bool:
     if isinstance(x, _HOST_TYPES):
         return False
     if hasattr(type(x), "__dlpack_device__"):
-        return x.__dlpack_device__()[0] in (_CUDA, _CUDA_MANAGED)
+        return x.__dlpack_device__()[0] in (_CUDA, _ROCM, _CUDA_MANAGED)
     return hasattr(x, "__cuda_array_interface__")
 
 
 def _of_dlpack(x: Any) -> DeviceArray:
     kind, device = x.__dlpack_device__()
-    if kind not in (_CUDA, _CUDA_MANAGED):
-        raise BufferError(f"x is on device ({int(kind)}, {device}) of DLPack's, which is no GPU of NVIDIA's")
+    if kind not in _own_kinds():
+        raise BufferError(f"x is on device ({int(kind)}, {device}) of DLPack's, which is no GPU that DTL uses here")
     stream = bridge.device_stream(device)
     try:
         capsule = x.__dlpack__(stream=stream, max_version=(1, 0))

@@ -72,7 +72,7 @@ class DeviceRanks(bridge.Ranks):
     @property
     def has_cuda(self) -> bool:
         """Whether the context has an NVIDIA GPU."""
-        return self._device >= 0
+        return self._device >= 0 and backends.has_cuda()
 
     @property
     def has_nccl(self) -> bool:

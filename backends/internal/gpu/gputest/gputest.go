@@ -38,8 +38,16 @@ func Function(t *testing.T, source string) func(name string) unsafe.Pointer {
 	}
 }
 
-// compiled is the driver in driver, as a shared library.
-var compiled = sync.OnceValues(func() ([]byte, error) {
+// Vendors are those whose driver there is for tests, by the names of the backends, with the name of its file.
+var Vendors = map[string]string{"cuda": "libcuda.so.1", "hip": "libamdhip64.so.6"}
+
+// compiled are the drivers in driver, as shared libraries, each compiled when a test first asks for it.
+var compiled = map[string]func() ([]byte, error){
+	"cuda": sync.OnceValues(func() ([]byte, error) { return compile("cuda") }),
+	"hip":  sync.OnceValues(func() ([]byte, error) { return compile("hip") }),
+}
+
+func compile(vendor string) ([]byte, error) {
 	folder, err := os.MkdirTemp("", "fake-gpu")
 	if err != nil {
 		return nil, err
@@ -49,22 +57,22 @@ var compiled = sync.OnceValues(func() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := filepath.Join(folder, "libcuda.so.1")
-	files, err := filepath.Glob(filepath.Join(gpu, "kernels", "*.c"))
-	if err != nil {
-		return nil, err
+	driver := filepath.Join(gpu, "gputest", "driver")
+	made := filepath.Join(folder, Vendors[vendor])
+	command := []string{"-g", "-O1", "-shared", "-fPIC", "-ffp-contract=off", "-Wall", "-Werror", "-o", made,
+		"-I", filepath.Join(driver, vendor)}
+	for _, folder := range []string{filepath.Join(gpu, "kernels"), driver, filepath.Join(driver, vendor)} {
+		files, err := filepath.Glob(filepath.Join(folder, "*.c"))
+		if err != nil {
+			return nil, err
+		}
+		command = append(command, files...)
 	}
-	driver, err := filepath.Glob(filepath.Join(gpu, "gputest", "driver", "*.c"))
-	if err != nil {
-		return nil, err
-	}
-	files = append(files, driver...)
-	command := append([]string{"-g", "-O1", "-shared", "-fPIC", "-ffp-contract=off", "-Wall", "-Werror", "-o", made}, files...)
 	if out, err := exec.Command("cc", append(command, "-ldl", "-lm")...).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("cc: %w\n%s", err, out)
 	}
 	return os.ReadFile(made)
-})
+}
 
 // sources returns the folder of the package above, from the nearest directory above the test that has a go.mod: paths of the
 // compiler may be without their beginning.
@@ -81,15 +89,15 @@ func sources() (string, error) {
 	return "", err
 }
 
-// Driver opens the driver that tests have in place of a vendor's. It keeps its state for as long as the
+// Driver opens the driver that tests have in place of a vendor's, "cuda" or "hip". It keeps its state for as long as the
 // process lives, so each test has one of its own.
-func Driver(t *testing.T) *dl.Library {
+func Driver(t *testing.T, vendor string) *dl.Library {
 	t.Helper()
-	file, err := compiled()
+	file, err := compiled[vendor]()
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "libcuda.so.1")
+	path := filepath.Join(t.TempDir(), Vendors[vendor])
 	if err := os.WriteFile(path, file, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,5 @@
-/* A CUDA driver for tests on machines without a GPU: compiled as libcuda.so.1, it takes the real one's place.
+/* A driver for tests on machines without a GPU: compiled as libcuda.so.1, or with HIP's names as libamdhip64.so.6, it takes the real
+ * one's place.
  *
  * It is stricter than a GPU, so that a mistake shows every time:
  *   - A device's addresses cannot be touched by the CPU. The driver sees the same memory at other addresses.
@@ -22,13 +23,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "names.h" /* of the folder cuda or hip */
 #include "parts.h"
 
 enum {
     OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, NO_DEVICE = 100, INVALID_DEVICE = 101,
-    INVALID_IMAGE = 200, INVALID_CONTEXT = 201, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700,
+    INVALID_CONTEXT = 201, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700,
 };
-enum { MANAGED_MEMORY = 83, CONCURRENT_MANAGED = 89, MULTIPROCESSORS = 16, CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
 enum { MOST_DEVICES = 8, GRAIN = 512, DEEPEST = 16 };
 
 typedef struct stream stream;
@@ -138,7 +139,7 @@ static int failing(const char *symbol) {
         return rc;                       \
     } while (0)
 #define NEED_CONTEXT()                   \
-    device *on = depth > 0 ? current[depth - 1] : NULL; \
+    device *on = depth > 0 ? current[depth - 1] : AT_FIRST; \
     if (on == NULL)                      \
     LEAVE(INVALID_CONTEXT)
 
@@ -302,7 +303,7 @@ static int drain_device(int number) {
 
 /* stream_of finds the stream of a handle: 0, 1 and 2 are the device's own. */
 static stream *stream_of(device *on, void *handle) {
-    if ((uintptr_t)handle <= 2)
+    if ((uintptr_t)handle <= LAST_DEFAULT_STREAM)
         return &on->legacy;
     for (stream *s = streams; s != NULL; s = s->next)
         if (s == handle)
@@ -621,7 +622,7 @@ int cuStreamCreateWithPriority(void **made, unsigned flags, int priority) {
 int cuStreamDestroy_v2(void *handle) {
     ENTER();
     NEED_CONTEXT();
-    stream *s = (uintptr_t)handle <= 2 ? NULL : stream_of(on, handle);
+    stream *s = (uintptr_t)handle <= LAST_DEFAULT_STREAM ? NULL : stream_of(on, handle);
     if (s == NULL)
         LEAVE(INVALID_HANDLE);
     int did = drain(s);
@@ -715,33 +716,29 @@ int cuEventSynchronize(void *what) {
 
 /* ---- Kernels ---- */
 
-/* A module is its text. What it defines is run as the function of that name that is compiled into this driver. */
+/* What a module defines is run as the function of that name that is compiled into this driver. */
 int cuModuleLoadDataEx(void **module, const void *image, unsigned n, int *options, void **values) {
     ENTER();
     NEED_CONTEXT();
     (void)on, (void)options, (void)values;
-    if (n != 0 || strstr(image, ".version 6.4") == NULL || strstr(image, ".target sm_70") == NULL)
-        LEAVE(INVALID_IMAGE);
-    *module = strdup(image);
-    LEAVE(OK);
+    *module = fake_module(image, &rc);
+    LEAVE(n != 0 ? INVALID_VALUE : rc);
 }
 
 int cuModuleGetFunction(void **function, void *module, const char *name) {
     ENTER();
     NEED_CONTEXT();
     (void)on;
-    char entry[128];
-    snprintf(entry, sizeof entry, ".entry %s(", name);
-    const char *text = strstr(module, entry), *size = text != NULL ? strchr(text, '[') : NULL;
-    if (size == NULL)
+    const size_t bytes = fake_argument(module, name);
+    if (bytes == 0)
         LEAVE(NOT_FOUND);
     kernel *k = calloc(1, sizeof *k);
-    k->bytes = (size_t)atol(size + 1);
+    k->bytes = bytes;
     Dl_info here;
     void *self = dladdr((void *)(uintptr_t)cuInit, &here) != 0 ? dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD) : NULL;
     *(void **)&k->run = self != NULL ? dlsym(self, name) : NULL;
     if (k->run == NULL || k->bytes <= 16 || k->bytes > MOST_ARGUMENTS) {
-        fprintf(stderr, "kernel %s is in the PTX, with %zu bytes, and not in this driver: make kernels\n", name, k->bytes);
+        fprintf(stderr, "kernel %s is in the module, with %zu bytes, and not in this driver: make kernels\n", name, k->bytes);
         abort();
     }
     *function = k;

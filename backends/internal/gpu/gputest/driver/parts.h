@@ -14,6 +14,18 @@ typedef struct {
     char rest[64 - 2 * sizeof(int) - 2 * sizeof(size_t)];
 } handle;
 
+/* fake_module returns a copy of what the driver loads; NULL, with the error, of what it cannot load. fake_argument returns how many
+ * bytes a kernel of it takes, 0 where it has none of the name. */
+void *fake_module(const void *image, int *rc);
+size_t fake_argument(const void *module, const char *name);
+
+/* The same of PTX, which CUDA's driver takes, and HIP's where the chip has no name, so that tests need no linker for AMD's chips. */
+void *fake_ptx_module(const void *image, int *rc);
+size_t fake_ptx_argument(const void *module, const char *name);
+
+/* fake_architecture returns what HIP calls the chip of the GPUs: DTL_FAKE_GPU_ARCH, or nothing. */
+const char *fake_architecture(void);
+
 typedef struct loan loan;
 
 handle fake_lend(int file, size_t offset, size_t size);
