@@ -1,5 +1,5 @@
 // Package nccl is the backend of NVIDIA's collective library, with which the GPUs of several ranks exchange elements
-// without the host.
+// without the host, and of AMD's, which has the same functions.
 package nccl
 
 import (
@@ -15,22 +15,22 @@ import (
 )
 
 func init() {
-	backend.Register(newBackend(func() error { return backend.Probe("cuda") }, dl.Linker))
+	backend.Register(newBackend(backend.Probe, dl.Linker))
 }
 
 type nccl struct{ table func() (*table, error) }
 
 var _ backend.DeviceLinker = (*nccl)(nil)
 
-// newBackend returns a backend that looks for CUDA and the library once.
-func newBackend(cuda func() error, opener dl.Opener) *nccl {
-	return &nccl{sync.OnceValues(func() (*table, error) { return look(cuda, opener) })}
+// newBackend returns a backend that looks for GPUs and the library once. probe says why a backend of GPUs is not usable.
+func newBackend(probe func(name string) error, opener dl.Opener) *nccl {
+	return &nccl{sync.OnceValues(func() (*table, error) { return look(probe, opener) })}
 }
 
 // Name returns "nccl".
 func (n *nccl) Name() string { return "nccl" }
 
-// Probe returns nil if CUDA is usable and the library answers.
+// Probe returns nil if GPUs are usable and the library of their vendor answers.
 func (n *nccl) Probe() error {
 	_, err := n.table()
 	return err
@@ -60,8 +60,11 @@ func (n *nccl) NewKey() ([]byte, error) {
 	return t.newKey()
 }
 
-// soname is the library's name, of which all versions 2 are compatible.
-const soname = "libnccl.so.2"
+// The names of the libraries, of which all versions 2 are compatible: NVIDIA's, and AMD's.
+const (
+	soname      = "libnccl.so.2"
+	sonameOfHIP = "librccl.so.1"
+)
 
 // wheel is the folder of a library that is installed beside this package.
 var wheel atomic.Pointer[string]
@@ -71,9 +74,13 @@ func LookInto(folder string) { wheel.Store(&folder) }
 
 // look finds the library: the one that DTL_NCCL_LIB names, else the one that is in the process, else the one that is installed
 // beside this package, else one of the default search path.
-func look(cuda func() error, opener dl.Opener) (*table, error) {
-	if err := cuda(); err != nil {
-		return nil, status.New(status.BackendUnavailable, "NCCL needs CUDA: %w", err)
+func look(probe func(name string) error, opener dl.Opener) (*table, error) {
+	soname, advice := soname, "install it (pip install nvidia-nccl-cu12)"
+	if err := probe("cuda"); err != nil {
+		if probe("hip") != nil {
+			return nil, status.New(status.BackendUnavailable, "NCCL needs CUDA: %w", err)
+		}
+		soname, advice = sonameOfHIP, "install RCCL, which is a part of ROCm"
 	}
 	if name := environ.Get("DTL_NCCL_LIB"); name != "" {
 		library, err := opener.Open(name)
@@ -92,8 +99,7 @@ func look(cuda func() error, opener dl.Opener) (*table, error) {
 		}
 		var err error
 		if library, err = opener.Open(append(names, soname)...); err != nil {
-			return nil, status.New(status.BackendUnavailable, "no NCCL: %w; install it (pip install nvidia-nccl-cu12), or set "+
-				"DTL_NCCL_LIB to its file", err)
+			return nil, status.New(status.BackendUnavailable, "no NCCL: %w; %s, or set DTL_NCCL_LIB to its file", err, advice)
 		}
 	}
 	return newTable(library)

@@ -2,6 +2,7 @@ package nccl
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -15,7 +16,15 @@ import (
 	"dtl/core/status"
 )
 
-func usable() error { return nil }
+// usable says that the GPUs of a backend are, and those of others are not.
+func usable(names ...string) func(string) error {
+	return func(name string) error {
+		if slices.Contains(names, name) {
+			return nil
+		}
+		return status.New(status.BackendUnavailable, "no driver of %s", name)
+	}
+}
 
 func TestProbe(t *testing.T) {
 	function := gputest.Function(t, `
@@ -29,24 +38,25 @@ const char *text(int result) { return "internal error"; }
 			all[name] = function("text")
 		}
 		all["ncclGetVersion"] = function(stub)
-		return dl.Fake{"libnccl.so.2": {Symbols: all}}
+		return dl.Fake{"libnccl.so.2": {Symbols: all}, "librccl.so.1": {Symbols: all}}
 	}
-	noDriver := func() error { return status.New(status.BackendUnavailable, "no NVIDIA driver") }
 	rows := []struct {
 		name   string
-		cuda   func() error
+		probe  func(string) error
 		opener dl.Opener
 		want   string
 	}{
-		{"all there", usable, with("version_ok"), ""},
-		{"no CUDA", noDriver, with("version_ok"), "NCCL needs CUDA: no NVIDIA driver"},
-		{"library absent", usable, dl.Fake{}, "no NCCL: cannot open libnccl.so.2"},
-		{"symbol absent", usable, dl.Fake{"libnccl.so.2": {}}, "which is too old: it has no ncclGetVersion"},
-		{"version fails", usable, with("version_fails"), "ncclGetVersion failed: error 3 (internal error)"},
+		{"all there", usable("cuda"), with("version_ok"), ""},
+		{"all there of AMD's", usable("hip"), with("version_ok"), ""},
+		{"no GPUs", usable(), with("version_ok"), "NCCL needs CUDA: no driver of cuda"},
+		{"library absent", usable("cuda", "hip"), dl.Fake{}, "no NCCL: cannot open libnccl.so.2"},
+		{"AMD's library absent", usable("hip"), dl.Fake{"libnccl.so.2": {}}, "no NCCL: cannot open librccl.so.1"},
+		{"symbol absent", usable("cuda"), dl.Fake{"libnccl.so.2": {}}, "which is too old: it has no ncclGetVersion"},
+		{"version fails", usable("cuda"), with("version_fails"), "ncclGetVersion failed: error 3 (internal error)"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			err := newBackend(row.cuda, row.opener).Probe()
+			err := newBackend(row.probe, row.opener).Probe()
 			if row.want == "" {
 				if err != nil {
 					t.Errorf("not usable: %v", err)
@@ -62,7 +72,7 @@ const char *text(int result) { return "internal error"; }
 
 func TestProbeLooksOnce(t *testing.T) {
 	looks := 0
-	b := newBackend(func() error { looks++; return nil }, dl.Fake{})
+	b := newBackend(func(string) error { looks++; return nil }, dl.Fake{})
 	if b.Probe() != b.Probe() || looks != 1 {
 		t.Errorf("looked %d times, want once", looks)
 	}

@@ -16,7 +16,7 @@ import moves_on_a_device as moves
 import numpy as np
 import pytest
 from halo_oracle import around
-from on_a_device import failing, fake, holds, linked, made, told_by_all
+from on_a_device import LINKERS, VENDOR, failing, fake, holds, linked, made, told_by_all
 
 import dtl
 from dtl._native import library
@@ -62,7 +62,7 @@ def ctx(world: dtl.Context) -> Iterator[dtl.Context]:
 @pytest.fixture
 def nccl() -> Iterator[Any]:
     """Have calls of NCCL fail until the test ends: symbol:n:result."""
-    library = ctypes.CDLL("libnccl.so.2")
+    library = ctypes.CDLL(LINKERS[VENDOR])
     if not hasattr(library, "fake_nccl_fail"):
         pytest.skip("the library is a real one; runs with the one that test_devices.py compiles")
     yield lambda text: library.fake_nccl_fail(text.encode())

@@ -15,7 +15,7 @@ from typing import Any, Iterator
 
 import numpy as np
 import pytest
-from on_a_device import linked
+from on_a_device import LINKERS, VENDOR, linked
 from oracle import DTYPES, values
 
 import dtl
@@ -36,7 +36,7 @@ def gpus(ctx: dtl.Context) -> Iterator[dtl.Context]:
 @pytest.fixture(scope="module")
 def fake() -> Any:
     """The library, with the functions that it has for tests."""
-    library = ctypes.CDLL("libnccl.so.2")
+    library = ctypes.CDLL(LINKERS[VENDOR])
     if not hasattr(library, "fake_nccl_open"):
         pytest.skip("the library is a real one; runs with the one that test_devices.py compiles")
     library.fake_nccl_open.restype = ctypes.c_long

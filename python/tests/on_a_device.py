@@ -25,6 +25,7 @@ PLACES = ("device", "unified")
 
 #: Whose driver is used, and which names HIP has for CUDA's functions in the driver that test_devices.py compiles.
 DRIVERS = {"cuda": "libcuda.so.1", "hip": "libamdhip64.so.6"}
+LINKERS = {"cuda": "libnccl.so.2", "hip": "librccl.so.1"}
 VENDOR = "hip" if dtl.has_hip() and not dtl.has_cuda() else "cuda"
 NAMES = Path(__file__).parents[2] / "backends" / "internal" / "gpu" / "gputest" / "driver" / "hip" / "names.h"
 OTHERWISE = {"fake_copy": "hipMemcpyAsync", "fake_push": "hipGetDevice", "fake_pop": "hipSetDevice"}

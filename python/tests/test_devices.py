@@ -28,6 +28,7 @@ def sources(vendor: str) -> list[Path]:
 
 
 SOURCES = sources("cuda")
+NCCL = GPU / "gputest" / "nccl" / "nccl.c"
 
 #: What is run with the driver: several programs, so that none takes long.
 COMPUTING = [str(HERE / f"{name}on_a_device.py") for name in ("", "computing_", "kernels_")]
@@ -44,7 +45,7 @@ def compiled(folder: Path, *sources: Path, soname: str = "libcuda.so.1", define:
         pytest.skip("no C compiler; runs where the extension can be built")
     command = [compiler, "-g", "-O1", "-shared", "-fPIC", "-ffp-contract=off", "-Wall", "-Werror"]
     command += [
-        f"-I{DRIVER / ('hip' if 'hip' in soname else 'cuda')}",
+        f"-I{DRIVER / ('hip' if 'hip' in soname or 'rccl' in soname else 'cuda')}",
         f"-Wl,-soname,{soname}",
         *(f"-D{each}" for each in define),
         *map(str, sources),
@@ -69,7 +70,14 @@ def hip(tmp_path_factory: pytest.TempPathFactory) -> str:
 def nccl(driver: str) -> str:
     """Return the driver's folder, with NCCL beside it."""
     folder = Path(driver)
-    return compiled(folder, GPU / "gputest" / "nccl" / "nccl.c", folder / "libcuda.so.1", soname="libnccl.so.2")
+    return compiled(folder, NCCL, folder / "libcuda.so.1", soname="libnccl.so.2")
+
+
+@pytest.fixture(scope="session")
+def rccl(hip: str) -> str:
+    """Return the folder of AMD's driver, with RCCL beside it."""
+    folder = Path(hip)
+    return compiled(folder, NCCL, folder / "libamdhip64.so.6", soname="librccl.so.1")
 
 
 @pytest.mark.parametrize("name", ["nccl_on_devices.py", "moves_by_nccl.py"])
@@ -89,6 +97,18 @@ def test_nccl(nccl: str, tmp_path: Path, count: int, name: str) -> None:
     if count > 1:
         tests = ["-m", "dtl", "run", "-n", str(count), *tests]
     ended = run([sys.executable, *tests], 150, **variables)
+    assert "passed" in succeeded(ended)
+    assert "skipped" not in ended.out, ended.out
+
+
+def test_nccl_of_amd(rccl: str, tmp_path: Path) -> None:
+    """The same tests with RCCL, but for those of each call that fails, which ``make test-hip`` has, too."""
+    files = [str(HERE / name) for name in ("nccl_on_devices.py", "moves_by_nccl.py")]
+    tests = ["-m", "dtl", "run", "-n", "2", "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
+    if not os.environ.get("DTL_TEST_HIP"):
+        tests += ["-k", "not whichever"]
+    variables = {"LD_LIBRARY_PATH": rccl, "DTL_FAKE_GPU_COUNT": "3", "DTL_FAKE_NCCL_FOLDER": str(tmp_path)}
+    ended = run([sys.executable, *tests], 300, DTL_BACKEND="local", DTL_TEST_RANKS="2", **variables)
     assert "passed" in succeeded(ended)
     assert "skipped" not in ended.out, ended.out
 

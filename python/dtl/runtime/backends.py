@@ -94,7 +94,7 @@ def has_hip() -> bool:
 
 
 def has_nccl() -> bool:
-    """Return whether NCCL can be used in this process, which needs a GPU and the library.
+    """Return whether NCCL, or RCCL for AMD's GPUs, can be used in this process, which needs a GPU and the library.
 
     If the environment variable ``DTL_NCCL_LIB`` is set, it names the library. Otherwise, the library is one that is
     already in the process, such as PyTorch's, one that pip has installed, or one that the system finds.

@@ -107,7 +107,7 @@ class DeviceRanks(bridge.Ranks):
         Raises
         ------
         BackendUnavailableError
-            If there is no NVIDIA GPU.
+            If there is no GPU that can be used.
         BoundsError
             If there is no GPU with this number.
         """
@@ -115,7 +115,7 @@ class DeviceRanks(bridge.Ranks):
 
     @collective
     def with_nccl(self, device_id: int, mode: int = nccl.DTL_NCCL_MODE_HYBRID_PARITY) -> Context:
-        """Return a context of the same ranks whose GPUs NCCL connects. Collective.
+        """Return a context of the same ranks whose GPUs NCCL connects, or RCCL those of AMD. Collective.
 
         Its collectives of arrays on these GPUs go from GPU to GPU. Everything else is as on other contexts: collectives
         of arrays on the host, messages, containers.

@@ -399,7 +399,7 @@ int cuDevicePrimaryCtxRetain(void **context, int which) {
 
 int cuCtxGetCurrent(void **context) {
     ENTER();
-    *context = depth > 0 ? current[depth - 1] : NULL;
+    *context = depth > 0 ? current[depth - 1] : AT_FIRST;
     LEAVE(OK);
 }
 

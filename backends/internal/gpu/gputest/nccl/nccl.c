@@ -1,5 +1,5 @@
-/* NCCL for tests on machines without a GPU: compiled as libnccl.so.2, it takes the real one's place beside the driver in
- * ../driver, whose streams it queues its work on. Ranks send each other files in a folder, whose name is the unique id.
+/* NCCL for tests on machines without a GPU: compiled as libnccl.so.2, or as librccl.so.1 with HIP's names, it takes the real one's
+ * place beside the driver in ../driver, whose streams it queues its work on. Ranks send each other files in a folder, whose name is the unique id.
  *
  * It is stricter than the real one, so that a mistake shows every time:
  *   - A communicator that does not block queues nothing before somebody asks for its state, and until then refuses other calls.
@@ -13,6 +13,7 @@
  * Functions that begin with fake_ are for tests. */
 #define _GNU_SOURCE
 #include "../failures.h"
+#include "names.h"
 
 #include <math.h>
 #include <stdint.h>
