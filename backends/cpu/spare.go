@@ -11,7 +11,7 @@ const (
 	// spareTime is for how long memory that was given back is kept for the next user.
 	spareTime = time.Second
 	// mostSpare is how much of it there is at most, in bytes.
-	mostSpare = 128 << 20
+	mostSpare = 256 << 20
 )
 
 // spare is a mapping that nobody uses.
