@@ -10,7 +10,7 @@ PY = $(VENV)/bin/python
 PY_MPICH = $(VENV_MPICH)/bin/python
 
 GO_PACKAGES = $(wildcard backends core internal numpybridge pydtl)
-SOURCES := $(shell find backends core numpybridge pydtl -name '*.[ch]' -o -name '*.go' ! -name '*_test.go') \
+SOURCES := $(shell find backends core numpybridge pydtl -name '*.[ch]' -o -name '*.ptx' -o -name '*.gz' -o -name '*.go' ! -name '*_test.go') \
 	$(shell find python/dtl -name '*.py' -o -name '*.pyi' -o -name py.typed) \
 	go.mod go.sum setup.py build_backend.py pyproject.toml MANIFEST.in README.md LICENSE
 PYTHONS = 3.8 3.11 3.13

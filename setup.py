@@ -80,12 +80,16 @@ def environment(go: str) -> dict[str, str]:
     return env
 
 
+#: Endings of files that the shared object is made from: sources, and the kernels of GPUs, which it embeds.
+BUILT_FROM = (".go", ".c", ".h", ".ptx", ".gz")
+
+
 def digest(version: str) -> str:
     """Return the hash of all that the shared object is made from."""
     known = hashlib.sha256(repr((version, sys.version, compiler(), headers())).encode())
     files = [ROOT / name for name in ("go.mod", "go.sum", "setup.py")]
     for package in GO_PACKAGES:
-        files += sorted(p for p in (ROOT / package).rglob("*") if p.suffix in (".go", ".c", ".h"))
+        files += sorted(p for p in (ROOT / package).rglob("*") if p.suffix in BUILT_FROM)
     for path in files:
         if not path.name.endswith("_test.go"):
             known.update(repr(path.relative_to(ROOT).as_posix()).encode() + path.read_bytes())

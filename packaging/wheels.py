@@ -14,6 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from contents import faults
+
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 
@@ -76,6 +78,8 @@ def main() -> None:
             built = wheel(python, Path(folder))
             check(python, built, Path(folder))
             print(f"{built.relative_to(ROOT)}: {built.stat().st_size / 1e6:.1f} MB")
+            for fault in faults(built):  # a release refuses them
+                print(f"  {fault}")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import runpy
+import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,6 +47,51 @@ def test_all_that_builds_a_release_is_pinned_by_hashes() -> None:
         r"pip install (?!--require-hashes -r packaging/requirements\.txt)(.*)$", text(RELEASE), re.MULTILINE
     )
     assert installs == ["--only-binary :all: --find-links dist pydtl"]
+
+
+@pytest.fixture
+def contents() -> dict[str, Any]:
+    return runpy.run_path(str(ROOT / "packaging" / "contents.py"))
+
+
+def test_a_release_makes_the_kernels_of_all_chips_before_its_wheels(contents: dict[str, Any]) -> None:
+    steps = re.findall(r"^ +- run: (.*)$", text(RELEASE).split("  wheels:")[1].split("\n  empty:")[0], re.MULTILINE)
+    compilers = set(re.findall(r"(?:clang|lld)-\d+", text("Makefile")))
+    (install,) = [n for n, step in enumerate(steps) if "apt-get install" in step]
+    assert set(re.findall(r"(?:clang|lld)-\d+", steps[install])) == compilers == {"clang-19", "lld-19"}
+    order = [install, *(steps.index(step) for step in ("make kernels-amd", "python -m cibuildwheel --output-dir dist"))]
+    order.append(steps.index("python packaging/contents.py dist/*.whl"))
+    assert order == sorted(order)
+    chips = re.findall(r"^var chips = \[\]string\{(.*)\}$", text("backends/internal/gpu/images.go"), re.MULTILINE)
+    assert {name.split(".")[1] for name in contents["code_objects"]()} == set(chips[0].replace('"', "").split(", "))
+
+
+def test_a_build_is_made_again_when_what_it_embeds_has_changed() -> None:
+    (built_from,) = re.findall(r"^BUILT_FROM = \((.*)\)$", text("setup.py"), re.MULTILINE)
+    embedded = re.findall(r"^//go:embed (.*)$", text("backends/internal/gpu/images.go"), re.MULTILINE)
+    assert embedded == ["kernels/*.ptx kernels/amd"]
+    for ending in (".ptx", ".gz"):
+        assert f'"{ending}"' in built_from
+        assert f"-name '*{ending}'" in text("Makefile").split("SOURCES := ")[1].split("\n")[0]
+
+
+def test_wheels_without_kernels_or_of_many_bytes_are_refused(contents: dict[str, Any], tmp_path: Path) -> None:
+    names = sorted(contents["code_objects"]())
+    assert len(names) == 24
+
+    def faults(extension: bytes, extensions: int = 1) -> list[str]:
+        with zipfile.ZipFile(tmp_path / "made.whl", "w") as wheel:
+            for n in range(extensions):
+                wheel.writestr(f"dtl/_native/_dtl{n}.so", extension)
+        return list(contents["faults"](tmp_path / "made.whl"))
+
+    whole = b"".join(b"kernels/amd/" + name.encode() for name in names)
+    assert faults(whole) == []
+    said = f"code objects of AMD's chips, such as {names[0]}: run `make kernels-amd`"
+    assert faults(b"") == [f"it lacks 24 {said}"]
+    assert faults(whole.replace(names[0].encode(), b"")) == [f"it lacks 1 {said}"]
+    assert faults(whole, extensions=0) == ["it has 0 extensions _dtl, and should have one"]
+    assert [fault.split(" bytes, ")[1] for fault in faults(whole + bytes(5_000_000))] == ["and may have 5000000"]
 
 
 def test_the_readme_says_what_was_measured() -> None:
