@@ -298,6 +298,8 @@ fingerprint = printf '// %s has sha256 %s\n' $(<F) "$$(cat $(sort $(wildcard $(K
 kernels: $(patsubst $(KERNELS)/%.c,$(KERNELS_OUT)/%.ptx,$(KERNEL_SOURCES))
 kernels-amd: $(foreach chip,$(CHIPS),$(patsubst $(KERNELS)/%.c,$(CODES_OUT)/%.$(chip).co.gz,$(KERNEL_SOURCES)))
 
+# Only these goals have the rules: git leaves files in any order of time, and a build needs no clang for the PTX that git has.
+ifneq (,$(filter kernels kernels-amd,$(MAKECMDGOALS)))
 $(KERNELS_OUT)/%.ptx: $(KERNELS)/%.c $(wildcard $(KERNELS)/*.h)
 	{ $(fingerprint); $(CLANG) $(PTX_FLAGS) $(KERNEL_FLAGS) -S $< -o -; } > $@.new
 	mv $@.new $@
@@ -310,6 +312,7 @@ $$(CODES_OUT)/%.$(1).co.gz: $$(KERNELS)/%.c $$(wildcard $$(KERNELS)/*.h)
 	mv $$@.new $$@
 endef
 $(foreach chip,$(CHIPS),$(eval $(call code_objects,$(chip))))
+endif
 
 # Containers on a GPU, with its real driver: what `make test` does with one of its own, and times, all of it in one file. Less than eight
 # minutes. The program needs no more than Python, the driver and the wheel: see there. GPU_REPORT="gpu.txt" for another file.
