@@ -59,8 +59,8 @@ func (h *Host) Allocate(size, alignment int) (memory.Block, error) {
 	return h.allocate(size, alignment, false)
 }
 
-// allocate is Allocate that says whether to keep the block's mapping for the next user.
-func (h *Host) allocate(size, alignment int, again bool) (memory.Block, error) {
+// allocate is Allocate, or AllocateUsed if the block may hold anything.
+func (h *Host) allocate(size, alignment int, blank bool) (memory.Block, error) {
 	if err := memory.CheckRequest(size, alignment); err != nil {
 		return memory.Block{}, err
 	}
@@ -68,11 +68,11 @@ func (h *Host) allocate(size, alignment int, again bool) (memory.Block, error) {
 	if size > limit() || alignment > limit() {
 		return memory.Block{}, exhausted(size, alignment, "this machine has %d bytes for the process", limit())
 	}
-	p, used, err := h.take(size, alignment, again)
+	p, used, err := h.take(size, alignment, blank)
 	if err != nil {
 		return memory.Block{}, err
 	}
-	if used {
+	if used && !blank {
 		clean(p, size)
 	}
 	return memory.Block{Addr: p, Size: size}, nil
@@ -84,7 +84,7 @@ func exhausted(size, alignment int, why string, args ...any) error {
 		status.New(status.OutOfMemory, why, args...))
 }
 
-// take finds room, and says whether the memory has been used before.
+// take finds room, and says whether the memory has been used before. A mapping of its own is kept for the next user if again says so.
 func (h *Host) take(size, alignment int, again bool) (p unsafe.Pointer, used bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -95,9 +95,9 @@ func (h *Host) take(size, alignment int, again bool) (p unsafe.Pointer, used boo
 	if current+int64(size) > int64(limit()) {
 		return nil, false, exhausted(size, alignment, "%d of %d bytes are in use", current, limit())
 	}
-	at := place{again: again}
+	var at place
 	if size >= ownMapping || alignment > hugePage {
-		at.size = roundUp(max(size, 1), hugePage)
+		at.size, at.again = roundUp(max(size, 1), hugePage), again
 		p, err = reserve(at.size, max(alignment, hugePage))
 		if err != nil && h.spares.bytes > 0 { // which may be the address space that lacks
 			h.trim(0)

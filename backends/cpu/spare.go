@@ -30,10 +30,11 @@ type spares struct {
 
 var _ memory.Reuser = (*Host)(nil)
 
-// AllocateUsed is Allocate of memory that holds anything. Where it is large it is kept for a second when it is given back.
+// AllocateUsed is Allocate of memory that holds anything. Where it has a mapping of its own, that is kept for a second when it is given
+// back.
 func (h *Host) AllocateUsed(size, alignment int) (memory.Block, error) {
-	if size < ownMapping || size > limit() || alignment > hugePage {
-		return h.Allocate(size, alignment)
+	if size < ownMapping || size > limit() || alignment > hugePage || memory.CheckRequest(size, alignment) != nil {
+		return h.allocate(size, alignment, true)
 	}
 	h.mu.Lock()
 	var p unsafe.Pointer
