@@ -79,6 +79,8 @@ taken take_handle(PyObject *object, int64_t *handle) {
         fail(text);
         return FAILED;
     }
+    if (use_handle((HandleObject *)object) < 0)
+        return FAILED;
     *handle = ((HandleObject *)object)->handle;
     return TAKEN;
 }

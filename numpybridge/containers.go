@@ -149,29 +149,6 @@ func create(c *Call) (err error) {
 	return c.answer(nil, int64(container.Containers.Put(a)))
 }
 
-// alike makes a container laid out as another is, of dtype args[0], and returns its handle. Where args[1] is not 0, the elements are
-// anything, and where those of the container of that handle are, or on the host for -1.
-func alike(c *Call) error {
-	return c.container(func(of container.Container) (err error) {
-		var a *container.Array
-		switch t := dtype.FromNumber(c.Args[0]); {
-		case c.Args[1] == 0:
-			a, err = container.Alike(of, t)
-		case c.Args[1] < 0:
-			a, err = container.BlankBeside(of, t, nil)
-		default:
-			err = withContainer(c.Args[1], func(other container.Container) (err error) {
-				a, err = container.BlankBeside(of, t, other)
-				return err
-			})
-		}
-		if err != nil {
-			return err
-		}
-		return c.answer(nil, int64(container.Containers.Put(a)))
-	})
-}
-
 // view returns a container's local part as a result: its own memory, with one more use; for work on its device where args[0]
 // is 1.
 func view(c *Call) error {
@@ -291,26 +268,6 @@ func redistribute(c *Call) error {
 			return status.New(status.Unsupported, "a span's structure is its container's")
 		}
 		return a.Redistribute(v, c.Args[0])
-	})
-}
-
-// equal says 1 if the container whose handle is the input's is laid out like this one, else 0.
-func equal(c *Call) error {
-	h, err := c.integers()
-	if err != nil {
-		return err
-	}
-	return c.container(func(a container.Container) error {
-		return withContainer(h[0], func(b container.Container) error {
-			same, err := container.Equal(a, b)
-			if err != nil {
-				return err
-			}
-			if same {
-				return c.answer(nil, 1)
-			}
-			return c.answer(nil, 0)
-		})
 	})
 }
 

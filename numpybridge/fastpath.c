@@ -51,6 +51,8 @@ static int take_bound(const ShortCallObject *s, PyObject *const *bound, fast_cal
         case IS_OWNER:
             if (!PyObject_TypeCheck(argument, &HandleType))
                 return 0;
+            if (((HandleObject *)argument)->pending)
+                return 0;
             t->call.handle = ((HandleObject *)argument)->handle;
             break;
         case IS_IN:

@@ -64,6 +64,7 @@ typedef struct {
     PyObject_HEAD
     long long handle;
     char deferred; /* calls on it go the long way: Python decides when they run */
+    char pending;  /* expressions are computed before anybody uses it */
 } HandleObject;
 
 /* A handle that a group of ranks share. */
@@ -81,6 +82,12 @@ typedef struct {
 } ExposedObject;
 
 extern PyTypeObject HandleType, RanksType, BufferType, ExposedType;
+
+/* use_handle computes what is pending on an object, before anybody uses its handle. It returns -1 where that fails. */
+int use_handle(HandleObject *object);
+
+extern const char on_use_doc[];
+PyObject *bridge_on_use(PyObject *module, PyObject *compute);
 
 /* buffer_new makes a Buffer of a call's result. It takes over the storage, also when it fails. */
 PyObject *buffer_new(const dtl_call *call);
@@ -126,7 +133,7 @@ PyObject *give_scalar(const dtl_array *a);
  * shape has room for DTL_MAX_DIMS dimensions; it is NULL where nobody asks for them. */
 taken take_buffer(PyObject *value, dtl_array *a, int64_t *shape, Py_buffer *view, int flags);
 
-/* take_handle reads an object's native handle. */
+/* take_handle reads an object's native handle, when what is pending on it is computed. */
 taken take_handle(PyObject *object, int64_t *handle);
 
 /* take_args reads n integers. Anything else is Python's to resolve. */
@@ -159,6 +166,12 @@ extern const char pends_doc[];
 PyObject *bridge_pends(PyObject *module, PyObject *object);
 
 PyObject *bridge_start(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
+
+/* ---- expressions.c ---- */
+
+extern const char compute_doc[], fault_doc[];
+PyObject *bridge_compute(PyObject *module, PyObject *args);
+PyObject *bridge_fault(PyObject *module, PyObject *args);
 
 /* ---- interrupts.c ---- */
 

@@ -153,11 +153,13 @@ func (c *Call) ends(source bool, f func(to, from container.Container, axes []con
 }
 
 // move copies a window of one container to a window of another, with at most args[0] bytes of temporary memory. The ranks
-// are the source's where args[1] is 1, else the destination's.
+// are the source's where args[1] is 1, else the destination's. What stays on this rank is not copied where args[2] is 1.
 func move(c *Call) error {
 	source, f := c.Args[1] == 1, container.Move
 	if source {
 		f = container.Copy
+	} else if c.Args[2] == 1 {
+		f = container.MoveRest
 	}
 	return c.ends(source, func(to, from container.Container, axes []container.Axis) error {
 		return f(to, from, axes, c.Args[0])

@@ -5,9 +5,54 @@
 
 /* ---- Handle: the base class of everything that has a native handle ---- */
 
+/* Python's function that computes what is pending on an object. */
+static PyObject *compute_pending;
+
+const char on_use_doc[] = PyDoc_STR(
+"on_use($module, compute, /)\n--\n\n"
+"Set the function that is called with a Handle whose attribute _pending is true, before anybody uses its handle.");
+
+PyObject *bridge_on_use(PyObject *module, PyObject *compute) {
+    Py_INCREF(compute);
+    Py_XSETREF(compute_pending, compute);
+    Py_RETURN_NONE;
+}
+
+int use_handle(HandleObject *object) {
+    if (!object->pending || compute_pending == NULL)
+        return 0;
+    PyObject *computed = PyObject_CallFunctionObjArgs(compute_pending, (PyObject *)object, NULL);
+    Py_XDECREF(computed);
+    return computed == NULL ? -1 : 0;
+}
+
+static PyObject *handle_get(PyObject *self, void *unused) {
+    HandleObject *object = (HandleObject *)self;
+    return use_handle(object) < 0 ? NULL : PyLong_FromLongLong(object->handle);
+}
+
+static int handle_set(PyObject *self, PyObject *value, void *unused) {
+    if (value == NULL) {
+        PyErr_SetString(PyExc_TypeError, "a native handle cannot be deleted");
+        return -1;
+    }
+    long long handle = PyLong_AsLongLong(value);
+    if (handle == -1 && PyErr_Occurred())
+        return -1;
+    ((HandleObject *)self)->handle = handle;
+    return 0;
+}
+
+static PyGetSetDef handle_getset[] = {
+    {"_handle", handle_get, handle_set, PyDoc_STR("the native handle, when what is pending is computed; 0 once it is closed"), NULL},
+    {NULL},
+};
+
 static PyMemberDef handle_members[] = {
-    {"_handle", T_LONGLONG, offsetof(HandleObject, handle), 0, "the native handle; 0 once it is closed"},
+    {"_raw_handle", T_LONGLONG, offsetof(HandleObject, handle), READONLY,
+     "the native handle, for calls that use no element, while what is pending stays so"},
     {"_deferred", T_BOOL, offsetof(HandleObject, deferred), 0, "whether calls on it take no short way"},
+    {"_pending", T_BOOL, offsetof(HandleObject, pending), 0, "whether expressions are computed before anybody uses the handle"},
     {NULL},
 };
 
@@ -18,6 +63,7 @@ PyTypeObject HandleType = {
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
     .tp_doc = "An object with a native handle.",
     .tp_members = handle_members,
+    .tp_getset = handle_getset,
     .tp_new = PyType_GenericNew,
 };
 

@@ -31,7 +31,6 @@ const (
 	RecvPart
 	View
 	Create
-	Alike
 	Indices
 	Owner
 	Span
@@ -48,7 +47,6 @@ const (
 	PlanMake
 	PlanExecute
 	PlanBytes
-	Equal
 	HaloMake
 	HaloView
 	HaloExchange
@@ -173,7 +171,6 @@ var operations = [...]operation{
 	RecvPart:     {"RECV_PART", "recv_object", false, false, recvPart},
 	View:         {"VIEW", "local_view", false, false, view},
 	Create:       {"CREATE", "create", true, false, create},
-	Alike:        {"ALIKE", "empty_like", false, false, alike},
 	Indices:      {"INDICES", "local_indices", false, false, localIndices},
 	Owner:        {"OWNER", "owner", true, false, owner},
 	Span:         {"SPAN", "subspan", false, false, span},
@@ -190,7 +187,6 @@ var operations = [...]operation{
 	PlanMake:     {"PLAN", "redistribution_plan", true, false, planMake},
 	PlanExecute:  {"PLAN_EXECUTE", "redistribution", false, false, planExecute},
 	PlanBytes:    {"PLAN_BYTES", "explain", false, false, planBytes},
-	Equal:        {"EQUAL", "same_partition", true, false, equal},
 	HaloMake:     {"HALO_MAKE", "halo", true, false, haloMake},
 	HaloView:     {"HALO_VIEW", "halo.view", false, false, haloView},
 	HaloExchange: {"HALO_EXCHANGE", "halo.exchange", false, false, haloExchange},
@@ -276,7 +272,7 @@ var operations = [...]operation{
 // local reports whether an operation concerns no other rank, so that none hears of its errors.
 func (c Code) local() bool {
 	switch c {
-	case Ticket, View, Alike, Indices, Owner, Span, PlanBytes, Equal, HaloView, CartAt, Place, WinFacts, WinView, FillPart, SetPart, CopyPart, Elementwise, FoldLines, TakePart,
+	case Ticket, View, Indices, Owner, Span, PlanBytes, HaloView, CartAt, Place, WinFacts, WinView, FillPart, SetPart, CopyPart, Elementwise, FoldLines, TakePart,
 		PutPart, PutWhere, TakeWhere, PutAt, Truths, Choose, Draw:
 		return true
 	}

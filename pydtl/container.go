@@ -3,6 +3,7 @@ package pydtl
 import (
 	"dtl/core/algorithm"
 	"dtl/core/container"
+	"dtl/core/dtype"
 	"dtl/core/handle"
 	"dtl/core/runtime"
 )
@@ -71,6 +72,66 @@ func ContainerPlacement(h int64) (placement int64, err error) {
 		}
 		defer p.Done()
 		return int64(p.Placement()), nil
+	})
+}
+
+// ContainerAlike makes a container laid out as another is, of an element type. Its elements are zeros, or anything if they are
+// blank. Local.
+func ContainerAlike(h, number int64, blank bool) (made int64, err error) {
+	defer guard(&err)
+	if blank {
+		return like(h, number, container.Blank)
+	}
+	return like(h, number, container.Alike)
+}
+
+// ContainerUnallocated is ContainerAlike without memory for the elements, which ContainerAllocate gives. Local.
+func ContainerUnallocated(h, number int64) (made int64, err error) {
+	defer guard(&err)
+	return like(h, number, container.Unallocated)
+}
+
+// ContainerTwin makes a container that passes for another one, of an element type. Its elements are anything, and where those of a
+// third one are, or on the host for 0. Local.
+func ContainerTwin(h, number, beside int64) (made int64, err error) {
+	defer guard(&err)
+	return like(h, number, func(c container.Container, t dtype.Type) (*container.Array, error) {
+		if beside == 0 {
+			return container.BlankBeside(c, t, nil)
+		}
+		return using(container.Containers, beside, func(other container.Container) (*container.Array, error) {
+			return container.BlankBeside(c, t, other)
+		})
+	})
+}
+
+// like returns the handle of what a function makes of the container that a handle names.
+func like(h, number int64, f func(container.Container, dtype.Type) (*container.Array, error)) (int64, error) {
+	return using(container.Containers, h, func(c container.Container) (int64, error) {
+		a, err := f(c, dtype.FromNumber(number))
+		if err != nil {
+			return 0, err
+		}
+		return int64(container.Containers.Put(a)), nil
+	})
+}
+
+// ContainerAllocate gives a container that has none yet the memory of its elements. Local.
+func ContainerAllocate(h int64) (ok bool, err error) {
+	defer guard(&err)
+	return using(container.Containers, h, func(c container.Container) (bool, error) {
+		if a, ok := c.(*container.Array); ok {
+			return true, a.Allocate()
+		}
+		return false, nil
+	})
+}
+
+// ContainerEqual says whether each element of one container is where that of another is.
+func ContainerEqual(h, other int64) (same bool, err error) {
+	defer guard(&err)
+	return using(container.Containers, h, func(a container.Container) (bool, error) {
+		return using(container.Containers, other, func(b container.Container) (bool, error) { return container.Equal(a, b) })
 	})
 }
 

@@ -96,6 +96,35 @@ func Blank(c Container, t dtype.Type) (*Array, error) {
 	return alike(c, t, home.blank)
 }
 
+// Unallocated is Blank of a container on the host, without memory: for a caller that may never write the elements. Nobody but
+// who asks about the layout alone uses the array before Allocate.
+func Unallocated(c Container, t dtype.Type) (*Array, error) {
+	return alike(c, t, func(home, int) (*memory.Storage, error) { return nil, nil })
+}
+
+// Allocate gives an array of Unallocated its memory, which holds anything. Local.
+func (a *Array) Allocate() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.now == nil {
+		return closed()
+	}
+	if a.now.storage != nil {
+		return nil
+	}
+	size, err := bytesOf(product(a.now.shape), a.now.typ)
+	if err != nil {
+		return err
+	}
+	now := *a.now
+	if now.storage, err = now.home.blank(size); err != nil {
+		return err
+	}
+	now.addr = now.storage.Addr()
+	a.now = &now
+	return nil
+}
+
 // BlankBeside is Blank whose elements are where another container's are, or, where that is nil, on the host. To the ranks it
 // passes for the container itself: a call that is made with copies is the call that ranks agree on.
 func BlankBeside(c Container, t dtype.Type, other Container) (*Array, error) {
@@ -159,10 +188,14 @@ func newState(on *runtime.Context, at home, t dtype.Type, layout partition.Layou
 	if err != nil {
 		return nil, err
 	}
-	return &state{
+	s := &state{
 		print: layout.Fingerprint(), typ: t, layout: layout, rank: on.Rank(), home: at, storage: storage,
-		addr: storage.Addr(), shape: shape, strides: cOrder(shape, t.Size()), changes: changes,
-	}, nil
+		shape: shape, strides: cOrder(shape, t.Size()), changes: changes,
+	}
+	if storage != nil {
+		s.addr = storage.Addr()
+	}
+	return s, nil
 }
 
 // Context returns the ranks.
@@ -200,6 +233,9 @@ func Views(c Container) (int64, error) {
 		return 0, err
 	}
 	defer p.Done()
+	if p.storage == nil {
+		return 0, nil
+	}
 	return p.storage.Users() - 1, nil
 }
 
@@ -208,7 +244,9 @@ func (a *Array) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.now != nil {
-		a.now.storage.Release()
+		if a.now.storage != nil {
+			a.now.storage.Release()
+		}
 		a.now = nil
 	}
 	return nil

@@ -71,7 +71,11 @@ func (m *Plan) transfer(c *comm.Comm) error {
 			}
 			src = twin
 		}
-		return m.move.Prepare(c, arranged(src, m.axes, Axis.source), arranged(to.state, m.axes, Axis.destination), m.limit)
+		t, err := m.move.Prepare(c, arranged(src, m.axes, Axis.source), arranged(to.state, m.axes, Axis.destination), m.limit)
+		if m.leaves && err == nil {
+			t.Leave()
+		}
+		return t, err
 	})
 }
 
@@ -106,6 +110,11 @@ func (s *state) duplicate(from memory.Allocator) (*state, error) {
 // Move plans a move and executes it once. Collective over the destination's ranks.
 func Move(to, from Container, axes []Axis, limit int64) error {
 	return (&Plan{op: "copy", to: to, from: from, over: to, axes: axes, limit: limit}).once()
+}
+
+// MoveRest is Move on the host but for what stays on this rank, which the caller copies. Other ranks may call Move.
+func MoveRest(to, from Container, axes []Axis, limit int64) error {
+	return (&Plan{op: "copy", to: to, from: from, over: to, axes: axes, limit: limit, leaves: true}).once()
 }
 
 // Copy is Move, but collective over the source's ranks.

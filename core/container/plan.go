@@ -64,6 +64,7 @@ type Plan struct {
 	limit       int64
 	toChanges   int
 	fromChanges int
+	leaves      bool // what stays on this rank is the caller's to copy
 	move        *transfer.Plan
 	link        comm.Exchanger // of the devices that the elements are on
 }

@@ -113,6 +113,9 @@ func (t *Transfer) allocate() error {
 	return nil
 }
 
+// Leave has Run leave what stays on this rank to the caller. Local.
+func (t *Transfer) Leave() { t.own = nil }
+
 // Release gives the buffers back, and moves nothing.
 func (t *Transfer) Release() {
 	if t.storage != nil {

@@ -42,7 +42,12 @@ def functions(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
     ends, width = np.array([other._handle]), np.array([1, 1, 0])
 
     def alike() -> int:
-        return bridge.call(bridge.ALIKE, vec, None, None, 1, 0, 0, 0)
+        return int(_dtl.pydtl_ContainerAlike(v, 1, False))
+
+    def allocated() -> int:
+        made = int(_dtl.pydtl_ContainerUnallocated(v, 1))
+        _dtl.pydtl_ContainerAllocate(made)
+        return made
 
     def given_up() -> int:
         one = _dtl.pydtl_ContextSelf()
@@ -77,7 +82,10 @@ def functions(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
         "BackendCount": _dtl.pydtl_BackendCount,
         "BackendName": lambda: _dtl.pydtl_BackendName(0),
         "BackendWhyNot": lambda: _dtl.pydtl_BackendWhyNot("cpu"),
+        "ContainerAlike": closing(alike, _dtl.pydtl_ContainerClose),
+        "ContainerAllocate": closing(allocated, _dtl.pydtl_ContainerClose),
         "ContainerClose": closing(alike, _dtl.pydtl_ContainerClose),
+        "ContainerEqual": lambda: _dtl.pydtl_ContainerEqual(v, v),
         "ContainerGrid": lambda: _dtl.pydtl_ContainerGrid(v, 0),
         "ContainerParallel": lambda: _dtl.pydtl_ContainerParallel(v, False),
         "ContainerIndex": lambda: _dtl.pydtl_ContainerIndex(v, 0),
@@ -86,6 +94,8 @@ def functions(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
         "ContainerOffset": lambda: _dtl.pydtl_ContainerOffset(v, 0),
         "ContainerPlacement": lambda: _dtl.pydtl_ContainerPlacement(v),
         "ContainerShape": lambda: _dtl.pydtl_ContainerShape(v, 0),
+        "ContainerTwin": closing(lambda: _dtl.pydtl_ContainerTwin(v, 1, 0), _dtl.pydtl_ContainerClose),
+        "ContainerUnallocated": closing(lambda: _dtl.pydtl_ContainerUnallocated(v, 1), _dtl.pydtl_ContainerClose),
         "ContainerViews": lambda: _dtl.pydtl_ContainerViews(v),
         "ContextAgree": lambda: _dtl.pydtl_ContextAgree(c, "op", "words"),
         "ContextAnswer": lambda: _dtl.pydtl_ContextAnswer(c, "place"),
@@ -166,6 +176,8 @@ def failures(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
     kinds = ("Context", "Container", "Plan", "Halo", "Map", "EnvironmentClose")
     names = [name for name in dir(_dtl) if name.startswith(tuple(f"pydtl_{kind}" for kind in kinds))]
     more: dict[str, tuple[Any, ...]] = {
+        "ContainerAlike": (1, True),
+        "ContainerEqual": (0,),
         "ContainerGrid": (0,),
         "ContainerParallel": (True,),
         "ContainerIndex": (0,),
@@ -173,6 +185,8 @@ def failures(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
         "ContainerLocalShape": (0,),
         "ContainerOffset": (0,),
         "ContainerShape": (0,),
+        "ContainerTwin": (1, 0),
+        "ContainerUnallocated": (1,),
         "ContainerOn": (0,),
         "ContainerSettle": (0,),
         "ContextAgree": ("op", "words"),

@@ -265,14 +265,16 @@ def test_no_temporary(ctx: dtl.Context) -> None:
     count = 1_000_000
     x = dtl.DistributedVector(ctx, count * ctx.size, fill=1.0)
     y = x + x
+    y.local_view()
     before = library.memory_in_use()
     tracemalloc.start()
     np.add(x, y, out=y)
     y += x
     z = x + y
+    z.local_view()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 200_000  # of 8 MB
+    assert peak < 1_200_000  # of 8 MB: a block of an expression
     assert library.memory_in_use() - before == count * 8
     assert (z.local_view() == 5).all()
 

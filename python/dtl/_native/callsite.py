@@ -113,8 +113,12 @@ def by_user(f: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any
     frame = caller(sys._getframe(depth))
     if frame is None:
         return f(*args, **options)
-    code = _code(f.__name__, frame.f_code.co_filename, frame.f_lineno)
-    return FunctionType(code, frame.f_globals)(f, args, options)
+    return FunctionType(code_at(f.__name__, frame), frame.f_globals)(f, args, options)
+
+
+def code_at(op: str, frame: FrameType) -> CodeType:
+    """Return code of the line that a frame is at. It calls a function: what that warns of names the line."""
+    return _code(op, frame.f_code.co_filename, frame.f_lineno)
 
 
 # A frame belongs to the file and the line that its code names.

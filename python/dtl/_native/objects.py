@@ -18,8 +18,8 @@ class Owner(bridge.Handle):
 
     def close(self) -> None:
         """Let the native object go. Not collective. A second call does nothing. What it gave, such as views, stays."""
-        if self._handle:
-            handle, self._handle = self._handle, 0
+        if self._raw_handle:
+            handle, self._handle = self._raw_handle, 0
             if not library.forked():
                 self._let_go(handle)
 
@@ -44,5 +44,5 @@ class Owner(bridge.Handle):
 
     # The interpreter's end takes the modules away first; there is nothing to let go any more.
     def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if self._handle and not finalizing():
+        if self._raw_handle and not finalizing():
             self._drop()

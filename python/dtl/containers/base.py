@@ -23,6 +23,7 @@ from .array_conversion import check_caller
 from .array_function import ReductionMethods
 from .array_methods import ArrayMethods
 from .array_object import ArrayObject
+from .expressions import Fusable, leave
 from .layout import Division
 from .ufuncs import Elementwise
 
@@ -36,7 +37,7 @@ Self = TypeVar("Self", bound="DistributedContainer")
 _DEVICE = Placement.DEVICE
 
 
-class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObject, Deferrable):
+class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObject, Fusable, Deferrable):
     """An array whose elements are divided among the ranks of a context: the base class of all containers but maps.
 
     Make one of those classes, not this one. Operators and NumPy's ufuncs work on the local parts. They communicate only
@@ -77,7 +78,11 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
         self._run_as(execution)
 
     def _let_go(self, handle: int) -> None:
-        library.container_close(handle)
+        try:
+            if self._pending:
+                leave(self)
+        finally:
+            library.container_close(handle)
 
     def _root(self) -> DistributedContainer:
         """Return the container that owns the elements."""
@@ -97,8 +102,8 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
 
         Blank elements, which those of the host can be, are anything: for a caller that writes all of them.
         """
-        home = -1 if blank and self._placement is Placement.HOST else 0
-        return self._from_handle(bridge.call(bridge.ALIKE, self, None, None, stored_number(dtype), home, 0, 0), dtype)
+        is_blank = blank and self._placement is Placement.HOST
+        return self._from_handle(library.container_alike(self._raw_handle, stored_number(dtype), is_blank), dtype)
 
     def _from_handle(self, handle: int, dtype: Any) -> Any:
         """Return the container of a handle that the core made, laid out as this one. Not collective."""
@@ -107,13 +112,14 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
         made._adopt(
             handle, self._context, np.dtype(dtype), self._ndim, self._division, self._placement, self._execution
         )
+        made._part_size = self._part_size
         return made
 
     def _laid_out_as(self, other: DistributedContainer) -> bool:
         """Say whether each element of another container is where this one's is. Not collective."""
         if other._context.size != self._context.size or other._context.rank != self._context.rank:
             return False
-        return bool(bridge.call(bridge.EQUAL, self, np.array([other._handle]), None, 0, 0, 0, 0))
+        return library.container_equal(self._raw_handle, other._raw_handle)
 
     def __repr__(self) -> str:
         from . import display  # which few programs need
@@ -138,7 +144,7 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
         )
 
     def __len__(self) -> int:
-        return library.container_shape(self._handle, 0)
+        return library.container_shape(self._raw_handle, 0)
 
     @property
     def context(self) -> Context:
@@ -168,12 +174,12 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
     @property
     def shape(self) -> tuple[int, ...]:
         """The extent of the whole along each dimension."""
-        return tuple(library.container_shape(self._handle, d) for d in range(self._ndim))
+        return tuple(library.container_shape(self._raw_handle, d) for d in range(self._ndim))
 
     @property
     def local_shape(self) -> tuple[int, ...]:
         """The extent of this rank's part along each dimension."""
-        return tuple(library.container_local_shape(self._handle, d) for d in range(self._ndim))
+        return tuple(library.container_local_shape(self._raw_handle, d) for d in range(self._ndim))
 
     @property
     def global_size(self) -> int:
@@ -188,17 +194,19 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
     @property
     def local_size(self) -> int:
         """The number of elements on this rank."""
-        return math.prod(self.local_shape)
+        if self._part_size < 0:
+            self._part_size = math.prod(self.local_shape)
+        return self._part_size
 
     @property
     def local_offset(self) -> int:
         """The global index along dimension 0 of this rank's first element, or of the next one if it has none."""
-        return library.container_offset(self._handle, 0)
+        return library.container_offset(self._raw_handle, 0)
 
     @property
     def grid(self) -> tuple[int, ...]:
         """The number of parts along each dimension. Ranks are numbered in C order."""
-        return tuple(library.container_grid(self._handle, d) for d in range(self._ndim))
+        return tuple(library.container_grid(self._raw_handle, d) for d in range(self._ndim))
 
     @property
     def partition_policy(self) -> Partition:

@@ -18,6 +18,7 @@ from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime import hang_monitor, scheduler
 from ..runtime.agreement import agree, tell
+from . import expressions
 from .base import DistributedContainer
 from .host_copies import by_host, on_device
 from .indexing.regions import move_all
@@ -37,12 +38,17 @@ class Placed(NamedTuple):
     made
         Whether it was made for the result.
     parts
-        Of each operand, what goes with this rank's part of the target, as arrays that NumPy spreads.
+        Of each operand, what goes with this rank's part of the target: numbers, arrays that NumPy spreads, and
+        containers that are laid out as the target.
     """
 
     target: Any
     made: bool
     parts: list[Any]
+
+    def views(self) -> list[Any]:
+        """Return the parts, with the local views of containers."""
+        return [part.local_view() if isinstance(part, DistributedContainer) else part for part in self.parts]
 
 
 def apply(
@@ -60,16 +66,30 @@ def apply(
     dtypes = result_dtypes(name, ufunc, inputs, outputs, options, int(0 not in shape))
     whole = where is True
     placed = place(name, operands, shape, dtypes[0], outs[0] if outs else None, whole)
+    if whole and not options and placed.target.local_size * dtypes[0].itemsize >= expressions.least:
+        queued = _queued(ufunc, placed, outputs[0], dtypes[0])
+        if queued is not None:
+            return queued
+    parts = placed.views()
     results, made = [], placed.made
     for out, dtype in zip(outputs, dtypes):
         new = out is None
         results.append(out if not new else placed.target if made else placed.target._like(dtype, whole))
         made = made and not new
     if where is not True:
-        options["where"] = placed.parts[-1]
+        options["where"] = parts[-1]
     options["out"] = tuple([result.local_view() for result in results])
-    by_user(ufunc, tuple(placed.parts[: len(inputs)]), options, depth=3)
+    by_user(ufunc, tuple(parts[: len(inputs)]), options, depth=3)
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def _queued(ufunc: np.ufunc, placed: Placed, out: Any, dtype: np.dtype[Any]) -> Any:
+    """Queue a call with operands in their places; None where it has to be made at once. Not collective."""
+    given = [expressions.spread(part) if isinstance(part, np.ndarray) and part.ndim else part for part in placed.parts]
+    if any([part is None for part in given]):
+        return None
+    result = placed.target if placed.made else out
+    return expressions.call(ufunc, tuple(given), placed.target, result, dtype, depth=4)
 
 
 def elementwise(
@@ -100,9 +120,9 @@ def elementwise(
     result = placed.target if placed.made else placed.target._like(dtype, blank=True)
     view = result.local_view()
     if into is None:
-        view[...] = by_user(f, tuple(placed.parts), {}, depth=3)
+        view[...] = by_user(f, tuple(placed.views()), {}, depth=3)
     else:
-        into(view, *placed.parts)
+        into(view, *placed.views())
     return result
 
 
@@ -113,7 +133,7 @@ def spread_to(a: Any, shape: tuple[int, ...]) -> Any:
     if shape == a.shape:
         return a.copy()
     made = _made(a, shape, a.dtype, _division([a], shape))
-    made.local_view()[...] = _part("broadcast_to", a, made)
+    made.local_view()[...] = _part("broadcast_to", a, made)  # of another shape, so no container
     return made
 
 
@@ -281,7 +301,9 @@ def _part(name: str, value: Any, target: Any) -> Any:
     """Return what of an operand goes with this rank's part of the target. Collective where the operand has to move."""
     if not isinstance(value, DistributedContainer):
         return _cut(value, target) if getattr(value, "ndim", 0) else value
-    if value is target or value.context.size == 1 or _is_there(value, target):
+    if value is target or (value.shape == target.shape and target._laid_out_as(value)):
+        return value
+    if value.context.size == 1 or _is_there(value, target):
         return value.local_view()
     if _is_replicated(value):
         return _cut(value.local_view(), target)
@@ -295,6 +317,8 @@ def _part(name: str, value: Any, target: Any) -> Any:
     if started:
         kind = slow_paths.EVERYWHERE if division == REPLICATED else slow_paths.MOVED
         slow_paths.tell(kind, name, value.nbytes, started)
+    if division is None:
+        return moved
     return _cut(moved.local_view(), target) if division == REPLICATED else moved.local_view()
 
 

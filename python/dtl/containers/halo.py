@@ -92,6 +92,7 @@ class Halo(Owner):
         numbers = [(*pair, circle) for pair, circle in zip(self._width, self._periodic)]
         cached_windows.end(container, "halo", f"widths {numbers}")
         self._handle = bridge.call(bridge.HALO_MAKE, container, np.array(numbers, np.int64).ravel(), None, 0, 0, 0, 0)
+        container._reached = True
 
     def _let_go(self, handle: int) -> None:
         library.halo_close(handle)

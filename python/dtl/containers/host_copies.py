@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterable
 
 import numpy as np
 
-from .._native import log
+from .._native import library, log
 from .._native.arguments import dtype_number
 from .._native.library import bridge
 from ..policies import Placement
@@ -107,8 +107,7 @@ def to_host(name: str, c: Any) -> Any:
 
 def _twin(c: Any, beside: Any) -> Any:
     """Return a container that is laid out as one, whose elements are anything: where another's are, or on the host."""
-    home = -1 if beside is None else beside._handle
-    handle = bridge.call(bridge.ALIKE, c, None, None, dtype_number(c._dtype), home, 0, 0)
+    handle = library.container_twin(c._handle, dtype_number(c._dtype), 0 if beside is None else beside._handle)
     kind: Any = c._owning_class()
     made = kind.__new__(kind)
     placement = Placement.HOST if beside is None else beside._placement

@@ -35,6 +35,7 @@ class OwningContainer(Indexed):
     _family: ClassVar[int]
     _op: ClassVar[str]
     _dims: ClassVar[int | None] = 1
+    _fusable = True
 
     def _create(
         self,
@@ -245,6 +246,7 @@ class OwningContainer(Indexed):
         with phases():
             bridge.call(bridge.REDISTRIBUTE, self if alias is None else alias, spec, None, limit, 0, 0, 0)
         self._division = divided
+        self._part_size = -1
 
 
 class _StreamAlias(Owner):

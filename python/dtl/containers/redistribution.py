@@ -14,6 +14,7 @@ from ..exceptions import InvalidArgumentError
 from ..runtime import scheduler
 from ..runtime.agreement import collective
 from .base import DistributedContainer, check_container
+from .expressions import compute_before_use
 from .indexing.regions import whole_region
 
 
@@ -128,6 +129,8 @@ class RedistributionPlan(Owner):
             scheduler.wait_for(self._ends)
         if not self._handle:
             raise library.closed("plan")
+        for end in self._ends:
+            compute_before_use(end)
         bridge.call(bridge.PLAN_EXECUTE, self, None, None, 0, 0, 0, 0)
 
     def explain(self) -> Traffic:

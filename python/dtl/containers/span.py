@@ -60,6 +60,7 @@ class DistributedSpan(Indexed):
             handle, source.context, source.dtype, source.ndim, divided, source._placement, source.execution_policy
         )
         self._source = source
+        source._root()._reached = True
 
     def _root(self) -> DistributedContainer:
         return self._source._root()

@@ -21,6 +21,7 @@ from ..policies import Placement
 from ..runtime import scheduler
 from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray
+from . import expressions
 from .operators import Operators
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ class Elementwise(Operators):
     @abstractmethod
     def shape(self) -> tuple[int, ...]:
         """The extent of the whole container along each dimension."""
+
+    @property
+    @abstractmethod
+    def local_size(self) -> int:
+        """The number of elements on this rank."""
 
     @abstractmethod
     def local_view(self) -> np.ndarray[Any, Any]:
@@ -234,10 +240,14 @@ def _apply(
     for other in containers[1:]:
         if other is not first and not are_alike(first, other):
             return broadcast(name, ufunc, inputs, outputs, where, options)
-    views: dict[int, Any] = {}
-    _see(containers, views)
     dtypes = result_dtypes(name, ufunc, inputs, outputs, options, int(0 not in first.shape))
     whole = where is True
+    if whole and not options and first.local_size * dtypes[0].itemsize >= expressions.least:
+        queued = expressions.call(ufunc, inputs, first, outputs[0], dtypes[0], depth=3)
+        if queued is not None:
+            return queued
+    views: dict[int, Any] = {}
+    _see(containers, views)
     results = [first._like(dtype, blank=whole) if out is None else out for out, dtype in zip(outputs, dtypes)]
     _see(results, views)
     if where is not True:

@@ -16,6 +16,7 @@ from ...policies import Partition
 from ...runtime import scheduler
 from ...runtime.agreement import agree, collective
 from ...runtime.scheduler import blocking
+from .. import expressions
 from ..base import DistributedContainer
 from ..display import show
 from ..layout import BLOCK, Division
@@ -256,7 +257,11 @@ class Indexed(DistributedContainer):
         kind = self._owning_class() if len(region.shape) == 1 else self._tensor_class
         divided = self._division_of(region)
         made = kind._created(self._context, region.shape, self._dtype, divided, self._placement, blank=True)
-        move(made, self, region.source())
+        chosen = region.slices(self._ndim)
+        rows = None if chosen is None else expressions.own_rows(made, self, chosen[0].start)
+        move(made, self, region.source(), leave=rows is not None)
+        if chosen is not None and rows is not None:
+            expressions.copy(made, self, chosen, rows)
         made._run_as(self._execution)
         return made
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._native.library import bridge
 from ..base import DistributedContainer
+from ..expressions import handle_to_read
 
 #: In place of a dimension: an axis of extent 1 that the container does not have, as np.newaxis makes.
 NEW_AXIS = -1
@@ -54,6 +55,14 @@ class Region(NamedTuple):
             origin += axis.kept
         return rows
 
+    def slices(self, ndim: int) -> tuple[slice, ...] | None:
+        """Return what is selected as a slice of each dimension, in steps of one; None where it is something else."""
+        if [axis.dim for axis in self.axes] != list(range(ndim)) or any(
+            [axis.step != 1 or not axis.kept for axis in self.axes]
+        ):
+            return None
+        return tuple([slice(axis.start, axis.start + axis.extent) for axis in self.axes])
+
 
 def whole_region(shape: tuple[int, ...]) -> Region:
     """Return the region of all elements."""
@@ -66,9 +75,12 @@ def assign(to: DistributedContainer, region: Region, values: np.ndarray[Any, Any
     bridge.call(bridge.ASSIGN, to, np.array(own.destination(), np.int64), to._for_core(values), 0, 0, 0, 0)
 
 
-def move(to: DistributedContainer, of: DistributedContainer, rows: list[int]) -> None:
-    """Move elements of one container to another. Collective over the ranks of the one that is written to."""
-    bridge.call(bridge.MOVE, to, np.array([of._handle, *rows], np.int64), None, 0, 0, 0, 0)
+def move(to: DistributedContainer, of: DistributedContainer, rows: list[int], leave: bool = False) -> None:
+    """Move elements of one container to another. Collective over the ranks of the one that is written to.
+
+    With leave, what stays on this rank is not copied.
+    """
+    bridge.call(bridge.MOVE, to, np.array([handle_to_read(of), *rows], np.int64), None, 0, 0, int(leave), 0)
 
 
 def move_all(to: DistributedContainer, of: DistributedContainer) -> None:

@@ -1,0 +1,480 @@
+"""Expressions of ufuncs and slices, which are computed when somebody needs their elements.
+
+A ufunc on large parts reads and writes more than the cache holds, so the processor waits for memory: in ``a * b + c``,
+the product is written to memory, and read again. So such a call only queues an expression, and returns a container
+whose elements are still to be computed; so does a slice, whose elements on this rank are those of another container.
+Whoever uses that container, or one that a queued expression reads, computes the queue first, in the order of the calls.
+What nobody refers to any more by then is not written to memory: its blocks are operands of the expressions that use it
+(fused_loops.py).
+
+Each step is the ufunc's own, on the same elements, so the results are those of the call. The queue is this process's,
+and communicates nothing. An expression is queued only if nobody else can see or change its containers' elements
+meanwhile: no view of them is out, no span or halo was made, no asynchronous call is under way.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import warnings
+from abc import abstractmethod
+from types import FunctionType
+from typing import Any, Iterator
+
+import numpy as np
+
+from .._native import library
+from .._native.arguments import carrier, stored_number
+from .._native.callsite import caller, code_at
+from .._native.library import bridge, state
+from ..exceptions import BackendError, InvalidArgumentError, InvalidHandleError
+from ..policies import Partition, Placement
+from . import fused_loops
+from .fused_loops import Pieces, Spread
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: How many calls an expression consists of, and how many expressions wait, before all of them are computed.
+_MOST_STEPS, _MOST_QUEUED = 32, 64
+
+#: The bytes of the largest array that is copied into an expression, for NumPy to spread it.
+_MOST_SPREAD = 1 << 16
+
+#: What np.errstate can do about an error of floats later, too.
+_LATER = frozenset(("ignore", "warn"))
+
+
+def _least() -> float:
+    """Return how many bytes the smallest part has of which expressions are queued, as DTL_FUSE says."""
+    text = os.environ.get("DTL_FUSE", "")
+    if text == "off":
+        return float("inf")
+    if text and not text.isdecimal():
+        raise InvalidArgumentError(f"DTL_FUSE is {text!r}; it must be a number of bytes, or 'off'")
+    return int(text or fused_loops.BLOCK)
+
+
+#: How many bytes the smallest part has of which expressions are queued. Smaller ones are in the cache anyway.
+least = _least()
+
+
+class Queued:
+    """The value of a container, which is still to be computed.
+
+    Attributes
+    ----------
+    dtype
+        The type of the elements.
+    inputs
+        The numbers, parts, arrays that are spread, and expressions that it is computed from.
+    reads
+        The parts that it reads, also through other expressions.
+    steps
+        How many calls it consists of.
+    handle
+        The native handle of the container; 0 once only expressions that use it want the value.
+    part
+        The container's part; None while nothing needs it.
+    users
+        How many expressions use it.
+    done
+        Whether the value is in the part: one truth value, which bridge.compute sets.
+    stale
+        Whether an expression that is queued behind it writes what it reads.
+    """
+
+    __slots__ = ("done", "dtype", "handle", "inputs", "part", "reads", "stale", "steps", "users")
+
+    def __init__(self, dtype: np.dtype[Any], inputs: tuple[Any, ...]) -> None:
+        self.dtype = dtype
+        self.inputs = inputs
+        self.reads: list[Array] = [value for value in inputs if isinstance(value, np.ndarray)]
+        self.steps = 1
+        self.users = 0
+        for value in inputs:
+            if isinstance(value, Queued):
+                value.users += 1
+                self.steps += value.steps
+                self.reads += value.reads
+        self.handle = 0
+        self.part: Array = None
+        self.done = [False]
+        self.stale = False
+
+    @property
+    def stored(self) -> Any:
+        """What has the value as an operand."""
+        return self.part
+
+    def below(self) -> Iterator[Queued]:
+        """Yield the expressions that this one uses, and those that they use, some of them more than once."""
+        for value in self.inputs:
+            if isinstance(value, Queued):
+                yield value
+                yield from value.below()
+
+    @abstractmethod
+    def compute(self) -> list[tuple[Call, str]]:
+        """Write the value to the container's part, and return what there is to warn of."""
+
+    def release(self) -> None:
+        """Refer no more to what it was computed from."""
+        self.inputs, self.reads = (), []
+
+
+class Call(Queued):
+    """A call of a ufunc.
+
+    Attributes
+    ----------
+    ufunc
+        The function of the inputs.
+    errors
+        What np.geterr said.
+    site
+        The code and the names of the line that warnings are to name; None where there is none.
+    """
+
+    __slots__ = ("errors", "site", "ufunc")
+
+    def __init__(self, ufunc: np.ufunc, inputs: tuple[Any, ...], dtype: np.dtype[Any], errors: Any, site: Any) -> None:
+        super().__init__(dtype, inputs)
+        self.ufunc = ufunc
+        self.errors = errors
+        self.site = site
+
+    def inlined(self) -> list[Call]:
+        """Return the calls among the inputs that have not been computed, each once."""
+        calls: list[Call] = []
+        for value in self.inputs:
+            if isinstance(value, Call) and not value.done[0] and not any([value is other for other in calls]):
+                calls.append(value)
+        return calls
+
+    def compute(self) -> list[tuple[Call, str]]:
+        """Write the value to the container's part, and return what there is to warn of."""
+        if self.part is None:
+            self.part = _allocated(self.handle)
+        return fused_loops.compute(self, self.part)
+
+
+class Copy(Queued):
+    """Rows of another container, which this rank has, between rows that it has got from other ranks.
+
+    Attributes
+    ----------
+    own, first, last
+        The rows that this rank has, and where they belong.
+    """
+
+    __slots__ = ("_pieces", "first", "last", "own")
+
+    def __init__(self, leaf: Array, own: Array, first: int, last: int) -> None:
+        super().__init__(own.dtype, (leaf,))
+        self.own: Array = own
+        self.first = first
+        self.last = last
+        self._pieces: Any = None
+
+    @property
+    def stored(self) -> Any:
+        """What has the value as an operand."""
+        if self.done[0]:
+            return self.part
+        if self._pieces is None:
+            self._pieces = self.own if self.part is None else Pieces(self.own, self.part, self.first, self.last)
+        return self._pieces
+
+    def compute(self) -> list[tuple[Call, str]]:
+        """Write the value to the container's part."""
+        if self.part is None:
+            self.part = _allocated(self.handle)
+        np.copyto(self.part[self.first : self.last], self.own)
+        self.done[0] = True
+        return []
+
+    def release(self) -> None:
+        """Refer no more to what it was computed from."""
+        super().release()
+        self.own = self._pieces = None
+
+
+_queue: list[Queued] = []
+_lock = threading.RLock()
+#: Held by the thread that computes, which holds the other lock, too.
+_computing = threading.Lock()
+
+
+def call(ufunc: np.ufunc, inputs: tuple[Any, ...], like: Any, out: Any, dtype: np.dtype[Any], depth: int) -> Any:
+    """Queue a call of a ufunc, and return the container of its result; None where it has to be made at once.
+
+    The inputs are numbers, containers that are laid out as one of them, like, and arrays that are spread. Depth is how
+    many frames up the user is at the nearest.
+    """
+    errors = np.geterr()
+    if state.under_way or not _LATER.issuperset(errors.values()) or not _is_plain(ufunc, dtype):
+        return None
+    with _lock:
+        if not all([_is_private(value) for value in (*inputs, like, out) if isinstance(value, Fusable)]):
+            return None
+        if len(_queue) >= _MOST_QUEUED:
+            compute_all()
+        result = _unallocated(like, dtype) if out is None else out
+        given = _operands(inputs)
+        if sum([value.steps for value in given if isinstance(value, Queued)]) >= _MOST_STEPS or _overwrites(out, given):
+            compute_all()
+            given = _operands(inputs)
+        frame = caller(sys._getframe(depth))
+        site = None if frame is None else (code_at(ufunc.__name__, frame), frame.f_globals)
+        _give(result, Call(ufunc, given, dtype, errors, site), out is not None)
+    return result
+
+
+def spread(array: Array) -> Spread | None:
+    """Return an array as an operand that NumPy spreads; None where it is too large to be copied."""
+    return Spread(array.copy()) if array.nbytes <= _MOST_SPREAD else None
+
+
+def own_rows(made: Any, of: Any, start: int) -> tuple[int, int] | None:
+    """Return which rows of a slice this rank has itself, if most of them can be copied later. Not collective.
+
+    Parameters
+    ----------
+    made
+        The container of the slice, whose elements are still anything.
+    of
+        The container of which it has rows.
+    start
+        The first of them.
+    """
+    if made.local_size * made._dtype.itemsize < least or state.under_way:
+        return None
+    if not (_is_private(made) and _is_private(of)) or any([c.grid[0] != c.context.size for c in (made, of)]):
+        return None
+    if made.partition_policy is not Partition.BLOCK or of.partition_policy not in (Partition.BLOCK, Partition.EXPLICIT):
+        return None
+    rows = made.local_shape[0]
+    before = of.local_offset - start - made.local_offset
+    first = min(max(before, 0), rows)
+    last = min(max(before + of.local_shape[0], first), rows)
+    return (first, last) if 2 * (last - first) >= rows else None
+
+
+def copy(made: Any, of: Any, chosen: tuple[slice, ...], rows: tuple[int, int]) -> None:
+    """Queue the copy of the rows of a slice that this rank has itself. The others are there."""
+    first, last = rows
+    with _lock:
+        leaf = _operand(of)
+        at = made.local_offset + first + chosen[0].start - of.local_offset
+        own = leaf[(slice(at, at + last - first), *chosen[1:])]
+        expression = Copy(leaf, own, first, last)
+        if last - first < made.local_shape[0]:
+            expression.part = _part(made)
+        _give(made, expression, False)
+
+
+def _is_plain(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
+    """Say whether a ufunc is one of NumPy's that computes each element by itself, and never raises."""
+    if ufunc.nout != 1 or getattr(np, ufunc.__name__, None) is not ufunc or carrier(dtype) is not None:
+        return False
+    return ufunc is not np.power or dtype.kind not in "iu"  # which refuses negative exponents
+
+
+def _is_private(c: Any) -> bool:
+    """Say whether nobody but its calls reaches the elements of a container. Not collective."""
+    if not c._fusable or c._reached or c._placement is not Placement.HOST or c._carrier is not None:
+        return False
+    return c._leaf is not None or c._expression is not None or library.container_views(c._raw_handle) == 0
+
+
+def _operands(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple([_operand(value) if isinstance(value, Fusable) else _number(value) for value in inputs])
+
+
+def _number(value: Any) -> Any:
+    """Return an operand that is no container. Arrays without dimensions become numbers, for an array is a part."""
+    return value[()] if isinstance(value, np.ndarray) else value
+
+
+def _operand(c: Any) -> Any:
+    """Return a container's expression, or its part where it has been computed."""
+    expression = c._expression
+    if expression is not None and not expression.done[0] and expression.stale:
+        compute_all()
+    if expression is not None and expression.done[0]:
+        c._leaf, c._expression = expression.part, None
+    elif expression is not None:
+        return expression
+    if c._leaf is None:
+        c._leaf = _part(c)
+        c._pending = True
+    return c._leaf
+
+
+def _unallocated(like: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a container that is laid out as another one, without memory yet. Not collective."""
+    return like._from_handle(library.container_unallocated(like._raw_handle, stored_number(dtype)), dtype)
+
+
+def _part(of: Any) -> Array:
+    """Return this rank's elements of a container, or of an object that has its handle."""
+    return np.asarray(bridge.call(bridge.VIEW, of, None, None, 0, 0, 0, 0))
+
+
+def _allocated(handle: int) -> Array:
+    """Return the part of a container that gets its memory now."""
+    library.container_allocate(handle)
+    owner = bridge.Handle()
+    owner._handle = handle
+    return _part(owner)
+
+
+def _overwrites(out: Any, given: tuple[Any, ...]) -> bool:
+    """Say whether a queued expression reads what a call is to write. Those that the call uses go stale instead."""
+    own = [] if out is None else _parts(out)
+    readers = [one for one in _queue if _reads(one, own)]
+    used = [value for value in given if isinstance(value, Queued)]
+    used += [below for value in used for below in value.below()]
+    if not all([any([one is other for other in used]) for one in readers]):
+        return True
+    for one in readers:
+        one.stale = True
+    return False
+
+
+def _give(result: Any, expression: Queued, written: bool) -> None:
+    """Make an expression the value of a container; whether it is written, or new.
+
+    A signal's handler may raise between any two statements. Then the value is the one before, or the new one.
+    """
+    before = result._expression
+    if before is not None:
+        expression.part = before.part
+    elif written:
+        expression.part = _part(result) if result._leaf is None else result._leaf
+    expression.handle = result._raw_handle
+    _queue.append(expression)
+    result._pending = True
+    result._expression = expression
+    result._leaf = None
+    if before is not None:
+        _forget(before)
+
+
+def _forget(expression: Queued) -> None:
+    """Do not write an expression to memory, and drop it if nothing uses it."""
+    if expression.done[0]:
+        return
+    expression.handle = 0
+    if expression.users:
+        return
+    _queue[:] = [one for one in _queue if one is not expression]
+    for value in expression.inputs:
+        if isinstance(value, Queued):
+            value.users -= 1
+            if not value.handle:
+                _forget(value)
+    expression.inputs = ()
+
+
+def compute_before_use(c: Any) -> None:
+    """Compute what is queued, if a container's elements, or what reads them, are part of it."""
+    if not c._pending:
+        return
+    with _lock:
+        if _is_queued(c):
+            compute_all()
+        c._leaf = c._expression = None
+        c._pending = False
+
+
+def handle_to_read(c: Any) -> int:
+    """Return the native handle of a container whose elements are only read: what reads them, too, stays queued."""
+    expression = c._expression
+    if expression is not None and not expression.done[0]:
+        with _lock:
+            compute_all()
+    handle: int = c._raw_handle
+    return handle
+
+
+def leave(c: Any) -> None:
+    """Let a container go: what is to read its elements is computed, and what they are to become is not."""
+    with _lock:
+        own = _parts(c)
+        if c._expression is not None:
+            _forget(c._expression)
+        if not _computing.locked() and any([one.handle and _reads(one, own) for one in _queue]):
+            compute_all()
+        c._leaf = c._expression = None
+        c._pending = False
+
+
+def _is_queued(c: Any) -> bool:
+    expression = c._expression
+    if expression is not None and not expression.done[0]:
+        return True
+    own = _parts(c)
+    return any([_reads(one, own) for one in _queue])
+
+
+def _parts(c: Any) -> list[Array]:
+    """Return the arrays by which expressions know the elements of a container."""
+    written = None if c._expression is None else c._expression.part
+    return [part for part in (c._leaf, written) if part is not None]
+
+
+def _reads(one: Queued, parts: list[Array]) -> bool:
+    return any([part is own for own in parts for part in one.reads])
+
+
+def compute_all() -> None:
+    """Compute all queued expressions whose values are wanted, in the order of the calls. Then give their warnings."""
+    told: list[tuple[Call, str]] = []
+    with _lock:
+        if _computing.locked():
+            raise BackendError("a signal's handler, or a destructor, uses a container while expressions are computed")
+        with _computing:
+            queued = tuple(_queue)  # destructors may take some away meanwhile
+            for one in queued:
+                if one.handle and not one.done[0]:
+                    try:
+                        told += one.compute()
+                    except InvalidHandleError:  # a signal's handler ended the destructor before it said so
+                        one.handle = 0
+            over = set(map(id, queued))
+            _queue[:] = [one for one in _queue if id(one) not in over]
+            for one in queued:
+                one.release()
+    for one, text in told:
+        _warn(one.site, text)
+
+
+def _warn(site: Any, text: str) -> None:
+    """Give a warning of NumPy's, which names the line of the call."""
+    given = (text, RuntimeWarning)
+    if site is None:
+        warnings.warn(*given, stacklevel=2)
+    else:
+        FunctionType(*site)(warnings.warn, given, {})
+
+
+class Fusable:
+    """What expressions need of a container."""
+
+    #: Whether expressions may have the container as an operand or a result: whether it owns its elements.
+    _fusable = False
+
+    #: Whether something other than its own calls may reach the elements at any time: a span, or a halo.
+    _reached = False
+
+    #: The number of this rank's elements; less than 0 while nobody has asked for it.
+    _part_size = -1
+
+    #: The container's part as an operand of queued expressions, and the expression whose value it has.
+    _leaf: Array | None = None
+    _expression: Queued | None = None
+
+
+bridge.on_use(compute_before_use)

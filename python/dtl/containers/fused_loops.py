@@ -1,0 +1,206 @@
+"""How an expression is computed: its ufuncs follow each other on one block of rows after the other.
+
+So what lies between two ufuncs is never as large as a part, and stays in the cache. The loop itself is C, because
+Python may run a signal's handler between two statements, and a block that is computed in place must not be computed
+again.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .._native.library import bridge
+
+if TYPE_CHECKING:
+    from .expressions import Call
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: The bytes of a block of one array: those of an expression's arrays fit into the caches of a processor together.
+BLOCK = 1 << 20
+
+#: The bytes of rows that an array is written out for, which NumPy would spread to each.
+_TILE = 1 << 18
+
+#: NumPy's names of errors of floats: in np.geterr, and in warnings. In the order of the bits of bridge.compute.
+_ERRORS = (("divide", "divide by zero"), ("over", "overflow"), ("under", "underflow"), ("invalid", "invalid value"))
+
+#: What the loop takes of an array: the rows of a block, the first of as many, or all of it.
+_ROWS, _BUFFER, _WHOLE = "r", "b", "c"
+
+#: Memory for the blocks of what is not written to memory, which expressions use one after the other.
+_buffers: list[Array] = []
+
+
+class Pieces(NamedTuple):
+    """An operand whose rows from first to last are in one array, and whose other rows are in another."""
+
+    own: Array
+    rest: Array
+    first: int
+    last: int
+
+    def cut(self, start: int, stop: int) -> Array:
+        """Return rows that are all in one of the two arrays."""
+        if self.first <= start < self.last:
+            return self.own[start - self.first : stop - self.first]
+        return self.rest[start:stop]
+
+
+class Spread(NamedTuple):
+    """An array that NumPy spreads to the shape of the other operands."""
+
+    array: Array
+
+
+def compute(call: Call, target: Array) -> list[tuple[Call, str]]:
+    """Compute an expression, and return what there is to warn of, and of which of its calls."""
+    if target.size == 0:
+        call.done[0] = True
+        return []
+    program = _Program(call, target)
+    how, steps = program.how.encode(), tuple(program.steps)
+    with np.errstate(all="call", call=bridge.fault):
+        faults = bridge.compute(program.block, program.runs(), how, steps, call.done)
+    return [
+        (step, f"{error} encountered in {step.ufunc.__name__}")
+        for step, bits in zip(program.calls, faults)
+        for n, (name, error) in enumerate(_ERRORS)
+        if bits >> n & 1 and step.errors[name] == "warn"
+    ]
+
+
+class _Program:
+    """The steps of an expression, and the arrays that they take and write.
+
+    Attributes
+    ----------
+    steps, calls
+        Of each step, the ufunc and the numbers of its arrays, the last of them for the result; and the call.
+    how
+        A letter for each array.
+    block
+        The number of rows that the loop takes at once.
+    """
+
+    def __init__(self, call: Call, target: Array) -> None:
+        self.steps: list[tuple[Any, ...]] = []
+        self.calls: list[Call] = []
+        self.how = ""
+        self._target = target
+        self._arrays: list[Any] = []
+        self._numbers: dict[int, int] = {}
+        self._users: dict[int, int] = {}
+        self._buffers: list[int] = []
+        self._free: dict[np.dtype[Any], list[int]] = {}
+        self._count_users(call)
+        self._add(call, self._number(target, _ROWS))
+        widest = max([array.itemsize for array in (target, *call.reads)])
+        row = target.shape[1:]
+        tiled = [number for number, letter in enumerate(self.how) if letter == _WHOLE and np.ndim(self._arrays[number])]
+        is_flat = target.ndim > 1 and all(map(self._is_flat, self._arrays, self.how))
+        if is_flat and tiled and math.prod(row) * widest <= _TILE:
+            self._rows, rest = target.size, ()
+            self.block = _TILE // (math.prod(row) * widest) * math.prod(row)
+            for number in tiled:
+                self._tile(number, row)
+        else:
+            is_flat = is_flat and not tiled
+            self._rows, rest = (target.size, ()) if is_flat else (len(target), row)
+            few = min(self._rows, BLOCK // max(widest * math.prod(rest), 1))
+            self.block = max(self._rows if len(self.steps) == 1 else few, 1)
+        for number, letter in enumerate(self.how):
+            if isinstance(self._arrays[number], np.dtype):
+                self._arrays[number] = _buffer(self._buffers.index(number), (self.block, *rest), self._arrays[number])
+            elif letter == _ROWS and not rest and target.ndim > 1:
+                self._arrays[number] = self._arrays[number].reshape(-1)
+
+    def _tile(self, number: int, row: tuple[int, ...]) -> None:
+        """Write an array that is spread as often as a block has rows: NumPy is slow where rows are short."""
+        rows = self.block // math.prod(row)
+        self._arrays[number] = np.broadcast_to(self._arrays[number], (rows, *row)).reshape(-1)
+        self.how = self.how[:number] + _BUFFER + self.how[number + 1 :]
+
+    def runs(self) -> tuple[tuple[int, tuple[Any, ...]], ...]:
+        """Return the ranges of rows that each operand has in one array: their numbers, and the arrays."""
+        ends = {0, self._rows}
+        for array in self._arrays:
+            if isinstance(array, Pieces):
+                ends |= {array.first, array.last}
+        cuts = sorted(ends)
+        return tuple([(stop - start, self._cut(start, stop)) for start, stop in zip(cuts, cuts[1:])])
+
+    def _cut(self, start: int, stop: int) -> tuple[Any, ...]:
+        cut = []
+        for array, letter in zip(self._arrays, self.how):
+            if isinstance(array, Pieces):
+                cut.append(array.cut(start, stop))
+            else:
+                cut.append(array[start:stop] if letter == _ROWS else array)
+        return tuple(cut)
+
+    def _is_flat(self, array: Any, letter: str) -> bool:
+        """Say whether an array can be taken as if the target and it had one dimension."""
+        if letter != _ROWS:
+            return True
+        return isinstance(array, np.ndarray) and array.size == self._target.size and array.flags.c_contiguous
+
+    def _count_users(self, call: Call) -> None:
+        """Count how often the result of each call is an operand."""
+        for below in call.inlined():
+            known = self._users.get(id(below), 0)
+            self._users[id(below)] = known + 1
+            if not known:
+                self._count_users(below)
+
+    def _add(self, call: Call, number: int | None = None) -> int:
+        """Add the steps of a call, and return the number of the array that has its result."""
+        inlined = call.inlined()
+        inputs = [self._operand(value, inlined) for value in call.inputs]
+        for below in inlined:
+            self._users[id(below)] -= 1
+            if not self._users[id(below)]:
+                self._free.setdefault(below.dtype, []).append(self._numbers[id(below)])
+        if number is None:
+            free = self._free.get(call.dtype)
+            number = free.pop() if free else self._number(call.dtype, _BUFFER)
+        self.steps.append((call.ufunc, *inputs, number))
+        self.calls.append(call)
+        self._numbers[id(call)] = number
+        return number
+
+    def _operand(self, value: Any, inlined: list[Call]) -> int:
+        """Return the number of the array that has an operand."""
+        if any([value is call for call in inlined]):
+            return self._numbers[id(value)] if id(value) in self._numbers else self._add(value)
+        value = getattr(value, "stored", value)
+        if isinstance(value, Spread):
+            value = value.array
+            return self._number(value, _ROWS if value.ndim == self._target.ndim and len(value) > 1 else _WHOLE)
+        return self._number(value, _ROWS if isinstance(value, (np.ndarray, Pieces)) else _WHOLE)
+
+    def _number(self, array: Any, letter: str) -> int:
+        """Return the number of an array, which it gets if it is new; of a buffer so far the type is known."""
+        known = self._numbers.get(id(array)) if letter == _ROWS else None
+        if known is None:
+            known = len(self._arrays)
+            self._arrays.append(array)
+            self.how += letter
+            if letter == _ROWS:
+                self._numbers[id(array)] = known
+            elif letter == _BUFFER:
+                self._buffers.append(known)
+        return known
+
+
+def _buffer(n: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Return the n-th buffer for the elements of a block."""
+    size = math.prod(shape) * dtype.itemsize
+    while len(_buffers) <= n:
+        _buffers.append(np.empty(0, np.uint8))
+    if _buffers[n].size < size:
+        _buffers[n] = np.empty(size, np.uint8)
+    return _buffers[n][:size].view(dtype).reshape(shape)
