@@ -288,3 +288,32 @@ def test_no_view_stays_out(ctx: dtl.Context) -> None:
     with pytest.raises(dtl.InvalidArgumentError):
         x + vector(ctx, np.arange(9.0))
     assert x.views_out == 0
+
+
+def test_containers_that_were_laid_out_alike(ctx: dtl.Context) -> None:
+    """What is known of two containers ends when one of them is divided anew, or gets another size."""
+    x = np.arange(20.0)
+    a, b = vector(ctx, x), vector(ctx, x)
+    made = a + b
+    assert_holds(made + a, 3 * x)
+    b.redistribute("cyclic")
+    assert_holds(a + b, 2 * x)
+    assert_holds(made + b, 3 * x)
+    b.redistribute("block")
+    assert_holds(a + b, 2 * x)
+    made.resize(10)
+    assert_holds(made + made, 4 * x[:10])
+    with pytest.raises(dtl.InvalidArgumentError):
+        made + a
+    del a, b
+    assert_holds(made * 2, 4 * x[:10])
+
+
+@pytest.mark.parametrize("number", [0, 1, 127, 128, 255, 256, -1, -128, 2**31, 2**63, 2**64])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.float32, np.bool_, np.complex64])
+def test_integers_of_python(ctx: dtl.Context, dtype: Any, number: int) -> None:
+    x = np.array([0, 1, 1] * 5).astype(dtype)
+    a = vector(ctx, x)
+    for _ in range(2):  # the second time, the type of the result is known
+        for f in (operator.add, operator.mul, operator.lt, np.maximum):
+            same(f, [a, number], [x, number], a)

@@ -465,7 +465,7 @@ def stop(number, frame):
 
 signal.signal(signal.SIGALRM, stop)
 with dtl.Context() as ctx:
-    a = dtl.zeros(ctx, 3_000_000)
+    a = dtl.zeros(ctx, 500_000)
     done = 0
     end = time.monotonic() + 3
     while time.monotonic() < end:
@@ -482,7 +482,7 @@ with dtl.Context() as ctx:
         assert done <= view[0] <= done + 1, (view[0], done)
         done = int(view[0])
         del view
-    print(done > 100)
+    print(done > 10)
 """
 
 

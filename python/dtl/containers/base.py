@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Self = TypeVar("Self", bound="DistributedContainer")
 
 #: Looked up once: members of enumerations are slow to get at.
-_DEVICE = Placement.DEVICE
+_DEVICE, _HOST = Placement.DEVICE, Placement.HOST
 
 
 class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObject, Fusable, Deferrable):
@@ -75,6 +75,8 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
         self._division = division
         self._placement = placement
         self._carrier = carrier(dtype)
+        self._is_plain = placement is _HOST and self._carrier is None
+        self._layout = object()
         self._run_as(execution)
 
     def _let_go(self, handle: int) -> None:
@@ -112,14 +114,20 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
         made._adopt(
             handle, self._context, np.dtype(dtype), self._ndim, self._division, self._placement, self._execution
         )
-        made._part_size = self._part_size
+        made._part_size, made._layout = self._part_size, self._layout
         return made
 
     def _laid_out_as(self, other: DistributedContainer) -> bool:
         """Say whether each element of another container is where this one's is. Not collective."""
+        if self._layout is other._layout:
+            return True
         if other._context.size != self._context.size or other._context.rank != self._context.rank:
             return False
-        return library.container_equal(self._raw_handle, other._raw_handle)
+        if not library.container_equal(self._raw_handle, other._raw_handle):
+            return False
+        if other._context is self._context:
+            other._layout = self._layout
+        return True
 
     def __repr__(self) -> str:
         from . import display  # which few programs need

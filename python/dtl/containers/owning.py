@@ -246,7 +246,7 @@ class OwningContainer(Indexed):
         with phases():
             bridge.call(bridge.REDISTRIBUTE, self if alias is None else alias, spec, None, limit, 0, 0, 0)
         self._division = divided
-        self._part_size = -1
+        self._part_size, self._layout = -1, object()
 
 
 class _StreamAlias(Owner):

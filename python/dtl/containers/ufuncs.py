@@ -39,6 +39,12 @@ class Elementwise(Operators):
     _placement: Placement
     _carrier: np.dtype[Any] | None
 
+    #: Whether the elements are numbers in the memory of this process.
+    _is_plain = False
+
+    #: The same object in containers of one context that are known to be laid out alike.
+    _layout: object = None
+
     @abstractmethod
     def device_view(self) -> DeviceArray:
         """Return this rank's elements, on their GPU."""
@@ -72,6 +78,10 @@ class Elementwise(Operators):
         """Return a container that is laid out as this one, of zeros, or of anything for a caller that writes all."""
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        if method == "__call__" and not options and not state.under_way:
+            made = _made_shortly(ufunc, inputs)
+            if made is not None:
+                return made
         outputs = options.pop("out", (None,) * ufunc.nout)
         where = options.pop("where", True)
         if any(_has_own_ufuncs(value) for value in (*inputs, *outputs)):
@@ -215,6 +225,35 @@ def _has_own_ufuncs(value: Any) -> bool:
 
 #: Operators of NumPy that compare records, and text before NumPy 1.23, for which there are no loops of ufuncs.
 _COMPARED: dict[np.ufunc, Any] = {np.equal: operator.eq, np.not_equal: operator.ne}
+
+
+def _made_shortly(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+    """Return what a ufunc makes of small containers that are known to be laid out alike; None if it takes longer."""
+    first: Any = None
+    key: list[Any] = [ufunc]
+    for value in inputs:
+        kind = value.__class__
+        if kind in _WEAK or (kind is int and 0 <= value <= _LEAST_MAXIMUM):
+            key.append(kind)
+        elif isinstance(value, Elementwise) and value._is_plain and (first is None or value._layout is first._layout):
+            first = value if first is None else first
+            key.append(value.dtype)
+        else:
+            return None
+    known = _known_results.get(tuple(key))
+    if known is None or len(known) > 1 or not 0 < first.local_size * known[0].itemsize < expressions.least:
+        return None
+    made = first._like(known[0], blank=True)
+    if not made._is_plain:
+        return None
+    views = [_view(value) if isinstance(value, Elementwise) else value for value in inputs]
+    by_user(ufunc, tuple(views), {"out": _view(made)}, depth=3)
+    return made
+
+
+def _view(c: Any) -> np.ndarray[Any, Any]:
+    """Return what local_view does of numbers in the memory of this process."""
+    return np.asarray(bridge.call(bridge.VIEW, c, None, None, 0, 0, 0, 0))
 
 
 def _apply(
@@ -382,6 +421,9 @@ _MOST_KNOWN = 1000
 #: Numbers of which the value has no effect on the dtype of a result; before NumPy 2 that of any has.
 _WEAK = (bool, float, complex) if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else (bool,)
 
+#: Up to which number integers go with every type of integers, and have no effect on the dtype either.
+_LEAST_MAXIMUM = 127 if len(_WEAK) > 1 else -1
+
 
 def _kinds(ufunc: np.ufunc, inputs: Iterable[Any]) -> Any:
     """Return all that the dtypes of a ufunc's results depend on, or None where values of numbers are part of it."""
@@ -389,7 +431,7 @@ def _kinds(ufunc: np.ufunc, inputs: Iterable[Any]) -> Any:
     for value in inputs:
         if isinstance(value, Elementwise):
             key.append(value.dtype)
-        elif value.__class__ in _WEAK:
+        elif value.__class__ in _WEAK or (value.__class__ is int and 0 <= value <= _LEAST_MAXIMUM):
             key.append(value.__class__)
         else:
             return None
