@@ -460,8 +460,18 @@ import dtl
 class Stop(Exception):
     pass
 
+def work():
+    global a, done
+    while True:
+        a += a * 0 + 1
+        a._handle
+        done += 1
+
 def stop(number, frame):
-    raise Stop
+    while frame is not None:
+        if frame.f_code is work.__code__:
+            raise Stop
+        frame = frame.f_back
 
 signal.signal(signal.SIGALRM, stop)
 with dtl.Context() as ctx:
@@ -469,19 +479,17 @@ with dtl.Context() as ctx:
     done = 0
     end = time.monotonic() + 3
     while time.monotonic() < end:
-        signal.setitimer(signal.ITIMER_REAL, 0.0005 * (1 + done % 29), 0.01)  # destructors ignore what is raised
+        signal.setitimer(signal.ITIMER_REAL, 0.0005 * (1 + done % 7), 0.001)  # destructors ignore what is raised
         try:
-            while True:
-                a += a * 0 + 1
-                a._handle
-                done += 1
+            work()
         except Stop:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            pass
         view = a.local_view()
         assert view.min() == view.max(), (view.min(), view.max())
         assert done <= view[0] <= done + 1, (view[0], done)
         done = int(view[0])
         del view
+    signal.setitimer(signal.ITIMER_REAL, 0)
     print(done > 10)
 """
 
