@@ -73,7 +73,7 @@ typedef struct {
 
 /* finds says whether a loop finds the one element of many that is unlike the others: the least is zero, the greatest the
  * smallest number above it. */
-static int finds(dtl_extreme_loop loop, int size, int greatest) {
+static int finds(dtl_loop loop, int size, int greatest) {
     enum { COUNT = 300, WIDEST = 16 };
     _Alignas(WIDEST) unsigned char sample[COUNT * WIDEST] = {0}, found[WIDEST] = {0};
     for (int i = 0; i < COUNT; i++)
@@ -83,22 +83,45 @@ static int finds(dtl_extreme_loop loop, int size, int greatest) {
     return memcmp(found, sample + COUNT / 2 * size, (size_t)size) == 0;
 }
 
-/* learn_extremes learns the loops of np.minimum or np.maximum. */
-static void learn_extremes(PyTypeObject *kind, const char *name, int greatest) {
+/* adds says whether a loop adds zeros and bytes of 1 to bytes of 1 and 2, which are whole numbers and floats alike. */
+static int adds(dtl_loop loop, int size) {
+    enum { COUNT = 300, WIDEST = 16 };
+    _Alignas(WIDEST) unsigned char sums[COUNT * WIDEST], zeros[COUNT * WIDEST] = {0};
+    for (int i = 0; i < COUNT * size; i++)
+        sums[i] = (unsigned char)(i % 3);
+    dtl_add(loop, sums, zeros, COUNT, size);
+    for (int i = 0; i < COUNT * size; i++)
+        if (sums[i] != i % 3)
+            return 0;
+    dtl_add(loop, zeros, sums, COUNT, size);
+    return memcmp(zeros, sums, (size_t)(COUNT * size)) == 0;
+}
+
+/* each_loop calls f with the loops of a ufunc of two operands whose result is of their type, and that are for certain formats. */
+static void each_loop(PyTypeObject *kind, const char *name, const char *formats, void (*f)(const array_type *, void *loop, int), int which) {
     PyObject *object = PyObject_GetAttrString(numpy_module(), name);
     if (object != NULL && Py_TYPE(object) == kind) {
-        const ufunc *f = (const ufunc *)object;
-        for (int i = 0; f->arguments == 3 && i < f->count; i++) {
-            unsigned type = (unsigned char)f->types[3 * i];
+        const ufunc *of = (const ufunc *)object;
+        for (int i = 0; of->arguments == 3 && i < of->count; i++) {
+            unsigned type = (unsigned char)of->types[3 * i];
             const array_type *known = type < NDARRAY_TYPES ? &array_types[type] : NULL;
-            int real = known != NULL && known->number != 0 && strchr("bBhHiIlLqQfd", known->format[0]) != NULL;
-            if (real && f->types[3 * i + 1] == (char)type && f->types[3 * i + 2] == (char)type && f->data[i] == NULL &&
-                finds((dtl_extreme_loop)f->loops[i], known->size, greatest))
-                dtl_extremes(known->number, greatest, f->loops[i]);
+            if (known != NULL && known->number != 0 && strchr(formats, known->format[0]) != NULL &&
+                of->types[3 * i + 1] == (char)type && of->types[3 * i + 2] == (char)type && of->data[i] == NULL)
+                f(known, of->loops[i], which);
         }
     }
     Py_XDECREF(object); /* the module keeps it */
     PyErr_Clear();
+}
+
+static void learn_extreme(const array_type *type, void *loop, int greatest) {
+    if (finds((dtl_loop)loop, type->size, greatest))
+        dtl_extremes(type->number, greatest, loop);
+}
+
+static void learn_sum(const array_type *type, void *loop, int unused) {
+    if (adds((dtl_loop)loop, type->size))
+        dtl_sums(type->number, loop);
 }
 
 /* learn_dot learns the product of vectors of float64, which is that of BLAS. */
@@ -124,8 +147,9 @@ void numpy_loops_learn(void) {
     PyObject *kind = module == NULL ? NULL : PyObject_GetAttrString(module, "ufunc");
     if (kind != NULL && PyType_Check(kind)) {
         learn_sorts();
-        learn_extremes((PyTypeObject *)kind, "minimum", 0);
-        learn_extremes((PyTypeObject *)kind, "maximum", 1);
+        each_loop((PyTypeObject *)kind, "minimum", "bBhHiIlLqQfd", learn_extreme, 0);
+        each_loop((PyTypeObject *)kind, "maximum", "bBhHiIlLqQfd", learn_extreme, 1);
+        each_loop((PyTypeObject *)kind, "add", "bBhHiIlLqQfd", learn_sum, 0);
         learn_dot();
     }
     Py_XDECREF(kind);

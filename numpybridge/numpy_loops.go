@@ -11,6 +11,7 @@ import (
 	"dtl/core/dtype"
 	"dtl/core/kernel/fold"
 	"dtl/core/kernel/radix"
+	loops "dtl/core/kernel/reduce"
 )
 
 // dtl_sorter gives the core a function of NumPy that sorts unsigned numbers of size bytes, and needs neither the GIL nor
@@ -31,7 +32,18 @@ func dtl_extremes(number, greatest C.int, loop unsafe.Pointer) {
 	defer guard(nil)
 	t := dtype.Type(number)
 	fold.SetExtreme(t, greatest != 0, func(first unsafe.Pointer, n int, found unsafe.Pointer) {
-		C.dtl_extreme(C.dtl_extreme_loop(loop), first, C.ptrdiff_t(n), C.ptrdiff_t(t.Size()), found)
+		C.dtl_extreme(C.dtl_loop(loop), first, C.ptrdiff_t(n), C.ptrdiff_t(t.Size()), found)
+	})
+}
+
+// dtl_sums gives the core a loop of NumPy that adds elements of a type.
+//
+//export dtl_sums
+func dtl_sums(number C.int, loop unsafe.Pointer) {
+	defer guard(nil)
+	t := dtype.Type(number)
+	loops.SetSum(t, func(dst, src unsafe.Pointer, n int) {
+		C.dtl_add(C.dtl_loop(loop), dst, src, C.ptrdiff_t(n), C.ptrdiff_t(t.Size()))
 	})
 }
 

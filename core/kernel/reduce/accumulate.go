@@ -37,13 +37,6 @@ func Update(dst, src memory.Span, op kernel.Op) error {
 	return Accumulate(dst, src, op)
 }
 
-func sum[T kernel.Number](dst, src memory.Span) {
-	d, s := memory.Pair[T](dst, src)
-	for i, v := range s {
-		d[i] += v
-	}
-}
-
 func prod[T kernel.Number](dst, src memory.Span) {
 	d, s := memory.Pair[T](dst, src)
 	for i, v := range s {
