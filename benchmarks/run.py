@@ -34,7 +34,11 @@ class Section(NamedTuple):
     ranks: int
     mpi: bool
     peer: bool = False  # of the environment that holds Heat
+    variables: Sequence[tuple[str, str]] = ()
 
+
+#: Ranks that share no memory.
+_APART = (("DTL_SHARED_MEMORY", "0"),)
 
 _SECTIONS = (
     Section("Start", "start.py", 0, False),
@@ -43,6 +47,10 @@ _SECTIONS = (
     Section("Memory", "pages.py", 0, False),
     Section("Calls on one rank", "calls.py", 0, False),
     Section("Calls on two ranks", "calls.py", 2, True),
+    Section("Calls on 2 ranks, by their bytes", "many.py", 2, False),
+    *[Section(f"Calls on {n} ranks on two cores", "many.py", n, False) for n in (4, 8, 16)],
+    Section("Calls on 2 ranks without shared memory", "many.py", 2, False, variables=_APART),
+    *[Section(f"Calls on {n} ranks without shared memory", "many.py", n, False, variables=_APART) for n in (4, 8)],
     Section("What 16 ranks look at", "looks.py", 16, False),
     Section("What 64 ranks look at", "looks.py", 64, False),
     Section("Transfers between two ranks", "transfers.py", 2, True),
@@ -85,7 +93,8 @@ def _measure(python: Path, section: Section) -> list[Row]:
         command += [str(_HERE / section.program), "--json", str(into)]
         print(f"-- {python}: {section.title}", flush=True)
         sources = {"PYTHONPATH": str(_ROOT / "python")} if section.peer else {}
-        subprocess.run(command, check=True, cwd=folder, timeout=_LIMIT, env={**os.environ, **sources})
+        variables = {**os.environ, **sources, **dict(section.variables)}
+        subprocess.run(command, check=True, cwd=folder, timeout=_LIMIT, env=variables)
         return read(into)
 
 
