@@ -195,6 +195,9 @@ static inline void dtl_ahead_end(dtl_ahead *a, const dtl_board *b) {
 }
 
 
+/* Stands for the meeting of an entry that its rank is overwriting: core/board.beingWritten. */
+enum { DTL_BEING_WRITTEN };
+
 /* For which ranks a rank waits: core/board.Waits. */
 enum { DTL_FOR_ALL, DTL_FOR_NONE, DTL_FOR_ROOT, DTL_TOGETHER };
 
@@ -266,7 +269,12 @@ static inline int dtl_make_room(dtl_board *b, int rank, int size, int waits, int
     for (int other = 0; other < size; other++) {
         const dtl_entry *e = dtl_entry_at(b, other, seq);
         uint64_t came = __atomic_load_n(&e->seq, __ATOMIC_ACQUIRE);
-        if (came < seq || (came == seq && e->history != dtl_entry_at(b, rank, seq)->history))
+        if (came == seq && e->history != dtl_entry_at(b, rank, seq)->history) {
+            __atomic_thread_fence(__ATOMIC_ACQUIRE);
+            if (__atomic_load_n(&e->seq, __ATOMIC_RELAXED) == seq) /* it is not being overwritten, for which all have come further */
+                return 0;
+        }
+        if (came < seq)
             return 0;
     }
     b->floor = seq;
@@ -280,6 +288,8 @@ static inline void dtl_lay_down(dtl_board *b, int rank, uint64_t fingerprint, ui
     dtl_entry *mine = dtl_entry_at(b, rank, seq);
     char *into = mine->elements;
     int all = head_bytes + bytes;
+    __atomic_store_n(&mine->seq, DTL_BEING_WRITTEN, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
     b->history = dtl_mix(b->history, fingerprint);
     mine->history = b->history;
     mine->want = want;

@@ -51,6 +51,10 @@ type Entry struct {
 	elements [inline]byte
 }
 
+// beingWritten stands for the meeting of an entry that its rank is overwriting. Ranks that are behind may look at it then, for the
+// meeting before: see MakeRoom.
+const beingWritten = 0
+
 // Call describes a call for other ranks, which may need it when this rank has left the call: hashes of the names of its
 // operation and operator, and what else tells it from others.
 type Call struct {
@@ -149,6 +153,7 @@ func (b *Board) Lay(fingerprint uint64, e Entry, payload unsafe.Pointer, n int) 
 	l.history = mix(l.history, fingerprint)
 	seq := l.seq + 1
 	mine := b.entry(b.rank, seq)
+	atomic.StoreUint64(&mine.seq, beingWritten)
 	mine.History, mine.Want, mine.Code, mine.Waits, mine.Root = l.history, e.Want, e.Code, e.Waits, e.Root
 	mine.bytes, mine.behind = uint16(n), uint8(min(l.seq-min(l.floor, l.seq)+1, 255))
 	switch {

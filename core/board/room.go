@@ -94,8 +94,8 @@ func (b *Board) MakeRoom(waits Waits, n int) (p Progress, rank int, seq uint64) 
 		switch came := atomic.LoadUint64(&e.seq); {
 		case came < seq:
 			return Behind, rank, seq
-		case came == seq && e.History != b.entry(b.rank, seq).History:
-			return Astray, rank, seq
+		case came == seq && e.History != b.entry(b.rank, seq).History && atomic.LoadUint64(&e.seq) == seq:
+			return Astray, rank, seq // and not a rank that overwrites the entry, for which all have come further
 		}
 	}
 	l.floor = seq
