@@ -158,9 +158,14 @@ test-go: $(VENV)/.installed $(CUDA_HEADERS) go
 		PYTHONPATH="$$($(PY) -c 'import numpy; print(numpy.__path__[0])')/.." \
 		go test -timeout 300s -tags cpython ./numpybridge/...
 
+# What expressions of any size may meet, beside test_fused.py.
+FUSED_TESTS = $(addsuffix .py,$(addprefix python/tests/test_,in_place broadcasting array_standard numbers warnings reached \
+	lifetimes halo span windows async))
 test-python: $(VENV)/.installed
 	$(say) "pytest, one process, no MPI"
 	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q -m "not jobs"
+	$(say) "pytest, one process, with expressions of all sizes"
+	DTL_FUSE=0 DTL_TEST_RANKS=1 timeout -k 10 600 $(PY) -m pytest -q -m "not jobs" $(FUSED_TESTS)
 
 # The tests that start programs of their own, which are asleep for most of the time.
 test-jobs: $(VENV)/.installed
