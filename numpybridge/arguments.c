@@ -72,6 +72,22 @@ taken take_buffer(PyObject *value, dtl_array *a, int64_t *shape, Py_buffer *view
     return TAKEN;
 }
 
+taken take_list(PyObject *value, dtl_array *a, Py_buffer *view) {
+    if (!PyTuple_CheckExact(value))
+        return take_buffer(value, a, NULL, view, 0);
+    Py_ssize_t count = PyTuple_GET_SIZE(value);
+    view->obj = PyBytes_FromStringAndSize(NULL, 8 * count);
+    if (view->obj == NULL || take_args(&PyTuple_GET_ITEM(value, 0), count, (int64_t *)PyBytes_AS_STRING(view->obj)) != TAKEN) {
+        PyErr_Clear();
+        Py_CLEAR(view->obj);
+        return UNSUITABLE;
+    }
+    const array_type *t = &array_types[NDARRAY_LONG];
+    *a = (dtl_array){.given = 1, .type = t->number, .data = PyBytes_AS_STRING(view->obj), .itemsize = t->size, .count = count,
+                     .kind = DTL_NDARRAY};
+    return TAKEN;
+}
+
 taken take_handle(PyObject *object, int64_t *handle) {
     if (!PyObject_TypeCheck(object, &HandleType)) {
         char text[200];

@@ -18,7 +18,9 @@ import (
 
 	"dtl/core/comm"
 	"dtl/core/comm/wire"
+	"dtl/core/container"
 	"dtl/core/dtype"
+	"dtl/core/handle"
 	"dtl/core/kernel/fold"
 	"dtl/core/memory"
 	"dtl/core/status"
@@ -81,6 +83,17 @@ func dtl_release(storage C.uintptr_t) {
 		h.Value().(*comm.Result).Storage.Release()
 	}
 	h.Delete()
+}
+
+// dtl_container_close closes a container, and returns its error as a call does, or NULL.
+//
+//export dtl_container_close
+func dtl_container_close(h C.int64_t) (failed *C.char) {
+	defer guard(&failed)
+	if err := container.Containers.Close(handle.Handle(h)); err != nil {
+		failed = C.CString(status.Encode(err))
+	}
+	return failed
 }
 
 // guard ends a call: it turns a panic, which would end the interpreter, into an error, which goes to failed unless that is

@@ -55,8 +55,8 @@ static PyObject *with_out(dtl_call *call, PyObject *out) {
 const char call_doc[] = PyDoc_STR(
 "call($module, code, owner, value, out, a, b, c, d, /, *lists)\n--\n\n"
 "Run operation code on owner's native object, with value as input and out as output (or second input), either of\n"
-"which may be None, four integers, and up to two lists of integers, arrays of int64 or None. Returns out, a scalar,\n"
-"a Buffer, None, or NotImplemented where an argument has to be prepared first.");
+"which may be None, four integers, and up to two lists of integers, arrays of int64, tuples or None. Returns out, a\n"
+"scalar, a Buffer, None, or NotImplemented where an argument has to be prepared first.");
 
 void release_lists(const dtl_call *call, Py_buffer *views) {
     for (int32_t i = 0; i < call->list_count; i++)
@@ -82,7 +82,7 @@ taken take_call(const char *name, PyObject *const *args, Py_ssize_t nargs, dtl_c
     }
     call->list_count = (int32_t)lists;
     for (Py_ssize_t i = 0; i < lists; i++)
-        if (args[8 + i] != Py_None && take_buffer(args[8 + i], &call->lists[i], NULL, &views[i], 0) != TAKEN) {
+        if (args[8 + i] != Py_None && take_list(args[8 + i], &call->lists[i], &views[i]) != TAKEN) {
             release_lists(call, views);
             return UNSUITABLE;
         }

@@ -13,6 +13,9 @@
 #define PyObject_Vectorcall _PyObject_Vectorcall
 #define Py_TPFLAGS_HAVE_VECTORCALL _Py_TPFLAGS_HAVE_VECTORCALL
 #endif
+#if PY_VERSION_HEX < 0x030d0000
+#define Py_IsFinalizing _Py_IsFinalizing
+#endif
 #if PY_VERSION_HEX < 0x030a0000
 static inline PyObject *Py_NewRef(PyObject *object) {
     Py_INCREF(object);
@@ -81,7 +84,7 @@ typedef struct {
     dtl_window *window; /* where C may access the parts; NULL: nowhere */
 } ExposedObject;
 
-extern PyTypeObject HandleType, RanksType, BufferType, ExposedType;
+extern PyTypeObject HandleType, ContainerType, RanksType, BufferType, ExposedType;
 
 /* use_handle computes what is pending on an object, before anybody uses its handle. It returns -1 where that fails. */
 int use_handle(HandleObject *object);
@@ -128,6 +131,9 @@ taken take_scalar(PyObject *value, dtl_array *a, scalar *s);
 
 /* give_scalar returns a Python scalar. */
 PyObject *give_scalar(const dtl_array *a);
+
+/* take_list borrows a list of integers, which is an array or a tuple, until PyBuffer_Release(view). */
+taken take_list(PyObject *value, dtl_array *a, Py_buffer *view);
 
 /* take_buffer borrows a C-contiguous buffer until PyBuffer_Release(view). The caller holds value meanwhile.
  * shape has room for DTL_MAX_DIMS dimensions; it is NULL where nobody asks for them. */

@@ -67,6 +67,58 @@ PyTypeObject HandleType = {
     .tp_new = PyType_GenericNew,
 };
 
+/* ---- Container: the base class of containers of elements, which end with the object ---- */
+
+/* container_close closes the native container, and returns the core's error, or NULL. */
+static char *container_close(PyObject *self) {
+    HandleObject *h = (HandleObject *)self;
+    long long handle = h->handle;
+    char *error = NULL;
+    h->handle = 0;
+    if (handle != 0 && !state.forked) {
+        Py_BEGIN_ALLOW_THREADS
+        error = dtl_container_close(handle);
+        Py_END_ALLOW_THREADS
+    }
+    return error;
+}
+
+static PyObject *container_close_native(PyObject *self, PyObject *unused) {
+    char *error = container_close(self);
+    if (error != NULL)
+        return fail_with(error);
+    Py_RETURN_NONE;
+}
+
+/* The interpreter's end takes the memory away by itself. */
+static void container_finalize(PyObject *self) {
+    char *error = Py_IsFinalizing() ? NULL : container_close(self);
+    if (error != NULL) {
+        PyObject *type, *value, *where;
+        PyErr_Fetch(&type, &value, &where);
+        fail_with(error);
+        PyErr_WriteUnraisable(self);
+        PyErr_Restore(type, value, where);
+    }
+}
+
+static PyMethodDef container_methods[] = {
+    {"_close_native", container_close_native, METH_NOARGS,
+     PyDoc_STR("Close the native container, unless it is closed, or dead in a forked child.")},
+    {NULL},
+};
+
+PyTypeObject ContainerType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "dtl._native._bridge.Container",
+    .tp_basicsize = sizeof(HandleObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_FINALIZE,
+    .tp_doc = "A native handle of a container, which is closed with the object.",
+    .tp_methods = container_methods,
+    .tp_finalize = container_finalize,
+    .tp_new = PyType_GenericNew,
+};
+
 /* ---- Ranks: the base class of contexts ---- */
 
 static PyMemberDef ranks_members[] = {

@@ -43,6 +43,10 @@ func (c *Comm) agree(call Call, mine error, share Shared, all []Shared) error {
 		}
 		return mine
 	}
+	return c.agreeWithOthers(call, mine, share, all)
+}
+
+func (c *Comm) agreeWithOthers(call Call, mine error, share Shared, all []Shared) error {
 	told := memory.Span{Addr: unsafe.Pointer(&share), Count: len(share), Type: dtype.Int64}
 	along := all != nil && c.meeter.Room(agreement.ToAll) >= told.Bytes()
 	var brought agreement.Elements

@@ -59,27 +59,27 @@ func NewStorage(from Allocator, size, alignment int) (*Storage, error) {
 	if err := CheckReserve(); err != nil {
 		return nil, status.New(status.OutOfMemory, "%d bytes cannot be allocated: %w", size, err)
 	}
-	return own(from)(from.Allocate(size, alignment))
+	block, err := from.Allocate(size, alignment)
+	return own(from, block, err)
 }
 
 // NewScratch is NewStorage of memory that holds anything: for what is written before it is read.
 func NewScratch(from Allocator, size, alignment int) (*Storage, error) {
 	if r, ok := from.(Reuser); ok && CheckReserve() == nil {
-		return own(from)(r.AllocateUsed(size, alignment))
+		block, err := r.AllocateUsed(size, alignment)
+		return own(from, block, err)
 	}
 	return NewStorage(from, size, alignment)
 }
 
-// own returns what makes a storage of a block, with one user.
-func own(from Allocator) func(Block, error) (*Storage, error) {
-	return func(block Block, err error) (*Storage, error) {
-		if err != nil {
-			return nil, withAvailable(from, err)
-		}
-		s := &Storage{block: block, from: from}
-		s.users.Store(1)
-		return s, nil
+// own makes a storage of what an allocator returned, with one user.
+func own(from Allocator, block Block, err error) (*Storage, error) {
+	if err != nil {
+		return nil, withAvailable(from, err)
 	}
+	s := &Storage{block: block, from: from}
+	s.users.Store(1)
+	return s, nil
 }
 
 // withAvailable adds to the error of an allocator that has no room how much there is.

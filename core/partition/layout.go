@@ -138,23 +138,23 @@ func (l Layout) Equal(m Layout) bool { return slices.EqualFunc(l.dims, m.dims, E
 func (l Layout) Fingerprint() int64 {
 	h := uint64(len(l.dims))
 	for _, p := range l.dims {
-		for _, w := range words(p) {
-			h = mix(h ^ uint64(w))
-		}
+		h = fingerprint(h, p)
 	}
 	return int64(h)
 }
 
-// words are the numbers that tell a partition from others.
-func words(p Partition) []int64 {
-	all := []int64{int64(p.Kind()), p.GlobalSize(), int64(p.Ranks())}
+// fingerprint mixes what tells a partition from others into a number.
+func fingerprint(h uint64, p Partition) uint64 {
+	h = mix(mix(mix(h^uint64(p.Kind()))^uint64(p.GlobalSize())) ^ uint64(p.Ranks()))
 	switch p := p.(type) {
 	case BlockCyclic:
-		all = append(all, p.block)
+		h = mix(h ^ uint64(p.block))
 	case Explicit:
-		all = append(all, p.offsets...)
+		for _, offset := range p.offsets {
+			h = mix(h ^ uint64(offset))
+		}
 	case Sub:
-		all = append(append(all, p.offset), words(p.of)...)
+		h = fingerprint(mix(h^uint64(p.offset)), p.of)
 	}
-	return all
+	return h
 }

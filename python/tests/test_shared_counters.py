@@ -230,19 +230,19 @@ def test_containers_that_are_let_go_take_their_windows_along(ctx: dtl.Context) -
                 gc.collect()
         own.barrier()
         pointer = vec.remote(0)  # ends what all have let go
-        assert len(cached_windows._windows[own._handle]) == 1
+        assert len(cached_windows.kept[own._handle]) == 1
         assert pointer.get() == 0
         own.barrier()
         kept = vec if own.is_root else None
         del vec, pointer
         dtl.DistributedVector(own, 1).close()
-        assert len(cached_windows._windows[own._handle]) == 1  # rank 0 holds the container
+        assert len(cached_windows.kept[own._handle]) == 1  # rank 0 holds the container
         del kept
         dtl.DistributedVector(own, 1).close()
-        assert own._handle not in cached_windows._windows
+        assert own._handle not in cached_windows.kept
         assert dtl._native.library.memory_in_use() <= before
-    held = len(cached_windows._windows)
+    held = len(cached_windows.kept)
     with ctx.dup() as own:
         pointer = dtl.DistributedVector(own, 5).remote(4)  # which keeps its container
         assert pointer.get() == 0
-    assert len(cached_windows._windows) == held
+    assert len(cached_windows.kept) == held

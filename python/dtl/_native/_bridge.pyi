@@ -21,6 +21,8 @@ CUMULATE: int
 DISTRIBUTE: int
 DOT: int
 DRAW: int
+DRAW_INTO: int
+DRAW_START: int
 ELEMENTWISE: int
 EXSCAN: int
 FILL_PART: int
@@ -132,6 +134,9 @@ class Handle:
     _pending: bool
     @property
     def _raw_handle(self) -> int: ...
+
+class Container(Handle):
+    def _close_native(self) -> None: ...
 
 @disjoint_base
 class Ranks(Handle):

@@ -49,6 +49,11 @@ _CARRIERS = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}
 _OPAQUE, _LARGEST = 256, 2**24
 
 
+def computed_number(dtype: np.dtype[Any]) -> int:
+    """Return the core's number of a dtype that it computes with, in this machine's byte order; 0 of any other."""
+    return _OF_NUMPYS.get(dtype.num, 0) if dtype.isnative else 0
+
+
 def carrier(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
     """Return the type as which the core moves elements that it does not compute with; None for all other types."""
     if dtype.num in _OF_NUMPYS or dtype.hasobject or dtype.subdtype is not None:

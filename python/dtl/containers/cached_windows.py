@@ -19,7 +19,8 @@ from ..exceptions import BufferError
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context, on_close
 
-_windows: dict[int, list[CachedWindow]] = {}  # of each context, in the order in which all ranks made them
+#: Of each context, in the order in which all ranks made them.
+kept: dict[int, list[CachedWindow]] = {}
 
 
 class CachedWindow(bridge.Handle):
@@ -51,12 +52,12 @@ class CachedWindow(bridge.Handle):
 
 def add(container: Any, window: Any) -> None:
     """Keep the window of a container. Only this module closes it from now on."""
-    _windows.setdefault(container.context._handle, []).append(CachedWindow(container, window))
+    kept.setdefault(container.context._handle, []).append(CachedWindow(container, window))
 
 
 def end_unused(ctx: Context) -> None:
     """Close the windows whose containers are gone on all ranks. Collective, where there are windows."""
-    windows = _windows.get(ctx._handle)
+    windows = kept.get(ctx._handle)
     if not windows:
         return
     gone = allreduce(ctx, np.array([cached.let_go() for cached in windows]), "land")
@@ -80,21 +81,21 @@ def end(container: Any, op: str, words: str = "", *, idle: bool = True) -> None:
             are = "1 view of the container is" if views == 1 else f"{views} views of the container are"
             raise BufferError(f"{op}: {are} out; delete {'it' if views == 1 else 'them'} first")
     agree(ctx, op, words)
-    _end(ctx, next(cached for cached in _windows[ctx._handle] if cached._window() is window))
+    _end(ctx, next(cached for cached in kept[ctx._handle] if cached._window() is window))
     container._cached_window = None
 
 
 def _end(ctx: Context, cached: CachedWindow) -> None:
     cached.end()
-    windows = _windows[ctx._handle]
+    windows = kept[ctx._handle]
     windows.remove(cached)
     if not windows:
-        del _windows[ctx._handle]
+        del kept[ctx._handle]
 
 
 def close(ctx: int) -> None:
     """Let go of the windows of a context that is closed, which has ended them."""
-    for cached in _windows.pop(ctx, ()):
+    for cached in kept.pop(ctx, ()):
         library.window_drop(cached._handle)
         cached.forget()
 

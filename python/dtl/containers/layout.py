@@ -22,10 +22,10 @@ class Division(NamedTuple):
     sizes: tuple[int, ...] = ()
     grid: tuple[int, ...] | None = None
 
-    def numbers(self) -> list[int]:
+    def numbers(self) -> tuple[int, ...]:
         """Return the division as the core takes it: lists with their lengths before them, -1 for no grid."""
-        grid = [-1] if self.grid is None else [len(self.grid), *self.grid]
-        return [self.partition, self.block_size, len(self.sizes), *self.sizes, *grid]
+        grid = (-1,) if self.grid is None else (len(self.grid), *self.grid)
+        return (self.partition, self.block_size, len(self.sizes), *self.sizes, *grid)
 
     def __str__(self) -> str:
         text = f"partition {self.partition.name}"
@@ -80,6 +80,8 @@ def _policy(partition: Any) -> Partition:
 
 def integers(name: str, values: Any) -> tuple[int, ...]:
     """Return several integers that fit 64 bits; one alone stands for a tuple of it."""
+    if values.__class__ is int:
+        return (integer(name, values),)
     if isinstance(values, (str, bytes)):
         raise InvalidTypeError(f"{name} must be integers, not {values!r}")
     try:

@@ -25,7 +25,8 @@ from .agreement import keywords_in_order, tell
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_ASYNC = Execution.ASYNC
+#: Looked up once: members of enumerations are slow to get at.
+_ASYNC, _PAR = Execution.ASYNC, Execution.PAR
 
 #: The future that each thread waits for. The hang monitor tells other ranks of it.
 waiting: dict[int, Any] = {}
@@ -204,7 +205,7 @@ def defer(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], 
     return submitted(name or f.__name__, f, *args, **keywords_in_order(f, kwargs))
 
 
-class Deferrable(Owner):
+class Deferrable(bridge.Container, Owner):
     """What asynchronous calls need of a container: its stream, its last call, and how many are under way."""
 
     _execution = Execution.SEQ
@@ -220,13 +221,13 @@ class Deferrable(Owner):
 
     def _run_as(self, execution: Execution) -> None:
         """Set the execution policy."""
-        parallel = execution is Execution.PAR
-        if parallel is not (self._execution is Execution.PAR):
+        parallel = execution is _PAR
+        if parallel is not (self._execution is _PAR):
             if parallel:
                 threads.get_num_threads()  # which tells the core how many
             library.container_parallel(self._handle, parallel)
         self._execution = execution
-        self._deferred = execution is Execution.ASYNC or self._carrier is not None
+        self._deferred = execution is _ASYNC or self._carrier is not None
 
     def close(self, *, wait: bool = False) -> None:
         """Let the elements go. Not collective. A second call does nothing. Views stay.
@@ -247,7 +248,7 @@ class Deferrable(Owner):
                 last.wait()
             else:
                 self._check_idle("close")
-        super().close()
+        self._close_native()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
