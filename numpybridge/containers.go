@@ -2,6 +2,7 @@ package numpybridge
 
 import (
 	"math"
+	"strings"
 
 	"dtl/core/backend"
 	"dtl/core/comm"
@@ -119,23 +120,30 @@ func (l *list) division() (container.Division, error) {
 
 var families = [...]string{"vector", "array", "tensor"}
 
-// create makes a container on the call's context: family, dtype, shape, division. With args[0], the elements are anything. It returns
-// the handle.
+// spec reads what container to make from the first list: family, dtype, shape, division, placement. The input, if there is one, is text:
+// the name of the call that makes it, and after a space the words of what else all ranks pass alike.
+func (c *Call) spec() (spec container.Spec, err error) {
+	l := list{c.Lists[0]}
+	family := l.one()
+	if family < 0 || family >= int64(len(families)) {
+		return spec, status.New(status.InvalidArgument, "family number %d does not exist", family)
+	}
+	spec = container.Spec{Family: families[family], Type: dtype.FromNumber(l.one()), Shape: l.many()}
+	if spec.Division, err = l.division(); err == nil {
+		spec.Placement = container.Placement(l.one())
+	}
+	if c.HasIn && c.In.Type == dtype.Uint8 {
+		spec.Op, spec.Words, _ = strings.Cut(string(memory.As[uint8](c.In.Span)), " ")
+	}
+	return spec, err
+}
+
+// create makes the container that the list says on the call's context. With args[0], the elements are anything. It returns the handle.
 func create(c *Call) (err error) {
-	numbers, err := c.integers()
+	spec, err := c.spec()
 	if err != nil {
 		return err
 	}
-	l := list{numbers}
-	family := l.one()
-	if family < 0 || family >= int64(len(families)) {
-		return status.New(status.InvalidArgument, "family number %d does not exist", family)
-	}
-	spec := container.Spec{Family: families[family], Type: dtype.FromNumber(l.one()), Shape: l.many()}
-	if spec.Division, err = l.division(); err != nil {
-		return err
-	}
-	spec.Placement = container.Placement(l.one())
 	spec.Blank = c.Args[0] != 0
 	ref, err := runtime.Contexts.Acquire(handle.Handle(c.Handle))
 	if err != nil {

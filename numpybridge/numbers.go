@@ -8,6 +8,7 @@ import (
 	"dtl/core/kernel"
 	"dtl/core/kernel/fold"
 	"dtl/core/kernel/random"
+	"dtl/core/memory"
 	"dtl/core/runtime"
 	"dtl/core/status"
 )
@@ -117,25 +118,57 @@ func bincount(c *Call) error {
 	})
 }
 
-// draw fills the output with random numbers of the kind args[0], from args[1] on, as wide as args[2], of which the first args[3] are left
-// out, for the call's context. The input has the number of a block, and the words that each block starts from.
+// numbers returns which random numbers a call draws: of the kind args[0], from args[1] on, as wide as args[2].
+func (c *Call) numbers() random.Range {
+	return random.Range{Kind: random.Kind(c.Args[0]), Least: uint64(c.Args[1]), Width: uint64(c.Args[2])}
+}
+
+// streamOf returns what a list says that random numbers come from: a key of two words, the number of a call, and how many numbers a
+// block has.
+func streamOf(numbers []int64) (s random.Stream, block int64) {
+	l := list{numbers}
+	s.Key[0], s.Key[1], s.Call = uint64(l.one()), uint64(l.one()), uint64(l.one())
+	return s, l.one()
+}
+
+// draw makes the container that the first list says of random numbers that come from what the second one says, on the call's context, and
+// returns its handle.
 func draw(c *Call) (err error) {
+	spec, err := c.spec()
+	if err != nil {
+		return err
+	}
 	ref, err := runtime.Contexts.Acquire(handle.Handle(c.Handle))
 	if err != nil {
 		return c.unknown(err)
 	}
 	defer ref.End(&err)
-	given, err := c.integers()
+	stream, block := streamOf(c.Lists[1])
+	a, err := algorithm.Draw(ref.Object, spec, c.numbers(), stream, block)
 	if err != nil {
 		return err
 	}
-	if !c.HasOut || len(given) == 0 {
-		return status.New(status.InvalidArgument, "random numbers need an output, and blocks to come from")
+	return c.answer(nil, int64(container.Containers.Put(a)))
+}
+
+// drawInto fills the output with random numbers from the index args[3] on, which come from what the list says.
+func drawInto(c *Call) error {
+	if !c.HasOut {
+		return status.New(status.InvalidArgument, "random numbers need an output")
 	}
-	starts := make(random.Starts, len(given)-1)
-	for i := range starts {
-		starts[i] = uint64(given[i+1])
+	stream, block := streamOf(c.Lists[0])
+	return random.Fill(c.Out.Span, c.numbers(), stream, block, c.Args[3])
+}
+
+// drawStart writes to the output, five words, the state of NumPy's SFC64 at the start of the block args[0] of the stream that the list says:
+// the words of SFC64, and that no half of one is left.
+func drawStart(c *Call) error {
+	if !c.HasOut || c.Out.Type != dtype.Uint64 || c.Out.Count != 5 {
+		return status.New(status.InvalidArgument, "the state of SFC64 has five words")
 	}
-	r := random.Range{Kind: random.Kind(c.Args[0]), Least: uint64(c.Args[1]), Width: uint64(c.Args[2])}
-	return random.Fill(c.Out.Span, r, starts, int(given[0]), int(c.Args[3]))
+	stream, _ := streamOf(c.Lists[0])
+	start, words := stream.Start(uint64(c.Args[0])), memory.As[uint64](c.Out.Span)
+	copy(words, start[:])
+	words[4] = 0
+	return nil
 }

@@ -127,6 +127,8 @@ const (
 	Choose
 	Linked
 	Draw
+	DrawInto
+	DrawStart
 )
 
 // operation is what is known of one.
@@ -170,7 +172,7 @@ var operations = [...]operation{
 	SendPart:     {"SEND_PART", "send_object", true, false, sendPart},
 	RecvPart:     {"RECV_PART", "recv_object", false, false, recvPart},
 	View:         {"VIEW", "local_view", false, false, view},
-	Create:       {"CREATE", "create", true, false, create},
+	Create:       {"CREATE", "create", false, false, create},
 	Indices:      {"INDICES", "local_indices", false, false, localIndices},
 	Owner:        {"OWNER", "owner", true, false, owner},
 	Span:         {"SPAN", "subspan", false, false, span},
@@ -266,14 +268,16 @@ var operations = [...]operation{
 	Truths:       {"TRUTHS", "nonzero", false, false, truths},
 	Choose:       {"CHOOSE", "getitem", false, false, choose},
 	Linked:       {"LINKED", "nccl", true, false, linked},
-	Draw:         {"DRAW", "random", true, false, draw},
+	Draw:         {"DRAW", "draw", false, false, draw},
+	DrawInto:     {"DRAW_INTO", "draw", false, false, drawInto},
+	DrawStart:    {"DRAW_START", "draw", false, false, drawStart},
 }
 
 // local reports whether an operation concerns no other rank, so that none hears of its errors.
 func (c Code) local() bool {
 	switch c {
 	case Ticket, View, Indices, Owner, Span, PlanBytes, HaloView, CartAt, Place, WinFacts, WinView, FillPart, SetPart, CopyPart, Elementwise, FoldLines, TakePart,
-		PutPart, PutWhere, TakeWhere, PutAt, Truths, Choose, Draw:
+		PutPart, PutWhere, TakeWhere, PutAt, Truths, Choose, DrawInto, DrawStart:
 		return true
 	}
 	return false

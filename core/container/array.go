@@ -32,12 +32,17 @@ var made atomic.Int64
 func New(on *runtime.Context, spec Spec) (*Array, error) {
 	c, err := on.Comm()
 	if err != nil {
-		return nil, status.In(spec.Family, err)
+		return nil, status.In(spec.Name(), err)
 	}
 	spec.Placement = spec.Placement.resolved(on)
 	a, mine := Like(on, spec)
+	call := comm.Call{Op: spec.Name()}
+	if c.Size() > 1 { // one rank compares nothing
+		said := spec
+		call = said.call()
+	}
 	all := make([]comm.Shared, c.Size())
-	if err := c.AgreeSharing(spec.call(), mine, comm.Shared{made.Add(1)}, all); err != nil {
+	if err := c.AgreeSharing(call, mine, comm.Shared{made.Add(1)}, all); err != nil {
 		if a != nil {
 			_ = a.Close() // it never fails
 		}

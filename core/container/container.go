@@ -156,6 +156,25 @@ func (s *state) Index(n int64) int64 {
 	return global
 }
 
+// First returns the index in C order of the whole of the first local element, and whether the others follow it there, as they do where
+// at most the first dimension is divided, into ranges, or each rank has everything.
+func (s *state) First() (int64, bool) {
+	rows := int64(1)
+	for d := 1; d < s.layout.Dims(); d++ {
+		if s.layout.Dim(d).Ranks() > 1 {
+			return 0, false
+		}
+		rows *= s.shape[d]
+	}
+	switch p := s.layout.Dim(0); {
+	case p.Ranks() == 1 || p.Kind() == partition.KindReplicated:
+		return 0, true
+	case p.Kind() == partition.KindBlock || p.Kind() == partition.KindExplicit:
+		return s.Offset(0) * rows, true
+	}
+	return 0, false
+}
+
 // same is what of a container all ranks must pass alike.
 func (s *state) same() [3]int64 { return [...]int64{s.id, s.print, int64(s.typ)} }
 

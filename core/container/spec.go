@@ -3,7 +3,6 @@ package container
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"dtl/core/comm"
@@ -16,11 +15,14 @@ import (
 // Spec says what container to make. All ranks pass the same.
 type Spec struct {
 	Family string // "vector", "array" or "tensor", for errors
+	Op     string // the call that makes it, where that is not the family's
 	Shape  []int64
 	Type   dtype.Type
 	Division
 	Placement Placement
-	Blank     bool // the elements are anything: for a caller that writes all of them before anyone else sees them
+	Blank     bool    // the elements are anything: for a caller that writes all of them before anyone else sees them
+	Same      []int64 // what else all ranks pass alike
+	Words     string  // and as words, which an error shows
 }
 
 // Division says how to divide.
@@ -37,16 +39,16 @@ func (v Division) layout(shape []int64, ranks int) (partition.Layout, error) {
 		return partition.Layout{}, status.New(status.InvalidArgument, "shape has %d dimensions; it must have 1 to %d",
 			len(shape), wire.MaxDims)
 	}
-	grid, err := v.grid(len(shape), ranks)
-	if err != nil {
+	if err := v.checkGrid(len(shape), ranks); err != nil {
 		return partition.Layout{}, err
 	}
 	dims := make([]partition.Partition, len(shape))
 	for d, n := range shape {
+		var err error
 		if d == 0 && v.Kind != partition.KindBlock {
 			dims[d], err = v.first(n, ranks)
 		} else {
-			dims[d], err = partition.NewBlock(n, int(grid[d]))
+			dims[d], err = partition.NewBlock(n, v.axis(d, ranks))
 		}
 		if err != nil {
 			return partition.Layout{}, err
@@ -55,24 +57,32 @@ func (v Division) layout(shape []int64, ranks int) (partition.Layout, error) {
 	return partition.NewLayout(dims...)
 }
 
-// grid returns the extent of each axis.
-func (v Division) grid(dims, ranks int) ([]int64, error) {
-	grid := slices.Repeat([]int64{1}, dims)
+// axis returns the extent of the grid of ranks along a dimension.
+func (v Division) axis(d, ranks int) int {
+	switch {
+	case d < len(v.Grid):
+		return int(v.Grid[d])
+	case d == 0 && v.Grid == nil:
+		return ranks
+	}
+	return 1
+}
+
+// checkGrid refuses a grid that does not go with dimensions and ranks.
+func (v Division) checkGrid(dims, ranks int) error {
 	if v.Grid == nil {
-		grid[0] = int64(ranks)
-		return grid, nil
+		return nil
 	}
 	if v.Kind != partition.KindBlock {
-		return nil, status.New(status.InvalidArgument, "a grid divides by blocks; other partitions divide the first dimension alone")
+		return status.New(status.InvalidArgument, "a grid divides by blocks; other partitions divide the first dimension alone")
 	}
 	if len(v.Grid) > dims {
-		return nil, status.New(status.InvalidArgument, "grid %v has %d axes for %d dimensions", v.Grid, len(v.Grid), dims)
+		return status.New(status.InvalidArgument, "grid %v has %d axes for %d dimensions", v.Grid, len(v.Grid), dims)
 	}
-	copy(grid, v.Grid)
 	left := int64(ranks)
 	for _, n := range v.Grid {
 		if n < 1 {
-			return nil, status.New(status.InvalidArgument, "grid %v has an axis of %d; each must have at least 1", v.Grid, n)
+			return status.New(status.InvalidArgument, "grid %v has an axis of %d; each must have at least 1", v.Grid, n)
 		}
 		if left%n != 0 {
 			left = 0
@@ -81,9 +91,9 @@ func (v Division) grid(dims, ranks int) ([]int64, error) {
 		left /= n
 	}
 	if left != 1 {
-		return nil, status.New(status.InvalidArgument, "grid %v does not multiply to the %d ranks", v.Grid, ranks)
+		return status.New(status.InvalidArgument, "grid %v does not multiply to the %d ranks", v.Grid, ranks)
 	}
-	return grid, nil
+	return nil
 }
 
 // first divides the first dimension by what is not by equal blocks.
@@ -156,12 +166,21 @@ func tuple(numbers []int64) string {
 	return "(" + strings.Join(texts, ", ") + ")"
 }
 
+// Name returns what users know the call as that makes the container.
+func (s *Spec) Name() string {
+	if s.Op != "" {
+		return s.Op
+	}
+	return s.Family
+}
+
 // call is the spec as the ranks agree on it.
 func (s *Spec) call() comm.Call {
 	same := append([]int64{int64(s.Type), int64(s.Placement), int64(len(s.Shape))}, s.Shape...)
+	same = append(append(same, s.same()...), s.Same...)
 	return comm.Call{
-		Op:   s.Family,
-		Same: append(same, s.same()...),
+		Op:   s.Name(),
+		Same: append(same, int64(wire.Hash(s.Words))),
 		Text: func() string {
 			size := "shape " + tuple(s.Shape)
 			if s.Family != "tensor" && len(s.Shape) == 1 {
@@ -170,6 +189,9 @@ func (s *Spec) call() comm.Call {
 			text := fmt.Sprintf("%s, dtype %s, %s", size, s.Type, s.Division)
 			if s.Placement > OnHost && int(s.Placement) < len(placementNames) {
 				text += ", placement " + placementNames[s.Placement]
+			}
+			if s.Words != "" {
+				text += ", " + s.Words
 			}
 			return text
 		},

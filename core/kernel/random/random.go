@@ -31,25 +31,34 @@ type Range struct {
 	Width uint64 // the last of integers minus the first, or the bits of the float64 by which floats are less than that much larger
 }
 
-// Starts are the words that SFC64 starts from, three a block.
-type Starts []uint64
+// Check refuses a range of numbers that there are none of in an element type, and blocks of no numbers, or of too many.
+func Check(t dtype.Type, r Range, block int64) error {
+	if !t.Valid() || r.Kind < 0 || r.Kind >= kinds {
+		return status.New(status.InvalidArgument, "kind %d of random numbers of %s does not exist", r.Kind, t)
+	}
+	if drawings[t][r.Kind] == nil {
+		return status.New(status.InvalidType, "random numbers of kind %d are not of %s", r.Kind, t)
+	}
+	if block < 1 || block > largest {
+		return status.New(status.InvalidArgument, "blocks of %d random numbers: %d outside [1, %d]", block, block, largest)
+	}
+	return nil
+}
 
-// Fill draws numbers of blocks that follow each other, each of so many numbers and from its own start. Those of the first block up to
-// skip are left out, and of the last one those that have no room.
-func Fill(dst memory.Span, r Range, starts Starts, block, skip int) error {
-	if !dst.Type.Valid() || r.Kind < 0 || r.Kind >= kinds {
-		return status.New(status.InvalidArgument, "kind %d of random numbers of %s does not exist", r.Kind, dst.Type)
+// Fill draws the numbers of a stream from the index first on. Blocks have so many numbers each; those of the
+// first block before first are left out, and of the last one those that have no room.
+func Fill(dst memory.Span, r Range, s Stream, block, first int64) error {
+	if err := Check(dst.Type, r, block); err != nil {
+		return err
+	}
+	if first < 0 {
+		return status.New(status.OutOfBounds, "random number %d is before the first", first)
 	}
 	draw := drawings[dst.Type][r.Kind]
-	if draw == nil {
-		return status.New(status.InvalidType, "random numbers of kind %d are not of %s", r.Kind, dst.Type)
-	}
-	if block < 1 || block > largest || skip < 0 || skip >= block || dst.Count > block*(len(starts)/3)-skip {
-		return status.New(status.InvalidArgument, "%d numbers after %d do not fit %d blocks of %d", dst.Count, skip, len(starts)/3, block)
-	}
-	for at := 0; at < dst.Count; starts = starts[3:] {
-		n := min(block-skip, dst.Count-at)
-		draw(dst.Slice(at, at+n), r, words{starts[0], starts[1], starts[2], 1}, skip)
+	number, skip := uint64(first/block), int(first%block)
+	for at := 0; at < dst.Count; number++ {
+		n, start := min(int(block)-skip, dst.Count-at), s.Start(number)
+		draw(dst.Slice(at, at+n), r, words{start[0], start[1], start[2], start[3]}, skip)
 		at, skip = at+n, 0
 	}
 	return nil

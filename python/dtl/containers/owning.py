@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from array import array as packed_array
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from .._native import library
-from .._native.arguments import carrier, integer, stored_array, stored_number
+from .._native.arguments import carrier, computed_number, integer, stored_array, stored_number
 from .._native.library import bridge
 from .._native.objects import Owner
 from .._native.values import filling
@@ -24,6 +23,9 @@ from .indexing.access import Indexed
 from .layout import Division, division, execution_policy, placement_of
 
 Owning = TypeVar("Owning", bound="OwningContainer")
+
+#: Looked up once: members of enumerations are slow to get at.
+_HOST = Placement.HOST
 
 #: The most dimensions of a NumPy array.
 _MAX_DIMS = 64
@@ -46,26 +48,39 @@ class OwningContainer(Indexed):
         execution: Execution = Execution.SEQ,
         placement: Placement = Placement.HOST,
         blank: bool = False,
+        words: str = "",
     ) -> None:
         """Make the native container, of zeros. Collective: the ranks agree on shape, dtype, division and placement.
 
-        Blank elements are anything: for a caller that writes all of them before anyone else sees them.
+        Blank elements are anything: for a caller that writes all of them before anyone else sees them. Words are what
+        else the ranks agree on: the name of the call that makes the container, a space, and its arguments.
         """
-        cached_windows.end_unused(ctx)
-        number = stored_number(dtype)
-        if carrier(dtype) is not None:
-            if placement is not Placement.HOST:
-                raise InvalidArgumentError(f"elements of {dtype} are held on the host alone, not {placement.name}")
-            agree(ctx, self._op, f"dtype {dtype}")  # the core sees what carries them
-        numbers = [self._family, number, len(shape), *shape, *divided.numbers(), placement]
-        handle = bridge.call(bridge.CREATE, ctx, packed_array("q", numbers), None, int(blank), 0, 0, 0)
+        if cached_windows.kept:
+            cached_windows.end_unused(ctx)
+        number = computed_number(dtype)
+        if not number:
+            number = stored_number(dtype)
+            if carrier(dtype) is not None:
+                if placement is not _HOST:
+                    raise InvalidArgumentError(f"elements of {dtype} are held on the host alone, not {placement.name}")
+                agree(ctx, self._op, f"dtype {dtype}")  # the core sees what carries them
+        spec = (self._family, number, len(shape), *shape, *divided.numbers(), placement)
+        said = words.encode() if words else None
+        handle = bridge.call(bridge.CREATE, ctx, said, None, blank, 0, 0, 0, spec)
+        if placement is not _HOST:
+            placement = self._placed(ctx, handle, placement)
+        self._adopt(handle, ctx, dtype, len(shape), divided, placement, execution)
+
+    @staticmethod
+    def _placed(ctx: Context, handle: int, placement: Placement) -> Placement:
+        """Return where the elements of a container are that may not be on the host, and note what follows from it."""
         if placement is Placement.DEVICE_PREFERRED:
             placement = Placement(library.container_placement(handle))
-        if placement is not Placement.HOST:
+        if placement is not _HOST:
             if placement is Placement.DEVICE:
                 scheduler.placed.add(True)
             shared_devices.look_for(ctx)
-        self._adopt(handle, ctx, dtype, len(shape), divided, placement, execution)
+        return placement
 
     @classmethod
     def _created(
@@ -76,9 +91,32 @@ class OwningContainer(Indexed):
         divided: Division,
         placement: Placement = Placement.HOST,
         blank: bool = False,
+        words: str = "",
     ) -> Owning:
         made = cls.__new__(cls)
-        made._create(ctx, shape, np.dtype(dtype), divided, placement=placement, blank=blank)
+        made._create(ctx, shape, np.dtype(dtype), divided, placement=placement, blank=blank, words=words)
+        return made
+
+    @classmethod
+    def _drawn(
+        cls: type[Owning],
+        ctx: Context,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        divided: Division,
+        op: str,
+        numbers: tuple[int, int, int],
+        stream: tuple[int, int, int, int],
+    ) -> Owning:
+        """Return a container of random numbers that the core draws, for a call that users know as op. Collective."""
+        if cached_windows.kept:
+            cached_windows.end_unused(ctx)
+        spec = (cls._family, computed_number(dtype), len(shape), *shape, *divided.numbers(), 0)
+        said = op.encode() if ctx._size > 1 else None
+        made = cls.__new__(cls)
+        made._adopt(
+            bridge.call(bridge.DRAW, ctx, said, None, *numbers, 0, spec, stream), ctx, dtype, len(shape), divided
+        )
         return made
 
     def _construct(

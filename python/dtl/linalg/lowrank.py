@@ -156,7 +156,7 @@ def _factors(
     rows, columns = shape
     k = out.shape[1]
     with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is found by the decomposition of rank 0
-        basis = _random(seed, columns, width, part.dtype)
+        basis = _random(a.context, seed, columns, width, part.dtype)
         q = _orthonormal(a, _times(part, basis), rows)
         for _ in range(turns):
             along = _orthonormal(a, _own_rows(a.context, _times_adjoint(part, q)), columns)
@@ -203,11 +203,11 @@ def _all_rows(ctx: Any, own: Array) -> Array:
     return own if ctx.size == 1 else vector_collectives.allgatherv(ctx, own)
 
 
-def _random(seed: int, rows: int, columns: int, dtype: np.dtype[Any]) -> Array:
+def _random(ctx: Any, seed: int, rows: int, columns: int, dtype: np.dtype[Any]) -> Array:
     """Return a matrix of normally distributed numbers, the same on every rank."""
     each = 2 if dtype.kind == "c" else 1
     numbers = np.empty(rows * columns * each)
-    source = streams.Streams(np.random.SeedSequence(seed))
+    source = streams.Streams(ctx, np.random.SeedSequence(seed))
     streams.fill(source, 0, lambda g, _, number: g.standard_normal(number), numbers, 0, streams.BLOCK)
     if dtype.kind == "c":
         numbers = numbers.view(np.complex128)

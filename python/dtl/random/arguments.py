@@ -37,6 +37,8 @@ def check_seed(seed: Any, depth: int = 0) -> None:
 
 def parameter(value: Any) -> Any:
     """Return a parameter of a distribution: a number, or an array."""
+    if value.__class__ in (float, int):
+        return value
     if isinstance(value, DistributedContainer):
         raise InvalidTypeError(
             "parameters of a distribution are numbers or NumPy arrays that are the same on every rank, not containers; "

@@ -22,7 +22,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from . import streams
 from .arguments import division_of
-from .source import Fill, before, is_one_run
+from .source import Fill, before, follow
 
 if TYPE_CHECKING:
     from .generator import Generator
@@ -71,7 +71,7 @@ def choice(rng: Generator, a: Any, size: Any, replace: Any, p: Any, axis: Any, d
         whole = (*shape, *of_one)
         kind: Any = DistributedVector if len(whole) == 1 else DistributedTensor
         result = kind._created(rng.context, whole, a.dtype, wanted, blank=True)
-        if is_one_run(result):
+        if follow(rng.context, wanted):
             _take_drawn(rng, call, a, result, len(shape), replace, weights)
             return result
         result.close()
@@ -192,6 +192,8 @@ def _indices(
     rng: Generator, call: int, n: int, shape: tuple[int, ...], replace: Any, weights: Any, wanted: Division
 ) -> Any:
     """Return a container of the indices that are drawn. Collective."""
+    if replace and weights is None:
+        return rng.drawn("choice", call, shape, np.dtype(np.int64), wanted, streams.integers(0, n - 1))
     if replace:
         return rng.made(call, shape, np.int64, wanted, _with_replacement(rng, call, n, weights))
     number = shape[0]
@@ -224,7 +226,7 @@ def _order(rng: Generator, call: int, n: int, weights: Any = None, number: int |
     if weights is None:
         words = None if number is None or n > _PACKED else _first_words(rng, call, n, number)
         if words is None:
-            words = rng.made(call, (n,), np.dtype(np.int64), BLOCK, rng.in_range(call, _WORDS))
+            words = rng.drawn("permutation", call, (n,), np.dtype(np.int64), BLOCK, _WORDS)
             if n > _PACKED:
                 with words:
                     return argsort(words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, Callable, Sequence
 
@@ -10,10 +11,10 @@ import numpy as np
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, linear_indices
 from ..containers.indexing.regions import move_all
-from ..containers.layout import BLOCK, Division, integers
+from ..containers.layout import BLOCK, REPLICATED, Division, integers
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
-from ..exceptions import InvalidArgumentError
+from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.agreement import agree
 from ..runtime.context import Context
@@ -29,6 +30,9 @@ _WITH_OUT = ("standard_normal", "standard_exponential", "standard_gamma")
 #: The distributions that are another one of these times a number, the last parameter, plus another, the first of two.
 _SCALED = {"exponential": "standard_exponential", "normal": "standard_normal"}
 
+#: Whom NumPy is asked by what it says of the arguments of a distribution.
+_ASKED = np.random.Generator(np.random.SFC64(0))
+
 #: What writes numbers, or rows of numbers, to an array: those from the index on that is given.
 Fill = Callable[[Array, int], None]
 
@@ -40,7 +44,7 @@ class Source:
     _seed: np.random.SeedSequence
 
     def _begin(self) -> None:
-        self._streams = streams.Streams(self._seed)
+        self._streams = streams.Streams(self._context, self._seed)
         self._calls = 0
 
     def _next(self) -> int:
@@ -58,28 +62,30 @@ class Source:
     ) -> Any:
         """Return numbers of one of NumPy's distributions: a container, or a scalar without size."""
         options = options or {}
-        wanted = division_of(divided)
-        args = tuple(parameter(value) for value in args)
-        arrays = any(isinstance(value, np.ndarray) for value in args)
+        wanted = division_of(divided) if divided else BLOCK
+        args = tuple([parameter(value) for value in args])
+        arrays = any([value.__class__ is np.ndarray for value in args])
         shape = None if size is None else integers("size", size)
         call = self._next()
-        asks = bool(shape) and not arrays  # NumPy for what it says of the arguments, and of which dtype it draws
-        f = getattr(self._streams.generator if asks else self._streams.at(call), name)
-        sample = by_numpy(f, *args, size=None if arrays or not shape else 1, **options)
-        if shape is None and arrays:
-            shape = np.shape(sample)
-        if not shape:
-            return sample
-        if arrays and _spread(np.shape(sample), shape) != shape:
-            raise InvalidArgumentError(
-                f"Output size {shape} is not compatible with broadcast dimensions of inputs {np.shape(sample)}."
-            )
-        self._agree(name, call, shape, (*args, *options.values()))
-
-        given = None if arrays else _range(name, args, options)
-        dtype = np.asarray(sample).dtype
+        if arrays or not shape:
+            f = getattr(self._streams.at(call), name)
+            sample = by_numpy(f, *args, size=None, **options)
+            if shape is None and arrays:
+                shape = np.shape(sample)
+            if not shape:
+                return sample
+            dtype = np.asarray(sample).dtype
+            if _spread(np.shape(sample), shape) != shape:
+                raise InvalidArgumentError(
+                    f"Output size {shape} is not compatible with broadcast dimensions of inputs {np.shape(sample)}."
+                )
+            given = None
+        else:
+            dtype = drawn_dtype(name, args, options)
+            given = _range(name, args, options)
         if given is not None:
-            return self.made(call, shape, dtype, wanted, self.in_range(call, given))
+            return self.drawn(name, call, shape, dtype, wanted, given)
+        words = self._words(name, call, shape, (*args, *options.values()))
 
         def draw(generator: np.random.Generator, first: int, number: int) -> Array:
             if arrays:
@@ -97,7 +103,7 @@ class Source:
                 getattr(generator, name)(*args, out=out, **options)
 
         into = draw_into if not arrays and (name in _WITH_OUT or name in _SCALED) else None
-        return self.made(call, shape, dtype, wanted, self.by_numpy(call, draw, draw_into=into))
+        return self.made(call, shape, dtype, wanted, self.by_numpy(call, draw, draw_into=into), words=words)
 
     def _draw_rows(
         self,
@@ -118,7 +124,7 @@ class Source:
             raise InvalidArgumentError(f"{name} draws from one distribution here, not from {np.shape(sample)[:-1]}")
         if not shape:
             return sample
-        self._agree(name, call, shape, (*args, *options.values()))
+        words = self._words(name, call, shape, (*args, *options.values()))
         if name == "multivariate_normal":
             mean, root = (
                 np.asarray(args[0], np.float64),
@@ -131,16 +137,22 @@ class Source:
             return np.asarray(getattr(generator, name)(*args, size=number, **options))
 
         fill = self.by_numpy(call, draw, len(sample), math.prod(shape))
-        return self.made(call, shape, sample.dtype, wanted, fill, sample.shape)
+        return self.made(call, shape, sample.dtype, wanted, fill, sample.shape, words)
+
+    def _words(self, name: str, call: int, shape: tuple[int, ...], arguments: Sequence[Any]) -> str:
+        """Return what the ranks agree on before they draw: the name of a call, a space, and its arguments."""
+        if self._context._size == 1:
+            return ""  # nobody to agree with: it takes microseconds to write
+        said = [
+            f"an array with fingerprint {fingerprint(v)}" if isinstance(v, np.ndarray) else repr(v) for v in arguments
+        ]
+        return f"{name} size {shape}, draw {call} from seed {self._seed.entropy}: {', '.join(said)}"
 
     def _agree(self, name: str, call: int, shape: tuple[int, ...], arguments: Sequence[Any]) -> None:
         """Raise on every rank if ranks draw differently."""
-        if self._context._size == 1:
-            return  # nobody to agree with: what would be compared takes microseconds to write
-        words = [
-            f"an array with fingerprint {fingerprint(v)}" if isinstance(v, np.ndarray) else repr(v) for v in arguments
-        ]
-        agree(self._context, name, f"size {shape}, draw {call} from seed {self._seed.entropy}: {', '.join(words)}")
+        name, _, words = self._words(name, call, shape, arguments).partition(" ")
+        if name:
+            agree(self._context, name, words)
 
     def by_numpy(
         self,
@@ -161,26 +173,79 @@ class Source:
         """Return what fills an array with the numbers of a call that the core draws."""
         return lambda out, start: streams.fill_range(self._context, self._streams, call, numbers, out, start)
 
-    def made(
-        self, call: int, shape: tuple[int, ...], dtype: Any, divided: Division, fill: Fill, row: tuple[int, ...] = ()
+    def drawn(
+        self, name: str, call: int, shape: tuple[int, ...], dtype: Any, divided: Division, numbers: streams.Range
     ) -> Any:
-        """Return a container of the numbers of a call, or of rows of a shape. Collective."""
-        kind: Any = DistributedVector if len(shape) + len(row) == 1 else DistributedTensor
-        result = kind._created(self._context, (*shape, *row), dtype, divided, blank=True)
-        rows = math.prod(shape)
-        width = math.prod(row)
-        if is_one_run(result):
-            start = 0 if divided.partition is Partition.REPLICATED else before(result, len(shape))
-            fill(result.local_view().reshape(-1, *row), start)
-        elif rows * width <= streams.BLOCK:
-            whole = np.empty((rows, *row), dtype)
-            fill(whole, 0)
-            result.local_view()[...] = whole.reshape(-1)[linear_indices(result)]
-        else:
-            with kind._created(self._context, (*shape, *row), dtype, BLOCK, blank=True) as lines:
-                fill(lines.local_view().reshape(-1, *row), before(lines, len(shape)))
-                move_all(result, lines)
+        """Return a container of the numbers of a call that the core draws. Collective."""
+        ctx, stream = self._context, self._streams.call(call)
+        if follow(ctx, divided):
+            kind: Any = DistributedVector if len(shape) == 1 else DistributedTensor
+            return kind._drawn(ctx, shape, dtype, divided, name, numbers, stream)
+        between = REPLICATED if math.prod(shape) <= streams.BLOCK else BLOCK
+        result = _container(ctx, shape, dtype, divided)
+        with DistributedTensor._drawn(ctx, shape, dtype, between, name, numbers, stream) as lines:
+            _scatter(result, lines)
         return result
+
+    def made(
+        self,
+        call: int,
+        shape: tuple[int, ...],
+        dtype: Any,
+        divided: Division,
+        fill: Fill,
+        row: tuple[int, ...] = (),
+        words: str = "",
+    ) -> Any:
+        """Return a container of the numbers of a call, or of rows of a shape, which fill writes. Collective.
+
+        Words are what the ranks agree on before.
+        """
+        ctx, whole = self._context, (*shape, *row)
+        result = _container(ctx, whole, dtype, divided, words)
+        if follow(ctx, divided):
+            _fill_part(result, len(shape), fill)
+            return result
+        between = REPLICATED if math.prod(whole) <= streams.BLOCK else BLOCK
+        with DistributedTensor._created(ctx, whole, dtype, between, blank=True) as lines:
+            _fill_part(lines, len(shape), fill)
+            _scatter(result, lines)
+        return result
+
+
+def _container(ctx: Context, shape: tuple[int, ...], dtype: Any, divided: Division, words: str = "") -> Any:
+    kind: Any = DistributedVector if len(shape) == 1 else DistributedTensor
+    return kind._created(ctx, shape, dtype, divided, blank=True, words=words)
+
+
+def _fill_part(c: DistributedContainer, dims: int, fill: Fill) -> None:
+    """Let fill write this rank's rows of a container, all but the first dims dimensions of which are those of a row."""
+    part = c.local_view()
+    start = 0 if c.partition_policy is Partition.REPLICATED else before(c, dims)
+    fill(part if part.ndim == dims == 1 else part.reshape(-1, *part.shape[dims:]), start)
+
+
+def _scatter(to: DistributedContainer, lines: DistributedContainer) -> None:
+    """Move all elements to a container that is divided otherwise, unless each rank has them all. Collective."""
+    if lines.partition_policy is Partition.REPLICATED:
+        to.local_view()[...] = lines.local_view().reshape(-1)[linear_indices(to)]
+    else:
+        move_all(to, lines)
+
+
+@functools.lru_cache(maxsize=256, typed=True)
+def _known_dtype(name: str, *args: Any, **options: Any) -> np.dtype[Any]:
+    return np.asarray(by_numpy(getattr(_ASKED, name), *args, size=1, **options)).dtype
+
+
+def drawn_dtype(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> np.dtype[Any]:
+    """Return the dtype of which one of NumPy's distributions draws, or raise what NumPy says of the arguments."""
+    try:
+        return _known_dtype(name, *args, **options)
+    except InvalidTypeError:
+        raise
+    except TypeError:  # an argument has no hash
+        return _known_dtype.__wrapped__(name, *args, **options)
 
 
 def _range(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> streams.Range | None:
@@ -188,10 +253,10 @@ def _range(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> streams
     if name == "random":
         return streams.UNIT
     if name == "uniform":
-        low, high = (float(value) for value in args)
+        low, high = float(args[0]), float(args[1])
         return streams.floats(low, high - low)
-    if name == "integers" and all(isinstance(value, (int, np.integer)) for value in args):
-        low, high = (0, *(int(value) for value in args))[-2:]
+    if name == "integers" and all([isinstance(value, (int, np.integer)) for value in args]):
+        low, high = (0, *map(int, args))[-2:]
         return streams.integers(low, high if options["endpoint"] else high - 1)
     return None
 
@@ -204,11 +269,11 @@ def _spread(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...] | N
         return None
 
 
-def is_one_run(c: DistributedContainer) -> bool:
-    """Say whether this rank's elements follow each other in the order of all."""
-    if c.context.size == 1 or c.partition_policy in (Partition.EXPLICIT, Partition.REPLICATED):
+def follow(ctx: Context, divided: Division) -> bool:
+    """Say whether each rank's elements follow each other in the order of all, if a container is divided like that."""
+    if ctx._size == 1 or divided.partition in (Partition.EXPLICIT, Partition.REPLICATED):
         return True
-    return c.partition_policy is Partition.BLOCK and c.grid[0] == c.context.size
+    return divided.partition is Partition.BLOCK and (divided.grid is None or divided.grid[0] == ctx._size)
 
 
 def before(c: DistributedContainer, dims: int) -> int:
