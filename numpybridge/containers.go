@@ -29,6 +29,16 @@ func (c *Call) container(f func(container.Container) error) error {
 	return err
 }
 
+// onContext calls f with the context that the call's handle names.
+func (c *Call) onContext(f func(*runtime.Context) error) (err error) {
+	ref, err := runtime.Contexts.Acquire(handle.Handle(c.Handle))
+	if err != nil {
+		return c.unknown(err)
+	}
+	defer ref.End(&err)
+	return f(ref.Object)
+}
+
 func withContainer(h int64, f func(container.Container) error) (err error) {
 	ref, err := container.Containers.Acquire(handle.Handle(h))
 	if err != nil {
@@ -120,13 +130,13 @@ func (l *list) division() (container.Division, error) {
 
 var families = [...]string{"vector", "array", "tensor"}
 
-// spec reads what container to make from the first list: family, dtype, shape, division, placement. The input, if there is one, is text:
-// the name of the call that makes it, and after a space the words of what else all ranks pass alike.
-func (c *Call) spec() (spec container.Spec, err error) {
+// spec reads what container to make from the list: family, dtype, shape, division, placement. It returns what comes after that. The input,
+// if there is one, is text: the name of the call that makes it, and after a space the words of what else all ranks pass alike.
+func (c *Call) spec() (spec container.Spec, more list, err error) {
 	l := list{c.Lists[0]}
 	family := l.one()
 	if family < 0 || family >= int64(len(families)) {
-		return spec, status.New(status.InvalidArgument, "family number %d does not exist", family)
+		return spec, l, status.New(status.InvalidArgument, "family number %d does not exist", family)
 	}
 	spec = container.Spec{Family: families[family], Type: dtype.FromNumber(l.one()), Shape: l.many()}
 	if spec.Division, err = l.division(); err == nil {
@@ -135,26 +145,23 @@ func (c *Call) spec() (spec container.Spec, err error) {
 	if c.HasIn && c.In.Type == dtype.Uint8 {
 		spec.Op, spec.Words, _ = strings.Cut(string(memory.As[uint8](c.In.Span)), " ")
 	}
-	return spec, err
+	return spec, l, err
 }
 
 // create makes the container that the list says on the call's context. With args[0], the elements are anything. It returns the handle.
-func create(c *Call) (err error) {
-	spec, err := c.spec()
+func create(c *Call) error {
+	spec, _, err := c.spec()
 	if err != nil {
 		return err
 	}
 	spec.Blank = c.Args[0] != 0
-	ref, err := runtime.Contexts.Acquire(handle.Handle(c.Handle))
-	if err != nil {
-		return c.unknown(err)
-	}
-	defer ref.End(&err)
-	a, err := container.New(ref.Object, spec)
-	if err != nil {
-		return err
-	}
-	return c.answer(nil, int64(container.Containers.Put(a)))
+	return c.onContext(func(on *runtime.Context) error {
+		a, err := container.New(on, spec)
+		if err != nil {
+			return err
+		}
+		return c.answer(nil, int64(container.Containers.Put(a)))
+	})
 }
 
 // view returns a container's local part as a result: its own memory, with one more use; for work on its device where args[0]

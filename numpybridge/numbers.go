@@ -4,7 +4,6 @@ import (
 	"dtl/core/algorithm"
 	"dtl/core/container"
 	"dtl/core/dtype"
-	"dtl/core/handle"
 	"dtl/core/kernel"
 	"dtl/core/kernel/fold"
 	"dtl/core/kernel/random"
@@ -123,52 +122,53 @@ func (c *Call) numbers() random.Range {
 	return random.Range{Kind: random.Kind(c.Args[0]), Least: uint64(c.Args[1]), Width: uint64(c.Args[2])}
 }
 
-// streamOf returns what a list says that random numbers come from: a key of two words, the number of a call, and how many numbers a
-// block has.
-func streamOf(numbers []int64) (s random.Stream, block int64) {
-	l := list{numbers}
+// stream reads what random numbers come from: a key of two words, the number of a call, and how many numbers a block has.
+func (l *list) stream() (s random.Stream, block int64) {
 	s.Key[0], s.Key[1], s.Call = uint64(l.one()), uint64(l.one()), uint64(l.one())
 	return s, l.one()
 }
 
-// draw makes the container that the first list says of random numbers that come from what the second one says, on the call's context, and
-// returns its handle.
-func draw(c *Call) (err error) {
-	spec, err := c.spec()
+// draw makes the container that the list says of random numbers that come from what it says after that, on the call's context, and returns
+// its handle.
+func draw(c *Call) error {
+	spec, more, err := c.spec()
 	if err != nil {
 		return err
 	}
-	ref, err := runtime.Contexts.Acquire(handle.Handle(c.Handle))
-	if err != nil {
-		return c.unknown(err)
-	}
-	defer ref.End(&err)
-	stream, block := streamOf(c.Lists[1])
-	a, err := algorithm.Draw(ref.Object, spec, c.numbers(), stream, block)
-	if err != nil {
-		return err
-	}
-	return c.answer(nil, int64(container.Containers.Put(a)))
+	return c.onContext(func(on *runtime.Context) error {
+		stream, block := more.stream()
+		a, err := algorithm.Draw(on, spec, c.numbers(), stream, block)
+		if err != nil {
+			return err
+		}
+		return c.answer(nil, int64(container.Containers.Put(a)))
+	})
 }
 
 // drawInto fills the output with random numbers from the index args[3] on, which come from what the list says.
 func drawInto(c *Call) error {
-	if !c.HasOut {
-		return status.New(status.InvalidArgument, "random numbers need an output")
-	}
-	stream, block := streamOf(c.Lists[0])
-	return random.Fill(c.Out.Span, c.numbers(), stream, block, c.Args[3])
+	return c.onContext(func(*runtime.Context) error {
+		if !c.HasOut {
+			return status.New(status.InvalidArgument, "random numbers need an output")
+		}
+		l := list{c.Lists[0]}
+		stream, block := l.stream()
+		return random.Fill(c.Out.Span, c.numbers(), stream, block, c.Args[3])
+	})
 }
 
 // drawStart writes to the output, five words, the state of NumPy's SFC64 at the start of the block args[0] of the stream that the list says:
 // the words of SFC64, and that no half of one is left.
 func drawStart(c *Call) error {
-	if !c.HasOut || c.Out.Type != dtype.Uint64 || c.Out.Count != 5 {
-		return status.New(status.InvalidArgument, "the state of SFC64 has five words")
-	}
-	stream, _ := streamOf(c.Lists[0])
-	start, words := stream.Start(uint64(c.Args[0])), memory.As[uint64](c.Out.Span)
-	copy(words, start[:])
-	words[4] = 0
-	return nil
+	return c.onContext(func(*runtime.Context) error {
+		if !c.HasOut || c.Out.Type != dtype.Uint64 || c.Out.Count != 5 {
+			return status.New(status.InvalidArgument, "the state of SFC64 has five words")
+		}
+		l := list{c.Lists[0]}
+		stream, _ := l.stream()
+		start, words := stream.Start(uint64(c.Args[0])), memory.As[uint64](c.Out.Span)
+		copy(words, start[:])
+		words[4] = 0
+		return nil
+	})
 }

@@ -1,6 +1,10 @@
 package cpu
 
-import "dtl/backends/internal/alloc"
+import (
+	"unsafe"
+
+	"dtl/backends/internal/alloc"
+)
 
 // chunkSize is how much address space small blocks share. It costs nothing until it is touched.
 const chunkSize = 64 << 20
@@ -9,6 +13,14 @@ const chunkSize = 64 << 20
 type arena struct {
 	newest *alloc.Chunk // the only one whose fresh memory is handed out
 	free   alloc.Free
+	recent [8]room // given back last, and not yet free: the next block is often as large as one of them
+	oldest int     // of recent
+}
+
+// room is a range of a chunk; none has no chunk.
+type room struct {
+	chunk     *alloc.Chunk
+	off, size int
 }
 
 // searched is how many free extents of about one size are looked at.
@@ -20,6 +32,13 @@ func newArena() arena { return arena{free: alloc.Free{Searched: searched}} }
 // take returns room for a block and whether the memory has been used before. Size is a multiple of the
 // least alignment, and at most half of chunkSize together with alignment.
 func (a *arena) take(size, alignment int) (c *alloc.Chunk, off int, used bool, err error) {
+	for i, b := range a.recent {
+		if b.size == size && b.chunk != nil && uintptr(unsafe.Add(b.chunk.Base, b.off))%uintptr(alignment) == 0 {
+			a.recent[i] = room{}
+			b.chunk.Live++
+			return b.chunk, b.off, true, nil
+		}
+	}
 	if c, off, ok := a.free.Take(size, alignment); ok {
 		c.Live++
 		return c, off, true, nil
@@ -39,10 +58,20 @@ func (a *arena) take(size, alignment int) (c *alloc.Chunk, off int, used bool, e
 
 // put takes a block back.
 func (a *arena) put(c *alloc.Chunk, off, size int) {
-	a.free.Put(c, off, size)
+	a.settle(a.oldest)
+	a.recent[a.oldest] = room{c, off, size}
+	a.oldest = (a.oldest + 1) % len(a.recent)
 	c.Live--
 	if c != a.newest {
 		a.release(c)
+	}
+}
+
+// settle makes a recent block free.
+func (a *arena) settle(i int) {
+	if b := a.recent[i]; b.chunk != nil {
+		a.free.Put(b.chunk, b.off, b.size)
+		a.recent[i] = room{}
 	}
 }
 
@@ -58,6 +87,11 @@ func (a *arena) retire() {
 func (a *arena) release(c *alloc.Chunk) {
 	if c.Live > 0 {
 		return
+	}
+	for i, b := range a.recent {
+		if b.chunk == c {
+			a.settle(i)
+		}
 	}
 	a.free.Drop(c)
 	unmap(c.Base, chunkSize)

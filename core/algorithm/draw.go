@@ -14,8 +14,8 @@ import (
 // all: whoever wants others moves them. Collective.
 func Draw(on *runtime.Context, spec container.Spec, r random.Range, s random.Stream, block int64) (*container.Array, error) {
 	spec.Blank = true
-	spec.Same = append(spec.Same, int64(r.Kind), int64(r.Least), int64(r.Width), int64(s.Key[0]), int64(s.Key[1]), int64(s.Call), block)
-	if spec.Words == "" {
+	if on.Size() > 1 { // one rank compares nothing
+		spec.Same = append(spec.Same, int64(r.Kind), int64(r.Least), int64(r.Width), int64(s.Key[0]), int64(s.Key[1]), int64(s.Call), block)
 		spec.Words = fmt.Sprintf("draw %d", s.Call)
 	}
 	made, err := container.New(on, spec)

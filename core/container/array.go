@@ -175,32 +175,34 @@ func alike(c Container, t dtype.Type, room allocate) (*Array, error) {
 type allocate func(at home, size int) (*memory.Storage, error)
 
 func newArray(on *runtime.Context, at home, t dtype.Type, layout partition.Layout, room allocate) (*Array, error) {
-	s, err := newState(on, at, t, layout, 0, room)
-	if err != nil {
+	made := &struct { // of both at once: most arrays never have another state
+		array Array
+		state state
+	}{}
+	if err := made.state.allocate(on, at, t, layout, room); err != nil {
 		return nil, err
 	}
-	return &Array{context: on, now: s}, nil
+	made.array.context, made.array.now = on, &made.state
+	return &made.array, nil
 }
 
-// newState allocates this rank's part of a layout.
-func newState(on *runtime.Context, at home, t dtype.Type, layout partition.Layout, changes int, room allocate) (*state, error) {
+// allocate makes this rank's part of a layout.
+func (s *state) allocate(on *runtime.Context, at home, t dtype.Type, layout partition.Layout, room allocate) error {
 	shape := layout.LocalShape(on.Rank())
 	size, err := bytesOf(product(shape), t)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	storage, err := room(at, size)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s := &state{
-		print: layout.Fingerprint(), typ: t, layout: layout, rank: on.Rank(), home: at, storage: storage,
-		shape: shape, strides: cOrder(shape, t.Size()), changes: changes,
-	}
+	s.print, s.typ, s.layout, s.rank, s.home = layout.Fingerprint(), t, layout, on.Rank(), at
+	s.storage, s.shape, s.strides = storage, shape, cOrder(shape, t.Size())
 	if storage != nil {
 		s.addr = storage.Addr()
 	}
-	return s, nil
+	return nil
 }
 
 // Context returns the ranks.

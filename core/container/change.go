@@ -109,11 +109,11 @@ func (a *Array) prepare(on *runtime.Context, c *comm.Comm, next **state, to func
 	if made.window != nil {
 		room = home.zeros
 	}
-	fresh, err := newState(a.context, a.now.home, a.now.typ, made.layout, a.now.changes+1, room)
-	if err != nil {
+	fresh := &state{id: a.now.id, changes: a.now.changes + 1}
+	if err := fresh.allocate(a.context, a.now.home, a.now.typ, made.layout, room); err != nil {
 		return nil, err
 	}
-	*next, fresh.id = fresh, a.now.id
+	*next = fresh
 	for _, s := range []*state{a.now, fresh} {
 		err = cmp.Or(err, s.settle())
 	}

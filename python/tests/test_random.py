@@ -12,7 +12,7 @@ from refusals import ARGUMENT, BOUNDS, TYPE, refused
 from test_numbers_axes import grids, tensor
 
 import dtl
-from dtl.random import Generator, permutations
+from dtl.random import Generator, permutations, streams
 
 #: Each of NumPy's distributions with parameters.
 DISTRIBUTIONS: dict[str, tuple[Any, ...]] = {
@@ -419,6 +419,26 @@ def test_refusals(ctx: dtl.Context) -> None:
     refused(lambda: rng.spawn(-1), ARGUMENT, 100, "negative")
     refused(lambda: rng.spawn(2**50), ARGUMENT, 100, "n_children 1125899906842624 outside [0, 1048576]")
     assert isinstance(rng.random(), float)
+
+
+def test_refusals_of_sizes(ctx: dtl.Context) -> None:
+    for call in (lambda n: Generator(ctx, 0).random(n), lambda n: Generator(ctx, 0).normal(size=n)):
+        refused(lambda: call(-3), ARGUMENT, 100, "-3")
+        refused(lambda: call(1 << 62), dtl.MemoryError, dtl.MemoryError.code)
+        refused(lambda: call(1 << 63), ARGUMENT, 100, "size 9223372036854775808 outside")
+
+
+def test_where_numpys_state_is_not_where_it_was(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version of NumPy may lay out the state of SFC64 otherwise: then it is set by NumPy."""
+
+    def draw() -> list[Any]:
+        rng = Generator(ctx, 3)
+        halves = [rng.integers(0, 900, dtype=np.int32) for _ in range(3)]  # each leaves half a word
+        return [*halves, *rng.poisson(3.0, 50, partition="replicated").local_view()]
+
+    want = draw()
+    monkeypatch.setattr(streams, "_memory_of", lambda bits: np.empty(5, np.uint64))
+    assert draw() == want
 
 
 @pytest.mark.mpi(min_size=2)

@@ -135,7 +135,13 @@ class Handle:
     @property
     def _raw_handle(self) -> int: ...
 
+@disjoint_base
 class Container(Handle):
+    _context: Any
+    _dtype: Any
+    _ndim: int
+    _division: Any
+    def _adopt_native(self, handle: int, context: Any, dtype: Any, ndim: int, division: Any, /) -> None: ...
     def _close_native(self) -> None: ...
 
 @disjoint_base

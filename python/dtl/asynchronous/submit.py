@@ -117,8 +117,7 @@ def _stream_alias(c: DistributedContainer, stream: Context) -> DistributedContai
     """Return the alias of a container on a stream's context."""
     alias = c.__class__.__new__(c.__class__)
     alias.__dict__.update(c.__dict__)
-    alias._handle = library.container_on(c._handle, stream._handle)
-    alias._context = stream
+    alias._adopt_native(library.container_on(c._handle, stream._handle), stream, c._dtype, c._ndim, c._division)
     alias._run_as(Execution.SEQ if c._execution is Execution.ASYNC else c._execution)
     alias._stream, alias._last, alias._in_flight = None, None, 0
     return alias

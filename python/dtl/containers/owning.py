@@ -20,15 +20,26 @@ from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
 from . import cached_windows, shared_devices
 from .indexing.access import Indexed
-from .layout import Division, division, execution_policy, placement_of
+from .layout import BLOCK, Division, division, execution_policy, placement_of
 
 Owning = TypeVar("Owning", bound="OwningContainer")
 
 #: Looked up once: members of enumerations are slow to get at.
-_HOST = Placement.HOST
+_HOST, _SEQ = Placement.HOST, Execution.SEQ
+
+_OF_BLOCK = BLOCK.numbers()
 
 #: The most dimensions of a NumPy array.
 _MAX_DIMS = 64
+
+
+def spec_of(
+    family: int, number: int, shape: tuple[int, ...], divided: Division, placement: Placement = _HOST
+) -> tuple[int, ...]:
+    """Return what container to make as the core takes it: a family, the number of a dtype, and so on."""
+    if divided is BLOCK and len(shape) == 1:
+        return (family, number, 1, shape[0], *_OF_BLOCK, placement)  # most are
+    return (family, number, len(shape), *shape, *divided.numbers(), placement)
 
 
 class OwningContainer(Indexed):
@@ -38,6 +49,8 @@ class OwningContainer(Indexed):
     _op: ClassVar[str]
     _dims: ClassVar[int | None] = 1
     _fusable = True
+
+    _placement = _HOST  # of most
 
     def _create(
         self,
@@ -57,16 +70,19 @@ class OwningContainer(Indexed):
         """
         if cached_windows.kept:
             cached_windows.end_unused(ctx)
-        number = computed_number(dtype)
-        if not number:
+        number = computed = computed_number(dtype)
+        if not computed:
             number = stored_number(dtype)
             if carrier(dtype) is not None:
                 if placement is not _HOST:
                     raise InvalidArgumentError(f"elements of {dtype} are held on the host alone, not {placement.name}")
                 agree(ctx, self._op, f"dtype {dtype}")  # the core sees what carries them
-        spec = (self._family, number, len(shape), *shape, *divided.numbers(), placement)
+        spec = spec_of(self._family, number, shape, divided, placement)
         said = words.encode() if words else None
         handle = bridge.call(bridge.CREATE, ctx, said, None, blank, 0, 0, 0, spec)
+        if placement is _HOST and execution is _SEQ and computed:
+            self._adopt_native(handle, ctx, dtype, len(shape), divided)
+            return
         if placement is not _HOST:
             placement = self._placed(ctx, handle, placement)
         self._adopt(handle, ctx, dtype, len(shape), divided, placement, execution)
@@ -95,28 +111,6 @@ class OwningContainer(Indexed):
     ) -> Owning:
         made = cls.__new__(cls)
         made._create(ctx, shape, np.dtype(dtype), divided, placement=placement, blank=blank, words=words)
-        return made
-
-    @classmethod
-    def _drawn(
-        cls: type[Owning],
-        ctx: Context,
-        shape: tuple[int, ...],
-        dtype: np.dtype[Any],
-        divided: Division,
-        op: str,
-        numbers: tuple[int, int, int],
-        stream: tuple[int, int, int, int],
-    ) -> Owning:
-        """Return a container of random numbers that the core draws, for a call that users know as op. Collective."""
-        if cached_windows.kept:
-            cached_windows.end_unused(ctx)
-        spec = (cls._family, computed_number(dtype), len(shape), *shape, *divided.numbers(), 0)
-        said = op.encode() if ctx._size > 1 else None
-        made = cls.__new__(cls)
-        made._adopt(
-            bridge.call(bridge.DRAW, ctx, said, None, *numbers, 0, spec, stream), ctx, dtype, len(shape), divided
-        )
         return made
 
     def _construct(

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ..runtime.scheduler import blocking
-from .source import Source
+from ..containers.layout import BLOCK
+from .source import FLOAT64, Source
+from .streams import UNIT
 
 if TYPE_CHECKING:
     from ..containers.sequences import DistributedVector
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from ..containers.types import Extents, OneExtent, SomeExtents
 
 Size = Any  # int | Sequence[int] | None
+
+#: Above this, a size may not fit what the core counts with.
+_MOST = 1 << 62
 
 
 class Distributions(Source):
@@ -28,9 +32,11 @@ class Distributions(Source):
     def random(self, size: SomeExtents = ..., dtype: Any = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def random(self, size: Any = ..., dtype: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def random(self, size: Size = None, dtype: Any = np.float64, **divided: Any) -> Any:
         """Draw floats in [0, 1). See :meth:`numpy.random.Generator.random`."""
+        if size.__class__ is int and dtype is np.float64 and not divided and 0 <= size < _MOST:  # what is called most
+            self._calls = call = self._calls + 1
+            return self.drawn("random", call, (size,), FLOAT64, BLOCK, UNIT)
         return self._draw("random", (), size, divided, {"dtype": dtype})
 
     @overload
@@ -41,7 +47,6 @@ class Distributions(Source):
     def standard_normal(self, size: SomeExtents = ..., dtype: Any = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def standard_normal(self, size: Any = ..., dtype: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def standard_normal(self, size: Size = None, dtype: Any = np.float64, **divided: Any) -> Any:
         """Draw floats of the normal distribution of mean 0 and deviation 1.
 
@@ -61,7 +66,6 @@ class Distributions(Source):
     ) -> DistributedTensor: ...
     @overload
     def standard_exponential(self, size: Any = ..., dtype: Any = ..., method: str = ..., **divided: Any) -> Any: ...
-    @blocking
     def standard_exponential(
         self, size: Size = None, dtype: Any = np.float64, method: str = "zig", **divided: Any
     ) -> Any:
@@ -83,7 +87,6 @@ class Distributions(Source):
     ) -> DistributedTensor: ...
     @overload
     def standard_gamma(self, shape: Any, size: Any = ..., dtype: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def standard_gamma(self, shape: Any, size: Size = None, dtype: Any = np.float64, **divided: Any) -> Any:
         """Draw floats of the gamma distribution of scale 1. See :meth:`numpy.random.Generator.standard_gamma`."""
         return self._draw("standard_gamma", (shape,), size, divided, {"dtype": dtype})
@@ -104,7 +107,6 @@ class Distributions(Source):
     def integers(
         self, low: Any, high: Any = ..., size: Any = ..., dtype: Any = ..., endpoint: bool = ..., **divided: Any
     ) -> Any: ...
-    @blocking
     def integers(
         self,
         low: Any,
@@ -132,7 +134,6 @@ class Distributions(Source):
     ) -> DistributedTensor: ...
     @overload
     def uniform(self, low: Any = ..., high: Any = ..., size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Size = None, **divided: Any) -> Any:
         """Draw floats in [low, high). See :meth:`numpy.random.Generator.uniform`."""
         return self._draw("uniform", (low, high), size, divided)
@@ -147,7 +148,6 @@ class Distributions(Source):
     ) -> DistributedTensor: ...
     @overload
     def normal(self, loc: Any = ..., scale: Any = ..., size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, **divided: Any) -> Any:
         """Draw floats of the normal distribution of mean loc and deviation scale.
 
@@ -163,7 +163,6 @@ class Distributions(Source):
     def exponential(self, scale: Any = ..., size: SomeExtents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def exponential(self, scale: Any = ..., size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def exponential(self, scale: Any = 1.0, size: Size = None, **divided: Any) -> Any:
         """Draw floats of the exponential distribution. See :meth:`numpy.random.Generator.exponential`."""
         return self._draw("exponential", (scale,), size, divided)
@@ -176,7 +175,6 @@ class Distributions(Source):
     def gamma(self, shape: Any, scale: Any = ..., size: SomeExtents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def gamma(self, shape: Any, scale: Any = ..., size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def gamma(self, shape: Any, scale: Any = 1.0, size: Size = None, **divided: Any) -> Any:
         """Draw floats of the gamma distribution. See :meth:`numpy.random.Generator.gamma`."""
         return self._draw("gamma", (shape, scale), size, divided)
@@ -189,7 +187,6 @@ class Distributions(Source):
     def beta(self, a: Any, b: Any, size: SomeExtents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def beta(self, a: Any, b: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def beta(self, a: Any, b: Any, size: Size = None, **divided: Any) -> Any:
         """Draw floats of the beta distribution. See :meth:`numpy.random.Generator.beta`."""
         return self._draw("beta", (a, b), size, divided)
@@ -202,7 +199,6 @@ class Distributions(Source):
     def binomial(self, n: Any, p: Any, size: SomeExtents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def binomial(self, n: Any, p: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def binomial(self, n: Any, p: Any, size: Size = None, **divided: Any) -> Any:
         """Draw how many of n trials succeed, each with probability p. See :meth:`numpy.random.Generator.binomial`."""
         return self._draw("binomial", (n, p), size, divided)
@@ -215,7 +211,6 @@ class Distributions(Source):
     def chisquare(self, df: Any, size: SomeExtents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def chisquare(self, df: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def chisquare(self, df: Any, size: Size = None, **divided: Any) -> Any:
         """Draw floats of the chi-square distribution. See :meth:`numpy.random.Generator.chisquare`."""
         return self._draw("chisquare", (df,), size, divided)
@@ -228,7 +223,6 @@ class Distributions(Source):
     def f(self, dfnum: Any, dfden: Any, size: SomeExtents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def f(self, dfnum: Any, dfden: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def f(self, dfnum: Any, dfden: Any, size: Size = None, **divided: Any) -> Any:
         """Draw floats of the F distribution. See :meth:`numpy.random.Generator.f`."""
         return self._draw("f", (dfnum, dfden), size, divided)
@@ -241,7 +235,6 @@ class Distributions(Source):
     def geometric(self, p: Any, size: SomeExtents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def geometric(self, p: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def geometric(self, p: Any, size: Size = None, **divided: Any) -> Any:
         """Draw how many trials there are up to the first success. See :meth:`numpy.random.Generator.geometric`."""
         return self._draw("geometric", (p,), size, divided)
@@ -256,7 +249,6 @@ class Distributions(Source):
     ) -> DistributedTensor: ...
     @overload
     def gumbel(self, loc: Any = ..., scale: Any = ..., size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, **divided: Any) -> Any:
         """Draw floats of the Gumbel distribution. See :meth:`numpy.random.Generator.gumbel`."""
         return self._draw("gumbel", (loc, scale), size, divided)
@@ -273,7 +265,6 @@ class Distributions(Source):
     ) -> DistributedTensor: ...
     @overload
     def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Size = None, **divided: Any) -> Any:
         """Draw how many of a sample without replacement are good. See :meth:`numpy.random.Generator.hypergeometric`."""
         return self._draw("hypergeometric", (ngood, nbad, nsample), size, divided)
@@ -288,7 +279,6 @@ class Distributions(Source):
     ) -> DistributedTensor: ...
     @overload
     def laplace(self, loc: Any = ..., scale: Any = ..., size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, **divided: Any) -> Any:
         """Draw floats of the Laplace distribution. See :meth:`numpy.random.Generator.laplace`."""
         return self._draw("laplace", (loc, scale), size, divided)
@@ -305,7 +295,6 @@ class Distributions(Source):
     ) -> DistributedTensor: ...
     @overload
     def logistic(self, loc: Any = ..., scale: Any = ..., size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, **divided: Any) -> Any:
         """Draw floats of the logistic distribution. See :meth:`numpy.random.Generator.logistic`."""
         return self._draw("logistic", (loc, scale), size, divided)
@@ -322,7 +311,6 @@ class Distributions(Source):
     ) -> DistributedTensor: ...
     @overload
     def lognormal(self, mean: Any = ..., sigma: Any = ..., size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def lognormal(self, mean: Any = 0.0, sigma: Any = 1.0, size: Size = None, **divided: Any) -> Any:
         """Draw floats whose logarithm is of the normal distribution. See :meth:`numpy.random.Generator.lognormal`."""
         return self._draw("lognormal", (mean, sigma), size, divided)
@@ -335,7 +323,6 @@ class Distributions(Source):
     def logseries(self, p: Any, size: SomeExtents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def logseries(self, p: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def logseries(self, p: Any, size: Size = None, **divided: Any) -> Any:
         """Draw integers of the logarithmic series distribution. See :meth:`numpy.random.Generator.logseries`."""
         return self._draw("logseries", (p,), size, divided)
@@ -348,7 +335,6 @@ class Distributions(Source):
     def negative_binomial(self, n: Any, p: Any, size: SomeExtents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def negative_binomial(self, n: Any, p: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def negative_binomial(self, n: Any, p: Any, size: Size = None, **divided: Any) -> Any:
         """Draw how many trials fail before n succeed. See :meth:`numpy.random.Generator.negative_binomial`."""
         return self._draw("negative_binomial", (n, p), size, divided)
@@ -363,7 +349,6 @@ class Distributions(Source):
     ) -> DistributedTensor: ...
     @overload
     def noncentral_chisquare(self, df: Any, nonc: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def noncentral_chisquare(self, df: Any, nonc: Any, size: Size = None, **divided: Any) -> Any:
         """Draw floats of the noncentral chi-square distribution.
 
@@ -383,7 +368,6 @@ class Distributions(Source):
     ) -> DistributedTensor: ...
     @overload
     def noncentral_f(self, dfnum: Any, dfden: Any, nonc: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def noncentral_f(self, dfnum: Any, dfden: Any, nonc: Any, size: Size = None, **divided: Any) -> Any:
         """Draw floats of the noncentral F distribution. See :meth:`numpy.random.Generator.noncentral_f`."""
         return self._draw("noncentral_f", (dfnum, dfden, nonc), size, divided)
@@ -396,7 +380,6 @@ class Distributions(Source):
     def pareto(self, a: Any, size: SomeExtents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def pareto(self, a: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def pareto(self, a: Any, size: Size = None, **divided: Any) -> Any:
         """Draw floats of the Pareto II distribution. See :meth:`numpy.random.Generator.pareto`."""
         return self._draw("pareto", (a,), size, divided)
@@ -409,7 +392,6 @@ class Distributions(Source):
     def poisson(self, lam: Any = ..., size: SomeExtents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def poisson(self, lam: Any = ..., size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def poisson(self, lam: Any = 1.0, size: Size = None, **divided: Any) -> Any:
         """Draw integers of the Poisson distribution. See :meth:`numpy.random.Generator.poisson`."""
         return self._draw("poisson", (lam,), size, divided)
@@ -422,7 +404,6 @@ class Distributions(Source):
     def power(self, a: Any, size: SomeExtents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def power(self, a: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def power(self, a: Any, size: Size = None, **divided: Any) -> Any:
         """Draw floats in [0, 1] of the power distribution with exponent a - 1.
 
@@ -438,7 +419,6 @@ class Distributions(Source):
     def rayleigh(self, scale: Any = ..., size: SomeExtents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def rayleigh(self, scale: Any = ..., size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def rayleigh(self, scale: Any = 1.0, size: Size = None, **divided: Any) -> Any:
         """Draw floats of the Rayleigh distribution. See :meth:`numpy.random.Generator.rayleigh`."""
         return self._draw("rayleigh", (scale,), size, divided)
@@ -451,7 +431,6 @@ class Distributions(Source):
     def standard_cauchy(self, size: SomeExtents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def standard_cauchy(self, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def standard_cauchy(self, size: Size = None, **divided: Any) -> Any:
         """Draw floats of the Cauchy distribution. See :meth:`numpy.random.Generator.standard_cauchy`."""
         return self._draw("standard_cauchy", (), size, divided)
@@ -464,7 +443,6 @@ class Distributions(Source):
     def standard_t(self, df: Any, size: SomeExtents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def standard_t(self, df: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def standard_t(self, df: Any, size: Size = None, **divided: Any) -> Any:
         """Draw floats of Student's t distribution. See :meth:`numpy.random.Generator.standard_t`."""
         return self._draw("standard_t", (df,), size, divided)
@@ -481,7 +459,6 @@ class Distributions(Source):
     ) -> DistributedTensor: ...
     @overload
     def triangular(self, left: Any, mode: Any, right: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def triangular(self, left: Any, mode: Any, right: Any, size: Size = None, **divided: Any) -> Any:
         """Draw floats of the triangular distribution. See :meth:`numpy.random.Generator.triangular`."""
         return self._draw("triangular", (left, mode, right), size, divided)
@@ -494,7 +471,6 @@ class Distributions(Source):
     def vonmises(self, mu: Any, kappa: Any, size: SomeExtents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def vonmises(self, mu: Any, kappa: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def vonmises(self, mu: Any, kappa: Any, size: Size = None, **divided: Any) -> Any:
         """Draw angles in [-pi, pi] of the von Mises distribution. See :meth:`numpy.random.Generator.vonmises`."""
         return self._draw("vonmises", (mu, kappa), size, divided)
@@ -507,7 +483,6 @@ class Distributions(Source):
     def wald(self, mean: Any, scale: Any, size: SomeExtents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def wald(self, mean: Any, scale: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def wald(self, mean: Any, scale: Any, size: Size = None, **divided: Any) -> Any:
         """Draw floats of the Wald distribution. See :meth:`numpy.random.Generator.wald`."""
         return self._draw("wald", (mean, scale), size, divided)
@@ -520,7 +495,6 @@ class Distributions(Source):
     def weibull(self, a: Any, size: SomeExtents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def weibull(self, a: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def weibull(self, a: Any, size: Size = None, **divided: Any) -> Any:
         """Draw floats of the Weibull distribution of scale 1. See :meth:`numpy.random.Generator.weibull`."""
         return self._draw("weibull", (a,), size, divided)
@@ -533,7 +507,6 @@ class Distributions(Source):
     def zipf(self, a: Any, size: SomeExtents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def zipf(self, a: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def zipf(self, a: Any, size: Size = None, **divided: Any) -> Any:
         """Draw integers of the Zipf distribution. See :meth:`numpy.random.Generator.zipf`."""
         return self._draw("zipf", (a,), size, divided)
@@ -544,7 +517,6 @@ class Distributions(Source):
     def multinomial(self, n: Any, pvals: Any, size: Extents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def multinomial(self, n: Any, pvals: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def multinomial(self, n: Any, pvals: Any, size: Size = None, **divided: Any) -> Any:
         """Draw how often each of several outcomes comes in n trials: rows of ``len(pvals)`` integers.
 
@@ -564,7 +536,6 @@ class Distributions(Source):
     def multivariate_hypergeometric(
         self, colors: Any, nsample: Any, size: Any = ..., method: str = ..., **divided: Any
     ) -> Any: ...
-    @blocking
     def multivariate_hypergeometric(
         self, colors: Any, nsample: Any, size: Size = None, method: str = "marginals", **divided: Any
     ) -> Any:
@@ -580,7 +551,6 @@ class Distributions(Source):
     def dirichlet(self, alpha: Any, size: Extents = ..., **divided: Any) -> DistributedTensor: ...
     @overload
     def dirichlet(self, alpha: Any, size: Any = ..., **divided: Any) -> Any: ...
-    @blocking
     def dirichlet(self, alpha: Any, size: Size = None, **divided: Any) -> Any:
         """Draw shares that add up to 1: rows of ``len(alpha)`` floats. See :meth:`numpy.random.Generator.dirichlet`."""
         return self._draw_rows("dirichlet", (alpha,), size, divided)
@@ -621,7 +591,6 @@ class Distributions(Source):
         method: str = ...,
         **divided: Any,
     ) -> Any: ...
-    @blocking
     def multivariate_normal(
         self,
         mean: Any,

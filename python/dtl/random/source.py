@@ -8,21 +8,31 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
+from .._native.arguments import computed_number
+from .._native.library import bridge
 from .._native.values import fingerprint
+from ..containers import cached_windows
 from ..containers.base import DistributedContainer, linear_indices
 from ..containers.indexing.regions import move_all
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
+from ..containers.owning import spec_of
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.agreement import agree
 from ..runtime.context import Context
+from ..runtime.scheduler import call_in_turn
 from . import streams
 from .arguments import by_numpy, division_of, parameter
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Size = Any  # int | Sequence[int] | None
+
+#: The dtype of most numbers.
+FLOAT64 = np.dtype(np.float64)
+
+_VECTOR, _FLOATS = DistributedVector._family, computed_number(FLOAT64)
 
 #: The distributions that NumPy writes to an array that it is given.
 _WITH_OUT = ("standard_normal", "standard_exponential", "standard_gamma")
@@ -61,8 +71,12 @@ class Source:
         options: dict[str, Any] | None = None,
     ) -> Any:
         """Return numbers of one of NumPy's distributions: a container, or a scalar without size."""
-        options = options or {}
-        wanted = division_of(divided) if divided else BLOCK
+        return call_in_turn(Source._numbers, (self, name, args, size, divided, options or {}), {}, name)
+
+    def _numbers(
+        self, name: str, args: tuple[Any, ...], size: Size, divided: dict[str, Any], options: dict[str, Any]
+    ) -> Any:
+        wanted = division_of(divided)
         args = tuple([parameter(value) for value in args])
         arrays = any([value.__class__ is np.ndarray for value in args])
         shape = None if size is None else integers("size", size)
@@ -114,7 +128,11 @@ class Source:
         options: dict[str, Any] | None = None,
     ) -> Any:
         """Return rows of numbers of one of NumPy's distributions: a container, or one row without size."""
-        options = options or {}
+        return call_in_turn(Source._rows, (self, name, args, size, divided, options or {}), {}, name)
+
+    def _rows(
+        self, name: str, args: tuple[Any, ...], size: Size, divided: dict[str, Any], options: dict[str, Any]
+    ) -> Any:
         wanted = division_of(divided)
         args = tuple(parameter(value) for value in args)
         shape = () if size is None else integers("size", size)
@@ -177,14 +195,29 @@ class Source:
         self, name: str, call: int, shape: tuple[int, ...], dtype: Any, divided: Division, numbers: streams.Range
     ) -> Any:
         """Return a container of the numbers of a call that the core draws. Collective."""
-        ctx, stream = self._context, self._streams.call(call)
-        if follow(ctx, divided):
-            kind: Any = DistributedVector if len(shape) == 1 else DistributedTensor
-            return kind._drawn(ctx, shape, dtype, divided, name, numbers, stream)
-        between = REPLICATED if math.prod(shape) <= streams.BLOCK else BLOCK
-        result = _container(ctx, shape, dtype, divided)
-        with DistributedTensor._drawn(ctx, shape, dtype, between, name, numbers, stream) as lines:
-            _scatter(result, lines)
+        ctx = self._context
+        several = ctx._size > 1
+        if several and not follow(ctx, divided):
+            between = REPLICATED if math.prod(shape) <= streams.BLOCK else BLOCK
+            result = _container(ctx, shape, dtype, divided)
+            with self.drawn(name, call, shape, dtype, between, numbers) as lines:
+                _scatter(result, lines)
+            return result
+        if cached_windows.kept:
+            cached_windows.end_unused(ctx)
+        kind: Any
+        spec: tuple[int, ...]
+        if len(shape) == 1 and divided is BLOCK and dtype is FLOAT64:  # as spec_of does, of what is drawn most often
+            kind, key = DistributedVector, self._streams.key
+            spec = (_VECTOR, _FLOATS, 1, shape[0], 0, 0, 0, -1, 0, key[0], key[1], call, streams.BLOCK)
+        else:
+            kind = DistributedVector if len(shape) == 1 else DistributedTensor
+            spec = spec_of(kind._family, computed_number(dtype), shape, divided) + self._streams.call(call)
+        said = name.encode() if several else None
+        sort, least, width = numbers
+        handle = bridge.call(bridge.DRAW, ctx, said, None, sort, least, width, 0, spec)
+        result = kind.__new__(kind)
+        result._adopt_native(handle, ctx, dtype, len(shape), divided)
         return result
 
     def made(

@@ -31,11 +31,12 @@ class Streams:
 
     def __init__(self, ctx: Any, seed: np.random.SeedSequence) -> None:
         self._context = ctx
-        self._key: tuple[int, int] = tuple(seed.generate_state(2, np.uint64).view(np.int64).tolist())
+        self.key: tuple[int, int] = tuple(seed.generate_state(2, np.uint64).view(np.int64).tolist())
 
     def call(self, number: int) -> tuple[int, int, int, int]:
         """Return what the core draws the numbers of a call from."""
-        return (*self._key, number, BLOCK)
+        key = self.key
+        return key[0], key[1], number, BLOCK
 
     def at(self, call: int, block: int = 0) -> np.random.Generator:
         """Return NumPy's generator at the start of a block of a call."""

@@ -112,7 +112,7 @@ def algorithm(f: F) -> F:
     def call(*args: Any, **kwargs: Any) -> Any:
         if _wants_future(args, kwargs, names):
             return defer(f, args, kwargs)
-        return _call_in_turn(f, args, kwargs)
+        return call_in_turn(f, args, kwargs)
 
     return cast("F", call)
 
@@ -138,7 +138,7 @@ def blocking(f: F) -> F:
 
     @functools.wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return _call_in_turn(f, args, kwargs)
+        return call_in_turn(f, args, kwargs)
 
     return cast("F", call)
 
@@ -158,22 +158,28 @@ class ShortAlgorithm:
         """Make the call, or return its future."""
         if _wants_future(args, kwargs, self._names):
             return defer(self._f, args, kwargs)
-        return _call_in_turn(self._f, args, kwargs)
+        return call_in_turn(self._f, args, kwargs)
 
 
-def _call_in_turn(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Make a call that blocks, after the asynchronous calls on its containers and apart from other threads."""
+def call_in_turn(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], op: str = "") -> Any:
+    """Make a call that blocks, after the asynchronous calls on its containers and apart from other threads.
+
+    Users know it as op, or by the name of the function.
+    """
     if state.under_way:
         wait_for(args, kwargs)
-    if len(kwargs) > 1:
-        kwargs = keywords_in_order(f, kwargs)
-    held = take_turn(f.__name__, args, kwargs)
+    held = 0
+    ctx = getattr(args[0], "_context", None) if args else None
+    if not isinstance(ctx, bridge.Ranks) or ctx._size > 1:
+        if len(kwargs) > 1:
+            kwargs = keywords_in_order(f, kwargs)
+        held = take_turn(op or f.__name__, args, kwargs)
     try:
         if placed:
             return by_host_copies(f, args, kwargs)
         return f(*args, **kwargs)
     except Exception as error:
-        tell(error, f.__name__, (*args, *kwargs.values()))
+        tell(error, op or f.__name__, (*args, *kwargs.values()))
         raise
     finally:
         if held:
