@@ -166,6 +166,28 @@ func move(c *Call) error {
 	})
 }
 
+// moveAll copies windows of the containers of the handles in the first list to windows of another one, at the same time. The second list has
+// their axes, as many of each.
+func moveAll(c *Call) error {
+	return c.container(func(to container.Container) error {
+		pieces := make([]container.Piece, len(c.Lists[0]))
+		each := 0
+		if len(pieces) > 0 {
+			each = len(c.Lists[1]) / len(pieces)
+		}
+		for i, h := range c.Lists[0] {
+			ref, err := container.Containers.Acquire(handle.Handle(h))
+			if err != nil {
+				return err
+			}
+			defer func() { _ = ref.Release() }() // a container's close never fails
+			l := list{c.Lists[1][i*each : (i+1)*each]}
+			pieces[i] = container.Piece{From: ref.Object, Axes: l.axes()}
+		}
+		return container.MoveAll(to, pieces)
+	})
+}
+
 // planMake plans what move does on the source's ranks, and returns the plan's handle.
 func planMake(c *Call) error {
 	return c.ends(true, func(to, from container.Container, axes []container.Axis) error {

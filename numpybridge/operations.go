@@ -126,6 +126,7 @@ const (
 	Truths
 	Choose
 	Linked
+	MoveAll
 	Draw
 	DrawInto
 	DrawStart
@@ -186,6 +187,7 @@ var operations = [...]operation{
 	GatherTo:     {"GATHER_TO", "gather_to", false, false, gatherTo},
 	Distribute:   {"DISTRIBUTE", "from_numpy", false, false, distribute},
 	Move:         {"MOVE", "copy", true, false, move},
+	MoveAll:      {"MOVE_ALL", "copy", false, false, moveAll},
 	PlanMake:     {"PLAN", "redistribution_plan", true, false, planMake},
 	PlanExecute:  {"PLAN_EXECUTE", "redistribution", false, false, planExecute},
 	PlanBytes:    {"PLAN_BYTES", "explain", false, false, planBytes},

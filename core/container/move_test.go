@@ -167,3 +167,50 @@ func TestWrongDestination(t *testing.T) {
 		assert.NoError(t, other.Close())
 	})
 }
+
+// TestMoveAll joins a vector of each division with one that is divided by blocks, and one more of its elements, turned around.
+func TestMoveAll(t *testing.T) {
+	everyVector(t, func(t *testing.T, on *runtime.Context, v *container.Array, size int64) {
+		other := made(t, on, size, container.Division{})
+		fillTens(t, other)
+		to := made(t, on, 2*size+1, container.Division{})
+		pieces := []container.Piece{
+			{From: v, Axes: []container.Axis{{FromStep: 1, ToStep: 1, Count: size}}},
+			{From: other, Axes: []container.Axis{{FromStart: max(size-1, 0), FromStep: -1, ToStart: size, ToStep: 1, Count: size}}},
+		}
+		if size > 0 {
+			pieces = append(pieces, container.Piece{From: v, Axes: []container.Axis{{FromStart: size - 1, FromStep: 1, ToStart: 2 * size, ToStep: 1, Count: 1}}})
+		}
+		assert.NoError(t, container.MoveAll(to, pieces))
+		holds(t, to, func(g int64) int64 {
+			switch {
+			case size == 0:
+				return 0
+			case g < size:
+				return 10 * g
+			case g < 2*size:
+				return 10 * (2*size - 1 - g)
+			}
+			return 10 * (size - 1)
+		})
+		pieces[0].Axes[0].Count++
+		assert.ErrorIs(t, container.MoveAll(to, pieces), status.OutOfBounds)
+		assert.ErrorIs(t, container.MoveAll(v, pieces), status.InvalidArgument) // it would be read and written
+		assert.NoError(t, other.Close())
+		assert.ErrorIs(t, container.MoveAll(to, pieces), status.InvalidHandle)
+		assert.NoError(t, to.Close())
+	})
+}
+
+func TestRanksThatMoveOtherPieces(t *testing.T) {
+	onRanks(t, 2, func(on *runtime.Context) {
+		a, to := made(t, on, 4, container.Division{}), made(t, on, 8, container.Division{})
+		at := func(start int64) []container.Piece {
+			return []container.Piece{{From: a, Axes: []container.Axis{{FromStep: 1, ToStart: start, ToStep: 1, Count: 4}}}}
+		}
+		assert.ErrorIs(t, container.MoveAll(to, at(int64(on.Rank()))), status.Mismatch)
+		assert.Error(t, container.MoveAll(to, at(0)[:1-on.Rank()])) // on both, of which one has nothing to move
+		assert.NoError(t, a.Close())
+		assert.NoError(t, to.Close())
+	})
+}

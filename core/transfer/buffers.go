@@ -53,6 +53,17 @@ type buffers struct {
 	messages int64
 }
 
+// buffersOf counts what the packed messages of all flows need that there are.
+func buffersOf(flows []*flow, chunk int64) buffers {
+	r := buffers{chunk: chunk}
+	for _, f := range flows {
+		if f != nil {
+			r.add(f)
+		}
+	}
+	return r
+}
+
 func (r *buffers) add(f *flow) {
 	if !f.packed {
 		return

@@ -16,16 +16,15 @@ type Transfer struct {
 	plan    *Plan
 	limit   int64
 	memory  [2]Memory
-	own     *pair   // what stays on this rank
-	out, in []*flow // by how far the other rank is ahead or behind; nil where nothing goes
+	own     *pair       // what stays on this rank
+	others  []*Transfer // of which what stays on this rank is moved, too
+	out, in []*flow     // by how far the other rank is ahead or behind; nil where nothing goes
 	storage *memory.Storage
 	middle  unsafe.Pointer // of what stays on this rank, on its way between a device and the host
 	send    sender
 	recv    receiver
 	bytes   int64 // of this rank's part that arrive
 	known   bool
-	sent    buffers // what of the messages that go by way of the host are packed
-	arrived buffers
 }
 
 // Execute moves the elements. src and dst are this rank's parts, which do not overlap; limit, the same on all ranks,
@@ -46,6 +45,18 @@ func (p *Plan) Execute(c *comm.Comm, src, dst Memory, limit int64) error {
 // Prepare does what of Execute can fail on one rank alone, and allocates the buffers. A caller that agrees with the
 // other ranks about more than this does it between Prepare and Run. It calls Run or Release. Local.
 func (p *Plan) Prepare(c *comm.Comm, src, dst Memory, limit int64) (*Transfer, error) {
+	t, err := p.prepare(c, src, dst, limit)
+	if err == nil && p.link == nil { // else only Run knows whether buffers are needed
+		err = t.allocate()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// prepare is Prepare without buffers.
+func (p *Plan) prepare(c *comm.Comm, src, dst Memory, limit int64) (*Transfer, error) {
 	if limit < 0 {
 		return nil, status.New(status.InvalidArgument, "limit of %d bytes is negative", limit)
 	}
@@ -54,7 +65,6 @@ func (p *Plan) Prepare(c *comm.Comm, src, dst Memory, limit int64) (*Transfer, e
 	}
 	t := &Transfer{comm: c, plan: p, limit: limit, memory: [2]Memory{src, dst}}
 	size, me, chunk := c.Size(), c.Rank(), p.chunkOf(limit)
-	send, recv := buffers{chunk: chunk}, buffers{chunk: chunk}
 	t.own, _ = p.pair(me, me)
 	t.out, t.in = make([]*flow, size-1), make([]*flow, size-1)
 	if err := p.check(me, t.memory); err != nil {
@@ -64,20 +74,11 @@ func (p *Plan) Prepare(c *comm.Comm, src, dst Memory, limit int64) (*Transfer, e
 		to, from := (me+k+1)%size, (me-k-1+size)%size
 		if q, ok := p.pair(me, to); ok {
 			t.out[k] = q.newFlow(0, to, src, chunk)
-			send.add(t.out[k])
 		}
 		if q, ok := p.pair(from, me); ok {
 			t.in[k] = q.newFlow(1, from, dst, chunk)
-			recv.add(t.in[k])
 			t.bytes += q.bytes
 		}
-	}
-	t.sent, t.arrived = send, recv
-	if p.link != nil { // only Run knows whether they are needed
-		return t, nil
-	}
-	if err := t.allocate(); err != nil {
-		return nil, err
 	}
 	return t, nil
 }
@@ -95,7 +96,8 @@ func (p *Plan) check(me int, memory [2]Memory) error {
 
 // allocate gets all buffers at once.
 func (t *Transfer) allocate() error {
-	send, recv := t.sent, t.arrived
+	chunk := t.plan.chunkOf(t.limit)
+	send, recv := buffersOf(t.out, chunk), buffersOf(t.in, chunk)
 	t.send = sender{queue: queue{comm: t.comm, flows: t.out, slot: send.slot, slots: send.slots()}}
 	t.recv = receiver{queue: queue{comm: t.comm, flows: t.in, slot: recv.slot, slots: recv.slots()}}
 	ahead := t.send.slot * t.send.slots
@@ -150,6 +152,9 @@ func (t *Transfer) Run() error {
 	t.recv.fill()
 	t.send.ahead()
 	kept := t.keep()
+	for _, other := range t.others {
+		kept = errors.Join(kept, other.keep())
+	}
 	for k := range t.in {
 		for n := 0; ; n++ {
 			t.send.reach(k, n)

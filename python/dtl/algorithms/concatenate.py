@@ -8,7 +8,7 @@ import numpy as np
 
 from .._native.arguments import integer
 from ..containers.base import DistributedContainer, check_container
-from ..containers.indexing.regions import Axis, Region, move
+from ..containers.indexing.regions import Axis, Region, move_pieces
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
 from ..containers.owning import OwningContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -116,11 +116,12 @@ def _joined(given: list[Any], dim: int) -> Any:
         np.concatenate([c.local_view() for c in given], axis=dim, out=made.local_view())
         return made
     made = container_of(first, shape, first.dtype, divided_like(first), blank=True)
-    start = 0
+    start, pieces = 0, []
     for c, extent in zip(given, extents):
         axes = [Axis(d, start if d == dim else 0, 1, whole, True) for d, whole in enumerate(c.shape)]
-        move(made, c, Region(tuple(axes)).destination())
+        pieces.append((c, Region(tuple(axes)).destination()))
         start += extent
+    move_pieces(made, pieces)
     return made
 
 
@@ -199,10 +200,12 @@ def stack(arrays: Any, axis: int = 0) -> Any:
             np.stack([c.local_view() for c in given], axis=dim, out=made.local_view())
             return made
     made = container_of(first, shape, first.dtype, BLOCK, blank=True)
+    pieces = []
     for i, c in enumerate(given):
         axes = [Axis(d, 0, 1, extent, True) for d, extent in enumerate(shape)]
         axes[dim] = Axis(dim, i, 1, 1, False)
-        move(made, c, Region(tuple(axes)).destination())
+        pieces.append((c, Region(tuple(axes)).destination()))
+    move_pieces(made, pieces)
     return made
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 
@@ -81,6 +81,16 @@ def move(to: DistributedContainer, of: DistributedContainer, rows: list[int], le
     With leave, what stays on this rank is not copied.
     """
     bridge.call(bridge.MOVE, to, np.array([handle_to_read(of), *rows], np.int64), None, 0, 0, int(leave), 0)
+
+
+def move_pieces(to: DistributedContainer, pieces: Sequence[tuple[DistributedContainer, list[int]]]) -> None:
+    """Move elements of several containers to places of another that do not overlap, all at the same time. Collective.
+
+    They are of one context and one dtype, none is the one that is written to, and all have the same number of rows.
+    """
+    handles = tuple([of._handle for of, _ in pieces])
+    rows = tuple([number for _, rows in pieces for number in rows])
+    bridge.call(bridge.MOVE_ALL, to, None, None, 0, 0, 0, 0, handles, rows)
 
 
 def move_all(to: DistributedContainer, of: DistributedContainer) -> None:
