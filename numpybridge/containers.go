@@ -198,6 +198,13 @@ func copyPart(c *Call) error {
 	})
 }
 
+// permutePart copies the part of the container of handle args[0] to that of another one, whose dimensions are those that the list says.
+func permutePart(c *Call) error {
+	return c.container(func(to container.Container) error {
+		return withContainer(c.Args[0], func(from container.Container) error { return container.PermutePart(to, from, c.Lists[0]) })
+	})
+}
+
 // elementwise writes to the container what an operator makes of the operands, whose handles are in the first list, with 0 for a
 // number, whose bits are two of the words in the second. args[0] is their element type. The input is the operator's name.
 func elementwise(c *Call) error {

@@ -127,6 +127,7 @@ const (
 	Choose
 	Linked
 	MoveAll
+	PermutePart
 	Draw
 	DrawInto
 	DrawStart
@@ -260,6 +261,7 @@ var operations = [...]operation{
 	FillPart:     {"FILL_PART", "fill", true, false, fillPart},
 	SetPart:      {"SET_PART", "from_local", true, false, setPart},
 	CopyPart:     {"COPY_PART", "copy", true, false, copyPart},
+	PermutePart:  {"PERMUTE_PART", "permute_dims", false, false, permutePart},
 	Elementwise:  {"ELEMENTWISE", "ufunc", true, false, elementwise},
 	FoldLines:    {"FOLD_LINES", "reduction", true, false, foldLines},
 	TakePart:     {"TAKE_PART", "getitem", true, false, takePart},
@@ -278,7 +280,7 @@ var operations = [...]operation{
 // local reports whether an operation concerns no other rank, so that none hears of its errors.
 func (c Code) local() bool {
 	switch c {
-	case Ticket, View, Indices, Owner, Span, PlanBytes, HaloView, CartAt, Place, WinFacts, WinView, FillPart, SetPart, CopyPart, Elementwise, FoldLines, TakePart,
+	case Ticket, View, Indices, Owner, Span, PlanBytes, HaloView, CartAt, Place, WinFacts, WinView, FillPart, SetPart, CopyPart, PermutePart, Elementwise, FoldLines, TakePart,
 		PutPart, PutWhere, TakeWhere, PutAt, Truths, Choose, DrawInto, DrawStart:
 		return true
 	}

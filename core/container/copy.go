@@ -1,24 +1,36 @@
 package container
 
 import (
-	"unsafe"
-
 	"dtl/core/backend"
-	"dtl/core/memory"
+	"dtl/core/kernel/move"
+	"dtl/core/status"
 )
 
-// copyPart copies an n-dimensional part between memories of different strides.
-func copyPart(dst, src unsafe.Pointer, shape, dstStrides, srcStrides []int64, itemSize int) {
-	if product(shape) == 0 {
-		return
+// PermutePart copies this rank's part of a container to that of another one, whose dimension d is the dimension order[d] of the first. The
+// host reaches both. Local.
+func PermutePart(to, from Container, order []int64) error {
+	p, err := to.Use()
+	if err != nil {
+		return err
 	}
-	if len(shape) == 1 {
-		memory.Move(dst, src, int(shape[0])*itemSize) // neighbours in the last dimension lie side by side
-		return
+	defer p.Done()
+	q, err := from.Use()
+	if err != nil {
+		return err
 	}
-	for i := range shape[0] {
-		copyPart(unsafe.Add(dst, i*dstStrides[0]), unsafe.Add(src, i*srcStrides[0]), shape[1:], dstStrides[1:], srcStrides[1:], itemSize)
+	defer q.Done()
+	strides, fits := make([]int64, len(order)), len(order) == len(p.shape) && len(order) == len(q.shape) && p.typ == q.typ
+	for d, of := range order {
+		if fits = fits && of >= 0 && of < int64(len(q.shape)) && q.shape[of] == p.shape[d]; fits {
+			strides[d] = q.strides[of]
+		}
 	}
+	if !fits || p.storage == q.storage {
+		return status.New(status.InvalidArgument, "a part of shape %s, %s, cannot take that of shape %s, %s, by axes %s",
+			tuple(p.shape), p.typ, tuple(q.shape), q.typ, tuple(order))
+	}
+	move.CopyBox(p.addr, p.strides, q.addr, strides, p.shape, p.typ.Size())
+	return nil
 }
 
 // sideBySide reports whether the part's elements follow each other in C order.

@@ -9,6 +9,7 @@ import (
 	"dtl/core/comm"
 	"dtl/core/halo"
 	"dtl/core/handle"
+	"dtl/core/kernel/move"
 	"dtl/core/memory"
 	"dtl/core/progress"
 	"dtl/core/status"
@@ -114,7 +115,7 @@ func (a *Array) moveTo(next *state, c *comm.Comm, call comm.Call) error {
 			return err
 		}
 	default:
-		copyPart(next.addr, a.now.addr, next.shape, next.strides, a.now.strides, next.typ.Size())
+		move.CopyBox(next.addr, next.strides, a.now.addr, a.now.strides, next.shape, next.typ.Size())
 	}
 	a.now.release()
 	a.now = next

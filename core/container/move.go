@@ -3,6 +3,7 @@ package container
 import (
 	"dtl/core/comm"
 	"dtl/core/comm/wire"
+	"dtl/core/kernel/move"
 	"dtl/core/memory"
 	"dtl/core/partition"
 	"dtl/core/status"
@@ -103,7 +104,7 @@ func (s *state) duplicate(from memory.Allocator) (*state, error) {
 		return nil, err
 	}
 	twin.storage, twin.addr = storage, storage.Addr()
-	copyPart(twin.addr, s.addr, s.shape, twin.strides, s.strides, s.typ.Size())
+	move.CopyBox(twin.addr, twin.strides, s.addr, s.strides, s.shape, s.typ.Size())
 	return &twin, nil
 }
 

@@ -214,3 +214,33 @@ func TestRanksThatMoveOtherPieces(t *testing.T) {
 		assert.NoError(t, to.Close())
 	})
 }
+
+func TestPermutePart(t *testing.T) {
+	onRanks(t, 2, func(on *runtime.Context) {
+		make := func(shape []int64, typ dtype.Type, grid ...int64) *container.Array {
+			a, err := container.New(on, container.Spec{Family: "tensor", Shape: shape, Type: typ, Division: container.Division{Grid: grid}})
+			assert.NoError(t, err)
+			return a
+		}
+		from, to := make([]int64{4, 2, 3}, dtype.Int64, 2, 1, 1), make([]int64{3, 4, 2}, dtype.Int64, 1, 2, 1)
+		view, err := from.View()
+		assert.NoError(t, err)
+		for i := range memory.As[int64](view.Span) {
+			memory.As[int64](view.Span)[i] = int64(i)
+		}
+		view.Storage.Release()
+		assert.NoError(t, container.PermutePart(to, from, []int64{2, 0, 1}))
+		assert.Equal(t, []int64{0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11}, locals(t, to))
+		other := make([]int64{3, 4, 2}, dtype.Float64, 1, 2, 1)
+		for _, err := range []error{
+			container.PermutePart(to, from, []int64{0, 1, 2}), container.PermutePart(to, from, []int64{2, 0}),
+			container.PermutePart(to, from, []int64{2, 0, 3}), container.PermutePart(to, from, []int64{2, 0, -1}),
+			container.PermutePart(other, from, []int64{2, 0, 1}), container.PermutePart(to, to, []int64{0, 1, 2}),
+		} {
+			assert.ErrorIs(t, err, status.InvalidArgument)
+		}
+		for _, a := range []*container.Array{from, to, other} {
+			assert.NoError(t, a.Close())
+		}
+	})
+}

@@ -26,6 +26,7 @@ from ..runtime.scheduler import algorithm, computed_on_devices, placed
 from .axis_reductions import container_of, dimensions, redivided
 from .exchange import as_rows, share
 from .operands import together
+from .rows import permute_part
 
 if TYPE_CHECKING:
     from ..containers.tensor import DistributedTensor
@@ -112,7 +113,7 @@ def permute_dims(a: Any, axes: Any = None) -> Any:
             a = rows
         divided = Division(Partition.BLOCK, grid=tuple(a.grid[d] for d in order))
     made = container_of(a, shape, a.dtype, divided, blank=True)
-    made.local_view()[...] = a.local_view().transpose(order)
+    permute_part(made, a, order)
     return made
 
 

@@ -7,6 +7,7 @@ from typing import Any, Iterator, Sequence
 
 import numpy as np
 
+from .._native.library import bridge
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer
 from ..containers.indexing.regions import move_all
@@ -45,14 +46,22 @@ def transposed(c: DistributedContainer, order: Sequence[int], divided: Division 
     if c.partition_policy is not Partition.BLOCK or not isinstance(c, OwningContainer) or not one_divided:
         with redivided(c, BLOCK) as lines:
             return transposed(lines, order, divided)
-    made = container_of(c, shape, c.dtype, Division(Partition.BLOCK, grid=tuple(c.grid[d] for d in order)))
-    made.local_view()[...] = c.local_view().transpose(order)
+    made = container_of(c, shape, c.dtype, Division(Partition.BLOCK, grid=tuple(c.grid[d] for d in order)), blank=True)
+    permute_part(made, c, order)
     if divided == made._division or (divided == BLOCK and made.grid[0] == c.context.size):
         return made
     with made:
-        other = container_of(c, shape, c.dtype, divided)
+        other = container_of(c, shape, c.dtype, divided, blank=True)
         move_all(other, made)
         return other
+
+
+def permute_part(to: DistributedContainer, of: DistributedContainer, order: Sequence[int]) -> None:
+    """Write this rank's elements of a container to another, whose dimensions are those of the first in an order.
+
+    Both are on the host, and of one dtype. Not collective.
+    """
+    bridge.call(bridge.PERMUTE_PART, to, None, None, of._handle, 0, 0, 0, tuple(order))
 
 
 def take_rows(c: DistributedContainer, wanted: Array, out: Array | None = None) -> Array:

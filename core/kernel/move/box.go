@@ -1,0 +1,115 @@
+package move
+
+import (
+	"slices"
+	"unsafe"
+
+	"dtl/core/memory"
+)
+
+// CopyBox copies a box of units of size bytes between memories of any strides, which are in bytes. What is read and what is written do not
+// overlap. Where neighbours in memory are those along one dimension in the destination and along another one in the source, as for a
+// transpose, it goes by tiles of both.
+func CopyBox(dst unsafe.Pointer, dstStrides []int64, src unsafe.Pointer, srcStrides, shape []int64, size int) {
+	if slices.Contains(shape, 0) {
+		return
+	}
+	var axes []axis
+	for d, n := range shape {
+		if n > 1 {
+			axes = append(axes, axis{int(n), int(dstStrides[d]), int(srcStrides[d])})
+		}
+	}
+	if len(axes) == 0 {
+		memory.Move(dst, src, size)
+		return
+	}
+	// The last one has the neighbours in the destination, which is written in the order of memory; the one before it those in the source.
+	slices.SortStableFunc(axes, func(a, b axis) int { return abs(b.dst) - abs(a.dst) })
+	last, nearest := len(axes)-1, 0
+	for i, a := range axes {
+		if abs(a.src) <= abs(axes[nearest].src) {
+			nearest = i
+		}
+	}
+	if nearest < last {
+		near := axes[nearest]
+		axes = slices.Insert(slices.Delete(axes, nearest, nearest+1), last-1, near)
+	}
+	copyAxes(dst, src, axes, size, nearest < last)
+}
+
+// axis is a dimension of a box, with its strides.
+type axis struct{ n, dst, src int }
+
+func abs(n int) int { return max(n, -n) }
+
+func copyAxes(dst, src unsafe.Pointer, axes []axis, size int, tiled bool) {
+	switch {
+	case len(axes) == 1:
+		CopyStrided(dst, axes[0].dst, src, axes[0].src, axes[0].n, size)
+	case len(axes) == 2 && tiled:
+		copyTiles(dst, src, axes[0], axes[1], size)
+	default:
+		for i := range axes[0].n {
+			copyAxes(unsafe.Add(dst, i*axes[0].dst), unsafe.Add(src, i*axes[0].src), axes[1:], size, tiled)
+		}
+	}
+}
+
+// Tiles are high enough that what is read of a row of the source is worth a place in the cache, and wide enough to write whole lines of it.
+const tileHigh, tileWide = 256, 8
+
+// copyTiles copies a matrix. The rows of the source are along its first axis, and those of the destination along the other one.
+func copyTiles(dst, src unsafe.Pointer, read, written axis, size int) {
+	dense := read.src == size && written.dst == size
+	for i := 0; i < read.n; i += tileHigh {
+		high := min(tileHigh, read.n-i)
+		to, from := unsafe.Add(dst, i*read.dst), unsafe.Add(src, i*read.src)
+		for k := 0; k < written.n; k += tileWide {
+			wide := min(tileWide, written.n-k)
+			if !dense || wide < tileWide || !copyLines(to, read.dst, from, written.src, high, size) {
+				for j := range high {
+					CopyStrided(unsafe.Add(to, j*read.dst), written.dst, unsafe.Add(from, j*read.src), written.src, wide, size)
+				}
+			}
+			to, from = unsafe.Add(to, wide*written.dst), unsafe.Add(from, wide*written.src)
+		}
+	}
+}
+
+// copyLines copies n rows of tileWide units that lie side by side in the destination, and a stride apart in the source, where the rows lie
+// side by side. Reports whether there is a word of the size.
+func copyLines(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride, n, size int) bool {
+	switch size {
+	case 1:
+		lines[word1](dst, dstStride, src, srcStride, n)
+	case 2:
+		lines[word2](dst, dstStride, src, srcStride, n)
+	case 4:
+		lines[word4](dst, dstStride, src, srcStride, n)
+	case 8:
+		lines[word8](dst, dstStride, src, srcStride, n)
+	case 16:
+		lines[word16](dst, dstStride, src, srcStride, n)
+	default:
+		return false
+	}
+	return true
+}
+
+func lines[T any](dst unsafe.Pointer, dstStride int, src unsafe.Pointer, stride, n int) {
+	size := int(unsafe.Sizeof(*new(T)))
+	for range n {
+		to := (*[tileWide]T)(dst)
+		to[0] = *(*T)(src)
+		to[1] = *(*T)(unsafe.Add(src, stride))
+		to[2] = *(*T)(unsafe.Add(src, 2*stride))
+		to[3] = *(*T)(unsafe.Add(src, 3*stride))
+		to[4] = *(*T)(unsafe.Add(src, 4*stride))
+		to[5] = *(*T)(unsafe.Add(src, 5*stride))
+		to[6] = *(*T)(unsafe.Add(src, 6*stride))
+		to[7] = *(*T)(unsafe.Add(src, 7*stride))
+		dst, src = unsafe.Add(dst, dstStride), unsafe.Add(src, size)
+	}
+}

@@ -1,0 +1,64 @@
+package move_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+
+	"dtl/core/kernel/move"
+)
+
+// boxStrides returns the strides of a box whose dimensions lie in memory in an order, the last the nearest, with so many units between
+// neighbours, and how many bytes there are.
+func boxStrides(shape []int64, order []int, size, apart int64) ([]int64, int64) {
+	strides, next := make([]int64, len(shape)), size*apart
+	for i := len(order) - 1; i >= 0; i-- {
+		strides[order[i]] = next
+		next *= shape[order[i]]
+	}
+	return strides, max(next, size)
+}
+
+// naiveBox copies a box byte by byte.
+func naiveBox(dst []byte, dstStrides []int64, src []byte, srcStrides, shape []int64, size int64) {
+	if len(shape) == 0 {
+		copy(dst[:size], src)
+		return
+	}
+	for i := range shape[0] {
+		naiveBox(dst[i*dstStrides[0]:], dstStrides[1:], src[i*srcStrides[0]:], srcStrides[1:], shape[1:], size)
+	}
+}
+
+func TestCopyBox(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	shapes := [][]int64{{}, {5}, {0, 3}, {1, 1}, {3, 1, 4}, {17, 300}, {300, 17}, {8, 8}, {2, 270, 9}, {3, 4, 5, 6}}
+	for _, shape := range shapes {
+		for _, size := range []int64{1, 2, 3, 4, 8, 16, 24} {
+			for _, apart := range [][2]int64{{1, 1}, {2, 1}, {1, 2}} {
+				t.Run(fmt.Sprintf("%v of %d bytes, %d apart", shape, size, apart), func(t *testing.T) {
+					for range 4 {
+						to, n := boxStrides(shape, random.Perm(len(shape)), size, apart[0])
+						from, m := boxStrides(shape, random.Perm(len(shape)), size, apart[1])
+						src, got, want := make([]byte, m), make([]byte, n), make([]byte, n)
+						for i := range src {
+							src[i] = byte(random.Uint32())
+						}
+						naiveBox(want, to, src, from, shape, size)
+						move.CopyBox(unsafe.Pointer(&got[0]), to, unsafe.Pointer(&src[0]), from, shape, int(size))
+						assert.Equal(t, want, got, "strides %v and %v", to, from)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestCopyBoxBackwards(t *testing.T) {
+	src, got := []uint32{1, 2, 3, 4, 5, 6}, make([]uint32, 6)
+	move.CopyBox(unsafe.Pointer(&got[0]), []int64{12, 4}, unsafe.Pointer(&src[5]), []int64{-4, -8}, []int64{2, 3}, 4)
+	assert.Equal(t, []uint32{6, 4, 2, 5, 3, 1}, got)
+}
