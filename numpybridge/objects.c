@@ -122,37 +122,43 @@ static void container_dealloc(PyObject *self) {
     Py_TYPE(self)->tp_free(self);
 }
 
-/* container_close closes the native container, and returns the core's error, or NULL. */
-static char *container_close(PyObject *self) {
+/* container_close closes the native container. It returns -1 with an exception where that fails. */
+static int container_close(PyObject *self) {
     HandleObject *h = (HandleObject *)self;
     long long handle = h->handle;
-    char *error = NULL;
+    char *error;
     h->handle = 0;
-    if (handle != 0 && !state.forked) {
-        Py_BEGIN_ALLOW_THREADS
-        error = dtl_container_close(handle);
-        Py_END_ALLOW_THREADS
+    if (handle == 0 || state.forked)
+        return 0;
+    if (h->pending) { /* Python knows what becomes of that */
+        PyObject *gone = PyObject_CallMethod(self, "_let_go", "L", handle);
+        Py_XDECREF(gone);
+        return gone == NULL ? -1 : 0;
     }
-    return error;
+    Py_BEGIN_ALLOW_THREADS
+    error = dtl_container_close(handle);
+    Py_END_ALLOW_THREADS
+    if (error == NULL)
+        return 0;
+    fail_with(error);
+    return -1;
 }
 
 static PyObject *container_close_native(PyObject *self, PyObject *unused) {
-    char *error = container_close(self);
-    if (error != NULL)
-        return fail_with(error);
+    if (container_close(self) < 0)
+        return NULL;
     Py_RETURN_NONE;
 }
 
 /* The interpreter's end takes the memory away by itself. */
 static void container_finalize(PyObject *self) {
-    char *error = Py_IsFinalizing() ? NULL : container_close(self);
-    if (error != NULL) {
-        PyObject *type, *value, *where;
-        PyErr_Fetch(&type, &value, &where);
-        fail_with(error);
+    PyObject *type, *value, *where;
+    if (Py_IsFinalizing())
+        return;
+    PyErr_Fetch(&type, &value, &where);
+    if (container_close(self) < 0)
         PyErr_WriteUnraisable(self);
-        PyErr_Restore(type, value, where);
-    }
+    PyErr_Restore(type, value, where);
 }
 
 static PyMethodDef container_methods[] = {

@@ -421,11 +421,12 @@ def test_refusals(ctx: dtl.Context) -> None:
     assert isinstance(rng.random(), float)
 
 
-def test_refusals_of_sizes(ctx: dtl.Context) -> None:
-    for call in (lambda n: Generator(ctx, 0).random(n), lambda n: Generator(ctx, 0).normal(size=n)):
-        refused(lambda: call(-3), ARGUMENT, 100, "-3")
-        refused(lambda: call(1 << 62), dtl.MemoryError, dtl.MemoryError.code)
-        refused(lambda: call(1 << 63), ARGUMENT, 100, "size 9223372036854775808 outside")
+@pytest.mark.parametrize("name", ["random", "normal"])
+def test_refusals_of_sizes(ctx: dtl.Context, name: str) -> None:
+    draw = getattr(Generator(ctx, 0), name)
+    refused(lambda: draw(size=-3), ARGUMENT, 100, "-3")
+    refused(lambda: draw(size=1 << 62), dtl.MemoryError, dtl.MemoryError.code)
+    refused(lambda: draw(size=1 << 63), ARGUMENT, 100, "size 9223372036854775808 outside")
 
 
 def test_where_numpys_state_is_not_where_it_was(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from .._native.library import bridge
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer
+from ..containers.expressions import handle_to_read
 from ..containers.indexing.regions import move_all
 from ..containers.layout import BLOCK, Division
 from ..containers.owning import OwningContainer
@@ -61,7 +62,7 @@ def permute_part(to: DistributedContainer, of: DistributedContainer, order: Sequ
 
     Both are on the host, and of one dtype. Not collective.
     """
-    bridge.call(bridge.PERMUTE_PART, to, None, None, of._handle, 0, 0, 0, tuple(order))
+    bridge.call(bridge.PERMUTE_PART, to, None, None, handle_to_read(of), 0, 0, 0, tuple(order))
 
 
 def take_rows(c: DistributedContainer, wanted: Array, out: Array | None = None) -> Array:

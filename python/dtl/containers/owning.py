@@ -50,7 +50,9 @@ class OwningContainer(Indexed):
     _dims: ClassVar[int | None] = 1
     _fusable = True
 
-    _placement = _HOST  # of most
+    # Of most: _adopt has the others.
+    _placement = _HOST
+    _is_plain = True
 
     def _create(
         self,
@@ -82,6 +84,7 @@ class OwningContainer(Indexed):
         handle = bridge.call(bridge.CREATE, ctx, said, None, blank, 0, 0, 0, spec)
         if placement is _HOST and execution is _SEQ and computed:
             self._adopt_native(handle, ctx, dtype, len(shape), divided)
+            self._layout = object()
             return
         if placement is not _HOST:
             placement = self._placed(ctx, handle, placement)

@@ -88,7 +88,7 @@ def move_pieces(to: DistributedContainer, pieces: Sequence[tuple[DistributedCont
 
     They are of one context and one dtype, none is the one that is written to, and all have the same number of rows.
     """
-    handles = tuple([of._handle for of, _ in pieces])
+    handles = tuple([handle_to_read(of) for of, _ in pieces])
     rows = tuple([number for _, rows in pieces for number in rows])
     bridge.call(bridge.MOVE_ALL, to, None, None, 0, 0, 0, 0, handles, rows)
 
