@@ -72,7 +72,7 @@ PyTypeObject HandleType = {
 typedef struct {
     HandleObject base;
     int ndim;
-    PyObject *context, *dtype, *division;
+    PyObject *context, *dtype, *division, *layout;
 } ContainerObject;
 
 static PyMemberDef container_members[] = {
@@ -80,6 +80,7 @@ static PyMemberDef container_members[] = {
     {"_dtype", T_OBJECT_EX, offsetof(ContainerObject, dtype), 0, "the type of the elements"},
     {"_ndim", T_INT, offsetof(ContainerObject, ndim), 0, "the number of dimensions"},
     {"_division", T_OBJECT_EX, offsetof(ContainerObject, division), 0, "which rank owns which element"},
+    {"_layout", T_OBJECT_EX, offsetof(ContainerObject, layout), 0, "an object that those share that are known to be laid out alike"},
     {NULL},
 };
 
@@ -90,13 +91,15 @@ static PyObject *container_adopt_native(PyObject *self, PyObject *const *args, P
         return PyErr_Format(PyExc_TypeError, "_adopt_native takes 5 arguments, not %zd", nargs);
     long long handle = PyLong_AsLongLong(args[0]);
     long ndim = PyLong_AsLong(args[3]);
-    if (PyErr_Occurred())
+    PyObject *layout = PyErr_Occurred() ? NULL : PyBaseObject_Type.tp_alloc(&PyBaseObject_Type, 0);
+    if (layout == NULL)
         return NULL;
     c->base.handle = handle;
     c->ndim = (int)ndim;
     Py_XSETREF(c->context, Py_NewRef(args[1]));
     Py_XSETREF(c->dtype, Py_NewRef(args[2]));
     Py_XSETREF(c->division, Py_NewRef(args[4]));
+    Py_XSETREF(c->layout, layout);
     Py_RETURN_NONE;
 }
 
@@ -105,6 +108,7 @@ static int container_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(c->context);
     Py_VISIT(c->dtype);
     Py_VISIT(c->division);
+    Py_VISIT(c->layout);
     return 0;
 }
 
@@ -113,6 +117,7 @@ static int container_clear(PyObject *self) {
     Py_CLEAR(c->context);
     Py_CLEAR(c->dtype);
     Py_CLEAR(c->division);
+    Py_CLEAR(c->layout);
     return 0;
 }
 
@@ -163,7 +168,7 @@ static void container_finalize(PyObject *self) {
 
 static PyMethodDef container_methods[] = {
     {"_adopt_native", (PyCFunction)(void (*)(void))container_adopt_native, METH_FASTCALL,
-     PyDoc_STR("Set the native handle of a new container, its context, dtype, number of dimensions and division.")},
+     PyDoc_STR("Set the native handle of a new container, its context, dtype, number of dimensions and division, and a layout of its own.")},
     {"_close_native", container_close_native, METH_NOARGS,
      PyDoc_STR("Close the native container, unless it is closed, or dead in a forked child.")},
     {NULL},

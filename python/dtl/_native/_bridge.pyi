@@ -143,6 +143,7 @@ class Container(Handle):
     _dtype: Any
     _ndim: int
     _division: Any
+    _layout: object
     def _adopt_native(self, handle: int, context: Any, dtype: Any, ndim: int, division: Any, /) -> None: ...
     def _close_native(self) -> None: ...
 

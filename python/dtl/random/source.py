@@ -218,7 +218,6 @@ class Source:
         handle = bridge.call(bridge.DRAW, ctx, said, None, sort, least, width, 0, spec)
         result = kind.__new__(kind)
         result._adopt_native(handle, ctx, dtype, len(shape), divided)
-        result._layout = object()
         return result
 
     def made(
