@@ -57,45 +57,53 @@ func copyAxes(dst, src unsafe.Pointer, axes []axis, size int, tiled bool) {
 	}
 }
 
-// Tiles are high enough that what is read of a row of the source is worth a place in the cache, and wide enough to write whole lines of it.
-const tileHigh, tileWide = 256, 8
+const (
+	// tileHigh is how many units of a row of the source are read at a time, and tileWide how many are written at a time to a row of the
+	// destination: of eight bytes, those of a line of the cache.
+	tileHigh, tileWide = 1024, 8
+	cacheLine          = 64
+	// streamed is from how many bytes on the destination is written past the caches.
+	streamed = 4 << 20
+)
 
 // copyTiles copies a matrix. The rows of the source are along its first axis, and those of the destination along the other one.
 func copyTiles(dst, src unsafe.Pointer, read, written axis, size int) {
-	dense := read.src == size && written.dst == size
+	dense, first, copyLines := read.src == size && written.dst == size, 0, linesOf(size)
+	if dense && size == 8 && read.dst%cacheLine == 0 && read.n*written.n*size >= streamed && uintptr(dst)%8 == 0 {
+		first, copyLines = min(int(-uintptr(dst)%cacheLine/8), written.n), streamLines8
+	}
 	for i := 0; i < read.n; i += tileHigh {
 		high := min(tileHigh, read.n-i)
-		to, from := unsafe.Add(dst, i*read.dst), unsafe.Add(src, i*read.src)
-		for k := 0; k < written.n; k += tileWide {
-			wide := min(tileWide, written.n-k)
-			if !dense || wide < tileWide || !copyLines(to, read.dst, from, written.src, high, size) {
-				for j := range high {
-					CopyStrided(unsafe.Add(to, j*read.dst), written.dst, unsafe.Add(from, j*read.src), written.src, wide, size)
-				}
+		for k, wide := 0, first; k < written.n; k, wide = k+wide, tileWide {
+			wide = min(wide, written.n-k)
+			to, from := unsafe.Add(dst, i*read.dst+k*written.dst), unsafe.Add(src, i*read.src+k*written.src)
+			if dense && wide == tileWide && copyLines != nil {
+				copyLines(to, read.dst, from, written.src, high)
+				continue
 			}
-			to, from = unsafe.Add(to, wide*written.dst), unsafe.Add(from, wide*written.src)
+			for j := range high {
+				CopyStrided(unsafe.Add(to, j*read.dst), written.dst, unsafe.Add(from, j*read.src), written.src, wide, size)
+			}
 		}
 	}
 }
 
-// copyLines copies n rows of tileWide units that lie side by side in the destination, and a stride apart in the source, where the rows lie
-// side by side. Reports whether there is a word of the size.
-func copyLines(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride, n, size int) bool {
+// linesOf returns what copies n rows of tileWide units that lie side by side in the destination, and a stride apart in the source, where the
+// rows lie side by side; nil where there is no word of the size.
+func linesOf(size int) func(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride, n int) {
 	switch size {
 	case 1:
-		lines[word1](dst, dstStride, src, srcStride, n)
+		return lines[word1]
 	case 2:
-		lines[word2](dst, dstStride, src, srcStride, n)
+		return lines[word2]
 	case 4:
-		lines[word4](dst, dstStride, src, srcStride, n)
+		return lines[word4]
 	case 8:
-		lines[word8](dst, dstStride, src, srcStride, n)
+		return lines8
 	case 16:
-		lines[word16](dst, dstStride, src, srcStride, n)
-	default:
-		return false
+		return lines[word16]
 	}
-	return true
+	return nil
 }
 
 func lines[T any](dst unsafe.Pointer, dstStride int, src unsafe.Pointer, stride, n int) {

@@ -62,3 +62,37 @@ func TestCopyBoxBackwards(t *testing.T) {
 	move.CopyBox(unsafe.Pointer(&got[0]), []int64{12, 4}, unsafe.Pointer(&src[5]), []int64{-4, -8}, []int64{2, 3}, 4)
 	assert.Equal(t, []uint32{6, 4, 2, 5, 3, 1}, got)
 }
+
+// Large boxes of eight bytes are written past the caches, wherever their rows begin.
+func TestCopyBoxOfMuchMemory(t *testing.T) {
+	const rows, columns, row = 707, 801, 808 // a row takes whole lines of the cache
+	src, dst := make([]uint64, columns*rows), make([]uint64, rows*row+8)
+	for i := range src {
+		src[i] = uint64(i)
+	}
+	for first := range 8 {
+		clear(dst)
+		move.CopyBox(unsafe.Pointer(&dst[first]), []int64{8 * row, 8}, unsafe.Pointer(&src[0]), []int64{8, 8 * rows}, []int64{rows, columns}, 8)
+		wrong := 0
+		for i, got := range dst {
+			r, c := (i-first)/row, (i-first)%row
+			want := uint64(0) // of what lies between the rows
+			if i >= first && r < rows && c < columns {
+				want = uint64(c*rows + r)
+			}
+			if got != want {
+				wrong++
+			}
+		}
+		assert.Zero(t, wrong, "the first at %d", first)
+	}
+}
+
+func BenchmarkTranspose(b *testing.B) {
+	const n = 2000
+	src, dst := make([]uint64, n*n), make([]uint64, n*n)
+	b.SetBytes(8 * n * n)
+	for range b.N {
+		move.CopyBox(unsafe.Pointer(&dst[0]), []int64{8 * n, 8}, unsafe.Pointer(&src[0]), []int64{8, 8 * n}, []int64{n, n}, 8)
+	}
+}
