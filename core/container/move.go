@@ -40,7 +40,7 @@ func (m *Plan) stale(to, from Part) error {
 	return nil
 }
 
-// transfer is Execute where the layouts differ. Collective.
+// transfer is Execute where the layouts differ. Without an agreement on the plan it makes that, too. Collective.
 func (m *Plan) transfer(c *comm.Comm) error {
 	var twin *state
 	defer func() { twin.release() }()
@@ -58,12 +58,18 @@ func (m *Plan) transfer(c *comm.Comm) error {
 	if mine == nil {
 		call = m.call(to.state, from.state)
 	}
-	return together(c, executed(call), func() (*transfer.Transfer, error) {
+	planned := m.move != nil
+	if planned {
+		call = executed(call)
+	}
+	return together(c, call, func() (*transfer.Transfer, error) {
+		if mine == nil && planned {
+			mine = m.stale(to, from)
+		} else if mine == nil {
+			m.move, mine = m.plan(to.state, from.state)
+		}
 		if mine != nil {
 			return nil, mine
-		}
-		if err := m.stale(to, from); err != nil {
-			return nil, err
 		}
 		src := from.state
 		if src.storage == to.storage { // what is read must not have been written
@@ -72,12 +78,26 @@ func (m *Plan) transfer(c *comm.Comm) error {
 			}
 			src = twin
 		}
-		t, err := m.move.Prepare(c, arranged(src, m.axes, Axis.source), arranged(to.state, m.axes, Axis.destination), m.limit)
-		if m.leaves && err == nil {
-			t.Leave()
-		}
-		return t, err
+		return m.prepare(c, to.state, src)
 	})
+}
+
+// prepare is the transfer's Prepare with this rank's parts.
+func (m *Plan) prepare(c *comm.Comm, to, from *state) (*transfer.Transfer, error) {
+	t, err := m.move.Prepare(c, arranged(from, m.axes, Axis.source), arranged(to, m.axes, Axis.destination), m.limit)
+	if m.leaves && err == nil {
+		t.Leave()
+	}
+	return t, err
+}
+
+// plan returns how elements move between parts of one context on the host.
+func (m *Plan) plan(to, from *state) (*transfer.Plan, error) {
+	src, dst, err := m.ends(to, from)
+	if err != nil {
+		return nil, err
+	}
+	return transfer.New(src, dst, to.typ.Size())
 }
 
 // arranged returns a part with the dimensions in the order of the axes.
@@ -123,7 +143,15 @@ func Copy(to, from Container, axes []Axis, limit int64) error {
 	return (&Plan{op: "copy", to: to, from: from, over: from, axes: axes, limit: limit}).once()
 }
 
+// once makes the plan and executes it: with one agreement, unless the ranks have to learn of another context, or devices fail.
 func (m *Plan) once() error {
+	if m.to.Context() == m.from.Context() && !onDevices(m.to, m.from) {
+		c, err := m.over.Context().Comm()
+		if err != nil {
+			return status.In(m.op, err)
+		}
+		return status.In(m.op, m.transfer(c))
+	}
 	if err := m.agree(); err != nil {
 		return err
 	}

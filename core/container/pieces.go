@@ -22,9 +22,11 @@ func MoveAll(to Container, pieces []Piece) error {
 			return status.In(op, status.New(status.InvalidArgument, "the containers belong to several contexts"))
 		}
 	}
-	parts, done, mine := partsOf(to, pieces)
-	defer done()
-	if mine == nil && onDevices(parts) { // which it is on all ranks, or on none
+	all := []Container{to}
+	for _, p := range pieces {
+		all = append(all, p.From)
+	}
+	if onDevices(all...) { // on all ranks, or on none
 		for _, p := range pieces {
 			if err := Move(to, p.From, p.Axes, 0); err != nil {
 				return err
@@ -32,6 +34,8 @@ func MoveAll(to Container, pieces []Piece) error {
 		}
 		return nil
 	}
+	parts, done, mine := partsOf(all)
+	defer done()
 	c, err := to.Context().Comm()
 	if err != nil {
 		return status.In(op, err)
@@ -44,38 +48,35 @@ func MoveAll(to Container, pieces []Piece) error {
 	})
 }
 
-// partsOf returns this rank's part of the destination, and those of the sources, which do not change until done is called.
-func partsOf(to Container, pieces []Piece) (parts []Part, done func(), err error) {
+// partsOf returns this rank's parts of containers, which do not change until done is called.
+func partsOf(all []Container) (parts []Part, done func(), err error) {
 	done = func() {
 		for _, p := range parts {
 			p.Done()
 		}
 	}
-	for i := range len(pieces) + 1 {
-		of := to
-		if i > 0 {
-			of = pieces[i-1].From
-		}
-		p, err := inPlace(of)
+	for i, c := range all {
+		p, err := inPlace(c)
 		if err != nil {
 			return parts, done, err
 		}
 		parts = append(parts, p)
-		switch {
-		case p.typ != parts[0].typ:
-			return parts, done, status.New(status.InvalidArgument,
-				"elements of %s cannot move to elements of %s; convert them first", p.typ, parts[0].typ)
-		case i > 0 && p.storage == parts[0].storage:
+		if i > 0 && p.storage == parts[0].storage {
 			return parts, done, status.New(status.InvalidArgument, "a container is both read and written")
 		}
 	}
 	return parts, done, nil
 }
 
-func onDevices(parts []Part) bool {
-	for _, p := range parts {
-		if p.Placement() == OnDevice {
-			return true
+// onDevices reports whether parts of containers are on devices, as far as they are open.
+func onDevices(all ...Container) bool {
+	for _, c := range all {
+		if p, err := c.Look(); err == nil {
+			there := p.Placement() == OnDevice
+			p.Done()
+			if there {
+				return true
+			}
 		}
 	}
 	return false
@@ -100,18 +101,9 @@ func callOf(op string, parts []Part, pieces []Piece) comm.Call {
 
 func prepareAll(c *comm.Comm, parts []Part, pieces []Piece) (*transfer.Transfer, error) {
 	all := make([]transfer.Part, len(pieces))
-	to := parts[0]
 	for i, piece := range pieces {
-		from := parts[i+1]
-		src, err := side(from.state, piece.Axes, Axis.source)
-		if err != nil {
-			return nil, err
-		}
-		dst, err := side(to.state, piece.Axes, Axis.destination)
-		if err != nil {
-			return nil, err
-		}
-		plan, err := transfer.New(src, dst, to.typ.Size())
+		to, from := parts[0], parts[i+1]
+		plan, err := (&Plan{axes: piece.Axes}).plan(to.state, from.state)
 		if err != nil {
 			return nil, err
 		}

@@ -161,9 +161,6 @@ func counterparts(all []comm.Shared) ([]int, error) {
 
 // sides returns both ends, the size of an element, and the parts as they are now.
 func (m *Plan) sides() (src, dst transfer.Side, size int, parts []*state, err error) {
-	if m.limit < 0 {
-		return src, dst, 0, nil, status.New(status.InvalidArgument, "max_extra_bytes %d is negative", m.limit)
-	}
 	from, err := m.from.Look()
 	if err != nil {
 		return src, dst, 0, nil, err
@@ -174,16 +171,23 @@ func (m *Plan) sides() (src, dst transfer.Side, size int, parts []*state, err er
 		return src, dst, 0, nil, err
 	}
 	defer to.Done()
-	if from.typ != to.typ {
-		return src, dst, 0, nil, status.New(status.InvalidArgument,
-			"elements of %s cannot move to elements of %s; convert them first", from.typ, to.typ)
-	}
 	m.fromChanges, m.toChanges = from.changes, to.changes
-	if src, err = side(from.state, m.axes, Axis.source); err != nil {
-		return src, dst, 0, nil, err
-	}
-	dst, err = side(to.state, m.axes, Axis.destination)
+	src, dst, err = m.ends(to.state, from.state)
 	return src, dst, from.typ.Size(), []*state{to.state, from.state}, err
+}
+
+// ends returns both ends of parts.
+func (m *Plan) ends(to, from *state) (src, dst transfer.Side, err error) {
+	if m.limit < 0 {
+		return src, dst, status.New(status.InvalidArgument, "max_extra_bytes %d is negative", m.limit)
+	}
+	if from.typ != to.typ {
+		return src, dst, status.New(status.InvalidArgument, "elements of %s cannot move to elements of %s; convert them first", from.typ, to.typ)
+	}
+	if src, err = side(from, m.axes, Axis.source); err == nil {
+		dst, err = side(to, m.axes, Axis.destination)
+	}
+	return src, dst, err
 }
 
 // The two ends of an axis.
