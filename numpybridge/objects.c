@@ -127,8 +127,8 @@ static void container_dealloc(PyObject *self) {
     Py_TYPE(self)->tp_free(self);
 }
 
-/* container_close closes the native container. It returns -1 with an exception where that fails. */
-static int container_close(PyObject *self) {
+/* container_free closes the native container. It returns -1 with an exception where that fails. */
+static int container_free(PyObject *self) {
     HandleObject *h = (HandleObject *)self;
     long long handle = h->handle;
     char *error;
@@ -150,7 +150,7 @@ static int container_close(PyObject *self) {
 }
 
 static PyObject *container_close_native(PyObject *self, PyObject *unused) {
-    if (container_close(self) < 0)
+    if (container_free(self) < 0)
         return NULL;
     Py_RETURN_NONE;
 }
@@ -161,7 +161,7 @@ static void container_finalize(PyObject *self) {
     if (Py_IsFinalizing())
         return;
     PyErr_Fetch(&type, &value, &where);
-    if (container_close(self) < 0)
+    if (container_free(self) < 0)
         PyErr_WriteUnraisable(self);
     PyErr_Restore(type, value, where);
 }

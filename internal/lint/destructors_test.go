@@ -9,11 +9,11 @@ import (
 )
 
 // local are the functions of Go that a destructor in C may call: they wait for no other rank.
-var local = []string{"dtl_release", "dtl_request_end"}
+var local = []string{"dtl_container_close", "dtl_release", "dtl_request_end"}
 
 var (
 	// deallocator matches a function of C that Python calls when an object goes, with its body.
-	deallocator = regexp.MustCompile(`(?m)^static void (\w+_(?:dealloc|finalize|clear|free))\([^)]*\) \{\n(?:[^}\n].*\n|\n)*\}`)
+	deallocator = regexp.MustCompile(`(?m)^static (?:void|int) (\w+_(?:dealloc|finalize|clear|free))\([^)]*\) \{\n(?:[^}\n].*\n|\n)*\}`)
 	goCall      = regexp.MustCompile(`\b(dtl_\w+)\(`)
 )
 
