@@ -47,6 +47,12 @@ def parameter(value: Any) -> Any:
     return np.asarray(value) if isinstance(value, (list, tuple)) or np.ndim(value) else value
 
 
+def check_below_one(name: str, value: Any) -> None:
+    """Refuse a parameter of 1 or more, from which NumPy before 1.22 draws without an end."""
+    if np.any(by_numpy(np.greater_equal, value, 1)):
+        raise InvalidArgumentError(f"{name} < 0, {name} >= 1 or {name} is NaN")
+
+
 def by_numpy(f: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """Return what a function of NumPy returns, or raise what it raises as DTL's."""
     try:

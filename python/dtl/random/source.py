@@ -24,7 +24,7 @@ from ..runtime.agreement import agree
 from ..runtime.context import Context
 from ..runtime.scheduler import call_in_turn
 from . import streams
-from .arguments import by_numpy, division_of, parameter
+from .arguments import by_numpy, check_below_one, division_of, parameter
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Size = Any  # int | Sequence[int] | None
@@ -79,6 +79,8 @@ class Source:
         wanted = division_of(divided)
         args = tuple([parameter(value) for value in args])
         arrays = any([value.__class__ is np.ndarray for value in args])
+        if name == "logseries":
+            check_below_one("p", args[0])
         shape = None if size is None else integers("size", size)
         call = self._next()
         if arrays or not shape:
