@@ -50,7 +50,7 @@ class OwningContainer(Indexed):
     _dims: ClassVar[int | None] = 1
     _fusable = True
 
-    # Of most: _adopt has the others. The layout is the bridge's field, which takes a tenth of an attribute's time to set.
+    # Of most: _adopt has the others. The layout is the bridge's field, which is set in less time than an attribute.
     _placement = _HOST
     _is_plain = True
     _layout = bridge.Container._layout
