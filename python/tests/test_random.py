@@ -403,6 +403,7 @@ def test_refusals(ctx: dtl.Context) -> None:
     refused(lambda: rng.normal(0, 1, size=-3), ARGUMENT, 100)
     refused(lambda: rng.normal(0, 1, size=1.5), TYPE, 101)
     refused(lambda: rng.integers(5, 5, size=10), ARGUMENT, 100, "low >= high")
+    refused(lambda: rng.multinomial(5, [], size=10), ARGUMENT, 100, "at least 1 dimension")
     refused(lambda: rng.logseries(1.0, size=10), ARGUMENT, 100, "p >= 1")
     refused(lambda: rng.logseries([0.5, 1.0]), ARGUMENT, 100, "p >= 1")
     refused(lambda: rng.random(5, dtype=np.int64), TYPE, 101, "Unsupported dtype")

@@ -53,6 +53,12 @@ def check_below_one(name: str, value: Any) -> None:
         raise InvalidArgumentError(f"{name} < 0, {name} >= 1 or {name} is NaN")
 
 
+def check_outcomes(name: str, value: Any) -> None:
+    """Refuse probabilities of nothing, on which NumPy before 1.22 crashes."""
+    if isinstance(value, np.ndarray) and value.size == 0:
+        raise InvalidArgumentError(f"{name} must have at least 1 dimension and the last must be greater than 0")
+
+
 def by_numpy(f: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """Return what a function of NumPy returns, or raise what it raises as DTL's."""
     try:

@@ -24,7 +24,7 @@ from ..runtime.agreement import agree
 from ..runtime.context import Context
 from ..runtime.scheduler import call_in_turn
 from . import streams
-from .arguments import by_numpy, check_below_one, division_of, parameter
+from .arguments import by_numpy, check_below_one, check_outcomes, division_of, parameter
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Size = Any  # int | Sequence[int] | None
@@ -137,6 +137,8 @@ class Source:
     ) -> Any:
         wanted = division_of(divided)
         args = tuple(parameter(value) for value in args)
+        if name == "multinomial":
+            check_outcomes("pvals", args[1])
         shape = () if size is None else integers("size", size)
         call = self._next()
         sample = by_numpy(getattr(self._streams.at(call), name), *args, **options)
