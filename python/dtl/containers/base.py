@@ -10,7 +10,7 @@ import numpy as np
 
 from .._lazy import remote, window_of
 from .._native import library
-from .._native.arguments import carrier, integer, stored_number
+from .._native.arguments import carrier, computed_number, integer, stored_number
 from .._native.library import bridge
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Execution, Partition, Placement
@@ -111,9 +111,11 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
         """Return the container of a handle that the core made, laid out as this one. Not collective."""
         kind: Any = self._owning_class()
         made = kind.__new__(kind)
-        made._adopt(
-            handle, self._context, np.dtype(dtype), self._ndim, self._division, self._placement, self._execution
-        )
+        given = np.dtype(dtype)
+        if self._is_plain and self._execution is Execution.SEQ and computed_number(given):
+            made._adopt_native(handle, self._context, given, self._ndim, self._division)
+        else:
+            made._adopt(handle, self._context, given, self._ndim, self._division, self._placement, self._execution)
         made._part_size, made._layout = self._part_size, self._layout
         return made
 
