@@ -29,6 +29,8 @@ DRAWN = {
     "Transfers between two ranks": "mpi4py",
     "Redistribution and access on two ranks": "mpi4py",
     "Numbers on two ranks": "mpi4py",
+    "Arrays on one rank": "NumPy",
+    "Arrays on two ranks": "NumPy",
     "Sorts on two ranks": "mpi4py",
     "Beside Heat on two ranks": "Heat",
     "A first hour": "",
@@ -114,6 +116,25 @@ def numbers() -> Any:
     return _section("Numbers on two ranks")
 
 
+def arrays() -> Any:
+    """Draw expressions of whole arrays on one rank and on two beside NumPy's on one core."""
+    figure, axes = pyplot.subplots(1, 2, figsize=(8, 3.4), sharey=True)
+    for ax, title in zip(axes, ("Arrays on one rank", "Arrays on two ranks")):
+        rows = [row for row in measures() if row.section == title and row.other == "NumPy"]
+        names = [textwrap.shorten(re.sub(r"`| of \d.*", "", row.name), 44) for row in rows]
+        ax.barh(names, [row.ratio for row in rows], color=[FASTER if row.ratio <= 1 else SLOWER for row in rows])
+        for place, row in enumerate(rows):
+            ax.text(row.ratio, place, f" {row.ratio:.2f}", va="center", fontsize=9)
+        ax.axvline(1, color="black", linewidth=1)
+        ax.set_title(title[len("Arrays ") :], fontsize=10)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.set_xlim(0, 1.25)
+    axes[0].invert_yaxis()
+    figure.supxlabel("DTL's time ÷ NumPy's; below 1, DTL is faster", fontsize=10)
+    figure.tight_layout()
+    return figure
+
+
 def heat() -> Any:
     """Draw sorts, numbers and redistribution beside Heat's."""
     return _section("Beside Heat on two ranks")
@@ -162,7 +183,7 @@ def scaling() -> Any:
     return figure
 
 
-PICTURES = {f"measured_{each.__name__}": each for each in (calls, numbers, heat, first_hour, scaling)}
+PICTURES = {f"measured_{each.__name__}": each for each in (calls, numbers, arrays, heat, first_hour, scaling)}
 
 
 def slower() -> str:
@@ -206,6 +227,7 @@ SHOWN = (
         "mpi4py",
         "messages of 1 MB between NumPy arrays",
     ),
+    ("Arrays on two ranks", "`A += B", "mpi4py", "`A += B + 3.0 * C` of 8 M float64"),
     ("Numbers on two ranks", "std of 8 M", "mpi4py", "`np.std` of 8 M float64"),
     ("Numbers on two ranks", "max of 8 M", "mpi4py", "`np.max` of 8 M float64"),
     ("Sorts on two ranks", "sort of 8 M", "mpi4py", "sort of 8 M float64"),
