@@ -224,8 +224,6 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
         f = np.not_equal if a.dtype.kind == "b" else np.subtract
         if a.dtype.kind in "biufc" and _is_whole_along(a, dim):
             a = _differences(f, a, before)
-        elif a.dtype.kind in "biufc" and a.ndim == 1 and _is_line_of_blocks(a):
-            a = _line_differences(f, a)
         else:
             a = f(a[(*before, slice(1, None))], a[(*before, slice(None, -1))])
     return a if times else a.copy()
@@ -235,25 +233,6 @@ def _is_whole_along(a: Any, dim: int) -> bool:
     """Say whether each rank has all of a dimension on the host, and blocks of the others."""
     blocks = a.partition_policy is Partition.BLOCK and isinstance(a, OwningContainer)
     return a._placement is not Placement.DEVICE and (a.context.size == 1 or (blocks and a.grid[dim] == 1))
-
-
-def _is_line_of_blocks(a: Any) -> bool:
-    """Say whether each rank has a range of a vector's elements on the host."""
-    return a._placement is not Placement.DEVICE and a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT)
-
-
-def _line_differences(f: np.ufunc, a: Any) -> Any:
-    """Return what a ufunc makes of neighbours: the latter move, and of the former each rank's first. Collective."""
-    later = a[1:]
-    first = a.get([later.local_offset] if later.local_size else [])
-    with later:
-        part = later.local_view()
-        made = later._like(f(np.ones(1, a.dtype), np.ones(1, a.dtype)).dtype, blank=True)
-        out = made.local_view()
-        by_user(f, (part[:1], first), {"out": out[:1]})
-        by_user(f, (part[1:], part[:-1]), {"out": out[1:]})
-        del part, out
-    return made
 
 
 def _differences(f: np.ufunc, a: Any, before: tuple[slice, ...]) -> Any:
