@@ -303,8 +303,9 @@ fingerprint = printf '// %s has sha256 %s\n' $(<F) "$$(cat $(sort $(wildcard $(K
 kernels: $(patsubst $(KERNELS)/%.c,$(KERNELS_OUT)/%.ptx,$(KERNEL_SOURCES))
 kernels-amd: $(foreach chip,$(CHIPS),$(patsubst $(KERNELS)/%.c,$(CODES_OUT)/%.$(chip).co.gz,$(KERNEL_SOURCES)))
 
-# Only these goals have the rules: git leaves files in any order of time, and a build needs no clang for the PTX that git has.
-ifneq (,$(filter kernels kernels-amd,$(MAKECMDGOALS)))
+# Only these goals, and such a file as a goal, have the rules: git leaves files in any order of time, and a build needs no clang for the PTX
+# that git has.
+ifneq (,$(filter kernels kernels-amd %.ptx %.co.gz,$(MAKECMDGOALS)))
 $(KERNELS_OUT)/%.ptx: $(KERNELS)/%.c $(wildcard $(KERNELS)/*.h)
 	{ $(fingerprint); $(CLANG) $(PTX_FLAGS) $(KERNEL_FLAGS) -S $< -o -; } > $@.new
 	mv $@.new $@
