@@ -31,6 +31,12 @@ _CHAINS = {
 }
 
 
+#: Expressions of which only a number is wanted.
+_NUMBERS = {
+    "`((a - b) * (a - b)).mean()` of 8 M float64": "((a - b) * (a - b)).mean()",
+    "`np.abs(a - b).max()` of 8 M float64": "np.abs(a - b).max()",
+}
+
 #: Statements whose results are copies: with containers, and with arrays.
 _COPIES = {
     "`x[1:]` of 8 M float64, and a copy of NumPy's": ("x[1:]", "x[1:].copy()"),
@@ -52,10 +58,10 @@ def _chains(ctx: dtl.Context, ours: dict[str, Any], theirs: dict[str, Any]) -> l
     """Beside NumPy with the whole, as it is on one rank and on each of several at the same time."""
     bound = {1: 1.0, 2: 0.6}.get(ctx.size)
     rows = []
-    statements = {**{name: (text, text) for name, text in _CHAINS.items()}, **_COPIES}
+    statements = {**{name: (text, text) for name, text in {**_CHAINS, **_NUMBERS}.items()}, **_COPIES}
     for name, (mine, numpys) in statements.items():
         contenders = {
-            _DTL: python_block(f"({mine}).local_view()", 2, **ours),
+            _DTL: python_block(mine if name in _NUMBERS else f"({mine}).local_view()", 2, **ours),
             _NUMPY: python_block(numpys, 2, **theirs),
         }
         rows.append(at_most(name, alternate(contenders, _ROUNDS, slowest), _DTL, _NUMPY, bound))

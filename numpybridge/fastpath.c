@@ -42,6 +42,15 @@ static int bind(const ShortCallObject *s, PyObject *const *args, Py_ssize_t coun
     return 1;
 }
 
+/* is_temporary says whether only the interpreter's stack refers to an object, as to what an operator has made for a call. */
+static int is_temporary(PyObject *object) {
+#if PY_VERSION_HEX >= 0x030e0000 /* whose stack need not count its references */
+    return PyUnstable_Object_IsUniqueReferencedTemporary(object);
+#else
+    return Py_REFCNT(object) == 1;
+#endif
+}
+
 /* take_bound reads the handle and the integers, and finds the value and the output. */
 static int take_bound(const ShortCallObject *s, PyObject *const *bound, fast_call *t) {
     for (int i = 0; i < s->count; i++) {
@@ -51,8 +60,10 @@ static int take_bound(const ShortCallObject *s, PyObject *const *bound, fast_cal
         case IS_OWNER:
             if (!PyObject_TypeCheck(argument, &HandleType))
                 return 0;
-            if (((HandleObject *)argument)->pending)
+            if (((HandleObject *)argument)->pending) {
+                ((HandleObject *)argument)->temporary = is_temporary(argument);
                 return 0;
+            }
             t->call.handle = ((HandleObject *)argument)->handle;
             break;
         case IS_IN:
@@ -168,7 +179,7 @@ static PyObject *message(const ShortCallObject *s, fast_call *t, PyObject *owner
 
 /* folded makes one scalar of a container's elements. */
 static PyObject *folded(const ShortCallObject *s, fast_call *t) {
-    if (!numpy_known || t->call.handle == 0)
+    if (!numpy_known || t->call.handle == 0 || s->fold < 0)
         Py_RETURN_NOTIMPLEMENTED;
     t->call.args[0] = s->fold;
     t->call.inline_result = t->call.args[3] = 1;

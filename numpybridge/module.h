@@ -68,6 +68,7 @@ typedef struct {
     long long handle;
     char deferred; /* calls on it go the long way: Python decides when they run */
     char pending;  /* expressions are computed before anybody uses it */
+    char temporary; /* nobody but its last short call referred to it, while something was pending */
 } HandleObject;
 
 /* A handle that a group of ranks share. */

@@ -13,7 +13,8 @@ import (
 )
 
 // foldElements makes one number of a container's elements by the fold args[0] % 256, for the call args[0] / 256; args[1] must be alike on all ranks,
-// and with args[2], the sum is exact. With args[3], the result is a NumPy scalar of the type that NumPy gives it.
+// and with args[2], the sum is exact. With args[3], the result is a NumPy scalar of the type that NumPy gives it. The input, if there is one,
+// is what foldRun has made of this rank's elements.
 func foldElements(c *Call) error {
 	f, err := fold.Parse(c.Args[0] % 256)
 	if err != nil {
@@ -34,11 +35,44 @@ func foldElements(c *Call) error {
 			c.Number, err = algorithm.Folded(of, f)
 		case c.Args[2] != 0:
 			c.Number, err = algorithm.Exact(of, nil, f, true)
+		case c.HasIn:
+			var mine *fold.Partial
+			if mine, err = partialOf(c.In.Span); err == nil {
+				c.Number, err = algorithm.FoldOf(op, of, f, c.Args[1], mine)
+			}
 		default:
 			c.Number, err = algorithm.Fold(op, of, f, c.Args[1])
 		}
 		return err
 	})
+}
+
+// foldRun adds elements of a container, which have not been written to it, to what others are folded to by the fold args[0]. The input has
+// the elements, the first of which is this rank's element args[1], and the output is the fold, in words that start at zero.
+func foldRun(c *Call) error {
+	return c.container(func(container.Container) error {
+		f, err := fold.Parse(c.Args[0])
+		if err != nil {
+			return err
+		}
+		folding, err := f.Folding(c.In.Type)
+		if err != nil {
+			return err
+		}
+		mine, err := partialOf(c.Out.Span)
+		if err == nil {
+			folding.Run(mine, c.In.Span, c.Args[1])
+		}
+		return err
+	})
+}
+
+// partialOf returns the words of a fold that is under way.
+func partialOf(words memory.Span) (*fold.Partial, error) {
+	if words.Type != dtype.Int64 || words.Count != len(fold.Partial{}) {
+		return nil, status.New(status.InvalidArgument, "a fold that is under way is %d words, not %d of %s", len(fold.Partial{}), words.Count, words.Type)
+	}
+	return (*fold.Partial)(words.Addr), nil
 }
 
 // others are the calls that make something else of a fold's number than the one that has its name.

@@ -52,6 +52,8 @@ static PyMemberDef handle_members[] = {
     {"_raw_handle", T_LONGLONG, offsetof(HandleObject, handle), READONLY,
      "the native handle, for calls that use no element, while what is pending stays so"},
     {"_deferred", T_BOOL, offsetof(HandleObject, deferred), 0, "whether calls on it take no short way"},
+    {"_is_temporary", T_BOOL, offsetof(HandleObject, temporary), READONLY,
+     "whether nobody but its last short call referred to it, while something was pending"},
     {"_pending", T_BOOL, offsetof(HandleObject, pending), 0, "whether expressions are computed before anybody uses the handle"},
     {NULL},
 };

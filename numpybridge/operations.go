@@ -131,6 +131,7 @@ const (
 	Draw
 	DrawInto
 	DrawStart
+	FoldRun
 )
 
 // operation is what is known of one.
@@ -275,13 +276,14 @@ var operations = [...]operation{
 	Draw:         {"DRAW", "draw", false, false, draw},
 	DrawInto:     {"DRAW_INTO", "draw", false, false, drawInto},
 	DrawStart:    {"DRAW_START", "draw", false, false, drawStart},
+	FoldRun:      {"FOLD_RUN", "fold", true, false, foldRun},
 }
 
 // local reports whether an operation concerns no other rank, so that none hears of its errors.
 func (c Code) local() bool {
 	switch c {
 	case Ticket, View, Indices, Owner, Span, PlanBytes, HaloView, CartAt, Place, WinFacts, WinView, FillPart, SetPart, CopyPart, PermutePart, Elementwise, FoldLines, TakePart,
-		PutPart, PutWhere, TakeWhere, PutAt, Truths, Choose, DrawInto, DrawStart:
+		PutPart, PutWhere, TakeWhere, PutAt, Truths, Choose, DrawInto, DrawStart, FoldRun:
 		return true
 	}
 	return false

@@ -14,13 +14,19 @@ import (
 // folded to, and every rank merges these in rank order. Of a replicated container each element counts once. op is the call
 // that this is part of, and same is what all ranks must pass alike besides. Collective.
 func Fold(op string, c container.Container, f fold.Kind, same int64) (fold.Number, error) {
-	n, _, err := folded(op, c, f, same)
+	n, _, err := folded(op, c, f, same, nil)
+	return n, err
+}
+
+// FoldOf is Fold of elements that this rank has folded already, without writing them to the container. Other ranks may call Fold.
+func FoldOf(op string, c container.Container, f fold.Kind, same int64, mine *fold.Partial) (fold.Number, error) {
+	n, _, err := folded(op, c, f, same, mine)
 	return n, err
 }
 
 // Folded is Fold whose number has the type that NumPy gives it.
 func Folded(c container.Container, f fold.Kind) (fold.Number, error) {
-	n, t, err := folded(f.String(), c, f, 0)
+	n, t, err := folded(f.String(), c, f, 0, nil)
 	if err != nil {
 		return n, err
 	}
@@ -28,7 +34,9 @@ func Folded(c container.Container, f fold.Kind) (fold.Number, error) {
 }
 
 // folded also returns the type of the elements, and leaves the number as wide as it was added up.
-func folded(op string, c container.Container, f fold.Kind, same int64) (n fold.Number, t dtype.Type, err error) {
+func folded(
+	op string, c container.Container, f fold.Kind, same int64, already *fold.Partial,
+) (n fold.Number, t dtype.Type, err error) {
 	var folding *fold.Folding
 	var layout partition.Layout
 	call := comm.Call{Op: op}
@@ -41,6 +49,9 @@ func folded(op string, c container.Container, f fold.Kind, same int64) (n fold.N
 			return found, err
 		}
 		layout = p.Layout()
+		if already != nil {
+			return comm.Shared(whereOf(p, f, *already)), nil
+		}
 		mine, err := foldPart(p, folding, f, c.Context().Memory())
 		return comm.Shared(mine), err
 	})
@@ -65,12 +76,17 @@ func foldPart(p container.Part, folding *fold.Folding, f fold.Kind, host memory.
 	} else {
 		mine = foldRuns(p, folding)
 	}
+	return whereOf(p, f, mine), err
+}
+
+// whereOf returns what a part is folded to, with an index in the whole for one in the part.
+func whereOf(p container.Part, f fold.Kind, mine fold.Partial) fold.Partial {
 	if f == fold.ArgMin || f == fold.ArgMax {
 		if index, is := mine.Where(); is {
 			mine.SetWhere(p.Index(index))
 		}
 	}
-	return mine, err
+	return mine
 }
 
 // foldRuns folds a part that the host reaches.

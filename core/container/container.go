@@ -223,6 +223,9 @@ func (s *state) viewOfHost() (comm.Result, error) {
 			return comm.Result{}, err
 		}
 	}
+	if s.storage == nil {
+		return comm.Result{}, status.New(status.InvalidHandle, "the container has no memory yet")
+	}
 	if err := s.storage.Retain(); err != nil {
 		return comm.Result{}, err
 	}

@@ -102,6 +102,9 @@ func (h home) blank(size int) (*memory.Storage, error) {
 
 // Placement returns where the elements are.
 func (s *state) Placement() Placement {
+	if s.storage == nil { // see Unallocated
+		return OnHost
+	}
 	switch place := s.storage.Place(); {
 	case place > memory.Host:
 		return OnDevice

@@ -265,6 +265,77 @@ def test_what_can_fail_is_done_at_once(ctx: dtl.Context) -> None:
     assert_holds(a, np.arange(-3, 3) + 1)
 
 
+#: Folds of an expression that nothing else refers to.
+FOLDS: dict[str, Callable[[Any, Any], Any]] = {
+    "sum": lambda a, b: (np.abs(a - b) * 2 + a).sum(),
+    "prod": lambda a, b: (np.abs(a - b) + 1 - np.abs(a - b)).prod(),
+    "min": lambda a, b: (np.abs(a - b) * 2 + a).min(),
+    "max": lambda a, b: (np.abs(a - b) * 2 + a).max(),
+    "argmin": lambda a, b: (np.abs(a - b) * 2 + a).argmin(),
+    "argmax": lambda a, b: (np.abs(a - b) * 2 + a).argmax(),
+    "mean": lambda a, b: (np.abs(a - b) * 2 + a).mean(),
+    "std": lambda a, b: (np.abs(a - b) * 2 + a).std(),
+    "any": lambda a, b: (a * b > 1).any(),
+    "all": lambda a, b: (a * b > -1).all(),
+}
+
+
+@pytest.mark.parametrize("name", FOLDS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.uint8])
+@pytest.mark.parametrize("division", ["block", "cyclic", "explicit", "replicated"])
+def test_what_only_a_fold_uses_is_not_written(
+    ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch, division: str, dtype: Any, name: str
+) -> None:
+    x = (np.random.default_rng(1).random(333) * 2 + 0.1).astype(dtype)
+    y = (np.random.default_rng(2).random(333) + 0.1).astype(dtype)
+    a, b = vector(ctx, x, division), vector(ctx, y, division)
+    fold = FOLDS[name]
+    allocated: list[int] = []
+    allocate = library.container_allocate
+    monkeypatch.setattr(library, "container_allocate", lambda handle: (allocated.append(handle), allocate(handle)))
+    made, expected = fold(a, b), fold(x, y)
+    assert made.dtype == expected.dtype
+    assert np.allclose(made, expected, rtol=1e-6 if dtype == np.float32 else 1e-12)
+    assert not allocated
+    assert not waiting()
+
+
+def test_folds_of_what_is_still_used(ctx: dtl.Context) -> None:
+    x = np.arange(100.0)
+    made = vector(ctx, x) + 1
+    assert (made.sum(), made.max(), dtl.sum(made), np.sum(made)) == (5050, 100, 5050, 5050)
+    assert_holds(made, x + 1)
+    t = dtl.asarray(ctx, x.reshape(20, 5))
+    row = np.arange(5.0)
+    assert ((t - row) * 2).max() == ((x.reshape(20, 5) - row) * 2).max()
+    assert (t[1:] - t[:-1]).sum() == 5 * 95
+    a = vector(ctx, x)
+    a += 1
+    assert (a * 2).sum() == 10100
+    a += (a * 2).mean()
+    assert_holds(a, x + 1 + 101)
+
+
+def test_folds_where_some_ranks_compute_at_once(ctx: dtl.Context) -> None:
+    """Whether a rank queues an expression is its own matter."""
+    a, b = ones(ctx), ones(ctx)
+    view = a.local_view() if ctx.rank % 2 == 0 else None
+    assert (a * 2 + b).sum() == 300
+    assert (a - b).max() == 0
+    assert ((a + b) * a).mean() == 2
+    del view
+
+
+def test_warnings_of_folds(ctx: dtl.Context) -> None:
+    a = dtl.DistributedVector(ctx, 100 * ctx.size)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert np.isinf((1 / a).max())
+        line = warnings_line()
+    assert [str(each.message) for each in caught] == ["divide by zero encountered in divide"]
+    assert (caught[0].filename, caught[0].lineno) == (__file__, line - 1)
+
+
 REACHED: dict[str, Callable[[Any], Any]] = {
     "view": lambda a: a.local_view(),
     "span": dtl.DistributedSpan,

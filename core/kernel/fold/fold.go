@@ -148,12 +148,12 @@ var foldings = [dtype.N]foldRow{
 	dtype.Int64:      integerFolds[int64, int64](dtype.Int64),
 	dtype.Int32:      integerFolds[int32, int64](dtype.Int64),
 	dtype.Int16:      integerFolds[int16, int64](dtype.Int64),
-	dtype.Int8:       integerFolds[int8, int64](dtype.Int64),
+	dtype.Int8:       ofBytes(integerFolds[int8, int64](dtype.Int64)),
 	dtype.Uint64:     integerFolds[uint64, uint64](dtype.Uint64),
 	dtype.Uint32:     integerFolds[uint32, uint64](dtype.Uint64),
 	dtype.Uint16:     integerFolds[uint16, uint64](dtype.Uint64),
-	dtype.Uint8:      integerFolds[uint8, uint64](dtype.Uint64),
-	dtype.Bool:       integerFolds[uint8, int64](dtype.Int64),
+	dtype.Uint8:      ofBytes(integerFolds[uint8, uint64](dtype.Uint64)),
+	dtype.Bool:       boolFolds(),
 	dtype.Complex64:  complexFolds[complex64](),
 	dtype.Complex128: complexFolds[complex128](),
 }
@@ -162,6 +162,18 @@ func integerFolds[T kernel.Integer, A wide](result dtype.Type) foldRow {
 	row := realFolds[T, A](result)
 	row[Sum] = integerSum[T, A](result)
 	row[Prod] = integerProd[T, A](result)
+	return row
+}
+
+// boolFolds are those of truth values, whose sum is how many are true.
+func boolFolds() foldRow {
+	row := ofBytes(integerFolds[uint8, int64](dtype.Int64))
+	row[Sum] = row[Truths]
+	return row
+}
+
+func ofBytes(row foldRow) foldRow {
+	row[Truths] = truthsOfBytes()
 	return row
 }
 

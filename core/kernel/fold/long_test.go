@@ -1,6 +1,7 @@
 package fold_test
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
@@ -31,6 +32,32 @@ func TestFoldsOfLongRuns(t *testing.T) {
 			foldsOf(t, dtype.Int64, small[int64](n))
 			foldsOf(t, dtype.Uint8, small[uint8](n))
 		})
+	}
+}
+
+// TestTruthsOfBytes has bytes with each of their bits alone, and all of them alike.
+func TestTruthsOfBytes(t *testing.T) {
+	x := make([]uint8, 10_007)
+	want := int64(0)
+	for i := range x {
+		if x[i] = uint8(1 << (i % 8)); i%3 == 0 || i/2048%2 == 0 {
+			x[i] = 0
+		} else {
+			want++
+		}
+	}
+	for _, typ := range []dtype.Type{dtype.Bool, dtype.Int8, dtype.Uint8} {
+		folding, err := fold.Truths.Folding(typ)
+		assert.NoError(t, err)
+		for value := range 256 {
+			same := bytes.Repeat([]byte{byte(value)}, 4099)
+			p := fold.Partial{}
+			folding.Run(&p, memory.Of(typ, same), 0)
+			assert.Equal(t, int64(min(value, 1)*4099), p[0])
+		}
+		p := fold.Partial{}
+		folding.Run(&p, memory.Of(typ, x), 0)
+		assert.Equal(t, want, p[0])
 	}
 }
 

@@ -244,19 +244,3 @@ func complexSum[T kernel.Complex](mean bool) *Folding {
 		},
 	}
 }
-
-func truths[T kernel.Number]() *Folding {
-	return &Folding{
-		Run: func(p *Partial, run memory.Span, _ int64) {
-			n := int64(0)
-			for _, v := range memory.As[T](run) {
-				if v != 0 {
-					n++
-				}
-			}
-			p[0] += n
-		},
-		Merge:  func(p, other *Partial) { p[0] += other[0] },
-		Finish: func(p *Partial, _ int64) (Number, error) { return Integer(p[0]), nil },
-	}
-}

@@ -28,6 +28,7 @@ EXSCAN: int
 FILL_PART: int
 FOLD: int
 FOLD_LINES: int
+FOLD_RUN: int
 GATHER: int
 GATHERV: int
 GATHER_TO: int
@@ -134,6 +135,8 @@ class Handle:
     _handle: int
     _deferred: bool
     _pending: bool
+    @property
+    def _is_temporary(self) -> bool: ...
     @property
     def _raw_handle(self) -> int: ...
 

@@ -23,6 +23,7 @@ from ..exceptions import InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
 from ..runtime.scheduler import algorithm, computed_on_devices
+from . import folds
 from .axis_reductions import container_of
 from .concatenate import stack
 from .exchange import gathered, share
@@ -351,9 +352,10 @@ def count_nonzero(a: Any, axis: Any = ..., *, keepdims: bool = ...) -> Any: ...
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return how many elements are not zero. Collective. Otherwise as :func:`sum` of ``a != 0``."""
     check_container("a", a)
+    if axis is None and not keepdims:
+        return int(folds.fold(a, folds.TRUTHS))
     true = elementwise("np.count_nonzero", truths, (a,), np.bool_) if a._carrier is not None else a != 0
-    total = true.sum(axis, keepdims=keepdims)
-    return int(total) if np.ndim(total) == 0 else total
+    return true.sum(axis, keepdims=keepdims)
 
 
 @overload

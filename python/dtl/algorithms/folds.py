@@ -9,12 +9,16 @@ import numpy as np
 from .._lazy import elementwise as _elementwise
 from .._lazy import late
 from .._native.library import bridge
+from ..containers import expressions
 from ..exceptions import InvalidTypeError
 from ..runtime import hints
 from .order_keys import truths
 
 #: The folds by the numbers that the core has for them.
 SUM, PROD, MIN, MAX, ARGMIN, ARGMAX, MEAN, MOMENT, SQUARES, MAGNITUDES, TRUTHS = range(11)
+
+#: What a short call is told whose function makes the number, once C has seen whether the container is a temporary.
+BY_FUNCTION = -1
 
 NAMES = ("sum", "prod", "min", "max", "argmin", "argmax", "mean", "var", "sum", "sum", "all")
 
@@ -88,6 +92,9 @@ def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
                 with a.astype(np.float32) as wider:
                     return bridge.call(bridge.FOLD, wider, None, None, kind, same, exact, 0)
             a._check_numbers(NAMES[kind % ANY])
+        words = expressions.folded(a, kind % ANY) if a._pending and not exact else None
+        if words is not None:
+            return bridge.call(bridge.FOLD, expressions.raw(a), words, None, kind, same, exact, 0)
         if a._handle:
             return bridge.call(bridge.FOLD, a, None, None, kind, same, exact, 0)
     except AttributeError:

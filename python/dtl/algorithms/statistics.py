@@ -12,7 +12,7 @@ from .._lazy import by_host_copies, computed_along, computed_where, reduced_alon
 from .._native.callsite import warn
 from .._native.library import bridge
 from ..exceptions import InvalidTypeError
-from ..runtime.scheduler import algorithm, computed_on_devices, placed
+from ..runtime.scheduler import computed_on_devices, placed
 from ..runtime.short_calls import short
 from . import folds
 from .folds import ELEMENT_SCALARS, MEAN_SCALARS, REAL_SCALARS, SUM_SCALARS, fold
@@ -262,7 +262,7 @@ def argmax(a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False)
 def all(a: DistributedTensor, axis: int, *, out: Any = ..., keepdims: bool = ..., where: Any = ...) -> Made: ...
 @overload
 def all(a: Any, axis: Any = ..., *, out: Any = ..., keepdims: bool = ..., where: Any = ...) -> Any: ...
-@algorithm
+@short(bridge.FOLD, "owner none none false none", "folded", folds.BY_FUNCTION)
 @computed_on_devices
 def all(a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False, where: Any = None) -> Any:
     """Return whether all elements of a container are true, that is, not zero. Collective. Otherwise as :func:`sum`."""
@@ -275,7 +275,7 @@ def all(a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False, wh
 def any(a: DistributedTensor, axis: int, *, out: Any = ..., keepdims: bool = ..., where: Any = ...) -> Made: ...
 @overload
 def any(a: Any, axis: Any = ..., *, out: Any = ..., keepdims: bool = ..., where: Any = ...) -> Any: ...
-@algorithm
+@short(bridge.FOLD, "owner none none false none", "folded", folds.BY_FUNCTION)
 @computed_on_devices
 def any(a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False, where: Any = None) -> Any:
     """Return whether any element of a container is true, that is, not zero. Collective. Otherwise as :func:`sum`."""
@@ -306,7 +306,7 @@ def mean(
     where: Any = ...,
     reproducible: bool = ...,
 ) -> Any: ...
-@algorithm
+@short(bridge.FOLD, "owner none none none false none false", "folded", folds.BY_FUNCTION)
 @computed_on_devices
 def mean(
     a: Any,
@@ -353,7 +353,7 @@ def var(
     keepdims: bool = ...,
     where: Any = ...,
 ) -> Any: ...
-@algorithm
+@short(bridge.FOLD, "owner none none none 1 false none", "folded", folds.BY_FUNCTION)
 @computed_on_devices
 def var(
     a: Any,
@@ -422,7 +422,7 @@ def std(
     keepdims: bool = ...,
     where: Any = ...,
 ) -> Any: ...
-@algorithm
+@short(bridge.FOLD, "owner none none none 1 false none", "folded", folds.BY_FUNCTION)
 @computed_on_devices
 def std(
     a: Any,

@@ -325,9 +325,7 @@ def _part(of: Any) -> Array:
 def _allocated(handle: int) -> Array:
     """Return the part of a container that gets its memory now."""
     library.container_allocate(handle)
-    owner = bridge.Handle()
-    owner._handle = handle
-    return _part(owner)
+    return _part(_of(handle))
 
 
 def _overwrites(out: Any, given: tuple[Any, ...]) -> bool:
@@ -387,6 +385,33 @@ def compute_before_use(c: Any) -> None:
             compute_all()
         c._leaf = c._expression = None
         c._pending = False
+
+
+def folded(c: Any, kind: int) -> Any:
+    """Return what this rank's elements of a container are folded to; None where they have to be computed first.
+
+    This is for a container that nobody else refers to: its elements are computed for the fold alone.
+    """
+    with _lock:
+        expression = c._expression
+        if _computing.locked() or not c._is_temporary or not isinstance(expression, Call) or expression.done[0]:
+            return None
+        with _computing:
+            words, told = fused_loops.fold(raw(c), expression, c.local_shape, kind)
+    for one, text in told:
+        _warn(one.site, text)
+    return words
+
+
+def raw(c: Any) -> Any:
+    """Return an object for calls on a container that use no element, while what is pending on it stays so."""
+    return _of(c._raw_handle)
+
+
+def _of(handle: int) -> Any:
+    owner = bridge.Handle()
+    owner._handle = handle
+    return owner
 
 
 def handle_to_read(c: Any) -> int:

@@ -61,10 +61,29 @@ def compute(call: Call, target: Array) -> list[tuple[Call, str]]:
     if target.size == 0:
         call.done[0] = True
         return []
-    program = _Program(call, target)
-    how, steps = program.how.encode(), tuple(program.steps)
-    with np.errstate(all="call", call=bridge.fault):
-        faults = bridge.compute(program.block, program.runs(), how, steps, call.done)
+    program = _Program(call, target.shape, target)
+    return _told(program, program.run(call.done))
+
+
+def fold(owner: Any, call: Call, shape: tuple[int, ...], kind: int) -> tuple[Array, list[tuple[Call, str]]]:
+    """Return what the elements of an expression, which are not written to its owner, are folded to, and what to warn of."""
+    words = np.zeros(4, np.int64)
+    if not math.prod(shape):
+        return words, []
+    program = _Program(call, shape)
+    done = 0
+
+    def add(block: Array, out: Array) -> None:
+        nonlocal done
+        bridge.call(bridge.FOLD_RUN, owner, block, words, kind, done, 0, 0)
+        done += block.size
+
+    program.steps.append((add, program.result, program.result))
+    return words, _told(program, program.run([False]))
+
+
+def _told(program: _Program, faults: bytes) -> list[tuple[Call, str]]:
+    """Return the warnings that errors of floats call for, and the calls that they are about."""
     return [
         (step, f"{error} encountered in {step.ufunc.__name__}")
         for step, bits in zip(program.calls, faults)
@@ -84,38 +103,41 @@ class _Program:
         A letter for each array.
     block
         The number of rows that the loop takes at once.
+    result
+        The number of the array that gets the expression's value: the target, or a buffer where there is none.
     """
 
-    def __init__(self, call: Call, target: Array) -> None:
+    def __init__(self, call: Call, shape: tuple[int, ...], target: Array = None) -> None:
         self.steps: list[tuple[Any, ...]] = []
         self.calls: list[Call] = []
         self.how = ""
-        self._target = target
+        self._shape = shape
         self._arrays: list[Any] = []
         self._numbers: dict[int, int] = {}
         self._users: dict[int, int] = {}
         self._buffers: list[int] = []
         self._free: dict[np.dtype[Any], list[int]] = {}
         self._count_users(call)
-        self._add(call, self._number(target, _ROWS))
-        widest = max([array.itemsize for array in (target, *call.reads)])
-        row = target.shape[1:]
+        self.result = self._add(call, None if target is None else self._number(target, _ROWS))
+        widest = max([part.dtype.itemsize for part in (call, *call.reads)])
+        row = shape[1:]
         tiled = [number for number, letter in enumerate(self.how) if letter == _WHOLE and np.ndim(self._arrays[number])]
-        is_flat = target.ndim > 1 and all(map(self._is_flat, self._arrays, self.how))
+        is_flat = len(shape) > 1 and all(map(self._is_flat, self._arrays, self.how))
+        rest: tuple[int, ...]
         if is_flat and tiled and math.prod(row) * widest <= _TILE:
-            self._rows, rest = target.size, ()
+            self._rows, rest = math.prod(shape), ()
             self.block = _TILE // (math.prod(row) * widest) * math.prod(row)
             for number in tiled:
                 self._tile(number, row)
         else:
             is_flat = is_flat and not tiled
-            self._rows, rest = (target.size, ()) if is_flat else (len(target), row)
+            self._rows, rest = (math.prod(shape), ()) if is_flat else (shape[0], row)
             few = min(self._rows, BLOCK // max(widest * math.prod(rest), 1))
-            self.block = max(self._rows if len(self.steps) == 1 else few, 1)
+            self.block = max(self._rows if len(self.steps) == 1 and target is not None else few, 1)
         for number, letter in enumerate(self.how):
             if isinstance(self._arrays[number], np.dtype):
                 self._arrays[number] = _buffer(self._buffers.index(number), (self.block, *rest), self._arrays[number])
-            elif letter == _ROWS and not rest and target.ndim > 1:
+            elif letter == _ROWS and not rest and len(shape) > 1:
                 self._arrays[number] = self._arrays[number].reshape(-1)
 
     def _tile(self, number: int, row: tuple[int, ...]) -> None:
@@ -124,7 +146,12 @@ class _Program:
         self._arrays[number] = np.broadcast_to(self._arrays[number], (rows, *row)).reshape(-1)
         self.how = self.how[:number] + _BUFFER + self.how[number + 1 :]
 
-    def runs(self) -> tuple[tuple[int, tuple[Any, ...]], ...]:
+    def run(self, done: list[bool]) -> bytes:
+        """Do the steps, and set done[0]. Returns the errors of floats in each step, as bits."""
+        with np.errstate(all="call", call=bridge.fault):
+            return bridge.compute(self.block, self._runs(), self.how.encode(), tuple(self.steps), done)
+
+    def _runs(self) -> tuple[tuple[int, tuple[Any, ...]], ...]:
         """Return the ranges of rows that each operand has in one array: their numbers, and the arrays."""
         ends = {0, self._rows}
         for array in self._arrays:
@@ -146,7 +173,7 @@ class _Program:
         """Say whether an array can be taken as if the target and it had one dimension."""
         if letter != _ROWS:
             return True
-        return isinstance(array, np.ndarray) and array.size == self._target.size and array.flags.c_contiguous
+        return isinstance(array, np.ndarray) and array.size == math.prod(self._shape) and array.flags.c_contiguous
 
     def _count_users(self, call: Call) -> None:
         """Count how often the result of each call is an operand."""
@@ -179,7 +206,7 @@ class _Program:
         value = getattr(value, "stored", value)
         if isinstance(value, Spread):
             value = value.array
-            return self._number(value, _ROWS if value.ndim == self._target.ndim and len(value) > 1 else _WHOLE)
+            return self._number(value, _ROWS if value.ndim == len(self._shape) and len(value) > 1 else _WHOLE)
         return self._number(value, _ROWS if isinstance(value, (np.ndarray, Pieces)) else _WHOLE)
 
     def _number(self, array: Any, letter: str) -> int:
