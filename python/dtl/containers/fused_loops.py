@@ -66,7 +66,7 @@ def compute(call: Call, target: Array) -> list[tuple[Call, str]]:
 
 
 def fold(owner: Any, call: Call, shape: tuple[int, ...], kind: int) -> tuple[Array, list[tuple[Call, str]]]:
-    """Return what the elements of an expression, which are not written to its owner, are folded to, and what to warn of."""
+    """Return what the elements of an expression, not written to its owner, are folded to, and what to warn of."""
     words = np.zeros(4, np.int64)
     if not math.prod(shape):
         return words, []
