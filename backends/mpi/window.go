@@ -4,7 +4,9 @@ package mpi
 import "C"
 
 import (
+	"path/filepath"
 	"runtime"
+	"strings"
 
 	"dtl/core/backend"
 	"dtl/core/dtype"
@@ -49,6 +51,18 @@ func (c *Comm) ExposeWord() (backend.Window, error) {
 func (w *window) CombinesUnderLock() bool {
 	var lock C.int
 	return C.dtl_mpi_windows_lock(w.m.c, &lock) == 0 && lock != 0
+}
+
+// PutsBesideSwaps reports whether the library is one that sends short puts at once, and processors write and swap what comes. MPI
+// promises neither. A processor writes one byte at once, and a swap of its that fails writes nothing else. Devices that reach memory
+// by themselves may swap a copy of it, and Open MPI 4 keeps short puts until a flush.
+func (w *window) PutsBesideSwaps() bool {
+	for _, devices := range []string{"/sys/class/infiniband/*", "/sys/class/cxi/*"} {
+		if found, _ := filepath.Glob(devices); found != nil { // a pattern that is right does not fail
+			return false
+		}
+	}
+	return w.CombinesUnderLock() && strings.HasPrefix(w.m.version(), "Open MPI v5.")
 }
 
 // address is a number: element memory is not Go's.

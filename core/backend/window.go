@@ -27,6 +27,10 @@ type LockingWindow interface {
 	// CombinesUnderLock reports whether it does: Accumulate and FetchAndOp then take three messages, where Put, Get and
 	// CompareAndSwap take one.
 	CombinesUnderLock() bool
+	// PutsBesideSwaps reports whether Put sends its message by itself, and may put one byte into a word while every
+	// CompareAndSwap there compares it with another value than it has: the byte arrives, and each swap sees the word as it was
+	// before or after that.
+	PutsBesideSwaps() bool
 }
 
 // Every stands for all targets of a window.

@@ -134,6 +134,12 @@ func (e *exposed) CombinesUnderLock() bool {
 	return ok && w.CombinesUnderLock()
 }
 
+// PutsBesideSwaps reports whether the backend's window does.
+func (e *exposed) PutsBesideSwaps() bool {
+	w, ok := e.Window.(backend.LockingWindow)
+	return ok && w.PutsBesideSwaps()
+}
+
 func (e *exposed) call(op string, target int) *watchdog.BackendCall {
 	return &watchdog.BackendCall{Group: e.comm.group, Op: op, Of: e.what, Target: target}
 }

@@ -18,6 +18,12 @@ func combinesUnderLock(w backend.Window) bool {
 	return ok && l.CombinesUnderLock()
 }
 
+// putsBesideSwaps reports whether a byte may be put into a word of a window of the backend while swaps there fail.
+func putsBesideSwaps(w backend.Window) bool {
+	l, ok := w.(backend.LockingWindow)
+	return ok && l.PutsBesideSwaps()
+}
+
 // far reaches parts by the backend, and flushes only what there is to flush: some libraries send a message for that and wait
 // for the answer. A fetch is over when it returns. Parts of ranks on this rank's node are copied to and from without the
 // backend, where the kernel lets it; what is combined or swapped there goes by the backend, which is atomic with what comes of

@@ -155,18 +155,20 @@ func TestWhatIsOverIsNotFlushed(t *testing.T) {
 }
 
 // TestOfALibraryThatLocks has ranks combine in a window that says that its library locks: a rank that has locked a part alone
-// then swaps what it fetches, and gives its lock back by a swap.
+// then swaps what it fetches, and gives its lock back by a byte that nobody waits for.
 func TestOfALibraryThatLocks(t *testing.T) {
 	const times = 50
 	layouts(t, func(t *testing.T, n, perNode int) {
 		onNodes(t, n, perNode, true, func(c *comm.Comm, w *Window, asked *counted) {
 			f, locks := w.reach.(*far), w.words.(*farWords)
 			words := &counted{locks.Window, make([]int, n), make([]int, n), make([]int, n)}
-			f.swaps, locks.swaps, locks.Window = true, true, words
+			f.swaps, locks.swaps, locks.puts, locks.Window = true, true, true, words
 			if c.Rank() == 0 {
 				assert.NoError(t, w.Lock(1, true))
 				assert.NoError(t, w.Unlock(1))
-				assert.Equal(t, make([]int, n), words.combinations, "the lock comes and goes by swaps")
+				assert.Equal(t, make([]int, n), words.combinations, "the lock comes by a swap")
+				assert.Equal(t, 1, words.copies[1], "and goes by a byte")
+				assert.Equal(t, 0, words.flushes[1], "which nobody waits for")
 			}
 			assert.NoError(t, c.Barrier())
 			for i := range times {
@@ -187,6 +189,35 @@ func TestOfALibraryThatLocks(t *testing.T) {
 				comesFirst(t, w, asked)
 			}
 		})
+	})
+}
+
+// TestAnyRankGivesItsLockBack: of a library that locks, a rank swaps its lock away if its number does not fit in a byte, or no byte
+// may be put beside swaps.
+func TestAnyRankGivesItsLockBack(t *testing.T) {
+	onNodes(t, 2, 1, true, func(c *comm.Comm, w *Window, asked *counted) {
+		locks := w.words.(*farWords)
+		words := &counted{locks.Window, make([]int, 2), make([]int, 2), make([]int, 2)}
+		locks.swaps, locks.Window = true, words
+		if c.Rank() == 0 {
+			for i, number := range []uint64{1, 0xff, 0x100, 0x101, 0x1_0001, 1, 0xff} {
+				claim, puts := number*writer, 0
+				if locks.puts = i < 5; locks.puts && number <= 0xff {
+					puts = 1
+				}
+				words.copies[1] = 0
+				for _, others := range []uint64{0, waiting, 3 * waiting} {
+					_, err := locks.swap(1, 0, claim+others)
+					assert.NoError(t, err)
+					assert.NoError(t, locks.unlock(1, claim))
+					seen, err := locks.swap(1, others, 0)
+					assert.NoError(t, err)
+					assert.Equal(t, others, seen, "what rank %d leaves of %d", number-1, others)
+				}
+				assert.Equal(t, 3*puts, words.copies[1], "puts of rank %d", number-1)
+			}
+		}
+		assert.NoError(t, c.Barrier())
 	})
 }
 

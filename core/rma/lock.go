@@ -10,7 +10,8 @@ import (
 )
 
 // The lock of a part is a word: how many ranks have it in shared mode, how many wait to have it alone, and one more than the
-// rank that has it alone. New readers let waiting writers go first, but not forever.
+// rank that has it alone. While a rank has it alone, no other changes the word. New readers let waiting writers go first, but not
+// forever.
 const (
 	readerBits, waitingBits = 20, 20
 	reader                  = uint64(1)
@@ -164,7 +165,7 @@ func (w *Window) contend(op string, target int, alone bool) error {
 		return fmt.Sprintf("%s: waits for the lock of rank %d's part, held by %s", op, target, w.heldBy(target, c.seen))
 	}, c.ask)
 	if err != nil && c.registered {
-		_ = w.lower(target, waiting) // the first error is the one to report
+		c.withdraw()
 	}
 	return err
 }
@@ -178,6 +179,7 @@ type contender struct {
 	seen       uint64 // the word
 	tries      int
 	registered bool // as waiting for it alone
+	deserted   bool // a rank that had it has ended
 }
 
 // ask takes the lock if it is free, and reports whether it was.
@@ -202,14 +204,40 @@ func (c *contender) ask() (done bool, err error) {
 			return err == nil, err
 		}
 	}
-	if c.alone && !c.registered {
-		c.registered = true
-		return false, w.words.add(c.target, waiting)
+	if c.alone && !c.registered && c.seen < writer {
+		return false, c.register()
 	}
 	if c.tries%64 == 0 {
-		return false, w.abandoned(c.target, c.seen)
+		err = w.abandoned(c.target, c.seen)
+		if !c.deserted { // what gives the lock back may still be on its way
+			c.deserted, err = err != nil, nil
+		}
 	}
-	return false, nil
+	return false, err
+}
+
+// register notes that this rank waits for ranks that have the lock in shared mode.
+func (c *contender) register() error {
+	expected := c.seen
+	seen, err := c.w.words.swap(c.target, expected, expected+waiting)
+	c.seen, c.registered = seen, err == nil && seen == expected
+	return err
+}
+
+// withdraw takes register back. If other ranks have the lock alone all the while, it remains: those that want it in shared mode
+// then let a rank go first that does not come, but not forever.
+func (c *contender) withdraw() {
+	const tries = 16
+	for range tries {
+		expected := c.seen
+		if expected >= writer {
+			expected = waiting
+		}
+		var err error
+		if c.seen, err = c.w.words.swap(c.target, expected, expected-waiting); err != nil || c.seen == expected {
+			return
+		}
+	}
 }
 
 // free reports whether a lock with this word may be taken, and returns the word without this rank's registration as waiting.
@@ -264,13 +292,11 @@ func (w *Window) Unlock(target int64) error {
 // free releases a target's lock.
 func (w *Window) free(target int, held int32) error {
 	if held == Exclusive {
-		return w.lower(target, (uint64(w.comm.Rank())+1)*writer)
+		return w.words.unlock(target, (uint64(w.comm.Rank())+1)*writer)
 	}
 	w.words.share(target, false)
-	return w.lower(target, reader)
+	return w.words.unlock(target, reader)
 }
-
-func (w *Window) lower(target int, by uint64) error { return w.words.add(target, -by) }
 
 func (w *Window) unlockAll() error {
 	if !atomic.CompareAndSwapInt32(&w.local.everywhere, Shared, ending) {

@@ -264,8 +264,8 @@ func (n *near) swap(target int, old, new uint64) (uint64, error) {
 	}
 }
 
-func (n *near) add(target int, delta uint64) error {
-	atomic.AddUint64(&n.controls[target].lock, delta)
+func (n *near) unlock(target int, claim uint64) error {
+	atomic.AddUint64(&n.controls[target].lock, -claim)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"bytes"
 	"slices"
 	"unsafe"
 
@@ -16,7 +17,8 @@ type words interface {
 	load(target int) (uint64, error)
 	// swap writes new where old is there, and returns what was.
 	swap(target int, old, new uint64) (uint64, error)
-	add(target int, delta uint64) error
+	// unlock takes back what this rank has added to a word to have the lock. It need not have happened when this returns.
+	unlock(target int, claim uint64) error
 	// share notes whether this rank has a lock in shared mode, and sharers returns the ranks that have, where that is
 	// known.
 	share(target int, yes bool)
@@ -27,19 +29,20 @@ type words interface {
 
 var _, _ words = (*near)(nil), (*farWords)(nil)
 
-// farWords are locks in memory that the backend opens: a word of each rank. A lock is given back by a swap, where that takes
-// fewer messages than to add.
+// farWords are locks in memory that the backend opens: a word of each rank.
 type farWords struct {
 	backend.Window
 	comm     *comm.Comm
 	swaps    bool         // to swap takes fewer messages than to add
-	operands *farOperands // in memory that stays: nobody waits until what is added has got there
+	puts     bool         // a byte may be put into a word while others fail to swap it
+	operands *farOperands // in memory that stays: nobody waits until what gives a lock back has got there
 }
 
 // farOperands are what a rank needs for its locks in memory that is not Go's.
 type farOperands struct {
 	word     uint64    // this rank's lock, unless the backend has the memory for it
 	releases [2]uint64 // what gives a lock back when it is added to a word: one that this rank has alone, and in shared mode
+	nobody   [8]byte   // what gives back a lock that this rank has alone when it is put into a byte of the word
 }
 
 // farWordsBytes is how much memory newFarWords needs.
@@ -51,10 +54,10 @@ func newFarWords(c *comm.Comm, mem unsafe.Pointer) (*farWords, error) {
 	for i, claim := range []uint64{(uint64(c.Rank()) + 1) * writer, reader} {
 		f.operands.releases[i] = -claim
 	}
-	f.operands.word = 0
+	f.operands.word, f.operands.nobody = 0, [8]byte{}
 	var err error
 	f.Window, err = c.ExposeWord("window", "lock", wordAt(&f.operands.word))
-	f.swaps = combinesUnderLock(f.Window)
+	f.swaps, f.puts = combinesUnderLock(f.Window), putsBesideSwaps(f.Window)
 	return f, err
 }
 
@@ -88,37 +91,35 @@ func (f *farWords) swap(target int, old, new uint64) (uint64, error) {
 	return seen[0], err
 }
 
-func (f *farWords) add(target int, delta uint64) error {
-	release := slices.Index(f.operands.releases[:], delta)
-	if release < 0 {
-		_, err := f.fetch(target, delta, kernel.Sum)
-		return err
+// unlock gives a lock back without waiting for that, but where the backend combines under locks. There it puts a byte into the
+// word of a lock that this rank has alone, which no other rank changes meanwhile, where the number of this rank fits in that byte.
+// Otherwise it swaps the word until that succeeds. A swap fails only if another rank has changed the word.
+func (f *farWords) unlock(target int, claim uint64) error {
+	switch {
+	case f.puts && claim >= writer && claim/writer <= 0xff:
+		nobody := memory.Span{Addr: unsafe.Pointer(&f.operands.nobody), Count: 1, Type: dtype.Uint8}
+		return f.Put(nobody, target, writerByte)
+	case !f.swaps:
+		release := slices.Index(f.operands.releases[:], -claim)
+		if err := f.Accumulate(wordAt(&f.operands.releases[release]), target, 0, kernel.Sum); err != nil {
+			return err
+		}
+		return f.FlushLocal(target) // the message goes out, whatever this rank does next
 	}
-	if done, err := f.swapBack(target, delta); done || err != nil {
-		return err
-	}
-	if err := f.Accumulate(wordAt(&f.operands.releases[release]), target, 0, kernel.Sum); err != nil {
-		return err
-	}
-	return f.FlushLocal(target) // the message goes out, whatever this rank does next
-}
-
-// swapBack gives a lock back by a swap, where that takes fewer messages, and reports whether it has. The first tries the
-// word of a lock that nobody else has or waits for, and the second what that has brought.
-func (f *farWords) swapBack(target int, delta uint64) (bool, error) {
-	if !f.swaps {
-		return false, nil
-	}
-	word := -delta
-	for range 2 {
-		seen, err := f.swap(target, word, word+delta)
+	for word := claim; ; {
+		seen, err := f.swap(target, word, word-claim)
 		if err != nil || seen == word {
-			return err == nil, err
+			return err
 		}
 		word = seen
 	}
-	return false, nil
 }
+
+// writerByte is which byte of a word has the lowest bits of the number of the rank that has the lock alone.
+var writerByte = func() int64 {
+	word := 0xff * writer
+	return int64(bytes.IndexByte(unsafe.Slice((*byte)(unsafe.Pointer(&word)), 8), 0xff))
+}()
 
 func (*farWords) share(int, bool)         {}
 func (*farWords) sharers(int) []int       { return nil }

@@ -185,6 +185,26 @@ def test_locks_keep_others_off(ctx: dtl.Context, win: dtl.Window) -> None:
     ctx.barrier()
 
 
+def test_locks_of_both_kinds(ctx: dtl.Context) -> None:
+    """All ranks lock all parts: alone to count in two words there, and in shared mode to see that they are the same."""
+    rng = np.random.default_rng(ctx.rank)
+    counted = np.zeros(ctx.size, np.int64)
+    with dtl.Window(ctx, size=16) as win:
+        for _ in range(100 if APART else 400):
+            target, alone = int(rng.integers(ctx.size)), bool(rng.integers(4))
+            with win.locked(target, mode="exclusive" if alone else "shared"):
+                first, second = (dtl.rma_get(win, target, offset, 8, np.int64) for offset in (0, 8))
+                win.flush(target)
+                assert first == second
+                if alone:
+                    dtl.rma_put(win, target, 8, second + 1)
+                    dtl.rma_put(win, target, 0, first + 1)
+                    counted[target] += 1
+        totals = dtl.allreduce(ctx, counted)
+        with win.locked(ctx.rank):
+            assert win.local_view(np.int64).tolist() == [totals[ctx.rank]] * 2
+
+
 def test_atomics_among_all(ctx: dtl.Context, win: dtl.Window) -> None:
     win.lock_all()
     for i in range(100):

@@ -38,6 +38,7 @@ var windowSuites = []struct {
 	{"totals", totals},
 	{"compare and swap beside sums", swapsBesideSums},
 	{"words", words},
+	{"a byte beside swaps", byteBesideSwaps},
 }
 
 // Window checks a communicator's windows against the contract of the interface.
@@ -295,6 +296,52 @@ func words(r *rank, p backend.WindowProvider) {
 	}
 	r.ok("barrier", r.c.Barrier())
 	r.ok("close", w.Close())
+}
+
+// byteBesideSwaps has all ranks take turns by a word, where that is what the library is good for: who swaps its number in has the
+// turn, and puts a byte over it, for which it does not wait. Meanwhile the swaps of the others fail.
+func byteBesideSwaps(r *rank, p backend.WindowProvider) {
+	own, ok := p.(backend.WordProvider)
+	if !ok {
+		return
+	}
+	w, err := own.ExposeWord()
+	r.ok("expose a word", err)
+	defer func() { r.ok("close", w.Close()) }()
+	if beside, ok := w.(backend.LockingWindow); !ok || !beside.PutsBesideSwaps() {
+		return
+	}
+	count := r.expose(p, r.zeros(dtype.Int64, 1))
+	free, mine, found, now := r.zeros(dtype.Uint64, 1), r.zeros(dtype.Uint64, 1), r.zeros(dtype.Uint64, 1), r.zeros(dtype.Int64, 1)
+	at := r.c.Rank() % 8
+	mine.elements()[at] = byte(1 + r.c.Rank())
+	nothing := r.zeros(dtype.Uint8, 1)
+	for target := range r.c.Size() {
+		for done := 0; done < turns; {
+			r.ok("compare and swap", w.CompareAndSwap(free.Span, mine.Span, found.Span, target, 0))
+			if memory.As[uint64](found.Span)[0] != 0 {
+				r.advance() // who has the turn may need this rank to go on
+				continue
+			}
+			done++
+			r.ok("get", count.Get(now.Span, target, 0))
+			r.ok("flush", count.Flush(target))
+			memory.As[int64](now.Span)[0]++
+			r.ok("put", count.Put(now.Span, target, 0))
+			r.ok("flush", count.Flush(target))
+			r.ok("put a byte", w.Put(nothing.Span, target, int64(at)))
+		}
+	}
+	count.meet()
+	got(r, "turns", memory.As[int64](count.part.Span)[0], int64(turns*r.c.Size()))
+	count.close()
+}
+
+// advance goes on with what other ranks ask of this one.
+func (r *rank) advance() {
+	if a, ok := r.c.(backend.Advancer); ok {
+		r.ok("advance", a.Advance())
+	}
 }
 
 // has reports whether an operation that some windows lack is there: else err says that it is not.
