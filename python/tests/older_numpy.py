@@ -1,4 +1,4 @@
-"""What NumPy's functions do from 1.24 on, for tests that compare with them where NumPy is as old as 1.20."""
+"""What NumPy's functions do from 1.25 on, for tests that compare with them where NumPy is as old as 1.20."""
 
 from __future__ import annotations
 
@@ -13,12 +13,41 @@ VERSION = np.lib.NumpyVersion(np.__version__)
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
 
 
-def quantile(array: Any, q: Any, method: str) -> Any:
-    """Return numpy.quantile; None where this NumPy does not have the method."""
-    numpys: Any = np.quantile
-    if VERSION >= "1.22.0":
-        return numpys(array, q, method=method)
-    return numpys(array, q, interpolation=method) if method in _INTERPOLATIONS else None
+def has_quantiles(method: str) -> bool:
+    """Say whether this NumPy has a method of quantiles."""
+    return VERSION >= "1.22.0" or method in _INTERPOLATIONS
+
+
+def quantile(array: Any, q: Any, method: str, function: Any = np.quantile, **options: Any) -> Any:
+    """Return numpy.quantile or numpy.nanquantile; where this NumPy has not the method, of all elements only."""
+    skipping, dates = function is np.nanquantile, array.dtype.kind in "mM"
+    if not has_quantiles(method):
+        found = _quantile(array[~np.isnan(array)], np.asarray(q), method)
+        found = found.reshape(found.shape + (1,) * array.ndim) if options.get("keepdims") else found
+    else:
+        found = function(array, q, **{"method" if VERSION >= "1.22.0" else "interpolation": method}, **options)
+    if skipping or not (dates or not has_quantiles(method)):
+        return found
+    broken = np.isnan(array).any(axis=options.get("axis"), keepdims=options.get("keepdims", False))
+    return np.where(broken, np.asarray(found).dtype.type("NaT" if dates else np.nan), found)
+
+
+def _quantile(array: Any, q: Any, method: str) -> Any:
+    """Return quantiles by interpolation between two elements, as Hyndman and Fan number them: 5, 6, 8 and 9."""
+    ordered, size = np.sort(array, axis=None), array.size
+    shift = {"hazen": 1 / 2, "weibull": 0, "median_unbiased": 1 / 3, "normal_unbiased": 3 / 8}[method]
+    at = np.clip(size * q + (shift + q * (1 - 2 * shift)) - 1, 0, size - 1)
+    low = np.floor(at).astype(int)
+    first, last, part = ordered[low], ordered[np.minimum(low + 1, size - 1)], at - low
+    return np.where(part < 0.5, first + (last - first) * part, last - (last - first) * (1 - part))
+
+
+def median(function: Any, array: Any, **options: Any) -> Any:
+    """Return numpy.median or numpy.nanmedian, of spans of time NaT where one is."""
+    found = function(array, **options)
+    if function is np.median and array.dtype.kind == "m":
+        return np.where(np.isnat(array).any(**options), found.dtype.type("NaT"), found)
+    return found
 
 
 def unique(array: Any, return_counts: bool = False) -> Any:

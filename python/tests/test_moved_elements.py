@@ -60,10 +60,20 @@ def array(request: pytest.FixtureRequest) -> Any:
 
 def in_order(array: Any, reverse: bool) -> Any:
     """Return the indices that sort, stably, with what is no date or number at the end."""
-    if array.dtype.names is not None:
-        fields = [each for name in array.dtype.names for each in array[name].reshape(len(array), -1).T]
-        return np.lexsort([key for field in fields[::-1] for key in columns(field, reverse)])
-    return np.lexsort(columns(array, reverse))
+    return np.lexsort(every_column(array, reverse))
+
+
+def places(array: Any) -> Any:
+    """Return numbers that sort as elements do, the same of those that none is between."""
+    return np.unique(np.stack(every_column(array, False)[::-1], axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def every_column(array: Any, reverse: bool) -> list[Any]:
+    """Return the numbers by which elements sort, those of records field by field, the primary ones last."""
+    if array.dtype.names is None:
+        return columns(array, reverse)
+    fields = [each for name in array.dtype.names for each in array[name].reshape(len(array), -1).T]
+    return [key for field in fields[::-1] for key in columns(field, reverse)]
 
 
 def columns(array: Any, reverse: bool) -> list[Any]:

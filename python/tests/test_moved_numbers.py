@@ -7,6 +7,7 @@ from typing import Any, Callable
 import numpy as np
 import pytest
 from divisions import division, part
+from older_numpy import VERSION, has_quantiles, median, quantile
 from test_moved_elements import ARRAYS, divisions
 
 import dtl
@@ -87,8 +88,12 @@ def test_options_of_reductions_of_float16(ctx: dtl.Context) -> None:
     for dtype in ("nothing", "g"):
         with pytest.raises(dtl.InvalidArgumentError, match="dtype"):
             table.sum(dtype=dtype)
-    with pytest.warns(RuntimeWarning, match="overflow"):
-        assert np.isinf(dtl.sum(dtl.full(ctx, 9, 60000, dtype=np.float16)))
+    many = dtl.full(ctx, 9, 60000, dtype=np.float16)
+    if VERSION >= "1.24.0":
+        with pytest.warns(RuntimeWarning, match="overflow"):
+            assert np.isinf(dtl.sum(many))
+    else:  # NumPy says nothing of casts
+        assert np.isinf(dtl.sum(many))
     with pytest.raises(dtl.InvalidArgumentError, match="no identity"):
         dtl.zeros(ctx, 0, np.float16).min()
 
@@ -166,17 +171,24 @@ METHODS = ["linear", "lower", "higher", "nearest", "midpoint", "hazen", "weibull
 def test_quantiles(ctx: dtl.Context, name: str, method: str) -> None:
     array = ORDERED[name]
     table = np.stack([array, array[::-1], array])
-    for function in (np.quantile, np.nanquantile):
+    for function, ours in ((np.quantile, dtl.quantile), (np.nanquantile, dtl.nanquantile)):
         for q in (0.3, [0.0, 0.25, 0.5, 1.0]):
             for partition in divisions(ctx):
                 vec = dtl.asarray(ctx, array, **division(partition, len(array), ctx.size))
-                assert_close(function(vec, q, method=method), typed(function(array, q, method=method), array))
+                assert_close(ours(vec, q, method=method), typed(quantile(array, q, method, function), array))
             several = dtl.asarray(ctx, table)
             for axis in (0, 1):
-                wanted = typed(function(table, q, axis=axis, method=method), array)
-                assert_close(function(several, q, axis=axis, method=method), wanted)
-            wanted = typed(function(table, q, method=method, keepdims=True), array)
-            assert_close(function(several, q, method=method, keepdims=True), wanted)
+                if not has_quantiles(method):
+                    with pytest.raises(dtl.InvalidArgumentError, match=r"needs NumPy 1\.22"):
+                        ours(several, q, axis, method=method)
+                    continue
+                wanted = typed(quantile(table, q, method, function, axis=axis), array)
+                assert_close(ours(several, q, axis, method=method), wanted)
+            wanted = typed(quantile(table, q, method, function, keepdims=True), array)
+            assert_close(ours(several, q, method=method, keepdims=True), wanted)
+            if has_quantiles(method):
+                word = {"method" if VERSION >= "1.22.0" else "interpolation": method}
+                assert_close(function(several, q, keepdims=True, **word), wanted)
 
 
 def typed(wanted: Any, array: Any) -> Any:
@@ -188,7 +200,7 @@ def test_percentiles_and_medians(ctx: dtl.Context) -> None:
     for name, array in ORDERED.items():
         for partition in divisions(ctx):
             vec = dtl.asarray(ctx, array, **division(partition, len(array), ctx.size))
-            assert_close(np.percentile(vec, 30), typed(np.percentile(array, 30), array))
+            assert_close(np.percentile(vec, 30), typed(quantile(array, 0.3, "linear"), array))
             for function in (np.median, np.nanmedian):
                 if array.dtype.kind == "M":
                     with pytest.raises(TypeError):
@@ -196,12 +208,12 @@ def test_percentiles_and_medians(ctx: dtl.Context) -> None:
                     with pytest.raises(dtl.InvalidTypeError, match="median is for numbers"):
                         function(vec)
                 else:
-                    assert_close(function(vec), function(array))
+                    assert_close(function(vec), median(function, array))
         if "span" in name:
             table = np.stack([array, array[::-1], array])
             for axis in (0, 1):
                 several = dtl.asarray(ctx, table)
-                assert_close(np.median(several, axis=axis), np.median(table, axis=axis))
+                assert_close(np.median(several, axis=axis), median(np.median, table, axis=axis))
 
 
 def test_quantiles_of_none(ctx: dtl.Context) -> None:

@@ -35,7 +35,7 @@ def is_of(value: Any, kind: Any) -> bool:
     if kind is None or kind is Any:
         return kind is Any or value is None
     origin = typing.get_origin(kind)
-    if origin is typing.Union or origin is getattr(types, "UnionType", None):
+    if origin is typing.Union or origin is getattr(types, "UnionType", typing.Union):
         return any(is_of(value, each) for each in typing.get_args(kind))
     if origin is None:
         return isinstance(value, kind) and (kind is not dtl.DistributedVector or type(value) is kind)

@@ -92,7 +92,9 @@ def _moved(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
 def stays(of: np.dtype[Any], dtype: np.dtype[Any]) -> bool:
     """Say whether elements of one dtype become those of another by NumPy's rule "same_kind", and no text is cut off."""
     alike = dtype.kind not in "SUV" or of.kind == dtype.kind
-    return alike and np.can_cast(of, dtype, "safe" if dtype.kind in "SU" else "same_kind")
+    # In this machine's order of bytes: NumPy before 1.21 casts no records of arrays of another order.
+    native: tuple[np.dtype[Any], np.dtype[Any]] = of.newbyteorder("="), dtype.newbyteorder("=")
+    return alike and np.can_cast(*native, "safe" if dtype.kind in "SU" else "same_kind")
 
 
 def _array(name: str, value: Any) -> Array:

@@ -12,6 +12,9 @@ from ..exceptions import InvalidTypeError
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
+#: In records, NumPy before 1.21 has NaT before all dates, where it is last by itself.
+_NAT_FIRST = np.lib.NumpyVersion(np.__version__) < "1.21.0"
+
 
 def order_keys(part: Array, reverse: bool) -> list[Array]:
     """Return arrays of numbers in whose order elements sort, the primary one first. NaT comes last, as NaN does."""
@@ -110,6 +113,8 @@ def differ(a: Array, b: Array) -> Array:
 def placed(part: Array, values: Array, side: Any, reverse: Any) -> Array:
     """Return where values belong in sorted elements, as ``np.searchsorted`` does; NaN is last in either direction."""
     if not reverse:
+        if _NAT_FIRST and part.dtype.names is not None:
+            part, values = _as_numbers(part), _as_numbers(values)
         return np.searchsorted(part, values, side)
     if part.dtype.names is not None:
         raise InvalidTypeError("records are searched in ascending order; reverse is for numbers, dates and text")
@@ -117,3 +122,12 @@ def placed(part: Array, values: Array, side: Any, reverse: Any) -> Array:
     other: Any = "left" if side == "right" else "right"
     found = kept - np.searchsorted(part[:kept][::-1], values, other)
     return np.where(missing(values), kept if side == "left" else len(part), found)
+
+
+def _as_numbers(records: Array) -> Array:
+    """Return records of numbers, which sort as others do."""
+    keys = order_keys(records, False)
+    made = np.empty(records.shape, [(f"key {i}", key.dtype) for i, key in enumerate(keys)])
+    for name, key in zip(made.dtype.names or (), keys):
+        made[name] = key
+    return made

@@ -39,9 +39,11 @@ _BETWEEN = {
     "median_unbiased": (1 / 3, 1 / 3),
     "normal_unbiased": (3 / 8, 3 / 8),
 }
-#: What NumPy calls the parameter.
-_METHOD = "method" if np.lib.NumpyVersion(np.__version__) >= "1.22.0" else "interpolation"
 _METHODS = (*_BETWEEN, "lower", "higher", "nearest", "midpoint")
+
+#: NumPy before 1.22 has fewer methods, and another name for the parameter.
+_FEWER_METHODS = np.lib.NumpyVersion(np.__version__) < "1.22.0"
+_METHOD = "interpolation" if _FEWER_METHODS else "method"
 
 
 @algorithm
@@ -80,7 +82,8 @@ def quantile(
     Raises
     ------
     InvalidArgumentError
-        If there are no elements, if q is outside [0, 1], or if the method is unknown. On every rank.
+        If there are no elements, if q is outside [0, 1], or if the method is unknown. On every rank. With axis, also
+        if NumPy is older than 1.22 and does not have the method.
     InvalidTypeError
         If the elements are complex or bool, or if q is not a number. On every rank.
     CollectiveMismatchError
@@ -200,6 +203,8 @@ def quantiles_along(
     c: Any, q: Array, dims: tuple[int, ...], method: str, keepdims: bool, function: Callable[..., Any]
 ) -> Any:
     """Return quantiles along some dimensions: no rank may have a part of them only. Collective."""
+    if _FEWER_METHODS and method in _BETWEEN and method != "linear":
+        raise InvalidArgumentError(f"method {method!r} with axis needs NumPy 1.22 or later; this is {np.__version__}")
     left = [d for d in range(c.ndim) if d not in dims]
     if any(c.shape[d] == 0 for d in dims):
         raise InvalidArgumentError("no elements have no quantiles")
@@ -217,6 +222,9 @@ def quantiles_along(
         # Of no elements, functions give a dtype of their own; and of numbers of a few bytes, that of q.
         sample = np.asarray(function(np.zeros((1,) * c.ndim, c.dtype), q, **options))
         found = function(part, q, **options) if part.size else part.ravel()
+        if part.size and c.dtype.kind in "mM" and function is np.quantile:
+            # NumPy before 1.25 counts NaT as an element like the others.
+            found = np.where(np.isnat(part).any(axis=dims, keepdims=keepdims), sample.dtype.type("NaT"), found)
     if c.partition_policy is not Partition.REPLICATED:
         kept = [1 if d in dims else n for d, n in enumerate(work.grid) if keepdims or d not in dims]
         divided_by = Division(Partition.BLOCK, grid=(*[1] * q.ndim, *kept)) if blocks else work._division

@@ -135,6 +135,9 @@ _ABSENT: dict[str, tuple[Any, ...]] = {
     "order": ("C", "K", "A"),
 }
 
+#: Parameters that older versions of NumPy have by another name: before 1.22, that of quantiles.
+_RENAMED = {"interpolation": "method"}
+
 
 def _is_absent(word: str, value: Any) -> bool:
     """Say whether a keyword says what is so without it."""
@@ -270,7 +273,9 @@ class ReductionMethods:
         if len(args) > 2 and known.__module__ in _NAMED:
             words = tuple(inspect.signature(func).parameters)
             args, kwargs = args[:2], {**dict(zip(words[2:], args[2:])), **kwargs}
-        return known(*args, **{word: value for word, value in kwargs.items() if not _is_absent(word, value)})
+        return known(
+            *args, **{_RENAMED.get(word, word): value for word, value in kwargs.items() if not _is_absent(word, value)}
+        )
 
 
 def _one_or_several(given: tuple[Any, ...]) -> Any:
