@@ -34,7 +34,7 @@ yielding = OMPI_MCA_mpi_yield_when_idle=1 MPIR_CVAR_POLLS_BEFORE_YIELD=10 MPIR_C
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = $(yielding) DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
-.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-local test-nodes test-matrix test-system-mpi test-shmem test-gpu test-hip test-headers test-hosts test-slurm test-large test-attack test-types test-array-api test-pythons bench docs develop build go clean
+.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-local test-nodes test-matrix test-system-mpi test-shmem test-gpu test-hip test-headers test-hosts test-slurm test-large test-attack test-types test-array-api test-pythons test-old bench docs develop build go clean
 .DELETE_ON_ERROR:
 
 all: setup
@@ -398,18 +398,25 @@ test-array-api: $(VENV)/.installed
 	$(suite_divided) $(yielding) $(call ranks,$(abspath $(PY)),2) -m pytest $(suite_options)
 
 # Of the oldest Python the oldest NumPy, and what still goes with that.
-OLDEST_venv-3.8 = 'numpy==1.20.*' 'contourpy<1.1' 'pillow<10.3'
+OLDEST = 3.8
+OLDEST_venv-$(OLDEST) = 'numpy==1.20.*' 'contourpy<1.1' 'pillow<10.3'
+# Sets the shell's variable python to a Python $(1), of PATH or pyenv, or to nothing.
+find_python = for python in python$(1) "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$(1).*/bin/python ''; do \
+	"$$python" -c 'import sys; sys.exit("%d.%d" % sys.version_info[:2] != "'$(1)'")' 2>/dev/null && break; done;
 # Each Python that the machine has builds its own extension and passes the tests on one process.
 test-pythons:
 	@for version in $(PYTHONS); do \
-		for python in python$$version "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$$version.*/bin/python; do \
-			"$$python" -c 'import sys; sys.exit("%d.%d" % sys.version_info[:2] != "'$$version'")' 2>/dev/null && break; \
-			python=; \
-		done; \
+		$(call find_python,$$version) \
 		if test -z "$$python"; then printf '\n== Python %s: skipped, this machine has none\n' $$version; continue; fi; \
 		printf '\n== Python %s: %s\n' $$version "$$python"; \
 		$(MAKE) --no-print-directory smoke PYTHON="$$python" VENV=_build/venv-$$version || exit 1; \
 	done
+
+# The oldest alone, without the tests that start programs of their own: no MPI library is installed.
+test-old:
+	@$(call find_python,$(OLDEST)) \
+	test -n "$$python" || { printf '\n== missing: Python $(OLDEST); install with\n\tpyenv install $(OLDEST)\n'; exit 1; }; \
+	$(MAKE) --no-print-directory smoke PYTHON="$$python" VENV=_build/venv-$(OLDEST) SMOKE='-m "not jobs"'
 
 .PHONY: smoke
 smoke: $(PY)
@@ -417,7 +424,7 @@ smoke: $(PY)
 	$(PY) -m pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel .
 	$(PY) -m pip install --quiet --force-reinstall --no-deps $(VENV)/wheel/*.whl
 	$(PY) -m pip install --quiet "$$(ls $(VENV)/wheel/*.whl)[test]" $(OLDEST_$(notdir $(VENV)))
-	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q
+	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q $(SMOKE)
 
 # ---- Measurements ----
 
