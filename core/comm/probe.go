@@ -31,8 +31,7 @@ func (c *Comm) probe(source, tag int64) (Notice, error) {
 		return n, err
 	}
 	if c.Size() == 1 {
-		return Notice{}, status.New(status.Communication, "no message from rank %s with tag %s is pending, and this "+
-			"communicator has one rank: waiting would never end", wildcard(source, backend.AnySource), wildcard(tag, backend.AnyTag))
+		return Notice{}, nobodySends(source, tag)
 	}
 	p := &probing{comm: c, source: source, tag: tag}
 	_, err = c.await(p, waiting("probe", "source", source, tag))

@@ -100,7 +100,7 @@ func (c *Comm) first(op string, source, tag int64) (unexpected.Message, error) {
 	}
 	st, r, err := c.main.RecvFor(span(b, eager), int(source), int(tag), begun())
 	if r != nil {
-		if st, err = c.await(r, waiting(op, "source", source, tag)); err != nil {
+		if st, err = c.await(r, awaitingMessage(op, source, tag)); err != nil {
 			return unexpected.Message{}, c.withdraw(r, b, err)
 		}
 	}
@@ -313,4 +313,9 @@ func (t *receiving) result() Result {
 
 func (t *receiving) more() bool { return !t.opened || t.collects }
 
-func (t *receiving) awaits() awaited { return waiting("irecv", "source", t.source, t.tag) }
+func (t *receiving) awaits() awaited {
+	if t.opened { // its elements are on the way
+		return waiting("irecv", "source", t.source, t.tag)
+	}
+	return awaitingMessage("irecv", t.source, t.tag)
+}

@@ -32,9 +32,10 @@ func begun() time.Duration {
 
 // awaited is what a call waits for outside meetings.
 type awaited struct {
-	call  func() string
-	peer  int64           // the rank that has to do something; backend.AnySource: one of the others; watchdog.NoPeer: unknown
-	start agreement.Start // a collective that all ranks have to start
+	call   func() string
+	peer   int64           // the rank that has to do something; backend.AnySource: one of the others; watchdog.NoPeer: unknown
+	start  agreement.Start // a collective that all ranks have to start
+	nobody func() error    // of a message: the error where there is one rank; else nil
 }
 
 // named is what a call waits for if that depends on no particular rank.
@@ -47,6 +48,19 @@ func waiting(op, name string, peer, tag int64) awaited {
 	return awaited{peer: peer, call: func() string {
 		return fmt.Sprintf("%s(%s %s, tag %s)", op, name, wildcard(peer, backend.AnySource), wildcard(tag, backend.AnyTag))
 	}}
+}
+
+// awaitingMessage is waiting for a message, which nobody sends where there is one rank.
+func awaitingMessage(op string, source, tag int64) awaited {
+	what := waiting(op, "source", source, tag)
+	what.nobody = func() error { return nobodySends(source, tag) }
+	return what
+}
+
+// nobodySends is the error of a wait for a message on a communicator of one rank.
+func nobodySends(source, tag int64) error {
+	return status.New(status.Communication, "no message from rank %s with tag %s is pending, and this communicator has one rank: "+
+		"waiting would never end", wildcard(source, backend.AnySource), wildcard(tag, backend.AnyTag))
 }
 
 func wildcard(n, anyOf int64) string {
@@ -101,6 +115,9 @@ func (w *wait) InVain() error {
 			return err
 		}
 		return w.comm.meeter.InVain(w.Call())
+	}
+	if w.what.nobody != nil && w.comm.Size() == 1 {
+		return watchdog.InVain(w.what.nobody())
 	}
 	if w.absence.Due() {
 		if err := w.absence.Check(w.comm.absent(w.what), w.Call()); err != nil {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from oracle import DTYPES, SHAPES, assert_same, values
+from programs import ranks, succeeded
 
 import dtl
 
@@ -246,6 +248,28 @@ def test_waiting_for_nobody_is_an_error_alone(alone: dtl.Context) -> None:
     ) as caught:
         dtl.recv(alone, 0, tag=3)
     assert (caught.value.code, caught.value.op) == (300, "recv")
+
+
+@pytest.mark.jobs("starts a job of one rank")
+def test_waiting_for_nobody_is_an_error_in_a_job_of_one_rank(tmp_path: Path) -> None:
+    """What the backend would wait for without an end, as that of a process alone does not."""
+    program = """
+        import dtl, numpy as np
+        with dtl.Context() as ctx:
+            dtl.send(ctx, np.ones(100), 0, tag=1)
+            assert dtl.recv(ctx, dtl.ANY_SOURCE, tag=1).sum() == 100
+            for call in (
+                lambda: dtl.recv(ctx, 0, tag=3),
+                lambda: dtl.recv(ctx, dtl.ANY_SOURCE, tag=3),
+                lambda: dtl.irecv(ctx, 0, tag=3).wait(),
+            ):
+                try:
+                    call()
+                except dtl.CommunicationError as error:
+                    print(ctx.backend, error.op, "waiting would never end" in str(error))
+    """
+    printed = succeeded(ranks(1, program, tmp_path, DTL_BACKEND="local", DTL_TIMEOUT="30"))
+    assert printed == "local recv True\nlocal recv True\nlocal irecv True\n"
 
 
 @pytest.mark.parametrize("numbers", [1, 100, 400])

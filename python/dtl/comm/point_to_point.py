@@ -131,6 +131,8 @@ def recv(ctx: Context, source: int, tag: int = 0, dtype: Any = None, count: int 
         If the message does not match dtype, count or out. It can still be received.
     BoundsError
         If source or tag is outside its range.
+    CommunicationError
+        If the context has one rank, and no such message is there.
     """
     return received(_receive(_call, _RECV, ctx, source, tag, dtype, count, out))
 
