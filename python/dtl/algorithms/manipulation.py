@@ -6,8 +6,9 @@ Otherwise there is one exchange.
 
 from __future__ import annotations
 
+import itertools
 import math
-from typing import TYPE_CHECKING, Any, Callable, overload
+from typing import TYPE_CHECKING, Any, Callable, Sequence, overload
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from .._native.library import bridge
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import spread_to
-from ..containers.indexing.regions import Axis, Region, move
+from ..containers.indexing.regions import Axis, Region, move, move_pieces
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
 from ..containers.owning import OwningContainer
 from ..exceptions import BoundsError, InvalidArgumentError
@@ -407,7 +408,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
         share(a, "roll", f"shift {by}", anywhere=True)
         if a.ndim > 1:
             return by_host_copies(_rolled_flat, (a, by), {}, "roll") if placed else _rolled_flat(a, by)
-        return _rolled(a, 0, by)
+        return rolled(a, (by,), (0,))
     axes = [dimension(each, a.ndim) for each in integers("axis", axis)]
     shifts = integers("shift", shift)
     if len(shifts) == 1:
@@ -417,23 +418,14 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     if len(shifts) != len(axes):
         raise InvalidArgumentError(f"{len(shifts)} shifts for {len(axes)} dimensions")
     share(a, "roll", f"shift {shifts}, axis {axes}", anywhere=True)
-    moving = set(axes) if a._placement is Placement.DEVICE else divided_dimensions(a)
-    if a._placement is Placement.DEVICE or (axes and moving.issuperset(axes)):
-        result = a
-    else:
-        local = [(by, d) for by, d in zip(shifts, axes) if d not in moving]
-        result = _part_by_part(a, lambda part: np.roll(part, [by for by, _ in local], [d for _, d in local]))
-    for by, d in zip(shifts, axes):
-        if d in moving:
-            result = _rolled(result, d, by)
-    return a.copy() if result is a else result
+    return rolled(a, shifts, axes)
 
 
 def _rolled_flat(a: Any, by: int) -> Any:
     """Shift the elements in C order, of several dimensions. Collective."""
-    rolled = _rolled(reshaped(a, (a.global_size,)), 0, by)
+    line = rolled(reshaped(a, (a.global_size,)), (by,), (0,))
     made = a._like(a.dtype)
-    gather_elements(made, rolled, linear_indices(made))
+    gather_elements(made, line, linear_indices(made))
     return made
 
 
@@ -443,16 +435,23 @@ def _alone(values: tuple[int, ...]) -> tuple[int, ...]:
     return values
 
 
-def _rolled(a: Any, dim: int, by: int) -> Any:
-    n = a.shape[dim]
-    by %= max(n, 1)
-    made = a._like(a.dtype)
-    for to, start, extent in ((by, 0, n - by), (0, n - by, by)):
-        if extent or not by:
-            rows: list[int] = []
-            for d, whole in enumerate(a.shape):
-                rows += [d, start, 1, d, to, 1, extent] if d == dim else [d, 0, 1, d, 0, 1, whole]
-            move(made, a, rows)
+def rolled(a: Any, shifts: Sequence[int], axes: Sequence[int]) -> Any:
+    """Return a copy with the elements shifted along dimensions. What leaves ranks moves all at once. Collective."""
+    by = [0] * a.ndim
+    for shift, d in zip(shifts, axes):
+        by[d] = (by[d] + shift) % max(a.shape[d], 1)
+    # Along each dimension, what stays together: from where, to where, how many.
+    ranges = [[(0, n, extent - n), (extent - n, 0, n)][: 1 + (n > 0)] for n, extent in zip(by, a.shape)]
+    pieces = list(itertools.product(*ranges))
+    made = a._like(a.dtype, blank=True)
+    if a._placement is Placement.DEVICE or divided_dimensions(a).intersection(axes):
+        rows = [[n for d, (of, to, count) in enumerate(piece) for n in (d, of, 1, d, to, 1, count)] for piece in pieces]
+        move_pieces(made, [(a, each) for each in rows])
+        return made
+    part, result = a.local_view(), made.local_view()
+    for piece in pieces:
+        of, to = (tuple(slice(ends[k], ends[k] + ends[2]) for ends in piece) for k in (0, 1))
+        result[to] = part[of]
     return made
 
 

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from .._native.arguments import integer
-from ..algorithms.axis_reductions import container_of, dimensions
+from ..algorithms.axis_reductions import dimensions
 from ..algorithms.exchange import share
-from ..containers.base import DistributedContainer, check_container
-from ..containers.indexing.regions import move
-from ..containers.layout import BLOCK, division
-from ..containers.owning import OwningContainer
+from ..algorithms.manipulation import rolled
+from ..containers.base import check_container
+from ..containers.layout import division
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition, PartitionLike
@@ -126,24 +125,4 @@ def _shifted(a: Any, axes: Any, op: str, by: Any) -> Any:
     a._check_open()
     dims = dimensions(axes, a.ndim)
     share(a, op, f"axes {dims}")
-    c = a
-    for d in dims:
-        new = _rolled(c, d, by(a.shape[d]) % max(a.shape[d], 1))
-        if c is not a:
-            c.close()
-        c = new
-    return c if c is not a else a.copy()
-
-
-def _rolled(c: DistributedContainer, dim: int, by: int) -> DistributedContainer:
-    """Return a copy in which the indices of a dimension are greater by some number, those at the end at the start."""
-    divided = c._division if isinstance(c, OwningContainer) else BLOCK
-    made = container_of(c, c.shape, c.dtype, divided)
-    extent = c.shape[dim]
-    for start, to, count in ((0, by, extent - by), (extent - by, 0, by)):
-        if count:
-            rows: list[int] = []
-            for d, size in enumerate(c.shape):
-                rows += [d, start, 1, d, to, 1, count] if d == dim else [d, 0, 1, d, 0, 1, size]
-            move(made, c, rows)
-    return made
+    return rolled(a, [by(a.shape[d]) for d in dims], dims)
