@@ -36,7 +36,7 @@ def _quantile(array: Any, q: Any, method: str) -> Any:
     """Return quantiles by interpolation between two elements, as Hyndman and Fan number them: 5, 6, 8 and 9."""
     ordered, size = np.sort(array, axis=None), array.size
     shift = {"hazen": 1 / 2, "weibull": 0, "median_unbiased": 1 / 3, "normal_unbiased": 3 / 8}[method]
-    at = np.clip(size * q + (shift + q * (1 - 2 * shift)) - 1, 0, size - 1)
+    at = np.clip(size * q + (shift + q * (1 - shift - shift)) - 1, 0, size - 1)
     low = np.floor(at).astype(int)
     first, last, part = ordered[low], ordered[np.minimum(low + 1, size - 1)], at - low
     return np.where(part < 0.5, first + (last - first) * part, last - (last - first) * (1 - part))
