@@ -301,19 +301,21 @@ KERNEL_SOURCES = $(wildcard $(KERNELS)/*.c)
 fingerprint = printf '// %s has sha256 %s\n' $(<F) "$$(cat $(sort $(wildcard $(KERNELS)/*.h)) $< | sha256sum | cut -d' ' -f1)"
 .PHONY: kernels kernels-amd
 kernels: $(patsubst $(KERNELS)/%.c,$(KERNELS_OUT)/%.ptx,$(KERNEL_SOURCES))
-kernels-amd: $(foreach chip,$(CHIPS),$(patsubst $(KERNELS)/%.c,$(CODES_OUT)/%.$(chip).co.gz,$(KERNEL_SOURCES)))
+kernels-amd: $(foreach chip,$(CHIPS),$(patsubst $(KERNELS)/%.c,$(CODES_OUT)/%.$(chip).co.bz2,$(KERNEL_SOURCES)))
 
 # Only these goals, and such a file as a goal, have the rules: git leaves files in any order of time, and a build needs no clang for the PTX
 # that git has.
-ifneq (,$(filter kernels kernels-amd %.ptx %.co.gz,$(MAKECMDGOALS)))
+ifneq (,$(filter kernels kernels-amd %.ptx %.co.bz2,$(MAKECMDGOALS)))
 $(KERNELS_OUT)/%.ptx: $(KERNELS)/%.c $(wildcard $(KERNELS)/*.h)
-	{ $(fingerprint); $(CLANG) $(PTX_FLAGS) $(KERNEL_FLAGS) -S $< -o -; } > $@.new
+	$(CLANG) $(PTX_FLAGS) $(KERNEL_FLAGS) -S $< -o $@.text
+	{ $(fingerprint); sed 's,[[:blank:]]*//.*,,; /^$$/d' $@.text; } > $@.new
+	rm $@.text
 	mv $@.new $@
 
 define code_objects
-$$(CODES_OUT)/%.$(1).co.gz: $$(KERNELS)/%.c $$(wildcard $$(KERNELS)/*.h)
+$$(CODES_OUT)/%.$(1).co.bz2: $$(KERNELS)/%.c $$(wildcard $$(KERNELS)/*.h)
 	$$(CLANG) $$(CODE_FLAGS) -mcpu=$(1) $$(KERNEL_FLAGS) $$< -o $$@.code
-	{ $$(fingerprint); cat $$@.code; } | gzip -9n > $$@.new
+	{ $$(fingerprint); cat $$@.code; } | bzip2 -9 > $$@.new
 	rm $$@.code
 	mv $$@.new $$@
 endef

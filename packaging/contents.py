@@ -22,7 +22,7 @@ def code_objects() -> set[str]:
     """Return the names of what ``make kernels-amd`` makes of each source, for each chip that the Makefile names."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     (chips,) = re.findall(r"^CHIPS = (.+)$", makefile, re.MULTILINE)
-    return {f"{source.stem}.{chip}.co.gz" for source in KERNELS.glob("*.c") for chip in chips.split()}
+    return {f"{source.stem}.{chip}.co.bz2" for source in KERNELS.glob("*.c") for chip in chips.split()}
 
 
 def faults(wheel: Path) -> list[str]:

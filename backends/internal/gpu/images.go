@@ -2,7 +2,7 @@ package gpu
 
 import (
 	"bytes"
-	"compress/gzip"
+	"compress/bzip2"
 	"embed"
 	"io"
 	"io/fs"
@@ -71,7 +71,7 @@ func chipOf(architecture string) string {
 
 // codeOf returns the name of the code object of a source.
 func codeOf(source, architecture string) string {
-	return source + "." + chipOf(architecture) + ".co.gz"
+	return source + "." + chipOf(architecture) + ".co.bz2"
 }
 
 // checkChip refuses an architecture for which there are no kernels.
@@ -112,11 +112,7 @@ func codeObject(path string) ([]byte, error) {
 	if err != nil {
 		return nil, status.New(status.Internal, "no kernels: %w", err)
 	}
-	packed, err := gzip.NewReader(bytes.NewReader(file))
-	if err != nil {
-		return nil, status.New(status.Internal, "%s: %w", path, err)
-	}
-	all, err := io.ReadAll(packed)
+	all, err := io.ReadAll(bzip2.NewReader(bytes.NewReader(file)))
 	if err != nil {
 		return nil, status.New(status.Internal, "%s: %w", path, err)
 	}

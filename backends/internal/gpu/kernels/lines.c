@@ -23,22 +23,41 @@ typedef struct {
 /* Each thread's lines, from its first element on. Threads beside each other read elements beside each other. */
 #define EACH_LINE                                                                     \
     const long long n = s.outer_elements * s.inner_elements, P = s.pieces;            \
+    const int across = s.inner >= 32 && s.inner_elements == 1;                        \
+    const long long together = across ? s.lines : P;                                  \
     for (long long t = FIRST; t < s.lines * P; t += STEP) {                           \
-        const int across = s.inner >= 32 && s.inner_elements == 1;                    \
-        const long long line = across ? t % s.lines : t / P, p = across ? t / s.lines : t % P; \
-        const long long outer = line / s.inner;                                       \
-        const long long base = (outer * s.outer_elements * s.inner + line - outer * s.inner) * s.inner_elements; \
+        const long long whole = t / together, rest = t - whole * together;            \
+        const long long line = across ? rest : whole, p = across ? whole : rest;      \
         word *const partial = (word *)s.out + 4 * (line * P + p);                     \
+        walk w = walk_from(&s, line, p);                                              \
         (void)n;
 
-static inline long long place_of(const lines *s, long long base, long long i) {
-    if (s->inner_elements == 1)
-        return base + i * s->inner;
-    const long long outer = i / s->inner_elements;
-    return base + outer * s->inner * s->inner_elements + i - outer * s->inner_elements;
+/* Where a thread is in its line. Only the first place takes divisions, which are long in a device's code. */
+typedef struct {
+    long long at, inside; /* the place, and its index among inner elements */
+    long long step, step_inside;
+} walk;
+
+static inline walk walk_from(const lines *s, long long line, long long p) {
+    const long long inner = s->inner_elements, row = s->inner * inner; /* from one outer element to the next */
+    const long long result = line / s->inner, outer = p / inner, over = s->pieces / inner;
+    const long long base = result * s->outer_elements * row + (line - result * s->inner) * inner;
+    const long long inside = p - outer * inner, step_inside = s->pieces - over * inner;
+    return (walk){base + outer * row + inside, inside, over * row + step_inside, step_inside};
 }
 
-#define AT(i) (a[place_of(&s, base, i)])
+static inline long long next_place(const lines *s, walk *w) {
+    const long long at = w->at;
+    w->at += w->step;
+    w->inside += w->step_inside;
+    if (w->inside >= s->inner_elements) {
+        w->inside -= s->inner_elements;
+        w->at += (s->inner - 1) * s->inner_elements;
+    }
+    return at;
+}
+
+#define NEXT (a[next_place(&s, &w)])
 
 /* ---- Results ---- */
 
@@ -87,10 +106,14 @@ static inline void write_count(const lines *s, long long line, word all) {
         (void)mean;                                                                   \
         sum all = {0, 0};                                                             \
         long long i = p;                                                              \
-        for (; i + 3 * P < n; i += 4 * P)                                             \
-            add(&all, (f(i) + f(i + P)) + (f(i + 2 * P) + f(i + 3 * P)));             \
-        for (; i < n; i += P)                                                         \
-            add(&all, f(i));                                                          \
+        for (; i + 3 * P < n; i += 4 * P) {                                           \
+            const double v = (double)NEXT, x = (double)NEXT, y = (double)NEXT, z = (double)NEXT; \
+            add(&all, (f(v) + f(x)) + (f(y) + f(z)));                                 \
+        }                                                                             \
+        for (; i < n; i += P) {                                                       \
+            const double v = (double)NEXT;                                            \
+            add(&all, f(v));                                                          \
+        }                                                                             \
         if (s.result == PARTIAL)                                                      \
             put(partial, bits_of(all.high), bits_of(all.low), 0, 0);                  \
         else                                                                          \
@@ -98,8 +121,8 @@ static inline void write_count(const lines *s, long long line, word all) {
         }                                                                             \
     }
 
-#define ELEMENT(i) ((double)AT(i))
-#define DISTANCE(i) (((double)AT(i) - mean) * ((double)AT(i) - mean))
+#define ELEMENT(v) (v)
+#define DISTANCE(v) (((v) - mean) * ((v) - mean))
 
 #define COUNTS(name, T, first, combine)                                               \
     KERNEL name(lines s);                                                             \
@@ -124,7 +147,7 @@ static inline void write_count(const lines *s, long long line, word all) {
         double v = 1;                                                                 \
         long long exponent = 0;                                                       \
         for (long long i = p; i < n; i += P)                                          \
-            multiply(&v, &exponent, (double)AT(i));                                   \
+            multiply(&v, &exponent, (double)NEXT);                                    \
         if (s.result == PARTIAL)                                                      \
             put(partial, bits_of(v), (word)exponent, 1, 0);                           \
         else                                                                          \
@@ -140,9 +163,9 @@ static inline void write_count(const lines *s, long long line, word all) {
         const T *a = s.a;                                                             \
         EACH_LINE                                                                     \
         long long at = p;                                                             \
-        T m = AT(p);                                                                  \
+        T m = NEXT;                                                                   \
         for (long long i = p + P; i < n; i += P) {                                    \
-            const T x = AT(i);                                                        \
+            const T x = NEXT;                                                         \
             if (before(x, m)) {                                                       \
                 m = x;                                                                \
                 at = i;                                                               \
@@ -185,15 +208,15 @@ static inline void write_count(const lines *s, long long line, word all) {
 #define REAL(type, T, A)                                                              \
     SUMS(along_total_##type, T, ELEMENT)                                              \
     SUMS(along_distances_##type, T, DISTANCE)                                         \
-    COUNTS(along_truths_##type, T, 0, += AT(i) != 0)                                  \
+    COUNTS(along_truths_##type, T, 0, += NEXT != 0)                                  \
     EXTREMES(along_argmin_##type, T, A, LEAST)                                        \
     EXTREMES(along_argmax_##type, T, A, GREATEST)                                     \
     FINISH(type, T, A)
 
 #define INTEGERS(type, T, A)                                                          \
     REAL(type, T, A)                                                                  \
-    COUNTS(along_sum_##type, T, 0, += (word)AT(i))                                    \
-    COUNTS(along_prod_##type, T, 1, *= (word)AT(i))
+    COUNTS(along_sum_##type, T, 0, += (word)NEXT)                                    \
+    COUNTS(along_prod_##type, T, 1, *= (word)NEXT)
 
 #define FLOATS(type, T)                                                               \
     REAL(type, T, double)                                                             \
