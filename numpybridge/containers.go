@@ -1,6 +1,7 @@
 package numpybridge
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -187,6 +188,21 @@ func setPart(c *Call) error {
 	return c.container(func(of container.Container) error { return container.SetPart(of, c.In) })
 }
 
+// wholePart makes a container of the input's elements, of the shape that the list says, where the container's are. Each rank has all of it,
+// whatever the others have. It returns the handle.
+func wholePart(c *Call) error {
+	return c.container(func(of container.Container) error {
+		a, err := container.WholeBeside(of, c.In.Type, c.Lists[0])
+		if err != nil {
+			return err
+		}
+		if err := container.SetPart(a, c.In); err != nil {
+			return cmp.Or(err, a.Close())
+		}
+		return c.answer(nil, int64(container.Containers.Put(a)))
+	})
+}
+
 // copyPart writes the local part of the container whose handle is the input's to this one's.
 func copyPart(c *Call) error {
 	h, err := c.integers()
@@ -206,7 +222,9 @@ func permutePart(c *Call) error {
 }
 
 // elementwise writes to the container what an operator makes of the operands, whose handles are in the first list, with 0 for a
-// number, whose bits are two of the words in the second. args[0] is their element type. The input is the operator's name.
+// number, whose bits are two of the words in the second. After these, there may be, for each operand and each of args[1] dimensions of the
+// result, the first of the operand's indices, and then for each how far it is to the next. args[0] is their element type. The input is the
+// operator's name.
 func elementwise(c *Call) error {
 	name := string(memory.As[uint8](c.In.Raw()))
 	var operands [3]container.Operand
@@ -216,6 +234,10 @@ func elementwise(c *Call) error {
 			return container.Elementwise(name, dtype.FromNumber(c.Args[0]), to, operands)
 		}
 		operands[i].Number = [2]uint64{uint64(c.Lists[1][2*i]), uint64(c.Lists[1][2*i+1])}
+		if cut := c.Lists[1][2*len(operands):]; len(cut) > 0 {
+			n, of := int(c.Args[1]), cut[2*i*int(c.Args[1]):]
+			operands[i].First, operands[i].Every = of[:n], of[n:2*n]
+		}
 		if c.Lists[0][i] == 0 {
 			return run(i+1, to)
 		}
@@ -225,7 +247,8 @@ func elementwise(c *Call) error {
 		})
 	}
 	return c.container(func(to container.Container) error {
-		if len(c.Lists[0]) != len(operands) || len(c.Lists[1]) != 2*len(operands) {
+		words := 2 * len(operands)
+		if len(c.Lists[0]) != len(operands) || len(c.Lists[1]) != words && len(c.Lists[1]) != words+words*int(c.Args[1]) {
 			return status.New(status.Internal, "%d operands of %d", len(c.Lists[0]), len(operands))
 		}
 		return run(0, to)

@@ -132,6 +132,7 @@ const (
 	DrawInto
 	DrawStart
 	FoldRun
+	WholePart
 )
 
 // operation is what is known of one.
@@ -277,13 +278,14 @@ var operations = [...]operation{
 	DrawInto:     {"DRAW_INTO", "draw", false, false, drawInto},
 	DrawStart:    {"DRAW_START", "draw", false, false, drawStart},
 	FoldRun:      {"FOLD_RUN", "fold", true, false, foldRun},
+	WholePart:    {"WHOLE_PART", "ufunc", true, false, wholePart},
 }
 
 // local reports whether an operation concerns no other rank, so that none hears of its errors.
 func (c Code) local() bool {
 	switch c {
 	case Ticket, View, Indices, Owner, Span, PlanBytes, HaloView, CartAt, Place, WinFacts, WinView, FillPart, SetPart, CopyPart, PermutePart, Elementwise, FoldLines, TakePart,
-		PutPart, PutWhere, TakeWhere, PutAt, Truths, Choose, DrawInto, DrawStart, FoldRun:
+		PutPart, PutWhere, TakeWhere, PutAt, Truths, Choose, DrawInto, DrawStart, FoldRun, WholePart:
 		return true
 	}
 	return false

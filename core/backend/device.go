@@ -73,10 +73,12 @@ type DeviceSpace interface {
 }
 
 // Operand is one of an elementwise operator's: a span on the device, or, where that has no address, the bits of a number for all
-// elements.
+// elements. Steps are how many elements it is from one to the next along each dimension of the result, 0 where one is for all; nil
+// where the operand's elements lie as the result's.
 type Operand struct {
 	Span   memory.Span
 	Number [2]uint64
+	Steps  []int64
 }
 
 // Reduction is what a device makes of many elements.
@@ -175,9 +177,9 @@ type Queue interface {
 	// Fill gives every element a value: that at element.
 	Fill(dst memory.Span, element []byte) error
 	// Elementwise gives each element of dst, which has the type kernel.Computed, what an operator of NumPy's, by its name, makes of
-	// the operands' elements of a type; the third is the condition of kernel.Where. The error is status.Unsupported where there
-	// is no such operator.
-	Elementwise(operator string, dst memory.Span, t dtype.Type, operands [3]Operand) error
+	// the operands' elements of a type; the third is the condition of kernel.Where. The shape of dst, which is in C order, matters
+	// to operands with steps alone. The error is status.Unsupported where there is no such operator, or none for such steps.
+	Elementwise(operator string, dst memory.Span, t dtype.Type, shape []int64, operands [3]Operand) error
 	// Fold makes partials of a span's elements, or of two spans', as core/kernel/fold has them: at most a few hundred, which the
 	// caller merges in their order. Spans of one length give partials of the same elements. The error is status.Unsupported
 	// where there is no such reduction of a type.

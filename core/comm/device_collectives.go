@@ -338,7 +338,7 @@ func (d *Devices) fold(call *deviceCall, parts []memory.Span, op kernel.Op) (mem
 	}
 	for _, next := range came[1:] {
 		if err == nil && mine.Count > 0 {
-			err = d.queue.Elementwise(folds[op], came[0], mine.Type, [3]backend.Operand{{Span: came[0]}, {Span: next}})
+			err = d.queue.Elementwise(folds[op], came[0], mine.Type, nil, [3]backend.Operand{{Span: came[0]}, {Span: next}})
 		}
 	}
 	return came[0], err

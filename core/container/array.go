@@ -155,6 +155,21 @@ func BlankBeside(c Container, t dtype.Type, other Container) (*Array, error) {
 	return a, err
 }
 
+// WholeBeside makes an array of a shape that each rank has all of, where another container's elements are. They are anything. It communicates
+// nothing: ranks may make such arrays of several shapes, for themselves alone.
+func WholeBeside(c Container, t dtype.Type, shape []int64) (*Array, error) {
+	p, err := c.Look()
+	if err != nil {
+		return nil, err
+	}
+	defer p.Done()
+	layout, err := Division{Kind: partition.KindReplicated}.layout(shape, c.Context().Size())
+	if err != nil {
+		return nil, err
+	}
+	return newArray(c.Context(), p.home, t, layout, home.blank)
+}
+
 func alike(c Container, t dtype.Type, room allocate) (*Array, error) {
 	if !t.Held() {
 		return nil, status.New(status.InvalidArgument, "dtype number %d is no element type", t)

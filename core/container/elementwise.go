@@ -2,6 +2,7 @@ package container
 
 import (
 	"cmp"
+	"unsafe"
 
 	"dtl/core/backend"
 	"dtl/core/dtype"
@@ -11,14 +12,18 @@ import (
 	"dtl/core/status"
 )
 
-// Operand is one of an elementwise operator's: a container, or, where that is nil, the bits of a number for all elements.
+// Operand is one of an elementwise operator's: a container, or, where that is nil, the bits of a number for all elements. First and Every say
+// which of its elements go with those of the result, along each dimension of the result that the container has more than one index of:
+// from the first one on, every so many; nil where all do.
 type Operand struct {
-	Of     Container
-	Number [2]uint64
+	Of           Container
+	Number       [2]uint64
+	First, Every []int64
 }
 
 // Elementwise has a device write to each element of this rank's part of a container what an operator of NumPy's, by its name,
-// makes of the operands', which are laid out alike, on the same device and of one type; the third is a condition, of bool. Local.
+// makes of the operands', which are on the same device and of one type; the third is a condition, of bool. This rank's part of an operand
+// has the shape of the result's, or spreads to it as in NumPy. Local.
 func Elementwise(operator string, t dtype.Type, to Container, operands [3]Operand) error {
 	p, err := to.Look()
 	if err != nil {
@@ -42,19 +47,53 @@ func Elementwise(operator string, t dtype.Type, to Container, operands [3]Operan
 				return err
 			}
 			defer q.Done()
-			operand, done, err := q.readable()
-			if err != nil {
+			if err := out.sameDevice(q.state); err != nil {
 				return err
 			}
-			defer done()
-			if err := out.beside(operand, [...]dtype.Type{t, t, dtype.Bool}[i]); err != nil {
+			if want := [...]dtype.Type{t, t, dtype.Bool}[i]; q.typ != want {
+				return status.New(status.Unsupported, "an operand of %s for %s", q.typ, want)
+			}
+			if given[i].Span, given[i].Steps, err = q.along(out.shape, o); err != nil {
 				return err
 			}
-			defer func() { _ = out.after(operand) }() // what failed before is the error to report
-			given[i].Span = operand.span()
+			if err := out.before(q.state); err != nil {
+				return err
+			}
+			defer func() { _ = out.after(q.state) }() // what failed before is the error to report
 		}
-		return out.home.queue.Elementwise(operator, out.span(), t, given)
+		return out.home.queue.Elementwise(operator, out.span(), t, out.shape, given)
 	})
+}
+
+// along returns where the elements of a part are that go with a result of a shape, and how many elements it is from one to the next along
+// each of its dimensions; nil where they lie as the result's do.
+func (s *state) along(shape []int64, o Operand) (memory.Span, []int64, error) {
+	from, size, spread := s.span(), int64(s.typ.Size()), !s.sideBySide() || len(s.shape) != len(shape)
+	steps, missing := make([]int64, len(shape)), len(shape)-len(s.shape)
+	for d, extent := range shape {
+		own := d - missing
+		if own < 0 || s.shape[own] == 1 {
+			spread = spread || extent != 1
+			continue
+		}
+		first, every := int64(0), int64(1)
+		if o.First != nil {
+			first, every = o.First[d], o.Every[d]
+		}
+		if last := first + (extent-1)*every; extent > 0 && (first < 0 || every < 1 || last >= s.shape[own]) || o.First == nil && extent != s.shape[own] {
+			return from, nil, status.New(status.Unsupported, "an operand of shape %v does not spread to %v", s.shape, shape)
+		}
+		steps[d] = every * s.strides[own] / size
+		from.Addr = unsafe.Add(from.Addr, first*s.strides[own])
+		spread = spread || extent != s.shape[own]
+	}
+	if missing < 0 {
+		return from, nil, status.New(status.Unsupported, "an operand of shape %v does not spread to %v", s.shape, shape)
+	}
+	if from.Count = int(product(shape)); spread {
+		return from, steps, nil
+	}
+	return from, nil, nil
 }
 
 // CheckBeside refuses a part that a device alone reaches beside one that is not there.
@@ -127,7 +166,7 @@ func (p Part) ReadAt(into memory.Span, places []int64) error {
 // Add has a device add a number to each element, of int64. Local.
 func (p Part) Add(number int64) error {
 	given := [3]backend.Operand{{Span: p.span()}, {Number: [2]uint64{uint64(number)}}}
-	return p.home.queue.Elementwise("add", p.span(), dtype.Int64, given)
+	return p.home.queue.Elementwise("add", p.span(), dtype.Int64, nil, given)
 }
 
 // Elements returns some of the elements, which are side by side, for Copy.

@@ -32,10 +32,26 @@ func Computed(operator string, t dtype.Type) dtype.Type {
 	switch {
 	case truths[operator]:
 		return dtype.Bool
+	case operator == "bitwise_count":
+		return dtype.Uint8
+	case operator == "frexp_exponent":
+		return dtype.Int32
 	case operator == "absolute" && t == dtype.Complex64:
 		return dtype.Float32
 	case operator == "absolute" && t == dtype.Complex128:
 		return dtype.Float64
 	}
 	return t
+}
+
+// Widest returns the type of floats or complex numbers that holds those of type t without rounding them, and has the most digits; of
+// other types it is dtype.Invalid.
+func Widest(t dtype.Type) dtype.Type {
+	switch t {
+	case dtype.Float32, dtype.Float64:
+		return dtype.Float64
+	case dtype.Complex64, dtype.Complex128:
+		return dtype.Complex128
+	}
+	return dtype.Invalid
 }

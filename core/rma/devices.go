@@ -120,6 +120,6 @@ func (n *near) combineThere(from memory.Span, target int, offset int64, op kerne
 	case name == "" || uintptr(at.Addr)%size != 0 || uintptr(from.Addr)%size != 0: // kernels take elements at multiples of their size
 		return status.New(status.Unsupported, "no kernel does %s of such elements", op)
 	default:
-		return cmp.Or(n.queue.Elementwise(name, at, from.Type, [3]backend.Operand{{Span: at}, {Span: from}}), n.queue.Synchronize())
+		return cmp.Or(n.queue.Elementwise(name, at, from.Type, nil, [3]backend.Operand{{Span: at}, {Span: from}}), n.queue.Synchronize())
 	}
 }

@@ -583,7 +583,7 @@ def test_traces_say_what_is_staged(ctx: dtl.Context) -> None:
         vec.gather_to(0)
         dtl.copy(vec, other)
         vec.to_numpy()
-        np.sin(vec)
+        np.sin(vec, dtype="float32")
     ops = {record.operation for record in trace.records}
     assert "gather_to" in ops
     assert "copy" in ops

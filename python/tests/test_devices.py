@@ -31,7 +31,7 @@ SOURCES = sources("cuda")
 NCCL = GPU / "gputest" / "nccl" / "nccl.c"
 
 #: What is run with the driver: several programs, so that none takes long.
-COMPUTING = [str(HERE / f"{name}on_a_device.py") for name in ("", "computing_", "kernels_")]
+COMPUTING = [str(HERE / f"{name}on_a_device.py") for name in ("", "computing_", "kernels_", "functions_", "operands_")]
 REDUCING = [str(HERE / "axes_on_a_device.py")]
 MOVING = [str(HERE / f"{name}on_a_device.py") for name in ("indexing_", "moves_", "halos_")]
 FAILING = [str(HERE / "failing_on_a_device.py")]

@@ -336,7 +336,7 @@ func sorted64(q backend.Queue, s memory.Span) error {
 
 func negated(q backend.Queue, s memory.Span) error {
 	s.Type, s.Count = dtype.Int64, s.Bytes()/8
-	return q.Elementwise("negative", s, s.Type, [3]backend.Operand{{Span: s}})
+	return q.Elementwise("negative", s, s.Type, nil, [3]backend.Operand{{Span: s}})
 }
 
 // quiet are the functions whose failure nobody has to hear of, by CUDA's names: a name for an error, what is asked only for another

@@ -30,10 +30,12 @@ var codes = sync.OnceValue(func() fs.FS {
 })
 
 // sources are the files of kernels.
-var sources = []string{"conversions", "elementwise", "histograms", "lines", "moves", "reductions", "scans", "sorts"}
+var sources = []string{
+	"complex", "conversions", "divisions", "elementwise", "floats", "functions", "histograms", "lines", "moves", "reductions", "scans", "sorts",
+}
 
-// texts are the PTX by families, each that of a module: those of a type, so that nobody waits for a driver that compiles
-// what is not needed. A kernel's family is what follows the last underscore of its name.
+// texts are the PTX by families, each that of a module, so that nobody waits for a driver that compiles what is not needed. What a source has
+// before its first kernel, tables among it, all of its modules have.
 var texts = sync.OnceValue(func() map[string][]byte {
 	all := map[string][]byte{}
 	for _, source := range sources {
@@ -45,7 +47,7 @@ var texts = sync.OnceValue(func() map[string][]byte {
 		parts := strings.Split(string(text), entry)
 		for _, kernel := range parts[1:] {
 			name, _, _ := strings.Cut(kernel, "(")
-			family := source + " " + familyOf(name)
+			family := familyOf(source, name)
 			if all[family] == nil {
 				all[family] = []byte(parts[0])
 			}
@@ -58,7 +60,14 @@ var texts = sync.OnceValue(func() map[string][]byte {
 	return all
 })
 
-func familyOf(kernel string) string { return kernel[strings.LastIndexByte(kernel, '_')+1:] }
+// familyOf returns what a kernel is in one module with: those of its source that are of the same type, or, as functions of numbers are
+// long, itself.
+func familyOf(source, kernel string) string {
+	if source == "complex" || source == "functions" {
+		return source + " " + kernel
+	}
+	return source + " " + kernel[strings.LastIndexByte(kernel, '_')+1:]
+}
 
 // chips are AMD's for which there are kernels.
 var chips = []string{"gfx90a", "gfx942", "gfx1100"}
@@ -99,7 +108,7 @@ type image struct {
 // imageOf returns the one that has a kernel. An architecture that is not known is that of a driver that compiles.
 func imageOf(architecture, source, name string) image {
 	if architecture == "" {
-		key := source + " " + familyOf(name)
+		key := familyOf(source, name)
 		return image{key, func() ([]byte, error) { return texts()[key], nil }}
 	}
 	key := codeOf(source, architecture)

@@ -1,14 +1,10 @@
 package gpu
 
 import (
-	"strings"
 	"sync"
 	"unsafe"
 
-	"dtl/core/backend"
 	"dtl/core/dtype"
-	"dtl/core/kernel"
-	"dtl/core/memory"
 	"dtl/core/status"
 )
 
@@ -78,22 +74,4 @@ func word(at unsafe.Pointer) uint64 { return uint64(uintptr(at)) }
 // each queues a kernel that takes any number of threads for so many elements.
 func (q *queue) each(f uintptr, n int, words ...uint64) error {
 	return q.on.launch(q.stream, f, min((n+blockThreads-1)/blockThreads, mostBlocks), blockThreads, words)
-}
-
-// Elementwise queues a kernel of kernels/elementwise.c or kernels/conversions.c.
-func (q *queue) Elementwise(operator string, dst memory.Span, t dtype.Type, operands [3]backend.Operand) error {
-	source := "elementwise"
-	if strings.HasPrefix(operator, kernel.Conversion) {
-		source = "conversions"
-	}
-	if operator == kernel.Where {
-		t = carriers[t.Size()]
-	}
-	f, err := q.on.kernels.named(q.on.driven, source, operator+"_"+t.String())
-	if err != nil || dst.Count == 0 {
-		return err
-	}
-	a, b, c := operands[0], operands[1], operands[2]
-	return q.each(f, dst.Count, word(dst.Addr), word(a.Span.Addr), word(b.Span.Addr), word(c.Span.Addr), uint64(dst.Count),
-		a.Number[0], a.Number[1], b.Number[0], b.Number[1])
 }

@@ -30,6 +30,9 @@ func readPTX(t *testing.T, name string) string {
 	return string(text)
 }
 
+// fuses finds the headers whose functions ask for fused multiplications, which the host has, too.
+var fuses = regexp.MustCompile(`#include "(pairs|angles|exponentials)\.h"`)
+
 // TestKernelsAreOfTheirSource holds where there is no clang that makes them, too.
 func TestKernelsAreOfTheirSource(t *testing.T) {
 	names, err := filepath.Glob("kernels/*.h")
@@ -48,11 +51,13 @@ func TestKernelsAreOfTheirSource(t *testing.T) {
 		if first, _, _ := strings.Cut(text, "\n"); first != want {
 			t.Errorf("the PTX is of another source: make kernels\n%s\n%s", first, want)
 		}
-		if strings.Contains(text, "fma.") || strings.Contains(text, ".ftz") || strings.Contains(text, ".approx") {
-			t.Error("kernels round otherwise than the host")
+		fused := strings.Contains(text, "fma.") && !fuses.Match(source)
+		if fused || strings.Contains(text, ".ftz") || strings.Contains(text, ".approx") {
+			t.Errorf("kernels of %s round otherwise than the host", name)
 		}
-		if regexp.MustCompile(`(?m)^(\.visible )?\.(func|global|const)`).MatchString(text) {
-			t.Errorf("%s.ptx has more than entries, which a module of some of them would lack", name)
+		_, entries, _ := strings.Cut(text, ".entry")
+		if regexp.MustCompile(`(?m)^(\.visible )?\.(func|global|const)`).MatchString(entries) {
+			t.Errorf("%s.ptx has more than entries behind the first, which a module of some of them would lack", name)
 		}
 	}
 }
@@ -162,7 +167,8 @@ func sameKernels(t *testing.T, name, chip string) {
 		_, err := fmt.Sscan(entry[2], &want)
 		must(t, err)
 		word := func(at int) int { return int(binary.LittleEndian.Uint32(d[at:])) }
-		if own := word(8) % 256; own != want || word(0) != 0 {
+		const hidden = 256 // bytes that the driver adds for what a kernel may ask of it
+		if own := word(8); own != want && own != want+hidden || word(0) != 0 {
 			t.Errorf("%s of %s takes %d bytes and shares %d, want %d and none", entry[1], chip, own, word(0), want)
 		}
 		if modes := word(48) >> 12 & 0xff; modes != 0xf0 {
@@ -223,8 +229,8 @@ func testElementwise(t *testing.T, d driver) {
 			given[i] = int32(i)
 		}
 		must(t, q.Copy(a, memory.Of(dtype.Int32, given)))
-		must(t, q.Elementwise("multiply", out, dtype.Int32, [3]backend.Operand{{Span: a}, {Number: [2]uint64{3}}}))
-		must(t, q.Elementwise("add", out, dtype.Int32, [3]backend.Operand{{Span: out}, {Span: a}}))
+		must(t, q.Elementwise("multiply", out, dtype.Int32, nil, [3]backend.Operand{{Span: a}, {Number: [2]uint64{3}}}))
+		must(t, q.Elementwise("add", out, dtype.Int32, nil, [3]backend.Operand{{Span: out}, {Span: a}}))
 		must(t, q.Copy(memory.Of(dtype.Int32, got), out))
 		for i := range got {
 			if got[i] != int32(4*i) {
@@ -235,7 +241,7 @@ func testElementwise(t *testing.T, d driver) {
 		second.Release()
 	}
 	there, _ := span(t, on.Memory(), 0, dtype.Int32)
-	err := q.Elementwise("sin", there, dtype.Int32, [3]backend.Operand{})
+	err := q.Elementwise("sin", there, dtype.Int32, nil, [3]backend.Operand{})
 	if status.CodeOf(err) != status.Unsupported || !strings.Contains(err.Error(), "sin_int32") {
 		t.Errorf("got %v, want that there is no sin_int32", err)
 	}

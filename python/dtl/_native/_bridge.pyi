@@ -109,6 +109,7 @@ TRUTHS: int
 VIEW: int
 WAIT: int
 WAIT_ANY: int
+WHOLE_PART: int
 WIN_COMBINE: int
 WIN_FACTS: int
 WIN_FENCE: int

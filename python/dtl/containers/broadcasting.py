@@ -39,7 +39,7 @@ class Placed(NamedTuple):
         Whether it was made for the result.
     parts
         Of each operand, what goes with this rank's part of the target: numbers, arrays that NumPy spreads, and
-        containers that are laid out as the target.
+        containers that are laid out as the target, unless the caller of :func:`place` has another form for them.
     """
 
     target: Any
@@ -57,12 +57,7 @@ def apply(
     """Call a ufunc with operands that are not laid out alike. Collective where one has to move."""
     outs = [out for out in outputs if out is not None]
     operands = [*inputs, *([] if where is True else [where])]
-    shape = result_shape(name, [*operands, *outs])
-    for out in outs:
-        if out.shape != shape:
-            text = f"out has shape {out.shape}, and the result shape {shape}"
-            raise refusal(name, text, InvalidArgumentError)
-        check_alike(name, outs[0], out)
+    shape = checked_shape(name, operands, outs)
     dtypes = result_dtypes(name, ufunc, inputs, outputs, options, int(0 not in shape))
     whole = where is True
     placed = place(name, operands, shape, dtypes[0], outs[0] if outs else None, whole)
@@ -133,13 +128,24 @@ def spread_to(a: Any, shape: tuple[int, ...]) -> Any:
     if shape == a.shape:
         return a.copy()
     made = _made(a, shape, a.dtype, _division([a], shape))
-    made.local_view()[...] = _part("broadcast_to", a, made)  # of another shape, so no container
+    made.local_view()[...] = _host_part(*_brought("broadcast_to", a, made), made)  # of another shape, so no container
     return made
 
 
 def _sample(value: Any) -> Any:
     """Return one element in the place of each of an operand's."""
     return np.ones(1, value.dtype) if getattr(value, "ndim", 0) else value
+
+
+def checked_shape(name: str, operands: Sequence[Any], outs: Sequence[Any]) -> tuple[int, ...]:
+    """Return the shape that the operands spread to, which the outputs have, all of them divided alike."""
+    shape = result_shape(name, [*operands, *outs])
+    for out in outs:
+        if out.shape != shape:
+            text = f"out has shape {out.shape}, and the result shape {shape}"
+            raise refusal(name, text, InvalidArgumentError)
+        check_alike(name, outs[0], out)
+    return shape
 
 
 def result_shape(name: str, operands: Sequence[Any]) -> tuple[int, ...]:
@@ -164,10 +170,13 @@ def place(
     dtype: np.dtype[Any],
     target: Any = None,
     blank: bool = True,
+    part: Callable[[Any, bool, Any], Any] | None = None,
 ) -> Placed:
     """Bring operands to where the result is: to the target, if there is one. Collective if any moves.
 
-    A target that is made here is blank, for a caller that writes all elements, or zero.
+    A target that is made here is blank, for a caller that writes all elements, or zero. Part is a function that returns
+    the form of an operand that the caller needs, of what has its elements, whether only some of these go with this
+    rank's part of the target, and the target.
     """
     containers = [value for value in operands if isinstance(value, DistributedContainer)]
     first = target if target is not None else containers[0]
@@ -185,7 +194,8 @@ def place(
         made = target is None
         if made:
             target = _made(first, shape, dtype, _division(containers, shape), blank)
-        return Placed(target, made, [_part(name, value, target) for value in operands])
+        form = _host_part if part is None else part
+        return Placed(target, made, [form(*_brought(name, value, target), target) for value in operands])
     except Exception as error:
         tell(error, name, containers)
         raise
@@ -226,7 +236,7 @@ def _bytes_moved(c: Any, target: Any) -> int:
     return 0 if _is_replicated(c) or _is_there(c, target) else int(c.nbytes)
 
 
-def _owns(c: Any) -> bool:
+def owns(c: Any) -> bool:
     """Say whether a container's elements are where its division says; those of a span are where another has them."""
     return bool(c._owning_class() is type(c))
 
@@ -242,7 +252,7 @@ def _is_there(c: Any, target: Any) -> bool:
         return True
     if c.shape == target.shape:
         return bool(target._laid_out_as(c))
-    if not (_owns(c) and _owns(target)):
+    if not (owns(c) and owns(target)):
         return False
     before = target.ndim - c.ndim
     if target.partition_policy is not Partition.BLOCK or c.partition_policy is not Partition.BLOCK:
@@ -265,7 +275,7 @@ def _beside(c: Any, target: Any) -> Division | None:
         return None
     before = target.ndim - c.ndim
     divided: Division = target._division
-    if not _owns(target) or _is_replicated(target):
+    if not owns(target) or _is_replicated(target):
         return REPLICATED
     if target.partition_policy is not Partition.BLOCK:
         fits = before == 0 and c.shape[0] == target.shape[0]
@@ -285,7 +295,7 @@ def _division(containers: Sequence[Any], shape: tuple[int, ...]) -> Division:
     largest = max(divided, key=lambda c: int(c.global_size))
     before = len(shape) - largest.ndim
     extents = (1,) * before + largest.shape
-    if not _owns(largest):
+    if not owns(largest):
         return BLOCK
     if largest.partition_policy is not Partition.BLOCK:
         fits = before == 0 and largest.shape[0] == shape[0]
@@ -297,16 +307,17 @@ def _division(containers: Sequence[Any], shape: tuple[int, ...]) -> Division:
     return BLOCK
 
 
-def _part(name: str, value: Any, target: Any) -> Any:
-    """Return what of an operand goes with this rank's part of the target. Collective where the operand has to move."""
+def _brought(name: str, value: Any, target: Any) -> tuple[Any, bool]:
+    """Return what has the elements of an operand on this rank, and whether only some go with its part of the target.
+
+    Collective where the operand has to move.
+    """
     if not isinstance(value, DistributedContainer):
-        return _cut(value, target) if getattr(value, "ndim", 0) else value
-    if value is target or (value.shape == target.shape and target._laid_out_as(value)):
-        return value
-    if value.context.size == 1 or _is_there(value, target):
-        return value.local_view()
+        return value, bool(getattr(value, "ndim", 0))
+    if value is target or value.context.size == 1 or _is_there(value, target):
+        return value, False
     if _is_replicated(value):
-        return _cut(value.local_view(), target)
+        return value, True
     division = _beside(value, target)
     started = slow_paths.clock() if slow_paths.listeners else 0
     if division is None:
@@ -317,22 +328,34 @@ def _part(name: str, value: Any, target: Any) -> Any:
     if started:
         kind = slow_paths.EVERYWHERE if division == REPLICATED else slow_paths.MOVED
         slow_paths.tell(kind, name, value.nbytes, started)
-    if division is None:
-        return moved
-    return _cut(moved.local_view(), target) if division == REPLICATED else moved.local_view()
+    return moved, division == REPLICATED
 
 
-def _cut(array: Array, target: Any) -> Array:
+def _host_part(value: Any, some: bool, target: Any) -> Any:
+    """Return the elements of an operand that go with this rank's part of the target: see :class:`Placed`."""
+    if isinstance(value, DistributedContainer):
+        if value is target or (value.shape == target.shape and target._laid_out_as(value)):
+            return value
+        value = value.local_view()
+    return cut(value, target) if some else value
+
+
+def cut(array: Array, target: Any) -> Array:
     """Return the part of an array, which every rank has whole, that goes with this rank's part of the target."""
-    before = target.ndim - array.ndim
+    for d, indices in enumerate(own_indices(array.shape, target)):  # at most one is no range: that of dimension 0
+        array = array[(slice(None),) * d + (indices,)]
+    return array
+
+
+def own_indices(shape: tuple[int, ...], target: Any) -> list[Any]:
+    """Return which indices go with this rank's part of the target, of an array that every rank has whole."""
+    before = target.ndim - len(shape)
     chosen: list[Any] = []
-    for d, extent in enumerate(array.shape):
+    for d, extent in enumerate(shape):
         if extent != target.shape[before + d]:
-            chosen.append(slice(None))
+            chosen.append(slice(0, extent))
             continue
         mine = target.local_indices(before + d)
         ends = (int(mine[0]), int(mine[-1]) + 1) if len(mine) else (0, 0)
         chosen.append(slice(*ends) if ends[1] - ends[0] == len(mine) else mine)
-    for d, indices in enumerate(chosen):  # at most one is no range: that of the first dimension
-        array = array[(slice(None),) * d + (indices,)]
-    return array
+    return chosen

@@ -5,115 +5,318 @@ A function here returns None where a GPU has no kernel for what it is asked; the
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from functools import partial
+from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 
+from .._native import library
 from .._native.arguments import dtype_number
 from .._native.library import bridge
+from .._native.objects import Owner
 from ..exceptions import InvalidArgumentError
-from .ufuncs import Elementwise, are_alike, result_dtypes
+from .base import DistributedContainer
+from .broadcasting import Placed, checked_shape, cut, own_indices, owns, place
+from .host_copies import to_host
+from .indexing.parts import true_places
+from .ufuncs import Elementwise, are_alike, refusal, result_dtypes
 
-#: Kernels by names that NumPy has for them besides.
-_OPERATORS = {"true_divide": "divide"}
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: Kernels of ufuncs that have another name.
+_OPERATORS = {"true_divide": "divide", "float_power": "power", "rad2deg": "degrees", "deg2rad": "radians"}
+
+#: Those of ufuncs with two results.
+_PAIRS = {
+    "divmod": ("floor_divide", "remainder"),
+    "modf": ("modf_fraction", "modf_whole"),
+    "frexp": ("frexp_mantissa", "frexp_exponent"),
+}
+
+#: Ufuncs that change nothing of elements of a kind, where these do not become others.
+_UNCHANGED = {
+    **dict.fromkeys("biu", ("floor", "ceil", "trunc", "rint", "positive", "conjugate")),
+    "f": ("positive", "conjugate"),
+    "c": ("positive",),
+}
+
+#: What ufuncs of floats are of integers: an operator with a number, or with the integers themselves.
+_OF_INTEGERS: dict[str, tuple[str, Any]] = {
+    "isfinite": ("equal", None),
+    "isinf": ("not_equal", None),
+    "isnan": ("not_equal", None),
+    "signbit": ("less", 0),
+}
+
+#: Operators of two elements that are others of integers, by the kind of these.
+_OF_WHOLE = {
+    **{("fmax", kind): "maximum" for kind in "biu"},
+    **{("fmin", kind): "minimum" for kind in "biu"},
+    ("fmod", "u"): "remainder",
+}
 
 #: Ufuncs whose results are of another type than they compute with.
-_KEEP_OPERANDS = ("absolute",)
+_KEEP_OPERANDS = ("absolute", "bitwise_count")
+
+#: How many dimensions kernels take operands in that lie otherwise than the result.
+_MOST_DIMENSIONS = 6
+
+#: Since this version, the sign of a complex number is its direction.
+_SIGNS_ARE_DIRECTIONS = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
 
 
-def ufunc_by_kernel(name: str, ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
-    """Have the GPU compute a ufunc, of operands that it converts to the type of the computation first."""
-    operands = [value for value in inputs if isinstance(value, Elementwise)]
-    if not operands or not _go_together(inputs, operands if out is None else [*operands, out]):
+class _Loop(NamedTuple):
+    """What computes a ufunc: of operands of a type, an operator for each result."""
+
+    dtype: np.dtype[Any]
+    operators: tuple[str, ...]
+    operands: tuple[Any, ...]
+
+
+class _Cut(NamedTuple):
+    """Some of the elements that a rank has: along each dimension the first, and how far it is to the next."""
+
+    of: Any
+    steps: list[tuple[int, int]]
+
+
+class _Whole(Owner):
+    """An array on a GPU that each rank has for itself."""
+
+    def __init__(self, beside: Any, array: Array) -> None:
+        elements = np.ascontiguousarray(array)
+        self._handle = bridge.call(bridge.WHOLE_PART, beside, elements, None, 0, 0, 0, 0, array.shape)
+
+    def _let_go(self, handle: int) -> None:
+        library.container_close(handle)
+
+
+def ufunc_by_kernel(
+    name: str, ufunc: np.ufunc, inputs: tuple[Any, ...], outputs: tuple[Any, ...], where: Any, options: dict[str, Any]
+) -> Any:
+    """Have the GPU compute a ufunc. Collective where an operand has to move."""
+    masks = () if where is True else (where,)
+    outs = [out for out in outputs if out is not None]
+    shape = checked_shape(name, (*inputs, *masks), outs)
+    if (
+        options
+        or not _are_together((*inputs, *masks, *outs))
+        or any(isinstance(mask, (bool, np.bool_)) for mask in masks)
+    ):
         return None
-    count = int(0 not in operands[0].shape)
-    (result,) = result_dtypes(name, ufunc, inputs, (out,), {}, count)
-    (computed,) = result_dtypes(name, ufunc, inputs, (None,), {}, count)
-    dtype = _computed_in(ufunc, computed, inputs)
-    if result != computed or dtype is None:
+    count = int(0 not in shape)
+    results = result_dtypes(name, ufunc, inputs, outputs, {}, count)
+    computed = result_dtypes(name, ufunc, inputs, (None,) * ufunc.nout, {}, count)
+    loop = _loop(ufunc, computed, inputs)
+    if loop is None or (masks and loop.operators == ("power",) and loop.dtype.kind == "i"):
+        return None  # the host raises where an exponent is negative, of those that it computes
+    placed = _placed(name, (*loop.operands, *masks), shape, results[0], outs)
+    return None if placed is None else _results(name, loop, placed, outputs, results, computed)
+
+
+def _results(
+    name: str,
+    loop: _Loop,
+    placed: Placed,
+    outputs: tuple[Any, ...],
+    results: Sequence[np.dtype[Any]],
+    computed: Sequence[np.dtype[Any]],
+) -> Any:
+    """Return what kernels compute of operands in their places, and of a mask, if one more is placed."""
+    outs = [out for out in outputs if out is not None]
+    count = len(loop.operands)
+    parts = [_apart(part, outs) for part in placed.parts]
+    given, mask = parts[:count], parts[count] if len(parts) > count else None
+    if loop.operators == ("power",) and loop.dtype.kind == "i":
+        _refuse_negative(name, given[1])
+    values: list[Any] = []
+    for operator, out, result, dtype in zip(loop.operators, outputs, results, computed):
+        if out is not None and result == dtype and mask is None and len(outputs) == 1:
+            return _computed(operator, loop.dtype, given, out)
+        new = placed.target if placed.made and not values else placed.target._like(dtype, blank=True)
+        values.append(_computed(operator, loop.dtype, given, new))
+    if all(value is not None for value in values):
+        values = [_written(*each, mask) for each in zip(values, outputs, results)]
+    if any(value is None for value in values):
         return None
-    return _computed(_OPERATORS.get(ufunc.__name__, ufunc.__name__), dtype, inputs, out, result)
+    return values[0] if len(values) == 1 else tuple(values)
 
 
-def _go_together(values: Sequence[Any], containers: Sequence[Any]) -> bool:
-    """Say whether containers are on one GPU and laid out alike, and the other values are numbers."""
-    if any([value.__class__ is np.ndarray and value.ndim for value in values]):
-        return False
-    first = containers[0]
-    for other in containers:
-        if other._carrier is not None or other._placement is not first._placement:
-            return False
-        if other is not first and not are_alike(first, other):
-            return False
-    return True
+def _written(value: Any, out: Any, dtype: np.dtype[Any], mask: Any) -> Any:
+    """Return values where the caller wants them, of a type: those that a mask leaves out are what they were, or 0."""
+    if mask is not None:
+        target = value._like(dtype, blank=True) if out is None else out
+        return _computed("where", dtype, (value, 0 if out is None else out, mask), target)
+    if out is None:
+        return value
+    return _computed("positive" if dtype == value.dtype else f"as_{dtype}", value.dtype, (value,), out)
 
 
-def _computed_in(ufunc: np.ufunc, computed: np.dtype[Any], inputs: Sequence[Any]) -> np.dtype[Any] | None:
-    """Return the type that operands are converted to; None where NumPy does something else."""
+def _refuse_negative(name: str, exponents: Any) -> None:
+    """Raise where an exponent of integers is negative, as NumPy does."""
+    if isinstance(exponents, np.ndarray):
+        negative = bool((exponents < 0).any())
+    else:
+        of = exponents.of if isinstance(exponents, _Cut) else exponents
+        if not isinstance(of, Elementwise) or of.dtype.kind != "i":
+            return  # a number, which has been looked at
+        signs = _computed("less", of.dtype, (of, 0), of._like(np.bool_, blank=True))
+        negative = true_places(signs).shape[0] > 0
+    if negative:
+        raise refusal(name, "Integers to negative integer powers are not allowed.", InvalidArgumentError)
+
+
+# ---- Which kernels compute a ufunc ----
+
+
+def _loop(ufunc: np.ufunc, computed: Sequence[np.dtype[Any]], inputs: tuple[Any, ...]) -> _Loop | None:
+    """Return what computes a ufunc whose results have given types, or None where nothing does."""
+    name, result = ufunc.__name__, computed[0]
+    operators: tuple[str, ...] = _PAIRS.get(name, (_OPERATORS.get(name, name),))
     if len(inputs) == 1:
         own = np.dtype(inputs[0].dtype)
-        converted = computed.kind in "fc" and own.kind not in "fc" and ufunc.__name__ not in _KEEP_OPERANDS
-        return computed if converted else own
-    if computed.kind != "b":
-        return computed
+        if own.kind == "b" and result.kind != "b" and not any(loop.startswith("?") for loop in ufunc.types):
+            own = np.dtype(np.int8)  # the first type that there is a loop of
+        if own.kind in "biu" and name in _OF_INTEGERS:
+            operator, other = _OF_INTEGERS[name]
+            return _Loop(own, (operator,), (*inputs, inputs[0] if other is None else other))
+        if name in _UNCHANGED.get(own.kind, ()) and result == own:
+            operators = ("positive",)
+        becomes = result.kind in "fc" and own.kind not in "fc" and name not in _KEEP_OPERANDS
+        dtype: np.dtype[Any] | None = result if becomes else own
+        if name == "sign" and own.kind == "c" and not _SIGNS_ARE_DIRECTIONS:
+            return None
+    elif len(inputs) == 2:
+        dtype = _compared_in(inputs) if result.kind == "b" else result
+        if result.kind in "biu":
+            operators = tuple([_OF_WHOLE.get((operator, result.kind), operator) for operator in operators])
+    else:
+        return None
+    return None if dtype is None or dtype == np.float16 else _Loop(dtype, operators, inputs)
+
+
+def _compared_in(inputs: Sequence[Any]) -> np.dtype[Any] | None:
+    """Return the type that operands are converted to whose results are truth values; None where NumPy has no such."""
+    spread = [value for value in inputs if getattr(value, "ndim", 0)]
     try:
-        common = np.result_type(*[np.ones(1, v.dtype) if isinstance(v, Elementwise) else v for v in inputs])
+        common = np.result_type(*[np.ones(1, v.dtype) if getattr(v, "ndim", 0) else v for v in inputs])
     except OverflowError:
         return None  # a number that the type does not hold is compared all the same
-    kinds = [v.dtype.kind for v in inputs if isinstance(v, Elementwise)]
+    kinds = [value.dtype.kind for value in spread]
     return None if common.kind == "f" and "u" in kinds and "i" in kinds else common  # which are compared exactly
+
+
+# ---- Conversions and choices ----
 
 
 def converted(a: Any, dtype: np.dtype[Any]) -> Any:
     """Have the GPU convert elements to another type."""
-    if a._carrier is not None or (a.dtype.kind == "c" and dtype.kind not in "bc"):
+    if a.dtype.kind == "c" and dtype.kind not in "bc":
         return None  # NumPy warns that imaginary parts are lost
-    return _computed(f"as_{dtype}", a.dtype, (a,), None, dtype)
+    return _computed(f"as_{dtype}", a.dtype, (a,), a._like(dtype, blank=True))
 
 
 def chosen(condition: Any, x: Any, y: Any) -> Any:
-    """Have the GPU choose elements of x where a condition is true, and of y elsewhere."""
-    containers = [value for value in (condition, x, y) if isinstance(value, Elementwise)]
-    if not isinstance(condition, Elementwise) or not _go_together((x, y), containers):
+    """Have the GPU choose elements of x where a condition is true, else of y. Collective if one has to move."""
+    operands = (condition, x, y)
+    if not getattr(condition, "ndim", 0) or not _are_together(operands):
         return None
+    shape = checked_shape("np.where", operands, [])
     with np.errstate(all="ignore"):
-        samples = [np.ones(1, v.dtype) if isinstance(v, Elementwise) else v for v in (x, y)]
+        samples = [np.ones(1, v.dtype) if getattr(v, "ndim", 0) else v for v in (x, y)]
         dtype = np.where(np.ones(1, bool), *samples).dtype
-    truth: Any = condition if condition.dtype == np.bool_ else converted(condition, np.dtype(np.bool_))
-    try:
-        return None if truth is None else _computed("where", dtype, (x, y, truth), None, dtype)
-    finally:
-        if truth is not None and truth is not condition:
-            truth.close()
+    if isinstance(condition, np.ndarray):
+        truth: Any = condition.astype(np.bool_)
+    else:
+        truth = condition if condition.dtype == np.bool_ else converted(condition, np.dtype(np.bool_))
+    if truth is None or dtype == np.float16:
+        return None
+    placed = _placed("np.where", (x, y, truth), shape, dtype, [])
+    if placed is None:
+        return None
+    target = placed.target if placed.made else placed.target._like(dtype, blank=True)
+    return _computed("where", dtype, placed.parts, target)
 
 
-def _computed(operator: str, dtype: np.dtype[Any], inputs: Sequence[Any], out: Any, result: np.dtype[Any]) -> Any:
-    """Have the GPU compute an operator of elements of one type, to which the first two operands are converted."""
-    handles, words, temporary = np.zeros(3, np.int64), np.zeros(6, np.int64), []
-    made = None
+# ---- Where operands are ----
+
+
+def _are_together(values: Sequence[Any]) -> bool:
+    """Say whether containers lie on GPUs, all of them."""
+    containers = [value for value in values if isinstance(value, Elementwise)]
+    return all(c._carrier is None and c._placement is containers[0]._placement for c in containers)
+
+
+def _placed(
+    name: str, operands: Sequence[Any], shape: tuple[int, ...], dtype: np.dtype[Any], outs: Sequence[Any]
+) -> Placed | None:
+    """Bring operands to where the result is; None for more dimensions than kernels take. Collective if any moves."""
+    containers = [*outs, *(value for value in operands if isinstance(value, Elementwise))]
+    first = containers[0]
+    alike = all(other is first or are_alike(first, other) for other in containers[1:])
+    if alike and not any(isinstance(value, np.ndarray) and value.ndim for value in operands):
+        return Placed(first, False, list(operands))
+    if len(shape) > _MOST_DIMENSIONS:
+        return None
+    return place(name, operands, shape, dtype, outs[0] if outs else None, part=partial(_part, name))
+
+
+def _apart(part: Any, outs: Sequence[Any]) -> Any:
+    """Return a part that a kernel does not change that writes to outs: a copy, where a span may share their memory."""
+    if isinstance(part, _Cut):
+        return part._replace(of=_apart(part.of, outs))
+    if not isinstance(part, DistributedContainer):
+        return part
+    shares = any(out is not part and not (owns(out) and owns(part)) for out in outs)
+    return part.copy() if shares else part
+
+
+def _part(name: str, value: Any, some: bool, target: Any) -> Any:
+    """Return the elements of an operand that go with this rank's part of the target, as kernels take them."""
+    if not some:
+        return value
+    if isinstance(value, np.ndarray):
+        return cut(value, target)
+    steps = []
+    for own in own_indices(value.shape, target):
+        indices = range(own.start, own.stop) if isinstance(own, slice) else own
+        every = int(indices[1] - indices[0]) if len(indices) > 1 else 1
+        if not isinstance(own, slice) and (np.diff(own) != every).any():
+            return cut(to_host(name, value), target)
+        steps.append((int(indices[0]) if len(indices) else 0, every))
+    return _Cut(value, steps)
+
+
+def _computed(operator: str, dtype: np.dtype[Any], operands: Sequence[Any], target: Any) -> Any:
+    """Have the GPU write to a target what an operator of one type makes of operands, which are converted to the type.
+
+    A third operand is a condition. The target is returned, or None where there is no such kernel.
+    """
+    handles, words = np.zeros(3, np.int64), np.zeros(6, np.int64)
+    cuts = np.zeros((3, 2, target.ndim), np.int64)
+    cuts[:, 1] = 1
+    held = []  # until the call is made
     try:
-        for n, value in enumerate(inputs):
-            if not isinstance(value, Elementwise):
+        for n, value in enumerate(operands):
+            there = value.of if isinstance(value, _Cut) else value
+            if isinstance(value, _Cut):
+                cuts[n, :, target.ndim - there.ndim :] = np.transpose(value.steps)
+            if isinstance(value, np.ndarray) and value.ndim:
+                there = _Whole(target, value if n == 2 else value.astype(dtype))
+            elif not isinstance(there, DistributedContainer):
                 bits = np.array(value, dtype).tobytes().ljust(16, b"\0")
                 words[2 * n : 2 * n + 2] = np.frombuffer(bits, np.int64)
                 continue
-            operand: Any = value
-            if n < 2 and value.dtype != dtype:
-                operand = converted(value, dtype)
-                if operand is None:
+            elif n < 2 and there.dtype != dtype:
+                there = converted(there, dtype)
+                if there is None:
                     return None
-                temporary.append(operand)
-            handles[n] = operand._handle
-        first: Any = next(value for value in inputs if isinstance(value, Elementwise))
-        target = out
-        if out is None:
-            target = made = first._like(result)
+            held.append(there)
+            handles[n] = there._handle
         name = np.frombuffer(operator.encode(), np.uint8)
-        bridge.call(bridge.ELEMENTWISE, target, name, None, dtype_number(dtype), 0, 0, 0, handles, words)
-        made = None
+        if any(isinstance(value, _Cut) for value in operands):
+            words = np.concatenate([words, cuts.ravel()])
+        bridge.call(bridge.ELEMENTWISE, target, name, None, dtype_number(dtype), target.ndim, 0, 0, handles, words)
         return target
     except InvalidArgumentError:
         return None  # there is no such kernel
-    finally:
-        for container in (*temporary, *(() if made is None else (made,))):
-            container.close()

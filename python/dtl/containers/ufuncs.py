@@ -300,9 +300,7 @@ def _on_device(
     name: str, ufunc: np.ufunc, inputs: tuple[Any, ...], outputs: tuple[Any, ...], where: Any, options: dict[str, Any]
 ) -> Any:
     """Have the GPU compute a ufunc on this rank's parts, or the host with copies of them."""
-    computed = None
-    if where is True and not options and len(inputs) <= 2 and len(outputs) == 1:
-        computed = ufunc_by_kernel(name, ufunc, inputs, outputs[0])
+    computed = ufunc_by_kernel(name, ufunc, inputs, outputs, where, options)
     if computed is None:
         return by_host(name, _apply, (name, ufunc, inputs, outputs, where, options), {}, outputs)
     return computed

@@ -1,7 +1,7 @@
 /* Elements of one type as elements of another, as a cast of C has it where the type holds the number.
  *
  * A float that an integer does not hold becomes what its lowest bits are, as on most hosts; beyond 64 bits it becomes anything. */
-#include "elements.h"
+#include "each.h"
 
 #define CONVERSION(name, S, D, expression)                                            \
     KERNEL name(operands s);                                                          \

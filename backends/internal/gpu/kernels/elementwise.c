@@ -2,21 +2,7 @@
  *
  * A kernel takes one structure by value. Floating point is IEEE's, without contraction, so that results are the host's; those of
  * complex numbers are as close as the host's. */
-#include "elements.h"
-
-#define EACH(name, T, R, expression)                                                  \
-    KERNEL name(operands s);                                                          \
-    KERNEL name(operands s) {                                                         \
-        const T *a = s.a, *b = s.b;                                                   \
-        T x, y;                                                                       \
-        __builtin_memcpy(&x, s.x, sizeof x);                                          \
-        __builtin_memcpy(&y, s.y, sizeof y);                                          \
-        for (long long i = FIRST; i < s.n; i += STEP) {                               \
-            x = a ? a[i] : x;                                                         \
-            y = b ? b[i] : y;                                                         \
-            ((R *)s.out)[i] = expression;                                             \
-        }                                                                             \
-    }
+#include "each.h"
 
 /* ---- Of every type but complex ones ---- */
 
@@ -54,23 +40,21 @@
     EACH(maximum_##type, T, T, x >= y ? x : y)                \
     EACH(minimum_##type, T, T, x <= y ? x : y)
 
-/* A quotient is rounded down, and a remainder has the sign of what is divided by. */
 #define SIGNED(type, T, U)                                                            \
     INTEGER(type, T, U)                                                               \
     EACH(absolute_##type, T, T, x < 0 ? 0 - (U)x : (U)x)                              \
     EACH(sign_##type, T, T, (x > 0) - (x < 0))                                        \
     EACH(right_shift_##type, T, T, x >> ((unsigned long long)y < WIDTH(T) ? y : (T)WIDTH(T) - 1)) \
-    EACH(floor_divide_##type, T, T,                                                   \
-         y == 0 ? 0 : y == -1 ? 0 - (U)x : (U)(x / y) - (x % y != 0 && (x < 0) != (y < 0))) \
-    EACH(remainder_##type, T, T, y == 0 || y == -1 ? 0 : (U)(x % y) + (x % y != 0 && (x < 0) != (y < 0) ? (U)y : 0))
+    EACH(reciprocal_##type, T, T, x == 1 || x == -1 ? x : 0)                          \
+    EACH(bitwise_count_##type, T, unsigned char, (unsigned char)__builtin_popcountll(x < 0 ? 0 - (U)x : (U)x))
 
 #define UNSIGNED(type, T, U)                                                          \
     INTEGER(type, T, U)                                                               \
     EACH(absolute_##type, T, T, x)                                                    \
     EACH(sign_##type, T, T, x > 0)                                                    \
     EACH(right_shift_##type, T, T, (unsigned long long)y < WIDTH(T) ? x >> y : 0)     \
-    EACH(floor_divide_##type, T, T, y == 0 ? 0 : x / y)                               \
-    EACH(remainder_##type, T, T, y == 0 ? 0 : x % y)
+    EACH(reciprocal_##type, T, T, x == 1)                                             \
+    EACH(bitwise_count_##type, T, unsigned char, (unsigned char)__builtin_popcountll(x))
 
 SIGNED(int64, long long, unsigned long long)
 SIGNED(int32, int, unsigned)
@@ -125,7 +109,13 @@ EACH(absolute_bool, boolean, boolean, x)
 FLOATING(float64, double, DOUBLE)
 FLOATING(float32, float, SINGLE)
 
-/* ---- Complex numbers ---- */
+/* ---- Complex numbers. They are ordered by the real part, and where these are equal by the other; what is missing has no place ---- */
+
+#define INFINITE(r) ((r) - (r) != 0 && (r) == (r))
+#define MISSING(z) ((z).re != (z).re || (z).im != (z).im)
+#define NONZERO(z) ((z).re != 0 || (z).im != 0)
+#define STRICTLY_ORDERED(x, order, y) ((x).re order (y).re && (x).re != (y).re && (x).im == (x).im && (y).im == (y).im)
+#define ORDERED(x, order, y) (STRICTLY_ORDERED(x, order, y) || ((x).re == (y).re && (x).im order (y).im))
 
 #define COMPLEX(type, T, R, of)                                                       \
     static inline T times_##type(T x, T y) {                                          \
@@ -155,6 +145,40 @@ FLOATING(float32, float, SINGLE)
         R part = small / large;                                                       \
         return part == 0 ? large : large * of(__builtin_sqrt)(1 + part * part);       \
     }                                                                                 \
+    static inline T over_one_##type(T x) {                                            \
+        R ratio, by;                                                                  \
+        if (of(__builtin_fabs)(x.im) <= of(__builtin_fabs)(x.re)) {                   \
+            ratio = x.im / x.re;                                                      \
+            by = x.re + x.im * ratio;                                                 \
+            return (T){1 / by, -ratio / by};                                          \
+        }                                                                             \
+        ratio = x.re / x.im;                                                          \
+        by = x.re * ratio + x.im;                                                     \
+        return (T){ratio / by, -1 / by};                                              \
+    }                                                                                 \
+    static inline T direction_##type(T x) {                                           \
+        const R size = size_##type(x);                                                \
+        if (size != size || (INFINITE(x.re) && INFINITE(x.im)))                       \
+            return (T){(R)__builtin_nan(""), (R)__builtin_nan("")};                   \
+        if (INFINITE(size))                                                           \
+            return (T){INFINITE(x.re) ? of(__builtin_copysign)(1, x.re) : 0, INFINITE(x.im) ? of(__builtin_copysign)(1, x.im) : 0}; \
+        return size == 0 ? (T){0, 0} : (T){x.re / size, x.im / size};                 \
+    }                                                                                 \
+    EACH(reciprocal_##type, T, T, over_one_##type(x))                                 \
+    EACH(sign_##type, T, T, direction_##type(x))                                      \
+    EACH(rint_##type, T, T, ((T){of(__builtin_rint)(x.re), of(__builtin_rint)(x.im)})) \
+    EACH(less_##type, T, boolean, ORDERED(x, <, y))                                   \
+    EACH(less_equal_##type, T, boolean, ORDERED(x, <=, y))                            \
+    EACH(greater_##type, T, boolean, ORDERED(x, >, y))                                \
+    EACH(greater_equal_##type, T, boolean, ORDERED(x, >=, y))                         \
+    EACH(logical_and_##type, T, boolean, NONZERO(x) && NONZERO(y))                    \
+    EACH(logical_or_##type, T, boolean, NONZERO(x) || NONZERO(y))                     \
+    EACH(logical_xor_##type, T, boolean, NONZERO(x) != NONZERO(y))                    \
+    EACH(maximum_##type, T, T, MISSING(x) || ORDERED(x, >=, y) ? x : y)               \
+    EACH(minimum_##type, T, T, MISSING(x) || ORDERED(x, <=, y) ? x : y)               \
+    EACH(fmax_##type, T, T, MISSING(y) || ORDERED(x, >=, y) ? x : y)                  \
+    EACH(fmin_##type, T, T, MISSING(y) || ORDERED(x, <=, y) ? x : y)                  \
+    EACH(isinf_##type, T, boolean, INFINITE(x.re) || INFINITE(x.im))                  \
     EACH(add_##type, T, T, ((T){x.re + y.re, x.im + y.im}))                           \
     EACH(subtract_##type, T, T, ((T){x.re - y.re, x.im - y.im}))                      \
     EACH(multiply_##type, T, T, times_##type(x, y))                                   \
@@ -174,6 +198,8 @@ COMPLEX(complex64, complex64, float, SINGLE)
 
 /* ---- Of x and y, the one that a condition says: types of one size are moved alike ---- */
 
+typedef unsigned long long two_words __attribute__((vector_size(16))); /* which stay in registers, where a structure would not */
+
 #define WHERE(type, T)                                                                \
     KERNEL where_##type(operands s);                                                  \
     KERNEL where_##type(operands s) {                                                 \
@@ -182,12 +208,18 @@ COMPLEX(complex64, complex64, float, SINGLE)
         T x, y;                                                                       \
         __builtin_memcpy(&x, s.x, sizeof x);                                          \
         __builtin_memcpy(&y, s.y, sizeof y);                                          \
-        for (long long i = FIRST; i < s.n; i += STEP)                                 \
-            ((T *)s.out)[i] = c[i] ? (a ? a[i] : x) : (b ? b[i] : y);                 \
+        for (long long i = FIRST; i < s.n; i += STEP) {                               \
+            PLACES                                                                    \
+            ((T *)s.out)[i] = c[r] ? (a ? a[p] : x) : (b ? b[q] : y);                 \
+        }                                                                             \
     }
 
-WHERE(uint8, unsigned char)
-WHERE(uint16, unsigned short)
-WHERE(uint32, unsigned)
-WHERE(uint64, unsigned long long)
-WHERE(complex128, complex128)
+#define MOVES(type, T)                                                                \
+    WHERE(type, T)                                                                    \
+    EACH(positive_##type, T, T, x)
+
+MOVES(uint8, unsigned char)
+MOVES(uint16, unsigned short)
+MOVES(uint32, unsigned)
+MOVES(uint64, unsigned long long)
+MOVES(complex128, two_words)

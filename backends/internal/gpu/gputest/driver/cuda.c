@@ -43,7 +43,7 @@ typedef struct event {
 
 typedef enum { COPY, FILL, RECORD, WAIT, RUN, CALL } kind;
 
-enum { MOST_ARGUMENTS = 128 };
+enum { MOST_ARGUMENTS = 512 };
 
 /* A kernel is a function of the same source, compiled for the processor. Its argument is a structure. */
 typedef struct {

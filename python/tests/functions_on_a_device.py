@@ -1,0 +1,160 @@
+"""NumPy's ufuncs by kernels: all of them that containers take, on numbers whose results are easy to get wrong.
+
+It is run as on_a_device.py is.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from divisions import part
+from kernels_on_a_device import by_kernels, numbers
+from on_a_device import made
+from oracle import DTYPES
+
+import dtl
+
+#: As they may with a real driver; and what NumPy says of the same elements on the host.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning"),
+    pytest.mark.filterwarnings("ignore::RuntimeWarning"),
+]
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: All that work element by element on numbers, each once.
+UFUNCS = sorted(
+    {
+        u.__name__: u
+        for u in vars(np).values()
+        if isinstance(u, np.ufunc) and u.signature is None and any("d" in t or "l" in t for t in u.types)
+    }.values(),
+    key=lambda ufunc: str(ufunc.__name__),
+)
+
+#: Results that NumPy rounds, or leaves open, in another way.
+_ROUNDED = {
+    *("exp", "exp2", "expm1", "power", "float_power", "log", "log2", "log10", "log1p", "logaddexp", "logaddexp2"),
+    *("sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "sin", "cos", "tan", "arcsin", "arccos", "arctan"),
+    *("arctan2", "hypot", "cbrt"),
+}
+
+
+def operands(dtype: str) -> list[Array]:
+    """Return two operands of a type: every number with every other one, in any order of signs and sizes."""
+    few = numbers(dtype)
+    if few.dtype.kind in "fc":
+        few = np.concatenate([few, np.array([-1, -2, 0.5, 3, 700, -745.5, 1e5, 1 + 2**-20], dtype)])
+    if few.dtype.kind == "c":
+        few = np.concatenate(
+            [few, np.array([complex(np.inf, 1), complex(-np.inf, -0.0), complex(0, np.inf), -0.5j], dtype)]
+        )
+        few = few[~(np.abs(few) > 1000) | ~np.isfinite(few)]
+    pairs = np.array(list(itertools.product(few, few)), dtype)
+    return [np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])]
+
+
+def wanted(ufunc: np.ufunc, given: list[Array]) -> tuple[Array, ...] | None:
+    """Return NumPy's results; None where it refuses the types, or has results that no container on a GPU holds.
+
+    Of complex powers, NumPy has several right digits less than a double; so they are those of a longer type.
+    """
+    try:
+        results = ufunc(*given)
+        if results[0].dtype.kind == "c" and ufunc.__name__ in ("power", "float_power", "exp2"):
+            results = ufunc(*[array.astype(np.clongdouble) for array in given]).astype(results.dtype)
+    except (TypeError, ValueError):
+        return None
+    results = results if isinstance(results, tuple) else (results,)
+    return None if any(result.dtype == np.float16 for result in results) else results
+
+
+def alike(got: Array, want: Array, name: str, complex_operands: bool) -> None:
+    """Compare results: to the bit, but for what is rounded, and for what NaN it is."""
+    assert got.dtype == want.dtype
+    if want.dtype.kind not in "fc":
+        np.testing.assert_array_equal(got, want)
+        return
+    eps = float(np.finfo(want.dtype).eps)
+    if complex_operands or want.dtype.kind == "c":
+        finite = np.isfinite(want) & (np.abs(want) < np.finfo(want.dtype).max / 4)
+        np.testing.assert_array_equal(np.isfinite(got), np.isfinite(want))
+        np.testing.assert_allclose(got[finite], want[finite], rtol=64 * eps, atol=np.finfo(want.dtype).tiny)
+        return
+    rtol = 4 * eps if name in _ROUNDED else 0
+    np.testing.assert_allclose(got, want, rtol=rtol, atol=4 * np.finfo(want.dtype).smallest_subnormal if rtol else 0)
+    zero = want == 0
+    if name not in ("maximum", "minimum", "fmax", "fmin"):
+        np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(want[zero]))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("ufunc", UFUNCS, ids=lambda ufunc: str(ufunc.__name__))
+def test_ufuncs(ctx: dtl.Context, ufunc: np.ufunc, dtype: str) -> None:
+    given = operands(dtype)[: ufunc.nin]
+    if ufunc is np.ldexp:
+        given[1] = np.resize([0, 1, -1, 5, -70, 1100, -1100, 2**31 - 1, -(2**31)], given[0].shape).astype(np.int32)
+    elif ufunc is np.power and given[0].dtype.kind == "i":
+        given[1] = np.maximum(given[1], 0)
+    elif ufunc is np.reciprocal and given[0].dtype.kind in "iu":
+        given[0] = given[0][given[0] != 0]  # of which C says nothing
+    want = wanted(ufunc, given)
+    if want is None:
+        return
+    containers = [made(ctx, array, "cyclic") for array in given]
+    with by_kernels():
+        results = ufunc(*containers)
+    for got, expected in zip(results if isinstance(results, tuple) else (results,), want):
+        assert got.placement_policy is dtl.PLACEMENT_DEVICE
+        alike(got.to_numpy(), part(got, expected), ufunc.__name__, given[0].dtype.kind == "c")
+
+
+#: Functions of floats, and between which arguments errors are measured: of one each, or of both together.
+_RANGES: dict[str, tuple[float, float]] = {
+    **dict.fromkeys(("exp", "exp2", "expm1", "sinh", "cosh"), (-700, 700)),
+    **dict.fromkeys(("log", "log2", "log10", "log1p", "cbrt", "arcsinh", "arccosh"), (1, 1e300)),
+    **dict.fromkeys(("sin", "cos", "tan"), (-1e6, 1e6)),
+    **dict.fromkeys(("arcsin", "arccos", "arctanh"), (-1, 1)),
+    **dict.fromkeys(("tanh", "arctan", "arctan2", "hypot", "logaddexp", "logaddexp2"), (-20, 20)),
+    "power": (1e-3, 90),
+}
+
+
+def errors(ufunc: np.ufunc, got: Array, given: list[Array]) -> Array:
+    """Return by how many units in the last place results differ from those of a longer type.
+
+    Of logarithms of sums, which may cancel an operand, the unit is that of the larger one of both.
+    """
+    exact = ufunc(*[array.astype(np.longdouble) for array in given])
+    size = np.abs(exact)
+    if ufunc in (np.logaddexp, np.logaddexp2):
+        size = np.maximum(size, np.abs(np.maximum(*given)))
+    return np.abs(got - exact) / np.spacing(size.astype(got.dtype))
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="no longer type; runs on x86-64 and aarch64 with Linux")
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", sorted(_RANGES))
+def test_how_exact_functions_are(ctx: dtl.Context, name: str, dtype: str) -> None:
+    """Less than one unit in the last place, as the guide says, near to 0 and to 1, too."""
+    ufunc, (low, high), rng = getattr(np, name), _RANGES[name], np.random.default_rng(3)
+    if dtype == "float32":
+        low, high = max(low, -80), min(high, 80)
+    few = rng.uniform(0, 1, (3, 20000))
+    wide = np.exp(np.log(low) + few[0] * np.log(high / low)) if low > 0 else low + few[0] * (high - low)
+    small = (few[1] - 0.5) * 2.0 ** -np.floor(few[2] * 30)
+    near = 1 + (-np.abs(small) if high == 1 else small)
+    one = rng.permutation(np.clip(np.concatenate([wide, near, small]), low, high)).astype(dtype)
+    given = [one, rng.permutation(one)][: ufunc.nin]
+    containers = [made(ctx, array) for array in given]
+    with by_kernels():
+        got = ufunc(*containers)
+    mine = [part(got, array) for array in given]
+    with np.errstate(all="ignore"):
+        worst = errors(ufunc, got.to_numpy(), mine)
+    worst = worst[np.isfinite(worst)]
+    assert worst.size > 0.5 * mine[0].size
+    assert worst.max() < 1
