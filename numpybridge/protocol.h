@@ -195,9 +195,6 @@ static inline void dtl_ahead_end(dtl_ahead *a, const dtl_board *b) {
 }
 
 
-/* Stands for the meeting of an entry that its rank is overwriting: core/board.beingWritten. */
-enum { DTL_BEING_WRITTEN };
-
 /* For which ranks a rank waits: core/board.Waits. */
 enum { DTL_FOR_ALL, DTL_FOR_NONE, DTL_FOR_ROOT, DTL_TOGETHER };
 
@@ -229,10 +226,24 @@ static inline char *dtl_long_payload(const dtl_board *b, int rank, uint32_t at) 
     return (char *)(b->slots + (uint64_t)rank * b->stride + b->extra) + at;
 }
 
-/* dtl_describe says which call a rank's next entry is of. */
+/* dtl_overwrite says that a rank overwrites an entry, from now on, for a meeting: it is then of the meeting before. Others may look
+ * at it meanwhile, and see that the rank has come so far. */
+static inline dtl_entry *dtl_overwrite(const dtl_board *b, int rank, uint64_t seq) {
+    dtl_entry *mine = dtl_entry_at(b, rank, seq);
+    __atomic_store_n(&mine->seq, seq - 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    return mine;
+}
+
+/* dtl_describe says which call a rank's next entry is of. dtl_lay_down follows. */
 static inline void dtl_describe(const dtl_board *b, int rank, const dtl_brief *brief, uint64_t operation, uint64_t operator) {
-    dtl_call_laid *calls = (dtl_call_laid *)(dtl_entries(b, rank) + DTL_ENTRIES_KEPT);
-    calls[(b->seq + 1) % DTL_ENTRIES_KEPT] = (dtl_call_laid){operation, operator, brief->type, brief->count, brief->root};
+    dtl_call_laid *call = (dtl_call_laid *)(dtl_entries(b, rank) + DTL_ENTRIES_KEPT) + (b->seq + 1) % DTL_ENTRIES_KEPT;
+    dtl_overwrite(b, rank, b->seq + 1);
+    __atomic_store_n(&call->operation, operation, __ATOMIC_RELAXED);
+    __atomic_store_n(&call->operator, operator, __ATOMIC_RELAXED);
+    __atomic_store_n(&call->type, brief->type, __ATOMIC_RELAXED);
+    __atomic_store_n(&call->count, brief->count, __ATOMIC_RELAXED);
+    __atomic_store_n(&call->root, brief->root, __ATOMIC_RELAXED);
 }
 
 /* dtl_place returns where the next long payload goes: core/board.Local.place. */
@@ -269,7 +280,7 @@ static inline int dtl_make_room(dtl_board *b, int rank, int size, int waits, int
     for (int other = 0; other < size; other++) {
         const dtl_entry *e = dtl_entry_at(b, other, seq);
         uint64_t came = __atomic_load_n(&e->seq, __ATOMIC_ACQUIRE);
-        if (came == seq && e->history != dtl_entry_at(b, rank, seq)->history) {
+        if (came == seq && __atomic_load_n(&e->history, __ATOMIC_RELAXED) != dtl_entry_at(b, rank, seq)->history) {
             __atomic_thread_fence(__ATOMIC_ACQUIRE);
             if (__atomic_load_n(&e->seq, __ATOMIC_RELAXED) == seq) /* it is not being overwritten, for which all have come further */
                 return 0;
@@ -285,13 +296,11 @@ static inline int dtl_make_room(dtl_board *b, int rank, int size, int waits, int
 static inline void dtl_lay_down(dtl_board *b, int rank, uint64_t fingerprint, uint64_t want, int waits, int root, const void *head,
                                 int head_bytes, const void *elements, int bytes) {
     uint64_t seq = b->seq + 1, behind = seq - (b->floor < b->seq ? b->floor : b->seq);
-    dtl_entry *mine = dtl_entry_at(b, rank, seq);
+    dtl_entry *mine = dtl_overwrite(b, rank, seq);
     char *into = mine->elements;
     int all = head_bytes + bytes;
-    __atomic_store_n(&mine->seq, DTL_BEING_WRITTEN, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
     b->history = dtl_mix(b->history, fingerprint);
-    mine->history = b->history;
+    __atomic_store_n(&mine->history, b->history, __ATOMIC_RELAXED);
     mine->want = want;
     mine->code = 0;
     mine->waits = (uint8_t)waits;

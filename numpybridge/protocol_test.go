@@ -271,7 +271,9 @@ func TestRoomOfBothSides(t *testing.T) {
 		c.lay(3, 1, waits, 2, nil, bytes)
 		require.Equal(t, state.kept(), c.kept())
 		require.Equal(t, *inGo.Entry(0), *inGo.Entry(1))
-		require.Equal(t, call, inGo.CallOf(1, inGo.Meetings()))
+		described, there := inGo.CallOf(1, inGo.Meetings())
+		require.True(t, there)
+		require.Equal(t, call, described)
 		most = max(most, inGo.Meetings()-third.Meetings())
 		if third.Meetings() == inGo.Meetings() {
 			inGo.Learn(1)

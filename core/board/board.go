@@ -51,10 +51,6 @@ type Entry struct {
 	elements [inline]byte
 }
 
-// beingWritten stands for the meeting of an entry that its rank is overwriting. Ranks that are behind may look at it then, for the
-// meeting before: see MakeRoom.
-const beingWritten = 0
-
 // Call describes a call for other ranks, which may need it when this rank has left the call: hashes of the names of its
 // operation and operator, and what else tells it from others.
 type Call struct {
@@ -152,9 +148,9 @@ func (b *Board) Lay(fingerprint uint64, e Entry, payload unsafe.Pointer, n int) 
 	l := b.local
 	l.history = mix(l.history, fingerprint)
 	seq := l.seq + 1
-	mine := b.entry(b.rank, seq)
-	atomic.StoreUint64(&mine.seq, beingWritten)
-	mine.History, mine.Want, mine.Code, mine.Waits, mine.Root = l.history, e.Want, e.Code, e.Waits, e.Root
+	mine := b.overwrite(seq)
+	atomic.StoreUint64(&mine.History, l.history) // not before the number, on any processor
+	mine.Want, mine.Code, mine.Waits, mine.Root = e.Want, e.Code, e.Waits, e.Root
 	mine.bytes, mine.behind = uint16(n), uint8(min(l.seq-min(l.floor, l.seq)+1, 255))
 	switch {
 	case n == 8 && uintptr(payload)&7 == 0:
@@ -170,6 +166,15 @@ func (b *Board) Lay(fingerprint uint64, e Entry, payload unsafe.Pointer, n int) 
 	atomic.StoreUint64(&mine.seq, seq)
 }
 
+// overwrite says that this rank overwrites an entry, from now on, for a meeting. Until it has, the entry has the number of the meeting
+// before, which no entry in its place ever has. Ranks that are behind may look at it meanwhile: they see that this rank has come so
+// far, and take nothing of it for a part of the old entry.
+func (b *Board) overwrite(seq uint64) *Entry {
+	mine := b.entry(b.rank, seq)
+	atomic.StoreUint64(&mine.seq, seq-1)
+	return mine
+}
+
 // mix adds a word to a hash.
 func mix(h, v uint64) uint64 {
 	h = (h ^ v) * 1099511628211
@@ -179,11 +184,38 @@ func mix(h, v uint64) uint64 {
 // Forget has all ranks, which are in the same meeting, take the calls up to it for alike.
 func (b *Board) Forget() { b.local.history = 0 }
 
-// Describe says which call this rank's next entry is of.
-func (b *Board) Describe(c Call) { b.slot(b.rank).calls[(b.local.seq+1)%EntriesKept] = c }
+// Describe says which call this rank's next entry is of. Lay follows: the entry in its place is overwritten from now on.
+func (b *Board) Describe(c Call) {
+	seq := b.local.seq + 1
+	to := &b.slot(b.rank).calls[seq%EntriesKept]
+	b.overwrite(seq)
+	atomic.StoreUint64(&to.Operation, c.Operation)
+	atomic.StoreUint64(&to.Operator, c.Operator)
+	atomic.StoreInt64(&to.Type, c.Type)
+	atomic.StoreInt64(&to.Count, c.Count)
+	atomic.StoreInt64(&to.Root, c.Root)
+}
 
-// CallOf returns which call a rank described for a meeting.
-func (b *Board) CallOf(rank int, seq uint64) Call { return b.slot(rank).calls[seq%EntriesKept] }
+// CallOf returns which call a rank described for a meeting, if its entry for that is still there.
+func (b *Board) CallOf(rank int, seq uint64) (c Call, there bool) {
+	from := &b.slot(rank).calls[seq%EntriesKept]
+	c = Call{
+		Operation: atomic.LoadUint64(&from.Operation), Operator: atomic.LoadUint64(&from.Operator),
+		Type: atomic.LoadInt64(&from.Type), Count: atomic.LoadInt64(&from.Count), Root: atomic.LoadInt64(&from.Root),
+	}
+	_, there = b.EntryOf(rank, seq)
+	return c, there
+}
+
+// HistoryOf returns the hash of all calls of a rank up to a meeting, if its entry for that is still there.
+func (b *Board) HistoryOf(rank int, seq uint64) (history uint64, there bool) {
+	e, there := b.EntryOf(rank, seq)
+	if !there {
+		return 0, false
+	}
+	history = atomic.LoadUint64(&e.History)
+	return history, atomic.LoadUint64(&e.seq) == seq
+}
 
 // Came reports whether a rank has come to a meeting that this rank has not left, or to a later one.
 func (b *Board) Came(rank int, seq uint64) bool {
@@ -198,7 +230,8 @@ func (b *Board) Arrived(rank int) bool {
 // Entry returns what a rank that has arrived laid down.
 func (b *Board) Entry(rank int) *Entry { return b.entry(rank, b.local.seq) }
 
-// EntryOf returns what a rank laid down for a meeting, if that is still there.
+// EntryOf returns what a rank laid down for a meeting, if that is still there. The rank may overwrite it at any time if all have
+// come to the following meeting.
 func (b *Board) EntryOf(rank int, seq uint64) (*Entry, bool) {
 	e := b.entry(rank, seq)
 	return e, atomic.LoadUint64(&e.seq) == seq

@@ -91,11 +91,11 @@ func (b *Board) MakeRoom(waits Waits, n int) (p Progress, rank int, seq uint64) 
 	}
 	for rank := range b.size {
 		e := b.entry(rank, seq)
-		switch came := atomic.LoadUint64(&e.seq); {
-		case came < seq:
+		if atomic.LoadUint64(&e.seq) < seq {
 			return Behind, rank, seq
-		case came == seq && e.History != b.entry(b.rank, seq).History && atomic.LoadUint64(&e.seq) == seq:
-			return Astray, rank, seq // and not a rank that overwrites the entry, for which all have come further
+		}
+		if theirs, there := b.HistoryOf(rank, seq); there && theirs != b.entry(b.rank, seq).History {
+			return Astray, rank, seq
 		}
 	}
 	l.floor = seq

@@ -60,11 +60,6 @@ func (b *Board) Claim(since, now int64) bool {
 	return said < since && atomic.CompareAndSwapInt64(&b.head().said, said, now)
 }
 
-// Next returns what a rank has laid down for the meeting after this rank's last, if it has come there.
-func (b *Board) Next(rank int) (*Entry, bool) {
-	return b.EntryOf(rank, b.local.seq+1)
-}
-
 // Account tells the others what this rank called. They read it in the meeting after.
 func (b *Board) Account(call string) { b.slot(b.rank).account.set(call) }
 

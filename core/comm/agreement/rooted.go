@@ -85,9 +85,9 @@ func (m *Shared) SomeGone() bool {
 // differedBefore returns a rank that made other calls than this one before this meeting; -1: none has.
 func (m *Shared) differedBefore() int {
 	before := m.board.Meetings() - 1
-	mine, there := m.board.EntryOf(m.rank, before)
+	mine, there := m.board.HistoryOf(m.rank, before)
 	for rank := range m.size {
-		if theirs, known := m.board.EntryOf(rank, before); there && known && theirs.History != mine.History {
+		if theirs, known := m.board.HistoryOf(rank, before); there && known && theirs != mine {
 			return rank
 		}
 	}
@@ -163,9 +163,9 @@ func (m *Shared) splitFrom(rank int, seq uint64) error {
 // that is still on the board.
 func (m *Shared) firstDifference(rank int, seq uint64) uint64 {
 	for seq > 1 {
-		mine, there := m.board.EntryOf(m.rank, seq-1)
-		theirs, known := m.board.EntryOf(rank, seq-1)
-		if !there || !known || mine.History == theirs.History {
+		mine, there := m.board.HistoryOf(m.rank, seq-1)
+		theirs, known := m.board.HistoryOf(rank, seq-1)
+		if !there || !known || mine == theirs {
 			break
 		}
 		seq--
@@ -178,7 +178,7 @@ func (m *Shared) known(seq uint64) []string {
 	texts := make([]string, m.size)
 	for rank := range texts {
 		if e, there := m.board.EntryOf(rank, seq); there && (e.Waits == board.WaitsForNone || e.Waits == board.WaitsForRoot) {
-			texts[rank] = m.described(rank, seq).String()
+			texts[rank] = m.describe(rank, seq)
 		}
 	}
 	return texts
@@ -187,7 +187,7 @@ func (m *Shared) known(seq uint64) []string {
 // describe returns what a rank called.
 func (m *Shared) describe(rank int, seq uint64) string {
 	if e, there := m.board.EntryOf(rank, seq); !there || e.Waits == board.WaitsForAll {
-		return "another operation"
+		return anotherOperation
 	}
 	s := m.described(rank, seq)
 	return s.String()
@@ -195,13 +195,19 @@ func (m *Shared) describe(rank int, seq uint64) string {
 
 // described returns what a rank called that may have gone on.
 func (m *Shared) described(rank int, seq uint64) wire.Signature {
-	c := m.board.CallOf(rank, seq)
+	c, there := m.board.CallOf(rank, seq)
+	if !there { // its rank is overwriting it
+		return wire.Signature{Op: anotherOperation}
+	}
 	return signatureOf(c.Operation, c.Operator, c.Type, c.Count, c.Root)
 }
 
+// anotherOperation is what nobody knows any more.
+const anotherOperation = "another operation"
+
 // signatureOf returns a call from which its rank may have gone on, from the hashes of the names of its operation and operator.
 func signatureOf(operation, operator uint64, elementType, count, root int64) wire.Signature {
-	s := wire.Signature{Op: "another operation", Type: dtype.Type(elementType), Count: int(count), Root: root}
+	s := wire.Signature{Op: anotherOperation, Type: dtype.Type(elementType), Count: int(count), Root: root}
 	for _, name := range []string{"broadcast", "scatter", "gather", "reduce"} {
 		if wire.Hash(name) == operation {
 			s.Op = name
@@ -223,14 +229,14 @@ func (m *Shared) heard() error {
 		return nil
 	}
 	number := m.number()
-	if number < from {
-		if m.missing < 0 || !m.board.HasHeard(m.missing) {
+	if missing, at := m.missing, m.missingAt; number < from {
+		if missing < 0 || !m.board.HasHeard(missing) {
 			return nil
 		}
 		if m.pending.number <= m.board.Meetings() && m.complete() { // it had come before
 			return nil
 		}
-		if m.board.Came(m.missing, m.missingAt) {
+		if m.board.Came(missing, at) {
 			return nil
 		}
 	}
