@@ -130,16 +130,22 @@ func (d drawnCalls) call(call int, root int64, count, salt int) (got, want []flo
 		_, err = c.Scatter(all, &out, root)
 		return each, my, err
 	}
-	if here {
+	got, err = d.broadcast(my, root)
+	return got, mine(int(root), count, salt), err
+}
+
+// broadcast returns what root has, which is my on root.
+func (d drawnCalls) broadcast(my []float64, root int64) (got []float64, err error) {
+	if d.c.Rank() == int(root) {
 		a := array(my)
-		_, err = c.Broadcast(&a, nil, root)
-		return nil, nil, err
+		_, err = d.c.Broadcast(&a, nil, root)
+		return my, err
 	}
-	r, err := c.Broadcast(nil, nil, root)
+	r, err := d.c.Broadcast(nil, nil, root)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	got = append(got, memory.As[float64](r.Span)...)
 	r.Storage.Release()
-	return got, mine(int(root), count, salt), nil
+	return got, nil
 }
