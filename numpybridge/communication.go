@@ -54,6 +54,10 @@ func gather(c *Call) error {
 
 func scatter(c *Call) error {
 	return c.on(func(on *comm.Comm) (err error) {
+		if c.Met {
+			c.Result, err = on.Scattered(c.out(), c.Args[0])
+			return err
+		}
 		c.Result, err = on.Scatter(c.in(), c.out(), c.Args[0])
 		return err
 	})

@@ -142,11 +142,10 @@ static PyObject *with_result(const ShortCallObject *s, fast_call *t, int here, i
 /* with_ranks makes a call in which it matters who this rank is, or how many there are. */
 static PyObject *with_ranks(const ShortCallObject *s, fast_call *t, const RanksObject *ranks) {
     int here = s->root < 0 || t->call.args[s->root] == ranks->rank;
-    if (s->answer == DEALT && !here)
-        return given_out(t);
-    if (!take_value(t) || (s->answer == DEALT && !t->call.in.given))
+    int ignores = s->answer == DEALT && !here; /* the value */
+    if (!ignores && (!take_value(t) || (s->answer == DEALT && !t->call.in.given)))
         Py_RETURN_NOTIMPLEMENTED;
-    if ((ranks->board != NULL || ranks->nodes != NULL) && s->answer != DEALT) {
+    if (ranks->board != NULL || ranks->nodes != NULL) {
         PyObject *answer = fast_collective(s, t, ranks, here);
         if (answer != Py_NotImplemented)
             return answer;

@@ -77,8 +77,12 @@ PyObject *given_out(fast_call *t);
 /* header_put describes the input, and returns how many bytes that takes. */
 int header_put(char *head, const fast_call *t);
 
-/* header_get describes what another rank wrote as the call's result, and says whether the elements are all there. */
-int header_get(fast_call *t, const char *laid, int bytes);
+/* header_put_entry describes an entry of the input along its first dimension. */
+int header_put_entry(char *head, const fast_call *t);
+
+/* header_get describes one of the parts that another rank wrote, of one header, as the call's result, and says whether the elements
+ * are all there. */
+int header_get(fast_call *t, const char *laid, int bytes, int part, int parts);
 
 /* header_put_offer is header_put where the elements are offered under a number. */
 int header_put_offer(char *head, const fast_call *t, int number);

@@ -94,10 +94,26 @@ static PyObject *broadcast_from(const ShortCallObject *s, fast_call *t, const Ra
     return Py_NewRef(t->value);
 }
 
+/* take_from_root makes the result of one of the parts that root laid down. */
+static PyObject *take_from_root(fast_call *t, const meeting *m, int part, int parts) {
+    const dtl_array *out = &t->call.out;
+    int bytes;
+    const char *laid = meeting_payload(m, (int)m->brief.root - 1, &bytes);
+    if (!header_get(t, laid, bytes, part, parts)) { /* the elements are too many to come along */
+        t->call.result.given = t->call.in.given = 0;
+        t->call.met = 1;
+        return given_out(t);
+    }
+    if (out->given) {
+        memcpy(out->data, t->call.result.data, (size_t)(out->count * out->itemsize));
+        return Py_NewRef(t->out);
+    }
+    return t->call.result.kind == DTL_PYTHON_SCALAR ? give_scalar(&t->call.result) : array_of(&t->call);
+}
+
 static PyObject *broadcast_to(const ShortCallObject *s, fast_call *t, const RanksObject *ranks) {
     dtl_array *out = &t->call.out;
     meeting m;
-    int bytes;
     if (t->out != Py_None && !ndarray_take(t->out, out, NULL, 1))
         Py_RETURN_NOTIMPLEMENTED;
     if (!meeting_begin(&m, ranks, s->code, s->print))
@@ -112,18 +128,36 @@ static PyObject *broadcast_to(const ShortCallObject *s, fast_call *t, const Rank
     int joined = meeting_join(&m, NULL, 0, NULL, 0);
     if (joined <= 0)
         return left_at(joined);
-    const char *laid = meeting_payload(&m, (int)t->call.args[s->root], &bytes);
-    PyObject *answer;
-    if (!header_get(t, laid, bytes)) { /* the elements are too many to come along */
-        t->call.result.given = t->call.in.given = 0;
-        t->call.met = 1;
-        answer = given_out(t);
-    } else if (out->given) {
-        memcpy(out->data, t->call.result.data, (size_t)(out->count * out->itemsize));
-        answer = Py_NewRef(t->out);
-    } else {
-        answer = t->call.result.kind == DTL_PYTHON_SCALAR ? give_scalar(&t->call.result) : array_of(&t->call);
-    }
+    PyObject *answer = take_from_root(t, &m, 0, 1);
+    meeting_end(&m);
+    return answer;
+}
+
+/* scatter_fits says whether root's values are short, and have an entry for each rank that fits its output. */
+static int scatter_fits(const fast_call *t, int size) {
+    const dtl_array *in = &t->call.in, *out = &t->call.out;
+    return in->kind == DTL_NDARRAY && in->ndim > 0 && in->shape[0] == size && in->count <= DTL_PAYLOAD_BYTES &&
+           in->count * type_of(t)->size <= DTL_PAYLOAD_BYTES - DTL_HEADER_MAX &&
+           (!out->given || (out->type == type_of(t)->number && out->count == in->count / size));
+}
+
+static PyObject *scatter(const ShortCallObject *s, fast_call *t, const RanksObject *ranks, int here) {
+    const dtl_array *in = &t->call.in, *out = &t->call.out;
+    char head[DTL_HEADER_MAX];
+    meeting m;
+    if ((t->out != Py_None && !ndarray_take(t->out, &t->call.out, NULL, 1)) || (here && !scatter_fits(t, ranks->size)) ||
+        !meeting_begin(&m, ranks, s->code, s->print))
+        Py_RETURN_NOTIMPLEMENTED;
+    m.brief.loose = 1;
+    m.brief.root = t->call.args[s->root] + 1;
+    m.brief.type = here ? type_of(t)->number : out->given ? out->type : 0;
+    m.brief.count = here ? in->count / ranks->size : out->given ? out->count : 0;
+    m.brief.waits = !meeting_may_go_on(&m) ? DTL_FOR_ALL : here ? DTL_FOR_NONE : DTL_FOR_ROOT;
+    int joined = here ? meeting_join(&m, head, header_put_entry(head, t), in->data, (int)(in->count * type_of(t)->size))
+                      : meeting_join(&m, NULL, 0, NULL, 0);
+    if (joined <= 0)
+        return left_at(joined);
+    PyObject *answer = take_from_root(t, &m, ranks->rank, ranks->size);
     meeting_end(&m);
     return answer;
 }
@@ -133,6 +167,8 @@ PyObject *fast_collective(const ShortCallObject *s, fast_call *t, const RanksObj
         Py_RETURN_NOTIMPLEMENTED;
     if (s->answer == SHARED)
         return here ? broadcast_from(s, t, ranks) : broadcast_to(s, t, ranks);
+    if (s->answer == DEALT)
+        return scatter(s, t, ranks, here);
     if (!t->call.in.given || (s->answer == LIKE && (t->value == Py_True || t->value == Py_False)))
         Py_RETURN_NOTIMPLEMENTED;
     return collective(s, t, ranks, here);

@@ -125,7 +125,7 @@ static PyObject *unpack(fast_call *t, const RanksObject *ranks, const char *buff
         if (copied != 0)
             return copied > 0 ? Py_NewRef(t->out) : NULL;
     }
-    if (!header_get(t, buffer, (int)bytes) || (out->given && (out->type != r->type || out->count != r->count))) {
+    if (!header_get(t, buffer, (int)bytes, 0, 1) || (out->given && (out->type != r->type || out->count != r->count))) {
         r->given = 0;
         Py_RETURN_NOTIMPLEMENTED;
     }

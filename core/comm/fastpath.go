@@ -149,6 +149,16 @@ func (c *Comm) Broadcasted(out *Array, root int64) (Result, error) {
 	return r, status.In("broadcast", err)
 }
 
+// Scattered is the same of Scatter.
+func (c *Comm) Scattered(out *Array, root int64) (Result, error) {
+	h, along, err := c.metadataOf(wire.Signature{Op: "scatter", Root: wire.Rooted(root), Loose: true}, int(root), out)
+	if err != nil {
+		return Result{}, status.In("scatter", err)
+	}
+	r, err := c.scattered(memory.Span{}, h, along, out, int(root))
+	return r, status.In("scatter", err)
+}
+
 // fastPathBoard returns the board that code outside Go may have; nil where there is none.
 func (c *Comm) fastPathBoard() *board.Board {
 	if c.size == 1 {

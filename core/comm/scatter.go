@@ -36,11 +36,16 @@ func (c *Comm) scatter(values, out *Array, root int64) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	return c.scattered(send, h, along, out, int(root))
+}
+
+// scattered is scatter from where every rank knows what comes: root's elements are to be sent, or have come along.
+func (c *Comm) scattered(send memory.Span, h wire.Header, along unsafe.Pointer, out *Array, root int) (Result, error) {
 	r, err := c.room(h, out)
 	if h.Apart {
 		if err = c.ready(h, err); err == nil {
 			send.Type = h.Type
-			err = c.apart(send, r.Span, func(send memory.Span) error { return c.main.Scatter(known(send), known(r.Span), int(root)) })
+			err = c.apart(send, r.Span, func(send memory.Span) error { return c.main.Scatter(known(send), known(r.Span), root) })
 		}
 	} else if err == nil {
 		copy(bytesAt(r.Addr, h.Bytes()), bytesAt(unsafe.Add(along, c.rank*h.Bytes()), h.Bytes()))
