@@ -7,6 +7,8 @@
  * elements of a short call, and reads those of the others (core/board, core/comm/meeting.go). C does that by itself, because a
  * call into Go takes longer. Where a rank is late, or the ranks do not agree, Go waits and explains.
  */
+#include <sched.h>
+
 #include "fastpath.h"
 
 /* The hashes of the operators' names. */
@@ -66,9 +68,8 @@ static int came(const meeting *m, int rank, int *spins) {
     return 1;
 }
 
-/* met says whether all are there for whom this rank waits, and agree. */
-static int met(const meeting *m) {
-    int spins = m->board->spins;
+/* met says whether all are there for whom this rank waits, and agree. It looks as often as spins says. */
+static int met(const meeting *m, int spins) {
     if (m->brief.waits == DTL_FOR_NONE)
         return 1;
     if (m->brief.waits == DTL_FOR_ROOT) {
@@ -124,6 +125,25 @@ static inline void fold(const dtl_brief *b, void *into, const void *from) {
 /* combine is fold for groups of ranks. */
 static void combine(const void *how, void *into, const void *from) { fold(how, into, from); }
 
+/* How often a rank lets others have the processor before Go waits, which lets the backend make progress, too. */
+enum { YIELDS = 8 };
+
+/* met_soon is met for ranks that have to get a processor first, without the interpreter's lock. Where something else is under way, Go
+ * goes on with it while this rank waits. */
+static int met_soon(const meeting *m) {
+    const int32_t *queued = m->board->queued;
+    int there = 0;
+    if (queued != NULL && __atomic_load_n(queued, __ATOMIC_RELAXED) != 0)
+        return 0;
+    Py_BEGIN_ALLOW_THREADS
+    for (int turn = 0; turn < YIELDS && !there; turn++) {
+        sched_yield();
+        there = met(m, 1);
+    }
+    Py_END_ALLOW_THREADS
+    return there;
+}
+
 /* leave_to_go has Go wait for the others, and returns what meeting_join does. */
 static int leave_to_go(meeting *m) {
     char *error = NULL;
@@ -158,7 +178,7 @@ int meeting_join(meeting *m, const void *head, int head_bytes, const void *eleme
                  m->brief.waits == DTL_FOR_ROOT ? (int)m->brief.root - 1 : 0, head, head_bytes, elements, bytes);
     if (m->brief.waits == DTL_TOGETHER)
         dtl_come_together(m->board, m->rank, m->size, m->brief.op >= 0 && m->brief.count > 0 ? combine : NULL, &m->brief);
-    return met(m) ? 1 : leave_to_go(m);
+    return met(m, m->board->spins) || met_soon(m) ? 1 : leave_to_go(m);
 }
 
 const char *meeting_payload(const meeting *m, int rank, int *bytes) {
