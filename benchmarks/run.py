@@ -21,6 +21,7 @@ from rows import Row, read, verdict
 _HERE = Path(__file__).resolve().parent
 _ROOT = _HERE.parent
 _RESULTS = _HERE / "RESULTS.md"
+_SIMULATED = _ROOT / "python" / "tests" / "hosts" / "simulated.py"
 
 #: The longest that a part may take, in seconds.
 _LIMIT = 3600
@@ -34,11 +35,17 @@ class Section(NamedTuple):
     ranks: int
     mpi: bool
     peer: bool = False  # of the environment that holds Heat
+    hosts: str = ""  # simulated ones, as `dtl run --hosts` names them; without ranks
     variables: Sequence[tuple[str, str]] = ()
 
 
 #: Ranks that share no memory.
 _APART = (("DTL_SHARED_MEMORY", "0"),)
+
+_HOSTS = "nodeA:2,nodeB:2"
+
+#: Open MPI's collective calls in two levels, which it has to be asked for.
+_TWO_LEVELS = (("OMPI_MCA_coll_han_priority", "100"),)
 
 _SECTIONS = (
     Section("Start", "start.py", 0, False),
@@ -51,6 +58,8 @@ _SECTIONS = (
     *[Section(f"Calls on {n} ranks on two cores", "many.py", n, False) for n in (4, 8, 16)],
     Section("Calls on 2 ranks without shared memory", "many.py", 2, False, variables=_APART),
     *[Section(f"Calls on {n} ranks without shared memory", "many.py", n, False, variables=_APART) for n in (4, 8)],
+    Section("Two simulated hosts, 2 + 2 ranks", "hosts.py", 0, True, hosts=_HOSTS),
+    Section("Two simulated hosts, mpi4py in two levels", "hosts.py", 0, False, hosts=_HOSTS, variables=_TWO_LEVELS),
     Section("What 16 ranks look at", "looks.py", 16, False),
     Section("What 64 ranks look at", "looks.py", 64, False),
     Section("Transfers between two ranks", "transfers.py", 2, True),
@@ -88,7 +97,9 @@ def _measure(python: Path, section: Section) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         into = Path(folder) / "rows.json"
         command = [str(python)]
-        if section.ranks:
+        if section.hosts:
+            command += [str(_SIMULATED), str(python), "-m", "dtl", "run", "--hosts", section.hosts]
+        elif section.ranks:
             command += ["-m", "dtl", "run", "-n", str(section.ranks)]
         command += [str(_HERE / section.program), "--json", str(into)]
         print(f"-- {python}: {section.title}", flush=True)
@@ -145,6 +156,9 @@ def main() -> None:
     head, known = _head(environments), _known()
     for section, environment, title in plan:
         if (sys.argv[1:] and section.program not in sys.argv[1:]) or not _python(environment).exists():
+            continue
+        if section.hosts and os.geteuid():
+            print(f"-- {title}: left out: only root can simulate hosts")
             continue
         known[title] = _section(_python(environment), section)
         parts = [f"## {title}\n\n{known[title]}" for _, _, title in plan if title in known]
