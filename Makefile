@@ -328,8 +328,10 @@ GPU_REPORT = gpu.txt
 test-gpu: $(VENV)/.installed
 	$(PY) benchmarks/gpu.py --report $(GPU_REPORT)
 
-# The Python tests of containers on GPUs with the pretended driver of AMD's: all of those that `make test` runs with NVIDIA's.
+# The Python tests of containers on GPUs with the pretended driver of AMD's: all of those that `make test` runs with NVIDIA's. Before
+# that, the code objects of all chips.
 test-hip: $(VENV)/.installed
+	@$(with_go) $(go_test) -run TestChips ./backends/internal/gpu
 	DTL_TEST_HIP=1 $(dir $(abspath $(PY)))pytest -q -m jobs -k amd python/tests/test_devices.py
 
 # What this repository declares of the driver and of NCCL, compared with the vendors' headers. Of them, test-go has CUDA's.

@@ -129,8 +129,11 @@ func descriptors(t *testing.T, code []byte) map[string][]byte {
 
 // TestChips makes code objects of each chip, has the driver compute with one, and compares them with the PTX.
 func TestChips(t *testing.T) {
-	for _, chip := range chips {
+	for n, chip := range chips {
 		t.Run(chip, func(t *testing.T) {
+			if n > 0 && testing.Short() {
+				t.Skip("its code takes a quarter of a minute to make; `make test-hip` does")
+			}
 			withCodes(t, chip)
 			for _, name := range sources {
 				sameKernels(t, name, chip)
