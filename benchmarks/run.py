@@ -44,8 +44,13 @@ _APART = (("DTL_SHARED_MEMORY", "0"),)
 
 _HOSTS = "nodeA:2,nodeB:2"
 
-#: Open MPI's collective calls in two levels, which it has to be asked for.
-_TWO_LEVELS = (("OMPI_MCA_coll_han_priority", "100"),)
+#: Lets ranks share processors that two hosts would have for themselves. And Open MPI's collective calls in two levels.
+_SHARING = (
+    ("OMPI_MCA_mpi_yield_when_idle", "1"),
+    ("MPIR_CVAR_POLLS_BEFORE_YIELD", "10"),
+    ("PRTE_MCA_hwloc_default_binding_policy", "none"),
+)
+_TWO_LEVELS = (*_SHARING, ("OMPI_MCA_coll_han_priority", "100"))
 
 _SECTIONS = (
     Section("Start", "start.py", 0, False),
@@ -58,7 +63,7 @@ _SECTIONS = (
     *[Section(f"Calls on {n} ranks on two cores", "many.py", n, False) for n in (4, 8, 16)],
     Section("Calls on 2 ranks without shared memory", "many.py", 2, False, variables=_APART),
     *[Section(f"Calls on {n} ranks without shared memory", "many.py", n, False, variables=_APART) for n in (4, 8)],
-    Section("Two simulated hosts, 2 + 2 ranks", "hosts.py", 0, True, hosts=_HOSTS),
+    Section("Two simulated hosts, 2 + 2 ranks", "hosts.py", 0, True, hosts=_HOSTS, variables=_SHARING),
     Section("Two simulated hosts, mpi4py in two levels", "hosts.py", 0, False, hosts=_HOSTS, variables=_TWO_LEVELS),
     Section("What 16 ranks look at", "looks.py", 16, False),
     Section("What 64 ranks look at", "looks.py", 64, False),
