@@ -23,8 +23,8 @@ _ROOT = _HERE.parent.parent.parent
 #: How many ranks the hosts have.
 LAYOUTS = ("2+2", "1+3", "3+1")
 
-#: What mpi4py's times are taken with: as it comes, and with Open MPI's collective operations in two levels. MPICH's waits
-#: would sleep with the setting that is best for tests.
+#: What mpi4py's times are taken with: as it comes, and with Open MPI's collective operations in two levels. MPICH's
+#: waits would sleep with the setting that is best for tests.
 _NO_SLEEP = {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "0"}
 _SETTINGS: dict[str, dict[str, str]] = {
     "as it comes": _NO_SLEEP,
