@@ -43,14 +43,7 @@
     EACH(lcm_##type, T, T, multiple_##type(x, y))                                     \
     EACH(power_##type, T, T, power_of_##type(x, y))
 
-SIGNED(int64, long long, unsigned long long)
-SIGNED(int32, int, unsigned)
-SIGNED(int16, short, unsigned)
-SIGNED(int8, signed char, unsigned)
-UNSIGNED(uint64, unsigned long long, unsigned long long)
-UNSIGNED(uint32, unsigned, unsigned)
-UNSIGNED(uint16, unsigned short, unsigned)
-UNSIGNED(uint8, unsigned char, unsigned)
+EACH_INTEGER(SIGNED, UNSIGNED)
 
 /* ---- Floats: a remainder is exact. As long as the quotient has more bits than a double, it is taken by a multiple of what is divided by
  * that is nearly as large; with a fused multiplication, what a quotient leaves is not rounded. ---- */

@@ -53,6 +53,17 @@ typedef struct {
         }                                                                             \
     }
 
+/* The types of integers: the kernels that a macro makes of a signed one, or of an unsigned one, and what it is computed in. */
+#define EACH_INTEGER(signed_one, unsigned_one)                                        \
+    signed_one(int64, long long, unsigned long long)                                  \
+    signed_one(int32, int, unsigned)                                                  \
+    signed_one(int16, short, unsigned)                                                \
+    signed_one(int8, signed char, unsigned)                                           \
+    unsigned_one(uint64, unsigned long long, unsigned long long)                      \
+    unsigned_one(uint32, unsigned, unsigned)                                          \
+    unsigned_one(uint16, unsigned short, unsigned)                                    \
+    unsigned_one(uint8, unsigned char, unsigned)
+
 /* ---- Functions of doubles, and of complex numbers of doubles, of which those of narrow ones are rounded ---- */
 
 static inline double real_at(const void *a, long long i, long long narrow) {

@@ -56,14 +56,7 @@
     EACH(reciprocal_##type, T, T, x == 1)                                             \
     EACH(bitwise_count_##type, T, unsigned char, (unsigned char)__builtin_popcountll(x))
 
-SIGNED(int64, long long, unsigned long long)
-SIGNED(int32, int, unsigned)
-SIGNED(int16, short, unsigned)
-SIGNED(int8, signed char, unsigned)
-UNSIGNED(uint64, unsigned long long, unsigned long long)
-UNSIGNED(uint32, unsigned, unsigned)
-UNSIGNED(uint16, unsigned short, unsigned)
-UNSIGNED(uint8, unsigned char, unsigned)
+EACH_INTEGER(SIGNED, UNSIGNED)
 
 COMPARISONS(bool, boolean)
 BITS(bool, boolean)
