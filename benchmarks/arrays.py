@@ -30,7 +30,6 @@ _CHAINS = {
     "`T - T.mean(axis=0)` of 2000 x 2000 float64": "T - T.mean(axis=0)",
 }
 
-
 #: Expressions of which only a number is wanted.
 _NUMBERS = {
     "`((a - b) * (a - b)).mean()` of 8 M float64": "((a - b) * (a - b)).mean()",
@@ -58,12 +57,13 @@ def _chains(ctx: dtl.Context, ours: dict[str, Any], theirs: dict[str, Any]) -> l
     """Beside NumPy with the whole, as it is on one rank and on each of several at the same time."""
     bound = {1: 1.0, 2: 0.6}.get(ctx.size)
     rows = []
-    statements = {**{name: (text, text) for name, text in {**_CHAINS, **_NUMBERS}.items()}, **_COPIES}
+    statements = {
+        **{name: (f"({text}).local_view()", text) for name, text in _CHAINS.items()},
+        **{name: (text, text) for name, text in _NUMBERS.items()},
+        **{name: (f"({mine}).local_view()", numpys) for name, (mine, numpys) in _COPIES.items()},
+    }
     for name, (mine, numpys) in statements.items():
-        contenders = {
-            _DTL: python_block(mine if name in _NUMBERS else f"({mine}).local_view()", 2, **ours),
-            _NUMPY: python_block(numpys, 2, **theirs),
-        }
+        contenders = {_DTL: python_block(mine, 2, **ours), _NUMPY: python_block(numpys, 2, **theirs)}
         rows.append(at_most(name, alternate(contenders, _ROUNDS, slowest), _DTL, _NUMPY, bound))
     return rows
 
