@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import runpy
 import shutil
 import sys
+import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Iterator
 
 import numpy as np
 import pytest
@@ -15,7 +18,8 @@ from programs import Ended, alone, ranks, run, succeeded
 
 import dtl
 
-pytestmark = pytest.mark.jobs("starts programs that load a driver")
+# Longer than what each program has, so that one that is too slow fails its test, and not the process of all tests.
+pytestmark = [pytest.mark.jobs("starts programs that load a driver"), pytest.mark.timeout(600)]
 
 HERE = Path(__file__).parent
 GPU = HERE.parents[1] / "backends" / "internal" / "gpu"
@@ -57,27 +61,67 @@ def compiled(folder: Path, *sources: Path, soname: str = "libcuda.so.1", define:
 
 
 @pytest.fixture(scope="session")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return compiled(tmp_path_factory.mktemp("driver"), *SOURCES)
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of all processes that share the tests."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+@contextlib.contextmanager
+def first(folder: Path) -> Iterator[Path | None]:
+    """Lend a folder to fill to the process that comes first, and None to the others, when the folder is there."""
+    with open(f"{folder}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if folder.exists():
+            yield None
+        else:
+            filled = Path(tempfile.mkdtemp(dir=folder.parent))
+            yield filled
+            filled.rename(folder)
+
+
+def driver_of(shared: Path, name: str, soname: str, files: list[Path], define: tuple[str, ...] = ()) -> str:
+    """Return the folder of a driver, which is compiled once: that takes ten seconds."""
+    with first(shared / name) as folder:
+        if folder is not None:
+            compiled(folder, *files, soname=soname, define=define)
+    return str(shared / name)
+
+
+def with_nccl(driver: str, soname: str) -> str:
+    """Return a folder with a driver and its NCCL."""
+    both = Path(f"{driver}-and-nccl")
+    with first(both) as folder:
+        if folder is not None:
+            (library,) = Path(driver).iterdir()
+            compiled(folder, NCCL, Path(shutil.copy2(library, folder)), soname=soname)
+    return str(both)
 
 
 @pytest.fixture(scope="session")
-def hip(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return compiled(tmp_path_factory.mktemp("hip"), *sources("hip"), soname="libamdhip64.so.6")
+def driver(shared: Path) -> str:
+    return driver_of(shared, "cuda", "libcuda.so.1", SOURCES)
+
+
+@pytest.fixture(scope="session")
+def old(shared: Path) -> str:
+    """Return the folder of a driver that lends no memory to other processes."""
+    return driver_of(shared, "old", "libcuda.so.1", SOURCES, ("cuIpcOpenMemHandle_v2=fake_nothing",))
+
+
+@pytest.fixture(scope="session")
+def hip(shared: Path) -> str:
+    return driver_of(shared, "hip", "libamdhip64.so.6", sources("hip"))
 
 
 @pytest.fixture(scope="session")
 def nccl(driver: str) -> str:
-    """Return the driver's folder, with NCCL beside it."""
-    folder = Path(driver)
-    return compiled(folder, NCCL, folder / "libcuda.so.1", soname="libnccl.so.2")
+    return with_nccl(driver, "libnccl.so.2")
 
 
 @pytest.fixture(scope="session")
 def rccl(hip: str) -> str:
-    """Return the folder of AMD's driver, with RCCL beside it."""
-    folder = Path(hip)
-    return compiled(folder, NCCL, folder / "libamdhip64.so.6", soname="librccl.so.1")
+    return with_nccl(hip, "librccl.so.1")
 
 
 @pytest.mark.parametrize("name", ["nccl_on_devices.py", "moves_by_nccl.py"])
@@ -228,7 +272,7 @@ LENDING = """
 
 
 @pytest.mark.parametrize("gpus", [1, 3])
-def test_memory_that_processes_lend(driver: str, tmp_path: Path, gpus: int) -> None:
+def test_memory_that_processes_lend(driver: str, old: str, tmp_path: Path, gpus: int) -> None:
     """On one GPU, and on several. If one rank cannot, or has an old driver, elements go through the host on all."""
     nothing, all_but_own = "[0, 0, 0]\n" * 2, "[1600, 1600, 1600]\n" * 2
     variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": str(gpus), "DTL_BACKEND": "local"}
@@ -236,7 +280,6 @@ def test_memory_that_processes_lend(driver: str, tmp_path: Path, gpus: int) -> N
     assert succeeded(ranks(3, LENDING, tmp_path, DTL_SHARED_MEMORY="0", **variables)) == all_but_own
     for symbol in ("cuIpcGetMemHandle", "cuIpcOpenMemHandle_v2"):
         assert succeeded(ranks(3, LENDING, tmp_path, FAIL=f"{symbol}:1:201", **variables)) == all_but_own
-    old = compiled(tmp_path, *SOURCES, define=("cuIpcOpenMemHandle_v2=fake_nothing",))
     variables["LD_LIBRARY_PATH"] = old
     assert succeeded(ranks(3, LENDING, tmp_path, **variables)) == all_but_own
     said = succeeded(run([sys.executable, "-m", "dtl", "info"], LD_LIBRARY_PATH=old))
@@ -244,7 +287,7 @@ def test_memory_that_processes_lend(driver: str, tmp_path: Path, gpus: int) -> N
 
 
 @pytest.mark.parametrize("variables", [{"DTL_SHARED_MEMORY": "0"}, {"DTL_NODES_OF": "2"}, {"OLD": "1"}])
-def test_windows_that_cannot_be(driver: str, tmp_path: Path, variables: dict[str, str]) -> None:
+def test_windows_that_cannot_be(driver: str, old: str, tmp_path: Path, variables: dict[str, str]) -> None:
     """Ranks that share no memory, or whose driver lends none, reach no GPU of another rank. All say so, and go on."""
     program = """
         import os
@@ -267,9 +310,7 @@ def test_windows_that_cannot_be(driver: str, tmp_path: Path, variables: dict[str
             if ctx.rank == 0:
                 print(kind)
     """
-    folder = driver
-    if "OLD" in variables:
-        folder = compiled(tmp_path, *SOURCES, define=("cuIpcOpenMemHandle_v2=fake_nothing",))
+    folder = old if "OLD" in variables else driver
     said = succeeded(ranks(3, program, tmp_path, LD_LIBRARY_PATH=folder, **variables))
     assert said == ("InvalidArgumentError\n" if "OLD" in variables else "BackendUnavailableError\n")
 
