@@ -37,6 +37,7 @@ class Section(NamedTuple):
     peer: bool = False  # of the environment that holds Heat
     hosts: str = ""  # simulated ones, as `dtl run --hosts` names them; without ranks
     variables: Sequence[tuple[str, str]] = ()
+    link: Sequence[str] = ()  # how simulated.py makes the one between the hosts
 
 
 #: Ranks that share no memory.
@@ -50,6 +51,7 @@ _SHARING = (
     ("MPIR_CVAR_POLLS_BEFORE_YIELD", "10"),
     ("PRTE_MCA_hwloc_default_binding_policy", "none"),
 )
+_SLOW = ("--rate", "1gbit")
 _TWO_LEVELS = (*_SHARING, ("OMPI_MCA_coll_han_priority", "100"))
 
 _SECTIONS = (
@@ -65,6 +67,7 @@ _SECTIONS = (
     *[Section(f"Calls on {n} ranks without shared memory", "many.py", n, False, variables=_APART) for n in (4, 8)],
     Section("Two simulated hosts, 2 + 2 ranks", "hosts.py", 0, True, hosts=_HOSTS, variables=_SHARING),
     Section("Two simulated hosts, mpi4py in two levels", "hosts.py", 0, False, hosts=_HOSTS, variables=_TWO_LEVELS),
+    Section("Two simulated hosts, a link of 1 Gbit/s", "hosts.py", 0, True, hosts=_HOSTS, variables=_SHARING, link=_SLOW),
     Section("What 16 ranks look at", "looks.py", 16, False),
     Section("What 64 ranks look at", "looks.py", 64, False),
     Section("Transfers between two ranks", "transfers.py", 2, True),
@@ -103,7 +106,7 @@ def _measure(python: Path, section: Section) -> list[Row]:
         into = Path(folder) / "rows.json"
         command = [str(python)]
         if section.hosts:
-            command += [str(_SIMULATED), str(python), "-m", "dtl", "run", "--hosts", section.hosts]
+            command += [str(_SIMULATED), *section.link, str(python), "-m", "dtl", "run", "--hosts", section.hosts]
         elif section.ranks:
             command += ["-m", "dtl", "run", "-n", str(section.ranks)]
         command += [str(_HERE / section.program), "--json", str(into)]

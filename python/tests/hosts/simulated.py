@@ -5,6 +5,8 @@ launchers find what stands for ssh:
 
     python python/tests/hosts/simulated.py python -m dtl run --hosts nodeA:2,nodeB:2 program.py
 
+The link between them is as fast as memory; ``simulated.py --rate 1gbit COMMAND`` makes it as slow as Ethernet.
+
 The hosts end with this process, whatever ends it, and with them all that runs there and is in their /dev/shm. Their
 network has no other members, so that several such pairs may be there at once.
 """
@@ -70,8 +72,8 @@ class Command:
 class Hosts:
     """The hosts, from ``make`` on."""
 
-    def __init__(self, folder: Path, variables: dict[str, str]) -> None:
-        self._folder, self._variables = folder, variables
+    def __init__(self, folder: Path, variables: dict[str, str], rate: str) -> None:
+        self._folder, self._variables, self._rate = folder, variables, rate
         self._holders: dict[str, subprocess.Popen[bytes]] = {}
         self.agent = folder / "ssh"
 
@@ -99,6 +101,8 @@ class Hosts:
         subprocess.run(["ip", "link", "add", "name", "eth0", "netns", str(first), *pair], check=True)
         for number, name in enumerate(NAMES, 1):
             self._shell(name, f"ip addr add 10.0.0.{number}/24 dev eth0 && ip link set eth0 up")
+            if self._rate:  # what waits for the link is kept, as a network card keeps it
+                self._shell(name, f"tc qdisc add dev eth0 root tbf rate {self._rate} burst 128kb latency 400ms")
         for name in NAMES:  # some libraries look once which networks are up
             self._shell(name, "until grep -q up /sys/class/net/eth0/operstate; do sleep 0.02; done")
 
@@ -164,15 +168,17 @@ def missing() -> str:
         return "hosts are simulated by namespaces of Linux, and this is another system"
     if os.geteuid() != 0:
         return "only root may make namespaces with a network between them: run this as root"
-    for program, package in {"unshare": "util-linux", "ip": "iproute2"}.items():
+    for program, package in {"unshare": "util-linux", "ip": "iproute2", "tc": "iproute2"}.items():
         if shutil.which(program) is None:
             return f"{program} is not there: apt-get install --no-install-recommends {package}"
     return ""
 
 
 @contextlib.contextmanager
-def made(**variables: str) -> Iterator[Hosts]:
+def made(*, rate: str = "", **variables: str) -> Iterator[Hosts]:
     """Make hosts, which are there while the block runs, with this environment and the variables in theirs.
+
+    Their link has this rate, such as ``"1gbit"``, or that of memory.
 
     Raises
     ------
@@ -184,7 +190,7 @@ def made(**variables: str) -> Iterator[Hosts]:
         raise MissingError(lack)
     _tidy()
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-    hosts = Hosts(folder, variables)
+    hosts = Hosts(folder, variables, rate)
     with open(folder / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
@@ -214,13 +220,16 @@ def heed_signals() -> None:
 
 
 def main() -> int:
-    if not sys.argv[1:]:
+    rate, words = "", sys.argv[1:]
+    if words[:1] == ["--rate"]:
+        rate, words = "".join(words[1:2]), words[2:]
+    if not words:
         print(__doc__, file=sys.stderr)
         return 2
     heed_signals()
     try:
-        with made() as hosts:
-            return hosts.run(NAMES[0], sys.argv[1:], cwd=os.getcwd(), environ=hosts.environ)
+        with made(rate=rate) as hosts:
+            return hosts.run(NAMES[0], words, cwd=os.getcwd(), environ=hosts.environ)
     except MissingError as error:
         print(f"hosts: {error}", file=sys.stderr)
         return 1
