@@ -17,6 +17,7 @@ import (
 // levels are the communicators for that.
 type levels struct {
 	node    backend.ReducingCommunicator // of this rank's node
+	across  backend.ReducingCommunicator // of the ranks with this one's place on each node, if each has as many; else as leaders
 	leaders backend.ReducingCommunicator // of the first rank of each node; nil: this rank is none
 }
 
@@ -43,11 +44,14 @@ func (c *Comm) byLevel() (*levels, error) {
 		if l.node, err = c.main.Split(c.nodeOf(c.rank), c.rank); err != nil {
 			return err
 		}
-		color := Undefined
-		if c.leader(c.rank) == c.rank {
-			color = 0
+		color := int(c.node.place[c.rank])
+		if color > 0 && !c.node.even {
+			color = Undefined
 		}
-		l.leaders, err = c.main.Split(color, c.rank)
+		l.across, err = c.main.Split(color, c.nodeOf(c.rank))
+		if color == 0 {
+			l.leaders = l.across
+		}
 		return err
 	})
 	if err != nil {
@@ -72,8 +76,8 @@ func (l *levels) close() error {
 		return nil
 	}
 	err := l.node.Close()
-	if l.leaders != nil {
-		err = errors.Join(err, l.leaders.Close())
+	if l.across != nil {
+		err = errors.Join(err, l.across.Close())
 	}
 	return err
 }
@@ -142,29 +146,16 @@ func (c *Comm) ofNode(like memory.Span) (Result, error) {
 	return newResult(c.memory, wire.Header{Type: like.Type, Shape: []int64{int64(like.Count)}})
 }
 
-// allreduceApart combines every rank's send in every rank's recv. part is what ofNode returned. It is called within blocking.
-// Collective.
-func (c *Comm) allreduceApart(send, recv, part memory.Span, op kernel.Op) error {
-	if !c.inTwoLevels(send.Bytes()) {
+// allreduceApart combines every rank's send in every rank's recv. room is what roomForPieces returned. It is called within
+// blocking. Collective.
+func (c *Comm) allreduceApart(send, recv memory.Span, room *Result, op kernel.Op) error {
+	if !c.inPieces(send.Bytes()) {
 		return c.main.Allreduce(send, recv, op)
 	}
-	l, err := c.byLevel()
-	if err != nil {
-		return err
-	}
-	part.Type = send.Type
-	if err = l.node.Reduce(send, part, op, 0); err != nil {
-		return err
-	}
-	if l.leaders != nil {
-		if err = l.leaders.Allreduce(part, recv, op); err != nil {
-			return err
-		}
-	}
-	return l.node.Broadcast(recv.Raw(), 0)
+	return c.allreduceInPieces(send, recv, room, op)
 }
 
-// reduceApart is allreduceApart with the outcome on root alone. Where root is not its node's leader, all goes in one level.
+// reduceApart combines every rank's send in root's recv. part is what ofNode returned. It is called within blocking. Where root is not its node's leader, all goes in one level.
 func (c *Comm) reduceApart(send, recv, part memory.Span, op kernel.Op, root int) error {
 	if !c.inTwoLevels(send.Bytes()) || c.leader(root) != root {
 		return c.main.Reduce(send, recv, op, root)

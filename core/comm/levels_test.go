@@ -1,11 +1,13 @@
 package comm_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
 	"dtl/core/comm"
+	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
 )
@@ -39,4 +41,27 @@ func TestLongElementsOfNodes(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSumsInPieces combines what goes in several pieces: of 2 + 2 ranks, of 3 + 1, and of more nodes than send each other their
+// portions.
+func TestSumsInPieces(t *testing.T) {
+	defer comm.PretendNodes(0)
+	for _, on := range []struct{ ranks, perNode, count int }{{4, 2, 1<<19 + 5}, {4, 3, 1<<19 + 5}, {36, 2, 1<<18 + 71}} {
+		comm.PretendNodes(int64(on.perNode))
+		meetingRanks(t, on.ranks, func(c *comm.Comm) {
+			mine, sum := make([]int64, on.count), make([]int64, on.count)
+			for i := range mine {
+				mine[i] = int64(i ^ c.Rank()<<40)
+				for rank := range c.Size() {
+					sum[i] += int64(i ^ rank<<40)
+				}
+			}
+			out := make([]int64, on.count)
+			assert.NoError(t, c.Allreduce(memory.Of(dtype.Int64, mine), memory.Of(dtype.Int64, out), kernel.Sum))
+			assert.True(t, slices.Equal(sum, out))
+			assert.NoError(t, c.Allreduce(memory.Of(dtype.Int64, mine), memory.Of(dtype.Int64, mine), kernel.Sum))
+			assert.True(t, slices.Equal(sum, mine), "in place")
+		})
+	}
 }

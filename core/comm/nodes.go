@@ -21,6 +21,7 @@ type node struct {
 	place    []int32      // by rank: its number on the board; -1: it is on another node
 	leaderOf []int32      // by rank: the first rank of its node
 	leaders  []int        // the first rank of each node, in order
+	even     bool         // each node has as many ranks
 }
 
 // BoardWith returns the board that this rank has in common with another, and the number of that one there; nil where there is
@@ -131,7 +132,10 @@ func (c *Comm) placeRanks(b *board.Board, leaders []int32) agreement.Place {
 		p.Slots[rank] = ofNode[leader]
 		ofNode[leader]++
 	}
-	c.node = node{board: b, place: make([]int32, c.size), leaderOf: leaders, leaders: p.Leaders}
+	c.node = node{board: b, place: make([]int32, c.size), leaderOf: leaders, leaders: p.Leaders, even: true}
+	for _, leader := range p.Leaders {
+		c.node.even = c.node.even && ofNode[int32(leader)]*len(p.Leaders) == c.size
+	}
 	for rank, leader := range leaders {
 		if c.node.place[rank] = -1; leader == leaders[c.rank] {
 			c.node.place[rank] = int32(p.Slots[rank])

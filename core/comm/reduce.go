@@ -21,11 +21,11 @@ func (c *Comm) Allreduce(send, recv memory.Span, op kernel.Op) error {
 func (c *Comm) allreduce(send, recv memory.Span, op kernel.Op) error {
 	f := wire.Signature{Op: "allreduce", Operator: op.String(), Type: send.Type, Count: send.Count}
 	mine := checkReduction(send, recv, op)
-	var part Result
+	var room Result
 	if mine == nil {
-		part, mine = c.ofNode(send)
+		room, mine = c.roomForPieces(send)
 	}
-	defer part.release()
+	defer func() { room.release() }()
 	short, err := c.startWith(f, mine, toCombine(send, op))
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func (c *Comm) allreduce(send, recv memory.Span, op kernel.Op) error {
 	if short {
 		return c.outcome(recv, op, 0)
 	}
-	return c.apart(send, recv, func(send memory.Span) error { return c.allreduceApart(send, recv, part.Span, op) })
+	return c.apart(send, recv, func(send memory.Span) error { return c.allreduceApart(send, recv, &room, op) })
 }
 
 // Reduce combines every rank's send elementwise in root's recv, which is ignored elsewhere. Collective.
