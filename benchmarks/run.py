@@ -67,7 +67,9 @@ _SECTIONS = (
     *[Section(f"Calls on {n} ranks without shared memory", "many.py", n, False, variables=_APART) for n in (4, 8)],
     Section("Two simulated hosts, 2 + 2 ranks", "hosts.py", 0, True, hosts=_HOSTS, variables=_SHARING),
     Section("Two simulated hosts, mpi4py in two levels", "hosts.py", 0, False, hosts=_HOSTS, variables=_TWO_LEVELS),
-    Section("Two simulated hosts, a link of 1 Gbit/s", "hosts.py", 0, True, hosts=_HOSTS, variables=_SHARING, link=_SLOW),
+    Section(
+        "Two simulated hosts, a link of 1 Gbit/s", "hosts.py", 0, True, hosts=_HOSTS, variables=_SHARING, link=_SLOW
+    ),
     Section("What 16 ranks look at", "looks.py", 16, False),
     Section("What 64 ranks look at", "looks.py", 64, False),
     Section("Transfers between two ranks", "transfers.py", 2, True),
