@@ -96,7 +96,16 @@ CASES: dict[str, list[Case]] = {
     "atleast_1d": [lambda g: np.atleast_1d(g.v)],
     "atleast_2d": [lambda g: np.atleast_2d(g.v), lambda g: np.atleast_2d(g.v, g.t)],
     "atleast_3d": [lambda g: np.atleast_3d(g.v), lambda g: np.atleast_3d(g.t)],
-    "average": [lambda g: np.average(g.v), lambda g: np.average(g.v, weights=g.i), lambda g: np.average(g.t, axis=0)],
+    "average": [
+        lambda g: np.average(g.v),
+        lambda g: np.average(g.v, weights=g.i),
+        lambda g: np.average(g.t, axis=0),
+        lambda g: np.average(g.t, axis=0, weights=[1, 2, 0, 4, 5]),
+        lambda g: np.average(g.t, axis=1, weights=g.t[0], returned=True),
+        lambda g: np.average(g.t, axis=1, returned=True),
+        lambda g: np.average(g.i.astype(np.uint8) * 50, weights=g.i.astype(np.uint8)),
+        lambda g: np.average(np.where(g.b, g.v, np.inf), weights=g.i),
+    ],
     "block": [
         lambda g: np.block([g.v, g.w]),
         lambda g: np.block([[g.t, g.t], [g.t[::-1], g.t * 2]]),
@@ -130,6 +139,8 @@ CASES: dict[str, list[Case]] = {
         lambda g: np.convolve(g.v, np.arange(9.0), "same"),
         lambda g: np.convolve(g.v, np.arange(10.0), "full"),
         lambda g: np.convolve(g.z, g.v[:3], "valid"),
+        lambda g: np.convolve(np.where(g.b, g.v, np.inf), [1.0, 2.0]),
+        lambda g: np.convolve([1.0, np.inf], g.v, "same"),
     ],
     "correlate": [
         lambda g: np.correlate(g.v, [1.0, 2.0, -1.0]),
@@ -138,6 +149,7 @@ CASES: dict[str, list[Case]] = {
         lambda g: np.correlate(g.z[:2], g.z, "same"),
         lambda g: np.correlate(g.v[:3], g.z, "full"),
         lambda g: np.correlate(g.v[:4], g.w, "valid"),
+        lambda g: np.correlate(g.v, [np.inf, 1.0, 2.0], "full"),
     ],
     "clip": [lambda g: np.clip(g.v, 1, 3), lambda g: np.clip(g.v, None, 2), lambda g: np.clip(g.v, g.w, 9)],
     "column_stack": [lambda g: np.column_stack([g.v, g.w])],
@@ -163,10 +175,15 @@ CASES: dict[str, list[Case]] = {
     "diag": [lambda g: np.diag(g.v), lambda g: np.diag(g.i, -2), lambda g: np.diag(g.i, 1), lambda g: np.diag(g.t, 1)],
     "diag_indices_from": [lambda g: np.diag_indices_from(g.t[:4])],
     "diagflat": [lambda g: np.diagflat(g.t[:2], 1)],
-    "diagonal": [lambda g: np.diagonal(g.t), lambda g: np.diagonal(g.t, -2)],
+    "diagonal": [
+        lambda g: np.diagonal(g.t),
+        lambda g: np.diagonal(g.t, -2),
+        lambda g: np.diagonal(g.t.astype("S3")) == b"6.0",
+    ],
     "diff": [
         lambda g: np.diff(g.v, prepend=0, append=g.w),
         lambda g: np.diff(g.t, axis=1, prepend=1.5),
+        lambda g: np.diff(g.v.astype(np.float32), prepend=0),
         lambda g: np.diff(g.v),
         lambda g: np.diff(g.t, 2, axis=0),
         lambda g: np.diff(g.b),
@@ -249,7 +266,7 @@ CASES: dict[str, list[Case]] = {
     "isrealobj": [lambda g: np.isrealobj(g.z)],
     "max": [lambda g: np.max(g.v), lambda g: np.max(g.t, 0), lambda g: np.max(g.v, initial=99.0)],
     "mean": [lambda g: np.mean(g.v), lambda g: np.mean(g.t, 1, keepdims=True), lambda g: np.mean(g.v, where=g.b)],
-    "median": [lambda g: np.median(g.v), lambda g: np.median(g.t, axis=0)],
+    "median": [lambda g: np.median(g.v), lambda g: np.median(g.t, axis=0), lambda g: np.median(g.b)],
     "meshgrid": [lambda g: np.meshgrid(g.v, g.i), lambda g: np.meshgrid(g.v, g.i, indexing="ij", sparse=True)],
     "min": [lambda g: np.min(g.v), lambda g: np.min(g.v, initial=0.0, where=g.b)],
     "min_scalar_type": [lambda g: np.min_scalar_type(g.i)],
@@ -307,7 +324,7 @@ CASES: dict[str, list[Case]] = {
         lambda g: np.polydiv(2.0, g.z),
     ],
     "polyint": [lambda g: np.polyint(g.v), lambda g: np.polyint(g.i, 2, [3, 4])],
-    "polymul": [lambda g: np.polymul(g.v, [1, 0, 2]), lambda g: np.polymul(g.v[:3], g.w)],
+    "polymul": [lambda g: np.polymul(g.v, [1, 0, 2]), lambda g: np.polymul(g.v[:3], g.w), lambda g: np.polymul(g.v, [])],
     "polysub": [lambda g: np.polysub([1, 2], g.v)],
     "unpackbits": [
         lambda g: np.unpackbits(g.i.astype(np.uint8)),
@@ -315,6 +332,8 @@ CASES: dict[str, list[Case]] = {
         lambda g: np.unpackbits(g.t.astype(np.uint8), axis=1, count=5),
         lambda g: np.unpackbits(g.i.astype(np.uint8), count=-3),
         lambda g: np.unpackbits(g.i.astype(np.uint8), count=70),
+        lambda g: np.unpackbits(g.i[:1].astype(np.uint8), count=23),
+        lambda g: np.unpackbits(g.t.astype(np.uint8), axis=1, count=40),
     ],
     "put": [
         lambda g: changed(np.put, g.v, [0, -1, 0], [1, 2, 3]),
@@ -358,7 +377,11 @@ CASES: dict[str, list[Case]] = {
     "rollaxis": [lambda g: np.rollaxis(g.u, 2), lambda g: np.rollaxis(g.u, 0, 3)],
     "rot90": [lambda g: np.rot90(g.t), lambda g: np.rot90(g.t, 2), lambda g: np.rot90(g.t, 3)],
     "round": [lambda g: np.round(g.v, 1)],
-    "searchsorted": [lambda g: np.searchsorted(np.sort(g.v), [0.0, 2.0, 99.0])],
+    "searchsorted": [
+        lambda g: np.searchsorted(np.sort(g.v), [0.0, 2.0, 99.0]),
+        lambda g: np.searchsorted(np.sort(g.i), [-1e300, 0.5, 1.0, 1.5, 5.0, np.inf, np.nan]),
+        lambda g: np.searchsorted(np.sort(g.i).astype(np.uint8), [-0.5, 1.0, 1.5, 4.5, 5.0, 300.0], "right"),
+    ],
     "select": [lambda g: np.select([g.v > 3, g.v < 0], [g.v, g.w], 7.0)],
     "setdiff1d": [lambda g: np.setdiff1d(g.v, g.w)],
     "setxor1d": [lambda g: np.setxor1d(g.v, g.w)],
@@ -449,6 +472,7 @@ if hasattr(np, "trapezoid"):
         lambda g: np.trapezoid(g.v),
         lambda g: np.trapezoid(g.t, axis=0, dx=0.5),
         lambda g: np.trapezoid(g.v, g.w),
+        lambda g: np.trapezoid(g.i.astype(np.uint8), g.i.astype(np.uint8) * 30),
     ]
 else:
     CASES["trapz"] = [lambda g: np.trapz(g.v)]  # type: ignore[attr-defined]

@@ -46,6 +46,12 @@ def test_as_numpy_does(ctx: dtl.Context, name: str) -> None:
         (lambda v, t: np.partition(v, 7), ValueError, "out of bounds"),
         (lambda v, t: np.polyfit(v, t, 1), TypeError, "same length"),
         (np.polydiv, ValueError, "1 dimension"),
+        (lambda v, t: np.polydiv(v, v[:0]), IndexError, "no coefficient"),
+        (lambda v, t: np.average(v, weights=v * 0), ZeroDivisionError, "sum to zero"),
+        (lambda v, t: np.average(t, weights=v), TypeError, "must be specified"),
+        (lambda v, t: np.average(t, axis=0, weights=v), ValueError, "consistent"),
+        (lambda v, t: np.histogramdd(t[:, :0]), ValueError, "no coordinates"),
+        (lambda v, t: np.ravel_multi_index((v[:1], 0), (9, 1), mode="clip"), TypeError, "only int indices"),
         (lambda v, t: np.polydiv(v, v.astype("S8")), TypeError, "np.polydiv"),
         (lambda v, t: np.histogram2d(v, v, 0), ValueError, "must be positive"),
         (lambda v, t: np.kron(v, "text"), TypeError, "dtype"),
@@ -60,6 +66,13 @@ def test_wrong_arguments(ctx: dtl.Context, call: Callable[[Any, Any], Any], erro
     given = held(ctx, "block")
     with pytest.raises(error, match=text):
         call(given.v, given.t)
+
+
+def test_the_median_of_nothing(ctx: dtl.Context) -> None:
+    given = held(ctx, "block")
+    with pytest.warns(RuntimeWarning):
+        assert np.isnan(np.median(given.v[:0]))
+    same(np.median(given.t[:0], axis=0), np.full(4, np.nan))
 
 
 def test_a_function_that_fails_on_one_rank(ctx: dtl.Context) -> None:

@@ -52,13 +52,21 @@ def unpackbits(a: Any, axis: Any = None, count: Any = None, bitorder: Any = "big
     made: Any = container_of(line, _with_extent(line, dim, extent), np.dtype(np.uint8), BLOCK)
     with by_rows(line, blocks=True) as lines:
         if dim:
-            made.local_view()[...] = np.unpackbits(lines.local_view(), dim, extent, bitorder)
+            _unpack(lines.local_view(), dim, bitorder, 0, made.local_view())
         else:
             part, first = made.local_view(), made.local_offset
             last = min(-(-(first + part.shape[0]) // 8), line.shape[0])
             rows = take_rows(lines, np.arange(min(first // 8, last), last))
-            part[...] = np.unpackbits(rows, 0, first % 8 + part.shape[0], bitorder)[first % 8 :]
+            _unpack(rows, 0, bitorder, first % 8, part)
     return made
+
+
+def _unpack(rows: Array, dim: int, bitorder: Any, start: int, out: Array) -> None:
+    """Write the bits of bytes from one of them on, and 0 where there are no more bytes."""
+    before = (slice(None),) * dim
+    bits = np.unpackbits(rows, dim, bitorder=bitorder)[(*before, slice(start, start + out.shape[dim]))]
+    out[(*before, slice(bits.shape[dim], None))] = 0
+    out[(*before, slice(0, bits.shape[dim]))] = bits
 
 
 def _check(a: Any, kinds: str, expected: str, bitorder: Any) -> None:

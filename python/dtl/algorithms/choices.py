@@ -222,6 +222,9 @@ def _raveled(parts: tuple[Array, ...], dims: Any, mode: Any, order: Any) -> Arra
 
 def _check_inside(indices: Any, dims: Any, mode: Any) -> None:
     """Refuse on every rank indices that NumPy refuses on the rank that has them. Collective."""
+    dtypes = [(i if isinstance(i, DistributedContainer) else np.asarray(i)).dtype for i in indices]
+    if any(dtype.kind not in "biu" for dtype in dtypes):
+        raise InvalidTypeError("only int indices permitted")
     for d, (index, extent) in enumerate(zip(indices, dims)):
         own = mode if isinstance(mode, str) else mode[d]
         given = own == "raise" and isinstance(index, DistributedContainer) and index.global_size

@@ -54,6 +54,8 @@ def histogramdd(
         columns = together(*sample)
     else:
         columns = [points[:, d] for d in np.arange(points.shape[1]).tolist()] if points.ndim == 2 else [points]
+    if not columns:
+        raise InvalidArgumentError("sample has no coordinates")
     first = columns[0]
     for c in columns:
         check_container("sample", c)

@@ -169,7 +169,7 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     long, short = _operands("convolve", a, v)
     if short.shape[0] > long.shape[0]:
         long, short = short, long
-    return _filtered("convolve", long, short, _mode(mode), lambda part, taps: np.convolve(part, taps, "valid"))
+    return _filtered("convolve", long, short, _mode(mode), np.convolve)
 
 
 @algorithm
@@ -178,16 +178,12 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     one, other = _operands("correlate", a, v)
     chosen = _mode(mode)
     if other.shape[0] > one.shape[0]:
-        made = _filtered("correlate", other, one, chosen, _correlated)
+        made = _filtered("correlate", other, one, chosen, np.correlate)
         return flip(np.conjugate(made) if made.dtype.kind == "c" else made)
-    return _filtered("correlate", one, other, chosen, _correlated)
+    return _filtered("correlate", one, other, chosen, np.correlate)
 
 
-def _correlated(part: Array, taps: Array) -> Array:
-    return np.correlate(part, taps, "valid")
-
-
-def _filtered(name: str, long: Any, short: Any, mode: str, f: Callable[[Array, Array], Array]) -> DistributedContainer:
+def _filtered(name: str, long: Any, short: Any, mode: str, f: Callable[..., Array]) -> DistributedContainer:
     """Return what a filter makes of a vector that is at least as long. Collective."""
     containers = [c for c in (long, short) if isinstance(c, DistributedContainer)]
     given = [np.asarray(c) for c in (long, short) if not isinstance(c, DistributedContainer)]
@@ -198,18 +194,17 @@ def _filtered(name: str, long: Any, short: Any, mode: str, f: Callable[[Array, A
     n, m = long.shape[0], len(taps)
     before = {"full": m - 1, "same": m // 2, "valid": 0}[mode]
     length = {"full": n + m - 1, "same": n, "valid": n - m + 1}[mode]
-    dtype = f(np.zeros(1, long.dtype), np.zeros(1, taps.dtype)).dtype
+    dtype = f(np.zeros(1, long.dtype), np.zeros(1, taps.dtype), "valid").dtype
     made = container_of(first, (length,), dtype, BLOCK)
     low, count = made.local_offset, made.local_size
     start, stop = (low - before, low - before + count + m - 1) if count else (0, 0)
-    if isinstance(long, DistributedContainer):
-        part = _rows(long, start, stop)
-    else:
-        part = np.concatenate([np.zeros(m - 1, long.dtype), long, np.zeros(m - 1, long.dtype)])[
-            start + m - 1 : stop + m - 1
-        ]
-    if count:
-        made.local_view()[...] = f(part, taps)
+    inside = slice(max(start, 0), min(stop, n))  # no zeros around it: infinite taps would make NaN of them
+    part = _rows(long, inside.start, inside.stop) if isinstance(long, DistributedContainer) else long[inside]
+    if count and (start, stop) == (inside.start, inside.stop):
+        made.local_view()[...] = f(part, taps, "valid")
+    elif count:
+        ahead = m - 1 - (inside.start - start)
+        made.local_view()[...] = f(part, taps, "full")[ahead : ahead + count]
     divided = divided_like(first)
     return made if divided == BLOCK else redivided(made, divided)
 

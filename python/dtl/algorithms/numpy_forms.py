@@ -17,9 +17,9 @@ from ..containers.indexing.access import Indexed
 from ..containers.indexing.regions import move_all
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from . import sort as sorting
-from .axis_reductions import redivided, rows_over_ranks
+from .axis_reductions import dimensions, redivided, rows_over_ranks
 from .concatenate import concat, split
-from .creation import asarray, full
+from .creation import asarray, full, zeros_like
 from .elementwise import diff as differences
 from .elementwise import where as choose
 from .exchange import share
@@ -394,7 +394,8 @@ def _as_long(value: Any, a: Any, dim: int) -> Any:
     if np.ndim(value):
         raise InvalidTypeError("np.diff: what is joined must be a container, an array or a number")
     extents = tuple(1 if d == dim else extent for d, extent in enumerate(a.shape))
-    return full(a.context, extents, value, np.result_type(a.dtype, value), like=a)
+    dtype = np.asarray(value).dtype if a.dtype.kind in "biufc" else np.result_type(a.dtype, value)
+    return full(a.context, extents, value, dtype, like=a)
 
 
 def unique(
@@ -482,15 +483,36 @@ def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> An
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
     """Return the mean, with weights where there are any."""
     if weights is None:
-        if returned:
-            raise InvalidTypeError("average: returned=True goes with weights")
-        return mean(a, axis, keepdims=keepdims)
-    if np.shape(weights) != a.shape:
-        raise InvalidTypeError(f"average: weights of shape {np.shape(weights)} for shape {a.shape}")
-    spread = spread_to(weights, a.shape) if isinstance(weights, DistributedContainer) else (a * 0 + weights)
-    scale = total(spread, axis, keepdims=keepdims)
-    value = total(a * weights, axis, keepdims=keepdims) / scale
+        value = mean(a, axis, keepdims=keepdims)
+        counted = math.prod(a.shape) // max(1, math.prod(np.shape(value)))
+        return (value, value * 0 + counted) if returned else value
+    weights = _weights_along(a, weights, axis)
+    dtype = None
+    if a.dtype.kind not in "mM":
+        dtype = np.result_type(a.dtype, weights.dtype, *([np.float64] if a.dtype.kind in "biu" else []))
+    spread = np.add(zeros_like(a, weights.dtype), weights)
+    scale = total(spread, axis, dtype=dtype, keepdims=keepdims)
+    if (scale == 0).any():
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    value = total(np.multiply(a, weights, dtype=dtype), axis, keepdims=keepdims) / scale
     return (value, scale) if returned else value
+
+
+def _weights_along(a: Any, weights: Any, axis: Any) -> Any:
+    """Return weights that spread to a: as they are where they have its shape, or have an extent a dimension of axis."""
+    if not isinstance(weights, DistributedContainer):
+        weights = np.asarray(weights)
+    if weights.shape == a.shape:
+        return weights
+    if axis is None:
+        raise InvalidTypeError(f"Axis must be specified when shapes of a and weights differ: {a.shape}, {weights.shape}")
+    dims = dimensions(axis, a.ndim)
+    if weights.shape != tuple(a.shape[d] for d in dims):
+        text = f"Shape of weights must be consistent with shape of a along specified axis: {weights.shape}, {a.shape}"
+        raise InvalidArgumentError(text)
+    if dims != tuple(sorted(dims)):
+        weights = permute_dims(weights, tuple(int(d) for d in np.argsort(dims)))
+    return weights.reshape(tuple(extent if d in dims else 1 for d, extent in enumerate(a.shape)))
 
 
 def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
@@ -500,14 +522,14 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
     check_container("y", y)
     dim = dimension(axis, y.ndim)
     before = (slice(None),) * dim
-    middle = (y[(*before, slice(1, None))] + y[(*before, slice(None, -1))]) / 2.0
+    both = y[(*before, slice(1, None))] + y[(*before, slice(None, -1))]
     if x is None:
-        return total(middle * dx, dim)
+        return total(dx * both / 2.0, dim)
     steps = differences(x) if isinstance(x, DistributedContainer) else np.diff(x)
     if np.ndim(x) == 1:
         shaped = tuple(-1 if d == dim else 1 for d in range(y.ndim))
         steps = reshape(steps, shaped) if isinstance(steps, DistributedContainer) else steps.reshape(shaped)
-    return total(middle * steps, dim)
+    return total(steps * both / 2.0, dim)
 
 
 trapz = trapezoid

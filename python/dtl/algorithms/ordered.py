@@ -53,7 +53,7 @@ def searchsorted(c: Any, values: Any, side: str = "left", *, reverse: bool = Fal
     Raises
     ------
     InvalidTypeError, OverflowError
-        If a rank's values do not fit the dtype of c. Dates, text and float16 are compared with values of other units
+        If a rank's values do not fit the dtype of c. Floats are looked up among integers, too. Dates, text and float16 are compared with values of other units
         and lengths as NumPy compares them; dates are not compared with numbers, nor either with text. On every rank.
     InvalidArgumentError
         If side is neither, or c has more than one dimension. On every rank.
@@ -82,10 +82,28 @@ def searchsorted(c: Any, values: Any, side: str = "left", *, reverse: bool = Fal
     descending = flag("reverse", reverse)
     if c._carrier is not None:
         return _placed_among(c, values, side, descending)
-    given = fitting("values", values, c.dtype)
     shape = np.shape(values)
-    found = np.asarray(bridge.call(bridge.SEARCH, c, given, None, 0, descending, 1, int(side == "right")))
+    numbers = np.asarray(values)
+    if c.dtype.kind in "iu" and numbers.dtype.kind == "f":
+        found = _among_integers(c, numbers, side, descending)
+    else:
+        found = _search(c, fitting("values", values, c.dtype), side, descending)
     return found.reshape(shape) if shape else int(found.item())
+
+
+def _search(c: Any, values: Any, side: str, descending: int) -> Array:
+    return np.asarray(bridge.call(bridge.SEARCH, c, values, None, 0, descending, 1, int(side == "right")))
+
+
+def _among_integers(c: Any, values: Array, side: str, descending: int) -> Array:
+    """Return where floats belong among integers, exactly: each where the next integer on one side of it does. Collective."""
+    limits = np.iinfo(c.dtype)
+    rounded = (np.floor if (side == "right") != descending else np.ceil)(values.ravel())
+    low, high = rounded < limits.min, ~(rounded < float(limits.max) + 1)  # NaN is behind all others
+    inside = np.where(low | high, 0, rounded).astype(c.dtype)
+    found = _search(c, inside, side, descending)
+    first, last = (high, low) if descending else (low, high)
+    return np.where(first, 0, np.where(last, c.global_size, found))
 
 
 def _placed_in(table: Any, values: Any, side: Any, descending: int) -> Any:

@@ -99,6 +99,8 @@ def polymul(a1: Any, a2: Any) -> Any:
 
 def _trimmed(c: Any) -> Any:
     """Return coefficients from the first that is not 0; of zeros alone, one of them. Collective."""
+    if not c.shape[0]:
+        return full(c.context, 1, 0, c.dtype, like=c)
     places = flatnonzero(c)
     return c[int(places[0]) if len(places) else -1 :]
 

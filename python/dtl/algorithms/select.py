@@ -23,6 +23,7 @@ from .exchange import share
 from .half_precision import in_float32
 from .manipulation import divided_dimensions
 from .order_keys import dates_of, order_keys
+from .statistics import mean
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -158,11 +159,11 @@ def median(c: DistributedContainer, axis: Any = None, *, keepdims: bool = False)
     Returns
     -------
     scalar or container
-        ``quantile(c, 0.5, axis)``.
+        ``quantile(c, 0.5, axis)``; of truth values the share of True, 0, 0.5 or 1; NaN of no elements.
 
     Raises
     ------
-    InvalidArgumentError, InvalidTypeError, CollectiveMismatchError
+    InvalidTypeError, CollectiveMismatchError
         As for ``quantile``.
 
     Examples
@@ -180,6 +181,10 @@ def halfway(quantiles: Callable[..., Any], c: Any, axis: Any, keepdims: bool) ->
     """Return the median, given a function for quantiles: of spans of time the mean of two, as NumPy. Collective."""
     if c.dtype.kind == "M":  # whose mean needs their sum
         c._check_numbers("median")
+    if not all(c.shape[d] for d in dimensions(axis, c.ndim)):
+        return mean(c, axis, keepdims=keepdims)
+    if c.dtype.kind == "b":
+        c = c.astype(np.uint8)
     if c.dtype.kind != "m":
         return quantiles(c, 0.5, axis, keepdims=keepdims)
     low, high = (quantiles(c, 0.5, axis, method=method, keepdims=keepdims) for method in ("lower", "higher"))

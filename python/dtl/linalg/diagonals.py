@@ -64,7 +64,7 @@ def diagonal(a: Any, offset: int = 0) -> Any:
     ...     print(dtl.linalg.diagonal(a, 1)[...].gather_to())
     [1 5]
     """
-    check_matrix("a", a)
+    check_matrix("a", a, moved=True)
     number = diagonal_number("offset", offset)
     share(a, "diagonal", f"offset {number}")
     m, n = a.shape

@@ -17,7 +17,7 @@ from ..algorithms.operands import together
 from ..algorithms.polynomials import coefficients, vander
 from ..algorithms.statistics import sum as total
 from ..containers.base import DistributedContainer, check_container
-from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.scheduler import algorithm
 from . import operands
 from .contractions import contracted, tensordot
@@ -172,6 +172,8 @@ def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
     for c in (one, other):
         c._check_open()
         c._check_numbers("np.polydiv")
+        if not c.shape[0]:
+            raise BoundsError("np.polydiv: there is no coefficient with index 0")
     share(one, "polydiv", also=(other,))
     left, right = (operands.gathered(c, "polydiv", 4) for c in (one, other))
     with np.errstate(all="ignore"):

@@ -23,11 +23,15 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 _LARGE = 1 << 20
 
 
-def check_matrix(name: str, a: Any, square: bool = False) -> None:
-    """Refuse what is no open container of two dimensions, or of different extents where they must be the same."""
+def check_matrix(name: str, a: Any, square: bool = False, *, moved: bool = False) -> None:
+    """Refuse what is no open container of two dimensions, or of different extents where they must be the same.
+
+    Nor may it be of elements that are only moved, such as dates, unless moved says that it may.
+    """
     check_container(name, a)
     a._check_open()
-    a._check_numbers("linear algebra")
+    if not moved:
+        a._check_numbers("linear algebra")
     if a.ndim != 2:
         raise LinAlgError(f"{name} is a {a.ndim}-dimensional container. It must be two-dimensional")
     if square and a.shape[0] != a.shape[1]:
