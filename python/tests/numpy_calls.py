@@ -324,7 +324,11 @@ CASES: dict[str, list[Case]] = {
         lambda g: np.polydiv(2.0, g.z),
     ],
     "polyint": [lambda g: np.polyint(g.v), lambda g: np.polyint(g.i, 2, [3, 4])],
-    "polymul": [lambda g: np.polymul(g.v, [1, 0, 2]), lambda g: np.polymul(g.v[:3], g.w), lambda g: np.polymul(g.v, [])],
+    "polymul": [
+        lambda g: np.polymul(g.v, [1, 0, 2]),
+        lambda g: np.polymul(g.v[:3], g.w),
+        lambda g: np.polymul(g.v, []),
+    ],
     "polysub": [lambda g: np.polysub([1, 2], g.v)],
     "unpackbits": [
         lambda g: np.unpackbits(g.i.astype(np.uint8)),

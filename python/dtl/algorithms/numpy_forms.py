@@ -505,7 +505,9 @@ def _weights_along(a: Any, weights: Any, axis: Any) -> Any:
     if weights.shape == a.shape:
         return weights
     if axis is None:
-        raise InvalidTypeError(f"Axis must be specified when shapes of a and weights differ: {a.shape}, {weights.shape}")
+        raise InvalidTypeError(
+            f"Axis must be specified when shapes of a and weights differ: {a.shape}, {weights.shape}"
+        )
     dims = dimensions(axis, a.ndim)
     if weights.shape != tuple(a.shape[d] for d in dims):
         text = f"Shape of weights must be consistent with shape of a along specified axis: {weights.shape}, {a.shape}"

@@ -53,8 +53,9 @@ def searchsorted(c: Any, values: Any, side: str = "left", *, reverse: bool = Fal
     Raises
     ------
     InvalidTypeError, OverflowError
-        If a rank's values do not fit the dtype of c. Floats are looked up among integers, too. Dates, text and float16 are compared with values of other units
-        and lengths as NumPy compares them; dates are not compared with numbers, nor either with text. On every rank.
+        If a rank's values do not fit the dtype of c. Floats are looked up among integers, too. Dates, text and float16
+        are compared with values of other units and lengths as NumPy compares them; dates are not compared with numbers,
+        nor either with text. On every rank.
     InvalidArgumentError
         If side is neither, or c has more than one dimension. On every rank.
     CollectiveMismatchError
@@ -96,7 +97,7 @@ def _search(c: Any, values: Any, side: str, descending: int) -> Array:
 
 
 def _among_integers(c: Any, values: Array, side: str, descending: int) -> Array:
-    """Return where floats belong among integers, exactly: each where the next integer on one side of it does. Collective."""
+    """Return where floats belong among integers, exactly: where the next integer on one side does. Collective."""
     limits = np.iinfo(c.dtype)
     rounded = (np.floor if (side == "right") != descending else np.ceil)(values.ravel())
     low, high = rounded < limits.min, ~(rounded < float(limits.max) + 1)  # NaN is behind all others
