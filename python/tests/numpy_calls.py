@@ -179,6 +179,8 @@ CASES: dict[str, list[Case]] = {
         lambda g: np.diagonal(g.t),
         lambda g: np.diagonal(g.t, -2),
         lambda g: np.diagonal(g.t.astype("S3")) == b"6.0",
+        lambda g: np.diagonal(g.u, 1, 2, 0),
+        lambda g: np.diagonal(g.t, 1, axis1=1, axis2=0),
     ],
     "diff": [
         lambda g: np.diff(g.v, prepend=0, append=g.w),
@@ -292,7 +294,7 @@ CASES: dict[str, list[Case]] = {
     "ndim": [lambda g: np.ndim(g.t)],
     "nonzero": [lambda g: np.nonzero(g.t > 3), lambda g: np.nonzero(g.b)],
     "ones_like": [lambda g: np.ones_like(g.t)],
-    "outer": [lambda g: np.outer(g.v, g.w)],
+    "outer": [lambda g: np.outer(g.v, g.w), lambda g: np.outer(g.t, [[1, 2], [3, 4]])],
     "packbits": [
         lambda g: np.packbits(g.b),
         lambda g: np.packbits(g.t > 2, bitorder="little"),
@@ -417,7 +419,11 @@ CASES: dict[str, list[Case]] = {
     "take_along_axis": [lambda g: np.take_along_axis(g.t, np.expand_dims(np.argmax(g.t, axis=1), 1), axis=1)],
     "tensordot": [lambda g: np.tensordot(g.t, g.t, (0, 0)), lambda g: np.tensordot(g.v, g.w, axes=1)],
     "tile": [lambda g: np.tile(g.v, 2), lambda g: np.tile(g.t, (2, 1, 3))],
-    "trace": [lambda g: np.trace(g.t), lambda g: np.trace(g.t, offset=1)],
+    "trace": [
+        lambda g: np.trace(g.t),
+        lambda g: np.trace(g.t, offset=1),
+        lambda g: np.trace(g.u, 1, 2, 0, dtype=np.float64),
+    ],
     "transpose": [lambda g: np.transpose(g.t), lambda g: np.transpose(g.u, (1, 2, 0))],
     "tril": [lambda g: np.tril(g.t)],
     "tril_indices_from": [lambda g: np.tril_indices_from(g.t, -1)],
@@ -508,6 +514,8 @@ LINALG_CASES: dict[str, list[Case]] = {
 if hasattr(np, "unstack"):  # as the array API standard has them
     LINALG_CASES["cross"] = [lambda g: np.linalg.cross(g.t[:, :3], g.t[:, 1:])]
     LINALG_CASES["outer"] = [lambda g: np.linalg.outer(g.v, g.w)]
+    LINALG_CASES["diagonal"] = [lambda g: np.linalg.diagonal(g.t, offset=1), lambda g: np.linalg.diagonal(g.u)]
+    LINALG_CASES["trace"] = [lambda g: np.linalg.trace(g.t), lambda g: np.linalg.trace(g.u, offset=2)]
 
 #: Functions that other tests call, because files, or other elements, belong to their calls.
 ELSEWHERE = {"save", "savez", "datetime_as_string"}

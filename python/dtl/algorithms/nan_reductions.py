@@ -23,6 +23,7 @@ from .scan import cumprod, cumsum
 from .select import checked_q, halfway, nothing, quantile, quantiles_along
 
 if TYPE_CHECKING:
+    from ..containers.sequences import Line
     from ..containers.tensor import DistributedTensor
     from ..containers.types import Made, Owned
 
@@ -129,7 +130,9 @@ def nanstd(a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keep
 
 
 @overload
-def nancumsum(a: Owned, axis: Any = ..., dtype: Any = ...) -> Owned: ...
+def nancumsum(a: Owned, axis: int, dtype: Any = ...) -> Owned: ...
+@overload
+def nancumsum(a: Line, axis: None = ..., dtype: Any = ...) -> Line: ...
 @overload
 def nancumsum(a: Any, axis: Any = ..., dtype: Any = ...) -> Any: ...
 @algorithm
@@ -139,7 +142,9 @@ def nancumsum(a: Any, axis: Any = None, dtype: Any = None) -> Any:
 
 
 @overload
-def nancumprod(a: Owned, axis: Any = ..., dtype: Any = ...) -> Owned: ...
+def nancumprod(a: Owned, axis: int, dtype: Any = ...) -> Owned: ...
+@overload
+def nancumprod(a: Line, axis: None = ..., dtype: Any = ...) -> Line: ...
 @overload
 def nancumprod(a: Any, axis: Any = ..., dtype: Any = ...) -> Any: ...
 @algorithm

@@ -22,9 +22,11 @@ from ..runtime.scheduler import algorithm, computed_on_devices, placed
 from .axis_reductions import dimensions, redivided
 from .exchange import share
 from .half_precision import in_float32
+from .manipulation import ravel
 from .masked_reductions import neutral
 
 if TYPE_CHECKING:
+    from ..containers.sequences import Line
     from ..containers.types import Owned
 
 #: The operators that have scans: NumPy's functions of them, and the reductions of the same meaning.
@@ -111,7 +113,9 @@ def _by_kernel(c: DistributedContainer) -> bool:
 
 
 @overload
-def cumsum(a: Owned, axis: int | None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Owned: ...
+def cumsum(a: Owned, axis: int, dtype: Any = ..., *, exclusive: bool = ...) -> Owned: ...
+@overload
+def cumsum(a: Line, axis: None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Line: ...
 @overload
 def cumsum(a: Any, axis: int | None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Any: ...
 @algorithm
@@ -124,7 +128,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: boo
     a
         A container, divided in any way.
     axis
-        The dimension along which to add. Required if the container has more than one dimension.
+        The dimension along which to add; None for all elements in C order.
     dtype
         The dtype in which to add. None is NumPy's choice: 64-bit integers for integers and bool, which wrap around,
         otherwise the dtype of the container.
@@ -134,14 +138,15 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: boo
     Returns
     -------
     container
-        The sums, with the shape and partition of a.
+        The sums, with the shape and partition of a. Of several dimensions without an axis, a vector, divided as
+        :func:`ravel` divides it.
 
     Raises
     ------
     InvalidTypeError
         If a is not a container.
     InvalidArgumentError
-        If a has several dimensions and axis is None.
+        If axis is several dimensions.
     BoundsError
         If there is no such dimension.
     CollectiveMismatchError
@@ -165,7 +170,9 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: boo
 
 
 @overload
-def cumprod(a: Owned, axis: int | None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Owned: ...
+def cumprod(a: Owned, axis: int, dtype: Any = ..., *, exclusive: bool = ...) -> Owned: ...
+@overload
+def cumprod(a: Line, axis: None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Line: ...
 @overload
 def cumprod(a: Any, axis: int | None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Any: ...
 @algorithm
@@ -194,7 +201,7 @@ def _cumulated(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive: Any
 
 def _cumulated_here(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive: Any) -> Any:
     if axis is None and a.ndim > 1:
-        raise InvalidArgumentError(f"{name} of a container of {a.ndim} dimensions needs an axis")
+        a = ravel(a)
     if isinstance(axis, (tuple, list)):
         raise InvalidArgumentError(f"axis {axis!r} must be one dimension")
     if not _has_scan(op, a.dtype):

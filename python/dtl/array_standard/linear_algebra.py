@@ -12,7 +12,7 @@ from ..algorithms.manipulation import dimension
 from ..algorithms.statistics import sum
 from ..containers.base import DistributedContainer
 from ..exceptions import InvalidArgumentError
-from ..linalg import diagonals, orthogonal, stacks
+from ..linalg import diagonals, numpy_forms, orthogonal, stacks
 from ..linalg.products import matmul
 from ..runtime.scheduler import algorithm
 
@@ -33,17 +33,12 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """Return a diagonal of a matrix, or of each matrix of a stack. Collective."""
-    if not stacks.is_stack(x):
-        return diagonals.diagonal(x, offset)
-    return stacks.each("diagonal", f"offset {offset}", (x,), lambda a: np.diagonal(a, offset, -2, -1), keep=True)
+    return numpy_forms.diagonal(x, offset, -2, -1)
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     """Return the sum of a diagonal of a matrix, or of each matrix of a stack. Collective."""
-    if not stacks.is_stack(x):
-        return diagonals.trace(x, offset, dtype=dtype)
-    words = f"offset {offset}, dtype {dtype}"
-    return stacks.each("trace", words, (x,), lambda a: np.trace(a, offset, -2, -1, dtype), keep=True)
+    return numpy_forms.trace(x, offset, -2, -1, dtype)
 
 
 def matrix_power(x: Any, n: int, /) -> Any:

@@ -12,14 +12,14 @@ from .._native.arguments import input_array, integer
 from .._native.callsite import warn
 from .._native.values import fingerprint
 from ..algorithms.exchange import share
-from ..algorithms.manipulation import moveaxis, reshape
+from ..algorithms.manipulation import dimension, moveaxis, ravel, reshape
 from ..algorithms.operands import together
 from ..algorithms.polynomials import coefficients, vander
 from ..algorithms.statistics import sum as total
 from ..containers.base import DistributedContainer, check_container
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.scheduler import algorithm
-from . import operands
+from . import contractions, diagonals, operands, stacks
 from .contractions import contracted, tensordot
 from .errors import LinAlgError
 from .orthogonal import lstsq
@@ -163,6 +163,40 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     if a.global_size != n * n or b.global_size != n:
         raise LinAlgError("Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])")
     return reshape(solve(reshape(a, (n, n)), reshape(b, (n,))), shape)
+
+
+@algorithm
+def outer(a: Any, b: Any) -> Any:
+    """Return the products of each element of one operand, in C order, with each of another."""
+    return contractions.outer(*(ravel(c) if isinstance(c, DistributedContainer) else np.ravel(c) for c in (a, b)))
+
+
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Return a diagonal of the matrices that two dimensions are: along the last dimension, where there are others."""
+    a = _matrices(a, axis1, axis2)
+    if not stacks.is_stack(a):
+        return diagonals.diagonal(a, offset)
+    return stacks.each("diagonal", f"offset {offset}", (a,), lambda part: np.diagonal(part, offset, -2, -1), keep=True)
+
+
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
+    """Return the sum of a diagonal of the matrix, or matrices, that two dimensions are."""
+    a = _matrices(a, axis1, axis2)
+    if not stacks.is_stack(a):
+        return diagonals.trace(a, offset, dtype=dtype)
+    words = f"offset {offset}, dtype {dtype}"
+    return stacks.each("trace", words, (a,), lambda part: np.trace(part, offset, -2, -1, dtype), keep=True)
+
+
+def _matrices(a: Any, axis1: int, axis2: int) -> Any:
+    """Return a container whose last two dimensions are these. Collective."""
+    check_container("a", a)
+    if a.ndim < 2:
+        raise InvalidArgumentError("diag requires an array of at least two dimensions")
+    one, other = (dimension(axis, a.ndim) for axis in (axis1, axis2))
+    if one == other:
+        raise InvalidArgumentError("axis1 and axis2 cannot be the same")
+    return a if (one, other) == (a.ndim - 2, a.ndim - 1) else moveaxis(a, (one, other), (-2, -1))
 
 
 @algorithm
