@@ -30,9 +30,10 @@ static int64_t nanoseconds(void) {
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-// Every so many tests wait_native looks at the clock; after so many nanoseconds it lets others have the core then,
-// which costs little where nobody wants it, and without which ranks that share a core wait for each other's slices.
-enum { TESTS_A_LOOK = 64, SELFISH = 100 * 1000 };
+// Every so many tests wait_native looks at the clock; after so many nanoseconds it lets others have the core then. That costs
+// less than a test where nobody wants it. Over TCP, each test is a system call: more of them would be most of the time of a
+// call whose ranks share a core, of which this rank knows nothing if they are on what takes itself for several machines.
+enum { TESTS_A_LOOK = 8, SELFISH = 2 * 1000 };
 
 // wait_native tests until the operation is complete or patience has run out. MPI_Wait would not come back.
 static int wait_native(Request *pending, int64_t patience, int *flag, Status *native) {
