@@ -154,8 +154,8 @@ func (c *Comm) placeRanks(b *board.Board, leaders []int32) agreement.Place {
 }
 
 // looksOnNode is how often a rank looks for another of its node before it lets others have the processor: it waits for
-// other nodes, too, which takes longer than to look again.
-const looksOnNode = 100
+// other nodes, too, which takes longer than to look again, and the one that has to take their messages may be on this processor.
+const looksOnNode = 8
 
 // useNodes has the ranks of each node meet in the memory that they share, and the first of each by messages.
 func (c *Comm) useNodes(link agreement.Link, p agreement.Place) (err error) {
