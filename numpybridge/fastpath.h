@@ -155,6 +155,11 @@ int meeting_reduces(int64_t op, int64_t type);
 /* meeting_reduce combines what all ranks laid down in into, in rank order. */
 void meeting_reduce(const meeting *m, void *into);
 
+/* meeting_in_slices says whether ranks combine so many bytes of each, which they may lay down, by meeting_reduce_in_slices. That is
+ * meeting_reduce for a call in which all get the result, by a second meeting. It returns what meeting_join does, but never 0. */
+int meeting_in_slices(const RanksObject *ranks, int64_t bytes);
+int meeting_reduce_in_slices(meeting *m, void *into);
+
 /* ---- fastpath_nodes.c ---- */
 
 /* The same of ranks on several nodes: what the functions above do where there is no board. nodes_come says whether this rank soon has

@@ -61,7 +61,12 @@ static PyObject *collective(const ShortCallObject *s, fast_call *t, const RanksO
         Py_XDECREF(out);
         return left_at(joined);
     }
-    if (here && reduces)
+    if (reduces && s->root < 0 && meeting_in_slices(ranks, bytes)) {
+        if (meeting_reduce_in_slices(&m, t->call.out.data) < 0) {
+            Py_XDECREF(out);
+            return NULL;
+        }
+    } else if (here && reduces)
         meeting_reduce(&m, scalar_comes ? (void *)&t->result : t->call.out.data);
     for (int rank = 0, laid; here && !reduces && rank < size; rank++) {
         const char *from = meeting_payload(&m, rank, &laid);
@@ -73,14 +78,19 @@ static PyObject *collective(const ShortCallObject *s, fast_call *t, const RanksO
     return scalar_comes ? scalar_result(t) : out;
 }
 
+/* room_from_root returns how many bytes of elements root may lay down. */
+static int64_t room_from_root(const RanksObject *ranks) {
+    return (ranks->board != NULL ? dtl_most_payload(ranks->board) : DTL_PAYLOAD_BYTES) - DTL_HEADER_MAX;
+}
+
 static PyObject *broadcast_from(const ShortCallObject *s, fast_call *t, const RanksObject *ranks) {
     const dtl_array *in = &t->call.in;
     char head[DTL_HEADER_MAX];
     meeting m;
-    if (!in->given || t->out != Py_None || in->count > DTL_PAYLOAD_BYTES)
+    if (!in->given || t->out != Py_None || in->count > DTL_MOST_PAYLOAD_BYTES)
         Py_RETURN_NOTIMPLEMENTED;
     int64_t bytes = in->count * type_of(t)->size;
-    if (bytes > DTL_PAYLOAD_BYTES - DTL_HEADER_MAX || !meeting_begin(&m, ranks, s->code, s->print))
+    if (bytes > room_from_root(ranks) || !meeting_begin(&m, ranks, s->code, s->print))
         Py_RETURN_NOTIMPLEMENTED;
     m.brief.loose = 1;
     m.brief.root = t->call.args[s->root] + 1;
@@ -134,18 +144,18 @@ static PyObject *broadcast_to(const ShortCallObject *s, fast_call *t, const Rank
 }
 
 /* scatter_fits says whether root's values are short, and have an entry for each rank that fits its output. */
-static int scatter_fits(const fast_call *t, int size) {
+static int scatter_fits(const fast_call *t, const RanksObject *ranks) {
     const dtl_array *in = &t->call.in, *out = &t->call.out;
-    return in->kind == DTL_NDARRAY && in->ndim > 0 && in->shape[0] == size && in->count <= DTL_PAYLOAD_BYTES &&
-           in->count * type_of(t)->size <= DTL_PAYLOAD_BYTES - DTL_HEADER_MAX &&
-           (!out->given || (out->type == type_of(t)->number && out->count == in->count / size));
+    return in->kind == DTL_NDARRAY && in->ndim > 0 && in->shape[0] == ranks->size && in->count <= DTL_MOST_PAYLOAD_BYTES &&
+           in->count * type_of(t)->size <= room_from_root(ranks) &&
+           (!out->given || (out->type == type_of(t)->number && out->count == in->count / ranks->size));
 }
 
 static PyObject *scatter(const ShortCallObject *s, fast_call *t, const RanksObject *ranks, int here) {
     const dtl_array *in = &t->call.in, *out = &t->call.out;
     char head[DTL_HEADER_MAX];
     meeting m;
-    if ((t->out != Py_None && !ndarray_take(t->out, &t->call.out, NULL, 1)) || (here && !scatter_fits(t, ranks->size)) ||
+    if ((t->out != Py_None && !ndarray_take(t->out, &t->call.out, NULL, 1)) || (here && !scatter_fits(t, ranks)) ||
         !meeting_begin(&m, ranks, s->code, s->print))
         Py_RETURN_NOTIMPLEMENTED;
     m.brief.loose = 1;

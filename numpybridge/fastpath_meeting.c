@@ -53,6 +53,8 @@ void meeting_end(meeting *m) {
 }
 
 int64_t meeting_room(const RanksObject *ranks, int reduces) {
+    if (ranks->board != NULL && ranks->board->annex != 0)
+        return DTL_MOST_PAYLOAD_BYTES;
     if (ranks->board != NULL)
         return reduces && ranks->board->all != 0 ? DTL_PAYLOAD_BYTES : ranks->board->brief;
     return reduces || DTL_NODES_PAYLOAD < DTL_NODES_ELEMENTS / ranks->size ? DTL_NODES_PAYLOAD : DTL_NODES_ELEMENTS / ranks->size;
@@ -105,25 +107,36 @@ static int has_room(const meeting *m, int bytes) {
     return 1;
 }
 
-/* fold adds elements of a call to others, or multiplies them. */
-static inline void fold(const dtl_brief *b, void *into, const void *from) {
-    double *real = into;
-    uint64_t *integer = into; /* in which overflow is defined: it wraps around */
-    for (int64_t i = 0; i < b->count; i++) {
-        if (b->type == type_double) {
-            double value;
-            memcpy(&value, (const char *)from + 8 * i, 8);
-            real[i] = b->op == DTL_SUM ? real[i] + value : real[i] * value;
-        } else {
-            uint64_t value;
-            memcpy(&value, (const char *)from + 8 * i, 8);
-            integer[i] = b->op == DTL_SUM ? integer[i] + value : integer[i] * value;
-        }
-    }
+/* Several elements at once, and one. Overflow of integers is defined where they have no sign: it wraps around. */
+typedef double reals __attribute__((vector_size(32), aligned(8), may_alias));
+typedef uint64_t integers __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double real __attribute__((may_alias));
+typedef uint64_t integer __attribute__((may_alias));
+enum { AT_ONCE = 4 };
+
+#define FOLD(several, one, op)                                                                                                              \
+    do {                                                                                                                                    \
+        int64_t i = 0;                                                                                                                      \
+        for (; i + AT_ONCE <= count; i += AT_ONCE)                                                                                          \
+            *(several *)(into + 8 * i) = *(several *)(into + 8 * i) op *(const several *)(from + 8 * i);                                    \
+        for (; i < count; i++)                                                                                                              \
+            *(one *)(into + 8 * i) = *(one *)(into + 8 * i) op *(const one *)(from + 8 * i);                                                \
+    } while (0)
+
+/* fold adds elements of a call to as many others, or multiplies them. */
+static void fold(const dtl_brief *b, char *into, const char *from, int64_t count) {
+    if (b->type == type_double && b->op == DTL_SUM)
+        FOLD(reals, real, +);
+    else if (b->type == type_double)
+        FOLD(reals, real, *);
+    else if (b->op == DTL_SUM)
+        FOLD(integers, integer, +);
+    else
+        FOLD(integers, integer, *);
 }
 
 /* combine is fold for groups of ranks. */
-static void combine(const void *how, void *into, const void *from) { fold(how, into, from); }
+static void combine(const void *how, void *into, const void *from) { fold(how, into, from, ((const dtl_brief *)how)->count); }
 
 /* How often a rank lets others have the processor before Go waits, which lets the backend make progress, too. */
 enum { YIELDS = 8 };
@@ -177,7 +190,7 @@ int meeting_join(meeting *m, const void *head, int head_bytes, const void *eleme
     dtl_lay_down(m->board, m->rank, dtl_fingerprint(&m->brief, m->print, by), dtl_want(&m->brief), m->brief.waits,
                  m->brief.waits == DTL_FOR_ROOT ? (int)m->brief.root - 1 : 0, head, head_bytes, elements, bytes);
     if (m->brief.waits == DTL_TOGETHER)
-        dtl_come_together(m->board, m->rank, m->size, m->brief.op >= 0 && m->brief.count > 0 ? combine : NULL, &m->brief);
+        dtl_come_together(m->board, m->rank, m->size, m->brief.op >= 0 && bytes > 0 && bytes <= DTL_PAYLOAD_BYTES ? combine : NULL, &m->brief);
     return met(m, m->board->spins) || met_soon(m) ? 1 : leave_to_go(m);
 }
 
@@ -189,15 +202,76 @@ int meeting_reduces(int64_t op, int64_t type) {
     return op >= DTL_SUM && op < DTL_OPERATORS && type != 0 && (type == type_double || type == type_long);
 }
 
+/* fold_ranks combines in into what n ranks from first on laid down, from an element on. */
+static void fold_ranks(const meeting *m, char *into, int64_t from, int64_t count, int first, int n) {
+    int bytes;
+    memcpy(into, meeting_payload(m, first, &bytes) + 8 * from, (size_t)count * 8);
+    for (int rank = first + 1; rank < first + n; rank++)
+        fold(&m->brief, into, meeting_payload(m, rank, &bytes) + 8 * from, count);
+}
+
+/* How many elements are combined of all ranks before the next ones are: they stay in the cache next to the processor. */
+enum { BLOCK = 512 };
+
+/* fold_in_groups is fold_ranks of a block in the order in which ranks do that which meet in groups: core/comm.Comm.foldInGroups. */
+static void fold_in_groups(const meeting *m, char *into, int64_t from, int64_t count, int first, int n) {
+    char others[8 * BLOCK] __attribute__((aligned(64)));
+    int group = DTL_GROUP_SIZE;
+    if (n <= DTL_GROUP_SIZE) {
+        fold_ranks(m, into, from, count, first, n);
+        return;
+    }
+    while (group * DTL_GROUP_SIZE < n)
+        group *= DTL_GROUP_SIZE;
+    fold_in_groups(m, into, from, count, first, group);
+    for (int next = group; next < n; next += group) {
+        fold_in_groups(m, others, from, count, first + next, n - next < group ? n - next : group);
+        fold(&m->brief, into, others, count);
+    }
+}
+
+/* fold_blocks combines in into what all ranks laid down, from an element up to another, in groups or in rank order. */
+static void fold_blocks(const meeting *m, char *into, int64_t from, int64_t to, int in_groups) {
+    for (; from < to; from += BLOCK, into += 8 * BLOCK) {
+        int64_t count = to - from < BLOCK ? to - from : BLOCK;
+        if (in_groups)
+            fold_in_groups(m, into, from, count, 0, m->size);
+        else
+            fold_ranks(m, into, from, count, 0, m->size);
+    }
+}
+
 void meeting_reduce(const meeting *m, void *into) {
     const char *all = m->board == NULL ? dtl_nodes_combined(m->nodes)
                       : m->brief.waits == DTL_TOGETHER ? dtl_combination(m->board) : NULL;
-    int bytes;
-    if (all != NULL) {
+    if (all != NULL)
         memcpy(into, all, (size_t)m->brief.count * 8);
-        return;
+    else
+        fold_blocks(m, into, 0, m->brief.count, 0);
+}
+
+int meeting_in_slices(const RanksObject *ranks, int64_t bytes) {
+    return ranks->board != NULL && ranks->size >= DTL_SLICES_FROM && bytes > DTL_PAYLOAD_BYTES;
+}
+
+/* slice returns the first element that a rank combines. */
+static int64_t slice(const meeting *m, int rank) { return rank * m->brief.count / m->size; }
+
+int meeting_reduce_in_slices(meeting *m, void *out) {
+    int bytes, joined;
+    uint64_t seq = m->board->seq;
+    char *into = out;
+    int64_t from = slice(m, m->rank), to = slice(m, m->rank + 1);
+    fold_blocks(m, into + 8 * from, from, to, 1);
+    memcpy(dtl_payload_of(m->board, m->rank, seq, &bytes) + 8 * from, into + 8 * from, (size_t)(to - from) * 8);
+    joined = meeting_join(m, NULL, 0, NULL, 0); /* all have come to the meeting before, so there is room */
+    if (joined <= 0)
+        return joined;
+    dtl_keep(m->board);
+    for (int step = 1; step < m->size; step++) { /* not all ranks copy from one at the same time */
+        int rank = (m->rank + step) % m->size;
+        from = slice(m, rank);
+        memcpy(into + 8 * from, dtl_payload_of(m->board, rank, seq, &bytes) + 8 * from, (size_t)(slice(m, rank + 1) - from) * 8);
     }
-    memcpy(into, meeting_payload(m, 0, &bytes), (size_t)m->brief.count * 8);
-    for (int rank = 1; rank < m->size; rank++)
-        fold(&m->brief, into, meeting_payload(m, rank, &bytes));
+    return 1;
 }

@@ -28,6 +28,8 @@ var cStructs = map[string]reflect.Type{
 	"dtl_arrival":      reflect.TypeFor[C.dtl_arrival](),
 	"dtl_board":        reflect.TypeFor[C.dtl_board](),
 	"dtl_ahead":        reflect.TypeFor[C.dtl_ahead](),
+	"dtl_ring":         reflect.TypeFor[C.dtl_ring](),
+	"dtl_long_payload": reflect.TypeFor[C.dtl_long_payload](),
 	"dtl_entry":        reflect.TypeFor[C.dtl_entry](),
 	"dtl_call_laid":    reflect.TypeFor[C.dtl_call_laid](),
 	"dtl_group":        reflect.TypeFor[C.dtl_group](),
@@ -45,8 +47,9 @@ var cConstants = map[string]int{
 	"DTL_PAYLOAD_BYTES": C.DTL_PAYLOAD_BYTES, "DTL_REACHED": C.DTL_REACHED, "DTL_NO_TARGET": C.DTL_NO_TARGET,
 	"DTL_NO_EPOCH": C.DTL_NO_EPOCH, "DTL_OUTSIDE": C.DTL_OUTSIDE, "DTL_UNFENCED": C.DTL_UNFENCED, "DTL_FENCED": C.DTL_FENCED,
 	"DTL_FENCE_USED": C.DTL_FENCE_USED, "DTL_UNLOCKED": C.DTL_UNLOCKED, "DTL_SHARED": C.DTL_SHARED, "DTL_EXCLUSIVE": C.DTL_EXCLUSIVE,
-	"DTL_TYPE_NUMBERS": C.DTL_TYPE_NUMBERS, "DTL_ENTRIES_KEPT": C.DTL_ENTRIES_KEPT, "DTL_LONG_BYTES": C.DTL_LONG_BYTES,
-	"DTL_PART_BYTES": C.DTL_PART_BYTES, "DTL_LONG_PARTS": C.DTL_LONG_PARTS, "DTL_FOR_ALL": C.DTL_FOR_ALL,
+	"DTL_TYPE_NUMBERS": C.DTL_TYPE_NUMBERS, "DTL_ENTRIES_KEPT": C.DTL_ENTRIES_KEPT,
+	"DTL_MOST_PAYLOAD_BYTES": C.DTL_MOST_PAYLOAD_BYTES, "DTL_RING_PARTS": C.DTL_RING_PARTS, "DTL_SLICES_FROM": C.DTL_SLICES_FROM,
+	"DTL_FOR_ALL":  C.DTL_FOR_ALL,
 	"DTL_FOR_NONE": C.DTL_FOR_NONE, "DTL_FOR_ROOT": C.DTL_FOR_ROOT, "DTL_TOGETHER": C.DTL_TOGETHER,
 	"DTL_GROUP_SIZE": C.DTL_GROUP_SIZE, "DTL_COUNT_BITS": C.DTL_COUNT_BITS, "DTL_DIFFER": C.DTL_DIFFER, "DTL_AGREE": C.DTL_AGREE,
 	"DTL_COMBINED": C.DTL_COMBINED,
@@ -147,13 +150,16 @@ func (b cBoard) together() (there, agreed bool, number int64) {
 
 // kept is what a rank keeps of its meetings.
 type kept struct {
-	seq, floor, history, at uint64
-	used                    [C.DTL_LONG_PARTS]C.uint64_t
+	seq, floor, history uint64
+	payloads, longer    C.dtl_ring
 }
 
 func (b cBoard) kept() kept {
-	return kept{uint64(b.at.seq), uint64(b.at.floor), uint64(b.at.history), uint64(b.at.at), b.at.used}
+	return kept{uint64(b.at.seq), uint64(b.at.floor), uint64(b.at.history), b.at.payloads, b.at.longer}
 }
+
+// keep has the payload of the last meeting but one stay.
+func (b cBoard) keep() { C.dtl_keep(b.at) }
 
 func (b cBoard) arrived(rank int) bool { return C.dtl_arrived(b.at, C.int(rank)) != 0 }
 

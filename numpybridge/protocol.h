@@ -129,12 +129,18 @@ enum {
     DTL_ENTRIES_KEPT = 32,
     DTL_ENTRY_BYTES = 32,
     DTL_PAYLOAD_BYTES = 10240,
-    DTL_LONG_BYTES = 2 * DTL_PAYLOAD_BYTES,
-    DTL_PART_BYTES = DTL_PAYLOAD_BYTES / 4,
-    DTL_LONG_PARTS = DTL_LONG_BYTES / DTL_PART_BYTES,
+    DTL_MOST_PAYLOAD_BYTES = 66 * 1024, /* where there is an annex */
+    DTL_RING_PARTS = 8,                 /* of twice as many bytes as a payload may have */
     DTL_GROUP_SIZE = 8,
+    DTL_SLICES_FROM = 4, /* ranks that combine long elements in slices: core/comm.SlicesFrom */
     DTL_COUNT_BITS = 16,
 };
+
+/* Where a rank puts payloads that do not fit into its entries: core/board.ring. */
+typedef struct {
+    uint64_t at;
+    uint64_t used[DTL_RING_PARTS];
+} dtl_ring;
 
 /* Where a board is, and how messages go among the same ranks: core/board.Local. */
 enum { DTL_OUTSIDE_GO = 1 };
@@ -156,8 +162,8 @@ typedef struct {
     uint64_t floor;                     /* a meeting to which all ranks have come, as far as this one knows */
     uint64_t history;                   /* a hash of all calls */
     uint64_t split;                     /* the last disagreement that this rank has heard of */
-    uint64_t at;                        /* where the next long payload goes */
-    uint64_t used[DTL_LONG_PARTS];      /* one more than the last meeting whose payload lies in each part */
+    dtl_ring payloads, longer;          /* of payloads up to DTL_PAYLOAD_BYTES, and of those in the annex */
+    uint64_t annex;                     /* its address, if it may be used; else 0 */
     uint64_t group, all;                /* where the first group is, and that of all ranks; 0: there are none */
     int32_t users;                      /* messages on their way */
     int32_t goes_on;                    /* 1: who needs no other in a call with a root may go on */
@@ -221,9 +227,25 @@ static inline dtl_entry *dtl_entry_at(const dtl_board *b, int rank, uint64_t seq
 
 static inline dtl_entry *dtl_entry_of(const dtl_board *b, int rank) { return dtl_entry_at(b, rank, b->seq); }
 
-/* dtl_long_payload returns where a rank lays down what has no room in its entry. */
-static inline char *dtl_long_payload(const dtl_board *b, int rank, uint32_t at) {
-    return (char *)(b->slots + (uint64_t)rank * b->stride + b->extra) + at;
+/* What the elements of an entry say of a payload that does not fit there: core/board.longPayload. */
+typedef struct {
+    uint32_t at, bytes;
+} dtl_long_payload;
+
+/* dtl_laid_long returns where a rank lays down a payload that has no room in its entry. */
+static inline char *dtl_laid_long(const dtl_board *b, int rank, dtl_long_payload p) {
+    if (p.bytes <= DTL_PAYLOAD_BYTES)
+        return (char *)(b->slots + (uint64_t)rank * b->stride + b->extra) + p.at;
+    return (char *)(b->annex + (uint64_t)rank * (2 * DTL_MOST_PAYLOAD_BYTES)) + p.at;
+}
+
+/* dtl_most_payload returns the most bytes that an entry carries now: core/board.MostPayload. */
+static inline int dtl_most_payload(const dtl_board *b) { return b->annex != 0 ? DTL_MOST_PAYLOAD_BYTES : DTL_PAYLOAD_BYTES; }
+
+/* dtl_ring_for returns the ring of payloads of so many bytes, and how long its parts are: core/board.Local.ringFor. */
+static inline dtl_ring *dtl_ring_for(dtl_board *b, int bytes, int *part) {
+    *part = 2 * (bytes <= DTL_PAYLOAD_BYTES ? DTL_PAYLOAD_BYTES : DTL_MOST_PAYLOAD_BYTES) / DTL_RING_PARTS;
+    return bytes <= DTL_PAYLOAD_BYTES ? &b->payloads : &b->longer;
 }
 
 /* dtl_overwrite says that a rank overwrites an entry, from now on, for a meeting: it is then of the meeting before. Others may look
@@ -246,26 +268,47 @@ static inline void dtl_describe(const dtl_board *b, int rank, const dtl_brief *b
     __atomic_store_n(&call->root, brief->root, __ATOMIC_RELAXED);
 }
 
-/* dtl_place returns where the next long payload goes: core/board.Local.place. */
-static inline uint32_t dtl_place(const dtl_board *b, int bytes) {
-    int at = (int)b->at, whole = DTL_PART_BYTES;
-    if (at % DTL_PART_BYTES != 0 && at % DTL_PART_BYTES + bytes <= DTL_PART_BYTES)
-        return (uint32_t)at;
+/* dtl_place returns where the next payload of a ring goes: core/board.ring.place. */
+static inline int dtl_place(const dtl_ring *r, int bytes, int part) {
+    int at = (int)r->at, whole = part;
+    if (at % part != 0 && at % part + bytes <= part)
+        return at;
     while (whole < bytes)
         whole *= 2;
     at = (at + whole - 1) / whole * whole;
-    return at + whole > DTL_LONG_BYTES ? 0 : (uint32_t)at;
+    return at + whole > DTL_RING_PARTS * part ? 0 : at;
+}
+
+/* dtl_take is dtl_place for the payload of a meeting: core/board.Local.take. */
+static inline dtl_long_payload dtl_take(dtl_board *b, uint64_t seq, int bytes) {
+    int size;
+    dtl_ring *r = dtl_ring_for(b, bytes, &size);
+    int at = dtl_place(r, bytes, size);
+    for (int part = at / size; part * size < at + bytes; part++)
+        r->used[part] = seq + 1;
+    r->at = (uint64_t)(at + bytes + 63) / 64 * 64;
+    return (dtl_long_payload){(uint32_t)at, (uint32_t)bytes};
+}
+
+/* dtl_keep has the payload of the last meeting but one stay until all ranks have come to the next: core/board.Keep. */
+static inline void dtl_keep(dtl_board *b) {
+    for (int part = 0; part < DTL_RING_PARTS; part++) {
+        b->payloads.used[part] += b->payloads.used[part] == b->seq;
+        b->longer.used[part] += b->longer.used[part] == b->seq;
+    }
 }
 
 /* dtl_needed returns the meeting to which all ranks must have come before the next entry: core/board.Local.needed. */
-static inline uint64_t dtl_needed(const dtl_board *b, int waits, int bytes) {
+static inline uint64_t dtl_needed(dtl_board *b, int waits, int bytes) {
     uint64_t next = b->seq + 1 + (waits == DTL_FOR_NONE), floor = 0;
     if (next >= DTL_ENTRIES_KEPT)
         floor = next - DTL_ENTRIES_KEPT + 1;
     if (bytes > DTL_ENTRY_BYTES) {
-        int at = (int)dtl_place(b, bytes);
-        for (int part = at / DTL_PART_BYTES; part * DTL_PART_BYTES < at + bytes && at % DTL_PART_BYTES == 0; part++)
-            floor = b->used[part] > floor ? b->used[part] : floor;
+        int size;
+        dtl_ring *r = dtl_ring_for(b, bytes, &size);
+        int at = dtl_place(r, bytes, size);
+        for (int part = at / size; part * size < at + bytes && at % size == 0; part++)
+            floor = r->used[part] > floor ? r->used[part] : floor;
     }
     return floor;
 }
@@ -292,7 +335,7 @@ static inline int dtl_make_room(dtl_board *b, int rank, int size, int waits, int
     return 1;
 }
 
-/* dtl_lay_down lays down a rank's entry for its next meeting, with up to two pieces, DTL_PAYLOAD_BYTES in all. There is room. */
+/* dtl_lay_down lays down a rank's entry for its next meeting, with up to two pieces, dtl_most_payload in all. There is room. */
 static inline void dtl_lay_down(dtl_board *b, int rank, uint64_t fingerprint, uint64_t want, int waits, int root, const void *head,
                                 int head_bytes, const void *elements, int bytes) {
     uint64_t seq = b->seq + 1, behind = seq - (b->floor < b->seq ? b->floor : b->seq);
@@ -305,15 +348,12 @@ static inline void dtl_lay_down(dtl_board *b, int rank, uint64_t fingerprint, ui
     mine->code = 0;
     mine->waits = (uint8_t)waits;
     mine->behind = (uint8_t)(behind < 255 ? behind : 255);
-    mine->bytes = (uint16_t)all;
+    mine->bytes = (uint16_t)(all < DTL_ENTRY_BYTES ? all : DTL_ENTRY_BYTES + (all > DTL_ENTRY_BYTES));
     mine->root = (uint16_t)root;
     if (all > DTL_ENTRY_BYTES) {
-        uint32_t at = dtl_place(b, all);
-        for (uint32_t part = at / DTL_PART_BYTES; part * DTL_PART_BYTES < at + (uint32_t)all; part++)
-            b->used[part] = seq + 1;
-        b->at = (at + (uint32_t)all + 63) / 64 * 64;
+        dtl_long_payload at = dtl_take(b, seq, all);
         memcpy(into, &at, sizeof at);
-        into = dtl_long_payload(b, rank, at);
+        into = dtl_laid_long(b, rank, at);
     }
     if (head_bytes > 0)
         memcpy(into, head, (size_t)head_bytes);
@@ -328,16 +368,24 @@ static inline int dtl_arrived(const dtl_board *b, int rank) {
     return __atomic_load_n(&dtl_entry_of(b, rank)->seq, __ATOMIC_ACQUIRE) == b->seq;
 }
 
-/* dtl_payload returns what a rank that has arrived laid down, and its length. */
-static inline const char *dtl_payload(const dtl_board *b, int rank, int *bytes) {
-    const dtl_entry *e = dtl_entry_of(b, rank);
-    uint32_t at;
-    *bytes = e->bytes > DTL_PAYLOAD_BYTES ? DTL_PAYLOAD_BYTES : e->bytes;
+/* dtl_payload_of returns what a rank laid down for a meeting, which is still there, and its length: core/board.PayloadOf. */
+static inline char *dtl_payload_of(const dtl_board *b, int rank, uint64_t seq, int *bytes) {
+    dtl_entry *e = dtl_entry_at(b, rank, seq);
+    dtl_long_payload p;
+    *bytes = e->bytes;
     if (*bytes <= DTL_ENTRY_BYTES)
         return e->elements;
-    memcpy(&at, e->elements, sizeof at);
-    return dtl_long_payload(b, rank, at + (uint32_t)*bytes > DTL_LONG_BYTES ? 0 : at);
+    memcpy(&p, e->elements, sizeof p);
+    uint32_t most = (uint32_t)dtl_most_payload(b);
+    p.bytes = p.bytes < most ? p.bytes : most;
+    uint32_t ring = 2 * (p.bytes <= DTL_PAYLOAD_BYTES ? DTL_PAYLOAD_BYTES : DTL_MOST_PAYLOAD_BYTES);
+    p.at = p.at > ring - p.bytes ? 0 : p.at;
+    *bytes = (int)p.bytes;
+    return dtl_laid_long(b, rank, p);
 }
+
+/* dtl_payload returns what a rank that has arrived laid down, and its length. */
+static inline const char *dtl_payload(const dtl_board *b, int rank, int *bytes) { return dtl_payload_of(b, rank, b->seq, bytes); }
 
 /* dtl_agree says whether a rank that has come makes the same call as this one, and can. */
 static inline int dtl_agree(const dtl_entry *mine, const dtl_entry *theirs) {

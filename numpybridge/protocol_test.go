@@ -33,6 +33,8 @@ var inGo = map[string]reflect.Type{
 	"dtl_arrival":      reflect.TypeFor[backend.DirectStatus](),
 	"dtl_board":        reflect.TypeFor[board.Local](),
 	"dtl_ahead":        reflect.TypeFor[comm.Ahead](),
+	"dtl_ring":         fieldOf(reflect.TypeFor[board.Local](), "payloads"),
+	"dtl_long_payload": reflect.TypeFor[board.LongPayload](),
 	"dtl_entry":        reflect.TypeFor[board.Entry](),
 	"dtl_call_laid":    reflect.TypeFor[board.Call](),
 	"dtl_group":        reflect.TypeFor[board.Group](),
@@ -42,12 +44,15 @@ var inGo = map[string]reflect.Type{
 }
 
 // pointedTo returns the type that a field of a struct points to.
-func pointedTo(t reflect.Type, field string) reflect.Type {
+func pointedTo(t reflect.Type, field string) reflect.Type { return fieldOf(t, field).Elem() }
+
+// fieldOf returns the type of a field of a struct.
+func fieldOf(t reflect.Type, field string) reflect.Type {
 	f, ok := t.FieldByName(field)
 	if !ok {
 		panic(fmt.Sprintf("%v has no field %s", t, field))
 	}
-	return f.Type.Elem()
+	return f.Type
 }
 
 // onlyC are structs that Go has no other of.
@@ -92,8 +97,8 @@ func TestConstants(t *testing.T) {
 		"DTL_OUTSIDE": int(rma.Outside), "DTL_UNFENCED": int(rma.Unfenced), "DTL_FENCED": int(rma.Fenced),
 		"DTL_FENCE_USED": int(rma.FenceUsed), "DTL_UNLOCKED": int(rma.Unlocked), "DTL_SHARED": int(rma.Shared),
 		"DTL_EXCLUSIVE": int(rma.Exclusive), "DTL_ENTRIES_KEPT": board.EntriesKept, "DTL_FOR_ALL": int(board.WaitsForAll),
-		"DTL_FOR_NONE": int(board.WaitsForNone), "DTL_FOR_ROOT": int(board.WaitsForRoot), "DTL_LONG_BYTES": 2 * board.MaxPayload,
-		"DTL_PART_BYTES": 2 * board.MaxPayload / len(kept{}.used), "DTL_LONG_PARTS": len(kept{}.used),
+		"DTL_FOR_NONE": int(board.WaitsForNone), "DTL_FOR_ROOT": int(board.WaitsForRoot), "DTL_MOST_PAYLOAD_BYTES": board.MostPayload,
+		"DTL_RING_PARTS": len(kept{}.longer.used), "DTL_SLICES_FROM": comm.SlicesFrom,
 		"DTL_TOGETHER": int(board.WaitsTogether), "DTL_GROUP_SIZE": board.GroupSize, "DTL_COUNT_BITS": 16,
 		"DTL_DIFFER": board.Differ, "DTL_AGREE": board.Agree, "DTL_COMBINED": board.Combined,
 	}
@@ -183,6 +188,10 @@ func boards(t *testing.T, ranks int) (all []*board.Board) {
 		require.NoError(t, err)
 		t.Cleanup(func() { assert.NoError(t, b.Close()); b.Forsake() })
 		all = append(all, b)
+		if ranks <= 3 {
+			require.NoError(t, b.FillAnnex())
+			b.UseAnnex()
+		}
 	}
 	return all
 }
@@ -191,7 +200,7 @@ func boards(t *testing.T, ranks int) (all []*board.Board) {
 func TestMeetingOfBothSides(t *testing.T) {
 	both := boards(t, 2)
 	c := inC(both[1], 1, 2)
-	for seq, n := range []int{0, 1, 8, 31, 32, 33, 1000, board.MaxPayload} {
+	for seq, n := range []int{0, 1, 8, 31, 32, 33, 1000, board.MaxPayload, board.MaxPayload + 1, 40000, board.MostPayload} {
 		bytes := make([]byte, n)
 		binary.LittleEndian.PutUint64(append(bytes, make([]byte, 8)...)[:8], uint64(seq))
 		for i := range bytes {
@@ -252,7 +261,7 @@ func TestRoomOfBothSides(t *testing.T) {
 	state := inC(inGo, 0, 3)
 	refused, most := 0, uint64(0)
 	draws(5000, func(r *rand.Rand) {
-		n := oneOf(r, 0, 8, 32, 33, 100, 1000, 2048, 2049, 5000, board.MaxPayload)
+		n := oneOf(r, 0, 8, 32, 33, 100, 1000, 2048, 2049, 5000, board.MaxPayload, 16000, 17000, board.MostPayload)
 		waits := oneOf(r, board.WaitsForAll, board.WaitsForNone, board.WaitsForNone, board.WaitsForRoot)
 		made, _, _ := inGo.MakeRoom(waits, n)
 		require.Equal(t, made == board.Room, c.makeRoom(waits, n))
@@ -263,17 +272,8 @@ func TestRoomOfBothSides(t *testing.T) {
 			}
 			return
 		}
-		bytes := make([]byte, n)
-		call := board.Call{Operation: r.Uint64(), Operator: 2, Type: 3, Count: 4, Root: 1}
-		inGo.Describe(call)
-		c.describe(call)
-		inGo.Lay(3, board.Entry{Want: 1, Waits: waits, Root: 2}, unsafe.Pointer(unsafe.SliceData(bytes)), n)
-		c.lay(3, 1, waits, 2, nil, bytes)
+		layOnBothSides(t, r, inGo, c, waits, n)
 		require.Equal(t, state.kept(), c.kept())
-		require.Equal(t, *inGo.Entry(0), *inGo.Entry(1))
-		described, there := inGo.CallOf(1, inGo.Meetings())
-		require.True(t, there)
-		require.Equal(t, call, described)
 		most = max(most, inGo.Meetings()-third.Meetings())
 		if third.Meetings() == inGo.Meetings() {
 			inGo.Learn(1)
@@ -284,6 +284,25 @@ func TestRoomOfBothSides(t *testing.T) {
 	assert.Greater(t, refused, 100)
 	assert.Greater(t, most, uint64(board.EntriesKept/2))
 	assert.Less(t, most, uint64(board.EntriesKept))
+}
+
+// layOnBothSides has rank 0 lay down an entry with n bytes by Go, and rank 1 the same by C, and both keep the one before, or not.
+func layOnBothSides(t *testing.T, r *rand.Rand, inGo *board.Board, c cBoard, waits board.Waits, n int) {
+	t.Helper()
+	bytes := make([]byte, n)
+	call := board.Call{Operation: r.Uint64(), Operator: 2, Type: 3, Count: 4, Root: 1}
+	inGo.Describe(call)
+	c.describe(call)
+	inGo.Lay(3, board.Entry{Want: 1, Waits: waits, Root: 2}, unsafe.Pointer(unsafe.SliceData(bytes)), n)
+	c.lay(3, 1, waits, 2, nil, bytes)
+	if r.IntN(8) == 0 {
+		inGo.Keep()
+		c.keep()
+	}
+	require.Equal(t, *inGo.Entry(0), *inGo.Entry(1))
+	described, there := inGo.CallOf(1, inGo.Meetings())
+	require.True(t, there)
+	require.Equal(t, call, described)
 }
 
 // TestGroupsOfBothSides has ranks come together, in any order, some by C and some by Go.

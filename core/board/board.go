@@ -16,8 +16,8 @@ import (
 	"dtl/core/board/cma"
 )
 
-// MaxPayload is the most bytes that an entry carries: 8 KiB of elements with the header of their array, in a ring of four parts
-// for each.
+// MaxPayload is the most bytes that an entry carries: 8 KiB of elements with the header of their array. A board with an annex
+// carries more: see annex.go.
 const MaxPayload = 10240
 
 // inline is how many of them lie in the entry's own cache line, which travels in one piece.
@@ -45,11 +45,16 @@ type Entry struct {
 	Want     uint64 // fingerprint of what the rank stated of the elements; 0: nothing
 	Code     int16  // why the rank cannot make the call; 0: it can
 	Waits    Waits
-	behind   uint8 // how many meetings ago all ranks are known to have come
-	bytes    uint16
+	behind   uint8  // how many meetings ago all ranks are known to have come
+	bytes    uint16 // how many elements has; more than inline: it says where they are
 	Root     uint16 // the root for which a rank with WaitsForRoot waits
 	elements [inline]byte
 }
+
+// LongPayload is what the elements of an entry say of a payload that does not fit there.
+type LongPayload struct{ at, bytes uint32 }
+
+func (e *Entry) long() *LongPayload { return (*LongPayload)(unsafe.Pointer(&e.elements)) }
 
 // Call describes a call for other ranks, which may need it when this rank has left the call: hashes of the names of its
 // operation and operator, and what else tells it from others.
@@ -114,6 +119,7 @@ const (
 // Board is one rank's view of the memory. Its methods are for one goroutine at a time but for those of status.go and cma.
 type Board struct {
 	memory     []byte
+	annex      []byte // nil: there is none
 	rank, size int
 	local      *Local
 	cma.Presences
@@ -142,7 +148,7 @@ func (b *Board) entry(rank int, seq uint64) *Entry {
 func Bytes(ranks int) int { return headBytes + ranks*slotBytes + groups(ranks)*groupBytes }
 
 // Lay lays down this rank's entry for the next meeting, for which there is Room: e's Want, Code, Waits and Root, and n bytes
-// at payload, at most MaxPayload. The fingerprint is the call's. The entry has that of all calls up to this one, so that
+// at payload, at most MostPayload. The fingerprint is the call's. The entry has that of all calls up to this one, so that
 // ranks that differed in a call, and went on without a look at each other, see so when they meet again.
 func (b *Board) Lay(fingerprint uint64, e Entry, payload unsafe.Pointer, n int) {
 	l := b.local
@@ -151,7 +157,7 @@ func (b *Board) Lay(fingerprint uint64, e Entry, payload unsafe.Pointer, n int) 
 	mine := b.overwrite(seq)
 	atomic.StoreUint64(&mine.History, l.history) // not before the number, on any processor
 	mine.Want, mine.Code, mine.Waits, mine.Root = e.Want, e.Code, e.Waits, e.Root
-	mine.bytes, mine.behind = uint16(n), uint8(min(l.seq-min(l.floor, l.seq)+1, 255))
+	mine.bytes, mine.behind = uint16(min(n, inline+1)), uint8(min(l.seq-min(l.floor, l.seq)+1, 255))
 	switch {
 	case n == 8 && uintptr(payload)&7 == 0:
 		*(*uint64)(unsafe.Pointer(&mine.elements)) = *(*uint64)(payload)
@@ -159,8 +165,8 @@ func (b *Board) Lay(fingerprint uint64, e Entry, payload unsafe.Pointer, n int) 
 		copy(mine.elements[:n], unsafe.Slice((*byte)(payload), n))
 	default:
 		at := l.take(seq, n)
-		*(*uint32)(unsafe.Pointer(&mine.elements)) = uint32(at)
-		copy(b.slot(b.rank).long[at:at+n], unsafe.Slice((*byte)(payload), n))
+		*mine.long() = LongPayload{uint32(at), uint32(n)}
+		copy(b.ring(b.rank, n)[at:at+n], unsafe.Slice((*byte)(payload), n))
 	}
 	l.seq = seq
 	atomic.StoreUint64(&mine.seq, seq)
@@ -238,14 +244,26 @@ func (b *Board) EntryOf(rank int, seq uint64) (*Entry, bool) {
 }
 
 // Payload returns the bytes of a rank that has arrived.
-func (b *Board) Payload(rank int) (unsafe.Pointer, int) {
-	e := b.Entry(rank)
-	n := min(int(e.bytes), MaxPayload)
-	if n <= inline {
-		return unsafe.Pointer(&e.elements), n
+func (b *Board) Payload(rank int) (unsafe.Pointer, int) { return b.PayloadOf(rank, b.local.seq) }
+
+// PayloadOf returns the bytes that a rank laid down for a meeting, which are still there.
+func (b *Board) PayloadOf(rank int, seq uint64) (unsafe.Pointer, int) {
+	e := b.entry(rank, seq)
+	if e.bytes <= inline {
+		return unsafe.Pointer(&e.elements), int(e.bytes)
 	}
-	at := min(int(*(*uint32)(unsafe.Pointer(&e.elements))), longBytes-n)
-	return unsafe.Pointer(&b.slot(rank).long[at]), n
+	n := min(int(e.long().bytes), b.MostPayload())
+	in := b.ring(rank, n)
+	at := min(int(e.long().at), len(in)-n)
+	return unsafe.Pointer(&in[at]), n
+}
+
+// ring returns where a rank lays down payloads of so many bytes that do not fit into an entry.
+func (b *Board) ring(rank, n int) []byte {
+	if n <= MaxPayload {
+		return b.slot(rank).long[:]
+	}
+	return b.annex[rank*annexSlot:][:annexSlot]
 }
 
 // The offers begin on a cache line.

@@ -22,14 +22,15 @@ type Local struct {
 	offers        uint64 // bytes from a slot to what its rank offers
 	key           uint64 // of this process, which other ranks try to read
 	messages      Messages
-	floor         uint64            // a meeting to which all ranks have come, as far as this one knows
-	history       uint64            // a hash of all calls
-	split         uint64            // the last disagreement of which this rank has learned
-	at            uint64            // where the next long payload goes
-	used          [longParts]uint64 // one more than the last meeting whose payload is in each part
-	group, all    uint64            // the addresses of the first group and of that of all ranks; 0: there are none
-	users         int32             // messages that are being sent or received
-	goesOn        int32             // 1: a rank that needs no other in a call with a root may go on
+	floor         uint64 // a meeting to which all ranks have come, as far as this one knows
+	history       uint64 // a hash of all calls
+	split         uint64 // the last disagreement of which this rank has learned
+	payloads      ring   // of those up to MaxPayload
+	longer        ring   // of those in the annex
+	annex         uint64 // its address, if it may be used; else 0
+	group, all    uint64 // the addresses of the first group and of that of all ranks; 0: there are none
+	users         int32  // messages that are being sent or received
+	goesOn        int32  // 1: a rank that needs no other in a call with a root may go on
 }
 
 // Messages is how code outside Go sends and receives short messages among the same ranks.
@@ -50,7 +51,7 @@ var locals memory.Fixed[Local]
 // describe writes down what code outside Go needs to know of the board.
 func (l *Local) describe(b *Board) {
 	first := uintptr(unsafe.Pointer(b.slot(0)))
-	l.seq, l.floor, l.history, l.split, l.at, l.used = 0, 0, 0, 0, 0, [longParts]uint64{}
+	l.seq, l.floor, l.history, l.split, l.payloads, l.longer, l.annex = 0, 0, 0, 0, ring{}, ring{}, 0
 	l.slots, l.broken = uint64(first), uint64(uintptr(unsafe.Pointer(&b.head().broken)))
 	l.stride, l.extra = uint64(slotBytes), uint64(unsafe.Offsetof(slot{}.long))
 	if l.group, l.all = 0, 0; b.Groups() {

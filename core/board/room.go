@@ -10,11 +10,16 @@ const (
 	// EntriesKept is how many entries a slot has.
 	EntriesKept = 32
 
-	// Long payloads are in a ring, too, in parts that become free one by one.
+	// Long payloads are in rings, too, in parts that become free one by one. A payload takes up to half of them.
 	longBytes = 2 * MaxPayload
-	partBytes = MaxPayload / 4
-	longParts = longBytes / partBytes
+	ringParts = 8
 )
+
+// ring is where a rank puts payloads that do not fit into its entries.
+type ring struct {
+	at   uint64            // where the next one goes
+	used [ringParts]uint64 // the meeting to which all ranks must have come before a part is written to
+}
 
 // needed returns the meeting to which all ranks must have come before this rank writes its next entry with n bytes. A rank
 // that does not wait looks one meeting further, so that the ranks that wait for it need not look themselves.
@@ -27,26 +32,35 @@ func (l *Local) needed(waits Waits, n int) (floor uint64) {
 		floor = next - EntriesKept + 1
 	}
 	if n > inline {
-		at := l.place(n)
-		for part := at / partBytes; part*partBytes < at+n && at%partBytes == 0; part++ {
-			floor = max(floor, l.used[part])
+		r, size := l.ringFor(n)
+		at := r.place(n, size)
+		for part := at / size; part*size < at+n && at%size == 0; part++ {
+			floor = max(floor, r.used[part])
 		}
 	}
 	return floor
 }
 
-// place returns where the next long payload goes: behind the last one, if it fits into the same part; otherwise to one or
-// several parts of its own.
-func (l *Local) place(n int) int {
-	at, whole := int(l.at), partBytes
-	if at%partBytes != 0 && at%partBytes+n <= partBytes {
+// ringFor returns the ring of payloads of n bytes, and how long its parts are.
+func (l *Local) ringFor(n int) (r *ring, size int) {
+	if n <= MaxPayload {
+		return &l.payloads, longBytes / ringParts
+	}
+	return &l.longer, annexSlot / ringParts
+}
+
+// place returns where the next payload goes: behind the last one, if it fits into the same part; otherwise to one or several
+// parts of its own.
+func (r *ring) place(n, size int) int {
+	at, whole := int(r.at), size
+	if at%size != 0 && at%size+n <= size {
 		return at
 	}
 	for whole < n {
 		whole *= 2
 	}
 	at = (at + whole - 1) / whole * whole
-	if at+whole > longBytes {
+	if at+whole > ringParts*size {
 		return 0
 	}
 	return at
@@ -54,11 +68,12 @@ func (l *Local) place(n int) int {
 
 // take is place for the payload of a meeting.
 func (l *Local) take(seq uint64, n int) int {
-	at := l.place(n)
-	for part := at / partBytes; part*partBytes < at+n; part++ {
-		l.used[part] = seq + 1
+	r, size := l.ringFor(n)
+	at := r.place(n, size)
+	for part := at / size; part*size < at+n; part++ {
+		r.used[part] = seq + 1
 	}
-	l.at = uint64(at+n+63) / 64 * 64
+	r.at = uint64(at+n+63) / 64 * 64
 	return at
 }
 

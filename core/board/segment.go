@@ -35,7 +35,10 @@ type Segment struct {
 
 // CreateSegment makes a segment of at least one byte, zeroed. Its pages are there from then on: a full file system is an
 // error here, not a signal later.
-func CreateSegment(bytes int) (*Segment, error) {
+func CreateSegment(bytes int) (*Segment, error) { return createSegment(bytes, 0) }
+
+// createSegment is CreateSegment with room in the file for so many bytes behind it, which have no pages yet: see annex.go.
+func createSegment(bytes, behind int) (*Segment, error) {
 	fd, err := unix.Open(folder, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return nil, status.New(status.Backend, "no shared memory: %w", err)
@@ -48,6 +51,9 @@ func CreateSegment(bytes int) (*Segment, error) {
 	}
 	if err == nil {
 		_, err = s.file.WriteAt([]byte(s.token), int64(bytes))
+	}
+	if err == nil && behind > 0 {
+		err = unix.Ftruncate(fd, behindSegment(bytes)+int64(behind))
 	}
 	if err != nil {
 		s.Close()
@@ -144,20 +150,35 @@ func OnThisMachine(name string) bool {
 // OpenSegment returns the memory of a name, to be unmapped with unix.Munmap. A name of another machine is an error, and
 // so is one of a process that this one does not see, unless the segment has a path.
 func OpenSegment(name string, bytes int) ([]byte, error) {
+	memory, _, err := openSegment(name, bytes, 0)
+	return memory, err
+}
+
+// openSegment is OpenSegment of what createSegment has made. What is behind the segment is nil if it cannot be mapped.
+func openSegment(name string, bytes, more int) (memory, behind []byte, err error) {
 	m, ok := parse(name)
 	if !ok {
-		return nil, status.New(status.Backend, "no shared memory: %q names none", name)
+		return nil, nil, status.New(status.Backend, "no shared memory: %q names none", name)
 	}
 	fd, err := m.open(int64(bytes))
 	if err != nil {
-		return nil, status.New(status.Backend, "no shared memory: %w", err)
+		return nil, nil, status.New(status.Backend, "no shared memory: %w", err)
 	}
 	defer unix.Close(fd)
-	memory, err := unix.Mmap(fd, 0, bytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
+	memory, err = unix.Mmap(fd, 0, bytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
 	if err != nil {
-		return nil, status.New(status.OutOfMemory, "no shared memory of %d bytes: %w", bytes, err)
+		return nil, nil, status.New(status.OutOfMemory, "no shared memory of %d bytes: %w", bytes, err)
 	}
-	return memory, nil
+	if more > 0 {
+		behind, _ = unix.Mmap(fd, behindSegment(bytes), more, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	}
+	return memory, behind, nil
+}
+
+// behindSegment returns where in its file the first page behind a segment and its token is.
+func behindSegment(bytes int) int64 {
+	page := int64(os.Getpagesize())
+	return (int64(bytes) + tokenBytes + page - 1) / page * page
 }
 
 // open opens the file that has the token behind so many bytes: a process of that number may be another one here.

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"errors"
 	"os"
 	"unsafe"
 
@@ -11,13 +12,25 @@ import (
 )
 
 // Create makes the memory for so many ranks, whose name the others open.
-func Create(ranks int) (*Segment, error) { return CreateSegment(Bytes(ranks)) }
+func Create(ranks int) (*Segment, error) { return createSegment(Bytes(ranks), annexBytes(ranks)) }
 
 // CreateBeside is Create with so many bytes more, which Beside returns.
 func CreateBeside(ranks, more int) (*Segment, error) { return CreateSegment(Bytes(ranks) + more) }
 
 // Open returns rank's view of a board that OpenSegment opens.
-func Open(name string, rank, ranks int) (*Board, error) { return OpenBeside(name, rank, ranks, 0) }
+func Open(name string, rank, ranks int) (*Board, error) {
+	memory, annex, err := openSegment(name, Bytes(ranks), annexBytes(ranks))
+	if err != nil {
+		return nil, err
+	}
+	b, err := view(memory, rank, ranks)
+	if err == nil {
+		b.annex = annex
+	} else if annex != nil {
+		_ = unix.Munmap(annex) // of what has just been mapped
+	}
+	return b, err
+}
 
 // OpenBeside is Open of what CreateBeside has made.
 func OpenBeside(name string, rank, ranks, more int) (*Board, error) {
@@ -62,9 +75,13 @@ func (b *Board) Close() error {
 	if b.Offering() {
 		return nil
 	}
-	memory := b.memory
-	b.memory = nil
-	return unix.Munmap(memory)
+	memory, annex := b.memory, b.annex
+	b.memory, b.annex = nil, nil
+	err := unix.Munmap(memory)
+	if annex != nil {
+		err = errors.Join(err, unix.Munmap(annex))
+	}
+	return err
 }
 
 // The entries of a slot are whole cache lines.

@@ -52,7 +52,7 @@ func (b *Board) Hear() (rank, code int, why string) {
 	l, now := b.local, atomic.LoadUint64(&b.head().split)
 	rank = b.teller(now)
 	code, why = int(b.slot(rank).split.code), b.AccountOf(rank)
-	l.split, l.seq, l.floor, l.history, l.at, l.used = now, now>>rankBits-1, 0, 0, 0, [longParts]uint64{}
+	l.split, l.seq, l.floor, l.history, l.payloads, l.longer = now, now>>rankBits-1, 0, 0, ring{}, ring{}
 	atomic.StoreUint64(&b.slot(b.rank).split.heard, now)
 	return rank, code, why
 }

@@ -39,12 +39,12 @@ func (c *Comm) broadcast(value, out *Array, root int64) (Result, error) {
 		stateElements(&f, value)
 	}
 	var d *broadcastOffers
-	if told.elements.Bytes() > board.MaxPayload {
+	if n := told.elements.Bytes(); n > board.MaxPayload && !c.annexMayHold(n+told.Size()) {
 		if d = c.offerOn(c.board, told.elements); d != nil {
 			told.offers = d.numbers
 		}
 	}
-	h, along, err := c.exchangeMetadata(f, mine, root, told, out)
+	h, along, err := c.exchangeMetadata(f, mine, root, told, 1, out)
 	if err != nil {
 		d.revoke()
 		return Result{}, err

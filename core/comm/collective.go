@@ -13,7 +13,7 @@ import (
 // start meets for a call that moves send to other ranks, and reports whether every rank has what it needs of it now: short
 // elements go with the meeting, and a rank alone has its own.
 func (c *Comm) start(f wire.Signature, mine error, send memory.Span) (short bool, err error) {
-	return c.startWith(f, mine, agreement.Elements{Span: send})
+	return c.startWith(f, mine, agreement.Elements{Span: send, InAnnex: true})
 }
 
 // startWith is start where elements may be combined on the way.
@@ -25,15 +25,18 @@ func (c *Comm) startWith(f wire.Signature, mine error, send agreement.Elements) 
 	if c.skipsMeeting() {
 		return false, mine
 	}
-	if !c.goAlong(send.Bytes(), send.Way) {
-		return false, c.meet(f, mine)
+	if c.goAlong(send) {
+		return true, c.meetWith(f, mine, send)
 	}
-	return true, c.meetWith(f, mine, send)
+	if err = c.meet(f, mine); err == nil && send.InAnnex {
+		err = c.getAnnex(send.Bytes())
+	}
+	return false, err
 }
 
 // startTo is startWith for a call whose result goes to root alone. The others wait for nobody where the elements go along.
 func (c *Comm) startTo(root int, f wire.Signature, mine error, send agreement.Elements) (short bool, err error) {
-	if c.size == 1 || c.near == nil && !c.between.GoesOn() || !c.goAlong(send.Bytes(), send.Way) {
+	if c.size == 1 || c.near == nil && !c.between.GoesOn() || !c.goAlong(send) {
 		return c.startWith(f, mine, send)
 	}
 	waits := board.WaitsForNone
@@ -43,9 +46,9 @@ func (c *Comm) startTo(root int, f wire.Signature, mine error, send agreement.El
 	return true, c.meetRooted(f, mine, send, waits, 0)
 }
 
-// goAlong reports whether a meeting has room for so many bytes of each rank.
-func (c *Comm) goAlong(bytes int, w agreement.Way) bool {
-	return c.size == 1 || !c.skipsMeeting() && bytes <= c.meeter.Room(w)
+// goAlong reports whether a meeting has room for as many elements of each rank.
+func (c *Comm) goAlong(e agreement.Elements) bool {
+	return c.size == 1 || !c.skipsMeeting() && (e.Bytes() <= c.meeter.Room(e.Way) || e.InAnnex && c.annex == annexUsed && e.Bytes() <= board.MostPayload)
 }
 
 // blocking calls f, which is the backend's part of the collective call in turn. All ranks have come to it, but one that is

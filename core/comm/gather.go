@@ -23,7 +23,7 @@ func (c *Comm) gather(send, recv memory.Span, root int64) error {
 		mine = checkOutput(recv, send, send.Count*c.size)
 	}
 	f := wire.Signature{Op: "gather", Type: send.Type, Count: send.Count, Root: wire.Rooted(root)}
-	short, err := c.startTo(int(root), f, mine, agreement.Elements{Span: send})
+	short, err := c.startTo(int(root), f, mine, agreement.Elements{Span: send, InAnnex: true})
 	if err != nil || short && !here {
 		return err
 	}

@@ -16,11 +16,11 @@ type description struct {
 	offers      []byte      // else the number of the offer to each rank, if there are any
 }
 
-// exchangeMetadata meets for a call in which root alone knows what travels, told; elsewhere that is ignored. Where it travels
-// along, root waits for nobody, and the others wait for root. It returns
+// exchangeMetadata meets for a call in which root alone knows what travels, told, in so many parts; elsewhere that is ignored.
+// Where it travels along, root waits for nobody, and the others wait for root. It returns
 // root's header, and where the elements are, unless they are Apart; then it is where the numbers of root's offers are, if
 // there are any. Those stay until this rank's next meeting. Collective.
-func (c *Comm) exchangeMetadata(f wire.Signature, mine error, root int64, told description, out *Array) (wire.Header, unsafe.Pointer, error) {
+func (c *Comm) exchangeMetadata(f wire.Signature, mine error, root int64, told description, parts int, out *Array) (wire.Header, unsafe.Pointer, error) {
 	if c.size == 1 {
 		return told.Header, told.elements.Addr, mine
 	}
@@ -45,12 +45,15 @@ func (c *Comm) exchangeMetadata(f wire.Signature, mine error, root int64, told d
 	if err := c.meetRooted(f, mine, brought, waits, int(root)); err != nil {
 		return told.Header, nil, err
 	}
-	return c.metadataOf(f, int(root), out)
+	return c.metadataOf(f, int(root), parts, out)
 }
 
 // metadataOf reads what root has told in a call that f describes. Before anything is moved by other means, all ranks meet.
-func (c *Comm) metadataOf(f wire.Signature, root int, out *Array) (wire.Header, unsafe.Pointer, error) {
+func (c *Comm) metadataOf(f wire.Signature, root, parts int, out *Array) (wire.Header, unsafe.Pointer, error) {
 	h, along, err := c.unpackMetadata(bytesAt(c.meeter.Payload(root)), out)
+	if err == nil && h.Apart && !h.Offer {
+		err = c.getAnnex(parts*h.Bytes() + h.Size())
+	}
 	if c.between == nil || err != nil || !h.Apart {
 		return h, along, err
 	}
@@ -63,16 +66,19 @@ func (c *Comm) metadataOf(f wire.Signature, root int, out *Array) (wire.Header, 
 
 // packMetadata encodes a description, and the elements behind it where they fit.
 func (c *Comm) packMetadata(told *description) (memory.Span, error) {
-	if c.metadata == nil {
-		var err error
-		if c.metadata, err = memory.NewStorage(c.memory, board.MaxPayload, memory.Alignment); err != nil {
+	n := told.Size() + told.elements.Bytes()
+	if n > c.meeter.Room(agreement.FromRoot) && (c.annex != annexUsed || n > board.MostPayload) {
+		told.Apart, n = true, told.Size()+len(told.offers)
+	}
+	if c.metadata == nil || c.metadata.Size() < n {
+		room, err := memory.NewStorage(c.memory, max(n, board.MaxPayload), memory.Alignment)
+		if err != nil {
 			return memory.Span{}, err
 		}
-	}
-	room := c.meeter.Room(agreement.FromRoot)
-	n := told.Size() + told.elements.Bytes()
-	if n > room {
-		told.Apart, n = true, told.Size()+len(told.offers)
+		if c.metadata != nil {
+			c.metadata.Release()
+		}
+		c.metadata = room
 	}
 	told.Offer = told.Apart && told.offers != nil
 	raw := bytesAt(c.metadata.Addr(), n)

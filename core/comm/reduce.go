@@ -26,6 +26,9 @@ func (c *Comm) allreduce(send, recv memory.Span, op kernel.Op) error {
 		room, mine = c.roomForPieces(send)
 	}
 	defer func() { room.release() }()
+	if c.inSlices(send) {
+		return c.allreduceInSlices(f, mine, send, recv, op)
+	}
 	short, err := c.startWith(f, mine, toCombine(send, op))
 	if err != nil {
 		return err
@@ -70,7 +73,7 @@ func (c *Comm) reduce(send, recv memory.Span, op kernel.Op, root int64) error {
 
 // toCombine is what a rank brings to a meeting where all ranks' elements are combined.
 func toCombine(send memory.Span, op kernel.Op) agreement.Elements {
-	return agreement.Elements{Span: send, Way: agreement.Combined, Op: op}
+	return agreement.Elements{Span: send, Way: agreement.Combined, Op: op, InAnnex: true}
 }
 
 // outcome puts in recv what is combined of all ranks, from an element on.
@@ -87,14 +90,19 @@ func (c *Comm) outcome(recv memory.Span, op kernel.Op, from int) error {
 // fold combines in recv what the first n ranks laid down, from an element on, in rank order, so that all ranks get the
 // same bits.
 func (c *Comm) fold(recv memory.Span, op kernel.Op, from, n int) error {
-	memory.Copy(recv, c.part(0, recv.Type, from, recv.Count))
-	for rank := 1; rank < n; rank++ {
+	if err := c.foldRanks(recv, op, from, 0, n); err != nil || n > 1 {
+		return err
+	}
+	return reduce.Settle(recv, op)
+}
+
+// foldRanks is fold of n ranks from first on, with what one of them laid down as it is.
+func (c *Comm) foldRanks(recv memory.Span, op kernel.Op, from, first, n int) error {
+	memory.Copy(recv, c.part(first, recv.Type, from, recv.Count))
+	for rank := first + 1; rank < first+n; rank++ {
 		if err := reduce.Accumulate(recv, c.part(rank, recv.Type, from, recv.Count), op); err != nil {
 			return err
 		}
-	}
-	if n == 1 {
-		return reduce.Settle(recv, op)
 	}
 	return nil
 }
@@ -173,7 +181,7 @@ func (c *Comm) locateNow(s *locReduction) (Result, error) {
 	if !s.all {
 		f.Root = wire.Rooted(s.root)
 	}
-	short, err := c.start(f, wrong, s.value.Span)
+	short, err := c.startWith(f, wrong, agreement.Elements{Span: s.value.Span})
 	if err == nil && short {
 		err = c.locateAmongLaid(s)
 	} else if err == nil {

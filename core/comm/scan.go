@@ -81,20 +81,20 @@ func (c *Comm) combined(x combination, out *Array) (r Result, err error) {
 	if wrong == nil {
 		r, wrong = c.place(x.like, out)
 	}
-	send := x.value.Span
-	if wrong == nil && !c.goAlong(send.Bytes(), x.way) && overlap(send, r.Span) {
+	send := agreement.Elements{Span: x.value.Span, Way: x.way, Op: x.op, InAnnex: x.way == agreement.Combined}
+	if wrong == nil && !c.goAlong(send) && overlap(send.Span, r.Span) {
 		var duplicate Result
-		duplicate, wrong = c.duplicate(send)
+		duplicate, wrong = c.duplicate(send.Span)
 		defer duplicate.release()
-		send = duplicate.Span
+		send.Span = duplicate.Span
 	}
 	f := wire.Signature{Op: x.name, Operator: x.op.String(), Type: x.value.Type, Count: x.value.Count}
-	if short, e := c.startWith(f, wrong, agreement.Elements{Span: send, Way: x.way, Op: x.op}); short || e != nil {
+	if short, e := c.startWith(f, wrong, send); short || e != nil {
 		if err = e; err == nil {
 			err = x.short(r.Span)
 		}
 	} else {
-		err = c.blocking(func() error { return x.run(send, r.Span, x.op) })
+		err = c.blocking(func() error { return x.run(send.Span, r.Span, x.op) })
 	}
 	if err != nil {
 		r.release()

@@ -32,7 +32,7 @@ func (c *Comm) scatter(values, out *Array, root int64) (Result, error) {
 	} else {
 		stateElements(&f, out)
 	}
-	h, along, err := c.exchangeMetadata(f, mine, root, part, out)
+	h, along, err := c.exchangeMetadata(f, mine, root, part, c.size, out)
 	if err != nil {
 		return Result{}, err
 	}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import threading
 import time
 from typing import Any, Callable
@@ -21,7 +23,7 @@ def way(function: Any, through_core: bool) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("dtype", ["f8", "i8", "f4", "?", "c16"])
-@pytest.mark.parametrize("count", [0, 1, 4, 5, 100, 900, 3000])
+@pytest.mark.parametrize("count", [0, 1, 4, 5, 100, 900, 3000, 8192])
 def test_ranks_on_different_ways(ctx: dtl.Context, dtype: str, count: int) -> None:
     mine = (np.arange(count) + ctx.rank).astype(dtype)
     every = [(np.arange(count) + rank).astype(dtype) for rank in range(ctx.size)]
@@ -46,6 +48,42 @@ def test_ranks_on_different_ways(ctx: dtl.Context, dtype: str, count: int) -> No
             assert got.shape == (1, count)
             assert got.dtype == mine.dtype
             assert np.array_equal(got[0], every[root])
+
+
+@pytest.mark.parametrize("count", [1280, 1281, 8192, 8448, 8449])
+def test_additions_are_made_in_rank_order(ctx: dtl.Context, count: int) -> None:
+    """Of floats that fit on the board: all ranks get the same bits, on whichever way."""
+    every = np.random.default_rng(count).standard_normal((ctx.size, count))
+    expected = functools.reduce(np.add, every)
+    for odd in range(ctx.size):
+        for _ in range(3):
+            got = way(dtl.allreduce, ctx.rank == odd)(ctx, every[ctx.rank])
+            assert np.allclose(got, expected)
+            assert (dtl.allgather(ctx, got) == got).all()
+    one_machine = os.environ.get("DTL_SHARED_MEMORY") != "0" and "DTL_NODES_OF" not in os.environ
+    if one_machine and count <= 8448:
+        assert np.array_equal(got, expected)
+
+
+def broadcast_to_all(ctx: dtl.Context, value: Any, out: Any) -> None:
+    """Broadcast from rank 0, and wait for all."""
+    dtl.broadcast(ctx, value if ctx.is_root else None, out=out)
+    ctx.barrier()
+
+
+def test_ranks_disagree_about_long_calls(ctx: dtl.Context) -> None:
+    """Before the board has memory for them, and when it has."""
+    value = np.arange(8192.0)
+    with dtl.Context() as other:
+        for _ in range(3):
+            with pytest.raises(dtl.CollectiveMismatchError):
+                dtl.allreduce(other, value[: 8192 - other.rank])
+            with pytest.raises(dtl.CollectiveMismatchError):
+                (dtl.allgather if other.rank == 0 else dtl.allreduce)(other, value)
+            with pytest.raises(dtl.CollectiveMismatchError):
+                broadcast_to_all(other, value, np.zeros(9) if other.rank == 1 else None)
+            assert np.array_equal(dtl.allreduce(other, value), value * other.size)
+            assert np.array_equal(dtl.broadcast(other, value if other.rank == 0 else None), value)
 
 
 @pytest.mark.parametrize("count", [1, 200, 400])

@@ -72,6 +72,10 @@ type Elements struct {
 	Way  Way
 	Op   kernel.Op // where they are Combined
 	Root int       // where they are FromRoot
+
+	// InAnnex says that they may be more than Room, where a board has an annex: no rank does more with all elements of every
+	// rank than copy them once.
+	InAnnex bool
 }
 
 // Way is what becomes of elements in a meeting.

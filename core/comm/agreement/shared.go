@@ -156,7 +156,7 @@ func (m *Shared) lay() {
 
 // combiner returns what adds elements to others where they are Combined, else nil.
 func combiner(e Elements) func(into, from unsafe.Pointer) {
-	if e.Way != Combined || e.Addr == nil {
+	if e.Way != Combined || e.Addr == nil || e.Bytes() > board.MaxPayload { // for which a group has no room
 		return nil
 	}
 	return func(into, from unsafe.Pointer) {

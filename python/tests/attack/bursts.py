@@ -65,7 +65,7 @@ def make(ctx: dtl.Context, rng: random.Random, own: random.Random, log: rank.Log
     """Make a burst of drawn calls; own draws what differs between ranks."""
     names = rng.choice([list(CALLS), ["broadcast"], ["reduce"], ["gather", "scatter"], rng.sample(list(CALLS), 3)])
     roots = rng.choice([range(ctx.size), [rng.randrange(ctx.size)]])
-    sizes = SIZES if ctx.size <= 4 else SIZES[:-3]
+    sizes = SIZES if ctx.size <= 4 else SIZES[:-2]
     lengths = rng.choice([sizes, sizes[:6], [rng.choice(sizes)]])
     lazy, core = own.choice([0.0, 0.0, 0.02]), own.choice([0.0, 0.0, 0.3, 1.0])
     for number in range(rng.choice([1, 3, 10, 40, 100, 100]) if ctx.size <= 8 else rng.choice([3, 10, 40])):

@@ -1,0 +1,126 @@
+package comm
+
+import (
+	"dtl/core/board"
+	"dtl/core/comm/agreement"
+	"dtl/core/comm/wire"
+	"dtl/core/kernel"
+	"dtl/core/kernel/reduce"
+	"dtl/core/memory"
+)
+
+// Elements that are too long for the entries of a board lie in its annex, which the ranks get when they first agree on such a
+// call. That call still goes through the backend, and the later ones do not.
+
+// annexState is what all ranks know of the annex.
+type annexState uint8
+
+const (
+	annexUnasked annexState = iota
+	annexRefused            // a rank has no memory for it
+	annexUsed
+)
+
+// annexMayHold reports whether so many bytes lie in the annex, or will when the ranks have got it.
+func (c *Comm) annexMayHold(bytes int) bool {
+	return c.near != nil && c.annex != annexRefused && bytes <= board.MostPayload
+}
+
+// getAnnex has the ranks get the annex for a call with so many bytes, which all of them make, unless they have tried. Collective.
+func (c *Comm) getAnnex(bytes int) error {
+	if c.annex != annexUnasked || !c.annexMayHold(bytes) {
+		return nil
+	}
+	all := make([]Shared, c.size)
+	filled := truth(c.board.FillAnnex() == nil)
+	if err := c.agree(Call{Op: "getting shared memory for long calls"}, nil, Shared{int64(filled)}, all); err != nil {
+		return err
+	}
+	c.annex = annexUsed
+	for _, share := range all {
+		if share[0] == 0 {
+			c.annex = annexRefused
+		}
+	}
+	if c.annex == annexUsed {
+		c.board.UseAnnex()
+	} else {
+		c.board.DropAnnex()
+	}
+	return nil
+}
+
+// Few ranks each combine all elements of all ranks. More divide them into slices: each rank combines one slice of all ranks'
+// elements, and then all copy the slices. So each rank reads what all have laid down twice, and not once for each rank.
+
+// SlicesFrom is from how many ranks on they do that.
+const SlicesFrom = 4
+
+// inSlices reports whether as many elements of each rank are combined in slices.
+func (c *Comm) inSlices(send memory.Span) bool {
+	return c.size >= SlicesFrom && c.annex == annexUsed && send.Bytes() > board.MaxPayload && send.Bytes() <= board.MostPayload
+}
+
+// sliceOf returns which of so many elements a rank combines.
+func (c *Comm) sliceOf(rank, count int) (from, to int) {
+	return rank * count / c.size, (rank + 1) * count / c.size
+}
+
+// allreduceInSlices is Allreduce of elements in the annex. Each rank lays down its own, and writes the slice that it has
+// combined over its part of that, which nobody else reads before all have come to a second meeting.
+func (c *Comm) allreduceInSlices(f wire.Signature, mine error, send, recv memory.Span, op kernel.Op) error {
+	if err := c.meetWith(f, mine, toCombine(send, op)); err != nil {
+		return err
+	}
+	from, to := c.sliceOf(c.rank, recv.Count)
+	if err := c.foldInGroups(recv.Slice(from, to), op, from, 0, c.size); err != nil {
+		return err
+	}
+	memory.Copy(c.part(c.rank, recv.Type, from, to-from), recv.Slice(from, to))
+	seq := c.board.Meetings()
+	if err := c.meetWith(f, nil, agreement.Elements{}); err != nil {
+		return err
+	}
+	c.board.Keep()
+	for rank := range c.size {
+		at, n := c.board.PayloadOf(rank, seq)
+		from, to := c.sliceOf(rank, recv.Count)
+		memory.Copy(recv.Slice(from, to), memory.Span{Addr: at, Count: n / recv.Type.Size(), Type: recv.Type}.Slice(from, to))
+	}
+	return nil
+}
+
+// foldInGroups combines in recv what n ranks from first on laid down, from an element on, in the order in which they do that
+// when they meet in groups.
+func (c *Comm) foldInGroups(recv memory.Span, op kernel.Op, from, first, n int) error {
+	if n <= board.GroupSize {
+		return c.foldRanks(recv, op, from, first, n)
+	}
+	group := board.GroupSize
+	for group*board.GroupSize < n {
+		group *= board.GroupSize
+	}
+	room, err := c.scratch.get()
+	if err != nil {
+		return err
+	}
+	defer c.scratch.put(room)
+	block := eager / recv.Type.Size()
+	for at := 0; at < recv.Count; at += block {
+		into := recv.Slice(at, min(at+block, recv.Count))
+		if err := c.foldInGroups(into, op, from+at, first, group); err != nil {
+			return err
+		}
+		others := memory.Span{Addr: room.Addr(), Count: into.Count, Type: into.Type}
+		for next := group; next < n; next += group {
+			err := c.foldInGroups(others, op, from+at, first+next, min(group, n-next))
+			if err == nil {
+				err = reduce.Accumulate(into, others, op)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package comm_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"dtl/backends/cpu"
+	"dtl/core/backend"
+	"dtl/core/backend/backendtest"
+	"dtl/core/board"
+	"dtl/core/comm"
+	"dtl/core/kernel"
+)
+
+const inAnnex = 1 << 13 // elements: 64 KiB
+
+// TestFirstLongCallGetsTheAnnex has ranks make one call that would fit into the annex, of each kind: all have it then. If one of
+// them has no memory for it, none has, and calls go on without.
+func TestFirstLongCallGetsTheAnnex(t *testing.T) {
+	for _, n := range []int{2, 3, 9} {
+		for _, refuses := range []int{-1, n - 1} {
+			for kind := 1; kind < 7; kind++ {
+				backendtest.OnRanks(t, cpu.Group(n), func(main backend.ReducingCommunicator, mem backend.MemorySpace) {
+					c, err := comm.New(main, mem)
+					if !assert.NoError(t, err) {
+						return
+					}
+					b, _ := c.BoardWith(0)
+					if c.Rank() == refuses {
+						b.DropAnnex()
+					}
+					count := inAnnex
+					if kind == 5 { // what root scatters has as many for each rank
+						count /= n
+					}
+					assert.Equal(t, board.MaxPayload, b.MostPayload())
+					for salt := range 3 {
+						got, want, err := drawnCalls{c: c}.call(kind, int64(n-1), count, salt)
+						assert.NoError(t, err)
+						assert.True(t, slices.Equal(got, want), "call %d of the %dth kind on %d ranks", salt, kind, n)
+						assert.NoError(t, c.Barrier())
+						assert.Equal(t, refuses < 0, b.MostPayload() == board.MostPayload, "the %dth kind", kind)
+					}
+					assert.NoError(t, c.Close())
+				})
+			}
+		}
+	}
+}
+
+// TestSlicesAreCombinedInTheOrderOfGroups compares sums of floats, whose bits tell the order of additions, with those of
+// short calls.
+func TestSlicesAreCombinedInTheOrderOfGroups(t *testing.T) {
+	for _, n := range []int{4, 8, 9, 17, 66} {
+		backendtest.OnRanks(t, cpu.Group(n), func(main backend.ReducingCommunicator, mem backend.MemorySpace) {
+			c, err := comm.New(main, mem)
+			if !assert.NoError(t, err) {
+				return
+			}
+			mine, long, short := make([]float64, inAnnex), make([]float64, inAnnex), make([]float64, 1000)
+			own := rand.New(rand.NewPCG(1, uint64(c.Rank())))
+			for i := range mine {
+				mine[i] = own.NormFloat64()
+			}
+			for range 2 { // the first one goes through the backend
+				assert.NoError(t, c.Allreduce(floats(mine), floats(long), kernel.Sum))
+			}
+			for at := 0; at < inAnnex; at += 3500 {
+				assert.NoError(t, c.Allreduce(floats(mine[at:at+1000]), floats(short), kernel.Sum))
+				assert.Equal(t, short, long[at:at+1000], "%d ranks, from %d on", n, at)
+			}
+			assert.NoError(t, c.Close())
+		})
+	}
+}
