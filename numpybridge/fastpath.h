@@ -163,11 +163,11 @@ int meeting_reduce_in_slices(meeting *m, void *into);
 /* ---- fastpath_nodes.c ---- */
 
 /* The same of ranks on several nodes: what the functions above do where there is no board. nodes_come says whether this rank soon has
- * what it waits for, and agrees, and nodes_have_room whether it may be called. */
+ * what it waits for, and agrees, and nodes_may_join whether it may be called: if this rank goes on, somebody has to tell the others of it. */
 int nodes_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t print);
 void nodes_end(meeting *m);
 int nodes_come(meeting *m, uint64_t fingerprint, uint64_t operator, const void *head, int head_bytes, const void *elements, int bytes);
-int nodes_have_room(const meeting *m);
+int nodes_may_join(const meeting *m);
 
 /* ---- fastpath_collectives.c ---- */
 

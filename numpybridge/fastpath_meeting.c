@@ -173,7 +173,7 @@ static int leave_to_go(meeting *m) {
 
 int meeting_join(meeting *m, const void *head, int head_bytes, const void *elements, int bytes) {
     uint64_t by = m->brief.op >= 0 ? operators[m->brief.op] : 0;
-    if (m->board == NULL && nodes_have_room(m))
+    if (m->board == NULL && nodes_may_join(m))
         return nodes_come(m, dtl_fingerprint(&m->brief, m->print, by), by, head, head_bytes, elements, bytes) ? 1 : leave_to_go(m);
     if (m->board == NULL) {
         meeting_end(m);

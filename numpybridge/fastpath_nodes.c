@@ -28,7 +28,7 @@ int nodes_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t pri
     m->size = ranks->size;
     m->brief = (dtl_brief){.handle = handle, .code = code, .op = -1};
     if (__atomic_load_n(&n->owner, __ATOMIC_ACQUIRE) == handle && __atomic_load_n(&n->broken, __ATOMIC_RELAXED) == 0 &&
-        (!n->goes_on || n->number - n->listened < DTL_NODES_AHEAD))
+        !dtl_nodes_should_listen(n))
         return 1;
     nodes_end(m);
     return 0;
@@ -105,10 +105,9 @@ int nodes_come(meeting *m, uint64_t fingerprint, uint64_t operator, const void *
     return 1;
 }
 
-/* nodes_have_room also says that somebody tells the others of the call, if this rank does not come by. */
-int nodes_have_room(const meeting *m) {
+int nodes_may_join(const meeting *m) {
     dtl_nodes *n = m->nodes;
     if (!without_meeting(m))
         return 1;
-    return n->awake && n->given != NULL && dtl_nodes_has_room(n) && ahead_claim_place(place(n), m->rank, m->size);
+    return n->awake && n->given != NULL && ahead_claim_place(place(n), m->rank, m->size);
 }

@@ -130,10 +130,8 @@ func (m *Nodes) Come(s wire.Statement, brought Elements) (bool, error) {
 	m.turn, m.astray = 0, false
 	if m.records != nil {
 		m.settling = nil
-		if m.at.LongSince() {
-			if err := m.records.listen(); err != nil {
-				return false, err
-			}
+		if err := m.records.listenNowAndThen(); err != nil {
+			return false, err
 		}
 	}
 	m.at.Come(stated, brought.Span, ways[brought.Way], brought.Op)
@@ -311,7 +309,7 @@ func (m *Nodes) Leave() {
 		}
 	}
 	m.recv, m.send, m.told = nil, nil, nil
-	m.pending, m.settling = nil, nil
+	m.settling = nil
 	m.explained.leave()
 }
 

@@ -12,26 +12,17 @@ import (
 )
 
 // The calls with a root of ranks on several nodes. The first of a row of such calls meets all ranks, as every other call does:
-// what follows it may need that all have come. From the second on, ranks go on.
+// what follows it may need that all have come. From the second on, ranks go on, until the row is so long that the next begins.
 
 // rooted is what Nodes keeps of such calls.
 type rooted struct {
 	records  *records       // nil: no rank goes on
-	pending  *passing       // the call that there is no room for yet; nil: none
 	confirms bool           // see BeginConfirm
 	astray   bool           // what has come of root is of another call
 	settling *settling      // nil: ranks are not about to learn what all have called
 	settled  *settling      // the last that is over
 	held     []earlyMessage // root's elements of calls to which this rank has not come
 	left     []sentRecords  // memory of messages of calls that not all made
-}
-
-// passing is a call without a meeting that this rank is about to make.
-type passing struct {
-	fingerprint uint64
-	call        nodes.Record
-	brought     Elements
-	waits       bool // for ranks that are too far behind
 }
 
 // settling is how ranks that do not make the same call learn what each has called.
@@ -85,8 +76,11 @@ func (m *Nodes) ComeFor(g Gone, s wire.Statement, brought Elements) (bool, error
 	if call.Role == nodes.Takes {
 		brought.Span = memory.Span{}
 	}
-	m.pending = &passing{fingerprint: s.Fingerprint, call: call, brought: brought}
-	return m.advance(m.link.Patience())
+	if err := m.records.listenNowAndThen(); err != nil || m.records.differs != 0 {
+		return true, err
+	}
+	m.at.Pass(s.Fingerprint, call, brought.Span, ways[brought.Way], brought.Op)
+	return m.goOn(m.link.Patience(), false)
 }
 
 // roleIn returns what a rank does in a call with a root in which elements go some way.
@@ -108,38 +102,11 @@ func (m *Nodes) advance(d time.Duration) (bool, error) {
 	case m.settling != nil:
 		return m.goOnSettling()
 	case m.records.differs != 0:
-		m.pending = nil
 		return true, nil
 	case m.confirms:
 		return m.at.Verified() >= m.at.Number(), nil
-	case m.pending != nil:
-		if there, err := m.makeRoom(); !there || err != nil {
-			return false, err
-		}
 	}
 	return m.goOn(d, d > 0)
-}
-
-// makeRoom makes the call that is pending if this rank is not too far ahead. If it is, it waits until it is less so, not only by
-// one call: else each call would wait.
-func (m *Nodes) makeRoom() (there bool, err error) {
-	if p := m.pending; p.waits || !m.at.HasRoom() {
-		if !m.at.HasToldOf() {
-			if err = m.records.tell(false); err != nil {
-				return false, err
-			}
-		}
-		if err = m.records.listen(); err != nil || m.records.differs != 0 {
-			return false, err
-		}
-		if p.waits = m.at.IsAhead(p.waits); p.waits {
-			return false, nil
-		}
-	}
-	p := m.pending
-	m.pending = nil
-	m.at.Pass(p.fingerprint, p.call, p.brought.Span, ways[p.brought.Way], p.brought.Op)
-	return true, nil
 }
 
 // waitTelling is Wait of ranks that may go on: those that wait for long, or hear of one that waits, tell the others of their calls.
@@ -162,7 +129,7 @@ func (m *Nodes) waitTelling(d time.Duration) (bool, error) {
 		if d == 0 || now.After(until) {
 			return m.advance(0)
 		}
-		if m.confirms || m.settling != nil || m.pending != nil {
+		if m.confirms || m.settling != nil {
 			m.turn++
 			m.pause(m.turn)
 		}
@@ -329,7 +296,7 @@ func (m *Nodes) startOver(number uint64) error {
 		m.left = append(m.left, sentRecords{room: room})
 	}
 	m.records.startOver(number)
-	m.pending, m.astray, m.confirms = nil, false, false
+	m.astray, m.confirms = false, false
 	if err := m.at.Prepare(); err != nil {
 		return err
 	}
@@ -363,9 +330,6 @@ func (m *Nodes) keepEarly(peer int) {
 func (m *Nodes) awaits() uint64 {
 	if m.records != nil && m.settling != nil && m.records.differs != 0 {
 		return m.records.differs
-	}
-	if m.pending != nil {
-		return m.at.Verified() + 1
 	}
 	return m.at.Number()
 }

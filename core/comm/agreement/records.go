@@ -15,8 +15,8 @@ import (
 )
 
 // Ranks of several nodes that go on from calls with a root have not looked at each other. Each keeps a record of its last calls,
-// with a hash of all calls up to it, and tells all others of them: when it has kept several to itself, when it waits, and when it
-// has not come by for a moment. So each rank knows in the end what each made of a call, without a further word of any of them.
+// with a hash of all calls up to it, and tells all others of them when it waits, and when it has not come by for a moment. So each
+// rank knows in the end what each made of a call, without a further word of any of them.
 // The first call of which the records differ is the same on all ranks, and so is the error: those that are still in that call
 // tell their texts, and of the others the record says which it was.
 
@@ -71,7 +71,7 @@ type recordsMessage struct {
 }
 
 const (
-	recordsInMessage = 48
+	recordsInMessage = 45 // which libraries send at once
 	recordsHead      = int(unsafe.Offsetof(recordsMessage{}.body))
 	recordsBytes     = int(unsafe.Sizeof(recordsMessage{}))
 )
@@ -158,6 +158,14 @@ func (x *records) forgetSent(patience time.Duration) {
 		}
 		return true
 	})
+}
+
+// listenNowAndThen is listen where this rank has not for many calls.
+func (x *records) listenNowAndThen() error {
+	if !x.at.ShouldListen() {
+		return nil
+	}
+	return x.listen()
 }
 
 // listen takes notice of what the others have told, and compares their calls with those of this rank.

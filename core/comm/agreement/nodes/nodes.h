@@ -11,8 +11,9 @@
  * says so, which goes on to all others.
  *
  * Who needs nothing of the others in a call with a root does not meet: root's elements go down a tree of all ranks, and each rank
- * goes on when it has what it needs; or each rank sends its own to root. Each keeps a record of its last calls, and sends them to the others now and then, or when it
- * waits: core/comm/agreement/records.go. A statement has the hash of all calls so far, so a meeting compares these, too.
+ * goes on when it has what it needs; or each rank sends its own to root. A statement has the hash of all calls so far, so a meeting
+ * compares these, too, and every so many such calls are one. Each rank keeps a record of its last calls, and sends them to the others
+ * when it waits: core/comm/agreement/records.go.
  *
  * This is the one implementation: core/comm/agreement calls it for Go, and numpybridge for calls that it makes without Go.
  */
@@ -56,9 +57,8 @@ typedef struct {
 } dtl_nodes_entry;
 
 enum {
-    DTL_NODES_KEPT = 1024, /* how many of its last calls a rank has records of: another may look for one of twice as many as follow */
-    DTL_NODES_AHEAD = 480, /* how many calls a rank may be ahead of what it knows of the others */
-    DTL_NODES_UNSENT = 48, /* how many records of calls without a meeting it may keep to itself */
+    DTL_NODES_ROW = 128, /* every so many calls with a root in a row are a meeting: a rank is no further ahead of the others */
+    DTL_NODES_KEPT = 256, /* how many of its last calls a rank has records of: those of a row, and of the next, where others are */
     DTL_NODES_CHILDREN = 6, /* and of how many ranks a rank is the parent at most, in a tree of 64 */
 };
 
@@ -155,7 +155,7 @@ typedef struct {
     dtl_nodes_record last;     /* in their place: all calls before it are known to have been alike */
     int32_t goes_on;          /* 1: ranks go on in calls with a root */
     int32_t rooted;           /* 1: the meeting that this rank comes to next is of such a call */
-    int32_t row;              /* how many such calls there were in a row; from the second on, they are without a meeting */
+    int32_t row;              /* how many such calls there were in a row; but for the first of a row, they are without a meeting */
     int32_t awake;            /* 1: somebody sends this rank's records to the others if it does not come by */
     int32_t rank, tree_tag;
     int32_t *ranks;           /* the ranks in the order of the nodes */
@@ -171,16 +171,14 @@ typedef struct {
 void dtl_nodes_come(dtl_nodes *m, const dtl_stated *s, const dtl_nodes_elements *brought);
 
 /* dtl_nodes_without_meeting says whether a call with a root is to be made without a meeting. */
-static inline int dtl_nodes_without_meeting(const dtl_nodes *m) { return m->goes_on && m->row > 0; }
+static inline int dtl_nodes_without_meeting(const dtl_nodes *m) { return m->goes_on && m->row % DTL_NODES_ROW != 0; }
+
+/* dtl_nodes_should_listen says whether this rank is to look for what others tell before its next call. */
+static inline int dtl_nodes_should_listen(const dtl_nodes *m) { return m->goes_on && m->number - m->listened >= DTL_NODES_KEPT; }
 
 /* dtl_nodes_record_of returns the record of one of this rank's last calls. */
 static inline dtl_nodes_record *dtl_nodes_record_of(dtl_nodes *m, uint64_t number) {
     return m->records != NULL ? m->records + number % DTL_NODES_KEPT : &m->last;
-}
-
-/* dtl_nodes_has_room says whether it may be made now, as far as this rank knows of the others and they know of it. */
-static inline int dtl_nodes_has_room(const dtl_nodes *m) {
-    return m->number - m->told < DTL_NODES_UNSENT && m->number - m->verified < DTL_NODES_AHEAD;
 }
 
 /* dtl_nodes_pass makes the next call of this rank's without a meeting, as the call and its role say. The elements are copied. */

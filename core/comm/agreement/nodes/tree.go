@@ -59,9 +59,6 @@ func (m *Meeting) WithoutMeeting() bool { return C.dtl_nodes_without_meeting(m.a
 // StayTogether has all calls with a root meet all ranks from now on. All ranks say so.
 func (m *Meeting) StayTogether() { m.at.goes_on = 0 }
 
-// HasRoom reports whether it may be made now, as far as this rank knows of the others and they know of it.
-func (m *Meeting) HasRoom() bool { return C.dtl_nodes_has_room(m.at) != 0 }
-
 // Rooted says that the next meeting is of a call with a root.
 func (m *Meeting) Rooted() { m.at.rooted = 1 }
 
@@ -94,19 +91,6 @@ func (m *Meeting) Pass(fingerprint uint64, call Record, elements memory.Span, wa
 	}
 	C.dtl_nodes_pass_at(m.at, C.uint64_t(fingerprint), (*C.dtl_nodes_record)(unsafe.Pointer(&call)), brought,
 		C.uintptr_t(uintptr(elements.Addr)))
-}
-
-// HasToldOf reports whether there is no record that this rank should tell the others of by now.
-func (m *Meeting) HasToldOf() bool { return m.at.number-m.at.told < C.DTL_NODES_UNSENT }
-
-// IsAhead reports whether this rank is further ahead of what it knows of the others than it may be; of one that has been, whether
-// it is by more than half of that.
-func (m *Meeting) IsAhead(been bool) bool {
-	bound := C.uint64_t(C.DTL_NODES_AHEAD)
-	if been {
-		bound /= 2
-	}
-	return m.at.number-m.at.verified >= bound
 }
 
 // Refuse is in the place of Pass for a rank that cannot make its call.
@@ -158,11 +142,11 @@ func (m *Meeting) Told() uint64 { return uint64(m.at.told) }
 // Tell says that the others have been sent the records up to the last call.
 func (m *Meeting) Tell() { m.at.told = m.at.number }
 
-// Listened says that this rank has looked for what others tell, and LongSince whether it should again.
+// Listened says that this rank has looked for what others tell.
 func (m *Meeting) Listened() { m.at.listened = m.at.number }
 
-// LongSince reports whether this rank should look for what others tell.
-func (m *Meeting) LongSince() bool { return m.at.number-m.at.listened >= C.DTL_NODES_UNSENT }
+// ShouldListen reports whether it should again.
+func (m *Meeting) ShouldListen() bool { return C.dtl_nodes_should_listen(m.at) != 0 }
 
 // Wake says whether somebody sends this rank's records to the others if it does not come by.
 func (m *Meeting) Wake(yes bool) { m.at.awake = C.int32_t(truth(yes)) }
