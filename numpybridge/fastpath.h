@@ -139,6 +139,9 @@ int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t p
 /* meeting_room returns how many bytes a rank may lay down, which are combined where reduces says so. */
 int64_t meeting_room(const RanksObject *ranks, int reduces);
 
+/* meeting_room_of_root is that of root, whose elements go to the others. */
+int64_t meeting_room_of_root(const RanksObject *ranks);
+
 /* meeting_join lays down up to two pieces, waits for whom the call waits, and returns 1. It returns -1 with an exception set
  * where the ranks do not agree, and 0 where there is no room yet, so that Go has to make the call; then the turn is over. */
 int meeting_join(meeting *m, const void *head, int head_bytes, const void *elements, int bytes);

@@ -78,19 +78,15 @@ static PyObject *collective(const ShortCallObject *s, fast_call *t, const RanksO
     return scalar_comes ? scalar_result(t) : out;
 }
 
-/* room_from_root returns how many bytes of elements root may lay down. */
-static int64_t room_from_root(const RanksObject *ranks) {
-    return (ranks->board != NULL ? dtl_most_payload(ranks->board) : DTL_PAYLOAD_BYTES) - DTL_HEADER_MAX;
-}
-
 static PyObject *broadcast_from(const ShortCallObject *s, fast_call *t, const RanksObject *ranks) {
     const dtl_array *in = &t->call.in;
     char head[DTL_HEADER_MAX];
     meeting m;
-    if (!in->given || t->out != Py_None || in->count > DTL_MOST_PAYLOAD_BYTES)
+    int64_t room = meeting_room_of_root(ranks) - DTL_HEADER_MAX;
+    if (!in->given || t->out != Py_None || in->count > room)
         Py_RETURN_NOTIMPLEMENTED;
     int64_t bytes = in->count * type_of(t)->size;
-    if (bytes > room_from_root(ranks) || !meeting_begin(&m, ranks, s->code, s->print))
+    if (bytes > room || !meeting_begin(&m, ranks, s->code, s->print))
         Py_RETURN_NOTIMPLEMENTED;
     m.brief.loose = 1;
     m.brief.root = t->call.args[s->root] + 1;
@@ -145,10 +141,12 @@ static PyObject *broadcast_to(const ShortCallObject *s, fast_call *t, const Rank
 
 /* scatter_fits says whether root's values are short, and have an entry for each rank that fits its output. */
 static int scatter_fits(const fast_call *t, const RanksObject *ranks) {
+    int64_t room = meeting_room_of_root(ranks) - DTL_HEADER_MAX;
+    int size = ranks->size;
     const dtl_array *in = &t->call.in, *out = &t->call.out;
-    return in->kind == DTL_NDARRAY && in->ndim > 0 && in->shape[0] == ranks->size && in->count <= DTL_MOST_PAYLOAD_BYTES &&
-           in->count * type_of(t)->size <= room_from_root(ranks) &&
-           (!out->given || (out->type == type_of(t)->number && out->count == in->count / ranks->size));
+    return in->kind == DTL_NDARRAY && in->ndim > 0 && in->shape[0] == size && in->count <= room &&
+           in->count * type_of(t)->size <= room &&
+           (!out->given || (out->type == type_of(t)->number && out->count == in->count / size));
 }
 
 static PyObject *scatter(const ShortCallObject *s, fast_call *t, const RanksObject *ranks, int here) {

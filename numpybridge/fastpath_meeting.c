@@ -57,7 +57,16 @@ int64_t meeting_room(const RanksObject *ranks, int reduces) {
         return DTL_MOST_PAYLOAD_BYTES;
     if (ranks->board != NULL)
         return reduces && ranks->board->all != 0 ? DTL_PAYLOAD_BYTES : ranks->board->brief;
-    return reduces || DTL_NODES_PAYLOAD < DTL_NODES_ELEMENTS / ranks->size ? DTL_NODES_PAYLOAD : DTL_NODES_ELEMENTS / ranks->size;
+    if (ranks->nodes == NULL)
+        return 0;
+    int64_t room = ranks->nodes->room, each = ranks->nodes->total / ranks->size;
+    return reduces || room < each ? room : each;
+}
+
+int64_t meeting_room_of_root(const RanksObject *ranks) {
+    if (ranks->board != NULL)
+        return dtl_most_payload(ranks->board);
+    return ranks->nodes != NULL ? ranks->nodes->room : DTL_PAYLOAD_BYTES;
 }
 
 /* came says whether a rank has come. It looks as often as spins says. */

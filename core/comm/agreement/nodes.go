@@ -367,11 +367,11 @@ func (m *Nodes) BlockedWithout(seq uint64) (yes bool) {
 // receiveEarly receives what has come of the next meeting.
 func (m *Nodes) receiveEarly() {
 	for {
-		b, err := memory.NewStorage(m.link.Memory, nodes.MessageAt(nil).Count, memory.Alignment)
+		b, err := memory.NewStorage(m.link.Memory, m.at.MessageBytes(), memory.Alignment)
 		if err != nil {
 			return
 		}
-		st, there, err := m.link.On.TryRecv(nodes.MessageAt(b.Addr()), backend.AnySource, m.link.Tag)
+		st, there, err := m.link.On.TryRecv(m.at.MessageAt(b.Addr()), backend.AnySource, m.link.Tag)
 		if !there || err != nil {
 			b.Release()
 			return
@@ -387,9 +387,9 @@ func (m *Nodes) Number() uint64 { return m.at.Number() }
 // Room is what an entry and a message carry, of which each rank has its part where all elements go to all.
 func (m *Nodes) Room(w Way) int {
 	if w == ToAll {
-		return min(nodes.MaxElements/m.size, nodes.MaxPayload)
+		return min(m.at.Total()/m.size, m.at.Room())
 	}
-	return nodes.MaxPayload
+	return m.at.Room()
 }
 
 // Close gives the memory of messages back. The board is not this package's.

@@ -2,7 +2,6 @@ package agreement
 
 import (
 	"time"
-	"unsafe"
 
 	"dtl/core/backend"
 	"dtl/core/comm/agreement/nodes"
@@ -316,7 +315,7 @@ func (m *Nodes) keepEarly(peer int) {
 		return
 	}
 	bytes := noticeBytes + int(o.Bytes)
-	room, err := memory.NewStorage(m.link.Memory, nodes.MessageAt(unsafe.Pointer(nil)).Count, memory.Alignment)
+	room, err := memory.NewStorage(m.link.Memory, m.at.MessageBytes(), memory.Alignment)
 	if err != nil {
 		return // the call that it is of will wait in vain
 	}

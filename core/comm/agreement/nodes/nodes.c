@@ -102,7 +102,7 @@ static void speak(dtl_nodes *m) {
             accumulate(&m->brought, m->out->elements, e->elements);
             continue;
         }
-        if (s->bytes + e->stated.bytes > DTL_NODES_ELEMENTS) /* of other calls that look like this one */
+        if (s->bytes + e->stated.bytes > (uint64_t)m->total) /* of other calls that look like this one */
             s->differs = 1;
         else
             memcpy(m->out->elements + s->bytes, e->elements, e->stated.bytes);
@@ -127,7 +127,7 @@ static void lay_down(dtl_nodes *m) {
 static void join(dtl_nodes *m, int lower) {
     dtl_stated *s = &m->out->stated;
     uint64_t here = s->bytes, more = m->in->stated.bytes;
-    if (here + more > DTL_NODES_ELEMENTS) { /* of other calls that look like this one */
+    if (here + more > (uint64_t)m->total) { /* of other calls that look like this one */
         s->differs = 1;
         return;
     }
@@ -174,6 +174,9 @@ static void include(dtl_nodes *m, const dtl_nodes_step *step) {
 /* is_next says whether what has come last is the message of this step. */
 static int is_next(const dtl_nodes *m) { return m->recv == 0 && m->in->stated.number == m->number && m->in->stated.only == 0; }
 
+/* longest returns how much a message takes at most. */
+static int64_t longest(const dtl_nodes *m) { return (int64_t)sizeof(dtl_stated) + m->total; }
+
 static int64_t message_bytes(const dtl_nodes *m) { return (int64_t)(sizeof(dtl_stated) + m->out->stated.bytes); }
 
 /* carried returns what a backend's function did: OVER if the operation is complete. */
@@ -204,7 +207,7 @@ static int receive(dtl_nodes *m, int peer, int64_t patience) {
         if (m->recv != 0)
             how = finish(m, &m->recv, patience);
         else
-            how = carried(m, m->recv_for(m->comm, m->in, sizeof *m->in, BYTES, peer, m->tag, patience, &m->recv, &arrival), m->recv);
+            how = carried(m, m->recv_for(m->comm, m->in, longest(m), BYTES, peer, m->tag, patience, &m->recv, &arrival), m->recv);
         if (how != DTL_NODES_OVER)
             return how;
     }
@@ -218,7 +221,7 @@ static int start(dtl_nodes *m, const dtl_nodes_step *step) {
     if (step->sends && m->send_for == NULL)
         return DTL_NODES_SENDS;
     if (step->receives && m->recv_for != NULL && m->recv == 0 && m->early == 0 && !is_next(m))
-        rc = m->recv_for(m->comm, m->in, sizeof *m->in, BYTES, step->peer, m->tag, -1, &m->recv, &arrival);
+        rc = m->recv_for(m->comm, m->in, longest(m), BYTES, step->peer, m->tag, -1, &m->recv, &arrival);
     if (rc == 0 && step->sends)
         rc = m->send_for(m->comm, m->out, message_bytes(m), BYTES, step->peer, m->tag, -1, &m->send);
     m->sent = rc == 0;
@@ -300,7 +303,7 @@ static int take(dtl_nodes *m, int64_t patience) {
         if (m->tree_recv != 0)
             how = finish(m, &m->tree_recv, patience);
         else
-            how = carried(m, m->recv_for(m->comm, m->taken, sizeof *m->taken, BYTES, m->parent, m->tree_tag, patience, &m->tree_recv, &arrival),
+            how = carried(m, m->recv_for(m->comm, m->taken, longest(m), BYTES, m->parent, m->tree_tag, patience, &m->tree_recv, &arrival),
                           m->tree_recv);
         if (how != DTL_NODES_OVER)
             return how;
@@ -333,7 +336,7 @@ static int collect(dtl_nodes *m, int64_t patience) {
 
 /* pass_on takes root's elements, where they are another's, and sends them to the children; or collects what others bring. */
 static int pass_on(dtl_nodes *m, int64_t patience) {
-    const dtl_nodes_entry *out = m->role == DTL_NODES_TAKES ? m->taken : m->given;
+    const dtl_nodes_message *out = m->role == DTL_NODES_TAKES ? m->taken : m->given;
     int how = DTL_NODES_OVER;
     if (m->role == DTL_NODES_COLLECTS && (how = collect(m, patience)) != DTL_NODES_OVER)
         return how;
@@ -388,7 +391,7 @@ const char *dtl_nodes_brought(const dtl_nodes *m, int rank, int *bytes) {
         return m->collected + rank * m->brought.bytes;
     }
     if (m->role != DTL_NODES_MEETS) {
-        const dtl_nodes_entry *e = m->role == DTL_NODES_GIVES ? m->given : m->taken;
+        const dtl_nodes_message *e = m->role == DTL_NODES_GIVES ? m->given : m->taken;
         *bytes = (int)e->stated.bytes;
         return e->elements;
     }

@@ -54,12 +54,6 @@ const (
 	_ = uint(C.DTL_NODES_PROD-int(kernel.Prod)) + uint(int(kernel.Prod)-C.DTL_NODES_PROD)
 )
 
-// MaxElements is how many bytes of elements a message carries at most, and MaxPayload how many a rank brings.
-const (
-	MaxElements = C.DTL_NODES_ELEMENTS
-	MaxPayload  = C.DTL_NODES_PAYLOAD
-)
-
 // The ways that elements go.
 const (
 	ToAll    = C.DTL_TO_ALL
@@ -81,7 +75,7 @@ const (
 
 const (
 	statedBytes  = int(unsafe.Sizeof(Stated{}))
-	messageBytes = int(unsafe.Sizeof(C.dtl_nodes_message{}))
+	outcomeBytes = statedBytes + C.DTL_NODES_ELEMENTS
 	entryBytes   = int(unsafe.Sizeof(C.dtl_nodes_entry{}))
 )
 
@@ -97,7 +91,7 @@ type Stated struct {
 const _ = uint(unsafe.Sizeof(Stated{})-C.sizeof_dtl_stated) + uint(C.sizeof_dtl_stated-unsafe.Sizeof(Stated{}))
 
 // SharedBytes is how much memory so many ranks of a node share. It starts as zeros.
-func SharedBytes(ranks int) int { return messageBytes + ranks*entryBytes }
+func SharedBytes(ranks int) int { return outcomeBytes + ranks*entryBytes }
 
 // Meeting is one rank's view. Its methods are for one goroutine at a time, but for Number.
 type Meeting struct {
@@ -137,9 +131,13 @@ func New(link Link) (*Meeting, error) {
 		rank: C.int32_t(link.On.Rank()), tree_tag: C.int32_t(link.TreeTag), goes_on: C.int32_t(truth(link.GoesOn)),
 	}
 	at.verified, at.told, at.listened = at.number, at.number, at.number
+	at.total, at.room = C.DTL_NODES_ELEMENTS, C.DTL_NODES_PAYLOAD
+	if carriesLong(link) {
+		at.total, at.room = C.DTL_NODES_LONG, C.DTL_NODES_LONG
+	}
 	if link.Shared != nil {
 		at.outcome = (*C.dtl_nodes_message)(link.Shared)
-		at.entries = (*C.dtl_nodes_entry)(unsafe.Add(link.Shared, messageBytes))
+		at.entries = (*C.dtl_nodes_entry)(unsafe.Add(link.Shared, outcomeBytes))
 		at.place, at.members = C.int32_t(link.Place), C.int32_t(link.Members)
 	}
 	if direct, ok := link.On.(backend.DirectCommunicator); ok {
@@ -147,6 +145,14 @@ func New(link Link) (*Meeting, error) {
 		C.dtl_nodes_connect(at, C.uint64_t(d.Comm), C.uintptr_t(d.SendFor), C.uintptr_t(d.RecvFor), C.uintptr_t(d.WaitFor), C.uintptr_t(d.Cancel))
 	}
 	return &Meeting{at: at, link: link}, nil
+}
+
+// carriesLong reports whether messages carry long elements. Entries in memory that ranks of a node share are short. Between two
+// ranks a meeting takes little time, and then the backend moves long elements without the copies that a message of ours takes;
+// between many, it sends fewer bytes.
+func carriesLong(link Link) bool {
+	n := link.On.Size()
+	return link.GoesOn && n > 2 && len(link.Leaders) == n
 }
 
 // Prepare gets the memory that meetings need, at the first.
@@ -157,7 +163,7 @@ func (m *Meeting) Prepare() error {
 	var steps []C.dtl_nodes_step
 	messages := 0
 	if m.Leads() {
-		steps, messages = stepsOf(m.link.Leaders, slices.Index(m.link.Leaders, m.link.On.Rank())), 2*messageBytes
+		steps, messages = stepsOf(m.link.Leaders, slices.Index(m.link.Leaders, m.link.On.Rank())), 2*m.MessageBytes()
 	}
 	slotsBytes, stepsBytes := 4*len(m.link.Slots), len(steps)*int(unsafe.Sizeof(C.dtl_nodes_step{}))
 	room, err := memory.NewStorage(m.link.Memory, messages+stepsBytes+2*slotsBytes, memory.Alignment)
@@ -166,7 +172,7 @@ func (m *Meeting) Prepare() error {
 	}
 	m.room = room
 	if m.Leads() {
-		m.at.out, m.at.in = (*C.dtl_nodes_message)(room.Addr()), (*C.dtl_nodes_message)(unsafe.Add(room.Addr(), messageBytes))
+		m.at.out, m.at.in = (*C.dtl_nodes_message)(room.Addr()), (*C.dtl_nodes_message)(unsafe.Add(room.Addr(), m.MessageBytes()))
 		m.at.out.stated, m.at.in.stated = C.dtl_stated{}, C.dtl_stated{}
 		m.at.steps, m.at.step_count = (*C.dtl_nodes_step)(unsafe.Add(room.Addr(), messages)), C.int32_t(len(steps))
 		copy(unsafe.Slice(m.at.steps, len(steps)), steps)
@@ -236,7 +242,7 @@ func (m *Meeting) Code() int { return int(m.at.code) }
 // Outcome returns what has come of the meeting, and where the elements are.
 func (m *Meeting) Outcome() (*Stated, unsafe.Pointer) {
 	o := C.dtl_nodes_outcome(m.at)
-	return (*Stated)(unsafe.Pointer(&o.stated)), unsafe.Pointer(&o.elements)
+	return (*Stated)(unsafe.Pointer(&o.stated)), unsafe.Add(unsafe.Pointer(o), statedBytes)
 }
 
 // Brought returns the elements that a rank brought, or root's.
@@ -264,6 +270,12 @@ func (m *Meeting) EntryOf(place int) (s *Stated, there bool) {
 	return e, atomic.LoadUint64(&e.Number) == m.Number()+1
 }
 
+// Total is how many bytes of elements a message carries at most.
+func (m *Meeting) Total() int { return int(m.at.total) }
+
+// Room is the most bytes that a rank brings.
+func (m *Meeting) Room() int { return int(m.at.room) }
+
 // Members returns how many ranks of the node share memory; 0: this one shares none.
 func (m *Meeting) Members() int {
 	if m.at.entries == nil {
@@ -286,11 +298,14 @@ func (m *Meeting) Out() memory.Span {
 }
 
 // In is where what a step receives goes.
-func (m *Meeting) In() memory.Span { return MessageAt(unsafe.Pointer(m.at.in)) }
+func (m *Meeting) In() memory.Span { return m.MessageAt(unsafe.Pointer(m.at.in)) }
+
+// MessageBytes is how much memory a message takes at most.
+func (m *Meeting) MessageBytes() int { return statedBytes + m.Total() }
 
 // MessageAt is the memory of a message.
-func MessageAt(at unsafe.Pointer) memory.Span {
-	return memory.Span{Addr: at, Count: messageBytes, Type: dtype.Uint8}
+func (m *Meeting) MessageAt(at unsafe.Pointer) memory.Span {
+	return memory.Span{Addr: at, Count: m.MessageBytes(), Type: dtype.Uint8}
 }
 
 // Sent says that the step's message has been sent, and whether that goes on.

@@ -27,6 +27,7 @@
 
 enum {
     DTL_NODES_ELEMENTS = 32 << 10, /* the most bytes of elements in a message */
+    DTL_NODES_LONG = 66 << 10,     /* the same between a few ranks that are each alone on a node: 64 KiB, and what describes them */
     DTL_NODES_PAYLOAD = 10240,     /* and in an entry: core/board.MaxPayload */
 };
 
@@ -48,7 +49,7 @@ typedef struct {
 
 typedef struct {
     dtl_stated stated;
-    char elements[DTL_NODES_ELEMENTS];
+    char elements[]; /* as many as dtl_nodes.total says */
 } dtl_nodes_message;
 
 typedef struct {
@@ -136,6 +137,7 @@ typedef struct {
     dtl_nodes_entry *entries;   /* of the node; NULL: this rank is alone */
     dtl_nodes_message *outcome; /* likewise */
     int32_t place, members;     /* which of the node's ranks this one is; 0: the leader */
+    int64_t total, room;        /* the most bytes of elements in a message, and those that a rank brings */
     int32_t size, looks;        /* how many ranks there are, and how often to look for what another of the node lays down */
 
     uint64_t number; /* of the meeting */
@@ -159,9 +161,9 @@ typedef struct {
     int32_t awake;            /* 1: somebody sends this rank's records to the others if it does not come by */
     int32_t rank, tree_tag;
     int32_t *ranks;           /* the ranks in the order of the nodes */
-    dtl_nodes_entry *given;   /* what this rank gives or brings */
-    dtl_nodes_entry *taken;   /* what has come of root, or of a rank that brings something */
-    char *collected;          /* what all have brought: DTL_NODES_ELEMENTS, by rank or combined */
+    dtl_nodes_message *given; /* what this rank gives or brings */
+    dtl_nodes_message *taken; /* what has come of root, or of a rank that brings something */
+    char *collected;          /* what all have brought, by rank or combined */
     int32_t role, parent, child_count, children_sent, has_taken, held;
     int32_t children[DTL_NODES_CHILDREN];
     uint64_t tree_recv, tree_sends[DTL_NODES_CHILDREN];

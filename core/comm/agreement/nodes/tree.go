@@ -17,7 +17,6 @@ import (
 	"time"
 	"unsafe"
 
-	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
 )
@@ -70,14 +69,14 @@ func (m *Meeting) PrepareTree() error {
 	if m.tree != nil {
 		return nil
 	}
-	room, err := memory.NewStorage(m.link.Memory, 2*entryBytes+MaxElements+Kept*RecordBytes, memory.Alignment)
+	room, err := memory.NewStorage(m.link.Memory, 2*m.MessageBytes()+m.Total()+Kept*RecordBytes, memory.Alignment)
 	if err != nil {
 		return err
 	}
 	m.tree = room
-	m.at.given, m.at.taken = (*C.dtl_nodes_entry)(room.Addr()), (*C.dtl_nodes_entry)(unsafe.Add(room.Addr(), entryBytes))
-	m.at.collected = (*C.char)(unsafe.Add(room.Addr(), 2*entryBytes))
-	m.at.records = (*C.dtl_nodes_record)(unsafe.Add(room.Addr(), 2*entryBytes+MaxElements))
+	m.at.given, m.at.taken = (*C.dtl_nodes_message)(room.Addr()), (*C.dtl_nodes_message)(unsafe.Add(room.Addr(), m.MessageBytes()))
+	m.at.collected = (*C.char)(unsafe.Add(room.Addr(), 2*m.MessageBytes()))
+	m.at.records = (*C.dtl_nodes_record)(unsafe.Add(room.Addr(), 2*m.MessageBytes()+m.Total()))
 	clear(unsafe.Slice(m.at.records, Kept))
 	m.at.given.stated, m.at.taken.stated = C.dtl_stated{}, C.dtl_stated{}
 	return nil
@@ -116,7 +115,7 @@ func (m *Meeting) Taken() (*Stated, memory.Span) {
 	if m.tree == nil {
 		return nil, memory.Span{}
 	}
-	return (*Stated)(unsafe.Pointer(&m.at.taken.stated)), memory.Span{Addr: unsafe.Pointer(m.at.taken), Count: entryBytes, Type: dtype.Uint8}
+	return (*Stated)(unsafe.Pointer(&m.at.taken.stated)), m.MessageAt(unsafe.Pointer(m.at.taken))
 }
 
 // Hold says how many of root's elements have come before their calls.
