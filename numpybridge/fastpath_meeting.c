@@ -267,12 +267,14 @@ int meeting_in_slices(const RanksObject *ranks, int64_t bytes) {
 static int64_t slice(const meeting *m, int rank) { return rank * m->brief.count / m->size; }
 
 int meeting_reduce_in_slices(meeting *m, void *out) {
+    char *laid[DTL_ANNEX_RANKS]; /* an entry that says where that is may be overwritten after the second meeting */
     int bytes, joined;
-    uint64_t seq = m->board->seq;
     char *into = out;
     int64_t from = slice(m, m->rank), to = slice(m, m->rank + 1);
+    for (int rank = 0; rank < m->size; rank++)
+        laid[rank] = dtl_payload(m->board, rank, &bytes);
     fold_blocks(m, into + 8 * from, from, to, 1);
-    memcpy(dtl_payload_of(m->board, m->rank, seq, &bytes) + 8 * from, into + 8 * from, (size_t)(to - from) * 8);
+    memcpy(laid[m->rank] + 8 * from, into + 8 * from, (size_t)(to - from) * 8);
     joined = meeting_join(m, NULL, 0, NULL, 0); /* all have come to the meeting before, so there is room */
     if (joined <= 0)
         return joined;
@@ -280,7 +282,7 @@ int meeting_reduce_in_slices(meeting *m, void *out) {
     for (int step = 1; step < m->size; step++) { /* not all ranks copy from one at the same time */
         int rank = (m->rank + step) % m->size;
         from = slice(m, rank);
-        memcpy(into + 8 * from, dtl_payload_of(m->board, rank, seq, &bytes) + 8 * from, (size_t)(slice(m, rank + 1) - from) * 8);
+        memcpy(into + 8 * from, laid[rank] + 8 * from, (size_t)(slice(m, rank + 1) - from) * 8);
     }
     return 1;
 }

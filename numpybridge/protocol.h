@@ -130,6 +130,7 @@ enum {
     DTL_ENTRY_BYTES = 32,
     DTL_PAYLOAD_BYTES = 10240,
     DTL_MOST_PAYLOAD_BYTES = 66 * 1024, /* where there is an annex */
+    DTL_ANNEX_RANKS = 128,              /* the most of a board that has one: core/board.AnnexRanks */
     DTL_RING_PARTS = 8,                 /* of twice as many bytes as a payload may have */
     DTL_GROUP_SIZE = 8,
     DTL_SLICES_FROM = 4, /* ranks that combine long elements in slices: core/comm.SlicesFrom */
@@ -368,9 +369,9 @@ static inline int dtl_arrived(const dtl_board *b, int rank) {
     return __atomic_load_n(&dtl_entry_of(b, rank)->seq, __ATOMIC_ACQUIRE) == b->seq;
 }
 
-/* dtl_payload_of returns what a rank laid down for a meeting, which is still there, and its length: core/board.PayloadOf. */
-static inline char *dtl_payload_of(const dtl_board *b, int rank, uint64_t seq, int *bytes) {
-    dtl_entry *e = dtl_entry_at(b, rank, seq);
+/* dtl_payload returns what a rank that has arrived laid down, and its length: core/board.Payload. */
+static inline char *dtl_payload(const dtl_board *b, int rank, int *bytes) {
+    dtl_entry *e = dtl_entry_of(b, rank);
     dtl_long_payload p;
     *bytes = e->bytes;
     if (*bytes <= DTL_ENTRY_BYTES)
@@ -383,9 +384,6 @@ static inline char *dtl_payload_of(const dtl_board *b, int rank, uint64_t seq, i
     *bytes = (int)p.bytes;
     return dtl_laid_long(b, rank, p);
 }
-
-/* dtl_payload returns what a rank that has arrived laid down, and its length. */
-static inline const char *dtl_payload(const dtl_board *b, int rank, int *bytes) { return dtl_payload_of(b, rank, b->seq, bytes); }
 
 /* dtl_agree says whether a rank that has come makes the same call as this one, and can. */
 static inline int dtl_agree(const dtl_entry *mine, const dtl_entry *theirs) {

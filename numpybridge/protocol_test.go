@@ -98,7 +98,7 @@ func TestConstants(t *testing.T) {
 		"DTL_FENCE_USED": int(rma.FenceUsed), "DTL_UNLOCKED": int(rma.Unlocked), "DTL_SHARED": int(rma.Shared),
 		"DTL_EXCLUSIVE": int(rma.Exclusive), "DTL_ENTRIES_KEPT": board.EntriesKept, "DTL_FOR_ALL": int(board.WaitsForAll),
 		"DTL_FOR_NONE": int(board.WaitsForNone), "DTL_FOR_ROOT": int(board.WaitsForRoot), "DTL_MOST_PAYLOAD_BYTES": board.MostPayload,
-		"DTL_RING_PARTS": len(kept{}.longer.used), "DTL_SLICES_FROM": comm.SlicesFrom,
+		"DTL_RING_PARTS": len(kept{}.longer.used), "DTL_SLICES_FROM": comm.SlicesFrom, "DTL_ANNEX_RANKS": board.AnnexRanks,
 		"DTL_TOGETHER": int(board.WaitsTogether), "DTL_GROUP_SIZE": board.GroupSize, "DTL_COUNT_BITS": 16,
 		"DTL_DIFFER": board.Differ, "DTL_AGREE": board.Agree, "DTL_COMBINED": board.Combined,
 	}

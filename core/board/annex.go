@@ -16,13 +16,13 @@ const (
 	MostPayload = 66 << 10
 	annexSlot   = 2 * MostPayload // of a rank
 
-	// annexRanks is the most ranks of a board with an annex, which then takes 16.5 MiB.
-	annexRanks = 128
+	// AnnexRanks is the most ranks of a board with an annex, which then takes 16.5 MiB.
+	AnnexRanks = 128
 )
 
 // annexBytes returns how long the annex for so many ranks is.
 func annexBytes(ranks int) int {
-	if ranks > annexRanks {
+	if ranks > AnnexRanks {
 		return 0
 	}
 	return ranks * annexSlot

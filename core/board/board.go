@@ -244,11 +244,8 @@ func (b *Board) EntryOf(rank int, seq uint64) (*Entry, bool) {
 }
 
 // Payload returns the bytes of a rank that has arrived.
-func (b *Board) Payload(rank int) (unsafe.Pointer, int) { return b.PayloadOf(rank, b.local.seq) }
-
-// PayloadOf returns the bytes that a rank laid down for a meeting, which are still there.
-func (b *Board) PayloadOf(rank int, seq uint64) (unsafe.Pointer, int) {
-	e := b.entry(rank, seq)
+func (b *Board) Payload(rank int) (unsafe.Pointer, int) {
+	e := b.Entry(rank)
 	if e.bytes <= inline {
 		return unsafe.Pointer(&e.elements), int(e.bytes)
 	}

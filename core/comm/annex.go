@@ -77,15 +77,17 @@ func (c *Comm) allreduceInSlices(f wire.Signature, mine error, send, recv memory
 		return err
 	}
 	memory.Copy(c.part(c.rank, recv.Type, from, to-from), recv.Slice(from, to))
-	seq := c.board.Meetings()
+	slices := make([]memory.Span, c.size) // an entry that says where one is may be overwritten after the second meeting
+	for rank := range slices {
+		from, to := c.sliceOf(rank, recv.Count)
+		slices[rank] = c.part(rank, recv.Type, from, to-from)
+	}
 	if err := c.meetWith(f, nil, agreement.Elements{}); err != nil {
 		return err
 	}
 	c.board.Keep()
-	for rank := range c.size {
-		at, n := c.board.PayloadOf(rank, seq)
-		from, to := c.sliceOf(rank, recv.Count)
-		memory.Copy(recv.Slice(from, to), memory.Span{Addr: at, Count: n / recv.Type.Size(), Type: recv.Type}.Slice(from, to))
+	for rank, slice := range slices {
+		memory.Copy(recv.Slice(c.sliceOf(rank, recv.Count)), slice)
 	}
 	return nil
 }

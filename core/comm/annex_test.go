@@ -12,7 +12,9 @@ import (
 	"dtl/core/backend/backendtest"
 	"dtl/core/board"
 	"dtl/core/comm"
+	"dtl/core/dtype"
 	"dtl/core/kernel"
+	"dtl/core/memory"
 )
 
 const inAnnex = 1 << 13 // elements: 64 KiB
@@ -49,6 +51,41 @@ func TestFirstLongCallGetsTheAnnex(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestOthersGoOnWhileARankCopiesSlices follows each sum in slices with so many calls that a root does not wait in that entries
+// are overwritten where other ranks are late.
+func TestOthersGoOnWhileARankCopiesSlices(t *testing.T) {
+	const n, count = 8, 1500
+	backendtest.OnRanks(t, cpu.Group(n), func(main backend.ReducingCommunicator, mem backend.MemorySpace) {
+		c, err := comm.New(main, mem)
+		if !assert.NoError(t, err) {
+			return
+		}
+		mine, sum, out := make([]int64, count), make([]int64, count), make([]int64, count)
+		for i := range mine {
+			mine[i], sum[i] = int64(i+c.Rank()), int64(n*i+n*(n-1)/2)
+		}
+		of := func(e []int64) memory.Span { return memory.Of(dtype.Int64, e) }
+		for round := range 400 {
+			clear(out)
+			assert.NoError(t, c.Allreduce(of(mine), of(out), kernel.Sum))
+			if !assert.True(t, slices.Equal(sum, out), "round %d", round) {
+				break
+			}
+			one := comm.Array{Span: of(mine[:1]), Shape: []int64{1}}
+			into := comm.Array{Span: of(out[:1]), Shape: []int64{1}}
+			for range 2 * board.EntriesKept {
+				if c.Rank() == 0 {
+					_, err = c.Broadcast(&one, nil, 0)
+				} else {
+					_, err = c.Broadcast(nil, &into, 0)
+				}
+				assert.NoError(t, err)
+			}
+		}
+		assert.NoError(t, c.Close())
+	})
 }
 
 // TestSlicesAreCombinedInTheOrderOfGroups compares sums of floats, whose bits tell the order of additions, with those of
