@@ -71,7 +71,8 @@ class Log:
         """Say which case of a series begins."""
         self.at(text)
         if self.rank == 0:
-            (FOLDER / "number").write_text(str(number))
+            (FOLDER / "next").write_text(str(number))
+            (FOLDER / "next").replace(FOLDER / "number")  # whole at any moment: the job may be ended
 
 
 def _opened(name: str) -> int:
