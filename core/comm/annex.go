@@ -26,6 +26,9 @@ func (c *Comm) annexMayHold(bytes int) bool {
 	return c.near != nil && c.annex != annexRefused && bytes <= board.MostPayload
 }
 
+// annexHolds reports whether so many bytes go along with a meeting in the annex.
+func (c *Comm) annexHolds(bytes int) bool { return c.annex == annexUsed && bytes <= board.MostPayload }
+
 // getAnnex has the ranks get the annex for a call with so many bytes, which all of them make, unless they have tried. Collective.
 func (c *Comm) getAnnex(bytes int) error {
 	if c.annex != annexUnasked || !c.annexMayHold(bytes) {
@@ -58,7 +61,7 @@ const SlicesFrom = 4
 
 // inSlices reports whether as many elements of each rank are combined in slices.
 func (c *Comm) inSlices(send memory.Span) bool {
-	return c.size >= SlicesFrom && c.annex == annexUsed && send.Bytes() > board.MaxPayload && send.Bytes() <= board.MostPayload
+	return c.size >= SlicesFrom && send.Bytes() > board.MaxPayload && c.annexHolds(send.Bytes())
 }
 
 // sliceOf returns which of so many elements a rank combines.

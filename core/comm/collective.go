@@ -48,7 +48,7 @@ func (c *Comm) startTo(root int, f wire.Signature, mine error, send agreement.El
 
 // goAlong reports whether a meeting has room for as many elements of each rank.
 func (c *Comm) goAlong(e agreement.Elements) bool {
-	return c.size == 1 || !c.skipsMeeting() && (e.Bytes() <= c.meeter.Room(e.Way) || e.InAnnex && c.annex == annexUsed && e.Bytes() <= board.MostPayload)
+	return c.size == 1 || !c.skipsMeeting() && (e.Bytes() <= c.meeter.Room(e.Way) || e.InAnnex && c.annexHolds(e.Bytes()))
 }
 
 // blocking calls f, which is the backend's part of the collective call in turn. All ranks have come to it, but one that is

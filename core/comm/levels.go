@@ -16,9 +16,10 @@ import (
 
 // levels are the communicators for that.
 type levels struct {
-	node    backend.ReducingCommunicator // of this rank's node
-	across  backend.ReducingCommunicator // of the ranks with this one's place on each node, if each has as many; else as leaders
-	leaders backend.ReducingCommunicator // of the first rank of each node; nil: this rank is none
+	node backend.ReducingCommunicator // of this rank's node
+	// across is of the ranks with this one's place on each node, so that of a leader is of all leaders; nil: nodes have different
+	// numbers of ranks, and this one does not lead.
+	across backend.ReducingCommunicator
 }
 
 // twoLevelsFrom is from how many bytes on they go in two levels: below, one operation of the library is as fast as two.
@@ -27,11 +28,8 @@ const twoLevelsFrom = 1 << 20
 // inTwoLevels reports whether so many bytes go in two levels: not where each rank is on a node of its own, or where the library
 // does that by itself.
 func (c *Comm) inTwoLevels(bytes int) bool {
-	if bytes < twoLevelsFrom || len(c.node.leaders) < 2 || len(c.node.leaders) == c.size {
-		return false
-	}
 	f, ok := c.main.(backend.Flat)
-	return ok && f.Flat()
+	return ok && f.Flat() && c.inPieces(bytes)
 }
 
 // byLevel returns the communicators, which are made at their first use. Collective.
@@ -49,9 +47,6 @@ func (c *Comm) byLevel() (*levels, error) {
 			color = Undefined
 		}
 		l.across, err = c.main.Split(color, c.nodeOf(c.rank))
-		if color == 0 {
-			l.leaders = l.across
-		}
 		return err
 	})
 	if err != nil {
@@ -63,6 +58,9 @@ func (c *Comm) byLevel() (*levels, error) {
 
 // leader returns the first rank of a rank's node.
 func (c *Comm) leader(rank int) int { return int(c.node.leaderOf[rank]) }
+
+// leads reports whether this rank is the first of its node.
+func (c *Comm) leads() bool { return c.leader(c.rank) == c.rank }
 
 // nodeOf returns the number of a rank's node.
 func (c *Comm) nodeOf(rank int) int {
@@ -98,8 +96,8 @@ func (c *Comm) broadcastApart(to *Result, root int) error {
 			return err
 		}
 	}
-	if l.leaders != nil {
-		if err = c.blocking(func() error { return l.leaders.Broadcast(to.Raw(), c.nodeOf(root)) }); err != nil {
+	if c.leads() {
+		if err = c.blocking(func() error { return l.across.Broadcast(to.Raw(), c.nodeOf(root)) }); err != nil {
 			return err
 		}
 	}
@@ -140,7 +138,7 @@ func (c *Comm) broadcastOnNode(to *Result, from int) error {
 // ofNode returns memory for what is combined of this rank's node, on its leader, where so many elements are combined in two
 // levels.
 func (c *Comm) ofNode(like memory.Span) (Result, error) {
-	if !c.inTwoLevels(like.Bytes()) || c.leader(c.rank) != c.rank {
+	if !c.inTwoLevels(like.Bytes()) || !c.leads() {
 		return Result{}, nil
 	}
 	return newResult(c.memory, wire.Header{Type: like.Type, Shape: []int64{int64(like.Count)}})
@@ -155,7 +153,8 @@ func (c *Comm) allreduceApart(send, recv memory.Span, room *Result, op kernel.Op
 	return c.allreduceInPieces(send, recv, room, op)
 }
 
-// reduceApart combines every rank's send in root's recv. part is what ofNode returned. It is called within blocking. Where root is not its node's leader, all goes in one level.
+// reduceApart combines every rank's send in root's recv. part is what ofNode returned. It is called within blocking. Where root
+// is not its node's leader, all goes in one level.
 func (c *Comm) reduceApart(send, recv, part memory.Span, op kernel.Op, root int) error {
 	if !c.inTwoLevels(send.Bytes()) || c.leader(root) != root {
 		return c.main.Reduce(send, recv, op, root)
@@ -165,8 +164,8 @@ func (c *Comm) reduceApart(send, recv, part memory.Span, op kernel.Op, root int)
 		return err
 	}
 	part.Type = send.Type
-	if err = l.node.Reduce(send, part, op, 0); err != nil || l.leaders == nil {
+	if err = l.node.Reduce(send, part, op, 0); err != nil || !c.leads() {
 		return err
 	}
-	return l.leaders.Reduce(part, recv, op, c.nodeOf(root))
+	return l.across.Reduce(part, recv, op, c.nodeOf(root))
 }

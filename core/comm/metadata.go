@@ -67,7 +67,7 @@ func (c *Comm) metadataOf(f wire.Signature, root, parts int, out *Array) (wire.H
 // packMetadata encodes a description, and the elements behind it where they fit.
 func (c *Comm) packMetadata(told *description) (memory.Span, error) {
 	n := told.Size() + told.elements.Bytes()
-	if n > c.meeter.Room(agreement.FromRoot) && (c.annex != annexUsed || n > board.MostPayload) {
+	if n > c.meeter.Room(agreement.FromRoot) && !c.annexHolds(n) {
 		told.Apart, n = true, told.Size()+len(told.offers)
 	}
 	if c.metadata == nil || c.metadata.Size() < n {

@@ -67,14 +67,14 @@ func (c *Comm) sizesOf(like memory.Span) pieceSizes {
 	return s
 }
 
-// inPieces reports whether so many bytes are combined in pieces.
+// inPieces reports whether so many bytes are combined in pieces: not where there is one node, or each rank is on one of its own.
 func (c *Comm) inPieces(bytes int) bool {
 	return bytes >= twoLevelsFrom && len(c.node.leaders) > 1 && len(c.node.leaders) < c.size
 }
 
 // roomForPieces returns the memory that allreduceInPieces needs, if it is called; on ranks without a share it is empty.
 func (c *Comm) roomForPieces(like memory.Span) (Result, error) {
-	if !c.inPieces(like.Bytes()) || !c.node.even && c.leader(c.rank) != c.rank {
+	if !c.inPieces(like.Bytes()) || !c.node.even && !c.leads() {
 		return Result{}, nil
 	}
 	count := int64(piecesUnderWay * 2 * c.sizesOf(like).share())
