@@ -58,6 +58,7 @@ _SECTIONS = (
     Section("Start", "start.py", 0, False),
     Section("Start on two ranks", "start_ranks.py", 0, True),
     Section("Ranks from a program without any", "launch.py", 0, True),
+    Section("Ranks without MPI, beside MPI", "local.py", 0, False),
     Section("Memory", "pages.py", 0, False),
     Section("Calls on one rank", "calls.py", 0, False),
     Section("Calls on two ranks", "calls.py", 2, True),
