@@ -14,8 +14,6 @@ import (
 const (
 	// few is up to how many bytes each rank combines all elements; of more, each rank combines one block.
 	few = 8 << 10
-	// medium is up to how many bytes root of two ranks combines all elements.
-	medium = 128 << 10
 	// piece is how many bytes are combined while they are in the cache, where they come from other ranks.
 	piece = 256 << 10
 )
@@ -137,7 +135,7 @@ func (l *collective) allreduce(send, recv memory.Span, op kernel.Op) *collective
 // reduce is of several ranks.
 func (l *collective) reduce(send, recv memory.Span, op kernel.Op, root int) *collective {
 	n := l.Size()
-	if n == 2 && send.Bytes() <= medium {
+	if n == 2 { // if each combined one half, root would still copy all of the other's from its memory
 		if l.rank == root {
 			l.receiveCombined(recv, send, 1-root, op)
 		} else {
