@@ -194,6 +194,14 @@ def test_numbers_that_a_type_does_not_hold(ctx: dtl.Context) -> None:
                     holds(ufunc(number, a), ufunc(number, whole))
 
 
+def test_half_precision_is_refused(ctx: dtl.Context) -> None:
+    with made(ctx, np.arange(5, dtype=np.int8)) as a, made(ctx, np.arange(5.0)) as b:
+        for call in (lambda: np.sqrt(a), lambda: np.sin(b, dtype="float16"), lambda: b.astype("float16")):
+            with pytest.raises(dtl.InvalidArgumentError, match="float16 are held on the host alone, not DEVICE"):
+                call()
+        holds(np.sqrt(a, dtype="float32"), np.sqrt(np.arange(5, dtype=np.int8), dtype="float32"))
+
+
 #: Functions of floats, and between which arguments errors are measured: of one each, or of both together.
 _RANGES: dict[str, tuple[float, float]] = {
     **dict.fromkeys(("exp", "exp2", "expm1", "sinh", "cosh"), (-700, 700)),
