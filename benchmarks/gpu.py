@@ -4,9 +4,9 @@
 
 It needs this repository, a driver, and a Python with DTL's wheel for it (``make wheels PYTHONS=3.12``), NumPy, pytest,
 pytest-timeout and hypothesis; ranks need no MPI. CuPy, PyTorch, Numba, NCCL and compute-sanitizer are tried where they
-are. Each part is a program with a limit, which is ended with all that it has started; what it says goes to the report at
-once, so that nothing is lost. The parts come in the order of what they are worth, and those for which no time is left
-are named.
+are. Each part is a program with a limit, which is ended with all that it has started; what it says goes to the report
+at once, so that nothing is lost. The parts come in the order of what they are worth, and those for which no time is
+left are named.
 """
 
 from __future__ import annotations
