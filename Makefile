@@ -323,7 +323,7 @@ $(foreach chip,$(CHIPS),$(eval $(call code_objects,$(chip))))
 endif
 
 # Containers on a GPU, with its real driver: what `make test` does with one of its own, and times, all of it in one file. Less than eight
-# minutes. The program needs no more than Python, the driver and the wheel: see there. GPU_REPORT="gpu.txt" for another file.
+# minutes. The program needs little more than Python, the driver and the wheel: see there. GPU_REPORT="gpu.txt" for another file.
 GPU_REPORT = gpu.txt
 test-gpu: $(VENV)/.installed
 	$(PY) benchmarks/gpu.py --report $(GPU_REPORT)

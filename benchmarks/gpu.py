@@ -1,19 +1,26 @@
-"""What a short loan of a GPU can tell: the tests with the real driver, and times beside the driver's own copy.
+"""What a short loan of a GPU can tell: times beside the driver's own and CuPy's, and the tests with the real driver.
 
-    python benchmarks/gpu.py [--report gpu.txt] [--mebibytes 256] [--no-tests]
+    python benchmarks/gpu.py [--report gpu.txt] [--minutes 7.5] [--mebibytes 256] [--only times]
 
-It needs Python with DTL, NumPy, pytest and mpi4py, and the driver, nothing else; CuPy is measured, too, where it is
-there. All that it sees goes to one file. It takes less than eight minutes: each step has a limit, and one that fails is
-reported and passed over.
+It needs this repository, a driver, and a Python with DTL's wheel for it (``make wheels PYTHONS=3.12``), NumPy, pytest,
+pytest-timeout and hypothesis; ranks need no MPI. CuPy, PyTorch, Numba, NCCL and compute-sanitizer are tried where they
+are. Each part is a program with a limit, which is ended with all that it has started; what it says goes to the report
+at once, so that nothing is lost. The parts come in the order of what they are worth, and those for which no time is
+left are named.
 """
 
 from __future__ import annotations
 
 import argparse
+import concurrent.futures
 import ctypes
+import itertools
 import os
+import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any, Callable
@@ -22,189 +29,389 @@ import numpy as np
 
 import dtl
 
-_TESTS = [
-    str(Path(__file__).parents[1] / "python" / "tests" / f"{name}.py")
-    for name in (
-        "on_a_device",
-        "computing_on_a_device",
-        "kernels_on_a_device",
-        "axes_on_a_device",
-        "indexing_on_a_device",
-        "moves_on_a_device",
-        "halos_on_a_device",
-        "windows_on_a_device",
-        "nccl_on_devices",
-        "moves_by_nccl",
-    )
-]
+_TESTS = Path(__file__).resolve().parents[1] / "python" / "tests"
+_FILES = (  # the longest first
+    *("functions_on_a_device", "kernels_on_a_device", "operands_on_a_device", "axes_on_a_device", "on_a_device"),
+    *("indexing_on_a_device", "moves_on_a_device", "halos_on_a_device", "windows_on_a_device", "computing_on_a_device"),
+    *("libraries_on_a_device", "nccl_on_devices", "moves_by_nccl"),
+)
 _ROUNDS = 9
 
 
+class Report:
+    """The file that is written, and the time that is left."""
+
+    def __init__(self, file: Any, minutes: float) -> None:
+        self._file = file
+        self._end = time.monotonic() + 60 * minutes
+        self._lock = threading.Lock()
+        self.failures = 0
+
+    def say(self, text: str = "") -> None:
+        """Write, so that it is there whatever comes next."""
+        with self._lock:
+            print(text, flush=True)
+            self._file.write(text + "\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+
+    def left(self, limit: float) -> float:
+        """Return how many seconds something has that is to have no more than a limit."""
+        return min(limit, self._end - time.monotonic())
+
+    def program(self, name: str, command: list[str], limit: float, **variables: str) -> None:
+        """Run a program, and write what it says as it does."""
+        limit = self.left(limit)
+        if limit < 5:
+            self.say(f"## {name}: no time is left\n")
+            return
+        self.say(f"## {name}\n")
+        begun, code = time.monotonic(), _run(command, limit, self.say, variables)
+        self.failures += code != 0
+        self.say(f"\nExit code {code}{_ended(code)}, {time.monotonic() - begun:.1f} s\n")
+
+    def tests(self, ranks: int, limit: float) -> None:
+        """Run the files of tests, as many at once as there are processors for them."""
+        at_once = max(1, min(8, (os.cpu_count() or 1) // ranks))
+        self.say(f"## Tests on {ranks} rank{'s' * (ranks > 1)}, {at_once} files at once\n")
+        end = time.monotonic() + self.left(limit)
+        with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+            list(pool.map(lambda name: self._tested(name, ranks, end), _FILES))
+        self.say()
+
+    def _tested(self, name: str, ranks: int, end: float) -> None:
+        limit = end - time.monotonic()
+        if limit < 5:
+            self.say(f"{name}: no time is left")
+            return
+        tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--color=no", "-rfEs", str(_TESTS / f"{name}.py")]
+        if ranks > 1:
+            tests = ["-m", "dtl", "run", "-n", str(ranks), *tests]
+        variables = {"DTL_TEST_RANKS": str(ranks), "DTL_BACKEND": "local"} if ranks > 1 else {"DTL_TEST_RANKS": "1"}
+        lines: list[str] = []
+        begun, code = time.monotonic(), _run([sys.executable, *tests], limit, lines.append, variables)
+        self.failures += code != 0
+        last = next((line for line in reversed(lines) if " in " in line), "")
+        took = time.monotonic() - begun
+        text = "" if code == 0 else "\n" + "\n".join(lines)[-6000:] + "\n"
+        skipped = "\n".join(line for line in lines if line.startswith("SKIPPED"))
+        self.say(f"{name}: exit code {code}{_ended(code)}, {took:.1f} s: {last}{text or ' '}{skipped}")
+
+
+def _run(command: list[str], limit: float, say: Callable[[str], None], variables: dict[str, str]) -> int:
+    """Run a program, and return its exit code: of one that is ended with all that it has started, -15 or -9."""
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        errors="replace",
+        env={**os.environ, "PYTHONUNBUFFERED": "1", **variables},
+        start_new_session=True,
+    )
+    output: Any = process.stdout
+
+    def read() -> None:
+        for line in output:
+            say(line.rstrip("\n"))
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    for number, more in ((signal.SIGTERM, limit), (signal.SIGKILL, 5)):
+        try:
+            process.wait(more)
+            break
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, number)
+    code = process.wait()
+    reader.join(3)  # longer only if one that was started keeps the output open
+    return code
+
+
+def _ended(code: int) -> str:
+    return " (ended: its time was over)" if code in (-signal.SIGTERM, -signal.SIGKILL) else ""
+
+
 def main() -> int:
-    """Run all, and return how many steps failed."""
+    """Run all parts, or one, and return how many failed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--report", default="gpu.txt", help="the file that is written")
+    parser.add_argument("--minutes", type=float, default=7.5, help="how long all of it may take")
     parser.add_argument("--mebibytes", type=int, default=256, help="how much the large operations work on")
-    parser.add_argument("--no-tests", action="store_true", help="only measure")
+    parser.add_argument("--only", choices=sorted(_PARTS), help="print one part, with no limit")
     given = parser.parse_args()
-    reason = dtl.backends.why_not("cuda")
-    if reason is not None:
-        sys.exit(f"no GPU: {reason}")
-    failures = 0
-    with open(given.report, "w", encoding="utf-8") as report:
-
-        def say(text: str) -> None:
-            print(text, flush=True)
-            report.write(text + "\n")
-            report.flush()
-
-        say(f"# {time.strftime('%Y-%m-%d %H:%M:%S')}, {os.uname().machine}, Python {sys.version.split()[0]}\n")
-        failures += _step(say, "dtl info", [sys.executable, "-m", "dtl", "info"], 30)
-        for ranks in () if given.no_tests else (1, 2, 3):
-            command = [
-                sys.executable,
-                "-m",
-                "dtl",
-                "run",
-                "-n",
-                str(ranks),
-                "-m",
-                "pytest",
-                "--with-mpi",
-                "-q",
-                *_TESTS,
-            ]
-            failures += _step(say, f"tests on {ranks} ranks", command, 90, DTL_TEST_RANKS=str(ranks))
-        say(f"\n## Times: the middle of {_ROUNDS}, and how they compare with the driver's copy of as many bytes\n")
-        for line in _times(given.mebibytes << 20):
-            say(line)
-    return failures
+    if given.only is not None:
+        _PARTS[given.only](given.mebibytes << 20)
+        return 0
+    with open(given.report, "w", encoding="utf-8") as file:
+        report = Report(file, given.minutes)
+        report.say(f"# {time.strftime('%Y-%m-%d %H:%M:%S')}, {os.uname().machine}, Python {sys.version.split()[0]}\n")
+        reason = dtl.backends.why_not("cuda")
+        if reason is not None and not dtl.has_hip():
+            report.say(f"no GPU: {reason}")
+            return 1
+        _all_parts(report, given.mebibytes)
+        report.say(f"{report.failures} parts failed")
+    return min(report.failures, 100)
 
 
-def _step(say: Callable[[str], None], name: str, command: list[str], limit: float, **variables: str) -> int:
-    """Run a program, and report how it ended and what it said last."""
-    begun = time.monotonic()
-    try:
-        ended = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=limit,
-            env={**os.environ, **variables},
-            check=False,
-        )
-        code, said = str(ended.returncode), (ended.stdout + ended.stderr).strip()
-    except subprocess.TimeoutExpired as error:
-        code, said = f"ended after {limit:g} s", str(error.stdout or "")
-    say(f"## {name}: exit code {code}, {time.monotonic() - begun:.1f} s\n\n{said[-4000:]}\n")
-    return int(code != "0")
+def _all_parts(report: Report, mebibytes: int) -> None:
+    itself = [sys.executable, str(Path(__file__).resolve()), "--mebibytes", str(mebibytes), "--only"]
+    report.program("What is there", [*itself, "machine"], 40)
+    report.program("Times", [*itself, "times"], 100)
+    report.tests(1, 150)
+    on_two = [sys.executable, "-m", "dtl", "run", "-n", "2", *itself[1:], "ranks"]
+    report.program("Times of two ranks", on_two, 40, DTL_BACKEND="local")
+    report.program("Times of two ranks by way of the host", on_two, 40, DTL_BACKEND="local", DTL_SHARED_MEMORY="0")
+    report.tests(2, 90)
+    checker = shutil.which("compute-sanitizer") or shutil.which("/usr/local/cuda/bin/compute-sanitizer")
+    if checker is None:
+        report.say("## compute-sanitizer is not there\n")
+    else:
+        command = [checker, "--tool", "memcheck", "--error-exitcode", "9", *itself, "kernels"]
+        report.program("compute-sanitizer: memcheck", command, 60)
+    report.tests(3, 90)
+
+
+def _machine(_: int) -> None:
+    """Print what is there."""
+    for command in ([sys.executable, "-m", "dtl", "info"], ["nvidia-smi"]):
+        if shutil.which(command[0]):
+            sys.stdout.flush()
+            subprocess.run(command, stderr=subprocess.STDOUT, timeout=30, check=False)
+    from importlib import metadata
+
+    for name in ("pydtl", "numpy", "cupy-cuda12x", "cupy-cuda13x", "torch", "numba", "numba-cuda", "pytest"):
+        try:
+            print(name, metadata.version(name))
+        except metadata.PackageNotFoundError:
+            print(name, "is not there")
 
 
 class _Driver:
-    """The driver's own copy, as others call it: on the default stream of the context that a container made current."""
+    """The driver's own copy and fill, as others call them, in the context that containers use."""
 
     def __init__(self, device: int) -> None:
         self._cuda = ctypes.CDLL("libcuda.so.1")
         context, handle = ctypes.c_void_p(), ctypes.c_int()
-        for rc in (
-            self._cuda.cuDeviceGet(ctypes.byref(handle), device),
-            self._cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), handle),
-            self._cuda.cuCtxPushCurrent_v2(context),
-        ):
-            if rc:
-                raise RuntimeError(f"error {rc} of the driver")
+        self._check(self._cuda.cuInit(0))
+        self._check(self._cuda.cuDeviceGet(ctypes.byref(handle), device))
+        self._check(self._cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), handle))
+        self._check(self._cuda.cuCtxPushCurrent_v2(context))
+
+    def _check(self, rc: int) -> None:
+        if rc:
+            raise RuntimeError(f"error {rc} of the driver")
 
     def copy(self, to: int, source: int, size: int) -> None:
         """Copy, and wait."""
-        address = ctypes.c_ulonglong
-        rc = self._cuda.cuMemcpyAsync(address(to), address(source), ctypes.c_size_t(size), ctypes.c_void_p(1))
-        if rc or self._cuda.cuStreamSynchronize(ctypes.c_void_p(1)):
-            raise RuntimeError(f"error {rc} of the driver")
+        address, stream = ctypes.c_ulonglong, ctypes.c_void_p(1)
+        self._check(self._cuda.cuMemcpyAsync(address(to), address(source), ctypes.c_size_t(size), stream))
+        self._check(self._cuda.cuStreamSynchronize(stream))
+
+    def fill(self, to: int, size: int) -> None:
+        """Fill with a word, and wait."""
+        stream = ctypes.c_void_p(1)
+        self._check(
+            self._cuda.cuMemsetD32Async(ctypes.c_ulonglong(to), ctypes.c_uint(7), ctypes.c_size_t(size // 4), stream)
+        )
+        self._check(self._cuda.cuStreamSynchronize(stream))
 
 
-def _middle(f: Callable[[], Any], calls: int = 1) -> float:
-    """Return the middle time of a call, after one that is not counted."""
-    f()
-    times = []
+def _alternating(*calls: Callable[[], Any], times: int = 1) -> list[float]:
+    """Return the middle time of each of several calls, by turns, after one of each that is not counted."""
+    took: list[list[float]] = [[] for _ in calls]
+    for f in calls:
+        f()
     for _ in range(_ROUNDS):
-        begun = time.perf_counter()
-        for _ in range(calls):
-            f()
-        times.append((time.perf_counter() - begun) / calls)
-    return sorted(times)[_ROUNDS // 2]
+        for f, mine in zip(calls, took):
+            begun = time.perf_counter()
+            for _ in range(times):
+                f()
+            mine.append((time.perf_counter() - begun) / times)
+    return [sorted(mine)[_ROUNDS // 2] for mine in took]
 
 
-def _times(size: int) -> list[str]:
-    """Return a table of times on this process's GPU."""
-    lines = ["| what | time | of the driver's copy | bytes a second |", "|---|---|---|---|"]
+def _row(name: str, anchor: str, ours: Callable[[], Any], theirs: Callable[[], Any], times: int = 1) -> None:
+    """Print a row of a table: a time, and that of what it is compared with."""
+    try:
+        mine, other = _alternating(ours, theirs, times=times)
+    except (dtl.DTLError, RuntimeError, TypeError, ValueError, AttributeError) as error:  # the other rows are worth it
+        print(f"| {name} | {type(error).__name__}: {error} | | | |", flush=True)
+        return
+    unit, scale = ("ms", 1e3) if max(mine, other) > 1e-3 else ("µs", 1e6)
+    print(
+        f"| {name} | {scale * mine:.3f} {unit} | {anchor} | {scale * other:.3f} {unit} | {mine / other:.2f} |",
+        flush=True,
+    )
+
+
+_HEAD = "| what | time | beside | its time | time of ours / of that |\n|---|---|---|---|---|"
+
+
+def _times(size: int) -> None:
+    """Print times on this process's GPU."""
+    print(f"The middle of {_ROUNDS}, by turns, of {size >> 20} MiB.\n\n{_HEAD}", flush=True)
     count = size // 8
     with dtl.Context(device_id=0) as ctx:
         a = dtl.DistributedVector(ctx, count, fill=1.5, placement=dtl.PLACEMENT_DEVICE)
         b, small = dtl.ones_like(a), dtl.ones(ctx, 1000, placement=dtl.PLACEMENT_DEVICE)
+        rows = dtl.ones(ctx, (count // 16, 16), placement=dtl.PLACEMENT_DEVICE)
         view, other, little = a.device_view(), b.device_view(), small.device_view()
-        host = np.ones(count)
-        driver = _Driver(0)
         at = [one.__cuda_array_interface__["data"][0] for one in (view, other)]
         view.synchronize()
 
-        def waited(f: Callable[[], Any], of: Any = view) -> Callable[[], None]:
+        def waited(f: Callable[[], Any]) -> Callable[[], None]:
             def call() -> None:
                 f()
-                of.synchronize()
+                view.synchronize()
 
             return call
 
-        base = min(_middle(lambda: driver.copy(at[1], at[0], size)) for _ in range(3))
-        # What is measured, how many bytes it reads and writes beside a copy's twice the size, and how.
-        rows: list[tuple[str, float, Callable[[], Any]]] = [
-            ("cuMemcpyAsync", 2, lambda: driver.copy(at[1], at[0], size)),
-            ("copy", 2, waited(lambda: dtl.copy(a, b))),
-            ("fill", 1, waited(lambda: dtl.fill(b, 2.5))),
-            ("negative, in place", 2, waited(lambda: np.negative(a, out=a))),
-            ("add, in place", 3, waited(lambda: np.add(a, b, out=b))),
-            ("sum", 1, lambda: dtl.sum(a)),
-            ("max", 1, lambda: dtl.max(a)),
-            ("argmax", 1, lambda: dtl.argmax(a)),
-            ("var", 2, lambda: dtl.var(a)),
-            ("dot", 2, lambda: dtl.dot(a, b)),
-            ("to_numpy", 1, lambda: view._memory.read(host)),
-            ("from NumPy", 1, waited(lambda: view._memory.write(host))),
-            ("sort", 1, lambda: dtl.sort(b)),
-        ]
-        for name, moved, f in rows:
-            took = _middle(f)
-            share = moved / 2 * base / took
-            lines.append(
-                f"| {name}, {size >> 20} MiB | {1e3 * took:.3f} ms | {share:.2f} | {moved * size / took / 1e9:.1f} GB |"
-            )
-        for name, f in (
-            ("sum of 1000", lambda: dtl.sum(small)),
-            ("add of 1000, queued", lambda: np.add(small, small, out=small)),
-            ("add of 1000, waited for", waited(lambda: np.add(small, small, out=small), little)),
-            ("allreduce of 1000", lambda: dtl.allreduce(ctx, little, out=little)),
-        ):
-            lines.append(f"| {name} | {1e6 * _middle(f, 100):.1f} µs | | |")
-        lines += _rival(view, little, size)
-    return lines
+        if not dtl.has_hip():
+            _beside_the_driver(waited, a, b, rows, at, size)
+        _beside_cupy(ctx, waited, a, b, view, small, little)
+        _by_nccl(ctx)
 
 
-def _rival(view: Any, little: Any, size: int) -> list[str]:
-    """Return CuPy's times on the same memory, if it is there."""
+def _beside_the_driver(waited: Any, a: Any, b: Any, rows: Any, at: list[int], size: int) -> None:
+    driver = _Driver(0)
+
+    def copied(bytes_moved: float) -> Callable[[], None]:
+        """Return a copy that reads and writes as many bytes together."""
+        return lambda: driver.copy(at[1], at[0], int(bytes_moved / 2))
+
+    _row("copy", "cuMemcpyAsync", waited(lambda: dtl.copy(a, b)), copied(2 * size))
+    _row("fill", "cuMemsetD32Async", waited(lambda: dtl.fill(b, 2.5)), lambda: driver.fill(at[1], size))
+    _row("negative, in place", "cuMemcpyAsync", waited(lambda: np.negative(a, out=a)), copied(2 * size))
+    _row(
+        "add, in place",
+        "cuMemcpyAsync of as many bytes",
+        waited(lambda: np.add(a, b, out=b)),
+        lambda: (driver.copy(at[1], at[0], size), driver.copy(at[1], at[0], size // 2)),
+    )
+    _row("sum", "cuMemcpyAsync of as many bytes", a.sum, copied(size))
+    _row("rows of 64 of 128 bytes", "cuMemcpyAsync of as many bytes", waited(lambda: rows[:, :8]), copied(size))
+    host = np.ones(a.local_size)
+    _row("to NumPy", "NumPy's own copy", a.to_numpy, host.copy)
+
+
+def _beside_cupy(ctx: Any, waited: Any, a: Any, b: Any, view: Any, small: Any, little: Any) -> None:
     try:
         import cupy
-    except ImportError:
-        return ["", "CuPy is not there."]
-    large, small = cupy.from_dlpack(view), cupy.from_dlpack(little)
-    lines = []
-    for name, f in (("sum", large.sum), ("max", large.max), ("argmax", large.argmax), ("var", large.var)):
-        lines.append(f"| CuPy: {name}, {size >> 20} MiB | {1e3 * _middle(lambda f=f: float(f())):.3f} ms | | |")  # type: ignore[misc]
-    lines.append(f"| CuPy: sum of 1000 | {1e6 * _middle(lambda: float(small.sum()), 100):.1f} µs | | |")
-    lines.append(
-        f"| CuPy: add of 1000, queued | {1e6 * _middle(lambda: cupy.add(small, small, out=small), 100):.1f} µs | | |"
+    except ImportError as error:
+        print(f"\nCuPy is not there: {error}", flush=True)
+        return
+    large, few = cupy.from_dlpack(view), cupy.from_dlpack(little)
+    wait = cupy.cuda.get_current_stream().synchronize
+    for name in ("sum", "max", "argmax", "var"):
+        _row(name, "CuPy", lambda n=name: getattr(dtl, n)(a), lambda n=name: float(getattr(large, n)()))  # type: ignore[misc]
+    _row("sum of 1000", "CuPy", lambda: dtl.sum(small), lambda: float(few.sum()), 50)
+    _row("argmax of 1000", "CuPy", lambda: dtl.argmax(small), lambda: int(few.argmax()), 50)
+    _row(
+        "add of 1000, queued",
+        "CuPy",
+        lambda: np.add(small, small, out=small),
+        lambda: cupy.add(few, few, out=few),
+        200,
     )
-    return lines
+    _row("exp", "CuPy", waited(lambda: np.exp(a, out=b)), lambda: (cupy.exp(large), wait()))
+    _row(
+        "from_dlpack of a view",
+        "CuPy's of its own",
+        lambda: cupy.from_dlpack(view),
+        lambda: cupy.from_dlpack(large),
+        50,
+    )
+    for dtype in ("uint32", "uint64", "float64"):
+        drawn = np.random.default_rng(1).integers(0, 2**32 - 1, min(a.global_size, 1 << 24)).astype(dtype)
+        given = dtl.DistributedVector.from_numpy(ctx, drawn, placement=dtl.PLACEMENT_DEVICE)
+        mine, theirs = dtl.empty_like(given), cupy.asarray(drawn)
+        _row(
+            f"copy and sort of {drawn.size} {dtype}",
+            "CuPy",
+            waited(lambda g=given, m=mine: (dtl.copy(g, m), dtl.sort(m))),
+            lambda t=theirs: (cupy.sort(t), wait()),
+        )
+        given.close()
+        mine.close()
 
+
+def _by_nccl(ctx: Any) -> None:
+    """Print the time of an all-reduce of one rank by NCCL, beside NCCL's from CuPy."""
+    if not dtl.has_nccl():
+        print(f"\n{dtl.backends.why_not('nccl')}", flush=True)
+        return
+    with ctx.with_nccl(0) as linked:
+        part = dtl.ones(linked, 1000, placement=dtl.PLACEMENT_DEVICE)
+        view = part.device_view()
+        try:
+            import cupy
+            from cupy.cuda import nccl
+
+            own = nccl.NcclCommunicator(1, nccl.get_unique_id(), 0)
+            there, stream = cupy.ones(1000), cupy.cuda.get_current_stream()
+        except (ImportError, AttributeError, RuntimeError) as error:
+            print(f"\nCuPy's NCCL is not there: {error}", flush=True)
+            return
+
+        def theirs() -> None:
+            own.allReduce(there.data.ptr, there.data.ptr, 1000, nccl.NCCL_FLOAT64, nccl.NCCL_SUM, stream.ptr)
+            stream.synchronize()
+
+        _row("allreduce of 1000 by NCCL", "NCCL by CuPy", lambda: dtl.allreduce(linked, view, out=view), theirs, 50)
+
+
+def _ranks(size: int) -> None:
+    """Print times of several ranks on one GPU, or on one each."""
+    import warnings
+
+    warnings.filterwarnings("ignore", message="ranks .* share GPU")
+    size //= 4
+    with dtl.Context() as ctx:
+        count, quarter = size // 4, size // 16
+        a = dtl.DistributedVector(ctx, count, fill=1.5, placement=dtl.PLACEMENT_DEVICE)
+        b = dtl.DistributedVector(ctx, count, fill=1.5)
+        halo = dtl.Halo(dtl.ones_like(a), 1000, periodic=True)
+        view, part = dtl.ones_like(a).device_view(), dtl.ones_like(b).local_view()
+        divisions = itertools.cycle(([quarter, count - quarter], [count - quarter, quarter]))
+        rows: list[tuple[str, Callable[[], Any]]] = [
+            ("allreduce of an array on a GPU", lambda: dtl.allreduce(ctx, view, out=view)),
+            ("allreduce on the host", lambda: dtl.allreduce(ctx, part, out=part)),
+            ("exchange of a halo of 1000", halo.exchange),
+            ("redistribution of half of a container on GPUs", lambda: a.redistribute(next(divisions))),
+            ("redistribution on the host", lambda: b.redistribute(next(divisions))),
+        ]
+        for name, f in rows:
+            (took,) = _alternating(f)
+            if ctx.rank == 0:
+                print(f"{name}, {size >> 20} MiB a rank: {1e3 * took:.3f} ms", flush=True)
+
+
+def _kernels(_: int) -> None:
+    """Call a kernel of each kind, on few elements, for what looks at each access to memory."""
+    with dtl.Context(device_id=0) as ctx:
+        rng = np.random.default_rng(1)
+        for dtype in ("float64", "float32", "int64", "int8", "complex128"):
+            whole = (rng.normal(size=(257, 5)) * 9).astype(dtype)
+            a = dtl.DistributedTensor.from_numpy(ctx, whole, placement=dtl.PLACEMENT_DEVICE)
+            found = [a + a, a * 2, a == 1, a[::-2, 1:], a[[3, 1]], a.astype("complex128"), np.where(a == 0, a, 1)]
+            if dtype != "complex128":
+                found += [a.sum(), a.max(axis=0), a.var(axis=1), np.exp(a * 1.0), a // 2]
+                line = a[:, 0]
+                dtl.sort(line)
+                found += [line, dtl.argsort(a[:, 1]), line.cumsum(), dtl.histogram(line, 5), line[line > 0]]
+            np.testing.assert_array_equal(a.to_numpy(), whole)
+            print(dtype, len(found), "results", flush=True)
+
+
+_PARTS: dict[str, Callable[[int], None]] = {
+    "machine": _machine,
+    "times": _times,
+    "ranks": _ranks,
+    "kernels": _kernels,
+}
 
 if __name__ == "__main__":
     sys.exit(main())

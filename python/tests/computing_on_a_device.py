@@ -88,7 +88,9 @@ _STAGED = {
     "sum along an axis with a dtype": lambda a, b: dtl.sum(a, axis=0, dtype="complex64"),
     "exact sum": lambda a, b: dtl.sum(a, reproducible=True),
     "exact dot": lambda a, b: dtl.vdot(a, b, reproducible=True),
-    "dtype of ufuncs": lambda a, b: np.add(a, b, dtype="float32"),
+    "reduce": lambda a, b: (dtl.reduce(a, dtl.SUM), dtl.reduce(b, "min"), dtl.async_reduce(a, dtl.MAX).get()),
+    "reduce_local": lambda a, b: dtl.reduce_local(a),
+    "broadcast_arrays": lambda a, b: np.broadcast_arrays(a, b[:1]),
     "round": lambda a, b: dtl.round(a / 3, 1),
     "weights": lambda a, b: dtl.histogram(a, 3, (0.0, 12.0), weights=b),
     "unique": lambda a, b: dtl.unique(a, return_counts=True),
@@ -132,6 +134,28 @@ def test_what_goes_through_the_host(ctx: dtl.Context, name: str) -> None:
                 staged = any("staged" in record.operation for record in trace.records)
                 assert staged is (placement == "device")
                 holds(a, whole)
+        same_results(*results)
+
+
+def test_functions_of_numpy_that_choose(ctx: dtl.Context) -> None:
+    """What they choose is moved as by take, whatever else goes through the host."""
+    for whole in (np.arange(12.0) * 7 % 11, np.arange(36.0).reshape(6, 6), np.arange(60).reshape(5, 4, 3)):
+        results = []
+        for placement in ("device", "host"):
+            with made(ctx, whole, "block", placement) as a:
+                found = [
+                    np.delete(a, [1, 3], axis=0),
+                    np.delete(a, 5),
+                    np.insert(a, 2, 7, axis=0),
+                    np.resize(a, (7, 2)),
+                    np.pad(a, 1, "edge"),
+                    np.pad(a, 2, "wrap"),
+                ]
+                if whole.ndim > 1:
+                    found += [np.tril(a), dtl.triu(a, 1), np.trace(a), np.diagonal(a)]
+                if whole.ndim == 2:
+                    found += np.diag_indices_from(a)  # the same container twice
+                results.append(found)
         same_results(*results)
 
 

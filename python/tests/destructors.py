@@ -22,10 +22,20 @@ def classes() -> Iterator[type]:
     """Yield each class of the package that has a destructor, its own or another's, but files', which are Python's."""
     for module in pkgutil.walk_packages(dtl.__path__, "dtl."):
         if not module.name.endswith("__main__"):
-            for made in vars(importlib.import_module(module.name)).values():
+            for made in _contents(module.name):
                 ours = inspect.isclass(made) and made.__module__.split(".")[0] == "dtl"
                 if ours and hasattr(made, "__del__") and not issubclass(made, io.IOBase):
                     yield made
+
+
+def _contents(module: str) -> list[Any]:
+    """Return what a module has: of one for a package that is not installed, such as matplotlib, nothing."""
+    try:
+        return list(vars(importlib.import_module(module)).values())
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] == "dtl":
+            raise
+        return []
 
 
 def _watched(destructor: Callable[[Any], None]) -> Callable[[Any], None]:

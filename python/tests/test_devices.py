@@ -56,7 +56,7 @@ def compiled(folder: Path, *sources: Path, soname: str = "libcuda.so.1", define:
         "-ldl",
         "-lm",
     ]
-    succeeded(run([*command, "-o", str(folder / soname)]))
+    succeeded(run([*command, "-o", str(folder / soname)], 300))  # on a busy machine, minutes
     return str(folder)
 
 
@@ -429,6 +429,31 @@ def test_info_names_the_devices(driver: str) -> None:
     assert "GPUs:          0: Fake GPU 0, 1: Fake GPU 1\n" in succeeded(ended)
     assert "processes of one machine move goes from GPU to GPU" in ended.out
     assert dtl.has_cuda() or "no cuda:" not in ended.out
+
+
+GPU_REPORT = HERE.parents[1] / "benchmarks" / "gpu.py"
+
+
+@pytest.mark.parametrize("part", ["times", "kernels", "ranks"])
+def test_parts_of_the_report_of_a_gpu(driver: str, part: str) -> None:
+    """They work at once when there is a real one for some minutes."""
+    start = ["-m", "dtl", "run", "-n", "2"] if part == "ranks" else []
+    command = [sys.executable, *start, str(GPU_REPORT), "--mebibytes", "1", "--only", part]
+    said = succeeded(run(command, 150, LD_LIBRARY_PATH=driver, DTL_BACKEND="local" if start else ""))
+    assert "Error" not in said, said
+
+
+def test_a_report_ends_in_time(driver: str, tmp_path: Path) -> None:
+    """What has begun is ended, and what has no time is named; and it says why there is no GPU."""
+    command = [sys.executable, str(GPU_REPORT), "--report", str(tmp_path / "gpu.txt"), "--minutes", "0.09"]
+    ended = run(command, 60, LD_LIBRARY_PATH=driver)
+    said = (tmp_path / "gpu.txt").read_text()
+    assert said == ended.out
+    assert "## What is there\n" in said
+    assert "on_a_device: no time is left" in said
+    ended = run(command, 60, LD_LIBRARY_PATH=driver, DTL_FAKE_GPU_COUNT="0")
+    assert ended.code == 1
+    assert "but it sees no device" in (tmp_path / "gpu.txt").read_text()
 
 
 EXAMPLES = HERE.parents[1] / "examples"

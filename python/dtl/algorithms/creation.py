@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Sequence, overload
 
 import numpy as np
 
+from .._lazy import by_host
 from .._native.arguments import diagonal_number, dtype_number, integer, stored_array, stored_number
 from .._native.values import filling, fingerprint
 from ..containers.base import DistributedContainer, check_container
@@ -599,6 +600,8 @@ def _triangle(name: str, a: Any, k: Any, lower: bool) -> Any:
     offset = diagonal_number("k", k)
     if a.ndim < 2:
         raise InvalidArgumentError(f"{name}: a has shape {a.shape}; it must have 2 dimensions or more")
+    if a.placement_policy is Placement.DEVICE:
+        return by_host(name, _triangle, (name, a, offset, lower), {})
     made = a.copy()
     rows, columns = a.local_indices(a.ndim - 2)[:, np.newaxis], a.local_indices(a.ndim - 1)
     above = columns > rows + offset if lower else columns < rows + offset

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._lazy import late
+from .._lazy import by_host_copies, late
 from .._native.arguments import integer
 from .._native.callsite import warn
 from .._native.values import fingerprint
@@ -234,7 +234,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     for a in given:
         check_container("args", a)
     extents = tuple(np.broadcast_shapes(*(a.shape for a in given)))
-    return tuple(spread_to(a, extents) for a in given)
+    return tuple(by_host_copies(spread_to, (a, extents), {}, "broadcast_arrays") for a in given)
 
 
 def hsplit(ary: Any, indices_or_sections: Any) -> Any:
@@ -297,7 +297,7 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
         given = np.flatnonzero(given)
     gone = np.unique(_inside(given, -extent, extent - 1, extent))
     before = gone - np.arange(len(gone))  # how many of those that are kept stand before each
-    share(arr, "delete", f"indices with fingerprint {fingerprint(gone)}")
+    share(arr, "delete", f"indices with fingerprint {fingerprint(gone)}", anywhere=True)
     return rearranged(
         arr, "delete", extent - len(gone), lambda places: places + np.searchsorted(before, places, "right"), axis
     )
@@ -322,7 +322,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     order = np.argsort(at, kind="stable")
     places = np.empty(count, np.int64)
     places[order] = at[order] + np.arange(count)
-    share(a, "insert", f"indices with fingerprint {fingerprint(places)}")
+    share(a, "insert", f"indices with fingerprint {fingerprint(places)}", anywhere=True)
     taken = np.sort(places)
     which = np.argsort(places, kind="stable")
 

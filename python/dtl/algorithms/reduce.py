@@ -6,6 +6,7 @@ from typing import Any, Callable
 
 import numpy as np
 
+from .._lazy import by_host_copies, to_host
 from .._native.arguments import dtype_number, operator_number
 from .._native.callsite import by_user
 from .._native.library import dtype_name
@@ -13,7 +14,7 @@ from ..containers.base import DistributedContainer, check_container
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import BAND, BOR, BXOR, LAND, LOR, MAX, MIN, PROD, SUM, Op, OpLike
 from ..policies import Partition
-from ..runtime.scheduler import algorithm
+from ..runtime.scheduler import algorithm, placed
 from .exchange import share
 from .transform import check_all_alike
 from .user_functions import apply, check_function, user_code
@@ -36,6 +37,10 @@ _ROOM = 16
 
 def reduce_container(c: DistributedContainer, op: Any) -> Any:
     """Combine the elements of a container: what ``reduce`` does of one. Collective."""
+    return by_host_copies(_combined, (c, op), {}, "reduce") if placed else _combined(c, op)
+
+
+def _combined(c: DistributedContainer, op: Any) -> Any:
     c._check_open()
     c._check_numbers("reduce_local")
     chosen = _operator(op)
@@ -54,7 +59,7 @@ def reduce_local(c: DistributedContainer, op: OpLike = SUM) -> Any:
     c._check_numbers("reduce_local")
     chosen = _operator(op)
     _check(chosen, c.dtype)
-    mine = _combine(chosen, c.local_view())
+    mine = _combine(chosen, to_host("reduce_local", c))
     return _of_no_elements("reduce_local", chosen, c.dtype) if mine is None else mine
 
 

@@ -146,7 +146,7 @@ def rearranged(a: Any, op: str, extent: int, of: Callable[[Array], Array], axis:
     """
     check_open(a)
     dim = None if axis is None else dimension(axis, a.ndim)
-    share(a, op, f"axis {axis}, {extent} indices")
+    share(a, op, f"axis {axis}, {extent} indices", anywhere=True)
     return _rearranged(a, dim, (extent,), of)
 
 

@@ -29,7 +29,7 @@ def staged(f: F) -> F:
         better = context_missing(f, error, arguments, words)
         if better is not None:
             raise better from None
-        if getattr(error, "_told", False):
+        if getattr(error, "_told", False) or isinstance(arguments[0], bridge.Container):
             return None  # the error stays
         first = len(arguments) - len(words or ())
         args, kwargs = arguments[:first], dict(zip(words or (), arguments[first:]))

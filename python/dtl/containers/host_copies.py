@@ -13,6 +13,7 @@ import numpy as np
 from .._native import library, log
 from .._native.arguments import dtype_number
 from .._native.library import bridge
+from ..exceptions import InvalidArgumentError
 from ..policies import Placement
 from ..runtime.scheduler import DEPTH, containers_in
 from .base import DistributedContainer
@@ -107,6 +108,8 @@ def to_host(name: str, c: Any) -> Any:
 
 def _twin(c: Any, beside: Any) -> Any:
     """Return a container that is laid out as one, whose elements are anything: where another's are, or on the host."""
+    if c._carrier is not None:
+        raise InvalidArgumentError(f"elements of {c._dtype} are held on the host alone, not DEVICE")
     handle = library.container_twin(c._handle, dtype_number(c._dtype), 0 if beside is None else beside._handle)
     kind: Any = c._owning_class()
     made = kind.__new__(kind)
@@ -143,11 +146,15 @@ class _Returned:
     def __init__(self, beside: Any, originals: dict[int, Any]) -> None:
         self._beside = beside
         self._originals = originals
+        self._kept: list[Any] = []  # so that no other one gets its identity
 
     def of(self, value: Any, depth: int = DEPTH) -> Any:
         """Return a result as the caller gets it."""
         if isinstance(value, DistributedContainer):
-            return self._originals[id(value)] if id(value) in self._originals else self._moved(value)
+            if id(value) not in self._originals:
+                self._originals[id(value)] = self._moved(value)
+                self._kept.append(value)
+            return self._originals[id(value)]
         if isinstance(value, dict) and depth:
             return {key: self.of(item, depth - 1) for key, item in value.items()}
         if isinstance(value, (tuple, list)) and depth:

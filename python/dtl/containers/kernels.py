@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, Sequence
 import numpy as np
 
 from .._native import library
-from .._native.arguments import dtype_number
+from .._native.arguments import carrier, dtype_number
+from .._native.callsite import by_user
 from .._native.library import bridge
 from .._native.objects import Owner
 from ..exceptions import InvalidArgumentError
@@ -61,8 +62,11 @@ _KEEP_OPERANDS = ("absolute", "bitwise_count")
 #: How many dimensions kernels take operands in that lie otherwise than the result.
 _MOST_DIMENSIONS = 6
 
-#: Since this version, the sign of a complex number is its direction.
-_SIGNS_ARE_DIRECTIONS = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
+#: Since this version, the sign of a complex number is its direction, and NumPy says which loop a ufunc takes.
+_SIGNS_ARE_DIRECTIONS = _RESOLVES = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
+
+#: What NumPy is told of a number of Python, where that is not its own class.
+_KINDS: dict[Any, Any] = {bool: np.dtype(np.bool_)}
 
 
 class _Loop(NamedTuple):
@@ -98,18 +102,17 @@ def ufunc_by_kernel(
     masks = () if where is True else (where,)
     outs = [out for out in outputs if out is not None]
     shape = checked_shape(name, (*inputs, *masks), outs)
-    if (
-        options
-        or not _are_together((*inputs, *masks, *outs))
-        or any(isinstance(mask, (bool, np.bool_)) for mask in masks)
-    ):
+    if not _are_together((*inputs, *masks, *outs)) or any(isinstance(mask, (bool, np.bool_)) for mask in masks):
         return None
     count = int(0 not in shape)
-    results = result_dtypes(name, ufunc, inputs, outputs, {}, count)
-    computed = result_dtypes(name, ufunc, inputs, (None,) * ufunc.nout, {}, count)
-    loop = _loop(ufunc, computed, inputs)
-    if loop is None or (masks and loop.operators == ("power",) and loop.dtype.kind == "i"):
-        return None  # the host raises where an exponent is negative, of those that it computes
+    results = result_dtypes(name, ufunc, inputs, outputs, options, count)
+    if options:
+        loop, computed = _named_loop(ufunc, inputs, outs, options)
+    else:
+        computed = result_dtypes(name, ufunc, inputs, (None,) * ufunc.nout, {}, count)
+        loop = _loop(ufunc, computed, inputs)
+    if loop is None:
+        return None
     placed = _placed(name, (*loop.operands, *masks), shape, results[0], outs)
     return None if placed is None else _results(name, loop, placed, outputs, results, computed)
 
@@ -128,7 +131,7 @@ def _results(
     parts = [_apart(part, outs) for part in placed.parts]
     given, mask = parts[:count], parts[count] if len(parts) > count else None
     if loop.operators == ("power",) and loop.dtype.kind == "i":
-        _refuse_negative(name, given[1])
+        _refuse_negative(name, loop.dtype, given[1], mask, placed.target)
     values: list[Any] = []
     for operator, out, result, dtype in zip(loop.operators, outputs, results, computed):
         if out is not None and result == dtype and mask is None and len(outputs) == 1:
@@ -149,32 +152,55 @@ def _written(value: Any, out: Any, dtype: np.dtype[Any], mask: Any) -> Any:
         return _computed("where", dtype, (value, 0 if out is None else out, mask), target)
     if out is None:
         return value
-    return _computed("positive" if dtype == value.dtype else f"as_{dtype}", value.dtype, (value,), out)
+    return _computed("positive", dtype, (value,), out) if dtype == value.dtype else _converted(value, out)
 
 
-def _refuse_negative(name: str, exponents: Any) -> None:
-    """Raise where an exponent of integers is negative, as NumPy does."""
-    if isinstance(exponents, np.ndarray):
-        negative = bool((exponents < 0).any())
-    else:
-        of = exponents.of if isinstance(exponents, _Cut) else exponents
-        if not isinstance(of, Elementwise) or of.dtype.kind != "i":
-            return  # a number, which has been looked at
-        signs = _computed("less", of.dtype, (of, 0), of._like(np.bool_, blank=True))
-        negative = true_places(signs).shape[0] > 0
-    if negative:
+def _refuse_negative(name: str, dtype: np.dtype[Any], exponents: Any, mask: Any, target: Any) -> None:
+    """Raise where an exponent of integers is negative, of those that a mask chooses, as NumPy does."""
+    of = exponents.of if isinstance(exponents, _Cut) else exponents
+    if not getattr(of, "ndim", 0) or np.can_cast(of.dtype, f"u{dtype.itemsize}"):
+        return  # a number has been looked at
+    signs = _computed("less", dtype, (exponents, 0), target._like(np.bool_, blank=True))
+    if mask is not None:
+        signs = _computed("logical_and", np.dtype(np.bool_), (signs, mask), signs)
+    if true_places(signs).shape[0] > 0:
         raise refusal(name, "Integers to negative integer powers are not allowed.", InvalidArgumentError)
 
 
 # ---- Which kernels compute a ufunc ----
 
 
-def _loop(ufunc: np.ufunc, computed: Sequence[np.dtype[Any]], inputs: tuple[Any, ...]) -> _Loop | None:
-    """Return what computes a ufunc whose results have given types, or None where nothing does."""
+def _named_loop(
+    ufunc: np.ufunc, inputs: tuple[Any, ...], outs: Sequence[Any], options: dict[str, Any]
+) -> tuple[_Loop | None, Sequence[np.dtype[Any]]]:
+    """Return what computes a ufunc whose caller says in which type, and the types of its results; or None for it."""
+    if not _RESOLVES or not options.keys() <= {"dtype", "casting"}:
+        return None, ()
+    named = None if options.get("dtype") is None else np.dtype(options["dtype"])
+    given = [value.dtype if hasattr(value, "dtype") else _KINDS.get(type(value), type(value)) for value in inputs]
+    types = ufunc.resolve_dtypes(
+        (*given, *(outs[0].dtype if outs else None for _ in range(ufunc.nout))),
+        signature=(*[None] * ufunc.nin, *[named] * ufunc.nout),
+        casting="unsafe",  # what is allowed has been looked at
+    )
+    taken, computed = types[: ufunc.nin], types[ufunc.nin :]
+    for value, dtype in zip(inputs, taken):
+        if np.iscomplexobj(value) and not getattr(value, "ndim", 0) and dtype.kind != "c":
+            return None, ()  # NumPy warns of what is lost
+    return _loop(ufunc, computed, inputs, taken), computed
+
+
+def _loop(
+    ufunc: np.ufunc, computed: Sequence[np.dtype[Any]], inputs: tuple[Any, ...], taken: Sequence[Any] = ()
+) -> _Loop | None:
+    """Return what computes a ufunc whose results have given types, or None where nothing does.
+
+    Operands are converted to the types that are to be taken, if there are any.
+    """
     name, result = ufunc.__name__, computed[0]
     operators: tuple[str, ...] = _PAIRS.get(name, (_OPERATORS.get(name, name),))
     if len(inputs) == 1:
-        own = np.dtype(inputs[0].dtype)
+        own = np.dtype(taken[0] if taken else inputs[0].dtype)
         if own.kind == "b" and result.kind != "b" and not any(loop.startswith("?") for loop in ufunc.types):
             own = np.dtype(np.int8)  # the first type that there is a loop of
         if own.kind in "biu" and name in _OF_INTEGERS:
@@ -187,7 +213,9 @@ def _loop(ufunc: np.ufunc, computed: Sequence[np.dtype[Any]], inputs: tuple[Any,
         if name == "sign" and own.kind == "c" and not _SIGNS_ARE_DIRECTIONS:
             return None
     elif len(inputs) == 2:
-        dtype = _compared_in(inputs) if result.kind == "b" else result
+        dtype = result
+        if result.kind == "b":
+            dtype = _compared_in(inputs) if not taken else taken[0] if taken[0] == taken[1] else None
         if result.kind in "biu":
             operators = tuple([_OF_WHOLE.get((operator, result.kind), operator) for operator in operators])
     else:
@@ -203,17 +231,29 @@ def _compared_in(inputs: Sequence[Any]) -> np.dtype[Any] | None:
     except OverflowError:
         return None  # a number that the type does not hold is compared all the same
     kinds = [value.dtype.kind for value in spread]
-    return None if common.kind == "f" and "u" in kinds and "i" in kinds else common  # which are compared exactly
+    if common.kind == "f" and "u" in kinds and "i" in kinds:
+        return None  # which are compared exactly
+    return common if all(_holds(common, value) for value in inputs) else None
+
+
+def _holds(dtype: np.dtype[Any], value: Any) -> bool:
+    """Say whether a type of integers holds a number of Python."""
+    return type(value) is not int or dtype.kind not in "iu" or np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
 
 
 # ---- Conversions and choices ----
 
 
 def converted(a: Any, dtype: np.dtype[Any]) -> Any:
-    """Have the GPU convert elements to another type."""
-    if a.dtype.kind == "c" and dtype.kind not in "bc":
-        return None  # NumPy warns that imaginary parts are lost
-    return _computed(f"as_{dtype}", a.dtype, (a,), a._like(dtype, blank=True))
+    """Have the GPU convert elements to another type, or return None where it does not know one."""
+    return _converted(a, a._like(dtype, blank=True)) if carrier(dtype) is None else None
+
+
+def _converted(value: Any, target: Any) -> Any:
+    """Write elements to a target of another type, with NumPy's warning where imaginary parts are lost."""
+    if value.dtype.kind == "c" and target.dtype.kind not in "bc":
+        by_user(np.zeros(1, value.dtype).astype, (target.dtype,), {})
+    return _computed(f"as_{target.dtype}", value.dtype, (value,), target)
 
 
 def chosen(condition: Any, x: Any, y: Any) -> Any:

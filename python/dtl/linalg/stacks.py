@@ -9,6 +9,7 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
+from .._lazy import by_host_copies
 from ..algorithms.axis_reductions import container_of, redivided
 from ..algorithms.exchange import share
 from ..containers.base import DistributedContainer, check_container
@@ -38,6 +39,10 @@ def each(
 
     A LinAlgError of any matrix is raised on every rank. The function gets floats, unless it is to get what there is.
     """
+    return by_host_copies(_each, (op, words, given, compute, square, keep), {}, op)
+
+
+def _each(op: str, words: str, given: Sequence[Any], compute: Callable[..., Any], square: bool, keep: bool) -> Any:
     first = given[0]
     for name, value in zip("ab", given):
         check_container(name, value)

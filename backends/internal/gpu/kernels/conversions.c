@@ -35,16 +35,27 @@ static inline unsigned long long to_unsigned(double x) {
     CONVERSION(as_float64_##type, S, double, x)                                       \
     CONVERSION(as_float32_##type, S, float, x)
 
+/* A real number v of an element x as integers. */
+#define AS_INTEGERS(type, S, v)                                                       \
+    CONVERSION(as_int64_##type, S, long long, (long long)v)                           \
+    CONVERSION(as_int32_##type, S, int, (int)(long long)v)                            \
+    CONVERSION(as_int16_##type, S, short, (short)(long long)v)                        \
+    CONVERSION(as_int8_##type, S, signed char, (signed char)(long long)v)             \
+    CONVERSION(as_uint64_##type, S, unsigned long long, to_unsigned(v))               \
+    CONVERSION(as_uint32_##type, S, unsigned, (unsigned)(long long)v)                 \
+    CONVERSION(as_uint16_##type, S, unsigned short, (unsigned short)(long long)v)     \
+    CONVERSION(as_uint8_##type, S, unsigned char, (unsigned char)(long long)v)
+
 #define FROM_FLOATS(type, S)                                                          \
     TO_FLOATS(type, S)                                                                \
-    CONVERSION(as_int64_##type, S, long long, (long long)x)                           \
-    CONVERSION(as_int32_##type, S, int, (int)(long long)x)                            \
-    CONVERSION(as_int16_##type, S, short, (short)(long long)x)                        \
-    CONVERSION(as_int8_##type, S, signed char, (signed char)(long long)x)             \
-    CONVERSION(as_uint64_##type, S, unsigned long long, to_unsigned(x))               \
-    CONVERSION(as_uint32_##type, S, unsigned, (unsigned)(long long)x)                 \
-    CONVERSION(as_uint16_##type, S, unsigned short, (unsigned short)(long long)x)     \
-    CONVERSION(as_uint8_##type, S, unsigned char, (unsigned char)(long long)x)
+    AS_INTEGERS(type, S, x)
+
+/* What is imaginary is lost, but for whether there is anything. */
+#define FROM_COMPLEX(type, S)                                                         \
+    AS_INTEGERS(type, S, x.re)                                                        \
+    CONVERSION(as_float64_##type, S, double, (double)x.re)                            \
+    CONVERSION(as_float32_##type, S, float, (float)x.re)                              \
+    CONVERSION(as_bool_##type, S, boolean, x.re != 0 || x.im != 0)
 
 TO_INTEGERS(int64, long long)
 TO_INTEGERS(int32, int)
@@ -61,5 +72,5 @@ CONVERSION(as_float32_float64, double, float, (float)x)
 CONVERSION(as_float64_float32, float, double, (double)x)
 CONVERSION(as_complex64_complex128, complex128, complex64, ((complex64){(float)x.re, (float)x.im}))
 CONVERSION(as_complex128_complex64, complex64, complex128, ((complex128){(double)x.re, (double)x.im}))
-CONVERSION(as_bool_complex128, complex128, boolean, x.re != 0 || x.im != 0)
-CONVERSION(as_bool_complex64, complex64, boolean, x.re != 0 || x.im != 0)
+FROM_COMPLEX(complex128, complex128)
+FROM_COMPLEX(complex64, complex64)

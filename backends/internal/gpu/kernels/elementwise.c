@@ -45,7 +45,8 @@
     EACH(absolute_##type, T, T, x < 0 ? 0 - (U)x : (U)x)                              \
     EACH(sign_##type, T, T, (x > 0) - (x < 0))                                        \
     EACH(right_shift_##type, T, T, x >> ((unsigned long long)y < WIDTH(T) ? y : (T)WIDTH(T) - 1)) \
-    EACH(reciprocal_##type, T, T, x == 1 || x == -1 ? x : 0)                          \
+    EACH(reciprocal_##type, T, T, /* of 0, the number that x86-64 makes of an infinity */ \
+         x == 0 && sizeof(T) > 2 ? (T)((U)1 << (WIDTH(T) - 1)) : x == 1 || x == -1 ? x : 0) \
     EACH(bitwise_count_##type, T, unsigned char, (unsigned char)__builtin_popcountll(x < 0 ? 0 - (U)x : (U)x))
 
 #define UNSIGNED(type, T, U)                                                          \
