@@ -95,6 +95,30 @@ def test_qr_of_columns_that_depend_on_each_other(ctx: dtl.Context, columns: int)
     close(np.conjugate(linalg.matrix_transpose(q)) @ q, np.eye(columns))
 
 
+@pytest.mark.parametrize("name", ["zeros", "the same column", "few rows", "zeros after", "columns of the identity"])
+@pytest.mark.parametrize("shape", [(130, 100), (70, 65), (100, 130)])
+def test_decompositions_of_what_leaves_nothing(ctx: dtl.Context, shape: tuple[int, int], name: str) -> None:
+    """Panels of columns that depend exactly on those before them: nothing is left, not even rounding."""
+    whole = np.zeros(shape)
+    if name == "the same column":
+        whole[:] = np.arange(1.0, shape[0] + 1)[:, np.newaxis]
+    elif name == "few rows":
+        whole[:3] = numbers((3, shape[1]))
+    elif name == "zeros after":
+        whole[:, :64] = numbers((shape[0], 64))
+    elif name == "columns of the identity":
+        whole[:64, :64] = np.eye(64)
+        whole[:64, 64:65] = 1
+    k = min(shape)
+    q, r = linalg.qr(tensor(ctx, whole))
+    close(q @ r, whole)
+    close(np.conjugate(linalg.matrix_transpose(q)) @ q, np.eye(k))
+    u, s, vh = (gathered(c) for c in linalg.svd(tensor(ctx, whole), full_matrices=False))
+    close((u * s) @ vh, whole)
+    close(u.T @ u, np.eye(k))
+    close(vh @ vh.T, np.eye(k))
+
+
 def test_qr_of_ill_conditioned_columns(ctx: dtl.Context) -> None:
     whole = np.vander(np.linspace(0, 1, 200), 100)
     q, _ = linalg.qr(tensor(ctx, whole))
