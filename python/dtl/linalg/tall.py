@@ -134,7 +134,6 @@ def is_tall(ctx: Any, shape: tuple[int, ...]) -> bool:
 
 def qr_of_rows(ctx: Any, op: str, part: Array, shape: tuple[int, ...], out: Array) -> Array:
     """Write this rank's rows of Q, and return R, whose diagonal is not negative. Collective."""
-    rows, columns = shape
     if is_tall(ctx, shape):
         return tall_qr(ctx, op, part, out, positive)[0]
     if ctx.size == 1:
