@@ -87,6 +87,17 @@ def test_norms(ctx: dtl.Context, order: Any, dtype: str) -> None:
         )
 
 
+def test_norms_of_no_elements(ctx: dtl.Context) -> None:
+    for shape in ((0, 3), (3, 0)):
+        c = dtl.asarray(ctx, np.zeros(shape))
+        for axis in (0, -1):
+            want = np.zeros(shape[axis - 1])
+            assert_holds(dtl.norm(c, np.inf, axis=axis), want)
+            assert_holds(dtl.linalg.vector_norm(c, ord=np.inf, axis=axis), want)
+    assert dtl.norm(dtl.zeros(ctx, 0), np.inf) == 0
+    refused(lambda: dtl.norm(dtl.zeros(ctx, 0), -np.inf), ARGUMENT, 100, "zero-size")
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", DIVISIONS)
 def test_cumulative(ctx: dtl.Context, name: str, dtype: str) -> None:
