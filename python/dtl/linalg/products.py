@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from .._lazy import by_host_copies
-from .._native import slow_paths
 from .._native.library import bridge
 from .._native.values import fingerprint
 from ..algorithms.exchange import share
 from ..algorithms.folds import ELEMENT_SCALARS
 from ..algorithms.operands import together
 from ..containers.base import DistributedContainer, check_container
-from ..containers.indexing.regions import move_all
+from ..containers.indexing.regions import moved_to
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm, computed_on_devices, placed
@@ -118,7 +117,7 @@ def _product(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> An
         return matmul(a, b) if b.ndim < 3 else tensordot(a, b, (-1, -2))
     if not a._laid_out_as(b):
         share(a, name, also=(b,))
-        b = _alike(name, b, a)
+        b = moved_to(name, b, a)
     a, b = a.astype(one, copy=False), b.astype(one, copy=False)
     exact = int(bool(reproducible) and one.kind in "fc")
     value = bridge.call(bridge.DOT, a, None, None, b._handle, conjugate, exact, 0)
@@ -190,7 +189,7 @@ def matmul(a: Any, b: Any) -> Any:
         dtype = np.result_type(a.dtype, b.dtype)
     share(a, "matmul", also=(b,))
     if a.ndim == 1 and b.ndim == 1:
-        return dot(a, _alike("matmul", b, a))
+        return dot(a, moved_to("matmul", b, a))
     if max(a.ndim, b.ndim) > 2:
         return contracted(_formula(a, b), (a, b))
     if a.ndim == 2 and b.ndim == 2:
@@ -215,15 +214,3 @@ def _with_array(known: DistributedContainer, a: Any, b: Any) -> Any:
             raise InvalidTypeError(f"matmul: an operand must be a container or an array of numbers, not {array!r}")
     share(known, "matmul", f"an array with fingerprint {fingerprint(array)} of shape {array.shape}")
     return contracted(_formula(a, b), (a, b))
-
-
-def _alike(name: str, b: DistributedContainer, a: DistributedContainer) -> DistributedContainer:
-    """Return a container divided as another one is. Collective."""
-    if a._laid_out_as(b):
-        return b
-    started = slow_paths.clock() if slow_paths.listeners and a.context.size > 1 else 0
-    made: DistributedContainer = a._like(b.dtype)
-    move_all(made, b)
-    if started:
-        slow_paths.tell(slow_paths.MOVED, name, b.nbytes, started)
-    return made
