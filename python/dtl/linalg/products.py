@@ -84,6 +84,9 @@ def vdot(a: Any, b: Any, *, reproducible: bool = False) -> Any:
 
 def _inner(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> Any:
     if not conjugate and (_is_number(a) or _is_number(b)):
+        number, known = (a, b) if _is_number(a) else (b, a)
+        check_container("a", known)
+        share(known, name, f"the number {number!r}")
         return np.multiply(a, b)
     if placed and reproducible:
         return by_host_copies(_product, (name, a, b, conjugate, reproducible), {}, name)
