@@ -225,7 +225,6 @@ def test_memory_that_one_rank_alone_lacks(ctx: dtl.Context) -> None:
 def test_masks_refused(ctx: dtl.Context) -> None:
     vec = vector(ctx, np.arange(SIZE), "cyclic")
     rows: tuple[tuple[Any, type[dtl.DTLError], str], ...] = (
-        (vector(ctx, MASK, "hash"), ARGUMENT, "redistribute"),
         (vector(ctx, MASK[:-1], "cyclic"), BOUNDS, r"mask of shape \(11,\)"),
         (vector(ctx, np.arange(SIZE, dtype=np.float32), "cyclic"), TYPE, "float32"),
         ((vec > 3, 1), BOUNDS, "2 indices for 1 dimensions"),

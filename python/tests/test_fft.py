@@ -97,6 +97,18 @@ def test_along_several_dimensions(ctx: dtl.Context, name: str) -> None:
     close(getattr(fft, name)(span), getattr(np.fft, name)(whole[1:4]))
 
 
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
+def test_of_no_elements(ctx: dtl.Context, name: str) -> None:
+    """They are zeros before and after, where NumPy's irfft and hfft return memory as they find it."""
+    dtype = getattr(np.fft, name)(np.ones(2), 4).dtype
+    halved = 3 if name in ("rfft", "ihfft") else 4
+    for kept in [np.full(4, 7.0) for _ in range(3)]:  # memory that would be found
+        del kept
+        close(getattr(fft, name)(dtl.zeros(ctx, 0), 4), np.zeros(halved, dtype))
+        close(getattr(fft, name)(dtl.zeros(ctx, (0, 3)), 4, 0), np.zeros((halved, 3), dtype))
+        close(getattr(fft, name)(dtl.zeros(ctx, (3, 0)), 4), np.zeros((3, halved), dtype))
+
+
 def test_frequencies(ctx: dtl.Context) -> None:
     for n in (1, 2, 7, 8):
         close(fft.fftfreq(ctx, n, 0.1), np.fft.fftfreq(n, 0.1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -66,14 +67,15 @@ def test_selected_and_assigned(ctx: dtl.Context, name: str) -> None:
 
 @pytest.mark.parametrize("of_mask", DIVIDED)
 @pytest.mark.parametrize("name", DIVIDED)
-def test_masks_of_rows(ctx: dtl.Context, name: str, of_mask: str) -> None:
-    for chosen in (ROWS, TABLE[:, 0] < 0, CELLS):
+def test_masks_that_are_divided_differently(ctx: dtl.Context, name: str, of_mask: str) -> None:
+    """Masks of rows, of which the elements beside one are chosen, and masks of all elements."""
+    for chosen in (ROWS, TABLE[:, 0] < 0, CELLS, CUBE % 3 == 0):
         if of_mask == "columns" and chosen.ndim == 1:
             continue
         expected = CUBE.copy()
         with tensor(ctx, CUBE, name) as of, tensor(ctx, chosen, of_mask) as mask:
             assert_holds(of[mask], CUBE[chosen])
-            row = np.arange(np.prod(CUBE.shape[chosen.ndim :])).reshape(CUBE.shape[chosen.ndim :])
+            row = np.arange(math.prod(CUBE.shape[chosen.ndim :])).reshape(CUBE.shape[chosen.ndim :])
             for value in (-1, row, row[np.newaxis], CUBE[chosen][::-1]):
                 expected[chosen] = value
                 of[mask] = value

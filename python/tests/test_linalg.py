@@ -95,6 +95,30 @@ def test_qr_of_columns_that_depend_on_each_other(ctx: dtl.Context, columns: int)
     close(np.conjugate(linalg.matrix_transpose(q)) @ q, np.eye(columns))
 
 
+@pytest.mark.parametrize("name", ["zeros", "the same column", "few rows", "zeros after", "columns of the identity"])
+@pytest.mark.parametrize("shape", [(130, 100), (70, 65), (100, 130)])
+def test_decompositions_of_what_leaves_nothing(ctx: dtl.Context, shape: tuple[int, int], name: str) -> None:
+    """Panels of columns that depend exactly on those before them: nothing is left, not even rounding."""
+    whole = np.zeros(shape)
+    if name == "the same column":
+        whole[:] = np.arange(1.0, shape[0] + 1)[:, np.newaxis]
+    elif name == "few rows":
+        whole[:3] = numbers((3, shape[1]))
+    elif name == "zeros after":
+        whole[:, :64] = numbers((shape[0], 64))
+    elif name == "columns of the identity":
+        whole[:64, :64] = np.eye(64)
+        whole[:64, 64:65] = 1
+    k = min(shape)
+    q, r = linalg.qr(tensor(ctx, whole))
+    close(q @ r, whole)
+    close(np.conjugate(linalg.matrix_transpose(q)) @ q, np.eye(k))
+    u, s, vh = (gathered(c) for c in linalg.svd(tensor(ctx, whole), full_matrices=False))
+    close((u * s) @ vh, whole)
+    close(u.T @ u, np.eye(k))
+    close(vh @ vh.T, np.eye(k))
+
+
 def test_qr_of_ill_conditioned_columns(ctx: dtl.Context) -> None:
     whole = np.vander(np.linspace(0, 1, 200), 100)
     q, _ = linalg.qr(tensor(ctx, whole))
@@ -353,6 +377,58 @@ def test_the_product_of_a_transpose_moves_sums_only(ctx: dtl.Context) -> None:
         dtl.tensordot(x, x, (0, 0))
     assert not any(record.operation in ("copy", "move", "broadcast") for record in trace.records)
     close(linalg.matrix_transpose(x) @ x, whole.T @ whole)
+
+
+def test_products_that_are_written(ctx: dtl.Context) -> None:
+    one, other = numbers((6, 6)), numbers((6, 6), seed=2)
+    for partition in ("block", "cyclic", "replicated"):
+        a, out = dtl.asarray(ctx, one), dtl.asarray(ctx, other, partition=partition)
+        assert np.matmul(a, a, out=out) is out
+        close(out, one @ one)
+        same = a
+        a @= other
+        assert a is same
+        close(a, one @ other)
+    with pytest.raises(ValueError, match="of shape"):
+        np.matmul(a, a, out=dtl.zeros(ctx, (6, 5)))
+    with pytest.raises(ValueError, match="of shape"):
+        np.matmul(a, a, out=np.zeros((6, 6)))
+
+
+def test_numpy_forms_of_einsum(ctx: dtl.Context) -> None:
+    one, other, last = numbers((6, 4)), numbers((4, 5), seed=2), numbers((5, 7), seed=3)
+    a, b, c = (dtl.asarray(ctx, whole) for whole in (one, other, last))
+    for optimize in (False, True, "greedy", ["einsum_path", (0, 1), (0, 1)]):
+        close(np.einsum("ij,jk,kl->il", a, b, c, optimize=optimize), one @ other @ last)
+    close(np.einsum(a, [0, 1], b, [1, 2], [2, 0]), (one @ other).T)
+    close(np.einsum(a, [..., 1], other, [1, 2]), np.einsum(one, [..., 1], other, [1, 2]))
+    close(np.einsum("ij,jk", a, b, dtype=np.complex128), (one @ other).astype(np.complex128))
+    refused(lambda: np.einsum("ij,jk", a, b, dtype=np.int32), TYPE, 101, "may not be cast")
+    refused(lambda: np.einsum(a, 3), TYPE, 101, "lists of numbers")  # type: ignore[call-overload]
+
+
+def test_crosses_that_spread(ctx: dtl.Context) -> None:
+    rows, line = numbers((5, 3)), numbers((3,), seed=2)
+    turned = line[[1, 0, 2]]
+    for partition in ("block", "cyclic"):
+        a, b = dtl.asarray(ctx, rows, partition=partition), dtl.asarray(ctx, line)
+        close(np.cross(a, b), np.cross(rows, line))
+        close(linalg.cross(line, a), np.cross(line, rows))
+        close(linalg.cross(b, dtl.asarray(ctx, turned, partition=partition)), np.cross(line, turned))
+        close(np.cross(a.T, a[:, ::-1], axisa=0, axisc=0), np.cross(rows.T, rows[:, ::-1], axisa=0, axisc=0))
+        close(np.cross(a.T, a.T + 1.0, axis=0), np.cross(rows.T, rows.T + 1.0, axis=0))
+    refused(lambda: np.cross(a[:, :2], a[:, :2]), ARGUMENT, 100, "3 elements")
+
+
+def test_diagonals_and_powers_of_stacks(ctx: dtl.Context) -> None:
+    whole = numbers((4, 3, 3), "int64")
+    for how in ({}, {"partition": "cyclic"}, {"grid": (1, ctx.size, 1)}):
+        a: Any = dtl.asarray(ctx, whole, **how)
+        for offset in (-1, 0, 2):
+            close(linalg.diagonal(a, offset), np.diagonal(whole, offset, 1, 2))
+            close(linalg.trace(a, offset), np.trace(whole, offset, 1, 2))
+        for n in (0, 3):
+            close(linalg.matrix_power(a, n), np.linalg.matrix_power(whole, n))
 
 
 def test_diagonals(ctx: dtl.Context) -> None:

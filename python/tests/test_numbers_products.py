@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from typing import Any
 
@@ -39,8 +40,36 @@ def test_inner_products_of_two_types(ctx: dtl.Context) -> None:
     same(vector(ctx, one) @ vector(ctx, one, "cyclic"), one @ one, True)
     refused(lambda: dtl.dot(vector(ctx, one), vector(ctx, one[1:])), ARGUMENT, 100, "not aligned")
     refused(lambda: dtl.dot(vector(ctx, one), "one"), TYPE, 101, "b must be")
-    if ctx.size > 1:
-        refused(lambda: dtl.dot(vector(ctx, one), vector(ctx, one, "cyclic")), ARGUMENT, 100, "laid out alike")
+
+
+def test_inner_products_of_containers_that_are_divided_differently(ctx: dtl.Context) -> None:
+    one, other = np.linspace(1, 2, 17), np.arange(17)
+    table = np.arange(34.0).reshape(17, 2)
+    for a, b in itertools.permutations(DIVISIONS, 2):
+        same(np.dot(vector(ctx, one, a), vector(ctx, other, b)), one.dot(other), False)
+        same(np.vdot(vector(ctx, one * 1j, a), vector(ctx, one, b)), np.vdot(one * 1j, one), False)
+    same(np.vdot(dtl.asarray(ctx, table), dtl.asarray(ctx, table, partition="cyclic")), np.vdot(table, table), False)
+    with dtl.slow_paths() as slow:
+        dtl.dot(vector(ctx, one), vector(ctx, one, "cyclic"))
+    assert [record.operation for record in slow] == ["dot"] * (ctx.size > 1)
+
+
+@pytest.mark.parametrize(
+    "shapes", [((5, 3), (2, 3, 4)), ((2, 5, 3), (2, 3, 4)), ((3,), (2, 3, 4)), ((2, 5, 3), (3, 4))]
+)
+def test_dot_of_more_dimensions(ctx: dtl.Context, shapes: tuple[tuple[int, ...], ...]) -> None:
+    """Its sums are along the last but one dimension of the second operand, with all others of both: no stacks."""
+    one, other = (np.arange(float(math.prod(shape))).reshape(shape) for shape in shapes)
+    for second in (other, dtl.asarray(ctx, other), dtl.asarray(ctx, other, partition="cyclic")):
+        assert_holds(np.dot(dtl.asarray(ctx, one), second), np.dot(one, other))
+    refused(lambda: dtl.dot(dtl.zeros(ctx, (2, 3)), dtl.zeros(ctx, (4, 2, 3))), ARGUMENT, 100, "sum")
+
+
+def test_dot_with_a_number(ctx: dtl.Context) -> None:
+    one = np.arange(5)
+    for number in (2, 2.5, np.float32(3), np.array(1j)):
+        assert_holds(np.dot(number, vector(ctx, one)), np.dot(number, one))
+        assert_holds(vector(ctx, one).dot(number), np.dot(one, number))
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "complex64", "bool"])
@@ -56,6 +85,17 @@ def test_norms(ctx: dtl.Context, order: Any, dtype: str) -> None:
         np.testing.assert_allclose(
             dtl.norm(t, order, axis=1).local_view(), np.linalg.norm(t.local_view(), order, axis=1), rtol=1e-12
         )
+
+
+def test_norms_of_no_elements(ctx: dtl.Context) -> None:
+    for shape in ((0, 3), (3, 0)):
+        c = dtl.asarray(ctx, np.zeros(shape))
+        for axis in (0, -1):
+            want = np.zeros(shape[axis - 1])
+            assert_holds(dtl.norm(c, np.inf, axis=axis), want)
+            assert_holds(dtl.linalg.vector_norm(c, ord=np.inf, axis=axis), want)
+    assert dtl.norm(dtl.zeros(ctx, 0), np.inf) == 0
+    refused(lambda: dtl.norm(dtl.zeros(ctx, 0), -np.inf), ARGUMENT, 100, "zero-size")
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

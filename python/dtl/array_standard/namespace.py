@@ -68,9 +68,9 @@ _CREATION = {
     "ones ones_like zeros zeros_like",
 }
 _LINALG = {
-    ".linalg": "cholesky det eig eigh eigvals eigvalsh inv matmul matrix_norm matrix_transpose outer qr slogdet "
-    "solve svd svdvals tensordot vecdot vector_norm",
-    ".array_standard.linear_algebra": "cross diagonal matrix_power matrix_rank pinv trace",
+    ".linalg": "cholesky cross det diagonal eig eigh eigvals eigvalsh inv matmul matrix_norm matrix_power "
+    "matrix_transpose outer qr slogdet solve svd svdvals tensordot trace vecdot vector_norm",
+    ".array_standard.linear_algebra": "matrix_rank pinv",
 }
 _FFT = {
     ".fft": "fft fftn fftshift hfft ifft ifftn ifftshift ihfft irfft irfftn rfft rfftn",

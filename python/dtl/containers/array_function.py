@@ -24,8 +24,8 @@ _ASYNC = Execution.ASYNC
 _HOMES = {
     ".algorithms.statistics": "sum prod min max argmin argmax all any mean var std",
     ".algorithms.scan": "cumsum cumprod",
-    ".linalg": "dot vdot einsum tensordot cross",
-    ".linalg.numpy_forms": "inner kron outer diagonal trace polyfit polydiv einsum_path",
+    ".linalg": "dot vdot tensordot",
+    ".linalg.numpy_forms": "cross einsum inner kron outer diagonal trace polyfit polydiv einsum_path",
     ".algorithms.histogram": "histogram bincount",
     ".algorithms.grid_counts": "histogram2d histogramdd histogram_bin_edges",
     ".algorithms.select": "median quantile percentile",
@@ -72,8 +72,8 @@ _NAMES = {
 
 #: The functions of numpy.linalg and of numpy.fft that dtl.linalg and dtl.fft have.
 _LINALG = (
-    "cholesky cond cross det eig eigh eigvals eigvalsh inv lstsq matmul matrix_norm matrix_power matrix_rank "
-    "matrix_transpose multi_dot norm outer pinv qr slogdet solve svd svdvals tensordot vecdot vector_norm"
+    "cholesky cond cross det diagonal eig eigh eigvals eigvalsh inv lstsq matmul matrix_norm matrix_power matrix_rank "
+    "matrix_transpose multi_dot norm outer pinv qr slogdet solve svd svdvals tensordot trace vecdot vector_norm"
 )
 _FFT = "fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2 rfftn"
 
@@ -92,7 +92,6 @@ def _table() -> dict[Callable[..., Any], Callable[..., Any]]:
     for module, home, names in (
         (np.linalg, ".linalg", _LINALG),
         (np.linalg, ".linalg.numpy_forms", "tensorinv tensorsolve"),
-        (np.linalg, ".array_standard.linear_algebra", "diagonal trace"),
         (np.fft, ".fft", _FFT),
     ):
         for name in names.split():

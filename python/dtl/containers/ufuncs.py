@@ -91,8 +91,9 @@ class Elementwise(Operators):
         name = f"np.{ufunc.__name__}"
         if method == "reduce" and ufunc in _REDUCTIONS and outputs[0] is None and where is True:
             return _reduce(_REDUCTIONS[ufunc], *inputs, **options)
-        if ufunc in _PRODUCTS and method == "__call__" and outputs[0] is None:
-            return _PRODUCTS[ufunc](*inputs, **options)
+        if ufunc in _PRODUCTS and method == "__call__" and where is True:
+            made = _PRODUCTS[ufunc](*inputs, **options)
+            return made if outputs[0] is None else _written(name, made, outputs[0])
         if method == "accumulate" and ufunc in _SCANS and outputs[0] is None:
             return _accumulated(ufunc, *inputs, **options)
         if method != "__call__":
@@ -187,6 +188,8 @@ _PRODUCTS: Any = {
         if hasattr(np, name)
     },
 }
+
+_copy = late(".algorithms.transform", "copy")
 
 #: The ufuncs whose method accumulate works on containers, and the function that does it.
 _SCANS = (np.add, np.multiply, np.minimum, np.maximum)
@@ -304,6 +307,16 @@ def _on_device(
     if computed is None:
         return by_host(name, _apply, (name, ufunc, inputs, outputs, where, options), {}, outputs)
     return computed
+
+
+def _written(name: str, made: Any, out: Any) -> Any:
+    """Write a result to where it is wanted. Collective."""
+    if not isinstance(out, Elementwise) or out.shape != np.shape(made):
+        text = f"out must be a container of shape {np.shape(made)}, not {out!r}"
+        raise refusal(name, text, InvalidArgumentError)
+    _copy(made, out)
+    made.close()
+    return out
 
 
 def _see(containers: Iterable[Elementwise], views: dict[int, Any]) -> None:

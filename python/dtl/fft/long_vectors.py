@@ -26,7 +26,7 @@ def transformed(a: Any, name: str, n: int, norm: Any, dtype: np.dtype[Any], divi
     if a.context.size == 1 or n <= _SHORT:
         taken = n // 2 + 1 if name in ("irfft", "hfft") else n
         with _resized(a, min(taken, a.shape[0]), a.dtype, REPLICATED) as every:
-            whole = getattr(np.fft, name)(every.local_view(), n, -1, norm)
+            whole = by_numpy(name, every.local_view(), n, 0, norm)
         made = container_of(a, (extent,), dtype, divided)
         made.local_view()[...] = whole[made.local_indices()]
         return made
@@ -51,6 +51,13 @@ def transformed(a: Any, name: str, n: int, norm: Any, dtype: np.dtype[Any], divi
             parts.local_view()[...] = view.real
             move(made, parts, _first(extent))
         return made
+
+
+def by_numpy(name: str, x: Array, n: int, axis: int, norm: Any, **out: Any) -> Any:
+    """Return what NumPy makes of an array. Of no elements, NumPy's real transforms return memory as they find it."""
+    if not x.shape[axis] and name in ("irfft", "hfft"):
+        x = np.zeros([*x.shape[:axis], 1, *x.shape[axis + 1 :]], x.dtype)
+    return getattr(np.fft, name)(x, n, axis, norm, **out)
 
 
 def _first(number: int) -> list[int]:

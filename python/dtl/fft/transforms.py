@@ -433,9 +433,9 @@ def _local(c: DistributedContainer, steps: Sequence[_Step], norm: Any) -> Distri
         divided = BLOCK
     x = c.local_view()
     for step in steps[:-1]:
-        x = getattr(np.fft, step.name)(x, step.n, step.axis, norm)
+        x = long_vectors.by_numpy(step.name, x, step.n, step.axis, norm)
     last = steps[-1]
-    transform = functools.partial(getattr(np.fft, last.name), x, last.n, last.axis, norm)
+    transform = functools.partial(long_vectors.by_numpy, last.name, x, last.n, last.axis, norm)
     made = container_of(c, tuple(shape), dtype, divided, blank=True)
     if last.name in _WRITING and dtype == _dtype(last.name, x.dtype):
         transform(out=made.local_view())

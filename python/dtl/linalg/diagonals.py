@@ -8,15 +8,19 @@ import numpy as np
 
 from .._native.arguments import diagonal_number, integer
 from ..algorithms.axis_reductions import container_of, dimensions
+from ..algorithms.concatenate import stack, unstack
+from ..algorithms.creation import asarray
 from ..algorithms.exchange import share
+from ..algorithms.manipulation import moveaxis
 from ..algorithms.operands import together
 from ..comm import reductions
-from ..containers.base import DistributedContainer, check_alike, check_container
+from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move_all
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
+from . import stacks
 from .errors import LinAlgError
 from .operands import check_matrix
 from .products import matmul
@@ -37,24 +41,24 @@ def _own_diagonal(a: DistributedContainer, offset: int) -> tuple[Array, Array]:
 
 @algorithm
 def diagonal(a: Any, offset: int = 0) -> Any:
-    """Return a copy of a diagonal of a matrix. Collective.
+    """Return a copy of a diagonal of a matrix, or of each matrix of a stack. Collective.
 
     Parameters
     ----------
     a
-        A container of shape (m, n), divided in any way.
+        A container of shape (..., m, n), divided in any way.
     offset
         Which diagonal: 0 for the main one, more for one above it, less for one below.
 
     Returns
     -------
     container
-        A vector, divided by blocks.
+        A vector, divided by blocks; of a stack, the diagonals along the last dimension.
 
     Raises
     ------
     InvalidTypeError, LinAlgError
-        If a is no container, or has not two dimensions. On every rank.
+        If a is no container, or has fewer than two dimensions. On every rank.
 
     Examples
     --------
@@ -64,8 +68,11 @@ def diagonal(a: Any, offset: int = 0) -> Any:
     ...     print(dtl.linalg.diagonal(a, 1)[...].gather_to())
     [1 5]
     """
-    check_matrix("a", a, moved=True)
     number = diagonal_number("offset", offset)
+    if stacks.is_stack(a):
+        words = f"offset {number}"
+        return stacks.each("diagonal", words, (a,), lambda part: np.diagonal(part, number, -2, -1), keep=True)
+    check_matrix("a", a, moved=True)
     share(a, "diagonal", f"offset {number}")
     m, n = a.shape
     length = max(0, min(m + min(number, 0), n - max(number, 0)))
@@ -82,6 +89,8 @@ def diagonal(a: Any, offset: int = 0) -> Any:
 def trace(a: Any, offset: int = 0, *, dtype: Any = None) -> Any:
     """Return the sum of a diagonal of a matrix: a NumPy scalar, the same on every rank. Collective.
 
+    Of a stack of matrices, it is a container of the sums.
+
     Parameters
     ----------
     a, offset
@@ -92,7 +101,7 @@ def trace(a: Any, offset: int = 0, *, dtype: Any = None) -> Any:
     Raises
     ------
     InvalidTypeError, LinAlgError
-        If a is no container, or has not two dimensions. On every rank.
+        If a is no container, or has fewer than two dimensions. On every rank.
 
     Examples
     --------
@@ -101,8 +110,11 @@ def trace(a: Any, offset: int = 0, *, dtype: Any = None) -> Any:
     ...     print(dtl.linalg.trace(dtl.DistributedTensor.from_numpy(ctx, np.arange(9).reshape(3, 3))))
     12
     """
-    check_matrix("a", a)
     number = diagonal_number("offset", offset)
+    if stacks.is_stack(a):
+        words = f"offset {number}, dtype {dtype}"
+        return stacks.each("trace", words, (a,), lambda part: np.trace(part, number, -2, -1, dtype), keep=True)
+    check_matrix("a", a)
     share(a, "trace", f"offset {number}, dtype {dtype}")
     values, _ = _own_diagonal(a, number)
     if a.partition_policy is Partition.REPLICATED and a.context.rank:
@@ -117,12 +129,12 @@ def matrix_power(a: DistributedTensor, n: int) -> DistributedTensor: ...
 def matrix_power(a: Any, n: int) -> Any: ...
 @algorithm
 def matrix_power(a: Any, n: int) -> Any:
-    """Return a square matrix multiplied by itself n times. Collective.
+    """Return a square matrix, or each of a stack, multiplied by itself n times. Collective.
 
     Parameters
     ----------
     a
-        A container of shape (k, k), divided in any way.
+        A container of shape (..., k, k), divided in any way.
     n
         An integer; a negative one multiplies the inverse.
 
@@ -136,8 +148,12 @@ def matrix_power(a: Any, n: int) -> Any:
     InvalidTypeError, LinAlgError
         If a is no container, not square, or singular where n is negative. On every rank.
     """
-    check_matrix("a", a, square=True)
     number = integer("n", n)
+    if stacks.is_stack(a):
+        return stacks.each(
+            "matrix_power", f"n {number}", (a,), lambda part: np.linalg.matrix_power(part, number), True, True
+        )
+    check_matrix("a", a, square=True)
     share(a, "matrix_power", f"n {number}")
     square = inv(a) if number < 0 else a
     number = abs(number)
@@ -163,19 +179,19 @@ def cross(a: Any, b: Any, *, axis: int = -1) -> Any:
     Parameters
     ----------
     a, b
-        Containers of the same shape that are divided alike.
+        Containers whose other dimensions spread; one may be a NumPy array that is the same on every rank.
     axis
-        The dimension of the vectors, of extent 3.
+        The dimension of the vectors in each of them, of extent 3.
 
     Returns
     -------
     container
-        Divided as a is.
+        Divided as a is, if both are of one shape and divided alike. Otherwise as their products are.
 
     Raises
     ------
     InvalidTypeError, InvalidArgumentError, BoundsError
-        If one is no container, they are not alike, or the extent is not 3. On every rank.
+        If neither is a container, their shapes do not fit, or the extent is not 3. On every rank.
 
     Examples
     --------
@@ -191,13 +207,14 @@ def cross(a: Any, b: Any, *, axis: int = -1) -> Any:
     check_container("b", b)
     a._check_open()
     b._check_open()
-    check_alike("b", b, a)
-    (d,) = dimensions(integer("axis", axis), a.ndim)
-    if a.shape[d] != 3:
-        raise InvalidArgumentError(
-            f"cross products are of vectors of 3 elements, not of {a.shape[d]} along axis {axis}"
-        )
-    share(a, "cross", f"axis {d}", also=(b,))
+    number = integer("axis", axis)
+    extents = [c.shape[dimensions(number, c.ndim)[0]] for c in (a, b)]
+    if extents != [3, 3]:
+        raise InvalidArgumentError(f"cross products are of vectors of 3 elements, not of {extents} along axis {axis}")
+    share(a, "cross", f"axis {number}", also=(b,))
+    if a.shape != b.shape or not a._laid_out_as(b):
+        return _crossed_by_elements(a, b, number)
+    d = number % a.ndim
     dtype = np.result_type(a.dtype, b.dtype)
     made: Any = a._like(dtype)
     if _is_whole(a, d):
@@ -213,6 +230,15 @@ def cross(a: Any, b: Any, *, axis: int = -1) -> Any:
             z.local_view()[...] = _crossed(x.local_view(), y.local_view(), d, dtype)
             move_all(made, z)
     return made
+
+
+def _crossed_by_elements(a: Any, b: Any, axis: int) -> Any:
+    """Return the cross products of containers that are not alike, from those of their elements. Collective."""
+    (p, q, r), (x, y, z) = (unstack(moveaxis(c, axis, -1), axis=-1) for c in (a, b))
+    parts = [q * z - r * y, r * x - p * z, p * y - q * x]
+    if a.ndim == 1 == b.ndim:
+        return asarray(a.context, np.stack(parts), like=a)
+    return moveaxis(stack(parts, axis=-1), -1, axis)
 
 
 def _is_whole(a: DistributedContainer, dim: int) -> bool:

@@ -165,8 +165,9 @@ def _of_singular_values(a: Any, ord: Any, pair: tuple[int, ...], keepdims: bool)
 def _along(a: Any, order: float, axis: Any, keepdims: bool) -> Any:
     magnitudes = np.abs(a if a.dtype.kind in "fc" else a.astype(np.float64))
     if math.isinf(order):
-        extreme = statistics.max if order > 0 else statistics.min
-        return extreme(magnitudes, axis, keepdims=keepdims)
+        if order < 0:
+            return statistics.min(magnitudes, axis, keepdims=keepdims)
+        return statistics.max(magnitudes, axis, keepdims=keepdims, initial=0)  # that of no elements is 0
     if order == 0:
         return statistics.sum(magnitudes != 0, axis, magnitudes.dtype, keepdims=keepdims)
     total = statistics.sum(magnitudes**order, axis, keepdims=keepdims)

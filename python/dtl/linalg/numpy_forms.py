@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import string
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..algorithms.statistics import sum as total
 from ..containers.base import DistributedContainer, check_container
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.scheduler import algorithm
-from . import contractions, diagonals, operands, stacks
+from . import contractions, diagonals, operands
 from .contractions import contracted, tensordot
 from .errors import LinAlgError
 from .orthogonal import lstsq
@@ -123,6 +124,45 @@ def _few(c: Any) -> Array:
 
 
 @algorithm
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Any:
+    """Return the cross products of vectors of three elements along a dimension of each."""
+    if axis is not None:
+        return diagonals.cross(*together(a, b), axis=axis)
+    a, b = (c if at == -1 else moveaxis(c, at, -1) for c, at in zip(together(a, b), (axisa, axisb)))
+    made = diagonals.cross(a, b)
+    return made if axisc == -1 else moveaxis(made, -1, axisc)
+
+
+@algorithm
+def einsum(*operands: Any, dtype: Any = None, casting: Any = "safe", optimize: Any = False) -> Any:
+    """Return the sum of products that a formula says, or lists of numbers of dimensions say.
+
+    Whatever optimize is, more than two operands are multiplied two at a time.
+    """
+    subscripts, *given = operands if isinstance(operands[0], str) else _formula(operands)
+    if dtype is not None:
+        given = [c if isinstance(c, DistributedContainer) else np.asarray(c) for c in given]
+        for c in given:
+            if not np.can_cast(c.dtype, dtype, casting):
+                raise InvalidTypeError(
+                    f"einsum: elements of {c.dtype} may not be cast to {np.dtype(dtype)} ({casting})"
+                )
+        given = [c.astype(dtype) for c in given]
+    return contractions.einsum(subscripts, *given)
+
+
+def _formula(operands: tuple[Any, ...]) -> list[Any]:
+    """Return the formula of operands that are each followed by the numbers of its dimensions, and the operands."""
+    lists = [*operands[1::2], *(operands[-1:] if len(operands) % 2 else [])]
+    try:
+        terms = ["".join("..." if n is Ellipsis else string.ascii_letters[n] for n in each) for each in lists]
+    except (TypeError, IndexError) as error:
+        raise InvalidTypeError(f"einsum: no formula, and no lists of numbers of dimensions: {error}") from None
+    arrow = f"->{terms.pop()}" if len(operands) % 2 else ""
+    return [",".join(terms) + arrow, *operands[: len(operands) // 2 * 2 : 2]]
+
+
+@algorithm
 def matvec(x1: Any, x2: Any) -> Any:
     """Return the products of matrices and vectors."""
     return contracted("...ij,...j->...i", together(x1, x2))
@@ -173,19 +213,12 @@ def outer(a: Any, b: Any) -> Any:
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Return a diagonal of the matrices that two dimensions are: along the last dimension, where there are others."""
-    a = _matrices(a, axis1, axis2)
-    if not stacks.is_stack(a):
-        return diagonals.diagonal(a, offset)
-    return stacks.each("diagonal", f"offset {offset}", (a,), lambda part: np.diagonal(part, offset, -2, -1), keep=True)
+    return diagonals.diagonal(_matrices(a, axis1, axis2), offset)
 
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
     """Return the sum of a diagonal of the matrix, or matrices, that two dimensions are."""
-    a = _matrices(a, axis1, axis2)
-    if not stacks.is_stack(a):
-        return diagonals.trace(a, offset, dtype=dtype)
-    words = f"offset {offset}, dtype {dtype}"
-    return stacks.each("trace", words, (a,), lambda part: np.trace(part, offset, -2, -1, dtype), keep=True)
+    return diagonals.trace(_matrices(a, axis1, axis2), offset, dtype=dtype)
 
 
 def _matrices(a: Any, axis1: int, axis2: int) -> Any:

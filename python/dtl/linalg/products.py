@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,12 @@ from ..algorithms.exchange import share
 from ..algorithms.folds import ELEMENT_SCALARS
 from ..algorithms.operands import together
 from ..containers.base import DistributedContainer, check_container
-from ..containers.indexing.regions import move_all
+from ..containers.indexing.regions import moved_to
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm, computed_on_devices, placed
 from . import summa
-from .contractions import contracted
+from .contractions import contracted, tensordot
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -33,8 +34,10 @@ def dot(a: Any, b: Any, *, reproducible: bool = False) -> Any:
     Parameters
     ----------
     a, b
-        Containers that are divided alike, of one dimension; otherwise it is :func:`matmul`. One may be an array that
-        is the same on every rank.
+        Containers of one dimension; one may be an array that is the same on every rank. If they are divided
+        differently, b is moved to where a is. Of more dimensions, the sums are those of ``np.dot``: of products along
+        the last dimension of a and the last but one of b, which of matrices is :func:`matmul`. A number multiplies
+        each element.
     reproducible
         Whether the sum of floats is to be the exact one, rounded once: the same bits for any number of ranks, any
         partition and any order.
@@ -49,7 +52,7 @@ def dot(a: Any, b: Any, *, reproducible: bool = False) -> Any:
     InvalidTypeError
         If neither is a container, or one is no array.
     InvalidArgumentError
-        If their shapes do not fit, or they are divided differently.
+        If their shapes do not fit.
     CollectiveMismatchError
         If ranks pass different containers.
 
@@ -80,9 +83,20 @@ def vdot(a: Any, b: Any, *, reproducible: bool = False) -> Any:
 
 
 def _inner(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> Any:
+    if not conjugate and (_is_number(a) or _is_number(b)):
+        number, known = (a, b) if _is_number(a) else (b, a)
+        check_container("a", known)
+        share(known, name, f"the number {number!r}")
+        return np.multiply(a, b)
     if placed and reproducible:
         return by_host_copies(_product, (name, a, b, conjugate, reproducible), {}, name)
     return _product(name, a, b, conjugate, reproducible)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.ndim == 0 and value.dtype.kind in "biufc"
+    return isinstance(value, (numbers.Number, np.bool_))
 
 
 def _product(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> Any:
@@ -103,7 +117,10 @@ def _product(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> An
         else:
             one = np.result_type(a.dtype, b.dtype)
     if one is None:
-        return matmul(a, b)
+        return matmul(a, b) if b.ndim < 3 else tensordot(a, b, (-1, -2))
+    if not a._laid_out_as(b):
+        share(a, name, also=(b,))
+        b = moved_to(name, b, a)
     a, b = a.astype(one, copy=False), b.astype(one, copy=False)
     exact = int(bool(reproducible) and one.kind in "fc")
     value = bridge.call(bridge.DOT, a, None, None, b._handle, conjugate, exact, 0)
@@ -175,7 +192,7 @@ def matmul(a: Any, b: Any) -> Any:
         dtype = np.result_type(a.dtype, b.dtype)
     share(a, "matmul", also=(b,))
     if a.ndim == 1 and b.ndim == 1:
-        return dot(a, _alike(b, a))
+        return dot(a, moved_to("matmul", b, a))
     if max(a.ndim, b.ndim) > 2:
         return contracted(_formula(a, b), (a, b))
     if a.ndim == 2 and b.ndim == 2:
@@ -200,12 +217,3 @@ def _with_array(known: DistributedContainer, a: Any, b: Any) -> Any:
             raise InvalidTypeError(f"matmul: an operand must be a container or an array of numbers, not {array!r}")
     share(known, "matmul", f"an array with fingerprint {fingerprint(array)} of shape {array.shape}")
     return contracted(_formula(a, b), (a, b))
-
-
-def _alike(b: DistributedContainer, a: DistributedContainer) -> DistributedContainer:
-    """Return a vector divided as another one is. Collective."""
-    if a._laid_out_as(b):
-        return b
-    made: DistributedContainer = a._like(b.dtype)
-    move_all(made, b)
-    return made

@@ -134,7 +134,6 @@ def is_tall(ctx: Any, shape: tuple[int, ...]) -> bool:
 
 def qr_of_rows(ctx: Any, op: str, part: Array, shape: tuple[int, ...], out: Array) -> Array:
     """Write this rank's rows of Q, and return R, whose diagonal is not negative. Collective."""
-    rows, columns = shape
     if is_tall(ctx, shape):
         return tall_qr(ctx, op, part, out, positive)[0]
     if ctx.size == 1:
@@ -142,17 +141,21 @@ def qr_of_rows(ctx: Any, op: str, part: Array, shape: tuple[int, ...], out: Arra
         signs, r = positive(r)
         np.multiply(q, np.diagonal(signs), out=out)
         return r
-    return _by_panels(ctx, op, part, min(rows, columns), out)
+    return _by_panels(ctx, op, part, shape, out)
 
 
-def _by_panels(ctx: Any, op: str, part: Array, rank: int, out: Array) -> Array:
+def _by_panels(ctx: Any, op: str, part: Array, shape: tuple[int, ...], out: Array) -> Array:
     """Decompose panel by panel, each made orthogonal to those before it until it is (block Gram-Schmidt, repeated).
 
     Barlow and Smoktunowicz 2013, "Reorthogonalized block classical Gram-Schmidt": twice is enough, but where columns
-    depend on each other, a panel of what rounding left may need another turn.
+    depend on each other, a panel of what rounding left may need another turn. A column that depends on those before it
+    leaves nothing, and LAPACK then takes a column of the identity, which need not be orthogonal to the panels before:
+    a random one takes its place. R has zeros in its row, so any column does.
     """
-    columns = part.shape[1]
+    rows, columns = shape
+    rank = min(rows, columns)
     r = np.zeros((rank, columns), out.dtype)
+    nothing = 100 * np.finfo(out.dtype).eps
     for j in range(0, rank, _PANEL):
         end = min(j + _PANEL, rank)
         panel = part[:, j:end].astype(out.dtype)
@@ -164,8 +167,12 @@ def _by_panels(ctx: Any, op: str, part: Array, rank: int, out: Array) -> Array:
                 r[:j, j:end] += along @ block
             new = np.empty_like(panel)
             (own,) = tall_qr(ctx, op, panel, new, positive)
+            lost = (np.abs(own) < nothing).all(axis=1) & (turn > 0)
+            own[lost] = 0
             block = own @ block
             panel = new
+            panel[:, lost] = np.random.default_rng([ctx.rank, j, turn]).normal(size=(len(panel), int(lost.sum())))
+            panel[:, lost] /= np.sqrt(rows)
             if j == 0 or (turn and np.abs(np.diagonal(own)).min() > 0.5):
                 break
         out[:, j:end] = panel

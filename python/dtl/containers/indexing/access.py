@@ -45,9 +45,8 @@ class Indexed(DistributedContainer):
     - ``t[rows]``, ``t[:, [2, 0]]``, ``t[rows, 1:3]``, with index arrays and slices: a container of the elements, of
       NumPy's shape. If all rows are selected, they stay where they are, and nothing is communicated.
     - ``c[mask]``: a container of the elements where the mask is true. The mask is a NumPy array of bool that is the
-      same on every rank, or a container of bool with the partition of this one.
-    - ``t[mask]``, with a mask of the first dimensions, as in ``t[t[:, 0] > 0]``: a container of the rows, with any
-      partition.
+      same on every rank, or a container of bool, divided in any way.
+    - ``t[mask]``, with a mask of the first dimensions, as in ``t[t[:, 0] > 0]``: a container of the rows.
 
     The result has the partition policy and block size of the container, and its grid if no dimension that the grid
     divides is removed. Instead of local sizes, or of a grid that loses a dimension, it has blocks of dimension 0.

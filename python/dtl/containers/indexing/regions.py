@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 
+from ..._native import slow_paths
 from ..._native.library import bridge
 from ..base import DistributedContainer
 from ..expressions import handle_to_read
@@ -96,6 +97,21 @@ def move_pieces(to: DistributedContainer, pieces: Sequence[tuple[DistributedCont
 def move_all(to: DistributedContainer, of: DistributedContainer) -> None:
     """Move all of one container to another of its shape. Collective over the ranks of the one that is written to."""
     move(to, of, whole_region(of.shape).source())
+
+
+def moved_to(op: str, c: DistributedContainer, other: DistributedContainer) -> DistributedContainer:
+    """Return a container divided as another of its shape is: c, or a copy, which the ledger of slow paths has.
+
+    Collective, unless it is c.
+    """
+    if other._laid_out_as(c):
+        return c
+    started = slow_paths.clock() if slow_paths.listeners and c.context.size > 1 else 0
+    made: DistributedContainer = other._like(c.dtype, blank=True)
+    move_all(made, c)
+    if started:
+        slow_paths.tell(slow_paths.MOVED, op, c.nbytes, started)
+    return made
 
 
 def copy_all(of: DistributedContainer, to: DistributedContainer) -> None:

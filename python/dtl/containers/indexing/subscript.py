@@ -13,7 +13,7 @@ from ...exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..base import DistributedContainer
 from ..indices import check_inside, from_start
 from .beside_slices import Mixed, arranged
-from .regions import NEW_AXIS, Axis, Region
+from .regions import NEW_AXIS, Axis, Region, moved_to
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -127,11 +127,7 @@ def _where(of: DistributedContainer, mask: DistributedContainer) -> Where:
     if mask.context.size != of.context.size:
         raise InvalidArgumentError(f"a mask on {mask.context.size} ranks for a container on {of.context.size}")
     check_placements("getitem", (of, mask))
-    if mask.ndim == of.ndim and not of._laid_out_as(mask):
-        raise InvalidArgumentError(
-            f"the mask {mask!r} is divided otherwise than {of!r}; redistribute one of them first"
-        )
-    return Where(mask)
+    return Where(moved_to("mask", mask, of) if mask.ndim == of.ndim else mask)
 
 
 def _gathered(of: DistributedContainer, entries: tuple[Any, ...]) -> Gathered:
