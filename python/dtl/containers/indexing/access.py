@@ -20,7 +20,7 @@ from .. import expressions
 from ..base import DistributedContainer
 from ..display import show
 from ..layout import BLOCK, Division
-from . import assignment, beside_slices, masks
+from . import assignment, beside_slices, fields, masks
 from .beside_slices import Mixed
 from .regions import NEW_AXIS, Region, move
 from .subscript import Gathered, Mask, Points, Where, read
@@ -46,6 +46,7 @@ class Indexed(DistributedContainer):
       NumPy's shape. If all rows are selected, they stay where they are, and nothing is communicated.
     - ``c[mask]``: a container of the elements where the mask is true. The mask is a NumPy array of bool that is the
       same on every rank, or a container of bool with the partition of this one.
+    - ``c["age"]``, ``c[["age", "name"]]`` of records: a container of a field, or of records of some fields.
     - ``t[mask]``, with a mask of the first dimensions, as in ``t[t[:, 0] > 0]``: a container of the rows, with any
       partition.
 
@@ -72,6 +73,8 @@ class Indexed(DistributedContainer):
             if result is not NotImplemented:
                 return _as_numpy(result if self._carrier is None else self._elements(result))
         self._check_open()
+        if self._carrier is not None and fields.are_named(self, key):
+            return fields.select(self, key)
         chosen = read(self, key)
         if isinstance(chosen, Points):
             return _as_numpy(self._elements(bridge.call(bridge.TAKE, self, chosen.indices, None, 0, 0, 0, 0)))
@@ -82,6 +85,9 @@ class Indexed(DistributedContainer):
         if state.under_way:
             scheduler.wait_for(self, key, value)
         self._check_open()
+        if self._carrier is not None and fields.are_named(self, key):
+            fields.assign(self, key, value)
+            return
         chosen = read(self, key)
         if isinstance(chosen, Gathered):
             assign_at(self, chosen.indices, value, chosen.rows)
