@@ -485,9 +485,9 @@ def from_numpy(
 @overload
 def zeros_like(a: Owned, dtype: Any = ...) -> Owned: ...
 @overload
-def zeros_like(a: Any, dtype: Any = ...) -> Any: ...
-def zeros_like(a: Any, dtype: Any = None) -> Any:
-    """Return a container of zeros with the shape and partition of another. Not collective.
+def zeros_like(a: Any, dtype: Any = ..., *, shape: Any = ...) -> Any: ...
+def zeros_like(a: Any, dtype: Any = None, *, shape: Any = None) -> Any:
+    """Return a container of zeros with the shape and partition of another. Not collective, but for another shape.
 
     Parameters
     ----------
@@ -495,6 +495,8 @@ def zeros_like(a: Any, dtype: Any = None) -> Any:
         A container.
     dtype
         The dtype; None is that of a.
+    shape
+        Another shape, of a container that is made with ``like=a``. Collective then.
 
     Raises
     ------
@@ -515,32 +517,32 @@ def zeros_like(a: Any, dtype: Any = None) -> Any:
     a._check_open()
     wanted = a.dtype if dtype is None else dtype
     stored_number(wanted)
-    return a._like(wanted)
+    return a._like(wanted) if shape is None else zeros(a.context, shape, wanted, like=a)
 
 
 @overload
 def empty_like(a: Owned, dtype: Any = ...) -> Owned: ...
 @overload
-def empty_like(a: Any, dtype: Any = ...) -> Any: ...
-def empty_like(a: Any, dtype: Any = None) -> Any:
+def empty_like(a: Any, dtype: Any = ..., *, shape: Any = ...) -> Any: ...
+def empty_like(a: Any, dtype: Any = None, *, shape: Any = None) -> Any:
     """Return a container to write to, of the shape and partition of another. Not collective. As :func:`zeros_like`."""
-    return zeros_like(a, dtype)
+    return zeros_like(a, dtype, shape=shape)
 
 
 @overload
 def ones_like(a: Owned, dtype: Any = ...) -> Owned: ...
 @overload
-def ones_like(a: Any, dtype: Any = ...) -> Any: ...
-def ones_like(a: Any, dtype: Any = None) -> Any:
+def ones_like(a: Any, dtype: Any = ..., *, shape: Any = ...) -> Any: ...
+def ones_like(a: Any, dtype: Any = None, *, shape: Any = None) -> Any:
     """Return a container of ones, of the shape and partition of another. Not collective. As :func:`zeros_like`."""
-    return full_like(a, 1, dtype)
+    return full_like(a, 1, dtype, shape=shape)
 
 
 @overload
 def full_like(a: Owned, fill_value: Any, dtype: Any = ...) -> Owned: ...
 @overload
-def full_like(a: Any, fill_value: Any, dtype: Any = ...) -> Any: ...
-def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
+def full_like(a: Any, fill_value: Any, dtype: Any = ..., *, shape: Any = ...) -> Any: ...
+def full_like(a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None) -> Any:
     """Return a container of one value, of the shape and partition of another. Not collective. As :func:`zeros_like`.
 
     Raises
@@ -548,7 +550,7 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
     InvalidArgumentError, OverflowError
         If the dtype cannot hold the value.
     """
-    made = zeros_like(a, dtype)
+    made = zeros_like(a, dtype, shape=shape)
     made._fill_part(filling(fill_value, made.dtype))
     return made
 
