@@ -124,7 +124,7 @@ class Elementwise(Operators):
         Parameters
         ----------
         dtype
-            The dtype of the result.
+            The dtype of the result. Text without a length, such as str, gets one that suffices for any element.
         casting
             Which conversions are allowed, as in NumPy: ``"no"``, ``"equiv"``, ``"safe"``, ``"same_kind"`` or
             ``"unsafe"``.
@@ -138,8 +138,7 @@ class Elementwise(Operators):
         InvalidTypeError
             If casting forbids the conversion.
         """
-        stored_number(dtype)
-        wanted = np.dtype(dtype)
+        wanted = _cast_dtype(self._dtype, dtype)
         if not np.can_cast(self.dtype, wanted, casting):
             raise InvalidTypeError(f"elements of {self.dtype} do not become {wanted} with casting {casting!r}")
         if wanted == self.dtype and not copy:
@@ -334,6 +333,19 @@ def operand(name: str, value: Any, moved: bool = False) -> Any:
         f"an operand is of type {type(value).__name__}: operands are containers, numbers, and NumPy arrays of numbers "
         "that are the same on every rank",
     )
+
+
+def _cast_dtype(of: np.dtype[Any], dtype: Any) -> np.dtype[Any]:
+    """Return the dtype that elements are cast to, in this machine's order of bytes: text has room for any of them."""
+    try:
+        wanted = np.dtype(dtype).newbyteorder("=")
+    except (TypeError, ValueError, SyntaxError):
+        wanted = dtype  # which is refused by name
+    else:
+        if wanted.kind in "SU" and not wanted.itemsize:
+            wanted = np.zeros(1, of).astype(wanted).dtype
+    stored_number(wanted)
+    return np.dtype(wanted)
 
 
 def moves(operands: Iterable[Any]) -> bool:
