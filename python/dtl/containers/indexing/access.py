@@ -20,7 +20,7 @@ from .. import expressions
 from ..base import DistributedContainer
 from ..display import show
 from ..layout import BLOCK, Division
-from . import assignment, beside_slices, fields, masks
+from . import assignment, beside_slices, fields, masks, two_steps
 from .beside_slices import Mixed
 from .regions import NEW_AXIS, Region, move
 from .subscript import Gathered, Mask, Points, Where, read
@@ -48,7 +48,8 @@ class Indexed(DistributedContainer):
       same on every rank, or a container of bool with the partition of this one.
     - ``c["age"]``, ``c[["age", "name"]]`` of records: a container of a field, or of records of some fields.
     - ``t[mask]``, with a mask of the first dimensions, as in ``t[t[:, 0] > 0]``: a container of the rows, with any
-      partition.
+      partition. ``t[mask, 0]``, ``t[mask, :2]``, ``t[i, :2]``: of some columns of them.
+    - ``t[:, i]``, with a container of integers or bool behind a slice, whose elements are collected on every rank.
 
     The result has the partition policy and block size of the container, and its grid if no dimension that the grid
     divides is removed. Instead of local sizes, or of a grid that loses a dimension, it has blocks of dimension 0.
@@ -75,6 +76,9 @@ class Indexed(DistributedContainer):
         self._check_open()
         if self._carrier is not None and fields.are_named(self, key):
             return fields.select(self, key)
+        split = two_steps.rows_first(key)
+        if split is not None:
+            return two_steps.select(self, *split)
         chosen = read(self, key)
         if isinstance(chosen, Points):
             return _as_numpy(self._elements(bridge.call(bridge.TAKE, self, chosen.indices, None, 0, 0, 0, 0)))
@@ -87,6 +91,10 @@ class Indexed(DistributedContainer):
         self._check_open()
         if self._carrier is not None and fields.are_named(self, key):
             fields.assign(self, key, value)
+            return
+        split = two_steps.rows_first(key)
+        if split is not None:
+            two_steps.assign(self, *split, value)
             return
         chosen = read(self, key)
         if isinstance(chosen, Gathered):
