@@ -208,7 +208,8 @@ def arange(
     Parameters
     ----------
     start, stop, step
-        Numbers, the same on every rank. A single number is stop, and start is then 0.
+        Numbers, the same on every rank. A single number is stop, and start is then 0. Or dates, or spans of time, or what
+        NumPy makes of text with a dtype of dates; then step is a span of time or an integer.
     dtype
         The dtype; None is NumPy's choice.
     ctx, partition, block_size, placement, execution, like
@@ -217,7 +218,7 @@ def arange(
     Raises
     ------
     InvalidTypeError, InvalidArgumentError
-        If start, stop or step is not a number, or step is 0. On every rank. Others as for :func:`zeros`.
+        If start, stop or step is neither a number nor a date, or step is 0. On every rank. Others as for :func:`zeros`.
     CollectiveMismatchError
         If the ranks pass different numbers.
 
@@ -231,6 +232,9 @@ def arange(
     check_context(ctx)
     if stop is None:
         start, stop = 0, start
+    how: Any = {"partition": partition, "block_size": block_size, "placement": placement, "execution": execution}
+    if _is_of_dates((start, stop, step), dtype):
+        return _arange_of_dates(ctx, start, stop, step, dtype, like, how)
     start, stop, step = (_number(name, value) for name, value in (("start", start), ("stop", stop), ("step", step)))
     if not step:
         raise InvalidArgumentError("step 0: it must not be 0")
@@ -254,6 +258,25 @@ def arange(
         made._set_part(first + at.astype(wanted) * by)
     made._end_write("arange")
     return made
+
+
+def _is_of_dates(values: tuple[Any, ...], dtype: Any) -> bool:
+    """Say whether a range is one of dates, or of spans of time."""
+    if any(isinstance(value, (np.generic, np.ndarray)) and value.dtype.kind in "mM" for value in values):
+        return True
+    return dtype is not None and _is_moved(dtype) and np.dtype(dtype).kind in "mM"
+
+
+def _arange_of_dates(ctx: Context, start: Any, stop: Any, step: Any, dtype: Any, like: Any, how: Any) -> Any:
+    """Return a range of dates: of the integers that they are, in the unit that NumPy chooses."""
+    try:
+        units = [np.arange(end, end, step, dtype=dtype).dtype for end in (start, stop)]
+        unit = np.promote_types(*units)
+        first, last = (int(np.asarray(end, unit).astype(np.int64)) for end in (start, stop))
+        by = int(np.asarray(step, unit.str.replace("M", "m")).astype(np.int64))
+    except (TypeError, ValueError) as error:
+        raise InvalidTypeError(f"from {start!r} to {stop!r} by {step!r}: {error}") from None
+    return arange(ctx, first, last, by, np.int64, like=like, **how).astype(unit)
 
 
 @collective
@@ -282,7 +305,7 @@ def linspace(
     endpoint
         Whether stop is the last element. If not, the numbers end one step before it.
     dtype
-        The dtype; None is float64, or complex128 if a number is complex.
+        The dtype; None is NumPy's choice: float64, or complex128 if a number is complex.
     ctx, partition, block_size, placement, execution, like
         As for :func:`zeros`.
 
@@ -301,11 +324,14 @@ def linspace(
     [0.   0.25 0.5  0.75 1.  ]
     """
     check_context(ctx)
+    given = [end.dtype.type(1) if isinstance(end, (np.generic, np.ndarray)) else 1.0 for end in (start, stop)]
     start, stop = _number("start", start, True), _number("stop", stop, True)
     count = integer("num", num)
     if count < 0:
         raise InvalidArgumentError(f"num {count} is negative")
-    inner = np.result_type(np.float64, np.asarray(start).dtype, np.asarray(stop).dtype)
+    inner = np.result_type(np.asarray(start).dtype, np.asarray(stop).dtype, np.float64)
+    if inner.kind == "f":
+        inner = np.result_type(given[0] * 1.0, given[1] * 1.0, 1.0)  # as NumPy finds it: of float32, that from NumPy 2 on
     wanted = inner if dtype is None else dtype
     dtype_number(wanted)
     wanted = np.dtype(wanted)
@@ -439,6 +465,8 @@ def asarray(
         return obj.astype(wanted, copy=bool(copy))
     if copy is False:
         raise InvalidArgumentError(f"a container of a {type(obj).__name__} is a copy, which copy=False forbids")
+    if isinstance(obj, (list, tuple)) and dtype is not None and _is_moved(dtype):
+        obj, dtype = _array_of("obj", obj, dtype), None
     array = from_dlpack(obj).to_numpy() if is_on_device(obj) else stored_array("obj", obj)
     if dtype is not None:
         stored_number(dtype)
@@ -637,6 +665,21 @@ def _made(
     made = kind._created(ctx, extents, np.dtype(dtype), divided, lies)
     made._run_as(runs)
     return made
+
+
+def _is_moved(dtype: Any) -> bool:
+    """Say whether NumPy makes other arrays of objects if it knows this dtype: dates, text or records."""
+    try:
+        return np.dtype(dtype).kind in "mMSUV"
+    except (TypeError, ValueError, SyntaxError):
+        return False  # which is refused by name
+
+
+def _array_of(name: str, value: Any, dtype: Any) -> Array:
+    try:
+        return np.asarray(value, dtype)
+    except (TypeError, ValueError) as error:
+        raise InvalidTypeError(f"{name} is no array of {np.dtype(dtype)}: {error}") from None
 
 
 def _number(name: str, value: Any, complex_too: bool = False) -> Any:
