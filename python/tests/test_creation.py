@@ -88,7 +88,7 @@ def test_arange_of_text_that_is_dates(ctx: dtl.Context) -> None:
     for wrong in (("nonsense", "2024-06"), ("2024-06", 1.5)):
         with pytest.raises(dtl.InvalidTypeError, match="from"):
             dtl.arange(ctx, *wrong, dtype="M8[D]")
-    with pytest.raises(dtl.InvalidArgumentError, match="step 0"):
+    with pytest.raises(dtl.InvalidArgumentError, match="step"):
         dtl.arange(ctx, "2024-01", "2024-06", 0, dtype="M8[M]")
 
 
