@@ -146,6 +146,17 @@ def test_asarray_of_objects(ctx: dtl.Context, objects: Any, dtype: Any) -> None:
     assert_holds(dtl.asarray(ctx, objects, dtype), np.asarray(objects, dtype))
 
 
+def test_asarray_of_pandas(ctx: dtl.Context) -> None:
+    pandas = pytest.importorskip("pandas", reason="not installed; runs in the environments of `make setup`")
+    days = pandas.Series(pandas.date_range("2024-01-01", periods=5))
+    assert_holds(dtl.asarray(ctx, days), days.to_numpy())
+    assert_holds(dtl.asarray(ctx, pandas.DatetimeIndex(days)), days.to_numpy())
+    assert_holds(dtl.asarray(ctx, pandas.Series([1.5, 2])), [1.5, 2])
+    assert_holds(dtl.asarray(ctx, pandas.Series(["a", "bc"], dtype=object), dtype="U2"), ["a", "bc"])
+    with pytest.raises(dtl.InvalidTypeError, match="object"):
+        dtl.asarray(ctx, pandas.Series(["a", None], dtype=object))
+
+
 def test_asarray_of_objects_that_do_not_fit(ctx: dtl.Context) -> None:
     for objects, dtype in (([(1, 2.0), (3,)], "i4,f8"), (["nonsense"], "M8[D]")):
         with pytest.raises(dtl.InvalidTypeError, match="is no array of"):

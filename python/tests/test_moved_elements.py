@@ -225,6 +225,15 @@ def test_dates_and_float16_are_computed_with_where_numpy_does(ctx: dtl.Context) 
                 np.where(np.isnat(_days), np.datetime64("2000-01-01"), _days).astype("datetime64[s]"))  # fmt: skip
 
 
+def test_objects_of_datetime_are_operands(ctx: dtl.Context) -> None:
+    days = dtl.asarray(ctx, _days)
+    day, week = datetime.date(2020, 1, 1), datetime.timedelta(days=7)
+    assert_holds(days > day, _days > np.datetime64(day))
+    assert_holds(datetime.datetime(2020, 1, 1, 5) < days, np.datetime64("2020-01-01T05") < _days)
+    assert_same(days + week, _days + np.timedelta64(week))
+    assert_holds((days - day) / week, (_days - np.datetime64(day)) / np.timedelta64(week))
+
+
 def test_they_are_ghosts(ctx: dtl.Context, array: Any) -> None:
     vec = dtl.asarray(ctx, np.concatenate([array, array]))
     with dtl.Halo(vec, 1, periodic=True) as halo:

@@ -264,7 +264,7 @@ def _is_of_dates(values: tuple[Any, ...], dtype: Any) -> bool:
     """Say whether a range is one of dates, or of spans of time."""
     if any(isinstance(value, (np.generic, np.ndarray)) and value.dtype.kind in "mM" for value in values):
         return True
-    return dtype is not None and _is_moved(dtype) and np.dtype(dtype).kind in "mM"
+    return _is_moved(dtype) and np.dtype(dtype).kind in "mM"
 
 
 def _arange_of_dates(ctx: Context, start: Any, stop: Any, step: Any, dtype: Any, like: Any, how: Any) -> Any:
@@ -465,7 +465,7 @@ def asarray(
         return obj.astype(wanted, copy=bool(copy))
     if copy is False:
         raise InvalidArgumentError(f"a container of a {type(obj).__name__} is a copy, which copy=False forbids")
-    if isinstance(obj, (list, tuple)) and dtype is not None and _is_moved(dtype):
+    if _is_moved(dtype) and (isinstance(obj, (list, tuple)) or getattr(obj, "dtype", None) == np.dtype(object)):
         obj, dtype = _array_of("obj", obj, dtype), None
     array = from_dlpack(obj).to_numpy() if is_on_device(obj) else stored_array("obj", obj)
     if dtype is not None:
@@ -670,7 +670,7 @@ def _made(
 def _is_moved(dtype: Any) -> bool:
     """Say whether NumPy makes other arrays of objects if it knows this dtype: dates, text or records."""
     try:
-        return np.dtype(dtype).kind in "mMSUV"
+        return dtype is not None and np.dtype(dtype).kind in "mMSUV"
     except (TypeError, ValueError, SyntaxError):
         return False  # which is refused by name
 

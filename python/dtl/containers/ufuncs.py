@@ -6,6 +6,7 @@ Where all containers are laid out alike, nothing is communicated. Else broadcast
 from __future__ import annotations
 
 import builtins
+import datetime
 import operator
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Iterable, NoReturn, overload
@@ -323,6 +324,10 @@ def operand(name: str, value: Any, moved: bool = False) -> Any:
             raise refusal(name, f"an operand is no array: {error}", InvalidArgumentError) from None
     if moved and isinstance(value, (str, bytes)):
         value = np.asarray(value)[()]
+    elif moved and isinstance(value, datetime.timedelta):
+        value = np.timedelta64(value)
+    elif moved and isinstance(value, datetime.date):
+        value = np.datetime64(value)
     if isinstance(value, (np.generic, np.ndarray)) and not np.ma.is_masked(value) and _goes_along(value.dtype, moved):
         return np.asarray(value) if value.ndim else value
     if isinstance(value, np.ndarray):
