@@ -208,8 +208,8 @@ def arange(
     Parameters
     ----------
     start, stop, step
-        Numbers, the same on every rank. A single number is stop, and start is then 0. Or dates, or spans of time, or what
-        NumPy makes of text with a dtype of dates; then step is a span of time or an integer.
+        Numbers, the same on every rank. A single number is stop, and start is then 0. Or dates, or spans of time, or
+        text that is dates by the dtype; then step is a span of time or an integer.
     dtype
         The dtype; None is NumPy's choice.
     ctx, partition, block_size, placement, execution, like
@@ -234,7 +234,8 @@ def arange(
         start, stop = 0, start
     how: Any = {"partition": partition, "block_size": block_size, "placement": placement, "execution": execution}
     if _is_of_dates((start, stop, step), dtype):
-        return _arange_of_dates(ctx, start, stop, step, dtype, like, how)
+        dates: DistributedVector = _arange_of_dates(ctx, start, stop, step, dtype, like, how)
+        return dates
     start, stop, step = (_number(name, value) for name, value in (("start", start), ("stop", stop), ("step", step)))
     if not step:
         raise InvalidArgumentError("step 0: it must not be 0")
@@ -324,14 +325,16 @@ def linspace(
     [0.   0.25 0.5  0.75 1.  ]
     """
     check_context(ctx)
-    given = [end.dtype.type(1) if isinstance(end, (np.generic, np.ndarray)) else 1.0 for end in (start, stop)]
+    given: list[Any] = [
+        end.dtype.type(1) if isinstance(end, (np.generic, np.ndarray)) else 1.0 for end in (start, stop)
+    ]
     start, stop = _number("start", start, True), _number("stop", stop, True)
     count = integer("num", num)
     if count < 0:
         raise InvalidArgumentError(f"num {count} is negative")
     inner = np.result_type(np.asarray(start).dtype, np.asarray(stop).dtype, np.float64)
     if inner.kind == "f":
-        inner = np.result_type(given[0] * 1.0, given[1] * 1.0, 1.0)  # as NumPy finds it: of float32, that from NumPy 2 on
+        inner = np.result_type(*(one * 1.0 for one in given), 1.0)  # NumPy's way: of float32, that from NumPy 2 on
     wanted = inner if dtype is None else dtype
     dtype_number(wanted)
     wanted = np.dtype(wanted)

@@ -47,8 +47,8 @@ def searchsorted(c: Any, values: Any, side: str = "left", *, reverse: bool = Fal
     Returns
     -------
     ndarray, int64 or container
-        Global indices in [0, size], int64, in the shape of the values; a NumPy scalar for one number; a container that is laid
-        out as the values are for a container.
+        Global indices in [0, size], int64, in the shape of the values; a NumPy scalar for one number; a container that
+        is laid out as the values are for a container.
 
     Raises
     ------

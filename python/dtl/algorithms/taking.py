@@ -59,8 +59,8 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
     container or scalar
         A container with the dimensions of a, in which those of indices replace axis. For a single index without axis, a
         NumPy scalar. If the dimension is not divided, the result is divided as a is, and nothing is communicated.
-        Otherwise, it is divided as the container of indices is, or by blocks of dimension 0 if indices is an array. With
-        an axis and a container of indices, the result is that of a subscript: ``a[indices]``, ``a[:, indices]``.
+        Otherwise, it is divided as the container of indices is, or by blocks of dimension 0 if indices is an array.
+        With an axis and a container of indices, the result is that of a subscript: ``a[indices]``, ``a[:, indices]``.
 
     Raises
     ------

@@ -52,12 +52,12 @@ _HOMES = {
     "ravel_multi_index unravel_index block",
     ".io.numpy_forms": "save savez",
     ".array_standard.adapters": "unique_all unique_inverse cumulative_sum cumulative_prod",
-    ".algorithms.numpy_forms": "concatenate stack take sort argsort shape ndim size copy fliplr flipud rot90 vstack hstack dstack "
-    "column_stack atleast_1d atleast_2d atleast_3d broadcast_arrays hsplit vsplit dsplit rollaxis ediff1d append "
-    "delete ptp average real imag angle nan_to_num isreal iscomplex isneginf isposinf sinc i0 fix digitize interp "
-    "diff unique unique_values unique_counts isrealobj iscomplexobj result_type can_cast min_scalar_type "
-    "common_type select trapezoid trapz cov corrcoef array_equiv copyto pad insert resize astype real_if_close "
-    "is_busday busday_offset busday_count datetime_as_string",
+    ".algorithms.numpy_forms": "concatenate stack take sort argsort shape ndim size copy fliplr flipud rot90 vstack "
+    "hstack dstack column_stack atleast_1d atleast_2d atleast_3d broadcast_arrays hsplit vsplit dsplit rollaxis "
+    "ediff1d append delete ptp average real imag angle nan_to_num isreal iscomplex isneginf isposinf sinc i0 fix "
+    "digitize interp diff unique unique_values unique_counts isrealobj iscomplexobj result_type can_cast "
+    "min_scalar_type common_type select trapezoid trapz cov corrcoef array_equiv copyto pad insert resize astype "
+    "real_if_close is_busday busday_offset busday_count datetime_as_string",
 }
 
 #: Other names of the same.

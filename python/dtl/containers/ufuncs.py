@@ -139,7 +139,7 @@ class Elementwise(Operators):
         InvalidTypeError
             If casting forbids the conversion.
         """
-        wanted = _cast_dtype(self._dtype, dtype)
+        wanted = _cast_dtype(self.dtype, dtype)
         if not np.can_cast(self.dtype, wanted, casting):
             raise InvalidTypeError(f"elements of {self.dtype} do not become {wanted} with casting {casting!r}")
         if wanted == self.dtype and not copy:
@@ -350,7 +350,8 @@ def _cast_dtype(of: np.dtype[Any], dtype: Any) -> np.dtype[Any]:
         if wanted.kind in "SU" and not wanted.itemsize:
             wanted = np.zeros(1, of).astype(wanted).dtype
     stored_number(wanted)
-    return np.dtype(wanted)
+    found: np.dtype[Any] = np.dtype(wanted)
+    return found
 
 
 def moves(operands: Iterable[Any]) -> bool:

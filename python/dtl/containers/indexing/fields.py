@@ -69,5 +69,5 @@ def _dtype(of: np.dtype[Any], key: Names) -> np.dtype[Any]:
         return np.dtype([(name, fields[name][0]) for name in key])
     dtype: np.dtype[Any] = fields[key][0]
     if dtype.shape:
-        raise InvalidTypeError(f"field {key!r} is an array of shape {dtype.shape} in each record; no container holds it")
+        raise InvalidTypeError(f"field {key!r} is an array of shape {dtype.shape} in each record, which is not held")
     return dtype

@@ -1,4 +1,4 @@
-"""Containers beside slices, as in ``t[mask, :2]`` and ``t[:, columns]``: by two subscripts, or with an array of indices."""
+"""Containers beside slices, as in ``t[mask, :2]`` and ``t[:, columns]``: two subscripts, or one with an array."""
 
 from __future__ import annotations
 
