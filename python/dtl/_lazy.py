@@ -78,13 +78,17 @@ def late(home: str, name: str) -> Callable[..., Any]:
     """Return a function that calls one of another module, which is imported for the first call."""
     function: Callable[..., Any] | None = None
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def there() -> Callable[..., Any]:
         nonlocal function
         if function is None:
             function = getattr(importlib.import_module(home, __package__), name)
-        return function(*args, **kwargs)
+        return function
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return (function or there())(*args, **kwargs)
 
     call.__name__, call.__module__ = name, f"{__package__}{home}"
+    call.there = there  # type: ignore[attr-defined]
     return call
 
 
@@ -128,6 +132,7 @@ reduced_along = late(".algorithms.axis_reductions", "reduced")
 reduced_where = late(".algorithms.masked_reductions", "masked")
 remote = late(".rma.remote", "remote")
 sort = late(".algorithms.sort", "sort")
+spread_to = late(".containers.broadcasting", "spread_to")
 submitted = late(".asynchronous.submit", "submitted")
 take = late(".algorithms.taking", "take")
 to_host = late(".containers.host_copies", "to_host")

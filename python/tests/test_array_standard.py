@@ -522,8 +522,6 @@ def test_wrong_indices_in_a_container(ctx: dtl.Context) -> None:
             x[xp.asarray(index)]
     with pytest.raises(dtl.BoundsError, match="2 dimensions"):
         t[xp.asarray([0]), 0, 0]
-    with pytest.raises(dtl.InvalidTypeError, match="integers"):
-        t[xp.asarray([0]), 1:]
     with pytest.raises(dtl.InvalidTypeError, match="float64"):
         t[xp.asarray([0]), xp.asarray([0.5])]
     for index in ([0, 4], [-5]):

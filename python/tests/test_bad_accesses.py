@@ -227,7 +227,7 @@ def test_masks_refused(ctx: dtl.Context) -> None:
     rows: tuple[tuple[Any, type[dtl.DTLError], str], ...] = (
         (vector(ctx, MASK[:-1], "cyclic"), BOUNDS, r"mask of shape \(11,\)"),
         (vector(ctx, np.arange(SIZE, dtype=np.float32), "cyclic"), TYPE, "float32"),
-        ((vec > 3, 1), BOUNDS, "2 indices for 1 dimensions"),
+        ((vec > 3, 1), BOUNDS, "2 indices for 1 dimension"),
     )
     for mask, error, text in rows:
         for use in (lambda: vec[mask], lambda: vec.__setitem__(mask, 1)):  # noqa: B023

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import hypothesis
@@ -63,6 +64,39 @@ def test_linspace(ctx: dtl.Context, start: Any, stop: Any, num: int, endpoint: b
     assert_holds(dtl.linspace(ctx, start, stop, num, endpoint, dtype=np.int32, partition="cyclic"), want)
 
 
+@pytest.mark.parametrize(
+    "ends",
+    [
+        (np.datetime64("2024-01-01"), np.datetime64("2024-02-01"), np.timedelta64(7, "D")),
+        (np.datetime64("2024-01-01"), np.datetime64("2024-01-02T12"), np.timedelta64(90, "m")),
+        (np.datetime64("2024-02"), np.datetime64("2023-01"), -3),
+        (np.datetime64(0, "25s"), np.datetime64(5, "25s"), 2),
+        (np.timedelta64(0, "h"), np.timedelta64(2, "D"), np.timedelta64(5, "h")),
+        (np.timedelta64(5, "h"),),
+    ],
+    ids=str,
+)
+def test_arange_of_dates(ctx: dtl.Context, ends: Any) -> None:
+    for name in DIVISIONS[:5]:
+        assert_holds(dtl.arange(ctx, *ends, **division(name, 1, ctx.size)), np.arange(*ends))
+
+
+def test_arange_of_text_that_is_dates(ctx: dtl.Context) -> None:
+    want = np.arange("2024-01", "2024-06", dtype="M8[M]")  # type: ignore[call-overload]  # not in NumPy's stubs
+    assert_holds(dtl.arange(ctx, "2024-01", "2024-06", dtype="M8[M]"), want)
+    assert_holds(dtl.arange(ctx, 5, dtype="m8[s]"), np.arange(5, dtype="m8[s]"))
+    for wrong in (("nonsense", "2024-06"), ("2024-06", 1.5)):
+        with pytest.raises(dtl.InvalidTypeError, match="from"):
+            dtl.arange(ctx, *wrong, dtype="M8[D]")
+    with pytest.raises(dtl.InvalidArgumentError, match="step"):
+        dtl.arange(ctx, "2024-01", "2024-06", 0, dtype="M8[M]")
+
+
+def test_linspace_of_float32(ctx: dtl.Context) -> None:
+    for ends in ((np.float32(0), np.float32(1)), (np.float32(0), 1.0), (np.float32(0), np.float64(1))):
+        assert dtl.linspace(ctx, *ends, 5).dtype == np.linspace(*ends, 5).dtype
+
+
 def test_linspace_of_complex(ctx: dtl.Context) -> None:
     assert_holds(dtl.linspace(ctx, 1j, 4, 5), np.linspace(1j, 4, 5))
 
@@ -97,6 +131,36 @@ def test_asarray(ctx: dtl.Context, name: str) -> None:
     refused(lambda: dtl.asarray(ctx, [1], copy=False), ARGUMENT, 100, "which copy=False forbids")
     refused(lambda: dtl.asarray(ctx, 3.0), ARGUMENT, 100, "has no dimensions")
     refused(lambda: dtl.asarray(ctx, ["a", None]), TYPE, 101, "object")
+
+
+@pytest.mark.parametrize(
+    ("objects", "dtype"),
+    [
+        ([(1, 2.0), (3, 4.5)], [("a", "i4"), ("b", "f8")]),
+        ([datetime.date(2024, 1, 2), datetime.date(1969, 1, 1)], "M8[D]"),
+        (["2024-01-02", "NaT"], "M8[s]"),
+        ([1, -20], str),
+    ],
+)
+def test_asarray_of_objects(ctx: dtl.Context, objects: Any, dtype: Any) -> None:
+    assert_holds(dtl.asarray(ctx, objects, dtype), np.asarray(objects, dtype))
+
+
+def test_asarray_of_pandas(ctx: dtl.Context) -> None:
+    pandas = pytest.importorskip("pandas", reason="not installed; runs in the environments of `make setup`")
+    days = pandas.Series(pandas.date_range("2024-01-01", periods=5))
+    assert_holds(dtl.asarray(ctx, days), days.to_numpy())
+    assert_holds(dtl.asarray(ctx, pandas.DatetimeIndex(days)), days.to_numpy())
+    assert_holds(dtl.asarray(ctx, pandas.Series([1.5, 2])), [1.5, 2])
+    assert_holds(dtl.asarray(ctx, pandas.Series(["a", "bc"], dtype=object), dtype="U2"), ["a", "bc"])
+    with pytest.raises(dtl.InvalidTypeError, match="object"):
+        dtl.asarray(ctx, pandas.Series(["a", None], dtype=object))
+
+
+def test_asarray_of_objects_that_do_not_fit(ctx: dtl.Context) -> None:
+    for objects, dtype in (([(1, 2.0), (3,)], "i4,f8"), (["nonsense"], "M8[D]")):
+        with pytest.raises(dtl.InvalidTypeError, match="is no array of"):
+            dtl.asarray(ctx, objects, dtype)
 
 
 @pytest.mark.mpi(min_size=2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import pytest
@@ -101,6 +101,39 @@ def test_a_mask_beside_an_integer(ctx: dtl.Context) -> None:
     expected = TABLE.copy()
     of[ROWS, 0] = expected[ROWS, 0] = -1
     assert_holds(of, expected)
+
+
+#: Containers beside slices: of bool and of integers.
+BESIDE: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "a mask and a column": lambda t, mask, i: np.s_[mask, 0],
+    "a mask and a range": lambda t, mask, i: np.s_[mask, 1:],
+    "a mask and all columns": lambda t, mask, i: np.s_[mask, :],
+    "a mask and dots": lambda t, mask, i: np.s_[mask, ..., -1],
+    "rows and a range": lambda t, mask, i: np.s_[i, ::-1],
+    "columns": lambda t, mask, i: np.s_[:, i],
+    "columns of some rows": lambda t, mask, i: np.s_[2:, i],
+    "columns by dots": lambda t, mask, i: np.s_[..., i],
+    "columns by a mask": lambda t, mask, i: np.s_[:, t[0] > 1],
+    "a computed mask and a column": lambda t, mask, i: np.s_[t.sum(axis=1) > 10, 1],
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_containers_beside_slices(ctx: dtl.Context, name: str) -> None:
+    columns = np.array([2, 0, 1])
+    for partition in DIVIDED:
+        of = tensor(ctx, TABLE, partition)
+        mask, indices = dtl.asarray(ctx, ROWS), dtl.asarray(ctx, columns)
+        key, expected = BESIDE[name](of, mask, indices), BESIDE[name](TABLE, ROWS, columns)
+        assert_holds(of[key], TABLE[expected])
+        for value in (7, TABLE[expected] * 2):
+            written = TABLE.copy()
+            written[expected] = value
+            of[key] = value if np.ndim(value) == 0 else dtl.asarray(ctx, value)
+            assert_holds(of, written)
+            of[...] = TABLE
+    assert_holds(np.take(of, indices, axis=1), TABLE[:, columns])
+    assert_holds(dtl.take(of, indices, axis=0), TABLE[columns])
 
 
 def test_the_same_index_more_than_once(ctx: dtl.Context) -> None:

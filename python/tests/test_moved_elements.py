@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import operator
 import re
 from typing import Any, Callable
@@ -224,6 +225,15 @@ def test_dates_and_float16_are_computed_with_where_numpy_does(ctx: dtl.Context) 
                 np.where(np.isnat(_days), np.datetime64("2000-01-01"), _days).astype("datetime64[s]"))  # fmt: skip
 
 
+def test_objects_of_datetime_are_operands(ctx: dtl.Context) -> None:
+    days = dtl.asarray(ctx, _days)
+    day, week = datetime.date(2020, 1, 1), datetime.timedelta(days=7)
+    assert_holds(days > day, _days > np.datetime64(day))
+    assert_holds(datetime.datetime(2020, 1, 1, 5) < days, np.datetime64("2020-01-01T05") < _days)
+    assert_same(days + week, _days + np.timedelta64(week))
+    assert_holds((days - day) / week, (_days - np.datetime64(day)) / np.timedelta64(week))
+
+
 def test_they_are_ghosts(ctx: dtl.Context, array: Any) -> None:
     vec = dtl.asarray(ctx, np.concatenate([array, array]))
     with dtl.Halo(vec, 1, periodic=True) as halo:
@@ -259,6 +269,9 @@ def greatest_along(v: Any) -> Any:
 OF_DATES = (dtl.max, dtl.argmin, greatest_along)
 
 
+#: What text has.
+OF_TEXT = (dtl.argmin,)
+
 #: What float16 has.
 OF_FLOATS = [
     dtl.sum, dtl.max, dtl.argmin, dtl.mean, dtl.var, dtl.median, lambda v: v.sum(), greatest_along, dtl.cumsum,
@@ -276,7 +289,8 @@ OF_FLOATS = [
 def test_what_needs_numbers_says_so(ctx: dtl.Context, call: Callable[[Any], Any]) -> None:
     for name in ("days", "float16", "bytes", "five bytes"):
         vec = dtl.asarray(ctx, ARRAYS[name])
-        if (name == "days" and call in OF_DATES) or (name == "float16" and call in OF_FLOATS):
+        has = {"days": OF_DATES, "float16": OF_FLOATS}.get(name, OF_TEXT)
+        if call in has:
             call(vec)
             continue
         with pytest.raises(dtl.InvalidTypeError, match="moved, compared and sorted"):
@@ -301,6 +315,87 @@ def test_dates_are_reduced(ctx: dtl.Context, function: Any) -> None:
             for axis in (0, 1):
                 assert_same(function(several, axis=axis), function(table, axis=axis))
             same(function(several), function(table))
+
+
+@pytest.mark.parametrize("function", [np.argmin, np.argmax])
+@pytest.mark.parametrize("name", ["text", "long text", "bytes", "forty bytes", "one byte"])
+def test_text_has_extremes_somewhere(ctx: dtl.Context, name: str, function: Any) -> None:
+    array = ARRAYS[name]
+    table = np.stack([array, array[::-1], np.roll(array, 3)])
+    for partition in divisions(ctx):
+        same(function(dtl.asarray(ctx, array, **division(partition, len(array), ctx.size))), function(array))
+        several = dtl.asarray(ctx, table, **division(partition, 3, ctx.size))
+        same(function(several), function(table))
+        for axis in (0, 1):
+            assert_same(function(several, axis=axis), function(table, axis=axis))
+    with pytest.raises(ValueError, match="empty"):
+        function(dtl.asarray(ctx, array[:0]))
+
+
+_SPANS = np.array([[5, -3, 7], [7, 100, 2]], "m8[h]")
+_SOME = np.array([[True, False, True], [False, True, True]])
+_LEAST, _GREATEST = np.timedelta64(-9, "D"), np.timedelta64(9, "D")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t, some: np.sum(t, where=some),
+        lambda t, some: np.sum(t, axis=0, where=some),
+        lambda t, some: np.sum(t, axis=1, where=some, keepdims=True),
+        lambda t, some: np.sum(t, initial=np.timedelta64(1, "D")),
+        lambda t, some: np.max(t, where=some, initial=_LEAST),
+        lambda t, some: np.min(t, axis=1, where=some, initial=_GREATEST),
+        lambda t, some: np.max(t + np.datetime64("2024-01-01"), where=some, initial=np.datetime64("1970-01-01")),
+    ],
+)
+def test_masked_reductions_of_spans_of_time(ctx: dtl.Context, call: Callable[[Any, Any], Any]) -> None:
+    for name in divisions(ctx):
+        table = dtl.asarray(ctx, _SPANS, **division(name, 2, ctx.size))
+        for some in (_SOME, dtl.asarray(ctx, _SOME)):
+            got, wanted = call(table, some), call(_SPANS, _SOME)
+            (assert_same if isinstance(got, dtl.DistributedContainer) else same)(got, wanted)
+
+
+def test_masked_means_of_spans_of_time(ctx: dtl.Context) -> None:
+    table = dtl.asarray(ctx, _SPANS)
+    same(np.mean(table, where=_SOME), np.timedelta64(114 // 4, "h"))
+    assert_same(np.mean(table, axis=0, where=_SOME), np.array([5, 100, 4], "m8[h]"))
+    missing = table.copy()
+    missing[0, 1] = np.timedelta64("NaT")
+    same(np.sum(missing, where=~np.isnat(missing)), np.timedelta64(121, "h"))
+    with pytest.raises(dtl.InvalidTypeError, match="moved, compared and sorted"):
+        np.std(table, where=_SOME)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [
+        ("M8[D]", "2024-05-06"),
+        ("M8[s]", datetime.datetime(2024, 5, 6, 7)),
+        ("M8[D]", datetime.date(2024, 5, 6)),
+        ("M8[D]", ["2024-05-06", "NaT", "1969-01-01", "2000-01-01"]),
+        ("M8[D]", 5),
+        ("m8[h]", datetime.timedelta(hours=5)),
+        ("m8[h]", 5),
+    ],
+)
+def test_objects_become_dates(ctx: dtl.Context, dtype: str, value: Any) -> None:
+    array = np.zeros(4, dtype)
+    vec = dtl.asarray(ctx, array)
+    vec[...] = value
+    array[...] = value
+    assert_same(vec, array)
+    for wrong in ("nonsense", 2.5, None):
+        with pytest.raises(dtl.InvalidTypeError, match="would not stay"):
+            vec[0] = wrong
+
+
+@pytest.mark.parametrize("dtype", [str, "S", "U30"])
+def test_numbers_and_dates_become_text(ctx: dtl.Context, dtype: Any) -> None:
+    for array in (np.array([7, -120, 3]), np.array([0.1, -1e300, np.nan]), _days, ARRAYS["bytes"][:5]):
+        assert_same(dtl.asarray(ctx, array).astype(dtype), array.astype(array.astype(dtype).dtype))
+    assert dtl.ones(ctx, 2).astype(">f4").dtype == np.float32
 
 
 def test_dates_that_are_none(ctx: dtl.Context) -> None:

@@ -60,6 +60,22 @@ def test_as_numpy_does(ctx: dtl.Context, name: str) -> None:
         (lambda v, t: np.packbits(v > 0, axis=1), IndexError, "out of bounds"),
         (lambda v, t: np.unpackbits(v.astype(np.int8)), TypeError, "unsigned byte"),
         (lambda v, t: np.unpackbits(v.astype(np.uint8), count=-57), ValueError, "-57 of 56"),
+        (lambda v, t: np.nansum(v, where=v > 0), TypeError, "np.nansum: where= is not taken with containers"),
+        (lambda v, t: np.var(t, mean=0.0), TypeError, "np.var: mean= is not taken with containers"),
+        (lambda v, t: np.searchsorted(v, 1.0, "left", np.arange(7)), TypeError, "sorter= is not taken"),
+        (lambda v, t: np.sort(v, order="x"), ValueError, "no fields"),
+        (lambda v, t: np.select([v], [v]), TypeError, "should be boolean"),
+        (lambda v, t: np.select([], []), ValueError, "empty condition list"),
+        (lambda v, t: np.reshape(t, 20, order="K"), ValueError, "order must be one of"),
+        (lambda v, t: np.take(v, [1], mode="middle"), ValueError, "mode must be one of"),
+        (lambda v, t: np.round(v, 1, np.zeros(7)), TypeError, "out is of type ndarray"),
+        (lambda v, t: np.cumsum(t, 0, out=v), ValueError, "out has shape"),
+        (lambda v, t: np.quantile(v[:0], 0.5), IndexError, "no elements"),
+        (lambda v, t: np.quantile(t[:0], 0.5, axis=0), IndexError, "no elements"),
+        (lambda v, t: np.cov(t, fweights=[1.5, 1, 1, 1]), TypeError, "must be integer"),
+        (lambda v, t: np.cov(t, aweights=v), RuntimeError, "incompatible numbers of samples"),
+        (lambda v, t: np.cov(t, fweights=t.astype(int)), RuntimeError, "multidimensional"),
+        (lambda v, t: np.cov(v, aweights=v), ValueError, "cannot be negative"),
     ],
 )
 def test_wrong_arguments(ctx: dtl.Context, call: Callable[[Any, Any], Any], error: type[Exception], text: str) -> None:
@@ -72,7 +88,34 @@ def test_the_median_of_nothing(ctx: dtl.Context) -> None:
     given = held(ctx, "block")
     with pytest.warns(RuntimeWarning):
         assert np.isnan(np.median(given.v[:0]))
-    same(np.median(given.t[:0], axis=0), np.full(4, np.nan))
+    with pytest.warns(RuntimeWarning):
+        same(np.median(given.t[:0], axis=0), np.full(4, np.nan))
+
+
+@pytest.mark.skipif(not hasattr(np, "cumulative_sum"), reason="NumPy before 2.1 does not have the function")
+def test_cumulative_sums_of_several_dimensions_need_an_axis(ctx: dtl.Context) -> None:
+    with pytest.raises(ValueError, match="axis"):
+        np.cumulative_sum(held(ctx, "block").t)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda t: np.mean(t[:0], axis=0), "Mean of empty slice"),
+        (lambda t: np.median(t[:0], axis=0), "Mean of empty slice"),
+        (lambda t: np.nanmedian(t[:0], axis=0), "Mean of empty slice"),
+        (lambda t: np.nanquantile(t[:0], 0.5, axis=0), "Mean of empty slice"),
+        (lambda t: np.var(t, axis=0, ddof=5), "Degrees of freedom"),
+        (lambda t: np.std(t[:0], axis=0), "Degrees of freedom"),
+        (lambda t: np.nanmax(t * np.nan, axis=0), "All-NaN slice"),
+        (lambda t: np.nanquantile(t * np.nan, 0.5, axis=1), "All-NaN slice"),
+    ],
+)
+def test_warnings_along_a_dimension(ctx: dtl.Context, call: Callable[[Any], Any], text: str) -> None:
+    with pytest.warns(RuntimeWarning, match=text):
+        made = call(held(ctx, "block").t)
+    with pytest.warns(RuntimeWarning):
+        same(made, call(ARRAYS.t))
 
 
 def test_a_function_that_fails_on_one_rank(ctx: dtl.Context) -> None:

@@ -110,6 +110,17 @@ def test_show_a_tensor(ctx: dtl.Context, capsys: pytest.CaptureFixture[str], sha
     assert not parts or parts[1] == str(array)
 
 
+@pytest.mark.parametrize("dtype", ["M8[D]", "m8[s]", "U3", "S5", "f2", [("n", "i4"), ("x", "S2")]])
+def test_show_dates_text_and_records(ctx: dtl.Context, capsys: pytest.CaptureFixture[str], dtype: Any) -> None:
+    array = np.arange(7).astype(dtype) if isinstance(dtype, str) else np.array([(3, b"a"), (4, b"bc")], dtype)
+    for x, whole in (
+        (dtl.asarray(ctx, array), array),
+        (dtl.asarray(ctx, np.stack([array] * 2)), np.stack([array] * 2)),
+    ):
+        parts = shown(x, capsys)
+        assert not parts or parts[1] == str(whole)
+
+
 def test_show_follows_numpy_options(ctx: dtl.Context, capsys: pytest.CaptureFixture[str]) -> None:
     array = np.arange(50) / 3
     with np.printoptions(threshold=10, edgeitems=2, precision=2):

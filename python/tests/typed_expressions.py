@@ -241,7 +241,7 @@ def functions(v: DistributedVector, a: DistributedArray, t: DistributedTensor) -
     assert_type(dtl.isin(v, [1.0]), DistributedVector)
     assert_type(dtl.argwhere(v), DistributedTensor)
     assert_type(dtl.flatnonzero(v), DistributedVector)
-    assert_type(dtl.count_nonzero(v), int)
+    assert_type(dtl.count_nonzero(v), np.int64)
     assert_type(dtl.allclose(v, v), bool)
     assert_type(dtl.array_equal(v, v), bool)
     assert_type(dtl.cumsum(v), DistributedVector)

@@ -119,6 +119,8 @@ def stored_array(name: str, value: Any) -> np.ndarray[Any, Any]:
         except (TypeError, ValueError, OverflowError):
             return input_array(name, value)  # which says what is wrong with it
         value = listed_there if listed_there.dtype.kind in "mMSU" else value
+    elif hasattr(value, "dtype") and hasattr(value, "__array__") and not isinstance(value, (np.ndarray, np.generic)):
+        value = np.asarray(value)  # such as a column of dates of pandas
     if isinstance(value, (np.ndarray, np.generic)) and not np.ma.is_masked(value):
         native = value.dtype.newbyteorder("=")
         if carrier(native) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import datetime
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ def fitting(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
 
 def _moved(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
     """Return values as elements of a type that the core moves and does not know. No text is cut off."""
-    array = _array(name, value)
+    array = _objects(name, value, dtype) if _are_objects(value) and dtype.kind in "mMV" else _array(name, value)
     if not stays(array.dtype, dtype):
         raise InvalidTypeError(f"{name} of {array.dtype} would not stay what they are as {dtype}; convert them first")
     with np.errstate(over="ignore"):
@@ -87,6 +88,35 @@ def _moved(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
     if dtype.kind == "f" and (np.isinf(result) & ~np.isinf(array)).any():
         raise OverflowError(f"{name} do not fit {dtype}, whose largest is {np.finfo(dtype).max}")
     return result
+
+
+def _are_objects(value: Any) -> bool:
+    """Say whether a value is none of NumPy, but may be an element, or a list of some, of dates or records."""
+    return isinstance(value, (str, bytes, tuple, list, int, datetime.date, datetime.timedelta))
+
+
+def _objects(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
+    """Return Python's objects as dates or records: a tuple has the fields of one."""
+    if dtype.names is not None and isinstance(value, tuple):
+        return _record(name, value, dtype)
+    if dtype.names is not None and isinstance(value, list) and all(isinstance(each, tuple) for each in value):
+        return np.array([_record(name, each, dtype) for each in value], dtype)
+    if dtype.kind == "V":
+        return _array(name, value)
+    try:
+        return np.asarray(value, dtype)
+    except (TypeError, ValueError) as error:
+        raise InvalidTypeError(f"{name} {value!r} would not stay what they are as {dtype}: {error}") from None
+
+
+def _record(name: str, value: tuple[Any, ...], dtype: np.dtype[Any]) -> Array:
+    names = dtype.names or ()
+    if len(value) != len(names):
+        raise InvalidArgumentError(f"{name} {value!r} has {len(value)} fields; {dtype} has {len(names)}")
+    made = np.zeros((), dtype)
+    for field, each in zip(names, value):
+        made[field] = fitting(f"field {field!r} of {name}", each, dtype[field].base)
+    return made
 
 
 def stays(of: np.dtype[Any], dtype: np.dtype[Any]) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
 from .._lazy import computed_along, elementwise, late
 from .._native.arguments import dtype_number, integer
+from .._native.callsite import warn
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move_all
@@ -97,6 +99,11 @@ def reduced(
     share(a, name, words + (", keepdims" if keepdims else ""), anywhere=there)
     if there and dtype is not None:
         return in_another(name, a, axis, dtype, keepdims, ddof)
+    count = math.prod(a.shape[d] for d in dims)
+    if name == "mean" and not count:
+        warn("Mean of empty slice.", RuntimeWarning)
+    elif name in ("var", "std") and count <= ddof:
+        warn("Degrees of freedom <= 0 for slice", RuntimeWarning)
     with np.errstate(all="ignore"):  # a part may overflow, or divide by zero, where the whole does not
         return _along(a, dims, by, bool(keepdims), name, ddof)
 
@@ -113,12 +120,16 @@ def _checked(name: str, a: Any, dims: tuple[int, ...], dtype: Any, ddof: Any) ->
     if not isinstance(ddof, (int, float, np.integer, np.floating)):
         raise InvalidTypeError(f"ddof must be a number, not {ddof!r}")
     by: Reduction = (
-        reduction_of_dates(name, a.dtype) if a.dtype.kind in "mM" else reduction(name, dtype, a.dtype, float(ddof))
+        reduction_of_dates(name, a.dtype) if a.dtype.kind in "mMSU" else reduction(name, dtype, a.dtype, float(ddof))
     )
     return by
 
 
 def _whole(name: str, a: Any, dtype: Any, keepdims: Any, reproducible: Any, ddof: Any) -> Any:
+    if name == "mean" and dtype is not None and dtype.kind in "iu":  # as NumPy: added up in it, and cut off
+        with np.errstate(all="ignore"):
+            value = np.asarray(np.true_divide(_whole("sum", a, dtype, keepdims, reproducible, 0), a.global_size))
+            return value.astype(dtype) if keepdims else value.astype(dtype)[()]
     if dtype is not None and dtype != a.dtype:
         safe = dtype.kind in "iu" and a.dtype.kind in "iub" and name in ("sum", "prod")
         a = a if safe else a.astype(dtype)
@@ -237,7 +248,7 @@ def result_dtype(name: str, dtype: np.dtype[Any] | None, of: np.dtype[Any]) -> n
         ones = np.ones(1, of)
         return np.asarray(ones.sum(dtype=dtype) if name == "sum" else ones.prod(dtype=dtype)).dtype
     wanted = of if dtype is None else dtype
-    if wanted.kind in "iub":
+    if wanted.kind in "iub" and (dtype is None or name != "mean"):
         wanted = np.dtype(np.float64)
     if name == "mean" or wanted.kind != "c":
         return wanted
@@ -275,6 +286,8 @@ def _identity(least: bool, of: np.dtype[Any]) -> Any:
         return least
     if of.kind == "f":
         return math.inf if least else -math.inf
+    if of.kind in "SU":
+        return (b"\xff" if of.kind == "S" else chr(sys.maxunicode)) * of.itemsize if least else b""
     return np.iinfo(of).max if least else np.iinfo(of).min
 
 

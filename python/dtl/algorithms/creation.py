@@ -209,7 +209,8 @@ def arange(
     Parameters
     ----------
     start, stop, step
-        Numbers, the same on every rank. A single number is stop, and start is then 0.
+        Numbers, the same on every rank. A single number is stop, and start is then 0. Or dates, or spans of time, or
+        text that is dates by the dtype; then step is a span of time or an integer.
     dtype
         The dtype; None is NumPy's choice.
     ctx, partition, block_size, placement, execution, like
@@ -218,7 +219,7 @@ def arange(
     Raises
     ------
     InvalidTypeError, InvalidArgumentError
-        If start, stop or step is not a number, or step is 0. On every rank. Others as for :func:`zeros`.
+        If start, stop or step is neither a number nor a date, or step is 0. On every rank. Others as for :func:`zeros`.
     CollectiveMismatchError
         If the ranks pass different numbers.
 
@@ -232,6 +233,10 @@ def arange(
     check_context(ctx)
     if stop is None:
         start, stop = 0, start
+    how: Any = {"partition": partition, "block_size": block_size, "placement": placement, "execution": execution}
+    if _is_of_dates((start, stop, step), dtype):
+        dates: DistributedVector = _arange_of_dates(ctx, start, stop, step, dtype, like, how)
+        return dates
     start, stop, step = (_number(name, value) for name, value in (("start", start), ("stop", stop), ("step", step)))
     if not step:
         raise InvalidArgumentError("step 0: it must not be 0")
@@ -255,6 +260,25 @@ def arange(
         made._set_part(first + at.astype(wanted) * by)
     made._end_write("arange")
     return made
+
+
+def _is_of_dates(values: tuple[Any, ...], dtype: Any) -> bool:
+    """Say whether a range is one of dates, or of spans of time."""
+    if any(isinstance(value, (np.generic, np.ndarray)) and value.dtype.kind in "mM" for value in values):
+        return True
+    return _is_moved(dtype) and np.dtype(dtype).kind in "mM"
+
+
+def _arange_of_dates(ctx: Context, start: Any, stop: Any, step: Any, dtype: Any, like: Any, how: Any) -> Any:
+    """Return a range of dates: of the integers that they are, in the unit that NumPy chooses."""
+    try:
+        units = [np.arange(end, end, step, dtype=dtype).dtype for end in (start, stop)]
+        unit = np.promote_types(*units)
+        first, last = (int(np.asarray(end, unit).astype(np.int64)) for end in (start, stop))
+        by = int(np.asarray(step, unit.str.replace("M", "m")).astype(np.int64))
+    except (TypeError, ValueError) as error:
+        raise InvalidTypeError(f"from {start!r} to {stop!r} by {step!r}: {error}") from None
+    return arange(ctx, first, last, by, np.int64, like=like, **how).astype(unit)
 
 
 @collective
@@ -283,7 +307,7 @@ def linspace(
     endpoint
         Whether stop is the last element. If not, the numbers end one step before it.
     dtype
-        The dtype; None is float64, or complex128 if a number is complex.
+        The dtype; None is NumPy's choice: float64, or complex128 if a number is complex.
     ctx, partition, block_size, placement, execution, like
         As for :func:`zeros`.
 
@@ -302,11 +326,16 @@ def linspace(
     [0.   0.25 0.5  0.75 1.  ]
     """
     check_context(ctx)
+    given: list[Any] = [
+        end.dtype.type(1) if isinstance(end, (np.generic, np.ndarray)) else 1.0 for end in (start, stop)
+    ]
     start, stop = _number("start", start, True), _number("stop", stop, True)
     count = integer("num", num)
     if count < 0:
         raise InvalidArgumentError(f"num {count} is negative")
-    inner = np.result_type(np.float64, np.asarray(start).dtype, np.asarray(stop).dtype)
+    inner = np.result_type(np.asarray(start).dtype, np.asarray(stop).dtype, np.float64)
+    if inner.kind == "f":
+        inner = np.result_type(*(one * 1.0 for one in given), 1.0)  # NumPy's way: of float32, that from NumPy 2 on
     wanted = inner if dtype is None else dtype
     dtype_number(wanted)
     wanted = np.dtype(wanted)
@@ -440,6 +469,8 @@ def asarray(
         return obj.astype(wanted, copy=bool(copy))
     if copy is False:
         raise InvalidArgumentError(f"a container of a {type(obj).__name__} is a copy, which copy=False forbids")
+    if _is_moved(dtype) and (isinstance(obj, (list, tuple)) or getattr(obj, "dtype", None) == np.dtype(object)):
+        obj, dtype = _array_of("obj", obj, dtype), None
     array = from_dlpack(obj).to_numpy() if is_on_device(obj) else stored_array("obj", obj)
     if dtype is not None:
         stored_number(dtype)
@@ -486,9 +517,9 @@ def from_numpy(
 @overload
 def zeros_like(a: Owned, dtype: Any = ...) -> Owned: ...
 @overload
-def zeros_like(a: Any, dtype: Any = ...) -> Any: ...
-def zeros_like(a: Any, dtype: Any = None) -> Any:
-    """Return a container of zeros with the shape and partition of another. Not collective.
+def zeros_like(a: Any, dtype: Any = ..., *, shape: Any = ...) -> Any: ...
+def zeros_like(a: Any, dtype: Any = None, *, shape: Any = None) -> Any:
+    """Return a container of zeros with the shape and partition of another. Not collective, but for another shape.
 
     Parameters
     ----------
@@ -496,6 +527,8 @@ def zeros_like(a: Any, dtype: Any = None) -> Any:
         A container.
     dtype
         The dtype; None is that of a.
+    shape
+        Another shape, of a container that is made with ``like=a``. Collective then.
 
     Raises
     ------
@@ -516,32 +549,32 @@ def zeros_like(a: Any, dtype: Any = None) -> Any:
     a._check_open()
     wanted = a.dtype if dtype is None else dtype
     stored_number(wanted)
-    return a._like(wanted)
+    return a._like(wanted) if shape is None else zeros(a.context, shape, wanted, like=a)
 
 
 @overload
 def empty_like(a: Owned, dtype: Any = ...) -> Owned: ...
 @overload
-def empty_like(a: Any, dtype: Any = ...) -> Any: ...
-def empty_like(a: Any, dtype: Any = None) -> Any:
+def empty_like(a: Any, dtype: Any = ..., *, shape: Any = ...) -> Any: ...
+def empty_like(a: Any, dtype: Any = None, *, shape: Any = None) -> Any:
     """Return a container to write to, of the shape and partition of another. Not collective. As :func:`zeros_like`."""
-    return zeros_like(a, dtype)
+    return zeros_like(a, dtype, shape=shape)
 
 
 @overload
 def ones_like(a: Owned, dtype: Any = ...) -> Owned: ...
 @overload
-def ones_like(a: Any, dtype: Any = ...) -> Any: ...
-def ones_like(a: Any, dtype: Any = None) -> Any:
+def ones_like(a: Any, dtype: Any = ..., *, shape: Any = ...) -> Any: ...
+def ones_like(a: Any, dtype: Any = None, *, shape: Any = None) -> Any:
     """Return a container of ones, of the shape and partition of another. Not collective. As :func:`zeros_like`."""
-    return full_like(a, 1, dtype)
+    return full_like(a, 1, dtype, shape=shape)
 
 
 @overload
 def full_like(a: Owned, fill_value: Any, dtype: Any = ...) -> Owned: ...
 @overload
-def full_like(a: Any, fill_value: Any, dtype: Any = ...) -> Any: ...
-def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
+def full_like(a: Any, fill_value: Any, dtype: Any = ..., *, shape: Any = ...) -> Any: ...
+def full_like(a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None) -> Any:
     """Return a container of one value, of the shape and partition of another. Not collective. As :func:`zeros_like`.
 
     Raises
@@ -549,7 +582,7 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
     InvalidArgumentError, OverflowError
         If the dtype cannot hold the value.
     """
-    made = zeros_like(a, dtype)
+    made = zeros_like(a, dtype, shape=shape)
     made._fill_part(filling(fill_value, made.dtype))
     return made
 
@@ -638,6 +671,21 @@ def _made(
     made = kind._created(ctx, extents, np.dtype(dtype), divided, lies)
     made._run_as(runs)
     return made
+
+
+def _is_moved(dtype: Any) -> bool:
+    """Say whether NumPy makes other arrays of objects if it knows this dtype: dates, text or records."""
+    try:
+        return dtype is not None and np.dtype(dtype).kind in "mMSUV"
+    except (TypeError, ValueError, SyntaxError):
+        return False  # which is refused by name
+
+
+def _array_of(name: str, value: Any, dtype: Any) -> Array:
+    try:
+        return np.asarray(value, dtype)
+    except (TypeError, ValueError) as error:
+        raise InvalidTypeError(f"{name} is no array of {np.dtype(dtype)}: {error}") from None
 
 
 def _number(name: str, value: Any, complex_too: bool = False) -> Any:

@@ -1,6 +1,6 @@
 """Extremes of dates and spans of time, and sums and means of spans, as NumPy has them: of NaT and others, NaT.
 
-Ranks tell each other 64-bit integers, which dates are.
+Ranks tell each other 64-bit integers, which dates are. Of text, NumPy has where its extremes are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from . import folds
 from .axis_reductions import NO_IDENTITY, Reduction, arg_extreme
-from .exchange import share
+from .exchange import gathered, share
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Arrays = Any  # tuple[Array, ...]
@@ -33,6 +33,8 @@ _INT64 = np.iinfo(np.int64)
 
 def has(name: str, dtype: np.dtype[Any]) -> bool:
     """Say whether a reduction has a meaning for elements: dates are not added up."""
+    if dtype.kind in "SU":
+        return name in ("argmin", "argmax")
     return (dtype.kind == "m" and name in _NAMES.values()) or (
         dtype.kind == "M" and name in ("min", "max", "argmin", "argmax")
     )
@@ -40,6 +42,8 @@ def has(name: str, dtype: np.dtype[Any]) -> bool:
 
 def reduction(name: str, of: np.dtype[Any]) -> Reduction:
     """Return the reduction of a name."""
+    if of.kind in "SU":
+        return arg_extreme(name == "argmin", of)
     if name in ("argmin", "argmax"):
         return _arg_extreme(name == "argmin")
     ufunc = {"min": np.minimum, "max": np.maximum}.get(name, np.add)
@@ -82,6 +86,8 @@ def folded(a: Any, kind: int) -> Any:
     by = reduction(name, a.dtype)
     view = np.ascontiguousarray(a.local_view()).reshape(-1)
     indices = linear_indices(a).reshape(-1) if name[:3] == "arg" else view[:0]
+    if a.dtype.kind in "SU":
+        return _extreme_text(a, name, by, by.start(view, (0,), indices))
     mine = [int(np.asarray(part).astype(np.uint64).view(np.int64)) for part in by.start(view, (0,), indices)]
     rows = share(a, name, numbers=mine)
     rows = rows[: 1 if a.partition_policy is Partition.REPLICATED else None]
@@ -92,4 +98,13 @@ def folded(a: Any, kind: int) -> Any:
         found = parts if found is None else by.merge(found, parts)
     if name == "mean" and not a.global_size:
         warn("Mean of empty slice.", RuntimeWarning)
+    return by.finish(found, a.global_size)[()]
+
+
+def _extreme_text(a: Any, name: str, by: Reduction, mine: Arrays) -> Any:
+    """Return the index of an extreme of text, of which this rank has found its own. Collective."""
+    share(a, name)
+    found, *others = zip(*(gathered(a.context, np.reshape(part, 1)) for part in mine))
+    for other in others if a.partition_policy is not Partition.REPLICATED else ():
+        found = by.merge(found, other)
     return by.finish(found, a.global_size)[()]

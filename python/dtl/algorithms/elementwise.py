@@ -51,8 +51,8 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     Parameters
     ----------
     condition, x, y
-        Containers, numbers, or NumPy arrays that are the same on every rank. They are broadcast. At least one is a
-        container.
+        Containers, numbers, text, or NumPy arrays that are the same on every rank. They are broadcast. At least one is
+        a container.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise InvalidArgumentError("where: either both or neither of x and y should be given")
-    return elementwise("np.where", np.where, (condition, x, y), into=_choose, kernel=chosen)
+    return elementwise("np.where", np.where, (condition, x, y), into=_choose, kernel=chosen, moved=True)
 
 
 def _choose(out: Array, condition: Array, x: Array, y: Array) -> None:
@@ -115,6 +115,10 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: 
     if not any(isinstance(value, DistributedContainer) and np.isscalar(a) for value in (low, high)):
         check_container("a", a)
     made = a
+    if isinstance(a, DistributedContainer) and a.dtype.kind in "iu":  # beyond what the elements can be, no limits
+        limits = np.iinfo(a.dtype)
+        low = None if type(low) is int and low <= limits.min else low
+        high = None if type(high) is int and high >= limits.max else high
     if low is not None:
         made = np.maximum(made, low)
     if high is not None:
@@ -343,7 +347,7 @@ def argwhere(a: Any) -> DistributedTensor:
 
 
 @overload
-def count_nonzero(a: Any, axis: None = ..., *, keepdims: Literal[False] = ...) -> int: ...
+def count_nonzero(a: Any, axis: None = ..., *, keepdims: Literal[False] = ...) -> np.int64: ...
 @overload
 def count_nonzero(a: DistributedTensor, axis: int, *, keepdims: bool = ...) -> Made: ...
 @overload
@@ -353,7 +357,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return how many elements are not zero. Collective. Otherwise as :func:`sum` of ``a != 0``."""
     check_container("a", a)
     if axis is None and not keepdims:
-        return int(folds.fold(a, folds.TRUTHS))
+        return np.int64(folds.fold(a, folds.TRUTHS))
     true = elementwise("np.count_nonzero", truths, (a,), np.bool_) if a._carrier is not None else a != 0
     return true.sum(axis, keepdims=keepdims)
 

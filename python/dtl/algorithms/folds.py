@@ -86,7 +86,7 @@ def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
             if kind % ANY == TRUTHS:
                 with _elementwise(NAMES[TRUTHS], truths, (a,), np.bool_) as true:
                     return bridge.call(bridge.FOLD, true, None, None, kind, same, exact, 0)
-            if a._dtype.kind in "mM":
+            if a._dtype.kind in "mMSU":
                 return _folded_dates(a, kind)
             if a._dtype == np.float16 and a._handle:
                 with a.astype(np.float32) as wider:

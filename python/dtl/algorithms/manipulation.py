@@ -201,12 +201,12 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
 
 
 @overload
-def reshape(a: Any, shape: SomeExtents) -> DistributedTensor: ...
+def reshape(a: Any, shape: SomeExtents, order: str = ...) -> DistributedTensor: ...
 @overload
-def reshape(a: Any, shape: Any) -> Any: ...
+def reshape(a: Any, shape: Any, order: str = ...) -> Any: ...
 @algorithm
-def reshape(a: Any, shape: Any) -> Any:
-    """Return a copy with the same elements, in C order, and another shape. Collective.
+def reshape(a: Any, shape: Any, order: str = "C") -> Any:
+    """Return a copy with the same elements in another shape. Collective.
 
     Parameters
     ----------
@@ -214,6 +214,9 @@ def reshape(a: Any, shape: Any) -> Any:
         A container, the same on every rank.
     shape
         The extents. Their product is the number of elements. One of them may be -1, and is then computed.
+    order
+        In which order the elements are read, and placed in the result: "C", the last index changing fastest, which
+        "A" also means; or "F", the first, which transposes both a and the result.
 
     Returns
     -------
@@ -227,7 +230,7 @@ def reshape(a: Any, shape: Any) -> Any:
     InvalidTypeError
         If a is not a container, or an extent is not an integer.
     InvalidArgumentError
-        If the shape has another number of elements, or no dimension. On every rank.
+        If the shape has another number of elements, or no dimension, or if the order is unknown. On every rank.
     CollectiveMismatchError
         If the ranks pass different containers or shapes.
 
@@ -240,7 +243,11 @@ def reshape(a: Any, shape: Any) -> Any:
     """
     check_open(a)
     extents = _extents(shape, a.global_size)
-    share(a, "reshape", f"shape {extents}")
+    if order not in ("C", "F", "A"):
+        raise InvalidArgumentError(f"order must be one of 'C', 'F' or 'A' (got {order!r})")
+    share(a, "reshape", f"shape {extents}" + (", order F" if order == "F" else ""))
+    if order == "F":
+        return permute_dims(reshaped(permute_dims(a), extents[::-1]))
     return reshaped(a, extents)
 
 
@@ -307,9 +314,12 @@ def _extents(shape: Any, size: int) -> tuple[int, ...]:
 
 
 @algorithm
-def ravel(a: Any) -> Any:
-    """Return a vector of the elements in C order. Collective. Result and errors are those of :func:`reshape`."""
-    return reshape(a, (-1,)) if getattr(a, "global_size", 1) else reshape(a, (0,))
+def ravel(a: Any, order: Any = "C") -> Any:
+    """Return a vector of the elements. Collective. Order, result and errors are those of :func:`reshape`.
+
+    The order "K" is "C".
+    """
+    return reshape(a, (-1,) if getattr(a, "global_size", 1) else (0,), "C" if order == "K" else order)
 
 
 @overload

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._lazy import late
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
@@ -17,6 +18,8 @@ from .half_precision import reduced_in_float32
 from .located import spread_lines
 from .numpy_forms import laid_out_as
 from .transform import copy
+
+has_dates = late(".algorithms.date_reductions", "has")
 
 #: What an element is in the place of one that is left out.
 _NEUTRAL = {"sum": 0, "prod": 1, "all": True, "any": False}
@@ -42,8 +45,9 @@ def masked(
     if a.dtype == np.float16:
         more = (keepdims, reproducible, ddof, None, initial, where)
         value = reduced_in_float32(lambda wider, wanted: masked(name, wider, axis, wanted, *more), a, dtype)
-        return value if out is None else _written(name, value, out)
-    a._check_numbers("a reduction")
+        return value if out is None else written(name, value, out)
+    if not has_dates(name, a.dtype):
+        a._check_numbers(name)
     if initial is not None and np.ndim(initial):
         raise InvalidArgumentError(f"{name}: initial must be one number, not {initial!r}")
     if where is not None and where is not True and name in ("min", "max") and initial is None:
@@ -63,7 +67,7 @@ def masked(
         value = _started(name, chosen, axis, dtype, keepdims, reproducible, ddof, initial)
     if isinstance(value, DistributedContainer):
         value._end_write(name)
-    return value if out is None else _written(name, value, out)
+    return value if out is None else written(name, value, out)
 
 
 def neutral(name: str, dtype: np.dtype[Any]) -> Any:
@@ -124,10 +128,12 @@ def _started(
 
 def _moment(name: str, a: Any, axis: Any, dtype: Any, keepdims: Any, ddof: float, where: Any) -> Any:
     """Return the mean, variance or standard deviation of the elements where a mask is true."""
+    count = reduced("sum", filled(_ones(a), where, False), axis, np.dtype(np.int64), True)
+    if a.dtype.kind == "m":
+        return _without(reduced("sum", filled(a, where, 0), axis, dtype, True) / count, a, axis, keepdims)
     result = result_dtype(name, None if dtype is None else np.dtype(dtype), a.dtype)
     inner = np.dtype(np.complex128 if a.dtype.kind == "c" else np.float64)
     chosen = filled(a.astype(inner, copy=False), where, 0)
-    count = reduced("sum", filled(_ones(a), where, False), axis, np.dtype(np.int64), True)
     mean = reduced("sum", chosen, axis, inner, True) / count
     value = mean
     if name != "mean":
@@ -141,7 +147,11 @@ def _moment(name: str, a: Any, axis: Any, dtype: Any, keepdims: Any, ddof: float
         value = reduced("sum", filled(squares, where, 0), axis, np.dtype(np.float64), True)
         value = value / np.maximum(count - ddof, 0)
         value = np.sqrt(value) if name == "std" else value
-    value = value.astype(result)
+    return _without(value.astype(result), a, axis, keepdims)
+
+
+def _without(value: Any, a: Any, axis: Any, keepdims: Any) -> Any:
+    """Return a result that has the dimensions it was reduced along, without them unless they are to be kept."""
     if keepdims:
         return value
     dims = dimensions(axis, a.ndim)
@@ -156,7 +166,7 @@ def _ones(a: Any) -> Any:
     return made
 
 
-def _written(name: str, value: Any, out: Any) -> Any:
+def written(name: str, value: Any, out: Any) -> Any:
     """Write a result to where the caller wants it. Collective if that is a container."""
     if isinstance(value, DistributedContainer) != isinstance(out, DistributedContainer):
         wanted = "a container" if isinstance(value, DistributedContainer) else "a NumPy array, the same on every rank"

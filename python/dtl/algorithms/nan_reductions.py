@@ -10,7 +10,7 @@ import numpy as np
 from .._native.callsite import warn
 from .._native.values import fitting
 from ..containers.base import DistributedContainer, check_container
-from ..containers.broadcasting import elementwise
+from ..containers.broadcasting import elementwise, spread_to
 from ..exceptions import InvalidArgumentError
 from ..runtime.scheduler import algorithm
 from . import statistics
@@ -183,10 +183,16 @@ def nanquantile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", kee
         return quantile(a, q, axis, method=method, keepdims=keepdims)
     wanted, dims = checked_q(a, q, method), dimensions(axis, a.ndim)
     share(a, "nanquantile", f"q {np.array2string(wanted, threshold=20)}, axis {dims}, {method!r}, {bool(keepdims)}")
+    if a.dtype.kind == "f" and len(dims) < a.ndim and not all(a.shape[d] for d in dims):
+        empty = statistics.mean(a, dims, keepdims=keepdims)
+        return spread_to(empty, (*wanted.shape, *empty.shape))
     if len(dims) < a.ndim:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of one rank's part; what it is of is in the result
-            return quantiles_along(a, wanted, dims, method, bool(keepdims), np.nanquantile)
+            found = quantiles_along(a, wanted, dims, method, bool(keepdims), np.nanquantile)
+        if statistics.any(np.isnan(found)):
+            warn("All-NaN slice encountered", RuntimeWarning)
+        return found
     flat = a if a.ndim == 1 else ravel(a)
     numbers = flat[~np.isnan(flat)]
     if numbers.global_size:
@@ -227,5 +233,7 @@ def _reduced(name: str, a: Any, axis: Any, keepdims: Any = False, **options: Any
             raise InvalidArgumentError("All-NaN slice encountered")
         return value
     if isinstance(value, DistributedContainer):
+        if not statistics.all(left):
+            warn("All-NaN slice encountered", RuntimeWarning)
         return filled(value, left, nothing((), value.dtype))
     return value if np.all(left) else nothing(np.shape(value), value.dtype)[()]

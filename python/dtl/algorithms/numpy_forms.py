@@ -13,12 +13,14 @@ from .._native.callsite import warn
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise, spread_to
+from ..containers.indexing import fields
 from ..containers.indexing.access import Indexed
 from ..containers.indexing.regions import move_all
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from . import sort as sorting
 from .axis_reductions import dimensions, redivided, rows_over_ranks
 from .concatenate import concat, split
+from .concatenate import stack as stacked
 from .creation import asarray, full, zeros_like
 from .elementwise import diff as differences
 from .elementwise import where as choose
@@ -30,7 +32,8 @@ from .statistics import max as greatest
 from .statistics import mean
 from .statistics import min as least
 from .statistics import sum as total
-from .taking import rearranged
+from .taking import rearranged, take_along_axis
+from .taking import take as taken
 
 unique_all = late(".array_standard.adapters", "unique_all")
 
@@ -101,7 +104,12 @@ def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
 
 def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     """Return a sorted copy. Every sort here is stable, so it does not matter which kind is asked for."""
-    return sorted_copy(a, axis)
+    if order is None:
+        return sorted_copy(a, axis)
+    if axis is None:
+        a, axis = ravel(a), -1
+    indices = argsort(a, axis, order=order)
+    return take_along_axis(a, indices, axis) if a.ndim > 1 else taken(a, indices)
 
 
 def sorted_copy(a: Any, axis: int | None, reverse: bool = False) -> Any:
@@ -116,8 +124,8 @@ def sorted_copy(a: Any, axis: int | None, reverse: bool = False) -> Any:
 
 
 def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    """Return the indices that sort."""
-    return sorting_order(a, axis)
+    """Return the indices that sort: records by the fields of an order, and then by those that are left."""
+    return sorting_order(a if order is None else fields.in_order(a, order), axis)
 
 
 def sorting_order(a: Any, axis: int | None, reverse: bool = False) -> Any:
@@ -203,15 +211,25 @@ def _three(a: Any) -> Any:
     return reshape(a, (1, *a.shape, 1) if a.ndim == 1 else (*a.shape, 1))
 
 
+def concatenate(arrays: Any, axis: Any = 0, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
+    """Join along a dimension."""
+    return concat(_cast(arrays, dtype, casting), axis)
+
+
+def stack(arrays: Any, axis: Any = 0, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
+    """Join along a new dimension."""
+    return stacked(_cast(arrays, dtype, casting), axis)
+
+
 def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """Join along dimension 0."""
-    return _cast(concat([atleast_2d(a) for a in together(*tup)], 0), dtype, casting)
+    return concat([atleast_2d(a) for a in _cast(together(*tup), dtype, casting)], 0)
 
 
 def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """Join along dimension 1, and vectors along the one that they have."""
-    given = together(*tup)
-    return _cast(concat(given, 0 if given and given[0].ndim == 1 else 1), dtype, casting)
+    given = _cast(together(*tup), dtype, casting)
+    return concat(given, 0 if given and given[0].ndim == 1 else 1)
 
 
 def dstack(tup: Any) -> Any:
@@ -224,8 +242,13 @@ def column_stack(tup: Any) -> Any:
     return concat([reshape(a, (*a.shape, 1)) if a.ndim == 1 else a for a in together(*tup)], 1)
 
 
-def _cast(a: Any, dtype: Any, casting: Any) -> Any:
-    return a if dtype is None else a.astype(dtype, casting, copy=False)
+def _cast(arrays: Any, dtype: Any, casting: Any) -> Any:
+    """Return what is joined, in the dtype that is asked for."""
+    return arrays if dtype is None else [_as(a, dtype, casting) for a in together(*arrays)]
+
+
+def _as(a: Any, dtype: Any, casting: Any) -> Any:
+    return a.astype(dtype, casting, copy=False) if isinstance(a, DistributedContainer) else a
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
@@ -282,6 +305,18 @@ def _inside(given: Any, low: int, high: int, extent: int) -> Any:
     if outside.size:
         raise BoundsError(f"index {outside.flat[0]} is out of bounds for axis with size {extent}")
     return np.where(given < 0, given + extent, given)
+
+
+def take(a: Any, indices: Any, axis: Any = None, *, mode: str = "raise") -> Any:
+    """Return the elements, or rows, of given indices, of which those outside are moved inside if a mode says how."""
+    if mode not in ("raise", "wrap", "clip"):
+        raise InvalidArgumentError(f"mode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    if mode != "raise":
+        extent = np.size(a, axis)
+        if not isinstance(indices, DistributedContainer):
+            indices = np.asarray(indices)
+        indices = indices % max(extent, 1) if mode == "wrap" else np.clip(indices, 0, max(extent - 1, 0))
+    return taken(a, indices, axis)
 
 
 def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
@@ -466,6 +501,11 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """Return for each element that of the first choice whose condition is true."""
     if len(condlist) != len(choicelist):
         raise InvalidArgumentError("list of cases must be same length as list of conditions")
+    if not condlist:
+        raise InvalidArgumentError("select with an empty condition list is not possible")
+    for number, condition in enumerate(condlist):
+        if getattr(condition, "dtype", np.bool_) != np.bool_:
+            raise InvalidTypeError(f"invalid entry {number} in condlist: should be boolean ndarray")
     result = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist)):
         result = choose(condition, choice, result)
@@ -549,8 +589,6 @@ def cov(
     dtype: Any = None,
 ) -> Any:
     """Return the covariances of the rows, or of the columns: of one variable, a number."""
-    if fweights is not None or aweights is not None:
-        raise InvalidTypeError("np.cov: fweights and aweights are not taken")
     if ddof is not None and ddof != int(ddof):
         raise InvalidArgumentError("ddof must be integer")
     if y is not None:
@@ -560,14 +598,48 @@ def cov(
         observed = concat([observed, _variables(y, rowvar)], 0 if rowvar else 1)
     along = 1 if rowvar else 0  # which dimension the observations are: no transpose is made of them
     observed = observed.astype(np.result_type(observed.dtype, np.float64) if dtype is None else dtype, copy=False)
-    apart = observed - mean(observed, along, keepdims=True)
-    divisor = observed.shape[along] - (ddof if ddof is not None else 0 if bias else 1)
+    lost = ddof if ddof is not None else 0 if bias else 1
+    weights, divisor = _observation_weights(fweights, aweights, observed.shape[along], lost)
+    if weights is None:
+        apart = other = observed - mean(observed, along, keepdims=True)
+    else:
+        weights = weights if rowvar else weights.reshape(-1, 1)
+        apart = observed - total(observed * weights, along, keepdims=True) / np.sum(weights)
+        other = apart * weights
     if divisor <= 0:
         warn("Degrees of freedom <= 0 for slice", RuntimeWarning)
-    other = np.conjugate(apart) if apart.dtype.kind == "c" else apart
+    other = np.conjugate(other) if other.dtype.kind == "c" else other
     with np.errstate(all="ignore"):
         found = np.tensordot(apart, other, (along, along)) / max(divisor, 0)
     return found[0, 0] if found.shape == (1, 1) else found
+
+
+def _observation_weights(fweights: Any, aweights: Any, count: int, lost: int) -> tuple[Any, Any]:
+    """Return the weight of each observation, or None, and what sums of squares are divided by. Collective."""
+    frequencies, importances = _weights("fweights", fweights, count), _weights("aweights", aweights, count)
+    if importances is None:
+        weights, divisor = frequencies, (count if frequencies is None else np.sum(frequencies)) - lost
+    else:
+        weights = importances if frequencies is None else frequencies * importances
+        scale = np.sum(weights)
+        divisor = scale - lost * np.sum(weights * importances) / scale if lost else scale
+    return weights, divisor
+
+
+def _weights(name: str, given: Any, count: int) -> Any:
+    """Return weights as float64, if there are any. Collective if they are in a container."""
+    if given is None:
+        return None
+    values = given.astype(np.float64) if isinstance(given, DistributedContainer) else np.asarray(given, np.float64)
+    if name == "fweights" and not (values == np.around(values)).all():
+        raise InvalidTypeError("fweights must be integer")
+    if values.ndim != 1:
+        raise RuntimeError(f"cannot handle multidimensional {name}")  # the class that NumPy has for it
+    if values.shape[0] != count:
+        raise RuntimeError(f"incompatible numbers of samples and {name}")
+    if (values < 0).any():
+        raise InvalidArgumentError(f"{name} cannot be negative")
+    return values
 
 
 def _variables(m: Any, rowvar: bool) -> Any:

@@ -46,9 +46,9 @@ def searchsorted(c: Any, values: Any, side: str = "left", *, reverse: bool = Fal
 
     Returns
     -------
-    ndarray, int or container
-        Global indices in [0, size], int64, in the shape of the values; an int for one number; a container that is laid
-        out as the values are for a container.
+    ndarray, int64 or container
+        Global indices in [0, size], int64, in the shape of the values; a NumPy scalar for one number; a container that
+        is laid out as the values are for a container.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def searchsorted(c: Any, values: Any, side: str = "left", *, reverse: bool = Fal
         found = _among_integers(c, numbers, side, descending)
     else:
         found = _search(c, fitting("values", values, c.dtype), side, descending)
-    return found.reshape(shape) if shape else int(found.item())
+    return found.reshape(shape) if shape else np.int64(found.item())
 
 
 def _search(c: Any, values: Any, side: str, descending: int) -> Array:

@@ -82,9 +82,11 @@ def quantile(
 
     Raises
     ------
+    BoundsError
+        If there are no elements. On every rank.
     InvalidArgumentError
-        If there are no elements, if q is outside [0, 1], or if the method is unknown. On every rank. With axis, also
-        if NumPy is older than 1.22 and does not have the method.
+        If q is outside [0, 1], or if the method is unknown. On every rank. With axis, also if NumPy is older than 1.22
+        and does not have the method.
     InvalidTypeError
         If the elements are complex or bool, or if q is not a number. On every rank.
     CollectiveMismatchError
@@ -116,7 +118,7 @@ def quantile(
         share(c, "quantile", words + (", keepdims" if keepdims else ""))
         return quantiles_along(c, wanted, dims, method, bool(keepdims), np.quantile)
     if not c.global_size:
-        raise InvalidArgumentError("no elements have no quantiles")
+        raise BoundsError("no elements have no quantiles")  # as NumPy, which looks for the last one
     places, weights = _places(wanted, c.global_size, method)
     both = np.stack([places, np.minimum(places + 1, c.global_size - 1)])
     share(c, "quantile", f"q {np.array2string(wanted, threshold=20)}, method {method!r}")
@@ -212,7 +214,7 @@ def quantiles_along(
         raise InvalidArgumentError(f"method {method!r} with axis needs NumPy 1.22 or later; this is {np.__version__}")
     left = [d for d in range(c.ndim) if d not in dims]
     if any(c.shape[d] == 0 for d in dims):
-        raise InvalidArgumentError("no elements have no quantiles")
+        raise BoundsError("no elements have no quantiles")  # as NumPy, which looks for the last one
     blocks = c.partition_policy is Partition.BLOCK
     divided = not isinstance(c, OwningContainer) or divided_dimensions(c).intersection(dims) or (not blocks and q.ndim)
     if c.partition_policy is Partition.REPLICATED:

@@ -60,6 +60,7 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
         A container with the dimensions of a, in which those of indices replace axis. For a single index without axis, a
         NumPy scalar. If the dimension is not divided, the result is divided as a is, and nothing is communicated.
         Otherwise, it is divided as the container of indices is, or by blocks of dimension 0 if indices is an array.
+        With an axis and a container of indices, the result is that of a subscript: ``a[indices]``, ``a[:, indices]``.
 
     Raises
     ------
@@ -85,7 +86,7 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
     if isinstance(indices, DistributedContainer):
         check_integers(indices.dtype)
         if axis is not None and a.ndim > 1:
-            raise InvalidArgumentError("indices in a container take elements of all: axis None, or of one dimension")
+            return a[(*[slice(None)] * dimension(axis, a.ndim), indices)]
         share(a, "take", also=(indices,), anywhere=True)
         made = indices._like(a.dtype)
         if located.takes(a):

@@ -94,6 +94,8 @@ def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, in
 
 
 def _cumulated(function: Callable[..., Any], first: int, x: Any, axis: Any, dtype: Any, include: bool) -> Any:
+    if axis is None and x.ndim > 1:
+        raise InvalidArgumentError("of more than one dimension, axis has to be said")
     made = function(x, axis, dtype)
     if not include:
         return made

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import math
 from typing import TYPE_CHECKING, Any, Callable, Iterable, overload
 
 import numpy as np
@@ -33,8 +35,8 @@ _HOMES = {
     ".algorithms.creation": "zeros_like ones_like empty_like full_like tril triu",
     ".algorithms.manipulation": "reshape ravel flip roll squeeze expand_dims moveaxis swapaxes broadcast_to "
     "matrix_transpose meshgrid",
-    ".algorithms.concatenate": "stack unstack split array_split",
-    ".algorithms.taking": "take take_along_axis tile repeat",
+    ".algorithms.concatenate": "unstack split array_split",
+    ".algorithms.taking": "take_along_axis tile repeat",
     ".algorithms.elementwise": "where clip round isclose allclose array_equal nonzero flatnonzero argwhere "
     "count_nonzero isin",
     ".algorithms.sets": "union1d intersect1d setxor1d setdiff1d",
@@ -50,12 +52,12 @@ _HOMES = {
     "ravel_multi_index unravel_index block",
     ".io.numpy_forms": "save savez",
     ".array_standard.adapters": "unique_all unique_inverse cumulative_sum cumulative_prod",
-    ".algorithms.numpy_forms": "sort argsort shape ndim size copy fliplr flipud rot90 vstack hstack dstack "
-    "column_stack atleast_1d atleast_2d atleast_3d broadcast_arrays hsplit vsplit dsplit rollaxis ediff1d append "
-    "delete ptp average real imag angle nan_to_num isreal iscomplex isneginf isposinf sinc i0 fix digitize interp "
-    "diff unique unique_values unique_counts isrealobj iscomplexobj result_type can_cast min_scalar_type "
-    "common_type select trapezoid trapz cov corrcoef array_equiv copyto pad insert resize astype real_if_close "
-    "is_busday busday_offset busday_count datetime_as_string",
+    ".algorithms.numpy_forms": "concatenate stack take sort argsort shape ndim size copy fliplr flipud rot90 vstack "
+    "hstack dstack column_stack atleast_1d atleast_2d atleast_3d broadcast_arrays hsplit vsplit dsplit rollaxis "
+    "ediff1d append delete ptp average real imag angle nan_to_num isreal iscomplex isneginf isposinf sinc i0 fix "
+    "digitize interp diff unique unique_values unique_counts isrealobj iscomplexobj result_type can_cast "
+    "min_scalar_type common_type select trapezoid trapz cov corrcoef array_equiv copyto pad insert resize astype "
+    "real_if_close is_busday busday_offset busday_count datetime_as_string",
 }
 
 #: Other names of the same.
@@ -63,8 +65,7 @@ _NAMES = {
     "amin": "min",
     "amax": "max",
     "around": "round",
-    "concatenate": ".algorithms.concatenate concat",
-    "concat": ".algorithms.concatenate concat",
+    "concat": "concatenate",
     "transpose": ".algorithms.manipulation permute_dims",
     "permute_dims": ".algorithms.manipulation permute_dims",
 }
@@ -102,6 +103,9 @@ def _table() -> dict[Callable[..., Any], Callable[..., Any]]:
 
 _FUNCTIONS = _table()
 
+#: The names of the arguments of a function that passes any on to NumPy.
+_ANY_NAME: dict[str, str] = {}
+
 #: NumPy's functions whose parameter like= takes a container.
 _LIKE = {
     getattr(np, name): late(".algorithms.creation", name)
@@ -119,30 +123,86 @@ _NAMED = frozenset(
     f"dtl{home}" for home in (".algorithms.statistics", ".algorithms.select", ".algorithms.nan_reductions")
 )
 
-#: Parameters that NumPy's functions have and these do not: a call may pass these values.
+#: Parameters that NumPy's functions have and some of these do not: what means the same as to leave them out. The order
+#: is that of elements in memory: functions in which it means more have the parameter.
 _ABSENT: dict[str, tuple[Any, ...]] = {
     "out": (None,),
     "initial": (np._NoValue,),
     "where": (np._NoValue,),
     "keepdims": (np._NoValue,),
     "mean": (np._NoValue,),
-    "overwrite_input": (False,),
+    "correction": (np._NoValue,),
+    "overwrite_input": (True, False),
     "weights": (None,),
     "interpolation": (None,),
     "mode": ("raise",),
     "subok": (True, False),
     "kind": (None,),
-    "equal_nan": (True,),
-    "order": ("C", "K", "A"),
+    "order": ("C", "K", "A", "F"),
+    "dtype": (None,),
+    "casting": ("same_kind",),
+    "device": (None, "cpu"),
+    "sorter": (None,),
+    "shape": (None,),
 }
 
-#: Parameters that older versions of NumPy have by another name: before 1.22, that of quantiles.
-_RENAMED = {"interpolation": "method"}
+#: Parameters that NumPy has by another name: that of quantiles before 1.22, and that of the array API standard.
+_RENAMED = {"interpolation": "method", "correction": "ddof"}
 
 
 def _is_absent(word: str, value: Any) -> bool:
     """Say whether a keyword says what is so without it."""
     return any(value is none or (isinstance(none, str) and value == none) for none in _ABSENT.get(word, ()))
+
+
+@functools.lru_cache(maxsize=None)
+def _parameters(func: Callable[..., Any], known: Callable[..., Any]) -> tuple[dict[str, str], float]:
+    """Return by which names a function takes the arguments that NumPy's has, and how many it takes by position."""
+    found = inspect.signature(known.there()).parameters.values()  # type: ignore[attr-defined]  # see late()
+    if any(each.kind is each.VAR_KEYWORD for each in found):
+        return _ANY_NAME, math.inf
+    words = _words(func)
+    placed = [each.name for each in found if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    positions = math.inf if any(each.kind is each.VAR_POSITIONAL for each in found) else len(placed)
+    own = {each.name for each in found}
+    names = {word: name for word, name in zip(words, placed) if word not in own and name not in words}
+    return {**names, **{name: name for name in own}}, positions
+
+
+def _words(func: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of the parameters of NumPy's function; none where NumPy does not say them."""
+    try:
+        return tuple(inspect.signature(func).parameters)
+    except ValueError:
+        return ()
+
+
+def _passed(
+    func: Callable[..., Any], known: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
+    """Return what a call of NumPy's function passes to that of containers, and the array or container for the result.
+
+    What a call says and the function does not take is refused, unless it is what is so anyway.
+    """
+    names, positions = _parameters(func, known)
+    limit = 2 if known.__module__ in _NAMED else positions
+    if len(args) > limit:
+        words = _words(func)
+        args, kwargs = args[: int(limit)], {**dict(zip(words[int(limit) :], args[int(limit) :])), **kwargs}
+    passed, out = {}, None
+    for given, value in kwargs.items():
+        word = names.get(given) or _RENAMED.get(given, given)
+        if _is_absent(given, value) and (word not in names or value is np._NoValue):
+            continue
+        if names is not _ANY_NAME and word not in names:
+            if word != "out":
+                error = InvalidTypeError(f"{_name(func)}: {given}= is not taken with containers")
+                error.op = _name(func)
+                raise error
+            out = value
+        else:
+            passed[word] = value
+    return args, passed, out
 
 
 class ReductionMethods:
@@ -221,17 +281,17 @@ class ReductionMethods:
         """Return the dimensions in another order. Collective; see :func:`dtl.permute_dims`."""
         return _permute_dims(self, _one_or_several(axes) if axes else None)
 
-    def reshape(self, *shape: Any) -> Any:
+    def reshape(self, *shape: Any, order: Any = "C") -> Any:
         """Return a copy in another shape. Collective; see :func:`dtl.reshape`."""
-        return _reshape(self, _one_or_several(shape))
+        return _reshape(self, _one_or_several(shape), order)
 
-    def ravel(self) -> Any:
-        """Return a vector of the elements in C order. Collective; see :func:`dtl.reshape`."""
-        return _ravel(self)
+    def ravel(self, order: Any = "C") -> Any:
+        """Return a vector of the elements. Collective; see :func:`dtl.reshape`."""
+        return _ravel(self, order)
 
-    def flatten(self) -> Any:
-        """Return a vector of the elements in C order. Collective; see :func:`dtl.reshape`."""
-        return _ravel(self)
+    def flatten(self, order: Any = "C") -> Any:
+        """Return a vector of the elements. Collective; see :func:`dtl.reshape`."""
+        return _ravel(self, order)
 
     def squeeze(self, axis: Any = None) -> Any:
         """Return a copy without dimensions of extent 1. Collective; see :func:`dtl.squeeze`."""
@@ -275,12 +335,11 @@ class ReductionMethods:
                 given = {word: value for word, value in kwargs.items() if value is not None and word != "order"}
                 return like(self._context, *args, like=self, **given)
             raise _no_meaning(func)
-        if len(args) > 2 and known.__module__ in _NAMED:
-            words = tuple(inspect.signature(func).parameters)
-            args, kwargs = args[:2], {**dict(zip(words[2:], args[2:])), **kwargs}
-        return known(
-            *args, **{_RENAMED.get(word, word): value for word, value in kwargs.items() if not _is_absent(word, value)}
-        )
+        if kwargs or len(args) > 1:
+            args, kwargs, out = _passed(func, known, args, kwargs)
+            if out is not None:
+                return _written(_name(func), known(*args, **kwargs), out)
+        return known(*args, **kwargs)
 
 
 def _one_or_several(given: tuple[Any, ...]) -> Any:
@@ -297,12 +356,18 @@ _take = late(".algorithms.taking", "take")
 _clip = late(".algorithms.elementwise", "clip")
 _round = late(".algorithms.elementwise", "round")
 _nonzero = late(".algorithms.elementwise", "nonzero")
+_written = late(".algorithms.masked_reductions", "written")
+
+
+def _name(func: Callable[..., Any]) -> str:
+    """Return how programs name a function of NumPy."""
+    home = getattr(func, "__module__", None) or "numpy"
+    return f"{'np' + home[5:] if home.startswith('numpy') else home}.{getattr(func, '__name__', func)}"
 
 
 def _no_meaning(func: Callable[..., Any]) -> InvalidTypeError:
     """Return the error of a function of NumPy that containers are not given to: the same on every number of ranks."""
-    home = getattr(func, "__module__", None) or "numpy"
-    name = f"{'np' + home[5:] if home.startswith('numpy') else home}.{getattr(func, '__name__', func)}"
+    name = _name(func)
     instead = _INSTEAD.get(name[3:])
     advice = f"use {instead}, or " if instead else ""
     error = InvalidTypeError(

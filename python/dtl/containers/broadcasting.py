@@ -94,14 +94,15 @@ def elementwise(
     dtype: Any = None,
     into: Callable[..., None] | None = None,
     kernel: Callable[..., Any] | None = None,
+    moved: bool = False,
 ) -> Any:
     """Return the values of a function of arrays that computes each element by itself, and spreads them as NumPy does.
 
     Collective where an operand has to move. The dtype is that which the function gives, unless it is said. Into is a
     function that writes the values to an array, which comes first; kernel one that has a GPU compute them, or returns
-    None.
+    None. Moved says that text and dates are operands even if no container is of them.
     """
-    moved = moves(operands)
+    moved = moved or moves(operands)
     given = [operand(name, value, moved) for value in operands]
     scheduler.wait_for(given)
     if scheduler.placed and on_device(given):

@@ -140,7 +140,7 @@ def _first_and_last(container: Any, root: int) -> str:
         # Where NumPy leaves values out, any one stands in the gap.
         axes = [np.r_[: edge + 1, n - edge : n] if shortened and n > 2 * edge else np.arange(n) for n in shape]
         wanted = np.ravel_multi_index(np.ix_(*axes), shape).astype(np.int64)
-    found = np.asarray(bridge.call(bridge.GET, container, np.ascontiguousarray(wanted), None, 0, 0, 0, 0))
+    found = container._elements(bridge.call(bridge.GET, container, np.ascontiguousarray(wanted), None, 0, 0, 0, 0))
     if not here:
         return ""
     if 0 in shape:

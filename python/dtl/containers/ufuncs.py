@@ -6,6 +6,7 @@ Where all containers are laid out alike, nothing is communicated. Else broadcast
 from __future__ import annotations
 
 import builtins
+import datetime
 import operator
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Iterable, NoReturn, overload
@@ -125,7 +126,7 @@ class Elementwise(Operators):
         Parameters
         ----------
         dtype
-            The dtype of the result.
+            The dtype of the result. Text without a length, such as str, gets one that suffices for any element.
         casting
             Which conversions are allowed, as in NumPy: ``"no"``, ``"equiv"``, ``"safe"``, ``"same_kind"`` or
             ``"unsafe"``.
@@ -139,8 +140,7 @@ class Elementwise(Operators):
         InvalidTypeError
             If casting forbids the conversion.
         """
-        stored_number(dtype)
-        wanted = np.dtype(dtype)
+        wanted = _cast_dtype(self.dtype, dtype)
         if not np.can_cast(self.dtype, wanted, casting):
             raise InvalidTypeError(f"elements of {self.dtype} do not become {wanted} with casting {casting!r}")
         if wanted == self.dtype and not copy:
@@ -337,6 +337,10 @@ def operand(name: str, value: Any, moved: bool = False) -> Any:
             raise refusal(name, f"an operand is no array: {error}", InvalidArgumentError) from None
     if moved and isinstance(value, (str, bytes)):
         value = np.asarray(value)[()]
+    elif moved and isinstance(value, datetime.timedelta):
+        value = np.timedelta64(value)
+    elif moved and isinstance(value, datetime.date):
+        value = np.datetime64(value)
     if isinstance(value, (np.generic, np.ndarray)) and not np.ma.is_masked(value) and _goes_along(value.dtype, moved):
         return np.asarray(value) if value.ndim else value
     if isinstance(value, np.ndarray):
@@ -347,6 +351,20 @@ def operand(name: str, value: Any, moved: bool = False) -> Any:
         f"an operand is of type {type(value).__name__}: operands are containers, numbers, and NumPy arrays of numbers "
         "that are the same on every rank",
     )
+
+
+def _cast_dtype(of: np.dtype[Any], dtype: Any) -> np.dtype[Any]:
+    """Return the dtype that elements are cast to, in this machine's order of bytes: text has room for any of them."""
+    try:
+        wanted = np.dtype(dtype).newbyteorder("=")
+    except (TypeError, ValueError, SyntaxError):
+        wanted = dtype  # which is refused by name
+    else:
+        if wanted.kind in "SU" and not wanted.itemsize:
+            wanted = np.zeros(1, of).astype(wanted).dtype
+    stored_number(wanted)
+    found: np.dtype[Any] = np.dtype(wanted)
+    return found
 
 
 def moves(operands: Iterable[Any]) -> bool:

@@ -20,7 +20,7 @@ from .. import expressions
 from ..base import DistributedContainer
 from ..display import show
 from ..layout import BLOCK, Division
-from . import assignment, beside_slices, masks
+from . import assignment, beside_slices, fields, masks, two_steps
 from .beside_slices import Mixed
 from .regions import NEW_AXIS, Region, move
 from .subscript import Gathered, Mask, Points, Where, read
@@ -46,7 +46,10 @@ class Indexed(DistributedContainer):
       NumPy's shape. If all rows are selected, they stay where they are, and nothing is communicated.
     - ``c[mask]``: a container of the elements where the mask is true. The mask is a NumPy array of bool that is the
       same on every rank, or a container of bool, divided in any way.
-    - ``t[mask]``, with a mask of the first dimensions, as in ``t[t[:, 0] > 0]``: a container of the rows.
+    - ``c["age"]``, ``c[["age", "name"]]`` of records: a container of a field, or of records of some fields.
+    - ``t[mask]``, with a mask of the first dimensions, as in ``t[t[:, 0] > 0]``: a container of the rows, with any
+      partition. ``t[mask, 0]``, ``t[mask, :2]``, ``t[i, :2]``: of some columns of them.
+    - ``t[:, i]``, with a container of integers or bool behind a slice, whose elements are collected on every rank.
 
     The result has the partition policy and block size of the container, and its grid if no dimension that the grid
     divides is removed. Instead of local sizes, or of a grid that loses a dimension, it has blocks of dimension 0.
@@ -71,6 +74,11 @@ class Indexed(DistributedContainer):
             if result is not NotImplemented:
                 return _as_numpy(result if self._carrier is None else self._elements(result))
         self._check_open()
+        if self._carrier is not None and fields.are_named(self, key):
+            return fields.select(self, key)
+        split = two_steps.rows_first(key)
+        if split is not None:
+            return two_steps.select(self, *split)
         chosen = read(self, key)
         if isinstance(chosen, Points):
             return _as_numpy(self._elements(bridge.call(bridge.TAKE, self, chosen.indices, None, 0, 0, 0, 0)))
@@ -81,6 +89,13 @@ class Indexed(DistributedContainer):
         if state.under_way:
             scheduler.wait_for(self, key, value)
         self._check_open()
+        if self._carrier is not None and fields.are_named(self, key):
+            fields.assign(self, key, value)
+            return
+        split = two_steps.rows_first(key)
+        if split is not None:
+            two_steps.assign(self, *split, value)
+            return
         chosen = read(self, key)
         if isinstance(chosen, Gathered):
             assign_at(self, chosen.indices, value, chosen.rows)

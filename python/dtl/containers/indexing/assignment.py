@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._lazy import to_host
+import numpy as np
+
+from ..._lazy import spread_to, to_host
 from ..._native.library import bridge
 from ..._native.values import fingerprint, fitting
 from ...exceptions import InvalidArgumentError
@@ -26,7 +28,7 @@ def selected_shape(chosen: Points | Mask | Region | Mixed) -> tuple[int, ...]:
 
 
 def converted(to: DistributedContainer, chosen: Selection, value: DistributedContainer) -> DistributedContainer:
-    """Return the container that is assigned, with its elements as the other's type. Not collective."""
+    """Return the container that is assigned, with its elements as the other's type. Collective if it is spread."""
     value._check_open()
     if value.context.size != to.context.size:
         raise InvalidArgumentError(f"a container on {value.context.size} ranks for one on {to.context.size}")
@@ -38,7 +40,13 @@ def converted(to: DistributedContainer, chosen: Selection, value: DistributedCon
                 f"a container of shape {value.shape} for what a mask selects; it must have 1 dimension{beside}"
             )
     elif value.shape != selected_shape(chosen):
-        raise InvalidArgumentError(f"a container of shape {value.shape} for what has shape {selected_shape(chosen)}")
+        shape = selected_shape(chosen)
+        try:
+            if np.broadcast_shapes(value.shape, shape) != shape:
+                raise ValueError
+        except ValueError:
+            raise InvalidArgumentError(f"a container of shape {value.shape} for what has shape {shape}") from None
+        value = spread_to(value, shape)
     if value.dtype == to.dtype:
         return value
     elements = fitting("values", to_host("setitem", value), to.dtype)

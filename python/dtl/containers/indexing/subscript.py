@@ -14,6 +14,7 @@ from ..base import DistributedContainer
 from ..indices import check_inside, from_start
 from .beside_slices import Mixed, arranged
 from .regions import NEW_AXIS, Axis, Region, moved_to
+from .two_steps import with_arrays
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -53,6 +54,8 @@ def read(of: DistributedContainer, key: Any) -> Selection | Gathered:
     if any([isinstance(entry, DistributedContainer) for entry in entries]):
         if len(entries) == 1 and entries[0].dtype.kind not in "iu":
             return _where(of, entries[0])
+        entries = with_arrays(entries)
+    if any([isinstance(entry, DistributedContainer) for entry in entries]):
         return _gathered(of, entries)
     read_entries = [_entry(entry) for entry in entries]
     if len(entries) == 1 and _is_mask(read_entries[0]) and read_entries[0].ndim >= of.ndim:

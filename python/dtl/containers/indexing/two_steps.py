@@ -1,0 +1,86 @@
+"""Containers beside slices, as in ``t[mask, :2]`` and ``t[:, columns]``: two subscripts, or one with an array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._native import slow_paths
+from ..._native.library import bridge
+from ..base import DistributedContainer
+from .regions import move_all
+
+
+def rows_first(key: Any) -> tuple[DistributedContainer, tuple[Any, ...]] | None:
+    """Return a container that chooses rows, and the slices and integers beside it; None for other subscripts."""
+    if not isinstance(key, tuple) or len(key) < 2 or not isinstance(key[0], DistributedContainer):
+        return None
+    rows, rest = key[0], key[1:]
+    if not all(_is_slice(entry) or isinstance(entry, (int, np.integer)) for entry in rest):
+        return None
+    return (rows, rest) if rows.dtype.kind == "b" or any(_is_slice(entry) for entry in rest) else None
+
+
+def select(of: Any, rows: DistributedContainer, rest: tuple[Any, ...]) -> Any:
+    """Return the rows that a container chooses, and of them what else is selected. Collective."""
+    if _is_whole(rest, of.ndim - _chosen(rows)):
+        return of[rows]
+    between = of[_beside(rows, rest)]
+    return between[_alike(rows, between)]
+
+
+def assign(of: Any, rows: DistributedContainer, rest: tuple[Any, ...], value: Any) -> None:
+    """Assign to the rows that a container chooses, and of them to what else is selected. Collective."""
+    if _is_whole(rest, of.ndim - _chosen(rows)):
+        of[rows] = value
+        return
+    place = _beside(rows, rest)
+    between = of[place]
+    between[_alike(rows, between)] = value
+    of[place] = between
+
+
+def with_arrays(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return entries with arrays, on every rank, for the containers that stand behind a slice. Collective."""
+    if isinstance(entries[0], DistributedContainer) or not any(_is_slice(entry) for entry in entries):
+        return entries
+    return tuple(_everywhere(entry) if isinstance(entry, DistributedContainer) else entry for entry in entries)
+
+
+def _everywhere(indices: Any) -> Any:
+    indices._check_open()
+    started = slow_paths.clock() if slow_paths.listeners else 0
+    places = np.arange(indices.global_size)
+    array = np.asarray(indices._elements(bridge.call(bridge.TAKE, indices, places, None, 0, 0, 0, 0)))
+    if started and indices.context.size > 1:
+        slow_paths.tell(slow_paths.EVERYWHERE, "getitem", array.nbytes, started)
+    return array.reshape(indices.shape)
+
+
+def _is_slice(entry: Any) -> bool:
+    return entry is None or entry is Ellipsis or isinstance(entry, slice)
+
+
+def _is_whole(rest: tuple[Any, ...], dims: int) -> bool:
+    """Say whether slices select everything of some dimensions."""
+    whole = all(entry is Ellipsis or (isinstance(entry, slice) and entry == slice(None)) for entry in rest)
+    return whole and len(rest) <= dims + (Ellipsis in rest)
+
+
+def _chosen(rows: DistributedContainer) -> int:
+    """Return how many dimensions a container chooses of."""
+    return rows.ndim if rows.dtype.kind == "b" else 1
+
+
+def _beside(rows: DistributedContainer, rest: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (*[slice(None)] * _chosen(rows), *rest)
+
+
+def _alike(rows: Any, between: Any) -> Any:
+    """Return what chooses rows; a mask of all elements divided as these are. Collective."""
+    if rows.dtype.kind != "b" or rows.shape != between.shape or between._laid_out_as(rows):
+        return rows
+    made = between._like(rows.dtype)
+    move_all(made, rows)
+    return made
