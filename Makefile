@@ -343,10 +343,14 @@ test-headers: $(CUDA_HEADERS) $(NCCL_HEADERS) go
 		go test -vet=off -count 1 -v -run TestTableIsTheVendors ./backends/internal/gpu ./backends/nccl
 
 # Two simulated hosts, as root: the Python tests with ranks on both, and with times beside mpi4py's. RANKS="2+2" for one
-# number of ranks, HOSTS="suites" for some of suites, ends and times, TESTS for some of the tests.
+# number of ranks, MPI="mpich" for one library, HOSTS="suites" for some of suites, ends and times, TESTS for some of the
+# tests.
+test-hosts: MPI = openmpi mpich
+test-hosts: python_openmpi = $(PY)
+test-hosts: python_mpich = $(PY_MPICH)
 test-hosts: setup
 	$(say) "two hosts"
-	$(yielding) PRTE_MCA_hwloc_default_binding_policy=none $(PY) python/tests/hosts --python $(PY) --python $(PY_MPICH) \
+	$(yielding) PRTE_MCA_hwloc_default_binding_policy=none $(PY) python/tests/hosts $(foreach mpi,$(MPI),--python $(python_$(mpi))) \
 		$(RANKS:%=--ranks %) $(HOSTS:%=--only %) $(TESTS)
 
 # A Slurm of one node beside this machine's own, as root: jobs of srun and sbatch. TESTS names some, as pytest does: "-k scancel".
