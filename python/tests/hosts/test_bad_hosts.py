@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -102,6 +103,24 @@ def test_a_host_with_less_memory_than_its_ranks_need(hosts: simulated.Hosts, tmp
     limit = ON_SECOND + "import resource; resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))"
     ended = run(hosts, tmp_path, limit, "dtl.DistributedVector(ctx, 1 << 32)")
     assert on_every_rank(ended, "MemoryError: vector: .*8589934592 bytes .*cannot allocate memory"), ended.out
+
+
+def test_a_host_with_too_little_memory_to_start(hosts: simulated.Hosts, tmp_path: Path) -> None:
+    limit = ON_SECOND + "import resource; resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))"
+    ended = run(hosts, tmp_path, limit)
+    assert ended.code != 0
+    assert "ImportError: the address space of this process is limited to 419430400 bytes" in ended.out, ended.out
+    assert "sum" not in ended.out
+
+
+def test_a_trace_of_two_clocks(hosts: simulated.Hosts, tmp_path: Path) -> None:
+    """The clocks of the hosts are a million seconds apart."""
+    trace = "trace = dtl.trace(); trace.__enter__(); ctx.barrier(); trace.__exit__(None, None, None)"
+    ended = run(hosts, tmp_path, body=f"{trace}; trace.save('t', ctx)")
+    assert (ended.code, ended.out.count("sum 6")) == (0, 4), ended.out
+    times = [event["ts"] for event in json.loads((tmp_path / "t").read_text())["traceEvents"] if "ts" in event]
+    assert len(times) >= 4
+    assert max(times) - min(times) < 60e6  # microseconds
 
 
 def test_a_launch_inside_a_launch(hosts: simulated.Hosts, tmp_path: Path) -> None:
