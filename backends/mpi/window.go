@@ -42,7 +42,7 @@ func (c *Comm) Expose(mem memory.Span) (backend.Window, error) {
 func (c *Comm) ExposeWord() (backend.Window, error) {
 	w := &window{m: c.m}
 	if rc := C.dtl_mpi_expose_word(c.m.c, c.handle, &w.handle); rc != 0 {
-		return nil, c.m.failure("MPI_Win_allocate", rc)
+		return nil, c.m.failure("MPI_Win_allocate, which needs room in "+sharedMemory+" of each host", rc)
 	}
 	return w, nil
 }

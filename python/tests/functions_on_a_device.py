@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from divisions import part
 from kernels_on_a_device import by_kernels, numbers
+from older_numpy import VERSION
 from on_a_device import holds, made
 from oracle import DTYPES
 
@@ -85,7 +86,8 @@ def alike(got: Array, want: Array, name: str, complex_operands: bool) -> None:
         np.testing.assert_allclose(got[finite], want[finite], rtol=64 * eps, atol=np.finfo(want.dtype).tiny)
         return
     rtol = 4 * eps if name in _ROUNDED else 0
-    np.testing.assert_allclose(got, want, rtol=rtol, atol=4 * np.finfo(want.dtype).smallest_subnormal if rtol else 0)
+    least = np.nextafter(want.dtype.type(0), want.dtype.type(1))
+    np.testing.assert_allclose(got, want, rtol=rtol, atol=4 * least if rtol else 0)
     zero = want == 0
     if name not in ("maximum", "minimum", "fmax", "fmin"):
         np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(want[zero]))
@@ -99,6 +101,11 @@ def test_ufuncs(ctx: dtl.Context, ufunc: np.ufunc, dtype: str) -> None:
         given[1] = np.resize([0, 1, -1, 5, -70, 1100, -1100, 2**31 - 1, -(2**31)], given[0].shape).astype(np.int32)
     elif ufunc is np.power and given[0].dtype.kind == "i":
         given[1] = np.maximum(given[1], 0)
+    elif VERSION < "1.23.0" and ufunc is np.reciprocal and given[0].dtype.kind in "iu":
+        given[0] = given[0][given[0] != 0]  # of which C says nothing
+    elif VERSION < "1.23.0" and ufunc in (np.remainder, np.fmod) and given[0].dtype.kind == "i":
+        ends = (given[0] == np.iinfo(dtype).min) & (given[1] == -1)  # the process, by SIGFPE
+        given = [array[~ends] for array in given]
     want = wanted(ufunc, given)
     if want is None:
         return

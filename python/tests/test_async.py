@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import time
 from typing import Any, Callable
@@ -12,6 +13,7 @@ from divisions import DIVISIONS, assert_holds, vector
 from oracle import DTYPES
 
 import dtl
+from dtl._native.callsite import Site
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -222,6 +224,12 @@ class TestPolicy:
         with dtl.DistributedVector(ctx, 12, fill=2.0, execution=dtl.EXEC_PAR) as vec:
             assert dtl.sum(vec) == 24
             assert dtl.sort(vec) is None
+
+
+def test_functions_in_c_that_import(ctx: dtl.Context) -> None:
+    """As NumPy's do: they read the builtins of the frame that calls them, which is that of the user's line."""
+    read = Site(__file__, 1, "test_async.py:1").run("read", functools.partial(time.strptime, "2024", "%Y"))
+    assert read.tm_year == 2024
 
 
 def test_nothing_is_left(ctx: dtl.Context) -> None:

@@ -44,9 +44,9 @@ def build(starter: Launcher, job: Job, environ: dict[str, str]) -> list[str]:
 
 
 def exported(starter: Launcher, *names: str) -> list[str]:
-    """Return the options by which ranks on other hosts get our variables; Hydra gives them all of the environment."""
+    """Return what is before the program: options for our variables, or the shell by whose signal Hydra ends the job."""
     if starter is MPICH_5:
-        return []
+        return ["sh", "-c", '"$@" || kill -s KILL $$', "sh"]
     return [word for name in ("DTL_RUN", "DTL_RUN_ADDRESSES", "DTL_RUN_VERSIONS", *names) for word in ("-x", name)]
 
 
@@ -351,7 +351,9 @@ def test_the_line_says_where(
     script = tmp_path / "script.py"
     script.touch()
     assert dtl_command.main(["run", str(script)]) == 0
-    line = f"/nowhere/bin/mpiexec -n 4 {sys.executable} {script}  # 4 ranks in Slurm's job 17: 2 on each of n1, n2\n"
+    shell, program = """sh -c '"$@" || kill -s KILL $$' sh""", f"{sys.executable} {script}"
+    line = f"/nowhere/bin/mpiexec -n 4 {shell} {program}  # 4 ranks in Slurm's job 17: 2 on each of n1, n2\n"
     assert capsys.readouterr().err == f"dtl run: {line}"
     echoed = subprocess.run(f"echo {line}", shell=True, stdout=subprocess.PIPE, check=True, env=os.environ).stdout
-    assert echoed.decode() == f"/nowhere/bin/mpiexec -n 4 {sys.executable} {script}\n"
+    unquoted = shell.replace("'", "")
+    assert echoed.decode() == f"/nowhere/bin/mpiexec -n 4 {unquoted} {program}\n"

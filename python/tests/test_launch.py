@@ -267,7 +267,8 @@ def test_no_mpi(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DTL_BACKEND", raising=False)
     assert dtl.launch(launched.rank, 2, timeout=SECONDS) == [(0, 2), (1, 2)]
     monkeypatch.setenv("DTL_BACKEND", "mpi")
-    assert dtl.launch(launched.rank, 1, timeout=SECONDS) == [(0, 1)]
+    if job.LAUNCHER is not None:  # else the context of the one rank raises
+        assert dtl.launch(launched.rank, 1, timeout=SECONDS) == [(0, 1)]
     with pytest.raises(dtl.BackendUnavailableError, match="launch: 3 ranks need an MPI library, and there is none"):
         dtl.launch(launched.rank, 3)
 
@@ -431,7 +432,4 @@ def test_what_dtl_run_starts_is_no_launcher(tmp_path: Path) -> None:
     path = tmp_path / "program.py"
     path.write_text("import dtl\ndtl.launch(len, 1)\n")
     done = job.run(1, str(path))
-    if job.LAUNCHER is None:
-        assert "TypeError" in done.stderr
-    else:
-        assert "dtl.exceptions.BackendError: launch: this process is a rank" in done.stderr
+    assert "dtl.exceptions.BackendError: launch: this process is a rank" in done.stderr

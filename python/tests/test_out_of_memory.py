@@ -35,6 +35,18 @@ USES = {
 
 
 @pytest.mark.jobs("starts processes whose memory is limited")
+@pytest.mark.parametrize("megabytes", [300, 899])
+def test_too_little_to_start(megabytes: int) -> None:
+    limit = f"resource.setrlimit(resource.RLIMIT_AS, ({megabytes << 20}, resource.RLIM_INFINITY))"
+    ended = alone(f"import resource; {limit}\nimport dtl")
+    last = ended.err.splitlines()[-1]
+    assert last.startswith(f"ImportError: the address space of this process is limited to {megabytes << 20} bytes"), (
+        last
+    )
+    assert ended.code == 1
+
+
+@pytest.mark.jobs("starts processes whose memory is limited")
 @pytest.mark.parametrize("room", [8, 64])
 @pytest.mark.parametrize("use", USES)
 def test_until_there_is_none(use: str, room: int) -> None:

@@ -80,7 +80,7 @@ def test_what_is_asked_for(starter: Launcher, options: list[str], home: dict[str
         hosts="a,b",
         launcher_arguments=["--verbose"],
     )
-    exported = EXPORTED if starter.family == OPEN_MPI else []
+    exported = EXPORTED if starter.family == OPEN_MPI else ["sh", "-c", '"$@" || kill -s KILL $$', "sh"]
     assert built.words == ["/nowhere/bin/mpiexec", "-n", "9", *options, "--verbose", *exported, *PROGRAM]
     assert built.variables == {}
 

@@ -83,11 +83,11 @@ def build(launcher: Launcher, job: Job, cores: int, environ: Mapping[str, str], 
         options = _open_mpi_options(launcher, job, cores, environ)
     else:
         options = _hydra_options(job)
-    exported = _exported(job, environ) if launcher.family == OPEN_MPI else []
-    words = [launcher.path, "-n", str(job.ranks), *options, *job.launcher_arguments, *exported, *job.program]
+    before = _exported(job, environ) if launcher.family == OPEN_MPI else _watched(job, environ)
+    words = [launcher.path, "-n", str(job.ranks), *options, *job.launcher_arguments, *before, *job.program]
     hosts = _open_mpi_hosts(job) if launcher.family == OPEN_MPI else []  # of each program there, of the job elsewhere
     for ranks, program in job.others:
-        words += [":", "-n", str(ranks), *hosts, *exported, *program]
+        words += [":", "-n", str(ranks), *hosts, *before, *program]
     if launcher.family != OPEN_MPI:
         return Command(words, variables, signal.SIGKILL, job.where, launched=True)
     own = launcher.version >= (5,) and not any("tmpdir_base" in name for name in environ)
@@ -176,6 +176,14 @@ def _exported(job: Job, environ: Mapping[str, str]) -> list[str]:
     ours |= {reports.VARIABLE, reports.ADDRESSES, process.VERSIONS}
     said = {word.partition("=")[0] for word in job.launcher_arguments}
     return [word for name in sorted(ours - said - {process.VARIABLE}) for word in ("-x", name)]
+
+
+def _watched(job: Job, environ: Mapping[str, str]) -> list[str]:
+    """Return what makes Hydra end a job on several hosts when a rank fails before MPI has started there.
+
+    The others would wait for that rank in MPI. Hydra ends a job of which a process is ended by a signal.
+    """
+    return ["sh", "-c", '"$@" || kill -s KILL $$', "sh"] if placed(job, environ) else []
 
 
 def _bound(environ: Mapping[str, str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 import os
 import sys
@@ -96,7 +97,8 @@ class Site(NamedTuple):
         """Return what work returns. Its caller is, to tracebacks, reports and traces, the site."""
         if not self.file:
             return work()
-        return FunctionType(_code(op, self.file, self.line), {}, op)(work, (), {})
+        names = {"__builtins__": builtins}  # which functions in C that import read
+        return FunctionType(_code(op, self.file, self.line), names, op)(work, (), {})
 
 
 def here() -> Site:

@@ -59,7 +59,8 @@ class Notebook:
         except ValueError as error:  # a quotation mark without its other
             _misused(str(error))
         source = "\n" + cell  # lines have the numbers that the notebook shows
-        name = f"<In[{self._shell.execution_count}]>"
+        # Not execution_count, which from IPython 9 on is that of the next cell.
+        name = f"<In[{self._shell.displayhook.prompt_count}]>"
         self._check(source, name)
         variables = {each: self._own(each) for each in _names(options.input)}
         pool = self._of_size(options.ranks)

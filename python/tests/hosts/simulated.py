@@ -1,5 +1,7 @@
 """Two hosts on this machine: namespaces of Linux with a network, hostname, processes, mounts and /dev/shm of their own.
 
+The second host's clock since its start shows another time than the first one's, as those of two machines do.
+
 ``simulated.py COMMAND`` runs a command on the first of them, in this folder and with this environment, in which
 launchers find what stands for ssh:
 
@@ -31,6 +33,8 @@ from typing import Any, Iterator, Sequence
 import host
 
 NAMES = ("nodeA", "nodeB")
+
+_AHEAD = "1000000"  # seconds by which the second host started before the first one
 
 _PREFIX = "dtl-hosts-"
 _SECONDS = 20.0  # for a host to start
@@ -114,6 +118,8 @@ class Hosts:
         """Start a host's first process, by one that ends it at its own end, which comes with ours."""
         prctl = ctypes.CDLL(None).prctl
         namespaces = ["--net", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child", "--mount-proc"]
+        if name != NAMES[0]:
+            namespaces += ["--time", "--monotonic", _AHEAD, "--boottime", _AHEAD]
         return subprocess.Popen(
             ["unshare", *namespaces, sys.executable, program, "serve", name, str(self._folder)],
             stdin=subprocess.DEVNULL,
