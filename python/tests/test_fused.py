@@ -215,6 +215,52 @@ def test_a_slice_has_the_elements_of_its_time(ctx: dtl.Context) -> None:
     assert_holds(after, x[10:] + 2)
 
 
+#: Matrices of which other ranks read enough to do so where it is: even and uneven parts, and rows that are short.
+MATRICES = [(400, 600), (601, 401), (30, 9000), (9000, 30), (200_000, 4)]
+
+
+@pytest.mark.parametrize("shape", MATRICES, ids=str)
+@pytest.mark.parametrize("dtype", [np.float64, np.int16, np.complex128])
+def test_a_transpose_goes_where_it_is_added(ctx: dtl.Context, shape: tuple[int, int], dtype: Any) -> None:
+    whole = np.arange(shape[0] * shape[1]).reshape(shape).astype(dtype)
+    other = whole.T.copy()
+    a, b = dtl.asarray(ctx, whole), dtl.asarray(ctx, other)
+    b += a.T
+    assert_holds(b, other + whole.T)
+    assert_holds(a.T, whole.T)
+    assert_holds(a.T.T, whole)
+
+
+def test_a_transpose_has_the_elements_of_its_time(ctx: dtl.Context) -> None:
+    whole = np.random.default_rng(1).random((500, 700))
+    a = dtl.asarray(ctx, whole)
+    early, late = a.T, a.T
+    rows = dtl.zeros(ctx, (700, 500))
+    rows += early
+    a *= 2
+    rows += early
+    late -= 1
+    assert_holds(rows, 2 * whole.T)
+    assert_holds(late, whole.T - 1)
+    twice = a.T
+    a.close()
+    assert_holds(twice, 2 * whole.T)
+    assert_holds(twice.T + 0, 2 * whole)
+
+
+def test_a_matrix_and_its_transpose(ctx: dtl.Context) -> None:
+    whole = np.random.default_rng(2).random((600, 600))
+    a = dtl.asarray(ctx, whole)
+    assert_holds(a + a.T, whole + whole.T)
+    a += a.T
+    assert_holds(a, whole + whole.T)
+    a.T[:, :300] = 0
+    view = a.T.local_view()
+    view[...] = 1
+    assert_holds(a, whole + whole.T)
+    assert a.T.sum() == pytest.approx(2 * whole.sum())
+
+
 def test_rows_and_columns_are_spread(ctx: dtl.Context) -> None:
     x = np.random.default_rng(0).random((31, 5))
     t = dtl.asarray(ctx, x)

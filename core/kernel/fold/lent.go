@@ -19,7 +19,7 @@ const (
 	fewest = 512
 	// dotChunk is how many products a loop adds up, before their sum is added to that of the others without losing what
 	// rounding takes away there.
-	dotChunk = 1 << 18
+	dotChunk = 1 << 21
 )
 
 // What a library has lent: loops that use wider registers, or more threads, than those of this package.

@@ -75,7 +75,7 @@ func TestProductsByALoopThatIsLent(t *testing.T) {
 	defer fold.SetDot(nil)
 	assert.True(t, fold.HasDot(dtype.Float64))
 	assert.False(t, fold.HasDot(dtype.Float32))
-	x, y := make([]float64, 600_001), make([]float64, 600_001)
+	x, y := make([]float64, 2_500_001), make([]float64, 2_500_001)
 	wanted := 0.0
 	for i := range x {
 		x[i], y[i] = float64(i%10), float64(i%7)

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ..containers.layout import BLOCK
-from .source import FLOAT64, Source
-from .streams import UNIT
+from .source import Source
 
 if TYPE_CHECKING:
     from ..containers.sequences import DistributedVector
@@ -35,8 +33,7 @@ class Distributions(Source):
     def random(self, size: Size = None, dtype: Any = np.float64, **divided: Any) -> Any:
         """Draw floats in [0, 1). See :meth:`numpy.random.Generator.random`."""
         if size.__class__ is int and dtype is np.float64 and not divided and 0 <= size < _MOST:  # what is called most
-            self._calls = call = self._calls + 1
-            return self.drawn("random", call, (size,), FLOAT64, BLOCK, UNIT)
+            return self.units(size)
         return self._draw("random", (), size, divided, {"dtype": dtype})
 
     @overload
