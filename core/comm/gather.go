@@ -2,6 +2,7 @@ package comm
 
 import (
 	"dtl/core/backend"
+	"dtl/core/board"
 	"dtl/core/comm/agreement"
 	"dtl/core/comm/wire"
 	"dtl/core/memory"
@@ -55,13 +56,20 @@ func (c *Comm) allgather(send, recv memory.Span) error {
 	if mine == nil {
 		mine = checkOutput(recv, send, send.Count*c.size)
 	}
-	short, err := c.start(wire.Signature{Op: "allgather", Type: send.Type, Count: send.Count}, mine, send)
+	f := wire.Signature{Op: "allgather", Type: send.Type, Count: send.Count}
+	if c.inPiecesOfAnnex(send) {
+		return c.allgatherThroughAnnex(f, mine, send, recv)
+	}
+	short, err := c.start(f, mine, send)
 	if err != nil {
 		return err
 	}
 	if short {
 		c.concatenate(recv)
 		return nil
+	}
+	if err = c.getAnnex(min(send.Bytes(), board.MostPayload)); err != nil {
+		return err
 	}
 	return c.apart(send, recv, func(send memory.Span) error { return c.main.Allgather(known(send), known(recv)) })
 }

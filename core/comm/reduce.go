@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"dtl/core/backend"
+	"dtl/core/board"
 	"dtl/core/comm/agreement"
 	"dtl/core/comm/wire"
 	"dtl/core/dtype"
@@ -29,12 +30,18 @@ func (c *Comm) allreduce(send, recv memory.Span, op kernel.Op) error {
 	if c.inSlices(send) {
 		return c.allreduceInSlices(f, mine, send, recv, op)
 	}
+	if c.inPiecesOfAnnex(send) {
+		return c.allreduceThroughAnnex(f, mine, send, recv, op)
+	}
 	short, err := c.startWith(f, mine, toCombine(send, op))
 	if err != nil {
 		return err
 	}
 	if short {
 		return c.outcome(recv, op, 0)
+	}
+	if err = c.getAnnex(min(send.Bytes(), board.MostPayload)); err != nil {
+		return err
 	}
 	return c.apart(send, recv, func(send memory.Span) error { return c.allreduceApart(send, recv, &room, op) })
 }
