@@ -11,6 +11,7 @@ import (
 	"dtl/core/backend"
 	"dtl/core/board"
 	"dtl/core/comm/agreement"
+	"dtl/core/comm/agreement/nodes"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
@@ -57,7 +58,7 @@ const (
 )
 
 // mostGoOn is how many ranks of several nodes may go on from calls with a root: each tells each other of its calls.
-const mostGoOn = 16
+const mostGoOn = nodes.MaxRanks
 
 // share opens a board for the ranks of c if all of them can. leave is whether this rank would leave calls unchecked. Collective.
 func (c *Comm) share(leave bool) error {

@@ -117,7 +117,7 @@ func (m *Nodes) Come(s wire.Statement, brought Elements) (bool, error) {
 	if err := m.at.Prepare(); err != nil {
 		return false, err
 	}
-	if brought.Way == FromRoot && brought.Root != m.link.On.Rank() {
+	if brought.Way.fromRoot() && brought.Root != m.link.On.Rank() {
 		brought.Span = memory.Span{}
 	}
 	stated := nodes.Stated{Fingerprint: s.Fingerprint, Want: s.Want, Started: atomic.LoadUint64(m.at.Started())}
@@ -139,7 +139,7 @@ func (m *Nodes) Come(s wire.Statement, brought Elements) (bool, error) {
 }
 
 // ways are those of package nodes.
-var ways = [...]int{ToAll: nodes.ToAll, Combined: nodes.Combined, FromRoot: nodes.FromRoot}
+var ways = [...]int{ToAll: nodes.ToAll, Combined: nodes.Combined, FromRoot: nodes.FromRoot, Dealt: nodes.Dealt}
 
 // Explain begins the exchange of texts.
 func (m *Nodes) Explain(text string, code status.Code) (bool, error) {
@@ -383,6 +383,9 @@ func (m *Nodes) receiveEarly() {
 
 // Number returns the number that the messages of the last meeting begin with.
 func (m *Nodes) Number() uint64 { return m.at.Number() }
+
+// RoomForAll is Room for elements whose outcome goes to all ranks. Longer ones are moved by the backend after the meeting.
+func (m *Nodes) RoomForAll(w Way) int { return m.at.RoomForAll(ways[w]) }
 
 // Room is what an entry and a message carry, of which each rank has its part where all elements go to all.
 func (m *Nodes) Room(w Way) int {

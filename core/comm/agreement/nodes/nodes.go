@@ -59,6 +59,7 @@ const (
 	ToAll    = C.DTL_TO_ALL
 	Combined = C.DTL_COMBINED_FOR_ALL
 	FromRoot = C.DTL_FROM_ROOT
+	Dealt    = C.DTL_DEALT
 )
 
 // What GoOn returns, beside what it asks of who carries the messages.
@@ -83,8 +84,7 @@ const (
 type Stated struct {
 	Number, Fingerprint, Want, Started uint64
 	Differs, Deadlock                  uint32
-	Bytes, Only                        uint64
-	_                                  uint64
+	Bytes, Only, Apart                 uint64
 }
 
 // Both are as long.
@@ -152,7 +152,7 @@ func New(link Link) (*Meeting, error) {
 // between many, it sends fewer bytes.
 func carriesLong(link Link) bool {
 	n := link.On.Size()
-	return link.GoesOn && n > 2 && len(link.Leaders) == n
+	return link.GoesOn && n > 1 && len(link.Leaders) == n
 }
 
 // Prepare gets the memory that meetings need, at the first.
@@ -275,6 +275,11 @@ func (m *Meeting) Total() int { return int(m.at.total) }
 
 // Room is the most bytes that a rank brings.
 func (m *Meeting) Room() int { return int(m.at.room) }
+
+// RoomForAll is Room for elements that go some way to all ranks.
+func (m *Meeting) RoomForAll(way int) int {
+	return int(C.dtl_nodes_room_for_all(m.at, C.int(truth(way == Combined))))
+}
 
 // Members returns how many ranks of the node share memory; 0: this one shares none.
 func (m *Meeting) Members() int {
