@@ -49,12 +49,7 @@ func broadcast(c *Call) error {
 }
 
 func allgather(c *Call) error {
-	return c.on(func(on *comm.Comm) error {
-		if c.Met {
-			return on.Allgathered(c.In.Span, c.Out.Span)
-		}
-		return on.Allgather(c.In.Span, c.Out.Span)
-	})
+	return c.on(func(on *comm.Comm) error { return on.Allgather(c.In.Span, c.Out.Span) })
 }
 
 func gather(c *Call) error {

@@ -52,15 +52,17 @@ static PyObject *moved_apart(fast_call *t, meeting *m, PyObject *out) {
         Py_DECREF(out);
         return left_at(joined);
     }
-    t->call.met = 1;
-    PyObject *answer = perform(&t->call);
+    char *error = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    dtl_move(&m->brief, t->call.in.data, t->call.out.data, m->size, &error);
+    Py_END_ALLOW_THREADS
     meeting_end(m);
-    if (answer != Py_None) {
-        Py_DECREF(out);
-        return answer;
-    }
-    Py_DECREF(answer);
-    return out;
+    if (error != NULL)
+        fail_with(error);
+    else if (!raise_interruption())
+        return out;
+    Py_DECREF(out);
+    return NULL;
 }
 
 /* collective is allreduce, reduce, gather or allgather: every rank lays down its elements, and those that are to have

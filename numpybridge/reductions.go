@@ -19,12 +19,7 @@ func (c *Call) by(name string, f func(*comm.Comm, kernel.Op) error) error {
 }
 
 func allreduce(c *Call) error {
-	return c.by("allreduce", func(on *comm.Comm, op kernel.Op) error {
-		if c.Met {
-			return on.Allreduced(c.In.Span, c.Out.Span, op)
-		}
-		return on.Allreduce(c.In.Span, c.Out.Span, op)
-	})
+	return c.by("allreduce", func(on *comm.Comm, op kernel.Op) error { return on.Allreduce(c.In.Span, c.Out.Span, op) })
 }
 
 func reduce(c *Call) error {

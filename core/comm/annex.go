@@ -95,12 +95,18 @@ func (c *Comm) allreduceInSlices(f wire.Signature, mine error, send, recv memory
 	return nil
 }
 
-// Elements that do not fit the annex go through it in pieces, where what they become goes to all ranks. Each piece is a meeting of
-// the same call, and stays in the processors' caches from one rank to the others.
+// Elements that do not fit the annex go through it in pieces, where what they become goes to more than a few ranks. Each piece is a
+// meeting of the same call, and stays in the processors' caches from one rank to the others.
 
-// inPiecesOfAnnex reports whether as many elements of each rank do that.
-func (c *Comm) inPiecesOfAnnex(send memory.Span) bool {
-	return c.annex == annexUsed && send.Bytes() > board.MostPayload
+// The most bytes of each rank that do that. More fill the caches, and then the backend copies them sooner from rank to rank.
+const (
+	mostReducedInPieces  = 512 << 10
+	mostGatheredInPieces = 2 << 20
+)
+
+// inPiecesOfAnnex reports whether elements of each rank do that, of which there are not more than so many bytes.
+func (c *Comm) inPiecesOfAnnex(send memory.Span, most int) bool {
+	return c.annex == annexUsed && c.size >= SlicesFrom && send.Bytes() > board.MostPayload && send.Bytes() <= most
 }
 
 // throughAnnex calls f with each piece of send, from an element to another, and with this rank's error, where it has one.
@@ -125,14 +131,10 @@ func (c *Comm) allreduceThroughAnnex(f wire.Signature, mine error, send, recv me
 	}
 	defer duplicate.release()
 	return c.throughAnnex(mine, send, func(mine error, from, to int) error {
-		part := send.Slice(from, to)
-		if mine == nil && c.size >= SlicesFrom {
-			return c.allreduceInSlices(f, nil, part, recv.Slice(from, to), op)
+		if mine != nil {
+			return c.meet(f, mine)
 		}
-		if err := c.meetWith(f, mine, toCombine(part, op)); err != nil {
-			return err
-		}
-		return c.outcome(recv.Slice(from, to), op, 0)
+		return c.allreduceInSlices(f, nil, send.Slice(from, to), recv.Slice(from, to), op)
 	})
 }
 

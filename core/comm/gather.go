@@ -57,7 +57,7 @@ func (c *Comm) allgather(send, recv memory.Span) error {
 		mine = checkOutput(recv, send, send.Count*c.size)
 	}
 	f := wire.Signature{Op: "allgather", Type: send.Type, Count: send.Count}
-	if c.inPiecesOfAnnex(send) {
+	if c.inPiecesOfAnnex(send, mostGatheredInPieces) {
 		return c.allgatherThroughAnnex(f, mine, send, recv)
 	}
 	short, err := c.start(f, mine, send)

@@ -30,7 +30,7 @@ func (c *Comm) allreduce(send, recv memory.Span, op kernel.Op) error {
 	if c.inSlices(send) {
 		return c.allreduceInSlices(f, mine, send, recv, op)
 	}
-	if c.inPiecesOfAnnex(send) {
+	if c.inPiecesOfAnnex(send, mostReducedInPieces) {
 		return c.allreduceThroughAnnex(f, mine, send, recv, op)
 	}
 	short, err := c.startWith(f, mine, toCombine(send, op))

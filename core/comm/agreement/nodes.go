@@ -57,6 +57,7 @@ type Link struct {
 	TreeTag    int    // the same, of root's elements in calls without a meeting
 	RecordTag  int    // the same, of what ranks tell of their calls
 	GoesOn     bool   // ranks go on from calls with a root in which they need no other
+	OneMachine bool   // all ranks are on one, and share no memory
 	Number     uint64 // before the first meeting: another communicator's messages may be left behind that nobody received
 	Memory     memory.Allocator
 	// Patience returns how long Come waits inside the backend.
@@ -92,7 +93,7 @@ func Apart(ranks int) Place {
 func NewNodes(link Link, place Place, looks int, pause func(turn int)) (*Nodes, error) {
 	l := nodes.Link{
 		On: link.On, Tag: link.Tag, TreeTag: link.TreeTag, GoesOn: link.GoesOn, Number: link.Number, Memory: link.Memory,
-		Leaders: place.Leaders, Slots: place.Slots, Looks: looks,
+		Leaders: place.Leaders, Slots: place.Slots, Looks: looks, OneMachine: link.OneMachine,
 	}
 	if b := place.Board; b != nil {
 		l.Shared, l.Place, l.Members = b.Beside(), b.Rank(), b.Size()

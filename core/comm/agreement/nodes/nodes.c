@@ -292,9 +292,8 @@ static void plan(dtl_nodes *m, int root) {
             m->children[m->child_count++] = m->ranks[turned ? (at + width) ^ from : (at + width + from) % size];
 }
 
-/* plan_to_deal has root send each rank its own elements: a tree would carry those of others. Between nodes of several ranks it is
- * a tree all the same, in which fewer messages leave root's. */
-static void plan_to_deal(dtl_nodes *m, int root) {
+/* plan_flat has root send to each rank. */
+static void plan_flat(dtl_nodes *m, int root) {
     m->parent = root;
     for (int step = 1; root == m->rank && step < m->size && m->child_count < DTL_NODES_CHILDREN; step++)
         m->children[m->child_count++] = (root + step) % m->size;
@@ -332,8 +331,8 @@ void dtl_nodes_pass(dtl_nodes *m, uint64_t fingerprint, const dtl_nodes_record *
     m->phase = DTL_NODES_TREE;
     m->dealt = brought->way == DTL_DEALT && dtl_nodes_alone(m);
     m->child_count = m->sent_of_tree = m->has_taken = m->placed = m->kept = 0;
-    if (m->dealt)
-        plan_to_deal(m, call->root - 1);
+    if (m->dealt || (m->flat && (call->role == DTL_NODES_GIVES || call->role == DTL_NODES_TAKES)))
+        plan_flat(m, call->root - 1);
     else if (call->role == DTL_NODES_GIVES || call->role == DTL_NODES_TAKES)
         plan(m, call->root - 1);
     else if (call->role == DTL_NODES_BRINGS)

@@ -103,18 +103,19 @@ type Meeting struct {
 
 // Link is what the ranks of several nodes meet over.
 type Link struct {
-	On      backend.Communicator
-	Tag     int
-	TreeTag int    // of root's elements in calls without a meeting
-	GoesOn  bool   // there are such calls
-	Number  uint64 // before the first meeting
-	Memory  memory.Allocator
-	Leaders []int          // the first rank of each node, in order
-	Slots   []int          // of each rank in the order of the nodes
-	Shared  unsafe.Pointer // what the ranks of this node share; nil: this one is alone
-	Place   int            // of this rank on its node
-	Members int            // of the node
-	Looks   int            // how often to look for what another rank of the node lays down
+	On         backend.Communicator
+	Tag        int
+	TreeTag    int    // of root's elements in calls without a meeting
+	GoesOn     bool   // there are such calls
+	OneMachine bool   // all ranks are on one
+	Number     uint64 // before the first meeting
+	Memory     memory.Allocator
+	Leaders    []int          // the first rank of each node, in order
+	Slots      []int          // of each rank in the order of the nodes
+	Shared     unsafe.Pointer // what the ranks of this node share; nil: this one is alone
+	Place      int            // of this rank on its node
+	Members    int            // of the node
+	Looks      int            // how often to look for what another rank of the node lays down
 }
 
 // locals are those that no Meeting has.
@@ -134,6 +135,7 @@ func New(link Link) (*Meeting, error) {
 	at.total, at.room = C.DTL_NODES_ELEMENTS, C.DTL_NODES_PAYLOAD
 	if carriesLong(link) {
 		at.total, at.room = C.DTL_NODES_LONG, C.DTL_NODES_LONG
+		at.flat = C.int32_t(truth(link.OneMachine && link.On.Size() <= C.DTL_NODES_FLAT))
 	}
 	if link.Shared != nil {
 		at.outcome = (*C.dtl_nodes_message)(link.Shared)

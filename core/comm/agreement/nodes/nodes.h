@@ -61,6 +61,7 @@ typedef struct {
 enum {
     DTL_NODES_ROW = 128, /* every so many calls with a root in a row are a meeting: a rank is no further ahead of the others */
     DTL_NODES_KEPT = 256, /* how many of its last calls a rank has records of: those of a row, and of the next, where others are */
+    DTL_NODES_FLAT = 4,     /* up to how many ranks of one machine root sends its elements straight to each */
     DTL_NODES_RANKS = 16,   /* how many ranks may make such calls: core/comm.mostGoOn */
     DTL_NODES_CHILDREN = DTL_NODES_RANKS - 1, /* and to how many of them a rank sends at most: to all, where it deals out its elements */
 };
@@ -174,6 +175,7 @@ typedef struct {
     uint64_t tree_recv, tree_sends[2 * DTL_NODES_CHILDREN]; /* to each child what describes the elements, and these if they are apart */
     const char *lent;         /* where the elements are sent from that are apart */
     int32_t coming, placed;   /* what comes next of the parent; 1: its elements come where they are to go */
+    int32_t flat;             /* 1: root sends its elements straight to each rank */
     int32_t kept, dealt;      /* kept: what of the caller's memory an operation still uses, of a call that not all made */
     uint8_t owed[DTL_NODES_RANKS]; /* how many messages of a rank are elements of such a call, which nobody takes */
 } dtl_nodes;
