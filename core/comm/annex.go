@@ -104,9 +104,22 @@ const (
 	mostGatheredInPieces = 2 << 20
 )
 
-// inPiecesOfAnnex reports whether elements of each rank do that, of which there are not more than so many bytes.
-func (c *Comm) inPiecesOfAnnex(send memory.Span, most int) bool {
-	return c.annex == annexUsed && c.size >= SlicesFrom && send.Bytes() > board.MostPayload && send.Bytes() <= most
+// suitPieces reports whether elements of each rank do that where there is an annex.
+func (c *Comm) suitPieces(send memory.Span, most int) bool {
+	return c.size >= SlicesFrom && send.Bytes() > board.MostPayload && send.Bytes() <= most
+}
+
+// inAnnexPieces reports whether they do.
+func (c *Comm) inAnnexPieces(send memory.Span, most int) bool {
+	return c.annex == annexUsed && c.suitPieces(send, most)
+}
+
+// getAnnexForPieces is getAnnex for elements that suit pieces.
+func (c *Comm) getAnnexForPieces(send memory.Span, most int) error {
+	if !c.suitPieces(send, most) {
+		return nil
+	}
+	return c.getAnnex(board.MostPayload)
 }
 
 // throughAnnex calls f with each piece of send, from an element to another, and with this rank's error, where it has one.

@@ -2,7 +2,6 @@ package comm
 
 import (
 	"dtl/core/backend"
-	"dtl/core/board"
 	"dtl/core/comm/agreement"
 	"dtl/core/comm/wire"
 	"dtl/core/memory"
@@ -57,7 +56,7 @@ func (c *Comm) allgather(send, recv memory.Span) error {
 		mine = checkOutput(recv, send, send.Count*c.size)
 	}
 	f := wire.Signature{Op: "allgather", Type: send.Type, Count: send.Count}
-	if c.inPiecesOfAnnex(send, mostGatheredInPieces) {
+	if c.inAnnexPieces(send, mostGatheredInPieces) {
 		return c.allgatherThroughAnnex(f, mine, send, recv)
 	}
 	short, err := c.start(f, mine, send)
@@ -68,7 +67,7 @@ func (c *Comm) allgather(send, recv memory.Span) error {
 		c.concatenate(recv)
 		return nil
 	}
-	if err = c.getAnnex(min(send.Bytes(), board.MostPayload)); err != nil {
+	if err = c.getAnnexForPieces(send, mostGatheredInPieces); err != nil {
 		return err
 	}
 	return c.apart(send, recv, func(send memory.Span) error { return c.main.Allgather(known(send), known(recv)) })

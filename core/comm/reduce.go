@@ -4,7 +4,6 @@ import (
 	"unsafe"
 
 	"dtl/core/backend"
-	"dtl/core/board"
 	"dtl/core/comm/agreement"
 	"dtl/core/comm/wire"
 	"dtl/core/dtype"
@@ -30,7 +29,7 @@ func (c *Comm) allreduce(send, recv memory.Span, op kernel.Op) error {
 	if c.inSlices(send) {
 		return c.allreduceInSlices(f, mine, send, recv, op)
 	}
-	if c.inPiecesOfAnnex(send, mostReducedInPieces) {
+	if c.inAnnexPieces(send, mostReducedInPieces) {
 		return c.allreduceThroughAnnex(f, mine, send, recv, op)
 	}
 	short, err := c.startWith(f, mine, toCombine(send, op))
@@ -40,7 +39,7 @@ func (c *Comm) allreduce(send, recv memory.Span, op kernel.Op) error {
 	if short {
 		return c.outcome(recv, op, 0)
 	}
-	if err = c.getAnnex(min(send.Bytes(), board.MostPayload)); err != nil {
+	if err = c.getAnnexForPieces(send, mostReducedInPieces); err != nil {
 		return err
 	}
 	return c.apart(send, recv, func(send memory.Span) error { return c.allreduceApart(send, recv, &room, op) })
