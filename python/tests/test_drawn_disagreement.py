@@ -148,7 +148,8 @@ def test_drawn(on: tuple[dtl.Context, dtl.Context], seed: int) -> None:
     assert all(everybody), everybody
     for _ in range(3):
         assert dtl.broadcast(a, seed if a.is_root else None) == seed
-        got = dtl.broadcast(a, np.full(5000, seed) if a.is_root else None, out=None if a.is_root else np.zeros(5000, int))
+        into = None if a.is_root else np.zeros(5000, int)
+        got = dtl.broadcast(a, np.full(5000, seed) if a.is_root else None, out=into)
         assert (got == seed).all()  # and not elements that were sent in the call before the error
         got = dtl.gather(a, np.full(700, a.rank), root=a.size - 1)
         assert a.rank < a.size - 1 or (got == np.arange(a.size)[:, None]).all()
