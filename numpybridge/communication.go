@@ -48,6 +48,10 @@ func broadcast(c *Call) error {
 	})
 }
 
+func allgather(c *Call) error {
+	return c.on(func(on *comm.Comm) error { return on.Allgather(c.In.Span, c.Out.Span) })
+}
+
 func gather(c *Call) error {
 	return c.on(func(on *comm.Comm) error { return on.Gather(c.In.Span, c.Out.Span, c.Args[0]) })
 }
@@ -61,10 +65,6 @@ func scatter(c *Call) error {
 		c.Result, err = on.Scatter(c.in(), c.out(), c.Args[0])
 		return err
 	})
-}
-
-func allgather(c *Call) error {
-	return c.on(func(on *comm.Comm) error { return on.Allgather(c.In.Span, c.Out.Span) })
 }
 
 func send(c *Call) error {

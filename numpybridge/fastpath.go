@@ -128,6 +128,27 @@ func dtl_meet(b *C.dtl_brief, failed **C.char) {
 	}
 }
 
+// dtl_move has the backend make a call from send to recv for which C has had all ranks meet: allreduce, or, without an operator,
+// allgather among so many ranks.
+//
+//export dtl_move
+func dtl_move(b *C.dtl_brief, send, recv unsafe.Pointer, ranks C.int, failed **C.char) {
+	defer guard(failed)
+	c := Call{Handle: int64(b.handle)}
+	from := memory.Span{Addr: send, Count: int(b.count), Type: dtype.Type(b._type)}
+	into := memory.Span{Addr: recv, Count: int(b.count), Type: dtype.Type(b._type)}
+	err := c.within(func(on *comm.Comm) error {
+		if b.op >= 0 {
+			return on.Allreduced(from, into, kernel.Op(b.op))
+		}
+		into.Count *= int(ranks)
+		return on.Allgathered(from, into)
+	})
+	if err != nil {
+		*failed = C.CString(status.Encode(err))
+	}
+}
+
 // dtl_finish_send waits for a message that C has sent and that has not gone yet: there is a request, or an offer that is
 // not negative; or that may not have gone, because of an error rc.
 //

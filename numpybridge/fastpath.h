@@ -125,6 +125,11 @@ typedef struct {
     dtl_brief brief;
     uint64_t print; /* of the operation's name */
     int rank, size;
+    void *into; /* where the elements that come are to go, if that is known */
+    int64_t into_bytes;
+    int deals; /* 1: root's elements are dealt out */
+    int lends; /* 1: the elements may be sent from where they are */
+    int kept;  /* what of both an operation still uses, of a call that not all made: nodes.h */
 } meeting;
 
 /* meeting_prepare learns the operators' fingerprints. */
@@ -136,8 +141,8 @@ int meeting_may_go_on(const meeting *m);
 /* meeting_begin takes this rank's turn on the board for a call, and says whether it could; else Go makes the call. */
 int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t print);
 
-/* meeting_room returns how many bytes a rank may lay down, which are combined where reduces says so. */
-int64_t meeting_room(const RanksObject *ranks, int reduces);
+/* meeting_room returns how many bytes a rank may lay down, which are combined where reduces says so, and go to one rank or to all. */
+int64_t meeting_room(const RanksObject *ranks, int reduces, int to_one);
 
 /* meeting_room_of_root is that of root, whose elements go to the others. */
 int64_t meeting_room_of_root(const RanksObject *ranks);

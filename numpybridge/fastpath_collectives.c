@@ -6,6 +6,20 @@
 /* left_at is the answer of a call whose meeting is over without it: an exception is set, or the call is left to others. */
 static PyObject *left_at(int joined) { return joined < 0 ? NULL : Py_NewRef(Py_NotImplemented); }
 
+/* left_by is left_at where operations may still use the arrays of the call: then these stay for good. */
+static PyObject *left_by(int joined, const meeting *m, PyObject *value, PyObject *out) {
+    if (joined < 0 && (m->kept & DTL_NODES_KEEPS_LENT) != 0)
+        Py_INCREF(value);
+    if (joined < 0 && (m->kept & DTL_NODES_KEEPS_INTO) != 0)
+        Py_INCREF(out);
+    return left_at(joined);
+}
+
+/* overlap says whether two arrays share memory. */
+static int overlap(const void *a, int64_t bytes, const void *b, int64_t more) {
+    return (uintptr_t)a < (uintptr_t)b + (uintptr_t)more && (uintptr_t)b < (uintptr_t)a + (uintptr_t)bytes;
+}
+
 PyObject *fast_barrier(const ShortCallObject *s, const RanksObject *ranks) {
     meeting m;
     if (!meeting_begin(&m, ranks, s->code, s->print))
@@ -31,6 +45,26 @@ static PyObject *take_out(fast_call *t, int64_t type, int64_t count, int64_t ent
     return Py_NewRef(t->out);
 }
 
+/* moved_apart has the backend move elements that are too long for a meeting when all ranks have come to it. */
+static PyObject *moved_apart(fast_call *t, meeting *m, PyObject *out) {
+    int joined = meeting_join(m, NULL, 0, NULL, 0);
+    if (joined <= 0) {
+        Py_DECREF(out);
+        return left_at(joined);
+    }
+    char *error = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    dtl_move(&m->brief, t->call.in.data, t->call.out.data, m->size, &error);
+    Py_END_ALLOW_THREADS
+    meeting_end(m);
+    if (error != NULL)
+        fail_with(error);
+    else if (!raise_interruption())
+        return out;
+    Py_DECREF(out);
+    return NULL;
+}
+
 /* collective is allreduce, reduce, gather or allgather: every rank lays down its elements, and those that are to have
  * the result take it from there. */
 static PyObject *collective(const ShortCallObject *s, fast_call *t, const RanksObject *ranks, int here) {
@@ -39,7 +73,10 @@ static PyObject *collective(const ShortCallObject *s, fast_call *t, const RanksO
     int64_t type = type_of(t)->number, bytes = in->count * type_of(t)->size;
     PyObject *out = NULL;
     meeting m;
-    if (bytes > meeting_room(ranks, reduces) || (reduces && !meeting_reduces(t->call.args[0], type)))
+    if (reduces && !meeting_reduces(t->call.args[0], type))
+        Py_RETURN_NOTIMPLEMENTED;
+    int apart = bytes > meeting_room(ranks, reduces, s->root >= 0);
+    if (apart && (s->root >= 0 || ranks->nodes == NULL || !dtl_nodes_alone(ranks->nodes)))
         Py_RETURN_NOTIMPLEMENTED;
     int scalar_comes = reduces && t->out == Py_None && in->kind != DTL_NDARRAY;
     if (here && !scalar_comes) {
@@ -56,10 +93,16 @@ static PyObject *collective(const ShortCallObject *s, fast_call *t, const RanksO
     m.brief.count = in->count;
     m.brief.root = s->root < 0 ? 0 : t->call.args[s->root] + 1;
     m.brief.waits = !here && meeting_may_go_on(&m) ? DTL_FOR_NONE : DTL_FOR_ALL;
+    if (apart)
+        return moved_apart(t, &m, out);
+    int64_t all = reduces ? bytes : bytes * size;
+    m.into = !here ? NULL : scalar_comes ? (void *)&t->result : t->call.out.data;
+    m.lends = in->kind == DTL_NDARRAY && (!here || !overlap(in->data, bytes, m.into, all));
     int joined = meeting_join(&m, NULL, 0, in->data, (int)bytes);
     if (joined <= 0) {
+        PyObject *answer = left_by(joined, &m, t->value, out);
         Py_XDECREF(out);
-        return left_at(joined);
+        return answer;
     }
     if (reduces && s->root < 0 && meeting_in_slices(ranks, bytes)) {
         if (meeting_reduce_in_slices(&m, t->call.out.data) < 0) {
@@ -70,7 +113,8 @@ static PyObject *collective(const ShortCallObject *s, fast_call *t, const RanksO
         meeting_reduce(&m, scalar_comes ? (void *)&t->result : t->call.out.data);
     for (int rank = 0, laid; here && !reduces && rank < size; rank++) {
         const char *from = meeting_payload(&m, rank, &laid);
-        memcpy((char *)t->call.out.data + rank * bytes, from, (size_t)bytes);
+        if (from != (char *)t->call.out.data + rank * bytes)
+            memcpy((char *)t->call.out.data + rank * bytes, from, (size_t)bytes);
     }
     meeting_end(&m);
     if (!here)
@@ -93,28 +137,51 @@ static PyObject *broadcast_from(const ShortCallObject *s, fast_call *t, const Ra
     m.brief.type = type_of(t)->number;
     m.brief.count = in->count;
     m.brief.waits = meeting_may_go_on(&m) ? DTL_FOR_NONE : DTL_FOR_ALL;
+    m.lends = in->kind == DTL_NDARRAY;
     int joined = meeting_join(&m, head, header_put(head, t), in->data, (int)bytes);
     if (joined <= 0)
-        return left_at(joined);
+        return left_by(joined, &m, t->value, NULL);
     meeting_end(&m);
     return Py_NewRef(t->value);
+}
+
+/* give_result copies the call's result to the output, or makes an object of it. */
+static PyObject *give_result(fast_call *t) {
+    const dtl_array *out = &t->call.out;
+    if (out->given) {
+        memmove(out->data, t->call.result.data, (size_t)(out->count * out->itemsize));
+        return Py_NewRef(t->out);
+    }
+    return t->call.result.kind == DTL_PYTHON_SCALAR ? give_scalar(&t->call.result) : array_of(&t->call);
 }
 
 /* take_from_root makes the result of one of the parts that root laid down. */
 static PyObject *take_from_root(fast_call *t, const meeting *m, int part, int parts) {
     const dtl_array *out = &t->call.out;
     int bytes;
-    const char *laid = meeting_payload(m, (int)m->brief.root - 1, &bytes);
+    const char *laid = m->board == NULL ? dtl_nodes_placed(m->nodes, &bytes) : NULL;
+    if (laid != NULL && header_get(t, laid, bytes, 0, 1) && t->call.result.type == out->type && t->call.result.count == out->count)
+        return Py_NewRef(t->out);
+    laid = meeting_payload(m, (int)m->brief.root - 1, &bytes);
     if (!header_get(t, laid, bytes, part, parts)) { /* the elements are too many to come along */
         t->call.result.given = t->call.in.given = 0;
         t->call.met = 1;
         return given_out(t);
     }
-    if (out->given) {
-        memcpy(out->data, t->call.result.data, (size_t)(out->count * out->itemsize));
-        return Py_NewRef(t->out);
-    }
-    return t->call.result.kind == DTL_PYTHON_SCALAR ? give_scalar(&t->call.result) : array_of(&t->call);
+    return give_result(t);
+}
+
+/* take_own makes the result of root's own part of what it deals out. */
+static PyObject *take_own(fast_call *t, const RanksObject *ranks) {
+    dtl_array *r = &t->call.result;
+    *r = t->call.in;
+    r->count /= ranks->size;
+    r->data = (char *)t->call.in.data + ranks->rank * r->count * r->itemsize;
+    r->type = type_of(t)->number;
+    r->shape++;
+    if (--r->ndim == 0)
+        r->kind = DTL_NUMPY_SCALAR;
+    return give_result(t);
 }
 
 static PyObject *broadcast_to(const ShortCallObject *s, fast_call *t, const RanksObject *ranks) {
@@ -131,9 +198,11 @@ static PyObject *broadcast_to(const ShortCallObject *s, fast_call *t, const Rank
     m.brief.type = states ? stated->type : 0;
     m.brief.count = states ? stated->count : 0;
     m.brief.waits = meeting_may_go_on(&m) ? DTL_FOR_ROOT : DTL_FOR_ALL;
+    m.into = out->given ? out->data : NULL;
+    m.into_bytes = out->count * out->itemsize;
     int joined = meeting_join(&m, NULL, 0, NULL, 0);
     if (joined <= 0)
-        return left_at(joined);
+        return left_by(joined, &m, t->value, t->out);
     PyObject *answer = take_from_root(t, &m, 0, 1);
     meeting_end(&m);
     return answer;
@@ -161,11 +230,18 @@ static PyObject *scatter(const ShortCallObject *s, fast_call *t, const RanksObje
     m.brief.type = here ? type_of(t)->number : out->given ? out->type : 0;
     m.brief.count = here ? in->count / ranks->size : out->given ? out->count : 0;
     m.brief.waits = !meeting_may_go_on(&m) ? DTL_FOR_ALL : here ? DTL_FOR_NONE : DTL_FOR_ROOT;
-    int joined = here ? meeting_join(&m, head, header_put_entry(head, t), in->data, (int)(in->count * type_of(t)->size))
-                      : meeting_join(&m, NULL, 0, NULL, 0);
+    int64_t bytes = here ? in->count * type_of(t)->size : 0;
+    m.deals = 1;
+    m.into = !here && out->given ? out->data : NULL;
+    m.into_bytes = out->count * out->itemsize;
+    m.lends = here && (!out->given || !overlap(in->data, bytes, out->data, m.into_bytes));
+    int joined = here ? meeting_join(&m, head, header_put_entry(head, t), in->data, (int)bytes) : meeting_join(&m, NULL, 0, NULL, 0);
     if (joined <= 0)
-        return left_at(joined);
-    PyObject *answer = take_from_root(t, &m, ranks->rank, ranks->size);
+        return left_by(joined, &m, t->value, t->out);
+    int dealt = m.board == NULL && dtl_nodes_dealt(m.nodes);
+    PyObject *answer = here    ? take_own(t, ranks)
+                       : dealt ? take_from_root(t, &m, 0, 1)
+                               : take_from_root(t, &m, ranks->rank, ranks->size);
     meeting_end(&m);
     return answer;
 }

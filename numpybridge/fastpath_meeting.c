@@ -36,6 +36,7 @@ int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t p
     m->rank = ranks->rank;
     m->size = ranks->size;
     m->brief = (dtl_brief){.handle = handle, .code = code, .op = -1};
+    m->deals = m->kept = 0;
     const volatile uint64_t *broken = (const volatile uint64_t *)board->broken;
     if (__atomic_load_n(&board->owner, __ATOMIC_ACQUIRE) == handle && broken[0] == 0 && broken[1] == board->split)
         return 1;
@@ -52,13 +53,15 @@ void meeting_end(meeting *m) {
         __atomic_store_n(&m->board->turn, 0, __ATOMIC_RELEASE);
 }
 
-int64_t meeting_room(const RanksObject *ranks, int reduces) {
+int64_t meeting_room(const RanksObject *ranks, int reduces, int to_one) {
     if (ranks->board != NULL && ranks->board->annex != 0)
         return DTL_MOST_PAYLOAD_BYTES;
     if (ranks->board != NULL)
         return reduces && ranks->board->all != 0 ? DTL_PAYLOAD_BYTES : ranks->board->brief;
     if (ranks->nodes == NULL)
         return 0;
+    if (!to_one)
+        return dtl_nodes_room_for_all(ranks->nodes, reduces);
     int64_t room = ranks->nodes->room, each = ranks->nodes->total / ranks->size;
     return reduces || room < each ? room : each;
 }
@@ -174,6 +177,7 @@ static int leave_to_go(meeting *m) {
     Py_END_ALLOW_THREADS
     if (error == NULL && !raise_interruption())
         return 1;
+    m->kept = m->board == NULL ? m->nodes->kept : 0;
     meeting_end(m);
     if (error != NULL)
         fail_with(error);
@@ -253,10 +257,10 @@ static void fold_blocks(const meeting *m, char *into, int64_t from, int64_t to, 
 void meeting_reduce(const meeting *m, void *into) {
     const char *all = m->board == NULL ? dtl_nodes_combined(m->nodes)
                       : m->brief.waits == DTL_TOGETHER ? dtl_combination(m->board) : NULL;
-    if (all != NULL)
-        memcpy(into, all, (size_t)m->brief.count * 8);
-    else
+    if (all == NULL)
         fold_blocks(m, into, 0, m->brief.count, 0);
+    else if (all != into)
+        memcpy(into, all, (size_t)m->brief.count * 8);
 }
 
 int meeting_in_slices(const RanksObject *ranks, int64_t bytes) {

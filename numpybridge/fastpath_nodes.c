@@ -27,6 +27,8 @@ int nodes_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t pri
     m->rank = ranks->rank;
     m->size = ranks->size;
     m->brief = (dtl_brief){.handle = handle, .code = code, .op = -1};
+    m->into = NULL;
+    m->into_bytes = m->deals = m->lends = m->kept = 0;
     if (__atomic_load_n(&n->owner, __ATOMIC_ACQUIRE) == handle && __atomic_load_n(&n->broken, __ATOMIC_RELAXED) == 0 &&
         !dtl_nodes_should_listen(n))
         return 1;
@@ -89,9 +91,16 @@ int nodes_come(meeting *m, uint64_t fingerprint, uint64_t operator, const void *
     dtl_nodes *n = m->nodes;
     dtl_stated s = {.fingerprint = fingerprint, .want = dtl_want(&m->brief), .started = __atomic_load_n(&n->started, __ATOMIC_RELAXED)};
     dtl_nodes_elements brought = {.at = elements, .count = m->brief.count, .bytes = bytes, .type = (int32_t)m->brief.type, .op = (int32_t)m->brief.op};
-    brought.way = m->brief.loose ? DTL_FROM_ROOT : m->brief.op >= 0 ? DTL_COMBINED_FOR_ALL : DTL_TO_ALL;
+    brought.way = m->brief.loose ? (m->deals ? DTL_DEALT : DTL_FROM_ROOT) : m->brief.op >= 0 ? DTL_COMBINED_FOR_ALL : DTL_TO_ALL;
+    if (bytes == 0 && head_bytes == 0 && !m->brief.loose) { /* they are moved after the meeting, if there are any */
+        brought.count = 0;
+        brought.way = DTL_TO_ALL;
+    }
     brought.head = head;
     brought.head_bytes = head_bytes;
+    brought.into = m->into;
+    brought.into_bytes = m->into_bytes;
+    brought.lends = m->lends;
     if (without_meeting(m))
         return pass(m, fingerprint, operator, &brought);
     n->rooted = m->brief.root != 0 && n->goes_on;

@@ -61,7 +61,9 @@ static int wrap_wait_for(uint64_t traffic, uint64_t *request, int64_t patience, 
 	Status native = {0};
 	REQUIRE_ALIVE();
 	RETURN_IF(wait_native(&pending, patience, flag, &native));
-	return *flag ? over(traffic, &native, st) : SUCCESS;
+	if (*flag && st == NULL)
+		received(traffic, &native);
+	return *flag && st != NULL ? over(traffic, &native, st) : SUCCESS;
 }
 
 // wrap_peek leaves the operation as it is also where that is complete.
@@ -80,10 +82,14 @@ static int wrap_send_for(uint64_t traffic, const void *buf, int64_t n, int type,
 	int complete = 0;
 	REQUIRE_ALIVE();
 	RETURN_IF(elements_of(n, n, type, &e));
-	RETURN_IF(elements_done(&e, mpi.Isend(buf, e.count, e.type, rank_in(dest), tag, comm_of(traffic_of(traffic)->comm), &started)));
-	if (dest != DTL_PROC_NULL)
-		__atomic_fetch_add(&traffic_of(traffic)->sent, 1, __ATOMIC_RELAXED);
-	int rc = wait_native(&started, patience, &complete, STATUS_IGNORE);
+	// It is counted before: afterwards, the processor would first wait until the message is in the memory of the receiver.
+	__atomic_fetch_add(&traffic_of(traffic)->sent, dest != DTL_PROC_NULL, __ATOMIC_RELAXED);
+	int rc = elements_done(&e, mpi.Isend(buf, e.count, e.type, rank_in(dest), tag, comm_of(traffic_of(traffic)->comm), &started));
+	if (rc != SUCCESS) {
+		__atomic_fetch_sub(&traffic_of(traffic)->sent, dest != DTL_PROC_NULL, __ATOMIC_RELAXED);
+		return rc;
+	}
+	rc = wait_native(&started, patience, &complete, STATUS_IGNORE);
 	*request = left(started, complete); // also where a test failed: the message may be on its way
 	return rc;
 }

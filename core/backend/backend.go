@@ -169,7 +169,8 @@ type DirectCommunicator interface {
 }
 
 // Direct has the addresses of C functions, for a communicator that they know by a number. Their signatures are those
-// of send_for, recv_for, wait_for and cancel in backends/mpi/calls.h. WaitFor knows a send by the number 0.
+// of send_for, recv_for, wait_for and cancel in backends/mpi/calls.h. WaitFor knows a send by the number 0, and writes no status
+// where it is given no address for one; then nobody has cancelled the operation.
 type Direct struct {
 	Comm                              uint64
 	SendFor, RecvFor, WaitFor, Cancel uintptr

@@ -67,7 +67,7 @@ func (s *Segment) Name() string {
 	if s == nil {
 		return ""
 	}
-	return fmt.Sprintf("%d/%d/%s/%s", os.Getpid(), s.file.Fd(), s.token, machine())
+	return fmt.Sprintf("%d/%d/%s/%s", os.Getpid(), s.file.Fd(), s.token, Machine())
 }
 
 // Link gives the segment a path, and removes those that processes left which were killed: while a process is alive that has
@@ -115,8 +115,8 @@ func sweep() {
 	}
 }
 
-// machine returns what tells this machine from others, also those that were started from the same image; "" if unknown.
-var machine = sync.OnceValue(func() string {
+// Machine returns what tells this machine from others, also those that were started from the same image; "" if unknown.
+var Machine = sync.OnceValue(func() string {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return ""
@@ -144,7 +144,7 @@ func parse(name string) (m maker, ok bool) {
 // OnThisMachine reports whether a segment is one of this machine's; no, if that is unknown.
 func OnThisMachine(name string) bool {
 	m, ok := parse(name)
-	return ok && m.machine != "" && m.machine == machine()
+	return ok && m.machine != "" && m.machine == Machine()
 }
 
 // OpenSegment returns the memory of a name, to be unmapped with unix.Munmap. A name of another machine is an error, and

@@ -95,6 +95,83 @@ func (c *Comm) allreduceInSlices(f wire.Signature, mine error, send, recv memory
 	return nil
 }
 
+// Elements that do not fit the annex go through it in pieces, where what they become goes to more than a few ranks. Each piece is a
+// meeting of the same call, and stays in the processors' caches from one rank to the others.
+
+// The most bytes of each rank that do that. More fill the caches, and then the backend copies them sooner from rank to rank.
+const (
+	mostReducedInPieces  = 512 << 10
+	mostGatheredInPieces = 2 << 20
+)
+
+// suitPieces reports whether elements of each rank do that where there is an annex.
+func (c *Comm) suitPieces(send memory.Span, most int) bool {
+	return c.size >= SlicesFrom && send.Bytes() > board.MostPayload && send.Bytes() <= most
+}
+
+// inAnnexPieces reports whether they do.
+func (c *Comm) inAnnexPieces(send memory.Span, most int) bool {
+	return c.annex == annexUsed && c.suitPieces(send, most)
+}
+
+// getAnnexForPieces is getAnnex for elements that suit pieces.
+func (c *Comm) getAnnexForPieces(send memory.Span, most int) error {
+	if !c.suitPieces(send, most) {
+		return nil
+	}
+	return c.getAnnex(board.MostPayload)
+}
+
+// throughAnnex calls f with each piece of send, from an element to another, and with this rank's error, where it has one.
+func (c *Comm) throughAnnex(mine error, send memory.Span, f func(mine error, from, to int) error) error {
+	const pieceBytes = 64 << 10
+	pieces := (send.Bytes() + pieceBytes - 1) / pieceBytes
+	for i := range pieces {
+		if err := f(mine, i*send.Count/pieces, (i+1)*send.Count/pieces); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allreduceThroughAnnex is Allreduce in pieces.
+func (c *Comm) allreduceThroughAnnex(f wire.Signature, mine error, send, recv memory.Span, op kernel.Op) error {
+	var duplicate Result
+	if mine == nil && send.Addr != recv.Addr && overlap(send, recv) {
+		if duplicate, mine = c.duplicate(send); mine == nil {
+			send = duplicate.Span
+		}
+	}
+	defer duplicate.release()
+	return c.throughAnnex(mine, send, func(mine error, from, to int) error {
+		if mine != nil {
+			return c.meet(f, mine)
+		}
+		return c.allreduceInSlices(f, nil, send.Slice(from, to), recv.Slice(from, to), op)
+	})
+}
+
+// allgatherThroughAnnex is Allgather in pieces.
+func (c *Comm) allgatherThroughAnnex(f wire.Signature, mine error, send, recv memory.Span) error {
+	var duplicate Result
+	if mine == nil && overlap(send, recv) {
+		if duplicate, mine = c.duplicate(send); mine == nil {
+			send = duplicate.Span
+		}
+	}
+	defer duplicate.release()
+	return c.throughAnnex(mine, send, func(mine error, from, to int) error {
+		if err := c.meetWith(f, mine, agreement.Elements{Span: send.Slice(from, to), InAnnex: true}); err != nil {
+			return err
+		}
+		for step := range c.size { // not all ranks copy from one at the same time
+			rank := (c.rank + step) % c.size
+			memory.Copy(recv.Slice(rank*send.Count+from, rank*send.Count+to), c.part(rank, recv.Type, 0, to-from))
+		}
+		return nil
+	})
+}
+
 // foldInGroups combines in recv what n ranks from first on laid down, from an element on, in the order in which they do that
 // when they meet in groups.
 func (c *Comm) foldInGroups(recv memory.Span, op kernel.Op, from, first, n int) error {

@@ -53,6 +53,40 @@ func TestFirstLongCallGetsTheAnnex(t *testing.T) {
 	}
 }
 
+// TestPiecesOfTheAnnex has ranks combine and gather what does not fit the annex, from memory that the result shares, and go on after
+// a call that one of them cannot make.
+func TestPiecesOfTheAnnex(t *testing.T) {
+	const count = 2*inAnnex + 3
+	for _, n := range []int{2, 4, 9} {
+		backendtest.OnRanks(t, cpu.Group(n), func(main backend.ReducingCommunicator, mem backend.MemorySpace) {
+			c, err := comm.New(main, mem)
+			if !assert.NoError(t, err) {
+				return
+			}
+			d := drawnCalls{c: c}
+			for salt := range 3 { // the first call goes through the backend
+				same := mine(c.Rank(), count, salt)
+				assert.NoError(t, c.Allreduce(floats(same), floats(same), kernel.Sum))
+				assert.True(t, slices.Equal(d.total(count, salt), same), "%d ranks, in place", n)
+				room := append(mine(c.Rank(), count, salt), 0, 0)
+				assert.NoError(t, c.Allreduce(floats(room[:count]), floats(room[2:]), kernel.Sum))
+				assert.True(t, slices.Equal(d.total(count, salt), room[2:]), "%d ranks, two elements on", n)
+				whole := make([]float64, n*count)
+				own := whole[(n-1)*count:]
+				copy(own, mine(c.Rank(), count, salt))
+				assert.NoError(t, c.Allgather(floats(own), floats(whole)))
+				assert.True(t, slices.Equal(d.every(count, salt), whole), "%d ranks, gathered from the last part", n)
+				short := count
+				if c.Rank() == n-1 {
+					short = 1
+				}
+				assert.Error(t, c.Allreduce(floats(whole[:count]), floats(own[:short]), kernel.Sum))
+			}
+			assert.NoError(t, c.Close())
+		})
+	}
+}
+
 // TestOthersGoOnWhileARankCopiesSlices follows each sum in slices with so many calls that a root does not wait in that entries
 // are overwritten where other ranks are late.
 func TestOthersGoOnWhileARankCopiesSlices(t *testing.T) {

@@ -25,7 +25,7 @@ func (c *Comm) startWith(f wire.Signature, mine error, send agreement.Elements) 
 	if c.skipsMeeting() {
 		return false, mine
 	}
-	if c.goAlong(send) {
+	if c.goAlong(send, false) {
 		return true, c.meetWith(f, mine, send)
 	}
 	if err = c.meet(f, mine); err == nil && send.InAnnex {
@@ -36,7 +36,7 @@ func (c *Comm) startWith(f wire.Signature, mine error, send agreement.Elements) 
 
 // startTo is startWith for a call whose result goes to root alone. The others wait for nobody where the elements go along.
 func (c *Comm) startTo(root int, f wire.Signature, mine error, send agreement.Elements) (short bool, err error) {
-	if c.size == 1 || c.near == nil && !c.between.GoesOn() || !c.goAlong(send) {
+	if c.size == 1 || c.near == nil && !c.between.GoesOn() || !c.goAlong(send, true) {
 		return c.startWith(f, mine, send)
 	}
 	waits := board.WaitsForNone
@@ -46,9 +46,15 @@ func (c *Comm) startTo(root int, f wire.Signature, mine error, send agreement.El
 	return true, c.meetRooted(f, mine, send, waits, 0)
 }
 
-// goAlong reports whether a meeting has room for as many elements of each rank.
-func (c *Comm) goAlong(e agreement.Elements) bool {
-	return c.size == 1 || !c.skipsMeeting() && (e.Bytes() <= c.meeter.Room(e.Way) || e.InAnnex && c.annexHolds(e.Bytes()))
+// goAlong reports whether a meeting has room for as many elements of each rank, which go to one rank or to all.
+func (c *Comm) goAlong(e agreement.Elements, toOne bool) bool {
+	if c.size == 1 || c.skipsMeeting() {
+		return c.size == 1
+	}
+	if c.between != nil && !toOne {
+		return e.Bytes() <= c.between.RoomForAll(e.Way)
+	}
+	return e.Bytes() <= c.meeter.Room(e.Way) || e.InAnnex && c.annexHolds(e.Bytes())
 }
 
 // blocking calls f, which is the backend's part of the collective call in turn. All ranks have come to it, but one that is

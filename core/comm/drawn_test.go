@@ -77,7 +77,10 @@ func (d drawnCalls) total(count, salt int) []float64 {
 }
 
 func (d drawnCalls) burst() error {
-	sizes := [][]int{{1}, {1, 3, 4, 5}, {0, 1, 4, 5, 100, 319, 320, 321, 1000, 1280, 1281, 3000}, {5, 1281, 2112, 2113, 4224, 8192, 8448, 8449}}
+	sizes := [][]int{
+		{1}, {1, 3, 4, 5}, {0, 1, 4, 5, 100, 319, 320, 321, 1000, 1280, 1281, 3000}, {5, 1281, 2112, 2113, 4224, 8192, 8448, 8449},
+		{1, 8448, 8449, 17000},
+	}
 	chosen, call, root := sizes[d.r.IntN(len(sizes))], d.r.IntN(8), d.r.IntN(d.c.Size())
 	for number := range []int{1, 5, 40, 80}[d.r.IntN(4)] {
 		if d.r.IntN(3) == 0 {

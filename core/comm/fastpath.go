@@ -10,6 +10,7 @@ import (
 	"dtl/core/board"
 	"dtl/core/comm/unexpected"
 	"dtl/core/comm/wire"
+	"dtl/core/kernel"
 	"dtl/core/memory"
 	"dtl/core/progress"
 	"dtl/core/status"
@@ -157,6 +158,18 @@ func (c *Comm) Scattered(out *Array, root int64) (Result, error) {
 	}
 	r, err := c.scattered(memory.Span{}, h, along, out, int(root))
 	return r, status.In("scatter", err)
+}
+
+// Allreduced is Allreduce from where all ranks have met that are each on a node of their own.
+func (c *Comm) Allreduced(send, recv memory.Span, op kernel.Op) error {
+	c.op = "allreduce"
+	return status.In(c.op, c.apart(send, recv, func(send memory.Span) error { return c.main.Allreduce(send, recv, op) }))
+}
+
+// Allgathered is the same of Allgather.
+func (c *Comm) Allgathered(send, recv memory.Span) error {
+	c.op = "allgather"
+	return status.In(c.op, c.apart(send, recv, func(send memory.Span) error { return c.main.Allgather(known(send), known(recv)) }))
 }
 
 // fastPathBoard returns the board that code outside Go may have; nil where there is none.

@@ -55,13 +55,20 @@ func (c *Comm) allgather(send, recv memory.Span) error {
 	if mine == nil {
 		mine = checkOutput(recv, send, send.Count*c.size)
 	}
-	short, err := c.start(wire.Signature{Op: "allgather", Type: send.Type, Count: send.Count}, mine, send)
+	f := wire.Signature{Op: "allgather", Type: send.Type, Count: send.Count}
+	if c.inAnnexPieces(send, mostGatheredInPieces) {
+		return c.allgatherThroughAnnex(f, mine, send, recv)
+	}
+	short, err := c.start(f, mine, send)
 	if err != nil {
 		return err
 	}
 	if short {
 		c.concatenate(recv)
 		return nil
+	}
+	if err = c.getAnnexForPieces(send, mostGatheredInPieces); err != nil {
+		return err
 	}
 	return c.apart(send, recv, func(send memory.Span) error { return c.main.Allgather(known(send), known(recv)) })
 }

@@ -33,6 +33,12 @@ func (c *Comm) exchangeMetadata(f wire.Signature, mine error, root int64, told d
 		}
 	}
 	brought := agreement.Elements{Span: packed, Way: agreement.FromRoot, Root: int(root)}
+	if parts > 1 {
+		brought.Way = agreement.Dealt
+	}
+	if packed.Count > 0 {
+		brought.Head = told.Size()
+	}
 	waits := board.WaitsForRoot
 	if here && told.Apart {
 		waits = board.WaitsForAll // before anything is moved by other means

@@ -29,12 +29,18 @@ func (c *Comm) allreduce(send, recv memory.Span, op kernel.Op) error {
 	if c.inSlices(send) {
 		return c.allreduceInSlices(f, mine, send, recv, op)
 	}
+	if c.inAnnexPieces(send, mostReducedInPieces) {
+		return c.allreduceThroughAnnex(f, mine, send, recv, op)
+	}
 	short, err := c.startWith(f, mine, toCombine(send, op))
 	if err != nil {
 		return err
 	}
 	if short {
 		return c.outcome(recv, op, 0)
+	}
+	if err = c.getAnnexForPieces(send, mostReducedInPieces); err != nil {
+		return err
 	}
 	return c.apart(send, recv, func(send memory.Span) error { return c.allreduceApart(send, recv, &room, op) })
 }

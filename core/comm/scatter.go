@@ -48,7 +48,11 @@ func (c *Comm) scattered(send memory.Span, h wire.Header, along unsafe.Pointer, 
 			err = c.apart(send, r.Span, func(send memory.Span) error { return c.main.Scatter(known(send), known(r.Span), root) })
 		}
 	} else if err == nil {
-		copy(bytesAt(r.Addr, h.Bytes()), bytesAt(unsafe.Add(along, c.rank*h.Bytes()), h.Bytes()))
+		part := c.rank
+		if c.between != nil && c.between.Dealt() {
+			part = 0
+		}
+		copy(bytesAt(r.Addr, h.Bytes()), bytesAt(unsafe.Add(along, part*h.Bytes()), h.Bytes()))
 	}
 	if err != nil {
 		r.release()

@@ -11,6 +11,8 @@ import (
 	"dtl/core/backend"
 	"dtl/core/board"
 	"dtl/core/comm/agreement"
+	"dtl/core/comm/agreement/nodes"
+	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
@@ -54,20 +56,22 @@ const (
 	sameProcess     // this is rank 0's process
 	mayShare        // see sharing
 	maySend         // code outside Go may send its messages, from any thread
+	besideRoot      // it is on rank 0's machine, whether or not they share memory
 )
 
 // mostGoOn is how many ranks of several nodes may go on from calls with a root: each tells each other of its calls.
-const mostGoOn = 16
+const mostGoOn = nodes.MaxRanks
 
 // share opens a board for the ranks of c if all of them can. leave is whether this rank would leave calls unchecked. Collective.
 func (c *Comm) share(leave bool) error {
 	var made *board.Segment
-	told := make([]uint8, board.NameBytes+24)
+	told := make([]uint8, board.NameBytes+32)
 	name, number, process := told[:board.NameBytes], told[board.NameBytes:][:8], told[board.NameBytes+8:][:8]
-	pretended := told[board.NameBytes+16:]
+	pretended, machine := told[board.NameBytes+16:][:8], told[board.NameBytes+24:]
 	if c.rank == 0 {
 		_, _ = rand.Read(number) // never fails
 		copy(process, thisProcess())
+		binary.LittleEndian.PutUint64(machine, wire.Hash(board.Machine()))
 		binary.LittleEndian.PutUint64(pretended, uint64(c.pretended))
 		if sharing.Load() {
 			made, _ = board.Create(c.size) // where there is no room, the ranks meet by messages
@@ -79,8 +83,7 @@ func (c *Comm) share(leave bool) error {
 		return err
 	}
 	var b *board.Board
-	mine := []uint8{leavesUnchecked: truth(leave), compares: truth(c.comparesStarts()), sameProcess: truth(bytes.Equal(process, thisProcess())),
-		mayShare: truth(sharing.Load()), maySend: truth(c.maySend()), opened: 0}
+	mine := c.ofItself(leave, process, machine)
 	if sharing.Load() && binary.LittleEndian.Uint64(pretended) == uint64(c.pretended) {
 		b, _ = board.Open(string(name), c.rank, c.size) // in vain on another machine
 		mine[opened], mine[sameMachine] = truth(b != nil), truth(board.OnThisMachine(string(name)))
@@ -99,6 +102,15 @@ func (c *Comm) share(leave bool) error {
 	}
 	c.useBoard(b)
 	return nil
+}
+
+// ofItself returns what this rank says of itself before it tries to open a board. process and machine are rank 0's.
+func (c *Comm) ofItself(leave bool, process, machine []uint8) []uint8 {
+	here := board.Machine() != "" && binary.LittleEndian.Uint64(machine) == wire.Hash(board.Machine())
+	return []uint8{
+		leavesUnchecked: truth(leave), compares: truth(c.comparesStarts()), sameProcess: truth(bytes.Equal(process, thisProcess())),
+		mayShare: truth(sharing.Load()), maySend: truth(c.maySend()), besideRoot: truth(here), opened: 0,
+	}
 }
 
 // maySend reports whether code outside Go may send messages, from any thread.
@@ -158,7 +170,7 @@ func (c *Comm) useMessages(number uint64, all []uint8) error {
 	link := agreement.Link{
 		On: c.payload, Tag: c.lane(meetingLane), ExplainTag: c.lane(explainLane), TreeTag: c.lane(treeLane), RecordTag: c.lane(recordLane),
 		GoesOn: all[maySend] == 1 && !c.unchecked && !c.oneProcess && c.size <= mostGoOn, Number: number, Memory: c.memory,
-		Patience: begun, Departure: c.messages.Departure,
+		OneMachine: all[besideRoot] == 1, Patience: begun, Departure: c.messages.Departure,
 	}
 	place := agreement.Apart(c.size)
 	if all[mayShare] == 1 {

@@ -48,24 +48,27 @@ class Program:
         a, name = self.a, self.draw.choice(["broadcast", "broadcast", "scatter", "reduce", "gather"])
         root, count, n = (
             self.draw.randrange(a.size),
-            self.draw.choice([1, 3, 100, 1000, 3000]),
+            self.draw.choice([1, 3, 100, 1000, 3000, 8000]),
             self.draw.randrange(1000),
         )
-        value = np.full(count, n)
+        value, has_out = np.full(count, n), self.draw.random() < 0.5
+
+        def out(*shape: int) -> Any:
+            return np.zeros(shape, value.dtype) if has_out else None
 
         def call() -> None:
             if name == "broadcast":
-                got = dtl.broadcast(a, value if a.rank == root else None, root=root)
+                got = dtl.broadcast(a, value if a.rank == root else None, root=root, out=out(count))
                 assert not self.agrees or ((got == n).all() and got.shape == (count,))
             elif name == "scatter":
                 each = np.full((a.size, count), n) + np.arange(a.size)[:, None]
-                got = dtl.scatter(a, each if a.rank == root else None, root=root)
+                got = dtl.scatter(a, each if a.rank == root else None, root=root, out=out(count))
                 assert not self.agrees or (got == n + a.rank).all()
             elif name == "reduce":
-                got = dtl.reduce(a, value + a.rank, root=root)
+                got = dtl.reduce(a, value + a.rank, root=root, out=out(count) if a.rank == root else None)
                 assert not self.agrees or a.rank != root or (got == n * a.size + a.size * (a.size - 1) // 2).all()
             else:
-                got = dtl.gather(a, value + a.rank, root=root)
+                got = dtl.gather(a, value + a.rank, root=root, out=out(a.size, count) if a.rank == root else None)
                 assert not self.agrees or a.rank != root or (got == n + np.arange(a.size)[:, None]).all()
 
         return call, root
@@ -145,4 +148,9 @@ def test_drawn(on: tuple[dtl.Context, dtl.Context], seed: int) -> None:
     assert all(everybody), everybody
     for _ in range(3):
         assert dtl.broadcast(a, seed if a.is_root else None) == seed
+        into = None if a.is_root else np.zeros(5000, int)
+        got = dtl.broadcast(a, np.full(5000, seed) if a.is_root else None, out=into)
+        assert (got == seed).all()  # and not elements that were sent in the call before the error
+        got = dtl.gather(a, np.full(700, a.rank), root=a.size - 1)
+        assert a.rank < a.size - 1 or (got == np.arange(a.size)[:, None]).all()
     assert dtl.allreduce(a, 1) == a.size

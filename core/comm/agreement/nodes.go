@@ -57,6 +57,7 @@ type Link struct {
 	TreeTag    int    // the same, of root's elements in calls without a meeting
 	RecordTag  int    // the same, of what ranks tell of their calls
 	GoesOn     bool   // ranks go on from calls with a root in which they need no other
+	OneMachine bool   // all ranks are on one, and share no memory
 	Number     uint64 // before the first meeting: another communicator's messages may be left behind that nobody received
 	Memory     memory.Allocator
 	// Patience returns how long Come waits inside the backend.
@@ -92,7 +93,7 @@ func Apart(ranks int) Place {
 func NewNodes(link Link, place Place, looks int, pause func(turn int)) (*Nodes, error) {
 	l := nodes.Link{
 		On: link.On, Tag: link.Tag, TreeTag: link.TreeTag, GoesOn: link.GoesOn, Number: link.Number, Memory: link.Memory,
-		Leaders: place.Leaders, Slots: place.Slots, Looks: looks,
+		Leaders: place.Leaders, Slots: place.Slots, Looks: looks, OneMachine: link.OneMachine,
 	}
 	if b := place.Board; b != nil {
 		l.Shared, l.Place, l.Members = b.Beside(), b.Rank(), b.Size()
@@ -117,7 +118,7 @@ func (m *Nodes) Come(s wire.Statement, brought Elements) (bool, error) {
 	if err := m.at.Prepare(); err != nil {
 		return false, err
 	}
-	if brought.Way == FromRoot && brought.Root != m.link.On.Rank() {
+	if brought.Way.fromRoot() && brought.Root != m.link.On.Rank() {
 		brought.Span = memory.Span{}
 	}
 	stated := nodes.Stated{Fingerprint: s.Fingerprint, Want: s.Want, Started: atomic.LoadUint64(m.at.Started())}
@@ -139,7 +140,7 @@ func (m *Nodes) Come(s wire.Statement, brought Elements) (bool, error) {
 }
 
 // ways are those of package nodes.
-var ways = [...]int{ToAll: nodes.ToAll, Combined: nodes.Combined, FromRoot: nodes.FromRoot}
+var ways = [...]int{ToAll: nodes.ToAll, Combined: nodes.Combined, FromRoot: nodes.FromRoot, Dealt: nodes.Dealt}
 
 // Explain begins the exchange of texts.
 func (m *Nodes) Explain(text string, code status.Code) (bool, error) {
@@ -383,6 +384,9 @@ func (m *Nodes) receiveEarly() {
 
 // Number returns the number that the messages of the last meeting begin with.
 func (m *Nodes) Number() uint64 { return m.at.Number() }
+
+// RoomForAll is Room for elements whose outcome goes to all ranks. Longer ones are moved by the backend after the meeting.
+func (m *Nodes) RoomForAll(w Way) int { return m.at.RoomForAll(ways[w]) }
 
 // Room is what an entry and a message carry, of which each rank has its part where all elements go to all.
 func (m *Nodes) Room(w Way) int {

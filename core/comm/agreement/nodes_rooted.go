@@ -45,6 +45,9 @@ func (m *Nodes) WithoutMeeting() bool { return m.records != nil && m.at.WithoutM
 // Passed reports whether the last call was made so.
 func (m *Nodes) Passed() bool { return m.at.Role() != nodes.Meets }
 
+// Dealt reports whether this rank has been given its own of root's elements alone.
+func (m *Nodes) Dealt() bool { return m.at.Dealt() }
+
 // EndRow has the next call with a root meet all ranks.
 func (m *Nodes) EndRow() { m.at.EndRow() }
 
@@ -73,21 +76,21 @@ func (m *Nodes) ComeFor(g Gone, s wire.Statement, brought Elements) (bool, error
 		call.Operator = wire.Hash(g.Call.Operator)
 	}
 	if call.Role == nodes.Takes {
-		brought.Span = memory.Span{}
+		brought.Span, brought.Head = memory.Span{}, 0
 	}
 	if err := m.records.listenNowAndThen(); err != nil || m.records.differs != 0 {
 		return true, err
 	}
-	m.at.Pass(s.Fingerprint, call, brought.Span, ways[brought.Way], brought.Op)
+	m.at.Pass(s.Fingerprint, call, brought.Span, brought.Head, ways[brought.Way], brought.Op)
 	return m.goOn(m.link.Patience(), false)
 }
 
 // roleIn returns what a rank does in a call with a root in which elements go some way.
 func roleIn(w Way, root bool) uint8 {
 	switch {
-	case w == FromRoot && root:
+	case w.fromRoot() && root:
 		return nodes.Gives
-	case w == FromRoot:
+	case w.fromRoot():
 		return nodes.Takes
 	case root:
 		return nodes.Collects

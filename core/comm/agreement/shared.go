@@ -350,7 +350,7 @@ func (m *Shared) Combination() unsafe.Pointer { return m.board.Combination() }
 
 // Room is that of an entry, or less where many ranks would read long ones.
 func (m *Shared) Room(w Way) int {
-	if w == FromRoot || w == Combined && m.board.Groups() {
+	if w.fromRoot() || w == Combined && m.board.Groups() {
 		return board.MaxPayload
 	}
 	return min(board.MaxPayload, (64<<10)/m.size)

@@ -582,7 +582,8 @@ int dtl_wait(struct dtl_request **request, int64_t patience, int *over, struct d
 	if (rc != DTL_WELL || !*over)
 		return rc;
 	struct dtl_engine *e = (*request)->engine;
-	*came = (*request)->came;
+	if (came != NULL)
+		*came = (*request)->came;
 	hold(e);
 	rc = give_up(*request);
 	give(e);

@@ -8,22 +8,42 @@
 /* The numbers of core/dtype and core/kernel of what is combined here; Go combines the rest. */
 enum { BYTES = DTL_NODES_UINT8, REAL = DTL_NODES_FLOAT64, INTEGER = DTL_NODES_INT64, SUM = DTL_NODES_SUM, PROD = DTL_NODES_PROD };
 
-/* accumulate combines elements with others, which are on the right. */
-static void accumulate(const dtl_nodes_elements *b, void *into, const void *from) {
-    double *real = into;
-    uint64_t *integer = into; /* in which overflow is defined: it wraps around */
-    const uint64_t *other = from;
+/* Several elements at once, and one. Overflow of integers is defined where they have no sign: it wraps around. */
+typedef double reals __attribute__((vector_size(32), aligned(8), may_alias));
+typedef uint64_t integers __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double real __attribute__((may_alias));
+typedef uint64_t integer __attribute__((may_alias));
+enum { AT_ONCE = 4 };
+
+#define COMBINE(several, one, op)                                                                               \
+    do {                                                                                                        \
+        int64_t i = 0;                                                                                          \
+        for (; i + AT_ONCE <= count; i += AT_ONCE)                                                              \
+            *(several *)(into + 8 * i) = *(const several *)(left + 8 * i) op *(const several *)(right + 8 * i); \
+        for (; i < count; i++)                                                                                  \
+            *(one *)(into + 8 * i) = *(const one *)(left + 8 * i) op *(const one *)(right + 8 * i);             \
+    } while (0)
+
+/* combine combines elements with others, which are on the right, in either's place or elsewhere. */
+static void combine(const dtl_nodes_elements *b, char *into, const char *left, const char *right) {
+    int64_t count = b->count;
     if ((b->op != SUM && b->op != PROD) || (b->type != REAL && b->type != INTEGER)) {
-        dtl_nodes_accumulate((uintptr_t)into, (uintptr_t)from, b->count, b->type, b->op);
-        return;
-    }
-    for (int64_t i = 0; i < b->count; i++) {
-        if (b->type == REAL)
-            real[i] = b->op == SUM ? real[i] + ((const double *)from)[i] : real[i] * ((const double *)from)[i];
-        else
-            integer[i] = b->op == SUM ? integer[i] + other[i] : integer[i] * other[i];
+        if (into != left)
+            memcpy(into, left, (size_t)b->bytes);
+        dtl_nodes_accumulate((uintptr_t)into, (uintptr_t)right, count, b->type, b->op);
+    } else if (b->type == REAL && b->op == SUM) {
+        COMBINE(reals, real, +);
+    } else if (b->type == REAL) {
+        COMBINE(reals, real, *);
+    } else if (b->op == SUM) {
+        COMBINE(integers, integer, +);
+    } else {
+        COMBINE(integers, integer, *);
     }
 }
+
+/* accumulate combines elements with others, which are on the right, in their place. */
+static void accumulate(const dtl_nodes_elements *b, char *into, const char *from) { combine(b, into, into, from); }
 
 /* add includes what others state. */
 static void add(dtl_stated *s, const dtl_stated *o) {
@@ -76,7 +96,7 @@ void dtl_nodes_come(dtl_nodes *m, const dtl_stated *s, const dtl_nodes_elements 
     mine->stated.differs = s->differs;
     mine->stated.deadlock = s->deadlock;
     mine->stated.bytes = (uint64_t)(brought->head_bytes + brought->bytes);
-    mine->stated.only = mine->stated.rest = 0;
+    mine->stated.only = mine->stated.apart = 0;
     copy(mine->elements, brought);
     __atomic_store_n(&mine->stated.number, r->number, __ATOMIC_RELEASE);
 }
@@ -158,7 +178,7 @@ static void include(dtl_nodes *m, const dtl_nodes_step *step) {
     in->stated.number = 0; /* it is taken */
     if (out->stated.differs != 0) {
         out->stated.bytes = 0;
-    } else if (step->final || (m->brought.way == DTL_FROM_ROOT && bytes > 0)) {
+    } else if (step->final || (m->brought.way >= DTL_FROM_ROOT && bytes > 0)) {
         out->stated.bytes = bytes;
         exchange(m);
     } else if (m->brought.way == DTL_TO_ALL) {
@@ -187,9 +207,8 @@ static int carried(dtl_nodes *m, int rc, uint64_t left) {
 
 /* finish goes on with an operation. A receive is waited for by the communicator, which counts what has come; a send by 0. */
 static int finish(dtl_nodes *m, uint64_t *request, int64_t patience) {
-    struct dtl_nodes_arrival arrival;
     int receives = request == &m->recv || request == &m->tree_recv;
-    int done = 0, rc = m->wait_for(receives ? m->comm : 0, request, patience, &done, &arrival);
+    int done = 0, rc = m->wait_for(receives ? m->comm : 0, request, patience, &done, NULL);
     if (rc == 0 && done)
         *request = 0;
     return carried(m, rc, *request);
@@ -204,26 +223,38 @@ static int receive(dtl_nodes *m, int peer, int64_t patience) {
             return DTL_NODES_EARLY;
         if (m->recv_for == NULL)
             return DTL_NODES_RECEIVES;
-        if (m->recv != 0)
+        if (m->recv != 0) {
             how = finish(m, &m->recv, patience);
-        else
-            how = carried(m, m->recv_for(m->comm, m->in, longest(m), BYTES, peer, m->tag, patience, &m->recv, &arrival), m->recv);
+        } else {
+            int rc = m->recv_for(m->comm, m->in, longest(m), BYTES, peer, m->tag, patience, &m->recv, &arrival);
+            how = carried(m, rc, m->recv);
+        }
         if (how != DTL_NODES_OVER)
             return how;
     }
     return DTL_NODES_OVER;
 }
 
-/* start starts a step's receive and sends its message. The former comes first: then the message goes where it is to be. */
-static int start(dtl_nodes *m, const dtl_nodes_step *step) {
+/* expect starts a step's receive, unless what it is to receive may be here. */
+static int expect(dtl_nodes *m, const dtl_nodes_step *step) {
     struct dtl_nodes_arrival arrival;
-    int rc = 0;
+    if (!step->receives || m->recv_for == NULL || m->recv != 0 || m->early != 0 || is_next(m))
+        return 0;
+    return m->recv_for(m->comm, m->in, longest(m), BYTES, step->peer, m->tag, -1, &m->recv, &arrival);
+}
+
+/* start starts a step's receive and sends its message. A short message is sent first, for the other rank waits for it; before a
+ * long one comes the receive: then what the other sends goes at once where it is to be. */
+static int start(dtl_nodes *m, const dtl_nodes_step *step) {
+    int rc = 0, brief = message_bytes(m) <= DTL_NODES_AT_ONCE;
     if (step->sends && m->send_for == NULL)
         return DTL_NODES_SENDS;
-    if (step->receives && m->recv_for != NULL && m->recv == 0 && m->early == 0 && !is_next(m))
-        rc = m->recv_for(m->comm, m->in, longest(m), BYTES, step->peer, m->tag, -1, &m->recv, &arrival);
+    if (!brief)
+        rc = expect(m, step);
     if (rc == 0 && step->sends)
         rc = m->send_for(m->comm, m->out, message_bytes(m), BYTES, step->peer, m->tag, -1, &m->send);
+    if (rc == 0 && brief)
+        rc = expect(m, step);
     m->sent = rc == 0;
     return carried(m, rc, 0);
 }
@@ -254,12 +285,39 @@ static void plan(dtl_nodes *m, int root) {
     int at = turned ? here ^ from : (here - from + size) % size, width = 1;
     while (at != 0 ? (at & width) == 0 : width < size)
         width *= 2;
-    m->child_count = 0;
     if (at != 0)
         m->parent = m->ranks[turned ? (at - width) ^ from : (at - width + from) % size];
     for (width /= 2; width > 0; width /= 2)
         if (at + width < size && m->child_count < DTL_NODES_CHILDREN)
             m->children[m->child_count++] = m->ranks[turned ? (at + width) ^ from : (at + width + from) % size];
+}
+
+/* plan_flat has root send to each rank. */
+static void plan_flat(dtl_nodes *m, int root) {
+    m->parent = root;
+    for (int step = 1; root == m->rank && step < m->size && m->child_count < DTL_NODES_CHILDREN; step++)
+        m->children[m->child_count++] = (root + step) % m->size;
+}
+
+/* part returns how many bytes of elements each of the ranks gets that this one sends to. */
+static int64_t part(const dtl_nodes *m) { return m->dealt ? m->brought.bytes / m->size : m->brought.bytes; }
+
+/* give prepares what this rank sends. Longer elements are a message of their own, which goes from where they are to where they
+ * are to be: to put them behind what describes them would be a copy on either side. */
+static void give(dtl_nodes *m, const dtl_nodes_record *r) {
+    const dtl_nodes_elements *b = &m->brought;
+    dtl_nodes_message *given = m->given;
+    int lends = b->lends, apart = (int64_t)sizeof given->stated + b->head_bytes + part(m) > DTL_NODES_AT_ONCE;
+    given->stated = (dtl_stated){.number = r->number, .fingerprint = r->history, .want = r->want};
+    if (m->role != DTL_NODES_COLLECTS && !apart)
+        lends = 0;
+    if (lends && b->head_bytes > 0)
+        memcpy(given->elements, b->head, (size_t)b->head_bytes);
+    else if (!lends)
+        copy(given->elements, b);
+    m->lent = lends ? b->at : given->elements + b->head_bytes;
+    given->stated.apart = apart && (lends || m->dealt) ? (uint64_t)part(m) : 0;
+    given->stated.bytes = (uint64_t)(b->head_bytes + (given->stated.apart > 0 ? 0 : b->bytes));
 }
 
 void dtl_nodes_pass(dtl_nodes *m, uint64_t fingerprint, const dtl_nodes_record *call, const dtl_nodes_elements *brought) {
@@ -271,44 +329,96 @@ void dtl_nodes_pass(dtl_nodes *m, uint64_t fingerprint, const dtl_nodes_record *
     m->row++;
     m->role = call->role;
     m->phase = DTL_NODES_TREE;
-    if (call->role == DTL_NODES_GIVES || call->role == DTL_NODES_TAKES)
+    m->dealt = brought->way == DTL_DEALT && dtl_nodes_alone(m);
+    m->child_count = m->sent_of_tree = m->has_taken = m->placed = m->kept = 0;
+    if (m->dealt || (m->flat && (call->role == DTL_NODES_GIVES || call->role == DTL_NODES_TAKES)))
+        plan_flat(m, call->root - 1);
+    else if (call->role == DTL_NODES_GIVES || call->role == DTL_NODES_TAKES)
         plan(m, call->root - 1);
+    else if (call->role == DTL_NODES_BRINGS)
+        m->children[m->child_count++] = call->root - 1;
     else
-        m->child_count = call->role == DTL_NODES_BRINGS;
-    if (call->role == DTL_NODES_BRINGS)
-        m->children[0] = call->root - 1;
-    if (call->role == DTL_NODES_COLLECTS)
         m->parent = 0;
-    m->children_sent = m->has_taken = 0;
-    if (call->role == DTL_NODES_TAKES)
-        return;
-    m->given->stated = (dtl_stated){.number = number, .fingerprint = history, .want = call->want};
-    m->given->stated.bytes = (uint64_t)(brought->head_bytes + brought->bytes);
-    copy(m->given->elements, brought);
+    if (call->role != DTL_NODES_TAKES)
+        give(m, r);
+}
+
+/* matches says whether what has come is of this rank's call. */
+static int matches(dtl_nodes *m) {
+    const dtl_nodes_record *mine = dtl_nodes_record_of(m, m->number);
+    const dtl_stated *came = &m->taken->stated;
+    return came->number == m->number && came->fingerprint == mine->history && (came->want == 0 || mine->want == 0 || came->want == mine->want);
+}
+
+/* place returns where the elements go that are apart. */
+static void *place(const dtl_nodes *m) {
+    if (!m->placed)
+        return m->taken->elements + m->taken->stated.bytes;
+    return (char *)m->brought.into + (m->role == DTL_NODES_COLLECTS ? m->parent * m->brought.bytes : 0);
+}
+
+/* may_place says whether the elements may come at once where they are to go: who states a type and a count gets no others. */
+static int may_place(dtl_nodes *m) {
+    const dtl_nodes_elements *b = &m->brought;
+    int64_t apart = (int64_t)m->taken->stated.apart;
+    if (b->into == NULL || !matches(m))
+        return 0;
+    if (m->role == DTL_NODES_COLLECTS)
+        return (b->way == DTL_TO_ALL || m->parent == 0) && apart == b->bytes;
+    return m->taken->stated.want != 0 && dtl_nodes_record_of(m, m->number)->want != 0 && apart == b->into_bytes;
+}
+
+/* arrived goes on from what has come of the parent. */
+static void arrived(dtl_nodes *m) {
+    dtl_stated *came = &m->taken->stated;
+    int coming = m->coming;
+    m->coming = DTL_NODES_STATEMENT;
+    if (coming == DTL_NODES_OWED) {
+        m->owed[m->parent]--;
+    } else if (coming == DTL_NODES_STATEMENT && came->apart > 0) {
+        m->coming = DTL_NODES_APART;
+        m->placed = may_place(m);
+    } else if (coming == DTL_NODES_APART && !m->placed) { /* behind what describes them */
+        came->bytes += came->apart;
+        came->apart = 0;
+    }
+}
+
+/* receive_next starts to receive what comes next of the parent. */
+static int receive_next(dtl_nodes *m, int64_t patience) {
+    struct dtl_nodes_arrival arrival;
+    void *into = m->taken;
+    int64_t bytes = longest(m);
+    if (m->coming == DTL_NODES_STATEMENT && m->owed[m->parent] > 0)
+        m->coming = DTL_NODES_OWED;
+    if (m->coming == DTL_NODES_OWED) {
+        into = m->taken->elements;
+        bytes = m->total;
+    } else if (m->coming == DTL_NODES_APART) {
+        into = place(m);
+        bytes = (int64_t)m->taken->stated.apart;
+    }
+    int rc = m->recv_for(m->comm, into, bytes, BYTES, m->parent, m->tree_tag, patience, &m->tree_recv, &arrival);
+    return carried(m, rc, m->tree_recv);
 }
 
 /* take goes on with the receive of elements. What is of earlier calls was left behind. */
 static int take(dtl_nodes *m, int64_t patience) {
-    const dtl_nodes_record *mine = dtl_nodes_record_of(m, m->number);
     const dtl_stated *came = &m->taken->stated;
-    struct dtl_nodes_arrival arrival;
     for (;;) {
-        int how;
+        int how, whole = m->tree_recv == 0 && m->coming == DTL_NODES_STATEMENT;
         if (m->held > 0 && m->looked == 0)
             return DTL_NODES_EARLY;
-        if (came->number == m->number && m->tree_recv == 0)
+        if (whole && came->number == m->number)
             break;
-        if (came->number > m->number && m->tree_recv == 0)
+        if (whole && came->number > m->number)
             return DTL_NODES_ASTRAY;
-        if (m->tree_recv != 0)
-            how = finish(m, &m->tree_recv, patience);
-        else
-            how = carried(m, m->recv_for(m->comm, m->taken, longest(m), BYTES, m->parent, m->tree_tag, patience, &m->tree_recv, &arrival),
-                          m->tree_recv);
+        how = m->tree_recv != 0 ? finish(m, &m->tree_recv, patience) : receive_next(m, patience);
         if (how != DTL_NODES_OVER)
             return how;
+        arrived(m);
     }
-    if (came->fingerprint != mine->history || (came->want != 0 && mine->want != 0 && came->want != mine->want))
+    if (!matches(m))
         return DTL_NODES_ASTRAY;
     if (m->size == 2)
         m->verified = m->number;
@@ -319,19 +429,47 @@ static int take(dtl_nodes *m, int64_t patience) {
 /* collect takes what the other ranks bring, and puts or combines all in the order of the ranks. All make the call, then. */
 static int collect(dtl_nodes *m, int64_t patience) {
     const dtl_nodes_elements *b = &m->brought;
-    for (; m->parent < m->size; m->parent++, m->has_taken = m->looked = 0) {
-        const char *from = m->parent == m->rank ? m->given->elements : m->taken->elements;
+    char *all = dtl_nodes_collected(m);
+    for (; m->parent < m->size; m->parent++, m->has_taken = m->looked = m->placed = 0) {
+        const char *from = m->parent == m->rank ? m->lent : m->taken->elements;
         int how = m->parent == m->rank ? DTL_NODES_OVER : take(m, patience);
         if (how != DTL_NODES_OVER)
             return how;
         if (b->way == DTL_COMBINED_FOR_ALL && m->parent > 0)
-            accumulate(b, m->collected, from);
-        else if (b->bytes > 0)
-            memcpy(m->collected + (b->way == DTL_TO_ALL ? m->parent * b->bytes : 0), from, (size_t)b->bytes);
+            combine(b, all, m->parent == 1 && m->rank == 0 ? m->lent : all, from);
+        else if (b->bytes > 0 && !m->placed && (b->way == DTL_TO_ALL || m->rank > 0))
+            memcpy(all + (b->way == DTL_TO_ALL ? m->parent * b->bytes : 0), from, (size_t)b->bytes);
         m->taken->stated.number = 0; /* it is taken */
     }
     m->verified = m->number;
     return DTL_NODES_OVER;
+}
+
+/* portion puts together what a child gets of elements that are dealt out, where they are not apart, and returns it. */
+static const dtl_nodes_message *portion(dtl_nodes *m, int child) {
+    int64_t bytes = (int64_t)sizeof(dtl_stated) + m->brought.head_bytes + part(m);
+    dtl_nodes_message *to = (dtl_nodes_message *)(m->collected + child * ((bytes + 63) & ~INT64_C(63)));
+    to->stated = m->given->stated;
+    to->stated.bytes = (uint64_t)(m->brought.head_bytes + part(m));
+    memcpy(to->elements, m->given->elements, (size_t)m->brought.head_bytes);
+    if (part(m) > 0)
+        memcpy(to->elements + m->brought.head_bytes, m->lent + m->children[child] * part(m), (size_t)part(m));
+    return to;
+}
+
+/* send_on sends a child one of its two messages. */
+static int send_on(dtl_nodes *m, const dtl_nodes_message *out, int child, int elements) {
+    uint64_t *request = m->tree_sends + 2 * child + elements;
+    int64_t bytes = (int64_t)(sizeof out->stated + out->stated.bytes), apart = (int64_t)out->stated.apart;
+    const void *from = out;
+    if (elements) {
+        from = m->role == DTL_NODES_TAKES ? m->brought.into : (const void *)(m->lent + (m->dealt ? m->children[child] * apart : 0));
+        bytes = apart;
+    } else if (m->dealt && apart == 0) {
+        from = portion(m, child);
+        bytes = (int64_t)(sizeof out->stated + ((const dtl_nodes_message *)from)->stated.bytes);
+    }
+    return carried(m, m->send_for(m->comm, from, bytes, BYTES, m->children[child], m->tree_tag, 0, request), 0);
 }
 
 /* pass_on takes root's elements, where they are another's, and sends them to the children; or collects what others bring. */
@@ -342,15 +480,12 @@ static int pass_on(dtl_nodes *m, int64_t patience) {
         return how;
     if (m->role == DTL_NODES_TAKES && !m->has_taken && (how = take(m, patience)) != DTL_NODES_OVER)
         return how;
-    int64_t bytes = (int64_t)(sizeof out->stated + out->stated.bytes);
-    for (; m->children_sent < m->child_count; m->children_sent++) {
-        uint64_t *request = m->tree_sends + m->children_sent;
-        how = carried(m, m->send_for(m->comm, out, bytes, BYTES, m->children[m->children_sent], m->tree_tag, 0, request), 0);
-        if (how != DTL_NODES_OVER)
+    for (; m->sent_of_tree < 2 * m->child_count; m->sent_of_tree++)
+        if ((m->sent_of_tree % 2 == 0 || out->stated.apart > 0) &&
+            (how = send_on(m, out, m->sent_of_tree / 2, m->sent_of_tree % 2)) != DTL_NODES_OVER)
             return how;
-    }
-    for (int child = 0; child < m->child_count; child++)
-        if (m->tree_sends[child] != 0 && (how = finish(m, m->tree_sends + child, patience)) != DTL_NODES_OVER)
+    for (int i = 0; i < 2 * m->child_count; i++)
+        if (m->tree_sends[i] != 0 && (how = finish(m, m->tree_sends + i, patience)) != DTL_NODES_OVER)
             return how;
     m->phase = DTL_NODES_ALL_HAVE;
     return DTL_NODES_OVER;
@@ -384,18 +519,39 @@ int dtl_nodes_go_on(dtl_nodes *m, int64_t patience) {
     return DTL_NODES_OVER;
 }
 
-const char *dtl_nodes_brought(const dtl_nodes *m, int rank, int *bytes) {
+const char *dtl_nodes_placed(const dtl_nodes *m, int *bytes) {
+    if (m->role != DTL_NODES_TAKES || !m->placed)
+        return NULL;
+    *bytes = (int)(m->taken->stated.bytes + m->taken->stated.apart);
+    return m->taken->elements;
+}
+
+/* bring_back puts elements behind what describes them that have come where they were to go. */
+static void bring_back(dtl_nodes *m) {
+    dtl_stated *came = &m->taken->stated;
+    memcpy(m->taken->elements + came->bytes, m->brought.into, (size_t)came->apart);
+    came->bytes += came->apart;
+    came->apart = 0;
+    m->placed = 0;
+}
+
+const char *dtl_nodes_brought(dtl_nodes *m, int rank, int *bytes) {
     const dtl_nodes_message *o = dtl_nodes_outcome(m);
     if (m->role == DTL_NODES_COLLECTS) {
         *bytes = (int)m->brought.bytes;
-        return m->collected + rank * m->brought.bytes;
+        return dtl_nodes_collected(m) + rank * m->brought.bytes;
+    }
+    if (m->role == DTL_NODES_GIVES) {
+        *bytes = (int)(m->brought.head_bytes + m->brought.bytes);
+        return m->given->elements;
     }
     if (m->role != DTL_NODES_MEETS) {
-        const dtl_nodes_message *e = m->role == DTL_NODES_GIVES ? m->given : m->taken;
-        *bytes = (int)e->stated.bytes;
-        return e->elements;
+        if (m->placed)
+            bring_back(m);
+        *bytes = (int)m->taken->stated.bytes;
+        return m->taken->elements;
     }
-    if (m->brought.way == DTL_FROM_ROOT) {
+    if (m->brought.way == DTL_FROM_ROOT || m->brought.way == DTL_DEALT) {
         *bytes = (int)o->stated.bytes;
         return o->elements;
     }
@@ -403,20 +559,51 @@ const char *dtl_nodes_brought(const dtl_nodes *m, int rank, int *bytes) {
     return o->elements + (int64_t)m->slots[rank] * *bytes;
 }
 
+/* withdraw takes a receive back, and says whether that is over; came says whether something has come all the same. */
+static int withdraw(dtl_nodes *m, uint64_t *request, int64_t patience, int *came) {
+    struct dtl_nodes_arrival arrival = {0};
+    int done = 0;
+    if (m->cancel(*request) != 0 || m->wait_for(m->comm, request, patience, &done, &arrival) != 0 || !done)
+        return 0;
+    *request = 0;
+    *came = !arrival.cancelled;
+    return 1;
+}
+
+/* leave_parent ends what comes of the parent, and says whether no operation is left. */
+static int leave_parent(dtl_nodes *m, int64_t patience) {
+    int came = 0, over = m->tree_recv == 0 || withdraw(m, &m->tree_recv, patience, &came);
+    if (!over && m->coming == DTL_NODES_APART && m->placed)
+        m->kept |= DTL_NODES_KEEPS_INTO;
+    if (!over && m->coming == DTL_NODES_OWED)
+        m->owed[m->parent]--;
+    if (came)
+        arrived(m);
+    if (over && m->coming == DTL_NODES_APART) { /* which have been sent */
+        m->owed[m->parent]++;
+        m->taken->stated.number = 0;
+    }
+    m->coming = DTL_NODES_STATEMENT;
+    return over;
+}
+
 int dtl_nodes_abandon(dtl_nodes *m, int64_t patience) {
-    int left = 0;
+    int left = 0, came;
     m->phase = DTL_NODES_ALL_HAVE;
     if (m->wait_for == NULL)
         return 0;
-    if (m->recv != 0 && (m->cancel(m->recv) != 0 || finish(m, &m->recv, patience) != DTL_NODES_OVER))
+    if (m->recv != 0 && !withdraw(m, &m->recv, patience, &came))
         left |= 1;
-    if (m->tree_recv != 0 && (m->cancel(m->tree_recv) != 0 || finish(m, &m->tree_recv, patience) != DTL_NODES_OVER))
+    if (!leave_parent(m, patience))
         left |= 1;
     if (m->send != 0 && finish(m, &m->send, patience) != DTL_NODES_OVER)
         left |= 2;
-    for (int child = 0; child < DTL_NODES_CHILDREN; child++)
-        if (m->tree_sends[child] != 0 && finish(m, m->tree_sends + child, patience) != DTL_NODES_OVER)
+    for (int i = 0; i < 2 * DTL_NODES_CHILDREN; i++)
+        if (m->tree_sends[i] != 0 && finish(m, m->tree_sends + i, patience) != DTL_NODES_OVER) {
             left |= 2;
+            if (i % 2 != 0)
+                m->kept |= m->role == DTL_NODES_TAKES ? DTL_NODES_KEEPS_INTO : DTL_NODES_KEEPS_LENT;
+        }
     return left;
 }
 

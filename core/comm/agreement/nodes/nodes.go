@@ -59,6 +59,7 @@ const (
 	ToAll    = C.DTL_TO_ALL
 	Combined = C.DTL_COMBINED_FOR_ALL
 	FromRoot = C.DTL_FROM_ROOT
+	Dealt    = C.DTL_DEALT
 )
 
 // What GoOn returns, beside what it asks of who carries the messages.
@@ -83,8 +84,7 @@ const (
 type Stated struct {
 	Number, Fingerprint, Want, Started uint64
 	Differs, Deadlock                  uint32
-	Bytes, Only                        uint64
-	_                                  uint64
+	Bytes, Only, Apart                 uint64
 }
 
 // Both are as long.
@@ -103,18 +103,19 @@ type Meeting struct {
 
 // Link is what the ranks of several nodes meet over.
 type Link struct {
-	On      backend.Communicator
-	Tag     int
-	TreeTag int    // of root's elements in calls without a meeting
-	GoesOn  bool   // there are such calls
-	Number  uint64 // before the first meeting
-	Memory  memory.Allocator
-	Leaders []int          // the first rank of each node, in order
-	Slots   []int          // of each rank in the order of the nodes
-	Shared  unsafe.Pointer // what the ranks of this node share; nil: this one is alone
-	Place   int            // of this rank on its node
-	Members int            // of the node
-	Looks   int            // how often to look for what another rank of the node lays down
+	On         backend.Communicator
+	Tag        int
+	TreeTag    int    // of root's elements in calls without a meeting
+	GoesOn     bool   // there are such calls
+	OneMachine bool   // all ranks are on one
+	Number     uint64 // before the first meeting
+	Memory     memory.Allocator
+	Leaders    []int          // the first rank of each node, in order
+	Slots      []int          // of each rank in the order of the nodes
+	Shared     unsafe.Pointer // what the ranks of this node share; nil: this one is alone
+	Place      int            // of this rank on its node
+	Members    int            // of the node
+	Looks      int            // how often to look for what another rank of the node lays down
 }
 
 // locals are those that no Meeting has.
@@ -134,6 +135,7 @@ func New(link Link) (*Meeting, error) {
 	at.total, at.room = C.DTL_NODES_ELEMENTS, C.DTL_NODES_PAYLOAD
 	if carriesLong(link) {
 		at.total, at.room = C.DTL_NODES_LONG, C.DTL_NODES_LONG
+		at.flat = C.int32_t(truth(link.OneMachine && link.On.Size() <= C.DTL_NODES_FLAT))
 	}
 	if link.Shared != nil {
 		at.outcome = (*C.dtl_nodes_message)(link.Shared)
@@ -152,7 +154,7 @@ func New(link Link) (*Meeting, error) {
 // between many, it sends fewer bytes.
 func carriesLong(link Link) bool {
 	n := link.On.Size()
-	return link.GoesOn && n > 2 && len(link.Leaders) == n
+	return link.GoesOn && n > 1 && len(link.Leaders) == n
 }
 
 // Prepare gets the memory that meetings need, at the first.
@@ -275,6 +277,11 @@ func (m *Meeting) Total() int { return int(m.at.total) }
 
 // Room is the most bytes that a rank brings.
 func (m *Meeting) Room() int { return int(m.at.room) }
+
+// RoomForAll is Room for elements that go some way to all ranks.
+func (m *Meeting) RoomForAll(way int) int {
+	return int(C.dtl_nodes_room_for_all(m.at, C.int(truth(way == Combined))))
+}
 
 // Members returns how many ranks of the node share memory; 0: this one shares none.
 func (m *Meeting) Members() int {

@@ -29,10 +29,11 @@ enum {
     DTL_NODES_ELEMENTS = 32 << 10, /* the most bytes of elements in a message */
     DTL_NODES_LONG = 66 << 10,     /* the same between a few ranks that are each alone on a node: 64 KiB, and what describes them */
     DTL_NODES_PAYLOAD = 10240,     /* and in an entry: core/board.MaxPayload */
+    DTL_NODES_AT_ONCE = 4000,      /* the longest message of a call without a meeting that carries elements: libraries send it at once */
 };
 
 /* What becomes of elements: core/comm/agreement.Way. */
-enum { DTL_TO_ALL, DTL_COMBINED_FOR_ALL, DTL_FROM_ROOT };
+enum { DTL_TO_ALL, DTL_COMBINED_FOR_ALL, DTL_FROM_ROOT, DTL_DEALT };
 
 /* What some ranks state of a call. */
 typedef struct {
@@ -44,7 +45,7 @@ typedef struct {
     uint32_t deadlock; /* 1: one of them waits for a collective that does not block */
     uint64_t bytes;    /* of the elements */
     uint64_t only;     /* 1: the message says where its sender is, and belongs to no step */
-    uint64_t rest;
+    uint64_t apart;    /* of elements that follow in a message of their own */
 } dtl_stated;
 
 typedef struct {
@@ -60,7 +61,9 @@ typedef struct {
 enum {
     DTL_NODES_ROW = 128, /* every so many calls with a root in a row are a meeting: a rank is no further ahead of the others */
     DTL_NODES_KEPT = 256, /* how many of its last calls a rank has records of: those of a row, and of the next, where others are */
-    DTL_NODES_CHILDREN = 6, /* and of how many ranks a rank is the parent at most, in a tree of 64 */
+    DTL_NODES_FLAT = 4,     /* up to how many ranks of one machine root sends its elements straight to each */
+    DTL_NODES_RANKS = 16,   /* how many ranks may make such calls: core/comm.mostGoOn */
+    DTL_NODES_CHILDREN = DTL_NODES_RANKS - 1, /* and to how many of them a rank sends at most: to all, where it deals out its elements */
 };
 
 /* What a rank does in a call: it meets all others, gives its elements to the others as root, or takes them; or brings them to root,
@@ -91,7 +94,10 @@ typedef struct {
     const void *head, *at;
     int64_t head_bytes;
     int64_t count, bytes;
-    int32_t way, type, op, unused; /* type and op: of elements that are combined */
+    int32_t way, type, op; /* type and op: of elements that are combined */
+    int32_t lends;         /* 1: in a call without a meeting, they are sent from where they are, and stay there until it is over */
+    void *into;            /* where those are to go that come in such a call; NULL: the caller takes them from where they come */
+    int64_t into_bytes;
 } dtl_nodes_elements;
 
 /* What dtl_nodes_go_on returns. */
@@ -164,13 +170,33 @@ typedef struct {
     dtl_nodes_message *given; /* what this rank gives or brings */
     dtl_nodes_message *taken; /* what has come of root, or of a rank that brings something */
     char *collected;          /* what all have brought, by rank or combined */
-    int32_t role, parent, child_count, children_sent, has_taken, held;
+    int32_t role, parent, child_count, sent_of_tree, has_taken, held;
     int32_t children[DTL_NODES_CHILDREN];
-    uint64_t tree_recv, tree_sends[DTL_NODES_CHILDREN];
+    uint64_t tree_recv, tree_sends[2 * DTL_NODES_CHILDREN]; /* to each child what describes the elements, and these if they are apart */
+    const char *lent;         /* where the elements are sent from that are apart */
+    int32_t coming, placed;   /* what comes next of the parent; 1: its elements come where they are to go */
+    int32_t flat;             /* 1: root sends its elements straight to each rank */
+    int32_t kept, dealt;      /* kept: what of the caller's memory an operation still uses, of a call that not all made */
+    uint8_t owed[DTL_NODES_RANKS]; /* how many messages of a rank are elements of such a call, which nobody takes */
 } dtl_nodes;
+
+/* What comes of another rank in a call without a meeting. */
+enum { DTL_NODES_STATEMENT, DTL_NODES_APART, DTL_NODES_OWED };
+
+/* The caller's memory that is left to an operation. */
+enum { DTL_NODES_KEEPS_INTO = 1, DTL_NODES_KEEPS_LENT = 2 };
 
 /* dtl_nodes_come comes to the next meeting. The elements are copied, and may be none. */
 void dtl_nodes_come(dtl_nodes *m, const dtl_stated *s, const dtl_nodes_elements *brought);
+
+/* dtl_nodes_room_for_all returns how many bytes a rank may bring to a call whose outcome goes to all. */
+static inline int64_t dtl_nodes_room_for_all(const dtl_nodes *m, int combined) {
+    int64_t each = DTL_NODES_ELEMENTS / m->size;
+    return combined || each > DTL_NODES_PAYLOAD ? DTL_NODES_PAYLOAD : each;
+}
+
+/* dtl_nodes_alone says whether each of a few ranks is alone on its node. */
+static inline int dtl_nodes_alone(const dtl_nodes *m) { return m->total == DTL_NODES_LONG; }
 
 /* dtl_nodes_without_meeting says whether a call with a root is to be made without a meeting. */
 static inline int dtl_nodes_without_meeting(const dtl_nodes *m) { return m->goes_on && m->row % DTL_NODES_ROW != 0; }
@@ -183,7 +209,8 @@ static inline dtl_nodes_record *dtl_nodes_record_of(dtl_nodes *m, uint64_t numbe
     return m->records != NULL ? m->records + number % DTL_NODES_KEPT : &m->last;
 }
 
-/* dtl_nodes_pass makes the next call of this rank's without a meeting, as the call and its role say. The elements are copied. */
+/* dtl_nodes_pass makes the next call of this rank's without a meeting, as the call and its role say. The elements are copied, unless
+ * they are lent. */
 void dtl_nodes_pass(dtl_nodes *m, uint64_t fingerprint, const dtl_nodes_record *call, const dtl_nodes_elements *brought);
 
 /* dtl_nodes_go_on goes on with the meeting, for at most about so many nanoseconds in the backend. */
@@ -195,13 +222,24 @@ int dtl_nodes_abandon(dtl_nodes *m, int64_t patience);
 /* dtl_nodes_outcome returns what has come of the meeting, in front of the elements, when all have come. */
 static inline const dtl_nodes_message *dtl_nodes_outcome(const dtl_nodes *m) { return m->place > 0 ? m->outcome : m->out; }
 
+/* dtl_nodes_dealt says whether this rank has been given its own of root's elements alone. */
+static inline int dtl_nodes_dealt(const dtl_nodes *m) { return m->role == DTL_NODES_TAKES && m->dealt; }
+
+/* dtl_nodes_collected returns where the elements are that this rank collects. */
+static inline char *dtl_nodes_collected(const dtl_nodes *m) { return m->brought.into != NULL ? m->brought.into : m->collected; }
+
 /* dtl_nodes_combined returns where the elements are that were combined. */
 static inline const char *dtl_nodes_combined(const dtl_nodes *m) {
-    return m->role == DTL_NODES_COLLECTS ? m->collected : dtl_nodes_outcome(m)->elements;
+    return m->role == DTL_NODES_COLLECTS ? dtl_nodes_collected(m) : dtl_nodes_outcome(m)->elements;
 }
 
-/* dtl_nodes_brought returns a rank's elements, or root's, and their length, when all have come. */
-const char *dtl_nodes_brought(const dtl_nodes *m, int rank, int *bytes);
+/* dtl_nodes_brought returns a rank's elements, or root's, and their length, when all have come. In a call without a meeting in which
+ * root deals its elements out, these are the ones for this rank. */
+const char *dtl_nodes_brought(dtl_nodes *m, int rank, int *bytes);
+
+/* dtl_nodes_placed returns what describes root's elements, and the length of both, where these have come where they were to go; else
+ * NULL. */
+const char *dtl_nodes_placed(const dtl_nodes *m, int *bytes);
 
 /* dtl_nodes_leave takes back what is under way with the backend, and says whether that is over: else it keeps the memory. */
 int dtl_nodes_leave(dtl_nodes *m, int64_t patience);

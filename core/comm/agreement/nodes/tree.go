@@ -7,7 +7,8 @@ package nodes
 
 static inline void dtl_nodes_pass_at(dtl_nodes *m, uint64_t fingerprint, const dtl_nodes_record *call, dtl_nodes_elements brought,
                                      uintptr_t at) {
-	brought.at = (const void *)at;
+	brought.head = (const void *)at;
+	brought.at = (const char *)at + brought.head_bytes;
 	dtl_nodes_pass(m, fingerprint, call, &brought);
 }
 */
@@ -33,8 +34,8 @@ const (
 const (
 	// Kept is of how many of its last calls a rank has records.
 	Kept = C.DTL_NODES_KEPT
-	// MaxRanks is how many ranks a tree has room for.
-	MaxRanks = 1 << C.DTL_NODES_CHILDREN
+	// MaxRanks is how many ranks may make calls without a meeting.
+	MaxRanks = C.DTL_NODES_RANKS
 )
 
 // Record is what a rank keeps of one of its last calls: dtl_nodes_record.
@@ -82,11 +83,12 @@ func (m *Meeting) PrepareTree() error {
 	return nil
 }
 
-// Pass makes the next call of this rank's without a meeting. Of the call it needs all but number and history.
-func (m *Meeting) Pass(fingerprint uint64, call Record, elements memory.Span, way int, op kernel.Op) {
+// Pass makes the next call of this rank's without a meeting. Of the call it needs all but number and history. The first head bytes
+// of the elements describe the others.
+func (m *Meeting) Pass(fingerprint uint64, call Record, elements memory.Span, head, way int, op kernel.Op) {
 	brought := C.dtl_nodes_elements{
-		count: C.int64_t(elements.Count), bytes: C.int64_t(elements.Bytes()), way: C.int32_t(way), _type: C.int32_t(elements.Type),
-		op: C.int32_t(op),
+		head_bytes: C.int64_t(head), count: C.int64_t(elements.Count), bytes: C.int64_t(elements.Bytes() - head), way: C.int32_t(way),
+		_type: C.int32_t(elements.Type), op: C.int32_t(op),
 	}
 	C.dtl_nodes_pass_at(m.at, C.uint64_t(fingerprint), (*C.dtl_nodes_record)(unsafe.Pointer(&call)), brought,
 		C.uintptr_t(uintptr(elements.Addr)))
@@ -94,7 +96,7 @@ func (m *Meeting) Pass(fingerprint uint64, call Record, elements memory.Span, wa
 
 // Refuse is in the place of Pass for a rank that cannot make its call.
 func (m *Meeting) Refuse(fingerprint uint64) {
-	m.Pass(fingerprint, Record{Role: Meets, Root: 1, Differs: 1}, memory.Span{}, FromRoot, 0)
+	m.Pass(fingerprint, Record{Role: Meets, Root: 1, Differs: 1}, memory.Span{}, 0, FromRoot, 0)
 	m.at.phase = C.DTL_NODES_ALL_HAVE
 }
 
@@ -103,6 +105,9 @@ func (m *Meeting) InTree() bool { return m.at.phase == C.DTL_NODES_TREE }
 
 // Role is what this rank does in its last call.
 func (m *Meeting) Role() int { return int(m.at.role) }
+
+// Dealt reports whether this rank has been given its own of root's elements alone.
+func (m *Meeting) Dealt() bool { return C.dtl_nodes_dealt(m.at) != 0 }
 
 // Combined returns where the elements are that were combined.
 func (m *Meeting) Combined() unsafe.Pointer { return unsafe.Pointer(C.dtl_nodes_combined(m.at)) }
@@ -171,7 +176,7 @@ func (m *Meeting) Abandon(patience time.Duration, from uint64) (left []*memory.S
 		left = []*memory.Storage{m.room, m.tree}
 		m.Keep()
 		m.at.recv, m.at.send, m.at.tree_recv = 0, 0, 0
-		m.at.tree_sends = [C.DTL_NODES_CHILDREN]C.uint64_t{}
+		m.at.tree_sends = [2 * C.DTL_NODES_CHILDREN]C.uint64_t{}
 	}
 	m.at.number, m.at.verified, m.at.told, m.at.listened = C.uint64_t(from), C.uint64_t(from), C.uint64_t(from), C.uint64_t(from)
 	m.at.history, m.at.row, m.at.rooted, m.at.role = 0, 0, 0, Meets
