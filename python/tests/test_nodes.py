@@ -43,6 +43,20 @@ with dtl.Context() as ctx:
                 on.barrier()
 """
 
+EQUAL = """
+import numpy as np
+import dtl
+
+with dtl.Context() as ctx:
+    for count in (1, 1000):
+        mine = np.random.default_rng(ctx.rank).standard_normal(count)
+        whole = dtl.allreduce(ctx, mine)
+        for root in range(ctx.size):
+            for call in range(3):
+                got = dtl.reduce(ctx, mine, root=root)
+                assert got is None or np.array_equal(got, whole), f"call {call} of {count} to {root}"
+"""
+
 DIFFER = """
 import dtl
 
@@ -62,6 +76,12 @@ def test_calls(tmp_path: Path, count: int, on_each: int) -> None:
     for rank in range(count):
         size = min(on_each, count - rank // on_each * on_each)
         assert f"rank {rank} is {rank % on_each} of {size}\n" in out
+
+
+@pytest.mark.parametrize(("count", "on_each"), [(3, 1), (3, 2), (5, 2), (6, 1), (7, 1), (7, 2), (8, 3)])
+def test_equal_calls_have_equal_bits(tmp_path: Path, count: int, on_each: int) -> None:
+    """The first reduce of a row meets all ranks, and the others do not."""
+    succeeded(ranks(count, EQUAL, tmp_path, DTL_NODES_OF=str(on_each)))
 
 
 def test_calls_that_differ(tmp_path: Path) -> None:

@@ -338,7 +338,7 @@ void dtl_nodes_pass(dtl_nodes *m, uint64_t fingerprint, const dtl_nodes_record *
     else if (call->role == DTL_NODES_BRINGS)
         m->children[m->child_count++] = call->root - 1;
     else
-        m->parent = 0;
+        m->slot = m->partial_count = 0;
     if (call->role != DTL_NODES_TAKES)
         give(m, r);
 }
@@ -364,7 +364,7 @@ static int may_place(dtl_nodes *m) {
     if (b->into == NULL || !matches(m))
         return 0;
     if (m->role == DTL_NODES_COLLECTS)
-        return (b->way == DTL_TO_ALL || m->parent == 0) && apart == b->bytes;
+        return (b->way == DTL_TO_ALL || m->slot == 0) && apart == b->bytes;
     return m->taken->stated.want != 0 && dtl_nodes_record_of(m, m->number)->want != 0 && apart == b->into_bytes;
 }
 
@@ -426,19 +426,49 @@ static int take(dtl_nodes *m, int64_t patience) {
     return DTL_NODES_OVER;
 }
 
-/* collect takes what the other ranks bring, and puts or combines all in the order of the ranks. All make the call, then. */
+/* room returns where a partial result goes, of which the first becomes the result. */
+static char *room(const dtl_nodes *m, int which) {
+    return which == 0 ? dtl_nodes_collected(m) : m->partials + (which - 1) * m->brought.bytes;
+}
+
+/* include_right combines the last partial result with elements on its right. */
+static void include_right(dtl_nodes *m, const char *from) {
+    int last = m->partial_count - 1;
+    combine(&m->brought, room(m, last), m->partial[last], from);
+    m->partial[last] = room(m, last);
+}
+
+/* fold combines a rank's elements with those before it, in the order in which a meeting does: equal calls have equal bits. */
+static void fold(dtl_nodes *m, const char *from) {
+    const dtl_nodes_fold *f = m->folds + m->slot;
+    int merges = f->merges;
+    if (f->begins && merges == 0) {
+        int which = m->partial_count++;
+        if (from == m->taken->elements) /* which the next takes */
+            from = m->placed ? room(m, which) : memcpy(room(m, which), from, (size_t)m->brought.bytes);
+        m->partial[which] = from;
+        return;
+    }
+    include_right(m, from);
+    for (merges -= f->begins; merges > 0; merges--) {
+        m->partial_count--;
+        include_right(m, m->partial[m->partial_count]);
+    }
+}
+
+/* collect takes what the other ranks bring, in the order of the nodes, and puts or combines it. All make the call, then. */
 static int collect(dtl_nodes *m, int64_t patience) {
     const dtl_nodes_elements *b = &m->brought;
-    char *all = dtl_nodes_collected(m);
-    for (; m->parent < m->size; m->parent++, m->has_taken = m->looked = m->placed = 0) {
+    for (; m->slot < m->size; m->slot++, m->has_taken = m->looked = m->placed = 0) {
+        m->parent = m->ranks[m->slot];
         const char *from = m->parent == m->rank ? m->lent : m->taken->elements;
         int how = m->parent == m->rank ? DTL_NODES_OVER : take(m, patience);
         if (how != DTL_NODES_OVER)
             return how;
-        if (b->way == DTL_COMBINED_FOR_ALL && m->parent > 0)
-            combine(b, all, m->parent == 1 && m->rank == 0 ? m->lent : all, from);
-        else if (b->bytes > 0 && !m->placed && (b->way == DTL_TO_ALL || m->rank > 0))
-            memcpy(all + (b->way == DTL_TO_ALL ? m->parent * b->bytes : 0), from, (size_t)b->bytes);
+        if (b->way == DTL_COMBINED_FOR_ALL)
+            fold(m, from);
+        else if (b->bytes > 0 && !m->placed)
+            memcpy(dtl_nodes_collected(m) + m->parent * b->bytes, from, (size_t)b->bytes);
         m->taken->stated.number = 0; /* it is taken */
     }
     m->verified = m->number;

@@ -63,6 +63,7 @@ enum {
     DTL_NODES_KEPT = 256, /* how many of its last calls a rank has records of: those of a row, and of the next, where others are */
     DTL_NODES_FLAT = 4,     /* up to how many ranks of one machine root sends its elements straight to each */
     DTL_NODES_RANKS = 16,   /* how many ranks may make such calls: core/comm.mostGoOn */
+    DTL_NODES_PARTIALS = 5, /* and of how many parts of them root has partial results at most */
     DTL_NODES_CHILDREN = DTL_NODES_RANKS - 1, /* and to how many of them a rank sends at most: to all, where it deals out its elements */
 };
 
@@ -88,6 +89,12 @@ typedef struct {
     uint8_t final; /* what comes is the outcome */
     uint8_t rest[3];
 } dtl_nodes_step;
+
+/* What root does with the elements that a rank brings, of ranks in the order of the nodes: it begins a partial result with them, or
+ * combines the last one with them, and then the last two so many times. */
+typedef struct {
+    uint8_t begins, merges;
+} dtl_nodes_fold;
 
 /* The elements that a rank brings, behind what describes them, if anything does. All ranks of a call have them go one way. */
 typedef struct {
@@ -170,6 +177,10 @@ typedef struct {
     dtl_nodes_message *given; /* what this rank gives or brings */
     dtl_nodes_message *taken; /* what has come of root, or of a rank that brings something */
     char *collected;          /* what all have brought, by rank or combined */
+    const dtl_nodes_fold *folds; /* of the ranks in the order of the nodes */
+    const char *partial[DTL_NODES_PARTIALS]; /* what is combined so far, from left to right */
+    char *partials;           /* room for all but the first of them */
+    int32_t slot, partial_count; /* slot: whose elements root collects next, in the order of the nodes */
     int32_t role, parent, child_count, sent_of_tree, has_taken, held;
     int32_t children[DTL_NODES_CHILDREN];
     uint64_t tree_recv, tree_sends[2 * DTL_NODES_CHILDREN]; /* to each child what describes the elements, and these if they are apart */

@@ -15,6 +15,7 @@ static inline void dtl_nodes_pass_at(dtl_nodes *m, uint64_t fingerprint, const d
 import "C"
 
 import (
+	"math/bits"
 	"time"
 	"unsafe"
 
@@ -70,17 +71,54 @@ func (m *Meeting) PrepareTree() error {
 	if m.tree != nil {
 		return nil
 	}
-	room, err := memory.NewStorage(m.link.Memory, 2*m.MessageBytes()+m.Total()+Kept*RecordBytes, memory.Alignment)
+	folds, partials := foldsOf(m.link.Leaders, m.link.Slots)
+	collected := 2 * m.MessageBytes()
+	records := collected + m.Total() + (partials-1)*m.Room()
+	room, err := memory.NewStorage(m.link.Memory, records+Kept*RecordBytes+len(folds)*int(unsafe.Sizeof(folds[0])), memory.Alignment)
 	if err != nil {
 		return err
 	}
 	m.tree = room
 	m.at.given, m.at.taken = (*C.dtl_nodes_message)(room.Addr()), (*C.dtl_nodes_message)(unsafe.Add(room.Addr(), m.MessageBytes()))
-	m.at.collected = (*C.char)(unsafe.Add(room.Addr(), 2*m.MessageBytes()))
-	m.at.records = (*C.dtl_nodes_record)(unsafe.Add(room.Addr(), 2*m.MessageBytes()+m.Total()))
+	m.at.collected = (*C.char)(unsafe.Add(room.Addr(), collected))
+	m.at.partials = (*C.char)(unsafe.Add(room.Addr(), collected+m.Total()))
+	m.at.records = (*C.dtl_nodes_record)(unsafe.Add(room.Addr(), records))
+	m.at.folds = (*C.dtl_nodes_fold)(unsafe.Add(room.Addr(), records+Kept*RecordBytes))
+	copy(unsafe.Slice(m.at.folds, len(folds)), folds)
 	clear(unsafe.Slice(m.at.records, Kept))
 	m.at.given.stated, m.at.taken.stated = C.dtl_stated{}, C.dtl_stated{}
 	return nil
+}
+
+// foldsOf returns, for the ranks in the order of the nodes, what combines their elements in the order in which a meeting does: those of
+// a node from left to right, and those of the nodes as stepsOf has them exchange. It also returns how many partial results there are
+// at most.
+func foldsOf(leaders, slots []int) (folds []C.dtl_nodes_fold, partials int) {
+	n := len(leaders)
+	m := 1 << (bits.Len(uint(n)) - 1)
+	pairs := n - m
+	folds = make([]C.dtl_nodes_fold, len(slots))
+	kept := 0 // partial results
+	for position, leader := range leaders {
+		last := len(slots) - 1
+		if position+1 < n {
+			last = slots[leaders[position+1]] - 1
+		}
+		first, v, merges := slots[leader], position-pairs, 0
+		if position < 2*pairs {
+			v, merges = position/2, position%2
+		}
+		if position >= 2*pairs || position%2 == 1 {
+			merges += bits.TrailingZeros(uint(v + 1)) // as many as a counter of what doubles carries
+		}
+		folds[first].begins = 1
+		folds[last].merges = C.uint8_t(merges)
+		if first != last || merges == 0 {
+			partials = max(partials, kept+1)
+		}
+		kept += 1 - merges
+	}
+	return folds, partials
 }
 
 // Pass makes the next call of this rank's without a meeting. Of the call it needs all but number and history. The first head bytes
