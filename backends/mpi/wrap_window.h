@@ -18,20 +18,21 @@ static int wrap_expose(uint64_t comm, uintptr_t base, int64_t bytes, uint64_t *w
 	return open_to_all(made, win);
 }
 
-// The library has the memory of a word, which ranks of one machine then share. Each call moves the whole word, so Open MPI
-// combines it with the network's own operations.
-static int wrap_expose_word(uint64_t comm, uint64_t *win) {
+// The library has the memory, which ranks of one machine then share. Where each call moves a whole word, Open MPI combines words
+// with the network's own operations.
+static int wrap_allocate_window(uint64_t comm, int64_t bytes, int words, uintptr_t *base, uint64_t *win) {
 	Win made = WIN_NULL;
 	Info info = INFO_NULL;
-	uint64_t *word = NULL;
+	void *memory = NULL;
 	REQUIRE_ALIVE();
 	RETURN_IF(mpi.Info_create(&info));
-	int rc = mpi.Info_set(info, "acc_single_intrinsic", "true");
+	int rc = words ? mpi.Info_set(info, "acc_single_intrinsic", "true") : SUCCESS;
 	if (rc == SUCCESS)
-		rc = mpi.Win_allocate(sizeof *word, 1, info, comm_of(comm), &word, &made);
+		rc = mpi.Win_allocate((Aint)bytes, 1, info, comm_of(comm), &memory, &made);
 	mpi.Info_free(&info);
 	RETURN_IF(rc);
-	*word = 0;
+	memset(memory, 0, (size_t)bytes);
+	*base = (uintptr_t)memory;
 	RETURN_IF(open_to_all(made, win));
 	RETURN_IF(mpi.Win_sync(made));
 	return mpi.Barrier(comm_of(comm)); // only then is it 0 everywhere
