@@ -97,8 +97,7 @@ static int take_bound(const ShortCallObject *s, PyObject *const *bound, fast_cal
     return 1;
 }
 
-/* like_scalar makes a call whose result is a scalar like the value. */
-static PyObject *like_scalar(fast_call *t) {
+PyObject *like_scalar(fast_call *t) {
     t->call.out = t->call.in;
     t->call.out.data = &t->result;
     PyObject *answer = perform(&t->call);
@@ -108,8 +107,7 @@ static PyObject *like_scalar(fast_call *t) {
     return scalar_result(t);
 }
 
-/* made_out makes the call with an output made here, of count entries or like the input. */
-static PyObject *made_out(fast_call *t, int64_t count) {
+PyObject *made_out(fast_call *t, int64_t count) {
     PyObject *out = new_result(t, count);
     if (out == Py_NotImplemented)
         return out;

@@ -69,6 +69,12 @@ PyObject *new_result(const fast_call *t, int64_t count);
 /* scalar_result returns the result as a scalar like the input. */
 PyObject *scalar_result(fast_call *t);
 
+/* like_scalar makes a call whose result is a scalar like the value. */
+PyObject *like_scalar(fast_call *t);
+
+/* made_out makes the call with an output made here, of count entries or like the input. */
+PyObject *made_out(fast_call *t, int64_t count);
+
 /* given_out makes the call with the caller's output, if there is one. */
 PyObject *given_out(fast_call *t);
 

@@ -74,3 +74,5 @@ typedef struct Status {
 // What Open MPI does and the calls make up for: see abi_openmpi.h.
 #define NARROW_SUMS_SATURATE 0
 #define WINDOWS_LOCK 0
+// What it fetches and combines in memory that ranks share is over when the call returns.
+#define ANSWERS_ARE_ALL 1

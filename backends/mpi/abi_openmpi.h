@@ -78,6 +78,8 @@ typedef struct Status {
 #define NARROW_SUMS_SATURATE 1
 // Its windows take a lock before they combine elements, but for a rank that has the part alone by MPI_Win_lock.
 #define WINDOWS_LOCK 1
+// An answer to what it fetches may be there while it still has that lock.
+#define ANSWERS_ARE_ALL 0
 
 #define DATA(X) \
 	X(ompi_mpi_comm_null) \

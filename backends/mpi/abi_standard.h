@@ -75,3 +75,4 @@ typedef struct Status {
 // What Open MPI does and the calls make up for: see abi_openmpi.h.
 #define NARROW_SUMS_SATURATE 0
 #define WINDOWS_LOCK 0
+#define ANSWERS_ARE_ALL 0

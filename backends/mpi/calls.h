@@ -138,7 +138,8 @@ struct dtl_mpi_traffic {
 	  (comm, send, recv, n, type, op, request)) \
 	X(windows_lock, (int *lock), (lock)) \
 	X(expose, (uint64_t comm, uintptr_t base, int64_t bytes, uint64_t *win), (comm, base, bytes, win)) \
-	X(expose_word, (uint64_t comm, uint64_t *win), (comm, win)) \
+	X(allocate_window, (uint64_t comm, int64_t bytes, int words, uintptr_t *base, uint64_t *win), \
+	  (comm, bytes, words, base, win)) \
 	X(close_window, (uint64_t win), (win)) \
 	X(put, (uint64_t win, uintptr_t from, int64_t n, int type, int target, int64_t offset), \
 	  (win, from, n, type, target, offset)) \

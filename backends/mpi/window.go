@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unsafe"
 
 	"dtl/core/backend"
 	"dtl/core/dtype"
@@ -15,7 +16,7 @@ import (
 	"dtl/core/status"
 )
 
-var _ backend.WindowProvider = (*Comm)(nil)
+var _ backend.AllocatingProvider = (*Comm)(nil)
 var _ backend.LockingWindow = (*window)(nil)
 
 // What stands for all targets in calls.h does so in the core: a difference is a constant that does not fit.
@@ -38,13 +39,19 @@ func (c *Comm) Expose(mem memory.Span) (backend.Window, error) {
 	return w, nil
 }
 
-// ExposeWord opens a word of each rank, with MPI_Win_allocate. Collective.
-func (c *Comm) ExposeWord() (backend.Window, error) {
+// Allocate opens memory of the library's own to every rank, with MPI_Win_allocate. Collective.
+func (c *Comm) Allocate(bytes int, words bool) (backend.Window, memory.Span, error) {
 	w := &window{m: c.m}
-	if rc := C.dtl_mpi_expose_word(c.m.c, c.handle, &w.handle); rc != 0 {
-		return nil, c.m.failure("MPI_Win_allocate, which needs room in "+sharedMemory+" of each host", rc)
+	whole, base := C.int(0), C.uintptr_t(0)
+	if words {
+		whole = 1
 	}
-	return w, nil
+	if rc := C.dtl_mpi_allocate_window(c.m.c, c.handle, C.int64_t(bytes), whole, &base, &w.handle); rc != 0 {
+		return nil, memory.Span{}, c.m.failure("MPI_Win_allocate, which needs room in "+sharedMemory+" of each host", rc)
+	}
+	mine := memory.Span{Count: bytes, Type: dtype.Uint8}
+	*(*C.uintptr_t)(unsafe.Pointer(&mine.Addr)) = base
+	return w, mine, nil
 }
 
 // CombinesUnderLock reports whether the library's windows have locks for what combines elements.

@@ -18,20 +18,21 @@ static int wrap_expose(uint64_t comm, uintptr_t base, int64_t bytes, uint64_t *w
 	return open_to_all(made, win);
 }
 
-// The library has the memory of a word, which ranks of one machine then share. Each call moves the whole word, so Open MPI
-// combines it with the network's own operations.
-static int wrap_expose_word(uint64_t comm, uint64_t *win) {
+// The library has the memory, which ranks of one machine then share. Where each call moves a whole word, Open MPI combines words
+// with the network's own operations.
+static int wrap_allocate_window(uint64_t comm, int64_t bytes, int words, uintptr_t *base, uint64_t *win) {
 	Win made = WIN_NULL;
 	Info info = INFO_NULL;
-	uint64_t *word = NULL;
+	void *memory = NULL;
 	REQUIRE_ALIVE();
 	RETURN_IF(mpi.Info_create(&info));
-	int rc = mpi.Info_set(info, "acc_single_intrinsic", "true");
+	int rc = words ? mpi.Info_set(info, "acc_single_intrinsic", "true") : SUCCESS;
 	if (rc == SUCCESS)
-		rc = mpi.Win_allocate(sizeof *word, 1, info, comm_of(comm), &word, &made);
+		rc = mpi.Win_allocate((Aint)bytes, 1, info, comm_of(comm), &memory, &made);
 	mpi.Info_free(&info);
 	RETURN_IF(rc);
-	*word = 0;
+	memset(memory, 0, (size_t)bytes);
+	*base = (uintptr_t)memory;
 	RETURN_IF(open_to_all(made, win));
 	RETURN_IF(mpi.Win_sync(made));
 	return mpi.Barrier(comm_of(comm)); // only then is it 0 everywhere
@@ -92,28 +93,38 @@ static int fetch_parts(Win win, uintptr_t from, uintptr_t into, int64_t n, int t
 	                                           window_ops[op], win));
 }
 
+// Open MPI waits inside MPI_Compare_and_swap, and elements in memory that ranks share are swapped, and with MPICH combined, at once. A
+// flush would then be one more call, which waits for other accesses, and in which this rank may yield. But a rank that swaps again and
+// again may wait for one that needs this one to go on, so some calls flush all the same.
+enum { ANSWERS_A_FLUSH = 16 };
+
+static const uint64_t no_answer = UINT64_C(0xa55a6996c33c0ff1);
+
+// answered reports whether what was there has come to where no_answer was before the call.
+static int answered(uintptr_t into, int size) {
+	static unsigned answers;
+	return memcmp((void *)into, &no_answer, (size_t)size) != 0 &&
+	       __atomic_add_fetch(&answers, 1, __ATOMIC_RELAXED) % ANSWERS_A_FLUSH != 0;
+}
+
+// fetch_one fetches and combines an element.
+static int fetch_one(Win win, uintptr_t from, uintptr_t into, int type, int op, int target, int64_t at) {
+	int may_be_over = ANSWERS_ARE_ALL && (size_t)sizes[type] <= sizeof no_answer;
+	if (may_be_over)
+		memcpy((void *)into, &no_answer, (size_t)sizes[type]);
+	RETURN_IF(mpi.Fetch_and_op((void *)from, (void *)into, types[type], target, (Aint)at, window_ops[op], win));
+	return may_be_over && answered(into, sizes[type]) ? SUCCESS : mpi.Win_flush_local(target, win);
+}
+
 static int wrap_fetch_and_op(uint64_t win, uintptr_t from, uintptr_t into, int64_t n, int type, int op, int target,
                              int64_t at) {
 	REQUIRE_ALIVE();
 	if (op == DTL_NO_OP)
 		from = into; // which nobody reads, but some library might look at
 	if (n == 1)
-		RETURN_IF(mpi.Fetch_and_op((void *)from, (void *)into, types[type], target, (Aint)at, window_ops[op], win_of(win)));
-	else
-		RETURN_IF(fetch_parts(win_of(win), from, into, n, type, op, target, at));
+		return fetch_one(win_of(win), from, into, type, op, target, at);
+	RETURN_IF(fetch_parts(win_of(win), from, into, n, type, op, target, at));
 	return mpi.Win_flush_local(target, win_of(win));
-}
-
-// Open MPI waits inside MPI_Compare_and_swap, and memory that ranks share is swapped at once. A flush would then be one more call,
-// which waits for other accesses, and in which this rank may yield. But a rank that swaps again and again may wait for one that
-// needs this one to go on, so some swaps flush all the same.
-enum { SWAPS_A_FLUSH = 16 };
-
-static const uint64_t no_answer = UINT64_C(0xa55a6996c33c0ff1);
-
-static int swap_is_over(uintptr_t into, int size) {
-	static unsigned swaps;
-	return memcmp((void *)into, &no_answer, (size_t)size) != 0 && __atomic_add_fetch(&swaps, 1, __ATOMIC_RELAXED) % SWAPS_A_FLUSH != 0;
 }
 
 // wrap_compare_and_swap compares bits: MPI takes integers only, of one, two, four or eight bytes.
@@ -123,7 +134,7 @@ static int wrap_compare_and_swap(uint64_t win, uintptr_t compare, uintptr_t swap
 	REQUIRE_ALIVE();
 	memcpy((void *)into, &no_answer, (size_t)size);
 	RETURN_IF(mpi.Compare_and_swap((void *)swap, (void *)compare, (void *)into, type, target, (Aint)at, win_of(win)));
-	return swap_is_over(into, size) ? SUCCESS : mpi.Win_flush_local(target, win_of(win));
+	return answered(into, size) ? SUCCESS : mpi.Win_flush_local(target, win_of(win));
 }
 
 static int wrap_flush(uint64_t win, int target, int local) {

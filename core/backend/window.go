@@ -12,12 +12,13 @@ type WindowProvider interface {
 	Expose(mem memory.Span) (Window, error)
 }
 
-// WordProvider is a WindowProvider whose ranks reach memory of the library's own sooner than other memory.
-type WordProvider interface {
+// AllocatingProvider is a WindowProvider whose ranks reach memory of the library's own sooner than other memory.
+type AllocatingProvider interface {
 	WindowProvider
-	// ExposeWord opens one uint64 of each rank, which is 0 at first and which only the window reaches. Each access is to the
-	// whole of it. Collective.
-	ExposeWord() (Window, error)
+	// Allocate opens so many bytes of each rank, as many on each of them or not, but at least one, and returns this rank's.
+	// They are 0 at first, and gone when the window is closed. words promises that each access is to one whole uint64.
+	// Collective.
+	Allocate(bytes int, words bool) (Window, memory.Span, error)
 }
 
 // LockingWindow is a Window of a library that may have a lock of its own for each part, which a rank that combines elements

@@ -62,6 +62,15 @@ func createSegment(bytes, behind int) (*Segment, error) {
 	return s, nil
 }
 
+// Unused returns about how many bytes there is room for in segments.
+func Unused() int64 {
+	var there unix.Statfs_t
+	if err := unix.Statfs(folder, &there); err != nil {
+		return 0
+	}
+	return int64(there.Bavail) * there.Bsize
+}
+
 // Name returns what other processes open the segment by, until Close. A nil segment has none.
 func (s *Segment) Name() string {
 	if s == nil {

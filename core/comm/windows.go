@@ -74,12 +74,29 @@ func (c *Comm) Expose(op, what string, mem memory.Span) (backend.Window, error) 
 // ExposeWord opens a uint64 of each rank, which is 0 at first, and which only the window reaches: in mem, unless the backend
 // has memory of its own for it. Collective.
 func (c *Comm) ExposeWord(op, what string, mem memory.Span) (backend.Window, error) {
-	return c.expose(op, what, func(p backend.WindowProvider) (backend.Window, error) {
-		if own, ok := p.(backend.WordProvider); ok {
-			return own.ExposeWord()
+	return c.expose(op, what, func(p backend.WindowProvider) (w backend.Window, err error) {
+		if own, ok := p.(backend.AllocatingProvider); ok {
+			w, _, err = own.Allocate(8, true)
+			return w, err
 		}
 		return p.Expose(mem)
 	})
+}
+
+// Allocates reports whether the backend has memory of its own for windows.
+func (c *Comm) Allocates() bool {
+	_, ok := c.main.(backend.AllocatingProvider)
+	return ok
+}
+
+// Allocate opens so many bytes of the backend's own memory to all ranks, where it Allocates, and returns this rank's. They are 0
+// at first, and gone when the window is closed. Collective.
+func (c *Comm) Allocate(op, what string, bytes int) (w backend.Window, mine memory.Span, err error) {
+	w, err = c.expose(op, what, func(p backend.WindowProvider) (w backend.Window, err error) {
+		w, mine, err = p.(backend.AllocatingProvider).Allocate(bytes, false)
+		return w, err
+	})
+	return w, mine, err
 }
 
 func (c *Comm) expose(

@@ -161,12 +161,11 @@ func (m mapping) Deallocate(memory.Block) { _ = unix.Munmap(m) } // only of memo
 
 // openNear maps what the ranks share, and finds out where the parts are. Collective.
 func (w *Window) openNear(part Part, all []comm.Shared) error {
-	const page = 4096
-	total := (nearBytes(len(all)) + page - 1) &^ (page - 1)
+	total := inPages(int64(nearBytes(len(all))))
 	starts := make([]int, len(all))
 	for rank, said := range all {
 		if starts[rank] = total; part.Allocate {
-			total += (int(said[sharedBytes]) + page - 1) &^ (page - 1)
+			total += inPages(said[sharedBytes])
 		}
 	}
 	mapped, err := w.comm.Segment("window", total)
@@ -215,10 +214,18 @@ func (n *near) find(base unsafe.Pointer, part Part, starts []int, all []comm.Sha
 
 // openFar has the backend open this rank's part, and its lock. Collective.
 func (w *Window) openFar(mem memory.Allocator, part Part, all []comm.Shared) (err error) {
-	if part.Allocate {
-		if w.storage, err = memory.NewStorage(mem, int(max(part.Bytes, 1)), 4096); err == nil {
-			part.Base = memory.Span{Addr: w.storage.Addr(), Count: int(part.Bytes), Type: dtype.Uint8}
-		}
+	exposed, err := w.allocate(part, all)
+	if err != nil {
+		return err
+	}
+	if exposed != nil {
+		w.reach = exposed // which is closed if the window is not made
+	}
+	if part.Allocate && w.storage == nil {
+		w.storage, err = memory.NewStorage(mem, int(max(part.Bytes, 1)), page)
+	}
+	if w.storage != nil {
+		part.Base = memory.Span{Addr: w.storage.Addr(), Count: int(part.Bytes), Type: dtype.Uint8}
 	}
 	if err == nil {
 		w.segment, err = memory.NewStorage(mem, farWordsBytes, 64)
@@ -228,9 +235,10 @@ func (w *Window) openFar(mem memory.Allocator, part Part, all []comm.Shared) (er
 		return err
 	}
 	w.targets[w.comm.Rank()].addr = uint64(uintptr(part.Base.Addr))
-	exposed, err := w.comm.Expose("window", "part", part.Base.Raw())
-	if err != nil {
-		return err
+	if exposed == nil {
+		if exposed, err = w.comm.Expose("window", "part", part.Base.Raw()); err != nil {
+			return err
+		}
 	}
 	w.reach = newFar(exposed, w.comm, w.targets, all)
 	locks, err := newFarWords(w.comm, w.segment.Addr())

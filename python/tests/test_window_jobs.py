@@ -217,3 +217,39 @@ with dtl.Context() as ctx, dtl.Window(ctx, size=8) as win:
     ended = run([sys.executable, "-m", "dtl", "run", "-n", "2", str(script)])
     assert succeeded(ended) == "True [2]\n"
     assert not left(before)
+
+
+@pytest.mark.jobs("starts ranks")
+@pytest.mark.parametrize(("on_each", "shared"), [(2, True), (3, False)])
+def test_ranks_of_a_node_share_parts_where_none_is_alone(on_each: int, shared: bool, tmp_path: Path) -> None:
+    """MPI then combines elements there without a message, and views outlive what MPI gives back."""
+    ended = ranks(
+        4,
+        """
+        import dtl, numpy as np
+        with dtl.Context() as ctx:
+            win = dtl.Window(ctx, size=8 * (1 + 100 * ctx.rank))
+            view = win.local_view(np.int64)
+            place = view.ctypes.data
+            for line in open("/proc/self/maps"):
+                first, last = (int(end, 16) for end in line.split()[0].split("-"))
+                if first <= place < last:
+                    shared = line.split()[1].endswith("s")
+            win.lock_all()
+            for target in range(ctx.size):
+                for _ in range(50):
+                    dtl.rma_fetch_and_add(win, target, 0, 1, np.int64)
+                assert dtl.rma_fetch_and_add(win, target, 0, np.zeros(1, np.int64)).shape == (1,)
+            win.unlock_all()
+            ctx.barrier()
+            win.close()
+            totals = dtl.gather(ctx, int(view[0]), root=0)
+            where = dtl.gather(ctx, shared, root=0)
+            if ctx.is_root:
+                print(list(map(int, totals)), list(map(bool, where)))
+        """,
+        tmp_path,
+        DTL_NODES_OF=str(on_each),
+        DTL_BACKEND="mpi",
+    )
+    assert succeeded(ended) == f"{[200] * 4} {[shared] * 4}\n"

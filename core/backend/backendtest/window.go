@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"unsafe"
 
@@ -37,6 +38,7 @@ var windowSuites = []struct {
 	{"tickets", tickets},
 	{"totals", totals},
 	{"compare and swap beside sums", swapsBesideSums},
+	{"memory of the library's", libraryMemory},
 	{"words", words},
 	{"a byte beside swaps", byteBesideSwaps},
 }
@@ -264,15 +266,46 @@ func outlives(r *rank, p backend.WindowProvider) {
 	w.close()
 }
 
-// words has all ranks count in the word of each rank, which the backend has the memory for, and which is 0 at first: by swaps
-// and by sums.
-func words(r *rank, p backend.WindowProvider) {
-	own, ok := p.(backend.WordProvider)
+// libraryMemory has every rank write to the next one's part, of another length than its own, where the library allocates parts: it sees
+// what is put there, and others get what it has written.
+func libraryMemory(r *rank, p backend.WindowProvider) {
+	own, ok := p.(backend.AllocatingProvider)
 	if !ok {
 		return
 	}
-	w, err := own.ExposeWord()
-	r.ok("expose a word", err)
+	me, next := r.c.Rank(), r.next()
+	w, part, err := own.Allocate(8*(me+2), false)
+	r.ok("allocate", err)
+	mine := memory.As[uint64](memory.Span{Addr: part.Addr, Count: me + 2, Type: dtype.Uint64})
+	for at, value := range mine {
+		got(r, fmt.Sprint("element ", at), value, 0)
+	}
+	r.ok("barrier", r.c.Barrier())
+	mine[0] = uint64(me + 7)
+	number, found := r.zeros(dtype.Uint64, 1), r.zeros(dtype.Uint64, 1)
+	memory.As[uint64](number.Span)[0] = uint64(me + 1)
+	r.ok("put", w.Put(number.Span, next, int64(8*(next+1))))
+	r.ok("flush", w.Flush(next))
+	r.ok("sync", w.Sync())
+	r.ok("barrier", r.c.Barrier())
+	r.ok("sync", w.Sync())
+	r.ok("get", w.Get(found.Span, next, 0))
+	r.ok("flush", w.Flush(next))
+	got(r, "what the next rank has written", memory.As[uint64](found.Span)[0], uint64(next+7))
+	got(r, "what the rank before has put", mine[me+1], uint64((me-1+r.c.Size())%r.c.Size()+1))
+	r.ok("barrier", r.c.Barrier())
+	r.ok("close", w.Close())
+}
+
+// words has all ranks count in the word of each rank, which the backend has the memory for, and which is 0 at first: by swaps
+// and by sums.
+func words(r *rank, p backend.WindowProvider) {
+	own, ok := p.(backend.AllocatingProvider)
+	if !ok {
+		return
+	}
+	w, _, err := own.Allocate(8, true)
+	r.ok("allocate a word", err)
 	now, next, found := r.zeros(dtype.Uint64, 1), r.zeros(dtype.Uint64, 1), r.zeros(dtype.Uint64, 1)
 	value := func(b buffer) *uint64 { return &memory.As[uint64](b.Span)[0] }
 	for target := range r.c.Size() {
@@ -301,12 +334,12 @@ func words(r *rank, p backend.WindowProvider) {
 // byteBesideSwaps has all ranks take turns by a word, where that is what the library is good for: who swaps its number in has the
 // turn, and puts a byte over it, for which it does not wait. Meanwhile the swaps of the others fail.
 func byteBesideSwaps(r *rank, p backend.WindowProvider) {
-	own, ok := p.(backend.WordProvider)
+	own, ok := p.(backend.AllocatingProvider)
 	if !ok {
 		return
 	}
-	w, err := own.ExposeWord()
-	r.ok("expose a word", err)
+	w, _, err := own.Allocate(8, true)
+	r.ok("allocate a word", err)
 	defer func() { r.ok("close", w.Close()) }()
 	if beside, ok := w.(backend.LockingWindow); !ok || !beside.PutsBesideSwaps() {
 		return
