@@ -97,33 +97,6 @@ static int take_bound(const ShortCallObject *s, PyObject *const *bound, fast_cal
     return 1;
 }
 
-PyObject *like_scalar(fast_call *t) {
-    t->call.out = t->call.in;
-    t->call.out.data = &t->result;
-    PyObject *answer = perform(&t->call);
-    if (answer != Py_None)
-        return answer;
-    Py_DECREF(answer);
-    return scalar_result(t);
-}
-
-PyObject *made_out(fast_call *t, int64_t count) {
-    PyObject *out = new_result(t, count);
-    if (out == Py_NotImplemented)
-        return out;
-    if (!ndarray_take(out, &t->call.out, NULL, 1)) {
-        Py_DECREF(out);
-        Py_RETURN_NOTIMPLEMENTED;
-    }
-    PyObject *answer = perform(&t->call);
-    if (answer != Py_None) {
-        Py_DECREF(out);
-        return answer;
-    }
-    Py_DECREF(answer);
-    return out;
-}
-
 /* with_result makes the call of a reduction or collection, where the result comes to this rank if it is here. */
 static PyObject *with_result(const ShortCallObject *s, fast_call *t, int here, int size) {
     if (!t->call.in.given || (s->answer == LIKE && (t->value == Py_True || t->value == Py_False)))

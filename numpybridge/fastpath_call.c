@@ -51,3 +51,30 @@ PyObject *given_out(fast_call *t) {
     Py_DECREF(answer);
     return Py_NewRef(t->out);
 }
+
+PyObject *like_scalar(fast_call *t) {
+    t->call.out = t->call.in;
+    t->call.out.data = &t->result;
+    PyObject *answer = perform(&t->call);
+    if (answer != Py_None)
+        return answer;
+    Py_DECREF(answer);
+    return scalar_result(t);
+}
+
+PyObject *made_out(fast_call *t, int64_t count) {
+    PyObject *out = new_result(t, count);
+    if (out == Py_NotImplemented)
+        return out;
+    if (!ndarray_take(out, &t->call.out, NULL, 1)) {
+        Py_DECREF(out);
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    PyObject *answer = perform(&t->call);
+    if (answer != Py_None) {
+        Py_DECREF(out);
+        return answer;
+    }
+    Py_DECREF(answer);
+    return out;
+}

@@ -307,7 +307,7 @@ CASES: dict[str, list[Case]] = {
         lambda g: np.median(g.t, axis=0),
         lambda g: np.median(g.b),
         lambda g: np.median(g.t, 0, np.zeros_like(g.t[0])),
-        lambda g: np.median(a=g.t, axis=1, overwrite_input=True),
+        lambda g: np.median(a=g.t + 0, axis=1, overwrite_input=True),
     ],
     "meshgrid": [lambda g: np.meshgrid(g.v, g.i), lambda g: np.meshgrid(g.v, g.i, indexing="ij", sparse=True)],
     "min": [lambda g: np.min(g.v), lambda g: np.min(g.v, initial=0.0, where=g.b)],
