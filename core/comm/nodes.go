@@ -36,14 +36,6 @@ func (c *Comm) BoardWith(rank int) (b *board.Board, place int) {
 	return c.node.board, int(c.node.place[rank])
 }
 
-// Reading returns the board of all ranks where this one can read the memory of each; nil where it cannot.
-func (c *Comm) Reading() *board.Board {
-	if c.board == nil || !c.board.Reads(c.rank) {
-		return nil
-	}
-	return c.board
-}
-
 // ranksPerNode is how many ranks of the world pretend to be on a node of their own; 0: none does.
 var ranksPerNode atomic.Int64
 

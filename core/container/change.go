@@ -127,15 +127,11 @@ func (a *Array) prepare(on *runtime.Context, c *comm.Comm, next **state, to func
 // together runs a transfer when every rank has prepared its own, and agrees on the call.
 func together(c *comm.Comm, call comm.Call, prepare func() (*transfer.Transfer, error)) error {
 	t, mine := prepare()
-	all := make([]comm.Shared, c.Size())
-	if err := c.AgreeSharing(call, mine, t.Share(), all); err != nil {
+	if err := c.Agree(call, mine); err != nil {
 		if t != nil {
 			t.Release()
 		}
 		return err
-	}
-	if t.Pulls(all) {
-		return c.Agree(executed(call), status.In(call.Op, t.Pull(all)))
 	}
 	onDevice := t.OnDevice()
 	err := status.In(call.Op, t.Run())

@@ -28,31 +28,6 @@ int dtl_process_write(int64_t process, void *here, uint64_t there, int64_t bytes
     return copy(process_vm_writev, process, here, there, bytes);
 }
 
-/* How many runs one call of the system reads. */
-enum { RUNS = 256 };
-
-int dtl_process_read_runs(int64_t process, const dtl_run *runs, int64_t n) {
-    for (int64_t first = 0; first < n; first += RUNS) {
-        struct iovec here[RUNS], there[RUNS];
-        int64_t few = n - first < RUNS ? n - first : RUNS, all = 0;
-        for (int64_t i = 0; i < few; i++) {
-            const dtl_run *r = &runs[first + i];
-            here[i] = (struct iovec){(void *)(uintptr_t)r->here, (size_t)r->bytes};
-            there[i] = (struct iovec){(void *)(uintptr_t)r->there, (size_t)r->bytes};
-            all += r->bytes;
-        }
-        if (process_vm_readv((pid_t)process, here, (unsigned long)few, there, (unsigned long)few, 0) == all)
-            continue;
-        for (int64_t i = 0; i < few; i++) { /* the system may read less than it is asked for: what is missing, or all of it again */
-            const dtl_run *r = &runs[first + i];
-            int failed = dtl_process_read(process, (void *)(uintptr_t)r->here, r->there, r->bytes);
-            if (failed)
-                return failed;
-        }
-    }
-    return 0;
-}
-
 /* Two processes copy at once, part by part: half of what there is, but not so little that the kernel's way there takes
  * longer, nor so much that one waits long for the other's last part. */
 enum { LEAST_PART = 16 * 1024, MOST_PART = 256 * 1024 };

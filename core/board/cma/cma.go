@@ -11,8 +11,6 @@ package cma
 #cgo noescape dtl_process_write
 #cgo nocallback dtl_process_read
 #cgo nocallback dtl_process_write
-#cgo noescape dtl_process_read_runs
-#cgo nocallback dtl_process_read_runs
 #cgo nocallback dtl_offer_make
 #cgo nocallback dtl_offer_look
 #cgo nocallback dtl_offer_withdraw
@@ -96,25 +94,6 @@ func (p *Presences) Alive(rank int) bool { return !p.Reads(int(p.c.rank)) || p.o
 // Read copies bytes from an address in a rank's process.
 func (p *Presences) Read(rank int, here unsafe.Pointer, there uint64, bytes int) error {
 	return reached(rank, C.dtl_process_read(p.of(rank).process, here, C.uint64_t(there), C.int64_t(bytes)))
-}
-
-// Run is bytes that are read: where they go, and where they are in the other process.
-type Run C.dtl_run
-
-// MostRuns is how many runs are worth a call of ReadRuns.
-const MostRuns = 1024
-
-// RunOf returns a run.
-func RunOf(here unsafe.Pointer, there uint64, bytes int64) Run {
-	return Run{here: C.uint64_t(uintptr(here)), there: C.uint64_t(there), bytes: C.int64_t(bytes)}
-}
-
-// ReadRuns copies runs from a rank's process.
-func (p *Presences) ReadRuns(rank int, runs []Run) error {
-	if len(runs) == 0 {
-		return nil
-	}
-	return reached(rank, C.dtl_process_read_runs(p.of(rank).process, (*C.dtl_run)(&runs[0]), C.int64_t(len(runs))))
 }
 
 // Write copies bytes to an address in a rank's process.

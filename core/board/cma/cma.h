@@ -79,15 +79,6 @@ static inline void dtl_pause(void) {
 int dtl_process_read(int64_t process, void *here, uint64_t there, int64_t bytes);
 int dtl_process_write(int64_t process, void *here, uint64_t there, int64_t bytes);
 
-/* A run of bytes that is read: where it goes, and where it is in the other process. */
-typedef struct {
-    uint64_t here, there;
-    int64_t bytes;
-} dtl_run;
-
-/* dtl_process_read_runs reads n runs, in few calls of the system, and returns 0 or errno. */
-int dtl_process_read_runs(int64_t process, const dtl_run *runs, int64_t n);
-
 /* ---- By the rank whose elements they are ---- */
 
 /* dtl_offer_make offers bytes here, which stay there until dtl_offer_look or dtl_offer_withdraw says otherwise. It returns
