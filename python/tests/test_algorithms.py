@@ -117,6 +117,15 @@ def test_functions_of_numbers(ctx: dtl.Context, name: str, size: int) -> None:
     assert seen == [math.sqrt(x) for x in src.local_view()]
 
 
+def test_a_number_for_a_part_is_refused(ctx: dtl.Context) -> None:
+    """Also where each rank has one element."""
+    for each in (1, 3):
+        src, dst = vector(ctx, np.arange(float(ctx.size * each))), vector(ctx, np.zeros(ctx.size * each))
+        for refused in (np.sum, lambda x: float(np.mean(x))):
+            with pytest.raises(dtl.InvalidArgumentError, match="it must be the same"):
+                dtl.transform(src, dst, refused)
+
+
 def test_functions_that_fail_either_way(ctx: dtl.Context) -> None:
     src, dst = vector(ctx, np.arange(8.0) - 1), vector(ctx, np.zeros(8))
 

@@ -66,8 +66,9 @@ def apply(op: str, f: Callable[..., Any], parts: tuple[Array, ...], elementwise:
         values = np.array(list(by_elements(f, parts, error))).reshape(shape)
         tell_of_elements(op, parts, started)
         return values
-    if shape != () and parts[0].size == 1 and isinstance(values, (bool, int, float, complex)):
-        values = np.full(shape, values)  # NumPy makes a number of an array of one element, where f wants a number
+    if shape != () and parts[0].size == 1 and np.ndim(values) == 0:
+        # NumPy makes a number of an array of one element, but not of two: they show whether f is of numbers.
+        return apply(op, f, tuple(np.repeat(part, 2, axis=0) for part in parts), elementwise)[:1]
     values = np.asarray(values)
     if values.shape != shape:
         raise InvalidArgumentError(
