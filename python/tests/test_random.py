@@ -80,11 +80,11 @@ def test_numbers_do_not_depend_on_the_ranks(ctx: dtl.Context, alone: dtl.Context
 
 
 def test_every_distribution_of_numpy_is_there() -> None:
-    absent = {"bit_generator", "permuted"}
+    absent = {"bit_generator"}
     names = {name for name in dir(np.random.Generator) if not name.startswith("_")} - absent
     assert names <= set(dir(Generator))
     drawn = {"multinomial", "multivariate_hypergeometric", "dirichlet", "multivariate_normal"}
-    drawn |= {"bytes", "choice", "permutation", "shuffle", "spawn"}
+    drawn |= {"bytes", "choice", "permutation", "permuted", "shuffle", "spawn"}
     assert names - drawn == set(DISTRIBUTIONS)
 
 
@@ -279,6 +279,28 @@ def test_choices_of_containers(ctx: dtl.Context, name: str) -> None:
     assert_holds(Generator(ctx, 2).choice(t, 30, replace=False), table[picked])
     columns = Generator(ctx, 2).choice(3, (2, 4), partition="replicated", grid=None).local_view()
     assert_holds(Generator(ctx, 2).choice(t, (2, 4), axis=1), table[:, columns])
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_orders_of_each_line(ctx: dtl.Context, alone: dtl.Context, name: str) -> None:
+    table = np.arange(45).reshape(9, 5)
+
+    def draw(on: dtl.Context, axis: int | None, **divided: Any) -> Any:
+        with tensor(on, table, **divided) as t:
+            return Generator(on, 8).permuted(t, axis=axis)
+
+    for axis in (0, 1, -1, None):
+        with draw(alone, axis) as drawn:
+            want = drawn.local_view().copy()
+        got = draw(ctx, axis, **division(name, 9, ctx.size))
+        assert_holds(got, want)
+        np.testing.assert_array_equal(np.sort(want, axis=axis), table if axis is not None else np.arange(45))
+        assert len({tuple(np.argsort(line)) for line in np.moveaxis(want, axis or 0, -1)}) > 1
+    vec = dtl.asarray(ctx, np.arange(50.0))
+    assert Generator(ctx, 8).permuted(vec, out=vec) is vec
+    assert_holds(vec, np.arange(50.0)[whole(alone, 8, lambda rng: rng.permutation(50))])
+    with pytest.raises(dtl.InvalidArgumentError, match=r"out has shape \(50,\), and x has \(9, 5\)"):
+        Generator(ctx, 8).permuted(tensor(ctx, table), out=vec)
 
 
 @pytest.mark.parametrize("name", DIVISIONS)

@@ -292,6 +292,45 @@ class Generator(Distributions):
         """
         return permutations.permutation(self, x, axis, divided)
 
+    @overload
+    def permuted(self, x: Owned, *, axis: int | None = ..., out: None = ...) -> Owned: ...
+    @overload
+    def permuted(self, x: Any, *, axis: int | None = ..., out: Any = ...) -> Any: ...
+    @blocking
+    def permuted(self, x: Any, *, axis: int | None = None, out: Any = None) -> Any:
+        """Return a copy of a container whose elements are in a random order along a dimension. Collective.
+
+        Unlike :meth:`permutation`, which moves whole rows, it gives each line an order of its own.
+
+        Parameters
+        ----------
+        x
+            A container.
+        axis
+            The dimension along which the order changes; None for one order of all elements.
+        out
+            A container of the same shape to write to, which may be x; None for a new one, divided like x.
+
+        Raises
+        ------
+        InvalidTypeError
+            If x or out is no container. On every rank.
+        InvalidArgumentError
+            If the shape of out is another one. On every rank.
+        BoundsError
+            If there is no such dimension. On every rank.
+
+        Examples
+        --------
+        >>> import dtl, numpy as np
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.asarray(ctx, np.arange(6).reshape(2, 3))
+        ...     mixed = dtl.random.Generator(ctx, 3).permuted(table, axis=1)
+        ...     print(np.sort(mixed, axis=1).gather_to().tolist())
+        [[0, 1, 2], [3, 4, 5]]
+        """
+        return permutations.permuted(self, x, axis, out)
+
     @blocking
     def shuffle(self, x: Any, axis: int = 0) -> None:
         """Put the elements of a vector, or the rows of a tensor, in a random order, in place. Collective.
