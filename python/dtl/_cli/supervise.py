@@ -227,6 +227,8 @@ def _check_start(child: Started, reports: Reports, ranks: int) -> None:
     missing = set(range(ranks)).difference(reports.states)
     if waiting and missing:
         gone = missing.difference(map(processes.rank, child.descendants()))
+        while gone and reports.take(0.0):  # what they have said before they ended
+            gone = gone.difference(reports.states)
         if gone:
             raise _NeverStartedError(sorted(waiting), sorted(gone))
 
