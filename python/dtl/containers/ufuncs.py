@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Iterable, NoReturn, overload
 
 import numpy as np
 
-from .._lazy import broadcast, by_host, converted, elementwise, late, matmul, ufunc_by_kernel
+from .._lazy import broadcast, by_host, converted, copy_elements, elementwise, late, matmul, ufunc_by_kernel
 from .._native.arguments import carrier, stored_number
 from .._native.callsite import by_user
 from .._native.library import bridge, state
@@ -189,8 +189,6 @@ _PRODUCTS: Any = {
     },
 }
 
-_copy = late(".algorithms.transform", "copy")
-
 #: The ufuncs whose method accumulate works on containers, and the function that does it.
 _SCANS = (np.add, np.multiply, np.minimum, np.maximum)
 _accumulated = late(".algorithms.scan", "accumulated")
@@ -314,7 +312,7 @@ def _written(name: str, made: Any, out: Any) -> Any:
     if not isinstance(out, Elementwise) or out.shape != np.shape(made):
         text = f"out must be a container of shape {np.shape(made)}, not {out!r}"
         raise refusal(name, text, InvalidArgumentError)
-    _copy(made, out)
+    copy_elements(made, out)
     made.close()
     return out
 

@@ -9,7 +9,6 @@ import numpy as np
 from ..._native import slow_paths
 from ..._native.library import bridge
 from ..base import DistributedContainer
-from .regions import move_all
 
 
 def rows_first(key: Any) -> tuple[DistributedContainer, tuple[Any, ...]] | None:
@@ -26,8 +25,7 @@ def select(of: Any, rows: DistributedContainer, rest: tuple[Any, ...]) -> Any:
     """Return the rows that a container chooses, and of them what else is selected. Collective."""
     if _is_whole(rest, of.ndim - _chosen(rows)):
         return of[rows]
-    between = of[_beside(rows, rest)]
-    return between[_alike(rows, between)]
+    return of[_beside(rows, rest)][rows]
 
 
 def assign(of: Any, rows: DistributedContainer, rest: tuple[Any, ...], value: Any) -> None:
@@ -37,7 +35,7 @@ def assign(of: Any, rows: DistributedContainer, rest: tuple[Any, ...], value: An
         return
     place = _beside(rows, rest)
     between = of[place]
-    between[_alike(rows, between)] = value
+    between[rows] = value
     of[place] = between
 
 
@@ -75,12 +73,3 @@ def _chosen(rows: DistributedContainer) -> int:
 
 def _beside(rows: DistributedContainer, rest: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*[slice(None)] * _chosen(rows), *rest)
-
-
-def _alike(rows: Any, between: Any) -> Any:
-    """Return what chooses rows; a mask of all elements divided as these are. Collective."""
-    if rows.dtype.kind != "b" or rows.shape != between.shape or between._laid_out_as(rows):
-        return rows
-    made = between._like(rows.dtype)
-    move_all(made, rows)
-    return made
