@@ -10,7 +10,7 @@ import numpy as np
 from .._native.arguments import integer
 from ..algorithms.axis_reductions import dimensions
 from ..algorithms.manipulation import reshape
-from ..algorithms.numpy_forms import sorting_order
+from ..algorithms.numpy_forms import laid_out_as, sorting_order
 from ..algorithms.rows import by_rows, has_rows, take_rows, transposed
 from ..algorithms.sort import argsort, sort
 from ..algorithms.taking import take_along_axis
@@ -372,19 +372,20 @@ def permuted(rng: Generator, x: Any, axis: Any, out: Any) -> Any:
             raise InvalidArgumentError(f"out has shape {out.shape}, and x has {x.shape}; they must be the same")
     dim = 0 if axis is None else dimensions(integer("axis", axis), x.ndim)[0]
     if x.ndim == 1:
-        with permutation(rng, x, 0, {}) as mixed:
-            return _written(mixed, x, out)
-    if axis is None:
-        with reshape(x, (x.size,)) as flat, permutation(rng, flat, 0, {}) as mixed, reshape(mixed, x.shape) as back:
-            return _written(back, x, out)
-    with rng.random(x.shape) as keys, sorting_order(keys, dim) as order, take_along_axis(x, order, dim) as mixed:
-        return _written(mixed, x, out)
-
-
-def _written(result: Any, x: Any, out: Any) -> Any:
-    """Return the result in a container that is divided like x, or in out."""
-    made = x._like(x.dtype, blank=True) if out is None else out
-    made[...] = result
+        mixed = permutation(rng, x, 0, {})
+    elif axis is None:
+        with reshape(x, (x.size,)) as flat, permutation(rng, flat, 0, {}) as order:
+            mixed = reshape(order, x.shape)
+    else:
+        with rng.random(x.shape) as keys, sorting_order(keys, dim) as order:
+            mixed = take_along_axis(x, order, dim)
+    if out is None:
+        made = laid_out_as(mixed, x)
+    else:
+        made = out
+        made[...] = mixed
+    if made is not mixed:
+        mixed.close()
     return made
 
 
