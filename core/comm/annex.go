@@ -122,12 +122,21 @@ func (c *Comm) getAnnexForPieces(send memory.Span, most int) error {
 	return c.getAnnex(board.MostPayload)
 }
 
-// throughAnnex calls f with each piece of send, from an element to another, and with this rank's error, where it has one.
-func (c *Comm) throughAnnex(mine error, send memory.Span, f func(mine error, from, to int) error) error {
+// throughAnnex calls f with each piece of send, from an element to another, and with this rank's error, where it has one. Pieces of
+// recv may be written meanwhile: send is copied first where it shares memory with that.
+func (c *Comm) throughAnnex(mine error, send, recv memory.Span, f func(mine error, piece memory.Span, from, to int) error) error {
 	const pieceBytes = 64 << 10
+	var duplicate Result
+	if mine == nil && overlap(send, recv) {
+		if duplicate, mine = c.duplicate(send); mine == nil {
+			send = duplicate.Span
+		}
+	}
+	defer duplicate.release()
 	pieces := (send.Bytes() + pieceBytes - 1) / pieceBytes
 	for i := range pieces {
-		if err := f(mine, i*send.Count/pieces, (i+1)*send.Count/pieces); err != nil {
+		from, to := i*send.Count/pieces, (i+1)*send.Count/pieces
+		if err := f(mine, send.Slice(from, to), from, to); err != nil {
 			return err
 		}
 	}
@@ -136,32 +145,22 @@ func (c *Comm) throughAnnex(mine error, send memory.Span, f func(mine error, fro
 
 // allreduceThroughAnnex is Allreduce in pieces.
 func (c *Comm) allreduceThroughAnnex(f wire.Signature, mine error, send, recv memory.Span, op kernel.Op) error {
-	var duplicate Result
-	if mine == nil && send.Addr != recv.Addr && overlap(send, recv) {
-		if duplicate, mine = c.duplicate(send); mine == nil {
-			send = duplicate.Span
-		}
+	written := recv
+	if send.Addr == recv.Addr { // each piece is laid down before it is written
+		written = memory.Span{}
 	}
-	defer duplicate.release()
-	return c.throughAnnex(mine, send, func(mine error, from, to int) error {
+	return c.throughAnnex(mine, send, written, func(mine error, piece memory.Span, from, to int) error {
 		if mine != nil {
 			return c.meet(f, mine)
 		}
-		return c.allreduceInSlices(f, nil, send.Slice(from, to), recv.Slice(from, to), op)
+		return c.allreduceInSlices(f, nil, piece, recv.Slice(from, to), op)
 	})
 }
 
 // allgatherThroughAnnex is Allgather in pieces.
 func (c *Comm) allgatherThroughAnnex(f wire.Signature, mine error, send, recv memory.Span) error {
-	var duplicate Result
-	if mine == nil && overlap(send, recv) {
-		if duplicate, mine = c.duplicate(send); mine == nil {
-			send = duplicate.Span
-		}
-	}
-	defer duplicate.release()
-	return c.throughAnnex(mine, send, func(mine error, from, to int) error {
-		if err := c.meetWith(f, mine, agreement.Elements{Span: send.Slice(from, to), InAnnex: true}); err != nil {
+	return c.throughAnnex(mine, send, recv, func(mine error, piece memory.Span, from, to int) error {
+		if err := c.meetWith(f, mine, agreement.Elements{Span: piece, InAnnex: true}); err != nil {
 			return err
 		}
 		for step := range c.size { // not all ranks copy from one at the same time
