@@ -18,6 +18,7 @@ import itertools
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import threading
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 import numpy as np
+from blocks import Block, alternate
 
 import dtl
 
@@ -219,24 +221,26 @@ class _Driver:
         self._check(self._cuda.cuStreamSynchronize(stream))
 
 
-def _alternating(*calls: Callable[[], Any], times: int = 1) -> list[float]:
-    """Return the middle time of each of several calls, by turns, after one of each that is not counted."""
-    took: list[list[float]] = [[] for _ in calls]
-    for f in calls:
-        f()
-    for _ in range(_ROUNDS):
-        for f, mine in zip(calls, took):
+def _middles(*calls: Callable[[], Any], times: int = 1) -> list[float]:
+    """Return the middle time of each of several calls, by turns."""
+
+    def block(f: Callable[[], Any]) -> Block:
+        def run() -> float:
             begun = time.perf_counter()
             for _ in range(times):
                 f()
-            mine.append((time.perf_counter() - begun) / times)
-    return [sorted(mine)[_ROUNDS // 2] for mine in took]
+            return (time.perf_counter() - begun) / times
+
+        return run
+
+    took = alternate({str(number): block(f) for number, f in enumerate(calls)}, _ROUNDS)
+    return [statistics.median(mine) for mine in took.values()]
 
 
 def _row(name: str, anchor: str, ours: Callable[[], Any], theirs: Callable[[], Any], times: int = 1) -> None:
     """Print a row of a table: a time, and that of what it is compared with."""
     try:
-        mine, other = _alternating(ours, theirs, times=times)
+        mine, other = _middles(ours, theirs, times=times)
     except (dtl.DTLError, RuntimeError, TypeError, ValueError, AttributeError) as error:  # the other rows are worth it
         print(f"| {name} | {type(error).__name__}: {error} | | | |", flush=True)
         return
@@ -384,7 +388,7 @@ def _ranks(size: int) -> None:
             ("redistribution on the host", lambda: b.redistribute(next(divisions))),
         ]
         for name, f in rows:
-            (took,) = _alternating(f)
+            (took,) = _middles(f)
             if ctx.rank == 0:
                 print(f"{name}, {size >> 20} MiB a rank: {1e3 * took:.3f} ms", flush=True)
 

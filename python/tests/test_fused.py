@@ -215,7 +215,7 @@ def test_a_slice_has_the_elements_of_its_time(ctx: dtl.Context) -> None:
     assert_holds(after, x[10:] + 2)
 
 
-#: Matrices of which other ranks read enough to do so where it is: even and uneven parts, and rows that are short.
+#: Matrices of even and uneven parts, and of rows that are short.
 MATRICES = [(400, 600), (601, 401), (30, 9000), (9000, 30), (200_000, 4)]
 
 
