@@ -9,6 +9,7 @@
  */
 #include <sched.h>
 
+#include "../core/comm/agreement/nodes/combine.h"
 #include "fastpath.h"
 
 /* The hashes of the operators' names. */
@@ -119,32 +120,9 @@ static int has_room(const meeting *m, int bytes) {
     return 1;
 }
 
-/* Several elements at once, and one. Overflow of integers is defined where they have no sign: it wraps around. */
-typedef double reals __attribute__((vector_size(32), aligned(8), may_alias));
-typedef uint64_t integers __attribute__((vector_size(32), aligned(8), may_alias));
-typedef double real __attribute__((may_alias));
-typedef uint64_t integer __attribute__((may_alias));
-enum { AT_ONCE = 4 };
-
-#define FOLD(several, one, op)                                                                                                              \
-    do {                                                                                                                                    \
-        int64_t i = 0;                                                                                                                      \
-        for (; i + AT_ONCE <= count; i += AT_ONCE)                                                                                          \
-            *(several *)(into + 8 * i) = *(several *)(into + 8 * i) op *(const several *)(from + 8 * i);                                    \
-        for (; i < count; i++)                                                                                                              \
-            *(one *)(into + 8 * i) = *(one *)(into + 8 * i) op *(const one *)(from + 8 * i);                                                \
-    } while (0)
-
 /* fold adds elements of a call to as many others, or multiplies them. */
 static void fold(const dtl_brief *b, char *into, const char *from, int64_t count) {
-    if (b->type == type_double && b->op == DTL_SUM)
-        FOLD(reals, real, +);
-    else if (b->type == type_double)
-        FOLD(reals, real, *);
-    else if (b->op == DTL_SUM)
-        FOLD(integers, integer, +);
-    else
-        FOLD(integers, integer, *);
+    dtl_combine_numbers(b->type == type_double, b->op == DTL_SUM, into, into, from, count);
 }
 
 /* combine is fold for groups of ranks. */

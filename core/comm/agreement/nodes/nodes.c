@@ -4,42 +4,20 @@
 
 #include "_cgo_export.h"
 #include "../../../board/cma/cma.h"
+#include "combine.h"
 
 /* The numbers of core/dtype and core/kernel of what is combined here; Go combines the rest. */
 enum { BYTES = DTL_NODES_UINT8, REAL = DTL_NODES_FLOAT64, INTEGER = DTL_NODES_INT64, SUM = DTL_NODES_SUM, PROD = DTL_NODES_PROD };
 
-/* Several elements at once, and one. Overflow of integers is defined where they have no sign: it wraps around. */
-typedef double reals __attribute__((vector_size(32), aligned(8), may_alias));
-typedef uint64_t integers __attribute__((vector_size(32), aligned(8), may_alias));
-typedef double real __attribute__((may_alias));
-typedef uint64_t integer __attribute__((may_alias));
-enum { AT_ONCE = 4 };
-
-#define COMBINE(several, one, op)                                                                               \
-    do {                                                                                                        \
-        int64_t i = 0;                                                                                          \
-        for (; i + AT_ONCE <= count; i += AT_ONCE)                                                              \
-            *(several *)(into + 8 * i) = *(const several *)(left + 8 * i) op *(const several *)(right + 8 * i); \
-        for (; i < count; i++)                                                                                  \
-            *(one *)(into + 8 * i) = *(const one *)(left + 8 * i) op *(const one *)(right + 8 * i);             \
-    } while (0)
-
 /* combine combines elements with others, which are on the right, in either's place or elsewhere. */
 static void combine(const dtl_nodes_elements *b, char *into, const char *left, const char *right) {
-    int64_t count = b->count;
-    if ((b->op != SUM && b->op != PROD) || (b->type != REAL && b->type != INTEGER)) {
-        if (into != left)
-            memcpy(into, left, (size_t)b->bytes);
-        dtl_nodes_accumulate((uintptr_t)into, (uintptr_t)right, count, b->type, b->op);
-    } else if (b->type == REAL && b->op == SUM) {
-        COMBINE(reals, real, +);
-    } else if (b->type == REAL) {
-        COMBINE(reals, real, *);
-    } else if (b->op == SUM) {
-        COMBINE(integers, integer, +);
-    } else {
-        COMBINE(integers, integer, *);
+    if ((b->op == SUM || b->op == PROD) && (b->type == REAL || b->type == INTEGER)) {
+        dtl_combine_numbers(b->type == REAL, b->op == SUM, into, left, right, b->count);
+        return;
     }
+    if (into != left)
+        memcpy(into, left, (size_t)b->bytes);
+    dtl_nodes_accumulate((uintptr_t)into, (uintptr_t)right, b->count, b->type, b->op);
 }
 
 /* accumulate combines elements with others, which are on the right, in their place. */
