@@ -62,7 +62,7 @@ int64_t meeting_room(const RanksObject *ranks, int reduces, int to_one) {
     if (ranks->nodes == NULL)
         return 0;
     if (!to_one)
-        return dtl_nodes_room_for_all(ranks->nodes, reduces);
+        return dtl_nodes_room_for_all(ranks->size, reduces);
     int64_t room = ranks->nodes->room, each = ranks->nodes->total / ranks->size;
     return reduces || room < each ? room : each;
 }

@@ -285,7 +285,7 @@ static int64_t part(const dtl_nodes *m) { return m->dealt ? m->brought.bytes / m
 static void give(dtl_nodes *m, const dtl_nodes_record *r) {
     const dtl_nodes_elements *b = &m->brought;
     dtl_nodes_message *given = m->given;
-    int lends = b->lends, apart = (int64_t)sizeof given->stated + b->head_bytes + part(m) > DTL_NODES_AT_ONCE;
+    int lends = b->lends, apart = (int64_t)sizeof given->stated + b->head_bytes + part(m) > m->at_once;
     given->stated = (dtl_stated){.number = r->number, .fingerprint = r->history, .want = r->want};
     if (m->role != DTL_NODES_COLLECTS && !apart)
         lends = 0;

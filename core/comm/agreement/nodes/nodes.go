@@ -132,7 +132,10 @@ func New(link Link) (*Meeting, error) {
 		rank: C.int32_t(link.On.Rank()), tree_tag: C.int32_t(link.TreeTag), goes_on: C.int32_t(truth(link.GoesOn)),
 	}
 	at.verified, at.told, at.listened = at.number, at.number, at.number
-	at.total, at.room = C.DTL_NODES_ELEMENTS, C.DTL_NODES_PAYLOAD
+	at.total, at.room, at.at_once = C.DTL_NODES_ELEMENTS, C.DTL_NODES_PAYLOAD, C.DTL_NODES_AT_ONCE_FAR
+	if link.OneMachine {
+		at.at_once = C.DTL_NODES_AT_ONCE
+	}
 	if carriesLong(link) {
 		at.total, at.room = C.DTL_NODES_LONG, C.DTL_NODES_LONG
 		at.flat = C.int32_t(truth(link.OneMachine && link.On.Size() <= C.DTL_NODES_FLAT))
@@ -280,7 +283,7 @@ func (m *Meeting) Room() int { return int(m.at.room) }
 
 // RoomForAll is Room for elements that go some way to all ranks.
 func (m *Meeting) RoomForAll(way int) int {
-	return int(C.dtl_nodes_room_for_all(m.at, C.int(truth(way == Combined))))
+	return int(C.dtl_nodes_room_for_all(C.int(m.at.size), C.int(truth(way == Combined))))
 }
 
 // Members returns how many ranks of the node share memory; 0: this one shares none.

@@ -29,7 +29,10 @@ enum {
     DTL_NODES_ELEMENTS = 32 << 10, /* the most bytes of elements in a message */
     DTL_NODES_LONG = 66 << 10,     /* the same between a few ranks that are each alone on a node: 64 KiB, and what describes them */
     DTL_NODES_PAYLOAD = 10240,     /* and in an entry: core/board.MaxPayload */
-    DTL_NODES_AT_ONCE = 4000,      /* the longest message of a call without a meeting that carries elements: libraries send it at once */
+    /* The longest messages of a call without a meeting that carry elements. Libraries send them at once; on the way to another machine,
+     * a second message takes longer than copies do. */
+    DTL_NODES_AT_ONCE = 4000,
+    DTL_NODES_AT_ONCE_FAR = 16000,
 };
 
 /* What becomes of elements: core/comm/agreement.Way. */
@@ -187,6 +190,7 @@ typedef struct {
     const char *lent;         /* where the elements are sent from that are apart */
     int32_t coming, placed;   /* what comes next of the parent; 1: its elements come where they are to go */
     int32_t flat;             /* 1: root sends its elements straight to each rank */
+    int32_t at_once;          /* the longest message that carries elements */
     int32_t kept, dealt;      /* kept: what of the caller's memory an operation still uses, of a call that not all made */
     uint8_t owed[DTL_NODES_RANKS]; /* how many messages of a rank are elements of such a call, which nobody takes */
 } dtl_nodes;
@@ -200,9 +204,9 @@ enum { DTL_NODES_KEEPS_INTO = 1, DTL_NODES_KEEPS_LENT = 2 };
 /* dtl_nodes_come comes to the next meeting. The elements are copied, and may be none. */
 void dtl_nodes_come(dtl_nodes *m, const dtl_stated *s, const dtl_nodes_elements *brought);
 
-/* dtl_nodes_room_for_all returns how many bytes a rank may bring to a call whose outcome goes to all. */
-static inline int64_t dtl_nodes_room_for_all(const dtl_nodes *m, int combined) {
-    int64_t each = DTL_NODES_ELEMENTS / m->size;
+/* dtl_nodes_room_for_all returns how many bytes each of the ranks may bring to a call whose outcome goes to all. */
+static inline int64_t dtl_nodes_room_for_all(int ranks, int combined) {
+    int64_t each = DTL_NODES_ELEMENTS / ranks;
     return combined || each > DTL_NODES_PAYLOAD ? DTL_NODES_PAYLOAD : each;
 }
 
