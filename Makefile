@@ -201,7 +201,7 @@ test-local: $(VENV)/.installed
 
 # Ranks of several nodes, which is pretended.
 NODES_TESTS = $(addprefix python/tests/test_,$(addsuffix .py,reductions scans families mismatch messages long_messages objects \
-	nonblocking requests map redistribute sort halo windows local_view))
+	nonblocking requests map redistribute sort halo windows context))
 
 test-nodes: $(VENV)/.installed
 	$(say) "pytest, 3 ranks on two nodes, Open MPI"

@@ -76,7 +76,7 @@ static PyObject *collective(const ShortCallObject *s, fast_call *t, const RanksO
     if (reduces && !meeting_reduces(t->call.args[0], type))
         Py_RETURN_NOTIMPLEMENTED;
     int apart = bytes > meeting_room(ranks, reduces, s->root >= 0);
-    if (apart && (s->root >= 0 || ranks->nodes == NULL || !dtl_nodes_alone(ranks->nodes)))
+    if (apart && (s->root >= 0 || ranks->nodes == NULL || !ranks->nodes->alone))
         Py_RETURN_NOTIMPLEMENTED;
     int scalar_comes = reduces && t->out == Py_None && in->kind != DTL_NDARRAY;
     if (here && !scalar_comes) {
@@ -85,6 +85,11 @@ static PyObject *collective(const ShortCallObject *s, fast_call *t, const RanksO
             return out;
     }
     if (!meeting_begin(&m, ranks, s->code, s->print)) {
+        Py_XDECREF(out);
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    if (!apart && bytes > meeting_room(ranks, reduces, s->root >= 0)) { /* another thread has made a call meanwhile */
+        meeting_end(&m);
         Py_XDECREF(out);
         Py_RETURN_NOTIMPLEMENTED;
     }
@@ -122,16 +127,23 @@ static PyObject *collective(const ShortCallObject *s, fast_call *t, const RanksO
     return scalar_comes ? scalar_result(t) : out;
 }
 
+/* fits_root says whether root's values are short, in the turn of the call. */
+static int fits_root(const fast_call *t, const RanksObject *ranks) {
+    int64_t room = meeting_room_of_root(ranks) - DTL_HEADER_MAX;
+    return t->call.in.count <= room && t->call.in.count * type_of(t)->size <= room;
+}
+
 static PyObject *broadcast_from(const ShortCallObject *s, fast_call *t, const RanksObject *ranks) {
     const dtl_array *in = &t->call.in;
     char head[DTL_HEADER_MAX];
     meeting m;
-    int64_t room = meeting_room_of_root(ranks) - DTL_HEADER_MAX;
-    if (!in->given || t->out != Py_None || in->count > room)
+    if (!in->given || t->out != Py_None || !meeting_begin(&m, ranks, s->code, s->print))
         Py_RETURN_NOTIMPLEMENTED;
+    if (!fits_root(t, ranks)) {
+        meeting_end(&m);
+        Py_RETURN_NOTIMPLEMENTED;
+    }
     int64_t bytes = in->count * type_of(t)->size;
-    if (bytes > room || !meeting_begin(&m, ranks, s->code, s->print))
-        Py_RETURN_NOTIMPLEMENTED;
     m.brief.loose = 1;
     m.brief.root = t->call.args[s->root] + 1;
     m.brief.type = type_of(t)->number;
@@ -208,13 +220,11 @@ static PyObject *broadcast_to(const ShortCallObject *s, fast_call *t, const Rank
     return answer;
 }
 
-/* scatter_fits says whether root's values are short, and have an entry for each rank that fits its output. */
+/* scatter_fits says whether root's values are short, in the turn of the call, and have an entry for each rank that fits its output. */
 static int scatter_fits(const fast_call *t, const RanksObject *ranks) {
-    int64_t room = meeting_room_of_root(ranks) - DTL_HEADER_MAX;
     int size = ranks->size;
     const dtl_array *in = &t->call.in, *out = &t->call.out;
-    return in->kind == DTL_NDARRAY && in->ndim > 0 && in->shape[0] == size && in->count <= room &&
-           in->count * type_of(t)->size <= room &&
+    return in->kind == DTL_NDARRAY && in->ndim > 0 && in->shape[0] == size && fits_root(t, ranks) &&
            (!out->given || (out->type == type_of(t)->number && out->count == in->count / size));
 }
 
@@ -222,9 +232,12 @@ static PyObject *scatter(const ShortCallObject *s, fast_call *t, const RanksObje
     const dtl_array *in = &t->call.in, *out = &t->call.out;
     char head[DTL_HEADER_MAX];
     meeting m;
-    if ((t->out != Py_None && !ndarray_take(t->out, &t->call.out, NULL, 1)) || (here && !scatter_fits(t, ranks)) ||
-        !meeting_begin(&m, ranks, s->code, s->print))
+    if ((t->out != Py_None && !ndarray_take(t->out, &t->call.out, NULL, 1)) || !meeting_begin(&m, ranks, s->code, s->print))
         Py_RETURN_NOTIMPLEMENTED;
+    if (here && !scatter_fits(t, ranks)) {
+        meeting_end(&m);
+        Py_RETURN_NOTIMPLEMENTED;
+    }
     m.brief.loose = 1;
     m.brief.root = t->call.args[s->root] + 1;
     m.brief.type = here ? type_of(t)->number : out->given ? out->type : 0;

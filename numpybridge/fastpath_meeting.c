@@ -63,14 +63,13 @@ int64_t meeting_room(const RanksObject *ranks, int reduces, int to_one) {
         return 0;
     if (!to_one)
         return dtl_nodes_room_for_all(ranks->size, reduces);
-    int64_t room = ranks->nodes->room, each = ranks->nodes->total / ranks->size;
-    return reduces || room < each ? room : each;
+    return dtl_nodes_room_to_root(ranks->nodes, ranks->size, reduces, dtl_nodes_without_meeting(ranks->nodes));
 }
 
 int64_t meeting_room_of_root(const RanksObject *ranks) {
     if (ranks->board != NULL)
         return dtl_most_payload(ranks->board);
-    return ranks->nodes != NULL ? ranks->nodes->room : DTL_PAYLOAD_BYTES;
+    return ranks->nodes != NULL ? dtl_nodes_room_of_root(ranks->nodes) : DTL_PAYLOAD_BYTES;
 }
 
 /* came says whether a rank has come. It looks as often as spins says. */

@@ -6,6 +6,7 @@ import gc
 import os
 import warnings
 from pathlib import Path
+from typing import Callable
 
 import numpy as np
 import pytest
@@ -136,6 +137,29 @@ def test_split_of_a_closed_context(ctx: dtl.Context) -> None:
     other.close()
     for call in (other.dup, other.split_by_node, other.to_mpi4py, lambda: other.split(0)):
         with pytest.raises(dtl.InvalidHandleError, match="closed"):
+            call()
+
+
+def test_short_collectives_on_a_closed_context(ctx: dtl.Context) -> None:
+    """Between nodes, too, where what they meet by has been given back."""
+    own = ctx.dup()
+    one, each = np.ones(1), np.ones(ctx.size)
+    calls: list[Callable[[], object]] = [
+        own.barrier,
+        lambda: dtl.allreduce(own, one),
+        lambda: dtl.allgather(own, one),
+        lambda: dtl.reduce(own, one),
+        lambda: dtl.gather(own, one),
+        lambda: dtl.broadcast(own, one),
+        lambda: dtl.scatter(own, each),
+        lambda: dtl.alltoall(own, each),
+        lambda: dtl.scan(own, one),
+    ]
+    for call in calls:
+        call()
+    own.close()
+    for call in calls:
+        with pytest.raises(dtl.InvalidHandleError, match="the context is closed"):
             call()
 
 

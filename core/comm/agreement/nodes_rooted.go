@@ -51,6 +51,17 @@ func (m *Nodes) Dealt() bool { return m.at.Dealt() }
 // EndRow has the next call with a root meet all ranks.
 func (m *Nodes) EndRow() { m.at.EndRow() }
 
+// BeginRow has the calls after the next, which is one with a root, go on, if elements of which each rank has so many bytes go to root
+// without a meeting.
+func (m *Nodes) BeginRow(w Way, bytes int) {
+	if m.GoesOn() && bytes <= m.at.RoomToRoot(ways[w], true) {
+		m.at.Rooted()
+	}
+}
+
+// Passes reports whether root gives so many bytes to the others without a meeting.
+func (m *Nodes) Passes(bytes int) bool { return m.GoesOn() && bytes <= m.at.Passing() }
+
 // ComeFor makes a call with a root, without a meeting if there was another before it.
 func (m *Nodes) ComeFor(g Gone, s wire.Statement, brought Elements) (bool, error) {
 	if !m.WithoutMeeting() {

@@ -172,7 +172,7 @@ static void include(dtl_nodes *m, const dtl_nodes_step *step) {
 /* is_next says whether what has come last is the message of this step. */
 static int is_next(const dtl_nodes *m) { return m->recv == 0 && m->in->stated.number == m->number && m->in->stated.only == 0; }
 
-/* longest returns how much a message takes at most. */
+/* longest returns how much a message of a meeting takes at most. */
 static int64_t longest(const dtl_nodes *m) { return (int64_t)sizeof(dtl_stated) + m->total; }
 
 static int64_t message_bytes(const dtl_nodes *m) { return (int64_t)(sizeof(dtl_stated) + m->out->stated.bytes); }
@@ -285,7 +285,7 @@ static int64_t part(const dtl_nodes *m) { return m->dealt ? m->brought.bytes / m
 static void give(dtl_nodes *m, const dtl_nodes_record *r) {
     const dtl_nodes_elements *b = &m->brought;
     dtl_nodes_message *given = m->given;
-    int lends = b->lends, apart = (int64_t)sizeof given->stated + b->head_bytes + part(m) > m->at_once;
+    int lends = b->lends, apart = (int64_t)sizeof given->stated + b->head_bytes + part(m) > (m->dealt ? DTL_NODES_AT_ONCE : m->at_once);
     given->stated = (dtl_stated){.number = r->number, .fingerprint = r->history, .want = r->want};
     if (m->role != DTL_NODES_COLLECTS && !apart)
         lends = 0;
@@ -307,7 +307,7 @@ void dtl_nodes_pass(dtl_nodes *m, uint64_t fingerprint, const dtl_nodes_record *
     m->row++;
     m->role = call->role;
     m->phase = DTL_NODES_TREE;
-    m->dealt = brought->way == DTL_DEALT && dtl_nodes_alone(m);
+    m->dealt = brought->way == DTL_DEALT;
     m->child_count = m->sent_of_tree = m->has_taken = m->placed = m->kept = 0;
     if (m->dealt || (m->flat && (call->role == DTL_NODES_GIVES || call->role == DTL_NODES_TAKES)))
         plan_flat(m, call->root - 1);
@@ -366,12 +366,12 @@ static void arrived(dtl_nodes *m) {
 static int receive_next(dtl_nodes *m, int64_t patience) {
     struct dtl_nodes_arrival arrival;
     void *into = m->taken;
-    int64_t bytes = longest(m);
+    int64_t bytes = (int64_t)sizeof(dtl_stated) + m->passing;
     if (m->coming == DTL_NODES_STATEMENT && m->owed[m->parent] > 0)
         m->coming = DTL_NODES_OWED;
     if (m->coming == DTL_NODES_OWED) {
         into = m->taken->elements;
-        bytes = m->total;
+        bytes = m->passing;
     } else if (m->coming == DTL_NODES_APART) {
         into = place(m);
         bytes = (int64_t)m->taken->stated.apart;

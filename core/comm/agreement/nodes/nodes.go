@@ -136,8 +136,11 @@ func New(link Link) (*Meeting, error) {
 	if link.OneMachine {
 		at.at_once = C.DTL_NODES_AT_ONCE
 	}
-	if carriesLong(link) {
-		at.total, at.room = C.DTL_NODES_LONG, C.DTL_NODES_LONG
+	if link.GoesOn {
+		at.passing = C.DTL_NODES_LONG
+	}
+	if areAlone(link) {
+		at.alone, at.total, at.room = 1, C.DTL_NODES_LONG, C.DTL_NODES_LONG
 		at.flat = C.int32_t(truth(link.OneMachine && link.On.Size() <= C.DTL_NODES_FLAT))
 	}
 	if link.Shared != nil {
@@ -152,10 +155,9 @@ func New(link Link) (*Meeting, error) {
 	return &Meeting{at: at, link: link}, nil
 }
 
-// carriesLong reports whether messages carry long elements. Entries in memory that ranks of a node share are short. Between two
-// ranks a meeting takes little time, and then the backend moves long elements without the copies that a message of ours takes;
-// between many, it sends fewer bytes.
-func carriesLong(link Link) bool {
+// areAlone reports whether each of a few ranks is alone on its node: then the messages of their meetings carry long elements, too.
+// Entries in memory that ranks of a node share are short.
+func areAlone(link Link) bool {
 	n := link.On.Size()
 	return link.GoesOn && n > 1 && len(link.Leaders) == n
 }
@@ -275,11 +277,22 @@ func (m *Meeting) EntryOf(place int) (s *Stated, there bool) {
 	return e, atomic.LoadUint64(&e.Number) == m.Number()+1
 }
 
-// Total is how many bytes of elements a message carries at most.
-func (m *Meeting) Total() int { return int(m.at.total) }
+// RoomOfEach is the most bytes that a rank brings to a meeting for all ranks to have.
+func (m *Meeting) RoomOfEach(ranks int) int { return min(int(m.at.total)/ranks, int(m.at.room)) }
 
-// Room is the most bytes that a rank brings.
+// Room is the most bytes that a rank brings to a meeting.
 func (m *Meeting) Room() int { return int(m.at.room) }
+
+// RoomOfRoot is the most bytes that root gives to the others in the next call, and Passing those without a meeting.
+func (m *Meeting) RoomOfRoot() int { return int(C.dtl_nodes_room_of_root(m.at)) }
+
+// Passing is the most bytes of elements in a message of a call without a meeting.
+func (m *Meeting) Passing() int { return int(m.at.passing) }
+
+// RoomToRoot is the most bytes that a rank brings to root in a call without a meeting, or with one.
+func (m *Meeting) RoomToRoot(way int, without bool) int {
+	return int(C.dtl_nodes_room_to_root(m.at, C.int(m.at.size), C.int(truth(way == Combined)), C.int(truth(without))))
+}
 
 // RoomForAll is Room for elements that go some way to all ranks.
 func (m *Meeting) RoomForAll(way int) int {
@@ -310,10 +323,10 @@ func (m *Meeting) Out() memory.Span {
 // In is where what a step receives goes.
 func (m *Meeting) In() memory.Span { return m.MessageAt(unsafe.Pointer(m.at.in)) }
 
-// MessageBytes is how much memory a message takes at most.
-func (m *Meeting) MessageBytes() int { return statedBytes + m.Total() }
+// MessageBytes is how much memory a message of a meeting takes at most.
+func (m *Meeting) MessageBytes() int { return statedBytes + int(m.at.total) }
 
-// MessageAt is the memory of a message.
+// MessageAt is the memory of such a message.
 func (m *Meeting) MessageAt(at unsafe.Pointer) memory.Span {
 	return memory.Span{Addr: at, Count: m.MessageBytes(), Type: dtype.Uint8}
 }

@@ -27,7 +27,7 @@
 
 enum {
     DTL_NODES_ELEMENTS = 32 << 10, /* the most bytes of elements in a message */
-    DTL_NODES_LONG = 66 << 10,     /* the same between a few ranks that are each alone on a node: 64 KiB, and what describes them */
+    DTL_NODES_LONG = 66 << 10,     /* the same without a meeting, or if few ranks are each alone on a node: 64 KiB, and what describes them */
     DTL_NODES_PAYLOAD = 10240,     /* and in an entry: core/board.MaxPayload */
     /* The longest messages of a call without a meeting that carry elements. Libraries send them at once; on the way to another machine,
      * a second message takes longer than copies do. */
@@ -153,7 +153,7 @@ typedef struct {
     dtl_nodes_entry *entries;   /* of the node; NULL: this rank is alone */
     dtl_nodes_message *outcome; /* likewise */
     int32_t place, members;     /* which of the node's ranks this one is; 0: the leader */
-    int64_t total, room;        /* the most bytes of elements in a message, and those that a rank brings */
+    int64_t total, room;        /* the most bytes of elements in a message of a meeting, and those that a rank brings to it */
     int32_t size, looks;        /* how many ranks there are, and how often to look for what another of the node lays down */
 
     uint64_t number; /* of the meeting */
@@ -191,6 +191,8 @@ typedef struct {
     int32_t coming, placed;   /* what comes next of the parent; 1: its elements come where they are to go */
     int32_t flat;             /* 1: root sends its elements straight to each rank */
     int32_t at_once;          /* the longest message that carries elements */
+    int32_t alone;            /* 1: each of a few ranks is alone on its node */
+    int64_t passing;          /* the most bytes of elements in a message of a call without a meeting */
     int32_t kept, dealt;      /* kept: what of the caller's memory an operation still uses, of a call that not all made */
     uint8_t owed[DTL_NODES_RANKS]; /* how many messages of a rank are elements of such a call, which nobody takes */
 } dtl_nodes;
@@ -210,11 +212,20 @@ static inline int64_t dtl_nodes_room_for_all(int ranks, int combined) {
     return combined || each > DTL_NODES_PAYLOAD ? DTL_NODES_PAYLOAD : each;
 }
 
-/* dtl_nodes_alone says whether each of a few ranks is alone on its node. */
-static inline int dtl_nodes_alone(const dtl_nodes *m) { return m->total == DTL_NODES_LONG; }
-
 /* dtl_nodes_without_meeting says whether a call with a root is to be made without a meeting. */
 static inline int dtl_nodes_without_meeting(const dtl_nodes *m) { return m->goes_on && m->row % DTL_NODES_ROW != 0; }
+
+/* dtl_nodes_room_of_root returns how many bytes root may give to the others in the next call, with what describes them. */
+static inline int64_t dtl_nodes_room_of_root(const dtl_nodes *m) { return dtl_nodes_without_meeting(m) ? m->passing : m->room; }
+
+/* dtl_nodes_room_to_root returns how many bytes each of the ranks may bring to root, without a meeting or with one. Without one, each
+ * sends its own to root; those of all have one limit, for the link of root's carries them. */
+static inline int64_t dtl_nodes_room_to_root(const dtl_nodes *m, int ranks, int combined, int without) {
+    int64_t each = (without ? m->passing : m->total) / ranks;
+    if (combined && (m->alone || !without || each < m->room))
+        return m->room;
+    return combined || without || each < m->room ? each : m->room;
+}
 
 /* dtl_nodes_should_listen says whether this rank is to look for what others tell before its next call. */
 static inline int dtl_nodes_should_listen(const dtl_nodes *m) { return m->goes_on && m->number - m->listened >= DTL_NODES_KEPT; }

@@ -19,6 +19,7 @@ import (
 	"time"
 	"unsafe"
 
+	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
 )
@@ -72,16 +73,17 @@ func (m *Meeting) PrepareTree() error {
 		return nil
 	}
 	folds, partials := foldsOf(m.link.Leaders, m.link.Slots)
-	collected := 2 * m.MessageBytes()
-	records := collected + m.Total() + (partials-1)*m.Room()
+	message := statedBytes + m.Passing()
+	collected := 2 * message
+	records := collected + m.Passing() + (partials-1)*m.RoomToRoot(Combined, true)
 	room, err := memory.NewStorage(m.link.Memory, records+Kept*RecordBytes+len(folds)*int(unsafe.Sizeof(folds[0])), memory.Alignment)
 	if err != nil {
 		return err
 	}
 	m.tree = room
-	m.at.given, m.at.taken = (*C.dtl_nodes_message)(room.Addr()), (*C.dtl_nodes_message)(unsafe.Add(room.Addr(), m.MessageBytes()))
+	m.at.given, m.at.taken = (*C.dtl_nodes_message)(room.Addr()), (*C.dtl_nodes_message)(unsafe.Add(room.Addr(), message))
 	m.at.collected = (*C.char)(unsafe.Add(room.Addr(), collected))
-	m.at.partials = (*C.char)(unsafe.Add(room.Addr(), collected+m.Total()))
+	m.at.partials = (*C.char)(unsafe.Add(room.Addr(), collected+m.Passing()))
 	m.at.records = (*C.dtl_nodes_record)(unsafe.Add(room.Addr(), records))
 	m.at.folds = (*C.dtl_nodes_fold)(unsafe.Add(room.Addr(), records+Kept*RecordBytes))
 	copy(unsafe.Slice(m.at.folds, len(folds)), folds)
@@ -158,7 +160,8 @@ func (m *Meeting) Taken() (*Stated, memory.Span) {
 	if m.tree == nil {
 		return nil, memory.Span{}
 	}
-	return (*Stated)(unsafe.Pointer(&m.at.taken.stated)), m.MessageAt(unsafe.Pointer(m.at.taken))
+	whole := memory.Span{Addr: unsafe.Pointer(m.at.taken), Count: statedBytes + m.Passing(), Type: dtype.Uint8}
+	return (*Stated)(unsafe.Pointer(&m.at.taken.stated)), whole
 }
 
 // Hold says how many of root's elements have come before their calls.
