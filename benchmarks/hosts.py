@@ -24,7 +24,7 @@ _WORLD = MPI.COMM_WORLD
 _DTL, _MPI4PY, _BY_HAND, _OWN = "DTL", "mpi4py", "mpi4py by hand", "own elements"
 
 #: Elements of a call by their bytes, how often it is made in a block, and how many blocks there are.
-_SIZES = {"8 B": (1, 200, 15), "8 KB": (1 << 10, 100, 15), "8 MB": (1 << 20, 2, 7)}
+_SIZES = {"8 B": (1, 200, 15), "8 KB": (1 << 10, 100, 15), "64 KB": (1 << 13, 40, 15), "8 MB": (1 << 20, 2, 7)}
 _ROUNDS = 5
 _SIZE = 4_000_000
 _KEYS = 400_000
@@ -51,7 +51,9 @@ def _calls(ctx: dtl.Context) -> list[Row]:
         value, out = np.ones(count), np.zeros(count)
         each = np.ones(max(count // ctx.size, 1))
         whole = np.zeros(len(each) * ctx.size)
+        parts, own = np.ones((ctx.size, len(each))), np.zeros(len(each))
         sent, into = (value, None) if ctx.is_root else (None, out)
+        dealt, total, all_of_them = (parts, out, whole) if ctx.is_root else (None, None, None)
         contenders = {
             "allreduce": (
                 python_block("f(ctx, a, out=b)", calls, f=dtl.allreduce, ctx=ctx, a=value, b=out),
@@ -65,9 +67,21 @@ def _calls(ctx: dtl.Context) -> list[Row]:
                 python_block("f(ctx, a, out=b)", calls, f=dtl.allgather, ctx=ctx, a=each, b=whole),
                 python_block("f(a, b)", calls, f=_WORLD.Allgather, a=each, b=whole),
             ),
+            "reduce": (
+                python_block("f(ctx, a, out=b)", calls, f=dtl.reduce, ctx=ctx, a=value, b=total),
+                python_block("f(a, b)", calls, f=_WORLD.Reduce, a=value, b=total),
+            ),
+            "gather": (
+                python_block("f(ctx, a, out=b)", calls, f=dtl.gather, ctx=ctx, a=each, b=all_of_them),
+                python_block("f(a, b)", calls, f=_WORLD.Gather, a=each, b=all_of_them),
+            ),
+            "scatter": (
+                python_block("f(ctx, a, out=b)", calls, f=dtl.scatter, ctx=ctx, a=dealt, b=own),
+                python_block("f(a, b)", calls, f=_WORLD.Scatter, a=dealt, b=own),
+            ),
         }
         for name, (ours, theirs) in contenders.items():
-            measure = f"`{name}` of {what}" + (" in all" if name == "allgather" and count > 1 else "")
+            measure = f"`{name}` of {what}" + (" in all" if name.endswith(("gather", "scatter")) and count > 1 else "")
             rows.append(at_most(measure, _pair(ours, theirs, rounds), _DTL, _MPI4PY, 1.0))
     return rows
 
