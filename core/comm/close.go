@@ -134,6 +134,7 @@ func (c *Comm) end() error {
 func (c *Comm) freeNow() error {
 	if c.between != nil {
 		c.between.Forsake()
+		c.between.DropRecords()
 	}
 	err := errors.Join(c.starts.Free(), c.levels.close(), c.main.Close())
 	if c.keepsPayload.Load() {
