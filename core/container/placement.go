@@ -1,6 +1,8 @@
 package container
 
 import (
+	"fmt"
+
 	"dtl/core/backend"
 	"dtl/core/comm"
 	"dtl/core/memory"
@@ -21,6 +23,14 @@ const (
 )
 
 var placementNames = [...]string{"HOST", "DEVICE", "UNIFIED", "DEVICE_PREFERRED"}
+
+// String returns its name for users.
+func (p Placement) String() string {
+	if p < 0 || int(p) >= len(placementNames) {
+		return fmt.Sprintf("number %d", int64(p))
+	}
+	return placementNames[p]
+}
 
 // resolved returns the placement that one stands for on a context.
 func (p Placement) resolved(on *runtime.Context) Placement {
@@ -67,17 +77,25 @@ func (p Placement) home(on *runtime.Context) (home, error) {
 		return home{space: on.Memory()}, nil
 	}
 	if p < 0 || int(p) >= len(placementNames) {
-		return home{}, status.New(status.InvalidArgument, "placement number %d does not exist", p)
+		return home{}, status.New(status.InvalidArgument, "placement %s does not exist", p)
 	}
 	q, err := on.Queue()
 	if err != nil {
-		return home{}, status.New(status.BackendUnavailable, "placement %s needs a GPU. %w", placementNames[p], err)
+		return home{}, status.New(status.BackendUnavailable, "placement %s needs a GPU. %w", p, err)
 	}
 	if p == Unified {
 		space, err := q.Device().Managed()
 		return home{space, q}, err
 	}
 	return home{q.Device().Memory(), q}, nil
+}
+
+// Memory returns which placement one is on a context, where its elements are there, and the queue of what is done with them on their
+// device; nil on the host.
+func (p Placement) Memory(on *runtime.Context) (Placement, memory.Allocator, backend.Queue, error) {
+	p = p.resolved(on)
+	at, err := p.home(on)
+	return p, at.space, at.queue, err
 }
 
 // zeros returns memory whose elements are zero, and blank such that holds anything.
