@@ -145,7 +145,7 @@ type operation struct {
 }
 
 // moving has the operations that only move a container's elements to or from an array.
-var moving = []Code{Give, Put, Assign, GatherTo, Distribute, PutPart, PutWhere}
+var moving = []Code{Give, Put, Assign, GatherTo, Distribute, FillPart, SetPart, WholePart, PutPart, PutWhere}
 
 // sending has the operations that only move the elements of arrays between ranks.
 var sending = []Code{

@@ -16,11 +16,20 @@ var truths = map[string]bool{
 // Conversion begins the name of an elementwise operator that makes elements of another type of its operand's: "as_float64".
 const Conversion = "as_"
 
+// ToHalf and FromHalf are the elementwise operators between floats and half precision, whose elements are bits, of uint16.
+const ToHalf, FromHalf = "as_float16", "from_float16"
+
 // Where is the elementwise operator of three operands, the last of which is a condition: it has the first where that is true.
 const Where = "where"
 
 // Computed returns the type of what an elementwise operator makes of elements of type t.
 func Computed(operator string, t dtype.Type) dtype.Type {
+	switch operator {
+	case ToHalf:
+		return dtype.Uint16
+	case FromHalf:
+		return dtype.Float32
+	}
 	if name, ok := strings.CutPrefix(operator, Conversion); ok {
 		for _, to := range dtype.All() {
 			if to.String() == name {

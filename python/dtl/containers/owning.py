@@ -77,8 +77,6 @@ class OwningContainer(Indexed):
         if not computed:
             number = stored_number(dtype)
             if carrier(dtype) is not None:
-                if placement is not _HOST:
-                    raise InvalidArgumentError(f"elements of {dtype} are held on the host alone, not {placement.name}")
                 agree(ctx, self._op, f"dtype {dtype}")  # the core sees what carries them
         spec = spec_of(self._family, number, shape, divided, placement)
         said = words.encode() if words else None
