@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"fmt"
 
 	"dtl/core/backend"
@@ -310,6 +311,42 @@ func CopyPart(to, from Container) error {
 			product(p.shape), p.typ)
 	}
 	return copyOnDevice(p.state, q.state)
+}
+
+// CopyField writes some bytes of each element of a container's part to each of another part on the same device, which has as many: width
+// bytes from an offset on to another offset. Local.
+func CopyField(to, from Container, toOffset, fromOffset, width int64) error {
+	p, err := to.Look()
+	if err != nil {
+		return err
+	}
+	defer p.Done()
+	q, err := from.Look()
+	if err != nil {
+		return err
+	}
+	defer q.Done()
+	if err := p.sameDevice(q.state); err != nil {
+		return err
+	}
+	n, size, step := product(p.shape), int64(p.typ.Size()), int64(q.typ.Size())
+	if n != product(q.shape) || min(toOffset, fromOffset, width) < 0 || toOffset+width > size || fromOffset+width > step {
+		return status.New(status.InvalidArgument, "%d bytes from %d on of %d elements of %s for %d of %s from %d on", width, fromOffset,
+			product(q.shape), q.typ, n, p.typ, toOffset)
+	}
+	if n == 0 {
+		return nil
+	}
+	if err := p.before(q.state); err != nil {
+		return err
+	}
+	run := backend.Run{To: toOffset, From: fromOffset, ToStep: size, FromStep: step, Unit: width, Count: n}
+	err = q.flat(false, func(in *state) error {
+		return p.flat(true, func(out *state) error {
+			return p.home.queue.Runs(out.span().Raw(), in.span().Raw(), []backend.Run{run})
+		})
+	})
+	return cmp.Or(err, p.after(q.state))
 }
 
 // direct returns the parts of a move that a device makes by itself: all elements of a container go to where they are in another one

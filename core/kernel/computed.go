@@ -16,8 +16,11 @@ var truths = map[string]bool{
 // Conversion begins the name of an elementwise operator that makes elements of another type of its operand's: "as_float64".
 const Conversion = "as_"
 
-// ToHalf and FromHalf are the elementwise operators between floats and half precision, whose elements are bits, of uint16.
-const ToHalf, FromHalf = "as_float16", "from_float16"
+// ToHalf is the elementwise operator that makes half precision of floats: its bits, as uint16.
+const ToHalf = "as_float16"
+
+// FromHalf is the elementwise operator that makes float32 of such bits.
+const FromHalf = "from_float16"
 
 // Where is the elementwise operator of three operands, the last of which is a condition: it has the first where that is true.
 const Where = "where"

@@ -67,6 +67,38 @@ def test_moves_leave_nothing_on_the_host(ctx: dtl.Context, array: Any) -> None:
     assert_same(vec, np.full(7, array[0], array.dtype))  # noqa: F405
 
 
+@pytest.mark.parametrize("name", ["records", "odd records", "records of dates"])
+@pytest.mark.parametrize("division", ["block", "cyclic"])
+def test_fields_stay_on_gpus(ctx: dtl.Context, name: str, division: str) -> None:
+    whole = ARRAYS[name].copy()
+    first, last = whole.dtype.names
+    with made(ctx, whole, division) as vec:
+        for key in (first, last, [last, first], [last]):
+            field, there = staged(lambda key=key: vec[key])
+            assert field.placement_policy is dtl.PLACEMENT_DEVICE
+            assert_same(field, np.ascontiguousarray(whole[key]).astype(field.dtype))  # noqa: F405
+            assert there == set()
+        for key, value in ((first, whole[first][2]), (last, whole[last][::-1].copy())):
+            vec[key] = value
+            whole[key] = value
+            assert_same(vec, whole)  # noqa: F405
+    with made(ctx, np.stack([whole, whole])) as table:
+        assert_same(table[first], np.stack([whole, whole])[first])  # noqa: F405
+    with made(ctx, np.tile(whole, 4)) as vec, dtl.Halo(vec, 1) as halo:
+        assert_same(vec[last], np.tile(whole, 4)[last])  # noqa: F405
+        vec[first] = whole[first][1]
+        assert_same(vec[first], np.full(28, whole[first][1]))  # noqa: F405
+        halo.exchange()
+
+
+def test_which_are_true(ctx: dtl.Context) -> None:
+    for name in ("days", "float16", "text", "bytes"):
+        with made(ctx, ARRAYS[name]) as vec:
+            holds(np.nonzero(vec)[0], np.nonzero(ARRAYS[name])[0])
+            assert np.count_nonzero(vec) == np.count_nonzero(ARRAYS[name])
+            assert bool(vec.any()) is True
+
+
 @pytest.mark.parametrize("placement", ["device", "unified"])
 def test_places(ctx: dtl.Context, array: Any, placement: str) -> None:
     vec = dtl.DistributedVector(ctx, 7, array.dtype, fill=array[0], placement=placement)

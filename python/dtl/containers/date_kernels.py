@@ -40,7 +40,7 @@ def dates_by_kernel(name: str, ufunc: np.ufunc, inputs: tuple[Any, ...], outputs
     Collective where an operand has to move.
     """
     known = (*_COMPARISONS, *_EXTREMES, *_SUMS, "isnat")
-    given = _of_one_unit(inputs) if ufunc.__name__ in known and outputs == (None,) else None
+    given = _of_one_unit(inputs) if ufunc.__name__ in known and outputs[0] is None else None
     if given is None:
         return None
     shape = checked_shape(name, given, [])

@@ -272,7 +272,7 @@ def _apply(
 ) -> Any:
     """Call a ufunc on the local parts. All is checked before anything is written."""
     moved = moves(inputs)
-    plain = where is True and not options and outputs == (None,)
+    plain = where is True and not options and outputs[0] is None
     if moved and plain and ufunc in _COMPARED and not _are_halves(inputs):
         found = dates_by_kernel(name, ufunc, inputs, outputs) if scheduler.placed else None
         return elementwise(name, _COMPARED[ufunc], inputs, np.bool_) if found is None else found
