@@ -156,7 +156,7 @@ def test_half_precision_is_rounded_as_in_numpy(ctx: dtl.Context) -> None:
             holds(integers.astype(np.float16), whole.astype(np.float16))
 
 
-HALVES: dict[str, Callable[[Any, Any], Any]] = {
+HALF_CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "sum": lambda a, b: a + b,
     "product": lambda a, b: a * b,
     "quotient": lambda a, b: a / b,
@@ -180,15 +180,15 @@ HALVES: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", HALVES)
+@pytest.mark.parametrize("name", HALF_CALLS)
 def test_half_precision_is_computed(ctx: dtl.Context, name: str) -> None:
     random = np.random.default_rng(1)
     x, y = (random.standard_normal((2, 200)) * 8).astype(np.float16)
     x[3], y[5], x[9] = np.nan, np.inf, 1.5
     with np.errstate(all="ignore"):
-        wanted = HALVES[name](x, y)
+        wanted = HALF_CALLS[name](x, y)
     with made(ctx, x) as a, made(ctx, y) as b:
-        got, there = staged(lambda: HALVES[name](a, b))
+        got, there = staged(lambda: HALF_CALLS[name](a, b))
         holds(got, wanted)
         assert there == set()
 

@@ -77,8 +77,9 @@ def _copy(source: Any, field: str, target: Any, into: str) -> None:
 
 def _extent(dtype: np.dtype[Any], name: str) -> tuple[int, int]:
     """Return how many bytes a field has, and where it begins."""
-    field: Any = dtype.fields[name] if name else (dtype, 0)
-    return field[0].itemsize, field[1]
+    fields: Any = dtype.fields
+    of, start = fields[name][:2] if name else (dtype, 0)
+    return of.itemsize, start
 
 
 def _dtype(of: np.dtype[Any], key: Names) -> np.dtype[Any]:
