@@ -262,7 +262,7 @@ DATES: dict[str, Callable[[Any, Any, Any], Any]] = {
     "the last of dates": lambda a, b, s: np.fmax(a, b),
     "the first of dates": lambda a, b, s: np.fmin(a, b),
     "the last, or a date": lambda a, b, s: np.maximum(a, np.datetime64("1970-01-01")),
-    "missing": lambda a, b, s: np.isnat(a),
+    "missing": lambda a, b, s: np.isnat(a) & np.isnan(b),
     "where": lambda a, b, s: np.where(np.isnat(a), b, a),
     "where a date": lambda a, b, s: np.where(np.isnat(a), np.datetime64("2000-01-01"), a),
     "of an array": lambda a, b, s: a < ARRAYS["days"][::-1],

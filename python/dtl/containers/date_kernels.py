@@ -32,6 +32,7 @@ _EXTREMES = {
 }
 
 _SUMS = ("add", "subtract")
+_MISSING = ("isnat", "isnan")
 
 
 def dates_by_kernel(name: str, ufunc: np.ufunc, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> Any:
@@ -39,7 +40,7 @@ def dates_by_kernel(name: str, ufunc: np.ufunc, inputs: tuple[Any, ...], outputs
 
     Collective where an operand has to move.
     """
-    known = (*_COMPARISONS, *_EXTREMES, *_SUMS, "isnat")
+    known = (*_COMPARISONS, *_EXTREMES, *_SUMS, *_MISSING)
     given = _of_one_unit(inputs) if ufunc.__name__ in known and outputs[0] is None else None
     if given is None:
         return None
@@ -72,7 +73,7 @@ def _of_one_unit(values: Sequence[Any]) -> list[Any] | None:
 
 def _written(name: str, parts: Sequence[Any], target: Any) -> Any:
     """Write to a target what a ufunc makes of the bits of operands."""
-    if name == "isnat":
+    if name in _MISSING:
         return compute("equal", _BITS, (parts[0], _NAT), target)
     if name in _SUMS:
         made = compute(name, _BITS, parts, target._like(_BITS, blank=True))
