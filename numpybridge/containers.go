@@ -214,6 +214,15 @@ func copyPart(c *Call) error {
 	})
 }
 
+// fieldPart copies args[3] bytes of each element of the container of handle args[0] to each of this one: from args[2] on to args[1] on.
+func fieldPart(c *Call) error {
+	return c.container(func(to container.Container) error {
+		return withContainer(c.Args[0], func(from container.Container) error {
+			return container.CopyField(to, from, c.Args[1], c.Args[2], c.Args[3])
+		})
+	})
+}
+
 // permutePart copies the part of the container of handle args[0] to that of another one, whose dimensions are those that the list says.
 func permutePart(c *Call) error {
 	return c.container(func(to container.Container) error {

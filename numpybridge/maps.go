@@ -54,13 +54,16 @@ func mapErase(c *Call) error {
 	return c.hashMap(func(m *hashmap.Map) error { return m.EraseMany(c.In.Span, c.Out.Raw()) })
 }
 
-// mapEntries returns a copy of this rank's entries or, where args[0] is not zero, of all ranks', as bytes that package
-// hashmap describes.
+// mapEntries returns a copy of this rank's entries or, where args[0] is 1, of all ranks', as bytes that package hashmap describes; where
+// it is 2, of this rank's values, on their device.
 func mapEntries(c *Call) error {
 	return c.hashMap(func(m *hashmap.Map) (err error) {
-		if c.Args[0] != 0 {
+		switch c.Args[0] {
+		case 1:
 			c.Result, err = m.GlobalEntries()
-		} else {
+		case 2:
+			c.Result, err = m.LocalValues()
+		default:
 			c.Result, err = m.LocalEntries()
 		}
 		return err

@@ -133,6 +133,7 @@ const (
 	DrawStart
 	FoldRun
 	WholePart
+	FieldPart
 )
 
 // operation is what is known of one.
@@ -145,7 +146,7 @@ type operation struct {
 }
 
 // moving has the operations that only move a container's elements to or from an array.
-var moving = []Code{Give, Put, Assign, GatherTo, Distribute, PutPart, PutWhere}
+var moving = []Code{Give, Put, Assign, GatherTo, Distribute, FillPart, SetPart, WholePart, PutPart, PutWhere}
 
 // sending has the operations that only move the elements of arrays between ranks.
 var sending = []Code{
@@ -279,13 +280,14 @@ var operations = [...]operation{
 	DrawStart:    {"DRAW_START", "draw", false, false, drawStart},
 	FoldRun:      {"FOLD_RUN", "fold", true, false, foldRun},
 	WholePart:    {"WHOLE_PART", "ufunc", true, false, wholePart},
+	FieldPart:    {"FIELD_PART", "copy", false, false, fieldPart},
 }
 
 // local reports whether an operation concerns no other rank, so that none hears of its errors.
 func (c Code) local() bool {
 	switch c {
 	case Ticket, View, Indices, Owner, Span, PlanBytes, HaloView, CartAt, Place, WinFacts, WinView, FillPart, SetPart, CopyPart, PermutePart, Elementwise, FoldLines, TakePart,
-		PutPart, PutWhere, TakeWhere, PutAt, Truths, Choose, DrawInto, DrawStart, FoldRun, WholePart:
+		PutPart, PutWhere, TakeWhere, PutAt, Truths, Choose, DrawInto, DrawStart, FoldRun, WholePart, FieldPart:
 		return true
 	}
 	return false

@@ -1,6 +1,7 @@
 package pydtl
 
 import (
+	"dtl/core/container"
 	"dtl/core/dtype"
 	"dtl/core/handle"
 	"dtl/core/hashmap"
@@ -8,12 +9,13 @@ import (
 )
 
 // MapCreate returns an empty map over a context's ranks, from keys of keyBytes each to elements of a type. keyType is the
-// number of the keys' element type, or 0 for strings, which are text if they have four bytes a character. Collective.
-func MapCreate(ctx, keyType, keyBytes int64, text bool, elementType int64) (h int64, err error) {
+// number of the keys' element type, or 0 for strings, which are text if they have four bytes a character. The placement is that of the
+// values. Collective.
+func MapCreate(ctx, keyType, keyBytes int64, text bool, elementType, placement int64) (h int64, err error) {
 	defer guard(&err)
 	key := hashmap.Key{Type: dtype.Type(keyType), Bytes: int(keyBytes), Text: text}
 	return on(ctx, func(c *runtime.Context) (int64, error) {
-		m, err := hashmap.New(c, key, dtype.Type(elementType))
+		m, err := hashmap.New(c, key, dtype.Type(elementType), container.Placement(placement))
 		if err != nil {
 			return 0, err
 		}
@@ -31,6 +33,12 @@ func MapLocalSize(m int64) (n int64, err error) {
 func MapLen(m int64) (n int64, err error) {
 	defer guard(&err)
 	return using(hashmap.Maps, m, (*hashmap.Map).Len)
+}
+
+// MapPlacement returns where the values are.
+func MapPlacement(m int64) (placement int64, err error) {
+	defer guard(&err)
+	return using(hashmap.Maps, m, func(m *hashmap.Map) (int64, error) { return int64(m.Placement()), nil })
 }
 
 // MapSync returns when every rank has called it, by the same name. Collective.

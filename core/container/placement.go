@@ -1,6 +1,9 @@
 package container
 
 import (
+	"cmp"
+	"fmt"
+
 	"dtl/core/backend"
 	"dtl/core/comm"
 	"dtl/core/memory"
@@ -21,6 +24,14 @@ const (
 )
 
 var placementNames = [...]string{"HOST", "DEVICE", "UNIFIED", "DEVICE_PREFERRED"}
+
+// String returns its name for users.
+func (p Placement) String() string {
+	if p < 0 || int(p) >= len(placementNames) {
+		return fmt.Sprintf("number %d", int64(p))
+	}
+	return placementNames[p]
+}
 
 // resolved returns the placement that one stands for on a context.
 func (p Placement) resolved(on *runtime.Context) Placement {
@@ -67,17 +78,25 @@ func (p Placement) home(on *runtime.Context) (home, error) {
 		return home{space: on.Memory()}, nil
 	}
 	if p < 0 || int(p) >= len(placementNames) {
-		return home{}, status.New(status.InvalidArgument, "placement number %d does not exist", p)
+		return home{}, status.New(status.InvalidArgument, "placement %s does not exist", p)
 	}
 	q, err := on.Queue()
 	if err != nil {
-		return home{}, status.New(status.BackendUnavailable, "placement %s needs a GPU. %w", placementNames[p], err)
+		return home{}, status.New(status.BackendUnavailable, "placement %s needs a GPU. %w", p, err)
 	}
 	if p == Unified {
 		space, err := q.Device().Managed()
 		return home{space, q}, err
 	}
 	return home{q.Device().Memory(), q}, nil
+}
+
+// Memory returns which placement one is on a context, where its elements are there, and the queue of what is done with them on their
+// device; nil on the host.
+func (p Placement) Memory(on *runtime.Context) (Placement, memory.Allocator, backend.Queue, error) {
+	p = p.resolved(on)
+	at, err := p.home(on)
+	return p, at.space, at.queue, err
 }
 
 // zeros returns memory whose elements are zero, and blank such that holds anything.
@@ -292,6 +311,42 @@ func CopyPart(to, from Container) error {
 			product(p.shape), p.typ)
 	}
 	return copyOnDevice(p.state, q.state)
+}
+
+// CopyField writes some bytes of each element of a container's part to each of another part on the same device, which has as many: width
+// bytes from an offset on to another offset. Local.
+func CopyField(to, from Container, toOffset, fromOffset, width int64) error {
+	p, err := to.Look()
+	if err != nil {
+		return err
+	}
+	defer p.Done()
+	q, err := from.Look()
+	if err != nil {
+		return err
+	}
+	defer q.Done()
+	if err := p.sameDevice(q.state); err != nil {
+		return err
+	}
+	n, size, step := product(p.shape), int64(p.typ.Size()), int64(q.typ.Size())
+	if n != product(q.shape) || min(toOffset, fromOffset, width) < 0 || toOffset+width > size || fromOffset+width > step {
+		return status.New(status.InvalidArgument, "%d bytes from %d on of %d elements of %s for %d of %s from %d on", width, fromOffset,
+			product(q.shape), q.typ, n, p.typ, toOffset)
+	}
+	if n == 0 {
+		return nil
+	}
+	if err := p.before(q.state); err != nil {
+		return err
+	}
+	run := backend.Run{To: toOffset, From: fromOffset, ToStep: size, FromStep: step, Unit: width, Count: n}
+	err = q.flat(false, func(in *state) error {
+		return p.flat(true, func(out *state) error {
+			return p.home.queue.Runs(out.span().Raw(), in.span().Raw(), []backend.Run{run})
+		})
+	})
+	return cmp.Or(err, p.after(q.state))
 }
 
 // direct returns the parts of a move that a device makes by itself: all elements of a container go to where they are in another one

@@ -187,8 +187,8 @@ func (s *Spec) call() comm.Call {
 				size = fmt.Sprint("size ", s.Shape[0])
 			}
 			text := fmt.Sprintf("%s, dtype %s, %s", size, s.Type, s.Division)
-			if s.Placement > OnHost && int(s.Placement) < len(placementNames) {
-				text += ", placement " + placementNames[s.Placement]
+			if s.Placement != OnHost {
+				text += ", placement " + s.Placement.String()
 			}
 			if s.Words != "" {
 				text += ", " + s.Words

@@ -85,6 +85,9 @@ func (t *Table) Erase(keys unsafe.Pointer, n int) {
 		for i := range n {
 			// The entry of a key that occurs twice has gone by then, and no other has taken its slot.
 			if b.group[i] != nil && *(*uint8)(unsafe.Add(b.group[i], b.slot[i])) >= tops>>56 {
+				if t.gone != nil {
+					t.gone(t.valueOf(i))
+				}
 				t.remove(i)
 			}
 		}

@@ -33,7 +33,11 @@ func (m *Map) LocalEntries() (comm.Result, error) {
 	if err != nil {
 		return r, status.In(op, err)
 	}
-	m.table.Copy(unsafe.Add(r.Addr, entriesHead), unsafe.Add(r.Addr, m.valuesAt(n)))
+	err = m.copyEntries(unsafe.Add(r.Addr, entriesHead), r.Slice(m.valuesAt(n), r.Count))
+	if err != nil {
+		r.Storage.Release()
+		return comm.Result{}, status.In(op, err)
+	}
 	return r, nil
 }
 
@@ -46,6 +50,36 @@ func (m *Map) newEntries(from memory.Allocator, n int) (comm.Result, error) {
 	*(*[2]int64)(storage.Addr()) = [2]int64{int64(n), int64(m.valuesAt(n))}
 	span := memory.Span{Addr: storage.Addr(), Count: bytes, Type: dtype.Uint8}
 	return comm.Result{Array: comm.Array{Span: span, Shape: []int64{int64(bytes)}}, Storage: storage}, nil
+}
+
+// LocalValues returns a copy of this rank's values on their device, in the order of LocalEntries. Not collective.
+func (m *Map) LocalValues() (comm.Result, error) {
+	const op = "local_view"
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.table == nil {
+		return comm.Result{}, status.In(op, status.New(status.InvalidHandle, "the map is closed"))
+	}
+	if m.cells == nil {
+		return comm.Result{}, status.In(op, status.New(status.Unsupported, "the values are on the host"))
+	}
+	n := m.table.Len()
+	storage, err := memory.NewScratch(m.cells.space, n*m.value.Size(), memory.Alignment)
+	if err != nil {
+		return comm.Result{}, status.In(op, err)
+	}
+	span := memory.Span{Addr: storage.Addr(), Count: n, Type: m.value, Place: storage.Place()}
+	keys, err := memory.NewScratch(m.context.Memory(), n*m.key.Bytes, memory.Alignment)
+	if err == nil {
+		defer keys.Release()
+		err = m.copyEntries(keys.Addr(), span)
+	}
+	if err != nil {
+		storage.Release()
+		return comm.Result{}, status.In(op, err)
+	}
+	return comm.Result{Array: comm.Array{Span: span, Shape: []int64{int64(n)}}, Strides: []int64{int64(m.value.Size())},
+		Storage: storage, Queue: m.cells.queue}, nil
 }
 
 // GlobalEntries returns what LocalEntries does of all ranks, in rank order, on every rank. Collective.
@@ -68,16 +102,12 @@ func (m *Map) GlobalEntries() (comm.Result, error) {
 		}
 		total += int(n[0])
 	}
-	r, mine := m.newEntries(c.Memory(), total)
-	if err := c.Agree(m.call(op), mine); err != nil {
-		if mine == nil {
-			r.Storage.Release()
-		}
+	r, err := m.withOwn(c, op, total, before)
+	if err != nil {
 		return comm.Result{}, err
 	}
 	keys, values := r.Slice(entriesHead, m.valuesAt(total)), r.Slice(m.valuesAt(total), r.Count)
 	width, size := m.key.Bytes, m.value.Size()
-	m.table.Copy(unsafe.Add(keys.Addr, before*width), unsafe.Add(values.Addr, before*size))
 	err = allgatherv(c, keys, sizes, width)
 	if err == nil {
 		err = allgatherv(c, values, sizes, size)
@@ -87,6 +117,22 @@ func (m *Map) GlobalEntries() (comm.Result, error) {
 		return comm.Result{}, status.In(op, err)
 	}
 	return r, nil
+}
+
+// withOwn returns memory for so many entries, with this rank's at their place. Collective.
+func (m *Map) withOwn(c *comm.Comm, op string, total, before int) (comm.Result, error) {
+	r, mine := m.newEntries(c.Memory(), total)
+	allocated := mine == nil
+	if allocated {
+		size := m.value.Size()
+		values := r.Slice(m.valuesAt(total), r.Count).Slice(before*size, (before+m.table.Len())*size)
+		mine = m.copyEntries(unsafe.Add(r.Addr, entriesHead+before*m.key.Bytes), values)
+	}
+	err := c.Agree(m.call(op), mine)
+	if err != nil && allocated {
+		r.Storage.Release()
+	}
+	return r, err
 }
 
 // allgatherv sends this rank's part of all to every rank, and receives theirs. Elements have width bytes.

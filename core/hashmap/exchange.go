@@ -19,6 +19,8 @@ type exchange struct {
 	storage  *memory.Storage
 	at       pass // whose keys are out
 	areas
+	celled
+	failed error       // why values could not be got from the device
 	log    *UndoLog    // of what is put
 	rounds []completed // the rounds so far, where something is put
 	before int64       // entries on all ranks when the call began
@@ -133,17 +135,21 @@ func (x *exchange) fullest() (out, in, all int) {
 // allocate gets the memory for those, and for what undoes them.
 func (x *exchange) allocate() (err error) {
 	out, in, all := x.fullest()
+	key, value, found, undo, placed := x.m.table.key, 0, 1, 0, 0
+	if x.puts || x.gets {
+		value = x.m.value.Size()
+		if x.m.cells != nil {
+			placed = in
+		}
+	}
 	if x.c.Size() == 1 {
 		in = 0
-	}
-	key, value, found, undo := x.m.table.key, 0, 1, 0
-	if x.puts || x.gets {
-		value = x.m.table.value
 	}
 	if x.puts {
 		found, undo = 0, x.m.table.value+1
 	}
-	bytes := [...]int{out * key, out * value, out * found, in * key, in * value, in * found, all * undo}
+	bytes := [...]int{out * key, out * value, out * found, in * key, in * value, in * found, all * undo,
+		placed * cellBytes, placed * cellBytes, placed * 4, placed * value}
 	total := 0
 	for _, n := range bytes {
 		total += lines(n)
@@ -156,7 +162,7 @@ func (x *exchange) allocate() (err error) {
 		from = x.storage
 	}
 	at := from.Addr()
-	for i, area := range x.list() {
+	for i, area := range append(x.areas.list(), x.celled.list()...) {
 		if bytes[i] > 0 { // no address is behind the last byte
 			*area = at
 			at = unsafe.Add(at, lines(bytes[i]))
@@ -176,11 +182,13 @@ func (x *exchange) release() {
 }
 
 // areaCount is how many areas there are.
-const areaCount = 7
+const areaCount = 11
 
 // list returns the areas in the order of their declaration.
-func (a *areas) list() [areaCount]*unsafe.Pointer {
-	return [areaCount]*unsafe.Pointer{
-		&a.keysOut, &a.valuesOut, &a.foundOut, &a.keysIn, &a.valuesIn, &a.foundIn, &a.undo,
-	}
+func (a *areas) list() []*unsafe.Pointer {
+	return []*unsafe.Pointer{&a.keysOut, &a.valuesOut, &a.foundOut, &a.keysIn, &a.valuesIn, &a.foundIn, &a.undo}
+}
+
+func (a *celled) list() []*unsafe.Pointer {
+	return []*unsafe.Pointer{&a.places, &a.former, &a.which, &a.results}
 }

@@ -3,8 +3,10 @@ package hashmap
 import (
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"dtl/core/comm"
+	"dtl/core/container"
 	"dtl/core/dtype"
 	"dtl/core/handle"
 	"dtl/core/memory"
@@ -19,36 +21,45 @@ var Maps = handle.NewTable[*Map](handle.Map)
 // that say they are not: every rank of the context calls, with a list of its own, which may be empty, and what one rank
 // cannot do raises on all. After a call returns, what it did is there for all later calls of every rank.
 type Map struct {
-	context *runtime.Context
-	id      int64 // equal on all ranks, and no other map's of the context
-	key     Key
-	value   dtype.Type
-	mu      sync.Mutex      // held during each call; the communicator takes one call at a time anyway
-	table   *Table          // nil: closed
-	small   *memory.Storage // of smallBytes
-	scratch scratch
-	total   int64 // entries on all ranks, which each call that changes them brings up to date
+	context   *runtime.Context
+	id        int64 // equal on all ranks, and no other map's of the context
+	key       Key
+	value     dtype.Type
+	mu        sync.Mutex // held during each call; the communicator takes one call at a time anyway
+	table     *Table     // nil: closed
+	placement container.Placement
+	cells     *cells          // where values are that are on a device; nil: in the table
+	small     *memory.Storage // of smallBytes
+	scratch   scratch
+	total     int64 // entries on all ranks, which each call that changes them brings up to date
 }
 
 // made counts the maps of this process.
 var made atomic.Int64
 
-// New returns an empty map over a context's ranks, which all pass the same types. Collective.
-func New(on *runtime.Context, key Key, value dtype.Type) (*Map, error) {
+// New returns an empty map over a context's ranks, which all pass the same types, and the same placement of the values. Keys are on the
+// host. Collective.
+func New(on *runtime.Context, key Key, value dtype.Type, placed container.Placement) (*Map, error) {
 	const op = "map"
 	c, err := on.Comm()
 	if err != nil {
 		return nil, status.In(op, err)
 	}
-	table, mine := newTable(c, key, value)
-	var small *memory.Storage
+	m := &Map{context: on, key: key, value: value}
+	mine := m.place(c, placed)
 	if mine == nil {
-		small, mine = memory.NewStorage(c.Memory(), smallBytes, memory.Alignment)
+		m.table, mine = m.newTable(c)
 	}
-	m := &Map{context: on, key: key, value: value, table: table, small: small}
+	if mine == nil {
+		m.small, mine = memory.NewStorage(c.Memory(), smallBytes, memory.Alignment)
+	}
 	all := make([]comm.Shared, c.Size())
-	call := comm.Call{Op: op, Same: append(key.same(), int64(value)), Text: func() string {
-		return "keys of " + key.String() + ", values of " + value.String()
+	call := comm.Call{Op: op, Same: append(key.same(), int64(value), int64(m.placement)), Text: func() string {
+		text := "keys of " + key.String() + ", values of " + value.String()
+		if m.placement != container.OnHost {
+			text += ", placement " + m.placement.String()
+		}
+		return text
 	}}
 	if err := c.AgreeSharing(call, mine, comm.Shared{made.Add(1)}, all); err != nil {
 		_ = m.Close()
@@ -58,15 +69,36 @@ func New(on *runtime.Context, key Key, value dtype.Type) (*Map, error) {
 	return m, nil
 }
 
-func newTable(c *comm.Comm, key Key, value dtype.Type) (*Table, error) {
-	if err := key.check(); err != nil {
-		return nil, err
+// place finds out where values of a placement are.
+func (m *Map) place(c *comm.Comm, placed container.Placement) error {
+	if err := m.key.check(); err != nil {
+		return err
 	}
-	if !value.Valid() {
-		return nil, status.New(status.InvalidArgument, "dtype number %d is no element type", value)
+	if !m.value.Valid() {
+		return status.New(status.InvalidArgument, "dtype number %d is no element type", m.value)
 	}
-	return NewTable(c.Memory(), key.Bytes, value.Size())
+	resolved, space, queue, err := placed.Memory(m.context)
+	m.placement = resolved
+	if err == nil && queue != nil {
+		m.cells = newCells(queue, space, c.Memory(), m.value.Size())
+	}
+	return err
 }
+
+// newTable returns an empty table for the map.
+func (m *Map) newTable(c *comm.Comm) (*Table, error) {
+	if m.cells == nil {
+		return NewTable(c.Memory(), m.key.Bytes, m.value.Size())
+	}
+	t, err := NewTable(c.Memory(), m.key.Bytes, cellBytes)
+	if err == nil {
+		t.gone = func(value unsafe.Pointer) { m.cells.give((*cell)(value).at) }
+	}
+	return t, err
+}
+
+// Placement returns where the values are. Not collective.
+func (m *Map) Placement() container.Placement { return m.placement }
 
 // open returns the communicator of a map that is open. The caller holds the lock.
 func (m *Map) open() (*comm.Comm, error) {
@@ -151,7 +183,7 @@ func (m *Map) Clear() error {
 	if err != nil {
 		return status.In(op, err)
 	}
-	empty, mine := newTable(c, m.key, m.value)
+	empty, mine := m.newTable(c)
 	if err := c.Agree(m.call(op), mine); err != nil {
 		if empty != nil {
 			empty.Close()
@@ -159,6 +191,9 @@ func (m *Map) Clear() error {
 		return err
 	}
 	m.table.Close()
+	if m.cells != nil {
+		m.cells.close()
+	}
 	m.table, m.total = empty, 0
 	return nil
 }
@@ -170,6 +205,9 @@ func (m *Map) Close() error {
 	if m.table != nil {
 		m.table.Close()
 		m.table = nil
+		if m.cells != nil {
+			m.cells.close()
+		}
 	}
 	if m.small != nil {
 		m.small.Release()

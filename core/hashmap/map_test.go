@@ -16,6 +16,7 @@ import (
 	"dtl/core/backend"
 	"dtl/core/backend/backendtest"
 	"dtl/core/comm"
+	"dtl/core/container"
 	"dtl/core/dtype"
 	"dtl/core/hashmap"
 	"dtl/core/kernel"
@@ -42,7 +43,7 @@ func onRanks(t *testing.T, n int, body func(on *runtime.Context)) {
 func withMap(t *testing.T, n int, key hashmap.Key, body func(on *runtime.Context, m *hashmap.Map)) {
 	t.Helper()
 	onRanks(t, n, func(on *runtime.Context) {
-		m, err := hashmap.New(on, key, dtype.Int64)
+		m, err := hashmap.New(on, key, dtype.Int64, container.OnHost)
 		if assert.NoError(t, err) {
 			body(on, m)
 			assert.NoError(t, m.Close())
@@ -220,7 +221,7 @@ func TestLocalEntriesAreAllOnce(t *testing.T) {
 
 func TestFloatKeys(t *testing.T) {
 	onRanks(t, 3, func(on *runtime.Context) {
-		m, err := hashmap.New(on, hashmap.Key{Type: dtype.Float64, Bytes: 8}, dtype.Int8)
+		m, err := hashmap.New(on, hashmap.Key{Type: dtype.Float64, Bytes: 8}, dtype.Int8, container.OnHost)
 		require.NoError(t, err)
 		other := math.Float64frombits(0xfff8000000000123) // another NaN
 		if on.Rank() == 0 {
@@ -311,13 +312,13 @@ func TestMapsThatCannotBe(t *testing.T) {
 		{"keys of half an int", hashmap.Key{Type: dtype.Int64, Bytes: 4}, dtype.Int8},
 	} {
 		onRanks(t, 2, func(on *runtime.Context) {
-			_, err := hashmap.New(on, row.key, row.value)
+			_, err := hashmap.New(on, row.key, row.value, container.OnHost)
 			assert.ErrorIs(t, err, status.InvalidArgument, row.name)
 		})
 	}
 	onRanks(t, 3, func(on *runtime.Context) {
 		value := []dtype.Type{dtype.Int64, dtype.Float64, dtype.Int64}[on.Rank()]
-		_, err := hashmap.New(on, int64s, value)
+		_, err := hashmap.New(on, int64s, value, container.OnHost)
 		assert.ErrorIs(t, err, status.Mismatch)
 		assert.ErrorContains(t, err, "rank 1 called map(keys of int64, values of float64)")
 	})
@@ -359,7 +360,7 @@ func benchmark(b *testing.B, n, ranks int) {
 				keys[i] = int64(i*ranks+on.Rank()) * 7919
 			}
 			for range b.N {
-				m, _ := hashmap.New(on, int64s, dtype.Int64)
+				m, _ := hashmap.New(on, int64s, dtype.Int64, container.OnHost)
 				_ = m.InsertMany(of(keys), of(keys))
 				_ = m.FindMany(of(keys), of(values), memory.Of(dtype.Bool, found))
 				_ = m.Close()

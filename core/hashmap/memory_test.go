@@ -10,6 +10,7 @@ import (
 	"dtl/backends/cpu"
 	"dtl/core/backend"
 	"dtl/core/backend/backendtest"
+	"dtl/core/container"
 	"dtl/core/dtype"
 	"dtl/core/hashmap"
 	"dtl/core/kernel"
@@ -27,7 +28,7 @@ func withMemory(t *testing.T, n int, key hashmap.Key, body func(on *runtime.Cont
 		h := hosts[main.Rank()]
 		on, err := runtime.New(backend.Local, main, h, runtime.NoDevice)
 		require.NoError(t, err)
-		m, err := hashmap.New(on, key, dtype.Int64)
+		m, err := hashmap.New(on, key, dtype.Int64, container.OnHost)
 		require.NoError(t, err)
 		body(on, h, m)
 		assert.NoError(t, m.Close())

@@ -17,11 +17,11 @@ type task struct {
 	values   memory.Span // what goes in, or what comes out
 	found    memory.Span // what comes out, a byte a key
 	combines bool
-	combine  int64 // number of the operator
-	apply    func(t *Table, b batch, j *UndoLog) error
-	puts     bool // values go in, and may need memory
-	gets     bool // values come out
-	removes  bool // what came goes, when all have been answered
+	combine  int64                                     // number of the operator
+	apply    func(t *Table, b batch, j *UndoLog) error // where values are on the host
+	puts     bool                                      // values go in, and may need memory
+	gets     bool                                      // values come out
+	removes  bool                                      // what came goes, when all have been answered
 }
 
 // batch is what arrived from one rank, and where its answers go.
@@ -136,8 +136,8 @@ func (m *Map) run(t *task) error {
 // send exchanges the keys. The longest list of all ranks says into how many ranges.
 func (m *Map) send(c *comm.Comm, t *task, l list, longest, total int) error {
 	x := exchange{m: m, c: c, task: t, before: m.total}
-	x.few = total*(2*m.table.key+3*m.table.value+3)+areaCount*memory.Alignment <= smallBytes
-	x.round = roundKeys(m.table.key+m.table.value, c.Size())
+	x.few = total*m.mostBytes()+areaCount*memory.Alignment <= smallBytes
+	x.round = roundKeys(m.table.key+m.value.Size(), c.Size())
 	ranges := 1
 	if longest > x.round {
 		ranges = (2*longest + x.round - 1) / x.round // twice as many, for they are not equally full
@@ -152,6 +152,15 @@ func (m *Map) send(c *comm.Comm, t *task, l list, longest, total int) error {
 	}
 	_, err := m.settle(c, t.op, nil)
 	return err
+}
+
+// mostBytes returns the most bytes that a call's areas have for a key.
+func (m *Map) mostBytes() int {
+	bytes := 2*m.table.key + 2*m.value.Size() + m.table.value + 3
+	if m.cells != nil {
+		bytes += 2*cellBytes + 4 + m.value.Size()
+	}
+	return bytes
 }
 
 // hasher returns what hashes a list's keys from the first on, before they are made the same where they are one key.

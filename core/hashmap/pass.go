@@ -14,7 +14,7 @@ func (x *exchange) fill(s pass) {
 	x.plan.each(s, func(positions, places []int) {
 		move.Rearrange(x.keysOut, x.keys.Addr, places, positions, t.key)
 		if x.puts {
-			move.Rearrange(x.valuesOut, x.values.Addr, places, positions, t.value)
+			move.Rearrange(x.valuesOut, x.values.Addr, places, positions, x.m.value.Size())
 		}
 	})
 	if x.m.key.float() {
@@ -25,7 +25,7 @@ func (x *exchange) fill(s pass) {
 // deliver copies a pass's answers to where the list has their keys: values only of those that were found.
 func (x *exchange) deliver(s pass) {
 	found, replies := memory.As[uint8](x.found.Raw()), unsafe.Slice((*uint8)(x.foundOut), s.to-s.from)
-	size := x.m.table.value
+	size := x.m.value.Size()
 	x.plan.each(s, func(positions, places []int) {
 		n := 0
 		for i, position := range positions {

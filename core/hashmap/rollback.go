@@ -14,9 +14,13 @@ type completed struct {
 func (x *exchange) putRound(w portion, r round) error {
 	x.rounds = append(x.rounds, completed{w, r.coming, x.at, x.log.Len()})
 	var mine error
-	for rank := range r.coming {
-		if mine == nil {
-			mine = x.apply(x.m.table, r.batch(rank), x.log)
+	if x.m.cells != nil {
+		mine = x.putOnDevice(r.whole())
+	} else {
+		for rank := range r.coming {
+			if mine == nil {
+				mine = x.apply(x.m.table, r.batch(rank), x.log)
+			}
 		}
 	}
 	_, err := x.m.settle(x.c, x.op, mine)
@@ -45,6 +49,9 @@ func (x *exchange) rollBack() error {
 				x.log.Undo(x.m.table, r.batch(rank).keys, done)
 			}
 		}
+	}
+	if x.m.cells != nil {
+		x.m.cells.undo()
 	}
 	return nil
 }

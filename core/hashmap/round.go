@@ -1,6 +1,7 @@
 package hashmap
 
 import (
+	"cmp"
 	"unsafe"
 
 	"dtl/core/comm"
@@ -59,7 +60,7 @@ func (x *exchange) newRound(w portion, coming []int64) round {
 	t := x.m.table
 	return round{
 		keys:   x.newEnds(w, coming, x.keysOut, x.keysIn, t.key),
-		values: x.newEnds(w, coming, x.valuesOut, x.valuesIn, t.value),
+		values: x.newEnds(w, coming, x.valuesOut, x.valuesIn, x.m.value.Size()),
 		found:  x.newEnds(w, coming, x.foundOut, x.foundIn, 1),
 		coming: coming,
 	}
@@ -105,6 +106,16 @@ func (r round) batch(rank int) batch {
 	}
 }
 
+// whole returns what came from all ranks, whose keys lie one after the other.
+func (r round) whole() batch {
+	n := r.total()
+	b := batch{keys: r.keys.theirs[0].Addr, values: r.values.theirs[0].Addr, n: n}
+	if found := r.found.theirs[0].Addr; found != nil {
+		b.found = unsafe.Slice((*uint8)(found), n)
+	}
+	return b
+}
+
 // sendKeys brings the keys, and values if they go, to their owners.
 func (x *exchange) sendKeys(r round) error {
 	if x.puts {
@@ -123,8 +134,12 @@ func (x *exchange) answerRound(w portion, coming []int64) error {
 	if x.puts {
 		return x.putRound(w, r)
 	}
-	for rank := range coming {
-		_ = x.apply(x.m.table, r.batch(rank), nil) // nothing of it takes memory
+	if x.gets && x.m.cells != nil {
+		x.failed = cmp.Or(x.failed, x.getFromDevice(r.whole()))
+	} else {
+		for rank := range coming {
+			_ = x.apply(x.m.table, r.batch(rank), nil) // nothing of it takes memory
+		}
 	}
 	if x.gets {
 		return fromOwners(x.c, r.found, r.values)

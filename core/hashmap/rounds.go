@@ -30,6 +30,14 @@ func (x *exchange) run() error {
 			x.deliver(s)
 		}
 	}
+	if x.m.cells == nil {
+		return nil
+	}
+	if x.puts {
+		x.m.cells.commit(x.log)
+	} else if x.gets {
+		return x.c.Agree(x.m.call(x.op), x.failed) // on every rank, what failed on one
+	}
 	return nil
 }
 

@@ -25,6 +25,7 @@ type Table struct {
 	directory []*segment
 	shift     uint // the hash's bits beside those that index the directory
 	size      int
+	gone      func(value unsafe.Pointer) // what Erase calls with the value of each entry that it removes; may be nil
 	at        block
 }
 

@@ -2,17 +2,24 @@ package hashmap
 
 import "unsafe"
 
-// UndoLog says how to undo what was put into a table: for each key of the batches, in order, whether its entry was made
-// for it, and if not, the value that it had. It borrows its memory.
+// UndoLog says how to undo what was put into a table: for each key of the batches, in order, what was done with its entry, and the
+// value that this had. It borrows its memory.
 type UndoLog struct {
-	fresh []uint8
+	state []uint8
 	old   unsafe.Pointer
 	n     int // keys so far
 }
 
+// What was done with a key's entry: its value was replaced, or it was made for the key, or it was kept as an earlier key left it.
+const (
+	entryReplaced uint8 = iota
+	entryMade
+	entryKept
+)
+
 // NewUndoLog returns a log for so many keys in n × (value + 1) bytes.
 func NewUndoLog(at unsafe.Pointer, n, value int) *UndoLog {
-	return &UndoLog{fresh: unsafe.Slice((*uint8)(unsafe.Add(at, n*value)), n), old: at}
+	return &UndoLog{state: unsafe.Slice((*uint8)(unsafe.Add(at, n*value)), n), old: at}
 }
 
 // Len returns how many keys the log has.
@@ -24,9 +31,9 @@ func (j *UndoLog) record(t *Table, n int) {
 		return
 	}
 	for i := range n {
-		j.fresh[j.n+i] = 0
+		j.state[j.n+i] = entryReplaced
 		if t.at.fresh[i] {
-			j.fresh[j.n+i] = 1
+			j.state[j.n+i] = entryMade
 		} else {
 			copyBytes(unsafe.Add(j.old, (j.n+i)*t.value), t.valueOf(i), t.value)
 		}
@@ -39,8 +46,11 @@ func (j *UndoLog) record(t *Table, n int) {
 func (j *UndoLog) Undo(t *Table, keys unsafe.Pointer, left int) {
 	for i := left - 1; i >= 0; i-- {
 		j.n--
+		if j.state[j.n] == entryKept {
+			continue
+		}
 		t.find(unsafe.Add(keys, i*t.key), 1)
-		if j.fresh[j.n] != 0 {
+		if j.state[j.n] == entryMade {
 			t.remove(0)
 		} else {
 			copyBytes(t.valueOf(0), unsafe.Add(j.old, j.n*t.value), t.value)

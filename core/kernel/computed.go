@@ -16,11 +16,23 @@ var truths = map[string]bool{
 // Conversion begins the name of an elementwise operator that makes elements of another type of its operand's: "as_float64".
 const Conversion = "as_"
 
+// ToHalf is the elementwise operator that makes half precision of floats: its bits, as uint16.
+const ToHalf = "as_float16"
+
+// FromHalf is the elementwise operator that makes float32 of such bits.
+const FromHalf = "from_float16"
+
 // Where is the elementwise operator of three operands, the last of which is a condition: it has the first where that is true.
 const Where = "where"
 
 // Computed returns the type of what an elementwise operator makes of elements of type t.
 func Computed(operator string, t dtype.Type) dtype.Type {
+	switch operator {
+	case ToHalf:
+		return dtype.Uint16
+	case FromHalf:
+		return dtype.Float32
+	}
 	if name, ok := strings.CutPrefix(operator, Conversion); ok {
 		for _, to := range dtype.All() {
 			if to.String() == name {

@@ -245,7 +245,7 @@ func Sorting(n int) Operation {
 // keyed is a call with Keys random keys on each rank.
 func keyed(name string, call func(m *hashmap.Map, keys, values memory.Span) error) Operation {
 	return on(name, func(over *runtime.Context, c *comm.Comm) (func() error, func() error, error) {
-		m, err := hashmap.New(over, hashmap.Key{Type: dtype.Int64, Bytes: 8}, dtype.Int64)
+		m, err := hashmap.New(over, hashmap.Key{Type: dtype.Int64, Bytes: 8}, dtype.Int64, container.OnHost)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any, Literal, Sequence, Union
+from typing import TYPE_CHECKING, Any, Literal, Sequence, TypeVar, Union
+
+from .exceptions import InvalidArgumentError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,3 +61,25 @@ PartitionLike = Union[
 ]
 PlacementLike = Union[Placement, Literal["host", "device", "unified", "device_preferred"]]
 ExecutionLike = Union[Execution, Literal["seq", "par", "async"]]
+
+Policy = TypeVar("Policy", Partition, Placement, Execution)
+
+
+def member_of(policies: type[Policy], value: Any) -> Policy | None:
+    """Return the policy that a value is, or that it names, such as "cyclic"; None if there is none."""
+    if value.__class__ is policies:
+        return value
+    if isinstance(value, str):
+        return policies.__members__.get(value.upper())
+    try:
+        return None if isinstance(value, (bool, float)) else policies(value)
+    except ValueError:
+        return None
+
+
+def placement_of(placement: Any) -> Placement:
+    """Return the placement that a caller asks for. Whether there is memory of that kind, the core knows."""
+    found = member_of(Placement, placement)
+    if found is None:
+        raise InvalidArgumentError(f"placement {placement!r} is none of dtl.PLACEMENT_*, nor the name of one")
+    return found

@@ -545,7 +545,7 @@ def test_arrays_of_other_libraries_that_do_not_fit(ctx: dtl.Context) -> None:
             (3, dtl.InvalidTypeError, "has neither"),
             (_Interface(view, strides=(8, 32)), dtl.BufferError, "not in C order"),
             (_Interface(view, data=(at, True)), dtl.BufferError, "read-only"),
-            (_Interface(view, typestr="<f2"), dtl.DTLError, "float16"),
+            (_Interface(view, typestr="<f16"), dtl.DTLError, "float128"),
             (_Interface(view, data=(64, False)), dtl.InvalidArgumentError, "address 0x40 is in no memory of a GPU"),
         ):
             with pytest.raises(error, match=text):
@@ -686,8 +686,7 @@ def test_array_api(ctx: dtl.Context) -> None:
     back = x.to_device(dtl.PLACEMENT_HOST)
     assert back.__dlpack_device__() == (1, 0)
     np.testing.assert_array_equal(back.local_view(), part(back, whole))
-    with pytest.raises(dtl.InvalidArgumentError, match="on the host alone"):
-        dtl.zeros(ctx, 3, np.float16, placement="device")
+    holds(dtl.zeros(ctx, 3, np.float16, placement="device"), np.zeros(3, np.float16))
 
 
 def test_ranks_that_differ(ctx: dtl.Context) -> None:

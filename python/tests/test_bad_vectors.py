@@ -64,8 +64,9 @@ def test_fill_that_does_not_fit(alone: dtl.Context, dtype: str, fill: Any) -> No
 def test_policies_that_are_none(alone: dtl.Context) -> None:
     refused(lambda: dtl.DistributedVector(alone, 3, partition=9), ARGUMENT, 100, "partition 9")
     refused(lambda: dtl.DistributedVector(alone, 3, placement="here"), ARGUMENT, 100, "'here'")
-    with pytest.raises(ValueError, match="7"):
-        dtl.placement_available(7)
+    for placement in (7, "here", None):
+        text = f"placement {placement!r}"
+        refused(lambda wrong=placement: dtl.placement_available(wrong), ARGUMENT, 100, text)
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,8 @@ COMPUTING = [str(HERE / f"{name}on_a_device.py") for name in ("", "computing_", 
 REDUCING = [str(HERE / "axes_on_a_device.py")]
 MOVING = [str(HERE / f"{name}on_a_device.py") for name in ("indexing_", "moves_", "halos_")]
 FAILING = [str(HERE / "failing_on_a_device.py")]
+CARRIED = [str(HERE / "moved_on_a_device.py")]
+MAPS = [str(HERE / "maps_on_a_device.py")]
 WINDOWS = [str(HERE / "windows_on_a_device.py")]
 
 
@@ -185,10 +187,11 @@ def test_info_names_nccl(nccl: str) -> None:
     assert "no nccl:" not in ended.out
 
 
-@pytest.mark.parametrize("name", ["computing", "reducing", "moving", "staged", "failing", "windows"])
+@pytest.mark.parametrize("name", ["computing", "reducing", "moving", "staged", "failing", "maps", "carried", "windows"])
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_containers_on_devices(driver: str, count: int, name: str) -> None:
     groups = {"computing": COMPUTING, "reducing": REDUCING, "failing": FAILING, "windows": WINDOWS}
+    groups.update(maps=MAPS, carried=CARRIED)
     files = groups.get(name, MOVING)
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": str(count), "DTL_TEST_RANKS": str(count)}
@@ -212,7 +215,7 @@ def test_containers_on_devices_of_amd(hip: str, count: int) -> None:
     """The same tests with HIP's driver: where DTL_TEST_HIP is set, all of them (``make test-hip``)."""
     files = COMPUTING[:1] if count == 1 else [str(HERE / "halos_on_a_device.py")]
     if os.environ.get("DTL_TEST_HIP"):
-        files = [*COMPUTING, *MOVING, *FAILING]
+        files = [*COMPUTING, *MOVING, *FAILING, *MAPS, *CARRIED]
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     if count > 1:
         tests = ["-m", "dtl", "run", "-n", str(count), *tests]

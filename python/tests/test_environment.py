@@ -75,9 +75,11 @@ def test_backend_in_use(ctx: dtl.Context) -> None:
 def test_placements() -> None:
     assert dtl.placement_available(dtl.PLACEMENT_HOST) is True
     assert dtl.placement_available(dtl.PLACEMENT_DEVICE_PREFERRED) is True
+    assert dtl.placement_available("host") is dtl.placement_available("device_preferred") is True
     if not dtl.has_cuda():  # where there is a device, on_a_device.py has what is so
         assert dtl.placement_available(dtl.PLACEMENT_DEVICE) is False
         assert dtl.placement_available(dtl.PLACEMENT_UNIFIED) is False
+        assert dtl.placement_available("device") is dtl.placement_available("UNIFIED") is False
 
 
 def test_thread_level(ctx: dtl.Context) -> None:

@@ -378,10 +378,18 @@ def test_keywords_of_all_containers(ctx: dtl.Context) -> None:
         ({"partition": "block"}, "a map has PARTITION_HASH"),
         ({"execution": "async"}, "a map has no execution EXEC_ASYNC"),
         ({"placement": "nowhere"}, "placement 'nowhere'"),
-        ({"placement": dtl.PLACEMENT_DEVICE}, "the entries of a map lie on the host"),
     ):
         with pytest.raises(dtl.InvalidArgumentError, match=text):
             dtl.DistributedMap(ctx, np.int64, np.float64, **wrong)  # type: ignore[arg-type]
+
+
+def test_placements_without_a_gpu(ctx: dtl.Context) -> None:
+    with dtl.DistributedMap(ctx, int, int, placement="device_preferred") as m:
+        assert m.placement_policy is dtl.PLACEMENT_HOST
+    if not dtl.placement_available("device"):  # where there is a device, maps_on_a_device.py has what is so
+        for placement in (dtl.PLACEMENT_DEVICE, dtl.PLACEMENT_UNIFIED):
+            with pytest.raises(dtl.BackendUnavailableError, match=f"placement {placement.name} needs a GPU"):
+                dtl.DistributedMap(ctx, int, int, placement=placement)
 
 
 def test_local_view(ctx: dtl.Context) -> None:

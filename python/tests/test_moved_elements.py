@@ -238,7 +238,8 @@ def test_they_are_ghosts(ctx: dtl.Context, array: Any) -> None:
     vec = dtl.asarray(ctx, np.concatenate([array, array]))
     with dtl.Halo(vec, 1, periodic=True) as halo:
         halo.exchange()
-        got = halo.view()
+        view: Any = halo.view()
+        got = view.to_numpy() if isinstance(view, dtl.DeviceArray) else view
         mine = vec.local_indices()
         wanted = np.concatenate([array, array])[np.arange(mine[0] - 1, mine[-1] + 2) % 14]
         assert got.dtype == array.dtype
@@ -414,8 +415,6 @@ def test_what_is_not_held(ctx: dtl.Context) -> None:
             dtl.zeros(ctx, 3, dtype)
     with pytest.raises(dtl.DTLError):
         dtl.zeros(ctx, 3, [("a", object)])
-    with pytest.raises(dtl.InvalidArgumentError, match="host"):
-        dtl.zeros(ctx, 3, "M8[s]", placement="device")
     vec = dtl.zeros(ctx, 3, "S4")
     for value in (b"longer", "text", 1.5):
         with pytest.raises(dtl.InvalidTypeError, match="would not stay"):
@@ -446,7 +445,7 @@ def assert_same(got: Any, wanted: Any) -> None:
     assert got.dtype == wanted.dtype
     assert got.shape == wanted.shape
     indices = np.ix_(*(got.local_indices(d) for d in range(wanted.ndim)))
-    view = got.local_view()
+    view = got.to_numpy()
     assert view.dtype == wanted.dtype
     assert np.ascontiguousarray(view).tobytes() == np.ascontiguousarray(wanted[indices]).tobytes()
 

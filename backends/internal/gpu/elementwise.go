@@ -45,7 +45,7 @@ func functionOf(operator string, t dtype.Type) function {
 		}
 	}
 	switch {
-	case strings.HasPrefix(operator, kernel.Conversion):
+	case strings.HasPrefix(operator, kernel.Conversion) || operator == kernel.FromHalf:
 		return function{source: "conversions", name: operator + "_" + t.String()}
 	case operator == kernel.Where || operator == "positive":
 		return function{source: "elementwise", name: operator + "_" + carriers[t.Size()].String()}

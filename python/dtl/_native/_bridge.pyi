@@ -16,6 +16,7 @@ CART: int
 CART_AT: int
 CHOOSE: int
 COPY_PART: int
+FIELD_PART: int
 CREATE: int
 CUMULATE: int
 DISTRIBUTE: int

@@ -231,6 +231,7 @@ halo_drop = _checked(_dtl.pydtl_HaloDrop)
 
 map_create = _communicating("map", _dtl.pydtl_MapCreate)
 map_local_size = _checked(_dtl.pydtl_MapLocalSize)
+map_placement = _checked(_dtl.pydtl_MapPlacement)
 map_len = _checked(_dtl.pydtl_MapLen)
 map_sync = _communicating("sync", _dtl.pydtl_MapSync)
 map_clear = _communicating("clear", _dtl.pydtl_MapClear)

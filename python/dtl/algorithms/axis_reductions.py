@@ -74,7 +74,8 @@ def reduced(
     check_container("a", a)
     a._check_open()
     if a._carrier is not None and name in ("all", "any"):
-        return reduced(name, elementwise(name, truths, (a,), np.bool_), axis, dtype, keepdims, reproducible)
+        true = a.astype(np.bool_) if a.dtype == np.float16 else elementwise(name, truths, (a,), np.bool_)
+        return reduced(name, true, axis, dtype, keepdims, reproducible)
     if a.dtype == np.float16:
         return reduced_in_float32(
             lambda wider, wanted: reduced(name, wider, axis, wanted, keepdims, reproducible, ddof=ddof), a, dtype

@@ -11,12 +11,12 @@ from .._lazy import by_host
 from .._native.arguments import diagonal_number, dtype_number, integer, stored_array, stored_number
 from .._native.values import filling, fingerprint
 from ..containers.base import DistributedContainer, check_container
-from ..containers.layout import BLOCK, Division, division, execution_policy, integers, placement_of
+from ..containers.layout import BLOCK, Division, division, execution_policy, integers
 from ..containers.owning import OwningContainer
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..policies import Execution, ExecutionLike, Partition, PartitionLike, Placement, PlacementLike
+from ..policies import Execution, ExecutionLike, Partition, PartitionLike, Placement, PlacementLike, placement_of
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
 from ..runtime.device_array import from_dlpack, is_on_device

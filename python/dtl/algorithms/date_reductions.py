@@ -9,13 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from .._lazy import to_host
 from .._native.callsite import warn
+from .._native.library import bridge
 from ..containers.base import linear_indices
+from ..containers.date_kernels import order_key
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..policies import Partition
+from ..policies import Partition, Placement
 from . import folds
 from .axis_reductions import NO_IDENTITY, Reduction, arg_extreme
 from .exchange import gathered, share
+from .order_keys import dates_of
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Arrays = Any  # tuple[Array, ...]
@@ -84,12 +88,14 @@ def folded(a: Any, kind: int) -> Any:
     if not a.global_size and name in NO_IDENTITY:
         raise InvalidArgumentError(NO_IDENTITY[name])
     by = reduction(name, a.dtype)
-    view = np.ascontiguousarray(a.local_view()).reshape(-1)
+    if a._placement is Placement.DEVICE and a.dtype.kind in "mM" and name not in ("sum", "mean"):
+        return _extreme_there(a, name, kind)
+    view = np.ascontiguousarray(to_host(name, a)).reshape(-1)
     indices = linear_indices(a).reshape(-1) if name[:3] == "arg" else view[:0]
     if a.dtype.kind in "SU":
         return _extreme_text(a, name, by, by.start(view, (0,), indices))
     mine = [int(np.asarray(part).astype(np.uint64).view(np.int64)) for part in by.start(view, (0,), indices)]
-    rows = share(a, name, numbers=mine)
+    rows = share(a, name, numbers=mine, anywhere=True)
     rows = rows[: 1 if a.partition_policy is Partition.REPLICATED else None]
     types = (np.uint64, np.int64) if name[:3] == "arg" else (np.int64,)
     found: Any = None
@@ -101,9 +107,19 @@ def folded(a: Any, kind: int) -> Any:
     return by.finish(found, a.global_size)[()]
 
 
+def _extreme_there(a: Any, name: str, kind: int) -> Any:
+    """Return an extreme that GPUs find, or its index. Collective. Of the keys, NaT's is the most extreme."""
+    last = name in ("max", "argmax")
+    with order_key(a, a, last) as key:
+        found = np.int64(bridge.call(bridge.FOLD, key, None, None, kind, 0, 0, 0))
+    if name[:3] == "arg":
+        return found
+    return dates_of(np.reshape(found, 1).view(np.uint64) - np.uint64(0 if last else 1), a.dtype)[0]
+
+
 def _extreme_text(a: Any, name: str, by: Reduction, mine: Arrays) -> Any:
     """Return the index of an extreme of text, of which this rank has found its own. Collective."""
-    share(a, name)
+    share(a, name, anywhere=True)
     found, *others = zip(*(gathered(a.context, np.reshape(part, 1)) for part in mine))
     for other in others if a.partition_policy is not Partition.REPLICATED else ():
         found = by.merge(found, other)

@@ -320,6 +320,8 @@ def flatnonzero(a: Any) -> DistributedVector:
 def _true_on_device(a: Any) -> Any:
     """Return the indices in C order of this rank's elements that are not zero, on its GPU if they are one range."""
     mask = a if a.dtype == np.bool_ else converted(a, np.dtype(np.bool_))
+    if mask is None:  # of elements that are no numbers
+        mask = elementwise("np.nonzero", truths, (a,), np.bool_)
     try:
         if a.partition_policy is Partition.REPLICATED or not parts.is_a_range(a):
             return parts.true_indices(mask)
@@ -358,7 +360,8 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     check_container("a", a)
     if axis is None and not keepdims:
         return np.int64(folds.fold(a, folds.TRUTHS))
-    true = elementwise("np.count_nonzero", truths, (a,), np.bool_) if a._carrier is not None else a != 0
+    numbers = a._carrier is None or a.dtype == np.float16
+    true = a != 0 if numbers else elementwise("np.count_nonzero", truths, (a,), np.bool_)
     return true.sum(axis, keepdims=keepdims)
 
 

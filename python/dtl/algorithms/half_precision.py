@@ -7,14 +7,20 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native.arguments import stored_number
+from ..containers.base import DistributedContainer
 
 
 def in_float32(f: Callable[..., Any], a: Any, *args: Any, **kwargs: Any) -> Any:
     """Return what a function makes of a container of float16, in float16 where it makes floats. Collective."""
     with a.astype(np.float32) as wider:
         made = f(wider, *args, **kwargs)
+    if made.dtype.kind != "f":
+        return made
     with np.errstate(over="ignore"):  # where warnings are errors, a part's would raise on some ranks only
-        return made.astype(np.float16) if made.dtype.kind == "f" else made
+        rounded = made.astype(np.float16)
+    if isinstance(rounded, DistributedContainer):
+        rounded._end_write("float16")
+    return rounded
 
 
 def reduced_in_float32(reduce: Callable[[Any, Any], Any], a: Any, dtype: Any) -> Any:

@@ -17,6 +17,7 @@ from ..containers.indexing import fields
 from ..containers.indexing.access import Indexed
 from ..containers.indexing.regions import move_all
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import local_step
 from . import sort as sorting
 from .axis_reductions import dimensions, redivided, rows_over_ranks
 from .concatenate import concat, split
@@ -446,7 +447,11 @@ def unique(
     """Return the distinct elements, sorted, with what else is asked for."""
     if axis is not None and ar.ndim > 1:
         raise InvalidTypeError("np.unique: axis is not taken; use dtl.lexsort, or dtl.group_by")
-    special = ar.dtype.kind in "fcmM" and bool(np.isnan(ar).any())
+    special = False
+    if ar.dtype.kind in "fcmM":
+        with local_step(ar.context, "np.unique"):  # a GPU may fail at it on this rank alone
+            missing = np.isnan(ar)
+        special = bool(missing.any())
     if special and (return_index or not equal_nan):
         raise InvalidTypeError("np.unique: return_index and equal_nan=False are not taken where there are NaN or NaT")
     flat = ravel(ar) if return_inverse and ar.ndim > 1 else ar

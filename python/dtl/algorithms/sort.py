@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Sequence, overload
 
 import numpy as np
 
-from .._lazy import by_host_copies, check_placements, take
+from .._lazy import by_host_copies, check_placements, late, take
 from .._native.arguments import flag, integer
 from .._native.library import bridge
 from .._native.phases import phases
@@ -23,6 +23,10 @@ from .order_keys import order_keys
 if TYPE_CHECKING:
     from ..containers.sequences import DistributedVector
     from ..containers.types import Owned
+
+_convert = late(".containers.kernels", "convert")
+_from_keys = late(".containers.date_kernels", "from_keys")
+_order_key = late(".containers.date_kernels", "order_key")
 
 
 @algorithm
@@ -75,7 +79,12 @@ def sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True,
     [ 3.  2.  1. nan]
     """
     args = _arguments(c, reverse, stable, axis)
-    if placed and not _by_kernel(c):
+    if placed and _by_keys_there(c):
+        with _keys_there(c, bool(reverse)) as key:
+            _by_core(bridge.SORT, key, args)
+            _write_sorted(key, c, bool(reverse))
+        c._end_write("sort")
+    elif placed and not _by_kernel(c):
         by_host_copies(_sort, (c, reverse, axis, args), {}, "sort")
     else:
         _sort(c, reverse, axis, args)
@@ -84,6 +93,25 @@ def sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True,
 def _by_kernel(c: DistributedContainer) -> bool:
     """Say whether GPUs sort a container whose elements are there."""
     return c.ndim == 1 and c.dtype.kind != "c" and c._carrier is None
+
+
+def _by_keys_there(c: DistributedContainer) -> bool:
+    """Say whether GPUs sort the elements of a container there, dates or half precision, by keys."""
+    is_known = c.dtype.kind in "mM" or c.dtype == np.float16
+    return is_known and c.ndim == 1 and c._placement is Placement.DEVICE
+
+
+def _keys_there(c: DistributedContainer, reverse: bool) -> Any:
+    """Return a container on GPUs of numbers in whose order dates or elements of half precision are. NaT comes last."""
+    return _order_key(c, c, not reverse) if c.dtype.kind in "mM" else c.astype(np.float32)
+
+
+def _write_sorted(key: Any, c: DistributedContainer, reverse: bool) -> None:
+    """Write the elements whose keys these are."""
+    if c.dtype.kind in "mM":
+        _from_keys(key, c, not reverse)
+    else:
+        _convert(key, c)
 
 
 @writes("c")
@@ -145,6 +173,9 @@ def argsort(c: DistributedContainer, reverse: bool = False, *, stable: bool = Tr
     [1 3 2 0]
     """
     args = _arguments(c, reverse, stable, axis)
+    if placed and _by_keys_there(c):
+        with _keys_there(c, bool(reverse)) as key:
+            return _argsort(key, reverse, args)
     if placed and not _by_kernel(c):
         return by_host_copies(_argsort, (c, reverse, args), {}, "argsort")
     return _argsort(c, reverse, args)

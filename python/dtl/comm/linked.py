@@ -8,7 +8,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native import library
-from .._native.arguments import check_output, dtype_number, input_array, integer, operator_number, received
+from .._native.arguments import carrier, check_output, dtype_number, input_array, integer, operator_number, received
 from .._native.library import bridge
 from ..exceptions import BufferError, InvalidArgumentError, InvalidTypeError
 from ..ops import IN_PLACE
@@ -53,10 +53,13 @@ def linked(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
         return NotImplemented
     op = operator_number(call["op"]) if "op" in call else 0
     value = call.get("value", call.get("values"))
-    if _by_devices(ctx, name, value if value is not IN_PLACE else call["out"], op):
+    value = call.get("out") if value is None or value is IN_PLACE else value
+    carried = is_on_device(value) and carrier(from_dlpack(value).dtype) is not None
+    if not carried and _by_devices(ctx, name, value, op):
         return _Call(ctx, name, call, op).made()
     if ctx._nccl == Mode.NATIVE_ONLY and name not in _MESSAGES:
         what = f"{name} of such elements by this operator" if name in _COMBINING else name
+        what = f"{name} of {from_dlpack(value).dtype}" if carried else what
         raise InvalidArgumentError(
             f"{name}: NCCL has no {what}, and the context's mode is NATIVE_ONLY; HYBRID_PARITY goes through the host"
         )

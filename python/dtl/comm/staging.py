@@ -71,7 +71,10 @@ def _by_host(
         return arrays[id(value)].to_numpy() if id(value) in arrays else value
 
     copies = {name: copy(value) for name, value in kwargs.items()}
-    result = f(*map(copy, args), **copies)
+    given = tuple(map(copy, args))
+    result = moved(f, given, copies)
+    if result is NotImplemented:
+        result = f(*given, **copies)
     out = kwargs.get("out")
     if id(out) not in arrays:
         return result

@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 
 from .._lazy import array_api, copy_elements
 from ..exceptions import BufferError, InvalidArgumentError, InvalidTypeError
-from ..policies import Partition, Placement
-from .layout import BLOCK, placement_of
+from ..policies import Partition, Placement, placement_of
+from .layout import BLOCK
 
 #: DLPack's number of memory of the host.
 _CPU = (1, 0)

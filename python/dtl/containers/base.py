@@ -325,14 +325,15 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
     def _set_part(self, values: np.ndarray[Any, Any]) -> None:
         """Write this rank's elements, which the host has. Not collective."""
         if self._placement is _DEVICE:
-            bridge.call(bridge.SET_PART, self, np.ascontiguousarray(values), None, 0, 0, 0, 0)
+            elements = self._for_core(np.ascontiguousarray(values, self._dtype))
+            bridge.call(bridge.SET_PART, self, elements, None, 0, 0, 0, 0)
         else:
             self.local_view()[...] = values
 
     def _fill_part(self, value: np.ndarray[Any, Any]) -> None:
         """Give every element of this rank a value of the element type. Not collective."""
         if self._placement is _DEVICE:
-            bridge.call(bridge.FILL_PART, self, value, None, 0, 0, 0, 0)
+            bridge.call(bridge.FILL_PART, self, self._for_core(value), None, 0, 0, 0, 0)
         else:
             self.local_view()[...] = value
 

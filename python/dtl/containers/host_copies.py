@@ -11,9 +11,8 @@ from typing import Any, Callable, Iterable
 import numpy as np
 
 from .._native import library, log
-from .._native.arguments import dtype_number
+from .._native.arguments import stored_number
 from .._native.library import bridge
-from ..exceptions import InvalidArgumentError
 from ..policies import Placement
 from ..runtime.scheduler import DEPTH, containers_in
 from .base import DistributedContainer
@@ -108,9 +107,7 @@ def to_host(name: str, c: Any) -> Any:
 
 def _twin(c: Any, beside: Any) -> Any:
     """Return a container that is laid out as one, whose elements are anything: where another's are, or on the host."""
-    if c._carrier is not None:
-        raise InvalidArgumentError(f"elements of {c._dtype} are held on the host alone, not DEVICE")
-    handle = library.container_twin(c._handle, dtype_number(c._dtype), 0 if beside is None else beside._handle)
+    handle = library.container_twin(c._handle, stored_number(c._dtype), 0 if beside is None else beside._handle)
     kind: Any = c._owning_class()
     made = kind.__new__(kind)
     placement = Placement.HOST if beside is None else beside._placement

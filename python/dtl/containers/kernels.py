@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Sequence
 import numpy as np
 
 from .._native import library
-from .._native.arguments import carrier, dtype_number
+from .._native.arguments import carrier, stored_number
 from .._native.callsite import by_user
 from .._native.library import bridge
 from .._native.objects import Owner
@@ -56,6 +56,11 @@ _OF_WHOLE = {
     ("fmod", "u"): "remainder",
 }
 
+#: Half precision: GPUs compute with it in float32, as NumPy does, but for these, and for what only moves elements.
+_HALF = np.dtype(np.float16)
+_OF_ITS_BITS = ("nextafter", "spacing")
+_BY_SIZE = ("where", "positive", "from_float16")
+
 #: Ufuncs whose results are of another type than they compute with.
 _KEEP_OPERANDS = ("absolute", "bitwise_count")
 
@@ -89,6 +94,8 @@ class _Whole(Owner):
 
     def __init__(self, beside: Any, array: Array) -> None:
         elements = np.ascontiguousarray(array)
+        carried = carrier(elements.dtype)
+        elements = elements if carried is None else elements.view(carried)
         self._handle = bridge.call(bridge.WHOLE_PART, beside, elements, None, 0, 0, 0, 0, array.shape)
 
     def _let_go(self, handle: int) -> None:
@@ -113,7 +120,7 @@ def ufunc_by_kernel(
         loop = _loop(ufunc, computed, inputs)
     if loop is None:
         return None
-    placed = _placed(name, (*loop.operands, *masks), shape, results[0], outs)
+    placed = bring(name, (*loop.operands, *masks), shape, results[0], outs)
     return None if placed is None else _results(name, loop, placed, outputs, results, computed)
 
 
@@ -135,9 +142,9 @@ def _results(
     values: list[Any] = []
     for operator, out, result, dtype in zip(loop.operators, outputs, results, computed):
         if out is not None and result == dtype and mask is None and len(outputs) == 1:
-            return _computed(operator, loop.dtype, given, out)
+            return compute(operator, loop.dtype, given, out)
         new = placed.target if placed.made and not values else placed.target._like(dtype, blank=True)
-        values.append(_computed(operator, loop.dtype, given, new))
+        values.append(compute(operator, loop.dtype, given, new))
     if all(value is not None for value in values):
         values = [_written(*each, mask) for each in zip(values, outputs, results)]
     if any(value is None for value in values):
@@ -149,10 +156,10 @@ def _written(value: Any, out: Any, dtype: np.dtype[Any], mask: Any) -> Any:
     """Return values where the caller wants them, of a type: those that a mask leaves out are what they were, or 0."""
     if mask is not None:
         target = value._like(dtype, blank=True) if out is None else out
-        return _computed("where", dtype, (value, 0 if out is None else out, mask), target)
+        return compute("where", dtype, (value, 0 if out is None else out, mask), target)
     if out is None:
         return value
-    return _computed("positive", dtype, (value,), out) if dtype == value.dtype else _converted(value, out)
+    return compute("positive", dtype, (value,), out) if dtype == value.dtype else convert(value, out)
 
 
 def _refuse_negative(name: str, dtype: np.dtype[Any], exponents: Any, mask: Any, target: Any) -> None:
@@ -160,9 +167,9 @@ def _refuse_negative(name: str, dtype: np.dtype[Any], exponents: Any, mask: Any,
     of = exponents.of if isinstance(exponents, _Cut) else exponents
     if not getattr(of, "ndim", 0) or np.can_cast(of.dtype, f"u{dtype.itemsize}"):
         return  # a number has been looked at
-    signs = _computed("less", dtype, (exponents, 0), target._like(np.bool_, blank=True))
+    signs = compute("less", dtype, (exponents, 0), target._like(np.bool_, blank=True))
     if mask is not None:
-        signs = _computed("logical_and", np.dtype(np.bool_), (signs, mask), signs)
+        signs = compute("logical_and", np.dtype(np.bool_), (signs, mask), signs)
     if true_places(signs).shape[0] > 0:
         raise refusal(name, "Integers to negative integer powers are not allowed.", InvalidArgumentError)
 
@@ -220,7 +227,9 @@ def _loop(
             operators = tuple([_OF_WHOLE.get((operator, result.kind), operator) for operator in operators])
     else:
         return None
-    return None if dtype is None or dtype == np.float16 else _Loop(dtype, operators, inputs)
+    if dtype is None or (dtype == _HALF and name in _OF_ITS_BITS):
+        return None
+    return _Loop(dtype, operators, inputs)
 
 
 def _compared_in(inputs: Sequence[Any]) -> np.dtype[Any] | None:
@@ -246,48 +255,71 @@ def _holds(dtype: np.dtype[Any], value: Any) -> bool:
 
 def converted(a: Any, dtype: np.dtype[Any]) -> Any:
     """Have the GPU convert elements to another type, or return None where it does not know one."""
-    return _converted(a, a._like(dtype, blank=True)) if carrier(dtype) is None else None
+    if any(carrier(each) is not None and each != _HALF for each in (a.dtype, dtype)):
+        return None
+    return convert(a, a._like(dtype, blank=True))
 
 
-def _converted(value: Any, target: Any) -> Any:
+def convert(value: Any, target: Any) -> Any:
     """Write elements to a target of another type, with NumPy's warning where imaginary parts are lost."""
     if value.dtype.kind == "c" and target.dtype.kind not in "bc":
         by_user(np.zeros(1, value.dtype).astype, (target.dtype,), {})
-    return _computed(f"as_{target.dtype}", value.dtype, (value,), target)
+    if value.dtype == _HALF:
+        if target.dtype == np.float32:
+            return compute("from_float16", _HALF, (value,), target)
+        return convert(converted(value, np.dtype(np.float32)), target)
+    if target.dtype == _HALF and value.dtype.char not in "fd":
+        wide = np.dtype(np.float64 if value.dtype == np.complex128 else np.float32)
+        return convert(compute(f"as_{wide}", value.dtype, (value,), value._like(wide, blank=True)), target)
+    return compute(f"as_{target.dtype}", value.dtype, (value,), target)
 
 
 def chosen(condition: Any, x: Any, y: Any) -> Any:
     """Have the GPU choose elements of x where a condition is true, else of y. Collective if one has to move."""
     operands = (condition, x, y)
-    if not getattr(condition, "ndim", 0) or not _are_together(operands):
+    if not getattr(condition, "ndim", 0) or not _are_together(operands, moved=True):
         return None
     shape = checked_shape("np.where", operands, [])
     with np.errstate(all="ignore"):
         samples = [np.ones(1, v.dtype) if getattr(v, "ndim", 0) else v for v in (x, y)]
         dtype = np.where(np.ones(1, bool), *samples).dtype
+    if _is_moved(dtype) and not _are_of(dtype, (x, y)):
+        return None
     if isinstance(condition, np.ndarray):
         truth: Any = condition.astype(np.bool_)
     else:
         truth = condition if condition.dtype == np.bool_ else converted(condition, np.dtype(np.bool_))
-    if truth is None or dtype == np.float16:
+    if truth is None:
         return None
-    placed = _placed("np.where", (x, y, truth), shape, dtype, [])
+    placed = bring("np.where", (x, y, truth), shape, dtype, [])
     if placed is None:
         return None
     target = placed.target if placed.made else placed.target._like(dtype, blank=True)
-    return _computed("where", dtype, placed.parts, target)
+    return compute("where", dtype, placed.parts, target)
 
 
 # ---- Where operands are ----
 
 
-def _are_together(values: Sequence[Any]) -> bool:
-    """Say whether containers lie on GPUs, all of them."""
+def _are_together(values: Sequence[Any], moved: bool = False) -> bool:
+    """Say whether containers lie on GPUs, all of them, and hold numbers, if they have to."""
     containers = [value for value in values if isinstance(value, Elementwise)]
-    return all(c._carrier is None and c._placement is containers[0]._placement for c in containers)
+    return all((moved or not _is_moved(c.dtype)) and c._placement is containers[0]._placement for c in containers)
 
 
-def _placed(
+def _are_of(dtype: np.dtype[Any], values: Sequence[Any]) -> bool:
+    """Say whether kernels copy elements that are no numbers, and containers have no others."""
+    carried = carrier(dtype)
+    known = carried is not None and carried.kind != "S"
+    return known and all(value.dtype == dtype for value in values if isinstance(value, Elementwise))
+
+
+def _is_moved(dtype: np.dtype[Any]) -> bool:
+    """Say whether elements are no numbers, such as dates and text."""
+    return carrier(dtype) is not None and dtype != _HALF
+
+
+def bring(
     name: str, operands: Sequence[Any], shape: tuple[int, ...], dtype: np.dtype[Any], outs: Sequence[Any]
 ) -> Placed | None:
     """Bring operands to where the result is; None for more dimensions than kernels take. Collective if any moves."""
@@ -327,11 +359,14 @@ def _part(name: str, value: Any, some: bool, target: Any) -> Any:
     return _Cut(value, steps)
 
 
-def _computed(operator: str, dtype: np.dtype[Any], operands: Sequence[Any], target: Any) -> Any:
+def compute(operator: str, dtype: np.dtype[Any], operands: Sequence[Any], target: Any) -> Any:
     """Have the GPU write to a target what an operator of one type makes of operands, which are converted to the type.
 
-    A third operand is a condition. The target is returned, or None where there is no such kernel.
+    A third operand is a condition. Elements that are no numbers, such as dates, are taken as the type that they move
+    as. The target is returned, or None where there is no such kernel.
     """
+    if dtype == _HALF and operator not in _BY_SIZE:
+        return _by_float32(operator, operands, target)
     handles, words = np.zeros(3, np.int64), np.zeros(6, np.int64)
     cuts = np.zeros((3, 2, target.ndim), np.int64)
     cuts[:, 1] = 1
@@ -347,7 +382,7 @@ def _computed(operator: str, dtype: np.dtype[Any], operands: Sequence[Any], targ
                 bits = np.array(value, dtype).tobytes().ljust(16, b"\0")
                 words[2 * n : 2 * n + 2] = np.frombuffer(bits, np.int64)
                 continue
-            elif n < 2 and there.dtype != dtype:
+            elif n < 2 and there.dtype != dtype and not (_is_moved(there.dtype) and there._carrier == dtype):
                 there = converted(there, dtype)
                 if there is None:
                     return None
@@ -356,7 +391,29 @@ def _computed(operator: str, dtype: np.dtype[Any], operands: Sequence[Any], targ
         name = np.frombuffer(operator.encode(), np.uint8)
         if any(isinstance(value, _Cut) for value in operands):
             words = np.concatenate([words, cuts.ravel()])
-        bridge.call(bridge.ELEMENTWISE, target, name, None, dtype_number(dtype), target.ndim, 0, 0, handles, words)
+        bridge.call(bridge.ELEMENTWISE, target, name, None, stored_number(dtype), target.ndim, 0, 0, handles, words)
         return target
     except InvalidArgumentError:
         return None  # there is no such kernel
+
+
+def _by_float32(operator: str, operands: Sequence[Any], target: Any) -> Any:
+    """Have the GPU compute of half precision in float32, as NumPy does: what is not half precision is made so first."""
+    single = np.dtype(np.float32)
+    with np.errstate(over="ignore"):
+        given = [_as_half(value) for value in operands]
+    if any(value is None for value in given):
+        return None
+    if target.dtype != _HALF:
+        return compute(operator, single, given, target)
+    made = compute(operator, single, given, target._like(single, blank=True))
+    return None if made is None else convert(made, target)
+
+
+def _as_half(value: Any) -> Any:
+    """Return an operand that has no digits that half precision has not."""
+    if isinstance(value, _Cut):
+        return value._replace(of=_as_half(value.of))
+    if isinstance(value, DistributedContainer):
+        return value if np.can_cast(value.dtype, _HALF) else converted(value, _HALF)
+    return np.asarray(value).astype(_HALF).astype(np.float32)[()]

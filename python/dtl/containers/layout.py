@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._native.arguments import integer, listed
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..policies import Execution, Partition, Placement
-
-Policy = TypeVar("Policy", Partition, Placement, Execution)
+from ..policies import Execution, Partition, member_of
 
 
 class Division(NamedTuple):
@@ -68,7 +66,7 @@ def division(partition: Any, block_size: Any = None, grid: Any = None) -> Divisi
 
 
 def _policy(partition: Any) -> Partition:
-    policy = _member(Partition, partition)
+    policy = member_of(Partition, partition)
     if policy is None:
         raise InvalidArgumentError(
             f"partition {partition!r} is none of dtl.PARTITION_*, nor the name of one, nor the local size of each rank"
@@ -92,29 +90,9 @@ def integers(name: str, values: Any) -> tuple[int, ...]:
         return (integer(name, values),)
 
 
-def placement_of(placement: Any) -> Placement:
-    """Return the placement that a caller asks for. Whether there is memory of that kind, the core knows."""
-    found = _member(Placement, placement)
-    if found is None:
-        raise InvalidArgumentError(f"placement {placement!r} is none of dtl.PLACEMENT_*, nor the name of one")
-    return found
-
-
 def execution_policy(execution: Any) -> Execution:
     """Return how algorithms are to run."""
-    found = _member(Execution, execution)
+    found = member_of(Execution, execution)
     if found is None:
         raise InvalidArgumentError(f"execution {execution!r} is none of dtl.EXEC_*, nor the name of one")
     return found
-
-
-def _member(policies: type[Policy], value: Any) -> Policy | None:
-    """Return the policy that a value is, or that it names, such as "cyclic"; None if there is none."""
-    if value.__class__ is policies:
-        return value
-    if isinstance(value, str):
-        return policies.__members__.get(value.upper())
-    try:
-        return None if isinstance(value, (bool, float)) else policies(value)
-    except ValueError:
-        return None

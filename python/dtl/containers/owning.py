@@ -13,14 +13,14 @@ from .._native.objects import Owner
 from .._native.values import filling
 from ..comm import collectives, objects
 from ..exceptions import BoundsError, InvalidArgumentError
-from ..policies import Execution, ExecutionLike, Partition, Placement, PlacementLike
+from ..policies import Execution, ExecutionLike, Partition, Placement, PlacementLike, placement_of
 from ..runtime import scheduler
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
 from . import cached_windows, shared_devices
 from .indexing.access import Indexed
-from .layout import BLOCK, Division, division, execution_policy, placement_of
+from .layout import BLOCK, Division, division, execution_policy
 
 Owning = TypeVar("Owning", bound="OwningContainer")
 
@@ -77,8 +77,6 @@ class OwningContainer(Indexed):
         if not computed:
             number = stored_number(dtype)
             if carrier(dtype) is not None:
-                if placement is not _HOST:
-                    raise InvalidArgumentError(f"elements of {dtype} are held on the host alone, not {placement.name}")
                 agree(ctx, self._op, f"dtype {dtype}")  # the core sees what carries them
         spec = spec_of(self._family, number, shape, divided, placement)
         said = words.encode() if words else None

@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, Any, Iterable, NoReturn, overload
 
 import numpy as np
 
-from .._lazy import broadcast, by_host, converted, copy_elements, elementwise, late, matmul, ufunc_by_kernel
+from .._lazy import (
+    broadcast,
+    by_host,
+    converted,
+    copy_elements,
+    dates_by_kernel,
+    elementwise,
+    late,
+    matmul,
+    ufunc_by_kernel,
+)
 from .._native.arguments import carrier, stored_number
 from .._native.callsite import by_user
 from .._native.library import bridge, state
@@ -262,8 +272,10 @@ def _apply(
 ) -> Any:
     """Call a ufunc on the local parts. All is checked before anything is written."""
     moved = moves(inputs)
-    if moved and ufunc in _COMPARED and where is True and not options and outputs == (None,):
-        return elementwise(name, _COMPARED[ufunc], inputs, np.bool_)
+    plain = where is True and not options and outputs[0] is None
+    if moved and plain and ufunc in _COMPARED and not _are_halves(inputs):
+        found = dates_by_kernel(name, ufunc, inputs, outputs) if scheduler.placed else None
+        return elementwise(name, _COMPARED[ufunc], inputs, np.bool_) if found is None else found
     inputs = tuple([operand(name, value, moved) for value in inputs])
     for value in outputs:
         if value is not None and not isinstance(value, Elementwise):
@@ -302,6 +314,8 @@ def _on_device(
 ) -> Any:
     """Have the GPU compute a ufunc on this rank's parts, or the host with copies of them."""
     computed = ufunc_by_kernel(name, ufunc, inputs, outputs, where, options)
+    if computed is None and where is True and not options:
+        computed = dates_by_kernel(name, ufunc, inputs, outputs)
     if computed is None:
         return by_host(name, _apply, (name, ufunc, inputs, outputs, where, options), {}, outputs)
     return computed
@@ -368,6 +382,12 @@ def _cast_dtype(of: np.dtype[Any], dtype: Any) -> np.dtype[Any]:
 def moves(operands: Iterable[Any]) -> bool:
     """Say whether an operand is a container of elements that are moved, such as dates: then others may be, too."""
     return any([isinstance(value, Elementwise) and value._carrier is not None for value in operands])
+
+
+def _are_halves(operands: Iterable[Any]) -> bool:
+    """Say whether the elements of containers that are no numbers to the core are so to NumPy: half precision."""
+    containers = [value for value in operands if isinstance(value, Elementwise)]
+    return all([c._carrier is None or c.dtype == np.float16 for c in containers])
 
 
 def _goes_along(dtype: np.dtype[Any], moved: bool) -> bool:

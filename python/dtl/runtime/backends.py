@@ -8,7 +8,7 @@ import os
 
 from .._native import library
 from ..exceptions import InvalidArgumentError
-from ..policies import Placement
+from ..policies import Placement, PlacementLike, placement_of
 
 
 def registered() -> list[str]:
@@ -107,7 +107,7 @@ def has_shmem() -> bool:
     return why_not("shmem") is None
 
 
-def placement_available(placement: Placement) -> bool:
+def placement_available(placement: PlacementLike) -> bool:
     """Return whether containers can have a placement in this process. If not, making such a container raises.
 
     To find out, the call begins to use the GPU that the process would use for containers, if there is one.
@@ -115,17 +115,17 @@ def placement_available(placement: Placement) -> bool:
     Parameters
     ----------
     placement
-        One of the ``PLACEMENT_*`` constants.
+        One of the ``PLACEMENT_*`` constants, or its name, such as ``"device"``.
 
     Raises
     ------
-    ValueError
+    InvalidArgumentError
         If placement is not one of them.
     """
-    placement = Placement(placement)
-    if placement in (Placement.HOST, Placement.DEVICE_PREFERRED):
+    asked = placement_of(placement)
+    if asked in (Placement.HOST, Placement.DEVICE_PREFERRED):
         return True
-    return not library.placement_why_not(placement is Placement.UNIFIED)
+    return not library.placement_why_not(asked is Placement.UNIFIED)
 
 
 def trim() -> int:

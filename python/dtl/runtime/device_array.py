@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .._native import library
-from .._native.arguments import dtype_number
+from .._native.arguments import stored_number
 from .._native.library import bridge
 from ..exceptions import BufferError, InvalidArgumentError, InvalidTypeError
 
@@ -161,6 +161,8 @@ class DeviceArray(NDArrayOperatorsMixin):
             raise BufferError("a DeviceArray gives no copy of itself; copy what takes it")
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
             raise BufferError(f"the elements are on device {self.__dlpack_device__()}, not on {tuple(dl_device)}")
+        if self._dtype.kind not in _DLPACK_CODES:
+            raise BufferError(f"DLPack has no elements of {self._dtype}")
         if stream != _NO_STREAM:
             self._memory.order(_stream(_LEGACY if stream is None else stream), False)
         code, bits = _DLPACK_CODES[self._dtype.kind], 8 * self._dtype.itemsize
@@ -322,7 +324,7 @@ def _lent(
     address: int, dtype: np.dtype[Any], shape: tuple[int, ...], ordered: bool, writable: bool, owner: Any
 ) -> DeviceArray:
     """Return the array of memory that another object owns."""
-    dtype_number(dtype)
+    stored_number(dtype)
     if not ordered:
         raise BufferError("x is not in C order; make a contiguous copy of it")
     if not writable:

@@ -16,6 +16,36 @@ static inline unsigned long long to_unsigned(double x) {
     return x < 0x1p63 ? (unsigned long long)(long long)x : (unsigned long long)x;
 }
 
+/* Half precision, which the host has as NumPy's float16 and containers as its bits: rounded once, to even. */
+static inline unsigned short to_half(double x) {
+    unsigned long long bits;
+    __builtin_memcpy(&bits, &x, sizeof bits);
+    unsigned sign = (unsigned)(bits >> 48) & 0x8000;
+    int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
+    unsigned long long fraction = bits & 0xfffffffffffff, digits = fraction | 1ull << 52;
+    if (exponent == 1024 && fraction != 0)
+        return (unsigned short)(sign | 0x7e00 | (unsigned)(fraction >> 42));
+    if (exponent > 15)
+        return (unsigned short)(sign | 0x7c00);
+    if (exponent < -25)
+        return (unsigned short)sign;
+    int lost = exponent < -14 ? 28 - exponent : 42;
+    unsigned half = (exponent < -14 ? 0 : (unsigned)(exponent + 14) << 10) + (unsigned)(digits >> lost);
+    unsigned long long rest = digits & ((1ull << lost) - 1), tie = 1ull << (lost - 1);
+    return (unsigned short)(sign | (half + (rest > tie || (rest == tie && half & 1))));
+}
+
+static inline float from_half(unsigned short half) {
+    unsigned exponent = half >> 10 & 0x1f, fraction = half & 0x3ff, sign = (unsigned)(half & 0x8000) << 16, bits;
+    float small = (float)fraction * 0x1p-24f;
+    __builtin_memcpy(&bits, &small, sizeof bits);
+    if (exponent != 0)
+        bits = (exponent == 0x1f ? 0xff : exponent + 112) << 23 | fraction << 13;
+    bits |= sign;
+    __builtin_memcpy(&small, &bits, sizeof bits);
+    return small;
+}
+
 /* Those that are alike for all sources. */
 #define TO_FLOATS(type, S)                                                            \
     CONVERSION(as_bool_##type, S, boolean, x != 0)                                    \
@@ -74,3 +104,6 @@ CONVERSION(as_complex64_complex128, complex128, complex64, ((complex64){(float)x
 CONVERSION(as_complex128_complex64, complex64, complex128, ((complex128){(double)x.re, (double)x.im}))
 FROM_COMPLEX(complex128, complex128)
 FROM_COMPLEX(complex64, complex64)
+CONVERSION(as_float16_float64, double, unsigned short, to_half(x))
+CONVERSION(as_float16_float32, float, unsigned short, to_half(x))
+CONVERSION(from_float16_uint16, unsigned short, float, from_half(x))

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..._native.library import bridge
 from ...exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundError
+from ...policies import Placement
 from ..base import DistributedContainer
 
 Names = Any  # str | list[str]
@@ -28,6 +30,11 @@ def assign(of: Any, key: Names, value: Any) -> None:
     """Assign what a container of the field, or of the fields, takes. Collective."""
     made = select(of, key)
     made[...] = value
+    if of._placement is Placement.DEVICE:
+        for name in [key] if isinstance(key, str) else key:
+            _copy(made, "" if isinstance(key, str) else name, of, name)
+        of._end_write("a field")
+        return
     view, given = of.local_view(), made.local_view()
     for name in [key] if isinstance(key, str) else key:
         view[name] = given if isinstance(key, str) else given[name]
@@ -49,6 +56,10 @@ def in_order(of: Any, order: Names) -> Any:
 
 def _selected(of: Any, dtype: np.dtype[Any], key: Names) -> Any:
     made = of._like(dtype, blank=True)
+    if of._placement is Placement.DEVICE:
+        for name in [key] if isinstance(key, str) else key:
+            _copy(of, name, made, "" if isinstance(key, str) else name)
+        return made
     view, elements = made.local_view(), of.local_view()
     if isinstance(key, str):
         view[...] = elements[key]
@@ -56,6 +67,19 @@ def _selected(of: Any, dtype: np.dtype[Any], key: Names) -> Any:
         for name in key:
             view[name] = elements[name]
     return made
+
+
+def _copy(source: Any, field: str, target: Any, into: str) -> None:
+    """Copy a field of elements on GPUs to one of others, of which "" is all."""
+    (width, start), (_, first) = _extent(source.dtype, field), _extent(target.dtype, into)
+    bridge.call(bridge.FIELD_PART, target, None, None, source._handle, first, start, width)
+
+
+def _extent(dtype: np.dtype[Any], name: str) -> tuple[int, int]:
+    """Return how many bytes a field has, and where it begins."""
+    fields: Any = dtype.fields
+    of, start = fields[name][:2] if name else (dtype, 0)
+    return of.itemsize, start
 
 
 def _dtype(of: np.dtype[Any], key: Names) -> np.dtype[Any]:

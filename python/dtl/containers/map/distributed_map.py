@@ -14,11 +14,13 @@ from ..._native.objects import Owner
 from ..._native.values import fitting
 from ...exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundError
 from ...ops import SUM, OpLike
-from ...policies import Execution, ExecutionLike, Partition, PartitionLike, Placement, PlacementLike
+from ...policies import Execution, ExecutionLike, Partition, PartitionLike, Placement, PlacementLike, placement_of
 from ...runtime.agreement import agree, check_context, collective
 from ...runtime.context import Context
+from ...runtime.device_array import DeviceArray, from_dlpack, is_on_device
+from .. import shared_devices
 from ..array_conversion import check_caller
-from ..layout import division, execution_policy, placement_of
+from ..layout import division, execution_policy
 from .keys import Keys
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -54,7 +56,7 @@ class DistributedMap(Owner):
     partition
         PARTITION_HASH: maps have no other partition.
     placement
-        PLACEMENT_HOST, or PLACEMENT_DEVICE_PREFERRED, which means the host for maps.
+        Where the values are: one of ``dtl.PLACEMENT_*``. The keys are on the host, whatever it is.
     execution
         EXEC_SEQ or EXEC_PAR. For maps they mean the same: each rank processes its part of a batch.
 
@@ -62,6 +64,8 @@ class DistributedMap(Owner):
     ------
     InvalidArgumentError
         If keys or values cannot have this dtype, or if maps do not support a policy. On every rank.
+    BackendUnavailableError
+        If the placement needs a GPU, and a rank has none that can be used. On every rank.
     InvalidTypeError
         If ctx is not a context.
     CollectiveMismatchError
@@ -95,9 +99,7 @@ class DistributedMap(Owner):
             raise InvalidArgumentError(
                 f"partition {partition!r}: a map has PARTITION_HASH, since the hash of a key says which rank has it"
             )
-        if placement_of(placement) not in (Placement.HOST, Placement.DEVICE_PREFERRED):
-            raise InvalidArgumentError(f"placement {placement!r}: the entries of a map lie on the host")
-        self._placement = Placement.HOST
+        placed = placement_of(placement)
         self._execution = execution_policy(execution)
         if self._execution is Execution.ASYNC:
             raise InvalidArgumentError("a map has no execution EXEC_ASYNC: its calls return when they are complete")
@@ -107,8 +109,12 @@ class DistributedMap(Owner):
         keys = self._keys.dtype
         if self._keys.unknown:
             agree(ctx, "map", f"keys of {keys}")
-        self._handle = library.map_create(ctx._handle, self._keys.number, keys.itemsize, keys.kind == "U", number)
+        is_text = keys.kind == "U"
+        self._handle = library.map_create(ctx._handle, self._keys.number, keys.itemsize, is_text, number, placed)
         self._context = ctx
+        self._placement = Placement(library.map_placement(self._handle))
+        if self._placement is not Placement.HOST:
+            shared_devices.look_for(ctx)
 
     def _let_go(self, handle: int) -> None:
         library.map_close(handle)
@@ -152,7 +158,7 @@ class DistributedMap(Owner):
 
     @property
     def placement_policy(self) -> Placement:
-        """Where the entries are: one of ``dtl.PLACEMENT_*``."""
+        """Where the values are: one of ``dtl.PLACEMENT_*``."""
         return self._placement
 
     @property
@@ -253,7 +259,7 @@ class DistributedMap(Owner):
         Parameters
         ----------
         keys
-            A one-dimensional array or list.
+            A one-dimensional array or list. Of an array on a GPU, as of such values, the call makes a copy on the host.
         values
             As many values, or a scalar for all keys. If a key occurs several times in a list, its last value counts. If
             it is in the lists of several ranks, that of the highest rank counts.
@@ -281,8 +287,8 @@ class DistributedMap(Owner):
         ([961, -1], [True, False])
         """
         self._check_open()
-        prepared = self._keys.many(keys)
-        given = self._many("values", values, len(prepared))
+        prepared = self._keys.many(_on_host("insert", keys))
+        given = self._many("values", _on_host("insert", values), len(prepared))
         bridge.call(bridge.MAP_INSERT, self, _plain(prepared), given, 0, 0, 0, 0)
 
     @collective
@@ -308,8 +314,8 @@ class DistributedMap(Owner):
         """
         self._check_open()
         number = operator_number(op)
-        prepared = self._keys.many(keys)
-        given = self._many("values", values, len(prepared))
+        prepared = self._keys.many(_on_host("update", keys))
+        given = self._many("values", _on_host("update", values), len(prepared))
         bridge.call(bridge.MAP_UPDATE, self, _plain(prepared), given, number, 0, 0, 0)
 
     @collective
@@ -336,11 +342,12 @@ class DistributedMap(Owner):
             If a rank's keys or default are not as described. On every rank.
         """
         self._check_open()
-        prepared = self._keys.many(keys)
+        prepared = self._keys.many(_on_host("find", keys))
         n = len(prepared)
         out = np.empty(n * (self._dtype.itemsize + 1), np.uint8)
         values = out[: n * self._dtype.itemsize].view(self._dtype)
         found = out[n * self._dtype.itemsize :].view(np.bool_)
+        default = _on_host("find", default)
         values[:] = self._one("default", default) if np.ndim(default) == 0 else self._many("default", default, n)
         bridge.call(bridge.MAP_FIND, self, _plain(prepared), out, 0, 0, 0, 0)
         return values, found
@@ -348,7 +355,7 @@ class DistributedMap(Owner):
     def _which(self, op: str, code: int, keys: Any) -> Array:
         """Return which keys the map has, as an operation finds them."""
         self._check_open()
-        prepared = self._keys.many(keys)
+        prepared = self._keys.many(_on_host(op, keys))
         found = np.empty(len(prepared), np.bool_)
         bridge.call(code, self, _plain(prepared), found, 0, 0, 0, 0)
         return found
@@ -440,6 +447,8 @@ class DistributedMap(Owner):
         The arrays have the entries of the present. The map moves its entries as it grows, so they do not show later
         changes.
 
+        If the placement is DEVICE, the values are a :class:`DeviceArray`: a copy, on the GPU, in the order of the keys.
+
         Examples
         --------
         >>> import dtl, numpy as np
@@ -448,6 +457,11 @@ class DistributedMap(Owner):
         ...     squares.local_view() if ctx.size == 1 else None
         (array([3]), array([9.]))
         """
+        if self._placement is Placement.DEVICE:
+            keys = self._entries(0)[0]
+            there: Any = DeviceArray(bridge.call(bridge.MAP_ENTRIES, self, None, None, 2, 0, 0, 0), self._dtype)
+            keys.flags.writeable = False
+            return keys, there
         keys, values = self._entries(0)
         keys.flags.writeable = values.flags.writeable = False
         return keys, values
@@ -487,6 +501,19 @@ def _plain(keys: Array) -> Array:
     if keys.dtype == np.float16:
         return keys.view(np.uint16)
     return keys.view(np.uint8) if keys.dtype.kind in "SUV" else keys
+
+
+def _on_host(op: str, given: Any) -> Any:
+    """Return keys or values that the host has: of an array on a GPU a copy, of which a trace says for what."""
+    if not is_on_device(given):
+        return given
+    start, failed = bridge.clock(), True
+    try:
+        copied = from_dlpack(given).to_numpy()
+        failed = False
+    finally:
+        bridge.note(f"{op} (staged)", start, failed, 0, 0 if failed else copied.nbytes)
+    return copied
 
 
 def _missing(op: str, key: Any) -> KeyNotFoundError:

@@ -1,0 +1,112 @@
+"""What a GPU computes of dates and spans of time: they are integers of 64 bits, the least of which is NaT.
+
+The kernels are those of uint64. Where the order matters, they take keys: the bits with the other sign, of which NaT's
+is 0, or one less, so that NaT's is the greatest.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+
+from ..policies import Placement
+from .broadcasting import checked_shape
+from .kernels import bring, compute
+from .ufuncs import Elementwise, result_dtypes
+
+_BITS: np.dtype[Any] = np.dtype(np.uint64)
+_TRUTHS: np.dtype[Any] = np.dtype(np.bool_)
+_NAT = np.uint64(1 << 63)
+_ONE = np.uint64(1)
+
+#: Comparisons, and which operand decides that the result is as for NaT.
+_COMPARISONS = {"equal": 0, "not_equal": 0, "less": 0, "less_equal": 0, "greater": 1, "greater_equal": 1}
+
+#: Extremes: those of keys, and whether the key of NaT is the greatest.
+_EXTREMES = {
+    "maximum": ("maximum", True),
+    "minimum": ("minimum", False),
+    "fmax": ("maximum", False),
+    "fmin": ("minimum", True),
+}
+
+_SUMS = ("add", "subtract")
+_MISSING = ("isnat", "isnan")
+
+
+def dates_by_kernel(name: str, ufunc: np.ufunc, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> Any:
+    """Have the GPU compute a ufunc of dates and spans of time of one unit; None for other operands.
+
+    Collective where an operand has to move.
+    """
+    known = (*_COMPARISONS, *_EXTREMES, *_SUMS, *_MISSING)
+    given = _of_one_unit(inputs) if ufunc.__name__ in known and outputs[0] is None else None
+    if given is None:
+        return None
+    shape = checked_shape(name, given, [])
+    (result,) = result_dtypes(name, ufunc, given, (None,), {}, int(0 not in shape))
+    at = bring(name, [value if getattr(value, "ndim", 0) else value.view(_BITS) for value in given], shape, result, [])
+    if at is None:
+        return None
+    parts = [part.view(_BITS) if isinstance(part, np.ndarray) else part for part in at.parts]
+    target = at.target if at.made else at.target._like(result, blank=True)
+    return _written(ufunc.__name__, parts, target)
+
+
+def _of_one_unit(values: Sequence[Any]) -> list[Any] | None:
+    """Return operands on GPUs, dates and spans of time, and numbers and arrays in their unit; None for others."""
+    containers = [value for value in values if isinstance(value, Elementwise)]
+    units = {np.datetime_data(c.dtype) for c in containers if c.dtype.kind in "mM"}
+    if len(units) != 1 or any(c._placement is not Placement.DEVICE for c in containers):
+        return None
+    (unit, many), given = units.pop(), []
+    for value in values:
+        if not isinstance(value, (Elementwise, np.generic, np.ndarray)) or value.dtype.kind not in "mM":
+            return None
+        wanted = np.dtype(f"{value.dtype.kind}8[{many}{unit}]")
+        if np.result_type(value.dtype, wanted) != wanted:
+            return None
+        given.append(value if isinstance(value, Elementwise) else value.astype(wanted))
+    return None if any(not getattr(value, "ndim", 0) and np.isnat(value) for value in given) else given
+
+
+def _written(name: str, parts: Sequence[Any], target: Any) -> Any:
+    """Write to a target what a ufunc makes of the bits of operands."""
+    if name in _MISSING:
+        return compute("equal", _BITS, (parts[0], _NAT), target)
+    if name in _SUMS:
+        made = compute(name, _BITS, parts, target._like(_BITS, blank=True))
+        for part in parts:
+            made = _where_missing(part, made, target)
+        return compute("positive", _BITS, (made,), target)
+    if name in _EXTREMES:
+        extreme, is_last = _EXTREMES[name]
+        keys = [order_key(part, target, is_last) for part in parts]
+        return from_keys(compute(extreme, _BITS, keys, keys[0]), target, is_last)
+    keys = [order_key(part, target, False) for part in parts]
+    found = compute(name, _BITS, keys, target)
+    test, merge = ("equal", "logical_or") if name == "not_equal" else ("not_equal", "logical_and")
+    missing = compute(test, _BITS, (keys[_COMPARISONS[name]], np.uint64(0)), target._like(_TRUTHS, blank=True))
+    return compute(merge, _TRUTHS, (found, missing), target)
+
+
+def _where_missing(part: Any, made: Any, target: Any) -> Any:
+    """Return what was made, but NaT where an operand is."""
+    if isinstance(part, np.generic):
+        return made
+    missing = compute("equal", _BITS, (part, _NAT), target._like(_TRUTHS, blank=True))
+    return compute("where", _BITS, (_NAT, made, missing), made)
+
+
+def order_key(of: Any, like: Any, nat_is_last: bool) -> Any:
+    """Return numbers of 64 bits in whose order dates are, laid out as a container is."""
+    key = compute("bitwise_xor", _BITS, (of, _NAT), like._like(_BITS, blank=True))
+    return compute("subtract", _BITS, (key, _ONE), key) if nat_is_last else key
+
+
+def from_keys(key: Any, target: Any, nat_is_last: bool) -> Any:
+    """Write to a container the dates whose keys these are, and return it. The keys are changed."""
+    if nat_is_last:
+        key = compute("add", _BITS, (key, _ONE), key)
+    return compute("bitwise_xor", _BITS, (key, _NAT), target)
