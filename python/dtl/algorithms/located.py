@@ -119,7 +119,7 @@ def _numbered(like: Any, first: int) -> Any:
     """Return a container of the places of elements in this rank's part, counted from a first one, which a GPU makes."""
     true, made = like._like(np.dtype(np.bool_)), like._like(np.dtype(np.int64))
     true._fill_part(np.ones(1, np.bool_))
-    made.device_view()._memory.copy(parts.true_places(true, first)._memory)
+    made.device_view()._memory.copy(parts.true_places(true, first)._memory, True)
     return made
 
 
