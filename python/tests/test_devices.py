@@ -40,6 +40,7 @@ REDUCING = [str(HERE / "axes_on_a_device.py")]
 MOVING = [str(HERE / f"{name}on_a_device.py") for name in ("indexing_", "moves_", "halos_")]
 FAILING = [str(HERE / "failing_on_a_device.py")]
 WINDOWS = [str(HERE / "windows_on_a_device.py")]
+USERS = [str(HERE / "users_on_a_device.py")]
 
 
 def compiled(folder: Path, *sources: Path, soname: str = "libcuda.so.1", define: tuple[str, ...] = ()) -> str:
@@ -185,10 +186,16 @@ def test_info_names_nccl(nccl: str) -> None:
     assert "no nccl:" not in ended.out
 
 
-@pytest.mark.parametrize("name", ["computing", "reducing", "moving", "staged", "failing", "windows"])
+@pytest.mark.parametrize("name", ["computing", "reducing", "moving", "staged", "failing", "windows", "users"])
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_containers_on_devices(driver: str, count: int, name: str) -> None:
-    groups = {"computing": COMPUTING, "reducing": REDUCING, "failing": FAILING, "windows": WINDOWS}
+    groups = {
+        "computing": COMPUTING,
+        "reducing": REDUCING,
+        "failing": FAILING,
+        "windows": WINDOWS,
+        "users": USERS,
+    }
     files = groups.get(name, MOVING)
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": str(count), "DTL_TEST_RANKS": str(count)}

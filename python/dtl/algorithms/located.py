@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._native.library import bridge
-from ..containers.base import DistributedContainer
+from ..containers.base import DistributedContainer, linear_indices
 from ..containers.indexing import parts
 from ..containers.indexing.regions import move_all
 from ..containers.indices import check_inside
@@ -107,6 +107,15 @@ def spread_lines(of: Any, like: Any, dims: tuple[int, ...]) -> Any:
         inner *= max(like.shape[d], 1)
     made = like._like(of.dtype)
     Located(of if _whole(of) else redivided(of, REPLICATED), place).take(made)
+    return made
+
+
+def indices_of(like: Any) -> Any:
+    """Return a container on the GPU of the index in C order of each element of another one. Not collective."""
+    if _whole(like) or parts.is_a_range(like):
+        return _numbered(like, _first(like))
+    made = like._like(np.dtype(np.int64))
+    made._set_part(linear_indices(like))
     return made
 
 

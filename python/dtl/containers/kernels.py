@@ -152,7 +152,7 @@ def _written(value: Any, out: Any, dtype: np.dtype[Any], mask: Any) -> Any:
         return _computed("where", dtype, (value, 0 if out is None else out, mask), target)
     if out is None:
         return value
-    return _computed("positive", dtype, (value,), out) if dtype == value.dtype else _converted(value, out)
+    return _computed("positive", dtype, (value,), out) if dtype == value.dtype else convert(value, out)
 
 
 def _refuse_negative(name: str, dtype: np.dtype[Any], exponents: Any, mask: Any, target: Any) -> None:
@@ -246,11 +246,14 @@ def _holds(dtype: np.dtype[Any], value: Any) -> bool:
 
 def converted(a: Any, dtype: np.dtype[Any]) -> Any:
     """Have the GPU convert elements to another type, or return None where it does not know one."""
-    return _converted(a, a._like(dtype, blank=True)) if carrier(dtype) is None else None
+    return convert(a, a._like(dtype, blank=True)) if carrier(dtype) is None else None
 
 
-def _converted(value: Any, target: Any) -> Any:
-    """Write elements to a target of another type, with NumPy's warning where imaginary parts are lost."""
+def convert(value: Any, target: Any) -> Any:
+    """Write elements to a target of another type, with NumPy's warning where imaginary parts are lost.
+
+    Return the target, or None where there is no such kernel.
+    """
     if value.dtype.kind == "c" and target.dtype.kind not in "bc":
         by_user(np.zeros(1, value.dtype).astype, (target.dtype,), {})
     return _computed(f"as_{target.dtype}", value.dtype, (value,), target)
