@@ -323,6 +323,19 @@ def _beside_cupy(ctx: Any, waited: Any, a: Any, b: Any, view: Any, small: Any, l
     )
     _row("exp", "CuPy", waited(lambda: np.exp(a, out=b)), lambda: (cupy.exp(large), wait()))
     _row(
+        "transform by a function of CuPy's",
+        "CuPy",
+        waited(lambda: dtl.transform(a, b, cupy.exp, library=cupy)),
+        lambda: (cupy.exp(large), wait()),
+    )
+    _row(
+        "for_each of 1000, queued",
+        "CuPy",
+        lambda: dtl.for_each(small, lambda x: cupy.add(x, x, out=x), library=cupy),
+        lambda: cupy.add(few, few, out=few),
+        50,
+    )
+    _row(
         "from_dlpack of a view",
         "CuPy's of its own",
         lambda: cupy.from_dlpack(view),

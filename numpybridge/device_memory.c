@@ -77,17 +77,19 @@ static PyObject *device_read(PyObject *self, PyObject *out) { return copy(self, 
 
 static PyObject *device_write(PyObject *self, PyObject *from) { return copy(self, from, 0, dtl_device_write); }
 
-static PyObject *device_copy(PyObject *self, PyObject *source) {
+static PyObject *device_copy(PyObject *self, PyObject *args) {
+    PyObject *source;
+    int wait;
+    if (!PyArg_ParseTuple(args, "O!p:copy", &DeviceMemoryType, &source, &wait))
+        return NULL;
     if (state.forked)
         return fail_forked();
-    if (Py_TYPE(source) != &DeviceMemoryType)
-        return PyErr_Format(PyExc_TypeError, "DeviceMemory, not %s", Py_TYPE(source)->tp_name);
     DeviceMemoryObject *to = (DeviceMemoryObject *)self, *from = (DeviceMemoryObject *)source;
     if (to->count * to->itemsize != from->count * from->itemsize)
         return PyErr_Format(PyExc_ValueError, "%zd bytes for %zd", from->count * from->itemsize, to->count * to->itemsize);
     char *error;
     Py_BEGIN_ALLOW_THREADS
-    error = dtl_device_copy(to->storage, from->storage);
+    error = dtl_device_copy(to->storage, from->storage, wait);
     Py_END_ALLOW_THREADS
     return failed_or_none(error);
 }
@@ -213,7 +215,9 @@ static void device_dealloc(PyObject *self) {
 static PyMethodDef device_methods[] = {
     {"read", device_read, METH_O, PyDoc_STR("read($self, out, /)\n--\n\nCopy the elements to a buffer of the host.")},
     {"write", device_write, METH_O, PyDoc_STR("write($self, values, /)\n--\n\nCopy a buffer of the host to the elements.")},
-    {"copy", device_copy, METH_O, PyDoc_STR("copy($self, source, /)\n--\n\nCopy the elements of another DeviceMemory to these.")},
+    {"copy", device_copy, METH_VARARGS,
+     PyDoc_STR("copy($self, source, wait, /)\n--\n\nCopy the elements of another DeviceMemory to these. Without wait, it is only "
+               "queued, before whatever is queued on either later.")},
     {"order", device_order, METH_VARARGS,
      PyDoc_STR("order($self, stream, back, /)\n--\n\nHave a stream of the driver wait for what is queued here, or the reverse.")},
     {"synchronize", device_synchronize, METH_NOARGS,
@@ -275,14 +279,25 @@ PyObject *device_memory_new(const dtl_call *call) {
     return (PyObject *)d;
 }
 
-const char device_lend_doc[] = PyDoc_STR("device_lend($module, address, itemsize, shape, owner, /)\n--\n\n"
-                                         "Return the DeviceMemory of memory that another object owns, in C order.");
+const char device_lend_doc[] = PyDoc_STR("device_lend($module, address, type, shape, strides, owner, /)\n--\n\n"
+                                         "Return the DeviceMemory of memory that another object owns. Strides count elements; "
+                                         "None is C order.");
+
+/* integers copies those of a tuple to an array, and says whether they are such. */
+static int integers(PyObject *tuple, int64_t *to) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
+        to[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, i));
+        if (to[i] == -1 && PyErr_Occurred())
+            return 0;
+    }
+    return 1;
+}
 
 PyObject *bridge_device_lend(PyObject *module, PyObject *args) {
     unsigned long long address;
-    Py_ssize_t itemsize;
-    PyObject *extents, *owner;
-    if (!PyArg_ParseTuple(args, "KnO!O:device_lend", &address, &itemsize, &PyTuple_Type, &extents, &owner))
+    int type;
+    PyObject *extents, *strides, *owner;
+    if (!PyArg_ParseTuple(args, "KiO!OO:device_lend", &address, &type, &PyTuple_Type, &extents, &strides, &owner))
         return NULL;
     if (state.forked)
         return fail_forked();
@@ -290,19 +305,19 @@ PyObject *bridge_device_lend(PyObject *module, PyObject *args) {
     if (PyTuple_GET_SIZE(extents) > DTL_MAX_DIMS)
         return PyErr_Format(PyExc_ValueError, "%zd dimensions, at most %d", PyTuple_GET_SIZE(extents), DTL_MAX_DIMS);
     call.result.ndim = (int32_t)PyTuple_GET_SIZE(extents);
-    call.result.count = 1;
-    call.result.itemsize = itemsize;
     call.result.shape = call.shape;
-    for (int i = 0; i < call.result.ndim; i++) {
-        call.shape[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(extents, i));
-        if (call.shape[i] == -1 && PyErr_Occurred())
+    call.result.strides = strides == Py_None ? NULL : call.strides;
+    if (!integers(extents, call.shape))
+        return NULL;
+    if (strides != Py_None) {
+        if (!PyTuple_Check(strides) || PyTuple_GET_SIZE(strides) != call.result.ndim)
+            return PyErr_Format(PyExc_ValueError, "strides %R for %d dimensions", strides, call.result.ndim);
+        if (!integers(strides, call.strides))
             return NULL;
-        call.result.count *= call.shape[i];
     }
-    call.result.data = (void *)(uintptr_t)address;
     char *error;
     Py_BEGIN_ALLOW_THREADS
-    error = dtl_device_lend((uintptr_t)address, (uintptr_t)(call.result.count * itemsize), &call);
+    error = dtl_device_lend((uintptr_t)address, type, &call);
     Py_END_ALLOW_THREADS
     if (error != NULL)
         return fail_alone(error);
@@ -360,8 +375,8 @@ static int in_c_order(const dl_tensor *t) {
 
 const char take_dlpack_doc[] = PyDoc_STR(
     "take_dlpack($module, capsule, /)\n--\n\n"
-    "Take a tensor out of a capsule: address, kind of device, its number, code, bits, lanes, shape, whether it is in C order and may be\n"
-    "written, and its owner.");
+    "Take a tensor out of a capsule: address, kind of device, its number, code, bits, lanes, shape, strides in elements, or None in C\n"
+    "order, whether it may be written, and its owner.");
 
 PyObject *bridge_take_dlpack(PyObject *module, PyObject *capsule) {
     int versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
@@ -372,22 +387,20 @@ PyObject *bridge_take_dlpack(PyObject *module, PyObject *capsule) {
     if (v != NULL && v->major != 1)
         return PyErr_Format(PyExc_ValueError, "version %u of DLPack; version 1 was asked for", v->major);
     const dl_tensor *t = v != NULL ? &v->tensor : &((dl_managed *)held)->tensor;
-    PyObject *shape = PyTuple_New(t->ndim);
-    for (int i = 0; shape != NULL && i < t->ndim; i++) {
-        PyObject *n = PyLong_FromLongLong(t->shape[i]);
-        if (n == NULL)
-            Py_CLEAR(shape);
-        else
-            PyTuple_SET_ITEM(shape, i, n);
-    }
-    if (shape == NULL)
+    PyObject *shape = numbers(t->shape, t->ndim);
+    PyObject *strides = in_c_order(t) ? Py_NewRef(Py_None) : numbers(t->strides, t->ndim);
+    if (shape == NULL || strides == NULL) {
+        Py_XDECREF(shape);
+        Py_XDECREF(strides);
         return NULL;
+    }
     PyObject *owner = PyCapsule_New(held, tensor_name, versioned ? end_taken_versioned : end_taken);
     if (owner == NULL || PyCapsule_SetName(capsule, versioned ? "used_dltensor_versioned" : "used_dltensor") < 0) {
         Py_DECREF(shape);
+        Py_DECREF(strides);
         Py_XDECREF(owner);
         return NULL;
     }
-    return Py_BuildValue("KiiiiiNiiN", (unsigned long long)((uintptr_t)t->data + t->byte_offset), t->device.type, t->device.id,
-                         t->type.code, t->type.bits, t->type.lanes, shape, in_c_order(t), v == NULL || !(v->flags & 1), owner);
+    return Py_BuildValue("KiiiiiNNiN", (unsigned long long)((uintptr_t)t->data + t->byte_offset), t->device.type, t->device.id,
+                         t->type.code, t->type.bits, t->type.lanes, shape, strides, v == NULL || !(v->flags & 1), owner);
 }

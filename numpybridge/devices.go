@@ -8,7 +8,6 @@ package numpybridge
 import "C"
 
 import (
-	"runtime/cgo"
 	"unsafe"
 
 	"dtl/core/backend"
@@ -124,17 +123,18 @@ func (l lent) Allocate(int, int) (memory.Block, error) { return l.Block, nil }
 // Deallocate does nothing: the memory goes with its owner.
 func (lent) Deallocate(memory.Block) {}
 
-// dtl_device_lend returns a storage of memory that another library holds on a device, in C order, and what else a DeviceMemory
-// says of it.
+// dtl_device_lend returns a storage of memory that another library holds on a device, and what else a DeviceMemory says of it. The
+// call's result has the shape, and strides in elements where the elements are not in C order.
 //
 //export dtl_device_lend
-func dtl_device_lend(at, bytes C.uintptr_t, call *C.dtl_call) (failed *C.char) {
+func dtl_device_lend(at C.uintptr_t, kind C.int, call *C.dtl_call) (failed *C.char) {
 	defer guard(&failed)
-	return failure("from_dlpack", lend(uintptr(at), int(bytes), call))
+	return failure("from_dlpack", lend(uintptr(at), dtype.FromNumber(int64(kind)), call))
 }
 
-func lend(at uintptr, bytes int, call *C.dtl_call) error {
-	if bytes == 0 {
+func lend(at uintptr, t dtype.Type, call *C.dtl_call) error {
+	shape, strides, extent := lentShape(call, int64(t.Size()))
+	if extent == 0 {
 		at = 0
 	}
 	place, err := runtime.Located(at)
@@ -146,15 +146,33 @@ func lend(at uintptr, bytes int, call *C.dtl_call) error {
 		return err
 	}
 	addr := *(*unsafe.Pointer)(unsafe.Pointer(&at)) // it is not Go's, and never followed
-	storage, err := memory.NewStorage(lent{memory.Block{Addr: addr, Size: bytes, Place: place}}, bytes, 1)
+	storage, err := memory.NewStorage(lent{memory.Block{Addr: addr, Size: extent, Place: place}}, extent, 1)
 	if err != nil {
 		return err
 	}
-	span := memory.Span{Addr: addr, Count: bytes, Type: dtype.Uint8, Place: place}
-	call.storage = C.uintptr_t(cgo.NewHandle(&comm.Result{Array: comm.Array{Span: span}, Storage: storage, Queue: q}))
-	call.stream = C.uintptr_t(q.Stream())
-	call.result.place = C.int32_t(place)
+	span := memory.Span{Addr: addr, Count: int(product(shape)), Type: t, Place: place}
+	handOver(call, &comm.Result{Array: comm.Array{Span: span, Shape: shape}, Strides: strides, Storage: storage, Queue: q})
 	return nil
+}
+
+// lentShape returns the shape and the strides in bytes that C has for memory of another library, and how many bytes the elements take up
+// if they lie side by side.
+func lentShape(call *C.dtl_call, item int64) (shape, strides []int64, bytes int) {
+	for i := range int(call.result.ndim) {
+		shape = append(shape, int64(call.shape[i]))
+		if call.result.strides != nil {
+			strides = append(strides, int64(call.strides[i])*item)
+		}
+	}
+	return shape, strides, int(product(shape) * item)
+}
+
+func product(extents []int64) int64 {
+	n := int64(1)
+	for _, extent := range extents {
+		n *= extent
+	}
+	return n
 }
 
 // dtl_device_stream returns the stream of what is done with other libraries' memory on a device.
@@ -169,12 +187,16 @@ func dtl_device_stream(device C.int, stream *C.uintptr_t) (failed *C.char) {
 	return failure("from_dlpack", err)
 }
 
-// dtl_device_copy copies all elements of one storage to another, on whichever devices these are, and returns when that is done.
+// dtl_device_copy copies all elements of one storage to another, on whichever devices these are, and returns when that is done. If wait is
+// 0, it is only queued: after what is queued on either, and before what is queued later.
 //
 //export dtl_device_copy
-func dtl_device_copy(to, from C.uintptr_t) (failed *C.char) {
+func dtl_device_copy(to, from C.uintptr_t, wait C.int) (failed *C.char) {
 	defer guard(&failed)
 	target, source := ofStorage(to), ofStorage(from)
+	if wait == 0 && target.Queue.Device() == source.Queue.Device() {
+		return failure("copy", queueCopy(target, source))
+	}
 	err := source.Queue.Synchronize()
 	if err == nil {
 		err = copyBetween(target.Queue, target.Raw(), source.Raw(), target, source)
@@ -183,4 +205,16 @@ func dtl_device_copy(to, from C.uintptr_t) (failed *C.char) {
 		err = target.Queue.Synchronize()
 	}
 	return failure("copy", err)
+}
+
+// queueCopy has the queue of some elements copy those of another queue of the device to them.
+func queueCopy(target, source *comm.Result) error {
+	here, there := target.Queue.Stream(), source.Queue.Stream()
+	if err := target.Queue.Device().Order(there, here); err != nil {
+		return err
+	}
+	if err := copyBetween(target.Queue, target.Raw(), source.Raw(), target, source); err != nil {
+		return err
+	}
+	return target.Queue.Device().Order(here, there)
 }

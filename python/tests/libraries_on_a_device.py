@@ -121,3 +121,70 @@ def test_views_in_numba(ctx: dtl.Context) -> None:
         twice[1, 64](cuda.as_cuda_array(view))
         cuda.synchronize()
         holds(vec, 2 * np.arange(8.0 * ctx.size))
+
+
+def _thrice_in_numba(cuda: Any) -> Any:
+    """Return a function of an array on a GPU that Numba computes."""
+
+    @cuda.jit
+    def thrice(array: Any, out: Any) -> None:
+        n = cuda.grid(1)
+        if n < array.size:
+            out[n] = 3 * array[n]
+
+    def f(array: Any) -> Any:
+        out = cuda.device_array(array.shape, array.dtype)
+        thrice[(array.size + 63) // 64, 64](array, out)
+        return out
+
+    return f
+
+
+@pytest.mark.parametrize("name", ["cupy", "torch", "numba.cuda"])
+def test_functions_of_users(ctx: dtl.Context, name: str) -> None:
+    """They get arrays of the library, and nothing is copied to the host or waited for by hand."""
+    found = library(name)
+    if name == "torch" and not found.cuda.is_available():
+        pytest.skip("PyTorch sees no GPU; runs where it is built for the driver")
+    if name == "numba.cuda" and not found.is_available():
+        pytest.skip("Numba sees no GPU; runs where it is built for the driver")
+    f = _thrice_in_numba(found) if name == "numba.cuda" else lambda array: array * 3
+    whole = np.arange(40_000.0 * ctx.size)
+    with made(ctx, whole) as src, made(ctx, whole) as dst, dtl.trace() as trace:
+        for _ in range(20):
+            dtl.fill(dst, 1)
+            dtl.transform(src, dst, f, library=name)
+            dtl.fill(src, 0)
+            dtl.copy(dst, src)
+            np.multiply(src, 1 / 3, out=src)
+        assert not [record.operation for record in trace.records if "staged" in record.operation]
+        np.testing.assert_allclose(dst.to_numpy(), 3 * part(dst, whole), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["cupy", "torch"])
+def test_functions_of_users_on_streams(ctx: dtl.Context, name: str) -> None:
+    """Whichever stream is current, and in place, with predicates, in any order, and of other types."""
+    found = library(name)
+    if name == "torch" and not found.cuda.is_available():
+        pytest.skip("PyTorch sees no GPU; runs where it is built for the driver")
+    with made(ctx, WHOLE) as tensor, made(ctx, WHOLE) as to:
+        device = tensor.device_view().device_id
+        if name == "cupy":
+            with found.cuda.Device(device):
+                stream = found.cuda.Stream(non_blocking=True)
+        else:
+            stream = found.cuda.Stream(device)
+        with stream if name == "cupy" else found.cuda.stream(stream):
+            for _ in range(20):
+                dtl.fill(to, 1)
+                dtl.for_each(to, lambda array: array.__imul__(5), library=name)
+                dtl.transform((tensor, to), to, lambda a, b: a + b, library=name)
+        holds(to, WHOLE + 5)
+        assert dtl.count_if(tensor, lambda array: array > 7, library=name) == (WHOLE > 7).sum()
+        assert dtl.transform_reduce(tensor, lambda array: array * 2, library=name) == 2 * WHOLE.sum()
+        dtl.generate(to, lambda index: index * 2, library=name)
+        holds(to, 2 * WHOLE)
+        dtl.transform(tensor, to, lambda array: (array.T * 2).T, library=name)
+        holds(to, 2 * WHOLE)
+        with pytest.raises(dtl.InvalidTypeError, match="which is on no GPU"):
+            dtl.transform(tensor, to, lambda array: np.zeros(array.shape), library=name)

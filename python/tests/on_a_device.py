@@ -481,6 +481,31 @@ def test_requests_by_way_of_the_host(ctx: dtl.Context) -> None:
         np.testing.assert_array_equal(out.to_numpy(), np.arange(8.0) + 8 * before)
 
 
+@pytest.mark.parametrize("foreign", [False, True])
+def test_persistent_requests_by_way_of_the_host(ctx: dtl.Context, foreign: bool) -> None:
+    """Each start sends what the array holds then, and each wait has written what came."""
+    after, before = (ctx.rank + 1) % ctx.size, (ctx.rank - 1) % ctx.size
+    ranks = made(ctx, np.repeat(np.arange(float(ctx.size)), 8))
+    with made(ctx, np.zeros(8 * ctx.size)) as vec, made(ctx, np.zeros(8 * ctx.size)) as to, dtl.trace() as trace:
+        view: Any = _Capsules(vec.local_view()) if foreign else vec.local_view()
+        out: Any = _Capsules(to.local_view()) if foreign else to.local_view()
+        send, receive = dtl.send_init(ctx, view, after), dtl.recv_init(ctx, before, out=out)
+        nothing = dtl.recv_init(ctx, dtl.PROC_NULL, out=out)
+        for n in range(3):
+            np.add(ranks, 10 * n, out=vec)
+            dtl.startall([receive, send])
+            assert dtl.waitall([receive, send]) == [out, None]
+            nothing.start()
+            assert nothing.wait() is out
+            np.testing.assert_array_equal(to.to_numpy(), np.full(8, 10.0 * n + before))
+        for request in (send, receive, nothing):
+            request.close()
+        with pytest.raises(dtl.BoundsError):
+            dtl.send_init(ctx, view, ctx.size)
+    staged = {record.operation: record.calls for record in trace.records if "staged" in record.operation}
+    assert staged == {"send_init (staged)": 3, "recv_init (staged)": 3}
+
+
 class _Capsules:
     """Another library's array, which speaks DLPack."""
 

@@ -42,6 +42,7 @@ FAILING = [str(HERE / "failing_on_a_device.py")]
 CARRIED = [str(HERE / "moved_on_a_device.py")]
 MAPS = [str(HERE / "maps_on_a_device.py")]
 WINDOWS = [str(HERE / "windows_on_a_device.py")]
+USERS = [str(HERE / "users_on_a_device.py")]
 
 
 def compiled(folder: Path, *sources: Path, soname: str = "libcuda.so.1", define: tuple[str, ...] = ()) -> str:
@@ -187,11 +188,20 @@ def test_info_names_nccl(nccl: str) -> None:
     assert "no nccl:" not in ended.out
 
 
-@pytest.mark.parametrize("name", ["computing", "reducing", "moving", "staged", "failing", "maps", "carried", "windows"])
+@pytest.mark.parametrize(
+    "name", ["computing", "reducing", "moving", "staged", "failing", "maps", "carried", "windows", "users"]
+)
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_containers_on_devices(driver: str, count: int, name: str) -> None:
-    groups = {"computing": COMPUTING, "reducing": REDUCING, "failing": FAILING, "windows": WINDOWS}
-    groups.update(maps=MAPS, carried=CARRIED)
+    groups = {
+        "computing": COMPUTING,
+        "reducing": REDUCING,
+        "failing": FAILING,
+        "maps": MAPS,
+        "carried": CARRIED,
+        "windows": WINDOWS,
+        "users": USERS,
+    }
     files = groups.get(name, MOVING)
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": str(count), "DTL_TEST_RANKS": str(count)}

@@ -33,7 +33,7 @@ def _for_each(c: DistributedContainer, func: Any, with_index: bool = False) -> N
         for element, index in zip(view.flat, indices.flat):
             func(element, int(index))
 
-    transform.for_each(c, each)
+    transform.for_each(c, each, library="numpy")
 
 
 def _transform(c: DistributedContainer, func: Any) -> None:

@@ -8,9 +8,12 @@ import numpy as np
 
 from .._native.values import element, filling
 from ..containers.base import DistributedContainer, check_container, linear_indices
-from ..exceptions import InvalidTypeError
-from ..runtime.scheduler import algorithm, computed_on_devices, writes
+from ..containers.indexing import parts
+from ..runtime.array_libraries import LibraryLike
+from ..runtime.scheduler import algorithm, calls_functions, computed_on_devices, writes
+from . import device_functions
 from .exchange import share
+from .located import indices_of
 from .user_functions import apply, check_function, evaluate_predicate, user_code
 
 
@@ -81,15 +84,18 @@ def replace(c: DistributedContainer, old: Any, new: Any) -> None:
 
 
 @algorithm
+@calls_functions
 @writes("c")
-def replace_if(c: DistributedContainer, f: Callable[..., Any], new: Any, *, elementwise: bool = False) -> None:
+def replace_if(
+    c: DistributedContainer, f: Callable[..., Any], new: Any, *, elementwise: bool = False, library: LibraryLike = None
+) -> None:
     """Set the elements for which a predicate is true to a value. Collective.
 
     Parameters
     ----------
     c
         A container, the same on every rank.
-    f, elementwise
+    f, elementwise, library
         As for ``find_if``.
     new
         A number that the dtype can hold, the same on every rank.
@@ -110,8 +116,14 @@ def replace_if(c: DistributedContainer, f: Callable[..., Any], new: Any, *, elem
     """
     check_container("c", c)
     c._check_open()
-    check_function("f", f)
+    check_function("f", f, library)
     number = filling(new, c.dtype)
+    if device_functions.on_device("replace_if", c):
+        true, words = device_functions.predicate("replace_if", c, f, library, elementwise)
+        share(c, "replace_if", f"by {new!r}, {words}", anywhere=True)
+        parts.put_where(c, true, number.reshape(1))
+        c._end_write("replace_if")
+        return
     with user_code(c.context, "replace_if"):
         mask = evaluate_predicate("replace_if", f, c.local_view(), elementwise)
     share(c, "replace_if", f"by {new!r}")
@@ -157,8 +169,11 @@ def iota(c: DistributedContainer, start: Any = 0, step: Any = 1) -> None:
 
 
 @algorithm
+@calls_functions
 @writes("c")
-def generate(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> None:
+def generate(
+    c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False, library: LibraryLike = None
+) -> None:
     """Set each element to a function of its global index. Collective.
 
     Parameters
@@ -170,6 +185,8 @@ def generate(c: DistributedContainer, f: Callable[..., Any], *, elementwise: boo
         view. It returns an array of that shape. It is called at most once on each rank.
     elementwise
         True if f is a function of one index. It is then called for each.
+    library
+        As for ``transform``. If the elements are on a GPU, so are the indices.
 
     Raises
     ------
@@ -186,10 +203,13 @@ def generate(c: DistributedContainer, f: Callable[..., Any], *, elementwise: boo
     """
     check_container("c", c)
     c._check_open()
-    check_function("f", f)
+    check_function("f", f, library)
+    if device_functions.on_device("generate", c):
+        with indices_of(c) as indices:
+            device_functions.transform("generate", c, (indices,), f, library, elementwise)
+        return
     with user_code(c.context, "generate"):
         values = apply("generate", f, (linear_indices(c),), elementwise)
-        if not np.can_cast(values.dtype, c.dtype, "same_kind"):
-            raise InvalidTypeError(f"the function gave {values.dtype}, which may not be cast to {c.dtype}")
+        device_functions.check_cast(values.dtype, c.dtype)
     share(c, "generate")
     c.local_view()[...] = values

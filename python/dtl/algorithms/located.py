@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._native.library import bridge
-from ..containers.base import DistributedContainer
+from ..containers.base import DistributedContainer, linear_indices
 from ..containers.indexing import parts
 from ..containers.indexing.regions import move_all
 from ..containers.indices import check_inside
@@ -110,6 +110,15 @@ def spread_lines(of: Any, like: Any, dims: tuple[int, ...]) -> Any:
     return made
 
 
+def indices_of(like: Any) -> Any:
+    """Return a container on the GPU of the index in C order of each element of another one. Not collective."""
+    if _whole(like) or parts.is_a_range(like):
+        return _numbered(like, _first(like))
+    made = like._like(np.dtype(np.int64))
+    made._set_part(linear_indices(like))
+    return made
+
+
 def _first(of: Any) -> int:
     """Return the index in C order of this rank's first element."""
     return 0 if _whole(of) else int(of.local_offset * (of.global_size // max(of.shape[0], 1)))
@@ -119,7 +128,7 @@ def _numbered(like: Any, first: int) -> Any:
     """Return a container of the places of elements in this rank's part, counted from a first one, which a GPU makes."""
     true, made = like._like(np.dtype(np.bool_)), like._like(np.dtype(np.int64))
     true._fill_part(np.ones(1, np.bool_))
-    made.device_view()._memory.copy(parts.true_places(true, first)._memory)
+    made.device_view()._memory.copy(parts.true_places(true, first)._memory, True)
     return made
 
 

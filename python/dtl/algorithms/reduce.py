@@ -13,8 +13,11 @@ from .._native.library import dtype_name
 from ..containers.base import DistributedContainer, check_container
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import BAND, BOR, BXOR, LAND, LOR, MAX, MIN, PROD, SUM, Op, OpLike
-from ..policies import Partition
-from ..runtime.scheduler import algorithm, placed
+from ..policies import Partition, Placement
+from ..runtime.agreement import local_step
+from ..runtime.array_libraries import LibraryLike
+from ..runtime.scheduler import algorithm, calls_functions, computed_on_devices, placed
+from . import device_functions, statistics
 from .exchange import share
 from .transform import check_all_alike
 from .user_functions import apply, check_function, user_code
@@ -31,13 +34,38 @@ _UFUNCS: dict[int, np.ufunc] = {
     BXOR: np.bitwise_xor,
 }
 
+#: The reductions of the same meaning, which GPUs compute.
+_STATISTICS: dict[int, Callable[[Any], Any]] = {
+    SUM: statistics.sum,
+    PROD: statistics.prod,
+    MIN: statistics.min,
+    MAX: statistics.max,
+    LAND: statistics.all,
+    LOR: statistics.any,
+}
+
 #: The bytes in which a rank sends its value: two of the numbers of an exchange.
 _ROOM = 16
 
 
 def reduce_container(c: DistributedContainer, op: Any) -> Any:
     """Combine the elements of a container: what ``reduce`` does of one. Collective."""
+    if placed and c._placement is Placement.DEVICE and c._handle:
+        chosen = _operator(op)
+        _check(chosen, c.dtype)
+        share(c, "reduce", f"op {chosen.name}", anywhere=True)
+        return _folded("reduce", chosen, c)
     return by_host_copies(_combined, (c, op), {}, "reduce") if placed else _combined(c, op)
+
+
+def _folded(name: str, op: Op, c: DistributedContainer) -> Any:
+    """Return the elements of a container on a GPU combined, by the host if no kernel does. Collective."""
+    if op not in _STATISTICS:
+        return by_host_copies(_combined, (c, op), {}, name)
+    if not c.global_size:
+        return _of_no_elements(name, op, c.dtype)
+    made = _STATISTICS[op](c)
+    return c.dtype.type(made) if op in (LAND, LOR) else made
 
 
 def _combined(c: DistributedContainer, op: Any) -> Any:
@@ -64,7 +92,10 @@ def reduce_local(c: DistributedContainer, op: OpLike = SUM) -> Any:
 
 
 @algorithm
-def transform_reduce(src: Any, f: Callable[..., Any], op: OpLike = SUM, *, elementwise: bool = False) -> Any:
+@calls_functions
+def transform_reduce(
+    src: Any, f: Callable[..., Any], op: OpLike = SUM, *, elementwise: bool = False, library: LibraryLike = None
+) -> Any:
     """Apply a function to the elements of one or several containers, and combine its values. Collective.
 
     Each rank stores only the function's values for its own part.
@@ -80,6 +111,8 @@ def transform_reduce(src: Any, f: Callable[..., Any], op: OpLike = SUM, *, eleme
         An operator other than MINLOC and MAXLOC, or its name; ``dtl.ops.Op`` lists them.
     elementwise
         True if f is a function of one element of each container. It is then called for each.
+    library
+        As for ``transform``.
 
     Returns
     -------
@@ -92,7 +125,7 @@ def transform_reduce(src: Any, f: Callable[..., Any], op: OpLike = SUM, *, eleme
     InvalidTypeError, InvalidArgumentError
         If an argument is not a container, a function or an operator, if the operator is not defined for the values'
         dtype, or if the containers differ in shape or partition. Also if there are no elements and op is MIN, MAX or
-        bitwise.
+        bitwise. Because of library, as for ``transform``.
     CommunicationError
         If f fails on another rank. The message has its traceback. The rank itself raises what f raised.
     CollectiveMismatchError
@@ -109,9 +142,11 @@ def transform_reduce(src: Any, f: Callable[..., Any], op: OpLike = SUM, *, eleme
     first = src[0] if isinstance(src, tuple) and src else src
     check_container("src", first)
     sources = src if isinstance(src, tuple) else (src,)
-    check_function("f", f)
+    check_function("f", f, library)
     check_all_alike("src", sources, first)
     chosen = _operator(op)
+    if device_functions.on_device("transform_reduce", *sources):
+        return _transform_there(first, sources, f, chosen, library, elementwise)
     with user_code(first.context, "transform_reduce"):
         parts = tuple(source.local_view() for source in sources)
         values = apply("transform_reduce", f, parts, elementwise) if parts[0].size else np.empty(0)
@@ -121,7 +156,28 @@ def transform_reduce(src: Any, f: Callable[..., Any], op: OpLike = SUM, *, eleme
     return _combine_ranks("transform_reduce", first, chosen, sources[1:], np.dtype(np.float64), mine)
 
 
+def _transform_there(
+    first: DistributedContainer, sources: tuple[Any, ...], f: Any, op: Op, library: Any, elementwise: bool
+) -> Any:
+    """Do what ``transform_reduce`` does, on the GPU. Collective."""
+    with local_step(first.context, "transform_reduce"):
+        function = device_functions.DeviceFunction(f, library, elementwise)
+    with user_code(first.context, "transform_reduce"):
+        made = function.made(sources)
+        told = 0
+        if made is not None and made.local_size:
+            _check(op, made.dtype)
+            told = dtype_number(made.dtype)
+    rows = share(first, "transform_reduce", f"op {op.name}, {function.words}", (told,), sources[1:], anywhere=True)
+    of = _dtype_of_all("transform_reduce", rows)
+    if of is None:
+        return _of_no_elements("transform_reduce", op, np.dtype(np.float64))
+    with first._like(of) if made is None else made as values:
+        return _folded("transform_reduce", op, values)
+
+
 @algorithm
+@computed_on_devices
 def inner_product(a: DistributedContainer, b: DistributedContainer) -> Any:
     """Return the sum of the products of the elements of two containers. Collective.
 
@@ -164,15 +220,20 @@ def _combine_ranks(
         told = (dtype_number(mine.dtype), *bits.tolist())
     rows = share(c, name, f"op {op.name}", told, also)
     rows = rows[: 1 if c.partition_policy is Partition.REPLICATED else None]
+    of = _dtype_of_all(name, rows)
+    if of is None:
+        return _of_no_elements(name, op, dtype)
+    values = np.array([row[1:3].copy().view(np.uint8)[: of.itemsize].view(of)[0] for row in rows if row[0]])
+    return _combine(op, values)
+
+
+def _dtype_of_all(name: str, rows: Any) -> np.dtype[Any] | None:
+    """Return the one dtype of which all ranks told the number first in their rows; None of no elements."""
     numbers = {int(number) for number in rows[:, 0]} - {0}
     if len(numbers) > 1:
         dtypes = ", ".join(sorted(dtype_name(number) for number in numbers))
         raise InvalidTypeError(f"{name}: the function gave values of different types on different ranks: {dtypes}")
-    if not numbers:
-        return _of_no_elements(name, op, dtype)
-    of = np.dtype(dtype_name(numbers.pop()))
-    values = np.array([row[1:3].copy().view(np.uint8)[: of.itemsize].view(of)[0] for row in rows if row[0]])
-    return _combine(op, values)
+    return np.dtype(dtype_name(numbers.pop())) if numbers else None
 
 
 def _of_no_elements(name: str, op: Op, dtype: np.dtype[Any]) -> Any:

@@ -10,11 +10,14 @@ import numpy as np
 from .._native.arguments import integer
 from .._native.library import bridge
 from ..containers.base import DistributedContainer, check_container
+from ..containers.indexing import parts
 from ..containers.indexing.regions import Axis, Region, move, move_all
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
-from ..runtime.scheduler import algorithm, writes
+from ..runtime.array_libraries import LibraryLike
+from ..runtime.scheduler import algorithm, calls_functions, writes
+from . import device_functions
 from .exchange import share
 from .sort import sort_by_key
 from .user_functions import check_function, evaluate_predicate, user_code
@@ -102,8 +105,11 @@ def rotate(c: DistributedContainer, by: int) -> None:
 
 
 @algorithm
+@calls_functions
 @writes("c")
-def partition_by(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> int:
+def partition_by(
+    c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False, library: LibraryLike = None
+) -> int:
     """Move the elements for which a predicate is true before the others, in place. Collective.
 
     Both groups keep their order. Each rank needs temporary memory as large as its part.
@@ -112,7 +118,7 @@ def partition_by(c: DistributedContainer, f: Callable[..., Any], *, elementwise:
     ----------
     c
         A one-dimensional container, the same on every rank.
-    f, elementwise
+    f, elementwise, library
         As for ``find_if``.
 
     Returns
@@ -135,18 +141,28 @@ def partition_by(c: DistributedContainer, f: Callable[..., Any], *, elementwise:
     """
     check_container("c", c)
     _check_one_dimensional(c)
-    check_function("f", f)
+    check_function("f", f, library)
+    there = device_functions.on_device("partition_by", c)
     with in_global_order(c) as line:
-        with user_code(c.context, "partition_by"):
-            view = line.local_view()
-            mask = evaluate_predicate("partition_by", f, view, elementwise)
-            parts = view[mask], view[~mask]
-        del view
-        held = int(share(line, "partition_by", "", (len(parts[0]),))[:, 0].sum())
-        for part, at, extent in ((parts[0], 0, held), (parts[1], held, c.shape[0] - held)):
+        if there:
+            mask, words = device_functions.predicate("partition_by", line, f, library, elementwise)
+            groups: Any = (parts.chosen(line, mask), parts.chosen(line, np.logical_not(mask)))
+        else:
+            groups, words = _groups(line, f, elementwise), ""
+        held = int(share(line, "partition_by", words, (len(groups[0]),), anywhere=there)[:, 0].sum())
+        for part, at, extent in ((groups[0], 0, held), (groups[1], held, c.shape[0] - held)):
             with DistributedVector._from_parts(c.context, part) as piece:
                 _move_rows(c, piece, [], 0, at, extent)
+    c._end_write("partition_by")
     return held
+
+
+def _groups(line: DistributedContainer, f: Any, elementwise: bool) -> tuple[Any, Any]:
+    """Return this rank's elements for which a predicate is true, and the others. Not collective."""
+    with user_code(line.context, "partition_by"):
+        view = line.local_view()
+        mask = evaluate_predicate("partition_by", f, view, elementwise)
+        return view[mask], view[~mask]
 
 
 @overload
@@ -214,7 +230,7 @@ def in_global_order(c: DistributedContainer) -> Iterator[DistributedContainer]:
     if c.partition_policy in (Partition.BLOCK, Partition.EXPLICIT):
         yield c
         return
-    with DistributedVector(c.context, c.shape[0], dtype=c.dtype) as line:
+    with DistributedVector(c.context, c.shape[0], dtype=c.dtype, placement=c._placement) as line:
         move_all(line, c)
         yield line
 

@@ -9,8 +9,9 @@ import numpy as np
 from .._native import library
 from .._native.values import element
 from ..containers.base import DistributedContainer, check_container
-from ..runtime.scheduler import algorithm
-from . import folds, statistics
+from ..runtime.array_libraries import LibraryLike
+from ..runtime.scheduler import algorithm, calls_functions
+from . import device_functions, folds, statistics
 from .exchange import share, total
 from .folds import fold
 from .user_functions import check_function, evaluate_predicate, user_code
@@ -68,7 +69,10 @@ def find(c: DistributedContainer, value: Any) -> int | None:
 
 
 @algorithm
-def find_if(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> int | None:
+@calls_functions
+def find_if(
+    c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False, library: LibraryLike = None
+) -> int | None:
     """Return the global index of the first element for which a predicate is true. Collective.
 
     Parameters
@@ -80,6 +84,8 @@ def find_if(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool
         rank, with the local view, and not if that is empty.
     elementwise
         True if f is a function of one element. It is then called for each.
+    library
+        As for ``for_each``. If the elements are on a GPU, f returns an array of bool there.
 
     Returns
     -------
@@ -88,8 +94,9 @@ def find_if(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool
 
     Raises
     ------
-    InvalidTypeError, InvalidArgumentError
-        If f is not a function, or if it does not return bool, or returns another shape.
+    InvalidTypeError, InvalidArgumentError, BackendUnavailableError
+        If f is not a function, or if it does not return bool, or returns another shape, or as for ``transform`` because
+        of library.
     CommunicationError
         If f fails on another rank. The message has its traceback. The rank itself raises what f raised.
 
@@ -101,6 +108,11 @@ def find_if(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool
     ...     dtl.find_if(vec, np.isnan), dtl.count_if(vec, lambda a: a > 2)
     (1, 2)
     """
+    _check_predicate(c, f, library)
+    if device_functions.on_device("find_if", c):
+        true, words = device_functions.predicate("find_if", c, f, library, elementwise)
+        share(c, "find_if", words, anywhere=True)
+        return int(statistics.argmax(true)) if c.global_size and statistics.any(true) else None
     mask = _predicate_mask("find_if", c, f, elementwise).reshape(-1)
     return _first(c, "find_if", "", int(mask.argmax()) if mask.any() else None)
 
@@ -119,39 +131,51 @@ def count(c: DistributedContainer, value: Any) -> int:
 
 
 @algorithm
-def count_if(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> int:
+@calls_functions
+def count_if(
+    c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False, library: LibraryLike = None
+) -> int:
     """Return for how many elements a predicate is true. Collective.
 
     Parameters and errors are those of ``find_if``.
     """
-    return _count_true("count_if", c, f, elementwise)
+    return _count_true("count_if", c, f, elementwise, library)
 
 
 @algorithm
-def all_of(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> bool:
+@calls_functions
+def all_of(
+    c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False, library: LibraryLike = None
+) -> bool:
     """Return whether a predicate is true for every element. Without elements, it is. Collective.
 
     Parameters and errors are those of ``find_if``.
     """
-    return _count_true("all_of", c, f, elementwise) == c.global_size
+    return _count_true("all_of", c, f, elementwise, library) == c.global_size
 
 
 @algorithm
-def any_of(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> bool:
+@calls_functions
+def any_of(
+    c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False, library: LibraryLike = None
+) -> bool:
     """Return whether a predicate is true for at least one element. Collective.
 
     Parameters and errors are those of ``find_if``.
     """
-    return _count_true("any_of", c, f, elementwise) > 0
+    return _count_true("any_of", c, f, elementwise, library) > 0
 
 
 @algorithm
-def none_of(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> bool:
+@calls_functions
+def none_of(
+    c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False, library: LibraryLike = None
+) -> bool:
     """Return whether a predicate is true for no element. Collective.
 
     Parameters and errors are those of ``find_if``.
     """
-    return _count_true("none_of", c, f, elementwise) == 0
+    return _count_true("none_of", c, f, elementwise, library) == 0
 
 
 def _wanted(op: str, c: DistributedContainer, value: Any) -> Any:
@@ -169,15 +193,23 @@ def _compared(view: Array, value: Any) -> Any:
         yield at, rows[at : at + _CHUNK] == value
 
 
-def _predicate_mask(op: str, c: DistributedContainer, f: Any, elementwise: bool) -> Array:
+def _check_predicate(c: DistributedContainer, f: Any, library: Any) -> None:
     check_container("c", c)
     c._check_open()
-    check_function("f", f)
+    check_function("f", f, library)
+
+
+def _predicate_mask(op: str, c: DistributedContainer, f: Any, elementwise: bool) -> Array:
     with user_code(c.context, op):
         return evaluate_predicate(op, f, c.local_view(), elementwise)
 
 
-def _count_true(op: str, c: DistributedContainer, f: Any, elementwise: bool) -> int:
+def _count_true(op: str, c: DistributedContainer, f: Any, elementwise: bool, library: Any) -> int:
+    _check_predicate(c, f, library)
+    if device_functions.on_device(op, c):
+        true, words = device_functions.predicate(op, c, f, library, elementwise)
+        share(c, op, words, anywhere=True)
+        return int(statistics.sum(true))
     return total(c, op, "", int(np.count_nonzero(_predicate_mask(op, c, f, elementwise))))
 
 

@@ -11,9 +11,11 @@ from .._native.callsite import by_user
 from ..containers.base import DistributedContainer, check_alike, check_container
 from ..containers.indexing import assignment
 from ..containers.indexing.regions import copy_all, whole_region
-from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..exceptions import InvalidArgumentError
 from ..runtime.agreement import local_step
-from ..runtime.scheduler import algorithm, computed_on_devices, writes
+from ..runtime.array_libraries import LibraryLike
+from ..runtime.scheduler import algorithm, calls_functions, computed_on_devices, writes
+from . import device_functions
 from .exchange import share
 from .user_functions import (
     REFUSALS,
@@ -29,8 +31,11 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
 @algorithm
+@calls_functions
 @writes("c")
-def for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> None:
+def for_each(
+    c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False, library: LibraryLike = None
+) -> None:
     """Call a function with each rank's elements, which it may change. Collective.
 
     Parameters
@@ -42,12 +47,23 @@ def for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwise: boo
         Its result is ignored. If it does not accept arrays (it raises TypeError, ValueError or AttributeError), it is
         called with each element, as with elementwise.
     elementwise
-        True if f is a function of one element. It is then called for each, in the order of the local view.
+        True if f is a function of one element. It is then called for each, in the order of the local view. If the
+        elements are on a GPU, these are of a copy on the host, which is then copied back.
+    library
+        Whose arrays f gets if the elements are on a GPU: the name of a library, such as ``"cupy"``, ``"torch"`` or
+        ``"numba"``, or the module, which has the array API standard's ``from_dlpack``. None is the one of these three
+        that the program has imported. The array shares the memory of the elements, on the GPU, and f need not
+        synchronise. ``"numpy"`` calls f with a copy on the host. If the elements are on the host, f always gets arrays
+        of NumPy.
 
     Raises
     ------
     InvalidTypeError
-        If f is not a function. On every rank.
+        If f is not a function, or library no library. On every rank.
+    BackendUnavailableError
+        If the elements are on a GPU, and library cannot be imported, or is None and none has been.
+    InvalidArgumentError
+        If the elements are on a GPU, library is None, and several have been imported.
     CommunicationError
         If f fails on another rank. The message has its traceback. The rank itself raises what f raised. Elements that f
         has changed before stay changed.
@@ -65,7 +81,10 @@ def for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwise: boo
     check_container("c", c)
     with local_step(c.context, "for_each"):
         c._check_open()
-        check_function("f", f)
+        check_function("f", f, library)
+    if device_functions.on_device("for_each", c):
+        device_functions.for_each(c, f, library, elementwise)
+        return
     with user_code(c.context, "for_each"):
         view = c.local_view()
         started = slow_paths.clock() if slow_paths.listeners else 0
@@ -84,8 +103,16 @@ def for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwise: boo
 
 
 @algorithm
+@calls_functions
 @writes("dst")
-def transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> None:
+def transform(
+    src: Any,
+    dst: DistributedContainer,
+    f: Callable[..., Any],
+    *,
+    elementwise: bool = False,
+    library: LibraryLike = None,
+) -> None:
     """Write a function of the elements of one or several containers to another container. Collective.
 
     Parameters
@@ -101,14 +128,19 @@ def transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, ele
         each element, as with elementwise. That takes a hundred times as long as with arrays.
     elementwise
         True if f is a function of one element of each container. It is then called for each.
+    library
+        As for ``for_each``. If the elements are on a GPU, f returns an array on that GPU, in any order of elements. The
+        library's stream and DTL's wait for each other on the GPU. Of NumPy's ufuncs, DTL has kernels of its own.
 
     Raises
     ------
     InvalidTypeError
         If an argument is not a container, f is not a function, or its values cannot be cast to the dtype of dst by
-        NumPy's rule "same_kind".
+        NumPy's rule "same_kind", or are on the host and the elements on a GPU.
     InvalidArgumentError
-        If the containers differ in shape or partition, or if f returns another shape.
+        If the containers differ in shape or partition, or if f returns another shape, or an array on another GPU.
+    BackendUnavailableError
+        As for ``for_each``.
     CommunicationError
         If f fails on another rank. The message has its traceback. The rank itself raises what f raised. dst is
         unchanged on every rank, except for what a ufunc has written.
@@ -128,8 +160,11 @@ def transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, ele
     """
     sources = src if isinstance(src, tuple) else (src,)
     check_container("dst", dst)
-    check_function("f", f)
+    check_function("f", f, library)
     check_all_alike("src", sources, dst)
+    if device_functions.on_device("transform", dst, *sources):
+        device_functions.transform("transform", dst, sources, f, library, elementwise)
+        return
     values = None
     with user_code(dst.context, "transform"):
         to, parts = dst.local_view(), tuple(source.local_view() for source in sources)
@@ -137,8 +172,7 @@ def transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, ele
             by_user(f, parts, {"out": to})
         elif to.size:
             values = apply("transform", f, parts, elementwise)
-            if not np.can_cast(values.dtype, to.dtype, "same_kind"):
-                raise InvalidTypeError(f"the function gave {values.dtype}, which may not be cast to {to.dtype}")
+            device_functions.check_cast(values.dtype, to.dtype)
     share(dst, "transform", also=sources)
     if values is not None:
         to[...] = values

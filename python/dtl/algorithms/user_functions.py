@@ -12,6 +12,7 @@ from .._native import slow_paths
 from .._native.callsite import by_user, own
 from ..exceptions import CommunicationError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import tell_ranks
+from ..runtime.array_libraries import check_library
 from ..runtime.context import Context
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -40,10 +41,11 @@ def _without_own_frames(error: Exception) -> Any:
     return inner
 
 
-def check_function(name: str, f: Any) -> None:
-    """Refuse what cannot be called."""
+def check_function(name: str, f: Any, library: Any = None) -> None:
+    """Refuse what cannot be called, and what is no library whose arrays it could get."""
     if not callable(f):
         raise InvalidTypeError(f"{name} of type {type(f).__name__} is no function")
+    check_library(library)
 
 
 def apply(op: str, f: Callable[..., Any], parts: tuple[Array, ...], elementwise: bool) -> Array:

@@ -16,17 +16,20 @@ from ..exceptions import InvalidTypeError
 from ..futures.future import Future
 from ..ops import SUM, OpLike
 from ..policies import Partition, PartitionLike
+from ..runtime.array_libraries import LibraryLike
 from ..runtime.context import Context
 from ..runtime.scheduler import containers_in
 from .submit import deferred, submitted
 
 
-def async_for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> Future:
+def async_for_each(
+    c: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False, library: LibraryLike = None
+) -> Future:
     """Start ``for_each``, and return a future. Collective. Another thread calls the function.
 
     Parameters
     ----------
-    c, f, elementwise
+    c, f, elementwise, library
         As for for_each. Do not use the elements of c until the future is complete.
 
     Returns
@@ -44,15 +47,22 @@ def async_for_each(c: DistributedContainer, f: Callable[..., Any], *, elementwis
     [2. 2. 2. 2.]
     """
     check_container("c", c)
-    return submitted("async_for_each", for_each, c, f, elementwise=elementwise)
+    return submitted("async_for_each", for_each, c, f, elementwise=elementwise, library=library)
 
 
-def async_transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], *, elementwise: bool = False) -> Future:
+def async_transform(
+    src: Any,
+    dst: DistributedContainer,
+    f: Callable[..., Any],
+    *,
+    elementwise: bool = False,
+    library: LibraryLike = None,
+) -> Future:
     """Start ``transform``, and return a future. Collective. Another thread calls the function.
 
     Parameters
     ----------
-    src, dst, f, elementwise
+    src, dst, f, elementwise, library
         As for transform. Do not use the elements of any of the containers until the future is complete.
 
     Returns
@@ -72,7 +82,7 @@ def async_transform(src: Any, dst: DistributedContainer, f: Callable[..., Any], 
     """
     if not containers_in((src, dst)):
         check_container("src", src)
-    return submitted("async_transform", transform, src, dst, f, elementwise=elementwise)
+    return submitted("async_transform", transform, src, dst, f, elementwise=elementwise, library=library)
 
 
 def async_reduce(c: DistributedContainer, op: OpLike = SUM) -> Future:

@@ -19,10 +19,11 @@ from .._native.library import bridge
 from ..exceptions import InvalidTypeError
 from ..runtime.agreement import check_context, on_context
 from ..runtime.context import Context
+from ..runtime.device_array import is_on_device
 from ..runtime.short_calls import short
 from .moved import records
 from .requests import PersistentRequest, Request, new_persistent_request, new_request
-from .staging import staged
+from .staging import Twin, staged
 
 #: Receive from any rank.
 ANY_SOURCE = -1
@@ -246,7 +247,7 @@ def send_init(ctx: Context, data: Any, dest: int, tag: int = 0) -> PersistentReq
         As for send.
     data
         An array, or an object whose memory can be used as one. Each start sends what it holds at that time. If it is
-        not C-contiguous or not in this machine's byte order, each start copies it.
+        not C-contiguous or not in this machine's byte order, each start copies it; so it does from a GPU.
 
     Returns
     -------
@@ -262,6 +263,10 @@ def send_init(ctx: Context, data: Any, dest: int, tag: int = 0) -> PersistentReq
         As for send.
     """
     args = integer("dest", dest), integer("tag", tag)
+    if is_on_device(data):
+        twin = Twin("send_init", data)
+        held = _start(bridge.SEND_INIT, ctx, twin.here, None, *args, 0, 0)
+        return new_persistent_request(ctx, "send_init", held, before=twin.read)
     data = records(data, in_place=True)
     held = _start(bridge.SEND_INIT, ctx, data, None, *args, 0, 0)
     if held is not NotImplemented:
@@ -294,6 +299,10 @@ def recv_init(
     BoundsError
         If source or tag is outside its range.
     """
+    if is_on_device(out):
+        twin = Twin("recv_init", out)
+        held = _receive(_start, bridge.RECV_INIT, ctx, source, tag, dtype, count, twin.here)
+        return new_persistent_request(ctx, "recv_init", held, _result_maker(out) if source == PROC_NULL else twin.write)
     held = _receive(_start, bridge.RECV_INIT, ctx, source, tag, dtype, count, records(out, in_place=True))
     return new_persistent_request(ctx, "recv_init", held, _result_maker(out))
 

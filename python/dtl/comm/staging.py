@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any, Callable, TypeVar, cast
 
+import numpy as np
+
 from .._native import log
 from .._native.library import bridge
 from ..exceptions import InvalidTypeError
@@ -91,3 +93,35 @@ def _by_host(
         result._then(give)
         return result
     return give(result)
+
+
+class Twin:
+    """An array on the host for one on a GPU, which sends or receives its elements many times (persistent requests)."""
+
+    def __init__(self, name: str, array: Any) -> None:
+        there = from_dlpack(array)
+        self._name = name
+        self._array = array
+        self.here = np.empty(there.shape, there.dtype)
+
+    def read(self) -> None:
+        """Copy the elements from the GPU, after what their library has queued."""
+        self._copy(lambda there: there._memory.read(self.here))
+
+    def write(self, result: Any) -> Any:
+        """Copy what was received to the GPU, and return the array there."""
+
+        def copy(there: DeviceArray) -> None:
+            there._memory.write(self.here)
+            there.synchronize()
+
+        self._copy(copy)
+        return self._array
+
+    def _copy(self, by: Callable[[DeviceArray], None]) -> None:
+        start, failed = bridge.clock(), True
+        try:
+            by(from_dlpack(self._array))
+            failed = False
+        finally:
+            bridge.note(f"{self._name} (staged)", start, failed, 0, 0 if failed else self.here.nbytes)

@@ -14,6 +14,7 @@ from .._native import library, log
 from .._native.arguments import stored_number
 from .._native.library import bridge
 from ..policies import Placement
+from ..runtime.array_libraries import is_numpy
 from ..runtime.scheduler import DEPTH, containers_in
 from .base import DistributedContainer
 from .ufuncs import refusal
@@ -34,6 +35,8 @@ def called(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
         given = inspect.signature(f).bind(*args, **kwargs).arguments
     except TypeError:
         return f(*args, **kwargs)  # which says what is wrong with them
+    if getattr(f, "calls_functions", False) and not _wanted_here(given):
+        return f(*args, **kwargs)
     names = (*getattr(f, "written", ()), "out")
     op, written = name or f.__name__, containers_in([given.get(name) for name in names])
     result = by_host(op, f, args, kwargs, written)
@@ -42,6 +45,12 @@ def called(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
             c._end_write(op)
             break
     return result
+
+
+def _wanted_here(given: dict[str, Any]) -> bool:
+    """Say whether the caller of an algorithm asks for a function of its own to be called on the host."""
+    library = given.get("library")
+    return is_numpy(library) or (library is None and bool(given.get("elementwise")))
 
 
 def by_host(

@@ -261,7 +261,10 @@ def converted(a: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def convert(value: Any, target: Any) -> Any:
-    """Write elements to a target of another type, with NumPy's warning where imaginary parts are lost."""
+    """Write elements to a target of another type, with NumPy's warning where imaginary parts are lost.
+
+    Return the target, or None where there is no such kernel.
+    """
     if value.dtype.kind == "c" and target.dtype.kind not in "bc":
         by_user(np.zeros(1, value.dtype).astype, (target.dtype,), {})
     if value.dtype == _HALF:

@@ -235,7 +235,7 @@ class OwningContainer(Indexed):
             placement = Placement.DEVICE
         made = cls._created(ctx, (sum(sizes), *part.shape[1:]), part.dtype, divided, placement)
         if isinstance(part, DeviceArray):
-            made.device_view()._memory.copy(part._memory)
+            made.device_view()._memory.copy(part._memory, True)
         else:
             made._set_part(part)
         made._end_write("from_local")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Callable, NoReturn, Optional, Tuple
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -269,13 +269,12 @@ def from_dlpack(x: Any) -> DeviceArray:
     BackendUnavailableError
         If no GPU can be used here.
     """
-    if isinstance(x, DeviceArray):
-        return x
-    if hasattr(type(x), "__dlpack__"):
-        return _of_dlpack(x)
-    if hasattr(x, "__cuda_array_interface__"):
-        return _of_interface(x.__cuda_array_interface__, x)
-    raise InvalidTypeError(f"x of type {type(x).__name__} has neither __dlpack__ nor __cuda_array_interface__")
+    return _shared(x, _in_order)
+
+
+def readable(x: Any) -> DeviceArray:
+    """Return an array on a GPU as ``from_dlpack`` does, for reading: it may be read-only, and in any order."""
+    return _shared(x, _as_it_is)
 
 
 def is_on_device(x: Any) -> bool:
@@ -289,46 +288,72 @@ def is_on_device(x: Any) -> bool:
     return hasattr(x, "__cuda_array_interface__")
 
 
-def _of_dlpack(x: Any) -> DeviceArray:
+def _shared(x: Any, lent: _Lent) -> DeviceArray:
+    if isinstance(x, DeviceArray):
+        return x
+    if hasattr(type(x), "__dlpack__"):
+        return _of_dlpack(x, lent)
+    if hasattr(x, "__cuda_array_interface__"):
+        return _of_interface(x.__cuda_array_interface__, x, lent)
+    raise InvalidTypeError(f"x of type {type(x).__name__} has neither __dlpack__ nor __cuda_array_interface__")
+
+
+def capsule_of(x: Any, stream: int) -> Any:
+    """Return an array's capsule of DLPack, for work in a stream, which from now on waits for its library's."""
+    try:
+        return x.__dlpack__(stream=stream, max_version=(1, 0))
+    except TypeError:  # from before DLPack 1.0
+        return x.__dlpack__(stream=stream)
+
+
+def _of_dlpack(x: Any, lent: _Lent) -> DeviceArray:
     kind, device = x.__dlpack_device__()
     if kind not in _own_kinds():
         raise BufferError(f"x is on device ({int(kind)}, {device}) of DLPack's, which is no GPU that DTL uses here")
-    stream = bridge.device_stream(device)
-    try:
-        capsule = x.__dlpack__(stream=stream, max_version=(1, 0))
-    except TypeError:  # from before DLPack 1.0
-        capsule = x.__dlpack__(stream=stream)
-    address, _, _, code, bits, lanes, shape, ordered, writable, owner = bridge.take_dlpack(capsule)
+    capsule = capsule_of(x, bridge.device_stream(device))
+    address, _, _, code, bits, lanes, shape, strides, writable, owner = bridge.take_dlpack(capsule)
     if lanes != 1 or code not in _DLPACK_KINDS or bits % 8:
         raise InvalidTypeError(f"x has elements of DLPack's type {(code, bits, lanes)}, which no container holds")
     kinds = _DLPACK_KINDS[code]
     dtype = np.dtype(np.bool_) if kinds == "b" else np.dtype(f"{kinds}{bits // 8}")
-    return _lent(address, dtype, shape, bool(ordered), bool(writable), owner)
+    return lent(address, dtype, shape, strides, bool(writable), owner)
 
 
-def _of_interface(told: Any, x: Any) -> DeviceArray:
+def _of_interface(told: Any, x: Any, lent: _Lent) -> DeviceArray:
     dtype, shape = np.dtype(told["typestr"]), tuple(told["shape"])
     address, read_only = told["data"]
-    strides, step = told.get("strides"), dtype.itemsize
-    ordered = told.get("mask") is None
-    for extent, stride in zip(shape[::-1], reversed(strides or ())):
-        ordered = ordered and (extent <= 1 or stride == step or 0 in shape)
-        step *= extent
-    made = _lent(address or 0, dtype, shape, ordered, not read_only, x)
+    if told.get("mask") is not None:
+        raise BufferError("x has masked elements, which no container holds")
+    strides = told.get("strides")
+    if strides is not None and any(stride % dtype.itemsize for stride in strides):
+        raise BufferError(f"x has strides {strides}, between elements of {dtype.itemsize} bytes")
+    steps = None if strides is None else tuple([stride // dtype.itemsize for stride in strides])
+    made = lent(address or 0, dtype, shape, steps, not read_only, x)
     if told.get("stream") is not None:
         made.wait_for(int(told["stream"]))
     return made
 
 
-def _lent(
-    address: int, dtype: np.dtype[Any], shape: tuple[int, ...], ordered: bool, writable: bool, owner: Any
+#: What makes an array of its address, dtype, shape, strides in elements or None, whether it is writable, and its owner.
+_Lent = Callable[[int, "np.dtype[Any]", Tuple[int, ...], Optional[Tuple[int, ...]], bool, Any], DeviceArray]
+
+
+def _in_order(
+    address: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: Any, writable: bool, owner: Any
 ) -> DeviceArray:
-    """Return the array of memory that another object owns."""
-    stored_number(dtype)
-    if not ordered:
+    """Return the array of memory that another object owns, which DTL may write to."""
+    made = _as_it_is(address, dtype, shape, strides, writable, owner)
+    if not made._in_c_order:
         raise BufferError("x is not in C order; make a contiguous copy of it")
     if not writable:
         raise BufferError("x is read-only; make a copy of it")
-    made = DeviceArray(bridge.device_lend(address, dtype.itemsize, shape, owner), dtype)
+    return made
+
+
+def _as_it_is(
+    address: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: Any, writable: bool, owner: Any
+) -> DeviceArray:
+    """Return the array of memory that another object owns."""
+    made = DeviceArray(bridge.device_lend(address, stored_number(dtype), shape, strides, owner), dtype)
     made._foreign = True
     return made

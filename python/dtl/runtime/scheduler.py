@@ -127,6 +127,12 @@ def writes(*names: str) -> Callable[[F], F]:
     return said
 
 
+def calls_functions(f: F) -> F:
+    """Say that an algorithm calls a function of the user's, with elements on a GPU unless the caller wants copies."""
+    f.__dict__["calls_functions"] = True
+    return f
+
+
 def computed_on_devices(f: F) -> F:
     """Say that an algorithm takes containers on a GPU as they are."""
     f.__dict__["computed_on_devices"] = True
