@@ -414,7 +414,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """
     check_open(a)
     if axis is None:
-        (by,) = _alone(integers("shift", shift))
+        by = sum(integers("shift", shift))
         share(a, "roll", f"shift {by}", anywhere=True)
         if a.ndim > 1:
             return by_host_copies(_rolled_flat, (a, by), {}, "roll") if placed else _rolled_flat(a, by)
@@ -437,12 +437,6 @@ def _rolled_flat(a: Any, by: int) -> Any:
     made = a._like(a.dtype)
     gather_elements(made, line, linear_indices(made))
     return made
-
-
-def _alone(values: tuple[int, ...]) -> tuple[int, ...]:
-    if len(values) != 1:
-        raise InvalidArgumentError(f"{len(values)} shifts, and no axis")
-    return values
 
 
 def rolled(a: Any, shifts: Sequence[int], axes: Sequence[int]) -> Any:

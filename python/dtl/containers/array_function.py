@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, overload
 import numpy as np
 
 from .._lazy import LateMethod, late
-from ..exceptions import InvalidTypeError
+from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Execution
 from ..runtime.scheduler import defer
 
@@ -31,10 +31,9 @@ _HOMES = {
     ".algorithms.histogram": "histogram bincount",
     ".algorithms.grid_counts": "histogram2d histogramdd histogram_bin_edges",
     ".algorithms.select": "median quantile percentile",
-    ".algorithms.ordered": "searchsorted",
     ".algorithms.creation": "zeros_like ones_like empty_like full_like tril triu",
     ".algorithms.manipulation": "reshape ravel flip roll squeeze expand_dims moveaxis swapaxes broadcast_to "
-    "matrix_transpose meshgrid",
+    "matrix_transpose",
     ".algorithms.concatenate": "unstack split array_split",
     ".algorithms.taking": "take_along_axis tile repeat",
     ".algorithms.elementwise": "where clip round isclose allclose array_equal nonzero flatnonzero argwhere "
@@ -50,13 +49,15 @@ _HOMES = {
     ".algorithms.lines": "apply_along_axis apply_over_axes piecewise",
     ".algorithms.choices": "choose compress extract trim_zeros partition argpartition lexsort sort_complex ix_ "
     "ravel_multi_index unravel_index block",
+    ".algorithms.padding": "pad",
+    ".algorithms.unique_forms": "unique unique_values unique_counts",
     ".io.numpy_forms": "save savez",
     ".array_standard.adapters": "unique_all unique_inverse cumulative_sum cumulative_prod",
     ".algorithms.numpy_forms": "concatenate stack take sort argsort shape ndim size copy fliplr flipud rot90 vstack "
     "hstack dstack column_stack atleast_1d atleast_2d atleast_3d broadcast_arrays hsplit vsplit dsplit rollaxis "
     "ediff1d append delete ptp average real imag angle nan_to_num isreal iscomplex isneginf isposinf sinc i0 fix "
-    "digitize interp diff unique unique_values unique_counts isrealobj iscomplexobj result_type can_cast "
-    "min_scalar_type common_type select trapezoid trapz cov corrcoef array_equiv copyto pad insert resize astype "
+    "digitize interp diff isrealobj iscomplexobj result_type can_cast min_scalar_type common_type select trapezoid "
+    "trapz cov corrcoef array_equiv copyto searchsorted meshgrid insert resize astype "
     "real_if_close is_busday busday_offset busday_count datetime_as_string",
 }
 
@@ -73,8 +74,8 @@ _NAMES = {
 
 #: The functions of numpy.linalg and of numpy.fft that dtl.linalg and dtl.fft have.
 _LINALG = (
-    "cholesky cond cross det diagonal eig eigh eigvals eigvalsh inv lstsq matmul matrix_norm matrix_power matrix_rank "
-    "matrix_transpose multi_dot norm outer pinv qr slogdet solve svd svdvals tensordot trace vecdot vector_norm"
+    "cholesky cross det diagonal eig eigh eigvals eigvalsh inv lstsq matmul matrix_norm matrix_power "
+    "matrix_transpose multi_dot norm outer qr slogdet solve svdvals tensordot trace vecdot vector_norm"
 )
 _FFT = "fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2 rfftn"
 
@@ -92,7 +93,7 @@ def _table() -> dict[Callable[..., Any], Callable[..., Any]]:
             table[getattr(np, name)] = late(home, of) if home else table[getattr(np, of)]
     for module, home, names in (
         (np.linalg, ".linalg", _LINALG),
-        (np.linalg, ".linalg.numpy_forms", "tensorinv tensorsolve"),
+        (np.linalg, ".linalg.numpy_forms", "cond matrix_rank pinv svd tensorinv tensorsolve"),
         (np.fft, ".fft", _FFT),
     ):
         for name in names.split():
@@ -189,17 +190,20 @@ def _passed(
     if len(args) > limit:
         words = _words(func)
         args, kwargs = args[: int(limit)], {**dict(zip(words[int(limit) :], args[int(limit) :])), **kwargs}
-    passed, out = {}, None
+    passed: dict[str, Any] = {}
+    out, has_out = None, "out" in kwargs and (names is not _ANY_NAME or "out" in _words(func))
     for given, value in kwargs.items():
         word = names.get(given) or _RENAMED.get(given, given)
         if _is_absent(given, value) and (word not in names or value is np._NoValue):
             continue
-        if names is not _ANY_NAME and word not in names:
-            if word != "out":
-                error = InvalidTypeError(f"{_name(func)}: {given}= is not taken with containers")
-                error.op = _name(func)
-                raise error
+        if word == "out" and has_out and word not in names:
             out = value
+        elif names is not _ANY_NAME and word not in names:
+            error = InvalidTypeError(f"{_name(func)}: {given}= is not taken with containers")
+            error.op = _name(func)
+            raise error
+        elif word in passed:
+            raise InvalidArgumentError(f"{_name(func)}: {given} and {word} can't be provided simultaneously")
         else:
             passed[word] = value
     return args, passed, out
@@ -356,7 +360,7 @@ _take = late(".algorithms.taking", "take")
 _clip = late(".algorithms.elementwise", "clip")
 _round = late(".algorithms.elementwise", "round")
 _nonzero = late(".algorithms.elementwise", "nonzero")
-_written = late(".algorithms.masked_reductions", "written")
+_written = late(".algorithms.results", "written")
 
 
 def _name(func: Callable[..., Any]) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Iterable, NoReturn, overload
 
 import numpy as np
 
-from .._lazy import broadcast, by_host, converted, copy_elements, elementwise, late, matmul, ufunc_by_kernel
+from .._lazy import broadcast, by_host, converted, elementwise, late, matmul, ufunc_by_kernel
 from .._native.arguments import carrier, stored_number
 from .._native.callsite import by_user
 from .._native.library import bridge, state
@@ -193,6 +193,8 @@ _PRODUCTS: Any = {
 _SCANS = (np.add, np.multiply, np.minimum, np.maximum)
 _accumulated = late(".algorithms.scan", "accumulated")
 
+_written = late(".algorithms.results", "written")
+
 #: The ufuncs whose method reduce works on containers, and the function that it calls.
 _REDUCTIONS: Any = {
     np.add: "sum",
@@ -305,16 +307,6 @@ def _on_device(
     if computed is None:
         return by_host(name, _apply, (name, ufunc, inputs, outputs, where, options), {}, outputs)
     return computed
-
-
-def _written(name: str, made: Any, out: Any) -> Any:
-    """Write a result to where it is wanted. Collective."""
-    if not isinstance(out, Elementwise) or out.shape != np.shape(made):
-        text = f"out must be a container of shape {np.shape(made)}, not {out!r}"
-        raise refusal(name, text, InvalidArgumentError)
-    copy_elements(made, out)
-    made.close()
-    return out
 
 
 def _see(containers: Iterable[Elementwise], views: dict[int, Any]) -> None:
