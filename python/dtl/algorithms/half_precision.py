@@ -7,6 +7,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native.arguments import stored_number
+from ..containers.base import DistributedContainer
 
 
 def in_float32(f: Callable[..., Any], a: Any, *args: Any, **kwargs: Any) -> Any:
@@ -15,6 +16,19 @@ def in_float32(f: Callable[..., Any], a: Any, *args: Any, **kwargs: Any) -> Any:
         made = f(wider, *args, **kwargs)
     with np.errstate(over="ignore"):  # where warnings are errors, a part's would raise on some ranks only
         return made.astype(np.float16) if made.dtype.kind == "f" else made
+
+
+def is_half(value: Any) -> bool:
+    """Say whether a value is a container or an array of float16."""
+    return isinstance(value, (DistributedContainer, np.ndarray)) and value.dtype == np.float16
+
+
+def multiplied_in_float32(f: Callable[..., Any], *operands: Any, **kwargs: Any) -> Any:
+    """Return sums of products of operands of which some are of float16, rounded once to NumPy's dtype. Collective."""
+    wanted = np.result_type(*(value.dtype if isinstance(value, DistributedContainer) else value for value in operands))
+    made = f(*(value.astype(np.float32) if is_half(value) else value for value in operands), **kwargs)
+    with np.errstate(over="ignore"):
+        return made.astype(np.float16) if wanted == np.float16 else made
 
 
 def reduced_in_float32(reduce: Callable[[Any, Any], Any], a: Any, dtype: Any) -> Any:

@@ -77,6 +77,9 @@ _LINALG = (
     "cholesky cross det diagonal eig eigh eigvals eigvalsh inv lstsq matmul matrix_norm matrix_power "
     "matrix_transpose multi_dot norm outer qr slogdet solve svdvals tensordot trace vecdot vector_norm"
 )
+_STRINGS = (
+    "capitalize center decode encode expandtabs ljust lower multiply replace rjust swapcase title translate upper zfill"
+)
 _FFT = "fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2 rfftn"
 
 
@@ -95,6 +98,7 @@ def _table() -> dict[Callable[..., Any], Callable[..., Any]]:
         (np.linalg, ".linalg", _LINALG),
         (np.linalg, ".linalg.numpy_forms", "cond matrix_rank pinv svd tensorinv tensorsolve"),
         (np.fft, ".fft", _FFT),
+        (getattr(np, "strings", np.char), ".algorithms.strings", _STRINGS),
     ):
         for name in names.split():
             if hasattr(module, name):

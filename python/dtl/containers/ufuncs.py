@@ -226,8 +226,18 @@ def _has_own_ufuncs(value: Any) -> bool:
     return getattr(type(value), "__array_ufunc__", None) not in known
 
 
+#: The ufunc of numpy.strings.slice, which takes no out.
+_WITHOUT_OUT = "_slice"
+
 #: Operators of NumPy that compare records, and text before NumPy 1.23, for which there are no loops of ufuncs.
 _COMPARED: dict[np.ufunc, Any] = {np.equal: operator.eq, np.not_equal: operator.ne}
+
+
+def _function_of(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, Any] | None:
+    """Return the function that computes what a ufunc has no loop with out for, and the dtype of its result."""
+    if ufunc.__name__ == _WITHOUT_OUT:
+        return ufunc, inputs[0].dtype
+    return (_COMPARED[ufunc], np.bool_) if ufunc in _COMPARED else None
 
 
 def _made_shortly(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
@@ -264,8 +274,9 @@ def _apply(
 ) -> Any:
     """Call a ufunc on the local parts. All is checked before anything is written."""
     moved = moves(inputs)
-    if moved and ufunc in _COMPARED and where is True and not options and outputs == (None,):
-        return elementwise(name, _COMPARED[ufunc], inputs, np.bool_)
+    by_function = _function_of(ufunc, inputs) if moved and where is True and not options else None
+    if by_function is not None and outputs == (None,):
+        return elementwise(name, by_function[0], inputs, by_function[1])
     inputs = tuple([operand(name, value, moved) for value in inputs])
     for value in outputs:
         if value is not None and not isinstance(value, Elementwise):
