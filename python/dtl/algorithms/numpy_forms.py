@@ -12,7 +12,7 @@ from .._native.arguments import integer
 from .._native.callsite import warn
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container
-from ..containers.broadcasting import elementwise, spread_to
+from ..containers.broadcasting import compare_arrays, elementwise, spread_to
 from ..containers.indexing import fields
 from ..containers.indexing.access import Indexed
 from ..containers.indexing.regions import move_all
@@ -401,9 +401,10 @@ def _inserted(a: Any, values: Any, dim: int, count: int, one: bool) -> Any:
             array = np.moveaxis(array, 0, dim) if count == 1 else array
         extents = _with(a, dim, array.shape[dim] if one else count)
         try:
-            return asarray(a.context, np.ascontiguousarray(np.broadcast_to(array, extents)), like=a)
+            spread = np.broadcast_to(array, extents)
         except ValueError as error:
             raise InvalidArgumentError(f"np.insert: {error}") from None
+        return asarray(a.context, np.ascontiguousarray(spread), like=a)
     while values.ndim < a.ndim:
         values = reshape(values, (1, *values.shape))
     if one and a.ndim > 1:
@@ -667,6 +668,11 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
 # ---- Single elements ----
 
 
+def as_array(value: Any) -> Any:
+    """Return a list or a tuple as an array, and anything else as it is."""
+    return np.asarray(value) if isinstance(value, (list, tuple)) else value
+
+
 def _by_parts(name: str) -> Any:
     """Return NumPy's function for containers: it computes each element of its first argument by itself."""
     function = getattr(np, name)
@@ -675,6 +681,8 @@ def _by_parts(name: str) -> Any:
         for value in (*args, *kwargs.values()):
             if isinstance(value, Indexed):
                 raise InvalidTypeError(f"np.{name}: its first argument alone may be a container")
+        if isinstance(x, DistributedContainer):
+            compare_arrays(f"np.{name}", x.context, map(as_array, (*args, *kwargs.values())))
         return elementwise(f"np.{name}", lambda part: function(part, *args, **kwargs), (x,))
 
     call.__name__ = call.__qualname__ = name
