@@ -257,7 +257,7 @@ def _differences(f: np.ufunc, a: Any, before: tuple[slice, ...]) -> Any:
 
 @algorithm
 @computed_on_devices
-def nonzero(a: Any) -> tuple[Any, ...]:
+def nonzero(a: Any) -> tuple[DistributedVector, ...]:
     """Return the indices of the elements that are not zero, as a vector for each dimension. Collective.
 
     Parameters

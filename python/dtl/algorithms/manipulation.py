@@ -30,6 +30,8 @@ from .operands import together
 from .rows import permute_part
 
 if TYPE_CHECKING:
+    from ..containers.sequences import DistributedVector, Line
+    from ..containers.span import DistributedSpan
     from ..containers.tensor import DistributedTensor
     from ..containers.types import Owned, SomeExtents
 
@@ -313,6 +315,12 @@ def _extents(shape: Any, size: int) -> tuple[int, ...]:
     return extents
 
 
+@overload
+def ravel(a: Line, order: Any = ...) -> Line: ...
+@overload
+def ravel(a: DistributedTensor | DistributedSpan, order: Any = ...) -> DistributedVector: ...
+@overload
+def ravel(a: Any, order: Any = ...) -> Any: ...
 @algorithm
 def ravel(a: Any, order: Any = "C") -> Any:
     """Return a vector of the elements. Collective. Order, result and errors are those of :func:`reshape`.

@@ -226,6 +226,14 @@ def _numbers(a: Any, fill: int) -> Any:
     return elementwise("np.nan_to_num", lambda part: np.where(np.isnan(part), part.dtype.type(fill), part), (a,))
 
 
+@overload
+def nanquantile(
+    a: DistributedTensor, q: Any, axis: int, *, method: str = ..., keepdims: bool = ..., weights: Any = ...
+) -> Made: ...
+@overload
+def nanquantile(
+    a: Any, q: Any, axis: Any = ..., *, method: str = ..., keepdims: bool = ..., weights: Any = ...
+) -> Any: ...
 @algorithm
 def nanquantile(
     a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False, weights: Any = None
@@ -273,6 +281,14 @@ def nanquantile(
     return found.reshape(wanted.shape + (1,) * a.ndim) if keepdims else found[()]
 
 
+@overload
+def nanpercentile(
+    a: DistributedTensor, q: Any, axis: int, *, method: str = ..., keepdims: bool = ..., weights: Any = ...
+) -> Made: ...
+@overload
+def nanpercentile(
+    a: Any, q: Any, axis: Any = ..., *, method: str = ..., keepdims: bool = ..., weights: Any = ...
+) -> Any: ...
 @algorithm
 def nanpercentile(
     a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False, weights: Any = None
@@ -282,6 +298,10 @@ def nanpercentile(
     return nanquantile(a, wanted / 100, axis, method=method, keepdims=keepdims, weights=weights)
 
 
+@overload
+def nanmedian(a: DistributedTensor, axis: int, *, keepdims: bool = ...) -> Made: ...
+@overload
+def nanmedian(a: Any, axis: Any = ..., *, keepdims: bool = ...) -> Any: ...
 @algorithm
 def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the median of the elements that are not NaN. Collective. Otherwise as :func:`nanquantile`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, overload
 
 import numpy as np
 
@@ -25,6 +25,10 @@ from .half_precision import in_float32
 from .manipulation import divided_dimensions
 from .order_keys import dates_of, order_keys
 from .statistics import mean
+
+if TYPE_CHECKING:
+    from ..containers.tensor import DistributedTensor
+    from ..containers.types import Made
 
 weighted = late(".algorithms.weighted_quantiles", "weighted")
 
@@ -54,6 +58,26 @@ _METHOD = "interpolation" if _FEWER_METHODS else "method"
 _OLD_METHODS = ("linear", "lower", "higher", "nearest", "midpoint")
 
 
+@overload
+def quantile(
+    c: DistributedTensor,
+    q: Any,
+    axis: int,
+    *,
+    method: str = ...,
+    keepdims: bool = ...,
+    weights: Any = ...,
+) -> Made: ...
+@overload
+def quantile(
+    c: DistributedContainer,
+    q: Any,
+    axis: Any = ...,
+    *,
+    method: str = ...,
+    keepdims: bool = ...,
+    weights: Any = ...,
+) -> Any: ...
 @algorithm
 def quantile(
     c: DistributedContainer,
@@ -146,6 +170,26 @@ def quantile(
     return found.reshape(wanted.shape + (1,) * c.ndim) if keepdims else found[()]
 
 
+@overload
+def percentile(
+    c: DistributedTensor,
+    q: Any,
+    axis: int,
+    *,
+    method: str = ...,
+    keepdims: bool = ...,
+    weights: Any = ...,
+) -> Made: ...
+@overload
+def percentile(
+    c: DistributedContainer,
+    q: Any,
+    axis: Any = ...,
+    *,
+    method: str = ...,
+    keepdims: bool = ...,
+    weights: Any = ...,
+) -> Any: ...
 @algorithm
 def percentile(
     c: DistributedContainer,
@@ -169,6 +213,10 @@ def percentile(
     return quantile(c, wanted / 100, axis, method=method, keepdims=keepdims, weights=weights)
 
 
+@overload
+def median(c: DistributedTensor, axis: int, *, keepdims: bool = ...) -> Made: ...
+@overload
+def median(c: DistributedContainer, axis: Any = ..., *, keepdims: bool = ...) -> Any: ...
 @algorithm
 def median(c: DistributedContainer, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the exact median, as ``np.median`` does. Collective.

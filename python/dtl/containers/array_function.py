@@ -17,7 +17,7 @@ from ..runtime.scheduler import defer
 if TYPE_CHECKING:
     from ..algorithms import statistics
     from .operators import Transposed
-    from .sequences import Line
+    from .sequences import DistributedVector, Line
     from .types import Owned
 
 _ASYNC = Execution.ASYNC
@@ -293,10 +293,18 @@ class ReductionMethods:
         """Return a copy in another shape. Collective; see :func:`dtl.reshape`."""
         return _reshape(self, _one_or_several(shape), order)
 
+    @overload
+    def ravel(self: Line, order: Any = ...) -> Line: ...  # type: ignore[misc]  # a mixin of it
+    @overload
+    def ravel(self, order: Any = ...) -> DistributedVector: ...
     def ravel(self, order: Any = "C") -> Any:
         """Return a vector of the elements. Collective; see :func:`dtl.reshape`."""
         return _ravel(self, order)
 
+    @overload
+    def flatten(self: Line, order: Any = ...) -> Line: ...  # type: ignore[misc]  # a mixin of it
+    @overload
+    def flatten(self, order: Any = ...) -> DistributedVector: ...
     def flatten(self, order: Any = "C") -> Any:
         """Return a vector of the elements. Collective; see :func:`dtl.reshape`."""
         return _ravel(self, order)
@@ -325,9 +333,10 @@ class ReductionMethods:
         """Return rounded elements. Not collective; see :func:`dtl.round`."""
         return _round(self, decimals)
 
-    def nonzero(self) -> Any:
+    def nonzero(self) -> tuple[DistributedVector, ...]:
         """Return the indices of the elements that are not zero. Collective; see :func:`dtl.nonzero`."""
-        return _nonzero(self)
+        found: tuple[DistributedVector, ...] = _nonzero(self)
+        return found
 
     def __array_function__(
         self, func: Callable[..., Any], types: Iterable[type], args: tuple[Any, ...], kwargs: dict[str, Any]
