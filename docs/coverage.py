@@ -28,6 +28,7 @@ MODULES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft}
 
 #: What became of a call with Dask's arrays.
 WORKS, CONVERTS, FAILS = "works", "gives a NumPy array", "raises"
+WHOLE = "works in one chunk"
 
 Status = Dict[str, str]
 
@@ -91,19 +92,59 @@ def ours() -> Status:
     return first
 
 
-def _with_dask(case: Callable[[Any], Any], given: Any) -> str:
+def _with_dask(case: Callable[[Any], Any], given: Any, arrays: Any = numpy_calls.ARRAYS) -> str:
     import dask
 
     try:
-        expected, got = case(numpy_calls.ARRAYS), case(given)
+        expected, got = case(arrays), case(given)
         lazy = any(dask.is_dask_collection(part) for part in (got if isinstance(got, (tuple, list)) else [got]))
         (computed,) = dask.compute(got)
         for one, other in zip(*([x] if not isinstance(x, (tuple, list)) else x for x in (computed, expected))):
             np.testing.assert_allclose(np.asarray(one, np.asarray(other).dtype), other, rtol=1e-9, atol=1e-9)
     except Exception:  # noqa: BLE001 - whatever a function of another library raises
         return FAILS
-    eager = not lazy and isinstance(got, np.ndarray) and bool(np.ndim(got))
+    of_matrices = arrays is not numpy_calls.ARRAYS  # whose functions compute even where they return a number
+    eager = not lazy and (of_matrices or (isinstance(got, np.ndarray) and bool(np.ndim(got))))
     return CONVERTS if eager else WORKS
+
+
+def _dispatched(title: str) -> list[str]:
+    return [f"{title}.{name}" for name in numpy_calls.dispatched(MODULES[title])]
+
+
+def _of_matrices(name: str, da: Any) -> str:
+    """Return what a function of matrices does with Dask's: divided in both dimensions, in rows, or, at last, whole.
+
+    Signs are not compared, because a decomposition may choose those of its vectors.
+    """
+    title, _, short = name.rpartition(".")
+    function = getattr(MODULES[title], short)
+    whole = np.array([[2.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 4.0]])
+    if short in ("tensorinv", "tensorsolve"):
+        whole = (np.arange(16.0) ** 2).reshape(2, 2, 2, 2) + np.eye(4).reshape(2, 2, 2, 2)
+    elif short == "outer":
+        whole = whole[0]
+    calls = [lambda f, c: f(c, c[0, 0])] if short == "tensorsolve" else numpy_calls.CALLS
+    call = next(call for call in calls if _is_right(call, function, whole))
+
+    def case(a: Any) -> Any:
+        made = call(function, a)
+        return [abs(part) for part in made] if isinstance(made, tuple) else made
+
+    both, rows = (1,) * whole.ndim, (1, *whole.shape[1:])
+    divided = [_with_dask(case, da.from_array(whole, chunks=chunks), whole) for chunks in (both, rows)]
+    if WORKS in divided:
+        return WORKS
+    one = _with_dask(case, da.from_array(whole, chunks=whole.shape), whole)
+    return WHOLE if one == WORKS else min(divided, key=[CONVERTS, FAILS].index)
+
+
+def _is_right(call: Callable[..., Any], function: Any, whole: Any) -> bool:
+    try:
+        call(function, whole)
+    except (TypeError, ValueError, IndexError):
+        return False
+    return True
 
 
 def dask_does() -> dict[str, Any]:
@@ -120,6 +161,8 @@ def dask_does() -> dict[str, Any]:
             worst = max(results, key=[WORKS, CONVERTS, FAILS].index)
             part = f"{len(cases) - results.count(FAILS)} of {len(cases)} calls"
             found[f"np.{name}"] = worst if worst != FAILS or set(results) == {FAILS} else part
+        for title in ("np.linalg", "np.fft"):
+            found.update({name: _of_matrices(name, da) for name in _dispatched(title)})
     return {"dask": dask.__version__, "numpy": np.__version__, "functions": found}
 
 
@@ -149,8 +192,9 @@ def page() -> str:
         f"to use. This page is made by calling each on {RANKS} ranks; the tests call them on one to four.",
         "",
         f"The last column is of the same calls with `dask.array` {measured['dask']}: *{CONVERTS}* where it is "
-        f"computed at once, in one process; *{FAILS}*, or the number of calls that work, where calls raise or give "
-        "something else. "
+        f"computed at once, in one process; *{WHOLE}* where no dimension may be divided; *{FAILS}*, or the number of "
+        "calls that work, where calls raise or give something else. Its linear algebra and transforms were given "
+        "a matrix of three rows, in chunks of one element, in chunks of one row, and in one. "
         "Heat has no such column: its functions are not NumPy's, and it takes no part in NumPy's protocol.",
         "",
     ]

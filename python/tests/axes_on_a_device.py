@@ -124,10 +124,11 @@ def test_no_elements_along_axes(ctx: dtl.Context) -> None:
 def test_another_dtype(ctx: dtl.Context, dtype: str, wanted: str) -> None:
     """Elements are converted there, and added up in what the host adds up in."""
     whole = np.abs(values(dtype, (9, 5), 1)).astype(dtype)
+    spread = [dtl.std] if wanted[:5] == "float" else []  # in a type of integers, the host computes it, as NumPy does
     with made(ctx, whole) as there, made(ctx, whole, "block", "host") as here:
         for axis in (0, 1):
-            same_along(there, here, [dtl.sum, dtl.mean, dtl.std, *([dtl.prod] if axis else [])], axis, dtype=wanted)
-        for reduction in (dtl.sum, dtl.var):
+            same_along(there, here, [dtl.sum, dtl.mean, *spread, *([dtl.prod] if axis else [])], axis, dtype=wanted)
+        for reduction in (dtl.sum, *([dtl.var] if spread else [])):
             with by_kernels():
                 got = reduction(there, dtype=wanted)
             want = reduction(here, dtype=wanted)

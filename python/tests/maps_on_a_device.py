@@ -243,7 +243,9 @@ def test_calls_that_fail(ctx: dtl.Context, failing: Any, name: str, symbol: str,
                 assert len(m) == 40
                 m.update_many(np.arange(35, 60), 1.0)
                 assert m.find_many(np.arange(60))[0].tolist() == [
-                    *np.arange(35.0), *np.arange(35.0, 40) + ctx.size, *[float(ctx.size)] * 20
+                    *np.arange(35.0),
+                    *np.arange(35.0, 40) + ctx.size,
+                    *[float(ctx.size)] * 20,
                 ]
             else:
                 return

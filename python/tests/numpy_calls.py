@@ -15,6 +15,14 @@ import dtl
 _PERIODS = VERSION >= "1.21.0"
 
 
+#: The methods of quantiles that return an element itself, or the mean of two, of which NumPy before 1.22 has none.
+_METHODS = (
+    ("inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "averaged_inverted_cdf")
+    if VERSION >= "1.22.0"
+    else ()
+)
+
+
 class Given(NamedTuple):
     """What functions are called with: containers, or the arrays that these hold."""
 
@@ -112,6 +120,7 @@ CASES: dict[str, list[Case]] = {
         lambda g: np.average(g.t, axis=0),
         lambda g: np.average(g.t, axis=0, weights=[1, 2, 0, 4, 5]),
         lambda g: np.average(g.t, axis=1, weights=g.t[0], returned=True),
+        lambda g: np.average(g.u, axis=(2, 0), weights=np.arange(24.0).reshape(6, 4)),
         lambda g: np.average(g.t, axis=1, returned=True),
         lambda g: np.average(g.i.astype(np.uint8) * 50, weights=g.i.astype(np.uint8)),
         lambda g: np.average(np.where(g.b, g.v, np.inf), weights=g.i),
@@ -284,7 +293,10 @@ CASES: dict[str, list[Case]] = {
     ],
     "lexsort": [lambda g: np.lexsort((g.v, g.i))],
     "interp": [lambda g: np.interp(g.v, [0.0, 5.0], [1.0, 2.0])],
-    "intersect1d": [lambda g: np.intersect1d(g.v, g.w)],
+    "intersect1d": [
+        lambda g: np.intersect1d(g.v, g.w),
+        lambda g: np.intersect1d(g.i, g.t, return_indices=True),
+    ],
     "isclose": [lambda g: np.isclose(g.v, g.w), lambda g: np.isclose(g.n, g.n, equal_nan=True)],
     "iscomplex": [lambda g: np.iscomplex(g.z)],
     "iscomplexobj": [lambda g: np.iscomplexobj(g.z), lambda g: np.iscomplexobj(g.v)],
@@ -318,13 +330,26 @@ CASES: dict[str, list[Case]] = {
     "nanargmin": [lambda g: np.nanargmin(g.n)],
     "nancumprod": [lambda g: np.nancumprod(g.n)],
     "nancumsum": [lambda g: np.nancumsum(g.n)],
-    "nanmax": [lambda g: np.nanmax(g.n)],
-    "nanmean": [lambda g: np.nanmean(g.n)],
+    "nanmax": [lambda g: np.nanmax(g.n), lambda g: np.nanmax(g.n, initial=2.5, where=~g.b)],
+    "nanmean": [
+        lambda g: np.nanmean(g.n),
+        lambda g: np.nanmean(np.where(g.t > 0, g.t, np.nan), axis=0, where=g.t != 4),
+    ],
     "nanmedian": [lambda g: np.nanmedian(g.n), lambda g: np.nanmedian(g.t, axis=0)],
     "nanpercentile": [lambda g: np.nanpercentile(g.n, 20)],
     "nanquantile": [
         lambda g: np.nanquantile(g.n, 0.3),
         lambda g: np.nanquantile(np.where(g.t > 3, np.nan, g.t), 0.4, axis=0, keepdims=True),
+        *(
+            [
+                lambda g: np.nanquantile(g.n, 0.6, weights=g.i, method="inverted_cdf"),
+                lambda g: np.nanquantile(
+                    np.where(g.t > 0, g.t, np.nan), 0.4, 1, weights=g.t + 1, method="inverted_cdf"
+                ),
+            ]
+            if VERSION >= "2.1.0"
+            else []
+        ),
     ],
     "nanmin": [lambda g: np.nanmin(g.n), lambda g: np.nanmin(g.t, axis=1)],
     "nanprod": [lambda g: np.nanprod(g.n)],
@@ -403,6 +428,16 @@ CASES: dict[str, list[Case]] = {
         lambda g: np.quantile(g.v, 0.3),
         lambda g: np.quantile(g.t, 0.5, axis=1, keepdims=True),
         lambda g: np.quantile(g.t, 0.5, axis=1, out=np.zeros_like(g.t[:, 0])),
+        *(lambda g, of=of: [np.quantile(g.v, q, method=of) for q in (0.0, 0.25, 0.5, 6 / 7, 1.0)] for of in _METHODS),  # type: ignore[misc]
+        *(
+            [
+                lambda g: np.quantile(g.t, 0.3, weights=g.t % 3, method="inverted_cdf"),
+                lambda g: np.quantile(g.t, [0.3, 0.9], axis=0, weights=[1, 2, 0, 4, 5], method="inverted_cdf"),
+                lambda g: np.quantile(g.u, 0.4, axis=(2, 0), weights=(g.u + 1).T[:, 0], method="inverted_cdf"),
+            ]
+            if VERSION >= "2.1.0"
+            else []
+        ),
     ],
     "ravel": [
         lambda g: np.ravel(g.t),
@@ -432,12 +467,18 @@ CASES: dict[str, list[Case]] = {
     ],
     "resize": [lambda g: np.resize(g.v, (3, 5)), lambda g: np.resize(g.t, 7)],
     "result_type": [lambda g: np.result_type(g.i, g.v)],
-    "roll": [lambda g: np.roll(g.v, 3), lambda g: np.roll(g.t, -1), lambda g: np.roll(g.t, (1, 2), axis=(0, 1))],
+    "roll": [
+        lambda g: np.roll(g.v, 3),
+        lambda g: np.roll(g.t, -1),
+        lambda g: np.roll(g.v, (1, 2)),
+        lambda g: np.roll(g.t, (1, 2), axis=(0, 1)),
+    ],
     "rollaxis": [lambda g: np.rollaxis(g.u, 2), lambda g: np.rollaxis(g.u, 0, 3)],
     "rot90": [lambda g: np.rot90(g.t), lambda g: np.rot90(g.t, 2), lambda g: np.rot90(g.t, 3)],
     "round": [lambda g: np.round(g.v, 1), lambda g: np.round(g.t / 3, 1, np.zeros_like(g.t))],
     "searchsorted": [
         lambda g: np.searchsorted(np.sort(g.v), [0.0, 2.0, 99.0]),
+        lambda g: np.searchsorted(g.v, [0.0, 2.0, 99.0], sorter=np.argsort(g.v)),
         lambda g: np.searchsorted(np.sort(g.i), [-1e300, 0.5, 1.0, 1.5, 5.0, np.inf, np.nan]),
         lambda g: np.searchsorted(np.sort(g.i).astype(np.uint8), [-0.5, 1.0, 1.5, 4.5, 5.0, 300.0], "right"),
     ],
@@ -445,7 +486,7 @@ CASES: dict[str, list[Case]] = {
         lambda g: np.select([g.v > 3, g.v < 0], [g.v, g.w], 7.0),
         lambda g: np.select([g.v > 3, g.v < 0], ["high", "low"], "between") == "low",
     ],
-    "setdiff1d": [lambda g: np.setdiff1d(g.v, g.w)],
+    "setdiff1d": [lambda g: np.setdiff1d(g.v, g.w), lambda g: np.setdiff1d(g.v, g.w, assume_unique=True)],
     "setxor1d": [lambda g: np.setxor1d(g.v, g.w)],
     "shape": [lambda g: np.shape(g.t)],
     "sinc": [lambda g: np.sinc(g.v)],
@@ -480,7 +521,10 @@ CASES: dict[str, list[Case]] = {
         lambda g: np.take(g.v, [7, -9], mode="clip"),
         lambda g: np.take(g.v, [1, 2], out=np.zeros_like(g.v[:2])),
     ],
-    "take_along_axis": [lambda g: np.take_along_axis(g.t, np.expand_dims(np.argmax(g.t, axis=1), 1), axis=1)],
+    "take_along_axis": [
+        lambda g: np.take_along_axis(g.t, np.expand_dims(np.argmax(g.t, axis=1), 1), axis=1),
+        lambda g: np.take_along_axis(g.t, np.expand_dims(g.i[:3] % 5, 1), axis=0),
+    ],
     "tensordot": [lambda g: np.tensordot(g.t, g.t, (0, 0)), lambda g: np.tensordot(g.v, g.w, axes=1)],
     "tile": [lambda g: np.tile(g.v, 2), lambda g: np.tile(g.t, (2, 1, 3))],
     "trace": [
@@ -509,6 +553,11 @@ CASES: dict[str, list[Case]] = {
         lambda g: np.unique(g.t, return_counts=True),
         lambda g: np.unique(g.i, return_inverse=True),
         lambda g: np.unique(g.t, return_index=True, return_counts=True),
+        lambda g: np.unique(g.t % 3, axis=0),
+        lambda g: np.unique(g.t % 2, axis=1, return_index=True, return_inverse=True, return_counts=True),
+        lambda g: np.unique(g.u % 2, axis=2, return_counts=True),
+        lambda g: np.unique(g.n, return_index=True, return_inverse=True, return_counts=True),
+        *([lambda g: np.unique(g.n, return_counts=True, equal_nan=False)] if VERSION >= "1.24.0" else []),
     ],
     "union1d": [lambda g: np.union1d(g.v, g.w)],
     "array_equiv": [lambda g: np.array_equiv(g.t, g.t[:1]), lambda g: np.array_equiv(g.v, g.v)],
@@ -539,8 +588,30 @@ CASES: dict[str, list[Case]] = {
         lambda g: np.pad(g.t, ((1, 6 if VERSION >= "1.25.0" else 5), (2, 0)), "wrap"),  # before, wrong beyond an extent
         lambda g: np.pad(g.t, 4, mode="reflect"),
         lambda g: np.pad(g.v, 9, mode="symmetric"),
+        lambda g: np.pad(g.t, ((3, 2), (1, 4)), "linear_ramp", end_values=((5, -4), (-3, 7))),
+        lambda g: np.pad(g.i, (3, 4), "linear_ramp", end_values=9),
+        lambda g: np.pad(g.t, 2, "maximum"),
+        lambda g: np.pad(g.t, ((2, 1), (0, 3)), "minimum", stat_length=2),
+        lambda g: np.pad(g.u, 1, "mean", stat_length=((1, 2), (1, 1), (2, 3))),
+        lambda g: np.pad(g.v, (2, 0), "median", stat_length=4),
+        lambda g: np.pad(g.t, ((3, 2), (0, 3)), "reflect", reflect_type="odd"),
+        lambda g: np.pad(g.v, (17, 9), "symmetric", reflect_type="odd"),
     ],
-    "var": [lambda g: np.var(g.v), lambda g: np.var(g.t, axis=1, where=g.t > 1)],
+    "var": [
+        lambda g: np.var(g.v),
+        lambda g: np.var(g.t, axis=1, where=g.t > 1),
+        lambda g: np.var(g.i, dtype=int),
+        lambda g: np.var(g.t.astype(int), axis=0, dtype=np.int16),
+        lambda g: np.var(g.z, dtype=complex),
+        *(
+            [
+                lambda g: np.var(g.t, 1, mean=np.mean(g.t, 1, keepdims=True), ddof=1),
+                lambda g: np.var(g.i, mean=2.5, where=g.b),
+            ]
+            if VERSION >= "2.0.0"
+            else []
+        ),
+    ],
     "vdot": [lambda g: np.vdot(g.v, g.w)],
     "vsplit": [lambda g: np.vsplit(g.t, [2])],
     "vstack": [lambda g: np.vstack([g.v, g.w])],
@@ -582,6 +653,13 @@ if hasattr(np, "unstack"):
 
 #: Functions of numpy.linalg that take more than a matrix.
 LINALG_CASES: dict[str, list[Case]] = {
+    "cond": [
+        lambda g: np.linalg.cond(g.t),
+        lambda g: np.linalg.cond(g.t[1:], 1),
+        lambda g: np.linalg.cond(g.t[1:] * 0, "fro"),
+        lambda g: np.linalg.cond(g.t[1:] + np.eye(4), -2),
+    ],
+    "pinv": [lambda g: np.linalg.pinv(g.t), lambda g: np.linalg.pinv(g.t, 0.5)],
     "matrix_power": [lambda g: np.linalg.matrix_power(g.t[:4], 3), lambda g: np.linalg.matrix_power(g.t[1:], -1)],
     "multi_dot": [lambda g: np.linalg.multi_dot([g.t[:, 0], g.t, g.t[:4]])],
     "tensorinv": [lambda g: np.linalg.tensorinv((g.t[1:] + 9 * np.eye(4)).reshape((2, 2, 4)))],

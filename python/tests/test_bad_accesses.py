@@ -65,7 +65,6 @@ ROWS = (
     Row("element beyond 64 bits", get, 3, 2**64, BOUNDS, rf"index {2**64} outside"),
     Row("element at a float", get, 3, 1.0, TYPE, "1.0 of type float"),
     Row("element at a text", get, 3, "x", TYPE, "'x'"),
-    Row("element at a bool", get, 3, True, TYPE, "True"),
     Row("elements", get, [3, 4], [3, SIZE], BOUNDS, "index 12 outside"),
     Row("elements at floats", get, [3, 4], [3.0, 4.0], TYPE, "float64"),
     Row("elements at unsigned", get, [3, 4], np.array([2**63], np.uint64), BOUNDS, str(2**63)),

@@ -182,3 +182,16 @@ def test_values_that_do_not_fit(ctx: dtl.Context) -> None:
         with pytest.raises(dtl.InvalidArgumentError):
             of[key] = value
     assert_holds(of, TABLE)
+
+
+@pytest.mark.parametrize(
+    "key", [True, False, np.bool_(True), np.array(False), np.zeros(0, bool), np.zeros((0, 3), bool)]
+)
+def test_masks_without_dimensions_or_elements(ctx: dtl.Context, key: Any) -> None:
+    table = np.arange(12.0).reshape(4, 3)
+    c = dtl.asarray(ctx, table)
+    for mask in (key, dtl.asarray(ctx, key)) if np.ndim(key) else (key,):
+        assert_holds(c[mask], table[key])
+        c[mask] = 5.0
+        table[key] = 5.0
+        assert_holds(c, table)

@@ -266,6 +266,18 @@ def greatest_along(v: Any) -> Any:
     return v.max(axis=0)
 
 
+def histogram_of_two_edges(v: Any) -> Any:
+    return dtl.histogram(v, [0, 1])
+
+
+def dot_of_itself(v: Any) -> Any:
+    return dtl.dot(v, v)
+
+
+def product_of_itself(v: Any) -> Any:
+    return v @ v
+
+
 #: What dates have, and other elements that are moved have not.
 OF_DATES = (dtl.max, dtl.argmin, greatest_along)
 
@@ -276,15 +288,14 @@ OF_TEXT = (dtl.argmin,)
 #: What float16 has.
 OF_FLOATS = [
     dtl.sum, dtl.max, dtl.argmin, dtl.mean, dtl.var, dtl.median, lambda v: v.sum(), greatest_along, dtl.cumsum,
-    dtl.inclusive_scan,
+    dtl.inclusive_scan, histogram_of_two_edges, dot_of_itself, product_of_itself,
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        *OF_FLOATS, dtl.is_sorted, lambda v: dtl.topk(v, 1), dtl.histogram, lambda v: dtl.dot(v, v),
-        lambda v: v @ v, lambda v: dtl.reduce(v, "max"), lambda v: v.remote(0),
+        *OF_FLOATS, dtl.is_sorted, lambda v: dtl.topk(v, 1), lambda v: dtl.reduce(v, "max"), lambda v: v.remote(0),
     ],
 )  # fmt: skip
 def test_what_needs_numbers_says_so(ctx: dtl.Context, call: Callable[[Any], Any]) -> None:

@@ -454,6 +454,12 @@ def test_refusals_of_sizes(ctx: dtl.Context, name: str) -> None:
     refused(lambda: draw(size=1 << 63), ARGUMENT, 100, "size 9223372036854775808 outside")
 
 
+def test_no_extents_for_several_parameters(ctx: dtl.Context) -> None:
+    rng = dtl.random.Generator(ctx, 1)
+    refused(lambda: rng.poisson([1.0, 2.0], size=()), ARGUMENT, 100, "Output size () is not compatible")
+    assert np.shape(rng.poisson(2.0, size=())) == ()
+
+
 def test_where_numpys_state_is_not_where_it_was(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
     """A version of NumPy may lay out the state of SFC64 otherwise: then it is set by NumPy."""
 

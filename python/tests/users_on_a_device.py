@@ -254,7 +254,6 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda a: device_library.empty(a, "complex128"),
         "gave complex128, which may not be cast to float64",
     ),
-    "half precision": (lambda a: device_library.empty(a, "float16"), "float16"),
     "an error": (lambda a: a.missing, "has no attribute 'missing'"),
     "a truth value": (lambda a: a if a else -a, "truth value of an array is ambiguous"),
     "a number of the array": (lambda a: math.floor(float(a)), "an array on a GPU is no number"),

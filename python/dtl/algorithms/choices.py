@@ -23,8 +23,9 @@ from .creation import asarray
 from .elementwise import flatnonzero
 from .exchange import share
 from .manipulation import dimension, ravel, reshape
-from .numpy_forms import laid_out_as, sorted_copy, sorting_order
+from .numpy_forms import argsort, laid_out_as, sort
 from .operands import together
+from .results import written
 from .taking import take
 from .writing import truth_of
 
@@ -57,15 +58,12 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
         raise InvalidArgumentError(f"mode must be one of 'clip', 'raise', or 'wrap', not {mode!r}")
     dtype = np.result_type(*(c.dtype if isinstance(c, DistributedContainer) else c for c in given))
     made = elementwise("np.choose", lambda at, *of: _chosen(at, of, mode), (a, *given), dtype)
-    return _into(out, made)
+    return _into("np.choose", out, made)
 
 
-def _into(out: Any, made: Any) -> Any:
+def _into(name: str, out: Any, made: Any) -> Any:
     """Return what was made, in the container of the argument out where there is one."""
-    if out is None:
-        return made
-    out[...] = made
-    return out
+    return made if out is None else written(name, made, out)
 
 
 def _chosen(at: Array, of: tuple[Array, ...], mode: str) -> Array:
@@ -89,13 +87,15 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
         check_placements("compress", (a, condition, out))
         share(a, "compress", f"axis {axis}", also=(condition,), anywhere=True)
         if a._placement is Placement.DEVICE and condition.dtype == np.bool_ and condition.shape == a.shape:
-            return _into(out, _chosen_there(a, condition))
+            return _into("np.compress", out, _chosen_there(a, condition))
         places: Any = flatnonzero(condition)
         if axis is not None and a.ndim > 1:
             places = places[np.arange(len(places))]  # as many as there are rows
     else:
         places = np.flatnonzero(np.asarray(condition))
-    return _into(out, take(ravel(a) if axis is None and a.ndim > 1 else a, places, 0 if axis is None else axis))
+    return _into(
+        "np.compress", out, take(ravel(a) if axis is None and a.ndim > 1 else a, places, 0 if axis is None else axis)
+    )
 
 
 def _chosen_there(a: Any, condition: Any) -> Any:
@@ -143,22 +143,24 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
 
 
 @algorithm
-def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
+def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Any:
     """Return a copy in which elements stand where they would if it were sorted: it is sorted."""
-    check_places(a, kth, axis)
-    return sorted_copy(a, axis)
+    check_places(a, kth, axis, kind)
+    return sort(a, axis, order=order)
 
 
 @algorithm
-def argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
+def argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Any:
     """Return the indices of a copy that :func:`partition` makes."""
-    check_places(a, kth, axis)
-    return sorting_order(a, axis)
+    check_places(a, kth, axis, kind)
+    return argsort(a, axis, order=order)
 
 
-def check_places(a: Any, kth: Any, axis: Any) -> None:
-    """Refuse places that a dimension does not have."""
+def check_places(a: Any, kth: Any, axis: Any, kind: Any = "introselect") -> None:
+    """Refuse places that a dimension does not have, and ways to select that NumPy does not have."""
     check_container("a", a)
+    if kind != "introselect":
+        raise InvalidArgumentError(f"select kind must be 'introselect' (got {kind!r})")
     extent = a.global_size if axis is None else a.shape[dimension(axis, a.ndim)]
     for place in np.atleast_1d(kth).tolist():
         if not -extent <= integer("kth", place) < extent:
@@ -179,7 +181,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 @algorithm
 def sort_complex(a: Any) -> Any:
     """Return a sorted copy of complex elements."""
-    made = sorted_copy(a, -1)
+    made = sort(a)
     if made.dtype.kind == "c":
         return made
     return made.astype(np.complex64 if made.dtype.char in "bhBH" else np.complex128)

@@ -109,6 +109,8 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: 
     ...     print(dtl.clip(dtl.arange(ctx, 5), 1, 3).gather_to())
     [1 1 2 3 3]
     """
+    if (min is not None or max is not None) and (a_min is not None or a_max is not None):
+        raise InvalidArgumentError("min and max are other names for a_min and a_max: give one or the other")
     low, high = a_min if min is None else min, a_max if max is None else max
     if not isinstance(a, DistributedContainer):
         a = together(a, low, high)[0]
@@ -255,7 +257,7 @@ def _differences(f: np.ufunc, a: Any, before: tuple[slice, ...]) -> Any:
 
 @algorithm
 @computed_on_devices
-def nonzero(a: Any) -> tuple[Any, ...]:
+def nonzero(a: Any) -> tuple[DistributedVector, ...]:
     """Return the indices of the elements that are not zero, as a vector for each dimension. Collective.
 
     Parameters

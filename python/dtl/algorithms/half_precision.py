@@ -23,6 +23,19 @@ def in_float32(f: Callable[..., Any], a: Any, *args: Any, **kwargs: Any) -> Any:
     return rounded
 
 
+def is_half(value: Any) -> bool:
+    """Say whether a value is a container or an array of float16."""
+    return isinstance(value, (DistributedContainer, np.ndarray)) and value.dtype == np.float16
+
+
+def multiplied_in_float32(f: Callable[..., Any], *operands: Any, **kwargs: Any) -> Any:
+    """Return sums of products of operands of which some are of float16, rounded once to NumPy's dtype. Collective."""
+    wanted = np.result_type(*(value.dtype if isinstance(value, DistributedContainer) else value for value in operands))
+    made = f(*(value.astype(np.float32) if is_half(value) else value for value in operands), **kwargs)
+    with np.errstate(over="ignore"):
+        return made.astype(np.float16) if wanted == np.float16 else made
+
+
 def reduced_in_float32(reduce: Callable[[Any, Any], Any], a: Any, dtype: Any) -> Any:
     """Return what a reduction makes of float16: float16, or the dtype that was asked for. Collective."""
     if dtype is not None:

@@ -13,6 +13,7 @@ from ..containers.base import DistributedContainer, check_container
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.scheduler import algorithm, computed_on_devices, placed
 from . import statistics
+from .half_precision import is_half
 from .operands import together
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -77,6 +78,7 @@ def histogram(
 
 def _histogram(a: Any, bins: Any, range: Any, density: bool | None, weights: Any) -> tuple[Array, Array]:
     edges = edges_of(a, bins, range)
+    a = a.astype(np.float32) if is_half(a) else a  # whose edges are of float16, as NumPy's
     uniform, dense = np.ndim(bins) == 0, bool(density)
     heavy, kind = _weights(a, weights)
     out = np.empty(len(edges) - 1, np.int64 if heavy is None else np.float64)
@@ -92,7 +94,8 @@ def _histogram(a: Any, bins: Any, range: Any, density: bool | None, weights: Any
 def edges_of(a: Any, bins: Any, range: Any) -> Array:
     """Return the edges of bins, from those of all elements where the call does not say them. Collective."""
     check_container("a", a)
-    a._check_numbers("histogram")
+    if not is_half(a):
+        a._check_numbers("histogram")
     a._check_open()
     if a.dtype.kind == "c":
         raise InvalidTypeError(f"histogram is not defined for {a.dtype}, which has no order")

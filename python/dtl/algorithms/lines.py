@@ -7,6 +7,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native.arguments import stored_number
+from .._native.values import fingerprint
 from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.layout import REPLICATED, Division
@@ -99,7 +100,8 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     with user_code(x.context, "piecewise"):
         part = x.local_view()
         values = np.piecewise(part, parts, funclist, *args, **kw)
-    share(x, "piecewise", f"{len(parts)} conditions")
+    given = [fingerprint(np.asarray(each)) for each in conditions if not isinstance(each, DistributedContainer)]
+    share(x, "piecewise", f"{len(parts)} conditions, arrays {given}")
     made = x._like(x.dtype)
     made.local_view()[...] = values
     return made

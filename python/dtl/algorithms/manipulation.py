@@ -30,6 +30,8 @@ from .operands import together
 from .rows import permute_part
 
 if TYPE_CHECKING:
+    from ..containers.sequences import DistributedVector, Line
+    from ..containers.span import DistributedSpan
     from ..containers.tensor import DistributedTensor
     from ..containers.types import Owned, SomeExtents
 
@@ -313,6 +315,12 @@ def _extents(shape: Any, size: int) -> tuple[int, ...]:
     return extents
 
 
+@overload
+def ravel(a: Line, order: Any = ...) -> Line: ...
+@overload
+def ravel(a: DistributedTensor | DistributedSpan, order: Any = ...) -> DistributedVector: ...
+@overload
+def ravel(a: Any, order: Any = ...) -> Any: ...
 @algorithm
 def ravel(a: Any, order: Any = "C") -> Any:
     """Return a vector of the elements. Collective. Order, result and errors are those of :func:`reshape`.
@@ -414,7 +422,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """
     check_open(a)
     if axis is None:
-        (by,) = _alone(integers("shift", shift))
+        by = sum(integers("shift", shift))
         share(a, "roll", f"shift {by}", anywhere=True)
         if a.ndim > 1:
             return by_host_copies(_rolled_flat, (a, by), {}, "roll") if placed else _rolled_flat(a, by)
@@ -437,12 +445,6 @@ def _rolled_flat(a: Any, by: int) -> Any:
     made = a._like(a.dtype)
     gather_elements(made, line, linear_indices(made))
     return made
-
-
-def _alone(values: tuple[int, ...]) -> tuple[int, ...]:
-    if len(values) != 1:
-        raise InvalidArgumentError(f"{len(values)} shifts, and no axis")
-    return values
 
 
 def rolled(a: Any, shifts: Sequence[int], axes: Sequence[int]) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._lazy import late
+from .._native.callsite import warn
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
@@ -17,7 +18,7 @@ from .exchange import share
 from .half_precision import reduced_in_float32
 from .located import spread_lines
 from .numpy_forms import laid_out_as
-from .transform import copy
+from .results import written
 
 has_dates = late(".algorithms.date_reductions", "has")
 
@@ -38,12 +39,13 @@ def masked(
     out: Any,
     initial: Any,
     where: Any,
+    mean: Any = None,
 ) -> Any:
     """Return what a reduction makes of the elements where a mask is true. Collective."""
     check_container("a", a)
     a._check_open()
     if a.dtype == np.float16:
-        more = (keepdims, reproducible, ddof, None, initial, where)
+        more = (keepdims, reproducible, ddof, None, initial, where, mean)
         value = reduced_in_float32(lambda wider, wanted: masked(name, wider, axis, wanted, *more), a, dtype)
         return value if out is None else written(name, value, out)
     if not has_dates(name, a.dtype):
@@ -58,7 +60,9 @@ def masked(
     words = f"axis {axis!r}, keepdims {bool(keepdims)}, initial {initial!r}"
     words += ("" if where is None or where is True else ", where") + ("" if out is None else ", out")
     share(a, name, words, anywhere=True)  # what is on a GPU comes here only where that computes it
-    if where is None or where is True:
+    if mean is not None or (name in ("var", "std") and dtype is not None and np.dtype(dtype).kind in "biuc"):
+        value = _by_steps(name, a, axis, dtype, keepdims, ddof, where, mean)
+    elif where is None or where is True:
         value = _started(name, a, axis, dtype, keepdims, reproducible, ddof, initial)
     elif name in ("mean", "var", "std"):
         value = _moment(name, a, axis, dtype, keepdims, ddof, where)
@@ -133,6 +137,8 @@ def _moment(name: str, a: Any, axis: Any, dtype: Any, keepdims: Any, ddof: float
         return _without(reduced("sum", filled(a, where, 0), axis, dtype, True) / count, a, axis, keepdims)
     result = result_dtype(name, None if dtype is None else np.dtype(dtype), a.dtype)
     inner = np.dtype(np.complex128 if a.dtype.kind == "c" else np.float64)
+    if name == "mean" and result.kind in "biu":  # as NumPy: added up in it, and cut off
+        inner = result
     chosen = filled(a.astype(inner, copy=False), where, 0)
     mean = reduced("sum", chosen, axis, inner, True) / count
     value = mean
@@ -150,6 +156,35 @@ def _moment(name: str, a: Any, axis: Any, dtype: Any, keepdims: Any, ddof: float
     return _without(value.astype(result), a, axis, keepdims)
 
 
+def _by_steps(name: str, a: Any, axis: Any, dtype: Any, keepdims: Any, ddof: float, where: Any, mean: Any) -> Any:
+    """Return a variance or standard deviation by NumPy's own steps, with each in the dtype that is asked for."""
+    whole = where is None or where is True
+    if dtype is None and a.dtype.kind in "biu":
+        dtype = np.dtype(np.float64)
+
+    def total(of: Any, kind: Any) -> Any:
+        return reduced("sum", of if whole else filled(of, where, 0), axis, kind, True)
+
+    with np.errstate(all="ignore"):
+        count = total(_ones(a), np.dtype(np.int64))
+        if mean is None:
+            mean = total(a, dtype)
+            mean = (mean / count).astype(mean.dtype)
+        apart = np.subtract(a, mean)
+        squares = np.square(apart) if apart.dtype.kind != "c" else np.real(np.multiply(apart, np.conjugate(apart)))
+        value = total(squares, dtype)
+        left = np.maximum(count - ddof, 0)
+        if not np.all(left):
+            warn("Degrees of freedom <= 0 for slice", RuntimeWarning)
+        value = _without((value / left).astype(value.dtype), a, axis, keepdims)
+    if name == "var":
+        return value
+    root = np.sqrt(value)
+    if np.ndim(value) and not np.can_cast(root.dtype, value.dtype, "same_kind"):
+        raise InvalidTypeError(f"std: the roots of {root.dtype} may not be cast to {value.dtype}")
+    return np.asarray(root).astype(value.dtype)[()] if isinstance(root, np.generic) else root.astype(value.dtype)
+
+
 def _without(value: Any, a: Any, axis: Any, keepdims: Any) -> Any:
     """Return a result that has the dimensions it was reduced along, without them unless they are to be kept."""
     if keepdims:
@@ -164,23 +199,3 @@ def _ones(a: Any) -> Any:
     made = a._like(np.dtype(np.bool_))
     made._fill_part(np.ones(1, np.bool_))
     return made
-
-
-def written(name: str, value: Any, out: Any) -> Any:
-    """Write a result to where the caller wants it. Collective if that is a container."""
-    if isinstance(value, DistributedContainer) != isinstance(out, DistributedContainer):
-        wanted = "a container" if isinstance(value, DistributedContainer) else "a NumPy array, the same on every rank"
-        raise InvalidTypeError(f"{name}: out is of type {type(out).__name__}; it must be {wanted}")
-    if isinstance(value, DistributedContainer):
-        if out.shape != value.shape:
-            raise InvalidArgumentError(f"{name}: out has shape {out.shape}, and the result shape {value.shape}")
-        if not np.can_cast(value.dtype, out.dtype, "same_kind"):
-            raise InvalidTypeError(f"{name}: the result of {value.dtype} may not be cast to {out.dtype}")
-        copy(value if value.dtype == out.dtype else value.astype(out.dtype), out)
-        return out
-    if not isinstance(out, np.ndarray) or out.shape != np.shape(value):
-        raise InvalidArgumentError(f"{name}: out has shape {np.shape(out)}, and the result shape {np.shape(value)}")
-    if not np.can_cast(np.asarray(value).dtype, out.dtype, "same_kind"):
-        raise InvalidTypeError(f"{name}: the result of {np.asarray(value).dtype} may not be cast to {out.dtype}")
-    out[...] = value
-    return out

@@ -11,7 +11,7 @@ from .._native.callsite import warn
 from .._native.values import fitting
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise, spread_to
-from ..exceptions import InvalidArgumentError
+from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.scheduler import algorithm
 from . import statistics
 from .axis_reductions import dimensions
@@ -20,7 +20,7 @@ from .half_precision import in_float32
 from .manipulation import ravel
 from .masked_reductions import filled, neutral
 from .scan import cumprod, cumsum
-from .select import checked_q, halfway, nothing, quantile, quantiles_along
+from .select import checked_q, halfway, nothing, quantile, quantiles_along, weighted
 
 if TYPE_CHECKING:
     from ..containers.sequences import Line
@@ -29,11 +29,17 @@ if TYPE_CHECKING:
 
 
 @overload
-def nansum(a: DistributedTensor, axis: int, dtype: Any = ..., *, keepdims: bool = ...) -> Made: ...
+def nansum(
+    a: DistributedTensor, axis: int, dtype: Any = ..., *, keepdims: bool = ..., initial: Any = ..., where: Any = ...
+) -> Made: ...
 @overload
-def nansum(a: Any, axis: Any = ..., dtype: Any = ..., *, keepdims: bool = ...) -> Any: ...
+def nansum(
+    a: Any, axis: Any = ..., dtype: Any = ..., *, keepdims: bool = ..., initial: Any = ..., where: Any = ...
+) -> Any: ...
 @algorithm
-def nansum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+def nansum(
+    a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, initial: Any = None, where: Any = None
+) -> Any:
     """Return the sum of the elements that are not NaN. Collective.
 
     Parameters, result and errors are those of :func:`dtl.sum`. If all elements are NaN, the sum is 0.
@@ -46,37 +52,43 @@ def nansum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = Fals
     ...     print(dtl.nansum(vec), np.nanmean(vec), dtl.nanargmax(vec))
     6.0 3.0 2
     """
-    return _reduced("sum", a, axis, keepdims, dtype=dtype)
+    return _reduced("sum", a, axis, keepdims, dtype=dtype, initial=initial, where=where)
 
 
 @overload
-def nanprod(a: DistributedTensor, axis: int, dtype: Any = ..., *, keepdims: bool = ...) -> Made: ...
+def nanprod(
+    a: DistributedTensor, axis: int, dtype: Any = ..., *, keepdims: bool = ..., initial: Any = ..., where: Any = ...
+) -> Made: ...
 @overload
-def nanprod(a: Any, axis: Any = ..., dtype: Any = ..., *, keepdims: bool = ...) -> Any: ...
+def nanprod(
+    a: Any, axis: Any = ..., dtype: Any = ..., *, keepdims: bool = ..., initial: Any = ..., where: Any = ...
+) -> Any: ...
 @algorithm
-def nanprod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+def nanprod(
+    a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, initial: Any = None, where: Any = None
+) -> Any:
     """Return the product without NaNs. Collective."""
-    return _reduced("prod", a, axis, keepdims, dtype=dtype)
+    return _reduced("prod", a, axis, keepdims, dtype=dtype, initial=initial, where=where)
 
 
 @overload
-def nanmin(a: DistributedTensor, axis: int, *, keepdims: bool = ...) -> Made: ...
+def nanmin(a: DistributedTensor, axis: int, *, keepdims: bool = ..., initial: Any = ..., where: Any = ...) -> Made: ...
 @overload
-def nanmin(a: Any, axis: Any = ..., *, keepdims: bool = ...) -> Any: ...
+def nanmin(a: Any, axis: Any = ..., *, keepdims: bool = ..., initial: Any = ..., where: Any = ...) -> Any: ...
 @algorithm
-def nanmin(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def nanmin(a: Any, axis: Any = None, *, keepdims: bool = False, initial: Any = None, where: Any = None) -> Any:
     """Return the least element that is not NaN. Collective."""
-    return _reduced("min", a, axis, keepdims)
+    return _reduced("min", a, axis, keepdims, initial=initial, where=where)
 
 
 @overload
-def nanmax(a: DistributedTensor, axis: int, *, keepdims: bool = ...) -> Made: ...
+def nanmax(a: DistributedTensor, axis: int, *, keepdims: bool = ..., initial: Any = ..., where: Any = ...) -> Made: ...
 @overload
-def nanmax(a: Any, axis: Any = ..., *, keepdims: bool = ...) -> Any: ...
+def nanmax(a: Any, axis: Any = ..., *, keepdims: bool = ..., initial: Any = ..., where: Any = ...) -> Any: ...
 @algorithm
-def nanmax(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def nanmax(a: Any, axis: Any = None, *, keepdims: bool = False, initial: Any = None, where: Any = None) -> Any:
     """Return the greatest element that is not NaN. Collective."""
-    return _reduced("max", a, axis, keepdims)
+    return _reduced("max", a, axis, keepdims, initial=initial, where=where)
 
 
 @overload
@@ -100,33 +112,87 @@ def nanargmax(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
 
 
 @overload
-def nanmean(a: DistributedTensor, axis: int, dtype: Any = ..., *, keepdims: bool = ...) -> Made: ...
+def nanmean(a: DistributedTensor, axis: int, dtype: Any = ..., *, keepdims: bool = ..., where: Any = ...) -> Made: ...
 @overload
-def nanmean(a: Any, axis: Any = ..., dtype: Any = ..., *, keepdims: bool = ...) -> Any: ...
+def nanmean(a: Any, axis: Any = ..., dtype: Any = ..., *, keepdims: bool = ..., where: Any = ...) -> Any: ...
 @algorithm
-def nanmean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, where: Any = None) -> Any:
     """Return the mean without NaNs. Collective."""
-    return _reduced("mean", a, axis, keepdims, dtype=dtype)
+    return _reduced("mean", a, axis, keepdims, dtype=dtype, where=where)
 
 
 @overload
-def nanvar(a: DistributedTensor, axis: int, dtype: Any = ..., *, ddof: float = ..., keepdims: bool = ...) -> Made: ...
+def nanvar(
+    a: DistributedTensor,
+    axis: int,
+    dtype: Any = ...,
+    *,
+    ddof: float = ...,
+    keepdims: bool = ...,
+    where: Any = ...,
+    mean: Any = ...,
+) -> Made: ...
 @overload
-def nanvar(a: Any, axis: Any = ..., dtype: Any = ..., *, ddof: float = ..., keepdims: bool = ...) -> Any: ...
+def nanvar(
+    a: Any,
+    axis: Any = ...,
+    dtype: Any = ...,
+    *,
+    ddof: float = ...,
+    keepdims: bool = ...,
+    where: Any = ...,
+    mean: Any = ...,
+) -> Any: ...
 @algorithm
-def nanvar(a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
+def nanvar(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    *,
+    ddof: float = 0,
+    keepdims: bool = False,
+    where: Any = None,
+    mean: Any = None,
+) -> Any:
     """Return the variance without NaNs. Collective."""
-    return _reduced("var", a, axis, keepdims, dtype=dtype, ddof=ddof)
+    return _reduced("var", a, axis, keepdims, dtype=dtype, ddof=ddof, where=where, mean=mean)
 
 
 @overload
-def nanstd(a: DistributedTensor, axis: int, dtype: Any = ..., *, ddof: float = ..., keepdims: bool = ...) -> Made: ...
+def nanstd(
+    a: DistributedTensor,
+    axis: int,
+    dtype: Any = ...,
+    *,
+    ddof: float = ...,
+    keepdims: bool = ...,
+    where: Any = ...,
+    mean: Any = ...,
+) -> Made: ...
 @overload
-def nanstd(a: Any, axis: Any = ..., dtype: Any = ..., *, ddof: float = ..., keepdims: bool = ...) -> Any: ...
+def nanstd(
+    a: Any,
+    axis: Any = ...,
+    dtype: Any = ...,
+    *,
+    ddof: float = ...,
+    keepdims: bool = ...,
+    where: Any = ...,
+    mean: Any = ...,
+) -> Any: ...
 @algorithm
-def nanstd(a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
+def nanstd(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    *,
+    ddof: float = 0,
+    keepdims: bool = False,
+    where: Any = None,
+    mean: Any = None,
+) -> Any:
     """Return the standard deviation without NaNs. Collective."""
-    return _reduced("std", a, axis, keepdims, dtype=dtype, ddof=ddof)
+    return _reduced("std", a, axis, keepdims, dtype=dtype, ddof=ddof, where=where, mean=mean)
 
 
 @overload
@@ -160,8 +226,18 @@ def _numbers(a: Any, fill: int) -> Any:
     return elementwise("np.nan_to_num", lambda part: np.where(np.isnan(part), part.dtype.type(fill), part), (a,))
 
 
+@overload
+def nanquantile(
+    a: DistributedTensor, q: Any, axis: int, *, method: str = ..., keepdims: bool = ..., weights: Any = ...
+) -> Made: ...
+@overload
+def nanquantile(
+    a: Any, q: Any, axis: Any = ..., *, method: str = ..., keepdims: bool = ..., weights: Any = ...
+) -> Any: ...
 @algorithm
-def nanquantile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+def nanquantile(
+    a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False, weights: Any = None
+) -> Any:
     """Return exact quantiles of the elements that are not NaN. Collective.
 
     Parameters, result and errors are those of :func:`dtl.quantile`. If all elements are NaN, the result is NaN, with a
@@ -178,10 +254,12 @@ def nanquantile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", kee
     check_container("a", a)
     a._check_open()
     if a.dtype == np.float16:
-        return in_float32(nanquantile, a, q, axis, method=method, keepdims=keepdims)
+        return in_float32(nanquantile, a, q, axis, method=method, keepdims=keepdims, weights=weights)
     if a.dtype.kind not in "fmM":
-        return quantile(a, q, axis, method=method, keepdims=keepdims)
+        return quantile(a, q, axis, method=method, keepdims=keepdims, weights=weights)
     wanted, dims = checked_q(a, q, method), dimensions(axis, a.ndim)
+    if weights is not None:
+        return weighted(a, wanted, axis, method, keepdims, weights, np.nanquantile)
     share(a, "nanquantile", f"q {np.array2string(wanted, threshold=20)}, axis {dims}, {method!r}, {bool(keepdims)}")
     if a.dtype.kind == "f" and len(dims) < a.ndim and not all(a.shape[d] for d in dims):
         empty = statistics.mean(a, dims, keepdims=keepdims)
@@ -203,13 +281,27 @@ def nanquantile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", kee
     return found.reshape(wanted.shape + (1,) * a.ndim) if keepdims else found[()]
 
 
+@overload
+def nanpercentile(
+    a: DistributedTensor, q: Any, axis: int, *, method: str = ..., keepdims: bool = ..., weights: Any = ...
+) -> Made: ...
+@overload
+def nanpercentile(
+    a: Any, q: Any, axis: Any = ..., *, method: str = ..., keepdims: bool = ..., weights: Any = ...
+) -> Any: ...
 @algorithm
-def nanpercentile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+def nanpercentile(
+    a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False, weights: Any = None
+) -> Any:
     """Return exact percentiles of the elements that are not NaN. Collective. Otherwise as :func:`nanquantile`."""
     wanted = fitting("q", q, np.dtype(np.float64)).reshape(np.shape(q))
-    return nanquantile(a, wanted / 100, axis, method=method, keepdims=keepdims)
+    return nanquantile(a, wanted / 100, axis, method=method, keepdims=keepdims, weights=weights)
 
 
+@overload
+def nanmedian(a: DistributedTensor, axis: int, *, keepdims: bool = ...) -> Made: ...
+@overload
+def nanmedian(a: Any, axis: Any = ..., *, keepdims: bool = ...) -> Any: ...
 @algorithm
 def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the median of the elements that are not NaN. Collective. Otherwise as :func:`nanquantile`."""
@@ -217,16 +309,30 @@ def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     return halfway(nanquantile, a, axis, keepdims)
 
 
-def _reduced(name: str, a: Any, axis: Any, keepdims: Any = False, **options: Any) -> Any:
-    """Return what a reduction makes of the elements that are not NaN. Collective."""
+def _reduced(
+    name: str, a: Any, axis: Any, keepdims: Any = False, where: Any = None, initial: Any = None, **options: Any
+) -> Any:
+    """Return what a reduction makes of the elements that are not NaN, and where a mask is true. Collective."""
     check_container("a", a)
+    options.update({word: value for word, value in (("where", where), ("initial", initial)) if value is not None})
+    function = getattr(statistics, name)
     if a.dtype.kind not in "fc" and not (a.dtype.kind in "mM" and name in ("min", "max")):
-        return getattr(statistics, name)(a, axis, keepdims=keepdims, **options)
+        return function(a, axis, keepdims=keepdims, **options)
+    dtype = options.get("dtype")
+    if name in ("mean", "var", "std") and dtype is not None and np.dtype(dtype).kind not in "fc":
+        raise InvalidTypeError("If a is inexact, then dtype must be inexact")
     numbers = ~np.isnan(a)
+    if where is not None:
+        numbers = np.logical_and(numbers, where)
     if name not in ("min", "max", "argmin", "argmax"):
-        return getattr(statistics, name)(a, axis, keepdims=keepdims, where=numbers, **options)
+        return function(a, axis, keepdims=keepdims, **{**options, "where": numbers})
+    if where is not None and initial is None:
+        raise InvalidArgumentError(f"nan{name}: where needs initial, the result where nothing is chosen")
     chosen = filled(a, numbers, neutral(name[-3:], a.dtype))
-    value = getattr(statistics, name)(chosen, axis, keepdims=keepdims, **options)
+    options.pop("where", None)
+    value = function(chosen, axis, keepdims=keepdims, **options)
+    if initial is not None:
+        return value
     left = statistics.any(numbers, axis, keepdims=keepdims)
     if name[:3] == "arg":
         if not statistics.all(left) if isinstance(left, DistributedContainer) else not np.all(left):

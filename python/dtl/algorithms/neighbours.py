@@ -89,7 +89,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
                 "required."
             )
     others = [spacing for spacing in spacings if isinstance(spacing, DistributedContainer)]
-    share(f, "gradient", f"axis {dims}, edge_order {edge_order}", also=others)
+    given = [fingerprint(np.asarray(each)) for each in spacings if not isinstance(each, DistributedContainer)]
+    share(f, "gradient", f"axis {dims}, edge_order {edge_order}, distances {given}", also=others)
     found = tuple(_gradient(f, d, spacing, edge_order) for d, spacing in zip(dims, spacings))
     return found[0] if len(found) == 1 else found
 

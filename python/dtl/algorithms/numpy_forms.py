@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,14 +12,13 @@ from .._native.arguments import integer
 from .._native.callsite import warn
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container
-from ..containers.broadcasting import elementwise, spread_to
+from ..containers.broadcasting import compare_arrays, elementwise, spread_to
 from ..containers.indexing import fields
 from ..containers.indexing.access import Indexed
 from ..containers.indexing.regions import move_all
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
-from ..runtime.agreement import local_step
 from . import sort as sorting
-from .axis_reductions import dimensions, redivided, rows_over_ranks
+from .axis_reductions import redivided, rows_over_ranks
 from .concatenate import concat, split
 from .concatenate import stack as stacked
 from .creation import asarray, full, zeros_like
@@ -27,8 +26,9 @@ from .elementwise import diff as differences
 from .elementwise import where as choose
 from .exchange import share
 from .manipulation import dimension, divided_dimensions, flip, moveaxis, permute_dims, ravel, reshape
+from .manipulation import meshgrid as grid_of
 from .operands import together
-from .ordered import unique as distinct
+from .ordered import searchsorted as places_in
 from .statistics import max as greatest
 from .statistics import mean
 from .statistics import min as least
@@ -105,12 +105,18 @@ def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
 
 def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     """Return a sorted copy. Every sort here is stable, so it does not matter which kind is asked for."""
+    _check_kind(kind)
     if order is None:
         return sorted_copy(a, axis)
     if axis is None:
         a, axis = ravel(a), -1
     indices = argsort(a, axis, order=order)
     return take_along_axis(a, indices, axis) if a.ndim > 1 else taken(a, indices)
+
+
+def _check_kind(kind: Any) -> None:
+    if kind is not None and kind not in ("quicksort", "heapsort", "mergesort", "stable"):
+        raise InvalidArgumentError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
 
 
 def sorted_copy(a: Any, axis: int | None, reverse: bool = False) -> Any:
@@ -126,6 +132,7 @@ def sorted_copy(a: Any, axis: int | None, reverse: bool = False) -> Any:
 
 def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     """Return the indices that sort: records by the fields of an order, and then by those that are left."""
+    _check_kind(kind)
     return sorting_order(a if order is None else fields.in_order(a, order), axis)
 
 
@@ -245,7 +252,10 @@ def column_stack(tup: Any) -> Any:
 
 def _cast(arrays: Any, dtype: Any, casting: Any) -> Any:
     """Return what is joined, in the dtype that is asked for."""
-    return arrays if dtype is None else [_as(a, dtype, casting) for a in together(*arrays)]
+    if dtype is None and casting in ("same_kind", "unsafe"):
+        return arrays
+    given = together(*arrays)
+    return [_as(a, result_type(*given) if dtype is None else dtype, casting) for a in given]
 
 
 def _as(a: Any, dtype: Any, casting: Any) -> Any:
@@ -282,7 +292,7 @@ def dsplit(ary: Any, indices_or_sections: Any) -> Any:
 
 def append(arr: Any, values: Any, axis: Any = None) -> Any:
     """Join two, of which one may be an array, the same on every rank."""
-    return concat([np.atleast_1d(arr), np.atleast_1d(values)], axis)
+    return concat([np.atleast_1d(arr), np.atleast_1d(values)] if axis is None else [arr, values], axis)
 
 
 def _indices(obj: Any, extent: int) -> Any:
@@ -318,6 +328,16 @@ def take(a: Any, indices: Any, axis: Any = None, *, mode: str = "raise") -> Any:
             indices = np.asarray(indices)
         indices = indices % max(extent, 1) if mode == "wrap" else np.clip(indices, 0, max(extent - 1, 0))
     return taken(a, indices, axis)
+
+
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    """Return where values belong in a vector that is sorted, or that indices sort."""
+    return places_in(a if sorter is None else taken(a, sorter), v, side)
+
+
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+    """Return the coordinates of the points of a grid, which are copies in any case."""
+    return grid_of(*xi, indexing=indexing, sparse=sparse)
 
 
 def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
@@ -381,9 +401,10 @@ def _inserted(a: Any, values: Any, dim: int, count: int, one: bool) -> Any:
             array = np.moveaxis(array, 0, dim) if count == 1 else array
         extents = _with(a, dim, array.shape[dim] if one else count)
         try:
-            return asarray(a.context, np.ascontiguousarray(np.broadcast_to(array, extents)), like=a)
+            spread = np.broadcast_to(array, extents)
         except ValueError as error:
             raise InvalidArgumentError(f"np.insert: {error}") from None
+        return asarray(a.context, np.ascontiguousarray(spread), like=a)
     while values.ndim < a.ndim:
         values = reshape(values, (1, *values.shape))
     if one and a.ndim > 1:
@@ -434,57 +455,6 @@ def _as_long(value: Any, a: Any, dim: int) -> Any:
     return full(a.context, extents, value, dtype, like=a)
 
 
-def unique(
-    ar: Any,
-    return_index: bool = False,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    axis: Any = None,
-    *,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> Any:
-    """Return the distinct elements, sorted, with what else is asked for."""
-    if axis is not None and ar.ndim > 1:
-        raise InvalidTypeError("np.unique: axis is not taken; use dtl.lexsort, or dtl.group_by")
-    special = False
-    if ar.dtype.kind in "fcmM":
-        with local_step(ar.context, "np.unique"):  # a GPU may fail at it on this rank alone
-            missing = np.isnan(ar)
-        special = bool(missing.any())
-    if special and (return_index or not equal_nan):
-        raise InvalidTypeError("np.unique: return_index and equal_nan=False are not taken where there are NaN or NaT")
-    flat = ravel(ar) if return_inverse and ar.ndim > 1 else ar
-    if not (return_inverse or return_counts or return_index):
-        return distinct(flat)
-    if return_index:
-        found, index, inverse, counts = unique_all(ar)
-    else:
-        found, counts, inverse = distinct(flat, return_counts=return_counts, return_inverse=return_inverse)
-        inverse = inverse if flat is ar or inverse is None else reshape(inverse, ar.shape)
-        index = None
-    wanted = ((True, found), (return_index, index), (return_inverse, inverse), (return_counts, counts))
-    return tuple(value for asked, value in wanted if asked)
-
-
-def unique_values(x: Any) -> Any:
-    """Return the distinct elements, sorted."""
-    return distinct(x)
-
-
-def unique_counts(x: Any) -> Any:
-    """Return the distinct elements, sorted, and how often each occurs."""
-    values, counts = unique(x, return_counts=True)
-    return UniqueCounts(values, counts)
-
-
-class UniqueCounts(NamedTuple):
-    """What NumPy's function of the same name returns."""
-
-    values: Any
-    counts: Any
-
-
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """Return the differences of neighbours in C order, between what is joined to both ends."""
     ary, to_end, to_begin = together(ary, to_end, to_begin)
@@ -531,7 +501,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         value = mean(a, axis, keepdims=keepdims)
         counted = math.prod(a.shape) // max(1, math.prod(np.shape(value)))
         return (value, value * 0 + counted) if returned else value
-    weights = _weights_along(a, weights, axis)
+    weights = weights_along(a, weights, axis)
     dtype = None
     if a.dtype.kind not in "mM":
         dtype = np.result_type(a.dtype, weights.dtype, *([np.float64] if a.dtype.kind in "biu" else []))
@@ -543,7 +513,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     return (value, scale) if returned else value
 
 
-def _weights_along(a: Any, weights: Any, axis: Any) -> Any:
+def weights_along(a: Any, weights: Any, axis: Any) -> Any:
     """Return weights that spread to a: as they are where they have its shape, or have an extent a dimension of axis."""
     if not isinstance(weights, DistributedContainer):
         weights = np.asarray(weights)
@@ -553,12 +523,12 @@ def _weights_along(a: Any, weights: Any, axis: Any) -> Any:
         raise InvalidTypeError(
             f"Axis must be specified when shapes of a and weights differ: {a.shape}, {weights.shape}"
         )
-    dims = dimensions(axis, a.ndim)
+    dims = tuple(dimension(each, a.ndim) for each in (axis if isinstance(axis, (tuple, list)) else (axis,)))
     if weights.shape != tuple(a.shape[d] for d in dims):
         text = f"Shape of weights must be consistent with shape of a along specified axis: {weights.shape}, {a.shape}"
         raise InvalidArgumentError(text)
     if dims != tuple(sorted(dims)):
-        weights = permute_dims(weights, tuple(int(d) for d in np.argsort(dims)))
+        weights = np.transpose(weights, tuple(int(d) for d in np.argsort(dims)))
     return weights.reshape(tuple(extent if d in dims else 1 for d, extent in enumerate(a.shape)))
 
 
@@ -602,7 +572,10 @@ def cov(
     if y is not None:
         observed = concat([observed, _variables(y, rowvar)], 0 if rowvar else 1)
     along = 1 if rowvar else 0  # which dimension the observations are: no transpose is made of them
-    observed = observed.astype(np.result_type(observed.dtype, np.float64) if dtype is None else dtype, copy=False)
+    wanted = np.dtype(np.result_type(observed.dtype, np.float64) if dtype is None else dtype)
+    if wanted.kind not in "fc":
+        raise InvalidTypeError(f"covariances are of floats, or of complex numbers, and not of {wanted}")
+    observed = observed.astype(wanted, copy=False)
     lost = ddof if ddof is not None else 0 if bias else 1
     weights, divisor = _observation_weights(fweights, aweights, observed.shape[along], lost)
     if weights is None:
@@ -692,69 +665,12 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
         dst[...] = values
 
 
-def _edge(places: Any, n: int) -> Any:
-    return np.clip(places, 0, n - 1)
-
-
-def _wrap(places: Any, n: int) -> Any:
-    return places % n
-
-
-def _symmetric(places: Any, n: int) -> Any:
-    around = places % (2 * n)
-    return np.where(around < n, around, 2 * n - 1 - around)
-
-
-def _reflect(places: Any, n: int) -> Any:
-    around = places % max(2 * n - 2, 1)
-    return np.where(around < n, around, 2 * n - 2 - around)
-
-
-#: What numpy.pad's modes put beyond the ends: the index of the element that is there, for each place from 0 on.
-_BEYOND = {"edge": _edge, "wrap": _wrap, "symmetric": _symmetric, "reflect": _reflect}
-
-
-def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
-    """Join constants, or elements of the container, to each end of each dimension."""
-    check_container("array", array)
-    constant = kwargs.pop("constant_values", 0)
-    if kwargs.pop("reflect_type", "even") != "even" or kwargs or (mode != "constant" and mode not in _BEYOND):
-        raise InvalidTypeError(
-            f"np.pad: mode {mode!r}: containers take the modes constant, {', '.join(_BEYOND)}, the last of type 'even'"
-        )
-    widths = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2))
-    if widths.dtype.kind not in "iu":
-        raise InvalidTypeError("`pad_width` must be of integral type.")
-    if (widths < 0).any():
-        raise InvalidArgumentError("index can't contain negative values")
-    values = np.broadcast_to(np.asarray(constant), (array.ndim, 2))
-    result = array
-    for d, (before, after) in enumerate(widths.tolist()):
-        n = array.shape[d]
-        if mode == "constant":
-            result = _with_constants(result, d, (before, after), values[d])
-        elif before or after:
-            if not n:
-                raise InvalidArgumentError(f"can't extend empty axis {d} using modes other than 'constant' or 'empty'")
-            result = _with_own(result, d, (before, after), _BEYOND[mode])
-    return result.copy() if result is array else result
-
-
-def _with_own(a: Any, dim: int, widths: tuple[int, int], beyond: Any) -> Any:
-    n, (before, after) = a.shape[dim], widths
-    return rearranged(a, "pad", n + before + after, lambda places: beyond(places - before, n), dim)
-
-
-def _with_constants(a: Any, dim: int, widths: tuple[int, int], values: Any) -> Any:
-    parts = [a]
-    for side, (width, value) in enumerate(zip(widths, values)):
-        if width:
-            end = full(a.context, tuple(_with(a, dim, width)), value, a.dtype, like=a)
-            parts.insert(0 if side == 0 else len(parts), end)
-    return concat(parts, dim) if len(parts) > 1 else a
-
-
 # ---- Single elements ----
+
+
+def as_array(value: Any) -> Any:
+    """Return a list or a tuple as an array, and anything else as it is."""
+    return np.asarray(value) if isinstance(value, (list, tuple)) else value
 
 
 def _by_parts(name: str) -> Any:
@@ -765,6 +681,8 @@ def _by_parts(name: str) -> Any:
         for value in (*args, *kwargs.values()):
             if isinstance(value, Indexed):
                 raise InvalidTypeError(f"np.{name}: its first argument alone may be a container")
+        if isinstance(x, DistributedContainer):
+            compare_arrays(f"np.{name}", x.context, map(as_array, (*args, *kwargs.values())))
         return elementwise(f"np.{name}", lambda part: function(part, *args, **kwargs), (x,))
 
     call.__name__ = call.__qualname__ = name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -24,9 +24,18 @@ from .order_keys import compared_in, differ, placed
 from .reorder import in_global_order
 from .sort import argsort, check_vector, permute, sort
 
+if TYPE_CHECKING:
+    from ..containers.types import Owned
+
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
+@overload
+def searchsorted(c: Any, values: Owned, side: str = ..., *, reverse: bool = ...) -> Owned: ...
+@overload
+def searchsorted(c: Any, values: float | np.generic, side: str = ..., *, reverse: bool = ...) -> np.int64: ...
+@overload
+def searchsorted(c: Any, values: Any, side: str = ..., *, reverse: bool = ...) -> Any: ...
 @algorithm
 def searchsorted(c: Any, values: Any, side: str = "left", *, reverse: bool = False) -> Any:
     """Return where values belong in a sorted container, as ``np.searchsorted`` does. Collective.
@@ -237,7 +246,7 @@ class Unique(NamedTuple):
     """What ``unique`` returns where it was asked for more than the elements."""
 
     #: The distinct elements.
-    values: Any
+    values: DistributedVector
     #: How often each occurs, or None.
     counts: Any = None
     #: For each element of the container, the index of its value, or None.
@@ -247,6 +256,18 @@ class Unique(NamedTuple):
 Unique.__module__ = "dtl.ordered"
 
 
+@overload
+def unique(
+    c: DistributedContainer, *, return_counts: Literal[False] = ..., return_inverse: Literal[False] = ...
+) -> DistributedVector: ...
+@overload
+def unique(c: DistributedContainer, *, return_counts: Literal[True], return_inverse: bool = ...) -> Unique: ...
+@overload
+def unique(c: DistributedContainer, *, return_counts: bool = ..., return_inverse: Literal[True]) -> Unique: ...
+@overload
+def unique(
+    c: DistributedContainer, *, return_counts: bool, return_inverse: bool = ...
+) -> DistributedVector | Unique: ...
 @algorithm
 def unique(c: DistributedContainer, *, return_counts: bool = False, return_inverse: bool = False) -> Any:
     """Return the distinct elements of a container, sorted, in a new vector. Collective.

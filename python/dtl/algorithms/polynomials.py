@@ -8,7 +8,7 @@ import numpy as np
 
 from .._native.arguments import integer
 from ..containers.base import DistributedContainer, check_container
-from ..containers.broadcasting import elementwise
+from ..containers.broadcasting import compare_arrays, elementwise
 from ..containers.layout import Division
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
@@ -26,6 +26,8 @@ def polyval(p: Any, x: Any) -> Any:
     """Return a polynomial's values at the elements of a container."""
     if isinstance(p, DistributedContainer):
         raise InvalidTypeError("np.polyval: p must be an array, the same on every rank; x may be a container")
+    check_container("x", x)
+    compare_arrays("np.polyval", x.context, [np.asarray(p)])
     return elementwise("np.polyval", lambda part: np.polyval(p, part), (x,))
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, overload
 
 import numpy as np
 
+from .._lazy import late
 from .._native.arguments import flag, integer
 from .._native.library import bridge
 from .._native.threads import threads
@@ -25,6 +26,12 @@ from .manipulation import divided_dimensions
 from .order_keys import dates_of, order_keys
 from .statistics import mean
 
+if TYPE_CHECKING:
+    from ..containers.tensor import DistributedTensor
+    from ..containers.types import Made
+
+weighted = late(".algorithms.weighted_quantiles", "weighted")
+
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 #: topk passes over the elements once where a rank has on average at least so many times k of them.
@@ -39,17 +46,47 @@ _BETWEEN = {
     "weibull": (0.0, 0.0),
     "median_unbiased": (1 / 3, 1 / 3),
     "normal_unbiased": (3 / 8, 3 / 8),
+    "interpolated_inverted_cdf": (0.0, 1.0),
 }
-_METHODS = (*_BETWEEN, "lower", "higher", "nearest", "midpoint")
+#: Those that return an element itself.
+_DISCRETE = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
+_METHODS = (*_BETWEEN, *_DISCRETE, "midpoint", "averaged_inverted_cdf")
 
 #: NumPy before 1.22 has fewer methods, and another name for the parameter.
 _FEWER_METHODS = np.lib.NumpyVersion(np.__version__) < "1.22.0"
 _METHOD = "interpolation" if _FEWER_METHODS else "method"
+_OLD_METHODS = ("linear", "lower", "higher", "nearest", "midpoint")
 
 
+@overload
+def quantile(
+    c: DistributedTensor,
+    q: Any,
+    axis: int,
+    *,
+    method: str = ...,
+    keepdims: bool = ...,
+    weights: Any = ...,
+) -> Made: ...
+@overload
+def quantile(
+    c: DistributedContainer,
+    q: Any,
+    axis: Any = ...,
+    *,
+    method: str = ...,
+    keepdims: bool = ...,
+    weights: Any = ...,
+) -> Any: ...
 @algorithm
 def quantile(
-    c: DistributedContainer, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False
+    c: DistributedContainer,
+    q: Any,
+    axis: Any = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    weights: Any = None,
 ) -> Any:
     """Return exact quantiles, as ``np.quantile`` does. Collective.
 
@@ -64,10 +101,14 @@ def quantile(
     axis
         The dimension, or a tuple of dimensions, along which to take them; None for all elements.
     method
-        A method of NumPy: "linear", "lower", "higher", "nearest", "midpoint", "hazen", "weibull", "median_unbiased" or
-        "normal_unbiased".
+        A method of NumPy: "linear", "lower", "higher", "nearest", "midpoint", "hazen", "weibull", "median_unbiased",
+        "normal_unbiased", "inverted_cdf", "averaged_inverted_cdf", "closest_observation" or
+        "interpolated_inverted_cdf".
     keepdims
         Keep the dimensions of axis, with an extent of 1.
+    weights
+        How much each element counts: a container or an array of c's shape, or of the extents along axis. As in NumPy,
+        the method has to be "inverted_cdf". The elements are sorted then.
 
     Returns
     -------
@@ -85,8 +126,8 @@ def quantile(
     BoundsError
         If there are no elements. On every rank.
     InvalidArgumentError
-        If q is outside [0, 1], or if the method is unknown. On every rank. With axis, also if NumPy is older than 1.22
-        and does not have the method.
+        If q is outside [0, 1], if the method is unknown, or if weights are negative, or add up to no number above 0. On
+        every rank. With axis, also if NumPy is too old for the method (1.22) or for weights (2.0).
     InvalidTypeError
         If the elements are complex or bool, or if q is not a number. On every rank.
     CollectiveMismatchError
@@ -108,11 +149,13 @@ def quantile(
     check_container("c", c)
     c._check_open()
     if c.dtype == np.float16:
-        return in_float32(quantile, c, q, axis, method=method, keepdims=keepdims)
+        return in_float32(quantile, c, q, axis, method=method, keepdims=keepdims, weights=weights)
     if c.dtype.kind not in "mM":
         c._check_numbers("quantile")
     wanted = checked_q(c, q, method)
     dims = dimensions(axis, c.ndim)
+    if weights is not None:
+        return weighted(c, wanted, axis, method, keepdims, weights, np.quantile)
     if len(dims) < c.ndim:
         words = f"q {np.array2string(wanted, threshold=20)}, axis {dims}, method {method!r}"
         share(c, "quantile", words + (", keepdims" if keepdims else ""))
@@ -127,9 +170,35 @@ def quantile(
     return found.reshape(wanted.shape + (1,) * c.ndim) if keepdims else found[()]
 
 
+@overload
+def percentile(
+    c: DistributedTensor,
+    q: Any,
+    axis: int,
+    *,
+    method: str = ...,
+    keepdims: bool = ...,
+    weights: Any = ...,
+) -> Made: ...
+@overload
+def percentile(
+    c: DistributedContainer,
+    q: Any,
+    axis: Any = ...,
+    *,
+    method: str = ...,
+    keepdims: bool = ...,
+    weights: Any = ...,
+) -> Any: ...
 @algorithm
 def percentile(
-    c: DistributedContainer, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False
+    c: DistributedContainer,
+    q: Any,
+    axis: Any = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    weights: Any = None,
 ) -> Any:
     """Return exact percentiles: :func:`quantile` of numbers in [0, 100]. Collective.
 
@@ -141,9 +210,13 @@ def percentile(
     [1. 2.]
     """
     wanted = fitting("q", q, np.dtype(np.float64)).reshape(np.shape(q))
-    return quantile(c, wanted / 100, axis, method=method, keepdims=keepdims)
+    return quantile(c, wanted / 100, axis, method=method, keepdims=keepdims, weights=weights)
 
 
+@overload
+def median(c: DistributedTensor, axis: int, *, keepdims: bool = ...) -> Made: ...
+@overload
+def median(c: DistributedContainer, axis: Any = ..., *, keepdims: bool = ...) -> Any: ...
 @algorithm
 def median(c: DistributedContainer, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the exact median, as ``np.median`` does. Collective.
@@ -210,7 +283,7 @@ def quantiles_along(
     c: Any, q: Array, dims: tuple[int, ...], method: str, keepdims: bool, function: Callable[..., Any]
 ) -> Any:
     """Return quantiles along some dimensions: no rank may have a part of them only. Collective."""
-    if _FEWER_METHODS and method in _BETWEEN and method != "linear":
+    if _FEWER_METHODS and method not in _OLD_METHODS:
         raise InvalidArgumentError(f"method {method!r} with axis needs NumPy 1.22 or later; this is {np.__version__}")
     left = [d for d in range(c.ndim) if d not in dims]
     if any(c.shape[d] == 0 for d in dims):
@@ -245,10 +318,22 @@ def _places(q: Array, size: int, method: str) -> tuple[Array, Array]:
     """Return the index in sorted order of the element at or before each quantile, and how far behind it that lies."""
     alpha, beta = _BETWEEN.get(method, (1.0, 1.0))
     at = np.clip(q.ravel() * size + (alpha + q.ravel() * (1 - alpha - beta)) - 1, 0, size - 1)
-    if (alpha, beta) == (1.0, 1.0):
+    if method == "closest_observation":
+        at = q.ravel() * size - 1.5
+    elif method in ("inverted_cdf", "averaged_inverted_cdf"):
+        at = q.ravel() * size - 1
+    elif (alpha, beta) == (1.0, 1.0):
         at = q.ravel() * (size - 1)
     places = np.floor(at)
     weights = at - places
+    if method == "inverted_cdf":
+        weights = np.ceil(weights)
+    elif method == "averaged_inverted_cdf":
+        weights = np.where(weights > 0, 1.0, 0.5)
+    elif method == "closest_observation":  # at half the way, the one whose number, from 1 on, is even
+        weights = np.where((weights == 0) & (places % 2 == 1), 0.0, 1.0)
+    outside = np.where(places < 0, 0, np.where(places >= size - 1, size - 1, -1))
+    places, weights = np.where(outside < 0, places, outside), np.where(outside < 0, weights, 0.0)
     if method == "lower":
         weights = np.zeros_like(weights)
     elif method == "higher":
@@ -282,7 +367,7 @@ def _between(low: Array, high: Array, weights: Array, broken: bool, method: str)
     """Return what lies between pairs of elements, by NumPy's formula."""
     if broken:
         return nothing(low.shape, low.dtype)
-    if method in ("lower", "higher", "nearest"):
+    if method in _DISCRETE:
         return np.where(weights > 0, high, low)
     if low.dtype.kind in "mM":  # of which float64 has not all
         apart = high - low

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
+from .._lazy import late
 from ..containers.base import check_container
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..runtime.scheduler import algorithm
 from .concatenate import concat
+from .elementwise import isin
 from .exchange import share
 from .manipulation import ravel
 from .operands import together
 from .order_keys import equal_to_none, missing
-from .ordered import unique
+from .ordered import searchsorted, unique
+from .taking import take
+
+unique_all = late(".array_standard.adapters", "unique_all")
 
 
 @algorithm
@@ -54,24 +59,53 @@ def union1d(ar1: Any, ar2: Any) -> DistributedVector:
     return made
 
 
+@overload
+def intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = ..., return_indices: Literal[False] = ...
+) -> DistributedVector: ...
+@overload
+def intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = ..., *, return_indices: Literal[True]
+) -> tuple[DistributedVector, DistributedVector, DistributedVector]: ...
 @algorithm
-def intersect1d(ar1: Any, ar2: Any) -> DistributedVector:
-    """Return the elements that are in both of two containers, sorted. Collective. Else as :func:`union1d`."""
-    return _of_count(_once("intersect1d", ar1, ar2), 2)
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    """Return the elements that are in both of two containers, sorted. Collective. Else as :func:`union1d`.
+
+    Parameters
+    ----------
+    ar1, ar2
+        As of :func:`union1d`.
+    assume_unique
+        NumPy's promise that no element occurs twice, which changes nothing here.
+    return_indices
+        Whether to return also where in each of the two, in C order, the elements are first: vectors of int64.
+    """
+    common = _of_count(_once("intersect1d", ar1, ar2), 2)
+    if not return_indices:
+        return common
+    places = []
+    for c in together(ar1, ar2):
+        found = unique_all(c)
+        places.append(take(found.indices, searchsorted(found.values.astype(common.dtype, copy=False), common)))
+    return (common, *places)
 
 
 @algorithm
-def setxor1d(ar1: Any, ar2: Any) -> DistributedVector:
-    """Return the elements that are in one of two containers alone, sorted. Collective. Else as :func:`union1d`."""
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> DistributedVector:
+    """Return the elements that are in one of two containers alone, sorted. Collective. Else as :func:`intersect1d`."""
     return _of_count(_once("setxor1d", ar1, ar2), 1)
 
 
 @algorithm
-def setdiff1d(ar1: Any, ar2: Any) -> DistributedVector:
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> DistributedVector:
     """Return the elements of the first of two containers that are not in the second, sorted. Collective.
 
-    Else as :func:`union1d`.
+    Else as :func:`union1d`. With assume_unique, they stay in the order that they have in the first, as in NumPy.
     """
+    if assume_unique:
+        first = ravel(together(ar1, ar2)[0])
+        kept: DistributedVector = first[isin(first, ar2, invert=True)]
+        return kept
     one, other = _once("setdiff1d", ar1, ar2)
     part = other.local_view()
     other = DistributedVector._from_parts(other.context, part[~equal_to_none(part)])

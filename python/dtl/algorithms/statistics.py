@@ -341,6 +341,7 @@ def var(
     ddof: float = ...,
     keepdims: bool = ...,
     where: Any = ...,
+    mean: Any = ...,
 ) -> Made: ...
 @overload
 def var(
@@ -352,8 +353,9 @@ def var(
     ddof: float = ...,
     keepdims: bool = ...,
     where: Any = ...,
+    mean: Any = ...,
 ) -> Any: ...
-@short(bridge.FOLD, "owner none none none 1 false none", "folded", folds.BY_FUNCTION)
+@short(bridge.FOLD, "owner none none none 1 false none none", "folded", folds.BY_FUNCTION)
 @computed_on_devices
 def var(
     a: Any,
@@ -364,15 +366,19 @@ def var(
     ddof: float = 0,
     keepdims: bool = False,
     where: Any = None,
+    mean: Any = None,
 ) -> Any:
     """Return the variance of the elements of a container: the mean squared distance from the mean. Collective.
 
     Parameters
     ----------
     a, axis, dtype, out, keepdims, where
-        As for :func:`sum`. The variance of integers and bool is float64.
+        As for :func:`sum`. The variance of integers and bool is float64. With a dtype of integers, the mean and each
+        square are cut off to integers, as in NumPy.
     ddof
         The sum of squares is divided by the number of elements minus ddof.
+    mean
+        The mean, if it is known: what ``mean`` returns with the same axis and ``keepdims=True``.
 
     Returns
     -------
@@ -394,10 +400,10 @@ def var(
     ...     print(vec.var(), vec.var(ddof=1) * 3 == 5)
     1.25 True
     """
-    if axis is dtype is out is where is None and not keepdims:
+    if axis is dtype is out is where is mean is None and not keepdims:
         squares = fold(a, folds.MOMENT, _bits(a, ddof))
         return REAL_SCALARS[a._dtype.num](_quotient(squares, a.global_size - ddof))
-    return _along("var", a, axis, dtype, keepdims, ddof=ddof, out=out, where=where)
+    return _along("var", a, axis, dtype, keepdims, ddof=ddof, out=out, where=where, mean=mean)
 
 
 @overload
@@ -410,6 +416,7 @@ def std(
     ddof: float = ...,
     keepdims: bool = ...,
     where: Any = ...,
+    mean: Any = ...,
 ) -> Made: ...
 @overload
 def std(
@@ -421,8 +428,9 @@ def std(
     ddof: float = ...,
     keepdims: bool = ...,
     where: Any = ...,
+    mean: Any = ...,
 ) -> Any: ...
-@short(bridge.FOLD, "owner none none none 1 false none", "folded", folds.BY_FUNCTION)
+@short(bridge.FOLD, "owner none none none 1 false none none", "folded", folds.BY_FUNCTION)
 @computed_on_devices
 def std(
     a: Any,
@@ -433,12 +441,13 @@ def std(
     ddof: float = 0,
     keepdims: bool = False,
     where: Any = None,
+    mean: Any = None,
 ) -> Any:
     """Return the standard deviation of the elements of a container, the root of :func:`var`. Collective."""
-    if axis is dtype is out is where is None and not keepdims:
+    if axis is dtype is out is where is mean is None and not keepdims:
         squares = fold(a, folds.MOMENT + folds.STD, _bits(a, ddof))
         return REAL_SCALARS[a._dtype.num](math.sqrt(_quotient(squares, a.global_size - ddof)))
-    return _along("std", a, axis, dtype, keepdims, ddof=ddof, out=out, where=where)
+    return _along("std", a, axis, dtype, keepdims, ddof=ddof, out=out, where=where, mean=mean)
 
 
 def exact(name: str, a: Any) -> Any:
@@ -477,13 +486,20 @@ def _along(
     out: Any = None,
     initial: Any = None,
     where: Any = None,
+    mean: Any = None,
 ) -> Any:
-    given = (name, a, axis, dtype, keepdims, reproducible, ddof, out, initial, where)
+    given = (name, a, axis, dtype, keepdims, reproducible, ddof, out, initial, where, mean)
     if not placed:
         return _reduced(*given)
-    if computed_along(name, a, axis, dtype, reproducible) and computed_where(name, a, axis, out, where):
+    there = mean is None and not _by_steps(name, dtype)
+    if there and computed_along(name, a, axis, dtype, reproducible) and computed_where(name, a, axis, out, where):
         return _reduced(*given)
     return by_host_copies(_reduced, given, {}, name)
+
+
+def _by_steps(name: str, dtype: Any) -> bool:
+    """Say whether a variance is of a type that its squares are rounded to, or of complex numbers, as NumPy's."""
+    return name in ("var", "std") and dtype is not None and np.dtype(dtype).kind in "biuc"
 
 
 def _reduced(
@@ -497,7 +513,8 @@ def _reduced(
     out: Any,
     initial: Any,
     where: Any,
+    mean: Any,
 ) -> Any:
-    if out is initial is None and (where is None or where is True):
+    if out is initial is mean is None and (where is None or where is True) and not _by_steps(name, dtype):
         return reduced_along(name, a, axis, dtype, keepdims, reproducible, ddof=ddof)
-    return reduced_where(name, a, axis, dtype, keepdims, reproducible, ddof, out, initial, where)
+    return reduced_where(name, a, axis, dtype, keepdims, reproducible, ddof, out, initial, where, mean)

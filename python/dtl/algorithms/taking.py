@@ -12,7 +12,7 @@ from .._native.arguments import stored_array
 from .._native.library import bridge
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container, linear_indices
-from ..containers.broadcasting import elementwise
+from ..containers.broadcasting import elementwise, spread_to
 from ..containers.indexing import parts
 from ..containers.indices import check_inside, check_integers, from_start
 from ..containers.layout import Division, integers
@@ -128,6 +128,21 @@ def _taken(a: Any, chosen: Array, dim: int | None) -> Any:
     return _rearranged(a, dim, chosen.shape, chosen.reshape(-1).__getitem__)
 
 
+def _spread_beside(a: Any, indices: Any, dim: int) -> tuple[Any, Any]:
+    """Return two containers of as many elements along all dimensions but one. Collective where one has to spread."""
+    shapes = [list(each.shape) for each in (a, indices)]
+    try:
+        if a.ndim != indices.ndim:
+            raise ValueError
+        common = np.broadcast_shapes(*((*of[:dim], 1, *of[dim + 1 :]) for of in shapes))
+    except ValueError:
+        text = f"indices of shape {indices.shape} for shape {a.shape} along axis {dim}"
+        raise InvalidArgumentError(text) from None
+    wanted = [tuple(of[d] if d == dim else extent for d, extent in enumerate(common)) for of in shapes]
+    first, second = (c if c.shape == shape else spread_to(c, shape) for c, shape in zip((a, indices), wanted))
+    return first, second
+
+
 def rearranged(a: Any, op: str, extent: int, of: Callable[[Array], Array], axis: int | None) -> Any:
     """Return what lies along a dimension at the indices that a function gives. Collective.
 
@@ -231,8 +246,7 @@ def take_along_axis(a: Any, indices: Any, axis: int = -1) -> Any:
     indices._check_open()
     dim = dimension(axis, a.ndim)
     check_integers(indices.dtype)
-    if indices.ndim != a.ndim or any(indices.shape[d] != a.shape[d] for d in range(a.ndim) if d != dim):
-        raise InvalidArgumentError(f"indices of shape {indices.shape} for shape {a.shape} along axis {dim}")
+    a, indices = _spread_beside(a, indices, dim)
     check_placements("take_along_axis", (a, indices))
     share(a, "take_along_axis", f"axis {dim}", also=(indices,), anywhere=True)
     made = indices._like(a.dtype)

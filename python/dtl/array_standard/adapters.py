@@ -12,6 +12,7 @@ from ..algorithms.concatenate import concat
 from ..algorithms.creation import full, ones
 from ..containers.base import DistributedContainer
 from ..containers.broadcasting import spread_to
+from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.scheduler import algorithm
 
@@ -19,23 +20,23 @@ from ..runtime.scheduler import algorithm
 class UniqueAll(NamedTuple):
     """Distinct elements, where each is first, which of them each element is, and how often each occurs."""
 
-    values: Any
-    indices: Any
+    values: DistributedVector
+    indices: DistributedVector
     inverse_indices: Any
-    counts: Any
+    counts: DistributedVector
 
 
 class UniqueCounts(NamedTuple):
     """Distinct elements, and how often each occurs."""
 
-    values: Any
-    counts: Any
+    values: DistributedVector
+    counts: DistributedVector
 
 
 class UniqueInverse(NamedTuple):
     """Distinct elements, and which of them each element is."""
 
-    values: Any
+    values: DistributedVector
     inverse_indices: Any
 
 

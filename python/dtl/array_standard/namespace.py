@@ -67,6 +67,12 @@ _CREATION = {
     ".array_standard.creation": "arange asarray broadcast_to empty empty_like eye from_dlpack full full_like linspace "
     "ones ones_like zeros zeros_like",
 }
+#: Functions that the standard does not have, and that xarray asks of the namespace: those of NumPy's names.
+_BEYOND = {
+    ".algorithms.neighbours": "gradient",
+    ".algorithms.padding": "pad",
+    ".linalg.numpy_forms": "einsum",
+}
 _LINALG = {
     ".linalg": "cholesky cross det diagonal eig eigh eigvals eigvalsh inv matmul matrix_norm matrix_power "
     "matrix_transpose outer qr slogdet solve svd svdvals tensordot trace vecdot vector_norm",
@@ -85,6 +91,7 @@ def _homes(table: dict[str, str]) -> dict[str, Any]:
 
 _HERE = {**_homes(_SAME), **data_types.NAMES}
 _MADE_HERE = _homes(_CREATION)
+_EXTRA = _homes(_BEYOND)
 _IN_LINALG, _IN_FFT, _MADE_IN_FFT = _homes(_LINALG), _homes(_FFT), _homes(_FFT_CREATION)
 
 #: NumPy's functions of values without dimensions that have other names there.
@@ -120,7 +127,7 @@ class Namespace:
         self.fft = Extension("fft", ctx, _IN_FFT, _MADE_IN_FFT)
 
     def __getattr__(self, name: str) -> Any:
-        value = _found(self._context, name, _HERE, _MADE_HERE)
+        value = _found(self._context, name, {**_HERE, **_EXTRA}, _MADE_HERE)
         setattr(self, name, value)
         return value
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, overload
 import numpy as np
 
 from .._lazy import LateMethod, late
-from ..exceptions import InvalidTypeError
+from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Execution
 from ..runtime.scheduler import defer
 
 if TYPE_CHECKING:
     from ..algorithms import statistics
     from .operators import Transposed
-    from .sequences import Line
+    from .sequences import DistributedVector, Line
     from .types import Owned
 
 _ASYNC = Execution.ASYNC
@@ -31,10 +31,9 @@ _HOMES = {
     ".algorithms.histogram": "histogram bincount",
     ".algorithms.grid_counts": "histogram2d histogramdd histogram_bin_edges",
     ".algorithms.select": "median quantile percentile",
-    ".algorithms.ordered": "searchsorted",
     ".algorithms.creation": "zeros_like ones_like empty_like full_like tril triu",
     ".algorithms.manipulation": "reshape ravel flip roll squeeze expand_dims moveaxis swapaxes broadcast_to "
-    "matrix_transpose meshgrid",
+    "matrix_transpose",
     ".algorithms.concatenate": "unstack split array_split",
     ".algorithms.taking": "take_along_axis tile repeat",
     ".algorithms.elementwise": "where clip round isclose allclose array_equal nonzero flatnonzero argwhere "
@@ -50,13 +49,15 @@ _HOMES = {
     ".algorithms.lines": "apply_along_axis apply_over_axes piecewise",
     ".algorithms.choices": "choose compress extract trim_zeros partition argpartition lexsort sort_complex ix_ "
     "ravel_multi_index unravel_index block",
+    ".algorithms.padding": "pad",
+    ".algorithms.unique_forms": "unique unique_values unique_counts",
     ".io.numpy_forms": "save savez",
     ".array_standard.adapters": "unique_all unique_inverse cumulative_sum cumulative_prod",
     ".algorithms.numpy_forms": "concatenate stack take sort argsort shape ndim size copy fliplr flipud rot90 vstack "
     "hstack dstack column_stack atleast_1d atleast_2d atleast_3d broadcast_arrays hsplit vsplit dsplit rollaxis "
     "ediff1d append delete ptp average real imag angle nan_to_num isreal iscomplex isneginf isposinf sinc i0 fix "
-    "digitize interp diff unique unique_values unique_counts isrealobj iscomplexobj result_type can_cast "
-    "min_scalar_type common_type select trapezoid trapz cov corrcoef array_equiv copyto pad insert resize astype "
+    "digitize interp diff isrealobj iscomplexobj result_type can_cast min_scalar_type common_type select trapezoid "
+    "trapz cov corrcoef array_equiv copyto searchsorted meshgrid insert resize astype "
     "real_if_close is_busday busday_offset busday_count datetime_as_string",
 }
 
@@ -73,8 +74,11 @@ _NAMES = {
 
 #: The functions of numpy.linalg and of numpy.fft that dtl.linalg and dtl.fft have.
 _LINALG = (
-    "cholesky cond cross det diagonal eig eigh eigvals eigvalsh inv lstsq matmul matrix_norm matrix_power matrix_rank "
-    "matrix_transpose multi_dot norm outer pinv qr slogdet solve svd svdvals tensordot trace vecdot vector_norm"
+    "cholesky cross det diagonal eig eigh eigvals eigvalsh inv lstsq matmul matrix_norm matrix_power "
+    "matrix_transpose multi_dot norm outer qr slogdet solve svdvals tensordot trace vecdot vector_norm"
+)
+_STRINGS = (
+    "capitalize center decode encode expandtabs ljust lower multiply replace rjust swapcase title translate upper zfill"
 )
 _FFT = "fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2 rfftn"
 
@@ -92,8 +96,9 @@ def _table() -> dict[Callable[..., Any], Callable[..., Any]]:
             table[getattr(np, name)] = late(home, of) if home else table[getattr(np, of)]
     for module, home, names in (
         (np.linalg, ".linalg", _LINALG),
-        (np.linalg, ".linalg.numpy_forms", "tensorinv tensorsolve"),
+        (np.linalg, ".linalg.numpy_forms", "cond matrix_rank pinv svd tensorinv tensorsolve"),
         (np.fft, ".fft", _FFT),
+        (getattr(np, "strings", np.char), ".algorithms.strings", _STRINGS),
     ):
         for name in names.split():
             if hasattr(module, name):
@@ -189,17 +194,20 @@ def _passed(
     if len(args) > limit:
         words = _words(func)
         args, kwargs = args[: int(limit)], {**dict(zip(words[int(limit) :], args[int(limit) :])), **kwargs}
-    passed, out = {}, None
+    passed: dict[str, Any] = {}
+    out, has_out = None, "out" in kwargs and (names is not _ANY_NAME or "out" in _words(func))
     for given, value in kwargs.items():
         word = names.get(given) or _RENAMED.get(given, given)
         if _is_absent(given, value) and (word not in names or value is np._NoValue):
             continue
-        if names is not _ANY_NAME and word not in names:
-            if word != "out":
-                error = InvalidTypeError(f"{_name(func)}: {given}= is not taken with containers")
-                error.op = _name(func)
-                raise error
+        if word == "out" and has_out and word not in names:
             out = value
+        elif names is not _ANY_NAME and word not in names:
+            error = InvalidTypeError(f"{_name(func)}: {given}= is not taken with containers")
+            error.op = _name(func)
+            raise error
+        elif word in passed:
+            raise InvalidArgumentError(f"{_name(func)}: {given} and {word} can't be provided simultaneously")
         else:
             passed[word] = value
     return args, passed, out
@@ -285,10 +293,18 @@ class ReductionMethods:
         """Return a copy in another shape. Collective; see :func:`dtl.reshape`."""
         return _reshape(self, _one_or_several(shape), order)
 
+    @overload
+    def ravel(self: Line, order: Any = ...) -> Line: ...  # type: ignore[misc]  # a mixin of it
+    @overload
+    def ravel(self, order: Any = ...) -> DistributedVector: ...
     def ravel(self, order: Any = "C") -> Any:
         """Return a vector of the elements. Collective; see :func:`dtl.reshape`."""
         return _ravel(self, order)
 
+    @overload
+    def flatten(self: Line, order: Any = ...) -> Line: ...  # type: ignore[misc]  # a mixin of it
+    @overload
+    def flatten(self, order: Any = ...) -> DistributedVector: ...
     def flatten(self, order: Any = "C") -> Any:
         """Return a vector of the elements. Collective; see :func:`dtl.reshape`."""
         return _ravel(self, order)
@@ -317,9 +333,10 @@ class ReductionMethods:
         """Return rounded elements. Not collective; see :func:`dtl.round`."""
         return _round(self, decimals)
 
-    def nonzero(self) -> Any:
+    def nonzero(self) -> tuple[DistributedVector, ...]:
         """Return the indices of the elements that are not zero. Collective; see :func:`dtl.nonzero`."""
-        return _nonzero(self)
+        found: tuple[DistributedVector, ...] = _nonzero(self)
+        return found
 
     def __array_function__(
         self, func: Callable[..., Any], types: Iterable[type], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -356,7 +373,7 @@ _take = late(".algorithms.taking", "take")
 _clip = late(".algorithms.elementwise", "clip")
 _round = late(".algorithms.elementwise", "round")
 _nonzero = late(".algorithms.elementwise", "nonzero")
-_written = late(".algorithms.masked_reductions", "written")
+_written = late(".algorithms.results", "written")
 
 
 def _name(func: Callable[..., Any]) -> str:

@@ -11,6 +11,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import collective
 
 if TYPE_CHECKING:
+    from .operators import Transposed
     from .types import Owned
 
 _argpartition = late(".algorithms.choices", "argpartition")
@@ -38,15 +39,19 @@ class ArrayMethods:
     ndim: Any
     global_size: Any
 
-    @property
-    def real(self) -> Any:
-        """The real parts, as a copy. Not collective."""
-        return _real(self)
+    if TYPE_CHECKING:
+        real = imag = Transposed()
+    else:
 
-    @property
-    def imag(self) -> Any:
-        """The imaginary parts, as a copy. Not collective."""
-        return _imag(self)
+        @property
+        def real(self) -> Any:
+            """The real parts, as a copy. Not collective."""
+            return _real(self)
+
+        @property
+        def imag(self) -> Any:
+            """The imaginary parts, as a copy. Not collective."""
+            return _imag(self)
 
     @overload
     def conj(self: Owned) -> Owned: ...  # type: ignore[misc]  # a mixin of it
@@ -95,6 +100,10 @@ class ArrayMethods:
         else:
             of[...] = _sorted_copy(self, axis)
 
+    @overload
+    def argsort(self: Owned, axis: int = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    @overload
+    def argsort(self, axis: int | None = ...) -> Any: ...
     def argsort(self, axis: int | None = -1) -> Any:
         """Return the indices that sort along a dimension; None for all. Collective; see :func:`dtl.argsort`."""
         return _argsort(self, axis)
@@ -112,6 +121,10 @@ class ArrayMethods:
         _check_places(self, kth, axis)
         self.sort(axis)
 
+    @overload
+    def argpartition(self: Owned, kth: Any, axis: int = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    @overload
+    def argpartition(self, kth: Any, axis: int | None = ...) -> Any: ...
     def argpartition(self, kth: Any, axis: int | None = -1) -> Any:
         """Return the indices in an order as :meth:`partition` makes it. Collective."""
         return _argpartition(self, kth, axis)
@@ -138,6 +151,10 @@ class ArrayMethods:
         """Return a container with each element, or row, repeated. Collective; see :func:`dtl.repeat`."""
         return _repeat(self, repeats, axis)
 
+    @overload
+    def swapaxes(self: Owned, axis1: int, axis2: int) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    @overload
+    def swapaxes(self, axis1: int, axis2: int) -> Any: ...
     def swapaxes(self, axis1: int, axis2: int) -> Any:
         """Return a copy with two dimensions exchanged. Collective; see :func:`dtl.permute_dims`."""
         return _swapaxes(self, axis1, axis2)

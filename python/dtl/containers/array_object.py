@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from .._lazy import array_api, copy_elements
 from ..exceptions import BufferError, InvalidArgumentError, InvalidTypeError
 from ..policies import Partition, Placement, placement_of
 from .layout import BLOCK
+
+if TYPE_CHECKING:
+    from .types import Owned
 
 #: DLPack's number of memory of the host.
 _CPU = (1, 0)
@@ -30,6 +33,10 @@ class ArrayObject:
         lies: Placement = self.placement_policy
         return lies
 
+    @overload
+    def to_device(self: Owned, device: Any, /, *, stream: Any = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    @overload
+    def to_device(self, device: Any, /, *, stream: Any = ...) -> Any: ...
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
         """Return the container if it has a placement already, otherwise a copy with that placement. Collective.
 

@@ -6,7 +6,7 @@ divisions, so they decide alike, and nothing is agreed on before the moves thems
 
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple, Sequence
+from typing import Any, Callable, Iterable, NamedTuple, Sequence
 
 import numpy as np
 
@@ -190,8 +190,7 @@ def place(
         target = _staying(containers, shape)
     held = scheduler.take_turn(name, containers, {})
     try:
-        if hang_monitor.state["compares_arrays"]:
-            _compare(name, first.context, operands)
+        compare_arrays(name, first.context, operands)
         made = target is None
         if made:
             target = _made(first, shape, dtype, _division(containers, shape), blank)
@@ -205,8 +204,10 @@ def place(
             bridge.let_go(held)
 
 
-def _compare(name: str, ctx: Any, operands: Sequence[Any]) -> None:
-    """Raise where ranks pass different arrays. Collective."""
+def compare_arrays(name: str, ctx: Any, operands: Iterable[Any]) -> None:
+    """Raise where ranks pass different arrays, if the context's calls are compared in full. Collective then."""
+    if not hang_monitor.state["compares_arrays"]:
+        return
     arrays = [value for value in operands if isinstance(value, np.ndarray) and value.ndim]
     if arrays:
         agree(ctx, name, ", ".join(f"an array with fingerprint {fingerprint(array)}" for array in arrays))

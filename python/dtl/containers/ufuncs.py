@@ -17,7 +17,6 @@ from .._lazy import (
     broadcast,
     by_host,
     converted,
-    copy_elements,
     dates_by_kernel,
     elementwise,
     late,
@@ -203,6 +202,8 @@ _PRODUCTS: Any = {
 _SCANS = (np.add, np.multiply, np.minimum, np.maximum)
 _accumulated = late(".algorithms.scan", "accumulated")
 
+_written = late(".algorithms.results", "written")
+
 #: The ufuncs whose method reduce works on containers, and the function that it calls.
 _REDUCTIONS: Any = {
     np.add: "sum",
@@ -234,8 +235,18 @@ def _has_own_ufuncs(value: Any) -> bool:
     return getattr(type(value), "__array_ufunc__", None) not in known
 
 
+#: The ufunc of numpy.strings.slice, which takes no out.
+_WITHOUT_OUT = "_slice"
+
 #: Operators of NumPy that compare records, and text before NumPy 1.23, for which there are no loops of ufuncs.
 _COMPARED: dict[np.ufunc, Any] = {np.equal: operator.eq, np.not_equal: operator.ne}
+
+
+def _function_of(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, Any] | None:
+    """Return the function that computes what a ufunc has no loop with out for, and the dtype of its result."""
+    if ufunc.__name__ == _WITHOUT_OUT:
+        return ufunc, inputs[0].dtype
+    return (_COMPARED[ufunc], np.bool_) if ufunc in _COMPARED else None
 
 
 def _made_shortly(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
@@ -272,10 +283,11 @@ def _apply(
 ) -> Any:
     """Call a ufunc on the local parts. All is checked before anything is written."""
     moved = moves(inputs)
-    plain = where is True and not options and outputs[0] is None
-    if moved and plain and ufunc in _COMPARED and not _are_halves(inputs):
+    plain = moved and where is True and not options and outputs == (None,) and not _are_halves(inputs)
+    by_function = _function_of(ufunc, inputs) if plain else None
+    if by_function is not None:
         found = dates_by_kernel(name, ufunc, inputs, outputs) if scheduler.placed else None
-        return elementwise(name, _COMPARED[ufunc], inputs, np.bool_) if found is None else found
+        return elementwise(name, by_function[0], inputs, by_function[1]) if found is None else found
     inputs = tuple([operand(name, value, moved) for value in inputs])
     for value in outputs:
         if value is not None and not isinstance(value, Elementwise):
@@ -319,16 +331,6 @@ def _on_device(
     if computed is None:
         return by_host(name, _apply, (name, ufunc, inputs, outputs, where, options), {}, outputs)
     return computed
-
-
-def _written(name: str, made: Any, out: Any) -> Any:
-    """Write a result to where it is wanted. Collective."""
-    if not isinstance(out, Elementwise) or out.shape != np.shape(made):
-        text = f"out must be a container of shape {np.shape(made)}, not {out!r}"
-        raise refusal(name, text, InvalidArgumentError)
-    copy_elements(made, out)
-    made.close()
-    return out
 
 
 def _see(containers: Iterable[Elementwise], views: dict[int, Any]) -> None:

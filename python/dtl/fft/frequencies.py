@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ..policies import Partition, PartitionLike
 from ..runtime.agreement import agree, check_context
 from ..runtime.context import Context
 from ..runtime.scheduler import algorithm, blocking
+
+if TYPE_CHECKING:
+    from ..containers.types import Owned
 
 
 @blocking
@@ -80,6 +83,10 @@ def _number(ctx: Any, op: str, n: Any, d: Any) -> int:
     return number
 
 
+@overload
+def fftshift(a: Owned, axes: Any = ...) -> Owned: ...
+@overload
+def fftshift(a: Any, axes: Any = ...) -> Any: ...
 @algorithm
 def fftshift(a: Any, axes: Any = None) -> Any:
     """Return a copy with the frequency 0 in the middle. Collective.
@@ -111,6 +118,10 @@ def fftshift(a: Any, axes: Any = None) -> Any:
     return _shifted(a, axes, "fftshift", lambda extent: extent // 2)
 
 
+@overload
+def ifftshift(a: Owned, axes: Any = ...) -> Owned: ...
+@overload
+def ifftshift(a: Any, axes: Any = ...) -> Any: ...
 @algorithm
 def ifftshift(a: Any, axes: Any = None) -> Any:
     """Return a copy with the frequency 0 from the middle at the start: the inverse of :func:`fftshift`. Collective.

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from _thread import allocate_lock
-from typing import Any, Callable, ClassVar, Generator
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Generator
 
 from .._lazy import concurrent_of, future_of, in_loop
 from ..exceptions import BufferError, InvalidArgumentError, InvalidHandleError, InvalidTypeError
 from . import callbacks
+
+if TYPE_CHECKING:
+    import concurrent.futures
 
 PENDING, DONE, FAILED, CANCELLED = range(4)
 
@@ -356,9 +359,10 @@ class Future:
         """
         return self._end(CANCELLED)
 
-    def to_concurrent(self) -> Any:
+    def to_concurrent(self) -> concurrent.futures.Future[Any]:
         """Return a concurrent.futures.Future that completes as this one does. Cancelling it tries to cancel this."""
-        return concurrent_of(self)
+        made: concurrent.futures.Future[Any] = concurrent_of(self)
+        return made
 
     def __await__(self) -> Generator[Any, None, Any]:
         """Wait in an event loop of asyncio, in any thread. The loop runs other tasks meanwhile."""

@@ -15,6 +15,7 @@ from .._native.callsite import by_user
 from .._native.values import fingerprint
 from ..algorithms.axis_reductions import container_of, dimensions, redivided
 from ..algorithms.exchange import share
+from ..algorithms.half_precision import is_half, multiplied_in_float32
 from ..algorithms.rows import has_rows, transposed
 from ..comm import reductions
 from ..containers.base import DistributedContainer, check_container
@@ -272,6 +273,8 @@ def outer(a: Any, b: Any) -> Any:
 
 def contracted(subscripts: str, operands: Sequence[Any]) -> Any:
     """Return what ``einsum`` does of operands that are known to be the same on every rank. Collective."""
+    if any(map(is_half, operands)):
+        return multiplied_in_float32(lambda *wider: contracted(subscripts, wider), *operands)
     known = next(value for value in operands if isinstance(value, DistributedContainer))
     with local_step(known.context, "einsum"):
         terms, result = read(subscripts, [value.shape for value in operands])

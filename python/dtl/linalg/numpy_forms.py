@@ -20,9 +20,11 @@ from ..algorithms.statistics import sum as total
 from ..containers.base import DistributedContainer, check_container
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.scheduler import algorithm
-from . import contractions, diagonals, operands
+from . import contractions, diagonals, operands, orthogonal
 from .contractions import contracted, tensordot
 from .errors import LinAlgError
+from .norms import norm
+from .operands import inexact, real
 from .orthogonal import lstsq
 from .squares import inv, solve
 
@@ -173,6 +175,52 @@ def vecmat(x1: Any, x2: Any) -> Any:
     """Return the products of vectors, conjugated, and matrices."""
     left, right = together(x1, x2)
     return contracted("...i,...ij->...j", (np.conjugate(left) if left.dtype.kind == "c" else left, right))
+
+
+@algorithm
+def cond(x: Any, p: Any = None) -> Any:
+    """Return the condition number of a matrix, by the norm of an order."""
+    if p is None or (not isinstance(p, str) and p in (2, -2)):
+        number = orthogonal.cond(x)
+        with np.errstate(divide="ignore"):
+            return 1 / number if p == -2 else number
+    try:
+        inverse = inv(x)
+    except LinAlgError:
+        if x.shape[-1] != x.shape[-2]:
+            raise
+        return real(inexact(x.dtype)).type(np.inf)  # a matrix without an inverse
+    return norm(x, p) * norm(inverse, p)
+
+
+def _check_hermitian(a: Any, hermitian: bool) -> None:
+    """Refuse what cannot be Hermitian. What is needs no other way here, with the same result."""
+    if hermitian and (a.ndim < 2 or a.shape[-1] != a.shape[-2]):
+        raise LinAlgError("Last 2 dimensions of the array must be square")
+
+
+@algorithm
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    """Return the decomposition into singular values and vectors."""
+    _check_hermitian(a, hermitian)
+    return orthogonal.svd(a, full_matrices, compute_uv)
+
+
+@algorithm
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:  # noqa: N803
+    """Return how many singular values are not zero."""
+    _check_hermitian(A, hermitian)
+    return orthogonal.matrix_rank(A, tol, rtol=rtol)
+
+
+@algorithm
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:
+    """Return the pseudo-inverse of a matrix, with NumPy's limit for singular values that count as zero."""
+    if rcond is not None and rtol is not np._NoValue:
+        raise InvalidArgumentError("`rtol` and `rcond` can't be both set.")
+    _check_hermitian(a, hermitian)
+    limit = rcond if rtol is np._NoValue else rtol
+    return orthogonal.pinv(a, 1e-15 if limit is None and rtol is np._NoValue else limit)
 
 
 @algorithm

@@ -12,6 +12,7 @@ from .._native.library import bridge
 from .._native.values import fingerprint
 from ..algorithms.exchange import share
 from ..algorithms.folds import ELEMENT_SCALARS
+from ..algorithms.half_precision import is_half, multiplied_in_float32
 from ..algorithms.operands import together
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import moved_to
@@ -103,6 +104,8 @@ def _product(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> An
     a, b = together(a, b)
     known = a if isinstance(a, DistributedContainer) else b
     check_container("a", known)
+    if is_half(a) or is_half(b):
+        return multiplied_in_float32(lambda one, other: _product(name, one, other, conjugate, reproducible), a, b)
     with local_step(known.context, name):
         for argument, value in (("a", a), ("b", b)):
             check_container(argument, value)
@@ -176,6 +179,8 @@ def matmul(a: Any, b: Any) -> Any:
     """
     known = a if isinstance(a, DistributedContainer) else b
     check_container("a", known)
+    if is_half(a) or is_half(b):
+        return multiplied_in_float32(matmul, a, b)
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return _with_array(known, a, b)
     with local_step(known.context, "matmul"):
@@ -197,9 +202,8 @@ def matmul(a: Any, b: Any) -> Any:
         return contracted(_formula(a, b), (a, b))
     if a.ndim == 2 and b.ndim == 2:
         return summa.product(summa.owned(a), b, dtype)
-    if b.ndim == 1:
-        return summa.with_vector(summa.owned(a), b, 1, dtype)
-    return summa.with_vector(summa.owned(b), a, 0, dtype)
+    matrix, line, side = (a, b, 1) if b.ndim == 1 else (b, a, 0)
+    return summa.with_vector(summa.owned(matrix), line, side, dtype)
 
 
 def _formula(a: Any, b: Any) -> str:

@@ -91,10 +91,10 @@ class Source:
             sample = by_numpy(f, *args, size=None, **options)
             if shape is None and arrays:
                 shape = np.shape(sample)
-            if not shape:
+            if not shape and not np.shape(sample):
                 return sample
             dtype = np.asarray(sample).dtype
-            if _spread(np.shape(sample), shape) != shape:
+            if shape is None or _spread(np.shape(sample), shape) != shape:
                 raise InvalidArgumentError(
                     f"Output size {shape} is not compatible with broadcast dimensions of inputs {np.shape(sample)}."
                 )

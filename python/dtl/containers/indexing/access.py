@@ -23,7 +23,7 @@ from ..layout import BLOCK, Division
 from . import assignment, beside_slices, fields, masks, two_steps
 from .beside_slices import Mixed
 from .regions import NEW_AXIS, Region, move
-from .subscript import Gathered, Mask, Points, Where, read
+from .subscript import Gathered, Mask, Points, Where, read, truth_value
 
 if TYPE_CHECKING:
     from types import EllipsisType
@@ -46,6 +46,7 @@ class Indexed(DistributedContainer):
       NumPy's shape. If all rows are selected, they stay where they are, and nothing is communicated.
     - ``c[mask]``: a container of the elements where the mask is true. The mask is a NumPy array of bool that is the
       same on every rank, or a container of bool, divided in any way.
+    - ``c[True]``, ``c[False]``: a container with a new first dimension, of extent 1 or 0.
     - ``c["age"]``, ``c[["age", "name"]]`` of records: a container of a field, or of records of some fields.
     - ``t[mask]``, with a mask of the first dimensions, as in ``t[t[:, 0] > 0]``: a container of the rows, with any
       partition. ``t[mask, 0]``, ``t[mask, :2]``, ``t[i, :2]``: of some columns of them.
@@ -76,6 +77,10 @@ class Indexed(DistributedContainer):
         self._check_open()
         if self._carrier is not None and fields.are_named(self, key):
             return fields.select(self, key)
+        truth = truth_value(key)
+        if truth is not None:
+            made: Any = self[None]
+            return made if truth else made[:0]
         split = two_steps.rows_first(key)
         if split is not None:
             return two_steps.select(self, *split)
@@ -92,6 +97,9 @@ class Indexed(DistributedContainer):
         if self._carrier is not None and fields.are_named(self, key):
             fields.assign(self, key, value)
             return
+        truth = truth_value(key)
+        if truth is not None:
+            key = ... if truth else np.zeros(self.shape, np.bool_)
         split = two_steps.rows_first(key)
         if split is not None:
             two_steps.assign(self, *split, value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Union
@@ -51,6 +52,8 @@ Selection = Union[Points, Mask, Where, Region, Mixed]
 def read(of: DistributedContainer, key: Any) -> Selection | Gathered:
     """Return what a subscript selects."""
     entries = key if isinstance(key, tuple) else (key,)
+    if len(entries) == 1 and _chooses_nothing(of, entries[0]):
+        entries = (np.zeros(of.shape[: entries[0].ndim], np.bool_),)
     if any([isinstance(entry, DistributedContainer) for entry in entries]):
         if len(entries) == 1 and entries[0].dtype.kind not in "iu":
             return _where(of, entries[0])
@@ -66,6 +69,20 @@ def read(of: DistributedContainer, key: Any) -> Selection | Gathered:
     if any(isinstance(entry, np.ndarray) for entry in full):
         return _mixed(full, of.shape)
     return _region(full, of.shape)
+
+
+def truth_value(key: Any) -> bool | None:
+    """Return what a mask without dimensions says; None if a subscript is none."""
+    if key.__class__ in (bool, np.bool_) or (isinstance(key, np.ndarray) and key.ndim == 0 and key.dtype == np.bool_):
+        return bool(key)
+    return None
+
+
+def _chooses_nothing(of: DistributedContainer, entry: Any) -> bool:
+    """Say whether an entry is a mask without elements, which NumPy takes if its other extents are a container's."""
+    if not isinstance(entry, (np.ndarray, DistributedContainer)) or entry.dtype != np.bool_ or math.prod(entry.shape):
+        return False
+    return 0 < entry.ndim <= of.ndim and all(n in (0, extent) for n, extent in zip(entry.shape, of.shape))
 
 
 def _entry(entry: Any) -> Any:

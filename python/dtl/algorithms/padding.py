@@ -1,0 +1,161 @@
+"""numpy.pad: what is put beyond the ends of each dimension."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from ..containers.base import check_container
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from .concatenate import concat
+from .creation import full
+from .select import median
+from .statistics import max as greatest
+from .statistics import mean
+from .statistics import min as least
+from .taking import rearranged
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+def _edge(places: Array, n: int) -> Array:
+    return np.clip(places, 0, n - 1)
+
+
+def _wrap(places: Array, n: int) -> Array:
+    return places % n
+
+
+def _symmetric(places: Array, n: int) -> Array:
+    around = places % (2 * n)
+    return np.where(around < n, around, 2 * n - 1 - around)
+
+
+def _reflect(places: Array, n: int) -> Array:
+    around = places % max(2 * n - 2, 1)
+    return np.where(around < n, around, 2 * n - 2 - around)
+
+
+#: The modes that put elements beyond the ends: the index of the one that is there, for each place from 0 on.
+_BEYOND: dict[str, Callable[[Array, int], Array]] = {
+    "edge": _edge,
+    "wrap": _wrap,
+    "symmetric": _symmetric,
+    "reflect": _reflect,
+}
+#: The modes that put there what a function makes of the elements nearest to the end.
+_STATISTICS: dict[str, Callable[..., Any]] = {"maximum": greatest, "mean": mean, "median": median, "minimum": least}
+
+#: The further keyword of each mode, and what it is by default.
+_WORDS: dict[str, tuple[str, Any]] = {
+    "constant": ("constant_values", 0),
+    "linear_ramp": ("end_values", 0),
+    "symmetric": ("reflect_type", "even"),
+    "reflect": ("reflect_type", "even"),
+    **{mode: ("stat_length", None) for mode in _STATISTICS},
+    **{mode: ("", None) for mode in ("edge", "wrap", "empty")},
+}
+
+
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+    """Join constants, or what the elements give, to each end of each dimension, of those before it in turn."""
+    check_container("array", array)
+    if callable(mode):
+        raise InvalidTypeError("np.pad: mode is a function, which containers do not take; name one of NumPy's modes")
+    if mode not in _WORDS:
+        raise InvalidArgumentError(f"mode {mode!r} is not supported; the modes are {', '.join(_WORDS)}")
+    word, default = _WORDS[mode]
+    option = kwargs.pop(word, default)
+    if kwargs:
+        raise InvalidArgumentError(f"unsupported keyword arguments for mode {mode!r}: {', '.join(kwargs)}")
+    widths = _pairs(array, pad_width, array.ndim)
+    if widths.dtype.kind not in "iu":
+        raise InvalidTypeError("`pad_width` must be of integral type.")
+    if (widths < 0).any():
+        raise InvalidArgumentError("index can't contain negative values")
+    if word == "reflect_type":
+        if option not in ("even", "odd"):
+            raise InvalidArgumentError(f"reflect_type {option!r} must be 'even' or 'odd'")
+        options: Any = [option] * array.ndim
+    else:
+        options = _pairs(array, option, array.ndim)
+    result = array
+    for d, ((before, after), given) in enumerate(zip(widths.tolist(), options)):
+        n = array.shape[d]
+        if not n and (before or after) and mode not in ("constant", "empty"):
+            raise InvalidArgumentError(f"can't extend empty axis {d} using modes other than 'constant' or 'empty'")
+        if before or after:
+            result = _padded(result, d, (before, after), mode, given)
+    return result.copy() if result is array else result
+
+
+def _pairs(array: Any, given: Any, ndim: int) -> Array:
+    """Return what is said of each end of each dimension, from one value, a pair, or a pair of each dimension.
+
+    As NumPy, it may also be a dict of dimensions.
+    """
+    if isinstance(given, dict):
+        pairs: list[Any] = [(0, 0)] * ndim
+        for axis, value in given.items():
+            pairs[axis] = value if isinstance(value, tuple) else (value, value)
+        given = pairs
+    return np.broadcast_to(np.asarray(given), (ndim, 2))
+
+
+def _padded(a: Any, dim: int, widths: tuple[int, int], mode: str, option: Any) -> Any:
+    """Return a container with so many more elements at both ends of a dimension. Collective."""
+    n, (before, after) = a.shape[dim], widths
+    if mode in _BEYOND and not (isinstance(option, str) and option == "odd"):
+        return rearranged(a, "pad", n + before + after, lambda places: _BEYOND[mode](places - before, n), dim)
+    parts = [a]
+    for side, width in enumerate(widths):
+        if width:
+            parts.insert(side * len(parts), _end(a, dim, side, width, mode, option).astype(a.dtype, copy=False))
+    return concat(parts, dim)
+
+
+def _end(a: Any, dim: int, side: int, width: int, mode: str, option: Any) -> Any:
+    """Return what is joined to one end of a dimension. Collective."""
+    extents = tuple(width if d == dim else extent for d, extent in enumerate(a.shape))
+    if mode in ("constant", "empty"):
+        return full(a.context, extents, 0 if mode == "empty" else option[side], a.dtype, like=a)
+    n = a.shape[dim]
+    if mode in _STATISTICS:
+        length = n if option[side] is None else min(int(option[side]), n)
+        if not length and mode in ("maximum", "minimum"):
+            raise InvalidArgumentError("stat_length of 0 yields no value for padding")
+        near = _between(a, dim, *((0, length) if side == 0 else (n - length, n)))
+        value = _STATISTICS[mode](near, dim, keepdims=True)
+        value = full(a.context, (1,), value.item(), value.dtype, like=a) if isinstance(value, np.ndarray) else value
+        value = np.rint(value) if a.dtype.kind in "iu" and value.dtype.kind == "f" else value
+        return rearranged(value, "pad", width, np.zeros_like, dim)
+    steps = np.arange(width).reshape([width if d == dim else 1 for d in range(a.ndim)])
+    if mode == "linear_ramp":
+        edge = _between(a, dim, *((0, 1) if side == 0 else (n - 1, n)))
+        ramp = (edge - float(option[side])) / width * (steps if side == 0 else np.flip(steps))
+        return _floored(ramp + option[side], a.dtype)
+    return _odd(a, dim, steps - width if side == 0 else steps + n, mode)
+
+
+def _between(a: Any, dim: int, start: int, stop: int) -> Any:
+    return a[tuple(slice(start, stop) if d == dim else slice(None) for d in range(a.ndim))]
+
+
+def _floored(values: Any, dtype: np.dtype[Any]) -> Any:
+    return np.floor(values) if dtype.kind in "iu" else values
+
+
+def _odd(a: Any, dim: int, places: Array, mode: str) -> Any:
+    """Return what is at places beyond the ends, if the elements go on there turned about the last one. Collective.
+
+    Each further stretch is higher by what lies between the ends than the one two before it.
+    """
+    n = a.shape[dim]
+    stretch = places // (n if mode == "symmetric" else max(n - 1, 1))
+    turned = stretch % 2
+    flat = places.ravel()
+    even = rearranged(a, "pad", len(flat), lambda mine: _BEYOND[mode](flat[mine], n), dim)
+    first, last = _between(a, dim, 0, 1), _between(a, dim, n - 1, n)
+    sign, rise, twice = ((1 - 2 * turned), (stretch - turned), 2 * turned)
+    return sign.astype(a.dtype) * even + rise.astype(a.dtype) * (last - first) + twice.astype(a.dtype) * last

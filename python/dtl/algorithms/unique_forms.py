@@ -1,0 +1,103 @@
+"""numpy.unique and its like, with NumPy's parameters."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._lazy import late
+from ..containers.base import check_container
+from ..containers.sequences import DistributedVector
+from ..exceptions import InvalidArgumentError
+from ..runtime.agreement import local_step
+from .axis_reductions import redivided, rows_over_ranks
+from .concatenate import concat
+from .manipulation import dimension, moveaxis, ravel, reshape
+from .ordered import unique as distinct
+from .taking import take
+
+unique_all = late(".array_standard.adapters", "unique_all")
+
+
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
+    """Return the distinct elements, sorted, with what else is asked for."""
+    check_container("ar", ar)
+    if axis is not None:
+        dim = dimension(axis, ar.ndim)
+        if ar.ndim > 1:
+            return _rows(ar, dim, return_index, return_inverse, return_counts, equal_nan)
+    flat = ravel(ar) if return_inverse and ar.ndim > 1 else ar
+    if not (return_inverse or return_counts or return_index) and equal_nan:
+        return distinct(flat)
+    if return_index or not equal_nan:
+        found, index, inverse, counts = unique_all(ar)
+        if equal_nan and ar.dtype.kind in "fcmM":
+            found, index, inverse, counts = _one_nan(found, index, inverse, counts)
+    else:
+        found, counts, inverse = distinct(flat, return_counts=return_counts, return_inverse=return_inverse)
+        inverse = inverse if flat is ar or inverse is None else reshape(inverse, ar.shape)
+        index = None
+    return _asked(found, (return_index, index), (return_inverse, inverse), (return_counts, counts))
+
+
+def _asked(values: Any, *others: tuple[bool, Any]) -> Any:
+    """Return the values, and with them what else was asked for."""
+    chosen = tuple(value for asked, value in others if asked)
+    return (values, *chosen) if chosen else values
+
+
+def _one_nan(values: Any, index: Any, inverse: Any, counts: Any) -> tuple[Any, Any, Any, Any]:
+    """Return what was found of distinct elements, of which all NaNs, the last of them, count as one. Collective."""
+    with local_step(values.context, "np.unique"):  # a GPU may fail at it on this rank alone
+        missing = np.isnan(values)
+    many = int(np.count_nonzero(missing))
+    if many < 2:
+        return values, index, inverse, counts
+    kept = len(values) - many + 1
+    counts = concat([counts[: kept - 1], np.array([counts[kept - 1 :].sum()])])
+    return values[:kept], index[:kept], np.minimum(inverse, kept - 1), counts
+
+
+def _rows(ar: Any, dim: int, return_index: bool, return_inverse: bool, return_counts: bool, equal_nan: bool) -> Any:
+    """Return the distinct elements of a dimension, each of which is compared as a record of all that it holds."""
+    front = moveaxis(ar, dim, 0)
+    extent, width = front.shape[0], math.prod(front.shape[1:])
+    if not width:
+        raise InvalidArgumentError(f"there are no elements along the other dimensions of shape {ar.shape}")
+    rows = reshape(front, (extent, width))
+    with redivided(rows, rows_over_ranks(rows, rows.shape, 0)) as own:
+        part = np.ascontiguousarray(own.local_view())
+        record = np.dtype([(f"f{k}", ar.dtype) for k in range(width)])
+        records = DistributedVector._from_parts(ar.context, part.view(record).reshape(-1))
+    _, index, inverse, counts = unique_all(records)
+    values = moveaxis(reshape(take(rows, index, 0), (len(index), *front.shape[1:])), 0, dim)
+    return _asked(values, (return_index, index), (return_inverse, inverse), (return_counts, counts))
+
+
+def unique_values(x: Any) -> Any:
+    """Return the distinct elements, sorted."""
+    return distinct(x)
+
+
+def unique_counts(x: Any) -> Any:
+    """Return the distinct elements, sorted, and how often each occurs."""
+    values, counts = unique(x, return_counts=True)
+    return UniqueCounts(values, counts)
+
+
+class UniqueCounts(NamedTuple):
+    """What NumPy's function of the same name returns."""
+
+    values: Any
+    counts: Any

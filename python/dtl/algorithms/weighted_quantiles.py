@@ -1,0 +1,102 @@
+"""Quantiles of elements that count as much as their weights, by NumPy's method "inverted_cdf"."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any, Callable
+
+import numpy as np
+
+from .._native.callsite import warn
+from ..containers.base import DistributedContainer
+from ..containers.broadcasting import spread_to
+from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
+from . import statistics
+from .axis_reductions import container_of, dimensions, redivided, rows_over_ranks
+from .creation import asarray
+from .exchange import share
+from .manipulation import ravel
+from .numpy_forms import weights_along
+from .ordered import searchsorted
+from .scan import cumsum
+from .select import nothing
+from .sort import argsort
+from .taking import take
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+def weighted(
+    c: Any, q: Array, axis: Any, method: str, keepdims: Any, weights: Any, function: Callable[..., Any]
+) -> Any:
+    """Return quantiles of weighted elements; NumPy's function says what NaNs mean. Collective."""
+    if method != "inverted_cdf":
+        raise InvalidArgumentError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
+    dims = dimensions(axis, c.ndim)
+    share(c, function.__name__, f"q {np.array2string(q, threshold=20)}, axis {dims}, weights, {bool(keepdims)}")
+    if any(c.shape[d] == 0 for d in dims):
+        raise BoundsError("no elements have no quantiles")
+    heavy = _as_container(c, weights_along(c, weights, axis))
+    if statistics.any(heavy < 0):
+        raise InvalidArgumentError("Weights must be non-negative.")
+    if len(dims) < c.ndim:
+        return _along(c, q, dims, bool(keepdims), heavy, function)
+    found = _whole(ravel(c), q.ravel(), ravel(heavy), function is np.nanquantile).reshape(q.shape)
+    return found.reshape(q.shape + (1,) * c.ndim) if keepdims else found[()]
+
+
+def _as_container(c: Any, weights: Any) -> Any:
+    """Return weights as float64, of a container's shape. Collective."""
+    if not isinstance(weights, DistributedContainer):
+        weights = asarray(c.context, np.broadcast_to(weights, c.shape), like=c)
+    if weights.dtype.kind not in "biuf":
+        raise InvalidTypeError(f"weights are of {weights.dtype}; they must be real numbers")
+    return spread_to(weights, c.shape).astype(np.float64, copy=False)
+
+
+def _check_sums(sums: Any) -> None:
+    """Refuse weights of which a sum is no number, or 0. Collective if they are in a container."""
+    if not np.all(np.logical_and(np.isfinite(sums), np.greater(sums, 0))):
+        raise InvalidArgumentError("Weights included NaN, inf or were all zero.")
+
+
+def _whole(line: Any, q: Array, heavy: Any, without_nan: bool) -> Array:
+    """Return quantiles of a vector. Collective."""
+    if without_nan:
+        numbers = ~np.isnan(line)
+        line, heavy = line[numbers], heavy[numbers]
+        if not len(line):
+            warn("All-NaN slice encountered", RuntimeWarning)
+            return nothing(q.shape, line.dtype)
+    order = argsort(line)
+    line, sums = take(line, order), cumsum(take(heavy, order))
+    _check_sums(sums[-1])
+    last = line[-1]
+    if line.dtype.kind in "fmM" and np.isnan(last):
+        return np.full(q.shape, last)
+    shares = sums / sums[-1]
+    places = searchsorted(
+        np.where(shares == 0, -1.0, shares), q
+    )  # the first elements that count for nothing are passed
+    return np.asarray(line.get(np.minimum(places, len(line) - 1)))
+
+
+def _along(c: Any, q: Array, dims: tuple[int, ...], keepdims: bool, heavy: Any, function: Callable[..., Any]) -> Any:
+    """Return quantiles along dimensions, by NumPy's function of whole lines on each rank. Collective."""
+    if not hasattr(np, "unstack"):
+        raise InvalidArgumentError(f"weights with axis need NumPy 2.1 or later; this is {np.__version__}")
+    _check_sums(statistics.sum(heavy, dims))
+    left = next(d for d in range(c.ndim) if d not in dims)
+    divided = rows_over_ranks(c, c.shape, left)
+    shape = (*q.shape, *(1 if d in dims else n for d, n in enumerate(c.shape) if keepdims or d not in dims))
+    at = q.ndim + (left if keepdims else 0)
+    made = container_of(c, shape, c.dtype, rows_over_ranks(c, shape, at))
+    with redivided(c, divided) as own, redivided(heavy, divided) as beside, warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of one rank's part
+        if math.prod(own.local_shape):
+            options = {"axis": dims, "keepdims": keepdims, "method": "inverted_cdf", "weights": beside.local_view()}
+            made.local_view()[...] = function(own.local_view(), q, **options)
+    if function is np.nanquantile and statistics.any(np.isnan(made)):
+        warn("All-NaN slice encountered", RuntimeWarning)
+    return made
