@@ -283,7 +283,7 @@ def _apply(
 ) -> Any:
     """Call a ufunc on the local parts. All is checked before anything is written."""
     moved = moves(inputs)
-    plain = moved and where is True and not options and outputs == (None,) and not _are_halves(inputs)
+    plain = moved and where is True and not options and outputs[0] is None and not _are_halves(inputs)
     by_function = _function_of(ufunc, inputs) if plain else None
     if by_function is not None:
         found = dates_by_kernel(name, ufunc, inputs, outputs) if scheduler.placed else None
