@@ -253,7 +253,7 @@ static PyObject *scatter(const ShortCallObject *s, fast_call *t, const RanksObje
         return left_by(joined, &m, t->value, t->out);
     int dealt = m.board == NULL && dtl_nodes_dealt(m.nodes);
     PyObject *answer = here    ? take_own(t, ranks)
-                       : dealt ? take_from_root(t, &m, 0, 1)
+                       : dealt ? take_from_root(t, &m, 0, dealt)
                                : take_from_root(t, &m, ranks->rank, ranks->size);
     meeting_end(&m);
     return answer;

@@ -3,6 +3,7 @@ package runtime
 import (
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"dtl/core/backend"
 	"dtl/core/comm"
@@ -47,13 +48,28 @@ func checkDevice(device int) error {
 	return nil
 }
 
+// choice is an answer of usualDevice, and of what it is.
+type choice struct {
+	of            *[]topology.Place
+	count, device int
+}
+
+// usual is the last one: to find out where this process is takes longer than a kernel.
+var usual atomic.Pointer[choice]
+
 // usualDevice returns the device of this process where its program chooses none: the processes of a machine take those that
 // they see in turn, as topology.Place.GPU has it.
 func usualDevice(count int) int {
+	known := first.places.Load()
+	if last := usual.Load(); last != nil && last.of == known && last.count == count {
+		return last.device
+	}
 	places, rank := WorldPlaces(), int(first.rank.Load())
 	place := places[rank]
 	place.GPUs = count
-	return place.GPU(topology.Locals(topology.Nodes(places))[rank]) % count
+	device := place.GPU(topology.Locals(topology.Nodes(places))[rank]) % count
+	usual.Store(&choice{known, count, device})
+	return device
 }
 
 // DeviceNames returns what their vendor calls the GPUs that this process can use. None is used for it. Local.

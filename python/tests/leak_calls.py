@@ -64,7 +64,7 @@ def functions(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
         return bridge.call(bridge.WIN_MAKE, ctx, None, None, 100, 0, 0, 0)
 
     def create() -> int:
-        return _dtl.pydtl_MapCreate(c, 3, 8, False, 1)
+        return _dtl.pydtl_MapCreate(c, 3, 8, False, 1, 0)
 
     m = create()
     table: dict[str, Callable[[], Any]] = {
@@ -141,6 +141,7 @@ def functions(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
         "MapCreate": closing(create, _dtl.pydtl_MapClose),
         "MapLen": lambda: _dtl.pydtl_MapLen(m),
         "MapLocalSize": lambda: _dtl.pydtl_MapLocalSize(m),
+        "MapPlacement": lambda: _dtl.pydtl_MapPlacement(m),
         "MapSync": lambda: _dtl.pydtl_MapSync(m, "sync"),
         "MemoryInUse": _dtl.pydtl_MemoryInUse,
         "MemoryPeak": _dtl.pydtl_MemoryPeak,
@@ -202,7 +203,7 @@ def failures(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
         "ContextSplitNccl": (0, 0, 0),
         "ContextWithDevice": (0,),
         "ContextWithNccl": (0,),
-        "MapCreate": (3, 8, False, 1),
+        "MapCreate": (3, 8, False, 1, 0),
         "MapSync": ("sync",),
     }
     without = ("ContextsOfThreads", "ContextSelf", "ContextWorld", "ContextOn", "ContextAdopt")

@@ -59,6 +59,7 @@ ONE = [
     "MapClose",
     "MapLen",
     "MapLocalSize",
+    "MapPlacement",
     "PlanClose",
     "WindowClose",
     "WindowDrop",
@@ -90,7 +91,7 @@ MORE = {
     "ContainerShape": (0,),
     "ContainerTwin": (1, 0),
     "ContainerUnallocated": (1,),
-    "MapCreate": (3, 8, False, 1),
+    "MapCreate": (3, 8, False, 1, 0),
     "MapSync": ("sync",),
 }
 NO_HANDLE = {

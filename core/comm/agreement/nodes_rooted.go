@@ -45,7 +45,7 @@ func (m *Nodes) WithoutMeeting() bool { return m.records != nil && m.at.WithoutM
 // Passed reports whether the last call was made so.
 func (m *Nodes) Passed() bool { return m.at.Role() != nodes.Meets }
 
-// Dealt reports whether this rank has been given its own of root's elements alone.
+// Dealt reports whether this rank has been given the elements that root deals out of some ranks alone, its own first.
 func (m *Nodes) Dealt() bool { return m.at.Dealt() }
 
 // EndRow has the next call with a root meet all ranks.

@@ -186,9 +186,13 @@ static int carried(dtl_nodes *m, int rc, uint64_t left) {
 /* finish goes on with an operation. A receive is waited for by the communicator, which counts what has come; a send by 0. */
 static int finish(dtl_nodes *m, uint64_t *request, int64_t patience) {
     int receives = request == &m->recv || request == &m->tree_recv;
-    int done = 0, rc = m->wait_for(receives ? m->comm : 0, request, patience, &done, NULL);
-    if (rc == 0 && done)
+    int counts = request == &m->tree_recv && m->coming == DTL_NODES_APART;
+    struct dtl_nodes_arrival arrival;
+    int done = 0, rc = m->wait_for(receives ? m->comm : 0, request, patience, &done, counts ? &arrival : NULL);
+    if (rc == 0 && done) {
         *request = 0;
+        m->came = counts ? arrival.bytes : 0;
+    }
     return carried(m, rc, *request);
 }
 
@@ -277,16 +281,55 @@ static void plan_flat(dtl_nodes *m, int root) {
         m->children[m->child_count++] = (root + step) % m->size;
 }
 
+/* ends returns the slot behind those of a node that a slot is of. */
+static int ends(const dtl_nodes *m, int slot) {
+    for (slot++; slot < m->size && !m->folds[slot].begins; slot++)
+        ;
+    return slot;
+}
+
+static void add_child(dtl_nodes *m, int slot, int span) {
+    m->spans[m->child_count] = (uint8_t)span;
+    m->children[m->child_count++] = m->ranks[slot];
+}
+
+/* plan_dealing has root send each rank of its node its own part, and the first of another node those of all of the node, which it
+ * sends on. */
+static void plan_dealing(dtl_nodes *m, int root) {
+    int own = m->slots[m->rank], first = own, from = m->slots[root];
+    while (!m->folds[first].begins)
+        first--;
+    int end = ends(m, first), beside = from >= first && from < end;
+    m->parent = beside || own == first ? root : m->ranks[first];
+    for (int slot = 0, next; root == m->rank && slot < m->size; slot = next)
+        if ((next = ends(m, slot)) != end)
+            add_child(m, slot, next - slot);
+    if (!beside && own == first)
+        m->span = end - first;
+    for (int slot = first; slot < end && (root == m->rank || m->span > 1); slot++)
+        if (slot != own)
+            add_child(m, slot, 1);
+}
+
 /* part returns how many bytes of elements each of the ranks gets that this one sends to. */
 static int64_t part(const dtl_nodes *m) { return m->dealt ? m->brought.bytes / m->size : m->brought.bytes; }
+
+/* widest returns of how many ranks one that this rank sends to gets the elements at most. */
+static int widest(const dtl_nodes *m) {
+    int most = 1;
+    for (int child = 0; m->dealt && child < m->child_count; child++)
+        most = m->spans[child] > most ? m->spans[child] : most;
+    return most;
+}
 
 /* give prepares what this rank sends. Longer elements are a message of their own, which goes from where they are to where they
  * are to be: to put them behind what describes them would be a copy on either side. */
 static void give(dtl_nodes *m, const dtl_nodes_record *r) {
     const dtl_nodes_elements *b = &m->brought;
     dtl_nodes_message *given = m->given;
-    int lends = b->lends, apart = (int64_t)sizeof given->stated + b->head_bytes + part(m) > (m->dealt ? DTL_NODES_AT_ONCE : m->at_once);
-    given->stated = (dtl_stated){.number = r->number, .fingerprint = r->history, .want = r->want};
+    int64_t bytes = (int64_t)sizeof given->stated + b->head_bytes + part(m) * widest(m);
+    int lends = b->lends, apart = bytes > (m->dealt ? DTL_NODES_AT_ONCE : m->at_once);
+    given->stated = (dtl_stated){.number = r->number, .fingerprint = r->history, .want = r->want, .only = m->dealt ? (uint64_t)part(m) : 0};
     if (m->role != DTL_NODES_COLLECTS && !apart)
         lends = 0;
     if (lends && b->head_bytes > 0)
@@ -309,7 +352,10 @@ void dtl_nodes_pass(dtl_nodes *m, uint64_t fingerprint, const dtl_nodes_record *
     m->phase = DTL_NODES_TREE;
     m->dealt = brought->way == DTL_DEALT;
     m->child_count = m->sent_of_tree = m->has_taken = m->placed = m->kept = 0;
-    if (m->dealt || (m->flat && (call->role == DTL_NODES_GIVES || call->role == DTL_NODES_TAKES)))
+    m->span = 1;
+    if (m->dealt)
+        plan_dealing(m, call->root - 1);
+    else if ((m->flat && (call->role == DTL_NODES_GIVES || call->role == DTL_NODES_TAKES)))
         plan_flat(m, call->root - 1);
     else if (call->role == DTL_NODES_GIVES || call->role == DTL_NODES_TAKES)
         plan(m, call->root - 1);
@@ -339,7 +385,7 @@ static void *place(const dtl_nodes *m) {
 static int may_place(dtl_nodes *m) {
     const dtl_nodes_elements *b = &m->brought;
     int64_t apart = (int64_t)m->taken->stated.apart;
-    if (b->into == NULL || !matches(m))
+    if (b->into == NULL || m->span > 1 || !matches(m))
         return 0;
     if (m->role == DTL_NODES_COLLECTS)
         return (b->way == DTL_TO_ALL || m->slot == 0) && apart == b->bytes;
@@ -357,7 +403,7 @@ static void arrived(dtl_nodes *m) {
         m->coming = DTL_NODES_APART;
         m->placed = may_place(m);
     } else if (coming == DTL_NODES_APART && !m->placed) { /* behind what describes them */
-        came->bytes += came->apart;
+        came->bytes += (uint64_t)m->came; /* which may be those of another call */
         came->apart = 0;
     }
 }
@@ -374,9 +420,11 @@ static int receive_next(dtl_nodes *m, int64_t patience) {
         bytes = m->passing;
     } else if (m->coming == DTL_NODES_APART) {
         into = place(m);
-        bytes = (int64_t)m->taken->stated.apart;
+        bytes = m->placed ? (int64_t)m->taken->stated.apart : m->passing - (int64_t)m->taken->stated.bytes;
     }
     int rc = m->recv_for(m->comm, into, bytes, BYTES, m->parent, m->tree_tag, patience, &m->tree_recv, &arrival);
+    if (rc == 0 && m->tree_recv == 0)
+        m->came = arrival.bytes;
     return carried(m, rc, m->tree_recv);
 }
 
@@ -453,30 +501,67 @@ static int collect(dtl_nodes *m, int64_t patience) {
     return DTL_NODES_OVER;
 }
 
-/* portion puts together what a child gets of elements that are dealt out, where they are not apart, and returns it. */
-static const dtl_nodes_message *portion(dtl_nodes *m, int child) {
-    int64_t bytes = (int64_t)sizeof(dtl_stated) + m->brought.head_bytes + part(m);
+/* redeal prepares what the first rank of a node sends to the others of it. */
+static void redeal(dtl_nodes *m) {
+    const dtl_nodes_message *t = m->taken;
+    int64_t each = (int64_t)t->stated.only, head = (int64_t)t->stated.bytes - m->span * each;
+    m->given->stated = t->stated;
+    m->given->stated.bytes = (uint64_t)head;
+    m->given->stated.apart = (int64_t)sizeof t->stated + head + each > DTL_NODES_AT_ONCE ? (uint64_t)each : 0;
+    memcpy(m->given->elements, t->elements, (size_t)head);
+    m->lent = t->elements + head;
+}
+
+/* of_slot returns the elements for a rank that this one deals out. */
+static const char *of_slot(const dtl_nodes *m, int slot) {
+    int64_t each = (int64_t)m->given->stated.only;
+    return m->lent + each * (m->role == DTL_NODES_TAKES ? slot - m->slots[m->rank] : m->ranks[slot]);
+}
+
+/* put copies the elements for a child, and for the ranks that it sends them on to. */
+static void put(const dtl_nodes *m, int child, char *to) {
+    int64_t each = (int64_t)m->given->stated.only;
+    for (int i = 0; i < m->spans[child]; i++)
+        memcpy(to + i * each, of_slot(m, m->slots[m->children[child]] + i), (size_t)each);
+}
+
+/* dealt_apart returns the elements for a child where they lie side by side. */
+static const char *dealt_apart(dtl_nodes *m, int child) {
+    int slot = m->slots[m->children[child]];
+    int64_t each = (int64_t)m->given->stated.only;
+    for (int i = 1; i < m->spans[child]; i++)
+        if (of_slot(m, slot + i) != of_slot(m, slot) + i * each) {
+            put(m, child, m->collected + slot * each);
+            return m->collected + slot * each;
+        }
+    return of_slot(m, slot);
+}
+
+/* dealt_along puts a message together with the elements for a child, which are short, and returns it. */
+static const dtl_nodes_message *dealt_along(dtl_nodes *m, int child, int64_t head) {
+    int64_t bytes = (int64_t)sizeof(dtl_stated) + head + widest(m) * (int64_t)m->given->stated.only;
     dtl_nodes_message *to = (dtl_nodes_message *)(m->collected + child * ((bytes + 63) & ~INT64_C(63)));
     to->stated = m->given->stated;
-    to->stated.bytes = (uint64_t)(m->brought.head_bytes + part(m));
-    memcpy(to->elements, m->given->elements, (size_t)m->brought.head_bytes);
-    if (part(m) > 0)
-        memcpy(to->elements + m->brought.head_bytes, m->lent + m->children[child] * part(m), (size_t)part(m));
+    to->stated.bytes = (uint64_t)head + m->spans[child] * m->given->stated.only;
+    memcpy(to->elements, m->given->elements, (size_t)head);
+    put(m, child, to->elements + head);
     return to;
 }
 
 /* send_on sends a child one of its two messages. */
 static int send_on(dtl_nodes *m, const dtl_nodes_message *out, int child, int elements) {
     uint64_t *request = m->tree_sends + 2 * child + elements;
-    int64_t bytes = (int64_t)(sizeof out->stated + out->stated.bytes), apart = (int64_t)out->stated.apart;
+    int64_t apart = (int64_t)out->stated.apart;
     const void *from = out;
-    if (elements) {
-        from = m->role == DTL_NODES_TAKES ? m->brought.into : (const void *)(m->lent + (m->dealt ? m->children[child] * apart : 0));
-        bytes = apart;
+    if (elements && m->dealt) {
+        from = dealt_apart(m, child);
+        apart *= m->spans[child];
+    } else if (elements) {
+        from = m->role == DTL_NODES_TAKES ? m->brought.into : (const void *)m->lent;
     } else if (m->dealt && apart == 0) {
-        from = portion(m, child);
-        bytes = (int64_t)(sizeof out->stated + ((const dtl_nodes_message *)from)->stated.bytes);
+        from = out = dealt_along(m, child, m->role == DTL_NODES_TAKES ? (int64_t)out->stated.bytes : m->brought.head_bytes);
     }
+    int64_t bytes = elements ? apart : (int64_t)(sizeof out->stated + out->stated.bytes);
     return carried(m, m->send_for(m->comm, from, bytes, BYTES, m->children[child], m->tree_tag, 0, request), 0);
 }
 
@@ -486,8 +571,14 @@ static int pass_on(dtl_nodes *m, int64_t patience) {
     int how = DTL_NODES_OVER;
     if (m->role == DTL_NODES_COLLECTS && (how = collect(m, patience)) != DTL_NODES_OVER)
         return how;
-    if (m->role == DTL_NODES_TAKES && !m->has_taken && (how = take(m, patience)) != DTL_NODES_OVER)
-        return how;
+    if (m->role == DTL_NODES_TAKES && !m->has_taken) {
+        if ((how = take(m, patience)) != DTL_NODES_OVER)
+            return how;
+        if (m->span > 1)
+            redeal(m);
+    }
+    if (m->dealt)
+        out = m->given;
     for (; m->sent_of_tree < 2 * m->child_count; m->sent_of_tree++)
         if ((m->sent_of_tree % 2 == 0 || out->stated.apart > 0) &&
             (how = send_on(m, out, m->sent_of_tree / 2, m->sent_of_tree % 2)) != DTL_NODES_OVER)
@@ -575,6 +666,7 @@ static int withdraw(dtl_nodes *m, uint64_t *request, int64_t patience, int *came
         return 0;
     *request = 0;
     *came = !arrival.cancelled;
+    m->came = arrival.bytes;
     return 1;
 }
 

@@ -47,7 +47,8 @@ typedef struct {
     uint32_t differs;  /* 1: they do not make the same call, or one of them cannot */
     uint32_t deadlock; /* 1: one of them waits for a collective that does not block */
     uint64_t bytes;    /* of the elements */
-    uint64_t only;     /* 1: the message says where its sender is, and belongs to no step */
+    uint64_t only;     /* of a meeting, 1: the message says where its sender is, and belongs to no step; of elements that are dealt out:
+                        * the bytes of each rank's */
     uint64_t apart;    /* of elements that follow in a message of their own */
 } dtl_stated;
 
@@ -188,11 +189,14 @@ typedef struct {
     int32_t children[DTL_NODES_CHILDREN];
     uint64_t tree_recv, tree_sends[2 * DTL_NODES_CHILDREN]; /* to each child what describes the elements, and these if they are apart */
     const char *lent;         /* where the elements are sent from that are apart */
+    int64_t came;             /* the bytes of elements that have come apart */
     int32_t coming, placed;   /* what comes next of the parent; 1: its elements come where they are to go */
     int32_t flat;             /* 1: root sends its elements straight to each rank */
     int32_t at_once;          /* the longest message that carries elements */
     int32_t alone;            /* 1: each of a few ranks is alone on its node */
     int64_t passing;          /* the most bytes of elements in a message of a call without a meeting */
+    int32_t span;             /* of how many ranks this one gets what root deals out: of its node, from itself on */
+    uint8_t spans[DTL_NODES_CHILDREN]; /* and of how many each child */
     int32_t kept, dealt;      /* kept: what of the caller's memory an operation still uses, of a call that not all made */
     uint8_t owed[DTL_NODES_RANKS]; /* how many messages of a rank are elements of such a call, which nobody takes */
 } dtl_nodes;
@@ -248,8 +252,8 @@ int dtl_nodes_abandon(dtl_nodes *m, int64_t patience);
 /* dtl_nodes_outcome returns what has come of the meeting, in front of the elements, when all have come. */
 static inline const dtl_nodes_message *dtl_nodes_outcome(const dtl_nodes *m) { return m->place > 0 ? m->outcome : m->out; }
 
-/* dtl_nodes_dealt says whether this rank has been given its own of root's elements alone. */
-static inline int dtl_nodes_dealt(const dtl_nodes *m) { return m->role == DTL_NODES_TAKES && m->dealt; }
+/* dtl_nodes_dealt returns of how many ranks this rank has been given root's elements, of which its own are the first; 0: of all. */
+static inline int dtl_nodes_dealt(const dtl_nodes *m) { return m->role == DTL_NODES_TAKES && m->dealt ? m->span : 0; }
 
 /* dtl_nodes_collected returns where the elements are that this rank collects. */
 static inline char *dtl_nodes_collected(const dtl_nodes *m) { return m->brought.into != NULL ? m->brought.into : m->collected; }
@@ -260,7 +264,7 @@ static inline const char *dtl_nodes_combined(const dtl_nodes *m) {
 }
 
 /* dtl_nodes_brought returns a rank's elements, or root's, and their length, when all have come. In a call without a meeting in which
- * root deals its elements out, these are the ones for this rank. */
+ * root deals its elements out, these are the ones of which dtl_nodes_dealt speaks. */
 const char *dtl_nodes_brought(dtl_nodes *m, int rank, int *bytes);
 
 /* dtl_nodes_placed returns what describes root's elements, and the length of both, where these have come where they were to go; else

@@ -146,7 +146,7 @@ func (m *Meeting) InTree() bool { return m.at.phase == C.DTL_NODES_TREE }
 // Role is what this rank does in its last call.
 func (m *Meeting) Role() int { return int(m.at.role) }
 
-// Dealt reports whether this rank has been given its own of root's elements alone.
+// Dealt reports whether this rank has been given the elements that root deals out of some ranks alone, its own first.
 func (m *Meeting) Dealt() bool { return C.dtl_nodes_dealt(m.at) != 0 }
 
 // Combined returns where the elements are that were combined.
