@@ -12,6 +12,7 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/comm"
+	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/memory"
 	"dtl/core/runtime"
@@ -133,8 +134,9 @@ func dtl_device_lend(at C.uintptr_t, kind C.int, call *C.dtl_call) (failed *C.ch
 }
 
 func lend(at uintptr, t dtype.Type, call *C.dtl_call) error {
-	shape, strides, extent := lentShape(call, int64(t.Size()))
-	if extent == 0 {
+	shape, strides := lentShape(call, int64(t.Size()))
+	all := wire.Header{Type: t, Shape: shape}
+	if all.Bytes() == 0 {
 		at = 0
 	}
 	place, err := runtime.Located(at)
@@ -146,33 +148,24 @@ func lend(at uintptr, t dtype.Type, call *C.dtl_call) error {
 		return err
 	}
 	addr := *(*unsafe.Pointer)(unsafe.Pointer(&at)) // it is not Go's, and never followed
-	storage, err := memory.NewStorage(lent{memory.Block{Addr: addr, Size: extent, Place: place}}, extent, 1)
+	storage, err := memory.NewStorage(lent{memory.Block{Addr: addr, Size: all.Bytes(), Place: place}}, all.Bytes(), 1)
 	if err != nil {
 		return err
 	}
-	span := memory.Span{Addr: addr, Count: int(product(shape)), Type: t, Place: place}
+	span := memory.Span{Addr: addr, Count: all.Count(), Type: t, Place: place}
 	handOver(call, &comm.Result{Array: comm.Array{Span: span, Shape: shape}, Strides: strides, Storage: storage, Queue: q})
 	return nil
 }
 
-// lentShape returns the shape and the strides in bytes that C has for memory of another library, and how many bytes the elements take up
-// if they lie side by side.
-func lentShape(call *C.dtl_call, item int64) (shape, strides []int64, bytes int) {
+// lentShape returns the shape and the strides in bytes that C has for memory of another library.
+func lentShape(call *C.dtl_call, item int64) (shape, strides []int64) {
 	for i := range int(call.result.ndim) {
 		shape = append(shape, int64(call.shape[i]))
 		if call.result.strides != nil {
 			strides = append(strides, int64(call.strides[i])*item)
 		}
 	}
-	return shape, strides, int(product(shape) * item)
-}
-
-func product(extents []int64) int64 {
-	n := int64(1)
-	for _, extent := range extents {
-		n *= extent
-	}
-	return n
+	return shape, strides
 }
 
 // dtl_device_stream returns the stream of what is done with other libraries' memory on a device.

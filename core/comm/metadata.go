@@ -75,7 +75,7 @@ func (c *Comm) metadataOf(f wire.Signature, root, parts int, out *Array) (wire.H
 // packMetadata encodes a description, and the elements behind it where they fit.
 func (c *Comm) packMetadata(told *description) (memory.Span, error) {
 	n := told.Size() + told.elements.Bytes()
-	if n > c.roomOfRoot() && !c.annexHolds(n) {
+	if n > c.meeter.Room(agreement.FromRoot) && !c.annexHolds(n) {
 		told.Apart, n = true, told.Size()+len(told.offers)
 	}
 	if c.metadata == nil || c.metadata.Size() < n {
@@ -98,14 +98,6 @@ func (c *Comm) packMetadata(told *description) (memory.Span, error) {
 		copy(raw[told.Size():], bytesAt(told.elements.Addr, told.elements.Bytes()))
 	}
 	return span(c.metadata, n), nil
-}
-
-// roomOfRoot returns how many bytes root may give to the others along with the call.
-func (c *Comm) roomOfRoot() int {
-	if c.between != nil {
-		return c.between.RoomOfRoot()
-	}
-	return c.meeter.Room(agreement.FromRoot)
 }
 
 // unpackMetadata reads a description, and says where the elements are that came along. Where they fit out, they are all in

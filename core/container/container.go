@@ -48,6 +48,17 @@ type Part struct {
 	copied   *memory.Storage // of a copy that stands for the part; nil where it is the part itself
 }
 
+// lookBoth is Look of two containers. The caller calls Done on both parts, unless there is an error.
+func lookBoth(to, from Container) (p, q Part, err error) {
+	if p, err = to.Look(); err != nil {
+		return p, q, err
+	}
+	if q, err = from.Look(); err != nil {
+		p.Done()
+	}
+	return p, q, err
+}
+
 // Parallel reports whether what is computed of the part may use several threads, in pieces that do not depend on how many.
 func (p Part) Parallel() bool { return p.parallel }
 

@@ -21,15 +21,11 @@ type LineFold struct {
 // FoldLines has a device fold this rank's part of a container along dimensions, each line of at least one element to one of the part of
 // another container on the device, which is in the same order. Local.
 func FoldLines(to, from Container, how LineFold) error {
-	p, err := to.Look()
+	p, q, err := lookBoth(to, from)
 	if err != nil {
 		return err
 	}
 	defer p.Done()
-	q, err := from.Look()
-	if err != nil {
-		return err
-	}
 	defer q.Done()
 	if p.Placement() != OnDevice || !p.sideBySide() {
 		return status.New(status.Unsupported, "what a GPU folds is written where it is, not %s", p.storage.Place())

@@ -111,15 +111,11 @@ func lastOfEach(offsets []int64, size int) (places, from []int64) {
 // TakePart writes to this rank's part of a container the elements of another's on the same device, by their places in that part in C
 // order, of which there is one for each element. Local.
 func TakePart(to, from Container, places comm.Array) error {
-	p, err := to.Look()
+	p, q, err := lookBoth(to, from)
 	if err != nil {
 		return err
 	}
 	defer p.Done()
-	q, err := from.Look()
-	if err != nil {
-		return err
-	}
 	defer q.Done()
 	if p.home.queue == nil {
 		return p.notThere()

@@ -296,15 +296,11 @@ func SetPart(c Container, values comm.Array) error {
 // CopyPart writes the elements of this rank's part of a container to that of another, which is laid out alike. Of the host, the
 // elements lie side by side. Local.
 func CopyPart(to, from Container) error {
-	p, err := to.Look()
+	p, q, err := lookBoth(to, from)
 	if err != nil {
 		return err
 	}
 	defer p.Done()
-	q, err := from.Look()
-	if err != nil {
-		return err
-	}
 	defer q.Done()
 	if p.typ != q.typ || product(p.shape) != product(q.shape) {
 		return status.New(status.InvalidArgument, "a part of %d elements of %s for one of %d of %s", product(q.shape), q.typ,
@@ -316,15 +312,11 @@ func CopyPart(to, from Container) error {
 // CopyField writes some bytes of each element of a container's part to each of another part on the same device, which has as many: width
 // bytes from an offset on to another offset. Local.
 func CopyField(to, from Container, toOffset, fromOffset, width int64) error {
-	p, err := to.Look()
+	p, q, err := lookBoth(to, from)
 	if err != nil {
 		return err
 	}
 	defer p.Done()
-	q, err := from.Look()
-	if err != nil {
-		return err
-	}
 	defer q.Done()
 	if err := p.sameDevice(q.state); err != nil {
 		return err
@@ -352,12 +344,8 @@ func CopyField(to, from Container, toOffset, fromOffset, width int64) error {
 // direct returns the parts of a move that a device makes by itself: all elements of a container go to where they are in another one
 // of the same context, which is laid out alike. That is so on every rank, or on none. The caller calls Done on both.
 func (m *Plan) direct() (to, from Part, ok bool) {
-	to, err := m.to.Look()
+	to, from, err := lookBoth(m.to, m.from)
 	if err != nil {
-		return to, from, false
-	}
-	if from, err = m.from.Look(); err != nil {
-		to.Done()
 		return to, from, false
 	}
 	ok = (to.home.queue != nil || from.home.queue != nil) && to.storage != from.storage && to.padding == nil && from.padding == nil &&

@@ -42,15 +42,11 @@ func Whole(to, from Container) ([]Axis, error) {
 }
 
 func shapes(to, from Container) (a, b []int64, err error) {
-	p, err := to.Look()
+	p, q, err := lookBoth(to, from)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer p.Done()
-	q, err := from.Look()
-	if err != nil {
-		return nil, nil, err
-	}
 	defer q.Done()
 	return p.layout.Shape(), q.layout.Shape(), nil
 }

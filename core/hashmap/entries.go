@@ -4,7 +4,6 @@ import (
 	"unsafe"
 
 	"dtl/core/comm"
-	"dtl/core/dtype"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -48,8 +47,7 @@ func (m *Map) newEntries(from memory.Allocator, n int) (comm.Result, error) {
 		return comm.Result{}, err
 	}
 	*(*[2]int64)(storage.Addr()) = [2]int64{int64(n), int64(m.valuesAt(n))}
-	span := memory.Span{Addr: storage.Addr(), Count: bytes, Type: dtype.Uint8}
-	return comm.Result{Array: comm.Array{Span: span, Shape: []int64{int64(bytes)}}, Storage: storage}, nil
+	return comm.Result{Array: comm.Array{Span: bytesOf(storage.Addr(), bytes), Shape: []int64{int64(bytes)}}, Storage: storage}, nil
 }
 
 // LocalValues returns a copy of this rank's values on their device, in the order of LocalEntries. Not collective.

@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"dtl/core/comm"
-	"dtl/core/dtype"
 	"dtl/core/memory"
 )
 
@@ -85,9 +84,9 @@ func (x *exchange) newEnds(w portion, coming []int64, out, in unsafe.Pointer, wi
 // stretch returns n elements from the first on, as bytes; none of an area that the call does not need.
 func stretch(area unsafe.Pointer, first, n, width int) memory.Span {
 	if n == 0 || area == nil {
-		return memory.Span{Addr: area, Type: dtype.Uint8}
+		return bytesOf(area, 0)
 	}
-	return memory.Span{Addr: unsafe.Add(area, first*width), Count: n * width, Type: dtype.Uint8}
+	return bytesOf(unsafe.Add(area, first*width), n*width)
 }
 
 // total returns how many keys come from all ranks.

@@ -388,16 +388,17 @@ func (m *Nodes) Number() uint64 { return m.at.Number() }
 // RoomForAll is Room for elements whose outcome goes to all ranks. Longer ones are moved by the backend after the meeting.
 func (m *Nodes) RoomForAll(w Way) int { return m.at.RoomForAll(ways[w]) }
 
-// RoomOfRoot is the room for what root gives to the others in the next call.
-func (m *Nodes) RoomOfRoot() int { return m.at.RoomOfRoot() }
-
-// RoomToRoot is that for what each rank brings to root in the next call.
+// RoomToRoot is Room for what each rank brings to root in the next call.
 func (m *Nodes) RoomToRoot(w Way) int { return m.at.RoomToRoot(ways[w], m.WithoutMeeting()) }
 
-// Room is what an entry and a message carry, of which each rank has its part where all elements go to all.
+// Room is what an entry and a message carry, of which each rank has its part where all elements go to all. What root gives to the
+// others in the next call may be longer, if they go on.
 func (m *Nodes) Room(w Way) int {
-	if w == ToAll {
+	switch {
+	case w == ToAll:
 		return m.at.RoomOfEach(m.size)
+	case w.fromRoot():
+		return m.at.RoomOfRoot()
 	}
 	return m.at.Room()
 }

@@ -178,16 +178,8 @@ func (x *records) listen() error {
 		x.room = room
 	}
 	x.at.Listened()
-	for {
-		into := memory.Span{Addr: x.room.Addr(), Count: recordsBytes, Type: dtype.Uint8}
-		st, there, err := x.link.On.TryRecv(into, backend.AnySource, x.link.RecordTag)
-		if err != nil {
-			return err
-		}
-		if !there {
-			break
-		}
-		x.take(st.Source, (*recordsMessage)(x.room.Addr()))
+	if err := x.link.receiveRecords(x.room, x.take); err != nil {
+		return err
 	}
 	x.forgetSent(0)
 	x.compare()
@@ -205,9 +197,18 @@ func (m *Nodes) DropRecords() {
 		return
 	}
 	defer room.Release()
+	_ = m.link.receiveRecords(room, func(int, *recordsMessage) {}) // which nobody waits for
+}
+
+// receiveRecords takes the messages of records that have come, one after the other, in a room for one.
+func (l Link) receiveRecords(room *memory.Storage, take func(from int, m *recordsMessage)) error {
 	into := memory.Span{Addr: room.Addr(), Count: recordsBytes, Type: dtype.Uint8}
-	for there := true; there && err == nil; {
-		_, there, err = m.link.On.TryRecv(into, backend.AnySource, m.link.RecordTag)
+	for {
+		st, there, err := l.On.TryRecv(into, backend.AnySource, l.RecordTag)
+		if err != nil || !there {
+			return err
+		}
+		take(st.Source, (*recordsMessage)(room.Addr()))
 	}
 }
 

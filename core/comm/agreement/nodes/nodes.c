@@ -338,7 +338,7 @@ static void give(dtl_nodes *m, const dtl_nodes_record *r) {
         copy(given->elements, b);
     m->lent = lends ? b->at : given->elements + b->head_bytes;
     given->stated.apart = apart && (lends || m->dealt) ? (uint64_t)part(m) : 0;
-    given->stated.bytes = (uint64_t)(b->head_bytes + (given->stated.apart > 0 ? 0 : b->bytes));
+    given->stated.bytes = (uint64_t)(b->head_bytes + (m->dealt || given->stated.apart > 0 ? 0 : b->bytes));
 }
 
 void dtl_nodes_pass(dtl_nodes *m, uint64_t fingerprint, const dtl_nodes_record *call, const dtl_nodes_elements *brought) {
@@ -355,10 +355,8 @@ void dtl_nodes_pass(dtl_nodes *m, uint64_t fingerprint, const dtl_nodes_record *
     m->span = 1;
     if (m->dealt)
         plan_dealing(m, call->root - 1);
-    else if ((m->flat && (call->role == DTL_NODES_GIVES || call->role == DTL_NODES_TAKES)))
-        plan_flat(m, call->root - 1);
     else if (call->role == DTL_NODES_GIVES || call->role == DTL_NODES_TAKES)
-        plan(m, call->root - 1);
+        (m->flat ? plan_flat : plan)(m, call->root - 1);
     else if (call->role == DTL_NODES_BRINGS)
         m->children[m->child_count++] = call->root - 1;
     else
@@ -538,11 +536,12 @@ static const char *dealt_apart(dtl_nodes *m, int child) {
 }
 
 /* dealt_along puts a message together with the elements for a child, which are short, and returns it. */
-static const dtl_nodes_message *dealt_along(dtl_nodes *m, int child, int64_t head) {
-    int64_t bytes = (int64_t)sizeof(dtl_stated) + head + widest(m) * (int64_t)m->given->stated.only;
+static const dtl_nodes_message *dealt_along(dtl_nodes *m, int child) {
+    int64_t head = (int64_t)m->given->stated.bytes, each = (int64_t)m->given->stated.only;
+    int64_t bytes = (int64_t)sizeof(dtl_stated) + head + widest(m) * each;
     dtl_nodes_message *to = (dtl_nodes_message *)(m->collected + child * ((bytes + 63) & ~INT64_C(63)));
     to->stated = m->given->stated;
-    to->stated.bytes = (uint64_t)head + m->spans[child] * m->given->stated.only;
+    to->stated.bytes = (uint64_t)(head + m->spans[child] * each);
     memcpy(to->elements, m->given->elements, (size_t)head);
     put(m, child, to->elements + head);
     return to;
@@ -559,7 +558,7 @@ static int send_on(dtl_nodes *m, const dtl_nodes_message *out, int child, int el
     } else if (elements) {
         from = m->role == DTL_NODES_TAKES ? m->brought.into : (const void *)m->lent;
     } else if (m->dealt && apart == 0) {
-        from = out = dealt_along(m, child, m->role == DTL_NODES_TAKES ? (int64_t)out->stated.bytes : m->brought.head_bytes);
+        from = out = dealt_along(m, child);
     }
     int64_t bytes = elements ? apart : (int64_t)(sizeof out->stated + out->stated.bytes);
     return carried(m, m->send_for(m->comm, from, bytes, BYTES, m->children[child], m->tree_tag, 0, request), 0);
@@ -567,7 +566,7 @@ static int send_on(dtl_nodes *m, const dtl_nodes_message *out, int child, int el
 
 /* pass_on takes root's elements, where they are another's, and sends them to the children; or collects what others bring. */
 static int pass_on(dtl_nodes *m, int64_t patience) {
-    const dtl_nodes_message *out = m->role == DTL_NODES_TAKES ? m->taken : m->given;
+    const dtl_nodes_message *out = m->role == DTL_NODES_TAKES && !m->dealt ? m->taken : m->given;
     int how = DTL_NODES_OVER;
     if (m->role == DTL_NODES_COLLECTS && (how = collect(m, patience)) != DTL_NODES_OVER)
         return how;
@@ -577,8 +576,6 @@ static int pass_on(dtl_nodes *m, int64_t patience) {
         if (m->span > 1)
             redeal(m);
     }
-    if (m->dealt)
-        out = m->given;
     for (; m->sent_of_tree < 2 * m->child_count; m->sent_of_tree++)
         if ((m->sent_of_tree % 2 == 0 || out->stated.apart > 0) &&
             (how = send_on(m, out, m->sent_of_tree / 2, m->sent_of_tree % 2)) != DTL_NODES_OVER)

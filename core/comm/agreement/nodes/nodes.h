@@ -226,9 +226,9 @@ static inline int64_t dtl_nodes_room_of_root(const dtl_nodes *m) { return dtl_no
  * sends its own to root; those of all have one limit, for the link of root's carries them. */
 static inline int64_t dtl_nodes_room_to_root(const dtl_nodes *m, int ranks, int combined, int without) {
     int64_t each = (without ? m->passing : m->total) / ranks;
-    if (combined && (m->alone || !without || each < m->room))
-        return m->room;
-    return combined || without || each < m->room ? each : m->room;
+    if (combined)
+        return without && !m->alone && each > m->room ? each : m->room;
+    return without || each < m->room ? each : m->room;
 }
 
 /* dtl_nodes_should_listen says whether this rank is to look for what others tell before its next call. */
