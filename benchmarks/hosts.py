@@ -54,34 +54,21 @@ def _calls(ctx: dtl.Context) -> list[Row]:
         parts, own = np.ones((ctx.size, len(each))), np.zeros(len(each))
         sent, into = (value, None) if ctx.is_root else (None, out)
         dealt, total, all_of_them = (parts, out, whole) if ctx.is_root else (None, None, None)
-        contenders = {
-            "allreduce": (
-                python_block("f(ctx, a, out=b)", calls, f=dtl.allreduce, ctx=ctx, a=value, b=out),
-                python_block("f(a, b)", calls, f=_WORLD.Allreduce, a=value, b=out),
-            ),
-            "broadcast": (
-                python_block("f(ctx, a, out=b)", calls, f=dtl.broadcast, ctx=ctx, a=sent, b=into),
-                python_block("f(a)", calls, f=_WORLD.Bcast, a=out),
-            ),
-            "allgather": (
-                python_block("f(ctx, a, out=b)", calls, f=dtl.allgather, ctx=ctx, a=each, b=whole),
-                python_block("f(a, b)", calls, f=_WORLD.Allgather, a=each, b=whole),
-            ),
-            "reduce": (
-                python_block("f(ctx, a, out=b)", calls, f=dtl.reduce, ctx=ctx, a=value, b=total),
-                python_block("f(a, b)", calls, f=_WORLD.Reduce, a=value, b=total),
-            ),
-            "gather": (
-                python_block("f(ctx, a, out=b)", calls, f=dtl.gather, ctx=ctx, a=each, b=all_of_them),
-                python_block("f(a, b)", calls, f=_WORLD.Gather, a=each, b=all_of_them),
-            ),
-            "scatter": (
-                python_block("f(ctx, a, out=b)", calls, f=dtl.scatter, ctx=ctx, a=dealt, b=own),
-                python_block("f(a, b)", calls, f=_WORLD.Scatter, a=dealt, b=own),
-            ),
+        given = {
+            "allreduce": (value, out),
+            "broadcast": (sent, into),
+            "allgather": (each, whole),
+            "reduce": (value, total),
+            "gather": (each, all_of_them),
+            "scatter": (dealt, own),
         }
-        for name, (ours, theirs) in contenders.items():
+        for name, (a, b) in given.items():
             measure = f"`{name}` of {what}" + (" in all" if name.endswith(("gather", "scatter")) and count > 1 else "")
+            ours = python_block("f(ctx, a, out=b)", calls, f=getattr(dtl, name), ctx=ctx, a=a, b=b)
+            if name == "broadcast":
+                theirs = python_block("f(a)", calls, f=_WORLD.Bcast, a=out)
+            else:
+                theirs = python_block("f(a, b)", calls, f=getattr(_WORLD, name.capitalize()), a=a, b=b)
             rows.append(at_most(measure, _pair(ours, theirs, rounds), _DTL, _MPI4PY, 1.0))
     return rows
 

@@ -17,6 +17,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, Iterator
 
 import numpy as np
+from dlpack_structures import Tensor, VersionedTensor
 
 _PTX = Path(__file__).parents[2] / "backends" / "internal" / "gpu" / "kernels" / "elementwise.ptx"
 
@@ -120,31 +121,6 @@ class _Block:
             _call("cuMemsetD8Async", at, ctypes.c_ubyte(0xDE), size, ctypes.c_void_p(self.stream))
 
 
-class _Tensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("kind", ctypes.c_int32),
-        ("device", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("offset", ctypes.c_uint64),
-    ]
-
-
-class _Versioned(ctypes.Structure):
-    _fields_ = [
-        ("version", ctypes.c_uint32 * 2),
-        ("context", ctypes.c_void_p),
-        ("deleter", ctypes.c_void_p),
-        ("flags", ctypes.c_uint64),
-        ("tensor", _Tensor),
-    ]
-
-
 class _Operands(ctypes.Structure):
     """The argument of a kernel, as ``kernels/each.h`` has it, of arrays in C order."""
 
@@ -176,7 +152,7 @@ class _Taken:
 
     def __init__(self, address: int) -> None:
         self.address = address
-        self.whole = _Versioned.from_address(address)
+        self.whole = VersionedTensor.from_address(address)
 
     def __del__(self) -> None:
         _DELETER(self.whole.deleter)(self.address)
@@ -301,11 +277,11 @@ class Array(Elements):
         steps = [n // self.dtype.itemsize for n in self.strides]
         extents = (ctypes.c_int64 * max(len(self.shape), 1))(*self.shape)
         strides = (ctypes.c_int64 * max(len(steps), 1))(*steps)
-        tensor = _Tensor(
+        tensor = Tensor(
             self.address, _CUDA, self.device, len(self.shape), _CODES[self.dtype.kind], 8 * self.dtype.itemsize, 1
         )
         tensor.shape, tensor.strides = extents, strides
-        whole = _Versioned((ctypes.c_uint32 * 2)(1, 0), None, ctypes.cast(_released, ctypes.c_void_p), 0, tensor)
+        whole = VersionedTensor((ctypes.c_uint32 * 2)(1, 0), None, ctypes.cast(_released, ctypes.c_void_p), 0, tensor)
         whole.flags = 0 if self.writable else 1
         _exported[ctypes.addressof(whole)] = (whole, extents, strides, self)
         return _capsule_new(ctypes.addressof(whole), b"dltensor_versioned", None)

@@ -14,6 +14,7 @@ from typing import Any, Iterator
 import numpy as np
 import pytest
 from divisions import DIVISIONS, division, part
+from dlpack_structures import Tensor, VersionedTensor
 from oracle import DTYPES, values
 
 import dtl
@@ -184,31 +185,6 @@ def test_what_a_view_says(ctx: dtl.Context) -> None:
         view.synchronize()
 
 
-class _Tensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("kind", ctypes.c_int32),
-        ("device", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("offset", ctypes.c_uint64),
-    ]
-
-
-class _Versioned(ctypes.Structure):
-    _fields_ = [
-        ("version", ctypes.c_uint32 * 2),
-        ("context", ctypes.c_void_p),
-        ("deleter", ctypes.c_void_p),
-        ("flags", ctypes.c_uint64),
-        ("tensor", _Tensor),
-    ]
-
-
 @pytest.mark.parametrize("version", [None, (1, 1)])
 def test_dlpack(ctx: dtl.Context, version: tuple[int, int] | None) -> None:
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
@@ -218,9 +194,9 @@ def test_dlpack(ctx: dtl.Context, version: tuple[int, int] | None) -> None:
             view: Any = tensor.local_view()
             capsule = view.__dlpack__(stream=-1, max_version=version)
             if version is None:
-                found = _Tensor.from_address(pointer(capsule, b"dltensor"))
+                found = Tensor.from_address(pointer(capsule, b"dltensor"))
             else:
-                whole = _Versioned.from_address(pointer(capsule, b"dltensor_versioned"))
+                whole = VersionedTensor.from_address(pointer(capsule, b"dltensor_versioned"))
                 assert tuple(whole.version) == (1, 0)
                 found = whole.tensor
             assert (found.kind, found.device, found.ndim) == (KINDS[0], view.device_id, 2)

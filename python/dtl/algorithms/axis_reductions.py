@@ -8,7 +8,7 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
-from .._lazy import computed_along, elementwise, late
+from .._lazy import computed_along, late
 from .._native.arguments import dtype_number, integer
 from .._native.callsite import warn
 from ..comm import collectives, vector_collectives
@@ -22,8 +22,8 @@ from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..policies import Partition, Placement
 from . import statistics
 from .exchange import share
+from .folds import truths_of
 from .half_precision import reduced_in_float32
-from .order_keys import truths
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Arrays = Any  # tuple[Array, ...]
@@ -74,8 +74,7 @@ def reduced(
     check_container("a", a)
     a._check_open()
     if a._carrier is not None and name in ("all", "any"):
-        true = a.astype(np.bool_) if a.dtype == np.float16 else elementwise(name, truths, (a,), np.bool_)
-        return reduced(name, true, axis, dtype, keepdims, reproducible)
+        return reduced(name, truths_of(name, a), axis, dtype, keepdims, reproducible)
     if a.dtype == np.float16:
         return reduced_in_float32(
             lambda wider, wanted: reduced(name, wider, axis, wanted, keepdims, reproducible, ddof=ddof), a, dtype

@@ -84,7 +84,7 @@ def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
     try:
         if a._carrier is not None:
             if kind % ANY == TRUTHS:
-                with _truths(a) as true:
+                with truths_of(NAMES[TRUTHS], a) as true:
                     return bridge.call(bridge.FOLD, true, None, None, kind, same, exact, 0)
             if a._dtype.kind in "mMSU":
                 return _folded_dates(a, kind)
@@ -102,9 +102,9 @@ def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
     return _closed(a)
 
 
-def _truths(a: Any) -> Any:
+def truths_of(name: str, a: Any) -> Any:
     """Return which elements are true, of a type that the core does not know. Collective."""
-    return a.astype(np.bool_) if a._dtype == np.float16 else _elementwise(NAMES[TRUTHS], truths, (a,), np.bool_)
+    return a.astype(np.bool_) if a._dtype == np.float16 else _elementwise(name, truths, (a,), np.bool_)
 
 
 def _refuse(a: Any) -> NoReturn:

@@ -19,6 +19,7 @@ from .half_precision import reduced_in_float32
 from .located import spread_lines
 from .numpy_forms import laid_out_as
 from .results import written
+from .statistics import is_by_steps
 
 has_dates = late(".algorithms.date_reductions", "has")
 
@@ -60,7 +61,7 @@ def masked(
     words = f"axis {axis!r}, keepdims {bool(keepdims)}, initial {initial!r}"
     words += ("" if where is None or where is True else ", where") + ("" if out is None else ", out")
     share(a, name, words, anywhere=True)  # what is on a GPU comes here only where that computes it
-    if mean is not None or (name in ("var", "std") and dtype is not None and np.dtype(dtype).kind in "biuc"):
+    if is_by_steps(name, dtype, mean):
         value = _by_steps(name, a, axis, dtype, keepdims, ddof, where, mean)
     elif where is None or where is True:
         value = _started(name, a, axis, dtype, keepdims, reproducible, ddof, initial)

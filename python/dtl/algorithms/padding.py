@@ -134,16 +134,12 @@ def _end(a: Any, dim: int, side: int, width: int, mode: str, option: Any) -> Any
     if mode == "linear_ramp":
         edge = _between(a, dim, *((0, 1) if side == 0 else (n - 1, n)))
         ramp = (edge - float(option[side])) / width * (steps if side == 0 else np.flip(steps))
-        return _floored(ramp + option[side], a.dtype)
+        return np.floor(ramp + option[side]) if a.dtype.kind in "iu" else ramp + option[side]
     return _odd(a, dim, steps - width if side == 0 else steps + n, mode)
 
 
 def _between(a: Any, dim: int, start: int, stop: int) -> Any:
     return a[tuple(slice(start, stop) if d == dim else slice(None) for d in range(a.ndim))]
-
-
-def _floored(values: Any, dtype: np.dtype[Any]) -> Any:
-    return np.floor(values) if dtype.kind in "iu" else values
 
 
 def _odd(a: Any, dim: int, places: Array, mode: str) -> Any:

@@ -491,15 +491,18 @@ def _along(
     given = (name, a, axis, dtype, keepdims, reproducible, ddof, out, initial, where, mean)
     if not placed:
         return _reduced(*given)
-    there = mean is None and not _by_steps(name, dtype)
+    there = not is_by_steps(name, dtype, mean)
     if there and computed_along(name, a, axis, dtype, reproducible) and computed_where(name, a, axis, out, where):
         return _reduced(*given)
     return by_host_copies(_reduced, given, {}, name)
 
 
-def _by_steps(name: str, dtype: Any) -> bool:
-    """Say whether a variance is of a type that its squares are rounded to, or of complex numbers, as NumPy's."""
-    return name in ("var", "std") and dtype is not None and np.dtype(dtype).kind in "biuc"
+def is_by_steps(name: str, dtype: Any, mean: Any) -> bool:
+    """Say whether a reduction is made by NumPy's own steps.
+
+    These are variances of a mean that is given, of a type that the squares are rounded to, and of complex numbers.
+    """
+    return mean is not None or (name in ("var", "std") and dtype is not None and np.dtype(dtype).kind in "biuc")
 
 
 def _reduced(
@@ -515,6 +518,6 @@ def _reduced(
     where: Any,
     mean: Any,
 ) -> Any:
-    if out is initial is mean is None and (where is None or where is True) and not _by_steps(name, dtype):
+    if out is initial is None and (where is None or where is True) and not is_by_steps(name, dtype, mean):
         return reduced_along(name, a, axis, dtype, keepdims, reproducible, ddof=ddof)
     return reduced_where(name, a, axis, dtype, keepdims, reproducible, ddof, out, initial, where, mean)

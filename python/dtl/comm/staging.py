@@ -7,11 +7,11 @@ from typing import Any, Callable, TypeVar, cast
 
 import numpy as np
 
-from .._native import log
 from .._native.library import bridge
 from ..exceptions import InvalidTypeError
 from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
 from ..runtime.hints import context_missing
+from ..runtime.staging import Staging
 from .linked import linked
 from .moved import moved
 from .requests import Request
@@ -48,20 +48,11 @@ def staged(f: F) -> F:
 
 def _staged(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Make a call with copies on the host, and say so in traces."""
-    start, failed, count = bridge.clock(), True, 0
-    try:
+    with Staging(f.__name__, logs=True) as staging:
         values = (*args, *kwargs.values())
         arrays = {id(value): from_dlpack(value) for value in values if is_on_device(value)}
-        count = sum(array.nbytes for array in arrays.values())
-        result = _by_host(f, args, kwargs, arrays)
-        failed = False
-    finally:
-        bridge.note(f"{f.__name__} (staged)", start, failed, 0, 0 if failed else count)
-        if not failed:
-            log.say_rarely(
-                "devices", log.INFO, f.__name__, "%s: %s of a GPU go through the host", f.__name__, log.size(count)
-            )
-    return result
+        staging.bytes = sum(array.nbytes for array in arrays.values())
+        return _by_host(f, args, kwargs, arrays)
 
 
 def _by_host(
@@ -119,9 +110,6 @@ class Twin:
         return self._array
 
     def _copy(self, by: Callable[[DeviceArray], None]) -> None:
-        start, failed = bridge.clock(), True
-        try:
+        with Staging(self._name, logs=False) as staging:
             by(from_dlpack(self._array))
-            failed = False
-        finally:
-            bridge.note(f"{self._name} (staged)", start, failed, 0, 0 if failed else self.here.nbytes)
+            staging.bytes = self.here.nbytes

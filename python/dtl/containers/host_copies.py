@@ -10,12 +10,13 @@ from typing import Any, Callable, Iterable
 
 import numpy as np
 
-from .._native import library, log
+from .._native import library
 from .._native.arguments import stored_number
 from .._native.library import bridge
 from ..policies import Placement
 from ..runtime.array_libraries import is_numpy
 from ..runtime.scheduler import DEPTH, containers_in
+from ..runtime.staging import Staging
 from .base import DistributedContainer
 from .ufuncs import refusal
 
@@ -68,27 +69,22 @@ def by_host(
         return f(*args, **kwargs)  # which says which one is closed
     there = [c for c in given if c._placement is _DEVICE]
     check_placements(name, given)
-    start, failed, moved = bridge.clock(), True, 0
     copies: dict[int, Any] = {}
     try:
-        for c in there:
-            if id(c) not in copies:
-                copies[id(c)] = _twin(c, None)
-                moved += _copied(c, copies[id(c)])
-        originals = {id(copies[id(c)]): c for c in there}
-        result = f(*_changed(args, copies), **_changed(kwargs, copies))
-        for c in written:
-            if id(c) in copies:
-                moved += _copied(copies[id(c)], c)
-        result = _Returned(there[0], originals).of(result)
-        failed = False
+        with Staging(name, logs=True) as staging:
+            for c in there:
+                if id(c) not in copies:
+                    copies[id(c)] = _twin(c, None)
+                    staging.bytes += _copied(c, copies[id(c)])
+            originals = {id(copies[id(c)]): c for c in there}
+            result = f(*_changed(args, copies), **_changed(kwargs, copies))
+            for c in written:
+                if id(c) in copies:
+                    staging.bytes += _copied(copies[id(c)], c)
+            return _Returned(there[0], originals).of(result)
     finally:
-        bridge.note(f"{name} (staged)", start, failed, 0, 0 if failed else moved)
-        if not failed:
-            log.say_rarely("devices", log.INFO, name, "%s: %s of a GPU go through the host", name, log.size(moved))
         for copied in copies.values():
             copied.close()
-    return result
 
 
 def check_placements(name: str, given: Iterable[Any]) -> None:
@@ -105,12 +101,9 @@ def to_host(name: str, c: Any) -> Any:
     """Return this rank's elements for reading on the host, of which a trace says for what. Not collective."""
     if c._placement is not _DEVICE:
         return c.local_view()
-    start, failed = bridge.clock(), True
-    try:
+    with Staging(name, logs=False) as staging:
         elements = c.to_numpy()
-        failed = False
-    finally:
-        bridge.note(f"{name} (staged)", start, failed, 0, 0 if failed else elements.nbytes)
+        staging.bytes = elements.nbytes
     return elements
 
 

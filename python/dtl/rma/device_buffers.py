@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .._native import log
 from .._native.arguments import dtype_number
 from .._native.library import bridge
 from ..exceptions import InvalidArgumentError
 from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
+from ..runtime.staging import Staging, to_host
 from .window import Window
 
 __all__ = ["check_size", "from_dlpack", "give", "is_on_device", "put", "read_into", "to_host"]
@@ -41,37 +41,13 @@ def read_into(code: int, call: Any, win: Window, target: int, offset: int, out: 
     return call(code, win, words(array), None, target, offset, 0, 1)
 
 
-def to_host(name: str, data: Any) -> Any:
-    """Return a copy of an array on a GPU on the host, and say so in traces; anything else as it is."""
-    if not is_on_device(data):
-        return data
-    start, failed, count = bridge.clock(), True, 0
-    try:
-        array = from_dlpack(data)
-        copied = array.to_numpy()
-        failed, count = False, array.nbytes
-    finally:
-        said(name, start, failed, count)
-    return copied
-
-
-def said(name: str, start: int, failed: bool, count: int) -> None:
-    """Note elements that go through the host."""
-    bridge.note(f"{name} (staged)", start, failed, 0, count)
-    if not failed:
-        log.say_rarely("devices", log.INFO, name, "%s: %s of a GPU go through the host", name, log.size(count))
-
-
 def give(name: str, out: Any, elements: np.ndarray[Any, Any]) -> None:
     """Write what has come to an array on a GPU."""
-    start, failed = bridge.clock(), True
-    try:
+    with Staging(name, logs=True) as staging:
         array = from_dlpack(out)
         array._memory.write(np.ascontiguousarray(elements))
         array.synchronize()
-        failed = False
-    finally:
-        said(name, start, failed, 0 if failed else elements.nbytes)
+        staging.bytes = elements.nbytes
 
 
 def check_size(size: int | None, count: int) -> None:

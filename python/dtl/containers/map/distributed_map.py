@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any, Iterator, NoReturn
 
@@ -17,11 +18,15 @@ from ...ops import SUM, OpLike
 from ...policies import Execution, ExecutionLike, Partition, PartitionLike, Placement, PlacementLike, placement_of
 from ...runtime.agreement import agree, check_context, collective
 from ...runtime.context import Context
-from ...runtime.device_array import DeviceArray, from_dlpack, is_on_device
+from ...runtime.device_array import DeviceArray
+from ...runtime.staging import to_host
 from .. import shared_devices
 from ..array_conversion import check_caller
 from ..layout import division, execution_policy
 from .keys import Keys
+
+#: Arrays on a GPU are copied in each call, of which a trace tells alone.
+_to_host = functools.partial(to_host, logs=False)
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -287,8 +292,8 @@ class DistributedMap(Owner):
         ([961, -1], [True, False])
         """
         self._check_open()
-        prepared = self._keys.many(_on_host("insert", keys))
-        given = self._many("values", _on_host("insert", values), len(prepared))
+        prepared = self._keys.many(_to_host("insert", keys))
+        given = self._many("values", _to_host("insert", values), len(prepared))
         bridge.call(bridge.MAP_INSERT, self, _plain(prepared), given, 0, 0, 0, 0)
 
     @collective
@@ -314,8 +319,8 @@ class DistributedMap(Owner):
         """
         self._check_open()
         number = operator_number(op)
-        prepared = self._keys.many(_on_host("update", keys))
-        given = self._many("values", _on_host("update", values), len(prepared))
+        prepared = self._keys.many(_to_host("update", keys))
+        given = self._many("values", _to_host("update", values), len(prepared))
         bridge.call(bridge.MAP_UPDATE, self, _plain(prepared), given, number, 0, 0, 0)
 
     @collective
@@ -342,12 +347,12 @@ class DistributedMap(Owner):
             If a rank's keys or default are not as described. On every rank.
         """
         self._check_open()
-        prepared = self._keys.many(_on_host("find", keys))
+        prepared = self._keys.many(_to_host("find", keys))
         n = len(prepared)
         out = np.empty(n * (self._dtype.itemsize + 1), np.uint8)
         values = out[: n * self._dtype.itemsize].view(self._dtype)
         found = out[n * self._dtype.itemsize :].view(np.bool_)
-        default = _on_host("find", default)
+        default = _to_host("find", default)
         values[:] = self._one("default", default) if np.ndim(default) == 0 else self._many("default", default, n)
         bridge.call(bridge.MAP_FIND, self, _plain(prepared), out, 0, 0, 0, 0)
         return values, found
@@ -355,7 +360,7 @@ class DistributedMap(Owner):
     def _which(self, op: str, code: int, keys: Any) -> Array:
         """Return which keys the map has, as an operation finds them."""
         self._check_open()
-        prepared = self._keys.many(_on_host(op, keys))
+        prepared = self._keys.many(_to_host(op, keys))
         found = np.empty(len(prepared), np.bool_)
         bridge.call(code, self, _plain(prepared), found, 0, 0, 0, 0)
         return found
@@ -501,19 +506,6 @@ def _plain(keys: Array) -> Array:
     if keys.dtype == np.float16:
         return keys.view(np.uint16)
     return keys.view(np.uint8) if keys.dtype.kind in "SUV" else keys
-
-
-def _on_host(op: str, given: Any) -> Any:
-    """Return keys or values that the host has: of an array on a GPU a copy, of which a trace says for what."""
-    if not is_on_device(given):
-        return given
-    start, failed = bridge.clock(), True
-    try:
-        copied = from_dlpack(given).to_numpy()
-        failed = False
-    finally:
-        bridge.note(f"{op} (staged)", start, failed, 0, 0 if failed else copied.nbytes)
-    return copied
 
 
 def _missing(op: str, key: Any) -> KeyNotFoundError:
