@@ -41,10 +41,7 @@ ARITHMETIC = "add sub mul truediv floordiv mod pow lt eq"
 
 #: A function, the values of the container that comes first, and the arrays.
 CALLS: dict[str, tuple[Any, ...]] = {
-    **{
-        name: (getattr(operator, name), v + 1, v + 2)
-        for name in ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lt", "eq"]
-    },
+    **{name: (getattr(operator, name), v + 1, v + 2) for name in ARITHMETIC.split()},
     "radd": (lambda c, a: a + c, v, v),
     "iadd": (changed(operator.iadd), v, v),
     "divmod": (divmod, v, v + 1),
@@ -130,3 +127,24 @@ def test_in_each_place(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch, name: 
     given = [other(a) if k == place and ctx.rank == 1 else a for k, a in enumerate(arrays)]
     with pytest.raises(dtl.CollectiveMismatchError):
         function(c, *given)
+
+
+#: Calls with a word or number of which rank 1 passes the second, and the others the first.
+WORDS: dict[str, tuple[Callable[[Any, Any], Any], Any, Any]] = {
+    "pad mode": (lambda c, word: np.pad(c, 1, mode=word), "edge", "wrap"),
+    "pad of the same length": (lambda c, word: np.pad(c, word, mode="edge"), (1, 2), (2, 1)),
+    "pad end_values": (lambda c, word: np.pad(c, 2, mode="linear_ramp", end_values=word), 1, 2),
+    "pad reflect_type": (lambda c, word: np.pad(c, 2, mode="reflect", reflect_type=word), "even", "odd"),
+    "nanvar ddof": (lambda c, word: np.nanvar(c, ddof=word), 0, 1),
+}
+
+
+@pytest.mark.mpi(min_size=2)
+@pytest.mark.parametrize("name", WORDS)
+def test_words_that_differ(ctx: dtl.Context, name: str) -> None:
+    """They are compared in any case, if the call waits for other ranks."""
+    function, first, second = WORDS[name]
+    c = dtl.asarray(ctx, v)
+    function(c, first)
+    with pytest.raises(dtl.CollectiveMismatchError):
+        function(c, second if ctx.rank == 1 else first)

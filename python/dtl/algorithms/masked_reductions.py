@@ -58,7 +58,7 @@ def masked(
             f"reduction operation '{_UFUNCS[name].__name__}' does not have an identity, so to use a where mask one has "
             "to specify 'initial'"
         )
-    words = f"axis {axis!r}, keepdims {bool(keepdims)}, initial {initial!r}"
+    words = f"axis {axis!r}, keepdims {bool(keepdims)}, ddof {ddof!r}, initial {initial!r}"
     words += ("" if where is None or where is True else ", where") + ("" if out is None else ", out")
     share(a, name, words, anywhere=True)  # what is on a GPU comes here only where that computes it
     if is_by_steps(name, dtype, mean):

@@ -10,6 +10,7 @@ from ..containers.base import check_container
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from .concatenate import concat
 from .creation import full
+from .exchange import share
 from .select import median
 from .statistics import max as greatest
 from .statistics import mean
@@ -80,6 +81,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
         options: Any = [option] * array.ndim
     else:
         options = _pairs(array, option, array.ndim)
+    share(array, "np.pad", f"mode {mode!r}, {widths.tolist()} elements, {word} {option!r}", anywhere=True)
     result = array
     for d, ((before, after), given) in enumerate(zip(widths.tolist(), options)):
         n = array.shape[d]
