@@ -19,7 +19,7 @@ type exchange struct {
 	storage  *memory.Storage
 	at       pass // whose keys are out
 	areas
-	celled
+	deviceAreas
 	failed error       // why values could not be got from the device
 	log    *UndoLog    // of what is put
 	rounds []completed // the rounds so far, where something is put
@@ -162,7 +162,7 @@ func (x *exchange) allocate() (err error) {
 		from = x.storage
 	}
 	at := from.Addr()
-	for i, area := range append(x.areas.list(), x.celled.list()...) {
+	for i, area := range append(x.areas.list(), x.deviceAreas.list()...) {
 		if bytes[i] > 0 { // no address is behind the last byte
 			*area = at
 			at = unsafe.Add(at, lines(bytes[i]))
@@ -189,6 +189,6 @@ func (a *areas) list() []*unsafe.Pointer {
 	return []*unsafe.Pointer{&a.keysOut, &a.valuesOut, &a.foundOut, &a.keysIn, &a.valuesIn, &a.foundIn, &a.undo}
 }
 
-func (a *celled) list() []*unsafe.Pointer {
+func (a *deviceAreas) list() []*unsafe.Pointer {
 	return []*unsafe.Pointer{&a.places, &a.former, &a.which, &a.results}
 }

@@ -10,8 +10,8 @@ import (
 	"dtl/core/memory"
 )
 
-// celled are the areas of a round whose values go to a device, with room for each key that comes.
-type celled struct {
+// deviceAreas are the areas of a round whose values go to a device, with room for each key that comes.
+type deviceAreas struct {
 	places  unsafe.Pointer // the cells that values go to or come from, as int64
 	former  unsafe.Pointer // those that the same keys had
 	which   unsafe.Pointer // of each key, which of the places is its own, as uint32

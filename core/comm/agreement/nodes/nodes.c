@@ -281,8 +281,8 @@ static void plan_flat(dtl_nodes *m, int root) {
         m->children[m->child_count++] = (root + step) % m->size;
 }
 
-/* ends returns the slot behind those of a node that a slot is of. */
-static int ends(const dtl_nodes *m, int slot) {
+/* node_end returns the slot behind those of a node that a slot is of. */
+static int node_end(const dtl_nodes *m, int slot) {
     for (slot++; slot < m->size && !m->folds[slot].begins; slot++)
         ;
     return slot;
@@ -299,10 +299,10 @@ static void plan_dealing(dtl_nodes *m, int root) {
     int own = m->slots[m->rank], first = own, from = m->slots[root];
     while (!m->folds[first].begins)
         first--;
-    int end = ends(m, first), beside = from >= first && from < end;
+    int end = node_end(m, first), beside = from >= first && from < end;
     m->parent = beside || own == first ? root : m->ranks[first];
     for (int slot = 0, next; root == m->rank && slot < m->size; slot = next)
-        if ((next = ends(m, slot)) != end)
+        if ((next = node_end(m, slot)) != end)
             add_child(m, slot, next - slot);
     if (!beside && own == first)
         m->span = end - first;
@@ -314,8 +314,8 @@ static void plan_dealing(dtl_nodes *m, int root) {
 /* part returns how many bytes of elements each of the ranks gets that this one sends to. */
 static int64_t part(const dtl_nodes *m) { return m->dealt ? m->brought.bytes / m->size : m->brought.bytes; }
 
-/* widest returns of how many ranks one that this rank sends to gets the elements at most. */
-static int widest(const dtl_nodes *m) {
+/* most_ranks returns of how many ranks one that this rank sends to gets the elements at most. */
+static int most_ranks(const dtl_nodes *m) {
     int most = 1;
     for (int child = 0; m->dealt && child < m->child_count; child++)
         most = m->spans[child] > most ? m->spans[child] : most;
@@ -327,7 +327,7 @@ static int widest(const dtl_nodes *m) {
 static void give(dtl_nodes *m, const dtl_nodes_record *r) {
     const dtl_nodes_elements *b = &m->brought;
     dtl_nodes_message *given = m->given;
-    int64_t bytes = (int64_t)sizeof given->stated + b->head_bytes + part(m) * widest(m);
+    int64_t bytes = (int64_t)sizeof given->stated + b->head_bytes + part(m) * most_ranks(m);
     int lends = b->lends, apart = bytes > (m->dealt ? DTL_NODES_AT_ONCE : m->at_once);
     given->stated = (dtl_stated){.number = r->number, .fingerprint = r->history, .want = r->want, .only = m->dealt ? (uint64_t)part(m) : 0};
     if (m->role != DTL_NODES_COLLECTS && !apart)
@@ -499,8 +499,8 @@ static int collect(dtl_nodes *m, int64_t patience) {
     return DTL_NODES_OVER;
 }
 
-/* redeal prepares what the first rank of a node sends to the others of it. */
-static void redeal(dtl_nodes *m) {
+/* deal_on prepares what the first rank of a node sends to the others of it. */
+static void deal_on(dtl_nodes *m) {
     const dtl_nodes_message *t = m->taken;
     int64_t each = (int64_t)t->stated.only, head = (int64_t)t->stated.bytes - m->span * each;
     m->given->stated = t->stated;
@@ -510,17 +510,17 @@ static void redeal(dtl_nodes *m) {
     m->lent = t->elements + head;
 }
 
-/* of_slot returns the elements for a rank that this one deals out. */
-static const char *of_slot(const dtl_nodes *m, int slot) {
+/* part_for returns the elements for a rank that this one deals out. */
+static const char *part_for(const dtl_nodes *m, int slot) {
     int64_t each = (int64_t)m->given->stated.only;
     return m->lent + each * (m->role == DTL_NODES_TAKES ? slot - m->slots[m->rank] : m->ranks[slot]);
 }
 
-/* put copies the elements for a child, and for the ranks that it sends them on to. */
-static void put(const dtl_nodes *m, int child, char *to) {
+/* copy_parts copies the elements for a child, and for the ranks that it sends them on to. */
+static void copy_parts(const dtl_nodes *m, int child, char *to) {
     int64_t each = (int64_t)m->given->stated.only;
     for (int i = 0; i < m->spans[child]; i++)
-        memcpy(to + i * each, of_slot(m, m->slots[m->children[child]] + i), (size_t)each);
+        memcpy(to + i * each, part_for(m, m->slots[m->children[child]] + i), (size_t)each);
 }
 
 /* dealt_apart returns the elements for a child where they lie side by side. */
@@ -528,22 +528,22 @@ static const char *dealt_apart(dtl_nodes *m, int child) {
     int slot = m->slots[m->children[child]];
     int64_t each = (int64_t)m->given->stated.only;
     for (int i = 1; i < m->spans[child]; i++)
-        if (of_slot(m, slot + i) != of_slot(m, slot) + i * each) {
-            put(m, child, m->collected + slot * each);
+        if (part_for(m, slot + i) != part_for(m, slot) + i * each) {
+            copy_parts(m, child, m->collected + slot * each);
             return m->collected + slot * each;
         }
-    return of_slot(m, slot);
+    return part_for(m, slot);
 }
 
 /* dealt_along puts a message together with the elements for a child, which are short, and returns it. */
 static const dtl_nodes_message *dealt_along(dtl_nodes *m, int child) {
     int64_t head = (int64_t)m->given->stated.bytes, each = (int64_t)m->given->stated.only;
-    int64_t bytes = (int64_t)sizeof(dtl_stated) + head + widest(m) * each;
+    int64_t bytes = (int64_t)sizeof(dtl_stated) + head + most_ranks(m) * each;
     dtl_nodes_message *to = (dtl_nodes_message *)(m->collected + child * ((bytes + 63) & ~INT64_C(63)));
     to->stated = m->given->stated;
     to->stated.bytes = (uint64_t)(head + m->spans[child] * each);
     memcpy(to->elements, m->given->elements, (size_t)head);
-    put(m, child, to->elements + head);
+    copy_parts(m, child, to->elements + head);
     return to;
 }
 
@@ -574,7 +574,7 @@ static int pass_on(dtl_nodes *m, int64_t patience) {
         if ((how = take(m, patience)) != DTL_NODES_OVER)
             return how;
         if (m->span > 1)
-            redeal(m);
+            deal_on(m);
     }
     for (; m->sent_of_tree < 2 * m->child_count; m->sent_of_tree++)
         if ((m->sent_of_tree % 2 == 0 || out->stated.apart > 0) &&
