@@ -279,18 +279,29 @@ func statedIn(r *nodes.Record) wire.Statement {
 }
 
 // gone reports whether a rank went on from a call in which the ranks differ, of which all have told: as root that gives elements, as
-// one that brings root its own, or with the elements of a root that makes the same call.
+// one that brings root its own, or those of a node whose ranks make the same call, or with the elements of a root that does.
 func (x *records) gone(rank int, number uint64) bool {
 	r, _ := x.of(rank, number)
 	switch r.Role {
 	case nodes.Gives, nodes.Brings:
 		return true
+	case nodes.Bundles:
+		return x.alike(number, x.at.BesideOf(rank))
 	case nodes.Takes:
 		root, _ := x.of(int(r.Root)-1, number)
-		agreement := wire.Agreement{Fingerprint: r.History}
-		return root.Role == nodes.Gives && agreement.Includes(statedIn(r)) && agreement.Includes(statedIn(root))
+		return root.Role == nodes.Gives && x.alike(number, []int{rank, int(r.Root) - 1})
 	}
 	return false
+}
+
+// alike reports whether ranks make the same call, of which all have told.
+func (x *records) alike(number uint64, ranks []int) bool {
+	first, _ := x.of(ranks[0], number)
+	agreement := wire.Agreement{Fingerprint: first.History}
+	return !slices.ContainsFunc(ranks, func(rank int) bool {
+		r, _ := x.of(rank, number)
+		return !agreement.Includes(statedIn(r))
+	})
 }
 
 // missing returns a rank that has not told of a call; -1: all have.

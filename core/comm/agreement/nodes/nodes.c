@@ -288,6 +288,13 @@ static int node_end(const dtl_nodes *m, int slot) {
     return slot;
 }
 
+/* node_begin returns the first slot of a node that a slot is of. */
+static int node_begin(const dtl_nodes *m, int slot) {
+    while (!m->folds[slot].begins)
+        slot--;
+    return slot;
+}
+
 static void add_child(dtl_nodes *m, int slot, int span) {
     m->spans[m->child_count] = (uint8_t)span;
     m->children[m->child_count++] = m->ranks[slot];
@@ -296,9 +303,7 @@ static void add_child(dtl_nodes *m, int slot, int span) {
 /* plan_dealing has root send each rank of its node its own part, and the first of another node those of all of the node, which it
  * sends on. */
 static void plan_dealing(dtl_nodes *m, int root) {
-    int own = m->slots[m->rank], first = own, from = m->slots[root];
-    while (!m->folds[first].begins)
-        first--;
+    int own = m->slots[m->rank], first = node_begin(m, own), from = m->slots[root];
     int end = node_end(m, first), beside = from >= first && from < end;
     m->parent = beside || own == first ? root : m->ranks[first];
     for (int slot = 0, next; root == m->rank && slot < m->size; slot = next)
@@ -310,6 +315,29 @@ static void plan_dealing(dtl_nodes *m, int root) {
         if (slot != own)
             add_child(m, slot, 1);
 }
+
+/* plan_bringing has the ranks of root's node send root their elements, and those of another node the first of it, which bundles them. */
+static void plan_bringing(dtl_nodes *m, int root) {
+    int own = m->slots[m->rank], first = node_begin(m, own), end = node_end(m, first), from = m->slots[root];
+    const dtl_nodes_elements *b = &m->brought;
+    m->bundled = b->head_bytes == 0 && (b->way == DTL_COMBINED_FOR_ALL || b->bytes * m->size <= m->at_once);
+    m->slot = root == m->rank ? 0 : first;
+    m->last_slot = root == m->rank ? m->size : end;
+    m->partial_count = 0;
+    if (root == m->rank)
+        return;
+    if (!m->bundled || (from >= first && from < end) || end == first + 1)
+        add_child(m, from, 1);
+    else if (own != first)
+        add_child(m, first, 1);
+    else {
+        m->role = DTL_NODES_BUNDLES;
+        add_child(m, from, 1);
+    }
+}
+
+/* collects says whether this rank takes elements that others bring. */
+static int collects(const dtl_nodes *m) { return m->role == DTL_NODES_COLLECTS || m->role == DTL_NODES_BUNDLES; }
 
 /* part returns how many bytes of elements each of the ranks gets that this one sends to. */
 static int64_t part(const dtl_nodes *m) { return m->dealt ? m->brought.bytes / m->size : m->brought.bytes; }
@@ -330,7 +358,7 @@ static void give(dtl_nodes *m, const dtl_nodes_record *r) {
     int64_t bytes = (int64_t)sizeof given->stated + b->head_bytes + part(m) * most_ranks(m);
     int lends = b->lends, apart = bytes > (m->dealt ? DTL_NODES_AT_ONCE : m->at_once);
     given->stated = (dtl_stated){.number = r->number, .fingerprint = r->history, .want = r->want, .only = m->dealt ? (uint64_t)part(m) : 0};
-    if (m->role != DTL_NODES_COLLECTS && !apart)
+    if (!collects(m) && !apart)
         lends = 0;
     if (lends && b->head_bytes > 0)
         memcpy(given->elements, b->head, (size_t)b->head_bytes);
@@ -357,10 +385,9 @@ void dtl_nodes_pass(dtl_nodes *m, uint64_t fingerprint, const dtl_nodes_record *
         plan_dealing(m, call->root - 1);
     else if (call->role == DTL_NODES_GIVES || call->role == DTL_NODES_TAKES)
         (m->flat ? plan_flat : plan)(m, call->root - 1);
-    else if (call->role == DTL_NODES_BRINGS)
-        m->children[m->child_count++] = call->root - 1;
     else
-        m->slot = m->partial_count = 0;
+        plan_bringing(m, call->root - 1);
+    r->role = (uint8_t)m->role;
     if (call->role != DTL_NODES_TAKES)
         give(m, r);
 }
@@ -372,22 +399,55 @@ static int matches(dtl_nodes *m) {
     return came->number == m->number && came->fingerprint == mine->history && (came->want == 0 || mine->want == 0 || came->want == mine->want);
 }
 
+/* bundle returns of how many ranks the elements come next that this one collects. */
+static int bundle(const dtl_nodes *m) {
+    int end = node_end(m, m->slot);
+    return m->bundled && m->role == DTL_NODES_COLLECTS && end != node_end(m, m->slots[m->rank]) ? end - m->slot : 1;
+}
+
+/* room returns where a partial result goes, of which the first becomes the result. */
+static char *room(const dtl_nodes *m, int which) {
+    if (which > 0)
+        return m->partials + (which - 1) * m->brought.bytes;
+    return m->role == DTL_NODES_BUNDLES ? m->given->elements : dtl_nodes_collected(m);
+}
+
+/* gathered returns where the elements of a slot's rank go that are not combined. */
+static char *gathered(const dtl_nodes *m, int slot) {
+    if (m->role == DTL_NODES_BUNDLES)
+        return m->given->elements + (slot - m->slots[m->rank]) * m->brought.bytes;
+    return dtl_nodes_collected(m) + m->ranks[slot] * m->brought.bytes;
+}
+
+/* in_order says whether the elements of a bundle lie side by side where they are gathered. */
+static int in_order(const dtl_nodes *m, int ranks) {
+    for (int i = 1; i < ranks; i++)
+        if (gathered(m, m->slot + i) != gathered(m, m->slot) + i * m->brought.bytes)
+            return 0;
+    return 1;
+}
+
 /* place returns where the elements go that are apart. */
 static void *place(const dtl_nodes *m) {
     if (!m->placed)
         return m->taken->elements + m->taken->stated.bytes;
-    return (char *)m->brought.into + (m->role == DTL_NODES_COLLECTS ? m->parent * m->brought.bytes : 0);
+    if (!collects(m))
+        return m->brought.into;
+    return m->brought.way == DTL_COMBINED_FOR_ALL ? room(m, 0) : gathered(m, m->slot);
 }
 
 /* may_place says whether the elements may come at once where they are to go: who states a type and a count gets no others. */
 static int may_place(dtl_nodes *m) {
     const dtl_nodes_elements *b = &m->brought;
     int64_t apart = (int64_t)m->taken->stated.apart;
-    if (b->into == NULL || m->span > 1 || !matches(m))
+    int ranks = collects(m) ? bundle(m) : m->span;
+    if ((b->into == NULL && m->role != DTL_NODES_BUNDLES) || !matches(m))
         return 0;
-    if (m->role == DTL_NODES_COLLECTS)
-        return (b->way == DTL_TO_ALL || m->slot == 0) && apart == b->bytes;
-    return m->taken->stated.want != 0 && dtl_nodes_record_of(m, m->number)->want != 0 && apart == b->into_bytes;
+    if (!collects(m))
+        return ranks == 1 && m->taken->stated.want != 0 && dtl_nodes_record_of(m, m->number)->want != 0 && apart == b->into_bytes;
+    if (b->way == DTL_COMBINED_FOR_ALL)
+        return m->slot == 0 && m->role == DTL_NODES_COLLECTS && apart == b->bytes;
+    return apart == ranks * b->bytes && in_order(m, ranks);
 }
 
 /* arrived goes on from what has come of the parent. */
@@ -450,11 +510,6 @@ static int take(dtl_nodes *m, int64_t patience) {
     return DTL_NODES_OVER;
 }
 
-/* room returns where a partial result goes, of which the first becomes the result. */
-static char *room(const dtl_nodes *m, int which) {
-    return which == 0 ? dtl_nodes_collected(m) : m->partials + (which - 1) * m->brought.bytes;
-}
-
 /* include_right combines the last partial result with elements on its right. */
 static void include_right(dtl_nodes *m, const char *from) {
     int last = m->partial_count - 1;
@@ -462,11 +517,11 @@ static void include_right(dtl_nodes *m, const char *from) {
     m->partial[last] = room(m, last);
 }
 
-/* fold combines a rank's elements with those before it, in the order in which a meeting does: equal calls have equal bits. */
-static void fold(dtl_nodes *m, const char *from) {
-    const dtl_nodes_fold *f = m->folds + m->slot;
-    int merges = f->merges;
-    if (f->begins && merges == 0) {
+/* fold combines elements with those before them, in the order in which a meeting does: equal calls have equal bits. They are of some
+ * ranks of a node, combined. */
+static void fold(dtl_nodes *m, const char *from, int ranks) {
+    int begins = m->folds[m->slot].begins, merges = m->role == DTL_NODES_BUNDLES ? 0 : m->folds[m->slot + ranks - 1].merges;
+    if (begins && merges == 0) {
         int which = m->partial_count++;
         if (from == m->taken->elements) /* which the next takes */
             from = m->placed ? room(m, which) : memcpy(room(m, which), from, (size_t)m->brought.bytes);
@@ -474,29 +529,49 @@ static void fold(dtl_nodes *m, const char *from) {
         return;
     }
     include_right(m, from);
-    for (merges -= f->begins; merges > 0; merges--) {
+    for (merges -= begins; merges > 0; merges--) {
         m->partial_count--;
         include_right(m, m->partial[m->partial_count]);
     }
 }
 
+/* gather puts elements of some ranks where they go. */
+static void gather(dtl_nodes *m, const char *from, int ranks) {
+    int64_t bytes = m->brought.bytes;
+    for (int i = 0; i < ranks && bytes > 0 && !m->placed; i++)
+        if (gathered(m, m->slot + i) != from + i * bytes)
+            memcpy(gathered(m, m->slot + i), from + i * bytes, (size_t)bytes);
+}
+
 /* collect takes what the other ranks bring, in the order of the nodes, and puts or combines it. All make the call, then. */
 static int collect(dtl_nodes *m, int64_t patience) {
-    const dtl_nodes_elements *b = &m->brought;
-    for (; m->slot < m->size; m->slot++, m->has_taken = m->looked = m->placed = 0) {
+    for (int ranks; m->slot < m->last_slot; m->slot += ranks, m->has_taken = m->looked = m->placed = 0) {
+        ranks = bundle(m);
         m->parent = m->ranks[m->slot];
         const char *from = m->parent == m->rank ? m->lent : m->taken->elements;
         int how = m->parent == m->rank ? DTL_NODES_OVER : take(m, patience);
         if (how != DTL_NODES_OVER)
             return how;
-        if (b->way == DTL_COMBINED_FOR_ALL)
-            fold(m, from);
-        else if (b->bytes > 0 && !m->placed)
-            memcpy(dtl_nodes_collected(m) + m->parent * b->bytes, from, (size_t)b->bytes);
+        if (m->brought.way == DTL_COMBINED_FOR_ALL)
+            fold(m, from, ranks);
+        else
+            gather(m, from, ranks);
         m->taken->stated.number = 0; /* it is taken */
     }
-    m->verified = m->number;
+    if (m->role == DTL_NODES_COLLECTS)
+        m->verified = m->number;
     return DTL_NODES_OVER;
+}
+
+/* bundle_up prepares what the first rank of a node sends root of all of it. */
+static void bundle_up(dtl_nodes *m) {
+    dtl_nodes_message *given = m->given;
+    int64_t ranks = m->brought.way == DTL_COMBINED_FOR_ALL ? 1 : m->last_slot - m->slots[m->rank];
+    int64_t bytes = ranks * m->brought.bytes;
+    int apart = (int64_t)sizeof given->stated + bytes > m->at_once;
+    given->stated.bytes = apart ? 0 : (uint64_t)bytes;
+    given->stated.apart = apart ? (uint64_t)bytes : 0;
+    m->lent = given->elements;
 }
 
 /* deal_on prepares what the first rank of a node sends to the others of it. */
@@ -568,8 +643,10 @@ static int send_on(dtl_nodes *m, const dtl_nodes_message *out, int child, int el
 static int pass_on(dtl_nodes *m, int64_t patience) {
     const dtl_nodes_message *out = m->role == DTL_NODES_TAKES && !m->dealt ? m->taken : m->given;
     int how = DTL_NODES_OVER;
-    if (m->role == DTL_NODES_COLLECTS && (how = collect(m, patience)) != DTL_NODES_OVER)
+    if (collects(m) && (how = collect(m, patience)) != DTL_NODES_OVER)
         return how;
+    if (m->role == DTL_NODES_BUNDLES)
+        bundle_up(m);
     if (m->role == DTL_NODES_TAKES && !m->has_taken) {
         if ((how = take(m, patience)) != DTL_NODES_OVER)
             return how;

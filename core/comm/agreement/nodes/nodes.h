@@ -11,8 +11,8 @@
  * says so, which goes on to all others.
  *
  * Who needs nothing of the others in a call with a root does not meet: root's elements go down a tree of all ranks, and each rank
- * goes on when it has what it needs; or each rank sends its own to root. A statement has the hash of all calls so far, so a meeting
- * compares these, too, and every so many such calls are one. Each rank keeps a record of its last calls, and sends them to the others
+ * goes on when it has what it needs; or each rank sends its own to root, those of another node through the first of it. A statement
+ * has the hash of all calls so far, so a meeting compares these, too, and every so many such calls are one. Each rank keeps a record of its last calls, and sends them to the others
  * when it waits: core/comm/agreement/records.go.
  *
  * This is the one implementation: core/comm/agreement calls it for Go, and numpybridge for calls that it makes without Go.
@@ -72,8 +72,8 @@ enum {
 };
 
 /* What a rank does in a call: it meets all others, gives its elements to the others as root, or takes them; or brings them to root,
- * which collects them. */
-enum { DTL_NODES_MEETS, DTL_NODES_GIVES, DTL_NODES_TAKES, DTL_NODES_BRINGS, DTL_NODES_COLLECTS };
+ * which collects them, or bundles those of its node and brings them. */
+enum { DTL_NODES_MEETS, DTL_NODES_GIVES, DTL_NODES_TAKES, DTL_NODES_BRINGS, DTL_NODES_COLLECTS, DTL_NODES_BUNDLES };
 
 /* What a rank keeps of one of its last calls: hashes of the names of its operation and operator, and what tells it from others.
  * A call that meets all has its text elsewhere. */
@@ -184,7 +184,8 @@ typedef struct {
     const dtl_nodes_fold *folds; /* of the ranks in the order of the nodes */
     const char *partial[DTL_NODES_PARTIALS]; /* what is combined so far, from left to right */
     char *partials;           /* room for all but the first of them */
-    int32_t slot, partial_count; /* slot: whose elements root collects next, in the order of the nodes */
+    int32_t slot, last_slot;     /* slot: whose elements root collects next, in the order of the nodes, up to the last */
+    int32_t partial_count, bundled; /* bundled: the ranks of a node send root one message */
     int32_t role, parent, child_count, sent_of_tree, has_taken, held;
     int32_t children[DTL_NODES_CHILDREN];
     uint64_t tree_recv, tree_sends[2 * DTL_NODES_CHILDREN]; /* to each child what describes the elements, and these if they are apart */

@@ -16,6 +16,7 @@ import "C"
 
 import (
 	"math/bits"
+	"sort"
 	"time"
 	"unsafe"
 
@@ -31,6 +32,7 @@ const (
 	Takes    = C.DTL_NODES_TAKES
 	Brings   = C.DTL_NODES_BRINGS
 	Collects = C.DTL_NODES_COLLECTS
+	Bundles  = C.DTL_NODES_BUNDLES
 )
 
 const (
@@ -151,6 +153,21 @@ func (m *Meeting) Dealt() bool { return C.dtl_nodes_dealt(m.at) != 0 }
 
 // Combined returns where the elements are that were combined.
 func (m *Meeting) Combined() unsafe.Pointer { return unsafe.Pointer(C.dtl_nodes_combined(m.at)) }
+
+// BesideOf returns the ranks of a rank's node.
+func (m *Meeting) BesideOf(rank int) []int {
+	var beside []int
+	slots, leaders := m.link.Slots, m.link.Leaders
+	nodeOf := func(rank int) int {
+		return sort.Search(len(leaders), func(i int) bool { return slots[leaders[i]] > slots[rank] })
+	}
+	for other := range slots {
+		if nodeOf(other) == nodeOf(rank) {
+			beside = append(beside, other)
+		}
+	}
+	return beside
+}
 
 // Parent returns the rank from which elements come.
 func (m *Meeting) Parent() int { return int(m.at.parent) }
