@@ -62,7 +62,7 @@ int64_t meeting_room(const RanksObject *ranks, int reduces, int to_one) {
     if (ranks->nodes == NULL)
         return 0;
     if (!to_one)
-        return dtl_nodes_room_for_all(ranks->size, reduces);
+        return dtl_nodes_room_for_all(ranks->nodes, ranks->size, reduces);
     return dtl_nodes_room_to_root(ranks->nodes, ranks->size, reduces, dtl_nodes_without_meeting(ranks->nodes));
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/binary"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -56,7 +57,7 @@ const (
 	sameProcess     // this is rank 0's process
 	mayShare        // see sharing
 	maySend         // code outside Go may send its messages, from any thread
-	besideRoot      // it is on rank 0's machine, whether or not they share memory
+	besideRoot      // it is on rank 0's host, whether or not they share memory
 )
 
 // mostGoOn is how many ranks of several nodes may go on from calls with a root: each tells each other of its calls.
@@ -71,7 +72,7 @@ func (c *Comm) share(leave bool) error {
 	if c.rank == 0 {
 		_, _ = rand.Read(number) // never fails
 		copy(process, thisProcess())
-		binary.LittleEndian.PutUint64(machine, wire.Hash(board.Machine()))
+		binary.LittleEndian.PutUint64(machine, thisHost())
 		binary.LittleEndian.PutUint64(pretended, uint64(c.pretended))
 		if sharing.Load() {
 			made, _ = board.Create(c.size) // where there is no room, the ranks meet by messages
@@ -106,7 +107,7 @@ func (c *Comm) share(leave bool) error {
 
 // ofItself returns what this rank says of itself before it tries to open a board. process and machine are rank 0's.
 func (c *Comm) ofItself(leave bool, process, machine []uint8) []uint8 {
-	here := board.Machine() != "" && binary.LittleEndian.Uint64(machine) == wire.Hash(board.Machine())
+	here := board.Machine() != "" && binary.LittleEndian.Uint64(machine) == thisHost()
 	return []uint8{
 		leavesUnchecked: truth(leave), compares: truth(c.comparesStarts()), sameProcess: truth(bytes.Equal(process, thisProcess())),
 		mayShare: truth(sharing.Load()), maySend: truth(c.maySend()), besideRoot: truth(here), opened: 0,
@@ -150,6 +151,12 @@ func truth(yes bool) uint8 {
 	}
 	return 0
 }
+
+// thisHost returns what tells this host from others. Containers of one machine are several: libraries connect them by the network.
+var thisHost = sync.OnceValue(func() uint64 {
+	name, _ := os.Hostname() // containers that have none are one
+	return wire.Hash(board.Machine() + name)
+})
 
 // thisProcess returns bytes that no other process has.
 var thisProcess = sync.OnceValue(func() []byte {

@@ -58,8 +58,11 @@ static void copy(char *into, const dtl_nodes_elements *brought) {
         memcpy(into + brought->head_bytes, brought->at, (size_t)brought->bytes);
 }
 
+/* entry returns where a rank of the node lays down what it brings. */
+static dtl_nodes_message *entry(const dtl_nodes *m, int place) { return (dtl_nodes_message *)(m->entries + place * m->entry_bytes); }
+
 void dtl_nodes_come(dtl_nodes *m, const dtl_stated *s, const dtl_nodes_elements *brought) {
-    dtl_nodes_entry *mine = m->entries != NULL ? m->entries + m->place : (dtl_nodes_entry *)m->out;
+    dtl_nodes_message *mine = m->entries != NULL ? entry(m, m->place) : m->out;
     dtl_nodes_record *r = note(m, s->fingerprint, brought);
     r->want = s->want;
     r->differs = s->differs != 0;
@@ -90,14 +93,16 @@ static int there(const dtl_nodes *m, const uint64_t *number) {
 /* speak begins the steps with what the ranks of the node have laid down. */
 static void speak(dtl_nodes *m) {
     dtl_stated *s = &m->out->stated;
-    *s = m->entries[0].stated;
+    *s = entry(m, 0)->stated;
     for (int place = 1; place < m->members; place++)
-        add(s, &m->entries[place].stated);
+        add(s, &entry(m, place)->stated);
     s->bytes = 0;
     for (int place = 0; place < m->members && s->differs == 0; place++) {
-        const dtl_nodes_entry *e = m->entries + place;
-        if (place > 0 && m->brought.way == DTL_COMBINED_FOR_ALL) {
-            accumulate(&m->brought, m->out->elements, e->elements);
+        const dtl_nodes_message *e = entry(m, place);
+        if (m->brought.way == DTL_COMBINED_FOR_ALL) {
+            if (place > 0)
+                combine(&m->brought, m->out->elements, place == 1 ? entry(m, 0)->elements : m->out->elements, e->elements);
+            s->bytes = (uint64_t)m->brought.bytes;
             continue;
         }
         if (s->bytes + e->stated.bytes > (uint64_t)m->total) /* of other calls that look like this one */
@@ -350,13 +355,19 @@ static int most_ranks(const dtl_nodes *m) {
     return most;
 }
 
+/* at_once returns how long a message of this rank may be that carries elements. What it deals out, it puts together for each. */
+static int64_t at_once(const dtl_nodes *m, int receivers) {
+    int64_t each = m->dealt && receivers > 0 ? (m->passing / receivers) & ~INT64_C(63) : m->passing;
+    return each < m->at_once ? each : m->at_once;
+}
+
 /* give prepares what this rank sends. Longer elements are a message of their own, which goes from where they are to where they
  * are to be: to put them behind what describes them would be a copy on either side. */
 static void give(dtl_nodes *m, const dtl_nodes_record *r) {
     const dtl_nodes_elements *b = &m->brought;
     dtl_nodes_message *given = m->given;
     int64_t bytes = (int64_t)sizeof given->stated + b->head_bytes + part(m) * most_ranks(m);
-    int lends = b->lends, apart = bytes > (m->dealt ? DTL_NODES_AT_ONCE : m->at_once);
+    int lends = b->lends, apart = bytes > at_once(m, m->child_count);
     given->stated = (dtl_stated){.number = r->number, .fingerprint = r->history, .want = r->want, .only = m->dealt ? (uint64_t)part(m) : 0};
     if (!collects(m) && !apart)
         lends = 0;
@@ -580,7 +591,7 @@ static void deal_on(dtl_nodes *m) {
     int64_t each = (int64_t)t->stated.only, head = (int64_t)t->stated.bytes - m->span * each;
     m->given->stated = t->stated;
     m->given->stated.bytes = (uint64_t)head;
-    m->given->stated.apart = (int64_t)sizeof t->stated + head + each > DTL_NODES_AT_ONCE ? (uint64_t)each : 0;
+    m->given->stated.apart = (int64_t)sizeof t->stated + head + each > at_once(m, m->child_count) ? (uint64_t)each : 0;
     memcpy(m->given->elements, t->elements, (size_t)head);
     m->lent = t->elements + head;
 }
@@ -677,7 +688,7 @@ int dtl_nodes_go_on(dtl_nodes *m, int64_t patience) {
         break;
     case DTL_NODES_AWAITS_NODE:
         for (; m->missing < m->members; m->missing++)
-            if (!there(m, &m->entries[m->missing].stated.number))
+            if (!there(m, &entry(m, m->missing)->stated.number))
                 return DTL_NODES_LATE;
         speak(m); /* fallthrough */
     case DTL_NODES_STEPS:

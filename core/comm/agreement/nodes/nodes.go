@@ -75,9 +75,7 @@ const (
 )
 
 const (
-	statedBytes  = int(unsafe.Sizeof(Stated{}))
-	outcomeBytes = statedBytes + C.DTL_NODES_ELEMENTS
-	entryBytes   = int(unsafe.Sizeof(C.dtl_nodes_entry{}))
+	statedBytes = int(unsafe.Sizeof(Stated{}))
 )
 
 // Stated is what some ranks state of a call: dtl_stated.
@@ -91,7 +89,18 @@ type Stated struct {
 const _ = uint(unsafe.Sizeof(Stated{})-C.sizeof_dtl_stated) + uint(C.sizeof_dtl_stated-unsafe.Sizeof(Stated{}))
 
 // SharedBytes is how much memory so many ranks of a node share. It starts as zeros.
-func SharedBytes(ranks int) int { return outcomeBytes + ranks*entryBytes }
+func SharedBytes(ranks int) int {
+	outcome, entry := sharedBytes(ranks)
+	return outcome + ranks*entry
+}
+
+// sharedBytes returns how much of it the outcome and an entry take.
+func sharedBytes(ranks int) (outcome, entry int) {
+	if ranks <= C.DTL_NODES_FEW {
+		return statedBytes + C.DTL_NODES_LONG, statedBytes + C.DTL_NODES_LONG
+	}
+	return statedBytes + C.DTL_NODES_ELEMENTS, statedBytes + C.DTL_NODES_PAYLOAD
+}
 
 // Meeting is one rank's view. Its methods are for one goroutine at a time, but for Number.
 type Meeting struct {
@@ -139,13 +148,21 @@ func New(link Link) (*Meeting, error) {
 	if link.GoesOn {
 		at.passing = C.DTL_NODES_LONG
 	}
+	at.total_for_all = at.total
+	if areFew(link) {
+		at.total, at.room, at.total_for_all = C.DTL_NODES_LONG, C.DTL_NODES_LONG, C.DTL_NODES_LONG
+	}
 	if areAlone(link) {
-		at.alone, at.total, at.room = 1, C.DTL_NODES_LONG, C.DTL_NODES_LONG
+		at.alone = 1
+		if link.OneMachine { // which MPI copies once: a message of ours would be copied on either side
+			at.total_for_all = C.DTL_NODES_ELEMENTS
+		}
 		at.flat = C.int32_t(truth(link.OneMachine && link.On.Size() <= C.DTL_NODES_FLAT))
 	}
 	if link.Shared != nil {
-		at.outcome = (*C.dtl_nodes_message)(link.Shared)
-		at.entries = (*C.dtl_nodes_entry)(unsafe.Add(link.Shared, outcomeBytes))
+		outcome, entry := sharedBytes(link.Members)
+		at.outcome, at.entry_bytes = (*C.dtl_nodes_message)(link.Shared), C.int64_t(entry)
+		at.entries = (*C.char)(unsafe.Add(link.Shared, outcome))
 		at.place, at.members = C.int32_t(link.Place), C.int32_t(link.Members)
 	}
 	if direct, ok := link.On.(backend.DirectCommunicator); ok {
@@ -155,11 +172,26 @@ func New(link Link) (*Meeting, error) {
 	return &Meeting{at: at, link: link}, nil
 }
 
-// areAlone reports whether each of a few ranks is alone on its node: then the messages of their meetings carry long elements, too.
-// Entries in memory that ranks of a node share are short.
-func areAlone(link Link) bool {
+// areAlone reports whether each of a few ranks is alone on its node.
+func areAlone(link Link) bool { return areFew(link) && len(link.Leaders) == link.On.Size() }
+
+// areFew reports whether there are few ranks, and few on each node: then their meetings carry long elements, too.
+func areFew(link Link) bool {
 	n := link.On.Size()
-	return link.GoesOn && n > 1 && len(link.Leaders) == n
+	for position, leader := range link.Leaders {
+		if slotsEnd(link, position)-link.Slots[leader] > C.DTL_NODES_FEW {
+			return false
+		}
+	}
+	return link.GoesOn && n > 1
+}
+
+// slotsEnd returns the slot behind those of a node.
+func slotsEnd(link Link, node int) int {
+	if node+1 < len(link.Leaders) {
+		return link.Slots[link.Leaders[node+1]]
+	}
+	return len(link.Slots)
 }
 
 // Prepare gets the memory that meetings need, at the first.
@@ -273,7 +305,7 @@ func (m *Meeting) Explains() bool { return m.at.explains != 0 }
 
 // EntryOf returns what a rank of the node has laid down for the next meeting, if it has.
 func (m *Meeting) EntryOf(place int) (s *Stated, there bool) {
-	e := (*Stated)(unsafe.Pointer(&unsafe.Slice(m.at.entries, m.at.members)[place].stated))
+	e := (*Stated)(unsafe.Add(unsafe.Pointer(m.at.entries), place*int(m.at.entry_bytes)))
 	return e, atomic.LoadUint64(&e.Number) == m.Number()+1
 }
 
@@ -296,7 +328,7 @@ func (m *Meeting) RoomToRoot(way int, without bool) int {
 
 // RoomForAll is Room for elements that go some way to all ranks.
 func (m *Meeting) RoomForAll(way int) int {
-	return int(C.dtl_nodes_room_for_all(C.int(m.at.size), C.int(truth(way == Combined))))
+	return int(C.dtl_nodes_room_for_all(m.at, C.int(m.at.size), C.int(truth(way == Combined))))
 }
 
 // Members returns how many ranks of the node share memory; 0: this one shares none.

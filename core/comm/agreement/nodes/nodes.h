@@ -27,8 +27,9 @@
 
 enum {
     DTL_NODES_ELEMENTS = 32 << 10, /* the most bytes of elements in a message */
-    DTL_NODES_LONG = 66 << 10,     /* the same without a meeting, or if few ranks are each alone on a node: 64 KiB, and what describes them */
-    DTL_NODES_PAYLOAD = 10240,     /* and in an entry: core/board.MaxPayload */
+    DTL_NODES_LONG = 66 << 10,     /* the same without a meeting, or if few ranks share a node: 64 KiB, and what describes them */
+    DTL_NODES_PAYLOAD = 10240,     /* and in an entry, if more do: core/board.MaxPayload */
+    DTL_NODES_FEW = 4,             /* how many ranks of a node are few */
     /* The longest messages of a call without a meeting that carry elements. Libraries send them at once; on the way to another machine,
      * a second message takes longer than copies do. */
     DTL_NODES_AT_ONCE = 4000,
@@ -54,13 +55,8 @@ typedef struct {
 
 typedef struct {
     dtl_stated stated;
-    char elements[]; /* as many as dtl_nodes.total says */
+    char elements[]; /* as many as dtl_nodes.total says; in an entry, as dtl_nodes.room */
 } dtl_nodes_message;
-
-typedef struct {
-    dtl_stated stated;
-    char elements[DTL_NODES_PAYLOAD];
-} dtl_nodes_entry;
 
 enum {
     DTL_NODES_ROW = 128, /* every so many calls with a root in a row are a meeting: a rank is no further ahead of the others */
@@ -151,10 +147,12 @@ typedef struct {
     int32_t *slots;              /* of each rank: which part of all ranks' elements is its own, which are in the order of the nodes */
     int32_t step_count, tag;
 
-    dtl_nodes_entry *entries;   /* of the node; NULL: this rank is alone */
+    char *entries;              /* of the node, each of entry_bytes; NULL: this rank is alone */
     dtl_nodes_message *outcome; /* likewise */
+    int64_t entry_bytes;
     int32_t place, members;     /* which of the node's ranks this one is; 0: the leader */
     int64_t total, room;        /* the most bytes of elements in a message of a meeting, and those that a rank brings to it */
+    int64_t total_for_all;      /* and in one of a meeting whose outcome goes to all */
     int32_t size, looks;        /* how many ranks there are, and how often to look for what another of the node lays down */
 
     uint64_t number; /* of the meeting */
@@ -211,10 +209,10 @@ enum { DTL_NODES_KEEPS_INTO = 1, DTL_NODES_KEEPS_LENT = 2 };
 /* dtl_nodes_come comes to the next meeting. The elements are copied, and may be none. */
 void dtl_nodes_come(dtl_nodes *m, const dtl_stated *s, const dtl_nodes_elements *brought);
 
-/* dtl_nodes_room_for_all returns how many bytes each of the ranks may bring to a call whose outcome goes to all. */
-static inline int64_t dtl_nodes_room_for_all(int ranks, int combined) {
-    int64_t each = DTL_NODES_ELEMENTS / ranks;
-    return combined || each > DTL_NODES_PAYLOAD ? DTL_NODES_PAYLOAD : each;
+/* dtl_nodes_room_for_all returns how many bytes each rank may bring to a call whose outcome goes to all. */
+static inline int64_t dtl_nodes_room_for_all(const dtl_nodes *m, int ranks, int combined) {
+    int64_t each = m->total_for_all / ranks, most = m->total_for_all < m->total ? DTL_NODES_PAYLOAD : m->room;
+    return combined || each > most ? most : each;
 }
 
 /* dtl_nodes_without_meeting says whether a call with a root is to be made without a meeting. */
@@ -228,7 +226,7 @@ static inline int64_t dtl_nodes_room_of_root(const dtl_nodes *m) { return dtl_no
 static inline int64_t dtl_nodes_room_to_root(const dtl_nodes *m, int ranks, int combined, int without) {
     int64_t each = (without ? m->passing : m->total) / ranks;
     if (combined)
-        return without && !m->alone && each > m->room ? each : m->room;
+        return without && each > m->room ? each : m->room;
     return without || each < m->room ? each : m->room;
 }
 

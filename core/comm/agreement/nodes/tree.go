@@ -157,12 +157,10 @@ func (m *Meeting) Combined() unsafe.Pointer { return unsafe.Pointer(C.dtl_nodes_
 // BesideOf returns the ranks of a rank's node.
 func (m *Meeting) BesideOf(rank int) []int {
 	var beside []int
-	slots, leaders := m.link.Slots, m.link.Leaders
-	nodeOf := func(rank int) int {
-		return sort.Search(len(leaders), func(i int) bool { return slots[leaders[i]] > slots[rank] })
-	}
-	for other := range slots {
-		if nodeOf(other) == nodeOf(rank) {
+	node := sort.Search(len(m.link.Leaders), func(i int) bool { return slotsEnd(m.link, i) > m.link.Slots[rank] })
+	first, end := m.link.Slots[m.link.Leaders[node]], slotsEnd(m.link, node)
+	for other, slot := range m.link.Slots {
+		if slot >= first && slot < end {
 			beside = append(beside, other)
 		}
 	}
