@@ -62,13 +62,13 @@ func (c *Comm) splitByNode() (backend.ReducingCommunicator, error) {
 	return part, errors.Join(err, on.Close())
 }
 
-// findNodes returns where the ranks are that do not all share memory. Collective.
-func (c *Comm) findNodes() (agreement.Place, error) {
+// findNodes returns where the ranks are that do not all share memory. goesOn is that of the link. Collective.
+func (c *Comm) findNodes(goesOn bool) (agreement.Place, error) {
 	on, err := c.splitByNode()
 	if err != nil {
 		return agreement.Place{}, err
 	}
-	b, leader, err := c.boardOfNode(on)
+	b, leader, err := c.boardOfNode(on, goesOn)
 	if err = errors.Join(err, on.Close()); err != nil {
 		return agreement.Place{}, err
 	}
@@ -79,7 +79,7 @@ func (c *Comm) findNodes() (agreement.Place, error) {
 
 // boardOfNode returns a board of the ranks on this rank's node, and the rank of the first of them in c. Where there is no
 // other, or not all of them can open one, each is alone, and the board nil. Collective among them.
-func (c *Comm) boardOfNode(on backend.ReducingCommunicator) (b *board.Board, leader int32, err error) {
+func (c *Comm) boardOfNode(on backend.ReducingCommunicator, goesOn bool) (b *board.Board, leader int32, err error) {
 	if on.Size() == 1 {
 		return nil, int32(c.rank), nil
 	}
@@ -88,19 +88,19 @@ func (c *Comm) boardOfNode(on backend.ReducingCommunicator) (b *board.Board, lea
 		return nil, 0, err
 	}
 	for _, byPath := range []bool{false, true} {
-		if b, err = openOnNode(on, byPath); b != nil || err != nil {
+		if b, err = openOnNode(on, byPath, agreement.BesideBytes(on.Size(), goesOn)); b != nil || err != nil {
 			return b, first[0], err
 		}
 	}
 	return nil, int32(c.rank), nil
 }
 
-// openOnNode opens a board for all ranks of a node, by a path or without; nil where not all can. Collective.
-func openOnNode(on backend.ReducingCommunicator, byPath bool) (b *board.Board, err error) {
+// openOnNode opens a board for all ranks of a node, by a path or without, with so many bytes beside it; nil where not all can. Collective.
+func openOnNode(on backend.ReducingCommunicator, byPath bool, beside int) (b *board.Board, err error) {
 	var made *board.Segment
 	name := make([]uint8, board.NameBytes)
 	if on.Rank() == 0 {
-		made, _ = board.CreateBeside(on.Size(), agreement.BesideBytes(on.Size())) // in vain where there is no room
+		made, _ = board.CreateBeside(on.Size(), beside) // in vain where there is no room
 		defer made.Close()
 		if made != nil && (!byPath || made.Link() == nil) {
 			copy(name, made.Name())
@@ -109,7 +109,7 @@ func openOnNode(on backend.ReducingCommunicator, byPath bool) (b *board.Board, e
 	if err = on.Broadcast(memory.Of(dtype.Uint8, name), 0); err != nil {
 		return nil, err
 	}
-	b, _ = board.OpenBeside(string(name), on.Rank(), on.Size(), agreement.BesideBytes(on.Size())) // in vain on another machine
+	b, _ = board.OpenBeside(string(name), on.Rank(), on.Size(), beside) // in vain on another machine
 	opened, all := []uint8{truth(b != nil)}, []uint8{0}
 	err = on.Allreduce(memory.Of(dtype.Uint8, opened), memory.Of(dtype.Uint8, all), kernel.Min)
 	if b != nil && all[0] == 0 {

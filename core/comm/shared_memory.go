@@ -182,7 +182,7 @@ func (c *Comm) useMessages(number uint64, all []uint8) error {
 	place := agreement.Apart(c.size)
 	if all[mayShare] == 1 {
 		var err error
-		if place, err = c.findNodes(); err != nil {
+		if place, err = c.findNodes(link.GoesOn); err != nil {
 			return err
 		}
 	}

@@ -124,7 +124,7 @@ func onNodes(t *testing.T, size int) []*rank {
 	place := Place{Slots: make([]int, size)}
 	for n := range nodes {
 		var err error
-		made[n], err = board.CreateBeside(2, BesideBytes(2))
+		made[n], err = board.CreateBeside(2, BesideBytes(2, false))
 		require.NoError(t, err)
 		defer made[n].Close()
 		place.Leaders = append(place.Leaders, n)
@@ -136,7 +136,7 @@ func onNodes(t *testing.T, size int) []*rank {
 	return linked(t, size, func(n int) Place {
 		at := place
 		if n%nodes+nodes < size {
-			b, err := board.OpenBeside(made[n%nodes].Name(), n/nodes, 2, BesideBytes(2))
+			b, err := board.OpenBeside(made[n%nodes].Name(), n/nodes, 2, BesideBytes(2, false))
 			require.NoError(t, err)
 			at.Board = b
 			t.Cleanup(func() {
@@ -431,6 +431,11 @@ func TestDeferredCalls(t *testing.T) {
 // TestMemoryBesideABoard holds what the documentation says (docs/guide/waiting.md) of a context that spans machines.
 func TestMemoryBesideABoard(t *testing.T) {
 	for ranks := 2; ranks <= 4096; ranks++ {
-		assert.LessOrEqual(t, BesideBytes(ranks), 33<<10+ranks*41<<8, "%d ranks", ranks)
+		assert.LessOrEqual(t, BesideBytes(ranks, false), 33<<10+ranks*41<<8, "%d ranks", ranks)
+		if ranks <= 4 {
+			assert.LessOrEqual(t, BesideBytes(ranks, true), (1+ranks)*265<<8, "%d ranks", ranks)
+		} else {
+			assert.Equal(t, BesideBytes(ranks, false), BesideBytes(ranks, true), "%d ranks", ranks)
+		}
 	}
 }

@@ -73,8 +73,8 @@ type Place struct {
 	Slots   []int        // of each rank in the order of the nodes
 }
 
-// BesideBytes is how much memory so many ranks of a node need beside their board.
-func BesideBytes(ranks int) int { return nodes.SharedBytes(ranks) }
+// BesideBytes is how much memory so many ranks of a node need beside their board. goesOn is Link.GoesOn.
+func BesideBytes(ranks int, goesOn bool) int { return nodes.SharedBytes(ranks, goesOn) }
 
 // MinRoom is the least Room of a Meeter of few ranks.
 const MinRoom = 32

@@ -88,15 +88,15 @@ type Stated struct {
 // Both are as long.
 const _ = uint(unsafe.Sizeof(Stated{})-C.sizeof_dtl_stated) + uint(C.sizeof_dtl_stated-unsafe.Sizeof(Stated{}))
 
-// SharedBytes is how much memory so many ranks of a node share. It starts as zeros.
-func SharedBytes(ranks int) int {
-	outcome, entry := sharedBytes(ranks)
+// SharedBytes is how much memory so many ranks of a node share. It starts as zeros. goesOn is Link.GoesOn.
+func SharedBytes(ranks int, goesOn bool) int {
+	outcome, entry := sharedBytes(ranks, goesOn)
 	return outcome + ranks*entry
 }
 
 // sharedBytes returns how much of it the outcome and an entry take.
-func sharedBytes(ranks int) (outcome, entry int) {
-	if ranks <= C.DTL_NODES_FEW {
+func sharedBytes(ranks int, goesOn bool) (outcome, entry int) {
+	if goesOn && ranks <= C.DTL_NODES_FEW {
 		return statedBytes + C.DTL_NODES_LONG, statedBytes + C.DTL_NODES_LONG
 	}
 	return statedBytes + C.DTL_NODES_ELEMENTS, statedBytes + C.DTL_NODES_PAYLOAD
@@ -160,7 +160,7 @@ func New(link Link) (*Meeting, error) {
 		at.flat = C.int32_t(truth(link.OneMachine && link.On.Size() <= C.DTL_NODES_FLAT))
 	}
 	if link.Shared != nil {
-		outcome, entry := sharedBytes(link.Members)
+		outcome, entry := sharedBytes(link.Members, link.GoesOn)
 		at.outcome, at.entry_bytes = (*C.dtl_nodes_message)(link.Shared), C.int64_t(entry)
 		at.entries = (*C.char)(unsafe.Add(link.Shared, outcome))
 		at.place, at.members = C.int32_t(link.Place), C.int32_t(link.Members)
