@@ -324,21 +324,14 @@ static void plan_dealing(dtl_nodes *m, int root) {
 /* plan_bringing has the ranks of root's node send root their elements, and those of another node the first of it, which bundles them. */
 static void plan_bringing(dtl_nodes *m, int root) {
     int own = m->slots[m->rank], first = node_begin(m, own), end = node_end(m, first), from = m->slots[root];
-    const dtl_nodes_elements *b = &m->brought;
-    m->bundled = b->head_bytes == 0 && (b->way == DTL_COMBINED_FOR_ALL || b->bytes * m->size <= m->at_once);
-    m->slot = root == m->rank ? 0 : first;
-    m->last_slot = root == m->rank ? m->size : end;
+    int beside = from >= first && from < end;
+    m->slot = own == from ? 0 : first;
+    m->last_slot = own == from ? m->size : end;
     m->partial_count = 0;
-    if (root == m->rank)
-        return;
-    if (!m->bundled || (from >= first && from < end) || end == first + 1)
-        add_child(m, from, 1);
-    else if (own != first)
-        add_child(m, first, 1);
-    else {
+    if (own != from)
+        add_child(m, beside || own == first ? from : first, 1);
+    if (!beside && own == first && end > first + 1)
         m->role = DTL_NODES_BUNDLES;
-        add_child(m, from, 1);
-    }
 }
 
 /* collects says whether this rank takes elements that others bring. */
@@ -413,7 +406,7 @@ static int matches(dtl_nodes *m) {
 /* bundle returns of how many ranks the elements come next that this one collects. */
 static int bundle(const dtl_nodes *m) {
     int end = node_end(m, m->slot);
-    return m->bundled && m->role == DTL_NODES_COLLECTS && end != node_end(m, m->slots[m->rank]) ? end - m->slot : 1;
+    return m->role == DTL_NODES_COLLECTS && end != node_end(m, m->slots[m->rank]) ? end - m->slot : 1;
 }
 
 /* room returns where a partial result goes, of which the first becomes the result. */

@@ -182,8 +182,7 @@ typedef struct {
     const dtl_nodes_fold *folds; /* of the ranks in the order of the nodes */
     const char *partial[DTL_NODES_PARTIALS]; /* what is combined so far, from left to right */
     char *partials;           /* room for all but the first of them */
-    int32_t slot, last_slot;     /* slot: whose elements root collects next, in the order of the nodes, up to the last */
-    int32_t partial_count, bundled; /* bundled: the ranks of a node send root one message */
+    int32_t slot, last_slot, partial_count; /* slot: whose elements this rank collects next, in the order of the nodes, up to the last */
     int32_t role, parent, child_count, sent_of_tree, has_taken, held;
     int32_t children[DTL_NODES_CHILDREN];
     uint64_t tree_recv, tree_sends[2 * DTL_NODES_CHILDREN]; /* to each child what describes the elements, and these if they are apart */
