@@ -38,17 +38,21 @@ with dtl.Context() as ctx:
                     assert np.array_equal(got, mine)
                     got = dtl.reduce(on, mine, root=root)
                     assert on.rank != root or np.array_equal(got, each.sum(0))
+                    for out in (None, np.zeros((on.size, count))):
+                        got = dtl.gather(on, mine, root=root, out=out if on.rank == root else None)
+                        assert on.rank != root or np.array_equal(got, each)
                 right, left = (on.rank + 1) % on.size, (on.rank - 1) % on.size
                 assert np.array_equal(dtl.sendrecv(on, mine, dest=right, source=left), each[left])
                 on.barrier()
 """
 
 EQUAL = """
+import os
 import numpy as np
 import dtl
 
 with dtl.Context() as ctx:
-    for count in (1, 1000):
+    for count in (1, 1000) if os.environ["DTL_NODES_OF"] == "1" else (1, 1000, 2000, 8192):
         mine = np.random.default_rng(ctx.rank).standard_normal(count)
         whole = dtl.allreduce(ctx, mine)
         for root in range(ctx.size):
@@ -67,6 +71,28 @@ with dtl.Context() as ctx:
         except dtl.CollectiveMismatchError as error:
             print(f"{odd}: {error}\\n", end="", flush=True)
         assert dtl.allreduce(ctx, 1) == ctx.size
+"""
+
+TO_ROOT = """
+import dtl
+
+def differ(ctx, odd, call):
+    for _ in range(3):
+        dtl.gather(ctx, 1)
+    try:
+        dtl.reduce(ctx, 1 if ctx.rank == odd else 1.0, root=1)
+        call(ctx)
+        ctx.barrier()
+    except dtl.CollectiveMismatchError as error:
+        return str(error).replace(" in an earlier call, from which this rank had gone on", "")
+    return "no error"
+
+with dtl.Context() as ctx:
+    for odd in range(ctx.size):
+        for call in (lambda c: dtl.reduce(c, 1.0, root=1), lambda c: dtl.broadcast(c, 1), lambda c: None):
+            text = differ(ctx, odd, call)
+            print(f"{odd}: {text}\\n", end="", flush=True)
+            assert dtl.allreduce(ctx, 1) == ctx.size
 """
 
 
@@ -92,6 +118,18 @@ def test_calls_that_differ(tmp_path: Path) -> None:
         assert len(texts) == 4
         assert len(set(texts)) == 1
         assert f"rank {odd} called allreduce(1 element of int64, SUM) at program.py:7" in texts[0]
+
+
+@pytest.mark.parametrize(("count", "on_each"), [(3, 1), (4, 2), (5, 2), (7, 3)])
+def test_calls_to_root_that_differ(tmp_path: Path, count: int, on_each: int) -> None:
+    """Whichever rank differs, all get one error, also those that bring root the elements of their node."""
+    out = succeeded(ranks(count, TO_ROOT, tmp_path, DTL_NODES_OF=str(on_each)))
+    for odd in range(count):
+        texts = re.findall(rf"{odd}: (.*)", out)
+        assert len(texts) == 3 * count
+        assert len(set(texts)) == 1
+        assert f"rank {odd} called reduce(1 element of int64, SUM, root 1)" in texts[0]
+        assert texts[0].count("called reduce(1 element of float64, SUM, root 1)") >= 1
 
 
 @pytest.mark.parametrize("text", ["two", "0", "-1", "1.5"])
