@@ -43,20 +43,21 @@ if TYPE_CHECKING:  # Python 3.8 cannot subscript it
     Array = np.ndarray[Any, Any]
 
 
-def values(dtype: Any, shape: tuple[int, ...], rank: int) -> Array:
-    """Return elements that differ between ranks and positions.
+def values(dtype: Any, shape: tuple[int, ...], rank: int, first: int = 0) -> Array:
+    """Return elements that differ between ranks and positions, of which the first has the position ``first``.
 
     They are whole numbers from 1 to 4, so that sums and products of four ranks are exact in every dtype but int8
     and uint8, and wrap around there.
     """
     dtype = np.dtype(dtype)
     count = int(np.prod(shape, dtype=int))
-    numbers = (np.arange(count) * 3 + rank * 5 + rank * rank) % 4 + 1
+    positions = np.arange(first, first + count)
+    numbers = (positions * 3 + rank * 5 + rank * rank) % 4 + 1
     if dtype.kind == "b":
-        numbers = (np.arange(count) + rank) % 3 == 0
+        numbers = (positions + rank) % 3 == 0
     array = numbers.astype(dtype)
     if dtype.kind == "c":
-        array += 1j * ((np.arange(count) + rank) % 3)
+        array += 1j * ((positions + rank) % 3)
     return array.reshape(shape)
 
 
@@ -69,8 +70,14 @@ LOGICAL, BITWISE = (dtl.LAND, dtl.LOR), (dtl.BAND, dtl.BOR, dtl.BXOR)
 
 
 def operands(op: dtl.ops.Op, dtype: Any, shape: tuple[int, ...], size: int) -> Array:
-    """Return values of all ranks, one entry a rank; for operators that tell only zeros, some zeros among them."""
+    """Return values of all ranks, one entry a rank, of which every order of the operator makes the same.
+
+    For operators that tell only zeros, some are zeros. Products of more than four ranks would be rounded where numbers
+    are not whole, so there the ranks behind the fourth have only signs.
+    """
     parts = everyones(dtype, shape, size)
+    if op is dtl.PROD and parts.dtype.kind in "fc":
+        parts[4:] = np.where(parts[4:].real % 2 == 1, 1, -1)
     if op in LOGICAL:
         flat = parts.reshape(size, -1)
         for rank in range(size):
