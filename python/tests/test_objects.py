@@ -22,33 +22,41 @@ class Point:
     __hash__ = None
 
 
+def array_twice(rank: int) -> list[Any]:
+    array = np.full(50_000, rank)
+    return [array, array]
+
+
+#: Objects of all lengths, which differ between ranks: long ones travel in parts.
+MAKERS: dict[str, Callable[[int], Any]] = {
+    "none": lambda rank: None,
+    "number": lambda rank: 2**100 + rank,
+    "text": lambda rank: "text " * rank,
+    "empty": lambda rank: [],
+    "nested": lambda rank: {"rank": rank, "more": [(rank, {rank}), b"bytes", 1j]},
+    "class": Point,
+    "small array": lambda rank: np.arange(10.0) + rank,
+    "array": lambda rank: np.arange(100_000) + rank,
+    "arrays": lambda rank: {"a": np.full((300, 200), rank), "b": [np.ones(50_000), np.zeros(3, np.int8)]},
+    "Fortran order": lambda rank: np.asfortranarray(np.arange(60_000.0).reshape(300, 200)) + rank,
+    "strided": lambda rank: np.arange(200_000)[::2],
+    "objects in an array": lambda rank: np.array([None, rank, "x"], object),
+    "dates": lambda rank: np.array(["2020-01-01"] * 5000, "M8[D]"),
+    "records": lambda rank: np.zeros(5000, [("x", float), ("y", np.int8)]),
+    "read-only": lambda rank: np.broadcast_to(np.float64(rank), (300, 300)).copy(),
+    "long text": lambda rank: "long " * 50_000,
+    "bytearray": lambda rank: bytearray(100_000),
+    "buffer": lambda rank: pickle.PickleBuffer(b"x" * 100_000),
+    "array twice": array_twice,
+}
+
+
 def objects(rank: int) -> dict[str, Any]:
-    """Return objects of all lengths, which differ between ranks: long ones travel in parts."""
-    return {
-        "none": None,
-        "number": 2**100 + rank,
-        "text": "text " * rank,
-        "empty": [],
-        "nested": {"rank": rank, "more": [(rank, {rank}), b"bytes", 1j]},
-        "class": Point(rank),
-        "small array": np.arange(10.0) + rank,
-        "array": np.arange(100_000) + rank,
-        "arrays": {"a": np.full((300, 200), rank), "b": [np.ones(50_000), np.zeros(3, np.int8)]},
-        "Fortran order": np.asfortranarray(np.arange(60_000.0).reshape(300, 200)) + rank,
-        "strided": np.arange(200_000)[::2],
-        "objects in an array": np.array([None, rank, "x"], object),
-        "dates": np.array(["2020-01-01"] * 5000, "M8[D]"),
-        "records": np.zeros(5000, [("x", float), ("y", np.int8)]),
-        "read-only": np.broadcast_to(np.float64(rank), (300, 300)).copy(),
-        "long text": "long " * 50_000,
-        "bytearray": bytearray(100_000),
-        "buffer": pickle.PickleBuffer(b"x" * 100_000),
-        "array twice": [array := np.full(50_000, rank), array],
-    }
+    """Return one of each."""
+    return {name: make(rank) for name, make in MAKERS.items()}
 
 
-NAMES = list(objects(0))
-each_name = pytest.mark.parametrize("name", NAMES)
+each_make = pytest.mark.parametrize("make", [pytest.param(make, id=name) for name, make in MAKERS.items()])
 
 
 def assert_equal(actual: Any, expected: Any) -> None:
@@ -73,11 +81,11 @@ def assert_equal(actual: Any, expected: Any) -> None:
         assert actual == expected
 
 
-@each_name
+@each_make
 class TestEach:
-    def test_message(self, ctx: dtl.Context, name: str) -> None:
+    def test_message(self, ctx: dtl.Context, make: Callable[[int], Any]) -> None:
         """Along a line and back to its start, so that no rank sends to one that sends."""
-        mine = objects(0)[name]
+        mine = make(0)
         if ctx.size == 1:
             return
         if ctx.rank > 0:
@@ -86,33 +94,32 @@ class TestEach:
         if ctx.rank == 0:
             assert_equal(dtl.recv_object(ctx, ctx.size - 1, ctx.size - 1), mine)
 
-    def test_message_to_oneself(self, alone: dtl.Context, name: str) -> None:
-        mine = objects(3)[name]
+    def test_message_to_oneself(self, alone: dtl.Context, make: Callable[[int], Any]) -> None:
+        mine = make(3)
         dtl.send_object(alone, mine, 0)
         assert_equal(dtl.recv_object(alone, 0), mine)
 
-    def test_broadcast(self, ctx: dtl.Context, name: str) -> None:
+    def test_broadcast(self, ctx: dtl.Context, make: Callable[[int], Any]) -> None:
         for root in range(ctx.size):
-            mine = objects(root)[name] if ctx.rank == root else object()
+            mine = make(root) if ctx.rank == root else object()
             result = dtl.broadcast_object(ctx, mine, root)
             assert (result is mine) == (ctx.rank == root)
-            assert_equal(result, objects(root)[name])
+            assert_equal(result, make(root))
 
-    def test_gather(self, ctx: dtl.Context, name: str) -> None:
-        everyones = [objects(rank)[name] for rank in range(ctx.size)]
+    def test_gather(self, ctx: dtl.Context, make: Callable[[int], Any]) -> None:
         for root in range(ctx.size):
-            result = dtl.gather_object(ctx, objects(ctx.rank)[name], root=root)
-            assert_equal(result, everyones if ctx.rank == root else None)
+            result = dtl.gather_object(ctx, make(ctx.rank), root=root)
+            assert_equal(result, [make(rank) for rank in range(ctx.size)] if ctx.rank == root else None)
 
-    def test_allgather(self, ctx: dtl.Context, name: str) -> None:
-        everyones = [objects(rank)[name] for rank in range(ctx.size)]
-        assert_equal(dtl.allgather_object(ctx, objects(ctx.rank)[name]), everyones)
+    def test_allgather(self, ctx: dtl.Context, make: Callable[[int], Any]) -> None:
+        everyones = [make(rank) for rank in range(ctx.size)]
+        assert_equal(dtl.allgather_object(ctx, make(ctx.rank)), everyones)
 
-    def test_scatter(self, ctx: dtl.Context, name: str) -> None:
-        everyones = [objects(rank)[name] for rank in range(ctx.size)]
+    def test_scatter(self, ctx: dtl.Context, make: Callable[[int], Any]) -> None:
         for root in range(ctx.size):
-            result = dtl.scatter_object(ctx, everyones if ctx.rank == root else None, root)
-            assert_equal(result, objects(ctx.rank)[name])
+            everyones = [make(rank) for rank in range(ctx.size)] if ctx.rank == root else None
+            result = dtl.scatter_object(ctx, everyones, root)
+            assert_equal(result, make(ctx.rank))
 
 
 def test_every_object_at_once(ctx: dtl.Context) -> None:
