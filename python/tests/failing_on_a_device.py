@@ -67,7 +67,8 @@ def test_collective_calls(ctx: dtl.Context, failing: Any, name: str, symbol: str
     whole = np.arange(24.0)
     for n in range(1, 400):
         with made(ctx, whole) as vec, made(ctx, whole) as to, made(ctx, whole.reshape(8, 3)) as t:
-            dtl.trim()
+            if symbol == "cuMemAlloc_v2":
+                dtl.trim()  # kept memory would be used again
             if ctx.rank == ctx.size - 1:
                 failing(f"{symbol}:{n}:2")
             failed = told_by_all(ctx, failing, lambda v=vec, to=to, t=t: CALLS[name](v, to, t))[0]

@@ -234,7 +234,8 @@ def test_calls_that_fail(ctx: dtl.Context, failing: Any, name: str, symbol: str,
         with dtl.DistributedMap(ctx, int, float, placement="device") as m:
             m.insert_many(np.arange(40), np.arange(40.0))
             before = contents(m)
-            dtl.trim()
+            if symbol == "cuMemAlloc_v2":
+                dtl.trim()  # kept memory would be used again
             if ctx.rank == ctx.size - 1:
                 failing(f"{symbol}:{nth}:2,{symbol}:{nth + 1}:2" if "Alloc" in symbol else f"{symbol}:{nth}:719")
             failed = told_by_all(ctx, failing, lambda m=m: FAILING[name](m, n))[0]

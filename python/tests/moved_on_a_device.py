@@ -345,7 +345,8 @@ def test_calls_that_fail(ctx: dtl.Context, failing: Any, name: str, symbol: str)
     dates, numbers = np.tile(ARRAYS["days"], 4)[:24], np.tile(ARRAYS["float16"], 4)[:24]
     for n in range(1, 400):
         with made(ctx, dates) as days, made(ctx, numbers) as half:
-            dtl.trim()
+            if symbol == "cuMemAlloc_v2":
+                dtl.trim()  # kept memory would be used again
             if ctx.rank == ctx.size - 1:
                 failing(f"{symbol}:{n}:2")
             failed = told_by_all(ctx, failing, lambda days=days, half=half: CALLS[name](days, half))[0]

@@ -11,6 +11,7 @@ from typing import Any, Iterator
 import hostile
 import numpy as np
 import pytest
+from conftest import RANKS
 from hostile import ALIASES, WITHOUT, Call, Stage
 from hostile_values import VALUES
 
@@ -27,9 +28,9 @@ pytestmark = [
 _PATIENCE = "20"
 
 
-@pytest.fixture(params=["shared memory", "messages"], scope="module")
+@pytest.fixture(params=["shared memory", "messages"] if RANKS > 1 else ["alone"], scope="module")
 def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
-    """Ranks that meet in shared memory, or by messages, and what the calls need."""
+    """Ranks that meet in shared memory, or by messages, where there are several, and what the calls need."""
     patch = pytest.MonkeyPatch()
     patch.setenv("DTL_TIMEOUT", _PATIENCE)
     if request.param == "messages":
