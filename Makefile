@@ -115,8 +115,8 @@ test:
 
 .PHONY: test-setup
 test-setup:
-	@$(MAKE) --no-print-directory -j2 setup
-	@$(MAKE) --no-print-directory $(VENV)/.docs go
+	@$(MAKE) --no-print-directory go
+	@$(MAKE) --no-print-directory -j2 setup $(VENV)/.docs
 
 lint: $(VENV)/.installed go
 	$(say) "ruff"
