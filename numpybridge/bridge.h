@@ -50,6 +50,13 @@ typedef struct {
     int64_t inline_data[DTL_INLINE / 8]; /* result.data points here, if storage is 0 */
 } dtl_call;
 
+/* dtl_box is some elements of an array: rows from an index of the leading dimensions on, or all, where ndim is 0. */
+typedef struct {
+    int32_t ndim;
+    int64_t at[DTL_MAX_DIMS];
+    int64_t rows;
+} dtl_box;
+
 /* dtl_where writes the place in the program that a thread is at, by the system's number of it, 0 for the calling one, and
  * returns the text's length; 0 if nobody knows. Takes the GIL. */
 int dtl_where(long thread, char *text, int size);

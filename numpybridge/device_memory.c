@@ -52,30 +52,63 @@ static PyObject *failed_or_none(char *error) {
     Py_RETURN_NONE;
 }
 
-/* copy copies between the elements and a buffer of the host. */
-static PyObject *copy(PyObject *self, PyObject *buffer, int flags, char *(*by)(uintptr_t, void *)) {
+typedef char *copier(uintptr_t storage, void *buffer, const dtl_box *box);
+
+/* box_of says which elements are as many bytes as a buffer has: all, or rows from an index of the leading dimensions on. */
+static int box_of(const DeviceMemoryObject *d, PyObject *index, Py_ssize_t bytes, dtl_box *box) {
+    box->ndim = index == NULL ? 0 : (int)PyTuple_GET_SIZE(index);
+    if (box->ndim > d->ndim) {
+        PyErr_Format(PyExc_ValueError, "an index of %d dimensions for %d", box->ndim, d->ndim);
+        return -1;
+    }
+    Py_ssize_t row = d->itemsize, rows = 1;
+    for (int i = box->ndim; i < d->ndim; i++)
+        row *= (Py_ssize_t)d->shape[i];
+    for (int i = 0; i < box->ndim; i++) {
+        box->at[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(index, i));
+        if (box->at[i] == -1 && PyErr_Occurred())
+            return -1;
+        rows = (Py_ssize_t)(d->shape[i] - box->at[i]);
+        if (box->at[i] < 0 || rows < 0) {
+            PyErr_Format(PyExc_IndexError, "index %lld outside [0, %lld]", (long long)box->at[i], (long long)d->shape[i]);
+            return -1;
+        }
+    }
+    box->rows = row ? bytes / row : 0;
+    if (box->rows * row != bytes || box->rows > rows || (box->ndim == 0 && bytes != row)) {
+        PyErr_Format(PyExc_ValueError, "a buffer of %zd bytes for %zd", bytes, rows * row);
+        return -1;
+    }
+    return 0;
+}
+
+/* copy copies between the elements, or some of them, and a buffer of the host. */
+static PyObject *copy(PyObject *self, PyObject *args, int flags, copier *by) {
     DeviceMemoryObject *d = (DeviceMemoryObject *)self;
+    PyObject *buffer, *index = NULL;
+    if (!PyArg_ParseTuple(args, "O|O!", &buffer, &PyTuple_Type, &index))
+        return NULL;
     if (state.forked)
         return fail_forked();
     Py_buffer view;
     if (PyObject_GetBuffer(buffer, &view, PyBUF_C_CONTIGUOUS | flags) < 0)
         return NULL;
-    if (view.len != d->count * d->itemsize) {
-        PyErr_Format(PyExc_ValueError, "a buffer of %zd bytes for %zd", view.len, d->count * d->itemsize);
+    dtl_box box;
+    if (box_of(d, index, view.len, &box) < 0) {
         PyBuffer_Release(&view);
         return NULL;
     }
     char *error;
     Py_BEGIN_ALLOW_THREADS
-    error = by(d->storage, view.buf);
+    error = by(d->storage, view.buf, &box);
     Py_END_ALLOW_THREADS
     PyBuffer_Release(&view);
     return failed_or_none(error);
 }
 
-static PyObject *device_read(PyObject *self, PyObject *out) { return copy(self, out, PyBUF_WRITABLE, dtl_device_read); }
+static PyObject *device_read(PyObject *self, PyObject *args) { return copy(self, args, PyBUF_WRITABLE, (copier *)dtl_device_read); }
 
-static PyObject *device_write(PyObject *self, PyObject *from) { return copy(self, from, 0, dtl_device_write); }
+static PyObject *device_write(PyObject *self, PyObject *args) { return copy(self, args, 0, (copier *)dtl_device_write); }
 
 static PyObject *device_copy(PyObject *self, PyObject *args) {
     PyObject *source;
@@ -213,8 +246,12 @@ static void device_dealloc(PyObject *self) {
 }
 
 static PyMethodDef device_methods[] = {
-    {"read", device_read, METH_O, PyDoc_STR("read($self, out, /)\n--\n\nCopy the elements to a buffer of the host.")},
-    {"write", device_write, METH_O, PyDoc_STR("write($self, values, /)\n--\n\nCopy a buffer of the host to the elements.")},
+    {"read", device_read, METH_VARARGS,
+     PyDoc_STR("read($self, out, at=(), /)\n--\n\nCopy the elements to a buffer of the host, or as many rows as it has room "
+               "for, from an index of the leading dimensions on.")},
+    {"write", device_write, METH_VARARGS,
+     PyDoc_STR("write($self, values, at=(), /)\n--\n\nCopy a buffer of the host to the elements, or to as many rows as it "
+               "has, from an index of the leading dimensions on.")},
     {"copy", device_copy, METH_VARARGS,
      PyDoc_STR("copy($self, source, wait, /)\n--\n\nCopy the elements of another DeviceMemory to these. Without wait, it is only "
                "queued, before whatever is queued on either later.")},

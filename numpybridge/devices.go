@@ -30,12 +30,12 @@ func failure(op string, err error) *C.char {
 	return C.CString(status.Encode(status.In(op, err)))
 }
 
-// dtl_device_read copies all elements that a storage stands for to memory of the host, after what is queued on them.
+// dtl_device_read copies the elements of a box of those that a storage stands for to memory of the host, after what is queued on them.
 //
 //export dtl_device_read
-func dtl_device_read(storage C.uintptr_t, to unsafe.Pointer) (failed *C.char) {
+func dtl_device_read(storage C.uintptr_t, to unsafe.Pointer, which *C.dtl_box) (failed *C.char) {
 	defer guard(&failed)
-	r := ofStorage(storage)
+	r := boxOf(ofStorage(storage), which)
 	bytes := r.Raw()
 	return failure("to_numpy", copyBetween(r.Queue, memory.Span{Addr: to, Count: bytes.Count, Type: dtype.Uint8}, bytes, nil, r))
 }
@@ -43,11 +43,34 @@ func dtl_device_read(storage C.uintptr_t, to unsafe.Pointer) (failed *C.char) {
 // dtl_device_write is dtl_device_read the other way round.
 //
 //export dtl_device_write
-func dtl_device_write(storage C.uintptr_t, from unsafe.Pointer) (failed *C.char) {
+func dtl_device_write(storage C.uintptr_t, from unsafe.Pointer, which *C.dtl_box) (failed *C.char) {
 	defer guard(&failed)
-	r := ofStorage(storage)
+	r := boxOf(ofStorage(storage), which)
 	bytes := r.Raw()
 	return failure("out", copyBetween(r.Queue, bytes, memory.Span{Addr: from, Count: bytes.Count, Type: dtype.Uint8}, r, nil))
+}
+
+// boxOf returns the elements of a box: all of a result's, or rows from an index of its leading dimensions on. The caller has compared it with
+// the shape.
+func boxOf(r *comm.Result, which *C.dtl_box) *comm.Result {
+	n := int(which.ndim)
+	if n == 0 {
+		return r
+	}
+	box, strides := *r, r.Strides
+	if strides == nil {
+		strides = denseStrides(r.Shape, r.Type.Size())
+	}
+	first := int64(0)
+	for d := range n {
+		first += int64(which.at[d]) * strides[d]
+	}
+	box.Shape = append([]int64{int64(which.rows)}, r.Shape[n:]...)
+	box.Strides, box.Addr, box.Count = strides[n-1:], unsafe.Add(r.Addr, first), 1
+	for _, extent := range box.Shape {
+		box.Count *= int(extent)
+	}
+	return &box
 }
 
 // copyBetween copies bytes, of which those of a result lie as its strides say, and others side by side.

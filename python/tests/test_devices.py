@@ -41,6 +41,7 @@ MOVING = [str(HERE / f"{name}on_a_device.py") for name in ("indexing_", "moves_"
 FAILING = [str(HERE / "failing_on_a_device.py")]
 CARRIED = [str(HERE / "moved_on_a_device.py")]
 MAPS = [str(HERE / "maps_on_a_device.py")]
+FILES = [str(HERE / "files_on_a_device.py")]
 WINDOWS = [str(HERE / "windows_on_a_device.py")]
 USERS = [str(HERE / "users_on_a_device.py")]
 
@@ -189,7 +190,7 @@ def test_info_names_nccl(nccl: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["computing", "reducing", "moving", "staged", "failing", "maps", "carried", "windows", "users"]
+    "name", ["computing", "reducing", "moving", "staged", "failing", "maps", "carried", "files", "windows", "users"]
 )
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_containers_on_devices(driver: str, count: int, name: str) -> None:
@@ -199,6 +200,7 @@ def test_containers_on_devices(driver: str, count: int, name: str) -> None:
         "failing": FAILING,
         "maps": MAPS,
         "carried": CARRIED,
+        "files": FILES,
         "windows": WINDOWS,
         "users": USERS,
     }

@@ -17,7 +17,9 @@ from ..containers.indexing.regions import Axis, Region, move
 from ..containers.layout import Division
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
-from ..policies import Partition
+from ..policies import Partition, Placement
+from ..runtime.agreement import local_step
+from ..runtime.staging import Staging
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -29,6 +31,9 @@ Box = Tuple[Tuple[int, ...], int, int]
 
 #: The bytes of each rank's part of a window.
 WINDOW = 2 << 20
+
+#: The bytes of a GPU that are on the host at once.
+STAGED = 8 << 20
 
 #: The bytes of a run that is worth a call of the system of its own.
 RUN = 2 << 10
@@ -72,7 +77,7 @@ def of_root(ranks: int) -> Shares:
     return lambda rows: (rows, *[0] * (ranks - 1))
 
 
-def blocks_of(c: DistributedContainer, unit: int = 1, alone: bool = False, first: int = 0) -> Iterator[Block]:
+def blocks_of(op: str, c: DistributedContainer, unit: int = 1, alone: bool = False, first: int = 0) -> Iterator[Block]:
     """Yield the blocks that this rank is to write, each of whole units of rows. Collective, unless in order.
 
     Where the root is to be alone, it is to write all. The first rows, which end another unit, are the root's.
@@ -81,7 +86,9 @@ def blocks_of(c: DistributedContainer, unit: int = 1, alone: bool = False, first
     if alone and ranks > 1:
         row = max(1, c.itemsize * math.prod(c.shape[1:]))
         yield from windows_of(c, unit * max(1, WINDOW // (row * unit)), of_root(ranks))
-    elif in_order(c) and (unit == 1 or ranks == 1):
+    elif on_gpu(c) and in_order(c) and unit == 1:
+        yield from _staged(op, c)
+    elif in_order(c) and (unit == 1 or ranks == 1) and not on_gpu(c):
         yield Block((c.local_offset,), c.local_view())
     elif unit == 1:
         yield from _exchanged(c, _boxes(c.shape, c.itemsize, WINDOW * ranks), evenly(ranks))
@@ -91,6 +98,31 @@ def blocks_of(c: DistributedContainer, unit: int = 1, alone: bool = False, first
         if first:
             yield from _exchanged(c, [((), 0, first)], of_root(ranks))
         yield from windows_of(c, unit * ranks * max(1, WINDOW // (row * unit)), evenly(ranks, unit), first)
+
+
+def on_gpu(c: DistributedContainer) -> bool:
+    """Say whether the elements are on a GPU alone."""
+    return c.placement_policy is Placement.DEVICE
+
+
+def _staged(op: str, c: DistributedContainer) -> Iterator[Block]:
+    """Yield this rank's part, a range of rows on a GPU, in pieces on the host, each of which the next overwrites."""
+    memory = c.device_view()._memory
+    for at, piece in _pieces_on_host(c):
+        with local_step(c.context, op), Staging(op, logs=True) as staging:
+            memory.read(piece, at)
+            staging.bytes = piece.nbytes
+        yield Block((c.local_offset + at[0], *at[1:]), piece)
+
+
+def _pieces_on_host(c: DistributedContainer) -> Iterator[tuple[tuple[int, ...], Array]]:
+    """Yield an index in this rank's part of each piece of it, and memory of the host for its elements."""
+    room = np.empty(0, c.dtype)
+    for at, lo, hi in _boxes(c.local_shape, c.itemsize, STAGED):
+        shape = (hi - lo, *c.local_shape[len(at) + 1 :])
+        if room.size < math.prod(shape):
+            room = np.empty(math.prod(shape), c.dtype)
+        yield (*at, lo), room[: math.prod(shape)].reshape(shape)
 
 
 def windows_of(c: DistributedContainer, rows: int, shares: Shares, start: int = 0) -> Iterator[Block]:
@@ -108,13 +140,16 @@ def _exchanged(c: DistributedContainer, boxes: Iterable[Box], shares: Shares) ->
             yield Block((*at, lo + rows.local_offset), rows.local_view())
 
 
-def fill(c: DistributedContainer, read: Callable[[tuple[int, ...], Array], None]) -> None:
+def fill(op: str, c: DistributedContainer, read: Callable[[tuple[int, ...], Array], None]) -> None:
     """Write to a container what is read. Collective, unless each rank's elements are a range of rows.
 
     It is read by a function of an index in the leading dimensions and an array, which it fills with the elements from
     there on. The function tells the other ranks of its errors.
     """
     if in_order(c):
+        if on_gpu(c):
+            _fill_staged(op, c, read)
+            return
         view = c.local_view()
         if view.size:
             read((c.local_offset,), view)
@@ -128,12 +163,22 @@ def fill(c: DistributedContainer, read: Callable[[tuple[int, ...], Array], None]
             move(c, rows, _region(c, at, lo, hi).destination())
 
 
+def _fill_staged(op: str, c: DistributedContainer, read: Callable[[tuple[int, ...], Array], None]) -> None:
+    """Write to this rank's part, a range of rows on a GPU, what is read to pieces on the host."""
+    memory = c.device_view()._memory
+    for at, piece in _pieces_on_host(c):
+        read((c.local_offset + at[0], *at[1:]), piece)
+        with local_step(c.context, op), Staging(op, logs=True) as staging:
+            memory.write(piece, at)
+            staging.bytes = piece.nbytes
+
+
 def may_read_all(c: DistributedContainer) -> bool:
     """Say whether a rank's elements lie evenly among those of others, of which there are few. The same on every rank.
 
     Then each rank reads all, and takes what is its own: that costs less than an exchange.
     """
-    if in_order(c) or c.context.size > READERS:
+    if in_order(c) or on_gpu(c) or c.context.size > READERS:
         return False
     return c.partition_policy in (Partition.CYCLIC, Partition.BLOCK)
 
@@ -185,7 +230,7 @@ class Runs(NamedTuple):
 def runs_of(c: DistributedContainer) -> Runs | None:
     """Return the runs of a part of a grid, where those of all ranks are long; else None. The same on every rank."""
     last = max((d for d, extent in enumerate(c.grid) if extent > 1), default=0)
-    if c.partition_policy is not Partition.BLOCK or not last:
+    if c.partition_policy is not Partition.BLOCK or not last or on_gpu(c):
         return None
     if c.shape[last] // c.grid[last] * math.prod(c.shape[last + 1 :]) * c.itemsize < RUN:
         return None

@@ -35,7 +35,7 @@ from ..containers.sequences import DistributedArray, DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import FileError, FileNotFoundError, InvalidArgumentError, InvalidTypeError
 from ..futures.future import Future
-from ..policies import Partition
+from ..policies import Partition, Placement, PlacementLike, placement_of
 from ..runtime import scheduler
 from ..runtime.agreement import agree, check_context, collective, local_step
 from ..runtime.context import Context
@@ -70,10 +70,10 @@ class _Part(NamedTuple):
             return self.container.local_size * self.container.itemsize
         return 0 if self.block is None else int(self.block.elements.nbytes)
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self, op: str) -> Iterator[Block]:
         """Yield this rank's blocks. Collective where the container is not in order."""
         if self.container is not None:
-            yield from blocks_of(self.container)
+            yield from blocks_of(op, self.container)
         elif self.block is not None:
             yield self.block
 
@@ -283,6 +283,7 @@ def _add_container(op: str, what: _Contents, name: str, file: str, c: Distribute
         "dtype": _dtype_text(c.dtype),
         "shape": c.shape,
         "partition": divided.partition.name,
+        "placement": c.placement_policy.name,
         "block_size": divided.block_size,
         "sizes": sizes,
         "grid": divided.grid,
@@ -307,6 +308,7 @@ def _add_map(ctx: Context, op: str, what: _Contents, name: str, file: str, m: Di
         "values": f"{file}.values.npy",
         "key_dtype": _dtype_text(m.key_dtype),
         "value_dtype": m.value_dtype.str,
+        "placement": m.placement_policy.name,
         "size": int(sizes.sum()),
     }
     for half, array in zip(("keys", "values"), both):
@@ -378,7 +380,7 @@ def _write_part(ctx: Context, op: str, path: str, folder: str, part: _Part, offs
     try:
         with file_step(ctx, op, "write", path):
             sink = FlatSink(os.path.join(folder, part.file), {"": (offset, part.spec)}, summed=True)
-        for at, elements in part.blocks():
+        for at, elements in part.blocks(op):
             with file_step(ctx, op, "write", path):
                 sink.write("", at, elements)
                 advance(elements.nbytes)
@@ -425,7 +427,14 @@ def _drop_others(path: str, keep: int) -> None:
 
 @in_one_turn
 @collective
-def restore(ctx: Context, path: Any, *, number: int | None = None, progress: bool | None = None) -> dict[str, Any]:
+def restore(
+    ctx: Context,
+    path: Any,
+    *,
+    number: int | None = None,
+    placement: PlacementLike | None = None,
+    progress: bool | None = None,
+) -> dict[str, Any]:
     """Return the contents of a checkpoint, on any number of ranks. Collective.
 
     Parameters
@@ -436,6 +445,9 @@ def restore(ctx: Context, path: Any, *, number: int | None = None, progress: boo
         The folder that was passed to ``checkpoint``.
     number
         The number of the checkpoint; None for the last one.
+    placement
+        Where the elements of containers and the values of maps are to be; None for where each was when it was saved.
+        ``"host"`` restores on a machine without a GPU what was on one.
     progress
         As for :func:`load`.
 
@@ -452,6 +464,8 @@ def restore(ctx: Context, path: Any, *, number: int | None = None, progress: boo
         If there is no such folder or checkpoint.
     FileError
         If a file of the checkpoint is missing, truncated or damaged, or if a later version of dtl wrote it.
+    BackendUnavailableError
+        If elements are to be on a GPU that a rank has not.
     CollectiveMismatchError
         If the ranks pass different arguments.
     MemoryError
@@ -477,15 +491,16 @@ def restore(ctx: Context, path: Any, *, number: int | None = None, progress: boo
     check_context(ctx)
     text = local_path_of(path)
     wanted = None if number is None else integer("number", number)
+    where = None if placement is None else placement_of(placement)
     check_shown(progress)
-    agree(ctx, op, f"path {text!r}, number {wanted}")
+    agree(ctx, op, f"path {text!r}, number {wanted}, placement {'as saved' if where is None else where.name}")
     folder, manifest = from_root(ctx, op, "read", text, lambda: _manifest(text, wanted))
     made: dict[str, Any] = {}
     try:
         with shown(ctx, op, progress):
             expect(sum(file["size"] for file in manifest["files"].values()) // ctx.size)
             for name, entry in manifest["entries"].items():
-                made[name] = _restored(ctx, op, folder, entry, manifest)
+                made[name] = _restored(ctx, op, folder, entry, manifest, where)
     except BaseException:
         for value in made.values():
             if isinstance(value, (DistributedContainer, DistributedMap)):
@@ -514,14 +529,17 @@ def _manifest(path: str, number: int | None) -> tuple[str, Any]:
     return folder, manifest
 
 
-def _restored(ctx: Context, op: str, folder: str, entry: dict[str, Any], manifest: Any) -> Any:
-    """Return the value of an entry. Collective."""
+def _restored(
+    ctx: Context, op: str, folder: str, entry: dict[str, Any], manifest: Any, placement: Placement | None
+) -> Any:
+    """Return the value of an entry: a container where it is wanted, or where it was. Collective."""
     if entry["kind"] == "value":
         return _restored_value(ctx, op, folder, entry["file"], manifest)
     if entry["kind"] == "DistributedMap":
-        return _restored_map(ctx, op, folder, entry, manifest)
+        return _restored_map(ctx, op, folder, entry, manifest, _place(entry, placement))
     spec = Spec(tuple(entry["shape"]), _dtype_of(entry["dtype"]))
-    made = _CLASSES[entry["kind"]]._created(ctx, spec.shape, spec.dtype, _division(ctx, entry, manifest["ranks"]))
+    divided = _division(ctx, entry, manifest["ranks"])
+    made = _CLASSES[entry["kind"]]._created(ctx, spec.shape, spec.dtype, divided, _place(entry, placement))
     try:
         source = _opened(ctx, op, folder, entry["file"], spec, manifest)
         try:
@@ -534,7 +552,7 @@ def _restored(ctx: Context, op: str, folder: str, entry: dict[str, Any], manifes
                     if contiguous is not out:
                         out[...] = contiguous
 
-            fill(made, read)
+            fill(op, made, read)
             _check(ctx, op, folder, entry["file"], source)
         finally:
             source.close()
@@ -542,6 +560,11 @@ def _restored(ctx: Context, op: str, folder: str, entry: dict[str, Any], manifes
         made.close()
         raise
     return made
+
+
+def _place(entry: dict[str, Any], placement: Placement | None) -> Placement:
+    """Return where a container is to be: if nobody says, where it was, which earlier versions do not tell."""
+    return Placement[entry.get("placement", "HOST")] if placement is None else placement
 
 
 def _dtype_text(dtype: np.dtype[Any]) -> str:
@@ -610,10 +633,12 @@ def _restored_value(ctx: Context, op: str, folder: str, file: str, manifest: Any
     return value
 
 
-def _restored_map(ctx: Context, op: str, folder: str, entry: dict[str, Any], manifest: Any) -> Any:
+def _restored_map(
+    ctx: Context, op: str, folder: str, entry: dict[str, Any], manifest: Any, placement: Placement
+) -> Any:
     """Return a map of the entries that were written. Collective."""
     dtypes = [_dtype_of(entry[name]) for name in ("key_dtype", "value_dtype")]
-    made = DistributedMap(ctx, *dtypes)
+    made = DistributedMap(ctx, *dtypes, placement=placement)
     specs = [Spec((entry["size"],), dtype) for dtype in dtypes]
     sources: list[FlatSource] = []
     try:

@@ -16,15 +16,16 @@ from .._native.values import stays
 from ..algorithms.exchange import share
 from ..comm.objects import gather_object
 from ..containers.base import DistributedContainer, check_container
+from ..containers.indexing.regions import move_all
 from ..containers.layout import Division, division, integers
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
-from ..policies import Partition, PartitionLike
+from ..policies import Partition, PartitionLike, Placement, PlacementLike, placement_of
 from ..runtime import scheduler
 from ..runtime.agreement import agree, check_context, collective, local_step
 from ..runtime.context import Context
-from ..runtime.scheduler import algorithm, in_one_turn
+from ..runtime.scheduler import algorithm, computed_on_devices, in_one_turn
 from .blocks import blocks_of, fill, fill_from_all, may_read_all, pieces, runs_of
 from .checksums import whole
 from .columns import Columns
@@ -60,6 +61,7 @@ def load(
     partition: PartitionLike = Partition.BLOCK,
     block_size: int | None = None,
     grid: Any = None,
+    placement: PlacementLike = Placement.HOST,
     progress: bool | None = None,
 ) -> Any:
     """Return a container with the elements of a file, of which each rank reads its part. Collective.
@@ -88,6 +90,8 @@ def load(
     partition, block_size, grid
         How the container is divided, as for a :class:`DistributedTensor`. It does not matter how many ranks wrote the
         file, or whether NumPy did.
+    placement
+        Where the elements are to be, as for a :class:`DistributedTensor`. What goes to a GPU is read in pieces.
     progress
         Show a progress bar of tqdm on rank 0 if the call takes more than 2 seconds. None shows it if standard error is
         a terminal and tqdm is installed.
@@ -139,6 +143,7 @@ def load(
     text = path_of(path)
     of = format_of(format, text)
     divided = division(partition, block_size, grid)
+    where = placement_of(placement)
     kept = None if dtype is None else _dtype(dtype)
     if name is not None and not isinstance(name, str):
         raise InvalidTypeError(f"name must be text, not {name!r} of type {type(name).__name__}")
@@ -147,22 +152,41 @@ def load(
     check_options(options, of.loads, f"the format {of.name}")
     if options.offset < 0 or any(extent < 0 for extent in extents or ()):
         raise InvalidArgumentError(f"offset {options.offset} or shape {extents} is negative")
-    agree(ctx, "load", f"path {text!r}, format {of.name}, {divided}, {options}")
+    agree(ctx, "load", f"path {text!r}, format {of.name}, {divided}, {options}, placement {where.name}")
     with shown(ctx, "load", progress):
         if of.tabular:
-            return _numbers(of.read_columns(ctx, "load", text, None if name is None else (name,), divided), text, name)
-        return read_file(ctx, "load", text, of, divided, options)
+            columns = of.read_columns(ctx, "load", text, None if name is None else (name,), divided)
+            return _numbers(columns, text, name, where)
+        return read_file(ctx, "load", text, of, divided, options, where)
 
 
-def _numbers(columns: Columns, path: str, name: str | None) -> Any:
-    """Return the vectors of a table, or one of them, where numbers are all that it has. Not collective."""
+def _numbers(columns: Columns, path: str, name: str | None, placement: Placement) -> Any:
+    """Return the vectors of a table, or one of them, where numbers are all that it has. Collective."""
     for problem, where in (("text", columns.categories), ("missing values", columns.masks), ("times", columns.times)):
         if where:
             columns.close()
             raise InvalidTypeError(
                 f"the column {next(iter(where))!r} of {path!r} has {problem}; read_csv and read_parquet return it"
             )
-    return dict(columns) if name is None else columns[name]
+    vectors = dict(columns) if placement is Placement.HOST else _placed(dict(columns), placement)
+    return vectors if name is None else vectors[name]
+
+
+def _placed(vectors: dict[str, Any], placement: Placement) -> dict[str, Any]:
+    """Return vectors with the elements of those on the host, which it closes. Collective."""
+    made: dict[str, Any] = {}
+    try:
+        for name, vec in vectors.items():
+            made[name] = DistributedVector._created(vec.context, vec.shape, vec.dtype, vec._division, placement)
+            move_all(made[name], vec)
+    except BaseException:
+        for vec in made.values():
+            vec.close()
+        raise
+    finally:
+        for vec in vectors.values():
+            vec.close()
+    return made
 
 
 def _dtype(dtype: Any) -> np.dtype[Any]:
@@ -188,7 +212,15 @@ def format_of(name: Any, path: str) -> Format:
     raise InvalidArgumentError(f"the suffix {suffix!r} of {path!r} is of no format; say which: format= one of {names}")
 
 
-def read_file(ctx: Context, op: str, path: str, of: Format, divided: Division, options: Options) -> Any:
+def read_file(
+    ctx: Context,
+    op: str,
+    path: str,
+    of: Format,
+    divided: Division,
+    options: Options,
+    placement: Placement = Placement.HOST,
+) -> Any:
     """Return what is in a file, after the ranks have agreed on the call. Collective."""
     sources: dict[str, Source] = {}
     made: dict[str, Any] = {}
@@ -200,7 +232,7 @@ def read_file(ctx: Context, op: str, path: str, of: Format, divided: Division, o
             targets = {name: _target(name, source, options) for name, source in sources.items()}
         agree(ctx, op, _described(path, sources))
         for name, source in sources.items():
-            made[name] = _read(ctx, op, path, source, divided, targets[name])
+            made[name] = _read(ctx, op, path, source, divided, targets[name], placement)
     except BaseException:
         for c in made.values():
             c.close()
@@ -230,10 +262,12 @@ def _described(path: str, sources: dict[str, Source]) -> str:
     return f"found in {path!r}: {arrays[:200]} ({zlib.crc32(arrays.encode()):08x})"
 
 
-def _read(ctx: Context, op: str, path: str, source: Source, divided: Division, dtype: np.dtype[Any]) -> Any:
+def _read(
+    ctx: Context, op: str, path: str, source: Source, divided: Division, dtype: np.dtype[Any], placement: Placement
+) -> Any:
     """Return a container of an array. Collective."""
     kind: Any = DistributedVector if len(source.shape) == 1 else DistributedTensor
-    made = kind._created(ctx, source.shape, dtype, divided)
+    made = kind._created(ctx, source.shape, dtype, divided, placement)
     try:
 
         def read(at: tuple[int, ...], out: Array) -> None:
@@ -247,7 +281,10 @@ def _read(ctx: Context, op: str, path: str, source: Source, divided: Division, d
         with file_step(ctx, op, "read", path):
             done = runs is not None and source.read_runs(runs)
         if not done:
-            (fill_from_all if source.cheap and may_read_all(made) else fill)(made, read)
+            if source.cheap and may_read_all(made):
+                fill_from_all(made, read)
+            else:
+                fill(op, made, read)
         if source.sums is not None:
             _check_sums(ctx, op, path, source)
         agree(ctx, op)
@@ -279,6 +316,7 @@ def _check_sums(ctx: Context, op: str, path: str, source: Source) -> None:
 
 
 @algorithm
+@computed_on_devices
 def save(
     c: Any,
     path: Any,
@@ -382,7 +420,7 @@ def save(
     held = bridge.hold(ctx, "save") if ctx.size > 1 else 0
     try:
         words = f"path {text!r}, format {of.name}, names {list(arrays)}, {options}, append {append}"
-        share(known, "save", words, also=tuple(arrays.values()))
+        share(known, "save", words, also=tuple(arrays.values()), anywhere=True)
         with shown(ctx, "save", progress):
             if of.tabular:
                 name = from_root(ctx, "save", "write", text, lambda: next_part(text)) if append else text
@@ -470,7 +508,7 @@ def _write_parts(
             if done:
                 continue
             unit, first = units.get(key, Unit())
-            for at, elements in blocks_of(c, unit, alone, first):
+            for at, elements in blocks_of(op, c, unit, alone, first):
                 if alone and ctx.rank:
                     continue
                 for turn in range(turns):
