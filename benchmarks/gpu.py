@@ -35,7 +35,7 @@ _TESTS = Path(__file__).resolve().parents[1] / "python" / "tests"
 _FILES = (  # the longest first
     *("functions_on_a_device", "kernels_on_a_device", "operands_on_a_device", "axes_on_a_device", "on_a_device"),
     *("indexing_on_a_device", "moves_on_a_device", "halos_on_a_device", "windows_on_a_device", "computing_on_a_device"),
-    *("files_on_a_device", "maps_on_a_device", "moved_on_a_device"),
+    *("groups_on_a_device", "files_on_a_device", "maps_on_a_device", "moved_on_a_device"),
     *("libraries_on_a_device", "nccl_on_devices", "moves_by_nccl"),
 )
 _ROUNDS = 9

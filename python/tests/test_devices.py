@@ -41,7 +41,7 @@ MOVING = [str(HERE / f"{name}on_a_device.py") for name in ("indexing_", "moves_"
 FAILING = [str(HERE / "failing_on_a_device.py")]
 CARRIED = [str(HERE / "moved_on_a_device.py")]
 MAPS = [str(HERE / "maps_on_a_device.py")]
-FILES = [str(HERE / "files_on_a_device.py")]
+FILES = [str(HERE / f"{name}_on_a_device.py") for name in ("files", "groups")]
 WINDOWS = [str(HERE / "windows_on_a_device.py")]
 USERS = [str(HERE / "users_on_a_device.py")]
 

@@ -8,6 +8,7 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
+from .._lazy import check_placements, late
 from .._native import library
 from .._native.arguments import stored_number
 from ..comm import collectives
@@ -16,6 +17,7 @@ from ..containers.base import DistributedContainer, check_container
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import Op, OpLike
+from ..policies import Placement
 from ..runtime.agreement import agree, collective, local_step
 from .axis_reductions import accumulator_dtype, has_dates, result_dtype
 from .counted_groups import counted
@@ -25,6 +27,8 @@ from .sort import argsort, check_keys, lexsort
 from .user_functions import user_code
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+here, taken = (late(".containers.host_copies", name) for name in ("here", "taken"))
 
 _UFUNCS = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum, "mean": np.add}
 
@@ -97,9 +101,10 @@ class GroupBy:
         each: Any = keys if self._several else (keys,)
         check_container("each of the keys" if self._several else "keys", each[0])
         check_keys("the first of the keys" if self._several else "keys", *each)
+        check_placements("group_by", each)
         #: Divided as the keys are: values must be, also when the keys are closed or divided anew.
         self._layout = each[0]._like(np.bool_)
-        share(each[0], "group_by", f"{len(each)} keys" if self._several else "", also=each[1:])
+        share(each[0], "group_by", f"{len(each)} keys" if self._several else "", also=each[1:], anywhere=True)
         self._context = each[0].context
         self._of = ", ".join(str(key.dtype) for key in each)
         with contextlib.ExitStack() as stack:
@@ -110,7 +115,7 @@ class GroupBy:
             if self._counted is None:
                 self._sort(work)
             else:
-                self._keys = [DistributedVector._from_parts(self._context, self._counted.keys)]
+                self._keys = [self._container(self._counted.keys)]
                 #: The keys by blocks, which an aggregate that needs their order sorts.
                 self._unsorted = work
                 stack.pop_all()
@@ -118,15 +123,21 @@ class GroupBy:
 
     def _sort(self, work: Sequence[Any]) -> None:
         """Find the order of the keys, and where its groups begin. Collective."""
-        self._order: DistributedVector = argsort(work[0]) if len(work) == 1 else lexsort(work[::-1])
-        parts = [key.get(self._order.local_view()) for key in work]
+        order: DistributedVector = argsort(work[0]) if len(work) == 1 else lexsort(work[::-1])
+        self._order = here("group_by", order)
+        parts = [taken("group_by", key, self._order.local_view()) for key in work]
         first = run_starts(self._context, parts[0])
         for part in parts[1:]:
             first |= changes(self._context, part)
         if self._counted is None:
-            self._keys = [DistributedVector._from_parts(self._context, part[first]) for part in parts]
+            self._keys = [self._container(part[first]) for part in parts]
         self._divide(first)
         self._sorted = True
+
+    def _container(self, part: Array) -> DistributedVector:
+        """Return a vector of the ranks' arrays, where the keys are. Collective."""
+        there = self._layout._placement is Placement.DEVICE
+        return DistributedVector._from_parts(self._context, part, Placement.DEVICE if there else Placement.HOST)
 
     def _divide(self, first: Array) -> None:
         """Find the runs of one key in this rank's part of the order, and who has the rest of the last. Collective."""
@@ -235,7 +246,7 @@ class GroupBy:
         self._check_values(values, name)
         if name in ("min", "max", "median") and values.dtype.kind == "c":
             raise InvalidTypeError(f"values of {values.dtype} have no {name}: they have no order")
-        share(values, "agg", name, also=self._keys)
+        share(values, "agg", name, also=self._keys, anywhere=True)
         groups = self._counted if self._counted is not None and self._counted.has(values, name) else None
         if not self._sorted and groups is None:
             self._sort(self._unsorted)
@@ -246,7 +257,7 @@ class GroupBy:
             with np.errstate(all="ignore"):
                 made = groups.aggregates(values, name) if groups else self._aggregates(values, name)
         result = self._keys[0]._like(made.dtype)
-        result.local_view()[:] = made
+        result._set_part(made)
         keys = tuple(key.copy() for key in self._keys)
         agree(self._context, "agg")
         return keys if self._several else keys[0], result
@@ -258,6 +269,7 @@ class GroupBy:
             of_dates = "sum" if name == "median" else name  # a median of dates needs their sum
             if values.dtype != np.float16 and not has_dates(of_dates, values.dtype):
                 values._check_numbers(name)
+        check_placements("agg", (self._layout, values))
         if values.context is not self._context:
             raise InvalidArgumentError("values is a container of another context than the keys")
         if values.shape != self._layout.shape or not self._layout._laid_out_as(values):
@@ -278,7 +290,7 @@ class GroupBy:
         ufunc, dtype = _UFUNCS[name], values.dtype
         if name in ("sum", "prod", "mean"):
             dtype = result_dtype(name, None, dtype)
-        part = values.get(self._order.local_view())
+        part = taken("agg", values, self._order.local_view())
         inner = None if dtype.kind in "mM" else accumulator_dtype(dtype)  # ufuncs take no units
         runs = ufunc.reduceat(part, self._begins, dtype=inner)
         made = self._whole(runs, ufunc)
@@ -288,7 +300,8 @@ class GroupBy:
 
     def _variances(self, values: Any, name: str) -> Array:
         """Return the variance or standard deviation of each group that starts on this rank. Collective."""
-        part = values.get(self._order.local_view()).astype(np.complex128 if values.dtype.kind == "c" else np.float64)
+        part = taken("agg", values, self._order.local_view())
+        part = part.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
         lengths = self._lengths[:, np.newaxis]
         means = np.add.reduceat(part, self._begins)[:, np.newaxis] / lengths
         away = np.abs(part - np.repeat(means[:, 0], self._lengths)) ** 2
@@ -299,7 +312,7 @@ class GroupBy:
 
     def _of_sorted_values(self, values: Any, name: str) -> Array:
         """Return the median or number of different values of each group that starts on this rank. Collective."""
-        ctx, part = self._context, values.get(self._order.local_view())
+        ctx, part = self._context, taken("agg", values, self._order.local_view())
         starts = int(collectives.allgather(ctx, len(self._begins) - self._continues)[: ctx.rank].sum())
         groups = np.repeat(np.arange(len(self._begins)) + starts - self._continues, self._lengths)
         with contextlib.ExitStack() as stack:
@@ -328,7 +341,7 @@ class GroupBy:
         ctx = self._context
         first, count = self._ranges()
         places = np.arange(first[0], first[0] + count.sum()) if len(first) else np.empty(0, np.int64)
-        part = values.get(self._order.get(places))
+        part = taken("agg", values, self._order.get(places))
         with user_code(ctx, "agg"):
             made = np.array([f(group) for group in np.split(part, np.cumsum(count)[:-1])] if len(first) else [])
         with local_step(ctx, "agg"):

@@ -16,7 +16,7 @@ from ..containers.broadcasting import elementwise
 from ..containers.layout import BLOCK
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
-from ..policies import Partition
+from ..policies import Partition, Placement
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
 from .exchange import exchanged, gathered, share
@@ -383,7 +383,8 @@ def _put(into: Any, places: Array, values: Array) -> None:
 def flattened(c: Any) -> DistributedVector:
     """Return a copy of all elements in a vector, each on one rank; of one dimension, by blocks in order. Collective."""
     if c.ndim == 1:
-        work = DistributedVector._created(c.context, c.shape, c.dtype, BLOCK)
+        place = Placement.DEVICE if c.placement_policy is Placement.DEVICE else Placement.HOST
+        work = DistributedVector._created(c.context, c.shape, c.dtype, BLOCK, place)
         work[:] = c
         return work
     part = c.local_view().ravel()

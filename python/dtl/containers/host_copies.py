@@ -107,6 +107,27 @@ def to_host(name: str, c: Any) -> Any:
     return elements
 
 
+def here(name: str, c: Any) -> Any:
+    """Return a container that the host may read: itself, or a copy of one on a GPU, which it closes. Not collective."""
+    if c._placement is not _DEVICE:
+        return c
+    with Staging(name, logs=True) as staging:
+        copied = _twin(c, None)
+        staging.bytes = _copied(c, copied)
+    c.close()
+    return copied
+
+
+def taken(name: str, c: Any, places: Any) -> Any:
+    """Return the elements of a container by their indices on the host, of which a trace says for what. Collective."""
+    if c._placement is not _DEVICE:
+        return c.get(places)
+    with Staging(name, logs=True) as staging:
+        elements = c.get(places)
+        staging.bytes = elements.nbytes
+    return elements
+
+
 def _twin(c: Any, beside: Any) -> Any:
     """Return a container that is laid out as one, whose elements are anything: where another's are, or on the host."""
     handle = library.container_twin(c._handle, stored_number(c._dtype), 0 if beside is None else beside._handle)
