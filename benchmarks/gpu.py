@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import contextlib
 import ctypes
 import itertools
 import os
@@ -24,7 +25,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, NoReturn
 
 import numpy as np
 from blocks import Block, alternate
@@ -38,7 +39,13 @@ _FILES = (  # the longest first
     *("groups_on_a_device", "files_on_a_device", "maps_on_a_device", "moved_on_a_device"),
     *("libraries_on_a_device", "nccl_on_devices", "moves_by_nccl"),
 )
+#: Those that the tests need. What else the machine has may give warnings, which the tests take for errors.
+_PLUGINS = ("-p", "no:cacheprovider", "-p", "pytest_timeout")
+
 _ROUNDS = 9
+
+#: The programs that are running, each with all that it has started.
+_running: set[subprocess.Popen[str]] = set()
 
 
 class Report:
@@ -49,6 +56,7 @@ class Report:
         self._end = time.monotonic() + 60 * minutes
         self._lock = threading.Lock()
         self.failures = 0
+        self.descriptor: int = file.fileno()
 
     def say(self, text: str = "") -> None:
         """Write, so that it is there whatever comes next."""
@@ -87,10 +95,12 @@ class Report:
         if limit < 5:
             self.say(f"{name}: no time is left")
             return
-        tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--color=no", "-rfEs", str(_TESTS / f"{name}.py")]
+        tests = ["-m", "pytest", *_PLUGINS, "-q", "--color=no", "-rfEs", str(_TESTS / f"{name}.py")]
         if ranks > 1:
             tests = ["-m", "dtl", "run", "-n", str(ranks), *tests]
-        variables = {"DTL_TEST_RANKS": str(ranks), "DTL_BACKEND": "local"} if ranks > 1 else {"DTL_TEST_RANKS": "1"}
+        variables = {"DTL_TEST_RANKS": str(ranks), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        if ranks > 1:
+            variables["DTL_BACKEND"] = "local"
         lines: list[str] = []
         begun, code = time.monotonic(), _run([sys.executable, *tests], limit, lines.append, variables)
         self.failures += code != 0
@@ -103,16 +113,21 @@ class Report:
 
 def _run(command: list[str], limit: float, say: Callable[[str], None], variables: dict[str, str]) -> int:
     """Run a program, and return its exit code: of one that is ended with all that it has started, -15 or -9."""
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        errors="replace",
-        env={**os.environ, "PYTHONUNBUFFERED": "1", **variables},
-        start_new_session=True,
-    )
+    try:
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            errors="replace",
+            env={**os.environ, "PYTHONUNBUFFERED": "1", **variables},
+            start_new_session=True,
+        )
+    except OSError as error:  # the other parts are worth it
+        say(f"{command[0]} does not start: {error}")
+        return 127
+    _running.add(process)
     output: Any = process.stdout
 
     def read() -> None:
@@ -128,12 +143,27 @@ def _run(command: list[str], limit: float, say: Callable[[str], None], variables
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, number)
     code = process.wait()
+    _running.discard(process)
     reader.join(3)  # longer only if one that was started keeps the output open
     return code
 
 
 def _ended(code: int) -> str:
     return " (ended: its time was over)" if code in (-signal.SIGTERM, -signal.SIGKILL) else ""
+
+
+def _end_all(report: Report) -> None:
+    """End what is running, and this program, when a signal asks for it: what has been said stays."""
+
+    def end(number: int, _: Any) -> NoReturn:
+        for process in tuple(_running):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        os.write(report.descriptor, f"\nended by signal {number}\n".encode())
+        os._exit(1)
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, end)
 
 
 def main() -> int:
@@ -149,6 +179,7 @@ def main() -> int:
         return 0
     with open(given.report, "w", encoding="utf-8") as file:
         report = Report(file, given.minutes)
+        _end_all(report)
         report.say(f"# {time.strftime('%Y-%m-%d %H:%M:%S')}, {os.uname().machine}, Python {sys.version.split()[0]}\n")
         reason = dtl.backends.why_not("cuda")
         if reason is not None and not dtl.has_hip():

@@ -60,6 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "alone(reason): runs in the run on one rank only, for the reason given")
     config.addinivalue_line("markers", "few(reason): the same on any number of ranks; runs in those on one and two")
     config.addinivalue_line("markers", "jobs(reason): starts programs of its own; runs in the run on one rank only")
+    config.addinivalue_line("markers", "mpi(min_size): of pytest-mpi, which need not be there")
     if RANK > 0:
         config.option.reportchars = "fE"
     # pytest tidies the folder that it shares with other runs of the user: two ranks that do it at once fail.

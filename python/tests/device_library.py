@@ -18,21 +18,23 @@ from typing import Any, Iterator
 
 import numpy as np
 from dlpack_structures import Tensor, VersionedTensor
+from on_a_device import DRIVERS, KINDS, VENDOR, vendors
 
 _PTX = Path(__file__).parents[2] / "backends" / "internal" / "gpu" / "kernels" / "elementwise.ptx"
 
 #: DLPack's number of a GPU's memory, and of kinds of elements.
-_CUDA = 2
+_OWN = KINDS[0]
 _CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 
 _driver: Any = None
+_names: dict[str, str] = {}  # by CUDA's, the driver's own
 _modules: dict[int, ctypes.c_void_p] = {}
 _contexts: dict[int, ctypes.c_void_p] = {}
 _exported: dict[int, Any] = {}
 
 #: The stream in which each device's calls are, and the handles of the default streams.
 _streams: dict[int, int] = {}
-LEGACY = 1
+LEGACY = 1 if VENDOR == "cuda" else 0
 
 
 class DriverError(RuntimeError):
@@ -42,8 +44,12 @@ class DriverError(RuntimeError):
 def _call(name: str, *args: Any) -> None:
     global _driver
     if _driver is None:
-        _driver = ctypes.CDLL("libcuda.so.1")
-    code = getattr(_driver, name)(*args)
+        _driver = ctypes.CDLL(DRIVERS[VENDOR])
+    if name not in _names:
+        _names[name] = vendors(name)
+    if _names[name] == "hipMemcpyAsync":
+        args = (*args[:3], 4, args[3])  # whichever way the addresses say
+    code = getattr(_driver, _names[name])(*args)
     if code:
         raise DriverError(f"{name} failed: {code}")
 
@@ -51,6 +57,15 @@ def _call(name: str, *args: Any) -> None:
 @contextmanager
 def on(device: int) -> Iterator[None]:
     """Have the calls of a block go to a device."""
+    if VENDOR == "hip":
+        before = ctypes.c_int()
+        _call("hipGetDevice", ctypes.byref(before))
+        _call("hipSetDevice", device)
+        try:
+            yield
+        finally:
+            _call("hipSetDevice", before)
+        return
     if device not in _contexts:
         _contexts[device] = ctypes.c_void_p()
         _call("cuDevicePrimaryCtxRetain", ctypes.byref(_contexts[device]), device)
@@ -267,7 +282,7 @@ class Array(Elements):
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return DLPack's number of a GPU's memory, and that of the GPU."""
-        return _CUDA, self.device
+        return _OWN, self.device
 
     def __dlpack__(self, *, stream: int | None = None, max_version: Any = None, **options: Any) -> Any:
         """Return a capsule, for work in a stream."""
@@ -278,7 +293,7 @@ class Array(Elements):
         extents = (ctypes.c_int64 * max(len(self.shape), 1))(*self.shape)
         strides = (ctypes.c_int64 * max(len(steps), 1))(*steps)
         tensor = Tensor(
-            self.address, _CUDA, self.device, len(self.shape), _CODES[self.dtype.kind], 8 * self.dtype.itemsize, 1
+            self.address, _OWN, self.device, len(self.shape), _CODES[self.dtype.kind], 8 * self.dtype.itemsize, 1
         )
         tensor.shape, tensor.strides = extents, strides
         whole = VersionedTensor((ctypes.c_uint32 * 2)(1, 0), None, ctypes.cast(_released, ctypes.c_void_p), 0, tensor)

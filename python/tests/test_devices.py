@@ -227,7 +227,7 @@ def test_containers_on_devices_of_amd(hip: str, count: int) -> None:
     """The same tests with HIP's driver: where DTL_TEST_HIP is set, all of them (``make test-hip``)."""
     files = COMPUTING[:1] if count == 1 else [str(HERE / "halos_on_a_device.py")]
     if os.environ.get("DTL_TEST_HIP"):
-        files = [*COMPUTING, *MOVING, *FAILING, *MAPS, *CARRIED]
+        files = [*COMPUTING, *MOVING, *FAILING, *MAPS, *CARRIED, *FILES, *USERS, *WINDOWS]
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     if count > 1:
         tests = ["-m", "dtl", "run", "-n", str(count), *tests]

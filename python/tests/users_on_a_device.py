@@ -11,11 +11,13 @@ import device_library
 import numpy as np
 import pytest
 from divisions import DIVISIONS, part
-from on_a_device import failing, fake, holds, made, pytestmark, told_by_all  # noqa: F401 - fixtures and the mark
+from on_a_device import VENDOR, failing, fake, holds, made, pytestmark, told_by_all  # noqa: F401 - fixtures and the mark
 
 import dtl
 
-LIBRARIES = ("cupy", "torch", "numba.cuda", "other")
+#: Numba's arrays are of CUDA alone.
+NUMBA = ("numba.cuda",) if VENDOR == "cuda" else ()
+LIBRARIES = ("cupy", "torch", *NUMBA, "other")
 
 
 def offered(monkeypatch: pytest.MonkeyPatch, *names: str) -> dict[str, ModuleType]:
@@ -186,7 +188,7 @@ def test_a_result_that_may_not_be_written_to(ctx: dtl.Context, cupy: Any) -> Non
         holds(vec, 2 * np.arange(6.0))
 
 
-@pytest.mark.parametrize("name", ["cupy", "numba.cuda"])
+@pytest.mark.parametrize("name", ["cupy", *NUMBA])
 def test_streams(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """The library works in the stream that is current, and its memory is used again when DTL has read it."""
     offered(monkeypatch, name)

@@ -11,7 +11,7 @@ from typing import Any, Callable
 import numpy as np
 import pytest
 from kernels_on_a_device import by_kernels
-from on_a_device import failing, fake, holds, made, told_by_all
+from on_a_device import DRIVERS, VENDOR, failing, fake, holds, made, told_by_all
 from oracle import DTYPES, values
 
 import dtl
@@ -30,7 +30,7 @@ def on_gpu(ctx: dtl.Context, elements: Any) -> Any:
 
 def crossed(call: Callable[[], Any]) -> int:
     """Return how many bytes go to the host and from it, in a call; a real driver counts none."""
-    driver = ctypes.CDLL("libcuda.so.1")
+    driver = ctypes.CDLL(DRIVERS[VENDOR])
     if not hasattr(driver, "fake_outstanding"):
         call()
         return 0
