@@ -212,3 +212,32 @@ def test_operators_in_place(ctx: dtl.Context) -> None:
             dtl.InvalidTypeError, match="copy one first"
         ):
             a + host
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint16", "int64", "bool", "complex64"])
+def test_calls_as_before(ctx: dtl.Context, dtype: str) -> None:
+    """What is computed as in a call before depends on types, numbers and places as it did there."""
+    whole, other = values(dtype, (13,), 1), values(dtype, (13,), 2)
+    numbers = [2, 3, 0.5, True, 100, 1.0]
+    with made(ctx, whole) as a, made(ctx, other) as b, made(ctx, other, "cyclic") as away, np.errstate(all="ignore"):
+        for _ in range(3):
+            for ufunc in (np.add, np.multiply, np.true_divide, np.equal, np.power)[: 4 if dtype == "complex64" else 5]:
+                for value, want in [(b, other), (away, other), (a, whole), *[(number, number) for number in numbers]]:
+                    holds(ufunc(a, value), ufunc(whole, want))
+                    with a.astype(ufunc(whole, want).dtype) as out:
+                        assert ufunc(a, value, out=out) is out
+                        holds(out, ufunc(whole, want))
+                holds(ufunc(2, a), ufunc(2, whole))
+            holds(np.absolute(a), np.absolute(whole))
+    if dtype != "float64":
+        return
+    long = np.arange(40.0)
+    for _ in range(2):
+        with made(ctx, long) as vec:
+            np.add(vec, vec, out=vec)
+            span = dtl.DistributedSpan(vec)
+            np.add(span.subspan(0, 39), span.subspan(1, 39), out=span.subspan(1, 39))  # which share memory
+            holds(vec, np.append(0.0, 2 * (long[:-1] + long[1:])))
+        vec.close()
+        with pytest.raises(dtl.InvalidHandleError):
+            np.add(vec, vec)

@@ -102,9 +102,9 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
     def _like(self, dtype: Any, blank: bool = False) -> Any:
         """Return a container of zeros that is laid out as this one. Not collective.
 
-        Blank elements, which those of the host can be, are anything: for a caller that writes all of them.
+        Blank elements, which those of managed memory cannot be, are anything: for a caller that writes all of them.
         """
-        is_blank = blank and self._placement is Placement.HOST
+        is_blank = blank and self._placement is not Placement.UNIFIED
         return self._from_handle(library.container_alike(self._raw_handle, stored_number(dtype), is_blank), dtype)
 
     def _from_handle(self, handle: int, dtype: Any) -> Any:

@@ -32,12 +32,12 @@ def called(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
     """Make a call of an algorithm, with copies where containers are on a GPU that does not compute it."""
     if getattr(f, "computed_on_devices", False) or not on_device((args, kwargs)):
         return f(*args, **kwargs)
+    if getattr(f, "calls_functions", False) and not _wanted_here(kwargs):
+        return f(*args, **kwargs)
     try:
         given = inspect.signature(f).bind(*args, **kwargs).arguments
     except TypeError:
         return f(*args, **kwargs)  # which says what is wrong with them
-    if getattr(f, "calls_functions", False) and not _wanted_here(given):
-        return f(*args, **kwargs)
     names = (*getattr(f, "written", ()), "out")
     op, written = name or f.__name__, containers_in([given.get(name) for name in names])
     result = by_host(op, f, args, kwargs, written)

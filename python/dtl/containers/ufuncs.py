@@ -21,6 +21,7 @@ from .._lazy import (
     elementwise,
     late,
     matmul,
+    ufunc_at_once,
     ufunc_by_kernel,
 )
 from .._native.arguments import carrier, stored_number
@@ -88,10 +89,19 @@ class Elementwise(Operators):
         """Return a container that is laid out as this one, of zeros, or of anything for a caller that writes all."""
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        made: Any = None
         if method == "__call__" and not options and not state.under_way:
             made = _made_shortly(ufunc, inputs)
-            if made is not None:
-                return made
+        if (
+            made is None
+            and scheduler.placed
+            and method == "__call__"
+            and options.keys() <= _OUT
+            and not state.under_way
+        ):
+            made = ufunc_at_once(ufunc, inputs, options["out"][0] if options else None)
+        if made is not None:
+            return made
         outputs = options.pop("out", (None,) * ufunc.nout)
         where = options.pop("where", True)
         if any(_has_own_ufuncs(value) for value in (*inputs, *outputs)):
@@ -183,6 +193,7 @@ class Elementwise(Operators):
 
 
 _DEVICE = Placement.DEVICE
+_OUT = {"out"}
 
 #: The ufuncs of vectors and matrices, and the functions that they call. NumPy before 2.2 has fewer.
 _PRODUCTS: Any = {
