@@ -6,6 +6,7 @@ is 0, or one less, so that NaT's is the greatest.
 
 from __future__ import annotations
 
+import builtins
 from typing import Any, Sequence
 
 import numpy as np
@@ -36,12 +37,12 @@ _MISSING = ("isnat", "isnan")
 
 
 def dates_by_kernel(name: str, ufunc: np.ufunc, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> Any:
-    """Have the GPU compute a ufunc of dates and spans of time of one unit; None for other operands.
+    """Have the GPU compute a ufunc of dates and spans of time; None for other operands.
 
     Collective where an operand has to move.
     """
     known = (*_COMPARISONS, *_EXTREMES, *_SUMS, *_MISSING)
-    given = _of_one_unit(inputs) if ufunc.__name__ in known and outputs[0] is None else None
+    given = _in_one_unit(inputs) if ufunc.__name__ in known and outputs[0] is None else None
     if given is None:
         return None
     shape = checked_shape(name, given, [])
@@ -54,21 +55,48 @@ def dates_by_kernel(name: str, ufunc: np.ufunc, inputs: tuple[Any, ...], outputs
     return _written(ufunc.__name__, parts, target)
 
 
-def _of_one_unit(values: Sequence[Any]) -> list[Any] | None:
-    """Return operands on GPUs, dates and spans of time, and numbers and arrays in their unit; None for others."""
+def _in_one_unit(values: Sequence[Any]) -> list[Any] | None:
+    """Return operands on GPUs, dates and spans of time, and numbers and arrays, in one unit; None for others."""
     containers = [value for value in values if isinstance(value, Elementwise)]
-    units = {np.datetime_data(c.dtype) for c in containers if c.dtype.kind in "mM"}
-    if len(units) != 1 or any(c._placement is not Placement.DEVICE for c in containers):
+    common = _common_unit([c.dtype for c in containers if c.dtype.kind in "mM"])
+    if common is None or any(c._placement is not Placement.DEVICE for c in containers):
         return None
-    (unit, many), given = units.pop(), []
+    (unit, many), given = common, []
     for value in values:
         if not isinstance(value, (Elementwise, np.generic, np.ndarray)) or value.dtype.kind not in "mM":
             return None
         wanted = np.dtype(f"{value.dtype.kind}8[{many}{unit}]")
         if np.result_type(value.dtype, wanted) != wanted:
             return None
-        given.append(value if isinstance(value, Elementwise) else value.astype(wanted))
+        given.append(_scaled(value, wanted) if isinstance(value, Elementwise) else value.astype(wanted))
     return None if any(not getattr(value, "ndim", 0) and np.isnat(value) for value in given) else given
+
+
+def _common_unit(dtypes: Sequence[np.dtype[Any]]) -> tuple[str, int] | None:
+    """Return the unit that NumPy compares dates of several units in, if each is as many of it; else None."""
+    units = {np.datetime_data(dtype) for dtype in dtypes}
+    if len(units) < 2:
+        return units.pop() if units else None
+    if any(unit == "generic" for unit, _ in units):
+        return None
+    try:
+        common = np.result_type(*[f"m8[{many}{unit}]" for unit, many in units])  # of years and days there is none
+        for unit, many in units:
+            np.timedelta64(many, unit).astype(common)  # whose factor may be too large
+    except (TypeError, builtins.OverflowError):
+        return None
+    unit, many = np.datetime_data(common)
+    return unit, many
+
+
+def _scaled(c: Any, wanted: np.dtype[Any]) -> Any:
+    """Return dates of a container in another unit, of which each of its own is as many. NaT stays. Not collective."""
+    if c.dtype == wanted:
+        return c
+    unit, many = np.datetime_data(c.dtype)
+    factor = np.timedelta64(many, unit).astype(wanted.str.replace("M8", "m8")).astype(np.int64).astype(np.uint64)
+    made = compute("multiply", _BITS, (c, factor), c._like(_BITS, blank=True))
+    return compute("positive", _BITS, (_where_missing(c, made, c),), c._like(wanted, blank=True))
 
 
 def _written(name: str, parts: Sequence[Any], target: Any) -> Any:

@@ -160,7 +160,8 @@ def ufunc_at_once(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
 
 def _form(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
     """Return all that the kernel of a ufunc depends on; None if that is more than types, or one may have to move."""
-    layout, key = None, [ufunc]
+    layout: Any = None
+    key: list[Any] = [ufunc]
     for value in (*inputs, out):
         if isinstance(value, DistributedContainer):
             layout = value._layout if layout is None else layout
