@@ -82,7 +82,7 @@ def _common_unit(dtypes: Sequence[np.dtype[Any]]) -> tuple[str, int] | None:
     try:
         common = np.result_type(*[f"m8[{many}{unit}]" for unit, many in units])  # of years and days there is none
         for unit, many in units:
-            np.timedelta64(many, unit).astype(common)  # whose factor may be too large
+            np.ones(1, f"m8[{many}{unit}]").astype(common)  # whose factor may be too large
     except (TypeError, builtins.OverflowError):
         return None
     unit, many = np.datetime_data(common)
@@ -94,7 +94,7 @@ def _scaled(c: Any, wanted: np.dtype[Any]) -> Any:
     if c.dtype == wanted:
         return c
     unit, many = np.datetime_data(c.dtype)
-    factor = np.timedelta64(many, unit).astype(wanted.str.replace("M8", "m8")).astype(np.int64).astype(np.uint64)
+    (factor,) = np.ones(1, f"m8[{many}{unit}]").astype(wanted.str.replace("M8", "m8")).view(np.uint64)
     made = compute("multiply", _BITS, (c, factor), c._like(_BITS, blank=True))
     return compute("positive", _BITS, (_where_missing(c, made, c),), c._like(wanted, blank=True))
 
