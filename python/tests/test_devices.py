@@ -7,8 +7,10 @@ import fcntl
 import os
 import runpy
 import shutil
+import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -469,6 +471,35 @@ def test_a_report_ends_in_time(driver: str, tmp_path: Path) -> None:
     ended = run(command, 60, LD_LIBRARY_PATH=driver, DTL_FAKE_GPU_COUNT="0")
     assert ended.code == 1
     assert "but it sees no device" in (tmp_path / "gpu.txt").read_text()
+
+
+def test_a_report_that_is_ended(driver: str, tmp_path: Path) -> None:
+    """What has been said is in the file, and nothing that it has started goes on."""
+    report = tmp_path / "gpu.txt"
+    variables = {**os.environ, "LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": "1"}
+    command = [sys.executable, str(GPU_REPORT), "--report", str(report), "--mebibytes", "1"]
+    with subprocess.Popen(command, env=variables, stdout=subprocess.DEVNULL, cwd=tmp_path) as process:
+        while process.poll() is None and not (report.exists() and "## Tests on 1 rank" in report.read_text()):
+            time.sleep(0.1)
+        time.sleep(1)
+        process.terminate()
+        assert process.wait(20) == 1
+    said = report.read_text()
+    assert "## Times\n" in said
+    assert said.endswith("ended by signal 15\n")
+    deadline = time.monotonic() + 20
+    while any(str(tmp_path) in text for text in working_folders()):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def working_folders() -> list[str]:
+    """Return where all processes work."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            found.append(os.readlink(process / "cwd"))
+    return found
 
 
 EXAMPLES = HERE.parents[1] / "examples"
