@@ -29,7 +29,7 @@ def quantile(array: Any, q: Any, method: str, function: Any = np.quantile, **opt
     if skipping or not (dates or not has_quantiles(method)):
         return found
     broken = np.isnan(array).any(axis=options.get("axis"), keepdims=options.get("keepdims", False))
-    return np.where(broken, np.asarray(found).dtype.type("NaT" if dates else np.nan), found)
+    return np.where(broken, np.array("NaT" if dates else np.nan, np.asarray(found).dtype), found)
 
 
 def _quantile(array: Any, q: Any, method: str) -> Any:
