@@ -304,7 +304,7 @@ def quantiles_along(
         found = function(part, q, **options) if part.size else part.ravel()
         if part.size and c.dtype.kind in "mM" and function is np.quantile:
             # NumPy before 1.25 counts NaT as an element like the others.
-            found = np.where(np.isnat(part).any(axis=dims, keepdims=keepdims), sample.dtype.type("NaT"), found)
+            found = np.where(np.isnat(part).any(axis=dims, keepdims=keepdims), np.array("NaT", sample.dtype), found)
     if c.partition_policy is not Partition.REPLICATED:
         kept = [1 if d in dims else n for d, n in enumerate(work.grid) if keepdims or d not in dims]
         divided_by = Division(Partition.BLOCK, grid=(*[1] * q.ndim, *kept)) if blocks else work._division
